@@ -4,8 +4,6 @@
  *     half points and damp it there: random data, media and orders, 1-D to 3-D.
  *   - No wave grows, guided by slow slabs of any distance from the layers:
  * powers of the step's matrix.
- *   - What comes back from a layer, against a domain that nothing reaches the
- *     end of in time, and as ht_fd_layer_returned has it, to 85 degrees.
  *   - The three organisations on the device are the plain loops.
  *   - Random data in a small box of layers stay bounded over 5500 steps, and
  *     over 2^25 by powers of the step's matrix.
@@ -13,160 +11,12 @@
  *     fd_layers [CACHE]
  */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "fd_layers_scene.h"
 #include "open_device.h"
-#include "test.h"
 
-#include "htwave/fd.h"
 #include "htwave/kernels.h"
-#include "htwave/layers.h"
-#include "htwave/oracle.h"
-#include "htwave/scheme.h"
 #include "src/solve/methods.h"
-
-static void must(enum ht_err err) {
-    if (err == HT_OK) return;
-    TEST_CHECK(false, "%s", ht_err_message());
-    exit(test_end("fd_layers"));
-}
-
-static double *zeros(int64_t count) {
-    double *x = NULL;
-    must(HT_ALLOC(x, count));
-    return x;
-}
-
-/* ---- scenes ---- */
-
-struct scene {
-    double slow; /* 0: random; else 1/K of nodes x1 < wide in the middle */
-    int64_t wide;
-    struct ht_equations eq;
-    struct ht_grid grid;
-    struct ht_layers layers;
-    struct ht_problem problem;
-    double contrast;
-};
-
-/* Between 1 and the contrast, constant along normals in layers. */
-static enum ht_err fill(const void *context, int what, int64_t first,
-                        int64_t last, double *out) {
-    const struct scene *s = context;
-    const int64_t n1 = ht_grid_nodes(&s->grid, HT_PRIMARY, 0);
-    const int64_t n2 = ht_grid_nodes(&s->grid, HT_PRIMARY, 1);
-    for (int64_t m3 = first; m3 < last; m3++)
-        for (int64_t m2 = 0; m2 < n2; m2++)
-            for (int64_t m1 = 0; m1 < n1; m1++) {
-                const int64_t m[3] = {
-                    ht_layers_inside(&s->grid, 0, what == 1, m1),
-                    ht_layers_inside(&s->grid, 1, what == 2, m2),
-                    ht_layers_inside(&s->grid, 2, what == 3, m3)};
-                const int64_t node = (m[2] * n2 + m[1]) * n1 + m[0];
-                if (s->slow > 0) {
-                    const bool in = llabs(m1 - n1 / 2) < s->wide;
-                    *out++ = what == 0 && in ? s->slow : 1;
-                    continue;
-                }
-                *out++ = pow(s->contrast,
-                             0.5 + 0.5 * ht_rng_uniform(3, 4u * (uint64_t)node +
-                                                               (unsigned)what));
-            }
-    return HT_OK;
-}
-
-struct given {
-    const char *name;
-    int dims;
-    int64_t cells[3];
-    int wall[3][2];
-    int64_t layer[3][2];
-    int order;
-    bool density;
-    double contrast;
-    bool guided; /* one axis of more */
-};
-
-/* dt is part of the largest stable step of the largest speed. */
-static void make(struct scene *s, const struct given *g, double part) {
-    *s = (struct scene){.contrast = g->contrast,
-                        .layers = {.type = HT_ABSORBING_CPML, .dims = g->dims}};
-    s->eq = ht_equations_make(
-        ht_system_find(strstr(g->name, "wave") ? "wave" : "acoustic"), g->dims);
-    s->grid = (struct ht_grid){.dims = g->dims};
-    for (int k = 0; k < 3; k++) {
-        s->grid.cells[k] = s->layers.cells[k] = k < g->dims ? g->cells[k] : 1;
-        s->grid.h[k] = 1;
-        s->grid.upper[k] = (double)s->grid.cells[k];
-        for (int side = 0; side < 2; side++) {
-            struct ht_layer *layer = &s->layers.side[k][side];
-            s->grid.wall[k][side] = g->wall[k][side];
-            s->grid.layer[k][side] = layer->cells = g->layer[k][side];
-            if (layer->cells == 0) continue;
-            s->grid.wall[k][side] = -1;
-            (g->dims > 1 || g->guided ? ht_layers_usual : ht_layers_usual_line)(
-                HT_ABSORBING_CPML, g->order, layer);
-            ht_layer_scale(layer, 1, 1);
-        }
-    }
-    const struct ht_fd_weights w = ht_fd_weights(g->order);
-    const double wide = ht_fd_first_symbol(&w, acos(-1.0));
-    const double symbol = g->density ? wide * wide * g->contrast
-                                     : ht_fd_second_symbol(&w, acos(-1.0));
-    s->problem = (struct ht_problem){
-        .eq = &s->eq,
-        .grid = &s->grid,
-        .medium_degree = 0,
-        .stages = 1,
-        .dt = part * 2 / sqrt(symbol * g->dims * g->contrast),
-        .layers = &s->layers,
-        .fd = {.order = g->order,
-               .density = g->density,
-               .inverse_density = 1,
-               .organisation = HT_ORGANISATION_FACES,
-               .fill = fill,
-               .medium = s}};
-    (void)ht_problem_set_scheme(&s->problem, ht_scheme_find("fd"));
-}
-
-/* Before rigid walls. */
-static void be_sponge(struct scene *s) {
-    s->layers.type = HT_ABSORBING_SPONGE;
-    for (int n = 0; n < 6; n++) {
-        struct ht_layer *layer = &s->layers.side[n / 2][n % 2];
-        const int64_t cells = layer->cells;
-        if (cells == 0) continue;
-        *layer = (struct ht_layer){.cells = cells};
-        s->grid.wall[n / 2][n % 2] = 1;
-        ht_layers_usual(HT_ABSORBING_SPONGE, 0, layer);
-        ht_layer_scale(layer, 1, 1);
-    }
-}
-
-static void put(const struct scene *s, const struct ht_stepper *stepper,
-                enum ht_subgrid subgrid, const double *values) {
-    const int64_t nodes = ht_grid_total(&s->grid, HT_PRIMARY);
-    double *all = zeros((nodes * s->eq.nfields));
-    memcpy(all, values, (size_t)nodes * sizeof *all);
-    must(stepper->ops->put(stepper->self, subgrid, 0,
-                           ht_grid_planes(&s->grid, HT_PRIMARY), all));
-    free(all);
-}
-
-static void get(const struct scene *s, const struct ht_stepper *stepper,
-                enum ht_subgrid subgrid, double *values) {
-    must(stepper->ops->get(stepper->self, subgrid, 0, 1, 0,
-                           ht_grid_planes(&s->grid, HT_PRIMARY), values));
-}
-
-static void step(const struct ht_stepper *stepper, int count) {
-    for (int n = 0; n < count; n++) {
-        must(stepper->ops->half_step(stepper->self, HT_PRIMARY));
-        must(stepper->ops->half_step(stepper->self, HT_DUAL));
-    }
-}
 
 static double norm(const double *x, int64_t count) {
     double sum = 0;
@@ -683,141 +533,6 @@ static void test_growth(void) {
     }
 }
 
-/* ---- reflection ---- */
-
-/* A packet between walls x2 = 0 and pi/k2 comes to the layer at the upper end
- * of x1; in the longer domain it goes on. Order 8, 0.95 of the largest step. */
-struct packet {
-    double angle, points; /* of incidence; per wavelength */
-    int64_t across;       /* cells between the walls; 0: 1-D */
-};
-
-static void fill_packet(const struct scene *s, double k1, double k2,
-                        double omega, double group, double centre, double width,
-                        double time, double *out) {
-    const int64_t n1 = ht_grid_nodes(&s->grid, HT_PRIMARY, 0);
-    const int64_t n2 = ht_grid_nodes(&s->grid, HT_PRIMARY, 1);
-    for (int64_t m2 = 0; m2 < n2; m2++)
-        for (int64_t m1 = 0; m1 < n1; m1++) {
-            const double x = (double)m1 - centre;
-            const double z = (x - group * time) / width;
-            out[m2 * n1 + m1] =
-                exp(-z * z) * cos(k1 * x - omega * time) * cos(k2 * (double)m2);
-        }
-}
-
-/* u of a packet that reaches `inner` after half of the steps, to be freed. */
-static double *run_packet(const struct packet *packet, const struct scene *s,
-                          double width, int64_t inner) {
-    const double k = 2 * acos(-1.0) / packet->points, dt = s->problem.dt;
-    const double k1 = k * cos(packet->angle), k2 = k * sin(packet->angle);
-    const struct ht_fd_weights w = ht_fd_weights(8);
-    const double symbol =
-        ht_fd_second_symbol(&w, k1) + ht_fd_second_symbol(&w, k2);
-    const double omega = 2 / dt * asin(dt * sqrt(symbol) / 2);
-    const double group = k1 / omega, centre = (double)inner - 3.4 * width;
-    const int64_t nodes = ht_grid_total(&s->grid, HT_PRIMARY);
-    double *u = zeros(nodes), *d = zeros(nodes);
-    struct ht_stepper stepper;
-    fill_packet(s, k1, k2, omega, group, centre, width, 0, u);
-    fill_packet(s, k1, k2, omega, group, centre, width, -dt, d);
-    for (int64_t n = 0; n < nodes; n++) d[n] = u[n] - d[n];
-    must(ht_oracle_create(&s->problem, &stepper));
-    put(s, &stepper, HT_PRIMARY, u);
-    put(s, &stepper, HT_DUAL, d);
-    step(&stepper, (int)(6.5 * width / group / dt));
-    get(s, &stepper, HT_PRIMARY, u);
-    ht_stepper_destroy(&stepper);
-    free(d);
-    return u;
-}
-
-/* In dB: the largest of |u - u'| over that of the packet, which is 1. */
-static double reflection(const struct packet *packet, int64_t cells,
-                         bool sponge) {
-    const double k1 = 2 * acos(-1.0) / packet->points * cos(packet->angle);
-    const double width = 4 * acos(-1.0) / k1;
-    const int64_t inner = (int64_t)(7 * width), longer = (int64_t)(13 * width);
-    const int dims = packet->across > 0 ? 2 : 1;
-    double *u[2] = {NULL}, most = DBL_MIN;
-    int64_t n1[2];
-    for (int i = 0; i < 2; i++) {
-        const struct given g = {"",
-                                dims,
-                                {i ? longer : inner + cells, packet->across},
-                                {{1, 1}, {1, 1}},
-                                {{0, i ? 0 : cells}},
-                                8,
-                                false,
-                                1,
-                                true};
-        struct scene s;
-        make(&s, &g, dims == 1 ? 0.95 / sqrt(2) : 0.95);
-        if (sponge) be_sponge(&s);
-        n1[i] = ht_grid_nodes(&s.grid, HT_PRIMARY, 0);
-        u[i] = run_packet(packet, &s, width, inner);
-    }
-    for (int64_t m2 = 0; m2 <= packet->across; m2++)
-        for (int64_t m1 = 0; m1 <= inner; m1++)
-            most =
-                fmax(most, fabs(u[0][m2 * n1[0] + m1] - u[1][m2 * n1[1] + m1]));
-    free(u[0]);
-    free(u[1]);
-    return 20 * log10(most);
-}
-
-/* At 60 degrees 12 points across half a tangential wavelength are 10.4 per
- * wavelength. */
-static void test_reflection(void) {
-    const double pi = acos(-1.0);
-    const struct packet packets[] = {
-        {0, 10, 0}, {pi / 6, 10, 10}, {pi / 3, 12 * sin(pi / 3), 6}};
-    static const struct {
-        int64_t cells;
-        bool sponge;
-        double most[3];
-    } rows[] = {{8, false, {-60, -60, -40}},
-                {16, false, {-80, -83, -70}},
-                {32, true, {-46, -44, -40}}};
-    for (int r = 0; r < 3; r++)
-        for (int p = 0; p < 3; p++) {
-            const double db =
-                reflection(&packets[p], rows[r].cells, rows[r].sponge);
-            TEST_CHECK(db <= rows[r].most[p],
-                       "%s of %lld cells at %g degrees: %.1f dB of at most %g",
-                       rows[r].sponge ? "sponge" : "cpml",
-                       (long long)rows[r].cells, packets[p].angle * 180 / pi,
-                       db, rows[r].most[p]);
-        }
-}
-
-/* As the scheme's equations have it, for the orders of the packets' and others:
- * 0 to 85 degrees at 10 points per wavelength. */
-static void test_returned(void) {
-    static const int orders[] = {2, 4, 8, 16};
-    static const double angle[] = {0, 30, 60, 80, 85};
-    static const double most[][5] = {{-60, -60, -57, -42, -32},
-                                     {-80, -81, -72, -46, -30}};
-    const double pi = acos(-1.0);
-    for (int n = 0; n < 40; n++) {
-        const int64_t cells = n / 20 ? 16 : 8;
-        const struct given g = {"",           2,
-                                {40, 20},     {{1, 1}, {1, 1}},
-                                {{0, cells}}, orders[n / 5 % 4],
-                                false,        1,
-                                false};
-        struct scene s;
-        make(&s, &g, 0.95);
-        const double db =
-            20 * log10(ht_fd_layer_returned(&s.problem, 0, 1, 0.1,
-                                            cos(angle[n % 5] * pi / 180)));
-        TEST_CHECK(db <= most[n / 20][n % 5],
-                   "order %d, %lld cells, %g degrees: %.1f dB of at most %g",
-                   g.order, (long long)cells, angle[n % 5], db,
-                   most[n / 20][n % 5]);
-    }
-}
-
 /* ---- on the device ---- */
 
 /* Largest difference of u from the plain loops' after some steps, over their
@@ -953,8 +668,6 @@ int main(int argc, char **argv) {
     test_pure();
     test_growth();
     test_corners();
-    test_reflection();
-    test_returned();
     test_decay(false);
     test_decay(true);
     test_device(argc > 1 ? argv[1] : NULL);
