@@ -130,7 +130,7 @@ static double shown(const struct ht_plan *plan, int field, const double k[3],
     double phase = params->initial.phase;
     if (!plan->solution->single_wave || (!standing && !in_one_phase(plan, k)))
         return creal(z) * creal(z) + cimag(z) * cimag(z);
-    for (int j = 0; j < plan->grid.dims && !standing; j++)
+    for (int j = 0; j < 3 && !standing; j++)
         phase += k[j] * plan->grid.lower[j];
     z *= ht_complex(cos(phase), sin(phase));
     bool odd = standing && plan->eq.field[field].parity != 0;

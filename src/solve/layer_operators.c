@@ -167,7 +167,9 @@ static bool chosen(const struct ht_problem *problem,
     if (organisation != HT_ORGANISATION_OPERATORS &&
         organisation != HT_ORGANISATION_AUTO)
         return false;
-    if (refuses(problem, info, tuning, axes, eq, plan) != NULL) return false;
+    if (refuses(problem, info, tuning, axes, eq, plan) != NULL ||
+        plan->tuning.variant == NULL) /* as before it was planned */
+        return false;
     return organisation == HT_ORGANISATION_OPERATORS ||
            pays(problem, info, plan, axes);
 }

@@ -27,7 +27,7 @@ static void make_form(int order, bool absolute, double q[MOST * MOST]) {
     if (absolute)
         for (int n = 0; n < size * size; n++) h[n] = fabs(h[n]);
     for (int a = 1; a < m; a++) c[a] = c[a - 1] * (m + a) / a;
-    for (int n = 0; n < size * size; n++) q[n] = 0;
+    memset(q, 0, (size_t)MOST * MOST * sizeof *q);
     for (int a = 0; a < m; a++)
         for (int b = a % 2; b < m; b += 2) {
             double weight = c[a] * c[b] * pow(0.5, a + b) / (a + b + 1);

@@ -39,14 +39,15 @@ static struct symbol symbol_of(enum ht_symbol kind, int dims, int order,
     int fields = kind == HT_SYMBOL_WAVE   ? 1 + dims
                  : kind == HT_SYMBOL_PAIR ? 2
                                           : 1;
-    struct symbol s = {.kind = kind,
-                       .dims = dims,
-                       .order = order,
-                       .stages = stages,
-                       .fields = fields,
-                       .cell = power(2 * order + 2, dims),
-                       .size = fields * power(order + 1, dims)};
+    struct symbol s;
     ht_hermite_matrix(order, s.hermite);
+    s.kind = kind;
+    s.dims = dims;
+    s.order = order;
+    s.stages = stages;
+    s.fields = fields;
+    s.cell = power(2 * order + 2, dims);
+    s.size = fields * power(order + 1, dims);
     return s;
 }
 
