@@ -5,11 +5,11 @@
  */
 #include <complex.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fd.h"
 
+/* Few enough for the stack: a matrix of 256 KiB. */
 enum { MOST_UNKNOWN = 128 };
 
 struct line {
@@ -96,27 +96,20 @@ static void solve(int n, double complex *a, double complex *b) {
 /* Nodes 1 .. n - 1 are unknown, as is what goes; nodes from n on are known. */
 static double returned(const struct line *l, int n, double k1) {
     const int reach = 2 * l->wide.radius, all = n + reach + 1;
-    double complex *u = NULL, *a = NULL, *b = NULL;
-    double part = 1;
-    if (HT_ALLOC(u, all) == HT_OK && HT_ALLOC(a, (int64_t)n * n) == HT_OK &&
-        HT_ALLOC(b, n) == HT_OK) {
-        for (int j = 0; j <= n; j++) {
-            memset(u, 0, (size_t)all * sizeof *u);
-            if (j < n - 1) u[j + 1] = 1;
-            for (int m = n; m < all && j >= n - 1; m++)
-                u[m] = cexp((j == n ? I : -I) * k1 * m);
-            for (int i = 0; i < n; i++) {
-                const double complex r = rest(l, u, i + 1);
-                *(j < n ? &a[i * n + j] : &b[i]) = j < n ? r : -r;
-            }
+    double complex u[MOST_UNKNOWN + 2 * HT_FD_RADIUS + 1];
+    double complex a[MOST_UNKNOWN * MOST_UNKNOWN], b[MOST_UNKNOWN];
+    for (int j = 0; j <= n; j++) {
+        memset(u, 0, sizeof u);
+        if (j < n - 1) u[j + 1] = 1;
+        for (int m = n; m < all && j >= n - 1; m++)
+            u[m] = cexp((j == n ? I : -I) * k1 * m);
+        for (int i = 0; i < n; i++) {
+            const double complex r = rest(l, u, i + 1);
+            *(j < n ? &a[i * n + j] : &b[i]) = j < n ? r : -r;
         }
-        solve(n, a, b);
-        part = cabs(b[n - 1]);
     }
-    free(u);
-    free(a);
-    free(b);
-    return part;
+    solve(n, a, b);
+    return cabs(b[n - 1]);
 }
 
 double ht_fd_layer_returned(const struct ht_problem *problem, int axis,
@@ -139,13 +132,10 @@ double ht_fd_layer_returned(const struct ht_problem *problem, int axis,
                             : ht_fd_second_symbol(&l.wide, k2);
     const double sine = nu * sqrt(along + l.across) / 2;
     const int n = l.cells + l.wide.radius + 2;
-    double *profile = NULL;
+    double profile[(MOST_UNKNOWN + 1) * HT_FD_PROFILES] = {0};
     if (!(k > 0) || k1 >= 3 || sine >= 1 || n > MOST_UNKNOWN) return 1;
     l.z = cexp(2 * I * asin(sine));
-    if (HT_ALLOC(profile, (int64_t)(n + 1) * HT_FD_PROFILES) != HT_OK) return 1;
     ht_fd_layer_profile(problem, axis, side, profile);
     l.profile = profile;
-    const double part = returned(&l, n, k1);
-    free(profile);
-    return part;
+    return returned(&l, n, k1);
 }
