@@ -299,6 +299,31 @@ static void test_long_waves(const char *options, double width, int steps) {
     close_scene(&s);
 }
 
+/* Data that reach into layers leave, as those of the interior do: with memories
+ * of 0 a rest of them would stay, or grow. */
+static void test_rest(const char *data) {
+    const double most = 4e-3, time = 300;
+    double worst = INFINITY, values[61];
+    char options[TEXT];
+    struct scene s;
+    snprintf(options, sizeof options,
+             "time.scheme=fd; grid.cells=[60]; grid.upper=[60.0]; "
+             "grid.order=8; boundary.x1=absorbing; time.end=1; %s",
+             data);
+    enum ht_err err = open_scene(options, &s);
+    if (err == HT_OK) err = ht_start(s.plan, NULL, NULL, NULL, &s.stepper);
+    if (err == HT_OK) err = step(&s, (int)(time / s.plan->problem.dt));
+    if (err == HT_OK)
+        err =
+            s.stepper.ops->get(s.stepper.self, HT_PRIMARY, 0, 1, 0, 1, values);
+    for (int i = 0; err == HT_OK && i <= 60; i++)
+        worst = fmax(i > 0 ? worst : 0, fabs(values[i]));
+    TEST_CHECK(err == HT_OK && worst < most,
+               "%s: p is %.1e of the largest at time %g (bound %g) %s", data,
+               worst, time, most, err ? ht_err_message() : "");
+    close_scene(&s);
+}
+
 /* `wave` by Taylor series. */
 static enum ht_err open_hermite(double width, int cells, int order,
                                 const char *more, struct scene *s) {
@@ -438,6 +463,10 @@ int main(void) {
         "time.end=1; boundary.x1=absorbing; boundary.x2=absorbing; "
         "medium.type=expression; medium.c=1+0.5*x1; medium.rho=1+x2",
         15, 400);
+    test_rest("initial.centre=[8.0]; initial.width=3.0");
+    test_rest("initial.centre=[54.0]; initial.width=3.0");
+    test_rest("initial.type=expression; "
+              "initial.values.v1=\"exp(-((x1-10)/3)^2)\"");
     test_hermites();
     test_long_waves("time.scheme=fd; grid.cells=[300]; grid.order=8; "
                     "time.end=1; boundary.x1=absorbing; absorbing.type=sponge; "
