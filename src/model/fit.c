@@ -50,7 +50,16 @@ static enum ht_err make_axis(struct ht_fit *fit, int k) {
     axis->periodic = !exists || ht_grid_periodic(grid, k);
     if (fit->kind == HT_FIT_POINT) return HT_OK;
     TRY(ht_fit_boxes(fit->medium, k, axis));
-    return ht_fit_axis_weigh(axis, fit->kind);
+    return ht_fit_axis_unfold(axis, fit->kind);
+}
+
+static enum ht_err make_axes(struct ht_fit *fit) {
+    for (int k = 0; k < 3; k++) TRY(make_axis(fit, k));
+    if (fit->kind == HT_FIT_POINT) return HT_OK;
+    TRY(ht_fit_split(fit));
+    for (int k = 0; k < 3; k++)
+        TRY(ht_fit_axis_weigh(&fit->axis[k], fit->kind));
+    return HT_OK;
 }
 
 static enum ht_err make(struct ht_fit *fit) {
@@ -67,8 +76,7 @@ static enum ht_err make(struct ht_fit *fit) {
     fit->density_uniform = density_constant(medium, &fit->b);
     fit->uniform = medium->uniform;
     fit->K = medium->constant[0];
-    for (int k = 0; k < 3 && !fit->uniform; k++) TRY(make_axis(fit, k));
-    return HT_OK;
+    return fit->uniform ? HT_OK : make_axes(fit);
 }
 
 enum ht_err ht_fit_create(const struct ht_medium *medium, enum ht_fit_kind kind,

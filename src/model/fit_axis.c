@@ -82,11 +82,11 @@ static double half_width(enum ht_fit_kind kind) {
     return kind == HT_FIT_SINC ? REACH : 0.5;
 }
 
-/* C(r). */
-static double cumulative(const struct table *table, double r) {
+/* C(r); box: of the box. */
+static double cumulative(const struct table *table, bool box, double r) {
     const double whole = table->part[(ptrdiff_t)REACH * FINE];
-    if (fabs(r) >= half_width(table->kind)) return r > 0;
-    if (table->kind == HT_FIT_BOX) return 0.5 + r;
+    if (fabs(r) >= half_width(box ? HT_FIT_BOX : HT_FIT_SINC)) return r > 0;
+    if (box) return 0.5 + r;
     double part = interpolate(table, fabs(r) * FINE);
     return 0.5 + copysign(0.5 * part / whole, r);
 }
@@ -104,6 +104,8 @@ static enum ht_err unfold(struct ht_fit_axis *axis, double low, double high) {
     axis->pieces = (last - first + 1) * n;
     TRY(HT_ALLOC(axis->box, axis->pieces));
     TRY(HT_ALLOC(axis->place, axis->pieces + 1));
+    TRY(HT_ALLOC(axis->end, axis->pieces));
+    for (int i = 0; i < 2; i++) TRY(HT_ALLOC(axis->jump[i], axis->pieces));
     for (int64_t copy = first; copy <= last; copy++) {
         double shift = (double)copy * length;
         bool mirrored = !axis->periodic && copy % 2 != 0;
@@ -137,29 +139,47 @@ static void taps_find(const struct ht_fit_axis *axis, double x, double half,
     taps->count = (int)(end - *from);
 }
 
+static double output(const struct ht_fit_axis *axis, int shift, int64_t m) {
+    return axis->lower + ((double)m + 0.5 * shift) * axis->h;
+}
+
+/* Of output m, the part below the end of piece p. */
+static double part_below(const struct ht_fit_axis *axis,
+                         const struct table *table, int64_t p, int shift,
+                         int64_t m) {
+    const double end = axis->place[p + 1];
+    const enum ht_fit_end kind = axis->end[p];
+    if (kind == HT_FIT_END_SPLIT)
+        return ht_fit_split_part(axis, p, (double)m + 0.5 * shift, shift == 1);
+    return cumulative(table,
+                      table->kind == HT_FIT_BOX || kind == HT_FIT_END_BOX,
+                      (end - output(axis, shift, m)) / axis->h);
+}
+
 static void taps_weigh(const struct ht_fit_axis *axis,
-                       const struct table *table, double x,
+                       const struct table *table, int shift, int64_t m,
                        const struct ht_fit_taps *taps) {
     double before = 0;
     for (int i = 0; i < taps->count; i++) {
-        double end = axis->place[taps->first + i + 1];
-        double part =
-            i < taps->count - 1 ? cumulative(table, (end - x) / axis->h) : 1;
+        double part = i < taps->count - 1
+                          ? part_below(axis, table, taps->first + i, shift, m)
+                          : 1;
         taps->weight[i] = part - before;
         before = part;
     }
 }
 
-static double output(const struct ht_fit_axis *axis, int shift, int64_t m) {
-    return axis->lower + ((double)m + 0.5 * shift) * axis->h;
+enum ht_err ht_fit_axis_unfold(struct ht_fit_axis *axis,
+                               enum ht_fit_kind kind) {
+    const double margin = (half_width(kind) + 2) * axis->h;
+    return unfold(axis, axis->lower - margin, axis->upper + margin);
 }
 
 enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_kind kind) {
     struct table table;
-    double half = half_width(kind), margin = (half + 2) * axis->h;
+    const double half = half_width(kind);
     int64_t total = 0;
     table_make(kind, &table);
-    TRY(unfold(axis, axis->lower - margin, axis->upper + margin));
     for (int s = 0; s < 2; s++) {
         int64_t from = 0;
         TRY(HT_ALLOC(axis->taps[s], axis->nodes + 2));
@@ -177,7 +197,7 @@ enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_kind kind) {
             struct ht_fit_taps *taps = &axis->taps[s][m + 1];
             taps->weight = weight;
             weight += taps->count;
-            taps_weigh(axis, &table, output(axis, s, m), taps);
+            taps_weigh(axis, &table, s, m, taps);
         }
     return HT_OK;
 }
@@ -186,6 +206,8 @@ void ht_fit_axis_clear(struct ht_fit_axis *axis) {
     free(axis->edge);
     free(axis->box);
     free(axis->place);
+    free(axis->end);
+    for (int i = 0; i < 2; i++) free(axis->jump[i]);
     free(axis->taps[0]);
     free(axis->taps[1]);
     free(axis->weights);

@@ -14,6 +14,10 @@ struct ht_fit_taps {
     double *weight;
 };
 
+/* What is done at the end of a piece: averages by the sinc or by boxes, or the
+ * medium is split. */
+enum ht_fit_end { HT_FIT_END_SINC, HT_FIT_END_BOX, HT_FIT_END_SPLIT };
+
 /* Along one axis the box is cut into boxes from edge[i] to edge[i + 1], whose
  * values are those of source base + i. Pieces are these boxes continued beyond
  * the box of the grid: piece p has the values of box[p] and lies between
@@ -27,6 +31,8 @@ struct ht_fit_axis {
     double *edge;
     int64_t pieces, *box;
     double *place;
+    enum ht_fit_end *end; /* of each piece */
+    double *jump[2];      /* split: the factors of 1/K and rho there */
     struct ht_fit_taps *taps[2];
     double *weights; /* what the taps point into */
     int most;        /* taps */
@@ -66,10 +72,20 @@ struct ht_fit_job {
 /* Values that are averaged. */
 enum ht_fit_quantity { HT_FIT_COMPLIANCE, HT_FIT_DENSITY }; /* 1/K, rho */
 
-/* edge and boxes are set; kind sinc or box. */
+/* edge and boxes are set; kind sinc or box. Pieces, then weights. */
+HT_CHECKED enum ht_err ht_fit_axis_unfold(struct ht_fit_axis *axis,
+                                          enum ht_fit_kind kind);
 HT_CHECKED enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis,
                                          enum ht_fit_kind kind);
 void ht_fit_axis_clear(struct ht_fit_axis *axis);
+
+/* ---- fit_split.c ---- */
+/* Sets the ends at which the medium is split; the axes have pieces. */
+HT_CHECKED enum ht_err ht_fit_split(struct ht_fit *fit);
+/* The part below the split at the end of piece p of a point at x, in spacings;
+ * own: the point is one of rho along its own axis, half a spacing on. */
+double ht_fit_split_part(const struct ht_fit_axis *axis, int64_t p, double x,
+                         bool own);
 
 /* ---- fit.c ---- */
 /* Counts of nothing; adding those of another part. */

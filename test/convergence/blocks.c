@@ -5,7 +5,9 @@
  *   - falls like h^2 in blocks, and the fit errs by half of what box averages
  *     err by, and values at points by far more;
  *   - has the full order where the medium is smooth.
- * htwave bench media measures the same in a larger box.
+ * And in one dimension a pulse of mostly 16 points per wavelength and more
+ * before a jump of rho at c = 1, against d'Alembert's solution. htwave bench
+ * media measures the same in a larger box.
  */
 #include "differences.h"
 #include "htwave/random_blocks.h"
@@ -123,12 +125,44 @@ static void test_smooth(int order, int coarse, int fine) {
         order, found, errors[0], errors[1], coarse, fine);
 }
 
+static double pulse(double x) {
+    return exp(-x * x / 16) / 2;
+}
+
+/* p at x, 18 after the pulse at 35; rho before the jump at z, 1 behind it. */
+static double reflected(double x, double z, double rho) {
+    const double R = (rho - 1) / (rho + 1);
+    if (x < z) return (1 + R) * pulse(x - 17);
+    return pulse(x - 17) + R * pulse(2 * z - x - 17) + pulse(x - 53) +
+           pulse(120 - x - 53);
+}
+
+static void test_jump(double rho, double z) {
+    struct fd_run run;
+    double exact[121];
+    fd_open(&run,
+            "grid.cells=[120] grid.upper=[60] time.end=18 boundary.x1=rigid "
+            "medium.type=layers medium.axis=x1 medium.interfaces=[%.17g] "
+            "medium.rho=[%.17g,1.0] initial.type=expression "
+            "initial.values.p=\"exp(-((x1-35)/4)^2)\"",
+            z, rho);
+    fd_advance(&run, run.sim->plan->steps);
+    double *u = fd_values(&run, HT_PRIMARY);
+    for (int i = 0; i <= 120; i++) exact[i] = reflected(i / 2., z, rho);
+    TEST_BELOW(fd_distance(121, u, exact, 0), 0.04,
+               "c = 1, rho %g before %g, 1 behind it, relative", rho, z);
+    free(u);
+    fd_close(&run);
+}
+
 int main(void) {
     if (!fd_have_device()) return test_end("blocks");
     if ((fd_directory = scratch_make("differences")) == NULL) return 1;
     test_blocks();
     if (test_all()) test_smooth(4, 2, 4);
     test_smooth(8, 2, 3);
+    for (int i = 0; i < 10; i++)
+        test_jump(i % 2 ? 1000 : i % 4 ? 0.01 : 100, 20 + 0.05 * i);
     unlink(fd_path("c.f32"));
     rmdir(fd_directory);
     return test_end("blocks");
