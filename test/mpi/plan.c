@@ -81,10 +81,12 @@ static const struct {
                            "medium.rho=\"1 + 0.2*x3\"",
      false},
     {"rough",
-     BOX TAYLOR BELL "medium.type=expression; medium.c=\"1 + 0.9*sin(40*x3)\"",
+     BOX TAYLOR "initial.type=random; medium.type=expression; medium.c=\"1 + "
+                "0.9*sin(40*x3)\"",
      false},
     {"rough-x1",
-     BOX TAYLOR BELL "medium.type=expression; medium.c=\"1 + 0.9*sin(40*x1)\"",
+     BOX TAYLOR "initial.type=random; medium.type=expression; medium.c=\"1 + "
+                "0.9*sin(40*x1)\"",
      false},
     {"file",
      BOX TAYLOR WALLS "medium.type=file; medium.c=\"%s/c.f32\";"
