@@ -139,9 +139,9 @@ if have_device; then
     judge "check: about $(number answer.txt absorbing_point_source_db) dB (-70)" \
         [ "$(number answer.txt absorbing_point_source_db)" = -70 ]
     share=$(number answer.txt absorbing_time_share)
-    # not much faster than other cells, 8 of 60: times of a busy machine vary
-    judge "check: layers take $share of the time (2/60 to 1)" \
-        awk -v s="$share" 'BEGIN { exit !(s > 0.0333 && s < 1) }'
+    # not faster than other cells: 8 of 60
+    judge "check: layers take $share of the time (8/60 to 1)" \
+        awk -v s="$share" 'BEGIN { exit !(s > 0.1333 && s < 1) }'
     answers 'check: layers with another R' 0 check open.cfg "$open" --json \
         absorbing.reflection=0.01
     judge "check: about $(number answer.txt absorbing_point_source_db) dB (-40)" \
@@ -268,8 +268,8 @@ answers 'check of the reference, N = 8' 0 check plane.cfg \
     device.backend=oracle
 spend
 took=$(awk -v a="$began" -v b="$spent" 'BEGIN { print b - a }')
-judge "check of the reference, N = 8: $took s of CPU time (at most 60)" \
-    below "$took" 60
+judge "check of the reference, N = 8: $took s of CPU time (at most 30)" \
+    below "$took" 30
 answers 'check --json' 0 check plane.cfg "$device" --json
 has_keys check steps dt memory_bytes expected_s
 answers 'check of layers' 0 check plane.cfg "$device" initial.type=gaussian initial.width=0.3 \
