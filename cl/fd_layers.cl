@@ -468,6 +468,25 @@ HT_INLINE void ht_fd_march_layer(
                         a HT_FD_MEDIUM_ARGS, d, out);
 }
 
+/* All layers at a node, whose d without them is `plain`. */
+HT_INLINE void ht_fd_finish_node(
+    const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
+    const int start, const struct ht_fd_place *m, const long at,
+    const real plain, HT_FD_MEMORY_PARAMS, HT_GLOBAL const real *HT_RESTRICT u,
+    HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
+    HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
+    real step = plain, factor = 1;
+    HT_ROLLED
+    for (int i = 0; m->layers >> i != 0; i++)
+        if (m->layers >> i & 1)
+            step +=
+                ht_fd_correct_node(s, c, start, i, m, HT_FD_MEMORY_ARGS, a[at],
+                                   plain, u HT_FD_MEDIUM_ARGS, &factor);
+    step *= factor;
+    d[at] = step;
+    out[at] = u[at] + step;
+}
+
 /* Nodes that the interior's kernel has stepped. */
 HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_correct(
     struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, HT_FD_MEMORY_PARAMS,
@@ -484,17 +503,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_correct(
     HT_ROLLED
     for (; m.next < m.end; ht_fd_go_on(&m)) {
         const long at = ht_fd_number(&s, &m);
-        const real plain = d[at];
-        real step = plain, factor = 1;
-        HT_ROLLED
-        for (int i = 0; m.layers >> i != 0; i++)
-            if (m.layers >> i & 1)
-                step += ht_fd_correct_node(&s, &c, 0, i, &m, HT_FD_MEMORY_ARGS,
-                                           a[at], plain, u HT_FD_MEDIUM_ARGS,
-                                           &factor);
-        step *= factor;
-        d[at] = step;
-        out[at] = u[at] + step;
+        ht_fd_finish_node(&s, &c, 0, &m, at, d[at], HT_FD_MEMORY_ARGS, u,
+                          a HT_FD_MEDIUM_ARGS, d, out);
     }
 }
 
@@ -509,17 +519,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_start(
     HT_ROLLED
     for (; m.next < m.end; ht_fd_go_on(&m)) {
         const long at = ht_fd_number(&s, &m);
-        const real plain = d[at];
-        real step = plain, factor = 1;
-        HT_ROLLED
-        for (int i = 0; m.layers >> i != 0; i++)
-            if (m.layers >> i & 1)
-                step += ht_fd_correct_node(&s, &c, 1, i, &m, HT_FD_MEMORY_ARGS,
-                                           a[at], plain, u HT_FD_MEDIUM_ARGS,
-                                           &factor);
-        step *= factor;
-        d[at] = step;
-        out[at] = u[at] + step;
+        ht_fd_finish_node(&s, &c, 1, &m, at, d[at], HT_FD_MEMORY_ARGS, u,
+                          a HT_FD_MEDIUM_ARGS, d, out);
     }
 }
 
@@ -541,16 +542,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_update(
         const long at = ht_fd_number(&s, &m);
         const real plain =
             fma(a[at], ht_fd_whole(&s, &c, at, u HT_FD_MEDIUM_ARGS), d[at]);
-        real step = plain, factor = 1;
-        HT_ROLLED
-        for (int i = 0; m.layers >> i != 0; i++)
-            if (m.layers >> i & 1)
-                step += ht_fd_correct_node(&s, &c, 0, i, &m, HT_FD_MEMORY_ARGS,
-                                           a[at], plain, u HT_FD_MEDIUM_ARGS,
-                                           &factor);
-        step *= factor;
-        d[at] = step;
-        out[at] = u[at] + step;
+        ht_fd_finish_node(&s, &c, 0, &m, at, plain, HT_FD_MEMORY_ARGS, u,
+                          a HT_FD_MEDIUM_ARGS, d, out);
     }
 }
 

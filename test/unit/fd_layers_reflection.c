@@ -100,7 +100,7 @@ static void test_reflection(void) {
         bool sponge;
         double most[3];
     } rows[] = {{8, false, {-60, -60, -40}},
-                {16, false, {-80, -83, -70}},
+                {16, false, {-80, -85, -70}},
                 {32, true, {-46, -44, -40}}};
     for (int r = 0; r < 3; r++)
         for (int p = 0; p < 3; p++) {
