@@ -10,7 +10,7 @@
 #include "fd.h"
 
 /* Few enough for the stack: a matrix of 256 KiB. */
-enum { MOST_UNKNOWN = 128 };
+enum { MOST_CELLS = 116, MOST_UNKNOWN = MOST_CELLS + HT_FD_RADIUS + 4 };
 
 struct line {
     struct ht_fd_weights wide, narrow;
@@ -31,10 +31,9 @@ static double complex at(const double complex *u, int node) {
     return node < 0 ? -u[-node] : u[node];
 }
 
-static double complex slope(const struct line *l, const struct ht_fd_weights *w,
+static double complex slope(const struct ht_fd_weights *w,
                             const double complex *u, int point) {
     double complex sum = 0;
-    (void)l;
     for (int j = 0; j < w->radius; j++)
         sum += w->first[j] * (at(u, point + j + 1) - at(u, point - j));
     return sum;
@@ -46,7 +45,7 @@ static double complex damped(const struct line *l, const double complex *u,
     const int inside = point < 0 ? -1 - point : point;
     if (inside >= l->cells) return 0;
     const double *p = l->profile + (long)inside * HT_FD_PROFILES;
-    return (filter(l, p) - 1) * slope(l, &l->narrow, u, inside);
+    return (filter(l, p) - 1) * slope(&l->narrow, u, inside);
 }
 
 /* What is zero at a node. */
@@ -57,8 +56,8 @@ static double complex rest(const struct line *l, const double complex *u,
         sum += l->narrow.first[j] *
                (damped(l, u, i + j) - damped(l, u, i - 1 - j));
     for (int j = 0; l->density && j < l->wide.radius; j++)
-        sum += l->wide.first[j] * (slope(l, &l->wide, u, i + j) -
-                                   slope(l, &l->wide, u, i - 1 - j));
+        sum += l->wide.first[j] *
+               (slope(&l->wide, u, i + j) - slope(&l->wide, u, i - 1 - j));
     for (int j = 1; !l->density && j <= l->wide.radius; j++)
         sum += l->wide.second[j] * (at(u, i + j) + at(u, i - j) - 2 * u[i]);
     const double *p = l->profile + (long)i * HT_FD_PROFILES;
@@ -112,9 +111,20 @@ static double returned(const struct line *l, int n, double k1) {
     return cabs(b[n - 1]);
 }
 
+/* A thicker layer than MOST_CELLS reflects no more than one of so many with the
+ * same R, which is steeper. */
 double ht_fd_layer_returned(const struct ht_problem *problem, int axis,
                             int side, double frequency, double cosine) {
-    const struct ht_layer *layer = &problem->layers->side[axis][side];
+    struct ht_layers layers = *problem->layers;
+    struct ht_layer *layer = &layers.side[axis][side];
+    struct ht_problem thin = *problem;
+    const double part = (double)MOST_CELLS / (double)layer->cells;
+    thin.layers = &layers;
+    if (part < 1) {
+        layer->cells = MOST_CELLS;
+        layer->length *= part;
+        layer->most /= part;
+    }
     const struct ht_fd_spec spec = {.radius = problem->fd.order / 2,
                                     .density = problem->fd.density};
     const double h = layer->length / (double)layer->cells;
@@ -133,9 +143,9 @@ double ht_fd_layer_returned(const struct ht_problem *problem, int axis,
     const double sine = nu * sqrt(along + l.across) / 2;
     const int n = l.cells + l.wide.radius + 2;
     double profile[(MOST_UNKNOWN + 1) * HT_FD_PROFILES] = {0};
-    if (!(k > 0) || k1 >= 3 || sine >= 1 || n > MOST_UNKNOWN) return 1;
+    if (!(k > 0) || k1 >= 3 || sine >= 1) return 1;
     l.z = cexp(2 * I * asin(sine));
-    ht_fd_layer_profile(problem, axis, side, profile);
+    ht_fd_layer_profile(&thin, axis, side, profile);
     l.profile = profile;
     return returned(&l, n, k1);
 }
