@@ -14,10 +14,9 @@
 enum damped { PAIR, SINGLE, FIRST };
 
 static enum damped damped_by(const struct ht_problem *problem) {
-    const bool pair =
-        problem->fd.order == 0 && ht_equations_first_order(problem->eq);
-    if (problem->layers->type == HT_ABSORBING_CPML) return pair ? PAIR : FIRST;
+    const bool pair = ht_equations_first_order(problem->eq);
     if (problem->fd.order > 0) return SINGLE;
+    if (problem->layers->type == HT_ABSORBING_CPML) return pair ? PAIR : FIRST;
     if (ht_sponge_rate(problem, HT_DUAL) == 0) return FIRST;
     return pair ? PAIR : SINGLE;
 }

@@ -34,15 +34,16 @@ static double returned_shots(const struct ht_plan *plan, double cosine,
     return most;
 }
 
-/* What the grid reflects is measured; a point's waves come at all angles. */
+/* What the grid reflects is measured, and in what matched layers of finite
+ * differences send back; a point's waves come at all angles. */
 bool ht_plan_layer_shots_db(const struct ht_plan *plan, double db[2]) {
     double grid[3] = {-INFINITY, -INFINITY, -INFINITY};
     int shot;
     if (plan->problem.layers == NULL || plan->shots == NULL) return false;
-    if (plan->problem.fd.order > 0)
-        ht_plan_layer_reflection(plan, grid);
-    else
+    if (plan->problem.fd.order == 0)
         grid[0] = grid[2] = ht_plan_layer_point_reflection(plan);
+    else if (plan->layers.type == HT_ABSORBING_SPONGE)
+        ht_plan_layer_reflection(plan, grid);
     for (int i = 0; i < 2; i++)
         db[i] = fmax(20 * log10(returned_shots(plan, i ? 0.5 : 1, &shot)),
                      grid[i ? 2 : 0]);
@@ -80,11 +81,12 @@ void ht_plan_warn_layers(const struct ht_plan *plan) {
     if (plan->problem.layers == NULL || plan->shots == NULL) return;
     const double part = returned_shots(plan, 1, &shot);
     if (part > most)
-        ht_warn("absorbing: of the waves of sources.%d %.2g %% come back from "
+        ht_warn("absorbing: of the waves of sources.%d %.3g %% come back from "
                 "the layers, which absorb no waves longer than %.3g well: take "
                 "%s",
                 shot + 1, 100 * part, ht_plan_layer_longest(plan, most),
-                plan->layers.type == HT_ABSORBING_SPONGE
+                plan->layers.type == HT_ABSORBING_SPONGE ||
+                        plan->problem.fd.order > 0
                     ? "thicker ones (absorbing.cells)"
                     : "a smaller absorbing.alpha, or larger cells");
 }
