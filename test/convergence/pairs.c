@@ -92,27 +92,10 @@ static double exact_at(const struct ht_shot *shot, const struct sides *side,
 
 /* ---- runs ---- */
 
-/* The largest error of a field over its largest value. */
-static double error_of(struct trial *t, const struct sides *side,
-                       const char *field) {
-    const struct ht_shot *shot = &t->sim->plan->shots->shot[0];
-    int64_t extent[8];
-    char name[16];
-    double worst = 0, largest = 0;
-    snprintf(name, sizeof name, "a/%s", field);
-    double *u = read_set(t, name, extent), *x = read_set(t, "a/position", NULL);
-    double *time = read_set(t, "a/time", NULL);
-    for (int64_t i = 0; i < extent[0] * extent[1]; i++) {
-        const double exact =
-            exact_at(shot, side, *field == 'u', x[i / extent[1]],
-                     time[i % extent[1]], *field == 'v');
-        worst = fmax(worst, fabs(u[i] - exact));
-        largest = fmax(largest, fabs(exact));
-    }
-    free(u);
-    free(x);
-    free(time);
-    return worst / largest;
+static double exact_of(const struct trial *t, const void *side, double x,
+                       double time, const char *field) {
+    return exact_at(&t->sim->plan->shots->shot[0], side, *field == 'u', x, time,
+                    *field == 'v');
 }
 
 /* What the plan expects of the source, of the scheme over the way and of the
@@ -155,7 +138,7 @@ static void test_pair(int scheme, int side, int source, bool pair) {
         const char *field = pair ? "u" : i ? "v1" : "p";
         const double bound =
             bound_of(t.sim->plan, &schemes[scheme], 2 * length);
-        TEST_BELOW(error_of(&t, &sides[side], field), bound,
+        TEST_BELOW(group_error(&t, "a", field, exact_of, &sides[side]), bound,
                    "%s of %s, %s, sides %s", field, sources[source].name,
                    schemes[scheme].name, sides[side].name);
     }
@@ -179,7 +162,7 @@ static void test_long(const char *name, double wavelength, int cycles,
            "every=%g;fields=[\"%s\"];})",
            (cycles + 1) * wavelength, more, cycles, 1 / wavelength,
            wavelength / 40, field);
-    const double seen = error_of(&t, &open, field);
+    const double seen = group_error(&t, "a", field, exact_of, &open);
     const double part =
         ht_layer_returned(&t.sim->plan->problem, 0, 0, 1 / wavelength, 1);
     const double expected = 2 * part * fabs(cos(acos(-1.0) * 20 / wavelength));

@@ -134,6 +134,31 @@ static double *read_set(struct trial *t, const char *name, int64_t extent[8]) {
     return data;
 }
 
+/* The largest error of a field of receivers on one axis, over its largest exact
+ * value. */
+typedef double exact_value(const struct trial *t, const void *context, double x,
+                           double time, const char *field);
+static inline double group_error(struct trial *t, const char *group,
+                                 const char *field, exact_value *exact,
+                                 const void *context) {
+    const char *sets[3] = {field, "position", "time"};
+    char name[3][32];
+    int64_t extent[8];
+    double *data[3], worst = 0, largest = 0;
+    for (int i = 0; i < 3; i++) {
+        snprintf(name[i], sizeof name[i], "%s/%s", group, sets[i]);
+        data[i] = read_set(t, name[i], i == 0 ? extent : NULL);
+    }
+    for (int64_t i = 0; i < extent[0] * extent[1]; i++) {
+        const double value = exact(t, context, data[1][i / extent[1]],
+                                   data[2][i % extent[1]], field);
+        worst = fmax(worst, fabs(data[0][i] - value));
+        largest = fmax(largest, fabs(value));
+    }
+    for (int i = 0; i < 3; i++) free(data[i]);
+    return worst / largest;
+}
+
 /* In double precision. */
 static inline bool have_device(void) {
     struct ht_device *device = NULL;

@@ -595,9 +595,10 @@ static void reciprocity(void) {
 
 /* In one dimension, speed 1, before waves come back from the sides: over the
  * distance from the receiver, the source's Gaussian on both sides of it. */
-static double near_exact(const struct trial *t, double x, double time,
-                         const char *field) {
+static double near_exact(const struct trial *t, const void *context, double x,
+                         double time, const char *field) {
     enum { POINTS = 8 };
+    (void)context;
     const struct ht_source_form *form = &t->sim->plan->duhamel->form[0];
     const struct ht_shot *shot = &t->sim->plan->shots->shot[0];
     const bool force = shot->kind == HT_SHOT_FORCE,
@@ -618,29 +619,6 @@ static double near_exact(const struct trial *t, double x, double time,
     return sum * (!force && !flips ? rho : force && !flips ? 1 / rho : 1);
 }
 
-/* Worst error of samples over the largest value. */
-static double near_error(struct trial *t, const char *group,
-                         const char *field) {
-    char name[3][32];
-    int64_t extent[8];
-    double worst = 0, largest = 0;
-    const char *sets[3] = {field, "position", "time"};
-    for (int i = 0; i < 3; i++)
-        snprintf(name[i], sizeof name[i], "%s/%s", group, sets[i]);
-    double *u = read_set(t, name[0], extent), *x = read_set(t, name[1], NULL);
-    double *time = read_set(t, name[2], NULL);
-    for (int64_t i = 0; i < extent[0] * extent[1]; i++) {
-        const double exact =
-            near_exact(t, x[i / extent[1]], time[i % extent[1]], field);
-        worst = fmax(worst, fabs(u[i] - exact));
-        largest = fmax(largest, fabs(exact));
-    }
-    free(u);
-    free(x);
-    free(time);
-    return worst / largest;
-}
-
 /* From the source on to beyond its reach: samples between steps err no more
  * than those on steps and one interpolation of the highest frequency. */
 static void near_line(const char *scheme, int order, double cells,
@@ -658,9 +636,9 @@ static void near_line(const char *scheme, int order, double cells,
            "receivers=({name=\"steps\";%s},{name=\"between\";every=0.273;%s}) "
            "device.precision=double",
            order, scheme, 3.5 * cells + 12, 1 / cells, more, line, line);
-    const double on = near_error(&t, "steps", field);
+    const double on = group_error(&t, "steps", field, near_exact, NULL);
     const double turn = theta * t.sim->plan->problem.dt;
-    TEST_BELOW(near_error(&t, "between", field),
+    TEST_BELOW(group_error(&t, "between", field, near_exact, NULL),
                1.1 * on + (strcmp(scheme, "leapfrog") == 0
                                ? sinc_error(turn)
                                : time_error(scheme, order, turn, theta)),
