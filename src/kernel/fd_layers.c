@@ -14,7 +14,7 @@
 
 /* Of a program that does no lines a group has WIDTH columns of DEPTH targets,
  * LANES / WIDTH of each at a time. Measured on an H200
- * (bench/NOTES_layers.md). */
+ * (bench/NOTES.md). */
 enum { LANES = 128, WIDTH = 32, DEPTH = 12 };
 enum { CORRECT, START, UPDATE, SQUARES, DAMP, ENTRIES };
 

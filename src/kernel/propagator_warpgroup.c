@@ -27,7 +27,7 @@ static const char *refuses(const struct ht_spec *spec) {
 }
 
 /* Where products are narrow, those of a warp are as fast or faster
- * (bench/NOTES_warpgroups.md). */
+ * (bench/NOTES.md). */
 static bool pays(const struct ht_spec *spec) {
     const int fields = spec->eq->nfields;
     const int both = ht_slots(spec->src, fields) + ht_slots(spec->dst, fields);

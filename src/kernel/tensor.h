@@ -42,7 +42,7 @@ struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth,
 /* Whether groups of all planes that read the same nodes start together: in
  * layers. In edges (one row per group) only where nodes of a group are stored
  * side by side; else groups that share an operator come first. Measured on an
- * H100 (bench/NOTES_layers.md). */
+ * H100 (bench/NOTES.md). */
 bool ht_tensor_planes_first(const struct ht_spec *spec, int rows);
 
 /* The order of an operator's values. */
