@@ -49,8 +49,6 @@ struct ht_duhamel {
     struct ht_source_form *form; /* of each shot */
     int64_t points;
     struct ht_source_point *point;
-    int waves; /* plane waves from outside, at their box's corner `from` */
-    struct ht_source_point *wave;
     int terms;     /* R + 1 */
     double needed; /* cells per shortest wavelength: ht_plan_needed_points */
     struct ht_injection_counts most[2]; /* of the whole target grids */
@@ -83,7 +81,6 @@ struct ht_injection {
     int64_t first; /* half step of row 0 */
     int64_t steps; /* time steps done: half steps from the dual grid */
     int64_t row;   /* of the current half step; -1: no source acts */
-    struct ht_incidence *incidence; /* plane waves from outside; NULL: none */
 };
 /* *out: NULL for a problem without sources. The windows are those of the target
  * grids; a problem's duhamel must outlive it. */

@@ -63,9 +63,10 @@ static const struct ht_option option[] = {
      "v at half-integer times; wave: u only); or fd, finite differences, for "
      "acoustic and wave in media that vary: stable in every positive medium, "
      "conserves energy, one value per point. auto takes fd where the medium "
-     "varies. In a uniform medium it takes leapfrog for the system wave, else "
-     "taylor; taylor for wave, too, where output.fields, output.picture.field, "
-     "time.stages, time.cfl or parallel.halo_precision ask for what leapfrog "
+     "varies, a side absorbs or a plane wave comes from outside. Otherwise "
+     "it takes leapfrog for the system wave and taylor for others; taylor for "
+     "wave, too, where output.fields, output.picture.field, time.stages, "
+     "time.cfl or parallel.halo_precision ask for what leapfrog "
      "has not. Keys that describe one kind of scheme choose it in any medium: "
      "medium.fit and a device.variant of fd take fd; medium.degree, "
      "time.stages above 2 and another device.variant take taylor or "
@@ -463,8 +464,9 @@ static const struct ht_option shot_option[] = {
      CHOICES(HT_EACH_SHOT_TYPE), "",
      "point; line, of `count` equal points from `from` to `to`, both included; "
      "plane, all of the box at `at` along `axis`; volume, a Gaussian; plane "
-     "wave, which comes from outside: inside the box `from` .. `to` the fields "
-     "are the total ones, outside of it what is scattered alone."},
+     "wave, which comes from outside, by finite differences: inside the box "
+     "`from` .. `to` the fields are the total ones, outside of it what is "
+     "scattered alone."},
     {"position", HT_OPT_REAL3, IN_SHOT(position), "[0.0, 0.0, 0.0]", ANY, NULL,
      "length",
      "Point and volume, must be given: where it is, anywhere in the box."},

@@ -80,8 +80,7 @@ static void fill_row(struct ht_injection *in, const struct quadrature *rule,
     double *out = in->table + row * row_values(in);
     in->acts[row] = false;
     for (int c = 0; c < d->shots->count; c++) {
-        const bool acts = d->shots->shot[c].type != HT_SHOT_INCIDENT &&
-                          ht_shot_acts(&d->shots->shot[c], t - tau, t + tau);
+        const bool acts = ht_shot_acts(&d->shots->shot[c], t - tau, t + tau);
         in->acts[row] |= acts;
         for (int f = 0; f < grid->shapes.fields; f++) {
             double *to = out + ((int64_t)f * d->shots->count + c) * d->terms;
@@ -118,7 +117,6 @@ enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from,
         q >= in->first + HT_INJECTION_ROWS)
         TRY(fill_table(in, q, back));
     in->row = in->acts[q - in->first] ? q - in->first : -1;
-    if (in->incidence != NULL) TRY(ht_incidence_begin(in->incidence, q, back));
     in->steps += later;
     return HT_OK;
 }
@@ -133,8 +131,7 @@ enum ht_err ht_injection_add(struct ht_injection *in, enum ht_subgrid to,
          f++)
         TRY(ht_inject(g->injected, g->plane[first], g->plane[last], in->row, f,
                       nodes, u[g->field[f]]));
-    if (in->incidence == NULL) return HT_OK;
-    return ht_incidence_add(in->incidence, to, first, last, nodes, u);
+    return HT_OK;
 }
 
 static bool vanishes(int odd, int wall) {
@@ -157,27 +154,19 @@ static double sum_of(const struct ht_injection_grid *g, const double *table,
     return sum;
 }
 
-void ht_injection_grid_add(const struct ht_injection_grid *g,
-                           const double *table, int64_t stride, int64_t nodes,
-                           double *u) {
+void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to,
+                            int64_t nodes, double *u) {
+    const struct ht_injection_grid *g = &in->grid[to];
     const int coefs = g->shapes.coefs;
+    const int64_t stride = (int64_t)g->shapes.columns * g->shapes.terms;
+    if (in->row < 0) return;
+    const double *table = in->table + in->row * row_values(in);
     for (int64_t n = 0; n < g->list.count; n++)
         for (int f = 0; f < g->shapes.fields; f++)
             for (int i = 0; i < coefs; i++)
                 if (!vanishes(g->shapes.odd[f * coefs + i], g->list.wall[n]))
                     u[((int64_t)g->field[f] * coefs + i) * nodes +
                       g->list.at[n]] += sum_of(g, table + f * stride, n, f, i);
-}
-
-void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to,
-                            int64_t nodes, double *u) {
-    const struct ht_injection_grid *g = &in->grid[to];
-    if (in->row >= 0)
-        ht_injection_grid_add(g, in->table + in->row * row_values(in),
-                              (int64_t)g->shapes.columns * g->shapes.terms,
-                              nodes, u);
-    if (in->incidence != NULL)
-        ht_incidence_add_plain(in->incidence, to, nodes, u);
 }
 
 /* ---- making ---- */
@@ -193,7 +182,6 @@ static enum ht_err make(const struct ht_window window[2],
         for (int f = 0; f < p->eq->nfields; f++)
             if (ht_problem_stores(p, to, f)) g->field[fields++] = f;
     }
-    TRY(ht_incidence_create(p, window, &in->incidence));
     TRY(HT_ALLOC(in->acts, HT_INJECTION_ROWS));
     return HT_ALLOC(in->table, HT_INJECTION_ROWS * row_values(in));
 }
@@ -215,7 +203,7 @@ enum ht_err ht_injection_create(const struct ht_problem *problem,
     return HT_OK;
 }
 
-void ht_injection_grid_free(struct ht_injection_grid *g) {
+static void free_grid(struct ht_injection_grid *g) {
     ht_injected_destroy(g->injected);
     free(g->list.at);
     free(g->list.begin);
@@ -229,8 +217,7 @@ void ht_injection_grid_free(struct ht_injection_grid *g) {
 
 void ht_injection_destroy(struct ht_injection *in) {
     if (in == NULL) return;
-    for (int i = 0; i < 2; i++) ht_injection_grid_free(&in->grid[i]);
-    ht_incidence_destroy(in->incidence);
+    for (int i = 0; i < 2; i++) free_grid(&in->grid[i]);
     free(in->table);
     free(in->acts);
     free(in);
@@ -248,8 +235,7 @@ enum ht_err ht_injection_upload(struct ht_injection *in,
         free(g->shapes.value);
         g->shapes.value = NULL;
     }
-    return in->incidence == NULL ? HT_OK
-                                 : ht_incidence_upload(in->incidence, injector);
+    return HT_OK;
 }
 
 int64_t ht_injection_bytes(const struct ht_problem *problem,
@@ -266,14 +252,14 @@ int64_t ht_injection_bytes(const struct ht_problem *problem,
             ht_injected_bytes(spec, d->most[i].nodes, d->most[i].entries,
                               &shapes, HT_INJECTION_ROWS, problem->eq->nfields);
     }
-    return bytes + ht_incidence_bytes(problem, spec);
+    return bytes;
 }
 
 /* Per entry what src/solve/duhamel_list.c sorts, per shape its key. */
 int64_t ht_injection_host_bytes(const struct ht_problem *problem) {
     const struct ht_duhamel *d = problem->duhamel;
     const int64_t entry = 64, key = 160;
-    int64_t bytes = ht_incidence_host_bytes(problem);
+    int64_t bytes = 0;
     for (int i = 0; d != NULL && i < 2; i++) {
         const struct ht_injection_counts *most = &d->most[i];
         const int fields = ht_problem_stored(problem, i ? HT_DUAL : HT_PRIMARY);

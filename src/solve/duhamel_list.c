@@ -63,6 +63,13 @@ struct axis_nodes {
     } * node;
 };
 
+/* A node of a window takes a shape times the amplitudes of a column; number:
+ * in what order entries of the same column are added. */
+struct entry {
+    int64_t at, number;
+    int column, shape, wall;
+};
+
 struct listing {
     const struct ht_problem *problem;
     const struct ht_grid *grid;
@@ -72,7 +79,7 @@ struct listing {
     struct axis_nodes axis[3];
     bool counts; /* alone */
     int64_t entries, room;
-    struct ht_injection_entry *entry;
+    struct entry *entry;
     int vectors, vector_room;
     struct ht_source_vector *vector;
     int64_t shapes, slots; /* slots: of the table, a power of two */
@@ -82,7 +89,8 @@ struct listing {
     } * key;
 };
 
-int ht_source_wall(const struct ht_grid *grid, enum ht_subgrid to, int axis,
+/* The walls on which a node lies, as in htwave/inject.h. */
+static int wall_of(const struct ht_grid *grid, enum ht_subgrid to, int axis,
                    int64_t m) {
     int bits = 0;
     for (int side = 0; side < 2; side++) {
@@ -94,7 +102,8 @@ int ht_source_wall(const struct ht_grid *grid, enum ht_subgrid to, int axis,
     return bits;
 }
 
-int64_t ht_source_node(const struct ht_grid *grid, enum ht_subgrid to,
+/* The node of the grid at an index of the window. */
+static int64_t node_of(const struct ht_grid *grid, enum ht_subgrid to,
                        const struct ht_window *window, int axis,
                        int64_t index) {
     const int64_t n = ht_grid_nodes(grid, to, axis);
@@ -112,9 +121,8 @@ static void list_all(struct listing *l, int axis) {
             .index = i,
             .size = 1,
             .wall = axis < l->grid->dims
-                        ? ht_source_wall(l->grid, l->to, axis,
-                                         ht_source_node(l->grid, l->to,
-                                                        l->window, axis, i))
+                        ? wall_of(l->grid, l->to, axis,
+                                  node_of(l->grid, l->to, l->window, axis, i))
                         : 0};
 }
 
@@ -126,7 +134,7 @@ static void list_nodes(struct listing *l, int axis,
     const struct ht_box *held = &l->window->held;
     list->count = 0;
     for (int64_t i = held->begin[axis]; i < held->end[axis]; i++) {
-        const int64_t m = ht_source_node(l->grid, l->to, l->window, axis, i);
+        const int64_t m = node_of(l->grid, l->to, l->window, axis, i);
         const int64_t at = m * one + (l->to == HT_DUAL ? one / 2 : 0);
         const int64_t distance = at - image->at;
         const double beyond =
@@ -137,7 +145,7 @@ static void list_nodes(struct listing *l, int axis,
             (struct axis_node){.index = i,
                                .distance = distance,
                                .size = e->value[(int)step],
-                               .wall = ht_source_wall(l->grid, l->to, axis, m)};
+                               .wall = wall_of(l->grid, l->to, axis, m)};
     }
 }
 
@@ -213,14 +221,12 @@ static enum ht_err find_shape(struct listing *l, struct key key, int *out) {
 
 /* ---- entries ---- */
 
-static enum ht_err add_entry(struct listing *l,
-                             struct ht_injection_entry entry) {
+static enum ht_err add_entry(struct listing *l, struct entry entry) {
     REQUIRE(l->entries < INT32_MAX - 1, HT_ERR_MEMORY,
             "sources have too many nodes");
     if (!l->counts && l->entries == l->room) {
         const int64_t room = 2 * l->room + 4096;
-        struct ht_injection_entry *more =
-            realloc(l->entry, (size_t)room * sizeof *more);
+        struct entry *more = realloc(l->entry, (size_t)room * sizeof *more);
         REQUIRE(more, HT_ERR_MEMORY, "out of memory for sources");
         l->entry = more;
         l->room = room;
@@ -240,7 +246,7 @@ static enum ht_err add_nodes(struct listing *l, int column, int vector,
             for (int64_t i1 = 0; i1 < a[0].count; i1++) {
                 const struct axis_node *n[3] = {&a[0].node[i1], &a[1].node[i2],
                                                 &a[2].node[i3]};
-                struct ht_injection_entry entry = {
+                struct entry entry = {
                     .at = ht_window_at(l->window, n[0]->index, n[1]->index,
                                        n[2]->index),
                     .column = column,
@@ -305,16 +311,15 @@ static enum ht_err add_point(struct listing *l,
 /* ---- the list ---- */
 
 static int by_node(const void *a, const void *b) {
-    const struct ht_injection_entry *x = a, *y = b;
+    const struct entry *x = a, *y = b;
     if (x->at != y->at) return x->at < y->at ? -1 : 1;
     if (x->column != y->column) return x->column < y->column ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
 }
 
-enum ht_err ht_injection_make_list(int64_t count,
-                                   struct ht_injection_entry *entries,
-                                   const struct ht_window *window,
-                                   struct ht_injection_grid *out) {
+static enum ht_err make_list(int64_t count, struct entry *entries,
+                             const struct ht_window *window,
+                             struct ht_injection_grid *out) {
     struct ht_inject_list *list = &out->list;
     const int64_t planes = window->count[2];
     const int64_t plane = ht_window_plane(window);
@@ -326,7 +331,7 @@ enum ht_err ht_injection_make_list(int64_t count,
     TRY(HT_ALLOC(list->shape, count));
     TRY(HT_ALLOC(out->plane, planes + 1));
     for (int64_t i = 0; i < count; i++) {
-        const struct ht_injection_entry *entry = &entries[i];
+        const struct entry *entry = &entries[i];
         if (i == 0 || entry->at != entry[-1].at) {
             list->begin[list->count] = (int)i;
             list->wall[list->count] = entry->wall;
@@ -343,8 +348,9 @@ enum ht_err ht_injection_make_list(int64_t count,
     return HT_OK;
 }
 
-void ht_injection_odd(const struct ht_problem *problem, enum ht_subgrid to,
-                      int coefs, int *odd) {
+/* odd[stored field][coefficient] of htwave/inject.h. */
+static void find_odd(const struct ht_problem *problem, enum ht_subgrid to,
+                     int coefs, int *odd) {
     const struct ht_equations *eq = problem->eq;
     const int n = problem->grid->order + 1;
     for (int f = 0; f < eq->nfields; f++) {
@@ -399,7 +405,7 @@ static enum ht_err make_shapes(const struct listing *l,
     const int64_t size = (int64_t)s->fields * s->terms * s->coefs;
     TRY(HT_ALLOC(s->value, s->count * size));
     TRY(HT_ALLOC(s->odd, (int64_t)s->fields * s->coefs));
-    ht_injection_odd(l->problem, l->to, s->coefs, s->odd);
+    find_odd(l->problem, l->to, s->coefs, s->odd);
     return fill_shapes(l, size, s->value);
 }
 
@@ -434,8 +440,7 @@ enum ht_err ht_injection_list(const struct ht_problem *problem,
     struct listing l = {
         .problem = problem, .grid = problem->grid, .to = to, .window = window};
     enum ht_err err = walk(&l);
-    if (err == HT_OK)
-        err = ht_injection_make_list(l.entries, l.entry, window, out);
+    if (err == HT_OK) err = make_list(l.entries, l.entry, window, out);
     if (err == HT_OK) err = make_shapes(&l, out);
     free_listing(&l);
     return err;

@@ -16,7 +16,6 @@ void ht_duhamel_destroy(struct ht_duhamel *duhamel) {
     if (duhamel == NULL) return;
     free(duhamel->form);
     free(duhamel->point);
-    free(duhamel->wave);
     free(duhamel);
 }
 
@@ -47,13 +46,9 @@ static enum ht_err make_points(const struct ht_plan *plan,
     int64_t room = 0;
     for (int i = 0; i < shots->count; i++) room += shots->shot[i].points;
     TRY(HT_ALLOC(d->point, room));
-    TRY(HT_ALLOC(d->wave, shots->count));
     for (int i = 0; i < shots->count; i++)
-        if (shots->shot[i].type == HT_SHOT_INCIDENT)
-            TRY(make_point(plan, i, 0, &d->wave[d->waves++]));
-        else
-            for (int n = 0; n < shots->shot[i].points; n++)
-                TRY(make_point(plan, i, n, &d->point[d->points++]));
+        for (int n = 0; n < shots->shot[i].points; n++)
+            TRY(make_point(plan, i, n, &d->point[d->points++]));
     return HT_OK;
 }
 
@@ -233,46 +228,6 @@ static enum ht_err check_plane(const struct ht_plan *plan,
     return HT_OK;
 }
 
-static enum ht_err refuse_surface(const struct ht_plan *plan, int shot,
-                                  enum ht_subgrid subgrid, const int64_t m[3]) {
-    char key[40], place[96] = "";
-    int length = 0;
-    snprintf(key, sizeof key, "sources.%d", shot + 1);
-    for (int k = 0; k < 3 && k < plan->grid.dims; k++)
-        length += snprintf(place + length, sizeof place - (size_t)length,
-                           "%s%g", length ? ", " : "",
-                           ht_grid_x(&plan->grid, subgrid, k, m[k]));
-    return ht_params_error(
-        plan->params, key,
-        "the medium varies at the surface of its box, near (%s), where a "
-        "Hermite method needs that at from: move it",
-        place);
-}
-
-/* The cells that the surfaces of plane waves cross. */
-static enum ht_err check_surfaces(const struct ht_plan *plan,
-                                  const struct ht_duhamel *d,
-                                  enum ht_subgrid subgrid, int64_t m3,
-                                  double *values) {
-    const int64_t n1 = ht_grid_nodes(&plan->grid, subgrid, 0);
-    const int64_t nodes = ht_grid_plane(&plan->grid, subgrid);
-    bool filled = false;
-    for (int i = 0; i < d->waves; i++)
-        for (int64_t n = 0; n < nodes; n++) {
-            const struct ht_source_point *p = &d->wave[i];
-            const int64_t m[3] = {n % n1, n / n1, m3};
-            if (!ht_incidence_beside(&plan->problem,
-                                     &plan->shots->shot[p->shot], subgrid, m))
-                continue;
-            if (!filled)
-                TRY(ht_medium_fill(plan->medium, subgrid, m3, m3 + 1, values));
-            filled = true;
-            if (!same_at(plan, nodes, n, p, values))
-                return refuse_surface(plan, p->shot, subgrid, m);
-        }
-    return HT_OK;
-}
-
 static enum ht_err check_medium(const struct ht_plan *plan,
                                 const struct ht_duhamel *d) {
     enum ht_err err = HT_OK;
@@ -283,11 +238,8 @@ static enum ht_err check_medium(const struct ht_plan *plan,
         TRY(HT_ALLOC(values, ht_grid_plane(&plan->grid, subgrid) *
                                  plan->eq.nmaterials * plan->medium->coefs));
         for (int64_t m3 = 0;
-             err == HT_OK && m3 < ht_grid_planes(&plan->grid, subgrid); m3++) {
+             err == HT_OK && m3 < ht_grid_planes(&plan->grid, subgrid); m3++)
             err = check_plane(plan, d, subgrid, m3, values);
-            if (err == HT_OK)
-                err = check_surfaces(plan, d, subgrid, m3, values);
-        }
         free(values);
     }
     return err;
@@ -301,8 +253,7 @@ static enum ht_err wave_error(const struct ht_plan *plan,
                               const struct ht_duhamel *d, double cells,
                               double distance, double *error) {
     const struct ht_equations eq = ht_equations_make(plan->eq.system, 1);
-    const double *material =
-        d->points > 0 ? d->point[0].material : d->wave[0].material;
+    const double *material = d->point[0].material;
     const double speed = eq.system->speed(material, 0);
     struct ht_grid grid = {.dims = 1, .order = plan->order};
     struct ht_problem problem = {
@@ -440,47 +391,20 @@ static enum ht_err check_volume(const struct ht_plan *plan, int i) {
                            most, most * least);
 }
 
-/* A cell from the grid's sides; as long as the grid only along axes where the
- * wave does not vary, so not along all. */
-static enum ht_err check_box(const struct ht_plan *plan, int i) {
-    const struct ht_grid *grid = &plan->grid;
-    const struct ht_shot *shot = &plan->shots->shot[i];
-    for (int k = 0; k < grid->dims; k++) {
-        const double h = grid->h[k] * (1 - 1e-9);
-        const bool open = ht_source_open(grid, shot, k);
-        char from[40], to[40], direction[40];
-        snprintf(from, sizeof from, "sources.%d.from", i + 1);
-        snprintf(to, sizeof to, "sources.%d.to", i + 1);
-        snprintf(direction, sizeof direction, "sources.%d.direction", i + 1);
-        if (open && (fabs(shot->direction[k]) > 1e-12 || grid->wall[k][0] < 0 ||
-                     grid->wall[k][1] < 0))
-            return ht_params_error(
-                plan->params, direction,
-                "the box is that of the grid along x%d: the wave must be "
-                "normal to x%d, and its sides rigid or periodic",
-                k + 1, k + 1);
-        if (!open && shot->first[k] < grid->lower[k] + h)
-            return ht_params_error(plan->params, from,
-                                   "x%d must be %g or more, a cell above the "
-                                   "grid's side",
-                                   k + 1, grid->lower[k] + grid->h[k]);
-        if (!open && shot->last[k] > grid->upper[k] - h)
-            return ht_params_error(plan->params, to,
-                                   "x%d must be %g or less, a cell below the "
-                                   "grid's side",
-                                   k + 1, grid->upper[k] - grid->h[k]);
-        if (!open && shot->last[k] - shot->first[k] < h)
-            return ht_params_error(plan->params, to,
-                                   "the box must be a cell long along x%d, %g",
-                                   k + 1, grid->h[k]);
-    }
-    return HT_OK;
+static enum ht_err check_outside(const struct ht_plan *plan, int i) {
+    char key[40];
+    snprintf(key, sizeof key, "sources.%d.type", i + 1);
+    if (plan->shots->shot[i].type != HT_SHOT_INCIDENT) return HT_OK;
+    return ht_params_error(plan->params, key,
+                           "needs finite differences: Hermite methods, here "
+                           "%s, have no plane waves from outside; give "
+                           "time.scheme = \"fd\"",
+                           ht_problem_scheme(&plan->problem)->name);
 }
 
 static enum ht_err check_types(const struct ht_plan *plan) {
     for (int i = 0; i < plan->shots->count; i++) {
-        if (plan->shots->shot[i].type == HT_SHOT_INCIDENT)
-            TRY(check_box(plan, i));
+        TRY(check_outside(plan, i));
         TRY(check_sides(plan, i));
         TRY(check_volume(plan, i));
     }
@@ -506,11 +430,10 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
     TRY(make_points(plan, d));
     TRY(find_needed(plan, d));
     TRY(check_cells(plan, d));
-    for (int i = 0; i < d->shots->count; i++)
-        if (d->shots->shot[i].type != HT_SHOT_INCIDENT) {
-            TRY(make_form(plan, i, d));
-            TRY(find_travel(plan, d, i, &d->form[i].travel));
-        }
+    for (int i = 0; i < d->shots->count; i++) {
+        TRY(make_form(plan, i, d));
+        TRY(find_travel(plan, d, i, &d->form[i].travel));
+    }
     TRY(check_medium(plan, d));
     d->terms = count_terms(plan);
     return count_nodes(plan, d);

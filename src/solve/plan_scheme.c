@@ -1,8 +1,9 @@
 /* From time.scheme to a row of the schemes. "auto" chooses
  *   1. the kind of scheme that a key describes which only one kind has;
  *   2. where no such key is given, finite differences in a medium that varies,
- *      since they alone are proven stable there, and Hermite methods in a
- *      uniform one with no absorbing side, where they need fewer unknowns;
+ *      since they alone are proven stable there, and for plane waves from
+ *      outside, which they alone have; Hermite methods in a uniform one with no
+ *      absorbing side, where they need fewer unknowns;
  *   3. of the Hermite methods leapfrog in a uniform medium for systems of which
  *      it steps the first field alone, where it is the cheaper one for the same
  *      error (docs/performance.md), unless a key asks for what it has not; else
@@ -218,8 +219,15 @@ static const struct ht_scheme *choose_hermite(struct ht_plan *plan) {
     return &ht_scheme_leapfrog;
 }
 
+/* NULL: nothing asks for finite differences. */
 static const char *why_differences(const struct ht_plan *plan) {
-    return plan->medium->uniform ? "sides absorb" : "the medium varies";
+    const struct ht_shot_given *shots = plan->params->shots.group;
+    if (!plan->medium->uniform) return "the medium varies";
+    if (ht_layers_any(&plan->grid)) return "sides absorb";
+    for (int i = 0; i < plan->params->shots.count; i++)
+        if (shots[i].type == HT_SHOT_INCIDENT)
+            return "a plane wave comes from outside";
+    return NULL;
 }
 
 static enum ht_err check_meaning(const struct ht_plan *plan) {
@@ -239,8 +247,7 @@ static enum ht_err choose(struct ht_plan *plan,
     const struct kind_key *key;
     TRY(find_kind_key(plan->params, &key));
     const bool steps = ht_scheme_steps(&ht_scheme_fd, &plan->eq);
-    bool differences =
-        (!plan->medium->uniform || ht_layers_any(&plan->grid)) && steps;
+    bool differences = why_differences(plan) != NULL && steps;
     if (key != NULL) differences = key->method == HT_FINITE_DIFFERENCES;
     if (differences && !steps)
         return ht_params_error(plan->params, key->key,

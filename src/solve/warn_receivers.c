@@ -1,6 +1,7 @@
 /* Warns of receivers whose traces err by more than what is said of the run:
  * near sources of Hermite methods, beside the boxes of plane waves from
- * outside, and between steps that are too long for leapfrog's signals.
+ * outside by finite differences, and between steps that are too long for
+ * leapfrog's signals.
  */
 #include "warn_receivers.h"
 
@@ -84,9 +85,17 @@ static void warn_near(const struct ht_plan *plan) {
 
 /* ---- beside boxes of plane waves ---- */
 
+/* Whether a box is as long as the grid along an axis. */
+static bool is_open(const struct ht_grid *grid, const struct ht_shot *shot,
+                    int axis) {
+    const double close = 1e-9 * grid->h[axis];
+    return shot->first[axis] <= grid->lower[axis] + close &&
+           shot->last[axis] >= grid->upper[axis] - close;
+}
+
 /* Values between nodes on both sides of a box's surface are of no field. */
 static int reach_of(const struct ht_plan *plan) {
-    return plan->problem.fd.order > 0 ? plan->grid.point_nodes / 2 : 1;
+    return plan->grid.point_nodes / 2;
 }
 
 static bool beside(const struct ht_plan *plan, const struct ht_shot *shot,
@@ -95,7 +104,7 @@ static bool beside(const struct ht_plan *plan, const struct ht_shot *shot,
     bool near = false;
     for (int k = 0; k < plan->grid.dims; k++) {
         const double h = reach * plan->grid.h[k];
-        if (ht_source_open(&plan->grid, shot, k)) continue;
+        if (is_open(&plan->grid, shot, k)) continue;
         if (x[k] < shot->first[k] - h || x[k] > shot->last[k] + h) return false;
         near = near || fabs(x[k] - shot->first[k]) < h ||
                fabs(x[k] - shot->last[k]) < h;

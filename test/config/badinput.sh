@@ -154,27 +154,6 @@ shot 'a radius for finite differences' 'sources.1.radius|time.scheme = "fd"' \
     'radius = 1.0;' time.scheme=fd
 shot 'a tolerance for finite differences' 'sources.1.tolerance|Hermite' \
     'tolerance = 1e-3;' time.scheme=fd
-incident() { # WHAT PATTERNS FROM TO DIRECTION [OVERRIDE...]
-    what=$1 patterns=$2
-    keys="from = [$3]; to = [$4]; direction = [$5]; frequency = 1.0;"
-    shift 5
-    shot "$what" "$patterns" '' "sources=({ type = \"plane wave\"; $keys })" \
-        time.scheme=taylor grid.order=4 "$@"
-}
-incident 'a box too near to a side' 'sources.1.from|x1 must be 0.08333' \
-    '0.05, 0.3' '0.7, 0.7' '1.0, 1.0'
-incident 'a box too near to the other side' 'sources.1.to|x2 must be 0.91666' \
-    '0.2, 0.3' '0.7, 0.95' '1.0, 1.0'
-incident 'a box between nodes' 'sources.1.to|a cell long along x2' \
-    '0.2, 0.3' '0.7, 0.35' '1.0, 1.0'
-incident 'a box from side to side, oblique' 'sources.1.direction|normal to x2' \
-    '0.2, 0.0' '0.7, 1.0' '1.0, 1.0'
-incident 'a box of the whole grid' 'sources.1.direction|normal to x1' \
-    '0.0, 0.0' '1.0, 1.0' '1.0, 0.0'
-incident 'a jump at the surface of a box' \
-    'sources.1|varies at the surface|move it' \
-    '0.2, 0.3' '0.7, 0.7' '1.0, 1.0' medium.type=layers medium.axis=x2 \
-    'medium.interfaces=[0.6]' 'medium.c=[1,2]' medium.degree=0
 shot 'a plane that ends at a free side' 'sources.1.axis|free side of x2' '' \
     'sources=({ type = "plane"; axis = "x1"; at = 0.5; frequency = 1.0; })' \
     time.scheme=taylor grid.order=4 boundary.x2=free
@@ -213,6 +192,14 @@ shot 'a plane outside the box' 'sources.1.at|x2 = 1.5 is outside' \
 shot 'a force along a plane' 'sources.1.direction|along its axis' \
     'type = "plane"; axis = "x2"; at = 0.5; kind = "force"; direction = [1.0, 1.0];'
 box='type = "plane wave"; from = [0.3, 0.3]; to = [0.7, 0.7];'
+shot 'a plane wave by a Hermite method' \
+    'sources.1.type|have no plane waves from outside|time.scheme = "fd"' \
+    "$box direction = [1.0, 1.0];" time.scheme=taylor grid.order=4
+shot 'a plane wave with a key of Hermite methods' 'sources.1.type|taylor' \
+    "$box direction = [1.0, 1.0];" device.variant=monolithic
+shot 'a plane wave and an order that may be N' \
+    'grid.order = 8|a plane wave comes from outside|order is not N' \
+    "$box direction = [1.0, 1.0];" grid.order=8
 shot 'a plane wave without a direction' 'sources.1 |not zero' "$box"
 shot 'a plane wave with a kind' 'sources.1.kind|has no kind' \
     "$box kind = \"force\"; direction = [1.0, 1.0];"

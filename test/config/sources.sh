@@ -88,13 +88,11 @@ warned 'a receiver in a source' 'at (31, 9) is 1 cells from sources.1' \
 silent 'a receiver six cells from it' \
     "{position=[30,9];$f}" "$h" "$(near 36.0)" time.scheme=taylor grid.order=3
 b='type="plane wave";from=[20,0.0];to=[40.3,50];direction=[1.0,0.0];'
-for scheme in taylor fd; do
-    warned "a receiver at the end of a plane wave's box, $scheme" \
-        'at (40.6, 9) takes values from both sides' "{$b$f}" "$h" \
-        "$(near 40.6)" boundary.x2=rigid time.scheme=$scheme grid.order=4
-    silent "a receiver beside it, $scheme" "{$b$f}" "$h" \
-        "$(near 50.0)" boundary.x2=rigid time.scheme=$scheme grid.order=4
-done
+warned "a receiver at the end of a plane wave's box" \
+    'at (40.6, 9) takes values from both sides' "{$b$f}" "$h" \
+    "$(near 40.6)" boundary.x2=rigid time.scheme=fd grid.order=4
+silent 'a receiver beside it' "{$b$f}" "$h" \
+    "$(near 50.0)" boundary.x2=rigid time.scheme=fd grid.order=4
 warned 'samples between long steps' 'carry frequencies up to 0.4' \
     '{position=[30,9];frequency=0.25;}' "$h" "$(near 50.0)" \
     time.scheme=leapfrog grid.order=8 time.end=100.0

@@ -215,54 +215,6 @@ static void test_volume(void) {
                "volume in 3-D, cells of %g, %g, %g", h[0], h[1], h[2]);
 }
 
-/* ---- plane waves from outside ---- */
-
-/* In three dimensions: what leaks, and the field inside against the wave. */
-static void test_incidence(void) {
-    const double h[3] = {1, 0.8, 1.25};
-    const int64_t n[3] = {18, 20, 16}, nodes = n[0] * n[1] * n[2];
-    double difference = 0, whole = 0, out = 0, *u = NULL;
-    struct options o = {.count = 0};
-    struct scene s;
-    add(&o, "grid.cells=[18, 20, 16]");
-    add(&o, "grid.upper=[18.0, 16.0, 20.0]");
-    add(&o, "grid.order=3");
-    add(&o, "time.scheme=taylor");
-    add(&o, "time.end=24");
-    add(&o, "sources=({ type = \"plane wave\"; from = [4.2, 3.9, 5.1]; to = "
-            "[11.3, 10.1, 12.7]; direction = [0.5, 0.7, -1.0]; frequency = "
-            "0.12; })");
-    open_scene(&s, &o);
-    const struct ht_plan *plan = s.sim->plan;
-    const struct ht_shot *shot = &plan->shots->shot[0];
-    const struct ht_stepper *stepper = &s.sim->run.stepper;
-    must(HT_ALLOC(u, nodes));
-    for (int64_t i = 1; i <= plan->steps; i++) {
-        must(ht_run_advance(&s.sim->run, 1));
-        must(stepper->ops->get(stepper->self, HT_PRIMARY, 0, 1, 0, n[2], u));
-        for (int64_t m = 0; m < nodes; m++) {
-            const int64_t at[3] = {m % n[0], m / n[0] % n[1], m / n[0] / n[1]};
-            double xi = -shot->corner;
-            bool inside = true;
-            for (int k = 0; k < 3; k++) {
-                const double x = (double)at[k] * h[k];
-                xi += shot->direction[k] * x;
-                inside = inside && x > shot->first[k] && x < shot->last[k];
-            }
-            const double exact =
-                inside ? ht_shot_at(shot, (double)i * plan->problem.dt - xi, 0)
-                       : 0;
-            if (!inside) out = fmax(out, fabs(u[m]));
-            if (inside) difference += pow(u[m] - exact, 2);
-            whole += exact * exact;
-        }
-    }
-    free(u);
-    close_scene(&s);
-    TEST_BELOW(out, 3e-5, "plane wave in 3-D: leaks");
-    TEST_BELOW(sqrt(difference / whole), 1e-5, "plane wave in 3-D: inside");
-}
-
 /* ---- accuracy ---- */
 
 /* So many cells per wavelength of a Ricker's peak, wavelengths away; sides are
@@ -524,10 +476,6 @@ static const struct room room = {
     "kind = \"force\"; position = [4.1, 3.7, 6.2]; direction = [1.0, 0.5, "
     "-2.0]; frequency = 0.2; signal = \"burst\"; cycles = 1.0; radius = 0.5; "
     "}, { type = \"volume\"; position = [4.1, 3.7, 0.3]; width = 1.1; "
-    "frequency "
-    "= 0.1; signal = \"burst\"; cycles = 1.0; }, { type = \"plane wave\"; from "
-    "= "
-    "[1.3, 1.2, 2.1]; to = [5.2, 4.4, 6.9]; direction = [1.0, -2.0, 0.7]; "
     "frequency = 0.1; signal = \"burst\"; cycles = 1.0; })"};
 static const struct room flat = {
     "grid.cells=[7, 6]", "grid.upper=[7.0, 6.0]",
@@ -535,16 +483,11 @@ static const struct room flat = {
     "\"force\"; position = [4.1, 3.7]; direction = [1.0, 0.5]; frequency = "
     "0.2; signal = \"burst\"; cycles = 1.0; }, { type = \"plane\"; axis = "
     "\"x2\"; at = 5.7; kind = \"force\"; direction = [0.0, 1.0]; frequency = "
-    "0.2; }, { type = \"plane wave\"; from = [1.3, 1.2]; to = "
-    "[5.2, 4.4]; direction = [1.0, -2.0]; frequency = 0.1; signal = "
-    "\"burst\"; cycles = 1.0; })"};
+    "0.2; })"};
 static const struct room scalar = {
     "grid.cells=[7, 6]", "grid.upper=[7.0, 6.0]",
     "sources=({ position = [0.4, 0.3]; frequency = 0.15; }, { type = \"line\"; "
     "from = [3.0, 2.2]; to = [6.0, 5.7]; count = 3; frequency = 0.2; signal = "
-    "\"burst\"; cycles = 1.0; }, { type = \"plane wave\"; from = [1.3, 1.2]; "
-    "to = "
-    "[5.2, 4.4]; direction = [1.0, -2.0]; frequency = 0.1; signal = "
     "\"burst\"; cycles = 1.0; })"};
 
 /* From rest. */
@@ -729,7 +672,6 @@ int main(void) {
         test_lines();
         test_medium();
         test_volume();
-        test_incidence();
         test_usual();
         test_expected();
         if (test_all()) test_far();

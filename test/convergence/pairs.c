@@ -9,12 +9,10 @@ static const double rho = 1.3, length = 56;
 
 static const struct source {
     const char *name, *keys;
-} sources[] = {
-    {"monopole", "position=[17.37]"},
-    {"force", "kind=\"force\";direction=[2.0];position=[17.37]"},
-    {"volume", "type=\"volume\";width=1.7;position=[17.37]"},
-    {"plane", "type=\"plane\\x20wave\";from=[15.2];to=[38.3];direction=[1.0]"}};
-enum { MONOPOLE, FORCE, VOLUME, PLANE, SOURCES };
+} sources[] = {{"monopole", "position=[17.37]"},
+               {"force", "kind=\"force\";direction=[2.0];position=[17.37]"},
+               {"volume", "type=\"volume\";width=1.7;position=[17.37]"}};
+enum { MONOPOLE, FORCE, VOLUME, SOURCES };
 
 /* turn: of p at a wall; 0: no wave comes back, or from the other side. */
 static const struct sides {
@@ -31,8 +29,7 @@ enum { PERIODIC, ABSORBING = 3, SPONGE, SIDES };
 static const struct scheme {
     const char *name, *keys;
     double cells; /* per wavelength of a Ricker's peak */
-    const char
-        *receivers; /* none in a cell that the plane wave's box ends in */
+    const char *receivers;
 } schemes[] = {{"taylor", "time.scheme=taylor grid.order=3", 8,
                 "from=[27.03];to=[40.9];count=9"},
                {"leapfrog", "time.scheme=leapfrog grid.order=5", 8,
@@ -74,11 +71,6 @@ static double exact_at(const struct ht_shot *shot, const struct sides *side,
                        bool pair, double x, double time, bool velocity) {
     const double at = shot->first[0];
     double sum = 0;
-    if (shot->type == HT_SHOT_INCIDENT) {
-        if (x < shot->first[0] || x > shot->last[0]) return 0;
-        return ht_shot_at(shot, time - (x - shot->corner), 0) /
-               (velocity ? rho : 1);
-    }
     for (int n = -2; n <= 2; n++)
         if (n == 0 || strcmp(side->boundary, "absorbing") != 0)
             sum += source_at(shot, pair,
@@ -103,7 +95,7 @@ static double exact_of(const struct trial *t, const void *side, double x,
 static double bound_of(const struct ht_plan *plan, const struct scheme *scheme,
                        double way) {
     double bound = 1e-3, db[2];
-    if (plan->duhamel != NULL && plan->shots->shot[0].type != HT_SHOT_INCIDENT)
+    if (plan->duhamel != NULL)
         bound += 3 * (plan->duhamel->form[0].error +
                       plan->duhamel->form[0].travel * way / 10 / scheme->cells);
     if (ht_plan_layer_shots_db(plan, db)) bound += 3 * pow(10, db[0] / 20);
@@ -112,8 +104,6 @@ static double bound_of(const struct ht_plan *plan, const struct scheme *scheme,
 
 static bool exists(int scheme, int side, int source, bool pair) {
     if (pair && source == FORCE) return false;
-    /* keep the dispersion of one term, which receivers take out of others */
-    if (scheme == FD && source == PLANE) return false;
     return scheme != LEAPFROG || side != ABSORBING;
 }
 

@@ -406,21 +406,6 @@ static void test_wave(const char *name, double points, const char *options) {
     close_scene(&s);
 }
 
-/* Of Hermite methods: cells per wavelength of a Ricker's peak. Returns what
- * leaks. */
-static double test_hermite_wave(const char *name, double cells, double leak,
-                                double bound, const char *options) {
-    double error;
-    struct scene s;
-    read_scene(&s, "%s|sources.1.frequency=%.17g", options, 1 / cells);
-    start_scene(&s);
-    const double out = run_wave(&s, &error);
-    close_scene(&s);
-    TEST_BELOW(out, leak, "%s: leaks at %g cells", name, cells);
-    TEST_BELOW(error, bound, "%s: inside against the exact wave", name);
-    return out;
-}
-
 #define WAVE "sources=({ type = \"plane wave\"; frequency = 0.1; "
 #define LINE "grid.cells=[60]|grid.upper=[60.0]|time.end=120.0|grid.order=8|"
 #define SQUARE \
@@ -457,49 +442,6 @@ static void test_waves(void) {
     /* thinner than the stencil */
     test_wave("1-D, box of three points", 6,
               LINE WAVE "from = [29.9]; to = [32.3]; direction = [1.0]; })");
-}
-
-#define ROW "grid.cells=[40]|grid.upper=[40.0]|time.end=70.0|"
-#define THROUGH "from = [10.0]; to = [25.4]; direction = [2.0]; })"
-
-/* The wave inside is the scheme's own, the one taken from it at the far side
- * the exact one: their difference leaks, of the scheme's order. */
-static void test_hermite_waves(void) {
-    double leak[2];
-    for (int fine = 0; fine < 2; fine++)
-        leak[fine] = test_hermite_wave(
-            "Taylor N = 3, 1-D", fine ? 10 : 5, fine ? 5e-6 : 1e-3,
-            fine ? 5e-6 : 1e-3,
-            ROW "time.scheme=taylor|grid.order=3|" WAVE
-                "from = [10.0]; to = [25.4]; direction = [-2.0]; })");
-    TEST_CHECK(log2(leak[0] / leak[1]) > 6.5,
-               "order of leaks: %.2f (above 6.5)", log2(leak[0] / leak[1]));
-    (void)test_hermite_wave("Taylor N = 3, wave, 1-D", 5, 2e-3, 2e-3,
-                            ROW "system=wave|time.scheme=taylor|grid.order="
-                                "3|" WAVE THROUGH);
-    (void)test_hermite_wave("leapfrog N = 5, 1-D", 5, 5e-6, 5e-6,
-                            ROW "medium.rho=1.3|time.scheme=leapfrog|"
-                                "grid.order=5|" WAVE THROUGH);
-    (void)test_hermite_wave("leapfrog N = 5, wave, 1-D", 5, 2e-6, 2e-6,
-                            ROW "system=wave|time.scheme=leapfrog|"
-                                "grid.order=5|" WAVE THROUGH);
-    (void)test_hermite_wave(
-        "Taylor N = 3, 2-D", 5, 5e-4, 5e-4,
-        "grid.cells=[24, 25]|grid.upper=[24.0, 20.0]|medium.rho=1.3|"
-        "time.end=40.0|time.scheme=taylor|grid.order=3|" WAVE
-        "from = [6.3, 5.2]; to = [16.4, 14.37]; direction = [-1.0, 0.6]; })");
-    (void)test_hermite_wave(
-        "leapfrog N = 4, 2-D, from side to side", 5, 1e-4, 1e-4,
-        "grid.cells=[24, 4]|grid.upper=[24.0, 4.0]|boundary.x2=rigid|"
-        "time.end=40.0|time.scheme=leapfrog|grid.order=4|" WAVE
-        "from = [6.3, 0.0]; to = [16.4, 4.0]; direction = [-1.0, 0.0]; })");
-    (void)test_hermite_wave("Taylor N = 3, absorbing sides", 5, 1e-3, 1e-3,
-                            ROW "boundary.x1=absorbing|time.scheme=taylor|"
-                                "grid.order=3|absorbing.cells=4|" WAVE THROUGH);
-    (void)test_hermite_wave("leapfrog N = 5, sponge", 5, 5e-6, 5e-6,
-                            ROW "boundary.x1=absorbing|absorbing.type=sponge|"
-                                "absorbing.cells=6|time.scheme=leapfrog|"
-                                "grid.order=5|" WAVE THROUGH);
 }
 
 /* ---- a disk ---- */
@@ -722,7 +664,6 @@ int main(void) {
     test_walls("time.scheme=fd", "free", "-1.0");
     test_walls("time.scheme=leapfrog|grid.order=2", "free", "-1.0");
     test_waves();
-    test_hermite_waves();
     test_disk();
     test_energies();
     return test_end("shapes");
