@@ -1,9 +1,8 @@
 /* Fast Fourier transform by decimation in time; see the header. */
-#include "htwave/fourier.h"
 
 #include <math.h>
 
-#include "htwave/krylov.h"
+#include "htwave/fourier.h"
 
 static const double pi = 3.14159265358979323846;
 

@@ -1,417 +1,338 @@
 /* The error of a plane wave exp(i k.x) in a uniform medium, computed by the
- * scheme itself (Bloch analysis). All nodes hold the same coefficients except
- * for the phase, so a half step is a linear map of the coefficients of one
- * node,
+ * scheme itself (Bloch analysis). All nodes hold the same coefficients but for
+ * the phase, so a half step is a linear map of the coefficients of one node,
  *
  *     U' = E (H x H x H) U,
  *
- * with theta_k = k_k h_k and the phases exp(-+ i theta_k/2) of the vertices in
- * the interpolation. With coefficients u_j = i^|j| a_j the matrix H is real:
- * column i, row j along an axis is 2 H[j][N+1+i] times
+ * with phases exp(-+ i theta/2), theta = k h, of the vertices in the
+ * interpolation H of an axis, and the series E of docs/method.md, section 4.
  *
- *     (-1)^((i-j)/2) cos(theta/2)     i - j even,
- *     (-1)^((i-j+1)/2) sin(theta/2)   i - j odd,
+ * The interpolations of the axes err independently to first order. So the map
+ * is taken for one axis at a time, with the exact wave along the others, where
+ * a derivative is a factor i k: a matrix S of the N + 1 coefficients of each
+ * field, exact in one dimension. The factors by which axes change a field
+ * multiply; what the series does without interpolation, which is in each of
+ * them, counts once.
  *
- * and a derivative has a factor i. E is the series of docs/method.md, section
- * 4, with the run's stages and step; only coefficients that an output depends
- * on are computed. Axes along which the wave does not vary are omitted, since
- * only the zeroth coefficient is nonzero there.
+ * The exact wave w is multiplied by lambda in a step. With T = S/lambda what n
+ * steps add to it is d_n = T^n w - w, of which small values are precise by
  *
- * For a one-level scheme the map is this half step, for a two-level scheme a
- * full step of the fields stored on both grids. src/num/krylov.c applies powers
- * of the map to the exact coefficients of the wave. Unknowns are scaled by
- * BALANCE^|j| to keep norms small.
+ *     d_1 = (S w - lambda w)/lambda,    d_(m+n) = d_n + T^n d_m,
+ *
+ * for powers T^n by squaring.
+ *
+ * A half step of a scheme of two levels is a half of the map: its unknowns are
+ * those of both grids. They are scaled by BALANCE^j to keep norms small.
  */
 #include "bloch.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/krylov.h"
+#include "htwave/fourier.h"
 
 #define BALANCE 0.25
 
-enum {
-    NODE = HT_MAX_ORDER + 1,
-    CELL = 2 * NODE,
-    STAGES = HT_MAX_DIMS * CELL /* more than the longest series */
-};
+enum { NODE = HT_MAX_ORDER + 1, CELL = 2 * NODE };
 
 typedef double complex number;
 
-/* A term of (dt/2) L: cube[row] += factor i^derivative D cube[col]. */
+/* Without the tests of C for infinite values. */
+static inline number times(number a, number b) {
+    return ht_complex(creal(a) * creal(b) - cimag(a) * cimag(b),
+                      creal(a) * cimag(b) + cimag(a) * creal(b));
+}
+
+/* A term of (dt/2) L: cell[row] += value D^derivative cell[col] along the axis.
+ */
 struct factor {
-    int row, col, axis, derivative;
-    double value;
+    int row, col, derivative;
+    number value;
 };
 
-struct bloch {
+/* The map of an axis, or, with axis -1, of the exact wave along all. */
+struct map {
     const struct ht_problem *problem;
-    int64_t fields;
-    int n[3], t[3];               /* N+1, 2N+2 where the wave varies, else 1 */
-    int coefs, cube;              /* products of n, of t */
-    double matrix[3][CELL][NODE]; /* interpolation along an axis, scaled */
-    double theta[3], omega;
-    double size[HT_MAX_FIELDS];      /* units of the fields' amplitudes */
-    number amplitude[HT_MAX_FIELDS]; /* in units of `size` */
+    bool two_level;
+    int axis, n, t; /* coefficients of a field at a node, in a cell */
+    int size;       /* unknowns */
+    number matrix[CELL][NODE];
+    number lambda, early; /* of the exact wave: a step; half a step before */
+    double size_of[HT_MAX_FIELDS];   /* of the amplitudes */
+    number amplitude[HT_MAX_FIELDS]; /* in these units */
     int nfactors;
     struct factor factor[HT_MAX_TERMS];
-    int least[STAGES], most[STAGES]; /* derivatives in L^r */
-    int (*index)[3];                 /* [cube] */
-    int *excess, *total;             /* [cube] sums of max(0, j - N), of j */
-    double *weight;                  /* [coefs] BALANCE^|j| */
-    number *b, *w, *lines;           /* [cube][fields], [cube] */
+    number b[CELL][HT_MAX_FIELDS], w[CELL][HT_MAX_FIELDS];
 };
 
-static double turned(int quarters, double cosine, double sine) {
-    int m = ((quarters % 4) + 4) % 4;
-    return m == 0 ? cosine : m == 1 ? sine : m == 2 ? -cosine : -sine;
-}
-
-static void fill_matrix(int order, double theta, double out[CELL][NODE]) {
-    double h[CELL * CELL];
-    int m = order + 1, size = 2 * m;
-    double c = cos(theta / 2), s = sin(theta / 2);
-    ht_hermite_matrix(order, h);
-    for (int j = 0; j < size; j++)
-        for (int i = 0; i < m; i++) {
-            double phase = (i - j) % 2 == 0 ? turned(i - j, c, 0)
-                                            : turned(i - j + 1, s, 0);
-            out[j][i] = 2 * h[j * size + m + i] * phase * pow(BALANCE, -i);
-        }
-}
-
-static void fill_degrees(struct bloch *s) {
-    int order = s->problem->grid->order;
-    for (int q = 0, rest = 0; q < s->cube; q++) {
-        s->excess[q] = s->total[q] = 0;
-        rest = q;
-        for (int k = 0; k < 3; k++) {
-            int j = s->index[q][k] = rest % s->t[k];
-            rest /= s->t[k];
-            s->total[q] += j;
-            s->excess[q] += j > order ? j - order : 0;
-        }
-    }
-    for (int i = 0; i < s->coefs; i++) {
-        int sum = i % s->n[0] + i / s->n[0] % s->n[1] + i / (s->n[0] * s->n[1]);
-        s->weight[i] = pow(BALANCE, sum);
-    }
-}
-
-static void fill_factors(struct bloch *s, const struct ht_bloch_run *run,
-                         const bool varies[3]) {
-    const struct ht_equations *eq = s->problem->eq;
-    for (int t = 0; t < eq->nterms; t++) {
-        const struct ht_term *term = &eq->term[t];
-        double value = term->coef * run->dt / 2;
-        if (term->material >= 0) value *= run->material[term->material];
-        if (term->derivative > 0 && !varies[term->axis]) continue;
-        value *= pow(s->problem->grid->h[term->axis], -term->derivative);
-        value *= s->size[term->col] / s->size[term->row];
-        s->factor[s->nfactors++] = (struct factor){
-            term->row, term->col, term->axis, term->derivative, value};
-    }
-}
-
-/* least[r], most[r]: number of derivatives along any chain of r terms. */
-static void fill_chains(struct bloch *s) {
-    int low[HT_MAX_FIELDS] = {0}, high[HT_MAX_FIELDS] = {0};
-    for (int r = 0; r < STAGES; r++) {
-        int low_next[HT_MAX_FIELDS], high_next[HT_MAX_FIELDS];
-        s->least[r] = INT_MAX;
-        for (int f = 0; f < s->fields; f++) {
-            if (low[f] < s->least[r]) s->least[r] = low[f];
-            if (high[f] > s->most[r]) s->most[r] = high[f];
-            low_next[f] = INT_MAX;
-            high_next[f] = -1;
-        }
-        for (int t = 0; t < s->nfactors; t++) {
-            const struct factor *x = &s->factor[t];
-            if (high[x->col] < 0) continue;
-            if (low[x->col] + x->derivative < low_next[x->row])
-                low_next[x->row] = low[x->col] + x->derivative;
-            if (high[x->col] + x->derivative > high_next[x->row])
-                high_next[x->row] = high[x->col] + x->derivative;
-        }
-        memcpy(low, low_next, sizeof low);
-        memcpy(high, high_next, sizeof high);
-    }
-}
-
-static void bloch_destroy(struct bloch *s) {
-    if (s == NULL) return;
-    free(s->index);
-    free(s->excess);
-    free(s->total);
-    free(s->weight);
-    free(s->b);
-    free(s->w);
-    free(s->lines);
-    free(s);
-}
-
-static enum ht_err allocate(struct bloch *s) {
-    TRY(HT_ALLOC(s->index, s->cube));
-    TRY(HT_ALLOC(s->excess, s->cube));
-    TRY(HT_ALLOC(s->total, s->cube));
-    TRY(HT_ALLOC(s->weight, s->coefs));
-    TRY(HT_ALLOC(s->b, s->cube * s->fields));
-    TRY(HT_ALLOC(s->w, s->cube * s->fields));
-    return HT_ALLOC(s->lines, 2 * s->cube);
-}
+/* ---- the map ---- */
 
 /* Amplitudes of the fields in units of their size, and the frequency. */
-static void fill_wave(struct bloch *s, const struct ht_bloch_run *run,
-                      const double k[3]) {
+static double fill_wave(struct map *s, const struct ht_bloch_run *run,
+                        const double k[3]) {
     const struct ht_equations *eq = s->problem->eq;
     const struct ht_system *system = eq->system;
-    double real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0};
-    system->plane(run->material, eq->dims, k, real, imaginary, &s->omega);
+    double real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0}, omega;
+    system->plane(run->material, eq->dims, k, real, imaginary, &omega);
     for (int f = 0; f < system->nfields; f++) {
-        int at = ht_equations_field(eq, system->field[f].name);
-        double size = hypot(real[f], imaginary[f]);
+        const int at = ht_equations_field(eq, system->field[f].name);
+        const double size = hypot(real[f], imaginary[f]);
         if (at < 0) continue;
-        s->size[at] = size > 0 ? size : 1;
-        s->amplitude[at] = ht_complex(real[f], imaginary[f]) / s->size[at];
+        s->size_of[at] = size > 0 ? size : 1;
+        s->amplitude[at] = ht_complex(real[f], imaginary[f]) / s->size_of[at];
+    }
+    return omega;
+}
+
+static void fill_factors(struct map *s, const struct ht_bloch_run *run,
+                         const double k[3]) {
+    const struct ht_equations *eq = s->problem->eq;
+    s->nfactors = 0;
+    for (int t = 0; t < eq->nterms; t++) {
+        const struct ht_term *term = &eq->term[t];
+        const bool along = term->axis == s->axis && term->derivative > 0;
+        number value = term->coef * run->dt / 2 * s->size_of[term->col] /
+                       s->size_of[term->row];
+        if (term->material >= 0) value *= run->material[term->material];
+        for (int n = 0; n < term->derivative; n++)
+            value *= along ? 1 / (BALANCE * s->problem->grid->h[term->axis])
+                           : ht_complex(0, k[term->axis]);
+        s->factor[s->nfactors++] = (struct factor){
+            term->row, term->col, along ? term->derivative : 0, value};
     }
 }
 
-static enum ht_err bloch_create(const struct ht_bloch_run *run,
-                                const double k[3], struct bloch **out) {
-    const struct ht_grid *grid = run->problem->grid;
-    struct bloch *s = NULL;
-    bool varies[3] = {false};
-    TRY(HT_ALLOC(s, 1));
-    s->problem = run->problem;
-    s->fields = s->problem->eq->nfields;
-    s->coefs = s->cube = 1;
-    for (int j = 0; j < 3; j++) {
-        s->theta[j] = j < grid->dims ? k[j] * grid->h[j] : 0;
-        varies[j] = s->theta[j] != 0;
-        s->n[j] = varies[j] ? grid->order + 1 : 1;
-        s->t[j] = varies[j] ? 2 * s->n[j] : 1;
-        s->coefs *= s->n[j];
-        s->cube *= s->t[j];
-        fill_matrix(grid->order, s->theta[j], s->matrix[j]);
-    }
-    fill_wave(s, run, k);
-    fill_factors(s, run, varies);
-    fill_chains(s);
-    enum ht_err err = allocate(s);
-    if (err != HT_OK) {
-        bloch_destroy(s);
-        return err;
-    }
-    fill_degrees(s);
-    *out = s;
-    return HT_OK;
+static void fill_matrix(struct map *s, double theta) {
+    double h[CELL * CELL];
+    const number turn = ht_complex(cos(theta / 2), sin(theta / 2));
+    s->matrix[0][0] = 1;
+    if (s->axis < 0) return;
+    ht_hermite_matrix(s->problem->grid->order, h);
+    for (int j = 0; j < s->t; j++)
+        for (int i = 0; i < s->n; i++)
+            s->matrix[j][i] =
+                (h[j * s->t + i] * conj(turn) + h[j * s->t + s->n + i] * turn) *
+                pow(BALANCE, j - i);
 }
 
-/* ---- half step ---- */
-
-/* Transforms lines of n entries along an axis into lines of t entries. before,
- * behind: number of entries along the axes before and after this one. */
-static void interpolate_axis(const struct bloch *s, int axis, int64_t before,
-                             int64_t behind, const number *in, number *out) {
-    int n = s->n[axis], t = s->t[axis];
-    for (int64_t outer = 0; outer < behind; outer++)
-        for (int j = 0; j < t; j++) {
-            number *to = out + (outer * t + j) * before;
-            for (int64_t q = 0; q < before; q++) to[q] = 0;
-            for (int i = 0; i < n; i++) {
-                const number *from = in + (outer * n + i) * before;
-                double entry = t == 1 ? 1 : s->matrix[axis][j][i];
-                for (int64_t q = 0; q < before; q++) to[q] += entry * from[q];
-            }
-        }
+static int unknowns(const struct map *s, enum ht_subgrid subgrid) {
+    return s->n * ht_problem_stored(s->problem, subgrid);
 }
 
-static void interpolate(struct bloch *s, int field, const number *x) {
-    number *a = s->lines, *b = s->lines + s->cube;
-    int64_t behind1 = (int64_t)s->n[1] * s->n[2];
-    int64_t before2 = (int64_t)s->t[0] * s->t[1];
-    interpolate_axis(s, 0, 1, behind1, x, a);
-    interpolate_axis(s, 1, s->t[0], s->n[2], a, b);
-    interpolate_axis(s, 2, before2, 1, b, a);
-    for (int q = 0; q < s->cube; q++) s->b[q * s->fields + field] = a[q];
+static void fill_map(struct map *s, const struct ht_bloch_run *run,
+                     const double k[3], int axis) {
+    s->axis = axis;
+    s->n = axis < 0 ? 1 : s->problem->grid->order + 1;
+    s->t = axis < 0 ? 1 : 2 * s->n;
+    s->size = unknowns(s, HT_PRIMARY);
+    if (s->two_level) s->size += unknowns(s, HT_DUAL);
+    fill_factors(s, run, k);
+    fill_matrix(s, axis < 0 ? 0 : k[axis] * s->problem->grid->h[axis]);
 }
 
-/* Whether an output depends on entry q at stage k, with k - 1 applications of L
- * to follow. */
-static bool needed(const struct bloch *s, int q, int k) {
-    return s->excess[q] <= s->most[k - 1] && s->total[q] >= s->least[k - 1];
-}
-
-/* w[q] = b[q] + (1/k) (dt/2) L w. Derivatives read entries after q, which still
- * have their values from the previous stage. */
-static void evolve_entry(struct bloch *s, int q, int k) {
-    const int64_t row = s->fields * s->t[0];
-    const int64_t stride[3] = {s->fields, row, row * s->t[1]};
-    const int64_t at = q * s->fields;
+/* w[j] = b[j] + (1/stage) (dt/2) L w. Derivatives read entries after j, which
+ * have their values of the stage before. */
+static void evolve_entry(struct map *s, int j, int stage) {
+    const size_t bytes = (size_t)s->problem->eq->nfields * sizeof(number);
     number sum[HT_MAX_FIELDS];
-    for (int f = 0; f < s->fields; f++) sum[f] = s->b[at + f];
+    memcpy(sum, s->b[j], bytes);
     for (int f = 0; f < s->nfactors; f++) {
-        const struct factor *factor = &s->factor[f];
-        const int a = factor->axis, order = factor->derivative;
-        const int power = s->index[q][a];
-        double value = factor->value / k;
-        if (power + order >= s->t[a]) continue;
-        for (int n = 1; n <= order; n++) value *= power + n;
-        number z = value * s->w[at + order * stride[a] + factor->col];
-        for (int n = 0; n < order; n++) z = ht_complex(-cimag(z), creal(z));
-        sum[factor->row] += z;
+        const struct factor *x = &s->factor[f];
+        const int at = j + x->derivative;
+        double scale = 1.0 / stage;
+        if (at >= s->t) continue;
+        for (int n = j + 1; n <= at; n++) scale *= n;
+        sum[x->row] += times(scale * x->value, s->w[at][x->col]);
     }
-    for (int f = 0; f < s->fields; f++) s->w[at + f] = sum[f];
-}
-
-static void evolve(struct bloch *s) {
-    size_t bytes = (size_t)(s->cube * s->fields) * sizeof *s->w;
-    memcpy(s->w, s->b, bytes);
-    for (int k = s->problem->stages; k >= 1; k--)
-        for (int q = 0; q < s->cube; q++)
-            if (needed(s, q, k)) evolve_entry(s, q, k);
+    memcpy(s->w[j], sum, bytes);
 }
 
 /* out: the fields stored on the other grid, one after the other; for a
  * two-level scheme on entry their values one step earlier. */
-static void half_step(struct bloch *s, enum ht_subgrid from, const number *in,
+static void half_step(struct map *s, enum ht_subgrid from, const number *in,
                       number *out) {
-    enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    memset(s->b, 0, (size_t)(s->cube * s->fields) * sizeof *s->b);
-    for (int f = 0; f < s->fields; f++) {
+    const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    const int fields = s->problem->eq->nfields, sign = s->problem->old_sign;
+    memset(s->b, 0, sizeof s->b);
+    for (int f = 0; f < fields; f++) {
         if (!ht_problem_stores(s->problem, from, f)) continue;
-        interpolate(s, f, in);
-        in += s->coefs;
+        for (int j = 0; j < s->t; j++)
+            for (int i = 0; i < s->n; i++)
+                s->b[j][f] += times(s->matrix[j][i], in[i]);
+        in += s->n;
     }
-    evolve(s);
-    for (int f = 0; f < s->fields; f++) {
+    memcpy(s->w, s->b, sizeof s->w);
+    for (int stage = s->problem->stages; stage >= 1; stage--)
+        for (int j = 0; j < s->t; j++) evolve_entry(s, j, stage);
+    for (int f = 0; f < fields; f++) {
         if (!ht_problem_stores(s->problem, to, f)) continue;
-        for (int i = 0; i < s->coefs; i++) {
-            int q =
-                (i / (s->n[0] * s->n[1]) * s->t[1] + i / s->n[0] % s->n[1]) *
-                    s->t[0] +
-                i % s->n[0];
-            number w = s->weight[i] * s->w[q * s->fields + f];
-            int old_sign = s->problem->old_sign;
-            out[i] = old_sign == 0 ? w : old_sign * out[i] + 2 * w;
-        }
-        out += s->coefs;
+        for (int i = 0; i < s->n; i++)
+            out[i] = sign == 0 ? s->w[i][f] : sign * out[i] + 2 * s->w[i][f];
+        out += s->n;
     }
 }
 
-/* ---- powers ---- */
-
-static bool is_two_level(const struct bloch *s) {
-    return ht_problem_scheme(s->problem)->two_level;
-}
-
-static int64_t values(const struct bloch *s, enum ht_subgrid subgrid) {
-    return (int64_t)s->coefs * ht_problem_stored(s->problem, subgrid);
-}
-
-static void step(void *self, const number *x, number *y) {
-    struct bloch *s = self;
-    int64_t split = values(s, HT_PRIMARY);
-    if (!is_two_level(s)) {
+/* y = S x */
+static void step(struct map *s, const number *x, number *y) {
+    const int split = unknowns(s, HT_PRIMARY);
+    if (!s->two_level) {
         half_step(s, HT_PRIMARY, x, y);
         return;
     }
-    memcpy(y, x, (size_t)(split + values(s, HT_DUAL)) * sizeof *x);
+    memcpy(y, x, (size_t)s->size * sizeof *x);
     half_step(s, HT_PRIMARY, y, y + split);
     half_step(s, HT_DUAL, y + split, y);
 }
 
-/* Writes the exact wave times `phase` for the fields stored on a grid. */
-static number *put_wave(const struct bloch *s, enum ht_subgrid subgrid,
-                        number phase, number *out) {
-    for (int f = 0; f < s->fields; f++) {
+/* The exact wave: what a grid stores, times `phase`. */
+static number *put_wave(const struct map *s, enum ht_subgrid subgrid,
+                        double theta, number phase, number *out) {
+    for (int f = 0; f < s->problem->eq->nfields; f++) {
         if (!ht_problem_stores(s->problem, subgrid, f)) continue;
-        for (int i = 0; i < s->coefs; i++) {
-            int j[3] = {i % s->n[0], i / s->n[0] % s->n[1],
-                        i / (s->n[0] * s->n[1])};
-            double jet = s->weight[i];
-            for (int k = 0; k < 3; k++)
-                for (int n = 1; n <= j[k]; n++) jet *= s->theta[k] / n;
-            *out++ = jet * s->amplitude[f] * phase;
+        number jet = s->amplitude[f] * phase;
+        for (int i = 0; i < s->n; i++) {
+            *out++ = jet;
+            jet *= ht_complex(0, BALANCE * theta / (i + 1));
         }
     }
     return out;
 }
 
-static void subtract_exact(const struct bloch *s,
-                           const struct ht_bloch_run *run,
-                           const struct ht_power_result *result,
-                           struct ht_bloch_wave *out) {
-    double end = fmod(s->omega * run->dt * run->steps, 2 * acos(-1.0));
-    for (int f = 0, w = 0; f < s->fields; f++) {
+/* ---- many steps ---- */
+
+/* matrix: T; change: d_1 */
+static void fill_step(struct map *s, double theta, number *matrix,
+                      number *change, number *wave, number *unit) {
+    const int n = s->size;
+    number *dual = put_wave(s, HT_PRIMARY, theta, 1, wave);
+    if (s->two_level) (void)put_wave(s, HT_DUAL, theta, s->early, dual);
+    for (int c = 0; c < n; c++) {
+        for (int r = 0; r < n; r++) unit[r] = r == c;
+        step(s, unit, change);
+        for (int r = 0; r < n; r++)
+            matrix[r * n + c] = times(change[r], conj(s->lambda));
+    }
+    step(s, wave, change);
+    for (int r = 0; r < n; r++)
+        change[r] =
+            times(change[r] - times(s->lambda, wave[r]), conj(s->lambda));
+}
+
+/* y += A x */
+static void add_product(int n, const number *a, const number *x, number *y) {
+    for (int r = 0; r < n; r++)
+        for (int c = 0; c < n; c++) y[r] += times(a[r * n + c], x[c]);
+}
+
+static void square(int n, const number *a, number *out) {
+    memset(out, 0, (size_t)(n * n) * sizeof *out);
+    for (int r = 0; r < n; r++)
+        for (int k = 0; k < n; k++)
+            for (int c = 0; c < n; c++)
+                out[r * n + c] += times(a[r * n + k], a[k * n + c]);
+}
+
+/* change becomes d_steps. matrix and power, of n rows, and sum, of 2 n values,
+ * are overwritten. */
+static void take_steps(int n, double steps, number *matrix, number *power,
+                       number *change, number *sum) {
+    number *next = sum + n;
+    const size_t bytes = (size_t)n * sizeof *sum;
+    memset(sum, 0, bytes);
+    for (; steps >= 1; steps = floor(steps / 2)) {
+        if (fmod(steps, 2) == 1) { /* sum: d_m, matrix: T^l, change: d_l */
+            memcpy(next, change, bytes);
+            add_product(n, matrix, sum, next);
+            memcpy(sum, next, bytes);
+        }
+        memcpy(next, change, bytes);
+        add_product(n, matrix, change, next);
+        memcpy(change, next, bytes);
+        square(n, matrix, power);
+        number *old = matrix;
+        matrix = power;
+        power = old;
+    }
+    memcpy(change, sum, bytes);
+}
+
+/* What all steps add to the fields of the primary grid by the map of an axis.
+ */
+static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run,
+                               const double k[3], int axis, number *out) {
+    number *room;
+    fill_map(s, run, k, axis);
+    const int64_t n = s->size;
+    const double theta = axis < 0 ? 0 : k[axis] * s->problem->grid->h[axis];
+    TRY(HT_ALLOC(room, 2 * n * n + 3 * n));
+    number *power = room + n * n, *change = power + n * n, *sum = change + n;
+    fill_step(s, theta, room, change, sum, sum + n);
+    take_steps(s->size, run->steps * (s->two_level ? 1 : 2), room, power,
+               change, sum);
+    for (int f = 0; f < s->problem->eq->nfields; f++) {
         if (!ht_problem_stores(s->problem, HT_PRIMARY, f)) continue;
-        number exact = s->amplitude[f] * ht_complex(cos(end), -sin(end));
-        out->exact[f] = s->size[f] * exact;
-        out->error[f] = s->size[f] * (result->value[w] - exact);
-        out->rest[f] = s->size[f] * result->rest[w++];
+        out[f] = *change;
+        change += s->n;
+    }
+    free(room);
+    return HT_OK;
+}
+
+/* Of a field without amplitude what is added sums up. */
+static void add_change(const struct map *s, const number *base,
+                       const number *axis, number *out) {
+    for (int f = 0; f < s->problem->eq->nfields; f++) {
+        const number a = s->amplitude[f], more = axis[f] - base[f];
+        out[f] += a == 0 ? more : more * (a + out[f]) / (a + base[f]);
     }
 }
 
-/* Multiply-adds of a step: interpolation of all fields and the series. */
-static double step_operations(const struct bloch *s) {
-    const struct ht_problem *p = s->problem;
-    double line = s->t[0] * s->coefs +
-                  (double)s->t[0] * s->t[1] * s->n[1] * s->n[2] +
-                  (double)s->cube * s->n[2];
-    double series = 0, fields = ht_problem_stored(p, HT_PRIMARY);
-    for (int k = 1; k <= p->stages; k++)
-        for (int q = 0; q < s->cube; q++) series += needed(s, q, k);
-    series *= s->nfactors;
-    if (!is_two_level(s)) return fields * line + series;
-    return (fields + ht_problem_stored(p, HT_DUAL)) * line + 2 * series;
-}
-
-/* Limits of ht_power from the limit on operations: steps that are computed
- * directly, and products beyond these. The eigenvalues of m products cost about
- * 100 m^3 operations. */
-static void choose_products(const struct bloch *s,
-                            const struct ht_bloch_run *run,
-                            struct ht_power *power) {
-    enum { LEAST = 10, ENOUGH = 40 };
-    power->direct = run->operations / step_operations(s);
-    double most = fmin(power->direct, cbrt(run->operations / 100));
-    power->most = (int)fmax(fmin(most, ENOUGH), LEAST);
-}
-
-static enum ht_err take_power(struct bloch *s, const struct ht_bloch_run *run,
-                              struct ht_bloch_wave *out) {
-    const bool full = is_two_level(s);
-    const double angle = s->omega * run->dt / (full ? 1 : 2);
-    struct ht_linear_map map = {values(s, HT_PRIMARY), s, step};
-    struct ht_power power = {.steps = run->steps * (full ? 1 : 2),
-                             .guess = ht_complex(cos(angle), -sin(angle)),
-                             .conservative =
-                                 !ht_problem_scheme(s->problem)->dissipates};
-    struct ht_power_result result;
-    number *start = NULL;
-    choose_products(s, run, &power);
-    if (full) map.size += values(s, HT_DUAL);
-    TRY(HT_ALLOC(start, map.size));
-    number *dual = put_wave(s, HT_PRIMARY, 1, start);
-    number early = ht_complex(cos(angle / 2), sin(angle / 2));
-    if (full) (void)put_wave(s, HT_DUAL, early, dual);
-    for (int f = 0; f < ht_problem_stored(s->problem, HT_PRIMARY); f++)
-        power.watch[power.watched++] = (int64_t)f * s->coefs;
-    enum ht_err err = ht_krylov_power(&map, start, &power, &result);
-    if (err == HT_OK) subtract_exact(s, run, &result, out);
-    free(start);
-    return err;
+static enum ht_err add_axes(struct map *s, const struct ht_bloch_run *run,
+                            const double k[3], number *out) {
+    number base[HT_MAX_FIELDS] = {0}, axis[HT_MAX_FIELDS] = {0};
+    int count = 0;
+    for (int j = 0; j < s->problem->grid->dims; j++) {
+        if (k[j] == 0) continue;
+        if (count == 1) TRY(change_axis(s, run, k, -1, base));
+        TRY(change_axis(s, run, k, j, count == 0 ? out : axis));
+        if (count++ > 0) add_change(s, base, axis, out);
+    }
+    return HT_OK;
 }
 
 enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
                           struct ht_bloch_wave *out) {
-    struct bloch *s = NULL;
-    *out = (struct ht_bloch_wave){{0}, {0}, {0}};
-    TRY(bloch_create(run, k, &s));
-    enum ht_err err = take_power(s, run, out);
-    bloch_destroy(s);
+    struct map *s = NULL;
+    *out = (struct ht_bloch_wave){{0}, {0}};
+    TRY(HT_ALLOC(s, 1));
+    s->problem = run->problem;
+    s->two_level = ht_problem_scheme(s->problem)->two_level;
+    const double omega = fill_wave(s, run, k);
+    const double angle = omega * run->dt / (s->two_level ? 1 : 2);
+    const double end = fmod(omega * run->dt * run->steps, 2 * acos(-1.0));
+    const number turned = ht_complex(cos(end), -sin(end));
+    s->lambda = ht_complex(cos(angle), -sin(angle));
+    s->early = ht_complex(cos(angle / 2), sin(angle / 2));
+    enum ht_err err = add_axes(s, run, k, out->error);
+    for (int f = 0; f < s->problem->eq->nfields; f++) {
+        if (!ht_problem_stores(s->problem, HT_PRIMARY, f)) continue;
+        out->exact[f] = s->size_of[f] * times(turned, s->amplitude[f]);
+        out->error[f] = s->size_of[f] * times(turned, out->error[f]);
+    }
+    free(s);
     return err;
+}
+
+enum ht_err ht_bloch_error(const struct ht_bloch_run *run, const double k[3],
+                           double *error) {
+    struct ht_bloch_wave wave;
+    double sum = 0, whole = 0;
+    TRY(ht_bloch_step(run, k, &wave));
+    for (int f = 0; f < run->problem->eq->nfields; f++) {
+        sum += pow(cabs(wave.error[f]), 2);
+        whole += pow(cabs(wave.exact[f]), 2);
+    }
+    *error = sqrt(sum / whole);
+    return HT_OK;
 }

@@ -259,8 +259,6 @@ static enum ht_err wave_error(const struct ht_plan *plan,
     struct ht_problem problem = {
         .eq = &eq, .grid = &grid, .medium_degree = -1, .dt = plan->problem.dt};
     const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
-    struct ht_bloch_wave wave;
-    double sum = 0, whole = 0;
     for (int k = 0; k < 3; k++) {
         grid.cells[k] = 1;
         grid.h[k] = k == 0 ? ht_source_cell(plan) : 1;
@@ -275,15 +273,8 @@ static enum ht_err wave_error(const struct ht_plan *plan,
         .problem = &problem,
         .material = material,
         .dt = problem.dt,
-        .steps = ceil(distance * grid.h[0] / (speed * problem.dt)),
-        .operations = 1e7};
-    TRY(ht_bloch_step(&run, k, &wave));
-    for (int f = 0; f < eq.nfields; f++) {
-        sum += pow(cabs(wave.error[f]), 2) + pow(wave.rest[f], 2);
-        whole += pow(cabs(wave.exact[f]), 2);
-    }
-    *error = sqrt(sum / whole);
-    return HT_OK;
+        .steps = ceil(distance * grid.h[0] / (speed * problem.dt))};
+    return ht_bloch_error(&run, k, error);
 }
 
 static enum ht_err find_needed(const struct ht_plan *plan,

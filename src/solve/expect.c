@@ -1,9 +1,7 @@
 /* The expected error at the end of a run: relative, in the L2 norm of the nodal
  * values, as the run measures it.
  *
- * A plane wave or standing mode is advanced by src/solve/bloch.c. If only the
- * root mean square of the waves besides the scheme's own wave is known, the
- * bracket is 2.5 times this root to either side.
+ * A plane wave or standing mode is advanced by src/solve/bloch.c.
  *
  * A Gaussian of width w: the mean square of the errors e(k) of its plane waves
  * with its spectrum as weight,
@@ -34,18 +32,7 @@
 #include <string.h>
 
 #include "bloch.h"
-#include "htwave/krylov.h"
-
-/* Limit on multiply-adds, about 0.1 s on one core. */
-static const double operations = 4e7;
-/* Fraction of `operations` for all waves of a spectrum together, of which none
- * needs as many. */
-static const double many = 0.25;
-
-/* Error and rest (struct ht_bloch_wave) of one wave. */
-struct wave_error {
-    double error, rest;
-};
+#include "htwave/fourier.h"
 
 struct expect {
     struct ht_plan *plan;
@@ -138,49 +125,42 @@ static double shown(const struct ht_plan *plan, int field, const double k[3],
 }
 
 static enum ht_err step_wave(const struct expect *x, const double k[3],
-                             double share, struct wave_error *out) {
+                             double *out) {
     struct ht_bloch_run run = x->run;
     struct ht_bloch_wave wave;
-    double error = 0, rest = 0, whole = 0, all = 0;
+    double error = 0, whole = 0, all = 0;
     if (differences(x->plan)) {
-        *out = (struct wave_error){ht_fd_wave_error(x->plan, k), 0};
+        *out = ht_fd_wave_error(x->plan, k);
         return HT_OK;
     }
     run.material = x->material;
-    run.operations = operations * share;
     TRY(ht_bloch_step(&run, k, &wave));
     for (int f = 0; f < x->plan->eq.nfields; f++) {
         error += shown(x->plan, f, k, wave.error[f]);
-        rest += wave.rest[f] * wave.rest[f];
         whole += shown(x->plan, f, k, wave.exact[f]);
         all += pow(cabs(wave.exact[f]), 2);
     }
-    *out = (struct wave_error){0, 0};
     /* otherwise the nodal values are rounding errors only */
-    if (whole > 1e-20 * all)
-        *out = (struct wave_error){sqrt(error / whole), sqrt(rest / whole)};
+    *out = whole > 1e-20 * all ? sqrt(error / whole) : 0;
     return HT_OK;
 }
 
 /* The wavenumber's signs are those of the input. */
 static enum ht_err expect_single(struct expect *x) {
     struct ht_plan *plan = x->plan;
-    struct wave_error e;
-    const double sides = 2.5;
-    double k[3] = {0};
+    double e, k[3] = {0};
+    int varies = 0;
     bool plane = strcmp(plan->params->initial.type, "plane") == 0;
     for (int j = 0; j < plan->grid.dims; j++) {
         k[j] = x->shorter * plan->solution->wavenumber[j];
         if (plane && plan->params->initial.cycles[j] < 0) k[j] = -k[j];
+        varies += k[j] != 0;
     }
-    TRY(step_wave(x, k, 1, &e));
-    plan->expected.error = hypot(e.error, e.rest);
-    plan->expected.low = fmax(e.error - sides * e.rest, 0);
-    plan->expected.high = e.error + sides * e.rest;
-    if (differences(plan)) { /* the start's own error */
-        plan->expected.low /= 2;
-        plan->expected.high *= 2;
-    }
+    /* the start's own error; axes that err together */
+    const double margin = differences(plan) ? 2 : varies > 1 ? 1.25 : 1;
+    TRY(step_wave(x, k, &e));
+    plan->expected =
+        (struct ht_expected){.error = e, .low = e / margin, .high = e * margin};
     return HT_OK;
 }
 
@@ -229,13 +209,10 @@ static int list_directions(const struct ht_plan *plan, struct direction *out) {
 
 static enum ht_err step_along(const struct expect *x,
                               const struct direction *direction, double length,
-                              double share, double *error) {
+                              double *error) {
     double k[3];
-    struct wave_error e;
     for (int j = 0; j < 3; j++) k[j] = length * direction->unit[j];
-    TRY(step_wave(x, k, share, &e));
-    *error = hypot(e.error, e.rest);
-    return HT_OK;
+    return step_wave(x, k, error);
 }
 
 static enum ht_err expect_frequency(struct expect *x) {
@@ -245,7 +222,7 @@ static enum ht_err expect_frequency(struct expect *x) {
     double length = x->plan->solution->wavenumber[0], error = 0;
     *expected = (struct ht_expected){.low = INFINITY};
     for (int d = 0; d < count; d++) {
-        TRY(step_along(x, &direction[d], length, many / count, &error));
+        TRY(step_along(x, &direction[d], length, &error));
         expected->low = fmin(expected->low, error);
         expected->high = fmax(expected->high, error);
     }
@@ -335,7 +312,7 @@ static enum ht_err expect_gaussian(struct expect *x) {
         double log_error[NODES];
         for (int i = 0; i < NODES; i++) {
             TRY(step_along(x, &direction[d], x->shorter * (i + 1) / width,
-                           many / (NODES * count), &log_error[i]));
+                           &log_error[i]));
             log_error[i] = log(fmax(log_error[i], 1e-16));
         }
         sum += direction[d].weight * mean_square(dims, log_error);

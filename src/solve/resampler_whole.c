@@ -19,7 +19,7 @@
 
 #include "fd.h"
 #include "htwave/fourier.h"
-#include "htwave/krylov.h"
+#include "htwave/fourier.h"
 #include "htwave/resampler.h"
 #include "htwave/threads.h"
 

@@ -32,23 +32,11 @@ static enum ht_err error_of_steps(const struct ht_carrier *c, int axes,
     const double k[3] = {each, axes > 1 ? each : 0, 0};
     struct ht_problem problem = {
         .eq = &eq, .grid = &grid, .medium_degree = -1, .dt = dt};
-    struct ht_bloch_wave wave;
-    double error = 0, whole = 0;
     for (int m = 0; m < HT_MAX_MATERIALS; m++) problem.uniform[m] = 1;
     problem.stages = c->scheme->full_stages(c->eq, c->order);
     (void)ht_problem_set_scheme(&problem, c->scheme);
-    const struct ht_bloch_run run = {.problem = &problem,
-                                     .material = problem.uniform,
-                                     .dt = dt,
-                                     .steps = steps,
-                                     .operations = 1e6};
-    TRY(ht_bloch_step(&run, k, &wave));
-    for (int f = 0; f < eq.nfields; f++) {
-        error += pow(cabs(wave.error[f]), 2) + pow(wave.rest[f], 2);
-        whole += pow(cabs(wave.exact[f]), 2);
-    }
-    *out = sqrt(error / whole);
-    return HT_OK;
+    const struct ht_bloch_run run = {&problem, problem.uniform, dt, steps};
+    return ht_bloch_error(&run, k, out);
 }
 
 /* A run that ends at a given time takes steps that are a little shorter, by
