@@ -16,8 +16,6 @@
 #define HT_LOCAL_ARRAY(type, name, size) __shared__ type name[size]
 /* All local memory that the launch gives (open_memory of a variant). */
 #define HT_LOCAL_MEMORY(type, name) extern __shared__ __align__(128) type name[]
-/* The same in CUDA, elsewhere the only local array of a kernel. */
-#define HT_OPEN_ARRAY(type, name, size) HT_LOCAL_MEMORY(type, name)
 #define HT_TABLE __constant__
 #define HT_INLINE static __device__ __forceinline__
 #define HT_RESTRICT __restrict__
@@ -83,7 +81,6 @@ __attribute__((overloadable, convergent)) void barrier(cl_mem_fence_flags);
 #define HT_GLOBAL __global
 #define HT_LOCAL __local
 #define HT_LOCAL_ARRAY(type, name, size) __local type name[size]
-#define HT_OPEN_ARRAY(type, name, size) __local type name[size]
 #define HT_TABLE __constant
 /* PoCL 3.1 miscompiles function calls that are not inlined in kernels with
  * local arrays. Compilers for GPUs inline all of them. */

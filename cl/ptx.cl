@@ -16,18 +16,6 @@
 #define HT_RECOMPUTE(x)
 #endif
 
-#if HT_PTX >= 70
-/* The value of the next of `width` neighbouring warp lanes, a power of two; its
- * own of the last of them. All lanes of a warp must reach it. */
-HT_INLINE float ht_from_next(float x, const int width) {
-    float y;
-    __asm__ volatile("shfl.sync.down.b32 %0, %1, 1, %2, -1;"
-                     : "=f"(y)
-                     : "f"(x), "r"((32 - width) << 8 | 31));
-    return y;
-}
-#endif
-
 /* A barrier of the group, that of its warp where it is one. */
 #if HT_PTX >= 70 && HT_GROUP_ITEMS == 32
 #define HT_GROUP_BARRIER() HT_KEEP_ORDER()

@@ -1,5 +1,7 @@
-/* The half step as a tensor product of one-dimensional operators
- * (cl/separable_axes.cl), for one field advected by a constant velocity.
+/* The half step as a tensor product of one-dimensional operators, for one field
+ * advected by a constant velocity: along an axis one interpolates between two
+ * neighbours and shifts the interpolant. HT_AXIS_AT(k, side, r, i) multiplies
+ * derivative i at the neighbour on `side` of axis k in derivative r.
  *
  * Work-item row * HT_CELLS + cell computes one target per x3 plane and marches
  * along x3. It applies the operators along x1 and x2 to the four source nodes
@@ -13,6 +15,8 @@
  *     |   x   |  target = low + contribution of the upper face
  *     o-------o  lower face: its contribution is low
  */
+#define HT_AXIS_AT(k, side, r, i) \
+    ht_axis[(((k)*2 + (side)) * HT_N1 + (r)) * HT_N1 + (i)]
 #define HT_TILE_PARTS ((HT_N1 + HT_TILE - 1) / HT_TILE)
 #define HT_PLANE (HT_N2 * HT_TILE) /* results (r2, r1) */
 #define HT_LINE_PACKS ((HT_N1 * HT_N2 + HT_BLOCK - 1) / HT_BLOCK + 1)

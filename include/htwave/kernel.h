@@ -92,15 +92,12 @@ int ht_storage_order(const struct ht_spec *spec, int storage[HT_MAX_COEFS]);
 struct ht_shape {
     int cells;         /* targets along x1 per group */
     int rows;          /* x2 rows of targets per group */
-    bool flat;         /* equal groups: of cells * rows targets that follow one
-                          another in an x3 plane, across the ends of rows */
     int slabs;         /* values of n3 exchanged between two barriers */
     int face_fields;   /* fields interpolated in the plane at a time */
     int planes;        /* x3 planes per group; 0: chosen at each launch */
     int depth;         /* of them computed at a time; 0 means 1 */
     bool planes_first; /* the groups of all planes start together */
-    bool roll;         /* stores sums that neighbouring x3 planes share; planes
-                          of both of a team's scalars at a time */
+    bool roll;         /* stores sums that neighbouring x3 planes share */
     int chunk;         /* source entries of parity blocks at a time */
     int tile;          /* rows of a parity block at a time; results along
                           x1 of a separable half step */

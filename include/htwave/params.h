@@ -313,6 +313,9 @@ void ht_params_destroy(struct ht_params *params);
 HT_PRINTF(3, 4)
 enum ht_err ht_params_error(const struct ht_params *params, const char *key,
                             const char *fmt, ...);
+/* What to use instead of a key, or of its value (NULL: of any), that is gone;
+ * NULL: neither is. */
+const char *ht_params_gone(const char *key, const char *value);
 /* What a lower layer has recorded (HT_ERR_INPUT, HT_ERR_IO), as the rule that
  * the key breaks; other results are passed on as they are. */
 HT_CHECKED enum ht_err ht_params_blame(const struct ht_params *params,

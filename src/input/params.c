@@ -263,6 +263,12 @@ static const char *suggest(const char *key, const struct key_list *list) {
     return ht_text_nearest(key, whole, count);
 }
 
+static enum ht_err fail_gone(const struct ht_setting *setting,
+                             const char *advice) {
+    FAIL(HT_ERR_INPUT, "%s: no longer there; use %s (%s)",
+         HT_SHOWN(setting->key), advice, HT_SHOWN_PLACE(setting->place));
+}
+
 static enum ht_err fail_unknown_key(const struct ht_setting *setting) {
     struct key_list list = {0};
     struct ht_text known = {0};
@@ -384,6 +390,8 @@ static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
                 HT_SHOWN_PLACE(setting->place));
         return HT_OK;
     }
+    const char *instead = ht_params_gone(setting->key, NULL);
+    if (instead != NULL) return fail_gone(setting, instead);
     if (group) return fail_unknown_group(setting);
     return fail_unknown_key(setting);
 }

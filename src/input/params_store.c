@@ -132,6 +132,10 @@ static enum ht_err check_string(const struct target *t, const char *text) {
     char range[160];
     if (!t->option->choices || choice_of(t->option->choices, text) >= 0)
         return HT_OK;
+    const char *instead = ht_params_gone(t->setting->key, text);
+    if (instead != NULL)
+        return ht_params_error(t->params, t->setting->key,
+                               "no longer there; use %s", instead);
     return ht_params_error(t->params, t->setting->key, "must be %s",
                            ht_option_range(t->option, range));
 }

@@ -44,10 +44,6 @@ void ht_blocks_destroy(struct ht_blocks *blocks); /* NULL allowed */
  * decay, each for itself. */
 HT_CHECKED enum ht_err ht_blocks_round(const struct ht_spec *spec,
                                        struct ht_blocks *blocks);
-/* In single precision: rounds in the same way the N + 1 rows of an
- * interpolation along an axis, from N + 1 sums of derivatives whose interpolant
- * has this parity. */
-void ht_lines_round(const struct ht_spec *spec, int odd, double *lines);
 /* Sums over all nodes where nodes have no walls: out[i * coefs + j] is what the
  * sum of coefficient j of a field over the sources adds to that of coefficient
  * i of the same field over the targets, for even indices of i and j; 0 else. */

@@ -67,7 +67,6 @@ struct part {
     int *order;             /* columns, those that matter least first */
     double *size, *factor;  /* of columns; [i][j] Cholesky's, j <= i */
     double *error, *weight; /* of a row; of columns */
-    double (*nearest)(double value);
 };
 
 /* s_i without the factor sqrt(-1)^odd. */
@@ -173,7 +172,7 @@ static void round_row(const struct part *p, double *entry) {
         double *value = entry + p->order[i];
         const double exact = *value;
         const bool noise = fabs(exact) <= NOISE * largest;
-        *value = p->nearest(noise ? exact : exact - p->error[i] / row[i]);
+        *value = two_halves(noise ? exact : exact - p->error[i] / row[i]);
         const double error = *value - exact;
         for (int j = 0; j < i; j++) p->error[j] += row[j] * error;
     }
@@ -184,8 +183,7 @@ static enum ht_err part_init(const struct rounding *r, struct part *p, int g,
     *p = (struct part){.coefs = r->coefs,
                        .rows = r->blocks->rows[g],
                        .pitch = r->blocks->sources,
-                       .first = r->blocks->entry[g] + (int64_t)slot * r->coefs,
-                       .nearest = two_halves};
+                       .first = r->blocks->entry[g] + (int64_t)slot * r->coefs};
     TRY(HT_ALLOC(p->order, p->coefs));
     TRY(HT_ALLOC(p->size, p->coefs));
     TRY(HT_ALLOC(p->weight, p->coefs));
@@ -199,33 +197,6 @@ static void part_free(struct part *p) {
     free(p->weight);
     free(p->error);
     free(p->factor);
-}
-
-static double single(double value) {
-    return (float)value;
-}
-
-void ht_lines_round(const struct ht_spec *spec, int odd, double *lines) {
-    const int n1 = spec->order + 1;
-    int order[MOST];
-    double size[MOST], weight[MOST], error[MOST], factor[MOST * MOST];
-    struct rounding r = {.spec = spec, .coefs = n1, .n = {n1, 1, 1}};
-    struct part p = {.coefs = n1,
-                     .rows = n1,
-                     .pitch = n1,
-                     .first = lines,
-                     .order = order,
-                     .size = size,
-                     .factor = factor,
-                     .error = error,
-                     .weight = weight,
-                     .nearest = single};
-    if (spec->fp64) return;
-    set_means(&r);
-    set_sizes(&p);
-    set_order(&r, &p, (unsigned)odd);
-    factorise(&r, &p, (unsigned)odd);
-    for (int64_t row = 0; row < n1; row++) round_row(&p, lines + row * n1);
 }
 
 /* Parities of a field's interpolant in block g, bits of the equations' axes. */

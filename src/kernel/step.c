@@ -70,8 +70,7 @@ static enum ht_err build(struct ht_step *step, const char *cache) {
         struct ht_kernel **kernel = &step->kernel[i / 2][i % 2];
         if (stage->kind == HT_STAGE_NONE) continue;
         err = ht_kernel_create(step->program, stage->entry, kernel);
-        if (err == HT_OK && step->variant->open_memory &&
-            ht_device_info(step->device)->open_memory > 0)
+        if (err == HT_OK && step->variant->open_memory)
             err = ht_kernel_open_memory(*kernel, step->shape.local_bytes);
     }
     if (err == HT_OK && ht_variant_needs_work(step->variant))
@@ -186,13 +185,8 @@ interpolate_by_products(struct ht_step *step, enum ht_step_part part,
 /* Groups along x1 and x2 that cover an x3 plane of targets. */
 static void plane_groups(const struct ht_shape *shape,
                          const struct ht_step_args *args, int64_t groups[2]) {
-    const int64_t row = args->end[0] - args->begin[0];
-    const int64_t rows = args->end[1] - args->begin[1];
-    groups[0] = ht_divide_up(row, shape->cells);
-    groups[1] = ht_divide_up(rows, shape->rows);
-    if (!shape->flat) return;
-    groups[0] = ht_divide_up(row * rows, (int64_t)shape->cells * shape->rows);
-    groups[1] = 1;
+    groups[0] = ht_divide_up(args->end[0] - args->begin[0], shape->cells);
+    groups[1] = ht_divide_up(args->end[1] - args->begin[1], shape->rows);
 }
 
 static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
@@ -226,7 +220,7 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
 /* Planes per group of equal groups. Of n planes in all per unit, a group's
  * first one also needs the face below it, 0.25 of a plane's work, and at the
  * end units wait for 0.4 of a group: least for n 0.25/march + 0.4 march.
- * Measured for cl/registers.cl from 64^3 to 192^3 targets (bench/NOTES.md). */
+ * Measured for advection from 64^3 to 192^3 targets (bench/NOTES.md). */
 static long even_march(int64_t units, int64_t columns, int64_t planes) {
     const double n = (double)columns * (double)planes / (double)units;
     const int64_t march = (int64_t)sqrt(n * 0.25 / 0.4) + 1;
@@ -242,8 +236,6 @@ static long choose_march(const struct ht_step *step,
     int64_t plane[2];
     plane_groups(&step->shape, args, plane);
     const int64_t columns = plane[0] * plane[1];
-    if (step->shape.flat)
-        return even_march(info->compute_units, columns, planes);
     int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 32 : 4);
     int64_t parts = ht_divide_up(wanted, columns > 0 ? columns : 1);
     /* In interpolation kernels longer marches save little and leave

@@ -19,9 +19,7 @@ HT_CHECKED enum ht_err ht_fd_variant_text(const struct ht_variant *variant,
 /* columns.c: a work-item for each column of a target's coefficients. */
 extern const struct ht_variant ht_variant_chains, ht_variant_monolithic,
     ht_variant_two_rolled, ht_variant_two_naive, ht_variant_gemm;
-extern const struct ht_variant ht_variant_separable,
-    ht_variant_separable_team;                              /* separable.c */
-extern const struct ht_variant ht_variant_registers;        /* registers.c */
+extern const struct ht_variant ht_variant_separable;        /* separable.c */
 extern const struct ht_variant ht_variant_propagator;       /* propagator.c */
 extern const struct ht_variant ht_variant_propagator_lanes; /* .._lanes.c */
 extern const struct ht_variant
@@ -32,9 +30,6 @@ extern const struct ht_variant ht_variant_propagator_warpgroup,
     ht_variant_propagator_layers;                 /* propagator_warpgroup.c */
 extern const struct ht_variant ht_variant_vector; /* taylor_vectors.c */
 extern const struct ht_variant ht_variant_parity_chains; /* parity_chains.c */
-extern const struct ht_variant ht_variant_parity_team;   /* parity_team.c */
-extern const struct ht_variant ht_variant_parity_faces;  /* parity_faces.c */
-extern const struct ht_variant ht_variant_warp;          /* warp.c */
 
 /* Whether one of the variant's kernels is of this kind. */
 bool ht_variant_has(const struct ht_variant *variant, enum ht_stage_kind kind);

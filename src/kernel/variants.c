@@ -8,13 +8,9 @@
 
 /* In order of expected speed, fastest first. */
 static const struct ht_variant *const variants[] = {
-    &ht_variant_separable_team,
     &ht_variant_separable,
-    &ht_variant_registers,
     &ht_variant_propagator_lanes,
     &ht_variant_propagator_layers,
-    &ht_variant_parity_faces,
-    &ht_variant_parity_team,
     &ht_variant_propagator_warpgroup,
     &ht_variant_parity_chains,
     &ht_variant_propagator_planes,
@@ -23,7 +19,6 @@ static const struct ht_variant *const variants[] = {
     &ht_variant_propagator,
     &ht_variant_vector,
     &ht_variant_chains,
-    &ht_variant_warp,
     &ht_variant_monolithic,
     &ht_variant_two_rolled,
     &ht_variant_two_naive,

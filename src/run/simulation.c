@@ -131,6 +131,11 @@ static enum ht_err refuse_noise(const struct ht_simulation *sim,
 }
 
 static enum ht_err unknown_variant(const struct ht_simulation *sim) {
+    const char *instead =
+        ht_params_gone("device.variant", sim->params->device.variant);
+    if (instead != NULL)
+        return ht_params_error(sim->params, "device.variant",
+                               "no longer there; use %s", instead);
     struct ht_text names = {0};
     for (int i = 0; i < ht_variant_count(); i++)
         ht_text_add(&names, ", %s", ht_variant_at(i)->name);

@@ -434,6 +434,8 @@ over 'device that is not there' \
     device.select=nonexistent
 over 'unknown variant' 'device.variant = "fast"|monolithic|two-naive' \
     device.variant=fast
+over 'variant that is gone' 'device.variant = "warp"|no longer there; use|fd' \
+    device.variant=warp
 over 'variant that does not apply' 'device.variant = "chains"|uniform|use "|"monolithic"|"two-naive"' \
     device.variant=chains time.scheme=taylor medium.type=expression 'medium.c="1 + 0.1*x1"'
 if have_device; then

@@ -130,9 +130,7 @@ static inline void cover_make(struct cover *c) {
 /* Variants that gain little over others, of whose options all pairs are met:
  * each option of theirs is. */
 static inline bool cover_briefly(const struct ht_variant *variant) {
-    static const char *const names[] = {
-        "warp",           "parity-team", "parity-faces",        "registers",
-        "separable-team", "chains",      "propagator-potential"};
+    static const char *const names[] = {"chains", "propagator-potential"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(variant->name, names[i]) == 0) return true;
     return false;

@@ -111,10 +111,8 @@ int main(void) {
     for (int v = 0; v < ht_variant_count(); v++)
         for (int n = 0; n < 9; n++) {
             const struct ht_variant *variant = ht_variant_at(v);
-            const bool one =
-                variant == ht_variant_find("registers", NULL, true);
-            struct ht_equations eq = ht_equations_make(
-                ht_system_find(one ? "advection" : "acoustic"), n % 3 + 1);
+            struct ht_equations eq =
+                ht_equations_make(ht_system_find("acoustic"), n % 3 + 1);
             struct ht_spec spec = {.eq = &eq,
                                    .order = orders[n % 3],
                                    .fp64 = false,
@@ -124,12 +122,9 @@ int main(void) {
             if (ht_variant_refuses(variant, &spec) != NULL ||
                 ht_variant_lacks(variant, ht_device_info(device)) != NULL)
                 continue;
-            /* Vector kernels for all media hold whole polynomials, as does
-             * warp without shuffles; parity-faces what it keeps of faces. */
+            /* Vector kernels for all media hold whole polynomials. */
             bool little =
-                n % 2 && (variant->made_for != HT_FOR_CPU || variant->blocks) &&
-                strcmp(variant->name, "warp") != 0 &&
-                strcmp(variant->name, "parity-faces") != 0;
+                n % 2 && (variant->made_for != HT_FOR_CPU || variant->blocks);
             check(device, variant, &spec, little ? 9216 : 49152);
         }
     ht_device_close(device);

@@ -180,7 +180,7 @@ static const struct test_case cases[] = {
      "boundary.x1=rigid; boundary.x2=[\"free\",\"rigid\"]",
      0},
     {"system=advection; grid.cells=[9,7]; grid.order=1; "
-     "medium.velocity=[1,1]; device.variant=registers",
+     "medium.velocity=[1,1]; device.variant=separable",
      0},
     {"system=wave; grid.cells=[5,6]; grid.order=1; time.scheme=leapfrog", 0},
     {"system=wave; grid.cells=[24,23]; grid.order=1; time.scheme=taylor; "

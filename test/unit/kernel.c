@@ -358,25 +358,22 @@ static void test_auto(void) {
     choose(3, 2, -1, false, 90, "parity-chains");
     choose(3, 3, -1, false, 90, "parity-chains");
     choose(3, 3, 0, false, 0, "parity-chains");
-    choose(3, 4, -1, false, 90, "parity-team");
-    choose(3, 4, 0, false, 90, "parity-team");
-    choose(3, 5, -1, false, 90, "parity-team");
+    choose(3, 4, -1, false, 90, "propagator-planes");
+    choose(3, 4, 0, false, 90, "monolithic");
     choose(3, 4, -1, true, 90, "propagator-planes");
-    choose(3, 5, -1, true, 90, "parity-team");
     choose(3, 7, -1, true, 90, "propagator-planes");
     choose(3, 2, -1, true, 90, "propagator-planes");
     choose(3, 2, -1, true, 80, "parity-chains");
     choose(3, 2, 0, true, 90, "parity-chains");
-    choose(3, 3, 0, true, 90, "parity-team");
+    choose(3, 3, 0, true, 90, "monolithic");
     choose(1, 3, -1, false, 90, "parity-chains");
     choose(2, 3, -1, false, 90, "propagator-lanes");
     choose(2, 2, -1, true, 90, "propagator-lanes");
     choose(2, 3, -1, true, 90, "propagator-tensor");
     choose(2, 3, -1, true, 0, "propagator-lanes");
     choose_on(7, true, 90, 48 << 10, "propagator-tensor");
-    choose_on(8, false, 0, 48 << 10, "parity-team");
     choose_on(8, false, 0, 32 << 10, "chains");
-    choose_on(8, false, 0, 1 << 10, "parity-team"); /* none fits */
+    choose_on(8, false, 0, 1 << 10, "chains"); /* none fits */
     choose_half("acoustic", 3, 2, false, 0, "propagator-planes");
     choose_half("acoustic", 3, 1, true, 0, "propagator-lanes");
     choose_half("acoustic", 2, 5, false, 0, "propagator-lanes");
@@ -404,9 +401,7 @@ static void test_own(void) {
     choose_own("acoustic", 1, 0, "propagator-lanes");
     choose_own("acoustic", 2, 0, "propagator-warpgroup");
     choose_own("acoustic", 3, 0, "propagator-warpgroup");
-    choose_own("acoustic", 4, 0, "parity-faces");
-    choose_own("acoustic", 6, 0, "parity-faces");
-    choose_own("acoustic", 7, 0, "parity-team");
+    choose_own("acoustic", 4, 0, "propagator-warpgroup");
     choose_own("wave", 3, 1, "propagator-planes");
     choose_own("wave", 5, 1, "propagator-warpgroup");
     choose_own("wave", 2, 0, "propagator-planes");
