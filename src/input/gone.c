@@ -18,6 +18,7 @@ static const struct {
     {"device.variant", "registers",
      "\"separable\" with time.stages = \"full\", or \"monolithic\""},
     {"device.variant", "separable-team", "\"separable\""},
+    {"device.variant", "propagator-potential", "\"propagator\""},
 };
 
 static bool is_key(const char *row, const char *key) {

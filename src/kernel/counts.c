@@ -1,9 +1,9 @@
 /* Sizes and operation counts. The least work of a half step is the smallest
- * count of four forms: interpolation by parity and by faces along x3, followed
+ * count of five forms: interpolation by parity and by faces along x3, followed
  * by the trimmed Taylor series; the same followed by two scalar series (where
  * they apply); dense parity blocks of F^2 (N+1)^(2d) entries (uniform media,
- * systems with parities); a one-dimensional half step per axis (constant
- * velocity).
+ * systems with parities); those of a scalar and its potential; a
+ * one-dimensional half step per axis (constant velocity).
  */
 #include "blocks.h"
 #include "variant.h"
@@ -285,24 +285,22 @@ static double medium_values(const struct ht_spec *spec,
     return values;
 }
 
-struct ht_chain_fields ht_chain_fields(const struct ht_spec *spec) {
-    return (struct ht_chain_fields){.p_from =
-                                        spec->src == 0 || (spec->src & 1u),
-                                    .v_from = spec->src == 0 || spec->src > 1,
-                                    .p_to = spec->dst == 0 || (spec->dst & 1u),
-                                    .v_to = spec->dst == 0 || spec->dst > 1};
-}
-
-double ht_potential_fma(const struct ht_spec *spec) {
-    const struct ht_sizes z = ht_sizes_of(spec);
-    const struct ht_chain_fields s = ht_chain_fields(spec);
-    const double dims = spec->eq->dims, coefs = (double)z.n1 * z.n2 * z.n3;
-    const double potential = coefs * (1 + dims / z.n1);
-    const double rows = s.p_to * coefs + s.v_to * potential;
-    const double lines = coefs / z.n1 * (1 << spec->eq->dims);
-    return (s.p_from + s.v_from) * coefs * rows +
-           s.v_from * s.v_to * dims * coefs * coefs +
-           s.v_from * dims * lines * (2 * z.n1 - 1);
+/* Dense parity blocks of one scalar p with a partner v_k per axis by p and its
+ * potential, the integral of p over the half step, whose derivatives are the
+ * changes of v: from p and the divergence of v to the (N+1)^d coefficients of p
+ * and N + 2 along one axis of the potential; the interpolants of v_k. */
+static double potential_fma(const struct ht_spec *spec,
+                            const struct ht_sizes *z) {
+    const bool p_from = spec->src == 0 || (spec->src & 1u);
+    const bool v_from = spec->src == 0 || spec->src > 1;
+    const bool p_to = spec->dst == 0 || (spec->dst & 1u);
+    const bool v_to = spec->dst == 0 || spec->dst > 1;
+    const double dims = spec->eq->dims, coefs = (double)z->n1 * z->n2 * z->n3;
+    const double rows = p_to * coefs + v_to * coefs * (1 + dims / z->n1);
+    const double lines = coefs / z->n1 * (1 << spec->eq->dims);
+    return (p_from + v_from) * coefs * rows +
+           v_from * v_to * dims * coefs * coefs +
+           v_from * dims * lines * (2 * z->n1 - 1);
 }
 
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
@@ -320,7 +318,7 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     if (uniform && z.chain >= 0 && spec->old_sign == 0)
         fma = fmin(fma, interpolation_fma(&z, dims) +
                             chains_fma(&z, spec->order, dims, stages));
-    if (uniform && z.chain >= 0) fma = fmin(fma, ht_potential_fma(spec));
+    if (uniform && z.chain >= 0) fma = fmin(fma, potential_fma(spec, &z));
     if (uniform)
         fma = fmin(fma, spec->eq->system->translates ? separable_fma(&z, dims)
                                                      : dense);

@@ -30,15 +30,6 @@ struct ht_sizes {
 /* The axis of a term's profile where it varies about a node; -1: none. */
 int ht_spec_profile(const struct ht_spec *spec, const struct ht_term *term);
 struct ht_sizes ht_sizes_of(const struct ht_spec *spec);
-/* What is stored on the source and the target grid of a scalar and its
- * partners, which follow it in the order of the axes. */
-struct ht_chain_fields {
-    bool p_from, v_from, p_to, v_to;
-};
-struct ht_chain_fields ht_chain_fields(const struct ht_spec *spec);
-/* Multiplications of a half step of one scalar with a partner per axis by the
- * scalar and its potential (cl/propagator_potential.cl). */
-double ht_potential_fma(const struct ht_spec *spec);
 /* Parity class of coefficient i: bit k is i_k mod 2. */
 int ht_parity_of(const struct ht_sizes *z, int i);
 

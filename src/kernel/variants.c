@@ -15,7 +15,6 @@ static const struct ht_variant *const variants[] = {
     &ht_variant_parity_chains,
     &ht_variant_propagator_planes,
     &ht_variant_propagator_tensor,
-    &ht_variant_propagator_potential,
     &ht_variant_propagator,
     &ht_variant_vector,
     &ht_variant_chains,
