@@ -22,6 +22,7 @@ extern const struct ht_variant ht_variant_chains, ht_variant_monolithic,
 extern const struct ht_variant ht_variant_separable;        /* separable.c */
 extern const struct ht_variant ht_variant_propagator;       /* propagator.c */
 extern const struct ht_variant ht_variant_propagator_lanes; /* .._lanes.c */
+extern const struct ht_variant ht_variant_propagator_local; /* .._local.c */
 extern const struct ht_variant ht_variant_propagator_planes,
     ht_variant_propagator_tensor; /* propagator_tensor.c */
 extern const struct ht_variant ht_variant_propagator_warpgroup,

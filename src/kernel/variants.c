@@ -17,6 +17,7 @@ static const struct ht_variant *const variants[] = {
     &ht_variant_propagator_tensor,
     &ht_variant_propagator,
     &ht_variant_vector,
+    &ht_variant_propagator_local,
     &ht_variant_chains,
     &ht_variant_monolithic,
     &ht_variant_two_rolled,
