@@ -1,14 +1,9 @@
 /* The medium: materials of the equations as polynomials about every node of
  * both grids, in xi = (x - x_m)/h, truncated at total degree `degree`: M_a
- * belongs to index[a] of ht_jets_total(dims, degree).
- *
- * A positive material keeps its polynomial at a node only where its variation
- * over the node's cell, sum over a != 0 of |M_a| 2^-|a|, is below half of M_0.
- * Elsewhere all materials of the node are reduced to degree 0 and have their
- * harmonic means over the cell. The same holds where a jump or a kink of an
- * expression (step, abs, min, max) lies in the cell. Layers, and media of
- * degree 0, have these means at all nodes. On a periodic axis the cell of a
- * node on the seam continues at the far side of the box.
+ * belongs to index[a] of ht_jets_total(dims, degree). Where a material varies
+ * too much over a node's cell, or a jump or kink lies in it, all materials of
+ * the node have degree 0 and their harmonic means over the cell, as layers and
+ * media of degree 0 have everywhere (docs/method.md, section 7).
  */
 #ifndef HTWAVE_MEDIUM_H
 #define HTWAVE_MEDIUM_H
@@ -30,15 +25,11 @@ struct ht_medium {
     double speed_min;  /* smallest above 0 over axes and nodes, of parameters at
                           the node, for cells per wavelength; 0 when nothing
                           moves */
-    int64_t flattened; /* nodes of both grids where a rough or unresolved
-                          medium was reduced to degree 0. Final after create,
-                          of the whole grid, up to 2e6 different nodes;
-                          beyond, fills count those of own planes,
-                          each plane once */
-    bool rough;        /* has jumps or kinks, or is not resolved: layers that
-                          differ, expressions that are not smooth, files at
-                          degree 0, nodes flattened (as far as they are known).
-                          Orders and errors of smooth media do not hold then */
+    int64_t flattened; /* nodes of both grids that were reduced to degree 0.
+                          Final after create up to 2e6 different nodes; beyond,
+                          fills count those of own planes */
+    bool rough; /* has jumps or kinks, or is not resolved: orders and errors
+                   of smooth media do not hold */
     bool wall_gradient; /* varies across a wall: order drops there */
     double visited;     /* part of the different nodes evaluated, 1: all */
     struct ht_medium_source *source; /* private */
@@ -53,12 +44,10 @@ HT_CHECKED enum ht_err ht_medium_read(const struct ht_params *params,
                                       struct ht_medium **out);
 /* Chooses the degree and scans the grid once: every material is finite and,
  * where the system says so, positive over its whole cell. Errors name the key,
- * the value found and the place. Sampled: only some 2e6 nodes spread evenly
- * where there are more, for callers that need only a good guess of the speeds:
- * speeds and invalid values between these nodes are not detected; flattened is
- * only a part. Collective where the grid is cut: each rank scans its own
- * planes, and all get the same medium. A rank that fails must enter
- * ht_comm_agree. */
+ * the value found and the place. Sampled: only some 2e6 nodes, spread
+ * evenly, for callers that need only a good guess of the speeds. Collective
+ * where the grid is cut: each rank scans its own planes, and all get the same
+ * medium. A rank that fails must enter ht_comm_agree. */
 HT_CHECKED enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled);
 /* Both, of all nodes. */
 HT_CHECKED enum ht_err ht_medium_create(const struct ht_params *params,

@@ -3,18 +3,8 @@
  * those of the polynomial through the values at the n = grid->point_nodes nodes
  * about the point, as many to either side; a slope takes its derivative, on a
  * node from one node more. So a point on a node is that node alone, and errors
- * fall with the spacing h as h^n, of slopes as h^(n - 1): with four nodes more
- * than the order in space of finite differences they are less than a fourth of
- * what these err by within a wavelength (docs/differences.md). Largest error
- * for a wave along an axis, at any place, relative to the amplitude of its
- * values or slopes: nodes per wavelength     3       3.5     4       6       10
- * 20 n =  8: value            1.4e-1  5.4e-2  2.2e-2  1.2e-3  2.4e-5  9.9e-8
- *             slope            2.2e-1  1.0e-1  4.7e-2  3.8e-3  1.3e-4  1.1e-6
- *     n = 12: value            6.9e-2  1.7e-2  4.7e-3  6.2e-5  1.8e-7  4.9e-11
- *             slope            1.1e-1  3.1e-2  9.7e-3  1.9e-4  9.3e-7  5.1e-10
- *     n = 20: value            1.8e-2  1.9e-3  2.3e-4  1.9e-7  1.2e-11 2e-15
- *             slope            2.7e-2  3.5e-3  4.8e-4  5.9e-7  6.0e-11 1e-14
- * Errors of the axes add up.
+ * fall with the spacing h as h^n, of slopes as h^(n - 1); docs/differences.md,
+ * Receivers, has the bounds. Errors of the axes add up.
  *
  * A periodic axis wraps around. Nodes behind a wall are the mirror images of
  * those inside, with the wall's sign; nodes on a free wall, where the field is

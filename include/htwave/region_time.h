@@ -1,10 +1,7 @@
 /* The expected time of steps with absorbing layers, from times on a small grid
- * (htwave check). There the edges and corners of layers are a much larger part
- * than in the grid of a run, so each kind of region is timed by itself and its
- * rate is applied to the targets of that kind.
- *
- * Perfectly matched layers of Hermite methods have a kind for each set of axes
- * (bit k: axis k); 0 is the interior.
+ * (htwave check): each kind of region is timed by itself and its rate is
+ * applied to the targets of that kind. Perfectly matched layers of Hermite
+ * methods have a kind for each set of axes (bit k: axis k); 0 is the interior.
  */
 #ifndef HTWAVE_REGION_TIME_H
 #define HTWAVE_REGION_TIME_H

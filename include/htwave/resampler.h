@@ -1,19 +1,15 @@
-/* Samples of receivers at any time, from what the steps give.
+/* Samples of receivers at any time, from what the steps give (docs/method.md,
+ * section 8; docs/differences.md). A sample on a step is the value there.
  *   finite differences   the polynomial through the values of twelve steps; or
  *                        all steps where the dispersion of one term in time is
  *                        removed;
- *   Taylor               the two-point Hermite polynomial of degree 2N+1: the
- *                        state at a step has all derivatives by time, L^l u;
+ *   Taylor               the two-point Hermite polynomial of degree 2N+1 of all
+ *                        derivatives by time, L^l u;
  *   leapfrog             a sinc under Kaiser's window over 32 levels: steps,
  *                        and half steps where the dual grid has the same
- *                        fields. Levels before a run from rest are 0, those
- *                        after its end are computed. Runs from data take the
+ *                        fields; at the beginning of runs from data the
  *                        polynomial through values and second derivatives at
- *                        six levels for samples that want levels before the
- *                        first: it amplifies what the grid does not resolve.
- * The others are as even about the sample as the ends of the run allow. A
- * sample on a step is the value there. docs/method.md, docs/differences.md
- * have errors.
+ *                        six levels.
  */
 #ifndef HTWAVE_RESAMPLER_H
 #define HTWAVE_RESAMPLER_H

@@ -26,13 +26,8 @@ struct ht_resolution {
 #define HT_RESOLUTION_MOST 100.0
 
 /* The grid with the fewest updates whose error after so many wavelengths is at
- * most `error`.
- *
- * Hermite methods: the step is 0.9, or less where less is stable; waves along
- * an axis, which err most, on this and on all finer grids; as the error of
- * leapfrog has zeros, along an edge, too (docs/performance.md). Finite
- * differences: the step is chosen, too; waves along axes, edges and corners, at
- * the least and the largest speed. */
+ * most `error` (docs/performance.md, How a wavelength is counted). Finite
+ * differences: the step is chosen, too, for the least and the largest speed. */
 HT_CHECKED enum ht_err ht_resolution_find(const struct ht_carrier *carrier,
                                           double wavelengths, double error,
                                           struct ht_resolution *out);

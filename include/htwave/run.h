@@ -5,13 +5,9 @@
  * How to write an observer: a file in src/run with the functions of struct
  * ht_observer and a function ht_observe_<what> that returns the structure; its
  * declaration in htwave/observers.h; its line in the list of each command that
- * uses it.
- *
- * For example receivers: `begin` opens the file; `next` returns the next
- * multiple of k, or the step nearest to the next of given times; `look` reads
- * the values at a few nodes by run->stepper and appends them; `end` closes the
- * file. A checkpoint: seconds = 60 * minutes, needs = HT_NEED_JUDGED; `look`
- * writes both grids by run->stepper, some planes at a time.
+ * uses it. Receivers, for example: `begin` opens the file, `next` returns the
+ * step nearest to the next of given times, `look` appends values, `end` closes
+ * the file.
  */
 #ifndef HTWAVE_RUN_H
 #define HTWAVE_RUN_H

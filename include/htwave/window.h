@@ -8,8 +8,7 @@
  * Ghosts are the mirror images, with a sign, of nodes of the same window: the
  * values that a half step reads behind a wall. Only the dual grid is read
  * there, half a cell behind the wall. A periodic axis has no ghosts; kernels
- * wrap indices instead, since a launch that copies a layer of nodes costs more
- * than this comparison (bench/NOTES.md, Boxes, windows and ghosts).
+ * wrap indices instead.
  */
 #ifndef HTWAVE_WINDOW_H
 #define HTWAVE_WINDOW_H
