@@ -8,12 +8,6 @@
  * outgoing messages and two slots for incoming ones. */
 enum { HT_LINK_BUFFERS = 3 };
 
-/* Planes of grid `of` that a slab receives from its neighbour on a side (0:
- * below) for `depth` half steps without exchange, the first one from grid
- * `from`. A two-level scheme also needs the target grid up to date. */
-int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of,
-                   bool two_level, int side);
-
 /* Numbers of a plane of a grid, each with all coefficients, of Hermite methods:
  * fields, and memory variables of absorbing layers along x1 and x2. */
 double ht_message_values(const struct ht_problem *problem, enum ht_subgrid of);

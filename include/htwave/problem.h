@@ -54,7 +54,7 @@ struct ht_problem {
     int stages;
     double amplification;           /* of rounding by its series, relative
                                        (src/solve/amplification.c); 0: not known */
-    const struct ht_scheme *scheme; /* NULL: by old_sign */
+    const struct ht_scheme *scheme; /* ht_problem_set_scheme */
     unsigned stored[2];             /* field mask per grid; 0: all fields */
     int old_sign;                   /* as in ht_spec */
     struct ht_halo_choice halo;
@@ -64,6 +64,17 @@ struct ht_problem {
     const struct ht_duhamel *duhamel; /* of Hermite methods; NULL: none */
 };
 
+/* Sets a problem's scheme and the members that follow from it and problem->eq,
+ * if these have the form. Returns the result of `form`. */
+const char *ht_problem_set_scheme(struct ht_problem *problem,
+                                  const struct ht_scheme *scheme);
+/* The scheme that was set. */
+const struct ht_scheme *ht_problem_scheme(const struct ht_problem *problem);
+/* Half steps per exchange. */
+int ht_halo_depth(const struct ht_problem *problem);
+/* The window of a grid that a rank's buffers hold. */
+struct ht_window ht_problem_window(const struct ht_problem *problem,
+                                   enum ht_subgrid subgrid);
 /* Whether a field is stored on a grid; the number of fields stored there. */
 bool ht_problem_stores(const struct ht_problem *problem,
                        enum ht_subgrid subgrid, int field);
@@ -91,5 +102,20 @@ HT_CHECKED enum ht_err ht_fd_bound(const struct ht_problem *problem,
                                    struct ht_fit *fit, double *most);
 /* The problem with time step -dt, for the kernels of backward half steps. */
 struct ht_problem ht_problem_reversed(const struct ht_problem *problem);
+
+/* The kind of medium that kernels are compiled for. A problem's own law is that
+ * of its medium; a region may have a simpler one, where its medium is. */
+struct ht_law {
+    int medium_degree; /* -1: uniform; 0: values at the nodes; or the problem's
+                        */
+    double uniform[HT_MAX_MATERIALS]; /* if uniform */
+    /* In absorbing layers, else NULL and 0: the equations with memory
+     * variables, and their stages. */
+    const struct ht_equations *eq;
+    int stages;
+};
+/* The problem for whose kernels a law stands; not for stepping. */
+struct ht_problem ht_problem_with_law(const struct ht_problem *problem,
+                                      const struct ht_law *law);
 
 #endif

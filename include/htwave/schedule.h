@@ -48,9 +48,6 @@ struct ht_partition {
     /* disjoint; together all held nodes; those of few nodes first */
     struct ht_targets *targets[2];
 };
-/* The window of a grid that a rank's buffers hold. */
-struct ht_window ht_problem_window(const struct ht_problem *problem,
-                                   enum ht_subgrid subgrid);
 /* A partition without regions; it owns no memory. */
 void ht_partition_slab(const struct ht_problem *problem,
                        struct ht_partition *out);
@@ -85,6 +82,12 @@ void ht_halo_overwritten(struct ht_halo_state *state, enum ht_subgrid subgrid);
 /* The exchange in progress has ended. */
 void ht_halo_received(const struct ht_partition *partition,
                       struct ht_halo_state *state);
+
+/* Planes of grid `of` that a slab receives from its neighbour on a side (0:
+ * below) for `depth` half steps without exchange, the first one from grid
+ * `from`. A two-level scheme also needs the target grid up to date. */
+int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of,
+                   bool two_level, int side);
 
 /* ---- tasks ---- */
 #define HT_EACH_TASK_KIND(X)      \

@@ -8,6 +8,7 @@
 #include "htwave/params.h"
 #include "htwave/system.h"
 
+struct ht_method;
 struct ht_plan;
 struct ht_problem;
 struct ht_stepper;
@@ -44,6 +45,7 @@ struct ht_scheme {
     const char *name;  /* value of time.scheme */
     const char *title; /* name in a sentence */
     enum ht_method_name method;
+    const struct ht_method *does; /* src/solve/methods.h */
 
     /* Whether a half step adds to the values of its target grid one step
      * earlier. Then the grids hold fields at times dt/2 apart, and both
@@ -89,12 +91,5 @@ const struct ht_scheme *ht_scheme_find(const char *name);
 const char *ht_scheme_mark(const struct ht_scheme *scheme);
 bool ht_scheme_steps(const struct ht_scheme *scheme,
                      const struct ht_equations *eq);
-
-/* Sets a problem's scheme and the members that follow from it and problem->eq,
- * if these have the form. Returns the result of `form`. */
-const char *ht_problem_set_scheme(struct ht_problem *problem,
-                                  const struct ht_scheme *scheme);
-/* The scheme that was set; for a problem without one, that of its old_sign. */
-const struct ht_scheme *ht_problem_scheme(const struct ht_problem *problem);
 
 #endif

@@ -63,6 +63,8 @@ struct ht_stepper_ops {
     /* Half step with -dt. In a reversible scheme and a uniform medium it undoes
      * a half step from the same grid, up to rounding. */
     enum ht_err (*half_step_back)(void *self, enum ht_subgrid from);
+    /* Of a reference (ht_oracle_absolute); else NULL. */
+    void (*absolute)(void *self);
     /* Waits for all half steps; collective with several slabs. */
     enum ht_err (*finish)(void *self);
     /* With several slabs call it directly after `finish`, or after the ranks
@@ -113,20 +115,6 @@ HT_CHECKED enum ht_err ht_stepper_create(const struct ht_problem *problem,
                                          struct ht_device *device,
                                          const struct ht_kernels *kernels,
                                          struct ht_stepper *out);
-/* The kind of medium that kernels are compiled for. A problem's own law is that
- * of its medium; a region may have a simpler one, where its medium is. */
-struct ht_law {
-    int medium_degree; /* -1: uniform; 0: values at the nodes; or the problem's
-                        */
-    double uniform[HT_MAX_MATERIALS]; /* if uniform */
-    /* In absorbing layers, else NULL and 0: the equations with memory
-     * variables, and their stages. */
-    const struct ht_equations *eq;
-    int stages;
-};
-/* The problem for whose kernels a law stands; not for stepping. */
-struct ht_problem ht_problem_with_law(const struct ht_problem *problem,
-                                      const struct ht_law *law);
 
 /* A region: the targets of a box of cells and the kernels that compute them.
  * The targets are the dual nodes in these cells and the primary nodes at their

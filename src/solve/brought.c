@@ -164,3 +164,8 @@ double ht_plan_pushed(const struct ht_plan *plan, double from, double to) {
                acted(&plan->shots->shot[i], plan->problem.dt, from, to);
     return sum;
 }
+
+/* A step looks at the signal a step before and after it. */
+double ht_plan_undriven(const struct ht_plan *plan) {
+    return plan->shots == NULL ? 0 : plan->shots->end + plan->problem.dt;
+}

@@ -567,6 +567,11 @@ static void fd_traffic(void *self, struct ht_traffic *out) {
     if (s->halo != NULL) ht_fd_halo_traffic(s->halo, out);
 }
 
+static void fd_absolute(void *self) {
+    struct ht_fd_stepper *s = self;
+    s->engine.absolute = true;
+}
+
 static const struct ht_stepper_ops fd_ops = {
     .put = fd_put,
     .get = fd_get,
@@ -574,6 +579,7 @@ static const struct ht_stepper_ops fd_ops = {
     .half_step = fd_half_step,
     .repeat = fd_repeat,
     .half_step_back = fd_half_step_back,
+    .absolute = fd_absolute,
     .finish = fd_finish,
     .destroy = fd_destroy,
     .traffic = fd_traffic,

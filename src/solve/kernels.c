@@ -11,65 +11,6 @@
 #include "layer_kernels.h"
 #include "methods.h"
 
-bool ht_problem_stores(const struct ht_problem *problem,
-                       enum ht_subgrid subgrid, int field) {
-    unsigned stored = problem->stored[subgrid];
-    return stored == 0 || (stored >> field & 1u);
-}
-
-int ht_problem_stored(const struct ht_problem *problem,
-                      enum ht_subgrid subgrid) {
-    int count = 0;
-    for (int f = 0; f < problem->eq->nfields; f++)
-        count += ht_problem_stores(problem, subgrid, f);
-    return count;
-}
-
-enum ht_subgrid ht_problem_nodes(const struct ht_problem *problem,
-                                 enum ht_subgrid subgrid) {
-    return problem->fd.order > 0 ? HT_PRIMARY : subgrid;
-}
-
-struct ht_spec ht_problem_spec(const struct ht_problem *problem,
-                               const struct ht_tuning *tuning,
-                               enum ht_subgrid from) {
-    struct ht_spec spec = {
-        .eq = problem->eq,
-        .order = problem->grid->order,
-        .fp64 = tuning->fp64,
-        .block = tuning->block,
-        .ptx = tuning->ptx,
-        .ptx_own = tuning->ptx_own,
-        .medium_degree = problem->medium_degree,
-        .constant = problem->medium_degree > 0 ? problem->constant : 0,
-        .trim = tuning->trim,
-        .src = problem->stored[from],
-        .dst = problem->stored[from == HT_PRIMARY],
-        .differences = problem->fd.order,
-        .density = problem->fd.density,
-        .old_sign = problem->old_sign,
-        .stages = problem->stages,
-        .noise = problem->amplification *
-                 (tuning->fp64 ? DBL_EPSILON : FLT_EPSILON) / 2};
-    if (problem->eq->nmemory > 0) spec.noise = 0; /* of layers none is known */
-    spec.sorted =
-        tuning->sorted || (tuning->variant != NULL &&
-                           (tuning->variant->layouts & HT_READS_PLAIN) == 0);
-    if (spec.sorted) {
-        spec.block = spec.fp64 ? 2 : 4;
-    }
-    for (int t = 0; t < problem->eq->nterms; t++) {
-        const struct ht_term *term = &problem->eq->term[t];
-        spec.scale[t] = problem->dt / 2 * term->coef;
-        for (int n = 0; n < term->derivative; n++)
-            spec.scale[t] /= problem->grid->h[term->axis];
-        if (problem->medium_degree < 0 && term->material >= 0 &&
-            ht_material_layer(problem->eq, term->material) < 0)
-            spec.scale[t] *= problem->uniform[term->material];
-    }
-    return spec;
-}
-
 /* For the planes that this rank holds. */
 enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
                                    const struct ht_variant *variant) {
@@ -100,19 +41,6 @@ enum ht_err ht_hermite_kernels_plan(const struct ht_problem *problem,
                              &out->shape[subgrid]));
     }
     return HT_OK;
-}
-
-struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
-                                        const struct ht_tuning *tuning,
-                                        enum ht_subgrid subgrid) {
-    const struct ht_spec spec = ht_problem_spec(problem, tuning, subgrid);
-    int storage[HT_MAX_COEFS];
-    return (struct ht_pack_format){
-        .fp64 = spec.fp64,
-        .block = spec.block,
-        .fields = ht_problem_stored(problem, subgrid),
-        .padded_coefs = ht_storage_order(&spec, storage),
-        .precision = problem->halo.precision};
 }
 
 static enum ht_err create_packers(const struct ht_problem *problem,

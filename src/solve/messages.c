@@ -8,29 +8,11 @@
 
 /* ---- this method ---- */
 
-/* Along x3 dual node m lies between the primary nodes m and m + 1. A half step
- * from the primary grid reads one plane beyond the slab's upper end, a half
- * step from the dual grid one plane beyond its lower end. So k half steps read
- * ceil(k/2) planes beyond the end that the first half step crosses, and
- * floor(k/2) beyond the other end. The target planes of the first half step
- * extend one plane less beyond the end that it crosses. */
-int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of,
-                   bool two_level, int side) {
-    bool ahead = side == (from == HT_PRIMARY ? 1 : 0);
-    int reach = ahead ? (depth + 1) / 2 : depth / 2;
-    if (of == from) return reach;
-    return two_level ? reach - ahead : 0;
-}
-
 static double word_of(const struct ht_problem *p, bool fp64) {
     double element_size = fp64 ? 8 : 4;
     if (p->halo.precision == HT_HALO_SINGLE) element_size = 4;
     if (p->halo.precision == HT_HALO_HALF) element_size = 2;
     return element_size;
-}
-
-static int depth_of(const struct ht_problem *p) {
-    return p->halo.depth > 0 ? p->halo.depth : 1;
 }
 
 /* Numbers of a plane that have coefficients: the stored fields at its nodes,
@@ -63,7 +45,7 @@ struct ht_exchange ht_exchange_count(const struct ht_problem *p, bool fp64,
     for (int side = 0; side < 2; side++)
         for (int of = 0; of < 2; of++)
             sent.bytes[side] +=
-                ht_halo_planes(depth_of(p), from, (enum ht_subgrid)of,
+                ht_halo_planes(ht_halo_depth(p), from, (enum ht_subgrid)of,
                                two_level, 1 - side) *
                 ht_message_values(p, (enum ht_subgrid)of) *
                 ht_grid_coefs(p->grid) * word_of(p, fp64);
@@ -78,7 +60,7 @@ double ht_message_plane(const struct ht_problem *p, bool fp64) {
  * serves `depth` half steps; a step has two. With an odd depth exchanges
  * alternate between the grids. */
 struct ht_sent ht_sent_here(const struct ht_problem *p, bool fp64) {
-    int depth = depth_of(p), kinds = depth % 2 == 0 ? 1 : 2;
+    int depth = ht_halo_depth(p), kinds = depth % 2 == 0 ? 1 : 2;
     struct ht_sent sum = {0, 0};
     if (p->fd.order > 0) {
         const struct ht_fd_slab slab = ht_fd_slab_of(p);

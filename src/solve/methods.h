@@ -50,7 +50,7 @@ struct ht_method {
                                 const char *cache, struct ht_sampler *out);
     int64_t (*sampler_bytes)(const struct ht_plan *plan, bool fp64);
 };
-const struct ht_method *ht_method_of(const struct ht_problem *problem);
+extern const struct ht_method ht_method_hermite, ht_method_differences;
 
 /* The functions of the rows. */
 #define HT_METHOD_FUNCTIONS(name)                                            \

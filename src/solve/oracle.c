@@ -23,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fd.h"
 #include "htwave/absorbing.h"
 #include "htwave/duhamel.h"
 #include "htwave/oracle.h"
@@ -430,12 +429,18 @@ static enum ht_err oracle_finish(void *self) {
     return HT_OK;
 }
 
+static void oracle_absolute(void *self) {
+    struct oracle *o = self;
+    o->absolute = true;
+}
+
 static const struct ht_stepper_ops oracle_ops = {
     .put = oracle_put,
     .get = oracle_get,
     .measure = oracle_measure,
     .half_step = oracle_half_step,
     .half_step_back = oracle_half_step_back,
+    .absolute = oracle_absolute,
     .finish = oracle_finish,
     .destroy = oracle_destroy,
 };
@@ -506,16 +511,6 @@ enum ht_err ht_hermite_oracle_create(const struct ht_problem *problem,
     return HT_OK;
 }
 
-void ht_oracle_absolute(struct ht_stepper *oracle) {
-    struct ht_fd_stepper *fd = ht_fd_stepper_of(oracle);
-    if (fd != NULL) {
-        fd->engine.absolute = true;
-        return;
-    }
-    struct oracle *o = oracle->self;
-    o->absolute = true;
-}
-
 /* Largest number of roundings in sequence before an output: d lines of 2N+2
  * products;
  * then per stage the terms of a row, the medium's products and three more
@@ -534,9 +529,4 @@ double ht_hermite_oracle_roundings(const struct ht_problem *problem) {
         series += 2 * dims * (problem->grid->order + 3);
     return dims * (2 * problem->grid->order + 2 + 2) + series +
            ht_problem_scheme(problem)->two_level;
-}
-
-void ht_stepper_destroy(struct ht_stepper *stepper) {
-    if (stepper->ops != NULL) stepper->ops->destroy(stepper->self);
-    *stepper = (struct ht_stepper){0};
 }

@@ -91,3 +91,38 @@ void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
     out->problem.medium = medium == HT_MEDIUM_TEST ? (const void *)&out->problem
                                                    : (const void *)out;
 }
+
+/* A positive medium that jumps at every node. */
+enum ht_err ht_test_values(const void *context, int what, int64_t first,
+                           int64_t last, double *out) {
+    const struct ht_problem *p = context;
+    const int64_t plane = ht_grid_plane(p->grid, HT_PRIMARY);
+    for (int64_t n = 0; n < plane * (last - first); n++) {
+        const uint64_t key = 4 * (uint64_t)(first * plane + n) + (unsigned)what;
+        out[n] = 1 + 0.5 * ht_rng_uniform(7, key);
+    }
+    return HT_OK;
+}
+
+/* A smooth positive medium of the wanted degree: 1 + small polynomials. */
+enum ht_err ht_test_medium(const void *context, enum ht_subgrid subgrid,
+                           int64_t first, int64_t last, double *out) {
+    const struct ht_problem *p = context;
+    int64_t plane = ht_grid_plane(p->grid, subgrid),
+            part = plane * (last - first);
+    int64_t at = 0;
+    for (int m = 0; m < p->eq->nmaterials; m++)
+        for (int a = 0; a < p->medium_coefs; a++)
+            for (int64_t n = 0; n < part; n++, at++) {
+                uint64_t node = (uint64_t)(first * plane + n);
+                uint64_t index =
+                    (node * 1000 + (uint64_t)(m * p->medium_coefs + a)) * 2 +
+                    (subgrid == HT_DUAL);
+                double noise = ht_rng_uniform(7, index);
+                out[at] = a == 0 ? 1 + 0.25 * noise
+                          : p->constant >> m & 1u
+                              ? 0
+                              : 0.25 * noise / p->medium_coefs;
+            }
+    return HT_OK;
+}

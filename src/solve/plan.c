@@ -97,11 +97,6 @@ int ht_plan_full_order(const struct ht_plan *plan) {
     return plan->order < in_time ? plan->order : in_time;
 }
 
-/* A step looks at the signal a step before and after it. */
-double ht_plan_undriven(const struct ht_plan *plan) {
-    return plan->shots == NULL ? 0 : plan->shots->end + plan->problem.dt;
-}
-
 static enum ht_err make_grid(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     struct ht_grid *grid = &plan->grid;

@@ -14,33 +14,6 @@ static enum ht_subgrid other(enum ht_subgrid subgrid) {
 
 /* ---- time steps ---- */
 
-enum ht_err ht_stepper_advance(const struct ht_stepper *stepper,
-                               int64_t steps) {
-    for (int64_t left = steps, done; left > 0; left -= done) {
-        done = 0;
-        if (stepper->ops->repeat != NULL)
-            TRY(stepper->ops->repeat(stepper->self, left, &done));
-        if (done > 0) continue;
-        TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
-        TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
-        done = 1;
-    }
-    return stepper->ops->finish(stepper->self);
-}
-
-struct ht_problem ht_problem_reversed(const struct ht_problem *problem) {
-    struct ht_problem reversed = *problem;
-    reversed.dt = -problem->dt;
-    return reversed;
-}
-
-enum ht_err ht_stepper_step_back(const struct ht_stepper *stepper,
-                                 const struct ht_scheme *scheme) {
-    const enum ht_subgrid first = scheme->two_level ? HT_DUAL : HT_PRIMARY;
-    TRY(stepper->ops->half_step_back(stepper->self, first));
-    return stepper->ops->half_step_back(stepper->self, other(first));
-}
-
 /* ---- partition ---- */
 
 static struct ht_box intersect(const struct ht_box *a, const struct ht_box *b) {
@@ -52,21 +25,10 @@ static struct ht_box intersect(const struct ht_box *a, const struct ht_box *b) {
     return box;
 }
 
-static int depth_of(const struct ht_problem *problem) {
-    return problem->halo.depth > 0 ? problem->halo.depth : 1;
-}
-
-struct ht_window ht_problem_window(const struct ht_problem *problem,
-                                   enum ht_subgrid subgrid) {
-    int depth = depth_of(problem), less = depth / 2, more = depth - less;
-    return ht_window_make(problem->grid, subgrid, more,
-                          subgrid == HT_PRIMARY ? more : less);
-}
-
 void ht_partition_slab(const struct ht_problem *problem,
                        struct ht_partition *out) {
     *out = (struct ht_partition){.cut = ht_grid_cut(problem->grid),
-                                 .depth = depth_of(problem),
+                                 .depth = ht_halo_depth(problem),
                                  .sources = problem->duhamel != NULL,
                                  .two_level =
                                      ht_problem_scheme(problem)->two_level};
@@ -349,4 +311,18 @@ void ht_schedule_count(const struct ht_schedule *schedule, int64_t times,
         sum->launches[task->part] += times;
         sum->nodes[task->part] += times * ht_box_nodes(&task->targets.box);
     }
+}
+
+/* Along x3 dual node m lies between the primary nodes m and m + 1. A half step
+ * from the primary grid reads one plane beyond the slab's upper end, a half
+ * step from the dual grid one plane beyond its lower end. So k half steps read
+ * ceil(k/2) planes beyond the end that the first half step crosses, and
+ * floor(k/2) beyond the other end. The target planes of the first half step
+ * extend one plane less beyond the end that it crosses. */
+int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of,
+                   bool two_level, int side) {
+    bool ahead = side == (from == HT_PRIMARY ? 1 : 0);
+    int reach = ahead ? (depth + 1) / 2 : depth / 2;
+    if (of == from) return reach;
+    return two_level ? reach - ahead : 0;
 }

@@ -48,6 +48,7 @@ const struct ht_scheme ht_scheme_fd = {
     .usual_order = 8,
     .most_growth = 1.01,
     .method = HT_FINITE_DIFFERENCES,
+    .does = &ht_method_differences,
     .form = form,
     .full_stages = full_stages,
     .largest_cfl = largest_cfl,

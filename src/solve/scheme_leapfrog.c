@@ -69,6 +69,7 @@ const struct ht_scheme ht_scheme_leapfrog = {
                "\"taylor\" or a uniform medium",
     .most_growth = 1e4,
     .starter = &ht_scheme_taylor,
+    .does = &ht_method_hermite,
     .form = form,
     .full_stages = full_stages,
     .largest_cfl = largest_cfl,

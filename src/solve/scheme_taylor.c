@@ -45,6 +45,7 @@ const struct ht_scheme ht_scheme_taylor = {
     .dissipates = true,
     .usual_part = 1,
     .usual_order = 3,
+    .does = &ht_method_hermite,
     .form = form,
     .full_stages = full_stages,
     .largest_cfl = largest_cfl,

@@ -5,6 +5,7 @@
 #define HTWAVE_SOLVE_SCHEMES_H
 
 #include "htwave/scheme.h"
+#include "methods.h"
 
 extern const struct ht_scheme ht_scheme_taylor;
 extern const struct ht_scheme ht_scheme_leapfrog;

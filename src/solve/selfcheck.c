@@ -16,29 +16,6 @@
 #include "htwave/stepper.h"
 #include "methods.h"
 
-/* A smooth positive medium of the wanted degree: 1 + small polynomials. */
-enum ht_err ht_test_medium(const void *context, enum ht_subgrid subgrid,
-                           int64_t first, int64_t last, double *out) {
-    const struct ht_problem *p = context;
-    int64_t plane = ht_grid_plane(p->grid, subgrid),
-            part = plane * (last - first);
-    int64_t at = 0;
-    for (int m = 0; m < p->eq->nmaterials; m++)
-        for (int a = 0; a < p->medium_coefs; a++)
-            for (int64_t n = 0; n < part; n++, at++) {
-                uint64_t node = (uint64_t)(first * plane + n);
-                uint64_t index =
-                    (node * 1000 + (uint64_t)(m * p->medium_coefs + a)) * 2 +
-                    (subgrid == HT_DUAL);
-                double noise = ht_rng_uniform(7, index);
-                out[at] = a == 0 ? 1 + 0.25 * noise
-                          : p->constant >> m & 1u
-                              ? 0
-                              : 0.25 * noise / p->medium_coefs;
-            }
-    return HT_OK;
-}
-
 /* Reduces the problem to 3 x 2 x 2 cells. */
 void ht_hermite_shrink(const struct ht_problem *problem,
                        const struct ht_variant *variant,
@@ -220,7 +197,7 @@ enum ht_err ht_selfcheck(const struct ht_problem *problem,
                          struct ht_device *device,
                          const struct ht_kernels *kernels, double *worst) {
     struct ht_part small;
-    ht_method_of(problem)->shrink(problem, kernels->variant, &small);
+    ht_problem_scheme(problem)->does->shrink(problem, kernels->variant, &small);
     TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
     const bool fd = kernels->fd_layers != NULL;
     const bool layers_too =

@@ -289,13 +289,6 @@ static enum ht_err make_schedules(struct ht_device_stepper *t) {
     return HT_OK;
 }
 
-enum ht_err ht_stepper_complete_exchange(struct ht_device_stepper *t) {
-    if (!t->state.open) return HT_OK;
-    TRY(ht_halo_receive(t->halo, t->state.next));
-    ht_halo_received(&t->partition, &t->state);
-    return HT_OK;
-}
-
 static enum ht_err stepper_finish(void *self) {
     struct ht_device_stepper *t = self;
     TRY(ht_stepper_complete_exchange(t));
@@ -390,20 +383,6 @@ static enum ht_err add_set(struct ht_device_stepper *t,
     if (i == t->sets) t->set[t->sets++] = *kernels;
     *out = i;
     return HT_OK;
-}
-
-struct ht_problem ht_problem_with_law(const struct ht_problem *problem,
-                                      const struct ht_law *law) {
-    struct ht_problem p = *problem;
-    if (law == NULL) return p;
-    if (law->eq != NULL) p.eq = law->eq;
-    if (law->stages > 0) p.stages = law->stages;
-    p.medium_degree = law->medium_degree;
-    if (law->medium_degree == 0) p.medium_coefs = 1;
-    if (law->medium_degree >= 0) return p;
-    p.medium_coefs = 0;
-    memcpy(p.uniform, law->uniform, sizeof p.uniform);
-    return p;
 }
 
 /* The medium's values at the nodes are the first of its polynomials'

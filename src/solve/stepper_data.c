@@ -407,3 +407,10 @@ enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
     free(values);
     return err;
 }
+
+enum ht_err ht_stepper_complete_exchange(struct ht_device_stepper *t) {
+    if (!t->state.open) return HT_OK;
+    TRY(ht_halo_receive(t->halo, t->state.next));
+    ht_halo_received(&t->partition, &t->state);
+    return HT_OK;
+}

@@ -29,6 +29,7 @@ static void make_scene(struct scene *s, int dims, int order, int degree) {
     }
     s->problem = (struct ht_problem){.eq = &s->eq,
                                      .grid = &s->grid,
+                                     .scheme = ht_scheme_at(HT_TAYLOR),
                                      .dt = 0.3,
                                      .stages = 5,
                                      .medium_degree = degree};

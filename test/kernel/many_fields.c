@@ -88,10 +88,8 @@ static enum ht_err verify(const struct many_case *c, struct ht_device *device,
         problem.uniform[m] = 0.75 + 0.0625 * m;
     if (c->degree >= 0) problem.medium_fill = ht_test_medium;
     problem.medium = &problem;
-    if (c->leapfrog) {
-        problem.old_sign = eq.leapfrog.old_sign;
-        memcpy(problem.stored, eq.leapfrog.stored, sizeof problem.stored);
-    }
+    (void)ht_problem_set_scheme(
+        &problem, ht_scheme_at(c->leapfrog ? HT_LEAPFROG : HT_TAYLOR));
     struct ht_tuning tuning = {
         .variant = ht_variant_find(c->variant, NULL, true), .block = 1};
     TRY(ht_kernels_create(&problem, device, &tuning, NULL, &kernels));
@@ -137,6 +135,7 @@ static void test_odd_scalar(struct ht_device *device) {
                                .wall = {{1, -1}}};
         struct ht_problem problem = {.eq = &eq,
                                      .grid = &grid,
+                                     .scheme = ht_scheme_at(HT_TAYLOR),
                                      .medium_degree = HT_UNIFORM,
                                      .dt = 0.3,
                                      .stages = 3,

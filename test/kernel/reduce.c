@@ -51,6 +51,7 @@ static struct ht_grid make_grid(int dims, int order, bool walls) {
 static struct ht_problem make_problem(const struct reduce_case *c, int degree) {
     struct ht_problem p = {.eq = &c->eq,
                            .grid = &c->grid,
+                           .scheme = ht_scheme_at(HT_TAYLOR),
                            .medium_degree = degree,
                            .dt = 0.4,
                            .stages = 3};

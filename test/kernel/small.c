@@ -57,10 +57,8 @@ static struct ht_problem make_problem(const struct small_case *c,
                                  .medium_degree = c->spec.medium_degree,
                                  .dt = 0.4,
                                  .stages = c->stages};
-    if (c->leapfrog) {
-        problem.old_sign = c->eq.leapfrog.old_sign;
-        memcpy(problem.stored, c->eq.leapfrog.stored, sizeof problem.stored);
-    }
+    (void)ht_problem_set_scheme(
+        &problem, ht_scheme_at(c->leapfrog ? HT_LEAPFROG : HT_TAYLOR));
     for (int m = 0; m < HT_MAX_MATERIALS; m++)
         problem.uniform[m] = 0.75 + 0.125 * m;
     if (problem.medium_degree >= 0) {

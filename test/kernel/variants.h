@@ -82,10 +82,8 @@ static struct ht_problem make_problem(const struct kind *kind,
     /* Stages are loops in program text, but not of operators. */
     bool reduced = grid->order > 3 && kind->variant->pack == NULL;
     p.stages = reduced ? 6 : full;
-    if (kind->leapfrog) {
-        p.old_sign = kind->eq.leapfrog.old_sign;
-        memcpy(p.stored, kind->eq.leapfrog.stored, sizeof p.stored);
-    }
+    (void)ht_problem_set_scheme(
+        &p, ht_scheme_at(kind->leapfrog ? HT_LEAPFROG : HT_TAYLOR));
     p.medium_degree = kind->spec.medium_degree;
     /* Material 1 is constant beside polynomials of degree 2. */
     for (int m = 0; m < HT_MAX_MATERIALS; m++) p.uniform[m] = 0.75 + 0.125 * m;

@@ -28,6 +28,7 @@ static enum ht_err verify(const struct velocity_case *c, bool fp64,
     struct ht_grid grid = {.dims = c->dims, .order = c->order};
     struct ht_problem problem = {.eq = &eq,
                                  .grid = &grid,
+                                 .scheme = ht_scheme_at(HT_TAYLOR),
                                  .medium_degree = HT_UNIFORM,
                                  .dt = 0.5,
                                  .stages = c->dims * (2 * c->order + 1)};

@@ -94,10 +94,8 @@ static inline void trial_problem(struct trial *t, int stages, bool leapfrog,
                                  int degree) {
     struct ht_problem p = {
         .eq = &t->eq, .grid = &t->grid, .dt = 0.4, .stages = stages};
-    if (leapfrog) {
-        p.old_sign = t->eq.leapfrog.old_sign;
-        memcpy(p.stored, t->eq.leapfrog.stored, sizeof p.stored);
-    }
+    (void)ht_problem_set_scheme(
+        &p, ht_scheme_at(leapfrog ? HT_LEAPFROG : HT_TAYLOR));
     p.medium_degree = degree;
     for (int m = 0; m < HT_MAX_MATERIALS; m++) p.uniform[m] = 0.75 + 0.125 * m;
     if (degree >= 0) {

@@ -575,6 +575,7 @@ static void make_choice(struct choice *c, bool gpu, int order, int64_t cells,
     }
     c->problem = (struct ht_problem){.eq = &c->eq,
                                      .grid = &c->grid,
+                                     .scheme = ht_scheme_at(HT_TAYLOR),
                                      .medium_degree = -1,
                                      .layers = &c->layers,
                                      .fd.organisation = organisation};

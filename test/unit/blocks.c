@@ -38,6 +38,7 @@ static void make_cell(struct cell *c, const char *system, int dims, int order,
     }
     c->problem = (struct ht_problem){.eq = &c->eq,
                                      .grid = &c->grid,
+                                     .scheme = ht_scheme_at(HT_TAYLOR),
                                      .medium_degree = -1,
                                      .dt = dt,
                                      .stages = stages};

@@ -269,7 +269,8 @@ static void judge_regions(const char *what, const struct ht_problem *problem,
 static void test_partition(void) {
     struct ht_grid grid = {.dims = 2, .order = 1, .cells = {5, 4, 1}};
     struct ht_equations eq = ht_equations_make(ht_system_find("wave"), 2);
-    struct ht_problem problem = {.eq = &eq, .grid = &grid};
+    struct ht_problem problem = {
+        .eq = &eq, .grid = &grid, .scheme = ht_scheme_at(HT_TAYLOR)};
     struct ht_region r[3] = {{.cells = {{0, 0, 0}, {2, 4, 1}}},
                              {.cells = {{2, 0, 0}, {5, 1, 1}}},
                              {.cells = {{2, 1, 0}, {5, 4, 1}}}};

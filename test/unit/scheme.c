@@ -30,16 +30,6 @@ static void test_names(void) {
     TEST_CHECK(ht_scheme_find("euler") == NULL, "no row is named euler");
 }
 
-/* A problem made by hand has no scheme but its `old_sign`. */
-static void test_problems(void) {
-    for (int old_sign = -1; old_sign <= 1; old_sign++) {
-        const struct ht_problem p = {.old_sign = old_sign};
-        const struct ht_scheme *scheme = ht_problem_scheme(&p);
-        TEST_CHECK(scheme->two_level == (old_sign != 0), "old_sign %d: %s",
-                   old_sign, scheme->name);
-    }
-}
-
 static void test_properties(const struct ht_scheme *s) {
     TEST_CHECK((s->two_level && s->method == HT_HERMITE) ==
                    (s->starter != NULL),
@@ -288,7 +278,6 @@ static void test_trial(const struct ht_scheme *scheme,
 
 int main(void) {
     test_names();
-    test_problems();
     for (int i = 0; i < ht_scheme_count(); i++) {
         test_properties(ht_scheme_at(i));
         if (ht_scheme_at(i)->method != HT_HERMITE) continue; /* differences.c */

@@ -1,0 +1,135 @@
+/* Functions that ask the row of a problem's scheme, or of its discretisation,
+ * or the operations of a stepper.
+ */
+#include <math.h>
+
+#include "methods.h"
+
+enum ht_err ht_kernels_plan(const struct ht_problem *problem,
+                            const struct ht_device_info *info,
+                            const struct ht_tuning *tuning,
+                            struct ht_kernels *out) {
+    return ht_problem_scheme(problem)->does->kernels_plan(problem, info, tuning,
+                                                          out);
+}
+
+enum ht_err ht_kernels_create(const struct ht_problem *problem,
+                              struct ht_device *device,
+                              const struct ht_tuning *tuning, const char *cache,
+                              struct ht_kernels *out) {
+    return ht_problem_scheme(problem)->does->kernels_create(problem, device,
+                                                            tuning, cache, out);
+}
+
+enum ht_err ht_stepper_create(const struct ht_problem *problem,
+                              struct ht_device *device,
+                              const struct ht_kernels *kernels,
+                              struct ht_stepper *out) {
+    return ht_problem_scheme(problem)->does->stepper_create(problem, device,
+                                                            kernels, out);
+}
+
+struct ht_budget ht_stepper_budget(const struct ht_problem *problem,
+                                   const struct ht_tuning *tuning,
+                                   const struct ht_device_info *info) {
+    return ht_problem_scheme(problem)->does->stepper_budget(problem, tuning,
+                                                            info);
+}
+
+enum ht_err ht_oracle_create(const struct ht_problem *problem,
+                             struct ht_stepper *out) {
+    return ht_problem_scheme(problem)->does->oracle_create(problem, out);
+}
+
+double ht_oracle_roundings(const struct ht_problem *problem) {
+    return ht_problem_scheme(problem)->does->oracle_roundings(problem);
+}
+
+enum ht_err ht_start(const struct ht_plan *plan, struct ht_device *device,
+                     const struct ht_tuning *tuning, const char *cache,
+                     const struct ht_stepper *stepper) {
+    return ht_problem_scheme(&plan->problem)
+        ->does->start(plan, device, tuning, cache, stepper);
+}
+
+int64_t ht_start_bytes(const struct ht_plan *plan,
+                       const struct ht_tuning *tuning,
+                       const struct ht_device_info *info) {
+    return ht_problem_scheme(&plan->problem)
+        ->does->start_bytes(plan, tuning, info);
+}
+
+enum ht_err ht_state_measure(const struct ht_plan *plan,
+                             const struct ht_stepper *stepper, double time,
+                             struct ht_state *out) {
+    return ht_problem_scheme(&plan->problem)
+        ->does->state_measure(plan, stepper, time, out);
+}
+
+bool ht_conserves_energy(const struct ht_plan *plan) {
+    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    return scheme->invariant != NULL && scheme->invariant->known(plan);
+}
+
+enum ht_err ht_conserved_energy(const struct ht_plan *plan,
+                                const struct ht_stepper *stepper,
+                                double *energy) {
+    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    *energy = 0;
+    REQUIRE(scheme->invariant != NULL, HT_ERR_INTERNAL,
+            "%s has no conserved energy", scheme->name);
+    TRY(scheme->invariant->measure(plan, stepper, energy));
+    *energy /= plan->scale * plan->scale;
+    return HT_OK;
+}
+
+/* Of acoustics finite differences measure the energy of the rate. */
+enum ht_err ht_physical_energy(const struct ht_plan *plan,
+                               const struct ht_stepper *stepper,
+                               const struct ht_state *state, double *energy) {
+    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    const bool fd = scheme->method == HT_FINITE_DIFFERENCES;
+    *energy = NAN;
+    if (!plan->eq.system->energy.conserved) return HT_OK;
+    if (fd && ht_equations_first_order(&plan->eq)) return HT_OK;
+    if (fd || !scheme->two_level) {
+        *energy = state->energy / (plan->scale * plan->scale);
+        return HT_OK;
+    }
+    if (!ht_conserves_energy(plan)) return HT_OK;
+    *energy = 0;
+    TRY(scheme->invariant->physical(plan, stepper, energy));
+    *energy /= plan->scale * plan->scale;
+    return HT_OK;
+}
+
+enum ht_err ht_stepper_advance(const struct ht_stepper *stepper,
+                               int64_t steps) {
+    for (int64_t left = steps, done; left > 0; left -= done) {
+        done = 0;
+        if (stepper->ops->repeat != NULL)
+            TRY(stepper->ops->repeat(stepper->self, left, &done));
+        if (done > 0) continue;
+        TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
+        TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
+        done = 1;
+    }
+    return stepper->ops->finish(stepper->self);
+}
+
+enum ht_err ht_stepper_step_back(const struct ht_stepper *stepper,
+                                 const struct ht_scheme *scheme) {
+    const enum ht_subgrid first = scheme->two_level ? HT_DUAL : HT_PRIMARY;
+    const enum ht_subgrid other = scheme->two_level ? HT_PRIMARY : HT_DUAL;
+    TRY(stepper->ops->half_step_back(stepper->self, first));
+    return stepper->ops->half_step_back(stepper->self, other);
+}
+
+void ht_stepper_destroy(struct ht_stepper *stepper) {
+    if (stepper->ops != NULL) stepper->ops->destroy(stepper->self);
+    *stepper = (struct ht_stepper){0};
+}
+
+void ht_oracle_absolute(struct ht_stepper *oracle) {
+    oracle->ops->absolute(oracle->self);
+}
