@@ -108,6 +108,10 @@ int ht_stability_full(enum ht_symbol kind, int dims, int order);
 /* The smallest number of stages that is stable at cfl and accurate to order
  * 2N+1 in time (at least 2N+1 stages), else the full number. */
 int ht_stability_stages(enum ht_symbol kind, int dims, int order, double cfl);
+/* The logarithm of the spectral radius of the sums of magnitudes in a half step
+ * with all stages and this cfl along all axes, of waves (src/solve/
+ * amplification.c); 0 below N = 5. */
+double ht_stability_growth(int dims, int order, double cfl);
 
 /* ---- kaiser.c ---- */
 /* sin(pi r)/(pi r) I_0(shape sqrt(1 - (r/half)^2)) for |r| < half, else 0. */

@@ -70,8 +70,7 @@ void ht_plan_multiply(const struct ht_plan *plan, bool divide, int64_t count,
 /* A little less than the largest CFL number at which single precision is stable
  * in kernels that sum the series of a Hermite method (ht_noise_grows), if the
  * run's own is larger. */
-HT_CHECKED enum ht_err ht_plan_quiet_cfl(const struct ht_plan *plan,
-                                         double *cfl);
+double ht_plan_quiet_cfl(const struct ht_plan *plan);
 /* The power of h to which errors are proportional in a smooth medium. */
 int ht_plan_full_order(const struct ht_plan *plan);
 /* The time from which on no source acts; 0 without sources. */

@@ -2,6 +2,7 @@
  * tools/stability.py (von Neumann analysis of the half step with q Taylor
  * stages).
  */
+#include "amplification_table.h"
 #include "htwave/num.h"
 #include "stability_pair.h"
 #include "stability_table.h"
@@ -45,4 +46,18 @@ int ht_stability_stages(enum ht_symbol kind, int dims, int order, double cfl) {
     while (stages < full && ht_stability_cfl(kind, dims, order, stages) < cfl)
         stages++;
     return stages < full ? stages : full;
+}
+
+/* The polynomial through the entries of a row. */
+double ht_stability_growth(int dims, int order, double cfl) {
+    enum { NODES = 5, LEAST = 5 };
+    const double at = cfl * (NODES - 1);
+    double sum = 0;
+    for (int n = 0; n < NODES && order >= LEAST; n++) {
+        double weight = 1;
+        for (int k = 0; k < NODES; k++)
+            if (k != n) weight *= (at - k) / (n - k);
+        sum += weight * ht_amplification_log[dims - 1][order - LEAST][n];
+    }
+    return sum;
 }

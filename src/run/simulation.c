@@ -109,8 +109,7 @@ static enum ht_err refuse_noise(const struct ht_simulation *sim,
     const struct ht_params *params = sim->params;
     const bool named = is_named(sim);
     struct ht_text names = {0};
-    double cfl;
-    TRY(ht_plan_quiet_cfl(sim->plan, &cfl));
+    const double cfl = ht_plan_quiet_cfl(sim->plan);
     ht_variant_list(spec, &names);
     enum ht_err err = ht_text_status(&names);
     if (err == HT_OK)

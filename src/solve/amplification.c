@@ -5,8 +5,13 @@
  * (src/solve/oracle.c, absolute mode; Higham, Accuracy and Stability, section
  * 3.1). Factors of interpolation grow like 4^N along each axis and cancel only
  * in the sum over the series, so |A| is far above A at high orders. The
- * eigenvalues of |E| are at most u rho(|A|), rho by power iteration with
- * positive data: on one periodic cell, whose nodes have the same data.
+ * eigenvalues of |E| are at most u rho(|A|). tools/amplification.py finds rho,
+ * on one periodic cell, whose nodes have the same data.
+ *
+ * The table is of acoustics with equal cfl along all axes. `wave` and both by
+ * leapfrog have the same within 6 % from cfl 0.4 on, and with unequal cfl the
+ * root of their mean square counts, within 17 %. Where a system translates the
+ * series is a product over the axes, and rho, too.
  *
  * Less than u rho grows, since errors are random and the scheme damps. Runs in
  * single precision on 3 to 7 cells along each axis, by kernels that sum the
@@ -26,94 +31,23 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "htwave/kernel.h"
-#include "htwave/oracle.h"
-#include "htwave/part.h"
 #include "htwave/plan.h"
 
-/* The cell has the run's CFL numbers, with all materials 1. */
-static void make_cell(const struct ht_problem *problem, const double speed[3],
-                      struct ht_part *cell) {
-    const struct ht_box box = {.end = {1, 1, 1}};
-    const double least = 1e-6; /* an axis without a wave */
-    double ones[HT_MAX_MATERIALS], most = 0;
-    for (int m = 0; m < HT_MAX_MATERIALS; m++) ones[m] = 1;
-    ht_problem_part(problem, &box, HT_SIDES_PERIODIC, HT_MEDIUM_TEST, cell);
-    cell->problem.medium_degree = -1;
-    cell->problem.medium_coefs = 0;
-    cell->problem.medium_fill = NULL;
-    for (int m = 0; m < HT_MAX_MATERIALS; m++) cell->problem.uniform[m] = 1;
-    for (int k = 0; k < cell->grid.dims; k++) most = fmax(most, speed[k]);
-    for (int k = 0; k < cell->grid.dims; k++)
-        cell->grid.h[k] *=
-            problem->eq->system->speed(ones, k) / fmax(speed[k], least * most);
-}
-
-/* A half step of x, all values of a grid, from a grid to the other, where a
- * scheme of two levels finds zeros. Divides by the largest value, *growth. */
-static enum ht_err half_step(const struct ht_part *cell,
-                             const struct ht_stepper *oracle,
-                             enum ht_subgrid from, double *x, double *zeros,
-                             double *growth) {
-    const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    const int coefs = ht_grid_coefs(&cell->grid);
-    const int fields = cell->problem.eq->nfields, count = fields * coefs;
-    TRY(oracle->ops->put(oracle->self, to, 0, 1, zeros));
-    TRY(oracle->ops->put(oracle->self, from, 0, 1, x));
-    TRY(oracle->ops->half_step(oracle->self, from));
-    TRY(oracle->ops->finish(oracle->self));
-    for (int n = 0; n < count; n++) x[n] = 0;
-    for (int f = 0; f < fields; f++)
-        if (ht_problem_stores(&cell->problem, to, f))
-            TRY(oracle->ops->get(oracle->self, to, f, coefs, 0, 1,
-                                 x + (ptrdiff_t)f * coefs));
-    *growth = 0;
-    for (int n = 0; n < count; n++) *growth = fmax(*growth, x[n]);
-    if (*growth == 0) return HT_OK;
-    for (int n = 0; n < count; n++) x[n] /= *growth;
-    return HT_OK;
-}
-
-static enum ht_err iterate(const struct ht_part *cell,
-                           const struct ht_stepper *oracle, double *x,
-                           double *zeros, double *out) {
-    const int most = 40;
-    const double close = 0.01;
-    double before = 0;
-    for (int i = 0; i < most; i++) {
-        double there, back;
-        TRY(half_step(cell, oracle, HT_PRIMARY, x, zeros, &there));
-        TRY(half_step(cell, oracle, HT_DUAL, x, zeros, &back));
-        *out = sqrt(there * back);
-        if (fabs(*out - before) <= close * *out) break;
-        before = *out;
+double ht_series_amplification(const struct ht_problem *problem,
+                               const double speed[3]) {
+    const struct ht_grid *grid = problem->grid;
+    double axes = 0, square = 0;
+    for (int k = 0; k < grid->dims; k++) {
+        const double cfl = speed[k] * problem->dt / grid->h[k];
+        axes += ht_stability_growth(1, grid->order, cfl);
+        square += cfl * cfl;
     }
-    return HT_OK;
-}
-
-enum ht_err ht_series_amplification(const struct ht_problem *problem,
-                                    const double speed[3], double *out) {
-    struct ht_part cell;
-    struct ht_stepper oracle = {.ops = NULL};
-    double *x = NULL, *zeros = NULL;
-    *out = 0;
-    if (fmax(speed[0], fmax(speed[1], speed[2])) == 0) return HT_OK;
-    make_cell(problem, speed, &cell);
-    const int count = ht_grid_coefs(&cell.grid) * cell.problem.eq->nfields;
-    enum ht_err err = HT_ALLOC(x, count);
-    if (err == HT_OK) err = HT_ALLOC(zeros, count);
-    if (err == HT_OK) err = ht_oracle_create(&cell.problem, &oracle);
-    if (err == HT_OK) {
-        ht_oracle_absolute(&oracle);
-        for (int n = 0; n < count; n++) x[n] = 1;
-        err = iterate(&cell, &oracle, x, zeros, out);
-    }
-    ht_stepper_destroy(&oracle);
-    free(zeros);
-    free(x);
-    return err;
+    if (square == 0) return 0;
+    if (problem->eq->system->translates) return exp(axes);
+    return exp(ht_stability_growth(grid->dims, grid->order,
+                                   sqrt(square / grid->dims)));
 }
 
 bool ht_series_grows(const struct ht_problem *problem) {
@@ -121,20 +55,19 @@ bool ht_series_grows(const struct ht_problem *problem) {
                           problem->eq->dims);
 }
 
-enum ht_err ht_plan_quiet_cfl(const struct ht_plan *plan, double *cfl) {
+double ht_plan_quiet_cfl(const struct ht_plan *plan) {
     const int halvings = 10;
     double below = 0, above = plan->cfl;
     for (int i = 0; i < halvings; i++) {
         struct ht_problem slower = plan->problem;
         const double middle = (below + above) / 2;
         slower.dt *= middle / plan->cfl;
-        TRY(ht_series_amplification(&slower, plan->medium->speed,
-                                    &slower.amplification));
+        slower.amplification =
+            ht_series_amplification(&slower, plan->medium->speed);
         if (ht_series_grows(&slower))
             above = middle;
         else
             below = middle;
     }
-    *cfl = below;
-    return HT_OK;
+    return below;
 }

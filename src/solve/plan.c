@@ -354,23 +354,22 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
 }
 
 /* How far the series amplifies rounding: nowhere too far below N = 5 (noise
- * 0.7) and in double precision (0.02 at N = 8), both of advection along (1,1,1)
- * at cfl 1. Where the medium varies, all kernels of Hermite methods sum the
- * series, and steps that the input leaves open are short enough for that. */
+ * 0.7), which count as 0, and in double precision (0.02 at N = 8), both of
+ * advection along (1,1,1) at cfl 1. Where the medium varies, all kernels of
+ * Hermite methods sum the series, and steps that the input leaves open are
+ * short enough for that. */
 static enum ht_err limit_rounding(struct ht_plan *plan) {
-    const int harmless = 4;
     const struct ht_params *params = plan->params;
-    double *amplification = &plan->problem.amplification, cfl;
+    double *amplification = &plan->problem.amplification;
     const double *speed = plan->medium->speed;
-    if (differences(plan) || plan->order <= harmless || ht_in_double(params))
-        return HT_OK;
-    TRY(ht_series_amplification(&plan->problem, speed, amplification));
+    if (differences(plan) || ht_in_double(params)) return HT_OK;
+    *amplification = ht_series_amplification(&plan->problem, speed);
     if (plan->medium->uniform || ht_params_is_set(params, "time.cfl") ||
         params->time.step > 0 || !ht_series_grows(&plan->problem))
         return HT_OK;
-    TRY(ht_plan_quiet_cfl(plan, &cfl));
-    TRY(choose_step(plan, cfl));
-    return ht_series_amplification(&plan->problem, speed, amplification);
+    TRY(choose_step(plan, ht_plan_quiet_cfl(plan)));
+    *amplification = ht_series_amplification(&plan->problem, speed);
+    return HT_OK;
 }
 
 static void set_problem(struct ht_plan *plan) {
