@@ -177,10 +177,13 @@ format: ## clang-format on every C, header and kernel file
 install: program ## to $(DESTDIR)$(PREFIX): program, examples, plots
 	install -d $(DESTDIR)$(PREFIX)/bin \
 	    $(DESTDIR)$(PREFIX)/share/htwave/params/machines \
-	    $(DESTDIR)$(PREFIX)/share/htwave/tools
+	    $(DESTDIR)$(PREFIX)/share/htwave/tools \
+	    $(DESTDIR)$(PREFIX)/share/htwave/bench
 	install $(B)/htwave $(DESTDIR)$(PREFIX)/bin/
 	install $(addprefix tools/,plot.py traces.py snapshots.py model.py film.py) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/tools/
+	install $(addprefix bench/,absorbing.py laboratory.py media.py) \
+	    $(DESTDIR)$(PREFIX)/share/htwave/bench/
 	install -m 644 $(wildcard params/*.cfg) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/params/
 	install -m 644 $(wildcard params/machines/*.cfg) \

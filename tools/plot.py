@@ -593,7 +593,7 @@ def draw(path):
         raise Refused(str(error)) from None
 
 
-def write(figure, path):
+def write(figure, path, quiet=False):
     """Complete or not at all."""
     beside = path.with_name(f"{path.name}.tmp.{os.getpid()}")
     try:
@@ -601,7 +601,8 @@ def write(figure, path):
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
-    print(path)
+    if not quiet:
+        print(path)
 
 
 def main():

@@ -51,7 +51,6 @@ struct ht_bench {
     struct ht_comm *comm;       /* NULL: one rank */
     struct ht_halo_choice halo; /* between slabs */
     bool show;                  /* only print scaling.csv */
-    const char *media;          /* list; NULL: those built in */
     bool usual;                 /* plan only the variants that "auto" chooses */
     int count, room;
     struct ht_bench_row *row;
@@ -113,22 +112,17 @@ HT_CHECKED enum ht_err ht_bench_path(const struct ht_bench *bench,
 /* Appends one line of a table of rows; row NULL: the head. */
 void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text);
 
-/* ---- bench_cases.c, bench_absorbing.c, bench_accuracy.c, bench_fd.c,
- * bench_media.c, bench_scaling.c, media_list.c ---- */
+/* ---- bench_cases.c, bench_accuracy.c, bench_fd.c,
+ * bench_scaling.c ---- */
 int ht_bench_case_count(void);
 const struct ht_bench_case *ht_bench_case_at(int index);
-HT_CHECKED enum ht_err ht_bench_absorbing(struct ht_bench *bench, int first,
-                                          int last);
+/* The script that has taken a case's place; NULL: none has. */
+const char *ht_bench_case_script(const char *name);
 HT_CHECKED enum ht_err ht_bench_plan_accuracy(struct ht_bench *bench,
                                               const struct ht_bench_case *self);
 HT_CHECKED enum ht_err ht_bench_accuracy(struct ht_bench *bench, int first,
                                          int last);
 HT_CHECKED enum ht_err ht_bench_fd(struct ht_bench *bench, int first, int last);
-/* Refuses a list with another word than names of media and input files, and
- * files that cannot be compared. */
-HT_CHECKED enum ht_err ht_bench_media_check(const char *list);
-HT_CHECKED enum ht_err ht_bench_media(struct ht_bench *bench, int first,
-                                      int last);
 HT_CHECKED enum ht_err ht_bench_scaling(struct ht_bench *bench, int first,
                                         int last);
 

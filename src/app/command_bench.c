@@ -79,8 +79,6 @@ static enum ht_err read_flags(const struct ht_args *args,
     TRY(read_whole(args, "--stages", &bench->stages));
     TRY(read_real(args, "--gib", 0.001, &bench->gib));
     TRY(read_halo(args, &bench->halo));
-    bench->media = ht_args_value(args, "--media");
-    TRY(ht_bench_media_check(bench->media));
     bench->show = ht_args_value(args, "--show") != NULL;
     bench->side = side;
     return read_real(args, "--seconds", 0, &bench->seconds);
@@ -90,6 +88,10 @@ static enum ht_err find_case(const char *name,
                              const struct ht_bench_case **out) {
     struct ht_text names = {0};
     *out = NULL;
+    REQUIRE(ht_bench_case_script(name) == NULL, HT_ERR_INPUT,
+            "bench %s is a script now: python3 bench/%s.py (installed in "
+            "share/htwave/bench)",
+            name, name);
     for (int i = 0; i < ht_bench_case_count(); i++) {
         const struct ht_bench_case *c = ht_bench_case_at(i);
         if (strcmp(c->name, name) == 0) *out = c;

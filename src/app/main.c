@@ -110,8 +110,6 @@ static const struct ht_command commands[] = {
               {"--group", "N", "cells along x1 per group (default: chosen)"},
               {"--rows", "N", "along x2 per group"},
               {"--planes", "N", "along x3 per group"},
-              {"--media", "LIST",
-               "media: uniform,smooth,rough (default: these), FILE.cfg"},
               {"--halo-depth", "K",
                "scaling: half steps per exchange, 1..64 (default 1)"},
               {"--halo-precision", "P",
@@ -133,9 +131,6 @@ static const struct ht_command commands[] = {
          "and orders\nin space of fd, each as far as a scheme has them. "
          "Shorter: "
          "fewer of --systems,\n--schemes, --orders, --precisions.\n\n"
-         "media: --media FILE.cfg takes the medium, box, data and time of an "
-         "input file and\nmeasures on multiples of its grid.cells; "
-         "points_per_unit counts in these.\n\n"
          "Under mpiexec only the case scaling runs: it times this number of "
          "ranks, weak and\nstrong, adds rows to DIR/scaling.csv, and prints "
          "all rows of that file. It is\nalways three-dimensional and ignores "

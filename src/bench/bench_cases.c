@@ -324,20 +324,6 @@ static const struct ht_bench_case cases[] = {
      false,
      {60, 600},
      false},
-    {"media",
-     "error over cost in a uniform, a smooth and a rough medium, or in yours",
-     NULL,
-     ht_bench_media,
-     false,
-     {240, 480},
-     false},
-    {"absorbing",
-     "layers on all sides: growing domain, growing thickness, organisations",
-     NULL,
-     ht_bench_absorbing,
-     false,
-     {60, 600},
-     true},
     {"scaling",
      "this number of ranks (mpiexec) beside others measured before",
      NULL,
@@ -346,6 +332,13 @@ static const struct ht_bench_case cases[] = {
      {60, 600},
      true},
 };
+
+const char *ht_bench_case_script(const char *name) {
+    static const char *const scripts[] = {"absorbing", "media"};
+    for (size_t i = 0; i < sizeof scripts / sizeof scripts[0]; i++)
+        if (strcmp(scripts[i], name) == 0) return scripts[i];
+    return NULL;
+}
 
 int ht_bench_case_count(void) {
     return (int)(sizeof cases / sizeof cases[0]);

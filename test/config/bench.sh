@@ -123,107 +123,6 @@ shown=$(sed -n '/^After 100/,/^After 10 /s/^| wave, leapfrog | [^|]*| \([^\\,]*\
 judge "bench accuracy: 1e-3 costs $found s, $shown in the table" \
     [ "$(printf %.2g "$found")" = "$shown" ]
 
-# ---- bench media ----
-timeout 300 "$htwave" bench media --device "$select" --quiet --media rough \
-    --dims 1 --orders 2 --out media >table.txt 2>message.txt
-code=$?
-sed 's/^/    | /' message.txt
-judge "bench media: exit code $code" [ $code = 0 ]
-judge 'bench media: the table is the file' cmp -s table.txt media/media.md
-judge 'bench media: leapfrog is refused' \
-    grep -q '^| leapfrog, N = 2 |.* refused |$' table.txt
-judge 'bench media: all grids of the fit' \
-    grep -q '^| fd, order 8, 2 terms | [0-9].* | [0-9][^|]*, 8 |$' table.txt
-errors=$(awk -F, '$1 == "rough" && $2 == "fd" && $3 == 8 && $4 == 2 &&
-    $7 == 8 { e[$5] = $8 } END { print e["auto"], e["box"], e["point"] }' \
-    media/media.csv)
-judge "bench media: errors of fit, box, points: $errors" awk -v e="$errors" \
-    'BEGIN { split(e, x, " "); exit !(x[1] > 0 && 2 * x[1] < x[2] &&
-    2 * x[2] < x[3]) }'
-plots 'bench media: plots' media/media.csv media_rough.png
-# What it wrote runs by itself.
-timeout 100 "$htwave" run media/media-rough.cfg --quiet grid.cells=[96] \
-    grid.order=8 time.scheme=fd output.directory=again \
-    "device.select=$select" >/dev/null 2>message.txt
-judge "bench media: its input runs, exit code $?" [ -e again/summary.json ]
-
-# A medium of the user: samples beside the file that jump at x2 = 3.1, walls along
-# one axis. What the file says of its own run does not matter.
-mkdir models
-for sample in '\0\0\0200\077' '\0\0\0\0100'; do # 1 and 2
-    i=0
-    while [ $((i += 1)) -le 144 ]; do printf '%b' "$sample"; done
-done >models/own.f32
-cat >models/own.cfg <<'CFG'
-system = "acoustic";
-grid = { cells = [24, 12]; upper = [12.0, 6.0]; order = 2; };
-time = { end = 3.0; scheme = "taylor"; step = 0.001; stages = 7; };
-boundary = { x2 = ["free", "rigid"]; };
-medium = { type = "file"; c = "own.f32"; shape = [24, 12]; fit = "point";
-           spacing = [0.5, 0.5]; origin = [0.25, 0.35]; };
-initial = { type = "gaussian"; centre = [5.9, 2.1]; width = 1.2; };
-CFG
-timeout 300 "$htwave" bench media --device "$select" --quiet \
-    --media models/own.cfg --orders 1 --out own >table.txt 2>message.txt
-code=$?
-sed 's/^/    | /' message.txt
-judge "bench media of a file: exit code $code" [ $code = 0 ]
-judge 'bench media of a file: the table says in what it counts' grep -q \
-    '^\*\*own medium\*\*, 2-D.* times the file.s cells, \[24, 12\],' table.txt
-judge 'bench media of a file: a grid too small for order 16' \
-    grep -q '^| fd, order 16, 2 terms .*; 1 grid refused |$' table.txt
-errors_of() { # ORDER FIT: "multiple:error ..." of two terms
-    awk -F, -v order="$1" -v fit="$2" '$1 == "own" && $2 == "fd" &&
-        $3 == order && $4 == 2 && $5 == fit { printf "%s:%s ", $7, $8 }' \
-        own/media.csv
-}
-fitted=$(errors_of 4 auto) points=$(errors_of 8 point)
-judge "bench media of a file: errors fall, $fitted" awk -v e="$fitted" \
-    'BEGIN { split(e, x, "[: ]"); exit !(x[1] == 0.5 && x[3] == 1 &&
-    x[5] == 1.5 && x[7] == 2 && x[2] < 0.2 && x[4] < x[2] / 1.8 &&
-    x[6] < x[4] / 1.5 && x[8] < x[6] && x[8] < x[2] / 10) }'
-judge "bench media of a file: errors without a fit, $points" awk \
-    -v e="$points" -v f="$fitted" 'BEGIN { split(e, x, "[: ]")
-    split(f, y, "[: ]"); exit !(x[7] == 2 && x[8] > 3 * y[8]) }'
-hermite=$(awk -F, '$2 == "taylor" { printf "%s ", $7 }' own/media.csv)
-judge "bench media of a file: Taylor N = 1 on $hermite" \
-    [ "$hermite" = '0.25 0.5 1 ' ]
-timeout 100 "$htwave" bench media --device "$select" --media models/own.cfg \
-    --seconds 0 --out own >table.txt 2>message.txt
-judge 'bench media --seconds 0: nothing is measured, said so' \
-    grep -q '^note: [1-9][0-9]* rows left out' message.txt
-judge 'bench media --seconds 0: no table' [ ! -s table.txt ]
-
-# ---- bench absorbing ----
-timeout 300 "$htwave" bench absorbing --device "$select" --quiet --dims 1 \
-    --orders 2 --cells 64 --out absorbing >table.txt 2>message.txt
-code=$?
-sed 's/^/    | /' message.txt
-judge "bench absorbing: exit code $code" [ $code = 0 ]
-judge 'bench absorbing: the table is the file' \
-    cmp -s table.txt absorbing/absorbing.md
-# each organisation of fd (three and more) and of Taylor (one and more): layers of
-# 10 cells and five thicknesses; walls once for each scheme
-found=$(awk -F, 'NR > 1 && $4 != "walls" { if (!seen[$2 $4]++) kinds[$2]++
-    n++; if ($15 > e) e = $15; if ($16 > d) d = $16
-    if ($15 <= 0 || $14 <= 0) bad++ } END { k = kinds["fd"] + kinds["taylor"]
-    print kinds["fd"], kinds["taylor"], n - 6 * k, NR - 1 - n, e, d, bad + 0 }' \
-    absorbing/absorbing.csv)
-judge "bench absorbing: organisations, rows amiss, walls, energy left, difference, bad: \
-$found (3, 1, 0, 2, 0.017, 1, 0)" awk -v f="$found" 'BEGIN { split(f, x, " ")
-    exit !(x[1] >= 3 && x[2] >= 1 && x[3] == 0 && x[4] == 2 && x[5] < 0.017 &&
-    x[6] <= 1 && x[7] == 0) }'
-# effective rate x time = cells inside; times over that of the walls
-off=$(awk -F, 'NR > 1 { if ($4 == "walls") w = $9; d = $9 * $11 / $7 / 1e3 - 1
-    if (d < 0) d = -d; r = $9 / w / $12 - 1; if (r < 0) r = -r
-    if (d > m) m = d; if (r > m) m = r } END { print m + 0 }' \
-    absorbing/absorbing.csv)
-judge "bench absorbing: rates and ratios are those of the times, off by $off (1e-5)" \
-    below "$off" 1e-5
-plots 'bench absorbing: plots' absorbing/absorbing.csv absorbing_domain_fd.png \
-    absorbing_domain_taylor.png absorbing_thickness_fd.png \
-    absorbing_thickness_taylor.png
-
 # refuses WHAT PATTERN ARGUMENT...
 refuses() {
     what=$1 pattern=$2
@@ -241,30 +140,8 @@ refuses() {
 judge 'the cases are listed' [ "$("$htwave" bench --cases | wc -l)" -ge 7 ]
 refuses 'unknown case' 'nosuch.*rates.*table1' bench nosuch
 refuses 'unknown system' 'systems acustic.*acoustic' bench --systems acustic
-refuses 'unknown medium' 'media rugged.*rough' bench media --media rugged \
-    --out none
-# own WHAT PATTERN SED: the user's file, changed so, is refused by name
-own() {
-    sed "$3" models/own.cfg >models/wrong.cfg
-    refuses "bench media, $1" "$2.*(models/wrong.cfg:[0-9]*)" bench media \
-        --media models/wrong.cfg --out none
-}
-own 'sources' 'sources = .*must be left out' \
-    '/^system/a sources = ({type="point"; position=[1.0,2.0]; frequency=1.0;});'
-own 'absorbing side' 'boundary.x2 = .*must be periodic or walls' \
-    's/"rigid"/"absorbing"/'
-own 'odd cells' 'grid.cells = \[24, 11\]: .*even' 's/\[24, 12\]; u/[24, 11]; u/'
-own 'random data' 'initial.type = "random".*same on all grids' \
-    's/"gaussian"/"random"/'
-own 'no data' 'initial.type = "zero".*nothing moves' 's/"gaussian"/"zero"/'
-own 'advection' 'system = "advection".*acoustic and wave' \
-    's/"acoustic"/"advection"/'
-refuses 'bench media, two of one name' 'two media have the name own' \
-    bench media --media models/own.cfg,models/own.cfg --out none
 refuses 'unknown variant' 'variants fast.*monolithic' bench --variants fast
 refuses 'order 9' 'orders 9.*1..8' bench --orders 9
-refuses 'odd order of fd' 'orders 3.*2, 4 .. 16' bench absorbing --orders 3 \
-    --quiet --out none
 refuses 'CSV and JSON' 'choose one' bench --csv --json
 refuses 'tune with a negative time' 'at least 0' tune --seconds -1 --orders 1
 

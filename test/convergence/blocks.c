@@ -6,11 +6,11 @@
  *     err by, and values at points by far more;
  *   - has the full order where the medium is smooth.
  * And in one dimension a pulse of mostly 16 points per wavelength and more
- * before a jump of rho at c = 1, against d'Alembert's solution. htwave bench
- * media measures the same in a larger box.
+ * before a jump of rho at c = 1, against d'Alembert's solution. bench/media.py
+ * measures the same in a larger box.
  */
 #include "differences.h"
-#include "htwave/random_blocks.h"
+#include "random_blocks.h"
 
 enum {
     SIDE = 10,
@@ -21,14 +21,13 @@ enum {
 };
 
 static void write_blocks(int seed) {
-    const struct ht_random_blocks blocks = {
-        .samples = {SAMPLES, SAMPLES, SAMPLES},
-        .unit = PARTS,
-        .c = 2.5,
-        .rho = 1,
-        .seed = (uint64_t)seed};
+    const struct random_blocks blocks = {.samples = {SAMPLES, SAMPLES, SAMPLES},
+                                         .unit = PARTS,
+                                         .c = 2.5,
+                                         .rho = 1,
+                                         .seed = (uint64_t)seed};
     static float c[ALL];
-    ht_random_blocks_fill(&blocks, c, NULL);
+    random_blocks_fill(&blocks, c, NULL);
     fd_write("c.f32", ALL, c);
 }
 

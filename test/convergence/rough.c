@@ -6,8 +6,8 @@
  *     10,000 steps, where p has a mean of 1, too; what is read has the mean.
  */
 #include "differences.h"
-#include "htwave/random_blocks.h"
 #include "htwave/sampler.h"
+#include "random_blocks.h"
 
 /* Samples of 0.73 spacings: in three dimensions there are fewer. */
 enum { SAMPLES = 211, FEWER = 33, LAYERS = SAMPLES };
@@ -15,7 +15,7 @@ enum { SAMPLES = 211, FEWER = 33, LAYERS = SAMPLES };
 /* Blocks of 0.7 to 5.8 spacings. */
 static void write_blocks(int dims) {
     const int side = dims > 2 ? FEWER : SAMPLES;
-    struct ht_random_blocks blocks = {
+    struct random_blocks blocks = {
         .samples = {side, dims > 1 ? side : 1, dims > 2 ? side : 1},
         .unit = 2,
         .c = 4,
@@ -25,7 +25,7 @@ static void write_blocks(int dims) {
     float *c = malloc((size_t)all * sizeof *c);
     float *rho = malloc((size_t)all * sizeof *rho);
     if (!c || !rho) exit(1);
-    ht_random_blocks_fill(&blocks, c, rho);
+    random_blocks_fill(&blocks, c, rho);
     fd_write("c.f32", all, c);
     fd_write("rho.f32", all, rho);
     free(c);

@@ -1,6 +1,21 @@
-#include "htwave/random_blocks.h"
+/* A medium that jumps everywhere: overlapping blocks at random places, as
+ * samples for a file. bench/media.py makes the same. */
+#ifndef HTWAVE_TEST_RANDOM_BLOCKS_H
+#define HTWAVE_TEST_RANDOM_BLOCKS_H
 
 #include <math.h>
+
+#include "htwave/base.h"
+
+/* Sides are evenly spread from 0.5 to 4 times `unit` samples; so are c of a
+ * block from 1 to its contrast, and rho. Later blocks hide earlier ones, three
+ * deep on average. Periodic; the same numbers for the same seed. */
+struct random_blocks {
+    int64_t samples[3]; /* 1: nothing depends on the axis */
+    double unit;
+    double c, rho; /* contrasts */
+    uint64_t seed;
+};
 
 static double between(double low, double high, uint64_t seed, uint64_t index) {
     return low + (high - low) * (0.5 + 0.5 * ht_rng_uniform(seed, index));
@@ -10,7 +25,7 @@ struct block {
     int64_t first[3], size[3];
 };
 
-static void fill_block(const struct ht_random_blocks *of,
+static void fill_block(const struct random_blocks *of,
                        const struct block *block, float value, float *out) {
     const int64_t *n = of->samples, *first = block->first;
     for (int64_t z = 0; z < block->size[2]; z++)
@@ -23,8 +38,7 @@ static void fill_block(const struct ht_random_blocks *of,
 }
 
 /* Block i has the random numbers from 8 i on. */
-static struct block choose_block(const struct ht_random_blocks *of,
-                                 uint64_t i) {
+static struct block choose_block(const struct random_blocks *of, uint64_t i) {
     const double least = 0.5, most = 4;
     struct block block;
     for (unsigned k = 0; k < 3; k++) {
@@ -37,8 +51,9 @@ static struct block choose_block(const struct ht_random_blocks *of,
     return block;
 }
 
-void ht_random_blocks_fill(const struct ht_random_blocks *blocks, float *c,
-                           float *rho) {
+/* Sets c and, unless NULL, rho: of all samples, x1 fastest. */
+static inline void random_blocks_fill(const struct random_blocks *blocks,
+                                      float *c, float *rho) {
     const double depth = 3, mean = 2.25;
     const int64_t *n = blocks->samples, all = n[0] * n[1] * n[2];
     double volume = 1;
@@ -59,3 +74,5 @@ void ht_random_blocks_fill(const struct ht_random_blocks *blocks, float *c,
                        rho);
     }
 }
+
+#endif

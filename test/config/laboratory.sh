@@ -1,0 +1,76 @@
+#!/bin/sh
+# The scripts of bench/ by their --quick cases: files, numbers, what is refused.
+# What they find is judged where it is exact: errors that fall, rates times times.
+set -u
+. "$(dirname "$0")/common.sh"
+bench=$(cd "$(dirname "$0")/../.." && pwd)/bench
+cd "$scratch" || exit 1
+
+if ! have_device; then
+    skip 'no device is here'
+elif ! python3 -c 'import numpy, h5py' 2>/dev/null; then
+    skip 'no numpy and h5py are here'
+fi
+if [ $skipped -gt 0 ]; then
+    end config/laboratory
+    exit
+fi
+export HTWAVE="$htwave" XDG_CACHE_HOME="$PWD/home"
+where="--device ${HTWAVE_DEVICE:-cpu} --backend ${HTWAVE_BACKEND:-auto}"
+
+# script NAME ARGUMENT...: runs it into the folder NAME
+script() {
+    name=$1
+    shift
+    # shellcheck disable=SC2086 # the flags are words
+    timeout 200 python3 "$bench/$name.py" $where --out "$name" "$@" >table.txt \
+        2>message.txt
+    code=$?
+    [ $code = 0 ] || sed 's/^/    | /' message.txt
+    judge "$name.py: exit code $code" [ $code = 0 ]
+    judge "$name.py: the table is the file" cmp -s table.txt "$name/$name.md"
+    timeout 20 "$htwave" bench "$name" 2>message.txt
+    code=$?
+    judge "bench $name: $(cat message.txt)" \
+        [ $code = 2 -a "$(grep -c "bench/$name.py" message.txt)" = 1 ]
+    help=$(python3 "$bench/$name.py" --help)
+    judge "$name.py --help" [ -z "${help##*--quick*}" ]
+}
+
+# errors NAME COLUMN VALUE...: "points:error ..." of rows of media.csv
+script media --quick
+errors=$(awk -F, '$2 == "fd" && $3 == 8 && $4 == 2 && $7 == 4 { e[$5] = $8 }
+    END { print e["auto"], e["box"], e["point"] }' media/media.csv)
+judge "media.py: errors of fit, box, points: $errors" awk -v e="$errors" \
+    'BEGIN { split(e, x, " "); exit !(x[1] > 0 && x[1] < x[2] &&
+    2 * x[2] < x[3]) }'
+judge 'media.py: leapfrog is refused' \
+    grep -q '^| leapfrog, N = 2 |.* refused |$' table.txt
+judge 'media.py: a picture' [ ! -e media/media.csv -o -s media/media_rough.png ]
+cat >own.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [24, 11]; upper = [12.0, 6.0]; };
+time = { end = 3.0; };
+initial = { type = "gaussian"; centre = [5.9, 2.1]; width = 1.2; };
+CFG
+timeout 60 python3 "$bench/media.py" --media own.cfg --out own >table.txt \
+    2>message.txt
+code=$?
+judge "media.py, odd cells: $(tail -n 1 message.txt)" \
+    [ $code = 2 -a "$(grep -c 'own.cfg: grid.cells' message.txt)" = 1 ]
+script absorbing --quick
+# organisations of fd: layers of 10 and 8 cells, verified on the way
+found=$(awk -F, 'NR > 1 && $4 != "walls" { n++; if ($15 > e) e = $15
+    if ($16 > d) d = $16; if ($15 <= 0 || $14 <= 0) bad++ }
+    END { print n, NR - 1 - n, e, d, bad + 0 }' absorbing/absorbing.csv)
+judge "absorbing.py: rows, walls, energy left, difference, bad: \
+$found (6, 1, 0.017, 1, 0)" awk -v f="$found" 'BEGIN { split(f, x, " ")
+    exit !(x[1] == 6 && x[2] == 1 && x[3] < 0.017 && x[4] <= 1 && x[5] == 0) }'
+# effective rate x time = cells inside; times over that of the walls
+off=$(awk -F, 'NR > 1 { if ($4 == "walls") w = $9; d = $9 * $11 / $7 / 1e3 - 1
+    if (d < 0) d = -d; r = $9 / w / $12 - 1; if (r < 0) r = -r
+    if (d > m) m = d; if (r > m) m = r } END { print m + 0 }' \
+    absorbing/absorbing.csv)
+judge "absorbing.py: rates and ratios are those of the times, off by $off (1e-5)" \
+    below "$off" 1e-5
+end config/laboratory
