@@ -30,9 +30,3 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_advance(
     const long at = (s.begin[2] + HT_GROUP_3()) * s.plane + i2 * s.row + i1;
     if (i1 < s.end[0]) p[at] = fma(factor, d[at], p[at]);
 }
-
-HT_KERNEL
-HT_GROUP_SIZE(HT_FD_ROW_ITEMS)
-void ht_fd_fill_ghosts(struct ht_fd_args s, HT_GLOBAL real *u) {
-    ht_fd_fill_faces(&s, 0, u);
-}

@@ -1,5 +1,5 @@
-/* Local memory of fd-march (cl/fd_items.cl) and fd-fused, in packs. This file
- * is read by the host's compiler and by the device's.
+/* Local memory of fd-march (cl/fd_items.cl), in packs. This file is read by the
+ * host's compiler and by the device's.
  *
  * A group takes `packs` packs of `rows` rows; around them lie `side` packs and
  * `halo` rows. Where density varies there are, beside a tile of values, one of
@@ -22,12 +22,5 @@
 #define HT_FD_BESIDE_OF(packs, rows, near) ((rows) * ((packs) + 2 * (near)))
 /* Values and medium along the march, of each work-item. */
 #define HT_FD_OWN_OF(dims, items) ((dims) > 1 ? 2 * (items) : 0)
-
-/* fd-fused: work-items, and a tile of w, around targets with `near` packs and r
- * rows beside them. */
-#define HT_FD_FUSED_ITEMS_OF(packs, rows, near, r) \
-    ((packs) * (rows) + 2 * (r) * (packs) + 2 * (near) * (rows))
-#define HT_FD_W_TILE_OF(packs, rows, near, r) \
-    (((packs) + 2 * (near)) * ((rows) + 2 * (r)))
 
 #endif

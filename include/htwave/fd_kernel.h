@@ -19,7 +19,7 @@
 #include "htwave/kernel.h"
 #include "htwave/point.h"
 
-enum { HT_FD_PACK = 4, HT_FD_LINE = 32, HT_FD_FILES = 5 };
+enum { HT_FD_PACK = 4, HT_FD_LINE = 32, HT_FD_FILES = 4 };
 
 struct ht_fd_spec {
     int dims, radius;
@@ -42,17 +42,7 @@ const struct ht_fd_variant *ht_fd_variant_at(int index);
 /* By name; "auto": the one for a GPU or a CPU. NULL: unknown. */
 const struct ht_fd_variant *ht_fd_variant_find(const char *name, bool gpu);
 
-/* Whether the variant has both passes of a step of two terms in one launch
- * (ht_fd_both): "fd-fused" in three dimensions, uniform density, up to order
- * HT_FD_MOST_FUSED. All other launches of it are those of fd-march. */
-enum { HT_FD_MOST_FUSED = 4 };
-bool ht_fd_fuses(const struct ht_fd_spec *spec,
-                 const struct ht_fd_variant *variant);
-/* Nodes that its launches read to either side of their targets. */
-int ht_fd_margin(const struct ht_fd_spec *spec,
-                 const struct ht_fd_variant *variant);
-
-/* What a group of fd-march takes, of fd-fused in ht_fd_both; 0: chosen.
+/* What a group of fd-march takes; 0: chosen.
  * fd-vectors has rows and planes, fd-plain none. */
 struct ht_fd_shape {
     int packs;     /* along x1 */
@@ -132,15 +122,6 @@ HT_CHECKED enum ht_err ht_fd_update(struct ht_fd_kernels *kernels,
                                     const struct ht_fd_operator *op,
                                     struct ht_buffer *u, struct ht_buffer *d,
                                     struct ht_buffer *p, struct ht_buffer *out);
-/* Both in one launch, where the kernels have it (ht_fd_fuses): w = u + L u by
- * `stage`, d = d + L w by `op`, out = u + d, the numbers of a stage and an
- * update to the last bit. u has ghosts by ht_fd_fill_edges, a as far as w does:
- * `reach` nodes beyond a box along one axis. out is not u. */
-HT_CHECKED enum ht_err
-ht_fd_both(struct ht_fd_kernels *kernels, enum ht_step_part part,
-           const struct ht_fd_box *box, const struct ht_fd_operator *stage,
-           const struct ht_fd_operator *op, struct ht_buffer *u,
-           struct ht_buffer *d, struct ht_buffer *out);
 HT_CHECKED enum ht_err ht_fd_advance(struct ht_fd_kernels *kernels,
                                      const struct ht_fd_box *box, double factor,
                                      struct ht_buffer *d, struct ht_buffer *p);
@@ -156,16 +137,9 @@ HT_CHECKED enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *kernels,
                                          const int sides[3][2],
                                          struct ht_buffer *u);
 
-/* For ht_fd_both: twice as deep, and also the ghosts beyond two axes, a
- * neighbour's planes included. */
-HT_CHECKED enum ht_err ht_fd_fill_edges(struct ht_fd_kernels *kernels,
-                                        const struct ht_fd_box *box,
-                                        const int sides[3][2],
-                                        struct ht_buffer *u);
-
 /* Points times steps per second of a variant on cells^dims points without
  * filling ghosts: warm, median, random data. passes: of a step, 1 (update) or
- * 2 (stage and update, in one launch where the variant has it). */
+ * 2 (stage and update). */
 HT_CHECKED enum ht_err ht_fd_measure(struct ht_device *device,
                                      const struct ht_fd_spec *spec,
                                      const struct ht_fd_variant *variant,

@@ -4,21 +4,20 @@
  * A step is made of passes over the nodes; with two terms of the series in time
  *     stage:      w = u + dt^2/12 L u
  *     update:     d = d + dt^2 L w, u = u + d;
- * with one term there is no stage, and L is applied to u. Where kernels have
- * both in one, and neither layers nor sources come between them, a step is one
- * pass, both:       d = d + dt^2 M u, u = u + d. A step back is retreat:    u =
- * u - d stage       as above increment:  d = d - dt^2 L w. Where sides absorb,
- * a task before the update takes the fluxes in the layers from u, and one after
- * each of its boxes does what the layers change there. Where there are sources
- * a task after each box of a pass adds to its targets.
+ * with one term there is no stage, and L is applied to u. A step back is
+ *     retreat:    u = u - d
+ *     stage       as above
+ *     increment:  d = d - dt^2 L w.
+ * Where sides absorb, a task before the update takes the fluxes in the layers
+ * from u, and one after each of its boxes does what the layers change there.
+ * Where there are sources a task after each box of a pass adds to its targets.
  *
  * An operator L reads `reach` planes to either side of its targets, so a pass
  * may have targets on `reach` planes less beyond the slab than are up to date
  * of the array that it is applied to. When these do not suffice, an exchange
  * brings what the next `depth` applications of L read. Its messages travel
  * behind the interior of the pass before. Receivers read own nodes of u after a
- * step. All ranks make the same schedule,
- * without communication.
+ * step. All ranks make the same schedule, without communication.
  */
 #ifndef HTWAVE_FD_SCHEDULE_H
 #define HTWAVE_FD_SCHEDULE_H
@@ -35,12 +34,11 @@ enum ht_fd_pass {
     HT_FD_INCREMENT,
     HT_FD_APPLY,      /* dt^2 M u into another array, at the own nodes only */
     HT_FD_START,      /* d = w + dt^2/6 L w */
-    HT_FD_BOTH,       /* stage and update at once; w is what u was */
     HT_FD_MOST_PASSES /* of a sequence, too */
 };
 /* Passes that follow each other, again and again but for the last two. */
 enum ht_fd_sequence {
-    HT_FD_FORWARDS,  /* stage, update; or both */
+    HT_FD_FORWARDS,  /* stage, update */
     HT_FD_BACKWARDS, /* retreat, stage, increment */
     HT_FD_MEASURE,   /* stage, apply */
     HT_FD_BEGIN      /* start */
@@ -55,17 +53,10 @@ struct ht_fd_slab {
     int terms;         /* of the series in time */
     int depth;         /* applications of L per exchange */
     bool samples;      /* receivers read u after each step forwards */
-    bool fused;        /* steps forwards are one pass */
     int64_t reach;
 };
-/* Terms, depth and reach of a problem; fused: false. */
+/* Terms, depth and reach of a problem. */
 struct ht_fd_slab ht_fd_slab_of(const struct ht_problem *problem);
-/* Whether steps of a problem can be one pass. Results are those of two, so that
- * it may differ from rank to rank. */
-bool ht_fd_can_fuse(const struct ht_problem *problem);
-/* Ghosts that passes read: two applications of L in one read twice as many. */
-int64_t ht_fd_ghosts(const struct ht_fd_slab *slab);
-
 int ht_fd_sequence_passes(const struct ht_fd_slab *slab,
                           enum ht_fd_sequence sequence,
                           enum ht_fd_pass out[HT_FD_MOST_PASSES]);

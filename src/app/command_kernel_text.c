@@ -233,15 +233,10 @@ static enum ht_err write_fd(const char *directory, int ptx, int turn) {
     const struct ht_fd_variant *variant =
         ht_fd_variant_at(turn % ht_fd_variant_count());
     const int kind = turn / ht_fd_variant_count();
-    struct ht_fd_spec spec = {.dims = 3 - kind / 4,
-                              .radius = radii[(kind + kind / 4) % 4],
-                              .fp64 = kind / 2 % 2 != 0,
-                              .density = kind % 2 != 0};
-    if (strcmp(variant->name, "fd-fused") == 0) {
-        spec.density = false;
-        spec.radius = 1 + kind % 2;
-        if (!ht_fd_fuses(&spec, variant)) return HT_OK; /* as fd-march */
-    }
+    const struct ht_fd_spec spec = {.dims = 3 - kind / 4,
+                                    .radius = radii[(kind + kind / 4) % 4],
+                                    .fp64 = kind / 2 % 2 != 0,
+                                    .density = kind % 2 != 0};
     struct ht_text text = {0}, path = {0};
     ht_text_add(&path, "%s/%s_%dd_order%d_%s%s.cl", directory, variant->name,
                 spec.dims, 2 * spec.radius, spec.fp64 ? "double" : "single",

@@ -7,8 +7,8 @@
 #include "htwave/fd_kernel.h"
 #include "htwave/oracle.h"
 
-/* Values per point. An update that follows on no stage, or holds it, reads u,
- * d, a and writes d, out; a stage reads u, a and writes w, the update after it
+/* Values per point. An update that follows on no stage reads u, d, a and writes
+ * d, out; a stage reads u, a and writes w, the update after it
  * reads p, too. Where density varies each pass reads three more. */
 static double values_of(int passes, bool density) {
     return (passes == 1 ? 5 : 3 + 6) + (density ? 3.0 * passes : 0);
@@ -18,9 +18,8 @@ static void add_line(const struct ht_bench *bench,
                      const struct ht_fd_spec *spec,
                      const struct ht_fd_variant *variant, int passes,
                      double rate, struct ht_text *text) {
-    const int launches = ht_fd_fuses(spec, variant) ? 1 : passes;
     const double bytes =
-        values_of(launches, spec->density) * (spec->fp64 ? 8 : 4);
+        values_of(passes, spec->density) * (spec->fp64 ? 8 : 4);
     const double limit = bench->limits[spec->fp64].bytes_per_s;
     ht_text_add(text, "%-10s %-6s %5d %-8s %6d %10.4g %8.4g %7.3g\n",
                 variant->name, spec->fp64 ? "double" : "single",
@@ -44,20 +43,6 @@ static enum ht_err measure(const struct ht_bench *bench,
     return HT_OK;
 }
 
-/* On GPUs also two passes in one kernel, where there is one. */
-static enum ht_err measure_kind(const struct ht_bench *bench,
-                                const struct ht_fd_spec *spec,
-                                struct ht_text *text) {
-    const bool gpu = bench->info->gpu;
-    const struct ht_fd_variant *usual = ht_fd_variant_find("auto", gpu);
-    const struct ht_fd_variant *fused = ht_fd_variant_find("fd-fused", gpu);
-    TRY(measure(bench, spec, usual, 1, text));
-    TRY(measure(bench, spec, usual, 2, text));
-    return gpu && ht_fd_fuses(spec, fused)
-               ? measure(bench, spec, fused, 2, text)
-               : HT_OK;
-}
-
 /* Double precision where it is asked for. */
 static bool wants_precision(const struct ht_bench *bench, bool fp64) {
     if (fp64 && (!bench->info->fp64 || bench->sweep.precisions == NULL))
@@ -68,6 +53,8 @@ static bool wants_precision(const struct ht_bench *bench, bool fp64) {
 static enum ht_err measure_all(const struct ht_bench *bench,
                                struct ht_text *text) {
     static const int radii[] = {2, 4, 8};
+    const struct ht_fd_variant *usual =
+        ht_fd_variant_find("auto", bench->info->gpu);
     for (int fp64 = 0; fp64 < 2; fp64++)
         for (int density = 0; density < 2; density++)
             for (int r = 0; wants_precision(bench, fp64) && r < 3; r++) {
@@ -75,7 +62,8 @@ static enum ht_err measure_all(const struct ht_bench *bench,
                                                 .radius = radii[r],
                                                 .fp64 = fp64,
                                                 .density = density};
-                TRY(measure_kind(bench, &spec, text));
+                TRY(measure(bench, &spec, usual, 1, text));
+                TRY(measure(bench, &spec, usual, 2, text));
             }
     return HT_OK;
 }

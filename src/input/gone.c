@@ -19,6 +19,7 @@ static const struct {
      "\"separable\" with time.stages = \"full\", or \"monolithic\""},
     {"device.variant", "separable-team", "\"separable\""},
     {"device.variant", "propagator-potential", "\"propagator\""},
+    {"device.variant", "fd-fused", "\"fd-march\""},
 };
 
 static bool is_key(const char *row, const char *key) {

@@ -16,13 +16,8 @@
 static const struct ht_fd_variant variants[] = {
     {"fd-march", "groups march along the last axis, planes in local memory",
      .gpu = true, .same_bits = {true, false},
-     .files = {{"packs.cl", "ptx.cl", "fd_items.cl", "fd_plane.cl",
-                "fd_march.cl"},
+     .files = {{"packs.cl", "ptx.cl", "fd_items.cl", "fd_march.cl"},
                {"packs.cl", "ptx.cl", "fd_items.cl", "fd_march_density.cl"}}},
-    {"fd-fused", "as fd-march, both passes of two terms in one kernel",
-     .same_bits = {true, false},
-     .files = {{"packs.cl", "ptx.cl", "fd_items.cl", "fd_plane.cl",
-                "fd_fused.cl"}}},
     {"fd-vectors",
      "rows by vectors, the planes of a block of rows in the cache", .cpu = true,
      .same_bits = {true, true},
@@ -31,7 +26,7 @@ static const struct ht_fd_variant variants[] = {
     {"fd-plain", "one work-item per node, straight from the formulas",
      .same_bits = {true, true}, .files = {{"fd_plain.cl"}, {"fd_plain.cl"}}},
 };
-enum { MARCH, FUSED, VECTORS, PLAIN };
+enum { MARCH, VECTORS, PLAIN };
 
 int ht_fd_variant_count(void) {
     return (int)(sizeof variants / sizeof variants[0]);
@@ -54,17 +49,6 @@ int ht_fd_reach(const struct ht_fd_spec *spec) {
     return spec->density ? 2 * spec->radius - 1 : spec->radius;
 }
 
-bool ht_fd_fuses(const struct ht_fd_spec *spec,
-                 const struct ht_fd_variant *variant) {
-    return variant == &variants[FUSED] && spec->dims == 3 && !spec->density &&
-           2 * spec->radius <= HT_FD_MOST_FUSED;
-}
-
-int ht_fd_margin(const struct ht_fd_spec *spec,
-                 const struct ht_fd_variant *variant) {
-    return ht_fd_reach(spec) * (ht_fd_fuses(spec, variant) ? 2 : 1);
-}
-
 struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach) {
     const int64_t begin = ht_divide_up(reach, HT_FD_LINE) * HT_FD_LINE;
     const int64_t room = ht_divide_up(nodes, HT_FD_PACK) * HT_FD_PACK +
@@ -80,10 +64,6 @@ struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach) {
  * fluxes fit in a cache. */
 enum { ROW_ITEMS = 128, BLOCK_ROWS = 16, SEGMENT_BYTES = 1024 };
 
-static bool marches(const struct ht_fd_variant *variant) {
-    return variant == &variants[MARCH] || variant == &variants[FUSED];
-}
-
 int ht_fd_pack(bool fp64) {
     return fp64 ? 2 : 4;
 }
@@ -98,10 +78,8 @@ static int segment_of(const struct ht_fd_spec *spec) {
 
 /* Groups of fd-march that a compiler gives a few registers more than this would
  * leave half of a multiprocessor idle; where it needs far more a limit would
- * cost more than it brings. Those of fd-fused are as many as its lines of u and
- * w need. */
-static int registers_for(const struct ht_fd_spec *spec, bool fused) {
-    if (fused) return spec->radius > 1 ? 80 : 64;
+ * cost more than it brings. */
+static int registers_for(const struct ht_fd_spec *spec) {
     return spec->dims == 3 && spec->radius > 4 && !spec->density ? 128 : 0;
 }
 
@@ -119,26 +97,12 @@ static int block_rows(const struct ht_fd_spec *spec,
     return rows;
 }
 
-/* The packs beside a row are copied by as many work-items of it. A work-item of
- * fd-fused copies one pack around those of the others: besides those above and
- * beside there are the corners. */
-static int least_packs(const struct ht_fd_spec *spec, bool fused) {
+/* The packs beside a row are copied by as many work-items of it. */
+static int least_packs(const struct ht_fd_spec *spec) {
     const int block = block_of(spec);
-    if (fused) return 4 * spec->radius * HT_FD_PACKS_OF(spec->radius, block);
     const int side = HT_FD_PACKS_OF(ht_fd_reach(spec), block);
     const int both = 2 * HT_FD_PACKS_OF(spec->radius, block);
     return spec->density && both > side ? both : side;
-}
-
-/* Bytes of local memory that fd-fused needs. */
-static int64_t fused_bytes(const struct ht_fd_spec *spec,
-                           const struct ht_fd_shape *shape) {
-    const int block = block_of(spec);
-    const int64_t packs = shape->packs, rows = shape->rows, r = spec->radius;
-    const int64_t side = HT_FD_PACKS_OF(2 * r, block);
-    const int64_t near = HT_FD_PACKS_OF(r, block);
-    return 16 * (2 * HT_FD_TILE_OF(packs, rows, side, 2 * r) +
-                 (r + 1) * HT_FD_W_TILE_OF(packs, rows, near, r));
 }
 
 /* Bytes of local memory that fd-march needs. */
@@ -160,26 +124,17 @@ static int64_t local_bytes(const struct ht_fd_spec *spec,
 }
 
 /* Work-items of a group. */
-static int items_of(const struct ht_fd_spec *spec,
-                    const struct ht_fd_variant *variant,
+static int items_of(const struct ht_fd_variant *variant,
                     const struct ht_fd_shape *shape) {
-    if (ht_fd_fuses(spec, variant))
-        return HT_FD_FUSED_ITEMS_OF(
-            shape->packs, shape->rows,
-            HT_FD_PACKS_OF(spec->radius, block_of(spec)), spec->radius);
-    return marches(variant)                ? shape->packs * shape->rows
+    return variant == &variants[MARCH]     ? shape->packs * shape->rows
            : variant == &variants[VECTORS] ? 1
                                            : ROW_ITEMS;
 }
 
-static bool fits(const struct ht_fd_spec *spec,
-                 const struct ht_fd_variant *variant,
-                 const struct ht_fd_shape *shape,
+static bool fits(const struct ht_fd_spec *spec, const struct ht_fd_shape *shape,
                  const struct ht_device_info *info) {
-    const int64_t bytes = ht_fd_fuses(spec, variant) ? fused_bytes(spec, shape)
-                                                     : local_bytes(spec, shape);
-    return items_of(spec, variant, shape) <= info->max_group &&
-           bytes <= ht_local_limit(info);
+    return shape->packs * shape->rows <= info->max_group &&
+           local_bytes(spec, shape) <= ht_local_limit(info);
 }
 
 struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
@@ -188,26 +143,22 @@ struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
                                const struct ht_device_info *info) {
     struct ht_fd_shape shape = {0};
     if (asked != NULL) shape = *asked;
-    if (!marches(variant)) {
+    if (variant != &variants[MARCH]) {
         shape.packs = 0;
         if (variant == &variants[PLAIN]) shape = (struct ht_fd_shape){0};
         if (spec->density) shape.rows = block_rows(spec, info);
         return shape;
     }
     /* Measured on an H200 (bench/NOTES.md). */
-    const bool large = spec->density && spec->radius > 4;
-    const bool fused = ht_fd_fuses(spec, variant);
-    const bool narrow = large || (fused && !spec->fp64 && spec->radius > 1);
+    const bool narrow = spec->density && spec->radius > 4;
     if (shape.packs == 0) shape.packs = spec->dims < 3 ? 64 : narrow ? 8 : 16;
-    if (shape.rows == 0) shape.rows = fused ? 16 : 8;
+    if (shape.rows == 0) shape.rows = 8;
     if (spec->dims < 3) shape.rows = 1;
-    const int least = least_packs(spec, fused);
+    const int least = least_packs(spec);
     if (shape.packs < least) shape.packs = least;
-    if (shape.registers == 0) shape.registers = registers_for(spec, fused);
-    while (shape.rows > 1 && !fits(spec, variant, &shape, info))
-        shape.rows /= 2;
-    while (shape.packs > least && !fits(spec, variant, &shape, info))
-        shape.packs--;
+    if (shape.registers == 0) shape.registers = registers_for(spec);
+    while (shape.rows > 1 && !fits(spec, &shape, info)) shape.rows /= 2;
+    while (shape.packs > least && !fits(spec, &shape, info)) shape.packs--;
     return shape;
 }
 
@@ -226,12 +177,12 @@ static void add_numbers(const struct ht_fd_spec *spec,
         {"BLOCK", block_of(spec)},
         {"FD_R", spec->radius},
         {"FD_DENSITY", spec->density},
-        {"FD_REACH", ht_fd_margin(spec, variant)},
+        {"FD_REACH", ht_fd_reach(spec)},
         {"FD_PACKS", shape->packs},
         {"FD_ROWS", shape->rows},
         {"FD_SEGMENT", segment_of(spec)},
         {"MOST_REGISTERS", shape->registers},
-        {"FD_ITEMS", items_of(spec, variant, shape)},
+        {"FD_ITEMS", items_of(variant, shape)},
         {"FD_ROW_ITEMS", ROW_ITEMS},
         {"FD_NONE", HT_FD_SIDE_NONE},
         {"PTX", ptx},
@@ -257,8 +208,7 @@ static enum ht_err add_text(const struct ht_fd_spec *spec,
     TRY(ht_kernel_add_source("fd_ghosts.cl", out));
     for (int i = 0; i < HT_FD_FILES && files[i] != NULL; i++)
         TRY(ht_kernel_add_source(files[i], out));
-    if (!ht_fd_fuses(spec, variant))
-        TRY(ht_kernel_add_source("fd_entries.cl", out));
+    TRY(ht_kernel_add_source("fd_entries.cl", out));
     return ht_text_status(out);
 }
 
@@ -274,29 +224,18 @@ enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
 
 /* ---- kernels ---- */
 
-enum { STAGE, OWN, APART, ALONE, ADVANCE, FILL, BOTH, EDGES, ENTRIES };
-/* The last two are those of fd-fused, whose others are fd-march's. */
-enum { PASSES, WHOLE, PROGRAMS };
-static const struct {
-    const char *name;
-    int program;
-} entry[ENTRIES] = {
-    {"ht_fd_stage", PASSES},        {"ht_fd_update_own", PASSES},
-    {"ht_fd_update_apart", PASSES}, {"ht_fd_update_alone", PASSES},
-    {"ht_fd_advance", PASSES},      {"ht_fd_fill_ghosts", PASSES},
-    {"ht_fd_both", WHOLE},          {"ht_fd_fill_edges", WHOLE}};
-
-struct source {
-    const struct ht_fd_variant *variant;
-    struct ht_fd_shape shape;
-    struct ht_program *program; /* NULL: the variant has none */
-};
+enum { STAGE, OWN, APART, ALONE, ADVANCE, FILL, ENTRIES };
+static const char *const entry[ENTRIES] = {
+    "ht_fd_stage",        "ht_fd_update_own", "ht_fd_update_apart",
+    "ht_fd_update_alone", "ht_fd_advance",    "ht_fd_fill_ghosts"};
 
 struct ht_fd_kernels {
     struct ht_device *device;
     struct ht_fd_spec spec;
     struct ht_fd_weights weights;
-    struct source of[PROGRAMS];
+    const struct ht_fd_variant *variant;
+    struct ht_fd_shape shape;
+    struct ht_program *program;
     struct ht_kernel *kernel[2][ENTRIES]; /* [part], an account each */
 };
 
@@ -304,26 +243,20 @@ void ht_fd_kernels_destroy(struct ht_fd_kernels *k) {
     if (k == NULL) return;
     for (int i = 0; i < 2 * ENTRIES; i++)
         ht_kernel_destroy(k->kernel[i / ENTRIES][i % ENTRIES]);
-    for (int i = 0; i < PROGRAMS; i++) ht_program_destroy(k->of[i].program);
+    ht_program_destroy(k->program);
     free(k);
 }
 
-static enum ht_err build(struct ht_fd_kernels *k, int which,
-                         const struct ht_fd_variant *variant,
-                         const struct ht_fd_shape *shape, const char *cache) {
-    const struct ht_device_info *info = ht_device_info(k->device);
-    struct source *of = &k->of[which];
+static enum ht_err build(struct ht_fd_kernels *k, const char *cache) {
     struct ht_text text = {0};
-    of->variant = variant;
-    of->shape = ht_fd_shape(&k->spec, variant, shape, info);
-    enum ht_err err = add_text(&k->spec, variant, &of->shape, info->ptx, &text);
+    enum ht_err err = add_text(&k->spec, k->variant, &k->shape,
+                               ht_device_info(k->device)->ptx, &text);
     if (err == HT_OK)
-        err = ht_program_build(k->device, text.data, cache, &of->program);
+        err = ht_program_build(k->device, text.data, cache, &k->program);
     ht_text_free(&text);
     for (int i = 0; err == HT_OK && i < 2 * ENTRIES; i++)
-        if (entry[i % ENTRIES].program == which)
-            err = ht_kernel_create(of->program, entry[i % ENTRIES].name,
-                                   &k->kernel[i / ENTRIES][i % ENTRIES]);
+        err = ht_kernel_create(k->program, entry[i % ENTRIES],
+                               &k->kernel[i / ENTRIES][i % ENTRIES]);
     return err;
 }
 
@@ -343,10 +276,9 @@ enum ht_err ht_fd_kernels_create(struct ht_device *device,
     k->device = device;
     k->spec = *spec;
     k->weights = ht_fd_weights(2 * spec->radius);
-    const bool fused = ht_fd_fuses(spec, variant);
-    enum ht_err err = build(k, PASSES, fused ? &variants[MARCH] : variant,
-                            fused ? NULL : shape, cache);
-    if (err == HT_OK && fused) err = build(k, WHOLE, variant, shape, cache);
+    k->variant = variant;
+    k->shape = ht_fd_shape(spec, variant, shape, info);
+    const enum ht_err err = build(k, cache);
     if (err != HT_OK) {
         ht_fd_kernels_destroy(k);
         return ht_err_prefix(err, "variant %s", variant->name);
@@ -356,11 +288,7 @@ enum ht_err ht_fd_kernels_create(struct ht_device *device,
 }
 
 bool ht_fd_kernels_cached(const struct ht_fd_kernels *k) {
-    bool cached = true;
-    for (int i = 0; i < PROGRAMS; i++)
-        cached = cached && (k->of[i].program == NULL ||
-                            ht_program_cached(k->of[i].program));
-    return cached;
+    return ht_program_cached(k->program);
 }
 
 double ht_fd_kernels_seconds(struct ht_fd_kernels *k) {
@@ -382,9 +310,7 @@ double ht_fd_kernels_total(const struct ht_fd_kernels *k,
 }
 
 double ht_fd_kernels_ghosts(const struct ht_fd_kernels *k) {
-    const struct ht_kernel *edges = k->kernel[HT_PART_INTERIOR][EDGES];
-    return ht_kernel_total(k->kernel[HT_PART_INTERIOR][FILL]) +
-           (edges != NULL ? ht_kernel_total(edges) : 0);
+    return ht_kernel_total(k->kernel[HT_PART_INTERIOR][FILL]);
 }
 
 /* ---- launches ---- */
@@ -415,44 +341,15 @@ static int groups_per_unit(const struct ht_fd_kernels *k,
     return k->spec.radius > 2 ? 32 : 96;
 }
 
-/* A march of fd-fused begins with 2 R planes of w alone. Its groups are large
- * and wait for memory together, so that those that run at once should all have
- * work: as many as the registers of a multiprocessor hold, which whole warps
- * are given. Neighbours drift apart in marches of more than `most` planes. */
-static int64_t fused_planes(const struct ht_fd_kernels *k,
-                            const struct source *of, int64_t planes,
-                            int64_t columns) {
-    const int64_t most = 192, registers = 65536, warp = 32, r = k->spec.radius;
-    const int64_t items =
-        ht_divide_up(items_of(&k->spec, of->variant, &of->shape), warp) * warp;
-    const int64_t at_once =
-        ht_device_info(k->device)->compute_units *
-        ht_most(1, registers / (items * ht_most(1, of->shape.registers)));
-    const int64_t shortest = ht_least(planes, 4 * r);
-    int64_t best = shortest, least = INT64_MAX;
-    for (int64_t march = ht_least(planes, most); march >= shortest; march--) {
-        const int64_t groups = columns * ht_divide_up(planes, march);
-        const int64_t time = ht_divide_up(groups, at_once) * (march + 2 * r);
-        if (time < least) {
-            least = time;
-            best = march;
-        }
-    }
-    return best;
-}
-
 /* Long marches read little twice; short ones give groups enough to fill a
  * device. */
-static int64_t choose_planes(const struct ht_fd_kernels *k,
-                             const struct source *of, int64_t planes,
+static int64_t choose_planes(const struct ht_fd_kernels *k, int64_t planes,
                              int64_t columns) {
     const struct ht_device_info *info = ht_device_info(k->device);
     const int64_t least = (int64_t)4 * k->spec.radius;
     int64_t wanted = (int64_t)info->compute_units * groups_per_unit(k, info);
     int64_t parts = ht_divide_up(wanted, columns);
-    if (of->shape.planes > 0) return of->shape.planes;
-    if (ht_fd_fuses(&k->spec, of->variant))
-        return fused_planes(k, of, planes, columns);
+    if (k->shape.planes > 0) return k->shape.planes;
     if (parts > ht_divide_up(planes, least))
         parts = ht_divide_up(planes, least);
     return ht_divide_up(planes, parts);
@@ -461,42 +358,39 @@ static int64_t choose_planes(const struct ht_fd_kernels *k,
 /* x2 rows of a group. Of fd-vectors with uniform density: what they read in
  * the planes around one of them is to stay in a cache. */
 static int64_t choose_rows(const struct ht_fd_kernels *k,
-                           const struct source *of,
                            const struct ht_fd_box *box) {
     const int64_t cache = 1 << 19, least = 8, reach = ht_fd_reach(&k->spec);
     int64_t row = extent(box, 0) * (k->spec.fp64 ? 8 : 4) * (2 * reach + 1);
     int64_t rows = cache / row - 2 * reach;
-    return of->shape.rows > 0 ? of->shape.rows : rows > least ? rows : least;
+    return k->shape.rows > 0 ? k->shape.rows : rows > least ? rows : least;
 }
 
 /* Groups along x1: a pack, too, is done by one of them alone. */
 static int64_t groups_along_row(const struct ht_fd_kernels *k,
-                                const struct source *of,
                                 const struct ht_fd_box *box) {
     const int block = block_of(&k->spec);
-    if (marches(of->variant))
+    if (k->variant == &variants[MARCH])
         return ht_divide_up(box->end[0] - box->begin[0] / block * block,
-                            (int64_t)of->shape.packs * block);
+                            (int64_t)k->shape.packs * block);
     return k->spec.density ? ht_divide_up(extent(box, 0), segment_of(&k->spec))
                            : 1;
 }
 
 /* Groups of a pass, and what each does in turn. */
-static void set_groups(const struct ht_fd_kernels *k, const struct source *of,
+static void set_groups(const struct ht_fd_kernels *k,
                        const struct ht_fd_box *box, struct ht_fd_args *args,
                        int64_t groups[3]) {
     const int last = k->spec.dims - 1;
     groups[0] = ht_divide_up(extent(box, 0), ROW_ITEMS) * extent(box, 1);
     groups[1] = 1;
     groups[2] = extent(box, 2);
-    if (of->variant == &variants[PLAIN]) return;
-    args->rows = choose_rows(k, of, box);
-    groups[0] = groups_along_row(k, of, box);
+    if (k->variant == &variants[PLAIN]) return;
+    args->rows = choose_rows(k, box);
+    groups[0] = groups_along_row(k, box);
     if (last == 2) groups[1] = ht_divide_up(extent(box, 1), args->rows);
     groups[2] = 1;
     if (last == 0) return;
-    args->planes =
-        choose_planes(k, of, extent(box, last), groups[0] * groups[1]);
+    args->planes = choose_planes(k, extent(box, last), groups[0] * groups[1]);
     groups[2] = ht_divide_up(extent(box, last), args->planes);
 }
 
@@ -548,7 +442,7 @@ static enum ht_err pass(struct ht_fd_kernels *k, enum ht_step_part part,
     int64_t groups[3];
     int n = 0;
     if (is_empty(box)) return HT_OK;
-    set_groups(k, &k->of[PASSES], box, &args, groups);
+    set_groups(k, box, &args, groups);
     arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
     arg[n++] = (struct ht_arg){.value = &coefs,
                                .size = set_coefs(k, op->scale, &coefs)};
@@ -560,9 +454,8 @@ static enum ht_err pass(struct ht_fd_kernels *k, enum ht_step_part part,
     arg[n++] = (struct ht_arg){.buffer = d};
     arg[n++] = (struct ht_arg){.buffer = p};
     arg[n++] = (struct ht_arg){.buffer = out};
-    return ht_kernel_launch(
-        k->kernel[part][which], n, arg, groups,
-        items_of(&k->spec, k->of[PASSES].variant, &k->of[PASSES].shape));
+    return ht_kernel_launch(k->kernel[part][which], n, arg, groups,
+                            items_of(k->variant, &k->shape));
 }
 
 /* What a kernel does not use is still given. */
@@ -581,30 +474,6 @@ enum ht_err ht_fd_update(struct ht_fd_kernels *k, enum ht_step_part part,
     const int which = out == NULL ? ALONE : p == u ? OWN : APART;
     return pass(k, part, which, box, op, u, d, which == APART ? p : u,
                 out == NULL ? d : out);
-}
-
-enum ht_err ht_fd_both(struct ht_fd_kernels *k, enum ht_step_part part,
-                       const struct ht_fd_box *box,
-                       const struct ht_fd_operator *stage,
-                       const struct ht_fd_operator *op, struct ht_buffer *u,
-                       struct ht_buffer *d, struct ht_buffer *out) {
-    const struct source *of = &k->of[WHOLE];
-    struct ht_fd_args args = args_of(box);
-    union coefs first, second;
-    int64_t groups[3];
-    if (is_empty(box)) return HT_OK;
-    set_groups(k, of, box, &args, groups);
-    const struct ht_arg arg[] = {
-        {.value = &args, .size = sizeof args},
-        {.value = &first, .size = set_coefs(k, stage->scale, &first)},
-        {.value = &second, .size = set_coefs(k, op->scale, &second)},
-        {.buffer = u},
-        {.buffer = op->a},
-        {.buffer = d},
-        {.buffer = out}};
-    return ht_kernel_launch(k->kernel[part][BOTH],
-                            (int)(sizeof arg / sizeof arg[0]), arg, groups,
-                            items_of(&k->spec, of->variant, &of->shape));
 }
 
 enum ht_err ht_fd_advance(struct ht_fd_kernels *k, const struct ht_fd_box *box,
@@ -626,11 +495,11 @@ enum ht_err ht_fd_advance(struct ht_fd_kernels *k, const struct ht_fd_box *box,
                             groups, ROW_ITEMS);
 }
 
-/* One launch, with work-items for the largest face, which extends by `edges`.
- */
-static enum ht_err fill(struct ht_fd_kernels *k, int which, int reach,
-                        int edges, const struct ht_fd_box *box,
-                        const int sides[3][2], struct ht_buffer *u) {
+/* One launch, with work-items for the largest face. */
+enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k,
+                              const struct ht_fd_box *box,
+                              const int sides[3][2], struct ht_buffer *u) {
+    const int reach = ht_fd_reach(&k->spec);
     struct ht_fd_args args = args_of(box);
     int64_t fast = 0, slow = 0;
     if (is_empty(box)) return HT_OK;
@@ -649,23 +518,9 @@ static enum ht_err fill(struct ht_fd_kernels *k, int which, int reach,
     }
     const struct ht_arg arg[2] = {{.value = &args, .size = sizeof args},
                                   {.buffer = u}};
-    const int64_t groups[3] = {
-        ht_divide_up(fast + (int64_t)2 * edges, ROW_ITEMS),
-        (int64_t)2 * k->spec.dims, slow + (int64_t)2 * edges};
+    const int64_t groups[3] = {ht_divide_up(fast, ROW_ITEMS),
+                               (int64_t)2 * k->spec.dims, slow};
     if (fast == 0) return HT_OK;
-    return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][which], 2, arg, groups,
+    return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][FILL], 2, arg, groups,
                             ROW_ITEMS);
-}
-
-enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k,
-                              const struct ht_fd_box *box,
-                              const int sides[3][2], struct ht_buffer *u) {
-    return fill(k, FILL, ht_fd_reach(&k->spec), 0, box, sides, u);
-}
-
-enum ht_err ht_fd_fill_edges(struct ht_fd_kernels *k,
-                             const struct ht_fd_box *box, const int sides[3][2],
-                             struct ht_buffer *u) {
-    const int reach = ht_fd_margin(&k->spec, k->of[WHOLE].variant);
-    return fill(k, EDGES, reach, reach, box, sides, u);
 }

@@ -9,7 +9,6 @@ enum { U, W, D, A, B, BUFFERS = B + 3 };
 struct state {
     struct ht_device *device;
     struct ht_fd_kernels *kernels;
-    bool fused;
     struct ht_fd_box box;
     struct ht_fd_operator op;
     struct ht_buffer *buffer[BUFFERS]; /* B to B + 2: where density varies */
@@ -80,16 +79,13 @@ static enum ht_err prepare(struct state *s, const struct ht_fd_spec *spec) {
 /* One launch takes its values from u to w and back. */
 static enum ht_err step(struct state *s, int passes) {
     struct ht_buffer *u = s->buffer[U], *w = s->buffer[W], *d = s->buffer[D];
-    if (passes == 2 && !s->fused) {
+    if (passes == 2) {
         TRY(ht_fd_stage(s->kernels, HT_PART_INTERIOR, &s->box, &s->op, u, w));
         return ht_fd_update(s->kernels, HT_PART_INTERIOR, &s->box, &s->op, w, d,
                             u, u);
     }
     s->buffer[U] = w;
     s->buffer[W] = u;
-    if (passes == 2)
-        return ht_fd_both(s->kernels, HT_PART_INTERIOR, &s->box, &s->op, &s->op,
-                          u, d, w);
     return ht_fd_update(s->kernels, HT_PART_INTERIOR, &s->box, &s->op, u, d, u,
                         w);
 }
@@ -112,9 +108,9 @@ enum ht_err ht_fd_measure(struct ht_device *device,
                           const struct ht_fd_variant *variant,
                           const struct ht_fd_shape *shape, int passes,
                           int64_t cells, const char *cache, double *rate) {
-    struct state s = {.device = device, .fused = ht_fd_fuses(spec, variant)};
+    struct state s = {.device = device};
     double seconds = 1;
-    set_box(spec, ht_fd_margin(spec, variant), cells, &s);
+    set_box(spec, ht_fd_reach(spec), cells, &s);
     enum ht_err err =
         ht_fd_kernels_create(device, spec, variant, shape, cache, &s.kernels);
     if (err == HT_OK) err = prepare(&s, spec);

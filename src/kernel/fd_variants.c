@@ -81,38 +81,6 @@ const struct ht_variant ht_variant_fd_march = {
     .cost = cost,
     .stage = {{HT_STAGE_STEP, "ht_fd"}}};
 
-static const char *fused_refuses(const struct ht_spec *spec) {
-    const struct ht_fd_spec fd = fd_spec_of(spec);
-    if (spec->stages != 2) return "it is for two terms (time.stages = 2)";
-    if (ht_fd_fuses(&fd, ht_fd_variant_find("fd-fused", true))) return NULL;
-    return "it is for three dimensions, uniform density and order 2 or 4";
-}
-
-/* w stays where it is made: the step reads u, d and the medium and writes d and
- * u. */
-static struct ht_cost fused_cost(const struct ht_variant *variant,
-                                 const struct ht_spec *spec, int kernel) {
-    const double values = 5;
-    struct ht_cost out = ht_cost_differences(spec);
-    (void)variant;
-    (void)kernel;
-    out.bytes = values / 2;
-    return out;
-}
-
-const struct ht_variant ht_variant_fd_fused = {
-    .name = "fd-fused",
-    .meaning = "finite differences, as fd-march, both passes of two terms in "
-               "one kernel",
-    .made_for = HT_FOR_GPU,
-    .medium = HT_POLYNOMIALS,
-    .refuses = fused_refuses,
-    .differences = true,
-    .layouts = HT_READS_PLAIN,
-    .shape = choose_shape,
-    .cost = fused_cost,
-    .stage = {{HT_STAGE_STEP, "ht_fd"}}};
-
 const struct ht_variant ht_variant_fd_vectors = {
     .name = "fd-vectors",
     .meaning = "finite differences by vectors along x1",

@@ -6,8 +6,8 @@
 
 #include "counts.h"
 
-extern const struct ht_variant ht_variant_fd_fused, ht_variant_fd_march,
-    ht_variant_fd_vectors, ht_variant_fd_plain;
+extern const struct ht_variant ht_variant_fd_march, ht_variant_fd_vectors,
+    ht_variant_fd_plain;
 /* Work of half a time step of finite differences per node; bytes count values.
  */
 struct ht_cost ht_cost_differences(const struct ht_spec *spec);

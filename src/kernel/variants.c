@@ -23,7 +23,6 @@ static const struct ht_variant *const variants[] = {
     &ht_variant_two_rolled,
     &ht_variant_two_naive,
     &ht_variant_gemm,
-    &ht_variant_fd_fused,
     &ht_variant_fd_march,
     &ht_variant_fd_vectors,
     &ht_variant_fd_plain,

@@ -62,16 +62,9 @@ struct ht_fd_engine_ops {
                          int64_t first, int64_t count, const double *from);
     enum ht_err (*read)(struct ht_fd_engine *e, struct ht_fd_array from,
                         int64_t first, int64_t count, double *to);
-    /* As in htwave/fd_kernel.h; edges and both: where the engine fuses. */
+    /* As in htwave/fd_kernel.h. */
     enum ht_err (*ghosts)(struct ht_fd_engine *e, const struct ht_fd_box *box,
                           const int sides[3][2], struct ht_fd_array u);
-    enum ht_err (*edges)(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                         const int sides[3][2], struct ht_fd_array u);
-    enum ht_err (*both)(struct ht_fd_engine *e, enum ht_step_part part,
-                        const struct ht_fd_box *box,
-                        const struct ht_fd_law *stage,
-                        const struct ht_fd_law *law, struct ht_fd_array u,
-                        struct ht_fd_array d, struct ht_fd_array out);
     enum ht_err (*stage)(struct ht_fd_engine *e, enum ht_step_part part,
                          const struct ht_fd_box *box,
                          const struct ht_fd_law *law, struct ht_fd_array u,
@@ -138,13 +131,9 @@ struct ht_fd_engine {
     struct ht_fd_layer_kernels *layers; /* NULL: no side absorbs */
     struct ht_packer *packer;           /* NULL: the grid is one slab */
     bool absolute;                      /* plain: of magnitudes, for bounds */
-    bool fuses; /* has both passes in one (ht_fd_fuses) */
 };
 void ht_fd_engine_plain(const struct ht_fd_spec *spec,
                         struct ht_fd_engine *out);
-/* Whether the kernels of a tuning have both passes in one. */
-bool ht_fd_tuning_fuses(const struct ht_fd_spec *spec,
-                        const struct ht_tuning *tuning);
 void ht_fd_engine_device(const struct ht_fd_spec *spec,
                          struct ht_device *device,
                          const struct ht_kernels *kernels,

@@ -107,24 +107,6 @@ static enum ht_err device_ghosts(struct ht_fd_engine *e,
     return ht_fd_fill_ghosts(e->kernels, box, sides, u.buffer);
 }
 
-static enum ht_err device_edges(struct ht_fd_engine *e,
-                                const struct ht_fd_box *box,
-                                const int sides[3][2], struct ht_fd_array u) {
-    return ht_fd_fill_edges(e->kernels, box, sides, u.buffer);
-}
-
-static enum ht_err device_both(struct ht_fd_engine *e, enum ht_step_part part,
-                               const struct ht_fd_box *box,
-                               const struct ht_fd_law *stage,
-                               const struct ht_fd_law *law,
-                               struct ht_fd_array u, struct ht_fd_array d,
-                               struct ht_fd_array out) {
-    const struct ht_fd_operator first = operator_of(stage),
-                                op = operator_of(law);
-    return ht_fd_both(e->kernels, part, box, &first, &op, u.buffer, d.buffer,
-                      out.buffer);
-}
-
 static enum ht_err device_stage(struct ht_fd_engine *e, enum ht_step_part part,
                                 const struct ht_fd_box *box,
                                 const struct ht_fd_law *law,
@@ -257,8 +239,6 @@ static const struct ht_fd_engine_ops device_ops = {
     .write = device_write,
     .read = device_read,
     .ghosts = device_ghosts,
-    .edges = device_edges,
-    .both = device_both,
     .stage = device_stage,
     .update = device_update,
     .advance = device_advance,
@@ -275,27 +255,18 @@ static const struct ht_fd_engine_ops device_ops = {
     .finish = device_finish,
 };
 
-bool ht_fd_tuning_fuses(const struct ht_fd_spec *spec,
-                        const struct ht_tuning *tuning) {
-    return tuning->variant != NULL &&
-           ht_fd_fuses(spec, ht_fd_variant_find(tuning->variant->name, false));
-}
-
 void ht_fd_engine_device(const struct ht_fd_spec *spec,
                          struct ht_device *device,
                          const struct ht_kernels *kernels,
                          struct ht_fd_engine *out) {
-    *out = (struct ht_fd_engine){
-        .ops = &device_ops,
-        .spec = *spec,
-        .device = device,
-        .kernels = kernels->fd,
-        .reduction = kernels->fd_reduction,
-        .injector = kernels->fd_injector,
-        .layers = kernels->fd_layers,
-        .fuses = ht_fd_fuses(spec,
-                             ht_fd_variant_find(kernels->variant->name, false)),
-        .packer = kernels->packer[0]};
+    *out = (struct ht_fd_engine){.ops = &device_ops,
+                                 .spec = *spec,
+                                 .device = device,
+                                 .kernels = kernels->fd,
+                                 .reduction = kernels->fd_reduction,
+                                 .injector = kernels->fd_injector,
+                                 .layers = kernels->fd_layers,
+                                 .packer = kernels->packer[0]};
 }
 
 /* ---- the kernels of a problem ---- */

@@ -22,7 +22,6 @@
 
 #include "fd_surface.h"
 #include "htwave/fourier.h"
-#include "htwave/fourier.h"
 #include "htwave/shots.h"
 
 enum { SPLINE = HT_FD_SPLINE };

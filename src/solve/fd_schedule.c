@@ -18,41 +18,25 @@ struct ht_fd_slab ht_fd_slab_of(const struct ht_problem *problem) {
         .reach = ht_fd_reach(&spec)};
 }
 
-/* An exchange serves `depth` applications of L: whole steps if that is even. A
- * mirror image or one from the other end is that of an own node. */
-bool ht_fd_can_fuse(const struct ht_problem *problem) {
-    const struct ht_fd_slab slab = ht_fd_slab_of(problem);
-    bool can = slab.terms == 2 && !slab.sources && problem->layers == NULL &&
-               (!ht_grid_cut(problem->grid) || slab.depth % 2 == 0);
-    for (int k = 0; k < problem->grid->dims; k++)
-        can = can && problem->grid->cells[k] > 2 * slab.reach;
-    return can;
-}
-
-int64_t ht_fd_ghosts(const struct ht_fd_slab *slab) {
-    return slab->fused ? 2 * slab->reach : slab->reach;
-}
-
 /* ---- passes ---- */
 
 enum { NONE = -1 };
 enum { U = 1 << HT_FD_U, D = 1 << HT_FD_D, W = 1 << HT_FD_W };
 
-/* Arrays of a pass: L is applied to `source`, `times` times; `reads` and
- * `writes` are masks of those that it reads and writes at its targets. */
+/* Arrays of a pass: L is applied to `source`; `reads` and `writes` are masks of
+ * those that it reads and writes at its targets. */
 struct pass {
-    int source, times;
+    int source;
     unsigned reads, writes;
 };
 
 static const struct pass passes[HT_FD_MOST_PASSES] = {
-    [HT_FD_STAGE] = {HT_FD_U, 1, 0, W},
-    [HT_FD_UPDATE] = {HT_FD_W, 1, U | D, U | D},
-    [HT_FD_RETREAT] = {NONE, 0, U | D, U},
-    [HT_FD_INCREMENT] = {HT_FD_W, 1, D, D},
-    [HT_FD_APPLY] = {HT_FD_W, 1, 0, 0},
-    [HT_FD_START] = {HT_FD_W, 1, 0, D},
-    [HT_FD_BOTH] = {HT_FD_U, 2, U | D, U | D | W}};
+    [HT_FD_STAGE] = {HT_FD_U, 0, W},
+    [HT_FD_UPDATE] = {HT_FD_W, U | D, U | D},
+    [HT_FD_RETREAT] = {NONE, U | D, U},
+    [HT_FD_INCREMENT] = {HT_FD_W, D, D},
+    [HT_FD_APPLY] = {HT_FD_W, 0, 0},
+    [HT_FD_START] = {HT_FD_W, 0, D}};
 
 int ht_fd_source(int terms, enum ht_fd_pass pass) {
     const int source = passes[pass].source;
@@ -79,8 +63,6 @@ int ht_fd_sequence_passes(const struct ht_fd_slab *slab,
         [HT_FD_MEASURE] = {2, {HT_FD_STAGE, HT_FD_APPLY}},
         [HT_FD_BEGIN] = {1, {HT_FD_START}}};
     int count = 0;
-    out[0] = HT_FD_BOTH;
-    if (slab->fused && sequence == HT_FD_FORWARDS) return 1;
     for (int i = 0; i < rows[sequence].count; i++)
         if (rows[sequence].pass[i] != HT_FD_STAGE || slab->terms > 1)
             out[count++] = rows[sequence].pass[i];
@@ -109,7 +91,7 @@ static int last_served(const struct ht_fd_slab *slab,
     const bool again = sequence <= HT_FD_BACKWARDS;
     int left = again ? slab->depth : 1;
     for (;; index++) {
-        left -= pass_of(slab, pass[index % count]).times;
+        left -= pass_of(slab, pass[index % count]).source != NONE;
         if (left == 0) return index;
     }
 }
@@ -131,8 +113,7 @@ struct ht_fd_planes ht_fd_exchange(const struct ht_fd_slab *slab,
             if (writes(&p, a)) need.of[a] = 0;
             if (reads(&p, a)) need.of[a] = ht_most(need.of[a], targets);
             if (p.source == a)
-                need.of[a] =
-                    ht_most(need.of[a], targets + p.times * slab->reach);
+                need.of[a] = ht_most(need.of[a], targets + slab->reach);
         }
     }
     return need;
@@ -181,8 +162,7 @@ static int64_t targets_beyond(const struct ht_fd_slab *slab,
     for (int a = 0; a < HT_FD_NAMES; a++) {
         if (reads(pass, a)) planes = ht_least(planes, state->valid.of[a]);
         if (pass->source == a)
-            planes = ht_least(planes,
-                              state->valid.of[a] - pass->times * slab->reach);
+            planes = ht_least(planes, state->valid.of[a] - slab->reach);
     }
     return planes;
 }

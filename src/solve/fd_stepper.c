@@ -49,9 +49,8 @@ static struct ht_fd_array source_of(const struct ht_fd_stepper *s,
 static enum ht_err run_ghosts(struct ht_fd_stepper *s,
                               const struct ht_task *task) {
     const struct ht_fd_box box = box_of(s, task);
-    const struct ht_fd_engine_ops *ops = s->engine.ops;
-    return (task->pass == HT_FD_BOTH ? ops->edges : ops->ghosts)(
-        &s->engine, &box, (const int(*)[2])s->sides, source_of(s, task));
+    return s->engine.ops->ghosts(&s->engine, &box, (const int(*)[2])s->sides,
+                                 source_of(s, task));
 }
 
 /* out = out + factor dt^2 L of the pass's source. */
@@ -76,18 +75,6 @@ static void rename_once(struct ht_fd_stepper *s) {
     v[HT_FD_W] = before;
     ht_fd_layers_turn(&s->layers);
     s->renamed = true;
-}
-
-static enum ht_err run_both(struct ht_fd_stepper *s,
-                            const struct ht_task *task) {
-    const double dt2 = s->problem.dt * s->problem.dt;
-    const struct ht_fd_law stage = ht_fd_scaled(&s->law, dt2 / 12);
-    const struct ht_fd_law law = ht_fd_scaled(&s->law, dt2);
-    const struct ht_fd_box box = box_of(s, task);
-    rename_once(s);
-    return s->engine.ops->both(&s->engine, task->part, &box, &stage, &law,
-                               s->values[HT_FD_W], s->values[HT_FD_D],
-                               s->values[HT_FD_U]);
 }
 
 static enum ht_err run_update(struct ht_fd_stepper *s,
@@ -137,8 +124,6 @@ static enum ht_err run_step(struct ht_fd_stepper *s,
         return add_to_source(s, task, 6, v[HT_FD_D]);
     case HT_FD_UPDATE:
         return run_update(s, task);
-    case HT_FD_BOTH:
-        return run_both(s, task);
     case HT_FD_RETREAT:
         return s->engine.ops->advance(&s->engine, &box, -1, v[HT_FD_D],
                                       v[HT_FD_U]);
@@ -378,7 +363,7 @@ static int64_t steps_alike(const struct ht_fd_stepper *s) {
 
 /* Where L is applied to u itself, u and w change names in each step. */
 static int64_t period(const struct ht_fd_stepper *s) {
-    return s->slab.terms > 1 && !s->slab.fused ? 1 : 2;
+    return s->slab.terms > 1 ? 1 : 2;
 }
 
 static enum ht_err record(struct ht_fd_stepper *s) {

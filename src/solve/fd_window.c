@@ -21,7 +21,7 @@ static int64_t nodes_beyond(const struct ht_fd_stepper *s, int axis, int side) {
     if (axis >= s->problem.grid->dims) return 0;
     if (axis == 2 && slab->neighbour[side])
         return ht_fd_planes_needed(slab->reach, slab->depth);
-    return ht_fd_ghosts(slab);
+    return slab->reach;
 }
 
 static void make_axis(struct ht_fd_stepper *s, int axis) {
@@ -29,7 +29,7 @@ static void make_axis(struct ht_fd_stepper *s, int axis) {
     struct ht_fd_slab *slab = &s->slab;
     int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, axis);
     if (axis == 2) nodes = s->last - s->first;
-    const struct ht_fd_row row = ht_fd_row(nodes, ht_fd_ghosts(slab));
+    const struct ht_fd_row row = ht_fd_row(nodes, slab->reach);
     const int64_t begin = axis == 0 ? row.begin : nodes_beyond(s, axis, 0);
     s->box.begin[axis] = slab->own.begin[axis] = begin;
     s->box.end[axis] = slab->own.end[axis] = begin + nodes;
@@ -53,7 +53,6 @@ void ht_fd_stepper_plan(const struct ht_problem *problem,
     out->problem = *problem;
     out->engine = *engine;
     out->slab = ht_fd_slab_of(problem);
-    out->slab.fused = engine->fuses && ht_fd_can_fuse(problem);
     ht_grid_own(grid, HT_PRIMARY, &out->first, &out->last);
     for (int side = 0; side < 2; side++)
         out->slab.neighbour[side] = ht_grid_neighbour(grid, side) >= 0;
@@ -84,8 +83,7 @@ ht_differences_stepper_budget(const struct ht_problem *problem,
                               const struct ht_tuning *tuning,
                               const struct ht_device_info *info) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
-    const struct ht_fd_engine engine = {
-        .spec = spec, .fuses = ht_fd_tuning_fuses(&spec, tuning)};
+    const struct ht_fd_engine engine = {.spec = spec};
     struct ht_fd_array *list[MOST_ARRAYS];
     struct ht_fd_stepper s = {.steps = 0};
     int64_t message;

@@ -186,10 +186,7 @@ enum ht_err ht_test_problem_verify(const struct ht_part *test,
     const struct ht_fd_spec fd = {.dims = test->grid.dims,
                                   .radius = test->problem.fd.order / 2,
                                   .density = test->problem.fd.density};
-    const struct ht_fd_variant *variant =
-        ht_fd_variant_find(kernels->variant->name, false);
-    const int64_t side =
-        test->problem.fd.order > 0 ? ht_fd_margin(&fd, variant) + 2 : 3;
+    const int64_t side = test->problem.fd.order > 0 ? ht_fd_reach(&fd) + 2 : 3;
     const int64_t cells[3] = {side, side, side};
     const int few = 6;
     struct ht_part small;

@@ -47,7 +47,7 @@ static int64_t round_up(int64_t n) {
 
 /* The window has just the room that the header asks for. */
 static void set_box(struct scene *s) {
-    const int64_t reach = ht_fd_margin(&s->c->spec, s->c->variant);
+    const int64_t reach = ht_fd_reach(&s->c->spec);
     int64_t count[3] = {1, 1, 1};
     for (int k = 0; k < 3; k++) {
         const bool there = k < s->c->spec.dims;
@@ -351,8 +351,6 @@ static void run_spec(struct ht_device *device, const struct ht_fd_spec *spec,
     for (int v = 0; v < ht_fd_variant_count(); v++)
         for (int n = 0; n < SIZES; n++) {
             const struct ht_fd_variant *variant = ht_fd_variant_at(v);
-            /* Its passes are fd-march's. */
-            if (strcmp(variant->name, "fd-fused") == 0) continue;
             if (!small && !test_all() && (v + turn) % 2 != 0) continue;
             struct fd_case c = {.spec = *spec,
                                 .variant = variant,
@@ -395,106 +393,6 @@ static void run_cases(struct ht_device *device) {
     }
 }
 
-/* ---- both passes in one launch ---- */
-
-/* The same by fd-plain: a stage on all that w is needed on, then an update. */
-static enum ht_err two_passes(const struct scene *s,
-                              struct ht_fd_kernels *plain,
-                              const struct ht_fd_operator *stage,
-                              const struct ht_fd_operator *op,
-                              struct ht_buffer *w) {
-    const enum ht_step_part part = HT_PART_INTERIOR;
-    struct ht_buffer *const *b = s->buffer;
-    struct ht_fd_box around = s->box;
-    for (int k = 0; k < 3; k++) {
-        around.begin[k] -= s->c->spec.radius;
-        around.end[k] += s->c->spec.radius;
-    }
-    TRY(ht_fd_stage(plain, part, &around, stage, b[U], w));
-    return ht_fd_update(plain, part, &s->box, op, w, b[D], b[U], b[P]);
-}
-
-/* got: d and what u becomes, in P. */
-static enum ht_err run_both(struct scene *s, struct ht_fd_kernels *kernels,
-                            bool fused, double *const got[2]) {
-    struct ht_fd_operator stage = {.a = s->buffer[A]}, op = stage;
-    for (int k = 0; k < 3; k++) {
-        op.scale[k] = s->scale[k];
-        stage.scale[k] = s->scale[k] / 12;
-    }
-    for (int f = 0; f < FIELDS; f++)
-        TRY(move(s, s->buffer[f], s->value[f], true));
-    if (fused)
-        TRY(ht_fd_both(kernels, HT_PART_BOUNDARY, &s->box, &stage, &op,
-                       s->buffer[U], s->buffer[D], s->buffer[P]));
-    else
-        TRY(two_passes(s, kernels, &stage, &op, s->buffer[W]));
-    TRY(ht_device_finish(s->device));
-    TRY(move(s, s->buffer[D], got[0], false));
-    return move(s, s->buffer[P], got[1], false);
-}
-
-/* *kept: values outside the box, or of the box before, that were not changed as
- * they should. */
-static enum ht_err compare_both(struct scene *s, int64_t *unequal,
-                                int64_t *kept) {
-    const struct ht_fd_variant *plain = ht_fd_variant_find("fd-plain", false);
-    struct ht_fd_kernels *kernels[2] = {NULL, NULL};
-    double *other[2] = {NULL, NULL};
-    enum ht_err err = make_scene(s);
-    for (int i = 0; err == HT_OK && i < 2; i++) {
-        err = HT_ALLOC(other[i], s->nodes);
-        if (err == HT_OK)
-            err = ht_fd_kernels_create(
-                s->device, &s->c->spec, i ? plain : s->c->variant,
-                i ? NULL : &s->c->shape, NULL, &kernels[i]);
-        if (err == HT_OK)
-            err = run_both(s, kernels[i], i == 0, i ? other : s->got);
-    }
-    for (int i = 0; err == HT_OK && i < 2; i++)
-        for (int64_t n = 0; n < s->nodes; n++) {
-            const double before = s->value[i ? P : D][n];
-            *unequal += s->got[i][n] != other[i][n];
-            *kept += (s->got[i][n] == before) == inside(s, n);
-        }
-    for (int i = 0; i < 2; i++) {
-        free(other[i]);
-        ht_fd_kernels_destroy(kernels[i]);
-    }
-    return err;
-}
-
-static void test_both(struct ht_device *device) {
-    static const int64_t cells[][3] = {
-        {6, 3, 2}, {77, 19, 13}, {64, 16, 16}, {70, 33, 9}};
-    const struct ht_fd_variant *fused = ht_fd_variant_find("fd-fused", false);
-    const struct ht_fd_shape some = {.packs = 8, .rows = 3, .planes = 4};
-    for (int i = 0; i < 16; i++) {
-        const int n = i % 4, turn = i / 4;
-        struct fd_case c = {.spec = {.dims = 3,
-                                     .radius = 1 + turn % 2,
-                                     .fp64 = turn / 2 != turn % 2},
-                            .variant = fused,
-                            .part = n % 2 != 0};
-        struct scene s = {.device = device, .c = &c};
-        int64_t unequal = 0, kept = 0;
-        /* Both radii, both precisions, with and without a shape. */
-        if ((small && i != 1) || (!test_all() && turn > 1)) continue;
-        if (c.spec.fp64 && !ht_device_info(device)->fp64) continue;
-        if (turn % 2 == 0 || turn == 3) c.shape = some;
-        memcpy(c.nodes, small ? small_sizes[1][2] : cells[n], sizeof c.nodes);
-        const enum ht_err err = compare_both(&s, &unequal, &kept);
-        TEST_CHECK(err == HT_OK && unequal == 0 && kept == 0,
-                   "both passes, order %d %s, %d x %d x %d: %lld values unlike "
-                   "two passes', %lld kept or changed wrongly %s",
-                   2 * c.spec.radius, c.spec.fp64 ? "double" : "single",
-                   (int)c.nodes[0], (int)c.nodes[1], (int)c.nodes[2],
-                   (long long)unequal, (long long)kept,
-                   err ? ht_err_message() : "");
-        free_scene(&s);
-    }
-}
-
 /* ---- ghosts and advance ---- */
 
 /* Node whose image is the ghost `way` nodes beyond the end at edge. */
@@ -528,50 +426,20 @@ static void expect_ghosts(const struct scene *s, const int sides[3][2],
     }
 }
 
-/* As deep as both passes read, beyond two and three axes, too: what is there of
- * a neighbour stays. */
-static void expect_edges(const struct scene *s, const int sides[3][2],
-                         double *value) {
-    const int64_t reach = ht_fd_margin(&s->c->spec, s->c->variant);
-    const int64_t stride[3] = {1, s->box.row, s->box.plane};
-    for (int64_t i = 0; i < s->nodes; i++) {
-        const int64_t m[3] = {i % s->box.row,
-                              i / s->box.row % (s->box.plane / s->box.row),
-                              i / s->box.plane};
-        int64_t from = i;
-        double sign = 1;
-        bool near = true;
-        for (int k = 0; k < 3; k++) {
-            const int64_t begin = s->box.begin[k], end = s->box.end[k];
-            const bool above = m[k] >= end, out = above || m[k] < begin;
-            const int64_t edge = above ? end - 1 : begin;
-            const int side = sides[k][above];
-            near = near && llabs(m[k] - edge) <= (out ? reach : end);
-            if (!out || side == HT_FD_SIDE_NONE) continue;
-            from += stride[k] *
-                    (source_of(side, edge, m[k] - edge, end - begin) - m[k]);
-            sign *= side < 0 ? -1 : 1;
-        }
-        if (near) value[i] = sign * s->value[U][from];
-    }
-}
-
 static enum ht_err run_ghosts(struct scene *s, const int sides[3][2],
                               int64_t *wrong, double *worst) {
-    const bool fused = ht_fd_fuses(&s->c->spec, s->c->variant);
     struct ht_fd_kernels *kernels = NULL;
     const double factor = -0.7, unit = DBL_EPSILON / 2;
     TRY(make_scene(s));
     memcpy(s->got[0], s->value[U], (size_t)s->nodes * sizeof *s->got[0]);
-    (fused ? expect_edges : expect_ghosts)(s, sides, s->got[0]);
+    expect_ghosts(s, sides, s->got[0]);
     TRY(ht_fd_kernels_create(s->device, &s->c->spec, s->c->variant, NULL, NULL,
                              &kernels));
     enum ht_err err = HT_OK;
     for (int f = 0; err == HT_OK && f < A; f++)
         err = move(s, s->buffer[f], s->value[f], true);
     if (err == HT_OK)
-        err = (fused ? ht_fd_fill_edges : ht_fd_fill_ghosts)(
-            kernels, &s->box, sides, s->buffer[U]);
+        err = ht_fd_fill_ghosts(kernels, &s->box, sides, s->buffer[U]);
     if (err == HT_OK)
         err =
             ht_fd_advance(kernels, &s->box, factor, s->buffer[D], s->buffer[P]);
@@ -600,25 +468,22 @@ static void test_ghosts(struct ht_device *device) {
         {{0, 0}, {-1, 1}, {none, none}},
         {{-1, 1}, {0, 0}, {none, -1}},
     };
-    for (int n = 0; n < 16; n++) {
-        const bool fused = n >= 12;
+    for (int n = 0; n < 12; n++) {
         const struct fd_case c = {
-            .spec = {.dims = fused ? 3 : 1 + n % 3,
-                     .radius = 1 + n * 3 % (small || fused ? 2 : 8),
+            .spec = {.dims = 1 + n % 3,
+                     .radius = 1 + n * 3 % (small ? 2 : 8),
                      .fp64 = n % 2 && ht_device_info(device)->fp64,
                      .density = n / 6 == 1},
-            .variant =
-                ht_fd_variant_find(fused ? "fd-fused" : "fd-plain", false),
+            .variant = ht_fd_variant_find("fd-plain", false),
             .nodes = {18 + n, small ? 6 : 17, small ? 5 : 19}};
         struct scene s = {.device = device, .c = &c};
         int64_t wrong = 0;
         double worst = 0;
-        const int set = fused ? n % 4 : n / 3;
+        const int set = n / 3;
         enum ht_err err = run_ghosts(&s, sides[set], &wrong, &worst);
         TEST_CHECK(err == HT_OK && wrong == 0,
-                   "%s %dD reach %d, sides %d: %lld values wrong %s",
-                   fused ? "edges" : "ghosts", c.spec.dims,
-                   ht_fd_margin(&c.spec, c.variant), set, (long long)wrong,
+                   "ghosts %dD reach %d, sides %d: %lld values wrong %s",
+                   c.spec.dims, ht_fd_reach(&c.spec), set, (long long)wrong,
                    err ? ht_err_message() : "");
         TEST_BELOW(worst, 1.0, "advance %dD %s", c.spec.dims,
                    c.spec.fp64 ? "double" : "single");
@@ -629,7 +494,6 @@ static void test_ghosts(struct ht_device *device) {
 /* Of a constant, exactly nothing. */
 static void test_constant(struct ht_device *device) {
     for (int v = 0; v < ht_fd_variant_count(); v++) {
-        if (strcmp(ht_fd_variant_at(v)->name, "fd-fused") == 0) continue;
         const struct fd_case c = {.spec = {.dims = 3, .radius = v + 2},
                                   .variant = ht_fd_variant_at(v),
                                   .nodes = {21, 6, 5}};
@@ -676,7 +540,6 @@ int main(int argc, char **argv) {
         return test_end("kernel/fd");
     }
     run_cases(device);
-    test_both(device);
     test_ghosts(device);
     test_constant(device);
     test_measure(device);

@@ -206,7 +206,7 @@ static const struct test_case cases[] = {
      "boundary.x1=absorbing; boundary.x2=rigid",
      0},
     {"time.scheme=fd; grid.cells=[18,17,19]; grid.order=4; "
-     "time.stages=2; boundary.x2=rigid; device.variant=fd-fused",
+     "time.stages=2; boundary.x2=rigid; device.variant=fd-march",
      0},
 };
 /* For GPUs, of which some run branches side by side: too long for a CPU. */

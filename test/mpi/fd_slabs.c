@@ -164,22 +164,6 @@ static enum ht_err back(const struct trial *t, const struct ht_stepper *s,
  * more than a rounding of the values; with means, so that u has one at step
  * 100, which is taken out. */
 static bool quiet;
-/* Data that are 0 on free walls, as those of a run: behind these the first pass
- * is then computed as it is mirrored. */
-static bool meet_walls;
-
-/* Whether a node of a plane is on a free wall. */
-static bool is_free(const struct ht_grid *grid, int64_t m3, int64_t node) {
-    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    const int64_t m[3] = {node % n1, node / n1, m3};
-    bool found = false;
-    for (int k = 0; k < 3; k++)
-        for (int side = 0; side < 2; side++)
-            found = found ||
-                    (grid->wall[k][side] < 0 &&
-                     m[k] == side * (ht_grid_nodes(grid, HT_PRIMARY, k) - 1));
-    return found;
-}
 
 static enum ht_err put(const struct trial *t, const struct ht_grid *grid,
                        const struct ht_stepper *s, enum ht_subgrid subgrid,
@@ -196,7 +180,6 @@ static enum ht_err put(const struct trial *t, const struct ht_grid *grid,
             const uint64_t key = (uint64_t)(m * total + n) * 2;
             data[n] = ht_rng_uniform(seed, key + (subgrid == HT_DUAL));
             if (quiet) data[n] = m > 0 ? 0 : data[n] + 1;
-            if (meet_walls && is_free(grid, m, n % plane)) data[n] = 0;
         }
         err = s->ops->put(s->self, subgrid, m, m + 1, data);
     }
@@ -300,14 +283,14 @@ static enum ht_err count(const struct trial *t, const struct ht_stepper *s,
 
 /* kernels: of all ranks, and of each alone. */
 static enum ht_err run(const struct scene *scene, const struct trial *t,
-                       const struct ht_kernels *kernels[2], int steps,
+                       const struct ht_kernels *kernels, int steps,
                        double numbers[3]) {
     struct ht_stepper together = {0}, alone = {0};
     double energy[2][3] = {{0}};
     enum ht_err err =
-        ht_stepper_create(&t->problem, scene->device, kernels[0], &together);
+        ht_stepper_create(&t->problem, scene->device, kernels, &together);
     if (err == HT_OK)
-        err = ht_stepper_create(&t->alone, scene->device, kernels[1], &alone);
+        err = ht_stepper_create(&t->alone, scene->device, kernels, &alone);
     if (err == HT_OK) err = work(t, &t->grid, &together, steps, energy[0]);
     if (err == HT_OK) err = work(t, &t->whole, &alone, steps, energy[1]);
     if (err == HT_OK) err = compare(t, &together, &alone, &numbers[0]);
@@ -322,8 +305,8 @@ static enum ht_err run(const struct scene *scene, const struct trial *t,
 
 /* ---- cases ---- */
 
-static void judge_both(const struct scene *scene, struct trial *t, bool driven,
-                       const struct ht_kernels *kernels[2], int steps) {
+static void judge(const struct scene *scene, struct trial *t, bool driven,
+                  const struct ht_kernels *kernels, int steps) {
     double numbers[3] = {0};
     struct sources sources = {.params = NULL};
     const size_t end = strlen(t->name);
@@ -337,12 +320,6 @@ static void judge_both(const struct scene *scene, struct trial *t, bool driven,
                    "%s: %.0f values, %.0f energies and %.0f counts differ",
                    t->name, numbers[0], numbers[1], numbers[2]);
     remove_sources(&sources);
-}
-
-static void judge(const struct scene *scene, struct trial *t, bool driven,
-                  const struct ht_kernels *kernels, int steps) {
-    judge_both(scene, t, driven,
-               (const struct ht_kernels *[2]){kernels, kernels}, steps);
 }
 
 /* Layers on all sides, of `type`; their planes along x3 end inside the first
@@ -420,30 +397,6 @@ static void run_kind(const struct scene *scene, struct kind kind) {
     ht_kernels_destroy(&kernels);
 }
 
-/* Steps in one pass, of all ranks where the halo is as deep, against those in
- * two. */
-static void run_fused(const struct scene *scene) {
-    static const struct kind kinds[2] = {{4, false, false, "fd-fused"},
-                                         {4, false, false, "auto"}};
-    struct ht_kernels kernels[2] = {0};
-    struct trial t[2];
-    bool ready = true;
-    for (int i = 0; i < 2; i++) {
-        make(&t[i], scene, &kinds[i], 2, 1, 0);
-        ready = ready && trial_kernels(scene, &t[i], &kernels[i]) == HT_OK;
-    }
-    if (!ready) TEST_CHECK(false, "%s: %s", t[0].name, ht_err_message());
-    meet_walls = true;
-    for (int i = 0; ready && i < 4; i++) {
-        make(&t[0], scene, &kinds[0], 2, 1 + i % 2, i / 2);
-        judge_both(scene, &t[0], false,
-                   (const struct ht_kernels *[2]){&kernels[0], &kernels[1]},
-                   4 + i % 3);
-    }
-    meet_walls = false;
-    for (int i = 0; i < 2; i++) ht_kernels_destroy(&kernels[i]);
-}
-
 int main(int argc, char **argv) {
     static const struct kind kinds[] = {{2, false, false, "auto"},
                                         {6, false, true, "auto"},
@@ -453,7 +406,6 @@ int main(int argc, char **argv) {
     bool here = scene_open(&scene, argc, argv);
     for (int i = 0; here && i < (int)(sizeof kinds / sizeof *kinds); i++)
         run_kind(&scene, kinds[i]);
-    if (here) run_fused(&scene);
     for (int i = 1; here && i < 3; i++) run_layers(&scene, kinds[i]);
     return scene_close(&scene, "fd_slabs");
 }

@@ -46,20 +46,17 @@ static const bool written[HT_FD_MOST_PASSES][HT_FD_NAMES] = {
     [HT_FD_UPDATE] = {[HT_FD_U] = true, [HT_FD_D] = true},
     [HT_FD_RETREAT] = {[HT_FD_U] = true},
     [HT_FD_INCREMENT] = {[HT_FD_D] = true},
-    [HT_FD_START] = {[HT_FD_D] = true},
-    [HT_FD_BOTH] = {[HT_FD_U] = true, [HT_FD_D] = true, [HT_FD_W] = true}};
+    [HT_FD_START] = {[HT_FD_D] = true}};
 
 static bool adds(int pass, int name) {
     return (pass == HT_FD_RETREAT && name == HT_FD_D) ||
-           (pass == HT_FD_BOTH && name != HT_FD_W) ||
-           (pass != HT_FD_STAGE && pass != HT_FD_BOTH && pass != HT_FD_START &&
-            written[pass][name]);
+           (pass != HT_FD_STAGE && pass != HT_FD_START && written[pass][name]);
 }
 
 static void step(struct rank *r, const struct ht_task *task, int64_t *done) {
     const struct ht_box *own = &r->slab.own;
     const int source = ht_fd_source(r->slab.terms, (enum ht_fd_pass)task->pass);
-    const int64_t reach = r->slab.reach * (task->pass == HT_FD_BOTH ? 2 : 1);
+    const int64_t reach = r->slab.reach;
     for (int64_t m = task->targets.box.begin[2]; m < task->targets.box.end[2];
          m++) {
         for (int64_t q = m - reach; source >= 0 && q <= m + reach; q++) {
@@ -108,8 +105,7 @@ static void receive(struct rank *r, const int64_t *planes) {
 static void sample(struct rank *r, const struct ht_task *task, int index,
                    int count) {
     const struct ht_box *own = &r->slab.own;
-    r->wrong += index + 1 != count ||
-                task->pass != (r->slab.fused ? HT_FD_BOTH : HT_FD_UPDATE);
+    r->wrong += index + 1 != count || task->pass != HT_FD_UPDATE;
     for (int64_t m = own->begin[2]; m < own->end[2]; m++)
         r->wrong += r->plane[HT_FD_U][m] != r->version[HT_FD_U];
 }
@@ -164,17 +160,15 @@ static void start(struct rank *r) {
     run(r, HT_FD_BEGIN, 0, 1);
 }
 
-static void any_order(int depth, int terms, int64_t reach, bool wall,
-                      bool fused) {
+static void any_order(int depth, int terms, int64_t reach, bool wall) {
     enum { MOVES = 300 };
     static struct rank r;
     make_slab(&r, depth, terms, reach, wall);
     r.slab.samples = true;
-    r.slab.fused = fused;
     for (int n = 0; n < MOVES; n++) {
         const uint64_t bits = ht_rng_bits(3, (uint64_t)n) >> 16;
         const int what = (int)(bits % 12);
-        if (what < 4) run(&r, HT_FD_FORWARDS, 0, fused ? 1 : terms);
+        if (what < 4) run(&r, HT_FD_FORWARDS, 0, terms);
         if (what == 4 || what == 5) run(&r, HT_FD_BACKWARDS, 0, 1);
         if (what == 5 || what == 6) run(&r, HT_FD_BACKWARDS, 1, 1 + terms);
         if (what == 7) run(&r, HT_FD_MEASURE, 0, terms);
@@ -184,20 +178,18 @@ static void any_order(int depth, int terms, int64_t reach, bool wall,
         if (what == 11) start(&r);
     }
     TEST_CHECK(r.wrong == 0,
-               "depth %d, %d term(s)%s, reach %d, %s: %d faults in %d moves",
-               depth, terms, fused ? " in one pass" : "", (int)reach,
-               wall ? "a wall" : "two neighbours", r.wrong, MOVES);
+               "depth %d, %d term(s), reach %d, %s: %d faults in %d moves",
+               depth, terms, (int)reach, wall ? "a wall" : "two neighbours",
+               r.wrong, MOVES);
 }
 
-static void in_turn(int depth, int terms, bool back, bool fused) {
+static void in_turn(int depth, int terms, bool back) {
     enum { STEPS = 60 };
     static struct rank r;
     make_slab(&r, depth, terms, 3, false);
     r.slab.samples = true;
-    r.slab.fused = fused;
     for (int n = 0; n < STEPS; n++)
-        run(&r, back ? HT_FD_BACKWARDS : HT_FD_FORWARDS, 0,
-            fused && !back ? 1 : terms + back);
+        run(&r, back ? HT_FD_BACKWARDS : HT_FD_FORWARDS, 0, terms + back);
     const int64_t sends = r.counts.tasks[HT_TASK_SEND];
     /* The last one of steps back comes with the next retreat. */
     const int64_t wanted =
@@ -234,9 +226,6 @@ static void test_planes(void) {
         judge_planes(&r, HT_FD_FORWARDS, 0, (int64_t[]){all, two, 0});
         judge_planes(&r, HT_FD_FORWARDS, 1, (int64_t[]){less, less, all});
         judge_planes(&r, HT_FD_BEGIN, 0, (int64_t[]){0, 0, m});
-        r.slab.fused = k % 2 == 0; /* the same in one pass */
-        if (r.slab.fused)
-            judge_planes(&r, HT_FD_FORWARDS, 0, (int64_t[]){all, two, 0});
         TEST_CHECK(ht_fd_planes_needed(m, k) == all, "depth %d: %d planes", k,
                    (int)all);
     }
@@ -248,8 +237,8 @@ static void judge_text(struct rank *r, const char *wanted) {
     struct ht_task tasks[HT_FD_MOST_TASKS];
     struct ht_schedule s = {.task = tasks};
     struct ht_text text = {0};
-    const int passes = r->slab.fused ? 1 : r->slab.terms;
-    ht_fd_schedule_make(&r->slab, HT_FD_FORWARDS, 0, passes, &r->state, &s);
+    ht_fd_schedule_make(&r->slab, HT_FD_FORWARDS, 0, r->slab.terms, &r->state,
+                        &s);
     ht_schedule_add_text(&s, &text);
     TEST_CHECK(text.data != NULL && strcmp(text.data, wanted) == 0,
                "depth %d, %d term(s): %s", r->slab.depth, r->slab.terms,
@@ -273,8 +262,6 @@ static void test_order(void) {
     r.slab.ghosts = false;
     r.state = (struct ht_fd_halo_state){.open = false};
     judge_text(&r, "step interior, step interior");
-    r.slab.fused = true;
-    judge_text(&r, "step interior");
 }
 
 int main(void) {
@@ -283,11 +270,8 @@ int main(void) {
     for (int depth = 1; depth <= 5; depth++)
         for (int i = 0; i < 8; i++) {
             const int terms = 1 + (i & 1);
-            any_order(depth, terms, 1 + (i & 2) * 3, i & 4, false);
-            if (i < 4) in_turn(depth, terms, i & 2, false);
-            if (terms == 1 || depth % 2 != 0) continue;
-            any_order(depth, terms, 1 + (i & 2) * 3, i & 4, true);
-            if (i < 4) in_turn(depth, terms, i & 2, true);
+            any_order(depth, terms, 1 + (i & 2) * 3, i & 4);
+            if (i < 4) in_turn(depth, terms, i & 2);
         }
     return test_end("fd_schedule");
 }
