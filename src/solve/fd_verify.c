@@ -7,12 +7,11 @@
 
 /* Periodic, some more points than the stencil spans, a medium that jumps at
  * every node. */
-static void make_test(const struct ht_fd_spec *spec,
-                      const struct ht_fd_variant *variant, int terms,
+static void make_test(const struct ht_fd_spec *spec, int terms,
                       const struct ht_equations *eq, struct ht_grid *grid,
                       struct ht_problem *out) {
     const struct ht_fd_weights w = ht_fd_weights(2 * spec->radius);
-    const int least = ht_fd_margin(spec, variant) + 2;
+    const int least = ht_fd_reach(spec) + 2;
     *grid = (struct ht_grid){.dims = spec->dims, .order = 0};
     for (int k = 0; k < 3; k++) {
         grid->cells[k] = k < spec->dims ? least + 2 - k : 1;
@@ -41,8 +40,7 @@ enum ht_err ht_fd_verify(struct ht_device *device,
     struct ht_problem problem;
     struct ht_grid grid;
     double worst = INFINITY;
-    make_test(spec, ht_fd_variant_find(variant, info->gpu), terms, &eq, &grid,
-              &problem);
+    make_test(spec, terms, &eq, &grid, &problem);
     struct ht_tuning tuning = {.fp64 = spec->fp64, .block = 1};
     const struct ht_spec of = ht_problem_spec(&problem, &tuning, HT_PRIMARY);
     tuning.variant = ht_variant_find(variant, &of, info->gpu);
