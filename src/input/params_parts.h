@@ -33,6 +33,11 @@ HT_CHECKED enum ht_err ht_params_store_member(struct ht_params *params,
                                               const struct ht_option *option,
                                               const struct ht_setting *setting);
 
+/* Gives the option in base, of this key, its default. */
+HT_CHECKED enum ht_err ht_params_set_default(struct ht_params *params,
+                                             void *base,
+                                             const struct ht_option *option);
+
 /* ---- params_lists.c ---- */
 /* One value of the parameters, in a list's group or not. */
 struct ht_leaf {
@@ -56,7 +61,7 @@ HT_CHECKED enum ht_err ht_params_check_axes(const struct ht_params *params,
                                             const struct ht_option *row,
                                             const char *key);
 
-/* ---- params.c ---- */
+/* ---- params_source.c ---- */
 /* Where the key was set; NULL: nowhere. */
 const struct ht_source *ht_params_source(const struct ht_params *params,
                                          const char *key);
@@ -64,15 +69,21 @@ HT_CHECKED enum ht_err ht_params_remember(struct ht_params *params,
                                           const struct ht_setting *setting);
 /* What was said about keys inside a map, list or group no longer holds. */
 void ht_params_forget(struct ht_params *params, const char *group);
-/* Gives the option in base, of this key, its default. */
-HT_CHECKED enum ht_err ht_params_set_default(struct ht_params *params,
-                                             void *base,
-                                             const struct ht_option *option);
+void ht_params_free_sources(struct ht_sources *sources); /* NULL allowed */
+/* The value stands in the input file, not on the command line. */
+bool ht_params_in_file(const struct ht_params *params, const char *key);
+
+/* The key is inside the group of that name. */
+bool ht_key_inside(const char *key, const char *group);
+
+/* ---- params_names.c ---- */
 /* The name that users of other programs give to an option: the option's last
  * name, for index 0, 1, ..; NULL: there are no more. */
 const char *ht_params_synonym(const char *word, int index);
-/* The value stands in the input file, not on the command line. */
-bool ht_params_in_file(const struct ht_params *params, const char *key);
+/* Fail: there is no such key, or group, but one that may have been meant. */
+HT_CHECKED enum ht_err ht_params_unknown_key(const struct ht_setting *setting);
+HT_CHECKED enum ht_err
+ht_params_unknown_group(const struct ht_setting *setting);
 
 /* ---- params_files.c ---- */
 /* Makes relative names of files in the input file those from the current

@@ -363,3 +363,26 @@ enum ht_err ht_params_store_member(struct ht_params *params,
     free(map->text[index]);
     return ht_text_copy(text, &map->text[index]);
 }
+
+/* ---- defaults ---- */
+
+/* A default on its way to its place. */
+struct default_target {
+    struct ht_params *params;
+    void *base;
+    const struct ht_option *option;
+};
+
+static enum ht_err visit_default(void *data, const struct ht_setting *setting) {
+    const struct default_target *to = data;
+    return ht_params_store(to->params, to->base, to->option, setting);
+}
+
+enum ht_err ht_params_set_default(struct ht_params *params, void *base,
+                                  const struct ht_option *option) {
+    struct default_target to = {params, base, option};
+    ht_params_clear(base, option);
+    if (!option->fallback) return HT_OK;
+    return ht_config_read_value(option->key, option->fallback, visit_default,
+                                &to);
+}

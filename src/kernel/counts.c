@@ -416,3 +416,17 @@ struct ht_cost ht_cost_separable(const struct ht_variant *variant,
     (void)kernel;
     return operator_cost(spec, &z, separable_fma(&z, spec->eq->dims));
 }
+
+/* Of half a time step per node. One pass reads the field, the increment and the
+ * medium and writes the first two; a second term of the series adds one that
+ * reads two values and writes one, and one value more to read. */
+struct ht_cost ht_cost_differences(const struct ht_spec *spec) {
+    const int passes = spec->stages > 1 ? 2 : 1;
+    const bool density = spec->density;
+    const double taps =
+        density ? 2.0 * spec->differences : spec->differences / 2.0 + 1;
+    const double medium = density ? 1 + spec->eq->dims : 1;
+    const double values = (passes > 1 ? 2 + 5 : 4) + passes * medium;
+    return (struct ht_cost){.fma = passes * (spec->eq->dims * taps + 2) / 2,
+                            .bytes = values / 2};
+}

@@ -2,6 +2,20 @@
 #include "local_sizes.h"
 #include "variant.h"
 
+/* Whether a scalar and its partners (ht_sizes.chain) have materials that differ
+ * between axes. Those of a uniform medium are in the factors of the axes. */
+static bool materials_differ(const struct ht_spec *spec) {
+    const struct ht_term *term = spec->eq->term;
+    const struct ht_sizes z = ht_sizes_of(spec);
+    for (int k = 1; k < spec->eq->dims && spec->medium_degree >= 0; k++)
+        if (term[z.term_of_chain[k]].material !=
+                term[z.term_of_chain[0]].material ||
+            term[z.term_of_partner[k]].material !=
+                term[z.term_of_partner[0]].material)
+            return true;
+    return false;
+}
+
 static const char *refuses(const struct ht_spec *spec) {
     const int most_values = 64; /* of a polynomial in a work-item's registers */
     struct ht_sizes z = ht_sizes_of(spec);
@@ -9,7 +23,7 @@ static const char *refuses(const struct ht_spec *spec) {
     if (z.chain != 0)
         return "the system is not one scalar with a partner per axis";
     if (spec->old_sign != 0) return "it has no leapfrog form";
-    if (ht_chain_materials_differ(spec)) return "materials differ between axes";
+    if (materials_differ(spec)) return "materials differ between axes";
     if (spec->order > 3 || values > most_values)
         return "the order is too high for its registers";
     return NULL;

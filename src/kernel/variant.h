@@ -33,10 +33,6 @@ extern const struct ht_variant ht_variant_parity_chains; /* parity_chains.c */
 /* Whether one of the variant's kernels is of this kind. */
 bool ht_variant_has(const struct ht_variant *variant, enum ht_stage_kind kind);
 
-/* Whether a scalar and its partners (ht_sizes.chain) have materials that differ
- * between axes. */
-bool ht_chain_materials_differ(const struct ht_spec *spec);
-
 /* Bytes of local memory that a kernel may use. */
 int64_t ht_local_limit(const struct ht_device_info *info);
 /* The same for kernels with vectors of targets, on a CPU, where local memory is

@@ -1,0 +1,118 @@
+/* What rows of variants ask of a spec, a device and each other. */
+#include "variant.h"
+
+#include <math.h>
+
+#include "local_sizes.h"
+
+bool ht_spec_reads(const struct ht_spec *spec, int material) {
+    return spec->medium_degree >= 0 ||
+           ht_material_layer(spec->eq, material) >= 0;
+}
+
+bool ht_spec_constant(const struct ht_spec *spec, int material) {
+    return spec->medium_degree > 0 && material >= 0 &&
+           (spec->constant >> material & 1u) != 0;
+}
+
+int ht_spec_axis(const struct ht_spec *spec, int k) {
+    return (k + spec->turn[k]) % 3;
+}
+
+unsigned ht_spec_turned(const struct ht_spec *spec, unsigned axes) {
+    unsigned out = 0;
+    for (int k = 0; k < 3; k++)
+        out |= (axes >> ht_spec_axis(spec, k) & 1u) << k;
+    return out;
+}
+
+bool ht_spec_operators(const struct ht_variant *variant,
+                       const struct ht_spec *spec) {
+    return variant->blocks && spec->eq->nprofiles > 0;
+}
+
+static const char *device_refuses(const struct ht_variant *variant,
+                                  const struct ht_spec *spec) {
+    if (variant->ptx == 0) return NULL;
+    if (variant->ptx_own && (!spec->ptx_own || spec->ptx != variant->ptx))
+        return "it needs an NVIDIA device of architecture 9.0 through CUDA";
+    if (spec->ptx < variant->ptx)
+        return "it needs an NVIDIA device of architecture 8.0 or later";
+    if (spec->fp64 && spec->ptx < variant->ptx_double)
+        return "double precision needs an NVIDIA device of architecture 9.0 or "
+               "later";
+    return NULL;
+}
+
+bool ht_noise_grows(double noise, int dims) {
+    return noise > 2 * pow(4, dims - 1);
+}
+
+const char *ht_variant_refuses(const struct ht_variant *variant,
+                               const struct ht_spec *spec) {
+    const char *reason =
+        variant->refuses != NULL ? variant->refuses(spec) : NULL;
+    if (variant->differences != (spec->differences > 0))
+        return variant->differences ? "it is for time.scheme = \"fd\""
+                                    : "it is for Hermite methods";
+    if (spec->eq->nmemory > 0 && !variant->layers)
+        return "it does not compute absorbing layers";
+    if (spec->sorted && (variant->layouts & HT_READS_SORTED) == 0)
+        return "it does not read coefficients sorted by parity";
+    if (spec->medium_degree > variant->medium)
+        return variant->medium == HT_UNIFORM ? "it needs a uniform medium"
+                                             : "it needs medium.degree = 0";
+    if (reason == NULL) reason = device_refuses(variant, spec);
+    if (reason == NULL && variant->series &&
+        ht_noise_grows(spec->noise, spec->eq->dims))
+        reason = "the rounding of its series would grow at this order, step "
+                 "and precision";
+    return reason;
+}
+
+bool ht_variant_has(const struct ht_variant *variant, enum ht_stage_kind kind) {
+    return variant->stage[0].kind == kind || variant->stage[1].kind == kind;
+}
+
+enum ht_err ht_group_fits(int cells, int items,
+                          const struct ht_device_info *info) {
+    REQUIRE((int64_t)cells * items <= info->max_group, HT_ERR_INPUT,
+            "device.cells_per_group = %d: %d work-items per cell, and %s "
+            "allows %lld per group",
+            cells, items, info->name, (long long)info->max_group);
+    return HT_OK;
+}
+
+int64_t ht_local_limit(const struct ht_device_info *info) {
+    /* NVIDIA's OpenCL reports 48 KiB but cannot launch a kernel that takes
+     * all of it; a larger share would cost occupancy anyway. */
+    const int64_t most = 48128; /* 47 KiB */
+    return info->local_memory < most ? info->local_memory - 1024 : most;
+}
+
+int64_t ht_vector_limit(const struct ht_device_info *info) {
+    return info->gpu ? ht_local_limit(info) : info->local_memory - 1024;
+}
+
+enum ht_err ht_local_too_little(const struct ht_spec *spec,
+                                const struct ht_device_info *info, int cells,
+                                int64_t limit) {
+    char with[48] = "";
+    if (cells > 0)
+        snprintf(with, sizeof with, " with %d cells per group", cells);
+    FAIL(HT_ERR_DEVICE,
+         "order %d%s needs more local memory than the %lld bytes of %s",
+         spec->order, with, (long long)limit, info->name);
+}
+
+int ht_slots(unsigned mask, int fields) {
+    int count = 0;
+    for (int f = 0; f < fields; f++)
+        count += mask == 0 || (mask >> f & 1u) != 0;
+    return count;
+}
+
+int64_t ht_tile_nodes(int dims, int pitch, int rows) {
+    return HT_SIZE_TILE(dims > 1 ? (int64_t)rows + 1 : 1, dims > 2 ? 2 : 1, 1,
+                        (int64_t)pitch);
+}
