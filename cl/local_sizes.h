@@ -6,9 +6,9 @@
 #ifndef HTWAVE_LOCAL_SIZES_H
 #define HTWAVE_LOCAL_SIZES_H
 
-/* Kernels with a work-item per column (cl/face.cl, evolve.cl,
- * evolve_chains.cl). Rows of a face are padded by one value to avoid bank
- * conflicts. Exchanges have two buffers. */
+/* Kernels with a work-item per column (cl/face.cl, evolve.cl). Rows of a face
+ * are padded by one value to avoid bank conflicts. Exchanges have two buffers.
+ */
 #define HT_SIZE_FACE(cells, fields, n3, t2, t1) \
     ((cells) * (fields) * (n3) * (t2) * ((t1) + 1))
 #define HT_SIZE_EXCHANGE(slabs, exchanged, items) \

@@ -20,6 +20,8 @@ static const struct {
     {"device.variant", "separable-team", "\"separable\""},
     {"device.variant", "propagator-potential", "\"propagator\""},
     {"device.variant", "fd-fused", "\"fd-march\""},
+    {"device.variant", "chains",
+     "\"propagator-local\", or \"parity-chains\" for N <= 3"},
 };
 
 static bool is_key(const char *row, const char *key) {

@@ -7,12 +7,6 @@
 
 #include "local_sizes.h"
 
-static const char *chains_refuse(const struct ht_spec *spec) {
-    struct ht_sizes z = ht_sizes_of(spec);
-    return z.chain < 0 ? "the system is not one scalar with a partner per axis"
-                       : NULL;
-}
-
 static const char *gemm_lacks(const struct ht_device_info *info) {
     return info->no_gemm;
 }
@@ -65,12 +59,12 @@ static bool fit(const struct ht_variant *variant, const struct ht_sizes *z,
     return true;
 }
 
-/* z: its `exchanged` is the number of values that the variant exchanges. */
-static enum ht_err shape_of(const struct ht_tuning *tuning,
-                            const struct ht_spec *spec,
-                            const struct ht_device_info *info,
-                            struct ht_sizes z, struct ht_shape *out) {
+static enum ht_err choose_shape(const struct ht_tuning *tuning,
+                                const struct ht_spec *spec,
+                                const struct ht_device_info *info,
+                                struct ht_shape *out) {
     const struct ht_variant *variant = tuning->variant;
+    const struct ht_sizes z = ht_sizes_of(spec);
     const int64_t limit = ht_local_limit(info);
     int cells = tuning->cells;
     int element_size = spec->fp64 ? 8 : 4, column = z.t1 * z.t2;
@@ -94,38 +88,7 @@ static enum ht_err shape_of(const struct ht_tuning *tuning,
     return HT_OK;
 }
 
-static enum ht_err columns_shape(const struct ht_tuning *tuning,
-                                 const struct ht_spec *spec,
-                                 const struct ht_device_info *info,
-                                 struct ht_shape *out) {
-    return shape_of(tuning, spec, info, ht_sizes_of(spec), out);
-}
-
-/* The two scalar series exchange two values, whatever the system. */
-static enum ht_err chains_shape(const struct ht_tuning *tuning,
-                                const struct ht_spec *spec,
-                                const struct ht_device_info *info,
-                                struct ht_shape *out) {
-    struct ht_sizes z = ht_sizes_of(spec);
-    z.exchanged = 2;
-    return shape_of(tuning, spec, info, z, out);
-}
-
 /* ---- rows ---- */
-
-const struct ht_variant ht_variant_chains = {
-    .name = "chains",
-    .meaning = "as monolithic, two scalar series instead of all fields "
-               "(uniform media)",
-    .medium = HT_UNIFORM,
-    .series = true,
-    .layouts = HT_READS_ANY,
-    .refuses = chains_refuse,
-    .shape = chains_shape,
-    .cost = ht_cost_chains,
-    .files = {"common.cl", "face.cl", "evolve_chains.cl", "targets.cl",
-              "monolithic.cl"},
-    .stage = {{HT_STAGE_STEP, "ht_monolithic"}}};
 
 const struct ht_variant ht_variant_monolithic = {
     .name = "monolithic",
@@ -134,7 +97,7 @@ const struct ht_variant ht_variant_monolithic = {
     .series = true,
     .layouts = HT_READS_ANY,
     .layers = true,
-    .shape = columns_shape,
+    .shape = choose_shape,
     .cost = ht_cost_series,
     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
               "monolithic.cl"},
@@ -147,7 +110,7 @@ const struct ht_variant ht_variant_two_rolled = {
     .series = true,
     .layouts = HT_READS_ANY,
     .layers = true,
-    .shape = columns_shape,
+    .shape = choose_shape,
     .cost = ht_cost_series,
     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
               "polynomials.cl", "interpolate_rolled.cl",
@@ -161,7 +124,7 @@ const struct ht_variant ht_variant_two_naive = {
     .medium = HT_POLYNOMIALS,
     .series = true,
     .layouts = HT_READS_ANY,
-    .shape = columns_shape,
+    .shape = choose_shape,
     .cost = ht_cost_series,
     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
               "polynomials.cl", "vertex.cl", "interpolate_naive.cl",
@@ -176,7 +139,7 @@ const struct ht_variant ht_variant_gemm = {
     .series = true,
     .layouts = HT_READS_ANY,
     .lacks = gemm_lacks,
-    .shape = columns_shape,
+    .shape = choose_shape,
     .cost = ht_cost_series,
     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
               "polynomials.cl", "vertex.cl", "gather.cl",

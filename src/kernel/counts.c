@@ -256,8 +256,9 @@ static double stages_fma(const struct ht_spec *spec, const struct ht_sizes *z,
     return sum;
 }
 
-/* The two scalar series of cl/evolve_chains.cl: per coefficient dims products
- * for Lambda and two for p and e; then the divergence and the gradient. */
+/* The two scalar series of cl/parity_chains.cl, without parities: per
+ * coefficient dims products for Lambda and two for p and e; then the divergence
+ * and the gradient. */
 static double chains_fma(const struct ht_sizes *z, int order, int dims,
                          int stages) {
     double outputs = (double)z->n1 * z->n2 * z->n3, count = 0;
@@ -380,14 +381,6 @@ struct ht_cost ht_cost_series(const struct ht_variant *variant,
     struct ht_sizes z = ht_sizes_of(spec);
     return kernel_cost(variant->stage[kernel].kind, spec, &z,
                        series_fma(spec, &z));
-}
-
-struct ht_cost ht_cost_chains(const struct ht_variant *variant,
-                              const struct ht_spec *spec, int kernel) {
-    struct ht_sizes z = ht_sizes_of(spec);
-    return kernel_cost(
-        variant->stage[kernel].kind, spec, &z,
-        chains_fma(&z, spec->order, spec->eq->dims, spec->stages));
 }
 
 static struct ht_cost operator_cost(const struct ht_spec *spec,

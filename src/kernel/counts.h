@@ -19,7 +19,7 @@ struct ht_sizes {
     int slack;        /* largest difference from k of the degrees by which k
                          applications of L lower; see ht_needed */
     int medium_coefs; /* of a cell polynomial; 0 unless degree > 0 */
-    int chain;        /* scalar field of cl/evolve_chains.cl, or -1 */
+    int chain;        /* scalar with a partner on each axis, or -1 */
     int partner[3], term_of_chain[3], term_of_partner[3]; /* per axis */
     int slot[HT_MAX_FIELDS]; /* exchange slot of a field, or -1 */
     int exchanged_field[HT_MAX_FIELDS];

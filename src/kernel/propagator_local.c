@@ -75,7 +75,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     REQUIRE(out->cells <= most, HT_ERR_INPUT,
             "device.cells_per_group = %d: must be at most %d", out->cells,
             most);
-    out->parts = (tiles.count * out->cells + most - 1) / most;
+    out->parts = (int)ht_divide_up(tiles.count, most / out->cells);
     const int own = (tiles.count + out->parts - 1) / out->parts;
     out->group_size = own * out->cells;
     out->chunk = own;

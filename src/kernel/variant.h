@@ -17,8 +17,8 @@ HT_CHECKED enum ht_err ht_fd_variant_text(const struct ht_variant *variant,
                                           const struct ht_shape *shape,
                                           struct ht_text *out);
 /* columns.c: a work-item for each column of a target's coefficients. */
-extern const struct ht_variant ht_variant_chains, ht_variant_monolithic,
-    ht_variant_two_rolled, ht_variant_two_naive, ht_variant_gemm;
+extern const struct ht_variant ht_variant_monolithic, ht_variant_two_rolled,
+    ht_variant_two_naive, ht_variant_gemm;
 extern const struct ht_variant ht_variant_separable;        /* separable.c */
 extern const struct ht_variant ht_variant_propagator;       /* propagator.c */
 extern const struct ht_variant ht_variant_propagator_lanes; /* .._lanes.c */
@@ -67,11 +67,8 @@ HT_CHECKED enum ht_err ht_vector_cells(const struct ht_tuning *tuning,
                                        int *cells);
 
 /* ---- counted work, as ht_variant.cost ---- */
-/* The Taylor series in stages, by the kinds of the variant's kernels; chains:
- * two scalar series instead of all fields. */
+/* The Taylor series in stages, by the kinds of the variant's kernels. */
 struct ht_cost ht_cost_series(const struct ht_variant *variant,
-                              const struct ht_spec *spec, int kernel);
-struct ht_cost ht_cost_chains(const struct ht_variant *variant,
                               const struct ht_spec *spec, int kernel);
 /* An operator as a dense matrix, or as one matrix per axis. */
 struct ht_cost ht_cost_dense(const struct ht_variant *variant,

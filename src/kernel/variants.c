@@ -16,7 +16,6 @@ static const struct ht_variant *const variants[] = {
     &ht_variant_propagator,
     &ht_variant_vector,
     &ht_variant_propagator_local,
-    &ht_variant_chains,
     &ht_variant_monolithic,
     &ht_variant_two_rolled,
     &ht_variant_two_naive,

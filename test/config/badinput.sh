@@ -274,8 +274,8 @@ over 'leapfrog in layers' 'time.scheme = "leapfrog"|medium varies|uniform' \
 over 'leapfrog with few stages' 'time.stages = 2|no stable' \
     time.scheme=leapfrog time.stages=2
 over 'density of the wave system' 'medium.rho|wave' system=wave medium.rho=2.0
-over 'chains for the wave system' 'device.variant = "chains"|one scalar' \
-    system=wave device.variant=chains
+over 'chains for the wave system' 'device.variant = "parity-chains"|one scalar' \
+    system=wave device.variant=parity-chains
 
 # ---- stability ----
 over 'unstable leapfrog' 'time.cfl = 1|0.99' time.scheme=leapfrog time.cfl=1.0
@@ -436,8 +436,8 @@ over 'unknown variant' 'device.variant = "fast"|monolithic|two-naive' \
     device.variant=fast
 over 'variant that is gone' 'device.variant = "warp"|no longer there; use|fd' \
     device.variant=warp
-over 'variant that does not apply' 'device.variant = "chains"|uniform|use "|"monolithic"|"two-naive"' \
-    device.variant=chains time.scheme=taylor medium.type=expression 'medium.c="1 + 0.1*x1"'
+over 'variant that does not apply' 'device.variant = "propagator"|uniform|use "|"monolithic"|"two-naive"' \
+    device.variant=propagator time.scheme=taylor medium.type=expression 'medium.c="1 + 0.1*x1"'
 if have_device; then
     over 'larger than device memory' 'grid.cells|needs|has' \
         device.backend=auto 'grid.cells=[1000000,1000000]'

@@ -23,18 +23,19 @@ static const struct noise cases[] = {
      "monolithic", "separable", 60},
     {"advection", 3, 6, "[4,4,4]", "[1,1,2]", " medium.velocity=[1,1,1]",
      "two-naive", "separable", 8},
-    {"acoustic", 3, 8, "[3,3,3]", "[1,1,1]", "", "chains", "propagator", 4},
+    {"acoustic", 3, 8, "[3,3,3]", "[1,1,1]", "", "vector", "propagator", 4},
 };
 
 static enum ht_err open_run(struct scene *scene, const struct noise *c,
                             const char *variant, double cfl,
                             struct scene_run *run) {
-    return scene_open(scene, run,
-                      "device.precision=single system=%s grid.order=%d "
-                      "grid.cells=%s initial.type=plane initial.cycles=%s "
-                      "time.end=%g time.cfl=%.17g device.variant=%s%s",
-                      c->system, c->order, c->cells, c->cycles, c->end, cfl,
-                      variant, c->more);
+    return scene_open(
+        scene, run,
+        "device.precision=single time.scheme=taylor system=%s grid.order=%d "
+        "grid.cells=%s initial.type=plane initial.cycles=%s "
+        "time.end=%g time.cfl=%.17g device.variant=%s%s",
+        c->system, c->order, c->cells, c->cycles, c->end, cfl, variant,
+        c->more);
 }
 
 /* *error: at the end; infinite where values are not finite. *most: the highest

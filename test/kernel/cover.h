@@ -23,7 +23,6 @@ typedef unsigned char cover_row[COVER_FACTORS];
 
 struct cover {
     int factors, levels[COVER_FACTORS];
-    bool singles; /* each level is met, not each pair */
     /* What a row costs; 0: it is not possible. */
     double (*cost)(const unsigned char *row, void *context);
     void *context;
@@ -41,14 +40,12 @@ struct cover_candidate {
     double cost, worth; /* worth: new pairs by cost, when last counted */
 };
 
-/* Open pairs in the row, which become `open`. A level alone is a pair with
- * itself. */
+/* Open pairs in the row. */
 static inline int cover_count(const struct cover *c, struct cover_pairs *pairs,
                               const unsigned char *row) {
     int count = 0;
     for (int a = 0; a < c->factors; a++)
-        for (int b = a + !c->singles; b < (c->singles ? a + 1 : c->factors);
-             b++)
+        for (int b = a + 1; b < c->factors; b++)
             count += pairs->open[a][row[a]][b][row[b]];
     return count;
 }
@@ -56,7 +53,7 @@ static inline int cover_count(const struct cover *c, struct cover_pairs *pairs,
 static inline void cover_set(const struct cover *c, struct cover_pairs *pairs,
                              const unsigned char *row, bool open) {
     for (int a = 0; a < c->factors; a++)
-        for (int b = a; b < c->factors; b++)
+        for (int b = a + 1; b < c->factors; b++)
             pairs->open[a][row[a]][b][row[b]] = open;
 }
 
@@ -125,12 +122,6 @@ static inline void cover_make(struct cover *c) {
     }
     free(list);
     free(pairs);
-}
-
-/* A variant that gains little over others, of whose options all pairs are met:
- * each option of its is. */
-static inline bool cover_briefly(const struct ht_variant *variant) {
-    return strcmp(variant->name, "chains") == 0;
 }
 
 #endif

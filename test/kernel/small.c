@@ -193,7 +193,6 @@ static void run_variant(const struct ht_variant *variant,
                               .info = ht_device_info(device)};
     struct cover cover = {.factors = FACTORS,
                           .levels = {law_count(), 3, 3, 2, 2, 2, 2},
-                          .singles = cover_briefly(variant),
                           .cost = row_cost,
                           .context = &chooser};
     const char *lacks = ht_variant_lacks(variant, chooser.info);

@@ -313,7 +313,6 @@ static double row_cost(const unsigned char *row, void *context) {
 static void run_covered(struct chooser *chooser, int first, int last,
                         bool plain, struct ht_device *device) {
     struct cover cover = {.factors = COVERED,
-                          .singles = cover_briefly(chooser->variant),
                           .cost = row_cost,
                           .context = chooser};
     const int orders =

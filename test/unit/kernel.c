@@ -372,8 +372,8 @@ static void test_auto(void) {
     choose(2, 3, -1, true, 90, "propagator-tensor");
     choose(2, 3, -1, true, 0, "propagator-lanes");
     choose_on(7, true, 90, 48 << 10, "propagator-tensor");
-    choose_on(8, false, 0, 32 << 10, "chains");
-    choose_on(8, false, 0, 1 << 10, "chains"); /* none fits */
+    choose_on(8, false, 0, 32 << 10, "propagator-local");
+    choose_on(8, false, 0, 1 << 10, "propagator-local"); /* none fits */
     choose_half("acoustic", 3, 2, false, 0, "propagator-planes");
     choose_half("acoustic", 3, 1, true, 0, "propagator-lanes");
     choose_half("acoustic", 2, 5, false, 0, "propagator-lanes");
@@ -457,11 +457,11 @@ static void test_refusals(void) {
            "256: "
            "choose a lower grid.order");
     spec = make_spec(&eq, 2, 0, false);
-    refuse("chains", &spec, &plain, 0, HT_ERR_INPUT,
-           "device.variant = \"chains\" does not apply: it needs a uniform "
+    refuse("propagator", &spec, &plain, 0, HT_ERR_INPUT,
+           "device.variant = \"propagator\" does not apply: it needs a uniform "
            "medium; use \"");
     spec = make_spec(&one, 2, -1, false);
-    refuse("chains", &spec, &plain, 0, HT_ERR_INPUT, "\"monolithic\", ");
+    refuse("propagator", &spec, &plain, 0, HT_ERR_INPUT, "\"monolithic\", ");
     TEST_CHECK(ht_variant_find("none of these", &spec, true) == NULL,
                "no variant of an unknown name");
 }
