@@ -28,7 +28,7 @@ struct ht_machine {
     } device;
     struct ht_machine_link links;   /* between the devices of a node */
     struct ht_machine_link network; /* between nodes */
-    bool per_node;    /* the network's rate is a node's, not a device's */
+    int per_node;     /* the network's rate is a node's, not a device's */
     double host_copy; /* bytes per second between device and host */
 };
 

@@ -5,41 +5,6 @@
 #include "htwave/num.h"
 #include "options.h"
 
-const char *ht_option_type_words(const struct ht_option *option) {
-    switch (option->type) {
-    case HT_OPT_INT:
-    case HT_OPT_INT64:
-        return "an integer";
-    case HT_OPT_REAL:
-        return "a number";
-    case HT_OPT_BOOL:
-        return "true or false";
-    case HT_OPT_STRING:
-    case HT_OPT_FILE:
-    case HT_OPT_CHOICE:
-        return "a string";
-    case HT_OPT_CELLS:
-    case HT_OPT_INT3:
-    case HT_OPT_INT64_3:
-        return "1 to 3 integers";
-    case HT_OPT_REAL3:
-    case HT_OPT_SAMPLES3:
-        return "1 to 3 numbers";
-    case HT_OPT_SIDES:
-        return "one or two strings";
-    case HT_OPT_NAMES:
-        return "a list of strings";
-    case HT_OPT_VALUE:
-    case HT_OPT_MEDIUM:
-        return "a number, a list of numbers or a string";
-    case HT_OPT_MAP:
-        return "a group of strings";
-    case HT_OPT_LIST:
-        break;
-    }
-    return "a list of groups, ( { ... }, { ... } )";
-}
-
 /* The numbers allowed. DBL_MIN, the least positive number, stands for an open
  * bound at 0; DBL_MAX for no bound. */
 static void add_numbers(const struct ht_option *option, char *buffer,
@@ -75,6 +40,27 @@ char *ht_option_range(const struct ht_option *option, char *buffer) {
     if (used < RANGE_SIZE)
         add_numbers(option, buffer + used, RANGE_SIZE - used);
     return buffer;
+}
+
+enum ht_err ht_option_unknown(const struct ht_setting *setting,
+                              const char *what, const char *near,
+                              const char *has, int count,
+                              const char *const *names) {
+    const char *key = HT_SHOWN(setting->key);
+    const char *place = HT_SHOWN_PLACE(setting->place);
+    struct ht_text known = {0};
+    if (near)
+        FAIL(HT_ERR_INPUT, "%s: unknown %s; did you mean %s? (%s)", key, what,
+             near, place);
+    ht_text_add(&known, "%s", count > 0 ? has : "");
+    for (int i = 0; i < count; i++)
+        ht_text_add(&known, "%s %s", i ? "," : "", names[i]);
+    enum ht_err err = ht_text_status(&known);
+    if (!err)
+        err = ht_err_set(HT_ERR_INPUT, "%s: unknown %s%s (%s)", key, what,
+                         known.data, place);
+    ht_text_free(&known);
+    return err;
 }
 
 /* "integer" of "an integer". */

@@ -49,10 +49,10 @@ static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
             (option->type == HT_OPT_MAP || option->type == HT_OPT_LIST))
             ht_params_forget(params, option->key);
         TRY(ht_params_remember(params, setting));
-        if (!option) return ht_params_store_member(params, map, setting);
+        if (!option) return ht_option_store_member(params, map, setting);
         /* What an array leaves out has its default, whatever came before. */
-        TRY(ht_params_set_default(params, params, option));
-        return ht_params_store(params, params, option, setting);
+        TRY(ht_option_set_default(params, option));
+        return ht_option_store(params, option, setting);
     }
     if (is_section(setting->key)) {
         REQUIRE(group, HT_ERR_INPUT,
@@ -98,7 +98,7 @@ static enum ht_err read_all(struct ht_params *params, const char *path,
                             int noverrides, char *const *overrides) {
     TRY(HT_ALLOC(params->sources, 1));
     for (int i = 0; i < ht_option_count(); i++)
-        TRY(ht_params_set_default(params, params, ht_option_at(i)));
+        TRY(ht_option_set_default(params, ht_option_at(i)));
     if (path) TRY(ht_text_copy(path, &params->sources->input));
     if (path) TRY(ht_config_read_file(path, visit_setting, params));
     for (int i = 0; i < noverrides; i++)
@@ -125,7 +125,7 @@ enum ht_err ht_params_read(const char *path, int noverrides,
 void ht_params_destroy(struct ht_params *params) {
     if (!params) return;
     for (int i = 0; i < ht_option_count(); i++)
-        ht_params_clear(params, ht_option_at(i));
+        ht_option_clear(params, ht_option_at(i));
     ht_params_free_sources(params->sources);
     free(params);
 }

@@ -3,6 +3,7 @@
  * are those of the list's rows, under "list.N.": so messages, overrides and the
  * record of what was set where need no other words than for any key.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,10 +51,10 @@ bool ht_params_leaf(const struct ht_params *params, int index,
 /* ---- reading ---- */
 
 /* The keys of a group start from their defaults. */
-static enum ht_err set_defaults(struct ht_params *params, void *group,
+static enum ht_err set_defaults(void *group,
                                 const struct ht_option_list *list) {
     for (int k = 0; k < list->count; k++)
-        TRY(ht_params_set_default(params, group, &list->option[k]));
+        TRY(ht_option_set_default(group, &list->option[k]));
     return HT_OK;
 }
 
@@ -70,8 +71,7 @@ static enum ht_err append_group(struct ht_params *params,
     memset(more + (size_t)groups->count * size, 0, size);
     groups->group = more;
     groups->count++;
-    return set_defaults(params, group_at(groups, in->list, groups->count),
-                        in->list);
+    return set_defaults(group_at(groups, in->list, groups->count), in->list);
 }
 
 static enum ht_err fail_no_group(const struct ht_params *params,
@@ -100,20 +100,15 @@ static enum ht_err visit_group(struct ht_params *params,
     if (in->group == groups->count + 1) {
         TRY(append_group(params, in));
     } else {
-        TRY(set_defaults(params, group_at(groups, in->list, in->group),
-                         in->list));
+        TRY(set_defaults(group_at(groups, in->list, in->group), in->list));
     }
     return ht_params_remember(params, setting);
 }
 
 /* The row whose name is near, or what other programs call it; NULL: none. */
-static const char *nearest_row(const struct ht_option_list *list,
-                               const char *name) {
-    const char *known[32], *word;
-    int count = 0;
-    for (; count < list->count && count < 32; count++)
-        known[count] = list->option[count].key;
-    const char *near = ht_text_nearest(name, known, count);
+static const char *nearest_row(const char *name, int count,
+                               const char *const *known) {
+    const char *near = ht_text_nearest(name, known, count), *word;
     for (int i = 0; !near && (word = ht_params_synonym(name, i)) != NULL; i++)
         for (int k = 0; k < count; k++)
             if (strcmp(word, known[k]) == 0) near = known[k];
@@ -122,25 +117,15 @@ static const char *nearest_row(const struct ht_option_list *list,
 
 static enum ht_err fail_unknown_row(const struct ht_list_key *in,
                                     const struct ht_setting *setting) {
-    struct ht_text known = {0};
-    const char *near = nearest_row(in->list, in->name);
-    if (near)
-        FAIL(HT_ERR_INPUT,
-             "%s: unknown key in group %d of %s; did you mean %s? (%s)",
-             HT_SHOWN(setting->key), in->group, in->list->key, near,
-             HT_SHOWN_PLACE(setting->place));
-    for (int k = 0; k < in->list->count; k++)
-        ht_text_add(&known, "%s%s", k ? ", " : "", in->list->option[k].key);
-    enum ht_err err = ht_text_status(&known);
-    if (!err)
-        err = ht_err_set(
-            HT_ERR_INPUT,
-            "%s: unknown key in group %d of %s, whose groups have the keys %s "
-            "(%s)",
-            HT_SHOWN(setting->key), in->group, in->list->key, known.data,
-            HT_SHOWN_PLACE(setting->place));
-    ht_text_free(&known);
-    return err;
+    const char *known[32];
+    char what[128];
+    int count = 0;
+    for (; count < in->list->count && count < 32; count++)
+        known[count] = in->list->option[count].key;
+    snprintf(what, sizeof what, "key in group %d of %s", in->group,
+             in->list->key);
+    return ht_option_unknown(setting, what, nearest_row(in->name, count, known),
+                             ", whose groups have the keys", count, known);
 }
 
 /* A key whose group has no number: of the command line. */
@@ -163,8 +148,8 @@ enum ht_err ht_params_visit_list(struct ht_params *params,
     if (in->group > groups->count) return fail_no_group(params, in, setting);
     void *group = group_at(groups, in->list, in->group);
     TRY(ht_params_remember(params, setting));
-    TRY(ht_params_set_default(params, group, in->row));
-    return ht_params_store(params, group, in->row, setting);
+    TRY(ht_option_set_default(group, in->row));
+    return ht_option_store(group, in->row, setting);
 }
 
 /* ---- once all is read ---- */
@@ -210,6 +195,54 @@ enum ht_err ht_params_check_lists(const struct ht_params *params) {
         for (int n = 1; list && n <= groups_of(params, option)->count; n++)
             TRY(check_group(params, list, n));
     }
+    return HT_OK;
+}
+
+enum ht_err ht_params_check_owned(const struct ht_params *params,
+                                  const char *list, int n,
+                                  const struct ht_owned *owned, int type,
+                                  const char *word) {
+    char group[80], key[96];
+    snprintf(group, sizeof group, "%s.%d", list, n);
+    for (; owned->key != NULL; owned++) {
+        const bool wanted = owned->types >> type & 1u;
+        snprintf(key, sizeof key, "%s.%s", group, owned->key);
+        if (wanted && !ht_params_source(params, key))
+            return ht_params_error(params, group,
+                                   "must give %s: its type is \"%s\"",
+                                   owned->key, word);
+        if (wanted)
+            TRY(ht_params_check_axes(params, ht_option_find(key), key));
+        else if (ht_params_is_set(params, key))
+            return ht_params_error(params, key,
+                                   "does not belong to %s of type \"%s\"", list,
+                                   word);
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_params_check_name(
+    const struct ht_params *params, const char *key, const char *given,
+    const char *what, int n,
+    char *(*name_of)(const struct ht_params *params, int n, char *name)) {
+    enum { LONGEST = 40 };
+    char name[HT_RECEIVERS_NAME], other[HT_RECEIVERS_NAME];
+    size_t length = 0;
+    while (isalnum((unsigned char)given[length]) ||
+           (given[length] && strchr("_-", given[length])))
+        length++;
+    if (given[length] || length > LONGEST)
+        return ht_params_error(params, key,
+                               "must be at most %d letters, digits, - and _: "
+                               "it becomes a part of file names",
+                               LONGEST);
+    name_of(params, n, name);
+    for (int i = 1; i < n; i++)
+        if (strcmp(name, name_of(params, i, other)) == 0)
+            return ht_params_error(params, key,
+                                   "%s %d has the name \"%s\", too: names must "
+                                   "differ",
+                                   what, i, name);
     return HT_OK;
 }
 

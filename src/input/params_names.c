@@ -134,27 +134,12 @@ static const char *suggest(const char *key, const struct key_list *list) {
 
 enum ht_err ht_params_unknown_key(const struct ht_setting *setting) {
     struct key_list list = {0};
-    struct ht_text known = {0};
-    int section = ht_option_section(setting->key);
+    const int section = ht_option_section(setting->key);
+    char has[96];
     list_members(setting->key, section, &list);
-    const char *near = suggest(setting->key, &list);
-    if (near)
-        FAIL(HT_ERR_INPUT, "%s: unknown key; did you mean %s? (%s)",
-             HT_SHOWN(setting->key), near, HT_SHOWN_PLACE(setting->place));
-    for (int i = 0; i < list.count; i++)
-        ht_text_add(&known, "%s%s", i ? ", " : "", list.name[i]);
-    enum ht_err err = ht_text_status(&known);
-    if (!err && section && list.count)
-        err = ht_err_set(HT_ERR_INPUT,
-                         "%s: unknown key; %.*s has the keys %s (%s)",
-                         HT_SHOWN(setting->key), section, setting->key,
-                         known.data, HT_SHOWN_PLACE(setting->place));
-    else if (!err)
-        err =
-            ht_err_set(HT_ERR_INPUT, "%s: unknown key (%s)",
-                       HT_SHOWN(setting->key), HT_SHOWN_PLACE(setting->place));
-    ht_text_free(&known);
-    return err;
+    snprintf(has, sizeof has, "; %.*s has the keys", section, setting->key);
+    return ht_option_unknown(setting, "key", suggest(setting->key, &list), has,
+                             section ? list.count : 0, list.name);
 }
 
 /* All sections, each once; the names end at the section's length, so they are
@@ -163,28 +148,17 @@ enum ht_err ht_params_unknown_group(const struct ht_setting *setting) {
     char name[16][32];
     const char *pointer[16];
     int count = 0;
-    struct ht_text known = {0};
     for (int i = 0; i < ht_option_count() && count < 16; i++) {
         const char *key = ht_option_at(i)->key;
         int length = ht_option_section(key);
         snprintf(name[count], sizeof name[count], "%.*s", length, key);
         if (!length || (count && !strcmp(name[count - 1], name[count])))
             continue;
-        ht_text_add(&known, "%s%s", count ? ", " : "", name[count]);
         pointer[count] = name[count];
         count++;
     }
-    enum ht_err err = ht_text_status(&known);
     const char *near = ht_text_nearest(setting->key, pointer, count);
-    if (!near) near = synonym(setting->key);
-    if (!err && near)
-        err = ht_err_set(
-            HT_ERR_INPUT, "%s: unknown group; did you mean %s? (%s)",
-            HT_SHOWN(setting->key), near, HT_SHOWN_PLACE(setting->place));
-    else if (!err)
-        err = ht_err_set(HT_ERR_INPUT, "%s: unknown group; there are %s (%s)",
-                         HT_SHOWN(setting->key), known.data,
-                         HT_SHOWN_PLACE(setting->place));
-    ht_text_free(&known);
-    return err;
+    return ht_option_unknown(setting, "group",
+                             near ? near : synonym(setting->key), "; there are",
+                             count, pointer);
 }

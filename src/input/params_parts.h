@@ -17,27 +17,6 @@ struct ht_sources {
     struct ht_source *source;
 };
 
-/* ---- params_store.c ---- */
-/* base is what holds the option's member: struct ht_params or the structure of
- * a list's group. */
-/* Frees the option's value and leaves nothing. */
-void ht_params_clear(void *base, const struct ht_option *option);
-/* Checks type and range and stores; the option was cleared or holds its
- * default. Messages name the setting's key. */
-HT_CHECKED enum ht_err ht_params_store(struct ht_params *params, void *base,
-                                       const struct ht_option *option,
-                                       const struct ht_setting *setting);
-/* A member of a map, replacing one of its name; setting->key is
- * "map.member". */
-HT_CHECKED enum ht_err ht_params_store_member(struct ht_params *params,
-                                              const struct ht_option *option,
-                                              const struct ht_setting *setting);
-
-/* Gives the option in base, of this key, its default. */
-HT_CHECKED enum ht_err ht_params_set_default(struct ht_params *params,
-                                             void *base,
-                                             const struct ht_option *option);
-
 /* ---- params_lists.c ---- */
 /* One value of the parameters, in a list's group or not. */
 struct ht_leaf {
@@ -60,6 +39,24 @@ HT_CHECKED enum ht_err ht_params_check_lists(const struct ht_params *params);
 HT_CHECKED enum ht_err ht_params_check_axes(const struct ht_params *params,
                                             const struct ht_option *row,
                                             const char *key);
+
+/* A key that belongs to groups of some types, which must give it. */
+struct ht_owned {
+    const char *key; /* NULL: the end of the rows */
+    unsigned types;  /* bit per type */
+};
+/* Group n of a list has the keys of its type, and none of other types'. */
+HT_CHECKED enum ht_err ht_params_check_owned(const struct ht_params *params,
+                                             const char *list, int n,
+                                             const struct ht_owned *owned,
+                                             int type, const char *word);
+/* The name that group n, a `what`, has given, by this key, can be a part of a
+ * file's name, and no group before it has the same; name_of: that of group 1,
+ * 2, .. */
+HT_CHECKED enum ht_err ht_params_check_name(
+    const struct ht_params *params, const char *key, const char *given,
+    const char *what, int n,
+    char *(*name_of)(const struct ht_params *params, int n, char *name));
 
 /* ---- params_source.c ---- */
 /* Where the key was set; NULL: nowhere. */
@@ -99,9 +96,6 @@ HT_CHECKED enum ht_err ht_params_absolute(const char *path, char **out);
 /* Rules between the keys of a group of receivers, and their names. */
 HT_CHECKED enum ht_err
 ht_params_check_receivers(const struct ht_params *params);
-/* What may be a part of a file's name. */
-enum { HT_LONGEST_NAME = 40 };
-bool ht_params_is_name(const char *name);
 
 /* ---- params_slices.c ---- */
 /* Slices in a list replace the single one; their names differ. */

@@ -12,116 +12,6 @@ static void indent(struct ht_text *out, int depth) {
     ht_text_add(out, "%*s", 4 * depth, "");
 }
 
-static void add_reals(struct ht_text *out, int count, const double *value) {
-    for (int i = 0; i < count; i++) {
-        ht_text_add(out, i ? ", " : "[");
-        ht_config_add_real(out, value[i]);
-    }
-    ht_text_add(out, "]");
-}
-
-static void add_integers(struct ht_text *out, int count, const int64_t *value) {
-    for (int i = 0; i < count; i++) {
-        bool wide = value[i] > INT32_MAX || value[i] < INT32_MIN;
-        ht_text_add(out, "%s%lld%s", i ? ", " : "[", (long long)value[i],
-                    wide ? "L" : "");
-    }
-    ht_text_add(out, "]");
-}
-
-static void add_strings(struct ht_text *out, int count, char *const *string) {
-    ht_text_add(out, "[");
-    for (int i = 0; i < count; i++) {
-        if (i) ht_text_add(out, ", ");
-        ht_config_add_string(out, string[i]);
-    }
-    ht_text_add(out, "]");
-}
-
-static void add_map(struct ht_text *out, const struct ht_map *map) {
-    ht_text_add(out, "{");
-    for (int i = 0; i < map->count; i++) {
-        ht_text_add(out, " %s = ", map->name[i]);
-        ht_config_add_string(out, map->text[i]);
-        ht_text_add(out, ";");
-    }
-    ht_text_add(out, " }");
-}
-
-static void add_option_value(struct ht_text *out,
-                             const struct ht_value *value) {
-    if (value->kind == HT_VALUE_TEXT)
-        ht_config_add_string(out, value->text);
-    else if (value->count == 1)
-        ht_config_add_real(out, value->number[0]);
-    else
-        add_reals(out, value->count, value->number);
-}
-
-static void add_choice(struct ht_text *out, const struct ht_option *option,
-                       int value) {
-    const char *word = option->choices;
-    for (int i = 0; i < value; i++) word += strcspn(word, "|") + 1;
-    ht_text_add(out, "\"%.*s\"", (int)strcspn(word, "|"), word);
-}
-
-/* base: struct ht_params or a list's group. */
-static void add_value(struct ht_text *out, const void *base,
-                      const struct ht_option *option) {
-    const void *at = (const char *)base + option->offset;
-    const struct ht_names *names = at;
-    const int *small = at;
-    switch (option->type) {
-    case HT_OPT_INT:
-        ht_text_add(out, "%d", *small);
-        break;
-    case HT_OPT_INT64:
-        ht_text_add(out, "%lldL", (long long)*(const int64_t *)at);
-        break;
-    case HT_OPT_REAL:
-        ht_config_add_real(out, *(const double *)at);
-        break;
-    case HT_OPT_BOOL:
-        ht_text_add(out, *(const bool *)at ? "true" : "false");
-        break;
-    case HT_OPT_STRING:
-    case HT_OPT_FILE:
-        ht_config_add_string(out, *(char *const *)at);
-        break;
-    case HT_OPT_CHOICE:
-        add_choice(out, option, *small);
-        break;
-    case HT_OPT_CELLS:
-        add_integers(out, ((const struct ht_params *)base)->grid.dims, at);
-        break;
-    case HT_OPT_INT3:
-        ht_text_add(out, "[%d, %d, %d]", small[0], small[1], small[2]);
-        break;
-    case HT_OPT_INT64_3:
-        add_integers(out, 3, at);
-        break;
-    case HT_OPT_REAL3:
-    case HT_OPT_SAMPLES3:
-        add_reals(out, 3, at);
-        break;
-    case HT_OPT_SIDES:
-        add_strings(out, 2, at);
-        break;
-    case HT_OPT_NAMES:
-        add_strings(out, names->count, names->name);
-        break;
-    case HT_OPT_VALUE:
-    case HT_OPT_MEDIUM:
-        add_option_value(out, at);
-        break;
-    case HT_OPT_MAP:
-        add_map(out, at);
-        break;
-    case HT_OPT_LIST: /* see add_list */
-        break;
-    }
-}
-
 static bool has_value(const void *base, const struct ht_option *option) {
     const void *at = (const char *)base + option->offset;
     if (option->type == HT_OPT_VALUE || option->type == HT_OPT_MEDIUM)
@@ -193,7 +83,7 @@ static enum ht_err add_line(struct ht_text *out, const struct ht_params *params,
     if (path)
         TRY(add_path(out, path));
     else
-        add_value(out, leaf->base, leaf->option);
+        ht_option_add_value(out, leaf->base, leaf->option);
     ht_text_add(out, ";\n");
     return HT_OK;
 }

@@ -16,43 +16,16 @@ static char *key_of(int group, const char *name, char key[KEY]) {
     return key;
 }
 
-/* Keys that belong to some types, which must give them. */
-static const struct {
-    const char *key;
-    unsigned types; /* bit per enum ht_shot_type */
-    bool axes;      /* a number per axis */
-} owned[] = {
-    {"position", 1u << HT_SHOT_POINT | 1u << HT_SHOT_VOLUME, true},
-    {"from", 1u << HT_SHOT_LINE | 1u << HT_SHOT_INCIDENT, true},
-    {"to", 1u << HT_SHOT_LINE | 1u << HT_SHOT_INCIDENT, true},
-    {"count", 1u << HT_SHOT_LINE, false},
-    {"axis", 1u << HT_SHOT_PLANE, false},
-    {"at", 1u << HT_SHOT_PLANE, false},
-    {"width", 1u << HT_SHOT_VOLUME, false},
+static const struct ht_owned owned[] = {
+    {"position", 1u << HT_SHOT_POINT | 1u << HT_SHOT_VOLUME},
+    {"from", 1u << HT_SHOT_LINE | 1u << HT_SHOT_INCIDENT},
+    {"to", 1u << HT_SHOT_LINE | 1u << HT_SHOT_INCIDENT},
+    {"count", 1u << HT_SHOT_LINE},
+    {"axis", 1u << HT_SHOT_PLANE},
+    {"at", 1u << HT_SHOT_PLANE},
+    {"width", 1u << HT_SHOT_VOLUME},
+    {NULL, 0},
 };
-enum { OWNED = sizeof owned / sizeof *owned };
-
-static enum ht_err check_owned(const struct ht_params *p, int group) {
-    const enum ht_shot_type type = shot_of(p, group)->type;
-    for (int i = 0; i < OWNED; i++) {
-        char whole[KEY], key[KEY];
-        key_of(group, owned[i].key, key);
-        const bool wanted = owned[i].types >> type & 1u;
-        if (!wanted && ht_params_is_set(p, key))
-            return ht_params_error(p, key,
-                                   "does not belong to sources of type \"%s\"",
-                                   ht_shot_type_word(type));
-        if (!wanted) continue;
-        if (ht_params_source(p, key) == NULL) {
-            snprintf(whole, sizeof whole, "sources.%d", group);
-            return ht_params_error(p, whole, "a %s must give %s",
-                                   ht_shot_type_word(type), owned[i].key);
-        }
-        if (owned[i].axes)
-            TRY(ht_params_check_axes(p, ht_option_find(key), key));
-    }
-    return HT_OK;
-}
 
 /* Beside the key's own range. */
 static enum ht_err check_shape(const struct ht_params *p, int group) {
@@ -127,7 +100,9 @@ static enum ht_err check_signal(const struct ht_params *p, int group) {
 
 enum ht_err ht_params_check_shots(const struct ht_params *params) {
     for (int group = 1; group <= params->shots.count; group++) {
-        TRY(check_owned(params, group));
+        const enum ht_shot_type type = shot_of(params, group)->type;
+        TRY(ht_params_check_owned(params, "sources", group, owned, (int)type,
+                                  ht_shot_type_word(type)));
         TRY(check_shape(params, group));
         TRY(check_direction(params, group));
         TRY(check_signal(params, group));

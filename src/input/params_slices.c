@@ -1,8 +1,6 @@
 /* The slices that pictures show: one of output.picture, or those of the list
  * output.picture.slices.
  */
-#include <string.h>
-
 #include "options.h"
 #include "params_parts.h"
 
@@ -44,23 +42,8 @@ char *ht_params_slice_key(const struct ht_params *params, int index,
     return key;
 }
 
-static enum ht_err check_name(const struct ht_params *params, int index) {
-    const struct ht_slice_given *slices = params->output.picture.slices.group;
-    char key[HT_SLICE_KEY], name[HT_SLICE_NAME], other[HT_SLICE_NAME];
-    ht_params_slice_key(params, index, "name", key);
-    if (!ht_params_is_name(slices[index].name))
-        return ht_params_error(params, key,
-                               "must be at most %d letters, digits, - and _: "
-                               "it becomes a part of file names",
-                               HT_LONGEST_NAME);
-    ht_params_slice_name(params, index, name);
-    for (int i = 0; i < index; i++)
-        if (strcmp(name, ht_params_slice_name(params, i, other)) == 0)
-            return ht_params_error(params, key,
-                                   "slice %d has the name \"%s\", too: names "
-                                   "must differ",
-                                   i + 1, name);
-    return HT_OK;
+static char *slice_name(const struct ht_params *params, int n, char *name) {
+    return ht_params_slice_name(params, n - 1, name);
 }
 
 enum ht_err ht_params_check_slices(const struct ht_params *params) {
@@ -73,6 +56,12 @@ enum ht_err ht_params_check_slices(const struct ht_params *params) {
             return ht_params_error(params, single[i],
                                    "output.picture.slices is given too, whose "
                                    "groups have their own: give one of them");
-    for (int i = 0; i < count; i++) TRY(check_name(params, i));
+    const struct ht_slice_given *slices = params->output.picture.slices.group;
+    for (int n = 1; n <= count; n++) {
+        char key[HT_SLICE_KEY];
+        ht_params_slice_key(params, n - 1, "name", key);
+        TRY(ht_params_check_name(params, key, slices[n - 1].name, "slice", n,
+                                 slice_name));
+    }
     return HT_OK;
 }

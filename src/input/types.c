@@ -1,0 +1,447 @@
+/* The types of options: how a value of each is read from a setting, freed and
+ * written. A table has a row per type. Most are up to three values of one kind
+ * next to each other; the others have functions of their own. Types are strict:
+ * an integer may stand for a number, nothing else is converted.
+ */
+#include <ctype.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "params_parts.h"
+
+/* What a function of a type works on. */
+struct target {
+    const struct ht_option *option;
+    const struct ht_setting *setting;
+    void *base, *at; /* the structure, the option's member in it */
+};
+
+struct type {
+    const char *words;
+    enum ht_scalar_kind kind;
+    int most;    /* values next to each other; 0: the functions below */
+    size_t size; /* of each of them */
+    enum ht_err (*store)(const struct target *t);
+    void (*clear)(void *at, const struct ht_option *option);
+    void (*add)(struct ht_text *out, const void *at);
+};
+static const struct type *type_of(const struct ht_option *option);
+
+static void *member(const void *base, const struct ht_option *option) {
+    return (char *)base + option->offset;
+}
+
+/* ---- checks ---- */
+
+static enum ht_err fail(const struct ht_setting *setting, const char *must,
+                        const char *rule) {
+    FAIL(HT_ERR_INPUT, "%s = %s: %s%s (%s)", HT_SHOWN(setting->key),
+         HT_SHOWN(setting->value), must, rule, HT_SHOWN_PLACE(setting->place));
+}
+
+static enum ht_err fail_type(const struct target *t) {
+    return fail(t->setting, "must be ", ht_option_type_words(t->option));
+}
+
+static enum ht_err check_number(const struct target *t, double value) {
+    const struct ht_option *option = t->option;
+    char range[160];
+    if (!isfinite(value)) return fail(t->setting, "must be ", "finite");
+    if (option->low > option->high ||
+        (value >= option->low && value <= option->high))
+        return HT_OK;
+    return fail(t->setting, "must be ", ht_option_range(option, range));
+}
+
+/* The place of a text in "a|b|c"; -1: it is none of them. */
+static int choice_of(const char *choices, const char *text) {
+    size_t length = strlen(text);
+    int index = 0;
+    for (const char *c = choices; *c; c += *c == '|', index++) {
+        size_t size = strcspn(c, "|");
+        if (size == length && strncmp(c, text, size) == 0) return index;
+        c += size;
+    }
+    return -1;
+}
+
+static enum ht_err check_string(const struct target *t, const char *text) {
+    const char *choices = t->option->choices;
+    char range[160];
+    if (!choices || choice_of(choices, text) >= 0) return HT_OK;
+    const char *instead = ht_params_gone(t->setting->key, text);
+    if (instead) return fail(t->setting, "no longer there; use ", instead);
+    return fail(t->setting, "must be ", ht_option_range(t->option, range));
+}
+
+/* All items are scalars of the kind wanted; a number may be an integer. */
+static bool all_of(const struct ht_setting *setting, enum ht_scalar_kind kind,
+                   int least, int most) {
+    if (setting->kind != HT_SETTING_SCALAR && setting->kind != HT_SETTING_ARRAY)
+        return false;
+    if (setting->count < least || setting->count > most) return false;
+    for (int i = 0; i < setting->count; i++) {
+        enum ht_scalar_kind is = setting->item[i].kind;
+        bool number = kind == HT_SCALAR_REAL && is == HT_SCALAR_INT;
+        if (is != kind && !number) return false;
+    }
+    return true;
+}
+
+/* ---- values next to each other ---- */
+
+static enum ht_err put_text(const struct target *t, const char *text,
+                            void *to) {
+    char **string = to;
+    TRY(check_string(t, text));
+    if (t->option->type == HT_OPT_CHOICE) {
+        *(int *)to = choice_of(t->option->choices, text);
+        return HT_OK;
+    }
+    free(*string);
+    return ht_text_copy(text, string);
+}
+
+static enum ht_err put(const struct target *t, const struct ht_scalar *item,
+                       void *to) {
+    const struct type *type = type_of(t->option);
+    if (type->kind == HT_SCALAR_STRING) return put_text(t, item->text, to);
+    if (type->kind == HT_SCALAR_BOOL) {
+        *(bool *)to = item->flag;
+        return HT_OK;
+    }
+    TRY(check_number(t, item->real));
+    if (type->kind == HT_SCALAR_REAL)
+        *(double *)to = item->real;
+    else if (type->size == sizeof(int64_t))
+        *(int64_t *)to = item->integer;
+    else if (item->integer < INT_MIN || item->integer > INT_MAX)
+        return fail(t->setting, "must fit into ", "32 bits");
+    else
+        *(int *)to = (int)item->integer;
+    return HT_OK;
+}
+
+/* The command line has no need of quotes: device.select=0. */
+static bool is_raw(const struct target *t) {
+    return (t->option->type == HT_OPT_STRING ||
+            t->option->type == HT_OPT_FILE) &&
+           t->setting->kind == HT_SETTING_SCALAR && t->setting->raw &&
+           t->setting->item[0].kind != HT_SCALAR_STRING;
+}
+
+static enum ht_err store_values(const struct target *t) {
+    const struct type *type = type_of(t->option);
+    const struct ht_setting *setting = t->setting;
+    if (is_raw(t)) return put_text(t, setting->raw, t->at);
+    if (!all_of(setting, type->kind, 1, type->most) ||
+        (type->most == 1 && setting->kind != HT_SETTING_SCALAR))
+        return fail_type(t);
+    for (int i = 0; i < setting->count; i++)
+        TRY(put(t, &setting->item[i], (char *)t->at + (size_t)i * type->size));
+    if (t->option->type == HT_OPT_SIDES && setting->count == 1)
+        TRY(put(t, setting->item, (char *)t->at + type->size));
+    if (t->option->type == HT_OPT_CELLS)
+        ((struct ht_params *)t->base)->grid.dims = setting->count;
+    return HT_OK;
+}
+
+static void add_integer(struct ht_text *out, int64_t value) {
+    const bool wide = value > INT32_MAX || value < INT32_MIN;
+    ht_text_add(out, "%lld%s", (long long)value, wide ? "L" : "");
+}
+
+static void add_choice(struct ht_text *out, const char *choices, int value) {
+    for (int i = 0; i < value; i++) choices += strcspn(choices, "|") + 1;
+    ht_text_add(out, "\"%.*s\"", (int)strcspn(choices, "|"), choices);
+}
+
+static void add_one(struct ht_text *out, const struct ht_option *option,
+                    const void *at) {
+    const struct type *type = type_of(option);
+    if (option->type == HT_OPT_CHOICE)
+        add_choice(out, option->choices, *(const int *)at);
+    else if (type->kind == HT_SCALAR_STRING)
+        ht_config_add_string(out, *(char *const *)at);
+    else if (type->kind == HT_SCALAR_BOOL)
+        ht_text_add(out, *(const bool *)at ? "true" : "false");
+    else if (type->kind == HT_SCALAR_REAL)
+        ht_config_add_real(out, *(const double *)at);
+    else
+        add_integer(out, type->size == sizeof(int) ? *(const int *)at
+                                                   : *(const int64_t *)at);
+}
+
+void ht_option_add_value(struct ht_text *out, const void *base,
+                         const struct ht_option *option) {
+    const struct type *type = type_of(option);
+    const char *at = member(base, option);
+    const int count = option->type == HT_OPT_CELLS
+                          ? ((const struct ht_params *)base)->grid.dims
+                          : type->most;
+    if (type->most == 0 && type->add) type->add(out, at);
+    if (type->most > 1) ht_text_add(out, "[");
+    for (int i = 0; i < count; i++) {
+        if (i > 0) ht_text_add(out, ", ");
+        add_one(out, option, at + (size_t)i * type->size);
+    }
+    if (type->most > 1) ht_text_add(out, "]");
+}
+
+/* ---- names ---- */
+
+static void clear_names(void *at, const struct ht_option *option) {
+    struct ht_names *names = at;
+    (void)option;
+    for (int i = 0; i < names->count; i++) free(names->name[i]);
+    free(names->name);
+    *names = (struct ht_names){0};
+}
+
+static enum ht_err store_names(const struct target *t) {
+    struct ht_names *to = t->at;
+    if (!all_of(t->setting, HT_SCALAR_STRING, 0, INT_MAX)) return fail_type(t);
+    clear_names(to, t->option);
+    if (t->setting->count == 0) return HT_OK;
+    TRY(HT_ALLOC(to->name, t->setting->count));
+    for (int i = 0; i < t->setting->count; i++) {
+        TRY(ht_text_copy(t->setting->item[i].text, &to->name[i]));
+        to->count++;
+    }
+    return HT_OK;
+}
+
+static void add_names(struct ht_text *out, const void *at) {
+    const struct ht_names *names = at;
+    ht_text_add(out, "[");
+    for (int i = 0; i < names->count; i++) {
+        if (i) ht_text_add(out, ", ");
+        ht_config_add_string(out, names->name[i]);
+    }
+    ht_text_add(out, "]");
+}
+
+/* ---- numbers or a text ---- */
+
+static void clear_value(void *at, const struct ht_option *option) {
+    struct ht_value *value = at;
+    (void)option;
+    free(value->number);
+    free(value->text);
+    *value = (struct ht_value){.kind = HT_VALUE_NONE};
+}
+
+static enum ht_err store_value(const struct target *t) {
+    struct ht_value *to = t->at;
+    const struct ht_setting *setting = t->setting;
+    clear_value(to, t->option);
+    if (setting->kind == HT_SETTING_SCALAR &&
+        setting->item[0].kind == HT_SCALAR_STRING) {
+        to->kind = HT_VALUE_TEXT;
+        return put_text(t, setting->item[0].text, &to->text);
+    }
+    if (!all_of(setting, HT_SCALAR_REAL, 1, INT_MAX)) return fail_type(t);
+    TRY(HT_ALLOC(to->number, setting->count));
+    for (int i = 0; i < setting->count; i++) {
+        TRY(check_number(t, setting->item[i].real));
+        to->number[i] = setting->item[i].real;
+    }
+    to->count = setting->count;
+    to->kind = HT_VALUE_NUMBERS;
+    return HT_OK;
+}
+
+static void add_either(struct ht_text *out, const void *at) {
+    const struct ht_value *value = at;
+    if (value->kind == HT_VALUE_TEXT) {
+        ht_config_add_string(out, value->text);
+        return;
+    }
+    for (int i = 0; i < value->count; i++) {
+        if (value->count > 1) ht_text_add(out, i ? ", " : "[");
+        ht_config_add_real(out, value->number[i]);
+    }
+    if (value->count > 1) ht_text_add(out, "]");
+}
+
+/* ---- maps ---- */
+
+static void clear_map(void *at, const struct ht_option *option) {
+    struct ht_map *map = at;
+    (void)option;
+    for (int i = 0; i < map->count; i++) {
+        free(map->name[i]);
+        free(map->text[i]);
+    }
+    free(map->name);
+    free(map->text);
+    *map = (struct ht_map){0};
+}
+
+/* The members come one by one after it. */
+static enum ht_err store_map(const struct target *t) {
+    if (t->setting->kind != HT_SETTING_GROUP) return fail_type(t);
+    clear_map(t->at, t->option);
+    return HT_OK;
+}
+
+static void add_map(struct ht_text *out, const void *at) {
+    const struct ht_map *map = at;
+    ht_text_add(out, "{");
+    for (int i = 0; i < map->count; i++) {
+        ht_text_add(out, " %s = ", map->name[i]);
+        ht_config_add_string(out, map->text[i]);
+        ht_text_add(out, ";");
+    }
+    ht_text_add(out, " }");
+}
+
+/* A name that libconfig reads back. */
+static bool is_name(const char *name) {
+    if (!isalpha((unsigned char)*name)) return false;
+    while (isalnum((unsigned char)*name) || *name == '_' || *name == '-')
+        name++;
+    return !*name;
+}
+
+/* Index of the member of that name, made when it is not there. */
+static enum ht_err map_index(struct ht_map *map, const char *name, int *index) {
+    for (*index = 0; *index < map->count; (*index)++)
+        if (strcmp(map->name[*index], name) == 0) return HT_OK;
+    size_t size = ((size_t)map->count + 1) * sizeof(char *);
+    char **names = realloc(map->name, size);
+    if (names) map->name = names;
+    char **texts = realloc(map->text, size);
+    if (texts) map->text = texts;
+    REQUIRE(names && texts, HT_ERR_MEMORY, "out of memory");
+    map->text[map->count] = NULL;
+    TRY(ht_text_copy(name, &map->name[map->count]));
+    map->count++;
+    return HT_OK;
+}
+
+enum ht_err ht_option_store_member(void *base, const struct ht_option *option,
+                                   const struct ht_setting *setting) {
+    struct ht_map *map = member(base, option);
+    const char *name = setting->key + strlen(option->key) + 1;
+    int index = 0;
+    if (!is_name(name))
+        return fail(setting, "the name must be ", "letters and digits");
+    if (setting->kind != HT_SETTING_SCALAR ||
+        setting->item[0].kind == HT_SCALAR_BOOL)
+        return fail(setting, "must be ", "a string");
+    /* An expression that is a number needs no quotes. */
+    bool string = setting->item[0].kind == HT_SCALAR_STRING;
+    const char *text = string ? setting->item[0].text : setting->value;
+    TRY(map_index(map, name, &index));
+    free(map->text[index]);
+    return ht_text_copy(text, &map->text[index]);
+}
+
+/* ---- lists ---- */
+
+static void clear_groups(void *at, const struct ht_option *option) {
+    struct ht_groups *groups = at;
+    const struct ht_option_list *list = ht_option_list(option);
+    for (int i = 0; i < groups->count; i++)
+        for (int k = 0; k < list->count; k++)
+            ht_option_clear((char *)groups->group + (size_t)i * list->size,
+                            &list->option[k]);
+    free(groups->group);
+    *groups = (struct ht_groups){0};
+}
+
+/* The groups come one by one after it; params_print.c writes them. */
+static enum ht_err store_groups(const struct target *t) {
+    bool empty = t->setting->kind == HT_SETTING_ARRAY && t->setting->count == 0;
+    if (!empty && t->setting->kind != HT_SETTING_NESTED) return fail_type(t);
+    clear_groups(t->at, t->option);
+    return HT_OK;
+}
+
+/* ---- the table ---- */
+
+_Static_assert(sizeof(enum ht_scheme_name) == sizeof(int),
+               "enumerations are as large as int");
+#define ROW(text, of, count, in_c)                            \
+    {                                                         \
+        .words = text, .kind = HT_SCALAR_##of, .most = count, \
+        .size = sizeof(in_c)                                  \
+    }
+#define ROW_BY(text, name, add_name)                                 \
+    {                                                                \
+        .words = text, .store = store_##name, .clear = clear_##name, \
+        .add = add_name                                              \
+    }
+
+static const struct type types[] = {
+    [HT_OPT_INT] = ROW("an integer", INT, 1, int),
+    [HT_OPT_INT64] = ROW("an integer", INT, 1, int64_t),
+    [HT_OPT_REAL] = ROW("a number", REAL, 1, double),
+    [HT_OPT_BOOL] = ROW("true or false", BOOL, 1, bool),
+    [HT_OPT_STRING] = ROW("a string", STRING, 1, char *),
+    [HT_OPT_FILE] = ROW("a string", STRING, 1, char *),
+    [HT_OPT_CHOICE] = ROW("a string", STRING, 1, int),
+    [HT_OPT_CELLS] = ROW("1 to 3 integers", INT, 3, int64_t),
+    [HT_OPT_INT3] = ROW("1 to 3 integers", INT, 3, int),
+    [HT_OPT_INT64_3] = ROW("1 to 3 integers", INT, 3, int64_t),
+    [HT_OPT_REAL3] = ROW("1 to 3 numbers", REAL, 3, double),
+    [HT_OPT_SAMPLES3] = ROW("1 to 3 numbers", REAL, 3, double),
+    [HT_OPT_SIDES] = ROW("one or two strings", STRING, 2, char *),
+    [HT_OPT_NAMES] = ROW_BY("a list of strings", names, add_names),
+    [HT_OPT_VALUE] =
+        ROW_BY("a number, a list of numbers or a string", value, add_either),
+    [HT_OPT_MEDIUM] =
+        ROW_BY("a number, a list of numbers or a string", value, add_either),
+    [HT_OPT_MAP] = ROW_BY("a group of strings", map, add_map),
+    [HT_OPT_LIST] =
+        ROW_BY("a list of groups, ( { ... }, { ... } )", groups, NULL),
+};
+
+static const struct type *type_of(const struct ht_option *option) {
+    return &types[option->type];
+}
+
+const char *ht_option_type_words(const struct ht_option *option) {
+    return type_of(option)->words;
+}
+
+enum ht_err ht_option_store(void *base, const struct ht_option *option,
+                            const struct ht_setting *setting) {
+    const struct target t = {option, setting, base, member(base, option)};
+    const struct type *type = type_of(option);
+    return type->most > 0 ? store_values(&t) : type->store(&t);
+}
+
+void ht_option_clear(void *base, const struct ht_option *option) {
+    const struct type *type = type_of(option);
+    char **string = member(base, option);
+    if (type->most == 0) type->clear(string, option);
+    if (type->kind != HT_SCALAR_STRING || type->size != sizeof(char *)) return;
+    for (int i = 0; i < type->most; i++) {
+        free(string[i]);
+        string[i] = NULL;
+    }
+}
+
+/* A default on its way to its place. */
+struct default_target {
+    void *base;
+    const struct ht_option *option;
+};
+
+static enum ht_err visit_default(void *data, const struct ht_setting *setting) {
+    const struct default_target *to = data;
+    return ht_option_store(to->base, to->option, setting);
+}
+
+enum ht_err ht_option_set_default(void *base, const struct ht_option *option) {
+    struct default_target to = {base, option};
+    ht_option_clear(base, option);
+    if (!option->fallback) return HT_OK;
+    return ht_config_read_value(option->key, option->fallback, visit_default,
+                                &to);
+}
