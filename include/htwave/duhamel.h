@@ -94,8 +94,6 @@ HT_CHECKED enum ht_err ht_injection_upload(struct ht_injection *in,
 /* The device bytes of an upload, at most. */
 int64_t ht_injection_bytes(const struct ht_problem *problem,
                            const struct ht_spec *spec);
-/* Host bytes until then. */
-int64_t ht_injection_host_bytes(const struct ht_problem *problem);
 /* Begins a half step: finds its row of amplitudes. */
 HT_CHECKED enum ht_err ht_injection_begin(struct ht_injection *in,
                                           enum ht_subgrid from, bool back);

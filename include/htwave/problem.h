@@ -20,9 +20,10 @@ struct ht_halo_choice {
 /* What finite differences need beside a grid of order 0: one value per node.
  * Constant along with `uniform` of the problem where medium_degree < 0. */
 struct ht_fd_problem {
-    int order;        /* in space, 2R; 0: the problem is for Hermite methods */
-    bool undispersed; /* sources and traces are transformed: fd_dispersion.c */
-    bool density;     /* 1/rho varies */
+    int order; /* in space, 2R; 0: the problem is for Hermite methods */
+    bool
+        undispersed; /* sources and traces are transformed: resampler_whole.c */
+    bool density;    /* 1/rho varies */
     double inverse_density; /* else */
     /* Of absorbing layers, of Hermite methods, too, which take "auto" as well
      * (src/solve/layer_kernels.h). */

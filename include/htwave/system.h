@@ -204,6 +204,8 @@ HT_CHECKED enum ht_err ht_equations_absorb(const struct ht_equations *eq,
 int ht_term_layer(const struct ht_equations *eq, const struct ht_term *term);
 /* The axis of a memory variable, -1: no such. */
 int ht_field_layer(const struct ht_equations *eq, int field);
+/* Number of memory variables of an axis. */
+int ht_layer_fields(const struct ht_equations *eq, int axis);
 /* Whether the equations have the layer of an axis. */
 bool ht_equations_layer(const struct ht_equations *eq, int axis);
 /* The axis of a profile, -1: a material of the medium, or none. */

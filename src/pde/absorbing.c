@@ -131,3 +131,10 @@ int ht_term_layer(const struct ht_equations *eq, const struct ht_term *term) {
     if (row >= 0) return row;
     return col >= 0 ? col : ht_material_layer(eq, term->material);
 }
+
+int ht_layer_fields(const struct ht_equations *eq, int axis) {
+    int count = 0;
+    for (int f = 0; f < eq->nfields; f++)
+        count += ht_field_layer(eq, f) == axis;
+    return count;
+}

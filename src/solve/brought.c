@@ -169,3 +169,10 @@ double ht_plan_pushed(const struct ht_plan *plan, double from, double to) {
 double ht_plan_undriven(const struct ht_plan *plan) {
     return plan->shots == NULL ? 0 : plan->shots->end + plan->problem.dt;
 }
+
+double ht_plan_shot_points(const struct ht_plan *plan) {
+    double widest = 0;
+    for (int k = 0; k < plan->grid.dims; k++)
+        widest = fmax(widest, plan->grid.h[k]);
+    return plan->medium->speed_min / (plan->shots->highest * widest);
+}

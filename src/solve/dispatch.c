@@ -66,6 +66,14 @@ enum ht_err ht_state_measure(const struct ht_plan *plan,
         ->does->state_measure(plan, stepper, time, out);
 }
 
+enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64,
+                               struct ht_shot_bytes *out) {
+    *out = (struct ht_shot_bytes){0, 0};
+    if (plan->problem.shots == NULL || !(plan->problem.dt > 0))
+        return HT_OK; /* no steps */
+    return ht_problem_scheme(&plan->problem)->does->shot_bytes(plan, fp64, out);
+}
+
 bool ht_conserves_energy(const struct ht_plan *plan) {
     const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
     return scheme->invariant != NULL && scheme->invariant->known(plan);

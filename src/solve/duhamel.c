@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "duhamel_private.h"
+#include "methods.h"
 
 enum { GAUSS = 20 };
 
@@ -256,16 +257,20 @@ int64_t ht_injection_bytes(const struct ht_problem *problem,
 }
 
 /* Per entry what src/solve/duhamel_list.c sorts, per shape its key. */
-int64_t ht_injection_host_bytes(const struct ht_problem *problem) {
-    const struct ht_duhamel *d = problem->duhamel;
+
+/* The steppers' budget has what is on the device. */
+enum ht_err ht_hermite_shot_bytes(const struct ht_plan *plan, bool fp64,
+                                  struct ht_shot_bytes *out) {
+    const struct ht_problem *p = &plan->problem;
+    const struct ht_duhamel *d = p->duhamel;
     const int64_t entry = 64, key = 160;
-    int64_t bytes = 0;
+    (void)fp64;
     for (int i = 0; d != NULL && i < 2; i++) {
         const struct ht_injection_counts *most = &d->most[i];
-        const int fields = ht_problem_stored(problem, i ? HT_DUAL : HT_PRIMARY);
-        bytes += entry * most->entries +
-                 most->shapes * (key + (int64_t)8 * fields * d->terms *
-                                           ht_grid_coefs(problem->grid));
+        const int fields = ht_problem_stored(p, i ? HT_DUAL : HT_PRIMARY);
+        out->host += entry * most->entries +
+                     most->shapes * (key + (int64_t)8 * fields * d->terms *
+                                               ht_grid_coefs(p->grid));
     }
-    return bytes;
+    return HT_OK;
 }

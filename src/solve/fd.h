@@ -211,16 +211,6 @@ ht_fd_injection_add(struct ht_fd_injection *in, struct ht_fd_engine *engine,
                     enum ht_fd_pass pass, int64_t step, int64_t begin,
                     int64_t end, struct ht_fd_array x, struct ht_fd_array y);
 
-/* ---- fd_dispersion.c ---- */
-/* The signal's derivative of an order, or itself, for steps of one term whose
- * traces have their dispersion removed: out[step] to be freed, 0 afterwards. */
-HT_CHECKED enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order,
-                                         double dt, int64_t *count,
-                                         double **out);
-/* Steps after a time, in steps, that matter to it: Bessel functions of order
- * 2n of 2t/dt fall below 1e-7 of their size there. */
-int64_t ht_fd_steps_beside(double step);
-
 /* ---- fd_incidence.c: plane waves from outside ---- */
 struct ht_fd_incidence;
 HT_CHECKED enum ht_err ht_fd_incidence_create(const struct ht_problem *problem,

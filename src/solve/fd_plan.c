@@ -131,13 +131,6 @@ enum ht_err ht_fd_check_layer_slabs(const struct ht_plan *plan,
 
 /* ---- sources ---- */
 
-double ht_plan_shot_points(const struct ht_plan *plan) {
-    double widest = 0;
-    for (int k = 0; k < plan->grid.dims; k++)
-        widest = fmax(widest, plan->grid.h[k]);
-    return plan->medium->speed_min / (plan->shots->highest * widest);
-}
-
 /* Points at which a wave along an axis errs by `most` over ten wavelengths. */
 double ht_plan_needed_points(const struct ht_plan *plan) {
     if (plan->duhamel != NULL) return plan->duhamel->needed;

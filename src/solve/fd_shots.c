@@ -4,7 +4,7 @@
  *     d = d + dt^2 L w + g (F(t_n+dt) - 2 F(t_n) + F(t_n-dt)),   u = u + d
  * where f is the signal or its derivative, F an integral of it, known in closed
  * form. Where dispersion is removed from traces dt^2 f_n is in the place of the
- * differences of F (fd_dispersion.c). g is the delta spread over nodes, times
+ * differences of F (resampler_whole.c). g is the delta spread over nodes, times
  * the modulus there. Planes beyond the slab take it, too, wherever a pass
  * computes them.
  */
@@ -13,7 +13,9 @@
 
 #include "fd.h"
 #include "htwave/plan.h"
+#include "htwave/resampler.h"
 #include "htwave/shots.h"
+#include "methods.h"
 
 /* Steps in the table at a time: one transfer for so many. */
 enum { STEPS = 128 };
@@ -355,21 +357,14 @@ void ht_fd_injection_destroy(struct ht_fd_injection *in) {
 
 /* ---- memory ---- */
 
-enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64,
-                               struct ht_shot_bytes *out) {
+enum ht_err ht_differences_shot_bytes(const struct ht_plan *plan, bool fp64,
+                                      struct ht_shot_bytes *out) {
     const struct ht_problem *problem = &plan->problem;
     const struct ht_shots *shots = problem->shots;
     const struct ht_fd_engine engine = {.spec = ht_fd_spec_of(problem, fp64)};
     const int64_t word = fp64 ? 8 : 4;
     struct ht_fd_stepper s = {.steps = 0};
     int64_t columns = 0, nodes = 0, entries = 0;
-    *out = (struct ht_shot_bytes){0, 0};
-    if (shots == NULL || !(problem->dt > 0)) return HT_OK; /* no steps */
-    if (problem->fd.order == 0) {
-        /* the steppers' budget has what is on the device */
-        out->host = ht_injection_host_bytes(problem);
-        return HT_OK;
-    }
     ht_fd_stepper_plan(problem, &engine, &s);
     for (int i = 0; i < shots->count; i++) {
         const int64_t more = ht_shot_most_nodes(shots, i, s.count[2]);

@@ -4,13 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int ht_layer_fields(const struct ht_equations *eq, int axis) {
-    int count = 0;
-    for (int f = 0; f < eq->nfields; f++)
-        count += ht_field_layer(eq, f) == axis;
-    return count;
-}
-
 struct ht_pack_format ht_layer_format(const struct ht_problem *problem,
                                       const struct ht_tuning *tuning,
                                       int fields) {
@@ -31,26 +24,6 @@ void ht_layer_windows(const struct ht_problem *problem,
                 ht_absorbing_window(problem, n % 2 ? HT_DUAL : HT_PRIMARY, axis,
                                     side, m->first[n % 2]);
     }
-}
-
-void ht_layer_kernels_destroy(struct ht_layer_kernels *k) {
-    if (k == NULL) return;
-    for (int s = 0; s < HT_LAYER_SETS; s++) ht_kernels_destroy(&k->set[s]);
-    for (int axis = 0; axis < 3; axis++) {
-        ht_ghosts_destroy(k->ghosts[axis]);
-        ht_packer_destroy(k->packer[axis]);
-    }
-    free(k);
-}
-
-void ht_layer_kernels_add_seconds(struct ht_layer_kernels *k,
-                                  double seconds[2]) {
-    if (k == NULL) return;
-    for (int s = 0; s < HT_LAYER_SETS; s++)
-        if (k->set[s].step[0] != NULL)
-            ht_step_add_seconds(k->set[s].step[0], seconds);
-    for (int axis = 0; axis < 3; axis++)
-        seconds[0] += ht_ghosts_seconds(k->ghosts[axis]);
 }
 
 /* The kernels where the layers of these axes overlap. */
@@ -131,7 +104,8 @@ enum ht_err ht_layer_kernels_create(const struct ht_problem *problem,
     TRY(HT_ALLOC(k, 1));
     enum ht_err err = create(problem, device, tuning, cache, k);
     if (err != HT_OK) {
-        ht_layer_kernels_destroy(k);
+        struct ht_kernels failed = {.layers = k};
+        ht_kernels_destroy(&failed);
         return ht_err_prefix(err, "absorbing layers");
     }
     *out = k;

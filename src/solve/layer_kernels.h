@@ -68,10 +68,6 @@ HT_CHECKED enum ht_err ht_layer_kernels_create(const struct ht_problem *problem,
                                                const struct ht_tuning *tuning,
                                                const char *cache,
                                                struct ht_layer_kernels **out);
-void ht_layer_kernels_destroy(struct ht_layer_kernels *kernels); /* or NULL */
-/* Adds the device seconds since the last call; NULL: none. */
-void ht_layer_kernels_add_seconds(struct ht_layer_kernels *kernels,
-                                  double seconds[2]);
 /* The regions of a grid with layers: the boxes of ht_absorbing_boxes. Returns
  * their number. kernels: with those of the layers; they must outlive the
  * regions. */
@@ -79,8 +75,6 @@ int ht_layer_regions(const struct ht_problem *problem,
                      const struct ht_kernels *kernels,
                      struct ht_region out[HT_ABSORBING_BOXES]);
 
-/* Number of memory variables of an axis. */
-int ht_layer_fields(const struct ht_equations *eq, int axis);
 /* The format of their messages. */
 struct ht_pack_format ht_layer_format(const struct ht_problem *problem,
                                       const struct ht_tuning *tuning,

@@ -12,83 +12,65 @@
 #include "htwave/sampler.h"
 #include "htwave/start.h"
 
+/* X(name, type, function, arguments) for each function of a row, which does
+ * what the one of this name after ht_ does. name: of the row. */
+#define HT_EACH_METHOD(X, name)                                              \
+    X(name, enum ht_err, kernels_plan,                                       \
+      (const struct ht_problem *problem, const struct ht_device_info *info,  \
+       const struct ht_tuning *tuning, struct ht_kernels *out))              \
+    X(name, enum ht_err, kernels_create,                                     \
+      (const struct ht_problem *problem, struct ht_device *device,           \
+       const struct ht_tuning *tuning, const char *cache,                    \
+       struct ht_kernels *out))                                              \
+    X(name, enum ht_err, stepper_create,                                     \
+      (const struct ht_problem *problem, struct ht_device *device,           \
+       const struct ht_kernels *kernels, struct ht_stepper *out))            \
+    X(name, struct ht_budget, stepper_budget,                                \
+      (const struct ht_problem *problem, const struct ht_tuning *tuning,     \
+       const struct ht_device_info *info))                                   \
+    X(name, enum ht_err, oracle_create,                                      \
+      (const struct ht_problem *problem, struct ht_stepper *out))            \
+    X(name, double, oracle_roundings, (const struct ht_problem *problem))    \
+    /* A small problem of the same kind, for a self-check. */                \
+    X(name, void, shrink,                                                    \
+      (const struct ht_problem *problem, const struct ht_variant *variant,   \
+       struct ht_part *out))                                                 \
+    X(name, enum ht_err, start,                                              \
+      (const struct ht_plan *plan, struct ht_device *device,                 \
+       const struct ht_tuning *tuning, const char *cache,                    \
+       const struct ht_stepper *stepper))                                    \
+    X(name, int64_t, start_bytes,                                            \
+      (const struct ht_plan *plan, const struct ht_tuning *tuning,           \
+       const struct ht_device_info *info))                                   \
+    X(name, enum ht_err, state_measure,                                      \
+      (const struct ht_plan *plan, const struct ht_stepper *stepper,         \
+       double time, struct ht_state *out))                                   \
+    /* Makes the parts and the period of a sampler, and what takes samples.  \
+     */                                                                      \
+    X(name, enum ht_err, sampler_make,                                       \
+      (const struct ht_plan *plan, const struct ht_stepper *stepper,         \
+       const char *cache, struct ht_sampler *out))                           \
+    X(name, int64_t, sampler_bytes, (const struct ht_plan *plan, bool fp64)) \
+    /* Adds to *out. */                                                      \
+    X(name, enum ht_err, shot_bytes,                                         \
+      (const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out))
+
+#define HT_METHOD_MEMBER(name, type, what, arguments) type(*what) arguments;
 struct ht_method {
-    /* As the functions of the same names, after ht_. */
-    enum ht_err (*kernels_plan)(const struct ht_problem *problem,
-                                const struct ht_device_info *info,
-                                const struct ht_tuning *tuning,
-                                struct ht_kernels *out);
-    enum ht_err (*kernels_create)(const struct ht_problem *problem,
-                                  struct ht_device *device,
-                                  const struct ht_tuning *tuning,
-                                  const char *cache, struct ht_kernels *out);
-    enum ht_err (*stepper_create)(const struct ht_problem *problem,
-                                  struct ht_device *device,
-                                  const struct ht_kernels *kernels,
-                                  struct ht_stepper *out);
-    struct ht_budget (*stepper_budget)(const struct ht_problem *problem,
-                                       const struct ht_tuning *tuning,
-                                       const struct ht_device_info *info);
-    enum ht_err (*oracle_create)(const struct ht_problem *problem,
-                                 struct ht_stepper *out);
-    double (*oracle_roundings)(const struct ht_problem *problem);
-    /* A small problem of the same kind, for a self-check. */
-    void (*shrink)(const struct ht_problem *problem,
-                   const struct ht_variant *variant, struct ht_part *out);
-    enum ht_err (*start)(const struct ht_plan *plan, struct ht_device *device,
-                         const struct ht_tuning *tuning, const char *cache,
-                         const struct ht_stepper *stepper);
-    int64_t (*start_bytes)(const struct ht_plan *plan,
-                           const struct ht_tuning *tuning,
-                           const struct ht_device_info *info);
-    enum ht_err (*state_measure)(const struct ht_plan *plan,
-                                 const struct ht_stepper *stepper, double time,
-                                 struct ht_state *out);
-    /* Makes the parts and the period of a sampler, and what takes samples. */
-    enum ht_err (*sampler_make)(const struct ht_plan *plan,
-                                const struct ht_stepper *stepper,
-                                const char *cache, struct ht_sampler *out);
-    int64_t (*sampler_bytes)(const struct ht_plan *plan, bool fp64);
+    HT_EACH_METHOD(HT_METHOD_MEMBER, )
 };
+
+#define HT_METHOD_FUNCTION(name, type, what, arguments) \
+    type ht_##name##_##what arguments;
+HT_EACH_METHOD(HT_METHOD_FUNCTION, hermite)
+HT_EACH_METHOD(HT_METHOD_FUNCTION, differences)
 extern const struct ht_method ht_method_hermite, ht_method_differences;
 
-/* The functions of the rows. */
-#define HT_METHOD_FUNCTIONS(name)                                            \
-    HT_CHECKED enum ht_err ht_##name##_kernels_plan(                         \
-        const struct ht_problem *problem, const struct ht_device_info *info, \
-        const struct ht_tuning *tuning, struct ht_kernels *out);             \
-    HT_CHECKED enum ht_err ht_##name##_kernels_create(                       \
-        const struct ht_problem *problem, struct ht_device *device,          \
-        const struct ht_tuning *tuning, const char *cache,                   \
-        struct ht_kernels *out);                                             \
-    HT_CHECKED enum ht_err ht_##name##_stepper_create(                       \
-        const struct ht_problem *problem, struct ht_device *device,          \
-        const struct ht_kernels *kernels, struct ht_stepper *out);           \
-    struct ht_budget ht_##name##_stepper_budget(                             \
-        const struct ht_problem *problem, const struct ht_tuning *tuning,    \
-        const struct ht_device_info *info);                                  \
-    HT_CHECKED enum ht_err ht_##name##_oracle_create(                        \
-        const struct ht_problem *problem, struct ht_stepper *out);           \
-    double ht_##name##_oracle_roundings(const struct ht_problem *problem);   \
-    void ht_##name##_shrink(const struct ht_problem *problem,                \
-                            const struct ht_variant *variant,                \
-                            struct ht_part *out);                            \
-    HT_CHECKED enum ht_err ht_##name##_start(                                \
-        const struct ht_plan *plan, struct ht_device *device,                \
-        const struct ht_tuning *tuning, const char *cache,                   \
-        const struct ht_stepper *stepper);                                   \
-    int64_t ht_##name##_start_bytes(const struct ht_plan *plan,              \
-                                    const struct ht_tuning *tuning,          \
-                                    const struct ht_device_info *info);      \
-    HT_CHECKED enum ht_err ht_##name##_state_measure(                        \
-        const struct ht_plan *plan, const struct ht_stepper *stepper,        \
-        double time, struct ht_state *out);                                  \
-    HT_CHECKED enum ht_err ht_##name##_sampler_make(                         \
-        const struct ht_plan *plan, const struct ht_stepper *stepper,        \
-        const char *cache, struct ht_sampler *out);                          \
-    int64_t ht_##name##_sampler_bytes(const struct ht_plan *plan, bool fp64)
-HT_METHOD_FUNCTIONS(hermite);
-HT_METHOD_FUNCTIONS(differences);
+/* The initializer of a row. */
+#define HT_METHOD_POINTER(name, type, what, arguments) \
+    .what = ht_##name##_##what,
+#define HT_METHOD_ROW(name) \
+    { HT_EACH_METHOD(HT_METHOD_POINTER, name) }
 
 /* ---- fd_layers.c, for the self-check ---- */
 /* Numbers in each of the memories of absorbing layers, of half points and of

@@ -530,3 +530,14 @@ double ht_hermite_oracle_roundings(const struct ht_problem *problem) {
     return dims * (2 * problem->grid->order + 2 + 2) + series +
            ht_problem_scheme(problem)->two_level;
 }
+
+/* Reduces the problem to 3 x 2 x 2 cells. */
+void ht_hermite_shrink(const struct ht_problem *problem,
+                       const struct ht_variant *variant,
+                       struct ht_part *small) {
+    const int most_stages = 4; /* for kernels with stages as an argument */
+    const struct ht_box box = {.end = {3, 2, 2}};
+    ht_problem_part(problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, small);
+    if (variant->pack == NULL && small->problem.stages > most_stages)
+        small->problem.stages = most_stages;
+}

@@ -455,7 +455,7 @@ static bool has_incidence(const struct ht_plan *plan) {
 }
 
 /* Removed where it can be and there are traces: of what begins with a rate it
- * cannot be, fd_dispersion.c; waves from outside are made for the scheme's own
+ * cannot be, resampler_whole.c; waves from outside are made for the scheme's own
  * dispersion. */
 static enum ht_err choose_dispersion(struct ht_plan *plan) {
     const enum ht_dispersion given = plan->params->time.dispersion;

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fd.h"
-
 /* Of the sinc over 32 levels: errs by 7e-7 up to 2.2 radians from a level to
  * the next, by 2e-4 at 2.4, 1.3e-2 at 2.6. */
 enum { SINC = 16, LEVELS = 2 * SINC, POLYNOMIAL = 6 };

@@ -16,17 +16,6 @@
 #include "htwave/stepper.h"
 #include "methods.h"
 
-/* Reduces the problem to 3 x 2 x 2 cells. */
-void ht_hermite_shrink(const struct ht_problem *problem,
-                       const struct ht_variant *variant,
-                       struct ht_part *small) {
-    const int most_stages = 4; /* for kernels with stages as an argument */
-    const struct ht_box box = {.end = {3, 2, 2}};
-    ht_problem_part(problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, small);
-    if (variant->pack == NULL && small->problem.stages > most_stages)
-        small->problem.stages = most_stages;
-}
-
 /* A problem with the kinds of layers of another: at each absorbing side so many
  * cells, or as it has there, one cell at least between them, and `least` along
  * each axis. */
