@@ -6,11 +6,13 @@
  * same targets and divide the rows of the blocks. For HT_CHUNK source entries
  * at a time it puts into local memory the vertex sums of all blocks and the
  * operator's values,
- *     sums[entry of the chunk][block][cell], 16 bytes: a value per row of
- * targets values[entry of the chunk][tile][row of the tile], where a tile is
- * HT_TILE rows of one block. Work-item (tile, cell) accumulates its tile at the
- * HT_WIDE targets of HT_SPAN cells, HT_LANES apart, in registers: 16 bytes of
- * sums and HT_TILE values serve HT_TILE * HT_WIDE multiply-adds.
+ *
+ *     sums[entry of the chunk][block][cell]: a value per row of targets
+ *     values[entry of the chunk][tile][row of the tile]
+ *
+ * where a tile is HT_TILE rows of one block. Work-item (tile, cell) accumulates
+ * its tile at the HT_WIDE targets of its cell in registers: 16 bytes of sums
+ * and HT_TILE values serve HT_TILE * HT_WIDE multiply-adds.
  *
  * op[part][chunk][entry][tile][row]; ht_tile_block[tile] is a tile's block,
  * ht_row_target[tile * HT_TILE + row] its target entry slot * HT_COEFS + i, -1
@@ -21,7 +23,6 @@
 #define HT_COEFS (HT_N1 * HT_N2 * HT_N3)
 #define HT_ENTRIES (HT_SOURCES * HT_COEFS)
 #define HT_CHUNKS ((HT_ENTRIES + HT_CHUNK - 1) / HT_CHUNK)
-#define HT_LANES (HT_CELLS / HT_SPAN)
 #define HT_TILE_PACKS (HT_TILE / HT_WIDE)
 #define HT_CHUNK_PACKS (HT_CHUNK * HT_TILES * HT_TILE_PACKS)
 #define HT_LEVELS (HT_DIMS > 2 ? 2 : 1)
@@ -113,13 +114,11 @@ HT_INLINE void ht_put_sums(const struct ht_step_args *a, const int s,
 /* acc += the products of a chunk. */
 HT_INLINE void ht_products(HT_LOCAL const ht_wide *sums,
                            HT_LOCAL const ht_wide *values,
-                           real acc[HT_SPAN][HT_TILE][HT_WIDE]) {
+                           real acc[HT_TILE][HT_WIDE]) {
     HT_UNROLL_BY(2)
     for (int e = 0; e < HT_CHUNK; e++) {
-        real x[HT_SPAN][HT_WIDE];
-        HT_UNROLL
-        for (int c = 0; c < HT_SPAN; c++)
-            ht_widen(sums[e * HT_CORNERS * HT_CELLS + c * HT_LANES], x[c]);
+        real x[HT_WIDE];
+        ht_widen(sums[e * HT_CORNERS * HT_CELLS], x);
         HT_UNROLL
         for (int p = 0; p < HT_TILE_PACKS; p++) {
             real value[HT_WIDE];
@@ -127,12 +126,9 @@ HT_INLINE void ht_products(HT_LOCAL const ht_wide *sums,
             HT_UNROLL
             for (int r = 0; r < HT_WIDE; r++) {
                 HT_UNROLL
-                for (int c = 0; c < HT_SPAN; c++) {
-                    HT_UNROLL
-                    for (int t = 0; t < HT_WIDE; t++)
-                        acc[c][p * HT_WIDE + r][t] =
-                            fma(value[r], x[c][t], acc[c][p * HT_WIDE + r][t]);
-                }
+                for (int t = 0; t < HT_WIDE; t++)
+                    acc[p * HT_WIDE + r][t] =
+                        fma(value[r], x[t], acc[p * HT_WIDE + r][t]);
             }
         }
     }
@@ -170,28 +166,26 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_local(
         HT_EACH_DST(HT_DST_PARAM)) {
     HT_LOCAL_ARRAY(ht_wide, sums, HT_CHUNK * HT_CORNERS * HT_CELLS);
     HT_LOCAL_ARRAY(ht_wide, values, HT_CHUNK_PACKS);
-    const int item = HT_ITEM(), cell = item % HT_CELLS, lane = item % HT_LANES;
-    const int tile = item / HT_LANES, part = (int)(HT_GROUP_1() % HT_PARTS);
-    const long first = a.begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;
+    const int item = HT_ITEM(), cell = item % HT_CELLS, tile = item / HT_CELLS;
+    const int part = (int)(HT_GROUP_1() % HT_PARTS);
+    const long m1 = a.begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS + cell;
     const long m2 = a.begin[1] + HT_GROUP_2() * HT_WIDE;
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     const int block = ht_tile_block[part * HT_TILES + tile];
     HT_GLOBAL const ht_wide *from =
         (HT_GLOBAL const ht_wide *)op + (long)part * HT_CHUNKS * HT_CHUNK_PACKS;
     for (long m3 = begin; m3 < end; m3++) {
-        real acc[HT_SPAN][HT_TILE][HT_WIDE];
+        real acc[HT_TILE][HT_WIDE];
         struct ht_around around;
-        ht_around_set(&a, first + cell, m2, m3, &around);
+        ht_around_set(&a, m1, m2, m3, &around);
         HT_UNROLL
-        for (int n = 0; n < HT_SPAN * HT_TILE * HT_WIDE; n++)
-            acc[n / (HT_TILE * HT_WIDE)][n / HT_WIDE % HT_TILE][n % HT_WIDE] =
-                0;
+        for (int n = 0; n < HT_TILE * HT_WIDE; n++)
+            acc[n / HT_WIDE][n % HT_WIDE] = 0;
         HT_ROLLED
         for (int chunk = 0; chunk < HT_CHUNKS; chunk++) {
             HT_BARRIER();
             HT_ROLLED
-            for (int e = item / HT_CELLS; e < HT_CHUNK;
-                 e += HT_GROUP_ITEMS / HT_CELLS) {
+            for (int e = tile; e < HT_CHUNK; e += HT_TILES) {
                 const int s = chunk * HT_CHUNK + e;
                 ht_put_sums(&a, s < HT_ENTRIES ? s : HT_ENTRIES - 1, &around,
                             sums + e * HT_CORNERS * HT_CELLS +
@@ -200,15 +194,11 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_local(
             for (int n = item; n < HT_CHUNK_PACKS; n += HT_GROUP_ITEMS)
                 values[n] = from[chunk * HT_CHUNK_PACKS + n];
             HT_BARRIER();
-            ht_products(sums + block * HT_CELLS + lane,
+            ht_products(sums + block * HT_CELLS + cell,
                         values + tile * HT_TILE_PACKS, acc);
         }
-        HT_UNROLL
-        for (int c = 0; c < HT_SPAN; c++) {
-            const long m1 = first + lane + c * HT_LANES;
-            if (m1 < a.end[0])
-                ht_store_tile(&a, part * HT_TILES + tile, m1, m2, m3,
-                              acc[c] HT_EACH_DST(HT_DST_ARG));
-        }
+        if (m1 < a.end[0])
+            ht_store_tile(&a, part * HT_TILES + tile, m1, m2, m3,
+                          acc HT_EACH_DST(HT_DST_ARG));
     }
 }

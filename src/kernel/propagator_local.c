@@ -62,14 +62,16 @@ static int64_t local_bytes(const struct ht_spec *spec, const struct ht_shape *s,
 }
 
 /* Parts: as many as groups of the device's size need. A chunk gives each
- * work-item one entry's sums, if they fit. */
+ * work-item the sums of one entry, or of fewer where local memory has no room.
+ * Measured on an H200 (bench/NOTES.md): 32 cells and all of the local memory,
+ * not 16 cells or half of it, which more groups would share. */
 static enum ht_err choose_shape(const struct ht_tuning *tuning,
                                 const struct ht_spec *spec,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
     const int most = info->max_group < 512 ? (int)info->max_group : 512;
     const struct tiles tiles = choose_tiles(spec);
-    out->cells = tuning->cells > 0 ? tuning->cells : 16;
+    out->cells = tuning->cells > 0 ? tuning->cells : most < 32 ? most : 32;
     out->rows = wide_of(spec);
     out->tile = tiles.rows;
     REQUIRE(out->cells <= most, HT_ERR_INPUT,
@@ -79,8 +81,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     const int own = (tiles.count + out->parts - 1) / out->parts;
     out->group_size = own * out->cells;
     out->chunk = own;
-    while (out->chunk > 1 &&
-           local_bytes(spec, out, own) > ht_local_limit(info) / 2)
+    while (out->chunk > 1 && local_bytes(spec, out, own) > ht_local_limit(info))
         out->chunk--;
     out->local_bytes = local_bytes(spec, out, own);
     if (out->local_bytes > ht_local_limit(info))
@@ -142,9 +143,7 @@ static enum ht_err pack_tiles(const struct ht_blocks *blocks,
                             : -1;
         }
         put_values(blocks, shape, own, count, block, first, entries, out);
-        ht_text_add(&out->text,
-                    "#define HT_TILES %d\n#define HT_PARTS %d\n"
-                    "#define HT_SPAN 1\n",
+        ht_text_add(&out->text, "#define HT_TILES %d\n#define HT_PARTS %d\n",
                     own, shape->parts);
         ht_text_ints(&out->text, "tile_block", block, all);
         ht_text_ints(&out->text, "row_target", target, all * shape->tile);
