@@ -120,9 +120,11 @@ class Laboratory:
     def run(self, keys, file=None, ranks=1, command="run", flags=()):
         """The report of a run of a file; None: of keys alone."""
         file = file or self.empty.name
-        given = [f"{key}={value(v)}" for key, v in {**self.keys, **keys}.items()]
-        return self.call([command, str(file), *given, "--json", "--quiet",
-                          *flags], ranks)
+        with tempfile.TemporaryDirectory() as folder:
+            keys = {"output.directory": folder, **self.keys, **keys}
+            given = [f"{key}={value(v)}" for key, v in keys.items()]
+            return self.call([command, str(file), *given, "--json", "--quiet",
+                              *flags], ranks)
 
     def check(self, keys, file=None, ranks=1, flags=()):
         return self.run({**PLAIN, **keys}, file, ranks, "check", flags)

@@ -19,7 +19,7 @@ struct ht_bench_row {
     int64_t side; /* cells along each axis; 0 in a plan: chosen */
     int steps;    /* number of timed steps; 0: until the median is steady */
     int kernel;   /* results are of this kernel of the variant; -1: of all */
-    bool brief;   /* a state of at most 1 GiB; half the time is for runs */
+    bool density; /* varies; of finite differences */
     /* ---- results ---- */
     bool done;     /* else skipped, see why */
     char why[160]; /* "" if no error */
@@ -67,9 +67,6 @@ struct ht_bench_case {
     enum ht_err (*finish)(struct ht_bench *bench, int first, int last);
     bool ranks; /* several ranks may run it together; it writes its own files
                    and needs no limits of the device */
-    double seconds[2]; /* default of --seconds: on a CPU, on a GPU */
-    bool differences;  /* --schemes and --orders may name those of finite
-                          differences */
 };
 
 /* ---- bench_rows.c ---- */
@@ -99,6 +96,8 @@ double ht_bench_gflops(const struct ht_bench_row *row);
 double ht_bench_gbytes(const struct ht_bench_row *row);
 const char *ht_bench_precision(const struct ht_bench_row *row);
 const char *ht_bench_layout(const struct ht_bench_row *row);
+/* Coefficients of all fields per cell. */
+double ht_bench_unknowns(const struct ht_bench_row *row);
 /* "rolled interpolation" and the like, or the variant's name. */
 const char *ht_bench_kernel(const struct ht_bench_row *row);
 
@@ -112,17 +111,11 @@ HT_CHECKED enum ht_err ht_bench_path(const struct ht_bench *bench,
 /* Appends one line of a table of rows; row NULL: the head. */
 void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text);
 
-/* ---- bench_cases.c, bench_accuracy.c, bench_fd.c,
- * bench_scaling.c ---- */
+/* ---- bench_cases.c, bench_scaling.c ---- */
 int ht_bench_case_count(void);
 const struct ht_bench_case *ht_bench_case_at(int index);
-/* The script that has taken a case's place; NULL: none has. */
-const char *ht_bench_case_script(const char *name);
-HT_CHECKED enum ht_err ht_bench_plan_accuracy(struct ht_bench *bench,
-                                              const struct ht_bench_case *self);
-HT_CHECKED enum ht_err ht_bench_accuracy(struct ht_bench *bench, int first,
-                                         int last);
-HT_CHECKED enum ht_err ht_bench_fd(struct ht_bench *bench, int first, int last);
+/* What has taken the place of a case that is gone; NULL: it is none. */
+const char *ht_bench_case_gone(const char *name);
 HT_CHECKED enum ht_err ht_bench_scaling(struct ht_bench *bench, int first,
                                         int last);
 

@@ -137,16 +137,6 @@ HT_CHECKED enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *kernels,
                                          const int sides[3][2],
                                          struct ht_buffer *u);
 
-/* Points times steps per second of a variant on cells^dims points without
- * filling ghosts: warm, median, random data. passes: of a step, 1 (update) or
- * 2 (stage and update). */
-HT_CHECKED enum ht_err ht_fd_measure(struct ht_device *device,
-                                     const struct ht_fd_spec *spec,
-                                     const struct ht_fd_variant *variant,
-                                     const struct ht_fd_shape *shape,
-                                     int passes, int64_t cells,
-                                     const char *cache, double *rate);
-
 /* ---- fd_sums.c: sums over a box ---- */
 /* Nodes weigh half at the marked ends [axis][lower, upper] of the box. Values x
  * that are not finite are counted and left out. */

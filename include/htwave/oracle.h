@@ -32,13 +32,6 @@ HT_CHECKED enum ht_err ht_test_medium(const void *context,
 HT_CHECKED enum ht_err ht_test_values(const void *context, int what,
                                       int64_t first, int64_t last, double *out);
 
-/* A time step of so many terms by the kernels of finite differences, on a few
- * points, against the oracle: what a benchmark does before it times them.
- * HT_ERR_DEVICE if they differ by more than rounding. */
-HT_CHECKED enum ht_err ht_fd_verify(struct ht_device *device,
-                                    const struct ht_fd_spec *spec, int terms,
-                                    const char *variant, const char *cache);
-
 /* Compares the compiled kernels with the oracle on a few cells with this
  * problem's walls, sizes and kind of medium. HT_ERR_DEVICE if they differ by
  * more than rounding explains; *worst: largest difference over its bound. */

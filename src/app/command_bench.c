@@ -52,16 +52,6 @@ static enum ht_err read_halo(const struct ht_args *args,
     return HT_OK;
 }
 
-/* Whether cases are named, and all of them take finite differences. */
-static bool takes_differences(const struct ht_args *args) {
-    int taken = 0;
-    for (int i = 0; i < ht_bench_case_count(); i++)
-        for (int n = 0; n < args->count; n++)
-            taken += ht_bench_case_at(i)->differences &&
-                     strcmp(ht_bench_case_at(i)->name, args->operand[n]) == 0;
-    return taken > 0 && taken == args->count;
-}
-
 static enum ht_err read_flags(const struct ht_args *args,
                               struct ht_bench *bench) {
     const char *directory = ht_args_value(args, "--out");
@@ -71,7 +61,7 @@ static enum ht_err read_flags(const struct ht_args *args,
     bench->json = args->json;
     REQUIRE(!bench->csv || !bench->json, HT_ERR_INPUT,
             "--csv and --json both write to standard output: choose one");
-    TRY(ht_sweep_read(args, takes_differences(args), &bench->sweep));
+    TRY(ht_sweep_read(args, true, &bench->sweep));
     TRY(read_whole(args, "--cells", &side));
     TRY(read_whole(args, "--group", &bench->cells));
     TRY(read_whole(args, "--rows", &bench->rows));
@@ -88,10 +78,10 @@ static enum ht_err find_case(const char *name,
                              const struct ht_bench_case **out) {
     struct ht_text names = {0};
     *out = NULL;
-    REQUIRE(ht_bench_case_script(name) == NULL, HT_ERR_INPUT,
-            "bench %s is a script now: python3 bench/%s.py (installed in "
+    REQUIRE(ht_bench_case_gone(name) == NULL, HT_ERR_INPUT,
+            "bench %s is no longer a case: use %s (scripts are installed in "
             "share/htwave/bench)",
-            name, name);
+            name, ht_bench_case_gone(name));
     for (int i = 0; i < ht_bench_case_count(); i++) {
         const struct ht_bench_case *c = ht_bench_case_at(i);
         if (strcmp(c->name, name) == 0) *out = c;
@@ -134,7 +124,7 @@ static enum ht_err run_case(struct ht_bench *bench,
     int first = bench->count;
     bench->began = ht_clock();
     if (ht_args_value(args, "--seconds") == NULL)
-        bench->seconds = c->seconds[bench->info->gpu];
+        bench->seconds = bench->info->gpu ? 600 : 60;
     if (c->plan != NULL) {
         TRY(c->plan(bench, c));
         TRY(ht_bench_measure(bench, first, bench->count));
@@ -151,6 +141,8 @@ static enum ht_err run_cases(struct ht_bench *bench,
         TRY(find_case(args->count > 0 ? args->operand[i] : "rates", &c));
         TRY(run_case(bench, c, args));
     }
+    REQUIRE(bench->count > 0, HT_ERR_INPUT,
+            "bench: the flags exclude all rows");
     TRY(ht_bench_write(bench));
     if (bench->left_out > 0)
         ht_note("%d row%s left out by the time limit (--seconds %g)",

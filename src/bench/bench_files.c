@@ -28,7 +28,6 @@ void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text) {
                     "GB/s", "% limit", "nJ/cell", "check");
         return;
     }
-    double unknowns = row->fields * pow(row->order + 1, row->dims);
     char joules[16] = "-";
     if (isfinite(row->joules))
         snprintf(joules, sizeof joules, "%.4g",
@@ -38,8 +37,9 @@ void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text) {
                 "%10.4g %8.4g %7.4g %7.2g %9s %8.2g\n",
                 row->system->name, row->scheme->name, row->dims, row->order,
                 row->stages, ht_bench_kernel(row), ht_bench_precision(row),
-                ht_bench_layout(row), (long long)row->side, 1e3 * row->seconds,
-                ht_bench_rate(row), unknowns * ht_bench_rate(row),
+                row->density ? "density" : ht_bench_layout(row),
+                (long long)row->side, 1e3 * row->seconds, ht_bench_rate(row),
+                ht_bench_unknowns(row) * ht_bench_rate(row),
                 ht_bench_gflops(row), ht_bench_gbytes(row), 100 * row->fraction,
                 joules, row->verified);
 }
@@ -51,7 +51,7 @@ struct value {
     const char *text; /* NULL: a number */
     double number;    /* NaN: absent */
 };
-enum { COLUMNS = 34 };
+enum { COLUMNS = 35 };
 
 static void add(struct value *list, int *n, struct value value) {
     if (*n < COLUMNS) list[(*n)++] = value;
@@ -59,7 +59,7 @@ static void add(struct value *list, int *n, struct value value) {
 
 /* Columns of a row for CSV and JSON. */
 static int columns_of(const struct ht_bench_row *r, struct value *v) {
-    double unknowns = r->fields * pow(r->order + 1, r->dims);
+    double unknowns = ht_bench_unknowns(r);
     double rate = r->done ? ht_bench_rate(r) : NAN;
     int n = 0;
     add(v, &n, (struct value){"case", r->of->name, 0});
@@ -71,6 +71,7 @@ static int columns_of(const struct ht_bench_row *r, struct value *v) {
     add(v, &n, (struct value){"variant", r->tuning.variant->name, 0});
     add(v, &n, (struct value){"kernels", ht_bench_kernel(r), 0});
     add(v, &n, (struct value){"precision", ht_bench_precision(r), 0});
+    add(v, &n, (struct value){"medium", r->density ? "density" : "uniform", 0});
     add(v, &n, (struct value){"layout", ht_bench_layout(r), 0});
     add(v, &n, (struct value){"cells_per_group", NULL, r->shape.cells});
     add(v, &n, (struct value){"planes_per_group", NULL, r->shape.planes});

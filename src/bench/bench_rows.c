@@ -27,19 +27,20 @@ static struct ht_spec spec_of(const struct ht_bench_row *row,
                               const struct ht_equations *eq,
                               struct ht_part *test) {
     ht_test_problem_plain(eq, row->order, row->stages, row->scheme, test);
+    test->problem.fd.density = row->density;
     return ht_problem_spec(&test->problem, &row->tuning, HT_PRIMARY);
 }
 
-/* Whether a variant is selected: by name, else the variants made for the
- * device, or the one that "auto" chooses. */
+/* Whether a variant is selected: by name, as the one that "auto" chooses, else
+ * those made for the device. */
 static bool wants_variant(const struct ht_bench *bench,
                           const struct ht_spec *spec,
                           const struct ht_variant *variant) {
+    const bool taken = variant == ht_variant_choose("auto", spec, bench->info);
     if (bench->sweep.variants != NULL)
-        return ht_args_listed(bench->sweep.variants, variant->name);
-    if (bench->usual)
-        return variant == ht_variant_choose("auto", spec, bench->info);
-    return ht_variant_suits(variant, bench->info->gpu);
+        return ht_args_listed(bench->sweep.variants, variant->name) ||
+               (taken && ht_args_listed(bench->sweep.variants, "auto"));
+    return bench->usual ? taken : ht_variant_suits(variant, bench->info->gpu);
 }
 
 /* Plans a row for every variant that applies. */
@@ -57,13 +58,28 @@ static enum ht_err plan_variants(struct ht_bench *bench,
     return HT_OK;
 }
 
-/* Plans both layouts only if they are selected; finite differences have one. */
+static bool differences(const struct ht_bench_row *row) {
+    return row->scheme->method == HT_FINITE_DIFFERENCES;
+}
+
+/* Finite differences have one layout; one and two terms, and uniform and
+ * varying density are rows of their own. */
+static enum ht_err plan_differences(struct ht_bench *bench,
+                                    struct ht_bench_row row) {
+    const int given = row.stages, most = given > 0 ? given : 2;
+    row.tuning.block = 1;
+    for (row.stages = given > 0 ? given : 1; row.stages <= most; row.stages++)
+        for (int density = 0; density < (bench->usual ? 1 : 2); density++) {
+            row.density = density;
+            TRY(plan_variants(bench, row));
+        }
+    return HT_OK;
+}
+
+/* Plans both layouts only if they are selected. */
 static enum ht_err plan_layouts(struct ht_bench *bench,
                                 struct ht_bench_row row) {
-    if (row.scheme->method == HT_FINITE_DIFFERENCES) {
-        row.tuning.block = 1;
-        return plan_variants(bench, row);
-    }
+    if (differences(&row)) return plan_differences(bench, row);
     for (int wide = 0; wide < 2; wide++) {
         row.tuning.block = !wide ? 1 : row.tuning.fp64 ? 2 : 4;
         bool wanted = bench->sweep.layouts != NULL
@@ -84,14 +100,32 @@ static bool wants_precision(const struct ht_bench *bench, bool fp64) {
 static enum ht_err plan_orders(struct ht_bench *bench, struct ht_bench_row row,
                                int most) {
     const struct ht_sweep *sweep = &bench->sweep;
-    int orders = sweep->norders > 0 ? sweep->norders : most;
+    static const int even[] = {4, 8, 16};
+    const bool fd = differences(&row);
+    const int usual = fd ? 3 : most;
     for (int fp64 = 0; fp64 < 2; fp64++)
-        for (int n = 0; n < orders; n++) {
+        for (int n = 0; n < (sweep->norders > 0 ? sweep->norders : usual);
+             n++) {
             row.tuning.fp64 = fp64;
-            row.order = sweep->norders > 0 ? sweep->orders[n] : n + 1;
-            if (wants_precision(bench, fp64)) TRY(plan_layouts(bench, row));
+            row.order = sweep->norders > 0 ? sweep->orders[n]
+                        : fd               ? even[n]
+                                           : n + 1;
+            if (wants_precision(bench, fp64) &&
+                (fd ? row.order % 2 == 0 : row.order <= HT_MAX_ORDER))
+                TRY(plan_layouts(bench, row));
         }
     return HT_OK;
+}
+
+/* Finite differences step one field of either system: those of one are rows. */
+static bool has_differences(const struct ht_bench *bench,
+                            const struct ht_bench_row *like) {
+    for (int i = 0; i < bench->count; i++)
+        if (bench->row[i].of == like->of && differences(&bench->row[i]) &&
+            bench->row[i].dims == like->dims &&
+            bench->row[i].system != like->system)
+            return true;
+    return false;
 }
 
 enum ht_err ht_bench_plan_system(struct ht_bench *bench,
@@ -112,7 +146,8 @@ enum ht_err ht_bench_plan_system(struct ht_bench *bench,
         for (int s = 0; s < ht_scheme_count(); s++) {
             row.scheme = ht_scheme_at(s);
             if (ht_scheme_steps(row.scheme, &eq) &&
-                ht_sweep_scheme(sweep, row.scheme))
+                ht_sweep_scheme(sweep, row.scheme) &&
+                !(differences(&row) && has_differences(bench, &row)))
                 TRY(plan_orders(bench, row, most));
         }
     }
@@ -158,11 +193,12 @@ static int64_t choose_side(const struct ht_bench *bench,
     const double efficiency = 0.02, patience_s = bench->info->gpu ? 2 : 0.25;
     double fma =
         bench->limits[row->tuning.fp64].fma_per_s * efficiency * patience_s;
-    int64_t most = row->side > 0 ? row->side : usual[row->dims - 1];
-    double gib =
-        row->brief && row->side == 0 ? fmin(bench->gib, 1) : bench->gib;
+    int64_t most = usual[row->dims - 1];
+    if (row->dims == 3 && differences(row)) most = bench->info->gpu ? 512 : 256;
+    if (row->side > 0) most = row->side;
+    if (row->side > 0 || differences(row)) fma = INFINITY;
     return ht_test_problem_cells(&plain->problem, &row->tuning, most,
-                                 gib * 0x1p30, row->side > 0 ? INFINITY : fma);
+                                 bench->gib * 0x1p30, fma);
 }
 
 static void count_work(const struct ht_bench *bench, const struct ht_spec *spec,
@@ -248,8 +284,7 @@ enum ht_err ht_bench_measure(struct ht_bench *bench, int first, int last) {
     enum ht_err err = table ? ht_args_print(&text) : HT_OK;
     for (int i = first; err == HT_OK && i < last; i++) {
         struct ht_bench_row *row = &bench->row[i];
-        double share = row->brief ? 0.5 : 1; /* half the time is for runs */
-        if (ht_stop_wanted() || ht_clock() - began > share * bench->seconds) {
+        if (ht_stop_wanted() || ht_clock() - began > bench->seconds) {
             snprintf(row->why, sizeof row->why, "no time left");
             bench->left_out++;
             continue;
@@ -294,6 +329,11 @@ const char *ht_bench_precision(const struct ht_bench_row *row) {
 
 const char *ht_bench_layout(const struct ht_bench_row *row) {
     return row->tuning.block > 1 ? "blocked" : "tensor";
+}
+
+double ht_bench_unknowns(const struct ht_bench_row *row) {
+    return row->fields *
+           (differences(row) ? 1 : pow(row->order + 1, row->dims));
 }
 
 const char *ht_bench_kernel(const struct ht_bench_row *row) {

@@ -30,6 +30,7 @@ static enum ht_err check_names(const struct ht_sweep *s) {
     TRY(ht_args_names("--systems", s->systems, count, name));
     for (count = 0; count < ht_variant_count() && count < MOST; count++)
         name[count] = ht_variant_at(count)->name;
+    if (s->differences) name[count++] = "auto";
     TRY(ht_args_names("--variants", s->variants, count, name));
     count = 0;
     for (int i = 0; i < ht_scheme_count() && count < MOST; i++)
@@ -63,6 +64,11 @@ enum ht_err ht_sweep_read(const struct ht_args *args, bool differences,
                       out->orders));
     TRY(read_integers(args, "--dims", 3, HT_SWEEP_DIMS, &out->ndims,
                       out->dims));
+    for (int n = 0; n < out->norders; n++)
+        REQUIRE(out->orders[n] <= HT_MAX_ORDER || out->orders[n] % 2 == 0,
+                HT_ERR_INPUT,
+                "--orders %d: N must be 1..%d, orders of fd 2, 4 .. %d",
+                out->orders[n], HT_MAX_ORDER, 2 * HT_FD_RADIUS);
     return check_names(out);
 }
 

@@ -73,4 +73,27 @@ off=$(awk -F, 'NR > 1 { if ($4 == "walls") w = $9; d = $9 * $11 / $7 / 1e3 - 1
     absorbing/absorbing.csv)
 judge "absorbing.py: rates and ratios are those of the times, off by $off (1e-5)" \
     below "$off" 1e-5
+
+script accuracy --quick
+judge 'accuracy.py: rows of all methods' [ "$(grep -c \
+    -e '^| wave, leapfrog | ' -e '^| fd, [12] terms* | ' -e '^| cheapest | ' \
+    -e '^| wave, leapfrog, N = 4 | ' -e '^| fd, 2 terms, order 4 | ' \
+    table.txt)" = 12 ]
+# "(1,1)" has commas: direction;cells,grid,cfl,error,expected,seconds
+sed -n 's/^wave,leapfrog,4,0,single,[^,]*,10,"(\(.*\))",/\1;/p' \
+    accuracy/accuracy.csv >runs.txt
+# Along the axis the expected error is exact, of these data; above rounding
+off=$(sed -n 's/^1,0[,0]*;//p' runs.txt | awk -F, '
+    $5 != "" && $4 > 1e-4 && $4 < 0.1 { r = $4 / $5
+    if (r < 1) r = 1 / r; if (r > m) m = r; n++ } END { print m }')
+judge "accuracy.py: errors along the axis are off the expected by $off (3)" \
+    below "$off" 3
+# The least seconds of a grid whose runs reach 1e-2, of the file and of the table
+found=$(sed 's/.*;//' runs.txt | awk -F, '{ if ($4 > e[$6]) e[$6] = $4 }
+    END { for (s in e) if (e[s] <= 1e-2 && (!m || s + 0 < m)) m = s + 0
+          print m }')
+shown=$(sed -n '/^After 10 /s/^//;/^After 10 /,$s/^| wave, leapfrog | \([^\,]*\).*/\1/p' \
+    table.txt | head -n 1)
+judge "accuracy.py: 1e-2 costs $found s, $shown in the table" \
+    [ "$(printf %.2g "$found")" = "$shown" ]
 end config/laboratory

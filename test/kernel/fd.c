@@ -518,19 +518,6 @@ static void test_constant(struct ht_device *device) {
     }
 }
 
-/* Rates are there to be read; what they are is not judged. */
-static void test_measure(struct ht_device *device) {
-    const struct ht_fd_spec spec = {.dims = 3, .radius = 2};
-    for (int passes = 1; passes <= 2; passes++) {
-        double rate = 0;
-        enum ht_err err =
-            ht_fd_measure(device, &spec, ht_fd_variant_find("auto", false),
-                          NULL, passes, 12, NULL, &rate);
-        TEST_CHECK(err == HT_OK && rate > 0, "%d passes: %.3g points/s %s",
-                   passes, rate, err ? ht_err_message() : "");
-    }
-}
-
 int main(int argc, char **argv) {
     struct ht_device *device = NULL;
     small = argc > 1 && strcmp(argv[1], "small") == 0;
@@ -542,7 +529,6 @@ int main(int argc, char **argv) {
     run_cases(device);
     test_ghosts(device);
     test_constant(device);
-    test_measure(device);
     ht_device_close(device);
     return test_end("kernel/fd");
 }
