@@ -23,6 +23,19 @@ void ht_json_bool(struct ht_json *json, const char *name, bool value);
 void ht_json_string(struct ht_json *json, const char *name, const char *value);
 /* Ends the line after the outermost object. */
 void ht_json_end(struct ht_json *json);
+/* What is said as text and as members of a JSON object. */
+struct ht_facts {
+    struct ht_text text;
+    struct ht_json json;
+};
+#define ht_say(facts, ...) ht_text_add(&(facts)->text, __VA_ARGS__)
+#define ht_fact(facts, type, ...) ht_json_##type(&(facts)->json, __VA_ARGS__)
+/* A number, and where it is finite the text. */
+#define ht_fact_said(facts, name, value, ...)       \
+    do {                                            \
+        ht_fact(facts, number, name, value);        \
+        if (isfinite(value)) ht_say(facts, __VA_ARGS__); \
+    } while (0)
 /* One of the two to standard output; frees both. */
 HT_CHECKED enum ht_err ht_json_or_text(struct ht_json *json,
                                        struct ht_text *text, bool as_json);

@@ -16,19 +16,13 @@ struct ht_result {
     struct ht_parallel parallel; /* joules: from the first step on */
 };
 
-/* Device, grid, memory, steps, accuracy; without a device the rest. */
-void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text);
+/* What is known before the run: device, grid, memory, steps, accuracy; without
+ * a device the rest. */
+void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *facts);
 /* Notes about the medium that a user should know before trusting a run. */
 void ht_report_notes(const struct ht_simulation *sim);
-/* Members known before the run. */
-void ht_report_plan_json(const struct ht_simulation *sim, struct ht_json *json);
-
-void ht_report_summary(const struct ht_simulation *sim,
-                       const struct ht_result *result,
-                       const struct ht_output *output, struct ht_text *text);
-void ht_report_summary_json(const struct ht_simulation *sim,
-                            const struct ht_result *result,
-                            const struct ht_output *output,
-                            struct ht_json *json);
+void ht_report_result(const struct ht_simulation *sim,
+                      const struct ht_result *result,
+                      const struct ht_output *output, struct ht_facts *facts);
 
 #endif

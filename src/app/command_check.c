@@ -50,86 +50,86 @@ static double sample_share(const struct ht_simulation *sim,
 
 static void add_receivers(const struct ht_simulation *sim,
                           const struct ht_estimate *estimate,
-                          struct ht_text *text) {
+                          struct ht_facts *f) {
+    const double share = sample_share(sim, estimate);
     char bytes[32], time[32];
-    if (!isfinite(sample_share(sim, estimate))) return;
-    ht_text_add(text,
-                "  receivers %s of the host's memory, %s a step: %.2g %% of "
-                "its time\n",
-                ht_text_bytes((double)estimate->sampler_bytes, bytes),
-                ht_text_seconds(estimate->sample_s, time),
-                100 * sample_share(sim, estimate));
+    if (estimate->sampler_bytes > 0) {
+        ht_fact(f, integer, "receivers_host_bytes", estimate->sampler_bytes);
+        ht_fact(f, number, "receivers_time_share", share);
+    }
+    if (!(estimate->rate > 0) || !isfinite(share)) return;
+    ht_say(f,
+           "  receivers %s of the host's memory, %s a step: %.2g %% of "
+           "its time\n",
+           ht_text_bytes((double)estimate->sampler_bytes, bytes),
+           ht_text_seconds(estimate->sample_s, time), 100 * share);
 }
 
 static void add_layers(const struct ht_simulation *sim,
-                       const struct ht_estimate *estimate,
-                       struct ht_text *text) {
+                       const struct ht_estimate *estimate, struct ht_facts *f) {
+    const double share = layer_share(sim, estimate);
+    ht_fact(f, number, "absorbing_time_share", share);
+    if (!(estimate->rate > 0)) return;
     if (estimate->layers_left_out)
-        ht_text_add(text,
-                    "  layers    as if they took no longer than other cells: "
-                    "too thick to be timed on a small grid\n");
-    if (isfinite(layer_share(sim, estimate)))
-        ht_text_add(text,
-                    "  layers    %.2g %% of the steps' time, %.3g cell "
-                    "half-steps/s there\n",
-                    100 * layer_share(sim, estimate),
-                    ht_estimate_layer_cells(sim) /
-                        ht_estimate_layer_seconds(sim, estimate));
+        ht_say(f, "  layers    as if they took no longer than other cells: "
+                  "too thick to be timed on a small grid\n");
+    if (isfinite(share))
+        ht_say(f,
+               "  layers    %.2g %% of the steps' time, %.3g cell "
+               "half-steps/s there\n",
+               100 * share,
+               ht_estimate_layer_cells(sim) /
+                   ht_estimate_layer_seconds(sim, estimate));
+}
+
+static void add_rate(const struct ht_simulation *sim,
+                     const struct ht_estimate *estimate, struct ht_facts *f) {
+    const double seconds = ht_estimate_seconds(sim, estimate);
+    char time[32];
+    ht_fact(f, number, "expected_s", seconds);
+    if (!(estimate->rate > 0)) return;
+    ht_fact(f, number, "expected_cell_half_steps_per_s", estimate->rate);
+    ht_say(f,
+           "  expected  %s of stepping, from %.3g cell half-steps/s "
+           "on ",
+           ht_text_seconds(seconds, time), estimate->rate);
+    for (int k = 0; k < sim->plan->grid.dims; k++)
+        ht_say(f, "%s%lld", k ? " x " : "", (long long)estimate->cells[k]);
+    ht_say(f, " cells here%s\n",
+           sim->ranks > 1 ? " in each rank, without exchanges" : "");
 }
 
 static void add_estimate(const struct ht_simulation *sim,
                          const struct ht_estimate *estimate,
-                         struct ht_text *text) {
-    char time[32];
-    if (!(estimate->rate > 0)) return;
-    ht_text_add(text,
-                "  expected  %s of stepping, from %.3g cell half-steps/s "
-                "on ",
-                ht_text_seconds(ht_estimate_seconds(sim, estimate), time),
-                estimate->rate);
-    for (int k = 0; k < sim->plan->grid.dims; k++)
-        ht_text_add(text, "%s%lld", k ? " x " : "",
-                    (long long)estimate->cells[k]);
-    ht_text_add(text, " cells here%s\n",
-                sim->ranks > 1 ? " in each rank, without exchanges" : "");
-    add_layers(sim, estimate, text);
-    add_receivers(sim, estimate, text);
-    if (isfinite(sim->selfcheck_ratio))
-        ht_text_add(text,
-                    "  kernels   agree with the reference: worst difference "
-                    "%.2g of what rounding explains\n",
-                    sim->selfcheck_ratio);
+                         struct ht_facts *f) {
+    add_rate(sim, estimate, f);
+    add_layers(sim, estimate, f);
+    add_receivers(sim, estimate, f);
+    ht_fact(f, number, "selfcheck_ratio", sim->selfcheck_ratio);
+    if (estimate->rate > 0 && isfinite(sim->selfcheck_ratio))
+        ht_say(f,
+               "  kernels   agree with the reference: worst difference "
+               "%.2g of what rounding explains\n",
+               sim->selfcheck_ratio);
 }
 
 static enum ht_err report(const struct ht_simulation *sim,
                           const struct ht_estimate *estimate, bool as_json) {
-    struct ht_json json = {0};
-    struct ht_text text = {0};
-    ht_json_open(&json, NULL, '{');
-    ht_report_plan_json(sim, &json);
-    ht_json_number(&json, "output_bytes", ht_disk_need(sim->plan).total);
-    ht_json_number(&json, "selfcheck_ratio", sim->selfcheck_ratio);
-    ht_json_number(&json, "expected_s", ht_estimate_seconds(sim, estimate));
-    if (estimate->rate > 0)
-        ht_json_number(&json, "expected_cell_half_steps_per_s", estimate->rate);
-    ht_json_number(&json, "absorbing_time_share", layer_share(sim, estimate));
-    if (estimate->sampler_bytes > 0) {
-        ht_json_integer(&json, "receivers_host_bytes", estimate->sampler_bytes);
-        ht_json_number(&json, "receivers_time_share",
-                       sample_share(sim, estimate));
-    }
-    ht_json_string(&json, "no_device", sim->no_device);
-    ht_parallel_add_json(sim, NULL, &json);
-    ht_json_close(&json, '}');
-    ht_json_end(&json);
-    ht_report_banner(sim, &text);
-    ht_text_add(&text, "  disk      ");
-    ht_disk_describe(sim->plan, &text);
-    ht_text_add(&text, "\n");
-    add_estimate(sim, estimate, &text);
-    ht_text_add(&text, "%s\n",
-                sim->no_device ? "fine, but no device is available" : "fine");
-    return ht_json_or_text(&json, &text, as_json);
+    struct ht_facts f = {.text = {0}};
+    ht_fact(&f, open, NULL, '{');
+    ht_report_plan(sim, &f);
+    ht_say(&f, "  disk      ");
+    ht_disk_describe(sim->plan, &f.text);
+    ht_say(&f, "\n");
+    ht_fact(&f, number, "output_bytes", ht_disk_need(sim->plan).total);
+    add_estimate(sim, estimate, &f);
+    ht_say(&f, "%s\n",
+           sim->no_device ? "fine, but no device is available" : "fine");
+    ht_fact(&f, string, "no_device", sim->no_device);
+    ht_parallel_add_json(sim, NULL, &f.json);
+    ht_fact(&f, close, '}');
+    ht_json_end(&f.json);
+    return ht_fact(&f, or_text, &f.text, as_json);
 }
 
 /* ---- the model ---- */

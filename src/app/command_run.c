@@ -26,9 +26,10 @@ static enum ht_err log_text(struct ht_text *text) {
 }
 
 static enum ht_err log_banner(const struct ht_simulation *sim) {
-    struct ht_text text = {0};
-    ht_report_banner(sim, &text);
-    TRY(log_text(&text));
+    struct ht_facts facts = {.text = {0}};
+    ht_report_plan(sim, &facts);
+    ht_text_free(&facts.json.text);
+    TRY(log_text(&facts.text));
     ht_report_notes(sim);
     return HT_OK;
 }
@@ -69,19 +70,22 @@ static enum ht_err take_steps(struct run *r) {
 
 static enum ht_err finish(struct run *r, double began,
                           const struct ht_args *args) {
-    struct ht_json json = {0};
-    struct ht_text text = {0};
+    struct ht_facts facts = {.text = {0}};
+    struct ht_json *json = &facts.json;
     r->result.wall_s = ht_clock() - began;
     TRY(ht_parallel_gather(r->sim, &r->result.parallel));
-    ht_report_summary_json(r->sim, &r->result, r->output, &json);
-    enum ht_err err = ht_text_status(&json.text);
-    if (err == HT_OK) err = ht_output_summary(r->output, json.text.data);
-    if (err == HT_OK) {
-        ht_report_summary(r->sim, &r->result, r->output, &text);
-        err = log_text(&text);
-    }
-    if (err == HT_OK && args->json) err = ht_args_print(&json.text);
-    ht_text_free(&json.text);
+    ht_json_open(json, NULL, '{');
+    ht_report_plan(r->sim, &facts);
+    ht_text_free(&facts.text); /* said before the run */
+    ht_report_result(r->sim, &r->result, r->output, &facts);
+    ht_json_close(json, '}');
+    ht_json_end(json);
+    enum ht_err err = ht_text_status(&json->text);
+    if (err == HT_OK) err = ht_output_summary(r->output, json->text.data);
+    if (err == HT_OK) err = log_text(&facts.text);
+    if (err == HT_OK && args->json) err = ht_args_print(&json->text);
+    ht_text_free(&facts.text);
+    ht_text_free(&json->text);
     return err;
 }
 

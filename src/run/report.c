@@ -28,47 +28,59 @@ static bool differences(const struct ht_simulation *sim) {
     return sim->plan->problem.fd.order > 0;
 }
 
-static void add_scheme(const struct ht_simulation *sim, struct ht_text *text) {
+static void add_scheme(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
     const char *name = ht_problem_scheme(&plan->problem)->name;
-    const int terms = plan->problem.stages;
+    const char *why = plan->chosen_by[0] != '\0' ? plan->chosen_by : NULL;
     if (differences(sim))
-        ht_text_add(text, "  scheme    %s of order %d in space, %d in time%s",
-                    name, plan->order, 2 * terms,
-                    plan->problem.fd.undispersed
-                        ? ", dispersion in time removed from traces"
-                        : "");
+        ht_say(f, "  scheme    %s of order %d in space, %d in time%s", name,
+               plan->order, 2 * plan->problem.stages,
+               plan->problem.fd.undispersed
+                   ? ", dispersion in time removed from traces"
+                   : "");
     else
-        ht_text_add(text, "  scheme    %s, N = %d", name, plan->order);
-    if (plan->chosen_by[0] != '\0') ht_text_add(text, " (%s)", plan->chosen_by);
-    ht_text_add(text, "\n");
+        ht_say(f, "  scheme    %s, N = %d", name, plan->order);
+    if (why) ht_say(f, " (%s)", why);
+    ht_say(f, "\n");
+    ht_fact(f, string, "scheme", name);
+    ht_fact(f, string, "scheme_chosen_by", why);
+    ht_fact(f, integer, "order", plan->order);
 }
 
-static void add_grid(const struct ht_simulation *sim, struct ht_text *text) {
-    const struct ht_grid *grid = &sim->plan->grid;
-    int fields = ht_problem_stored(&sim->plan->problem, HT_PRIMARY);
+static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
+    const struct ht_plan *plan = sim->plan;
+    const double unknowns = ht_simulation_unknowns(sim);
+    const int fields = ht_problem_stored(&plan->problem, HT_PRIMARY);
     char number[32];
-    ht_text_add(text, "  grid      ");
-    for (int k = 0; k < grid->dims; k++)
-        ht_text_add(text, "%s%lld", k ? " x " : "", (long long)grid->cells[k]);
-    ht_text_add(text, " cells of ");
-    for (int k = 0; k < grid->dims; k++)
-        ht_text_add(text, "%s%.4g", k ? " x " : "", grid->h[k]);
-    if (differences(sim)) {
-        ht_text_add(text, "\n");
-        ht_text_add(
-            text, "  unknowns  %s: %s at as many points\n",
-            with_prefix(ht_simulation_unknowns(sim), number),
-            sim->plan->eq.field[sim->plan->eq.system->second_order.field].name);
-        return;
+    with_prefix(unknowns, number);
+    if (differences(sim))
+        ht_say(f, "  unknowns  %s: %s at as many points\n", number,
+               plan->eq.field[plan->eq.system->second_order.field].name);
+    else
+        ht_say(f,
+               "  unknowns  %s: %d field%s with %d derivatives at %lld "
+               "nodes\n",
+               number, fields, fields > 1 ? "s" : "",
+               ht_grid_coefs(&plan->grid),
+               (long long)ht_grid_total(&plan->grid, HT_PRIMARY));
+    ht_fact(f, number, "unknowns", unknowns);
+}
+
+static void add_grid(const struct ht_simulation *sim, struct ht_facts *f) {
+    const struct ht_grid *grid = &sim->plan->grid;
+    ht_fact(f, integer, "dimensions", grid->dims);
+    ht_fact(f, open, "cells", '[');
+    ht_say(f, "  grid      ");
+    for (int k = 0; k < grid->dims; k++) {
+        ht_say(f, "%s%lld", k ? " x " : "", (long long)grid->cells[k]);
+        ht_fact(f, integer, NULL, grid->cells[k]);
     }
-    ht_text_add(text, "\n");
-    ht_text_add(text,
-                "  unknowns  %s: %d field%s with %d derivatives at %lld "
-                "nodes\n",
-                with_prefix(ht_simulation_unknowns(sim), number), fields,
-                fields > 1 ? "s" : "", ht_grid_coefs(grid),
-                (long long)ht_grid_total(grid, HT_PRIMARY));
+    ht_fact(f, close, ']');
+    ht_say(f, " cells of ");
+    for (int k = 0; k < grid->dims; k++)
+        ht_say(f, "%s%.4g", k ? " x " : "", grid->h[k]);
+    ht_say(f, "\n");
+    add_unknowns(sim, f);
 }
 
 /* What errors are proportional to where the medium is smooth: docs/method.md,
@@ -92,29 +104,38 @@ static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
         ht_text_add(text, "; errors ~ h^%d\n", full);
 }
 
-static void add_medium(const struct ht_simulation *sim, struct ht_text *text) {
+static void add_fit(const struct ht_simulation *sim, struct ht_facts *f) {
+    const struct ht_fit_counts c = ht_fit_counts(sim->plan->fit);
+    const char *fit = ht_fit_word(ht_fit_chosen(sim->plan->fit));
+    if (!sim->plan->medium->uniform)
+        ht_say(f, ", fitted: %s%s", fit,
+               sim->plan->problem.fd.density ? ", density varies" : "");
+    ht_fact(f, string, "medium_fit", fit);
+    ht_fact(f, integer, "fitted_values", c.values);
+    ht_fact(f, integer, "cut_values", c.cut);
+}
+
+static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_medium *medium = sim->plan->medium;
-    const char *type = ht_medium_type_word(sim->params->medium.type);
-    if (medium->uniform)
-        ht_text_add(text, "  medium    uniform");
-    else if (differences(sim))
-        ht_text_add(text, "  medium    %s, fitted: %s%s", type,
-                    ht_fit_word(ht_fit_chosen(sim->plan->fit)),
-                    sim->plan->problem.fd.density ? ", density varies" : "");
-    else if (medium->degree == 0)
-        ht_text_add(text, "  medium    %s, constant per node", type);
-    else
-        ht_text_add(text, "  medium    %s, cell polynomials of degree %d", type,
-                    medium->degree);
+    const double least = medium->speed_min;
     double fastest = 0;
+    ht_say(f, "  medium    %s",
+           medium->uniform ? "uniform"
+                           : ht_medium_type_word(sim->params->medium.type));
+    if (sim->plan->fit != NULL)
+        add_fit(sim, f);
+    else if (!medium->uniform && medium->degree == 0)
+        ht_say(f, ", constant per node");
+    else if (!medium->uniform)
+        ht_say(f, ", cell polynomials of degree %d", medium->degree);
     for (int k = 0; k < sim->plan->grid.dims; k++)
         fastest = fmax(fastest, medium->speed[k]);
-    ht_text_add(text, ", speeds ");
-    if (medium->speed_min < fastest)
-        ht_text_add(text, "%.4g to %.4g", medium->speed_min, fastest);
+    if (least < fastest)
+        ht_say(f, ", speeds %.4g to %.4g", least, fastest);
     else
-        ht_text_add(text, "up to %.4g", fastest);
-    add_order(sim, text);
+        ht_say(f, ", speeds up to %.4g", fastest);
+    add_order(sim, &f->text);
+    ht_fact(f, integer, "medium_degree", sim->plan->problem.medium_degree);
 }
 
 /* "x1 lower and upper, x2 upper": the sides with a layer of so many cells. */
@@ -131,14 +152,23 @@ static void add_layer_sides(const struct ht_layers *layers, int64_t cells,
     }
 }
 
-static void add_sponge(const struct ht_plan *plan, struct ht_text *text) {
+/* Numbers of decibels in JSON. */
+static void add_db(const char *key, const double *db, int count,
+                   struct ht_facts *f) {
+    ht_fact(f, open, key, '[');
+    for (int i = 0; i < count; i++) ht_fact(f, number, NULL, db[i]);
+    ht_fact(f, close, ']');
+}
+
+static void add_sponge(const struct ht_plan *plan, struct ht_facts *f) {
     double whole[3], half[3];
     ht_plan_sponge_reflection(plan, whole, half);
-    ht_text_add(text,
-                "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
-                "60 degrees of wavelets as long as the layer is thick,\n"
-                "            %.0f, %.0f, %.0f dB of half the length\n",
-                whole[0], whole[1], whole[2], half[0], half[1], half[2]);
+    ht_say(f,
+           "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
+           "60 degrees of wavelets as long as the layer is thick,\n"
+           "            %.0f, %.0f, %.0f dB of half the length\n",
+           whole[0], whole[1], whole[2], half[0], half[1], half[2]);
+    add_db("absorbing_reflection_of_thickness_db", whole, 3, f);
 }
 
 static const char *organisation_of(const struct ht_simulation *sim) {
@@ -150,52 +180,67 @@ static const char *organisation_of(const struct ht_simulation *sim) {
 }
 
 /* By Hermite methods of the case that docs/absorbing.md measures. */
-static void add_reflection(const struct ht_plan *plan, struct ht_text *text) {
+static void add_reflection(const struct ht_plan *plan, struct ht_facts *f) {
     const double point = ht_plan_layer_point_reflection(plan);
     double db[3];
-    if (isfinite(point))
-        ht_text_add(text,
-                    "            expected reflection about %.0f dB of a point "
-                    "source, 6 cells from the layers, 5 cells per "
-                    "wavelength\n",
-                    point);
+    ht_fact_said(f, "absorbing_point_source_db", point,
+                 "            expected reflection about %.0f dB of a point "
+                 "source, 6 cells from the layers, 5 cells per wavelength\n",
+                 point);
     if (plan->problem.fd.order == 0) return;
     ht_plan_layer_reflection(plan, db);
-    ht_text_add(text,
-                "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
-                "60 degrees, 10 points per wavelength\n",
-                db[0], db[1], db[2]);
+    ht_say(f,
+           "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
+           "60 degrees, 10 points per wavelength\n",
+           db[0], db[1], db[2]);
+    add_db("absorbing_reflection_db", db, 3, f);
 }
 
-static void add_returned(const struct ht_plan *plan, struct ht_text *text) {
+static void add_returned(const struct ht_plan *plan, struct ht_facts *f) {
     const double part = 0.01, longest = ht_plan_layer_longest(plan, part);
     double db[2];
-    if (ht_plan_layer_shots_db(plan, db))
-        ht_text_add(text,
-                    "            expected of the sources' own waves %.0f dB at "
-                    "0, %.0f dB at 60 degrees\n",
-                    db[0], db[1]);
+    if (ht_plan_layer_shots_db(plan, db)) {
+        ht_say(f,
+               "            expected of the sources' own waves %.0f dB at "
+               "0, %.0f dB at 60 degrees\n",
+               db[0], db[1]);
+        add_db("absorbing_sources_db", db, 2, f);
+    }
     if (isfinite(longest))
-        ht_text_add(text,
-                    "            %g %% and more come back of waves longer than "
-                    "%.3g\n",
-                    100 * part, longest);
+        ht_say(f,
+               "            %g %% and more come back of waves longer than "
+               "%.3g\n",
+               100 * part, longest);
 }
 
-static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
+/* Which sides have layers of how many cells. */
+static void add_thicknesses(const struct ht_layers *layers,
+                            struct ht_text *text) {
+    int64_t done = 0;
+    for (int kinds = 0;; kinds++) {
+        int64_t next = INT64_MAX;
+        for (int i = 0; i < 6; i++) {
+            const int64_t cells = layers->side[i / 2][i % 2].cells;
+            if (cells > done && cells < next) next = cells;
+        }
+        if (next == INT64_MAX) return;
+        ht_text_add(text, "%s of %lld cells at", kinds ? ";" : "",
+                    (long long)next);
+        add_layer_sides(layers, next, text);
+        done = next;
+    }
+}
+
+static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_layers *layers = sim->plan->problem.layers;
+    struct ht_text *text = &f->text;
     char bytes[32];
     if (layers == NULL) return;
-    ht_text_add(text, "  absorbing %s", ht_absorbing_word(layers->type));
-    for (int64_t cells = 1, kinds = 0; cells <= 10000; cells++) {
-        bool any = false;
-        for (int i = 0; i < 6; i++)
-            any = any || layers->side[i / 2][i % 2].cells == cells;
-        if (!any) continue;
-        ht_text_add(text, "%s of %lld cells at", kinds++ ? ";" : "",
-                    (long long)cells);
-        add_layer_sides(layers, cells, text);
-    }
+    const char *type = ht_absorbing_word(layers->type);
+    ht_fact(f, string, "absorbing", type);
+    ht_fact(f, integer, "absorbing_bytes", sim->budget.layers);
+    ht_text_add(text, "  absorbing %s", type);
+    add_thicknesses(layers, text);
     if (layers->type == HT_ABSORBING_CPML)
         ht_text_add(text, "%s; %s",
                     layers->profile_degree == 0   ? ""
@@ -205,10 +250,10 @@ static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
     if (differences(sim) || layers->type == HT_ABSORBING_CPML)
         ht_text_add(text, "; the medium is constant along their normals");
     ht_text_add(text, "\n");
-    add_reflection(sim->plan, text);
-    add_returned(sim->plan, text);
+    add_reflection(sim->plan, f);
+    add_returned(sim->plan, f);
     if (!differences(sim) && layers->type == HT_ABSORBING_SPONGE) {
-        add_sponge(sim->plan, text);
+        add_sponge(sim->plan, f);
         return;
     }
     ht_text_add(text, "            %s of memory",
@@ -219,45 +264,61 @@ static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
     ht_text_add(text, "\n");
 }
 
-static void add_device(const struct ht_simulation *sim, struct ht_text *text) {
-    char memory[32];
-    if (sim->device == NULL && !sim->oracle) {
-        ht_text_add(text, "  device    none: %s\n", sim->no_device);
-        return;
-    }
-    ht_text_add(text, "  device    %s (%s, driver %s, %s)\n", sim->info.name,
-                sim->info.backend, sim->info.driver,
-                ht_text_bytes((double)sim->info.memory, memory));
-    if (sim->oracle) {
-        ht_text_add(text, "  kernels   none: double, one core\n");
-        return;
-    }
+static void add_kernels(const struct ht_simulation *sim, struct ht_facts *f) {
     const int cells = sim->kernels.shape[0].cells; /* 0: whole rows */
-    ht_text_add(text, "  kernels   %s, %s, %s layout",
-                sim->tuning.variant->name, ht_simulation_precision(sim),
-                ht_simulation_layout(sim));
+    const char *layout = ht_simulation_layout(sim);
+    ht_say(f, "  kernels   %s, %s, %s layout", sim->tuning.variant->name,
+           ht_simulation_precision(sim), layout);
     if (cells > 0)
-        ht_text_add(text, ", %d cell%s per group", cells, cells > 1 ? "s" : "");
-    ht_text_add(text, "%s\n", sim->tuned ? " (tuned)" : "");
+        ht_say(f, ", %d cell%s per group", cells, cells > 1 ? "s" : "");
+    ht_say(f, "%s\n", sim->tuned ? " (tuned)" : "");
+    ht_fact(f, string, "variant", sim->tuning.variant->name);
+    ht_fact(f, string, "layout", layout);
+    ht_fact(f, integer, "cells_per_group", cells);
+    if (sim->kernels.step[0] == NULL) return;
+    ht_fact(f, number, "compile_s", sim->compile_s);
+    ht_fact(f, bool, "compile_cached", ht_kernels_cached(&sim->kernels));
 }
 
-static void add_memory(const struct ht_simulation *sim, struct ht_text *text) {
+static void add_device(const struct ht_simulation *sim, struct ht_facts *f) {
+    const struct ht_device_info *info = &sim->info;
+    char memory[32];
+    ht_fact(f, string, "precision", ht_simulation_precision(sim));
+    if (sim->device == NULL && !sim->oracle) {
+        ht_say(f, "  device    none: %s\n", sim->no_device);
+        return;
+    }
+    ht_say(f, "  device    %s (%s, driver %s, %s)\n", info->name, info->backend,
+           info->driver, ht_text_bytes((double)info->memory, memory));
+    ht_fact(f, string, "device", info->name);
+    ht_fact(f, string, "driver", info->driver);
+    ht_fact(f, string, "backend", info->backend);
+    ht_fact(f, integer, "device_memory_bytes", info->memory);
+    if (sim->oracle)
+        ht_say(f, "  kernels   none: double, one core\n");
+    else
+        add_kernels(sim, f);
+}
+
+static void add_memory(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_budget *b = &sim->budget;
     char total[32], state[32], medium[32], interpolants[32];
-    ht_text_add(text, "  memory    %s%s: state %s, medium %s, interpolants %s",
-                ht_text_bytes((double)b->total, total),
-                sim->ranks > 1 ? " of rank 0" : "",
-                ht_text_bytes((double)b->state, state),
-                ht_text_bytes((double)b->medium, medium),
-                ht_text_bytes((double)b->interpolants, interpolants));
+    ht_say(f, "  memory    %s%s: state %s, medium %s, interpolants %s",
+           ht_text_bytes((double)b->total, total),
+           sim->ranks > 1 ? " of rank 0" : "",
+           ht_text_bytes((double)b->state, state),
+           ht_text_bytes((double)b->medium, medium),
+           ht_text_bytes((double)b->interpolants, interpolants));
     if (sim->info.memory > 0)
-        ht_text_add(text, "; %.2g %% of the device",
-                    100.0 * (double)b->total / (double)sim->info.memory);
-    ht_text_add(text, "\n");
+        ht_say(f, "; %.2g %% of the device",
+               100.0 * (double)b->total / (double)sim->info.memory);
+    ht_say(f, "\n");
+    ht_fact(f, integer, "memory_bytes", b->total);
 }
 
 /* One number where it is sure within a factor of 3. */
-static void add_accuracy(const struct ht_plan *plan, struct ht_text *text) {
+static void add_accuracy_text(const struct ht_plan *plan,
+                              struct ht_text *text) {
     const struct ht_expected *e = &plan->expected;
     if (!(plan->cells_per_wavelength > 0)) {
         if (!plan->solution->rest && plan->steps > 0)
@@ -293,23 +354,44 @@ static void add_accuracy(const struct ht_plan *plan, struct ht_text *text) {
                     e->high);
 }
 
-/* The Gaussians of Hermite methods. */
-static void add_forms(const struct ht_plan *plan, struct ht_text *text) {
-    const struct ht_duhamel *d = plan->duhamel;
+static void add_accuracy(const struct ht_plan *plan, struct ht_facts *f) {
+    const struct ht_expected *e = &plan->expected;
+    add_accuracy_text(plan, &f->text);
+    if (plan->cells_per_wavelength > 0)
+        ht_fact(f, number, "cells_per_wavelength", plan->cells_per_wavelength);
+    if (!(e->error > 0)) return;
+    ht_fact(f, number, "expected_error", e->error);
+    ht_fact(f, number, "expected_error_low", e->low);
+    ht_fact(f, number, "expected_error_high", e->high);
+    if (e->varies)
+        ht_fact(f, string, "expected_error_where",
+                e->jumps     ? "smooth parts"
+                : e->limited ? "without the medium's own"
+                             : "smooth medium");
+}
+
+/* The Gaussians of Hermite methods; in JSON the largest of all groups. */
+static void add_forms(const struct ht_duhamel *d, struct ht_facts *f) {
     const int most = 8;
-    if (d == NULL) return;
-    for (int i = 0; i < d->shots->count && i < most; i++)
-        if (d->form[i].radius > 0)
-            ht_text_add(
-                text,
-                "            group %d: radius %g cells, order %d, reach "
-                "%.2g, errs by at most %.1e; the scheme by about %.1e ten "
-                "wavelengths away\n",
-                i + 1, d->form[i].radius, 2 * d->form[i].order,
-                ht_source_reach_most(&d->form[i]), d->form[i].error,
-                d->form[i].travel);
+    double error = 0, radius = 0, travel = 0;
+    for (int i = 0; i < d->shots->count; i++) {
+        const struct ht_source_form *form = &d->form[i];
+        error = fmax(error, form->error);
+        radius = fmax(radius, form->radius);
+        travel = fmax(travel, form->travel);
+        if (i < most && form->radius > 0)
+            ht_say(f,
+                   "            group %d: radius %g cells, order %d, "
+                   "reach %.2g, errs by at most %.1e; the scheme by about "
+                   "%.1e ten wavelengths away\n",
+                   i + 1, form->radius, 2 * form->order,
+                   ht_source_reach_most(form), form->error, form->travel);
+    }
     if (d->shots->count > most)
-        ht_text_add(text, "            and %d more\n", d->shots->count - most);
+        ht_say(f, "            and %d more\n", d->shots->count - most);
+    ht_fact(f, number, "sources_radius", radius);
+    ht_fact(f, number, "sources_error", error);
+    ht_fact(f, number, "sources_travel_error", travel);
 }
 
 /* ", 2 of type plane", for types other than point and line. */
@@ -324,10 +406,11 @@ static void add_shot_types(const struct ht_shots *shots, struct ht_text *text) {
     }
 }
 
-static void add_shots(const struct ht_simulation *sim, struct ht_text *text) {
+static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
     const struct ht_shots *shots = plan->shots;
     struct ht_shot_bytes bytes;
+    struct ht_text *text = &f->text;
     char device[32];
     int points = 0;
     if (shots == NULL) return;
@@ -349,10 +432,14 @@ static void add_shots(const struct ht_simulation *sim, struct ht_text *text) {
         ht_text_add(text, "; at most %s on the device",
                     ht_text_bytes((double)bytes.device, device));
     ht_text_add(text, "\n");
-    add_forms(plan, text);
+    ht_fact(f, integer, "sources", shots->count);
+    ht_fact(f, number, "sources_highest_frequency", shots->highest);
+    ht_fact(f, number, "sources_points_per_wavelength",
+            ht_plan_shot_points(plan));
+    if (plan->duhamel != NULL) add_forms(plan->duhamel, f);
 }
 
-static void add_steps(const struct ht_simulation *sim, struct ht_text *text) {
+static void add_steps(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
     const char *mark = ht_scheme_mark(ht_problem_scheme(&plan->problem));
     const char *terms = !differences(sim)          ? "Taylor stages"
@@ -361,13 +448,19 @@ static void add_steps(const struct ht_simulation *sim, struct ht_text *text) {
                                 plan->layers.type == HT_ABSORBING_SPONGE
                             ? "term in time"
                             : "term in time, as absorbing layers take";
-    ht_text_add(text,
-                "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most "
-                "%.3g, %s%s%d %s\n",
-                (long long)plan->steps, plan->problem.dt, sim->params->time.end,
-                plan->cfl, plan->cfl_limit, mark, mark[0] ? ", " : "",
-                plan->problem.stages, terms);
-    add_accuracy(plan, text);
+    ht_say(f,
+           "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most "
+           "%.3g, %s%s%d %s\n",
+           (long long)plan->steps, plan->problem.dt, sim->params->time.end,
+           plan->cfl, plan->cfl_limit, mark, mark[0] ? ", " : "",
+           plan->problem.stages, terms);
+    ht_fact(f, integer, "steps", plan->steps);
+    ht_fact(f, number, "dt", plan->problem.dt);
+    ht_fact(f, number, "time_end", sim->params->time.end);
+    ht_fact(f, number, "cfl", plan->cfl);
+    ht_fact(f, number, "cfl_limit", plan->cfl_limit);
+    ht_fact(f, integer, "stages", plan->problem.stages);
+    add_accuracy(plan, f);
 }
 
 static void add_outputs(const struct ht_simulation *sim, struct ht_text *text) {
@@ -395,10 +488,10 @@ static void add_receiver_group(const struct ht_receiver_group *group, double dt,
         ht_text_add(text, "at the steps, %.6g apart\n", dt);
 }
 
-static void add_receivers(const struct ht_simulation *sim,
-                          struct ht_text *text) {
+static void add_receivers(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_receivers *all = sim->plan->receivers;
     const int most = 8;
+    struct ht_text *text = &f->text;
     char bytes[32], device[32];
     if (all == NULL) return;
     const bool fp64 = sim->tuning.fp64 || sim->oracle;
@@ -413,24 +506,29 @@ static void add_receivers(const struct ht_simulation *sim,
         add_receiver_group(&all->group[n], all->dt, text);
     if (all->count > most)
         ht_text_add(text, "            and %d more\n", all->count - most);
+    ht_fact(f, integer, "traces", all->traces);
+    ht_fact(f, integer, "trace_bytes", all->bytes);
 }
 
-void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
+void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_system *system = sim->plan->eq.system;
-    ht_text_add(text, "htwave %s\n", HT_VERSION);
-    ht_text_add(text, "  system    %s: %s\n", system->name, system->title);
-    add_scheme(sim, text);
-    add_grid(sim, text);
-    add_medium(sim, text);
-    add_layers(sim, text);
-    ht_parallel_add_ranks(sim, text);
-    add_device(sim, text);
-    add_memory(sim, text);
-    add_steps(sim, text);
-    add_shots(sim, text);
-    add_outputs(sim, text);
-    add_receivers(sim, text);
+    ht_say(f, "htwave %s\n  system    %s: %s\n", HT_VERSION, system->name,
+           system->title);
+    ht_fact(f, string, "system", system->name);
+    add_scheme(sim, f);
+    add_grid(sim, f);
+    add_medium(sim, f);
+    add_layers(sim, f);
+    ht_parallel_add_ranks(sim, &f->text);
+    add_device(sim, f);
+    add_memory(sim, f);
+    add_steps(sim, f);
+    add_shots(sim, f);
+    add_outputs(sim, &f->text);
+    add_receivers(sim, f);
 }
+
+/* ---- notes ---- */
 
 static void note_fit(const struct ht_simulation *sim) {
     if (sim->plan->fit == NULL) return;
@@ -554,124 +652,6 @@ void ht_report_notes(const struct ht_simulation *sim) {
                 "near it");
 }
 
-static void add_fit_json(const struct ht_simulation *sim,
-                         struct ht_json *json) {
-    if (sim->plan->fit == NULL) return;
-    const struct ht_fit_counts c = ht_fit_counts(sim->plan->fit);
-    ht_json_string(json, "medium_fit",
-                   ht_fit_word(ht_fit_chosen(sim->plan->fit)));
-    ht_json_integer(json, "fitted_values", c.values);
-    ht_json_integer(json, "cut_values", c.cut);
-}
-
-/* The largest of all groups. */
-static void add_forms_json(const struct ht_duhamel *d, struct ht_json *json) {
-    double error = 0, radius = 0, travel = 0;
-    for (int i = 0; i < d->shots->count; i++) {
-        error = fmax(error, d->form[i].error);
-        radius = fmax(radius, d->form[i].radius);
-        travel = fmax(travel, d->form[i].travel);
-    }
-    ht_json_number(json, "sources_radius", radius);
-    ht_json_number(json, "sources_error", error);
-    ht_json_number(json, "sources_travel_error", travel);
-}
-
-static void add_shots_json(const struct ht_plan *plan, struct ht_json *json) {
-    if (plan->shots == NULL) return;
-    ht_json_integer(json, "sources", plan->shots->count);
-    ht_json_number(json, "sources_highest_frequency", plan->shots->highest);
-    ht_json_number(json, "sources_points_per_wavelength",
-                   ht_plan_shot_points(plan));
-    if (plan->duhamel != NULL) add_forms_json(plan->duhamel, json);
-}
-
-static void add_db(const char *key, const double *db, int count,
-                   struct ht_json *json) {
-    ht_json_open(json, key, '[');
-    for (int i = 0; i < count; i++) ht_json_number(json, NULL, db[i]);
-    ht_json_close(json, ']');
-}
-
-static void add_layers_json(const struct ht_simulation *sim,
-                            struct ht_json *json) {
-    const struct ht_plan *plan = sim->plan;
-    double db[3], half[3], own[2];
-    if (plan->problem.layers == NULL) return;
-    ht_json_string(json, "absorbing", ht_absorbing_word(plan->layers.type));
-    ht_json_integer(json, "absorbing_bytes", sim->budget.layers);
-    if (ht_plan_layer_shots_db(plan, own))
-        add_db("absorbing_sources_db", own, 2, json);
-    ht_json_number(json, "absorbing_point_source_db",
-                   ht_plan_layer_point_reflection(plan));
-    if (plan->problem.fd.order > 0) {
-        ht_plan_layer_reflection(plan, db);
-        add_db("absorbing_reflection_db", db, 3, json);
-    } else if (plan->layers.type == HT_ABSORBING_SPONGE) {
-        ht_plan_sponge_reflection(plan, db, half);
-        add_db("absorbing_reflection_of_thickness_db", db, 3, json);
-    }
-}
-
-void ht_report_plan_json(const struct ht_simulation *sim,
-                         struct ht_json *json) {
-    const struct ht_plan *plan = sim->plan;
-    bool accuracy = plan->cells_per_wavelength > 0;
-    ht_json_string(json, "system", plan->eq.system->name);
-    ht_json_string(json, "scheme", ht_problem_scheme(&plan->problem)->name);
-    ht_json_string(json, "scheme_chosen_by",
-                   plan->chosen_by[0] != '\0' ? plan->chosen_by : NULL);
-    ht_json_integer(json, "order", plan->order);
-    ht_json_integer(json, "dimensions", plan->grid.dims);
-    ht_json_open(json, "cells", '[');
-    for (int k = 0; k < plan->grid.dims; k++)
-        ht_json_integer(json, NULL, plan->grid.cells[k]);
-    ht_json_close(json, ']');
-    ht_json_number(json, "unknowns", ht_simulation_unknowns(sim));
-    ht_json_integer(json, "steps", plan->steps);
-    ht_json_number(json, "dt", plan->problem.dt);
-    ht_json_number(json, "time_end", sim->params->time.end);
-    ht_json_number(json, "cfl", plan->cfl);
-    ht_json_number(json, "cfl_limit", plan->cfl_limit);
-    ht_json_integer(json, "stages", plan->problem.stages);
-    ht_json_integer(json, "medium_degree", plan->problem.medium_degree);
-    add_fit_json(sim, json);
-    add_layers_json(sim, json);
-    ht_json_integer(json, "memory_bytes", sim->budget.total);
-    if (plan->receivers != NULL) {
-        ht_json_integer(json, "traces", plan->receivers->traces);
-        ht_json_integer(json, "trace_bytes", plan->receivers->bytes);
-    }
-    if (accuracy)
-        ht_json_number(json, "cells_per_wavelength",
-                       plan->cells_per_wavelength);
-    add_shots_json(plan, json);
-    if (plan->expected.error > 0) {
-        const struct ht_expected *e = &plan->expected;
-        ht_json_number(json, "expected_error", e->error);
-        ht_json_number(json, "expected_error_low", e->low);
-        ht_json_number(json, "expected_error_high", e->high);
-        if (e->varies)
-            ht_json_string(json, "expected_error_where",
-                           e->jumps     ? "smooth parts"
-                           : e->limited ? "without the medium's own"
-                                        : "smooth medium");
-    }
-    ht_json_string(json, "precision", ht_simulation_precision(sim));
-    if (sim->device == NULL && !sim->oracle) return;
-    ht_json_string(json, "device", sim->info.name);
-    ht_json_string(json, "driver", sim->info.driver);
-    ht_json_string(json, "backend", sim->info.backend);
-    ht_json_integer(json, "device_memory_bytes", sim->info.memory);
-    if (sim->oracle) return;
-    ht_json_string(json, "variant", sim->tuning.variant->name);
-    ht_json_string(json, "layout", ht_simulation_layout(sim));
-    ht_json_integer(json, "cells_per_group", sim->kernels.shape[0].cells);
-    if (sim->kernels.step[0] == NULL) return;
-    ht_json_number(json, "compile_s", sim->compile_s);
-    ht_json_bool(json, "compile_cached", ht_kernels_cached(&sim->kernels));
-}
-
 /* ---- after the run ---- */
 
 static double half_steps(const struct ht_simulation *sim) {
@@ -699,37 +679,13 @@ static double drift(double initial, double final) {
     return initial > 0 ? final / initial - 1 : NAN;
 }
 
-static double energy_drift(const struct ht_result *result) {
-    return drift(result->energy.initial, result->energy.final);
-}
-
-static double conserved_drift(const struct ht_result *result) {
-    return drift(result->conserved.energy[0], result->conserved.energy[1]);
-}
-
 static double setup_seconds(const struct ht_simulation *sim) {
     return sim->tune_s + sim->compile_s + sim->selfcheck_s + sim->measure_s +
            sim->start_s;
 }
 
-static void add_times(const struct ht_simulation *sim,
-                      const struct ht_result *result, struct ht_text *text) {
+static void add_setup(const struct ht_simulation *sim, struct ht_text *text) {
     char a[32], b[32];
-    bool alone = sim->ranks == 1;
-    const struct ht_run *run = &sim->run;
-    double steps = alone ? run->kernel_s : run->step_s;
-    double rest = result->wall_s - setup_seconds(sim) - steps - run->look_s;
-    ht_text_add(text, "%s step %lld of %lld, time %.6g, in %s\n",
-                run->interrupted ? "interrupted at" : "done:",
-                (long long)run->steps, (long long)sim->plan->steps,
-                ht_run_time(run), ht_text_seconds(result->wall_s, a));
-    ht_text_add(text, "  wall time %s %s, output %s, ",
-                alone ? "kernels" : "steps", ht_text_seconds(steps, a),
-                ht_text_seconds(run->look_s, b));
-    ht_text_add(text, "setup %s, rest %s\n",
-                ht_text_seconds(setup_seconds(sim), a),
-                ht_text_seconds(fmax(rest, 0), b));
-    if (sim->oracle) return;
     ht_text_add(text, "  setup     compile %s%s, self-check %s, ",
                 ht_text_seconds(sim->compile_s, a),
                 ht_kernels_cached(&sim->kernels) ? " (cached)" : "",
@@ -739,98 +695,112 @@ static void add_times(const struct ht_simulation *sim,
                 ht_text_seconds(sim->start_s, b));
 }
 
-static void add_rate(const struct ht_simulation *sim,
-                     const struct ht_result *result, struct ht_text *text) {
-    char cells[32], bytes[32], fma[32];
-    double fraction = limit_fraction(sim, result);
-    if (!isfinite(rate(sim, result))) return;
-    ht_text_add(text, "  rate      %s cell half-steps/s",
-                with_prefix(rate(sim, result), cells));
-    if (isfinite(fraction))
-        ht_text_add(text,
-                    ", %.2g %% of the %s limit (%s copies %sB/s and does "
-                    "%sFMA/s)",
-                    100 * fraction, sim->ranks > 1 ? "devices'" : "device's",
-                    sim->ranks > 1 ? "that of rank 0" : "it",
-                    with_prefix(sim->limits.bytes_per_s, bytes),
-                    with_prefix(sim->limits.fma_per_s, fma));
-    ht_text_add(text, "\n");
+static void add_times(const struct ht_simulation *sim,
+                      const struct ht_result *result, struct ht_facts *f) {
+    char a[32], b[32];
+    bool alone = sim->ranks == 1;
+    const struct ht_run *run = &sim->run;
+    double steps = alone ? run->kernel_s : run->step_s;
+    double setup = setup_seconds(sim);
+    double rest = result->wall_s - setup - steps - run->look_s;
+    ht_say(f, "%s step %lld of %lld, time %.6g, in %s\n",
+           run->interrupted ? "interrupted at" : "done:", (long long)run->steps,
+           (long long)sim->plan->steps, ht_run_time(run),
+           ht_text_seconds(result->wall_s, a));
+    ht_say(f, "  wall time %s %s, output %s, ", alone ? "kernels" : "steps",
+           ht_text_seconds(steps, a), ht_text_seconds(run->look_s, b));
+    ht_say(f, "setup %s, rest %s\n", ht_text_seconds(setup, a),
+           ht_text_seconds(fmax(rest, 0), b));
+    if (!sim->oracle) add_setup(sim, &f->text);
+    ht_fact(f, bool, "interrupted", run->interrupted);
+    ht_fact(f, integer, "steps_done", run->steps);
+    ht_fact(f, number, "wall_s", result->wall_s);
+    ht_fact(f, number, "setup_s", setup);
+    ht_fact(f, number, "kernel_s", result->parallel.kernel.mean);
+    ht_fact(f, number, "output_s", run->look_s);
+    ht_fact(f, number, "selfcheck_ratio", sim->selfcheck_ratio);
+    ht_fact(f, bool, "tuned", sim->tuned);
 }
 
-void ht_report_summary(const struct ht_simulation *sim,
-                       const struct ht_result *result,
-                       const struct ht_output *output, struct ht_text *text) {
+static void add_rate(const struct ht_simulation *sim,
+                     const struct ht_result *result, struct ht_facts *f) {
+    char cells[32], bytes[32], fma[32];
+    const double fraction = limit_fraction(sim, result);
+    const double per_s = rate(sim, result);
+    const struct ht_limits *limits = &sim->limits;
+    ht_fact(f, number, "cell_half_steps_per_s", per_s);
+    ht_fact(f, number, "limit_fraction", fraction);
+    if (limits->bytes_per_s > 0)
+        ht_fact(f, number, "limit_bytes_per_s", limits->bytes_per_s);
+    if (limits->fma_per_s > 0)
+        ht_fact(f, number, "limit_fma_per_s", limits->fma_per_s);
+    if (!isfinite(per_s)) return;
+    ht_say(f, "  rate      %s cell half-steps/s", with_prefix(per_s, cells));
+    if (isfinite(fraction))
+        ht_say(f,
+               ", %.2g %% of the %s limit (%s copies %sB/s and does "
+               "%sFMA/s)",
+               100 * fraction, sim->ranks > 1 ? "devices'" : "device's",
+               sim->ranks > 1 ? "that of rank 0" : "it",
+               with_prefix(limits->bytes_per_s, bytes),
+               with_prefix(limits->fma_per_s, fma));
+    ht_say(f, "\n");
+}
+
+static void add_energy(const struct ht_simulation *sim,
+                       const struct ht_result *result, struct ht_facts *f) {
+    const double *kept = result->conserved.energy;
+    const double moved = drift(result->energy.initial, result->energy.final);
+    const double lost = drift(kept[0], kept[1]);
+    const char *since = sim->plan->shots ? "after the sources" : "at the start";
+    ht_fact(f, number, "energy_initial", result->energy.initial);
+    ht_fact(f, number, "energy_rise", result->energy.rise);
+    ht_fact_said(f, "energy_drift", moved,
+                 "  energy    %.6g at the start, changed by %+.2e%s\n",
+                 result->energy.initial, moved,
+                 result->energy.watch.grows ? "; it rose, see above" : "");
+    if (isfinite(lost) && sim->plan->problem.layers != NULL)
+        ht_say(f, "  energy    %.6g %s, %.2g of it left\n", kept[0], since,
+               1 + lost);
+    else if (isfinite(lost))
+        ht_say(f, "  conserved %.6g %s, changed by %+.2e\n", kept[0], since,
+               lost);
+    ht_fact(f, number, "conserved_energy_initial", kept[0]);
+    ht_fact(f, number, "conserved_energy_drift", lost);
+}
+
+static void add_files(const struct ht_simulation *sim,
+                      const struct ht_output *output, struct ht_facts *f) {
+    const char *directory = sim->params->output.directory;
     const char *picture = ht_output_last_picture(output);
     const char *xdmf = ht_output_xdmf(output);
-    add_times(sim, result, text);
-    add_rate(sim, result, text);
-    ht_parallel_add_times(sim, &result->parallel, text);
-    if (isfinite(result->parallel.joules))
-        ht_text_add(text,
-                    "  power     %.4g J of the device%s, %.3g nJ per cell "
-                    "half-step\n",
-                    result->parallel.joules, sim->ranks > 1 ? "s" : "",
-                    1e9 * result->parallel.joules / half_steps(sim));
-    if (isfinite(energy_drift(result)))
-        ht_text_add(text, "  energy    %.6g at the start, changed by %+.2e%s\n",
-                    result->energy.initial, energy_drift(result),
-                    result->energy.watch.grows ? "; it rose, see above" : "");
-    if (isfinite(conserved_drift(result)) && sim->plan->problem.layers != NULL)
-        ht_text_add(text, "  energy    %.6g %s, %.2g of it left\n",
-                    result->conserved.energy[0],
-                    sim->plan->shots ? "after the sources" : "at the start",
-                    1 + conserved_drift(result));
-    else if (isfinite(conserved_drift(result)))
-        ht_text_add(text, "  conserved %.6g %s, changed by %+.2e\n",
-                    result->conserved.energy[0],
-                    sim->plan->shots ? "after the sources" : "at the start",
-                    conserved_drift(result));
-    if (isfinite(result->error))
-        ht_text_add(text, "  error     %.3e, relative L2 of %s\n",
-                    result->error,
-                    ht_problem_scheme(&sim->plan->problem)->two_level
-                        ? "the fields on the primary grid"
-                        : "all fields");
-    if (picture) ht_text_add(text, "  picture   %s\n", picture);
-    if (xdmf) ht_text_add(text, "  ParaView  %s\n", xdmf);
+    if (picture) ht_say(f, "  picture   %s\n", picture);
+    if (xdmf) ht_say(f, "  ParaView  %s\n", xdmf);
     if (ht_output_has_traces(output))
-        ht_text_add(text, "  traces    %s/traces.h5\n",
-                    sim->params->output.directory);
-    ht_text_add(text, "  summary   %s/summary.json\n",
-                sim->params->output.directory);
+        ht_say(f, "  traces    %s/traces.h5\n", directory);
+    ht_say(f, "  summary   %s/summary.json\n", directory);
+    ht_fact(f, string, "picture", picture);
+    ht_fact(f, string, "xdmf", xdmf);
 }
 
-void ht_report_summary_json(const struct ht_simulation *sim,
-                            const struct ht_result *result,
-                            const struct ht_output *output,
-                            struct ht_json *json) {
-    ht_json_open(json, NULL, '{');
-    ht_report_plan_json(sim, json);
-    ht_json_bool(json, "interrupted", sim->run.interrupted);
-    ht_json_integer(json, "steps_done", sim->run.steps);
-    ht_json_number(json, "wall_s", result->wall_s);
-    ht_json_number(json, "setup_s", setup_seconds(sim));
-    ht_json_number(json, "kernel_s", result->parallel.kernel.mean);
-    ht_json_number(json, "output_s", sim->run.look_s);
-    ht_json_number(json, "cell_half_steps_per_s", rate(sim, result));
-    ht_json_number(json, "limit_fraction", limit_fraction(sim, result));
-    if (sim->limits.bytes_per_s > 0)
-        ht_json_number(json, "limit_bytes_per_s", sim->limits.bytes_per_s);
-    if (sim->limits.fma_per_s > 0)
-        ht_json_number(json, "limit_fma_per_s", sim->limits.fma_per_s);
-    ht_json_number(json, "selfcheck_ratio", sim->selfcheck_ratio);
-    ht_json_number(json, "joules", result->parallel.joules);
-    ht_json_bool(json, "tuned", sim->tuned);
-    ht_json_number(json, "error_l2_relative", result->error);
-    ht_json_number(json, "energy_initial", result->energy.initial);
-    ht_json_number(json, "energy_drift", energy_drift(result));
-    ht_json_number(json, "energy_rise", result->energy.rise);
-    ht_json_number(json, "conserved_energy_initial",
-                   result->conserved.energy[0]);
-    ht_json_number(json, "conserved_energy_drift", conserved_drift(result));
-    ht_json_string(json, "picture", ht_output_last_picture(output));
-    ht_json_string(json, "xdmf", ht_output_xdmf(output));
-    ht_parallel_add_json(sim, &result->parallel, json);
-    ht_json_close(json, '}');
-    ht_json_end(json);
+void ht_report_result(const struct ht_simulation *sim,
+                      const struct ht_result *result,
+                      const struct ht_output *output, struct ht_facts *f) {
+    const double joules = result->parallel.joules;
+    add_times(sim, result, f);
+    add_rate(sim, result, f);
+    ht_parallel_add_times(sim, &result->parallel, &f->text);
+    ht_fact_said(f, "joules", joules,
+                 "  power     %.4g J of the device%s, %.3g nJ per cell "
+                 "half-step\n",
+                 joules, sim->ranks > 1 ? "s" : "",
+                 1e9 * joules / half_steps(sim));
+    add_energy(sim, result, f);
+    ht_fact_said(f, "error_l2_relative", result->error,
+                 "  error     %.3e, relative L2 of %s\n", result->error,
+                 ht_problem_scheme(&sim->plan->problem)->two_level
+                     ? "the fields on the primary grid"
+                     : "all fields");
+    add_files(sim, output, f);
+    ht_parallel_add_json(sim, &result->parallel, &f->json);
 }

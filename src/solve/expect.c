@@ -156,8 +156,12 @@ static enum ht_err expect_single(struct expect *x) {
         if (plane && plan->params->initial.cycles[j] < 0) k[j] = -k[j];
         varies += k[j] != 0;
     }
-    /* the start's own error; axes that err together */
-    const double margin = differences(plan) ? 2 : varies > 1 ? 1.25 : 1;
+    /* the start's own error, by fd; axes that err together */
+    const bool damps = ht_problem_scheme(&plan->problem)->dissipates;
+    const double margin = differences(plan) ? 2
+                          : varies < 2      ? 1
+                          : damps           ? 1.25
+                                            : 2;
     TRY(step_wave(x, k, &e));
     plan->expected =
         (struct ht_expected){.error = e, .low = e / margin, .high = e * margin};

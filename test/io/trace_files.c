@@ -129,14 +129,16 @@ static void share_of_limit(void) {
             .energy = {.initial = NAN, .final = NAN, .rise = NAN},
             .conserved = {.energy = {NAN, NAN}, .physical = {NAN, NAN}},
             .error = NAN};
-        struct ht_text text = {0};
-        ht_report_summary(t.sim, &result, t.output, &text);
-        const char *rate = text.data ? strstr(text.data, "  rate ") : NULL;
+        struct ht_facts facts = {.text = {0}};
+        ht_report_result(t.sim, &result, t.output, &facts);
+        const char *text = facts.text.data;
+        const char *rate = text ? strstr(text, "  rate ") : NULL;
         const char *share = rate ? strstr(rate, " % of the device") : NULL;
         TEST_CHECK(rate != NULL && (share == NULL) == low,
                    "a limit %s the rate: %.*s", low ? "below" : "above",
                    rate ? (int)strcspn(rate, "\n") : 0, rate ? rate : "");
-        ht_text_free(&text);
+        ht_text_free(&facts.text);
+        ht_text_free(&facts.json.text);
     }
     finish(&t);
 }
