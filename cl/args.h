@@ -11,10 +11,9 @@
 #define HTWAVE_ARGS_H
 
 /* Where a window or a part of it holds its nodes: node (m1, m2, m3) has the
- * number m3 plane + m2 row + m1 cell - first there. */
+ * number m3 plane + m2 row + m1 - first there. */
 struct ht_part_place {
     long first;
-    long cell;
     long row;
     long plane;
     long nodes; /* of the whole part */
@@ -40,14 +39,6 @@ struct ht_step_args {
      * equations. */
     struct ht_part_place src_part[4];
     struct ht_part_place dst_part[4];
-    /* Of variants with operators: target (m1, m2, m3) takes the operator that
-     * begins at value op_first + m1 op_cell + m2 op_row + m3 op_plane. All axes
-     * here are the kernel's own, in their order (turn of struct ht_spec). */
-    long op_first;
-    long op_cell;
-    long op_row;
-    long op_plane;
-    int op_mirror; /* bit k: they are the mirror images of those along axis k */
 #endif
 };
 

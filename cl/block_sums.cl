@@ -13,19 +13,16 @@
 #define HT_ENTRIES (HT_SOURCES * HT_COEFS)
 
 /* Parity of coefficient i of a field: bit k is set if the coefficient changes
- * sign under reflection of the kernel's axis k, which is axis HT_AXIS_k+1 of
- * the coefficients. */
+ * sign under reflection of axis k. */
 HT_INLINE int ht_entry_parity(int field_parity, int i) {
-    const int bits = field_parity ^ (i % HT_N1 % 2 + i / HT_N1 % HT_N2 % 2 * 2 +
-                                     i / (HT_N1 * HT_N2) % 2 * 4);
-    return (bits >> HT_AXIS_1 & 1) + (bits >> HT_AXIS_2 & 1) * 2 +
-           (bits >> HT_AXIS_3 & 1) * 4;
+    return field_parity ^ (i % HT_N1 % 2 + i / HT_N1 % HT_N2 % 2 * 2 +
+                           i / (HT_N1 * HT_N2) % 2 * 4);
 }
 
 /* Sums of coefficient i over the vertices of a face: face[w] takes the lower
  * vertices along axis k with the sign -1 if bit k of w is set. */
 HT_INLINE void ht_face_sums(const struct ht_step_args *a,
-                            HT_GLOBAL const real *src, const int place, int i,
+                            HT_GLOBAL const real *src, int i,
                             const struct ht_ends *e, const struct ht_plane *p,
                             vector face[HT_FACE_SUMS][HT_ROWS],
                             HT_LOCAL real *stage) {
@@ -33,8 +30,7 @@ HT_INLINE void ht_face_sums(const struct ht_step_args *a,
     HT_UNROLL
     for (int j = 0; j < HT_SOURCE_ROWS; j++) {
         vector left, right;
-        ht_read_row(a, src, place, i, e, p->row[place][j], &left, &right,
-                    stage);
+        ht_read_row(a, src, i, e, p->row[j], &left, &right, stage);
         sum[j] = right + left;
         difference[j] = right - left;
     }
@@ -55,12 +51,12 @@ HT_INLINE void ht_face_sums(const struct ht_step_args *a,
 /* Sums over the face below the first targets of a march. faces: those of the
  * field. */
 HT_INLINE void ht_first_faces(const struct ht_step_args *a,
-                              HT_GLOBAL const real *src, const int place,
+                              HT_GLOBAL const real *src,
                               const struct ht_ends *e, const struct ht_plane *p,
                               HT_LOCAL vector *faces, HT_LOCAL real *stage) {
     for (int i = 0; i < HT_COEFS; i++) {
         vector face[HT_FACE_SUMS][HT_ROWS];
-        ht_face_sums(a, src, place, i, e, p, face, stage);
+        ht_face_sums(a, src, i, e, p, face, stage);
         HT_UNROLL
         for (int n = 0; n < HT_FACE_SUMS * HT_ROWS; n++)
             faces[i * HT_FACE_SUMS * HT_ROWS + n] =
@@ -76,7 +72,7 @@ HT_INLINE void ht_march_begin(const struct ht_step_args *a,
     for (int slot = 0; HT_ROLL && slot < HT_SOURCES; slot++) {
         HT_GLOBAL const real *from = src0;
         HT_EACH_SRC(HT_SOURCE_CHOOSE)
-        ht_first_faces(a, from, HT_SRC_PLACE(slot), e, p,
+        ht_first_faces(a, from, e, p,
                        faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, stage);
     }
 }
@@ -84,14 +80,14 @@ HT_INLINE void ht_march_begin(const struct ht_step_args *a,
 /* sums[g][k][v] of the entries i0 + k of one field. below, above: the source
  * planes of the targets; plane `below` is read without HT_ROLL only. */
 HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,
-                       const int place, int i0, int count, int field_parity,
+                       int i0, int count, int field_parity,
                        const struct ht_ends *e, const struct ht_plane *below,
                        const struct ht_plane *above, HT_LOCAL vector *faces,
                        HT_LOCAL vector *sums, HT_LOCAL real *stage) {
     for (int k = 0; k < count; k++) {
         const int i = i0 + k, parity = ht_entry_parity(field_parity, i);
         vector face[HT_FACE_SUMS][HT_ROWS];
-        ht_face_sums(a, src, place, i, e, above, face, stage);
+        ht_face_sums(a, src, i, e, above, face, stage);
 #if HT_DIMS > 2
         vector lower[HT_FACE_SUMS][HT_ROWS];
 #if HT_ROLL
@@ -102,7 +98,7 @@ HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,
             kept[n] = face[n / HT_ROWS][n % HT_ROWS];
         }
 #else
-        ht_face_sums(a, src, place, i, e, below, lower, stage);
+        ht_face_sums(a, src, i, e, below, lower, stage);
 #endif
 #endif
         HT_UNROLL
@@ -129,9 +125,9 @@ HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,
     }
 }
 
-/* result += sign * op * sums for one tile of a block and `count` entries of a
+/* result += op * sums for one tile of a block and `count` entries of a
  * chunk. */
-HT_INLINE void ht_tile(HT_GLOBAL const real *op, const real sign, int count,
+HT_INLINE void ht_tile(HT_GLOBAL const real *op, int count,
                        HT_LOCAL const vector *sums, HT_LOCAL vector *result) {
     vector sum[HT_TILE][HT_ROWS];
     HT_UNROLL
@@ -141,7 +137,7 @@ HT_INLINE void ht_tile(HT_GLOBAL const real *op, const real sign, int count,
         HT_UNROLL
         for (int n = 0; n < HT_TILE * HT_ROWS; n++)
             sum[n / HT_ROWS][n % HT_ROWS] = fma(
-                (vector)(sign * op[k * HT_TILE + n / HT_ROWS]),
+                (vector)op[k * HT_TILE + n / HT_ROWS],
                 sums[k * HT_ROWS + n % HT_ROWS], sum[n / HT_ROWS][n % HT_ROWS]);
     }
     HT_UNROLL

@@ -67,73 +67,15 @@ HT_INLINE long ht_target_row(const struct ht_step_args *a, long m2, long m3) {
 /* Number of a node in the part that holds the memory variables of a layer. */
 HT_INLINE long ht_part_node(const struct ht_part_place *p, long m1, long m2,
                             long m3) {
-    return m3 * p->plane + m2 * p->row + m1 * p->cell - p->first;
+    return m3 * p->plane + m2 * p->row + m1 - p->first;
 }
 
-/* Places of fields: 0 the window, 1 + n the part of layer n. */
-#define HT_PLACES (1 + HT_LAYERS)
-#define HT_SRC_PLACE(slot) (1 + ht_src_layer[slot])
-#define HT_DST_PLACE(slot) (1 + ht_dst_layer[slot])
-#define HT_SRC_NODES(a, place) ((a)->src_part[place].nodes)
-#define HT_DST_NODES(a, place) ((a)->dst_part[place].nodes)
-#define HT_SRC_CELL(a, place) ((a)->src_part[place].cell)
-#define HT_DST_CELL(a, place) ((a)->dst_part[place].cell)
-#define HT_OP_PLANE(a) ((a)->op_plane)
-#define HT_OP_BEGIN(a, m1, m2, m3)                              \
-    ((a)->op_first + (m1) * (a)->op_cell + (m2) * (a)->op_row + \
-     (m3) * (a)->op_plane)
-#else
-#define HT_PLACES 1
-#define HT_SRC_PLACE(slot) 0
-#define HT_DST_PLACE(slot) 0
-#define HT_SRC_NODES(a, place) ((a)->src_nodes)
-#define HT_DST_NODES(a, place) ((a)->dst_nodes)
-#define HT_SRC_CELL(a, place) 1
-#define HT_DST_CELL(a, place) 1
-#define HT_OP_PLANE(a) 0
-#define HT_OP_BEGIN(a, m1, m2, m3) 0
-#endif
-
-/* Number of a node of a place: the source node at index 0 of the row (i2, i3),
- * the target node at index 0 of the row (m2, m3). */
-HT_INLINE long ht_place_source(const struct ht_step_args *a, const int place,
-                               long i2, long i3) {
-#if HT_MEMORY > 0
-    return ht_part_node(&a->src_part[place], 0,
-                        HT_DIMS > 1 ? ht_closed(a, 1, i2) : 0,
-                        HT_DIMS > 2 ? ht_closed(a, 2, i3) : 0);
-#else
-    (void)place;
-    return ht_source_row(a, i2, i3);
-#endif
-}
-HT_INLINE long ht_place_target(const struct ht_step_args *a, const int place,
-                               long m2, long m3) {
-#if HT_MEMORY > 0
-    return ht_part_node(&a->dst_part[place], 0, m2, m3);
-#else
-    (void)place;
-    return ht_target_row(a, m2, m3);
-#endif
-}
-
-/* The numbers of a work-group along the axes of targets. Groups start in the
- * order of the device's first number: with HT_PLANES_FIRST those of all x3
- * planes one after the other. */
-#if HT_PLANES_FIRST
-#define HT_GROUP_ALONG_1() HT_GROUP_2()
-#define HT_GROUP_ALONG_2() HT_GROUP_3()
-#define HT_GROUP_ALONG_3() HT_GROUP_1()
-#else
-#define HT_GROUP_ALONG_1() HT_GROUP_1()
-#define HT_GROUP_ALONG_2() HT_GROUP_2()
-#define HT_GROUP_ALONG_3() HT_GROUP_3()
 #endif
 
 /* x3 planes [first, last) of targets that a work-group computes one after the
  * other. */
 HT_INLINE long ht_first_plane(const struct ht_step_args *a) {
-    return a->begin[2] + HT_GROUP_ALONG_3() * a->march;
+    return a->begin[2] + HT_GROUP_3() * a->march;
 }
 HT_INLINE long ht_last_plane(const struct ht_step_args *a) {
     const long last = ht_first_plane(a) + a->march;

@@ -10,14 +10,9 @@
  * block at a time are accumulated in registers over the chunk,
  *     result[row of the block][row] += op * sums;
  * the operator is read in the order in which it is stored,
- *     op[field of the source][chunk][mix][block][tile][entry][row of the tile];
- * with mix h, block g takes the sums of block g ^ ht_mix[h].
+ *     op[field of the source][chunk][block][tile][entry][row of the tile].
  * Rows of a block are padded to whole tiles with zeros. ht_block_row[g] is the
  * first row of block g; ht_row_target[row] is the target entry, -1 for padding.
- *
- * In absorbing layers the operator depends on the plane of targets, with
- * HT_ROWS = 1 on their row, with HT_CELLS = 1 on the target, too (cl/args.h),
- * and memory variables have windows of their own.
  */
 HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
     struct ht_step_args a,
@@ -41,7 +36,7 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
     ht_march_begin(&a, &ends, &below, faces, stage HT_EACH_SRC(HT_SRC_ARG));
     for (long m3 = begin; m3 < end; m3++) {
         ht_set_plane(&a, m2, m3 + a.shift[2] + 1, &above);
-        HT_GLOBAL const real *at = op + HT_OP_BEGIN(&a, m1, m2, m3);
+        HT_GLOBAL const real *at = op;
         for (int n = 0; n < HT_RESULT_ROWS * HT_ROWS; n++) result[n] = 0;
         for (int slot = 0; slot < HT_SOURCES; slot++) {
             HT_GLOBAL const real *from = src0;
@@ -49,19 +44,15 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
             for (int i0 = 0; i0 < HT_COEFS; i0 += HT_CHUNK) {
                 const int count =
                     HT_COEFS - i0 < HT_CHUNK ? HT_COEFS - i0 : HT_CHUNK;
-                ht_sums(&a, from, HT_SRC_PLACE(slot), i0, count,
-                        ht_parity[slot], &ends, &below, &above,
+                ht_sums(&a, from, i0, count, ht_parity[slot], &ends, &below,
+                        &above,
                         faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, sums,
                         stage);
-                for (int n = 0; n < HT_MIXES * HT_CORNERS; n++) {
-                    const int g = n % HT_CORNERS, mix = n / HT_CORNERS;
-                    const int of = g ^ ht_mix[mix];
+                for (int g = 0; g < HT_CORNERS; g++)
                     for (int row = ht_block_row[g]; row < ht_block_row[g + 1];
                          row += HT_TILE, at += HT_TILE * count)
-                        ht_tile(at, ht_mix_sign(&a, mix), count,
-                                sums + of * HT_CHUNK * HT_ROWS,
+                        ht_tile(at, count, sums + g * HT_CHUNK * HT_ROWS,
                                 result + row * HT_ROWS);
-                }
             }
         }
         for (int row = 0; row < HT_RESULT_ROWS; row++) {
@@ -70,9 +61,8 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
             HT_GLOBAL real *to = dst0;
             HT_EACH_DST(HT_TARGET_CHOOSE)
             for (int v = 0; v < HT_ROWS && m2 + v < a.end[1]; v++)
-                ht_put_row(&a, to, HT_DST_PLACE(slot), target % HT_COEFS, &ends,
-                           m1,
-                           ht_place_target(&a, HT_DST_PLACE(slot), m2 + v, m3),
+                ht_put_row(&a, to, target % HT_COEFS, &ends, m1,
+                           ht_target_row(&a, m2 + v, m3),
                            result[row * HT_ROWS + v], stage);
         }
         below = above;

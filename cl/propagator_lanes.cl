@@ -72,13 +72,13 @@ HT_INLINE void ht_store_target(real acc[HT_CORNERS][HT_BLOCK_ROWS], long node,
 
 /* Starts to copy chunk c of this plane, or chunk c - HT_CHUNKS of the next.
  * bottom, top and above are consecutive source planes. */
-#define HT_COPY_AHEAD(c, more)                                     \
-    if ((c) < HT_CHUNKS)                                           \
-        ht_tile_copy(&a, item, &tile, (c), &bottom, &top,          \
-                     HT_STAGE_AT(c) HT_EACH_SRC(HT_SRC_ARG));      \
-    else if (more)                                                 \
-        ht_tile_copy(&a, item, &tile, (c)-HT_CHUNKS, &top, &above, \
-                     HT_STAGE_AT(c) HT_EACH_SRC(HT_SRC_ARG));      \
+#define HT_COPY_AHEAD(c, more)                                   \
+    if ((c) < HT_CHUNKS)                                         \
+        ht_tile_copy(&a, item, &tile, (c), bottom, top,          \
+                     HT_STAGE_AT(c) HT_EACH_SRC(HT_SRC_ARG));    \
+    else if (more)                                               \
+        ht_tile_copy(&a, item, &tile, (c)-HT_CHUNKS, top, above, \
+                     HT_STAGE_AT(c) HT_EACH_SRC(HT_SRC_ARG));    \
     HT_COPY_COMMIT();
 
 HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_lanes(
@@ -91,11 +91,9 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_lanes(
     struct ht_tile tile;
     (void)unused;
     ht_tile_begin(&a, item, &tile);
-    struct ht_level bottom, top, above;
-    int phase = 0;
-    ht_level_set(&a, begin + a.shift[2], &bottom);
-    ht_level_set(&a, begin + a.shift[2] + 1, &top);
-    above = top;
+    int bottom = (int)ht_source_row(&a, 0, begin + a.shift[2]);
+    int top = (int)ht_source_row(&a, 0, begin + a.shift[2] + 1);
+    int above = top, phase = 0;
     HT_UNROLL
     for (int c = 0; c < HT_STAGES - 1; c++) {
         HT_COPY_AHEAD(c, 0)
@@ -107,7 +105,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_lanes(
             HT_UNROLL
             for (int r = 0; r < HT_BLOCK_ROWS; r++) acc[g][r] = 0;
         }
-        ht_level_set(&a, m3 + a.shift[2] + 2, &above);
+        above = (int)ht_source_row(&a, 0, m3 + a.shift[2] + 2);
         HT_UNROLL
         for (int c = 0; c < HT_CHUNKS; c++) {
             HT_COPY_WAIT(HT_STAGES - 2);

@@ -68,7 +68,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_warpgroup(
                                            (row * HT_CHUNK + t) * HT_PITCH +
                                            first1),
                 parities + (chunk * 4 + t) * HT_PAIRS, part,
-                table + from * HT_CHUNK_VALUES, 1, acc);
+                table + from * HT_CHUNK_VALUES, acc);
         }
         HT_EACH_RESULT(HT_STORE_RESULT)
     }

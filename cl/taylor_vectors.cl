@@ -65,7 +65,7 @@ HT_INLINE void ht_first_line(const struct ht_step_args *a,
     for (int i1 = 0; i1 < HT_N1; i1++) {
         const int i = (i3 * HT_N2 + i2) * HT_N1 + i1;
         vector left, right;
-        ht_read_row(a, src, 0, i, e, p->row[0][j2], &left, &right, stage);
+        ht_read_row(a, src, i, e, p->row[j2], &left, &right, stage);
         at[i1] = left;
         at[HT_N1 + i1] = right;
     }
@@ -286,7 +286,7 @@ HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k,
 #define HT_LOAD_MATERIAL(m) \
     ht_load_medium(&a, m, medium##m + node, &ends, medium, stage);
 #define HT_WRITE_FIELD(slot, f)                                         \
-    ht_put_row(&a, dst##slot, 0, i, &ends, m1, node,                    \
+    ht_put_row(&a, dst##slot, i, &ends, m1, node,                       \
                (HT_OLD_SIGN ? (real)2 : (real)1) * w[(f)*HT_CUBE + at], \
                stage);
 

@@ -23,47 +23,28 @@
 #define HT_TILE_NODES (HT_TILE_1 * HT_TILE_2 * HT_TILE_3)
 #define HT_COPIES ((HT_TILE_NODES + HT_GROUP_ITEMS - 1) / HT_GROUP_ITEMS)
 #define HT_STAGE_SIZE HT_SIZE_TILE(HT_TILE_2, HT_TILE_3, HT_CHUNK, HT_PITCH)
-/* Where node number n of a tile is. Numbers rise first along the axis along
- * which a field's neighbouring nodes are stored side by side, x1 of the
- * equations, so that neighbouring work-items copy neighbouring nodes.
- * HT_TILE_LINE numbers rows in both planes. */
-#if HT_AXIS_2 == 0
-#define HT_TILE_CELL(n) ((n) / HT_TILE_2 % HT_TILE_1)
-#define HT_TILE_ROW(n) ((n) % HT_TILE_2)
-#define HT_TILE_PLANE(n) ((n) / (HT_TILE_1 * HT_TILE_2))
-#define HT_TILE_LINE(n) (HT_TILE_PLANE(n) * HT_TILE_2 + HT_TILE_ROW(n))
-#elif HT_AXIS_3 == 0
-#define HT_TILE_CELL(n) ((n) / HT_TILE_3 % HT_TILE_1)
-#define HT_TILE_ROW(n) ((n) / (HT_TILE_1 * HT_TILE_3))
-#define HT_TILE_PLANE(n) ((n) % HT_TILE_3)
-#define HT_TILE_LINE(n) (HT_TILE_PLANE(n) * HT_TILE_2 + HT_TILE_ROW(n))
-#else
+/* Where node number n of a tile is; HT_TILE_LINE numbers rows in both planes.
+ */
 #define HT_TILE_CELL(n) ((n) % HT_TILE_1)
 #define HT_TILE_ROW(n) ((n) / HT_TILE_1 % HT_TILE_2)
 #define HT_TILE_PLANE(n) ((n) / (HT_TILE_1 * HT_TILE_2))
 #define HT_TILE_LINE(n) ((n) / HT_TILE_1)
-#endif
 
-/* The tile of a work-group and the nodes that a work-item copies, of each place
- * of fields. The host ensures that 2 * node fits int. */
+/* The tile of a work-group and the nodes that a work-item copies. The host
+ * ensures that 2 * node fits int. */
 struct ht_tile {
     long m1, m2; /* first target */
     /* 2 * (index in its plane) + (1: top plane) */
-    int node[HT_PLACES][HT_COPIES];
+    int node[HT_COPIES];
     int to[HT_COPIES]; /* in a stage */
 };
 /* Without branches copies cost less: work-items that are left over copy the
  * last node, too, which only asynchronous copies may. */
 #define HT_TILE_ALL (HT_PTX >= 80)
-/* The first nodes of a source plane. */
-struct ht_level {
-    int node[HT_PLACES];
-};
-
 HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int item,
                              struct ht_tile *tile) {
-    tile->m1 = a->begin[0] + HT_GROUP_ALONG_1() / HT_PARTS * HT_CELLS;
-    tile->m2 = a->begin[1] + HT_GROUP_ALONG_2() * HT_ROWS;
+    tile->m1 = a->begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;
+    tile->m2 = a->begin[1] + HT_GROUP_2() * HT_ROWS;
     HT_UNROLL
     for (int i = 0; i < HT_COPIES; i++) {
         const int own = i * HT_GROUP_ITEMS + item;
@@ -75,47 +56,26 @@ HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int item,
         long q1 = tile->m1 + c1, q2 = tile->m2 + c2;
         q1 = (q1 < a->end[0] ? q1 : a->end[0]) + a->shift[0];
         q2 = (q2 < a->end[1] ? q2 : a->end[1]) + a->shift[1];
-        HT_UNROLL
-        for (int p = 0; p < HT_PLACES; p++) {
-            const long node = ht_place_source(a, p, q2, 0) -
-                              ht_place_source(a, p, 0, 0) +
-                              ht_closed(a, 0, q1) * HT_SRC_CELL(a, p);
-            tile->node[p][i] = (int)node * 2 + (top & 1);
-        }
+        tile->node[i] =
+            (int)(ht_source_row(a, q2, 0) + ht_closed(a, 0, q1)) * 2 +
+            (top & 1);
     }
 }
 
-/* The source plane at index i3. */
-HT_INLINE void ht_level_set(const struct ht_step_args *a, long i3,
-                            struct ht_level *level) {
-    HT_UNROLL
-    for (int p = 0; p < HT_PLACES; p++)
-        level->node[p] = (int)ht_place_source(a, p, 0, i3);
-}
-
-/* The node that a work-item copies as number i of its own. */
+/* The node that a work-item copies as number i of its own. bottom, top: the
+ * first nodes of both source planes. */
 HT_INLINE int ht_tile_node(const struct ht_tile *tile, const int i,
-                           const int place, const struct ht_level *bottom,
-                           const struct ht_level *top) {
-    int node = tile->node[0][i];
-    int base = node & 1 ? top->node[0] : bottom->node[0];
-    HT_UNROLL
-    for (int p = 1; p < HT_PLACES; p++) {
-        const int other = tile->node[p][i];
-        if (place != p) continue;
-        base = node & 1 ? top->node[p] : bottom->node[p];
-        node = other;
-    }
-    return base + (node >> 1);
+                           const int bottom, const int top) {
+    const int node = tile->node[i];
+    return (node & 1 ? top : bottom) + (node >> 1);
 }
 
 /* Starts to copy a chunk of the tile; beyond the last block that one, for which
  * the operator has zeros. A chunk within a field steps from block to block.
- * bottom, top: the two source planes. */
+ * bottom, top: as above. */
 HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int item,
                             const struct ht_tile *tile, const int chunk,
-                            const struct ht_level *bottom,
-                            const struct ht_level *top,
+                            const int bottom, const int top,
                             HT_LOCAL ht_pack *data HT_EACH_SRC(HT_SRC_PARAM)) {
     const int own = chunk * HT_CHUNK; /* first block */
     HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)src0;
@@ -126,15 +86,14 @@ HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int item,
         const int block = own + b < HT_BLOCKS ? own + b : HT_BLOCKS - 1;
         if (b % HT_STEPS == 0) {
             const int field = block / HT_FIELD_BLOCKS;
-            const int place = HT_SRC_PLACE(field);
             HT_GLOBAL const real *chosen = src0;
             HT_EACH_SRC(HT_SRC_CHOOSE)
-            nodes = HT_SRC_NODES(a, place);
+            nodes = a->src_nodes;
             from = (HT_GLOBAL const ht_pack *)chosen +
                    block % HT_FIELD_BLOCKS * nodes;
             HT_UNROLL
             for (int i = 0; i < HT_COPIES; i++)
-                node[i] = ht_tile_node(tile, i, place, bottom, top);
+                node[i] = ht_tile_node(tile, i, bottom, top);
         } else if (HT_BLOCKS % HT_CHUNK == 0 || own + b < HT_BLOCKS) {
             from += nodes;
         }

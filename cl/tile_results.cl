@@ -33,8 +33,7 @@ HT_INLINE void ht_corner_pairs(HT_LOCAL const ht_pair *at, const int target,
         const int entry = info[HT_INFO_PARITIES + tile * 4 + t];              \
         const int to = entry < 0 ? 0 : entry;                                 \
         const int field = to / HT_PADDED_COEFS, index = to % HT_PADDED_COEFS; \
-        const int place = HT_DST_PLACE(field);                                \
-        const long nodes = HT_DST_NODES(&a, place);                           \
+        const long nodes = a.dst_nodes;                                       \
         HT_GLOBAL real *chosen = dst0;                                        \
         HT_EACH_DST(HT_DST_CHOOSE)                                            \
         HT_UNROLL                                                             \
@@ -43,8 +42,7 @@ HT_INLINE void ht_corner_pairs(HT_LOCAL const ht_pair *at, const int target,
             const int last2 = m2 < n2 ? m2 : n2 - 1;                          \
             const int m = m1 + 8 * target, last1 = m < n1 ? m : n1 - 1;       \
             const int own = entry >= 0 && m < n1 && m2 < n2;                  \
-            const int node = (int)ht_place_target(&a, place, last2, m3) +     \
-                             last1 * (int)HT_DST_CELL(&a, place);             \
+            const int node = (int)ht_target_row(&a, last2, m3) + last1;       \
             HT_GLOBAL ht_pair *at =                                           \
                 (HT_GLOBAL ht_pair *)(chosen + HT_LAYOUT_AT(HT_BLOCK, index,  \
                                                             node, nodes));    \

@@ -22,9 +22,9 @@ struct ht_ends {
     int whole;  /* memory may be read and written by vectors */
 };
 
-/* The source rows of an x3 plane, of each place of fields. */
+/* The source rows of an x3 plane. */
 struct ht_plane {
-    long row[HT_PLACES][HT_SOURCE_ROWS]; /* node at index 0 of x1 */
+    long row[HT_SOURCE_ROWS]; /* node at index 0 of x1 */
 };
 
 /* The result is written through a pointer, as in ht_set_plane: Oclgrind cannot
@@ -32,12 +32,11 @@ struct ht_plane {
 HT_INLINE void ht_set_ends(const struct ht_step_args *a, long m1,
                            struct ht_ends *e) {
     const long last = a->end[0] - HT_CELLS;
-    const bool dense = HT_SRC_CELL(a, 0) == 1;
     e->start = last >= a->begin[0] && m1 > last ? last : m1;
     e->base = ht_closed(a, 0, e->start + a->shift[0]);
     e->first = e->base + 1 == a->period[0];
     e->last = !e->first && e->base + HT_CELLS == a->period[0];
-    e->whole = HT_BLOCK == 1 && dense && last >= a->begin[0];
+    e->whole = HT_BLOCK == 1 && last >= a->begin[0];
 }
 
 /* Rows of targets beyond the box are replaced by its last row. */
@@ -45,19 +44,17 @@ HT_INLINE void ht_set_plane(const struct ht_step_args *a, long m2, long i3,
                             struct ht_plane *p) {
     for (int j = 0; j < HT_SOURCE_ROWS; j++) {
         const long m = m2 + j < a->end[1] ? m2 + j : a->end[1];
-        for (int place = 0; place < HT_PLACES; place++)
-            p->row[place][j] = ht_place_source(a, place, m + a->shift[1], i3);
+        p->row[j] = ht_source_row(a, m + a->shift[1], i3);
     }
 }
 
 /* Coefficient i at the lower (left) and upper (right) x1 vertices of a vector
- * of targets. row: of the field's place. stage: scratch for HT_CELLS + 1
- * values. */
+ * of targets. stage: scratch for HT_CELLS + 1 values. */
 HT_INLINE void ht_read_row(const struct ht_step_args *a,
-                           HT_GLOBAL const real *src, const int place, int i,
+                           HT_GLOBAL const real *src, int i,
                            const struct ht_ends *e, long row, vector *left,
                            vector *right, HT_LOCAL real *stage) {
-    const long nodes = HT_SRC_NODES(a, place);
+    const long nodes = a->src_nodes;
     if (e->whole) {
         HT_GLOBAL const real *from = src + i * nodes + row;
         if (!e->first) *left = HT_GLOBAL_VECTOR(from + e->base);
@@ -77,7 +74,7 @@ HT_INLINE void ht_read_row(const struct ht_step_args *a,
         const long most = a->end[0] - e->start;
         for (int n = 0; n <= HT_CELLS; n++) {
             const long m = ht_closed(a, 0, e->base + (n < most ? n : most));
-            stage[n] = src[HT_AT(i, row + m * HT_SRC_CELL(a, place), nodes)];
+            stage[n] = src[HT_AT(i, row + m, nodes)];
         }
         *left = HT_LOCAL_VECTOR(stage);
         *right = HT_LOCAL_VECTOR(stage + 1);
@@ -91,20 +88,18 @@ HT_INLINE void ht_read_row(const struct ht_step_args *a,
 #endif
 
 /* Stores coefficient i of a vector of targets, from target m1 on. node: number
- * of the target node at index 0 of the row in the field's place. */
+ * of the target node at index 0 of the row. */
 HT_INLINE void ht_put_row(const struct ht_step_args *a, HT_GLOBAL real *dst,
-                          const int place, int i, const struct ht_ends *e,
-                          long m1, long node, vector value,
-                          HT_LOCAL real *stage) {
-    const long nodes = HT_DST_NODES(a, place);
+                          int i, const struct ht_ends *e, long m1, long node,
+                          vector value, HT_LOCAL real *stage) {
+    const long nodes = a->dst_nodes;
     if (e->whole && e->start == m1) {
         HT_GLOBAL loose *to = (HT_GLOBAL loose *)(dst + i * nodes + node + m1);
         HT_WRITE(*to, value);
     } else {
         *(HT_LOCAL loose *)stage = value;
         for (long m = m1; m < a->end[0] && m < e->start + HT_CELLS; m++)
-            HT_WRITE(dst[HT_AT(i, node + m * HT_DST_CELL(a, place), nodes)],
-                     stage[m - e->start]);
+            HT_WRITE(dst[HT_AT(i, node + m, nodes)], stage[m - e->start]);
     }
 }
 

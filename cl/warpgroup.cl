@@ -1,6 +1,5 @@
 /* Products of a chunk by a warpgroup (cl/wgmma.cl), for
- * cl/propagator_warpgroup.cl with the vertex sums of cl/plane_sums.cl and for
- * cl/propagator_layers.cl with those of cl/tile_sums.cl:
+ * cl/propagator_warpgroup.cl with the vertex sums of cl/plane_sums.cl:
  *
  *     struct ht_sums      vertex sums of a k step, of two targets of the lane
  *     ht_sums_begin()     makes them for a pair of coefficients
@@ -26,15 +25,15 @@ struct ht_running {
     int first, wide;
 };
 
-HT_INLINE void ht_add_products(const struct ht_running *done, const real sign,
-                               real part[][4], real acc[HT_TILES][4]) {
+HT_INLINE void ht_add_products(const struct ht_running *done, real part[][4],
+                               real acc[HT_TILES][4]) {
     HT_UNROLL
     for (int n = 0; n < HT_WIDE; n++) {
         HT_UNROLL
         for (int e = 0; e < 4; e++) {
             if (n >= done->wide) continue;
             HT_AWAITED(part[n][e]);
-            HT_ADD_SIGNED(acc[done->first + n][e], sign, part[n][e]);
+            acc[done->first + n][e] += part[n][e];
         }
     }
 }
@@ -50,11 +49,11 @@ HT_INLINE void ht_left_halves(const int g, const struct ht_sums *sums,
     }
 }
 
-/* acc += sign * products of a chunk. at: the lane's source nodes; parity: of
+/* acc += products of a chunk. at: the lane's source nodes; parity: of
  * its pairs; op: the operator of the chunk. */
 HT_INLINE void ht_chunk_products(HT_LOCAL const ht_pair *at,
                                  HT_LOCAL const int *parity, const int part,
-                                 HT_LOCAL const real *op, const real sign,
+                                 HT_LOCAL const real *op,
                                  real acc[HT_TILES][4]) {
     const ht_right right = ht_right_at(op);
     real high[2][4], low[2][4], result[2][HT_WIDE][4];
@@ -84,7 +83,7 @@ HT_INLINE void ht_chunk_products(HT_LOCAL const ht_pair *at,
                 HT_WIDE_PRODUCT(HT_WIDE, result[next], high[own], of_high, "1");
                 HT_PRODUCTS_COMMIT();
                 HT_PRODUCTS_WAIT(1);
-                ht_add_products(&running, sign, result[1 - next], acc);
+                ht_add_products(&running, result[1 - next], acc);
                 running.first = first;
                 running.wide = left < HT_WIDE ? left : HT_WIDE;
                 next = 1 - next;
@@ -92,5 +91,5 @@ HT_INLINE void ht_chunk_products(HT_LOCAL const ht_pair *at,
         }
     }
     HT_PRODUCTS_WAIT(0);
-    ht_add_products(&running, sign, result[1 - next], acc);
+    ht_add_products(&running, result[1 - next], acc);
 }

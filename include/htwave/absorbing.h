@@ -71,33 +71,6 @@ double ht_layer_returned(const struct ht_problem *problem, int axis, int side,
 double ht_sponge_reflection(const struct ht_problem *problem, int axis,
                             int side, double wavelengths, double cosine);
 
-/* ---- operators (docs/absorbing.md) ---- */
-/* Why a layer cannot be computed by operators in its faces; NULL: all can be.
- * The text holds until the next error. tuning: of the interior's kernels. */
-const char *ht_layer_refuses_operators(const struct ht_problem *problem,
-                                       const struct ht_device_info *info,
-                                       const struct ht_tuning *tuning);
-/* Whether the layers where these axes overlap are: with "auto" where operators
- * need fewer multiplications than the Taylor series and are not many beside a
- * grid's numbers, since making them takes time. */
-bool ht_layer_by_operators(const struct ht_problem *problem,
-                           const struct ht_device_info *info,
-                           const struct ht_tuning *tuning, unsigned axes);
-/* Whether layers are computed by operators if the interior's kernels, which
- * read either order, get coefficients sorted by parity, which those operators'
- * kernels need. */
-bool ht_layer_sorts(const struct ht_problem *problem,
-                    const struct ht_device_info *info,
-                    const struct ht_tuning *tuning);
-/* Device bytes of all operators; a rank that has not all layers has fewer. */
-int64_t ht_layer_operator_bytes(const struct ht_problem *problem,
-                                const struct ht_device_info *info,
-                                const struct ht_tuning *tuning);
-/* How layers are computed, for people. */
-const char *ht_layer_organisation(const struct ht_problem *problem,
-                                  const struct ht_device_info *info,
-                                  const struct ht_tuning *tuning);
-
 /* ---- where memory variables are ---- */
 /* The part of a rank's window that holds those of an axis and side: the layer,
  * its ghosts and, on the dual grid, the nodes before its inner face, where they

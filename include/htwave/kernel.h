@@ -28,21 +28,15 @@ struct ht_spec {
     bool ptx_own; /* also that of this architecture alone */
     unsigned src, dst; /* field masks of the source and the target grid: bit f
                           is set if field f is stored; 0: all fields */
-    /* Axis k of the kernel's targets is axis (k + turn[k]) % 3 of the equations
-     * and coefficients. Variants with operators only; others have zeros. */
-    int turn[3];
-    int differences; /* order in space of finite differences; 0: Hermite */
-    bool density;    /* of finite differences: 1/rho varies */
-    int old_sign;    /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
-                        dst = old_sign dst + 2 E I src, where fields that are
-                        not stored on the source are 0 */
+    int differences;   /* order in space of finite differences; 0: Hermite */
+    bool density;      /* of finite differences: 1/rho varies */
+    int old_sign;      /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
+                          dst = old_sign dst + 2 E I src, where fields that are
+                          not stored on the source are 0 */
     int stages;
     double scale[HT_MAX_TERMS]; /* per term (dt/2) coef / h_axis^derivative,
                                    times the material in a uniform medium;
                                    there E depends on scale and stages only */
-    /* Of operators of layers whose profiles vary about a node: what multiplies
-     * xi, xi^2 beside scale, along the axis of the term's profile. */
-    double rise[HT_MAX_TERMS][HT_PROFILE_DEGREE];
     double noise; /* the unit roundoff times what the series amplifies it by;
                      0: not known. Kernels do not depend on it. */
 };
@@ -51,20 +45,11 @@ struct ht_spec {
  * src/solve/amplification.c. */
 bool ht_noise_grows(double noise, int dims);
 
-/* The factors of one operator among those of a layer: as in ht_spec. */
-struct ht_factors {
-    double scale[HT_MAX_TERMS], rise[HT_MAX_TERMS][HT_PROFILE_DEGREE];
-};
-
 /* Whether the kernels read a material from a buffer: of a medium that varies,
  * and profiles of layers, which have one value per index along their axis. */
 bool ht_spec_reads(const struct ht_spec *spec, int material);
 /* Whether a material is a number in each cell, among polynomials. */
 bool ht_spec_constant(const struct ht_spec *spec, int material);
-/* The axis of the equations that is axis k of the kernel. */
-int ht_spec_axis(const struct ht_spec *spec, int k);
-/* A mask of the equations' axes as one of the kernel's. */
-unsigned ht_spec_turned(const struct ht_spec *spec, unsigned axes);
 
 /* How a problem is computed on a device. */
 struct ht_tuning {
@@ -90,18 +75,17 @@ int ht_storage_order(const struct ht_spec *spec, int storage[HT_MAX_COEFS]);
 
 /* How a variant runs on a device: compile-time numbers. */
 struct ht_shape {
-    int cells;         /* targets along x1 per group */
-    int rows;          /* x2 rows of targets per group */
-    int slabs;         /* values of n3 exchanged between two barriers */
-    int face_fields;   /* fields interpolated in the plane at a time */
-    int planes;        /* x3 planes per group; 0: chosen at each launch */
-    int depth;         /* of them computed at a time; 0 means 1 */
-    bool planes_first; /* the groups of all planes start together */
-    bool roll;         /* stores sums that neighbouring x3 planes share */
-    int chunk;         /* source entries of parity blocks at a time */
-    int tile;          /* rows of a parity block at a time; results along
-                          x1 of a separable half step */
-    int parts;         /* groups that share the same targets; 0 means 1 */
+    int cells;       /* targets along x1 per group */
+    int rows;        /* x2 rows of targets per group */
+    int slabs;       /* values of n3 exchanged between two barriers */
+    int face_fields; /* fields interpolated in the plane at a time */
+    int planes;      /* x3 planes per group; 0: chosen at each launch */
+    int depth;       /* of them computed at a time; 0 means 1 */
+    bool roll;       /* stores sums that neighbouring x3 planes share */
+    int chunk;       /* source entries of parity blocks at a time */
+    int tile;        /* rows of a parity block at a time; results along
+                        x1 of a separable half step */
+    int parts;       /* groups that share the same targets; 0 means 1 */
     int group_size, naive_group_size; /* work-items per group */
     int registers;       /* most per work-item; 0: the compiler's choice */
     int64_t local_bytes; /* largest local memory of a kernel */
@@ -210,10 +194,6 @@ const char *ht_variant_lacks(const struct ht_variant *variant,
                              const struct ht_device_info *info);
 /* Whether a variant is made for a GPU or a CPU. */
 bool ht_variant_suits(const struct ht_variant *variant, bool gpu);
-/* Whether the kernels get operators that differ between targets, with the
- * buffers of a half step (ht_operators_create). */
-bool ht_spec_operators(const struct ht_variant *variant,
-                       const struct ht_spec *spec);
 /* Appends the names of the variants that apply, as "a", "b" or "c". */
 void ht_variant_list(const struct ht_spec *spec, struct ht_text *out);
 /* Shape on a device. HT_ERR_INPUT: the variant does not apply (the message
@@ -249,19 +229,6 @@ HT_CHECKED enum ht_err ht_operator_make(const struct ht_variant *variant,
                                         const struct ht_shape *shape,
                                         struct ht_operator *out);
 void ht_operator_free(struct ht_operator *op);
-/* The number of an operator's values, whatever its factors and stages. */
-HT_CHECKED enum ht_err ht_operator_values(const struct ht_variant *variant,
-                                          const struct ht_spec *spec,
-                                          const struct ht_shape *shape,
-                                          int64_t *values);
-/* Operators of one spec with other factors, those of count in place of its own,
- * one after the other in a buffer of the spec's precision. *values: of each.
- * Several threads. */
-HT_CHECKED enum ht_err
-ht_operators_create(struct ht_device *device, const struct ht_variant *variant,
-                    const struct ht_spec *spec, const struct ht_shape *shape,
-                    int count, const struct ht_factors *factors,
-                    int64_t *values, struct ht_buffer **out);
 /* The whole program of a variant. */
 HT_CHECKED enum ht_err ht_kernel_text(const struct ht_variant *variant,
                                       const struct ht_spec *spec,
@@ -289,7 +256,6 @@ struct ht_step_buffers {
     struct ht_buffer *medium[HT_MAX_MATERIALS];
     struct ht_buffer *work; /* of the size of poly[0]; ht_variant_needs_work */
     struct ht_buffer *scale;
-    struct ht_buffer *operators; /* ht_spec_operators */
     int64_t poly_planes;
 };
 /* Which timer a launch is charged to. */

@@ -51,12 +51,7 @@ struct ht_groups {
     X(HT_ORGANISATION_AUTO, "auto")         \
     X(HT_ORGANISATION_COMBINED, "combined") \
     X(HT_ORGANISATION_REGIONS, "regions")   \
-    X(HT_ORGANISATION_FACES, "faces")       \
-    X(HT_ORGANISATION_OPERATORS, "operators")
-#define HT_EACH_PROFILE(X)     \
-    X(HT_PROFILE_AUTO, "auto") \
-    X(HT_PROFILE_NODE, "node") \
-    X(HT_PROFILE_POLYNOMIAL, "polynomial")
+    X(HT_ORGANISATION_FACES, "faces")
 #define HT_EACH_DISPERSION(X)         \
     X(HT_DISPERSION_AUTO, "auto")     \
     X(HT_DISPERSION_REMOVE, "remove") \
@@ -121,7 +116,6 @@ struct ht_groups {
 enum ht_scheme_name { HT_EACH_SCHEME_WORD(HT_CHOICE_CONSTANT) };
 enum ht_absorbing_type { HT_EACH_ABSORBING(HT_CHOICE_CONSTANT) };
 enum ht_organisation { HT_EACH_ORGANISATION(HT_CHOICE_CONSTANT) };
-enum ht_layer_profile_choice { HT_EACH_PROFILE(HT_CHOICE_CONSTANT) };
 enum ht_dispersion { HT_EACH_DISPERSION(HT_CHOICE_CONSTANT) };
 enum ht_medium_type { HT_EACH_MEDIUM_TYPE(HT_CHOICE_CONSTANT) };
 enum ht_fit_kind { HT_EACH_FIT(HT_CHOICE_CONSTANT) };
@@ -228,7 +222,6 @@ struct ht_params {
         struct ht_value cells; /* one number, one per axis or one per side */
         enum ht_absorbing_type type;
         enum ht_organisation organisation;
-        enum ht_layer_profile_choice profile;
         struct ht_value reflection, degree, alpha, sponge; /* or "auto" */
     } absorbing;
     struct {

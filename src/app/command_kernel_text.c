@@ -319,56 +319,38 @@ static enum ht_err write_means(const char *directory) {
     return err;
 }
 
-/* Absorbing layers of Hermite methods: faces by operators, an edge by
- * operators, corners by the Taylor series; damping constant about a node and
- * not. */
+/* Corners of absorbing layers of Hermite methods. */
 static enum ht_err write_layers(const char *directory, int ptx) {
     static const struct {
-        const char *variant, *system;
-        unsigned axes;
-        int order, turn[3], rows, degree;
+        const char *system;
+        int degree;
         bool fp64;
-    } kinds[] = {
-        {"propagator-tensor", "acoustic", 1, 3, {1, 1, 1}, 0, 0, false},
-        {"propagator-tensor", "wave", 5, 2, {1, 2, 0}, 1, 0, true},
-        {"propagator-tensor", "wave", 4, 3, {0, 0, 0}, 0, 3, false},
-        {"propagator-layers", "acoustic", 1, 3, {1, 1, 1}, 0, 0, false},
-        {"propagator-layers", "acoustic", 5, 3, {1, 2, 0}, 1, 0, false},
-        {"propagator-layers", "wave", 4, 2, {0, 0, 0}, 0, 3, false},
-        {"propagator-tensor", "acoustic", 1, 1, {1, 1, 1}, 0, 0, false},
-        {"propagator-tensor", "acoustic", 5, 1, {1, 2, 0}, 1, 2, true},
-        {"monolithic", "acoustic", 7, 2, {0, 0, 0}, 0, 0, false},
-        {"monolithic", "wave", 7, 2, {0, 0, 0}, 0, 3, true},
-    };
+    } kinds[] = {{"acoustic", 2, false}, {"wave", 3, true}};
+    const struct ht_variant *variant =
+        ht_variant_find("monolithic", NULL, true);
+    const struct ht_tuning tuning = {.variant = variant};
     enum ht_err err = HT_OK;
     for (size_t i = 0; err == HT_OK && i < sizeof kinds / sizeof *kinds; i++) {
         const struct ht_equations base =
             ht_equations_make(ht_system_find(kinds[i].system), 3);
-        const struct ht_variant *variant =
-            ht_variant_find(kinds[i].variant, NULL, true);
-        const struct ht_tuning tuning = {.variant = variant,
-                                         .rows = kinds[i].rows};
         struct ht_equations eq;
         struct ht_text text = {0}, path = {0};
         struct ht_shape shape;
-        TRY(ht_equations_absorb(&base, kinds[i].axes, &eq));
+        TRY(ht_equations_absorb(&base, 7, &eq));
         eq.profile_degree = kinds[i].degree;
         struct ht_spec spec = {.eq = &eq,
-                               .order = kinds[i].order,
+                               .order = 2,
                                .fp64 = kinds[i].fp64,
-                               .sorted = variant->layouts == HT_READS_SORTED,
                                .block = kinds[i].fp64 ? 2 : 4,
                                .medium_degree = -1,
                                .ptx = ptx,
                                .ptx_own = ptx == OWN,
                                .stages = 4};
-        memcpy(spec.turn, kinds[i].turn, sizeof spec.turn);
-        if (ht_variant_refuses(variant, &spec) != NULL) continue;
         TRY(ht_variant_shape(&tuning, &spec, &any_device, &shape));
         err = ht_kernel_text(variant, &spec, &shape, &text);
-        ht_text_add(&path, "%s/%s_%s_3d_n%d_%s_layers%u.cl", directory,
+        ht_text_add(&path, "%s/%s_%s_3d_n%d_%s_layers.cl", directory,
                     variant->name, kinds[i].system, spec.order,
-                    spec.fp64 ? "double" : "single", kinds[i].axes);
+                    spec.fp64 ? "double" : "single");
         err = write_text(err, &path, &text);
     }
     return err;

@@ -22,6 +22,13 @@ static const struct {
     {"device.variant", "fd-fused", "\"fd-march\""},
     {"device.variant", "chains",
      "\"propagator-local\", or \"parity-chains\" for N <= 3"},
+    {"device.variant", "propagator-layers",
+     "\"auto\"; absorbing layers have kernels of their own"},
+    {"absorbing.organisation", "operators",
+     "\"regions\", or time.scheme = \"fd\", which needs less time"},
+    {"absorbing.profile", NULL,
+     "fewer absorbing.cells: the damping varies about every node, and 4 cells "
+     "reflect no more than 8 did where it was constant there"},
 };
 
 static bool is_key(const char *row, const char *key) {

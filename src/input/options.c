@@ -124,16 +124,8 @@ static const struct ht_option option[] = {
      "combined: one kernel everywhere; regions: a kernel for the interior and "
      "one for the boxes of the layers around it (Hermite methods: one for each "
      "kind of box); faces: the interior's kernel everywhere, then a correction "
-     "in the layers; operators, of Hermite methods in uniform media: one dense "
-     "operator for each depth. fd has the first three, auto is faces. Hermite "
-     "methods have regions and operators, auto is what is expected to need "
-     "less work."},
-    {"absorbing.profile", HT_OPT_CHOICE, AT(absorbing.profile), "\"auto\"", ANY,
-     CHOICES(HT_EACH_PROFILE), "",
-     "Hermite methods: the damping about a node. node: constant; polynomial: "
-     "quadratic, cubic for system = \"wave\", which reflects 15 to 55 dB less, "
-     "and needs up to twice the work in a layer of as many cells. auto: "
-     "polynomial for system = \"wave\", else node."},
+     "in the layers. Hermite methods have regions; fd has all three, auto is "
+     "faces."},
     {"absorbing.reflection", HT_OPT_VALUE, AT(absorbing.reflection), "\"auto\"",
      1e-16, 0.5, "auto", "",
      "Reflection R at normal incidence that the damping is made for, without "

@@ -23,25 +23,6 @@ bool ht_blocks_apply(const struct ht_equations *eq) {
     return true;
 }
 
-int ht_blocks_masks(const struct ht_equations *eq, unsigned mix[8]) {
-    int count = 1;
-    mix[0] = 0;
-    for (int k = 0; eq->profile_degree > 0 && k < eq->dims; k++) {
-        if (!ht_equations_layer(eq, k)) continue;
-        for (int h = 0; h < count; h++) mix[count + h] = mix[h] | 1u << k;
-        count *= 2;
-    }
-    return count;
-}
-
-int ht_blocks_mixes(const struct ht_spec *spec, int mix[8]) {
-    unsigned masks[8];
-    const int count = ht_blocks_masks(spec->eq, masks);
-    for (int h = 0; h < count; h++)
-        mix[h] = (int)ht_spec_turned(spec, masks[h]);
-    return count;
-}
-
 bool ht_blocks_stores(unsigned mask, int field) {
     return mask == 0 || mask >> field & 1u;
 }
@@ -56,7 +37,7 @@ void ht_blocks_rows(const struct ht_spec *spec, int rows[8]) {
             int count = 1;
             for (int k = 0; k < eq->dims; k++)
                 count *= (g ^ ht_blocks_parity(eq, f)) >> k & 1u ? odds : evens;
-            rows[ht_spec_turned(spec, g)] += count;
+            rows[g] += count;
         }
 }
 
@@ -70,9 +51,8 @@ static enum ht_err number_sources(const struct ht_spec *spec,
     TRY(HT_ALLOC(blocks->parity, blocks->sources));
     for (int f = 0; f < spec->eq->nfields; f++)
         for (int i = 0; ht_blocks_stores(spec->src, f) && i < coefs; i++)
-            blocks->parity[source++] =
-                (int)ht_spec_turned(spec, (unsigned)ht_parity_of(&z, i) ^
-                                              ht_blocks_parity(spec->eq, f));
+            blocks->parity[source++] = (int)((unsigned)ht_parity_of(&z, i) ^
+                                             ht_blocks_parity(spec->eq, f));
     return HT_OK;
 }
 
@@ -81,13 +61,12 @@ static enum ht_err number_sources(const struct ht_spec *spec,
 static enum ht_err fill(const struct ht_spec *spec, struct ht_blocks *blocks) {
     blocks->dims = spec->eq->dims;
     blocks->blocks = 1 << blocks->dims;
-    blocks->mixes = ht_blocks_mixes(spec, blocks->mix);
     TRY(number_sources(spec, blocks));
     ht_blocks_rows(spec, blocks->rows);
     for (int g = 0; g < blocks->blocks; g++) {
         TRY(HT_ALLOC(blocks->row[g], blocks->rows[g]));
-        TRY(HT_ALLOC(blocks->entry[g], (int64_t)blocks->rows[g] *
-                                           blocks->mixes * blocks->sources));
+        TRY(HT_ALLOC(blocks->entry[g],
+                     (int64_t)blocks->rows[g] * blocks->sources));
     }
     return spec->fp64 ? ht_blocks_fill_long(spec, blocks)
                       : ht_blocks_fill_double(spec, blocks);

@@ -7,12 +7,8 @@
  *             (-1)^(bit k of (g XOR parity(s)))
  * of all source entries to the target entries of parity g:
  *     new_r = sum_s entry[g][r][s] S_g,s.
- * In absorbing layers whose profiles are polynomials about a node, sums with
- * other signs along the layers' axes count, too: over the masks mix[h] of
- * these, new_r = sum_h sum_s entry[g][r][h][s] S_(g XOR mix[h]),s. The entries
- * include the factor 2^-dims of the sums, and the factor 2 of leapfrog.
- * Derivation: docs/method.md, section 4. Axes, hence the bits of blocks and of
- * parities, are those of the kernel (turn of struct ht_spec).
+ * The entries include the factor 2^-dims of the sums, and the factor 2 of
+ * leapfrog. Derivation: docs/method.md, section 4.
  */
 #ifndef HTWAVE_KERNEL_BLOCKS_H
 #define HTWAVE_KERNEL_BLOCKS_H
@@ -24,24 +20,20 @@ struct ht_blocks {
     int sources;      /* source entries: slot * coefs + i */
     int *parity;      /* [source] */
     int rows[8];
-    int *row[8];       /* target entry of a row: slot * coefs + i */
-    int mixes, mix[8]; /* mix[0] = 0 */
-    double *entry[8];  /* [row][mix][source] */
+    int *row[8];      /* target entry of a row: slot * coefs + i */
+    double *entry[8]; /* [row][source] */
 };
 
-/* The masks, of the kernel's axes, for a spec; their number. */
-int ht_blocks_mixes(const struct ht_spec *spec, int mix[8]);
 /* Rows of each block of a spec. */
 void ht_blocks_rows(const struct ht_spec *spec, int rows[8]);
 /* Slots number the fields of spec->src and spec->dst in order. Computed in
- * long double from eq, order, stages, scale, rise, src, dst and old_sign. The
+ * long double from eq, order, stages, scale, src, dst and old_sign. The
  * system must satisfy ht_blocks_apply. */
 HT_CHECKED enum ht_err ht_blocks_create(const struct ht_spec *spec,
                                         struct ht_blocks **out);
 void ht_blocks_destroy(struct ht_blocks *blocks); /* NULL allowed */
 /* In single precision: rounds the entries to sums of two numbers of 11 bits so
- * that their errors cancel for resolved waves; in absorbing layers, whose waves
- * decay, each for itself. */
+ * that their errors cancel for resolved waves. */
 HT_CHECKED enum ht_err ht_blocks_round(const struct ht_spec *spec,
                                        struct ht_blocks *blocks);
 /* Sums over all nodes where nodes have no walls: out[i * coefs + j] is what the

@@ -20,7 +20,7 @@ enum ht_err ht_blocks_sums(const struct ht_spec *spec, int field, double *out) {
         memset(row, 0, (size_t)coefs * sizeof *row);
         if (odd) continue;
         evolve(&b, field, 1, &i, ht_blocks_parity(spec->eq, field));
-        interpolate(&b, 0, field, 0, 1, &row);
+        interpolate(&b, field, 0, 1, &row);
         for (int j = 0; j < coefs; j++)
             row[j] = split(&b, j, index) != 0 ? 0 : corners * row[j];
     }

@@ -8,9 +8,6 @@
 
 /* A field's parity as bits of the equations' axes. */
 unsigned ht_blocks_parity(const struct ht_equations *eq, int field);
-/* The layers' axes where profiles vary about a node: masks of all sets of them;
- * their number. */
-int ht_blocks_masks(const struct ht_equations *eq, unsigned mix[8]);
 /* Whether a mask of fields has this one. */
 bool ht_blocks_stores(unsigned mask, int field);
 

@@ -201,12 +201,7 @@ static void part_free(struct part *p) {
 
 /* Parities of a field's interpolant in block g, bits of the equations' axes. */
 static unsigned interpolant(const struct rounding *r, int g, int slot) {
-    const unsigned of =
-        (unsigned)(g ^ r->blocks->parity[(int64_t)slot * r->coefs]);
-    unsigned odd = 0;
-    for (int k = 0; k < r->blocks->dims; k++)
-        odd |= (of >> k & 1u) << ht_spec_axis(r->spec, k);
-    return odd;
+    return (unsigned)(g ^ r->blocks->parity[(int64_t)slot * r->coefs]);
 }
 
 static enum ht_err round_part(void *data, int64_t chunk, int worker) {
@@ -228,16 +223,6 @@ static enum ht_err round_part(void *data, int64_t chunk, int worker) {
     return err;
 }
 
-/* Each entry for itself. */
-static void round_all(struct ht_blocks *blocks) {
-    for (int g = 0; g < blocks->blocks; g++) {
-        const int64_t count =
-            (int64_t)blocks->rows[g] * blocks->mixes * blocks->sources;
-        for (int64_t n = 0; n < count; n++)
-            blocks->entry[g][n] = two_halves(blocks->entry[g][n]);
-    }
-}
-
 enum ht_err ht_blocks_round(const struct ht_spec *spec,
                             struct ht_blocks *blocks) {
     const struct ht_sizes z = ht_sizes_of(spec);
@@ -246,10 +231,6 @@ enum ht_err ht_blocks_round(const struct ht_spec *spec,
                          .coefs = z.n1 * z.n2 * z.n3,
                          .n = {z.n1, z.n2, z.n3}};
     if (spec->fp64) return HT_OK;
-    if (blocks->mixes > 1 || spec->eq->nprofiles > 0) {
-        round_all(blocks);
-        return HT_OK;
-    }
     set_means(&r);
     return ht_threads_run((int64_t)blocks->blocks * (blocks->sources / r.coefs),
                           round_part, &r);

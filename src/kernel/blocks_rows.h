@@ -14,11 +14,6 @@
  * parity class only, j_k mod 2 = bit k of g XOR parity(f'). The even or odd
  * half of the Hermite matrix along each axis gives the coefficients of this
  * class from the sums S_g.
- *
- * A term with a profile sum_a M_a xi^a along its axis k maps phi(row, j) to
- * M_a (j_k-a+1) .. (j_k-a+derivative) phi(row, j) at j_k - a + derivative: odd
- * a leave the class for the one with the other bit k, so there are 2^L of these
- * in L layers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,10 +34,8 @@ struct builder {
     int n[3], stride[3]; /* N+1 up to axis dims, else 1; strides of m below */
     int coefs;           /* product of n */
     ht_entry *half[2];   /* even and odd: [m][i] */
-    int mixes;           /* 2^L, and their masks of the equations' axes */
-    unsigned mix[8];
-    /* [mix][field][m3][m2][m1]: the coefficients j_k = 2 m_k + bit k of the
-     * class that the field has in the rows' block, with the bits of mix. */
+    /* [field][m3][m2][m1]: the coefficients j_k = 2 m_k + bit k of the class
+     * that the field has in the rows' block. */
     struct lanes *phi, *now, *next;
     bool *some, *more;   /* whether now, next are not zero */
     struct lanes *a, *b; /* scratch of the contraction, [coefs] */
@@ -73,7 +66,7 @@ static void builder_free(struct builder *b) {
 
 static enum ht_err allocate(struct builder *b) {
     const int n = b->spec->order + 1;
-    const int count = b->mixes * b->spec->eq->nfields * b->coefs;
+    const int count = b->spec->eq->nfields * b->coefs;
     TRY(HT_ALLOC(b->half[0], n * n));
     TRY(HT_ALLOC(b->half[1], n * n));
     TRY(HT_ALLOC(b->phi, count));
@@ -96,7 +89,6 @@ static enum ht_err builder_init(struct builder *b, const struct ht_spec *spec) {
         b->stride[k] = b->coefs;
         b->coefs *= b->n[k];
     }
-    b->mixes = ht_blocks_masks(spec->eq, b->mix);
     TRY(allocate(b));
     ht_hermite_parity(spec->order, even, odd);
     for (int m = 0; m < n * n; m++) {
@@ -106,60 +98,30 @@ static enum ht_err builder_init(struct builder *b, const struct ht_spec *spec) {
     return HT_OK;
 }
 
-/* A term's coefficient M_a along an axis, that of its profile or its own. */
-struct product {
-    int axis, a, derivative;
-    double factor;
-};
-
-/* next from `to` on += factor/n L^T of now from `from` on, which is of class
- * `class`, for one product. */
-static void add_product(struct builder *b, const struct product *p, int n,
-                        unsigned class, int64_t from, int64_t to) {
-    const int size = b->n[p->axis], stride = b->stride[p->axis];
-    const int odd = (int)(class >> p->axis & 1u);
+/* next(col) += 1/n L^T now(row) for one term, in block g. */
+static void add_term(struct builder *b, int t, int n, unsigned g) {
+    const struct ht_equations *eq = b->spec->eq;
+    const struct ht_term *term = &eq->term[t];
+    const int size = b->n[term->axis], stride = b->stride[term->axis];
+    const int from = term->row * b->coefs, to = term->col * b->coefs;
+    const unsigned class = g ^ ht_blocks_parity(eq, term->row);
+    const int odd = (int)(class >> term->axis & 1u);
     for (int m = 0; m < size; m++) {
-        const int low = 2 * m + odd - p->a, up = (low + p->derivative) / 2;
+        const int low = 2 * m + odd, up = (low + term->derivative) / 2;
         const int shift = (up - m) * stride;
-        ht_entry factor = (ht_entry)p->factor / n;
-        if (low < 0 || up >= size || p->factor == 0) continue;
-        for (int i = 1; i <= p->derivative; i++) factor *= low + i;
+        ht_entry factor = (ht_entry)b->spec->scale[t] / n;
+        if (up >= size || b->spec->scale[t] == 0) continue;
+        for (int i = 1; i <= term->derivative; i++) factor *= low + i;
         for (int first = m * stride; first < b->coefs; first += size * stride)
             for (int at = first; at < first + stride; at++) {
                 const struct lanes *x = &b->now[from + at];
-                const int64_t target = to + at + shift;
+                const int target = to + at + shift;
                 struct lanes *y = &b->next[target];
                 if (!b->some[from + at]) continue;
                 b->more[target] = true;
                 for (int l = 0; l < LANES; l++) y->row[l] += factor * x->row[l];
             }
     }
-}
-
-/* The place of a field's numbers of mix h. */
-static int64_t part_of(const struct builder *b, int h, int field) {
-    return ((int64_t)h * b->spec->eq->nfields + field) * b->coefs;
-}
-
-/* next(col) += 1/n L^T now(row) for one term, in block g. */
-static void add_term(struct builder *b, int t, int n, unsigned g) {
-    const struct ht_equations *eq = b->spec->eq;
-    const struct ht_term *term = &eq->term[t];
-    const int layer = ht_spec_profile(b->spec, term);
-    const int highest = layer >= 0 ? eq->profile_degree : 0;
-    for (int h = 0; h < b->mixes; h++)
-        for (int a = 0; a <= highest; a++) {
-            const struct product p = {.axis = layer >= 0 ? layer : term->axis,
-                                      .a = a,
-                                      .derivative = term->derivative,
-                                      .factor = a > 0 ? b->spec->rise[t][a - 1]
-                                                      : b->spec->scale[t]};
-            int to = 0;
-            while (b->mix[to] != (b->mix[h] ^ (a % 2 ? 1u << p.axis : 0))) to++;
-            add_product(b, &p, n,
-                        g ^ b->mix[h] ^ ht_blocks_parity(eq, term->row),
-                        part_of(b, h, term->row), part_of(b, to, term->col));
-        }
 }
 
 /* phi += next, and next becomes now; false if it is zero. */
@@ -183,7 +145,7 @@ static bool take_stage(struct builder *b, int count) {
 static void evolve(struct builder *b, int field, int outputs, const int *output,
                    unsigned g) {
     const struct ht_equations *eq = b->spec->eq;
-    const int count = b->mixes * eq->nfields * b->coefs;
+    const int count = eq->nfields * b->coefs;
     const size_t bytes = (size_t)count * sizeof *b->phi;
     memset(b->phi, 0, bytes);
     memset(b->now, 0, bytes);
@@ -219,13 +181,13 @@ static void contract(const ht_entry *half, int n, int rest,
         }
 }
 
-/* Entries of the rows for a source field, from their phi of mix h, which is of
- * class `class`: row l from entry[l] on. */
-static void interpolate(struct builder *b, int h, int field, unsigned class,
+/* Entries of the rows for a source field, from their phi, which is of class
+ * `class`: row l from entry[l] on. */
+static void interpolate(struct builder *b, int field, unsigned class,
                         int outputs, double *const *entry) {
     struct lanes *in = b->a, *out = b->b;
     ht_entry factor = b->spec->old_sign != 0 ? 2 : 1;
-    memcpy(in, b->phi + part_of(b, h, field), (size_t)b->coefs * sizeof *in);
+    memcpy(in, b->phi + field * b->coefs, (size_t)b->coefs * sizeof *in);
     for (int k = 0; k < b->dims; k++) {
         contract(b->half[class >> k & 1u], b->n[0], b->coefs / b->n[0], in,
                  out);
@@ -243,21 +205,18 @@ static void interpolate(struct builder *b, int h, int field, unsigned class,
 static void add_rows(struct builder *b, struct ht_blocks *blocks, int field,
                      int slot, int outputs, const int *output, unsigned g) {
     const struct ht_equations *eq = b->spec->eq;
-    const unsigned to = ht_spec_turned(b->spec, g);
     double *entry[LANES] = {NULL};
     for (int l = 0; l < outputs; l++) {
-        const int64_t r = blocks->rows[to]++;
-        blocks->row[to][r] = slot * b->coefs + output[l];
-        entry[l] = blocks->entry[to] + r * b->mixes * blocks->sources;
+        const int64_t r = blocks->rows[g]++;
+        blocks->row[g][r] = slot * b->coefs + output[l];
+        entry[l] = blocks->entry[g] + r * blocks->sources;
     }
     evolve(b, field, outputs, output, g);
-    for (int h = 0; h < b->mixes; h++)
-        for (int f = 0; f < eq->nfields; f++) {
-            if (!ht_blocks_stores(b->spec->src, f)) continue;
-            interpolate(b, h, f, g ^ b->mix[h] ^ ht_blocks_parity(eq, f),
-                        outputs, entry);
-            for (int l = 0; l < outputs; l++) entry[l] += b->coefs;
-        }
+    for (int f = 0; f < eq->nfields; f++) {
+        if (!ht_blocks_stores(b->spec->src, f)) continue;
+        interpolate(b, f, g ^ ht_blocks_parity(eq, f), outputs, entry);
+        for (int l = 0; l < outputs; l++) entry[l] += b->coefs;
+    }
 }
 
 /* The rows of a field, class by class. */

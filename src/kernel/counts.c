@@ -394,12 +394,9 @@ struct ht_cost ht_cost_dense(const struct ht_variant *variant,
                              const struct ht_spec *spec, int kernel) {
     struct ht_sizes z = ht_sizes_of(spec);
     double coefs = (double)z.n1 * z.n2 * z.n3;
-    int mix[8];
     (void)variant;
     (void)kernel;
-    return operator_cost(spec, &z,
-                         ht_blocks_mixes(spec, mix) * coefs * z.sources *
-                             coefs * z.targets);
+    return operator_cost(spec, &z, coefs * z.sources * coefs * z.targets);
 }
 
 struct ht_cost ht_cost_separable(const struct ht_variant *variant,

@@ -109,13 +109,11 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     return HT_OK;
 }
 
-/* The tables of mixes and of rows: the first row of each block and the rows'
+/* The table of rows: the first row of each block and the rows'
  * targets. */
 static void add_tables(const struct ht_blocks *blocks,
                        const struct ht_shape *shape, struct ht_text *text) {
     int begin = 0;
-    ht_text_add(text, "#define HT_MIXES %d\n", blocks->mixes);
-    ht_text_ints(text, "mix", blocks->mix, blocks->mixes);
     ht_text_add(text, "HT_TABLE const int ht_block_row[%d] = {0",
                 blocks->blocks + 1);
     for (int g = 0; g < blocks->blocks; g++) {
@@ -134,25 +132,22 @@ static void add_tables(const struct ht_blocks *blocks,
     ht_text_add(text, "};\n");
 }
 
-/* Appends a tile of one block over source entries [first, last) of a mix. */
+/* Appends a tile of one block over source entries [first, last). */
 static void add_tile(const struct ht_blocks *blocks, int g, int row, int tile,
-                     int h, int first, int last, struct ht_operator *out) {
+                     int first, int last, struct ht_operator *out) {
     for (int s = first; s < last; s++)
-        for (int r = row; r < row + tile; r++) {
-            const int64_t at = (int64_t)r * blocks->mixes + h;
+        for (int64_t r = row; r < row + tile; r++)
             out->value[out->count++] =
-                r < blocks->rows[g] ? blocks->entry[g][at * blocks->sources + s]
+                r < blocks->rows[g] ? blocks->entry[g][r * blocks->sources + s]
                                     : 0;
-        }
 }
 
 /* Appends the tiles of all blocks over source entries [first, last). */
 static void add_chunk(const struct ht_blocks *blocks, int tile, int first,
                       int last, struct ht_operator *out) {
-    for (int h = 0; h < blocks->mixes; h++)
-        for (int g = 0; g < blocks->blocks; g++)
-            for (int r = 0; r < blocks->rows[g]; r += tile)
-                add_tile(blocks, g, r, tile, h, first, last, out);
+    for (int g = 0; g < blocks->blocks; g++)
+        for (int r = 0; r < blocks->rows[g]; r += tile)
+            add_tile(blocks, g, r, tile, first, last, out);
 }
 
 static enum ht_err pack_tiles(const struct ht_blocks *blocks,
@@ -162,7 +157,7 @@ static enum ht_err pack_tiles(const struct ht_blocks *blocks,
     int coefs = coefs_of(spec);
     add_tables(blocks, shape, &out->text);
     TRY(HT_ALLOC(out->value, (int64_t)padded_rows(blocks->rows, shape->tile) *
-                                 blocks->mixes * blocks->sources));
+                                 blocks->sources));
     for (int field = 0; field < blocks->sources; field += coefs)
         for (int i = 0; i < coefs; i += shape->chunk) {
             int last = i + shape->chunk < coefs ? i + shape->chunk : coefs;
@@ -178,12 +173,11 @@ const struct ht_variant ht_variant_propagator = {
     .medium = HT_UNIFORM,
     .layouts = HT_READS_ANY,
     .blocks = true,
-    .layers = true,
     .refuses = ht_blocks_refuse,
     .made_for = HT_FOR_CPU,
     .shape = choose_shape,
     .cost = ht_cost_dense,
     .pack = pack_tiles,
-    .files = {"common.cl", "loose.cl", "vectors.cl", "mixes.cl",
-              "block_sums.cl", "propagator.cl"},
+    .files = {"common.cl", "loose.cl", "vectors.cl", "block_sums.cl",
+              "propagator.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator"}}};

@@ -10,31 +10,22 @@
 enum {
     WARP = 32,
     TENSOR_CELLS = 16, /* of a warp */
-    EDGE_WARPS = 2,    /* of a group where rows have different operators */
     ROW_CELLS = 8,     /* of a warp in each plane, and */
     DEPTH = 2,         /* x3 planes at a time, of cl/propagator_planes.cl */
     TILE = 8           /* results of a product */
 };
 
-/* N = 1: each class of a field has one coefficient, so that each block has one
- * row of each field. */
-static bool has_single_rows(const struct ht_spec *spec) {
-    return spec->order == 1;
-}
-
 /* Rows come in pairs of storage indices; every class of every field fills whole
- * pairs, unless rows are single. */
+ * pairs. */
 static int pairs_of_block(const struct ht_spec *spec, int g) {
     struct ht_sizes z = ht_sizes_of(spec);
     int pairs = 0;
-    if (has_single_rows(spec)) return (ht_slots(spec->dst, z.fields) + 1) / 2;
     for (int f = 0; f < z.fields; f++) {
         if (spec->dst != 0 && (spec->dst >> f & 1u) == 0) continue;
         int count = 0;
         for (int i = 0; i < z.n1 * z.n2 * z.n3; i++)
-            count += ht_spec_turned(spec, (unsigned)ht_parity_of(&z, i) ^
-                                              spec->eq->field[f].parity) ==
-                     (unsigned)g;
+            count += ((unsigned)ht_parity_of(&z, i) ^
+                      spec->eq->field[f].parity) == (unsigned)g;
         pairs += (count + 1) / 2;
     }
     return pairs;
@@ -56,8 +47,8 @@ static struct ht_tensor_cut make_cut(const struct ht_spec *spec, int parts) {
         cut.first[g] = sum;
         sum += cut.tiles[g];
     }
-    /* room for padding; single rows are stored with theirs */
-    while (!has_single_rows(spec) && parts * sum * TILE < targets) {
+    /* room for padding */
+    while (parts * sum * TILE < targets) {
         cut.tiles[cut.blocks - 1]++;
         sum++;
     }
@@ -81,22 +72,17 @@ struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth,
         ht_slots(spec->src, spec->eq->nfields) * padded_coefs / spec->block;
     struct ht_tensor_shape s = {.cut = make_cut(spec, parts),
                                 .pairs = spec->block / 2};
-    s.mixes = ht_blocks_mixes(spec, s.mix);
-    s.chunks = s.mixes * ((blocks + 3) / 4);
+    s.chunks = (blocks + 3) / 4;
     int64_t step = (int64_t)s.cut.all * 64 * element_size;
-    s.infos = s.chunks * 4 * s.pairs +
-              (has_single_rows(spec) ? s.cut.tiles[0] * TILE : s.cut.all * 4);
+    s.infos = s.chunks * 4 * s.pairs + s.cut.all * 4;
     s.data_bytes = 2 * (int64_t)HT_TENSOR_CHUNK * 16 *
                    ht_tile_nodes(spec->eq->dims, pitch_of(cells), rows) *
                    (spec->eq->dims > 2 ? depth + 1 : 2) / 2;
     /* cl/planes.cl keeps addresses of results */
     const int64_t data =
         s.data_bytes + (int64_t)(s.infos + (depth > 1 ? s.cut.all * 4 : 0)) * 4;
-    /* In absorbing layers planes have different operators, and groups of a
-     * single row, of two warps, must be many on a multiprocessor. */
-    const bool layers = spec->eq->nprofiles > 0;
-    s.resident = !layers && data + (int64_t)s.chunks * s.pairs * step <= limit;
-    s.steps = layers && rows == 1 ? 1 : s.pairs;
+    s.resident = data + (int64_t)s.chunks * s.pairs * step <= limit;
+    s.steps = s.pairs;
     if (!s.resident && depth == 1 && data + 2 * (int64_t)s.steps * step > limit)
         s.steps = 1;
     s.stages = 2;
@@ -115,11 +101,10 @@ struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth,
 }
 
 /* A work-item's registers must hold the results of all tiles of a part, 4 reals
- * each. Where rows are single, it stores whole nodes, which are of all blocks.
- */
+ * each. */
 int ht_tensor_parts(const struct ht_spec *spec, int most_tiles) {
     int parts = 1;
-    while (!has_single_rows(spec) && parts < 1 << spec->eq->dims &&
+    while (parts < 1 << spec->eq->dims &&
            make_cut(spec, parts).all > most_tiles)
         parts *= 2;
     return parts;
@@ -131,17 +116,10 @@ static int registers_for(int tiles, bool greedy) {
     return tiles > 20 ? 0 : tiles > 8 ? 168 : greedy ? 144 : 128;
 }
 
-bool ht_tensor_planes_first(const struct ht_spec *spec, int rows) {
-    const bool layers = spec->eq->nprofiles > 0 && spec->eq->dims > 2;
-    return layers && (rows != 1 || ht_spec_axis(spec, 0) == 0);
-}
-
 static const char *refuses(const struct ht_spec *spec) {
     const char *reason = ht_blocks_refuse(spec);
     if (reason != NULL) return reason;
-    return spec->order < 2 && spec->eq->nprofiles == 0
-               ? "it needs grid.order = 2 or more, or absorbing layers"
-               : NULL;
+    return spec->order < 2 ? "it needs grid.order = 2 or more" : NULL;
 }
 
 static enum ht_err choose_shape(const struct ht_tuning *tuning,
@@ -150,7 +128,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
                                 struct ht_shape *out) {
     const int64_t limit = ht_local_limit(info);
     int parts = ht_tensor_parts(spec, spec->fp64 ? 16 : 36);
-    int cells = TENSOR_CELLS, rows = tuning->rows;
+    const int cells = TENSOR_CELLS;
+    int rows = tuning->rows;
     REQUIRE(tuning->cells == 0 || tuning->cells == TENSOR_CELLS, HT_ERR_INPUT,
             "device.cells_per_group = %d: this variant works on %d",
             tuning->cells, TENSOR_CELLS);
@@ -160,11 +139,6 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
            ht_tensor_shape_of(spec, 1, parts, cells, rows, limit).local_bytes >
                limit)
         rows /= 2;
-    if (spec->eq->nprofiles > 0 && rows == 1) cells *= EDGE_WARPS;
-    while (cells > TENSOR_CELLS &&
-           ht_tensor_shape_of(spec, 1, parts, cells, rows, limit).local_bytes >
-               limit)
-        cells /= 2;
     struct ht_tensor_shape s =
         ht_tensor_shape_of(spec, 1, parts, cells, rows, limit);
     out->cells = cells;
@@ -173,8 +147,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     out->parts = parts;
     out->registers =
         registers_for(s.cut.all * (spec->fp64 ? 2 : 1), info->greedy);
-    out->planes_first = ht_tensor_planes_first(spec, rows);
-    out->group_size = WARP * (cells / TENSOR_CELLS) * rows;
+    out->group_size = WARP * rows;
     out->local_bytes = s.local_bytes;
     if (s.local_bytes > limit) return ht_local_too_little(spec, info, 0, limit);
     return HT_OK;
@@ -240,23 +213,19 @@ static void pack_row(const struct packing *p, int g, int tile, int column,
     for (int k = 0; k < p->s.chunks * p->s.pairs; k++)
         for (int t = 0; t < 4; t++)
             for (int e = 0; e < 2; e++) {
-                int chunk = k / p->s.pairs, h = chunk % p->s.mixes;
-                int b = chunk / p->s.mixes * 4 + t;
+                int b = k / p->s.pairs * 4 + t;
                 int pair = p->s.pairs == 2 ? k % 2 ^ (t & 1) : 0;
                 int at = b * block + pair * 2 + e;
                 int source = at < entries ? p->source[at] : -1;
                 if (source < 0) continue;
-                int64_t from =
-                    ((int64_t)row * p->s.mixes + h) * p->blocks->sources +
-                    source;
+                int64_t from = (int64_t)row * p->blocks->sources + source;
                 store_entry(p,
                             (struct entry_place){part, k, tile, column, t, e},
                             p->blocks->entry[g][from]);
             }
 }
 
-/* The target entries of a part's results, [tile][l % 4]; of single rows the
- * parities of the fields, [row]. */
+/* The target entries of a part's results, [tile][l % 4]. */
 static double *where_of(const struct packing *p, int part) {
     return p->info + (int64_t)part * p->s.infos +
            (int64_t)p->s.chunks * 4 * p->s.pairs;
@@ -322,36 +291,15 @@ static void add_tiles(const struct ht_tensor_shape *s, int cells,
                 "0)\n#define HT_MOST_TILES %d\n#define HT_TILES %d\n"
                 "#define HT_PARTS %d\n#define HT_RESIDENT %d\n"
                 "#define HT_OP_STEPS %d\n#define HT_PITCH %d\n"
-                "#define HT_STAGES %d\n#define HT_MIXES %d\n",
+                "#define HT_STAGES %d\n",
                 most, s->cut.all, s->cut.parts, s->resident, s->steps,
-                pitch_of(cells), s->stages, s->mixes);
-    if (s->mixes > 1) ht_text_ints(text, "mix", s->mix, s->mixes);
+                pitch_of(cells), s->stages);
 }
 
-/* The parity of a pair of source entries, in all parts and mixes. */
+/* The parity of a pair of source entries, in all parts. */
 static void add_parities(const struct packing *p, int pair, int parity) {
-    const int each = 4 * p->s.pairs, chunk = pair / each;
-    for (int n = 0; n < p->s.cut.parts * p->s.mixes; n++) {
-        const int part = n / p->s.mixes, h = n % p->s.mixes;
-        p->info[part * p->s.infos + (chunk * p->s.mixes + h) * each +
-                pair % each] = parity ^ p->s.mix[h];
-    }
-}
-
-/* Row r of each block belongs to the field in slot r. In block 0 the parity of
- * its coefficient is that of the field. */
-static void pack_single_rows(const struct packing *p) {
-    const struct ht_sizes z = ht_sizes_of(p->spec);
-    const int fields = p->blocks->rows[0];
-    double *parity = where_of(p, 0);
-    for (int r = 0; r < p->s.cut.tiles[0] * TILE; r++) parity[r] = -1;
-    for (int r = 0; r < fields; r++) {
-        const int i = p->blocks->row[0][r] % p->coefs;
-        parity[r] = ht_spec_turned(p->spec, (unsigned)ht_parity_of(&z, i));
-    }
-    for (int g = 0; g < p->blocks->blocks; g++)
-        for (int r = 0; r < fields; r++)
-            pack_row(p, g, p->s.cut.first[g] + r / TILE, r % TILE, r);
+    for (int part = 0; part < p->s.cut.parts; part++)
+        p->info[part * p->s.infos + pair] = parity;
 }
 
 enum ht_err ht_tensor_pack(const struct ht_blocks *blocks,
@@ -382,14 +330,9 @@ enum ht_err ht_tensor_pack(const struct ht_blocks *blocks,
         for (int s = 0; s < blocks->sources; s++) {
             int at = ht_storage_entry(s, p.coefs, padded_coefs, storage);
             p.source[at] = s;
-            /* that of a pair's first one says that of both */
-            if (at % 2 == 0 || !has_single_rows(spec))
-                add_parities(&p, at / 2, blocks->parity[s]);
+            add_parities(&p, at / 2, blocks->parity[s]);
         }
-        if (has_single_rows(spec))
-            pack_single_rows(&p);
-        else
-            err = pack_rows(&p, storage);
+        err = pack_rows(&p, storage);
         add_tiles(&p.s, shape->cells, &out->text);
     }
     free(p.source);
@@ -414,7 +357,6 @@ static enum ht_err pack_planes(const struct ht_blocks *blocks,
 
 static const char *planes_refuse(const struct ht_spec *spec) {
     if (spec->eq->dims < 3) return "it is for three dimensions";
-    if (spec->eq->nprofiles > 0) return "it does not compute absorbing layers";
     return refuses(spec);
 }
 
@@ -473,7 +415,6 @@ const struct ht_variant ht_variant_propagator_tensor = {
                "media)",
     .medium = HT_UNIFORM,
     .blocks = true,
-    .layers = true,
     .refuses = refuses,
     .layouts = HT_READS_SORTED,
     .ptx = 80,
@@ -484,8 +425,8 @@ const struct ht_variant ht_variant_propagator_tensor = {
     .cost = ht_cost_dense,
     .pack = pack_products,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "chunks.cl",
-              "tile.cl", "mixes.cl", "tf32.cl", "dmma.cl", "operator.cl",
-              "tile_results.cl", "propagator_tensor.cl"},
+              "tile.cl", "tf32.cl", "dmma.cl", "operator.cl", "tile_results.cl",
+              "propagator_tensor.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}};
 
 const struct ht_variant ht_variant_propagator_planes = {

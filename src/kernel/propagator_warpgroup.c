@@ -1,5 +1,5 @@
-/* Host side of cl/propagator_warpgroup.cl and cl/propagator_layers.cl: the
- * shapes of groups that are one warpgroup.
+/* Host side of cl/propagator_warpgroup.cl: shapes of groups that are one
+ * warpgroup.
  */
 #include "local_sizes.h"
 #include "tensor.h"
@@ -9,21 +9,15 @@ enum {
     WARPGROUP = 128, /* work-items */
     TARGETS = 64,    /* of a group */
     DEPTH = 2,       /* x3 planes at a time of cl/propagator_warpgroup.cl */
-    MOST_TILES = 32, /* of a part: what registers hold, */
-    MOST_LAYERS = 28 /* in layers, which have more to address */
+    MOST_TILES = 32  /* of a part: what registers hold */
 };
 
-static const char *refuses_any(const struct ht_spec *spec) {
+static const char *refuses(const struct ht_spec *spec) {
     const char *reason = ht_blocks_refuse(spec);
     if (reason != NULL) return reason;
     if (spec->fp64) return "it is for single precision";
     if (spec->eq->dims < 3) return "it is for three dimensions";
     return spec->order < 2 ? "it needs grid.order = 2 or more" : NULL;
-}
-
-static const char *refuses(const struct ht_spec *spec) {
-    if (spec->eq->nprofiles > 0) return "it does not compute absorbing layers";
-    return refuses_any(spec);
 }
 
 /* Where products are narrow, those of a warp are as fast or faster
@@ -34,76 +28,44 @@ static bool pays(const struct ht_spec *spec) {
     return spec->order > 3 || both > 4 || (spec->order == 3 && both > 2);
 }
 
-static const char *layers_refuse(const struct ht_spec *spec) {
-    if (spec->eq->nprofiles == 0) return "it is for absorbing layers";
-    return refuses_any(spec);
-}
-
 /* The operator of two chunks, the source nodes of two, places of results and
  * parities. */
-static int64_t local_bytes(const struct ht_tensor_shape *s, int depth) {
+static int64_t local_bytes(const struct ht_tensor_shape *s) {
     const int64_t chunk = 4 * HT_SIZE_HALVES((int64_t)s->pairs, s->cut.all);
-    const int64_t places = (int64_t)s->cut.all * 4 * (depth > 1 ? 8 : 4);
+    const int64_t places = (int64_t)s->cut.all * 4 * 8;
     return 2 * chunk + s->data_bytes + places +
            (int64_t)s->chunks * 4 * s->pairs * 4;
-}
-
-static enum ht_err set_shape(const struct ht_tuning *tuning,
-                             const struct ht_spec *spec,
-                             const struct ht_device_info *info, int depth,
-                             int parts, int rows, struct ht_shape *out) {
-    const int cells = TARGETS / depth / rows;
-    REQUIRE(tuning->cells == 0 || tuning->cells == cells, HT_ERR_INPUT,
-            "device.cells_per_group = %d: this variant works on %d",
-            tuning->cells, cells);
-    REQUIRE(tuning->rows == 0 || tuning->rows == rows, HT_ERR_INPUT,
-            "%d rows per group: this variant works on %d", tuning->rows, rows);
-    const struct ht_tensor_shape s =
-        ht_tensor_shape_of(spec, depth, parts, cells, rows, 0);
-    out->cells = cells;
-    out->rows = rows;
-    out->chunk = HT_TENSOR_CHUNK;
-    out->parts = parts;
-    out->depth = depth;
-    out->group_size = WARPGROUP;
-    out->local_bytes = local_bytes(&s, depth);
-    if (out->local_bytes > info->open_memory)
-        return ht_local_too_little(spec, info, 0, info->open_memory);
-    return HT_OK;
 }
 
 static enum ht_err choose_shape(const struct ht_tuning *tuning,
                                 const struct ht_spec *spec,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
-    const int rows = 2;
-    return set_shape(tuning, spec, info, DEPTH,
-                     ht_tensor_parts(spec, MOST_TILES), rows, out);
-}
-
-/* Where rows have different operators, a group has one row. */
-static enum ht_err layers_shape(const struct ht_tuning *tuning,
-                                const struct ht_spec *spec,
-                                const struct ht_device_info *info,
-                                struct ht_shape *out) {
-    const int rows = 4;
-    out->planes_first = ht_tensor_planes_first(spec, tuning->rows);
-    return set_shape(tuning, spec, info, 1, ht_tensor_parts(spec, MOST_LAYERS),
-                     tuning->rows == 1 ? 1 : rows, out);
+    const int rows = 2, cells = TARGETS / DEPTH / rows;
+    const int parts = ht_tensor_parts(spec, MOST_TILES);
+    REQUIRE(tuning->cells == 0 || tuning->cells == cells, HT_ERR_INPUT,
+            "device.cells_per_group = %d: this variant works on %d",
+            tuning->cells, cells);
+    REQUIRE(tuning->rows == 0 || tuning->rows == rows, HT_ERR_INPUT,
+            "%d rows per group: this variant works on %d", tuning->rows, rows);
+    const struct ht_tensor_shape s =
+        ht_tensor_shape_of(spec, DEPTH, parts, cells, rows, 0);
+    out->cells = cells;
+    out->rows = rows;
+    out->chunk = HT_TENSOR_CHUNK;
+    out->parts = parts;
+    out->depth = DEPTH;
+    out->group_size = WARPGROUP;
+    out->local_bytes = local_bytes(&s);
+    if (out->local_bytes > info->open_memory)
+        return ht_local_too_little(spec, info, 0, info->open_memory);
+    return HT_OK;
 }
 
 static enum ht_err pack(const struct ht_blocks *blocks,
                         const struct ht_spec *spec,
                         const struct ht_shape *shape, struct ht_operator *out) {
     const struct ht_tensor_order order = {.depth = DEPTH, .halves = true};
-    return ht_tensor_pack(blocks, spec, &order, shape, out);
-}
-
-static enum ht_err layers_pack(const struct ht_blocks *blocks,
-                               const struct ht_spec *spec,
-                               const struct ht_shape *shape,
-                               struct ht_operator *out) {
-    const struct ht_tensor_order order = {.depth = 1, .halves = true};
     return ht_tensor_pack(blocks, spec, &order, shape, out);
 }
 
@@ -124,30 +86,7 @@ const struct ht_variant ht_variant_propagator_warpgroup = {
     .shape = choose_shape,
     .cost = ht_cost_dense,
     .pack = pack,
-    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "mixes.cl",
-              "tf32.cl", "wgmma.cl", "operator.cl", "chunks.cl", "planes.cl",
+    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl",
+              "wgmma.cl", "operator.cl", "chunks.cl", "planes.cl",
               "plane_sums.cl", "warpgroup.cl", "propagator_warpgroup.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_warpgroup"}}};
-
-const struct ht_variant ht_variant_propagator_layers = {
-    .name = "propagator-layers",
-    .meaning = "absorbing layers as propagator-tensor, by products of "
-               "warpgroups (uniform media)",
-    .medium = HT_UNIFORM,
-    .blocks = true,
-    .layers = true,
-    .refuses = layers_refuse,
-    .layouts = HT_READS_SORTED,
-    .ptx = 90,
-    .ptx_own = true,
-    .open_memory = true,
-    .made_for = HT_FOR_GPU,
-    .counts32 = true,
-    .shape = layers_shape,
-    .cost = ht_cost_dense,
-    .pack = layers_pack,
-    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "chunks.cl",
-              "tile.cl", "mixes.cl", "tf32.cl", "wgmma.cl", "operator.cl",
-              "tile_results.cl", "tile_sums.cl", "warpgroup.cl",
-              "propagator_layers.cl"},
-    .stage = {{HT_STAGE_OPERATOR, "ht_propagator_layers"}}};

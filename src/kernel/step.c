@@ -58,8 +58,7 @@ static enum ht_err build(struct ht_step *step, const char *cache) {
     TRY(ht_operator_make(step->variant, &step->spec, &step->shape, &op));
     enum ht_err err =
         ht_kernel_text_of(step->variant, &step->spec, &step->shape, &op, &text);
-    if (err == HT_OK && ht_variant_has(step->variant, HT_STAGE_OPERATOR) &&
-        !ht_spec_operators(step->variant, &step->spec))
+    if (err == HT_OK && ht_variant_has(step->variant, HT_STAGE_OPERATOR))
         err = upload(step, &op);
     ht_operator_free(&op);
     if (err == HT_OK)
@@ -136,10 +135,7 @@ static void add_arguments(const struct ht_step *step, enum ht_stage_kind kind,
     list->arg[list->count++] =
         (struct ht_arg){.value = args, .size = step->args_size};
     if (kind == HT_STAGE_OPERATOR) {
-        add_buffers(list, 1,
-                    ht_spec_operators(step->variant, &step->spec)
-                        ? &buffers->operators
-                        : &step->operator);
+        add_buffers(list, 1, &step->operator);
         add_fields(list, z->sources, z->source_field, buffers->src);
         add_fields(list, z->targets, z->target_field, buffers->dst);
         return;
@@ -207,10 +203,6 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
         group_size = step->shape.naive_group_size;
     } else if (kind == HT_STAGE_EVOLVE) {
         groups[2] = planes;
-    }
-    if (step->shape.planes_first) {
-        const int64_t along[3] = {groups[0], groups[1], groups[2]};
-        for (int k = 0; k < 3; k++) groups[k] = along[(k + 2) % 3];
     }
     add_arguments(step, kind, args, buffers, &list);
     return ht_kernel_launch(step->kernel[part][i], list.count, list.arg, groups,

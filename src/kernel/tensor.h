@@ -23,9 +23,8 @@ struct ht_tensor_cut {
  * steps at a time (cl/propagator_planes.cl: never). */
 struct ht_tensor_shape {
     struct ht_tensor_cut cut;
-    /* chunks: of source entries, once for each mix; steps: of the operator
-     * copied at a time */
-    int chunks, pairs, steps, mixes, mix[8];
+    /* chunks: of source entries; steps: of the operator copied at a time */
+    int chunks, pairs, steps;
     bool resident;
     int infos;
     int stages;          /* chunks in local memory, one of them in use */
@@ -39,12 +38,6 @@ int ht_tensor_parts(const struct ht_spec *spec, int most_tiles);
 struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth,
                                           int parts, int cells, int rows,
                                           int64_t limit);
-/* Whether groups of all planes that read the same nodes start together: in
- * layers. In edges (one row per group) only where nodes of a group are stored
- * side by side; else groups that share an operator come first. Measured on an
- * H100 (bench/NOTES.md). */
-bool ht_tensor_planes_first(const struct ht_spec *spec, int rows);
-
 /* The order of an operator's values. */
 struct ht_tensor_order {
     int depth;   /* as above */

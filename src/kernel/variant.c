@@ -15,22 +15,6 @@ bool ht_spec_constant(const struct ht_spec *spec, int material) {
            (spec->constant >> material & 1u) != 0;
 }
 
-int ht_spec_axis(const struct ht_spec *spec, int k) {
-    return (k + spec->turn[k]) % 3;
-}
-
-unsigned ht_spec_turned(const struct ht_spec *spec, unsigned axes) {
-    unsigned out = 0;
-    for (int k = 0; k < 3; k++)
-        out |= (axes >> ht_spec_axis(spec, k) & 1u) << k;
-    return out;
-}
-
-bool ht_spec_operators(const struct ht_variant *variant,
-                       const struct ht_spec *spec) {
-    return variant->blocks && spec->eq->nprofiles > 0;
-}
-
 static const char *device_refuses(const struct ht_variant *variant,
                                   const struct ht_spec *spec) {
     if (variant->ptx == 0) return NULL;

@@ -25,8 +25,8 @@ extern const struct ht_variant ht_variant_propagator_lanes; /* .._lanes.c */
 extern const struct ht_variant ht_variant_propagator_local; /* .._local.c */
 extern const struct ht_variant ht_variant_propagator_planes,
     ht_variant_propagator_tensor; /* propagator_tensor.c */
-extern const struct ht_variant ht_variant_propagator_warpgroup,
-    ht_variant_propagator_layers;                 /* propagator_warpgroup.c */
+extern const struct ht_variant
+    ht_variant_propagator_warpgroup;              /* propagator_warpgroup.c */
 extern const struct ht_variant ht_variant_vector; /* taylor_vectors.c */
 extern const struct ht_variant ht_variant_parity_chains; /* parity_chains.c */
 

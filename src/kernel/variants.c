@@ -8,7 +8,6 @@
 static const struct ht_variant *const variants[] = {
     &ht_variant_separable,
     &ht_variant_propagator_lanes,
-    &ht_variant_propagator_layers,
     &ht_variant_propagator_warpgroup,
     &ht_variant_parity_chains,
     &ht_variant_propagator_planes,

@@ -172,11 +172,7 @@ static void add_sponge(const struct ht_plan *plan, struct ht_facts *f) {
 }
 
 static const char *organisation_of(const struct ht_simulation *sim) {
-    const struct ht_problem *problem = &sim->plan->problem;
-    if (problem->fd.order > 0)
-        return ht_organisation_word(problem->fd.organisation);
-    if (sim->oracle) return "regions";
-    return ht_layer_organisation(problem, &sim->info, &sim->tuning);
+    return ht_organisation_word(sim->plan->problem.fd.organisation);
 }
 
 /* By Hermite methods of the case that docs/absorbing.md measures. */

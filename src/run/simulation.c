@@ -176,14 +176,6 @@ static int choose_block(const struct ht_simulation *sim) {
     return !blocked ? 1 : sim->tuning.fp64 ? 2 : 4;
 }
 
-/* Where layers are computed by operators that need it, and no layout is asked
- * for. */
-static void choose_order(struct ht_simulation *sim) {
-    sim->tuning.sorted =
-        sim->params->device.layout == HT_LAYOUT_AUTO &&
-        ht_layer_sorts(&sim->plan->problem, &sim->info, &sim->tuning);
-}
-
 /* An error about the cells per group becomes one of the input, with its place.
  */
 static enum ht_err choose_shape(struct ht_simulation *sim) {
@@ -196,26 +188,10 @@ static enum ht_err choose_shape(struct ht_simulation *sim) {
     return ht_params_error(sim->params, "device.cells_per_group", "%s", rule);
 }
 
-/* Operators that were asked for. */
-static enum ht_err check_layers(const struct ht_simulation *sim) {
-    const char *reason = NULL;
-    if (sim->plan->problem.layers != NULL &&
-        sim->params->absorbing.organisation == HT_ORGANISATION_OPERATORS)
-        reason = ht_layer_refuses_operators(&sim->plan->problem, &sim->info,
-                                            &sim->tuning);
-    if (reason == NULL) return HT_OK;
-    return ht_params_error(sim->params, "absorbing.organisation",
-                           "\"operators\" does not apply: %s; use "
-                           "\"regions\"",
-                           reason);
-}
-
 /* All ranks use the tuning of rank 0, or results and layouts would differ. */
 static enum ht_err settle_kernels(struct ht_simulation *sim) {
     TRY(ht_tuning_share(sim));
     if (sim->rank > 0) TRY(check_variant(sim));
-    choose_order(sim);
-    TRY(check_layers(sim));
     return choose_shape(sim);
 }
 
@@ -234,14 +210,12 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
      * vectors anyway. */
     tuning->trim = sim->info.gpu || (tuning->variant != NULL &&
                                      tuning->variant->made_for == HT_FOR_CPU);
-    choose_order(sim);
     if (!sim->oracle && sim->device == NULL) return HT_OK;
     if (!sim->oracle) {
         if (sim->rank == 0) ht_tuning_recall(sim);
         return settle_kernels(sim);
     }
     tuning->block = 1;
-    tuning->sorted = false;
     tuning->variant = NULL;
     return HT_OK;
 }
@@ -440,9 +414,8 @@ const char *ht_simulation_precision(const struct ht_simulation *sim) {
 }
 
 const char *ht_simulation_layout(const struct ht_simulation *sim) {
-    if (sim->tuning.sorted ||
-        (sim->tuning.variant != NULL &&
-         (sim->tuning.variant->layouts & HT_READS_PLAIN) == 0))
+    if (sim->tuning.variant != NULL &&
+        (sim->tuning.variant->layouts & HT_READS_PLAIN) == 0)
         return "sorted";
     return sim->tuning.block > 1 ? "blocked" : "tensor";
 }

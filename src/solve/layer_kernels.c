@@ -26,23 +26,37 @@ void ht_layer_windows(const struct ht_problem *problem,
     }
 }
 
-/* The kernels where the layers of these axes overlap. */
+/* The law of the layers of some axes. eq: set to its equations. The medium is
+ * uniform or has values at the nodes there. */
+static enum ht_err make_law(const struct ht_problem *problem, unsigned axes,
+                            struct ht_equations *eq, struct ht_law *law) {
+    TRY(ht_equations_absorb(problem->eq, axes, eq));
+    eq->profile_degree = problem->layers->profile_degree;
+    *law = (struct ht_law){.medium_degree = problem->medium_degree < 0 ? -1 : 0,
+                           .eq = eq,
+                           .stages = problem->layers->stages};
+    memcpy(law->uniform, problem->uniform, sizeof law->uniform);
+    return HT_OK;
+}
+
+/* The kernels where the layers of these axes overlap. The Taylor series does
+ * not end in layers, so that nothing is trimmed. */
 static enum ht_err create_set(const struct ht_problem *problem,
                               struct ht_device *device,
                               const struct ht_tuning *interior, unsigned axes,
                               const char *cache, struct ht_layer_kernels *k) {
     const struct ht_device_info *info = ht_device_info(device);
-    const bool operators = ht_layer_by_operators(problem, info, interior, axes);
     struct ht_kernels *set = &k->set[axes];
-    struct ht_layer_plan plan;
-    TRY(ht_layer_law(problem, axes, &k->eq[axes], &k->law[axes]));
+    struct ht_tuning tuning = *interior;
+    TRY(make_law(problem, axes, &k->eq[axes], &k->law[axes]));
     const struct ht_problem p = ht_problem_with_law(problem, &k->law[axes]);
-    ht_layer_plan(&p, info, interior, axes, operators, &plan);
-    set->variant = plan.tuning.variant;
+    tuning.variant = set->variant = ht_variant_find("monolithic", NULL, true);
+    tuning.sorted = ht_problem_spec(&p, interior, HT_PRIMARY).sorted;
+    tuning.trim = false;
+    tuning.cells = tuning.rows = tuning.planes = 0;
     for (int i = 0; i < 2; i++) {
-        set->spec[i] = plan.spec[i];
-        TRY(ht_variant_shape(&plan.tuning, &set->spec[i], info,
-                             &set->shape[i]));
+        set->spec[i] = ht_problem_spec(&p, &tuning, i ? HT_DUAL : HT_PRIMARY);
+        TRY(ht_variant_shape(&tuning, &set->spec[i], info, &set->shape[i]));
     }
     TRY(ht_step_create(device, set->variant, &set->spec[0], &set->shape[0],
                        cache, &set->step[0]));
@@ -76,14 +90,6 @@ static enum ht_err create(const struct ht_problem *problem,
     const unsigned axes = ht_absorbing_axes(problem->layers);
     struct ht_absorbing_box box[HT_ABSORBING_BOXES];
     const int boxes = ht_absorbing_boxes(problem->grid, problem->layers, box);
-    const char *reason = problem->fd.organisation == HT_ORGANISATION_OPERATORS
-                             ? ht_layer_refuses_operators(
-                                   problem, ht_device_info(device), tuning)
-                             : NULL;
-    REQUIRE(reason == NULL, HT_ERR_INPUT,
-            "absorbing.organisation = \"operators\" does not apply: %s; use "
-            "\"regions\"",
-            reason);
     TRY(ht_equations_absorb(problem->eq, axes, &k->full));
     for (int i = 0; i < boxes; i++)
         if (box[i].axes != 0 && k->set[box[i].axes].step[0] == NULL)

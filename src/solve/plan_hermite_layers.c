@@ -24,32 +24,13 @@ static void usual_sponge(enum ht_absorbing_type type, int order,
     layer->reflection = exp(-2 * most / (layer->degree + 1));
 }
 
-static void usual_hermite(enum ht_absorbing_type type, int order,
-                          struct ht_layer *layer) {
-    const double cells = (double)layer->cells;
-    const double thin = fmin(fmax((8 - cells) / 3, 0), 1);
-    (void)type;
-    layer->alpha = order < 4 ? 0.1 : 0.2;
-    layer->sponge = 0.005 + thin * 0.045;
-    layer->degree = order == 1 ? 3 : cells < 8 ? 4 : 5;
-    layer->reflection = pow(10, -fmin(cells, 8));
-}
-
-/* Equations of second order reflect more from profiles that are constant about
- * a node, the more the steeper these are. */
-static void usual_second_order(enum ht_absorbing_type type, int order,
-                               struct ht_layer *layer) {
-    usual_hermite(type, order, layer);
-    layer->degree = 3;
-    layer->reflection = 1e-3;
-}
-
 /* Damping that varies about a node may grow as fast as waves are resolved, and
  * needs little of the sponge, which is what reflects most where it is weak. */
-static void usual_polynomials(enum ht_absorbing_type type, int order,
-                              struct ht_layer *layer) {
+static void usual_first(enum ht_absorbing_type type, int order,
+                        struct ht_layer *layer) {
     const double cells = (double)layer->cells;
-    usual_hermite(type, order, layer);
+    (void)type;
+    layer->alpha = order < 4 ? 0.1 : 0.2;
     layer->sponge = cells < 4 ? 0.05 : 0.0005;
     layer->degree = 4;
     layer->reflection = cells < 4 ? 3e-4 : pow(10, -fmin(3 + cells / 2, 6));
@@ -57,8 +38,8 @@ static void usual_polynomials(enum ht_absorbing_type type, int order,
 
 /* From N = 2 and 4 cells on steeper, with next to no sponge; from 8 cells on
  * long waves are absorbed, too, at which thinner layers grow. */
-static void usual_second_polynomials(enum ht_absorbing_type type, int order,
-                                     struct ht_layer *layer) {
+static void usual_second(enum ht_absorbing_type type, int order,
+                         struct ht_layer *layer) {
     const double half = (double)layer->cells / 2;
     const bool weak = order == 1 || layer->cells < 4;
     const bool thick = order > 1 && layer->cells >= 8;
@@ -128,30 +109,18 @@ static enum ht_err check_leapfrog(const struct ht_plan *plan) {
                            one_field ? "an odd one" : "2 or more");
 }
 
-/* Whether the damping varies about a node. */
-static bool polynomials(const struct ht_plan *plan) {
-    const struct ht_params *params = plan->params;
-    if (params->absorbing.type == HT_ABSORBING_SPONGE) return false;
-    if (params->absorbing.profile != HT_PROFILE_AUTO)
-        return params->absorbing.profile == HT_PROFILE_POLYNOMIAL;
-    return !ht_equations_first_order(&plan->eq);
-}
-
-/* Of profiles about a node. Equations of second order have derivatives of psi,
- * too, and so those of the profiles; with N = 1 nothing is gained. */
+/* Of the damping about a node. Equations of second order have derivatives of
+ * psi, too, and so those of the damping; with N = 1 nothing is gained. */
 static int profile_degree(const struct ht_plan *plan) {
     const bool first = ht_equations_first_order(&plan->eq);
-    if (!polynomials(plan)) return 0;
+    if (plan->params->absorbing.type == HT_ABSORBING_SPONGE) return 0;
     return first || plan->order == 1 ? 2 : HT_PROFILE_DEGREE;
 }
 
 static ht_layer_usual *usual_of(const struct ht_plan *plan) {
-    const bool first = ht_equations_first_order(&plan->eq);
     if (plan->params->absorbing.type == HT_ABSORBING_SPONGE)
         return usual_sponge;
-    if (polynomials(plan))
-        return first ? usual_polynomials : usual_second_polynomials;
-    return first ? usual_hermite : usual_second_order;
+    return ht_equations_first_order(&plan->eq) ? usual_first : usual_second;
 }
 
 static enum ht_err check_hermite(const struct ht_plan *plan) {
@@ -162,15 +131,9 @@ static enum ht_err check_hermite(const struct ht_plan *plan) {
     if (sponge) TRY(check_thickness(plan, least_sponge));
     if (sponge) return ht_plan_check_sponge(params);
     if (organisation != HT_ORGANISATION_AUTO &&
-        organisation != HT_ORGANISATION_REGIONS &&
-        organisation != HT_ORGANISATION_OPERATORS)
-        return ht_params_error(
-            params, "absorbing.organisation",
-            "Hermite methods have \"regions\" and \"operators\"");
-    if (organisation == HT_ORGANISATION_OPERATORS && !plan->medium->uniform)
-        return ht_params_error(
-            params, "absorbing.organisation",
-            "operators need a uniform medium: \"regions\" do not");
+        organisation != HT_ORGANISATION_REGIONS)
+        return ht_params_error(params, "absorbing.organisation",
+                               "Hermite methods have \"regions\"");
     return check_thickness(plan, least_cells);
 }
 
@@ -181,7 +144,7 @@ enum ht_err ht_plan_make_hermite_layers(struct ht_plan *plan) {
                        sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
                        plan->order, usual_of(plan), &plan->layers));
     plan->layers.profile_degree = profile_degree(plan);
-    plan->problem.fd.organisation = plan->params->absorbing.organisation;
+    plan->problem.fd.organisation = HT_ORGANISATION_REGIONS;
     plan->problem.layers = &plan->layers;
     return HT_OK;
 }
@@ -195,28 +158,17 @@ struct measured {
     double db[4];
 };
 static const struct measured first_order[] = {
-    {3, {-43, -44, -44, -42}},   {4, {-49, -49, -48, -46}},
-    {6, {-61, -64, -62, -60}},   {8, {-78, -90, -70, -63}},
-    {12, {-94, -102, -85, -74}}, {16, {-104, -110, -98, -82}}};
-static const struct measured second_order[] = {
-    {3, {-29, -28, -27, -27}},  {4, {-34, -34, -34, -34}},
-    {6, {-47, -47, -44, -46}},  {8, {-58, -58, -50, -50}},
-    {12, {-62, -56, -58, -54}}, {16, {-65, -63, -62, -59}}};
-static const struct measured first_polynomials[] = {
     {3, {-41, -41, -41, -41}},      {4, {-67, -85, -86, -80}},
     {6, {-89, -100, -98, -94}},     {8, {-103, -109, -107, -96}},
     {12, {-115, -118, -119, -104}}, {16, {-121, -123, -123, -117}}};
-static const struct measured second_polynomials[] = {
+static const struct measured second_order[] = {
     {3, {-39, -40, -41, -41}},     {4, {-54, -68, -67, -65}},
     {6, {-69, -86, -88, -85}},     {8, {-79, -109, -106, -101}},
     {12, {-97, -127, -123, -119}}, {16, {-104, -135, -135, -131}}};
 enum { ROWS = sizeof first_order / sizeof *first_order };
 
 static const struct measured *rows_of(const struct ht_plan *plan) {
-    const bool first = ht_equations_first_order(&plan->eq);
-    if (plan->layers.profile_degree > 0)
-        return first ? first_polynomials : second_polynomials;
-    return first ? first_order : second_order;
+    return ht_equations_first_order(&plan->eq) ? first_order : second_order;
 }
 
 /* Of the usual profiles; with another R no less than that. */

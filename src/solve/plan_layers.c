@@ -70,10 +70,8 @@ double ht_plan_layer_share(const struct ht_plan *plan) {
 static enum ht_err refuse_hermite(const struct ht_params *params, size_t first,
                                   const char *with) {
     const bool meant[] = {params->absorbing.alpha.kind == HT_VALUE_NUMBERS,
-                          params->absorbing.sponge.kind == HT_VALUE_NUMBERS,
-                          params->absorbing.profile != HT_PROFILE_AUTO};
-    static const char *const keys[] = {"absorbing.alpha", "absorbing.sponge",
-                                       "absorbing.profile"};
+                          params->absorbing.sponge.kind == HT_VALUE_NUMBERS};
+    static const char *const keys[] = {"absorbing.alpha", "absorbing.sponge"};
     for (size_t i = first; i < sizeof keys / sizeof *keys; i++)
         if (meant[i])
             return ht_params_error(
@@ -128,10 +126,6 @@ enum ht_err ht_plan_make_layers(struct ht_plan *plan) {
     if (ht_problem_scheme(&plan->problem)->method != HT_FINITE_DIFFERENCES)
         return ht_plan_make_hermite_layers(plan);
     TRY(refuse_hermite(params, 1, "time.scheme = \"fd\""));
-    if (params->absorbing.organisation == HT_ORGANISATION_OPERATORS)
-        return ht_params_error(params, "absorbing.organisation",
-                               "time.scheme = \"fd\" has \"faces\", "
-                               "\"regions\" and \"combined\"");
     if (type == HT_ABSORBING_AUTO) type = HT_ABSORBING_CPML;
     if (type == HT_ABSORBING_SPONGE) TRY(ht_plan_check_sponge(params));
     TRY(ht_layers_make(

@@ -106,8 +106,7 @@ struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
     b.largest_buffer = larger(b.largest_buffer, message);
     b.total += b.messages;
     b.layers = ht_stepper_layer_bytes(p, &spec) +
-               ht_stepper_sponge_bytes(p, spec.fp64) +
-               ht_layer_operator_bytes(p, info, tuning);
+               ht_stepper_sponge_bytes(p, spec.fp64);
     b.state += b.layers;
     b.total += b.layers;
     return b;

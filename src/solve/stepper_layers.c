@@ -101,11 +101,10 @@ enum ht_err ht_stepper_make_layers(struct ht_device_stepper *t) {
         for (int subgrid = 0; subgrid < 2; subgrid++)
             TRY(make_profiles(t, subgrid ? HT_DUAL : HT_PRIMARY, axis));
     }
-    return ht_stepper_make_operators(t);
+    return HT_OK;
 }
 
 void ht_stepper_free_layers(struct ht_device_stepper *t) {
-    ht_stepper_free_operators(t);
     for (int n = 0; n < 12; n++) {
         struct ht_layer_memory *m = &t->memory[n / 4][n / 2 % 2];
         for (int f = 0; f < HT_MAX_FIELDS; f++)
@@ -124,7 +123,6 @@ static struct ht_part_place place_of(const struct ht_layer_memory *m,
     const int64_t *first = m->first[subgrid];
     return (struct ht_part_place){
         .first = (long)ht_window_at(w, first[0], first[1], first[2]),
-        .cell = 1,
         .row = (long)ht_window_row(w),
         .plane = (long)ht_window_plane(w),
         .nodes = (long)ht_window_nodes(w)};
@@ -133,8 +131,7 @@ static struct ht_part_place place_of(const struct ht_layer_memory *m,
 static struct ht_part_place whole_window(const struct ht_device_stepper *t,
                                          enum ht_subgrid subgrid) {
     const struct ht_window *w = &t->partition.window[subgrid];
-    return (struct ht_part_place){.cell = 1,
-                                  .row = (long)ht_window_row(w),
+    return (struct ht_part_place){.row = (long)ht_window_row(w),
                                   .plane = (long)ht_window_plane(w),
                                   .nodes = (long)ht_window_nodes(w)};
 }
@@ -168,7 +165,6 @@ void ht_stepper_add_layers(const struct ht_device_stepper *t,
         const int axis = ht_material_layer(eq, i);
         buffers->medium[i] = t->profile[to][axis][profile[axis]++];
     }
-    ht_stepper_add_operators(t, region, to, args, buffers);
 }
 
 enum ht_err ht_stepper_layer_ghosts(const struct ht_device_stepper *t,

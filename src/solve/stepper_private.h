@@ -43,9 +43,8 @@ struct ht_device_stepper {
     struct ht_sponge *sponge;                           /* NULL: none */
     struct ht_buffer *jets[2][3]; /* of a sponge: [subgrid][axis], as in
                                      cl/sponge.cl; NULL: not damped */
-    struct ht_layer_operators operators[HT_LAYER_SETS]; /* [axes] */
-    struct ht_means *means;    /* NULL: no mean is kept */
-    struct ht_mean_form *form; /* its weights */
+    struct ht_means *means;       /* NULL: no mean is kept */
+    struct ht_mean_form *form;    /* its weights */
     struct ht_kept_mean mean;
     int sets; /* sets of kernels, each once; the first also fills
                  ghosts, packs and reduces */
@@ -127,17 +126,6 @@ void ht_stepper_mean_passed(struct ht_device_stepper *t, int64_t steps);
 /* stepper.c: waits for the messages of an exchange in progress. */
 HT_CHECKED enum ht_err
 ht_stepper_complete_exchange(struct ht_device_stepper *t);
-
-/* ---- stepper_operators.c: operators of absorbing layers ---- */
-/* Creates those of the regions that are computed by operators; the memory
- * variables must have been made. */
-HT_CHECKED enum ht_err ht_stepper_make_operators(struct ht_device_stepper *t);
-void ht_stepper_free_operators(struct ht_device_stepper *t);
-/* Adds those of a region, if it has some, and turns the arguments. */
-void ht_stepper_add_operators(const struct ht_device_stepper *t,
-                              const struct ht_region *region,
-                              enum ht_subgrid to, struct ht_step_args *args,
-                              struct ht_step_buffers *buffers);
 
 /* Fill the buffers of a step: scale[term] of cl/evolve.cl of a region for
  * either direction, the same for both grids, and the medium of the held planes.

@@ -574,19 +574,16 @@ bad_layer 'thin layers of taylor' 'absorbing.cells = 2|taylor|3 cells' \
     time.scheme=taylor absorbing.cells=2
 bad_layer 'a thin sponge of taylor' 'absorbing.cells = 3|taylor|4 cells' \
     time.scheme=taylor absorbing.type=sponge absorbing.cells=3
-bad_layer 'faces of taylor' 'absorbing.organisation|regions|operators' \
+bad_layer 'faces of taylor' 'absorbing.organisation|have "regions"' \
     time.scheme=taylor absorbing.organisation=faces
-bad_layer 'operators of differences' 'absorbing.organisation|faces' \
-    time.scheme=fd absorbing.organisation=operators
-bad_layer 'operators in a medium that varies' \
-    'absorbing.organisation|uniform medium|regions' time.scheme=taylor \
-    absorbing.organisation=operators medium.type=expression 'medium.c="1+x1"'
+bad_layer 'operators, which are gone' \
+    'absorbing.organisation|no longer there|"regions"' \
+    time.scheme=taylor absorbing.organisation=operators
 bad_layer 'a source in a layer of taylor' 'sources.1.position|absorbing layer' \
     time.scheme=taylor 'sources=({position=[0.1,0.5];frequency=2.0;})'
-bad_layer 'polynomials of differences' 'absorbing.profile|fd|Hermite' \
-    absorbing.profile=polynomial
-bad_layer 'polynomials of a sponge' 'absorbing.profile|sponge|Hermite' \
-    time.scheme=taylor absorbing.type=sponge absorbing.profile=polynomial
+bad_layer 'a profile, which is gone' \
+    'absorbing.profile|no longer there|fewer absorbing.cells' \
+    time.scheme=taylor absorbing.profile=node
 bad_layer 'thin matched layers of differences' 'absorbing.cells|5|6 points' \
     absorbing.cells=5 time.scheme=fd
 bad_layer 'a sponge in regions' 'absorbing.organisation|sponge' \

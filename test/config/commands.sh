@@ -129,15 +129,15 @@ CFG
 open=$(device_option "${HTWAVE_DEVICE:-auto}")
 if have_device; then
     answers 'check: layers' 0 check open.cfg "$open"
-    says 'check: layers' 'about -70 dB of a point source' '608 B of memory' \
+    says 'check: layers' 'about -107 dB of a point source' '608 B of memory' \
         "of the steps' time"
     answers 'check: layers as JSON' 0 check open.cfg "$open" --json
     # two memory variables of four coefficients and 4 bytes at 9 primary nodes, 9
     # dual ones and a ghost
     judge "check: layers of $(number answer.txt absorbing_bytes) bytes (608)" \
         [ "$(number answer.txt absorbing_bytes)" = 608 ]
-    judge "check: about $(number answer.txt absorbing_point_source_db) dB (-70)" \
-        [ "$(number answer.txt absorbing_point_source_db)" = -70 ]
+    judge "check: about $(number answer.txt absorbing_point_source_db) dB (-107)" \
+        [ "$(number answer.txt absorbing_point_source_db)" = -107 ]
     share=$(number answer.txt absorbing_time_share)
     # not faster than other cells: 8 of 60
     judge "check: layers take $share of the time (8/60 to 1)" \

@@ -169,11 +169,8 @@ int main(void) {
             for (int source = 0; source < SOURCES; source++)
                 for (int pair = 0; pair < 2; pair++)
                     test_pair(scheme, side, source, pair);
-    test_long("node", 125, 4,
+    test_long("layers", 62, 4,
               "medium.rho=1.3 time.scheme=taylor absorbing.alpha=0.4");
-    test_long("polynomial", 62, 4,
-              "medium.rho=1.3 time.scheme=taylor "
-              "absorbing.profile=\"polynomial\" absorbing.alpha=0.4");
     test_long("wave", 250, 8,
               "time.scheme=taylor system=wave absorbing.alpha=0.12");
     test_long("sponge", 100, 8,

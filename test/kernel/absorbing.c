@@ -5,8 +5,6 @@
  *   planted   a profile that is off by 1e-3 and a layer that is thinner by a
  *             cell: both must show;
  *   self-check  of the layers' kernels.
- * Layers by operators are judged in the same way, on a GPU at N = 1 and 2,
- * where their kernels differ.
  */
 #include <float.h>
 
@@ -18,9 +16,8 @@
 
 enum { HALF_STEPS = 2 };
 
-/* How layers are computed, MIXED: by operators with profiles that are
- * polynomials; sponges by either scheme. */
-enum kind { REGIONS, POLYNOMIALS, OPERATORS, MIXED, SPONGE, LEAPFROG };
+/* Sponges by either scheme. */
+enum kind { LAYERS, SPONGE, LEAPFROG };
 
 struct scene {
     const char *system;
@@ -47,13 +44,9 @@ struct trial {
     char name[160];
 };
 
-static bool operators(const struct row *row) {
-    return row->kind == OPERATORS || row->kind == MIXED;
-}
-
 /* As plans have it from N = 2 on. */
 static int profile_degree(const struct row *row) {
-    if (row->kind != POLYNOMIALS && row->kind != MIXED) return 0;
+    if (row->kind != LAYERS) return 0;
     return strcmp(row->scene->system, "wave") == 0 ? 3 : 2;
 }
 
@@ -93,24 +86,17 @@ static void make_problem(struct trial *t, const struct row *row) {
     }
     for (int m = 0; m < HT_MAX_MATERIALS; m++)
         t->problem.uniform[m] = 0.75 + 0.125 * m;
-    t->problem.fd.organisation =
-        operators(row) ? HT_ORGANISATION_OPERATORS : HT_ORGANISATION_REGIONS;
+    t->problem.fd.organisation = HT_ORGANISATION_REGIONS;
     (void)ht_problem_set_scheme(
         &t->problem,
         ht_scheme_at(row->kind == LEAPFROG ? HT_LEAPFROG : HT_TAYLOR));
 }
 
-/* Operators on a GPU read coefficients sorted by parity. */
 static void make(struct trial *t, const struct row *row,
                  const struct ht_device_info *info) {
-    static const char *const names[] = {"",
-                                        ", polynomials,",
-                                        ", operators,",
-                                        ", operators of polynomials,",
-                                        ", sponge,",
+    static const char *const names[] = {"", ", sponge,",
                                         ", sponge of leapfrog,"};
-    const bool tensor = operators(row) && info->gpu;
-    const bool sponge = row->kind == SPONGE || row->kind == LEAPFROG;
+    const bool sponge = row->kind != LAYERS;
     *t = (struct trial){
         .eq = ht_equations_make(ht_system_find(row->scene->system),
                                 row->scene->dims),
@@ -125,7 +111,7 @@ static void make(struct trial *t, const struct row *row,
         .variant = ht_variant_find(row->variant, NULL, false),
         .fp64 = row->fp64,
         .trim = true,
-        .sorted = row->sorted || tensor,
+        .sorted = row->sorted,
         .ptx = info->ptx,
         .ptx_own = info->ptx_own,
         .block = row->block};
@@ -236,13 +222,6 @@ static void run_row(const struct row *row, struct ht_device *device,
     const struct ht_device_info *info = ht_device_info(device);
     if (row->fp64 && !info->fp64) return;
     make(&t, row, info);
-    const char *reason =
-        operators(row) ? ht_layer_refuses_operators(&t.problem, info, &t.tuning)
-                       : NULL;
-    if (reason != NULL) {
-        TEST_SKIP("%s: %s", t.name, reason);
-        return;
-    }
     enum ht_err err =
         ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels);
     if (err == HT_OK) err = compare(&t, &t.problem, device, &kernels, &worst);
@@ -263,7 +242,6 @@ static const struct scene room = {
     "acoustic", 3, {{1, 0}, {0, 2}, {2, 1}}, {1, -1}};
 static const struct scene ground = {
     "wave", 3, {{0, 0}, {0, 0}, {2, 0}}, {0, 0, -1}};
-static const struct scene cell_strip = {"wave", 2, {{2, 1}, {0, 0}}, {0, 0}};
 static const struct scene slab = {
     "wave", 3, {{2, 2}, {0, 0}, {0, 1}}, {0, 0, -1}};
 static const struct scene line_of_u = {"wave", 1, {{3, 2}}, {0}};
@@ -271,28 +249,14 @@ static const struct scene hall = {
     "acoustic", 3, {{2, 2}, {0, 0}, {0, 2}}, {0, 0, -1}};
 static const struct scene angle = {"wave", 2, {{2, 0}, {0, 2}}, {0, -1}};
 static const struct row rows[] = {
-    {&line, 3, true, -1, 1, false, "monolithic", REGIONS},
-    {&corner, 2, true, 1, 1, false, "monolithic", REGIONS},
-    {&strip, 3, false, -1, 4, false, "propagator", REGIONS},
-    {&square, 1, true, 0, 2, true, "monolithic", REGIONS},
-    {&room, 1, true, -1, 2, false, "propagator", REGIONS},
-    {&ground, 1, false, 0, 1, false, "vector", REGIONS},
-    {&line_of_u, 3, true, -1, 1, false, "monolithic", POLYNOMIALS},
-    {&corner, 2, true, 1, 1, false, "monolithic", POLYNOMIALS},
-    {&strip, 3, false, -1, 4, false, "propagator", POLYNOMIALS},
-    {&square, 2, true, 0, 2, true, "monolithic", POLYNOMIALS},
-    {&room, 1, true, -1, 2, false, "monolithic", POLYNOMIALS},
-    {&slab, 1, false, 0, 1, false, "vector", POLYNOMIALS},
-    {&line, 3, true, -1, 1, false, "monolithic", OPERATORS},
-    {&corner, 2, true, -1, 1, false, "monolithic", OPERATORS},
-    {&cell_strip, 3, false, -1, 4, true, "propagator", OPERATORS},
-    {&room, 1, true, -1, 2, false, "monolithic", OPERATORS},
-    {&slab, 2, false, -1, 1, false, "monolithic", OPERATORS},
-    {&line, 3, true, -1, 1, false, "monolithic", MIXED},
-    {&corner, 2, true, -1, 1, false, "monolithic", MIXED},
-    {&cell_strip, 3, false, -1, 4, true, "propagator", MIXED},
-    {&room, 1, true, -1, 2, false, "monolithic", MIXED},
-    {&slab, 2, false, -1, 1, false, "monolithic", MIXED},
+    {&line, 3, true, -1, 1, false, "monolithic", LAYERS},
+    {&line_of_u, 3, true, -1, 1, false, "monolithic", LAYERS},
+    {&corner, 2, true, 1, 1, false, "monolithic", LAYERS},
+    {&strip, 3, false, -1, 4, false, "propagator", LAYERS},
+    {&square, 2, true, 0, 2, true, "monolithic", LAYERS},
+    {&room, 1, true, -1, 2, false, "propagator", LAYERS},
+    {&slab, 1, false, 0, 1, false, "vector", LAYERS},
+    {&ground, 1, false, 0, 1, false, "vector", LAYERS},
     {&line_of_u, 3, true, -1, 1, false, "monolithic", LEAPFROG},
     {&corner, 2, true, -1, 2, false, "propagator", LEAPFROG},
     {&hall, 1, false, -1, 4, true, "monolithic", LEAPFROG},
@@ -306,13 +270,8 @@ int main(void) {
         return test_end("absorbing");
     }
     printf("device %s\n", ht_device_info(device)->name);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct row other = rows[i];
-        other.order = rows[i].order == 1 ? 2 : 1;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         run_row(&rows[i], device, rows[i].scene == &corner);
-        if (operators(&rows[i]) && ht_device_info(device)->gpu)
-            run_row(&other, device, false);
-    }
     ht_device_close(device);
     return test_end("absorbing");
 }

@@ -57,7 +57,6 @@ static enum ht_err open_scene(const struct test_case *c,
     const struct ht_spec spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
     tuning.variant = ht_variant_find(s->params->device.variant, &spec,
                                      ht_device_info(device)->gpu);
-    tuning.sorted = ht_layer_sorts(problem, ht_device_info(device), &tuning);
     TRY(ht_kernels_create(problem, device, &tuning, NULL, &s->kernels));
     const struct ht_kernels *kernels = &s->kernels;
     TRY(ht_stepper_create(problem, device, kernels, &s->stepper[1]));
@@ -213,13 +212,12 @@ static const struct test_case cases[] = {
 static const struct test_case long_cases[] = {
     {"system=acoustic; grid.cells=[16,15,14]; grid.order=2; "
      "time.scheme=taylor; boundary.x1=absorbing; boundary.x2=absorbing; "
-     "boundary.x3=absorbing; absorbing.cells=4; "
-     "absorbing.organisation=operators",
+     "boundary.x3=absorbing; absorbing.cells=4",
      0},
     {"system=acoustic; grid.cells=[12,13,11]; grid.order=1; "
      "time.scheme=taylor; boundary.x1=absorbing; boundary.x2=absorbing; "
      "boundary.x3=absorbing; absorbing.cells=3; "
-     "absorbing.organisation=regions; device.variant=two-rolled",
+     "device.variant=two-rolled",
      0},
     {"system=acoustic; grid.cells=[40,14,16]; grid.order=2; "
      "time.scheme=taylor; device.variant=two-rolled",

@@ -1,6 +1,6 @@
 /* Absorbing layers of Hermite methods in slabs against one process, bit by bit:
- * slabs end inside layers along x3 and cut those along x1; depths of halos,
- * by the Taylor series, by operators, and sponges.
+ * slabs end inside layers along x3 and cut those along x1; depths of halos, and
+ * sponges.
  *
  *     layers [CACHE]
  */
@@ -11,16 +11,13 @@ enum { CELLS = 11, LAYER = 5, HALF_STEPS = 8 };
 struct kind {
     const char *name;
     int depth;
-    bool operators, sponge, leapfrog, polynomials;
+    bool sponge, leapfrog;
 };
 
 static void make(struct trial *t, const struct scene *scene,
                  struct ht_layers *layers, const struct kind *kind) {
     static const int wall[3][2] = {{1, -1}, {0, 0}, {1, 1}};
-    const bool operators = kind->operators;
     const int64_t layer[3][2] = {{2, 0}, {0, 0}, {LAYER, LAYER}};
-    /* operators on a GPU read sorted coefficients; N = 1 is sorted anyway */
-    const bool tensor = operators && ht_device_info(scene->device)->gpu;
     *t = (struct trial){.variant = ht_variant_find("monolithic", NULL, false),
                         .eq = ht_equations_make(ht_system_find("acoustic"), 3)};
     t->tuning =
@@ -29,15 +26,14 @@ static void make(struct trial *t, const struct scene *scene,
                            .ptx = ht_device_info(scene->device)->ptx,
                            .ptx_own = ht_device_info(scene->device)->ptx_own,
                            .trim = true,
-                           .sorted = tensor,
                            .block = 1};
-    trial_cut(t, scene, tensor ? 2 : 1, wall, CELLS, 0);
-    trial_problem(t, 5, kind->leapfrog, operators || kind->sponge ? -1 : 0);
+    trial_cut(t, scene, 1, wall, CELLS, 0);
+    trial_problem(t, 5, kind->leapfrog, kind->sponge ? -1 : 0);
     t->problem.halo.depth = trial_depth(scene, t, kind->depth);
     *layers = (struct ht_layers){
         .type = kind->sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
         .dims = 3,
-        .profile_degree = kind->polynomials ? HT_PROFILE_DEGREE : 0,
+        .profile_degree = kind->sponge ? 0 : HT_PROFILE_DEGREE,
         .stages = 6};
     for (int n = 0; n < 6; n++) {
         const int k = n / 2, side = n % 2;
@@ -51,7 +47,7 @@ static void make(struct trial *t, const struct scene *scene,
     }
     t->problem.layers = t->alone.layers = layers;
     t->problem.fd.organisation = t->alone.fd.organisation =
-        operators ? HT_ORGANISATION_OPERATORS : HT_ORGANISATION_REGIONS;
+        HT_ORGANISATION_REGIONS;
     snprintf(t->name, sizeof t->name, "%s, %d ranks, depth %d", kind->name,
              ht_comm_size(scene->comm), t->problem.halo.depth);
 }
@@ -98,14 +94,11 @@ static enum ht_err run(const struct scene *scene, const struct trial *t,
 int main(int argc, char **argv) {
     struct scene scene;
     const bool here = scene_open(&scene, argc, argv);
-    static const struct kind kind[] = {
-        {"regions", 1, false, false, false, false},
-        {"regions", 3, false, false, false, false},
-        {"polynomials", 1, false, false, false, true},
-        {"operators", 3, true, false, false, false},
-        {"sponge", 1, false, true, false, false},
-        {"sponge of leapfrog", 1, false, true, true, false},
-        {"sponge of leapfrog", 3, false, true, true, false}};
+    static const struct kind kind[] = {{"layers", 1, false, false},
+                                       {"layers", 3, false, false},
+                                       {"sponge", 1, true, false},
+                                       {"sponge of leapfrog", 1, true, true},
+                                       {"sponge of leapfrog", 3, true, true}};
     for (size_t i = 0; here && i < sizeof kind / sizeof *kind; i++) {
         struct ht_layers layers;
         struct trial t;

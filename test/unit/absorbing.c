@@ -8,7 +8,7 @@
  *   reference  src/solve/oracle.c takes the same steps
  *   planted    a layer of one cell, which grows slowly, and a parity, which
  *              the reference shows; a small alpha; a sponge of two cells
- *   operators  when "auto" takes them, and how many there are
+ *   mirror     profiles of both sides
  *
  * The same with sponges; the state of leapfrog is both grids.
  *
@@ -68,12 +68,10 @@ static void set_theta(struct strip *s, double theta) {
         }
 }
 
-/* sponge: its scheme, or NULL. profile: absorbing.profile. cfl: 0: the usual
- * one. */
+/* sponge: its scheme, or NULL. cfl: 0: the usual one. */
 static void open_strip(struct strip *s, const char *system, const char *sponge,
-                       const char *profile, int order, int layer, int inside,
-                       double cfl) {
-    char text[9][80], type[] = "absorbing.type=sponge";
+                       int order, int layer, int inside, double cfl) {
+    char text[8][80], type[] = "absorbing.type=sponge";
     char end[] = "time.end=1000.0"; /* steps as long as usual */
     char rest[] = "initial.type=zero";
     char *option[12] = {text[0], text[1], text[2], text[3], text[4],
@@ -81,7 +79,6 @@ static void open_strip(struct strip *s, const char *system, const char *sponge,
     int options = 9;
     if (sponge != NULL) option[options++] = type;
     if (cfl > 0) option[options++] = text[7];
-    if (profile != NULL) option[options++] = text[8];
     *s = (struct strip){.sponge = sponge != NULL,
                         .n = order + 1,
                         .t = 2 * order + 2,
@@ -89,8 +86,6 @@ static void open_strip(struct strip *s, const char *system, const char *sponge,
     snprintf(text[6], sizeof *text, "time.scheme=%s",
              sponge ? sponge : "taylor");
     snprintf(text[7], sizeof *text, "time.cfl=%g", cfl);
-    snprintf(text[8], sizeof *text, "absorbing.profile=%s",
-             profile ? profile : "");
     snprintf(text[0], sizeof *text, "system=%s", system);
     /* A layer may not be thicker than half of its axis. */
     const int cells = 2 * s->cells;
@@ -340,15 +335,14 @@ static double growth_of(struct strip *s) {
 }
 
 /* cfl: 0: the usual one. */
-static void test_growth(const char *system, const char *profile, int order,
-                        int layer, double theta, double cfl) {
+static void test_growth(const char *system, int order, int layer, double theta,
+                        double cfl) {
     struct strip s;
-    open_strip(&s, system, NULL, profile, order, layer, 1, cfl);
+    open_strip(&s, system, NULL, order, layer, 1, cfl);
     set_theta(&s, theta);
-    TEST_BELOW(
-        growth_of(&s), MOST_GROWTH,
-        "%s, %s, N = %d, %d cells, phase %.2f, cfl %.2f: growth per step",
-        system, profile, order, layer, theta, cfl);
+    TEST_BELOW(growth_of(&s), MOST_GROWTH,
+               "%s, N = %d, %d cells, phase %.2f, cfl %.2f: growth per step",
+               system, order, layer, theta, cfl);
     close_strip(&s);
 }
 
@@ -364,16 +358,15 @@ static void judge_all(void) {
         const int unknowns = (order + 1) * (order + 1) * layer;
         const bool few = unknowns < 80 || (n % 6 == 0 && unknowns < 200);
         if (few || n % 48 == 36)
-            for (int i = 0; i < 2; i++)
-                test_growth(system[n / 1200], i ? "polynomial" : "node", order,
-                            layer, theta[n / 6 % 8], cfl[n % 6]);
+            test_growth(system[n / 1200], order, layer, theta[n / 6 % 8],
+                        cfl[n % 6]);
     }
 }
 
 /* Long waves where alpha is next to nothing. */
 static void test_planted_alpha(void) {
     struct strip s;
-    open_strip(&s, "wave", NULL, "polynomial", 2, 4, 1, 0.5);
+    open_strip(&s, "wave", NULL, 2, 4, 1, 0.5);
     set_theta(&s, 0.02);
     s.plan->layers.side[0][1].alpha /= 16;
     const double growth = growth_of(&s);
@@ -386,8 +379,8 @@ static void test_planted_alpha(void) {
 /* What the analysis must find: a layer of one cell grows. */
 static void test_planted(void) {
     struct strip s;
-    open_strip(&s, "acoustic", NULL, "node", 3, 3, 1, 0);
-    set_theta(&s, 2.8);
+    open_strip(&s, "acoustic", NULL, 2, 4, 1, 0);
+    set_theta(&s, 1.2);
     s.plan->layers.side[0][1].cells = 1;
     const double growth = growth_of(&s);
     TEST_CHECK(growth > 1e-6,
@@ -400,7 +393,7 @@ static void test_planted(void) {
 static void test_sponge(const char *scheme, const char *system, int order,
                         int layer, double theta, double cfl) {
     struct strip s;
-    open_strip(&s, system, scheme, NULL, order, layer, 1, cfl);
+    open_strip(&s, system, scheme, order, layer, 1, cfl);
     set_theta(&s, theta);
     TEST_BELOW(growth_of(&s), MOST_GROWTH,
                "sponge of %s, %s, N = %d, %d cells, phase %.2f, cfl %.2f: "
@@ -437,7 +430,7 @@ static void test_jets(void) {
     const double xi = 0.125, bound = 1.2 * pow(xi, N + 1);
     double worst = 0, odd = 0, jets[N + 1];
     struct strip s;
-    open_strip(&s, "acoustic", "leapfrog", NULL, N, LAYER, 1, 0.9);
+    open_strip(&s, "acoustic", "leapfrog", N, LAYER, 1, 0.9);
     const struct ht_problem *p = &s.plan->problem;
     for (int64_t node = 2; node < s.cells; node++) {
         double sum = 0;
@@ -457,7 +450,7 @@ static void test_jets(void) {
 /* Stronger than the plan allows, in two cells. */
 static void test_planted_sponge(void) {
     struct strip s;
-    open_strip(&s, "acoustic", "leapfrog", NULL, 3, 6, 1, 0.9);
+    open_strip(&s, "acoustic", "leapfrog", 3, 6, 1, 0.9);
     set_theta(&s, 1.8);
     s.plan->layers.side[0][1].cells = 2;
     s.plan->layers.side[0][1].most = 5;
@@ -516,12 +509,12 @@ static double differ(struct strip *s, const struct ht_stepper *oracle,
     return worst / most;
 }
 
-static void test_reference(const char *system, const char *sponge,
-                           const char *profile, int order, bool wrong) {
+static void test_reference(const char *system, const char *sponge, int order,
+                           bool wrong) {
     const int steps = 3;
     struct ht_stepper oracle = {0};
     struct strip s;
-    open_strip(&s, system, sponge, profile, order, sponge ? 6 : 3, 2, 0);
+    open_strip(&s, system, sponge, order, sponge ? 6 : 3, 2, 0);
     set_theta(&s, 2 * acos(-1.0) / 3);
     must(ht_oracle_create(&s.plan->problem, &oracle));
     if (wrong) s.eq.field[s.eq.nfields - 1].parity ^= 1u;
@@ -541,129 +534,24 @@ static void test_reference(const char *system, const char *sponge,
     close_strip(&s);
 }
 
-/* ---- which layers are computed by operators ---- */
-
-struct choice {
-    struct ht_equations eq;
-    struct ht_grid grid;
-    struct ht_layers layers;
-    struct ht_problem problem;
-    struct ht_tuning tuning;
-    struct ht_device_info info;
-};
-
-/* A cube with layers of 8 cells on all sides. */
-static void make_choice(struct choice *c, bool gpu, int order, int64_t cells,
-                        enum ht_organisation organisation) {
-    *c = (struct choice){
-        .eq = ht_equations_make(ht_system_find("acoustic"), 3),
-        .grid = {.dims = 3, .order = order},
-        .layers = {.type = HT_ABSORBING_CPML, .dims = 3, .stages = 6 * order},
-        .tuning = {.block = 1, .ptx = gpu ? 90 : 0},
-        .info = {.local_memory = 1 << 20,
-                 .max_group = 1024,
-                 .gpu = gpu,
-                 .ptx = gpu ? 90 : 0,
-                 .name = "none"}};
-    for (int n = 0; n < 6; n++) {
-        c->grid.layer[n / 2][n % 2] = 8;
-        c->grid.wall[n / 2][n % 2] = 1;
-        c->grid.cells[n / 2] = c->layers.cells[n / 2] = cells;
-        c->grid.h[n / 2] = 1;
-        c->layers.side[n / 2][n % 2] =
-            (struct ht_layer){.cells = 8, .length = 8, .degree = 5, .most = 1};
-    }
-    c->problem = (struct ht_problem){.eq = &c->eq,
-                                     .grid = &c->grid,
-                                     .scheme = ht_scheme_at(HT_TAYLOR),
-                                     .medium_degree = -1,
-                                     .layers = &c->layers,
-                                     .fd.organisation = organisation};
-    c->tuning.variant =
-        ht_variant_find(gpu ? "propagator-tensor" : "propagator", NULL, gpu);
-}
-
-static void test_choice(bool gpu, int order, int64_t cells,
-                        enum ht_organisation organisation, int degree,
-                        const char *expected) {
-    struct choice c;
-    make_choice(&c, gpu, order, cells, organisation);
-    c.problem.medium_degree = degree;
-    const char *got = ht_layer_organisation(&c.problem, &c.info, &c.tuning);
-    TEST_CHECK(strcmp(got, expected) == 0,
-               "%s, %s, N = %d, %lld cells, degree %d: %s", gpu ? "GPU" : "CPU",
-               ht_organisation_word(organisation), order, (long long)cells,
-               degree, got);
-}
-
-/* An interior by kernels that read either order sorts its coefficients where
- * the operators' kernels need it: on GPUs, where operators are chosen. */
-static void test_sorts(bool gpu, const char *variant, int64_t cells,
-                       bool expected, const char *organisation) {
-    struct choice c;
-    make_choice(&c, gpu, 3, cells, HT_ORGANISATION_AUTO);
-    c.tuning.variant = ht_variant_find(variant, NULL, gpu);
-    c.tuning.sorted = ht_layer_sorts(&c.problem, &c.info, &c.tuning);
-    const char *got = ht_layer_organisation(&c.problem, &c.info, &c.tuning);
-    TEST_CHECK(c.tuning.sorted == expected && strcmp(got, organisation) == 0,
-               "%s, %s, %lld cells: %s, %s", gpu ? "GPU" : "CPU", variant,
-               (long long)cells, c.tuning.sorted ? "sorted" : "as it is", got);
-}
-
-/* Equal layers of an axis share theirs: at 8 cells 8 + 9 instead of twice as
- * many in its faces, in edges with another axis as many times fewer. Those of
- * polynomials have twice the numbers for each axis. */
-static void test_shared(void) {
-    double bytes[3];
-    for (int i = 0; i < 3; i++) {
-        struct choice c;
-        make_choice(&c, false, 1, 192, HT_ORGANISATION_OPERATORS);
-        if (i == 1) c.layers.side[0][1].most = 2;
-        if (i == 2) c.layers.profile_degree = HT_PROFILE_DEGREE;
-        bytes[i] =
-            (double)ht_layer_operator_bytes(&c.problem, &c.info, &c.tuning);
-    }
-    const double face = 3 * 17 * pow(6 * 8, 2), pair = pow(8 * 8, 2) * 145;
-    TEST_CHECK(bytes[0] == 4 * (face + 3 * pair), "%.0f bytes of all operators",
-               bytes[0]);
-    TEST_CHECK(bytes[1] == 4 * (face * 4 / 3 + 5 * pair),
-               "%.0f bytes where the layers along x1 differ", bytes[1]);
-    TEST_CHECK(bytes[2] == 4 * (2 * face + 4 * 3 * pair),
-               "%.0f bytes of polynomials", bytes[2]);
-}
-
-/* Tensor cores make up for more multiplications than the series takes. */
-static void test_edges(void) {
-    for (int fp64 = 0; fp64 < 2; fp64++) {
-        struct choice c;
-        make_choice(&c, true, 3, 192, HT_ORGANISATION_AUTO);
-        c.eq = ht_equations_make(ht_system_find("wave"), 3);
-        c.layers.profile_degree = HT_PROFILE_DEGREE;
-        c.tuning.fp64 = fp64;
-        const bool edges =
-            ht_layer_by_operators(&c.problem, &c.info, &c.tuning, 3);
-        TEST_CHECK(edges == !fp64, "edges of wave, %s, N = 3: %s",
-                   fp64 ? "double" : "single", edges ? "operators" : "series");
-    }
-}
-
-/* The upper layer's profiles are the lower one's mirror images in every bit,
- * which operators that both share take for granted. */
+/* The upper layer's profiles are the lower one's mirror images in every bit. */
 static void test_mirror(void) {
-    struct choice c;
+    const struct ht_layer side = {.cells = 8,
+                                  .length = 8 * 0.1,
+                                  .degree = 5,
+                                  .most = 1 / 3.0,
+                                  .alpha = 0.1,
+                                  .sponge = 0.005};
+    const struct ht_layers layers = {.type = HT_ABSORBING_CPML,
+                                     .dims = 1,
+                                     .cells = {30},
+                                     .profile_degree = HT_PROFILE_DEGREE,
+                                     .side = {{side, side}}};
     int differ = 0;
-    make_choice(&c, false, 2, 30, HT_ORGANISATION_AUTO);
-    c.layers.profile_degree = HT_PROFILE_DEGREE;
-    for (int side = 0; side < 2; side++) {
-        c.layers.side[0][side].length = 8 * 0.1;
-        c.layers.side[0][side].most = 1 / 3.0;
-        c.layers.side[0][side].alpha = 0.1;
-        c.layers.side[0][side].sponge = 0.005;
-    }
     for (int half = 0; half <= 16; half++) {
         double p[2][HT_LAYER_PROFILES][HT_PROFILE_DEGREE + 1];
-        ht_absorbing_profiles(&c.layers, 0, half / 2.0, p[0]);
-        ht_absorbing_profiles(&c.layers, 0, 30 - half / 2.0, p[1]);
+        ht_absorbing_profiles(&layers, 0, half / 2.0, p[0]);
+        ht_absorbing_profiles(&layers, 0, 30 - half / 2.0, p[1]);
         for (int n = 0; n < HT_LAYER_PROFILES * (HT_PROFILE_DEGREE + 1); n++) {
             const int i = n / (HT_PROFILE_DEGREE + 1);
             const int a = n % (HT_PROFILE_DEGREE + 1);
@@ -675,29 +563,6 @@ static void test_mirror(void) {
                differ);
 }
 
-static void test_operators(void) {
-    const enum ht_organisation by = HT_ORGANISATION_AUTO;
-    const char *some = "operators, regions where these need less";
-    test_choice(true, 3, 192, by, -1, "operators");
-    test_choice(true, 3, 64, by, -1, some);
-    test_choice(true, 3, 32, by, -1, "regions");
-    test_choice(true, 1, 192, by, -1, "operators");
-    test_choice(true, 1, 32, by, -1, some);
-    test_choice(false, 1, 192, by, -1, "operators");
-    test_choice(false, 3, 16, by, -1, some);
-    test_choice(false, 4, 192, by, -1, "regions");
-    test_choice(false, 3, 192, by, 0, "regions");
-    test_choice(false, 3, 192, HT_ORGANISATION_REGIONS, -1, "regions");
-    test_choice(false, 4, 64, HT_ORGANISATION_OPERATORS, -1, "operators");
-    test_sorts(true, "parity-chains", 192, true, "operators");
-    test_sorts(true, "parity-chains", 32, false, "regions");
-    test_sorts(true, "propagator-tensor", 192, false, "operators");
-    test_sorts(false, "propagator", 192, false, "operators");
-    test_shared();
-    test_edges();
-    test_mirror();
-}
-
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "all") == 0) {
         judge_all();
@@ -707,33 +572,27 @@ int main(int argc, char **argv) {
         judge_all_sponges();
         return test_end("absorbing sponges");
     }
-    test_growth("acoustic", "node", 1, 12, 0.3, 0);
-    test_growth("acoustic", "node", 2, 4, 1.2, 0);
-    test_growth("acoustic", "node", 2, 8, 0.6, 0);
-    test_growth("acoustic", "node", 3, 4, 2.2, 0);
-    test_growth("acoustic", "polynomial", 2, 4, 1.2, 0);
-    test_growth("acoustic", "polynomial", 3, 4, 2.2, 0);
-    test_growth("wave", "node", 1, 8, 0.1, 0);
-    test_growth("wave", "node", 2, 4, 0.1, 0);
-    test_growth("wave", "node", 3, 4, 2.2, 0);
-    test_growth("wave", "polynomial", 1, 8, 0.1, 0);
-    test_growth("wave", "polynomial", 2, 8, 0.1, 0);
-    test_growth("wave", "polynomial", 3, 4, 2.2, 0);
-    test_growth("wave", "polynomial", 2, 4, 0.02, 0.5);
-    test_growth("wave", "polynomial", 2, 6, 0.02, 0.5);
-    test_growth("wave", "polynomial", 2, 8, 0.02, 0.5);
-    test_growth("wave", "polynomial", 3, 8, 0.06, 0.25);
+    test_growth("acoustic", 1, 12, 0.3, 0);
+    test_growth("acoustic", 2, 4, 1.2, 0);
+    test_growth("acoustic", 2, 8, 0.6, 0);
+    test_growth("acoustic", 3, 4, 2.2, 0);
+    test_growth("wave", 1, 8, 0.1, 0);
+    test_growth("wave", 2, 8, 0.1, 0);
+    test_growth("wave", 3, 4, 2.2, 0);
+    test_growth("wave", 2, 4, 0.02, 0.5);
+    test_growth("wave", 2, 6, 0.02, 0.5);
+    test_growth("wave", 2, 8, 0.02, 0.5);
+    test_growth("wave", 3, 8, 0.06, 0.25);
     test_planted();
     test_planted_alpha();
     for (int order = 1; order <= 3; order++) {
-        test_reference("acoustic", NULL, "node", order, false);
-        test_reference("wave", NULL, "node", order, false);
-        test_reference("wave", NULL, "polynomial", order, false);
+        test_reference("acoustic", NULL, order, false);
+        test_reference("wave", NULL, order, false);
     }
-    test_reference("acoustic", NULL, "polynomial", 2, true);
-    test_reference("acoustic", "leapfrog", NULL, 2, false);
-    test_reference("wave", "leapfrog", NULL, 3, false);
-    test_reference("acoustic", "taylor", NULL, 2, false);
+    test_reference("acoustic", NULL, 2, true);
+    test_reference("acoustic", "leapfrog", 2, false);
+    test_reference("wave", "leapfrog", 3, false);
+    test_reference("acoustic", "taylor", 2, false);
     test_sponge("leapfrog", "acoustic", 2, 8, 0.9, 0.99);
     test_sponge("leapfrog", "acoustic", 3, 6, 0.03, 0.5);
     test_sponge("leapfrog", "wave", 1, 8, 0.6, 0.9);
@@ -742,6 +601,6 @@ int main(int argc, char **argv) {
     test_sponge("taylor", "wave", 2, 4, 2.2, 0.9);
     test_planted_sponge();
     test_jets();
-    test_operators();
+    test_mirror();
     return test_end("absorbing");
 }
