@@ -147,7 +147,8 @@ static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file,
         find(file, &set, name, "") != HT_OK)
         return ht_params_error(data->params, "initial.file",
                                "it has neither a dataset %s nor "
-                               "%s_coefficients for the field %s",
+                               "%s_coefficients for the field %s (runs to "
+                               "continue write all fields: output.fields)",
                                name, name, solution->eq->field[field].name);
     int64_t copies = leading(solution->grid, &set);
     int coefs = ht_grid_coefs(solution->grid);

@@ -4,10 +4,10 @@
  *      since they alone are proven stable there, and for plane waves from
  *      outside, which they alone have; Hermite methods in a uniform one with no
  *      absorbing side, where they need fewer unknowns;
- *   3. of the Hermite methods leapfrog in a uniform medium for systems of which
- *      it steps the first field alone, where it is the cheaper one for the same
- *      error (docs/performance.md), unless a key asks for what it has not; else
- *      the Taylor scheme, which keeps all fields at one time.
+ *   3. of the Hermite methods leapfrog in a uniform medium for systems that
+ * have its form, where it is the cheaper one for the same error
+ *      (docs/performance.md), unless a key asks for what it has not; else the
+ *      Taylor scheme, which keeps all fields at one time and damps noise.
  * grid.order is N or an order in space: given alone it must not change its
  * meaning with the medium, and is refused where the medium chose differences.
  */
@@ -122,11 +122,12 @@ static enum ht_err check_ignored(const struct ht_plan *plan,
 
 /* ---- what leapfrog has not ---- */
 
-/* Of a field that the system has: other names are refused later. */
+/* Names that the system has not are refused later, beside all that it has. */
 static bool asks_field(const struct ht_plan *plan, unsigned stored,
                        const char *name) {
     const int field = ht_equations_field(&plan->eq, name);
-    return field >= 0 && stored != 0 && !(stored >> field & 1u);
+    return name[0] != '\0' &&
+           (field < 0 || (stored != 0 && !(stored >> field & 1u)));
 }
 
 static bool asks_fields(const struct ht_plan *plan, unsigned stored) {
@@ -150,21 +151,69 @@ static bool asks_picture(const struct ht_plan *plan, unsigned stored) {
            asks_slices(plan, stored);
 }
 
-/* Its series has one term less. */
+static bool asks_receivers(const struct ht_plan *plan, unsigned stored) {
+    const struct ht_groups *groups = &plan->params->receivers;
+    const struct ht_receivers_given *group = groups->group;
+    for (int i = 0; i < groups->count; i++)
+        for (int n = 0; n < group[i].fields.count; n++) {
+            const char *name = group[i].fields.name[n]; /* "v1" or "v1_x2" */
+            char field[32];
+            const int length = (int)strcspn(name, "_");
+            snprintf(field, sizeof field, "%.*s", length, name);
+            if (asks_field(plan, stored, field)) return true;
+        }
+    return false;
+}
+
+static bool asks_layers(const struct ht_plan *plan, unsigned stored) {
+    (void)stored;
+    return ht_layers_any(&plan->grid) &&
+           plan->params->absorbing.type != HT_ABSORBING_SPONGE;
+}
+
+/* Kernels of the other scheme alone. */
+static bool asks_variant(const struct ht_plan *plan, unsigned stored) {
+    struct ht_form form;
+    const struct ht_spec spec = {.eq = &plan->eq,
+                                 .order = plan->order,
+                                 .block = 1,
+                                 .medium_degree = HT_UNIFORM};
+    const struct ht_variant *variant =
+        ht_variant_find(plan->params->device.variant, &spec, false);
+    struct ht_spec half = spec;
+    (void)stored;
+    if (variant == NULL || variant->differences ||
+        ht_scheme_leapfrog.form(&plan->eq, &form) != NULL)
+        return false;
+    half.src = form.stored[HT_PRIMARY];
+    half.dst = form.stored[HT_DUAL];
+    half.old_sign = form.old_sign;
+    return ht_variant_refuses(variant, &half) != NULL &&
+           ht_variant_refuses(variant, &spec) == NULL;
+}
+
+static bool is_stable(const struct ht_plan *plan, int stages) {
+    const double cfl = plan->params->time.step > 0 ? 0 : plan->params->time.cfl;
+    const double most =
+        ht_scheme_leapfrog.largest_cfl(&plan->eq, plan->order, stages);
+    return most > 0 && cfl <= most;
+}
+
+/* Its series has one term less, and others of its numbers of terms are stable.
+ */
 static bool asks_stages(const struct ht_plan *plan, unsigned stored) {
     const struct ht_value *stages = &plan->params->time.stages;
     (void)stored;
     return stages->kind == HT_VALUE_NUMBERS &&
-           stages->number[0] >
-               ht_scheme_leapfrog.full_stages(&plan->eq, plan->order);
+           (stages->number[0] >
+                ht_scheme_leapfrog.full_stages(&plan->eq, plan->order) ||
+            !is_stable(plan, (int)stages->number[0]));
 }
 
 static bool asks_step(const struct ht_plan *plan, unsigned stored) {
-    const struct ht_scheme *scheme = &ht_scheme_leapfrog;
-    const int full = scheme->full_stages(&plan->eq, plan->order);
     (void)stored;
-    return plan->params->time.cfl >
-           scheme->largest_cfl(&plan->eq, plan->order, full);
+    return !is_stable(plan,
+                      ht_scheme_leapfrog.full_stages(&plan->eq, plan->order));
 }
 
 /* Nothing damps what rounded messages add. */
@@ -180,6 +229,9 @@ static const struct leapfrog_lack {
     {"output.fields", asks_fields},
     {"output.picture.field", asks_picture},
     {"output.picture.slices", asks_slices},
+    {"receivers.fields", asks_receivers},
+    {"boundary", asks_layers},
+    {"device.variant", asks_variant},
     {"time.stages", asks_stages},
     {"time.cfl", asks_step},
     {"parallel.halo_precision", asks_rounding},
@@ -207,8 +259,7 @@ static const struct ht_scheme *choose_hermite(struct ht_plan *plan) {
     }
     say(plan, "the medium is uniform", "");
     if (plan->order > HT_MAX_ORDER) return &ht_scheme_taylor; /* refused */
-    /* Two equal groups: one field at all nodes. */
-    if (ht_scheme_leapfrog.form(&plan->eq, &form) != NULL || form.old_sign > 0)
+    if (ht_scheme_leapfrog.form(&plan->eq, &form) != NULL)
         return &ht_scheme_taylor;
     for (size_t i = 0; i < sizeof leapfrog_lack / sizeof *leapfrog_lack; i++) {
         if (!leapfrog_lack[i].asked(plan, form.stored[HT_PRIMARY])) continue;

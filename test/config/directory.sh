@@ -9,7 +9,7 @@ cd "$scratch" || exit 1
 cat >a.cfg <<CFG
 system = "acoustic";
 grid = { cells = [8, 6]; order = 1; };
-time = { end = 0.4; };
+time = { end = 0.4; scheme = "taylor"; };
 initial = { type = "gaussian"; width = 0.2; };
 output = { directory = "out"; every = 0.1; pictures = $drawn;
     picture = { every = 0.2; }; };

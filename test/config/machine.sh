@@ -9,7 +9,7 @@ cd "$scratch" || exit 1
 cat >cube.cfg <<'CFG'
 system = "acoustic";
 grid = { cells = [64, 64, 96]; order = 2; };
-time = { end = 0.5; };
+time = { end = 0.5; scheme = "taylor"; };
 CFG
 
 # answers WHAT CODE ARGUMENT...: answer.txt and message.txt
@@ -274,7 +274,7 @@ refuses 'another table' 'other.csv: the first line' --machine "$one" \
     --measured other.csv
 
 # Before the medium is looked at, whose values here would be refused.
-sed -i -e 's/end = 0.5;/& scheme = "taylor";/' -e 's/"acoustic";/&\nmedium = { type = "expression"; c = "x1-2"; };/' cube.cfg
+sed -i -e 's/"acoustic";/&\nmedium = { type = "expression"; c = "x1-2"; };/' cube.cfg
 refuses 'bad medium' 'medium.c = .*gives c = -2' --machine "$one"
 refuses 'GPUs before the medium' 'gpus 0: must be' --machine "$one" --gpus 0
 refuses 'rate before the medium' 'rate 0: must be' --machine "$one" --rate 0

@@ -135,11 +135,13 @@ static inline void scene_close(struct scene_run *run) {
     *run = (struct scene_run){0};
 }
 
-/* Options separated by blanks; in double precision unless they say so. */
+/* Options separated by blanks; by Taylor series in double precision unless they
+ * say otherwise. */
 static inline enum ht_err scene_read(const char *text, struct ht_params **out) {
     char copy[SCENE_TEXT], fp64[] = "device.precision=double";
-    char *option[SCENE_OPTIONS] = {fp64};
-    int count = 1;
+    char scheme[] = "time.scheme=taylor";
+    char *option[SCENE_OPTIONS] = {fp64, scheme};
+    int count = 2;
     *out = NULL;
     REQUIRE(strlen(text) < sizeof copy, HT_ERR_INTERNAL, "text too long");
     memcpy(copy, text, strlen(text) + 1);

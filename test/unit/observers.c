@@ -112,7 +112,7 @@ static void test_taylor(const char *directory) {
     struct trial t;
     struct ht_state state = {.energy = NAN};
     double conserved = NAN, error = NAN;
-    run_trial(directory, PLANE, NULL, &t);
+    run_trial(directory, PLANE "time.scheme=taylor", NULL, &t);
     TEST_CHECK(t.err == HT_OK && measure(&t, &state, &conserved, &error) == 0,
                "a plane wave: %s", t.err ? ht_err_message() : "done");
     TEST_BELOW(fabs(t.energies.initial - 0.5), 1e-12,

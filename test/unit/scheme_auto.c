@@ -84,8 +84,8 @@ static void write_samples(const char *name, float second) {
          "medium.c=%s/" name "; "
 
 static void test_media(void) {
-    chooses(LINE, "taylor", 3, UNIFORM);
-    chooses(LINE "medium.c=2; medium.rho=3; grid.order=5", "taylor", 5,
+    chooses(LINE, "leapfrog", 3, UNIFORM);
+    chooses(LINE "medium.c=2; medium.rho=3; grid.order=5", "leapfrog", 5,
             UNIFORM);
     chooses(LINE "system=advection", "taylor", 3, UNIFORM);
     chooses(LINE "system=wave", "leapfrog", 3, UNIFORM);
@@ -96,7 +96,7 @@ static void test_media(void) {
             VARIES);
     chooses(LINE "medium.type=layers; medium.axis=x1; medium.interfaces=[0.4];"
                  "medium.c=[1.5, 1.5]; medium.rho=[2.0, 2.0]",
-            "taylor", 3, UNIFORM);
+            "leapfrog", 3, UNIFORM);
     chooses(LINE "medium.type=layers; medium.axis=x1; medium.interfaces=[0.4];"
                  "medium.rho=[1.5, 1.0]",
             "fd", 8, VARIES);
@@ -105,7 +105,7 @@ static void test_media(void) {
     chooses(LINE "system=wave; medium.type=expression;"
                  "medium.c=\"1+step(x1-0.5)\"",
             "fd", 8, VARIES);
-    chooses(FILE_OF("equal.f32"), "taylor", 3, UNIFORM);
+    chooses(FILE_OF("equal.f32"), "leapfrog", 3, UNIFORM);
     chooses(FILE_OF("one.f32"), "fd", 8, VARIES);
 }
 
@@ -133,20 +133,20 @@ static void test_keys(void) {
 /* Sources are of every scheme but plane waves from outside. */
 static void test_sources(void) {
 #define SOURCE "sources=({position=[0.5],frequency=2.0}); "
-    chooses(LINE SOURCE, "taylor", 3, UNIFORM);
+    chooses(LINE SOURCE, "leapfrog", 3, UNIFORM);
     chooses(LINE SOURCE "system=wave", "leapfrog", 3, UNIFORM);
     chooses(LAYERS SOURCE, "fd", 8, VARIES);
     chooses(LINE "sources=({type=\"plane\",axis=\"x1\",at=0.5,frequency=2.0})",
-            "taylor", 3, UNIFORM);
-    chooses(LINE SOURCE "receivers=({position=[0.5],every=0.01})", "taylor", 3,
-            UNIFORM);
+            "leapfrog", 3, UNIFORM);
+    chooses(LINE SOURCE "receivers=({position=[0.5],every=0.01})", "leapfrog",
+            3, UNIFORM);
     chooses(LINE "sources=({type=\"plane wave\",from=[0.3],to=[0.6],"
                  "direction=[1.0],frequency=2.0})",
             "fd", 8, "auto: a plane wave comes from outside");
 }
 
 /* What leapfrog has not. */
-static void test_wave(void) {
+static void test_lacks(void) {
 #define LACKS UNIFORM "; leapfrog has no such "
     chooses(LINE "system=wave; output.fields=[\"u\"]", "leapfrog", 3, UNIFORM);
     chooses(LINE "system=wave; output.fields=[\"u\", \"v\"]", "taylor", 3,
@@ -157,6 +157,21 @@ static void test_wave(void) {
             "leapfrog", 3, UNIFORM);
     chooses(LINE "system=wave; parallel.halo_precision=single", "taylor", 3,
             LACKS "parallel.halo_precision");
+    chooses(LINE "output.fields=[\"p\"]", "leapfrog", 3, UNIFORM);
+    chooses(LINE "time.stages=4; time.cfl=0.3", "taylor", 3,
+            "auto: time.stages" BY_HERMITE);
+    chooses(LINE "time.cfl=1.0", "taylor", 3, LACKS "time.cfl");
+    chooses(LINE "output.fields=[\"v1\"]", "taylor", 3, LACKS "output.fields");
+    chooses(LINE "receivers=({position=[0.5],fields=[\"p\", \"p_x1\"]})",
+            "leapfrog", 3, UNIFORM);
+    chooses(LINE "receivers=({position=[0.5],fields=[\"p\", \"v1_x1\"]})",
+            "taylor", 3, LACKS "receivers.fields");
+    chooses(LINE "device.variant=parity-chains", "taylor", 3,
+            "auto: device.variant" BY_HERMITE);
+    chooses(LINE "device.variant=monolithic", "leapfrog", 3,
+            "auto: device.variant" BY_HERMITE);
+    chooses(LINE "device.variant=monolithic; boundary.x1=absorbing", "taylor",
+            3, "auto: device.variant" BY_HERMITE);
 }
 
 static void test_named(void) {
@@ -207,7 +222,7 @@ int main(void) {
     test_media();
     test_keys();
     test_sources();
-    test_wave();
+    test_lacks();
     test_named();
     test_refusals();
     for (int i = 0; i < 2; i++) {
