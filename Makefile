@@ -183,7 +183,7 @@ install: program ## to $(DESTDIR)$(PREFIX): program, examples, plots
 	install $(addprefix tools/,plot.py traces.py snapshots.py model.py film.py) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/tools/
 	install $(addprefix bench/,absorbing.py accuracy.py laboratory.py \
-	    media.py) \
+	    media.py scaling.py) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/bench/
 	install -m 644 $(wildcard params/*.cfg) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/params/

@@ -68,7 +68,7 @@ class Laboratory:
 
     def __init__(self, description, name, seconds):
         """seconds: the time limit on a CPU and on a GPU."""
-        self.name, self.seconds = name, seconds
+        self.name, self.seconds, self.launch = name, seconds, []
         self.parser = argparse.ArgumentParser(
             description=description,
             formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -94,6 +94,7 @@ class Laboratory:
         if "device" not in plan:
             raise Failure(plan.get("no_device", "no device"))
         self.device, self.backend = plan["device"], plan["backend"]
+        self.version = self.call(["--version", "--json"])["version"]
         found = self.call(["devices", "--json"])["devices"]
         mine = [d for d in found if d["name"] == self.device
                 and d["backend"] == self.backend]
@@ -107,7 +108,7 @@ class Laboratory:
 
     def call(self, command, ranks=1):
         """The JSON that a command prints."""
-        before = ["mpiexec", "-n", str(ranks)] if ranks > 1 else []
+        before = [*self.launch, str(ranks)] if ranks > 1 else []
         done = subprocess.run([*before, self.args.program, *command],
                               stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, check=False)
@@ -144,13 +145,16 @@ class Laboratory:
     # ---- results ----
 
     def write(self, rows, columns, text=""):
-        """Writes NAME.csv, its pictures and NAME.md, and prints the latter."""
+        """Writes NAME.csv, and unless text is None its pictures and NAME.md,
+        which is printed."""
         path = self.args.out / f"{self.name}.csv"
         with open(path, "w", newline="", encoding="utf-8") as file:
             table = csv.DictWriter(file, columns, lineterminator="\n")
             table.writeheader()
             for row in rows:
                 table.writerow({c: plain(row.get(c)) for c in columns})
+        if text is None:
+            return
         path.with_suffix(".md").write_text(text, encoding="utf-8")
         print(text, end="")
         if rows:

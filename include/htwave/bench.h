@@ -44,14 +44,9 @@ struct ht_bench {
     const char *directory;      /* of the results */
     int64_t side;               /* 0: chosen */
     double gib, seconds;        /* largest state; time per case */
-    double began;               /* start of the case, by ht_clock */
     int cells, rows, planes;    /* of the shape; 0: chosen */
     int stages;                 /* 0: all */
     bool csv, json;             /* on standard output */
-    struct ht_comm *comm;       /* NULL: one rank */
-    struct ht_halo_choice halo; /* between slabs */
-    bool show;                  /* only print scaling.csv */
-    bool usual;                 /* plan only the variants that "auto" chooses */
     int count, room;
     struct ht_bench_row *row;
     int left_out; /* number of rows skipped for lack of time */
@@ -60,18 +55,14 @@ struct ht_bench {
 
 struct ht_bench_case {
     const char *name, *help;
-    /* Adds rows with ht_bench_plan. NULL: finish does everything. */
+    /* Adds rows with ht_bench_plan_system. */
     enum ht_err (*plan)(struct ht_bench *bench,
                         const struct ht_bench_case *self);
     /* Prints its measured rows [first, last). NULL: nothing. */
     enum ht_err (*finish)(struct ht_bench *bench, int first, int last);
-    bool ranks; /* several ranks may run it together; it writes its own files
-                   and needs no limits of the device */
 };
 
 /* ---- bench_rows.c ---- */
-HT_CHECKED enum ht_err ht_bench_plan(struct ht_bench *bench,
-                                     const struct ht_bench_row *row);
 /* Rows of all systems, schemes, dimensions, orders, precisions, layouts and
  * variants of the sweep that apply; default orders 1..most. */
 HT_CHECKED enum ht_err ht_bench_plan_sweep(struct ht_bench *bench,
@@ -81,10 +72,6 @@ HT_CHECKED enum ht_err ht_bench_plan_sweep(struct ht_bench *bench,
 HT_CHECKED enum ht_err ht_bench_plan_system(struct ht_bench *bench,
                                             const struct ht_bench_row *like,
                                             int most);
-/* Refuses --orders and --stages that the scheme has not, for cases that take
- * finite differences. */
-HT_CHECKED enum ht_err ht_bench_check_scheme(const struct ht_bench *bench,
-                                             const struct ht_scheme *scheme);
 /* Measures planned rows [first, last), with progress. */
 HT_CHECKED enum ht_err ht_bench_measure(struct ht_bench *bench, int first,
                                         int last);
@@ -111,12 +98,10 @@ HT_CHECKED enum ht_err ht_bench_path(const struct ht_bench *bench,
 /* Appends one line of a table of rows; row NULL: the head. */
 void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text);
 
-/* ---- bench_cases.c, bench_scaling.c ---- */
+/* ---- bench_cases.c ---- */
 int ht_bench_case_count(void);
 const struct ht_bench_case *ht_bench_case_at(int index);
 /* What has taken the place of a case that is gone; NULL: it is none. */
 const char *ht_bench_case_gone(const char *name);
-HT_CHECKED enum ht_err ht_bench_scaling(struct ht_bench *bench, int first,
-                                        int last);
 
 #endif

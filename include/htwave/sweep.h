@@ -14,7 +14,7 @@ enum { HT_SWEEP_ORDERS = 16, HT_SWEEP_DIMS = 3 };
     {"--systems", "LIST", "of equations, as acoustic,advection"},         \
         {"--dims", "LIST", "dimensions, as 2,3"},                         \
         {"--orders", "LIST", "N, as 1,2,3; of fd the order in space"},    \
-        {"--schemes", "LIST", "taylor,leapfrog; of some cases fd, too"},  \
+        {"--schemes", "LIST", "taylor,leapfrog; bench: fd, too"},         \
         {"--precisions", "LIST", "single,double"},                        \
         {"--variants", "LIST", "of kernels"},                             \
         {"--layouts", "LIST", "tensor,blocked"},                          \

@@ -1,4 +1,4 @@
-/* The parts of htwave check that its flag --error shares. */
+/* The parts of htwave check, by its flags. */
 #ifndef HTWAVE_APP_CHECK_H
 #define HTWAVE_APP_CHECK_H
 
@@ -38,5 +38,11 @@ double ht_estimate_layer_cells(const struct ht_simulation *sim);
  * what they take. params: as read from the operands of args. */
 HT_CHECKED enum ht_err ht_check_error(const struct ht_args *args,
                                       const struct ht_params *params);
+
+/* ---- check_machine.c ---- */
+/* check --machine: prints strong and weak scaling of a run on a machine. No
+ * device is needed. */
+HT_CHECKED enum ht_err ht_check_machine(const struct ht_args *args,
+                                        const struct ht_params *params);
 
 #endif

@@ -5,8 +5,7 @@
 
 #include "commands.h"
 #include "htwave/bench.h"
-#include "htwave/ranks.h"
-#include "htwave/scaling.h"
+#include "htwave/comm.h"
 #include "htwave/stop.h"
 #include "htwave/tuning.h"
 
@@ -33,25 +32,6 @@ static enum ht_err read_whole(const struct ht_args *args, const char *flag,
     return HT_OK;
 }
 
-static enum ht_err read_halo(const struct ht_args *args,
-                             struct ht_halo_choice *out) {
-    static const char *const precisions[] = {"same", "single", "half"};
-    static const char *const transports[] = {"auto", "peer", "shared",
-                                             "staged"};
-    const char *precision = ht_args_value(args, "--halo-precision");
-    out->depth = 1;
-    out->transport = ht_args_value(args, "--transport");
-    TRY(ht_args_names("--transport", out->transport, 4, transports));
-    TRY(ht_args_names("--halo-precision", precision, 3, precisions));
-    for (int i = 0; precision != NULL && i < 3; i++)
-        if (strcmp(precision, precisions[i]) == 0)
-            out->precision = (enum ht_halo_precision)i;
-    TRY(read_whole(args, "--halo-depth", &out->depth));
-    REQUIRE(out->depth >= 1 && out->depth <= HT_SCALING_DEPTH, HT_ERR_INPUT,
-            "--halo-depth %d: must be 1..%d", out->depth, HT_SCALING_DEPTH);
-    return HT_OK;
-}
-
 static enum ht_err read_flags(const struct ht_args *args,
                               struct ht_bench *bench) {
     const char *directory = ht_args_value(args, "--out");
@@ -68,8 +48,6 @@ static enum ht_err read_flags(const struct ht_args *args,
     TRY(read_whole(args, "--planes", &bench->planes));
     TRY(read_whole(args, "--stages", &bench->stages));
     TRY(read_real(args, "--gib", 0.001, &bench->gib));
-    TRY(read_halo(args, &bench->halo));
-    bench->show = ht_args_value(args, "--show") != NULL;
     bench->side = side;
     return read_real(args, "--seconds", 0, &bench->seconds);
 }
@@ -122,13 +100,10 @@ static enum ht_err run_case(struct ht_bench *bench,
                             const struct ht_bench_case *c,
                             const struct ht_args *args) {
     int first = bench->count;
-    bench->began = ht_clock();
     if (ht_args_value(args, "--seconds") == NULL)
         bench->seconds = bench->info->gpu ? 600 : 60;
-    if (c->plan != NULL) {
-        TRY(c->plan(bench, c));
-        TRY(ht_bench_measure(bench, first, bench->count));
-    }
+    TRY(c->plan(bench, c));
+    TRY(ht_bench_measure(bench, first, bench->count));
     return c->finish != NULL ? c->finish(bench, first, bench->count) : HT_OK;
 }
 
@@ -166,41 +141,26 @@ static enum ht_err list_cases(void) {
     return err;
 }
 
-/* A case that several ranks may run together must be the only one. */
-static enum ht_err choose_cases(const struct ht_args *args,
-                                const struct ht_comm *comm,
-                                const struct ht_bench_case **together) {
-    const struct ht_bench_case *c = NULL;
-    *together = NULL;
-    for (int i = 0; i < args->count; i++) {
-        TRY(find_case(args->operand[i], &c));
-        if (c->ranks) *together = c;
-    }
-    REQUIRE(*together == NULL || args->count == 1, HT_ERR_INPUT,
-            "bench %s: must be the only case", (*together)->name);
-    REQUIRE(*together != NULL || ht_comm_size(comm) == 1, HT_ERR_INPUT,
-            "bench: only the case scaling runs on several ranks");
-    return HT_OK;
-}
-
 static enum ht_err run(struct ht_bench *bench, const struct ht_args *args) {
-    const struct ht_bench_case *together = NULL;
-    TRY(choose_cases(args, bench->comm, &together));
-    if (bench->show && together != NULL) return together->finish(bench, 0, 0);
-    TRY(ht_ranks_open(bench->comm, bench->sweep.backend, bench->sweep.device,
-                      &bench->device));
+    const struct ht_bench_case *c = NULL;
+    for (int i = 0; i < args->count; i++) TRY(find_case(args->operand[i], &c));
+    REQUIRE(ht_comm_size(args->comm) == 1, HT_ERR_INPUT,
+            "bench runs in one process, not on %d ranks: run it without "
+            "mpiexec; bench/scaling.py measures several",
+            ht_comm_size(args->comm));
+    TRY(ht_device_open(bench->sweep.backend, bench->sweep.device, 0,
+                       &bench->device));
     bench->info = ht_device_info(bench->device);
     TRY(ht_cache_directory(bench->sweep.cache, &bench->cache));
-    return together != NULL ? run_case(bench, together, args)
-                            : run_cases(bench, args);
+    return run_cases(bench, args);
 }
 
 enum ht_err ht_command_bench(const struct ht_args *args) {
-    struct ht_bench bench = {.gib = 6, .comm = args->comm};
+    struct ht_bench bench = {.gib = 6};
     if (ht_args_value(args, "--cases") != NULL) return list_cases();
     TRY(read_flags(args, &bench));
     ht_stop_watch();
-    enum ht_err err = ht_comm_agree(bench.comm, run(&bench, args));
+    enum ht_err err = ht_comm_agree(args->comm, run(&bench, args));
     ht_stop_unwatch();
     ht_device_close(bench.device);
     free(bench.row);

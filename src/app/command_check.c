@@ -10,7 +10,6 @@
 #include "commands.h"
 #include "htwave/disk.h"
 #include "htwave/observers.h"
-#include "htwave/predict.h"
 #include "htwave/report.h"
 
 /* ---- outputs ---- */
@@ -197,7 +196,7 @@ enum ht_err ht_command_check(const struct ht_args *args) {
                        &params));
     enum ht_err err = HT_OK;
     if (ht_args_value(args, "--machine") != NULL)
-        err = ht_predict_run(args, params);
+        err = ht_check_machine(args, params);
     else if (ht_args_value(args, "--error") != NULL)
         err = ht_check_error(args, params);
     else

@@ -10,7 +10,6 @@
 #include "commands.h"
 #include "htwave/comm.h"
 #include "htwave/params.h"
-#include "htwave/predict.h"
 #include "htwave/ranks.h"
 #include "htwave/stop.h"
 #include "htwave/sweep.h"
@@ -43,7 +42,9 @@ static const struct ht_command commands[] = {
                "which scheme, order and grid err by at most E, and their cost"},
               {"--wavelengths", "W",
                "for --error (default: time.end times the frequency)"},
-              HT_PREDICT_FLAGS},
+              {"--machine", "FILE", "predict times on many devices like that"},
+              {"--gpus", "LIST", "numbers of them (default 1,2,4,..4096)"},
+              {"--rate", "X", "cell half-steps/s of one (default: machine's)"}},
      .least = 1,
      .most = -1,
      .json = true,
@@ -104,19 +105,11 @@ static const struct ht_command commands[] = {
                "along each axis (default: what fits and ends "
                "soon)"},
               {"--gib", "G", "largest state of both grids (default 6)"},
-              {"--seconds", "X",
-               "for each case (default 600, 60 on a CPU; accuracy 300, 120)"},
+              {"--seconds", "X", "for each case (default 600, 60 on a CPU)"},
               {"--stages", "Q", "of the Taylor series (default: all)"},
               {"--group", "N", "cells along x1 per group (default: chosen)"},
               {"--rows", "N", "along x2 per group"},
               {"--planes", "N", "along x3 per group"},
-              {"--halo-depth", "K",
-               "scaling: half steps per exchange, 1..64 (default 1)"},
-              {"--halo-precision", "P",
-               "scaling: same (default), single, half"},
-              {"--transport", "T",
-               "scaling: auto (default), peer, shared, staged"},
-              {"--show", NULL, "scaling: only show what DIR holds"},
               {"--out", "DIR", "of the results (default bench-out)"},
               {"--csv", NULL, "rows as CSV on standard output"}},
      .most = -1,
@@ -126,15 +119,9 @@ static const struct ht_command commands[] = {
          "Writes bench.csv and bench.json; tools/plot.py draws the CSV. Every "
          "program is compared "
          "with the\nreference before it is timed.\n\n"
-         "accuracy: --schemes may name fd, and --orders are N of Hermite "
-         "methods "
-         "and orders\nin space of fd, each as far as a scheme has them. "
-         "Shorter: "
-         "fewer of --systems,\n--schemes, --orders, --precisions.\n\n"
-         "Under mpiexec only the case scaling runs: it times this number of "
-         "ranks, weak and\nstrong, adds rows to DIR/scaling.csv, and prints "
-         "all rows of that file. It is\nalways three-dimensional and ignores "
-         "--dims. After --seconds it begins no new\nmeasurement.",
+         "--orders are N of Hermite methods and orders in space of fd. "
+         "Wavelengths, "
+         "media,\nabsorbing layers and scaling: bench/*.py.",
      .run = ht_command_bench},
     {.name = "tune",
      .arguments = "[FILE [key=value ...]]",

@@ -269,19 +269,17 @@ static enum ht_err finish_table1(struct ht_bench *bench, int first, int last) {
 
 static const struct ht_bench_case cases[] = {
     {"rates", "variants x orders x precisions x systems (the default)",
-     plan_rates, NULL, false},
+     plan_rates, NULL},
     {"table1", "advection on 150^3 cells, 200 steps, beside the paper's times",
-     plan_table1, finish_table1, false},
+     plan_table1, finish_table1},
     {"interpolation", "naive against rolled interpolation (figures 1 and 2)",
-     plan_interpolation, NULL, false},
+     plan_interpolation, NULL},
     {"stages", "stages against performance (figures 3 and 4)", plan_stages,
-     NULL, false},
+     NULL},
     {"roofline", "single kernels under the device's limits (figure 5)",
-     plan_roofline, NULL, false},
-    {"q", "fewer stages and smaller steps against all stages", plan_q, finish_q,
-     false},
-    {"scaling", "this number of ranks (mpiexec) beside others measured before",
-     NULL, ht_bench_scaling, true},
+     plan_roofline, NULL},
+    {"q", "fewer stages and smaller steps against all stages", plan_q,
+     finish_q},
 };
 
 const char *ht_bench_case_gone(const char *name) {
@@ -290,6 +288,7 @@ const char *ht_bench_case_gone(const char *name) {
         {"accuracy", "python3 bench/accuracy.py"},
         {"fd", "bench rates --schemes fd"},
         {"media", "python3 bench/media.py"},
+        {"scaling", "python3 bench/scaling.py"},
     };
     for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
         if (strcmp(gone[i][0], name) == 0) return gone[i][1];

@@ -9,8 +9,8 @@
 
 /* ---- planning ---- */
 
-enum ht_err ht_bench_plan(struct ht_bench *bench,
-                          const struct ht_bench_row *row) {
+static enum ht_err add_row(struct ht_bench *bench,
+                           const struct ht_bench_row *row) {
     if (bench->count == bench->room) {
         size_t room = 2 * (size_t)bench->room + 64;
         struct ht_bench_row *more =
@@ -40,7 +40,7 @@ static bool wants_variant(const struct ht_bench *bench,
     if (bench->sweep.variants != NULL)
         return ht_args_listed(bench->sweep.variants, variant->name) ||
                (taken && ht_args_listed(bench->sweep.variants, "auto"));
-    return bench->usual ? taken : ht_variant_suits(variant, bench->info->gpu);
+    return ht_variant_suits(variant, bench->info->gpu);
 }
 
 /* Plans a row for every variant that applies. */
@@ -53,7 +53,7 @@ static enum ht_err plan_variants(struct ht_bench *bench,
         row.tuning.variant = ht_variant_at(v);
         if (wants_variant(bench, &spec, row.tuning.variant) &&
             ht_variant_refuses(row.tuning.variant, &spec) == NULL)
-            TRY(ht_bench_plan(bench, &row));
+            TRY(add_row(bench, &row));
     }
     return HT_OK;
 }
@@ -69,7 +69,7 @@ static enum ht_err plan_differences(struct ht_bench *bench,
     const int given = row.stages, most = given > 0 ? given : 2;
     row.tuning.block = 1;
     for (row.stages = given > 0 ? given : 1; row.stages <= most; row.stages++)
-        for (int density = 0; density < (bench->usual ? 1 : 2); density++) {
+        for (int density = 0; density < 2; density++) {
             row.density = density;
             TRY(plan_variants(bench, row));
         }
@@ -161,23 +161,6 @@ enum ht_err ht_bench_plan_sweep(struct ht_bench *bench,
             .of = of, .system = ht_system_at(s), .kernel = -1};
         if (ht_args_listed(bench->sweep.systems, row.system->name))
             TRY(ht_bench_plan_system(bench, &row, most));
-    }
-    return HT_OK;
-}
-
-enum ht_err ht_bench_check_scheme(const struct ht_bench *bench,
-                                  const struct ht_scheme *scheme) {
-    const bool fd = scheme->method == HT_FINITE_DIFFERENCES;
-    const struct ht_sweep *sweep = &bench->sweep;
-    REQUIRE(!fd || bench->stages <= 2, HT_ERR_INPUT,
-            "--stages %d: of %s at most 2", bench->stages, scheme->title);
-    for (int n = 0; n < sweep->norders; n++) {
-        REQUIRE(!fd || sweep->orders[n] % 2 == 0, HT_ERR_INPUT,
-                "--orders %d: of %s must be 2, 4 .. %d", sweep->orders[n],
-                scheme->title, 2 * HT_FD_RADIUS);
-        REQUIRE(fd || sweep->orders[n] <= HT_MAX_ORDER, HT_ERR_INPUT,
-                "--orders %d: N of %s must be 1..%d", sweep->orders[n],
-                scheme->name, HT_MAX_ORDER);
     }
     return HT_OK;
 }

@@ -712,6 +712,7 @@ static void add_times(const struct ht_simulation *sim,
     ht_fact(f, integer, "steps_done", run->steps);
     ht_fact(f, number, "wall_s", result->wall_s);
     ht_fact(f, number, "setup_s", setup);
+    ht_fact(f, number, "step_s", result->parallel.step.mean);
     ht_fact(f, number, "kernel_s", result->parallel.kernel.mean);
     ht_fact(f, number, "output_s", run->look_s);
     ht_fact(f, number, "selfcheck_ratio", sim->selfcheck_ratio);

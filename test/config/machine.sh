@@ -86,7 +86,7 @@ judge 'no steps: none of dG for one' \
 answers 'no steps: JSON' 0 check cube.cfg --machine "$one" time.end=0.0 --json
 judge 'no steps: no key for them' [ -z "$(number answer.txt dg_steps_for_one)" ]
 
-# ---- measured rows ----
+# ---- by hand ----
 
 cat >plain.cfg <<'CFG'
 name = "plain";
@@ -96,105 +96,26 @@ links = { bandwidth = 1.0; latency = 0.0; staged = false; };
 host = { copy = 1.0; };
 network = { bandwidth = 1.0; latency = 0.0; staged = false; };
 CFG
-head=kind,system,scheme,order,stages,precision,variant,layout,side,planes,ranks
-head=$head,depth,halo,transport,ms,interior_ms,boundary_ms,pack_ms,exposed_ms
-echo "$head,messages,bytes,verified,device,backend,driver,version" >head.csv
-
-# row KIND SIDE PLANES RANKS DEPTH MS EXPOSED [DEVICE BACKEND]: acoustic, N = 1
-row() {
-    echo "$1,acoustic,taylor,1,9,single,vector,tensor,$2,$3,$4,$5,same,shared," \
-        "$6,0,0,0,$7,2,0,0.1,${8:-A},${9:-opencl},1,1" | sed 's/ //'
-}
 sed 's/64, 64, 96/10, 10, 20/; s/order = 2/order = 1/' cube.cfg >small.cfg
 
-# One rank takes 40 us for 2 x 20 planes, 1 us each. Two ranks with 10 planes:
-# a half step has 9 us of interior, 1 of boundary; 100 nodes x 8 coefficients x
-# 4 fields x 4 bytes = 12 800 bytes leave and as many come, read and written:
-# 51 200 / 4e9 = 12.8 us; 12.8 us of travel, of which 9 are hidden. Weak: 19 of
-# 20 planes hide it all. The last row has none of one rank: at 1e8 cells/s its 5
-# planes take 0.25 us each, 3200 bytes 3.2 us to pack and to travel, 1 hidden.
-{
-    cat head.csv
-    row strong 10 20 1 1 0.04 0
-    row strong 10 20 2 1 0.06 0.009
-    row weak 10 20 1 1 0.04 0
-    row weak 10 40 2 1 0.07 0.004
-    row weak 5 10 2 1 0.02 0
-} >hand.csv
-answers 'by hand' 0 check small.cfg --machine plain.cfg \
-    --measured hand.csv --gpus 2 --json
-wanted='4e-05 5.32e-05 4e-05 6.56e-05 1.33e-05'
-off=$(column measured predicted_step_s | paste -s -d ' ' - |
-    awk -v w="$wanted" '{ n = split(w, want, " "); if (NF != n) m = 1
-        for (i = 1; i <= n; i++) { d = $i / want[i] - 1; if (d < 0) d = -d
-            if (d > m) m = d } } END { print (NR == 1) ? m + 0 : 1 }')
-judge "by hand: steps of five rows, off by $off (bound 1e-9)" below "$off" 1e-9
-exposed=$(column measured predicted_exposed_s | sed -n 2p)
+# At 1e8 cell half-steps/s one rank takes 40 us for 2 x 20 planes, 1 us each. Two
+# ranks with 10 planes: a half step has 9 us of interior, 1 of boundary; 100 nodes x
+# 8 coefficients x 4 fields x 4 bytes = 12 800 bytes leave and as many come, read and
+# written: 51 200 / 4e9 = 12.8 us; 12.8 us of travel, of which 9 are hidden. Weak: 19
+# of 20 planes hide it all.
+answers 'by hand' 0 check small.cfg --machine plain.cfg --rate 1e8 --gpus 2 --json
+step=$(column strong step_s)
+judge "by hand: strong, $step s" close "$step" 5.32e-05
+exposed=$(column strong exposed_s)
 judge "by hand: exposed $exposed s, not 7.6e-06" close "$exposed" 7.6e-06
-step=$(column measured step_s | sed -n 2p)
-judge "by hand: measured $step s" close "$step" 6e-05
+step=$(column weak step_s)
+judge "by hand: weak, $step s" close "$step" 6.56e-05
 judge "by hand: rate $(number answer.txt rate)" \
     close "$(number answer.txt rate)" 1e8
-step=$(column strong step_s)
-judge "by hand: the table beside it, $step s" close "$step" 5.32e-05
-answers 'by hand: text' 0 check small.cfg --machine plain.cfg \
-    --measured hand.csv --gpus 2
-# ratio 0.06 / 0.0532
-judge 'by hand: the line of two ranks' grep -q \
-    '^  strong  *2  *10^2 x 20  *1  *0.06  *0.0532  *1.128  *0.009  *0.0076$' \
-    answer.txt
-judge 'by hand: the row without one of one rank says so' \
-    [ "$(grep ' 5^2 x 10 ' answer.txt | grep -c 'at the rate above$')" = 1 ]
-judge 'by hand: no other row does' \
-    [ "$(grep -c 'at the rate above' answer.txt)" = 1 ]
-judge 'nothing infinite' [ "$(grep -ciE 'inf|nan' answer.txt)" = 0 ]
-
-# rate_of NAME RATE FROM ARGUMENT...: the rate taken from rates.csv
-rate_of() {
-    name=$1 value=$2 from=$3
-    shift 3
-    answers "$name" 0 check cube.cfg grid.order=1 --machine plain.cfg \
-        --measured rates.csv --gpus 1 --json "$@"
-    rate=$(number answer.txt rate)
-    judge "$name: rate $rate, by hand $value" close "$rate" "$value"
-    judge "$name: from $from" grep -q "\"rate_from\": \"$from\"" answer.txt
-}
-# 2 x 20^3 and 2 x 40^3 cell half-steps in these times: 2.5e8, later 2e8, and 1e8
-# per second
-{
-    cat head.csv
-    row weak 20 20 1 1 0.064 0
-    row weak 20 20 1 1 0.08 0
-    row weak 40 40 1 1 1.28 0
-} >rates.csv
-row_of_a='measured on one rank: A, opencl,'
-rate_of 'planes like the large ones' 1e8 "$row_of_a 40^2 x 40 cells" \
-    'grid.cells=[40,40,40]'
-rate_of 'planes like the small ones, measured twice' 2e8 \
-    "$row_of_a 20^2 x 20 cells" 'grid.cells=[20,20,80]'
-rate_of 'planes nearer to the large ones' 1e8 "$row_of_a 40^2 x 40 cells" \
-    'grid.cells=[58,15,10]'
-row weak 40 40 1 1 0.64 0 B cuda >>rates.csv
-rate_of 'the faster of two devices' 2e8 \
-    'measured on one rank: B, cuda, 40^2 x 40 cells' 'grid.cells=[40,40,40]'
-answers 'no rows of such a problem' 0 check cube.cfg grid.order=1 \
-    time.stages=8 --machine plain.cfg --gpus 1 --json
-expected=$(number answer.txt rate)
-rate_of 'no rows of such a problem' "$expected" 'a fraction of its limits' \
-    time.stages=8
-rate_of 'rate given' 7e7 given --rate 7e7
-
-# The same cells where c varies: another problem.
-answers 'varying medium, not measured' 0 check cube.cfg grid.order=1 \
-    time.scheme=taylor medium.type=expression 'medium.c="1 + x1"' --machine plain.cfg --gpus 1 \
-    --json
-expected=$(number answer.txt rate)
-rate_of 'varying medium' "$expected" 'a fraction of its limits' \
-    time.scheme=taylor medium.type=expression 'medium.c="1 + x1"'
-judge 'varying medium: says why' \
-    grep -q '^note: .*uniform media, but this medium varies' message.txt
-judge 'varying medium: no row beside it' \
-    grep -q '"measured": \[\]' answer.txt
+judge 'by hand: the rate is given' grep -q '"rate_from": "given"' answer.txt
+answers 'no rate' 0 check small.cfg --machine plain.cfg --gpus 2 --json
+judge 'no rate: a fraction of its limits' \
+    grep -q '"rate_from": "a fraction of its limits"' answer.txt
 
 # ---- a large varying medium ----
 
@@ -268,18 +189,11 @@ refuses 'rate 0' 'rate 0: must be > 0' --machine "$one" --rate 0
 refuses 'flags of a machine' 'gpus: needs --machine' --gpus 4
 refuses 'two dimensions' 'grid.cells = .*three dimensions' --machine "$one" \
     'grid.cells=[8,8]'
-refuses 'no table' 'none.csv: no such file' --machine "$one" --measured none.csv
-echo 'kind,ms' >other.csv
-refuses 'another table' 'other.csv: the first line' --machine "$one" \
-    --measured other.csv
-
 # Before the medium is looked at, whose values here would be refused.
 sed -i -e 's/"acoustic";/&\nmedium = { type = "expression"; c = "x1-2"; };/' cube.cfg
 refuses 'bad medium' 'medium.c = .*gives c = -2' --machine "$one"
 refuses 'GPUs before the medium' 'gpus 0: must be' --machine "$one" --gpus 0
 refuses 'rate before the medium' 'rate 0: must be' --machine "$one" --rate 0
-refuses 'table before the medium' 'none.csv: no such file' --machine "$one" \
-    --measured none.csv
 refuses 'two dimensions before the medium' 'three dimensions' --machine "$one" \
     'grid.cells=[8,8]'
 
