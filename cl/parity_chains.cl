@@ -26,9 +26,9 @@
  * are not zero yet; lambda^m and factorials are in the weights of P and S.
  *
  * For one field after the other the work-items of a cell share the units, runs
- * of HT_CHUNK coefficients in the order of storage: read them at the vertices,
+ * of HT_CHUNK coefficients: read them at the vertices,
  * form the sums of all classes, and exchange these through local memory,
- *     values[class][cell][storage index],
+ *     values[class][cell][coefficient],
  * which takes the results, too, with the field in place of the class. Rows are
  * padded so that neither side of the exchange has bank conflicts. In three
  * dimensions a work-item keeps the sums of its units over the upper face in
@@ -37,6 +37,29 @@
  * since this is the lower face of the next target. Units of the next field are
  * read while the lines of this one are multiplied.
  */
+/* Fields by slot: partners by axis, then the scalar, field 0. Materials of a
+ * target are the same on all axes. The macros are for HT_EACH_PARTNER. */
+#define HT_CHOOSE_PARTNER(axis, f, tp, tv, mp, mv) \
+    if (slot == axis) chosen = src##f;
+HT_INLINE HT_GLOBAL const real *
+ht_field_source(const int slot HT_EACH_SRC(HT_SRC_PARAM)) {
+    HT_GLOBAL const real *chosen = src0;
+    HT_EACH_PARTNER(HT_CHOOSE_PARTNER)
+    return chosen;
+}
+
+/* Uniform ones are in the factors of the axes. */
+#if HT_MEDIUM_DEGREE < 0
+#define HT_MATERIAL(m) 1
+#else
+#define HT_MATERIAL(m) medium##m[node]
+#endif
+#define HT_GET_MATERIALS(axis, f, tp, tv, mp, mv) \
+    if (axis == 0) {                              \
+        of_scalar = HT_MATERIAL(mp);              \
+        of_partner = HT_MATERIAL(mv);             \
+    }
+
 #define HT_P1 HT_N1 /* positions per axis */
 #define HT_P2 HT_N2
 #define HT_P3 HT_N3
@@ -76,16 +99,6 @@
     for (int a2 = 0; a2 < HT_H2; a2++) HT_UNROLL \
     for (int a1 = 0; a1 < HT_H1; a1++)
 
-/* The coefficient at a storage index; not one: a gap. */
-#if HT_SORTED
-#define HT_COEF_AT(s) ht_storage_coef[s]
-#define HT_STORED_AT(i) ht_storage_index[i]
-#else
-#define HT_COEF_AT(s) (s)
-#define HT_STORED_AT(i) (i)
-#endif
-#define HT_IS_COEF(i) ((i) >= 0 && (i) < HT_POSITIONS)
-
 /* A work-item in its group, and what the group shares. */
 struct ht_team {
     int item, c;   /* the work-item and its cell */
@@ -100,22 +113,19 @@ struct ht_team {
     HT_LOCAL const real *tables;
 };
 
-/* Storage index of value q of the work-item's unit number n. */
+/* Coefficient of value q of the work-item's unit number n. */
 #define HT_PLACE(t, n, q) \
     (((t)->g + (unsigned)((n)*HT_CORNERS)) * HT_CHUNK + (q))
 
-/* The bits i_k mod 2 of the coefficient at a storage index. */
-HT_INLINE unsigned ht_bits_of(const unsigned s) {
-    const unsigned i = (unsigned)HT_COEF_AT(s);
+/* The bits i_k mod 2 of a coefficient. */
+HT_INLINE unsigned ht_bits_of(const unsigned i) {
     return (i % HT_N1 & 1u) | (i / HT_N1 % HT_N2 & 1u) << 1 |
            (i / (HT_N1 * HT_N2) & 1u) << 2;
 }
 /* Those of the coefficient at HT_PLACE, computed once where units are not parts
- * of a row of coefficients. Where coefficients are sorted, both of a pair
- * belong to one class. */
-#if HT_SORTED || HT_N1 % HT_CHUNK != 0
-#define HT_BITS(t, n, q) \
-    ((t)->bits >> 3 * ((n)*HT_CHUNK + ((q) & ~HT_SORTED & (HT_CHUNK - 1))))
+ * of a row of coefficients. */
+#if HT_N1 % HT_CHUNK != 0
+#define HT_BITS(t, n, q) ((t)->bits >> 3 * ((n)*HT_CHUNK + (q)))
 #else
 #define HT_BITS(t, n, q) ht_bits_of(HT_PLACE(t, n, q))
 #endif
@@ -267,8 +277,7 @@ HT_INLINE void ht_get_sums(HT_LOCAL const real *row, real b[HT_POSITIONS]) {
         ht_widen(*(HT_LOCAL const ht_wide *)(row + s), v);
         HT_UNROLL
         for (int q = 0; q < HT_WIDE; q++)
-            if (s + q < HT_PADDED_COEFS && HT_IS_COEF(HT_COEF_AT(s + q)))
-                b[HT_COEF_AT(s + q)] = v[q];
+            if (s + q < HT_POSITIONS) b[s + q] = v[q];
     }
 }
 
@@ -492,9 +501,8 @@ HT_INLINE void ht_put_result(const struct ht_team *t, const int f, const int p,
     if (a2 > 0) factor *= back[2 + (p >> 1 & 1)];
     if (a3 > 0) factor *= back[4 + (p >> 2 & 1)];
     if (i1 <= HT_ORDER && i2 <= HT_ORDER && i3 <= HT_ORDER)
-        t->values[f * HT_CLASS + t->c * HT_ROW +
-                  HT_STORED_AT((i3 * HT_N2 + i2) * HT_N1 + i1)] =
-            value * factor;
+        t->values[f * HT_CLASS + t->c * HT_ROW + (i3 * HT_N2 + i2) * HT_N1 +
+                  i1] = value * factor;
 }
 
 #define HT_PUT_PARTNER(axis, f, tp, tv, mp, mv)                                \
@@ -510,13 +518,12 @@ HT_INLINE void ht_put_result(const struct ht_team *t, const int f, const int p,
         }                                                                      \
     }
 
-/* Zeros in the gaps between the coefficients of a field, by one of the
- * work-items of a cell. */
+/* Zeros behind the coefficients of a field, by one of the work-items of a cell.
+ */
 HT_INLINE void ht_put_gaps(const struct ht_team *t, const int f) {
     HT_UNROLL
-    for (int s = 0; s < HT_PADDED_COEFS; s++)
-        if (t->g == 0 && !HT_IS_COEF(HT_COEF_AT(s)))
-            t->values[f * HT_CLASS + t->c * HT_ROW + s] = 0;
+    for (int s = HT_POSITIONS; s < HT_PADDED_COEFS; s++)
+        if (t->g == 0) t->values[f * HT_CLASS + t->c * HT_ROW + s] = 0;
 }
 #define HT_PUT_GAPS(slot, f) ht_put_gaps(t, f);
 

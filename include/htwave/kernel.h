@@ -131,9 +131,9 @@ struct ht_variant {
     int medium;       /* the most general kind of medium: HT_UNIFORM .. */
     bool blocks;      /* needs the half step as parity blocks (blocks.h) */
     bool series;      /* sums the Taylor series term by term on the device */
-    /* Orders of coefficients in which it reads and writes a state. */
-    enum { HT_READS_PLAIN = 1, HT_READS_SORTED = 2, HT_READS_ANY = 3 } layouts;
-    bool counts32; /* uses 32-bit node indices */
+    bool sorted;      /* its state's coefficients are sorted by parity */
+    bool any_order;   /* computes such states, too */
+    bool counts32;    /* uses 32-bit node indices */
     /* On GPUs: the most planes that a group takes by equal groups
      * (ht_step_launch), where a march for many groups would be shorter. */
     int even_planes;

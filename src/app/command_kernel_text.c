@@ -105,8 +105,7 @@ static enum ht_err write_turn(const char *directory, int ptx, int turn,
                                .trim = true,
                                .ptx = ptx,
                                .ptx_own = ptx == OWN,
-                               .sorted = ht_variant_at(v)->layouts ==
-                                         HT_READS_SORTED};
+                               .sorted = ht_variant_at(v)->sorted};
         spec.fp64 = (spec.sorted ? turn / 2 : turn + v) % 2 != 0;
         spec.medium_degree = varies ? degrees[(turn / 2 + v) % 3] : -1;
         if (!possible(ht_variant_at(v), &spec)) spec.medium_degree = -1;

@@ -95,7 +95,6 @@ const struct ht_variant ht_variant_parity_chains = {
                "target, in registers (media constant per node)",
     .medium = HT_PER_NODE,
     .series = true,
-    .layouts = HT_READS_ANY,
     .refuses = refuses,
     .pays = pays,
     .made_for = HT_FOR_GPU,
@@ -103,5 +102,5 @@ const struct ht_variant ht_variant_parity_chains = {
     .shape = choose_shape,
     .cost = ht_cost_series,
     .files = {"common.cl", "packs.cl", "wide.cl", "ptx.cl", "vertices.cl",
-              "partners.cl", "parity_chains.cl"},
+              "parity_chains.cl"},
     .stage = {{HT_STAGE_STEP, "ht_parity_chains"}}};

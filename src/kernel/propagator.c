@@ -171,7 +171,6 @@ const struct ht_variant ht_variant_propagator = {
     .meaning = "the half step as dense parity blocks, targets along x1 as "
                "vectors; for CPUs (uniform media)",
     .medium = HT_UNIFORM,
-    .layouts = HT_READS_ANY,
     .blocks = true,
     .refuses = ht_blocks_refuse,
     .made_for = HT_FOR_CPU,

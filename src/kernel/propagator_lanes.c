@@ -80,12 +80,11 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks,
                                  const struct ht_spec *spec,
                                  const struct ht_shape *shape,
                                  struct ht_operator *out) {
-    int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage),
-                               most = 0;
-    struct ht_sizes z = ht_sizes_of(spec);
-    int coefs = z.n1 * z.n2 * z.n3, *bits = NULL, *target = NULL;
-    int entries = blocks->sources / coefs * padded_coefs;
-    int targets = ht_slots(spec->dst, z.fields) * padded_coefs;
+    int storage[HT_MAX_COEFS], most = 0, *bits = NULL, *target = NULL;
+    const int padded = ht_storage_order(spec, storage);
+    const int coefs = (int)coefs_of(spec);
+    const int entries = blocks->sources / coefs * padded;
+    const int targets = ht_slots(spec->dst, spec->eq->nfields) * padded;
     double *value = NULL;
     (void)shape;
     for (int g = 0; g < blocks->blocks; g++)
@@ -96,15 +95,14 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks,
         err = HT_ALLOC(value, (int64_t)blocks->blocks * most * entries);
     for (int e = 0; err == HT_OK && e < targets; e++) target[e] = -1;
     for (int s = 0; err == HT_OK && s < blocks->sources; s++)
-        bits[ht_storage_entry(s, coefs, padded_coefs, storage)] =
-            blocks->parity[s];
+        bits[ht_storage_entry(s, coefs, padded, storage)] = blocks->parity[s];
     for (int g = 0; err == HT_OK && g < blocks->blocks; g++)
         for (int r = 0; r < blocks->rows[g]; r++) {
-            target[ht_storage_entry(blocks->row[g][r], coefs, padded_coefs,
+            target[ht_storage_entry(blocks->row[g][r], coefs, padded,
                                     storage)] = g * most + r;
             for (int s = 0; s < blocks->sources; s++)
                 value[(int64_t)(g * most + r) * entries +
-                      ht_storage_entry(s, coefs, padded_coefs, storage)] =
+                      ht_storage_entry(s, coefs, padded, storage)] =
                     blocks->entry[g][(int64_t)r * blocks->sources + s];
         }
     if (err == HT_OK) {
@@ -129,7 +127,6 @@ const struct ht_variant ht_variant_propagator_lanes = {
     .meaning = "the half step as dense parity blocks that are literals of the "
                "program, a work-item per target (uniform media)",
     .medium = HT_UNIFORM,
-    .layouts = HT_READS_ANY,
     .blocks = true,
     .refuses = refuses,
     .pays = pays,

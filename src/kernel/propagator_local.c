@@ -160,7 +160,6 @@ const struct ht_variant ht_variant_propagator_local = {
     .meaning = "the half step as dense parity blocks through local memory, for "
                "any GPU (uniform media)",
     .medium = HT_UNIFORM,
-    .layouts = HT_READS_PLAIN,
     .blocks = true,
     .refuses = refuses,
     .made_for = HT_FOR_GPU,

@@ -78,7 +78,6 @@ const struct ht_variant ht_variant_separable = {
     .meaning = "a one-dimensional half step along each axis (constant "
                "velocity)",
     .medium = HT_UNIFORM,
-    .layouts = HT_READS_PLAIN,
     .even_planes = 4,
     .refuses = refuses,
     .shape = choose_shape,

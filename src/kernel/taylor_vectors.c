@@ -52,7 +52,6 @@ const struct ht_variant ht_variant_vector = {
     .made_for = HT_FOR_CPU,
     .medium = HT_POLYNOMIALS,
     .series = true,
-    .layouts = HT_READS_ANY,
     .shape = choose_shape,
     .cost = ht_cost_series,
     .files = {"common.cl", "loose.cl", "vectors.cl", "taylor_vectors.cl"},

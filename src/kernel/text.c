@@ -148,25 +148,6 @@ void ht_text_ints(struct ht_text *out, const char *name, const int *values,
     ht_text_add(out, "};\n");
 }
 
-static void add_places(const struct ht_spec *spec, struct ht_text *out) {
-    int storage[HT_MAX_COEFS], coefs = 1;
-    const int padded = ht_storage_order(spec, storage);
-    for (int k = 0; k < spec->eq->dims; k++) coefs *= spec->order + 1;
-    ht_text_add(out,
-                "/* storage index of each coefficient, and back; gaps: -1 */\n"
-                "HT_TABLE const int ht_storage_index[%d] = {",
-                coefs);
-    for (int i = 0; i < coefs; i++)
-        ht_text_add(out, "%s%d", i ? ", " : "", storage[i]);
-    ht_text_add(out, "};\nHT_TABLE const int ht_storage_coef[%d] = {", padded);
-    for (int s = 0; s < padded; s++) {
-        int i = coefs - 1;
-        while (i >= 0 && storage[i] != s) i--;
-        ht_text_add(out, "%s%d", s ? ", " : "", i);
-    }
-    ht_text_add(out, "};\n");
-}
-
 /* The number among the equations' layers of the one that a field belongs to, -1
  * for none. */
 static int layer_of(const struct ht_equations *eq, int field) {
@@ -223,7 +204,11 @@ static void add_tables(const struct ht_spec *spec, const struct ht_sizes *z,
     for (int i = 0; i < 2 * n; i++)
         ht_text_add(out, "%s%d", i ? ", " : "", i < n ? 0 : i - n + 1);
     ht_text_add(out, "};\n");
-    if (ht_spec_sorts(spec)) add_places(spec, out);
+    if (ht_spec_sorts(spec)) {
+        int storage[HT_MAX_COEFS];
+        (void)ht_storage_order(spec, storage);
+        ht_text_ints(out, "storage_index", storage, z->n1 * z->n2 * z->n3);
+    }
     add_layers(spec, z, out);
     ht_text_add(out,
                 "/* of the fields stored on the source grid, by slot */\n"

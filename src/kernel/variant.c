@@ -41,7 +41,7 @@ const char *ht_variant_refuses(const struct ht_variant *variant,
                                     : "it is for Hermite methods";
     if (spec->eq->nmemory > 0 && !variant->layers)
         return "it does not compute absorbing layers";
-    if (spec->sorted && (variant->layouts & HT_READS_SORTED) == 0)
+    if (spec->sorted && !variant->sorted && !variant->any_order)
         return "it does not read coefficients sorted by parity";
     if (spec->medium_degree > variant->medium)
         return variant->medium == HT_UNIFORM ? "it needs a uniform medium"

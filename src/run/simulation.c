@@ -414,8 +414,7 @@ const char *ht_simulation_precision(const struct ht_simulation *sim) {
 }
 
 const char *ht_simulation_layout(const struct ht_simulation *sim) {
-    if (sim->tuning.variant != NULL &&
-        (sim->tuning.variant->layouts & HT_READS_PLAIN) == 0)
+    if (sim->tuning.variant != NULL && sim->tuning.variant->sorted)
         return "sorted";
     return sim->tuning.block > 1 ? "blocked" : "tensor";
 }

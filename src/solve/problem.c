@@ -66,11 +66,8 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
                  (tuning->fp64 ? DBL_EPSILON : FLT_EPSILON) / 2};
     if (problem->eq->nmemory > 0) spec.noise = 0; /* of layers none is known */
     spec.sorted =
-        tuning->sorted || (tuning->variant != NULL &&
-                           (tuning->variant->layouts & HT_READS_PLAIN) == 0);
-    if (spec.sorted) {
-        spec.block = spec.fp64 ? 2 : 4;
-    }
+        tuning->sorted || (tuning->variant != NULL && tuning->variant->sorted);
+    if (spec.sorted) spec.block = spec.fp64 ? 2 : 4;
     for (int t = 0; t < problem->eq->nterms; t++) {
         const struct ht_term *term = &problem->eq->term[t];
         spec.scale[t] = problem->dt / 2 * term->coef;

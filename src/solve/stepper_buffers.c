@@ -132,7 +132,7 @@ static struct ht_buffer **place_of(struct ht_device_stepper *t,
 static bool leaves_gaps(const struct ht_device_stepper *t) {
     bool leaves = false;
     for (int i = 0; i < t->sets; i++)
-        leaves = leaves || t->set[i].variant->layouts != HT_READS_SORTED;
+        leaves = leaves || !t->set[i].variant->sorted;
     return leaves && t->spec.sorted && t->padded_coefs > t->coefs;
 }
 

@@ -1,8 +1,8 @@
-/* The order of coefficients belongs to the state, not to a variant. Every
- * variant that reads coefficients sorted by parity is compared with the oracle
- * on such a state, and two variants work on one state: one from the primary
- * grid, the other from the dual one. Judged like variants.h: largest difference
- * over the bound that rounding allows, 1 being the most.
+/* The order of coefficients belongs to the state, not to a variant: monolithic,
+ * which computes layers beside kernels on tensor cores, is compared with the
+ * oracle on a state whose coefficients are sorted by parity. Judged like
+ * variants.h: largest difference over the bound that rounding allows, 1 being
+ * the most.
  */
 #include "compiler.h"
 #include "open_device.h"
@@ -41,75 +41,27 @@ static void make_scene(struct scene *s, int dims, int order, int degree) {
     s->problem.medium = &s->problem;
 }
 
-static enum ht_err create(const struct scene *s, const char *name, bool fp64,
+static enum ht_err create(const struct scene *s, bool fp64,
                           struct ht_kernels *out) {
     struct ht_tuning tuning = {.fp64 = fp64, .sorted = true, .trim = true};
     const struct ht_spec spec =
         ht_problem_spec(&s->problem, &tuning, HT_PRIMARY);
-    tuning.variant = ht_variant_find(name, &spec, false);
+    tuning.variant = ht_variant_find("monolithic", &spec, false);
     tuning.block = spec.block;
     return ht_kernels_create(&s->problem, s->device, &tuning, NULL, out);
 }
 
-static void judge(const struct scene *s, const struct ht_kernels *kernels,
-                  const char *name, bool fp64) {
-    double worst = 0;
-    enum ht_err err =
-        ht_verify_kernels(&s->problem, s->device, kernels, &worst);
-    if (err != HT_OK)
-        TEST_CHECK(false, "%s: %s", name, ht_err_message());
-    else
-        TEST_BELOW(worst, 1.0, "%s, %d-D, N = %d, %s", name, s->eq.dims,
-                   s->grid.order, fp64 ? "double" : "single");
-}
-
-static void run_one(const struct scene *s, const struct ht_variant *row,
-                    bool fp64) {
+static void run(struct scene *s, int dims, bool fp64) {
     struct ht_kernels kernels = {0};
-    if (create(s, row->name, fp64, &kernels) == HT_OK)
-        judge(s, &kernels, row->name, fp64);
-    else
-        TEST_CHECK(false, "%s: %s", row->name, ht_err_message());
+    double worst = 0;
+    make_scene(s, dims, 2, -1);
+    enum ht_err err = create(s, fp64, &kernels);
+    if (err == HT_OK)
+        err = ht_verify_kernels(&s->problem, s->device, &kernels, &worst);
+    TEST_BELOW(err ? (double)NAN : worst, 1.0, "%d-D, %s%s%s", dims,
+               fp64 ? "double" : "single", err ? ": " : "",
+               err ? ht_err_message() : "");
     ht_kernels_destroy(&kernels);
-}
-
-/* The half step from the dual grid by the second variant. */
-static void run_two(const struct scene *s, const char *first,
-                    const char *second, bool fp64) {
-    struct ht_kernels one = {0}, two = {0};
-    char name[80];
-    snprintf(name, sizeof name, "%s, then %s", first, second);
-    enum ht_err err = create(s, first, fp64, &one);
-    if (err == HT_OK) err = create(s, second, fp64, &two);
-    if (err == HT_OK) {
-        struct ht_kernels mixed = one;
-        mixed.step[1] = two.step[0];
-        judge(s, &mixed, name, fp64);
-    } else {
-        TEST_CHECK(false, "%s: %s", name, ht_err_message());
-    }
-    ht_kernels_destroy(&one);
-    ht_kernels_destroy(&two);
-}
-
-static void run_variants(struct scene *s, int dims, int order, bool fp64,
-                         bool optimised) {
-    make_scene(s, dims, order, -1);
-    for (int v = 0; v < ht_variant_count(); v++) {
-        const struct ht_variant *row = ht_variant_at(v);
-        const struct ht_tuning tuning = {
-            .fp64 = fp64,
-            .sorted = true,
-            .ptx = ht_device_info(s->device)->ptx,
-            .ptx_own = ht_device_info(s->device)->ptx_own};
-        const struct ht_spec spec =
-            ht_problem_spec(&s->problem, &tuning, HT_PRIMARY);
-        const char *why = ht_variant_refuses(row, &spec);
-        if (why == NULL) why = ht_variant_lacks(row, ht_device_info(s->device));
-        if (why != NULL || row->layouts == HT_READS_PLAIN) continue;
-        if (row->layouts == HT_READS_ANY && test_optimises(row) == optimised)
-            run_one(s, row, fp64);
-    }
 }
 
 /* Transfers by several threads: what is put with some of them is got with
@@ -151,7 +103,7 @@ static void run_threads(struct scene *s) {
     make_scene(s, 2, 2, -1);
     s->grid.cells[0] = 90;
     s->grid.cells[1] = 81;
-    enum ht_err err = create(s, "monolithic", false, &kernels);
+    enum ht_err err = create(s, false, &kernels);
     if (err == HT_OK) err = transfer(s, &kernels, &wrong);
     TEST_CHECK(err == HT_OK && wrong == 0,
                "transfers by threads: %.0f values differ %s", wrong,
@@ -181,19 +133,10 @@ int main(void) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("layouts");
     }
-    bool fp64 = ht_device_info(s.device)->fp64;
     check_refusal();
-    run_variants(&s, 2, 2, false, true);
-    if (fp64) run_variants(&s, 3, 2, true, true);
-    make_scene(&s, 2, 2, -1);
-    run_two(&s, "monolithic", "propagator", false);
-    run_two(&s, "propagator", "vector", false);
-    make_scene(&s, 2, 2, 0);
-    run_two(&s, "parity-chains", "monolithic", fp64);
+    run(&s, 2, false);
+    if (ht_device_info(s.device)->fp64) run(&s, 3, true);
     run_threads(&s);
-    test_optimise(false); /* all that follow */
-    run_variants(&s, 2, 2, false, false);
-    if (fp64) run_variants(&s, 3, 2, true, false);
     ht_device_close(s.device);
     return test_end("layouts");
 }
