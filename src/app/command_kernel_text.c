@@ -12,6 +12,7 @@
 
 #include "commands.h"
 #include "htwave/fd_layers.h"
+#include "htwave/rows.h"
 #include "htwave/simulation.h"
 #include "htwave/sponge.h"
 
@@ -267,6 +268,13 @@ static enum ht_err write_samplers(const char *directory) {
         ht_text_add(&path, "%s/fd_sample_%s.cl", directory,
                     fp64 ? "double" : "single");
         err = ht_fd_sampler_text(fp64, ht_point_nodes(8), 64, &text);
+        err = write_text(err, &path, &text);
+        if (err != HT_OK) break;
+        const struct ht_rows_shape shape = {
+            .fp64 = fp64, .block = fp64 ? 2 : 4, .coefs = 16, .nodes = 4};
+        ht_text_add(&path, "%s/rows_%s.cl", directory,
+                    fp64 ? "double" : "single");
+        err = ht_rows_text(&shape, &text);
         err = write_text(err, &path, &text);
     }
     return err;

@@ -9,9 +9,6 @@
 #include "methods.h"
 #include "sampler_private.h"
 
-/* Values of the ring, and its slots at most and at least. */
-enum { RING_VALUES = 1 << 21, MOST_SLOTS = 1024, LEAST_SLOTS = 16 };
-
 struct sampler {
     struct ht_fd_stepper *stepper;
     struct ht_fd_probes probes;
@@ -21,12 +18,6 @@ struct sampler {
     double *sums;  /* [slot][item] */
 };
 
-static int64_t slots_of(int64_t parts) {
-    int64_t slots = RING_VALUES / (parts > 0 ? parts : 1);
-    if (slots > MOST_SLOTS) slots = MOST_SLOTS;
-    return slots < LEAST_SLOTS ? LEAST_SLOTS : slots;
-}
-
 static int64_t most_parts(const struct ht_plan *plan) {
     return plan->receivers->traces *
            (plan->grid.dims > 2 ? plan->grid.point_nodes + 1 : 1);
@@ -35,7 +26,7 @@ static int64_t most_parts(const struct ht_plan *plan) {
 int64_t ht_differences_sampler_bytes(const struct ht_plan *plan, bool fp64) {
     const int64_t parts = most_parts(plan);
     return ht_fd_sampler_bytes(plan->grid.point_nodes + 1,
-                               plan->receivers->traces, parts, slots_of(parts),
+                               plan->receivers->traces, parts, ht_sampler_slots(parts),
                                fp64);
 }
 
@@ -136,7 +127,7 @@ static enum ht_err list_parts(const struct ht_plan *plan, struct sampler *s,
         out->first[t + 1] = s->parts;
     }
     out->parts = s->parts;
-    out->period = s->probes.slots = slots_of(most);
+    out->period = s->probes.slots = ht_sampler_slots(most);
     TRY(HT_ALLOC(s->probes.level, s->probes.slots));
     return HT_ALLOC(s->sums, s->probes.slots * s->probes.items);
 }

@@ -8,37 +8,43 @@
  * axis. At last H^T makes weights of the vertices' derivatives of it. A part is
  * the sum over one field's at the vertices in one x3 plane; in fewer dimensions
  * there is one plane. On a vertex the value takes that vertex alone, exactly:
- * H and powers of 1/2 are dyadic.
+ * H and powers of 1/2 are dyadic. On a device parts are rows of htwave/rows.h,
+ * read after each time step; the reference's are added here.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "htwave/resampler.h"
+#include "htwave/rows.h"
 #include "methods.h"
 #include "sampler_private.h"
+#include "stepper_private.h"
 
-enum { MOST_TERMS = 2 * (HT_MAX_ORDER + 1) };
+enum { MOST_TERMS = 2 * (HT_MAX_ORDER + 1), MOST_NODES = 4 };
+/* The vertices of a cell in one x3 plane, by their bits along x1 and x2. */
 struct part {
     int64_t number;
     enum ht_subgrid subgrid;
-    int64_t plane;
     int field;
-    int64_t first, count; /* of the entries */
-};
-/* Weight of a derivative at a node of a part's plane. */
-struct entry {
-    int64_t at;
-    double weight;
+    int64_t plane;
+    int64_t node[MOST_NODES]; /* of the plane */
+    int64_t first;            /* of the weights [coefficient][vertex] */
 };
 struct sampler {
     const struct ht_stepper *stepper;
     const struct ht_grid *grid;
+    int nodes, coefs;  /* of a part: vertices; of a node */
     int64_t count;     /* own parts, */
-    struct part *part; /* by grid, plane and field */
-    int64_t entries, room;
-    struct entry *entry;
-    double *coefs; /* of a plane */
+    struct part *part; /* by grid, field and plane */
+    int64_t weights, room;
+    double *weight;
+    double *plane; /* the reference's: coefficients of a plane */
+    struct ht_device_stepper *device; /* NULL: the reference */
+    struct ht_rows *rows;             /* NULL: no own parts */
+    int64_t parts;                    /* of all ranks */
+    int64_t slots, taken;
+    double *sums; /* [slot][own part] */
 };
 
 /* What making the parts needs. */
@@ -59,9 +65,26 @@ struct making {
     double *weight;            /* of the parts: 1 */
 };
 
+/* For each trace all fields, below and above. */
+static int64_t most_parts(const struct ht_plan *plan) {
+    const struct ht_resampling need = ht_resampling_of(plan);
+    return 2 * plan->receivers->traces * need.per_step * need.derivatives *
+           plan->eq.nfields;
+}
+
+static int nodes_of(const struct ht_grid *grid) {
+    return grid->dims > 1 ? MOST_NODES : 2;
+}
+
 int64_t ht_hermite_sampler_bytes(const struct ht_plan *plan, bool fp64) {
-    (void)plan, (void)fp64;
-    return 0;
+    const int64_t parts = most_parts(plan);
+    const struct ht_rows_shape shape = {.fp64 = fp64,
+                                        .coefs =
+                                            (int)ht_grid_coefs(&plan->grid),
+                                        .nodes = nodes_of(&plan->grid),
+                                        .rows = parts,
+                                        .slots = ht_sampler_slots(parts)};
+    return ht_rows_bytes(&shape);
 }
 
 /* ---- the function of a value ---- */
@@ -187,51 +210,60 @@ static void weigh_axis(const struct making *m, double *w, int axis) {
     }
 }
 
-/* The entry of vertex and derivative r in its plane; the sign of the walls
- * before it. */
-static int64_t entry_at(const struct making *m, int field, const int r[3],
-                        double *sign) {
+/* The node of a vertex in its plane, and the sign of the walls before it; that
+ * of odd derivatives is the opposite along the axes of `mirrored`. */
+static int64_t node_of(const struct making *m, int field, const int vertex[3],
+                       double *sign, unsigned *mirrored) {
     const struct ht_grid *grid = m->problem->grid;
-    int64_t node = 0, coef = 0;
+    int64_t node = 0;
     *sign = 1;
+    *mirrored = 0;
     for (int k = 2; k >= 0; k--) {
-        const int derivative = r[k] % m->n[k];
         int factor;
-        bool mirrored;
-        const int64_t vertex =
-            ht_grid_source(grid, m->subgrid, k, m->cell[k] + r[k] / m->n[k],
-                           &factor, &mirrored);
-        if (mirrored) *sign *= ht_wall_sign(m->problem->eq, field, k, factor);
-        if (mirrored && derivative % 2) *sign = -*sign;
-        if (k < 2) node = node * ht_grid_nodes(grid, m->subgrid, k) + vertex;
-        coef = coef * m->n[k] + derivative;
+        bool behind;
+        const int64_t at = ht_grid_source(
+            grid, m->subgrid, k, m->cell[k] + vertex[k], &factor, &behind);
+        if (behind) *sign *= ht_wall_sign(m->problem->eq, field, k, factor);
+        if (behind) *mirrored |= 1u << k;
+        if (k < 2) node = node * ht_grid_nodes(grid, m->subgrid, k) + at;
     }
-    return coef * ht_grid_plane(grid, m->subgrid) + node;
+    return node;
 }
 
 static enum ht_err reserve(struct sampler *s, int64_t more) {
-    if (s->entries + more <= s->room) return HT_OK;
-    s->room = 2 * (s->entries + more);
-    struct entry *larger =
-        realloc(s->entry, (size_t)s->room * sizeof *s->entry);
+    if (s->weights + more <= s->room) return HT_OK;
+    s->room = 2 * (s->weights + more);
+    double *larger = realloc(s->weight, (size_t)s->room * sizeof *s->weight);
     REQUIRE(larger != NULL, HT_ERR_MEMORY,
             "out of memory for the weights of receivers");
-    s->entry = larger;
+    s->weight = larger;
     return HT_OK;
 }
 
-/* The entries at the lower or upper x3 plane of the cell. */
-static void add_entries(const struct making *m, const double *w, int field,
-                        int side, struct sampler *s) {
-    for (int q = 0; q < m->cube; q++) {
-        const int r[3] = {q % m->t[0], q / m->t[0] % m->t[1],
-                          q / (m->t[0] * m->t[1])};
+/* The weights at the lower or upper x3 plane of the cell; false: all are 0. */
+static bool add_weights(const struct making *m, const double *w, int side,
+                        struct part *part, struct sampler *s) {
+    const int *n = m->n, *t = m->t;
+    bool any = false;
+    for (int v = 0; v < s->nodes; v++) {
+        const int vertex[3] = {v & 1, v >> 1, side};
         double sign;
-        if (r[2] / m->n[2] != side || w[q] == 0) continue;
-        const int64_t at = entry_at(m, field, r, &sign);
-        s->entry[s->entries++] =
-            (struct entry){.at = at, .weight = sign * w[q]};
+        unsigned mirrored;
+        part->node[v] = node_of(m, part->field, vertex, &sign, &mirrored);
+        for (int i = 0; i < s->coefs; i++) {
+            const int j[3] = {i % n[0], i / n[0] % n[1], i / (n[0] * n[1])};
+            double value = sign;
+            int q = 0;
+            for (int k = 2; k >= 0; k--) {
+                q = q * t[k] + vertex[k] * n[k] + j[k];
+                if ((mirrored >> k & 1u) != 0 && j[k] % 2 != 0) value = -value;
+            }
+            value *= w[q];
+            s->weight[s->weights + (int64_t)i * s->nodes + v] = value;
+            any = any || value != 0;
+        }
     }
+    return any;
 }
 
 static enum ht_err add_part(struct making *m, const double *w, int field,
@@ -244,16 +276,15 @@ static enum ht_err add_part(struct making *m, const double *w, int field,
                                                 m->cell[2] + side, &factor,
                                                 &mirrored),
                         .field = field,
-                        .first = s->entries};
-    TRY(reserve(s, m->cube));
-    add_entries(m, w, field, side, s);
-    part.count = s->entries - part.first;
-    if (part.count == 0) return HT_OK;
+                        .first = s->weights};
+    const int64_t more = (int64_t)s->coefs * s->nodes;
+    TRY(reserve(s, more));
+    if (!add_weights(m, w, side, &part, s)) return HT_OK;
     m->weight[m->parts++] = 1;
-    if (part.plane >= m->first[m->subgrid] && part.plane < m->last[m->subgrid])
-        s->part[s->count++] = part;
-    else
-        s->entries = part.first;
+    if (part.plane < m->first[m->subgrid] || part.plane >= m->last[m->subgrid])
+        return HT_OK;
+    s->weights += more;
+    s->part[s->count++] = part;
     return HT_OK;
 }
 
@@ -290,47 +321,90 @@ static enum ht_err add_trace(struct making *m, enum ht_subgrid subgrid,
 /* ---- samples ---- */
 
 static double value_of(const struct sampler *s, const struct part *part) {
-    const struct entry *entry = s->entry + part->first;
+    const double *weight = s->weight + part->first;
+    const int64_t nodes = ht_grid_plane(s->grid, part->subgrid);
     double sum = 0;
-    for (int64_t i = 0; i < part->count; i++)
-        sum += entry[i].weight * s->coefs[entry[i].at];
+    for (int i = 0; i < s->coefs; i++)
+        for (int v = 0; v < s->nodes; v++)
+            sum +=
+                weight[i * s->nodes + v] * s->plane[i * nodes + part->node[v]];
     return sum;
 }
 
-static enum ht_err sampler_take(void *self, int64_t *steps, double *sums) {
-    struct sampler *s = self;
+static bool same_field(const struct part *a, const struct part *b) {
+    return a->subgrid == b->subgrid && a->field == b->field;
+}
+
+static enum ht_err take_plain(struct sampler *s, double *sums) {
     const struct ht_stepper *stepper = s->stepper;
-    *steps = 1;
     for (int64_t i = 0; i < s->count; i++) {
         const struct part *part = &s->part[i], *before = part - 1;
-        if (i == 0 || part->subgrid != before->subgrid ||
-            part->plane != before->plane || part->field != before->field)
+        if (i == 0 || !same_field(part, before) || part->plane != before->plane)
             TRY(stepper->ops->get(stepper->self, part->subgrid, part->field,
-                                  ht_grid_coefs(s->grid), part->plane,
-                                  part->plane + 1, s->coefs));
+                                  s->coefs, part->plane, part->plane + 1,
+                                  s->plane));
         sums[part->number] = value_of(s, part);
     }
     return HT_OK;
 }
 
+/* A sample of the state there is, into the ring. */
+static enum ht_err take_rows(void *self) {
+    struct sampler *s = self;
+    struct ht_device_stepper *t = s->device;
+    const int64_t slot = s->taken++;
+    REQUIRE(slot < s->slots, HT_ERR_INTERNAL,
+            "receivers: more than %lld steps without reading their samples",
+            (long long)s->slots);
+    for (int64_t i = 0, end; i < s->count; i = end) {
+        const struct part *part = &s->part[i];
+        for (end = i; end < s->count && same_field(part, &s->part[end]);) end++;
+        TRY(ht_rows_take(s->rows, i, end, t->u[part->subgrid][part->field],
+                         ht_window_nodes(&t->partition.window[part->subgrid]),
+                         slot));
+    }
+    return HT_OK;
+}
+
+static enum ht_err sampler_take(void *self, int64_t *steps, double *sums) {
+    struct sampler *s = self;
+    *steps = s->device != NULL ? s->taken : 1;
+    if (s->device == NULL) return take_plain(s, sums);
+    if (s->rows != NULL) TRY(ht_rows_read(s->rows, s->taken, s->sums));
+    for (int64_t n = 0; n < s->taken; n++)
+        for (int64_t i = 0; i < s->count; i++)
+            sums[n * s->parts + s->part[i].number] = s->sums[n * s->count + i];
+    s->taken = 0;
+    return HT_OK;
+}
+
+static double sampler_seconds(const void *self) {
+    const struct sampler *s = self;
+    return s->rows != NULL ? ht_rows_seconds(s->rows) : 0;
+}
+
 static void sampler_destroy(void *self) {
     struct sampler *s = self;
+    if (s->device != NULL) s->device->after_step = NULL;
+    ht_rows_destroy(s->rows);
     free(s->part);
-    free(s->entry);
-    free(s->coefs);
+    free(s->weight);
+    free(s->plane);
+    free(s->sums);
     free(s);
 }
 
 static const struct ht_sampler_ops sampler_ops = {.take = sampler_take,
+                                                  .seconds = sampler_seconds,
                                                   .destroy = sampler_destroy};
 
 /* ---- making ---- */
 
-static int by_plane(const void *a, const void *b) {
+static int by_field(const void *a, const void *b) {
     const struct part *x = a, *y = b;
     if (x->subgrid != y->subgrid) return x->subgrid < y->subgrid ? -1 : 1;
-    if (x->plane != y->plane) return x->plane < y->plane ? -1 : 1;
     if (x->field != y->field) return x->field < y->field ? -1 : 1;
+    if (x->plane != y->plane) return x->plane < y->plane ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
 }
 
@@ -363,7 +437,7 @@ static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
 
 static enum ht_err list_parts(const struct ht_plan *plan, struct making *m,
                               struct sampler *s, struct ht_sampler *out) {
-    const int64_t most = 2 * out->traces * plan->eq.nfields;
+    const int64_t most = most_parts(plan);
     const int64_t traces = plan->receivers->traces;
     const int levels = m->need.per_step, derivatives = m->need.derivatives;
     TRY(HT_ALLOC(s->part, most));
@@ -375,10 +449,54 @@ static enum ht_err list_parts(const struct ht_plan *plan, struct making *m,
         TRY(add_trace(m, t / traces + 1 < levels ? HT_DUAL : HT_PRIMARY, &trace,
                       s, out->first + t * derivatives));
     }
-    qsort(s->part, (size_t)s->count, sizeof *s->part, by_plane);
-    out->parts = m->parts;
-    out->period = 1;
+    qsort(s->part, (size_t)s->count, sizeof *s->part, by_field);
+    out->parts = s->parts = m->parts;
+    out->period = s->slots = s->device != NULL ? ht_sampler_slots(m->parts) : 1;
     return HT_OK;
+}
+
+/* The rows' tables: numbers of nodes in the window, weights by storage index.
+ */
+static void fill_tables(const struct sampler *s, int64_t *node,
+                        double *weight) {
+    const struct ht_device_stepper *t = s->device;
+    for (int64_t i = 0; i < s->count; i++) {
+        const struct part *part = &s->part[i];
+        const struct ht_window *w = &t->partition.window[part->subgrid];
+        const int64_t row = ht_grid_nodes(s->grid, part->subgrid, 0);
+        for (int v = 0; v < s->nodes; v++)
+            node[i * s->nodes + v] =
+                ht_window_at(w, w->own.begin[0] + part->node[v] % row,
+                             w->own.begin[1] + part->node[v] / row,
+                             part->plane - w->origin[2]);
+        for (int n = 0; n < s->coefs * s->nodes; n++)
+            weight[(i * t->padded_coefs + t->storage[n / s->nodes]) * s->nodes +
+                   n % s->nodes] = s->weight[part->first + n];
+    }
+}
+
+static enum ht_err make_rows(struct sampler *s, const char *cache) {
+    const struct ht_device_stepper *t = s->device;
+    const struct ht_rows_shape shape = {.fp64 = t->spec.fp64,
+                                        .block = t->spec.block,
+                                        .coefs = t->padded_coefs,
+                                        .nodes = s->nodes,
+                                        .rows = s->count,
+                                        .slots = s->slots};
+    int64_t *node = NULL;
+    double *weight = NULL;
+    if (s->count == 0) return HT_OK;
+    enum ht_err err = HT_ALLOC(s->sums, s->slots * s->count);
+    if (err == HT_OK) err = HT_ALLOC(node, s->count * s->nodes);
+    if (err == HT_OK)
+        err = HT_ALLOC(weight, s->count * s->nodes * t->padded_coefs);
+    if (err == HT_OK) {
+        fill_tables(s, node, weight);
+        err = ht_rows_create(t->device, &shape, cache, node, weight, &s->rows);
+    }
+    free(weight);
+    free(node);
+    return err;
 }
 
 enum ht_err ht_hermite_sampler_make(const struct ht_plan *plan,
@@ -387,15 +505,22 @@ enum ht_err ht_hermite_sampler_make(const struct ht_plan *plan,
     const int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
     struct sampler *s = NULL;
     struct making m;
-    (void)cache;
     TRY(HT_ALLOC(s, 1));
     out->ops = &sampler_ops;
     out->self = s;
     s->stepper = stepper;
+    s->device = ht_device_stepper_of(stepper);
     s->grid = &plan->grid;
+    s->nodes = nodes_of(s->grid);
+    s->coefs = (int)ht_grid_coefs(s->grid);
     enum ht_err err = begin_making(plan, &m);
     if (err == HT_OK) err = list_parts(plan, &m, s, out);
-    if (err == HT_OK) err = HT_ALLOC(s->coefs, plane * ht_grid_coefs(s->grid));
+    if (err == HT_OK && s->device == NULL)
+        err = HT_ALLOC(s->plane, plane * s->coefs);
     end_making(&m);
-    return err;
+    if (err != HT_OK || s->device == NULL) return err;
+    TRY(make_rows(s, cache));
+    s->device->after_step = take_rows;
+    s->device->sampler = s;
+    return take_rows(s);
 }

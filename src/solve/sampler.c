@@ -6,6 +6,15 @@
 #include "methods.h"
 #include "sampler_private.h"
 
+/* Values of a ring, and its slots at most and at least. */
+enum { RING_VALUES = 1 << 21, MOST_SLOTS = 1024, LEAST_SLOTS = 16 };
+
+int64_t ht_sampler_slots(int64_t parts) {
+    int64_t slots = RING_VALUES / (parts > 0 ? parts : 1);
+    if (slots > MOST_SLOTS) slots = MOST_SLOTS;
+    return slots < LEAST_SLOTS ? LEAST_SLOTS : slots;
+}
+
 struct ht_trace ht_trace_at(const struct ht_receivers *receivers,
                             int64_t trace) {
     const struct ht_receiver_group *group = receivers->group;

@@ -27,6 +27,9 @@ struct ht_sampler {
     void *self;
 };
 
+/* Samples of so many parts that a ring on a device holds. */
+int64_t ht_sampler_slots(int64_t parts);
+
 /* A trace of all groups. */
 struct ht_trace {
     const double *x;

@@ -214,6 +214,10 @@ static enum ht_err run_half_step(struct ht_device_stepper *t,
     return HT_OK;
 }
 
+static enum ht_err after_step(const struct ht_device_stepper *t) {
+    return t->after_step != NULL ? t->after_step(t->sampler) : HT_OK;
+}
+
 /* ---- time steps that repeat ---- */
 
 /* Whether every time step launches the same: nothing depends on time or on
@@ -250,7 +254,8 @@ static enum ht_err record(struct ht_device_stepper *t,
 static enum ht_err stepper_repeat(void *self, int64_t steps, int64_t *done) {
     struct ht_device_stepper *t = self;
     const struct ht_schedule *step[2];
-    *done = ht_least(steps, ht_stepper_mean_rests(t) / 2);
+    *done = ht_least(t->after_step != NULL ? 1 : steps,
+                     ht_stepper_mean_rests(t) / 2);
     if (!repeats(t)) *done = 0;
     if (*done == 0) return HT_OK;
     TRY(find_step(t, step));
@@ -259,11 +264,12 @@ static enum ht_err stepper_repeat(void *self, int64_t steps, int64_t *done) {
     for (int i = 0; i < 2; i++) ht_schedule_count(step[i], *done, &t->counts);
     ht_stepper_mean_passed(t, *done);
     t->half_steps += 2 * *done;
-    return HT_OK;
+    return after_step(t);
 }
 
 static enum ht_err stepper_half_step(void *self, enum ht_subgrid from) {
-    return run_half_step(self, from, HT_FORWARDS);
+    TRY(run_half_step(self, from, HT_FORWARDS));
+    return from == HT_DUAL ? after_step(self) : HT_OK;
 }
 
 static enum ht_err stepper_half_step_back(void *self, enum ht_subgrid from) {
@@ -339,6 +345,11 @@ static const struct ht_stepper_ops stepper_ops = {
     .destroy = stepper_destroy,
     .traffic = stepper_traffic,
 };
+
+struct ht_device_stepper *
+ht_device_stepper_of(const struct ht_stepper *stepper) {
+    return stepper->ops == &stepper_ops ? stepper->self : NULL;
+}
 
 /* ---- making ---- */
 

@@ -57,6 +57,9 @@ struct ht_device_stepper {
     struct ht_sequence *sequence;   /* of a time step; NULL: not recorded */
     struct ht_halo *halo;           /* NULL: the grid is one slab */
     struct ht_injection *injection; /* NULL: no sources */
+    /* After each time step forwards, with `sampler`; NULL: nothing. */
+    enum ht_err (*after_step)(void *sampler);
+    void *sampler;
     struct ht_buffer *u[2][HT_MAX_FIELDS];
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];
     struct ht_buffer *poly[HT_MAX_FIELDS];
@@ -71,6 +74,9 @@ struct ht_device_stepper {
     int storage[HT_MAX_COEFS]; /* storage index of each coefficient */
 };
 
+/* NULL: not one on a device. */
+struct ht_device_stepper *
+ht_device_stepper_of(const struct ht_stepper *stepper);
 /* As in struct ht_stepper_ops. */
 HT_CHECKED enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid,
                                       int64_t first, int64_t last,
