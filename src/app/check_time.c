@@ -206,8 +206,8 @@ static enum ht_err time_samples(const struct ht_stepper *stepper,
     return HT_OK;
 }
 
-/* By finite differences, whose samples do not depend on the grid's size; by one
- * rank, which has all of them. With what makes samples of all steps. */
+/* Samples do not depend on the grid's size. By one rank, which has all of them.
+ * With what makes samples of all steps. */
 static enum ht_err estimate_receivers(const struct ht_simulation *sim,
                                       const struct ht_part *part,
                                       const struct ht_stepper *stepper,
@@ -215,9 +215,7 @@ static enum ht_err estimate_receivers(const struct ht_simulation *sim,
     struct ht_plan plan = *sim->plan;
     struct ht_receivers receivers = {.count = 0};
     struct ht_sampler *sampler = NULL;
-    if (plan.receivers == NULL || plan.problem.fd.order == 0 ||
-        sim->ranks > 1 || sim->oracle)
-        return HT_OK;
+    if (plan.receivers == NULL || sim->ranks > 1 || sim->oracle) return HT_OK;
     enum ht_err err = squeeze(&plan, part, &receivers);
     plan.grid = part->grid;
     plan.problem = part->problem;
