@@ -8,7 +8,7 @@
 #include "htwave/problem.h"
 #include "htwave/sponge.h"
 
-struct ht_layer_kernels; /* src/solve/layer_kernels.h */
+struct ht_layer_kernels;
 
 /* [0] from the primary grid, [1] from the dual grid; if these do not differ,
  * both entries are the same step. */
@@ -30,6 +30,22 @@ struct ht_kernels {
     struct ht_sponge *sponge;        /* NULL: none */
     struct ht_means *means;          /* NULL: no mean is kept */
 };
+
+/* Of perfectly matched layers: of the boxes where the layers of the same axes
+ * overlap, one set each, beside those of the interior (src/hermite/
+ * layer_kernels.h). */
+enum { HT_LAYER_SETS = 8 }; /* by the mask of axes; 0: the interior, none */
+struct ht_layer_kernels {
+    struct ht_equations full; /* with the memory variables of all axes */
+    struct ht_equations eq[HT_LAYER_SETS];
+    struct ht_law law[HT_LAYER_SETS];
+    struct ht_kernels set[HT_LAYER_SETS];
+    /* Of an axis's memory variables: ghosts on the dual grid, messages (NULL:
+     * the grid is one slab). */
+    struct ht_ghosts *ghosts[3];
+    struct ht_packer *packer[3];
+};
+
 /* Sets all members except the compiled steps; fails as ht_variant_shape does.
  * The problem's equations must outlive the kernels. */
 HT_CHECKED enum ht_err ht_kernels_plan(const struct ht_problem *problem,

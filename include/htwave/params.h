@@ -40,7 +40,7 @@ struct ht_groups {
     X(HT_TAYLOR, "taylor")     \
     X(HT_LEAPFROG, "leapfrog") \
     X(HT_DIFFERENCES, "fd")
-/* The schemes, and the choice of one by the plan (src/solve/plan_scheme.c). */
+/* The schemes, and the choice of one by the plan (src/plan/plan_scheme.c). */
 #define HT_EACH_SCHEME_WORD(X) HT_EACH_SCHEME(X) X(HT_SCHEME_AUTO, "auto")
 /* Layers behind absorbing sides. */
 #define HT_EACH_ABSORBING(X)     \

@@ -9,7 +9,7 @@
 #include "htwave/receivers.h"
 #include "htwave/solution.h"
 
-/* The relative L2 error at the end (src/solve/expect.c): the likely value and
+/* The relative L2 error at the end (src/plan/expect.c): the likely value and
  * its bracket; all 0 if unknown. For a varying medium the values are those of a
  * uniform medium with its slowest speed. jumps: the medium may jump; the error
  * from jumps is not included. limited: the error of the medium's polynomials

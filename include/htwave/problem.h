@@ -26,7 +26,7 @@ struct ht_fd_problem {
     bool density;    /* 1/rho varies */
     double inverse_density; /* else */
     /* Of absorbing layers, of Hermite methods, too, which take "auto" as well
-     * (src/solve/layer_kernels.h). */
+     * (src/hermite/layer_kernels.h). */
     enum ht_organisation organisation;
     /* The modulus at the primary nodes of x3 planes [first, last) (what 0), or
      * 1/rho half a spacing above them along axis what - 1: [node]. NULL:

@@ -31,7 +31,7 @@ struct ht_resolution {
 HT_CHECKED enum ht_err ht_resolution_find(const struct ht_carrier *carrier,
                                           double wavelengths, double error,
                                           struct ht_resolution *out);
-/* What rounding adds: the model of src/solve/rounding.c and, of finite
+/* What rounding adds: the model of src/plan/rounding.c and, of finite
  * differences, fd_expect.c; the likely value times the root of the bracket
  * above it. */
 double ht_resolution_rounding(const struct ht_carrier *carrier, bool fp64,

@@ -1,5 +1,5 @@
 /* Time-stepping schemes: how half steps make time steps. One row per scheme in
- * src/solve/scheme_*.c; the rest of the program uses the properties of a row,
+ * src/plan/scheme_*.c; the rest of the program uses the properties of a row,
  * never its name. Names of time.scheme: params.h.
  */
 #ifndef HTWAVE_SCHEME_H
@@ -19,7 +19,7 @@ struct ht_form {
     int old_sign;       /* as in ht_spec */
 };
 
-/* Model of the rounding errors: src/solve/rounding.c. */
+/* Model of the rounding errors: src/plan/rounding.c. */
 struct ht_rounding {
     double power, below, above;  /* a, b, c */
     double factor[HT_MAX_ORDER]; /* A, for N = 1, 2, .. */

@@ -2,7 +2,7 @@
  *
  * In a half step u <- A u every product may err by the unit roundoff: A becomes
  * A + E with |E| at most some u |A|, where |A| sums the magnitudes of products
- * (src/solve/oracle.c, absolute mode; Higham, Accuracy and Stability, section
+ * (src/hermite/oracle.c, absolute mode; Higham, Accuracy and Stability, section
  * 3.1). Factors of interpolation grow like 4^N along each axis and cancel only
  * in the sum over the series, so |A| is far above A at high orders. The
  * eigenvalues of |E| are at most u rho(|A|). tools/amplification.py finds rho,

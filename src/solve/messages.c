@@ -3,8 +3,8 @@
  */
 #include <math.h>
 
+#include "htwave/absorbing.h"
 #include "htwave/fd_schedule.h"
-#include "layer_kernels.h"
 
 /* ---- this method ---- */
 

@@ -66,6 +66,9 @@ HT_EACH_METHOD(HT_METHOD_FUNCTION, hermite)
 HT_EACH_METHOD(HT_METHOD_FUNCTION, differences)
 extern const struct ht_method ht_method_hermite, ht_method_differences;
 
+/* What their schemes conserve. */
+extern const struct ht_invariant ht_leapfrog_energy, ht_fd_energy;
+
 /* The initializer of a row. */
 #define HT_METHOD_POINTER(name, type, what, arguments) \
     .what = ht_##name##_##what,

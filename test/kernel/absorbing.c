@@ -1,6 +1,6 @@
 /* Absorbing layers of Hermite methods on a device: half steps from random data,
  * the memory variables zero at first, and with sponges, against the reference
- * (src/solve/oracle.c), over n eps sum|products| of its absolute mode for each
+ * (src/hermite/oracle.c), over n eps sum|products| of its absolute mode for each
  * half step, by system, dimension, order, precision, sides, medium and layout.
  *   planted   a profile that is off by 1e-3 and a layer that is thinner by a
  *             cell: both must show;

@@ -201,7 +201,7 @@ static void judge(const struct scene *scene, struct trial *t) {
 }
 
 /* So many half steps of `wave` by leapfrog that its mean is corrected several
- * times (src/solve/stepper_means.c), with a rigid wall or without, while an
+ * times (src/hermite/stepper_means.c), with a rigid wall or without, while an
  * exchange is under way. */
 static void judge_mean(const struct scene *scene, bool walls) {
     static const int sides[2][3][2] = {{{0, 0}, {0, 0}, {0, 0}},

@@ -5,7 +5,7 @@
  *   growth     its spectral radius with the layers that the input gives by
  *              default, from |A^(2^k)| by repeated squaring, since what grows
  *              by 1e-8 per step does not show in any run
- *   reference  src/solve/oracle.c takes the same steps
+ *   reference  src/hermite/oracle.c takes the same steps
  *   planted    a layer of one cell, which grows slowly, and a parity, which
  *              the reference shows; a small alpha; a sponge of two cells
  *   mirror     profiles of both sides
@@ -16,7 +16,7 @@
  * hours); with "sponges" the same of sponges.
  *
  * With coefficients i^(j2 + p) a, p = 1 for fields odd along x2, all is real:
- * src/solve/bloch.c.
+ * src/hermite/bloch.c.
  */
 #include <float.h>
 

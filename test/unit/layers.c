@@ -13,7 +13,7 @@
 #include "htwave/kernels.h"
 #include "htwave/oracle.h"
 #include "htwave/start.h"
-#include "src/solve/fd.h"
+#include "src/fd/fd.h"
 
 enum { MOST_OPTIONS = 20, TEXT = 1024 };
 

@@ -1,0 +1,299 @@
+/* Absorbing layers of finite differences (docs/absorbing.md): where they lie in
+ * a slab's window, what they remember, and their tasks. A perfectly matched
+ * layer along x3 belongs to one rank, those along x1 and x2 to each for its
+ * planes. A sponge remembers nothing: its planes belong to whoever has them.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fd.h"
+#include "src/solve/methods.h"
+
+/* ---- plan ---- */
+
+/* Index in the window of the nodes on a wall, which another slab may have. */
+static int64_t wall_of(const struct ht_fd_stepper *s, int axis, int side) {
+    const int64_t first = axis == 2 ? s->first : 0;
+    return s->box.begin[axis] - first +
+           (side == 0 ? 0 : s->problem.grid->cells[axis]);
+}
+
+static void add_side(struct ht_fd_stepper *s, int axis, int side) {
+    struct ht_fd_layers *l = &s->layers;
+    struct ht_fd_sides *all = &l->sides;
+    const int64_t cells = s->problem.layers->side[axis][side].cells;
+    int64_t pitch = 1;
+    const bool elsewhere = axis == 2 && s->slab.neighbour[side];
+    if (cells == 0 || (elsewhere && !l->sponge)) return;
+    struct ht_fd_side *out = &all->side[all->count++];
+    *out = (struct ht_fd_side){.axis = axis,
+                               .side = side,
+                               .cells = cells,
+                               .wall = wall_of(s, axis, side),
+                               .offset = all->memory,
+                               .profile = all->profiles};
+    for (int k = 0; k < 3; k++) {
+        out->pitch[k] = pitch;
+        if (k != axis) out->offset -= s->box.begin[k] * pitch;
+        pitch *= k == axis ? cells : s->box.end[k] - s->box.begin[k];
+    }
+    if (!l->sponge) all->memory += pitch;
+    all->profiles += (l->sponge ? 1 : HT_FD_PROFILES) * cells;
+}
+
+void ht_fd_layers_plan(struct ht_fd_stepper *s) {
+    struct ht_fd_layers *l = &s->layers;
+    l->radius = ht_fd_layer_radius(&s->engine.spec);
+    if (s->problem.layers == NULL) return;
+    l->sponge = s->problem.layers->type == HT_ABSORBING_SPONGE;
+    /* Plain loops correct what others have stepped. */
+    l->organisation = s->engine.device == NULL ? HT_ORGANISATION_FACES
+                                               : s->problem.fd.organisation;
+    l->sides.beyond = l->sponge ? 0 : l->radius;
+    for (int k = 0; k < s->engine.spec.dims; k++)
+        for (int side = 0; side < 2; side++) add_side(s, k, side);
+    s->slab.layers = l->sides.count > 0;
+}
+
+/* ---- memory ---- */
+
+/* The first is what a step reads in place of the second. */
+enum { MEMORIES = 1 + HT_FD_MEMORIES };
+static void list_memories(struct ht_fd_layers *l,
+                          struct ht_fd_array *list[MEMORIES]) {
+    list[0] = &l->before;
+    list[1] = &l->halves;
+    list[2] = &l->nodes;
+}
+
+int64_t ht_fd_layers_words(const struct ht_fd_stepper *s) {
+    return MEMORIES * s->layers.sides.memory + s->layers.sides.profiles;
+}
+
+/* p0, p1, p2 and f of cl/fd_layers.cl at a point: 1/s = (alpha + i omega) /
+ * (kappa (alpha + i omega) + sigma) by the trapezoidal rule, which stays stable
+ * with any sigma (docs/absorbing.md). Nothing where nothing is damped. */
+static void fill_filter(const struct ht_stretch *stretch, double dt,
+                        double out[4]) {
+    const double alpha = stretch->alpha * dt / 2;
+    const double sigma = stretch->sigma * dt / 2, kappa = stretch->kappa;
+    const double whole = kappa * (1 + alpha) + sigma;
+    const double again = (kappa * (1 - alpha) - sigma) / whole;
+    if (sigma == 0 && kappa == 1) return;
+    out[0] = (1 + alpha) / whole - 1;
+    out[1] = -(1 - alpha) / whole + again;
+    out[2] = again;
+    out[3] = 2 * sigma / whole;
+}
+
+void ht_fd_layer_profile(const struct ht_problem *problem, int axis, int side,
+                         double *out) {
+    const struct ht_layers *layers = problem->layers;
+    const double dt = problem->dt, far = (double)layers->cells[axis];
+    const bool sponge = layers->type == HT_ABSORBING_SPONGE;
+    for (int64_t i = 0; i < layers->side[axis][side].cells; i++) {
+        const double at = side == 0 ? (double)i : far - (double)i;
+        const double half = side == 0 ? at + 0.5 : at - 0.5;
+        struct ht_stretch stretch = ht_layers_stretch(layers, axis, at);
+        if (sponge) {
+            out[i] = exp(-stretch.sigma * dt);
+            continue;
+        }
+        double *of_cell = out + i * HT_FD_PROFILES;
+        fill_filter(&stretch, dt, of_cell + 4);
+        of_cell[8] = 1 / (1 + stretch.loss * dt);
+        stretch = ht_layers_stretch(layers, axis, half);
+        fill_filter(&stretch, dt, of_cell);
+    }
+}
+
+enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
+    struct ht_fd_layers *l = &s->layers;
+    struct ht_fd_array *list[MEMORIES];
+    double *profile = NULL;
+    l->start = true;
+    if (l->sides.count == 0) return HT_OK;
+    const int64_t apart = s->engine.spec.dims > 2   ? s->box.plane
+                          : s->engine.spec.dims > 1 ? s->box.row
+                                                    : 1;
+    const int64_t most = ht_fd_layer_limit(&s->engine.spec);
+    REQUIRE(apart <= most, HT_ERR_DEVICE,
+            "absorbing layers: a %s of the grid has %lld numbers, with what "
+            "lies beside it; at most %lld are possible",
+            s->engine.spec.dims > 2 ? "plane" : "row", (long long)apart,
+            (long long)most);
+    list_memories(l, list);
+    for (int i = 0; i < MEMORIES && !l->sponge; i++)
+        TRY(s->engine.ops->create(&s->engine, l->sides.memory, list[i]));
+    TRY(s->engine.ops->create(&s->engine, l->sides.profiles, &l->profile));
+    TRY(HT_ALLOC(profile, l->sides.profiles));
+    for (int i = 0; i < l->sides.count; i++)
+        ht_fd_layer_profile(&s->problem, l->sides.side[i].axis,
+                            l->sides.side[i].side,
+                            profile + l->sides.side[i].profile);
+    const enum ht_err err = s->engine.ops->write(&s->engine, l->profile, 0,
+                                                 l->sides.profiles, profile);
+    free(profile);
+    return err;
+}
+
+void ht_fd_layers_destroy(struct ht_fd_stepper *s) {
+    struct ht_fd_array *list[MEMORIES];
+    list_memories(&s->layers, list);
+    for (int i = 0; i < MEMORIES; i++) s->engine.ops->destroy(list[i]);
+    s->engine.ops->destroy(&s->layers.profile);
+}
+
+enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
+    struct ht_fd_array *list[MEMORIES];
+    const int64_t most = 1 << 16, total = s->layers.sides.memory;
+    double *zeros = NULL;
+    if (total == 0 || s->layers.start) return HT_OK;
+    list_memories(&s->layers, list);
+    TRY(HT_ALLOC(zeros, ht_least(most, total)));
+    enum ht_err err = HT_OK;
+    for (int i = 0; i < MEMORIES; i++)
+        for (int64_t at = 0; err == HT_OK && at < total; at += most)
+            err = s->engine.ops->write(&s->engine, *list[i], at,
+                                       ht_least(most, total - at), zeros);
+    free(zeros);
+    s->layers.start = err == HT_OK;
+    return err;
+}
+
+/* The memory of a side in the grid's plane m, or what a side along x3 has at a
+ * depth: so many numbers from *first on. */
+static int64_t chunk_of(const struct ht_fd_stepper *s,
+                        const struct ht_fd_side *side, int64_t m,
+                        int64_t *first) {
+    *first = side->offset;
+    for (int k = 0; k < 3; k++)
+        if (k != side->axis) *first += s->box.begin[k] * side->pitch[k];
+    *first += (side->axis == 2 ? m : m - s->first) * side->pitch[2];
+    return side->pitch[2];
+}
+
+/* Of depth `depth` of a line of the plane. */
+static void put_line(const struct ht_fd_side *side, const int64_t n[2],
+                     const double *node, const double *half, double *nodes,
+                     double *halves) {
+    const int across = 1 - side->axis;
+    const int64_t along[2] = {1, n[0]};
+    const int64_t wall = side->side == 0 ? 0 : n[side->axis] - 1;
+    const int way = side->side == 0 ? 1 : -1;
+    for (int64_t m = 0; m < n[across]; m++)
+        for (int64_t i = 0; i < side->cells; i++) {
+            const int64_t to =
+                side->axis == 0 ? m * side->cells + i : i * side->pitch[1] + m;
+            const int64_t from =
+                (wall + way * i) * along[side->axis] + m * along[across];
+            nodes[to] = node[from];
+            halves[to] = way > 0 ? half[from] : -half[from - along[side->axis]];
+        }
+}
+
+static enum ht_err write_chunk(struct ht_fd_stepper *s,
+                               const struct ht_fd_side *side, int64_t m,
+                               struct ht_fd_array to, const double *values) {
+    int64_t first;
+    const int64_t count = chunk_of(s, side, m, &first);
+    return s->engine.ops->write(&s->engine, to, first, count, values);
+}
+
+/* Planes along x3: of a side at the upper end half points count from the node
+ * above them. */
+static enum ht_err put_plane(struct ht_fd_stepper *s,
+                             const struct ht_fd_side *side, int64_t m,
+                             const double *node, double *half, int64_t count) {
+    const int64_t far = s->problem.grid->cells[2];
+    const int64_t depth = side->side == 0 ? m : far - m;
+    const int64_t behind = side->side == 0 ? m : far - m - 1;
+    if (depth < side->cells)
+        TRY(write_chunk(s, side, depth, s->layers.nodes, node));
+    if (behind < 0 || behind >= side->cells) return HT_OK;
+    for (int64_t i = 0; i < count && side->side == 1; i++) half[i] = -half[i];
+    return write_chunk(s, side, behind, s->layers.halves, half);
+}
+
+enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m,
+                             const double *node, double *half) {
+    const int64_t n[2] = {s->box.end[0] - s->box.begin[0],
+                          s->box.end[1] - s->box.begin[1]};
+    double *chunk = NULL;
+    enum ht_err err = HT_OK;
+    for (int i = 0; i < s->layers.sides.count && err == HT_OK; i++) {
+        const struct ht_fd_side *side = &s->layers.sides.side[i];
+        if (side->axis != axis || s->layers.sponge) continue;
+        if (axis == 2) {
+            err = put_plane(s, side, m, node, half, n[0] * n[1]);
+            continue;
+        }
+        TRY(HT_ALLOC(chunk, 2 * side->pitch[2]));
+        put_line(side, n, node, half, chunk, chunk + side->pitch[2]);
+        err = write_chunk(s, side, m, s->layers.nodes, chunk);
+        if (err == HT_OK)
+            err = write_chunk(s, side, m, s->layers.halves,
+                              chunk + side->pitch[2]);
+        free(chunk);
+    }
+    return err;
+}
+
+int64_t ht_fd_memory_numbers(const struct ht_stepper *stepper) {
+    const struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
+    return s == NULL ? 0 : s->layers.sides.memory;
+}
+
+enum ht_err ht_fd_memory_put(const struct ht_stepper *stepper, int which,
+                             const double *values) {
+    struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
+    struct ht_fd_array *list[MEMORIES];
+    list_memories(&s->layers, list);
+    s->layers.start = false;
+    return s->engine.ops->write(&s->engine, *list[1 + which], 0,
+                                s->layers.sides.memory, values);
+}
+
+enum ht_err ht_fd_memory_get(const struct ht_stepper *stepper, int which,
+                             double *values) {
+    struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
+    struct ht_fd_array *list[MEMORIES];
+    list_memories(&s->layers, list);
+    return s->engine.ops->read(&s->engine, *list[1 + which], 0,
+                               s->layers.sides.memory, values);
+}
+
+/* ---- tasks ---- */
+
+void ht_fd_layers_turn(struct ht_fd_layers *l) {
+    const struct ht_fd_array before = l->before;
+    l->before = l->halves;
+    l->halves = before;
+}
+
+bool ht_fd_layers_interior(const struct ht_fd_stepper *s,
+                           const struct ht_fd_box *box, struct ht_fd_box *out) {
+    const struct ht_fd_layers *l = &s->layers;
+    struct ht_fd_zones zones;
+    bool any = true;
+    *out = *box;
+    if (l->sides.count == 0 || l->sponge || l->start ||
+        l->organisation == HT_ORGANISATION_FACES)
+        return true;
+    if (l->organisation == HT_ORGANISATION_COMBINED) return false;
+    ht_fd_layer_zones(box, &l->sides, &zones);
+    for (int k = 0; k < 3; k++) {
+        out->begin[k] = zones.cut[k][1];
+        out->end[k] = zones.cut[k][2];
+        any = any && zones.layers[k][1] == 0 && out->begin[k] < out->end[k];
+    }
+    return any;
+}
+
+enum ht_err ht_fd_layers_step(struct ht_fd_stepper *s, enum ht_step_part part,
+                              const struct ht_fd_box *box,
+                              const struct ht_fd_law *law, struct ht_fd_array u,
+                              struct ht_fd_array d, struct ht_fd_array out) {
+    return s->engine.ops->layers(&s->engine, part, box, law, &s->layers, u, d,
+                                 out);
+}

@@ -1,0 +1,467 @@
+/* Sources of finite differences (docs/differences.md). With u_tt = M u +
+ * g f(t) and F'' = f a step takes
+ *     w = u + dt^2/12 (L u + g f(t_n))                   (two terms)
+ *     d = d + dt^2 L w + g (F(t_n+dt) - 2 F(t_n) + F(t_n-dt)),   u = u + d
+ * where f is the signal or its derivative, F an integral of it, known in closed
+ * form. Where dispersion is removed from traces dt^2 f_n is in the place of the
+ * differences of F (resampler_whole.c). g is the delta spread over nodes, times
+ * the modulus there. Planes beyond the slab take it, too, wherever a pass
+ * computes them.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fd.h"
+#include "htwave/plan.h"
+#include "htwave/resampler.h"
+#include "htwave/shots.h"
+#include "src/solve/methods.h"
+
+/* Steps in the table at a time: one transfer for so many. */
+enum { STEPS = 128 };
+
+enum ht_err ht_fd_entries_add(struct ht_fd_entries *entries,
+                              const struct ht_fd_entry *entry) {
+    if (entries->count == entries->room) {
+        const int64_t room = 2 * entries->room + 64;
+        struct ht_fd_entry *more =
+            realloc(entries->entry, (size_t)room * sizeof *more);
+        REQUIRE(more, HT_ERR_MEMORY, "out of memory for sources");
+        entries->entry = more;
+        entries->room = room;
+    }
+    entries->entry[entries->count++] = *entry;
+    return HT_OK;
+}
+
+/* What making a list needs for a while. */
+struct making {
+    const struct ht_fd_stepper *stepper;
+    struct ht_fd_injection *in;
+    bool *wanted;               /* [plane of the grid] in the window */
+    struct ht_fd_entries shots; /* on these planes, of all but plane waves */
+    struct ht_fd_entries plane; /* all of one plane */
+    double *modulus;            /* of one plane */
+    double *sums; /* [plane of the grid][column, shot]: parts of whole, and of
+                     the square of size */
+};
+
+/* ---- points, lines, planes, volumes ---- */
+
+static enum ht_err append_shot(struct making *m, int shot) {
+    const struct ht_grid *grid = m->stepper->problem.grid;
+    const int64_t row = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    struct ht_point point;
+    TRY(ht_shot_spread(m->in->shots, shot, m->wanted, &point));
+    enum ht_err err = HT_OK;
+    for (int i = 0; err == HT_OK && i < point.count; i++) {
+        const int64_t *at = point.node[i].m;
+        const struct ht_fd_entry entry = {
+            at[2] * ht_grid_plane(grid, HT_PRIMARY) + at[1] * row + at[0],
+            m->in->column[shot], point.node[i].weight};
+        err = ht_fd_entries_add(&m->shots, &entry);
+    }
+    ht_point_free(&point);
+    return err;
+}
+
+static int compare(const void *a, const void *b) {
+    const struct ht_fd_entry *x = a, *y = b;
+    if (x->node != y->node) return x->node < y->node ? -1 : 1;
+    return x->column < y->column ? -1 : x->column > y->column;
+}
+
+static void sort(struct ht_fd_entries *entries) {
+    if (entries->count > 0)
+        qsort(entries->entry, (size_t)entries->count, sizeof *entries->entry,
+              compare);
+}
+
+/* The first entry at or after a node of the grid. */
+static int64_t entry_at(const struct ht_fd_entries *entries, int64_t node) {
+    int64_t low = 0, high = entries->count;
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (entries->entry[middle].node < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- a plane ---- */
+
+static double half_at_walls(const struct ht_grid *grid, int64_t node) {
+    double part = 1;
+    for (int k = 0; k < 3 && k < grid->dims; k++) {
+        const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
+        for (int side = 0; side < 2; side++)
+            if (node % nodes == (side == 0 ? 0 : nodes - 1) &&
+                ht_measure_half(grid, HT_PRIMARY, k, side))
+                part /= 2;
+        node /= nodes;
+    }
+    return part;
+}
+
+/* Whether the weights of a shot take the modulus; plane waves have it. */
+static bool takes_modulus(const struct ht_fd_injection *in, int shot) {
+    return in->incident[shot] == NULL &&
+           ht_shot_law(in->eq, in->shots->shot[shot].kind)->modulus;
+}
+
+static int shot_of(const struct ht_fd_injection *in, int column) {
+    int low = 0, high = in->shots->count;
+    while (high - low > 1) {
+        const int middle = (low + high) / 2;
+        if (in->column[middle] <= column)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The entries of a plane of the grid, sorted, with the modulus; what they add
+ * to sums over the grid if it is an own one. */
+static enum ht_err gather_plane(struct making *m, int64_t plane) {
+    const struct ht_fd_problem *fd = &m->stepper->problem.fd;
+    const struct ht_grid *grid = m->stepper->problem.grid;
+    const struct ht_fd_injection *in = m->in;
+    const int64_t nodes = ht_grid_plane(grid, HT_PRIMARY);
+    const int columns = in->column[in->shots->count];
+    const bool own = plane >= m->stepper->first && plane < m->stepper->last;
+    double *sums = m->sums + plane * (columns + in->shots->count);
+    m->plane.count = 0;
+    for (int64_t i = entry_at(&m->shots, plane * nodes);
+         i < m->shots.count && m->shots.entry[i].node < (plane + 1) * nodes;
+         i++)
+        TRY(ht_fd_entries_add(&m->plane, &m->shots.entry[i]));
+    for (int i = 0; i < in->shots->count; i++)
+        if (in->incident[i] != NULL)
+            TRY(ht_fd_incidence_entries(in->incident[i], plane, in->column[i],
+                                        &m->plane));
+    if (m->plane.count == 0) return HT_OK;
+    sort(&m->plane);
+    TRY(fd->fill(fd->medium, 0, plane, plane + 1, m->modulus));
+    for (int64_t i = 0; i < m->plane.count; i++) {
+        struct ht_fd_entry *e = &m->plane.entry[i];
+        const int shot = shot_of(in, e->column);
+        const double modulus = m->modulus[e->node - plane * nodes];
+        if (takes_modulus(in, shot)) e->weight *= modulus;
+        const double part = half_at_walls(grid, e->node) * e->weight / modulus;
+        if (!own) continue;
+        sums[e->column] += part;
+        sums[columns + shot] += part * e->weight;
+    }
+    return HT_OK;
+}
+
+/* ---- the list of the window ---- */
+
+static enum ht_err reserve(struct ht_fd_injection *in, int64_t more) {
+    struct ht_fd_injected_nodes *list = &in->list;
+    if (in->entries + more < in->room) return HT_OK;
+    const int64_t room = 2 * (in->entries + more) + 1;
+    REQUIRE(room < INT32_MAX, HT_ERR_MEMORY,
+            "sources have more than %d weights at nodes", INT32_MAX / 2);
+    const size_t count = (size_t)room;
+    void *at = realloc(list->at, count * sizeof *list->at);
+    if (at != NULL) list->at = at;
+    void *begin = realloc(list->begin, count * sizeof *list->begin);
+    if (begin != NULL) list->begin = begin;
+    void *column = realloc(list->column, count * sizeof *list->column);
+    if (column != NULL) list->column = column;
+    void *weight = realloc(list->weight, count * sizeof *list->weight);
+    if (weight != NULL) list->weight = weight;
+    REQUIRE(at && begin && column && weight, HT_ERR_MEMORY,
+            "out of memory for sources");
+    in->room = room;
+    list->begin[list->count] = (int)in->entries;
+    return HT_OK;
+}
+
+/* Adds the gathered entries as those of plane m3 of the window. */
+static enum ht_err add_plane(struct making *m, int64_t m3) {
+    const struct ht_fd_stepper *s = m->stepper;
+    const struct ht_grid *grid = s->problem.grid;
+    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    const int64_t nodes = ht_grid_plane(grid, HT_PRIMARY);
+    struct ht_fd_injected_nodes *list = &m->in->list;
+    TRY(reserve(m->in, m->plane.count));
+    for (int64_t i = 0; i < m->plane.count; i++) {
+        const struct ht_fd_entry *e = &m->plane.entry[i];
+        const int64_t at = e->node % nodes;
+        if (i == 0 || e[-1].node != e->node)
+            list->at[list->count++] = m3 * s->box.plane +
+                                      (at / n1 + s->box.begin[1]) * s->box.row +
+                                      at % n1 + s->box.begin[0];
+        list->column[m->in->entries] = e->column;
+        list->weight[m->in->entries++] = e->weight;
+        list->begin[list->count] = (int)m->in->entries;
+    }
+    return HT_OK;
+}
+
+/* The plane of the grid that is plane m3 of the window. */
+static int64_t grid_plane(const struct ht_fd_stepper *s, int64_t m3) {
+    const struct ht_grid *grid = s->problem.grid;
+    const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
+    const int64_t m = s->first + m3 - s->box.begin[2];
+    const bool wraps = grid->dims > 2 && ht_grid_periodic(grid, 2);
+    return wraps ? (m % planes + planes) % planes : m;
+}
+
+/* Planes with targets: own ones, and those of neighbours. */
+static enum ht_err make_list(struct making *m) {
+    const struct ht_fd_stepper *s = m->stepper;
+    const bool *neighbour = s->slab.neighbour;
+    const int64_t begin = neighbour[0] ? 0 : s->box.begin[2];
+    const int64_t end = neighbour[1] ? s->count[2] : s->box.end[2];
+    for (int64_t m3 = begin; m3 < end; m3++)
+        m->wanted[grid_plane(s, m3)] = true;
+    for (int i = 0; i < m->in->shots->count; i++) TRY(append_shot(m, i));
+    sort(&m->shots);
+    TRY(reserve(m->in, 0));
+    for (int64_t m3 = 0; m3 < s->count[2]; m3++) {
+        m->in->plane[m3] = m->in->list.count;
+        if (m3 < begin || m3 >= end) continue;
+        TRY(gather_plane(m, grid_plane(s, m3)));
+        TRY(add_plane(m, m3));
+    }
+    m->in->plane[s->count[2]] = m->in->list.count;
+    return HT_OK;
+}
+
+/* Each rank has its own planes; added in their order. Collective. */
+static enum ht_err share_sums(struct making *m) {
+    const struct ht_grid *grid = m->stepper->problem.grid;
+    struct ht_fd_injection *in = m->in;
+    const int shots = in->shots->count, columns = in->column[shots];
+    const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
+    double volume = 1;
+    for (int k = 0; k < grid->dims; k++) volume *= grid->h[k];
+    TRY(ht_comm_sum(grid->slab.comm, (int)(planes * (columns + shots)),
+                    m->sums));
+    for (int64_t p = 0; p < planes; p++) {
+        const double *sums = m->sums + p * (columns + shots);
+        for (int c = 0; c < columns; c++) in->whole[c] += sums[c];
+        for (int i = 0; i < shots; i++)
+            in->size[i] += volume * sums[columns + i];
+    }
+    for (int i = 0; i < shots; i++) in->size[i] = sqrt(in->size[i]);
+    return HT_OK;
+}
+
+/* ---- making ---- */
+
+static enum ht_err remove_dispersion(struct ht_fd_injection *in) {
+    TRY(HT_ALLOC(in->undispersed, in->shots->count));
+    for (int i = 0; i < in->shots->count; i++) {
+        const struct ht_shot *shot = &in->shots->shot[i];
+        TRY(ht_fd_undispersed(shot, ht_shot_law(in->eq, shot->kind)->derivative,
+                              in->dt, &in->undispersed[i].count,
+                              &in->undispersed[i].f));
+    }
+    return HT_OK;
+}
+
+static enum ht_err make_columns(const struct ht_problem *problem,
+                                struct ht_fd_injection *in) {
+    TRY(HT_ALLOC(in->incident, in->shots->count));
+    TRY(HT_ALLOC(in->column, in->shots->count + 1));
+    for (int i = 0; i < in->shots->count; i++) {
+        const struct ht_shot *shot = &in->shots->shot[i];
+        const bool wave = shot->type == HT_SHOT_INCIDENT;
+        if (wave) TRY(ht_fd_incidence_create(problem, shot, &in->incident[i]));
+        in->column[i + 1] =
+            in->column[i] +
+            (wave ? ht_fd_incidence_columns(in->incident[i]) : 1);
+    }
+    return HT_OK;
+}
+
+static enum ht_err make_tables(struct making *m) {
+    const struct ht_grid *grid = m->stepper->problem.grid;
+    struct ht_fd_injection *in = m->in;
+    const int shots = in->shots->count, columns = in->column[shots];
+    const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
+    in->values = (int64_t)2 * STEPS * columns;
+    TRY(HT_ALLOC(in->plane, m->stepper->count[2] + 1));
+    TRY(HT_ALLOC(in->whole, columns));
+    TRY(HT_ALLOC(in->size, shots));
+    TRY(HT_ALLOC(in->table, in->values));
+    TRY(HT_ALLOC(in->push, STEPS));
+    TRY(HT_ALLOC(m->wanted, planes));
+    TRY(HT_ALLOC(m->modulus, ht_grid_plane(grid, HT_PRIMARY)));
+    return HT_ALLOC(m->sums, planes * (columns + shots));
+}
+
+static enum ht_err make(const struct ht_fd_stepper *s,
+                        struct ht_fd_injection *in) {
+    struct making m = {.stepper = s, .in = in};
+    in->shots = s->problem.shots;
+    in->eq = s->problem.eq;
+    in->dt = s->problem.dt;
+    in->terms = s->problem.stages;
+    enum ht_err err = make_columns(&s->problem, in);
+    if (err == HT_OK) err = make_tables(&m);
+    if (err == HT_OK) err = make_list(&m);
+    if (err == HT_OK) err = share_sums(&m);
+    free(m.wanted);
+    free(m.shots.entry);
+    free(m.plane.entry);
+    free(m.modulus);
+    free(m.sums);
+    if (err == HT_OK && s->problem.fd.undispersed) err = remove_dispersion(in);
+    return err;
+}
+
+enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s,
+                                   struct ht_fd_injection **out) {
+    struct ht_fd_injection *in = NULL;
+    *out = NULL;
+    if (s->problem.shots == NULL || !(s->problem.dt > 0)) return HT_OK;
+    TRY(HT_ALLOC(in, 1));
+    const enum ht_err err = make(s, in);
+    if (err != HT_OK) {
+        ht_fd_injection_destroy(in);
+        return err;
+    }
+    *out = in;
+    return HT_OK;
+}
+
+void ht_fd_injection_destroy(struct ht_fd_injection *in) {
+    if (in == NULL) return;
+    ht_fd_injected_destroy(in->injected);
+    free(in->list.at);
+    free(in->list.begin);
+    free(in->list.column);
+    free(in->list.weight);
+    free(in->plane);
+    for (int i = 0; in->undispersed != NULL && i < in->shots->count; i++)
+        free(in->undispersed[i].f);
+    free(in->undispersed);
+    for (int i = 0; in->incident != NULL && i < in->shots->count; i++)
+        ht_fd_incidence_destroy(in->incident[i]);
+    free(in->incident);
+    free(in->column);
+    free(in->whole);
+    free(in->size);
+    free(in->table);
+    free(in->push);
+    free(in);
+}
+
+/* ---- memory ---- */
+
+enum ht_err ht_differences_shot_bytes(const struct ht_plan *plan, bool fp64,
+                                      struct ht_shot_bytes *out) {
+    const struct ht_problem *problem = &plan->problem;
+    const struct ht_shots *shots = problem->shots;
+    const struct ht_fd_engine engine = {.spec = ht_fd_spec_of(problem, fp64)};
+    const int64_t word = fp64 ? 8 : 4;
+    struct ht_fd_stepper s = {.steps = 0};
+    int64_t columns = 0, nodes = 0, entries = 0;
+    ht_fd_stepper_plan(problem, &engine, &s);
+    for (int i = 0; i < shots->count; i++) {
+        const int64_t more = ht_shot_most_nodes(shots, i, s.count[2]);
+        struct ht_fd_incidence_most most = {1, more, more, 0};
+        if (shots->shot[i].type == HT_SHOT_INCIDENT)
+            TRY(ht_fd_incidence_count(problem, &shots->shot[i], s.count[2],
+                                      &most));
+        columns += most.columns;
+        nodes += most.nodes;
+        entries += most.entries;
+        out->host += most.host;
+    }
+    const int64_t table = (int64_t)2 * STEPS * columns;
+    out->device = 12 * nodes + (4 + word) * entries + word * table;
+    out->host += 12 * nodes + 12 * entries + 8 * table;
+    out->host += (int64_t)sizeof(struct ht_fd_entry) * entries;
+    return HT_OK;
+}
+
+/* ---- amplitudes ---- */
+
+/* Of the stage and of the update of the step from t. */
+static void amplitudes(const struct ht_fd_injection *in, int i, double t,
+                       double *stage, double *update) {
+    const struct ht_shot *shot = &in->shots->shot[i];
+    const int order = ht_shot_law(in->eq, shot->kind)->derivative;
+    const double dt = in->dt;
+    *stage = *update = 0;
+    if (in->undispersed != NULL) {
+        const struct ht_fd_signal *signal = &in->undispersed[i];
+        const int64_t n = llround(t / dt);
+        if (n >= 0 && n < signal->count) *update = dt * dt * signal->f[n];
+        return;
+    }
+    if (!ht_shot_acts(shot, t - dt, t + dt)) return;
+    *stage = dt * dt / 12 * ht_shot_at(shot, t, order);
+    *update = ht_shot_at(shot, t + dt, order - 2) -
+              2 * ht_shot_at(shot, t, order - 2) +
+              ht_shot_at(shot, t - dt, order - 2);
+}
+
+/* The norm of what a step adds is no more than that of the update and, as dt^2
+ * L is at most 12 in it, 12 times that of the stage. */
+static double fill_step(const struct ht_fd_injection *in, int64_t step,
+                        double *stage, double *update) {
+    double push = 0;
+    for (int i = 0; i < in->shots->count; i++) {
+        double norm, *first = &stage[in->column[i]];
+        double *second = &update[in->column[i]];
+        if (in->incident[i] != NULL) {
+            ht_fd_incidence_row(in->incident[i], step, in->dt, first, second,
+                                &norm);
+        } else {
+            amplitudes(in, i, (double)step * in->dt, first, second);
+            norm = in->size[i] *
+                   (fabs(*second) + (in->terms > 1 ? 12 * fabs(*first) : 0));
+        }
+        push += norm;
+    }
+    return push;
+}
+
+static void fill_table(struct ht_fd_injection *in) {
+    const int columns = in->column[in->shots->count];
+    for (int64_t j = 0; j < STEPS; j++) {
+        double *row = in->table + 2 * j * columns;
+        in->push[j] = fill_step(in, in->first + j, row, row + columns);
+    }
+}
+
+enum ht_err ht_fd_injection_step(struct ht_fd_injection *in,
+                                 struct ht_fd_engine *engine, int64_t step,
+                                 bool back, double *mean) {
+    const int columns = in->column[in->shots->count];
+    const int64_t inside = step - in->first;
+    *mean = 0;
+    if (!in->filled || inside < 0 || inside >= STEPS) {
+        in->first = back ? step - STEPS + 1 : step;
+        in->filled = true;
+        fill_table(in);
+        TRY(engine->ops->amplitudes(engine, in));
+    }
+    const double *row = in->table + (2 * (step - in->first) + 1) * columns;
+    for (int i = 0; i < columns; i++) *mean += in->whole[i] * row[i];
+    in->driven += in->push[step - in->first];
+    return HT_OK;
+}
+
+enum ht_err ht_fd_injection_add(struct ht_fd_injection *in,
+                                struct ht_fd_engine *engine,
+                                enum ht_fd_pass pass, int64_t step,
+                                int64_t begin, int64_t end,
+                                struct ht_fd_array x, struct ht_fd_array y) {
+    const int64_t first = in->plane[begin], last = in->plane[end];
+    const int64_t row = 2 * (step - in->first) + (pass == HT_FD_STAGE ? 0 : 1);
+    if (first == last || !(in->push[step - in->first] > 0)) return HT_OK;
+    return engine->ops->inject(engine, in, first, last,
+                               row * in->column[in->shots->count],
+                               pass == HT_FD_INCREMENT ? -1 : 1, x, y);
+}

@@ -1,0 +1,524 @@
+/* The stepper on a device. The device holds both grids, one buffer per field,
+ * and the medium's polynomials, one buffer per material; of a grid divided into
+ * slabs the planes of htwave/schedule.h. A half step runs its schedule.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "htwave/absorbing.h"
+#include "kept_mean.h"
+#include "src/solve/methods.h"
+#include "stepper_private.h"
+
+static void stepper_destroy(void *self) {
+    struct ht_device_stepper *t = self;
+    if (t == NULL) return;
+    ht_sequence_destroy(t->sequence);
+    ht_halo_destroy(t->halo);
+    ht_injection_destroy(t->injection);
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        for (int f = 0; f < HT_MAX_FIELDS; f++)
+            ht_buffer_destroy(t->u[subgrid][f]);
+        for (int m = 0; m < HT_MAX_MATERIALS; m++)
+            ht_buffer_destroy(t->medium[subgrid][m]);
+    }
+    for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->poly[f]);
+    ht_buffer_destroy(t->work);
+    ht_stepper_free_layers(t);
+    ht_stepper_free_sponge(t);
+    ht_mean_form_destroy(t->form);
+    free(t->region);
+    for (int i = 0; i < 2; i++) {
+        for (int r = 0; t->scale[i] != NULL && r < t->regions; r++)
+            ht_buffer_destroy(t->scale[i][r]);
+        free(t->scale[i]);
+    }
+    for (int i = 0; i < t->known_count; i++) free(t->known[i].schedule.task);
+    free(t->known);
+    free(t->set);
+    for (int i = 0; i < 2; i++) free(t->set_of[i]);
+    ht_partition_free(&t->partition);
+    free(t);
+}
+
+/* ---- tasks ---- */
+
+/* Fills the ghosts of the sources of a half step, all stored fields of the
+ * grid, and those of what layers remember beside them. */
+static enum ht_err run_ghosts(struct ht_device_stepper *t,
+                              const struct ht_task *task) {
+    struct ht_buffer *u[HT_MAX_FIELDS];
+    int fields = 0;
+    for (int f = 0; f < t->problem.eq->nfields; f++)
+        if (t->u[task->pass][f] != NULL) u[fields++] = t->u[task->pass][f];
+    ht_sequence_branch(t->device, 1);
+    TRY(ht_ghosts_fill(t->set[0].ghosts[task->pass], &t->ghosts[task->pass],
+                       u));
+    if (task->pass == HT_DUAL) TRY(ht_stepper_layer_ghosts(t, 2));
+    ht_sequence_branch(t->device, 0);
+    return HT_OK;
+}
+
+static enum ht_err run_step(struct ht_device_stepper *t,
+                            const struct ht_task *task) {
+    enum ht_subgrid from = (enum ht_subgrid)task->pass;
+    enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    const struct ht_window *source = &t->partition.window[from];
+    const struct ht_window *target = &t->partition.window[to];
+    const struct ht_targets *targets = &task->targets;
+    struct ht_step_args args = {.src_row = (long)ht_window_row(source),
+                                .src_plane = (long)ht_window_plane(source),
+                                .src_nodes = (long)ht_window_nodes(source),
+                                .dst_row = (long)ht_window_row(target),
+                                .dst_plane = (long)ht_window_plane(target),
+                                .dst_nodes = (long)ht_window_nodes(target),
+                                .stages = t->problem.stages};
+    int64_t shift[3], period[3];
+    struct ht_step_buffers buffers = {
+        .scale = t->scale[t->direction][targets->region],
+        .work = t->work,
+        .poly_planes = t->poly_planes};
+    ht_window_shift(t->problem.grid, from, source, target, shift, period);
+    for (int k = 0; k < 3; k++) {
+        args.shift[k] = (long)shift[k];
+        args.period[k] = (long)period[k];
+        args.begin[k] = (long)targets->box.begin[k];
+        args.end[k] = (long)targets->box.end[k];
+    }
+    memcpy(buffers.src, t->u[from], sizeof buffers.src);
+    memcpy(buffers.dst, t->u[to], sizeof buffers.dst);
+    memcpy(buffers.poly, t->poly, sizeof buffers.poly);
+    memcpy(buffers.medium, t->medium[to], sizeof buffers.medium);
+    ht_stepper_add_layers(t, &t->region[targets->region], from, &args,
+                          &buffers);
+    const int set = t->set_of[t->direction][targets->region];
+    return ht_step_launch(t->set[set].step[from], task->part, &args, &buffers);
+}
+
+static enum ht_err run_inject(struct ht_device_stepper *t,
+                              const struct ht_task *task) {
+    const enum ht_subgrid to = task->pass == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    const struct ht_box *planes = &task->targets.box;
+    return ht_injection_add(t->injection, to, planes->begin[2], planes->end[2],
+                            ht_window_nodes(&t->partition.window[to]),
+                            t->u[to]);
+}
+
+static enum ht_err run_send(struct ht_device_stepper *t,
+                            const struct ht_task *task) {
+    return ht_halo_send(t->halo, (enum ht_subgrid)task->pass);
+}
+
+static enum ht_err run_receive(struct ht_device_stepper *t,
+                               const struct ht_task *task) {
+    return ht_halo_receive(t->halo, (enum ht_subgrid)task->pass);
+}
+
+typedef enum ht_err task_function(struct ht_device_stepper *t,
+                                  const struct ht_task *task);
+static task_function *const run_task[HT_TASK_KINDS] = {
+    [HT_TASK_RECEIVE] = run_receive, [HT_TASK_GHOSTS] = run_ghosts,
+    [HT_TASK_STEP] = run_step,       [HT_TASK_INJECT] = run_inject,
+    [HT_TASK_SEND] = run_send,       [HT_TASK_LAYERS] = ht_stepper_damp,
+};
+
+/* ---- half steps ---- */
+
+static bool same_extent(struct ht_extent a, struct ht_extent b) {
+    return a.below == b.below && a.above == b.above;
+}
+
+static bool same_state(const struct ht_halo_state *a,
+                       const struct ht_halo_state *b) {
+    bool same = a->open == b->open && (!a->open || a->next == b->next);
+    for (int subgrid = 0; subgrid < 2; subgrid++)
+        same = same && same_extent(a->valid[subgrid], b->valid[subgrid]) &&
+               a->stale[subgrid] == b->stale[subgrid];
+    return same;
+}
+
+/* Logs the schedule of a half step. */
+static void log_schedule(const struct ht_known_step *step) {
+    struct ht_text text = {0};
+    ht_schedule_add_text(&step->schedule, &text);
+    if (ht_text_status(&text) == HT_OK)
+        ht_log("half step from the %s grid: %s",
+               step->from == HT_DUAL ? "dual" : "primary", text.data);
+    ht_text_free(&text);
+}
+
+static enum ht_err make_known(struct ht_device_stepper *t,
+                              enum ht_subgrid from) {
+    const int targets = t->partition.count[from == HT_PRIMARY];
+    struct ht_known_step *step;
+    if (t->known_count == t->known_room) {
+        int room = 2 * t->known_room + 4;
+        TRY(HT_ALLOC(step, room));
+        for (int i = 0; i < t->known_count; i++) step[i] = t->known[i];
+        free(t->known);
+        t->known = step;
+        t->known_room = room;
+    }
+    step = &t->known[t->known_count];
+    *step = (struct ht_known_step){
+        .from = from, .before = t->state, .after = t->state};
+    TRY(HT_ALLOC(step->schedule.task, HT_MOST_TASKS((int64_t)targets)));
+    ht_schedule_make(&t->partition, from, &step->after, &step->schedule);
+    t->known_count++;
+    if (t->partition.cut && ht_log_level_get() >= HT_LOG_VERBOSE)
+        log_schedule(step);
+    return HT_OK;
+}
+
+/* The schedule of the half step from a grid in the present state of the halo.
+ * There are few such states, and a sequence of half steps returns to the first
+ * one. *fresh: the schedule is new. */
+static enum ht_err find_known(struct ht_device_stepper *t, enum ht_subgrid from,
+                              const struct ht_known_step **out, bool *fresh) {
+    int i = 0;
+    while (i < t->known_count && (t->known[i].from != from ||
+                                  !same_state(&t->known[i].before, &t->state)))
+        i++;
+    *fresh = i == t->known_count;
+    if (*fresh) TRY(make_known(t, from));
+    *out = &t->known[i];
+    return HT_OK;
+}
+
+static enum ht_err run_tasks(struct ht_device_stepper *t,
+                             const struct ht_schedule *schedule) {
+    for (int i = 0; i < schedule->count; i++) {
+        const struct ht_task *task = &schedule->task[i];
+        ht_sequence_branch(t->device, task->branch);
+        TRY(run_task[task->kind](t, task));
+    }
+    ht_sequence_branch(t->device, 0);
+    return HT_OK;
+}
+
+static enum ht_err run_half_step(struct ht_device_stepper *t,
+                                 enum ht_subgrid from,
+                                 enum ht_direction direction) {
+    const struct ht_known_step *step;
+    bool fresh;
+    TRY(ht_stepper_keep_mean(t, from, direction == HT_FORWARDS ? 1 : -1));
+    TRY(find_known(t, from, &step, &fresh));
+    t->direction = direction;
+    if (t->injection != NULL)
+        TRY(ht_injection_begin(t->injection, from, direction == HT_BACKWARDS));
+    TRY(run_tasks(t, &step->schedule));
+    ht_schedule_count(&step->schedule, 1, &t->counts);
+    t->state = step->after;
+    t->half_steps++;
+    return HT_OK;
+}
+
+static enum ht_err after_step(const struct ht_device_stepper *t) {
+    return t->after_step != NULL ? t->after_step(t->sampler) : HT_OK;
+}
+
+/* ---- time steps that repeat ---- */
+
+/* Whether every time step launches the same: nothing depends on time or on
+ * other ranks, and no library launches. */
+static bool repeats(const struct ht_device_stepper *t) {
+    bool same = t->halo == NULL && t->injection == NULL;
+    for (int i = 0; i < t->sets; i++)
+        same = same && !ht_variant_needs_work(t->set[i].variant);
+    return same;
+}
+
+/* The schedules of both half steps of a time step; the state of the halo, of
+ * which there is none, stays. */
+static enum ht_err find_step(struct ht_device_stepper *t,
+                             const struct ht_schedule *out[2]) {
+    const struct ht_known_step *step;
+    bool fresh;
+    TRY(find_known(t, HT_PRIMARY, &step, &fresh));
+    out[0] = &step->schedule;
+    TRY(find_known(t, HT_DUAL, &step, &fresh));
+    out[1] = &step->schedule;
+    return HT_OK;
+}
+
+static enum ht_err record(struct ht_device_stepper *t,
+                          const struct ht_schedule *const step[2]) {
+    t->direction = HT_FORWARDS;
+    TRY(ht_sequence_begin(t->device));
+    enum ht_err err = run_tasks(t, step[0]);
+    if (err == HT_OK) err = run_tasks(t, step[1]);
+    return ht_sequence_end(t->device, err, &t->sequence);
+}
+
+static enum ht_err stepper_repeat(void *self, int64_t steps, int64_t *done) {
+    struct ht_device_stepper *t = self;
+    const struct ht_schedule *step[2];
+    *done = ht_least(t->after_step != NULL ? 1 : steps,
+                     ht_stepper_mean_rests(t) / 2);
+    if (!repeats(t)) *done = 0;
+    if (*done == 0) return HT_OK;
+    TRY(find_step(t, step));
+    if (t->sequence == NULL) TRY(record(t, step));
+    TRY(ht_sequence_run(t->sequence, *done));
+    for (int i = 0; i < 2; i++) ht_schedule_count(step[i], *done, &t->counts);
+    ht_stepper_mean_passed(t, *done);
+    t->half_steps += 2 * *done;
+    return after_step(t);
+}
+
+static enum ht_err stepper_half_step(void *self, enum ht_subgrid from) {
+    TRY(run_half_step(self, from, HT_FORWARDS));
+    return from == HT_DUAL ? after_step(self) : HT_OK;
+}
+
+static enum ht_err stepper_half_step_back(void *self, enum ht_subgrid from) {
+    struct ht_device_stepper *t = self;
+    REQUIRE(t->sponge == NULL, HT_ERR_INTERNAL,
+            "no half steps back in a sponge, which has damped the waves");
+    for (int r = 0; r < t->regions; r++)
+        REQUIRE(t->set_of[HT_BACKWARDS][r] >= 0, HT_ERR_INTERNAL,
+                "no kernels for half steps back");
+    return run_half_step(t, from, HT_BACKWARDS);
+}
+
+/* Makes the schedules of a run's half steps until they repeat. */
+static enum ht_err make_schedules(struct ht_device_stepper *t) {
+    const struct ht_halo_state start = t->state;
+    const struct ht_known_step *step;
+    bool fresh = true;
+    for (int n = 0; fresh; n++) {
+        TRY(find_known(t, n % 2 ? HT_DUAL : HT_PRIMARY, &step, &fresh));
+        t->state = step->after;
+    }
+    t->state = start;
+    return HT_OK;
+}
+
+static enum ht_err stepper_finish(void *self) {
+    struct ht_device_stepper *t = self;
+    TRY(ht_stepper_complete_exchange(t));
+    if (t->halo != NULL) TRY(ht_halo_finish(t->halo));
+    return ht_device_finish(t->device);
+}
+
+/* ---- timers ---- */
+
+/* Total seconds of the kernels so far, including launches by other steppers. */
+static struct ht_task_seconds seconds_of(const struct ht_device_stepper *t) {
+    struct ht_task_seconds sum = {.ghosts = 0};
+    for (int i = 0; i < t->sets; i++) {
+        const struct ht_kernels *k = &t->set[i];
+        for (int n = 0; n < 4; n++)
+            if (n < 2 || k->step[1] != k->step[0])
+                sum.step[n % 2] +=
+                    ht_step_total(k->step[n / 2], (enum ht_step_part)(n % 2));
+    }
+    for (int subgrid = 0; subgrid < 2; subgrid++)
+        sum.ghosts += ht_ghosts_total(t->set[0].ghosts[subgrid]);
+    for (int i = 0; i < 2; i++)
+        sum.step[i] += ht_sponge_total(t->sponge, (enum ht_step_part)i);
+    return sum;
+}
+
+static void stepper_traffic(void *self, struct ht_traffic *out) {
+    struct ht_device_stepper *t = self;
+    const struct ht_task_seconds now = seconds_of(t), *before = &t->before;
+    *out = (struct ht_traffic){.half_steps = t->half_steps,
+                               .exchanges = t->counts.tasks[HT_TASK_SEND]};
+    if (t->halo != NULL) ht_halo_traffic(t->halo, out);
+    out->ghosts_s = now.ghosts - before->ghosts;
+    out->interior_s = now.step[HT_PART_INTERIOR] -
+                      before->step[HT_PART_INTERIOR] + out->ghosts_s;
+    out->boundary_s =
+        now.step[HT_PART_BOUNDARY] - before->step[HT_PART_BOUNDARY];
+}
+
+static const struct ht_stepper_ops stepper_ops = {
+    .put = ht_stepper_put,
+    .get = ht_stepper_get,
+    .measure = ht_stepper_measure,
+    .half_step = stepper_half_step,
+    .repeat = stepper_repeat,
+    .half_step_back = stepper_half_step_back,
+    .finish = stepper_finish,
+    .destroy = stepper_destroy,
+    .traffic = stepper_traffic,
+};
+
+struct ht_device_stepper *
+ht_device_stepper_of(const struct ht_stepper *stepper) {
+    return stepper->ops == &stepper_ops ? stepper->self : NULL;
+}
+
+/* ---- making ---- */
+
+/* Whether the operator that a program contains differs from the problem's, or
+ * for sign -1 from that of the reversed problem. */
+static bool operator_differs(const struct ht_spec *baked,
+                             const struct ht_spec *wanted, double sign) {
+    bool differs = baked->stages != wanted->stages;
+    for (int t = 0; t < wanted->eq->nterms; t++)
+        differs = differs || baked->scale[t] != sign * wanted->scale[t];
+    return differs;
+}
+
+/* law: the spec of a region. */
+static enum ht_err check_kernels(const struct ht_device_stepper *t,
+                                 const struct ht_kernels *kernels,
+                                 const struct ht_spec *law,
+                                 enum ht_direction direction) {
+    const struct ht_spec *spec = &kernels->spec[0];
+    const double sign = direction == HT_FORWARDS ? 1 : -1;
+    REQUIRE(spec->medium_degree == law->medium_degree &&
+                (kernels->variant->pack == NULL ||
+                 !operator_differs(spec, law, sign)),
+            HT_ERR_INTERNAL, "kernels of another step or medium");
+    REQUIRE(spec->fp64 == t->spec.fp64 && spec->block == t->spec.block &&
+                spec->sorted == t->spec.sorted && spec->order == t->spec.order,
+            HT_ERR_INTERNAL, "kernels of another precision, layout or order");
+    return HT_OK;
+}
+
+/* *out: the number of a set of kernels, which is added if it is new; -1 for
+ * NULL. */
+static enum ht_err add_set(struct ht_device_stepper *t,
+                           const struct ht_kernels *kernels,
+                           const struct ht_spec *law,
+                           enum ht_direction direction, int *out) {
+    int i = 0;
+    *out = -1;
+    if (kernels == NULL) return HT_OK;
+    TRY(check_kernels(t, kernels, law, direction));
+    while (i < t->sets && t->set[i].step[0] != kernels->step[0]) i++;
+    if (i == t->sets) t->set[t->sets++] = *kernels;
+    *out = i;
+    return HT_OK;
+}
+
+/* The medium's values at the nodes are the first of its polynomials'
+ * coefficients, of whatever degree. */
+static enum ht_err check_law(const struct ht_device_stepper *t,
+                             const struct ht_law *law) {
+    const int degree = t->problem.medium_degree;
+    REQUIRE(law == NULL || law->medium_degree == degree ||
+                law->medium_degree < 0 ||
+                (law->medium_degree == 0 && degree > 0),
+            HT_ERR_INTERNAL, "a law of degree %d in a medium of degree %d",
+            law->medium_degree, degree);
+    return HT_OK;
+}
+
+/* The spec of a region's law, in the stepper's layout. */
+static struct ht_spec spec_of(const struct ht_device_stepper *t,
+                              const struct ht_law *law) {
+    const struct ht_problem p = ht_problem_with_law(&t->problem, law);
+    const struct ht_tuning tuning = {.fp64 = t->spec.fp64,
+                                     .trim = t->spec.trim,
+                                     .sorted = t->spec.sorted,
+                                     .block = t->spec.block};
+    return ht_problem_spec(&p, &tuning, HT_PRIMARY);
+}
+
+static enum ht_err add_regions(struct ht_device_stepper *t, int regions,
+                               const struct ht_region *region) {
+    t->regions = regions;
+    TRY(HT_ALLOC(t->region, regions));
+    memcpy(t->region, region, (size_t)regions * sizeof *region);
+    TRY(ht_partition_make(&t->problem, regions, region, &t->partition));
+    TRY(HT_ALLOC(t->set, 2 * (int64_t)regions));
+    TRY(HT_ALLOC(t->set_of[HT_FORWARDS], regions));
+    TRY(HT_ALLOC(t->set_of[HT_BACKWARDS], regions));
+    for (int i = 0; i < 2; i++) TRY(HT_ALLOC(t->scale[i], regions));
+    for (int r = 0; r < regions; r++) {
+        const struct ht_kernels *k = region[r].kernels, *back = region[r].back;
+        TRY(check_law(t, region[r].law));
+        const struct ht_spec law = spec_of(t, region[r].law);
+        if (back == NULL && k->variant->pack == NULL) back = k;
+        TRY(add_set(t, k, &law, HT_FORWARDS, &t->set_of[HT_FORWARDS][r]));
+        TRY(add_set(t, back, &law, HT_BACKWARDS, &t->set_of[HT_BACKWARDS][r]));
+    }
+    t->before = seconds_of(t);
+    return HT_OK;
+}
+
+static enum ht_err make_injection(struct ht_device_stepper *t,
+                                  const struct ht_kernels *kernels) {
+    if (t->problem.duhamel == NULL) return HT_OK;
+    REQUIRE(kernels->injector, HT_ERR_INTERNAL, "no kernel of sources");
+    TRY(ht_injection_create(&t->problem, t->partition.window, &t->injection));
+    return ht_injection_upload(t->injection, kernels->injector);
+}
+
+static enum ht_err make_parts(struct ht_device_stepper *t, int regions,
+                              const struct ht_region *region) {
+    t->element_size = t->spec.fp64 ? 8 : 4;
+    t->coefs = ht_grid_coefs(t->problem.grid);
+    t->padded_coefs = ht_storage_order(&t->spec, t->storage);
+    TRY(add_regions(t, regions, region));
+    TRY(make_schedules(t));
+    TRY(ht_stepper_allocate(t));
+    TRY(ht_stepper_make_layers(t));
+    TRY(ht_stepper_make_sponge(t));
+    for (int r = 0; r < regions; r++) {
+        const struct ht_spec law = spec_of(t, region[r].law);
+        TRY(ht_stepper_fill_scale(t, r, &law));
+    }
+    TRY(make_injection(t, region[0].kernels));
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        TRY(ht_window_ghosts(t->problem.grid, &t->partition.window[subgrid],
+                             &t->ghosts[subgrid]));
+        TRY(ht_stepper_fill_medium(t, subgrid ? HT_DUAL : HT_PRIMARY));
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_stepper_create_regions(const struct ht_problem *problem,
+                                      struct ht_device *device, int regions,
+                                      const struct ht_region *region,
+                                      struct ht_stepper *out) {
+    const struct ht_kernels *kernels = region[0].kernels;
+    const struct ht_spec *spec = &kernels->spec[0];
+    const struct ht_tuning tuning = {.variant = kernels->variant,
+                                     .fp64 = spec->fp64,
+                                     .trim = spec->trim,
+                                     .sorted = spec->sorted,
+                                     .block = spec->block};
+    struct ht_device_stepper *t = NULL;
+    TRY(HT_ALLOC(t, 1));
+    t->problem = *problem;
+    t->spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
+    t->device = device;
+    t->layers = kernels->layers;
+    t->sponge =
+        ht_sponge_rate(problem, HT_PRIMARY) > 0 ? kernels->sponge : NULL;
+    t->means =
+        ht_problem_keeps_mean(problem, spec->fp64) ? kernels->means : NULL;
+    enum ht_err err = make_parts(t, regions, region);
+    if (ht_grid_cut(problem->grid)) {
+        err = ht_comm_agree(problem->grid->slab.comm, err);
+        if (err == HT_OK)
+            err = ht_halo_create(problem, device, kernels, t->u,
+                                 (const struct ht_layer_memory(*)[2])t->memory,
+                                 &t->halo);
+    }
+    if (err != HT_OK) {
+        stepper_destroy(t);
+        return err;
+    }
+    *out = (struct ht_stepper){.ops = &stepper_ops, .self = t};
+    return HT_OK;
+}
+
+enum ht_err ht_hermite_stepper_create(const struct ht_problem *problem,
+                                      struct ht_device *device,
+                                      const struct ht_kernels *kernels,
+                                      struct ht_stepper *out) {
+    struct ht_region region[HT_ABSORBING_BOXES] = {{.kernels = kernels}};
+    int regions = 1;
+    for (int k = 0; k < 3; k++)
+        region[0].cells.end[k] = problem->grid->cells[k];
+    if (ht_absorbing_axes(problem->layers) != 0)
+        regions = ht_layer_regions(problem, kernels, region);
+    return ht_stepper_create_regions(problem, device, regions, region, out);
+}

@@ -1,0 +1,145 @@
+/* The stepper on a device: stepper.c creates it and runs its schedules,
+ * stepper_buffers.c lists its buffers, stepper_data.c transfers its data.
+ */
+#ifndef HTWAVE_HERMITE_STEPPER_PRIVATE_H
+#define HTWAVE_HERMITE_STEPPER_PRIVATE_H
+
+#include "ghost_args.h"
+#include "halo.h"
+#include "htwave/duhamel.h"
+#include "layer_kernels.h"
+
+/* A half step whose schedule exists. */
+struct ht_known_step {
+    enum ht_subgrid from;
+    struct ht_halo_state before, after;
+    struct ht_schedule schedule;
+};
+
+/* Device seconds by kind of task. */
+struct ht_task_seconds {
+    double step[2], ghosts; /* [enum ht_step_part] */
+};
+/* The line in time on which the mean of a field stays: stepper_means.c. */
+struct ht_kept_mean {
+    bool known;          /* false until the first half step after a change */
+    double start, slope; /* mean at time 0, per half step */
+    int64_t time[2];     /* of the grids, in half steps */
+    int since;           /* half steps since it was looked at */
+};
+enum ht_direction { HT_FORWARDS, HT_BACKWARDS };
+
+struct ht_device_stepper {
+    struct ht_problem problem;
+    struct ht_spec spec;
+    struct ht_device *device;
+    struct ht_partition partition;
+    int regions;
+    struct ht_region *region;
+    const struct ht_layer_kernels *layers;   /* NULL: none of cpml */
+    struct ht_layer_memory memory[3][2];     /* [axis][side] */
+    struct ht_ghost_args layer_ghosts[3][2]; /* theirs on the dual grid */
+    struct ht_buffer *profile[2][3][HT_LAYER_PROFILES]; /* [subgrid][axis] */
+    struct ht_sponge *sponge;                           /* NULL: none */
+    struct ht_buffer *jets[2][3]; /* of a sponge: [subgrid][axis], as in
+                                     cl/sponge.cl; NULL: not damped */
+    struct ht_means *means;       /* NULL: no mean is kept */
+    struct ht_mean_form *form;    /* its weights */
+    struct ht_kept_mean mean;
+    int sets; /* sets of kernels, each once; the first also fills
+                 ghosts, packs and reduces */
+    struct ht_kernels *set;
+    int *set_of[2];              /* [direction][region]; -1: none */
+    enum ht_direction direction; /* of the current half step */
+    struct ht_halo_state state;
+    struct ht_known_step *known;
+    int known_count, known_room;
+    struct ht_sequence *sequence;   /* of a time step; NULL: not recorded */
+    struct ht_halo *halo;           /* NULL: the grid is one slab */
+    struct ht_injection *injection; /* NULL: no sources */
+    /* After each time step forwards, with `sampler`; NULL: nothing. */
+    enum ht_err (*after_step)(void *sampler);
+    void *sampler;
+    struct ht_buffer *u[2][HT_MAX_FIELDS];
+    struct ht_buffer *medium[2][HT_MAX_MATERIALS];
+    struct ht_buffer *poly[HT_MAX_FIELDS];
+    struct ht_buffer *work;         /* NULL: no variant needs it */
+    struct ht_buffer **scale[2];    /* [direction][region] */
+    struct ht_ghost_args ghosts[2]; /* of each grid */
+    int64_t poly_planes;
+    int64_t half_steps; /* half steps and tasks so far */
+    struct ht_task_counts counts;
+    struct ht_task_seconds before; /* of the kernels for other steppers */
+    int element_size, coefs, padded_coefs;
+    int storage[HT_MAX_COEFS]; /* storage index of each coefficient */
+};
+
+/* NULL: not one on a device. */
+struct ht_device_stepper *
+ht_device_stepper_of(const struct ht_stepper *stepper);
+/* As in struct ht_stepper_ops. */
+HT_CHECKED enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid,
+                                      int64_t first, int64_t last,
+                                      const double *coefs);
+HT_CHECKED enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid,
+                                      int field, int count, int64_t first,
+                                      int64_t last, double *out);
+HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid,
+                                          int count,
+                                          const struct ht_quantity *what,
+                                          struct ht_measure *out);
+/* Creates all buffers that the variants of the sets of kernels need. */
+HT_CHECKED enum ht_err ht_stepper_allocate(struct ht_device_stepper *t);
+/* Writes zeros to a field's whole buffer, also to padding. */
+HT_CHECKED enum ht_err ht_stepper_clear(struct ht_device_stepper *t,
+                                        enum ht_subgrid subgrid, int field);
+/* ---- stepper_layers.c: memory variables of absorbing layers ---- */
+/* Device bytes of the memory variables and profiles on this rank. */
+int64_t ht_stepper_layer_bytes(const struct ht_problem *problem,
+                               const struct ht_spec *spec);
+/* Creates them, all zero; nothing without layers. */
+HT_CHECKED enum ht_err ht_stepper_make_layers(struct ht_device_stepper *t);
+void ht_stepper_free_layers(struct ht_device_stepper *t);
+/* Adds what the kernels of a region of layers get besides its fields, and turns
+ * the arguments to the order of the kernel's axes. */
+void ht_stepper_add_layers(const struct ht_device_stepper *t,
+                           const struct ht_region *region, enum ht_subgrid from,
+                           struct ht_step_args *args,
+                           struct ht_step_buffers *buffers);
+/* Each axis and side is a branch of its own, from this one on. */
+HT_CHECKED enum ht_err
+ht_stepper_layer_ghosts(const struct ht_device_stepper *t, int branch);
+
+/* ---- stepper_sponge.c ---- */
+/* Device bytes of the polynomials of a sponge on this rank. */
+int64_t ht_stepper_sponge_bytes(const struct ht_problem *problem, bool fp64);
+/* Creates them; nothing without a sponge. */
+HT_CHECKED enum ht_err ht_stepper_make_sponge(struct ht_device_stepper *t);
+void ht_stepper_free_sponge(struct ht_device_stepper *t);
+/* Damps the planes of a task on the target grid of its half step. */
+HT_CHECKED enum ht_err ht_stepper_damp(struct ht_device_stepper *t,
+                                       const struct ht_task *task);
+
+/* ---- stepper_means.c ---- */
+/* Keeps the mean of a field, where it does: before a half step forwards (step
+ * 1) or back (-1). */
+HT_CHECKED enum ht_err ht_stepper_keep_mean(struct ht_device_stepper *t,
+                                            enum ht_subgrid from, int step);
+/* Half steps forwards that it leaves as they are from now on. */
+int64_t ht_stepper_mean_rests(const struct ht_device_stepper *t);
+/* So many time steps were taken without ht_stepper_keep_mean. */
+void ht_stepper_mean_passed(struct ht_device_stepper *t, int64_t steps);
+/* stepper.c: waits for the messages of an exchange in progress. */
+HT_CHECKED enum ht_err
+ht_stepper_complete_exchange(struct ht_device_stepper *t);
+
+/* Fill the buffers of a step: scale[term] of cl/evolve.cl of a region for
+ * either direction, the same for both grids, and the medium of the held planes.
+ * spec: of the region's law. */
+HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t,
+                                             int region,
+                                             const struct ht_spec *spec);
+HT_CHECKED enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
+                                              enum ht_subgrid subgrid);
+
+#endif

@@ -1,0 +1,422 @@
+/* The expected error at the end of a run: relative, in the L2 norm of the nodal
+ * values, as the run measures it.
+ *
+ * A plane wave or standing mode is advanced by src/hermite/bloch.c.
+ *
+ * A Gaussian of width w: the mean square of the errors e(k) of its plane waves
+ * with its spectrum as weight,
+ *
+ *     integral of e(k)^2 exp(-(k w)^2) dk / integral of exp(-(k w)^2) dk,
+ *
+ * over directions by a rule that is exact to degree 7 on the sphere (Lebedev:
+ * 6 axes, 12 edges, 8 corners of a cube), over |k| by sums, with log e linear
+ * between k w = 1, 2, .. 7. The quadrature rule and the images of the spectrum
+ * may be wrong by a factor of 2. The error of a scheme that does not dissipate
+ * is a phase error, which is hidden when the data return to their start; then
+ * the expectation is an upper bound only, within a factor of 4.
+ *
+ * For initial data given by a frequency: waves of the slowest speed in these
+ * directions, the smallest and the largest error among them.
+ *
+ * For a varying medium the expectation is that of a uniform medium with its
+ * slowest speed and the wavelengths there, as an upper bound. Rounding is added
+ * by src/plan/rounding.c.
+ *
+ * Finite differences: the same with the errors of fd_expect.c, which are those
+ * of phases.
+ */
+#include "expect.h"
+#include "src/fd/fd_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "htwave/fourier.h"
+#include "src/hermite/bloch.h"
+
+struct expect {
+    struct ht_plan *plan;
+    struct ht_bloch_run run;
+    double shorter; /* factor by which waves are shorter in the slowest part of
+                       the medium than at their start */
+    double material[HT_MAX_MATERIALS];
+};
+
+static bool differences(const struct ht_plan *plan) {
+    return plan->problem.fd.order > 0;
+}
+
+/* ---- one medium for all ---- */
+
+/* The frequency of a wave is constant, so its wavelength is shorter where the
+ * medium is slower than at the centre of the data. A given frequency is
+ * converted to a wavenumber in the slowest part. */
+static enum ht_err find_shorter(struct expect *x) {
+    const struct ht_plan *plan = x->plan;
+    const struct ht_params *params = plan->params;
+    bool gaussian = strcmp(params->initial.type, "gaussian") == 0;
+    double fastest = 0;
+    x->shorter = 1;
+    if (plan->medium->uniform || plan->eq.system->translates) return HT_OK;
+    if (params->initial.frequency > 0 && !plan->solution->single_wave)
+        return HT_OK;
+    struct ht_pulse pulse = {.width = 0};
+    for (int i = 0; gaussian ? ht_params_pulse(params, i, &pulse) : i < 1;
+         i++) {
+        double speed, at[3];
+        for (int j = 0; j < 3; j++)
+            at[j] = gaussian ? pulse.centre[j]
+                             : (plan->grid.lower[j] + plan->grid.upper[j]) / 2;
+        TRY(ht_medium_speed(plan->medium, at, &speed));
+        fastest = fmax(fastest, speed);
+    }
+    x->shorter = fmax(fastest / plan->medium->speed_min, 1);
+    return HT_OK;
+}
+
+/* Materials of the uniform medium: those of the run or, if its medium varies,
+ * the default values. Then the time step is scaled so that the speed
+ * corresponds to the slowest speed of the run. */
+static enum ht_err uniform_materials(struct expect *x) {
+    const struct ht_plan *plan = x->plan;
+    const struct ht_system *system = plan->eq.system;
+    int chosen[HT_MAX_MATERIALS] = {0};
+    const double *in[HT_MAX_MATERIALS];
+    double *out[HT_MAX_MATERIALS];
+    struct ht_jets *scalar;
+    memcpy(x->material, plan->problem.uniform, sizeof x->material);
+    if (plan->medium->uniform) return HT_OK;
+    TRY(ht_jets_total(1, 0, &scalar));
+    for (int p = 0; p < system->nparameters; p++)
+        in[p] = &system->parameter[p].fallback;
+    for (int m = 0; m < system->nmaterials; m++) out[m] = &x->material[m];
+    enum ht_err err = system->materials(scalar, chosen, in, out);
+    ht_jets_destroy(scalar);
+    x->run.dt *= plan->medium->speed_min / system->speed(x->material, 0);
+    return err;
+}
+
+/* ---- one wave ---- */
+
+/* Whether the phase of a wave at all nodes is equal modulo pi: it changes by a
+ * multiple of pi from each node to the next. */
+static bool in_one_phase(const struct ht_plan *plan, const double k[3]) {
+    for (int j = 0; j < 3; j++)
+        if (fabs(sin(k[j] * plan->grid.h[j])) > 1e-6) return false;
+    return true;
+}
+
+/* Contribution of an amplitude z to the mean square over nodes. For a
+ * travelling wave |z|^2. For a mode, whose even fields vary as the real part
+ * and whose odd fields as the imaginary part, and for a wave in one phase the
+ * square of that part. */
+static double shown(const struct ht_plan *plan, int field, const double k[3],
+                    double complex z) {
+    const struct ht_params *params = plan->params;
+    bool standing = strcmp(params->initial.type, "standing") == 0;
+    double phase = params->initial.phase;
+    if (!plan->solution->single_wave || (!standing && !in_one_phase(plan, k)))
+        return creal(z) * creal(z) + cimag(z) * cimag(z);
+    for (int j = 0; j < 3 && !standing; j++)
+        phase += k[j] * plan->grid.lower[j];
+    z *= ht_complex(cos(phase), sin(phase));
+    bool odd = standing && plan->eq.field[field].parity != 0;
+    return odd ? cimag(z) * cimag(z) : creal(z) * creal(z);
+}
+
+static enum ht_err step_wave(const struct expect *x, const double k[3],
+                             double *out) {
+    struct ht_bloch_run run = x->run;
+    struct ht_bloch_wave wave;
+    double error = 0, whole = 0, all = 0;
+    if (differences(x->plan)) {
+        *out = ht_fd_wave_error(x->plan, k);
+        return HT_OK;
+    }
+    run.material = x->material;
+    TRY(ht_bloch_step(&run, k, &wave));
+    for (int f = 0; f < x->plan->eq.nfields; f++) {
+        error += shown(x->plan, f, k, wave.error[f]);
+        whole += shown(x->plan, f, k, wave.exact[f]);
+        all += pow(cabs(wave.exact[f]), 2);
+    }
+    /* otherwise the nodal values are rounding errors only */
+    *out = whole > 1e-20 * all ? sqrt(error / whole) : 0;
+    return HT_OK;
+}
+
+/* The wavenumber's signs are those of the input. */
+static enum ht_err expect_single(struct expect *x) {
+    struct ht_plan *plan = x->plan;
+    double e, k[3] = {0};
+    int varies = 0;
+    bool plane = strcmp(plan->params->initial.type, "plane") == 0;
+    for (int j = 0; j < plan->grid.dims; j++) {
+        k[j] = x->shorter * plan->solution->wavenumber[j];
+        if (plane && plan->params->initial.cycles[j] < 0) k[j] = -k[j];
+        varies += k[j] != 0;
+    }
+    /* the start's own error, by fd; axes that err together */
+    const bool damps = ht_problem_scheme(&plan->problem)->dissipates;
+    const double margin = differences(plan) ? 2
+                          : varies < 2      ? 1
+                          : damps           ? 1.25
+                                            : 2;
+    TRY(step_wave(x, k, &e));
+    plan->expected =
+        (struct ht_expected){.error = e, .low = e / margin, .high = e * margin};
+    return HT_OK;
+}
+
+/* ---- many directions ---- */
+
+enum { DIRECTIONS = 7 };
+
+/* Directions of the rule: lines through the cell along its axes, edges and
+ * corners, with weights. Both signs of an edge and the four signs of a corner
+ * count as one direction. */
+struct direction {
+    double unit[3], weight;
+};
+
+/* In cubic cells waves of an isotropic system have equal errors along all axes,
+ * and along all edges: one direction represents each kind. */
+static bool isotropic(const struct ht_plan *plan) {
+    const struct ht_grid *grid = &plan->grid;
+    for (int j = 1; j < grid->dims; j++)
+        if (fabs(grid->h[j] / grid->h[0] - 1) > 1e-9) return false;
+    return !plan->eq.system->translates;
+}
+
+static int list_directions(const struct ht_plan *plan, struct direction *out) {
+    static const int axes[DIRECTIONS][3] = {{1, 0, 0}, {1, 1, 0}, {1, 1, 1},
+                                            {0, 1, 0}, {0, 0, 1}, {1, 0, 1},
+                                            {0, 1, 1}};
+    static const double weight[3][3] = {
+        {1, 0, 0}, {1 / 4.0, 1 / 2.0, 0}, {2 / 21.0, 16 / 105.0, 9 / 35.0}};
+    static const double alike[3][3] = {{1, 0, 0}, {2, 1, 0}, {3, 3, 1}};
+    const bool one = isotropic(plan);
+    const int dims = plan->grid.dims;
+    const int row = dims == 1 ? 0 : dims == 2 ? 1 : 2;
+    int count = 0;
+    for (int d = 0; d < DIRECTIONS && !(one && d == dims); d++) {
+        int used = axes[d][0] + axes[d][1] + axes[d][2];
+        if ((dims < 2 && axes[d][1]) || (dims < 3 && axes[d][2])) continue;
+        for (int j = 0; j < 3; j++)
+            out[count].unit[j] = axes[d][j] / sqrt(used);
+        out[count].weight = weight[row][used - 1];
+        if (one) out[count].weight *= alike[row][used - 1];
+        count++;
+    }
+    return count;
+}
+
+static enum ht_err step_along(const struct expect *x,
+                              const struct direction *direction, double length,
+                              double *error) {
+    double k[3];
+    for (int j = 0; j < 3; j++) k[j] = length * direction->unit[j];
+    return step_wave(x, k, error);
+}
+
+static enum ht_err expect_frequency(struct expect *x) {
+    struct ht_expected *expected = &x->plan->expected;
+    struct direction direction[DIRECTIONS] = {{{0}, 0}};
+    int count = list_directions(x->plan, direction);
+    double length = x->plan->solution->wavenumber[0], error = 0;
+    *expected = (struct ht_expected){.low = INFINITY};
+    for (int d = 0; d < count; d++) {
+        TRY(step_along(x, &direction[d], length, &error));
+        expected->low = fmin(expected->low, error);
+        expected->high = fmax(expected->high, error);
+    }
+    expected->error = expected->high;
+    return HT_OK;
+}
+
+/* ---- a Gaussian ---- */
+
+enum { NODES = 7 };
+
+/* log e(z) with z = k w, linear between the nodes 1, 2, .. and extrapolated
+ * below the first. */
+static double between(const double *log_error, double z) {
+    int i = (int)floor(z) - 1;
+    i = i < 0 ? 0 : i > NODES - 2 ? NODES - 2 : i;
+    return log_error[i] + (log_error[i + 1] - log_error[i]) * (z - 1 - i);
+}
+
+static double mean_square(int dims, const double *log_error) {
+    enum { PARTS = 50 };
+    double sum = 0, weights = 0;
+    for (int i = 0; i < NODES * PARTS; i++) {
+        double z = (i + 0.5) / PARTS;
+        double weight = pow(z, dims - 1) * exp(-z * z);
+        sum += weight * exp(2 * between(log_error, z));
+        weights += weight;
+    }
+    return sum / weights;
+}
+
+/* Width of the narrowest pulse, which has the shortest waves. */
+static double narrowest_width(const struct ht_params *params, int *pulses) {
+    struct ht_pulse pulse;
+    double width = INFINITY;
+    for (*pulses = 0; ht_params_pulse(params, *pulses, &pulse); ++*pulses)
+        width = fmin(width, pulse.width);
+    return width;
+}
+
+static bool same_field(const struct ht_plan *plan, const char *a,
+                       const char *b) {
+    const char *first = plan->eq.system->first_field;
+    return strcmp(*a ? a : first, *b ? b : first) == 0;
+}
+
+/* Whether two pulses of one field have opposite signs and overlap (by exp(-2)
+ * or more): then the sum is smaller and has shorter waves than each pulse. */
+static bool cancel_out(const struct ht_plan *plan, const struct ht_pulse *a,
+                       const struct ht_pulse *b) {
+    const struct ht_grid *grid = &plan->grid;
+    double square = 0;
+    if (a->amplitude * b->amplitude >= 0 ||
+        !same_field(plan, a->field, b->field))
+        return false;
+    for (int j = 0; j < grid->dims; j++) {
+        double apart = a->centre[j] - b->centre[j];
+        if (ht_grid_periodic(grid, j))
+            apart = remainder(apart, grid->upper[j] - grid->lower[j]);
+        square += apart * apart;
+    }
+    return square < 4 * (a->width * a->width + b->width * b->width);
+}
+
+static bool pulses_cancel(const struct ht_plan *plan) {
+    struct ht_pulse a, b;
+    if (strcmp(plan->params->initial.type, "gaussian") != 0) return false;
+    for (int i = 0; ht_params_pulse(plan->params, i, &a); i++)
+        for (int j = 0; j < i && ht_params_pulse(plan->params, j, &b); j++)
+            if (cancel_out(plan, &a, &b)) return true;
+    return false;
+}
+
+/* Each of several pulses has at most the relative error of the narrowest one,
+ * so the sum of n pulses that do not cancel has at most sqrt(n) times that. */
+static enum ht_err expect_gaussian(struct expect *x) {
+    struct ht_expected *expected = &x->plan->expected;
+    struct direction direction[DIRECTIONS] = {{{0}, 0}};
+    const int dims = x->plan->grid.dims;
+    const int count = list_directions(x->plan, direction);
+    const bool dissipates = ht_problem_scheme(&x->plan->problem)->dissipates;
+    int pulses = 0;
+    const double width = narrowest_width(x->plan->params, &pulses);
+    const double margin = dissipates ? 2 : 4;
+    double sum = 0, weights = 0;
+    for (int d = 0; d < count; d++) {
+        double log_error[NODES];
+        for (int i = 0; i < NODES; i++) {
+            TRY(step_along(x, &direction[d], x->shorter * (i + 1) / width,
+                           &log_error[i]));
+            log_error[i] = log(fmax(log_error[i], 1e-16));
+        }
+        sum += direction[d].weight * mean_square(dims, log_error);
+        weights += direction[d].weight;
+    }
+    expected->error = sqrt(sum / weights);
+    expected->low = dissipates && pulses <= 1 ? expected->error / margin : 0;
+    expected->high = expected->error * margin * sqrt(pulses);
+    return HT_OK;
+}
+
+/* ---- the expectation ---- */
+
+/* Cells per wavelength: of a single wave along its direction, else along the
+ * axis with the fewest. */
+static double find_cells(const struct ht_plan *plan) {
+    const struct ht_solution *solution = plan->solution;
+    double sum = 0;
+    for (int j = 0; j < plan->grid.dims; j++)
+        sum += pow(solution->wavenumber[j] * plan->grid.h[j], 2);
+    return 2 * acos(-1.0) /
+           (solution->single_wave ? sqrt(sum) : solution->theta);
+}
+
+/* Number of wavelengths travelled by the wave, or by waves of this length, at
+ * the largest speed. */
+static double count_wavelengths(const struct ht_plan *plan, double length) {
+    double speed = 0, time = plan->problem.dt * (double)plan->steps;
+    for (int j = 0; j < plan->grid.dims; j++)
+        speed = fmax(speed, plan->medium->speed[j]);
+    return time * speed * length / (2 * acos(-1.0));
+}
+
+static enum ht_err expect_kind(struct expect *x, double *length) {
+    const struct ht_params *params = x->plan->params;
+    const double *k = x->plan->solution->wavenumber;
+    bool gaussian = strcmp(params->initial.type, "gaussian") == 0;
+    int pulses = 0;
+    if (x->plan->solution->single_wave) {
+        *length = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
+        return expect_single(x);
+    }
+    if (gaussian && !(params->initial.frequency > 0)) {
+        *length = 2 / narrowest_width(params, &pulses);
+        return expect_gaussian(x);
+    }
+    *length = k[0];
+    return expect_frequency(x);
+}
+
+/* As sources are refused: two values per wavelength, of which a Hermite method
+ * has N + 1 in a cell. Of Gaussians, whose shortest waves have 1e-4 of the
+ * energy, waves of twice that length count, beyond which a tenth lies: what is
+ * finer is noted. */
+static enum ht_err check_cells(const struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    const bool single = plan->solution->single_wave;
+    const bool tail = !single && !(params->initial.frequency > 0);
+    const double carried = (tail ? 1 : 2) / (plan->grid.order + 1.0);
+    const char *key = single                             ? "initial.type"
+                      : params->initial.frequency > 0    ? "initial.frequency"
+                      : params->initial.pulses.count > 0 ? "initial.pulses"
+                                                         : "initial.width";
+    if (plan->cells_per_wavelength >= carried * (1 - 1e-9)) return HT_OK;
+    return ht_params_error(
+        params, key,
+        "the initial data have waves of %.2g %s per wavelength where waves "
+        "travel at %.3g: the grid carries none with less than %.2g; take more "
+        "cells, or wider data",
+        plan->cells_per_wavelength, differences(plan) ? "points" : "cells",
+        plan->medium->speed_min, carried);
+}
+
+enum ht_err ht_expect(struct ht_plan *plan) {
+    struct expect x = {.plan = plan};
+    double length = 0;
+    if (!(plan->solution->theta > 0) || plan->steps == 0) return HT_OK;
+    plan->cells_per_wavelength = find_cells(plan);
+    if (plan->eq.system->plane == NULL) return check_cells(plan);
+    TRY(find_shorter(&x));
+    plan->cells_per_wavelength /= x.shorter;
+    TRY(check_cells(plan));
+    x.run.problem = &plan->problem;
+    x.run.dt = plan->problem.dt;
+    x.run.steps = (double)plan->steps;
+    if (!differences(plan)) TRY(uniform_materials(&x));
+    TRY(expect_kind(&x, &length));
+    if (!plan->medium->uniform) {
+        plan->expected.low = 0;
+        plan->expected.high *= 2; /* measured in params/impedance.cfg: 1.6 */
+    }
+    ht_expect_rounding(plan, count_wavelengths(plan, length), &plan->expected);
+    plan->expected.varies = !plan->medium->uniform;
+    plan->expected.jumps = plan->medium->rough;
+    plan->expected.limited = !differences(plan) && !plan->medium->uniform &&
+                             plan->medium->degree < 2 * plan->grid.order;
+    /* Waves that alias on the grid, or waves shorter than those of single
+     * pulses. */
+    if ((!plan->solution->single_wave && plan->cells_per_wavelength < 1) ||
+        pulses_cancel(plan))
+        plan->expected = (struct ht_expected){.error = 0};
+    return HT_OK;
+}

@@ -1,0 +1,539 @@
+/* From parameters to a problem: grid, walls, medium, initial data, stages, time
+ * step and the expected error.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expect.h"
+#include "htwave/energy.h"
+#include "htwave/plan.h"
+#include "htwave/point.h"
+#include "htwave/threads.h"
+#include "plan_layers.h"
+#include "plan_scheme.h"
+#include "src/fd/fd_plan.h"
+#include "src/solve/amplification.h"
+#include "warn_receivers.h"
+
+void ht_plan_destroy(struct ht_plan *plan) {
+    if (plan == NULL) return;
+    ht_solution_destroy(plan->solution);
+    ht_receivers_destroy(plan->receivers);
+    ht_duhamel_destroy(plan->duhamel);
+    ht_shots_destroy(plan->shots);
+    ht_fit_destroy(plan->fit);
+    ht_medium_destroy(plan->medium);
+    free(plan->shot_norm);
+    free(plan);
+}
+
+static enum ht_err find_system(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    const struct ht_system *system = ht_system_find(params->system);
+    if (system == NULL) {
+        struct ht_text names = {0};
+        for (int i = 0; i < ht_system_count(); i++)
+            ht_text_add(&names, "%s%s", i ? ", " : "", ht_system_at(i)->name);
+        enum ht_err err = ht_params_error(params, "system", "must be one of %s",
+                                          names.data ? names.data : "");
+        ht_text_free(&names);
+        return err;
+    }
+    REQUIRE(ht_second_order_holds(system), HT_ERR_INTERNAL,
+            "the terms of the system \"%s\" or their signs are not those of "
+            "its form of second order",
+            system->name);
+    plan->eq = ht_equations_make(system, params->grid.dims);
+    return HT_OK;
+}
+
+static enum ht_err refuse_side(const struct ht_plan *plan, int axis,
+                               const char *name) {
+    const struct ht_system *system = plan->eq.system;
+    char key[24];
+    struct ht_text names = {0};
+    snprintf(key, sizeof key, "boundary.x%d", axis + 1);
+    ht_text_add(&names, "periodic");
+    for (int w = 0; w < system->nwalls; w++)
+        ht_text_add(&names, ", %s", system->wall[w].name);
+    if (system->nwalls > 0) ht_text_add(&names, ", absorbing");
+    enum ht_err err = ht_text_status(&names);
+    if (err == HT_OK)
+        err = ht_params_error(plan->params, key,
+                              "\"%s\" is no boundary of system %s; it has %s",
+                              name, system->name, names.data);
+    ht_text_free(&names);
+    return err;
+}
+
+/* Behind the layer of an absorbing side is a rigid wall. */
+static enum ht_err find_walls(struct ht_plan *plan) {
+    bool absorbing[3][2] = {{false}};
+    for (int k = 0; k < plan->grid.dims; k++)
+        for (int side = 0; side < 2; side++) {
+            const char *name = plan->params->boundary.side[k][side];
+            absorbing[k][side] = strcmp(name, "absorbing") == 0;
+            const struct ht_wall_kind *kind = ht_wall_find(
+                plan->eq.system, absorbing[k][side] ? "rigid" : name);
+            if (kind == NULL) return refuse_side(plan, k, name);
+            plan->grid.wall[k][side] = kind->factor;
+        }
+    return ht_layers_place(plan->params, (const bool(*)[2])absorbing,
+                           &plan->grid);
+}
+
+static const struct ht_scheme *scheme_of(const struct ht_plan *plan) {
+    return ht_problem_scheme(&plan->problem);
+}
+
+static bool differences(const struct ht_plan *plan) {
+    return scheme_of(plan)->method == HT_FINITE_DIFFERENCES;
+}
+
+int ht_plan_full_order(const struct ht_plan *plan) {
+    const int in_time = 2 * plan->problem.stages;
+    if (!differences(plan)) return 2 * plan->order + 1;
+    return plan->order < in_time ? plan->order : in_time;
+}
+
+static enum ht_err make_grid(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    struct ht_grid *grid = &plan->grid;
+    grid->dims = params->grid.dims;
+    for (int k = 0; k < 3; k++) {
+        bool exists = k < grid->dims;
+        grid->cells[k] = exists ? params->grid.cells[k] : 1;
+        grid->lower[k] = params->grid.lower[k];
+        grid->upper[k] = params->grid.upper[k];
+        grid->h[k] =
+            exists ? (grid->upper[k] - grid->lower[k]) / (double)grid->cells[k]
+                   : 1;
+    }
+    return find_walls(plan);
+}
+
+/* ---- slabs ---- */
+
+static enum ht_err check_ranks(const struct ht_plan *plan) {
+    const struct ht_grid *grid = &plan->grid;
+    int ranks = ht_comm_size(grid->slab.comm);
+    if (ranks == 1) return HT_OK;
+    if (grid->dims < 3)
+        return ht_params_error(plan->params, "grid.cells",
+                               "%d ranks, but only grids with x3 are divided "
+                               "into slabs: run this one without mpiexec",
+                               ranks);
+    if (grid->cells[2] < ranks)
+        return ht_params_error(plan->params, "grid.cells",
+                               "%d ranks for %lld planes of cells along x3: "
+                               "every rank needs one",
+                               ranks, (long long)grid->cells[2]);
+    return HT_OK;
+}
+
+/* A rank sends only planes that it owns, which limits the depth. */
+static enum ht_err check_depth(const struct ht_plan *plan,
+                               const int64_t *start) {
+    int depth = plan->params->parallel.halo_depth;
+    int ranks = ht_comm_size(plan->grid.slab.comm);
+    int64_t thinnest = start[1];
+    for (int r = 1; r < ranks; r++)
+        if (start[r + 1] - start[r] < thinnest)
+            thinnest = start[r + 1] - start[r];
+    if (differences(plan)) {
+        TRY(ht_fd_check_layer_slabs(plan, start));
+        return ht_fd_check_slabs(plan, ranks, thinnest);
+    }
+    if (ranks > 1 && (depth + 1) / 2 > thinnest)
+        return ht_params_error(plan->params, "parallel.halo_depth",
+                               "needs slabs of %d planes, but the thinnest of "
+                               "%d ranks has %lld: at most %lld",
+                               (depth + 1) / 2, ranks, (long long)thinnest,
+                               2 * (long long)thinnest);
+    return HT_OK;
+}
+
+enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights) {
+    struct ht_slab *slab = &plan->grid.slab;
+    int ranks = ht_comm_size(slab->comm), rank = ht_comm_rank(slab->comm);
+    int64_t *start = NULL;
+    if (ranks == 1) return HT_OK;
+    for (int r = 0; r < ranks; r++)
+        REQUIRE(isfinite(weights[r]) && weights[r] > 0, HT_ERR_INTERNAL,
+                "slabs: rank %d has the weight %g", r, weights[r]);
+    TRY(HT_ALLOC(start, ranks + 1));
+    ht_slab_cut(plan->grid.cells[2], ranks, weights, start);
+    slab->first = start[rank];
+    slab->last = start[rank + 1];
+    enum ht_err err = check_depth(plan, start);
+    free(start);
+    return err;
+}
+
+static enum ht_err cut_equally(struct ht_plan *plan) {
+    int ranks = ht_comm_size(plan->grid.slab.comm);
+    double *weights = NULL;
+    TRY(HT_ALLOC(weights, ranks));
+    for (int r = 0; r < ranks; r++) weights[r] = 1;
+    enum ht_err err = ht_plan_cut(plan, weights);
+    free(weights);
+    return err;
+}
+
+static void choose_halo(struct ht_plan *plan) {
+    plan->problem.halo = (struct ht_halo_choice){
+        .depth = plan->params->parallel.halo_depth,
+        .precision = plan->params->parallel.halo_precision,
+        .transport = plan->params->parallel.transport};
+}
+
+/* Layers of finite differences take one term in time: with two the fastest
+ * waves would grow in them (docs/absorbing.md). */
+static int full_stages(const struct ht_plan *plan) {
+    if (differences(plan) && plan->problem.layers != NULL &&
+        plan->layers.type == HT_ABSORBING_CPML)
+        return 1;
+    return scheme_of(plan)->full_stages(&plan->eq, plan->grid.order);
+}
+
+static double largest_cfl(const struct ht_plan *plan, int stages) {
+    if (differences(plan)) return ht_fd_plan_cfl(plan, stages);
+    return scheme_of(plan)->largest_cfl(&plan->eq, plan->grid.order, stages);
+}
+
+/* CFL number of a step dt: the largest c dt/h over the axes. */
+static double cfl_of(const struct ht_plan *plan, double dt) {
+    double cfl = plan->fd_rate * dt;
+    for (int k = 0; !differences(plan) && k < plan->grid.dims; k++)
+        cfl = fmax(cfl, plan->medium->speed[k] * dt / plan->grid.h[k]);
+    return cfl;
+}
+
+/* Operators and separable half steps in a uniform medium take the same time for
+ * any number of stages; all stages are exact and proven stable. */
+static enum ht_err choose_stages(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    const struct ht_value *given = &params->time.stages;
+    int dims = plan->grid.dims, order = plan->grid.order;
+    double cfl = params->time.step > 0 ? cfl_of(plan, params->time.step)
+                                       : params->time.cfl;
+    if (given->kind == HT_VALUE_NUMBERS) {
+        if (given->number[0] > full_stages(plan) && differences(plan))
+            return ht_params_error(
+                params, "time.stages", "at most %d with %s", full_stages(plan),
+                full_stages(plan) > 1 ? "time.scheme = \"fd\""
+                                      : "absorbing layers of type cpml; "
+                                        "absorbing.type = \"sponge\" takes 2");
+        if (given->number[0] > full_stages(plan))
+            return ht_params_error(params, "time.stages",
+                                   "at most %d (\"full\") are taken at "
+                                   "order %d in %d dimensions",
+                                   full_stages(plan), order, dims);
+        plan->problem.stages = (int)given->number[0];
+    } else if (strcmp(given->text, "least") == 0 ||
+               (strcmp(given->text, "auto") == 0 && !plan->medium->uniform &&
+                !differences(plan))) {
+        plan->problem.stages =
+            scheme_of(plan)->least_stages(&plan->eq, order, cfl);
+    } else {
+        plan->problem.stages = full_stages(plan);
+    }
+    plan->cfl_limit = largest_cfl(plan, plan->problem.stages);
+    if (plan->cfl_limit <= 0)
+        return ht_params_error(params, "time.stages",
+                               "no stable time step is known for %d stages at "
+                               "order %d in %d dimensions; \"full\" (%d) and "
+                               "\"least\" are always stable",
+                               plan->problem.stages, order, dims,
+                               full_stages(plan));
+    return HT_OK;
+}
+
+/* The least number of equal parts of the run, at most `most`, such that `apart`
+ * is a multiple of their length; 0: none. Times may differ by 1e-9 of the
+ * length, since the input has decimal digits. */
+static int64_t equal_parts(double end, double apart, double most) {
+    const double close = 1e-9, largest = 1e6;
+    if (!(apart > 0) || apart >= end) return 1; /* the start and the end */
+    most = fmin(most, largest);
+    for (int64_t parts = 1; (double)parts <= most; parts++) {
+        double inside = apart / end * (double)parts;
+        if (fabs(inside - round(inside)) <= close * inside) return parts;
+    }
+    return 0;
+}
+
+static int64_t common_multiple(int64_t a, int64_t b) {
+    int64_t x = a, y = b;
+    while (y > 0) {
+        int64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return x > 0 ? a / x * b : 0;
+}
+
+/* `steps`, or a few more (at most a factor `most`) that are a multiple of
+ * `parts`. The step is constant over the run, since kernels contain it as
+ * literals. */
+static double steps_on_parts(double steps, int64_t parts, double most) {
+    double more = parts > 0 ? ceil(steps / (double)parts) * (double)parts : 0;
+    return more <= most ? more : 0;
+}
+
+/* Number of steps such that all outputs, else the snapshots, fall on steps, if
+ * that needs at most 5 % more steps. */
+static double meet_outputs(struct ht_plan *plan, double steps) {
+    const struct ht_params *params = plan->params;
+    const double dearest = 1.05;
+    double end = params->time.end, most = floor(steps * dearest);
+    double every = params->output.snapshots ? params->output.every : 0;
+    int64_t snapshots = equal_parts(end, every, most);
+    double drawn = params->output.pictures ? params->output.picture.every : 0;
+    int64_t pictures = equal_parts(end, drawn, most);
+    double all =
+        steps_on_parts(steps, common_multiple(snapshots, pictures), most);
+    double some = steps_on_parts(steps, snapshots, most);
+    plan->snapshots_off = !(all > 0) && !(some > 0);
+    plan->pictures_off = !(all > 0);
+    if (all > 0) return all;
+    if (some > 0) return some;
+    some = steps_on_parts(steps, pictures, most);
+    plan->pictures_off = !(some > 0);
+    return some > 0 ? some : steps;
+}
+
+/* The CFL number that all stages allow, if the run has fewer. */
+static const char *more_stages(const struct ht_plan *plan, char words[64]) {
+    int full = full_stages(plan);
+    words[0] = '\0';
+    if (plan->problem.stages < full)
+        snprintf(words, 64, "; time.stages = \"full\" allows %.3g",
+                 largest_cfl(plan, full));
+    return words;
+}
+
+/* most: of a CFL number that the input leaves open. */
+static enum ht_err choose_step(struct ht_plan *plan, double most) {
+    char more[64];
+    const struct ht_params *params = plan->params;
+    double per_time = cfl_of(plan, 1), dt = params->time.step;
+    double cfl = params->time.cfl;
+    const double rounding = 1e-12; /* of dt and of the CFL number */
+    /* The default is the same for every system; full stages may allow less. */
+    if (!ht_params_is_set(params, "time.cfl") &&
+        (differences(plan) || plan->problem.stages == full_stages(plan)))
+        cfl = fmin(cfl, scheme_of(plan)->usual_part * plan->cfl_limit);
+    if (!ht_params_is_set(params, "time.cfl")) cfl = fmin(cfl, most);
+    if (dt > 0) {
+        if (dt * per_time > plan->cfl_limit * (1 + rounding))
+            return ht_params_error(
+                params, "time.step",
+                "unstable: with %d stages at order %d at most %.6g (cfl %.2f)",
+                plan->problem.stages, plan->order, plan->cfl_limit / per_time,
+                plan->cfl_limit);
+    } else {
+        if (cfl > plan->cfl_limit * (1 + rounding))
+            return ht_params_error(
+                params, "time.cfl",
+                "unstable: with %d stages at order %d in %d dimensions at most "
+                "%.2f%s",
+                plan->problem.stages, plan->order, plan->grid.dims,
+                plan->cfl_limit, more_stages(plan, more));
+        dt = per_time > 0 ? cfl / per_time : params->time.end;
+    }
+    double steps = dt > 0 ? ceil(params->time.end / dt * (1 - rounding)) : 0;
+    if (!(steps < 1e15))
+        return ht_params_error(params, "time.end", "needs %.3g steps", steps);
+    if (steps > 0) steps = meet_outputs(plan, steps);
+    plan->steps = (int64_t)steps;
+    plan->problem.dt = steps > 0 ? params->time.end / steps : 0;
+    plan->cfl = cfl_of(plan, plan->problem.dt);
+    return HT_OK;
+}
+
+/* How far the series amplifies rounding: nowhere too far below N = 5 (noise
+ * 0.7), which count as 0, and in double precision (0.02 at N = 8), both of
+ * advection along (1,1,1) at cfl 1. Where the medium varies, all kernels of
+ * Hermite methods sum the series, and steps that the input leaves open are
+ * short enough for that. */
+static enum ht_err limit_rounding(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    double *amplification = &plan->problem.amplification;
+    const double *speed = plan->medium->speed;
+    if (differences(plan) || ht_in_double(params)) return HT_OK;
+    *amplification = ht_series_amplification(&plan->problem, speed);
+    if (plan->medium->uniform || ht_params_is_set(params, "time.cfl") ||
+        params->time.step > 0 || !ht_series_grows(&plan->problem))
+        return HT_OK;
+    TRY(choose_step(plan, ht_plan_quiet_cfl(plan)));
+    *amplification = ht_series_amplification(&plan->problem, speed);
+    return HT_OK;
+}
+
+static void set_problem(struct ht_plan *plan) {
+    struct ht_problem *problem = &plan->problem;
+    const struct ht_medium *medium = plan->medium;
+    problem->grid = &plan->grid;
+    problem->medium_degree = medium->uniform ? -1 : medium->degree;
+    problem->medium_coefs = medium->uniform ? 0 : medium->coefs;
+    problem->constant = medium->constant_materials;
+    memcpy(problem->uniform, medium->constant, sizeof problem->uniform);
+    problem->medium = medium;
+    problem->medium_fill = NULL;
+}
+
+static enum ht_err fill_medium(const void *medium, enum ht_subgrid subgrid,
+                               int64_t first, int64_t last, double *out) {
+    return ht_medium_fill(medium, subgrid, first, last, out);
+}
+
+static enum ht_err choose_scheme(struct ht_plan *plan) {
+    TRY(ht_plan_choose_scheme(plan));
+    plan->grid.order = differences(plan) ? 0 : plan->order;
+    if (differences(plan)) plan->grid.point_nodes = ht_point_nodes(plan->order);
+    return HT_OK;
+}
+
+/* The fit visits every point of finite differences. */
+static enum ht_err scan_medium(struct ht_plan *plan, bool sampled) {
+    TRY(ht_medium_scan(plan->medium, sampled || differences(plan)));
+    if (!differences(plan)) return HT_OK;
+    TRY(ht_fd_plan_medium(plan));
+    return ht_fd_check_points(plan);
+}
+
+static enum ht_err check_shots(struct ht_plan *plan) {
+    if (differences(plan)) return ht_fd_check_shots(plan);
+    TRY(ht_duhamel_create(plan, &plan->duhamel));
+    plan->problem.duhamel = plan->duhamel;
+    return HT_OK;
+}
+
+static enum ht_err make_receivers(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    const struct ht_receivers_of of = {
+        .eq = &plan->eq,
+        .grid = &plan->grid,
+        .held = plan->problem.stored[HT_PRIMARY],
+        .second = differences(plan) ? &plan->eq.system->second_order : NULL,
+        .dt = plan->problem.dt,
+        .steps = plan->steps,
+        .frequency = fmax(params->initial.frequency,
+                          plan->shots != NULL ? plan->shots->highest : 0)};
+    return ht_receivers_create(params, &of, &plan->receivers);
+}
+
+/* The field of finite differences begins with the rate 0. */
+static bool begins_at_rest(const struct ht_plan *plan) {
+    const struct ht_second_order *form = &plan->eq.system->second_order;
+    if (form->rate >= 0) return !ht_solution_occurs(plan->solution, form->rate);
+    for (int k = 0; k < plan->eq.dims; k++)
+        if (ht_solution_occurs(plan->solution, form->flux + k)) return false;
+    return true;
+}
+
+/* A snapshot of finite differences lacks the rate of p, that of others would be
+ * its first differences. */
+static enum ht_err check_snapshot(const struct ht_plan *plan) {
+    if (!differences(plan) || !(plan->solution->snapshot > 0)) return HT_OK;
+    return ht_params_error(
+        plan->params, "initial.file",
+        "is a snapshot of a run at time %g, which finite differences do not "
+        "continue: it lacks the field's rate; run from time 0, or continue "
+        "with "
+        "time.scheme = \"taylor\" from a snapshot of all fields of that scheme",
+        plan->solution->snapshot);
+}
+
+static bool has_incidence(const struct ht_plan *plan) {
+    bool incident = false;
+    for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++)
+        incident = incident || plan->shots->shot[i].type == HT_SHOT_INCIDENT;
+    return incident;
+}
+
+/* Removed where it can be and there are traces: of what begins with a rate it
+ * cannot be, resampler_whole.c; waves from outside are made for the scheme's
+ * own dispersion. */
+static enum ht_err choose_dispersion(struct ht_plan *plan) {
+    const enum ht_dispersion given = plan->params->time.dispersion;
+    const bool can = differences(plan) && plan->problem.stages == 1;
+    const bool rest = can && begins_at_rest(plan) && !has_incidence(plan);
+    plan->problem.fd.undispersed =
+        rest &&
+        (given == HT_DISPERSION_REMOVE ||
+         (given == HT_DISPERSION_AUTO && plan->params->receivers.count > 0));
+    if (rest || given != HT_DISPERSION_REMOVE) return HT_OK;
+    return ht_params_error(
+        plan->params, "time.dispersion", "%s",
+        can ? "is removed from runs that begin at rest, without plane waves "
+              "from outside"
+            : "is removed from finite differences with one term in time: needs "
+              "time.scheme = \"fd\" and time.stages = 1");
+}
+
+static enum ht_err make(struct ht_plan *plan, bool sampled) {
+    TRY(find_system(plan));
+    TRY(make_grid(plan));
+    TRY(check_ranks(plan));
+    TRY(ht_medium_read(plan->params, &plan->eq, &plan->grid, &plan->medium));
+    TRY(choose_scheme(plan));
+    TRY(cut_equally(plan));
+    choose_halo(plan);
+    TRY(scan_medium(plan, sampled));
+    TRY(ht_plan_make_layers(plan));
+    set_problem(plan);
+    TRY(choose_stages(plan));
+    TRY(choose_step(plan, INFINITY));
+    TRY(limit_rounding(plan));
+    ht_plan_limit_layers(plan);
+    if (!plan->medium->uniform) plan->problem.medium_fill = fill_medium;
+    if (!plan->medium->uniform) ht_plan_continue_medium(plan);
+    TRY(ht_solution_create(plan->params, plan->medium, &plan->solution));
+    TRY(check_snapshot(plan));
+    TRY(ht_shots_create(plan->params, plan->medium, &plan->shots));
+    plan->problem.shots = plan->shots;
+    TRY(choose_dispersion(plan));
+    TRY(check_shots(plan));
+    TRY(ht_plan_weigh_shots(plan));
+    TRY(make_receivers(plan));
+    ht_plan_warn_layers(plan);
+    ht_plan_warn_receivers(plan);
+    return ht_expect(plan);
+}
+
+/* Collective calls inside end on all ranks after a failure of one, so all ranks
+ * reach the caller's agreement. */
+static enum ht_err create(const struct ht_params *params, struct ht_comm *comm,
+                          bool sampled, struct ht_plan **out) {
+    struct ht_plan *plan = NULL;
+    *out = NULL;
+    enum ht_err err = HT_ALLOC(plan, 1);
+    if (err == HT_OK) {
+        plan->params = params;
+        plan->scale = 1;
+        plan->grid.slab.comm = comm;
+        ht_threads_set(params->device.threads > 0 ? params->device.threads
+                                                  : ht_comm_cores(comm));
+        err = make(plan, sampled);
+    }
+    err = ht_comm_agree(comm, err);
+    if (err != HT_OK) {
+        ht_plan_destroy(plan);
+        return err;
+    }
+    *out = plan;
+    return HT_OK;
+}
+
+enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
+                           struct ht_plan **out) {
+    return create(params, comm, false, out);
+}
+
+enum ht_err ht_plan_sketch(const struct ht_params *params,
+                           struct ht_plan **out) {
+    return create(params, NULL, true, out);
+}

@@ -1,0 +1,208 @@
+/* Compares the compiled kernels with the oracle for a few cells on the actual
+ * device, since drivers have returned zeros or stale data after updates.
+ *
+ * The bound follows from the data: the oracle in absolute mode gives for every
+ * output the sum of the magnitudes of its products; the error of any order of
+ * summation is at most n eps times this sum.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/kernels.h"
+#include "htwave/oracle.h"
+#include "htwave/part.h"
+#include "htwave/stepper.h"
+#include "src/solve/methods.h"
+
+/* A problem with the kinds of layers of another: at each absorbing side so many
+ * cells, or as it has there, one cell at least between them, and `least` along
+ * each axis. */
+static void shrink_layers(const struct ht_problem *problem, int64_t cells,
+                          int64_t least, struct ht_layers *layers,
+                          struct ht_part *small) {
+    struct ht_box box = {.end = {least, least, least}};
+    *layers = *problem->layers;
+    for (int k = 0; k < problem->grid->dims; k++) {
+        int64_t sum = 0;
+        for (int side = 0; side < 2; side++) {
+            struct ht_layer *layer = &layers->side[k][side];
+            layer->cells = ht_least(layer->cells, cells);
+            layer->length = problem->grid->h[k] * (double)layer->cells;
+            sum += layer->cells;
+        }
+        box.end[k] = ht_most(least, sum + 1);
+        layers->cells[k] = box.end[k];
+    }
+    layers->stages = 4;
+    ht_problem_part(problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, small);
+    small->problem.layers = layers;
+    for (int n = 0; n < 6; n++)
+        small->grid.layer[n / 2][n % 2] = layers->side[n / 2][n % 2].cells;
+}
+
+/* Random values that both precisions represent exactly, with the decay of a
+ * resolved polynomial's coefficients. */
+static void fill_random(int64_t count, int64_t nodes, double *out) {
+    for (int64_t n = 0; n < count; n++)
+        out[n] = (double)(float)(ht_rng_uniform(3, (uint64_t)n) *
+                                 pow(0.75, (double)(n / nodes % 16)));
+}
+
+struct trial {
+    const struct ht_problem *problem;
+    struct ht_stepper device, oracle, bound;
+    double *data[3];
+    double unit; /* unit roundoff of the device's precision */
+};
+
+/* Finite differences hold 0 on free walls. */
+static void meet_walls(const struct ht_problem *p, double *data) {
+    const int64_t plane = ht_grid_plane(p->grid, HT_PRIMARY);
+    const int64_t nodes = ht_grid_total(p->grid, HT_PRIMARY);
+    for (int64_t n = 0; n < nodes; n++)
+        for (int f = 0; f < p->eq->nfields; f++)
+            if (ht_fd_held(p->grid, n / plane, n % plane))
+                data[f * nodes + n] = 0;
+}
+
+/* Puts the same random data on a grid of all steppers. */
+static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
+    const struct ht_grid *grid = t->problem->grid;
+    struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
+    int coefs = ht_grid_coefs(grid);
+    const enum ht_subgrid of = ht_problem_nodes(t->problem, subgrid);
+    int64_t nodes = ht_grid_total(grid, of);
+    fill_random(nodes * coefs * t->problem->eq->nfields, nodes, t->data[0]);
+    if (t->problem->fd.order > 0) meet_walls(t->problem, t->data[0]);
+    for (int s = 0; s < 3; s++)
+        TRY(all[s]->ops->put(all[s]->self, subgrid, 0, ht_grid_planes(grid, of),
+                             t->data[0]));
+    return HT_OK;
+}
+
+/* Largest difference of values over its bound; rounding explains values up to
+ * 1. */
+static void compare_values(const struct trial *t, int64_t count,
+                           double *const data[3], double *worst) {
+    const double roundings = ht_oracle_roundings(t->problem);
+    for (int64_t n = 0; n < count; n++) {
+        double difference = fabs(data[0][n] - data[1][n]);
+        double bound = roundings * t->unit * data[2][n] + DBL_MIN;
+        /* a NaN must not be lost in a comparison */
+        double ratio = isfinite(difference) ? difference / bound : INFINITY;
+        if (ratio > *worst) *worst = ratio;
+    }
+}
+
+static enum ht_err compare_field(struct trial *t, enum ht_subgrid subgrid,
+                                 int field, double *worst) {
+    const struct ht_grid *grid = t->problem->grid;
+    struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
+    int coefs = ht_grid_coefs(grid);
+    const enum ht_subgrid of = ht_problem_nodes(t->problem, subgrid);
+    for (int s = 0; s < 3; s++)
+        TRY(all[s]->ops->get(all[s]->self, subgrid, field, coefs, 0,
+                             ht_grid_planes(grid, of), t->data[s]));
+    compare_values(t, ht_grid_total(grid, of) * coefs, t->data, worst);
+    return HT_OK;
+}
+
+/* Puts the same random numbers in what layers of finite differences remember,
+ * or compares it. */
+static enum ht_err do_memories(struct trial *t, bool put, double *worst) {
+    struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
+    const int64_t count = ht_fd_memory_numbers(&t->oracle);
+    double *data[3] = {NULL};
+    enum ht_err err = HT_OK;
+    if (count == 0) return HT_OK;
+    for (int s = 0; s < 3 && err == HT_OK; s++) err = HT_ALLOC(data[s], count);
+    for (int i = 0; i < HT_FD_MEMORIES && err == HT_OK; i++) {
+        for (int64_t n = 0; put && n < count; n++)
+            data[0][n] = (double)(float)ht_rng_uniform(
+                3, (uint64_t)(n * HT_FD_MEMORIES + i));
+        for (int s = 0; s < 3 && err == HT_OK; s++)
+            err = put ? ht_fd_memory_put(all[s], i, data[0])
+                      : ht_fd_memory_get(all[s], i, data[s]);
+        if (err == HT_OK && !put) compare_values(t, count, data, worst);
+    }
+    for (int s = 0; s < 3; s++) free(data[s]);
+    return err;
+}
+
+/* A half step from random data of one grid; a two-level scheme adds to random
+ * data on the other grid. */
+static enum ht_err compare_half_step(struct trial *t, enum ht_subgrid from,
+                                     double *worst) {
+    enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
+    TRY(put_random(t, from));
+    if (ht_problem_scheme(t->problem)->two_level) TRY(put_random(t, to));
+    TRY(do_memories(t, true, NULL));
+    for (int s = 0; s < 3; s++) {
+        TRY(all[s]->ops->half_step(all[s]->self, from));
+        TRY(all[s]->ops->finish(all[s]->self));
+    }
+    for (int f = 0; f < t->problem->eq->nfields; f++) {
+        if (ht_problem_stores(t->problem, to, f))
+            TRY(compare_field(t, to, f, worst));
+        /* finite differences change both */
+        if (ht_problem_stores(t->problem, from, f))
+            TRY(compare_field(t, from, f, worst));
+    }
+    return do_memories(t, false, worst);
+}
+
+static enum ht_err run_trial(struct trial *t, double *worst) {
+    const struct ht_grid *grid = t->problem->grid;
+    int64_t nodes = ht_grid_total(grid, HT_PRIMARY);
+    int64_t values = nodes * ht_grid_coefs(grid) * t->problem->eq->nfields;
+    for (int s = 0; s < 3; s++) TRY(HT_ALLOC(t->data[s], values));
+    TRY(ht_oracle_create(t->problem, &t->oracle));
+    TRY(ht_oracle_create(t->problem, &t->bound));
+    ht_oracle_absolute(&t->bound);
+    TRY(compare_half_step(t, HT_PRIMARY, worst));
+    return compare_half_step(t, HT_DUAL, worst);
+}
+
+enum ht_err ht_verify_kernels(const struct ht_problem *problem,
+                              struct ht_device *device,
+                              const struct ht_kernels *kernels, double *worst) {
+    double epsilon = kernels->spec[0].fp64 ? DBL_EPSILON : FLT_EPSILON;
+    struct trial trial = {.problem = problem, .unit = epsilon / 2};
+    *worst = 0;
+    enum ht_err err =
+        ht_stepper_create(problem, device, kernels, &trial.device);
+    if (err == HT_OK) err = run_trial(&trial, worst);
+    for (int s = 0; s < 3; s++) free(trial.data[s]);
+    ht_stepper_destroy(&trial.device);
+    ht_stepper_destroy(&trial.oracle);
+    ht_stepper_destroy(&trial.bound);
+    return err;
+}
+
+enum ht_err ht_selfcheck(const struct ht_problem *problem,
+                         struct ht_device *device,
+                         const struct ht_kernels *kernels, double *worst) {
+    struct ht_part small;
+    ht_problem_scheme(problem)->does->shrink(problem, kernels->variant, &small);
+    TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
+    const bool fd = kernels->fd_layers != NULL;
+    const bool layers_too =
+        fd || kernels->layers != NULL || kernels->sponge != NULL;
+    if (layers_too && *worst <= 1) {
+        const int64_t least = fd ? small.grid.cells[small.grid.dims - 1] : 2;
+        const double inside = *worst;
+        struct ht_layers layers;
+        shrink_layers(problem, fd ? 2 : 1, least, &layers, &small);
+        TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
+        *worst = fmax(*worst, inside);
+    }
+    REQUIRE(*worst <= 1, HT_ERR_DEVICE,
+            "self-check: variant %s on %s differs from the reference by %.3g "
+            "times what rounding explains; the driver or device cannot be "
+            "trusted with it (device.selfcheck = false runs anyway)",
+            kernels->variant->name, ht_device_info(device)->name, *worst);
+    return HT_OK;
+}
