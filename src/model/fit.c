@@ -198,8 +198,8 @@ static const char *place_text(const struct ht_fit_job *job, int64_t i1,
     return ht_medium_place(job->fit->medium, x, buffer, size);
 }
 
-enum ht_err ht_fit_refuse_contrast(const struct ht_fit_job *job, int axis,
-                                   int64_t i1, int64_t i2, double a, double b) {
+static enum ht_err refuse(const struct ht_fit_job *job, int axis, int64_t i1,
+                          int64_t i2, double a, double b) {
     const struct ht_medium *medium = job->fit->medium;
     enum ht_fit_quantity quantity = ht_fit_quantity_of(job);
     bool inverse = quantity == HT_FIT_COMPLIANCE;
@@ -238,32 +238,34 @@ bool ht_fit_too_wide(const double range[2]) {
     return range[1] > CONTRAST * range[0];
 }
 
-int64_t ht_fit_contrast(const double *a, const double *b, int64_t n) {
+/* The first of n values at a that is too far from that at b; -1: none. */
+static int64_t contrast(const double *a, const double *b, int64_t n) {
     for (int64_t i = 0; i < n; i++)
         if (a[i] > CONTRAST * b[i] || b[i] > CONTRAST * a[i]) return i;
     return -1;
 }
 
-enum ht_err ht_fit_check_contrast(struct ht_fit_job *job, const int64_t n[2],
-                                  int64_t row, const double *values,
-                                  const double *before) {
+enum ht_err ht_fit_check_beside(const struct ht_fit_job *job, int axis,
+                                int64_t i1, int64_t i2, int64_t n,
+                                const double *a, const double *b) {
+    const int64_t i = contrast(a, b, n);
+    return i < 0 ? HT_OK : refuse(job, axis, i1 + i, i2, a[i], b[i]);
+}
+
+enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2],
+                               int64_t row, const double *values,
+                               const double *before) {
     for (int64_t i2 = 0; i2 < n[1]; i2++)
         ht_fit_extend(n[0], values + i2 * row, job->range);
     if (!ht_fit_too_wide(job->range)) return HT_OK;
     for (int64_t i2 = 0; i2 < n[1]; i2++) {
         const double *line = values + i2 * row;
-        int64_t i = ht_fit_contrast(line + 1, line, n[0] - 1);
-        if (i >= 0)
-            return ht_fit_refuse_contrast(job, 0, i + 1, i2, line[i + 1],
-                                          line[i]);
-        i = i2 > 0 ? ht_fit_contrast(line, line - row, n[0]) : -1;
-        if (i >= 0)
-            return ht_fit_refuse_contrast(job, 1, i, i2, line[i],
-                                          line[i - row]);
-        i = before ? ht_fit_contrast(line, before + i2 * row, n[0]) : -1;
-        if (i >= 0)
-            return ht_fit_refuse_contrast(job, 2, i, i2, line[i],
-                                          before[i2 * row + i]);
+        TRY(ht_fit_check_beside(job, 0, 1, i2, n[0] - 1, line + 1, line));
+        if (i2 > 0)
+            TRY(ht_fit_check_beside(job, 1, 0, i2, n[0], line, line - row));
+        if (before)
+            TRY(ht_fit_check_beside(job, 2, 0, i2, n[0], line,
+                                    before + i2 * row));
     }
     return HT_OK;
 }

@@ -102,36 +102,23 @@ static enum ht_err evaluate(struct points *p) {
 
 /* ---- neighbours ---- */
 
-/* The first against the last points along x1 and x2. */
-static enum ht_err check_seams(const struct points *p,
-                               const struct ht_fit_job *job, int64_t i2,
-                               const double *line) {
-    const struct ht_fit_axis *axis = job->fit->axis;
-    const double *end = line + p->n1 - 1, *top = line + (p->n2 - 1) * p->n1;
-    if (axis[0].periodic && ht_fit_contrast(line, end, 1) == 0)
-        return ht_fit_refuse_contrast(job, 0, 0, i2, *line, *end);
-    const int64_t i =
-        axis[1].periodic && i2 == 0 ? ht_fit_contrast(line, top, p->n1) : -1;
-    return i < 0 ? HT_OK
-                 : ht_fit_refuse_contrast(job, 1, i, 0, line[i], top[i]);
-}
-
+/* Behind the seams of x1 and x2, too: the first against the last points. */
 static enum ht_err check_line(const struct points *p, int64_t line) {
-    const double *at = p->values + line * p->n1, *below = at;
-    const bool stands = line >= p->n2 || p->below != NULL;
+    const struct ht_fit_axis *axis = p->job->fit->axis;
+    const double *at = p->values + line * p->n1;
+    const int64_t n1 = p->n1, plane = n1 * p->n2;
     int64_t i2;
     const struct ht_fit_job job = job_of(p, line, &i2);
-    if (stands)
-        below = line >= p->n2 ? at - p->n1 * p->n2 : p->below + i2 * p->n1;
-    int64_t i = ht_fit_contrast(at + 1, at, p->n1 - 1);
-    if (i >= 0)
-        return ht_fit_refuse_contrast(&job, 0, i + 1, i2, at[i + 1], at[i]);
-    i = i2 > 0 ? ht_fit_contrast(at, at - p->n1, p->n1) : -1;
-    if (i >= 0)
-        return ht_fit_refuse_contrast(&job, 1, i, i2, at[i], at[i - p->n1]);
-    i = stands ? ht_fit_contrast(at, below, p->n1) : -1;
-    if (i >= 0) return ht_fit_refuse_contrast(&job, 2, i, i2, at[i], below[i]);
-    return check_seams(p, &job, i2, at);
+    const double *below = line >= p->n2 ? at - plane
+                          : p->below    ? p->below + i2 * n1
+                                        : NULL;
+    TRY(ht_fit_check_beside(&job, 0, 1, i2, n1 - 1, at + 1, at));
+    if (i2 > 0) TRY(ht_fit_check_beside(&job, 1, 0, i2, n1, at, at - n1));
+    if (below) TRY(ht_fit_check_beside(&job, 2, 0, i2, n1, at, below));
+    if (axis[0].periodic)
+        TRY(ht_fit_check_beside(&job, 0, 0, i2, 1, at, at + n1 - 1));
+    if (!axis[1].periodic || i2 > 0) return HT_OK;
+    return ht_fit_check_beside(&job, 1, 0, 0, n1, at, at + plane - n1);
 }
 
 static enum ht_err check_chunk(void *data, int64_t chunk, int worker) {

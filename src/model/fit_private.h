@@ -101,17 +101,18 @@ enum ht_fit_quantity ht_fit_quantity_of(const struct ht_fit_job *job);
 void ht_fit_extend(int64_t count, const double *values, double range[2]);
 /* Whether two values of the range may differ by too much. */
 bool ht_fit_too_wide(const double range[2]);
-/* Refuses values, rows of n[0] `row` apart, next to each other, or to `before`
- * (or NULL) on the plane below, that differ by too much. */
-HT_CHECKED enum ht_err ht_fit_check_contrast(struct ht_fit_job *job,
-                                             const int64_t n[2], int64_t row,
-                                             const double *values,
-                                             const double *before);
-/* The first of n values at a that is too far from that at b; -1: none. */
-int64_t ht_fit_contrast(const double *a, const double *b, int64_t n);
-/* The refusal: a at (i1, i2) of plane at3 next to b along an axis. */
-enum ht_err ht_fit_refuse_contrast(const struct ht_fit_job *job, int axis,
-                                   int64_t i1, int64_t i2, double a, double b);
+/* Refuses n values at a, from (i1, i2) of plane at3 on, next to those at b
+ * along an axis, that differ by too much. */
+HT_CHECKED enum ht_err ht_fit_check_beside(const struct ht_fit_job *job,
+                                           int axis, int64_t i1, int64_t i2,
+                                           int64_t n, const double *a,
+                                           const double *b);
+/* The same of a plane of rows of n[0] values, `row` apart, next to each other,
+ * and to `before` (or NULL) on the plane below. */
+HT_CHECKED enum ht_err ht_fit_check_plane(struct ht_fit_job *job,
+                                          const int64_t n[2], int64_t row,
+                                          const double *values,
+                                          const double *before);
 /* out[i] = values[i] of row i2, or 1/values[i], which must be positive and
  * finite; counts their range. */
 HT_CHECKED enum ht_err ht_fit_emit_row(struct ht_fit_job *job, bool inverse,

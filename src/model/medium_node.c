@@ -28,24 +28,31 @@ static const double ROUGH = 0.5;
  * space: errors near (k h)^8 / 2e9 and (k h)^6 / 2e6 for a wave number k of the
  * medium. Where it is not, pairs of points in equal panels, as many as the
  * number of axes allows, which find the volume of a part up to some 0.6 /
- * points. CROSS_POINTS per axis detect jumps and kinks. */
-enum { GAUSS_POINTS = 4, CROSS_POINTS = 4 };
-struct gauss {
+ * points. Points from end to end, without weights, detect jumps and kinks; one
+ * on the side of the cell counts as outside of it. */
+enum { GAUSS_POINTS = 4 };
+struct rule {
     int points;
-    double place[GAUSS_POINTS], weight[GAUSS_POINTS];
+    double place[GAUSS_POINTS], weight[GAUSS_POINTS]; /* in a panel */
 };
-static const struct gauss gauss_four = {
+static const struct rule gauss_four = {
     4,
     {0.06943184420297371, 0.33000947820757187, 0.66999052179242813,
      0.93056815579702629},
     {0.17392742256872693, 0.32607257743127307, 0.32607257743127307,
      0.17392742256872693}};
-static const struct gauss gauss_three = {
+static const struct rule gauss_three = {
     3,
     {0.11270166537925831, 0.5, 0.88729833462074169},
     {5. / 18, 8. / 18, 5. / 18}};
-static const double pair_place[2] = {0.21132486540518712, 0.78867513459481288};
-static const int many_points[HT_MAX_DIMS + 1] = {1, 64, 16, 8};
+static const struct rule pairs = {
+    2, {0.21132486540518712, 0.78867513459481288}, {0.5, 0.5}};
+static const struct rule ends = {4,
+                                 {1e-6, 1e-6 + (1 - 2e-6) * (1. / 3),
+                                  1e-6 + (1 - 2e-6) * (2. / 3),
+                                  1e-6 + (1 - 2e-6)},
+                                 {0}};
+static const int many_panels[HT_MAX_DIMS + 1] = {1, 32, 8, 4};
 
 /* Materials that differ by more over the points of Gauss's rule are steep. */
 static const double STEEP = 1.5;
@@ -235,8 +242,8 @@ struct mean {
     const struct ht_medium *medium;
     double weight, sum[HT_MAX_MATERIALS];
     double least[HT_MAX_MATERIALS], most[HT_MAX_MATERIALS];
-    const struct gauss *gauss; /* NULL: points per axis in pairs */
-    int points;
+    const struct rule *rule; /* in each of so many panels of an axis */
+    int panels;
     bool several;
     uint64_t branches; /* of the expressions, at the first point */
     bool crossed;      /* different at some other point */
@@ -260,7 +267,7 @@ static enum ht_err mean_add(struct mean *mean, double weight,
 }
 
 static struct mean mean_begin(const struct ht_medium *medium) {
-    struct mean mean = {.medium = medium};
+    struct mean mean = {.medium = medium, .panels = 1};
     for (int m = 0; m < HT_MAX_MATERIALS; m++) {
         mean.least[m] = INFINITY;
         mean.most[m] = -INFINITY;
@@ -366,59 +373,33 @@ static enum ht_err point_values(struct mean *mean, const double x[3],
 
 /* Point i of an axis of the rule: its position in [0, 1] and its weight. */
 static double rule_place(const struct mean *mean, int i, double *weight) {
-    if (mean->gauss) {
-        *weight *= mean->gauss->weight[i];
-        return mean->gauss->place[i];
-    }
-    *weight /= mean->points;
-    int panel = i / 2;
-    return 2 * (panel + pair_place[i % 2]) / mean->points;
+    const struct rule *rule = mean->rule;
+    const int in_panel = i % rule->points;
+    *weight *= rule->weight[in_panel];
+    *weight /= mean->panels;
+    return (i / rule->points + rule->place[in_panel]) / mean->panels;
 }
 
+/* The rule on a part of a cell; `ends` only until a change of sides. */
 static enum ht_err add_expression(struct mean *mean, double weight,
                                   const double low[3], const double high[3]) {
     const struct ht_medium_source *source = mean->medium->source;
+    const bool looks = mean->rule == &ends;
     int count[3], i[3];
-    for (int k = 0; k < 3; k++) {
-        count[k] = source->depends[k] ? mean->points : 1;
-    }
+    for (int k = 0; k < 3; k++)
+        count[k] = source->depends[k] ? mean->rule->points * mean->panels : 1;
     for (i[2] = 0; i[2] < count[2]; i[2]++) {
         for (i[1] = 0; i[1] < count[1]; i[1]++) {
             for (i[0] = 0; i[0] < count[0]; i[0]++) {
                 double x[3], values[HT_MAX_MATERIALS] = {0}, w = weight;
+                if (looks && mean->crossed) return HT_OK;
                 for (int k = 0; k < 3; k++) {
-                    double place =
+                    const double place =
                         count[k] > 1 ? rule_place(mean, i[k], &w) : 0.5;
-                    if (count[k] == 1) place = 0.5;
                     x[k] = low[k] + (high[k] - low[k]) * place;
                 }
                 TRY(point_values(mean, x, values));
-                TRY(mean_add(mean, w, values, x));
-            }
-        }
-    }
-    return HT_OK;
-}
-
-/* Tests points from end to end of a part for a change of sides. */
-static enum ht_err look_at_part(struct mean *mean, double weight,
-                                const double low[3], const double high[3]) {
-    const bool *depends = mean->medium->source->depends;
-    int count[3], i[3];
-    (void)weight;
-    for (int k = 0; k < 3; k++) count[k] = depends[k] ? CROSS_POINTS : 1;
-    for (i[2] = 0; i[2] < count[2] && !mean->crossed; i[2]++) {
-        for (i[1] = 0; i[1] < count[1] && !mean->crossed; i[1]++) {
-            for (i[0] = 0; i[0] < count[0] && !mean->crossed; i[0]++) {
-                double x[3], values[HT_MAX_MATERIALS];
-                for (int k = 0; k < 3; k++) {
-                    /* A jump on the side of the cell counts as outside of it.
-                     */
-                    double place = (double)i[k] / (CROSS_POINTS - 1);
-                    place = 1e-6 + (1 - 2e-6) * place;
-                    x[k] = low[k] + (high[k] - low[k]) * place;
-                }
-                TRY(point_values(mean, x, values));
+                if (!looks) TRY(mean_add(mean, w, values, x));
             }
         }
     }
@@ -433,7 +414,8 @@ static enum ht_err cell_crossed(const struct ht_medium *medium,
     *crossed = false;
     if (!medium->source->kinks) return HT_OK;
     TRY(point_values(&mean, x, values)); /* whose polynomial may be taken */
-    TRY(each_part(&mean, x, look_at_part));
+    mean.rule = &ends;
+    TRY(each_part(&mean, x, add_expression));
     *crossed = mean.crossed;
     return HT_OK;
 }
@@ -444,12 +426,12 @@ static enum ht_err mean_expression(struct mean *mean, const double x[3]) {
     int axes = depends[0] + depends[1] + depends[2];
     bool crossed = false;
     TRY(cell_crossed(medium, x, &crossed));
-    mean->gauss = axes < 3 ? &gauss_four : &gauss_three;
-    mean->points = mean->gauss->points;
+    mean->rule = axes < 3 ? &gauss_four : &gauss_three;
     if (!crossed) TRY(each_part(mean, x, add_expression));
     if (!crossed && !mean->crossed && !mean_steep(mean)) return HT_OK;
     *mean = mean_begin(medium);
-    mean->points = many_points[axes];
+    mean->rule = &pairs;
+    mean->panels = many_panels[axes];
     return each_part(mean, x, add_expression);
 }
 
