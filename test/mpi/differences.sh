@@ -103,7 +103,7 @@ chosen auto.cfg 'layers' '"scheme": "fd", "scheme_chosen_by": "auto: the medium 
 chosen auto.cfg 'density alone' '"scheme": "fd"' medium.c=1.0
 chosen auto.cfg 'smooth' '"scheme": "fd"' medium.type=expression \
     'medium.c="1+0.3*sin(x1+2*x3)"' medium.rho=1.0
-chosen auto.cfg 'uniform' '"taylor", "scheme_chosen_by": "auto: the medium is uniform"' \
+chosen auto.cfg 'uniform' '"leapfrog", "scheme_chosen_by": "auto: the medium is uniform"' \
     medium.c=1.0 medium.rho=1.0
 chosen wave.cfg 'uniform wave' '"scheme": "leapfrog"'
 chosen auto.cfg 'cell means' '"taylor", "scheme_chosen_by": "auto: medium.degree' \
