@@ -383,9 +383,6 @@ has_keys describe systems fields materials boundaries
 answers devices 0 devices
 answers 'devices --json' 0 devices --json
 has_keys devices devices
-answers 'kernel-text --all' 0 kernel-text --all kernels
-judge "kernel-text: $(ls kernels | wc -l) files (at most 200)" \
-    [ "$(ls kernels | wc -l)" -le 200 ]
 if [ "$device" != device.backend=oracle ]; then
     answers 'kernel-text of finite differences' 0 kernel-text plane.cfg \
         "$device" time.scheme=fd grid.order=4

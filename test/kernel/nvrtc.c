@@ -1,37 +1,13 @@
 /* The program texts that htwave makes for a CUDA device, compiled by NVRTC
  * through the CUDA back end's own code, for the architectures 8.0 and 9.0; no
- * device is needed. Texts without assembly, which are the same for both, are
- * compiled for 9.0 alone unless HTWAVE_COVER=all. Results are kept in htwave's
+ * device is needed. Texts without assembly are the same for both, and are
+ * compiled for 9.0 alone, unless HTWAVE_COVER=all. Results are kept in htwave's
  * program cache, by text, NVRTC and the back end's code.
  */
-#include "io/scratch.h"
-#include "test.h"
+#include "texts.h"
 
-#include "htwave/base.h"
-#include "src/app/commands.h"
 #include "src/device/cache.h"
 #include "src/device/cuda_nvrtc.h"
-
-/* A name's place in the order of the directory. */
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Names of the files in a directory, sorted; *out and they are the caller's. */
-static int list_names(const char *directory, char ***out) {
-    int count = 0, room = scratch_entries(directory);
-    DIR *stream = opendir(directory);
-    *out = calloc(room > 0 ? (size_t)room : 1, sizeof **out);
-    if (*out == NULL) exit(1);
-    for (struct dirent *e; stream && (e = readdir(stream)) != NULL;)
-        if (e->d_name[0] != '.' && count < room) {
-            if (ht_text_copy(e->d_name, &(*out)[count]) != HT_OK) exit(1);
-            count++;
-        }
-    if (stream) closedir(stream);
-    qsort(*out, (size_t)count, sizeof **out, by_name);
-    return count;
-}
 
 /* An ELF file for the machine CUDA, which is what a cubin is. */
 static bool is_cubin(const unsigned char *code, size_t size) {
@@ -81,31 +57,7 @@ static enum ht_err compile(const char *text, int architecture, void **code,
     return HT_OK;
 }
 
-static void compile_file(const char *directory, const char *name,
-                         int architecture) {
-    char *path = scratch_path(directory, name), *text = NULL;
-    void *code = NULL;
-    size_t length = 0, size = 0;
-    enum ht_err err = ht_file_read(path, &text, &length);
-    if (err == HT_OK) err = compile(text, architecture, &code, &size);
-    TEST_CHECK(err == HT_OK && is_cubin(code, size),
-               "%s for sm_%d: %d bytes of machine code %.2000s", name,
-               architecture, (int)size, err ? ht_err_message() : "");
-    free(code);
-    free(text);
-    free(path);
-}
-
-/* As htwave kernel-text --all DIRECTORY --ptx ARCHITECTURE. */
-static enum ht_err write_texts(const char *directory, const char *ptx) {
-    static const struct ht_command command = {
-        .flag = {{"--all", "DIR", ""}, {"--ptx", "ARCH", ""}}};
-    const struct ht_args args = {.command = &command,
-                                 .value = {directory, ptx}};
-    return ht_command_kernel_text(&args);
-}
-
-/* By the variant that the name begins with. */
+/* By the row that the name begins with. */
 static bool has_assembly(const char *name) {
     static const char *const with[] = {"propagator-tensor", "propagator-planes",
                                        "propagator-warpgroup",
@@ -115,22 +67,24 @@ static bool has_assembly(const char *name) {
     return false;
 }
 
-static void compile_texts(const char *directory, int architecture) {
-    char **names, ptx[16];
-    int tensor = 0;
-    snprintf(ptx, sizeof ptx, "%d", architecture);
-    enum ht_err err = write_texts(directory, ptx);
-    int count = list_names(directory, &names);
-    TEST_CHECK(err == HT_OK && count > 90, "%d texts for sm_%s%s", count, ptx,
-               err ? ht_err_message() : "");
-    for (int i = 0; i < count; i++) {
-        tensor += strncmp(names[i], "propagator-tensor", 17) == 0;
-        if (architecture == 90 || test_all() || has_assembly(names[i]))
-            compile_file(directory, names[i], architecture);
-    }
-    for (int i = 0; i < count; i++) free(names[i]);
-    free(names);
-    TEST_CHECK(tensor > 0, "%d of them use tensor cores", tensor);
+static void compile_text(const struct texts *texts, const char *name,
+                         const char *text) {
+    void *code = NULL;
+    size_t size = 0;
+    if (texts->ptx < 90 && !has_assembly(name) && !test_all()) return;
+    enum ht_err err = compile(text, texts->ptx, &code, &size);
+    TEST_CHECK(err == HT_OK && is_cubin(code, size),
+               "%s for sm_%d: %d bytes of machine code %.2000s", name,
+               texts->ptx, (int)size, err ? ht_err_message() : "");
+    free(code);
+}
+
+/* For tools/lint: all texts, as OpenCL, into a directory. */
+static void write_file(const struct texts *texts, const char *name,
+                       const char *text) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.cl", texts->directory, name);
+    TEST_CHECK(ht_file_write(path, text, strlen(text)) == HT_OK, "%s", path);
 }
 
 /* What only an error shows: the log, and an architecture that is not known. */
@@ -158,10 +112,14 @@ static void test_failures(void) {
     free(code);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     static const int architectures[] = {80, 90};
     const char *missing = ht_nvrtc_missing(0);
-    char *directory;
+    if (argc > 1) {
+        struct texts texts = {.use = write_file, .directory = argv[1]};
+        texts_each(&texts);
+        return test_end("nvrtc");
+    }
     if (missing != NULL) {
         TEST_SKIP("no compiler: %s", missing);
         return test_end("nvrtc");
@@ -169,9 +127,10 @@ int main(void) {
     printf("NVRTC %s\n", ht_nvrtc_version());
     test_failures();
     for (int i = 0; i < 2; i++) {
-        if ((directory = scratch_make("nvrtc")) == NULL) return 1;
-        compile_texts(directory, architectures[i]);
-        scratch_remove(directory);
+        struct texts texts = {.ptx = architectures[i], .use = compile_text};
+        texts_each(&texts);
+        TEST_CHECK(texts.count > 80, "%d texts for sm_%d", texts.count,
+                   texts.ptx);
     }
     return test_end("nvrtc");
 }
