@@ -291,14 +291,6 @@ int cuMemFreeHost(void *at) {
     return 0;
 }
 
-int cuMemHostRegister_v2(void *at, size_t bytes, unsigned flags) {
-    return at && bytes && flags == 1 ? 0 : FAILS;
-}
-
-int cuMemHostUnregister(void *at) {
-    return at ? 0 : FAILS;
-}
-
 int cuMemcpyHtoDAsync_v2(char *to, const void *from, size_t bytes,
                          void *stream) {
     if (!stream || !find(to)) return FAILS;

@@ -57,7 +57,7 @@ HT_CHECKED enum ht_err ht_comm_collect(struct ht_comm *comm, const void *own,
                                        int64_t bytes, void *all);
 
 /* ---- messages between two ranks ---- */
-/* A single rank (NULL) has no messages and no shared memory: an error. */
+/* A single rank (NULL) has no messages: an error. */
 /* Begins at once; data must stay until the message is done. The receiver knows
  * the size; messages of one tag between two ranks arrive in order. tag is
  * 0..32766. bytes is at most 2^31 - 1, or 2^34 - 8 where it is a multiple of 8.
@@ -83,25 +83,5 @@ HT_CHECKED enum ht_err ht_comm_look_out(struct ht_comm *comm);
 /* Between two polls: yields the core; after many polls sleeps for 20 us, in the
  * end for 1 ms. */
 void ht_comm_pause(long polls);
-
-/* ---- memory that the ranks of a machine share ---- */
-/* Each rank contributes a part of `bytes` bytes. Collective. HT_ERR_MEMORY, on
- * all ranks of a machine, where it has not enough memory. */
-struct ht_shared;
-HT_CHECKED enum ht_err ht_shared_create(struct ht_comm *comm, int64_t bytes,
-                                        struct ht_shared **out);
-/* Whether the machine has room for it. Collective; equal on all its ranks.
- */
-HT_CHECKED enum ht_err ht_shared_fits(struct ht_comm *comm, int64_t bytes,
-                                      bool *fits);
-/* The part of a rank of this machine; NULL for other ranks. */
-void *ht_shared_part(const struct ht_shared *memory, int rank);
-/* Makes this rank's writes visible to ranks that are notified afterwards, and
- * theirs, of which it has been notified, visible to this rank. */
-void ht_shared_sync(struct ht_shared *memory);
-/* In the same order on all ranks. Does not wait, so that a rank that has failed
- * may call it. The memory is freed when shared memory is next created, or at
- * the end. NULL allowed. */
-void ht_shared_destroy(struct ht_shared *memory);
 
 #endif

@@ -176,10 +176,6 @@ HT_CHECKED enum ht_err ht_event_done(struct ht_event *event, bool *done);
 struct ht_pinned;
 HT_CHECKED enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes,
                                         struct ht_pinned **out);
-/* The same for existing memory, such as memory that processes share. It must
- * stay until ht_pinned_destroy, which does not free it. */
-HT_CHECKED enum ht_err ht_pinned_wrap(struct ht_device *device, void *memory,
-                                      int64_t bytes, struct ht_pinned **out);
 void ht_pinned_destroy(struct ht_pinned *pinned); /* NULL allowed */
 void *ht_pinned_memory(const struct ht_pinned *pinned);
 

@@ -63,9 +63,7 @@ int64_t ht_grid_own_total(const struct ht_grid *grid, enum ht_subgrid subgrid);
 int ht_grid_neighbour(const struct ht_grid *grid, int side);
 /* The same grid for a rank alone. */
 struct ht_grid ht_grid_whole(const struct ht_grid *grid);
-/* Cuts `cells` planes in parts proportional to positive weights, at least one
- * plane each (cells >= ranks): rank r gets [start[r], start[r + 1]). */
-void ht_slab_cut(int64_t cells, int ranks, const double *weights,
-                 int64_t *start);
+/* Cuts `cells` planes in parts as equal as they can be; start[0 .. ranks]. */
+void ht_slab_cut(int64_t cells, int ranks, int64_t *start);
 
 #endif

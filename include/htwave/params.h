@@ -77,9 +77,6 @@ struct ht_groups {
     X(HT_TUNE_AUTO, "auto")   \
     X(HT_TUNE_NEVER, "never") \
     X(HT_TUNE_ALWAYS, "always")
-#define HT_EACH_WEIGHTS(X)       \
-    X(HT_WEIGHTS_EQUAL, "equal") \
-    X(HT_WEIGHTS_MEASURED, "measured")
 /* Where the receivers of a group stand. */
 #define HT_EACH_RECEIVER_TYPE(X)  \
     X(HT_RECEIVER_POINT, "point") \
@@ -124,7 +121,6 @@ enum ht_file_format { HT_EACH_FORMAT(HT_CHOICE_CONSTANT) };
 enum ht_precision { HT_EACH_PRECISION(HT_CHOICE_CONSTANT) };
 enum ht_layout_choice { HT_EACH_LAYOUT(HT_CHOICE_CONSTANT) };
 enum ht_tune_when { HT_EACH_TUNE(HT_CHOICE_CONSTANT) };
-enum ht_weights { HT_EACH_WEIGHTS(HT_CHOICE_CONSTANT) };
 enum ht_receiver_type { HT_EACH_RECEIVER_TYPE(HT_CHOICE_CONSTANT) };
 enum ht_halo_precision { HT_EACH_HALO_PRECISION(HT_CHOICE_CONSTANT) };
 enum ht_shot_type { HT_EACH_SHOT_TYPE(HT_CHOICE_CONSTANT) };
@@ -283,7 +279,6 @@ struct ht_params {
         bool selfcheck;
     } device;
     struct {
-        enum ht_weights weights;
         enum ht_halo_precision halo_precision;
         char *transport;
         int halo_depth; /* half steps per exchange */

@@ -56,10 +56,6 @@ HT_CHECKED enum ht_err ht_plan_create(const struct ht_params *params,
  * medium. */
 HT_CHECKED enum ht_err ht_plan_sketch(const struct ht_params *params,
                                       struct ht_plan **out);
-/* Divides the grid into slabs in proportion to weights[rank], which are
- * positive and the same on all ranks. Call it before a stepper is created.
- * Refuses halos deeper than a slab, on all ranks. No communication. */
-HT_CHECKED enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights);
 /* Sets plan->scale, which is 1 before, and multiplies the sources by it. Warns
  * of values that no file of the run can hold. Before a start, once. Collective.
  */

@@ -14,7 +14,7 @@
 struct ht_halo_choice {
     int depth; /* half steps per exchange; 0: 1 */
     enum ht_halo_precision precision;
-    const char *transport; /* "auto", "peer", "shared", "staged"; NULL: auto */
+    const char *transport; /* "auto", "peer", "staged"; NULL: auto */
 };
 
 /* What finite differences need beside a grid of order 0: one value per node.

@@ -55,26 +55,6 @@ HT_CHECKED enum ht_err ht_rate_measure(const struct ht_part *test,
                                        const struct ht_effort *effort,
                                        struct ht_rate *out);
 
-/* ---- the ranks' devices, for slabs in proportion ---- */
-/* Cell half-steps per second by the host's clock, in a periodic box of eight
- * planes of at most the grid's size. Takes a few tenths of a second.
- * Collective: all ranks compute at the same time, so ranks that share a device
- * measure their share of its speed. */
-HT_CHECKED enum ht_err ht_device_speed(const struct ht_problem *problem,
-                                       struct ht_device *device,
-                                       struct ht_kernels *kernels,
-                                       double *speed);
-/* weights[rank] for ht_plan_cut from positive speeds. Since timings scatter,
- * speeds within 5 % of their mean are replaced by the mean, from the fastest
- * on, so that equal devices get equal slabs. */
-HT_CHECKED enum ht_err ht_speed_weights(int ranks, const double *speed,
-                                        double *weights);
-/* Cuts the plan's slabs in proportion to the measured speeds; kernels: as
- * compiled for the plan's problem. Collective, ends in agreement. */
-HT_CHECKED enum ht_err ht_speed_cut(struct ht_plan *plan,
-                                    struct ht_device *device,
-                                    struct ht_kernels *kernels);
-
 /* Compares the kernels with the reference on three cells along each axis, or
  * two points more than a stencil of finite differences spans, with all stages
  * if the reference is fast enough; *worst as in ht_verify_kernels.

@@ -14,7 +14,6 @@ struct ht_simulation {
     int rank, ranks;
     struct ht_assignment *assignment; /* [rank] */
     int64_t *planes;                  /* of cells along x3 [rank]; 3-D */
-    bool cut_later; /* slabs are equal until speeds are measured */
     struct ht_plan *plan;
     bool oracle;                /* the serial reference on the host */
     struct ht_device *device;   /* NULL: the oracle, or no device */

@@ -75,7 +75,6 @@ struct ht_backend {
     enum ht_err (*event_record)(void *device, void *event, enum ht_queue queue);
     enum ht_err (*event_await)(void *device, void *event, enum ht_queue queue);
     enum ht_err (*event_done)(void *device, void *event, bool *done);
-    /* *memory is allocated here, or wrapped when it is not NULL. */
     enum ht_err (*pinned_create)(void *device, int64_t bytes, void **memory,
                                  void **pinned);
     void (*pinned_destroy)(void *pinned);

@@ -41,8 +41,6 @@
     X(cuMemGetAddressRange)        \
     X(cuMemAllocHost)              \
     X(cuMemFreeHost)               \
-    X(cuMemHostRegister)           \
-    X(cuMemHostUnregister)         \
     X(cuMemcpyAsync)               \
     X(cuMemcpyHtoDAsync)           \
     X(cuMemcpyDtoHAsync)           \

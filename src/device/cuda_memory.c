@@ -113,25 +113,16 @@ enum ht_err ht_cuda_buffer_read(void *device, void *buffer, struct ht_span span,
 struct cuda_pinned {
     struct ht_cuda_device *device;
     void *memory;
-    enum { PLAIN_OF_OTHERS, PLAIN, ALLOCATED, REGISTERED } kind;
+    bool locked; /* by the driver, which has allocated it */
 };
 
-/* Memory that the driver refuses to lock is, or stays, plain memory. */
+/* Plain memory where the driver refuses to lock some. */
 static enum ht_err pin(struct cuda_pinned *pinned, int64_t bytes) {
     const struct ht_cuda *cuda = pinned->device->cuda;
-    if (pinned->memory != NULL) {
-        if (cuda->cuMemHostRegister(pinned->memory, (size_t)bytes,
-                                    CU_MEMHOSTREGISTER_PORTABLE) ==
-            CUDA_SUCCESS)
-            pinned->kind = REGISTERED;
-        return HT_OK;
-    }
-    if (cuda->cuMemAllocHost(&pinned->memory, (size_t)bytes) == CUDA_SUCCESS) {
-        pinned->kind = ALLOCATED;
-        return HT_OK;
-    }
-    pinned->kind = PLAIN;
-    return ht_mem_alloc((size_t)bytes, 1, &pinned->memory);
+    pinned->locked =
+        cuda->cuMemAllocHost(&pinned->memory, (size_t)bytes) == CUDA_SUCCESS;
+    return pinned->locked ? HT_OK
+                          : ht_mem_alloc((size_t)bytes, 1, &pinned->memory);
 }
 
 enum ht_err ht_cuda_pinned_create(void *handle, int64_t bytes, void **memory,
@@ -140,7 +131,6 @@ enum ht_err ht_cuda_pinned_create(void *handle, int64_t bytes, void **memory,
     TRY(ht_cuda_enter(handle));
     TRY(HT_ALLOC(pinned, 1));
     pinned->device = handle;
-    pinned->memory = *memory;
     enum ht_err err = pin(pinned, bytes);
     if (err != HT_OK) {
         free(pinned);
@@ -155,13 +145,10 @@ void ht_cuda_pinned_destroy(void *handle) {
     struct cuda_pinned *pinned = handle;
     const struct ht_cuda *cuda = pinned->device->cuda;
     ht_cuda_settle(pinned->device);
-    if (pinned->kind == PLAIN) free(pinned->memory);
-    if (ht_cuda_enter(pinned->device) == HT_OK) {
-        if (pinned->kind == ALLOCATED)
-            (void)cuda->cuMemFreeHost(pinned->memory);
-        if (pinned->kind == REGISTERED)
-            (void)cuda->cuMemHostUnregister(pinned->memory);
-    }
+    if (!pinned->locked)
+        free(pinned->memory);
+    else if (ht_cuda_enter(pinned->device) == HT_OK)
+        (void)cuda->cuMemFreeHost(pinned->memory);
     free(pinned);
 }
 

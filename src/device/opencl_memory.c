@@ -1,7 +1,6 @@
 /* Buffers, events, pinned memory and transfers of the OpenCL back end. An event
  * is that of a marker command. Pinned memory is that of a buffer which the
- * driver keeps in host memory, mapped for its whole life. Memory that exists
- * already is wrapped in such a buffer where the driver locks it.
+ * driver keeps in host memory, mapped for its whole life.
  */
 #include <stdlib.h>
 
@@ -15,7 +14,6 @@ struct cl_pinned {
     struct ht_cl_device *device;
     cl_mem buffer; /* NULL: plain memory */
     void *memory;
-    bool own; /* plain memory that was allocated here */
 };
 
 enum ht_err ht_cl_buffer_create(void *handle, int64_t bytes, void **out) {
@@ -131,22 +129,20 @@ enum ht_err ht_cl_event_done(void *handle, void *event_handle, bool *done) {
     return status < 0 ? ht_cl_check(status, "work before an event") : HT_OK;
 }
 
-/* Makes a buffer in memory of the driver or in the given memory, and keeps it
- * mapped: NVIDIA then locks its pages (55 GB/s on an H200 instead of 14 to 17).
- * Transfers use the memory, not the buffer. False when the driver creates no
- * buffer or maps it to other memory. */
-static bool map(struct cl_pinned *pinned, void *given, int64_t bytes) {
+/* Makes a buffer in memory of the driver and keeps it mapped: NVIDIA then locks
+ * its pages (55 GB/s on an H200 instead of 14 to 17). Transfers use the memory,
+ * not the buffer. False when the driver creates no buffer. */
+static bool map(struct cl_pinned *pinned, int64_t bytes) {
     struct ht_cl_device *device = pinned->device;
-    cl_mem_flags whose = given ? CL_MEM_USE_HOST_PTR : CL_MEM_ALLOC_HOST_PTR;
     cl_int code = CL_SUCCESS;
-    cl_mem buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE | whose,
-                                   (size_t)bytes, given, &code);
+    cl_mem buffer = clCreateBuffer(device->context,
+                                   CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                                   (size_t)bytes, NULL, &code);
     if (code != CL_SUCCESS || buffer == NULL) return false;
     void *memory = clEnqueueMapBuffer(device->queue[HT_QUEUE_TRANSFER], buffer,
                                       CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
                                       (size_t)bytes, 0, NULL, NULL, &code);
-    if (code != CL_SUCCESS || memory == NULL ||
-        (given != NULL && memory != given)) {
+    if (code != CL_SUCCESS || memory == NULL) {
         (void)clReleaseMemObject(buffer);
         return false;
     }
@@ -160,14 +156,12 @@ enum ht_err ht_cl_pinned_create(void *handle, int64_t bytes, void **memory,
     struct cl_pinned *pinned = NULL;
     TRY(HT_ALLOC(pinned, 1));
     pinned->device = handle;
-    pinned->memory = *memory;
-    if (!map(pinned, *memory, bytes) && *memory == NULL) {
+    if (!map(pinned, bytes)) {
         enum ht_err err = ht_mem_alloc((size_t)bytes, 1, &pinned->memory);
         if (err != HT_OK) {
             free(pinned);
             return err;
         }
-        pinned->own = true;
     }
     *memory = pinned->memory;
     *out = pinned;
@@ -181,8 +175,10 @@ void ht_cl_pinned_destroy(void *handle) {
         (void)clEnqueueUnmapMemObject(queue, pinned->buffer, pinned->memory, 0,
                                       NULL, NULL);
     (void)clFinish(queue); /* transfers may be under way after a failure */
-    if (pinned->buffer != NULL) (void)clReleaseMemObject(pinned->buffer);
-    if (pinned->own) free(pinned->memory);
+    if (pinned->buffer != NULL)
+        (void)clReleaseMemObject(pinned->buffer);
+    else
+        free(pinned->memory);
     free(pinned);
 }
 

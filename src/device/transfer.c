@@ -76,16 +76,14 @@ enum ht_err ht_event_done(struct ht_event *event, bool *done) {
 
 /* ---- pinned memory ---- */
 
-/* memory: NULL, or the memory to wrap. */
-static enum ht_err make_pinned(struct ht_device *device, void *memory,
-                               int64_t bytes, struct ht_pinned **out) {
+enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes,
+                             struct ht_pinned **out) {
     struct ht_pinned *pinned = NULL;
     *out = NULL;
     REQUIRE(bytes >= 0, HT_ERR_INTERNAL, "pinned memory of %lld bytes",
             (long long)bytes);
     TRY(HT_ALLOC(pinned, 1));
     pinned->device = device;
-    pinned->memory = memory;
     pinned->bytes = bytes;
     enum ht_err err =
         device->backend->pinned_create(device->handle, bytes > 0 ? bytes : 1,
@@ -96,18 +94,6 @@ static enum ht_err make_pinned(struct ht_device *device, void *memory,
     }
     *out = pinned;
     return HT_OK;
-}
-
-enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes,
-                             struct ht_pinned **out) {
-    return make_pinned(device, NULL, bytes, out);
-}
-
-enum ht_err ht_pinned_wrap(struct ht_device *device, void *memory,
-                           int64_t bytes, struct ht_pinned **out) {
-    *out = NULL;
-    REQUIRE(memory != NULL, HT_ERR_INTERNAL, "no memory to be pinned");
-    return make_pinned(device, memory, bytes, out);
 }
 
 void ht_pinned_destroy(struct ht_pinned *pinned) {

@@ -29,6 +29,9 @@ static const struct {
     {"absorbing.profile", NULL,
      "fewer absorbing.cells: the damping varies about every node, and 4 cells "
      "reflect no more than 8 did where it was constant there"},
+    {"parallel.transport", "shared",
+     "\"staged\": MPI takes memory that the ranks of a machine share"},
+    {"parallel.weights", NULL, "equal slabs, which all runs have"},
 };
 
 static bool is_key(const char *row, const char *key) {

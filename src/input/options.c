@@ -375,10 +375,6 @@ static const struct ht_option option[] = {
      "",
      "Compare the kernels with the serial reference on this device before "
      "the run; takes under a second."},
-    {"parallel.weights", HT_OPT_CHOICE, AT(parallel.weights), "\"equal\"", ANY,
-     CHOICES(HT_EACH_WEIGHTS), "",
-     "Distribution of the x3 planes to the ranks of a run under mpiexec: "
-     "evenly, or in proportion to the speed of their devices."},
     {"parallel.halo_depth", HT_OPT_INT, AT(parallel.halo_depth), "1", 1, 64,
      NULL, "half steps",
      "Half steps, by time.scheme = \"fd\" applications of the operator, "
@@ -390,10 +386,10 @@ static const struct ht_option option[] = {
      "Precision of the planes in messages to the neighbours: same changes no "
      "result, the others halve or quarter the messages."},
     {"parallel.transport", HT_OPT_STRING, AT(parallel.transport), "\"auto\"",
-     ANY, "auto|peer|shared|staged", "",
-     "Transport of messages: peer (from device to device), shared (host memory "
-     "that ranks of one machine share), or staged (MPI messages); auto chooses "
-     "the first that works, for every two neighbours."},
+     ANY, "auto|peer|staged", "",
+     "Transport of messages: peer (from device to device) or staged (MPI "
+     "messages); auto chooses the first that works, for every two "
+     "neighbours."},
 };
 
 /* ---- lists of groups ---- */

@@ -85,18 +85,7 @@ struct ht_grid ht_grid_whole(const struct ht_grid *grid) {
     return whole;
 }
 
-void ht_slab_cut(int64_t cells, int ranks, const double *weights,
-                 int64_t *start) {
-    double sum = 0, before = 0, largest = 0;
-    for (int r = 0; r < ranks; r++)
-        if (weights[r] > largest) largest = weights[r];
-    for (int r = 0; r < ranks; r++) sum += weights[r] / largest;
-    start[0] = 0;
-    for (int r = 0; r < ranks; r++) {
-        before += weights[r] / largest;
-        int64_t end = (int64_t)((double)cells * (before / sum) + 0.5);
-        int64_t least = start[r] + 1, most = cells - (ranks - 1 - r);
-        start[r + 1] = end < least ? least : end > most ? most : end;
-    }
-    start[ranks] = cells;
+void ht_slab_cut(int64_t cells, int ranks, int64_t *start) {
+    for (int r = 0; r <= ranks; r++)
+        start[r] = (2 * cells * r + ranks) / (2 * (int64_t)ranks);
 }

@@ -186,7 +186,6 @@ static void end_failed(struct ht_comm *c, int exit_code) {
 void ht_comm_end(struct ht_comm *c, bool failed, int exit_code) {
     if (c == NULL) return;
     if (failed) end_failed(c, exit_code);
-    ht_comm_free_shared(c);
     (void)MPI_Comm_free(&c->machine);
     (void)MPI_Comm_free(&c->notice);
     (void)MPI_Comm_free(&c->agree);

@@ -16,7 +16,6 @@ struct ht_comm {
     enum ht_err failed; /* the agreed failure, and its message */
     char *message;
     double abandoned_at; /* when the first message was abandoned; 0: none */
-    struct ht_shared *destroyed; /* not freed yet */
 };
 
 /* code: an MPI error code. */
@@ -29,8 +28,5 @@ HT_CHECKED enum ht_err ht_comm_sound(const struct ht_comm *comm);
 /* Waits until the request is done or a rank has failed. */
 HT_CHECKED enum ht_err ht_comm_wait(struct ht_comm *comm, MPI_Request *request,
                                     const char *what);
-/* Frees the list of destroyed shared memory; all ranks of the machine must call
- * it. */
-void ht_comm_free_shared(struct ht_comm *comm);
 
 #endif

@@ -154,30 +154,17 @@ static enum ht_err check_depth(const struct ht_plan *plan,
     return HT_OK;
 }
 
-enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights) {
+static enum ht_err cut_slabs(struct ht_plan *plan) {
     struct ht_slab *slab = &plan->grid.slab;
     int ranks = ht_comm_size(slab->comm), rank = ht_comm_rank(slab->comm);
     int64_t *start = NULL;
     if (ranks == 1) return HT_OK;
-    for (int r = 0; r < ranks; r++)
-        REQUIRE(isfinite(weights[r]) && weights[r] > 0, HT_ERR_INTERNAL,
-                "slabs: rank %d has the weight %g", r, weights[r]);
     TRY(HT_ALLOC(start, ranks + 1));
-    ht_slab_cut(plan->grid.cells[2], ranks, weights, start);
+    ht_slab_cut(plan->grid.cells[2], ranks, start);
     slab->first = start[rank];
     slab->last = start[rank + 1];
     enum ht_err err = check_depth(plan, start);
     free(start);
-    return err;
-}
-
-static enum ht_err cut_equally(struct ht_plan *plan) {
-    int ranks = ht_comm_size(plan->grid.slab.comm);
-    double *weights = NULL;
-    TRY(HT_ALLOC(weights, ranks));
-    for (int r = 0; r < ranks; r++) weights[r] = 1;
-    enum ht_err err = ht_plan_cut(plan, weights);
-    free(weights);
     return err;
 }
 
@@ -480,7 +467,7 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(check_ranks(plan));
     TRY(ht_medium_read(plan->params, &plan->eq, &plan->grid, &plan->medium));
     TRY(choose_scheme(plan));
-    TRY(cut_equally(plan));
+    TRY(cut_slabs(plan));
     choose_halo(plan);
     TRY(scan_medium(plan, sampled));
     TRY(ht_plan_make_layers(plan));

@@ -41,11 +41,9 @@ enum ht_err ht_memory_check_receivers(const struct ht_simulation *sim) {
                            ht_text_bytes(ht_memory_host(), have));
 }
 
-/* Ranks whose needs are added up: those of one device, or all ranks while slabs
- * are still to be cut by speed, which may fit where equal ones do not. */
+/* Ranks whose needs are added up: those of one device. */
 static bool shares_memory(const struct ht_simulation *sim, int rank) {
-    return sim->cut_later ||
-           sim->assignment[rank].first == sim->assignment[sim->rank].first;
+    return sim->assignment[rank].first == sim->assignment[sim->rank].first;
 }
 
 static int sharers(const struct ht_simulation *sim) {
@@ -54,24 +52,11 @@ static int sharers(const struct ht_simulation *sim) {
     return count;
 }
 
-/* Memory of this rank's device, or of all devices in use. */
-static enum ht_err find_memory(const struct ht_simulation *sim, double *out) {
-    *out = (double)sim->info.memory;
-    if (!sim->cut_later) return HT_OK;
-    if (sim->assignment[sim->rank].first != sim->rank) *out = 0;
-    return ht_comm_sum(sim->comm, 1, out);
-}
-
 static enum ht_err refuse_memory(const struct ht_simulation *sim, double bytes,
                                  double memory, const char *advice) {
     char need[32], have[32], whose[48] = "";
     ht_text_bytes(bytes, need);
     ht_text_bytes(memory, have);
-    if (sim->cut_later)
-        return ht_params_error(sim->params, "grid.cells",
-                               "needs %s of memory, the devices of all %d "
-                               "ranks have %s together%s",
-                               need, sim->ranks, have, advice);
     if (sharers(sim) > 1)
         snprintf(whose, sizeof whose, " for the %d ranks that use it",
                  sharers(sim));
@@ -120,10 +105,9 @@ enum ht_err ht_memory_check_cells(const struct ht_simulation *sim) {
     if (system == NULL || sim->info.memory <= 0) return HT_OK;
     struct ht_equations eq = ht_equations_make(system, params->grid.dims);
     bool fp64 = sim->oracle || params->device.precision == HT_DOUBLE;
-    double memory;
+    const double memory = (double)sim->info.memory;
     double bytes =
         least_values(params, &eq) * (fp64 ? 8 : 4) * sharers(sim) / sim->ranks;
-    TRY(find_memory(sim, &memory));
     for (int k = 0; k < params->grid.dims; k++)
         bytes *= (double)params->grid.cells[k];
     if (bytes > memory)
@@ -225,8 +209,7 @@ static enum ht_err check_budget(const struct ht_simulation *sim,
     char need[32], have[32], advice[160];
     const struct ht_variant *lean = leanest(sim);
     int64_t bytes[2] = {b->total, budget_of(sim, lean, of_shots).total};
-    double memory;
-    TRY(find_memory(sim, &memory));
+    const double memory = (double)sim->info.memory;
     TRY(sum_of_sharers(sim, 2, bytes));
     snprintf(advice, sizeof advice,
              ": take fewer cells or a lower grid.order%s",
@@ -240,7 +223,7 @@ static enum ht_err check_budget(const struct ht_simulation *sim,
     TRY(check_lists(sim, bytes[0], of_shots, memory));
     if ((double)bytes[0] > memory)
         return refuse_memory(sim, (double)bytes[0], memory, advice);
-    if (!sim->cut_later && b->largest_buffer > sim->info.max_buffer)
+    if (b->largest_buffer > sim->info.max_buffer)
         return ht_params_error(
             sim->params, "grid.cells",
             "needs a buffer of %s, %s allows %s at once: take fewer cells or "

@@ -285,8 +285,6 @@ enum ht_err ht_simulation_plan(const struct ht_params *params,
     sim->comm = comm;
     sim->rank = ht_comm_rank(comm);
     sim->ranks = ht_comm_size(comm);
-    sim->cut_later =
-        sim->ranks > 1 && params->parallel.weights == HT_WEIGHTS_MEASURED;
     sim->selfcheck_ratio = NAN;
     enum ht_err err = make_plan(sim);
     if (err != HT_OK) {
@@ -329,19 +327,8 @@ static enum ht_err compile(struct ht_simulation *sim) {
     return HT_OK;
 }
 
-static enum ht_err cut_by_speed(struct ht_simulation *sim) {
-    if (!sim->cut_later) return HT_OK;
-    sim->cut_later = false;
-    TRY(ht_speed_cut(sim->plan, sim->device, &sim->kernels));
-    TRY(gather_planes(sim));
-    TRY(ht_comm_agree(sim->comm, ht_kernels_check_nodes(&sim->plan->problem,
-                                                        sim->tuning.variant)));
-    return ht_memory_check_budget(sim);
-}
-
 enum ht_err ht_simulation_compile(struct ht_simulation *sim) {
-    TRY(ht_comm_agree(sim->comm, compile(sim)));
-    return cut_by_speed(sim);
+    return ht_comm_agree(sim->comm, compile(sim));
 }
 
 void ht_simulation_measure(struct ht_simulation *sim) {

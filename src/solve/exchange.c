@@ -5,12 +5,11 @@
 enum ht_err ht_exchanger_create(struct ht_exchanger *e,
                                 struct ht_device *device,
                                 const char *transport) {
-    return ht_links_create(e->comm, device, transport, e->link, &e->shared);
+    return ht_links_create(e->comm, device, transport, e->link);
 }
 
 void ht_exchanger_destroy(struct ht_exchanger *e) {
     ht_links_destroy(e->link);
-    ht_shared_destroy(e->shared);
 }
 
 static enum ht_err begin_side(struct ht_exchanger *e, int side,

@@ -10,7 +10,6 @@
 struct ht_exchanger {
     struct ht_comm *comm;
     struct ht_link link[2]; /* neighbour and room are given by the caller */
-    struct ht_shared *shared;
     int64_t leaving[2], coming[2]; /* bytes of the messages in progress */
     bool announced[2], arrived[2];
     int slot[2][2]; /* next slot, [side][sent, received] */

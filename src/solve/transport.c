@@ -6,8 +6,8 @@
  *
  * A message is sent as a whole. In pieces, some could travel while others are
  * copied. But there is one transfer queue, in which all outgoing pieces would
- * stand before the incoming ones. So shared memory would gain nothing, and MPI
- * messages at most a third of a time that is mostly hidden by the interior.
+ * stand before the incoming ones, so that at most a third of a time would be
+ * gained that is mostly hidden by the interior.
  */
 #include "transport.h"
 
@@ -31,13 +31,9 @@ static enum ht_err fetch_from_host(struct ht_link *link, int slot,
     return ht_transfer_write(link->in[slot], 0, bytes, link->in_host[slot], 0);
 }
 
-enum { PEER, SHARED, STAGED, TRANSPORTS };
+enum { PEER, STAGED, TRANSPORTS };
 static const struct ht_transport transports[TRANSPORTS] = {
     [PEER] = {.name = "peer", .token = true, .ship = ship_to_peer},
-    [SHARED] = {.name = "shared",
-                .token = true,
-                .ship = ship_to_host,
-                .fetch = fetch_from_host},
     [STAGED] = {.name = "staged",
                 .ship = ship_to_host,
                 .fetch = fetch_from_host},
@@ -167,8 +163,8 @@ static bool is_wanted(const char *wish, int transport) {
            strcmp(wish, transports[transport].name) == 0;
 }
 
-/* Names of the buffers that the neighbour may copy into. Where that fails other
- * transports remain. */
+/* Names of the buffers that the neighbour may copy into. Where that fails
+ * messages are staged. */
 static void offer_names(const struct ht_link link[2], struct offer *own) {
     for (int side = 0; side < 2; side++) {
         const struct ht_link *l = &link[side];
@@ -197,11 +193,9 @@ static void open_peers(struct ht_link link[2], const struct offer *all,
 /* Chooses a transport for a link; the neighbour computes the same result. */
 static int choose(const struct ht_link *link, const char *wish,
                   const struct offer *own, const struct offer *all) {
-    bool here = ht_comm_same_machine(link->comm, link->neighbour);
     bool peer =
         own->opened[link->side] && all[link->neighbour].opened[1 - link->side];
     if (peer && is_wanted(wish, PEER)) return PEER;
-    if (here && is_wanted(wish, SHARED)) return SHARED;
     return is_wanted(wish, STAGED) ? STAGED : TRANSPORTS;
 }
 
@@ -240,65 +234,12 @@ static enum ht_err agree_on_transports(struct ht_link link[2], const char *wish,
     return err;
 }
 
-/* A rank's part of the shared memory: the messages that it sends, [side][slot].
- */
-static int64_t part_bytes(int64_t room) {
-    const int64_t page = 4096;
-    return (room + page - 1) / page * page;
-}
-
-static enum ht_err use_shared(struct ht_link *link, struct ht_shared *shared,
-                              int64_t room) {
-    char *own = ht_shared_part(shared, ht_comm_rank(link->comm));
-    char *other = ht_shared_part(shared, link->neighbour);
-    REQUIRE(own != NULL && other != NULL, HT_ERR_COMM,
-            "no access to the memory shared with rank %d", link->neighbour);
-    link->shared = shared;
-    for (int slot = 0; slot < HT_SLOTS; slot++) {
-        int64_t mine = (link->side * HT_SLOTS + slot) * part_bytes(room);
-        int64_t theirs =
-            ((1 - link->side) * HT_SLOTS + slot) * part_bytes(room);
-        TRY(ht_pinned_wrap(link->device, own + mine, link->room,
-                           &link->out_host[slot]));
-        TRY(ht_pinned_wrap(link->device, other + theirs, link->room,
-                           &link->in_host[slot]));
-    }
-    return HT_OK;
-}
-
-static enum ht_err use_own_memory(struct ht_link *link) {
+static enum ht_err use_host(struct ht_link *link) {
     for (int slot = 0; slot < HT_SLOTS; slot++) {
         TRY(ht_pinned_create(link->device, link->room, &link->out_host[slot]));
         TRY(ht_pinned_create(link->device, link->room, &link->in_host[slot]));
     }
     return HT_OK;
-}
-
-/* All ranks of a machine allocate shared memory when one of them needs it; its
- * slots have the size of the longest message of all. A machine without enough
- * of it (containers often have little) uses staged messages, unless the user
- * asked for shared memory. */
-static enum ht_err create_shared(struct ht_link link[2], const char *wish,
-                                 int chosen[2], struct ht_shared **shared,
-                                 int64_t *room) {
-    struct ht_comm *comm = link[0].comm;
-    bool fits = true;
-    double values[2] = {
-        chosen[0] == SHARED || chosen[1] == SHARED,
-        (double)(link[0].room > link[1].room ? link[0].room : link[1].room)};
-    TRY(ht_comm_max(comm, 2, values));
-    *room = (int64_t)values[1];
-    if (values[0] == 0) return HT_OK;
-    int64_t bytes = part_bytes(*room) * 2 * HT_SLOTS;
-    if (strcmp(wish, "auto") == 0) TRY(ht_shared_fits(comm, bytes, &fits));
-    for (int side = 0; side < 2 && !fits; side++)
-        if (chosen[side] == SHARED) chosen[side] = STAGED;
-    if (!fits) return HT_OK;
-    enum ht_err err = ht_shared_create(comm, bytes, shared);
-    return err == HT_ERR_MEMORY
-               ? ht_err_prefix(err, "parallel.transport = \"staged\" needs "
-                                    "less")
-               : err;
 }
 
 /* Closes the peers of links that use another transport, before any rank frees
@@ -311,34 +252,14 @@ static void close_unused_peers(struct ht_link link[2], const int chosen[2]) {
         }
 }
 
-static enum ht_err use_transports(struct ht_link link[2], const char *wish,
-                                  int chosen[2], struct ht_shared **shared) {
-    int64_t room = 0;
+static enum ht_err use_transports(struct ht_link link[2], const int chosen[2]) {
     close_unused_peers(link, chosen);
-    TRY(create_shared(link, wish, chosen, shared, &room));
     for (int side = 0; side < 2; side++) {
         if (chosen[side] == TRANSPORTS) continue;
         link[side].transport = &transports[chosen[side]];
-        if (chosen[side] == SHARED) TRY(use_shared(&link[side], *shared, room));
-        if (chosen[side] == STAGED) TRY(use_own_memory(&link[side]));
+        if (chosen[side] == STAGED) TRY(use_host(&link[side]));
     }
     return HT_OK;
-}
-
-/* Undoes use_transports. */
-static void undo_transports(struct ht_link link[2], struct ht_shared **shared) {
-    for (int side = 0; side < 2; side++) {
-        struct ht_link *l = &link[side];
-        for (int slot = 0; slot < HT_SLOTS; slot++) {
-            ht_pinned_destroy(l->out_host[slot]);
-            ht_pinned_destroy(l->in_host[slot]);
-            l->out_host[slot] = l->in_host[slot] = NULL;
-        }
-        l->transport = NULL;
-        l->shared = NULL;
-    }
-    ht_shared_destroy(*shared);
-    *shared = NULL;
 }
 
 /* unsound[t]: transport t failed on some link of the run, not always on one of
@@ -372,27 +293,24 @@ static enum ht_err replace_transport(struct ht_link link[2], const char *wish,
 }
 
 static enum ht_err settle_transports(struct ht_link link[2], const char *wish,
-                                     int chosen[2], struct ht_shared **shared) {
+                                     int chosen[2]) {
     double unsound[TRANSPORTS];
     for (bool again = true; again;) {
         again = false;
-        TRY(ht_comm_agree(link[0].comm,
-                          use_transports(link, wish, chosen, shared)));
+        TRY(ht_comm_agree(link[0].comm, use_transports(link, chosen)));
         TRY(ht_comm_agree(link[0].comm, find_unsound(link, chosen, unsound)));
         for (int bad = TRANSPORTS - 1; bad >= 0; bad--) {
             if (unsound[bad] == 0) continue;
             TRY(replace_transport(link, wish, bad, chosen));
             again = true;
         }
-        if (again) undo_transports(link, shared);
     }
     return HT_OK;
 }
 
 /* The ranks agree on failures before they wait for each other. */
 enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
-                            const char *wish, struct ht_link link[2],
-                            struct ht_shared **shared) {
+                            const char *wish, struct ht_link link[2]) {
     int chosen[2] = {TRANSPORTS, TRANSPORTS};
     enum ht_err err = HT_OK;
     if (wish == NULL) wish = "auto";
@@ -404,7 +322,7 @@ enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
     }
     TRY(ht_comm_agree(comm, err));
     TRY(ht_comm_agree(comm, agree_on_transports(link, wish, chosen)));
-    return settle_transports(link, wish, chosen, shared);
+    return settle_transports(link, wish, chosen);
 }
 
 /* ---- messages ---- */
@@ -422,7 +340,6 @@ enum ht_err ht_link_announce(struct ht_link *link, int slot, int64_t bytes,
     bool token = link->transport->token;
     TRY(ht_event_done(link->shipped, done));
     if (!*done) return HT_OK;
-    if (link->shared != NULL) ht_shared_sync(link->shared);
     return ht_message_send(link->comm, link->neighbour, tag_out(link),
                            token ? NULL
                                  : ht_pinned_memory(link->out_host[slot]),
@@ -441,7 +358,6 @@ enum ht_err ht_link_fetch(struct ht_link *link, int slot, int64_t bytes,
                           bool *done) {
     TRY(ht_message_done(&link->coming, done));
     if (!*done || link->transport->fetch == NULL) return HT_OK;
-    if (link->shared != NULL) ht_shared_sync(link->shared);
     TRY(link->transport->fetch(link, slot, bytes));
     TRY(ht_event_record(link->fetched, HT_QUEUE_TRANSFER));
     return ht_event_await(link->fetched, HT_QUEUE_WORK);

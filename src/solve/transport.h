@@ -19,7 +19,6 @@ struct ht_link {
     int neighbour; /* rank; -1: none, then all other members are empty */
     int64_t room;  /* bytes of the longest message */
     const struct ht_transport *transport;
-    struct ht_shared *shared; /* holds out_host and in_host; or NULL */
     struct ht_buffer *out, *in[HT_SLOTS];
     struct ht_peer *peer[HT_SLOTS]; /* the neighbour's `in` */
     struct ht_pinned *out_host[HT_SLOTS], *in_host[HT_SLOTS];
@@ -44,12 +43,11 @@ int64_t ht_links_bytes(struct ht_link link[2], int64_t *largest);
 /* Creates the two links of a slab (neighbour and room given in each), their
  * buffers, and chooses the best transport that both ends of each link support;
  * wish: "auto" or a name. A transport that changes messages is not used, or is
- * HT_ERR_DEVICE where the user asked for it. Collective; *shared is owned by
- * the caller and outlives the links. */
+ * HT_ERR_DEVICE where the user asked for it. Collective. */
 HT_CHECKED enum ht_err ht_links_create(struct ht_comm *comm,
                                        struct ht_device *device,
-                                       const char *wish, struct ht_link link[2],
-                                       struct ht_shared **shared);
+                                       const char *wish,
+                                       struct ht_link link[2]);
 void ht_links_destroy(struct ht_link link[2]);
 /* sound[side]: the link delivers what its other end sent; true where there is
  * no link. Collective. */

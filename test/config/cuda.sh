@@ -100,23 +100,4 @@ placed 'two sets of devices, in turn' 1 \
     -n 1 env FAKE_GPUS=ab "$htwave" check big.cfg : \
     -n 1 env FAKE_GPUS=cd "$htwave" check big.cfg
 
-# Slabs that follow the devices' speeds may fit where equal ones do not: until
-# these are known the memory of all counts. The grid takes 4 GiB; b has 1 GiB.
-: >plain
-unequal() { # WEIGHTS CELLS
-    set -- run.cfg "grid.cells=[256,256,$2]" "parallel.weights=$1" \
-        output.directory=plain/out
-    timeout -k 5 60 mpiexec -n 1 env FAKE_GPUS=a "$htwave" check "$@" : \
-        -n 1 env FAKE_GPUS=b FAKE_POWER=30 "$htwave" check "$@" >answer.txt 2>&1
-    sed 's/^/    | /' answer.txt
-}
-unequal equal 256
-judge 'equal slabs: the smaller device does not suffice' \
-    grep -q 'needs 2.* GiB of memory, Fake b has 1.0 GiB' answer.txt
-unequal measured 256
-judge 'measured slabs: what is wrong is only the place of the output' \
-    grep -q '^htwave: .*plain' answer.txt
-unequal measured 2048
-judge 'measured slabs: too large for both' \
-    grep -q 'the devices of all 2 ranks have 9.0 GiB together' answer.txt
 end config/cuda

@@ -92,7 +92,10 @@ differ() {
 # ---- what every rank finds ----
 over 'unknown key' 'time.ennd|did you mean time.end' time.ennd=1.0
 over 'value out of range' 'grid.order = 17|0..16' grid.order=17
-over 'unknown weights' 'parallel.weights|equal' parallel.weights=fair
+over 'weights, which are gone' 'parallel.weights|no longer there|equal slabs' \
+    parallel.weights=measured
+over 'a transport that is gone' 'parallel.transport|no longer there|staged' \
+    parallel.transport=shared
 over 'halo of no half step' 'parallel.halo_depth = 0|1..64' \
     parallel.halo_depth=0
 over 'more ranks than planes' 'grid.cells|3 ranks for 2 planes' \

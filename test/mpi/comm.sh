@@ -33,7 +33,7 @@ one_failure() { # N WHERE EXPECTED
     judge "a failure, others in $2: \"$3\": $result" [ $? = 0 ]
     judge "exit code $code (expected 7)" [ $code = 7 ]
 }
-for where in sum wait send agree memory; do
+for where in sum wait send agree; do
     one_failure 5 $where "rank 4: device of rank 4 lost"
 done
 one_failure 2 wait "rank 1: device of rank 1 lost"

@@ -196,14 +196,14 @@ static void make_trial(struct trial *t, const struct scene *scene,
 
 /* Kernels know nothing of walls, planes and transports. */
 static void run_schedules(struct scene *scene, bool leapfrog, int degree) {
-    const char *ways[4] = {"auto", "shared", "staged", "peer"};
+    const char *ways[3] = {"auto", "staged", "peer"};
     bool peer = ht_device_info(scene->device)->no_peer == NULL;
     struct ht_kernels kernels = {0};
     struct trial t;
     make_trial(&t, scene, leapfrog, degree, 0);
     enum ht_err err = trial_kernels(scene, &t, &kernels);
     for (int depth = 1; depth <= 4 && err == HT_OK; depth++)
-        for (int way = 0; way < (peer ? 4 : 3); way++) {
+        for (int way = 0; way < (peer ? 3 : 2); way++) {
             const uint64_t bits =
                 ht_rng_bits(31, (uint64_t)scene->number++) >> 8;
             make_trial(&t, scene, leapfrog, degree, bits);

@@ -28,10 +28,9 @@ static enum ht_err carry(struct ht_device *device, const char *wish,
     const int rank = ht_comm_rank(comm), ranks = ht_comm_size(comm);
     struct ht_link link[2] = {{.neighbour = (rank + ranks - 1) % ranks},
                               {.neighbour = (rank + 1) % ranks}};
-    struct ht_shared *memory = NULL;
     bool sound[2] = {false, false};
     for (int side = 0; side < 2; side++) link[side].room = 100000 + 16;
-    enum ht_err err = ht_links_create(comm, device, wish, link, &memory);
+    enum ht_err err = ht_links_create(comm, device, wish, link);
     if (err == HT_OK) err = ht_links_try(link, sound);
     if (err == HT_OK) judge(wish, sound, true, "as before");
     if (err == HT_OK && lose && setenv("FAKE_LOST", "1", 1) != 0) exit(1);
@@ -41,7 +40,6 @@ static enum ht_err carry(struct ht_device *device, const char *wish,
         printf("ways %s %s\n", link[0].transport->name,
                link[1].transport->name);
     ht_links_destroy(link);
-    ht_shared_destroy(memory);
     return err;
 }
 

@@ -26,13 +26,12 @@ carries() {
 }
 noted() { # WHAT
     judge "$1: a note says so" grep -q \
-        'messages by "peer" do not arrive unchanged; "shared" is used' \
+        'messages by "peer" do not arrive unchanged; "staged" is used' \
         "$scratch/err"
 }
 
 export HTWAVE_DEVICE="${HTWAVE_DEVICE:-cpu}"
-[ "$HTWAVE_DEVICE" != cpu ] || carries auto 'shared shared'
-carries shared 'shared shared'
+[ "$HTWAVE_DEVICE" != cpu ] || carries auto 'staged staged'
 carries staged 'staged staged'
 
 need_fake_cuda mpi/links
@@ -43,10 +42,9 @@ mkdir "$FAKE_FOLDER"
 carries auto 'peer peer'
 carries peer 'peer peer'
 carries peer 'peer peer' lose
-carries shared 'shared shared'
 carries staged 'staged staged'
 export FAKE_LOST=1
-carries auto 'shared shared'
+carries auto 'staged staged'
 noted 'lost between GPUs'
 carries peer ''
 judge "lost, by a way that was asked for: $(grep '^refused' "$scratch/out")" \

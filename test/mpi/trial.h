@@ -5,6 +5,7 @@
 #define TEST_MPI_TRIAL_H
 
 #include "open_device.h"
+#include "slab_cut.h"
 #include "test.h"
 
 #include "htwave/oracle.h"
@@ -73,7 +74,7 @@ static inline void trial_cut(struct trial *t, const struct scene *scene,
     }
     for (int r = 0; r < ranks; r++)
         weights[r] = 1 + (uneven > 0 ? (r + uneven) % 3 * 0.5 : 0);
-    ht_slab_cut(planes, ranks, weights, t->start);
+    test_slab_cut(planes, ranks, weights, t->start);
     t->grid = t->whole;
     t->grid.slab = (struct ht_slab){.comm = scene->comm,
                                     .first = t->start[rank],

@@ -1,10 +1,10 @@
-/* Ranks: collectives, messages, shared memory and failures, judged by numbers
- * that each rank can foresee. Alone, this is a run without a communicator;
- * test/mpi/comm.sh runs it by mpiexec, also with the name of a failure:
+/* Ranks: collectives, messages and failures, judged by numbers that each rank
+ * can foresee. Alone, this is a run without a communicator; test/mpi/comm.sh
+ * runs it by mpiexec, also with the name of a failure:
  *
- *     comm sum|wait|send|agree|memory|late    the last rank fails while the
- * others are there comm kill                          the last rank kills
- * itself
+ *     comm sum|wait|send|agree|late    the last rank fails while the others are
+ *                                      there
+ *     comm kill                        the last rank kills itself
  *
  * Then each rank prints one line, and the script judges them.
  */
@@ -217,36 +217,6 @@ static void test_too_long(void) {
               size, ht_err_message());
 }
 
-/* ---- shared memory ---- */
-
-/* Each rank writes into its own part; what a message tells of must be seen. */
-static void test_shared(int round) {
-    struct ht_shared *memory = NULL;
-    int64_t bytes = 1000 + 100 * rank;
-    int up = (rank + 1) % size, down = (rank + size - 1) % size, note = 0;
-    struct ht_message *in = NULL, *out = NULL;
-    stop_on(ht_shared_create(comm, bytes, &memory));
-    unsigned char *own = ht_shared_part(memory, rank);
-    fill(own, rank + round, bytes);
-    ht_shared_sync(memory);
-    stop_on(ht_message_receive(comm, down, 2, &note, sizeof note, &in));
-    stop_on(ht_message_send(comm, up, 2, &round, sizeof round, &out));
-    stop_on(ht_message_wait(&in));
-    stop_on(ht_message_wait(&out));
-    ht_shared_sync(memory);
-    const unsigned char *part = ht_shared_part(memory, down);
-    double wrong = note != round;
-    if (ht_comm_same_machine(comm, down))
-        wrong += part == NULL
-                     ? 1
-                     : wrong_bytes(part, down + round, 1000 + 100 * down);
-    else
-        wrong += part != NULL;
-    CHECK_ALL(wrong, "%d ranks: wrong bytes of shared memory, round %d", size,
-              round);
-    ht_shared_destroy(memory);
-}
-
 /* ---- failures ---- */
 
 static void nap(double seconds) {
@@ -259,10 +229,7 @@ static void nap(double seconds) {
 static enum ht_err wait_in(const char *where) {
     static double value[1 << 20];
     struct ht_message *message = NULL;
-    struct ht_shared *memory = NULL;
     if (strcmp(where, "sum") == 0) return ht_comm_sum(comm, 1 << 20, value);
-    if (strcmp(where, "memory") == 0)
-        return ht_shared_create(comm, 4096, &memory);
     if (strcmp(where, "wait") != 0) return HT_OK;
     enum ht_err err =
         ht_message_receive(comm, size - 1, 3, value, sizeof value, &message);
@@ -315,7 +282,6 @@ int main(int argc, char **argv) {
         test_message_sizes();
         test_message_order();
         test_too_long();
-        for (int round = 0; round < 3; round++) test_shared(round);
     } else {
         struct ht_message *message = NULL;
         enum ht_err err = ht_message_send(comm, 0, 0, NULL, 0, &message);
