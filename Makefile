@@ -72,7 +72,7 @@ HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
 # checks at night only.
 NUMBERS := config/check.sh config/examples.sh config/experiments.sh io/traces \
     unit/absorbing unit/cover unit/differences unit/fit unit/layers \
-    unit/solution_layered unit/stability unit/threads
+    unit/stability unit/threads
 # With address checks: what judges each file's contents and each rank's memory.
 ASAN_ITEMS := $(filter-out $(if $(filter all,$(HTWAVE_COVER)),,$(NUMBERS)), \
     $(HOST_ITEMS)) \
@@ -80,7 +80,7 @@ ASAN_ITEMS := $(filter-out $(if $(filter all,$(HTWAVE_COVER)),,$(NUMBERS)), \
 # Of make check-memory alone: kernels in a simulator, and the cases for it.
 SIMULATED := oclgrind.sh kernel/small
 # With many jobs on a GPU's host, what judges times runs after the others.
-TIMED := config/stop.sh mpi/failure.sh mpi/speed.sh
+TIMED := config/stop.sh mpi/failure.sh
 programs = $(patsubst %,$(B)/test/%,$(filter-out %.sh,$(1)))
 
 # ---- flags ----

@@ -84,7 +84,6 @@ static enum ht_err prepare(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;
     TRY(find_type(data->params, &data->type));
     TRY(data->type->prepare(solution));
-    TRY(ht_solution_find_layered(solution));
     if (ht_layers_any(solution->grid)) solution->exact = false;
     resolve(solution);
     return HT_OK;
@@ -123,7 +122,6 @@ void ht_solution_destroy(struct ht_solution *solution) {
             free(data->values[f]);
         }
         ht_jets_destroy(data->jets);
-        ht_jets_destroy(data->longer);
         free(data->stencil);
         free(data->pulse);
         free(data);
@@ -155,7 +153,5 @@ enum ht_err ht_solution_fill(const struct ht_solution *solution,
         .plane = ht_grid_plane(grid, subgrid),
         .nodes = ht_grid_plane(grid, subgrid) * (last - first),
     };
-    if (time > 0 && solution->data->layered)
-        return ht_solution_fill_layered(solution, &range, out);
     return solution->data->type->fill(solution, &range, out);
 }

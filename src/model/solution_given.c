@@ -118,19 +118,16 @@ static enum ht_err prepare_expression(struct ht_solution *solution) {
     const struct ht_map *values = &data->params->initial.values;
     for (int n = 0; n < values->count; n++)
         TRY(parse(solution, values->name[n], values->text[n]));
-    if (solution->grid->dims == 1)
-        TRY(ht_jets_tensor(1, solution->grid->order + 1, &data->longer));
     return ht_jets_tensor(solution->grid->dims, solution->grid->order,
                           &data->jets);
 }
 
-/* All coefficients of a field at a point, those of jets. */
+/* All coefficients of a field at a point. */
 static enum ht_err fill_node(const struct ht_solution *solution, int field,
-                             const struct ht_jets *jets, const double x[3],
-                             double *jet) {
+                             const double x[3], double *jet) {
     const struct ht_solution_data *data = solution->data;
-    TRY(ht_expr_jet(data->expr[field], jets, x, solution->grid->h, jet));
-    for (int i = 0; i < jets->count; i++) {
+    TRY(ht_expr_jet(data->expr[field], data->jets, x, solution->grid->h, jet));
+    for (int i = 0; i < data->jets->count; i++) {
         if (isfinite(jet[i])) continue;
         char rule[160];
         snprintf(rule, sizeof rule, "%s not finite at x = (%g, %g, %g)",
@@ -153,7 +150,7 @@ static enum ht_err fill_nodes(const struct job *job, int64_t begin, int64_t end,
         double x[3];
         for (int j = 0; j < 3; j++)
             x[j] = ht_grid_x(grid, range->subgrid, j, m[j]);
-        TRY(fill_node(solution, job->field, solution->data->jets, x, jet));
+        TRY(fill_node(solution, job->field, x, jet));
         for (int i = 0; i < coefs; i++)
             job->out[i * range->nodes + node] = jet[i];
     }
@@ -193,18 +190,6 @@ static bool expression_occurs(const struct ht_solution *solution, int field) {
     return solution->data->expr[field] != NULL;
 }
 
-/* In one dimension. */
-static enum ht_err expression_initial(const struct ht_solution *solution,
-                                      int field, double x, int count,
-                                      double *jet) {
-    const struct ht_solution_data *data = solution->data;
-    bool longer = count > data->jets->count;
-    memset(jet, 0, (size_t)count * sizeof *jet);
-    if (!data->expr[field]) return HT_OK;
-    return fill_node(solution, field, longer ? data->longer : data->jets,
-                     (const double[3]){x}, jet);
-}
-
 static bool zero_occurs(const struct ht_solution *solution, int field) {
     (void)solution, (void)field;
     return false;
@@ -230,6 +215,5 @@ const struct ht_solution_type ht_solution_expression = {
     .name = "expression",
     .prepare = prepare_expression,
     .fill = fill_expression,
-    .initial = expression_initial,
     .occurs = expression_occurs,
 };

@@ -36,8 +36,10 @@ struct table {
     double *re, *im;
 };
 
-void ht_solution_clear_wall(const struct ht_solution *solution, int field,
-                            int axis, int side, double *re) {
+/* At a node on a wall one parity of coefficients vanishes. Rounding must not
+ * leave a rest of it, which the mirror would make visible. */
+static void clear_wall(const struct ht_solution *solution, int field, int axis,
+                       int side, double *re) {
     int sign = ht_wall_sign(solution->eq, field, axis,
                             solution->grid->wall[axis][side]);
     for (int i = sign > 0 ? 1 : 0; i <= solution->grid->order; i += 2)
@@ -57,9 +59,9 @@ static void fill_table(const struct ht_solution *solution,
         point.x = ht_grid_x(grid, range->subgrid, point.axis, first + m);
         solution->data->type->factor(solution, &point, re, im);
         if (walls && first + m == 0)
-            ht_solution_clear_wall(solution, point.field, point.axis, 0, re);
+            clear_wall(solution, point.field, point.axis, 0, re);
         if (walls && first + m == all - 1)
-            ht_solution_clear_wall(solution, point.field, point.axis, 1, re);
+            clear_wall(solution, point.field, point.axis, 1, re);
         for (int i = 0; i < table->coefs; i++) {
             table->re[i * table->nodes + m] = re[i];
             table->im[i * table->nodes + m] = im[i];
@@ -289,12 +291,13 @@ static void add_row(const struct ht_solution *solution,
                  grid->h[point->axis] / width, weight[n % 2 != 0 ? 1 : 0], re);
 }
 
-static void gaussian_images(const struct ht_solution *solution,
-                            const struct ht_solution_point *point, int order,
-                            double *re) {
+static void gaussian_factor(const struct ht_solution *solution,
+                            const struct ht_solution_point *point, double *re,
+                            double *im) {
     const struct ht_grid *grid = solution->grid;
-    int j = point->axis;
+    const int order = grid->order, j = point->axis;
     double centre = solution->data->pulse[point->part].is.centre[j];
+    memset(im, 0, (size_t)(order + 1) * sizeof *im);
     if (ht_grid_periodic(grid, j)) {
         centre += solution->data->velocity[j] * point->time;
         add_row(solution, point, centre, (const double[2]){1, 1}, order, re);
@@ -306,14 +309,6 @@ static void gaussian_images(const struct ht_solution *solution,
             re);
     add_row(solution, point, 2 * grid->lower[j] - centre,
             (const double[2]){low, high}, order, re);
-}
-
-static void gaussian_factor(const struct ht_solution *solution,
-                            const struct ht_solution_point *point, double *re,
-                            double *im) {
-    int order = solution->grid->order;
-    memset(im, 0, (size_t)(order + 1) * sizeof *im);
-    gaussian_images(solution, point, order, re);
 }
 
 static void gaussian_amplitude(const struct ht_solution *solution, int part,
@@ -328,22 +323,6 @@ static bool gaussian_occurs(const struct ht_solution *solution, int field) {
     for (int part = 0; part < solution->data->parts; part++)
         if (solution->data->pulse[part].field == field) return true;
     return false;
-}
-
-/* In one dimension. */
-static enum ht_err gaussian_initial(const struct ht_solution *solution,
-                                    int field, double x, int count,
-                                    double *jet) {
-    memset(jet, 0, (size_t)count * sizeof *jet);
-    for (int part = 0; part < solution->data->parts; part++) {
-        const struct ht_solution_pulse *pulse = &solution->data->pulse[part];
-        double re[HT_MAX_ORDER + 2] = {0};
-        struct ht_solution_point point = {.part = part, .field = field, .x = x};
-        if (pulse->field != field) continue;
-        gaussian_images(solution, &point, count - 1, re);
-        for (int i = 0; i < count; i++) jet[i] += pulse->is.amplitude * re[i];
-    }
-    return HT_OK;
 }
 
 /* ---- plane and standing waves ---- */
@@ -558,7 +537,6 @@ const struct ht_solution_type ht_solution_gaussian = {
     .fill = fill,
     .factor = gaussian_factor,
     .amplitude = gaussian_amplitude,
-    .initial = gaussian_initial,
     .occurs = gaussian_occurs,
 };
 const struct ht_solution_type ht_solution_plane = {

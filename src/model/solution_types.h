@@ -37,11 +37,6 @@ struct ht_solution_type {
                    double *im);
     void (*amplitude)(const struct ht_solution *solution, int part, int field,
                       double time, double value[2]);
-    /* Data that can be traced in layers, in one dimension (NULL: cannot): the
-     * first `count` <= order + 2 scaled Taylor coefficients of a field at any x
-     * in the box. */
-    enum ht_err (*initial)(const struct ht_solution *solution, int field,
-                           double x, int count, double *jet);
     /* Whether a field may differ from 0 at time 0; NULL: any. */
     bool (*occurs)(const struct ht_solution *solution, int field);
 };
@@ -64,8 +59,6 @@ struct ht_solution_data {
     double cosine[HT_MAX_FIELDS];        /* plane: real part of amplitudes */
     double sine[HT_MAX_FIELDS];          /* standing; plane: imaginary part */
     struct ht_jets *jets;                /* expression */
-    struct ht_jets *longer;              /* expression in 1-D: of order + 1 */
-    bool layered;                        /* exact by solution_layered.c */
     struct ht_expr *expr[HT_MAX_FIELDS]; /* NULL: the field is zero */
     double *values[HT_MAX_FIELDS];       /* file; NULL: the field is zero */
     bool coefficients[HT_MAX_FIELDS];    /* of values; else nodal values */
@@ -82,18 +75,6 @@ extern const struct ht_solution_type ht_solution_random;
 extern const struct ht_solution_type ht_solution_expression;
 /* solution_file.c */
 extern const struct ht_solution_type ht_solution_file;
-
-/* solution_layered.c: sets layered and exact where the data can be traced to
- * time.end, and fills in the solution at a time above 0. */
-HT_CHECKED enum ht_err ht_solution_find_layered(struct ht_solution *solution);
-HT_CHECKED enum ht_err
-ht_solution_fill_layered(const struct ht_solution *solution,
-                         const struct ht_solution_range *range, double *out);
-
-/* At a node on a wall one parity of coefficients vanishes. Rounding must not
- * leave a rest of it, which the mirror would make visible. */
-void ht_solution_clear_wall(const struct ht_solution *solution, int field,
-                            int axis, int side, double *re);
 
 /* The field with a name given by the user; the error names the key when there
  * is no such field. */
