@@ -64,6 +64,10 @@ void ht_medium_destroy(struct ht_medium *medium);
 HT_CHECKED enum ht_err ht_medium_fill(const struct ht_medium *medium,
                                       enum ht_subgrid subgrid, int64_t first,
                                       int64_t last, double *out);
+/* All materials at x from the parameters there, checked. */
+HT_CHECKED enum ht_err ht_medium_point(const struct ht_medium *medium,
+                                       const double x[3],
+                                       double material[HT_MAX_MATERIALS]);
 /* The largest signal speed at x over the axes. */
 HT_CHECKED enum ht_err ht_medium_speed(const struct ht_medium *medium,
                                        const double x[3], double *speed);

@@ -21,23 +21,11 @@ void ht_duhamel_destroy(struct ht_duhamel *duhamel) {
 
 /* ---- points ---- */
 
-static enum ht_err materials_at(const struct ht_plan *plan, const double x[3],
-                                double out[HT_MAX_MATERIALS]) {
-    if (plan->medium->uniform) {
-        memcpy(out, plan->medium->constant, sizeof plan->medium->constant);
-        return HT_OK;
-    }
-    for (int m = 0; m < plan->eq.nmaterials; m++)
-        TRY(ht_medium_parameter(plan->medium, plan->eq.system->material[m].name,
-                                x, &out[m]));
-    return HT_OK;
-}
-
 static enum ht_err make_point(const struct ht_plan *plan, int shot, int n,
                               struct ht_source_point *out) {
     out->shot = shot;
     ht_shot_position(&plan->shots->shot[shot], n, out->x);
-    return materials_at(plan, out->x, out->material);
+    return ht_medium_point(plan->medium, out->x, out->material);
 }
 
 static enum ht_err make_points(const struct ht_plan *plan,

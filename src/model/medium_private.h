@@ -58,10 +58,6 @@ HT_CHECKED enum ht_err ht_medium_row_line(const struct ht_medium *medium,
 /* "(x1, x2)" in as many dimensions as the grid has, for messages. */
 const char *ht_medium_place(const struct ht_medium *medium, const double x[3],
                             char *buffer, size_t size);
-/* All materials at a point from the parameters there, checked. */
-HT_CHECKED enum ht_err ht_medium_point(const struct ht_medium *medium,
-                                       const double x[3],
-                                       double material[HT_MAX_MATERIALS]);
 /* Materials at a node, without the other coefficients of its polynomials and
  * before any reduction to means (which is made only where the value is not
  * valid). there: those of the point x. */

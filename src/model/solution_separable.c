@@ -327,46 +327,15 @@ static bool gaussian_occurs(const struct ht_solution *solution, int field) {
 
 /* ---- plane and standing waves ---- */
 
-/* The materials; of a medium that varies those at the domain's centre. The user
- * gave one of each parameter's alternative names. */
-static enum ht_err centre_parameter(const struct ht_medium *medium,
-                                    const char *names, int *chosen,
-                                    double *value) {
-    double x[3];
-    for (int j = 0; j < 3; j++)
-        x[j] = (medium->grid->lower[j] + medium->grid->upper[j]) / 2;
-    enum ht_err err = HT_ERR_INTERNAL;
-    for (*chosen = 0; names[0]; (*chosen)++) {
-        char name[32];
-        size_t length = strcspn(names, "|");
-        snprintf(name, sizeof name, "%.*s", (int)length, names);
-        err = ht_medium_parameter(medium, name, x, value);
-        if (err == HT_OK) return HT_OK;
-        names += length + (names[length] == '|');
-    }
-    return err;
-}
-
+/* Of a medium that varies those at the domain's centre. */
 static enum ht_err centre_materials(const struct ht_medium *medium,
                                     double *out) {
-    const struct ht_system *system = medium->eq->system;
+    double x[3];
     memcpy(out, medium->constant, sizeof medium->constant);
     if (medium->uniform) return HT_OK;
-    int chosen[HT_MAX_MATERIALS];
-    double value[HT_MAX_MATERIALS];
-    const double *in[HT_MAX_MATERIALS];
-    double *material[HT_MAX_MATERIALS];
-    for (int p = 0; p < system->nparameters; p++) {
-        TRY(centre_parameter(medium, system->parameter[p].names, &chosen[p],
-                             &value[p]));
-        in[p] = &value[p];
-    }
-    for (int m = 0; m < system->nmaterials; m++) material[m] = &out[m];
-    struct ht_jets *scalar;
-    TRY(ht_jets_total(1, 0, &scalar));
-    enum ht_err err = system->materials(scalar, chosen, in, material);
-    ht_jets_destroy(scalar);
-    return err;
+    for (int j = 0; j < 3; j++)
+        x[j] = (medium->grid->lower[j] + medium->grid->upper[j]) / 2;
+    return ht_medium_point(medium, x, out);
 }
 
 /* The system's formulas number the fields of the system, solutions those

@@ -75,25 +75,15 @@ static enum ht_err find_shorter(struct expect *x) {
 }
 
 /* Materials of the uniform medium: those of the run or, if its medium varies,
- * the default values. Then the time step is scaled so that the speed
- * corresponds to the slowest speed of the run. */
+ * of a corner. Then the time step is scaled so that their speed corresponds to
+ * the slowest speed of the run. */
 static enum ht_err uniform_materials(struct expect *x) {
     const struct ht_plan *plan = x->plan;
-    const struct ht_system *system = plan->eq.system;
-    int chosen[HT_MAX_MATERIALS] = {0};
-    const double *in[HT_MAX_MATERIALS];
-    double *out[HT_MAX_MATERIALS];
-    struct ht_jets *scalar;
-    memcpy(x->material, plan->problem.uniform, sizeof x->material);
-    if (plan->medium->uniform) return HT_OK;
-    TRY(ht_jets_total(1, 0, &scalar));
-    for (int p = 0; p < system->nparameters; p++)
-        in[p] = &system->parameter[p].fallback;
-    for (int m = 0; m < system->nmaterials; m++) out[m] = &x->material[m];
-    enum ht_err err = system->materials(scalar, chosen, in, out);
-    ht_jets_destroy(scalar);
-    x->run.dt *= plan->medium->speed_min / system->speed(x->material, 0);
-    return err;
+    TRY(ht_medium_point(plan->medium, plan->grid.lower, x->material));
+    if (!plan->medium->uniform)
+        x->run.dt *=
+            plan->medium->speed_min / plan->eq.system->speed(x->material, 0);
+    return HT_OK;
 }
 
 /* ---- one wave ---- */

@@ -15,19 +15,16 @@
 static enum ht_err find_units(const struct ht_plan *plan,
                               double unit[HT_MAX_FIELDS]) {
     const struct ht_grid *grid = &plan->grid;
-    double middle[3], h = 0;
+    double middle[3], material[HT_MAX_MATERIALS], h = 0;
     for (int k = 0; k < 3; k++)
         middle[k] = (grid->lower[k] + grid->upper[k]) / 2;
     for (int k = 0; k < grid->dims; k++) h = fmax(h, grid->h[k]);
     for (int f = 0; f < HT_MAX_FIELDS; f++) unit[f] = 1;
+    TRY(ht_medium_point(plan->medium, middle, material));
     for (int t = 0; t < plan->eq.nenergy; t++) {
         const struct ht_energy_term *term = &plan->eq.energy[t];
-        double material = 1;
-        if (term->material >= 0)
-            TRY(ht_medium_parameter(
-                plan->medium, plan->eq.system->material[term->material].name,
-                middle, &material));
-        unit[term->field] = sqrt(material) * (term->gradient ? h : 1);
+        const double scale = term->material >= 0 ? material[term->material] : 1;
+        unit[term->field] = sqrt(scale) * (term->gradient ? h : 1);
     }
     return HT_OK;
 }
