@@ -19,7 +19,7 @@
 #include "htwave/kernel.h"
 #include "htwave/point.h"
 
-enum { HT_FD_PACK = 4, HT_FD_LINE = 32, HT_FD_FILES = 4 };
+enum { HT_FD_PACK = 4, HT_FD_LINE = 32 };
 
 struct ht_fd_spec {
     int dims, radius;
@@ -30,20 +30,8 @@ struct ht_fd_spec {
  * radius, or 2 radius - 1 where density varies. */
 int ht_fd_reach(const struct ht_fd_spec *spec);
 
-/* How the kernels walk: a row of the table in src/kernel/fd.c. */
-struct ht_fd_variant {
-    const char *name, *meaning;
-    bool cpu, gpu;                     /* "auto" takes it there */
-    bool same_bits[2];                 /* [density]: as fd-plain's */
-    const char *files[2][HT_FD_FILES]; /* [density]: of cl/, in order */
-};
-int ht_fd_variant_count(void);
-const struct ht_fd_variant *ht_fd_variant_at(int index);
-/* By name; "auto": the one for a GPU or a CPU. NULL: unknown. */
-const struct ht_fd_variant *ht_fd_variant_find(const char *name, bool gpu);
-
-/* What a group of fd-march takes; 0: chosen.
- * fd-vectors has rows and planes, fd-plain none. */
+/* What a group of fd-march takes; 0: chosen. fd-vectors has rows and planes,
+ * fd-plain none. */
 struct ht_fd_shape {
     int packs;     /* along x1 */
     int rows;      /* along x2, in three dimensions */
@@ -57,7 +45,7 @@ struct ht_fd_shape ht_fd_asked(const struct ht_tuning *tuning);
 /* The shape that a variant takes on a device: of `asked` (NULL: nothing) what
  * is 0 or does not fit is chosen; planes that depend on the box stay 0. */
 struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
-                               const struct ht_fd_variant *variant,
+                               const struct ht_variant *variant,
                                const struct ht_fd_shape *asked,
                                const struct ht_device_info *info);
 
@@ -79,7 +67,7 @@ struct ht_fd_kernels;
 /* shape: NULL: all chosen. cache: of compiled programs; NULL: none. */
 HT_CHECKED enum ht_err ht_fd_kernels_create(struct ht_device *device,
                                             const struct ht_fd_spec *spec,
-                                            const struct ht_fd_variant *variant,
+                                            const struct ht_variant *variant,
                                             const struct ht_fd_shape *shape,
                                             const char *cache,
                                             struct ht_fd_kernels **out);
@@ -93,7 +81,7 @@ double ht_fd_kernels_total(const struct ht_fd_kernels *kernels,
 double ht_fd_kernels_ghosts(const struct ht_fd_kernels *kernels);
 /* Their program. ptx: as in struct ht_device_info. */
 HT_CHECKED enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
-                                  const struct ht_fd_variant *variant,
+                                  const struct ht_variant *variant,
                                   const struct ht_fd_shape *shape, int ptx,
                                   struct ht_text *out);
 

@@ -169,6 +169,8 @@ struct ht_variant {
                         const struct ht_spec *spec,
                         const struct ht_shape *shape, struct ht_operator *out);
     const char *files[HT_MAX_FILES]; /* of cl/, in order, then NULL */
+    /* Of finite differences, where density varies. */
+    const char *density_files[HT_MAX_FILES];
     struct ht_variant_stage {
         enum ht_stage_kind kind;
         const char *entry;

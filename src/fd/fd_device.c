@@ -290,15 +290,13 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
                                           const char *cache,
                                           struct ht_kernels *out) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
-    const struct ht_fd_variant *variant =
-        ht_fd_variant_find(tuning->variant->name, false);
     const struct ht_fd_shape shape = ht_fd_asked(tuning);
     const struct ht_pack_format format = ht_fd_format(problem, tuning->fp64);
     struct ht_kernels k;
     TRY(ht_differences_kernels_plan(problem, ht_device_info(device), tuning,
                                     &k));
-    enum ht_err err =
-        ht_fd_kernels_create(device, &spec, variant, &shape, cache, &k.fd);
+    enum ht_err err = ht_fd_kernels_create(device, &spec, tuning->variant,
+                                           &shape, cache, &k.fd);
     if (err == HT_OK)
         err = ht_fd_reduction_create(device, tuning->fp64, cache,
                                      &k.fd_reduction);

@@ -1,4 +1,4 @@
-/* The kernels of finite differences: their table, program and launches.
+/* The kernels of finite differences: their shapes, program and launches.
  */
 #include "htwave/fd_kernel.h"
 
@@ -10,40 +10,6 @@
 #include "fd_sizes.h"
 #include "htwave/kernel_sources.h"
 #include "variant.h"
-
-/* ---- the table ---- */
-
-static const struct ht_fd_variant variants[] = {
-    {"fd-march", "groups march along the last axis, planes in local memory",
-     .gpu = true, .same_bits = {true, false},
-     .files = {{"packs.cl", "ptx.cl", "fd_items.cl", "fd_march.cl"},
-               {"packs.cl", "ptx.cl", "fd_items.cl", "fd_march_density.cl"}}},
-    {"fd-vectors",
-     "rows by vectors, the planes of a block of rows in the cache", .cpu = true,
-     .same_bits = {true, true},
-     .files = {{"loose.cl", "fd_rows.cl", "fd_vectors.cl"},
-               {"loose.cl", "fd_rows.cl", "fd_vectors_density.cl"}}},
-    {"fd-plain", "one work-item per node, straight from the formulas",
-     .same_bits = {true, true}, .files = {{"fd_plain.cl"}, {"fd_plain.cl"}}},
-};
-enum { MARCH, VECTORS, PLAIN };
-
-int ht_fd_variant_count(void) {
-    return (int)(sizeof variants / sizeof variants[0]);
-}
-
-const struct ht_fd_variant *ht_fd_variant_at(int index) {
-    return &variants[index];
-}
-
-const struct ht_fd_variant *ht_fd_variant_find(const char *name, bool gpu) {
-    const bool any = strcmp(name, "auto") == 0;
-    for (int i = 0; i < ht_fd_variant_count(); i++)
-        if (any ? gpu ? variants[i].gpu : variants[i].cpu
-                : strcmp(variants[i].name, name) == 0)
-            return &variants[i];
-    return NULL;
-}
 
 int ht_fd_reach(const struct ht_fd_spec *spec) {
     return spec->density ? 2 * spec->radius - 1 : spec->radius;
@@ -124,11 +90,11 @@ static int64_t local_bytes(const struct ht_fd_spec *spec,
 }
 
 /* Work-items of a group. */
-static int items_of(const struct ht_fd_variant *variant,
+static int items_of(const struct ht_variant *variant,
                     const struct ht_fd_shape *shape) {
-    return variant == &variants[MARCH]     ? shape->packs * shape->rows
-           : variant == &variants[VECTORS] ? 1
-                                           : ROW_ITEMS;
+    return variant == &ht_variant_fd_march     ? shape->packs * shape->rows
+           : variant == &ht_variant_fd_vectors ? 1
+                                               : ROW_ITEMS;
 }
 
 static bool fits(const struct ht_fd_spec *spec, const struct ht_fd_shape *shape,
@@ -138,14 +104,14 @@ static bool fits(const struct ht_fd_spec *spec, const struct ht_fd_shape *shape,
 }
 
 struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
-                               const struct ht_fd_variant *variant,
+                               const struct ht_variant *variant,
                                const struct ht_fd_shape *asked,
                                const struct ht_device_info *info) {
     struct ht_fd_shape shape = {0};
     if (asked != NULL) shape = *asked;
-    if (variant != &variants[MARCH]) {
+    if (variant != &ht_variant_fd_march) {
         shape.packs = 0;
-        if (variant == &variants[PLAIN]) shape = (struct ht_fd_shape){0};
+        if (variant == &ht_variant_fd_plain) shape = (struct ht_fd_shape){0};
         if (spec->density) shape.rows = block_rows(spec, info);
         return shape;
     }
@@ -165,7 +131,7 @@ struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
 /* ---- text ---- */
 
 static void add_numbers(const struct ht_fd_spec *spec,
-                        const struct ht_fd_variant *variant,
+                        const struct ht_variant *variant,
                         const struct ht_fd_shape *shape, int ptx,
                         struct ht_text *out) {
     const struct {
@@ -196,24 +162,25 @@ static void add_numbers(const struct ht_fd_spec *spec,
 
 /* shape: chosen. ptx: as in struct ht_device_info. */
 static enum ht_err add_text(const struct ht_fd_spec *spec,
-                            const struct ht_fd_variant *variant,
+                            const struct ht_variant *variant,
                             const struct ht_fd_shape *shape, int ptx,
                             struct ht_text *out) {
-    const char *const *files = variant->files[spec->density];
+    const char *const *files =
+        spec->density ? variant->density_files : variant->files;
     add_numbers(spec, variant, shape, ptx, out);
     TRY(ht_kernel_add_source("prelude.cl", out));
     TRY(ht_kernel_add_source("fd_args.h", out));
     TRY(ht_kernel_add_source("fd_sizes.h", out));
     TRY(ht_kernel_add_source("fd_common.cl", out));
     TRY(ht_kernel_add_source("fd_ghosts.cl", out));
-    for (int i = 0; i < HT_FD_FILES && files[i] != NULL; i++)
+    for (int i = 0; i < HT_MAX_FILES && files[i] != NULL; i++)
         TRY(ht_kernel_add_source(files[i], out));
     TRY(ht_kernel_add_source("fd_entries.cl", out));
     return ht_text_status(out);
 }
 
 enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
-                       const struct ht_fd_variant *variant,
+                       const struct ht_variant *variant,
                        const struct ht_fd_shape *shape, int ptx,
                        struct ht_text *out) {
     const struct ht_device_info usual = {.max_group = 1024,
@@ -233,7 +200,7 @@ struct ht_fd_kernels {
     struct ht_device *device;
     struct ht_fd_spec spec;
     struct ht_fd_weights weights;
-    const struct ht_fd_variant *variant;
+    const struct ht_variant *variant;
     struct ht_fd_shape shape;
     struct ht_program *program;
     struct ht_kernel *kernel[2][ENTRIES]; /* [part], an account each */
@@ -262,7 +229,7 @@ static enum ht_err build(struct ht_fd_kernels *k, const char *cache) {
 
 enum ht_err ht_fd_kernels_create(struct ht_device *device,
                                  const struct ht_fd_spec *spec,
-                                 const struct ht_fd_variant *variant,
+                                 const struct ht_variant *variant,
                                  const struct ht_fd_shape *shape,
                                  const char *cache,
                                  struct ht_fd_kernels **out) {
@@ -369,7 +336,7 @@ static int64_t choose_rows(const struct ht_fd_kernels *k,
 static int64_t groups_along_row(const struct ht_fd_kernels *k,
                                 const struct ht_fd_box *box) {
     const int block = block_of(&k->spec);
-    if (k->variant == &variants[MARCH])
+    if (k->variant == &ht_variant_fd_march)
         return ht_divide_up(box->end[0] - box->begin[0] / block * block,
                             (int64_t)k->shape.packs * block);
     return k->spec.density ? ht_divide_up(extent(box, 0), segment_of(&k->spec))
@@ -384,7 +351,7 @@ static void set_groups(const struct ht_fd_kernels *k,
     groups[0] = ht_divide_up(extent(box, 0), ROW_ITEMS) * extent(box, 1);
     groups[1] = 1;
     groups[2] = extent(box, 2);
-    if (k->variant == &variants[PLAIN]) return;
+    if (k->variant == &ht_variant_fd_plain) return;
     args->rows = choose_rows(k, box);
     groups[0] = groups_along_row(k, box);
     if (last == 2) groups[1] = ht_divide_up(extent(box, 1), args->rows);

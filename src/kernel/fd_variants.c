@@ -28,8 +28,7 @@ enum ht_err ht_fd_variant_text(const struct ht_variant *variant,
                                      .rows = shape->rows,
                                      .planes = shape->planes};
     const struct ht_fd_shape chosen = ht_fd_asked(&tuning);
-    return ht_fd_text(&fd, ht_fd_variant_find(variant->name, true), &chosen,
-                      spec->ptx, out);
+    return ht_fd_text(&fd, variant, &chosen, spec->ptx, out);
 }
 
 static enum ht_err choose_shape(const struct ht_tuning *tuning,
@@ -39,8 +38,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     const struct ht_fd_spec fd = fd_spec_of(spec);
     const struct ht_fd_shape asked = ht_fd_asked(tuning);
     const struct ht_fd_shape shape =
-        ht_fd_shape(&fd, ht_fd_variant_find(tuning->variant->name, info->gpu),
-                    &asked, info);
+        ht_fd_shape(&fd, tuning->variant, &asked, info);
     out->cells = shape.packs * ht_fd_pack(spec->fp64);
     out->rows = shape.rows;
     out->planes = shape.planes;
@@ -64,6 +62,9 @@ const struct ht_variant ht_variant_fd_march = {
     .differences = true,
     .shape = choose_shape,
     .cost = cost,
+    .files = {"packs.cl", "ptx.cl", "fd_items.cl", "fd_march.cl"},
+    .density_files = {"packs.cl", "ptx.cl", "fd_items.cl",
+                      "fd_march_density.cl"},
     .stage = {{HT_STAGE_STEP, "ht_fd"}}};
 
 const struct ht_variant ht_variant_fd_vectors = {
@@ -74,6 +75,8 @@ const struct ht_variant ht_variant_fd_vectors = {
     .differences = true,
     .shape = choose_shape,
     .cost = cost,
+    .files = {"loose.cl", "fd_rows.cl", "fd_vectors.cl"},
+    .density_files = {"loose.cl", "fd_rows.cl", "fd_vectors_density.cl"},
     .stage = {{HT_STAGE_STEP, "ht_fd"}}};
 
 const struct ht_variant ht_variant_fd_plain = {
@@ -84,4 +87,6 @@ const struct ht_variant ht_variant_fd_plain = {
     .differences = true,
     .shape = choose_shape,
     .cost = cost,
+    .files = {"fd_plain.cl"},
+    .density_files = {"fd_plain.cl"},
     .stage = {{HT_STAGE_STEP, "ht_fd"}}};

@@ -449,11 +449,10 @@ static void test_device(void) {
     open_scene(&s, CLOSED, (char **)closed);
     for (int i = 0; i < steps; i++) step(&s);
     (void)read_point(&s, HT_PRIMARY);
-    for (int i = 0; i < ht_fd_variant_count(); i++)
-        for (int fp64 = 0; fp64 < 2; fp64++)
+    for (int i = 0; i < ht_variant_count(); i++)
+        for (int fp64 = 0; fp64 < 2 && ht_variant_at(i)->differences; fp64++)
             if (!fp64 || ht_device_info(device)->fp64)
-                test_kernels(device, &s, ht_fd_variant_at(i)->name, fp64,
-                             steps);
+                test_kernels(device, &s, ht_variant_at(i)->name, fp64, steps);
     close_scene(&s);
     ht_device_close(device);
 }

@@ -1,10 +1,10 @@
 /* The kernels of finite differences against the formulas in double precision,
  * computed here: the largest difference over the bound that rounding allows, 1
  * being the most. Nodes outside the box stay as they were, and fast kernels
- * give the bits of fd-plain where their row says so. Every variant runs in each
- * dimension, with uniform and with varying density, at one radius of two, which
- * together are all (HTWAVE_COVER=all: each at all radii and in both
- * precisions), for every size, with every kind of launch.
+ * give the bits of fd-plain, but for fd-march where density varies. Every
+ * variant runs in each dimension, with uniform and with varying density, at one
+ * radius of two, which together are all (HTWAVE_COVER=all: each at all radii
+ * and in both precisions), for every size, with every kind of launch.
  *
  * Ghosts are judged exactly, for periods and walls of both signs.
  *
@@ -25,11 +25,24 @@ static const char *only;
 
 struct fd_case {
     struct ht_fd_spec spec;
-    const struct ht_fd_variant *variant;
+    const struct ht_variant *variant;
     struct ht_fd_shape shape;
     int64_t nodes[3];
     bool part; /* the box is a part of these nodes */
 };
+
+enum { VARIANTS = 3 };
+static const char *const names[VARIANTS] = {"fd-march", "fd-vectors",
+                                            "fd-plain"};
+
+static const struct ht_variant *variant_named(const char *name) {
+    return ht_variant_find(name, NULL, false);
+}
+
+/* As fd-plain's: all but fd-march where density varies. */
+static bool same_bits(const struct fd_case *c) {
+    return !c->spec.density || c->variant != variant_named("fd-march");
+}
 
 struct scene {
     struct ht_device *device;
@@ -165,7 +178,7 @@ static struct sum operator_at(const struct scene *s, int64_t at) {
 static double roundings(const struct scene *s) {
     const int r = s->c->spec.radius, dims = s->c->spec.dims;
     /* Sums that a march forms plane by plane have 2 R terms. */
-    const int turns = s->c->variant->same_bits[s->c->spec.density] ? 1 : 2;
+    const int turns = same_bits(s->c) ? 1 : 2;
     const int sums = dims > turns ? dims : turns;
     return sums * r + (s->c->spec.density ? turns * r + 3 : 0) + 7;
 }
@@ -277,15 +290,14 @@ static enum ht_err judge(struct scene *s, struct ht_fd_kernels *kernels,
 }
 
 static enum ht_err run_kernels(struct scene *s, struct verdict *v) {
-    const struct ht_fd_variant *plain = ht_fd_variant_find("fd-plain", false);
+    const struct ht_variant *plain = variant_named("fd-plain");
     const struct fd_case *c = s->c;
     struct ht_fd_kernels *kernels[2] = {NULL, NULL};
     enum ht_err err = make_scene(s);
     if (err == HT_OK)
         err = ht_fd_kernels_create(s->device, &c->spec, c->variant, &c->shape,
                                    NULL, &kernels[0]);
-    if (err == HT_OK && c->variant != plain &&
-        c->variant->same_bits[c->spec.density])
+    if (err == HT_OK && c->variant != plain && same_bits(c))
         err = ht_fd_kernels_create(s->device, &c->spec, plain, NULL, NULL,
                                    &kernels[1]);
     if (err == HT_OK) err = judge(s, kernels[0], kernels[1], v);
@@ -348,9 +360,9 @@ static void run_spec(struct ht_device *device, const struct ht_fd_spec *spec,
                      bool shaped, int turn) {
     const struct ht_fd_shape some = {.packs = 8, .rows = 3, .planes = 4};
     if (spec->fp64 && !ht_device_info(device)->fp64) return;
-    for (int v = 0; v < ht_fd_variant_count(); v++)
+    for (int v = 0; v < VARIANTS; v++)
         for (int n = 0; n < SIZES; n++) {
-            const struct ht_fd_variant *variant = ht_fd_variant_at(v);
+            const struct ht_variant *variant = variant_named(names[v]);
             if (!small && !test_all() && (v + turn) % 2 != 0) continue;
             struct fd_case c = {.spec = *spec,
                                 .variant = variant,
@@ -474,7 +486,7 @@ static void test_ghosts(struct ht_device *device) {
                      .radius = 1 + n * 3 % (small ? 2 : 8),
                      .fp64 = n % 2 && ht_device_info(device)->fp64,
                      .density = n / 6 == 1},
-            .variant = ht_fd_variant_find("fd-plain", false),
+            .variant = variant_named("fd-plain"),
             .nodes = {18 + n, small ? 6 : 17, small ? 5 : 19}};
         struct scene s = {.device = device, .c = &c};
         int64_t wrong = 0;
@@ -493,9 +505,9 @@ static void test_ghosts(struct ht_device *device) {
 
 /* Of a constant, exactly nothing. */
 static void test_constant(struct ht_device *device) {
-    for (int v = 0; v < ht_fd_variant_count(); v++) {
+    for (int v = 0; v < VARIANTS; v++) {
         const struct fd_case c = {.spec = {.dims = 3, .radius = v + 2},
-                                  .variant = ht_fd_variant_at(v),
+                                  .variant = variant_named(names[v]),
                                   .nodes = {21, 6, 5}};
         struct scene s = {.device = device, .c = &c};
         struct ht_fd_kernels *kernels = NULL;

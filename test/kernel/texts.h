@@ -141,7 +141,7 @@ static void texts_layers(struct texts *t, const char *system, bool fp64) {
     texts_give(t, err, &text, "layers_%s", system);
 }
 
-static void texts_fd(struct texts *t, const struct ht_fd_variant *variant,
+static void texts_fd(struct texts *t, const struct ht_variant *variant,
                      int turn) {
     static const int radii[] = {4, 1, 8, 2};
     const struct ht_fd_spec spec = {.dims = 3 - turn / 2,
@@ -203,9 +203,9 @@ static inline void texts_each(struct texts *t) {
             texts_row(t, ht_variant_at(v), turn);
     texts_layers(t, "acoustic", false);
     texts_layers(t, "wave", true);
-    for (int v = 0; v < ht_fd_variant_count(); v++)
-        for (int turn = 0; turn < 4; turn++)
-            texts_fd(t, ht_fd_variant_at(v), turn);
+    for (int v = 0; v < ht_variant_count(); v++)
+        for (int turn = 0; turn < 4 && ht_variant_at(v)->differences; turn++)
+            texts_fd(t, ht_variant_at(v), turn);
     texts_small(t, false, 1);
     texts_small(t, false, 4);
     texts_small(t, true, 1);
