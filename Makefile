@@ -182,7 +182,7 @@ install: program ## to $(DESTDIR)$(PREFIX): program, examples, plots
 	install $(B)/htwave $(DESTDIR)$(PREFIX)/bin/
 	install $(addprefix tools/,plot.py traces.py snapshots.py model.py film.py) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/tools/
-	install $(addprefix bench/,absorbing.py accuracy.py laboratory.py \
+	install $(addprefix bench/,absorbing.py accuracy.py figures.py laboratory.py \
 	    media.py scaling.py) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/bench/
 	install -m 644 $(wildcard params/*.cfg) \

@@ -46,6 +46,7 @@ struct ht_bench {
     double gib, seconds;        /* largest state; time per case */
     int cells, rows, planes;    /* of the shape; 0: chosen */
     int stages;                 /* 0: all */
+    bool each;                  /* kernel of a variant is a row, too */
     bool csv, json;             /* on standard output */
     int count, room;
     struct ht_bench_row *row;

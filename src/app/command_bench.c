@@ -39,6 +39,7 @@ static enum ht_err read_flags(const struct ht_args *args,
     bench->directory = directory != NULL ? directory : "bench-out";
     bench->csv = ht_args_value(args, "--csv") != NULL;
     bench->json = args->json;
+    bench->each = ht_args_value(args, "--each") != NULL;
     REQUIRE(!bench->csv || !bench->json, HT_ERR_INPUT,
             "--csv and --json both write to standard output: choose one");
     TRY(ht_sweep_read(args, true, &bench->sweep));

@@ -107,6 +107,7 @@ static const struct ht_command commands[] = {
               {"--gib", "G", "largest state of both grids (default 6)"},
               {"--seconds", "X", "for each case (default 600, 60 on a CPU)"},
               {"--stages", "Q", "of the Taylor series (default: all)"},
+              {"--each", NULL, "kernels of variants of two one by one, too"},
               {"--group", "N", "cells along x1 per group (default: chosen)"},
               {"--rows", "N", "along x2 per group"},
               {"--planes", "N", "along x3 per group"},
@@ -121,7 +122,8 @@ static const struct ht_command commands[] = {
          "with the\nreference before it is timed.\n\n"
          "--orders are N of Hermite methods and orders in space of fd. "
          "Wavelengths, "
-         "media,\nabsorbing layers and scaling: bench/*.py.",
+         "media,\nabsorbing layers and scaling: bench/*.py."
+         "\nFigures of the paper: bench/figures.py.",
      .run = ht_command_bench},
     {.name = "tune",
      .arguments = "[FILE [key=value ...]]",

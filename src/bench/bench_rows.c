@@ -43,6 +43,17 @@ static bool wants_variant(const struct ht_bench *bench,
     return ht_variant_suits(variant, bench->info->gpu);
 }
 
+/* A row of a variant; with --each its kernels have rows of their own. */
+static enum ht_err add_variant(struct ht_bench *bench,
+                               struct ht_bench_row row) {
+    const struct ht_variant_stage *stage = row.tuning.variant->stage;
+    TRY(add_row(bench, &row));
+    if (!bench->each || stage[1].kind == HT_STAGE_NONE) return HT_OK;
+    for (row.kernel = 0; row.kernel < 2; row.kernel++)
+        TRY(add_row(bench, &row));
+    return HT_OK;
+}
+
 /* Plans a row for every variant that applies. */
 static enum ht_err plan_variants(struct ht_bench *bench,
                                  struct ht_bench_row row) {
@@ -53,7 +64,7 @@ static enum ht_err plan_variants(struct ht_bench *bench,
         row.tuning.variant = ht_variant_at(v);
         if (wants_variant(bench, &spec, row.tuning.variant) &&
             ht_variant_refuses(row.tuning.variant, &spec) == NULL)
-            TRY(add_row(bench, &row));
+            TRY(add_variant(bench, row));
     }
     return HT_OK;
 }

@@ -16,7 +16,7 @@ tiny="--device $select --dims 1 --orders 1,2 --cells 64 --quiet"
 
 # ---- bench ----
 # shellcheck disable=SC2086 # the flags are words
-timeout 300 "$htwave" bench rates stages $tiny --systems acoustic \
+timeout 300 "$htwave" bench rates $tiny --systems acoustic \
     --variants propagator,monolithic,two-rolled --schemes taylor \
     --precisions single --out out --json >answer.json 2>message.txt
 code=$?
@@ -24,8 +24,7 @@ judge "bench: exit code $code" [ $code = 0 ]
 sed 's/^/    | /' message.txt
 judge 'bench: JSON on standard output' valid_json answer.json
 judge 'bench: the same in bench.json' cmp -s answer.json out/bench.json
-plots 'bench: plots' out/bench.csv roofline.png bars.png limit.png stages.png \
-    stages_bandwidth.png
+plots 'bench: plots' out/bench.csv roofline.png bars.png limit.png
 rows=$(grep -o '"case"' answer.json | wc -l)
 lines=$(wc -l <out/bench.csv)
 judge "bench: $lines lines of CSV, $rows rows of JSON" \
@@ -50,16 +49,13 @@ judge "bench: rate times time is 64 cells, off by $off (bound 1e-6)" \
     below "$off" 1e-6
 
 # shellcheck disable=SC2086
-timeout 300 "$htwave" bench table1 interpolation q $tiny --cells 8 \
+timeout 300 "$htwave" bench table1 $tiny --cells 8 \
     --orders 1 --variants monolithic,two-rolled --out paper >table.txt \
     2>message.txt
 code=$?
 sed 's/^/    | /' message.txt
-judge "bench table1 interpolation q: exit code $code" [ $code = 0 ]
+judge "bench table1: exit code $code" [ $code = 0 ]
 judge 'bench table1: the paper beside it' grep -q '2.09.*13.77.*36.17' table.txt
-plots 'bench interpolation, q: plots' paper/bench.csv interpolation.png \
-    interpolation_groups.png q.png
-judge 'bench q: time to cross a cell' grep -q 'ns to cross' table.txt
 # shellcheck disable=SC2086
 timeout 300 "$htwave" bench ${tiny% --quiet} --seconds 0 --out none \
     >/dev/null 2>message.txt
@@ -98,6 +94,7 @@ refuses() {
 }
 judge 'the cases are listed' [ "$("$htwave" bench --cases | wc -l)" -ge 2 ]
 refuses 'unknown case' 'nosuch.*rates.*table1' bench nosuch
+refuses 'a figure of the paper' 'bench/figures.py roofline' bench roofline
 refuses 'unknown system' 'systems acustic.*acoustic' bench --systems acustic
 refuses 'a case that is gone' 'bench rates --schemes fd' bench fd
 refuses 'unknown variant' 'variants fast.*monolithic' bench --variants fast

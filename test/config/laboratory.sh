@@ -96,4 +96,14 @@ shown=$(sed -n '/^After 10 /s/^//;/^After 10 /,$s/^| wave, leapfrog | \([^\,]*\)
     table.txt | head -n 1)
 judge "accuracy.py: 1e-2 costs $found s, $shown in the table" \
     [ "$(printf %.2g "$found")" = "$shown" ]
+
+# shellcheck disable=SC2086
+timeout 200 python3 "$bench/figures.py" --quick interpolation q $where \
+    --out figures >table.txt 2>message.txt
+code=$?
+judge "figures.py: exit code $code" [ $code = 0 ]
+found=$(awk -F'|' 'NR > 2 && $10 > 0 && $11 > 0 { n[$2]++ }
+    END { print (n[" interpolation "] >= 4) " " (n[" q "] >= 2) }' table.txt)
+judge "figures.py: kernels of both, $found" [ "$found" = '1 1' ]
+judge 'figures.py: pictures' [ -s figures/interpolation.png -a -s figures/q.png ]
 end config/laboratory
