@@ -11,3 +11,29 @@ HT_INLINE long ht_poly_at(const struct ht_step_args *a, long m1, long m2,
             a->begin[0]) *
            HT_CUBE;
 }
+
+/* Evolution only. Work-items as in cl/common.cl; no march along x3. */
+HT_KERNEL HT_GROUP_SIZE(HT_ITEMS) void ht_evolve_polynomials(
+    struct ht_step_args a,
+    HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_POLY_PARAM)
+        HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
+    HT_LOCAL_ARRAY(real, scratch, HT_STEP_LOCAL);
+    HT_LOCAL_ARRAY(real, local_medium, HT_MEDIUM_SIZE_OR_0 + 1);
+    const int item = HT_ITEM();
+    const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS;
+    const long m2 = a.begin[1] + HT_GROUP_2();
+    const long m3 = a.begin[2] + HT_GROUP_3();
+    const long m = m1 + item / HT_COLUMN;
+    const long at = ht_poly_at(&a, m < a.end[0] ? m : a.end[0] - 1, m2, m3) +
+                    item % HT_COLUMN;
+    real b[HT_FIELDS][HT_T3];
+    ht_zero_fields(b);
+#define HT_LOAD_POLY(slot, f) b[f][n3] = poly##slot[at + n3 * HT_COLUMN];
+    HT_UNROLL
+    for (int n3 = 0; n3 < HT_T3; n3++) {
+        HT_EACH_SRC(HT_LOAD_POLY)
+    }
+    ht_target(&a, item, m1, m2, m3, scale, b, scratch,
+              local_medium HT_EACH_DST(HT_DST_ARG)
+                  HT_EACH_MATERIAL(HT_MEDIUM_ARG));
+}

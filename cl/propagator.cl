@@ -13,7 +13,148 @@
  *     op[field of the source][chunk][block][tile][entry][row of the tile].
  * Rows of a block are padded to whole tiles with zeros. ht_block_row[g] is the
  * first row of block g; ht_row_target[row] is the target entry, -1 for padding.
+ *
+ * The sums over the vertices of a face (the vertices in one x3 plane) serve the
+ * targets below and above it. With HT_ROLL they are stored for the next plane,
+ *     faces[source entry][sign bits of x1 and x2][row].
  */
+#define HT_CORNERS (1 << HT_DIMS)
+#define HT_FACE_SUMS (HT_DIMS > 1 ? 4 : 2)
+#define HT_ENTRIES (HT_SOURCES * HT_COEFS)
+
+/* Parity of coefficient i of a field: bit k is set if the coefficient changes
+ * sign under reflection of axis k. */
+HT_INLINE int ht_entry_parity(int field_parity, int i) {
+    return field_parity ^ (i % HT_N1 % 2 + i / HT_N1 % HT_N2 % 2 * 2 +
+                           i / (HT_N1 * HT_N2) % 2 * 4);
+}
+
+/* Sums of coefficient i over the vertices of a face: face[w] takes the lower
+ * vertices along axis k with the sign -1 if bit k of w is set. */
+HT_INLINE void ht_face_sums(const struct ht_step_args *a,
+                            HT_GLOBAL const real *src, int i,
+                            const struct ht_ends *e, const struct ht_plane *p,
+                            vector face[HT_FACE_SUMS][HT_ROWS],
+                            HT_LOCAL real *stage) {
+    vector sum[HT_SOURCE_ROWS], difference[HT_SOURCE_ROWS];
+    HT_UNROLL
+    for (int j = 0; j < HT_SOURCE_ROWS; j++) {
+        vector left, right;
+        ht_read_row(a, src, i, e, p->row[j], &left, &right, stage);
+        sum[j] = right + left;
+        difference[j] = right - left;
+    }
+    HT_UNROLL
+    for (int v = 0; v < HT_ROWS; v++) {
+#if HT_DIMS > 1
+        face[0][v] = sum[v + 1] + sum[v];
+        face[1][v] = difference[v + 1] + difference[v];
+        face[2][v] = sum[v + 1] - sum[v];
+        face[3][v] = difference[v + 1] - difference[v];
+#else
+        face[0][v] = sum[v];
+        face[1][v] = difference[v];
+#endif
+    }
+}
+
+/* Sums over the face below the first targets of a march. faces: those of the
+ * field. */
+HT_INLINE void ht_first_faces(const struct ht_step_args *a,
+                              HT_GLOBAL const real *src,
+                              const struct ht_ends *e, const struct ht_plane *p,
+                              HT_LOCAL vector *faces, HT_LOCAL real *stage) {
+    for (int i = 0; i < HT_COEFS; i++) {
+        vector face[HT_FACE_SUMS][HT_ROWS];
+        ht_face_sums(a, src, i, e, p, face, stage);
+        HT_UNROLL
+        for (int n = 0; n < HT_FACE_SUMS * HT_ROWS; n++)
+            faces[i * HT_FACE_SUMS * HT_ROWS + n] =
+                face[n / HT_ROWS][n % HT_ROWS];
+    }
+}
+
+/* The same of all fields, where they are kept. */
+HT_INLINE void ht_march_begin(const struct ht_step_args *a,
+                              const struct ht_ends *e, const struct ht_plane *p,
+                              HT_LOCAL vector *faces,
+                              HT_LOCAL real *stage HT_EACH_SRC(HT_SRC_PARAM)) {
+    for (int slot = 0; HT_ROLL && slot < HT_SOURCES; slot++) {
+        HT_GLOBAL const real *from = src0;
+        HT_EACH_SRC(HT_SOURCE_CHOOSE)
+        ht_first_faces(a, from, e, p,
+                       faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, stage);
+    }
+}
+
+/* sums[g][k][v] of the entries i0 + k of one field. below, above: the source
+ * planes of the targets; plane `below` is read without HT_ROLL only. */
+HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,
+                       int i0, int count, int field_parity,
+                       const struct ht_ends *e, const struct ht_plane *below,
+                       const struct ht_plane *above, HT_LOCAL vector *faces,
+                       HT_LOCAL vector *sums, HT_LOCAL real *stage) {
+    for (int k = 0; k < count; k++) {
+        const int i = i0 + k, parity = ht_entry_parity(field_parity, i);
+        vector face[HT_FACE_SUMS][HT_ROWS];
+        ht_face_sums(a, src, i, e, above, face, stage);
+#if HT_DIMS > 2
+        vector lower[HT_FACE_SUMS][HT_ROWS];
+#if HT_ROLL
+        HT_LOCAL vector *kept = faces + i * HT_FACE_SUMS * HT_ROWS;
+        HT_UNROLL
+        for (int n = 0; n < HT_FACE_SUMS * HT_ROWS; n++) {
+            lower[n / HT_ROWS][n % HT_ROWS] = kept[n];
+            kept[n] = face[n / HT_ROWS][n % HT_ROWS];
+        }
+#else
+        ht_face_sums(a, src, i, e, below, lower, stage);
+#endif
+#endif
+        HT_UNROLL
+        for (int w = 0; w < HT_FACE_SUMS; w++) {
+            HT_LOCAL vector *to =
+                sums +
+                (((w ^ parity) & (HT_CORNERS - 1)) * HT_CHUNK + k) * HT_ROWS;
+#if HT_DIMS > 2
+            HT_LOCAL vector *odd =
+                sums +
+                ((((w + 4) ^ parity) & (HT_CORNERS - 1)) * HT_CHUNK + k) *
+                    HT_ROWS;
+#endif
+            HT_UNROLL
+            for (int v = 0; v < HT_ROWS; v++) {
+#if HT_DIMS > 2
+                to[v] = face[w][v] + lower[w][v];
+                odd[v] = face[w][v] - lower[w][v];
+#else
+                to[v] = face[w][v];
+#endif
+            }
+        }
+    }
+}
+
+/* result += op * sums for one tile of a block and `count` entries of a
+ * chunk. */
+HT_INLINE void ht_tile(HT_GLOBAL const real *op, int count,
+                       HT_LOCAL const vector *sums, HT_LOCAL vector *result) {
+    vector sum[HT_TILE][HT_ROWS];
+    HT_UNROLL
+    for (int n = 0; n < HT_TILE * HT_ROWS; n++)
+        sum[n / HT_ROWS][n % HT_ROWS] = result[n];
+    for (int k = 0; k < count; k++) {
+        HT_UNROLL
+        for (int n = 0; n < HT_TILE * HT_ROWS; n++)
+            sum[n / HT_ROWS][n % HT_ROWS] = fma(
+                (vector)op[k * HT_TILE + n / HT_ROWS],
+                sums[k * HT_ROWS + n % HT_ROWS], sum[n / HT_ROWS][n % HT_ROWS]);
+    }
+    HT_UNROLL
+    for (int n = 0; n < HT_TILE * HT_ROWS; n++)
+        result[n] = sum[n / HT_ROWS][n % HT_ROWS];
+}
+
 HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
     struct ht_step_args a,
     HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM)

@@ -112,8 +112,7 @@ const struct ht_variant ht_variant_two_rolled = {
     .shape = choose_shape,
     .cost = ht_cost_series,
     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
-              "polynomials.cl", "interpolate_rolled.cl",
-              "evolve_polynomials.cl"},
+              "polynomials.cl", "interpolate_rolled.cl"},
     .stage = {{HT_STAGE_INTERPOLATE_ROLLED, "ht_interpolate_rolled"},
               {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}};
 
@@ -125,8 +124,7 @@ const struct ht_variant ht_variant_two_naive = {
     .shape = choose_shape,
     .cost = ht_cost_series,
     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
-              "polynomials.cl", "vertex.cl", "interpolate_naive.cl",
-              "evolve_polynomials.cl"},
+              "polynomials.cl", "vertex.cl", "interpolate_naive.cl"},
     .stage = {{HT_STAGE_INTERPOLATE_NAIVE, "ht_interpolate_naive"},
               {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}};
 
@@ -139,7 +137,6 @@ const struct ht_variant ht_variant_gemm = {
     .shape = choose_shape,
     .cost = ht_cost_series,
     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
-              "polynomials.cl", "vertex.cl", "gather.cl",
-              "evolve_polynomials.cl"},
+              "polynomials.cl", "vertex.cl", "gather.cl"},
     .stage = {{HT_STAGE_INTERPOLATE_GEMM, "ht_gather"},
               {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}};

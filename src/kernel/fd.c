@@ -172,7 +172,6 @@ static enum ht_err add_text(const struct ht_fd_spec *spec,
     TRY(ht_kernel_add_source("fd_args.h", out));
     TRY(ht_kernel_add_source("fd_sizes.h", out));
     TRY(ht_kernel_add_source("fd_common.cl", out));
-    TRY(ht_kernel_add_source("fd_ghosts.cl", out));
     for (int i = 0; i < HT_MAX_FILES && files[i] != NULL; i++)
         TRY(ht_kernel_add_source(files[i], out));
     TRY(ht_kernel_add_source("fd_entries.cl", out));

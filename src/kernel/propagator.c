@@ -177,6 +177,5 @@ const struct ht_variant ht_variant_propagator = {
     .shape = choose_shape,
     .cost = ht_cost_dense,
     .pack = pack_tiles,
-    .files = {"common.cl", "loose.cl", "vectors.cl", "block_sums.cl",
-              "propagator.cl"},
+    .files = {"common.cl", "loose.cl", "vectors.cl", "propagator.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator"}}};

@@ -425,7 +425,7 @@ const struct ht_variant ht_variant_propagator_tensor = {
     .cost = ht_cost_dense,
     .pack = pack_products,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "chunks.cl",
-              "tile.cl", "tf32.cl", "dmma.cl", "operator.cl", "tile_results.cl",
+              "tile.cl", "tf32.cl", "dmma.cl", "operator.cl",
               "propagator_tensor.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}};
 

@@ -88,5 +88,5 @@ const struct ht_variant ht_variant_propagator_warpgroup = {
     .pack = pack,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl",
               "wgmma.cl", "operator.cl", "chunks.cl", "planes.cl",
-              "plane_sums.cl", "warpgroup.cl", "propagator_warpgroup.cl"},
+              "propagator_warpgroup.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_warpgroup"}}};

@@ -41,7 +41,7 @@ struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth,
 /* The order of an operator's values. */
 struct ht_tensor_order {
     int depth;   /* as above */
-    bool halves; /* in two halves, as cl/warpgroup.cl has it */
+    bool halves; /* in two halves, as cl/propagator_warpgroup.cl has it */
 };
 /* As ht_variant.pack. */
 HT_CHECKED enum ht_err ht_tensor_pack(const struct ht_blocks *blocks,

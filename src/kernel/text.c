@@ -3,11 +3,21 @@
  * flow is in cl/.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "blocks.h"
 #include "counts.h"
 #include "htwave/kernel_sources.h"
 #include "variant.h"
+
+enum ht_err ht_kernel_add_source(const char *name, struct ht_text *out) {
+    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
+        if (strcmp(ht_kernel_sources[i].name, name) == 0) {
+            ht_text_add(out, "%s", ht_kernel_sources[i].text);
+            return HT_OK;
+        }
+    FAIL(HT_ERR_INTERNAL, "no kernel file %s", name);
+}
 
 static void add_numbers(const struct ht_spec *spec,
                         const struct ht_shape *shape, const struct ht_sizes *z,

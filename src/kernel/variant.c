@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "counts.h"
 #include "local_sizes.h"
 
 bool ht_spec_reads(const struct ht_spec *spec, int material) {
@@ -99,4 +100,38 @@ int ht_slots(unsigned mask, int fields) {
 int64_t ht_tile_nodes(int dims, int pitch, int rows) {
     return HT_SIZE_TILE(dims > 1 ? (int64_t)rows + 1 : 1, dims > 2 ? 2 : 1, 1,
                         (int64_t)pitch);
+}
+
+/* ---- the order of coefficients ---- */
+
+int ht_parity_of(const struct ht_sizes *z, int i) {
+    int i1 = i % z->n1, i2 = i / z->n1 % z->n2, i3 = i / (z->n1 * z->n2);
+    return (i1 & 1) | (i2 & 1) << 1 | (i3 & 1) << 2;
+}
+
+bool ht_spec_sorts(const struct ht_spec *spec) {
+    return spec->sorted && spec->order > 1;
+}
+
+/* The storage index of each coefficient of a node: in tensor order, or sorted
+ * by parity. Sorted means by class, the bits i_k mod 2, and within a class in
+ * tensor order. Classes begin at even storage indices, so both of a pair 2 n,
+ * 2 n + 1 belong to one class (cl/propagator_tensor.cl reads and writes pairs).
+ * At N = 1 each class has one coefficient: tensor order is sorted, and pairs of
+ * one class would be half empty.
+ */
+int ht_storage_order(const struct ht_spec *spec, int storage[HT_MAX_COEFS]) {
+    struct ht_sizes z = ht_sizes_of(spec);
+    int coefs = z.n1 * z.n2 * z.n3, count = 0;
+    if (!ht_spec_sorts(spec)) {
+        for (int i = 0; i < coefs; i++) storage[i] = i;
+        count = coefs;
+    } else {
+        for (int parity = 0; parity < 8; parity++) {
+            for (int i = 0; i < coefs; i++)
+                if (ht_parity_of(&z, i) == parity) storage[i] = count++;
+            count += count % 2;
+        }
+    }
+    return (count + spec->block - 1) / spec->block * spec->block;
 }
