@@ -60,7 +60,7 @@ bool ht_sponge_damps(const struct ht_problem *problem, enum ht_subgrid subgrid,
 void ht_sponge_jets(const struct ht_problem *problem, enum ht_subgrid subgrid,
                     int axis, int64_t node, double *out);
 
-/* ---- layer_reflection.c ---- */
+/* ---- src/plan/plan_layers.c ---- */
 /* The part of a plane wave of a frequency that comes back from the layer of a
  * side, by the equations: its amplitude, at an angle with this cosine. */
 double ht_layer_returned(const struct ht_problem *problem, int axis, int side,

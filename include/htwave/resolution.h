@@ -31,8 +31,8 @@ struct ht_resolution {
 HT_CHECKED enum ht_err ht_resolution_find(const struct ht_carrier *carrier,
                                           double wavelengths, double error,
                                           struct ht_resolution *out);
-/* What rounding adds: the model of src/plan/rounding.c and, of finite
- * differences, fd_expect.c; the likely value times the root of the bracket
+/* What rounding adds: the model of src/plan/expect.c and, of finite
+ * differences, fd_plan.c; the likely value times the root of the bracket
  * above it. */
 double ht_resolution_rounding(const struct ht_carrier *carrier, bool fp64,
                               const struct ht_resolution *grid,

@@ -19,7 +19,7 @@ struct ht_form {
     int old_sign;       /* as in ht_spec */
 };
 
-/* Model of the rounding errors: src/plan/rounding.c. */
+/* Model of the rounding errors: src/plan/expect.c. */
 struct ht_rounding {
     double power, below, above;  /* a, b, c */
     double factor[HT_MAX_ORDER]; /* A, for N = 1, 2, .. */

@@ -132,24 +132,10 @@ struct ht_fd_engine {
     struct ht_packer *packer;           /* NULL: the grid is one slab */
     bool absolute;                      /* plain: of magnitudes, for bounds */
 };
-void ht_fd_engine_plain(const struct ht_fd_spec *spec,
-                        struct ht_fd_engine *out);
 void ht_fd_engine_device(const struct ht_fd_spec *spec,
                          struct ht_device *device,
                          const struct ht_kernels *kernels,
                          struct ht_fd_engine *out);
-
-/* ---- fd_plain_layers.c ---- */
-/* L_k u / (a scale_k) at node `at`, by plain loops (fd_plain.c). */
-double ht_fd_plain_axis(const struct ht_fd_engine *e,
-                        const struct ht_fd_law *law, int axis, const double *u,
-                        int64_t at, int64_t pitch);
-/* An operation of the plain engine. */
-HT_CHECKED enum ht_err
-ht_fd_plain_layers(struct ht_fd_engine *e, enum ht_step_part part,
-                   const struct ht_fd_box *box, const struct ht_fd_law *law,
-                   const struct ht_fd_layers *l, struct ht_fd_array u,
-                   struct ht_fd_array d, struct ht_fd_array out);
 
 /* ---- fd_shots.c: sources ---- */
 /* What a column of the table of amplitudes adds at a node of the grid. */
@@ -313,9 +299,6 @@ void ht_fd_layers_plan(struct ht_fd_stepper *s);
 int64_t ht_fd_layers_words(const struct ht_fd_stepper *s);
 HT_CHECKED enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s);
 void ht_fd_layers_destroy(struct ht_fd_stepper *s);
-/* The profile of a side's layer, cleared before. */
-void ht_fd_layer_profile(const struct ht_problem *problem, int axis, int side,
-                         double *out);
 /* They forget what steps have left, and wait for data. */
 HT_CHECKED enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s);
 /* Data of own plane m for layers along an axis, of its nodes and of the half

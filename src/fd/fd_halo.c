@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "fd.h"
-#include "src/solve/exchange.h"
+#include "src/solve/transport.h"
 
 struct ht_fd_halo {
     struct ht_window window;

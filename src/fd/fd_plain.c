@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "fd.h"
+#include "htwave/part.h"
+#include "src/solve/methods.h"
 
 static enum ht_err plain_create(struct ht_fd_engine *e, int64_t nodes,
                                 struct ht_fd_array *out) {
@@ -112,9 +114,9 @@ static double divergence(const struct ht_fd_engine *e, const double *u,
     return sum;
 }
 
-double ht_fd_plain_axis(const struct ht_fd_engine *e,
-                        const struct ht_fd_law *law, int axis, const double *u,
-                        int64_t at, int64_t pitch) {
+static double fd_plain_axis(const struct ht_fd_engine *e,
+                            const struct ht_fd_law *law, int axis,
+                            const double *u, int64_t at, int64_t pitch) {
     return e->spec.density
                ? divergence(e, u + at, law->b[axis].host + at, pitch)
                : second(e, u + at, pitch);
@@ -128,7 +130,7 @@ static double laplacian(const struct ht_fd_engine *e,
     double sum = 0;
     for (int k = 0; k < 3 && k < e->spec.dims; k++)
         sum += magnitude(e, law->scale[k]) *
-               ht_fd_plain_axis(e, law, k, u, at, pitch[k]);
+               fd_plain_axis(e, law, k, u, at, pitch[k]);
     return law->a.host[at] * sum;
 }
 
@@ -338,6 +340,217 @@ static enum ht_err plain_finish(struct ht_fd_engine *e) {
     return HT_OK;
 }
 
+/* ---- absorbing layers, from the formulas of cl/fd_layers.cl ---- */
+
+/* Absorbing layers of finite differences by plain loops in double precision,
+ * straight from the formulas of cl/fd_layers.cl, side by side and line by line
+ * along the normal.
+ */
+
+static int64_t pitch_of(const struct ht_fd_box *box, int axis) {
+    return axis == 0 ? 1 : axis == 1 ? box->row : box->plane;
+}
+
+/* A line of a layer along its normal; m: its node on the wall. */
+struct line {
+    struct ht_fd_engine *e;
+    const struct ht_fd_box *box;
+    const struct ht_fd_law *law;
+    const struct ht_fd_layers *l;
+    const struct ht_fd_side *side;
+    struct ht_fd_weights weights; /* of the layers' first differences */
+    int64_t at, inward;           /* of that node in the window */
+    int64_t own, pitch;           /* in the memory */
+    int64_t first, last;          /* depths of the targets */
+    double *q;                    /* [half point] */
+};
+
+static double size_of(const struct line *line, double x) {
+    return line->e->absolute ? fabs(x) : x;
+}
+
+static double minus(const struct line *line, double x) {
+    return line->e->absolute ? x : -x;
+}
+
+static double profile_of(const struct line *line, int which, int64_t depth) {
+    const int numbers = line->l->sponge ? 1 : HT_FD_PROFILES;
+    const int64_t at = line->side->profile + depth * numbers + which;
+    return size_of(line, line->l->profile.host[at]);
+}
+
+/* u at a depth, odd at the wall. */
+static double u_at(const struct line *line, const double *u, int64_t depth) {
+    const double value =
+        size_of(line, u[line->at + ht_most(depth, -depth) * line->inward]);
+    return depth < 0 ? minus(line, value) : value;
+}
+
+static void find_fluxes(struct line *line, const double *u) {
+    const struct ht_fd_side *side = line->side;
+    const double *b = line->law->b[side->axis].host;
+    for (int64_t half = 0; half < side->cells; half++) {
+        const int64_t at = line->at + half * line->inward;
+        const int64_t own = line->own + half * line->pitch;
+        const double first = line->l->start ? profile_of(line, 3, half) : 0;
+        const double memory = size_of(line, line->l->before.host[own]) *
+                              (line->l->start ? first : 1);
+        double slope = 0;
+        for (int j = 0; j < line->weights.radius; j++)
+            slope += size_of(line, line->weights.first[j]) *
+                     (u_at(line, u, half + j + 1) +
+                      minus(line, u_at(line, u, half - j)));
+        line->q[half] =
+            (profile_of(line, 0, half) + first / 2) * slope + memory;
+        if (half >= line->first && half < line->last)
+            line->l->halves.host[own] =
+                profile_of(line, 1, half) * slope +
+                profile_of(line, 2, half) * line->q[half];
+        if (line->e->spec.density)
+            line->q[half] *= b[side->side == 0 ? at : at + line->inward];
+    }
+}
+
+/* q of a half point, even at the wall. */
+static double q_at(const struct line *line, int64_t half) {
+    const int64_t inside = half < 0 ? -1 - half : half;
+    return inside < line->side->cells ? line->q[inside] : 0;
+}
+
+/* In the first step: d - a L u/2 of a node. */
+static double begin(const struct line *line, const double *u, double d,
+                    int64_t at) {
+    double sum = 0;
+    for (int k = 0; k < line->e->spec.dims; k++)
+        sum +=
+            size_of(line, line->law->scale[k]) *
+            fd_plain_axis(line->e, line->law, k, u, at, pitch_of(line->box, k));
+    return d + minus(line, line->law->a.host[at] * sum / 2);
+}
+
+/* What a node's d takes. */
+static double correct(const struct line *line, const double *u, double d,
+                      int64_t depth) {
+    const struct ht_fd_layers *l = line->l;
+    const int k = line->side->axis;
+    const int64_t at = line->at + depth * line->inward;
+    const double factor =
+        line->law->a.host[at] * size_of(line, line->law->scale[k]);
+    const int64_t pitch = line->side->side == 0 ? line->inward : -line->inward;
+    double change = 0;
+    for (int j = 0; j < line->weights.radius; j++)
+        change +=
+            size_of(line, line->weights.first[j]) *
+            (q_at(line, depth + j) + minus(line, q_at(line, depth - 1 - j)));
+    change *= factor;
+    if (depth >= line->side->cells) return change;
+    double *memory = &l->nodes.host[line->own + depth * line->pitch];
+    const double p[4] = {profile_of(line, 4, depth), profile_of(line, 5, depth),
+                         profile_of(line, 6, depth),
+                         profile_of(line, 7, depth)};
+    const double step =
+        factor * fd_plain_axis(line->e, line->law, k, u, at, pitch);
+    double x = step + change, excess;
+    if (l->start) {
+        x = begin(line, u, d, at) + size_of(line, *memory) + step / 2 + change;
+        excess = p[0] * x + minus(line, p[3] * size_of(line, u[at]));
+        *memory =
+            (p[0] + p[1]) * x + minus(line, (1 + minus(line, p[2])) * excess);
+    } else {
+        excess = p[0] * x + size_of(line, *memory);
+        *memory = p[1] * x + p[2] * excess;
+    }
+    return change + excess;
+}
+
+static void correct_line(struct line *line, const double *u, double *d,
+                         const double *out) {
+    find_fluxes(line, u);
+    for (int64_t depth = line->first; depth < line->last; depth++) {
+        const int64_t at = line->at + depth * line->inward;
+        /* without what other layers have added */
+        const double plain = out[at] + minus(line, size_of(line, u[at]));
+        d[at] += correct(line, u, plain, depth);
+    }
+}
+
+/* Of a sponge, both; else d alone. */
+static void damp_line(const struct line *line, double *d, double *out) {
+    const int which = line->l->sponge ? 0 : HT_FD_PROFILES - 1;
+    for (int64_t depth = line->first; depth < line->last; depth++) {
+        const int64_t at = line->at + depth * line->inward;
+        if (depth >= line->side->cells) continue;
+        d[at] *= profile_of(line, which, depth);
+        if (line->l->sponge) out[at] *= profile_of(line, which, depth);
+    }
+}
+
+/* out = u + d where layers have changed d. */
+static void add_line(const struct line *line, const double *u, const double *d,
+                     double *out) {
+    for (int64_t depth = line->first; depth < line->last; depth++) {
+        const int64_t at = line->at + depth * line->inward;
+        out[at] = size_of(line, u[at]) + d[at];
+    }
+}
+
+enum work { CORRECT, DAMP, ADD };
+
+/* The nodes of a box that a layer changes, by lines. */
+static void do_side(struct line *line, enum work work,
+                    const struct ht_fd_box *box, const double *u, double *d,
+                    double *out) {
+    const struct ht_fd_side *side = line->side;
+    const int k = side->axis, a = k == 0 ? 1 : 0, b = k == 2 ? 1 : 2;
+    const int64_t reach = side->cells + line->l->sides.beyond;
+    const int64_t first = side->side == 0 ? box->begin[k] - side->wall
+                                          : side->wall - box->end[k] + 1;
+    line->first = ht_most(first, 0);
+    line->last = ht_least(first + box->end[k] - box->begin[k], reach);
+    line->inward = (side->side == 0 ? 1 : -1) * pitch_of(box, k);
+    line->pitch = side->pitch[k];
+    for (int64_t mb = box->begin[b]; mb < box->end[b]; mb++)
+        for (int64_t ma = box->begin[a]; ma < box->end[a]; ma++) {
+            line->at = side->wall * pitch_of(box, k) + ma * pitch_of(box, a) +
+                       mb * pitch_of(box, b);
+            line->own =
+                side->offset + ma * side->pitch[a] + mb * side->pitch[b];
+            if (line->first >= line->last) continue;
+            if (work == CORRECT)
+                correct_line(line, u, d, out);
+            else if (work == DAMP)
+                damp_line(line, d, out);
+            else
+                add_line(line, u, d, out);
+        }
+}
+
+/* An operation of the plain engine. */
+static enum ht_err
+fd_plain_layers(struct ht_fd_engine *e, enum ht_step_part part,
+                const struct ht_fd_box *box, const struct ht_fd_law *law,
+                const struct ht_fd_layers *l, struct ht_fd_array u,
+                struct ht_fd_array d, struct ht_fd_array out) {
+    struct line line = {.e = e,
+                        .box = box,
+                        .law = law,
+                        .l = l,
+                        .weights = ht_fd_layer_weights(&e->spec)};
+    int64_t most = 1;
+    (void)part;
+    for (int i = 0; i < l->sides.count; i++)
+        most = ht_most(most, l->sides.side[i].cells);
+    TRY(HT_ALLOC(line.q, most));
+    for (int work = l->sponge ? DAMP : CORRECT;
+         work <= (l->sponge ? DAMP : ADD); work++)
+        for (int i = 0; i < l->sides.count; i++) {
+            line.side = &l->sides.side[i];
+            do_side(&line, (enum work)work, box, u.host, d.host, out.host);
+        }
+    free(line.q);
+    return HT_OK;
+}
+
 static const struct ht_fd_engine_ops plain_ops = {
     .create = plain_create,
     .destroy = plain_destroy,
@@ -355,13 +568,47 @@ static const struct ht_fd_engine_ops plain_ops = {
     .probes_read = plain_probes_read,
     .amplitudes = plain_amplitudes,
     .inject = plain_inject,
-    .layers = ht_fd_plain_layers,
+    .layers = fd_plain_layers,
     .squares = plain_squares,
     .finish = plain_finish,
 };
 
-void ht_fd_engine_plain(const struct ht_fd_spec *spec,
-                        struct ht_fd_engine *out) {
+static void fd_engine_plain(const struct ht_fd_spec *spec,
+                            struct ht_fd_engine *out) {
     *out = (struct ht_fd_engine){.ops = &plain_ops, .spec = *spec};
     out->weights = ht_fd_weights(2 * spec->radius);
+}
+
+/* ---- the reference, for the self-check ---- */
+
+enum ht_err ht_differences_oracle_create(const struct ht_problem *problem,
+                                         struct ht_stepper *out) {
+    const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
+    struct ht_fd_engine engine;
+    fd_engine_plain(&spec, &engine);
+    return ht_fd_stepper_create(problem, &engine, out);
+}
+
+/* ---- verification ---- */
+
+/* Longest chain of roundings behind an output, of both passes: the products of
+ * an operator, and some for its factors and the medium in single precision. A
+ * layer's q, or L_k, becomes F, r' and what u takes by 12 more at most, after
+ * which two sums follow for each side. */
+double ht_differences_oracle_roundings(const struct ht_problem *p) {
+    const double radius = p->fd.order / 2.0, dims = p->eq->dims;
+    const double products = p->fd.density ? 4 * radius : 2 * radius + 1;
+    const double layers = p->layers != NULL ? products + 12 + 4 * dims : 0;
+    return p->stages * (dims * products + 8) + layers;
+}
+
+/* Some more points than the stencil spans. */
+void ht_differences_shrink(const struct ht_problem *problem,
+                           const struct ht_variant *variant,
+                           struct ht_part *out) {
+    const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
+    (void)variant;
+    const int64_t least = ht_fd_reach(&spec) + 2;
+    const struct ht_box box = {.end = {least + 3, least + 1, least}};
+    ht_problem_part(problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, out);
 }

@@ -31,4 +31,9 @@ void ht_fd_expect_rounding(const struct ht_plan *plan, bool fp64,
 /* Largest stable fd_rate dt. */
 double ht_fd_plan_cfl(const struct ht_plan *plan, int stages);
 
+/* Refuses plane waves whose surface the grid cannot hold, or about which the
+ * medium varies. A rank looks at its own planes: one that fails must enter
+ * ht_comm_agree. */
+HT_CHECKED enum ht_err ht_fd_surface_check(const struct ht_plan *plan);
+
 #endif

@@ -1,6 +1,6 @@
-/* What src/hermite/duhamel*.c share: signals, the images of sources behind walls
- * and beyond periodic sides. Places are whole multiples of 2^-32 cells from the
- * lower end of an axis.
+/* What src/hermite/duhamel*.c share: signals, the images of sources behind
+ * walls and beyond periodic sides. Places are whole multiples of 2^-32 cells
+ * from the lower end of an axis.
  */
 #ifndef HTWAVE_HERMITE_DUHAMEL_PRIVATE_H
 #define HTWAVE_HERMITE_DUHAMEL_PRIVATE_H
@@ -40,7 +40,7 @@ ht_source_vector_image(const struct ht_problem *problem,
                        const struct ht_source_vector *source,
                        const struct ht_source_image *const image[3]);
 
-/* ---- the Gaussian, duhamel_radius.c ---- */
+/* ---- the Gaussian, duhamel_plan.c ---- */
 /* What the waves of a source consist of: wavenumbers in cells, where it is
  * slowest, and their parts of the energy. */
 struct ht_source_waves {
@@ -50,10 +50,5 @@ struct ht_source_waves ht_source_waves(const struct ht_plan *plan,
                                        const struct ht_duhamel *d, int shot);
 /* The largest spacing, in which radii are. */
 double ht_source_cell(const struct ht_plan *plan);
-double ht_source_least_radius(const struct ht_plan *plan);
-/* Radius, where it is not given, and order of a form, and its error. */
-void ht_source_choose(const struct ht_plan *plan, const struct ht_shot *shot,
-                      const struct ht_source_waves *waves,
-                      struct ht_source_form *form);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/solve/exchange.h"
+#include "src/solve/transport.h"
 
 /* The message over one link in one direction: planes of the source grid of a
  * half step, and of its target grid for schemes that add to old values. */

@@ -2,11 +2,150 @@
  * device, and the reduction for their fields. The two half steps differ only if
  * the grids store different fields.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "halo.h"
 #include "htwave/absorbing.h"
-#include "kept_mean.h"
 #include "layer_kernels.h"
 #include "src/solve/methods.h"
+#include "stepper_private.h"
+
+/* ---- absorbing layers ---- */
+
+struct ht_pack_format ht_layer_format(const struct ht_problem *problem,
+                                      const struct ht_tuning *tuning,
+                                      int fields) {
+    struct ht_pack_format format =
+        ht_problem_format(problem, tuning, HT_PRIMARY);
+    format.fields = fields;
+    return format;
+}
+
+void ht_layer_windows(const struct ht_problem *problem,
+                      struct ht_layer_memory out[3][2]) {
+    const unsigned axes = ht_absorbing_axes(problem->layers);
+    for (int n = 0; n < 12; n++) {
+        const int axis = n / 4, side = n / 2 % 2;
+        struct ht_layer_memory *m = &out[axis][side];
+        if ((axes >> axis & 1u) && problem->layers->side[axis][side].cells > 0)
+            m->window[n % 2] =
+                ht_absorbing_window(problem, n % 2 ? HT_DUAL : HT_PRIMARY, axis,
+                                    side, m->first[n % 2]);
+    }
+}
+
+/* The law of the layers of some axes. eq: set to its equations. The medium is
+ * uniform or has values at the nodes there. */
+static enum ht_err make_law(const struct ht_problem *problem, unsigned axes,
+                            struct ht_equations *eq, struct ht_law *law) {
+    TRY(ht_equations_absorb(problem->eq, axes, eq));
+    eq->profile_degree = problem->layers->profile_degree;
+    *law = (struct ht_law){.medium_degree = problem->medium_degree < 0 ? -1 : 0,
+                           .eq = eq,
+                           .stages = problem->layers->stages};
+    memcpy(law->uniform, problem->uniform, sizeof law->uniform);
+    return HT_OK;
+}
+
+/* The kernels where the layers of these axes overlap. The Taylor series does
+ * not end in layers, so that nothing is trimmed. */
+static enum ht_err create_set(const struct ht_problem *problem,
+                              struct ht_device *device,
+                              const struct ht_tuning *interior, unsigned axes,
+                              const char *cache, struct ht_layer_kernels *k) {
+    const struct ht_device_info *info = ht_device_info(device);
+    struct ht_kernels *set = &k->set[axes];
+    struct ht_tuning tuning = *interior;
+    TRY(make_law(problem, axes, &k->eq[axes], &k->law[axes]));
+    const struct ht_problem p = ht_problem_with_law(problem, &k->law[axes]);
+    tuning.variant = set->variant = ht_variant_find("monolithic", NULL, true);
+    tuning.sorted = ht_problem_spec(&p, interior, HT_PRIMARY).sorted;
+    tuning.trim = false;
+    tuning.cells = tuning.rows = tuning.planes = 0;
+    for (int i = 0; i < 2; i++) {
+        set->spec[i] = ht_problem_spec(&p, &tuning, i ? HT_DUAL : HT_PRIMARY);
+        TRY(ht_variant_shape(&tuning, &set->spec[i], info, &set->shape[i]));
+    }
+    TRY(ht_step_create(device, set->variant, &set->spec[0], &set->shape[0],
+                       cache, &set->step[0]));
+    set->step[1] = set->step[0];
+    return HT_OK;
+}
+
+/* Of the memory variables of an axis. */
+static enum ht_err create_axis(const struct ht_problem *problem,
+                               struct ht_device *device,
+                               const struct ht_tuning *tuning, int axis,
+                               const char *cache, struct ht_layer_kernels *k) {
+    struct ht_problem p = *problem;
+    p.eq = &k->full;
+    struct ht_spec spec = ht_problem_spec(&p, tuning, HT_DUAL);
+    spec.src = spec.dst = 0;
+    for (int f = 0; f < k->full.nfields; f++)
+        if (ht_field_layer(&k->full, f) == axis) spec.src |= 1u << f;
+    TRY(ht_ghosts_create(device, &spec, cache, &k->ghosts[axis]));
+    TRY(ht_ghosts_build(k->ghosts[axis]));
+    if (!ht_grid_cut(problem->grid)) return HT_OK;
+    const struct ht_pack_format format =
+        ht_layer_format(problem, tuning, ht_layer_fields(&k->full, axis));
+    return ht_packer_create(device, &format, cache, &k->packer[axis]);
+}
+
+static enum ht_err create_layers(const struct ht_problem *problem,
+                                 struct ht_device *device,
+                                 const struct ht_tuning *tuning,
+                                 const char *cache,
+                                 struct ht_layer_kernels *k) {
+    const unsigned axes = ht_absorbing_axes(problem->layers);
+    struct ht_absorbing_box box[HT_ABSORBING_BOXES];
+    const int boxes = ht_absorbing_boxes(problem->grid, problem->layers, box);
+    TRY(ht_equations_absorb(problem->eq, axes, &k->full));
+    for (int i = 0; i < boxes; i++)
+        if (box[i].axes != 0 && k->set[box[i].axes].step[0] == NULL)
+            TRY(create_set(problem, device, tuning, box[i].axes, cache, k));
+    for (int axis = 0; axis < 3; axis++)
+        if (axes >> axis & 1u)
+            TRY(create_axis(problem, device, tuning, axis, cache, k));
+    return HT_OK;
+}
+
+/* tuning: of the interior's kernels. */
+static enum ht_err layer_kernels_create(const struct ht_problem *problem,
+                                        struct ht_device *device,
+                                        const struct ht_tuning *tuning,
+                                        const char *cache,
+                                        struct ht_layer_kernels **out) {
+    struct ht_layer_kernels *k = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(k, 1));
+    enum ht_err err = create_layers(problem, device, tuning, cache, k);
+    if (err != HT_OK) {
+        struct ht_kernels failed = {.layers = k};
+        ht_kernels_destroy(&failed);
+        return ht_err_prefix(err, "absorbing layers");
+    }
+    *out = k;
+    return HT_OK;
+}
+
+int ht_layer_regions(const struct ht_problem *problem,
+                     const struct ht_kernels *kernels,
+                     struct ht_region out[HT_ABSORBING_BOXES]) {
+    struct ht_absorbing_box box[HT_ABSORBING_BOXES];
+    const int count = ht_absorbing_boxes(problem->grid, problem->layers, box);
+    for (int i = 0; i < count; i++) {
+        out[i] = (struct ht_region){.cells = box[i].cells, .kernels = kernels};
+        memcpy(out[i].later, box[i].later, sizeof out[i].later);
+        memcpy(out[i].side, box[i].side, sizeof out[i].side);
+        if (box[i].axes == 0) continue;
+        out[i].law = &kernels->layers->law[box[i].axes];
+        out[i].kernels = &kernels->layers->set[box[i].axes];
+    }
+    return count;
+}
+
+/* ---- the two half steps ---- */
 
 enum ht_err ht_hermite_kernels_plan(const struct ht_problem *problem,
                                     const struct ht_device_info *info,
@@ -78,8 +217,7 @@ enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem,
     if (err == HT_OK && problem->duhamel != NULL)
         err = ht_injector_create(device, &k.spec[0], cache, &k.injector);
     if (err == HT_OK && ht_absorbing_axes(problem->layers) != 0)
-        err =
-            ht_layer_kernels_create(problem, device, tuning, cache, &k.layers);
+        err = layer_kernels_create(problem, device, tuning, cache, &k.layers);
     if (err == HT_OK && ht_sponge_rate(problem, HT_PRIMARY) > 0)
         err = ht_sponge_create(device, &k.spec[0], cache, &k.sponge);
     if (err == HT_OK && ht_problem_keeps_mean(problem, k.spec[0].fp64))

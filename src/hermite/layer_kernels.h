@@ -17,12 +17,6 @@ struct ht_layer_memory {
 void ht_layer_windows(const struct ht_problem *problem,
                       struct ht_layer_memory out[3][2]);
 
-/* tuning: of the interior's kernels. */
-HT_CHECKED enum ht_err ht_layer_kernels_create(const struct ht_problem *problem,
-                                               struct ht_device *device,
-                                               const struct ht_tuning *tuning,
-                                               const char *cache,
-                                               struct ht_layer_kernels **out);
 /* The regions of a grid with layers: the boxes of ht_absorbing_boxes. Returns
  * their number. kernels: with those of the layers; they must outlive the
  * regions. */

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #include "htwave/absorbing.h"
-#include "kept_mean.h"
 #include "stepper_private.h"
 
 /* Measured: the roundings of a half step move the mean of independent nodes by

@@ -1,5 +1,5 @@
-/* The stepper on a device: stepper.c creates it and runs its schedules,
- * stepper_buffers.c lists its buffers, stepper_data.c transfers its data.
+/* The stepper on a device: stepper.c creates it, lists its
+ * buffers and runs its schedules, stepper_data.c transfers its data.
  */
 #ifndef HTWAVE_HERMITE_STEPPER_PRIVATE_H
 #define HTWAVE_HERMITE_STEPPER_PRIVATE_H
@@ -88,8 +88,6 @@ HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid,
                                           int count,
                                           const struct ht_quantity *what,
                                           struct ht_measure *out);
-/* Creates all buffers that the variants of the sets of kernels need. */
-HT_CHECKED enum ht_err ht_stepper_allocate(struct ht_device_stepper *t);
 /* Writes zeros to a field's whole buffer, also to padding. */
 HT_CHECKED enum ht_err ht_stepper_clear(struct ht_device_stepper *t,
                                         enum ht_subgrid subgrid, int field);
@@ -110,7 +108,6 @@ void ht_stepper_add_layers(const struct ht_device_stepper *t,
 HT_CHECKED enum ht_err
 ht_stepper_layer_ghosts(const struct ht_device_stepper *t, int branch);
 
-/* ---- stepper_sponge.c ---- */
 /* Device bytes of the polynomials of a sponge on this rank. */
 int64_t ht_stepper_sponge_bytes(const struct ht_problem *problem, bool fp64);
 /* Creates them; nothing without a sponge. */
@@ -141,5 +138,10 @@ HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t,
                                              const struct ht_spec *spec);
 HT_CHECKED enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
                                               enum ht_subgrid subgrid);
+
+/* ---- stepper_means.c ---- */
+/* Whether a stepper corrects the mean: in single precision, where rounding
+ * alone changes it. Its half steps must be the same on both grids. */
+bool ht_problem_keeps_mean(const struct ht_problem *problem, bool fp64);
 
 #endif

@@ -11,7 +11,7 @@
  * grid.order is N or an order in space: given alone it must not change its
  * meaning with the medium, and is refused where the medium chose differences.
  */
-#include "plan_scheme.h"
+#include "plan_parts.h"
 #include "schemes.h"
 #include "src/fd/fd_plan.h"
 

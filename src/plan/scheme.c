@@ -5,6 +5,10 @@
 
 #include "htwave/energy.h"
 #include "schemes.h"
+#include "src/solve/methods.h"
+
+const struct ht_method ht_method_hermite = HT_METHOD_ROW(hermite);
+const struct ht_method ht_method_differences = HT_METHOD_ROW(differences);
 
 static const struct ht_scheme *const schemes[] = {
     [HT_TAYLOR] = &ht_scheme_taylor,

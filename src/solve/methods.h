@@ -86,7 +86,7 @@ HT_CHECKED enum ht_err ht_fd_memory_get(const struct ht_stepper *stepper,
                                         int which, double *values);
 
 /* What a side's matched layer sends back of the amplitude of a plane wave that
- * comes at an angle with this cosine (fd_reflection.c); 1: not known. */
+ * comes at an angle with this cosine (fd_layers.c); 1: not known. */
 double ht_fd_layer_returned(const struct ht_problem *problem, int axis,
                             int side, double frequency, double cosine);
 

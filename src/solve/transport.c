@@ -9,12 +9,11 @@
  * stand before the incoming ones, so that at most a third of a time would be
  * gained that is mostly hidden by the interior.
  */
-#include "transport.h"
-
-#include "htwave/stepper.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "htwave/stepper.h"
+#include "transport.h"
 
 /* ---- transports ---- */
 
@@ -262,6 +261,165 @@ static enum ht_err use_transports(struct ht_link link[2], const int chosen[2]) {
     return HT_OK;
 }
 
+/* ---- messages ---- */
+
+static enum ht_err link_send(struct ht_link *link, int slot, int64_t bytes) {
+    TRY(ht_message_wait(&link->sent[slot]));
+    TRY(ht_event_record(link->packed, HT_QUEUE_WORK));
+    TRY(ht_event_await(link->packed, HT_QUEUE_TRANSFER));
+    TRY(link->transport->ship(link, slot, bytes));
+    return ht_event_record(link->shipped, HT_QUEUE_TRANSFER);
+}
+
+/* Progresses as far as possible without waiting; *done: it has left `out` and
+ * is announced. */
+static enum ht_err link_announce(struct ht_link *link, int slot, int64_t bytes,
+                                 bool *done) {
+    bool token = link->transport->token;
+    TRY(ht_event_done(link->shipped, done));
+    if (!*done) return HT_OK;
+    return ht_message_send(link->comm, link->neighbour, tag_out(link),
+                           token ? NULL
+                                 : ht_pinned_memory(link->out_host[slot]),
+                           token ? 0 : bytes, &link->sent[slot]);
+}
+
+static enum ht_err link_expect(struct ht_link *link, int slot, int64_t bytes) {
+    bool token = link->transport->token;
+    return ht_message_receive(link->comm, link->neighbour, tag_in(link),
+                              token ? NULL
+                                    : ht_pinned_memory(link->in_host[slot]),
+                              token ? 0 : bytes, &link->coming);
+}
+
+/* *done: work enqueued from now on finds the message in in[slot]. */
+static enum ht_err link_fetch(struct ht_link *link, int slot, int64_t bytes,
+                              bool *done) {
+    TRY(ht_message_done(&link->coming, done));
+    if (!*done || link->transport->fetch == NULL) return HT_OK;
+    TRY(link->transport->fetch(link, slot, bytes));
+    TRY(ht_event_record(link->fetched, HT_QUEUE_TRANSFER));
+    return ht_event_await(link->fetched, HT_QUEUE_WORK);
+}
+
+/* ---- whether messages arrive unchanged ---- */
+
+/* On some hosts devices report access to each other's memory and copies between
+ * them end without an error, but the data arrives elsewhere or nowhere (for
+ * example with an IOMMU enabled); a run would continue with wrong planes. So
+ * each link transfers a pattern through both of its slots before it is used. */
+
+enum { PATTERN_BYTES = 1 << 16 };
+
+struct probe {
+    struct ht_link *link;
+    int64_t values;
+    uint64_t salt; /* different at each try, since buffers may hold an older
+                      pattern */
+    uint64_t *pattern, *came;
+    bool announced, arrived;
+};
+
+/* A different pattern for every rank, direction and slot. */
+static void set_pattern(struct probe *p, int rank, int side, int slot) {
+    const uint64_t seed = ((uint64_t)rank * 2 + (uint64_t)side) * HT_SLOTS;
+    for (int64_t i = 0; i < p->values; i++)
+        p->pattern[i] =
+            p->salt ^ ht_rng_bits(seed + (uint64_t)slot, (uint64_t)i);
+}
+
+static struct ht_span span_of(const struct probe *p) {
+    return (struct ht_span){.width = 8 * p->values, .rows = 1};
+}
+
+static enum ht_err begin(struct probe *p, int slot) {
+    struct ht_link *link = p->link;
+    const int64_t bytes = 8 * p->values;
+    p->announced = p->arrived = false;
+    TRY(link_expect(link, slot, bytes));
+    set_pattern(p, ht_comm_rank(link->comm), link->side, slot);
+    TRY(ht_buffer_write(link->out, span_of(p), p->pattern));
+    /* Sends a message of `bytes` bytes that the work enqueued so far writes to
+     * `out`. */
+    return link_send(link, slot, bytes);
+}
+
+static enum ht_err go_on(struct probe *p, int slot) {
+    const int64_t bytes = 8 * p->values;
+    if (!p->announced) TRY(link_announce(p->link, slot, bytes, &p->announced));
+    if (!p->arrived) TRY(link_fetch(p->link, slot, bytes, &p->arrived));
+    return HT_OK;
+}
+
+static enum ht_err exchange(struct probe probe[2], int slot) {
+    bool done = false;
+    for (int side = 0; side < 2; side++)
+        if (probe[side].values > 0) TRY(begin(&probe[side], slot));
+    for (long looks = 0; !done; looks++) {
+        done = true;
+        for (int side = 0; side < 2; side++) {
+            struct probe *p = &probe[side];
+            if (p->values == 0) continue;
+            TRY(go_on(p, slot));
+            done = done && p->announced && p->arrived;
+        }
+        if (!done) ht_comm_pause(looks);
+    }
+    return HT_OK;
+}
+
+static enum ht_err compare(struct probe *p, int slot, bool *sound) {
+    const struct ht_link *link = p->link;
+    TRY(ht_buffer_read(link->in[slot], span_of(p), p->came));
+    set_pattern(p, link->neighbour, 1 - link->side, slot);
+    if (memcmp(p->came, p->pattern, (size_t)p->values * 8) != 0) *sound = false;
+    return HT_OK;
+}
+
+static enum ht_err try_slots(struct probe probe[2], bool sound[2]) {
+    for (int slot = 0; slot < HT_SLOTS; slot++) {
+        TRY(exchange(probe, slot));
+        for (int side = 0; side < 2; side++)
+            if (probe[side].values > 0)
+                TRY(compare(&probe[side], slot, &sound[side]));
+    }
+    for (int side = 0; side < 2; side++)
+        for (int slot = 0; slot < HT_SLOTS; slot++)
+            TRY(ht_message_wait(&probe[side].link->sent[slot]));
+    return HT_OK;
+}
+
+static enum ht_err make_probe(struct ht_link *link, uint64_t salt,
+                              struct probe *p) {
+    p->link = link;
+    p->salt = salt;
+    if (link->transport == NULL) return HT_OK;
+    int64_t bytes = link->room < PATTERN_BYTES ? link->room : PATTERN_BYTES;
+    TRY(HT_ALLOC(p->pattern, bytes / 8));
+    TRY(HT_ALLOC(p->came, bytes / 8));
+    p->values = bytes / 8;
+    return HT_OK;
+}
+
+enum ht_err ht_links_try(struct ht_link link[2], bool sound[2]) {
+    struct probe probe[2] = {{.link = NULL}, {.link = NULL}};
+    const double now = ht_clock();
+    uint64_t salt = ht_hash(HT_HASH_SEED, &now, sizeof now); /* rank 0's */
+    enum ht_err err = ht_comm_broadcast(link[0].comm, &salt, sizeof salt);
+    for (int side = 0; side < 2; side++) {
+        sound[side] = true;
+        if (err == HT_OK) err = make_probe(&link[side], salt, &probe[side]);
+    }
+    err = ht_comm_agree(link[0].comm, err);
+    if (err == HT_OK)
+        err = ht_comm_agree(link[0].comm, try_slots(probe, sound));
+    for (int side = 0; side < 2; side++) {
+        free(probe[side].pattern);
+        free(probe[side].came);
+    }
+    return err;
+}
+
 /* unsound[t]: transport t failed on some link of the run, not always on one of
  * this rank's. */
 static enum ht_err find_unsound(struct ht_link link[2], const int chosen[2],
@@ -325,40 +483,92 @@ enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
     return settle_transports(link, wish, chosen);
 }
 
-/* ---- messages ---- */
+/* ---- exchanges with both neighbours ---- */
 
-enum ht_err ht_link_send(struct ht_link *link, int slot, int64_t bytes) {
-    TRY(ht_message_wait(&link->sent[slot]));
-    TRY(ht_event_record(link->packed, HT_QUEUE_WORK));
-    TRY(ht_event_await(link->packed, HT_QUEUE_TRANSFER));
-    TRY(link->transport->ship(link, slot, bytes));
-    return ht_event_record(link->shipped, HT_QUEUE_TRANSFER);
+enum ht_err ht_exchanger_create(struct ht_exchanger *e,
+                                struct ht_device *device,
+                                const char *transport) {
+    return ht_links_create(e->comm, device, transport, e->link);
 }
 
-enum ht_err ht_link_announce(struct ht_link *link, int slot, int64_t bytes,
-                             bool *done) {
-    bool token = link->transport->token;
-    TRY(ht_event_done(link->shipped, done));
-    if (!*done) return HT_OK;
-    return ht_message_send(link->comm, link->neighbour, tag_out(link),
-                           token ? NULL
-                                 : ht_pinned_memory(link->out_host[slot]),
-                           token ? 0 : bytes, &link->sent[slot]);
+void ht_exchanger_destroy(struct ht_exchanger *e) {
+    ht_links_destroy(e->link);
 }
 
-enum ht_err ht_link_expect(struct ht_link *link, int slot, int64_t bytes) {
-    bool token = link->transport->token;
-    return ht_message_receive(link->comm, link->neighbour, tag_in(link),
-                              token ? NULL
-                                    : ht_pinned_memory(link->in_host[slot]),
-                              token ? 0 : bytes, &link->coming);
+static enum ht_err begin_side(struct ht_exchanger *e, int side,
+                              ht_message_function *pack, void *context) {
+    struct ht_link *link = &e->link[side];
+    e->announced[side] = e->leaving[side] == 0;
+    e->arrived[side] = e->coming[side] == 0;
+    if (!e->arrived[side])
+        TRY(link_expect(link, e->slot[side][1], e->coming[side]));
+    if (e->announced[side]) return HT_OK;
+    TRY(pack(context, side, link->out));
+    TRY(link_send(link, e->slot[side][0], e->leaving[side]));
+    e->messages++;
+    e->bytes += e->leaving[side];
+    return HT_OK;
 }
 
-enum ht_err ht_link_fetch(struct ht_link *link, int slot, int64_t bytes,
-                          bool *done) {
-    TRY(ht_message_done(&link->coming, done));
-    if (!*done || link->transport->fetch == NULL) return HT_OK;
-    TRY(link->transport->fetch(link, slot, bytes));
-    TRY(ht_event_record(link->fetched, HT_QUEUE_TRANSFER));
-    return ht_event_await(link->fetched, HT_QUEUE_WORK);
+enum ht_err ht_exchanger_begin(struct ht_exchanger *e, const int64_t leaving[2],
+                               const int64_t coming[2],
+                               ht_message_function *pack, void *context) {
+    for (int side = 0; side < 2; side++) {
+        e->leaving[side] = leaving[side];
+        e->coming[side] = coming[side];
+        TRY(begin_side(e, side, pack, context));
+    }
+    return HT_OK;
+}
+
+static void take_turn(int *slot) {
+    *slot = (*slot + 1) % HT_SLOTS;
+}
+
+static enum ht_err progress(struct ht_exchanger *e, int side,
+                            ht_message_function *unpack, void *context) {
+    struct ht_link *link = &e->link[side];
+    if (!e->announced[side]) {
+        TRY(link_announce(link, e->slot[side][0], e->leaving[side],
+                          &e->announced[side]));
+        if (e->announced[side]) take_turn(&e->slot[side][0]);
+    }
+    if (e->arrived[side]) return HT_OK;
+    const int slot = e->slot[side][1];
+    TRY(link_fetch(link, slot, e->coming[side], &e->arrived[side]));
+    if (!e->arrived[side]) return HT_OK;
+    TRY(unpack(context, side, link->in[slot]));
+    take_turn(&e->slot[side][1]);
+    return HT_OK;
+}
+
+enum ht_err ht_exchanger_end(struct ht_exchanger *e,
+                             ht_message_function *unpack, void *context) {
+    bool done = false;
+    for (long looks = 0; !done; looks++) {
+        done = true;
+        for (int side = 0; side < 2; side++) {
+            TRY(progress(e, side, unpack, context));
+            done = done && e->announced[side] && e->arrived[side];
+        }
+        if (!done && looks % 64 == 63) TRY(ht_comm_look_out(e->comm));
+        if (!done) ht_comm_pause(looks);
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_exchanger_finish(struct ht_exchanger *e) {
+    for (int side = 0; side < 2; side++)
+        for (int slot = 0; slot < HT_SLOTS; slot++)
+            TRY(ht_message_wait(&e->link[side].sent[slot]));
+    return HT_OK;
+}
+
+void ht_exchanger_traffic(const struct ht_exchanger *e,
+                          struct ht_traffic *out) {
+    out->messages += e->messages;
+    out->bytes += e->bytes;
+    for (int side = 0; side < 2; side++)
+        if (e->link[side].transport != NULL)
+            out->transport[side] = e->link[side].transport->name;
 }

@@ -6,9 +6,9 @@
 #ifndef HTWAVE_SOLVE_TRANSPORT_H
 #define HTWAVE_SOLVE_TRANSPORT_H
 
-#include "htwave/comm.h"
 #include "htwave/device.h"
 #include "htwave/messages.h"
+#include "htwave/stepper.h"
 
 enum { HT_SLOTS = HT_LINK_BUFFERS - 1 };
 
@@ -53,18 +53,42 @@ void ht_links_destroy(struct ht_link link[2]);
  * no link. Collective. */
 HT_CHECKED enum ht_err ht_links_try(struct ht_link link[2], bool sound[2]);
 
-/* Sends a message of `bytes` bytes that the work enqueued so far writes to
- * `out`. */
-HT_CHECKED enum ht_err ht_link_send(struct ht_link *link, int slot,
-                                    int64_t bytes);
-/* Progresses as far as possible without waiting; *done: it has left `out` and
- * is announced. */
-HT_CHECKED enum ht_err ht_link_announce(struct ht_link *link, int slot,
-                                        int64_t bytes, bool *done);
-HT_CHECKED enum ht_err ht_link_expect(struct ht_link *link, int slot,
-                                      int64_t bytes);
-/* *done: work enqueued from now on finds the message in in[slot]. */
-HT_CHECKED enum ht_err ht_link_fetch(struct ht_link *link, int slot,
-                                     int64_t bytes, bool *done);
+/* An exchange of messages with the slabs below and above: both links of a slab
+ * and the exchange in progress. What a message holds is its caller's concern.
+ */
+struct ht_exchanger {
+    struct ht_comm *comm;
+    struct ht_link link[2]; /* neighbour and room are given by the caller */
+    int64_t leaving[2], coming[2]; /* bytes of the messages in progress */
+    bool announced[2], arrived[2];
+    int slot[2][2]; /* next slot, [side][sent, received] */
+    int64_t messages, bytes;
+};
+/* Enqueues what packs the message to a side, or unpacks the one from it. */
+typedef enum ht_err ht_message_function(void *context, int side,
+                                        struct ht_buffer *message);
+
+/* Creates the links; transport as in ht_links_create. Collective, as are the
+ * functions below except destroy, which follows finish or an agreed failure. */
+HT_CHECKED enum ht_err ht_exchanger_create(struct ht_exchanger *e,
+                                           struct ht_device *device,
+                                           const char *transport);
+void ht_exchanger_destroy(struct ht_exchanger *e);
+/* Begins an exchange of messages of these bytes per side, 0: none: packs and
+ * sends, after all work enqueued so far. */
+HT_CHECKED enum ht_err ht_exchanger_begin(struct ht_exchanger *e,
+                                          const int64_t leaving[2],
+                                          const int64_t coming[2],
+                                          ht_message_function *pack,
+                                          void *context);
+/* Ends it: waits for messages, not for the device, and unpacks them for work
+ * enqueued from now on. */
+HT_CHECKED enum ht_err ht_exchanger_end(struct ht_exchanger *e,
+                                        ht_message_function *unpack,
+                                        void *context);
+/* Waits until all messages have left. */
+HT_CHECKED enum ht_err ht_exchanger_finish(struct ht_exchanger *e);
+/* Adds the counts of messages and their transports to out. */
+void ht_exchanger_traffic(const struct ht_exchanger *e, struct ht_traffic *out);
 
 #endif

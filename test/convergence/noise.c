@@ -38,7 +38,7 @@ static enum ht_err open_run(struct scene *scene, const struct noise *c,
 }
 
 /* *error: at the end; infinite where values are not finite. *most: the highest
- * that the plan expects, with rounding (src/plan/rounding.c). HT_ERR_DEVICE:
+ * that the plan expects, with rounding (src/plan/expect.c). HT_ERR_DEVICE:
  * the device has too little local memory for the kernel. */
 static enum ht_err run_to_end(struct scene *scene, const struct noise *c,
                               const char *variant, double cfl, double *error,
