@@ -65,12 +65,10 @@ HT_CHECKED enum ht_err
 ht_layers_make(const struct ht_params *params, const struct ht_grid *grid,
                const double speed[3], enum ht_absorbing_type type, int order,
                ht_layer_usual *usual, struct ht_layers *out);
-/* sigma at so many cells from the lower end of an axis: whole numbers are
- * primary nodes, halves dual ones. 0 outside of layers, and behind walls that
- * of the mirror image. */
-double ht_layers_sigma(const struct ht_layers *layers, int axis, double at);
-/* At the same places what derivatives along the axis are divided by, kappa +
- * sigma/(alpha + i omega), and the loss; in no layer kappa is 1, the rest 0. */
+/* What derivatives along an axis are divided by at so many cells from its lower
+ * end, kappa + sigma/(alpha + i omega), and the loss: whole numbers are primary
+ * nodes, halves dual ones, and those behind walls are of the mirror image. In no
+ * layer kappa is 1, the rest 0. */
 struct ht_stretch {
     double sigma, kappa, alpha, loss;
 };

@@ -110,9 +110,5 @@ HT_CHECKED enum ht_err ht_samples_jet(const struct ht_samples *samples,
                                       const struct ht_jets *jets,
                                       const double x[3], const double h[3],
                                       double *out);
-/* Arithmetic or harmonic mean over the cell of size h about x. Each sample
- * represents half a spacing to either side. */
-double ht_samples_mean(const struct ht_samples *samples, const double x[3],
-                       const double h[3], bool harmonic);
 
 #endif

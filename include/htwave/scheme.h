@@ -84,7 +84,6 @@ struct ht_scheme {
  * scheme, which titles omit. */
 int ht_scheme_count(void);
 const struct ht_scheme *ht_scheme_at(int index);
-int ht_scheme_index(const struct ht_scheme *scheme);
 /* The scheme with this name, or NULL. */
 const struct ht_scheme *ht_scheme_find(const char *name);
 /* The scheme's name for titles: "" for the default scheme. */

@@ -208,10 +208,6 @@ struct ht_stretch ht_layers_stretch(const struct ht_layers *layers, int axis,
     return out;
 }
 
-double ht_layers_sigma(const struct ht_layers *layers, int axis, double at) {
-    return ht_layers_stretch(layers, axis, at).sigma;
-}
-
 /* Of most (d/L)^m at a depth, d and L in cells; xi grows towards the wall for
  * way 1. */
 static void add_jets(const struct ht_layer *layer, double depth, int way,

@@ -463,24 +463,3 @@ double ht_samples_share(const struct ht_samples *samples, int axis,
     if (i == span->last || high > span->high) high = span->high;
     return fmax(high - low, 0) / (span->high - span->low);
 }
-
-double ht_samples_mean(const struct ht_samples *samples, const double x[3],
-                       const double h[3], bool harmonic) {
-    struct ht_samples_span span[3];
-    double sum = 0;
-    for (int k = 0; k < 3; k++)
-        ht_samples_span(samples, k, x[k] - h[k] / 2, x[k] + h[k] / 2, &span[k]);
-    for (int64_t i3 = span[2].first; i3 <= span[2].last; i3++) {
-        double w3 = ht_samples_share(samples, 2, &span[2], i3);
-        for (int64_t i2 = span[1].first; i2 <= span[1].last; i2++) {
-            double w2 = w3 * ht_samples_share(samples, 1, &span[1], i2);
-            const double *row = samples->value + (i3 * samples->shape[1] + i2) *
-                                                     samples->shape[0];
-            for (int64_t i1 = span[0].first; i1 <= span[0].last; i1++) {
-                double w = w2 * ht_samples_share(samples, 0, &span[0], i1);
-                sum += harmonic ? w / row[i1] : w * row[i1];
-            }
-        }
-    }
-    return harmonic ? 1 / sum : sum;
-}

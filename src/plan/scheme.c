@@ -29,12 +29,6 @@ const struct ht_scheme *ht_scheme_at(int index) {
     return schemes[index];
 }
 
-int ht_scheme_index(const struct ht_scheme *scheme) {
-    int i = 0;
-    while (i < COUNT - 1 && schemes[i] != scheme) i++;
-    return i;
-}
-
 const struct ht_scheme *ht_scheme_find(const char *name) {
     for (int i = 0; i < COUNT; i++)
         if (strcmp(schemes[i]->name, name) == 0) return schemes[i];

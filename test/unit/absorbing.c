@@ -436,7 +436,8 @@ static void test_jets(void) {
         double sum = 0;
         ht_sponge_jets(p, HT_PRIMARY, 0, node, jets);
         for (int i = N; i >= 0; i--) sum = sum * xi + jets[i];
-        const double sigma = ht_layers_sigma(p->layers, 0, (double)node + xi);
+        const double sigma =
+            ht_layers_stretch(p->layers, 0, (double)node + xi).sigma;
         worst = fmax(worst, fabs(sum - exp(-sigma * p->dt)));
     }
     ht_sponge_jets(p, HT_PRIMARY, 0, s.cells, jets);
