@@ -9,6 +9,7 @@
  * polynomials, each by kernels for no more than that, against the reference;
  *   refusals    kernels that do not fit.
  */
+#include "compiler.h"
 #include "regions.h"
 #include "htwave/oracle.h"
 
@@ -335,6 +336,7 @@ int main(void) {
         run_pair(device, pair[i], "acoustic", false);
         run_pair(device, pair[i], "wave", true);
     }
+    test_optimise(false);
     for (int i = 0; i < (int)(sizeof back / sizeof *back); i++)
         test_back(device, back[i].variant, back[i].system, back[i].leapfrog,
                   fp64 && i % 2 == 0);

@@ -289,6 +289,8 @@ static double row_cost(const unsigned char *row, void *context) {
     struct ht_grid grid = make_grid(dims, kind.spec.order, 0);
     struct ht_shape shape;
     if (kind.spec.fp64 && !chooser->info->fp64) return 0;
+    if (kind.spec.trim && !variant->series) return 0; /* operators are whole */
+    if (kind.planes > 0 && dims < 3) return 0;
     if (degree >= 0 &&
         (!kind.eq.system->material[0].varies || degree > variant->medium))
         return 0;
