@@ -4,7 +4,6 @@
 
 #include "htwave/fd_layers.h"
 #include "htwave/inject.h"
-#include "htwave/means.h"
 #include "htwave/problem.h"
 #include "htwave/sponge.h"
 
@@ -28,7 +27,6 @@ struct ht_kernels {
     struct ht_packer *packer[2];     /* [subgrid]; NULL: the grid is one slab */
     struct ht_layer_kernels *layers; /* NULL: no perfectly matched layers */
     struct ht_sponge *sponge;        /* NULL: none */
-    struct ht_means *means;          /* NULL: no mean is kept */
 };
 
 /* Of perfectly matched layers: of the boxes where the layers of the same axes

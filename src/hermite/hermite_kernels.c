@@ -220,8 +220,6 @@ enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem,
         err = layer_kernels_create(problem, device, tuning, cache, &k.layers);
     if (err == HT_OK && ht_sponge_rate(problem, HT_PRIMARY) > 0)
         err = ht_sponge_create(device, &k.spec[0], cache, &k.sponge);
-    if (err == HT_OK && ht_problem_keeps_mean(problem, k.spec[0].fp64))
-        err = ht_means_create(device, &k.spec[0], cache, &k.means);
     if (err != HT_OK) {
         ht_kernels_destroy(&k);
         return err;

@@ -188,7 +188,6 @@ static void stepper_destroy(void *self) {
     ht_buffer_destroy(t->work);
     ht_stepper_free_layers(t);
     ht_stepper_free_sponge(t);
-    ht_mean_form_destroy(t->form);
     free(t->region);
     for (int i = 0; i < 2; i++) {
         for (int r = 0; t->scale[i] != NULL && r < t->regions; r++)
@@ -363,7 +362,6 @@ static enum ht_err run_half_step(struct ht_device_stepper *t,
                                  enum ht_direction direction) {
     const struct ht_known_step *step;
     bool fresh;
-    TRY(ht_stepper_keep_mean(t, from, direction == HT_FORWARDS ? 1 : -1));
     TRY(find_known(t, from, &step, &fresh));
     t->direction = direction;
     if (t->injection != NULL)
@@ -415,15 +413,12 @@ static enum ht_err record(struct ht_device_stepper *t,
 static enum ht_err stepper_repeat(void *self, int64_t steps, int64_t *done) {
     struct ht_device_stepper *t = self;
     const struct ht_schedule *step[2];
-    *done = ht_least(t->after_step != NULL ? 1 : steps,
-                     ht_stepper_mean_rests(t) / 2);
-    if (!repeats(t)) *done = 0;
+    *done = !repeats(t) ? 0 : t->after_step != NULL ? 1 : steps;
     if (*done == 0) return HT_OK;
     TRY(find_step(t, step));
     if (t->sequence == NULL) TRY(record(t, step));
     TRY(ht_sequence_run(t->sequence, *done));
     for (int i = 0; i < 2; i++) ht_schedule_count(step[i], *done, &t->counts);
-    ht_stepper_mean_passed(t, *done);
     t->half_steps += 2 * *done;
     return after_step(t);
 }
@@ -653,8 +648,6 @@ enum ht_err ht_stepper_create_regions(const struct ht_problem *problem,
     t->layers = kernels->layers;
     t->sponge =
         ht_sponge_rate(problem, HT_PRIMARY) > 0 ? kernels->sponge : NULL;
-    t->means =
-        ht_problem_keeps_mean(problem, spec->fp64) ? kernels->means : NULL;
     enum ht_err err = make_parts(t, regions, region);
     if (ht_grid_cut(problem->grid)) {
         err = ht_comm_agree(problem->grid->slab.comm, err);

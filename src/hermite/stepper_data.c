@@ -148,7 +148,6 @@ enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first,
     void *data = NULL;
     TRY(check_own(t, subgrid, first, last));
     ht_halo_overwritten(&t->state, subgrid);
-    t->mean.known = false;
     enum ht_err err = ht_mem_alloc((size_t)(span.rows * span.width), 1, &data);
     for (int f = 0; err == HT_OK && f < t->problem.eq->nfields; f++) {
         if (t->u[subgrid][f] == NULL) continue;

@@ -20,13 +20,6 @@ struct ht_known_step {
 struct ht_task_seconds {
     double step[2], ghosts; /* [enum ht_step_part] */
 };
-/* The line in time on which the mean of a field stays: stepper_means.c. */
-struct ht_kept_mean {
-    bool known;          /* false until the first half step after a change */
-    double start, slope; /* mean at time 0, per half step */
-    int64_t time[2];     /* of the grids, in half steps */
-    int since;           /* half steps since it was looked at */
-};
 enum ht_direction { HT_FORWARDS, HT_BACKWARDS };
 
 struct ht_device_stepper {
@@ -43,9 +36,6 @@ struct ht_device_stepper {
     struct ht_sponge *sponge;                           /* NULL: none */
     struct ht_buffer *jets[2][3]; /* of a sponge: [subgrid][axis], as in
                                      cl/sponge.cl; NULL: not damped */
-    struct ht_means *means;       /* NULL: no mean is kept */
-    struct ht_mean_form *form;    /* its weights */
-    struct ht_kept_mean mean;
     int sets; /* sets of kernels, each once; the first also fills
                  ghosts, packs and reduces */
     struct ht_kernels *set;
@@ -117,15 +107,6 @@ void ht_stepper_free_sponge(struct ht_device_stepper *t);
 HT_CHECKED enum ht_err ht_stepper_damp(struct ht_device_stepper *t,
                                        const struct ht_task *task);
 
-/* ---- stepper_means.c ---- */
-/* Keeps the mean of a field, where it does: before a half step forwards (step
- * 1) or back (-1). */
-HT_CHECKED enum ht_err ht_stepper_keep_mean(struct ht_device_stepper *t,
-                                            enum ht_subgrid from, int step);
-/* Half steps forwards that it leaves as they are from now on. */
-int64_t ht_stepper_mean_rests(const struct ht_device_stepper *t);
-/* So many time steps were taken without ht_stepper_keep_mean. */
-void ht_stepper_mean_passed(struct ht_device_stepper *t, int64_t steps);
 /* stepper.c: waits for the messages of an exchange in progress. */
 HT_CHECKED enum ht_err
 ht_stepper_complete_exchange(struct ht_device_stepper *t);
@@ -138,10 +119,5 @@ HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t,
                                              const struct ht_spec *spec);
 HT_CHECKED enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
                                               enum ht_subgrid subgrid);
-
-/* ---- stepper_means.c ---- */
-/* Whether a stepper corrects the mean: in single precision, where rounding
- * alone changes it. Its half steps must be the same on both grids. */
-bool ht_problem_keeps_mean(const struct ht_problem *problem, bool fp64);
 
 #endif

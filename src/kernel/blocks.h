@@ -36,11 +36,6 @@ void ht_blocks_destroy(struct ht_blocks *blocks); /* NULL allowed */
  * that their errors cancel for resolved waves. */
 HT_CHECKED enum ht_err ht_blocks_round(const struct ht_spec *spec,
                                        struct ht_blocks *blocks);
-/* Sums over all nodes where nodes have no walls: out[i * coefs + j] is what the
- * sum of coefficient j of a field over the sources adds to that of coefficient
- * i of the same field over the targets, for even indices of i and j; 0 else. */
-HT_CHECKED enum ht_err ht_blocks_sums(const struct ht_spec *spec, int field,
-                                      double *out);
 /* A number rounded to the 11 bits that tensor cores read of single precision;
  * of entries of ht_blocks_round the rest has as many. */
 double ht_first_half(double value);

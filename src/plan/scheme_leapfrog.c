@@ -37,9 +37,9 @@ static int least_stages(const struct ht_equations *eq, int order, double cfl) {
 }
 
 /* Wide brackets: nothing is damped, and the accumulated errors are erratic.
- * `wave`: in double precision its mean moves, too (stepper_means.c). In single
- * precision variants with operators are near the likely value, those that
- * compute stages at the upper end (docs/method.md, section 13). */
+ * `wave`: its mean moves, too (expect.c). In single precision variants
+ * with operators are near the likely value, those that compute stages at the
+ * upper end (docs/method.md, section 13). */
 static const struct ht_rounding *rounding(const struct ht_equations *eq) {
     static const struct ht_rounding even = {
         .power = 0.6,

@@ -42,7 +42,6 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
     ht_injector_destroy(kernels->injector);
     destroy_layers(kernels->layers);
     ht_sponge_destroy(kernels->sponge);
-    ht_means_destroy(kernels->means);
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         ht_ghosts_destroy(kernels->ghosts[subgrid]);
         ht_packer_destroy(kernels->packer[subgrid]);
@@ -74,7 +73,6 @@ void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
     seconds[0] += ht_injector_seconds(kernels->injector);
     add_layers(kernels->layers, seconds);
     seconds[0] += ht_sponge_seconds(kernels->sponge);
-    seconds[0] += ht_means_seconds(kernels->means);
 }
 
 double ht_kernels_seconds(struct ht_kernels *kernels) {

@@ -1,7 +1,7 @@
 /* Time steps by a recorded sequence of launches against the same steps launched
  * one by one: the state is the same bit by bit, whatever the lengths of the
  * batches, with new data and single half steps between them, and the tasks are
- * counted alike. Walls (ghosts), the kept mean, arrays that change names, what
+ * counted alike. Walls (ghosts), arrays that change names, what
  * layers remember, boxes of layers and regions, which run side by side,
  * sponges; what cannot be recorded falls back.
  *

@@ -183,9 +183,6 @@ static void texts_small(struct texts *t, bool fp64, int block) {
     texts_give(t, ht_sponge_text(fp64, block, 3, 9, 128, &text), &text,
                "sponge_%d_%d", fp64, block);
     texts_give(t, ht_rows_text(&rows, &text), &text, "rows_%d_%d", fp64, block);
-    if (!fp64)
-        texts_give(t, ht_means_text(false, block, block == 1, 128, &text),
-                   &text, "means_%d", block);
     if (block > 1) return;
     texts_give(t, ht_fd_injector_text(fp64, 128, &text), &text, "fd_inject_%d",
                fp64);

@@ -199,25 +199,6 @@ static void judge(const struct scene *scene, struct trial *t) {
     TEST_BELOW(numbers[1], trial_measure_bound(t), "%s: measures", t->name);
 }
 
-/* So many half steps of `wave` by leapfrog that its mean is corrected several
- * times (src/hermite/stepper_means.c), with a rigid wall or without, while an
- * exchange is under way. */
-static void judge_mean(const struct scene *scene, bool walls) {
-    static const int sides[2][3][2] = {{{0, 0}, {0, 0}, {0, 0}},
-                                       {{1, 1}, {0, 0}, {1, 1}}};
-    const int ranks = ht_comm_size(scene->comm);
-    struct trial t = {.variant = ht_variant_find("propagator", NULL, false),
-                      .eq = ht_equations_make(ht_system_find("wave"), 3),
-                      .half_steps = 150};
-    t.tuning = (struct ht_tuning){.variant = t.variant, .block = 1};
-    trial_cut(&t, scene, 1, sides[walls], 3 * ranks + 2, 1);
-    trial_problem(&t, 6, true, -1);
-    t.problem.halo.depth = trial_depth(scene, &t, 3);
-    snprintf(t.name, sizeof t.name, "%d ranks, mean of leapfrog, %s", ranks,
-             walls ? "rigid walls" : "periodic");
-    if (scene_wants(scene, t.name)) judge(scene, &t);
-}
-
 /* Of the numbers of ranks that a case meets on a CPU. */
 static bool has_turn(const struct scene *scene) {
     int ranks = ht_comm_size(scene->comm), n = scene->number;
@@ -302,7 +283,6 @@ int main(int argc, char **argv) {
         test_optimise(true);
         run_variants(&scene, false);
         for (int i = 0; i < 2; i++) judge_laws(&scene, i > 0);
-        judge_mean(&scene, ht_comm_size(scene.comm) % 2);
         test_optimise(false);
         run_variants(&scene, true);
     }
