@@ -370,26 +370,88 @@ static int count_lines(const char *path, const char *begin) {
     "initial.type=gaussian initial.centre=[4.3] initial.width=1.2 "   \
     "output.every=0.0 output.pictures=false "
 
-static void test_growth(const char *directory) {
+/* Runs with what is said in a file of the directory; times: lines that begin
+ * so.
+ */
+static void run_aloud(const char *directory, const char *options,
+                      const struct ht_observer *first, const char *begin,
+                      struct trial *t, int *times) {
     char *path = scratch_path(directory, "messages");
-    struct trial t;
     fflush(stderr);
     int saved = dup(2), file = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
     dup2(file, 2);
-    run_trial(directory, LAYERS "time.end=400.0", NULL, &t);
+    run_trial(directory, options, first, t);
     dup2(saved, 2);
     close(file);
     close(saved);
+    *times = count_lines(path, begin);
+    free(path);
+}
+
+static void test_growth(const char *directory) {
+    struct trial t;
+    int warnings;
+    run_aloud(directory, LAYERS "time.end=400.0", NULL,
+              "warning: the energy has risen", &t, &warnings);
     TEST_CHECK(t.err == HT_ERR_NOT_FINITE && t.run.steps < t.plan->steps &&
                    strstr(ht_err_message(), "the energy has grown") != NULL,
                "energy that grows ends the run after %lld of %lld steps: %s",
                (long long)t.run.steps, (long long)t.plan->steps,
                ht_err_message());
-    int warnings = count_lines(path, "warning: the energy has risen");
     TEST_CHECK(t.energies.watch.grows && warnings == 1,
                "%d warning of the first rise", warnings);
-    free(path);
     close_trial(&t);
+}
+
+/* ---- energy that is conserved ---- */
+
+static int64_t halfway(void *context, const struct ht_run *run, int64_t from) {
+    (void)context;
+    return from <= run->plan->steps / 2 ? run->plan->steps / 2
+                                        : run->plan->steps;
+}
+
+/* Multiplies u of both grids by *context. */
+static enum ht_err spoil(void *context, const struct ht_view *view) {
+    const struct ht_stepper *s = &view->run->stepper;
+    const struct ht_plan *plan = view->run->plan;
+    const double factor = *(const double *)context;
+    const int coefs = ht_grid_coefs(&plan->grid);
+    for (int i = 0; i < 2 && !view->last; i++) {
+        const enum ht_subgrid subgrid = i ? HT_DUAL : HT_PRIMARY;
+        const int64_t planes = ht_grid_planes(&plan->grid, subgrid);
+        const int64_t count = ht_grid_total(&plan->grid, subgrid) * coefs;
+        double *u = NULL;
+        TRY(HT_ALLOC(u, count * plan->eq.nfields));
+        enum ht_err err = s->ops->get(s->self, subgrid, 0, coefs, 0, planes, u);
+        for (int64_t n = 0; n < count; n++) u[n] *= factor;
+        if (err == HT_OK) err = s->ops->put(s->self, subgrid, 0, planes, u);
+        free(u);
+        TRY(err);
+    }
+    return HT_OK;
+}
+
+static void test_changed(const char *directory) {
+    for (int i = 0; i < 2; i++) {
+        double factor = i ? 1.02 : 1;
+        const struct ht_observer o = {.name = "spoil",
+                                      .context = &factor,
+                                      .next = halfway,
+                                      .look = spoil};
+        struct trial t;
+        int warnings;
+        run_aloud(directory,
+                  "system=wave grid.cells=[8] grid.order=3 time.end=2.3 "
+                  "time.scheme=leapfrog initial.type=plane "
+                  "output.pictures=false device.precision=double",
+                  &o, "warning: the energy, which leapfrog conserves, has", &t,
+                  &warnings);
+        TEST_CHECK(t.err == HT_OK && warnings == i,
+                   "amplitudes times %g amid a run: %d warning of the energy",
+                   factor, warnings);
+        close_trial(&t);
+    }
 }
 
 int main(void) {
@@ -408,6 +470,7 @@ int main(void) {
     test_failure(directory);
     test_lost_picture(directory);
     test_growth(directory);
+    test_changed(directory);
     scratch_remove(directory);
     return test_end("observers");
 }
