@@ -25,12 +25,21 @@ struct ht_fd_weights ht_fd_weights(int order);
  * theta radians per point: near theta^2 and theta. */
 double ht_fd_second_symbol(const struct ht_fd_weights *w, double theta);
 double ht_fd_first_symbol(const struct ht_fd_weights *w, double theta);
+/* Of the operator: the second, or, where the density varies, the first one
+ * squared. */
+double ht_fd_symbol(const struct ht_fd_weights *w, bool density, double theta);
 
 /* The scheme for u_tt = c^2 laplacian u with second derivatives, with `terms`
  * (1 or 2) terms of the series in time, order 2 or 4, nu = c dt/h:
  *     u(t+dt) = 2 u - u(t-dt) + nu^2 L u [+ nu^4/12 L^2 u].
  * Largest stable nu in dims dimensions (von Neumann): */
-double ht_fd_stable(const struct ht_fd_weights *w, int terms, int dims);
+double ht_fd_stable(const struct ht_fd_weights *w, bool density, int terms,
+                    int dims);
+/* The angle omega dt by which a step turns a wave, x = nu^2 times the symbol;
+ * Inf: it is not carried. */
+double ht_fd_turn(int terms, double x);
+/* The relative error of a wave whose phase is off by so much. */
+double ht_fd_phase_error(double phase);
 /* Relative error of a plane wave along direction k (any length) after so many
  * wavelengths, exactly: the scheme changes its frequency only. points: per
  * wavelength; Inf: the wave is not carried. */

@@ -402,10 +402,8 @@ static double symbol(const struct ht_fd_incidence *in,
     double sum = 0;
     for (int axis = 0; axis < s->grid->dims; axis++) {
         const double theta = fabs(k * s->direction[axis] * s->grid->h[axis]);
-        const double first = ht_fd_first_symbol(&in->weights, theta);
-        sum += s->rate[axis] * (problem->fd.density
-                                    ? first * first
-                                    : ht_fd_second_symbol(&in->weights, theta));
+        sum += s->rate[axis] *
+               ht_fd_symbol(&in->weights, problem->fd.density, theta);
     }
     return problem->dt * problem->dt * sum;
 }

@@ -486,10 +486,8 @@ static enum ht_err fill(const void *medium, int what, int64_t first,
 /* omega^2 at rate 1. */
 static double symbol_of(const struct ht_plan *plan) {
     const struct ht_fd_weights w = ht_fd_weights(plan->problem.fd.order);
-    const double pi = acos(-1.0), first = ht_fd_first_symbol(&w, pi);
-    return plan->grid.dims * (plan->problem.fd.density
-                                  ? first * first
-                                  : ht_fd_second_symbol(&w, pi));
+    return plan->grid.dims *
+           ht_fd_symbol(&w, plan->problem.fd.density, acos(-1.0));
 }
 
 /* omega^2 <= rate^2 symbol_of: where the spacing is the same along all axes and
@@ -523,7 +521,8 @@ enum ht_err ht_fd_plan_medium(struct ht_plan *plan) {
 }
 
 double ht_fd_plan_cfl(const struct ht_plan *plan, int stages) {
-    return sqrt((stages > 1 ? 12 : 4) / symbol_of(plan));
+    const struct ht_fd_weights w = ht_fd_weights(plan->problem.fd.order);
+    return ht_fd_stable(&w, plan->problem.fd.density, stages, plan->grid.dims);
 }
 
 enum ht_err ht_fd_check_order(const struct ht_plan *plan) {
@@ -674,16 +673,13 @@ static double shift_of(const struct ht_plan *plan,
     double x = 0, square = 0;
     for (int j = 0; j < plan->grid.dims; j++) {
         const double h = plan->grid.h[j], theta = k[j] * h;
-        const double first = ht_fd_first_symbol(w, theta);
         const double nu = speed * plan->problem.dt / h;
-        x += nu * nu *
-             (plan->problem.fd.density ? first * first
-                                       : ht_fd_second_symbol(w, theta));
+        x += nu * nu * ht_fd_symbol(w, plan->problem.fd.density, theta);
         square += k[j] * k[j];
     }
-    const double sine = x / 4 - (plan->problem.stages > 1 ? x * x / 48 : 0);
-    if (!(sine >= 0 && sine <= 1)) return INFINITY;
-    return 2 * asin(sqrt(sine)) / (speed * sqrt(square) * plan->problem.dt) - 1;
+    return ht_fd_turn(plan->problem.stages, x) /
+               (speed * sqrt(square) * plan->problem.dt) -
+           1;
 }
 
 /* The largest magnitude over directions with the same wavelength. */
@@ -703,7 +699,7 @@ static double worst_shift(const struct ht_plan *plan,
 
 double ht_fd_wave_error(const struct ht_plan *plan, const double k[3]) {
     const struct ht_fd_weights w = ht_fd_weights(plan->order);
-    const double pi = acos(-1.0), least = plan->medium->speed_min;
+    const double least = plan->medium->speed_min;
     const double length = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
     double fastest = least, shift = 0;
     for (int j = 0; j < plan->grid.dims; j++)
@@ -716,7 +712,7 @@ double ht_fd_wave_error(const struct ht_plan *plan, const double k[3]) {
     }
     const double phase =
         shift * least * length * plan->problem.dt * (double)plan->steps;
-    return phase >= pi ? 2 : 2 * sin(phase / 2);
+    return ht_fd_phase_error(phase);
 }
 
 /* A model of measurements: after 10^4 steps in uniform and in rough media of

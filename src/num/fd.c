@@ -49,11 +49,25 @@ double ht_fd_first_symbol(const struct ht_fd_weights *w, double theta) {
     return sum;
 }
 
-/* cos(omega dt) = 1 - x/2 [+ x^2/24], x = nu^2 times the symbol: in [-1, 1]
- * up to x = 4 [12]. Half the angle is found from its sine: a cosine near 1
- * would lose the phase. */
-double ht_fd_stable(const struct ht_fd_weights *w, int terms, int dims) {
-    return sqrt((terms == 2 ? 12 : 4) / (dims * ht_fd_second_symbol(w, pi)));
+double ht_fd_symbol(const struct ht_fd_weights *w, bool density, double theta) {
+    const double first = ht_fd_first_symbol(w, theta);
+    return density ? first * first : ht_fd_second_symbol(w, theta);
+}
+
+/* cos(omega dt) = 1 - x/2 [+ x^2/24]: in [-1, 1] up to x = 4 [12]. Half the
+ * angle is found from its sine: a cosine near 1 would lose the phase. */
+double ht_fd_turn(int terms, double x) {
+    const double square = x / 4 - (terms > 1 ? x * x / 48 : 0);
+    return square >= 0 && square <= 1 ? 2 * asin(sqrt(square)) : INFINITY;
+}
+
+double ht_fd_phase_error(double phase) {
+    return fabs(phase) >= pi ? 2 : 2 * fabs(sin(phase / 2));
+}
+
+double ht_fd_stable(const struct ht_fd_weights *w, bool density, int terms,
+                    int dims) {
+    return sqrt((terms > 1 ? 12 : 4) / (dims * ht_fd_symbol(w, density, pi)));
 }
 
 double ht_fd_error(const struct ht_fd_weights *w, int terms, const double k[3],
@@ -62,9 +76,7 @@ double ht_fd_error(const struct ht_fd_weights *w, int terms, const double k[3],
     double theta = 2 * pi / points, x = 0;
     for (int j = 0; j < 3; j++)
         x += nu * nu * ht_fd_second_symbol(w, theta * k[j] / length);
-    double square = x / 4 - (terms == 2 ? x * x / 48 : 0);
-    if (!(square >= 0 && square <= 1)) return INFINITY;
-    double shift = 2 * asin(sqrt(square)) / (theta * nu) - 1;
-    double phase = 2 * pi * wavelengths * shift;
-    return fabs(phase) >= pi ? 2 : 2 * fabs(sin(phase / 2));
+    double shift = ht_fd_turn(terms, x) / (theta * nu) - 1;
+    return isinf(shift) ? INFINITY
+                        : ht_fd_phase_error(2 * pi * wavelengths * shift);
 }

@@ -126,10 +126,8 @@ static void fill_symbols(const struct ht_carrier *c,
         out->theta[s] = 2 * acos(-1.0) / (cells * (s ? c->contrast : 1));
         for (int axes = 1; axes <= c->eq->dims; axes++) {
             const double theta = out->theta[s] / sqrt(axes);
-            const double first = ht_fd_first_symbol(w, theta);
             out->square[s][axes - 1] =
-                axes *
-                (c->density ? first * first : ht_fd_second_symbol(w, theta));
+                axes * ht_fd_symbol(w, c->density, theta);
         }
     }
 }
@@ -143,22 +141,13 @@ static double fd_error(const struct ht_carrier *c, const struct symbols *s,
         const int speed = i / c->eq->dims, way = i % c->eq->dims;
         const double nu = speed ? cfl : cfl / c->contrast;
         const double x = nu * nu * s->square[speed][way];
-        const double sine = x / 4 - (c->stages > 1 ? x * x / 48 : 0);
-        if (!(sine >= 0 && sine <= 1)) return INFINITY;
-        const double turned = c->undispersed ? sqrt(x) : 2 * asin(sqrt(sine));
-        const double shift = turned / (s->theta[speed] * nu) - 1;
-        const double phase = fabs(2 * pi * wavelengths * shift);
-        worst = fmax(worst, phase >= pi ? 2 : 2 * sin(phase / 2));
+        const double turn = ht_fd_turn(c->stages, x);
+        if (isinf(turn)) return INFINITY;
+        const double shift =
+            (c->undispersed ? sqrt(x) : turn) / (s->theta[speed] * nu) - 1;
+        worst = fmax(worst, ht_fd_phase_error(2 * pi * wavelengths * shift));
     }
     return worst;
-}
-
-static double fd_largest_cfl(const struct ht_carrier *c,
-                             const struct ht_fd_weights *w) {
-    const double pi = acos(-1.0), first = ht_fd_first_symbol(w, pi);
-    return sqrt((c->stages > 1 ? 12 : 4) /
-                (c->eq->dims *
-                 (c->density ? first * first : ht_fd_second_symbol(w, pi))));
 }
 
 /* The longest step of a grid, by 3 %, with which it is cheaper than *best, in
@@ -190,7 +179,8 @@ static void find_fd(const struct ht_carrier *c, double wavelengths,
     enum { GRIDS = 400 };
     const struct ht_fd_weights w = ht_fd_weights(c->order);
     const double coarsest = 2.1, finer = 1.01;
-    const double largest = c->scheme->usual_part * fd_largest_cfl(c, &w);
+    const double largest = c->scheme->usual_part *
+                           ht_fd_stable(&w, c->density, c->stages, c->eq->dims);
     double best = INFINITY;
     for (int i = 0; i < GRIDS; i++) {
         const double cells = coarsest * pow(finer, i);

@@ -26,8 +26,7 @@ static int full_stages(const struct ht_equations *eq, int order) {
 static double largest_cfl(const struct ht_equations *eq, int order,
                           int stages) {
     const struct ht_fd_weights w = ht_fd_weights(order);
-    const double symbol = ht_fd_second_symbol(&w, acos(-1.0));
-    return sqrt((stages > 1 ? 12 : 4) / (eq->dims * symbol));
+    return ht_fd_stable(&w, false, stages, eq->dims);
 }
 
 static int least_stages(const struct ht_equations *eq, int order, double cfl) {

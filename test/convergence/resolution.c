@@ -131,7 +131,8 @@ static void judge_contrast(void) {
     TEST_BELOW(fabs(worst / grid.error - 1), 1e-6,
                "fd, one term, speeds 1 and 3: error %.3g at %.3g cells, off",
                worst, grid.cells);
-    TEST_BELOW(grid.cfl / ht_fd_stable(&w, 1, 1), 1, "its step is stable");
+    TEST_BELOW(grid.cfl / ht_fd_stable(&w, false, 1, 1), 1,
+               "its step is stable");
 }
 
 int main(void) {

@@ -121,7 +121,7 @@ static void test_stability(void) {
     const double k[3] = {1, 1, 1};
     const struct ht_fd_weights w = ht_fd_weights(16);
     for (int terms = 1; terms <= 2; terms++) {
-        double nu = ht_fd_stable(&w, terms, 3), points = 2 / sqrt(3);
+        double nu = ht_fd_stable(&w, false, terms, 3), points = 2 / sqrt(3);
         TEST_CHECK(
             isfinite(ht_fd_error(&w, terms, k, points, 0.999 * nu, 1)) &&
                 !isfinite(ht_fd_error(&w, terms, k, points, 1.001 * nu, 1)),
