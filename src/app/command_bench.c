@@ -1,10 +1,11 @@
-/* htwave bench: measures the device, runs the cases, writes the results. */
+/* htwave bench: measures the device, runs the cases, writes the results. Table
+ * 1 is that of Vargas, Chan, Hagstrom and Warburton (2016), on any device. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench.h"
 #include "commands.h"
-#include "htwave/bench.h"
 #include "htwave/comm.h"
 #include "htwave/stop.h"
 #include "htwave/tuning.h"
@@ -53,26 +54,106 @@ static enum ht_err read_flags(const struct ht_args *args,
     return read_real(args, "--seconds", 0, &bench->seconds);
 }
 
-static enum ht_err find_case(const char *name,
-                             const struct ht_bench_case **out) {
-    struct ht_text names = {0};
-    *out = NULL;
-    REQUIRE(ht_bench_case_gone(name) == NULL, HT_ERR_INPUT,
-            "bench %s is no longer a case: use %s (scripts are installed in "
-            "share/htwave/bench)",
-            name, ht_bench_case_gone(name));
-    for (int i = 0; i < ht_bench_case_count(); i++) {
-        const struct ht_bench_case *c = ht_bench_case_at(i);
-        if (strcmp(c->name, name) == 0) *out = c;
-        ht_text_add(&names, "%s%s", i ? ", " : "", c->name);
+/* ---- cases ---- */
+
+static const char *const cases[][2] = {
+    {"rates", "variants x orders x precisions x systems (the default)"},
+    {"table1", "advection on 150^3 cells, 200 steps, beside the paper's times"},
+};
+enum { CASES = sizeof cases / sizeof cases[0] };
+
+static enum ht_err check_case(const char *name) {
+    static const char *const gone[][2] = {
+        {"absorbing", "python3 bench/absorbing.py"},
+        {"accuracy", "python3 bench/accuracy.py"},
+        {"fd", "bench rates --schemes fd"},
+        {"interpolation", "python3 bench/figures.py interpolation"},
+        {"media", "python3 bench/media.py"},
+        {"q", "python3 bench/figures.py q"},
+        {"roofline", "python3 bench/figures.py roofline"},
+        {"scaling", "python3 bench/scaling.py"},
+        {"stages", "python3 bench/figures.py stages"},
+    };
+    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
+        REQUIRE(strcmp(gone[i][0], name) != 0, HT_ERR_INPUT,
+                "bench %s is no longer a case: use %s (scripts are installed "
+                "in share/htwave/bench)",
+                name, gone[i][1]);
+    for (size_t i = 0; i < CASES; i++)
+        if (strcmp(cases[i][0], name) == 0) return HT_OK;
+    FAIL(HT_ERR_INPUT, "bench %s: no such case; must be among %s, %s", name,
+         cases[0][0], cases[1][0]);
+}
+
+/* ---- table 1 ---- */
+
+enum { TABLE_SIDE = 150, TABLE_STEPS = 200, TABLE_ORDERS = 3 };
+
+static enum ht_err plan_table1(struct ht_bench *bench) {
+    const bool gpu = bench->info->gpu;
+    const struct ht_sweep saved = bench->sweep;
+    const struct ht_bench_row like = {.of = "table1",
+                                      .system = ht_system_find("advection"),
+                                      .kernel = -1,
+                                      .side = gpu ? TABLE_SIDE : 0,
+                                      .steps = gpu ? TABLE_STEPS : 0};
+    if (!gpu)
+        ht_note("table 1 on smaller grids and fewer steps; times are scaled to "
+                "%d^3 cells and %d steps",
+                TABLE_SIDE, TABLE_STEPS);
+    bench->sweep.precisions = "single";
+    bench->sweep.ndims = 1;
+    bench->sweep.dims[0] = 3;
+    enum ht_err err = ht_bench_plan_system(bench, &like, TABLE_ORDERS);
+    bench->sweep = saved;
+    return err;
+}
+
+/* Device seconds of 200 steps on 150^3 cells, measured or scaled. */
+static double table_seconds(const struct ht_bench_row *row) {
+    double scale = pow((double)TABLE_SIDE / (double)row->side, 3);
+    if (row->steps == TABLE_STEPS) return row->total * scale;
+    return 2 * TABLE_STEPS * row->seconds * scale;
+}
+
+static void add_times(const char *name, const double *seconds,
+                      struct ht_text *text) {
+    ht_text_add(text, "%-26s", name);
+    for (int n = 0; n < TABLE_ORDERS; n++)
+        if (isfinite(seconds[n]))
+            ht_text_add(text, " %8.3g", seconds[n]);
+        else
+            ht_text_add(text, " %8s", "-");
+    ht_text_add(text, "\n");
+}
+
+static enum ht_err print_table1(struct ht_bench *bench, int first, int last) {
+    struct ht_text text = {0};
+    ht_text_add(&text,
+                "advection, 150^3 cells, 200 steps, single precision: "
+                "seconds\n%-26s %8s %8s %8s\n",
+                "", "N = 1", "N = 2", "N = 3");
+    for (int v = 0; v < ht_variant_count(); v++) {
+        double seconds[TABLE_ORDERS] = {NAN, NAN, NAN};
+        bool any = false;
+        for (int i = first; i < last; i++) {
+            const struct ht_bench_row *row = &bench->row[i];
+            if (!row->done || row->tuning.variant != ht_variant_at(v) ||
+                row->order > TABLE_ORDERS)
+                continue;
+            seconds[row->order - 1] = table_seconds(row);
+            any = true;
+        }
+        if (any) add_times(ht_variant_at(v)->name, seconds, &text);
     }
-    enum ht_err err = ht_text_status(&names);
-    if (err == HT_OK && *out == NULL)
-        ht_err_set(HT_ERR_INPUT, "bench %s: no such case; must be among %s",
-                   name, names.data);
-    ht_text_free(&names);
-    TRY(err);
-    return *out != NULL ? HT_OK : HT_ERR_INPUT;
+    ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, monolithic", 2.09,
+                13.77, 36.17);
+    ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, two kernels",
+                2.42, 13.77, 37.23);
+    enum ht_err err = HT_OK;
+    if (!bench->csv && !bench->json) err = ht_args_print(&text);
+    ht_text_free(&text);
+    return err;
 }
 
 /* ---- the run ---- */
@@ -97,26 +178,24 @@ static enum ht_err measure_device(struct ht_bench *bench) {
     return HT_OK;
 }
 
-static enum ht_err run_case(struct ht_bench *bench,
-                            const struct ht_bench_case *c,
+static enum ht_err run_case(struct ht_bench *bench, const char *name,
                             const struct ht_args *args) {
-    int first = bench->count;
+    const int first = bench->count, most = bench->info->gpu ? 5 : 3;
+    const bool table1 = strcmp(name, "table1") == 0;
     if (ht_args_value(args, "--seconds") == NULL)
         bench->seconds = bench->info->gpu ? 600 : 60;
-    TRY(c->plan(bench, c));
+    TRY(table1 ? plan_table1(bench) : ht_bench_plan_sweep(bench, name, most));
     TRY(ht_bench_measure(bench, first, bench->count));
-    return c->finish != NULL ? c->finish(bench, first, bench->count) : HT_OK;
+    return table1 ? print_table1(bench, first, bench->count) : HT_OK;
 }
 
 static enum ht_err run_cases(struct ht_bench *bench,
                              const struct ht_args *args) {
-    const struct ht_bench_case *c = NULL;
     TRY(ht_file_make_directory(bench->directory));
     TRY(measure_device(bench));
-    for (int i = 0; i < args->count || i == 0; i++) {
-        TRY(find_case(args->count > 0 ? args->operand[i] : "rates", &c));
-        TRY(run_case(bench, c, args));
-    }
+    for (int i = 0; i < args->count || i == 0; i++)
+        TRY(run_case(bench, args->count > 0 ? args->operand[i] : "rates",
+                     args));
     REQUIRE(bench->count > 0, HT_ERR_INPUT,
             "bench: the flags exclude all rows");
     TRY(ht_bench_write(bench));
@@ -134,17 +213,15 @@ static enum ht_err run_cases(struct ht_bench *bench,
 
 static enum ht_err list_cases(void) {
     struct ht_text text = {0};
-    for (int i = 0; i < ht_bench_case_count(); i++)
-        ht_text_add(&text, "%-14s %s\n", ht_bench_case_at(i)->name,
-                    ht_bench_case_at(i)->help);
+    for (size_t i = 0; i < CASES; i++)
+        ht_text_add(&text, "%-14s %s\n", cases[i][0], cases[i][1]);
     enum ht_err err = ht_args_print(&text);
     ht_text_free(&text);
     return err;
 }
 
 static enum ht_err run(struct ht_bench *bench, const struct ht_args *args) {
-    const struct ht_bench_case *c = NULL;
-    for (int i = 0; i < args->count; i++) TRY(find_case(args->operand[i], &c));
+    for (int i = 0; i < args->count; i++) TRY(check_case(args->operand[i]));
     REQUIRE(ht_comm_size(args->comm) == 1, HT_ERR_INPUT,
             "bench runs in one process, not on %d ranks: run it without "
             "mpiexec; bench/scaling.py measures several",

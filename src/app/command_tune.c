@@ -8,8 +8,8 @@
 #include "commands.h"
 #include "htwave/json.h"
 #include "htwave/params.h"
-#include "htwave/sweep.h"
 #include "htwave/tuning.h"
+#include "sweep.h"
 
 struct tune {
     const struct ht_args *args;

@@ -12,7 +12,7 @@
 #include "htwave/params.h"
 #include "htwave/ranks.h"
 #include "htwave/stop.h"
-#include "htwave/sweep.h"
+#include "sweep.h"
 
 #define OVERRIDES \
     "key=value replaces a value of FILE; htwave --help-config lists all keys."

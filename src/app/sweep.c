@@ -1,4 +1,4 @@
-#include "htwave/sweep.h"
+#include "sweep.h"
 
 #include <stdlib.h>
 #include <string.h>

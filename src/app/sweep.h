@@ -1,7 +1,7 @@
 /* The combinations that bench and tune loop over, selected by common flags.
  */
-#ifndef HTWAVE_SWEEP_H
-#define HTWAVE_SWEEP_H
+#ifndef HTWAVE_APP_SWEEP_H
+#define HTWAVE_APP_SWEEP_H
 
 #include "htwave/args.h"
 #include "htwave/device.h"

@@ -1,16 +1,14 @@
-/* htwave bench: cases plan rows, the rows are measured one by one, and then
- * each case prints its rows.
- */
-#ifndef HTWAVE_BENCH_H
-#define HTWAVE_BENCH_H
+/* The rows of htwave bench. */
+#ifndef HTWAVE_APP_BENCH_H
+#define HTWAVE_APP_BENCH_H
 
 #include "htwave/json.h"
 #include "htwave/rate.h"
-#include "htwave/sweep.h"
+#include "sweep.h"
 
 /* One measurement: its plan and its results. */
 struct ht_bench_row {
-    const struct ht_bench_case *of;
+    const char *of; /* case */
     const struct ht_system *system;
     const struct ht_scheme *scheme;
     struct ht_tuning tuning;
@@ -54,21 +52,10 @@ struct ht_bench {
     bool wrong;   /* a program disagrees with the reference */
 };
 
-struct ht_bench_case {
-    const char *name, *help;
-    /* Adds rows with ht_bench_plan_system. */
-    enum ht_err (*plan)(struct ht_bench *bench,
-                        const struct ht_bench_case *self);
-    /* Prints its measured rows [first, last). NULL: nothing. */
-    enum ht_err (*finish)(struct ht_bench *bench, int first, int last);
-};
-
-/* ---- bench_rows.c ---- */
 /* Rows of all systems, schemes, dimensions, orders, precisions, layouts and
  * variants of the sweep that apply; default orders 1..most. */
 HT_CHECKED enum ht_err ht_bench_plan_sweep(struct ht_bench *bench,
-                                           const struct ht_bench_case *of,
-                                           int most);
+                                           const char *of, int most);
 /* The same for one system. */
 HT_CHECKED enum ht_err ht_bench_plan_system(struct ht_bench *bench,
                                             const struct ht_bench_row *like,
@@ -76,33 +63,8 @@ HT_CHECKED enum ht_err ht_bench_plan_system(struct ht_bench *bench,
 /* Measures planned rows [first, last), with progress. */
 HT_CHECKED enum ht_err ht_bench_measure(struct ht_bench *bench, int first,
                                         int last);
-double ht_bench_cells(const struct ht_bench_row *row); /* of the grid */
-double ht_bench_rate(const struct ht_bench_row *row);  /* cell half-steps/s */
-/* The largest stable cfl number at the row's stages. */
-double ht_bench_largest_cfl(const struct ht_bench_row *row);
-double ht_bench_gflops(const struct ht_bench_row *row);
-double ht_bench_gbytes(const struct ht_bench_row *row);
-const char *ht_bench_precision(const struct ht_bench_row *row);
-const char *ht_bench_layout(const struct ht_bench_row *row);
-/* Coefficients of all fields per cell. */
-double ht_bench_unknowns(const struct ht_bench_row *row);
-/* "rolled interpolation" and the like, or the variant's name. */
-const char *ht_bench_kernel(const struct ht_bench_row *row);
-
-/* ---- bench_files.c ---- */
 /* Writes bench.csv and bench.json with all rows; csv, json: prints them as
  * well. */
 HT_CHECKED enum ht_err ht_bench_write(const struct ht_bench *bench);
-/* directory/name; free it. */
-HT_CHECKED enum ht_err ht_bench_path(const struct ht_bench *bench,
-                                     const char *name, char **path);
-/* Appends one line of a table of rows; row NULL: the head. */
-void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text);
-
-/* ---- bench_cases.c ---- */
-int ht_bench_case_count(void);
-const struct ht_bench_case *ht_bench_case_at(int index);
-/* What has taken the place of a case that is gone; NULL: it is none. */
-const char *ht_bench_case_gone(const char *name);
 
 #endif
