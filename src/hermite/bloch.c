@@ -235,13 +235,13 @@ static void square(int n, const number *a, number *out) {
 
 /* change becomes d_steps. matrix and power, of n rows, and sum, of 2 n values,
  * are overwritten. */
-static void take_steps(int n, double steps, number *matrix, number *power,
+static void take_steps(int n, int64_t steps, number *matrix, number *power,
                        number *change, number *sum) {
     number *next = sum + n;
     const size_t bytes = (size_t)n * sizeof *sum;
     memset(sum, 0, bytes);
-    for (; steps >= 1; steps = floor(steps / 2)) {
-        if (fmod(steps, 2) == 1) { /* sum: d_m, matrix: T^l, change: d_l */
+    for (; steps > 0; steps /= 2) {
+        if (steps % 2 == 1) { /* sum: d_m, matrix: T^l, change: d_l */
             memcpy(next, change, bytes);
             add_product(n, matrix, sum, next);
             memcpy(sum, next, bytes);
@@ -268,8 +268,8 @@ static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run,
     TRY(HT_ALLOC(room, 2 * n * n + 3 * n));
     number *power = room + n * n, *change = power + n * n, *sum = change + n;
     fill_step(s, theta, room, change, sum, sum + n);
-    take_steps(s->size, run->steps * (s->two_level ? 1 : 2), room, power,
-               change, sum);
+    take_steps(s->size, (int64_t)run->steps * (s->two_level ? 1 : 2), room,
+               power, change, sum);
     for (int f = 0; f < s->problem->eq->nfields; f++) {
         if (!ht_problem_stores(s->problem, HT_PRIMARY, f)) continue;
         out[f] = *change;

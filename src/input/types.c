@@ -366,15 +366,15 @@ static enum ht_err store_groups(const struct target *t) {
 
 _Static_assert(sizeof(enum ht_scheme_name) == sizeof(int),
                "enumerations are as large as int");
-#define ROW(text, of, count, in_c)                            \
-    {                                                         \
-        .words = text, .kind = HT_SCALAR_##of, .most = count, \
-        .size = sizeof(in_c)                                  \
+#define ROW(text, of, count, in_c)                                \
+    {                                                             \
+        .words = (text), .kind = HT_SCALAR_##of, .most = (count), \
+        .size = sizeof(in_c)                                      \
     }
-#define ROW_BY(text, name, add_name)                                 \
-    {                                                                \
-        .words = text, .store = store_##name, .clear = clear_##name, \
-        .add = add_name                                              \
+#define ROW_BY(text, name, add_name)                                   \
+    {                                                                  \
+        .words = (text), .store = store_##name, .clear = clear_##name, \
+        .add = (add_name)                                              \
     }
 
 static const struct type types[] = {

@@ -374,10 +374,10 @@ static enum ht_err point_values(struct mean *mean, const double x[3],
 /* Point i of an axis of the rule: its position in [0, 1] and its weight. */
 static double rule_place(const struct mean *mean, int i, double *weight) {
     const struct rule *rule = mean->rule;
-    const int in_panel = i % rule->points;
+    const int panel = i / rule->points, in_panel = i % rule->points;
     *weight *= rule->weight[in_panel];
     *weight /= mean->panels;
-    return (i / rule->points + rule->place[in_panel]) / mean->panels;
+    return (panel + rule->place[in_panel]) / mean->panels;
 }
 
 /* The rule on a part of a cell; `ends` only until a change of sides. */
