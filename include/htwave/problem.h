@@ -69,8 +69,6 @@ struct ht_problem {
  * if these have the form. Returns the result of `form`. */
 const char *ht_problem_set_scheme(struct ht_problem *problem,
                                   const struct ht_scheme *scheme);
-/* The scheme that was set. */
-const struct ht_scheme *ht_problem_scheme(const struct ht_problem *problem);
 /* Half steps per exchange. */
 int ht_halo_depth(const struct ht_problem *problem);
 /* The window of a grid that a rank's buffers hold. */

@@ -211,7 +211,7 @@ static void add_head(const struct predict *p, struct ht_text *text) {
                 "x %lld x %lld cells; halo of %d %s%s, precision %s\n"
                 "%.4g cell half-steps/s per GPU: %s\n",
                 p->machine.name, p->machine.device.per_node, params->system,
-                ht_problem_scheme(&p->plan->problem)->name,
+                p->plan->problem.scheme->name,
                 differences(p) ? "order" : "N =", p->plan->order,
                 ht_precision_word(params->device.precision),
                 (long long)params->grid.cells[0],

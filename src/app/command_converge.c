@@ -110,7 +110,7 @@ static enum ht_err read_params(const struct ht_args *args,
 
 static double rounding_bound(const struct ht_simulation *sim) {
     bool fp64 = sim->oracle || sim->tuning.fp64;
-    bool twice = ht_problem_scheme(&sim->plan->problem)->two_level;
+    bool twice = sim->plan->problem.scheme->two_level;
     double unit = (fp64 ? DBL_EPSILON : FLT_EPSILON) / 2;
     double n = 2 * (double)sim->plan->steps + 1;
     double lost = pow(4, sim->plan->grid.order) / 16; /* none at order 0 */

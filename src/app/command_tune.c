@@ -82,8 +82,7 @@ static void add_class(const struct ht_problem *p, bool fp64,
     ht_text_add(text, "%s, %d-D, %s%d, %s precision, %s with %d stages, ",
                 p->eq->system->name, p->grid->dims,
                 fd ? "order " : "N = ", fd ? p->fd.order : p->grid->order,
-                fp64 ? "double" : "single", ht_problem_scheme(p)->title,
-                p->stages);
+                fp64 ? "double" : "single", p->scheme->title, p->stages);
     if (fd)
         ht_text_add(text, "density %s", p->fd.density ? "varies" : "uniform");
     else if (p->medium_degree < 0)

@@ -307,7 +307,7 @@ enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
     *out = (struct ht_bloch_wave){{0}, {0}};
     TRY(HT_ALLOC(s, 1));
     s->problem = run->problem;
-    s->two_level = ht_problem_scheme(s->problem)->two_level;
+    s->two_level = s->problem->scheme->two_level;
     const double omega = fill_wave(s, run, k);
     const double angle = omega * run->dt / (s->two_level ? 1 : 2);
     const double end = fmod(omega * run->dt * run->steps, 2 * acos(-1.0));

@@ -127,7 +127,7 @@ static const double left[2][FAMILIES][ROWS][RADII] = {
       {6e-2, 4e-4, 4e-6, 4e-8, 3e-9, 2e-9}}}};
 
 static bool damps(const struct ht_plan *plan) {
-    return ht_problem_scheme(&plan->problem)->dissipates;
+    return plan->problem.scheme->dissipates;
 }
 
 static double source_least_radius(const struct ht_plan *plan) {
@@ -211,7 +211,7 @@ static enum ht_err refuse_radius(const struct ht_plan *plan, int group,
         "must be %g or more with time.scheme = \"%s\" and grid.order = %d, "
         "which damps nothing of what a narrower source has beyond the waves "
         "that the grid carries",
-        least, ht_problem_scheme(&plan->problem)->name, plan->order);
+        least, plan->problem.scheme->name, plan->order);
 }
 
 double ht_source_reach_most(const struct ht_source_form *form) {
@@ -407,7 +407,7 @@ static enum ht_err wave_error(const struct ht_plan *plan,
     struct ht_grid grid = {.dims = 1, .order = plan->order};
     struct ht_problem problem = {
         .eq = &eq, .grid = &grid, .medium_degree = -1, .dt = plan->problem.dt};
-    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    const struct ht_scheme *scheme = plan->problem.scheme;
     for (int k = 0; k < 3; k++) {
         grid.cells[k] = 1;
         grid.h[k] = k == 0 ? ht_source_cell(plan) : 1;
@@ -539,7 +539,7 @@ static enum ht_err check_outside(const struct ht_plan *plan, int i) {
                            "needs finite differences: Hermite methods, here "
                            "%s, have no plane waves from outside; give "
                            "time.scheme = \"fd\"",
-                           ht_problem_scheme(&plan->problem)->name);
+                           plan->problem.scheme->name);
 }
 
 static enum ht_err check_types(const struct ht_plan *plan) {

@@ -178,7 +178,7 @@ static const double *find_factors(struct ht_source_samples *s, int shot,
     const struct ht_shot *of = &s->problem->duhamel->shots->shot[shot];
     if (s->known[shot]) return factor;
     s->known[shot] = true;
-    if (ht_problem_scheme(s->problem)->two_level)
+    if (s->problem->scheme->two_level)
         find_leapfrog(s, of, by, factor);
     else
         find_taylor(s, of, at, by, factor);
@@ -218,7 +218,7 @@ void ht_source_samples_add(struct ht_source_samples *s, double at,
 /* The Taylor scheme's polynomial takes N derivatives beyond the series. */
 static int count_powers(const struct ht_problem *p) {
     int last = 1;
-    if (ht_problem_scheme(p)->two_level) return last + 1;
+    if (p->scheme->two_level) return last + 1;
     for (int64_t i = 0; i < p->duhamel->points; i++) {
         const struct ht_source_vector v =
             ht_source_vector(p, &p->duhamel->point[i]);

@@ -225,7 +225,7 @@ enum ht_err ht_hermite_state_measure(const struct ht_plan *plan,
     if (err == HT_OK)
         err = measure_content(plan, stepper, time, HT_PRIMARY, &list, out);
     /* In a one-level scheme the dual grid is no part of the state. */
-    if (err == HT_OK && ht_problem_scheme(&plan->problem)->two_level)
+    if (err == HT_OK && plan->problem.scheme->two_level)
         err = measure_content(plan, stepper, time, HT_DUAL, &list, out);
     free(list.weights);
     return err;

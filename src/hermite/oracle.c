@@ -362,7 +362,7 @@ static void damp(struct oracle *o, enum ht_subgrid to) {
 static enum ht_err oracle_half_step(void *self, enum ht_subgrid from) {
     const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const struct oracle *o = self;
-    if (ht_problem_scheme(&o->problem)->two_level) damp(self, to);
+    if (o->problem.scheme->two_level) damp(self, to);
     TRY(do_half_step(self, from));
     TRY(add_sources(self, from, false));
     damp(self, to);
@@ -528,7 +528,7 @@ double ht_hermite_oracle_roundings(const struct ht_problem *problem) {
     if (ht_sponge_rate(problem, HT_PRIMARY) > 0)
         series += 2 * dims * (problem->grid->order + 3);
     return dims * (2 * problem->grid->order + 2 + 2) + series +
-           ht_problem_scheme(problem)->two_level;
+           problem->scheme->two_level;
 }
 
 /* Reduces the problem to 3 x 2 x 2 cells. */

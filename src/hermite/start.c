@@ -36,7 +36,7 @@ static int64_t chunk_planes(const struct ht_plan *plan,
 }
 
 static const struct ht_scheme *scheme_of(const struct ht_plan *plan) {
-    return ht_problem_scheme(&plan->problem);
+    return plan->problem.scheme;
 }
 
 /* On a wall one parity of a field's coefficients must vanish. A one-level half

@@ -70,8 +70,7 @@ static double mean_drift(const struct ht_plan *plan) {
 static void expect_rounding(const struct ht_plan *plan, double wavelengths,
                             struct ht_expected *expected) {
     const bool fp64 = ht_in_double(plan->params);
-    const struct ht_rounding *row =
-        ht_problem_scheme(&plan->problem)->rounding(&plan->eq);
+    const struct ht_rounding *row = plan->problem.scheme->rounding(&plan->eq);
     if (row == NULL) {
         ht_fd_expect_rounding(plan, fp64, expected);
         return;
@@ -204,7 +203,7 @@ static enum ht_err expect_single(struct expect *x) {
         varies += k[j] != 0;
     }
     /* the start's own error, by fd; axes that err together */
-    const bool damps = ht_problem_scheme(&plan->problem)->dissipates;
+    const bool damps = plan->problem.scheme->dissipates;
     const double margin = differences(plan) ? 2
                           : varies < 2      ? 1
                           : damps           ? 1.25
@@ -354,7 +353,7 @@ static enum ht_err expect_gaussian(struct expect *x) {
     struct direction direction[DIRECTIONS] = {{{0}, 0}};
     const int dims = x->plan->grid.dims;
     const int count = list_directions(x->plan, direction);
-    const bool dissipates = ht_problem_scheme(&x->plan->problem)->dissipates;
+    const bool dissipates = x->plan->problem.scheme->dissipates;
     int pulses = 0;
     const double width = narrowest_width(x->plan->params, &pulses);
     const double margin = dissipates ? 2 : 4;

@@ -83,12 +83,8 @@ static enum ht_err find_walls(struct ht_plan *plan) {
                            &plan->grid);
 }
 
-static const struct ht_scheme *scheme_of(const struct ht_plan *plan) {
-    return ht_problem_scheme(&plan->problem);
-}
-
 static bool differences(const struct ht_plan *plan) {
-    return scheme_of(plan)->method == HT_FINITE_DIFFERENCES;
+    return plan->problem.scheme->method == HT_FINITE_DIFFERENCES;
 }
 
 int ht_plan_full_order(const struct ht_plan *plan) {
@@ -181,12 +177,13 @@ static int full_stages(const struct ht_plan *plan) {
     if (differences(plan) && plan->problem.layers != NULL &&
         plan->layers.type == HT_ABSORBING_CPML)
         return 1;
-    return scheme_of(plan)->full_stages(&plan->eq, plan->grid.order);
+    return plan->problem.scheme->full_stages(&plan->eq, plan->grid.order);
 }
 
 static double largest_cfl(const struct ht_plan *plan, int stages) {
     if (differences(plan)) return ht_fd_plan_cfl(plan, stages);
-    return scheme_of(plan)->largest_cfl(&plan->eq, plan->grid.order, stages);
+    return plan->problem.scheme->largest_cfl(&plan->eq, plan->grid.order,
+                                             stages);
 }
 
 /* CFL number of a step dt: the largest c dt/h over the axes. */
@@ -222,7 +219,7 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
                (strcmp(given->text, "auto") == 0 && !plan->medium->uniform &&
                 !differences(plan))) {
         plan->problem.stages =
-            scheme_of(plan)->least_stages(&plan->eq, order, cfl);
+            plan->problem.scheme->least_stages(&plan->eq, order, cfl);
     } else {
         plan->problem.stages = full_stages(plan);
     }
@@ -311,7 +308,7 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
     /* The default is the same for every system; full stages may allow less. */
     if (!ht_params_is_set(params, "time.cfl") &&
         (differences(plan) || plan->problem.stages == full_stages(plan)))
-        cfl = fmin(cfl, scheme_of(plan)->usual_part * plan->cfl_limit);
+        cfl = fmin(cfl, plan->problem.scheme->usual_part * plan->cfl_limit);
     if (!ht_params_is_set(params, "time.cfl")) cfl = fmin(cfl, most);
     if (dt > 0) {
         if (dt * per_time > plan->cfl_limit * (1 + rounding))

@@ -184,7 +184,7 @@ static const double most_damping = 3;
 static const double most_sponge = 0.9;
 
 void ht_plan_limit_layers(struct ht_plan *plan) {
-    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    const struct ht_scheme *scheme = plan->problem.scheme;
     const double step = plan->problem.dt / 2;
     const double most = matched(plan) ? most_damping : most_sponge;
     const bool given = ht_params_is_set(plan->params, "absorbing.reflection");
@@ -205,8 +205,7 @@ static enum ht_err check_thickness(const struct ht_plan *plan, int least) {
             return ht_params_error(plan->params, "absorbing.cells",
                                    "thinner layers of time.scheme = \"%s\" "
                                    "than %d cells grow",
-                                   ht_problem_scheme(&plan->problem)->name,
-                                   least);
+                                   plan->problem.scheme->name, least);
     return HT_OK;
 }
 
@@ -247,7 +246,7 @@ static enum ht_err check_hermite(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const enum ht_organisation organisation = params->absorbing.organisation;
     const bool sponge = params->absorbing.type == HT_ABSORBING_SPONGE;
-    if (ht_problem_scheme(&plan->problem)->two_level) TRY(check_leapfrog(plan));
+    if (plan->problem.scheme->two_level) TRY(check_leapfrog(plan));
     if (sponge) TRY(check_thickness(plan, least_sponge));
     if (sponge) return plan_check_sponge(params);
     if (organisation != HT_ORGANISATION_AUTO &&
@@ -383,7 +382,7 @@ enum ht_err ht_plan_make_layers(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     enum ht_absorbing_type type = params->absorbing.type;
     if (!ht_layers_any(&plan->grid)) return HT_OK;
-    if (ht_problem_scheme(&plan->problem)->method != HT_FINITE_DIFFERENCES)
+    if (plan->problem.scheme->method != HT_FINITE_DIFFERENCES)
         return plan_make_hermite_layers(plan);
     TRY(refuse_hermite(params, 1, "time.scheme = \"fd\""));
     if (type == HT_ABSORBING_AUTO) type = HT_ABSORBING_CPML;

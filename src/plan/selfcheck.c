@@ -138,7 +138,7 @@ static enum ht_err compare_half_step(struct trial *t, enum ht_subgrid from,
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     TRY(put_random(t, from));
-    if (ht_problem_scheme(t->problem)->two_level) TRY(put_random(t, to));
+    if (t->problem->scheme->two_level) TRY(put_random(t, to));
     TRY(do_memories(t, true, NULL));
     for (int s = 0; s < 3; s++) {
         TRY(all[s]->ops->half_step(all[s]->self, from));
@@ -186,7 +186,7 @@ enum ht_err ht_selfcheck(const struct ht_problem *problem,
                          struct ht_device *device,
                          const struct ht_kernels *kernels, double *worst) {
     struct ht_part small;
-    ht_problem_scheme(problem)->does->shrink(problem, kernels->variant, &small);
+    problem->scheme->does->shrink(problem, kernels->variant, &small);
     TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
     const bool fd = kernels->fd_layers != NULL;
     const bool layers_too =

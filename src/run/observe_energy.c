@@ -30,7 +30,7 @@ static enum ht_err judge_energy(const struct ht_view *view,
                                 const struct ht_state *state,
                                 struct ht_energies *e) {
     const struct ht_plan *plan = view->run->plan;
-    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    const struct ht_scheme *scheme = plan->problem.scheme;
     bool warned = e->watch.grows;
     if (!plan->eq.system->energy.conserved) return HT_OK;
     TRY(ht_energy_watch(plan, view->time, state, &e->watch));
@@ -82,8 +82,7 @@ static enum ht_err find_energy(const struct ht_view *view,
                                const struct ht_state *state,
                                struct ht_energies *e) {
     const struct ht_run *run = view->run;
-    const struct ht_invariant *invariant =
-        ht_problem_scheme(&run->plan->problem)->invariant;
+    const struct ht_invariant *invariant = run->plan->problem.scheme->invariant;
     const bool dear = invariant != NULL && invariant->physical != NULL;
     /* Of acoustics finite differences conserve the energy of p's rate, and that
      * of p in proportion. */
@@ -159,7 +158,7 @@ static int64_t conserved_next(void *context, const struct ht_run *run,
 static void warn_changed(const struct ht_plan *plan,
                          const struct ht_conserved *c) {
     const double most = fmax(0.01, 2 * plan->expected.high);
-    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    const struct ht_scheme *scheme = plan->problem.scheme;
     const bool physical = scheme->invariant->physical != NULL;
     const double *energy = physical ? c->physical : c->energy;
     const double change = energy[1] / energy[0] - 1;

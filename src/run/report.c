@@ -30,7 +30,7 @@ static bool differences(const struct ht_simulation *sim) {
 
 static void add_scheme(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
-    const char *name = ht_problem_scheme(&plan->problem)->name;
+    const char *name = plan->problem.scheme->name;
     const char *why = plan->chosen_by[0] != '\0' ? plan->chosen_by : NULL;
     if (differences(sim))
         ht_say(f, "  scheme    %s of order %d in space, %d in time%s", name,
@@ -437,7 +437,7 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
 
 static void add_steps(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
-    const char *mark = ht_scheme_mark(ht_problem_scheme(&plan->problem));
+    const char *mark = ht_scheme_mark(plan->problem.scheme);
     const char *terms = !differences(sim)          ? "Taylor stages"
                         : plan->problem.stages > 1 ? "terms in time"
                         : plan->problem.layers == NULL ||
@@ -798,7 +798,7 @@ void ht_report_result(const struct ht_simulation *sim,
     add_energy(sim, result, f);
     ht_fact_said(f, "error_l2_relative", result->error,
                  "  error     %.3e, relative L2 of %s\n", result->error,
-                 ht_problem_scheme(&sim->plan->problem)->two_level
+                 sim->plan->problem.scheme->two_level
                      ? "the fields on the primary grid"
                      : "all fields");
     add_files(sim, output, f);

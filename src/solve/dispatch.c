@@ -9,61 +9,56 @@ enum ht_err ht_kernels_plan(const struct ht_problem *problem,
                             const struct ht_device_info *info,
                             const struct ht_tuning *tuning,
                             struct ht_kernels *out) {
-    return ht_problem_scheme(problem)->does->kernels_plan(problem, info, tuning,
-                                                          out);
+    return problem->scheme->does->kernels_plan(problem, info, tuning, out);
 }
 
 enum ht_err ht_kernels_create(const struct ht_problem *problem,
                               struct ht_device *device,
                               const struct ht_tuning *tuning, const char *cache,
                               struct ht_kernels *out) {
-    return ht_problem_scheme(problem)->does->kernels_create(problem, device,
-                                                            tuning, cache, out);
+    return problem->scheme->does->kernels_create(problem, device, tuning, cache,
+                                                 out);
 }
 
 enum ht_err ht_stepper_create(const struct ht_problem *problem,
                               struct ht_device *device,
                               const struct ht_kernels *kernels,
                               struct ht_stepper *out) {
-    return ht_problem_scheme(problem)->does->stepper_create(problem, device,
-                                                            kernels, out);
+    return problem->scheme->does->stepper_create(problem, device, kernels, out);
 }
 
 struct ht_budget ht_stepper_budget(const struct ht_problem *problem,
                                    const struct ht_tuning *tuning,
                                    const struct ht_device_info *info) {
-    return ht_problem_scheme(problem)->does->stepper_budget(problem, tuning,
-                                                            info);
+    return problem->scheme->does->stepper_budget(problem, tuning, info);
 }
 
 enum ht_err ht_oracle_create(const struct ht_problem *problem,
                              struct ht_stepper *out) {
-    return ht_problem_scheme(problem)->does->oracle_create(problem, out);
+    return problem->scheme->does->oracle_create(problem, out);
 }
 
 double ht_oracle_roundings(const struct ht_problem *problem) {
-    return ht_problem_scheme(problem)->does->oracle_roundings(problem);
+    return problem->scheme->does->oracle_roundings(problem);
 }
 
 enum ht_err ht_start(const struct ht_plan *plan, struct ht_device *device,
                      const struct ht_tuning *tuning, const char *cache,
                      const struct ht_stepper *stepper) {
-    return ht_problem_scheme(&plan->problem)
-        ->does->start(plan, device, tuning, cache, stepper);
+    return plan->problem.scheme->does->start(plan, device, tuning, cache,
+                                             stepper);
 }
 
 int64_t ht_start_bytes(const struct ht_plan *plan,
                        const struct ht_tuning *tuning,
                        const struct ht_device_info *info) {
-    return ht_problem_scheme(&plan->problem)
-        ->does->start_bytes(plan, tuning, info);
+    return plan->problem.scheme->does->start_bytes(plan, tuning, info);
 }
 
 enum ht_err ht_state_measure(const struct ht_plan *plan,
                              const struct ht_stepper *stepper, double time,
                              struct ht_state *out) {
-    return ht_problem_scheme(&plan->problem)
-        ->does->state_measure(plan, stepper, time, out);
+    return plan->problem.scheme->does->state_measure(plan, stepper, time, out);
 }
 
 enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64,
@@ -71,18 +66,18 @@ enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64,
     *out = (struct ht_shot_bytes){0, 0};
     if (plan->problem.shots == NULL || !(plan->problem.dt > 0))
         return HT_OK; /* no steps */
-    return ht_problem_scheme(&plan->problem)->does->shot_bytes(plan, fp64, out);
+    return plan->problem.scheme->does->shot_bytes(plan, fp64, out);
 }
 
 bool ht_conserves_energy(const struct ht_plan *plan) {
-    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    const struct ht_scheme *scheme = plan->problem.scheme;
     return scheme->invariant != NULL && scheme->invariant->known(plan);
 }
 
 enum ht_err ht_conserved_energy(const struct ht_plan *plan,
                                 const struct ht_stepper *stepper,
                                 double *energy) {
-    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    const struct ht_scheme *scheme = plan->problem.scheme;
     *energy = 0;
     REQUIRE(scheme->invariant != NULL, HT_ERR_INTERNAL,
             "%s has no conserved energy", scheme->name);
@@ -95,7 +90,7 @@ enum ht_err ht_conserved_energy(const struct ht_plan *plan,
 enum ht_err ht_physical_energy(const struct ht_plan *plan,
                                const struct ht_stepper *stepper,
                                const struct ht_state *state, double *energy) {
-    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    const struct ht_scheme *scheme = plan->problem.scheme;
     const bool fd = scheme->method == HT_FINITE_DIFFERENCES;
     *energy = NAN;
     if (!plan->eq.system->energy.conserved) return HT_OK;

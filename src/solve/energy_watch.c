@@ -96,8 +96,7 @@ static bool resolved(const struct ht_plan *plan, const struct ht_state *state) {
  * for the second-order equation. */
 static double most_growth(const struct ht_plan *plan,
                           const struct ht_energy_watch *watch) {
-    const double doubled = 2,
-                 given = ht_problem_scheme(&plan->problem)->most_growth;
+    const double doubled = 2, given = plan->problem.scheme->most_growth;
     if (plan->problem.layers != NULL &&
         (plan->problem.fd.order > 0 || ht_equations_first_order(&plan->eq)))
         return fmax(given, doubled);
@@ -184,7 +183,7 @@ static enum ht_err find_given(const struct ht_plan *plan,
 static enum ht_err watch_brought(const struct ht_plan *plan, double time,
                                  const struct ht_state *state,
                                  struct ht_energy_watch *watch) {
-    const bool two_level = ht_problem_scheme(&plan->problem)->two_level;
+    const bool two_level = plan->problem.scheme->two_level;
     const double now = of_rate(plan) ? state->held
                        : two_level   ? state->content
                                      : fmin(state->energy, state->content);
@@ -264,7 +263,7 @@ static enum ht_err watch_layers(const struct ht_plan *plan, double time,
 static enum ht_err watch_growth(const struct ht_plan *plan, double time,
                                 const struct ht_state *state,
                                 struct ht_energy_watch *watch) {
-    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    const struct ht_scheme *scheme = plan->problem.scheme;
     bool loses = scheme->dissipates, begins = !(watch->first_content > 0);
     watch->rough = watch->rough || !resolved(plan, state);
     if (begins) watch->began_rough = watch->rough;

@@ -40,7 +40,7 @@ double ht_message_values(const struct ht_problem *p, enum ht_subgrid of) {
  * the slab below receives from above. */
 struct ht_exchange ht_exchange_count(const struct ht_problem *p, bool fp64,
                                      enum ht_subgrid from) {
-    const bool two_level = ht_problem_scheme(p)->two_level;
+    const bool two_level = p->scheme->two_level;
     struct ht_exchange sent = {{0, 0}};
     for (int side = 0; side < 2; side++)
         for (int of = 0; of < 2; of++)

@@ -20,10 +20,6 @@ const char *ht_problem_set_scheme(struct ht_problem *problem,
     return NULL;
 }
 
-const struct ht_scheme *ht_problem_scheme(const struct ht_problem *problem) {
-    return problem->scheme;
-}
-
 bool ht_problem_stores(const struct ht_problem *problem,
                        enum ht_subgrid subgrid, int field) {
     unsigned stored = problem->stored[subgrid];

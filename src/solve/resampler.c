@@ -30,7 +30,7 @@ static bool between_steps(const struct ht_receivers *receivers) {
 
 struct ht_resampling ht_resampling_of(const struct ht_plan *plan) {
     const struct ht_problem *problem = &plan->problem;
-    const struct ht_scheme *scheme = ht_problem_scheme(problem);
+    const struct ht_scheme *scheme = problem->scheme;
     struct ht_resampling out = {.levels = 1, .per_step = 1, .derivatives = 1};
     out.whole = problem->fd.undispersed;
     if (out.whole || !between_steps(plan->receivers)) return out;

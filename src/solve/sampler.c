@@ -36,8 +36,7 @@ void ht_sampler_destroy(struct ht_sampler *s) {
 static enum ht_err make(const struct ht_plan *plan,
                         const struct ht_stepper *stepper, const char *cache,
                         struct ht_sampler *s) {
-    TRY(ht_problem_scheme(&plan->problem)
-            ->does->sampler_make(plan, stepper, cache, s));
+    TRY(plan->problem.scheme->does->sampler_make(plan, stepper, cache, s));
     return HT_ALLOC(s->sums, s->period * s->parts);
 }
 
@@ -72,7 +71,7 @@ double ht_sampler_seconds(const struct ht_sampler *s) {
 
 int64_t ht_sampler_bytes(const struct ht_plan *plan, bool fp64) {
     if (plan->receivers == NULL) return 0;
-    return ht_problem_scheme(&plan->problem)->does->sampler_bytes(plan, fp64);
+    return plan->problem.scheme->does->sampler_bytes(plan, fp64);
 }
 
 /* Ranks add zeros for planes of others, which is exact. */

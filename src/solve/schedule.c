@@ -30,8 +30,7 @@ void ht_partition_slab(const struct ht_problem *problem,
     *out = (struct ht_partition){.cut = ht_grid_cut(problem->grid),
                                  .depth = ht_halo_depth(problem),
                                  .sources = problem->duhamel != NULL,
-                                 .two_level =
-                                     ht_problem_scheme(problem)->two_level};
+                                 .two_level = problem->scheme->two_level};
     for (int i = 0; i < 2; i++) {
         out->window[i] = ht_problem_window(problem, i ? HT_DUAL : HT_PRIMARY);
         out->neighbour[i] = ht_grid_neighbour(problem->grid, i) >= 0;

@@ -13,7 +13,7 @@ static void load_grids(const struct ht_problem *p, const struct ht_spec *spec,
     const int depth = out->depth;
     double most = 0;
     out->thinnest = (depth + 1) / 2;
-    out->two_level = ht_problem_scheme(p)->two_level;
+    out->two_level = p->scheme->two_level;
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         enum ht_subgrid which = (enum ht_subgrid)subgrid;
         double values = (double)padded_coefs * ht_message_values(p, which) +

@@ -87,7 +87,7 @@ static enum ht_err fill(const struct ht_problem *p, enum ht_subgrid subgrid,
 enum ht_err ht_test_problem_fill(const struct ht_part *test,
                                  const struct ht_stepper *stepper) {
     TRY(fill(&test->problem, HT_PRIMARY, stepper));
-    if (!ht_problem_scheme(&test->problem)->two_level) return HT_OK;
+    if (!test->problem.scheme->two_level) return HT_OK;
     return fill(&test->problem, HT_DUAL, stepper);
 }
 

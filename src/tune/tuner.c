@@ -28,7 +28,7 @@ void ht_tune_class(const struct ht_problem *p, bool fp64,
     snprintf(name, HT_TUNE_CLASS,
              "%s %s %dd order=%d %s stages=%d medium=%d,%x stored=%x,%x "
              "%s variant=%s block=%d",
-             p->eq->system->name, ht_problem_scheme(p)->name, p->grid->dims,
+             p->eq->system->name, p->scheme->name, p->grid->dims,
              is_fd(p) ? p->fd.order : p->grid->order,
              fp64 ? "double" : "single", p->stages,
              is_fd(p) ? p->fd.density : p->medium_degree,

@@ -125,7 +125,7 @@ static enum ht_err there_and_back(const struct trial *t,
     TEST_CHECK(change > 0.5, "%s: %d steps change values by up to %.2g",
                t->name, STEPS, change);
     for (int n = 0; n < STEPS; n++)
-        TRY(ht_stepper_step_back(s, ht_problem_scheme(&t->problem)));
+        TRY(ht_stepper_step_back(s, t->problem.scheme));
     TRY(s->ops->finish(s->self));
     return look(t, s, &unused, off);
 }
@@ -197,7 +197,7 @@ static enum ht_err go_back(struct scene *scene, struct scene_run *run,
     TRY(scene_finish(run, there));
     const struct ht_stepper *s = &run->stepper;
     for (int64_t n = 0; n < run->plan->steps; n++)
-        TRY(ht_stepper_step_back(s, ht_problem_scheme(&run->plan->problem)));
+        TRY(ht_stepper_step_back(s, run->plan->problem.scheme));
     TRY(s->ops->finish(s->self));
     TRY(ht_nodal_read(run->plan, s, run->nodal));
     return ht_nodal_error(run->plan, (const double *const *)run->nodal, 0,

@@ -581,8 +581,8 @@ static void test_kernel(struct ht_device *device, const struct ht_plan *plan,
     for (int which = 0; which < 2; which++)
         TEST_BELOW(differ(plan, which ? HT_DUAL : HT_PRIMARY, &stepper, oracle),
                    bound, "%s %s, %s precision, block %d: kernel of sources",
-                   ht_problem_scheme(&plan->problem)->name,
-                   plan->eq.system->name, fp64 ? "double" : "single", block);
+                   plan->problem.scheme->name, plan->eq.system->name,
+                   fp64 ? "double" : "single", block);
     must(stepper.ops->finish(stepper.self));
     if (plan->problem.old_sign != 0) test_sides(plan, &stepper);
     ht_stepper_destroy(&stepper);
@@ -592,7 +592,7 @@ static void test_kernel(struct ht_device *device, const struct ht_plan *plan,
 /* Steps there and back; by leapfrog they lead to rest. */
 static void test_back(const struct ht_plan *plan,
                       const struct ht_stepper *oracle) {
-    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    const struct ht_scheme *scheme = plan->problem.scheme;
     double largest = 0, left = 0;
     for (int which = 0; which < 2; which++)
         largest = fmax(
@@ -643,7 +643,7 @@ static void test_taylor_back(void) {
     half_steps(plan, &oracle, 30);
     const double there = differ(plan, HT_PRIMARY, &oracle, NULL);
     for (int i = 0; i < 30; i++)
-        must(ht_stepper_step_back(&oracle, ht_problem_scheme(&plan->problem)));
+        must(ht_stepper_step_back(&oracle, plan->problem.scheme));
     TEST_BELOW(differ(plan, HT_PRIMARY, &oracle, NULL) / there, 1e-6,
                "Taylor: 30 steps there and back");
     ht_stepper_destroy(&oracle);

@@ -117,7 +117,7 @@ static void judge_return(const struct scene *s) {
     enum { STEPS = 1000 };
     struct fd_run run;
     start_run(s, s->grid, "initial.type=random time.end=3000", &run);
-    const struct ht_scheme *scheme = ht_problem_scheme(&run.sim->plan->problem);
+    const struct ht_scheme *scheme = run.sim->plan->problem.scheme;
     double *start = fd_values(&run, HT_PRIMARY);
     fd_advance(&run, STEPS);
     double *away = fd_values(&run, HT_PRIMARY);

@@ -525,8 +525,7 @@ static void test_back(void) {
     for (int i = 0; i < steps; i++) (void)step(&s);
     for (int64_t n = 0; n < s.nodes; n++) largest = fmax(largest, fabs(s.u[n]));
     for (int i = 0; i < steps; i++)
-        must(ht_stepper_step_back(&s.stepper,
-                                  ht_problem_scheme(&s.plan->problem)));
+        must(ht_stepper_step_back(&s.stepper, s.plan->problem.scheme));
     for (int which = 0; which < 2; which++) {
         get(&s, which ? HT_DUAL : HT_PRIMARY);
         for (int64_t n = 0; n < s.nodes; n++) left = fmax(left, fabs(s.u[n]));

@@ -366,8 +366,7 @@ static void test_back(int terms) {
     for (int64_t i = 0; i < nodes; i++)
         largest = fmax(largest, fabs(s.values[i]));
     for (int i = 0; i < steps; i++)
-        must(ht_stepper_step_back(&s.stepper,
-                                  ht_problem_scheme(&s.plan->problem)));
+        must(ht_stepper_step_back(&s.stepper, s.plan->problem.scheme));
     for (int which = 0; which < 2; which++) {
         (void)read_point(&s, which ? HT_DUAL : HT_PRIMARY);
         for (int64_t i = 0; i < nodes; i++)

@@ -1,10 +1,9 @@
 /* Absorbing layers of Hermite methods on a device: half steps from random data,
  * the memory variables zero at first, and with sponges, against the reference
- * (src/hermite/oracle.c), over n eps sum|products| of its absolute mode for each
- * half step, by system, dimension, order, precision, sides, medium and layout.
- *   planted   a profile that is off by 1e-3 and a layer that is thinner by a
- *             cell: both must show;
- *   self-check  of the layers' kernels.
+ * (src/hermite/oracle.c), over n eps sum|products| of its absolute mode for
+ * each half step, by system, dimension, order, precision, sides, medium and
+ * layout. planted   a profile that is off by 1e-3 and a layer that is thinner
+ * by a cell: both must show; self-check  of the layers' kernels.
  */
 #include <float.h>
 
@@ -133,7 +132,7 @@ static enum ht_err run(const struct trial *t, const struct ht_stepper *s,
              t->eq.nfields,
          data);
     TRY(s->ops->put(s->self, HT_PRIMARY, 0, planes, data));
-    if (ht_problem_scheme(&t->problem)->two_level)
+    if (t->problem.scheme->two_level)
         TRY(s->ops->put(s->self, HT_DUAL, 0, ht_grid_planes(&t->grid, HT_DUAL),
                         data));
     for (int n = 0; n < HALF_STEPS; n++)

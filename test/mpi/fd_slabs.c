@@ -156,7 +156,7 @@ static enum ht_err forwards(const struct ht_stepper *s, int steps) {
 static enum ht_err back(const struct trial *t, const struct ht_stepper *s,
                         int steps) {
     for (int n = 0; n < steps; n++)
-        TRY(ht_stepper_step_back(s, ht_problem_scheme(&t->problem)));
+        TRY(ht_stepper_step_back(s, t->problem.scheme));
     return HT_OK;
 }
 

@@ -265,7 +265,7 @@ static void test_trial(const struct ht_scheme *scheme,
         return;
     }
     TEST_CHECK(ht_problem_set_scheme(&t.problem, scheme) == NULL &&
-                   ht_problem_scheme(&t.problem) == scheme && form_is_sound(&t),
+                   t.problem.scheme == scheme && form_is_sound(&t),
                "%s: stores %x and %x, old_sign %d", t.name, t.problem.stored[0],
                t.problem.stored[1], t.problem.old_sign);
     t.problem.stages = scheme->full_stages(&t.eq, t.grid.order);

@@ -42,7 +42,7 @@ static void chooses(const char *options, const char *scheme, int order,
     if (plan_of(options, &params, &plan) != HT_OK) {
         TEST_CHECK(false, "%s: %s", options, ht_err_message());
     } else {
-        const char *found = ht_problem_scheme(&plan->problem)->name;
+        const char *found = plan->problem.scheme->name;
         TEST_CHECK(strcmp(found, scheme) == 0 && plan->order == order &&
                        strcmp(plan->chosen_by, why) == 0,
                    "%.90s: %s of order %d, \"%s\" (%s, %d, \"%s\")", options,
