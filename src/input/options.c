@@ -628,57 +628,19 @@ int ht_option_section(const char *key) {
     case constant:           \
         return word;
 
-const char *ht_scheme_word(enum ht_scheme_name value) {
-    switch (value) { HT_EACH_SCHEME_WORD(CASE) }
-    return "";
-}
-
-const char *ht_absorbing_word(enum ht_absorbing_type value) {
-    switch (value) { HT_EACH_ABSORBING(CASE) }
-    return "";
-}
-
-const char *ht_organisation_word(enum ht_organisation value) {
-    switch (value) { HT_EACH_ORGANISATION(CASE) }
-    return "";
-}
-
-const char *ht_medium_type_word(enum ht_medium_type value) {
-    switch (value) { HT_EACH_MEDIUM_TYPE(CASE) }
-    return "";
-}
-
-const char *ht_fit_word(enum ht_fit_kind value) {
-    switch (value) { HT_EACH_FIT(CASE) }
-    return "";
-}
-
-const char *ht_receiver_type_word(enum ht_receiver_type value) {
-    switch (value) { HT_EACH_RECEIVER_TYPE(CASE) }
-    return "";
-}
-
-const char *ht_precision_word(enum ht_precision value) {
-    switch (value) { HT_EACH_PRECISION(CASE) }
-    return "";
-}
-
-const char *ht_halo_precision_word(enum ht_halo_precision value) {
-    switch (value) { HT_EACH_HALO_PRECISION(CASE) }
-    return "";
-}
-
-const char *ht_shot_type_word(enum ht_shot_type value) {
-    switch (value) { HT_EACH_SHOT_TYPE(CASE) }
-    return "";
-}
-
-const char *ht_shot_kind_word(enum ht_shot_kind value) {
-    switch (value) { HT_EACH_SHOT_KIND(CASE) }
-    return "";
-}
-
-const char *ht_signal_word(enum ht_signal_kind value) {
-    switch (value) { HT_EACH_SIGNAL(CASE) }
-    return "";
-}
+#define WORDS(name, type, each)                     \
+    const char *ht_##name##_word(enum type value) { \
+        switch (value) { each(CASE) }               \
+        return "";                                  \
+    }
+WORDS(scheme, ht_scheme_name, HT_EACH_SCHEME_WORD)
+WORDS(absorbing, ht_absorbing_type, HT_EACH_ABSORBING)
+WORDS(organisation, ht_organisation, HT_EACH_ORGANISATION)
+WORDS(medium_type, ht_medium_type, HT_EACH_MEDIUM_TYPE)
+WORDS(fit, ht_fit_kind, HT_EACH_FIT)
+WORDS(receiver_type, ht_receiver_type, HT_EACH_RECEIVER_TYPE)
+WORDS(precision, ht_precision, HT_EACH_PRECISION)
+WORDS(halo_precision, ht_halo_precision, HT_EACH_HALO_PRECISION)
+WORDS(shot_type, ht_shot_type, HT_EACH_SHOT_TYPE)
+WORDS(shot_kind, ht_shot_kind, HT_EACH_SHOT_KIND)
+WORDS(signal, ht_signal_kind, HT_EACH_SIGNAL)
