@@ -53,7 +53,8 @@
 #define HT_SIZE_TILE(tile2, tile3, chunk, pitch) \
     ((tile2) * (tile3) * (chunk) * (pitch))
 
-/* cl/propagator_warpgroup.cl: values of the operator of a chunk, in both halves. */
+/* cl/propagator_warpgroup.cl: values of the operator of a chunk, in both
+ * halves. */
 #define HT_SIZE_HALVES(pairs, tiles) ((pairs)*2 * (tiles)*64)
 
 #endif

@@ -9,8 +9,8 @@
  * polynomials, each by kernels for no more than that, against the reference;
  *   refusals    kernels that do not fit.
  */
-#include "compiler.h"
 #include "regions.h"
+#include "compiler.h"
 #include "htwave/oracle.h"
 
 #include <float.h>

@@ -314,9 +314,8 @@ static double row_cost(const unsigned char *row, void *context) {
  * faults are found. */
 static void run_covered(struct chooser *chooser, int first, int last,
                         bool plain, struct ht_device *device) {
-    struct cover cover = {.factors = COVERED,
-                          .cost = row_cost,
-                          .context = chooser};
+    struct cover cover = {
+        .factors = COVERED, .cost = row_cost, .context = chooser};
     const int orders =
         chooser->high ? HT_MAX_ORDER - COVERED_ORDER : COVERED_ORDER;
     const int levels[COVERED] = {law_count(), 3, orders, 2, 2, 4, 2, 3, 2, 2};
