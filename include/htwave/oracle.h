@@ -28,10 +28,6 @@ HT_CHECKED enum ht_err ht_test_medium(const void *context,
                                       enum ht_subgrid subgrid, int64_t first,
                                       int64_t last, double *out);
 
-/* The same for finite differences: the fill of ht_fd_problem. */
-HT_CHECKED enum ht_err ht_test_values(const void *context, int what,
-                                      int64_t first, int64_t last, double *out);
-
 /* Compares the compiled kernels with the oracle on a few cells with this
  * problem's walls, sizes and kind of medium. HT_ERR_DEVICE if they differ by
  * more than rounding explains; *worst: largest difference over its bound. */

@@ -100,7 +100,6 @@ int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of,
     X(HT_TASK_SAMPLE, "sample")
 #define HT_TASK_CONSTANT(constant, name) constant,
 enum ht_task_kind { HT_EACH_TASK_KIND(HT_TASK_CONSTANT) HT_TASK_KINDS };
-const char *ht_task_name(enum ht_task_kind kind);
 
 struct ht_task {
     enum ht_task_kind kind;

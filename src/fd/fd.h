@@ -132,10 +132,6 @@ struct ht_fd_engine {
     struct ht_packer *packer;           /* NULL: the grid is one slab */
     bool absolute;                      /* plain: of magnitudes, for bounds */
 };
-void ht_fd_engine_device(const struct ht_fd_spec *spec,
-                         struct ht_device *device,
-                         const struct ht_kernels *kernels,
-                         struct ht_fd_engine *out);
 
 /* ---- fd_shots.c: sources ---- */
 /* What a column of the table of amplitudes adds at a node of the grid. */

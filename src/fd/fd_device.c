@@ -255,10 +255,10 @@ static const struct ht_fd_engine_ops device_ops = {
     .finish = device_finish,
 };
 
-void ht_fd_engine_device(const struct ht_fd_spec *spec,
-                         struct ht_device *device,
-                         const struct ht_kernels *kernels,
-                         struct ht_fd_engine *out) {
+static void fd_engine_device(const struct ht_fd_spec *spec,
+                             struct ht_device *device,
+                             const struct ht_kernels *kernels,
+                             struct ht_fd_engine *out) {
     *out = (struct ht_fd_engine){.ops = &device_ops,
                                  .spec = *spec,
                                  .device = device,
@@ -322,6 +322,6 @@ enum ht_err ht_differences_stepper_create(const struct ht_problem *problem,
     const struct ht_fd_spec spec =
         ht_fd_spec_of(problem, kernels->spec[0].fp64);
     struct ht_fd_engine engine;
-    ht_fd_engine_device(&spec, device, kernels, &engine);
+    fd_engine_device(&spec, device, kernels, &engine);
     return ht_fd_stepper_create(problem, &engine, out);
 }

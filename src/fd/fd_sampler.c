@@ -26,8 +26,8 @@ static int64_t most_parts(const struct ht_plan *plan) {
 int64_t ht_differences_sampler_bytes(const struct ht_plan *plan, bool fp64) {
     const int64_t parts = most_parts(plan);
     return ht_fd_sampler_bytes(plan->grid.point_nodes + 1,
-                               plan->receivers->traces, parts, ht_sampler_slots(parts),
-                               fp64);
+                               plan->receivers->traces, parts,
+                               ht_sampler_slots(parts), fp64);
 }
 
 static void sampler_destroy(void *self) {

@@ -29,10 +29,16 @@ double ht_source_cell(const struct ht_plan *plan) {
 
 /* ---- what it lacks ---- */
 
-struct ht_source_waves ht_source_waves(const struct ht_plan *plan,
-                                       const struct ht_duhamel *d, int shot) {
+/* What the waves of a source consist of: wavenumbers in cells, where it is
+ * slowest, and their parts of the energy. */
+struct source_waves {
+    double highest, k[HT_SIGNAL_BANDS], energy[HT_SIGNAL_BANDS];
+};
+
+static struct source_waves source_waves(const struct ht_plan *plan,
+                                        const struct ht_duhamel *d, int shot) {
     const struct ht_shot *of = &plan->shots->shot[shot];
-    struct ht_source_waves waves = {.highest = 0};
+    struct source_waves waves = {.highest = 0};
     double slowest = INFINITY;
     for (int64_t i = 0; i < d->points; i++)
         if (d->point[i].shot == shot)
@@ -47,7 +53,7 @@ struct ht_source_waves ht_source_waves(const struct ht_plan *plan,
 }
 
 /* At most: with images behind walls traces have more of high frequencies. */
-static double lacking(const struct ht_source_waves *waves, double radius,
+static double lacking(const struct source_waves *waves, double radius,
                       int order) {
     const double most = 1.5;
     double sum = 0;
@@ -62,7 +68,7 @@ enum { ORDERS = sizeof orders / sizeof *orders };
 
 /* The least order that keeps a tenth of the tolerance, else the highest: orders
  * cost nothing but at the edge of what the grid carries. */
-static void choose_order(const struct ht_source_waves *waves, double tolerance,
+static void choose_order(const struct source_waves *waves, double tolerance,
                          struct ht_source_form *form) {
     for (int i = 0; i < ORDERS; i++) {
         form->order = orders[i];
@@ -156,7 +162,7 @@ static double left_of(const double *row, double radius) {
  * tolerance, else the best. */
 static void source_choose(const struct ht_plan *plan,
                           const struct ht_shot *shot,
-                          const struct ht_source_waves *waves,
+                          const struct source_waves *waves,
                           struct ht_source_form *form) {
     static const double tried[RADII] = {1.25, 1.5, 1, 1.75, 0.75, 0.5};
     const double *row = rows_of(plan, shot);
@@ -224,7 +230,7 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i,
     const struct ht_shot *shot = &plan->shots->shot[i];
     struct ht_source_form *form = &d->form[i];
     const double least = source_least_radius(plan);
-    const struct ht_source_waves waves = ht_source_waves(plan, d, i);
+    const struct source_waves waves = source_waves(plan, d, i);
     if (shot->radius > 0 && shot->radius < least)
         return refuse_radius(plan, i + 1, least);
     /* Radius, where it is not given, and order of a form, and its error. */
@@ -437,8 +443,8 @@ static enum ht_err find_needed(const struct ht_plan *plan,
     return HT_OK;
 }
 
-static bool same_waves(const struct ht_source_waves *a,
-                       const struct ht_source_waves *b) {
+static bool same_waves(const struct source_waves *a,
+                       const struct source_waves *b) {
     bool same = a->highest == b->highest;
     for (int n = 0; n < HT_SIGNAL_BANDS; n++)
         same = same && a->k[n] == b->k[n] && a->energy[n] == b->energy[n];
@@ -450,13 +456,13 @@ static bool same_waves(const struct ht_source_waves *a,
 static enum ht_err find_travel(const struct ht_plan *plan,
                                const struct ht_duhamel *d, int i,
                                double *travel) {
-    const struct ht_source_waves waves = ht_source_waves(plan, d, i);
+    const struct source_waves waves = source_waves(plan, d, i);
     const double small = 1e-9;
     double sum = 0;
     int strongest = 0;
     /* often all are alike */
     if (i > 0) {
-        const struct ht_source_waves before = ht_source_waves(plan, d, i - 1);
+        const struct source_waves before = source_waves(plan, d, i - 1);
         *travel = d->form[i - 1].travel;
         if (same_waves(&waves, &before)) return HT_OK;
     }

@@ -40,14 +40,7 @@ ht_source_vector_image(const struct ht_problem *problem,
                        const struct ht_source_vector *source,
                        const struct ht_source_image *const image[3]);
 
-/* ---- the Gaussian, duhamel_plan.c ---- */
-/* What the waves of a source consist of: wavenumbers in cells, where it is
- * slowest, and their parts of the energy. */
-struct ht_source_waves {
-    double highest, k[HT_SIGNAL_BANDS], energy[HT_SIGNAL_BANDS];
-};
-struct ht_source_waves ht_source_waves(const struct ht_plan *plan,
-                                       const struct ht_duhamel *d, int shot);
+/* ---- duhamel_plan.c ---- */
 /* The largest spacing, in which radii are. */
 double ht_source_cell(const struct ht_plan *plan);
 

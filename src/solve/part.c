@@ -58,6 +58,18 @@ static void set_sides(const struct ht_part *part, enum ht_part_sides sides,
     }
 }
 
+/* A positive medium that jumps at every node. */
+static enum ht_err test_values(const void *context, int what, int64_t first,
+                               int64_t last, double *out) {
+    const struct ht_problem *p = context;
+    const int64_t plane = ht_grid_plane(p->grid, HT_PRIMARY);
+    for (int64_t n = 0; n < plane * (last - first); n++) {
+        const uint64_t key = 4 * (uint64_t)(first * plane + n) + (unsigned)what;
+        out[n] = 1 + 0.5 * ht_rng_uniform(7, key);
+    }
+    return HT_OK;
+}
+
 void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
                      enum ht_part_sides sides, enum ht_part_medium medium,
                      struct ht_part *out) {
@@ -82,7 +94,7 @@ void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
     out->problem.shots = NULL;
     out->problem.duhamel = NULL;
     if (whole->fd.fill != NULL) {
-        out->problem.fd.fill = ht_test_values;
+        out->problem.fd.fill = test_values;
         out->problem.fd.medium = &out->problem;
     }
     if (whole->medium_degree < 0) return;
@@ -90,18 +102,6 @@ void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
         medium == HT_MEDIUM_TEST ? ht_test_medium : fill_medium;
     out->problem.medium = medium == HT_MEDIUM_TEST ? (const void *)&out->problem
                                                    : (const void *)out;
-}
-
-/* A positive medium that jumps at every node. */
-enum ht_err ht_test_values(const void *context, int what, int64_t first,
-                           int64_t last, double *out) {
-    const struct ht_problem *p = context;
-    const int64_t plane = ht_grid_plane(p->grid, HT_PRIMARY);
-    for (int64_t n = 0; n < plane * (last - first); n++) {
-        const uint64_t key = 4 * (uint64_t)(first * plane + n) + (unsigned)what;
-        out[n] = 1 + 0.5 * ht_rng_uniform(7, key);
-    }
-    return HT_OK;
 }
 
 /* A smooth positive medium of the wanted degree: 1 + small polynomials. */

@@ -187,7 +187,7 @@ static struct ht_extent reach(const struct ht_partition *p,
 
 /* ---- tasks ---- */
 
-const char *ht_task_name(enum ht_task_kind kind) {
+static const char *task_name(enum ht_task_kind kind) {
 #define HT_TASK_WORD(constant, name) name,
     static const char *const names[] = {HT_EACH_TASK_KIND(HT_TASK_WORD)};
     return names[kind];
@@ -296,7 +296,7 @@ void ht_schedule_add_text(const struct ht_schedule *schedule,
         [HT_PART_INTERIOR] = " interior", [HT_PART_BOUNDARY] = " boundary"};
     for (int i = 0; i < schedule->count; i++) {
         const struct ht_task *task = &schedule->task[i];
-        ht_text_add(out, "%s%s%s", i > 0 ? ", " : "", ht_task_name(task->kind),
+        ht_text_add(out, "%s%s%s", i > 0 ? ", " : "", task_name(task->kind),
                     task->kind == HT_TASK_STEP ? parts[task->part] : "");
     }
 }
