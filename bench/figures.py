@@ -13,7 +13,8 @@ import csv
 
 from laboratory import Laboratory, integers, plot, table
 
-SERIES = ("monolithic", "vector", "parity-chains")  # variants of one kernel that sum a series
+# Variants of one kernel that sum a series.
+SERIES = ("monolithic", "vector", "parity-chains")
 CASES = ("interpolation", "stages", "roofline", "q")
 
 

@@ -172,8 +172,8 @@ static enum ht_err check_here(const struct ht_args *args,
 }
 
 static enum ht_err check_flags(const struct ht_args *args) {
-    static const char *const of_machine[] = {"--gpus", "--rate", "--measured"};
-    for (int i = 0; i < 3; i++)
+    static const char *const of_machine[] = {"--gpus", "--rate"};
+    for (int i = 0; i < 2; i++)
         REQUIRE(ht_args_value(args, of_machine[i]) == NULL ||
                     ht_args_value(args, "--machine") != NULL,
                 HT_ERR_INPUT, "%s: needs --machine", of_machine[i]);

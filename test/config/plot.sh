@@ -1,6 +1,6 @@
 #!/bin/sh
 # tools/plot.py on tables whose plots are known, and on what it must refuse. That
-# it takes what htwave writes is tested with bench and bench scaling.
+# it takes what htwave and bench/*.py write is tested with these.
 set -u
 . "$(dirname "$0")/common.sh"
 here=$(cd "$(dirname "$0")/../.." && pwd)

@@ -73,7 +73,7 @@ judge "two ranks: $(head -n 1 message.txt)" grep -q bench/scaling.py message.txt
 "$htwave" bench scaling 2>message.txt
 judge "bench scaling: $(cat message.txt)" grep -q bench/scaling.py message.txt
 
-# ---- a ring of two machines, which MPICH makes of one ----
+# ---- two machines, which MPICH makes of one ----
 cat >ring.cfg <<'CFG'
 system = "acoustic";
 grid = { cells = [4, 4, 8]; order = 1; };
@@ -87,8 +87,8 @@ ranks 4 "$htwave" run ring.cfg --json \
     "$(device_option "${HTWAVE_DEVICE:-cpu}")" >answer.json 2>message.txt
 if grep -q '"machines": 2' answer.json; then
     by=$(sed -n 's/.*"transport": "\([^"]*\)".*/\1/p' answer.json)
-    judge "two machines: in the JSON both ways, $by" \
-        [ "${by#* + }" = staged -a "${by% + *}" != staged ]
+    # within a machine GPUs may send by "peer", then by both
+    judge "two machines: in the JSON, $by" [ "${by#peer + }" = staged ]
     judge 'two machines: in the summary, too' \
         grep -q "exchange  $by: " message.txt
 else
