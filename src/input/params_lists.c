@@ -3,7 +3,6 @@
  * are those of the list's rows, under "list.N.": so messages, overrides and the
  * record of what was set where need no other words than for any key.
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,54 +194,6 @@ enum ht_err ht_params_check_lists(const struct ht_params *params) {
         for (int n = 1; list && n <= groups_of(params, option)->count; n++)
             TRY(check_group(params, list, n));
     }
-    return HT_OK;
-}
-
-enum ht_err ht_params_check_owned(const struct ht_params *params,
-                                  const char *list, int n,
-                                  const struct ht_owned *owned, int type,
-                                  const char *word) {
-    char group[80], key[96];
-    snprintf(group, sizeof group, "%s.%d", list, n);
-    for (; owned->key != NULL; owned++) {
-        const bool wanted = owned->types >> type & 1u;
-        snprintf(key, sizeof key, "%s.%s", group, owned->key);
-        if (wanted && !ht_params_source(params, key))
-            return ht_params_error(params, group,
-                                   "must give %s: its type is \"%s\"",
-                                   owned->key, word);
-        if (wanted)
-            TRY(ht_params_check_axes(params, ht_option_find(key), key));
-        else if (ht_params_is_set(params, key))
-            return ht_params_error(params, key,
-                                   "does not belong to %s of type \"%s\"", list,
-                                   word);
-    }
-    return HT_OK;
-}
-
-enum ht_err ht_params_check_name(
-    const struct ht_params *params, const char *key, const char *given,
-    const char *what, int n,
-    char *(*name_of)(const struct ht_params *params, int n, char *name)) {
-    enum { LONGEST = 40 };
-    char name[HT_RECEIVERS_NAME], other[HT_RECEIVERS_NAME];
-    size_t length = 0;
-    while (isalnum((unsigned char)given[length]) ||
-           (given[length] && strchr("_-", given[length])))
-        length++;
-    if (given[length] || length > LONGEST)
-        return ht_params_error(params, key,
-                               "must be at most %d letters, digits, - and _: "
-                               "it becomes a part of file names",
-                               LONGEST);
-    name_of(params, n, name);
-    for (int i = 1; i < n; i++)
-        if (strcmp(name, name_of(params, i, other)) == 0)
-            return ht_params_error(params, key,
-                                   "%s %d has the name \"%s\", too: names must "
-                                   "differ",
-                                   what, i, name);
     return HT_OK;
 }
 

@@ -40,24 +40,6 @@ HT_CHECKED enum ht_err ht_params_check_axes(const struct ht_params *params,
                                             const struct ht_option *row,
                                             const char *key);
 
-/* A key that belongs to groups of some types, which must give it. */
-struct ht_owned {
-    const char *key; /* NULL: the end of the rows */
-    unsigned types;  /* bit per type */
-};
-/* Group n of a list has the keys of its type, and none of other types'. */
-HT_CHECKED enum ht_err ht_params_check_owned(const struct ht_params *params,
-                                             const char *list, int n,
-                                             const struct ht_owned *owned,
-                                             int type, const char *word);
-/* The name that group n, a `what`, has given, by this key, can be a part of a
- * file's name, and no group before it has the same; name_of: that of group 1,
- * 2, .. */
-HT_CHECKED enum ht_err ht_params_check_name(
-    const struct ht_params *params, const char *key, const char *given,
-    const char *what, int n,
-    char *(*name_of)(const struct ht_params *params, int n, char *name));
-
 /* ---- params_source.c ---- */
 /* Where the key was set; NULL: nowhere. */
 const struct ht_source *ht_params_source(const struct ht_params *params,
@@ -91,19 +73,6 @@ const char *ht_params_file_at(const struct ht_params *params,
                               const struct ht_leaf *leaf);
 /* A name that holds in every directory; the caller frees it. */
 HT_CHECKED enum ht_err ht_params_absolute(const char *path, char **out);
-
-/* ---- params_receivers.c ---- */
-/* Rules between the keys of a group of receivers, and their names. */
-HT_CHECKED enum ht_err
-ht_params_check_receivers(const struct ht_params *params);
-
-/* ---- params_slices.c ---- */
-/* Slices in a list replace the single one; their names differ. */
-HT_CHECKED enum ht_err ht_params_check_slices(const struct ht_params *params);
-
-/* ---- params_shots.c ---- */
-/* Rules between the keys of a source. */
-HT_CHECKED enum ht_err ht_params_check_shots(const struct ht_params *params);
 
 /* ---- params_rules.c ---- */
 /* Rules between options that the parameters alone decide. */

@@ -1,4 +1,6 @@
-/* Rules between options that need neither the system nor the device. */
+/* Rules between options that need neither the system nor the device, and the
+ * names of groups of receivers and of slices, which become those of files. */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +155,293 @@ static enum ht_err check_initial(const struct ht_params *p) {
     return HT_OK;
 }
 
+/* ---- groups of lists ---- */
+
+enum { KEY = 96 };
+
+/* A key that belongs to groups of some types, which must give it. */
+struct owned {
+    const char *key; /* NULL: the end of the rows */
+    unsigned types;  /* bit per type */
+};
+
+/* Group n of a list has the keys of its type, and none of other types'. */
+static enum ht_err check_owned(const struct ht_params *params, const char *list,
+                               int n, const struct owned *owned, int type,
+                               const char *word) {
+    char group[80], key[96];
+    snprintf(group, sizeof group, "%s.%d", list, n);
+    for (; owned->key != NULL; owned++) {
+        const bool wanted = owned->types >> type & 1u;
+        snprintf(key, sizeof key, "%s.%s", group, owned->key);
+        if (wanted && !ht_params_source(params, key))
+            return ht_params_error(params, group,
+                                   "must give %s: its type is \"%s\"",
+                                   owned->key, word);
+        if (wanted)
+            TRY(ht_params_check_axes(params, ht_option_find(key), key));
+        else if (ht_params_is_set(params, key))
+            return ht_params_error(params, key,
+                                   "does not belong to %s of type \"%s\"", list,
+                                   word);
+    }
+    return HT_OK;
+}
+
+/* The name that group n, a `what`, has given, by this key, can be a part of a
+ * file's name, and no group before it has the same; name_of: that of group 1,
+ * 2, .. */
+static enum ht_err check_name(const struct ht_params *params, const char *key,
+                              const char *given, const char *what, int n,
+                              char *(*name_of)(const struct ht_params *params,
+                                               int n, char *name)) {
+    enum { LONGEST = 40 };
+    char name[HT_RECEIVERS_NAME], other[HT_RECEIVERS_NAME];
+    size_t length = 0;
+    while (isalnum((unsigned char)given[length]) ||
+           (given[length] && strchr("_-", given[length])))
+        length++;
+    if (given[length] || length > LONGEST)
+        return ht_params_error(params, key,
+                               "must be at most %d letters, digits, - and _: "
+                               "it becomes a part of file names",
+                               LONGEST);
+    name_of(params, n, name);
+    for (int i = 1; i < n; i++)
+        if (strcmp(name, name_of(params, i, other)) == 0)
+            return ht_params_error(params, key,
+                                   "%s %d has the name \"%s\", too: names must "
+                                   "differ",
+                                   what, i, name);
+    return HT_OK;
+}
+
+/* ---- receivers: each type has keys of its own ---- */
+
+static const struct owned receiver_keys[] = {
+    {"position", 1u << HT_RECEIVER_POINT},
+    {"from", 1u << HT_RECEIVER_LINE | 1u << HT_RECEIVER_PLANE},
+    {"to", 1u << HT_RECEIVER_LINE | 1u << HT_RECEIVER_PLANE},
+    {"side", 1u << HT_RECEIVER_PLANE},
+    {"count", 1u << HT_RECEIVER_LINE | 1u << HT_RECEIVER_PLANE},
+    {"count2", 1u << HT_RECEIVER_PLANE},
+    {"file", 1u << HT_RECEIVER_FILE},
+    {NULL, 0},
+};
+
+static enum ht_err check_type(const struct ht_params *p,
+                              const struct ht_receivers_given *group, int n) {
+    char key[KEY];
+    TRY(check_owned(p, "receivers", n, receiver_keys, (int)group->type,
+                    ht_receiver_type_word(group->type)));
+    if (group->type != HT_RECEIVER_FILE || *group->file) return HT_OK;
+    snprintf(key, sizeof key, "receivers.%d.file", n);
+    return ht_params_error(p, key, "must name a file of positions");
+}
+
+char *ht_params_receivers_name(const struct ht_params *params, int n,
+                               char name[HT_RECEIVERS_NAME]) {
+    const struct ht_receivers_given *group = params->receivers.group;
+    if (*group[n - 1].name)
+        snprintf(name, HT_RECEIVERS_NAME, "%.*s", HT_RECEIVERS_NAME - 1,
+                 group[n - 1].name);
+    else
+        snprintf(name, HT_RECEIVERS_NAME, "receivers-%d", n);
+    return name;
+}
+
+static enum ht_err check_every(const struct ht_params *p,
+                               const struct ht_value *every, int n) {
+    char key[KEY];
+    snprintf(key, sizeof key, "receivers.%d.every", n);
+    if (every->kind != HT_VALUE_NUMBERS || every->count == 1) return HT_OK;
+    return ht_params_error(p, key, "must be one time, or \"step\"");
+}
+
+static enum ht_err check_receivers(const struct ht_params *params) {
+    const struct ht_receivers_given *group = params->receivers.group;
+    for (int n = 1; n <= params->receivers.count; n++) {
+        char key[KEY];
+        snprintf(key, sizeof key, "receivers.%d.name", n);
+        TRY(check_type(params, &group[n - 1], n));
+        TRY(check_name(params, key, group[n - 1].name, "group", n,
+                       ht_params_receivers_name));
+        TRY(check_every(params, &group[n - 1].every, n));
+    }
+    return HT_OK;
+}
+
+/* ---- sources: each type has keys of its own ---- */
+
+static const struct ht_shot_given *shot_of(const struct ht_params *p,
+                                           int group) {
+    const struct ht_shot_given *shots = p->shots.group;
+    return &shots[group - 1];
+}
+
+static char *key_of(int group, const char *name, char key[KEY]) {
+    snprintf(key, KEY, "sources.%d.%s", group, name);
+    return key;
+}
+
+static const struct owned shot_keys[] = {
+    {"position", 1u << HT_SHOT_POINT | 1u << HT_SHOT_VOLUME},
+    {"from", 1u << HT_SHOT_LINE | 1u << HT_SHOT_INCIDENT},
+    {"to", 1u << HT_SHOT_LINE | 1u << HT_SHOT_INCIDENT},
+    {"count", 1u << HT_SHOT_LINE},
+    {"axis", 1u << HT_SHOT_PLANE},
+    {"at", 1u << HT_SHOT_PLANE},
+    {"width", 1u << HT_SHOT_VOLUME},
+    {NULL, 0},
+};
+
+/* Beside the key's own range. */
+static enum ht_err check_shape(const struct ht_params *p, int group) {
+    const struct ht_shot_given *shot = shot_of(p, group);
+    char key[KEY];
+    if (shot->type == HT_SHOT_LINE && shot->count < 2)
+        return ht_params_error(p, key_of(group, "count", key),
+                               "of a line must be 2 or more");
+    if (shot->type == HT_SHOT_PLANE && (int)shot->axis >= p->grid.dims)
+        return ht_params_error(p, key_of(group, "axis", key),
+                               "is none of the %d axes of the box",
+                               p->grid.dims);
+    for (int k = 0; shot->type == HT_SHOT_INCIDENT && k < p->grid.dims; k++)
+        if (!(shot->to[k] > shot->from[k]))
+            return ht_params_error(p, key_of(group, "to", key),
+                                   "x%d = %g must be above that of from, %g",
+                                   k + 1, shot->to[k], shot->from[k]);
+    return HT_OK;
+}
+
+static bool is_zero(const double d[3]) {
+    return d[0] == 0 && d[1] == 0 && d[2] == 0;
+}
+
+static enum ht_err check_direction(const struct ht_params *p, int group) {
+    const struct ht_shot_given *shot = shot_of(p, group);
+    const bool incident = shot->type == HT_SHOT_INCIDENT;
+    const bool force = !incident && shot->kind == HT_SHOT_FORCE;
+    char key[KEY];
+    if (incident && ht_params_is_set(p, key_of(group, "kind", key)))
+        return ht_params_error(p, key, "a plane wave has no kind");
+    key_of(group, "kind", key);
+    if (incident) snprintf(key, sizeof key, "sources.%d", group);
+    if ((force || incident) && is_zero(shot->direction))
+        return ht_params_error(p, key,
+                               "a %s needs a direction that is not zero",
+                               incident ? "plane wave" : "force");
+    if (!force && !incident && !is_zero(shot->direction))
+        return ht_params_error(p, key_of(group, "direction", key),
+                               "is for kind \"force\", but the kind is \"%s\"",
+                               ht_shot_kind_word(shot->kind));
+    for (int k = 0; k < 3 && shot->type == HT_SHOT_PLANE; k++)
+        if (shot->direction[k] != 0 && k != (int)shot->axis)
+            return ht_params_error(p, key_of(group, "direction", key),
+                                   "of a plane must be along its axis");
+    return HT_OK;
+}
+
+static enum ht_err check_signal(const struct ht_params *p, int group) {
+    const struct ht_shot_given *shot = shot_of(p, group);
+    const bool file = shot->signal == HT_SIGNAL_FILE;
+    char key[KEY];
+    if (file != (*shot->file != '\0'))
+        return ht_params_error(p, key_of(group, "file", key),
+                               file ? "must name a file: the signal is \"%s\""
+                                    : "is for signal \"file\", but the signal "
+                                      "is \"%s\"",
+                               ht_signal_word(shot->signal));
+    if (file == (shot->frequency > 0))
+        return ht_params_error(p, key_of(group, "frequency", key),
+                               file ? "has no meaning for the signal \"%s\""
+                                    : "the signal \"%s\" needs one above 0",
+                               ht_signal_word(shot->signal));
+    if (shot->radius.kind == HT_VALUE_NUMBERS && shot->radius.count != 1)
+        return ht_params_error(p, key_of(group, "radius", key),
+                               "must be \"auto\" or one number");
+    if (shot->delay.kind == HT_VALUE_NUMBERS && shot->delay.count != 1)
+        return ht_params_error(p, key_of(group, "delay", key),
+                               "must be \"auto\" or one number");
+    return HT_OK;
+}
+
+static enum ht_err check_shots(const struct ht_params *params) {
+    for (int group = 1; group <= params->shots.count; group++) {
+        const enum ht_shot_type type = shot_of(params, group)->type;
+        TRY(check_owned(params, "sources", group, shot_keys, (int)type,
+                        ht_shot_type_word(type)));
+        TRY(check_shape(params, group));
+        TRY(check_direction(params, group));
+        TRY(check_signal(params, group));
+    }
+    return HT_OK;
+}
+
+/* ---- slices: one of output.picture, or those of a list ---- */
+
+bool ht_params_slice(const struct ht_params *params, int index,
+                     struct ht_slice_given *out) {
+    const struct ht_slice_given *slices = params->output.picture.slices.group;
+    const int count = params->output.picture.slices.count;
+    if (index < count) {
+        *out = slices[index];
+        return true;
+    }
+    *out = (struct ht_slice_given){.plane = params->output.picture.plane,
+                                   .position = params->output.picture.position,
+                                   .field = params->output.picture.field,
+                                   .range = params->output.picture.range};
+    return count == 0 && index == 0;
+}
+
+char *ht_params_slice_name(const struct ht_params *params, int index,
+                           char name[HT_SLICE_NAME]) {
+    const struct ht_slice_given *slices = params->output.picture.slices.group;
+    if (params->output.picture.slices.count == 0)
+        *name = '\0';
+    else if (*slices[index].name)
+        snprintf(name, HT_SLICE_NAME, "%.*s", HT_SLICE_NAME - 1,
+                 slices[index].name);
+    else
+        snprintf(name, HT_SLICE_NAME, "slice-%d", index + 1);
+    return name;
+}
+
+char *ht_params_slice_key(const struct ht_params *params, int index,
+                          const char *member, char key[HT_SLICE_KEY]) {
+    if (params->output.picture.slices.count == 0)
+        snprintf(key, HT_SLICE_KEY, "output.picture.%s", member);
+    else
+        snprintf(key, HT_SLICE_KEY, "output.picture.slices.%d.%s", index + 1,
+                 member);
+    return key;
+}
+
+static char *slice_name(const struct ht_params *params, int n, char *name) {
+    return ht_params_slice_name(params, n - 1, name);
+}
+
+static enum ht_err check_slices(const struct ht_params *params) {
+    static const char *const single[] = {
+        "output.picture.plane", "output.picture.position",
+        "output.picture.field", "output.picture.range"};
+    const int count = params->output.picture.slices.count;
+    for (size_t i = 0; count > 0 && i < sizeof single / sizeof *single; i++)
+        if (ht_params_is_set(params, single[i]))
+            return ht_params_error(params, single[i],
+                                   "output.picture.slices is given too, whose "
+                                   "groups have their own: give one of them");
+    const struct ht_slice_given *slices = params->output.picture.slices.group;
+    for (int n = 1; n <= count; n++) {
+        char key[HT_SLICE_KEY];
+        ht_params_slice_key(params, n - 1, "name", key);
+        TRY(check_name(params, key, slices[n - 1].name, "slice", n,
+                       slice_name));
+    }
+    return HT_OK;
+}
+
 enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(ht_params_check_lists(params));
     TRY(check_entries(params));
@@ -161,8 +450,8 @@ enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(check_sides(params));
     TRY(check_stages(params));
     TRY(check_layers(params));
-    TRY(ht_params_check_receivers(params));
-    TRY(ht_params_check_slices(params));
-    TRY(ht_params_check_shots(params));
+    TRY(check_receivers(params));
+    TRY(check_slices(params));
+    TRY(check_shots(params));
     return check_initial(params);
 }
