@@ -280,6 +280,10 @@ answers 'check of layers' 0 check plane.cfg "$device" initial.type=gaussian init
     'medium.c=[1,2]'
 says 'check of layers' 'expected error up to' 'smooth parts of the medium only'
 absorbs='boundary.x1="absorbing"'
+answers 'data in layers, looked at after a step' 0 run plane.cfg "$device" \
+    "$absorbs" 'grid.cells=[200]' 'grid.upper=[200.0]' grid.order=2 \
+    time.scheme=fd time.step=0.2 time.end=0.8 initial.type=expression \
+    'initial.values={p="cos(0.3*x1)"}' output.directory=early
 answers 'check of absorbing sides' 0 check plane.cfg "$device" "$absorbs" \
     time.scheme=auto \
     initial.type=gaussian 'grid.cells=[24,16,16]' grid.order=0 absorbing.cells=6

@@ -439,7 +439,6 @@ static void test_hermites(void) {
     for (int i = 0; i < 4; i++)
         test_hermite((double[]){1, 3, 15, 115}[i], (int[]){40, 40, 60, 600}[i],
                      (int[]){1, 2, 3, 1}[i], "");
-    test_hermite(115, 600, 1, "absorbing.profile=node");
     test_hermite(30, 600, 2, "");
     test_hermite(3, 60, 3, "absorbing.type=sponge; absorbing.cells=16");
     test_hermite_growth();
