@@ -1,9 +1,8 @@
 /* Sizes, work-items and access to the source nodes, shared by the step kernels.
  *
- * A work-group computes HT_CELLS neighbouring targets along x1 in one x2 row
- * and marches along x3. Each target has HT_T1 * HT_T2 work-items; work-item
- * (n2, n1) holds the column of polynomial coefficients n3 = 0..HT_T3-1 of every
- * field. Axes beyond HT_DIMS have one coefficient.
+ * A work-group computes HT_CELLS neighbouring targets along x1 in one x2 row and marches along x3.
+ * Each target has HT_T1 * HT_T2 work-items; work-item (n2, n1) holds the column of polynomial
+ * coefficients n3 = 0..HT_T3-1 of every field. Axes beyond HT_DIMS have one coefficient.
  *
  *          n1 = 0 1 .. T1-1 | 0 1 .. T1-1 |          item =
  *     n2 = 0    . .    .    | . .    .    |            (cell * T2 + n2) * T1
@@ -21,14 +20,13 @@
 #define HT_CUBE (HT_COLUMN * HT_T3)
 
 #if HT_SORTED
-#define HT_AT(i, node, nodes) \
-    HT_LAYOUT_AT(HT_BLOCK, ht_storage_index[i], node, nodes)
+#define HT_AT(i, node, nodes) HT_LAYOUT_AT(HT_BLOCK, ht_storage_index[i], node, nodes)
 #else
 #define HT_AT(i, node, nodes) HT_LAYOUT_AT(HT_BLOCK, i, node, nodes)
 #endif
 
-/* One pointer per stored field: as parameters, as arguments, and selected by
- * number. Slots number the fields that a grid stores. */
+/* One pointer per stored field: as parameters, as arguments, and selected by number. Slots number
+ * the fields that a grid stores. */
 #define HT_SRC_PARAM(slot, f) , HT_GLOBAL const real *HT_RESTRICT src##slot
 #define HT_DST_PARAM(slot, f) , HT_GLOBAL real *HT_RESTRICT dst##slot
 #define HT_POLY_PARAM(slot, f) , HT_GLOBAL real *HT_RESTRICT poly##slot
@@ -40,10 +38,8 @@
 #define HT_DST_CHOOSE(slot, f) chosen = field == slot ? dst##slot : chosen;
 
 /* Values of material m in a cell. */
-#define HT_COEFS_OF(m)                                         \
-    (HT_MEDIUM_DEGREE > 0 && !(HT_CONSTANT_MATERIALS >> (m)&1) \
-         ? HT_MEDIUM_COEFS                                     \
-         : 1)
+#define HT_COEFS_OF(m) \
+    (HT_MEDIUM_DEGREE > 0 && !(HT_CONSTANT_MATERIALS >> (m)&1) ? HT_MEDIUM_COEFS : 1)
 
 /* Source index i of an axis, wrapped if the window is periodic along it. */
 HT_INLINE long ht_closed(const struct ht_step_args *a, const int axis, long i) {
@@ -65,15 +61,13 @@ HT_INLINE long ht_target_row(const struct ht_step_args *a, long m2, long m3) {
 
 #if HT_MEMORY > 0
 /* Number of a node in the part that holds the memory variables of a layer. */
-HT_INLINE long ht_part_node(const struct ht_part_place *p, long m1, long m2,
-                            long m3) {
+HT_INLINE long ht_part_node(const struct ht_part_place *p, long m1, long m2, long m3) {
     return m3 * p->plane + m2 * p->row + m1 - p->first;
 }
 
 #endif
 
-/* x3 planes [first, last) of targets that a work-group computes one after the
- * other. */
+/* x3 planes [first, last) of targets that a work-group computes one after the other. */
 HT_INLINE long ht_first_plane(const struct ht_step_args *a) {
     return a->begin[2] + HT_GROUP_3() * a->march;
 }
@@ -83,10 +77,9 @@ HT_INLINE long ht_last_plane(const struct ht_step_args *a) {
 }
 
 /* Hermite interpolant of one line from scaled derivatives at its two ends:
- * in[0..N] left, in[N+1..2N+1] right; out[0..2N+1] about the midpoint. The even
- * coefficients depend only on sums and the odd ones only on differences of the
- * ends, up to the sign (-1)^i, so half the multiplications of the full matrix
- * suffice. */
+ * in[0..N] left, in[N+1..2N+1] right; out[0..2N+1] about the midpoint. The even coefficients depend
+ * only on sums and the odd ones only on differences of the ends, up to the sign (-1)^i, so half the
+ * multiplications of the full matrix suffice. */
 HT_INLINE void ht_line(const real *in, real *out) {
     real even[HT_N1], odd[HT_N1];
     HT_UNROLL
@@ -108,14 +101,13 @@ HT_INLINE void ht_line(const real *in, real *out) {
     }
 }
 
-/* Trimming: whether coefficient (n1, n2, s) of w at stage k can reach an output
- * coefficient. The k - 1 remaining applications of L lower the total degree by
- * k - 1 +- HT_SLACK, and each index by at most as much. Products with
- * polynomials of the medium raise indices: there only the upper limit holds. */
+/* Trimming: whether coefficient (n1, n2, s) of w at stage k can reach an output coefficient. The
+ * k - 1 remaining applications of L lower the total degree by k - 1 +- HT_SLACK, and each index by
+ * at most as much. Products with polynomials of the medium raise indices: there only the upper
+ * limit holds. */
 HT_INLINE int ht_needed(int k, int n1, int n2, int s) {
 #if HT_TRIM
-    const int excess = (n1 > HT_ORDER ? n1 - HT_ORDER : 0) +
-                       (n2 > HT_ORDER ? n2 - HT_ORDER : 0) +
+    const int excess = (n1 > HT_ORDER ? n1 - HT_ORDER : 0) + (n2 > HT_ORDER ? n2 - HT_ORDER : 0) +
                        (s > HT_ORDER ? s - HT_ORDER : 0);
     const int fewest = HT_MEDIUM_DEGREE > 0 ? 0 : k - 1 - HT_SLACK;
     return excess <= k - 1 + HT_SLACK && fewest <= n1 + n2 + s;

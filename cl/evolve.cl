@@ -1,13 +1,11 @@
 /* Taylor series in time of one target's polynomial,
  *     w = b;  for k = stages..1:  w = b + (dt/2)/k L w,
  *     (L w)[row] += coef M D w[col],   D = 1, d/dx_axis or d^2/dx_axis^2,
- * with w and b in registers: work-item (n2, n1) holds the column n3 =
- * 0..HT_T3-1. Derivatives along x3 need no other work-item. Derivatives along
- * x1 and x2 come from the work-item one or two indices above through local
- * memory,
+ * with w and b in registers: work-item (n2, n1) holds the column n3 = 0..HT_T3-1. Derivatives along
+ * x3 need no other work-item. Derivatives along x1 and x2 come from the work-item one or two
+ * indices above through local memory,
  *     exchange[n3 - s0][slot][item],
- * HT_SLABS values of n3 at a time. Two exchange buffers, used in turn, need one
- * barrier each.
+ * HT_SLABS values of n3 at a time. Two exchange buffers, used in turn, need one barrier each.
  *
  *     n2 + 2 | up22          |    w[n1] of the derivatives along x1:
  *     n2 + 1 | up2           |    (n1 + 1) w[n1 + 1],
@@ -15,27 +13,24 @@
  *
  * scale[term] = (dt/2) coef / h_axis^derivative, times M in a uniform medium.
  *
- * In layers whose profiles are polynomials in xi_k (HT_PROFILE_DEGREE) a term
- * with such a profile takes coefficients n_k - a + derivative of w[col].
+ * In layers whose profiles are polynomials in xi_k (HT_PROFILE_DEGREE) a term with such a profile
+ * takes coefficients n_k - a + derivative of w[col].
  */
 #define HT_EXCHANGE_SIZE HT_SIZE_EXCHANGE(HT_SLABS, HT_EXCHANGED, HT_ITEMS)
 
-/* HT_DERIVATIVE_nk: coefficient n3 = s of the n-th derivative of w[col] along
- * axis k, times scale. slot: index of the field in the exchange. HT_SCALE_nk:
+/* HT_DERIVATIVE_nk: coefficient n3 = s of the n-th derivative of w[col] along axis k, times scale.
+ * slot: index of the field in the exchange. HT_SCALE_nk:
  * the factor that depends on the work-item, 0 at the end of a row. */
 #define HT_SLOT(slot) (((s - s0) * HT_EXCHANGED + (slot)) * HT_ITEMS + item)
 #define HT_DERIVATIVE_00(t, col, slot) (scale_##t * w[col][s])
 #define HT_DERIVATIVE_10(t, col, slot) (scale_##t * x[HT_SLOT(slot) + up1])
 #define HT_DERIVATIVE_11(t, col, slot) (scale_##t * x[HT_SLOT(slot) + up2])
-#define HT_DERIVATIVE_12(t, col, slot)                                   \
-    (s + 1 < HT_T3 ? (real)(s + 1) * scale_##t * w[col][(s + 1) % HT_T3] \
-                   : (real)0)
+#define HT_DERIVATIVE_12(t, col, slot) \
+    (s + 1 < HT_T3 ? (real)(s + 1) * scale_##t * w[col][(s + 1) % HT_T3] : (real)0)
 #define HT_DERIVATIVE_20(t, col, slot) (scale_##t * x[HT_SLOT(slot) + up11])
 #define HT_DERIVATIVE_21(t, col, slot) (scale_##t * x[HT_SLOT(slot) + up22])
-#define HT_DERIVATIVE_22(t, col, slot)                                     \
-    (s + 2 < HT_T3                                                         \
-         ? (real)((s + 1) * (s + 2)) * scale_##t * w[col][(s + 2) % HT_T3] \
-         : (real)0)
+#define HT_DERIVATIVE_22(t, col, slot) \
+    (s + 2 < HT_T3 ? (real)((s + 1) * (s + 2)) * scale_##t * w[col][(s + 2) % HT_T3] : (real)0)
 #define HT_SCALE_00 (real)1
 #define HT_SCALE_10 d1
 #define HT_SCALE_11 d2
@@ -57,20 +52,15 @@
 #define HT_ADD_PLAIN_GROUP(group, row) sum[row] += g[group];
 #if HT_PROFILE_DEGREE > 0
 /* Coefficient d of the profile `material` among the values of a target. */
-#define HT_PROFILE_AT(material, d)                                             \
-    ((d) == 0                                                                  \
-         ? (material)                                                          \
-         : HT_MATERIALS +                                                      \
-               ((material) + HT_PROFILES - HT_MATERIALS) * HT_PROFILE_DEGREE + \
-               (d)-1)
+#define HT_PROFILE_AT(material, d) \
+    ((d) == 0                      \
+         ? (material)              \
+         : HT_MATERIALS + ((material) + HT_PROFILES - HT_MATERIALS) * HT_PROFILE_DEGREE + (d)-1)
 
 /* The derivative's factor at degree n - d, 0 where nothing comes from. */
 HT_INLINE real ht_raised(const int n, const int derivative, const int size) {
     const int inside = n >= 0 && n + derivative < size;
-    return (real)(!inside           ? 0
-                  : derivative == 0 ? 1
-                  : derivative == 1 ? n + 1
-                                    : (n + 1) * (n + 2));
+    return (real)(!inside ? 0 : derivative == 0 ? 1 : derivative == 1 ? n + 1 : (n + 1) * (n + 2));
 }
 
 /* HT_RAISED_k: that factor along axis k. HT_TAKEN_k: the coefficient. */
@@ -83,23 +73,22 @@ HT_INLINE real ht_raised(const int n, const int derivative, const int size) {
     x[HT_SLOT(slot) + (n2 + (to) < 0 || n2 + (to) >= HT_T2 ? 0 : (to)) * HT_T1]
 #define HT_TAKEN_2(col, slot, to) \
     ((to) < 0 ? past[-(to) > 0 ? -(to)-1 : 0][col] : w[col][(s + (to)) % HT_T3])
-#define HT_ADD_PROFILE(t, row, col, axis, derivative, material, slot)  \
-    HT_UNROLL                                                          \
-    for (int d = 0; d <= HT_PROFILE_DEGREE; d++)                       \
-        sum[row] = fma(scale_##t * medium[HT_PROFILE_AT(material, d)], \
-                       HT_RAISED_##axis(d, derivative) *               \
-                           HT_TAKEN_##axis(col, slot, (derivative)-d), \
-                       sum[row]);
+#define HT_ADD_PROFILE(t, row, col, axis, derivative, material, slot)                         \
+    HT_UNROLL                                                                                 \
+    for (int d = 0; d <= HT_PROFILE_DEGREE; d++)                                              \
+        sum[row] =                                                                            \
+            fma(scale_##t * medium[HT_PROFILE_AT(material, d)],                               \
+                HT_RAISED_##axis(d, derivative) * HT_TAKEN_##axis(col, slot, (derivative)-d), \
+                sum[row]);
 #define HT_LOAD_PROFILE_SCALE(t, row, col, axis, derivative, material, slot) \
     const real scale_##t = scale[t];
 /* past[d]: column n3 = s - 1 - d of w as it was before this stage. */
-#define HT_KEEP_PAST                                    \
-    HT_UNROLL                                           \
-    for (int f = 0; f < HT_FIELDS; f++) {               \
-        HT_UNROLL                                       \
-        for (int d = HT_PROFILE_DEGREE - 1; d > 0; d--) \
-            past[d][f] = past[d - 1][f];                \
-        past[0][f] = w[f][s];                           \
+#define HT_KEEP_PAST                                                                 \
+    HT_UNROLL                                                                        \
+    for (int f = 0; f < HT_FIELDS; f++) {                                            \
+        HT_UNROLL                                                                    \
+        for (int d = HT_PROFILE_DEGREE - 1; d > 0; d--) past[d][f] = past[d - 1][f]; \
+        past[0][f] = w[f][s];                                                        \
     }
 #endif
 #define HT_ADD_PLAIN_SLAB(group, row) sum[row][s] += g[group];
@@ -113,19 +102,16 @@ HT_INLINE real ht_raised(const int n, const int derivative, const int size) {
     sum[row][s] = fma(medium[(m)*HT_MEDIUM_COEFS], g[group], sum[row][s]);
 #define HT_PUT_GROUP(group, row, m) y[(group)*HT_ITEMS + item] = g[group];
 #define HT_GET_GROUP(group, row, m) \
-    const real value_##group =      \
-        inside ? y[(group)*HT_ITEMS + item - a1 - a2 * HT_T1] : (real)0;
-#define HT_ADD_PRODUCT(group, row, m)                       \
-    sum[row][(s + a3) % HT_T3] =                            \
-        fma(medium[(m)*HT_MEDIUM_COEFS + a], value_##group, \
-            sum[row][(s + a3) % HT_T3]);
+    const real value_##group = inside ? y[(group)*HT_ITEMS + item - a1 - a2 * HT_T1] : (real)0;
+#define HT_ADD_PRODUCT(group, row, m) \
+    sum[row][(s + a3) % HT_T3] =      \
+        fma(medium[(m)*HT_MEDIUM_COEFS + a], value_##group, sum[row][(s + a3) % HT_T3]);
 
-/* sum += M g for the slab n3 = s of g, the product of two truncated
- * polynomials: g comes from the work-items at n1 - a1, n2 - a2 and is added to
- * n3 = s + a3. Multi-indices a are in the order of ht_jets_total. */
-HT_INLINE void ht_multiply(HT_LOCAL const real *medium, HT_LOCAL const real *y,
-                           const int item, const int s,
-                           real sum[HT_FIELDS][HT_T3]) {
+/* sum += M g for the slab n3 = s of g, the product of two truncated polynomials: g comes from the
+ * work-items at n1 - a1, n2 - a2 and is added to n3 = s + a3. Multi-indices a are in the order of
+ * ht_jets_total. */
+HT_INLINE void ht_multiply(HT_LOCAL const real *medium, HT_LOCAL const real *y, const int item,
+                           const int s, real sum[HT_FIELDS][HT_T3]) {
     const int n1 = item % HT_T1, n2 = item / HT_T1 % HT_T2;
     int first = 0;
     for (int a1 = 0; a1 <= HT_MEDIUM_DEGREE; a1++) {
@@ -147,12 +133,11 @@ HT_INLINE void ht_multiply(HT_LOCAL const real *medium, HT_LOCAL const real *y,
 }
 #endif
 
-/* b: the interpolant on entry; w: the evolved polynomial on return, valid for
- * indices up to N. medium: the target's material values (degree 0); media: the
- * group's polynomials in local memory (degree > 0). */
-HT_INLINE void ht_evolve(const int item, const int stages,
-                         HT_GLOBAL const real *scale, real b[HT_FIELDS][HT_T3],
-                         real w[HT_FIELDS][HT_T3], HT_LOCAL real *exchange
+/* b: the interpolant on entry; w: the evolved polynomial on return, valid for indices up to N.
+ * medium: the target's material values (degree 0); media: the group's polynomials in local memory
+ * (degree > 0). */
+HT_INLINE void ht_evolve(const int item, const int stages, HT_GLOBAL const real *scale,
+                         real b[HT_FIELDS][HT_T3], real w[HT_FIELDS][HT_T3], HT_LOCAL real *exchange
 #if HT_MEDIUM_DEGREE == 0
                          ,
                          const real *medium
@@ -173,8 +158,7 @@ HT_INLINE void ht_evolve(const int item, const int stages,
     (void)up22;
     int turn = 0;
 #if HT_MEDIUM_DEGREE > 0
-    HT_LOCAL const real *medium =
-        media + item / HT_COLUMN * HT_MATERIALS * HT_MEDIUM_COEFS;
+    HT_LOCAL const real *medium = media + item / HT_COLUMN * HT_MATERIALS * HT_MEDIUM_COEFS;
 #endif
     HT_EACH_TERM(HT_LOAD_SCALE)
 #if HT_PROFILE_DEGREE > 0
@@ -202,8 +186,7 @@ HT_INLINE void ht_evolve(const int item, const int stages,
 #endif
         HT_UNROLL
         for (int s0 = 0; s0 < HT_T3; s0 += HT_SLABS) {
-            HT_LOCAL real *x =
-                exchange + turn * (HT_SLABS * HT_EXCHANGED * HT_ITEMS);
+            HT_LOCAL real *x = exchange + turn * (HT_SLABS * HT_EXCHANGED * HT_ITEMS);
             turn ^= 1;
             HT_UNROLL
             for (int s = s0; s < s0 + HT_SLABS && s < HT_T3; s++) {
@@ -225,8 +208,7 @@ HT_INLINE void ht_evolve(const int item, const int stages,
                     HT_EACH_CONSTANT_GROUP(HT_ADD_CONSTANT_GROUP)
                     HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_SLAB)
                     HT_UNROLL
-                    for (int f = 0; f < HT_FIELDS; f++)
-                        w[f][s] = fma(inverse, sum[f][s], b[f][s]);
+                    for (int f = 0; f < HT_FIELDS; f++) w[f][s] = fma(inverse, sum[f][s], b[f][s]);
                 }
 #else
                 if (ht_needed(k, n1, n2, s)) {
@@ -241,8 +223,7 @@ HT_INLINE void ht_evolve(const int item, const int stages,
                     HT_KEEP_PAST
 #endif
                     HT_UNROLL
-                    for (int f = 0; f < HT_FIELDS; f++)
-                        w[f][s] = fma(inverse, sum[f], b[f][s]);
+                    for (int f = 0; f < HT_FIELDS; f++) w[f][s] = fma(inverse, sum[f], b[f][s]);
                 }
 #endif
             }

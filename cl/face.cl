@@ -1,28 +1,25 @@
-/* Interpolation within one source x3 plane, a face of the cells: along x1, then
- * along x2, for all x3 derivatives i3. Local memory in the index order
+/* Interpolation within one source x3 plane, a face of the cells: along x1, then along x2, for all
+ * x3 derivatives i3. Local memory in the index order
  *     face[cell][field][i3][n2][n1],
- * with n1 padded by one to avoid bank conflicts. HT_FACE_FIELDS fields are
- * processed at a time, as many as fit local memory. Fields are numbered by
- * their slots among those that the source grid stores.
+ * with n1 padded by one to avoid bank conflicts. HT_FACE_FIELDS fields are processed at a time, as
+ * many as fit local memory. Fields are numbered by their slots among those that the source grid
+ * stores.
  *
  *     (i2, i1) of 2 x 2 nodes --x1--> rows (j2, i2), columns n1
  *                             --x2--> rows n2, columns n1
  */
 #define HT_ROW (HT_T1 + 1)
-#define HT_FACE_AT(c, f, i3, r, n1)                                         \
-    (((((c)*HT_FACE_FIELDS + (f)) * HT_N3 + (i3)) * HT_T2 + (r)) * HT_ROW + \
-     (n1))
+#define HT_FACE_AT(c, f, i3, r, n1) \
+    (((((c)*HT_FACE_FIELDS + (f)) * HT_N3 + (i3)) * HT_T2 + (r)) * HT_ROW + (n1))
 #define HT_FACE_SIZE HT_SIZE_FACE(HT_CELLS, HT_FACE_FIELDS, HT_N3, HT_T2, HT_T1)
 
-/* Number of the node at index 0 of the source row (i2, i3) of a field; the
- * number of the field's nodes. */
-HT_INLINE long ht_line_row(const struct ht_step_args *a, const int slot,
-                           long i2, long i3) {
+/* Number of the node at index 0 of the source row (i2, i3) of a field; the number of the field's
+ * nodes. */
+HT_INLINE long ht_line_row(const struct ht_step_args *a, const int slot, long i2, long i3) {
 #if HT_MEMORY > 0
     const int layer = ht_src_layer[slot];
     if (layer >= 0)
-        return ht_part_node(&a->src_part[1 + layer], 0,
-                            HT_DIMS > 1 ? ht_closed(a, 1, i2) : 0,
+        return ht_part_node(&a->src_part[1 + layer], 0, HT_DIMS > 1 ? ht_closed(a, 1, i2) : 0,
                             HT_DIMS > 2 ? ht_closed(a, 2, i3) : 0);
 #endif
     (void)slot;
@@ -37,11 +34,10 @@ HT_INLINE long ht_line_nodes(const struct ht_step_args *a, const int slot) {
     return a->src_nodes;
 }
 
-/* Along x1. Line (field, i3, x2 node j2, i2, cell) reads its two nodes from
- * global memory; its interpolant goes to row j2 (N+1) + i2. */
-HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face,
-                             const int item, int field0, long m1, long m2,
-                             long s3 HT_EACH_SRC(HT_SRC_PARAM)) {
+/* Along x1. Line (field, i3, x2 node j2, i2, cell) reads its two nodes from global memory; its
+ * interpolant goes to row j2 (N+1) + i2. */
+HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face, const int item,
+                             int field0, long m1, long m2, long s3 HT_EACH_SRC(HT_SRC_PARAM)) {
     const int lines = HT_CELLS * HT_T2 * HT_N3 * HT_FACE_FIELDS;
     for (int line = item; line < lines; line += HT_ITEMS) {
         const int c = line % HT_CELLS, r = line / HT_CELLS % HT_T2;
@@ -66,13 +62,11 @@ HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face,
         }
         ht_line(in, out);
         HT_UNROLL
-        for (int n1 = 0; n1 < HT_T1; n1++)
-            face[HT_FACE_AT(c, f, i3, r, n1)] = out[n1];
+        for (int n1 = 0; n1 < HT_T1; n1++) face[HT_FACE_AT(c, f, i3, r, n1)] = out[n1];
     }
 }
 
-/* Along x2, in place. Column (cell, field, i3, n1) takes one value of each
- * row. */
+/* Along x2, in place. Column (cell, field, i3, n1) takes one value of each row. */
 HT_INLINE void ht_face_columns(HT_LOCAL real *face, const int item) {
     const int columns = HT_CELLS * HT_FACE_FIELDS * HT_N3 * HT_T1;
     for (int column = item; column < columns; column += HT_ITEMS) {
@@ -81,27 +75,22 @@ HT_INLINE void ht_face_columns(HT_LOCAL real *face, const int item) {
         const int c = column / (HT_T1 * HT_N3 * HT_FACE_FIELDS);
         real in[HT_T1], out[HT_T1];
         HT_UNROLL
-        for (int r = 0; r < HT_T1; r++)
-            in[r] = face[HT_FACE_AT(c, f, i3, r, n1)];
+        for (int r = 0; r < HT_T1; r++) in[r] = face[HT_FACE_AT(c, f, i3, r, n1)];
         ht_line(in, out);
         HT_UNROLL
-        for (int r = 0; r < HT_T1; r++)
-            face[HT_FACE_AT(c, f, i3, r, n1)] = out[r];
+        for (int r = 0; r < HT_T1; r++) face[HT_FACE_AT(c, f, i3, r, n1)] = out[r];
     }
 }
 
-/* column[field][i3] of this work-item from the face at source plane s3. On
- * entry and on return no work-item reads local memory any more. */
-HT_INLINE void
-ht_face(const struct ht_step_args *a, HT_LOCAL real *face, const int item,
-        long m1, long m2, long s3,
-        real column[HT_SOURCES][HT_N3] HT_EACH_SRC(HT_SRC_PARAM)) {
+/* column[field][i3] of this work-item from the face at source plane s3. On entry and on return no
+ * work-item reads local memory any more. */
+HT_INLINE void ht_face(const struct ht_step_args *a, HT_LOCAL real *face, const int item, long m1,
+                       long m2, long s3, real column[HT_SOURCES][HT_N3] HT_EACH_SRC(HT_SRC_PARAM)) {
     const int n1 = item % HT_T1, n2 = item / HT_T1 % HT_T2;
     const int c = item / HT_COLUMN;
     HT_UNROLL
     for (int field0 = 0; field0 < HT_SOURCES; field0 += HT_FACE_FIELDS) {
-        ht_face_lines(a, face, item, field0, m1, m2,
-                      s3 HT_EACH_SRC(HT_SRC_ARG));
+        ht_face_lines(a, face, item, field0, m1, m2, s3 HT_EACH_SRC(HT_SRC_ARG));
         HT_BARRIER();
 #if HT_DIMS > 1
         ht_face_columns(face, item);
@@ -118,10 +107,9 @@ ht_face(const struct ht_step_args *a, HT_LOCAL real *face, const int item,
     }
 }
 
-/* Along x3: from the work-item's columns at the two faces of a cell to its
- * column of one field's interpolant. */
-HT_INLINE void ht_between_faces(const real bottom[HT_N3], const real top[HT_N3],
-                                real b[HT_T3]) {
+/* Along x3: from the work-item's columns at the two faces of a cell to its column of one field's
+ * interpolant. */
+HT_INLINE void ht_between_faces(const real bottom[HT_N3], const real top[HT_N3], real b[HT_T3]) {
 #if HT_DIMS > 2
     real in[HT_T1];
     HT_UNROLL
@@ -147,26 +135,22 @@ HT_INLINE void ht_zero_fields(real b[HT_FIELDS][HT_T3]) {
 }
 
 /* ht_between_faces for all fields. */
-#define HT_BETWEEN_FIELD(slot, f) \
-    ht_between_faces(bottom[slot], top[slot], b[f]);
-HT_INLINE void ht_between(real bottom[HT_SOURCES][HT_N3],
-                          real top[HT_SOURCES][HT_N3],
+#define HT_BETWEEN_FIELD(slot, f) ht_between_faces(bottom[slot], top[slot], b[f]);
+HT_INLINE void ht_between(real bottom[HT_SOURCES][HT_N3], real top[HT_SOURCES][HT_N3],
                           real b[HT_FIELDS][HT_T3]) {
     ht_zero_fields(b);
     HT_EACH_SRC(HT_BETWEEN_FIELD)
 }
 
 /* The interpolant b of the target between two faces, then one step along x3:
- * the column of the upper face becomes that of the lower face of the next
- * target ("register rolling"). Local memory as in ht_face. */
-HT_INLINE void ht_march(const struct ht_step_args *a, HT_LOCAL real *face,
-                        const int item, long m1, long m2, long m3,
-                        real bottom[HT_SOURCES][HT_N3],
+ * the column of the upper face becomes that of the lower face of the next target ("register
+ * rolling"). Local memory as in ht_face. */
+HT_INLINE void ht_march(const struct ht_step_args *a, HT_LOCAL real *face, const int item, long m1,
+                        long m2, long m3, real bottom[HT_SOURCES][HT_N3],
                         real b[HT_FIELDS][HT_T3] HT_EACH_SRC(HT_SRC_PARAM)) {
     real top[HT_SOURCES][HT_N3];
 #if HT_DIMS > 2
-    ht_face(a, face, item, m1, m2, m3 + a->shift[2] + 1,
-            top HT_EACH_SRC(HT_SRC_ARG));
+    ht_face(a, face, item, m1, m2, m3 + a->shift[2] + 1, top HT_EACH_SRC(HT_SRC_ARG));
 #endif
     ht_between(bottom, top, b);
 #if HT_DIMS > 2

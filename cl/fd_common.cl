@@ -1,10 +1,9 @@
-/* What the finite-difference kernels share: the formulas at one node, and what
- * becomes of the increment r = L u. Kernels add the same terms in the same
- * order, so that they give the same bits; only fd_march_density.cl adds in
- * another.
+/* What the finite-difference kernels share: the formulas at one node, and what becomes of the
+ * increment r = L u. Kernels add the same terms in the same order, so that they give the same bits;
+ * only fd_march_density.cl adds in another.
  *
- * Differences of values are taken first: where u is constant, L u is 0, and
- * where u is smooth, rounding is relative to its differences.
+ * Differences of values are taken first: where u is constant, L u is 0, and where u is smooth,
+ * rounding is relative to its differences.
  */
 #define HT_FD_STAGE 0 /* out = u + r */
 #define HT_FD_OWN 1   /* d = d + r, out = u + d */
@@ -13,27 +12,24 @@
 #define HT_FD_HAS_D(mode) ((mode) != HT_FD_STAGE)
 #define HT_FD_HAS_OUT(mode) ((mode) != HT_FD_ALONE)
 
-/* scale_k / h_k^2 times the weights of axis k; where density varies,
- * row HT_DIMS has the weights of a flux, the next one their sums from each on
- * (t_m of fd_march_density.cl). */
+/* scale_k / h_k^2 times the weights of axis k; where density varies, row HT_DIMS has the weights of
+ * a flux, the next one their sums from each on (t_m of fd_march_density.cl). */
 struct ht_fd_coefs {
     real c[HT_DIMS + 2 * HT_FD_DENSITY][HT_FD_R];
 };
 
 /* The buffers of a launch, as parameters and as arguments. */
 #if HT_FD_DENSITY
-#define HT_FD_MEDIUM_PARAMS                   \
-    , HT_GLOBAL const real *HT_RESTRICT b1,   \
-        HT_GLOBAL const real *HT_RESTRICT b2, \
+#define HT_FD_MEDIUM_PARAMS                                                       \
+    , HT_GLOBAL const real *HT_RESTRICT b1, HT_GLOBAL const real *HT_RESTRICT b2, \
         HT_GLOBAL const real *HT_RESTRICT b3
 #define HT_FD_MEDIUM_ARGS , b1, b2, b3
 #else
 #define HT_FD_MEDIUM_PARAMS
 #define HT_FD_MEDIUM_ARGS
 #endif
-#define HT_FD_PARAMS                                             \
-    HT_GLOBAL const real *HT_RESTRICT u,                         \
-        HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS, \
+#define HT_FD_PARAMS                                                                              \
+    HT_GLOBAL const real *HT_RESTRICT u, HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS, \
         HT_GLOBAL real *d, HT_GLOBAL const real *p, HT_GLOBAL real *out
 #define HT_FD_ARGS u, a HT_FD_MEDIUM_ARGS, d, p, out
 
@@ -43,8 +39,8 @@ struct ht_fd_coefs {
 /* sum + c times the first one. */
 #define HT_FD_FIRST(c, below, above, sum) fma(c, (above) - (below), sum)
 
-/* A flux: a product that compilers must not join to the sum it goes into, or
- * kernels would differ by their rounding. */
+/* A flux: a product that compilers must not join to the sum it goes into, or kernels would differ
+ * by their rounding. */
 #define HT_FD_FLUX(b, slope) fma(b, slope, (real)0)
 
 /* Distance of two nodes that are neighbours along an axis. */
@@ -61,36 +57,31 @@ HT_INLINE real ht_fd_flux(const struct ht_fd_coefs *c, HT_GLOBAL const real *u,
     real sum = 0;
     HT_UNROLL
     for (int j = 0; j < HT_FD_R; j++)
-        sum = HT_FD_FIRST(c->c[HT_DIMS][j], u[at - j * stride],
-                          u[at + (j + 1) * stride], sum);
+        sum = HT_FD_FIRST(c->c[HT_DIMS][j], u[at - j * stride], u[at + (j + 1) * stride], sum);
     return HT_FD_FLUX(b[at], sum);
 }
 
-HT_INLINE real ht_fd_axis(const struct ht_fd_coefs *c, const int axis,
-                          HT_GLOBAL const real *u, HT_GLOBAL const real *b,
-                          long at, long stride, real sum) {
+HT_INLINE real ht_fd_axis(const struct ht_fd_coefs *c, const int axis, HT_GLOBAL const real *u,
+                          HT_GLOBAL const real *b, long at, long stride, real sum) {
     HT_UNROLL
     for (int j = 0; j < HT_FD_R; j++)
-        sum = HT_FD_FIRST(c->c[axis][j],
-                          ht_fd_flux(c, u, b, at - (j + 1) * stride, stride),
+        sum = HT_FD_FIRST(c->c[axis][j], ht_fd_flux(c, u, b, at - (j + 1) * stride, stride),
                           ht_fd_flux(c, u, b, at + j * stride, stride), sum);
     return sum;
 }
 #else
-HT_INLINE real ht_fd_axis(const struct ht_fd_coefs *c, const int axis,
-                          HT_GLOBAL const real *u, long at, long stride,
-                          real sum) {
+HT_INLINE real ht_fd_axis(const struct ht_fd_coefs *c, const int axis, HT_GLOBAL const real *u,
+                          long at, long stride, real sum) {
     HT_UNROLL
     for (int j = 0; j < HT_FD_R; j++)
-        sum = HT_FD_SECOND(c->c[axis][j], u[at - (j + 1) * stride], u[at],
-                           u[at + (j + 1) * stride], sum);
+        sum = HT_FD_SECOND(c->c[axis][j], u[at - (j + 1) * stride], u[at], u[at + (j + 1) * stride],
+                           sum);
     return sum;
 }
 #endif
 
-HT_INLINE void ht_fd_node(const struct ht_fd_args *s,
-                          const struct ht_fd_coefs *c, const int mode, long at,
-                          HT_FD_PARAMS) {
+HT_INLINE void ht_fd_node(const struct ht_fd_args *s, const struct ht_fd_coefs *c, const int mode,
+                          long at, HT_FD_PARAMS) {
     real sum = 0, change = 0;
 #if HT_FD_DENSITY
     sum = ht_fd_axis(c, 0, u, b1, at, 1, sum);
@@ -98,8 +89,7 @@ HT_INLINE void ht_fd_node(const struct ht_fd_args *s,
     if (HT_DIMS > 2) sum = ht_fd_axis(c, 2, u, b3, at, s->plane, sum);
 #else
     HT_UNROLL
-    for (int k = 0; k < HT_DIMS; k++)
-        sum = ht_fd_axis(c, k, u, at, ht_fd_stride(s, k), sum);
+    for (int k = 0; k < HT_DIMS; k++) sum = ht_fd_axis(c, k, u, at, ht_fd_stride(s, k), sum);
 #endif
     change = fma(a[at], sum, HT_FD_HAS_D(mode) ? d[at] : u[at]);
     if (HT_FD_HAS_D(mode)) d[at] = change;

@@ -1,5 +1,5 @@
-/* Where the work-items of a marching group stand, and how a pack of targets is
- * read and written (cl/packs.cl, cl/fd_march.cl).
+/* Where the work-items of a marching group stand, and how a pack of targets is read and written
+ * (cl/packs.cl, cl/fd_march.cl).
  */
 #define HT_FD_SIDE HT_FD_PACKS_OF(HT_FD_REACH, HT_BLOCK)
 #define HT_FD_PITCH (HT_FD_PACKS + 2 * HT_FD_SIDE)
@@ -11,11 +11,10 @@
 #else
 #define HT_FD_SPARE 0
 #endif
-#define HT_FD_TILE \
-    HT_FD_TILE_OF(HT_FD_PACKS, HT_FD_ROWS + HT_FD_SPARE, HT_FD_SIDE, HT_FD_HALO)
+#define HT_FD_TILE HT_FD_TILE_OF(HT_FD_PACKS, HT_FD_ROWS + HT_FD_SPARE, HT_FD_SIDE, HT_FD_HALO)
 
-/* Offsets in a plane: of 32 bits they take fewer registers, of 64 bits fewer
- * instructions. Measured on an H200 (bench/NOTES.md). */
+/* Offsets in a plane: of 32 bits they take fewer registers, of 64 bits fewer instructions. Measured
+ * on an H200 (bench/NOTES.md). */
 #if HT_FD_R > 2
 typedef int ht_fd_offset;
 #else
@@ -26,10 +25,10 @@ struct ht_fd_item {
     int x, y;                    /* in the group: pack and row */
     ht_fd_offset first1, first2; /* node of the group's first pack */
     ht_fd_offset most1, most2;   /* the last pack and row that may be read */
-    ht_fd_offset i1, i2; /* node of the pack; no further than most1, most2 */
-    ht_fd_offset row;    /* from a row to the next one */
-    long begin, end;     /* of the march */
-    int from, to;        /* nodes [from, to) of the pack are targets */
+    ht_fd_offset i1, i2;         /* node of the pack; no further than most1, most2 */
+    ht_fd_offset row;            /* from a row to the next one */
+    long begin, end;             /* of the march */
+    int from, to;                /* nodes [from, to) of the pack are targets */
 };
 
 HT_INLINE ht_fd_offset ht_fd_least(ht_fd_offset a, ht_fd_offset b) {
@@ -40,15 +39,13 @@ HT_INLINE ht_pack ht_fd_read(HT_GLOBAL const real *from) {
     return *(HT_GLOBAL const ht_pack *)from;
 }
 
-/* The same, read here: where fluxes take most registers, compilers move such
- * reads to their use and wait there. Measured on an H200 (bench/NOTES.md): with
- * uniform density it costs more than it gives. */
+/* The same, read here: where fluxes take most registers, compilers move such reads to their use and
+ * wait there. Measured on an H200 (bench/NOTES.md): with uniform density it costs more than it
+ * gives. */
 #if HT_PTX >= 70 && HT_FD_DENSITY && HT_BLOCK * (HT_DOUBLE + 1) == 4
 HT_INLINE void ht_fd_read_now(HT_GLOBAL const real *from, real v[HT_BLOCK]) {
 #if HT_DOUBLE
-    __asm__ volatile("ld.global.v2.f64 {%0, %1}, [%2];"
-                     : "=d"(v[0]), "=d"(v[1])
-                     : "l"(from));
+    __asm__ volatile("ld.global.v2.f64 {%0, %1}, [%2];" : "=d"(v[0]), "=d"(v[1]) : "l"(from));
 #else
     __asm__ volatile("ld.global.v4.f32 {%0, %1, %2, %3}, [%4];"
                      : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
@@ -66,8 +63,8 @@ HT_INLINE void ht_fd_copy(HT_LOCAL ht_pack *to, HT_GLOBAL const real *from) {
 }
 
 /* x, y: pack and row, counted from the group's first one. */
-HT_INLINE void ht_fd_set_item(const struct ht_fd_args *s, const int x,
-                              const int y, struct ht_fd_item *me) {
+HT_INLINE void ht_fd_set_item(const struct ht_fd_args *s, const int x, const int y,
+                              struct ht_fd_item *me) {
     me->x = x;
     me->y = y;
     const ht_fd_offset begin1 = (ht_fd_offset)s->begin[0];
@@ -75,10 +72,9 @@ HT_INLINE void ht_fd_set_item(const struct ht_fd_args *s, const int x,
     const ht_fd_offset end1 = (ht_fd_offset)s->end[0];
     const ht_fd_offset end2 = (ht_fd_offset)s->end[1];
     me->row = (ht_fd_offset)s->row;
-    me->first1 = begin1 / HT_BLOCK * HT_BLOCK +
-                 (ht_fd_offset)HT_GROUP_1() * (HT_FD_PACKS * HT_BLOCK);
-    me->first2 =
-        HT_DIMS > 2 ? begin2 + (ht_fd_offset)HT_GROUP_2() * HT_FD_ROWS : 0;
+    me->first1 =
+        begin1 / HT_BLOCK * HT_BLOCK + (ht_fd_offset)HT_GROUP_1() * (HT_FD_PACKS * HT_BLOCK);
+    me->first2 = HT_DIMS > 2 ? begin2 + (ht_fd_offset)HT_GROUP_2() * HT_FD_ROWS : 0;
     me->most1 = (end1 - 1) / HT_BLOCK * HT_BLOCK + HT_FD_SIDE * HT_BLOCK;
     me->most2 = HT_DIMS > 2 ? end2 - 1 + HT_FD_REACH : 0;
     me->i1 = me->first1 + me->x * HT_BLOCK;
@@ -97,21 +93,17 @@ HT_INLINE void ht_fd_set_item(const struct ht_fd_args *s, const int x,
     }
 }
 
-/* Begins to copy what surrounds the packs of a group into a tile: plane points
- * to node (0, 0) of the plane. */
-HT_INLINE void ht_fd_surround(const struct ht_fd_item *me,
-                              HT_GLOBAL const real *plane,
+/* Begins to copy what surrounds the packs of a group into a tile: plane points to node (0, 0) of
+ * the plane. */
+HT_INLINE void ht_fd_surround(const struct ht_fd_item *me, HT_GLOBAL const real *plane,
                               HT_LOCAL ht_pack *tile) {
     HT_LOCAL ht_pack *mine = tile + (me->y + HT_FD_HALO) * HT_FD_PITCH;
     const ht_fd_offset row = me->i2 * me->row;
     if (me->x < HT_FD_SIDE) {
-        ht_fd_copy(mine + me->x, plane + (row + me->first1 +
-                                          (me->x - HT_FD_SIDE) * HT_BLOCK));
+        ht_fd_copy(mine + me->x, plane + (row + me->first1 + (me->x - HT_FD_SIDE) * HT_BLOCK));
         ht_fd_copy(
             mine + HT_FD_PACKS + HT_FD_SIDE + me->x,
-            plane + (row +
-                     ht_fd_least(me->first1 + (HT_FD_PACKS + me->x) * HT_BLOCK,
-                                 me->most1)));
+            plane + (row + ht_fd_least(me->first1 + (HT_FD_PACKS + me->x) * HT_BLOCK, me->most1)));
     }
     HT_LOCAL ht_pack *column = tile + HT_FD_SIDE + me->x;
     HT_UNROLL
@@ -119,10 +111,8 @@ HT_INLINE void ht_fd_surround(const struct ht_fd_item *me,
         const int r = n + me->y;
         if (r < HT_FD_HALO) {
             const ht_fd_offset below = me->first2 - HT_FD_HALO + r;
-            const ht_fd_offset above =
-                ht_fd_least(me->first2 + HT_FD_ROWS + r, me->most2);
-            ht_fd_copy(column + r * HT_FD_PITCH,
-                       plane + (below * me->row + me->i1));
+            const ht_fd_offset above = ht_fd_least(me->first2 + HT_FD_ROWS + r, me->most2);
+            ht_fd_copy(column + r * HT_FD_PITCH, plane + (below * me->row + me->i1));
             ht_fd_copy(column + (HT_FD_HALO + HT_FD_ROWS + r) * HT_FD_PITCH,
                        plane + (above * me->row + me->i1));
         }
@@ -134,9 +124,9 @@ struct ht_fd_put {
     real a[HT_BLOCK], d[HT_BLOCK], p[HT_BLOCK];
 };
 
-HT_INLINE void ht_fd_set_put(const struct ht_fd_item *me, const int mode,
-                             HT_GLOBAL const real *a, HT_GLOBAL const real *d,
-                             HT_GLOBAL const real *p, struct ht_fd_put *put) {
+HT_INLINE void ht_fd_set_put(const struct ht_fd_item *me, const int mode, HT_GLOBAL const real *a,
+                             HT_GLOBAL const real *d, HT_GLOBAL const real *p,
+                             struct ht_fd_put *put) {
     if (me->from >= me->to) return;
     ht_fd_read_now(a, put->a);
     if (HT_FD_HAS_D(mode)) ht_fd_read_now(d, put->d);
@@ -154,16 +144,14 @@ HT_INLINE void ht_fd_store(const struct ht_fd_item *me, const real v[HT_BLOCK],
     }
 }
 
-HT_INLINE void ht_fd_write(const struct ht_fd_item *me, const int mode,
-                           const real sum[HT_BLOCK], const real u[HT_BLOCK],
-                           const struct ht_fd_put *put, HT_GLOBAL real *d,
+HT_INLINE void ht_fd_write(const struct ht_fd_item *me, const int mode, const real sum[HT_BLOCK],
+                           const real u[HT_BLOCK], const struct ht_fd_put *put, HT_GLOBAL real *d,
                            HT_GLOBAL real *out) {
     real change[HT_BLOCK], value[HT_BLOCK];
     if (me->from >= me->to) return;
     HT_UNROLL
     for (int e = 0; e < HT_BLOCK; e++) {
-        change[e] =
-            fma(put->a[e], sum[e], HT_FD_HAS_D(mode) ? put->d[e] : u[e]);
+        change[e] = fma(put->a[e], sum[e], HT_FD_HAS_D(mode) ? put->d[e] : u[e]);
         value[e] = mode == HT_FD_STAGE   ? change[e]
                    : mode == HT_FD_APART ? put->p[e] + change[e]
                                          : u[e] + change[e];

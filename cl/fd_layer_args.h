@@ -1,5 +1,5 @@
-/* Arguments of the kernels of cl/fd_layers.cl, passed by value. Read by the
- * host's compiler and by the device's: only int and long (64 bits on both).
+/* Arguments of the kernels of cl/fd_layers.cl, passed by value. Read by the host's compiler and by
+ * the device's: only int and long (64 bits on both).
  */
 #ifndef HTWAVE_FD_LAYER_ARGS_H
 #define HTWAVE_FD_LAYER_ARGS_H
@@ -7,11 +7,10 @@
 #define HT_FD_MOST_LAYERS 6
 #define HT_FD_ZONES 27
 
-/* One layer. Along its axis nodes are counted from its wall, 0, inwards; half
- * point i lies between nodes i and i + 1. Its memory has `cells` entries along
- * the axis, `pitch` bytes apart, the first of them, for node (m1, m2, m3) of
- * the window, number offset + sum of m_k step[k], where step[k] is 0 along the
- * axis. */
+/* One layer. Along its axis nodes are counted from its wall, 0, inwards; half point i lies between
+ * nodes i and i + 1. Its memory has `cells` entries along the axis, `pitch` bytes apart, the first
+ * of them, for node (m1, m2, m3) of the window, number offset + sum of m_k step[k], where step[k]
+ * is 0 along the axis. */
 struct ht_fd_layer {
     long offset;
     int step[3];
@@ -24,19 +23,19 @@ struct ht_fd_layer {
     int profile; /* in the table of profiles */
 };
 
-/* The targets are cut into 3 x 3 x 3 zones, their box along each axis where a
- * layer ends that changes nodes: the nodes of a zone are in the same layers.
- * Zone (i1, i2, i3), number i1 + 3 i2 + 9 i3, has the nodes from cut[k][i_k] to
- * cut[k][i_k + 1] along axis k; it may be empty. Groups are of one zone each.
+/* The targets are cut into 3 x 3 x 3 zones, their box along each axis where a layer ends that
+ * changes nodes: the nodes of a zone are in the same layers. Zone (i1, i2, i3), number i1 + 3 i2 +
+ * 9 i3, has the nodes from cut[k][i_k] to cut[k][i_k + 1] along axis k; it may be empty. Groups are
+ * of one zone each.
  */
 struct ht_fd_layer_args {
     int row, plane; /* nodes of a row, of a plane of the window */
     struct ht_fd_layer layer[HT_FD_MOST_LAYERS];
     int cut[3][4];
     int first[HT_FD_ZONES + 1]; /* number of a zone's first group; of all */
-    int layers[3]; /* [axis] bit 8 i_k + i: the zone is in layer i */
-    int lines;     /* bit of a zone in one layer: work-items do lines along its
-                      normal, so that each computes a half point once */
+    int layers[3];              /* [axis] bit 8 i_k + i: the zone is in layer i */
+    int lines;                  /* bit of a zone in one layer: work-items do lines along its
+                                   normal, so that each computes a half point once */
 };
 
 #endif

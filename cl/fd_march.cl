@@ -1,10 +1,9 @@
-/* Finite differences, uniform density, on GPUs. A pack is the HT_BLOCK nodes of
- * a row that lie in 16 bytes; index order [m3][m2][m1 / HT_BLOCK].
+/* Finite differences, uniform density, on GPUs. A pack is the HT_BLOCK nodes of a row that lie in
+ * 16 bytes; index order [m3][m2][m1 / HT_BLOCK].
  *
- * A group takes HT_FD_PACKS packs of HT_FD_ROWS rows, a work-item one pack, and
- * marches along the last axis, z. A work-item holds the values of its pack in
- * the planes z - R .. z + R (line); those of plane z lie in local memory, where
- * the others read their neighbours:
+ * A group takes HT_FD_PACKS packs of HT_FD_ROWS rows, a work-item one pack, and marches along the
+ * last axis, z. A work-item holds the values of its pack in the planes z - R .. z + R (line); those
+ * of plane z lie in local memory, where the others read their neighbours:
  *
  *             HT_FD_SIDE        HT_FD_PACKS        HT_FD_SIDE
  *                       +------------------------+
@@ -16,31 +15,28 @@
  *     HT_FD_HALO rows   |       rows below       |
  *                       +------------------------+
  *
- * There are two tiles, which take turns: while a plane is computed the tile of
- * the next one is filled, and one barrier per plane is enough. In two
- * dimensions, marching along x2, and in one, where there is no march, a tile is
- * one row. Work-items beyond the box hold what its nodes read there.
+ * There are two tiles, which take turns: while a plane is computed the tile of the next one is
+ * filled, and one barrier per plane is enough. In two dimensions, marching along x2, and in one,
+ * where there is no march, a tile is one row. Work-items beyond the box hold what its nodes read
+ * there.
  */
 #define HT_FD_LOCAL_TYPE ht_pack
 #define HT_FD_LOCAL (2 * HT_FD_TILE)
 #define HT_FD_DEPTH (HT_DIMS > 1 ? HT_FD_R : 0)
 
-/* sum += the differences along x1 and, in three dimensions, along x2. mine: the
- * pack in a tile whose rows are `pitch` packs apart. */
-HT_INLINE void ht_fd_in_plane(const struct ht_fd_coefs *c,
-                              HT_LOCAL const ht_pack *mine, const int pitch,
-                              const real middle[HT_BLOCK], real sum[HT_BLOCK]) {
+/* sum += the differences along x1 and, in three dimensions, along x2. mine: the pack in a tile
+ * whose rows are `pitch` packs apart. */
+HT_INLINE void ht_fd_in_plane(const struct ht_fd_coefs *c, HT_LOCAL const ht_pack *mine,
+                              const int pitch, const real middle[HT_BLOCK], real sum[HT_BLOCK]) {
     real row[(2 * HT_FD_NEAR + 1) * HT_BLOCK];
     HT_UNROLL
-    for (int h = 0; h <= 2 * HT_FD_NEAR; h++)
-        ht_unpack(mine[h - HT_FD_NEAR], row + h * HT_BLOCK);
+    for (int h = 0; h <= 2 * HT_FD_NEAR; h++) ht_unpack(mine[h - HT_FD_NEAR], row + h * HT_BLOCK);
     HT_UNROLL
     for (int j = 1; j <= HT_FD_R; j++) {
         HT_UNROLL
         for (int e = 0; e < HT_BLOCK; e++) {
             const int at = HT_FD_NEAR * HT_BLOCK + e;
-            sum[e] = HT_FD_SECOND(c->c[0][j - 1], row[at - j], middle[e],
-                                  row[at + j], sum[e]);
+            sum[e] = HT_FD_SECOND(c->c[0][j - 1], row[at - j], middle[e], row[at + j], sum[e]);
         }
     }
 #if HT_DIMS > 2
@@ -51,23 +47,20 @@ HT_INLINE void ht_fd_in_plane(const struct ht_fd_coefs *c,
         ht_unpack(mine[j * pitch], above);
         HT_UNROLL
         for (int e = 0; e < HT_BLOCK; e++)
-            sum[e] = HT_FD_SECOND(c->c[1][j - 1], below[e], middle[e], above[e],
-                                  sum[e]);
+            sum[e] = HT_FD_SECOND(c->c[1][j - 1], below[e], middle[e], above[e], sum[e]);
     }
 #endif
 }
 
 /* sum += the differences along the march of the plane in the middle of line. */
 HT_INLINE void ht_fd_along_march(const struct ht_fd_coefs *c,
-                                 real line[2 * HT_FD_DEPTH + 1][HT_BLOCK],
-                                 real sum[HT_BLOCK]) {
+                                 real line[2 * HT_FD_DEPTH + 1][HT_BLOCK], real sum[HT_BLOCK]) {
     HT_UNROLL
     for (int j = 1; j <= HT_FD_DEPTH; j++) {
         HT_UNROLL
         for (int e = 0; e < HT_BLOCK; e++)
-            sum[e] = HT_FD_SECOND(
-                c->c[HT_DIMS - 1][j - 1], line[HT_FD_DEPTH - j][e],
-                line[HT_FD_DEPTH][e], line[HT_FD_DEPTH + j][e], sum[e]);
+            sum[e] = HT_FD_SECOND(c->c[HT_DIMS - 1][j - 1], line[HT_FD_DEPTH - j][e],
+                                  line[HT_FD_DEPTH][e], line[HT_FD_DEPTH + j][e], sum[e]);
     }
 }
 
@@ -80,19 +73,15 @@ HT_INLINE void ht_fd_move_on(real line[2 * HT_FD_DEPTH + 1][HT_BLOCK]) {
     }
 }
 
-/* Begins to fill the tile of a plane with what lies around the group; the own
- * values are known. */
-HT_INLINE void ht_fd_fill(const struct ht_fd_item *me,
-                          HT_GLOBAL const real *plane,
+/* Begins to fill the tile of a plane with what lies around the group; the own values are known. */
+HT_INLINE void ht_fd_fill(const struct ht_fd_item *me, HT_GLOBAL const real *plane,
                           const real middle[HT_BLOCK], HT_LOCAL ht_pack *tile) {
-    tile[(me->y + HT_FD_HALO) * HT_FD_PITCH + HT_FD_SIDE + me->x] =
-        ht_packed(middle);
+    tile[(me->y + HT_FD_HALO) * HT_FD_PITCH + HT_FD_SIDE + me->x] = ht_packed(middle);
     ht_fd_surround(me, plane, tile);
     HT_COPY_COMMIT();
 }
 
-HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
-                          const struct ht_fd_coefs *c, const int mode,
+HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *c, const int mode,
                           HT_FD_PARAMS, HT_LOCAL ht_pack *tiles) {
     struct ht_fd_item me;
     ht_fd_set_item(s, HT_ITEM() % HT_FD_PACKS, HT_ITEM() / HT_FD_PACKS, &me);
@@ -102,10 +91,8 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
     real line[2 * HT_FD_DEPTH + 1][HT_BLOCK];
     HT_UNROLL
     for (int k = 0; k < 2 * HT_FD_DEPTH + (HT_DIMS == 1); k++)
-        ht_unpack(ht_fd_read(u + (me.begin - HT_FD_DEPTH + k) * step + mine),
-                  line[k]);
-    ht_fd_fill(&me, u + me.begin * step, line[HT_FD_DEPTH],
-               tiles + (me.begin & 1) * HT_FD_TILE);
+        ht_unpack(ht_fd_read(u + (me.begin - HT_FD_DEPTH + k) * step + mine), line[k]);
+    ht_fd_fill(&me, u + me.begin * step, line[HT_FD_DEPTH], tiles + (me.begin & 1) * HT_FD_TILE);
     for (long z = me.begin; z < me.end; z++) {
         const long at = z * step + mine;
         HT_LOCAL const ht_pack *tile = tiles + (z & 1) * HT_FD_TILE;
@@ -113,12 +100,10 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
         real sum[HT_BLOCK];
         HT_COPY_WAIT(0);
         HT_BARRIER();
-        ht_unpack(ht_fd_read(u + at + HT_FD_DEPTH * step),
-                  line[2 * HT_FD_DEPTH]);
+        ht_unpack(ht_fd_read(u + at + HT_FD_DEPTH * step), line[2 * HT_FD_DEPTH]);
         ht_fd_set_put(&me, mode, a + at, d + at, p + at, &put);
         if (HT_DIMS > 1 && z + 1 < me.end)
-            ht_fd_fill(&me, u + (z + 1) * step,
-                       line[HT_FD_DEPTH + (HT_DIMS > 1)],
+            ht_fd_fill(&me, u + (z + 1) * step, line[HT_FD_DEPTH + (HT_DIMS > 1)],
                        tiles + ((z + 1) & 1) * HT_FD_TILE);
         HT_UNROLL
         for (int e = 0; e < HT_BLOCK; e++) sum[e] = 0;

@@ -1,11 +1,9 @@
-/* Writes what a vector of targets becomes, for cl/fd_vectors.cl and
- * cl/fd_vectors_density.cl.
+/* Writes what a vector of targets becomes, for cl/fd_vectors.cl and cl/fd_vectors_density.cl.
  */
-/* The increment L u of HT_WIDTH nodes becomes d and out; the first `skip` of
- * them have been done. */
-HT_INLINE void ht_fd_write(const int mode, long at, int skip, vector sum,
-                           HT_GLOBAL const real *u, HT_GLOBAL const real *a,
-                           HT_GLOBAL real *d, HT_GLOBAL const real *p,
+/* The increment L u of HT_WIDTH nodes becomes d and out; the first `skip` of them have been done.
+ */
+HT_INLINE void ht_fd_write(const int mode, long at, int skip, vector sum, HT_GLOBAL const real *u,
+                           HT_GLOBAL const real *a, HT_GLOBAL real *d, HT_GLOBAL const real *p,
                            HT_GLOBAL real *out) {
     const vector base = HT_GLOBAL_VECTOR((HT_FD_HAS_D(mode) ? d : u) + at);
     const vector change = fma(HT_GLOBAL_VECTOR(a + at), sum, base);

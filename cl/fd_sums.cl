@@ -2,13 +2,12 @@
  *     sum weight x y / a,   sum weight x / a,   largest |x + level|,
  *     values x that are not finite, and the first of their nodes.
  * A node weighs half at each marked end of the box that it lies on. Groups:
- * first axis g, second axis a plane of the box; group g takes the rows g, g +
- * groups, .. of the plane. Work-item i of HT_FD_ITEMS takes the HT_FD_WIDTH
- * nodes from i HT_FD_WIDTH on of every HT_FD_ITEMS HT_FD_WIDTH nodes of a row;
- * each of these places has sums of its own (on a CPU the lanes of a vector). A
- * tree adds the work-items, the host the groups: a plane's sum depends on
- * nothing else. Sums are compensated (two-sum, Knuth, The Art of Computer
- * Programming 2, 4.2.2) in the widest type of the device.
+ * first axis g, second axis a plane of the box; group g takes the rows g, g + groups, .. of the
+ * plane. Work-item i of HT_FD_ITEMS takes the HT_FD_WIDTH nodes from i HT_FD_WIDTH on of every
+ * HT_FD_ITEMS HT_FD_WIDTH nodes of a row; each of these places has sums of its own (on a CPU the
+ * lanes of a vector). A tree adds the work-items, the host the groups: a plane's sum depends on
+ * nothing else. Sums are compensated (two-sum, Knuth, The Art of Computer Programming 2, 4.2.2) in
+ * the widest type of the device.
  */
 #if HT_FD_WIDE
 typedef double ht_wide;
@@ -32,18 +31,15 @@ HT_INLINE void ht_fd_add(ht_wide sum[2], const ht_wide x) {
 }
 
 /* The earlier one of two bad nodes. */
-HT_INLINE void ht_fd_first(ht_wide own[HT_FD_SUMS], const ht_wide row,
-                           const ht_wide node) {
+HT_INLINE void ht_fd_first(ht_wide own[HT_FD_SUMS], const ht_wide row, const ht_wide node) {
     const int earlier =
-        row < own[HT_FD_FIRST_ROW] ||
-        (row == own[HT_FD_FIRST_ROW] && node < own[HT_FD_FIRST_NODE]);
+        row < own[HT_FD_FIRST_ROW] || (row == own[HT_FD_FIRST_ROW] && node < own[HT_FD_FIRST_NODE]);
     if (row < 0 || (own[HT_FD_FIRST_ROW] >= 0 && !earlier)) return;
     own[HT_FD_FIRST_ROW] = row;
     own[HT_FD_FIRST_NODE] = node;
 }
 
-HT_INLINE ht_wide ht_fd_half(const long m, const long count, const int low,
-                             const int high) {
+HT_INLINE ht_wide ht_fd_half(const long m, const long count, const int low, const int high) {
     ht_wide weight = 1;
     if (low && m == 0) weight *= (ht_wide)0.5;
     if (high && m == count - 1) weight *= (ht_wide)0.5;
@@ -57,25 +53,22 @@ struct ht_fd_places {
 };
 
 /* sum += x for a place. */
-HT_INLINE void ht_fd_add_place(ht_wide sum[2][HT_FD_WIDTH], const int e,
-                               const ht_wide x) {
+HT_INLINE void ht_fd_add_place(ht_wide sum[2][HT_FD_WIDTH], const int e, const ht_wide x) {
     const ht_wide total = sum[0][e] + x, back = total - sum[0][e];
     sum[1][e] += (sum[0][e] - (total - back)) + (x - back);
     sum[0][e] = total;
 }
 
 /* `places` nodes from m1 on of a row that weighs `outer`. */
-HT_INLINE void ht_fd_take(const struct ht_fd_sum_args *s, const long m1,
-                          const int places, const ht_wide outer,
-                          const ht_wide level, HT_GLOBAL const real *x,
+HT_INLINE void ht_fd_take(const struct ht_fd_sum_args *s, const long m1, const int places,
+                          const ht_wide outer, const ht_wide level, HT_GLOBAL const real *x,
                           HT_GLOBAL const real *y, HT_GLOBAL const real *a,
                           struct ht_fd_places *sums) {
     for (int e = 0; e < places; e++) {
         const ht_wide raw = x[m1 + e];
         const ht_wide value = isfinite(raw) ? raw : 0;
-        const ht_wide weighted =
-            outer * ht_fd_half(m1 + e, s->count[0], s->ends[0], s->ends[1]) *
-            value / (ht_wide)a[m1 + e];
+        const ht_wide weighted = outer * ht_fd_half(m1 + e, s->count[0], s->ends[0], s->ends[1]) *
+                                 value / (ht_wide)a[m1 + e];
         sums->bad[e] += isfinite(raw) ? 0 : 1;
         sums->largest[e] = fmax(sums->largest[e], fabs(value + level));
         ht_fd_add_place(sums->product, e, weighted * (ht_wide)y[m1 + e]);
@@ -84,8 +77,7 @@ HT_INLINE void ht_fd_take(const struct ht_fd_sum_args *s, const long m1,
 }
 
 /* The places of a work-item. */
-HT_INLINE void ht_fd_join(const struct ht_fd_places *sums,
-                          ht_wide own[HT_FD_SUMS]) {
+HT_INLINE void ht_fd_join(const struct ht_fd_places *sums, ht_wide own[HT_FD_SUMS]) {
     HT_UNROLL
     for (int e = 0; e < HT_FD_WIDTH; e++) {
         ht_fd_add(own + HT_FD_PRODUCT, sums->product[0][e]);
@@ -98,24 +90,23 @@ HT_INLINE void ht_fd_join(const struct ht_fd_places *sums,
 }
 
 /* The first bad node of a work-item that has one. */
-HT_INLINE void ht_fd_find(const struct ht_fd_sum_args *s,
-                          HT_GLOBAL const real *x, ht_wide own[HT_FD_SUMS]) {
+HT_INLINE void ht_fd_find(const struct ht_fd_sum_args *s, HT_GLOBAL const real *x,
+                          ht_wide own[HT_FD_SUMS]) {
     for (long m2 = HT_GROUP_1(); m2 < s->count[1]; m2 += s->groups)
         for (long m1 = 0; m1 < s->count[0]; m1++)
             if (m1 / HT_FD_WIDTH % HT_FD_ITEMS == HT_ITEM() &&
-                !isfinite(
-                    x[s->begin + HT_GROUP_2() * s->plane + m2 * s->row + m1])) {
+                !isfinite(x[s->begin + HT_GROUP_2() * s->plane + m2 * s->row + m1])) {
                 own[HT_FD_FIRST_ROW] = (ht_wide)m2;
                 own[HT_FD_FIRST_NODE] = (ht_wide)m1;
                 return;
             }
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_sums(
-    struct ht_fd_sum_args s, const ht_wide level,
-    HT_GLOBAL const real *HT_RESTRICT x, HT_GLOBAL const real *HT_RESTRICT y,
-    HT_GLOBAL const real *HT_RESTRICT a,
-    HT_GLOBAL ht_wide *HT_RESTRICT results) {
+HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_sums(struct ht_fd_sum_args s, const ht_wide level,
+                                                     HT_GLOBAL const real *HT_RESTRICT x,
+                                                     HT_GLOBAL const real *HT_RESTRICT y,
+                                                     HT_GLOBAL const real *HT_RESTRICT a,
+                                                     HT_GLOBAL ht_wide *HT_RESTRICT results) {
     HT_LOCAL_ARRAY(ht_wide, tree, HT_FD_ITEMS * HT_FD_SUMS);
     const int lane = HT_ITEM();
     struct ht_fd_places sums;
@@ -135,11 +126,9 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_sums(
         const long at = s.begin + m3 * s.plane + m2 * s.row;
         long m1 = (long)lane * HT_FD_WIDTH;
         for (; m1 + HT_FD_WIDTH <= s.count[0]; m1 += HT_FD_ITEMS * HT_FD_WIDTH)
-            ht_fd_take(&s, m1, HT_FD_WIDTH, outer, level, x + at, y + at,
-                       a + at, &sums);
+            ht_fd_take(&s, m1, HT_FD_WIDTH, outer, level, x + at, y + at, a + at, &sums);
         if (m1 < s.count[0])
-            ht_fd_take(&s, m1, (int)(s.count[0] - m1), outer, level, x + at,
-                       y + at, a + at, &sums);
+            ht_fd_take(&s, m1, (int)(s.count[0] - m1), outer, level, x + at, y + at, a + at, &sums);
     }
     ht_fd_join(&sums, own);
     if (own[HT_FD_BAD] > 0) ht_fd_find(&s, x, own);
@@ -150,20 +139,17 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_sums(
         if (lane < width) {
             ht_wide other[HT_FD_SUMS];
             HT_UNROLL
-            for (int i = 0; i < HT_FD_SUMS; i++)
-                other[i] = tree[i * HT_FD_ITEMS + lane + width];
+            for (int i = 0; i < HT_FD_SUMS; i++) other[i] = tree[i * HT_FD_ITEMS + lane + width];
             ht_fd_add(own + HT_FD_PRODUCT, other[HT_FD_PRODUCT]);
             own[HT_FD_PRODUCT + 1] += other[HT_FD_PRODUCT + 1];
             ht_fd_add(own + HT_FD_MEAN, other[HT_FD_MEAN]);
             own[HT_FD_MEAN + 1] += other[HT_FD_MEAN + 1];
-            own[HT_FD_LARGEST] = other[HT_FD_LARGEST] > own[HT_FD_LARGEST]
-                                     ? other[HT_FD_LARGEST]
-                                     : own[HT_FD_LARGEST];
+            own[HT_FD_LARGEST] = other[HT_FD_LARGEST] > own[HT_FD_LARGEST] ? other[HT_FD_LARGEST]
+                                                                           : own[HT_FD_LARGEST];
             own[HT_FD_BAD] += other[HT_FD_BAD];
             ht_fd_first(own, other[HT_FD_FIRST_ROW], other[HT_FD_FIRST_NODE]);
             HT_UNROLL
-            for (int i = 0; i < HT_FD_SUMS; i++)
-                tree[i * HT_FD_ITEMS + lane] = own[i];
+            for (int i = 0; i < HT_FD_SUMS; i++) tree[i * HT_FD_ITEMS + lane] = own[i];
         }
         HT_BARRIER();
     }
@@ -173,11 +159,10 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_sums(
 }
 
 /* x += shift at the nodes of the box. Groups as above. */
-HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_shift(
-    struct ht_fd_sum_args s, const real shift, HT_GLOBAL real *HT_RESTRICT x) {
+HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_shift(struct ht_fd_sum_args s, const real shift,
+                                                      HT_GLOBAL real *HT_RESTRICT x) {
     for (long m2 = HT_GROUP_1(); m2 < s.count[1]; m2 += s.groups) {
         const long start = s.begin + HT_GROUP_2() * s.plane + m2 * s.row;
-        for (long m1 = HT_ITEM(); m1 < s.count[0]; m1 += HT_FD_ITEMS)
-            x[start + m1] += shift;
+        for (long m1 = HT_ITEM(); m1 < s.count[0]; m1 += HT_FD_ITEMS) x[start + m1] += shift;
     }
 }

@@ -1,19 +1,17 @@
-/* Finite differences, uniform density, on CPUs: a group is one work-item, which
- * takes whole rows of `rows` rows (x2) and goes from plane to plane (x3), so
- * that the planes around them stay in a cache. In two dimensions it goes from
- * row to row. HT_WIDTH nodes of a row are done at a time; the last ones of a
- * row that vectors do not fill begin earlier and store what is their own, and
- * rows shorter than a vector are done node by node.
+/* Finite differences, uniform density, on CPUs: a group is one work-item, which takes whole rows of
+ * `rows` rows (x2) and goes from plane to plane (x3), so that the planes around them stay in a
+ * cache. In two dimensions it goes from row to row. HT_WIDTH nodes of a row are done at a time; the
+ * last ones of a row that vectors do not fill begin earlier and store what is their own, and rows
+ * shorter than a vector are done node by node.
  */
-HT_INLINE vector ht_fd_beside(const real c, HT_GLOBAL const real *u,
-                              const long distance, vector middle, vector sum) {
+HT_INLINE vector ht_fd_beside(const real c, HT_GLOBAL const real *u, const long distance,
+                              vector middle, vector sum) {
     return HT_FD_SECOND((vector)c, HT_GLOBAL_VECTOR(u - distance), middle,
                         HT_GLOBAL_VECTOR(u + distance), sum);
 }
 
 /* L u / a of the nodes from u on. */
-HT_INLINE vector ht_fd_sum(const struct ht_fd_args *s,
-                           const struct ht_fd_coefs *c,
+HT_INLINE vector ht_fd_sum(const struct ht_fd_args *s, const struct ht_fd_coefs *c,
                            HT_GLOBAL const real *u) {
     const vector middle = HT_GLOBAL_VECTOR(u);
     vector sum = 0;
@@ -21,31 +19,26 @@ HT_INLINE vector ht_fd_sum(const struct ht_fd_args *s,
     for (int k = 0; k < HT_DIMS; k++) {
         HT_UNROLL
         for (int j = 0; j < HT_FD_R; j++)
-            sum = ht_fd_beside(c->c[k][j], u, (j + 1) * ht_fd_stride(s, k),
-                               middle, sum);
+            sum = ht_fd_beside(c->c[k][j], u, (j + 1) * ht_fd_stride(s, k), middle, sum);
     }
     return sum;
 }
 
 /* The targets of the row whose node 0 is number row. */
-HT_INLINE void ht_fd_row(const struct ht_fd_args *s,
-                         const struct ht_fd_coefs *c, const int mode, long row,
-                         HT_FD_PARAMS) {
+HT_INLINE void ht_fd_row(const struct ht_fd_args *s, const struct ht_fd_coefs *c, const int mode,
+                         long row, HT_FD_PARAMS) {
     const long first = row + s->begin[0], end = row + s->end[0];
     if (end - first < HT_WIDTH) {
-        for (long at = first; at < end; at++)
-            ht_fd_node(s, c, mode, at, HT_FD_ARGS);
+        for (long at = first; at < end; at++) ht_fd_node(s, c, mode, at, HT_FD_ARGS);
     } else {
         for (long next = first; next < end; next += HT_WIDTH) {
             const long at = next < end - HT_WIDTH ? next : end - HT_WIDTH;
-            ht_fd_write(mode, at, (int)(next - at), ht_fd_sum(s, c, u + at), u,
-                        a, d, p, out);
+            ht_fd_write(mode, at, (int)(next - at), ht_fd_sum(s, c, u + at), u, a, d, p, out);
         }
     }
 }
 
-HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
-                          const struct ht_fd_coefs *c, const int mode,
+HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *c, const int mode,
                           HT_FD_PARAMS) {
     long first2 = s->begin[1], end2 = s->end[1];
     long first3 = s->begin[2], end3 = s->end[2];

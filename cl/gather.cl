@@ -1,8 +1,7 @@
-/* Copies the vertex values of the cells of one field into the buffer of
- * interpolants (cl/polynomials.cl), as operand of interpolation by matrix
- * products: out[target][r3][r2][r1] with r as in cl/vertex.cl. A work-item
- * copies one value; the values of a work-group are consecutive in a row of
- * targets along x1.
+/* Copies the vertex values of the cells of one field into the buffer of interpolants
+ * (cl/polynomials.cl), as operand of interpolation by matrix products: out[target][r3][r2][r1] with
+ * r as in cl/vertex.cl. A work-item copies one value; the values of a work-group are consecutive in
+ * a row of targets along x1.
  */
 HT_KERNEL
 HT_GROUP_SIZE(HT_ITEMS)
@@ -13,6 +12,5 @@ void ht_gather(struct ht_step_args a, HT_GLOBAL const real *HT_RESTRICT src,
                        a.begin[2] + HT_GROUP_3()};
     const int q = (int)(at % HT_CUBE);
     const int r[3] = {q % HT_T1, q / HT_T1 % HT_T2, q / HT_COLUMN};
-    if (m[0] < a.end[0])
-        out[ht_poly_at(&a, m[0], m[1], m[2]) + q] = ht_vertex(&a, src, r, m);
+    if (m[0] < a.end[0]) out[ht_poly_at(&a, m[0], m[1], m[2]) + q] = ht_vertex(&a, src, r, m);
 }

@@ -1,8 +1,8 @@
-/* Arguments of the ghost kernel, passed by value. This file is read by the
- * host's compiler and by the device's: only int and long (64 bits on both).
+/* Arguments of the ghost kernel, passed by value. This file is read by the host's compiler and by
+ * the device's: only int and long (64 bits on both).
  *
- * Ghosts are numbered in the order x3 planes, x2 rows of the other planes, x1
- * nodes of the other rows; the lower ones of an axis come first.
+ * Ghosts are numbered in the order x3 planes, x2 rows of the other planes, x1 nodes of the other
+ * rows; the lower ones of an axis come first.
  */
 #ifndef HTWAVE_GHOST_ARGS_H
 #define HTWAVE_GHOST_ARGS_H

@@ -1,18 +1,17 @@
-/* Fills the ghosts of all fields of a window in one launch. Along an axis,
- * index i < begin is the mirror image of 2 begin - 1 - i, and index i >= end
- * that of 2 end - 1 - i. Edges and corners are mirrored along several axes at
- * once, so the order of the axes does not matter.
+/* Fills the ghosts of all fields of a window in one launch. Along an axis, index i < begin is the
+ * mirror image of 2 begin - 1 - i, and index i >= end that of 2 end - 1 - i. Edges and corners are
+ * mirrored along several axes at once, so the order of the axes does not matter.
  *
  *       begin-1   begin      end-1   end
  *     ----g---|-----s---- ... -s---|---g----    | wall, g ghost, s its source
  *
  * A coefficient takes the sign
  *     product of the walls' factors * (-1)^(number of bits in mirrored & bits),
- * where bit k of bits[field][storage index] is set if the coefficient is odd
- * under reflection of x_(k+1).
+ * where bit k of bits[field][storage index] is set if the coefficient is odd under reflection of
+ * x_(k+1).
  *
- * Work-groups: first axis HT_GHOST_ITEMS ghosts, second axis HT_GHOST_BLOCKS
- * blocks of coefficients, third axis the field.
+ * Work-groups: first axis HT_GHOST_ITEMS ghosts, second axis HT_GHOST_BLOCKS blocks of
+ * coefficients, third axis the field.
  */
 #define HT_GHOST_PARAM(slot) , HT_GLOBAL ht_pack *HT_RESTRICT u##slot
 #define HT_GHOST_CHOOSE(slot) u = field == slot ? u##slot : u;
@@ -42,27 +41,25 @@ HT_INLINE void ht_ghost_at(const struct ht_ghost_args *a, int n, int m[3]) {
     }
 }
 
-/* Number of the node whose mirror image is node m. mirrored: bit k is set if a
- * wall normal to axis k mirrors it; factor: product of these walls' factors. */
-HT_INLINE long ht_ghost_source(const struct ht_ghost_args *a, const int m[3],
-                               int *mirrored, int *factor) {
+/* Number of the node whose mirror image is node m. mirrored: bit k is set if a wall normal to axis
+ * k mirrors it; factor: product of these walls' factors. */
+HT_INLINE long ht_ghost_source(const struct ht_ghost_args *a, const int m[3], int *mirrored,
+                               int *factor) {
     int from[3];
     *mirrored = 0;
     *factor = 1;
     HT_UNROLL
     for (int k = 0; k < 3; k++) {
         const int below = m[k] < a->begin[k], above = m[k] >= a->end[k];
-        from[k] = below   ? 2 * a->begin[k] - 1 - m[k]
-                  : above ? 2 * a->end[k] - 1 - m[k]
-                          : m[k];
+        from[k] = below ? 2 * a->begin[k] - 1 - m[k] : above ? 2 * a->end[k] - 1 - m[k] : m[k];
         *mirrored |= (below || above) << k;
         *factor *= below ? a->factor[2 * k] : above ? a->factor[2 * k + 1] : 1;
     }
     return from[2] * a->plane + from[1] * a->row + from[0];
 }
 
-HT_INLINE ht_pack ht_mirrored(const ht_pack x, const int mirrored,
-                              const int factor, HT_GLOBAL const int *bits) {
+HT_INLINE ht_pack ht_mirrored(const ht_pack x, const int mirrored, const int factor,
+                              HT_GLOBAL const int *bits) {
     real v[HT_BLOCK];
     ht_unpack(x, v);
     HT_UNROLL
@@ -91,8 +88,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GHOST_ITEMS) void ht_fill_ghosts(
     for (int i = 0; i < HT_GHOST_BLOCKS; i++) {
         const int b = first + i;
         if (b < HT_GHOST_COEFS / HT_BLOCK)
-            u[b * a.nodes + to] =
-                ht_mirrored(u[b * a.nodes + from], mirrored, factor,
-                            bits + field * HT_GHOST_COEFS + b * HT_BLOCK);
+            u[b * a.nodes + to] = ht_mirrored(u[b * a.nodes + from], mirrored, factor,
+                                              bits + field * HT_GHOST_COEFS + b * HT_BLOCK);
     }
 }

@@ -1,13 +1,13 @@
-/* Interpolation by algorithms 1 and 2 of the paper. A work-group per target and
- * field loads the vertices of the cell into a tensor in local memory,
+/* Interpolation by algorithms 1 and 2 of the paper. A work-group per target and field loads the
+ * vertices of the cell into a tensor in local memory,
  *     cube[r3][r2][r1],  r = j (N+1) + i for derivative i at the node on side
- * j, and applies the full matrix H along x1, x2 and x3 in place; a work-item
- * transforms one line at a time. Cells share no data. Work-groups:
+ * j, and applies the full matrix H along x1, x2 and x3 in place; a work-item transforms one line at
+ * a time. Cells share no data. Work-groups:
  * (m1, m2, m3 * sources + slot).
  */
 
-/* Along one axis whose lines have the given stride; line l starts at
- * (l % inner) + (l / inner) * inner * HT_T1. */
+/* Along one axis whose lines have the given stride; line l starts at (l % inner) + (l / inner) *
+ * inner * HT_T1. */
 HT_INLINE void ht_cube_lines(HT_LOCAL real *cube, const int item, int inner) {
     for (int line = item; line < HT_CUBE / HT_T1; line += HT_NAIVE_ITEMS) {
         HT_LOCAL real *at = cube + line % inner + line / inner * inner * HT_T1;
@@ -19,13 +19,12 @@ HT_INLINE void ht_cube_lines(HT_LOCAL real *cube, const int item, int inner) {
         for (int n = 0; n < HT_T1; n++) {
             real sum = 0;
             HT_UNROLL
-            for (int r = 0; r < HT_T1; r++)
-                sum = fma(ht_matrix[n * HT_T1 + r], in[r], sum);
+            for (int r = 0; r < HT_T1; r++) sum = fma(ht_matrix[n * HT_T1 + r], in[r], sum);
             at[n * inner] = sum;
         }
 #else
-        /* ht_line keeps the result exactly even or odd at a wall; otherwise
-         * leapfrog would accumulate rounding errors of the wrong parity. */
+        /* ht_line keeps the result exactly even or odd at a wall; otherwise leapfrog would
+         * accumulate rounding errors of the wrong parity. */
         real out[HT_T1];
         ht_line(in, out);
         HT_UNROLL
@@ -35,8 +34,7 @@ HT_INLINE void ht_cube_lines(HT_LOCAL real *cube, const int item, int inner) {
 }
 
 HT_KERNEL HT_GROUP_SIZE(HT_NAIVE_ITEMS) void ht_interpolate_naive(
-    struct ht_step_args a HT_EACH_SRC(HT_SRC_PARAM)
-        HT_EACH_SRC(HT_POLY_PARAM)) {
+    struct ht_step_args a HT_EACH_SRC(HT_SRC_PARAM) HT_EACH_SRC(HT_POLY_PARAM)) {
     HT_LOCAL_ARRAY(real, cube, HT_CUBE);
     const int item = HT_ITEM();
     const int field = (int)(HT_GROUP_3() % HT_SOURCES);

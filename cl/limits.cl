@@ -1,16 +1,13 @@
-/* Upper limits of a device, measured: bandwidth by a copy, arithmetic by chains
- * of multiply-adds.
+/* Upper limits of a device, measured: bandwidth by a copy, arithmetic by chains of multiply-adds.
  */
 HT_KERNEL void ht_limit_copy(HT_GLOBAL const real *HT_RESTRICT from,
                              HT_GLOBAL real *HT_RESTRICT to) {
     const long group = HT_GROUP_1() * HT_LIMIT_ITEMS * HT_LIMIT_COPIES;
     real x[HT_LIMIT_COPIES];
     HT_UNROLL
-    for (int n = 0; n < HT_LIMIT_COPIES; n++)
-        x[n] = from[group + n * HT_LIMIT_ITEMS + HT_ITEM()];
+    for (int n = 0; n < HT_LIMIT_COPIES; n++) x[n] = from[group + n * HT_LIMIT_ITEMS + HT_ITEM()];
     HT_UNROLL
-    for (int n = 0; n < HT_LIMIT_COPIES; n++)
-        to[group + n * HT_LIMIT_ITEMS + HT_ITEM()] = x[n];
+    for (int n = 0; n < HT_LIMIT_COPIES; n++) to[group + n * HT_LIMIT_ITEMS + HT_ITEM()] = x[n];
 }
 
 #if HT_WIDTH == 1
@@ -19,9 +16,9 @@ typedef real ht_operand;
 typedef HT_VECTOR(HT_WIDTH) ht_operand; /* as in the CPU kernels */
 #endif
 
-/* Each work-item has several independent chains to hide latency. The multiplier
- * is read from memory, so that the compiler cannot fold it. Values stay near 1
- * because multiplier + addend is 1. */
+/* Each work-item has several independent chains to hide latency. The multiplier is read from
+ * memory, so that the compiler cannot fold it. Values stay near 1 because multiplier + addend is 1.
+ */
 HT_KERNEL void ht_limit_fma(HT_GLOBAL const real *HT_RESTRICT from,
                             HT_GLOBAL ht_operand *HT_RESTRICT to) {
     const long i = HT_GROUP_1() * HT_LIMIT_FMA_ITEMS + HT_ITEM();
@@ -33,8 +30,7 @@ HT_KERNEL void ht_limit_fma(HT_GLOBAL const real *HT_RESTRICT from,
         HT_UNROLL
         for (int r = 0; r < HT_LIMIT_ROUNDS; r++) {
             HT_UNROLL
-            for (int n = 0; n < HT_LIMIT_CHAINS; n++)
-                x[n] = fma(x[n], multiplier, addend);
+            for (int n = 0; n < HT_LIMIT_CHAINS; n++) x[n] = fma(x[n], multiplier, addend);
         }
     }
     ht_operand sum = 0;

@@ -1,14 +1,12 @@
-/* Interpolation and evolution in one kernel. A work-group marches along x3;
- * each work-item holds its column of the lower face in registers ("register
- * rolling"), so each face is interpolated once per work-group. Work-items as in
- * cl/common.cl.
+/* Interpolation and evolution in one kernel. A work-group marches along x3; each work-item holds
+ * its column of the lower face in registers ("register rolling"), so each face is interpolated once
+ * per work-group. Work-items as in cl/common.cl.
  */
 #define HT_MAX2(a, b) ((a) > (b) ? (a) : (b))
 
 HT_KERNEL HT_GROUP_SIZE(HT_ITEMS) void ht_monolithic(
-    struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_PARAM)
-        HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
+    struct ht_step_args a, HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_PARAM)
+                               HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     HT_LOCAL_ARRAY(real, scratch, HT_MAX2(HT_FACE_SIZE, HT_STEP_LOCAL));
     HT_LOCAL_ARRAY(real, local_medium, HT_MAX2(HT_MEDIUM_SIZE_OR_0, 1));
     const int item = HT_ITEM();
@@ -16,14 +14,11 @@ HT_KERNEL HT_GROUP_SIZE(HT_ITEMS) void ht_monolithic(
     const long m2 = a.begin[1] + HT_GROUP_2();
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     real bottom[HT_SOURCES][HT_N3], b[HT_FIELDS][HT_T3];
-    ht_face(&a, scratch, item, m1, m2, begin + a.shift[2],
-            bottom HT_EACH_SRC(HT_SRC_ARG));
+    ht_face(&a, scratch, item, m1, m2, begin + a.shift[2], bottom HT_EACH_SRC(HT_SRC_ARG));
     for (long m3 = begin; m3 < end; m3++) {
-        ht_march(&a, scratch, item, m1, m2, m3, bottom,
-                 b HT_EACH_SRC(HT_SRC_ARG));
+        ht_march(&a, scratch, item, m1, m2, m3, bottom, b HT_EACH_SRC(HT_SRC_ARG));
         ht_target(&a, item, m1, m2, m3, scale, b, scratch,
-                  local_medium HT_EACH_DST(HT_DST_ARG)
-                      HT_EACH_MATERIAL(HT_MEDIUM_ARG));
+                  local_medium HT_EACH_DST(HT_DST_ARG) HT_EACH_MATERIAL(HT_MEDIUM_ARG));
         HT_BARRIER();
     }
 }

@@ -1,5 +1,5 @@
-/* Arguments of the kernels of cl/pack.cl, passed by value. This file is read by
- * the host's compiler and by the device's: only int and long (64 bits on both).
+/* Arguments of the kernels of cl/pack.cl, passed by value. This file is read by the host's compiler
+ * and by the device's: only int and long (64 bits on both).
  */
 #ifndef HTWAVE_PACK_ARGS_H
 #define HTWAVE_PACK_ARGS_H

@@ -1,22 +1,17 @@
-/* The buffer of interpolants between the interpolation and the evolution
- * kernel, one per field, in the index order
+/* The buffer of interpolants between the interpolation and the evolution kernel, one per field, in
+ * the index order
  *     poly[target][n3][n2][n1], targets counted from x3 plane a.scratch.
- * Coefficients are innermost because a work-group reads and writes whole
- * targets.
+ * Coefficients are innermost because a work-group reads and writes whole targets.
  */
-HT_INLINE long ht_poly_at(const struct ht_step_args *a, long m1, long m2,
-                          long m3) {
+HT_INLINE long ht_poly_at(const struct ht_step_args *a, long m1, long m2, long m3) {
     const long rows = a->end[1] - a->begin[1], row = a->end[0] - a->begin[0];
-    return (((m3 - a->scratch) * rows + m2 - a->begin[1]) * row + m1 -
-            a->begin[0]) *
-           HT_CUBE;
+    return (((m3 - a->scratch) * rows + m2 - a->begin[1]) * row + m1 - a->begin[0]) * HT_CUBE;
 }
 
 /* Evolution only. Work-items as in cl/common.cl; no march along x3. */
 HT_KERNEL HT_GROUP_SIZE(HT_ITEMS) void ht_evolve_polynomials(
-    struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_POLY_PARAM)
-        HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
+    struct ht_step_args a, HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_POLY_PARAM)
+                               HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     HT_LOCAL_ARRAY(real, scratch, HT_STEP_LOCAL);
     HT_LOCAL_ARRAY(real, local_medium, HT_MEDIUM_SIZE_OR_0 + 1);
     const int item = HT_ITEM();
@@ -24,8 +19,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_ITEMS) void ht_evolve_polynomials(
     const long m2 = a.begin[1] + HT_GROUP_2();
     const long m3 = a.begin[2] + HT_GROUP_3();
     const long m = m1 + item / HT_COLUMN;
-    const long at = ht_poly_at(&a, m < a.end[0] ? m : a.end[0] - 1, m2, m3) +
-                    item % HT_COLUMN;
+    const long at = ht_poly_at(&a, m < a.end[0] ? m : a.end[0] - 1, m2, m3) + item % HT_COLUMN;
     real b[HT_FIELDS][HT_T3];
     ht_zero_fields(b);
 #define HT_LOAD_POLY(slot, f) b[f][n3] = poly##slot[at + n3 * HT_COLUMN];
@@ -34,6 +28,5 @@ HT_KERNEL HT_GROUP_SIZE(HT_ITEMS) void ht_evolve_polynomials(
         HT_EACH_SRC(HT_LOAD_POLY)
     }
     ht_target(&a, item, m1, m2, m3, scale, b, scratch,
-              local_medium HT_EACH_DST(HT_DST_ARG)
-                  HT_EACH_MATERIAL(HT_MEDIUM_ARG));
+              local_medium HT_EACH_DST(HT_DST_ARG) HT_EACH_MATERIAL(HT_MEDIUM_ARG));
 }

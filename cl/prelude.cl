@@ -1,6 +1,5 @@
-/* Macros for what OpenCL C and CUDA C spell differently. Kernels are written in
- * the common subset of OpenCL C 1.2 and CUDA C; only this file distinguishes
- * the two languages.
+/* Macros for what OpenCL C and CUDA C spell differently. Kernels are written in the common subset
+ * of OpenCL C 1.2 and CUDA C; only this file distinguishes the two languages.
  */
 #define HT_JOIN_2(a, b) a##b
 #define HT_JOIN(a, b) HT_JOIN_2(a, b)
@@ -19,8 +18,8 @@
 #define HT_TABLE __constant__
 #define HT_INLINE static __device__ __forceinline__
 #define HT_RESTRICT __restrict__
-/* HT_VECTOR(2) and (4) are types that one instruction reads or writes.
- * HT_VECTOR(HT_WIDTH), spelled exactly so, is a type for arithmetic. */
+/* HT_VECTOR(2) and (4) are types that one instruction reads or writes. HT_VECTOR(HT_WIDTH), spelled
+ * exactly so, is a type for arithmetic. */
 #define HT_VECTOR(width) HT_VECTOR_##width
 #define HT_VECTOR_2 HT_JOIN(HT_REAL, 2)
 #define HT_VECTOR_4 HT_JOIN(HT_REAL, 4)
@@ -32,8 +31,7 @@
 #define HT_LOCAL_ADDRESS(p) ((unsigned)__cvta_generic_to_shared(p))
 /* Half precision in memory, single outside: value i of those at p. */
 #define HT_HALF unsigned short
-#define HT_STORE_HALF(p, i, x) \
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"((p)[i]) : "f"((float)(x)))
+#define HT_STORE_HALF(p, i, x) asm("cvt.rn.f16.f32 %0, %1;" : "=h"((p)[i]) : "f"((float)(x)))
 static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
     float x;
     asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
@@ -50,8 +48,8 @@ static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #ifdef HT_BUILTINS
-/* The built-in functions of this folder, for a compiler that is kept from
- * reading its declarations of all (src/device/opencl.c). */
+/* The built-in functions of this folder, for a compiler that is kept from reading its declarations
+ * of all (src/device/opencl.c). */
 #define HT_BUILTIN __attribute__((overloadable, const))
 #define HT_BUILTIN_REAL(type)         \
     HT_BUILTIN_FMA(type)              \
@@ -71,8 +69,7 @@ HT_BUILTIN_REAL(double)
 HT_BUILTIN size_t get_global_id(uint);
 HT_BUILTIN size_t get_group_id(uint);
 HT_BUILTIN size_t get_local_id(uint);
-__attribute__((overloadable, pure)) float vload_half(size_t,
-                                                     const __global half *);
+__attribute__((overloadable, pure)) float vload_half(size_t, const __global half *);
 __attribute__((overloadable)) void vstore_half(float, size_t, __global half *);
 __attribute__((overloadable, convergent)) void barrier(cl_mem_fence_flags);
 #endif
@@ -82,14 +79,13 @@ __attribute__((overloadable, convergent)) void barrier(cl_mem_fence_flags);
 #define HT_LOCAL __local
 #define HT_LOCAL_ARRAY(type, name, size) __local type name[size]
 #define HT_TABLE __constant
-/* PoCL 3.1 miscompiles function calls that are not inlined in kernels with
- * local arrays. Compilers for GPUs inline all of them. */
+/* PoCL 3.1 miscompiles function calls that are not inlined in kernels with local arrays. Compilers
+ * for GPUs inline all of them. */
 #define HT_INLINE __attribute__((always_inline)) inline
 #ifndef HT_RESTRICT /* -DHT_RESTRICT= for tools without this keyword */
 #define HT_RESTRICT restrict
 #endif
-/* Vectors of 2, 4, 8 or 16 reals. HT_LOOSE gives a vector the alignment of a
- * real. */
+/* Vectors of 2, 4, 8 or 16 reals. HT_LOOSE gives a vector the alignment of a real. */
 #define HT_VECTOR(width) HT_JOIN(HT_REAL, width)
 #define HT_LOOSE __attribute__((aligned(HT_DOUBLE ? 8 : 4)))
 #define HT_AS_UINT(x) as_uint(x)
@@ -113,16 +109,16 @@ __attribute__((overloadable, convergent)) void barrier(cl_mem_fence_flags);
 #endif
 typedef HT_REAL real;
 
-/* For loops over private arrays of a work-item: the compiler places the arrays
- * in registers only if the loops are unrolled. */
+/* For loops over private arrays of a work-item: the compiler places the arrays in registers only if
+ * the loops are unrolled. */
 #define HT_UNROLL _Pragma("unroll")
 #define HT_ROLLED _Pragma("unroll 1")
 #define HT_UNROLL_BY(n) HT_PRAGMA(unroll n)
 #define HT_PRAGMA(text) _Pragma(#text)
 
 #ifdef __CUDACC__
-/* Vector for arithmetic with the alignment of a real. A number converts to a
- * vector whose lanes all have its value. */
+/* Vector for arithmetic with the alignment of a real. A number converts to a vector whose lanes all
+ * have its value. */
 #define HT_LANES_OPERATOR(head, value)                          \
     friend __device__ __forceinline__ ht_lanes head {           \
         ht_lanes result;                                        \
@@ -141,13 +137,8 @@ template <int width> struct ht_lanes {
     HT_LANES_OPERATOR(operator+(ht_lanes a, ht_lanes b), a.lane[i] + b.lane[i])
     HT_LANES_OPERATOR(operator-(ht_lanes a, ht_lanes b), a.lane[i] - b.lane[i])
     HT_LANES_OPERATOR(operator*(ht_lanes a, ht_lanes b), a.lane[i] * b.lane[i])
-    HT_LANES_OPERATOR(fma(ht_lanes a, ht_lanes b, ht_lanes c),
-                      fma(a.lane[i], b.lane[i], c.lane[i]))
-    __device__ __forceinline__ void operator+=(ht_lanes b) {
-        *this = *this + b;
-    }
-    __device__ __forceinline__ void operator*=(ht_lanes b) {
-        *this = *this * b;
-    }
+    HT_LANES_OPERATOR(fma(ht_lanes a, ht_lanes b, ht_lanes c), fma(a.lane[i], b.lane[i], c.lane[i]))
+    __device__ __forceinline__ void operator+=(ht_lanes b) { *this = *this + b; }
+    __device__ __forceinline__ void operator*=(ht_lanes b) { *this = *this * b; }
 };
 #endif

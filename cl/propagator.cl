@@ -1,41 +1,36 @@
-/* The half step by parity blocks (src/kernel/blocks.h) on CPUs: neighbouring
- * targets along x1 are the lanes of vectors; a work-group is one work-item
- * (cl/vectors.cl).
+/* The half step by parity blocks (src/kernel/blocks.h) on CPUs: neighbouring targets along x1 are
+ * the lanes of vectors; a work-group is one work-item (cl/vectors.cl).
  *
- * A work-item computes HT_CELLS targets in each of HT_ROWS rows and marches
- * along x3. For HT_CHUNK source entries at a time it forms the vertex sums of
- * all blocks,
+ * A work-item computes HT_CELLS targets in each of HT_ROWS rows and marches along x3. For HT_CHUNK
+ * source entries at a time it forms the vertex sums of all blocks,
  *     sums[block][entry of the chunk][row],
- * which fit a cache, and multiplies them by the operator. HT_TILE rows of a
- * block at a time are accumulated in registers over the chunk,
+ * which fit a cache, and multiplies them by the operator. HT_TILE rows of a block at a time are
+ * accumulated in registers over the chunk,
  *     result[row of the block][row] += op * sums;
  * the operator is read in the order in which it is stored,
  *     op[field of the source][chunk][block][tile][entry][row of the tile].
- * Rows of a block are padded to whole tiles with zeros. ht_block_row[g] is the
- * first row of block g; ht_row_target[row] is the target entry, -1 for padding.
+ * Rows of a block are padded to whole tiles with zeros. ht_block_row[g] is the first row of block
+ * g; ht_row_target[row] is the target entry, -1 for padding.
  *
- * The sums over the vertices of a face (the vertices in one x3 plane) serve the
- * targets below and above it. With HT_ROLL they are stored for the next plane,
+ * The sums over the vertices of a face (the vertices in one x3 plane) serve the targets below and
+ * above it. With HT_ROLL they are stored for the next plane,
  *     faces[source entry][sign bits of x1 and x2][row].
  */
 #define HT_CORNERS (1 << HT_DIMS)
 #define HT_FACE_SUMS (HT_DIMS > 1 ? 4 : 2)
 #define HT_ENTRIES (HT_SOURCES * HT_COEFS)
 
-/* Parity of coefficient i of a field: bit k is set if the coefficient changes
- * sign under reflection of axis k. */
+/* Parity of coefficient i of a field: bit k is set if the coefficient changes sign under reflection
+ * of axis k. */
 HT_INLINE int ht_entry_parity(int field_parity, int i) {
-    return field_parity ^ (i % HT_N1 % 2 + i / HT_N1 % HT_N2 % 2 * 2 +
-                           i / (HT_N1 * HT_N2) % 2 * 4);
+    return field_parity ^ (i % HT_N1 % 2 + i / HT_N1 % HT_N2 % 2 * 2 + i / (HT_N1 * HT_N2) % 2 * 4);
 }
 
-/* Sums of coefficient i over the vertices of a face: face[w] takes the lower
- * vertices along axis k with the sign -1 if bit k of w is set. */
-HT_INLINE void ht_face_sums(const struct ht_step_args *a,
-                            HT_GLOBAL const real *src, int i,
+/* Sums of coefficient i over the vertices of a face: face[w] takes the lower vertices along axis k
+ * with the sign -1 if bit k of w is set. */
+HT_INLINE void ht_face_sums(const struct ht_step_args *a, HT_GLOBAL const real *src, int i,
                             const struct ht_ends *e, const struct ht_plane *p,
-                            vector face[HT_FACE_SUMS][HT_ROWS],
-                            HT_LOCAL real *stage) {
+                            vector face[HT_FACE_SUMS][HT_ROWS], HT_LOCAL real *stage) {
     vector sum[HT_SOURCE_ROWS], difference[HT_SOURCE_ROWS];
     HT_UNROLL
     for (int j = 0; j < HT_SOURCE_ROWS; j++) {
@@ -58,10 +53,8 @@ HT_INLINE void ht_face_sums(const struct ht_step_args *a,
     }
 }
 
-/* Sums over the face below the first targets of a march. faces: those of the
- * field. */
-HT_INLINE void ht_first_faces(const struct ht_step_args *a,
-                              HT_GLOBAL const real *src,
+/* Sums over the face below the first targets of a march. faces: those of the field. */
+HT_INLINE void ht_first_faces(const struct ht_step_args *a, HT_GLOBAL const real *src,
                               const struct ht_ends *e, const struct ht_plane *p,
                               HT_LOCAL vector *faces, HT_LOCAL real *stage) {
     for (int i = 0; i < HT_COEFS; i++) {
@@ -69,31 +62,27 @@ HT_INLINE void ht_first_faces(const struct ht_step_args *a,
         ht_face_sums(a, src, i, e, p, face, stage);
         HT_UNROLL
         for (int n = 0; n < HT_FACE_SUMS * HT_ROWS; n++)
-            faces[i * HT_FACE_SUMS * HT_ROWS + n] =
-                face[n / HT_ROWS][n % HT_ROWS];
+            faces[i * HT_FACE_SUMS * HT_ROWS + n] = face[n / HT_ROWS][n % HT_ROWS];
     }
 }
 
 /* The same of all fields, where they are kept. */
-HT_INLINE void ht_march_begin(const struct ht_step_args *a,
-                              const struct ht_ends *e, const struct ht_plane *p,
-                              HT_LOCAL vector *faces,
+HT_INLINE void ht_march_begin(const struct ht_step_args *a, const struct ht_ends *e,
+                              const struct ht_plane *p, HT_LOCAL vector *faces,
                               HT_LOCAL real *stage HT_EACH_SRC(HT_SRC_PARAM)) {
     for (int slot = 0; HT_ROLL && slot < HT_SOURCES; slot++) {
         HT_GLOBAL const real *from = src0;
         HT_EACH_SRC(HT_SOURCE_CHOOSE)
-        ht_first_faces(a, from, e, p,
-                       faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, stage);
+        ht_first_faces(a, from, e, p, faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, stage);
     }
 }
 
-/* sums[g][k][v] of the entries i0 + k of one field. below, above: the source
- * planes of the targets; plane `below` is read without HT_ROLL only. */
-HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,
-                       int i0, int count, int field_parity,
-                       const struct ht_ends *e, const struct ht_plane *below,
-                       const struct ht_plane *above, HT_LOCAL vector *faces,
-                       HT_LOCAL vector *sums, HT_LOCAL real *stage) {
+/* sums[g][k][v] of the entries i0 + k of one field. below, above: the source planes of the targets;
+ * plane `below` is read without HT_ROLL only. */
+HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src, int i0, int count,
+                       int field_parity, const struct ht_ends *e, const struct ht_plane *below,
+                       const struct ht_plane *above, HT_LOCAL vector *faces, HT_LOCAL vector *sums,
+                       HT_LOCAL real *stage) {
     for (int k = 0; k < count; k++) {
         const int i = i0 + k, parity = ht_entry_parity(field_parity, i);
         vector face[HT_FACE_SUMS][HT_ROWS];
@@ -114,13 +103,10 @@ HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,
         HT_UNROLL
         for (int w = 0; w < HT_FACE_SUMS; w++) {
             HT_LOCAL vector *to =
-                sums +
-                (((w ^ parity) & (HT_CORNERS - 1)) * HT_CHUNK + k) * HT_ROWS;
+                sums + (((w ^ parity) & (HT_CORNERS - 1)) * HT_CHUNK + k) * HT_ROWS;
 #if HT_DIMS > 2
             HT_LOCAL vector *odd =
-                sums +
-                ((((w + 4) ^ parity) & (HT_CORNERS - 1)) * HT_CHUNK + k) *
-                    HT_ROWS;
+                sums + ((((w + 4) ^ parity) & (HT_CORNERS - 1)) * HT_CHUNK + k) * HT_ROWS;
 #endif
             HT_UNROLL
             for (int v = 0; v < HT_ROWS; v++) {
@@ -135,37 +121,31 @@ HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,
     }
 }
 
-/* result += op * sums for one tile of a block and `count` entries of a
- * chunk. */
-HT_INLINE void ht_tile(HT_GLOBAL const real *op, int count,
-                       HT_LOCAL const vector *sums, HT_LOCAL vector *result) {
+/* result += op * sums for one tile of a block and `count` entries of a chunk. */
+HT_INLINE void ht_tile(HT_GLOBAL const real *op, int count, HT_LOCAL const vector *sums,
+                       HT_LOCAL vector *result) {
     vector sum[HT_TILE][HT_ROWS];
     HT_UNROLL
-    for (int n = 0; n < HT_TILE * HT_ROWS; n++)
-        sum[n / HT_ROWS][n % HT_ROWS] = result[n];
+    for (int n = 0; n < HT_TILE * HT_ROWS; n++) sum[n / HT_ROWS][n % HT_ROWS] = result[n];
     for (int k = 0; k < count; k++) {
         HT_UNROLL
         for (int n = 0; n < HT_TILE * HT_ROWS; n++)
-            sum[n / HT_ROWS][n % HT_ROWS] = fma(
-                (vector)op[k * HT_TILE + n / HT_ROWS],
-                sums[k * HT_ROWS + n % HT_ROWS], sum[n / HT_ROWS][n % HT_ROWS]);
+            sum[n / HT_ROWS][n % HT_ROWS] =
+                fma((vector)op[k * HT_TILE + n / HT_ROWS], sums[k * HT_ROWS + n % HT_ROWS],
+                    sum[n / HT_ROWS][n % HT_ROWS]);
     }
     HT_UNROLL
-    for (int n = 0; n < HT_TILE * HT_ROWS; n++)
-        result[n] = sum[n / HT_ROWS][n % HT_ROWS];
+    for (int n = 0; n < HT_TILE * HT_ROWS; n++) result[n] = sum[n / HT_ROWS][n % HT_ROWS];
 }
 
-HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
-    struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM)
-        HT_EACH_DST(HT_DST_PARAM)) {
-    HT_LOCAL_ARRAY(vector, sums,
-                   HT_SIZE_BLOCK_SUMS(HT_CORNERS, HT_CHUNK, HT_ROWS));
-    HT_LOCAL_ARRAY(vector, result,
-                   HT_SIZE_BLOCK_RESULT(HT_RESULT_ROWS, HT_ROWS));
-    HT_LOCAL_ARRAY(
-        vector, faces,
-        HT_SIZE_BLOCK_FACES(HT_ROLL, HT_ENTRIES, HT_FACE_SUMS, HT_ROWS));
+HT_KERNEL
+HT_GROUP_SIZE(1)
+void ht_propagator(struct ht_step_args a,
+                   HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM)
+                       HT_EACH_DST(HT_DST_PARAM)) {
+    HT_LOCAL_ARRAY(vector, sums, HT_SIZE_BLOCK_SUMS(HT_CORNERS, HT_CHUNK, HT_ROWS));
+    HT_LOCAL_ARRAY(vector, result, HT_SIZE_BLOCK_RESULT(HT_RESULT_ROWS, HT_ROWS));
+    HT_LOCAL_ARRAY(vector, faces, HT_SIZE_BLOCK_FACES(HT_ROLL, HT_ENTRIES, HT_FACE_SUMS, HT_ROWS));
     HT_LOCAL_ARRAY(real, stage, HT_SIZE_SIDE(HT_CELLS));
     const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS;
     const long m2 = a.begin[1] + HT_GROUP_2() * HT_ROWS;
@@ -183,17 +163,13 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
             HT_GLOBAL const real *from = src0;
             HT_EACH_SRC(HT_SOURCE_CHOOSE)
             for (int i0 = 0; i0 < HT_COEFS; i0 += HT_CHUNK) {
-                const int count =
-                    HT_COEFS - i0 < HT_CHUNK ? HT_COEFS - i0 : HT_CHUNK;
-                ht_sums(&a, from, i0, count, ht_parity[slot], &ends, &below,
-                        &above,
-                        faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, sums,
-                        stage);
+                const int count = HT_COEFS - i0 < HT_CHUNK ? HT_COEFS - i0 : HT_CHUNK;
+                ht_sums(&a, from, i0, count, ht_parity[slot], &ends, &below, &above,
+                        faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, sums, stage);
                 for (int g = 0; g < HT_CORNERS; g++)
                     for (int row = ht_block_row[g]; row < ht_block_row[g + 1];
                          row += HT_TILE, at += HT_TILE * count)
-                        ht_tile(at, count, sums + g * HT_CHUNK * HT_ROWS,
-                                result + row * HT_ROWS);
+                        ht_tile(at, count, sums + g * HT_CHUNK * HT_ROWS, result + row * HT_ROWS);
             }
         }
         for (int row = 0; row < HT_RESULT_ROWS; row++) {
@@ -202,8 +178,7 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
             HT_GLOBAL real *to = dst0;
             HT_EACH_DST(HT_TARGET_CHOOSE)
             for (int v = 0; v < HT_ROWS && m2 + v < a.end[1]; v++)
-                ht_put_row(&a, to, target % HT_COEFS, &ends, m1,
-                           ht_target_row(&a, m2 + v, m3),
+                ht_put_row(&a, to, target % HT_COEFS, &ends, m1, ht_target_row(&a, m2 + v, m3),
                            result[row * HT_ROWS + v], stage);
         }
         below = above;

@@ -1,26 +1,22 @@
-/* The half step by parity blocks (src/kernel/blocks.h) with one work-item per
- * target: the vertex sums and results of all blocks are in registers, the
- * operator is literals in the program. For small operators only, since a long
- * program exceeds the instruction cache.
+/* The half step by parity blocks (src/kernel/blocks.h) with one work-item per target: the vertex
+ * sums and results of all blocks are in registers, the operator is literals in the program. For
+ * small operators only, since a long program exceeds the instruction cache.
  *
- * Work-item row * HT_CELLS + cell computes target (row, cell) of the tile of
- * cl/tile.cl. An entry is slot * HT_PADDED_COEFS + storage index.
+ * Work-item row * HT_CELLS + cell computes target (row, cell) of the tile of cl/tile.cl. An entry
+ * is slot * HT_PADDED_COEFS + storage index.
  *     ht_entry[(g * HT_BLOCK_ROWS + r) * HT_ENTRIES + s]
- * is the operator's value for row r of block g and sum s; ht_bits[s] is the
- * parity of source entry s; ht_target[e] is the row g * HT_BLOCK_ROWS + r of
- * target entry e, -1 for padding.
+ * is the operator's value for row r of block g and sum s; ht_bits[s] is the parity of source entry
+ * s; ht_target[e] is the row g * HT_BLOCK_ROWS + r of target entry e, -1 for padding.
  */
 #define HT_ENTRIES (HT_SOURCES * HT_PADDED_COEFS)
 
-/* acc += contribution of the coefficients of layout block b,
- * v[coefficient][vertex]. */
+/* acc += contribution of the coefficients of layout block b, v[coefficient][vertex]. */
 HT_INLINE void ht_add_block(const int b, real v[HT_BLOCK][HT_CORNERS],
                             real acc[HT_CORNERS][HT_BLOCK_ROWS]) {
     HT_UNROLL
     for (int j = 0; j < HT_BLOCK; j++) {
         const int s = b * HT_BLOCK + j;
-        const real sign[3] = {HT_SIGN_OF(ht_bits[s], 0),
-                              HT_SIGN_OF(ht_bits[s], 1),
+        const real sign[3] = {HT_SIGN_OF(ht_bits[s], 0), HT_SIGN_OF(ht_bits[s], 1),
                               HT_SIGN_OF(ht_bits[s], 2)};
         ht_vertex_sums(v[j], sign);
         HT_UNROLL
@@ -28,8 +24,7 @@ HT_INLINE void ht_add_block(const int b, real v[HT_BLOCK][HT_CORNERS],
             HT_UNROLL
             for (int r = 0; r < HT_BLOCK_ROWS; r++)
                 acc[g][r] =
-                    fma(ht_entry[(g * HT_BLOCK_ROWS + r) * HT_ENTRIES + s],
-                        v[j][g], acc[g][r]);
+                    fma(ht_entry[(g * HT_BLOCK_ROWS + r) * HT_ENTRIES + s], v[j][g], acc[g][r]);
         }
     }
 }
@@ -37,23 +32,22 @@ HT_INLINE void ht_add_block(const int b, real v[HT_BLOCK][HT_CORNERS],
 /* dst = HT_OLD_SIGN dst + acc at a node. */
 HT_INLINE void ht_store_target(real acc[HT_CORNERS][HT_BLOCK_ROWS], long node,
                                long nodes HT_EACH_DST(HT_DST_PARAM)) {
-#define HT_STORE_SLOT(slot, f)                                        \
-    HT_UNROLL                                                         \
-    for (int b = 0; b < HT_FIELD_BLOCKS; b++) {                       \
-        HT_GLOBAL ht_pack *at =                                       \
-            (HT_GLOBAL ht_pack *)dst##slot + b * nodes + node;        \
-        real w[HT_BLOCK];                                             \
-        HT_READ_OLD                                                   \
-        HT_UNROLL                                                     \
-        for (int j = 0; j < HT_BLOCK; j++) {                          \
-            const int e =                                             \
-                ht_target[(slot)*HT_PADDED_COEFS + b * HT_BLOCK + j]; \
-            w[j] = e < 0 ? (real)0                                    \
-                         : fma((real)HT_OLD_SIGN, w[j],               \
-                               acc[(e < 0 ? 0 : e) / HT_BLOCK_ROWS]   \
-                                  [(e < 0 ? 0 : e) % HT_BLOCK_ROWS]); \
-        }                                                             \
-        *at = ht_packed(w);                                           \
+#define HT_STORE_SLOT(slot, f)                                                                    \
+    HT_UNROLL                                                                                     \
+    for (int b = 0; b < HT_FIELD_BLOCKS; b++) {                                                   \
+        HT_GLOBAL ht_pack *at = (HT_GLOBAL ht_pack *)dst##slot + b * nodes + node;                \
+        real w[HT_BLOCK];                                                                         \
+        HT_READ_OLD                                                                               \
+        HT_UNROLL                                                                                 \
+        for (int j = 0; j < HT_BLOCK; j++) {                                                      \
+            const int e = ht_target[(slot)*HT_PADDED_COEFS + b * HT_BLOCK + j];                   \
+            w[j] =                                                                                \
+                e < 0                                                                             \
+                    ? (real)0                                                                     \
+                    : fma((real)HT_OLD_SIGN, w[j],                                                \
+                          acc[(e < 0 ? 0 : e) / HT_BLOCK_ROWS][(e < 0 ? 0 : e) % HT_BLOCK_ROWS]); \
+        }                                                                                         \
+        *at = ht_packed(w);                                                                       \
     }
 #if HT_OLD_SIGN != 0
 #define HT_READ_OLD ht_unpack(*at, w);
@@ -65,26 +59,24 @@ HT_INLINE void ht_store_target(real acc[HT_CORNERS][HT_BLOCK_ROWS], long node,
     HT_EACH_DST(HT_STORE_SLOT)
 }
 
-/* Chunks use the stages in turn, across planes: `phase` is the stage of chunk 0
- * of this plane. There are at most HT_CHUNKS + 1 stages, so chunks that are
- * copied ahead belong to this plane or the next. */
+/* Chunks use the stages in turn, across planes: `phase` is the stage of chunk 0 of this plane.
+ * There are at most HT_CHUNKS + 1 stages, so chunks that are copied ahead belong to this plane or
+ * the next. */
 #define HT_STAGE_AT(c) (data + (phase + (c)) % HT_STAGES * HT_STAGE_SIZE)
 
-/* Starts to copy chunk c of this plane, or chunk c - HT_CHUNKS of the next.
- * bottom, top and above are consecutive source planes. */
-#define HT_COPY_AHEAD(c, more)                                   \
-    if ((c) < HT_CHUNKS)                                         \
-        ht_tile_copy(&a, item, &tile, (c), bottom, top,          \
-                     HT_STAGE_AT(c) HT_EACH_SRC(HT_SRC_ARG));    \
-    else if (more)                                               \
-        ht_tile_copy(&a, item, &tile, (c)-HT_CHUNKS, top, above, \
-                     HT_STAGE_AT(c) HT_EACH_SRC(HT_SRC_ARG));    \
+/* Starts to copy chunk c of this plane, or chunk c - HT_CHUNKS of the next. bottom, top and above
+ * are consecutive source planes. */
+#define HT_COPY_AHEAD(c, more)                                                                   \
+    if ((c) < HT_CHUNKS)                                                                         \
+        ht_tile_copy(&a, item, &tile, (c), bottom, top, HT_STAGE_AT(c) HT_EACH_SRC(HT_SRC_ARG)); \
+    else if (more)                                                                               \
+        ht_tile_copy(&a, item, &tile, (c)-HT_CHUNKS, top, above,                                 \
+                     HT_STAGE_AT(c) HT_EACH_SRC(HT_SRC_ARG));                                    \
     HT_COPY_COMMIT();
 
 HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_lanes(
     struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT unused HT_EACH_SRC(HT_SRC_PARAM)
-        HT_EACH_DST(HT_DST_PARAM)) {
+    HT_GLOBAL const real *HT_RESTRICT unused HT_EACH_SRC(HT_SRC_PARAM) HT_EACH_DST(HT_DST_PARAM)) {
     HT_LOCAL_ARRAY(ht_pack, data, HT_STAGES * HT_STAGE_SIZE);
     const int item = HT_ITEM(), c1 = item % HT_CELLS, c2 = item / HT_CELLS;
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
@@ -116,9 +108,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_lanes(
             HT_UNROLL
             for (int w = 0; w < HT_CORNERS; w++) {
                 real x[HT_BLOCK];
-                ht_unpack(at[((w >> 2) * HT_TILE_2 + (w >> 1 & 1)) * HT_PITCH +
-                             (w & 1)],
-                          x);
+                ht_unpack(at[((w >> 2) * HT_TILE_2 + (w >> 1 & 1)) * HT_PITCH + (w & 1)], x);
                 HT_UNROLL
                 for (int j = 0; j < HT_BLOCK; j++) v[j][w] = x[j];
             }
@@ -128,8 +118,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_lanes(
         top = above;
         phase = (phase + HT_CHUNKS) % HT_STAGES;
         if (tile.m1 + c1 < a.end[0] && tile.m2 + c2 < a.end[1])
-            ht_store_target(acc,
-                            ht_target_row(&a, tile.m2 + c2, m3) + tile.m1 + c1,
+            ht_store_target(acc, ht_target_row(&a, tile.m2 + c2, m3) + tile.m1 + c1,
                             a.dst_nodes HT_EACH_DST(HT_DST_ARG));
 #if HT_PTX < 80
         HT_BARRIER(); /* before the next plane's copies overwrite the stage */

@@ -1,23 +1,21 @@
-/* The half step by parity blocks (src/kernel/blocks.h) through local memory, in
- * two or three dimensions on any device with work-groups.
+/* The half step by parity blocks (src/kernel/blocks.h) through local memory, in two or three
+ * dimensions on any device with work-groups.
  *
- * A work-group computes HT_CELLS targets along x1 in HT_WIDE rows of an x3
- * plane and marches along x3; HT_PARTS consecutive groups along x1 share the
- * same targets and divide the rows of the blocks. For HT_CHUNK source entries
- * at a time it puts into local memory the vertex sums of all blocks and the
- * operator's values,
+ * A work-group computes HT_CELLS targets along x1 in HT_WIDE rows of an x3 plane and marches along
+ * x3; HT_PARTS consecutive groups along x1 share the same targets and divide the rows of the
+ * blocks. For HT_CHUNK source entries at a time it puts into local memory the vertex sums of all
+ * blocks and the operator's values,
  *
  *     sums[entry of the chunk][block][cell]: a value per row of targets
  *     values[entry of the chunk][tile][row of the tile]
  *
- * where a tile is HT_TILE rows of one block. Work-item (tile, cell) accumulates
- * its tile at the HT_WIDE targets of its cell in registers: 16 bytes of sums
- * and HT_TILE values serve HT_TILE * HT_WIDE multiply-adds.
+ * where a tile is HT_TILE rows of one block. Work-item (tile, cell) accumulates its tile at the
+ * HT_WIDE targets of its cell in registers: 16 bytes of sums and HT_TILE values serve HT_TILE *
+ * HT_WIDE multiply-adds.
  *
- * op[part][chunk][entry][tile][row]; ht_tile_block[tile] is a tile's block,
- * ht_row_target[tile * HT_TILE + row] its target entry slot * HT_COEFS + i, -1
- * for padding, ht_bits[entry] the parity of a source entry slot * HT_COEFS + i;
- * entries beyond the last have zeros in op.
+ * op[part][chunk][entry][tile][row]; ht_tile_block[tile] is a tile's block, ht_row_target[tile *
+ * HT_TILE + row] its target entry slot * HT_COEFS + i, -1 for padding, ht_bits[entry] the parity of
+ * a source entry slot * HT_COEFS + i; entries beyond the last have zeros in op.
  */
 #define HT_CORNERS (1 << HT_DIMS)
 #define HT_COEFS (HT_N1 * HT_N2 * HT_N3)
@@ -37,8 +35,8 @@ struct ht_around {
 };
 
 /* Nodes beyond the last target are read but not used: clamp. */
-HT_INLINE void ht_around_set(const struct ht_step_args *a, long m1, long m2,
-                             long m3, struct ht_around *out) {
+HT_INLINE void ht_around_set(const struct ht_step_args *a, long m1, long m2, long m3,
+                             struct ht_around *out) {
     HT_UNROLL
     for (int k = 0; k < 2; k++) {
         const long q = m1 + k < a->end[0] ? m1 + k : a->end[0];
@@ -49,31 +47,28 @@ HT_INLINE void ht_around_set(const struct ht_step_args *a, long m1, long m2,
         HT_UNROLL
         for (int row = 0; row <= HT_WIDE; row++) {
             const long q = m2 + row < a->end[1] ? m2 + row : a->end[1];
-            out->row[level][row] = (int)ht_source_row(a, q + a->shift[1],
-                                                      m3 + level + a->shift[2]);
+            out->row[level][row] = (int)ht_source_row(a, q + a->shift[1], m3 + level + a->shift[2]);
         }
     }
 }
 
 /* low, high: the sums of two values with `sign` and -sign of the lower one. */
-HT_INLINE void ht_add_ends(const real sign, const real below, const real above,
-                           real *low, real *high) {
+HT_INLINE void ht_add_ends(const real sign, const real below, const real above, real *low,
+                           real *high) {
     *low = fma(sign, below, above);
     *high = fma(-sign, below, above);
 }
 
 /* The sums of an entry over x1 and x3 in a row of nodes, [x1 + 2 * x3]. */
-HT_INLINE void ht_row_sums(HT_GLOBAL const real *src, const int i,
-                           const long nodes, const struct ht_around *around,
-                           const int row, const real sign1, const real sign3,
-                           real out[HT_CORNERS / 2]) {
+HT_INLINE void ht_row_sums(HT_GLOBAL const real *src, const int i, const long nodes,
+                           const struct ht_around *around, const int row, const real sign1,
+                           const real sign3, real out[HT_CORNERS / 2]) {
     real x[HT_LEVELS][2];
     HT_UNROLL
     for (int level = 0; level < HT_LEVELS; level++) {
         const int first = around->row[level][row];
         ht_add_ends(sign1, src[HT_AT(i, first + around->node[0], nodes)],
-                    src[HT_AT(i, first + around->node[1], nodes)], &x[level][0],
-                    &x[level][1]);
+                    src[HT_AT(i, first + around->node[1], nodes)], &x[level][0], &x[level][1]);
     }
     HT_UNROLL
     for (int k = 0; k < 2; k++) {
@@ -98,13 +93,11 @@ HT_INLINE void ht_put_sums(const struct ht_step_args *a, const int s,
     ht_row_sums(chosen, i, a->src_nodes, around, 0, sign1, sign3, row[0]);
     HT_UNROLL
     for (int t = 0; t < HT_WIDE; t++) {
-        ht_row_sums(chosen, i, a->src_nodes, around, t + 1, sign1, sign3,
-                    row[(t + 1) % 2]);
+        ht_row_sums(chosen, i, a->src_nodes, around, t + 1, sign1, sign3, row[(t + 1) % 2]);
         HT_UNROLL
         for (int w = 0; w < HT_CORNERS / 2; w++) {
             const int g = (w & 1) + (w >> 1) * 4; /* x2 is bit 1 of a block */
-            ht_add_ends(sign2, row[t % 2][w], row[(t + 1) % 2][w], &sum[g][t],
-                        &sum[g + 2][t]);
+            ht_add_ends(sign2, row[t % 2][w], row[(t + 1) % 2][w], &sum[g][t], &sum[g + 2][t]);
         }
     }
     HT_UNROLL
@@ -112,8 +105,7 @@ HT_INLINE void ht_put_sums(const struct ht_step_args *a, const int s,
 }
 
 /* acc += the products of a chunk. */
-HT_INLINE void ht_products(HT_LOCAL const ht_wide *sums,
-                           HT_LOCAL const ht_wide *values,
+HT_INLINE void ht_products(HT_LOCAL const ht_wide *sums, HT_LOCAL const ht_wide *values,
                            real acc[HT_TILE][HT_WIDE]) {
     HT_UNROLL_BY(2)
     for (int e = 0; e < HT_CHUNK; e++) {
@@ -127,17 +119,15 @@ HT_INLINE void ht_products(HT_LOCAL const ht_wide *sums,
             for (int r = 0; r < HT_WIDE; r++) {
                 HT_UNROLL
                 for (int t = 0; t < HT_WIDE; t++)
-                    acc[p * HT_WIDE + r][t] =
-                        fma(value[r], x[t], acc[p * HT_WIDE + r][t]);
+                    acc[p * HT_WIDE + r][t] = fma(value[r], x[t], acc[p * HT_WIDE + r][t]);
             }
         }
     }
 }
 
 /* dst = HT_OLD_SIGN dst + acc at the targets (m1, m2 ..) of a tile. */
-HT_INLINE void
-ht_store_tile(const struct ht_step_args *a, const int tile, long m1, long m2,
-              long m3, real acc[HT_TILE][HT_WIDE] HT_EACH_DST(HT_DST_PARAM)) {
+HT_INLINE void ht_store_tile(const struct ht_step_args *a, const int tile, long m1, long m2,
+                             long m3, real acc[HT_TILE][HT_WIDE] HT_EACH_DST(HT_DST_PARAM)) {
     const long nodes = a->dst_nodes;
     HT_UNROLL
     for (int r = 0; r < HT_TILE; r++) {
@@ -149,8 +139,7 @@ ht_store_tile(const struct ht_step_args *a, const int tile, long m1, long m2,
         HT_UNROLL
         for (int t = 0; t < HT_WIDE; t++) {
             if (m2 + t >= a->end[1]) continue;
-            HT_GLOBAL real *at =
-                chosen + HT_AT(i, ht_target_row(a, m2 + t, m3) + m1, nodes);
+            HT_GLOBAL real *at = chosen + HT_AT(i, ht_target_row(a, m2 + t, m3) + m1, nodes);
 #if HT_OLD_SIGN != 0
             *at = fma((real)HT_OLD_SIGN, *at, acc[r][t]);
 #else
@@ -162,8 +151,7 @@ ht_store_tile(const struct ht_step_args *a, const int tile, long m1, long m2,
 
 HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_local(
     struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM)
-        HT_EACH_DST(HT_DST_PARAM)) {
+    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM) HT_EACH_DST(HT_DST_PARAM)) {
     HT_LOCAL_ARRAY(ht_wide, sums, HT_CHUNK * HT_CORNERS * HT_CELLS);
     HT_LOCAL_ARRAY(ht_wide, values, HT_CHUNK_PACKS);
     const int item = HT_ITEM(), cell = item % HT_CELLS, tile = item / HT_CELLS;
@@ -179,8 +167,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_local(
         struct ht_around around;
         ht_around_set(&a, m1, m2, m3, &around);
         HT_UNROLL
-        for (int n = 0; n < HT_TILE * HT_WIDE; n++)
-            acc[n / HT_WIDE][n % HT_WIDE] = 0;
+        for (int n = 0; n < HT_TILE * HT_WIDE; n++) acc[n / HT_WIDE][n % HT_WIDE] = 0;
         HT_ROLLED
         for (int chunk = 0; chunk < HT_CHUNKS; chunk++) {
             HT_BARRIER();
@@ -188,17 +175,14 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_local(
             for (int e = tile; e < HT_CHUNK; e += HT_TILES) {
                 const int s = chunk * HT_CHUNK + e;
                 ht_put_sums(&a, s < HT_ENTRIES ? s : HT_ENTRIES - 1, &around,
-                            sums + e * HT_CORNERS * HT_CELLS +
-                                cell HT_EACH_SRC(HT_SRC_ARG));
+                            sums + e * HT_CORNERS * HT_CELLS + cell HT_EACH_SRC(HT_SRC_ARG));
             }
             for (int n = item; n < HT_CHUNK_PACKS; n += HT_GROUP_ITEMS)
                 values[n] = from[chunk * HT_CHUNK_PACKS + n];
             HT_BARRIER();
-            ht_products(sums + block * HT_CELLS + cell,
-                        values + tile * HT_TILE_PACKS, acc);
+            ht_products(sums + block * HT_CELLS + cell, values + tile * HT_TILE_PACKS, acc);
         }
         if (m1 < a.end[0])
-            ht_store_tile(&a, part * HT_TILES + tile, m1, m2, m3,
-                          acc HT_EACH_DST(HT_DST_ARG));
+            ht_store_tile(&a, part * HT_TILES + tile, m1, m2, m3, acc HT_EACH_DST(HT_DST_ARG));
     }
 }

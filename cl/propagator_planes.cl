@@ -1,8 +1,7 @@
-/* The half step by parity blocks as cl/propagator_tensor.cl does it, in three
- * dimensions, two neighbouring x3 planes at a time (cl/planes.cl). In single
- * precision the two k steps of a chunk start from zero together, small products
- * first. Parts, the operator, its order and info are those of
- * cl/propagator_tensor.cl.
+/* The half step by parity blocks as cl/propagator_tensor.cl does it, in three dimensions, two
+ * neighbouring x3 planes at a time (cl/planes.cl). In single precision the two k steps of a chunk
+ * start from zero together, small products first. Parts, the operator, its order and info are those
+ * of cl/propagator_tensor.cl.
  */
 /* of the operator of a chunk */
 #define HT_CHUNK_PACKS (HT_PAIRS * HT_TILES * 64 / HT_BLOCK)
@@ -20,10 +19,9 @@
      : (stage) + (n) < HT_STAGES ? (stage) + (n) \
                                  : (stage) + (n)-HT_STAGES)
 
-/* Blocks whose products are interleaved, so that at least four products are in
- * flight between two that add to the same results. */
-#define HT_TOGETHER \
-    (HT_MOST_TILES >= 4 ? 1 : HT_MOST_TILES >= 2 ? 2 : HT_MIN_4(HT_PART_BLOCKS))
+/* Blocks whose products are interleaved, so that at least four products are in flight between two
+ * that add to the same results. */
+#define HT_TOGETHER (HT_MOST_TILES >= 4 ? 1 : HT_MOST_TILES >= 2 ? 2 : HT_MIN_4(HT_PART_BLOCKS))
 #define HT_MIN_4(n) ((n) < 4 ? (n) : 4)
 
 /* USE for the tiles of parity blocks [first, end). */
@@ -43,8 +41,7 @@
 
 #if HT_DOUBLE
 /* acc += products of a chunk. left[j][g]: fragment of k step j, block g. */
-HT_INLINE void ht_products(const int lane,
-                           real left[HT_PAIRS][HT_PART_BLOCKS][4],
+HT_INLINE void ht_products(const int lane, real left[HT_PAIRS][HT_PART_BLOCKS][4],
                            HT_LOCAL const ht_pair *op, real acc[HT_TILES][4]) {
 #define HT_PRODUCT                                             \
     const ht_pair right = op[at + (j * HT_TILES + tile) * 32]; \
@@ -57,10 +54,8 @@ HT_INLINE void ht_products(const int lane,
     }
 }
 #else
-/* The same. Products of all k steps start from zero together, small ones
- * first. */
-HT_INLINE void ht_products(const int lane,
-                           real left[HT_PAIRS][HT_PART_BLOCKS][4],
+/* The same. Products of all k steps start from zero together, small ones first. */
+HT_INLINE void ht_products(const int lane, real left[HT_PAIRS][HT_PART_BLOCKS][4],
                            HT_LOCAL const ht_pair *op, real acc[HT_TILES][4]) {
     HT_UNROLL
     for (int g0 = 0; g0 < HT_PART_BLOCKS; g0 += HT_TOGETHER) {
@@ -85,15 +80,10 @@ HT_INLINE void ht_products(const int lane,
         right[j][own][2] = both.x - right[j][own][0];               \
         right[j][own][3] = both.y - right[j][own][1];               \
     }
-#define HT_FIRST                                                   \
-    HT_MULTIPLY_FIRST(part[own], low[0][g - g0], right[0][own][0], \
-                      right[0][own][1]);
-#define HT_LOW_HIGH \
-    HT_MULTIPLY(part[own], low[1][g - g0], right[1][own][0], right[1][own][1]);
-#define HT_HIGH_LOW(j) \
-    HT_MULTIPLY(part[own], high[j][g - g0], right[j][own][2], right[j][own][3]);
-#define HT_HIGH_HIGH(j) \
-    HT_MULTIPLY(part[own], high[j][g - g0], right[j][own][0], right[j][own][1]);
+#define HT_FIRST HT_MULTIPLY_FIRST(part[own], low[0][g - g0], right[0][own][0], right[0][own][1]);
+#define HT_LOW_HIGH HT_MULTIPLY(part[own], low[1][g - g0], right[1][own][0], right[1][own][1]);
+#define HT_HIGH_LOW(j) HT_MULTIPLY(part[own], high[j][g - g0], right[j][own][2], right[j][own][3]);
+#define HT_HIGH_HIGH(j) HT_MULTIPLY(part[own], high[j][g - g0], right[j][own][0], right[j][own][1]);
 #define HT_ADD_PART \
     HT_UNROLL       \
     for (int i = 0; i < 4; i++) acc[tile][i] += part[own][i];
@@ -109,15 +99,13 @@ HT_INLINE void ht_products(const int lane,
 }
 #endif
 
-/* The left sides of a k step: vertex sums at the warp lane's targets for the
- * pair of coefficients at `at`, whose parity is `parity`. Where a group has the
- * blocks of one sign along x3, that axis comes first, so that nothing else is
- * summed; else the faces, whose sums serve both signs. */
-HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
-                            const int part, real left[HT_PART_BLOCKS][4]) {
+/* The left sides of a k step: vertex sums at the warp lane's targets for the pair of coefficients
+ * at `at`, whose parity is `parity`. Where a group has the blocks of one sign along x3, that axis
+ * comes first, so that nothing else is summed; else the faces, whose sums serve both signs. */
+HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity, const int part,
+                            real left[HT_PART_BLOCKS][4]) {
     const int bits = parity ^ part * HT_PART_BLOCKS;
-    const real sign[3] = {HT_SIGN_OF(bits, 0), HT_SIGN_OF(bits, 1),
-                          HT_SIGN_OF(bits, 2)};
+    const real sign[3] = {HT_SIGN_OF(bits, 0), HT_SIGN_OF(bits, 1), HT_SIGN_OF(bits, 2)};
     real face[3][2][4];
     HT_UNROLL
     for (int i = 0; i < 3; i++) {
@@ -132,8 +120,8 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
         real v[8];
         HT_UNROLL
         for (int g = 0; g < 8; g++)
-            v[g] = fma(g < 4 ? sign[2] : -sign[2], face[plane][e][g % 4],
-                       face[plane + 1][e][g % 4]);
+            v[g] =
+                fma(g < 4 ? sign[2] : -sign[2], face[plane][e][g % 4], face[plane + 1][e][g % 4]);
         if (HT_PARTS > 1) ht_face_butterflies(sign, v);
         HT_UNROLL
         for (int g = 0; g < HT_PART_BLOCKS; g++) left[g][i] = v[g];
@@ -142,8 +130,7 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
 
 HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
     struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM)
-        HT_EACH_DST(HT_DST_PARAM)) {
+    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM) HT_EACH_DST(HT_DST_PARAM)) {
     HT_LOCAL_ARRAY(ht_pack, data, HT_STAGES * HT_STAGE_SIZE);
     HT_LOCAL_ARRAY(ht_pack, table, HT_OP_PACKS);
     HT_LOCAL_ARRAY(long, where, HT_TILES * 4);
@@ -156,25 +143,20 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
     const long group1 = a.begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;
     const long group2 = a.begin[1] + HT_GROUP_2() * HT_ROWS;
     const int m1 = (int)group1 + first1, m2 = (int)group2 + row;
-    HT_GLOBAL const real *info =
-        op + (long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS;
+    HT_GLOBAL const real *info = op + (long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS;
     struct ht_copies copies;
     ht_copies_begin(&a, item, group1, group2, &copies);
-    for (int i = item; i < HT_INFO_PARITIES; i += HT_GROUP_ITEMS)
-        parities[i] = (int)info[i];
+    for (int i = item; i < HT_INFO_PARITIES; i += HT_GROUP_ITEMS) parities[i] = (int)info[i];
     for (int i = item; i < HT_TILES * 4; i += HT_GROUP_ITEMS)
         where[i] = ht_where_of(&a, (int)info[HT_INFO_PARITIES + i]);
     op += (long)part * HT_OP_SIZE;
     HT_BARRIER();
     for (int chunk = 0; HT_RESIDENT && chunk < HT_CHUNKS; chunk++)
-        ht_operator_copy(item, chunk, HT_CHUNK_PACKS, op,
-                         table + chunk * HT_CHUNK_PACKS);
-#define HT_COPY_CHUNK(chunk, to)                                      \
-    if (!HT_RESIDENT)                                                 \
-        ht_operator_copy(item, chunk, HT_CHUNK_PACKS, op,             \
-                         table + (to)*HT_CHUNK_PACKS);                \
-    ht_chunk_copy(&a, &copies, chunk,                                 \
-                  data + (to)*HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG)); \
+        ht_operator_copy(item, chunk, HT_CHUNK_PACKS, op, table + chunk * HT_CHUNK_PACKS);
+#define HT_COPY_CHUNK(chunk, to)                                                          \
+    if (!HT_RESIDENT)                                                                     \
+        ht_operator_copy(item, chunk, HT_CHUNK_PACKS, op, table + (to)*HT_CHUNK_PACKS);   \
+    ht_chunk_copy(&a, &copies, chunk, data + (to)*HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG)); \
     HT_COPY_COMMIT();
     ht_copies_at(&a, begin, end, &copies);
     for (int chunk = 0; chunk < HT_AHEAD; chunk++) {
@@ -194,11 +176,9 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
             real left[HT_PAIRS][HT_PART_BLOCKS][4];
             const int from = stage, to = HT_STAGE_AFTER(from, HT_AHEAD);
             const int next = chunk + HT_AHEAD, turn = next == HT_CHUNKS;
-            HT_LOCAL const ht_pack *at = data + from * HT_STAGE_SIZE +
-                                         (row * HT_CHUNK + t) * HT_PITCH +
-                                         first1;
-            HT_LOCAL const ht_pack *right =
-                table + (HT_RESIDENT ? chunk : from) * HT_CHUNK_PACKS;
+            HT_LOCAL const ht_pack *at =
+                data + from * HT_STAGE_SIZE + (row * HT_CHUNK + t) * HT_PITCH + first1;
+            HT_LOCAL const ht_pack *right = table + (HT_RESIDENT ? chunk : from) * HT_CHUNK_PACKS;
             HT_COPY_WAIT(HT_AHEAD - 1);
             HT_BARRIER();
             stage = HT_STAGE_AFTER(stage, 1);
@@ -209,12 +189,11 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
                 /* lanes with odd t swap the pairs to avoid bank conflicts */
                 const int pair = HT_PAIRS == 2 ? j ^ (t & 1) : 0;
                 ht_left_side((HT_LOCAL const ht_pair *)at + pair,
-                             parities[(chunk * 4 + t) * HT_PAIRS + pair], part,
-                             left[j]);
+                             parities[(chunk * 4 + t) * HT_PAIRS + pair], part, left[j]);
             }
             ht_products(item % 32, left, (HT_LOCAL const ht_pair *)right, acc);
-            /* else NVRTC takes the pragma of a last loop of one turn for that
-             * of this loop, and unrolls it */
+            /* else NVRTC takes the pragma of a last loop of one turn for that of this loop, and
+             * unrolls it */
             HT_RECOMPUTE(stage);
         }
         HT_EACH_RESULT(HT_STORE_RESULT)

@@ -1,40 +1,35 @@
-/* The half step by parity blocks as cl/propagator_planes.cl does it, by
- * products of whole warpgroups (cl/wgmma.cl), which read the operator from
- * local memory themselves and run beside the sums of the next ones.
+/* The half step by parity blocks as cl/propagator_planes.cl does it, by products of whole
+ * warpgroups (cl/wgmma.cl), which read the operator from local memory themselves and run beside the
+ * sums of the next ones.
  *
- * The four warps of a warpgroup have 64 targets: 16 along x1, two rows, two
- * planes. Each group is one warpgroup: groups that wait for copies leave the
- * multiprocessor to others. After the operator the info of
- * cl/propagator_tensor.cl.
+ * The four warps of a warpgroup have 64 targets: 16 along x1, two rows, two planes. Each group is
+ * one warpgroup: groups that wait for copies leave the multiprocessor to others. After the operator
+ * the info of cl/propagator_tensor.cl.
  *
- * A k step is 8 source entries, a pair for each l % 4 of warp lanes l; a chunk
- * is HT_PAIRS steps. A product is HT_WIDE tiles from a tile of a parity block
- * on, so that all products use registers alike; results beyond the block, of
- * the next tiles or whatever lies behind the operator, are not used. It has
- * three parts, low x high, high x low, high x high, from zero for each k step,
- * since tensor cores cut off sums; results are added to `acc` while the next
- * product runs. The operator is in both halves:
+ * A k step is 8 source entries, a pair for each l % 4 of warp lanes l; a chunk is HT_PAIRS steps. A
+ * product is HT_WIDE tiles from a tile of a parity block on, so that all products use registers
+ * alike; results beyond the block, of the next tiles or whatever lies behind the operator, are not
+ * used. It has three parts, low x high, high x low, high x high, from zero for each k step, since
+ * tensor cores cut off sums; results are added to `acc` while the next product runs. The operator
+ * is in both halves:
  *     op[part][chunk][k step][high, low][tile][64]
  * with tiles in the order of cl/wgmma.cl.
  */
-/* Vertex sums of a pair of coefficients at the warp lane's targets, over the
- * faces below, between and above them. */
+/* Vertex sums of a pair of coefficients at the warp lane's targets, over the faces below, between
+ * and above them. */
 struct ht_sums {
     real sign3, face[3][2][4];
 };
 
-HT_INLINE void ht_sums_begin(HT_LOCAL const ht_pair *at, const int bits,
-                             struct ht_sums *sums) {
-    const real sign[3] = {HT_SIGN_OF(bits, 0), HT_SIGN_OF(bits, 1),
-                          HT_SIGN_OF(bits, 2)};
+HT_INLINE void ht_sums_begin(HT_LOCAL const ht_pair *at, const int bits, struct ht_sums *sums) {
+    const real sign[3] = {HT_SIGN_OF(bits, 0), HT_SIGN_OF(bits, 1), HT_SIGN_OF(bits, 2)};
     sums->sign3 = sign[2];
     HT_UNROLL
     for (int i = 0; i < 3; i++) ht_face_sums(at, i, sign, sums->face[i]);
 }
 
 /* Of parity block g, coefficient e of the pair, the target in plane 0 or 1. */
-HT_INLINE real ht_sum_of(const struct ht_sums *sums, const int g, const int e,
-                         const int plane) {
+HT_INLINE real ht_sum_of(const struct ht_sums *sums, const int g, const int e, const int plane) {
     return fma(g < 4 ? sums->sign3 : -sums->sign3, sums->face[plane][e][g % 4],
                sums->face[plane + 1][e][g % 4]);
 }
@@ -63,8 +58,7 @@ HT_INLINE void ht_add_products(const struct ht_running *done, real part[][4],
 }
 
 /* The left side of parity block g in leading bits and the rest. */
-HT_INLINE void ht_left_halves(const int g, const struct ht_sums *sums,
-                              real high[4], real low[4]) {
+HT_INLINE void ht_left_halves(const int g, const struct ht_sums *sums, real high[4], real low[4]) {
     HT_UNROLL
     for (int i = 0; i < 4; i++) {
         const real x = ht_sum_of(sums, g, i >> 1, i & 1);
@@ -73,12 +67,10 @@ HT_INLINE void ht_left_halves(const int g, const struct ht_sums *sums,
     }
 }
 
-/* acc += products of a chunk. at: the lane's source nodes; parity: of
- * its pairs; op: the operator of the chunk. */
-HT_INLINE void ht_chunk_products(HT_LOCAL const ht_pair *at,
-                                 HT_LOCAL const int *parity, const int part,
-                                 HT_LOCAL const real *op,
-                                 real acc[HT_TILES][4]) {
+/* acc += products of a chunk. at: the lane's source nodes; parity: of its pairs; op: the operator
+ * of the chunk. */
+HT_INLINE void ht_chunk_products(HT_LOCAL const ht_pair *at, HT_LOCAL const int *parity,
+                                 const int part, HT_LOCAL const real *op, real acc[HT_TILES][4]) {
     const ht_right right = ht_right_at(op);
     real high[2][4], low[2][4], result[2][HT_WIDE][4];
     struct ht_running running = {0, 0};
@@ -98,8 +90,7 @@ HT_INLINE void ht_chunk_products(HT_LOCAL const ht_pair *at,
                 if (n >= HT_TILES_OF(g)) continue;
                 const int left = HT_TILES_OF(g) - n;
                 const int first = HT_FIRST_TILE(g) + n;
-                const ht_right of_high =
-                    right + (j * 2 * HT_TILES + first) * HT_RIGHT_TILE;
+                const ht_right of_high = right + (j * 2 * HT_TILES + first) * HT_RIGHT_TILE;
                 const ht_right of_low = of_high + HT_TILES * HT_RIGHT_TILE;
                 HT_PRODUCTS_BEGIN();
                 HT_WIDE_PRODUCT(HT_WIDE, result[next], low[own], of_high, "0");
@@ -122,8 +113,7 @@ HT_INLINE void ht_chunk_products(HT_LOCAL const ht_pair *at,
 
 HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_warpgroup(
     struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM)
-        HT_EACH_DST(HT_DST_PARAM)) {
+    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM) HT_EACH_DST(HT_DST_PARAM)) {
     HT_LOCAL_MEMORY(real, table); /* [2][HT_CHUNK_VALUES] */
     HT_LOCAL ht_pack *data = (HT_LOCAL ht_pack *)(table + 2 * HT_CHUNK_VALUES);
     HT_LOCAL long *where = (HT_LOCAL long *)(data + 2 * HT_STAGE_SIZE);
@@ -136,12 +126,10 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_warpgroup(
     const long group1 = a.begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;
     const long group2 = a.begin[1] + HT_GROUP_2() * HT_ROWS;
     const int m1 = (int)group1 + first1, m2 = (int)group2 + row;
-    HT_GLOBAL const real *info =
-        op + (long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS;
+    HT_GLOBAL const real *info = op + (long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS;
     struct ht_copies copies;
     ht_copies_begin(&a, item, group1, group2, &copies);
-    for (int i = item; i < HT_INFO_PARITIES; i += HT_GROUP_ITEMS)
-        parities[i] = (int)info[i];
+    for (int i = item; i < HT_INFO_PARITIES; i += HT_GROUP_ITEMS) parities[i] = (int)info[i];
     for (int i = item; i < HT_TILES * 4; i += HT_GROUP_ITEMS)
         where[i] = ht_where_of(&a, (int)info[HT_INFO_PARITIES + i]);
     op += (long)part * HT_OP_SIZE;
@@ -168,18 +156,14 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_warpgroup(
             HT_BARRIER();
             stage ^= 1;
             if (last) ht_copies_at(&a, m3 + 2, end, &copies);
-            ht_operator_copy(
-                item, next, HT_CHUNK_PACKS, op,
-                (HT_LOCAL ht_pack *)(table + stage * HT_CHUNK_VALUES));
-            ht_chunk_copy(&a, &copies, next,
-                          data + stage * HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG));
+            ht_operator_copy(item, next, HT_CHUNK_PACKS, op,
+                             (HT_LOCAL ht_pack *)(table + stage * HT_CHUNK_VALUES));
+            ht_chunk_copy(&a, &copies, next, data + stage * HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG));
             HT_COPY_COMMIT();
-            ht_chunk_products(
-                (HT_LOCAL const ht_pair *)(data + from * HT_STAGE_SIZE +
-                                           (row * HT_CHUNK + t) * HT_PITCH +
-                                           first1),
-                parities + (chunk * 4 + t) * HT_PAIRS, part,
-                table + from * HT_CHUNK_VALUES, acc);
+            ht_chunk_products((HT_LOCAL const ht_pair *)(data + from * HT_STAGE_SIZE +
+                                                         (row * HT_CHUNK + t) * HT_PITCH + first1),
+                              parities + (chunk * 4 + t) * HT_PAIRS, part,
+                              table + from * HT_CHUNK_VALUES, acc);
         }
         HT_EACH_RESULT(HT_STORE_RESULT)
     }

@@ -1,16 +1,15 @@
 /* Reductions of a field over all nodes of a box on the device:
  *     sum of (sum over i of weight_i u_i)^2 / M,   largest |u_i|,
  *     number of values that are not finite.
- * Index i covers one or several consecutive coefficients of a node. A set of
- * weights gives the value of the field at a point near the node; a node may
- * have several points. A node on a wall counts half, once per wall. Values that
- * are not finite are counted and excluded from the sum and the maximum.
+ * Index i covers one or several consecutive coefficients of a node. A set of weights gives the
+ * value of the field at a point near the node; a node may have several points. A node on a wall
+ * counts half, once per wall. Values that are not finite are counted and excluded from the sum and
+ * the maximum.
  *
- * The order of summation is fixed: a work-item adds every HT_REDUCE_ITEMS-th
- * node of its work-group's range, the work-items of a group are added by a
- * tree, and a second kernel adds the groups' results in the same way. Sums are
- * compensated (two-sum, Knuth, The Art of Computer Programming 2, 4.2.2) in the
- * widest type of the device.
+ * The order of summation is fixed: a work-item adds every HT_REDUCE_ITEMS-th node of its
+ * work-group's range, the work-items of a group are added by a tree, and a second kernel adds the
+ * groups' results in the same way. Sums are compensated (two-sum, Knuth, The Art of Computer
+ * Programming 2, 4.2.2) in the widest type of the device.
  */
 #if HT_REDUCE_WIDE
 typedef double ht_wide;
@@ -18,8 +17,8 @@ typedef double ht_wide;
 typedef float ht_wide;
 #endif
 
-/* Partial result. bad: number of values that are not finite; first: node of the
- * first one, or the number of nodes; the sum is sum + low. */
+/* Partial result. bad: number of values that are not finite; first: node of the first one, or the
+ * number of nodes; the sum is sum + low. */
 struct ht_part {
     long bad;
     long first;
@@ -43,8 +42,7 @@ HT_INLINE void ht_part_merge(struct ht_part *p, const struct ht_part *q) {
 }
 
 /* Merges the partial results of all work-items into that of work-item 0. */
-HT_INLINE void ht_part_tree(HT_LOCAL struct ht_part *tree, const int item,
-                            struct ht_part *p) {
+HT_INLINE void ht_part_tree(HT_LOCAL struct ht_part *tree, const int item, struct ht_part *p) {
     tree[item] = *p;
     HT_BARRIER();
     for (int width = HT_REDUCE_ITEMS / 2; width > 0; width /= 2) {
@@ -61,16 +59,14 @@ HT_INLINE ht_wide ht_weight(const struct ht_reduce_args *a, const long m[3]) {
     ht_wide weight = 1;
     for (int k = 0; k < 3; k++) {
         if (a->ends[2 * k] && m[k] == 0) weight *= (ht_wide)0.5;
-        if (a->ends[2 * k + 1] && m[k] == a->nodes[k] - 1)
-            weight *= (ht_wide)0.5;
+        if (a->ends[2 * k + 1] && m[k] == a->nodes[k] - 1) weight *= (ht_wide)0.5;
     }
     return weight;
 }
 
 HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_ITEMS) void ht_reduce_nodes(
     struct ht_reduce_args a, HT_GLOBAL const real *HT_RESTRICT u,
-    HT_GLOBAL const real *HT_RESTRICT medium,
-    HT_GLOBAL const ht_wide *HT_RESTRICT weights,
+    HT_GLOBAL const real *HT_RESTRICT medium, HT_GLOBAL const ht_wide *HT_RESTRICT weights,
     HT_GLOBAL struct ht_part *HT_RESTRICT parts) {
     HT_LOCAL_ARRAY(struct ht_part, tree, HT_REDUCE_ITEMS);
     const int item = HT_ITEM();
@@ -80,18 +76,15 @@ HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_ITEMS) void ht_reduce_nodes(
     struct ht_part p = {0, total, 0, 0, 0};
     for (long node = begin + item; node < end; node += HT_REDUCE_ITEMS) {
         const long row = node / a.nodes[0], plane = row / a.nodes[1];
-        const long m[3] = {node - row * a.nodes[0], row - plane * a.nodes[1],
-                           plane};
+        const long m[3] = {node - row * a.nodes[0], row - plane * a.nodes[1], plane};
         const long at = a.begin + m[2] * a.plane + m[1] * a.row + m[0];
         /* A fixed number of points lets the values stay in registers. */
         ht_wide value[HT_REDUCE_POINTS], squares = 0;
         HT_UNROLL
         for (int q = 0; q < HT_REDUCE_POINTS; q++) value[q] = 0;
         for (int c = 0; c < a.coefs; c++) {
-            HT_GLOBAL const ht_wide *w =
-                weights + a.weights + c * HT_REDUCE_POINTS;
-            const ht_wide x =
-                u[HT_LAYOUT_AT(HT_BLOCK, a.coef + c, at, a.total)];
+            HT_GLOBAL const ht_wide *w = weights + a.weights + c * HT_REDUCE_POINTS;
+            const ht_wide x = u[HT_LAYOUT_AT(HT_BLOCK, a.coef + c, at, a.total)];
             if (!isfinite(x)) {
                 p.bad++;
                 p.first = node < p.first ? node : p.first;
@@ -103,8 +96,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_ITEMS) void ht_reduce_nodes(
             for (int q = 0; q < HT_REDUCE_POINTS; q++) value[q] += w[q] * x;
         }
         HT_UNROLL
-        for (int q = 0; q < HT_REDUCE_POINTS; q++)
-            squares += value[q] * value[q];
+        for (int q = 0; q < HT_REDUCE_POINTS; q++) squares += value[q] * value[q];
         if (a.divide) squares /= (ht_wide)medium[at];
         ht_part_add(&p, ht_weight(&a, m) * squares);
     }

@@ -1,5 +1,5 @@
-/* Arguments of the reduction kernels, passed by value. This file is read by
- * the host's compiler and by the device's: only int and long (64 bits on both).
+/* Arguments of the reduction kernels, passed by value. This file is read by the host's compiler and
+ * by the device's: only int and long (64 bits on both).
  */
 #ifndef HTWAVE_REDUCE_ARGS_H
 #define HTWAVE_REDUCE_ARGS_H

@@ -1,5 +1,5 @@
-/* Arguments of the kernel of cl/rows.cl, passed by value. Read by the host's
- * compiler and by the device's: only int and long (64 bits on both).
+/* Arguments of the kernel of cl/rows.cl, passed by value. Read by the host's compiler and by the
+ * device's: only int and long (64 bits on both).
  */
 #ifndef HTWAVE_ROWS_ARGS_H
 #define HTWAVE_ROWS_ARGS_H

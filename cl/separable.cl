@@ -1,31 +1,28 @@
-/* The half step as a tensor product of one-dimensional operators, for one field
- * advected by a constant velocity: along an axis one interpolates between two
- * neighbours and shifts the interpolant. HT_AXIS_AT(k, side, r, i) multiplies
- * derivative i at the neighbour on `side` of axis k in derivative r.
+/* The half step as a tensor product of one-dimensional operators, for one field advected by a
+ * constant velocity: along an axis one interpolates between two neighbours and shifts the
+ * interpolant. HT_AXIS_AT(k, side, r, i) multiplies derivative i at the neighbour on `side` of axis
+ * k in derivative r.
  *
- * Work-item row * HT_CELLS + cell computes one target per x3 plane and marches
- * along x3. It applies the operators along x1 and x2 to the four source nodes
- * in a plane,
+ * Work-item row * HT_CELLS + cell computes one target per x3 plane and marches along x3. It applies
+ * the operators along x1 and x2 to the four source nodes in a plane,
  *     face[i3][r2][r1],
- * and the operator along x3 to this face and to the one below, whose
- * contribution is in low[r3][r2][r1]. A work-group computes HT_TILE values of
- * r1; the parts of r1 are the fastest index of the work-groups along x1.
+ * and the operator along x3 to this face and to the one below, whose contribution is in
+ * low[r3][r2][r1]. A work-group computes HT_TILE values of r1; the parts of r1 are the fastest
+ * index of the work-groups along x1.
  *
  *     o-------o  upper face        o  source nodes, two or four per face
  *     |   x   |  target = low + contribution of the upper face
  *     o-------o  lower face: its contribution is low
  */
-#define HT_AXIS_AT(k, side, r, i) \
-    ht_axis[(((k)*2 + (side)) * HT_N1 + (r)) * HT_N1 + (i)]
+#define HT_AXIS_AT(k, side, r, i) ht_axis[(((k)*2 + (side)) * HT_N1 + (r)) * HT_N1 + (i)]
 #define HT_TILE_PARTS ((HT_N1 + HT_TILE - 1) / HT_TILE)
 #define HT_PLANE (HT_N2 * HT_TILE) /* results (r2, r1) */
 #define HT_LINE_PACKS ((HT_N1 * HT_N2 + HT_BLOCK - 1) / HT_BLOCK + 1)
 
-/* A slab is the coefficients (i3, i2, i1) of one i3 at a node, read with the
- * whole blocks that contain them; its first coefficient is
- * slab[i3 * HT_N1 * HT_N2 % HT_BLOCK]. */
-HT_INLINE void ht_read_slab(HT_GLOBAL const real *src, const int i3, long node,
-                            long nodes, real slab[HT_LINE_PACKS * HT_BLOCK]) {
+/* A slab is the coefficients (i3, i2, i1) of one i3 at a node, read with the whole blocks that
+ * contain them; its first coefficient is slab[i3 * HT_N1 * HT_N2 % HT_BLOCK]. */
+HT_INLINE void ht_read_slab(HT_GLOBAL const real *src, const int i3, long node, long nodes,
+                            real slab[HT_LINE_PACKS * HT_BLOCK]) {
     const int first = i3 * HT_N1 * HT_N2 / HT_BLOCK;
     const int end = ((i3 + 1) * HT_N1 * HT_N2 + HT_BLOCK - 1) / HT_BLOCK;
     HT_UNROLL
@@ -36,10 +33,9 @@ HT_INLINE void ht_read_slab(HT_GLOBAL const real *src, const int i3, long node,
     }
 }
 
-/* The slabs of a plane are read in the order side * HT_N3 + i3 (side along x2),
- * those of the two nodes along x1 together. HT_AHEAD of them are read ahead of
- * use: few warps fit a multiprocessor, so a work-item needs many reads in
- * flight to hide latency. */
+/* The slabs of a plane are read in the order side * HT_N3 + i3 (side along x2), those of the two
+ * nodes along x1 together. HT_AHEAD of them are read ahead of use: few warps fit a multiprocessor,
+ * so a work-item needs many reads in flight to hide latency. */
 #define HT_SIDES (HT_DIMS > 1 ? 2 : 1)
 #define HT_SLAB_WORDS (2 * HT_N1 * HT_N2 * (1 + HT_DOUBLE))
 #define HT_AHEAD (HT_SLAB_WORDS <= 32 ? 2 : HT_SLAB_WORDS <= 50 ? 1 : 0)
@@ -48,21 +44,16 @@ struct ht_slabs {
     real at[2][HT_LINE_PACKS * HT_BLOCK]; /* of the lower, the upper node */
 };
 
-HT_INLINE void ht_read_slabs(const struct ht_step_args *a,
-                             HT_GLOBAL const real *src, const int turn,
-                             const long node[HT_SIDES][2],
-                             struct ht_slabs *out) {
+HT_INLINE void ht_read_slabs(const struct ht_step_args *a, HT_GLOBAL const real *src,
+                             const int turn, const long node[HT_SIDES][2], struct ht_slabs *out) {
     HT_UNROLL
     for (int upper = 0; upper < 2; upper++)
-        ht_read_slab(src, turn % HT_N3, node[turn / HT_N3][upper], a->src_nodes,
-                     out->at[upper]);
+        ht_read_slab(src, turn % HT_N3, node[turn / HT_N3][upper], a->src_nodes, out->at[upper]);
 }
 
-/* face += contribution of the two nodes along x1 in the lower (side 0) or upper
- * (side 1) row. */
+/* face += contribution of the two nodes along x1 in the lower (side 0) or upper (side 1) row. */
 HT_INLINE void ht_add_slabs(const struct ht_slabs *slabs, const int turn,
-                            real along[2][HT_TILE][HT_N1],
-                            real face[HT_N3][HT_PLANE]) {
+                            real along[2][HT_TILE][HT_N1], real face[HT_N3][HT_PLANE]) {
     const int side = turn / HT_N3, i3 = turn % HT_N3;
     const int skip = i3 * HT_N1 * HT_N2 % HT_BLOCK;
     HT_UNROLL
@@ -80,8 +71,7 @@ HT_INLINE void ht_add_slabs(const struct ht_slabs *slabs, const int turn,
             HT_UNROLL
             for (int r2 = 0; r2 < HT_N2; r2++)
                 face[i3][r2 * HT_TILE + r] =
-                    fma(HT_AXIS_AT(1, side, r2, i2), sum,
-                        face[i3][r2 * HT_TILE + r]);
+                    fma(HT_AXIS_AT(1, side, r2, i2), sum, face[i3][r2 * HT_TILE + r]);
 #else
             (void)side;
             face[i3][r] = sum;
@@ -91,10 +81,8 @@ HT_INLINE void ht_add_slabs(const struct ht_slabs *slabs, const int turn,
 }
 
 /* face += contribution of the nodes of a source plane. */
-HT_INLINE void ht_face_part(const struct ht_step_args *a,
-                            HT_GLOBAL const real *src,
-                            const long node[HT_SIDES][2],
-                            real along[2][HT_TILE][HT_N1],
+HT_INLINE void ht_face_part(const struct ht_step_args *a, HT_GLOBAL const real *src,
+                            const long node[HT_SIDES][2], real along[2][HT_TILE][HT_N1],
                             real face[HT_N3][HT_PLANE]) {
     struct ht_slabs slabs[HT_AHEAD + 1];
     HT_UNROLL
@@ -110,8 +98,7 @@ HT_INLINE void ht_face_part(const struct ht_step_args *a,
 }
 
 /* out = low + contribution of the upper face. */
-HT_INLINE void ht_add_upper(real low[HT_N3][HT_PLANE],
-                            real face[HT_N3][HT_PLANE],
+HT_INLINE void ht_add_upper(real low[HT_N3][HT_PLANE], real face[HT_N3][HT_PLANE],
                             real out[HT_N3][HT_PLANE]) {
     HT_UNROLL
     for (int q = 0; q < HT_PLANE; q++) {
@@ -126,8 +113,7 @@ HT_INLINE void ht_add_upper(real low[HT_N3][HT_PLANE],
     }
 }
 
-HT_INLINE void ht_lower_part(real face[HT_N3][HT_PLANE],
-                             real low[HT_N3][HT_PLANE]) {
+HT_INLINE void ht_lower_part(real face[HT_N3][HT_PLANE], real low[HT_N3][HT_PLANE]) {
     HT_UNROLL
     for (int q = 0; q < HT_PLANE; q++) {
         HT_UNROLL
@@ -141,8 +127,8 @@ HT_INLINE void ht_lower_part(real face[HT_N3][HT_PLANE],
     }
 }
 
-HT_INLINE void ht_store_part(HT_GLOBAL real *dst, const int r1, long node,
-                             long nodes, real out[HT_N3][HT_PLANE]) {
+HT_INLINE void ht_store_part(HT_GLOBAL real *dst, const int r1, long node, long nodes,
+                             real out[HT_N3][HT_PLANE]) {
 #if HT_TILE == HT_N1
     HT_UNROLL
     for (int b = 0; b * HT_BLOCK < HT_N1 * HT_N2 * HT_N3; b++) {
@@ -150,9 +136,7 @@ HT_INLINE void ht_store_part(HT_GLOBAL real *dst, const int r1, long node,
         HT_UNROLL
         for (int j = 0; j < HT_BLOCK; j++) {
             const int i = b * HT_BLOCK + j;
-            w[j] = i < HT_N3 * HT_PLANE
-                       ? out[i / HT_PLANE % HT_N3][i % HT_PLANE]
-                       : (real)0;
+            w[j] = i < HT_N3 * HT_PLANE ? out[i / HT_PLANE % HT_N3][i % HT_PLANE] : (real)0;
         }
         ((HT_GLOBAL ht_pack *)dst)[b * nodes + node] = ht_packed(w);
     }
@@ -170,13 +154,13 @@ HT_INLINE void ht_store_part(HT_GLOBAL real *dst, const int r1, long node,
 #endif
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_separable(
-    struct ht_step_args a, HT_GLOBAL const real *HT_RESTRICT unused,
-    HT_GLOBAL const real *HT_RESTRICT src0, HT_GLOBAL real *HT_RESTRICT dst0) {
+HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_separable(struct ht_step_args a,
+                                                          HT_GLOBAL const real *HT_RESTRICT unused,
+                                                          HT_GLOBAL const real *HT_RESTRICT src0,
+                                                          HT_GLOBAL real *HT_RESTRICT dst0) {
     const int item = HT_ITEM();
     const int r1 = (int)(HT_GROUP_1() % HT_TILE_PARTS) * HT_TILE;
-    const long m1 =
-        a.begin[0] + HT_GROUP_1() / HT_TILE_PARTS * HT_CELLS + item % HT_CELLS;
+    const long m1 = a.begin[0] + HT_GROUP_1() / HT_TILE_PARTS * HT_CELLS + item % HT_CELLS;
     const long m2 = a.begin[1] + HT_GROUP_2() * HT_ROWS + item / HT_CELLS;
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     (void)unused;
@@ -190,8 +174,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_separable(
         for (int r = 0; r < HT_TILE; r++) {
             HT_UNROLL
             for (int i = 0; i < HT_N1; i++)
-                along[side][r][i] = HT_AXIS_AT(
-                    0, side, HT_TILE_PARTS > 1 ? (r1 + r) % HT_N1 : r, i);
+                along[side][r][i] =
+                    HT_AXIS_AT(0, side, HT_TILE_PARTS > 1 ? (r1 + r) % HT_N1 : r, i);
         }
     }
     HT_UNROLL
@@ -209,8 +193,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_separable(
         long node[HT_SIDES][2];
         HT_UNROLL
         for (int side = 0; side < HT_SIDES; side++) {
-            const long row =
-                ht_source_row(&a, m2 + a.shift[1] + side, m3 + a.shift[2]);
+            const long row = ht_source_row(&a, m2 + a.shift[1] + side, m3 + a.shift[2]);
             node[side][0] = row + left;
             node[side][1] = row + right;
         }

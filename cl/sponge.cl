@@ -1,16 +1,16 @@
-/* Multiplies the polynomials of nodes in the layers of an axis by those of the
- * damping, which depend on that axis alone,
+/* Multiplies the polynomials of nodes in the layers of an axis by those of the damping, which
+ * depend on that axis alone,
  *     u_i = sum_{j <= i} jets[i - j] u_j,
- * i the index along the axis, cut at degree N: of each line of coefficients
- * along the axis the highest first, in place.
+ * i the index along the axis, cut at degree N: of each line of coefficients along the axis the
+ * highest first, in place.
  *
- * at[axis][line][i]: storage index of a coefficient. jets[i][m], m the index in
- * the window along the axis.
- * Work-groups: first axis HT_SPONGE_ITEMS nodes, second axis the lines.
+ * at[axis][line][i]: storage index of a coefficient. jets[i][m], m the index in the window along
+ * the axis. Work-groups: first axis HT_SPONGE_ITEMS nodes, second axis the lines.
  */
-HT_KERNEL HT_GROUP_SIZE(HT_SPONGE_ITEMS) void ht_sponge(
-    struct ht_sponge_args s, HT_GLOBAL const int *HT_RESTRICT at,
-    HT_GLOBAL const real *HT_RESTRICT jets, HT_GLOBAL real *u) {
+HT_KERNEL HT_GROUP_SIZE(HT_SPONGE_ITEMS) void ht_sponge(struct ht_sponge_args s,
+                                                        HT_GLOBAL const int *HT_RESTRICT at,
+                                                        HT_GLOBAL const real *HT_RESTRICT jets,
+                                                        HT_GLOBAL real *u) {
     const long item = HT_GROUP_1() * HT_SPONGE_ITEMS + HT_ITEM();
     const long rows = item / s.count[0];
     const int line = (int)HT_GROUP_2();
@@ -24,8 +24,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_SPONGE_ITEMS) void ht_sponge(
     m3 += s.begin[2] + (s.axis == 2 && m3 >= s.low ? s.skip : 0);
     const long depth = s.axis == 0 ? m1 : s.axis == 1 ? m2 : m3;
     const long node = m3 * s.plane + m2 * s.row + m1;
-    HT_GLOBAL const int *index =
-        at + (s.axis * HT_SPONGE_LINES + line) * HT_SPONGE_N;
+    HT_GLOBAL const int *index = at + (s.axis * HT_SPONGE_LINES + line) * HT_SPONGE_N;
     HT_UNROLL
     for (int i = 0; i < HT_SPONGE_N; i++) {
         g[i] = jets[i * s.length + depth];

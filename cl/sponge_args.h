@@ -1,8 +1,8 @@
-/* Arguments of the kernel of cl/sponge.cl, passed by value. Read by the host's
- * compiler and by the device's: only int and long (64 bits on both).
+/* Arguments of the kernel of cl/sponge.cl, passed by value. Read by the host's compiler and by the
+ * device's: only int and long (64 bits on both).
  *
- * Of the nodes along the layers' axis those of index i < low are begin + i,
- * the others begin + i + skip: a layer at either end.
+ * Of the nodes along the layers' axis those of index i < low are begin + i, the others begin + i +
+ * skip: a layer at either end.
  */
 #ifndef HTWAVE_SPONGE_ARGS_H
 #define HTWAVE_SPONGE_ARGS_H

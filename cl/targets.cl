@@ -1,5 +1,5 @@
-/* Reads a target's medium, evolves its polynomial and writes the result; shared
- * by the kernels with a work-item per column.
+/* Reads a target's medium, evolves its polynomial and writes the result; shared by the kernels with
+ * a work-item per column.
  */
 #if HT_MEDIUM_DEGREE < 0
 #define HT_MEDIUM_SIZE_OR_0 0
@@ -12,13 +12,13 @@
 #define HT_STEP_LOCAL (HT_EXCHANGE_SIZE + HT_PRODUCT_SIZE)
 #endif
 
-/* Evolves this work-item's column b and writes its coefficients up to N;
- * leapfrog (HT_OLD_SIGN) adds the old value times its sign. scratch:
- * HT_STEP_LOCAL values; local_medium: HT_MEDIUM_SIZE_OR_0 values in the index
- * order [cell][material][a]. All work-items of the group must call it. */
-HT_INLINE void ht_target(const struct ht_step_args *a, const int item, long m1,
-                         long m2, long m3, HT_GLOBAL const real *scale,
-                         real b[HT_FIELDS][HT_T3], HT_LOCAL real *scratch,
+/* Evolves this work-item's column b and writes its coefficients up to N; leapfrog (HT_OLD_SIGN)
+ * adds the old value times its sign. scratch:
+ * HT_STEP_LOCAL values; local_medium: HT_MEDIUM_SIZE_OR_0 values in the index order
+ * [cell][material][a]. All work-items of the group must call it. */
+HT_INLINE void ht_target(const struct ht_step_args *a, const int item, long m1, long m2, long m3,
+                         HT_GLOBAL const real *scale, real b[HT_FIELDS][HT_T3],
+                         HT_LOCAL real *scratch,
                          HT_LOCAL real *local_medium HT_EACH_DST(HT_DST_PARAM)
                              HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     const int n1 = item % HT_T1, n2 = item / HT_T1 % HT_T2;
@@ -38,13 +38,12 @@ HT_INLINE void ht_target(const struct ht_step_args *a, const int item, long m1,
                                : m3)
 #if HT_PROFILE_DEGREE > 0
 /* Profiles in the index order [index along the axis][degree]. */
-#define HT_READ_MEDIUM(i)                                                \
-    if (ht_profile_axis[i] < 0) {                                        \
-        value[i] = medium##i[node];                                      \
-    } else {                                                             \
-        for (int d = 0; d <= HT_PROFILE_DEGREE; d++)                     \
-            value[HT_PROFILE_AT(i, d)] =                                 \
-                medium##i[HT_INDEX_OF(i) * (HT_PROFILE_DEGREE + 1) + d]; \
+#define HT_READ_MEDIUM(i)                                                                         \
+    if (ht_profile_axis[i] < 0) {                                                                 \
+        value[i] = medium##i[node];                                                               \
+    } else {                                                                                      \
+        for (int d = 0; d <= HT_PROFILE_DEGREE; d++)                                              \
+            value[HT_PROFILE_AT(i, d)] = medium##i[HT_INDEX_OF(i) * (HT_PROFILE_DEGREE + 1) + d]; \
     }
 #else
 #define HT_READ_MEDIUM(i) value[i] = medium##i[HT_INDEX_OF(i)];
@@ -56,15 +55,13 @@ HT_INLINE void ht_target(const struct ht_step_args *a, const int item, long m1,
     HT_EACH_MATERIAL(HT_READ_MEDIUM)
     ht_evolve(item, a->stages, scale, b, w, scratch, value);
 #else
-#define HT_READ_MEDIUM(i)                                              \
-    for (int q = item % HT_COLUMN; q < HT_COEFS_OF(i); q += HT_COLUMN) \
-        local_medium[(item / HT_COLUMN * HT_MATERIALS + (i)) *         \
-                         HT_MEDIUM_COEFS +                             \
-                     q] = medium##i[q * nodes + node];
+#define HT_READ_MEDIUM(i)                                                             \
+    for (int q = item % HT_COLUMN; q < HT_COEFS_OF(i); q += HT_COLUMN)                \
+        local_medium[(item / HT_COLUMN * HT_MATERIALS + (i)) * HT_MEDIUM_COEFS + q] = \
+            medium##i[q * nodes + node];
     HT_EACH_MATERIAL(HT_READ_MEDIUM)
     HT_BARRIER();
-    ht_evolve(item, a->stages, scale, b, w, scratch, local_medium,
-              scratch + HT_EXCHANGE_SIZE);
+    ht_evolve(item, a->stages, scale, b, w, scratch, local_medium, scratch + HT_EXCHANGE_SIZE);
 #endif
 #if HT_MEMORY > 0
 #define HT_STORE(slot, f)                                                 \
@@ -79,8 +76,7 @@ HT_INLINE void ht_target(const struct ht_step_args *a, const int item, long m1,
 #else
 #define HT_STORE(slot, f)              \
     dst##slot[HT_AT(i, node, nodes)] = \
-        fma((real)2, w[f][n3],         \
-            (real)HT_OLD_SIGN * dst##slot[HT_AT(i, node, nodes)]);
+        fma((real)2, w[f][n3], (real)HT_OLD_SIGN * dst##slot[HT_AT(i, node, nodes)]);
 #endif
     if (active && n1 <= HT_ORDER && n2 <= HT_ORDER) {
         HT_UNROLL

@@ -1,15 +1,12 @@
-/* Interpolation and Taylor series (formulas in evolve.cl) on CPUs. A work-group
- * is one work-item with a vector of targets along x1 (cl/vectors.cl). Its
- * polynomials
+/* Interpolation and Taylor series (formulas in evolve.cl) on CPUs. A work-group is one work-item
+ * with a vector of targets along x1 (cl/vectors.cl). Its polynomials
  *     b[field][n3][n2][n1], w[field][n3][n2][n1]
- * are arrays of vectors in local memory that fit a cache. Coefficients are
- * computed one after the other, so a coefficient that cannot reach an output
- * costs one comparison (ht_reached).
+ * are arrays of vectors in local memory that fit a cache. Coefficients are computed one after the
+ * other, so a coefficient that cannot reach an output costs one comparison (ht_reached).
  *
- * In uniform media and media that are constant per node w is overwritten in
- * place in ascending order of the indices, because derivatives read only
- * higher indices, not yet overwritten. In polynomial media the terms are summed
- * first,
+ * In uniform media and media that are constant per node w is overwritten in place in ascending
+ * order of the indices, because derivatives read only higher indices, not yet overwritten. In
+ * polynomial media the terms are summed first,
  *     products[group][n3][n2][n1] = sum of the terms of a group,
  * and then a row of coefficients n1 at a time is accumulated in registers,
  *     w = b + (1/k) sum over a of M_a products[n - a].
@@ -26,10 +23,8 @@
 #define HT_SPAN3 1
 #endif
 /* medium[material][a3][a2][a1] with all a_k <= degree */
-#define HT_MEDIUM_AT(m, a1, a2, a3) \
-    ((((m)*HT_SPAN3 + (a3)) * HT_SPAN2 + (a2)) * HT_SPAN + (a1))
-#define HT_MEDIUM_VECTORS \
-    (HT_MEDIUM_DEGREE < 0 ? 1 : HT_MATERIALS * HT_SPAN * HT_SPAN2 * HT_SPAN3)
+#define HT_MEDIUM_AT(m, a1, a2, a3) ((((m)*HT_SPAN3 + (a3)) * HT_SPAN2 + (a2)) * HT_SPAN + (a1))
+#define HT_MEDIUM_VECTORS (HT_MEDIUM_DEGREE < 0 ? 1 : HT_MATERIALS * HT_SPAN * HT_SPAN2 * HT_SPAN3)
 
 /* ---- interpolation ---- */
 
@@ -57,9 +52,8 @@ HT_INLINE void ht_vector_line(HT_LOCAL vector *at, int stride) {
 }
 
 /* The line along x1 of row r2 = side (N+1) + derivative of plane r3. */
-HT_INLINE void ht_first_line(const struct ht_step_args *a,
-                             HT_GLOBAL const real *src, const struct ht_ends *e,
-                             const struct ht_plane *p, int r2, int i3,
+HT_INLINE void ht_first_line(const struct ht_step_args *a, HT_GLOBAL const real *src,
+                             const struct ht_ends *e, const struct ht_plane *p, int r2, int i3,
                              HT_LOCAL vector *at, HT_LOCAL real *stage) {
     const int j2 = r2 / HT_N2, i2 = r2 % HT_N2;
     for (int i1 = 0; i1 < HT_N1; i1++) {
@@ -73,43 +67,34 @@ HT_INLINE void ht_first_line(const struct ht_step_args *a,
 }
 
 /* The interpolant b of one field. below, above: the source planes. */
-HT_INLINE void ht_interpolate(const struct ht_step_args *a,
-                              HT_GLOBAL const real *src,
-                              const struct ht_ends *e,
-                              const struct ht_plane *below,
+HT_INLINE void ht_interpolate(const struct ht_step_args *a, HT_GLOBAL const real *src,
+                              const struct ht_ends *e, const struct ht_plane *below,
                               const struct ht_plane *above, HT_LOCAL vector *b,
                               HT_LOCAL real *stage) {
     for (int r3 = 0; r3 < HT_T3; r3++) {
         const struct ht_plane *p = r3 < HT_N3 ? below : above;
         HT_LOCAL vector *face = b + r3 * HT_T2 * HT_T1;
         for (int r2 = 0; r2 < HT_T2; r2++)
-            ht_first_line(a, src, e, p, r2, r3 % HT_N3, face + r2 * HT_T1,
-                          stage);
-        for (int n1 = 0; HT_DIMS > 1 && n1 < HT_T1; n1++)
-            ht_vector_line(face + n1, HT_T1);
+            ht_first_line(a, src, e, p, r2, r3 % HT_N3, face + r2 * HT_T1, stage);
+        for (int n1 = 0; HT_DIMS > 1 && n1 < HT_T1; n1++) ht_vector_line(face + n1, HT_T1);
     }
-    for (int q = 0; HT_DIMS > 2 && q < HT_T1 * HT_T2; q++)
-        ht_vector_line(b + q, HT_T1 * HT_T2);
+    for (int q = 0; HT_DIMS > 2 && q < HT_T1 * HT_T2; q++) ht_vector_line(b + q, HT_T1 * HT_T2);
 }
 
 /* ---- medium ---- */
 
 /* The medium's values at a vector of targets. */
-HT_INLINE vector ht_medium_vector(const struct ht_step_args *a,
-                                  HT_GLOBAL const real *from,
-                                  const struct ht_ends *e,
-                                  HT_LOCAL real *stage) {
+HT_INLINE vector ht_medium_vector(const struct ht_step_args *a, HT_GLOBAL const real *from,
+                                  const struct ht_ends *e, HT_LOCAL real *stage) {
     if (e->whole) return HT_GLOBAL_VECTOR(from + e->start);
     for (int n = 0; n < HT_CELLS; n++)
-        stage[n] =
-            from[e->start + n < a->end[0] ? e->start + n : a->end[0] - 1];
+        stage[n] = from[e->start + n < a->end[0] ? e->start + n : a->end[0] - 1];
     return HT_LOCAL_VECTOR(stage);
 }
 
 /* Loads material m. Multi-indices are in the order of ht_jets_total. node:
  * number of the target node at index 0 of the row. */
-HT_INLINE void ht_load_medium(const struct ht_step_args *a, int m,
-                              HT_GLOBAL const real *from,
+HT_INLINE void ht_load_medium(const struct ht_step_args *a, int m, HT_GLOBAL const real *from,
                               const struct ht_ends *e, HT_LOCAL vector *medium,
                               HT_LOCAL real *stage) {
     const long nodes = a->dst_nodes;
@@ -124,8 +109,7 @@ HT_INLINE void ht_load_medium(const struct ht_step_args *a, int m,
 
 /* ---- evolution ---- */
 
-/* Adds a term to the sum of its group; n[axis] is the index of coefficient
- * `at`. */
+/* Adds a term to the sum of its group; n[axis] is the index of coefficient `at`. */
 #define HT_LENGTH_0 HT_T1
 #define HT_LENGTH_1 HT_T2
 #define HT_LENGTH_2 HT_T3
@@ -153,18 +137,16 @@ HT_INLINE void ht_terms(HT_GLOBAL const real *scale, int n0, int n1, int n2,
 }
 
 #if HT_MEDIUM_DEGREE <= 0
-/* ht_needed by a table: Oclgrind does not support the saturating subtraction
- * into which a compiler turns the conditional there. */
+/* ht_needed by a table: Oclgrind does not support the saturating subtraction into which a compiler
+ * turns the conditional there. */
 HT_INLINE int ht_reached(int k, int n0, int n1, int n2) {
     const int excess = ht_excess[n0] + ht_excess[n1] + ht_excess[n2];
-    return !HT_TRIM ||
-           (excess <= k - 1 + HT_SLACK && k - 1 - HT_SLACK <= n0 + n1 + n2);
+    return !HT_TRIM || (excess <= k - 1 + HT_SLACK && k - 1 - HT_SLACK <= n0 + n1 + n2);
 }
 
 /* One stage in place, for media without polynomials. */
-HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k,
-                        HT_LOCAL const vector *b, HT_LOCAL vector *w,
-                        HT_LOCAL const vector *medium,
+HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k, HT_LOCAL const vector *b,
+                        HT_LOCAL vector *w, HT_LOCAL const vector *medium,
                         HT_LOCAL vector *products) {
     const vector inverse = ht_inverse[k];
     for (int n2 = 0; n2 < HT_T3; n2++)
@@ -184,55 +166,47 @@ HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k,
                 HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_GROUP)
                 HT_UNROLL
                 for (int f = 0; f < HT_FIELDS; f++)
-                    w[f * HT_CUBE + at] =
-                        fma(inverse, sum[f], b[f * HT_CUBE + at]);
+                    w[f * HT_CUBE + at] = fma(inverse, sum[f], b[f * HT_CUBE + at]);
             }
 }
 #else
-/* sum[n] += the coefficients n = 0..length - 1 of row (n2, n1) of M times
- * products. */
+/* sum[n] += the coefficients n = 0..length - 1 of row (n2, n1) of M times products. */
 HT_INLINE void ht_multiply_row(HT_LOCAL const vector *medium, int m,
-                               HT_LOCAL const vector *products, int n1, int n2,
-                               const int length, vector sum[HT_T1]) {
+                               HT_LOCAL const vector *products, int n1, int n2, const int length,
+                               vector sum[HT_T1]) {
     for (int a3 = 0; a3 < HT_SPAN3 && a3 <= n2; a3++)
         for (int a2 = 0; a2 < HT_SPAN2 && a2 <= n1 && a2 + a3 < HT_SPAN; a2++) {
-            HT_LOCAL const vector *row =
-                products + ((n2 - a3) * HT_T2 + n1 - a2) * HT_T1;
+            HT_LOCAL const vector *row = products + ((n2 - a3) * HT_T2 + n1 - a2) * HT_T1;
             HT_UNROLL
             for (int a1 = 0; a1 < HT_SPAN; a1++) {
                 if (a1 + a2 + a3 < HT_SPAN) {
                     const vector value = medium[HT_MEDIUM_AT(m, a1, a2, a3)];
                     HT_UNROLL
-                    for (int n = a1; n < length; n++)
-                        sum[n] = fma(value, row[n - a1], sum[n]);
+                    for (int n = a1; n < length; n++) sum[n] = fma(value, row[n - a1], sum[n]);
                 }
             }
         }
 }
 
-#define HT_MULTIPLY_GROUP(group, row, m)                                       \
-    if (f == row)                                                              \
-        ht_multiply_row(medium, m, products + (group)*HT_CUBE, n1, n2, length, \
-                        sum);
-#define HT_ADD_CONSTANT_ROW(group, row, m)                            \
-    if (f == row) {                                                   \
-        HT_UNROLL                                                     \
-        for (int n = 0; n < length; n++)                              \
-            sum[n] = fma(medium[HT_MEDIUM_AT(m, 0, 0, 0)],            \
-                         products[(group)*HT_CUBE + at + n], sum[n]); \
+#define HT_MULTIPLY_GROUP(group, row, m) \
+    if (f == row) ht_multiply_row(medium, m, products + (group)*HT_CUBE, n1, n2, length, sum);
+#define HT_ADD_CONSTANT_ROW(group, row, m)                                                         \
+    if (f == row) {                                                                                \
+        HT_UNROLL                                                                                  \
+        for (int n = 0; n < length; n++)                                                           \
+            sum[n] =                                                                               \
+                fma(medium[HT_MEDIUM_AT(m, 0, 0, 0)], products[(group)*HT_CUBE + at + n], sum[n]); \
     }
-#define HT_ADD_PLAIN_ROW(group, row)                      \
-    if (f == row) {                                       \
-        HT_UNROLL                                         \
-        for (int n = 0; n < length; n++)                  \
-            sum[n] += products[(group)*HT_CUBE + at + n]; \
+#define HT_ADD_PLAIN_ROW(group, row)                                                   \
+    if (f == row) {                                                                    \
+        HT_UNROLL                                                                      \
+        for (int n = 0; n < length; n++) sum[n] += products[(group)*HT_CUBE + at + n]; \
     }
 
 /* w in row (n2, n1), n = 0..length - 1, from the products. */
-HT_INLINE void ht_add_row(const vector inverse, int n1, int n2,
-                          const int length, HT_LOCAL const vector *b,
-                          HT_LOCAL vector *w, HT_LOCAL const vector *medium,
-                          HT_LOCAL const vector *products) {
+HT_INLINE void ht_add_row(const vector inverse, int n1, int n2, const int length,
+                          HT_LOCAL const vector *b, HT_LOCAL vector *w,
+                          HT_LOCAL const vector *medium, HT_LOCAL const vector *products) {
     const int at = (n2 * HT_T2 + n1) * HT_T1;
     for (int f = 0; f < HT_FIELDS; f++) {
         vector sum[HT_T1];
@@ -243,16 +217,14 @@ HT_INLINE void ht_add_row(const vector inverse, int n1, int n2,
         HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_ROW)
         HT_UNROLL
         for (int n = 0; n < length; n++)
-            w[f * HT_CUBE + at + n] =
-                fma(inverse, sum[n], b[f * HT_CUBE + at + n]);
+            w[f * HT_CUBE + at + n] = fma(inverse, sum[n], b[f * HT_CUBE + at + n]);
     }
 }
 
-/* By rows: coefficients that reach an output lie in rows of an excess of at
- * most k - 1 + HT_SLACK, at the limit in their first N + 1 places. */
-HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k,
-                        HT_LOCAL const vector *b, HT_LOCAL vector *w,
-                        HT_LOCAL const vector *medium,
+/* By rows: coefficients that reach an output lie in rows of an excess of at most k - 1 + HT_SLACK,
+ * at the limit in their first N + 1 places. */
+HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k, HT_LOCAL const vector *b,
+                        HT_LOCAL vector *w, HT_LOCAL const vector *medium,
                         HT_LOCAL vector *products) {
     const vector inverse = ht_inverse[k];
     const int most = HT_TRIM ? k - 1 + HT_SLACK : HT_T1 + HT_T2;
@@ -263,8 +235,7 @@ HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k,
             vector g[HT_GROUPS];
             ht_terms(scale, n0, n1, n2, w, g);
             HT_UNROLL
-            for (int n = 0; n < HT_GROUPS; n++)
-                products[n * HT_CUBE + at + n0] = g[n];
+            for (int n = 0; n < HT_GROUPS; n++) products[n * HT_CUBE + at + n0] = g[n];
         }
     }
     for (int at = 0; at < HT_CUBE; at += HT_T1) {
@@ -280,20 +251,16 @@ HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k,
 
 /* ---- the kernel ---- */
 
-#define HT_INTERPOLATE(slot, f)                                           \
-    ht_interpolate(&a, src##slot, &ends, &below, &above, b + (f)*HT_CUBE, \
-                   stage);
-#define HT_LOAD_MATERIAL(m) \
-    ht_load_medium(&a, m, medium##m + node, &ends, medium, stage);
-#define HT_WRITE_FIELD(slot, f)                                         \
-    ht_put_row(&a, dst##slot, i, &ends, m1, node,                       \
-               (HT_OLD_SIGN ? (real)2 : (real)1) * w[(f)*HT_CUBE + at], \
-               stage);
+#define HT_INTERPOLATE(slot, f) \
+    ht_interpolate(&a, src##slot, &ends, &below, &above, b + (f)*HT_CUBE, stage);
+#define HT_LOAD_MATERIAL(m) ht_load_medium(&a, m, medium##m + node, &ends, medium, stage);
+#define HT_WRITE_FIELD(slot, f)                   \
+    ht_put_row(&a, dst##slot, i, &ends, m1, node, \
+               (HT_OLD_SIGN ? (real)2 : (real)1) * w[(f)*HT_CUBE + at], stage);
 
 HT_KERNEL HT_GROUP_SIZE(1) void ht_taylor_vectors(
-    struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_PARAM)
-        HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
+    struct ht_step_args a, HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_PARAM)
+                               HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     HT_LOCAL_ARRAY(vector, b, HT_SIZE_POLYNOMIALS(HT_FIELDS, HT_CUBE));
     HT_LOCAL_ARRAY(vector, w, HT_SIZE_POLYNOMIALS(HT_FIELDS, HT_CUBE));
     HT_LOCAL_ARRAY(vector, products, HT_PRODUCTS);
@@ -313,12 +280,9 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_taylor_vectors(
         HT_EACH_SRC(HT_INTERPOLATE)
         HT_EACH_MATERIAL(HT_LOAD_MATERIAL)
         for (int n = 0; n < HT_FIELDS * HT_CUBE; n++) w[n] = b[n];
-        for (int k = a.stages; k >= 1; k--)
-            ht_stage(scale, k, b, w, medium, products);
+        for (int k = a.stages; k >= 1; k--) ht_stage(scale, k, b, w, medium, products);
         for (int i = 0; i < HT_COEFS; i++) {
-            const int at =
-                (i / (HT_N1 * HT_N2) * HT_T2 + i / HT_N1 % HT_N2) * HT_T1 +
-                i % HT_N1;
+            const int at = (i / (HT_N1 * HT_N2) * HT_T2 + i / HT_N1 % HT_N2) * HT_T1 + i % HT_N1;
             HT_EACH_DST(HT_WRITE_FIELD)
         }
     }

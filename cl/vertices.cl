@@ -1,5 +1,5 @@
-/* Sums over the vertices of the cell around a target, with the signs of all
- * 2^d parities, by d butterfly steps (fast Walsh-Hadamard transform).
+/* Sums over the vertices of the cell around a target, with the signs of all 2^d parities, by d
+ * butterfly steps (fast Walsh-Hadamard transform).
  */
 #define HT_CORNERS (1 << HT_DIMS)
 
@@ -13,9 +13,9 @@ HT_INLINE void ht_butterfly(const real sign, real *low, real *high) {
     *high = fma(-sign, a, b);
 }
 
-/* In place, from the vertex values v[w] of one coefficient (bit k of w: upper
- * side of axis k) to the sums of all parity blocks. v[g] takes the vertices at
- * the lower side of axis k with the sign sign[k] (-1)^(bit k of g). */
+/* In place, from the vertex values v[w] of one coefficient (bit k of w: upper side of axis k) to
+ * the sums of all parity blocks. v[g] takes the vertices at the lower side of axis k with the sign
+ * sign[k] (-1)^(bit k of g). */
 HT_INLINE void ht_vertex_sums(real v[HT_CORNERS], const real sign[3]) {
     HT_UNROLL
     for (int k = 0; k < HT_DIMS; k++) {

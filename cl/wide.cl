@@ -1,5 +1,5 @@
-/* Vectors of HT_WIDE reals, 16 bytes, which one instruction reads from local
- * memory or writes there, whatever the layout's packs (packs.cl) are.
+/* Vectors of HT_WIDE reals, 16 bytes, which one instruction reads from local memory or writes
+ * there, whatever the layout's packs (packs.cl) are.
  */
 #if HT_DOUBLE
 #define HT_WIDE 2

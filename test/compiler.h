@@ -1,5 +1,5 @@
-/* How PoCL compiles what a test runs: without optimising it takes a third of
- * the time, a tenth for kernels of long straight lines.
+/* How PoCL compiles what a test runs: without optimising it takes a third of the time, a tenth for
+ * kernels of long straight lines.
  */
 #ifndef TEST_COMPILER_H
 #define TEST_COMPILER_H
@@ -10,9 +10,8 @@
 
 #include "htwave/kernel.h"
 
-/* For all programs compiled from now on. Optimised ones come first: once PoCL
- * 3.1 has compiled one without optimising, it calls built-in functions in all
- * later ones of the process. */
+/* For all programs compiled from now on. Optimised ones come first: once PoCL 3.1 has compiled one
+ * without optimising, it calls built-in functions in all later ones of the process. */
 static inline void test_optimise(bool optimise) {
     if (optimise)
         unsetenv("POCL_EXTRA_BUILD_FLAGS");
@@ -20,11 +19,10 @@ static inline void test_optimise(bool optimise) {
         setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 1);
 }
 
-/* Variants that CPUs run. Others are compiled for CPUs by tests alone, and most
- * of `gemm` is CLBlast's, 20 s of the compiler's time. */
+/* Variants that CPUs run. Others are compiled for CPUs by tests alone, and most of `gemm` is
+ * CLBlast's, 20 s of the compiler's time. */
 static inline bool test_optimises(const struct ht_variant *variant) {
-    return variant->made_for != HT_FOR_GPU &&
-           strcmp(variant->name, "gemm") != 0;
+    return variant->made_for != HT_FOR_GPU && strcmp(variant->name, "gemm") != 0;
 }
 
 #endif

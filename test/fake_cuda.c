@@ -1,8 +1,7 @@
-/* A driver library for CUDA's devices on any machine (see fake_cuda.sh): they
- * can be listed, opened and hold memory, and run two kernels, known by their
- * names (below). Streams execute commands immediately. Time passes with kernels
- * alone: 1 and 2 ms, half of it in graphs, where kernels run as soon as those
- * before them allow it. Kernels of a graph that use the same memory must be
+/* A driver library for CUDA's devices on any machine (see fake_cuda.sh): they can be listed, opened
+ * and hold memory, and run two kernels, known by their names (below). Streams execute commands
+ * immediately. Time passes with kernels alone: 1 and 2 ms, half of it in graphs, where kernels run
+ * as soon as those before them allow it. Kernels of a graph that use the same memory must be
  * ordered by it.
  *
  *     FAKE_GPUS    names of the devices, a letter each
@@ -13,8 +12,7 @@
  *     FAKE_GRAPH   what it says when a graph is made ready
  *     FAKE_LOST    copies from device to device end well and do nothing
  *
- * Memory that is freed while another process has it open leaves the file
- * "violation" in the folder.
+ * Memory that is freed while another process has it open leaves the file "violation" in the folder.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -69,8 +67,7 @@ int cuDeviceGet(int *device, int index) {
 }
 
 int cuDeviceGetName(char *name, int size, int device) {
-    return snprintf(name, (size_t)size, "Fake %c", text("FAKE_GPUS")[device]) <
-           0;
+    return snprintf(name, (size_t)size, "Fake %c", text("FAKE_GPUS")[device]) < 0;
 }
 
 #ifndef FAKE_OLD
@@ -86,14 +83,7 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device) {
 }
 
 int cuDeviceGetAttribute(int *value, int what, int device) {
-    enum {
-        THREADS = 1,
-        SHARED = 8,
-        BUS = 33,
-        UNIFIED = 41,
-        MAJOR = 75,
-        OPTIN = 97
-    };
+    enum { THREADS = 1, SHARED = 8, BUS = 33, UNIFIED = 41, MAJOR = 75, OPTIN = 97 };
     *value = what == THREADS   ? 1024
              : what == SHARED  ? 49152
              : what == OPTIN   ? 2 * 49152
@@ -180,8 +170,7 @@ static int made;
 
 static struct block *find(const char *at) {
     for (int i = 0; i < BLOCKS; i++)
-        if (at ? blocks[i].at && at >= blocks[i].at &&
-                     at < blocks[i].at + blocks[i].bytes
+        if (at ? blocks[i].at && at >= blocks[i].at && at < blocks[i].at + blocks[i].bytes
                : !blocks[i].at)
             return &blocks[i];
     return NULL;
@@ -200,8 +189,7 @@ static int map_file(struct block *block, int flags) {
     if (flags != 0 && ftruncate(file, (off_t)block->bytes) != 0) return FAILS;
     if (fstat(file, &info) != 0) return FAILS;
     block->bytes = (size_t)info.st_size;
-    void *at =
-        mmap(NULL, block->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void *at = mmap(NULL, block->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     if (at == MAP_FAILED) return FAILS;
     block->at = at;
@@ -291,8 +279,7 @@ int cuMemFreeHost(void *at) {
     return 0;
 }
 
-int cuMemcpyHtoDAsync_v2(char *to, const void *from, size_t bytes,
-                         void *stream) {
+int cuMemcpyHtoDAsync_v2(char *to, const void *from, size_t bytes, void *stream) {
     if (!stream || !find(to)) return FAILS;
     memcpy(to, from, bytes);
     return 0;
@@ -312,10 +299,10 @@ int cuMemcpyAsync(char *to, char *from, size_t bytes, void *stream) {
 
 /* ---- programs, launches and graphs ---- */
 
-/* Both have the parameters (float *x, float c): ht_add adds c to the values of
- * all work-items, ht_scale multiplies them by it. */
-int cuModuleLoadDataEx(void **module, const void *code, unsigned options,
-                       void *option, void *value) {
+/* Both have the parameters (float *x, float c): ht_add adds c to the values of all work-items,
+ * ht_scale multiplies them by it. */
+int cuModuleLoadDataEx(void **module, const void *code, unsigned options, void *option,
+                       void *value) {
     (void)options, (void)option, (void)value;
     return code ? give(module, 64) : FAILS;
 }
@@ -327,9 +314,7 @@ int cuModuleUnload(void *module) {
 enum { ADD = 1, SCALE };
 
 int cuModuleGetFunction(void **function, void *module, const char *name) {
-    const int which = !strcmp(name, "ht_add")     ? ADD
-                      : !strcmp(name, "ht_scale") ? SCALE
-                                                  : 0;
+    const int which = !strcmp(name, "ht_add") ? ADD : !strcmp(name, "ht_scale") ? SCALE : 0;
     return module && which ? give(function, which) : FAILS;
 }
 
@@ -345,8 +330,7 @@ int cuFuncSetAttribute(void *function, int attribute, int value) {
     return 0;
 }
 
-int cuFuncGetParamInfo(void *function, size_t index, size_t *offset,
-                       size_t *size) {
+int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size) {
     if (!function || index > 1) return FAILS;
     *offset = 8 * index;
     *size = index ? sizeof(float) : sizeof(float *);
@@ -360,12 +344,10 @@ struct launch {
 };
 
 static int run(const struct launch *launch) {
-    if (!find((char *)launch->x) ||
-        !find((char *)(launch->x + launch->items) - 1))
-        return FAILS;
+    if (!find((char *)launch->x) || !find((char *)(launch->x + launch->items) - 1)) return FAILS;
     for (unsigned i = 0; i < launch->items; i++)
-        launch->x[i] = launch->function == ADD ? launch->x[i] + launch->c
-                                               : launch->x[i] * launch->c;
+        launch->x[i] =
+            launch->function == ADD ? launch->x[i] + launch->c : launch->x[i] * launch->c;
     return 0;
 }
 
@@ -387,11 +369,9 @@ static int read_launch(const struct kernel *k, struct launch *out) {
     return 0;
 }
 
-int cuLaunchKernel(void *function, unsigned n1, unsigned n2, unsigned n3,
-                   unsigned i1, unsigned i2, unsigned i3, unsigned local,
-                   void *stream, void **parameter, void *extra) {
-    struct kernel kernel = {0,     {n1, n2, n3}, {i1, i2, i3},
-                            local, parameter,    extra};
+int cuLaunchKernel(void *function, unsigned n1, unsigned n2, unsigned n3, unsigned i1, unsigned i2,
+                   unsigned i3, unsigned local, void *stream, void **parameter, void *extra) {
+    struct kernel kernel = {0, {n1, n2, n3}, {i1, i2, i3}, local, parameter, extra};
     struct launch launch;
     memcpy(&kernel.function, &function, sizeof kernel.function);
     if (!stream || read_launch(&kernel, &launch) != 0) return FAILS;
@@ -416,8 +396,8 @@ int cuGraphCreate(struct graph **out, unsigned flags) {
     return *out && !flags ? 0 : FAILS;
 }
 
-static int add(struct graph *graph, const struct launch *launch,
-               const long *before, size_t count, void *out) {
+static int add(struct graph *graph, const struct launch *launch, const long *before, size_t count,
+               void *out) {
     if (graph->count == NODES) return FAILS;
     struct node *node = &graph->node[graph->count++];
     node->launch = *launch;
@@ -432,22 +412,20 @@ static int add(struct graph *graph, const struct launch *launch,
     return give(out, graph->count);
 }
 
-int cuGraphAddKernelNode(void *node, struct graph *graph, const long *before,
-                         size_t count, const struct kernel *kernel) {
+int cuGraphAddKernelNode(void *node, struct graph *graph, const long *before, size_t count,
+                         const struct kernel *kernel) {
     struct launch launch;
     if (!graph || read_launch(kernel, &launch) != 0) return FAILS;
     return add(graph, &launch, before, count, node);
 }
 
-int cuGraphAddEmptyNode(void *node, struct graph *graph, const long *before,
-                        size_t count) {
+int cuGraphAddEmptyNode(void *node, struct graph *graph, const long *before, size_t count) {
     const struct launch none = {0};
     return graph ? add(graph, &none, before, count, node) : FAILS;
 }
 
 static int overlap(const struct launch *a, const struct launch *b) {
-    return a->function && b->function && a->x < b->x + b->items &&
-           b->x < a->x + a->items;
+    return a->function && b->function && a->x < b->x + b->items && b->x < a->x + a->items;
 }
 
 /* A graph that can be launched is a copy. */

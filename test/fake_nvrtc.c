@@ -1,5 +1,5 @@
-/* A compiler's library for the driver of fake_cuda.c, which knows its kernels
- * by their names: it makes the same code of any text.
+/* A compiler's library for the driver of fake_cuda.c, which knows its kernels by their names: it
+ * makes the same code of any text.
  */
 #include <string.h>
 

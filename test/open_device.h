@@ -1,5 +1,5 @@
-/* The device that a test runs on. HTWAVE_DEVICE chooses it, "cpu" when it is
- * not set, among the devices of the back end HTWAVE_BACKEND, "auto".
+/* The device that a test runs on. HTWAVE_DEVICE chooses it, "cpu" when it is not set, among the
+ * devices of the back end HTWAVE_BACKEND, "auto".
  */
 #ifndef TEST_OPEN_DEVICE_H
 #define TEST_OPEN_DEVICE_H

@@ -1,12 +1,10 @@
-/* For tests of several ranks on few cores, by LD_PRELOAD: ranks that wait
- * inside MPI sleep. htwave's own waits do (ht_comm_pause), but MPI polls
- * without end while it starts, ends, splits communicators and opens or closes a
- * shared file, and takes the cores from the ranks that it waits for: more than
- * half of the CPU time of five ranks on two cores.
+/* For tests of several ranks on few cores, by LD_PRELOAD: ranks that wait inside MPI sleep.
+ * htwave's own waits do (ht_comm_pause), but MPI polls without end while it starts, ends, splits
+ * communicators and opens or closes a shared file, and takes the cores from the ranks that it waits
+ * for: more than half of the CPU time of five ranks on two cores.
  *
- * Every poll of MPICH on UCX calls ucp_worker_progress. Polls that follow each
- * other at once and find nothing are a wait. Other MPI libraries do not call
- * it, and nothing changes.
+ * Every poll of MPICH on UCX calls ucp_worker_progress. Polls that follow each other at once and
+ * find nothing are a wait. Other MPI libraries do not call it, and nothing changes.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,8 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Polls of a wait that go on at once, before others yield the core, and then
- * sleep. */
+/* Polls of a wait that go on at once, before others yield the core, and then sleep. */
 enum { AT_ONCE = 20, YIELDS = 20 };
 /* Polls further apart than this have work between them; nanoseconds. */
 enum { APART = 20000 };

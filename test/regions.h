@@ -9,10 +9,9 @@
 
 enum { MOST_REGIONS = 8 };
 
-/* Cuts a grid into at most `count` boxes: one of those so far, along one of its
- * axes, somewhere, until there are enough. Region r gets kernels[r % sets]. */
-static inline int cut_regions(const struct ht_grid *grid, uint64_t seed,
-                              int count,
+/* Cuts a grid into at most `count` boxes: one of those so far, along one of its axes, somewhere,
+ * until there are enough. Region r gets kernels[r % sets]. */
+static inline int cut_regions(const struct ht_grid *grid, uint64_t seed, int count,
                               const struct ht_kernels *const *kernels, int sets,
                               struct ht_region *region) {
     int regions = 1;
@@ -38,16 +37,16 @@ static inline int cut_regions(const struct ht_grid *grid, uint64_t seed,
 
 enum { LAWS = 3, LAW_REGIONS = 4 };
 
-/* A medium of degree 2 that is uniform in the first third of the cells along
- * x1, without derivatives in the second. */
+/* A medium of degree 2 that is uniform in the first third of the cells along x1, without
+ * derivatives in the second. */
 struct law_medium {
     struct ht_problem noise; /* the medium elsewhere: ht_test_medium */
     int64_t end[2];          /* of the thirds */
     struct ht_law law[LAWS];
 };
 
-static inline enum ht_err law_fill(const void *context, enum ht_subgrid subgrid,
-                                   int64_t first, int64_t last, double *out) {
+static inline enum ht_err law_fill(const void *context, enum ht_subgrid subgrid, int64_t first,
+                                   int64_t last, double *out) {
     const struct law_medium *medium = context;
     const struct ht_problem *p = &medium->noise;
     const int64_t n1 = ht_grid_nodes(p->grid, subgrid, 0);
@@ -58,40 +57,34 @@ static inline enum ht_err law_fill(const void *context, enum ht_subgrid subgrid,
             for (int64_t n = 0; n < part; n++) {
                 double *value = &out[(m * p->medium_coefs + a) * part + n];
                 if (n % n1 < medium->end[1] && a > 0) *value = 0;
-                if (n % n1 < medium->end[0] && a == 0)
-                    *value = medium->law[0].uniform[m];
+                if (n % n1 < medium->end[0] && a == 0) *value = medium->law[0].uniform[m];
             }
     return HT_OK;
 }
 
 /* Gives a problem this medium. whole: its grid, or that which it is a slab of.
  */
-static inline void law_make(struct ht_problem *problem,
-                            const struct ht_grid *whole,
+static inline void law_make(struct ht_problem *problem, const struct ht_grid *whole,
                             struct law_medium *out) {
     problem->medium_degree = 2;
     problem->medium_coefs = 10;
     *out = (struct law_medium){
         .noise = *problem,
         .end = {whole->cells[0] / 3, 2 * whole->cells[0] / 3},
-        .law = {
-            {.medium_degree = -1}, {.medium_degree = 0}, {.medium_degree = 2}}};
+        .law = {{.medium_degree = -1}, {.medium_degree = 0}, {.medium_degree = 2}}};
     out->noise.grid = whole;
-    for (int m = 0; m < HT_MAX_MATERIALS; m++)
-        out->law[0].uniform[m] = 1.25 - 0.125 * m;
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) out->law[0].uniform[m] = 1.25 - 0.125 * m;
     problem->medium_fill = law_fill;
     problem->medium = out;
 }
 
 /* Thirds along x1, the last of them cut along x3; kernels [law]. */
-static inline void law_regions(const struct law_medium *medium,
-                               const struct ht_kernels *kernels,
+static inline void law_regions(const struct law_medium *medium, const struct ht_kernels *kernels,
                                struct ht_region *region) {
     const struct ht_grid *grid = medium->noise.grid;
     for (int r = 0; r < LAW_REGIONS; r++) {
         const int l = r < LAWS ? r : LAWS - 1;
-        region[r] =
-            (struct ht_region){.law = &medium->law[l], .kernels = &kernels[l]};
+        region[r] = (struct ht_region){.law = &medium->law[l], .kernels = &kernels[l]};
         for (int k = 0; k < 3; k++) region[r].cells.end[k] = grid->cells[k];
         if (l > 0) region[r].cells.begin[0] = medium->end[l - 1];
         if (l < 2) region[r].cells.end[0] = medium->end[l];
@@ -99,18 +92,15 @@ static inline void law_regions(const struct law_medium *medium,
     region[2].cells.end[2] = region[3].cells.begin[2] = grid->cells[2] / 2;
 }
 
-static inline enum ht_err put_noise(const struct ht_problem *p,
-                                    const struct ht_stepper *stepper,
+static inline enum ht_err put_noise(const struct ht_problem *p, const struct ht_stepper *stepper,
                                     double *data) {
     for (int m = 0; m < 2; m++) {
         const enum ht_subgrid subgrid = m ? HT_DUAL : HT_PRIMARY;
-        const int64_t values = ht_grid_total(p->grid, subgrid) *
-                               ht_grid_coefs(p->grid) * p->eq->nfields;
+        const int64_t values =
+            ht_grid_total(p->grid, subgrid) * ht_grid_coefs(p->grid) * p->eq->nfields;
         for (int64_t n = 0; n < values; n++)
-            data[n] =
-                (double)(float)ht_rng_uniform(5 + (uint64_t)m, (uint64_t)n);
-        TRY(stepper->ops->put(stepper->self, subgrid, 0,
-                              ht_grid_planes(p->grid, subgrid), data));
+            data[n] = (double)(float)ht_rng_uniform(5 + (uint64_t)m, (uint64_t)n);
+        TRY(stepper->ops->put(stepper->self, subgrid, 0, ht_grid_planes(p->grid, subgrid), data));
     }
     return HT_OK;
 }
@@ -121,11 +111,10 @@ static inline bool same_bits(double a, double b) {
     return memcmp(bits[0], bits[1], sizeof a) == 0;
 }
 
-/* Adds the number of values in which two steppers differ in any bit, or which
- * are not finite. data: room for a field of each. */
+/* Adds the number of values in which two steppers differ in any bit, or which are not finite. data:
+ * room for a field of each. */
 static inline enum ht_err count_different(const struct ht_problem *p,
-                                          const struct ht_stepper stepper[2],
-                                          double *const data[2],
+                                          const struct ht_stepper stepper[2], double *const data[2],
                                           double *different) {
     const int coefs = ht_grid_coefs(p->grid);
     for (int m = 0; m < 2 * p->eq->nfields; m++) {
@@ -135,17 +124,15 @@ static inline enum ht_err count_different(const struct ht_problem *p,
             TRY(stepper[i].ops->get(stepper[i].self, subgrid, m / 2, coefs, 0,
                                     ht_grid_planes(p->grid, subgrid), data[i]));
         for (int64_t n = 0; n < ht_grid_total(p->grid, subgrid) * coefs; n++)
-            *different +=
-                !same_bits(data[0][n], data[1][n]) || !isfinite(data[0][n]);
+            *different += !same_bits(data[0][n], data[1][n]) || !isfinite(data[0][n]);
     }
     return HT_OK;
 }
 
-static inline enum ht_err step_both(const struct ht_problem *p,
-                                    const struct ht_stepper stepper[2],
+static inline enum ht_err step_both(const struct ht_problem *p, const struct ht_stepper stepper[2],
                                     int half_steps, double *different) {
-    const int64_t values = ht_grid_total(p->grid, HT_PRIMARY) *
-                           ht_grid_coefs(p->grid) * p->eq->nfields;
+    const int64_t values =
+        ht_grid_total(p->grid, HT_PRIMARY) * ht_grid_coefs(p->grid) * p->eq->nfields;
     double *data[2] = {NULL, NULL};
     enum ht_err err = HT_ALLOC(data[0], values);
     if (err == HT_OK) err = HT_ALLOC(data[1], values);
@@ -161,19 +148,16 @@ static inline enum ht_err step_both(const struct ht_problem *p,
     return err;
 }
 
-/* Adds the number of values in which the grid in one region, by kernels[0],
- * differs from the grid in several, by all sets, after some half steps. */
-static inline enum ht_err
-regions_differ(const struct ht_problem *p, struct ht_device *device,
-               const struct ht_kernels *const *kernels, int sets, uint64_t seed,
-               int half_steps, double *different) {
+/* Adds the number of values in which the grid in one region, by kernels[0], differs from the grid
+ * in several, by all sets, after some half steps. */
+static inline enum ht_err regions_differ(const struct ht_problem *p, struct ht_device *device,
+                                         const struct ht_kernels *const *kernels, int sets,
+                                         uint64_t seed, int half_steps, double *different) {
     struct ht_region region[MOST_REGIONS];
     struct ht_stepper stepper[2] = {{0}, {0}};
-    int regions =
-        cut_regions(p->grid, seed, MOST_REGIONS, kernels, sets, region);
+    int regions = cut_regions(p->grid, seed, MOST_REGIONS, kernels, sets, region);
     TRY(ht_stepper_create(p, device, kernels[0], &stepper[0]));
-    enum ht_err err =
-        ht_stepper_create_regions(p, device, regions, region, &stepper[1]);
+    enum ht_err err = ht_stepper_create_regions(p, device, regions, region, &stepper[1]);
     if (err == HT_OK) err = step_both(p, stepper, half_steps, different);
     for (int i = 0; i < 2; i++) ht_stepper_destroy(&stepper[i]);
     return err;

@@ -1,7 +1,6 @@
-/* A test program checks things and prints one line of TAP each (Test Anything
- * Protocol, read by prove): "ok - TEXT", "not ok - TEXT", "ok # skip WHY". The
- * text says what was judged: the number and its bound. The plan "1..N" at the
- * end tells a program that ended from one that broke off.
+/* A test program checks things and prints one line of TAP each (Test Anything Protocol, read by
+ * prove): "ok - TEXT", "not ok - TEXT", "ok # skip WHY". The text says what was judged: the number
+ * and its bound. The plan "1..N" at the end tells a program that ended from one that broke off.
  */
 #ifndef HTWAVE_TEST_H
 #define HTWAVE_TEST_H
@@ -51,13 +50,12 @@ static inline void test_line(void) {
             test_failed++;                                      \
     } while (0)
 
-/* Whether cases are wanted that say at length what the others say, too: on a
- * GPU and for check-all (HTWAVE_COVER). docs/testing.md lists them. */
+/* Whether cases are wanted that say at length what the others say, too: on a GPU and for check-all
+ * (HTWAVE_COVER). docs/testing.md lists them. */
 static inline bool test_all(void) {
     const char *cover = getenv("HTWAVE_COVER");
     const char *device = getenv("HTWAVE_DEVICE");
-    return (cover && strcmp(cover, "all") == 0) ||
-           (device && strcmp(device, "gpu") == 0);
+    return (cover && strcmp(cover, "all") == 0) || (device && strcmp(device, "gpu") == 0);
 }
 
 #define TEST_SKIP(...)        \
@@ -75,10 +73,9 @@ static inline void test_plan(void) {
 
 /* Ends main: the plan, and the counts for people. */
 static inline int test_end(const char *name) {
-    if (test_passed + test_failed + test_skipped == 0)
-        TEST_CHECK(false, "%s judged nothing", name);
-    printf("# %s: %d passed, %d failed, %d skipped\n", name, test_passed,
-           test_failed, test_skipped);
+    if (test_passed + test_failed + test_skipped == 0) TEST_CHECK(false, "%s judged nothing", name);
+    printf("# %s: %d passed, %d failed, %d skipped\n", name, test_passed, test_failed,
+           test_skipped);
     test_plan();
     return test_failed ? 1 : 0;
 }

@@ -1,11 +1,9 @@
-/* Puts the text of kernel files into a C table (see
- * include/htwave/kernel_sources.h):
+/* Puts the text of kernel files into a C table (see include/htwave/kernel_sources.h):
  *
  *     embed OUT.c FILE...
  *
- * Texts become arrays of character codes, since a string literal may be no
- * longer than 4095 characters in C11. OUT.c is complete or absent: make must
- * not take half a table for a whole one.
+ * Texts become arrays of character codes, since a string literal may be no longer than 4095
+ * characters in C11. OUT.c is complete or absent: make must not take half a table for a whole one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -33,8 +31,7 @@ static int write_text(FILE *out, const char *path, int number) {
     fprintf(out, "static const char text_%d[] = {", number);
     while ((code = getc(in)) != EOF) {
         if (!is_portable(code)) {
-            fprintf(stderr, "%s:%d: byte %d is not printable ASCII\n", path,
-                    line, code);
+            fprintf(stderr, "%s:%d: byte %d is not printable ASCII\n", path, line, code);
             wrong = 1;
         }
         line += code == '\n';

@@ -35,8 +35,7 @@ static float speed(double x, double z) {
 static void put_little_endian(float value, unsigned char *out) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
-    for (int byte = 0; byte < 4; byte++)
-        out[byte] = (unsigned char)(bits >> (8 * byte) & 0xffU);
+    for (int byte = 0; byte < 4; byte++) out[byte] = (unsigned char)(bits >> (8 * byte) & 0xffU);
 }
 
 static enum ht_err write_model(const char *path) {

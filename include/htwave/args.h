@@ -1,5 +1,5 @@
-/* The command line: a table of commands, each with its flags, and the arguments
- * of the one that runs.
+/* The command line: a table of commands, each with its flags, and the arguments of the one that
+ * runs.
  */
 #ifndef HTWAVE_ARGS_H
 #define HTWAVE_ARGS_H
@@ -36,25 +36,23 @@ struct ht_args {
     const char *value[HT_MAX_FLAGS]; /* NULL: not given; "": without value */
 };
 
-/* Reads the arguments after the command's name; sets the log level. argv is
- * reordered: the operands come first. */
-HT_CHECKED enum ht_err ht_args_read(const struct ht_command *command, int argc,
-                                    char **argv, struct ht_args *out);
+/* Reads the arguments after the command's name; sets the log level. argv is reordered: the operands
+ * come first. */
+HT_CHECKED enum ht_err ht_args_read(const struct ht_command *command, int argc, char **argv,
+                                    struct ht_args *out);
 /* The value of a flag of the command, NULL when it was not given. */
 const char *ht_args_value(const struct ht_args *args, const char *flag);
 void ht_args_help(const struct ht_command *command, FILE *out);
 
 /* "4,6,8" as integers from least on; *out is owned by the caller. */
-HT_CHECKED enum ht_err ht_args_integers(const char *flag, const char *text,
-                                        long least, long most, int *count,
-                                        int **out);
+HT_CHECKED enum ht_err ht_args_integers(const char *flag, const char *text, long least, long most,
+                                        int *count, int **out);
 /* Whether word is an entry of the comma-separated list; NULL: all words are. */
 bool ht_args_listed(const char *list, const char *word);
 /* Refuses a list (NULL allowed) with an entry that is not among the names. */
-HT_CHECKED enum ht_err ht_args_names(const char *flag, const char *list,
-                                     int count, const char *const *names);
-HT_CHECKED enum ht_err ht_args_real(const char *flag, const char *text,
-                                    double *out);
+HT_CHECKED enum ht_err ht_args_names(const char *flag, const char *list, int count,
+                                     const char *const *names);
+HT_CHECKED enum ht_err ht_args_real(const char *flag, const char *text, double *out);
 
 /* All of text to standard output; a full disk or a closed pipe is an error. */
 HT_CHECKED enum ht_err ht_args_print(const struct ht_text *text);

@@ -1,5 +1,5 @@
-/* General services that know nothing of waves: log, memory, text, clock, hash,
- * random numbers, files. Each group is in src/base/<group>.c.
+/* General services that know nothing of waves: log, memory, text, clock, hash, random numbers,
+ * files. Each group is in src/base/<group>.c.
  */
 #ifndef HTWAVE_BASE_H
 #define HTWAVE_BASE_H
@@ -23,17 +23,17 @@ enum ht_log_level ht_log_level_get(void);
 HT_PRINTF(1, 2) void ht_log(const char *fmt, ...);  /* NORMAL and above */
 HT_PRINTF(1, 2) void ht_note(const char *fmt, ...); /* "note: ..." likewise */
 HT_PRINTF(1, 2) void ht_warn(const char *fmt, ...); /* QUIET and above */
-/* A progress line. On a terminal it is rewritten in place; elsewhere a line is
- * printed every ~10 % or 10 s. Silent for work shorter than two seconds. rate
- * is printed with its unit, e.g. "cell half-steps". done <= total. */
+/* A progress line. On a terminal it is rewritten in place; elsewhere a line is printed every ~10 %
+ * or 10 s. Silent for work shorter than two seconds. rate is printed with its unit, e.g. "cell
+ * half-steps". done <= total. */
 struct ht_progress {
     const char *what, *unit;
     double total, units_per_item;
     double started, shown_at, shown_done;
     bool shown;
 };
-void ht_progress_start(struct ht_progress *p, const char *what, double total,
-                       const char *unit, double units_per_item);
+void ht_progress_start(struct ht_progress *p, const char *what, double total, const char *unit,
+                       double units_per_item);
 void ht_progress_update(struct ht_progress *p, double done);
 void ht_progress_end(struct ht_progress *p);
 
@@ -50,15 +50,14 @@ static inline int64_t ht_divide_up(int64_t a, int64_t b) {
 }
 
 /* ---- mem.c ---- */
-/* *out = zeroed array of count * size bytes; overflow and exhaustion are
- * HT_ERR_MEMORY. count 0 gives a valid pointer. Free with free(). */
+/* *out = zeroed array of count * size bytes; overflow and exhaustion are HT_ERR_MEMORY. count 0
+ * gives a valid pointer. Free with free(). */
 HT_CHECKED enum ht_err ht_mem_alloc(size_t count, size_t size, void *out);
-#define HT_ALLOC(pointer, count) \
-    ht_mem_alloc((size_t)(count), sizeof *(pointer), &(pointer))
+#define HT_ALLOC(pointer, count) ht_mem_alloc((size_t)(count), sizeof *(pointer), &(pointer))
 
 /* ---- text.c ---- */
-/* A growing string; a failed append is remembered and reported by
- * ht_text_status, so that callers append freely and check once. */
+/* A growing string; a failed append is remembered and reported by ht_text_status, so that callers
+ * append freely and check once. */
 struct ht_text {
     char *data; /* NUL-terminated after the first append; owned */
     size_t length, capacity;
@@ -69,21 +68,18 @@ void ht_text_add_json(struct ht_text *text, const char *string); /* "quoted" */
 HT_CHECKED enum ht_err ht_text_status(const struct ht_text *text);
 void ht_text_free(struct ht_text *text);
 HT_CHECKED enum ht_err ht_text_copy(const char *string, char **out);
-/* Makes text from outside printable for a message: control characters except
- * the tab, and bytes that are not UTF-8, become text such as \x1b. Where buffer
- * (size bytes, at least 32) is too small the middle is replaced by "...". */
+/* Makes text from outside printable for a message: control characters except the tab, and bytes
+ * that are not UTF-8, become text such as \x1b. Where buffer (size bytes, at least 32) is too small
+ * the middle is replaced by "...". */
 char *ht_text_show(const char *string, char *buffer, size_t size); /* buffer */
-/* The same of the first `length` bytes; returns the bytes written, without
- * the NUL. */
-size_t ht_text_show_part(const char *string, size_t length, char *buffer,
-                         size_t size);
+/* The same of the first `length` bytes; returns the bytes written, without the NUL. */
+size_t ht_text_show_part(const char *string, size_t length, char *buffer, size_t size);
 /* For arguments of a message: buffers that live as long as the block. */
 #define HT_SHOWN(string) ht_text_show((string), (char[112]){0}, 112)
 #define HT_SHOWN_PLACE(place) ht_text_show((place), (char[256]){0}, 256)
-/* The entry of names (count of them) nearest to word by edit distance, or
- * NULL when none is near enough to suggest. */
-const char *ht_text_nearest(const char *word, const char *const *names,
-                            int count);
+/* The entry of names (count of them) nearest to word by edit distance, or NULL when none is near
+ * enough to suggest. */
+const char *ht_text_nearest(const char *word, const char *const *names, int count);
 /* "1.5 GiB", "320 B" into buffer (at least 32 bytes); returns buffer. */
 char *ht_text_bytes(double bytes, char *buffer);
 /* "1 h 02 min", "3.2 s" into buffer (at least 32 bytes); returns buffer. */
@@ -96,47 +92,41 @@ double ht_clock(void); /* monotonic seconds */
 #define HT_HASH_SEED 0xcbf29ce484222325ULL
 uint64_t ht_hash(uint64_t seed, const void *data, size_t size);
 
-/* ---- rng.c: counter-based (SplitMix64), so that values depend on seed and
- * index only: any part of a field can be generated alone ---- */
+/* ---- rng.c: counter-based (SplitMix64), so that values depend on seed and index only: any part of
+ * a field can be generated alone ---- */
 uint64_t ht_rng_bits(uint64_t seed, uint64_t index);
 double ht_rng_uniform(uint64_t seed, uint64_t index); /* in [-1, 1) */
 
 /* ---- file.c ---- */
-/* Whole file into *data (owned by the caller, NUL-terminated past size). Only
- * regular files are read: directories, named pipes, sockets and devices are
- * refused without waiting. */
-HT_CHECKED enum ht_err ht_file_read(const char *path, char **data,
-                                    size_t *size);
+/* Whole file into *data (owned by the caller, NUL-terminated past size). Only regular files are
+ * read: directories, named pipes, sockets and devices are refused without waiting. */
+HT_CHECKED enum ht_err ht_file_read(const char *path, char **data, size_t *size);
 /* Refuses larger files before reading them. */
-HT_CHECKED enum ht_err ht_file_read_most(const char *path, size_t most,
-                                         char **data, size_t *size);
+HT_CHECKED enum ht_err ht_file_read_most(const char *path, size_t most, char **data, size_t *size);
 /* Size of a regular file that can be read; refuses like ht_file_read. */
 HT_CHECKED enum ht_err ht_file_size(const char *path, int64_t *size);
-/* Writes to a temporary file beside path, syncs, renames: complete or absent,
- * also when the disk is full. */
-HT_CHECKED enum ht_err ht_file_write(const char *path, const void *data,
-                                     size_t size);
-/* Removes the temporary file of a running ht_file_write: for signal handlers
- * that end the process. */
+/* Writes to a temporary file beside path, syncs, renames: complete or absent, also when the disk is
+ * full. */
+HT_CHECKED enum ht_err ht_file_write(const char *path, const void *data, size_t size);
+/* Removes the temporary file of a running ht_file_write: for signal handlers that end the process.
+ */
 void ht_file_abandon(void);
 /* mkdir -p; verifies that a file can be created inside. */
 HT_CHECKED enum ht_err ht_file_make_directory(const char *path);
-/* Name of the temporary file that ht_file_commit syncs and renames to path;
- * both for writers that need a path (HDF5, cairo). The file exists and is
- * empty: open it for writing with truncation. A commit that fails removes it; a
- * caller that fails before the commit must remove it. Free the name. */
+/* Name of the temporary file that ht_file_commit syncs and renames to path; both for writers that
+ * need a path (HDF5, cairo). The file exists and is empty: open it for writing with truncation. A
+ * commit that fails removes it; a caller that fails before the commit must remove it. Free the
+ * name. */
 HT_CHECKED enum ht_err ht_file_temporary(const char *path, char **temporary);
 HT_CHECKED enum ht_err ht_file_commit(const char *temporary, const char *path);
 /* Forces a temporary file to disk; path is for messages. */
 HT_CHECKED enum ht_err ht_file_sync(const char *temporary, const char *path);
 bool ht_file_exists(const char *path);
-/* A file or folder that belongs to the user of this process and that nobody
- * else can write. */
+/* A file or folder that belongs to the user of this process and that nobody else can write. */
 bool ht_file_is_private(const char *path);
 
 /* ---- lock.c ---- */
-/* Held by one process at a time; released when the process ends, for whatever
- * reason. */
+/* Held by one process at a time; released when the process ends, for whatever reason. */
 enum { HT_LOCK_HOLDER = 128 };
 struct ht_lock {
     enum ht_lock_state {

@@ -1,12 +1,10 @@
-/* The ranks of a run: processes that a launcher (mpiexec, srun) has started
- * together. A run without a launcher has no communicator: NULL stands for a
- * single rank below, for which MPI is not called.
+/* The ranks of a run: processes that a launcher (mpiexec, srun) has started together. A run without
+ * a launcher has no communicator: NULL stands for a single rank below, for which MPI is not called.
  *
- * Functions marked collective are called by all ranks in the same order. A rank
- * that waits for others polls for failures: when another rank enters
- * ht_comm_agree with an error, the wait ends with HT_ERR_ELSEWHERE, so that all
- * ranks meet in ht_comm_agree. After a failure only ht_comm_end may follow: any
- * other call fails at once, ht_comm_agree with the same failure.
+ * Functions marked collective are called by all ranks in the same order. A rank that waits for
+ * others polls for failures: when another rank enters ht_comm_agree with an error, the wait ends
+ * with HT_ERR_ELSEWHERE, so that all ranks meet in ht_comm_agree. After a failure only ht_comm_end
+ * may follow: any other call fails at once, ht_comm_agree with the same failure.
  */
 #ifndef HTWAVE_COMM_H
 #define HTWAVE_COMM_H
@@ -15,12 +13,11 @@
 
 struct ht_comm;
 
-/* *out: the ranks of the launcher, NULL where there is none (environment of
- * PMI, PMIx, Open MPI, Slurm). */
+/* *out: the ranks of the launcher, NULL where there is none (environment of PMI, PMIx, Open MPI,
+ * Slurm). */
 HT_CHECKED enum ht_err ht_comm_start(struct ht_comm **out);
-/* Collective. Does not return when failed: the process then ends with the exit
- * code, after the other ranks have called it, or after 5 s. The caller has
- * printed its message before. */
+/* Collective. Does not return when failed: the process then ends with the exit code, after the
+ * other ranks have called it, or after 5 s. The caller has printed its message before. */
 void ht_comm_end(struct ht_comm *comm, bool failed, int exit_code);
 
 /* The first line of the MPI library's version text. */
@@ -33,55 +30,48 @@ bool ht_comm_same_machine(const struct ht_comm *comm, int rank);
 int ht_comm_cores(const struct ht_comm *comm);
 
 /* ---- collectives ---- */
-/* HT_OK when all ranks pass it, else the error of the lowest rank that has one,
- * with its message, on all ranks. The message begins with that rank unless all
- * have failed. May wait for all others: a rank that has failed calls it before
- * it waits for anything else. */
+/* HT_OK when all ranks pass it, else the error of the lowest rank that has one, with its message,
+ * on all ranks. The message begins with that rank unless all have failed. May wait for all others:
+ * a rank that has failed calls it before it waits for anything else. */
 HT_CHECKED enum ht_err ht_comm_agree(struct ht_comm *comm, enum ht_err err);
-/* Sum or maximum of each value over the ranks, in an order that depends on
- * their number alone. A NaN makes the result NaN. */
-HT_CHECKED enum ht_err ht_comm_sum(struct ht_comm *comm, int count,
-                                   double *values);
-HT_CHECKED enum ht_err ht_comm_max(struct ht_comm *comm, int count,
-                                   double *values);
+/* Sum or maximum of each value over the ranks, in an order that depends on their number alone. A
+ * NaN makes the result NaN. */
+HT_CHECKED enum ht_err ht_comm_sum(struct ht_comm *comm, int count, double *values);
+HT_CHECKED enum ht_err ht_comm_max(struct ht_comm *comm, int count, double *values);
 /* Copies the data of rank 0 to all ranks. */
-HT_CHECKED enum ht_err ht_comm_broadcast(struct ht_comm *comm, void *data,
-                                         size_t bytes);
+HT_CHECKED enum ht_err ht_comm_broadcast(struct ht_comm *comm, void *data, size_t bytes);
 /* all[rank]: the `bytes` bytes of each rank's own. */
-HT_CHECKED enum ht_err ht_comm_gather(struct ht_comm *comm, const void *own,
-                                      size_t bytes, void *all);
+HT_CHECKED enum ht_err ht_comm_gather(struct ht_comm *comm, const void *own, size_t bytes,
+                                      void *all);
 
-/* all, on rank 0: the parts of the ranks one after the other, each of the size
- * that its rank passes. all is not used on other ranks. */
-HT_CHECKED enum ht_err ht_comm_collect(struct ht_comm *comm, const void *own,
-                                       int64_t bytes, void *all);
+/* all, on rank 0: the parts of the ranks one after the other, each of the size that its rank
+ * passes. all is not used on other ranks. */
+HT_CHECKED enum ht_err ht_comm_collect(struct ht_comm *comm, const void *own, int64_t bytes,
+                                       void *all);
 
 /* ---- messages between two ranks ---- */
 /* A single rank (NULL) has no messages: an error. */
-/* Begins at once; data must stay until the message is done. The receiver knows
- * the size; messages of one tag between two ranks arrive in order. tag is
- * 0..32766. bytes is at most 2^31 - 1, or 2^34 - 8 where it is a multiple of 8.
+/* Begins at once; data must stay until the message is done. The receiver knows the size; messages
+ * of one tag between two ranks arrive in order. tag is 0..32766. bytes is at most 2^31 - 1, or
+ * 2^34 - 8 where it is a multiple of 8.
  */
 struct ht_message;
-HT_CHECKED enum ht_err ht_message_send(struct ht_comm *comm, int to, int tag,
-                                       const void *data, int64_t bytes,
-                                       struct ht_message **out);
-HT_CHECKED enum ht_err ht_message_receive(struct ht_comm *comm, int from,
-                                          int tag, void *data, int64_t bytes,
-                                          struct ht_message **out);
-/* Does not wait. A message that is done is freed and *message set to NULL
- * (which counts as done). */
+HT_CHECKED enum ht_err ht_message_send(struct ht_comm *comm, int to, int tag, const void *data,
+                                       int64_t bytes, struct ht_message **out);
+HT_CHECKED enum ht_err ht_message_receive(struct ht_comm *comm, int from, int tag, void *data,
+                                          int64_t bytes, struct ht_message **out);
+/* Does not wait. A message that is done is freed and *message set to NULL (which counts as done).
+ */
 HT_CHECKED enum ht_err ht_message_done(struct ht_message **message, bool *done);
 HT_CHECKED enum ht_err ht_message_wait(struct ht_message **message);
-/* Frees an unfinished message after a failure; NULL allowed. The message gets
- * up to a second to complete. Where the other side may still answer later, data
- * must stay until the ranks have agreed. */
+/* Frees an unfinished message after a failure; NULL allowed. The message gets up to a second to
+ * complete. Where the other side may still answer later, data must stay until the ranks have
+ * agreed. */
 void ht_message_abandon(struct ht_message *message);
-/* HT_ERR_ELSEWHERE when another rank has failed. Call it now and then while
- * waiting for something else that depends on other ranks. */
+/* HT_ERR_ELSEWHERE when another rank has failed. Call it now and then while waiting for something
+ * else that depends on other ranks. */
 HT_CHECKED enum ht_err ht_comm_look_out(struct ht_comm *comm);
-/* Between two polls: yields the core; after many polls sleeps for 20 us, in the
- * end for 1 ms. */
+/* Between two polls: yields the core; after many polls sleeps for 20 us, in the end for 1 ms. */
 void ht_comm_pause(long polls);
 
 #endif

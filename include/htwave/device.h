@@ -1,10 +1,9 @@
-/* Devices behind one set of operations: memory, programs, launches. A back end
- * is a struct ht_backend (src/device/backend.h) and one row in choice.c.
+/* Devices behind one set of operations: memory, programs, launches. A back end is a struct
+ * ht_backend (src/device/backend.h) and one row in choice.c.
  *
- * A device has an in-order work queue: writes and reads return when the data is
- * copied, launches return at once and ht_device_finish waits for them.
- * Transfers that overlap with the work have an in-order queue of their own (see
- * below).
+ * A device has an in-order work queue: writes and reads return when the data is copied, launches
+ * return at once and ht_device_finish waits for them. Transfers that overlap with the work have an
+ * in-order queue of their own (see below).
  */
 #ifndef HTWAVE_DEVICE_H
 #define HTWAVE_DEVICE_H
@@ -18,44 +17,43 @@ struct ht_kernel;
 
 struct ht_device_info {
     char name[128], vendor[128], driver[128], platform[128];
-    char id[40]; /* of the hardware, equal in all processes that use it through
-                    this back end; empty: not known */
+    char id[40];         /* of the hardware, equal in all processes that use it through
+                            this back end; empty: not known */
     const char *backend; /* "opencl", "cuda" */
     int index;           /* among all devices listed; device.select = "N" */
     bool gpu, fp64;
     int64_t memory, max_buffer, local_memory; /* bytes; local: per group */
     int64_t max_group;                        /* work-items per group */
-    int64_t max_arguments; /* bytes of a kernel's arguments; 0: not known */
+    int64_t max_arguments;                    /* bytes of a kernel's arguments; 0: not known */
     int compute_units;
-    /* Local memory that a launch can give to a group, where that is more than
-     * arrays of fixed size may take; 0: none. */
+    /* Local memory that a launch can give to a group, where that is more than arrays of fixed size
+     * may take; 0: none. */
     int64_t open_memory;
-    int ptx; /* architecture (90: 9.0) when kernels may hold its PTX, else 0 */
-    bool ptx_own; /* and what no other architecture has (9.0a) */
-    bool greedy;  /* given a limit of registers per work-item, its compiler uses
-                     all of them, so that fewer groups run side by side */
-    bool caches;  /* its driver keeps compiled programs on disk by itself */
+    int ptx;             /* architecture (90: 9.0) when kernels may hold its PTX, else 0 */
+    bool ptx_own;        /* and what no other architecture has (9.0a) */
+    bool greedy;         /* given a limit of registers per work-item, its compiler uses
+                            all of them, so that fewer groups run side by side */
+    bool caches;         /* its driver keeps compiled programs on disk by itself */
     const char *no_gemm; /* why it has no matrix products; NULL: it has */
     const char *no_peer; /* why no process may copy into another's buffers;
                             NULL: it may */
 };
 
-/* All devices of all back ends; *out is owned by the caller (free). No device
- * is not an error: count 0. */
+/* All devices of all back ends; *out is owned by the caller (free). No device is not an error:
+ * count 0. */
 HT_CHECKED enum ht_err ht_device_list(int *count, struct ht_device_info **out);
 
-/* select: "auto" (a GPU, else any), "gpu", "cpu", a device index, or a part of
- * the device or platform name, case ignored. backend: "auto" or a name. Of the
- * matches only the best kind counts: GPUs by CUDA, GPUs, others. Of n such
- * devices the one with number sharer modulo n is opened, where sharer numbers
- * the processes that share these devices (0: the first). HT_ERR_DEVICE lists
+/* select: "auto" (a GPU, else any), "gpu", "cpu", a device index, or a part of the device or
+ * platform name, case ignored. backend: "auto" or a name. Of the matches only the best kind counts:
+ * GPUs by CUDA, GPUs, others. Of n such devices the one with number sharer modulo n is opened,
+ * where sharer numbers the processes that share these devices (0: the first). HT_ERR_DEVICE lists
  * the available devices when nothing matches. */
-HT_CHECKED enum ht_err ht_device_open(const char *backend, const char *select,
-                                      int sharer, struct ht_device **out);
+HT_CHECKED enum ht_err ht_device_open(const char *backend, const char *select, int sharer,
+                                      struct ht_device **out);
 /* Names of the back ends, built in or not; NULL after the last. */
 const char *ht_device_backend(int i);
-/* Why a back end has no devices here (not built in, no driver); NULL: it is
- * unknown or it has some. */
+/* Why a back end has no devices here (not built in, no driver); NULL: it is unknown or it has some.
+ */
 const char *ht_device_missing(const char *backend);
 /* Whether this htwave was built with the back end. */
 bool ht_device_built(const char *backend);
@@ -71,32 +69,27 @@ HT_CHECKED enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes,
                                         struct ht_buffer **out);
 void ht_buffer_destroy(struct ht_buffer *buffer); /* NULL allowed */
 
-/* `rows` rows of `width` bytes: row r lies at offset + r * pitch in the
- * buffer, packed (r * width) in host memory. rows = 1: a plain range. */
+/* `rows` rows of `width` bytes: row r lies at offset + r * pitch in the buffer, packed (r * width)
+ * in host memory. rows = 1: a plain range. */
 struct ht_span {
     int64_t offset, width, pitch, rows;
 };
-HT_CHECKED enum ht_err ht_buffer_write(struct ht_buffer *buffer,
-                                       struct ht_span span, const void *data);
-HT_CHECKED enum ht_err ht_buffer_read(struct ht_buffer *buffer,
-                                      struct ht_span span, void *data);
+HT_CHECKED enum ht_err ht_buffer_write(struct ht_buffer *buffer, struct ht_span span,
+                                       const void *data);
+HT_CHECKED enum ht_err ht_buffer_read(struct ht_buffer *buffer, struct ht_span span, void *data);
 
-/* Compiles program text, or loads it from the cache directory (NULL: no cache;
- * not used, either, where the driver keeps compiled programs by itself).
- * The message of a failure contains the compiler's log. */
-HT_CHECKED enum ht_err ht_program_build(struct ht_device *device,
-                                        const char *text, const char *cache,
-                                        struct ht_program **out);
+/* Compiles program text, or loads it from the cache directory (NULL: no cache; not used, either,
+ * where the driver keeps compiled programs by itself). The message of a failure contains the
+ * compiler's log. */
+HT_CHECKED enum ht_err ht_program_build(struct ht_device *device, const char *text,
+                                        const char *cache, struct ht_program **out);
 void ht_program_destroy(struct ht_program *program); /* NULL allowed */
 bool ht_program_cached(const struct ht_program *program);
-HT_CHECKED enum ht_err ht_kernel_create(struct ht_program *program,
-                                        const char *name,
+HT_CHECKED enum ht_err ht_kernel_create(struct ht_program *program, const char *name,
                                         struct ht_kernel **out);
 void ht_kernel_destroy(struct ht_kernel *kernel); /* NULL allowed */
-/* Each launch gives a group this many bytes of local memory, at most the
- * device's open_memory. */
-HT_CHECKED enum ht_err ht_kernel_open_memory(struct ht_kernel *kernel,
-                                             int64_t bytes);
+/* Each launch gives a group this many bytes of local memory, at most the device's open_memory. */
+HT_CHECKED enum ht_err ht_kernel_open_memory(struct ht_kernel *kernel, int64_t bytes);
 
 /* Arguments of one kernel. */
 enum { HT_MAX_ARGS = 128 };
@@ -106,73 +99,63 @@ struct ht_arg {
     const void *value;
     size_t size;
 };
-/* groups[3] work-groups of group_size work-items (along the first axis).
- * HT_ERR_DEVICE where the device cannot take that many bytes of arguments. */
+/* groups[3] work-groups of group_size work-items (along the first axis). HT_ERR_DEVICE where the
+ * device cannot take that many bytes of arguments. */
 HT_CHECKED enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
-                                        const struct ht_arg *args,
-                                        const int64_t groups[3],
+                                        const struct ht_arg *args, const int64_t groups[3],
                                         int64_t group_size);
 
 /* ---- sequences of launches ---- */
-/* Launches that are done again and again with the same arguments cost less as a
- * sequence: the back end prepares them once (CUDA: a graph) and does not time
- * each. Between begin and end launches are recorded and not done; matrix
- * products (below) are refused. Kernels and buffers must outlive a sequence.
- * Of `end`, err: whether what was to be recorded has failed, which it returns
- * after forgetting it. */
+/* Launches that are done again and again with the same arguments cost less as a sequence: the back
+ * end prepares them once (CUDA: a graph) and does not time each. Between begin and end launches are
+ * recorded and not done; matrix products (below) are refused. Kernels and buffers must outlive a
+ * sequence. Of `end`, err: whether what was to be recorded has failed, which it returns after
+ * forgetting it. */
 struct ht_sequence;
 HT_CHECKED enum ht_err ht_sequence_begin(struct ht_device *device);
-HT_CHECKED enum ht_err ht_sequence_end(struct ht_device *device,
-                                       enum ht_err err,
+HT_CHECKED enum ht_err ht_sequence_end(struct ht_device *device, enum ht_err err,
                                        struct ht_sequence **out);
-/* Launches recorded from now on are of a branch, from 1 on, until 0 ends it and
- * all others. Those of a branch keep their order and may run beside those of
- * other branches. All wait for what was recorded before the first branch; what
- * is recorded after 0 waits for all. Where nothing is recorded launches keep
- * their order. */
+/* Launches recorded from now on are of a branch, from 1 on, until 0 ends it and all others. Those
+ * of a branch keep their order and may run beside those of other branches. All wait for what was
+ * recorded before the first branch; what is recorded after 0 waits for all. Where nothing is
+ * recorded launches keep their order. */
 void ht_sequence_branch(struct ht_device *device, int branch);
-/* Enqueues all launches, in their order but for branches, `times` times over.
- * Some runs are timed launch by launch (HT_SAMPLE_EVERY); the device time of
- * the others, from the start of the first launch to the end of the last, is
- * shared among the timers of the kernels in proportion to these samples. */
+/* Enqueues all launches, in their order but for branches, `times` times over. Some runs are timed
+ * launch by launch (HT_SAMPLE_EVERY); the device time of the others, from the start of the first
+ * launch to the end of the last, is shared among the timers of the kernels in proportion to these
+ * samples. */
 enum { HT_SAMPLE_EVERY = 256 };
-HT_CHECKED enum ht_err ht_sequence_run(struct ht_sequence *sequence,
-                                       int64_t times);
+HT_CHECKED enum ht_err ht_sequence_run(struct ht_sequence *sequence, int64_t times);
 void ht_sequence_destroy(struct ht_sequence *sequence); /* NULL allowed */
 
-/* Device seconds of all finished launches since the last call; counted in
- * ht_device_finish. */
+/* Device seconds of all finished launches since the last call; counted in ht_device_finish. */
 double ht_kernel_seconds(struct ht_kernel *kernel);
 /* As ht_kernel_seconds, of all launches since the kernel was created. */
 double ht_kernel_total(const struct ht_kernel *kernel);
 HT_CHECKED enum ht_err ht_device_finish(struct ht_device *device);
-/* Joules that the device has used since some origin, updated every 0.1 s or so;
- * negative: the device does not report it. */
+/* Joules that the device has used since some origin, updated every 0.1 s or so; negative: the
+ * device does not report it. */
 double ht_device_joules(struct ht_device *device);
 
 /* ---- transfers that overlap with the work ---- */
-/* They go to a second in-order queue and return at once. An event orders the
- * two queues: it stands for all commands that were in a queue when it was
- * recorded. Host memory and buffers in use must stay until an event recorded
- * after the transfer is done. */
+/* They go to a second in-order queue and return at once. An event orders the two queues: it stands
+ * for all commands that were in a queue when it was recorded. Host memory and buffers in use must
+ * stay until an event recorded after the transfer is done. */
 enum ht_queue { HT_QUEUE_WORK, HT_QUEUE_TRANSFER };
 struct ht_event;
-HT_CHECKED enum ht_err ht_event_create(struct ht_device *device,
-                                       struct ht_event **out);
+HT_CHECKED enum ht_err ht_event_create(struct ht_device *device, struct ht_event **out);
 void ht_event_destroy(struct ht_event *event); /* NULL allowed */
 /* An event may be recorded again; it then stands for the new point only. */
-HT_CHECKED enum ht_err ht_event_record(struct ht_event *event,
-                                       enum ht_queue queue);
-/* Commands enqueued from now on wait for the event, which must have been
- * recorded; the host does not wait. */
-HT_CHECKED enum ht_err ht_event_await(struct ht_event *event,
-                                      enum ht_queue queue);
-/* Does not wait; starts commands that are held back. A failure of the work
- * before the event is an error. */
+HT_CHECKED enum ht_err ht_event_record(struct ht_event *event, enum ht_queue queue);
+/* Commands enqueued from now on wait for the event, which must have been recorded; the host does
+ * not wait. */
+HT_CHECKED enum ht_err ht_event_await(struct ht_event *event, enum ht_queue queue);
+/* Does not wait; starts commands that are held back. A failure of the work before the event is an
+ * error. */
 HT_CHECKED enum ht_err ht_event_done(struct ht_event *event, bool *done);
 
-/* Host memory for transfers at full speed where the device supports it
- * (page-locked); else plain memory. */
+/* Host memory for transfers at full speed where the device supports it (page-locked); else plain
+ * memory. */
 struct ht_pinned;
 HT_CHECKED enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes,
                                         struct ht_pinned **out);
@@ -180,50 +163,40 @@ void ht_pinned_destroy(struct ht_pinned *pinned); /* NULL allowed */
 void *ht_pinned_memory(const struct ht_pinned *pinned);
 
 /* bytes of a buffer, from `at` on, to or from the pinned memory at `to`. */
-HT_CHECKED enum ht_err ht_transfer_read(struct ht_buffer *buffer, int64_t at,
-                                        int64_t bytes, struct ht_pinned *pinned,
-                                        int64_t to);
-HT_CHECKED enum ht_err ht_transfer_write(struct ht_buffer *buffer, int64_t at,
-                                         int64_t bytes,
-                                         const struct ht_pinned *pinned,
-                                         int64_t from);
+HT_CHECKED enum ht_err ht_transfer_read(struct ht_buffer *buffer, int64_t at, int64_t bytes,
+                                        struct ht_pinned *pinned, int64_t to);
+HT_CHECKED enum ht_err ht_transfer_write(struct ht_buffer *buffer, int64_t at, int64_t bytes,
+                                         const struct ht_pinned *pinned, int64_t from);
 
-/* A buffer of another process, on a device of this machine, opened by the name
- * that its owner gave (as bytes, for a message). HT_ERR_DEVICE where the info
- * has no_peer, or when the two devices cannot access each other. The owner
- * keeps the buffer until the peer is closed. */
+/* A buffer of another process, on a device of this machine, opened by the name that its owner gave
+ * (as bytes, for a message). HT_ERR_DEVICE where the info has no_peer, or when the two devices
+ * cannot access each other. The owner keeps the buffer until the peer is closed. */
 struct ht_peer;
 enum { HT_PEER_NAME = 96 };
-HT_CHECKED enum ht_err ht_peer_name(struct ht_buffer *buffer,
-                                    unsigned char name[HT_PEER_NAME]);
+HT_CHECKED enum ht_err ht_peer_name(struct ht_buffer *buffer, unsigned char name[HT_PEER_NAME]);
 HT_CHECKED enum ht_err ht_peer_open(struct ht_device *device,
-                                    const unsigned char name[HT_PEER_NAME],
-                                    int64_t bytes, struct ht_peer **out);
+                                    const unsigned char name[HT_PEER_NAME], int64_t bytes,
+                                    struct ht_peer **out);
 void ht_peer_close(struct ht_peer *peer); /* NULL allowed */
-HT_CHECKED enum ht_err ht_transfer_peer(struct ht_buffer *buffer, int64_t at,
-                                        int64_t bytes, struct ht_peer *peer,
-                                        int64_t to);
+HT_CHECKED enum ht_err ht_transfer_peer(struct ht_buffer *buffer, int64_t at, int64_t bytes,
+                                        struct ht_peer *peer, int64_t to);
 
 /* ---- matrix products, from a library (CLBlast) ---- */
-/* C_b = A_b B_b for b < batches, all row-major without gaps: A_b is m x k and
- * begins at value at[0] + b stride[0] of its buffer, B_b is k x n (at[1],
- * stride[1]), C_b is m x n (at[2], stride[2]). Stride 0 of A or B: the same
- * matrix for all b. C must not overlap A or B. */
+/* C_b = A_b B_b for b < batches, all row-major without gaps: A_b is m x k and begins at value
+ * at[0] + b stride[0] of its buffer, B_b is k x n (at[1], stride[1]), C_b is m x n (at[2],
+ * stride[2]). Stride 0 of A or B: the same matrix for all b. C must not overlap A or B. */
 struct ht_gemm_shape {
     int64_t m, n, k, batches; /* batches: 1 to 65535 */
     int64_t at[3], stride[3];
 };
-/* Products in one precision, with a timer. The library compiles them at the
- * first launch on a device, which may take long. HT_ERR_DEVICE: not available,
- * for the reason in ht_device_info. */
+/* Products in one precision, with a timer. The library compiles them at the first launch on a
+ * device, which may take long. HT_ERR_DEVICE: not available, for the reason in ht_device_info. */
 struct ht_gemm;
-HT_CHECKED enum ht_err ht_gemm_create(struct ht_device *device, bool fp64,
-                                      struct ht_gemm **out);
+HT_CHECKED enum ht_err ht_gemm_create(struct ht_device *device, bool fp64, struct ht_gemm **out);
 void ht_gemm_destroy(struct ht_gemm *gemm); /* NULL allowed */
-/* buffers: of A, B, C, which must hold all values that the shape names, and at
- * most 2^31 values up to its end. */
-HT_CHECKED enum ht_err ht_gemm_launch(struct ht_gemm *gemm,
-                                      const struct ht_gemm_shape *shape,
+/* buffers: of A, B, C, which must hold all values that the shape names, and at most 2^31 values up
+ * to its end. */
+HT_CHECKED enum ht_err ht_gemm_launch(struct ht_gemm *gemm, const struct ht_gemm_shape *shape,
                                       struct ht_buffer *const buffers[3]);
 /* As ht_kernel_seconds. */
 double ht_gemm_seconds(struct ht_gemm *gemm);

@@ -1,10 +1,10 @@
-/* Sources of Hermite methods (docs/sources.md). A source u_t = L u +
- * g(x) s(t) adds to a half step of tau = dt/2 the exact Duhamel term
+/* Sources of Hermite methods (docs/sources.md). A source u_t = L u + g(x) s(t) adds to a half step
+ * of tau = dt/2 the exact Duhamel term
  *     sum over r of a_r(t) G_r,
  *     G_r = sum over j of L^j g int_0^tau (tau - th)^j/j! P_r(2 th/tau - 1)
- * dth, with a_r the coefficients of s(t + th) in Legendre's polynomials P_r. g
- * is a Gaussian with a flat spectrum about a point (num.h); all derivatives of
- * G_r at the nodes are known in closed form where the medium is uniform.
+ * dth, with a_r the coefficients of s(t + th) in Legendre's polynomials P_r. g is a Gaussian with a
+ * flat spectrum about a point (num.h); all derivatives of G_r at the nodes are known in closed form
+ * where the medium is uniform.
  */
 #ifndef HTWAVE_DUHAMEL_H
 #define HTWAVE_DUHAMEL_H
@@ -16,8 +16,8 @@
 struct ht_plan;
 struct ht_resampled;
 
-/* The Gaussian of a shot, of a volume a plain one of its width; a plane's does
- * not vary along the other axes. */
+/* The Gaussian of a shot, of a volume a plain one of its width; a plane's does not vary along the
+ * other axes. */
 struct ht_source_form {
     double radius;   /* in cells, of a volume in the largest spacing */
     double along[3]; /* the same along each axis; 0: it does not vary there */
@@ -29,8 +29,7 @@ struct ht_source_form {
                         where it varies */
 };
 enum { HT_SOURCE_WIDEST = 6 }; /* cells that a volume's width has, at most */
-static inline bool ht_source_varies(const struct ht_source_form *form,
-                                    int axis) {
+static inline bool ht_source_varies(const struct ht_source_form *form, int axis) {
     return form->along[axis] > 0;
 }
 /* The largest reach of all axes. */
@@ -49,26 +48,25 @@ struct ht_duhamel {
     struct ht_source_form *form; /* of each shot */
     int64_t points;
     struct ht_source_point *point;
-    int terms;     /* R + 1 */
-    double needed; /* cells per shortest wavelength: ht_plan_needed_points */
+    int terms;                          /* R + 1 */
+    double needed;                      /* cells per shortest wavelength: ht_plan_needed_points */
     struct ht_injection_counts most[2]; /* of the whole target grids */
 };
-/* Chooses the forms and refuses what cannot be added, with key and place. For a
- * plan that is complete but for its problem's sources. */
-HT_CHECKED enum ht_err ht_duhamel_create(const struct ht_plan *plan,
-                                         struct ht_duhamel **out);
+/* Chooses the forms and refuses what cannot be added, with key and place. For a plan that is
+ * complete but for its problem's sources. */
+HT_CHECKED enum ht_err ht_duhamel_create(const struct ht_plan *plan, struct ht_duhamel **out);
 void ht_duhamel_destroy(struct ht_duhamel *duhamel); /* NULL allowed */
 /* Whether a place of an axis lies in reach of a point or in a cell beside. */
-bool ht_source_reaches(const struct ht_problem *problem,
-                       const struct ht_source_point *point, int axis, double x);
+bool ht_source_reaches(const struct ht_problem *problem, const struct ht_source_point *point,
+                       int axis, double x);
 
 /* ---- what a stepper adds ---- */
 /* Of one target grid: the nodes of a window and their shapes. */
 struct ht_injection_grid {
     struct ht_inject_list list;
     struct ht_inject_shapes shapes;
-    int64_t *plane;           /* [x3 plane of the window + 1]: its first node */
-    int field[HT_MAX_FIELDS]; /* of each stored one */
+    int64_t *plane;               /* [x3 plane of the window + 1]: its first node */
+    int field[HT_MAX_FIELDS];     /* of each stored one */
     struct ht_injected *injected; /* on a device, or NULL */
 };
 enum { HT_INJECTION_ROWS = 64 }; /* half steps in the table at a time */
@@ -82,53 +80,45 @@ struct ht_injection {
     int64_t steps; /* time steps done: half steps from the dual grid */
     int64_t row;   /* of the current half step; -1: no source acts */
 };
-/* *out: NULL for a problem without sources. The windows are those of the target
- * grids; a problem's duhamel must outlive it. */
+/* *out: NULL for a problem without sources. The windows are those of the target grids; a problem's
+ * duhamel must outlive it. */
 HT_CHECKED enum ht_err ht_injection_create(const struct ht_problem *problem,
                                            const struct ht_window window[2],
                                            struct ht_injection **out);
 void ht_injection_destroy(struct ht_injection *in); /* NULL allowed */
 /* Makes lists and shapes for the device, of which `injector` has the layout. */
-HT_CHECKED enum ht_err ht_injection_upload(struct ht_injection *in,
-                                           struct ht_injector *injector);
+HT_CHECKED enum ht_err ht_injection_upload(struct ht_injection *in, struct ht_injector *injector);
 /* The device bytes of an upload, at most. */
-int64_t ht_injection_bytes(const struct ht_problem *problem,
-                           const struct ht_spec *spec);
+int64_t ht_injection_bytes(const struct ht_problem *problem, const struct ht_spec *spec);
 /* Begins a half step: finds its row of amplitudes. */
-HT_CHECKED enum ht_err ht_injection_begin(struct ht_injection *in,
-                                          enum ht_subgrid from, bool back);
+HT_CHECKED enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from, bool back);
 /* Adds to x3 planes [first, last) of the target grid's window; u[field]. */
-HT_CHECKED enum ht_err ht_injection_add(struct ht_injection *in,
-                                        enum ht_subgrid to, int64_t first,
-                                        int64_t last, int64_t nodes,
-                                        struct ht_buffer *const *u);
+HT_CHECKED enum ht_err ht_injection_add(struct ht_injection *in, enum ht_subgrid to, int64_t first,
+                                        int64_t last, int64_t nodes, struct ht_buffer *const *u);
 /* The same to all nodes of plain arrays [field][coefficient][node]. */
-void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to,
-                            int64_t nodes, double *u);
+void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, int64_t nodes,
+                            double *u);
 
 /* ---- samples between steps ---- */
-/* Derivatives by time of the state are known where u_t = L u only
- * (htwave/resampler.h). To samples of receivers in reach of a source this adds
- * what they lack; *out: NULL where there are none. */
+/* Derivatives by time of the state are known where u_t = L u only (htwave/resampler.h). To samples
+ * of receivers in reach of a source this adds what they lack; *out: NULL where there are none. */
 struct ht_source_samples;
 HT_CHECKED enum ht_err ht_source_samples_create(const struct ht_plan *plan,
                                                 struct ht_source_samples **out);
 void ht_source_samples_destroy(struct ht_source_samples *samples);
-/* out[i] += that of trace from + i, for the sample at time `at` in steps, which
- * has the weights `by`; NULL allowed. */
+/* out[i] += that of trace from + i, for the sample at time `at` in steps, which has the weights
+ * `by`; NULL allowed. */
 void ht_source_samples_add(struct ht_source_samples *samples, double at,
-                           const struct ht_resampled *by, int64_t from,
-                           int64_t traces, double *out);
+                           const struct ht_resampled *by, int64_t from, int64_t traces,
+                           double *out);
 
 /* ---- parts ---- */
 /* Lists the nodes of a window; counts alone: without list, shapes and planes.
  */
-HT_CHECKED enum ht_err ht_injection_list(const struct ht_problem *problem,
-                                         enum ht_subgrid to,
+HT_CHECKED enum ht_err ht_injection_list(const struct ht_problem *problem, enum ht_subgrid to,
                                          const struct ht_window *window,
                                          struct ht_injection_grid *out);
-HT_CHECKED enum ht_err ht_injection_count(const struct ht_problem *problem,
-                                          enum ht_subgrid to,
+HT_CHECKED enum ht_err ht_injection_count(const struct ht_problem *problem, enum ht_subgrid to,
                                           struct ht_injection_counts *out);
 /* g of a source, or of one of its images, a vector over the fields. */
 struct ht_source_vector {
@@ -136,25 +126,21 @@ struct ht_source_vector {
     int order;
 };
 /* Makes G_r and all its derivatives at distances in cells from the centre:
- * out[field that the grid stores][term][coefficient]. It refers to both
- * arguments. */
+ * out[field that the grid stores][term][coefficient]. It refers to both arguments. */
 struct ht_source_shaper;
-HT_CHECKED enum ht_err
-ht_source_shaper_create(const struct ht_problem *problem, enum ht_subgrid to,
-                        const struct ht_source_vector *vector,
-                        struct ht_source_shaper **out);
+HT_CHECKED enum ht_err ht_source_shaper_create(const struct ht_problem *problem, enum ht_subgrid to,
+                                               const struct ht_source_vector *vector,
+                                               struct ht_source_shaper **out);
 void ht_source_shaper_destroy(struct ht_source_shaper *shaper);
-void ht_source_shaper_apply(const struct ht_source_shaper *shaper,
-                            const long double distance[3], double *out);
+void ht_source_shaper_apply(const struct ht_source_shaper *shaper, const long double distance[3],
+                            double *out);
 /* Powers of tau L of g that count within `span` half steps: j = 0 .. result. */
-int ht_source_last_power(const struct ht_problem *problem,
-                         const struct ht_source_vector *vector, double span);
-/* out[j] += tau^(j+1) L^j g, j <= last, in a field at a distance in cells; its
- * derivative along axis `slope`, if that is not below 0. */
-void ht_source_powers(const struct ht_problem *problem,
-                      const struct ht_source_vector *vector,
-                      const long double distance[3], int field, int slope,
-                      int last, double *out);
+int ht_source_last_power(const struct ht_problem *problem, const struct ht_source_vector *vector,
+                         double span);
+/* out[j] += tau^(j+1) L^j g, j <= last, in a field at a distance in cells; its derivative along
+ * axis `slope`, if that is not below 0. */
+void ht_source_powers(const struct ht_problem *problem, const struct ht_source_vector *vector,
+                      const long double distance[3], int field, int slope, int last, double *out);
 /* The reach of a form along an axis, in cells, without waves. */
 double ht_source_reach(const struct ht_source_form *form, int axis, int order);
 

@@ -1,6 +1,6 @@
-/* Errors: every function that can fail returns enum ht_err and leaves one
- * message, in terms that a user can act on, in the error record of the thread.
- * Nothing below src/app prints an error or exits.
+/* Errors: every function that can fail returns enum ht_err and leaves one message, in terms that a
+ * user can act on, in the error record of the thread. Nothing below src/app prints an error or
+ * exits.
  */
 #ifndef HTWAVE_ERR_H
 #define HTWAVE_ERR_H
@@ -24,8 +24,8 @@ enum { HT_ERR_MESSAGE = 16384 }; /* most bytes of a message, with its NUL */
 #define HT_CHECKED __attribute__((warn_unused_result))
 #define HT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
-/* Records the message and returns code, so that `return ht_err_set(...)`
- * reads as one statement. A message already recorded is replaced. */
+/* Records the message and returns code, so that `return ht_err_set(...)` reads as one statement. A
+ * message already recorded is replaced. */
 HT_PRINTF(2, 3) enum ht_err ht_err_set(enum ht_err code, const char *fmt, ...);
 
 /* Puts "prefix: " in front of the recorded message; returns code. */
@@ -35,8 +35,8 @@ enum ht_err ht_err_prefix(enum ht_err code, const char *fmt, ...);
 /* The last message of this thread; never NULL. Valid until the next set. */
 const char *ht_err_message(void);
 
-/* Exit code of the program for a result: 0 done, 1 failed, 2 wrong input,
- * 3 solution not finite, 4 a difference was found. */
+/* Exit code of the program for a result: 0 done, 1 failed, 2 wrong input, 3 solution not finite, 4
+ * a difference was found. */
 int ht_err_exit_code(enum ht_err code);
 
 #define TRY(call)                               \
@@ -44,8 +44,8 @@ int ht_err_exit_code(enum ht_err code);
         enum ht_err try_err_ = (call);          \
         if (try_err_ != HT_OK) return try_err_; \
     } while (0)
-/* Returns the code itself, not the result of a call, so that static analysers
- * see that it is not HT_OK. */
+/* Returns the code itself, not the result of a call, so that static analysers see that it is not
+ * HT_OK. */
 #define FAIL(code, ...)                  \
     do {                                 \
         ht_err_set((code), __VA_ARGS__); \

@@ -1,16 +1,14 @@
 /* The kernels of finite differences for
  *     u_tt = L u,    (L u)(x) = a(x) sum_k 1/h_k^2 (D_k u)(x),
- * where D_k is the second difference along axis k (uniform density), or
- * D_k u = d_k(b_k d_k u) with staggered first differences d_k and b_k given at
- * x + e_k/2 (density varies). Weights: htwave/fd.h.
+ * where D_k is the second difference along axis k (uniform density), or D_k u = d_k(b_k d_k u) with
+ * staggered first differences d_k and b_k given at x + e_k/2 (density varies). Weights:
+ * htwave/fd.h.
  *
- * Fields are [m3][m2][m1] of a window; axes that a run does not have take one
- * node. Along x2 and x3 there are at least ht_fd_reach nodes to either side of
- * the targets. Along x1 whole packs of HT_FD_PACK nodes are read: row is a
- * multiple of HT_FD_PACK, and around the packs that hold targets there is room
- * for ht_fd_reach nodes, rounded up to packs, to either side. The values at
- * nodes that are no neighbours do not matter. Launches write to nodes of their
- * box alone.
+ * Fields are [m3][m2][m1] of a window; axes that a run does not have take one node. Along x2 and x3
+ * there are at least ht_fd_reach nodes to either side of the targets. Along x1 whole packs of
+ * HT_FD_PACK nodes are read: row is a multiple of HT_FD_PACK, and around the packs that hold
+ * targets there is room for ht_fd_reach nodes, rounded up to packs, to either side. The values at
+ * nodes that are no neighbours do not matter. Launches write to nodes of their box alone.
  */
 #ifndef HTWAVE_FD_KERNEL_H
 #define HTWAVE_FD_KERNEL_H
@@ -30,8 +28,7 @@ struct ht_fd_spec {
  * radius, or 2 radius - 1 where density varies. */
 int ht_fd_reach(const struct ht_fd_spec *spec);
 
-/* What a group of fd-march takes; 0: chosen. fd-vectors has rows and planes,
- * fd-plain none. */
+/* What a group of fd-march takes; 0: chosen. fd-vectors has rows and planes, fd-plain none. */
 struct ht_fd_shape {
     int packs;     /* along x1 */
     int rows;      /* along x2, in three dimensions */
@@ -42,12 +39,10 @@ struct ht_fd_shape {
 int ht_fd_pack(bool fp64);
 /* What a tuning asks for: its cells are nodes. */
 struct ht_fd_shape ht_fd_asked(const struct ht_tuning *tuning);
-/* The shape that a variant takes on a device: of `asked` (NULL: nothing) what
- * is 0 or does not fit is chosen; planes that depend on the box stay 0. */
-struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
-                               const struct ht_variant *variant,
-                               const struct ht_fd_shape *asked,
-                               const struct ht_device_info *info);
+/* The shape that a variant takes on a device: of `asked` (NULL: nothing) what is 0 or does not fit
+ * is chosen; planes that depend on the box stay 0. */
+struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec, const struct ht_variant *variant,
+                               const struct ht_fd_shape *asked, const struct ht_device_info *info);
 
 /* The targets of a launch in a window. */
 struct ht_fd_box {
@@ -55,9 +50,9 @@ struct ht_fd_box {
     int64_t begin[3], end[3];
 };
 
-/* Rows of a window along x1: nodes [begin, begin + nodes) of `row`, with room
- * for `reach` to either side, that begin at cache lines of 128 bytes in single
- * precision: on GPUs up to a third faster than others. */
+/* Rows of a window along x1: nodes [begin, begin + nodes) of `row`, with room for `reach` to either
+ * side, that begin at cache lines of 128 bytes in single precision: on GPUs up to a third faster
+ * than others. */
 struct ht_fd_row {
     int64_t begin, row;
 };
@@ -65,25 +60,20 @@ struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach);
 
 struct ht_fd_kernels;
 /* shape: NULL: all chosen. cache: of compiled programs; NULL: none. */
-HT_CHECKED enum ht_err ht_fd_kernels_create(struct ht_device *device,
-                                            const struct ht_fd_spec *spec,
+HT_CHECKED enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
                                             const struct ht_variant *variant,
-                                            const struct ht_fd_shape *shape,
-                                            const char *cache,
+                                            const struct ht_fd_shape *shape, const char *cache,
                                             struct ht_fd_kernels **out);
 void ht_fd_kernels_destroy(struct ht_fd_kernels *kernels); /* NULL allowed */
 bool ht_fd_kernels_cached(const struct ht_fd_kernels *kernels);
 /* Device seconds of all launches since the last call, and in all. */
 double ht_fd_kernels_seconds(struct ht_fd_kernels *kernels);
-double ht_fd_kernels_total(const struct ht_fd_kernels *kernels,
-                           enum ht_step_part part);
+double ht_fd_kernels_total(const struct ht_fd_kernels *kernels, enum ht_step_part part);
 /* Of filling ghosts, a part of the interior's. */
 double ht_fd_kernels_ghosts(const struct ht_fd_kernels *kernels);
 /* Their program. ptx: as in struct ht_device_info. */
-HT_CHECKED enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
-                                  const struct ht_variant *variant,
-                                  const struct ht_fd_shape *shape, int ptx,
-                                  struct ht_text *out);
+HT_CHECKED enum ht_err ht_fd_text(const struct ht_fd_spec *spec, const struct ht_variant *variant,
+                                  const struct ht_fd_shape *shape, int ptx, struct ht_text *out);
 
 /* What L is made of. */
 struct ht_fd_operator {
@@ -92,42 +82,34 @@ struct ht_fd_operator {
                                ht_fd_reach spans; not used unless density */
     double scale[3];        /* factor / h_k^2 */
 };
-/* Enqueued in order. u, w, d, p, out are of the same window; L has its factor
- * in scale.
+/* Enqueued in order. u, w, d, p, out are of the same window; L has its factor in scale.
  *     stage:   w = u + L u
  *     update:  d = d + L u, then out = p + d; out may be p where u is not p;
  *              out NULL: d alone
  *     advance: p = p + factor d
  * u is neither w, d nor out. Where p is u it is read once. */
-HT_CHECKED enum ht_err ht_fd_stage(struct ht_fd_kernels *kernels,
-                                   enum ht_step_part part,
-                                   const struct ht_fd_box *box,
-                                   const struct ht_fd_operator *op,
+HT_CHECKED enum ht_err ht_fd_stage(struct ht_fd_kernels *kernels, enum ht_step_part part,
+                                   const struct ht_fd_box *box, const struct ht_fd_operator *op,
                                    struct ht_buffer *u, struct ht_buffer *w);
-HT_CHECKED enum ht_err ht_fd_update(struct ht_fd_kernels *kernels,
-                                    enum ht_step_part part,
-                                    const struct ht_fd_box *box,
-                                    const struct ht_fd_operator *op,
-                                    struct ht_buffer *u, struct ht_buffer *d,
-                                    struct ht_buffer *p, struct ht_buffer *out);
-HT_CHECKED enum ht_err ht_fd_advance(struct ht_fd_kernels *kernels,
-                                     const struct ht_fd_box *box, double factor,
-                                     struct ht_buffer *d, struct ht_buffer *p);
-/* Fills the ghosts of u to either side of box, `reach` nodes deep along each
- * axis of the grid: sides[k][side] 0: from the other end (period end - begin),
- * +1 or -1: mirror image about the outermost node of the box with that sign,
- * HT_FD_SIDE_NONE: left alone (a neighbour's planes). Faces only, no edges:
- * the operators are stars. A box that is filled from both ends along an axis
- * has more than `reach` nodes there. */
+HT_CHECKED enum ht_err ht_fd_update(struct ht_fd_kernels *kernels, enum ht_step_part part,
+                                    const struct ht_fd_box *box, const struct ht_fd_operator *op,
+                                    struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *p,
+                                    struct ht_buffer *out);
+HT_CHECKED enum ht_err ht_fd_advance(struct ht_fd_kernels *kernels, const struct ht_fd_box *box,
+                                     double factor, struct ht_buffer *d, struct ht_buffer *p);
+/* Fills the ghosts of u to either side of box, `reach` nodes deep along each axis of the grid:
+ * sides[k][side] 0: from the other end (period end - begin), +1 or -1: mirror image about the
+ * outermost node of the box with that sign, HT_FD_SIDE_NONE: left alone (a neighbour's planes).
+ * Faces only, no edges:
+ * the operators are stars. A box that is filled from both ends along an axis has more than `reach`
+ * nodes there. */
 enum { HT_FD_SIDE_NONE = 2 };
-HT_CHECKED enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *kernels,
-                                         const struct ht_fd_box *box,
-                                         const int sides[3][2],
-                                         struct ht_buffer *u);
+HT_CHECKED enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *kernels, const struct ht_fd_box *box,
+                                         const int sides[3][2], struct ht_buffer *u);
 
 /* ---- fd_sums.c: sums over a box ---- */
-/* Nodes weigh half at the marked ends [axis][lower, upper] of the box. Values x
- * that are not finite are counted and left out. */
+/* Nodes weigh half at the marked ends [axis][lower, upper] of the box. Values x that are not finite
+ * are counted and left out. */
 struct ht_fd_sum {
     double product; /* of x y / a */
     double mean;    /* of x / a */
@@ -135,25 +117,22 @@ struct ht_fd_sum {
     int64_t bad;    /* x that are not finite */
     int64_t first;  /* of them: node of the plane, x1 fastest; -1: none */
 };
-/* Compiled at the first use. Sums in double where the device has it, else in
- * single; compensated, in an order that depends on the box alone. */
+/* Compiled at the first use. Sums in double where the device has it, else in single; compensated,
+ * in an order that depends on the box alone. */
 struct ht_fd_reduction;
-HT_CHECKED enum ht_err ht_fd_reduction_create(struct ht_device *device,
-                                              bool fp64, const char *cache,
-                                              struct ht_fd_reduction **out);
+HT_CHECKED enum ht_err ht_fd_reduction_create(struct ht_device *device, bool fp64,
+                                              const char *cache, struct ht_fd_reduction **out);
 void ht_fd_reduction_destroy(struct ht_fd_reduction *reduction);
-HT_CHECKED enum ht_err ht_fd_reduction_text(bool fp64, bool wide, int lanes,
-                                            struct ht_text *out);
-/* out[plane of the box]: depends on that plane alone. three: of a grid in three
- * dimensions. Waits for all work enqueued before. */
-HT_CHECKED enum ht_err
-ht_fd_sum(struct ht_fd_reduction *reduction, const struct ht_fd_box *box,
-          const bool half[3][2], struct ht_buffer *x, struct ht_buffer *y,
-          struct ht_buffer *a, double level, bool three, struct ht_fd_sum *out);
+HT_CHECKED enum ht_err ht_fd_reduction_text(bool fp64, bool wide, int lanes, struct ht_text *out);
+/* out[plane of the box]: depends on that plane alone. three: of a grid in three dimensions. Waits
+ * for all work enqueued before. */
+HT_CHECKED enum ht_err ht_fd_sum(struct ht_fd_reduction *reduction, const struct ht_fd_box *box,
+                                 const bool half[3][2], struct ht_buffer *x, struct ht_buffer *y,
+                                 struct ht_buffer *a, double level, bool three,
+                                 struct ht_fd_sum *out);
 /* x += shift at the nodes of the box; enqueued. */
-HT_CHECKED enum ht_err ht_fd_shift(struct ht_fd_reduction *reduction,
-                                   const struct ht_fd_box *box, double shift,
-                                   struct ht_buffer *x);
+HT_CHECKED enum ht_err ht_fd_shift(struct ht_fd_reduction *reduction, const struct ht_fd_box *box,
+                                   double shift, struct ht_buffer *x);
 
 /* ---- fd_sample.c: values at points ---- */
 /* The nodes of a point along x1 and x2, in indices of the window. */
@@ -166,30 +145,26 @@ struct ht_fd_item {
 };
 /* Takes samples of all items, at least one, into the slots of a ring. */
 struct ht_fd_sampler;
-HT_CHECKED enum ht_err
-ht_fd_sampler_create(struct ht_device *device, bool fp64, const char *cache,
-                     int64_t patterns, const struct ht_fd_pattern *pattern,
-                     int64_t items, const struct ht_fd_item *item,
-                     int64_t slots, struct ht_fd_sampler **out);
+HT_CHECKED enum ht_err ht_fd_sampler_create(struct ht_device *device, bool fp64, const char *cache,
+                                            int64_t patterns, const struct ht_fd_pattern *pattern,
+                                            int64_t items, const struct ht_fd_item *item,
+                                            int64_t slots, struct ht_fd_sampler **out);
 void ht_fd_sampler_destroy(struct ht_fd_sampler *sampler); /* NULL allowed */
 /* points: nodes of a pattern along an axis, at most. */
-int64_t ht_fd_sampler_bytes(int points, int64_t patterns, int64_t items,
-                            int64_t slots, bool fp64);
-HT_CHECKED enum ht_err ht_fd_sampler_text(bool fp64, int points, int lanes,
-                                          struct ht_text *out);
+int64_t ht_fd_sampler_bytes(int points, int64_t patterns, int64_t items, int64_t slots, bool fp64);
+HT_CHECKED enum ht_err ht_fd_sampler_text(bool fp64, int points, int lanes, struct ht_text *out);
 /* row, plane: nodes of the window's rows and planes. Enqueued. */
-HT_CHECKED enum ht_err ht_fd_sampler_take(struct ht_fd_sampler *sampler,
-                                          int64_t row, int64_t plane,
+HT_CHECKED enum ht_err ht_fd_sampler_take(struct ht_fd_sampler *sampler, int64_t row, int64_t plane,
                                           struct ht_buffer *u, int64_t slot);
 /* out[slot][item] of the first `slots` slots; waits for the work before. */
-HT_CHECKED enum ht_err ht_fd_sampler_read(struct ht_fd_sampler *sampler,
-                                          int64_t slots, double *out);
+HT_CHECKED enum ht_err ht_fd_sampler_read(struct ht_fd_sampler *sampler, int64_t slots,
+                                          double *out);
 /* Device seconds of all launches. */
 double ht_fd_sampler_seconds(const struct ht_fd_sampler *sampler);
 
 /* ---- fd_inject.c: sources ---- */
-/* A list of nodes of a window, each once: at[i] with the entries [begin[i],
- * begin[i + 1]), which are columns of a table of amplitudes with weights. */
+/* A list of nodes of a window, each once: at[i] with the entries [begin[i], begin[i + 1]), which
+ * are columns of a table of amplitudes with weights. */
 struct ht_fd_injected_nodes {
     int64_t count;
     int64_t *at;
@@ -198,31 +173,26 @@ struct ht_fd_injected_nodes {
 };
 /* Compiled at the first use. */
 struct ht_fd_injector;
-HT_CHECKED enum ht_err ht_fd_injector_create(struct ht_device *device,
-                                             bool fp64, const char *cache,
+HT_CHECKED enum ht_err ht_fd_injector_create(struct ht_device *device, bool fp64, const char *cache,
                                              struct ht_fd_injector **out);
 void ht_fd_injector_destroy(struct ht_fd_injector *injector);
 /* Device seconds of all launches since the last call. */
 double ht_fd_injector_seconds(struct ht_fd_injector *injector);
-HT_CHECKED enum ht_err ht_fd_injector_text(bool fp64, int lanes,
-                                           struct ht_text *out);
-/* The list on the device, and room for a table of so many values; the injector
- * must outlive them. count > 0. */
+HT_CHECKED enum ht_err ht_fd_injector_text(bool fp64, int lanes, struct ht_text *out);
+/* The list on the device, and room for a table of so many values; the injector must outlive them.
+ * count > 0. */
 struct ht_fd_injected;
-HT_CHECKED enum ht_err
-ht_fd_injected_create(struct ht_fd_injector *injector,
-                      const struct ht_fd_injected_nodes *list, int64_t table,
-                      struct ht_fd_injected **out);
+HT_CHECKED enum ht_err ht_fd_injected_create(struct ht_fd_injector *injector,
+                                             const struct ht_fd_injected_nodes *list, int64_t table,
+                                             struct ht_fd_injected **out);
 void ht_fd_injected_destroy(struct ht_fd_injected *injected);
 /* The first values of the table, after the work enqueued before. */
-HT_CHECKED enum ht_err ht_fd_injected_table(struct ht_fd_injected *injected,
-                                            int64_t count,
+HT_CHECKED enum ht_err ht_fd_injected_table(struct ht_fd_injected *injected, int64_t count,
                                             const double *values);
-/* x[at[i]] += sign sum weight table[row + column], first <= i < last, and the
- * same to y (NULL: none), in the order of the entries; enqueued. */
-HT_CHECKED enum ht_err ht_fd_inject(struct ht_fd_injected *injected,
-                                    int64_t first, int64_t last, int64_t row,
-                                    double sign, struct ht_buffer *x,
+/* x[at[i]] += sign sum weight table[row + column], first <= i < last, and the same to y (NULL:
+ * none), in the order of the entries; enqueued. */
+HT_CHECKED enum ht_err ht_fd_inject(struct ht_fd_injected *injected, int64_t first, int64_t last,
+                                    int64_t row, double sign, struct ht_buffer *x,
                                     struct ht_buffer *y);
 
 #endif

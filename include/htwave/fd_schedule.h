@@ -8,15 +8,14 @@
  *     retreat:    u = u - d
  *     stage       as above
  *     increment:  d = d - dt^2 L w.
- * Where sides absorb, a task before the update takes the fluxes in the layers
- * from u, and one after each of its boxes does what the layers change there.
- * Where there are sources a task after each box of a pass adds to its targets.
+ * Where sides absorb, a task before the update takes the fluxes in the layers from u, and one after
+ * each of its boxes does what the layers change there. Where there are sources a task after each
+ * box of a pass adds to its targets.
  *
- * An operator L reads `reach` planes to either side of its targets, so a pass
- * may have targets on `reach` planes less beyond the slab than are up to date
- * of the array that it is applied to. When these do not suffice, an exchange
- * brings what the next `depth` applications of L read. Its messages travel
- * behind the interior of the pass before. Receivers read own nodes of u after a
+ * An operator L reads `reach` planes to either side of its targets, so a pass may have targets on
+ * `reach` planes less beyond the slab than are up to date of the array that it is applied to. When
+ * these do not suffice, an exchange brings what the next `depth` applications of L read. Its
+ * messages travel behind the interior of the pass before. Receivers read own nodes of u after a
  * step. All ranks make the same schedule, without communication.
  */
 #ifndef HTWAVE_FD_SCHEDULE_H
@@ -57,8 +56,7 @@ struct ht_fd_slab {
 };
 /* Terms, depth and reach of a problem. */
 struct ht_fd_slab ht_fd_slab_of(const struct ht_problem *problem);
-int ht_fd_sequence_passes(const struct ht_fd_slab *slab,
-                          enum ht_fd_sequence sequence,
+int ht_fd_sequence_passes(const struct ht_fd_slab *slab, enum ht_fd_sequence sequence,
                           enum ht_fd_pass out[HT_FD_MOST_PASSES]);
 
 /* The array that L is applied to; -1: none. */
@@ -69,13 +67,13 @@ struct ht_fd_planes {
     int64_t of[HT_FD_NAMES];
 };
 /* Planes that an exchange brings before pass number `index` of a sequence. */
-struct ht_fd_planes ht_fd_exchange(const struct ht_fd_slab *slab,
-                                   enum ht_fd_sequence sequence, int index);
+struct ht_fd_planes ht_fd_exchange(const struct ht_fd_slab *slab, enum ht_fd_sequence sequence,
+                                   int index);
 /* The most planes that an exchange brings: no slab may be thinner. */
 int64_t ht_fd_planes_needed(int64_t reach, int depth);
 
-/* Sent by a slab with two neighbours, mean per time step; array_bytes: of a
- * plane of an array in a message. */
+/* Sent by a slab with two neighbours, mean per time step; array_bytes: of a plane of an array in a
+ * message. */
 struct ht_sent ht_fd_sent(const struct ht_fd_slab *slab, double array_bytes);
 
 /* As struct ht_halo_state. */
@@ -85,18 +83,15 @@ struct ht_fd_halo_state {
     struct ht_fd_planes coming; /* if it is open */
     bool stale[HT_FD_NAMES];
 };
-void ht_fd_halo_overwritten(struct ht_fd_halo_state *state,
-                            enum ht_fd_name name);
+void ht_fd_halo_overwritten(struct ht_fd_halo_state *state, enum ht_fd_name name);
 void ht_fd_halo_received(struct ht_fd_halo_state *state);
 
 /* Most tasks of a sequence. */
 enum { HT_FD_MOST_TASKS = 40 };
-/* The tasks of passes [first, last) of a sequence, and the state after them.
- * out->task must have room for HT_FD_MOST_TASKS tasks. `pass` of a task is an
- * enum ht_fd_pass, `planes` are those of an enum ht_fd_name. */
-void ht_fd_schedule_make(const struct ht_fd_slab *whole,
-                         enum ht_fd_sequence sequence, int first, int last,
-                         struct ht_fd_halo_state *state,
-                         struct ht_schedule *out);
+/* The tasks of passes [first, last) of a sequence, and the state after them. out->task must have
+ * room for HT_FD_MOST_TASKS tasks. `pass` of a task is an enum ht_fd_pass, `planes` are those of an
+ * enum ht_fd_name. */
+void ht_fd_schedule_make(const struct ht_fd_slab *whole, enum ht_fd_sequence sequence, int first,
+                         int last, struct ht_fd_halo_state *state, struct ht_schedule *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* HDF5 datasets and attributes: the only header through which HDF5 is used.
- * HDF5's error stack is turned off; messages name file and dataset.
+/* HDF5 datasets and attributes: the only header through which HDF5 is used. HDF5's error stack is
+ * turned off; messages name file and dataset.
  */
 #ifndef HTWAVE_H5_H
 #define HTWAVE_H5_H
@@ -8,88 +8,77 @@
 
 struct ht_h5; /* an open file */
 
-/* A new file at a temporary path beside `path`; ht_h5_commit closes it and
- * renames it into place, ht_h5_discard closes and removes it (NULL allowed).
- * Exactly one of the two ends a created file. */
+/* A new file at a temporary path beside `path`; ht_h5_commit closes it and renames it into place,
+ * ht_h5_discard closes and removes it (NULL allowed). Exactly one of the two ends a created file.
+ */
 HT_CHECKED enum ht_err ht_h5_create(const char *path, struct ht_h5 **out);
 HT_CHECKED enum ht_err ht_h5_commit(struct ht_h5 *file);
 void ht_h5_discard(struct ht_h5 *file);
-/* Writes all that HDF5 keeps in memory and gives a created file its name while
- * it stays open: from here on it can be read, also after the process was
- * killed, as long as only ht_h5_write_planes follow. ht_h5_discard leaves it
- * there. */
+/* Writes all that HDF5 keeps in memory and gives a created file its name while it stays open: from
+ * here on it can be read, also after the process was killed, as long as only ht_h5_write_planes
+ * follow. ht_h5_discard leaves it there. */
 HT_CHECKED enum ht_err ht_h5_publish(struct ht_h5 *file);
 HT_CHECKED enum ht_err ht_h5_open(const char *path, struct ht_h5 **out);
 void ht_h5_close(struct ht_h5 *file); /* an opened file; NULL allowed */
 
-/* Datasets in row-major order, extent[rank-1] fastest, rank at most 8. name may
- * contain '/': groups are created as needed. single: stored as float32, else
- * float64.
+/* Datasets in row-major order, extent[rank-1] fastest, rank at most 8. name may contain '/': groups
+ * are created as needed. single: stored as float32, else float64.
  */
-HT_CHECKED enum ht_err ht_h5_write(struct ht_h5 *file, const char *name,
-                                   int rank, const int64_t *extent,
-                                   const double *data, bool single);
-/* In two steps: space for the values, which are undefined at first; then the
- * values with indices [first, last) along an axis, data[..][last - first][..].
+HT_CHECKED enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank,
+                                   const int64_t *extent, const double *data, bool single);
+/* In two steps: space for the values, which are undefined at first; then the values with indices
+ * [first, last) along an axis, data[..][last - first][..].
  */
-HT_CHECKED enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name,
-                                     int rank, const int64_t *extent,
-                                     bool single);
-HT_CHECKED enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name,
-                                          int axis, int64_t first, int64_t last,
-                                          const double *data);
+HT_CHECKED enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank,
+                                     const int64_t *extent, bool single);
+HT_CHECKED enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis,
+                                          int64_t first, int64_t last, const double *data);
 /* As ht_h5_reserve, for a dataset that ht_h5_cut may shorten: stored in chunks.
  */
-HT_CHECKED enum ht_err ht_h5_reserve_chunks(struct ht_h5 *file,
-                                            const char *name, int rank,
+HT_CHECKED enum ht_err ht_h5_reserve_chunks(struct ht_h5 *file, const char *name, int rank,
                                             const int64_t *extent, bool single);
 /* Drops the values with indices >= length, at least 1, along an axis. */
-HT_CHECKED enum ht_err ht_h5_cut(struct ht_h5 *file, const char *name, int axis,
-                                 int64_t length);
+HT_CHECKED enum ht_err ht_h5_cut(struct ht_h5 *file, const char *name, int axis, int64_t length);
 /* rank (at most 8) and extents of a dataset. */
-HT_CHECKED enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name,
-                                    int *rank, int64_t extent[8]);
-/* Reads the whole dataset as double into data (space for count values, which
- * must be the dataset's size). */
-HT_CHECKED enum ht_err ht_h5_read(struct ht_h5 *file, const char *name,
-                                  int64_t count, double *data);
+HT_CHECKED enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank,
+                                    int64_t extent[8]);
+/* Reads the whole dataset as double into data (space for count values, which must be the dataset's
+ * size). */
+HT_CHECKED enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count,
+                                  double *data);
 /* Attributes on the root group: scalars, number arrays, strings. */
-HT_CHECKED enum ht_err ht_h5_set_number(struct ht_h5 *file, const char *name,
-                                        int count, const double *values);
-HT_CHECKED enum ht_err ht_h5_set_text(struct ht_h5 *file, const char *name,
-                                      const char *value);
-HT_CHECKED enum ht_err ht_h5_get_number(struct ht_h5 *file, const char *name,
-                                        int count, double *values);
+HT_CHECKED enum ht_err ht_h5_set_number(struct ht_h5 *file, const char *name, int count,
+                                        const double *values);
+HT_CHECKED enum ht_err ht_h5_set_text(struct ht_h5 *file, const char *name, const char *value);
+HT_CHECKED enum ht_err ht_h5_get_number(struct ht_h5 *file, const char *name, int count,
+                                        double *values);
 /* Calls visit for every dataset path in the file; stops at an error. */
 HT_CHECKED enum ht_err ht_h5_each(struct ht_h5 *file,
-                                  enum ht_err (*visit)(const char *name,
-                                                       void *context),
+                                  enum ht_err (*visit)(const char *name, void *context),
                                   void *context);
 
 /* ---- files that all ranks of an MPI run write together ---- */
-/* One rank creates the file, sets its attributes and reserves all datasets,
- * then shares it. All ranks make ready, join it, write their planes and leave.
- * The first rank commits or discards it. Only when MPI is started.
+/* One rank creates the file, sets its attributes and reserves all datasets, then shares it. All
+ * ranks make ready, join it, write their planes and leave. The first rank commits or discards it.
+ * Only when MPI is started.
  *
- * ht_h5_join and ht_h5_leave are collective: HDF5 waits in them for all ranks
- * of MPI_COMM_WORLD, without polling for failures. So before each of them the
- * ranks agree that all will call it. A file that some ranks could not join
- * cannot be left. Between the two each rank calls ht_h5_write_planes
- * independently, and no other function. */
+ * ht_h5_join and ht_h5_leave are collective: HDF5 waits in them for all ranks of MPI_COMM_WORLD,
+ * without polling for failures. So before each of them the ranks agree that all will call it. A
+ * file that some ranks could not join cannot be left. Between the two each rank calls
+ * ht_h5_write_planes independently, and no other function. */
 bool ht_h5_parallel(void); /* HDF5 was built with MPI */
 /* Version of the linked library: "1.10.8". */
 void ht_h5_version(char *buffer, size_t size);
-/* Closes a created file; then only ht_h5_commit and ht_h5_discard may follow.
- * *name is its temporary path until then. */
+/* Closes a created file; then only ht_h5_commit and ht_h5_discard may follow. *name is its
+ * temporary path until then. */
 HT_CHECKED enum ht_err ht_h5_share(struct ht_h5 *file, const char **name);
 /* The record that each rank needs. name: from ht_h5_share of one rank; path:
  * for messages. A file that has not been joined is freed by ht_h5_unready. */
-HT_CHECKED enum ht_err ht_h5_ready(const char *name, const char *path,
-                                   struct ht_h5 **out);
+HT_CHECKED enum ht_err ht_h5_ready(const char *name, const char *path, struct ht_h5 **out);
 void ht_h5_unready(struct ht_h5 *file); /* NULL allowed */
 HT_CHECKED enum ht_err ht_h5_join(struct ht_h5 *file);
-/* Closes a joined file, also after a write that failed; the values that this
- * rank wrote are then on disk. */
+/* Closes a joined file, also after a write that failed; the values that this rank wrote are then on
+ * disk. */
 HT_CHECKED enum ht_err ht_h5_leave(struct ht_h5 *file);
 
 #endif

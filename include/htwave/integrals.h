@@ -7,11 +7,11 @@
 
 #include "htwave/plan.h"
 
-/* Of all receivers of a reading that is an integral: initial values by the
- * windowed sinc of htwave/point.h, and -1/rho there. */
+/* Of all receivers of a reading that is an integral: initial values by the windowed sinc of
+ * htwave/point.h, and -1/rho there. */
 HT_CHECKED enum ht_err ht_integrals_find(const struct ht_plan *plan,
                                          const struct ht_receiver_group *group,
-                                         const struct ht_reading *reading,
-                                         double *start, double *factor);
+                                         const struct ht_reading *reading, double *start,
+                                         double *factor);
 
 #endif

@@ -1,5 +1,5 @@
-/* Members of a JSON object, appended to a text. A number that is not finite
- * cannot be written in JSON: its key is left out.
+/* Members of a JSON object, appended to a text. A number that is not finite cannot be written in
+ * JSON: its key is left out.
  */
 #ifndef HTWAVE_JSON_H
 #define HTWAVE_JSON_H
@@ -31,13 +31,12 @@ struct ht_facts {
 #define ht_say(facts, ...) ht_text_add(&(facts)->text, __VA_ARGS__)
 #define ht_fact(facts, type, ...) ht_json_##type(&(facts)->json, __VA_ARGS__)
 /* A number, and where it is finite the text. */
-#define ht_fact_said(facts, name, value, ...)       \
-    do {                                            \
-        ht_fact(facts, number, name, value);        \
+#define ht_fact_said(facts, name, value, ...)            \
+    do {                                                 \
+        ht_fact(facts, number, name, value);             \
         if (isfinite(value)) ht_say(facts, __VA_ARGS__); \
     } while (0)
 /* One of the two to standard output; frees both. */
-HT_CHECKED enum ht_err ht_json_or_text(struct ht_json *json,
-                                       struct ht_text *text, bool as_json);
+HT_CHECKED enum ht_err ht_json_or_text(struct ht_json *json, struct ht_text *text, bool as_json);
 
 #endif

@@ -1,5 +1,5 @@
-/* From equations to callable step kernels: program text, the table of
- * variants, their shapes on a device, their costs, and the device's limits.
+/* From equations to callable step kernels: program text, the table of variants, their shapes on a
+ * device, their costs, and the device's limits.
  */
 #ifndef HTWAVE_KERNEL_H
 #define HTWAVE_KERNEL_H
@@ -11,8 +11,8 @@
 struct ht_step_args; /* cl/args.h */
 struct ht_blocks;    /* src/kernel/blocks.h */
 
-/* What a half step computes. A run has two specs: from the primary to the dual
- * grid and back. E is the evolution, I the interpolation. */
+/* What a half step computes. A run has two specs: from the primary to the dual grid and back. E is
+ * the evolution, I the interpolation. */
 struct ht_spec {
     const struct ht_equations *eq;
     int order;
@@ -22,10 +22,10 @@ struct ht_spec {
     unsigned constant; /* bit m: polynomials of material m have degree 0 in
                           every cell; 0 where medium_degree <= 0 */
     bool trim;         /* skip coefficients that cannot reach an output */
-    bool sorted;  /* coefficients are sorted by parity (ht_storage_order), in
-                     blocks of 16 bytes */
-    int ptx;      /* architecture whose PTX a kernel may use; 0: none */
-    bool ptx_own; /* also that of this architecture alone */
+    bool sorted;       /* coefficients are sorted by parity (ht_storage_order), in
+                          blocks of 16 bytes */
+    int ptx;           /* architecture whose PTX a kernel may use; 0: none */
+    bool ptx_own;      /* also that of this architecture alone */
     unsigned src, dst; /* field masks of the source and the target grid: bit f
                           is set if field f is stored; 0: all fields */
     int differences;   /* order in space of finite differences; 0: Hermite */
@@ -37,16 +37,16 @@ struct ht_spec {
     double scale[HT_MAX_TERMS]; /* per term (dt/2) coef / h_axis^derivative,
                                    times the material in a uniform medium;
                                    there E depends on scale and stages only */
-    double noise; /* the unit roundoff times what the series amplifies it by;
-                     0: not known. Kernels do not depend on it. */
+    double noise;               /* the unit roundoff times what the series amplifies it by;
+                                   0: not known. Kernels do not depend on it. */
 };
 
 /* Whether noise is more than that with which runs stay stable, 2 x 4^(d-1): see
  * src/solve/amplification.c. */
 bool ht_noise_grows(double noise, int dims);
 
-/* Whether the kernels read a material from a buffer: of a medium that varies,
- * and profiles of layers, which have one value per index along their axis. */
+/* Whether the kernels read a material from a buffer: of a medium that varies, and profiles of
+ * layers, which have one value per index along their axis. */
 bool ht_spec_reads(const struct ht_spec *spec, int material);
 /* Whether a material is a number in each cell, among polynomials. */
 bool ht_spec_constant(const struct ht_spec *spec, int material);
@@ -64,31 +64,30 @@ struct ht_tuning {
 };
 
 /* Most coefficients of a field at a node. */
-#define HT_MAX_COEFS \
-    ((HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1))
-/* Whether coefficients of this spec, which says `sorted`, are in another order
- * than that of the tensor: from N = 2 on. */
+#define HT_MAX_COEFS ((HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1))
+/* Whether coefficients of this spec, which says `sorted`, are in another order than that of the
+ * tensor: from N = 2 on. */
 bool ht_spec_sorts(const struct ht_spec *spec);
-/* storage[i]: storage index of coefficient i of a field. Returns the number of
- * coefficients that a field stores per node, padded to whole blocks. */
+/* storage[i]: storage index of coefficient i of a field. Returns the number of coefficients that a
+ * field stores per node, padded to whole blocks. */
 int ht_storage_order(const struct ht_spec *spec, int storage[HT_MAX_COEFS]);
 
 /* How a variant runs on a device: compile-time numbers. */
 struct ht_shape {
-    int cells;       /* targets along x1 per group */
-    int rows;        /* x2 rows of targets per group */
-    int slabs;       /* values of n3 exchanged between two barriers */
-    int face_fields; /* fields interpolated in the plane at a time */
-    int planes;      /* x3 planes per group; 0: chosen at each launch */
-    int depth;       /* of them computed at a time; 0 means 1 */
-    bool roll;       /* stores sums that neighbouring x3 planes share */
-    int chunk;       /* source entries of parity blocks at a time */
-    int tile;        /* rows of a parity block at a time; results along
-                        x1 of a separable half step */
-    int parts;       /* groups that share the same targets; 0 means 1 */
+    int cells;                        /* targets along x1 per group */
+    int rows;                         /* x2 rows of targets per group */
+    int slabs;                        /* values of n3 exchanged between two barriers */
+    int face_fields;                  /* fields interpolated in the plane at a time */
+    int planes;                       /* x3 planes per group; 0: chosen at each launch */
+    int depth;                        /* of them computed at a time; 0 means 1 */
+    bool roll;                        /* stores sums that neighbouring x3 planes share */
+    int chunk;                        /* source entries of parity blocks at a time */
+    int tile;                         /* rows of a parity block at a time; results along
+                                         x1 of a separable half step */
+    int parts;                        /* groups that share the same targets; 0 means 1 */
     int group_size, naive_group_size; /* work-items per group */
-    int registers;       /* most per work-item; 0: the compiler's choice */
-    int64_t local_bytes; /* largest local memory of a kernel */
+    int registers;                    /* most per work-item; 0: the compiler's choice */
+    int64_t local_bytes;              /* largest local memory of a kernel */
 };
 
 /* Counted work of a half step per target; see docs/method.md. */
@@ -106,9 +105,9 @@ enum ht_stage_kind {
     HT_STAGE_OPERATOR /* (args, operator, stored src.., stored dst..) */
 };
 
-/* A half step's operator in the order of a variant: values for the buffer that
- * the kernel gets instead of `scale`, and definitions before the variant's
- * files in the program; either may be empty. */
+/* A half step's operator in the order of a variant: values for the buffer that the kernel gets
+ * instead of `scale`, and definitions before the variant's files in the program; either may be
+ * empty. */
 struct ht_operator {
     int64_t count;
     double *value;
@@ -120,9 +119,8 @@ enum { HT_UNIFORM = -1, HT_PER_NODE = 0, HT_POLYNOMIALS = 1 << 20 };
 
 enum { HT_MAX_FILES = 14 };
 
-/* A variant consists of a file in src/kernel with its table row and its files
- * in cl/. The row holds all facts about the variant; src/kernel/variants.c
- * lists the rows. */
+/* A variant consists of a file in src/kernel with its table row and its files in cl/. The row holds
+ * all facts about the variant; src/kernel/variants.c lists the rows. */
 struct ht_variant {
     const char *name, *meaning;
     /* Devices for which "auto" selects it. */
@@ -134,39 +132,34 @@ struct ht_variant {
     bool sorted;      /* its state's coefficients are sorted by parity */
     bool any_order;   /* computes such states, too */
     bool counts32;    /* uses 32-bit node indices */
-    /* On GPUs: the most planes that a group takes by equal groups
-     * (ht_step_launch), where a march for many groups would be shorter. */
+    /* On GPUs: the most planes that a group takes by equal groups (ht_step_launch), where a march
+     * for many groups would be shorter. */
     int even_planes;
     bool layers; /* computes absorbing layers, with memory variables */
-    /* Least architecture of an NVIDIA device, in general and for double
-     * precision; 0: any. */
+    /* Least architecture of an NVIDIA device, in general and for double precision; 0: any. */
     int ptx, ptx_double;
     /* Needs what architecture `ptx` alone has. */
     bool ptx_own;
     /* Its local memory, shape.local_bytes, comes with the launch. */
     bool open_memory;
-    /* Why it cannot compute a spec whose medium and device it supports, or
-     * NULL. A NULL function: it computes all of them. */
+    /* Why it cannot compute a spec whose medium and device it supports, or NULL. A NULL function:
+     * it computes all of them. */
     const char *(*refuses)(const struct ht_spec *spec);
     /* Where "auto" takes it; NULL: wherever it applies. */
     bool (*pays)(const struct ht_spec *spec);
     /* What it needs and a device lacks, or NULL. A NULL function: no needs. */
     const char *(*lacks)(const struct ht_device_info *info);
-    /* Shape for a spec that the variant does not refuse, as ht_variant_shape.
-     * On entry out has one row, one work-item and the planes of the tuning. */
-    enum ht_err (*shape)(const struct ht_tuning *tuning,
-                         const struct ht_spec *spec,
-                         const struct ht_device_info *info,
-                         struct ht_shape *out);
+    /* Shape for a spec that the variant does not refuse, as ht_variant_shape. On entry out has one
+     * row, one work-item and the planes of the tuning. */
+    enum ht_err (*shape)(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                         const struct ht_device_info *info, struct ht_shape *out);
     /* Work of kernel 0 or 1, which must exist; `bytes` is a number of values.
      */
-    struct ht_cost (*cost)(const struct ht_variant *variant,
-                           const struct ht_spec *spec, int kernel);
-    /* Orders the operator for the kernel; a NULL function: the kernel has none.
-     * blocks: NULL unless the variant needs them. On entry out is zero; the
-     * caller frees out, also after an error. */
-    enum ht_err (*pack)(const struct ht_blocks *blocks,
-                        const struct ht_spec *spec,
+    struct ht_cost (*cost)(const struct ht_variant *variant, const struct ht_spec *spec,
+                           int kernel);
+    /* Orders the operator for the kernel; a NULL function: the kernel has none. blocks: NULL unless
+     * the variant needs them. On entry out is zero; the caller frees out, also after an error. */
+    enum ht_err (*pack)(const struct ht_blocks *blocks, const struct ht_spec *spec,
                         const struct ht_shape *shape, struct ht_operator *out);
     const char *files[HT_MAX_FILES]; /* of cl/, in order, then NULL */
     /* Of finite differences, where density varies. */
@@ -179,79 +172,65 @@ struct ht_variant {
 
 int ht_variant_count(void);
 const struct ht_variant *ht_variant_at(int index);
-/* The variant with this name, or NULL. "auto": the one that is expected to be
- * fastest on a GPU or a CPU among those that apply. */
-const struct ht_variant *ht_variant_find(const char *name,
-                                         const struct ht_spec *spec, bool gpu);
+/* The variant with this name, or NULL. "auto": the one that is expected to be fastest on a GPU or a
+ * CPU among those that apply. */
+const struct ht_variant *ht_variant_find(const char *name, const struct ht_spec *spec, bool gpu);
 /* The same; "auto": of those whose shapes the device can run, if there is one.
  */
-const struct ht_variant *ht_variant_choose(const char *name,
-                                           const struct ht_spec *spec,
+const struct ht_variant *ht_variant_choose(const char *name, const struct ht_spec *spec,
                                            const struct ht_device_info *info);
 /* Why a variant does not apply to a spec; NULL if it applies. */
-const char *ht_variant_refuses(const struct ht_variant *variant,
-                               const struct ht_spec *spec);
+const char *ht_variant_refuses(const struct ht_variant *variant, const struct ht_spec *spec);
 /* What a variant needs and a device lacks; NULL: nothing. */
-const char *ht_variant_lacks(const struct ht_variant *variant,
-                             const struct ht_device_info *info);
+const char *ht_variant_lacks(const struct ht_variant *variant, const struct ht_device_info *info);
 /* Whether a variant is made for a GPU or a CPU. */
 bool ht_variant_suits(const struct ht_variant *variant, bool gpu);
 /* Appends the names of the variants that apply, as "a", "b" or "c". */
 void ht_variant_list(const struct ht_spec *spec, struct ht_text *out);
-/* Shape on a device. HT_ERR_INPUT: the variant does not apply (the message
- * names those that do) or the cells exceed a group's limit (the message names
- * the limit). HT_ERR_DEVICE: the device cannot run the order, the precision or
- * the variant. */
-HT_CHECKED enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
-                                        const struct ht_spec *spec,
-                                        const struct ht_device_info *info,
-                                        struct ht_shape *out);
-/* x3 planes of a group's march: the least multiple of the planes that it
- * computes at a time, or its last ones would be thrown away. */
+/* Shape on a device. HT_ERR_INPUT: the variant does not apply (the message names those that do) or
+ * the cells exceed a group's limit (the message names the limit). HT_ERR_DEVICE: the device cannot
+ * run the order, the precision or the variant. */
+HT_CHECKED enum ht_err ht_variant_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                                        const struct ht_device_info *info, struct ht_shape *out);
+/* x3 planes of a group's march: the least multiple of the planes that it computes at a time, or its
+ * last ones would be thrown away. */
 long ht_shape_march(const struct ht_shape *shape, long planes);
-/* Bytes of interpolants per target and field that a variant stores between its
- * kernels; 0 for variants with one kernel. */
-int64_t ht_variant_poly_bytes(const struct ht_variant *variant,
-                              const struct ht_spec *spec);
-/* Whether it needs a further buffer of a field's interpolants as scratch; then
- * no buffer may exceed 2^31 values. */
+/* Bytes of interpolants per target and field that a variant stores between its kernels; 0 for
+ * variants with one kernel. */
+int64_t ht_variant_poly_bytes(const struct ht_variant *variant, const struct ht_spec *spec);
+/* Whether it needs a further buffer of a field's interpolants as scratch; then no buffer may exceed
+ * 2^31 values. */
 bool ht_variant_needs_work(const struct ht_variant *variant);
 /* Least work of the method, the reference of limit_fraction. */
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages);
 
-/* Least work of a variant's kernel 0 or 1 (-1: of all kernels): every value
- * that a kernel reads or writes is transferred once between it and memory. For
- * a variant without a cost function it is the least work of the method. */
-struct ht_cost ht_variant_cost(const struct ht_variant *variant,
-                               const struct ht_spec *spec, int kernel);
+/* Least work of a variant's kernel 0 or 1 (-1: of all kernels): every value that a kernel reads or
+ * writes is transferred once between it and memory. For a variant without a cost function it is the
+ * least work of the method. */
+struct ht_cost ht_variant_cost(const struct ht_variant *variant, const struct ht_spec *spec,
+                               int kernel);
 
 /* The operator of a variant that has one; empty for others. */
 HT_CHECKED enum ht_err ht_operator_make(const struct ht_variant *variant,
-                                        const struct ht_spec *spec,
-                                        const struct ht_shape *shape,
+                                        const struct ht_spec *spec, const struct ht_shape *shape,
                                         struct ht_operator *out);
 void ht_operator_free(struct ht_operator *op);
 /* The whole program of a variant. */
-HT_CHECKED enum ht_err ht_kernel_text(const struct ht_variant *variant,
-                                      const struct ht_spec *spec,
-                                      const struct ht_shape *shape,
-                                      struct ht_text *out);
+HT_CHECKED enum ht_err ht_kernel_text(const struct ht_variant *variant, const struct ht_spec *spec,
+                                      const struct ht_shape *shape, struct ht_text *out);
 
 /* A variant compiled for a device. */
 struct ht_step;
-HT_CHECKED enum ht_err ht_step_create(struct ht_device *device,
-                                      const struct ht_variant *variant,
-                                      const struct ht_spec *spec,
-                                      const struct ht_shape *shape,
+HT_CHECKED enum ht_err ht_step_create(struct ht_device *device, const struct ht_variant *variant,
+                                      const struct ht_spec *spec, const struct ht_shape *shape,
                                       const char *cache, struct ht_step **out);
 void ht_step_destroy(struct ht_step *step); /* NULL allowed */
 bool ht_step_cached(const struct ht_step *step);
 
-/* Buffers of a half step. src, dst: coefficients per field (NULL if the grid
- * does not store the field). poly: interpolants of the fields that the source
- * grid stores, without gaps, for poly_planes planes of targets (variants with
- * two kernels). medium: per material [a][node] of the target grid, per profile
- * [index along its axis]. scale: per term. */
+/* Buffers of a half step. src, dst: coefficients per field (NULL if the grid does not store the
+ * field). poly: interpolants of the fields that the source grid stores, without gaps, for
+ * poly_planes planes of targets (variants with two kernels). medium: per material [a][node] of the
+ * target grid, per profile [index along its axis]. scale: per term. */
 struct ht_step_buffers {
     struct ht_buffer *src[HT_MAX_FIELDS], *dst[HT_MAX_FIELDS];
     struct ht_buffer *poly[HT_MAX_FIELDS];
@@ -262,11 +241,9 @@ struct ht_step_buffers {
 };
 /* Which timer a launch is charged to. */
 enum ht_step_part { HT_PART_INTERIOR, HT_PART_BOUNDARY };
-/* Enqueues the half step for the targets [args->begin, args->end). With
- * args->march 0 the function chooses the march. The ghosts of the sources must
- * have been filled. */
-HT_CHECKED enum ht_err ht_step_launch(struct ht_step *step,
-                                      enum ht_step_part part,
+/* Enqueues the half step for the targets [args->begin, args->end). With args->march 0 the function
+ * chooses the march. The ghosts of the sources must have been filled. */
+HT_CHECKED enum ht_err ht_step_launch(struct ht_step *step, enum ht_step_part part,
                                       const struct ht_step_args *args,
                                       const struct ht_step_buffers *buffers);
 /* Adds the device seconds since the last call to seconds[kernel]. */
@@ -276,22 +253,18 @@ double ht_step_total(const struct ht_step *step, enum ht_step_part part);
 
 /* ---- ghosts.c: the ghosts of a window ---- */
 struct ht_ghosts;
-/* For the fields that a spec's source grid stores. The program is compiled by
- * ht_ghosts_build or at the first use. */
-HT_CHECKED enum ht_err ht_ghosts_create(struct ht_device *device,
-                                        const struct ht_spec *spec,
-                                        const char *cache,
-                                        struct ht_ghosts **out);
+/* For the fields that a spec's source grid stores. The program is compiled by ht_ghosts_build or at
+ * the first use. */
+HT_CHECKED enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spec,
+                                        const char *cache, struct ht_ghosts **out);
 void ht_ghosts_destroy(struct ht_ghosts *ghosts); /* NULL allowed */
 HT_CHECKED enum ht_err ht_ghosts_build(struct ht_ghosts *ghosts);
 /* The program for groups of group_size work-items. */
-HT_CHECKED enum ht_err ht_ghosts_text(const struct ht_spec *spec, int fields,
-                                      int padded_coefs, int group_size,
-                                      struct ht_text *out);
-/* Enqueued in the work queue. args: of ht_window_ghosts; u: the buffers of the
- * fields, without gaps. */
-HT_CHECKED enum ht_err ht_ghosts_fill(struct ht_ghosts *ghosts,
-                                      const struct ht_ghost_args *args,
+HT_CHECKED enum ht_err ht_ghosts_text(const struct ht_spec *spec, int fields, int padded_coefs,
+                                      int group_size, struct ht_text *out);
+/* Enqueued in the work queue. args: of ht_window_ghosts; u: the buffers of the fields, without
+ * gaps. */
+HT_CHECKED enum ht_err ht_ghosts_fill(struct ht_ghosts *ghosts, const struct ht_ghost_args *args,
                                       struct ht_buffer *const *u);
 /* Device seconds since the last call, and of all launches so far; NULL: 0. */
 double ht_ghosts_seconds(struct ht_ghosts *ghosts);
@@ -305,8 +278,8 @@ struct ht_pack_format {
     int padded_coefs; /* of ht_storage_order */
     enum ht_halo_precision precision;
 };
-/* A box of the window that the buffers hold, and the part of a message buffer
- * that begins at byte `at`, a multiple of 16. */
+/* A box of the window that the buffers hold, and the part of a message buffer that begins at byte
+ * `at`, a multiple of 16. */
 struct ht_pack_range {
     const struct ht_window *window;
     struct ht_box box;
@@ -314,38 +287,34 @@ struct ht_pack_range {
 };
 struct ht_packer;
 HT_CHECKED enum ht_err ht_packer_create(struct ht_device *device,
-                                        const struct ht_pack_format *format,
-                                        const char *cache,
+                                        const struct ht_pack_format *format, const char *cache,
                                         struct ht_packer **out);
 void ht_packer_destroy(struct ht_packer *packer); /* NULL allowed */
 /* The program for groups of group_size work-items, a power of two. */
-HT_CHECKED enum ht_err ht_packer_text(const struct ht_pack_format *format,
-                                      int group_size, struct ht_text *out);
+HT_CHECKED enum ht_err ht_packer_text(const struct ht_pack_format *format, int group_size,
+                                      struct ht_text *out);
 /* Size of a message of this number of nodes in bytes, a multiple of 16. */
 int64_t ht_packer_bytes(const struct ht_pack_format *format, int64_t nodes);
 /* Enqueued in the work queue; u[fields]. */
-HT_CHECKED enum ht_err ht_packer_pack(struct ht_packer *packer,
-                                      struct ht_buffer *const *u,
-                                      const struct ht_pack_range *range,
-                                      struct ht_buffer *message);
-HT_CHECKED enum ht_err ht_packer_unpack(struct ht_packer *packer,
-                                        struct ht_buffer *const *u,
+HT_CHECKED enum ht_err ht_packer_pack(struct ht_packer *packer, struct ht_buffer *const *u,
+                                      const struct ht_pack_range *range, struct ht_buffer *message);
+HT_CHECKED enum ht_err ht_packer_unpack(struct ht_packer *packer, struct ht_buffer *const *u,
                                         const struct ht_pack_range *range,
                                         struct ht_buffer *message);
 /* Device seconds of all launches so far. */
 double ht_packer_total(const struct ht_packer *packer);
 
 /* ---- reduce.c: sums and maxima over a grid, on the device ---- */
-/* Result for a field over the nodes of a box. Coefficients that are not finite
- * are counted and excluded from sum and largest. */
+/* Result for a field over the nodes of a box. Coefficients that are not finite are counted and
+ * excluded from sum and largest. */
 struct ht_measure {
     double sum;     /* of value^2 / M over nodes and points */
     double largest; /* |u|; 0 if no value is finite */
     int64_t bad;    /* values that are not finite */
     int64_t first;  /* node of the first value that is not finite; -1: none */
 };
-/* A reduction of a field's buffer in the precision and layout of ht_reduction.
- * A node has weight 1, halved for each end in `half` that it lies on. */
+/* A reduction of a field's buffer in the precision and layout of ht_reduction. A node has weight 1,
+ * halved for each end in `half` that it lies on. */
 struct ht_reduce_item {
     struct ht_buffer *u;      /* NULL: the field is not stored; no values */
     struct ht_buffer *medium; /* M = first value per node; NULL: 1 */
@@ -354,40 +323,34 @@ struct ht_reduce_item {
     const double *weights;
     int coefs, points;
     int64_t nodes[3];
-    /* Window of the buffer and box of the nodes; NULL: the buffer holds exactly
-     * these nodes. */
+    /* Window of the buffer and box of the nodes; NULL: the buffer holds exactly these nodes. */
     const struct ht_window *window;
     struct ht_box box;
     bool half[3][2]; /* [axis][lower, upper] */
 };
-/* Reductions of fields of one precision and layout. wide: partial sums in
- * double precision, which the device must have, else in single. Sums are
- * compensated, in an order that depends on the number of nodes only. fp64 and
- * block of the spec are used. The program is compiled at the first run. */
+/* Reductions of fields of one precision and layout. wide: partial sums in double precision, which
+ * the device must have, else in single. Sums are compensated, in an order that depends on the
+ * number of nodes only. fp64 and block of the spec are used. The program is compiled at the first
+ * run. */
 struct ht_reduction;
-HT_CHECKED enum ht_err ht_reduction_create(struct ht_device *device,
-                                           const struct ht_spec *spec,
-                                           bool wide, const char *cache,
-                                           struct ht_reduction **out);
+HT_CHECKED enum ht_err ht_reduction_create(struct ht_device *device, const struct ht_spec *spec,
+                                           bool wide, const char *cache, struct ht_reduction **out);
 void ht_reduction_destroy(struct ht_reduction *reduction); /* NULL allowed */
 /* The program for groups of group_size work-items, a power of two. */
-HT_CHECKED enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide,
-                                         int group_size, struct ht_text *out);
-/* Reduces `count` items after all work enqueued so far; out[i] is the result of
- * items[i]. One transfer of a few bytes per item. Without wide the squares must
- * not overflow single precision (|u| < 1e19), else sum is infinite. */
-HT_CHECKED enum ht_err ht_reduction_run(struct ht_reduction *reduction,
-                                        int count,
-                                        const struct ht_reduce_item *items,
-                                        struct ht_measure *out);
+HT_CHECKED enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide, int group_size,
+                                         struct ht_text *out);
+/* Reduces `count` items after all work enqueued so far; out[i] is the result of items[i]. One
+ * transfer of a few bytes per item. Without wide the squares must not overflow single precision
+ * (|u| < 1e19), else sum is infinite. */
+HT_CHECKED enum ht_err ht_reduction_run(struct ht_reduction *reduction, int count,
+                                        const struct ht_reduce_item *items, struct ht_measure *out);
 
-/* The device's limits, measured: copy bandwidth (bytes read + written per
- * second) and fused multiply-adds per second in the precision asked for. */
+/* The device's limits, measured: copy bandwidth (bytes read + written per second) and fused
+ * multiply-adds per second in the precision asked for. */
 struct ht_limits {
     double bytes_per_s, fma_per_s;
 };
-HT_CHECKED enum ht_err ht_limits_measure(struct ht_device *device, bool fp64,
-                                         const char *cache,
+HT_CHECKED enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, const char *cache,
                                          struct ht_limits *out);
 
 #endif

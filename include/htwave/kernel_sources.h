@@ -1,5 +1,5 @@
-/* The text of every file in cl/. tools/embed.c includes it in the program at
- * build time, so that a run needs no other files.
+/* The text of every file in cl/. tools/embed.c includes it in the program at build time, so that a
+ * run needs no other files.
  */
 #ifndef HTWAVE_KERNEL_SOURCES_H
 #define HTWAVE_KERNEL_SOURCES_H
@@ -15,7 +15,6 @@ struct ht_kernel_source {
 extern const struct ht_kernel_source ht_kernel_sources[];
 
 /* Appends a file; HT_ERR_INTERNAL if no file has this name. */
-HT_CHECKED enum ht_err ht_kernel_add_source(const char *name,
-                                            struct ht_text *out);
+HT_CHECKED enum ht_err ht_kernel_add_source(const char *name, struct ht_text *out);
 
 #endif

@@ -9,8 +9,8 @@
 
 struct ht_layer_kernels;
 
-/* [0] from the primary grid, [1] from the dual grid; if these do not differ,
- * both entries are the same step. */
+/* [0] from the primary grid, [1] from the dual grid; if these do not differ, both entries are the
+ * same step. */
 struct ht_kernels {
     /* Of finite differences, which have no others. */
     struct ht_fd_kernels *fd;
@@ -29,9 +29,8 @@ struct ht_kernels {
     struct ht_sponge *sponge;        /* NULL: none */
 };
 
-/* Of perfectly matched layers: of the boxes where the layers of the same axes
- * overlap, one set each, beside those of the interior (src/hermite/
- * layer_kernels.h). */
+/* Of perfectly matched layers: of the boxes where the layers of the same axes overlap, one set
+ * each, beside those of the interior (src/hermite/ layer_kernels.h). */
 enum { HT_LAYER_SETS = 8 }; /* by the mask of axes; 0: the interior, none */
 struct ht_layer_kernels {
     struct ht_equations full; /* with the memory variables of all axes */
@@ -44,25 +43,22 @@ struct ht_layer_kernels {
     struct ht_packer *packer[3];
 };
 
-/* Sets all members except the compiled steps; fails as ht_variant_shape does.
- * The problem's equations must outlive the kernels. */
+/* Sets all members except the compiled steps; fails as ht_variant_shape does. The problem's
+ * equations must outlive the kernels. */
 HT_CHECKED enum ht_err ht_kernels_plan(const struct ht_problem *problem,
                                        const struct ht_device_info *info,
-                                       const struct ht_tuning *tuning,
-                                       struct ht_kernels *out);
-/* HT_ERR_DEVICE if the nodes of this rank's slab exceed the variant's node
- * indices. A part of ht_kernels_plan, for slabs that have changed since. */
+                                       const struct ht_tuning *tuning, struct ht_kernels *out);
+/* HT_ERR_DEVICE if the nodes of this rank's slab exceed the variant's node indices. A part of
+ * ht_kernels_plan, for slabs that have changed since. */
 HT_CHECKED enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
                                               const struct ht_variant *variant);
 /* Plans and compiles. cache: directory of compiled programs, NULL: none. */
-HT_CHECKED enum ht_err ht_kernels_create(const struct ht_problem *problem,
-                                         struct ht_device *device,
-                                         const struct ht_tuning *tuning,
-                                         const char *cache,
+HT_CHECKED enum ht_err ht_kernels_create(const struct ht_problem *problem, struct ht_device *device,
+                                         const struct ht_tuning *tuning, const char *cache,
                                          struct ht_kernels *out);
 void ht_kernels_destroy(struct ht_kernels *kernels); /* NULL allowed */
-/* Adds the device seconds since the last call: of the first kernel of the
- * variant and the ghosts, of the second kernel. */
+/* Adds the device seconds since the last call: of the first kernel of the variant and the ghosts,
+ * of the second kernel. */
 void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]);
 /* Device seconds of all kernels since the last call. */
 double ht_kernels_seconds(struct ht_kernels *kernels);

@@ -1,5 +1,5 @@
-/* A machine with many devices, as predictions need it (docs/scaling.md), read
- * from a file of params/machines.
+/* A machine with many devices, as predictions need it (docs/scaling.md), read from a file of
+ * params/machines.
  */
 #ifndef HTWAVE_MACHINE_H
 #define HTWAVE_MACHINE_H
@@ -28,13 +28,12 @@ struct ht_machine {
     } device;
     struct ht_machine_link links;   /* between the devices of a node */
     struct ht_machine_link network; /* between nodes */
-    int per_node;     /* the network's rate is a node's, not a device's */
-    double host_copy; /* bytes per second between device and host */
+    int per_node;                   /* the network's rate is a node's, not a device's */
+    double host_copy;               /* bytes per second between device and host */
 };
 
-/* Refuses unknown keys (naming the nearest), missing ones, wrong types and
- * values out of range with key, value, rule, file and line: HT_ERR_INPUT. */
-HT_CHECKED enum ht_err ht_machine_read(const char *path,
-                                       struct ht_machine *out);
+/* Refuses unknown keys (naming the nearest), missing ones, wrong types and values out of range with
+ * key, value, rule, file and line: HT_ERR_INPUT. */
+HT_CHECKED enum ht_err ht_machine_read(const char *path, struct ht_machine *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Pure mathematics: Hermite interpolation, jets (truncated Taylor series),
- * expressions, stability of the scheme. No device, no files.
+/* Pure mathematics: Hermite interpolation, jets (truncated Taylor series), expressions, stability
+ * of the scheme. No device, no files.
  */
 #ifndef HTWAVE_NUM_H
 #define HTWAVE_NUM_H
@@ -10,20 +10,19 @@
 #define HT_MAX_DIMS 3
 
 /* ---- hermite.c ---- */
-/* The (2N+2) x (2N+2) matrix H, row-major, that takes the scaled derivatives
- * (u_0..u_N) at the left node followed by those at the right node of a cell
- * to the Taylor coefficients, about the midpoint in eta = (x - mid)/h, of the
- * Hermite interpolant. Every entry is a dyadic rational, exact in float32.
- * Source: Goodrich, Hagstrom, Lorenz (2006); closed form in docs/method.md. */
+/* The (2N+2) x (2N+2) matrix H, row-major, that takes the scaled derivatives (u_0..u_N) at the left
+ * node followed by those at the right node of a cell to the Taylor coefficients, about the midpoint
+ * in eta = (x - mid)/h, of the Hermite interpolant. Every entry is a dyadic rational, exact in
+ * float32. Source: Goodrich, Hagstrom, Lorenz (2006); closed form in docs/method.md. */
 void ht_hermite_matrix(int order, double *matrix);
-/* The same map split by parity: even[(N+1)*(N+1)] takes
- * s_i = (u_i(R) + (-1)^i u_i(L))/2 to the coefficients b_0, b_2, ..;
- * odd[(N+1)*(N+1)] takes d_i = (u_i(R) - (-1)^i u_i(L))/2 to b_1, b_3, .. */
+/* The same map split by parity: even[(N+1)*(N+1)] takes s_i = (u_i(R) + (-1)^i u_i(L))/2 to the
+ * coefficients b_0, b_2, ..; odd[(N+1)*(N+1)] takes d_i = (u_i(R) - (-1)^i u_i(L))/2 to b_1, b_3,
+ * .. */
 void ht_hermite_parity(int order, double *even, double *odd);
 
 /* ---- jet.c: truncated multivariate Taylor series ---- */
-/* A set of multi-indices with its multiplication table. Coefficients are
- * scaled Taylor coefficients: entry a of a jet of f is h^a/a! D^a f(x). */
+/* A set of multi-indices with its multiplication table. Coefficients are scaled Taylor
+ * coefficients: entry a of a jet of f is h^a/a! D^a f(x). */
 struct ht_jets {
     int dims;
     int count;       /* number of multi-indices */
@@ -33,52 +32,41 @@ struct ht_jets {
     int (*pair)[3]; /* [pairs] (i, j, k): index[i] + index[j] = index[k] */
 };
 /* All |a| <= degree; a1 slowest, a_dims fastest. (media) */
-HT_CHECKED enum ht_err ht_jets_total(int dims, int degree,
-                                     struct ht_jets **out);
+HT_CHECKED enum ht_err ht_jets_total(int dims, int degree, struct ht_jets **out);
 /* All a_k <= order; a1 fastest: the order of a node's coefficients. */
-HT_CHECKED enum ht_err ht_jets_tensor(int dims, int order,
-                                      struct ht_jets **out);
+HT_CHECKED enum ht_err ht_jets_tensor(int dims, int order, struct ht_jets **out);
 void ht_jets_destroy(struct ht_jets *jets);
 /* out must not overlap a or b. */
-void ht_jet_multiply(const struct ht_jets *jets, const double *a,
-                     const double *b, double *out);
+void ht_jet_multiply(const struct ht_jets *jets, const double *a, const double *b, double *out);
 /* out = 1 / a; a[0] is not 0, out must not overlap a. */
-void ht_jet_reciprocal(const struct ht_jets *jets, const double *a,
-                       double *out);
+void ht_jet_reciprocal(const struct ht_jets *jets, const double *a, double *out);
 
 /* ---- expr.c: expressions in x1, x2, x3 evaluated as jets ---- */
-/* Grammar: + - * / ^ (right associative), unary minus, parentheses, numbers,
- * and the names of ht_expr_word. min, max, abs and step are differentiated
- * on the side the point lies on. */
+/* Grammar: + - * / ^ (right associative), unary minus, parentheses, numbers, and the names of
+ * ht_expr_word. min, max, abs and step are differentiated on the side the point lies on. */
 struct ht_expr;
 /* The message of a syntax error names the column and what was expected. */
 HT_CHECKED enum ht_err ht_expr_parse(const char *text, struct ht_expr **out);
 void ht_expr_destroy(struct ht_expr *expr);
-/* The jet of the expression at x with cell sizes h (scaled derivatives),
- * jets->count values. Not-finite results are returned, not refused. */
-HT_CHECKED enum ht_err ht_expr_jet(const struct ht_expr *expr,
-                                   const struct ht_jets *jets,
-                                   const double x[3], const double h[3],
-                                   double *out);
-/* The value alone. branches (or NULL): a hash of the sides that step, abs, min
- * and max took is added to it. Equal hashes at two points mean that no jump and
- * no kink was passed an odd number of times between them. */
-HT_CHECKED enum ht_err ht_expr_value(const struct ht_expr *expr,
-                                     const double x[3], double *value,
+/* The jet of the expression at x with cell sizes h (scaled derivatives), jets->count values.
+ * Not-finite results are returned, not refused. */
+HT_CHECKED enum ht_err ht_expr_jet(const struct ht_expr *expr, const struct ht_jets *jets,
+                                   const double x[3], const double h[3], double *out);
+/* The value alone. branches (or NULL): a hash of the sides that step, abs, min and max took is
+ * added to it. Equal hashes at two points mean that no jump and no kink was passed an odd number of
+ * times between them. */
+HT_CHECKED enum ht_err ht_expr_value(const struct ht_expr *expr, const double x[3], double *value,
                                      uint64_t *branches);
-/* out[i]: the value at x1[i], x[1], x[2], bit by bit that of ht_expr_value.
- * What does not depend on x1 is computed once. */
-HT_CHECKED enum ht_err ht_expr_line(const struct ht_expr *expr, int64_t count,
-                                    const double *x1, const double x[3],
-                                    double *out);
+/* out[i]: the value at x1[i], x[1], x[2], bit by bit that of ht_expr_value. What does not depend on
+ * x1 is computed once. */
+HT_CHECKED enum ht_err ht_expr_line(const struct ht_expr *expr, int64_t count, const double *x1,
+                                    const double x[3], double *out);
 /* Whether the expression depends on x1 (axis 0), x2 (1), x3 (2). */
 bool ht_expr_uses(const struct ht_expr *expr, int axis);
-/* False where step, abs, min or max of an operand that depends on a coordinate
- * may make a jump or a kink. Roots and quotients count as smooth: where they
- * are singular they are not finite. */
+/* False where step, abs, min or max of an operand that depends on a coordinate may make a jump or a
+ * kink. Roots and quotients count as smooth: where they are singular they are not finite. */
 bool ht_expr_smooth(const struct ht_expr *expr);
-/* The names of an expression: coordinates and constants, then functions; NULL
- * after the last. */
+/* The names of an expression: coordinates and constants, then functions; NULL after the last. */
 struct ht_expr_word {
     const char *name, *operand, *help; /* "min", "(a, b)", "the smaller one" */
     bool smooth;                       /* no jump, no kink */
@@ -87,13 +75,12 @@ struct ht_expr_word {
 const struct ht_expr_word *ht_expr_word(int i);
 
 /* ---- stability.c ---- */
-/* Largest stable CFL number (0 < result <= 1) of the Hermite-Taylor scheme with
- * `stages` Taylor stages, order N, in dims dimensions; 0 when no useful step is
- * stable. kind selects the symbol: systems whose terms couple fields pairwise
- * (acoustics and the like) or a single advected field. Values come from von
- * Neumann analysis (tools/stability.py) and include a margin of 0.01; full
- * stages give 1 for the first-order systems and 0.99 for leapfrog, some modes
- * of which grow linearly at 1. */
+/* Largest stable CFL number (0 < result <= 1) of the Hermite-Taylor scheme with `stages` Taylor
+ * stages, order N, in dims dimensions; 0 when no useful step is stable. kind selects the symbol:
+ * systems whose terms couple fields pairwise (acoustics and the like) or a single advected field.
+ * Values come from von Neumann analysis (tools/stability.py) and include a margin of 0.01; full
+ * stages give 1 for the first-order systems and 0.99 for leapfrog, some modes of which grow
+ * linearly at 1. */
 enum ht_symbol {
     HT_SYMBOL_ADVECTION,
     HT_SYMBOL_WAVE,
@@ -102,15 +89,14 @@ enum ht_symbol {
     HT_SYMBOL_LEAPFROG_ODD
 };
 double ht_stability_cfl(enum ht_symbol kind, int dims, int order, int stages);
-/* Stages that sum the whole series in time of a uniform medium: more stages
- * change nothing there. */
+/* Stages that sum the whole series in time of a uniform medium: more stages change nothing there.
+ */
 int ht_stability_full(enum ht_symbol kind, int dims, int order);
-/* The smallest number of stages that is stable at cfl and accurate to order
- * 2N+1 in time (at least 2N+1 stages), else the full number. */
+/* The smallest number of stages that is stable at cfl and accurate to order 2N+1 in time (at least
+ * 2N+1 stages), else the full number. */
 int ht_stability_stages(enum ht_symbol kind, int dims, int order, double cfl);
-/* The logarithm of the spectral radius of the sums of magnitudes in a half step
- * with all stages and this cfl along all axes, of waves (src/solve/
- * amplification.c); 0 below N = 5. */
+/* The logarithm of the spectral radius of the sums of magnitudes in a half step with all stages and
+ * this cfl along all axes, of waves (src/solve/ amplification.c); 0 below N = 5. */
 double ht_stability_growth(int dims, int order, double cfl);
 
 /* ---- kaiser.c ---- */
@@ -118,8 +104,8 @@ double ht_stability_growth(int dims, int order, double cfl);
 double ht_kaiser_sinc(double r, double half, double shape);
 
 /* ---- lagrange.c ---- */
-/* The value at `at` of the polynomial through values at 0, 1 .. count - 1 is
- * their sum with these weights; at a node it is the value there, exactly. */
+/* The value at `at` of the polynomial through values at 0, 1 .. count - 1 is their sum with these
+ * weights; at a node it is the value there, exactly. */
 void ht_lagrange_weights(int count, double at, double *weight);
 /* The same of its derivative. */
 void ht_lagrange_slopes(int count, double at, double *weight);
@@ -134,13 +120,11 @@ struct ht_birkhoff {
     int exchanged[HT_BIRKHOFF_MOST];
 };
 /* Fails where the data do not fix a polynomial of degree count - 1. */
-HT_CHECKED enum ht_err ht_birkhoff_make(int levels, int derivatives,
-                                        const int *derivative,
+HT_CHECKED enum ht_err ht_birkhoff_make(int levels, int derivatives, const int *derivative,
                                         struct ht_birkhoff *out);
 /* The polynomial's value at `at` is the sum of the data times these:
  * weight[level][derivative]. */
-void ht_birkhoff_weights(const struct ht_birkhoff *b, double at,
-                         double *weight);
+void ht_birkhoff_weights(const struct ht_birkhoff *b, double at, double *weight);
 
 /* ---- legendre.c ---- */
 /* Legendre's polynomials of degrees below count at x. */
@@ -149,12 +133,11 @@ void ht_legendre(int count, double x, double *out);
 void ht_gauss_points(int count, double *x, double *weight);
 
 /* ---- flat.c: Gaussians of order 2Q ---- */
-/* exp(-x^2/2) times the even polynomial of degree 2Q - 2 such that, with
- * z = k^2/2,
+/* exp(-x^2/2) times the even polynomial of degree 2Q - 2 such that, with z = k^2/2,
  *     spectrum(k) = exp(-z) sum over j < Q of z^j/j! = 1 - O(k^(2Q)). */
 enum { HT_FLAT_ORDER = 32, HT_FLAT_DERIVATIVES = 128 };
-/* Derivatives 0 .. count - 1 at x; order Q; both at most these. At -x odd ones
- * have exactly the opposite sign. */
+/* Derivatives 0 .. count - 1 at x; order Q; both at most these. At -x odd ones have exactly the
+ * opposite sign. */
 void ht_flat_derivatives(int order, long double x, int count, long double *out);
 /* 1 - spectrum(k). */
 double ht_flat_missing(int order, double wavenumber);

@@ -1,5 +1,5 @@
-/* Parameters of a run: one table of options (src/input/options.c) drives
- * parsing, checks, --help-config, the resolved input and its documentation.
+/* Parameters of a run: one table of options (src/input/options.c) drives parsing, checks,
+ * --help-config, the resolved input and its documentation.
  */
 #ifndef HTWAVE_PARAMS_H
 #define HTWAVE_PARAMS_H
@@ -26,16 +26,16 @@ struct ht_names {
     char **name;
 };
 
-/* The groups of a list, sources = ( { ... }, { ... } ): `count` structures,
- * here of the type that the member's comment names. */
+/* The groups of a list, sources = ( { ... }, { ... } ): `count` structures, here of the type that
+ * the member's comment names. */
 struct ht_groups {
     int count;
     void *group;
 };
 
 /* ---- choices ---- */
-/* Options whose values are words of a fixed list: constant and word stand here
- * once. X(constant, word) */
+/* Options whose values are words of a fixed list: constant and word stand here once. X(constant,
+ * word) */
 #define HT_EACH_SCHEME(X)      \
     X(HT_TAYLOR, "taylor")     \
     X(HT_LEAPFROG, "leapfrog") \
@@ -141,8 +141,7 @@ const char *ht_shot_type_word(enum ht_shot_type value);
 const char *ht_shot_kind_word(enum ht_shot_kind value);
 const char *ht_signal_word(enum ht_signal_kind value);
 
-/* A parameter of the medium, such as c: of type HT_OPT_MEDIUM or, of a vector,
- * HT_OPT_REAL3. */
+/* A parameter of the medium, such as c: of type HT_OPT_MEDIUM or, of a vector, HT_OPT_REAL3. */
 struct ht_medium_given {
     struct ht_value value;
     double vector[3];
@@ -244,14 +243,14 @@ struct ht_params {
         int64_t seed;
         struct ht_map values; /* expression: field = "..." ; file: dataset */
         char *file;
-        bool returns; /* the exact solution at time.end is the initial data */
+        bool returns;     /* the exact solution at time.end is the initial data */
         double frequency; /* highest of interest; 0: unknown */
     } initial;
     struct ht_groups receivers; /* of struct ht_receivers_given */
     struct ht_groups shots;     /* of struct ht_shot_given */
     struct {
         char *directory;
-        double every; /* time between snapshots; 0: none but the last */
+        double every;           /* time between snapshots; 0: none but the last */
         struct ht_names fields; /* empty: all */
         bool coefficients;
         bool snapshots;         /* write HDF5 + XDMF */
@@ -263,8 +262,8 @@ struct ht_params {
             enum ht_grid_axis plane; /* normal to the slice */
             char *field;
             double position, every, range; /* position: fraction 0..1 */
-            int pixels;       /* longest side at least this many pixels */
-            char *background; /* "none" or a medium parameter, "c" */
+            int pixels;                    /* longest side at least this many pixels */
+            char *background;              /* "none" or a medium parameter, "c" */
             enum ht_scale scale;
             bool marks;              /* draw sources and receivers */
             struct ht_groups slices; /* of struct ht_slice_given */
@@ -286,79 +285,65 @@ struct ht_params {
     struct ht_sources *sources; /* where each key was set; private */
 };
 
-/* Reads a libconfig file (path NULL: all defaults) and `key=value` overrides,
- * whose values follow libconfig syntax (bare words are taken as strings).
- * Refuses unknown keys (naming the nearest), wrong types and values out of
- * the option's range with key, value, rule, file and line. */
-HT_CHECKED enum ht_err ht_params_read(const char *path, int noverrides,
-                                      char *const *overrides,
+/* Reads a libconfig file (path NULL: all defaults) and `key=value` overrides, whose values follow
+ * libconfig syntax (bare words are taken as strings). Refuses unknown keys (naming the nearest),
+ * wrong types and values out of the option's range with key, value, rule, file and line. */
+HT_CHECKED enum ht_err ht_params_read(const char *path, int noverrides, char *const *overrides,
                                       struct ht_params **out);
 void ht_params_destroy(struct ht_params *params);
 
-/* HT_ERR_INPUT with the message "key = value: rule (file:line)". The rule is
- * the formatted text; value and place are those recorded for key ("default"
- * as the place when it was not set). */
+/* HT_ERR_INPUT with the message "key = value: rule (file:line)". The rule is the formatted text;
+ * value and place are those recorded for key ("default" as the place when it was not set). */
 HT_PRINTF(3, 4)
-enum ht_err ht_params_error(const struct ht_params *params, const char *key,
-                            const char *fmt, ...);
-/* What to use instead of a key, or of its value (NULL: of any), that is gone;
- * NULL: neither is. */
+enum ht_err ht_params_error(const struct ht_params *params, const char *key, const char *fmt, ...);
+/* What to use instead of a key, or of its value (NULL: of any), that is gone; NULL: neither is. */
 const char *ht_params_gone(const char *key, const char *value);
-/* What a lower layer has recorded (HT_ERR_INPUT, HT_ERR_IO), as the rule that
- * the key breaks; other results are passed on as they are. */
-HT_CHECKED enum ht_err ht_params_blame(const struct ht_params *params,
-                                       const char *key, enum ht_err err);
-/* Set by the file or the command line, to something else than its default: so
- * a resolved input, which states every key, reads back as what it came from. */
+/* What a lower layer has recorded (HT_ERR_INPUT, HT_ERR_IO), as the rule that the key breaks; other
+ * results are passed on as they are. */
+HT_CHECKED enum ht_err ht_params_blame(const struct ht_params *params, const char *key,
+                                       enum ht_err err);
+/* Set by the file or the command line, to something else than its default: so a resolved input,
+ * which states every key, reads back as what it came from. */
 bool ht_params_is_set(const struct ht_params *params, const char *key);
 
-/* A key of the group, such as "initial", is set by the file or the command
- * line, to whatever value. */
+/* A key of the group, such as "initial", is set by the file or the command line, to whatever value.
+ */
 bool ht_params_gives(const struct ht_params *params, const char *group);
 /* Whether the run computes in double precision. */
 bool ht_in_double(const struct ht_params *params);
 /* What was given as medium.NAME; NULL when no system has such a parameter. */
-const struct ht_medium_given *ht_params_medium(const struct ht_params *params,
-                                               const char *name);
+const struct ht_medium_given *ht_params_medium(const struct ht_params *params, const char *name);
 
-/* The Gaussians of the initial data, for index 0, 1, ..: initial.pulses or,
- * where it is empty, the one of initial.centre, width, amplitude and field.
- * false when there are no more. The field's name belongs to params. */
-bool ht_params_pulse(const struct ht_params *params, int index,
-                     struct ht_pulse *out);
+/* The Gaussians of the initial data, for index 0, 1, ..: initial.pulses or, where it is empty, the
+ * one of initial.centre, width, amplitude and field. false when there are no more. The field's name
+ * belongs to params. */
+bool ht_params_pulse(const struct ht_params *params, int index, struct ht_pulse *out);
 
-/* The slices that pictures show, for index 0, 1, ..: output.picture.slices or,
- * where it is empty, the one of output.picture.plane, position, field and
- * range. false when there are no more. The texts belong to params. */
-bool ht_params_slice(const struct ht_params *params, int index,
-                     struct ht_slice_given *out);
+/* The slices that pictures show, for index 0, 1, ..: output.picture.slices or, where it is empty,
+ * the one of output.picture.plane, position, field and range. false when there are no more. The
+ * texts belong to params. */
+bool ht_params_slice(const struct ht_params *params, int index, struct ht_slice_given *out);
 /* Its name: the given one or "slice-N"; "" without a list. Returns name. */
 enum { HT_SLICE_NAME = 48 };
-char *ht_params_slice_name(const struct ht_params *params, int index,
-                           char name[HT_SLICE_NAME]);
-/* The key of a member of that slice, "output.picture.slices.2.field". Returns
- * key. */
+char *ht_params_slice_name(const struct ht_params *params, int index, char name[HT_SLICE_NAME]);
+/* The key of a member of that slice, "output.picture.slices.2.field". Returns key. */
 enum { HT_SLICE_KEY = 64 };
-char *ht_params_slice_key(const struct ht_params *params, int index,
-                          const char *member, char key[HT_SLICE_KEY]);
+char *ht_params_slice_key(const struct ht_params *params, int index, const char *member,
+                          char key[HT_SLICE_KEY]);
 
-/* The name of receivers' group n, from 1: the given one, or "receivers-N".
- * Returns name. */
+/* The name of receivers' group n, from 1: the given one, or "receivers-N". Returns name. */
 enum { HT_RECEIVERS_NAME = 48 };
-char *ht_params_receivers_name(const struct ht_params *params, int n,
-                               char name[HT_RECEIVERS_NAME]);
+char *ht_params_receivers_name(const struct ht_params *params, int n, char name[HT_RECEIVERS_NAME]);
 
-/* Files that the run reads, for index 0, 1, ..: false when there are no more.
- * *key: the option that names it, NULL for the input file itself. Paths in
- * params are relative to the current directory or absolute, wherever they were
- * set. */
-bool ht_params_reads(const struct ht_params *params, int index,
-                     const char **key, const char **path);
+/* Files that the run reads, for index 0, 1, ..: false when there are no more. *key: the option that
+ * names it, NULL for the input file itself. Paths in params are relative to the current directory
+ * or absolute, wherever they were set. */
+bool ht_params_reads(const struct ht_params *params, int index, const char **key,
+                     const char **path);
 
-/* The whole resolved input as libconfig text that reads back to the same
- * parameters, in any directory: names of files are absolute. */
-HT_CHECKED enum ht_err ht_params_print(const struct ht_params *params,
-                                       struct ht_text *out);
+/* The whole resolved input as libconfig text that reads back to the same parameters, in any
+ * directory: names of files are absolute. */
+HT_CHECKED enum ht_err ht_params_print(const struct ht_params *params, struct ht_text *out);
 
 /* ---- the option table ---- */
 enum ht_option_type {
@@ -391,14 +376,14 @@ struct ht_option {
                              of HT_OPT_VALUE or HT_OPT_STRING */
     const char *unit, *help;
 };
-/* The rows of src/input/options.c and, among them, those of the medium's
- * parameters, made from the rows of all systems. */
+/* The rows of src/input/options.c and, among them, those of the medium's parameters, made from the
+ * rows of all systems. */
 int ht_option_count(void);
 const struct ht_option *ht_option_at(int index);
-/* What the groups of a list hold: rows whose key is the name inside the group
- * and whose offset is in the group's structure; without a fallback the key must
- * be given. A group of the list "initial.pulses" has keys such as
- * "initial.pulses.2.width", numbered from 1. No CELLS, MAP or LIST. */
+/* What the groups of a list hold: rows whose key is the name inside the group and whose offset is
+ * in the group's structure; without a fallback the key must be given. A group of the list
+ * "initial.pulses" has keys such as "initial.pulses.2.width", numbered from 1. No CELLS, MAP or
+ * LIST. */
 struct ht_option_list {
     const char *key;
     size_t size; /* of the group's structure */

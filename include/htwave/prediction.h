@@ -21,14 +21,13 @@ struct ht_load {
     double halo_bytes;          /* further device memory with neighbours */
 };
 /* spec: of the half step from the primary grid. */
-void ht_load_make(const struct ht_problem *problem, const struct ht_spec *spec,
-                  bool weak, struct ht_load *out);
+void ht_load_make(const struct ht_problem *problem, const struct ht_spec *spec, bool weak,
+                  struct ht_load *out);
 
-/* Cell half-steps per second: the machine's rate if given, else that of a
- * device which reaches the machine's fraction of its limits. spec: the half
- * steps from the primary and from the dual grid. */
-double ht_rate_expected(const struct ht_machine *machine,
-                        const struct ht_spec spec[2]);
+/* Cell half-steps per second: the machine's rate if given, else that of a device which reaches the
+ * machine's fraction of its limits. spec: the half steps from the primary and from the dual grid.
+ */
+double ht_rate_expected(const struct ht_machine *machine, const struct ht_spec spec[2]);
 
 /* Of the slowest rank; seconds per time step. */
 struct ht_prediction {
@@ -43,7 +42,7 @@ struct ht_prediction {
     double efficiency; /* relative to one rank */
     const char *limit; /* the part that takes longest */
 };
-void ht_predict(const struct ht_load *load, const struct ht_machine *machine,
-                double rate, int ranks, struct ht_prediction *out);
+void ht_predict(const struct ht_load *load, const struct ht_machine *machine, double rate,
+                int ranks, struct ht_prediction *out);
 
 #endif

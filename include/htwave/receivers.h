@@ -1,6 +1,5 @@
-/* The receivers of a run: where they stand, what they record and at which
- * times, from the groups of the option `receivers`. A trace is what one
- * receiver records of one field.
+/* The receivers of a run: where they stand, what they record and at which times, from the groups of
+ * the option `receivers`. A trace is what one receiver records of one field.
  */
 #ifndef HTWAVE_RECEIVERS_H
 #define HTWAVE_RECEIVERS_H
@@ -14,8 +13,8 @@ enum { HT_RECEIVERS_STENCIL = 12 };
 
 enum { HT_READING_NAME = 24, HT_MAX_READINGS = 16 };
 
-/* What is recorded of a field: its value, or its derivative along an axis, or
- * the integral of that by time, which is another field. */
+/* What is recorded of a field: its value, or its derivative along an axis, or the integral of that
+ * by time, which is another field. */
 struct ht_reading {
     int field;
     int slope; /* -1: the value */
@@ -45,13 +44,13 @@ struct ht_receivers {
 /* What receivers depend on beside the input. */
 struct ht_receivers_of {
     const struct ht_equations *eq;
-    const struct ht_grid *grid; /* its box */
-    unsigned held; /* bit per field that has values at whole steps; 0: all */
+    const struct ht_grid *grid;           /* its box */
+    unsigned held;                        /* bit per field that has values at whole steps; 0: all */
     const struct ht_second_order *second; /* its flux is recorded as integrals;
                                              NULL: no */
     double dt;                            /* of a step, */
     int64_t steps;                        /* of the run */
-    double frequency; /* highest of the waves; 0: not known */
+    double frequency;                     /* highest of the waves; 0: not known */
 };
 /* *out: NULL where there are none. */
 HT_CHECKED enum ht_err ht_receivers_create(const struct ht_params *params,
@@ -63,7 +62,7 @@ double ht_receivers_time(const struct ht_receivers *receivers,
 
 /* ---- receivers_file.c ---- */
 /* Positions in a file, a line each; x is freed by the caller. */
-HT_CHECKED enum ht_err ht_positions_read(const char *path, int dims,
-                                         int64_t *count, double (**x)[3]);
+HT_CHECKED enum ht_err ht_positions_read(const char *path, int dims, int64_t *count,
+                                         double (**x)[3]);
 
 #endif

@@ -1,5 +1,5 @@
-/* Samples of receivers at any time, from what the steps give (docs/method.md,
- * section 8; docs/differences.md). A sample on a step is the value there.
+/* Samples of receivers at any time, from what the steps give (docs/method.md, section 8;
+ * docs/differences.md). A sample on a step is the value there.
  *   finite differences   the polynomial through the values of twelve steps; or
  *                        all steps where the dispersion of one term in time is
  *                        removed;
@@ -35,40 +35,35 @@ int64_t ht_resampling_beyond(const struct ht_plan *plan);
 int64_t ht_resampling_keeps(const struct ht_plan *plan);
 
 struct ht_resampler;
-HT_CHECKED enum ht_err ht_resampler_create(const struct ht_plan *plan,
-                                           struct ht_resampler **out);
+HT_CHECKED enum ht_err ht_resampler_create(const struct ht_plan *plan, struct ht_resampler **out);
 void ht_resampler_destroy(struct ht_resampler *resampler); /* NULL allowed */
 bool ht_resampler_is_whole(const struct ht_resampler *resampler);
-/* Whether a sample can be made; at: its time in steps. reached: the newest step
- * there is; last: there will be no more. */
-bool ht_resampler_ready(const struct ht_resampler *resampler, double at,
-                        int64_t reached, bool last);
-/* There are the levels of steps first .. reached. The sample at `at` is the sum
- * of weight[level][derivative] times `count` of them, from the level number
- * `low` on, the first one being 0. weight is valid until the next call. */
+/* Whether a sample can be made; at: its time in steps. reached: the newest step there is; last:
+ * there will be no more. */
+bool ht_resampler_ready(const struct ht_resampler *resampler, double at, int64_t reached,
+                        bool last);
+/* There are the levels of steps first .. reached. The sample at `at` is the sum of
+ * weight[level][derivative] times `count` of them, from the level number `low` on, the first one
+ * being 0. weight is valid until the next call. */
 struct ht_resampled {
     int64_t low, count;
     double from, apart; /* steps: the time of level `low`, between levels */
     const double *weight;
 };
-HT_CHECKED enum ht_err ht_resampler_weights(struct ht_resampler *resampler,
-                                            double at, int64_t first,
-                                            int64_t reached,
+HT_CHECKED enum ht_err ht_resampler_weights(struct ht_resampler *resampler, double at,
+                                            int64_t first, int64_t reached,
                                             struct ht_resampled *out);
 
-/* The same for the integral of a trace without derivatives between two times,
- * in steps, of one step at most. Ready where a time a moment after the later
- * one is. */
-HT_CHECKED enum ht_err ht_resampler_integral(struct ht_resampler *resampler,
-                                             double from, double to,
+/* The same for the integral of a trace without derivatives between two times, in steps, of one step
+ * at most. Ready where a time a moment after the later one is. */
+HT_CHECKED enum ht_err ht_resampler_integral(struct ht_resampler *resampler, double from, double to,
                                              int64_t first, int64_t reached,
                                              struct ht_resampled *out);
 
-/* Samples where all steps are taken, `whole` (resampler_whole.c), in place of
- * those by weights: at `at` + j `every`, in steps, of traces whose values at
- * step n begin at value[n width], or of their integrals from step 0. steps: as
- * far as ht_fd_steps_beside beyond the last sample. Work is that of Fourier
- * transforms over all steps. */
+/* Samples where all steps are taken, `whole` (resampler_whole.c), in place of those by weights: at
+ * `at` + j `every`, in steps, of traces whose values at step n begin at value[n width], or of their
+ * integrals from step 0. steps: as far as ht_fd_steps_beside beyond the last sample. Work is that
+ * of Fourier transforms over all steps. */
 struct ht_whole {
     const double *value;
     int64_t width, steps;
@@ -77,21 +72,18 @@ struct ht_whole {
     bool integral;
 };
 /* out[trace][sample] */
-HT_CHECKED enum ht_err ht_resample_whole(const struct ht_whole *of,
-                                         int64_t traces, double *out);
-/* The way back, of a signal: from its values f at times `apart` steps apart,
- * from 0 on, those at steps 0 .. count - 1 that make one term in time emit it.
+HT_CHECKED enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out);
+/* The way back, of a signal: from its values f at times `apart` steps apart, from 0 on, those at
+ * steps 0 .. count - 1 that make one term in time emit it.
  */
-HT_CHECKED enum ht_err ht_transform_signal(int64_t values, double apart,
-                                           const double *f, int64_t count,
-                                           double *out);
-/* The signal's derivative of an order, or itself, for steps of one term whose
- * traces have their dispersion removed: out[step] to be freed, 0 afterwards. */
-HT_CHECKED enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order,
-                                         double dt, int64_t *count,
-                                         double **out);
-/* Steps after a time, in steps, that matter to it: Bessel functions of order
- * 2n of 2t/dt fall below 1e-7 of their size there. */
+HT_CHECKED enum ht_err ht_transform_signal(int64_t values, double apart, const double *f,
+                                           int64_t count, double *out);
+/* The signal's derivative of an order, or itself, for steps of one term whose traces have their
+ * dispersion removed: out[step] to be freed, 0 afterwards. */
+HT_CHECKED enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt,
+                                         int64_t *count, double **out);
+/* Steps after a time, in steps, that matter to it: Bessel functions of order 2n of 2t/dt fall below
+ * 1e-7 of their size there. */
 int64_t ht_fd_steps_beside(double step);
 
 #endif

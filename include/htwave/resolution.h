@@ -1,5 +1,5 @@
-/* Which grid and step carry waves over a distance with a given error, by each
- * scheme: in a uniform medium from the scheme's own plane waves, without runs.
+/* Which grid and step carry waves over a distance with a given error, by each scheme: in a uniform
+ * medium from the scheme's own plane waves, without runs.
  */
 #ifndef HTWAVE_RESOLUTION_H
 #define HTWAVE_RESOLUTION_H
@@ -25,20 +25,16 @@ struct ht_resolution {
 };
 #define HT_RESOLUTION_MOST 100.0
 
-/* The grid with the fewest updates whose error after so many wavelengths is at
- * most `error` (docs/performance.md, How a wavelength is counted). Finite
- * differences: the step is chosen, too, for the least and the largest speed. */
-HT_CHECKED enum ht_err ht_resolution_find(const struct ht_carrier *carrier,
-                                          double wavelengths, double error,
-                                          struct ht_resolution *out);
-/* What rounding adds: the model of src/plan/expect.c and, of finite
- * differences, fd_plan.c; the likely value times the root of the bracket
- * above it. */
+/* The grid with the fewest updates whose error after so many wavelengths is at most `error`
+ * (docs/performance.md, How a wavelength is counted). Finite differences: the step is chosen, too,
+ * for the least and the largest speed. */
+HT_CHECKED enum ht_err ht_resolution_find(const struct ht_carrier *carrier, double wavelengths,
+                                          double error, struct ht_resolution *out);
+/* What rounding adds: the model of src/plan/expect.c and, of finite differences, fd_plan.c; the
+ * likely value times the root of the bracket above it. */
 double ht_resolution_rounding(const struct ht_carrier *carrier, bool fp64,
-                              const struct ht_resolution *grid,
-                              double wavelengths);
+                              const struct ht_resolution *grid, double wavelengths);
 /* Cell half-steps per wavelength along each dimension and period. */
-double ht_resolution_updates(const struct ht_carrier *carrier,
-                             const struct ht_resolution *grid);
+double ht_resolution_updates(const struct ht_carrier *carrier, const struct ht_resolution *grid);
 
 #endif

@@ -1,12 +1,10 @@
-/* A run: the time steps of a plan by a stepper, with observers that look at the
- * state between steps. Output, energy watch, error and progress are observers
- * (htwave/observers.h).
+/* A run: the time steps of a plan by a stepper, with observers that look at the state between
+ * steps. Output, energy watch, error and progress are observers (htwave/observers.h).
  *
- * How to write an observer: a file in src/run with the functions of struct
- * ht_observer and a function ht_observe_<what> that returns the structure; its
- * declaration in htwave/observers.h; its line in the list of each command that
- * uses it. Receivers, for example: `begin` opens the file, `next` returns the
- * step nearest to the next of given times, `look` appends values, `end` closes
+ * How to write an observer: a file in src/run with the functions of struct ht_observer and a
+ * function ht_observe_<what> that returns the structure; its declaration in htwave/observers.h; its
+ * line in the list of each command that uses it. Receivers, for example: `begin` opens the file,
+ * `next` returns the step nearest to the next of given times, `look` appends values, `end` closes
  * the file.
  */
 #ifndef HTWAVE_RUN_H
@@ -31,24 +29,23 @@ struct ht_run {
 struct ht_view {
     const struct ht_run *run;
     double time;
-    bool last; /* the run ends here: after its last step, interrupted, or
-                  refused */
+    bool last;                  /* the run ends here: after its last step, interrupted, or
+                                   refused */
     const double *const *nodal; /* of ht_nodal_read; NULL: not needed */
-    const double *coefs; /* [field][i][own node] of the primary grid's stored
-                            fields; NULL: not needed */
+    const double *coefs;        /* [field][i][own node] of the primary grid's stored
+                                   fields; NULL: not needed */
 };
 
-/* What the looks of an observer need. Values are read once per step, however
- * many observers need them. */
+/* What the looks of an observer need. Values are read once per step, however many observers need
+ * them. */
 enum ht_need {
     HT_NEED_JUDGED = 1, /* observers with `judges` look at the same steps */
     HT_NEED_NODAL = 2,
     HT_NEED_COEFS = 4
 };
 
-/* Functions that may be NULL are so marked. On several ranks all have the same
- * list, `next` gives the same steps, and `begin` and `look` may be collective.
- * An error ends the run. */
+/* Functions that may be NULL are so marked. On several ranks all have the same list, `next` gives
+ * the same steps, and `begin` and `look` may be collective. An error ends the run. */
 struct ht_observer {
     const char *name;
     void *context;  /* of the functions; owned by the caller */
@@ -60,27 +57,26 @@ struct ht_observer {
                        batch of steps; 0: at steps only */
     /* Before the first step; the state is that at time 0. NULL: nothing. */
     enum ht_err (*begin)(void *context, const struct ht_run *run);
-    /* The first step >= from at which to look; NULL: none. Called before the
-     * first step (from 0) and after each look. The last step, also of a run
-     * that is interrupted, is looked at in any case. */
+    /* The first step >= from at which to look; NULL: none. Called before the first step (from 0)
+     * and after each look. The last step, also of a run that is interrupted, is looked at in any
+     * case. */
     int64_t (*next)(void *context, const struct ht_run *run, int64_t from);
     enum ht_err (*look)(void *context, const struct ht_view *view);
-    /* After a failure that is no refusal: writes what it holds in memory. Not
-     * collective: neither the device nor the other ranks may answer. NULL:
+    /* After a failure that is no refusal: writes what it holds in memory. Not collective: neither
+     * the device nor the other ranks may answer. NULL:
      * nothing. */
     enum ht_err (*save)(void *context, const struct ht_run *run);
-    /* Releases what `begin` has taken: after the last look or a failure, also
-     * one of `begin`. Not collective. NULL: nothing. */
+    /* Releases what `begin` has taken: after the last look or a failure, also one of `begin`. Not
+     * collective. NULL: nothing. */
     void (*end)(void *context);
 };
 enum { HT_MAX_OBSERVERS = 16 };
 
-/* Takes the plan's remaining steps, in batches short enough for progress and
- * signals. Observers look in the order of the list. After each batch rank 0
- * decides the size of the next one and which observers look by the clock. A
- * signal to any rank, where the command watches for signals (htwave/stop.h),
- * ends the run with the last look and HT_OK: see run->interrupted. Collective
- * over the ranks of the plan; a rank that fails must enter ht_comm_agree. */
+/* Takes the plan's remaining steps, in batches short enough for progress and signals. Observers
+ * look in the order of the list. After each batch rank 0 decides the size of the next one and which
+ * observers look by the clock. A signal to any rank, where the command watches for signals
+ * (htwave/stop.h), ends the run with the last look and HT_OK: see run->interrupted. Collective over
+ * the ranks of the plan; a rank that fails must enter ht_comm_agree. */
 HT_CHECKED enum ht_err ht_run_execute(struct ht_run *run, int count,
                                       const struct ht_observer *observer);
 /* Takes so many steps and waits for them; no observer looks. */
@@ -88,8 +84,7 @@ HT_CHECKED enum ht_err ht_run_advance(struct ht_run *run, int64_t steps);
 
 /* Time after the steps taken: exactly the end after the last one. */
 double ht_run_time(const struct ht_run *run);
-/* The first step >= from that is nearest to a multiple of a time; every 0: the
- * last step. */
+/* The first step >= from that is nearest to a multiple of a time; every 0: the last step. */
 int64_t ht_run_multiple(const struct ht_run *run, double every, int64_t from);
 
 #endif

@@ -1,5 +1,5 @@
-/* The order of work of a half step: a list of tasks over regions. That of
- * finite differences: htwave/fd_schedule.h.
+/* The order of work of a half step: a list of tasks over regions. That of finite differences:
+ * htwave/fd_schedule.h.
  *
  * The tasks of a half step, as far as it needs them:
  *   - receive: the messages of an exchange, into the planes beyond the slab;
@@ -11,18 +11,16 @@
  *     these, too;
  *   - send: boundary planes, for the next half step;
  *   - step: the interior, region by region, during the transfer.
- * The planes that are up to date determine the tasks. They depend only on the
- * sequence of half steps and transfers, so all ranks make the same schedule
- * without communication. The same list serves forward and backward half steps,
- * the run, the counts, and the model of docs/scaling.md.
+ * The planes that are up to date determine the tasks. They depend only on the sequence of half
+ * steps and transfers, so all ranks make the same schedule without communication. The same list
+ * serves forward and backward half steps, the run, the counts, and the model of docs/scaling.md.
  *
- * Tasks wait for those before them, but steps that follow one another do not
- * wait for each other: their targets are disjoint, and they read the other
- * grid. So they are branches of a sequence (htwave/device.h); kernels that pass
- * interpolants through the buffers of all regions are of one branch. Steps of
- * few targets come first: a device begins launches that may run side by side in
- * their order, and those of few, often long work-groups would be left over at
- * its end, with nothing to fill the other units.
+ * Tasks wait for those before them, but steps that follow one another do not wait for each other:
+ * their targets are disjoint, and they read the other grid. So they are branches of a sequence
+ * (htwave/device.h); kernels that pass interpolants through the buffers of all regions are of one
+ * branch. Steps of few targets come first: a device begins launches that may run side by side in
+ * their order, and those of few, often long work-groups would be left over at its end, with nothing
+ * to fill the other units.
  */
 #ifndef HTWAVE_SCHEDULE_H
 #define HTWAVE_SCHEDULE_H
@@ -49,13 +47,10 @@ struct ht_partition {
     struct ht_targets *targets[2];
 };
 /* A partition without regions; it owns no memory. */
-void ht_partition_slab(const struct ht_problem *problem,
-                       struct ht_partition *out);
+void ht_partition_slab(const struct ht_problem *problem, struct ht_partition *out);
 /* HT_ERR_INTERNAL if regions overlap or omit targets. */
-HT_CHECKED enum ht_err ht_partition_make(const struct ht_problem *problem,
-                                         int regions,
-                                         const struct ht_region *region,
-                                         struct ht_partition *out);
+HT_CHECKED enum ht_err ht_partition_make(const struct ht_problem *problem, int regions,
+                                         const struct ht_region *region, struct ht_partition *out);
 void ht_partition_free(struct ht_partition *partition);
 
 /* ---- planes that are up to date ---- */
@@ -63,31 +58,27 @@ void ht_partition_free(struct ht_partition *partition);
 struct ht_extent {
     int64_t below, above;
 };
-/* Extents ignore walls, so that all ranks exchange at the same half steps. The
- * initial state is zero: own planes only. */
+/* Extents ignore walls, so that all ranks exchange at the same half steps. The initial state is
+ * zero: own planes only. */
 struct ht_halo_state {
     struct ht_extent valid[2];
     bool open;            /* an exchange is in progress, */
     enum ht_subgrid next; /* for a half step from this grid */
     bool stale[2];        /* its values have been overwritten since */
 };
-/* Planes of `subgrid` beyond the slab that an exchange for a half step from
- * `from` brings. */
-struct ht_extent ht_exchange_extent(const struct ht_partition *partition,
-                                    enum ht_subgrid from,
+/* Planes of `subgrid` beyond the slab that an exchange for a half step from `from` brings. */
+struct ht_extent ht_exchange_extent(const struct ht_partition *partition, enum ht_subgrid from,
                                     enum ht_subgrid subgrid);
-/* The own planes of a grid were overwritten: an exchange in progress is
- * completed, and its planes are not used. */
+/* The own planes of a grid were overwritten: an exchange in progress is completed, and its planes
+ * are not used. */
 void ht_halo_overwritten(struct ht_halo_state *state, enum ht_subgrid subgrid);
 /* The exchange in progress has ended. */
-void ht_halo_received(const struct ht_partition *partition,
-                      struct ht_halo_state *state);
+void ht_halo_received(const struct ht_partition *partition, struct ht_halo_state *state);
 
 /* Planes of grid `of` that a slab receives from its neighbour on a side (0:
- * below) for `depth` half steps without exchange, the first one from grid
- * `from`. A two-level scheme also needs the target grid up to date. */
-int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of,
-                   bool two_level, int side);
+ * below) for `depth` half steps without exchange, the first one from grid `from`. A two-level
+ * scheme also needs the target grid up to date. */
+int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of, bool two_level, int side);
 
 /* ---- tasks ---- */
 #define HT_EACH_TASK_KIND(X)      \
@@ -117,19 +108,15 @@ struct ht_schedule {
     int count;
     struct ht_task *task;
 };
-/* Most tasks of a half step with this number of targets (struct
- * ht_partition). */
+/* Most tasks of a half step with this number of targets (struct ht_partition). */
 #define HT_MOST_TASKS(targets) (3 * (targets) + 14)
-/* The tasks of a half step, and the state after it. out->task must have room
- * for HT_MOST_TASKS tasks. */
-void ht_schedule_make(const struct ht_partition *partition,
-                      enum ht_subgrid from, struct ht_halo_state *state,
-                      struct ht_schedule *out);
+/* The tasks of a half step, and the state after it. out->task must have room for HT_MOST_TASKS
+ * tasks. */
+void ht_schedule_make(const struct ht_partition *partition, enum ht_subgrid from,
+                      struct ht_halo_state *state, struct ht_schedule *out);
 
-/* Appends the tasks as text: "receive, ghosts, step boundary, send, step
- * interior". */
-void ht_schedule_add_text(const struct ht_schedule *schedule,
-                          struct ht_text *out);
+/* Appends the tasks as text: "receive, ghosts, step boundary, send, step interior". */
+void ht_schedule_add_text(const struct ht_schedule *schedule, struct ht_text *out);
 
 /* Sums over the tasks of half steps. */
 struct ht_task_counts {

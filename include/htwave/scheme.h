@@ -1,6 +1,6 @@
-/* Time-stepping schemes: how half steps make time steps. One row per scheme in
- * src/plan/scheme_*.c; the rest of the program uses the properties of a row,
- * never its name. Names of time.scheme: params.h.
+/* Time-stepping schemes: how half steps make time steps. One row per scheme in src/plan/scheme_*.c;
+ * the rest of the program uses the properties of a row, never its name. Names of time.scheme:
+ * params.h.
  */
 #ifndef HTWAVE_SCHEME_H
 #define HTWAVE_SCHEME_H
@@ -23,19 +23,19 @@ struct ht_form {
 struct ht_rounding {
     double power, below, above;  /* a, b, c */
     double factor[HT_MAX_ORDER]; /* A, for N = 1, 2, .. */
-    double wide; /* A and c in double precision, relative; 0: the same */
+    double wide;                 /* A and c in double precision, relative; 0: the same */
 };
 
-/* A quadratic form that a run conserves up to rounding; `measure` as
- * ht_conserved_energy, for plans with `known`. physical: the energy of
- * docs/method.md, section 9, at the primary grid's time; NULL:
+/* A quadratic form that a run conserves up to rounding; `measure` as ht_conserved_energy, for plans
+ * with `known`. physical: the energy of docs/method.md, section 9, at the primary grid's time;
+ * NULL:
  * ht_state_measure has it. */
 struct ht_invariant {
     bool (*known)(const struct ht_plan *plan);
-    enum ht_err (*measure)(const struct ht_plan *plan,
-                           const struct ht_stepper *stepper, double *energy);
-    enum ht_err (*physical)(const struct ht_plan *plan,
-                            const struct ht_stepper *stepper, double *energy);
+    enum ht_err (*measure)(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                           double *energy);
+    enum ht_err (*physical)(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                            double *energy);
 };
 
 /* How a grid holds fields: their derivatives at the nodes, or values alone. */
@@ -47,10 +47,9 @@ struct ht_scheme {
     enum ht_method_name method;
     const struct ht_method *does; /* src/solve/methods.h */
 
-    /* Whether a half step adds to the values of its target grid one step
-     * earlier. Then the grids hold fields at times dt/2 apart, and both
-     * together are the state. Else a half step overwrites the target grid with
-     * the state half a step later. */
+    /* Whether a half step adds to the values of its target grid one step earlier. Then the grids
+     * hold fields at times dt/2 apart, and both together are the state. Else a half step overwrites
+     * the target grid with the state half a step later. */
     bool two_level;
     bool dissipates; /* the energy of a conserving system can only fall */
     bool reversible; /* in a uniform medium a half step with -dt from the same
@@ -63,13 +62,13 @@ struct ht_scheme {
     double most_growth;
     double usual_part; /* of the largest stable step: the default step */
     int usual_order;   /* what grid.order = 0 takes */
-    /* A one-level scheme whose backward half step from time 0 gives the dual
-     * grid's values at -dt/2; NULL if the primary grid suffices as start, which
-     * is the case if two_level is false. */
+    /* A one-level scheme whose backward half step from time 0 gives the dual grid's values at
+     * -dt/2; NULL if the primary grid suffices as start, which is the case if two_level is false.
+     */
     const struct ht_scheme *starter;
 
-    /* Sets *out and returns NULL; or returns why the equations have no such
-     * form, to follow "the fields of SYSTEM". */
+    /* Sets *out and returns NULL; or returns why the equations have no such form, to follow "the
+     * fields of SYSTEM". */
     const char *(*form)(const struct ht_equations *eq, struct ht_form *out);
     /* The functions below need equations that have the form. */
     /* As ht_stability_full, ht_stability_cfl and ht_stability_stages. */
@@ -80,15 +79,14 @@ struct ht_scheme {
     const struct ht_invariant *invariant; /* NULL: none */
 };
 
-/* The rows in the order of enum ht_scheme_name. The first is the default
- * scheme, which titles omit. */
+/* The rows in the order of enum ht_scheme_name. The first is the default scheme, which titles omit.
+ */
 int ht_scheme_count(void);
 const struct ht_scheme *ht_scheme_at(int index);
 /* The scheme with this name, or NULL. */
 const struct ht_scheme *ht_scheme_find(const char *name);
 /* The scheme's name for titles: "" for the default scheme. */
 const char *ht_scheme_mark(const struct ht_scheme *scheme);
-bool ht_scheme_steps(const struct ht_scheme *scheme,
-                     const struct ht_equations *eq);
+bool ht_scheme_steps(const struct ht_scheme *scheme, const struct ht_equations *eq);
 
 #endif

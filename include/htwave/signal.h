@@ -1,6 +1,5 @@
-/* Signals of sources: functions s(t) of time, in their own time and with
- * largest value 1 (bursts nearly, files as given), with their derivative and
- * their integrals from the beginning on.
+/* Signals of sources: functions s(t) of time, in their own time and with largest value 1 (bursts
+ * nearly, files as given), with their derivative and their integrals from the beginning on.
  */
 #ifndef HTWAVE_SIGNAL_H
 #define HTWAVE_SIGNAL_H
@@ -8,21 +7,21 @@
 #include "htwave/params.h"
 
 struct ht_signal;
-/* Of a Gaussian family, a = pi frequency t; of a burst the sine, and its number
- * of periods; of a file its name. */
+/* Of a Gaussian family, a = pi frequency t; of a burst the sine, and its number of periods; of a
+ * file its name. */
 struct ht_signal_given {
     enum ht_signal_kind kind;
     double frequency, cycles;
     const char *file;
 };
-/* Refuses files with wrong columns, values that are not finite, times that do
- * not increase, and gaps: an interval above ten times the median one. */
+/* Refuses files with wrong columns, values that are not finite, times that do not increase, and
+ * gaps: an interval above ten times the median one. */
 HT_CHECKED enum ht_err ht_signal_create(const struct ht_signal_given *given,
                                         struct ht_signal **out);
 void ht_signal_destroy(struct ht_signal *signal); /* NULL allowed */
 
-/* order 1: ds/dt; 0: s; -1, -2: its first and second integral from the
- * beginning on. Files: 0 outside; the spline is cubic, natural at its ends. */
+/* order 1: ds/dt; 0: s; -1, -2: its first and second integral from the beginning on. Files: 0
+ * outside; the spline is cubic, natural at its ends. */
 double ht_signal_at(const struct ht_signal *signal, double t, int order);
 
 struct ht_signal_traits {

@@ -1,5 +1,5 @@
-/* A stepper owns the coefficients of both grids and makes half steps: on a
- * device (here) or as the serial reference (oracle.h).
+/* A stepper owns the coefficients of both grids and makes half steps: on a device (here) or as the
+ * serial reference (oracle.h).
  *
  * One time step is a half step from the primary to the dual grid and one back.
  */
@@ -8,15 +8,15 @@
 
 #include "htwave/kernels.h"
 
-/* The square of a coefficient (index as in ht_grid_coefs) of a field, divided
- * by M[material] if material >= 0. With weights: the sum of the squares of
- * values at some points about the node, each linear in all of its coefficients.
+/* The square of a coefficient (index as in ht_grid_coefs) of a field, divided by M[material] if
+ * material >= 0. With weights: the sum of the squares of values at some points about the node, each
+ * linear in all of its coefficients.
  */
 struct ht_quantity {
     int field, coef, material;
     const double *weights; /* [point][coefficient]; NULL: coef only */
     int points;            /* at most HT_REDUCE_POINTS of cl/reduce_args.h */
-    bool beside; /* absorbing layers are left out: ht_measure_beside */
+    bool beside;           /* absorbing layers are left out: ht_measure_beside */
 };
 
 /* Names of the transports, the fastest first; NULL after the last. */
@@ -27,48 +27,42 @@ struct ht_traffic {
     const char *transport[2];
     int64_t half_steps, exchanges;
     int64_t messages, bytes; /* sent */
-    /* Device seconds of kernels. ghosts is included in interior; pack includes
-     * unpacking. */
+    /* Device seconds of kernels. ghosts is included in interior; pack includes unpacking. */
     double interior_s, boundary_s, ghosts_s, pack_s;
 };
 
 struct ht_stepper;
-/* If the grid is divided into slabs, a stepper holds the planes that its rank
- * owns; plane numbers are those of the whole grid. (The oracle supports one
- * slab only.) */
+/* If the grid is divided into slabs, a stepper holds the planes that its rank owns; plane numbers
+ * are those of the whole grid. (The oracle supports one slab only.) */
 struct ht_stepper_ops {
-    /* Writes coefficients [field][i][node of planes first..last) of a grid;
-     * fields that are not stored there are ignored. With several slabs all
-     * ranks put planes of a grid between two half steps, or none does. */
-    enum ht_err (*put)(void *self, enum ht_subgrid subgrid, int64_t first,
-                       int64_t last, const double *coefs);
-    /* Reads coefficients i < count of a stored field: [i][node of planes
-     * first..last). */
-    enum ht_err (*get)(void *self, enum ht_subgrid subgrid, int field,
-                       int count, int64_t first, int64_t last, double *out);
-    /* Measures `count` quantities over the own planes of a grid, out[i] of
-     * what[i]. Sums are integrals, with the cell volume as weight, halved for
-     * each wall that a node lies on; `first` is a node of the whole grid.
-     * Transfers no field. */
+    /* Writes coefficients [field][i][node of planes first..last) of a grid; fields that are not
+     * stored there are ignored. With several slabs all ranks put planes of a grid between two half
+     * steps, or none does. */
+    enum ht_err (*put)(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                       const double *coefs);
+    /* Reads coefficients i < count of a stored field: [i][node of planes first..last). */
+    enum ht_err (*get)(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
+                       int64_t last, double *out);
+    /* Measures `count` quantities over the own planes of a grid, out[i] of what[i]. Sums are
+     * integrals, with the cell volume as weight, halved for each wall that a node lies on; `first`
+     * is a node of the whole grid. Transfers no field. */
     enum ht_err (*measure)(void *self, enum ht_subgrid subgrid, int count,
-                           const struct ht_quantity *what,
-                           struct ht_measure *out);
-    /* Half step from grid `from` to the other grid; may return before it is
-     * done. Collective with several slabs. */
+                           const struct ht_quantity *what, struct ht_measure *out);
+    /* Half step from grid `from` to the other grid; may return before it is done. Collective with
+     * several slabs. */
     enum ht_err (*half_step)(void *self, enum ht_subgrid from);
-    /* NULL, or: takes the next time steps, *done of them, at most `steps`, at
-     * less cost than by half_step, with the same results; 0 where the next one
-     * must be taken so. */
+    /* NULL, or: takes the next time steps, *done of them, at most `steps`, at less cost than by
+     * half_step, with the same results; 0 where the next one must be taken so. */
     enum ht_err (*repeat)(void *self, int64_t steps, int64_t *done);
-    /* Half step with -dt. In a reversible scheme and a uniform medium it undoes
-     * a half step from the same grid, up to rounding. */
+    /* Half step with -dt. In a reversible scheme and a uniform medium it undoes a half step from
+     * the same grid, up to rounding. */
     enum ht_err (*half_step_back)(void *self, enum ht_subgrid from);
     /* Of a reference (ht_oracle_absolute); else NULL. */
     void (*absolute)(void *self);
     /* Waits for all half steps; collective with several slabs. */
     enum ht_err (*finish)(void *self);
-    /* With several slabs call it directly after `finish`, or after the ranks
-     * have agreed on a failure. */
+    /* With several slabs call it directly after `finish`, or after the ranks have agreed on a
+     * failure. */
     void (*destroy)(void *self);
     /* After finish; NULL for a stepper without slabs. */
     void (*traffic)(void *self, struct ht_traffic *out);
@@ -79,64 +73,55 @@ struct ht_stepper {
 };
 void ht_stepper_destroy(struct ht_stepper *stepper);
 /* So many time steps, and waits for them. */
-HT_CHECKED enum ht_err ht_stepper_advance(const struct ht_stepper *stepper,
-                                          int64_t steps);
-/* A backward time step. A two-level scheme reverses the half steps of a time
- * step in reverse order, each from its source grid. A one-level scheme starts
- * from the primary grid, the only values it has. */
+HT_CHECKED enum ht_err ht_stepper_advance(const struct ht_stepper *stepper, int64_t steps);
+/* A backward time step. A two-level scheme reverses the half steps of a time step in reverse order,
+ * each from its source grid. A one-level scheme starts from the primary grid, the only values it
+ * has. */
 HT_CHECKED enum ht_err ht_stepper_step_back(const struct ht_stepper *stepper,
                                             const struct ht_scheme *scheme);
 
-/* The operation `measure` on plain arrays, in double precision: u [i][node] of
- * the grid, medium one value per node (NULL: the material is uniform). */
-struct ht_measure ht_measure_plain(const struct ht_problem *problem,
-                                   enum ht_subgrid subgrid,
-                                   const struct ht_quantity *what,
-                                   const double *u, const double *medium);
-/* Factor of a sum with weights of 1: the cell volume, divided by the material
- * if that is uniform. */
-double ht_measure_factor(const struct ht_problem *problem,
-                         const struct ht_quantity *what);
-/* Whether the nodes at this end of an axis (along x3 of the own planes) lie on
- * a wall and count half. */
-bool ht_measure_half(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                     int axis, int side);
+/* The operation `measure` on plain arrays, in double precision: u [i][node] of the grid, medium one
+ * value per node (NULL: the material is uniform). */
+struct ht_measure ht_measure_plain(const struct ht_problem *problem, enum ht_subgrid subgrid,
+                                   const struct ht_quantity *what, const double *u,
+                                   const double *medium);
+/* Factor of a sum with weights of 1: the cell volume, divided by the material if that is uniform.
+ */
+double ht_measure_factor(const struct ht_problem *problem, const struct ht_quantity *what);
+/* Whether the nodes at this end of an axis (along x3 of the own planes) lie on a wall and count
+ * half. */
+bool ht_measure_half(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, int side);
 
-/* The nodes [*begin, *end) of an axis of the whole grid that are beside its
- * absorbing layers. Primary nodes on a layer's inner face, which are the first
- * and the last one, count half. */
-void ht_measure_beside(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                       int axis, int64_t *begin, int64_t *end);
+/* The nodes [*begin, *end) of an axis of the whole grid that are beside its absorbing layers.
+ * Primary nodes on a layer's inner face, which are the first and the last one, count half. */
+void ht_measure_beside(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis,
+                       int64_t *begin, int64_t *end);
 
-/* A stepper on a device. The kernels must match the problem's equations, order,
- * degree and stored fields, in operator variants also its stages and scale. The
- * kernels must outlive the stepper. */
-HT_CHECKED enum ht_err ht_stepper_create(const struct ht_problem *problem,
-                                         struct ht_device *device,
-                                         const struct ht_kernels *kernels,
-                                         struct ht_stepper *out);
+/* A stepper on a device. The kernels must match the problem's equations, order, degree and stored
+ * fields, in operator variants also its stages and scale. The kernels must outlive the stepper. */
+HT_CHECKED enum ht_err ht_stepper_create(const struct ht_problem *problem, struct ht_device *device,
+                                         const struct ht_kernels *kernels, struct ht_stepper *out);
 
-/* A region: the targets of a box of cells and the kernels that compute them.
- * The targets are the dual nodes in these cells and the primary nodes at their
- * lower ends; the last cells along an axis include those on the upper wall. */
+/* A region: the targets of a box of cells and the kernels that compute them. The targets are the
+ * dual nodes in these cells and the primary nodes at their lower ends; the last cells along an axis
+ * include those on the upper wall. */
 struct ht_region {
-    struct ht_box cells; /* of the whole grid */
-    int later[3][2]; /* on the primary grid the targets begin, end so many nodes
-                        later */
-    int side[3];     /* of the layers whose memory variables the law has */
+    struct ht_box cells;              /* of the whole grid */
+    int later[3][2];                  /* on the primary grid the targets begin, end so many nodes
+                                         later */
+    int side[3];                      /* of the layers whose memory variables the law has */
     const struct ht_law *law;         /* NULL: the problem's own */
     const struct ht_kernels *kernels; /* compiled for it */
-    /* Kernels of backward half steps, of the same variant for the reversed
-     * problem. NULL: the same kernels; or none if the program contains the
-     * operator (`pack` of the variant). */
+    /* Kernels of backward half steps, of the same variant for the reversed problem. NULL: the same
+     * kernels; or none if the program contains the operator (`pack` of the variant). */
     const struct ht_kernels *back;
 };
-/* A stepper with several regions, which are disjoint and cover all cells; all
- * ranks pass the same regions. Their kernels must agree in precision, layout
- * and order. */
-HT_CHECKED enum ht_err ht_stepper_create_regions(
-    const struct ht_problem *problem, struct ht_device *device, int regions,
-    const struct ht_region *region, struct ht_stepper *out);
+/* A stepper with several regions, which are disjoint and cover all cells; all ranks pass the same
+ * regions. Their kernels must agree in precision, layout and order. */
+HT_CHECKED enum ht_err ht_stepper_create_regions(const struct ht_problem *problem,
+                                                 struct ht_device *device, int regions,
+                                                 const struct ht_region *region,
+                                                 struct ht_stepper *out);
 
 /* Device bytes that ht_stepper_create allocates for a problem on this rank. */
 struct ht_budget {
@@ -145,8 +130,7 @@ struct ht_budget {
     int64_t largest_buffer;
     int64_t poly_planes; /* planes of interpolants stored at a time */
 };
-struct ht_budget ht_stepper_budget(const struct ht_problem *problem,
-                                   const struct ht_tuning *tuning,
+struct ht_budget ht_stepper_budget(const struct ht_problem *problem, const struct ht_tuning *tuning,
                                    const struct ht_device_info *info);
 
 #endif

@@ -1,12 +1,12 @@
-/* A system of linear wave equations as data. One file per system in src/pde,
- * one name in src/pde/systems.h; kernels, oracle, step size, energy, exact
- * solutions, tests, documentation and help all loop over these tables.
+/* A system of linear wave equations as data. One file per system in src/pde, one name in
+ * src/pde/systems.h; kernels, oracle, step size, energy, exact solutions, tests, documentation and
+ * help all loop over these tables.
  *
  *     d u[row]/dt = sum over terms of  coef * M[material] * D u[col],
  *     D = 1, d/dx[axis] or d^2/dx[axis]^2
  *
- * The M are the materials of the equations (such as K and 1/rho); users give
- * them through parameters of the medium (such as c and rho).
+ * The M are the materials of the equations (such as K and 1/rho); users give them through
+ * parameters of the medium (such as c and rho).
  */
 #ifndef HTWAVE_SYSTEM_H
 #define HTWAVE_SYSTEM_H
@@ -17,9 +17,9 @@
 #define HT_MAX_TERMS 96
 #define HT_MAX_MATERIALS 24 /* 21 moduli, density */
 
-/* A plane wall on a grid plane is a mirror. For a wall normal to axis k with
- * factor r = +1 or -1, field f continues behind it with the sign
- * r * (-1)^(bit k of the field's parity). Factor 0 is periodic. */
+/* A plane wall on a grid plane is a mirror. For a wall normal to axis k with factor r = +1 or -1,
+ * field f continues behind it with the sign r * (-1)^(bit k of the field's parity). Factor 0 is
+ * periodic. */
 struct ht_wall_kind {
     const char *name; /* as in boundary.x1 = ["name", "name"] */
     int factor;
@@ -47,8 +47,8 @@ struct ht_material {
     bool varies;   /* may vary in space */
 };
 
-/* Energy = 1/2 integral of sum over terms of u_f^2 / M[material] or, with a
- * gradient, |grad u_f|^2 / M[material]. */
+/* Energy = 1/2 integral of sum over terms of u_f^2 / M[material] or, with a gradient, |grad u_f|^2
+ * / M[material]. */
 struct ht_energy_term {
     int field;
     bool gradient;
@@ -60,13 +60,11 @@ struct ht_energy {
     struct ht_energy_term term[HT_MAX_FIELDS];
 };
 
-/* Leapfrog applies to systems whose fields form two groups that only change
- * each other. The primary grid stores one group at integer times, the dual grid
- * the other group at half-integer times:
+/* Leapfrog applies to systems whose fields form two groups that only change each other. The primary
+ * grid stores one group at integer times, the dual grid the other group at half-integer times:
  *     dst(t + dt/2) = old_sign dst(t - dt/2) + 2 (part of E I src),
- * where the part has the odd powers of dt for old_sign +1 (the groups differ),
- * the even powers for -1 (the groups are equal, and the other fields are not
- * needed). */
+ * where the part has the odd powers of dt for old_sign +1 (the groups differ), the even powers for
+ * -1 (the groups are equal, and the other fields are not needed). */
 struct ht_leapfrog {
     unsigned stored[2]; /* field masks of the primary and the dual grid */
     int old_sign;       /* 0: the system has no such form */
@@ -74,17 +72,16 @@ struct ht_leapfrog {
 
 /* A system whose field u obeys
  *     u_tt = M[modulus] div(M[inverse_density] grad u)
- * can be stepped by finite differences, which keep u alone. Its time derivative
- * at the start is field `rate`, or -M[modulus] times the divergence of the
- * fields flux, flux + 1, .. */
+ * can be stepped by finite differences, which keep u alone. Its time derivative at the start is
+ * field `rate`, or -M[modulus] times the divergence of the fields flux, flux + 1, .. */
 struct ht_second_order {
     bool known;
     int field;
     int modulus, inverse_density; /* materials; -1: 1 */
     int rate, flux;               /* fields; -1: the other one tells */
-    /* Sources: u_tt = .. + g(x) f(t) with f the signal or its derivative and g,
-     * of a monopole delta(x - x0), of a force -div of direction/rho delta(x -
-     * x0), times the modulus where `modulus`. */
+    /* Sources: u_tt = .. + g(x) f(t) with f the signal or its derivative and g, of a monopole
+     * delta(x - x0), of a force -div of direction/rho delta(x - x0), times the modulus where
+     * `modulus`. */
     struct ht_shot_law {
         bool known, modulus;
         int derivative; /* of the signal: 0, 1 */
@@ -105,10 +102,9 @@ struct ht_system {
     const char *first_field; /* default field of a Gaussian */
     bool translates;         /* u(x,t) = u0(x - M t): advection */
 
-    /* The medium's parameters, from which the materials are computed. The
-     * options medium.NAME, their help and their checks are made from these
-     * rows. Alternatives share a row; names, meanings and units are then lists
-     * of equal length, separated by '|': "c|K". */
+    /* The medium's parameters, from which the materials are computed. The options medium.NAME,
+     * their help and their checks are made from these rows. Alternatives share a row; names,
+     * meanings and units are then lists of equal length, separated by '|': "c|K". */
     int nparameters;
     struct ht_parameter {
         const char *names;
@@ -116,40 +112,36 @@ struct ht_system {
         const char *units; /* "length/time|pressure" */
         double fallback;   /* default value of the first name */
         bool positive;     /* must be > 0 */
-        /* Set for a component of a vector: the option medium.VECTOR is an array
-         * with the values of three rows, one per axis, constant in space. */
+        /* Set for a component of a vector: the option medium.VECTOR is an array with the values of
+         * three rows, one per axis, constant in space. */
         const char *vector; /* NULL: none */
         int axis;
     } parameter[HT_MAX_MATERIALS];
-    /* Name of speed() along x1 as a quantity of the medium if it was not given
-     * as a parameter; NULL: none. */
+    /* Name of speed() along x1 as a quantity of the medium if it was not given as a parameter;
+     * NULL: none. */
     const char *speed_name;
-    /* Materials as jets from parameter jets. chosen[p]: number of the given
-     * alternative of parameter p. value[p] and out[m] are jets over `jets`. */
+    /* Materials as jets from parameter jets. chosen[p]: number of the given alternative of
+     * parameter p. value[p] and out[m] are jets over `jets`. */
     enum ht_err (*materials)(const struct ht_jets *jets, const int *chosen,
                              const double *const *value, double *const *out);
     /* Largest signal speed along an axis for materials M. */
     double (*speed)(const double *material, int axis);
     /* Plane wave exp(i(k.x - omega t)), the wave that travels along +k:
-     * amplitude per field, real[f] + i imaginary[f] (zero on entry), and
-     * omega. NULL: none known. */
-    void (*plane)(const double *material, int dims, const double *k,
-                  double *real, double *imaginary, double *omega);
-    /* Standing mode between walls: field f is
-     * (cosine[f] cos(omega t) + sine[f] sin(omega t)) * product over axes of
-     * cos(k_j (x_j - lower_j)) if f is even at the lower wall, sin if it is
-     * odd. factor[j] is the wall factor at the lower side (periodic: +1).
-     * NULL: none known. */
-    void (*standing)(const double *material, int dims, const double *k,
-                     const int *factor, double *cosine, double *sine,
-                     double *omega);
+     * amplitude per field, real[f] + i imaginary[f] (zero on entry), and omega. NULL: none known.
+     */
+    void (*plane)(const double *material, int dims, const double *k, double *real,
+                  double *imaginary, double *omega);
+    /* Standing mode between walls: field f is (cosine[f] cos(omega t) + sine[f] sin(omega t)) *
+     * product over axes of cos(k_j (x_j - lower_j)) if f is even at the lower wall, sin if it is
+     * odd. factor[j] is the wall factor at the lower side (periodic: +1). NULL: none known. */
+    void (*standing)(const double *material, int dims, const double *k, const int *factor,
+                     double *cosine, double *sine, double *omega);
 };
 
 /* The systems of src/pde/systems.h. */
 int ht_system_count(void);
 const struct ht_system *ht_system_at(int index);
-/* Entry `index` of a list such as "c|K", with its length; NULL: the list is
- * shorter. */
+/* Entry `index` of a list such as "c|K", with its length; NULL: the list is shorter. */
 const char *ht_alternative(const char *list, int index, int *length);
 /* The system with this name, or NULL. */
 const struct ht_system *ht_system_find(const char *name);
@@ -159,17 +151,16 @@ const struct ht_system *ht_system_find(const char *name);
  * since finite differences know no others. */
 bool ht_second_order_holds(const struct ht_system *system);
 
-/* A system in dims dimensions: the fields and terms that exist there, with
- * fields renumbered. Plain value, no ownership.
+/* A system in dims dimensions: the fields and terms that exist there, with fields renumbered. Plain
+ * value, no ownership.
  *
- * In absorbing layers (ht_equations_absorb) memory variables follow the fields,
- * and profiles, which depend on the position along one axis alone, follow the
- * materials. */
+ * In absorbing layers (ht_equations_absorb) memory variables follow the fields, and profiles, which
+ * depend on the position along one axis alone, follow the materials. */
 struct ht_equations {
     const struct ht_system *system;
     int dims, nfields, nterms, nmaterials;
-    int nmemory, nprofiles;   /* the last fields, the last materials */
-    int along[HT_MAX_FIELDS]; /* axis of a memory variable */
+    int nmemory, nprofiles;             /* the last fields, the last materials */
+    int along[HT_MAX_FIELDS];           /* axis of a memory variable */
     int profile_axis[HT_MAX_MATERIALS]; /* of a profile */
     int profile_degree;                 /* of profiles about a node, at most
                                            HT_PROFILE_DEGREE; 0: constants */
@@ -184,21 +175,15 @@ struct ht_equations ht_equations_make(const struct ht_system *system, int dims);
 bool ht_equations_first_order(const struct ht_equations *eq);
 int ht_equations_field(const struct ht_equations *eq, const char *name);
 
-/* The profiles of each absorbing axis, in this order: the layer's sigma, its
- * sum with alpha, and the rate of the sponge. */
-enum ht_layer_profile {
-    HT_PROFILE_SIGMA,
-    HT_PROFILE_DECAY,
-    HT_PROFILE_SPONGE,
-    HT_LAYER_PROFILES
-};
+/* The profiles of each absorbing axis, in this order: the layer's sigma, its sum with alpha, and
+ * the rate of the sponge. */
+enum ht_layer_profile { HT_PROFILE_SIGMA, HT_PROFILE_DECAY, HT_PROFILE_SPONGE, HT_LAYER_PROFILES };
 /* The highest degree in xi, along their axis, of profiles about a node. */
 enum { HT_PROFILE_DEGREE = 3 };
-/* The equations where the layers of these axes (bit k: axis k) overlap, from
- * the terms of the system: src/pde/absorbing.c. HT_ERR_INTERNAL if they have
- * more fields, terms or materials than equations hold. */
-HT_CHECKED enum ht_err ht_equations_absorb(const struct ht_equations *eq,
-                                           unsigned axes,
+/* The equations where the layers of these axes (bit k: axis k) overlap, from the terms of the
+ * system: src/pde/absorbing.c. HT_ERR_INTERNAL if they have more fields, terms or materials than
+ * equations hold. */
+HT_CHECKED enum ht_err ht_equations_absorb(const struct ht_equations *eq, unsigned axes,
                                            struct ht_equations *out);
 /* The axis of the layer to which a term belongs, -1: to none. */
 int ht_term_layer(const struct ht_equations *eq, const struct ht_term *term);
@@ -212,10 +197,8 @@ bool ht_equations_layer(const struct ht_equations *eq, int axis);
 int ht_material_layer(const struct ht_equations *eq, int material);
 
 /* Sign with which field f continues behind a wall normal to axis k. */
-int ht_wall_sign(const struct ht_equations *eq, int field, int axis,
-                 int factor);
+int ht_wall_sign(const struct ht_equations *eq, int field, int axis, int factor);
 /* The wall with this name, or NULL; "periodic" has factor 0. */
-const struct ht_wall_kind *ht_wall_find(const struct ht_system *system,
-                                        const char *name);
+const struct ht_wall_kind *ht_wall_find(const struct ht_system *system, const char *name);
 
 #endif

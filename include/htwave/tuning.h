@@ -1,5 +1,4 @@
-/* Stored and new tuning of a simulation: parts of ht_simulation_plan and
- * ht_simulation_tune.
+/* Stored and new tuning of a simulation: parts of ht_simulation_plan and ht_simulation_tune.
  */
 #ifndef HTWAVE_TUNING_H
 #define HTWAVE_TUNING_H

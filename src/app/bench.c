@@ -1,5 +1,4 @@
-/* The rows of htwave bench: planned, measured one by one, written as a table,
- * CSV and JSON. */
+/* The rows of htwave bench: planned, measured one by one, written as a table, CSV and JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +10,10 @@
 
 /* ---- planning ---- */
 
-static enum ht_err add_row(struct ht_bench *bench,
-                           const struct ht_bench_row *row) {
+static enum ht_err add_row(struct ht_bench *bench, const struct ht_bench_row *row) {
     if (bench->count == bench->room) {
         size_t room = 2 * (size_t)bench->room + 64;
-        struct ht_bench_row *more =
-            realloc(bench->row, room * sizeof *bench->row);
+        struct ht_bench_row *more = realloc(bench->row, room * sizeof *bench->row);
         REQUIRE(more != NULL, HT_ERR_MEMORY, "out of memory");
         bench->row = more;
         bench->room = (int)room;
@@ -25,18 +22,16 @@ static enum ht_err add_row(struct ht_bench *bench,
     return HT_OK;
 }
 
-static struct ht_spec spec_of(const struct ht_bench_row *row,
-                              const struct ht_equations *eq,
+static struct ht_spec spec_of(const struct ht_bench_row *row, const struct ht_equations *eq,
                               struct ht_part *test) {
     ht_test_problem_plain(eq, row->order, row->stages, row->scheme, test);
     test->problem.fd.density = row->density;
     return ht_problem_spec(&test->problem, &row->tuning, HT_PRIMARY);
 }
 
-/* Whether a variant is selected: by name, as the one that "auto" chooses, else
- * those made for the device. */
-static bool wants_variant(const struct ht_bench *bench,
-                          const struct ht_spec *spec,
+/* Whether a variant is selected: by name, as the one that "auto" chooses, else those made for the
+ * device. */
+static bool wants_variant(const struct ht_bench *bench, const struct ht_spec *spec,
                           const struct ht_variant *variant) {
     const bool taken = variant == ht_variant_choose("auto", spec, bench->info);
     if (bench->sweep.variants != NULL)
@@ -46,19 +41,16 @@ static bool wants_variant(const struct ht_bench *bench,
 }
 
 /* A row of a variant; with --each its kernels have rows of their own. */
-static enum ht_err add_variant(struct ht_bench *bench,
-                               struct ht_bench_row row) {
+static enum ht_err add_variant(struct ht_bench *bench, struct ht_bench_row row) {
     const struct ht_variant_stage *stage = row.tuning.variant->stage;
     TRY(add_row(bench, &row));
     if (!bench->each || stage[1].kind == HT_STAGE_NONE) return HT_OK;
-    for (row.kernel = 0; row.kernel < 2; row.kernel++)
-        TRY(add_row(bench, &row));
+    for (row.kernel = 0; row.kernel < 2; row.kernel++) TRY(add_row(bench, &row));
     return HT_OK;
 }
 
 /* Plans a row for every variant that applies. */
-static enum ht_err plan_variants(struct ht_bench *bench,
-                                 struct ht_bench_row row) {
+static enum ht_err plan_variants(struct ht_bench *bench, struct ht_bench_row row) {
     const struct ht_equations eq = ht_equations_make(row.system, row.dims);
     struct ht_part test;
     const struct ht_spec spec = spec_of(&row, &eq, &test);
@@ -75,10 +67,9 @@ static bool differences(const struct ht_bench_row *row) {
     return row->scheme->method == HT_FINITE_DIFFERENCES;
 }
 
-/* Finite differences have one layout; one and two terms, and uniform and
- * varying density are rows of their own. */
-static enum ht_err plan_differences(struct ht_bench *bench,
-                                    struct ht_bench_row row) {
+/* Finite differences have one layout; one and two terms, and uniform and varying density are rows
+ * of their own. */
+static enum ht_err plan_differences(struct ht_bench *bench, struct ht_bench_row row) {
     const int given = row.stages, most = given > 0 ? given : 2;
     row.tuning.block = 1;
     for (row.stages = given > 0 ? given : 1; row.stages <= most; row.stages++)
@@ -90,14 +81,12 @@ static enum ht_err plan_differences(struct ht_bench *bench,
 }
 
 /* Plans both layouts only if they are selected. */
-static enum ht_err plan_layouts(struct ht_bench *bench,
-                                struct ht_bench_row row) {
+static enum ht_err plan_layouts(struct ht_bench *bench, struct ht_bench_row row) {
     if (differences(&row)) return plan_differences(bench, row);
     for (int wide = 0; wide < 2; wide++) {
         row.tuning.block = !wide ? 1 : row.tuning.fp64 ? 2 : 4;
-        bool wanted = bench->sweep.layouts != NULL
-                          ? ht_sweep_block(&bench->sweep, row.tuning.block)
-                          : wide == bench->info->gpu;
+        bool wanted = bench->sweep.layouts != NULL ? ht_sweep_block(&bench->sweep, row.tuning.block)
+                                                   : wide == bench->info->gpu;
         if (wanted) TRY(plan_variants(bench, row));
     }
     return HT_OK;
@@ -110,19 +99,15 @@ static bool wants_precision(const struct ht_bench *bench, bool fp64) {
     return ht_sweep_precision(&bench->sweep, fp64);
 }
 
-static enum ht_err plan_orders(struct ht_bench *bench, struct ht_bench_row row,
-                               int most) {
+static enum ht_err plan_orders(struct ht_bench *bench, struct ht_bench_row row, int most) {
     const struct ht_sweep *sweep = &bench->sweep;
     static const int even[] = {4, 8, 16};
     const bool fd = differences(&row);
     const int usual = fd ? 3 : most;
     for (int fp64 = 0; fp64 < 2; fp64++)
-        for (int n = 0; n < (sweep->norders > 0 ? sweep->norders : usual);
-             n++) {
+        for (int n = 0; n < (sweep->norders > 0 ? sweep->norders : usual); n++) {
             row.tuning.fp64 = fp64;
-            row.order = sweep->norders > 0 ? sweep->orders[n]
-                        : fd               ? even[n]
-                                           : n + 1;
+            row.order = sweep->norders > 0 ? sweep->orders[n] : fd ? even[n] : n + 1;
             if (wants_precision(bench, fp64) &&
                 (fd ? row.order % 2 == 0 : row.order <= HT_MAX_ORDER))
                 TRY(plan_layouts(bench, row));
@@ -131,18 +116,16 @@ static enum ht_err plan_orders(struct ht_bench *bench, struct ht_bench_row row,
 }
 
 /* Finite differences step one field of either system: those of one are rows. */
-static bool has_differences(const struct ht_bench *bench,
-                            const struct ht_bench_row *like) {
+static bool has_differences(const struct ht_bench *bench, const struct ht_bench_row *like) {
     for (int i = 0; i < bench->count; i++)
         if (bench->row[i].of == like->of && differences(&bench->row[i]) &&
-            bench->row[i].dims == like->dims &&
-            bench->row[i].system != like->system)
+            bench->row[i].dims == like->dims && bench->row[i].system != like->system)
             return true;
     return false;
 }
 
-enum ht_err ht_bench_plan_system(struct ht_bench *bench,
-                                 const struct ht_bench_row *like, int most) {
+enum ht_err ht_bench_plan_system(struct ht_bench *bench, const struct ht_bench_row *like,
+                                 int most) {
     const struct ht_sweep *sweep = &bench->sweep;
     struct ht_bench_row row = *like;
     row.tuning.trim = bench->info->gpu;
@@ -158,8 +141,7 @@ enum ht_err ht_bench_plan_system(struct ht_bench *bench,
         const struct ht_equations eq = ht_equations_make(row.system, row.dims);
         for (int s = 0; s < ht_scheme_count(); s++) {
             row.scheme = ht_scheme_at(s);
-            if (ht_scheme_steps(row.scheme, &eq) &&
-                ht_sweep_scheme(sweep, row.scheme) &&
+            if (ht_scheme_steps(row.scheme, &eq) && ht_sweep_scheme(sweep, row.scheme) &&
                 !(differences(&row) && has_differences(bench, &row)))
                 TRY(plan_orders(bench, row, most));
         }
@@ -167,11 +149,9 @@ enum ht_err ht_bench_plan_system(struct ht_bench *bench,
     return HT_OK;
 }
 
-enum ht_err ht_bench_plan_sweep(struct ht_bench *bench, const char *of,
-                                int most) {
+enum ht_err ht_bench_plan_sweep(struct ht_bench *bench, const char *of, int most) {
     for (int s = 0; s < ht_system_count(); s++) {
-        const struct ht_bench_row row = {
-            .of = of, .system = ht_system_at(s), .kernel = -1};
+        const struct ht_bench_row row = {.of = of, .system = ht_system_at(s), .kernel = -1};
         if (ht_args_listed(bench->sweep.systems, row.system->name))
             TRY(ht_bench_plan_system(bench, &row, most));
     }
@@ -210,8 +190,7 @@ static const char *layout_of(const struct ht_bench_row *row) {
 }
 
 static double unknowns_of(const struct ht_bench_row *row) {
-    return row->fields *
-           (differences(row) ? 1 : pow(row->order + 1, row->dims));
+    return row->fields * (differences(row) ? 1 : pow(row->order + 1, row->dims));
 }
 
 static const char *kernel_of(const struct ht_bench_row *row) {
@@ -237,43 +216,37 @@ static void print_row(const struct ht_bench_row *row, struct ht_text *text) {
         ht_text_add(text,
                     "%-9s %-8s %-2s %-2s %-3s %-21s %-6s %-7s %6s %9s %10s "
                     "%10s %8s %7s %7s %9s %8s\n",
-                    "system", "scheme", "d", "N", "q", "kernels", "prec.",
-                    "layout", "side", "ms", "cells/s", "unknowns/s", "GFLOP/s",
-                    "GB/s", "% limit", "nJ/cell", "check");
+                    "system", "scheme", "d", "N", "q", "kernels", "prec.", "layout", "side", "ms",
+                    "cells/s", "unknowns/s", "GFLOP/s", "GB/s", "% limit", "nJ/cell", "check");
         return;
     }
     char joules[16] = "-";
     if (isfinite(row->joules))
-        snprintf(joules, sizeof joules, "%.4g",
-                 1e9 * row->joules / cells_of(row));
+        snprintf(joules, sizeof joules, "%.4g", 1e9 * row->joules / cells_of(row));
     ht_text_add(text,
                 "%-9s %-8s %-2d %-2d %-3d %-21s %-6s %-7s %6lld %9.4g %10.4g "
                 "%10.4g %8.4g %7.4g %7.2g %9s %8.2g\n",
-                row->system->name, row->scheme->name, row->dims, row->order,
-                row->stages, kernel_of(row), precision_of(row),
-                row->density ? "density" : layout_of(row), (long long)row->side,
-                1e3 * row->seconds, rate_of(row),
+                row->system->name, row->scheme->name, row->dims, row->order, row->stages,
+                kernel_of(row), precision_of(row), row->density ? "density" : layout_of(row),
+                (long long)row->side, 1e3 * row->seconds, rate_of(row),
                 unknowns_of(row) * rate_of(row), gflops_of(row), gbytes_of(row),
                 100 * row->fraction, joules, row->verified);
 }
 
 /* ---- measuring ---- */
 
-/* Cells per axis such that a half step is short enough at 2 % of the device's
- * rate, the rate of slow kernels. */
-static int64_t choose_side(const struct ht_bench *bench,
-                           const struct ht_bench_row *row,
+/* Cells per axis such that a half step is short enough at 2 % of the device's rate, the rate of
+ * slow kernels. */
+static int64_t choose_side(const struct ht_bench *bench, const struct ht_bench_row *row,
                            const struct ht_part *plain) {
     static const int64_t usual[] = {1 << 20, 2048, 128};
     const double efficiency = 0.02, patience_s = bench->info->gpu ? 2 : 0.25;
-    double fma =
-        bench->limits[row->tuning.fp64].fma_per_s * efficiency * patience_s;
+    double fma = bench->limits[row->tuning.fp64].fma_per_s * efficiency * patience_s;
     int64_t most = usual[row->dims - 1];
     if (row->dims == 3 && differences(row)) most = bench->info->gpu ? 512 : 256;
     if (row->side > 0) most = row->side;
     if (row->side > 0 || differences(row)) fma = INFINITY;
-    return ht_test_problem_cells(&plain->problem, &row->tuning, most,
-                                 bench->gib * 0x1p30, fma);
+    return ht_test_problem_cells(&plain->problem, &row->tuning, most, bench->gib * 0x1p30, fma);
 }
 
 static void count_work(const struct ht_bench *bench, const struct ht_spec *spec,
@@ -286,10 +259,8 @@ static void count_work(const struct ht_bench *bench, const struct ht_spec *spec,
                                         row->least.fma / limits->fma_per_s);
 }
 
-static enum ht_err time_row(const struct ht_bench *bench,
-                            const struct ht_part *test,
-                            struct ht_kernels *kernels,
-                            struct ht_bench_row *row) {
+static enum ht_err time_row(const struct ht_bench *bench, const struct ht_part *test,
+                            struct ht_kernels *kernels, struct ht_bench_row *row) {
     const bool gpu = bench->info->gpu;
     struct ht_effort effort = {.warm = gpu ? 2 : 1,
                                .least = gpu ? 7 : 3,
@@ -302,8 +273,7 @@ static enum ht_err time_row(const struct ht_bench *bench,
     }
     TRY(ht_test_problem_verify(test, bench->device, kernels, &row->verified));
     REQUIRE(row->verified <= 1, HT_ERR_DEVICE,
-            "differs from the reference by %.3g times what rounding explains",
-            row->verified);
+            "differs from the reference by %.3g times what rounding explains", row->verified);
     TRY(ht_rate_measure(test, bench->device, kernels, &effort, &rate));
     row->seconds = row->kernel < 0 ? rate.median : rate.kernel[row->kernel];
     row->best = row->kernel < 0 ? rate.best : row->seconds;
@@ -313,8 +283,7 @@ static enum ht_err time_row(const struct ht_bench *bench,
     return HT_OK;
 }
 
-static enum ht_err measure_row(const struct ht_bench *bench,
-                               struct ht_bench_row *row) {
+static enum ht_err measure_row(const struct ht_bench *bench, struct ht_bench_row *row) {
     const struct ht_equations eq = ht_equations_make(row->system, row->dims);
     struct ht_part plain, test;
     struct ht_kernels kernels;
@@ -326,8 +295,7 @@ static enum ht_err measure_row(const struct ht_bench *bench,
     ht_test_problem(&plain.problem, cells, &test);
     row->fields = 0.5 * (ht_problem_stored(&test.problem, HT_PRIMARY) +
                          ht_problem_stored(&test.problem, HT_DUAL));
-    TRY(ht_kernels_create(&test.problem, bench->device, &row->tuning,
-                          bench->cache, &kernels));
+    TRY(ht_kernels_create(&test.problem, bench->device, &row->tuning, bench->cache, &kernels));
     row->shape = kernels.shape[0];
     enum ht_err err = time_row(bench, &test, &kernels, row);
     ht_kernels_destroy(&kernels);
@@ -336,13 +304,12 @@ static enum ht_err measure_row(const struct ht_bench *bench,
     return err;
 }
 
-/* Measures a row. If it fails, the reason is reported and the other rows
- * continue. */
+/* Measures a row. If it fails, the reason is reported and the other rows continue. */
 static void try_row(struct ht_bench *bench, struct ht_bench_row *row) {
     if (measure_row(bench, row) == HT_OK) return;
     snprintf(row->why, sizeof row->why, "%s", ht_err_message());
-    ht_warn("%s, %s, N = %d, %s, %s: %s", row->of, row->system->name,
-            row->order, row->tuning.variant->name, precision_of(row), row->why);
+    ht_warn("%s, %s, N = %d, %s, %s: %s", row->of, row->system->name, row->order,
+            row->tuning.variant->name, precision_of(row), row->why);
     if (row->verified > 1) bench->wrong = true;
 }
 
@@ -414,30 +381,23 @@ static int columns_of(const struct ht_bench_row *r, struct value *v) {
     add(v, &n, (struct value){"fma_per_cell", NULL, r->cost.fma});
     add(v, &n, (struct value){"bytes_per_cell", NULL, r->cost.bytes});
     add(v, &n, (struct value){"gflops", NULL, 2e-9 * r->cost.fma * rate});
-    add(v, &n,
-        (struct value){"gbytes_per_s", NULL, 1e-9 * r->cost.bytes * rate});
-    add(v, &n,
-        (struct value){"limit_fraction", NULL, r->done ? r->fraction : NAN});
-    add(v, &n,
-        (struct value){"joules_per_half_step", NULL,
-                       r->done ? r->joules : NAN});
-    add(v, &n,
-        (struct value){"verified_ratio", NULL, r->done ? r->verified : NAN});
-    add(v, &n,
-        (struct value){"largest_cfl", NULL, r->done ? largest_cfl_of(r) : NAN});
+    add(v, &n, (struct value){"gbytes_per_s", NULL, 1e-9 * r->cost.bytes * rate});
+    add(v, &n, (struct value){"limit_fraction", NULL, r->done ? r->fraction : NAN});
+    add(v, &n, (struct value){"joules_per_half_step", NULL, r->done ? r->joules : NAN});
+    add(v, &n, (struct value){"verified_ratio", NULL, r->done ? r->verified : NAN});
+    add(v, &n, (struct value){"largest_cfl", NULL, r->done ? largest_cfl_of(r) : NAN});
     add(v, &n, (struct value){"note", r->why, 0});
     return n;
 }
 
 /* Columns for CSV: JSON has the device and the like once for all rows. */
-static int csv_columns_of(const struct ht_bench *bench,
-                          const struct ht_bench_row *r, struct value *v) {
+static int csv_columns_of(const struct ht_bench *bench, const struct ht_bench_row *r,
+                          struct value *v) {
     const struct ht_limits *limits = &bench->limits[r->tuning.fp64];
     const struct ht_device_info *info = bench->info;
     int n = columns_of(r, v);
     add(v, &n, (struct value){"limit_gflops", NULL, 2e-9 * limits->fma_per_s});
-    add(v, &n,
-        (struct value){"limit_gbytes_per_s", NULL, 1e-9 * limits->bytes_per_s});
+    add(v, &n, (struct value){"limit_gbytes_per_s", NULL, 1e-9 * limits->bytes_per_s});
     add(v, &n, (struct value){"device", info->name, 0});
     add(v, &n, (struct value){"backend", info->backend, 0});
     add(v, &n, (struct value){"driver", info->driver, 0});
@@ -466,11 +426,9 @@ static void add_csv(const struct ht_bench *bench, struct ht_text *text) {
 static void add_limits(const struct ht_bench *bench, struct ht_json *json) {
     const struct ht_limits *limits = bench->limits;
     ht_json_open(json, "limits", '{');
-    ht_json_number(json, "copy_bytes_per_s",
-                   fmax(limits[0].bytes_per_s, limits[1].bytes_per_s));
+    ht_json_number(json, "copy_bytes_per_s", fmax(limits[0].bytes_per_s, limits[1].bytes_per_s));
     ht_json_number(json, "fma_single_per_s", limits[0].fma_per_s);
-    if (limits[1].fma_per_s > 0)
-        ht_json_number(json, "fma_double_per_s", limits[1].fma_per_s);
+    if (limits[1].fma_per_s > 0) ht_json_number(json, "fma_double_per_s", limits[1].fma_per_s);
     ht_json_close(json, '}');
 }
 
@@ -479,8 +437,7 @@ static void add_json(const struct ht_bench *bench, struct ht_json *json) {
     char date[32] = "";
     time_t now = time(NULL);
     struct tm utc;
-    if (gmtime_r(&now, &utc) != NULL)
-        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    if (gmtime_r(&now, &utc) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
     ht_json_open(json, NULL, '{');
     ht_json_string(json, "htwave", HT_VERSION);
     ht_json_string(json, "date", date);
@@ -507,8 +464,7 @@ static void add_json(const struct ht_bench *bench, struct ht_json *json) {
     ht_json_end(json);
 }
 
-static enum ht_err make_path(const struct ht_bench *bench, const char *name,
-                             char **path) {
+static enum ht_err make_path(const struct ht_bench *bench, const char *name, char **path) {
     struct ht_text text = {0};
     ht_text_add(&text, "%s/%s", bench->directory, name);
     enum ht_err err = ht_text_status(&text);
@@ -533,8 +489,7 @@ enum ht_err ht_bench_write(const struct ht_bench *bench) {
     if (bench->count > 0) add_csv(bench, &csv);
     add_json(bench, &json);
     enum ht_err err = write_text(bench, "bench.json", &json.text);
-    if (err == HT_OK && bench->count > 0)
-        err = write_text(bench, "bench.csv", &csv);
+    if (err == HT_OK && bench->count > 0) err = write_text(bench, "bench.csv", &csv);
     if (err == HT_OK && bench->csv) err = ht_args_print(&csv);
     if (err == HT_OK && bench->json) err = ht_args_print(&json.text);
     ht_text_free(&csv);

@@ -52,19 +52,15 @@ struct ht_bench {
     bool wrong;   /* a program disagrees with the reference */
 };
 
-/* Rows of all systems, schemes, dimensions, orders, precisions, layouts and
- * variants of the sweep that apply; default orders 1..most. */
-HT_CHECKED enum ht_err ht_bench_plan_sweep(struct ht_bench *bench,
-                                           const char *of, int most);
+/* Rows of all systems, schemes, dimensions, orders, precisions, layouts and variants of the sweep
+ * that apply; default orders 1..most. */
+HT_CHECKED enum ht_err ht_bench_plan_sweep(struct ht_bench *bench, const char *of, int most);
 /* The same for one system. */
-HT_CHECKED enum ht_err ht_bench_plan_system(struct ht_bench *bench,
-                                            const struct ht_bench_row *like,
+HT_CHECKED enum ht_err ht_bench_plan_system(struct ht_bench *bench, const struct ht_bench_row *like,
                                             int most);
 /* Measures planned rows [first, last), with progress. */
-HT_CHECKED enum ht_err ht_bench_measure(struct ht_bench *bench, int first,
-                                        int last);
-/* Writes bench.csv and bench.json with all rows; csv, json: prints them as
- * well. */
+HT_CHECKED enum ht_err ht_bench_measure(struct ht_bench *bench, int first, int last);
+/* Writes bench.csv and bench.json with all rows; csv, json: prints them as well. */
 HT_CHECKED enum ht_err ht_bench_write(const struct ht_bench *bench);
 
 #endif

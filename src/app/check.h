@@ -8,12 +8,12 @@
 
 struct ht_estimate {
     int64_t cells[3]; /* of the small grid */
-    double rate; /* cell half-steps per second there, by all ranks together,
-                    each rank on one such grid, outside of layers */
+    double rate;      /* cell half-steps per second there, by all ranks together,
+                         each rank on one such grid, outside of layers */
     /* With perfectly matched layers of Hermite methods, else 0. */
     struct ht_region_rates regions;
-    /* What other layers take beyond that: cells of ht_region_damped per second;
-     * NaN: none, not known. */
+    /* What other layers take beyond that: cells of ht_region_damped per second; NaN: none, not
+     * known. */
     double damped_rate;
     bool layers_left_out;  /* so thick that no small grid has them */
     double sample_s;       /* of the receivers' samples of a step; NaN */
@@ -21,28 +21,22 @@ struct ht_estimate {
 };
 
 /* ---- check_time.c ---- */
-/* Times the compiled kernels of a simulation on a small version of its grid.
- * Collective. */
-HT_CHECKED enum ht_err ht_estimate_time(struct ht_simulation *sim,
-                                        struct ht_estimate *out);
+/* Times the compiled kernels of a simulation on a small version of its grid. Collective. */
+HT_CHECKED enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_estimate *out);
 /* Of the run's steps, and those of them in layers; NaN: not known, none. */
-double ht_estimate_seconds(const struct ht_simulation *sim,
-                           const struct ht_estimate *estimate);
+double ht_estimate_seconds(const struct ht_simulation *sim, const struct ht_estimate *estimate);
 double ht_estimate_layer_seconds(const struct ht_simulation *sim,
                                  const struct ht_estimate *estimate);
 /* Cell half-steps in layers. */
 double ht_estimate_layer_cells(const struct ht_simulation *sim);
 
 /* ---- check_error.c ---- */
-/* check --error: which scheme, order, grid and precision reach an error, and
- * what they take. params: as read from the operands of args. */
-HT_CHECKED enum ht_err ht_check_error(const struct ht_args *args,
-                                      const struct ht_params *params);
+/* check --error: which scheme, order, grid and precision reach an error, and what they take.
+ * params: as read from the operands of args. */
+HT_CHECKED enum ht_err ht_check_error(const struct ht_args *args, const struct ht_params *params);
 
 /* ---- check_machine.c ---- */
-/* check --machine: prints strong and weak scaling of a run on a machine. No
- * device is needed. */
-HT_CHECKED enum ht_err ht_check_machine(const struct ht_args *args,
-                                        const struct ht_params *params);
+/* check --machine: prints strong and weak scaling of a run on a machine. No device is needed. */
+HT_CHECKED enum ht_err ht_check_machine(const struct ht_args *args, const struct ht_params *params);
 
 #endif

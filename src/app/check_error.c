@@ -1,10 +1,9 @@
-/* htwave check --error: which scheme, order, grid and precision carry the waves
- * of a file over a distance with an error, and what they take on its device.
+/* htwave check --error: which scheme, order, grid and precision carry the waves of a file over a
+ * distance with an error, and what they take on its device.
  *
- * Grids follow from the schemes' plane waves (htwave/resolution.h), errors of
- * rounding from their model. Of all methods those with the least work at the
- * device's limits are planned as runs of the file and timed: the best of each
- * scheme, then the next ones.
+ * Grids follow from the schemes' plane waves (htwave/resolution.h), errors of rounding from their
+ * model. Of all methods those with the least work at the device's limits are planned as runs of the
+ * file and timed: the best of each scheme, then the next ones.
  */
 #include <ctype.h>
 #include <math.h>
@@ -48,8 +47,7 @@ struct search {
 
 static double largest_speed(const struct ht_plan *plan) {
     double most = 0;
-    for (int k = 0; k < plan->grid.dims; k++)
-        most = fmax(most, plan->medium->speed[k]);
+    for (int k = 0; k < plan->grid.dims; k++) most = fmax(most, plan->medium->speed[k]);
     return most;
 }
 
@@ -72,22 +70,21 @@ static enum ht_err find_frequency(struct search *s) {
                                "is needed by --error: the highest frequency "
                                "whose waves must be right");
     if (!(plan->medium->speed_min > 0))
-        return ht_params_error(plan->params, "medium",
-                               "--error: nothing moves in it");
+        return ht_params_error(plan->params, "medium", "--error: nothing moves in it");
     s->length = plan->medium->speed_min / s->frequency;
     s->contrast = largest_speed(plan) / plan->medium->speed_min;
-    s->density = !plan->medium->uniform &&
-                 (plan->problem.fd.order == 0 || plan->problem.fd.density);
+    s->density =
+        !plan->medium->uniform && (plan->problem.fd.order == 0 || plan->problem.fd.density);
     return HT_OK;
 }
 
-static enum ht_err read_flag(const struct ht_args *args, const char *flag,
-                             double most, double *out) {
+static enum ht_err read_flag(const struct ht_args *args, const char *flag, double most,
+                             double *out) {
     const char *text = ht_args_value(args, flag);
     if (text == NULL) return HT_OK;
     TRY(ht_args_real(flag, text, out));
-    REQUIRE(*out > 0 && *out <= most, HT_ERR_INPUT,
-            "%s %s: must be above 0 and at most %g", flag, text, most);
+    REQUIRE(*out > 0 && *out <= most, HT_ERR_INPUT, "%s %s: must be above 0 and at most %g", flag,
+            text, most);
     return HT_OK;
 }
 
@@ -112,27 +109,23 @@ static double find_work(const struct search *s, const struct choice *c) {
     const struct ht_limits *limits = &s->limits[c->fp64];
     const struct ht_tuning tuning = {.fp64 = c->fp64, .block = 1};
     struct ht_part test;
-    ht_test_problem_plain(c->carrier.eq, c->carrier.order, c->carrier.stages,
-                          c->carrier.scheme, &test);
-    const struct ht_spec spec =
-        ht_problem_spec(&test.problem, &tuning, HT_PRIMARY);
+    ht_test_problem_plain(c->carrier.eq, c->carrier.order, c->carrier.stages, c->carrier.scheme,
+                          &test);
+    const struct ht_spec spec = ht_problem_spec(&test.problem, &tuning, HT_PRIMARY);
     const struct ht_cost least = ht_cost_minimum(&spec, spec.stages);
     return ht_resolution_updates(&c->carrier, &c->grid) *
-           fmax(least.bytes / limits->bytes_per_s,
-                least.fma / limits->fma_per_s);
+           fmax(least.bytes / limits->bytes_per_s, least.fma / limits->fma_per_s);
 }
 
 /* Adds a method in the precisions in which rounding leaves room. */
-static enum ht_err add_method(struct search *s,
-                              const struct ht_carrier *carrier) {
+static enum ht_err add_method(struct search *s, const struct ht_carrier *carrier) {
     const double part = 0.7; /* of the error, in quadrature */
     struct choice c = {.carrier = *carrier, .bytes = NAN, .seconds = NAN};
     TRY(ht_resolution_find(carrier, s->wavelengths, part * s->error, &c.grid));
     if (!(c.grid.cells > 0)) return HT_OK;
     for (int fp64 = 0; fp64 < 2; fp64++) {
         c.fp64 = fp64;
-        c.rounding =
-            ht_resolution_rounding(carrier, c.fp64, &c.grid, s->wavelengths);
+        c.rounding = ht_resolution_rounding(carrier, c.fp64, &c.grid, s->wavelengths);
         if (!fp64) s->least_rounding = fmin(s->least_rounding, c.rounding);
         if (fp64 && s->sim->device != NULL && !s->sim->info.fp64) continue;
         if (!fp64 && s->sim->oracle) continue; /* which is double */
@@ -160,14 +153,14 @@ static enum ht_err add_methods(struct search *s) {
         if (!ht_scheme_steps(scheme, &plan->eq)) continue;
         if (!fd && !plan->medium->uniform) continue;
         for (int n = 0; n < (fd ? 6 : HT_MAX_ORDER); n++) {
-            const struct ht_carrier carrier = {
-                .eq = &plan->eq,
-                .scheme = scheme,
-                .order = fd ? fd_orders[n / 2] : n + 1,
-                .stages = fd ? 1 + n % 2 : 0,
-                .density = fd && s->density,
-                .undispersed = fd && n % 2 == 0 && removes_dispersion(plan),
-                .contrast = fd ? s->contrast : 1};
+            const struct ht_carrier carrier = {.eq = &plan->eq,
+                                               .scheme = scheme,
+                                               .order = fd ? fd_orders[n / 2] : n + 1,
+                                               .stages = fd ? 1 + n % 2 : 0,
+                                               .density = fd && s->density,
+                                               .undispersed =
+                                                   fd && n % 2 == 0 && removes_dispersion(plan),
+                                               .contrast = fd ? s->contrast : 1};
             TRY(add_method(s, &carrier));
         }
     }
@@ -175,8 +168,7 @@ static enum ht_err add_methods(struct search *s) {
 }
 
 static bool same_family(const struct choice *a, const struct choice *b) {
-    return a->carrier.scheme == b->carrier.scheme &&
-           a->carrier.stages == b->carrier.stages;
+    return a->carrier.scheme == b->carrier.scheme && a->carrier.stages == b->carrier.stages;
 }
 
 static int by_work(const void *left, const void *right) {
@@ -190,8 +182,7 @@ static void choose(struct search *s) {
     qsort(s->choice, (size_t)s->count, sizeof *s->choice, by_work);
     for (int i = 0; i < s->count; i++) {
         bool first = true;
-        for (int k = 0; k < i; k++)
-            first &= !same_family(&s->choice[k], &s->choice[i]);
+        for (int k = 0; k < i; k++) first &= !same_family(&s->choice[k], &s->choice[i]);
         s->choice[i].shown = first;
         shown += first;
     }
@@ -208,12 +199,10 @@ static void find_cells(const struct search *s, struct choice *c) {
     const double h = s->length / c->grid.cells, rounding = 1e-9;
     const int least = differences(c) ? c->carrier.order + 1 : 3;
     for (int k = 0; k < grid->dims; k++)
-        c->cells[k] = (int64_t)fmax(
-            least, ceil((grid->upper[k] - grid->lower[k]) / h - rounding));
+        c->cells[k] = (int64_t)fmax(least, ceil((grid->upper[k] - grid->lower[k]) / h - rounding));
 }
 
-static void name_cells(const struct choice *c, const char *between,
-                       char text[LINE]) {
+static void name_cells(const struct choice *c, const char *between, char text[LINE]) {
     int n = 0;
     for (int k = 0; k < c->carrier.eq->dims; k++)
         n += snprintf(text + n, LINE - (size_t)n, "%s%lld", k ? between : "",
@@ -233,13 +222,11 @@ static int list_keys(const struct choice *c, char text[LINES][LINE]) {
     else
         snprintf(text[n++], LINE, "time.stages=full");
     snprintf(text[n++], LINE, "time.cfl=%.3g", c->grid.cfl);
-    snprintf(text[n++], LINE, "device.precision=%s",
-             c->fp64 ? "double" : "single");
+    snprintf(text[n++], LINE, "device.precision=%s", c->fp64 ? "double" : "single");
     return n;
 }
 
-static enum ht_err plan_run(const struct search *s, struct choice *c,
-                            struct ht_params **params,
+static enum ht_err plan_run(const struct search *s, struct choice *c, struct ht_params **params,
                             struct ht_simulation **sim) {
     const struct ht_args *args = s->args;
     char text[LINES][LINE], **lines = NULL;
@@ -250,8 +237,7 @@ static enum ht_err plan_run(const struct search *s, struct choice *c,
     TRY(HT_ALLOC(lines, count + n));
     for (int i = 0; i < count; i++) lines[i] = args->operand[1 + i];
     for (int i = 0; i < n; i++) lines[count + i] = text[i];
-    enum ht_err err =
-        ht_params_read(args->operand[0], count + n, lines, params);
+    enum ht_err err = ht_params_read(args->operand[0], count + n, lines, params);
     free(lines);
     return err == HT_OK ? ht_simulation_plan(*params, NULL, sim) : err;
 }
@@ -261,8 +247,7 @@ static enum ht_err time_run(struct ht_simulation *sim, struct choice *c) {
     c->steps = sim->plan->steps;
     c->bytes = (double)sim->budget.total;
     if (c->carrier.undispersed && !sim->plan->problem.fd.undispersed)
-        snprintf(c->why, sizeof c->why,
-                 "dispersion in time cannot be removed from it");
+        snprintf(c->why, sizeof c->why, "dispersion in time cannot be removed from it");
     if (c->why[0]) return HT_OK;
     if (sim->no_device != NULL) return HT_OK;
     TRY(ht_simulation_compile(sim));
@@ -283,8 +268,7 @@ static enum ht_err try_run(const struct search *s, struct choice *c) {
     ht_log_level_set(level);
     ht_simulation_destroy(sim);
     ht_params_destroy(params);
-    if (err == HT_OK ||
-        (err != HT_ERR_INPUT && err != HT_ERR_MEMORY && err != HT_ERR_DEVICE))
+    if (err == HT_OK || (err != HT_ERR_INPUT && err != HT_ERR_MEMORY && err != HT_ERR_DEVICE))
         return err;
     snprintf(c->why, sizeof c->why, "%s", ht_err_message());
     return HT_OK;
@@ -311,11 +295,10 @@ static enum ht_err try_runs(struct search *s) {
 
 static void name_method(const struct choice *c, char text[LINE]) {
     if (differences(c))
-        snprintf(text, LINE, "fd %d, %d term%s", c->carrier.order,
-                 c->carrier.stages, c->carrier.stages > 1 ? "s" : "");
+        snprintf(text, LINE, "fd %d, %d term%s", c->carrier.order, c->carrier.stages,
+                 c->carrier.stages > 1 ? "s" : "");
     else
-        snprintf(text, LINE, "%s, N = %d", c->carrier.scheme->name,
-                 c->carrier.order);
+        snprintf(text, LINE, "%s, N = %d", c->carrier.scheme->name, c->carrier.order);
 }
 
 static double whole_error(const struct choice *c) {
@@ -328,13 +311,13 @@ static void add_choice(const struct choice *c, struct ht_text *text) {
     name_cells(c, " x ", cells);
     if (isfinite(c->bytes)) ht_text_bytes(c->bytes, bytes);
     if (isfinite(c->seconds)) ht_text_seconds(c->seconds, seconds);
-    ht_text_add(text, "  %-16s %-9s %6.2f  %-18s", name,
-                c->fp64 ? "double" : "single", c->grid.cells, cells);
+    ht_text_add(text, "  %-16s %-9s %6.2f  %-18s", name, c->fp64 ? "double" : "single",
+                c->grid.cells, cells);
     if (c->why[0])
         ht_text_add(text, " refused: %s\n", c->why);
     else
-        ht_text_add(text, " %6.3g %8lld %9.1e %10s %10s\n", c->grid.cfl,
-                    (long long)c->steps, whole_error(c), bytes, seconds);
+        ht_text_add(text, " %6.3g %8lld %9.1e %10s %10s\n", c->grid.cfl, (long long)c->steps,
+                    whole_error(c), bytes, seconds);
 }
 
 static void add_waves(const struct search *s, struct ht_text *text) {
@@ -348,11 +331,9 @@ static void add_waves(const struct search *s, struct ht_text *text) {
         ht_text_add(text,
                     "the medium varies: finite differences alone, whose errors "
                     "are known there%s\n",
-                    plan->medium->rough
-                        ? "; those of jumps, of second order, are not included"
-                        : "");
-    ht_text_add(text, "device %s\n",
-                s->sim->no_device ? "none is available" : s->sim->info.name);
+                    plan->medium->rough ? "; those of jumps, of second order, are not included"
+                                        : "");
+    ht_text_add(text, "device %s\n", s->sim->no_device ? "none is available" : s->sim->info.name);
 }
 
 static void add_precision(const struct search *s, struct ht_text *text) {
@@ -365,8 +346,7 @@ static void add_precision(const struct search *s, struct ht_text *text) {
         ht_text_add(text,
                     "single precision does not suffice: rounding errs by %.1e "
                     "or more%s\n",
-                    s->least_rounding,
-                    both ? "" : ", and the device has no double precision");
+                    s->least_rounding, both ? "" : ", and the device has no double precision");
 }
 
 /* A word of a command line, in quotes where a shell would not take it as it is.
@@ -381,8 +361,7 @@ static void add_word(const char *word, struct ht_text *text) {
         return;
     }
     ht_text_add(text, "'");
-    for (const char *c = word; *c; c++)
-        ht_text_add(text, *c == '\'' ? "'\\''" : "%c", *c);
+    for (const char *c = word; *c; c++) ht_text_add(text, *c == '\'' ? "'\\''" : "%c", *c);
     ht_text_add(text, "'");
 }
 
@@ -409,15 +388,12 @@ static void add_text(const struct search *s, struct ht_text *text) {
     add_waves(s, text);
     add_precision(s, text);
     if (s->count > 0)
-        ht_text_add(text, "  %-16s %-9s %6s  %-18s %6s %8s %9s %10s %10s\n",
-                    "scheme", "precision", "c/w", "cells", "cfl", "steps",
-                    "error", "memory", "time");
-    for (int i = 0; i < s->count && s->choice[i].shown; i++)
-        add_choice(&s->choice[i], text);
+        ht_text_add(text, "  %-16s %-9s %6s  %-18s %6s %8s %9s %10s %10s\n", "scheme", "precision",
+                    "c/w", "cells", "cfl", "steps", "error", "memory", "time");
+    for (int i = 0; i < s->count && s->choice[i].shown; i++) add_choice(&s->choice[i], text);
     if (s->count > 0)
-        ht_text_add(text,
-                    "  c/w: cells per wavelength; error: expected, with "
-                    "rounding; time: of the file's steps, as timed here\n");
+        ht_text_add(text, "  c/w: cells per wavelength; error: expected, with "
+                          "rounding; time: of the file's steps, as timed here\n");
     add_best(s, text);
 }
 
@@ -438,8 +414,7 @@ static void add_json(const struct search *s, struct ht_json *json) {
         ht_json_string(json, "precision", c->fp64 ? "double" : "single");
         ht_json_number(json, "cells_per_wavelength", c->grid.cells);
         ht_json_open(json, "cells", '[');
-        for (int k = 0; k < c->carrier.eq->dims; k++)
-            ht_json_integer(json, NULL, c->cells[k]);
+        for (int k = 0; k < c->carrier.eq->dims; k++) ht_json_integer(json, NULL, c->cells[k]);
         ht_json_close(json, ']');
         ht_json_number(json, "cfl", c->grid.cfl);
         ht_json_number(json, "expected_error", whole_error(c));
@@ -470,8 +445,7 @@ static enum ht_err find_limits(struct search *s) {
     for (int fp64 = 0; fp64 < 2; fp64++) {
         s->limits[fp64] = usual;
         if (s->sim->device == NULL || (fp64 && !s->sim->info.fp64)) continue;
-        TRY(ht_limits_measure(s->sim->device, fp64, s->sim->cache,
-                              &s->limits[fp64]));
+        TRY(ht_limits_measure(s->sim->device, fp64, s->sim->cache, &s->limits[fp64]));
     }
     return HT_OK;
 }
@@ -485,12 +459,10 @@ static enum ht_err search(struct search *s) {
     return report(s);
 }
 
-enum ht_err ht_check_error(const struct ht_args *args,
-                           const struct ht_params *params) {
+enum ht_err ht_check_error(const struct ht_args *args, const struct ht_params *params) {
     struct ht_simulation *sim = NULL;
     struct search *s = NULL;
-    REQUIRE(ht_comm_size(args->comm) == 1, HT_ERR_INPUT,
-            "--error: not on several ranks");
+    REQUIRE(ht_comm_size(args->comm) == 1, HT_ERR_INPUT, "--error: not on several ranks");
     TRY(ht_simulation_plan(params, args->comm, &sim));
     enum ht_err err = HT_ALLOC(s, 1);
     if (err == HT_OK) {

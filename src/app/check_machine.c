@@ -23,12 +23,9 @@ struct predict {
 
 static enum ht_err read_gpus(const struct ht_args *args, struct predict *p) {
     const char *text = ht_args_value(args, "--gpus");
-    if (text != NULL)
-        return ht_args_integers("--gpus", text, 1, MOST_GPUS, &p->count,
-                                &p->gpus);
+    if (text != NULL) return ht_args_integers("--gpus", text, 1, MOST_GPUS, &p->count, &p->gpus);
     TRY(HT_ALLOC(p->gpus, DEFAULT_GPUS));
-    for (; p->count < DEFAULT_GPUS; p->count++)
-        p->gpus[p->count] = 1 << p->count;
+    for (; p->count < DEFAULT_GPUS; p->count++) p->gpus[p->count] = 1 << p->count;
     return HT_OK;
 }
 
@@ -46,21 +43,18 @@ static enum ht_err read_all(const struct ht_args *args, struct predict *p) {
     TRY(read_gpus(args, p));
     TRY(read_rate(args, p));
     if (p->params->grid.dims != 3)
-        return ht_params_error(
-            p->params, "grid.cells",
-            "only grids of three dimensions are divided into "
-            "slabs");
+        return ht_params_error(p->params, "grid.cells",
+                               "only grids of three dimensions are divided into "
+                               "slabs");
     return HT_OK;
 }
 
 /* The specs of the half steps on a GPU of this kind. */
 static void make_spec(struct predict *p) {
     bool fp64 = p->params->device.precision == HT_DOUBLE;
-    const struct ht_tuning tuning = {
-        .fp64 = fp64, .trim = true, .block = fp64 ? 2 : 4};
+    const struct ht_tuning tuning = {.fp64 = fp64, .trim = true, .block = fp64 ? 2 : 4};
     for (int from = 0; from < 2; from++)
-        p->spec[from] =
-            ht_problem_spec(&p->plan->problem, &tuning, (enum ht_subgrid)from);
+        p->spec[from] = ht_problem_spec(&p->plan->problem, &tuning, (enum ht_subgrid)from);
 }
 
 /* ---- the rate ---- */
@@ -72,40 +66,32 @@ static bool differences(const struct predict *p) {
 /* Unless it was given (p->rate > 0). */
 static void choose_rate(struct predict *p) {
     const bool known = p->machine.device.rate > 0;
-    p->rate_from = p->rate > 0 ? "given"
-                   : known     ? "the machine's"
-                               : "a fraction of its limits";
+    p->rate_from = p->rate > 0 ? "given" : known ? "the machine's" : "a fraction of its limits";
     if (p->rate <= 0) p->rate = ht_rate_expected(&p->machine, p->spec);
 }
 
 /* ---- tables ---- */
 
-static void add_prediction(const struct predict *p,
-                           const struct ht_prediction *row,
+static void add_prediction(const struct predict *p, const struct ht_prediction *row,
                            struct ht_text *text) {
     char memory[32];
     bool fits = row->memory <= p->machine.device.memory;
     if (row->planes == 0) return;
-    ht_text_add(
-        text, "  %6d %7lld %11s %9.4g %9.4g %9.4g %9.4g %9.4g %6.1f%% %s%s\n",
-        row->ranks, (long long)row->planes, ht_text_bytes(row->memory, memory),
-        1e3 * row->step, 1e3 * row->interior, 1e3 * row->boundary,
-        1e3 * row->pack, 1e3 * row->exposed, 100 * row->efficiency, row->limit,
-        fits ? "" : ", does not fit");
+    ht_text_add(text, "  %6d %7lld %11s %9.4g %9.4g %9.4g %9.4g %9.4g %6.1f%% %s%s\n", row->ranks,
+                (long long)row->planes, ht_text_bytes(row->memory, memory), 1e3 * row->step,
+                1e3 * row->interior, 1e3 * row->boundary, 1e3 * row->pack, 1e3 * row->exposed,
+                100 * row->efficiency, row->limit, fits ? "" : ", does not fit");
 }
 
-static void add_table(const struct predict *p, bool weak,
-                      struct ht_text *text) {
+static void add_table(const struct predict *p, bool weak, struct ht_text *text) {
     struct ht_load load;
     struct ht_prediction row;
     int left_out = 0;
     ht_load_make(&p->plan->problem, &p->spec[0], weak, &load);
     ht_text_add(text, "%s scaling, %s\n", weak ? "weak" : "strong",
-                weak ? "these cells on every GPU"
-                     : "these cells on all GPUs together");
-    ht_text_add(text, "  %6s %7s %11s %9s %9s %9s %9s %9s %7s %s\n", "GPUs",
-                "planes", "memory", "ms/step", "interior", "boundary", "pack",
-                "exposed", "eff.", "limited by");
+                weak ? "these cells on every GPU" : "these cells on all GPUs together");
+    ht_text_add(text, "  %6s %7s %11s %9s %9s %9s %9s %9s %7s %s\n", "GPUs", "planes", "memory",
+                "ms/step", "interior", "boundary", "pack", "exposed", "eff.", "limited by");
     for (int i = 0; i < p->count; i++) {
         ht_predict(&load, &p->machine, p->rate, p->gpus[i], &row);
         left_out += row.planes == 0;
@@ -115,12 +101,11 @@ static void add_table(const struct predict *p, bool weak,
         ht_text_add(text,
                     "  %d more: slabs would be thinner than %lld plane%s, with "
                     "%lld in all\n",
-                    left_out, (long long)load.thinnest,
-                    load.thinnest > 1 ? "s" : "", (long long)load.planes);
+                    left_out, (long long)load.thinnest, load.thinnest > 1 ? "s" : "",
+                    (long long)load.planes);
 }
 
-static void add_table_json(const struct predict *p, bool weak,
-                           struct ht_json *json) {
+static void add_table_json(const struct predict *p, bool weak, struct ht_json *json) {
     struct ht_load load;
     struct ht_prediction row;
     ht_load_make(&p->plan->problem, &p->spec[0], weak, &load);
@@ -157,27 +142,23 @@ struct sent {
 static struct sent count_sent(const struct predict *p) {
     const struct ht_problem *problem = &p->plan->problem;
     const double cfl = p->plan->cfl;
-    if (differences(p))
-        return (struct sent){.here = ht_sent_here(problem, p->spec[0].fp64)};
-    return (struct sent){
-        .here = ht_sent_here(problem, p->spec[0].fp64),
-        .dg = ht_sent_dg(problem, p->spec[0].fp64),
-        .steps = cfl > 0 ? cfl / ht_dg_step(p->plan->grid.order) : NAN};
+    if (differences(p)) return (struct sent){.here = ht_sent_here(problem, p->spec[0].fp64)};
+    return (struct sent){.here = ht_sent_here(problem, p->spec[0].fp64),
+                         .dg = ht_sent_dg(problem, p->spec[0].fp64),
+                         .steps = cfl > 0 ? cfl / ht_dg_step(p->plan->grid.order) : NAN};
 }
 
 static void add_sent(const struct predict *p, struct ht_text *text) {
     const struct sent s = count_sent(p);
     char here[32], dg[32];
-    ht_text_add(text, "a slab sends %.3g messages, %s per step",
-                s.here.messages, ht_text_bytes(s.here.bytes, here));
+    ht_text_add(text, "a slab sends %.3g messages, %s per step", s.here.messages,
+                ht_text_bytes(s.here.bytes, here));
     if (!differences(p))
-        ht_text_add(text,
-                    "; a nodal dG method of degree %d would send %.0f, %s",
-                    2 * p->plan->grid.order + 1, s.dg.messages,
-                    ht_text_bytes(s.dg.bytes, dg));
+        ht_text_add(text, "; a nodal dG method of degree %d would send %.0f, %s",
+                    2 * p->plan->grid.order + 1, s.dg.messages, ht_text_bytes(s.dg.bytes, dg));
     if (!differences(p) && isfinite(s.steps))
-        ht_text_add(text, ", and take %.3g steps for one: %.3g times the bytes",
-                    s.steps, s.dg.bytes * s.steps / s.here.bytes);
+        ht_text_add(text, ", and take %.3g steps for one: %.3g times the bytes", s.steps,
+                    s.dg.bytes * s.steps / s.here.bytes);
     ht_text_add(text, "\n");
     if (p->plan->medium->visited < 1)
         ht_text_add(text,
@@ -211,18 +192,14 @@ static void add_head(const struct predict *p, struct ht_text *text) {
                 "x %lld x %lld cells; halo of %d %s%s, precision %s\n"
                 "%.4g cell half-steps/s per GPU: %s\n",
                 p->machine.name, p->machine.device.per_node, params->system,
-                p->plan->problem.scheme->name,
-                differences(p) ? "order" : "N =", p->plan->order,
-                ht_precision_word(params->device.precision),
-                (long long)params->grid.cells[0],
-                (long long)params->grid.cells[1],
-                (long long)params->grid.cells[2], depth,
+                p->plan->problem.scheme->name, differences(p) ? "order" : "N =", p->plan->order,
+                ht_precision_word(params->device.precision), (long long)params->grid.cells[0],
+                (long long)params->grid.cells[1], (long long)params->grid.cells[2], depth,
                 differences(p) ? "pass" : "half step",
                 depth == 1       ? ""
                 : differences(p) ? "es"
                                  : "s",
-                ht_halo_precision_word(params->parallel.halo_precision),
-                p->rate, p->rate_from);
+                ht_halo_precision_word(params->parallel.halo_precision), p->rate, p->rate_from);
 }
 
 static enum ht_err report(const struct predict *p, bool as_json) {
@@ -245,8 +222,7 @@ static enum ht_err report(const struct predict *p, bool as_json) {
     return ht_json_or_text(&json, &text, as_json);
 }
 
-enum ht_err ht_check_machine(const struct ht_args *args,
-                             const struct ht_params *params) {
+enum ht_err ht_check_machine(const struct ht_args *args, const struct ht_params *params) {
     struct predict p = {.params = params};
     enum ht_err err = read_all(args, &p);
     if (err == HT_OK) err = ht_plan_sketch(params, &p.plan);

@@ -1,6 +1,5 @@
-/* The expected time of a run (htwave check), from the compiled kernels on a
- * small version of its grid, since the fraction of the device's limits that
- * they reach can only be measured.
+/* The expected time of a run (htwave check), from the compiled kernels on a small version of its
+ * grid, since the fraction of the device's limits that they reach can only be measured.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,22 +19,18 @@ static const double enough_s = 0.1;
 static const int64_t longest = 1024;
 
 /* The same problem on at most `most` cells, in the grid's proportions. */
-static void shrink(const struct ht_simulation *sim, double most,
-                   struct ht_part *out) {
+static void shrink(const struct ht_simulation *sim, double most, struct ht_part *out) {
     const struct ht_grid *grid = &sim->plan->grid;
-    double factor =
-        pow(fmin(1, most / ht_simulation_cells(sim)), 1.0 / grid->dims);
+    double factor = pow(fmin(1, most / ht_simulation_cells(sim)), 1.0 / grid->dims);
     struct ht_box box = {{0}, {0}};
     for (int k = 0; k < grid->dims; k++)
         box.end[k] = (int64_t)fmax(2, floor((double)grid->cells[k] * factor));
-    ht_problem_part(&sim->plan->problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST,
-                    out);
+    ht_problem_part(&sim->plan->problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, out);
 }
 
 /* Seconds of `steps` time steps. */
-static enum ht_err time_steps(const struct ht_stepper *stepper,
-                              const struct ht_part *part, int64_t steps,
-                              double *seconds) {
+static enum ht_err time_steps(const struct ht_stepper *stepper, const struct ht_part *part,
+                              int64_t steps, double *seconds) {
     /* Else the values overflow in many steps. */
     TRY(ht_test_problem_fill(part, stepper));
     double began = ht_clock();
@@ -45,9 +40,8 @@ static enum ht_err time_steps(const struct ht_stepper *stepper,
 }
 
 /* Cell half-steps per second. oracle: takes long, and compiles nothing. */
-static enum ht_err find_rate(const struct ht_stepper *stepper,
-                             const struct ht_part *part, bool oracle,
-                             double *rate) {
+static enum ht_err find_rate(const struct ht_stepper *stepper, const struct ht_part *part,
+                             bool oracle, double *rate) {
     double seconds = 0, cells = (double)ht_grid_total(&part->grid, HT_DUAL);
     int64_t steps = 1;
     TRY(time_steps(stepper, part, 1, &seconds));
@@ -64,54 +58,45 @@ static enum ht_err find_rate(const struct ht_stepper *stepper,
 /* ---- absorbing layers ---- */
 
 /* Cells outside of layers. */
-static double inner_cells(const struct ht_grid *grid,
-                          const struct ht_layers *layers) {
+static double inner_cells(const struct ht_grid *grid, const struct ht_layers *layers) {
     double cells = 1;
     for (int k = 0; k < grid->dims; k++)
-        cells *= (double)(grid->cells[k] - layers->side[k][0].cells -
-                          layers->side[k][1].cells);
+        cells *= (double)(grid->cells[k] - layers->side[k][0].cells - layers->side[k][1].cells);
     return cells;
 }
 
-/* The part with layers that is timed. Regions of Hermite methods are timed one
- * by one: on CPUs one layer of each axis will do. On GPUs they run side by
- * side; layers of finite differences are one launch, which takes more than
- * twice the time with twice the layers. There all are timed. */
+/* The part with layers that is timed. Regions of Hermite methods are timed one by one: on CPUs one
+ * layer of each axis will do. On GPUs they run side by side; layers of finite differences are one
+ * launch, which takes more than twice the time with twice the layers. There all are timed. */
 static bool shrink_with_layers(const struct ht_simulation *sim, double most,
                                struct ht_layers *layers, struct ht_part *out) {
     const struct ht_problem *problem = &sim->plan->problem;
     const bool both = sim->info.gpu || problem->fd.order > 0;
     struct ht_box box = {{0}, {0}};
-    if (ht_region_grid(&sim->plan->grid, problem->layers, both, most, box.end,
-                       layers) == 0)
+    if (ht_region_grid(&sim->plan->grid, problem->layers, both, most, box.end, layers) == 0)
         return false;
     ht_problem_part(problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, out);
     out->problem.layers = layers;
-    for (int n = 0; n < 6; n++)
-        out->grid.layer[n / 2][n % 2] = layers->side[n / 2][n % 2].cells;
+    for (int n = 0; n < 6; n++) out->grid.layer[n / 2][n % 2] = layers->side[n / 2][n % 2].cells;
     return true;
 }
 
 /* Time steps one launch after the other, each timed by itself. */
-static enum ht_err time_launches(struct ht_simulation *sim,
-                                 const struct ht_stepper *stepper,
+static enum ht_err time_launches(struct ht_simulation *sim, const struct ht_stepper *stepper,
                                  const struct ht_part *part, int64_t steps,
                                  struct ht_region_seconds *out) {
     TRY(ht_test_problem_fill(part, stepper));
     (void)ht_kernels_seconds(&sim->kernels);
     *out = (struct ht_region_seconds){.rest = 0};
     for (int64_t n = 0; n < 2 * steps; n++)
-        TRY(stepper->ops->half_step(stepper->self,
-                                    n % 2 ? HT_DUAL : HT_PRIMARY));
+        TRY(stepper->ops->half_step(stepper->self, n % 2 ? HT_DUAL : HT_PRIMARY));
     TRY(stepper->ops->finish(stepper->self));
     ht_region_add_seconds(&sim->kernels, out);
     return HT_OK;
 }
 
-/* Seconds of a number of steps, *steps: kernel by kernel, then as a run takes
- * them. */
-static enum ht_err time_regions(struct ht_simulation *sim,
-                                const struct ht_stepper *stepper,
+/* Seconds of a number of steps, *steps: kernel by kernel, then as a run takes them. */
+static enum ht_err time_regions(struct ht_simulation *sim, const struct ht_stepper *stepper,
                                 const struct ht_part *part, int64_t *steps,
                                 struct ht_region_seconds *out) {
     double seconds = 0;
@@ -128,8 +113,7 @@ static enum ht_err time_regions(struct ht_simulation *sim,
 }
 
 /* Perfectly matched layers of Hermite methods. */
-static enum ht_err find_regions(struct ht_simulation *sim,
-                                const struct ht_part *part,
+static enum ht_err find_regions(struct ht_simulation *sim, const struct ht_part *part,
                                 struct ht_estimate *out) {
     struct ht_stepper stepper = {0};
     struct ht_region_seconds seconds;
@@ -147,8 +131,7 @@ static enum ht_err find_regions(struct ht_simulation *sim,
 }
 
 /* Other layers: what they add to the time of all cells. */
-static enum ht_err find_damped(struct ht_simulation *sim,
-                               const struct ht_part *part,
+static enum ht_err find_damped(struct ht_simulation *sim, const struct ht_part *part,
                                struct ht_estimate *out) {
     const double cells = (double)ht_grid_total(&part->grid, HT_DUAL);
     struct ht_stepper stepper = {0};
@@ -158,21 +141,18 @@ static enum ht_err find_damped(struct ht_simulation *sim,
     ht_stepper_destroy(&stepper);
     TRY(err);
     const double more = 2 * cells / all - 2 * cells / out->rate;
-    out->damped_rate =
-        ht_region_damped(&part->grid, part->problem.layers) / fmax(more, 0);
+    out->damped_rate = ht_region_damped(&part->grid, part->problem.layers) / fmax(more, 0);
     return HT_OK;
 }
 
 /* ---- receivers ---- */
 
 /* The plan's receivers in the part's box, at the same places of it. */
-static enum ht_err squeeze(const struct ht_plan *plan,
-                           const struct ht_part *part,
+static enum ht_err squeeze(const struct ht_plan *plan, const struct ht_part *part,
                            struct ht_receivers *out) {
     *out = *plan->receivers;
     TRY(HT_ALLOC(out->group, out->count));
-    memcpy(out->group, plan->receivers->group,
-           (size_t)out->count * sizeof *out->group);
+    memcpy(out->group, plan->receivers->group, (size_t)out->count * sizeof *out->group);
     for (int n = 0; n < out->count; n++) out->group[n].x = NULL;
     for (int n = 0; n < out->count; n++) {
         const struct ht_receiver_group *group = &plan->receivers->group[n];
@@ -181,17 +161,16 @@ static enum ht_err squeeze(const struct ht_plan *plan,
         out->group[n].x = x;
         for (int64_t i = 0; i < group->count; i++)
             for (int k = 0; k < plan->grid.dims; k++)
-                x[i][k] = part->grid.lower[k] +
-                          (group->x[i][k] - plan->grid.lower[k]) *
-                              (double)part->grid.cells[k] /
-                              (double)plan->grid.cells[k];
+                x[i][k] = part->grid.lower[k] + (group->x[i][k] - plan->grid.lower[k]) *
+                                                    (double)part->grid.cells[k] /
+                                                    (double)plan->grid.cells[k];
     }
     return HT_OK;
 }
 
 /* Seconds of the samples of a step: of their kernels and of the reads. */
-static enum ht_err time_samples(const struct ht_stepper *stepper,
-                                struct ht_sampler *sampler, double *seconds) {
+static enum ht_err time_samples(const struct ht_stepper *stepper, struct ht_sampler *sampler,
+                                double *seconds) {
     const int64_t steps = ht_least(ht_sampler_period(sampler), 64);
     int64_t taken;
     TRY(ht_sampler_collect(sampler, &taken, NULL)); /* that of the start */
@@ -206,12 +185,10 @@ static enum ht_err time_samples(const struct ht_stepper *stepper,
     return HT_OK;
 }
 
-/* Samples do not depend on the grid's size. By one rank, which has all of them.
- * With what makes samples of all steps. */
-static enum ht_err estimate_receivers(const struct ht_simulation *sim,
-                                      const struct ht_part *part,
-                                      const struct ht_stepper *stepper,
-                                      struct ht_estimate *out) {
+/* Samples do not depend on the grid's size. By one rank, which has all of them. With what makes
+ * samples of all steps. */
+static enum ht_err estimate_receivers(const struct ht_simulation *sim, const struct ht_part *part,
+                                      const struct ht_stepper *stepper, struct ht_estimate *out) {
     struct ht_plan plan = *sim->plan;
     struct ht_receivers receivers = {.count = 0};
     struct ht_sampler *sampler = NULL;
@@ -220,30 +197,24 @@ static enum ht_err estimate_receivers(const struct ht_simulation *sim,
     plan.grid = part->grid;
     plan.problem = part->problem;
     plan.receivers = &receivers;
-    if (err == HT_OK)
-        err = ht_sampler_create(&plan, stepper, sim->cache, &sampler);
+    if (err == HT_OK) err = ht_sampler_create(&plan, stepper, sim->cache, &sampler);
     double whole = 0;
     if (err == HT_OK) err = time_samples(stepper, sampler, &out->sample_s);
     if (err == HT_OK) err = ht_recorder_time(sim->plan, &whole);
     out->sample_s += whole / (double)ht_most(sim->plan->steps, 1);
-    if (err == HT_OK)
-        out->sampler_bytes =
-            ht_recorder_bytes(&plan, ht_sampler_period(sampler));
+    if (err == HT_OK) out->sampler_bytes = ht_recorder_bytes(&plan, ht_sampler_period(sampler));
     ht_sampler_destroy(sampler);
-    for (int n = 0; receivers.group != NULL && n < receivers.count; n++)
-        free(receivers.group[n].x);
+    for (int n = 0; receivers.group != NULL && n < receivers.count; n++) free(receivers.group[n].x);
     free(receivers.group);
     return err;
 }
 
 /* ---- all of it ---- */
 
-/* Of Hermite methods on a CPU, at least so many: a state of 1.25e7 numbers does
- * not stay in its caches, as those of runs do not. */
-static double cells_beyond_caches(const struct ht_simulation *sim,
-                                  double least) {
-    const double numbers =
-        2.0 * sim->plan->problem.eq->nfields * ht_grid_coefs(&sim->plan->grid);
+/* Of Hermite methods on a CPU, at least so many: a state of 1.25e7 numbers does not stay in its
+ * caches, as those of runs do not. */
+static double cells_beyond_caches(const struct ht_simulation *sim, double least) {
+    const double numbers = 2.0 * sim->plan->problem.eq->nfields * ht_grid_coefs(&sim->plan->grid);
     return fmin(fmax(1.25e7 / numbers, least), 131072);
 }
 
@@ -264,10 +235,9 @@ static double most_with_layers(const struct ht_simulation *sim) {
 }
 
 /* Without layers. */
-static enum ht_err find_plain(struct ht_simulation *sim, double most,
-                              struct ht_estimate *out) {
-    /* The reference takes minutes for all stages at N = 8 in 3-D; its time is
-     * proportional to their number. */
+static enum ht_err find_plain(struct ht_simulation *sim, double most, struct ht_estimate *out) {
+    /* The reference takes minutes for all stages at N = 8 in 3-D; its time is proportional to their
+     * number. */
     const int few = 4;
     struct ht_part part;
     struct ht_stepper stepper = {0};
@@ -286,13 +256,11 @@ static enum ht_err find_plain(struct ht_simulation *sim, double most,
 static enum ht_err measure(struct ht_simulation *sim, struct ht_estimate *out) {
     const struct ht_problem *problem = &sim->plan->problem;
     const bool layers = problem->layers != NULL && !sim->oracle;
-    const bool regions =
-        problem->fd.order == 0 && ht_absorbing_axes(problem->layers) != 0;
+    const bool regions = problem->fd.order == 0 && ht_absorbing_axes(problem->layers) != 0;
     const double most = most_cells(sim);
     struct ht_layers kept;
     struct ht_part part;
-    const bool fits =
-        layers && shrink_with_layers(sim, most_with_layers(sim), &kept, &part);
+    const bool fits = layers && shrink_with_layers(sim, most_with_layers(sim), &kept, &part);
     out->layers_left_out = layers && !fits;
     if (fits && regions) return find_regions(sim, &part, out);
     TRY(find_plain(sim, most, out));
@@ -300,8 +268,7 @@ static enum ht_err measure(struct ht_simulation *sim, struct ht_estimate *out) {
 }
 
 /* Rates of all ranks together; each launches all boxes. */
-enum ht_err ht_estimate_time(struct ht_simulation *sim,
-                             struct ht_estimate *out) {
+enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_estimate *out) {
     struct ht_region_rates *regions = &out->regions;
     *out = (struct ht_estimate){.damped_rate = NAN, .sample_s = NAN};
     TRY(ht_comm_agree(sim->comm, measure(sim, out)));
@@ -322,12 +289,11 @@ static double half_steps(const struct ht_simulation *sim, double cells) {
 
 double ht_estimate_layer_cells(const struct ht_simulation *sim) {
     const struct ht_plan *plan = sim->plan;
-    return half_steps(sim, ht_simulation_cells(sim) -
-                               inner_cells(&plan->grid, &plan->layers));
+    return half_steps(sim, ht_simulation_cells(sim) - inner_cells(&plan->grid, &plan->layers));
 }
 
-static double find_seconds(const struct ht_simulation *sim,
-                           const struct ht_estimate *estimate, double *layers) {
+static double find_seconds(const struct ht_simulation *sim, const struct ht_estimate *estimate,
+                           double *layers) {
     const struct ht_plan *plan = sim->plan;
     const double steps = (double)plan->steps;
     *layers = NAN;
@@ -339,17 +305,15 @@ static double find_seconds(const struct ht_simulation *sim,
         *layers *= steps;
         return steps * step;
     }
-    const double all =
-        half_steps(sim, ht_simulation_cells(sim)) / estimate->rate;
+    const double all = half_steps(sim, ht_simulation_cells(sim)) / estimate->rate;
     if (!(estimate->damped_rate > 0)) return all;
-    const double more = steps * ht_region_damped(&plan->grid, &plan->layers) /
-                        estimate->damped_rate;
+    const double more =
+        steps * ht_region_damped(&plan->grid, &plan->layers) / estimate->damped_rate;
     *layers = more + ht_estimate_layer_cells(sim) / estimate->rate;
     return all + more;
 }
 
-double ht_estimate_seconds(const struct ht_simulation *sim,
-                           const struct ht_estimate *estimate) {
+double ht_estimate_seconds(const struct ht_simulation *sim, const struct ht_estimate *estimate) {
     double layers;
     return find_seconds(sim, estimate, &layers);
 }

@@ -1,5 +1,5 @@
-/* htwave bench: measures the device, runs the cases, writes the results. Table
- * 1 is that of Vargas, Chan, Hagstrom and Warburton (2016), on any device. */
+/* htwave bench: measures the device, runs the cases, writes the results. Table 1 is that of Vargas,
+ * Chan, Hagstrom and Warburton (2016), on any device. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +12,16 @@
 
 /* ---- flags ---- */
 
-static enum ht_err read_real(const struct ht_args *args, const char *flag,
-                             double least, double *out) {
+static enum ht_err read_real(const struct ht_args *args, const char *flag, double least,
+                             double *out) {
     const char *text = ht_args_value(args, flag);
     if (text == NULL) return HT_OK;
     TRY(ht_args_real(flag, text, out));
-    REQUIRE(*out >= least, HT_ERR_INPUT, "%s %s: must be at least %g", flag,
-            text, least);
+    REQUIRE(*out >= least, HT_ERR_INPUT, "%s %s: must be at least %g", flag, text, least);
     return HT_OK;
 }
 
-static enum ht_err read_whole(const struct ht_args *args, const char *flag,
-                              int *out) {
+static enum ht_err read_whole(const struct ht_args *args, const char *flag, int *out) {
     double value = *out;
     const double most = 1 << 24;
     TRY(read_real(args, flag, 0, &value));
@@ -33,8 +31,7 @@ static enum ht_err read_whole(const struct ht_args *args, const char *flag,
     return HT_OK;
 }
 
-static enum ht_err read_flags(const struct ht_args *args,
-                              struct ht_bench *bench) {
+static enum ht_err read_flags(const struct ht_args *args, struct ht_bench *bench) {
     const char *directory = ht_args_value(args, "--out");
     int side = 0;
     bench->directory = directory != NULL ? directory : "bench-out";
@@ -81,8 +78,8 @@ static enum ht_err check_case(const char *name) {
                 name, gone[i][1]);
     for (size_t i = 0; i < CASES; i++)
         if (strcmp(cases[i][0], name) == 0) return HT_OK;
-    FAIL(HT_ERR_INPUT, "bench %s: no such case; must be among %s, %s", name,
-         cases[0][0], cases[1][0]);
+    FAIL(HT_ERR_INPUT, "bench %s: no such case; must be among %s, %s", name, cases[0][0],
+         cases[1][0]);
 }
 
 /* ---- table 1 ---- */
@@ -116,8 +113,7 @@ static double table_seconds(const struct ht_bench_row *row) {
     return 2 * TABLE_STEPS * row->seconds * scale;
 }
 
-static void add_times(const char *name, const double *seconds,
-                      struct ht_text *text) {
+static void add_times(const char *name, const double *seconds, struct ht_text *text) {
     ht_text_add(text, "%-26s", name);
     for (int n = 0; n < TABLE_ORDERS; n++)
         if (isfinite(seconds[n]))
@@ -138,18 +134,15 @@ static enum ht_err print_table1(struct ht_bench *bench, int first, int last) {
         bool any = false;
         for (int i = first; i < last; i++) {
             const struct ht_bench_row *row = &bench->row[i];
-            if (!row->done || row->tuning.variant != ht_variant_at(v) ||
-                row->order > TABLE_ORDERS)
+            if (!row->done || row->tuning.variant != ht_variant_at(v) || row->order > TABLE_ORDERS)
                 continue;
             seconds[row->order - 1] = table_seconds(row);
             any = true;
         }
         if (any) add_times(ht_variant_at(v)->name, seconds, &text);
     }
-    ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, monolithic", 2.09,
-                13.77, 36.17);
-    ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, two kernels",
-                2.42, 13.77, 37.23);
+    ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, monolithic", 2.09, 13.77, 36.17);
+    ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, two kernels", 2.42, 13.77, 37.23);
     enum ht_err err = HT_OK;
     if (!bench->csv && !bench->json) err = ht_args_print(&text);
     ht_text_free(&text);
@@ -160,16 +153,12 @@ static enum ht_err print_table1(struct ht_bench *bench, int first, int last) {
 
 static enum ht_err measure_device(struct ht_bench *bench) {
     const struct ht_device_info *info = bench->info;
-    TRY(ht_limits_measure(bench->device, false, bench->cache,
-                          &bench->limits[0]));
-    if (info->fp64)
-        TRY(ht_limits_measure(bench->device, true, bench->cache,
-                              &bench->limits[1]));
+    TRY(ht_limits_measure(bench->device, false, bench->cache, &bench->limits[0]));
+    if (info->fp64) TRY(ht_limits_measure(bench->device, true, bench->cache, &bench->limits[1]));
     ht_log("%s, %s, driver %s: copies %.4g GB/s, single %.4g GFMA/s, double "
            "%.4g GFMA/s%s",
            info->name, info->backend, info->driver,
-           1e-9 *
-               fmax(bench->limits[0].bytes_per_s, bench->limits[1].bytes_per_s),
+           1e-9 * fmax(bench->limits[0].bytes_per_s, bench->limits[1].bytes_per_s),
            1e-9 * bench->limits[0].fma_per_s, 1e-9 * bench->limits[1].fma_per_s,
            ht_device_joules(bench->device) >= 0 ? "" : ", energy not reported");
     if (!info->gpu)
@@ -178,43 +167,34 @@ static enum ht_err measure_device(struct ht_bench *bench) {
     return HT_OK;
 }
 
-static enum ht_err run_case(struct ht_bench *bench, const char *name,
-                            const struct ht_args *args) {
+static enum ht_err run_case(struct ht_bench *bench, const char *name, const struct ht_args *args) {
     const int first = bench->count, most = bench->info->gpu ? 5 : 3;
     const bool table1 = strcmp(name, "table1") == 0;
-    if (ht_args_value(args, "--seconds") == NULL)
-        bench->seconds = bench->info->gpu ? 600 : 60;
+    if (ht_args_value(args, "--seconds") == NULL) bench->seconds = bench->info->gpu ? 600 : 60;
     TRY(table1 ? plan_table1(bench) : ht_bench_plan_sweep(bench, name, most));
     TRY(ht_bench_measure(bench, first, bench->count));
     return table1 ? print_table1(bench, first, bench->count) : HT_OK;
 }
 
-static enum ht_err run_cases(struct ht_bench *bench,
-                             const struct ht_args *args) {
+static enum ht_err run_cases(struct ht_bench *bench, const struct ht_args *args) {
     TRY(ht_file_make_directory(bench->directory));
     TRY(measure_device(bench));
     for (int i = 0; i < args->count || i == 0; i++)
-        TRY(run_case(bench, args->count > 0 ? args->operand[i] : "rates",
-                     args));
-    REQUIRE(bench->count > 0, HT_ERR_INPUT,
-            "bench: the flags exclude all rows");
+        TRY(run_case(bench, args->count > 0 ? args->operand[i] : "rates", args));
+    REQUIRE(bench->count > 0, HT_ERR_INPUT, "bench: the flags exclude all rows");
     TRY(ht_bench_write(bench));
     if (bench->left_out > 0)
-        ht_note("%d row%s left out by the time limit (--seconds %g)",
-                bench->left_out, bench->left_out == 1 ? "" : "s",
-                bench->seconds);
-    ht_log("results in %s; tools/plot.py %s/*.csv draws them", bench->directory,
-           bench->directory);
-    REQUIRE(!bench->wrong, HT_ERR_DEVICE,
-            "at least one program does not agree with the reference");
+        ht_note("%d row%s left out by the time limit (--seconds %g)", bench->left_out,
+                bench->left_out == 1 ? "" : "s", bench->seconds);
+    ht_log("results in %s; tools/plot.py %s/*.csv draws them", bench->directory, bench->directory);
+    REQUIRE(!bench->wrong, HT_ERR_DEVICE, "at least one program does not agree with the reference");
     REQUIRE(!ht_stop_wanted(), HT_ERR_INTERRUPTED, "interrupted");
     return HT_OK;
 }
 
 static enum ht_err list_cases(void) {
     struct ht_text text = {0};
-    for (size_t i = 0; i < CASES; i++)
-        ht_text_add(&text, "%-14s %s\n", cases[i][0], cases[i][1]);
+    for (size_t i = 0; i < CASES; i++) ht_text_add(&text, "%-14s %s\n", cases[i][0], cases[i][1]);
     enum ht_err err = ht_args_print(&text);
     ht_text_free(&text);
     return err;
@@ -226,8 +206,7 @@ static enum ht_err run(struct ht_bench *bench, const struct ht_args *args) {
             "bench runs in one process, not on %d ranks: run it without "
             "mpiexec; bench/scaling.py measures several",
             ht_comm_size(args->comm));
-    TRY(ht_device_open(bench->sweep.backend, bench->sweep.device, 0,
-                       &bench->device));
+    TRY(ht_device_open(bench->sweep.backend, bench->sweep.device, 0, &bench->device));
     bench->info = ht_device_info(bench->device);
     TRY(ht_cache_directory(bench->sweep.cache, &bench->cache));
     return run_cases(bench, args);

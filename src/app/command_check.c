@@ -1,5 +1,5 @@
-/* htwave check: everything about a run that is known without running it, and
- * its expected time, which check_time.c measures.
+/* htwave check: everything about a run that is known without running it, and its expected time,
+ * which check_time.c measures.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,11 +21,10 @@ static enum ht_err check_directory(const struct ht_params *params) {
     bool good = access(above, W_OK | X_OK) == 0;
     enum ht_err err = HT_OK;
     if (!good)
-        err =
-            ht_params_error(params, "output.directory",
-                            "cannot be written: %s is not a directory, or not "
-                            "writable",
-                            above);
+        err = ht_params_error(params, "output.directory",
+                              "cannot be written: %s is not a directory, or not "
+                              "writable",
+                              above);
     free(above);
     return err;
 }
@@ -33,22 +32,17 @@ static enum ht_err check_directory(const struct ht_params *params) {
 /* ---- report ---- */
 
 /* Of the time of the steps; NaN: not known, or there are none. */
-static double layer_share(const struct ht_simulation *sim,
-                          const struct ht_estimate *estimate) {
-    return ht_estimate_layer_seconds(sim, estimate) /
-           ht_estimate_seconds(sim, estimate);
+static double layer_share(const struct ht_simulation *sim, const struct ht_estimate *estimate) {
+    return ht_estimate_layer_seconds(sim, estimate) / ht_estimate_seconds(sim, estimate);
 }
 
 /* Of the time of a step. */
-static double sample_share(const struct ht_simulation *sim,
-                           const struct ht_estimate *estimate) {
-    const double step_s =
-        ht_estimate_seconds(sim, estimate) / (double)sim->plan->steps;
+static double sample_share(const struct ht_simulation *sim, const struct ht_estimate *estimate) {
+    const double step_s = ht_estimate_seconds(sim, estimate) / (double)sim->plan->steps;
     return estimate->sample_s / (estimate->sample_s + step_s);
 }
 
-static void add_receivers(const struct ht_simulation *sim,
-                          const struct ht_estimate *estimate,
+static void add_receivers(const struct ht_simulation *sim, const struct ht_estimate *estimate,
                           struct ht_facts *f) {
     const double share = sample_share(sim, estimate);
     char bytes[32], time[32];
@@ -64,8 +58,8 @@ static void add_receivers(const struct ht_simulation *sim,
            ht_text_seconds(estimate->sample_s, time), 100 * share);
 }
 
-static void add_layers(const struct ht_simulation *sim,
-                       const struct ht_estimate *estimate, struct ht_facts *f) {
+static void add_layers(const struct ht_simulation *sim, const struct ht_estimate *estimate,
+                       struct ht_facts *f) {
     const double share = layer_share(sim, estimate);
     ht_fact(f, number, "absorbing_time_share", share);
     if (!(estimate->rate > 0)) return;
@@ -77,12 +71,11 @@ static void add_layers(const struct ht_simulation *sim,
                "  layers    %.2g %% of the steps' time, %.3g cell "
                "half-steps/s there\n",
                100 * share,
-               ht_estimate_layer_cells(sim) /
-                   ht_estimate_layer_seconds(sim, estimate));
+               ht_estimate_layer_cells(sim) / ht_estimate_layer_seconds(sim, estimate));
 }
 
-static void add_rate(const struct ht_simulation *sim,
-                     const struct ht_estimate *estimate, struct ht_facts *f) {
+static void add_rate(const struct ht_simulation *sim, const struct ht_estimate *estimate,
+                     struct ht_facts *f) {
     const double seconds = ht_estimate_seconds(sim, estimate);
     char time[32];
     ht_fact(f, number, "expected_s", seconds);
@@ -94,12 +87,10 @@ static void add_rate(const struct ht_simulation *sim,
            ht_text_seconds(seconds, time), estimate->rate);
     for (int k = 0; k < sim->plan->grid.dims; k++)
         ht_say(f, "%s%lld", k ? " x " : "", (long long)estimate->cells[k]);
-    ht_say(f, " cells here%s\n",
-           sim->ranks > 1 ? " in each rank, without exchanges" : "");
+    ht_say(f, " cells here%s\n", sim->ranks > 1 ? " in each rank, without exchanges" : "");
 }
 
-static void add_estimate(const struct ht_simulation *sim,
-                         const struct ht_estimate *estimate,
+static void add_estimate(const struct ht_simulation *sim, const struct ht_estimate *estimate,
                          struct ht_facts *f) {
     add_rate(sim, estimate, f);
     add_layers(sim, estimate, f);
@@ -112,8 +103,8 @@ static void add_estimate(const struct ht_simulation *sim,
                sim->selfcheck_ratio);
 }
 
-static enum ht_err report(const struct ht_simulation *sim,
-                          const struct ht_estimate *estimate, bool as_json) {
+static enum ht_err report(const struct ht_simulation *sim, const struct ht_estimate *estimate,
+                          bool as_json) {
     struct ht_facts f = {.text = {0}};
     ht_fact(&f, open, NULL, '{');
     ht_report_plan(sim, &f);
@@ -122,8 +113,7 @@ static enum ht_err report(const struct ht_simulation *sim,
     ht_say(&f, "\n");
     ht_fact(&f, number, "output_bytes", ht_disk_need(sim->plan).total);
     add_estimate(sim, estimate, &f);
-    ht_say(&f, "%s\n",
-           sim->no_device ? "fine, but no device is available" : "fine");
+    ht_say(&f, "%s\n", sim->no_device ? "fine, but no device is available" : "fine");
     ht_fact(&f, string, "no_device", sim->no_device);
     ht_parallel_add_json(sim, NULL, &f.json);
     ht_fact(&f, close, '}');
@@ -133,23 +123,18 @@ static enum ht_err report(const struct ht_simulation *sim,
 
 /* ---- the model ---- */
 
-static enum ht_err write_model(const struct ht_simulation *sim,
-                               const char *directory) {
+static enum ht_err write_model(const struct ht_simulation *sim, const char *directory) {
     const struct ht_plan *plan = sim->plan;
     if (directory == NULL) return HT_OK;
     enum ht_err err = HT_OK;
     if (sim->rank == 0)
-        err = ht_output_model(sim->params, plan->medium, plan->shots,
-                              plan->receivers, directory);
+        err = ht_output_model(sim->params, plan->medium, plan->shots, plan->receivers, directory);
     return ht_comm_agree(sim->comm, err);
 }
 
-static enum ht_err check(struct ht_simulation *sim,
-                         const struct ht_args *args) {
-    struct ht_estimate estimate = {
-        .rate = 0, .damped_rate = NAN, .sample_s = NAN};
-    TRY(ht_output_check(sim->params, sim->plan->medium,
-                        sim->plan->problem.stored[HT_PRIMARY]));
+static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) {
+    struct ht_estimate estimate = {.rate = 0, .damped_rate = NAN, .sample_s = NAN};
+    TRY(ht_output_check(sim->params, sim->plan->medium, sim->plan->problem.stored[HT_PRIMARY]));
     TRY(ht_output_check_traces(sim->params, sim->plan->receivers));
     TRY(check_directory(sim->params));
     if (sim->rank == 0) TRY(ht_disk_check(sim->plan));
@@ -162,8 +147,7 @@ static enum ht_err check(struct ht_simulation *sim,
     return report(sim, &estimate, args->json);
 }
 
-static enum ht_err check_here(const struct ht_args *args,
-                              const struct ht_params *params) {
+static enum ht_err check_here(const struct ht_args *args, const struct ht_params *params) {
     struct ht_simulation *sim = NULL;
     TRY(ht_simulation_plan(params, args->comm, &sim));
     enum ht_err err = ht_comm_agree(args->comm, check(sim, args));
@@ -180,11 +164,9 @@ static enum ht_err check_flags(const struct ht_args *args) {
     const char *const modes[] = {"--model", "--machine", "--error"};
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < i; k++)
-            REQUIRE(ht_args_value(args, modes[i]) == NULL ||
-                        ht_args_value(args, modes[k]) == NULL,
+            REQUIRE(ht_args_value(args, modes[i]) == NULL || ht_args_value(args, modes[k]) == NULL,
                     HT_ERR_INPUT, "%s: not with %s", modes[k], modes[i]);
-    REQUIRE(ht_args_value(args, "--wavelengths") == NULL ||
-                ht_args_value(args, "--error") != NULL,
+    REQUIRE(ht_args_value(args, "--wavelengths") == NULL || ht_args_value(args, "--error") != NULL,
             HT_ERR_INPUT, "--wavelengths: needs --error");
     return HT_OK;
 }
@@ -192,8 +174,7 @@ static enum ht_err check_flags(const struct ht_args *args) {
 enum ht_err ht_command_check(const struct ht_args *args) {
     struct ht_params *params = NULL;
     TRY(check_flags(args));
-    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,
-                       &params));
+    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
     enum ht_err err = HT_OK;
     if (ht_args_value(args, "--machine") != NULL)
         err = ht_check_machine(args, params);

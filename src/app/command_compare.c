@@ -5,8 +5,7 @@
 #include "htwave/json.h"
 #include "htwave/output.h"
 
-static enum ht_err print(const struct ht_difference *d, double eps,
-                         bool as_json) {
+static enum ht_err print(const struct ht_difference *d, double eps, bool as_json) {
     struct ht_json json = {0};
     struct ht_text text = {0};
     ht_json_open(&json, NULL, '{');
@@ -23,8 +22,7 @@ static enum ht_err print(const struct ht_difference *d, double eps,
     ht_text_add(&text,
                 "%lld values; largest difference in %s: %.6g for values up "
                 "to %.6g, relative %.6g; relative L2 of all %.6g\n",
-                (long long)d->values, d->dataset, d->max_abs, d->largest,
-                d->max_rel, d->l2_rel);
+                (long long)d->values, d->dataset, d->max_abs, d->largest, d->max_rel, d->l2_rel);
     return ht_json_or_text(&json, &text, as_json);
 }
 
@@ -39,7 +37,6 @@ enum ht_err ht_command_compare(const struct ht_args *args) {
     REQUIRE(difference.max_rel <= eps, HT_ERR_DIFFERENT,
             "%s and %s differ by %.6g relative to the largest value of %s, "
             "more than %g",
-            args->operand[0], args->operand[1], difference.max_rel,
-            difference.dataset, eps);
+            args->operand[0], args->operand[1], difference.max_rel, difference.dataset, eps);
     return HT_OK;
 }

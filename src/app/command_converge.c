@@ -2,13 +2,11 @@
  *     log(e_1 / e_2) / log(h_1 / h_2)
  * observed between one grid and the next.
  *
- * Rounding. With the unit roundoff u each of n half steps changes the data by
- * a few u; these changes at worst add up. A scheme of two levels sums twice
- * over time, so that random ones grow like n^(3/2). The binomials of the
- * interpolation grow like 4^N and lose digits as if in 4^N/16 half steps more.
- * An error up to four times the sum of both may be rounding; it is called so
- * where the observed order, too, is less than half of what the method has,
- * 2N + 1.
+ * Rounding. With the unit roundoff u each of n half steps changes the data by a few u; these
+ * changes at worst add up. A scheme of two levels sums twice over time, so that random ones grow
+ * like n^(3/2). The binomials of the interpolation grow like 4^N and lose digits as if in 4^N/16
+ * half steps more. An error up to four times the sum of both may be rounding; it is called so where
+ * the observed order, too, is less than half of what the method has, 2N + 1.
  */
 #include <float.h>
 #include <math.h>
@@ -42,8 +40,7 @@ struct table {
 /* ---- what to run ---- */
 
 /* Half to double of the file's own. */
-static enum ht_err default_cells(const struct ht_params *params,
-                                 struct table *t) {
+static enum ht_err default_cells(const struct ht_params *params, struct table *t) {
     static const double factor[] = {0.5, 0.75, 1, 1.5, 2};
     enum { FACTORS = sizeof factor / sizeof factor[0] };
     TRY(HT_ALLOC(t->cells, FACTORS));
@@ -55,27 +52,23 @@ static enum ht_err default_cells(const struct ht_params *params,
     return HT_OK;
 }
 
-static enum ht_err read_lists(const struct ht_args *args,
-                              const struct ht_params *params, struct table *t) {
+static enum ht_err read_lists(const struct ht_args *args, const struct ht_params *params,
+                              struct table *t) {
     const char *cells = ht_args_value(args, "--cells");
     const char *order = ht_args_value(args, "--order");
     if (cells != NULL)
-        TRY(ht_args_integers("--cells", cells, 1, 1000000, &t->ncells,
-                             &t->cells));
+        TRY(ht_args_integers("--cells", cells, 1, 1000000, &t->ncells, &t->cells));
     else
         TRY(default_cells(params, t));
-    if (order != NULL)
-        return ht_args_integers("--order", order, 1, 16, &t->norders,
-                                &t->order);
+    if (order != NULL) return ht_args_integers("--order", order, 1, 16, &t->norders, &t->order);
     TRY(HT_ALLOC(t->order, 1));
     t->order[t->norders++] = params->grid.order;
     return HT_OK;
 }
 
-/* The file's parameters with other cells and another order. Kernels depend on
- * the order only, so they are checked on the first grid of each. */
-static enum ht_err read_params(const struct ht_args *args,
-                               const struct ht_params *base, int order,
+/* The file's parameters with other cells and another order. Kernels depend on the order only, so
+ * they are checked on the first grid of each. */
+static enum ht_err read_params(const struct ht_args *args, const struct ht_params *base, int order,
                                int cells, bool check, struct ht_params **out) {
     int given = args->count - 1, count = given;
     char grid[128], number[32], selfcheck[] = "device.selfcheck=false";
@@ -85,17 +78,14 @@ static enum ht_err read_params(const struct ht_args *args,
     *out = NULL;
     int used = snprintf(grid, sizeof grid, "grid.cells=[");
     for (int k = 0; k < base->grid.dims; k++) {
-        double ratio =
-            (double)base->grid.cells[k] / (double)base->grid.cells[0];
+        double ratio = (double)base->grid.cells[k] / (double)base->grid.cells[0];
         double scaled = fmax(1, round(ratio * cells));
-        used += snprintf(grid + used, sizeof grid - (size_t)used, "%s%.0f",
-                         k ? "," : "", scaled);
+        used += snprintf(grid + used, sizeof grid - (size_t)used, "%s%.0f", k ? "," : "", scaled);
     }
     snprintf(grid + used, sizeof grid - (size_t)used, "]");
     snprintf(number, sizeof number, "grid.order=%d", order);
     TRY(HT_ALLOC(overrides, given + 5));
-    if (given > 0)
-        memcpy(overrides, args->operand + 1, (size_t)given * sizeof *overrides);
+    if (given > 0) memcpy(overrides, args->operand + 1, (size_t)given * sizeof *overrides);
     overrides[count++] = grid;
     overrides[count++] = number;
     overrides[count++] = snapshots;
@@ -129,8 +119,8 @@ static enum ht_err run(struct ht_simulation *sim, struct row *row) {
                                "true");
     TRY(ht_simulation_compile(sim));
     TRY(ht_simulation_start(sim));
-    const struct ht_observer observers[] = {
-        ht_observe_energy(&energies), ht_observe_error(plan, &row->error)};
+    const struct ht_observer observers[] = {ht_observe_energy(&energies),
+                                            ht_observe_error(plan, &row->error)};
     TRY(ht_run_execute(&sim->run, 2, observers));
     row->order = plan->order;
     row->full = ht_plan_full_order(plan);
@@ -143,9 +133,8 @@ static enum ht_err run(struct ht_simulation *sim, struct row *row) {
     return HT_OK;
 }
 
-static enum ht_err run_row(const struct ht_args *args,
-                           const struct ht_params *base, struct table *t,
-                           int order, int cells) {
+static enum ht_err run_row(const struct ht_args *args, const struct ht_params *base,
+                           struct table *t, int order, int cells) {
     struct ht_params *params = NULL;
     struct ht_simulation *sim = NULL;
     struct row *row = &t->row[t->count];
@@ -157,11 +146,8 @@ static enum ht_err run_row(const struct ht_args *args,
     if (err == HT_OK) {
         t->single = !sim->oracle && !sim->tuning.fp64;
         row->observed = NAN;
-        if (!first)
-            row->observed =
-                log(row[-1].error / row->error) / log(row[-1].h / row->h);
-        row->rounding =
-            row->error <= row->bound && row->observed < 0.5 * row->full;
+        if (!first) row->observed = log(row[-1].error / row->error) / log(row[-1].h / row->h);
+        row->rounding = row->error <= row->bound && row->observed < 0.5 * row->full;
         t->count++;
     }
     err = ht_comm_agree(args->comm, err);
@@ -170,16 +156,15 @@ static enum ht_err run_row(const struct ht_args *args,
     return err;
 }
 
-static enum ht_err run_all(const struct ht_args *args,
-                           const struct ht_params *base, struct table *t) {
+static enum ht_err run_all(const struct ht_args *args, const struct ht_params *base,
+                           struct table *t) {
     struct ht_progress progress;
     int total = t->norders * t->ncells;
     TRY(HT_ALLOC(t->row, total));
     ht_progress_start(&progress, "converge", total, "grids", 1);
     enum ht_err err = HT_OK;
     for (int i = 0; err == HT_OK && i < total; i++) {
-        err = run_row(args, base, t, t->order[i / t->ncells],
-                      t->cells[i % t->ncells]);
+        err = run_row(args, base, t, t->order[i / t->ncells], t->cells[i % t->ncells]);
         ht_progress_update(&progress, i + 1);
     }
     ht_progress_end(&progress);
@@ -192,8 +177,7 @@ static void add_row_json(const struct row *row, struct ht_json *json) {
     ht_json_open(json, NULL, '{');
     ht_json_integer(json, "grid_order", row->order);
     ht_json_open(json, "cells", '[');
-    for (int k = 0; k < row->dims; k++)
-        ht_json_integer(json, NULL, row->cells[k]);
+    for (int k = 0; k < row->dims; k++) ht_json_integer(json, NULL, row->cells[k]);
     ht_json_close(json, ']');
     ht_json_number(json, "h", row->h);
     ht_json_integer(json, "steps", row->steps);
@@ -209,10 +193,10 @@ static void add_row_text(const struct row *row, struct ht_text *text) {
     char cells[64] = "";
     int used = 0;
     for (int k = 0; k < row->dims; k++)
-        used += snprintf(cells + used, sizeof cells - (size_t)used, "%s%lld",
-                         k ? " x " : "", (long long)row->cells[k]);
-    ht_text_add(text, "%2d  %-20s %10.4g %8lld %12.4e", row->order, cells,
-                row->h, (long long)row->steps, row->error);
+        used += snprintf(cells + used, sizeof cells - (size_t)used, "%s%lld", k ? " x " : "",
+                         (long long)row->cells[k]);
+    ht_text_add(text, "%2d  %-20s %10.4g %8lld %12.4e", row->order, cells, row->h,
+                (long long)row->steps, row->error);
     if (isfinite(row->observed)) ht_text_add(text, " %7.2f", row->observed);
     ht_text_add(text, "%s\n", row->rounding ? "  rounding" : "");
 }
@@ -234,9 +218,9 @@ static enum ht_err report(const struct table *t, bool as_json) {
     return ht_json_or_text(&json, &text, as_json);
 }
 
-/* The last row of the n-th order that can be judged: one within the bound of
- * rounding can show that the wanted order is reached, not that it is missed.
- * NULL: none, as of one grid, or where all errors are rounding. */
+/* The last row of the n-th order that can be judged: one within the bound of rounding can show that
+ * the wanted order is reached, not that it is missed. NULL: none, as of one grid, or where all
+ * errors are rounding. */
 static const struct row *judged(const struct table *t, int n, double wanted) {
     for (int i = t->ncells - 1; i > 0; i--) {
         const struct row *row = &t->row[n * t->ncells + i];
@@ -256,17 +240,16 @@ static enum ht_err check_order(const struct table *t, double wanted) {
                 "x1) and another grid before it; take coarser grids%s",
                 first->order, wanted, first->bound, (long long)first->cells[0],
                 t->single ? " or device.precision = \"double\"" : "");
-        REQUIRE(
-            row->observed >= wanted, HT_ERR_DIFFERENT,
-            "grid.order = %d: observed order %.3f on %lld cells along x1 is "
-            "below --min-order %g",
-            row->order, row->observed, (long long)row->cells[0], wanted);
+        REQUIRE(row->observed >= wanted, HT_ERR_DIFFERENT,
+                "grid.order = %d: observed order %.3f on %lld cells along x1 is "
+                "below --min-order %g",
+                row->order, row->observed, (long long)row->cells[0], wanted);
     }
     return HT_OK;
 }
 
-static enum ht_err converge(const struct ht_args *args,
-                            const struct ht_params *base, struct table *t) {
+static enum ht_err converge(const struct ht_args *args, const struct ht_params *base,
+                            struct table *t) {
     const char *text = ht_args_value(args, "--min-order");
     double wanted = 0;
     if (text != NULL) TRY(ht_args_real("--min-order", text, &wanted));
@@ -287,8 +270,7 @@ static enum ht_err converge(const struct ht_args *args,
 enum ht_err ht_command_converge(const struct ht_args *args) {
     struct ht_params *params = NULL;
     struct table table = {.count = 0};
-    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,
-                       &params));
+    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
     enum ht_err err = converge(args, params, &table);
     free(table.row);
     free(table.order);

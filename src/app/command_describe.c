@@ -11,8 +11,7 @@ static const char *parity_words(unsigned parity, char buffer[40]) {
     int used = snprintf(buffer, 40, "even");
     if (parity != 0) used = snprintf(buffer, 40, "odd in");
     for (int k = 0; k < 3; k++)
-        if (parity >> k & 1u)
-            used += snprintf(buffer + used, 40 - (size_t)used, " x%d", k + 1);
+        if (parity >> k & 1u) used += snprintf(buffer + used, 40 - (size_t)used, " x%d", k + 1);
     return buffer;
 }
 
@@ -24,16 +23,15 @@ static void add_energy(const struct ht_system *system, struct ht_text *text) {
         int m = term->material;
         const char *name = m >= 0 ? system->material[m].name : "";
         bool quotient = strchr(name, '/') != NULL;
-        ht_text_add(text, term->gradient ? "%s|grad %s|^2" : "%s%s^2",
-                    t ? " + " : "", system->field[term->field].name);
+        ht_text_add(text, term->gradient ? "%s|grad %s|^2" : "%s%s^2", t ? " + " : "",
+                    system->field[term->field].name);
         if (m >= 0) ht_text_add(text, quotient ? "/(%s)" : "/%s", name);
     }
     ht_text_add(text, ", conserved\n");
 }
 
 /* The fields of these bits with commas; 0: all. */
-static void add_stored(const struct ht_equations *eq, unsigned bits,
-                       struct ht_text *text) {
+static void add_stored(const struct ht_equations *eq, unsigned bits, struct ht_text *text) {
     const char *comma = "";
     for (int f = 0; f < eq->nfields; f++) {
         if (bits != 0 && !(bits >> f & 1u)) continue;
@@ -62,36 +60,32 @@ static void add_schemes(const struct ht_system *system, struct ht_text *text) {
 }
 
 /* "speed of sound, or bulk modulus", "velocity along x1". */
-static const char *parameter_meaning(const struct ht_parameter *row,
-                                     char *buffer, size_t size) {
+static const char *parameter_meaning(const struct ht_parameter *row, char *buffer, size_t size) {
     int length = 0;
     size_t used = 0;
     buffer[0] = '\0';
     for (int i = 0; used < size; i++) {
         const char *entry = ht_alternative(row->meanings, i, &length);
         if (!entry) break;
-        used += (size_t)snprintf(buffer + used, size - used, "%s%.*s",
-                                 i ? ", or " : "", length, entry);
+        used +=
+            (size_t)snprintf(buffer + used, size - used, "%s%.*s", i ? ", or " : "", length, entry);
     }
     if (row->vector && used < size)
         snprintf(buffer + used, size - used, " along x%d", row->axis + 1);
     return buffer;
 }
 
-static void add_parameters(const struct ht_system *system,
-                           struct ht_text *text) {
+static void add_parameters(const struct ht_system *system, struct ht_text *text) {
     char meaning[160];
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_parameter *row = &system->parameter[p];
-        ht_text_add(text, "%-11s medium.%-11s %s (default %g)\n",
-                    p ? "" : "medium", row->vector ? row->vector : row->names,
-                    parameter_meaning(row, meaning, sizeof meaning),
-                    row->fallback);
+        ht_text_add(text, "%-11s medium.%-11s %s (default %g)\n", p ? "" : "medium",
+                    row->vector ? row->vector : row->names,
+                    parameter_meaning(row, meaning, sizeof meaning), row->fallback);
     }
     for (int m = 0; m < system->nmaterials; m++)
-        ht_text_add(text, "%-11s %-18s %s%s%s\n", m ? "" : "materials",
-                    system->material[m].name, system->material[m].meaning,
-                    system->material[m].positive ? ", positive" : "",
+        ht_text_add(text, "%-11s %-18s %s%s%s\n", m ? "" : "materials", system->material[m].name,
+                    system->material[m].meaning, system->material[m].positive ? ", positive" : "",
                     system->material[m].varies ? ", may vary in space" : "");
 }
 
@@ -100,9 +94,8 @@ static void add_text(const struct ht_system *system, struct ht_text *text) {
     ht_text_add(text, "%s: %s\n", system->name, system->title);
     ht_text_add(text, "equations   %s\n", system->equations);
     for (int f = 0; f < system->nfields; f++)
-        ht_text_add(text, "%-11s %-4s %-28s %s%s\n", f ? "" : "fields",
-                    system->field[f].name, system->field[f].meaning,
-                    parity_words(system->field[f].parity, words),
+        ht_text_add(text, "%-11s %-4s %-28s %s%s\n", f ? "" : "fields", system->field[f].name,
+                    system->field[f].meaning, parity_words(system->field[f].parity, words),
                     system->field[f].min_dims == 3   ? "; in 3-D"
                     : system->field[f].min_dims == 2 ? "; in 2-D and 3-D"
                                                      : "");
@@ -110,8 +103,7 @@ static void add_text(const struct ht_system *system, struct ht_text *text) {
     ht_text_add(text, "%-11s %-10s %s\n", "boundaries", "periodic",
                 "both sides continue at the other");
     for (int w = 0; w < system->nwalls; w++)
-        ht_text_add(text, "%-11s %-10s %s\n", "", system->wall[w].name,
-                    system->wall[w].meaning);
+        ht_text_add(text, "%-11s %-10s %s\n", "", system->wall[w].name, system->wall[w].meaning);
     add_energy(system, text);
     add_schemes(system, text);
     ht_text_add(text,
@@ -121,8 +113,7 @@ static void add_text(const struct ht_system *system, struct ht_text *text) {
                 system->translates ? "yes" : "no");
 }
 
-static void add_fields_json(const struct ht_system *system,
-                            struct ht_json *json) {
+static void add_fields_json(const struct ht_system *system, struct ht_json *json) {
     ht_json_open(json, "fields", '[');
     for (int f = 0; f < system->nfields; f++) {
         const struct ht_field *field = &system->field[f];
@@ -139,16 +130,14 @@ static void add_fields_json(const struct ht_system *system,
     ht_json_close(json, ']');
 }
 
-static void add_medium_json(const struct ht_system *system,
-                            struct ht_json *json) {
+static void add_medium_json(const struct ht_system *system, struct ht_json *json) {
     char meaning[160];
     ht_json_open(json, "parameters", '[');
     for (int p = 0; p < system->nparameters; p++) {
         ht_json_open(json, NULL, '{');
         ht_json_string(json, "name", system->parameter[p].names);
-        ht_json_string(
-            json, "meaning",
-            parameter_meaning(&system->parameter[p], meaning, sizeof meaning));
+        ht_json_string(json, "meaning",
+                       parameter_meaning(&system->parameter[p], meaning, sizeof meaning));
         ht_json_number(json, "default", system->parameter[p].fallback);
         ht_json_close(json, '}');
     }
@@ -175,8 +164,7 @@ static void add_json(const struct ht_system *system, struct ht_json *json) {
     add_medium_json(system, json);
     ht_json_open(json, "boundaries", '[');
     ht_json_string(json, NULL, "periodic");
-    for (int w = 0; w < system->nwalls; w++)
-        ht_json_string(json, NULL, system->wall[w].name);
+    for (int w = 0; w < system->nwalls; w++) ht_json_string(json, NULL, system->wall[w].name);
     ht_json_close(json, ']');
     ht_json_bool(json, "energy_conserved", system->energy.conserved);
     ht_json_open(json, "schemes", '[');
@@ -198,9 +186,8 @@ static enum ht_err fail_unknown(const char *word) {
     const char *near = ht_text_nearest(word, names, count);
     enum ht_err err = ht_text_status(&list);
     if (err == HT_OK)
-        err = ht_err_set(HT_ERR_INPUT, "%s: unknown system%s%s; there are %s",
-                         word, near ? ", nearest is " : "", near ? near : "",
-                         list.data);
+        err = ht_err_set(HT_ERR_INPUT, "%s: unknown system%s%s; there are %s", word,
+                         near ? ", nearest is " : "", near ? near : "", list.data);
     ht_text_free(&list);
     return err;
 }
@@ -216,8 +203,8 @@ static enum ht_err print(const struct ht_system *only, bool as_json) {
         ht_json_open(&json, "systems", '[');
         for (int i = 0; i < ht_system_count(); i++) {
             const struct ht_system *system = ht_system_at(i);
-            ht_text_add(&text, "%-12s %s\n%-12s %s\n", system->name,
-                        system->title, "", system->equations);
+            ht_text_add(&text, "%-12s %s\n%-12s %s\n", system->name, system->title, "",
+                        system->equations);
             add_json(system, &json);
         }
         ht_json_close(&json, ']');

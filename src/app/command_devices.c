@@ -11,21 +11,18 @@ struct measure {
     double bytes_per_s, fma_single, fma_double;
 };
 
-static enum ht_err measure(const struct ht_device_info *info,
-                           struct measure *out) {
+static enum ht_err measure(const struct ht_device_info *info, struct measure *out) {
     struct ht_device *device = NULL;
     struct ht_limits limits[2] = {{0}};
     char index[16];
     snprintf(index, sizeof index, "%d", info->index);
     TRY(ht_device_open("auto", index, 0, &device));
     enum ht_err err = ht_limits_measure(device, false, NULL, &limits[0]);
-    if (err == HT_OK && info->fp64)
-        err = ht_limits_measure(device, true, NULL, &limits[1]);
+    if (err == HT_OK && info->fp64) err = ht_limits_measure(device, true, NULL, &limits[1]);
     ht_device_close(device);
-    *out = (struct measure){
-        .bytes_per_s = fmax(limits[0].bytes_per_s, limits[1].bytes_per_s),
-        .fma_single = limits[0].fma_per_s,
-        .fma_double = limits[1].fma_per_s};
+    *out = (struct measure){.bytes_per_s = fmax(limits[0].bytes_per_s, limits[1].bytes_per_s),
+                            .fma_single = limits[0].fma_per_s,
+                            .fma_double = limits[1].fma_per_s};
     return err;
 }
 
@@ -46,12 +43,9 @@ static void add_json(const struct ht_device_info *info, const struct measure *m,
     ht_json_integer(json, "local_memory_bytes", info->local_memory);
     ht_json_integer(json, "max_group", info->max_group);
     ht_json_integer(json, "compute_units", info->compute_units);
-    if (m->bytes_per_s > 0)
-        ht_json_number(json, "copy_bytes_per_s", m->bytes_per_s);
-    if (m->fma_single > 0)
-        ht_json_number(json, "fma_single_per_s", m->fma_single);
-    if (m->fma_double > 0)
-        ht_json_number(json, "fma_double_per_s", m->fma_double);
+    if (m->bytes_per_s > 0) ht_json_number(json, "copy_bytes_per_s", m->bytes_per_s);
+    if (m->fma_single > 0) ht_json_number(json, "fma_single_per_s", m->fma_single);
+    if (m->fma_double > 0) ht_json_number(json, "fma_double_per_s", m->fma_double);
     ht_json_close(json, '}');
 }
 
@@ -59,21 +53,19 @@ static void add_text(const struct ht_device_info *info, const struct measure *m,
                      struct ht_text *text) {
     char memory[32], buffer[32], local[32];
     ht_text_add(text, "%d: %s\n", info->index, info->name);
-    ht_text_add(text, "   %s, %s, %s, driver %s\n", info->backend,
-                info->gpu ? "GPU" : "no GPU", info->platform, info->driver);
+    ht_text_add(text, "   %s, %s, %s, driver %s\n", info->backend, info->gpu ? "GPU" : "no GPU",
+                info->platform, info->driver);
     ht_text_add(text,
                 "   memory %s, largest buffer %s, local memory %s, groups of "
                 "%lld, %d compute units, %s\n",
                 ht_text_bytes((double)info->memory, memory),
                 ht_text_bytes((double)info->max_buffer, buffer),
-                ht_text_bytes((double)info->local_memory, local),
-                (long long)info->max_group, info->compute_units,
-                info->fp64 ? "single and double" : "single only");
+                ht_text_bytes((double)info->local_memory, local), (long long)info->max_group,
+                info->compute_units, info->fp64 ? "single and double" : "single only");
     if (m->bytes_per_s > 0)
-        ht_text_add(text, "   copies %.4g GB/s, single %.4g GFMA/s",
-                    m->bytes_per_s * 1e-9, m->fma_single * 1e-9);
-    if (m->fma_double > 0)
-        ht_text_add(text, ", double %.4g GFMA/s", m->fma_double * 1e-9);
+        ht_text_add(text, "   copies %.4g GB/s, single %.4g GFMA/s", m->bytes_per_s * 1e-9,
+                    m->fma_single * 1e-9);
+    if (m->fma_double > 0) ht_text_add(text, ", double %.4g GFMA/s", m->fma_double * 1e-9);
     if (m->bytes_per_s > 0) ht_text_add(text, "\n");
 }
 
@@ -90,8 +82,7 @@ static void add_missing(struct ht_json *json, struct ht_text *text) {
     ht_json_close(json, '}');
 }
 
-static enum ht_err list(int count, const struct ht_device_info *infos,
-                        const struct ht_args *args) {
+static enum ht_err list(int count, const struct ht_device_info *infos, const struct ht_args *args) {
     struct ht_json json = {0};
     struct ht_text text = {0};
     enum ht_err err = HT_OK;

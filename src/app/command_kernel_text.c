@@ -1,5 +1,5 @@
-/* htwave kernel-text: the program text that a run would hand to the device's
- * compiler. With --ptx it is that of an NVIDIA device of that architecture. */
+/* htwave kernel-text: the program text that a run would hand to the device's compiler. With --ptx
+ * it is that of an NVIDIA device of that architecture. */
 #include <stdlib.h>
 
 #include "commands.h"
@@ -12,12 +12,11 @@ static enum ht_err print_run(const struct ht_params *params, int ptx) {
     enum ht_err err = HT_OK;
     if (sim->device == NULL)
         err = ht_err_set(HT_ERR_DEVICE, "no device, so no kernels: %s",
-                         sim->no_device ? sim->no_device
-                                        : "device.backend is \"oracle\"");
+                         sim->no_device ? sim->no_device : "device.backend is \"oracle\"");
     if (err == HT_OK && ptx > 0) sim->kernels.spec[0].ptx = ptx;
     if (err == HT_OK)
-        err = ht_kernel_text(sim->kernels.variant, &sim->kernels.spec[0],
-                             &sim->kernels.shape[0], &text);
+        err = ht_kernel_text(sim->kernels.variant, &sim->kernels.spec[0], &sim->kernels.shape[0],
+                             &text);
     if (err == HT_OK) err = ht_args_print(&text);
     ht_text_free(&text);
     ht_simulation_destroy(sim);
@@ -40,8 +39,7 @@ enum ht_err ht_command_kernel_text(const struct ht_args *args) {
     struct ht_params *params = NULL;
     int ptx = 0;
     TRY(read_ptx(args, &ptx));
-    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,
-                       &params));
+    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
     enum ht_err err = print_run(params, ptx);
     ht_params_destroy(params);
     return err;

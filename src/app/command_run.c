@@ -1,5 +1,4 @@
-/* htwave run: prepares the simulation, takes its steps with the observers below
- * and reports.
+/* htwave run: prepares the simulation, takes its steps with the observers below and reports.
  */
 #include <math.h>
 
@@ -39,8 +38,8 @@ static enum ht_err prepare(struct ht_simulation *sim) {
     if (sim->no_device == NULL) TRY(log_banner(sim));
     TRY(ht_simulation_compile(sim));
     if (ht_log_level_get() >= HT_LOG_VERBOSE && isfinite(sim->selfcheck_ratio))
-        ht_log("self-check: worst difference is %.3g of its bound, in %.2f s",
-               sim->selfcheck_ratio, sim->selfcheck_s);
+        ht_log("self-check: worst difference is %.3g of its bound, in %.2f s", sim->selfcheck_ratio,
+               sim->selfcheck_s);
     ht_simulation_measure(sim);
     return ht_simulation_start(sim);
 }
@@ -50,10 +49,8 @@ static enum ht_err take_steps(struct run *r) {
     const struct ht_plan *plan = r->sim->plan;
     struct ht_progress progress;
     r->result.energy.series = r->output;
-    enum ht_err err =
-        ht_recorder_create(r->output, r->sim->cache, &r->recorder);
-    if (err == HT_OK)
-        err = ht_output_mark(r->output, plan->shots, plan->receivers);
+    enum ht_err err = ht_recorder_create(r->output, r->sim->cache, &r->recorder);
+    if (err == HT_OK) err = ht_output_mark(r->output, plan->shots, plan->receivers);
     TRY(ht_comm_agree(plan->grid.slab.comm, err));
     const struct ht_observer observers[] = {
         ht_observe_progress(&progress),
@@ -68,8 +65,7 @@ static enum ht_err take_steps(struct run *r) {
     return ht_run_execute(&r->sim->run, count, observers);
 }
 
-static enum ht_err finish(struct run *r, double began,
-                          const struct ht_args *args) {
+static enum ht_err finish(struct run *r, double began, const struct ht_args *args) {
     struct ht_facts facts = {.text = {0}};
     struct ht_json *json = &facts.json;
     r->result.wall_s = ht_clock() - began;
@@ -91,8 +87,7 @@ static enum ht_err finish(struct run *r, double began,
 
 /* What would be refused once the kernels are ready. */
 static enum ht_err check_output(const struct ht_simulation *sim) {
-    TRY(ht_output_check(sim->params, sim->plan->medium,
-                        sim->plan->problem.stored[HT_PRIMARY]));
+    TRY(ht_output_check(sim->params, sim->plan->medium, sim->plan->problem.stored[HT_PRIMARY]));
     TRY(ht_output_check_traces(sim->params, sim->plan->receivers));
     if (sim->rank > 0) return HT_OK;
     TRY(ht_output_idle(sim->params));
@@ -107,23 +102,21 @@ static enum ht_err simulate(struct run *r, const struct ht_params *params,
     TRY(prepare(r->sim));
     const struct ht_plan *plan = r->sim->plan;
     ht_stop_watch();
-    enum ht_err err = ht_output_create(
-        params, plan->medium, plan->problem.stored[HT_PRIMARY], &r->output);
+    enum ht_err err =
+        ht_output_create(params, plan->medium, plan->problem.stored[HT_PRIMARY], &r->output);
     if (err == HT_OK) err = take_steps(r);
     if (err == HT_OK) err = finish(r, began, args);
     ht_stop_unwatch();
     TRY(err);
-    REQUIRE(!r->sim->run.interrupted, HT_ERR_INTERRUPTED,
-            "interrupted at step %lld of %lld", (long long)r->sim->run.steps,
-            (long long)plan->steps);
+    REQUIRE(!r->sim->run.interrupted, HT_ERR_INTERRUPTED, "interrupted at step %lld of %lld",
+            (long long)r->sim->run.steps, (long long)plan->steps);
     return HT_OK;
 }
 
 enum ht_err ht_command_run(const struct ht_args *args) {
     struct ht_params *params = NULL;
     struct run r = {.sim = NULL};
-    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,
-                       &params));
+    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
     enum ht_err err = ht_comm_agree(args->comm, simulate(&r, params, args));
     ht_recorder_destroy(r.recorder);
     ht_output_destroy(r.output);

@@ -1,5 +1,5 @@
-/* htwave tune: the fastest kernels for the problem of FILE, or for classes of
- * problems, found by timing and stored for later runs.
+/* htwave tune: the fastest kernels for the problem of FILE, or for classes of problems, found by
+ * timing and stored for later runs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -52,10 +52,8 @@ static void add_shape(const struct ht_tuning *t, struct ht_text *text) {
     if (t->trim) ht_text_add(text, ", trimmed");
 }
 
-/* A line of a table: columns that trials and winners share. rate in cell half
- * steps per second. */
-static void add_row(const struct ht_tuning *t, double rate, const char *why,
-                    struct ht_text *text) {
+/* A line of a table: columns that trials and winners share. rate in cell half steps per second. */
+static void add_row(const struct ht_tuning *t, double rate, const char *why, struct ht_text *text) {
     struct ht_text shape = {0};
     add_shape(t, &shape);
     ht_text_add(text, "%-18s %-8s %-36s", t->variant->name, layout_of(t),
@@ -67,21 +65,18 @@ static void add_row(const struct ht_tuning *t, double rate, const char *why,
     ht_text_free(&shape);
 }
 
-static const char columns[] =
-    "variant            layout   per group                            "
-    "million cell\n";
+static const char columns[] = "variant            layout   per group                            "
+                              "million cell\n";
 static const char more_columns[] =
     "                                                                 "
     "half-steps/s";
 
 /* "acoustic, 3-D, N = 3, single precision, ..." */
-static void add_class(const struct ht_problem *p, bool fp64,
-                      const struct ht_tune_choice *choice,
+static void add_class(const struct ht_problem *p, bool fp64, const struct ht_tune_choice *choice,
                       struct ht_text *text) {
     const bool fd = p->fd.order > 0;
-    ht_text_add(text, "%s, %d-D, %s%d, %s precision, %s with %d stages, ",
-                p->eq->system->name, p->grid->dims,
-                fd ? "order " : "N = ", fd ? p->fd.order : p->grid->order,
+    ht_text_add(text, "%s, %d-D, %s%d, %s precision, %s with %d stages, ", p->eq->system->name,
+                p->grid->dims, fd ? "order " : "N = ", fd ? p->fd.order : p->grid->order,
                 fp64 ? "double" : "single", p->scheme->title, p->stages);
     if (fd)
         ht_text_add(text, "density %s", p->fd.density ? "varies" : "uniform");
@@ -92,11 +87,9 @@ static void add_class(const struct ht_problem *p, bool fp64,
     else
         ht_text_add(text, "cell polynomials of degree %d", p->medium_degree);
     ht_text_add(text, ", %s grids", ht_tune_size(p->grid));
-    if (choice->variant != NULL)
-        ht_text_add(text, ", only variant %s", choice->variant->name);
+    if (choice->variant != NULL) ht_text_add(text, ", only variant %s", choice->variant->name);
     if (choice->block != 0)
-        ht_text_add(text, ", only layout %s",
-                    choice->block > 1 ? "blocked" : "tensor");
+        ht_text_add(text, ", only layout %s", choice->block > 1 ? "blocked" : "tensor");
 }
 
 static void log_and_free(struct ht_text *text) {
@@ -120,13 +113,11 @@ static void report(void *context, const struct ht_trial *trial) {
     ht_json_close(&tune->json, '}');
 }
 
-static enum ht_err search(struct tune *tune, const struct ht_problem *problem,
-                          bool fp64, const struct ht_tune_choice *choice,
-                          const char *name, struct ht_tuned *best) {
-    const struct ht_tune_effort effort = {.seconds = tune->seconds,
-                                          .cache = tune->cache,
-                                          .report = report,
-                                          .context = tune};
+static enum ht_err search(struct tune *tune, const struct ht_problem *problem, bool fp64,
+                          const struct ht_tune_choice *choice, const char *name,
+                          struct ht_tuned *best) {
+    const struct ht_tune_effort effort = {
+        .seconds = tune->seconds, .cache = tune->cache, .report = report, .context = tune};
     ht_json_open(&tune->json, NULL, '{');
     ht_json_string(&tune->json, "class", name);
     ht_json_open(&tune->json, "trials", '[');
@@ -138,8 +129,7 @@ static enum ht_err search(struct tune *tune, const struct ht_problem *problem,
     return HT_OK;
 }
 
-static enum ht_err tune_class(struct tune *tune,
-                              const struct ht_problem *problem, bool fp64,
+static enum ht_err tune_class(struct tune *tune, const struct ht_problem *problem, bool fp64,
                               const struct ht_tune_choice *choice) {
     char name[HT_TUNE_CLASS];
     struct ht_tuned best;
@@ -154,16 +144,14 @@ static enum ht_err tune_class(struct tune *tune,
     ht_text_add(&tune->winners, "  ");
     add_row(&best.tuning, best.rate, "", &tune->winners);
     if (tune->cache == NULL) return HT_OK;
-    return ht_tuning_store(tune->cache, ht_device_info(tune->device), name,
-                           &best);
+    return ht_tuning_store(tune->cache, ht_device_info(tune->device), name, &best);
 }
 
 /* The winners on standard output, and what becomes of them. */
 static enum ht_err show(struct tune *tune) {
     struct ht_text text = {0};
     char *path = NULL;
-    ht_text_add(&text,
-                "Fastest on %s, %d timings for %d class%s of problems:\n",
+    ht_text_add(&text, "Fastest on %s, %d timings for %d class%s of problems:\n",
                 ht_device_info(tune->device)->name, tune->trials, tune->classes,
                 tune->classes == 1 ? "" : "es");
     ht_text_add(&text, "  %s  %s\n%s\n", columns, more_columns,
@@ -194,8 +182,7 @@ static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
     enum ht_err err = HT_OK;
     if (sim->device == NULL)
         err = ht_err_set(HT_ERR_DEVICE, "no device, so nothing to tune: %s",
-                         sim->no_device ? sim->no_device
-                                        : "device.backend is \"oracle\"");
+                         sim->no_device ? sim->no_device : "device.backend is \"oracle\"");
     if (err == HT_OK) {
         const struct ht_tune_choice choice = ht_tuning_choice(sim);
         tune->device = sim->device;
@@ -209,11 +196,10 @@ static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
 
 /* ---- classes ---- */
 
-/* As `htwave run` plans it by default: the fewest stable stages at cfl 0.9;
- * a grid that fills a device. */
-static enum ht_err tune_plain(struct tune *tune, const struct ht_equations *eq,
-                              int order, const struct ht_scheme *scheme,
-                              bool fp64) {
+/* As `htwave run` plans it by default: the fewest stable stages at cfl 0.9; a grid that fills a
+ * device. */
+static enum ht_err tune_plain(struct tune *tune, const struct ht_equations *eq, int order,
+                              const struct ht_scheme *scheme, bool fp64) {
     static const int64_t side[] = {1 << 18, 512, 64};
     const struct ht_tune_choice choice = {0};
     const int64_t n = side[eq->dims - 1], cells[3] = {n, n, n};
@@ -226,8 +212,7 @@ static enum ht_err tune_plain(struct tune *tune, const struct ht_equations *eq,
 
 /* All orders and precisions of a system by a scheme. */
 static enum ht_err tune_scheme(struct tune *tune, const struct ht_sweep *sweep,
-                               const struct ht_equations *eq,
-                               const struct ht_scheme *scheme) {
+                               const struct ht_equations *eq, const struct ht_scheme *scheme) {
     bool fp64 = ht_device_info(tune->device)->fp64;
     for (int n = 0; n < sweep->norders; n++)
         for (int p = 0; p < (fp64 ? 2 : 1); p++)
@@ -256,8 +241,7 @@ static enum ht_err tune_all(struct tune *tune, struct ht_sweep *sweep) {
         const struct ht_system *system = ht_system_at(s);
         if (!ht_args_listed(sweep->systems, system->name)) continue;
         for (int d = 0; d < sweep->ndims; d++) {
-            const struct ht_equations eq =
-                ht_equations_make(system, sweep->dims[d]);
+            const struct ht_equations eq = ht_equations_make(system, sweep->dims[d]);
             TRY(tune_system(tune, sweep, &eq));
         }
     }
@@ -283,15 +267,12 @@ enum ht_err ht_command_tune(const struct ht_args *args) {
     const char *seconds = ht_args_value(args, "--seconds");
     struct ht_params *params = NULL;
     if (seconds != NULL) TRY(ht_args_real("--seconds", seconds, &tune.seconds));
-    REQUIRE(tune.seconds >= 0, HT_ERR_INPUT, "--seconds %s: must be at least 0",
-            seconds);
+    REQUIRE(tune.seconds >= 0, HT_ERR_INPUT, "--seconds %s: must be at least 0", seconds);
     if (args->count > 0)
-        TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,
-                           &params));
+        TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
     ht_json_open(&tune.json, NULL, '{');
     ht_json_open(&tune.json, "classes", '[');
-    enum ht_err err =
-        params != NULL ? tune_file(&tune, params) : tune_classes(&tune);
+    enum ht_err err = params != NULL ? tune_file(&tune, params) : tune_classes(&tune);
     ht_json_close(&tune.json, ']');
     ht_json_close(&tune.json, '}');
     ht_json_end(&tune.json);

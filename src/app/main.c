@@ -1,5 +1,5 @@
-/* The program: finds the command in the table, runs it, and prints an error
- * once on standard error. Of several ranks only rank 0 prints.
+/* The program: finds the command in the table, runs it, and prints an error once on standard error.
+ * Of several ranks only rank 0 prints.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,7 @@
 #include "htwave/stop.h"
 #include "sweep.h"
 
-#define OVERRIDES \
-    "key=value replaces a value of FILE; htwave --help-config lists all keys."
+#define OVERRIDES "key=value replaces a value of FILE; htwave --help-config lists all keys."
 /* Added to the help of commands that several ranks may run. */
 #define SLABS                                                               \
     "\n\nUnder mpiexec each process gets a slab of x3 planes of a grid in " \
@@ -38,10 +37,8 @@ static const struct ht_command commands[] = {
      .flag = {{"--model", "DIR",
                "write model.h5 and pictures of the model with sources and "
                "receivers"},
-              {"--error", "E",
-               "which scheme, order and grid err by at most E, and their cost"},
-              {"--wavelengths", "W",
-               "for --error (default: time.end times the frequency)"},
+              {"--error", "E", "which scheme, order and grid err by at most E, and their cost"},
+              {"--wavelengths", "W", "for --error (default: time.end times the frequency)"},
               {"--machine", "FILE", "predict times on many devices like that"},
               {"--gpus", "LIST", "numbers of them (default 1,2,4,..4096)"},
               {"--rate", "X", "cell half-steps/s of one (default: machine's)"}},
@@ -49,21 +46,18 @@ static const struct ht_command commands[] = {
      .most = -1,
      .json = true,
      .ranks = true,
-     .more = OVERRIDES
-     "\n\n--error needs a frequency: that of the sources, of the initial wave, "
-     "or\ninitial.frequency. It plans and times some runs of FILE.\n"
-     "--machine needs neither devices nor mpiexec: it predicts strong and "
-     "weak\nscaling by the model of docs/scaling.md." SLABS,
+     .more = OVERRIDES "\n\n--error needs a frequency: that of the sources, of the initial wave, "
+                       "or\ninitial.frequency. It plans and times some runs of FILE.\n"
+                       "--machine needs neither devices nor mpiexec: it predicts strong and "
+                       "weak\nscaling by the model of docs/scaling.md." SLABS,
      .run = ht_command_check},
     {.name = "converge",
      .arguments = "FILE [key=value ...]",
      .help = "errors and observed orders over a list of grids",
-     .flag =
-         {{"--cells", "LIST",
-           "cells along x1, as 4,6,8; other axes in proportion"},
-          {"--order", "LIST", "orders N, as 1,2,3 (default: the file's)"},
-          {"--min-order", "X",
-           "exit with 4 when the last order observed is below X, or none is"}},
+     .flag = {{"--cells", "LIST", "cells along x1, as 4,6,8; other axes in proportion"},
+              {"--order", "LIST", "orders N, as 1,2,3 (default: the file's)"},
+              {"--min-order", "X",
+               "exit with 4 when the last order observed is below X, or none is"}},
      .least = 1,
      .most = -1,
      .json = true,
@@ -86,15 +80,13 @@ static const struct ht_command commands[] = {
     {.name = "compare",
      .arguments = "A B",
      .help = "largest difference of two output files or directories",
-     .flag = {{"--eps", "X",
-               "exit with 4 above this relative difference (default 0)"}},
+     .flag = {{"--eps", "X", "exit with 4 above this relative difference (default 0)"}},
      .least = 2,
      .most = 2,
      .json = true,
-     .more =
-         "A directory stands for its last snapshot. The largest difference of\n"
-         "each dataset is divided by its largest value in either file;\n"
-         "--eps judges the worst dataset. Relative L2 is over all datasets.",
+     .more = "A directory stands for its last snapshot. The largest difference of\n"
+             "each dataset is divided by its largest value in either file;\n"
+             "--eps judges the worst dataset. Relative L2 is over all datasets.",
      .run = ht_command_compare},
     {.name = "bench",
      .arguments = "[CASE ...]",
@@ -116,28 +108,25 @@ static const struct ht_command commands[] = {
      .most = -1,
      .json = true,
      .ranks = true,
-     .more =
-         "Writes bench.csv and bench.json; tools/plot.py draws the CSV. Every "
-         "program is compared "
-         "with the\nreference before it is timed.\n\n"
-         "--orders are N of Hermite methods and orders in space of fd. "
-         "Wavelengths, "
-         "media,\nabsorbing layers and scaling: bench/*.py."
-         "\nFigures of the paper: bench/figures.py.",
+     .more = "Writes bench.csv and bench.json; tools/plot.py draws the CSV. Every "
+             "program is compared "
+             "with the\nreference before it is timed.\n\n"
+             "--orders are N of Hermite methods and orders in space of fd. "
+             "Wavelengths, "
+             "media,\nabsorbing layers and scaling: bench/*.py."
+             "\nFigures of the paper: bench/figures.py.",
      .run = ht_command_bench},
     {.name = "tune",
      .arguments = "[FILE [key=value ...]]",
      .help = "find the fastest kernels by timing and store the result",
-     .flag = {{"--seconds", "X", "for each class of problems (default 60)"},
-              HT_SWEEP_FLAGS},
+     .flag = {{"--seconds", "X", "for each class of problems (default 60)"}, HT_SWEEP_FLAGS},
      .most = -1,
      .json = true,
-     .more =
-         "Without FILE: for uniform media, and the systems, dimensions, "
-         "orders\n"
-         "and precisions that the flags select. With FILE only --seconds has "
-         "an effect.\nResults are stored in the cache directory; runs with "
-         "device.variant or\ndevice.layout \"auto\" use them.\n" OVERRIDES,
+     .more = "Without FILE: for uniform media, and the systems, dimensions, "
+             "orders\n"
+             "and precisions that the flags select. With FILE only --seconds has "
+             "an effect.\nResults are stored in the cache directory; runs with "
+             "device.variant or\ndevice.layout \"auto\" use them.\n" OVERRIDES,
      .run = ht_command_tune},
     {.name = "kernel-text",
      .arguments = "FILE [key=value ...]",
@@ -152,34 +141,29 @@ static const struct ht_command commands[] = {
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void print_help(FILE *out) {
-    fputs("htwave: linear waves to very high order by Hermite methods\n\n",
-          out);
+    fputs("htwave: linear waves to very high order by Hermite methods\n\n", out);
     for (int i = 0; i < COMMANDS; i++) {
         char head[64];
         if (commands[i].hidden) continue;
-        snprintf(head, sizeof head, "htwave %s %s", commands[i].name,
-                 commands[i].arguments);
+        snprintf(head, sizeof head, "htwave %s %s", commands[i].name, commands[i].arguments);
         fprintf(out, "  %-36s %s\n", head, commands[i].help);
     }
-    fputs(
-        "\n  htwave COMMAND --help                flags of a command\n"
-        "  htwave --help-config [--markdown]    all keys of an input file\n"
-        "  htwave --version [--json]            and what it was built with\n\n"
-        "Exit codes: 0 done, 1 failed, 2 wrong input, 3 solution not "
-        "finite,\n4 compare or converge found a difference.\n",
-        out);
+    fputs("\n  htwave COMMAND --help                flags of a command\n"
+          "  htwave --help-config [--markdown]    all keys of an input file\n"
+          "  htwave --version [--json]            and what it was built with\n\n"
+          "Exit codes: 0 done, 1 failed, 2 wrong input, 3 solution not "
+          "finite,\n4 compare or converge found a difference.\n",
+          out);
 }
 
 static enum ht_err fail_unknown(const char *word) {
-    const char *names[COMMANDS + 4] = {"help", "--help", "--help-config",
-                                       "--version"};
+    const char *names[COMMANDS + 4] = {"help", "--help", "--help-config", "--version"};
     int count = 4;
     for (int i = 0; i < COMMANDS; i++)
         if (!commands[i].hidden) names[count++] = commands[i].name;
     const char *near = ht_text_nearest(word, names, count);
-    FAIL(HT_ERR_INPUT, "%s: unknown %s%s%s; htwave --help lists them",
-         HT_SHOWN(word), *word == '-' ? "flag" : "command",
-         near ? ", nearest is " : "", near ? near : "");
+    FAIL(HT_ERR_INPUT, "%s: unknown %s%s%s; htwave --help lists them", HT_SHOWN(word),
+         *word == '-' ? "flag" : "command", near ? ", nearest is " : "", near ? near : "");
 }
 
 /* ---- ranks ---- */
@@ -188,13 +172,12 @@ static enum ht_err fail_unknown(const char *word) {
 static enum ht_err silence(const struct ht_comm *comm) {
     if (ht_comm_rank(comm) == 0) return HT_OK;
     ht_log_level_set(HT_LOG_SILENT);
-    REQUIRE(freopen("/dev/null", "w", stdout) != NULL, HT_ERR_IO,
-            "cannot open /dev/null: %s", strerror(errno));
+    REQUIRE(freopen("/dev/null", "w", stdout) != NULL, HT_ERR_IO, "cannot open /dev/null: %s",
+            strerror(errno));
     return HT_OK;
 }
 
-static enum ht_err read_args(struct ht_comm *comm,
-                             const struct ht_command *command, int argc,
+static enum ht_err read_args(struct ht_comm *comm, const struct ht_command *command, int argc,
                              char **argv, struct ht_args *args) {
     REQUIRE(command->ranks || ht_comm_size(comm) == 1, HT_ERR_INPUT,
             "%s runs in one process, not on %d ranks: run it without "
@@ -209,8 +192,7 @@ static enum ht_err read_args(struct ht_comm *comm,
 
 /* ---- commands ---- */
 
-static enum ht_err run_command(struct ht_comm *comm,
-                               const struct ht_command *command, int argc,
+static enum ht_err run_command(struct ht_comm *comm, const struct ht_command *command, int argc,
                                char **argv) {
     struct ht_args args;
     TRY(read_args(comm, command, argc, argv, &args));
@@ -244,21 +226,18 @@ static bool is_one_of(const char *word, const char *a, const char *b) {
 }
 
 /* Refuses arguments from number `first` on, except the flag. */
-static enum ht_err check_rest(int argc, char **argv, int first,
-                              const char *flag) {
+static enum ht_err check_rest(int argc, char **argv, int first, const char *flag) {
     bool given = flag && argc > first && strcmp(argv[first], flag) == 0;
     int rest = first + given;
-    REQUIRE(argc <= rest, HT_ERR_INPUT, "%s: \"%s\" is not an argument%s%s",
-            argv[1], HT_SHOWN(argv[rest]), flag ? "; it takes " : "",
-            flag ? flag : "");
+    REQUIRE(argc <= rest, HT_ERR_INPUT, "%s: \"%s\" is not an argument%s%s", argv[1],
+            HT_SHOWN(argv[rest]), flag ? "; it takes " : "", flag ? flag : "");
     return HT_OK;
 }
 
 static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
     TRY(silence(comm));
     TRY(ht_ranks_check_program(comm, argc > 1 ? argv[1] : ""));
-    REQUIRE(argc > 1, HT_ERR_INPUT,
-            "a command is needed; htwave --help lists them");
+    REQUIRE(argc > 1, HT_ERR_INPUT, "a command is needed; htwave --help lists them");
     const char *word = argv[1];
     if (is_one_of(word, "--help", "-h")) return help(0, NULL);
     if (strcmp(word, "help") == 0) {
@@ -279,9 +258,9 @@ static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
     return fail_unknown(word);
 }
 
-/* Files get the lowest free descriptors: where the caller has closed a
- * standard stream what is meant for it would go into a file of results. Opened
- * the wrong way around, so that using the stream fails as if it were closed. */
+/* Files get the lowest free descriptors: where the caller has closed a standard stream what is
+ * meant for it would go into a file of results. Opened the wrong way around, so that using the
+ * stream fails as if it were closed. */
 static void fill_streams(void) {
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF &&
@@ -292,8 +271,8 @@ static void fill_streams(void) {
 int main(int argc, char **argv) {
     struct ht_comm *comm = NULL;
     fill_streams();
-    /* Without the signals a write beyond a limit on file sizes, or to a reader
-     * that has gone (head), returns an error. */
+    /* Without the signals a write beyond a limit on file sizes, or to a reader that has gone
+     * (head), returns an error. */
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     enum ht_err err = ht_comm_start(&comm);
@@ -302,8 +281,7 @@ int main(int argc, char **argv) {
     if (err == HT_OK) err = ht_args_print(&(struct ht_text){.data = NULL});
     err = ht_comm_agree(comm, err);
     int code = ht_err_exit_code(err);
-    if (err != HT_OK && ht_comm_rank(comm) == 0)
-        fprintf(stderr, "htwave: %s\n", ht_err_message());
+    if (err != HT_OK && ht_comm_rank(comm) == 0) fprintf(stderr, "htwave: %s\n", ht_err_message());
     ht_comm_end(comm, err != HT_OK, code);
     return code;
 }

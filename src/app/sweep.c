@@ -6,8 +6,8 @@
 #include "htwave/fd.h"
 #include "htwave/kernel.h"
 
-static enum ht_err read_integers(const struct ht_args *args, const char *flag,
-                                 int most, int room, int *count, int *out) {
+static enum ht_err read_integers(const struct ht_args *args, const char *flag, int most, int room,
+                                 int *count, int *out) {
     const char *text = ht_args_value(args, flag);
     int n = 0, *list = NULL;
     if (text == NULL) return HT_OK;
@@ -42,8 +42,7 @@ static enum ht_err check_names(const struct ht_sweep *s) {
     return ht_args_names("--layouts", s->layouts, 2, layouts);
 }
 
-enum ht_err ht_sweep_read(const struct ht_args *args, bool differences,
-                          struct ht_sweep *out) {
+enum ht_err ht_sweep_read(const struct ht_args *args, bool differences, struct ht_sweep *out) {
     const int most = differences ? 2 * HT_FD_RADIUS : HT_MAX_ORDER;
     *out = (struct ht_sweep){.systems = ht_args_value(args, "--systems"),
                              .schemes = ht_args_value(args, "--schemes"),
@@ -60,15 +59,12 @@ enum ht_err ht_sweep_read(const struct ht_args *args, bool differences,
     if (out->backend == NULL) out->backend = "auto";
     if (out->device == NULL) out->device = "auto";
     if (out->cache == NULL) out->cache = "auto";
-    TRY(read_integers(args, "--orders", most, HT_SWEEP_ORDERS, &out->norders,
-                      out->orders));
-    TRY(read_integers(args, "--dims", 3, HT_SWEEP_DIMS, &out->ndims,
-                      out->dims));
+    TRY(read_integers(args, "--orders", most, HT_SWEEP_ORDERS, &out->norders, out->orders));
+    TRY(read_integers(args, "--dims", 3, HT_SWEEP_DIMS, &out->ndims, out->dims));
     for (int n = 0; n < out->norders; n++)
-        REQUIRE(out->orders[n] <= HT_MAX_ORDER || out->orders[n] % 2 == 0,
-                HT_ERR_INPUT,
-                "--orders %d: N must be 1..%d, orders of fd 2, 4 .. %d",
-                out->orders[n], HT_MAX_ORDER, 2 * HT_FD_RADIUS);
+        REQUIRE(out->orders[n] <= HT_MAX_ORDER || out->orders[n] % 2 == 0, HT_ERR_INPUT,
+                "--orders %d: N must be 1..%d, orders of fd 2, 4 .. %d", out->orders[n],
+                HT_MAX_ORDER, 2 * HT_FD_RADIUS);
     return check_names(out);
 }
 
@@ -76,8 +72,7 @@ bool ht_sweep_block(const struct ht_sweep *sweep, int block) {
     return ht_args_listed(sweep->layouts, block > 1 ? "blocked" : "tensor");
 }
 
-bool ht_sweep_scheme(const struct ht_sweep *sweep,
-                     const struct ht_scheme *scheme) {
+bool ht_sweep_scheme(const struct ht_sweep *sweep, const struct ht_scheme *scheme) {
     if (scheme->method != HT_HERMITE && !sweep->differences) return false;
     return ht_args_listed(sweep->schemes, scheme->name);
 }

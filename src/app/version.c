@@ -17,8 +17,7 @@ struct facts {
 };
 
 static struct facts collect(void) {
-    struct facts facts = {.gemm = ht_device_no_gemm("opencl") == NULL,
-                          .cairo = ht_picture_cairo()};
+    struct facts facts = {.gemm = ht_device_no_gemm("opencl") == NULL, .cairo = ht_picture_cairo()};
     ht_h5_version(facts.hdf5, sizeof facts.hdf5);
     ht_comm_library(facts.mpi, sizeof facts.mpi);
     return facts;
@@ -27,11 +26,9 @@ static struct facts collect(void) {
 static void add_text(const struct facts *facts, struct ht_text *text) {
     const char *commit = *HT_COMMIT ? HT_COMMIT : "unknown";
     const char *name;
-    ht_text_add(text, "htwave %s\n  commit     %s\n  back ends  ", HT_VERSION,
-                commit);
+    ht_text_add(text, "htwave %s\n  commit     %s\n  back ends  ", HT_VERSION, commit);
     for (int i = 0; (name = ht_device_backend(i)) != NULL; i++)
-        ht_text_add(text, "%s%s, ", name,
-                    ht_device_built(name) ? "" : " (not built)");
+        ht_text_add(text, "%s%s, ", name, ht_device_built(name) ? "" : " (not built)");
     ht_text_add(text, "oracle; CLBlast%s\n", facts->gemm ? "" : " (not built)");
     ht_text_add(text, "  HDF5       %s, %s\n", facts->hdf5,
                 ht_h5_parallel() ? "parallel"

@@ -1,10 +1,9 @@
 /* Files that are complete or absent.
  *
- * A file is written under a temporary name in the same directory, forced to
- * disk and renamed. rename replaces the old file in one step (POSIX.1-2008), so
- * a reader sees the old file or the new one. A full disk is reported by write,
- * fsync or close; all three are checked, and the temporary file is removed on
- * every failure.
+ * A file is written under a temporary name in the same directory, forced to disk and renamed.
+ * rename replaces the old file in one step (POSIX.1-2008), so a reader sees the old file or the new
+ * one. A full disk is reported by write, fsync or close; all three are checked, and the temporary
+ * file is removed on every failure.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,17 +31,15 @@ static enum ht_err check_regular(const char *path, const struct stat *info) {
     FAIL(HT_ERR_IO, "cannot read %s: it is %s, not a regular file", path, kind);
 }
 
-/* Opening a device may act on it, so the type is tested before. Opening a named
- * pipe would wait for a writer: what has become a pipe since the test is opened
- * without waiting, and refused. */
+/* Opening a device may act on it, so the type is tested before. Opening a named pipe would wait for
+ * a writer: what has become a pipe since the test is opened without waiting, and refused. */
 static enum ht_err open_regular(const char *path, int *fd, int64_t *size) {
     struct stat info;
     if (stat(path, &info) != 0) return fail_read(path);
     TRY(check_regular(path, &info));
     *fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (*fd < 0) return fail_read(path);
-    enum ht_err err =
-        fstat(*fd, &info) == 0 ? check_regular(path, &info) : fail_read(path);
+    enum ht_err err = fstat(*fd, &info) == 0 ? check_regular(path, &info) : fail_read(path);
     if (err) close(*fd);
     *size = (int64_t)info.st_size;
     return err;
@@ -64,8 +61,8 @@ static enum ht_err check_most(const char *path, size_t size, size_t most) {
 }
 
 /* The file may grow meanwhile, or have no known size, as those of /proc. */
-static enum ht_err read_stream(FILE *file, const char *path, size_t capacity,
-                               size_t most, char **data, size_t *size) {
+static enum ht_err read_stream(FILE *file, const char *path, size_t capacity, size_t most,
+                               char **data, size_t *size) {
     TRY(ht_mem_alloc(capacity, 1, data));
     for (;;) {
         /* One byte is reserved for the NUL. */
@@ -74,8 +71,7 @@ static enum ht_err read_stream(FILE *file, const char *path, size_t capacity,
         TRY(check_most(path, *size, most));
         if (got == 0) break;
         if (*size + 1 < capacity) continue;
-        char *more =
-            capacity <= SIZE_MAX / 2 ? realloc(*data, capacity * 2) : NULL;
+        char *more = capacity <= SIZE_MAX / 2 ? realloc(*data, capacity * 2) : NULL;
         REQUIRE(more, HT_ERR_MEMORY, "out of memory while reading %s", path);
         *data = more;
         capacity *= 2;
@@ -85,8 +81,7 @@ static enum ht_err read_stream(FILE *file, const char *path, size_t capacity,
     return HT_OK;
 }
 
-enum ht_err ht_file_read_most(const char *path, size_t most, char **data,
-                              size_t *size) {
+enum ht_err ht_file_read_most(const char *path, size_t most, char **data, size_t *size) {
     int fd = -1;
     int64_t expected = 0;
     *data = NULL;
@@ -96,8 +91,7 @@ enum ht_err ht_file_read_most(const char *path, size_t most, char **data,
     FILE *file = err ? NULL : fdopen(fd, "rb");
     if (!err && !file) err = fail_read(path);
     /* One byte for the NUL and one to detect the end. */
-    if (!err)
-        err = read_stream(file, path, (size_t)expected + 2, most, data, size);
+    if (!err) err = read_stream(file, path, (size_t)expected + 2, most, data, size);
     if (file)
         fclose(file);
     else
@@ -114,9 +108,9 @@ enum ht_err ht_file_read(const char *path, char **data, size_t *size) {
     return ht_file_read_most(path, SIZE_MAX, data, size);
 }
 
-/* Creates a file that no other process uses; the name contains the process
- * number and a counter. Not mkstemp: its files are readable by their owner
- * only, and this file becomes the user's file under the user's umask. */
+/* Creates a file that no other process uses; the name contains the process number and a counter.
+ * Not mkstemp: its files are readable by their owner only, and this file becomes the user's file
+ * under the user's umask. */
 static enum ht_err create_temporary(const char *path, char **name, int *fd) {
     struct ht_text text = {0};
     *name = NULL;
@@ -153,8 +147,7 @@ static bool sync_file(int fd) {
 }
 
 /* Removes the temporary file; error is the errno of the failure. */
-static enum ht_err fail_write(const char *temporary, const char *path,
-                              int error) {
+static enum ht_err fail_write(const char *temporary, const char *path, int error) {
     unlink(temporary);
     FAIL(HT_ERR_IO, "cannot write %s: %s", path, strerror(error));
 }
@@ -183,8 +176,7 @@ enum ht_err ht_file_write(const char *path, const void *data, size_t size) {
         good = false;
         error = errno;
     }
-    enum ht_err err =
-        good ? rename_to(temporary, path) : fail_write(temporary, path, error);
+    enum ht_err err = good ? rename_to(temporary, path) : fail_write(temporary, path, error);
     pending = NULL;
     free(temporary);
     return err;

@@ -1,9 +1,8 @@
-/* HDF5 files: datasets of doubles, attributes of the root group. Files are
- * created through the project's file driver (h5_disk.c).
+/* HDF5 files: datasets of doubles, attributes of the root group. Files are created through the
+ * project's file driver (h5_disk.c).
  *
- * Invariants: an HDF5 handle opened in a function is closed there on every
- * path, except the file's; struct ht_h5 of a created file owns the temporary
- * name until publish, commit or discard.
+ * Invariants: an HDF5 handle opened in a function is closed there on every path, except the file's;
+ * struct ht_h5 of a created file owns the temporary name until publish, commit or discard.
  */
 #include "h5_private.h"
 
@@ -35,8 +34,7 @@ static enum ht_err create_file(const char *path, struct ht_h5 *file) {
     if (file->id < 0) {
         ht_h5_disk_drop(file);
         unlink(file->temporary);
-        FAIL(HT_ERR_IO, "cannot create %s: %s", path,
-             ht_h5_reason(file->error));
+        FAIL(HT_ERR_IO, "cannot create %s: %s", path, ht_h5_reason(file->error));
     }
     return HT_OK;
 }
@@ -55,21 +53,18 @@ enum ht_err ht_h5_create(const char *path, struct ht_h5 **out) {
 }
 
 void ht_h5_shut(struct ht_h5 *file) {
-    if (file->id >= 0 && H5Fclose(file->id) < 0 && !file->error)
-        file->error = EIO;
+    if (file->id >= 0 && H5Fclose(file->id) < 0 && !file->error) file->error = EIO;
     file->id = H5I_INVALID_HID;
     ht_h5_disk_drop(file);
 }
 
 static enum ht_err check_written(const struct ht_h5 *file) {
-    REQUIRE(!file->error, HT_ERR_IO, "cannot write %s: %s", file->path,
-            ht_h5_reason(file->error));
+    REQUIRE(!file->error, HT_ERR_IO, "cannot write %s: %s", file->path, ht_h5_reason(file->error));
     return HT_OK;
 }
 
 enum ht_err ht_h5_publish(struct ht_h5 *file) {
-    if (H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0 && !file->error)
-        file->error = EIO;
+    if (H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0 && !file->error) file->error = EIO;
     TRY(check_written(file));
     if (file->temporary) TRY(ht_file_commit(file->temporary, file->path));
     free(file->temporary);
@@ -81,9 +76,7 @@ enum ht_err ht_h5_commit(struct ht_h5 *file) {
     const char *name = file->temporary;
     ht_h5_shut(file);
     enum ht_err err = check_written(file);
-    if (!err)
-        err = name ? ht_file_commit(name, file->path)
-                   : ht_file_sync(file->path, file->path);
+    if (!err) err = name ? ht_file_commit(name, file->path) : ht_file_sync(file->path, file->path);
     if (err && name) unlink(name);
     ht_h5_free(file);
     return err;
@@ -115,8 +108,8 @@ static enum ht_err open_file(const char *path, struct ht_h5 *file) {
     TRY(ht_text_copy(path, &file->path));
     TRY(ht_file_size(path, &size)); /* HDF5 would wait for a named pipe */
     file->id = open_unlocked(path);
-    REQUIRE(file->id >= 0, HT_ERR_IO,
-            "cannot read %s: it is not an HDF5 file, or it is damaged", path);
+    REQUIRE(file->id >= 0, HT_ERR_IO, "cannot read %s: it is not an HDF5 file, or it is damaged",
+            path);
     return HT_OK;
 }
 
@@ -141,9 +134,9 @@ void ht_h5_close(struct ht_h5 *file) {
 
 /* ---- datasets ---- */
 
-/* Creates a dataset with space for all values but writes none. Ranks write
- * parts of it, and a disk that is too small is detected when values are
- * written. No times are stored, so that equal runs write equal files. */
+/* Creates a dataset with space for all values but writes none. Ranks write parts of it, and a disk
+ * that is too small is detected when values are written. No times are stored, so that equal runs
+ * write equal files. */
 static hid_t dataset_properties(void) {
     hid_t made = H5Pcreate(H5P_DATASET_CREATE);
     if (made >= 0 && (H5Pset_alloc_time(made, H5D_ALLOC_TIME_EARLY) < 0 ||
@@ -156,17 +149,15 @@ static hid_t dataset_properties(void) {
 }
 
 /* chunk: NULL: the values stand together. */
-static bool make_set(const struct ht_h5 *file, const char *name, hid_t space,
-                     const hsize_t *chunk, bool single) {
+static bool make_set(const struct ht_h5 *file, const char *name, hid_t space, const hsize_t *chunk,
+                     bool single) {
     bool ok = false;
     hid_t links = H5Pcreate(H5P_LINK_CREATE), made = dataset_properties();
     const int rank = H5Sget_simple_extent_ndims(space);
-    if (links >= 0 && made >= 0 &&
-        (chunk == NULL || H5Pset_chunk(made, rank, chunk) >= 0) &&
+    if (links >= 0 && made >= 0 && (chunk == NULL || H5Pset_chunk(made, rank, chunk) >= 0) &&
         H5Pset_create_intermediate_group(links, 1) >= 0) {
         hid_t type = single ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
-        hid_t set =
-            H5Dcreate2(file->id, name, type, space, links, made, H5P_DEFAULT);
+        hid_t set = H5Dcreate2(file->id, name, type, space, links, made, H5P_DEFAULT);
         ok = set >= 0 && H5Dclose(set) >= 0;
     }
     if (made >= 0) H5Pclose(made);
@@ -174,23 +165,22 @@ static bool make_set(const struct ht_h5 *file, const char *name, hid_t space,
     return ok;
 }
 
-static enum ht_err reserve(struct ht_h5 *file, const char *name, int rank,
-                           const int64_t *extent, const hsize_t *chunk,
-                           bool single) {
-    REQUIRE(rank >= 1 && rank <= 8, HT_ERR_INTERNAL,
-            "%s: dataset %s has rank %d, must be 1..8", file->path, name, rank);
+static enum ht_err reserve(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
+                           const hsize_t *chunk, bool single) {
+    REQUIRE(rank >= 1 && rank <= 8, HT_ERR_INTERNAL, "%s: dataset %s has rank %d, must be 1..8",
+            file->path, name, rank);
     hsize_t size[8];
     for (int i = 0; i < rank; i++) size[i] = (hsize_t)extent[i];
     hid_t space = H5Screate_simple(rank, size, NULL);
     bool ok = space >= 0 && make_set(file, name, space, chunk, single);
     if (space >= 0) H5Sclose(space);
-    REQUIRE(ok && !file->error, HT_ERR_IO, "cannot write dataset %s of %s: %s",
-            name, file->path, ht_h5_reason(file->error));
+    REQUIRE(ok && !file->error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name, file->path,
+            ht_h5_reason(file->error));
     return HT_OK;
 }
 
-enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank,
-                          const int64_t *extent, bool single) {
+enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
+                          bool single) {
     return reserve(file, name, rank, extent, NULL, single);
 }
 
@@ -204,8 +194,7 @@ enum ht_err ht_h5_reserve_chunks(struct ht_h5 *file, const char *name, int rank,
 }
 
 /* Opens a dataset and its space; the caller closes both. */
-static enum ht_err open_set(struct ht_h5 *file, const char *name, hid_t *set,
-                            hid_t *space) {
+static enum ht_err open_set(struct ht_h5 *file, const char *name, hid_t *set, hid_t *space) {
     *set = H5Dopen2(file->id, name, H5P_DEFAULT);
     REQUIRE(*set >= 0, HT_ERR_IO, "%s holds no dataset %s", file->path, name);
     *space = H5Dget_space(*set);
@@ -217,40 +206,33 @@ static enum ht_err open_set(struct ht_h5 *file, const char *name, hid_t *set,
 }
 
 /* Selects [first, last) along an axis; *part: a space of as many values. */
-static bool select_planes(hid_t space, int axis, int64_t first, int64_t last,
-                          hid_t *part) {
+static bool select_planes(hid_t space, int axis, int64_t first, int64_t last, hid_t *part) {
     hsize_t size[8], start[8] = {0};
     int rank = H5Sget_simple_extent_dims(space, size, NULL);
-    if (axis >= rank || first < 0 || last <= first ||
-        (hsize_t)last > size[axis])
-        return false;
+    if (axis >= rank || first < 0 || last <= first || (hsize_t)last > size[axis]) return false;
     start[axis] = (hsize_t)first;
     size[axis] = (hsize_t)(last - first);
     *part = H5Screate_simple(rank, size, NULL);
-    return *part >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL,
-                                             size, NULL) >= 0;
+    return *part >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0;
 }
 
-enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis,
-                               int64_t first, int64_t last,
-                               const double *data) {
+enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis, int64_t first,
+                               int64_t last, const double *data) {
     hid_t set, space, part = H5I_INVALID_HID;
     TRY(open_set(file, name, &set, &space));
     errno = 0; /* HDF5 and MPI do not pass on the system's errno */
-    bool ok =
-        select_planes(space, axis, first, last, &part) &&
-        H5Dwrite(set, H5T_NATIVE_DOUBLE, part, space, H5P_DEFAULT, data) >= 0;
+    bool ok = select_planes(space, axis, first, last, &part) &&
+              H5Dwrite(set, H5T_NATIVE_DOUBLE, part, space, H5P_DEFAULT, data) >= 0;
     int error = file->error || ok ? file->error : errno;
     if (part >= 0) H5Sclose(part);
     H5Sclose(space);
     H5Dclose(set);
-    REQUIRE(ok && !error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name,
-            file->path, ht_h5_reason(error));
+    REQUIRE(ok && !error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name, file->path,
+            ht_h5_reason(error));
     return HT_OK;
 }
 
-enum ht_err ht_h5_cut(struct ht_h5 *file, const char *name, int axis,
-                      int64_t length) {
+enum ht_err ht_h5_cut(struct ht_h5 *file, const char *name, int axis, int64_t length) {
     hid_t set, space;
     hsize_t size[8];
     TRY(open_set(file, name, &set, &space));
@@ -260,30 +242,26 @@ enum ht_err ht_h5_cut(struct ht_h5 *file, const char *name, int axis,
     ok = ok && H5Dset_extent(set, size) >= 0;
     H5Sclose(space);
     H5Dclose(set);
-    REQUIRE(ok && !file->error, HT_ERR_IO, "cannot cut dataset %s of %s: %s",
-            name, file->path, ht_h5_reason(file->error));
+    REQUIRE(ok && !file->error, HT_ERR_IO, "cannot cut dataset %s of %s: %s", name, file->path,
+            ht_h5_reason(file->error));
     return HT_OK;
 }
 
-enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank,
-                        const int64_t *extent, const double *data,
-                        bool single) {
+enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
+                        const double *data, bool single) {
     TRY(ht_h5_reserve(file, name, rank, extent, single));
     return ht_h5_write_planes(file, name, 0, 0, extent[0], data);
 }
 
-enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank,
-                         int64_t extent[8]) {
+enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank, int64_t extent[8]) {
     hid_t set, space;
     TRY(open_set(file, name, &set, &space));
     hsize_t size[8];
     int n = H5Sget_simple_extent_ndims(space);
-    bool ok =
-        n >= 0 && n <= 8 && H5Sget_simple_extent_dims(space, size, NULL) == n;
+    bool ok = n >= 0 && n <= 8 && H5Sget_simple_extent_dims(space, size, NULL) == n;
     H5Sclose(space);
     H5Dclose(set);
-    REQUIRE(ok, HT_ERR_IO, "dataset %s of %s has more than 8 dimensions", name,
-            file->path);
+    REQUIRE(ok, HT_ERR_IO, "dataset %s of %s has more than 8 dimensions", name, file->path);
     for (int i = 0; i < n; i++) extent[i] = (int64_t)size[i];
     *rank = n;
     return HT_OK;
@@ -297,24 +275,18 @@ static bool is_number(hid_t set) {
     return class == H5T_INTEGER || class == H5T_FLOAT;
 }
 
-static enum ht_err read_set(const struct ht_h5 *file, const char *name,
-                            hid_t set, hid_t space, double *data,
-                            int64_t count) {
+static enum ht_err read_set(const struct ht_h5 *file, const char *name, hid_t set, hid_t space,
+                            double *data, int64_t count) {
     int64_t stored = (int64_t)H5Sget_simple_extent_npoints(space);
-    REQUIRE(stored == count, HT_ERR_IO,
-            "dataset %s of %s holds %lld values, expected %lld", name,
+    REQUIRE(stored == count, HT_ERR_IO, "dataset %s of %s holds %lld values, expected %lld", name,
             file->path, (long long)stored, (long long)count);
-    REQUIRE(is_number(set), HT_ERR_IO, "dataset %s of %s does not hold numbers",
-            name, file->path);
-    REQUIRE(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                    data) >= 0,
-            HT_ERR_IO, "cannot read dataset %s of %s: the file is damaged",
-            name, file->path);
+    REQUIRE(is_number(set), HT_ERR_IO, "dataset %s of %s does not hold numbers", name, file->path);
+    REQUIRE(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0, HT_ERR_IO,
+            "cannot read dataset %s of %s: the file is damaged", name, file->path);
     return HT_OK;
 }
 
-enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count,
-                       double *data) {
+enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count, double *data) {
     hid_t set, space;
     TRY(open_set(file, name, &set, &space));
     enum ht_err err = read_set(file, name, set, space, data, count);
@@ -325,20 +297,17 @@ enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count,
 
 /* ---- attributes ---- */
 
-static enum ht_err set_attribute(const struct ht_h5 *file, const char *name,
-                                 hid_t stored, hid_t space, hid_t memory,
-                                 const void *value) {
+static enum ht_err set_attribute(const struct ht_h5 *file, const char *name, hid_t stored,
+                                 hid_t space, hid_t memory, const void *value) {
     bool ok = false;
     if (H5Aexists(file->id, name) <= 0 || H5Adelete(file->id, name) >= 0) {
-        hid_t id =
-            H5Acreate2(file->id, name, stored, space, H5P_DEFAULT, H5P_DEFAULT);
+        hid_t id = H5Acreate2(file->id, name, stored, space, H5P_DEFAULT, H5P_DEFAULT);
         if (id >= 0) {
             ok = H5Awrite(id, memory, value) >= 0;
             ok = H5Aclose(id) >= 0 && ok;
         }
     }
-    REQUIRE(ok && !file->error, HT_ERR_IO,
-            "cannot write attribute %s of %s: %s", name, file->path,
+    REQUIRE(ok && !file->error, HT_ERR_IO, "cannot write attribute %s of %s: %s", name, file->path,
             ht_h5_reason(file->error));
     return HT_OK;
 }
@@ -346,18 +315,14 @@ static enum ht_err set_attribute(const struct ht_h5 *file, const char *name,
 enum ht_err ht_h5_set_number(struct ht_h5 *file, const char *name, int count,
                              const double *values) {
     hsize_t size = (hsize_t)count;
-    hid_t space =
-        count == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &size, NULL);
-    REQUIRE(space >= 0, HT_ERR_IO, "cannot write attribute %s of %s", name,
-            file->path);
-    enum ht_err err = set_attribute(file, name, H5T_IEEE_F64LE, space,
-                                    H5T_NATIVE_DOUBLE, values);
+    hid_t space = count == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &size, NULL);
+    REQUIRE(space >= 0, HT_ERR_IO, "cannot write attribute %s of %s", name, file->path);
+    enum ht_err err = set_attribute(file, name, H5T_IEEE_F64LE, space, H5T_NATIVE_DOUBLE, values);
     H5Sclose(space);
     return err;
 }
 
-enum ht_err ht_h5_set_text(struct ht_h5 *file, const char *name,
-                           const char *value) {
+enum ht_err ht_h5_set_text(struct ht_h5 *file, const char *name, const char *value) {
     enum ht_err err = HT_ERR_IO;
     hid_t space = H5Screate(H5S_SCALAR);
     hid_t type = H5Tcopy(H5T_C_S1);
@@ -373,22 +338,19 @@ enum ht_err ht_h5_set_text(struct ht_h5 *file, const char *name,
 static bool read_attribute(hid_t id, int count, double *values) {
     hid_t space = H5Aget_space(id);
     if (space < 0) return false;
-    bool ok = H5Sget_simple_extent_npoints(space) == count &&
-              H5Aread(id, H5T_NATIVE_DOUBLE, values) >= 0;
+    bool ok =
+        H5Sget_simple_extent_npoints(space) == count && H5Aread(id, H5T_NATIVE_DOUBLE, values) >= 0;
     H5Sclose(space);
     return ok;
 }
 
-enum ht_err ht_h5_get_number(struct ht_h5 *file, const char *name, int count,
-                             double *values) {
-    hid_t id = H5Aexists(file->id, name) > 0
-                   ? H5Aopen(file->id, name, H5P_DEFAULT)
-                   : H5I_INVALID_HID;
+enum ht_err ht_h5_get_number(struct ht_h5 *file, const char *name, int count, double *values) {
+    hid_t id =
+        H5Aexists(file->id, name) > 0 ? H5Aopen(file->id, name, H5P_DEFAULT) : H5I_INVALID_HID;
     REQUIRE(id >= 0, HT_ERR_IO, "%s has no attribute %s", file->path, name);
     bool ok = read_attribute(id, count, values);
     H5Aclose(id);
-    REQUIRE(ok, HT_ERR_IO, "attribute %s of %s does not hold %d numbers", name,
-            file->path, count);
+    REQUIRE(ok, HT_ERR_IO, "attribute %s of %s does not hold %d numbers", name, file->path, count);
     return HT_OK;
 }
 
@@ -400,8 +362,7 @@ struct visitor {
     enum ht_err err;
 };
 
-static herr_t visit_object(hid_t group, const char *name,
-                           const H5O_info_t *info, void *data) {
+static herr_t visit_object(hid_t group, const char *name, const H5O_info_t *info, void *data) {
     (void)group;
     struct visitor *visitor = data;
     if (info->type != H5O_TYPE_DATASET) return 0;
@@ -410,13 +371,11 @@ static herr_t visit_object(hid_t group, const char *name,
                                   */
 }
 
-enum ht_err ht_h5_each(struct ht_h5 *file,
-                       enum ht_err (*visit)(const char *name, void *context),
+enum ht_err ht_h5_each(struct ht_h5 *file, enum ht_err (*visit)(const char *name, void *context),
                        void *context) {
     struct visitor visitor = {visit, context, HT_OK};
-    herr_t result = H5Ovisit2(file->id, H5_INDEX_NAME, H5_ITER_INC,
-                              visit_object, &visitor, H5O_INFO_BASIC);
-    REQUIRE(result >= 0, HT_ERR_IO, "cannot list the datasets of %s",
-            file->path);
+    herr_t result =
+        H5Ovisit2(file->id, H5_INDEX_NAME, H5_ITER_INC, visit_object, &visitor, H5O_INFO_BASIC);
+    REQUIRE(result >= 0, HT_ERR_IO, "cannot list the datasets of %s", file->path);
     return visitor.err;
 }

@@ -1,11 +1,10 @@
 /* The HDF5 file driver of files that one process writes.
  *
- * Why not a driver of the library: HDF5 caches metadata until the file is
- * closed. If they cannot be written (disk full) the file cannot be closed: the
- * handle stays half open and the library crashes when the process ends (seen
- * with 1.10.8). This driver records the first system error and ignores all
- * further writes, so that HDF5 always closes cleanly. Then htwave reports the
- * error, and the temporary file is not renamed.
+ * Why not a driver of the library: HDF5 caches metadata until the file is closed. If they cannot be
+ * written (disk full) the file cannot be closed: the handle stays half open and the library crashes
+ * when the process ends (seen with 1.10.8). This driver records the first system error and ignores
+ * all further writes, so that HDF5 always closes cleanly. Then htwave reports the error, and the
+ * temporary file is not renamed.
  */
 #include "h5_private.h"
 
@@ -26,8 +25,7 @@ struct disk {
 };
 
 /* The driver's property is the address of ht_h5.error. */
-static H5FD_t *disk_open(const char *name, unsigned flags, hid_t fapl,
-                         haddr_t maxaddr) {
+static H5FD_t *disk_open(const char *name, unsigned flags, hid_t fapl, haddr_t maxaddr) {
     (void)flags, (void)maxaddr;
     int *const *error = H5Pget_driver_info(fapl);
     if (!error) return NULL;
@@ -56,9 +54,8 @@ static herr_t disk_close(H5FD_t *file) {
 
 static herr_t disk_query(const H5FD_t *file, unsigned long *flags) {
     (void)file;
-    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA |
-             H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA |
-             H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
+             H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
     return 0;
 }
 
@@ -78,8 +75,8 @@ static haddr_t disk_get_eof(const H5FD_t *file, H5FD_mem_t type) {
     return ((const struct disk *)file)->eof;
 }
 
-static herr_t disk_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl,
-                        haddr_t address, size_t size, void *buffer) {
+static herr_t disk_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t address, size_t size,
+                        void *buffer) {
     (void)type, (void)dxpl;
     struct disk *disk = (struct disk *)file;
     char *to = buffer;
@@ -96,8 +93,8 @@ static herr_t disk_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl,
     return 0;
 }
 
-static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl,
-                         haddr_t address, size_t size, const void *buffer) {
+static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t address, size_t size,
+                         const void *buffer) {
     (void)type, (void)dxpl;
     struct disk *disk = (struct disk *)file;
     const char *from = buffer;
@@ -120,8 +117,7 @@ static herr_t disk_truncate(H5FD_t *file, hid_t dxpl, hbool_t closing) {
     (void)dxpl, (void)closing;
     struct disk *disk = (struct disk *)file;
     if (disk->eof == disk->eoa) return 0;
-    if (!*disk->error && ftruncate(disk->fd, (off_t)disk->eoa) != 0)
-        *disk->error = errno;
+    if (!*disk->error && ftruncate(disk->fd, (off_t)disk->eoa) != 0) *disk->error = errno;
     disk->eof = disk->eoa;
     return 0;
 }
@@ -154,8 +150,7 @@ hid_t ht_h5_disk_create(struct ht_h5 *file) {
     hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
     int *property = &file->error;
     hid_t id = H5I_INVALID_HID;
-    if (file->driver > 0 && fapl >= 0 &&
-        H5Pset_driver(fapl, file->driver, &property) >= 0)
+    if (file->driver > 0 && fapl >= 0 && H5Pset_driver(fapl, file->driver, &property) >= 0)
         id = H5Fcreate(file->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
     if (fapl >= 0) H5Pclose(fapl);
     return id;

@@ -27,8 +27,8 @@ void ht_h5_free(struct ht_h5 *file);
 
 /* h5_disk.c: creates file->temporary; negative when that failed. */
 hid_t ht_h5_disk_create(struct ht_h5 *file);
-/* Not before the file is closed: HDF5 uses the class of a driver while it
- * closes a file that held the last reference to it. NULL driver allowed. */
+/* Not before the file is closed: HDF5 uses the class of a driver while it closes a file that held
+ * the last reference to it. NULL driver allowed. */
 void ht_h5_disk_drop(struct ht_h5 *file);
 
 #endif

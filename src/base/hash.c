@@ -7,7 +7,6 @@
 uint64_t ht_hash(uint64_t seed, const void *data, size_t size) {
     const unsigned char *byte = data;
     uint64_t hash = seed;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ byte[i]) * 0x100000001b3ULL;
+    for (size_t i = 0; i < size; i++) hash = (hash ^ byte[i]) * 0x100000001b3ULL;
     return hash;
 }

@@ -1,9 +1,9 @@
-/* Advisory locks on a file (fcntl, POSIX.1-2008). The operating system releases
- * them when the process ends, for whatever reason.
+/* Advisory locks on a file (fcntl, POSIX.1-2008). The operating system releases them when the
+ * process ends, for whatever reason.
  *
- * The file is removed at the end. Another process may have opened it before,
- * and would then lock a file that has no name any more. So after locking, a
- * process tests whether its file is still the one under the name.
+ * The file is removed at the end. Another process may have opened it before, and would then lock a
+ * file that has no name any more. So after locking, a process tests whether its file is still the
+ * one under the name.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -32,16 +32,15 @@ static void write_holder(int fd) {
     char host[64] = "", text[HT_LOCK_HOLDER];
     if (gethostname(host, sizeof host) != 0) host[0] = '\0';
     host[sizeof host - 1] = '\0';
-    int length = snprintf(text, sizeof text, "process %ld on %s\n",
-                          (long)getpid(), *host ? host : "an unnamed host");
-    if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)length, 0) < 0)
-        return;
+    int length = snprintf(text, sizeof text, "process %ld on %s\n", (long)getpid(),
+                          *host ? host : "an unnamed host");
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)length, 0) < 0) return;
 }
 
 static bool same_file(int fd, const char *path) {
     struct stat opened, named;
-    return fstat(fd, &opened) == 0 && stat(path, &named) == 0 &&
-           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+    return fstat(fd, &opened) == 0 && stat(path, &named) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
 }
 
 /* One try; *again: the file was removed meanwhile. */
@@ -50,8 +49,7 @@ static enum ht_err try_lock(struct ht_lock *lock, bool *again) {
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     *again = false;
     lock->fd = open(lock->path, flags, 0666);
-    REQUIRE(lock->fd >= 0, HT_ERR_IO,
-            "cannot open %s: %s (remove it if no run uses the directory)",
+    REQUIRE(lock->fd >= 0, HT_ERR_IO, "cannot open %s: %s (remove it if no run uses the directory)",
             lock->path, strerror(errno));
     if (fcntl(lock->fd, F_SETLK, &whole) == 0) {
         *again = !same_file(lock->fd, lock->path);
@@ -59,8 +57,7 @@ static enum ht_err try_lock(struct ht_lock *lock, bool *again) {
         if (!*again) write_holder(lock->fd);
         return HT_OK;
     }
-    lock->state =
-        errno == EACCES || errno == EAGAIN ? HT_LOCK_BUSY : HT_LOCK_UNKNOWN;
+    lock->state = errno == EACCES || errno == EAGAIN ? HT_LOCK_BUSY : HT_LOCK_UNKNOWN;
     if (lock->state == HT_LOCK_BUSY)
         read_holder(lock->fd, lock->holder);
     else
@@ -82,9 +79,7 @@ enum ht_err ht_lock_take(const char *path, struct ht_lock *lock) {
         close_lock(lock);
         err = try_lock(lock, &again);
         if (again && i == LOCK_TRIES)
-            err = ht_err_set(HT_ERR_IO,
-                             "cannot lock %s: other processes keep removing it",
-                             path);
+            err = ht_err_set(HT_ERR_IO, "cannot lock %s: other processes keep removing it", path);
     }
     if (!err && lock->state == HT_LOCK_TAKEN) return HT_OK;
     close_lock(lock);

@@ -1,8 +1,7 @@
 /* Messages and progress on standard error.
  *
- * On a terminal a progress line stays open, without a newline. Every message
- * therefore clears the line first, and the next progress update draws it again.
- * No state links the two.
+ * On a terminal a progress line stays open, without a newline. Every message therefore clears the
+ * line first, and the next progress update draws it again. No state links the two.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -90,11 +89,11 @@ void ht_warn(const char *fmt, ...) {
 
 /* ---- progress ---- */
 
-static const double silent_seconds = 2, terminal_seconds = 0.1,
-                    log_seconds = 10, log_pause = 1, log_fraction = 0.1;
+static const double silent_seconds = 2, terminal_seconds = 0.1, log_seconds = 10, log_pause = 1,
+                    log_fraction = 0.1;
 
-void ht_progress_start(struct ht_progress *p, const char *what, double total,
-                       const char *unit, double units_per_item) {
+void ht_progress_start(struct ht_progress *p, const char *what, double total, const char *unit,
+                       double units_per_item) {
     *p = (struct ht_progress){.what = what,
                               .unit = unit,
                               .total = total,
@@ -136,11 +135,9 @@ static void show(const struct ht_progress *p, double done, double elapsed) {
     double fraction = p->total > 0 ? fmin(fmax(done / p->total, 0), 1) : 1;
     bool complete = done >= p->total;
     snprintf(head, sizeof head, "%s %3.0f %% ", p->what, floor(fraction * 100));
-    format_rate(done * p->units_per_item / fmax(elapsed, 1e-9), rate,
-                sizeof rate);
+    format_rate(done * p->units_per_item / fmax(elapsed, 1e-9), rate, sizeof rate);
     ht_text_seconds(complete ? elapsed : elapsed * (1 / fraction - 1), time);
-    snprintf(tail, sizeof tail, "%s%s/s, %s %s", rate, p->unit, time,
-             complete ? "in all" : "left");
+    snprintf(tail, sizeof tail, "%s%s/s, %s %s", rate, p->unit, time, complete ? "in all" : "left");
     if (on_terminal()) {
         format_bar(fraction, strlen(head) + strlen(tail), bar);
         fprintf(stderr, CLEAR_LINE "%s%s%s", head, bar, tail);
@@ -159,8 +156,7 @@ void ht_progress_update(struct ht_progress *p, double done) {
         due = since >= terminal_seconds;
     else
         due = since >= log_seconds ||
-              (since >= log_pause &&
-               done - p->shown_done >= log_fraction * p->total);
+              (since >= log_pause && done - p->shown_done >= log_fraction * p->total);
     if (!due && !(complete && p->shown)) return;
     show(p, done, now - p->started);
     p->shown = true;

@@ -7,8 +7,7 @@
 enum ht_err ht_mem_alloc(size_t count, size_t size, void *out) {
     void *fresh = NULL;
     REQUIRE(size == 0 || count <= SIZE_MAX / size, HT_ERR_MEMORY,
-            "cannot allocate %zu items of %zu bytes: more than memory can hold",
-            count, size);
+            "cannot allocate %zu items of %zu bytes: more than memory can hold", count, size);
     /* calloc(0) may return NULL, which callers would take for exhaustion. */
     fresh = calloc(count ? count : 1, size ? size : 1);
     if (!fresh) {

@@ -1,6 +1,5 @@
-/* SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
- * generators, OOPSLA 2014). Its state is an arithmetic sequence, so the value
- * at an index is computed without the ones before it:
+/* SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). Its
+ * state is an arithmetic sequence, so the value at an index is computed without the ones before it:
  *    z = seed + (index + 1) * gamma,  gamma = 2^64 / golden ratio (odd),
  *    value = mix(z), a bijection of 64 bits.
  */

@@ -80,22 +80,19 @@ enum ht_err ht_text_copy(const char *string, char **out) {
 
 /* ---- text from outside ---- */
 
-/* Bytes of the UTF-8 character at s; 0: invalid, or a control character of the
- * upper half (C1), which terminals interpret. */
+/* Bytes of the UTF-8 character at s; 0: invalid, or a control character of the upper half (C1),
+ * which terminals interpret. */
 static size_t character(const unsigned char *s) {
     static const struct {
         unsigned char mask, head, least; /* least: of the second byte */
         size_t bytes;
-    } row[] = {{0x80, 0x00, 0, 1},
-               {0xe0, 0xc0, 0x80, 2},
-               {0xf0, 0xe0, 0x80, 3},
-               {0xf8, 0xf0, 0x80, 4}};
+    } row[] = {
+        {0x80, 0x00, 0, 1}, {0xe0, 0xc0, 0x80, 2}, {0xf0, 0xe0, 0x80, 3}, {0xf8, 0xf0, 0x80, 4}};
     for (int i = 0; i < 4; i++) {
         if ((s[0] & row[i].mask) != row[i].head) continue;
         size_t n = 1;
         while (n < row[i].bytes && (s[n] & 0xc0) == 0x80) n++;
-        bool overlong = s[0] == 0xc0 || s[0] == 0xc1 ||
-                        (s[0] == 0xe0 && s[1] < 0xa0) ||
+        bool overlong = s[0] == 0xc0 || s[0] == 0xc1 || (s[0] == 0xe0 && s[1] < 0xa0) ||
                         (s[0] == 0xf0 && s[1] < 0x90);
         bool control = s[0] == 0xc2 && s[1] < 0xa0;
         return n == row[i].bytes && !overlong && !control ? n : 0;
@@ -119,15 +116,13 @@ static size_t visible(const char *s, char shown[8]) {
     return length ? length : 1;
 }
 
-size_t ht_text_show_part(const char *string, size_t length, char *buffer,
-                         size_t size) {
+size_t ht_text_show_part(const char *string, size_t length, char *buffer, size_t size) {
     size_t whole = 0, head = (size - 4) * 2 / 3, tail = size - 4 - head;
     size_t used = 0, at = 0;
     const char *end = string + length;
     bool dots = false;
     char shown[8];
-    for (const char *s = string; s < end; whole += strlen(shown))
-        s += visible(s, shown);
+    for (const char *s = string; s < end; whole += strlen(shown)) s += visible(s, shown);
     for (const char *s = string; s < end;) {
         s += visible(s, shown);
         size_t begin = at;
@@ -159,9 +154,8 @@ static int lower(char c) {
 
 enum { WORD_MAX = 63 };
 
-/* Optimal string alignment distance, case ignored: insertions, deletions,
- * replacements and swaps of neighbours cost one each. Only three rows of the
- * table are stored. */
+/* Optimal string alignment distance, case ignored: insertions, deletions, replacements and swaps of
+ * neighbours cost one each. Only three rows of the table are stored. */
 static int distance(const char *a, const char *b) {
     int table[3][WORD_MAX + 1];
     int rows = (int)strlen(a), columns = (int)strlen(b);
@@ -182,16 +176,14 @@ static int distance(const char *a, const char *b) {
     return table[rows % 3][columns];
 }
 
-const char *ht_text_nearest(const char *word, const char *const *names,
-                            int count) {
+const char *ht_text_nearest(const char *word, const char *const *names, int count) {
     const char *best = NULL;
     size_t length = strlen(word);
     int best_distance = 0;
     for (int i = 0; i < count; i++) {
         int d = distance(word, names[i]);
         /* An abbreviation counts as one mistake, whatever its length. */
-        if (length >= 3 && strncmp(word, names[i], length) == 0)
-            d = least(d, 1);
+        if (length >= 3 && strncmp(word, names[i], length) == 0) d = least(d, 1);
         size_t longest = length > strlen(names[i]) ? length : strlen(names[i]);
         /* Names are suggested with up to a third of the letters wrong. */
         if ((size_t)d * 3 > longest || (best && d >= best_distance)) continue;
@@ -202,25 +194,21 @@ const char *ht_text_nearest(const char *word, const char *const *names,
 }
 
 char *ht_text_bytes(double bytes, char *buffer) {
-    static const char *const unit[] = {"B",   "KiB", "MiB", "GiB",
-                                       "TiB", "PiB", "EiB"};
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     int step = 0;
     /* 1023.95 would print as "1024.0" of the smaller unit. */
     while (bytes >= (step ? 1023.95 : 1023.5) && step < 6) {
         bytes /= 1024;
         step++;
     }
-    snprintf(buffer, 32, "%.*f %s", step ? 1 : 0, bytes < 1e15 ? bytes : 1e15,
-             unit[step]);
+    snprintf(buffer, 32, "%.*f %s", step ? 1 : 0, bytes < 1e15 ? bytes : 1e15, unit[step]);
     return buffer;
 }
 
 /* Two units, the smaller with two digits: "1 h 02 min". */
-static void two_units(char *buffer, double value, int ratio, const char *unit,
-                      const char *part) {
+static void two_units(char *buffer, double value, int ratio, const char *unit, const char *part) {
     long long whole = llround(value);
-    snprintf(buffer, 32, "%lld %s %02lld %s", whole / ratio, unit,
-             whole % ratio, part);
+    snprintf(buffer, 32, "%lld %s %02lld %s", whole / ratio, unit, whole % ratio, part);
 }
 
 char *ht_text_seconds(double seconds, char *buffer) {

@@ -1,6 +1,6 @@
 /* Threads that live as long as one call. They take the next chunk by counting:
- * all chunks below one that has begun have begun as well, so that the lowest
- * failure is always found. Signals stay with the caller's thread.
+ * all chunks below one that has begun have begun as well, so that the lowest failure is always
+ * found. Signals stay with the caller's thread.
  */
 #ifdef __linux__
 /* For sched_getaffinity. */
@@ -105,21 +105,16 @@ static int start_threads(struct task *task, int count, struct thread *threads) {
     return started;
 }
 
-static enum ht_err run_alone(int64_t chunks, ht_threads_function *run,
-                             void *data) {
+static enum ht_err run_alone(int64_t chunks, ht_threads_function *run, void *data) {
     for (int64_t chunk = 0; chunk < chunks; chunk++) TRY(run(data, chunk, 0));
     return HT_OK;
 }
 
-enum ht_err ht_threads_run(int64_t chunks, ht_threads_function *run,
-                           void *data) {
+enum ht_err ht_threads_run(int64_t chunks, ht_threads_function *run, void *data) {
     struct thread threads[MOST_THREADS];
     const int64_t most = ht_least(chunks, inside ? 1 : ht_threads_count());
     if (most <= 1) return run_alone(chunks, run, data);
-    struct task task = {.run = run,
-                        .data = data,
-                        .end = chunks,
-                        .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct task task = {.run = run, .data = data, .end = chunks, .lock = PTHREAD_MUTEX_INITIALIZER};
     const int others = start_threads(&task, (int)most - 1, threads);
     run_chunks(&task, 0);
     for (int i = 0; i < others; i++) pthread_join(threads[i].id, NULL);

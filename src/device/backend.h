@@ -1,7 +1,6 @@
-/* Operations of a back end. Handles are the back end's own structs. Each
- * operation follows the contract of the function of the same name in
- * htwave/device.h. Its arguments have been checked against the sizes of the
- * buffers that they name.
+/* Operations of a back end. Handles are the back end's own structs. Each operation follows the
+ * contract of the function of the same name in htwave/device.h. Its arguments have been checked
+ * against the sizes of the buffers that they name.
  */
 #ifndef HTWAVE_DEVICE_BACKEND_H
 #define HTWAVE_DEVICE_BACKEND_H
@@ -14,8 +13,8 @@ struct ht_launch {
     int nargs;
     const struct ht_arg *args;
     int64_t groups[3], group_size;
-    /* Of sequences: launches in a row with the same fork whose branches differ
-     * are independent. branch 0: all others wait, and are waited for. */
+    /* Of sequences: launches in a row with the same fork whose branches differ are independent.
+     * branch 0: all others wait, and are waited for. */
     int fork, branch;
 };
 
@@ -30,43 +29,36 @@ struct ht_backend {
     void (*close)(void *device);
     enum ht_err (*buffer_create)(void *device, int64_t bytes, void **buffer);
     void (*buffer_destroy)(void *buffer);
-    enum ht_err (*buffer_write)(void *device, void *buffer, struct ht_span span,
-                                const void *data);
-    enum ht_err (*buffer_read)(void *device, void *buffer, struct ht_span span,
-                               void *data);
-    /* From source text, or from a binary of program_binary. registers: limit
-     * per work-item where the compiler accepts one, 0: the compiler's choice.
+    enum ht_err (*buffer_write)(void *device, void *buffer, struct ht_span span, const void *data);
+    enum ht_err (*buffer_read)(void *device, void *buffer, struct ht_span span, void *data);
+    /* From source text, or from a binary of program_binary. registers: limit per work-item where
+     * the compiler accepts one, 0: the compiler's choice.
      */
-    enum ht_err (*program_build)(void *device, const char *text, int registers,
-                                 void **program);
-    enum ht_err (*program_load)(void *device, const void *binary, size_t size,
-                                int registers, void **program);
+    enum ht_err (*program_build)(void *device, const char *text, int registers, void **program);
+    enum ht_err (*program_load)(void *device, const void *binary, size_t size, int registers,
+                                void **program);
     enum ht_err (*program_binary)(void *program, void **binary, size_t *size);
     void (*program_destroy)(void *program);
-    enum ht_err (*kernel_create)(void *program, const char *name,
-                                 void **kernel);
+    enum ht_err (*kernel_create)(void *program, const char *name, void **kernel);
     void (*kernel_destroy)(void *kernel);
     /* NULL where every info has no open_memory. */
     enum ht_err (*kernel_open_memory)(void *kernel, int64_t bytes);
-    enum ht_err (*launch)(void *device, const struct ht_launch *launch,
-                          void **timing);
-    /* Launches that will be done in this order, or any other that keeps what
-     * forks and branches say, many times. What they point to stays until
-     * sequence_destroy, which waits for those under way. */
-    enum ht_err (*sequence_create)(void *device, int count,
-                                   const struct ht_launch *launch,
+    enum ht_err (*launch)(void *device, const struct ht_launch *launch, void **timing);
+    /* Launches that will be done in this order, or any other that keeps what forks and branches
+     * say, many times. What they point to stays until sequence_destroy, which waits for those under
+     * way. */
+    enum ht_err (*sequence_create)(void *device, int count, const struct ht_launch *launch,
                                    void **sequence);
     void (*sequence_destroy)(void *sequence);
     /* All of them `times` times over; *timing is of all together. */
     enum ht_err (*sequence_run)(void *sequence, int64_t times, void **timing);
     /* Why there are no matrix products; NULL: gemm works. */
     const char *(*no_gemm)(void);
-    enum ht_err (*gemm)(void *device, bool fp64,
-                        const struct ht_gemm_shape *shape,
+    enum ht_err (*gemm)(void *device, bool fp64, const struct ht_gemm_shape *shape,
                         void *const buffers[3], void **timing);
     enum ht_err (*finish)(void *device);
-    /* Device seconds of finished launches, from the start of the first to the
-     * end of the last; frees their timing. */
+    /* Device seconds of finished launches, from the start of the first to the end of the last;
+     * frees their timing. */
     double (*launch_seconds)(void *timing);
     double (*joules)(void *device);
 
@@ -75,22 +67,19 @@ struct ht_backend {
     enum ht_err (*event_record)(void *device, void *event, enum ht_queue queue);
     enum ht_err (*event_await)(void *device, void *event, enum ht_queue queue);
     enum ht_err (*event_done)(void *device, void *event, bool *done);
-    enum ht_err (*pinned_create)(void *device, int64_t bytes, void **memory,
-                                 void **pinned);
+    enum ht_err (*pinned_create)(void *device, int64_t bytes, void **memory, void **pinned);
     void (*pinned_destroy)(void *pinned);
-    enum ht_err (*transfer_read)(void *device, void *buffer, int64_t at,
-                                 int64_t bytes, void *memory);
-    enum ht_err (*transfer_write)(void *device, void *buffer, int64_t at,
-                                  int64_t bytes, const void *memory);
+    enum ht_err (*transfer_read)(void *device, void *buffer, int64_t at, int64_t bytes,
+                                 void *memory);
+    enum ht_err (*transfer_write)(void *device, void *buffer, int64_t at, int64_t bytes,
+                                  const void *memory);
     /* These four may be NULL where every info has no_peer. */
-    enum ht_err (*peer_name)(void *device, void *buffer,
-                             unsigned char name[HT_PEER_NAME]);
-    enum ht_err (*peer_open)(void *device,
-                             const unsigned char name[HT_PEER_NAME],
-                             int64_t bytes, void **peer);
+    enum ht_err (*peer_name)(void *device, void *buffer, unsigned char name[HT_PEER_NAME]);
+    enum ht_err (*peer_open)(void *device, const unsigned char name[HT_PEER_NAME], int64_t bytes,
+                             void **peer);
     void (*peer_close)(void *peer);
-    enum ht_err (*transfer_peer)(void *device, void *buffer, int64_t at,
-                                 int64_t bytes, void *peer, int64_t to);
+    enum ht_err (*transfer_peer)(void *device, void *buffer, int64_t at, int64_t bytes, void *peer,
+                                 int64_t to);
 };
 
 extern const struct ht_backend ht_backend_cuda, ht_backend_opencl;

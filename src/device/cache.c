@@ -1,8 +1,7 @@
-/* The program cache: one file per (device, driver, program text), named by the
- * hash of these. The file contains them in full, and they are compared in full.
- * Files appear by rename, so that two processes never see half a file, and end
- * in a checksum, so that a truncated or damaged file is detected. What is in
- * them is executed: only files and a folder are taken that are the user's and
+/* The program cache: one file per (device, driver, program text), named by the hash of these. The
+ * file contains them in full, and they are compared in full. Files appear by rename, so that two
+ * processes never see half a file, and end in a checksum, so that a truncated or damaged file is
+ * detected. What is in them is executed: only files and a folder are taken that are the user's and
  * that nobody else can write.
  *
  *      "htwave program 1\n"  key bytes  binary bytes  checksum
@@ -24,8 +23,8 @@ struct header {
 /* All properties that change the result of compiling the text. */
 static enum ht_err make_key(const struct ht_device_info *info, const char *text,
                             struct ht_text *key) {
-    ht_text_add(key, "%s\n%s\n%s\n%s %d\n%s\n", info->backend, info->platform,
-                info->vendor, info->name, info->ptx, info->driver);
+    ht_text_add(key, "%s\n%s\n%s\n%s %d\n%s\n", info->backend, info->platform, info->vendor,
+                info->name, info->ptx, info->driver);
     ht_text_add(key, "%s", text);
     return ht_text_status(key);
 }
@@ -37,15 +36,14 @@ static enum ht_err make_path(const char *directory, const struct ht_text *key,
     return ht_text_status(path);
 }
 
-static uint64_t checksum(const struct ht_text *key, const void *binary,
-                         size_t size) {
+static uint64_t checksum(const struct ht_text *key, const void *binary, size_t size) {
     uint64_t hash = ht_hash(HT_HASH_SEED, key->data, key->length);
     return ht_hash(hash, binary, size);
 }
 
 /* The binary in the contents of a cache file, or NULL. */
-static const char *verify(const char *data, size_t size,
-                          const struct ht_text *key, size_t *binary_size) {
+static const char *verify(const char *data, size_t size, const struct ht_text *key,
+                          size_t *binary_size) {
     struct header header;
     if (size < sizeof header) return NULL;
     memcpy(&header, data, sizeof header);
@@ -55,18 +53,16 @@ static const char *verify(const char *data, size_t size,
     const char *stored = data + sizeof header, *binary = stored + key->length;
     if (memcmp(stored, key->data, key->length) != 0) return NULL;
     *binary_size = (size_t)header.binary_size;
-    return checksum(key, binary, *binary_size) == header.checksum ? binary
-                                                                  : NULL;
+    return checksum(key, binary, *binary_size) == header.checksum ? binary : NULL;
 }
 
-bool ht_cache_load(const char *directory, const struct ht_device_info *info,
-                   const char *text, void **binary, size_t *size) {
+bool ht_cache_load(const char *directory, const struct ht_device_info *info, const char *text,
+                   void **binary, size_t *size) {
     struct ht_text key = {0}, path = {0};
     char *data = NULL;
     size_t length = 0;
     bool found = false;
-    if (make_key(info, text, &key) == HT_OK &&
-        make_path(directory, &key, &path) == HT_OK &&
+    if (make_key(info, text, &key) == HT_OK && make_path(directory, &key, &path) == HT_OK &&
         ht_file_is_private(directory) && ht_file_is_private(path.data) &&
         ht_file_read(path.data, &data, &length) == HT_OK &&
         length >= sizeof(struct header) + key.length) {
@@ -83,8 +79,8 @@ bool ht_cache_load(const char *directory, const struct ht_device_info *info,
 }
 
 /* For the user alone, whatever the umask is. */
-static enum ht_err write_private(const char *directory, const char *path,
-                                 const void *data, size_t size) {
+static enum ht_err write_private(const char *directory, const char *path, const void *data,
+                                 size_t size) {
     const mode_t old = umask(S_IRWXG | S_IRWXO);
     enum ht_err err = ht_file_make_directory(directory);
     if (err == HT_OK && !ht_file_is_private(directory))
@@ -97,11 +93,10 @@ static enum ht_err write_private(const char *directory, const char *path,
     return err;
 }
 
-static enum ht_err store(const char *directory, const struct ht_text *key,
-                         const void *binary, size_t size) {
-    struct header header = {.key_size = key->length,
-                            .binary_size = size,
-                            .checksum = checksum(key, binary, size)};
+static enum ht_err store(const char *directory, const struct ht_text *key, const void *binary,
+                         size_t size) {
+    struct header header = {
+        .key_size = key->length, .binary_size = size, .checksum = checksum(key, binary, size)};
     struct ht_text path = {0};
     char *whole = NULL;
     size_t length = sizeof header + key->length + size;
@@ -117,11 +112,10 @@ static enum ht_err store(const char *directory, const struct ht_text *key,
     return err;
 }
 
-void ht_cache_store(const char *directory, const struct ht_device_info *info,
-                    const char *text, const void *binary, size_t size) {
+void ht_cache_store(const char *directory, const struct ht_device_info *info, const char *text,
+                    const void *binary, size_t size) {
     struct ht_text key = {0};
-    if (make_key(info, text, &key) == HT_OK &&
-        store(directory, &key, binary, size) != HT_OK &&
+    if (make_key(info, text, &key) == HT_OK && store(directory, &key, binary, size) != HT_OK &&
         ht_log_level_get() >= HT_LOG_VERBOSE)
         ht_note("compiled kernels are not cached: %s", ht_err_message());
     ht_text_free(&key);

@@ -1,5 +1,4 @@
-/* The table of back ends, the list of all devices, and the choice of the device
- * that is opened.
+/* The table of back ends, the list of all devices, and the choice of the device that is opened.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -7,13 +6,11 @@
 
 #include "device_private.h"
 
-static const struct ht_backend *const backends[] = {&ht_backend_cuda,
-                                                    &ht_backend_opencl};
+static const struct ht_backend *const backends[] = {&ht_backend_cuda, &ht_backend_opencl};
 enum { NBACKENDS = sizeof backends / sizeof backends[0] };
 
 /* Back end of a device of the common list, and its index there. */
-static enum ht_err list_all(int *count, struct ht_device_info **infos,
-                            int **own_index) {
+static enum ht_err list_all(int *count, struct ht_device_info **infos, int **own_index) {
     int total = 0, counts[NBACKENDS];
     for (int b = 0; b < NBACKENDS; b++) {
         TRY(backends[b]->count(&counts[b]));
@@ -78,20 +75,16 @@ const char *ht_device_no_gemm(const char *backend) {
 static bool contains(const char *text, const char *part) {
     for (; *text; text++) {
         size_t n = 0;
-        while (part[n] && tolower((unsigned char)text[n]) ==
-                              tolower((unsigned char)part[n]))
-            n++;
+        while (part[n] && tolower((unsigned char)text[n]) == tolower((unsigned char)part[n])) n++;
         if (part[n] == '\0') return true;
     }
     return false;
 }
 
-static bool matches(const struct ht_device_info *info, const char *backend,
-                    const char *select) {
+static bool matches(const struct ht_device_info *info, const char *backend, const char *select) {
     char *end = NULL;
     long index = strtol(select, &end, 10);
-    if (strcmp(backend, "auto") != 0 && strcmp(backend, info->backend) != 0)
-        return false;
+    if (strcmp(backend, "auto") != 0 && strcmp(backend, info->backend) != 0) return false;
     if (strcmp(select, "auto") == 0) return true;
     if (end != select && *end == '\0') return info->index == index;
     if (strcmp(select, "gpu") == 0) return info->gpu;
@@ -99,15 +92,15 @@ static bool matches(const struct ht_device_info *info, const char *backend,
     return contains(info->name, select) || contains(info->platform, select);
 }
 
-/* Two back ends may list the same GPU. When all processes of a machine use one
- * back end they get different GPUs. */
+/* Two back ends may list the same GPU. When all processes of a machine use one back end they get
+ * different GPUs. */
 static int kind_of(const struct ht_device_info *info) {
     if (!info->gpu) return 2;
     return strcmp(info->backend, "cuda") == 0 ? 0 : 1;
 }
 
-int ht_device_choose(int count, const struct ht_device_info *infos,
-                     const char *backend, const char *select, int sharer) {
+int ht_device_choose(int count, const struct ht_device_info *infos, const char *backend,
+                     const char *select, int sharer) {
     int best = 3, alike = 0;
     for (int n = 0; n < count; n++) {
         if (!matches(&infos[n], backend, select)) continue;
@@ -120,8 +113,7 @@ int ht_device_choose(int count, const struct ht_device_info *infos,
     if (alike == 0) return -1;
     int left = sharer % alike;
     for (int n = 0; n < count; n++)
-        if (matches(&infos[n], backend, select) && kind_of(&infos[n]) == best &&
-            left-- == 0)
+        if (matches(&infos[n], backend, select) && kind_of(&infos[n]) == best && left-- == 0)
             return n;
     return -1;
 }
@@ -137,17 +129,15 @@ static void add_reason(const char *backend, struct ht_text *text) {
     }
 }
 
-static enum ht_err none_matches(int count, const struct ht_device_info *infos,
-                                const char *backend, const char *select) {
+static enum ht_err none_matches(int count, const struct ht_device_info *infos, const char *backend,
+                                const char *select) {
     struct ht_text text = {0};
     for (int n = 0; n < count; n++)
-        ht_text_add(&text, "%s%d: %s (%s)", n ? "; " : "", n, infos[n].name,
-                    infos[n].backend);
+        ht_text_add(&text, "%s%d: %s (%s)", n ? "; " : "", n, infos[n].name, infos[n].backend);
     if (count == 0) ht_text_add(&text, "none");
     const bool any = strcmp(backend, "auto") == 0;
     if (!any) add_reason(backend, &text);
-    for (int b = 0; any && count == 0 && b < NBACKENDS; b++)
-        add_reason(backends[b]->name, &text);
+    for (int b = 0; any && count == 0 && b < NBACKENDS; b++) add_reason(backends[b]->name, &text);
     enum ht_err err = ht_text_status(&text);
     if (err == HT_OK)
         err = ht_err_set(HT_ERR_DEVICE,

@@ -1,7 +1,6 @@
-/* Matrix products by CLBlast: the only file that includes it. Its
- * strided-batched routine computes products below about 128^3 with one kernel
- * and no temporary buffer. It compiles its kernels at the first call, some 20 s
- * on a CPU.
+/* Matrix products by CLBlast: the only file that includes it. Its strided-batched routine computes
+ * products below about 128^3 with one kernel and no temporary buffer. It compiles its kernels at
+ * the first call, some 20 s on a CPU.
  */
 #include "gemm.h"
 
@@ -34,8 +33,7 @@ static const char *status_name(CLBlastStatusCode status) {
     }
 }
 
-enum ht_err ht_clblast_gemm(cl_command_queue queue, bool fp64,
-                            const struct ht_gemm_shape *shape,
+enum ht_err ht_clblast_gemm(cl_command_queue queue, bool fp64, const struct ht_gemm_shape *shape,
                             void *const buffers[3], cl_event *event) {
     const size_t m = (size_t)shape->m, n = (size_t)shape->n;
     const size_t k = (size_t)shape->k, batches = (size_t)shape->batches;
@@ -49,18 +47,15 @@ enum ht_err ht_clblast_gemm(cl_command_queue queue, bool fp64,
     if (stride[2] == 0) stride[2] = m * n;
     if (fp64)
         status = CLBlastDgemmStridedBatched(
-            CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, m, n,
-            k, 1, (cl_mem)buffers[0], at[0], k, stride[0], (cl_mem)buffers[1],
-            at[1], n, stride[1], 0, (cl_mem)buffers[2], at[2], n, stride[2],
-            batches, &queue, event);
+            CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, m, n, k, 1,
+            (cl_mem)buffers[0], at[0], k, stride[0], (cl_mem)buffers[1], at[1], n, stride[1], 0,
+            (cl_mem)buffers[2], at[2], n, stride[2], batches, &queue, event);
     else
         status = CLBlastSgemmStridedBatched(
-            CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, m, n,
-            k, 1, (cl_mem)buffers[0], at[0], k, stride[0], (cl_mem)buffers[1],
-            at[1], n, stride[1], 0, (cl_mem)buffers[2], at[2], n, stride[2],
-            batches, &queue, event);
-    REQUIRE(status == CLBlastSuccess, HT_ERR_DEVICE,
-            "a matrix product by CLBlast: %s (status %d)", status_name(status),
-            (int)status);
+            CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, m, n, k, 1,
+            (cl_mem)buffers[0], at[0], k, stride[0], (cl_mem)buffers[1], at[1], n, stride[1], 0,
+            (cl_mem)buffers[2], at[2], n, stride[2], batches, &queue, event);
+    REQUIRE(status == CLBlastSuccess, HT_ERR_DEVICE, "a matrix product by CLBlast: %s (status %d)",
+            status_name(status), (int)status);
     return HT_OK;
 }

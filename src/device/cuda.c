@@ -1,7 +1,7 @@
-/* The CUDA back end: the driver's library, devices, queues and events. Its
- * memory is in cuda_memory.c and cuda_peers.c, its programs and launches in
- * cuda_program.c, cuda_sequence.c and cuda_nvrtc.c. Building needs only the
- * headers of the CUDA toolkit; the libraries are loaded at run time.
+/* The CUDA back end: the driver's library, devices, queues and events. Its memory is in
+ * cuda_memory.c and cuda_peers.c, its programs and launches in cuda_program.c, cuda_sequence.c and
+ * cuda_nvrtc.c. Building needs only the headers of the CUDA toolkit; the libraries are loaded at
+ * run time.
  */
 #include "cuda_device.h"
 
@@ -22,8 +22,8 @@ static struct {
 
 static bool need(void *library, const char *name, void *function) {
     if (ht_library_find(library, name, function)) return true;
-    snprintf(driver.missing, sizeof driver.missing,
-             "the driver is too old: it has no function %s", name);
+    snprintf(driver.missing, sizeof driver.missing, "the driver is too old: it has no function %s",
+             name);
     return false;
 }
 
@@ -31,10 +31,8 @@ static bool need(void *library, const char *name, void *function) {
 #define TEXT(name) #name
 #define NEED(name) &&need(library, TEXT(name), &cuda->name)
 static bool find_all(void *library, struct ht_cuda *cuda) {
-    (void)ht_library_find(library, "cuFuncGetParamInfo",
-                          &cuda->cuFuncGetParamInfo_v1);
-    (void)ht_library_find(library, "cuDeviceGetUuid_v2",
-                          &cuda->cuDeviceGetUuid_v2);
+    (void)ht_library_find(library, "cuFuncGetParamInfo", &cuda->cuFuncGetParamInfo_v1);
+    (void)ht_library_find(library, "cuDeviceGetUuid_v2", &cuda->cuDeviceGetUuid_v2);
     return need(library, "cuEventElapsedTime", &cuda->cuEventElapsedTime_v1) &&
            need(library, "cuGraphAddKernelNode", &cuda->cuGraphAddKernelNode_v1)
                HT_CUDA_FUNCTIONS(NEED);
@@ -53,13 +51,12 @@ static bool start(struct ht_cuda *cuda) {
     if (code == CUDA_SUCCESS) code = cuda->cuDeviceGetCount(&cuda->devices);
     if (code == CUDA_SUCCESS && cuda->devices < 1) code = CUDA_ERROR_NO_DEVICE;
     if (code != CUDA_SUCCESS) {
-        snprintf(driver.missing, sizeof driver.missing,
-                 "driver error: %s (code %d)", text_of(code), (int)code);
+        snprintf(driver.missing, sizeof driver.missing, "driver error: %s (code %d)", text_of(code),
+                 (int)code);
         return false;
     }
     const char *missing = ht_nvrtc_missing(cuda->driver);
-    if (missing != NULL)
-        snprintf(driver.missing, sizeof driver.missing, "%s", missing);
+    if (missing != NULL) snprintf(driver.missing, sizeof driver.missing, "%s", missing);
     return missing == NULL;
 }
 
@@ -71,8 +68,7 @@ static void load(void) {
                  "no NVIDIA driver is installed (libcuda.so.1 not found)");
         return;
     }
-    if (!find_all(library, &driver.cuda) || !start(&driver.cuda))
-        driver.cuda.devices = 0;
+    if (!find_all(library, &driver.cuda) || !start(&driver.cuda)) driver.cuda.devices = 0;
 }
 
 const struct ht_cuda *ht_cuda_get(void) {
@@ -85,8 +81,8 @@ const char *ht_cuda_missing(void) {
 }
 
 enum ht_err ht_cuda_check(CUresult code, const char *what) {
-    REQUIRE(code == CUDA_SUCCESS, HT_ERR_DEVICE, "%s: %s (code %d)", what,
-            text_of(code), (int)code);
+    REQUIRE(code == CUDA_SUCCESS, HT_ERR_DEVICE, "%s: %s (code %d)", what, text_of(code),
+            (int)code);
     return HT_OK;
 }
 
@@ -98,31 +94,26 @@ static enum ht_err cuda_count(int *count) {
     return HT_OK;
 }
 
-static int attribute(const struct ht_cuda *cuda, CUdevice id,
-                     CUdevice_attribute what) {
+static int attribute(const struct ht_cuda *cuda, CUdevice id, CUdevice_attribute what) {
     int value = 0;
     if (cuda->cuDeviceGetAttribute(&value, what, id) != CUDA_SUCCESS) return 0;
     return value;
 }
 
 static int architecture_of(const struct ht_cuda *cuda, CUdevice id) {
-    return 10 * attribute(cuda, id,
-                          CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+    return 10 * attribute(cuda, id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
            attribute(cuda, id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 }
 
 static struct ht_pci pci_of(const struct ht_cuda *cuda, CUdevice id) {
-    return (struct ht_pci){
-        .domain = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
-        .bus = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
-        .slot = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)};
+    return (struct ht_pci){.domain = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+                           .bus = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+                           .slot = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)};
 }
 
-static void name_hardware(const struct ht_cuda *cuda, CUdevice id,
-                          struct ht_device_info *info) {
+static void name_hardware(const struct ht_cuda *cuda, CUdevice id, struct ht_device_info *info) {
     CUuuid uuid = {{0}};
-    if (cuda->cuDeviceGetUuid_v2 == NULL ||
-        cuda->cuDeviceGetUuid_v2(&uuid, id) != CUDA_SUCCESS) {
+    if (cuda->cuDeviceGetUuid_v2 == NULL || cuda->cuDeviceGetUuid_v2(&uuid, id) != CUDA_SUCCESS) {
         ht_pci_text(pci_of(cuda, id), info->id, sizeof info->id);
         return;
     }
@@ -137,26 +128,20 @@ static enum ht_err cuda_info(int index, struct ht_device_info *info) {
     size_t memory = 0;
     REQUIRE(cuda != NULL, HT_ERR_DEVICE, "%s", ht_cuda_missing());
     TRY(ht_cuda_check(cuda->cuDeviceGet(&id, index), "finding a device"));
-    TRY(ht_cuda_check(
-        cuda->cuDeviceGetName(info->name, (int)sizeof info->name, id),
-        "a device's name"));
-    TRY(ht_cuda_check(cuda->cuDeviceTotalMem(&memory, id),
-                      "a device's memory"));
+    TRY(ht_cuda_check(cuda->cuDeviceGetName(info->name, (int)sizeof info->name, id),
+                      "a device's name"));
+    TRY(ht_cuda_check(cuda->cuDeviceTotalMem(&memory, id), "a device's memory"));
     snprintf(info->vendor, sizeof info->vendor, "NVIDIA Corporation");
     snprintf(info->platform, sizeof info->platform, "NVIDIA CUDA");
-    snprintf(info->driver, sizeof info->driver, "CUDA %d.%d, NVRTC %s",
-             cuda->driver / 1000, cuda->driver % 1000 / 10, ht_nvrtc_version());
+    snprintf(info->driver, sizeof info->driver, "CUDA %d.%d, NVRTC %s", cuda->driver / 1000,
+             cuda->driver % 1000 / 10, ht_nvrtc_version());
     info->gpu = info->fp64 = true;
     info->memory = info->max_buffer = (int64_t)memory;
-    info->local_memory =
-        attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-    info->max_group =
-        attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    info->local_memory = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+    info->max_group = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     info->max_arguments = 4096; /* of every architecture and version */
-    info->compute_units =
-        attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    info->open_memory = attribute(
-        cuda, id, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    info->compute_units = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    info->open_memory = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     info->ptx = architecture_of(cuda, id);
     info->ptx_own = ht_nvrtc_own(info->ptx);
     name_hardware(cuda, id, info);
@@ -174,8 +159,7 @@ enum ht_err ht_cuda_enter(const struct ht_cuda_device *device) {
 void ht_cuda_settle(const struct ht_cuda_device *device) {
     if (device->context == NULL || ht_cuda_enter(device) != HT_OK) return;
     for (int q = 0; q < 2; q++)
-        if (device->queue[q] != NULL)
-            (void)device->cuda->cuStreamSynchronize(device->queue[q]);
+        if (device->queue[q] != NULL) (void)device->cuda->cuStreamSynchronize(device->queue[q]);
 }
 
 static void cuda_close(void *handle) {
@@ -185,8 +169,7 @@ static void cuda_close(void *handle) {
         ht_cuda_settle(device);
         ht_cuda_forget_timers(device);
         for (int q = 0; q < 2; q++)
-            if (device->queue[q] != NULL)
-                (void)cuda->cuStreamDestroy(device->queue[q]);
+            if (device->queue[q] != NULL) (void)cuda->cuStreamDestroy(device->queue[q]);
         (void)cuda->cuCtxSetCurrent(NULL);
         (void)cuda->cuDevicePrimaryCtxRelease(device->id);
     }
@@ -196,20 +179,16 @@ static void cuda_close(void *handle) {
 
 static enum ht_err open_into(struct ht_cuda_device *device, int index) {
     const struct ht_cuda *cuda = device->cuda;
-    TRY(ht_cuda_check(cuda->cuDeviceGet(&device->id, index),
-                      "opening the device"));
+    TRY(ht_cuda_check(cuda->cuDeviceGet(&device->id, index), "opening the device"));
     device->architecture = architecture_of(cuda, device->id);
-    device->most_pitch =
-        attribute(cuda, device->id, CU_DEVICE_ATTRIBUTE_MAX_PITCH);
+    device->most_pitch = attribute(cuda, device->id, CU_DEVICE_ATTRIBUTE_MAX_PITCH);
     CUcontext context = NULL;
-    TRY(ht_cuda_check(cuda->cuDevicePrimaryCtxRetain(&context, device->id),
-                      "opening the device"));
+    TRY(ht_cuda_check(cuda->cuDevicePrimaryCtxRetain(&context, device->id), "opening the device"));
     device->context = context;
     TRY(ht_cuda_enter(device));
     for (int q = 0; q < 2; q++)
-        TRY(ht_cuda_check(
-            cuda->cuStreamCreate(&device->queue[q], CU_STREAM_NON_BLOCKING),
-            "opening the device's queues"));
+        TRY(ht_cuda_check(cuda->cuStreamCreate(&device->queue[q], CU_STREAM_NON_BLOCKING),
+                          "opening the device's queues"));
     device->nvml = ht_nvml_open(pci_of(cuda, device->id));
     return HT_OK;
 }
@@ -232,9 +211,8 @@ static enum ht_err cuda_open(int index, void **out) {
 static enum ht_err cuda_finish(void *handle) {
     const struct ht_cuda_device *device = handle;
     TRY(ht_cuda_enter(device));
-    return ht_cuda_check(
-        device->cuda->cuStreamSynchronize(device->queue[HT_QUEUE_WORK]),
-        "running kernels");
+    return ht_cuda_check(device->cuda->cuStreamSynchronize(device->queue[HT_QUEUE_WORK]),
+                         "running kernels");
 }
 
 static double cuda_joules(void *handle) {
@@ -260,8 +238,7 @@ static enum ht_err cuda_event_create(void *handle, void **out) {
     TRY(HT_ALLOC(event, 1));
     event->device = device;
     enum ht_err err = ht_cuda_check(
-        device->cuda->cuEventCreate(&event->handle, CU_EVENT_DISABLE_TIMING),
-        "creating an event");
+        device->cuda->cuEventCreate(&event->handle, CU_EVENT_DISABLE_TIMING), "creating an event");
     if (err != HT_OK) {
         free(event);
         return err;
@@ -277,28 +254,23 @@ static void cuda_event_destroy(void *handle) {
     free(event);
 }
 
-static enum ht_err cuda_event_record(void *handle, void *event_handle,
-                                     enum ht_queue queue) {
+static enum ht_err cuda_event_record(void *handle, void *event_handle, enum ht_queue queue) {
     const struct ht_cuda_device *device = handle;
     const struct cuda_queue_event *event = event_handle;
     TRY(ht_cuda_enter(device));
-    return ht_cuda_check(
-        device->cuda->cuEventRecord(event->handle, device->queue[queue]),
-        "recording an event");
+    return ht_cuda_check(device->cuda->cuEventRecord(event->handle, device->queue[queue]),
+                         "recording an event");
 }
 
-static enum ht_err cuda_event_await(void *handle, void *event_handle,
-                                    enum ht_queue queue) {
+static enum ht_err cuda_event_await(void *handle, void *event_handle, enum ht_queue queue) {
     const struct ht_cuda_device *device = handle;
     const struct cuda_queue_event *event = event_handle;
     TRY(ht_cuda_enter(device));
-    return ht_cuda_check(
-        device->cuda->cuStreamWaitEvent(device->queue[queue], event->handle, 0),
-        "waiting for an event");
+    return ht_cuda_check(device->cuda->cuStreamWaitEvent(device->queue[queue], event->handle, 0),
+                         "waiting for an event");
 }
 
-static enum ht_err cuda_event_done(void *handle, void *event_handle,
-                                   bool *done) {
+static enum ht_err cuda_event_done(void *handle, void *event_handle, bool *done) {
     const struct ht_cuda_device *device = handle;
     const struct cuda_queue_event *event = event_handle;
     TRY(ht_cuda_enter(device));

@@ -1,5 +1,5 @@
-/* Shared by the files of the CUDA back end: the functions of the driver's
- * library, which is loaded at run time, and the state of an open device.
+/* Shared by the files of the CUDA back end: the functions of the driver's library, which is loaded
+ * at run time, and the state of an open device.
  */
 #ifndef HTWAVE_DEVICE_CUDA_DEVICE_H
 #define HTWAVE_DEVICE_CUDA_DEVICE_H
@@ -8,8 +8,7 @@
 
 #include "backend.h"
 
-/* The functions used; cuda.h redefines some names to those of a later version
- * (cuMemAlloc_v2). */
+/* The functions used; cuda.h redefines some names to those of a later version (cuMemAlloc_v2). */
 #define HT_CUDA_FUNCTIONS(X)       \
     X(cuInit)                      \
     X(cuDriverGetVersion)          \
@@ -59,23 +58,22 @@ struct ht_cuda {
     HT_CUDA_FUNCTIONS(HT_CUDA_POINTER)
 #undef HT_CUDA_POINTER
     /* Their first versions, which every driver has. */
-    CUresult (*cuEventElapsedTime_v1)(float *milliseconds, CUevent start,
-                                      CUevent end);
-    CUresult (*cuGraphAddKernelNode_v1)(
-        CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-        size_t count, const CUDA_KERNEL_NODE_PARAMS_v1 *launch);
+    CUresult (*cuEventElapsedTime_v1)(float *milliseconds, CUevent start, CUevent end);
+    CUresult (*cuGraphAddKernelNode_v1)(CUgraphNode *node, CUgraph graph,
+                                        const CUgraphNode *dependencies, size_t count,
+                                        const CUDA_KERNEL_NODE_PARAMS_v1 *launch);
     /* Since driver 12.4; NULL: arguments are not checked. */
-    CUresult (*cuFuncGetParamInfo_v1)(CUfunction function, size_t index,
-                                      size_t *offset, size_t *size);
-    /* Since driver 11.4; distinguishes parts of a GPU. NULL: the PCI bus
-     * address is used instead. */
+    CUresult (*cuFuncGetParamInfo_v1)(CUfunction function, size_t index, size_t *offset,
+                                      size_t *size);
+    /* Since driver 11.4; distinguishes parts of a GPU. NULL: the PCI bus address is used instead.
+     */
     CUresult (*cuDeviceGetUuid_v2)(CUuuid *uuid, CUdevice device);
     int driver;  /* 1000 major + 10 minor of the CUDA version it is for */
     int devices; /* above 0 */
 };
 
-/* The library with its devices, NULL when there are none; it is loaded and
- * started once and never unloaded. */
+/* The library with its devices, NULL when there are none; it is loaded and started once and never
+ * unloaded. */
 const struct ht_cuda *ht_cuda_get(void);
 /* Why ht_cuda_get returns NULL. */
 const char *ht_cuda_missing(void);
@@ -100,79 +98,67 @@ struct ht_cuda_buffer {
     int64_t bytes;
 };
 
-/* Makes the device's context current in the calling thread. Every operation
- * begins with it, since a process may have several devices open. */
+/* Makes the device's context current in the calling thread. Every operation begins with it, since a
+ * process may have several devices open. */
 HT_CHECKED enum ht_err ht_cuda_enter(const struct ht_cuda_device *device);
-/* Waits for both queues before memory that they may use is freed. Failures are
- * reported by later calls. */
+/* Waits for both queues before memory that they may use is freed. Failures are reported by later
+ * calls. */
 void ht_cuda_settle(const struct ht_cuda_device *device);
 
 /* cuda_memory.c: operations of struct ht_backend. */
-HT_CHECKED enum ht_err ht_cuda_buffer_create(void *device, int64_t bytes,
-                                             void **buffer);
+HT_CHECKED enum ht_err ht_cuda_buffer_create(void *device, int64_t bytes, void **buffer);
 void ht_cuda_buffer_destroy(void *handle);
-HT_CHECKED enum ht_err ht_cuda_buffer_write(void *device, void *buffer,
-                                            struct ht_span span,
+HT_CHECKED enum ht_err ht_cuda_buffer_write(void *device, void *buffer, struct ht_span span,
                                             const void *data);
-HT_CHECKED enum ht_err ht_cuda_buffer_read(void *device, void *buffer,
-                                           struct ht_span span, void *data);
-HT_CHECKED enum ht_err ht_cuda_pinned_create(void *device, int64_t bytes,
-                                             void **memory, void **pinned);
+HT_CHECKED enum ht_err ht_cuda_buffer_read(void *device, void *buffer, struct ht_span span,
+                                           void *data);
+HT_CHECKED enum ht_err ht_cuda_pinned_create(void *device, int64_t bytes, void **memory,
+                                             void **pinned);
 void ht_cuda_pinned_destroy(void *handle);
-HT_CHECKED enum ht_err ht_cuda_transfer_read(void *device, void *buffer,
-                                             int64_t at, int64_t bytes,
+HT_CHECKED enum ht_err ht_cuda_transfer_read(void *device, void *buffer, int64_t at, int64_t bytes,
                                              void *memory);
-HT_CHECKED enum ht_err ht_cuda_transfer_write(void *device, void *buffer,
-                                              int64_t at, int64_t bytes,
+HT_CHECKED enum ht_err ht_cuda_transfer_write(void *device, void *buffer, int64_t at, int64_t bytes,
                                               const void *memory);
 
 /* cuda_peers.c: likewise. */
 HT_CHECKED enum ht_err ht_cuda_peer_name(void *device, void *buffer,
                                          unsigned char name[HT_PEER_NAME]);
-HT_CHECKED enum ht_err ht_cuda_peer_open(void *device,
-                                         const unsigned char name[HT_PEER_NAME],
+HT_CHECKED enum ht_err ht_cuda_peer_open(void *device, const unsigned char name[HT_PEER_NAME],
                                          int64_t bytes, void **peer);
 void ht_cuda_peer_close(void *handle);
-HT_CHECKED enum ht_err ht_cuda_transfer_peer(void *device, void *buffer,
-                                             int64_t at, int64_t bytes,
+HT_CHECKED enum ht_err ht_cuda_transfer_peer(void *device, void *buffer, int64_t at, int64_t bytes,
                                              void *peer, int64_t to);
 
 /* cuda_program.c: likewise. */
-HT_CHECKED enum ht_err ht_cuda_program_build(void *device, const char *text,
-                                             int registers, void **program);
-HT_CHECKED enum ht_err ht_cuda_program_load(void *device, const void *binary,
-                                            size_t size, int registers,
-                                            void **program);
-HT_CHECKED enum ht_err ht_cuda_program_binary(void *program, void **binary,
-                                              size_t *size);
+HT_CHECKED enum ht_err ht_cuda_program_build(void *device, const char *text, int registers,
+                                             void **program);
+HT_CHECKED enum ht_err ht_cuda_program_load(void *device, const void *binary, size_t size,
+                                            int registers, void **program);
+HT_CHECKED enum ht_err ht_cuda_program_binary(void *program, void **binary, size_t *size);
 void ht_cuda_program_destroy(void *handle);
-HT_CHECKED enum ht_err ht_cuda_kernel_create(void *program, const char *name,
-                                             void **kernel);
+HT_CHECKED enum ht_err ht_cuda_kernel_create(void *program, const char *name, void **kernel);
 void ht_cuda_kernel_destroy(void *kernel);
 HT_CHECKED enum ht_err ht_cuda_kernel_open_memory(void *kernel, int64_t bytes);
-HT_CHECKED enum ht_err
-ht_cuda_launch(void *device, const struct ht_launch *launch, void **timing);
+HT_CHECKED enum ht_err ht_cuda_launch(void *device, const struct ht_launch *launch, void **timing);
 double ht_cuda_launch_seconds(void *handle);
-/* A launch as the driver takes it, after checks. parameter: gets the places of
- * its arguments, which *out refers to. */
+/* A launch as the driver takes it, after checks. parameter: gets the places of its arguments, which
+ * *out refers to. */
 HT_CHECKED enum ht_err ht_cuda_describe(const struct ht_launch *launch,
                                         void *parameter[HT_MAX_ARGS],
                                         CUDA_KERNEL_NODE_PARAMS_v1 *out);
-/* A timer for the commands that follow, which is ended after them; err: theirs.
- * *timing: for ht_cuda_launch_seconds, where there is no error. */
+/* A timer for the commands that follow, which is ended after them; err: theirs. *timing: for
+ * ht_cuda_launch_seconds, where there is no error. */
 HT_CHECKED enum ht_err ht_cuda_timer_start(struct ht_cuda_device *device,
                                            struct ht_cuda_timer **out);
-HT_CHECKED enum ht_err ht_cuda_timer_end(struct ht_cuda_timer *timer,
-                                         enum ht_err err, void **timing);
+HT_CHECKED enum ht_err ht_cuda_timer_end(struct ht_cuda_timer *timer, enum ht_err err,
+                                         void **timing);
 /* Destroys the device's spare timers. */
 void ht_cuda_forget_timers(struct ht_cuda_device *device);
 
 /* cuda_sequence.c: likewise. */
 HT_CHECKED enum ht_err ht_cuda_sequence_create(void *device, int count,
-                                               const struct ht_launch *launch,
-                                               void **sequence);
+                                               const struct ht_launch *launch, void **sequence);
 void ht_cuda_sequence_destroy(void *handle);
-HT_CHECKED enum ht_err ht_cuda_sequence_run(void *handle, int64_t times,
-                                            void **timing);
+HT_CHECKED enum ht_err ht_cuda_sequence_run(void *handle, int64_t times, void **timing);
 
 #endif

@@ -28,8 +28,8 @@ const char *ht_nvrtc_version(void) {
     return "";
 }
 
-enum ht_err ht_nvrtc_compile(const char *text, int architecture, int registers,
-                             void **code, size_t *size) {
+enum ht_err ht_nvrtc_compile(const char *text, int architecture, int registers, void **code,
+                             size_t *size) {
     (void)text, (void)architecture, (void)registers;
     *code = NULL;
     *size = 0;

@@ -1,6 +1,6 @@
-/* NVRTC, loaded at run time: building needs only the toolkit's header. A driver
- * may refuse code of a compiler that is newer than itself. So libraries are
- * tried from the driver's version downwards, then newer ones.
+/* NVRTC, loaded at run time: building needs only the toolkit's header. A driver may refuse code of
+ * a compiler that is newer than itself. So libraries are tried from the driver's version downwards,
+ * then newer ones.
  */
 #include "cuda_nvrtc.h"
 
@@ -52,8 +52,7 @@ static void *open_name(const char *name) {
 static void *open_major(int major) {
     char name[32];
     /* all of 11.2 to 11.8 */
-    snprintf(name, sizeof name, "libnvrtc.so.%d%s", major,
-             major == 11 ? ".2" : "");
+    snprintf(name, sizeof name, "libnvrtc.so.%d%s", major, major == 11 ? ".2" : "");
     return open_name(name);
 }
 
@@ -61,8 +60,7 @@ static void *open_library(int driver) {
     enum { FIRST = 11, LAST = 20 };
     int own = driver > 0 ? driver / 1000 : LAST;
     void *library = NULL;
-    for (int major = own; library == NULL && major >= FIRST; major--)
-        library = open_major(major);
+    for (int major = own; library == NULL && major >= FIRST; major--) library = open_major(major);
     if (library == NULL) library = open_name("libnvrtc.so");
     for (int major = own + 1; library == NULL && major <= LAST; major++)
         library = open_major(major);
@@ -117,8 +115,7 @@ bool ht_nvrtc_own(int architecture) {
 /* ---- compiling ---- */
 
 static enum ht_err check(nvrtcResult code, const char *what) {
-    REQUIRE(code == NVRTC_SUCCESS, HT_ERR_DEVICE, "%s: %s", what,
-            nvrtc.nvrtcGetErrorString(code));
+    REQUIRE(code == NVRTC_SUCCESS, HT_ERR_DEVICE, "%s: %s", what, nvrtc.nvrtcGetErrorString(code));
     return HT_OK;
 }
 
@@ -126,11 +123,9 @@ static enum ht_err check(nvrtcResult code, const char *what) {
 static enum ht_err nearest(int architecture, int *out) {
     int count = 0, *list = NULL;
     *out = 0;
-    TRY(check(nvrtc.nvrtcGetNumSupportedArchs(&count),
-              "architectures of NVRTC"));
+    TRY(check(nvrtc.nvrtcGetNumSupportedArchs(&count), "architectures of NVRTC"));
     TRY(HT_ALLOC(list, count));
-    enum ht_err err =
-        check(nvrtc.nvrtcGetSupportedArchs(list), "architectures of NVRTC");
+    enum ht_err err = check(nvrtc.nvrtcGetSupportedArchs(list), "architectures of NVRTC");
     for (int i = 0; err == HT_OK && i < count; i++)
         if (list[i] <= architecture && list[i] > *out) *out = list[i];
     free(list);
@@ -149,24 +144,21 @@ static enum ht_err compile_failed(nvrtcProgram program, nvrtcResult code) {
     if (nvrtc.nvrtcGetProgramLogSize(program, &size) != NVRTC_SUCCESS) size = 0;
     TRY(HT_ALLOC(log, size + 1));
     if (size > 0) (void)nvrtc.nvrtcGetProgramLog(program, log);
-    ht_err_set(HT_ERR_DEVICE,
-               "the kernel does not compile (%s); compiler log:\n%s",
+    ht_err_set(HT_ERR_DEVICE, "the kernel does not compile (%s); compiler log:\n%s",
                nvrtc.nvrtcGetErrorString(code), log);
     free(log);
     return HT_ERR_DEVICE;
 }
 
-static enum ht_err take_code(nvrtcProgram program, bool cubin, void **code,
-                             size_t *size) {
+static enum ht_err take_code(nvrtcProgram program, bool cubin, void **code, size_t *size) {
     char *bytes = NULL;
-    TRY(check(cubin ? nvrtc.nvrtcGetCUBINSize(program, size)
-                    : nvrtc.nvrtcGetPTXSize(program, size),
+    TRY(check(cubin ? nvrtc.nvrtcGetCUBINSize(program, size) : nvrtc.nvrtcGetPTXSize(program, size),
               "the size of compiled code"));
     REQUIRE(*size > 0, HT_ERR_DEVICE, "NVRTC returned no code");
     TRY(HT_ALLOC(bytes, *size));
-    enum ht_err err = check(cubin ? nvrtc.nvrtcGetCUBIN(program, bytes)
-                                  : nvrtc.nvrtcGetPTX(program, bytes),
-                            "compiled code");
+    enum ht_err err =
+        check(cubin ? nvrtc.nvrtcGetCUBIN(program, bytes) : nvrtc.nvrtcGetPTX(program, bytes),
+              "compiled code");
     if (err != HT_OK) {
         free(bytes);
         return err;
@@ -175,35 +167,30 @@ static enum ht_err take_code(nvrtcProgram program, bool cubin, void **code,
     return HT_OK;
 }
 
-/* As OpenCL's -cl-denorms-are-zero. Products and sums are fused by default, as
- * in OpenCL. */
-static enum ht_err compile(nvrtcProgram program, int architecture,
-                           int registers, void **code, size_t *size) {
+/* As OpenCL's -cl-denorms-are-zero. Products and sums are fused by default, as in OpenCL. */
+static enum ht_err compile(nvrtcProgram program, int architecture, int registers, void **code,
+                           size_t *size) {
     char target[40], most[32];
-    const char *options[] = {target, "--ftz=true", "--std=c++17",
-                             "--disable-warnings", most};
+    const char *options[] = {target, "--ftz=true", "--std=c++17", "--disable-warnings", most};
     int known = 0;
     TRY(nearest(architecture, &known));
     bool cubin = known == architecture;
-    snprintf(target, sizeof target, "--gpu-architecture=%s_%d%s",
-             cubin ? "sm" : "compute", known,
+    snprintf(target, sizeof target, "--gpu-architecture=%s_%d%s", cubin ? "sm" : "compute", known,
              cubin && ht_nvrtc_own(known) ? "a" : "");
     snprintf(most, sizeof most, "--maxrregcount=%d", registers);
-    nvrtcResult result =
-        nvrtc.nvrtcCompileProgram(program, registers > 0 ? 5 : 4, options);
+    nvrtcResult result = nvrtc.nvrtcCompileProgram(program, registers > 0 ? 5 : 4, options);
     if (result != NVRTC_SUCCESS) return compile_failed(program, result);
     return take_code(program, cubin, code, size);
 }
 
-enum ht_err ht_nvrtc_compile(const char *text, int architecture, int registers,
-                             void **code, size_t *size) {
+enum ht_err ht_nvrtc_compile(const char *text, int architecture, int registers, void **code,
+                             size_t *size) {
     nvrtcProgram program = NULL;
     const char *missing = ht_nvrtc_missing(0);
     *code = NULL;
     REQUIRE(missing == NULL, HT_ERR_DEVICE, "%s", missing);
-    TRY(check(
-        nvrtc.nvrtcCreateProgram(&program, text, "program", 0, NULL, NULL),
-        "creating a program"));
+    TRY(check(nvrtc.nvrtcCreateProgram(&program, text, "program", 0, NULL, NULL),
+              "creating a program"));
     enum ht_err err = compile(program, architecture, registers, code, size);
     (void)nvrtc.nvrtcDestroyProgram(&program);
     return err;

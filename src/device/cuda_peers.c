@@ -1,6 +1,6 @@
-/* Buffers of other processes, opened by the driver's handles. A handle stands
- * for a whole allocation, so a name also holds the buffer's offset in it. A
- * process cannot open its own handles; then the name's address is used.
+/* Buffers of other processes, opened by the driver's handles. A handle stands for a whole
+ * allocation, so a name also holds the buffer's offset in it. A process cannot open its own
+ * handles; then the name's address is used.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,8 @@ struct cuda_peer {
     CUdeviceptr at;
 };
 
-/* A number that identifies this process, the same at every call. Process ids
- * alone may repeat between containers. */
+/* A number that identifies this process, the same at every call. Process ids alone may repeat
+ * between containers. */
 static uint64_t process_number(void) {
     static uint64_t number;
     if (number == 0) {
@@ -39,8 +39,7 @@ static uint64_t process_number(void) {
     return number;
 }
 
-enum ht_err ht_cuda_peer_name(void *handle, void *buffer_handle,
-                              unsigned char out[HT_PEER_NAME]) {
+enum ht_err ht_cuda_peer_name(void *handle, void *buffer_handle, unsigned char out[HT_PEER_NAME]) {
     const struct ht_cuda_device *device = handle;
     const struct ht_cuda_buffer *buffer = buffer_handle;
     struct name name;
@@ -48,9 +47,8 @@ enum ht_err ht_cuda_peer_name(void *handle, void *buffer_handle,
     size_t size = 0;
     memset(&name, 0, sizeof name);
     TRY(ht_cuda_enter(device));
-    TRY(ht_cuda_check(
-        device->cuda->cuMemGetAddressRange(&base, &size, buffer->at),
-        "the allocation of a buffer"));
+    TRY(ht_cuda_check(device->cuda->cuMemGetAddressRange(&base, &size, buffer->at),
+                      "the allocation of a buffer"));
     TRY(ht_cuda_check(device->cuda->cuIpcGetMemHandle(&name.handle, base),
                       "naming a buffer for other processes"));
     name.process = process_number();
@@ -69,23 +67,20 @@ static enum ht_err open_into(struct cuda_peer *peer, const struct name *name) {
         return HT_OK;
     }
     TRY(ht_cuda_enter(device));
-    TRY(ht_cuda_check(
-        device->cuda->cuIpcOpenMemHandle(&peer->base, name->handle,
-                                         CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
-        "opening a buffer of another process"));
+    TRY(ht_cuda_check(device->cuda->cuIpcOpenMemHandle(&peer->base, name->handle,
+                                                       CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
+                      "opening a buffer of another process"));
     peer->at = peer->base + (CUdeviceptr)name->offset;
     return HT_OK;
 }
 
-enum ht_err ht_cuda_peer_open(void *handle,
-                              const unsigned char from[HT_PEER_NAME],
-                              int64_t bytes, void **out) {
+enum ht_err ht_cuda_peer_open(void *handle, const unsigned char from[HT_PEER_NAME], int64_t bytes,
+                              void **out) {
     struct cuda_peer *peer = NULL;
     struct name name;
     memcpy(&name, from, sizeof name);
-    REQUIRE(bytes <= name.bytes, HT_ERR_INTERNAL,
-            "a peer's buffer has %lld bytes, not %lld", (long long)name.bytes,
-            (long long)bytes);
+    REQUIRE(bytes <= name.bytes, HT_ERR_INTERNAL, "a peer's buffer has %lld bytes, not %lld",
+            (long long)name.bytes, (long long)bytes);
     TRY(HT_ALLOC(peer, 1));
     peer->device = handle;
     enum ht_err err = open_into(peer, &name);
@@ -105,16 +100,14 @@ void ht_cuda_peer_close(void *handle) {
     free(peer);
 }
 
-enum ht_err ht_cuda_transfer_peer(void *handle, void *buffer_handle, int64_t at,
-                                  int64_t bytes, void *peer_handle,
-                                  int64_t to) {
+enum ht_err ht_cuda_transfer_peer(void *handle, void *buffer_handle, int64_t at, int64_t bytes,
+                                  void *peer_handle, int64_t to) {
     const struct ht_cuda_device *device = handle;
     const struct ht_cuda_buffer *buffer = buffer_handle;
     const struct cuda_peer *peer = peer_handle;
     TRY(ht_cuda_enter(device));
-    return ht_cuda_check(
-        device->cuda->cuMemcpyAsync(peer->at + (CUdeviceptr)to,
-                                    buffer->at + (CUdeviceptr)at, (size_t)bytes,
-                                    device->queue[HT_QUEUE_TRANSFER]),
-        "copying to a buffer of another process");
+    return ht_cuda_check(device->cuda->cuMemcpyAsync(peer->at + (CUdeviceptr)to,
+                                                     buffer->at + (CUdeviceptr)at, (size_t)bytes,
+                                                     device->queue[HT_QUEUE_TRANSFER]),
+                         "copying to a buffer of another process");
 }

@@ -1,6 +1,6 @@
-/* Programs and launches of the CUDA back end. NVRTC compiles text to machine
- * code, which the program cache stores; the driver loads it. Each launch is
- * timed by a pair of events, which are used again.
+/* Programs and launches of the CUDA back end. NVRTC compiles text to machine code, which the
+ * program cache stores; the driver loads it. Each launch is timed by a pair of events, which are
+ * used again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,36 +43,30 @@ void ht_cuda_program_destroy(void *handle) {
     free(program);
 }
 
-/* code: machine code, or PTX with a zero at its end. The driver's compiler gets
- * the limit of registers for PTX. */
-static enum ht_err load(struct cuda_program *program, void *code,
-                        int registers) {
+/* code: machine code, or PTX with a zero at its end. The driver's compiler gets the limit of
+ * registers for PTX. */
+static enum ht_err load(struct cuda_program *program, void *code, int registers) {
     const struct ht_cuda *cuda = program->device->cuda;
     char log[2048] = "";
-    CUjit_option option[3] = {CU_JIT_ERROR_LOG_BUFFER,
-                              CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    CUjit_option option[3] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                               CU_JIT_MAX_REGISTERS};
     union {
         void *pointer;
         uintptr_t number;
-    } value[3] = {{.pointer = log},
-                  {.number = sizeof log},
-                  {.number = (uintptr_t)registers}};
+    } value[3] = {{.pointer = log}, {.number = sizeof log}, {.number = (uintptr_t)registers}};
     TRY(ht_cuda_enter(program->device));
-    CUresult result =
-        cuda->cuModuleLoadDataEx(&program->module, code, registers > 0 ? 3 : 2,
-                                 option, &value[0].pointer);
+    CUresult result = cuda->cuModuleLoadDataEx(&program->module, code, registers > 0 ? 3 : 2,
+                                               option, &value[0].pointer);
     if (result == CUDA_SUCCESS) return HT_OK;
     program->module = NULL;
     char what[sizeof log + 64];
-    snprintf(what, sizeof what, "%s%sloading compiled kernels", log,
-             log[0] != '\0' ? "\n" : "");
+    snprintf(what, sizeof what, "%s%sloading compiled kernels", log, log[0] != '\0' ? "\n" : "");
     return ht_cuda_check(result, what);
 }
 
 /* Takes ownership of the code, also when it fails. */
-static enum ht_err make(struct ht_cuda_device *device, void *code, size_t size,
-                        int registers, void **out) {
+static enum ht_err make(struct ht_cuda_device *device, void *code, size_t size, int registers,
+                        void **out) {
     struct cuda_program *program = NULL;
     enum ht_err err = HT_ALLOC(program, 1);
     if (err != HT_OK) {
@@ -91,8 +85,7 @@ static enum ht_err make(struct ht_cuda_device *device, void *code, size_t size,
     return HT_OK;
 }
 
-enum ht_err ht_cuda_program_build(void *handle, const char *text, int registers,
-                                  void **out) {
+enum ht_err ht_cuda_program_build(void *handle, const char *text, int registers, void **out) {
     struct ht_cuda_device *device = handle;
     void *code = NULL;
     size_t size = 0;
@@ -100,17 +93,16 @@ enum ht_err ht_cuda_program_build(void *handle, const char *text, int registers,
     return make(device, code, size, registers, out);
 }
 
-/* Only machine code and PTX are given to the driver, which would take anything
- * else for PTX text. */
+/* Only machine code and PTX are given to the driver, which would take anything else for PTX text.
+ */
 static bool plausible(const char *code, size_t size) {
     static const char elf[] = {0x7f, 'E', 'L', 'F'};
     if (size > sizeof elf && memcmp(code, elf, sizeof elf) == 0) return true;
-    return size > 0 && memchr(code, 0, size) == code + size - 1 &&
-           strstr(code, ".version") != NULL;
+    return size > 0 && memchr(code, 0, size) == code + size - 1 && strstr(code, ".version") != NULL;
 }
 
-enum ht_err ht_cuda_program_load(void *handle, const void *binary, size_t size,
-                                 int registers, void **out) {
+enum ht_err ht_cuda_program_load(void *handle, const void *binary, size_t size, int registers,
+                                 void **out) {
     char *code = NULL;
     TRY(HT_ALLOC(code, size + 1));
     memcpy(code, binary, size);
@@ -133,15 +125,13 @@ enum ht_err ht_cuda_program_binary(void *handle, void **binary, size_t *size) {
 
 /* ---- kernels ---- */
 
-static void ask_parameters(const struct ht_cuda *cuda,
-                           struct cuda_kernel *kernel) {
+static void ask_parameters(const struct ht_cuda *cuda, struct cuda_kernel *kernel) {
     size_t offset = 0;
     kernel->nparameters = -1;
     if (cuda->cuFuncGetParamInfo_v1 == NULL) return;
     int n = 0;
-    while (n < HT_MAX_ARGS &&
-           cuda->cuFuncGetParamInfo_v1(kernel->function, (size_t)n, &offset,
-                                       &kernel->size[n]) == CUDA_SUCCESS)
+    while (n < HT_MAX_ARGS && cuda->cuFuncGetParamInfo_v1(kernel->function, (size_t)n, &offset,
+                                                          &kernel->size[n]) == CUDA_SUCCESS)
         n++;
     kernel->nparameters = n;
 }
@@ -154,9 +144,8 @@ enum ht_err ht_cuda_kernel_create(void *handle, const char *name, void **out) {
     TRY(ht_cuda_enter(program->device));
     TRY(HT_ALLOC(kernel, 1));
     snprintf(what, sizeof what, "kernel %s", name);
-    enum ht_err err = ht_cuda_check(
-        cuda->cuModuleGetFunction(&kernel->function, program->module, name),
-        what);
+    enum ht_err err =
+        ht_cuda_check(cuda->cuModuleGetFunction(&kernel->function, program->module, name), what);
     if (err != HT_OK) {
         free(kernel);
         return err;
@@ -174,11 +163,10 @@ void ht_cuda_kernel_destroy(void *kernel) {
 enum ht_err ht_cuda_kernel_open_memory(void *handle, int64_t bytes) {
     struct cuda_kernel *kernel = handle;
     TRY(ht_cuda_enter(kernel->device));
-    TRY(ht_cuda_check(kernel->device->cuda->cuFuncSetAttribute(
-                          kernel->function,
-                          CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                          (int)bytes),
-                      "reserving local memory for a kernel"));
+    TRY(ht_cuda_check(
+        kernel->device->cuda->cuFuncSetAttribute(
+            kernel->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes),
+        "reserving local memory for a kernel"));
     kernel->open_memory = (unsigned)bytes;
     return HT_OK;
 }
@@ -192,8 +180,7 @@ static void destroy_timer(struct ht_cuda_timer *timer) {
     free(timer);
 }
 
-static enum ht_err take_timer(struct ht_cuda_device *device,
-                              struct ht_cuda_timer **out) {
+static enum ht_err take_timer(struct ht_cuda_device *device, struct ht_cuda_timer **out) {
     struct ht_cuda_timer *timer = device->spare;
     if (timer != NULL) {
         device->spare = timer->next;
@@ -203,8 +190,7 @@ static enum ht_err take_timer(struct ht_cuda_device *device,
     TRY(HT_ALLOC(timer, 1));
     timer->device = device;
     CUresult code = device->cuda->cuEventCreate(&timer->start, 0);
-    if (code == CUDA_SUCCESS)
-        code = device->cuda->cuEventCreate(&timer->end, 0);
+    if (code == CUDA_SUCCESS) code = device->cuda->cuEventCreate(&timer->end, 0);
     if (code != CUDA_SUCCESS) {
         destroy_timer(timer);
         return ht_cuda_check(code, "timing a kernel");
@@ -218,26 +204,22 @@ static void give_timer(struct ht_cuda_timer *timer) {
     timer->device->spare = timer;
 }
 
-enum ht_err ht_cuda_timer_start(struct ht_cuda_device *device,
-                                struct ht_cuda_timer **out) {
+enum ht_err ht_cuda_timer_start(struct ht_cuda_device *device, struct ht_cuda_timer **out) {
     *out = NULL;
     TRY(ht_cuda_enter(device));
     TRY(take_timer(device, out));
     REQUIRE(*out != NULL, HT_ERR_INTERNAL, "no timer");
     enum ht_err err =
-        ht_cuda_check(device->cuda->cuEventRecord((*out)->start,
-                                                  device->queue[HT_QUEUE_WORK]),
+        ht_cuda_check(device->cuda->cuEventRecord((*out)->start, device->queue[HT_QUEUE_WORK]),
                       "timing a kernel");
     if (err != HT_OK) give_timer(*out);
     return err;
 }
 
-enum ht_err ht_cuda_timer_end(struct ht_cuda_timer *timer, enum ht_err err,
-                              void **timing) {
+enum ht_err ht_cuda_timer_end(struct ht_cuda_timer *timer, enum ht_err err, void **timing) {
     const struct ht_cuda_device *device = timer->device;
     if (err == HT_OK)
-        err = ht_cuda_check(device->cuda->cuEventRecord(
-                                timer->end, device->queue[HT_QUEUE_WORK]),
+        err = ht_cuda_check(device->cuda->cuEventRecord(timer->end, device->queue[HT_QUEUE_WORK]),
                             "timing a kernel");
     if (err == HT_OK)
         *timing = timer;
@@ -258,9 +240,9 @@ double ht_cuda_launch_seconds(void *handle) {
     struct ht_cuda_timer *timer = handle;
     const double millisecond = 1e-3;
     float ms = 0;
-    bool known = ht_cuda_enter(timer->device) == HT_OK &&
-                 timer->device->cuda->cuEventElapsedTime_v1(
-                     &ms, timer->start, timer->end) == CUDA_SUCCESS;
+    bool known =
+        ht_cuda_enter(timer->device) == HT_OK &&
+        timer->device->cuda->cuEventElapsedTime_v1(&ms, timer->start, timer->end) == CUDA_SUCCESS;
     give_timer(timer);
     return known && ms > 0 ? millisecond * (double)ms : 0;
 }
@@ -270,21 +252,18 @@ double ht_cuda_launch_seconds(void *handle) {
 /* For a kernel that has a buffer argument but does not use it. */
 static const struct ht_cuda_buffer none;
 
-static enum ht_err collect(const struct cuda_kernel *kernel, int nargs,
-                           const struct ht_arg *args,
+static enum ht_err collect(const struct cuda_kernel *kernel, int nargs, const struct ht_arg *args,
                            void *parameter[HT_MAX_ARGS]) {
-    REQUIRE(nargs <= HT_MAX_ARGS &&
-                (kernel->nparameters < 0 || nargs == kernel->nparameters),
+    REQUIRE(nargs <= HT_MAX_ARGS && (kernel->nparameters < 0 || nargs == kernel->nparameters),
             HT_ERR_INTERNAL, "%d kernel arguments, the kernel takes %d", nargs,
             kernel->nparameters);
     for (int i = 0; i < nargs; i++) {
         const struct ht_cuda_buffer *buffer = args[i].value;
         if (args[i].size == 0 && buffer == NULL) buffer = &none;
         size_t size = args[i].size > 0 ? args[i].size : sizeof buffer->at;
-        REQUIRE(kernel->nparameters < 0 || size == kernel->size[i],
-                HT_ERR_INTERNAL,
-                "kernel argument %d is refused: %d bytes, the kernel takes %d",
-                i, (int)size, (int)kernel->size[i]);
+        REQUIRE(kernel->nparameters < 0 || size == kernel->size[i], HT_ERR_INTERNAL,
+                "kernel argument %d is refused: %d bytes, the kernel takes %d", i, (int)size,
+                (int)kernel->size[i]);
         /* The driver only reads what these point to. */
         const void *from = args[i].size > 0 ? args[i].value : &buffer->at;
         memcpy(&parameter[i], &from, sizeof from);
@@ -299,46 +278,41 @@ static enum ht_err check_groups(const int64_t groups[3], int64_t group_size) {
                 "%lld groups along x%d: CUDA allows %lld (device.backend = "
                 "\"opencl\" may allow more)",
                 (long long)groups[k], k + 1, (long long)most[k]);
-    REQUIRE(group_size <= INT32_MAX, HT_ERR_DEVICE,
-            "a group of %lld work-items", (long long)group_size);
+    REQUIRE(group_size <= INT32_MAX, HT_ERR_DEVICE, "a group of %lld work-items",
+            (long long)group_size);
     return HT_OK;
 }
 
-enum ht_err ht_cuda_describe(const struct ht_launch *launch,
-                             void *parameter[HT_MAX_ARGS],
+enum ht_err ht_cuda_describe(const struct ht_launch *launch, void *parameter[HT_MAX_ARGS],
                              CUDA_KERNEL_NODE_PARAMS_v1 *out) {
     const struct cuda_kernel *kernel = launch->kernel;
     const int64_t *groups = launch->groups;
     TRY(collect(kernel, launch->nargs, launch->args, parameter));
     TRY(check_groups(groups, launch->group_size));
-    *out =
-        (CUDA_KERNEL_NODE_PARAMS_v1){.func = kernel->function,
-                                     .gridDimX = (unsigned)groups[0],
-                                     .gridDimY = (unsigned)groups[1],
-                                     .gridDimZ = (unsigned)groups[2],
-                                     .blockDimX = (unsigned)launch->group_size,
-                                     .blockDimY = 1,
-                                     .blockDimZ = 1,
-                                     .sharedMemBytes = kernel->open_memory,
-                                     .kernelParams = parameter};
+    *out = (CUDA_KERNEL_NODE_PARAMS_v1){.func = kernel->function,
+                                        .gridDimX = (unsigned)groups[0],
+                                        .gridDimY = (unsigned)groups[1],
+                                        .gridDimZ = (unsigned)groups[2],
+                                        .blockDimX = (unsigned)launch->group_size,
+                                        .blockDimY = 1,
+                                        .blockDimZ = 1,
+                                        .sharedMemBytes = kernel->open_memory,
+                                        .kernelParams = parameter};
     return HT_OK;
 }
 
-static enum ht_err enqueue(const struct ht_cuda_device *device,
-                           const struct ht_launch *launch) {
+static enum ht_err enqueue(const struct ht_cuda_device *device, const struct ht_launch *launch) {
     void *parameter[HT_MAX_ARGS];
     CUDA_KERNEL_NODE_PARAMS_v1 k;
     TRY(ht_cuda_describe(launch, parameter, &k));
-    return ht_cuda_check(device->cuda->cuLaunchKernel(
-                             k.func, k.gridDimX, k.gridDimY, k.gridDimZ,
-                             k.blockDimX, k.blockDimY, k.blockDimZ,
-                             k.sharedMemBytes, device->queue[HT_QUEUE_WORK],
-                             parameter, NULL),
-                         "launching a kernel");
+    return ht_cuda_check(
+        device->cuda->cuLaunchKernel(k.func, k.gridDimX, k.gridDimY, k.gridDimZ, k.blockDimX,
+                                     k.blockDimY, k.blockDimZ, k.sharedMemBytes,
+                                     device->queue[HT_QUEUE_WORK], parameter, NULL),
+        "launching a kernel");
 }
 
-enum ht_err ht_cuda_launch(void *handle, const struct ht_launch *launch,
-                           void **timing) {
+enum ht_err ht_cuda_launch(void *handle, const struct ht_launch *launch, void **timing) {
     struct ht_cuda_device *device = handle;
     struct ht_cuda_timer *timer;
     TRY(ht_cuda_timer_start(device, &timer));

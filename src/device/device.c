@@ -1,6 +1,5 @@
-/* The operations of htwave/device.h on an open device: counts of memory and
- * time, checks, and the program cache around builds. Devices are chosen in
- * choice.c; transfers are in transfer.c.
+/* The operations of htwave/device.h on an open device: counts of memory and time, checks, and the
+ * program cache around builds. Devices are chosen in choice.c; transfers are in transfer.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +35,7 @@ int64_t ht_device_allocated(const struct ht_device *device) {
     return device->allocated;
 }
 
-enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes,
-                             struct ht_buffer **out) {
+enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes, struct ht_buffer **out) {
     char size[32], limit[32];
     struct ht_buffer *buffer = NULL;
     *out = NULL;
@@ -48,8 +46,8 @@ enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes,
     TRY(HT_ALLOC(buffer, 1));
     buffer->device = device;
     buffer->bytes = bytes;
-    enum ht_err err = device->backend->buffer_create(
-        device->handle, bytes > 0 ? bytes : 1, &buffer->handle);
+    enum ht_err err =
+        device->backend->buffer_create(device->handle, bytes > 0 ? bytes : 1, &buffer->handle);
     if (err != HT_OK) {
         free(buffer);
         return err;
@@ -76,8 +74,7 @@ static bool span_fits(int64_t bytes, struct ht_span span) {
     return span.rows - 1 <= room / span.pitch;
 }
 
-static enum ht_err check_span(const struct ht_buffer *buffer,
-                              struct ht_span span) {
+static enum ht_err check_span(const struct ht_buffer *buffer, struct ht_span span) {
     REQUIRE(span_fits(buffer->bytes, span), HT_ERR_INTERNAL,
             "transfer of %lld rows of %lld bytes at %lld, pitch %lld, of a "
             "buffer of %lld",
@@ -86,56 +83,49 @@ static enum ht_err check_span(const struct ht_buffer *buffer,
     return HT_OK;
 }
 
-enum ht_err ht_buffer_write(struct ht_buffer *buffer, struct ht_span span,
-                            const void *data) {
+enum ht_err ht_buffer_write(struct ht_buffer *buffer, struct ht_span span, const void *data) {
     TRY(check_span(buffer, span));
-    return buffer->device->backend->buffer_write(buffer->device->handle,
-                                                 buffer->handle, span, data);
+    return buffer->device->backend->buffer_write(buffer->device->handle, buffer->handle, span,
+                                                 data);
 }
 
-enum ht_err ht_buffer_read(struct ht_buffer *buffer, struct ht_span span,
-                           void *data) {
+enum ht_err ht_buffer_read(struct ht_buffer *buffer, struct ht_span span, void *data) {
     TRY(check_span(buffer, span));
-    return buffer->device->backend->buffer_read(buffer->device->handle,
-                                                buffer->handle, span, data);
+    return buffer->device->backend->buffer_read(buffer->device->handle, buffer->handle, span, data);
 }
 
-/* Reads the limit of registers per work-item from the program text, so that a
- * binary depends on the text alone. */
+/* Reads the limit of registers per work-item from the program text, so that a binary depends on the
+ * text alone. */
 static int registers_of(const char *text) {
     const char key[] = "#define HT_MOST_REGISTERS (";
     const char *at = strstr(text, key);
     return at == NULL ? 0 : (int)strtol(at + sizeof key - 1, NULL, 10);
 }
 
-/* From the cache if it has this text for this device and the driver accepts the
- * binary; with any fault in it the text is compiled as if it were absent. */
-static bool load_cached(struct ht_device *device, const char *text,
-                        const char *cache, void **handle) {
+/* From the cache if it has this text for this device and the driver accepts the binary; with any
+ * fault in it the text is compiled as if it were absent. */
+static bool load_cached(struct ht_device *device, const char *text, const char *cache,
+                        void **handle) {
     void *binary = NULL;
     size_t size = 0;
-    if (cache == NULL ||
-        !ht_cache_load(cache, &device->info, text, &binary, &size))
-        return false;
-    enum ht_err err = device->backend->program_load(
-        device->handle, binary, size, registers_of(text), handle);
+    if (cache == NULL || !ht_cache_load(cache, &device->info, text, &binary, &size)) return false;
+    enum ht_err err =
+        device->backend->program_load(device->handle, binary, size, registers_of(text), handle);
     free(binary);
     return err == HT_OK;
 }
 
-static void store_cached(struct ht_program *program, const char *text,
-                         const char *cache) {
+static void store_cached(struct ht_program *program, const char *text, const char *cache) {
     void *binary = NULL;
     size_t size = 0;
     const struct ht_device *device = program->device;
-    if (device->backend->program_binary(program->handle, &binary, &size) ==
-        HT_OK)
+    if (device->backend->program_binary(program->handle, &binary, &size) == HT_OK)
         ht_cache_store(cache, &device->info, text, binary, size);
     free(binary);
 }
 
-enum ht_err ht_program_build(struct ht_device *device, const char *text,
-                             const char *cache, struct ht_program **out) {
+enum ht_err ht_program_build(struct ht_device *device, const char *text, const char *cache,
+                             struct ht_program **out) {
     struct ht_program *program = NULL;
     *out = NULL;
     TRY(HT_ALLOC(program, 1));
@@ -143,8 +133,8 @@ enum ht_err ht_program_build(struct ht_device *device, const char *text,
     if (device->info.caches) cache = NULL;
     program->cached = load_cached(device, text, cache, &program->handle);
     if (!program->cached) {
-        enum ht_err err = device->backend->program_build(
-            device->handle, text, registers_of(text), &program->handle);
+        enum ht_err err = device->backend->program_build(device->handle, text, registers_of(text),
+                                                         &program->handle);
         if (err != HT_OK) {
             free(program);
             return err;
@@ -165,14 +155,13 @@ bool ht_program_cached(const struct ht_program *program) {
     return program->cached;
 }
 
-enum ht_err ht_kernel_create(struct ht_program *program, const char *name,
-                             struct ht_kernel **out) {
+enum ht_err ht_kernel_create(struct ht_program *program, const char *name, struct ht_kernel **out) {
     struct ht_kernel *kernel = NULL;
     *out = NULL;
     TRY(HT_ALLOC(kernel, 1));
     kernel->device = program->device;
-    enum ht_err err = program->device->backend->kernel_create(
-        program->handle, name, &kernel->handle);
+    enum ht_err err =
+        program->device->backend->kernel_create(program->handle, name, &kernel->handle);
     if (err != HT_OK) {
         free(kernel);
         return err;
@@ -182,8 +171,7 @@ enum ht_err ht_kernel_create(struct ht_program *program, const char *name,
 }
 
 /* Launches of a timer that is closed are still waited for. */
-static void close_timer(struct ht_device *device,
-                        const struct ht_launch_timer *timer) {
+static void close_timer(struct ht_device *device, const struct ht_launch_timer *timer) {
     for (int i = 0; i < device->npending; i++)
         if (device->pending[i].timer == timer) device->pending[i].timer = NULL;
 }
@@ -213,9 +201,8 @@ void ht_kernel_destroy(struct ht_kernel *kernel) {
 enum ht_err ht_kernel_open_memory(struct ht_kernel *kernel, int64_t bytes) {
     const struct ht_device *device = kernel->device;
     REQUIRE(bytes <= device->info.open_memory, HT_ERR_INTERNAL,
-            "%lld bytes of local memory for a launch; %s gives %lld",
-            (long long)bytes, device->info.name,
-            (long long)device->info.open_memory);
+            "%lld bytes of local memory for a launch; %s gives %lld", (long long)bytes,
+            device->info.name, (long long)device->info.open_memory);
     return device->backend->kernel_open_memory(kernel->handle, bytes);
 }
 
@@ -223,11 +210,9 @@ enum ht_err ht_kernel_open_memory(struct ht_kernel *kernel, int64_t bytes) {
 static enum ht_err check_arguments(const struct ht_device *device, int nargs,
                                    const struct ht_arg *args) {
     int64_t bytes = 0, most = device->info.max_arguments;
-    REQUIRE(nargs <= HT_MAX_ARGS, HT_ERR_INTERNAL, "a kernel with %d arguments",
-            nargs);
+    REQUIRE(nargs <= HT_MAX_ARGS, HT_ERR_INTERNAL, "a kernel with %d arguments", nargs);
     for (int i = 0; i < nargs; i++)
-        bytes +=
-            args[i].buffer ? (int64_t)sizeof(void *) : (int64_t)args[i].size;
+        bytes += args[i].buffer ? (int64_t)sizeof(void *) : (int64_t)args[i].size;
     REQUIRE(most <= 0 || bytes <= most, HT_ERR_DEVICE,
             "a kernel with %lld bytes of arguments; %s takes %lld: a variant "
             "of two kernels needs fewer",
@@ -235,25 +220,21 @@ static enum ht_err check_arguments(const struct ht_device *device, int nargs,
     return HT_OK;
 }
 
-enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
-                             const struct ht_arg *args, const int64_t groups[3],
-                             int64_t group_size) {
+enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs, const struct ht_arg *args,
+                             const int64_t groups[3], int64_t group_size) {
     struct ht_device *device = kernel->device;
     struct ht_arg own[HT_MAX_ARGS];
     TRY(check_arguments(device, nargs, args));
     for (int i = 0; i < nargs; i++) {
         own[i] = args[i];
-        if (args[i].buffer != NULL)
-            own[i] = (struct ht_arg){.value = args[i].buffer->handle};
+        if (args[i].buffer != NULL) own[i] = (struct ht_arg){.value = args[i].buffer->handle};
     }
-    const struct ht_launch launch = {
-        .kernel = kernel->handle,
-        .nargs = nargs,
-        .args = own,
-        .groups = {groups[0], groups[1], groups[2]},
-        .group_size = group_size};
-    if (device->recording != NULL)
-        return ht_sequence_add(device->recording, kernel, &launch);
+    const struct ht_launch launch = {.kernel = kernel->handle,
+                                     .nargs = nargs,
+                                     .args = own,
+                                     .groups = {groups[0], groups[1], groups[2]},
+                                     .group_size = group_size};
+    if (device->recording != NULL) return ht_sequence_add(device->recording, kernel, &launch);
     TRY(ht_device_make_room(device));
     void *timing;
     TRY(device->backend->launch(device->handle, &launch, &timing));
@@ -274,8 +255,7 @@ double ht_device_joules(struct ht_device *device) {
     return device->backend->joules(device->handle);
 }
 
-enum ht_err ht_gemm_create(struct ht_device *device, bool fp64,
-                           struct ht_gemm **out) {
+enum ht_err ht_gemm_create(struct ht_device *device, bool fp64, struct ht_gemm **out) {
     struct ht_gemm *gemm = NULL;
     *out = NULL;
     REQUIRE(device->info.no_gemm == NULL, HT_ERR_DEVICE, "matrix products: %s",
@@ -292,15 +272,13 @@ void ht_gemm_destroy(struct ht_gemm *gemm) {
     free(gemm);
 }
 
-/* All matrices of a shape lie inside their buffers, and libraries use 32-bit
- * indices for their values. */
-static enum ht_err check_gemm(const struct ht_gemm *gemm,
-                              const struct ht_gemm_shape *s,
+/* All matrices of a shape lie inside their buffers, and libraries use 32-bit indices for their
+ * values. */
+static enum ht_err check_gemm(const struct ht_gemm *gemm, const struct ht_gemm_shape *s,
                               struct ht_buffer *const buffers[3]) {
     const int64_t sizes[3] = {s->m * s->k, s->k * s->n, s->m * s->n};
     int64_t element_size = gemm->fp64 ? 8 : 4, most = INT32_MAX;
-    bool good = s->m > 0 && s->n > 0 && s->k > 0 && s->batches > 0 &&
-                s->batches < 65536;
+    bool good = s->m > 0 && s->n > 0 && s->k > 0 && s->batches > 0 && s->batches < 65536;
     for (int i = 0; good && i < 3; i++) {
         int64_t end = s->at[i] + (s->batches - 1) * s->stride[i] + sizes[i];
         good = s->at[i] >= 0 && s->stride[i] >= 0 && end <= most &&
@@ -309,24 +287,20 @@ static enum ht_err check_gemm(const struct ht_gemm *gemm,
     REQUIRE(good, HT_ERR_INTERNAL,
             "%lld matrix products %lld x %lld x %lld beyond their buffers or "
             "2^31 values",
-            (long long)s->batches, (long long)s->m, (long long)s->n,
-            (long long)s->k);
+            (long long)s->batches, (long long)s->m, (long long)s->n, (long long)s->k);
     return HT_OK;
 }
 
-enum ht_err ht_gemm_launch(struct ht_gemm *gemm,
-                           const struct ht_gemm_shape *shape,
+enum ht_err ht_gemm_launch(struct ht_gemm *gemm, const struct ht_gemm_shape *shape,
                            struct ht_buffer *const buffers[3]) {
     struct ht_device *device = gemm->device;
-    void *const handles[3] = {buffers[0]->handle, buffers[1]->handle,
-                              buffers[2]->handle};
+    void *const handles[3] = {buffers[0]->handle, buffers[1]->handle, buffers[2]->handle};
     TRY(check_gemm(gemm, shape, buffers));
     REQUIRE(device->recording == NULL, HT_ERR_INTERNAL,
             "matrix products in a sequence of launches");
     TRY(ht_device_make_room(device));
     void *timing;
-    TRY(device->backend->gemm(device->handle, gemm->fp64, shape, handles,
-                              &timing));
+    TRY(device->backend->gemm(device->handle, gemm->fp64, shape, handles, &timing));
     device->pending[device->npending++] =
         (struct ht_pending){.timing = timing, .timer = &gemm->timer};
     return HT_OK;
@@ -343,8 +317,7 @@ enum ht_err ht_device_finish(struct ht_device *device) {
         double seconds = device->backend->launch_seconds(pending->timing);
         if (pending->timer != NULL) ht_timer_charge(pending->timer, seconds);
         if (pending->sample != NULL) *pending->sample += seconds;
-        if (pending->sequence != NULL)
-            ht_sequence_charge(pending->sequence, seconds);
+        if (pending->sequence != NULL) ht_sequence_charge(pending->sequence, seconds);
     }
     device->npending = 0;
     return err;

@@ -1,5 +1,5 @@
-/* Shared by the files of the device layer: the structs behind the handles of
- * htwave/device.h, and the choice of a device.
+/* Shared by the files of the device layer: the structs behind the handles of htwave/device.h, and
+ * the choice of a device.
  */
 #ifndef HTWAVE_DEVICE_DEVICE_PRIVATE_H
 #define HTWAVE_DEVICE_DEVICE_PRIVATE_H
@@ -48,15 +48,13 @@ HT_CHECKED enum ht_err ht_device_make_room(struct ht_device *device);
 void ht_timer_charge(struct ht_launch_timer *timer, double seconds);
 
 /* sequence.c: adds a launch to a recording, with copies of its arguments. */
-HT_CHECKED enum ht_err ht_sequence_add(struct ht_sequence *sequence,
-                                       struct ht_kernel *kernel,
+HT_CHECKED enum ht_err ht_sequence_add(struct ht_sequence *sequence, struct ht_kernel *kernel,
                                        const struct ht_launch *launch);
 /* Shares the seconds of all launches of a sequence among their timers. */
 void ht_sequence_charge(struct ht_sequence *sequence, double seconds);
 
-/* Index in the list of the device that ht_device_open takes, -1 when none
- * matches. */
-int ht_device_choose(int count, const struct ht_device_info *infos,
-                     const char *backend, const char *select, int sharer);
+/* Index in the list of the device that ht_device_open takes, -1 when none matches. */
+int ht_device_choose(int count, const struct ht_device_info *infos, const char *backend,
+                     const char *select, int sharer);
 
 #endif

@@ -1,5 +1,5 @@
-/* Matrix products for the OpenCL back end: src/device/clblast.c, or
- * clblast_none.c in a build without that library.
+/* Matrix products for the OpenCL back end: src/device/clblast.c, or clblast_none.c in a build
+ * without that library.
  */
 #ifndef HTWAVE_DEVICE_GEMM_H
 #define HTWAVE_DEVICE_GEMM_H
@@ -11,12 +11,11 @@
 
 #include "backend.h"
 
-/* The operations no_gemm and gemm of struct ht_backend; the caller owns the
- * event. */
+/* The operations no_gemm and gemm of struct ht_backend; the caller owns the event. */
 const char *ht_clblast_missing(void);
 HT_CHECKED enum ht_err ht_clblast_gemm(cl_command_queue queue, bool fp64,
-                                       const struct ht_gemm_shape *shape,
-                                       void *const buffers[3], cl_event *event);
+                                       const struct ht_gemm_shape *shape, void *const buffers[3],
+                                       cl_event *event);
 /* Call before a context is released: the library caches its programs. */
 void ht_clblast_forget(void);
 

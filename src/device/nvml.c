@@ -1,6 +1,5 @@
-/* NVML, loaded at run time: neither its header nor its library is needed to
- * build htwave. The declarations of the functions used follow NVML's
- * documentation.
+/* NVML, loaded at run time: neither its header nor its library is needed to build htwave. The
+ * declarations of the functions used follow NVML's documentation.
  */
 #include "nvml.h"
 
@@ -36,8 +35,7 @@ static bool load(struct ht_nvml *n) {
                   {"nvmlDeviceGetHandleByPciBusId_v2", &n->by_bus},
                   {"nvmlDeviceGetTotalEnergyConsumption", &n->energy}};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
-        if (!ht_library_find(n->library, needed[i].name, needed[i].function))
-            return false;
+        if (!ht_library_find(n->library, needed[i].name, needed[i].function)) return false;
     return true;
 }
 

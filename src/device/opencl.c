@@ -1,5 +1,5 @@
-/* The OpenCL back end; its buffers and transfers are in opencl_memory.c, its
- * matrix products in clblast.c. One context and two in-order queues per device.
+/* The OpenCL back end; its buffers and transfers are in opencl_memory.c, its matrix products in
+ * clblast.c. One context and two in-order queues per device.
  */
 #include "opencl.h"
 
@@ -40,8 +40,8 @@ const char *ht_cl_code_name(cl_int code) {
 }
 
 enum ht_err ht_cl_check(cl_int code, const char *what) {
-    REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "%s: %s (code %d)", what,
-            ht_cl_code_name(code), (int)code);
+    REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "%s: %s (code %d)", what, ht_cl_code_name(code),
+            (int)code);
     return HT_OK;
 }
 
@@ -50,8 +50,7 @@ enum { MAX_PLATFORMS = 32 };
 /* A loader without a platform is an error of its own: none. */
 static cl_uint all_platforms(cl_platform_id platforms[MAX_PLATFORMS]) {
     cl_uint count = 0;
-    if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &count) != CL_SUCCESS)
-        return 0;
+    if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &count) != CL_SUCCESS) return 0;
     return count > MAX_PLATFORMS ? MAX_PLATFORMS : count;
 }
 
@@ -64,15 +63,13 @@ static enum ht_err all_devices(int *count, cl_device_id **out) {
     *out = NULL;
     for (cl_uint p = 0; p < nplatforms; p++) {
         cl_uint n = 0;
-        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 0, NULL, &n) ==
-            CL_SUCCESS)
-            total += n;
+        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 0, NULL, &n) == CL_SUCCESS) total += n;
     }
     TRY(HT_ALLOC(*out, total));
     for (cl_uint p = 0; p < nplatforms; p++) {
         cl_uint n = 0, room = total - (cl_uint)*count;
-        if (room > 0 && clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, room,
-                                       *out + *count, &n) == CL_SUCCESS)
+        if (room > 0 &&
+            clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, room, *out + *count, &n) == CL_SUCCESS)
             *count += (int)(n < room ? n : room);
     }
     return HT_OK;
@@ -119,10 +116,8 @@ static const char *cl_missing(void) {
                "any CPU)";
     for (cl_uint p = 0; p < nplatforms; p++) {
         char name[128] = "";
-        clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof name - 1, name,
-                          NULL);
-        snprintf(reason, sizeof reason,
-                 "the driver is installed (%s) but finds no device", name);
+        clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+        snprintf(reason, sizeof reason, "the driver is installed (%s) but finds no device", name);
         if (!is_pocl(name) || try_pocl_cache() == HT_OK) continue;
         snprintf(reason, sizeof reason,
                  "PoCL finds no device without a folder that it can write "
@@ -140,26 +135,23 @@ static enum ht_err device_at(int index, cl_device_id *id) {
     bool there = index < count;
     if (there) *id = ids[index];
     free(ids);
-    REQUIRE(there, HT_ERR_DEVICE, "OpenCL device %d is no longer available",
-            index);
+    REQUIRE(there, HT_ERR_DEVICE, "OpenCL device %d is no longer available", index);
     return HT_OK;
 }
 
-static void device_text(cl_device_id id, cl_device_info what, char *out,
-                        size_t size) {
+static void device_text(cl_device_id id, cl_device_info what, char *out, size_t size) {
     if (clGetDeviceInfo(id, what, size, out, NULL) != CL_SUCCESS) out[0] = 0;
     out[size - 1] = 0;
 }
 
 static int64_t device_number(cl_device_id id, cl_device_info what) {
     cl_ulong value = 0; /* large enough for every integer type queried here */
-    if (clGetDeviceInfo(id, what, sizeof value, &value, NULL) != CL_SUCCESS)
-        return 0;
+    if (clGetDeviceInfo(id, what, sizeof value, &value, NULL) != CL_SUCCESS) return 0;
     return (int64_t)value;
 }
 
-/* NVIDIA's compiler accepts PTX in asm statements. The constants are those of
- * the extension cl_nv_device_attribute_query. */
+/* NVIDIA's compiler accepts PTX in asm statements. The constants are those of the extension
+ * cl_nv_device_attribute_query. */
 static int ptx_of(cl_device_id id, const struct ht_device_info *info) {
     enum { CAPABILITY_MAJOR_NV = 0x4000, CAPABILITY_MINOR_NV = 0x4001 };
     if (strstr(info->platform, "NVIDIA") == NULL) return 0;
@@ -169,12 +161,9 @@ static int ptx_of(cl_device_id id, const struct ht_device_info *info) {
 
 /* Through cl_nv_device_attribute_query, whose names some headers lack. */
 static struct ht_pci pci_of(cl_device_id id) {
-    const cl_device_info bus_query = 0x4008, slot_query = 0x4009,
-                         domain_query = 0x400A;
+    const cl_device_info bus_query = 0x4008, slot_query = 0x4009, domain_query = 0x400A;
     cl_uint bus = 0, slot = 0, domain = 0;
-    if (clGetDeviceInfo(id, domain_query, sizeof domain, &domain, NULL) !=
-        CL_SUCCESS)
-        domain = 0;
+    if (clGetDeviceInfo(id, domain_query, sizeof domain, &domain, NULL) != CL_SUCCESS) domain = 0;
     if (clGetDeviceInfo(id, bus_query, sizeof bus, &bus, NULL) == CL_SUCCESS &&
         clGetDeviceInfo(id, slot_query, sizeof slot, &slot, NULL) == CL_SUCCESS)
         return (struct ht_pci){(int)domain, (int)bus, (int)slot};
@@ -185,8 +174,8 @@ static bool by_pocl(const struct ht_device_info *info) {
     return is_pocl(info->platform);
 }
 
-/* PoCL does, unless its environment forbids it. Asked for a program's binary it
- * would compile each kernel a second time, for groups of any size. */
+/* PoCL does, unless its environment forbids it. Asked for a program's binary it would compile each
+ * kernel a second time, for groups of any size. */
 static bool driver_caches(const struct ht_device_info *info) {
     const char *option = getenv("POCL_KERNEL_CACHE");
     return by_pocl(info) && (option == NULL || strcmp(option, "0") != 0);
@@ -204,10 +193,10 @@ static enum ht_err cl_info(int index, struct ht_device_info *info) {
     device_text(id, CL_DEVICE_NAME, info->name, sizeof info->name);
     device_text(id, CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
     device_text(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
-    if (clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof(cl_platform_id),
-                        &platform, NULL) != CL_SUCCESS ||
-        clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof info->platform,
-                          info->platform, NULL) != CL_SUCCESS)
+    if (clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof(cl_platform_id), &platform, NULL) !=
+            CL_SUCCESS ||
+        clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof info->platform, info->platform,
+                          NULL) != CL_SUCCESS)
         info->platform[0] = 0;
     info->gpu = (device_number(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU) != 0;
     info->fp64 = device_number(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
@@ -231,8 +220,7 @@ static void cl_close(void *handle) {
         if (device->queue[q] != NULL) (void)clFinish(device->queue[q]);
     if (device->queue[HT_QUEUE_WORK] != NULL) ht_clblast_forget();
     for (int q = 0; q < 2; q++)
-        if (device->queue[q] != NULL)
-            (void)clReleaseCommandQueue(device->queue[q]);
+        if (device->queue[q] != NULL) (void)clReleaseCommandQueue(device->queue[q]);
     if (device->context != NULL) (void)clReleaseContext(device->context);
     ht_nvml_close(device->nvml);
     free(device);
@@ -243,11 +231,10 @@ static enum ht_err open_into(struct ht_cl_device *device, int index) {
     TRY(device_at(index, &device->id));
     device->context = clCreateContext(NULL, 1, &device->id, NULL, NULL, &code);
     TRY(ht_cl_check(code, "opening the device"));
-    device->queue[HT_QUEUE_WORK] = clCreateCommandQueue(
-        device->context, device->id, CL_QUEUE_PROFILING_ENABLE, &code);
+    device->queue[HT_QUEUE_WORK] =
+        clCreateCommandQueue(device->context, device->id, CL_QUEUE_PROFILING_ENABLE, &code);
     TRY(ht_cl_check(code, "opening the device's queue"));
-    device->queue[HT_QUEUE_TRANSFER] =
-        clCreateCommandQueue(device->context, device->id, 0, &code);
+    device->queue[HT_QUEUE_TRANSFER] = clCreateCommandQueue(device->context, device->id, 0, &code);
     TRY(ht_cl_check(code, "opening the device's transfer queue"));
     if (by_nvidia(device->id)) device->nvml = ht_nvml_open(pci_of(device->id));
     struct ht_device_info info = {0};
@@ -270,17 +257,14 @@ static enum ht_err cl_open(int index, void **out) {
 }
 
 /* The compiler's log as the error message. */
-static enum ht_err build_failed(struct ht_cl_device *device, cl_program program,
-                                cl_int code) {
+static enum ht_err build_failed(struct ht_cl_device *device, cl_program program, cl_int code) {
     size_t size = 0;
     char *log = NULL;
-    (void)clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0,
-                                NULL, &size);
+    (void)clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
     TRY(HT_ALLOC(log, size + 1));
-    (void)clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, size,
-                                log, NULL);
-    ht_err_set(HT_ERR_DEVICE, "%s (code %d); compiler log:\n%s",
-               ht_cl_code_name(code), (int)code, log);
+    (void)clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    ht_err_set(HT_ERR_DEVICE, "%s (code %d); compiler log:\n%s", ht_cl_code_name(code), (int)code,
+               log);
     free(log);
     return HT_ERR_DEVICE;
 }
@@ -292,31 +276,27 @@ static void cl_program_destroy(void *handle) {
     free(built);
 }
 
-/* NVIDIA's compiler accepts -cl-nv-maxrregcount, and does not keep to it
- * (limited_build). PoCL takes 0.1 s and more per program for clang's
- * declarations of all built-in functions; by the guard of their header they are
- * left out where cl/prelude.cl declares those in use. Its number of warnings,
- * of functions that a program does not use, would stand among our messages;
- * lint has the texts' warnings. */
+/* NVIDIA's compiler accepts -cl-nv-maxrregcount, and does not keep to it (limited_build). PoCL
+ * takes 0.1 s and more per program for clang's declarations of all built-in functions; by the guard
+ * of their header they are left out where cl/prelude.cl declares those in use. Its number of
+ * warnings, of functions that a program does not use, would stand among our messages; lint has the
+ * texts' warnings. */
 static void option_text(bool own_builtins, char *out, size_t size) {
     snprintf(out, size, "%s%s", "-cl-std=CL1.2 -cl-denorms-are-zero",
              own_builtins ? " -w -D_OPENCL_H_ -DHT_BUILTINS" : "");
 }
 
 /* Compiles or links built->program, which has just been created with code. */
-static enum ht_err finish_build(struct cl_built *built, cl_int code,
-                                void **out) {
+static enum ht_err finish_build(struct cl_built *built, cl_int code, void **out) {
     const bool own_builtins = built->device->pocl;
     char options[96];
     enum ht_err err = ht_cl_check(code, "creating a program");
     for (int tries = 0; err == HT_OK && tries < 1 + own_builtins; tries++) {
         option_text(own_builtins && tries == 0, options, sizeof options);
-        code = clBuildProgram(built->program, 1, &built->device->id, options,
-                              NULL, NULL);
+        code = clBuildProgram(built->program, 1, &built->device->id, options, NULL, NULL);
         if (code == CL_SUCCESS) break;
     }
-    if (err == HT_OK && code != CL_SUCCESS)
-        err = build_failed(built->device, built->program, code);
+    if (err == HT_OK && code != CL_SUCCESS) err = build_failed(built->device, built->program, code);
     if (err != HT_OK) {
         cl_program_destroy(built);
         return err;
@@ -325,36 +305,33 @@ static enum ht_err finish_build(struct cl_built *built, cl_int code,
     return HT_OK;
 }
 
-static enum ht_err build_text(struct ht_cl_device *device, const char *text,
-                              void **out) {
+static enum ht_err build_text(struct ht_cl_device *device, const char *text, void **out) {
     struct cl_built *built = NULL;
     cl_int code = CL_SUCCESS;
     TRY(HT_ALLOC(built, 1));
     built->device = device;
-    built->program =
-        clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
+    built->program = clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
     return finish_build(built, code, out);
 }
 
-static enum ht_err build_binary(struct ht_cl_device *device, const void *binary,
-                                size_t size, void **out) {
+static enum ht_err build_binary(struct ht_cl_device *device, const void *binary, size_t size,
+                                void **out) {
     struct cl_built *built = NULL;
     cl_int code = CL_SUCCESS, status = CL_SUCCESS;
     const unsigned char *bytes = binary;
     TRY(HT_ALLOC(built, 1));
     built->device = device;
-    built->program = clCreateProgramWithBinary(device->context, 1, &device->id,
-                                               &size, &bytes, &status, &code);
+    built->program =
+        clCreateProgramWithBinary(device->context, 1, &device->id, &size, &bytes, &status, &code);
     return finish_build(built, code != CL_SUCCESS ? code : status, out);
 }
 
-static enum ht_err cl_program_binary(void *handle, void **binary,
-                                     size_t *size) {
+static enum ht_err cl_program_binary(void *handle, void **binary, size_t *size) {
     struct cl_built *built = handle;
     unsigned char *bytes = NULL;
-    TRY(ht_cl_check(clGetProgramInfo(built->program, CL_PROGRAM_BINARY_SIZES,
-                                     sizeof *size, size, NULL),
-                    "reading the size of a compiled program"));
+    TRY(ht_cl_check(
+        clGetProgramInfo(built->program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL),
+        "reading the size of a compiled program"));
     REQUIRE(*size > 0, HT_ERR_DEVICE, "the driver returned no program binary");
     TRY(HT_ALLOC(bytes, *size));
     *binary = bytes;
@@ -365,22 +342,18 @@ static enum ht_err cl_program_binary(void *handle, void **binary,
 
 /* PTX with a limit of registers in each kernel, whose group size it states:
  * *out is empty where it does not. */
-static enum ht_err limit_registers(const char *ptx, int registers,
-                                   struct ht_text *out) {
+static enum ht_err limit_registers(const char *ptx, int registers, struct ht_text *out) {
     static const char size_of_group[] = "\n.reqntid";
-    for (const char *at; (at = strstr(ptx, size_of_group)) != NULL;
-         ptx = at + 1) {
-        ht_text_add(out, "%.*s\n.maxnreg %d\n", (int)(at - ptx), ptx,
-                    registers);
+    for (const char *at; (at = strstr(ptx, size_of_group)) != NULL; ptx = at + 1) {
+        ht_text_add(out, "%.*s\n.maxnreg %d\n", (int)(at - ptx), ptx, registers);
     }
     if (out->length > 0) ht_text_add(out, "%s", ptx);
     return ht_text_status(out);
 }
 
-/* NVIDIA's compiler makes PTX, in which a limit holds. Replaces *program where
- * all goes well; without a limit it is right as well. */
-static enum ht_err limited_build(struct ht_cl_device *device, int registers,
-                                 void **program) {
+/* NVIDIA's compiler makes PTX, in which a limit holds. Replaces *program where all goes well;
+ * without a limit it is right as well. */
+static enum ht_err limited_build(struct ht_cl_device *device, int registers, void **program) {
     void *binary = NULL, *limited = NULL;
     char *ptx = NULL;
     struct ht_text text = {0};
@@ -402,8 +375,7 @@ static enum ht_err limited_build(struct ht_cl_device *device, int registers,
     return err;
 }
 
-static enum ht_err cl_program_build(void *handle, const char *text,
-                                    int registers, void **out) {
+static enum ht_err cl_program_build(void *handle, const char *text, int registers, void **out) {
     struct ht_cl_device *device = handle;
     TRY(build_text(device, text, out));
     if (registers == 0 || !device->nvidia) return HT_OK;
@@ -415,8 +387,8 @@ static enum ht_err cl_program_build(void *handle, const char *text,
     return err;
 }
 
-static enum ht_err cl_program_load(void *handle, const void *binary,
-                                   size_t size, int registers, void **out) {
+static enum ht_err cl_program_load(void *handle, const void *binary, size_t size, int registers,
+                                   void **out) {
     (void)registers; /* they are in the binary */
     return build_binary(handle, binary, size, out);
 }
@@ -439,25 +411,22 @@ struct cl_timing {
     cl_event first, last; /* first: NULL if they are one */
 };
 
-static enum ht_err enqueue(const struct ht_cl_device *device,
-                           const struct ht_launch *launch, cl_event *done) {
+static enum ht_err enqueue(const struct ht_cl_device *device, const struct ht_launch *launch,
+                           cl_event *done) {
     cl_kernel kernel = launch->kernel;
     for (int i = 0; i < launch->nargs; i++) {
         const struct ht_arg *arg = &launch->args[i];
         cl_mem buffer = arg->size == 0 ? (cl_mem)arg->value : NULL;
-        cl_int code =
-            arg->size == 0
-                ? clSetKernelArg(kernel, (cl_uint)i, sizeof buffer, &buffer)
-                : clSetKernelArg(kernel, (cl_uint)i, arg->size, arg->value);
-        REQUIRE(code == CL_SUCCESS, HT_ERR_INTERNAL,
-                "kernel argument %d is refused (code %d)", i, (int)code);
+        cl_int code = arg->size == 0 ? clSetKernelArg(kernel, (cl_uint)i, sizeof buffer, &buffer)
+                                     : clSetKernelArg(kernel, (cl_uint)i, arg->size, arg->value);
+        REQUIRE(code == CL_SUCCESS, HT_ERR_INTERNAL, "kernel argument %d is refused (code %d)", i,
+                (int)code);
     }
     size_t local[3] = {(size_t)launch->group_size, 1, 1};
-    size_t global[3] = {(size_t)(launch->groups[0] * launch->group_size),
-                        (size_t)launch->groups[1], (size_t)launch->groups[2]};
-    return ht_cl_check(clEnqueueNDRangeKernel(device->queue[HT_QUEUE_WORK],
-                                              kernel, 3, NULL, global, local, 0,
-                                              NULL, done),
+    size_t global[3] = {(size_t)(launch->groups[0] * launch->group_size), (size_t)launch->groups[1],
+                        (size_t)launch->groups[2]};
+    return ht_cl_check(clEnqueueNDRangeKernel(device->queue[HT_QUEUE_WORK], kernel, 3, NULL, global,
+                                              local, 0, NULL, done),
                        "launching a kernel");
 }
 
@@ -467,8 +436,7 @@ static void free_timing(struct cl_timing *timing) {
     free(timing);
 }
 
-static enum ht_err cl_launch(void *handle, const struct ht_launch *launch,
-                             void **out) {
+static enum ht_err cl_launch(void *handle, const struct ht_launch *launch, void **out) {
     struct ht_cl_device *device = handle;
     struct cl_timing *timing = NULL;
     TRY(HT_ALLOC(timing, 1));
@@ -490,8 +458,7 @@ struct cl_sequence {
     const struct ht_launch *launch;
 };
 
-static enum ht_err cl_sequence_create(void *device, int count,
-                                      const struct ht_launch *launch,
+static enum ht_err cl_sequence_create(void *device, int count, const struct ht_launch *launch,
                                       void **out) {
     struct cl_sequence *s = NULL;
     TRY(HT_ALLOC(s, 1));
@@ -504,15 +471,13 @@ static void cl_sequence_destroy(void *sequence) {
     free(sequence);
 }
 
-/* Only the first and the last launch have an event. The driver starts work
- * after `between` launches, and at most `ahead` wait. */
+/* Only the first and the last launch have an event. The driver starts work after `between`
+ * launches, and at most `ahead` wait. */
 static enum ht_err run_sequence(const struct cl_sequence *s, int64_t times,
                                 struct cl_timing *timing) {
     const int64_t between = 16, ahead = 1024, last = times * s->count - 1;
     for (int64_t n = 0; n <= last; n++) {
-        cl_event *event = n == last ? &timing->last
-                          : n == 0  ? &timing->first
-                                    : NULL;
+        cl_event *event = n == last ? &timing->last : n == 0 ? &timing->first : NULL;
         TRY(enqueue(s->device, &s->launch[n % s->count], event));
         if (n % ahead == ahead - 1)
             (void)clFinish(s->device->queue[HT_QUEUE_WORK]);
@@ -535,14 +500,13 @@ static enum ht_err cl_sequence_run(void *handle, int64_t times, void **out) {
     return HT_OK;
 }
 
-static enum ht_err cl_gemm(void *handle, bool fp64,
-                           const struct ht_gemm_shape *shape,
+static enum ht_err cl_gemm(void *handle, bool fp64, const struct ht_gemm_shape *shape,
                            void *const buffers[3], void **out) {
     struct ht_cl_device *device = handle;
     struct cl_timing *timing = NULL;
     TRY(HT_ALLOC(timing, 1));
-    enum ht_err err = ht_clblast_gemm(device->queue[HT_QUEUE_WORK], fp64, shape,
-                                      buffers, &timing->last);
+    enum ht_err err =
+        ht_clblast_gemm(device->queue[HT_QUEUE_WORK], fp64, shape, buffers, &timing->last);
     if (err != HT_OK) {
         free_timing(timing);
         return err;
@@ -553,19 +517,17 @@ static enum ht_err cl_gemm(void *handle, bool fp64,
 
 static enum ht_err cl_finish(void *handle) {
     struct ht_cl_device *device = handle;
-    return ht_cl_check(clFinish(device->queue[HT_QUEUE_WORK]),
-                       "running kernels");
+    return ht_cl_check(clFinish(device->queue[HT_QUEUE_WORK]), "running kernels");
 }
 
 static double cl_launch_seconds(void *handle) {
     struct cl_timing *timing = handle;
     cl_event first = timing->first != NULL ? timing->first : timing->last;
     cl_ulong start = 0, end = 0;
-    bool known =
-        clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof start,
-                                &start, NULL) == CL_SUCCESS &&
-        clGetEventProfilingInfo(timing->last, CL_PROFILING_COMMAND_END,
-                                sizeof end, &end, NULL) == CL_SUCCESS;
+    bool known = clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof start, &start,
+                                         NULL) == CL_SUCCESS &&
+                 clGetEventProfilingInfo(timing->last, CL_PROFILING_COMMAND_END, sizeof end, &end,
+                                         NULL) == CL_SUCCESS;
     free_timing(timing);
     return known && end > start ? 1e-9 * (double)(end - start) : 0;
 }

@@ -13,8 +13,8 @@ struct ht_pci {
 static inline void ht_pci_text(struct ht_pci pci, char *out, size_t size) {
     out[0] = '\0';
     if (pci.bus >= 0)
-        snprintf(out, size, "%08x:%02x:%02x.0", (unsigned)pci.domain,
-                 (unsigned)pci.bus, (unsigned)pci.slot);
+        snprintf(out, size, "%08x:%02x:%02x.0", (unsigned)pci.domain, (unsigned)pci.bus,
+                 (unsigned)pci.slot);
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* Sequences of launches (htwave/device.h): recording, samples of their times,
- * and the sharing of what a run took.
+/* Sequences of launches (htwave/device.h): recording, samples of their times, and the sharing of
+ * what a run took.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -115,22 +115,19 @@ void ht_sequence_branch(struct ht_device *device, int branch) {
 
 enum ht_err ht_sequence_begin(struct ht_device *device) {
     struct ht_sequence *s = NULL;
-    REQUIRE(device->recording == NULL, HT_ERR_INTERNAL,
-            "a sequence is being recorded");
+    REQUIRE(device->recording == NULL, HT_ERR_INTERNAL, "a sequence is being recorded");
     TRY(HT_ALLOC(s, 1));
     s->device = device;
     device->recording = s;
     return HT_OK;
 }
 
-enum ht_err ht_sequence_end(struct ht_device *device, enum ht_err err,
-                            struct ht_sequence **out) {
+enum ht_err ht_sequence_end(struct ht_device *device, enum ht_err err, struct ht_sequence **out) {
     struct ht_sequence *s = device->recording;
     *out = NULL;
     device->recording = NULL;
     if (err == HT_OK)
-        err = device->backend->sequence_create(device->handle, s->count,
-                                               s->launch, &s->handle);
+        err = device->backend->sequence_create(device->handle, s->count, s->launch, &s->handle);
     if (err != HT_OK) {
         ht_sequence_destroy(s);
         return err;
@@ -168,8 +165,7 @@ enum ht_err ht_sequence_run(struct ht_sequence *s, int64_t times) {
     s->until_sample -= times;
     TRY(ht_device_make_room(device));
     TRY(device->backend->sequence_run(s->handle, times, &timing));
-    device->pending[device->npending++] =
-        (struct ht_pending){.timing = timing, .sequence = s};
+    device->pending[device->npending++] = (struct ht_pending){.timing = timing, .sequence = s};
     return HT_OK;
 }
 
@@ -178,6 +174,5 @@ void ht_sequence_charge(struct ht_sequence *s, double seconds) {
     for (int i = 0; i < s->count; i++) all += s->recorded[i].seconds;
     for (int i = 0; i < s->count; i++)
         ht_timer_charge(&s->recorded[i].kernel->timer,
-                        all > 0 ? seconds * s->recorded[i].seconds / all
-                                : seconds / s->count);
+                        all > 0 ? seconds * s->recorded[i].seconds / all : seconds / s->count);
 }

@@ -1,9 +1,9 @@
-/* Finite differences (docs/differences.md), shared by src/fd/fd_*.c
- * only. One stepper works on arrays of a window; an engine holds the arrays and
- * computes on them: kernels on a device, or plain loops in double precision.
+/* Finite differences (docs/differences.md), shared by src/fd/fd_*.c only. One stepper works on
+ * arrays of a window; an engine holds the arrays and computes on them: kernels on a device, or
+ * plain loops in double precision.
  *
- * The primary grid holds u at t_n, and in place of the dual grid the increment
- * d = u(t_n) - u(t_(n-1)) at the same nodes.
+ * The primary grid holds u at t_n, and in place of the dual grid the increment d = u(t_n) -
+ * u(t_(n-1)) at the same nodes.
  */
 #ifndef HTWAVE_FD_FD_H
 #define HTWAVE_FD_FD_H
@@ -27,8 +27,7 @@ struct ht_fd_law {
 struct ht_fd_ends {
     bool half[3][2]; /* [axis][lower, upper] */
 };
-/* Sums over some nodes of u, taken after each step into slots of a ring until
- * they are read. */
+/* Sums over some nodes of u, taken after each step into slots of a ring until they are read. */
 struct ht_fd_probes {
     int64_t patterns, items;
     struct ht_fd_pattern *pattern;
@@ -38,8 +37,7 @@ struct ht_fd_probes {
     struct ht_fd_sampler *device; /* NULL: of the plain engine */
     double *ring;                 /* of the plain engine, [slot][item] */
 };
-/* Absorbing layers of a slab, and what they remember: of a sponge the profile
- * alone. */
+/* Absorbing layers of a slab, and what they remember: of a sponge the profile alone. */
 struct ht_fd_layers {
     bool sponge;
     enum ht_organisation organisation; /* not "auto" */
@@ -54,70 +52,59 @@ struct ht_fd_injection;
 struct ht_fd_engine;
 struct ht_fd_engine_ops {
     /* Zeros. */
-    enum ht_err (*create)(struct ht_fd_engine *e, int64_t nodes,
-                          struct ht_fd_array *out);
+    enum ht_err (*create)(struct ht_fd_engine *e, int64_t nodes, struct ht_fd_array *out);
     void (*destroy)(struct ht_fd_array *array);
     /* Nodes [first, first + count). */
-    enum ht_err (*write)(struct ht_fd_engine *e, struct ht_fd_array to,
-                         int64_t first, int64_t count, const double *from);
-    enum ht_err (*read)(struct ht_fd_engine *e, struct ht_fd_array from,
-                        int64_t first, int64_t count, double *to);
+    enum ht_err (*write)(struct ht_fd_engine *e, struct ht_fd_array to, int64_t first,
+                         int64_t count, const double *from);
+    enum ht_err (*read)(struct ht_fd_engine *e, struct ht_fd_array from, int64_t first,
+                        int64_t count, double *to);
     /* As in htwave/fd_kernel.h. */
     enum ht_err (*ghosts)(struct ht_fd_engine *e, const struct ht_fd_box *box,
                           const int sides[3][2], struct ht_fd_array u);
     enum ht_err (*stage)(struct ht_fd_engine *e, enum ht_step_part part,
-                         const struct ht_fd_box *box,
-                         const struct ht_fd_law *law, struct ht_fd_array u,
-                         struct ht_fd_array w);
+                         const struct ht_fd_box *box, const struct ht_fd_law *law,
+                         struct ht_fd_array u, struct ht_fd_array w);
     /* out without memory: d alone. */
     enum ht_err (*update)(struct ht_fd_engine *e, enum ht_step_part part,
-                          const struct ht_fd_box *box,
-                          const struct ht_fd_law *law, struct ht_fd_array u,
-                          struct ht_fd_array d, struct ht_fd_array p,
+                          const struct ht_fd_box *box, const struct ht_fd_law *law,
+                          struct ht_fd_array u, struct ht_fd_array d, struct ht_fd_array p,
                           struct ht_fd_array out);
-    enum ht_err (*advance)(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                           double factor, struct ht_fd_array d,
-                           struct ht_fd_array p);
+    enum ht_err (*advance)(struct ht_fd_engine *e, const struct ht_fd_box *box, double factor,
+                           struct ht_fd_array d, struct ht_fd_array p);
     /* x += c. */
-    enum ht_err (*shift)(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                         double c, struct ht_fd_array x);
+    enum ht_err (*shift)(struct ht_fd_engine *e, const struct ht_fd_box *box, double c,
+                         struct ht_fd_array x);
     /* out[plane of the box]. */
     enum ht_err (*sums)(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                        const struct ht_fd_ends *ends, struct ht_fd_array x,
-                        struct ht_fd_array y, struct ht_fd_array a,
-                        double level, struct ht_fd_sum *out);
+                        const struct ht_fd_ends *ends, struct ht_fd_array x, struct ht_fd_array y,
+                        struct ht_fd_array a, double level, struct ht_fd_sum *out);
     /* probes has at least one item. */
     enum ht_err (*probes_create)(struct ht_fd_engine *e, const char *cache,
                                  struct ht_fd_probes *probes);
     void (*probes_destroy)(struct ht_fd_probes *probes);
     /* box: of the window. */
-    enum ht_err (*sample)(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                          struct ht_fd_array u, struct ht_fd_probes *probes,
-                          int64_t slot);
+    enum ht_err (*sample)(struct ht_fd_engine *e, const struct ht_fd_box *box, struct ht_fd_array u,
+                          struct ht_fd_probes *probes, int64_t slot);
     /* out[slot][item] of the first slots. */
-    enum ht_err (*probes_read)(struct ht_fd_engine *e,
-                               struct ht_fd_probes *probes, int64_t slots,
+    enum ht_err (*probes_read)(struct ht_fd_engine *e, struct ht_fd_probes *probes, int64_t slots,
                                double *out);
     /* The table of amplitudes is new. */
-    enum ht_err (*amplitudes)(struct ht_fd_engine *e,
-                              struct ht_fd_injection *in);
-    /* x, and y where it has memory, at nodes [first, last) of the list += sign
-     * times the amplitudes of a row of the table. */
-    enum ht_err (*inject)(struct ht_fd_engine *e, struct ht_fd_injection *in,
-                          int64_t first, int64_t last, int64_t row, double sign,
-                          struct ht_fd_array x, struct ht_fd_array y);
-    /* What absorbing layers add to a step on a box, by their organisation: as
-     * ht_fd_layer_correct, update or damp. The plain engine corrects. */
+    enum ht_err (*amplitudes)(struct ht_fd_engine *e, struct ht_fd_injection *in);
+    /* x, and y where it has memory, at nodes [first, last) of the list += sign times the amplitudes
+     * of a row of the table. */
+    enum ht_err (*inject)(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
+                          int64_t last, int64_t row, double sign, struct ht_fd_array x,
+                          struct ht_fd_array y);
+    /* What absorbing layers add to a step on a box, by their organisation: as ht_fd_layer_correct,
+     * update or damp. The plain engine corrects. */
     enum ht_err (*layers)(struct ht_fd_engine *e, enum ht_step_part part,
-                          const struct ht_fd_box *box,
-                          const struct ht_fd_law *law,
-                          const struct ht_fd_layers *layers,
-                          struct ht_fd_array u, struct ht_fd_array d,
-                          struct ht_fd_array out);
+                          const struct ht_fd_box *box, const struct ht_fd_law *law,
+                          const struct ht_fd_layers *layers, struct ht_fd_array u,
+                          struct ht_fd_array d, struct ht_fd_array out);
     /* As ht_fd_layer_squares, where there are layers. */
     enum ht_err (*squares)(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                           const struct ht_fd_law *law, struct ht_fd_array u,
-                           struct ht_fd_array z);
+                           const struct ht_fd_law *law, struct ht_fd_array u, struct ht_fd_array z);
     enum ht_err (*finish)(struct ht_fd_engine *e);
 };
 struct ht_fd_engine {
@@ -146,9 +133,9 @@ struct ht_fd_entries {
 };
 HT_CHECKED enum ht_err ht_fd_entries_add(struct ht_fd_entries *entries,
                                          const struct ht_fd_entry *entry);
-/* Amplitudes of some steps are in the table at a time: row 2 j of step first +
- * j is what the stage adds to w, row 2 j + 1 what the update adds to d and u. A
- * shot has one column of it, a plane wave many.
+/* Amplitudes of some steps are in the table at a time: row 2 j of step first + j is what the stage
+ * adds to w, row 2 j + 1 what the update adds to d and u. A shot has one column of it, a plane wave
+ * many.
  */
 struct ht_fd_injection {
     const struct ht_shots *shots;
@@ -159,12 +146,12 @@ struct ht_fd_injection {
     int *column;                       /* [shot] the first one; and the end */
     struct ht_fd_injected_nodes list;  /* in the window */
     int64_t room, entries;             /* of the list's arrays, in use */
-    int64_t *plane; /* of the window: its first entry of the list; and the end
-                     */
-    double *whole;  /* [column] sum over the grid of weights / a, half at walls
-                     */
-    double *size;   /* [shot] norm of the weights, as that of the energy */
-    double driven;  /* sum over the steps of the norm of what was added */
+    int64_t *plane;                    /* of the window: its first entry of the list; and the end
+                                        */
+    double *whole;                     /* [column] sum over the grid of weights / a, half at walls
+                                        */
+    double *size;                      /* [shot] norm of the weights, as that of the energy */
+    double driven;                     /* sum over the steps of the norm of what was added */
     bool filled;
     int64_t first, values; /* of the table */
     double *table;
@@ -180,18 +167,14 @@ struct ht_fd_stepper;
 HT_CHECKED enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s,
                                               struct ht_fd_injection **out);
 void ht_fd_injection_destroy(struct ht_fd_injection *in); /* NULL allowed */
-/* The amplitudes of a step, which begins at time step dt, are in the table.
- * back: steps before it follow. *mean: what it adds to the sum of d / a. */
-HT_CHECKED enum ht_err ht_fd_injection_step(struct ht_fd_injection *in,
-                                            struct ht_fd_engine *engine,
-                                            int64_t step, bool back,
-                                            double *mean);
-/* Adds what a pass (HT_FD_STAGE: to w, else to d and u) takes on planes of the
- * window. */
-HT_CHECKED enum ht_err
-ht_fd_injection_add(struct ht_fd_injection *in, struct ht_fd_engine *engine,
-                    enum ht_fd_pass pass, int64_t step, int64_t begin,
-                    int64_t end, struct ht_fd_array x, struct ht_fd_array y);
+/* The amplitudes of a step, which begins at time step dt, are in the table. back: steps before it
+ * follow. *mean: what it adds to the sum of d / a. */
+HT_CHECKED enum ht_err ht_fd_injection_step(struct ht_fd_injection *in, struct ht_fd_engine *engine,
+                                            int64_t step, bool back, double *mean);
+/* Adds what a pass (HT_FD_STAGE: to w, else to d and u) takes on planes of the window. */
+HT_CHECKED enum ht_err ht_fd_injection_add(struct ht_fd_injection *in, struct ht_fd_engine *engine,
+                                           enum ht_fd_pass pass, int64_t step, int64_t begin,
+                                           int64_t end, struct ht_fd_array x, struct ht_fd_array y);
 
 /* ---- fd_incidence.c: plane waves from outside ---- */
 struct ht_fd_incidence;
@@ -202,14 +185,12 @@ void ht_fd_incidence_destroy(struct ht_fd_incidence *in); /* NULL allowed */
 int ht_fd_incidence_columns(const struct ht_fd_incidence *in);
 /* Adds the entries on an x3 plane of the grid, of columns `column` on, sorted.
  */
-HT_CHECKED enum ht_err ht_fd_incidence_entries(const struct ht_fd_incidence *in,
-                                               int64_t plane, int column,
-                                               struct ht_fd_entries *out);
-/* The amplitudes of a step: [column]; *norm is no less than the norm of what
- * they add. Whether there are any. */
-bool ht_fd_incidence_row(const struct ht_fd_incidence *in, int64_t step,
-                         double dt, double *stage, double *update,
-                         double *norm);
+HT_CHECKED enum ht_err ht_fd_incidence_entries(const struct ht_fd_incidence *in, int64_t plane,
+                                               int column, struct ht_fd_entries *out);
+/* The amplitudes of a step: [column]; *norm is no less than the norm of what they add. Whether
+ * there are any. */
+bool ht_fd_incidence_row(const struct ht_fd_incidence *in, int64_t step, double dt, double *stage,
+                         double *update, double *norm);
 /* No more than: columns of the table, and nodes and entries on so many planes.
  */
 struct ht_fd_incidence_most {
@@ -217,8 +198,7 @@ struct ht_fd_incidence_most {
     int64_t host; /* bytes of the host's tables */
 };
 HT_CHECKED enum ht_err ht_fd_incidence_count(const struct ht_problem *problem,
-                                             const struct ht_shot *shot,
-                                             int64_t planes,
+                                             const struct ht_shot *shot, int64_t planes,
                                              struct ht_fd_incidence_most *out);
 
 /* ---- the stepper ---- */
@@ -234,7 +214,7 @@ struct ht_fd_stepper {
     int64_t first, last;  /* own x3 planes */
     int sides[3][2];      /* of ht_fd_fill_ghosts */
     struct ht_fd_ends ends;
-    struct ht_fd_law law; /* scale: 1 / h^2, times the uniform 1/rho */
+    struct ht_fd_law law;                      /* scale: 1 / h^2, times the uniform 1/rho */
     struct ht_fd_array values[HT_FD_NAMES], z; /* z: for measures */
     struct ht_fd_slab slab;
     struct ht_fd_halo_state state;
@@ -246,12 +226,12 @@ struct ht_fd_stepper {
     struct ht_fd_array apply_to;
     int64_t steps;
     struct ht_task_counts counts;
-    struct ht_fd_seconds before; /* of the kernels, for others */
-    bool closed;   /* nothing fixes the mean of u, in single precision */
-    double mass;   /* sum of 1/a over the nodes */
-    double mean;   /* of d, which the scheme keeps; NaN: not known yet */
-    double level;  /* what is kept of u beside the array; 0 unless closed */
-    int64_t since; /* steps since the mean was looked at */
+    struct ht_fd_seconds before;       /* of the kernels, for others */
+    bool closed;                       /* nothing fixes the mean of u, in single precision */
+    double mass;                       /* sum of 1/a over the nodes */
+    double mean;                       /* of d, which the scheme keeps; NaN: not known yet */
+    double level;                      /* what is kept of u beside the array; 0 unless closed */
+    int64_t since;                     /* steps since the mean was looked at */
     struct ht_fd_probes *probes;       /* of receivers; NULL: none */
     struct ht_fd_injection *injection; /* NULL: no sources */
     struct ht_fd_layers layers;
@@ -268,25 +248,21 @@ HT_CHECKED enum ht_err ht_fd_sample(struct ht_fd_stepper *s);
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper);
 /* From u and dt r in place of d the d of the start (fd_start.c). */
 HT_CHECKED enum ht_err ht_fd_start(struct ht_fd_stepper *s);
-/* out += factor dt^2 M u at the own nodes, where M = L [+ dt^2/12 L^2]; w is
- * scratch. Collective. */
-HT_CHECKED enum ht_err ht_fd_apply(struct ht_fd_stepper *s, double factor,
-                                   struct ht_fd_array out);
+/* out += factor dt^2 M u at the own nodes, where M = L [+ dt^2/12 L^2]; w is scratch. Collective.
+ */
+HT_CHECKED enum ht_err ht_fd_apply(struct ht_fd_stepper *s, double factor, struct ht_fd_array out);
 /* The law with its scales multiplied. */
 struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor);
-/* Sums over the whole grid, the same on all ranks and whatever their number;
- * first: node of the grid; level: as that of ht_fd_sum. Collective. */
-HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s,
-                                   struct ht_fd_array x, struct ht_fd_array y,
-                                   double level, struct ht_fd_sum *out);
+/* Sums over the whole grid, the same on all ranks and whatever their number; first: node of the
+ * grid; level: as that of ht_fd_sum. Collective. */
+HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x,
+                                   struct ht_fd_array y, double level, struct ht_fd_sum *out);
 /* The same over a part of the own nodes, which may be empty; ends: of it. */
-HT_CHECKED enum ht_err
-ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *part,
-                 const struct ht_fd_ends *ends, struct ht_fd_array x,
-                 struct ht_fd_array y, double level, struct ht_fd_sum *out);
+HT_CHECKED enum ht_err ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *part,
+                                        const struct ht_fd_ends *ends, struct ht_fd_array x,
+                                        struct ht_fd_array y, double level, struct ht_fd_sum *out);
 /* to = 0 at the own nodes. */
-HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s,
-                                   struct ht_fd_array to);
+HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array to);
 
 /* ---- fd_layers.c: absorbing layers ---- */
 /* The members of s->layers that need no memory; sets s->slab.layers. */
@@ -297,41 +273,35 @@ HT_CHECKED enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s);
 void ht_fd_layers_destroy(struct ht_fd_stepper *s);
 /* They forget what steps have left, and wait for data. */
 HT_CHECKED enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s);
-/* Data of own plane m for layers along an axis, of its nodes and of the half
- * points above them, as in cl/fd_layers.cl. Changes half. */
-HT_CHECKED enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis,
-                                        int64_t m, const double *node,
-                                        double *half);
+/* Data of own plane m for layers along an axis, of its nodes and of the half points above them, as
+ * in cl/fd_layers.cl. Changes half. */
+HT_CHECKED enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m,
+                                        const double *node, double *half);
 /* Before a step: what half points remember becomes that before it. */
 void ht_fd_layers_turn(struct ht_fd_layers *l);
-/* Of a step by the law, dt^2 in its scales, on a box of it. u: before the step;
- * d and out change. */
-HT_CHECKED enum ht_err
-ht_fd_layers_step(struct ht_fd_stepper *s, enum ht_step_part part,
-                  const struct ht_fd_box *box, const struct ht_fd_law *law,
-                  struct ht_fd_array u, struct ht_fd_array d,
-                  struct ht_fd_array out);
+/* Of a step by the law, dt^2 in its scales, on a box of it. u: before the step; d and out change.
+ */
+HT_CHECKED enum ht_err ht_fd_layers_step(struct ht_fd_stepper *s, enum ht_step_part part,
+                                         const struct ht_fd_box *box, const struct ht_fd_law *law,
+                                         struct ht_fd_array u, struct ht_fd_array d,
+                                         struct ht_fd_array out);
 /* The part of a box that the interior's kernel steps: whether there is one. */
-bool ht_fd_layers_interior(const struct ht_fd_stepper *s,
-                           const struct ht_fd_box *box, struct ht_fd_box *out);
+bool ht_fd_layers_interior(const struct ht_fd_stepper *s, const struct ht_fd_box *box,
+                           struct ht_fd_box *out);
 
 /* ---- fd_window.c: window, arrays, medium ---- */
 /* The members that need no memory. */
-void ht_fd_stepper_plan(const struct ht_problem *problem,
-                        const struct ht_fd_engine *engine,
+void ht_fd_stepper_plan(const struct ht_problem *problem, const struct ht_fd_engine *engine,
                         struct ht_fd_stepper *out);
 HT_CHECKED enum ht_err ht_fd_arrays_create(struct ht_fd_stepper *s);
 void ht_fd_arrays_destroy(struct ht_fd_stepper *s);
 HT_CHECKED enum ht_err ht_fd_fill_medium(struct ht_fd_stepper *s);
-/* The node of the grid whose value node m of an axis takes, in the planes of
- * ht_fd_problem.fill `what`: behind a wall the mirror image, of values between
- * nodes of what lies between nodes. */
+/* The node of the grid whose value node m of an axis takes, in the planes of ht_fd_problem.fill
+ * `what`: behind a wall the mirror image, of values between nodes of what lies between nodes. */
 int64_t ht_fd_inside(const struct ht_grid *grid, int what, int axis, int64_t m);
-/* Planes [first, last) along x3 of the medium so continued; neighbours are
- * filled together. */
-HT_CHECKED enum ht_err ht_fd_fill_planes(const struct ht_problem *problem,
-                                         int what, int64_t first, int64_t last,
-                                         double *out);
+/* Planes [first, last) along x3 of the medium so continued; neighbours are filled together. */
+HT_CHECKED enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int what, int64_t first,
+                                         int64_t last, double *out);
 /* Planes to fill at once: averages along x3 begin anew with each fill. */
 int64_t ht_fd_block_planes(const struct ht_grid *grid);
 
@@ -341,14 +311,12 @@ struct ht_pack_format ht_fd_format(const struct ht_problem *problem, bool fp64);
 /* Device bytes of the message buffers of a planned stepper; of the largest. */
 int64_t ht_fd_halo_bytes(const struct ht_fd_stepper *s, int64_t *largest);
 /* *out: NULL where the grid is not cut. Collective. */
-HT_CHECKED enum ht_err ht_fd_halo_create(const struct ht_fd_stepper *s,
-                                         struct ht_fd_halo **out);
+HT_CHECKED enum ht_err ht_fd_halo_create(const struct ht_fd_stepper *s, struct ht_fd_halo **out);
 /* NULL allowed; as ht_halo_destroy. */
 void ht_fd_halo_destroy(struct ht_fd_halo *halo);
-/* Begins and ends an exchange of planes[name] planes of each array with either
- * neighbour, as ht_exchanger_begin and ht_exchanger_end. */
-HT_CHECKED enum ht_err ht_fd_halo_send(struct ht_fd_halo *halo,
-                                       const int64_t planes[HT_FD_NAMES],
+/* Begins and ends an exchange of planes[name] planes of each array with either neighbour, as
+ * ht_exchanger_begin and ht_exchanger_end. */
+HT_CHECKED enum ht_err ht_fd_halo_send(struct ht_fd_halo *halo, const int64_t planes[HT_FD_NAMES],
                                        const struct ht_fd_array *values);
 HT_CHECKED enum ht_err ht_fd_halo_receive(struct ht_fd_halo *halo,
                                           const int64_t planes[HT_FD_NAMES],

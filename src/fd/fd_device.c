@@ -39,9 +39,8 @@ static enum ht_err round_values(struct rounding *r) {
     return ht_threads_run(r->chunks, round_chunk, r);
 }
 
-static enum ht_err device_write(struct ht_fd_engine *e, struct ht_fd_array to,
-                                int64_t first, int64_t count,
-                                const double *from) {
+static enum ht_err device_write(struct ht_fd_engine *e, struct ht_fd_array to, int64_t first,
+                                int64_t count, const double *from) {
     float *single = NULL;
     if (!e->spec.fp64) TRY(HT_ALLOC(single, count));
     struct rounding r = {.from = from, .to = single, .count = count};
@@ -50,39 +49,33 @@ static enum ht_err device_write(struct ht_fd_engine *e, struct ht_fd_array to,
                                  .width = count * word_of(e),
                                  .pitch = count * word_of(e),
                                  .rows = 1};
-    if (err == HT_OK)
-        err = ht_buffer_write(to.buffer, span,
-                              single ? (const void *)single : from);
+    if (err == HT_OK) err = ht_buffer_write(to.buffer, span, single ? (const void *)single : from);
     free(single);
     return err;
 }
 
-static enum ht_err device_read(struct ht_fd_engine *e, struct ht_fd_array from,
-                               int64_t first, int64_t count, double *to) {
+static enum ht_err device_read(struct ht_fd_engine *e, struct ht_fd_array from, int64_t first,
+                               int64_t count, double *to) {
     float *single = NULL;
     if (!e->spec.fp64) TRY(HT_ALLOC(single, count));
     const struct ht_span span = {.offset = first * word_of(e),
                                  .width = count * word_of(e),
                                  .pitch = count * word_of(e),
                                  .rows = 1};
-    enum ht_err err =
-        ht_buffer_read(from.buffer, span, single ? (void *)single : (void *)to);
-    for (int64_t i = 0; err == HT_OK && single != NULL && i < count; i++)
-        to[i] = single[i];
+    enum ht_err err = ht_buffer_read(from.buffer, span, single ? (void *)single : (void *)to);
+    for (int64_t i = 0; err == HT_OK && single != NULL && i < count; i++) to[i] = single[i];
     free(single);
     return err;
 }
 
-static enum ht_err device_create(struct ht_fd_engine *e, int64_t nodes,
-                                 struct ht_fd_array *out) {
+static enum ht_err device_create(struct ht_fd_engine *e, int64_t nodes, struct ht_fd_array *out) {
     const int64_t piece = nodes < PIECE ? nodes : PIECE;
     double *zeros = NULL;
     TRY(ht_buffer_create(e->device, nodes * word_of(e), &out->buffer));
     TRY(HT_ALLOC(zeros, piece));
     enum ht_err err = HT_OK;
     for (int64_t at = 0; err == HT_OK && at < nodes; at += piece)
-        err = device_write(e, *out, at, nodes - at < piece ? nodes - at : piece,
-                           zeros);
+        err = device_write(e, *out, at, nodes - at < piece ? nodes - at : piece, zeros);
     free(zeros);
     return err;
 }
@@ -101,58 +94,48 @@ static struct ht_fd_operator operator_of(const struct ht_fd_law *law) {
     return op;
 }
 
-static enum ht_err device_ghosts(struct ht_fd_engine *e,
-                                 const struct ht_fd_box *box,
+static enum ht_err device_ghosts(struct ht_fd_engine *e, const struct ht_fd_box *box,
                                  const int sides[3][2], struct ht_fd_array u) {
     return ht_fd_fill_ghosts(e->kernels, box, sides, u.buffer);
 }
 
 static enum ht_err device_stage(struct ht_fd_engine *e, enum ht_step_part part,
-                                const struct ht_fd_box *box,
-                                const struct ht_fd_law *law,
+                                const struct ht_fd_box *box, const struct ht_fd_law *law,
                                 struct ht_fd_array u, struct ht_fd_array w) {
     const struct ht_fd_operator op = operator_of(law);
     return ht_fd_stage(e->kernels, part, box, &op, u.buffer, w.buffer);
 }
 
 static enum ht_err device_update(struct ht_fd_engine *e, enum ht_step_part part,
-                                 const struct ht_fd_box *box,
-                                 const struct ht_fd_law *law,
-                                 struct ht_fd_array u, struct ht_fd_array d,
-                                 struct ht_fd_array p, struct ht_fd_array out) {
+                                 const struct ht_fd_box *box, const struct ht_fd_law *law,
+                                 struct ht_fd_array u, struct ht_fd_array d, struct ht_fd_array p,
+                                 struct ht_fd_array out) {
     const struct ht_fd_operator op = operator_of(law);
-    return ht_fd_update(e->kernels, part, box, &op, u.buffer, d.buffer,
-                        p.buffer, out.buffer);
+    return ht_fd_update(e->kernels, part, box, &op, u.buffer, d.buffer, p.buffer, out.buffer);
 }
 
-static enum ht_err device_advance(struct ht_fd_engine *e,
-                                  const struct ht_fd_box *box, double factor,
-                                  struct ht_fd_array d, struct ht_fd_array p) {
+static enum ht_err device_advance(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                                  double factor, struct ht_fd_array d, struct ht_fd_array p) {
     return ht_fd_advance(e->kernels, box, factor, d.buffer, p.buffer);
 }
 
-static enum ht_err device_shift(struct ht_fd_engine *e,
-                                const struct ht_fd_box *box, double c,
+static enum ht_err device_shift(struct ht_fd_engine *e, const struct ht_fd_box *box, double c,
                                 struct ht_fd_array x) {
     return ht_fd_shift(e->reduction, box, c, x.buffer);
 }
 
-static enum ht_err device_sums(struct ht_fd_engine *e,
-                               const struct ht_fd_box *box,
-                               const struct ht_fd_ends *ends,
-                               struct ht_fd_array x, struct ht_fd_array y,
-                               struct ht_fd_array a, double level,
+static enum ht_err device_sums(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                               const struct ht_fd_ends *ends, struct ht_fd_array x,
+                               struct ht_fd_array y, struct ht_fd_array a, double level,
                                struct ht_fd_sum *out) {
-    return ht_fd_sum(e->reduction, box, ends->half, x.buffer, y.buffer,
-                     a.buffer, level, e->spec.dims > 2, out);
+    return ht_fd_sum(e->reduction, box, ends->half, x.buffer, y.buffer, a.buffer, level,
+                     e->spec.dims > 2, out);
 }
 
-static enum ht_err device_probes_create(struct ht_fd_engine *e,
-                                        const char *cache,
+static enum ht_err device_probes_create(struct ht_fd_engine *e, const char *cache,
                                         struct ht_fd_probes *probes) {
-    return ht_fd_sampler_create(
-        e->device, e->spec.fp64, cache, probes->patterns, probes->pattern,
-        probes->items, probes->item, probes->slots, &probes->device);
+    return ht_fd_sampler_create(e->device, e->spec.fp64, cache, probes->patterns, probes->pattern,
+                                probes->items, probes->item, probes->slots, &probes->device);
 }
 
 static void device_probes_destroy(struct ht_fd_probes *probes) {
@@ -160,38 +143,30 @@ static void device_probes_destroy(struct ht_fd_probes *probes) {
     probes->device = NULL;
 }
 
-static enum ht_err device_sample(struct ht_fd_engine *e,
-                                 const struct ht_fd_box *box,
-                                 struct ht_fd_array u,
-                                 struct ht_fd_probes *probes, int64_t slot) {
+static enum ht_err device_sample(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                                 struct ht_fd_array u, struct ht_fd_probes *probes, int64_t slot) {
     (void)e;
-    return ht_fd_sampler_take(probes->device, box->row, box->plane, u.buffer,
-                              slot);
+    return ht_fd_sampler_take(probes->device, box->row, box->plane, u.buffer, slot);
 }
 
-static enum ht_err device_probes_read(struct ht_fd_engine *e,
-                                      struct ht_fd_probes *probes,
+static enum ht_err device_probes_read(struct ht_fd_engine *e, struct ht_fd_probes *probes,
                                       int64_t slots, double *out) {
     (void)e;
     return ht_fd_sampler_read(probes->device, slots, out);
 }
 
-static enum ht_err device_amplitudes(struct ht_fd_engine *e,
-                                     struct ht_fd_injection *in) {
+static enum ht_err device_amplitudes(struct ht_fd_engine *e, struct ht_fd_injection *in) {
     if (in->list.count == 0) return HT_OK;
     if (in->injected == NULL)
-        TRY(ht_fd_injected_create(e->injector, &in->list, in->values,
-                                  &in->injected));
+        TRY(ht_fd_injected_create(e->injector, &in->list, in->values, &in->injected));
     return ht_fd_injected_table(in->injected, in->values, in->table);
 }
 
-static enum ht_err device_inject(struct ht_fd_engine *e,
-                                 struct ht_fd_injection *in, int64_t first,
-                                 int64_t last, int64_t row, double sign,
-                                 struct ht_fd_array x, struct ht_fd_array y) {
+static enum ht_err device_inject(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
+                                 int64_t last, int64_t row, double sign, struct ht_fd_array x,
+                                 struct ht_fd_array y) {
     (void)e;
-    return ht_fd_inject(in->injected, first, last, row, sign, x.buffer,
-                        y.buffer);
+    return ht_fd_inject(in->injected, first, last, row, sign, x.buffer, y.buffer);
 }
 
 static struct ht_fd_memory memory_of(const struct ht_fd_layers *l) {
@@ -203,28 +178,25 @@ static struct ht_fd_memory memory_of(const struct ht_fd_layers *l) {
 }
 
 static enum ht_err device_layers(struct ht_fd_engine *e, enum ht_step_part part,
-                                 const struct ht_fd_box *box,
-                                 const struct ht_fd_law *law,
-                                 const struct ht_fd_layers *l,
-                                 struct ht_fd_array u, struct ht_fd_array d,
-                                 struct ht_fd_array out) {
+                                 const struct ht_fd_box *box, const struct ht_fd_law *law,
+                                 const struct ht_fd_layers *l, struct ht_fd_array u,
+                                 struct ht_fd_array d, struct ht_fd_array out) {
     const struct ht_fd_operator op = operator_of(law);
     const struct ht_fd_memory memory = memory_of(l);
     if (l->sponge)
-        return ht_fd_layer_damp(e->layers, part, box, &l->sides, memory.profile,
-                                out.buffer, d.buffer);
+        return ht_fd_layer_damp(e->layers, part, box, &l->sides, memory.profile, out.buffer,
+                                d.buffer);
     if (l->organisation == HT_ORGANISATION_FACES || l->start)
-        return ht_fd_layer_correct(e->layers, part, box, &l->sides, &op,
-                                   &memory, u.buffer, d.buffer, out.buffer);
+        return ht_fd_layer_correct(e->layers, part, box, &l->sides, &op, &memory, u.buffer,
+                                   d.buffer, out.buffer);
     return ht_fd_layer_update(e->layers, part, box, &l->sides,
-                              l->organisation == HT_ORGANISATION_COMBINED, &op,
-                              &memory, u.buffer, d.buffer, out.buffer);
+                              l->organisation == HT_ORGANISATION_COMBINED, &op, &memory, u.buffer,
+                              d.buffer, out.buffer);
 }
 
-static enum ht_err device_squares(struct ht_fd_engine *e,
-                                  const struct ht_fd_box *box,
-                                  const struct ht_fd_law *law,
-                                  struct ht_fd_array u, struct ht_fd_array z) {
+static enum ht_err device_squares(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                                  const struct ht_fd_law *law, struct ht_fd_array u,
+                                  struct ht_fd_array z) {
     const struct ht_fd_operator op = operator_of(law);
     return ht_fd_layer_squares(e->layers, box, &op, u.buffer, z.buffer);
 }
@@ -255,10 +227,8 @@ static const struct ht_fd_engine_ops device_ops = {
     .finish = device_finish,
 };
 
-static void fd_engine_device(const struct ht_fd_spec *spec,
-                             struct ht_device *device,
-                             const struct ht_kernels *kernels,
-                             struct ht_fd_engine *out) {
+static void fd_engine_device(const struct ht_fd_spec *spec, struct ht_device *device,
+                             const struct ht_kernels *kernels, struct ht_fd_engine *out) {
     *out = (struct ht_fd_engine){.ops = &device_ops,
                                  .spec = *spec,
                                  .device = device,
@@ -273,36 +243,26 @@ static void fd_engine_device(const struct ht_fd_spec *spec,
 
 enum ht_err ht_differences_kernels_plan(const struct ht_problem *problem,
                                         const struct ht_device_info *info,
-                                        const struct ht_tuning *tuning,
-                                        struct ht_kernels *out) {
+                                        const struct ht_tuning *tuning, struct ht_kernels *out) {
     *out = (struct ht_kernels){.variant = tuning->variant};
     for (int i = 0; i < 2; i++) {
-        out->spec[i] =
-            ht_problem_spec(problem, tuning, i ? HT_DUAL : HT_PRIMARY);
+        out->spec[i] = ht_problem_spec(problem, tuning, i ? HT_DUAL : HT_PRIMARY);
         TRY(ht_variant_shape(tuning, &out->spec[i], info, &out->shape[i]));
     }
     return HT_OK;
 }
 
 enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
-                                          struct ht_device *device,
-                                          const struct ht_tuning *tuning,
-                                          const char *cache,
-                                          struct ht_kernels *out) {
+                                          struct ht_device *device, const struct ht_tuning *tuning,
+                                          const char *cache, struct ht_kernels *out) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
     const struct ht_fd_shape shape = ht_fd_asked(tuning);
     const struct ht_pack_format format = ht_fd_format(problem, tuning->fp64);
     struct ht_kernels k;
-    TRY(ht_differences_kernels_plan(problem, ht_device_info(device), tuning,
-                                    &k));
-    enum ht_err err = ht_fd_kernels_create(device, &spec, tuning->variant,
-                                           &shape, cache, &k.fd);
-    if (err == HT_OK)
-        err = ht_fd_reduction_create(device, tuning->fp64, cache,
-                                     &k.fd_reduction);
-    if (err == HT_OK)
-        err =
-            ht_fd_injector_create(device, tuning->fp64, cache, &k.fd_injector);
+    TRY(ht_differences_kernels_plan(problem, ht_device_info(device), tuning, &k));
+    enum ht_err err = ht_fd_kernels_create(device, &spec, tuning->variant, &shape, cache, &k.fd);
+    if (err == HT_OK) err = ht_fd_reduction_create(device, tuning->fp64, cache, &k.fd_reduction);
+    if (err == HT_OK) err = ht_fd_injector_create(device, tuning->fp64, cache, &k.fd_injector);
     if (err == HT_OK && problem->layers != NULL)
         err = ht_fd_layer_kernels_create(device, &spec, cache, &k.fd_layers);
     if (err == HT_OK && ht_grid_cut(problem->grid))
@@ -319,8 +279,7 @@ enum ht_err ht_differences_stepper_create(const struct ht_problem *problem,
                                           struct ht_device *device,
                                           const struct ht_kernels *kernels,
                                           struct ht_stepper *out) {
-    const struct ht_fd_spec spec =
-        ht_fd_spec_of(problem, kernels->spec[0].fp64);
+    const struct ht_fd_spec spec = ht_fd_spec_of(problem, kernels->spec[0].fp64);
     struct ht_fd_engine engine;
     fd_engine_device(&spec, device, kernels, &engine);
     return ht_fd_stepper_create(problem, &engine, out);

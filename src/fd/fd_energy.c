@@ -1,6 +1,5 @@
-/* The energy that finite differences conserve exactly but for rounding
- * (docs/differences.md), with <x, y> = h^d sum x y / K, half of it on
- * walls, and d = u(t_n) - u(t_(n-1)):
+/* The energy that finite differences conserve exactly but for rounding (docs/differences.md), with
+ * <x, y> = h^d sum x y / K, half of it on walls, and d = u(t_n) - u(t_(n-1)):
  *     E = (<d, d>/dt^2 - <u(t_(n-1)), M u(t_n)>) / 2.
  * Positive while dt omega stays below the limit of the series.
  */
@@ -11,14 +10,12 @@
 #include "src/solve/methods.h"
 
 /* z = dt^2 M u. */
-static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy,
-                               struct ht_fd_sum *u) {
+static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy, struct ht_fd_sum *u) {
     const struct ht_fd_array v = s->values[HT_FD_U], d = s->values[HT_FD_D];
     const double dt = s->problem.dt;
     struct ht_fd_sum dz, dd;
     double volume = 1;
-    for (int k = 0; k < s->engine.spec.dims; k++)
-        volume *= s->problem.grid->h[k];
+    for (int k = 0; k < s->engine.spec.dims; k++) volume *= s->problem.grid->h[k];
     TRY(ht_fd_clear(s, s->z));
     TRY(ht_fd_apply(s, 1, s->z));
     TRY(ht_fd_total(s, v, s->z, s->level, u));
@@ -37,8 +34,7 @@ struct part {
 };
 
 /* The nodes of the layer at a side, or else those of none there. */
-static void cut(const struct ht_fd_stepper *s, int k, int side, bool inside,
-                struct part *part) {
+static void cut(const struct ht_fd_stepper *s, int k, int side, bool inside, struct part *part) {
     const int64_t cells = s->problem.layers->side[k][side].cells;
     const int64_t first = s->box.begin[k] - (k == 2 ? s->first : 0);
     const int64_t past = first + s->problem.grid->cells[k] + 1 - cells;
@@ -51,17 +47,15 @@ static void cut(const struct ht_fd_stepper *s, int k, int side, bool inside,
     part->ends.half[k][below ? 1 : 0] = false;
 }
 
-static enum ht_err product(struct ht_fd_stepper *s, const struct part *part,
-                           struct ht_fd_array x, struct ht_fd_array y,
-                           struct ht_fd_sum *out) {
+static enum ht_err product(struct ht_fd_stepper *s, const struct part *part, struct ht_fd_array x,
+                           struct ht_fd_array y, struct ht_fd_sum *out) {
     return ht_fd_part_total(s, &part->box, &part->ends, x, y, 0, out);
 }
 
-/* Of a node outside of layers all its energy counts, as differences, so that
- * parts have one; inside only that of u's rate: gradients there are as steep as
- * the layer is thin, however long the waves. In layers of its sides, too. */
-static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out,
-                             struct ht_fd_sum *u) {
+/* Of a node outside of layers all its energy counts, as differences, so that parts have one; inside
+ * only that of u's rate: gradients there are as steep as the layer is thin, however long the waves.
+ * In layers of its sides, too. */
+static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out, struct ht_fd_sum *u) {
     const double dt = s->problem.dt;
     const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
     const struct ht_fd_array d = s->values[HT_FD_D];
@@ -72,22 +66,18 @@ static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out,
     for (int k = 0; k < s->engine.spec.dims; k++) {
         half *= s->problem.grid->h[k];
         for (int side = 0; side < 2; side++)
-            if (s->problem.layers->side[k][side].cells > 0)
-                cut(s, k, side, false, &inner);
+            if (s->problem.layers->side[k][side].cells > 0) cut(s, k, side, false, &inner);
     }
     TRY(ht_fd_clear(s, s->z));
     TRY(ht_fd_apply(s, 1, s->z)); /* and u's ghosts */
-    TRY(ht_fd_part_total(s, &all.box, &all.ends, s->values[HT_FD_U], s->z,
-                         s->level, u));
+    TRY(ht_fd_part_total(s, &all.box, &all.ends, s->values[HT_FD_U], s->z, s->level, u));
     TRY(product(s, &inner, d, s->z, &dz));
     TRY(product(s, &inner, d, d, &dd));
-    TRY(s->engine.ops->squares(&s->engine, &s->box, &law, s->values[HT_FD_U],
-                               s->z));
+    TRY(s->engine.ops->squares(&s->engine, &s->box, &law, s->values[HT_FD_U], s->z));
     TRY(product(s, &inner, s->z, s->z, &slopes));
     TRY(product(s, &all, d, d, &rate));
     TRY(product(s, &inner, d, d, &outside));
-    out->energy = half * (dd.product + dz.product + slopes.mean +
-                          (rate.product - outside.product));
+    out->energy = half * (dd.product + dz.product + slopes.mean + (rate.product - outside.product));
     for (int n = 0; n < 2 * s->engine.spec.dims; n++) {
         struct part layer = all;
         struct ht_fd_sum sum;
@@ -100,12 +90,10 @@ static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out,
 }
 
 /* What is in layers at the start counts as a whole. */
-static enum ht_err find_state(struct ht_fd_stepper *s, struct ht_state *out,
-                              struct ht_fd_sum *u) {
+static enum ht_err find_state(struct ht_fd_stepper *s, struct ht_state *out, struct ht_fd_sum *u) {
     *out = (struct ht_state){.energy = 0};
-    return s->problem.layers != NULL && s->at > 0
-               ? find_open(s, out, u)
-               : find_energy(s, &out->energy, u);
+    return s->problem.layers != NULL && s->at > 0 ? find_open(s, out, u)
+                                                  : find_energy(s, &out->energy, u);
 }
 
 /* Without a mass there is no energy: before the first step of none. */
@@ -113,8 +101,8 @@ static bool known(const struct ht_plan *plan) {
     return plan->problem.dt > 0;
 }
 
-static enum ht_err measure(const struct ht_plan *plan,
-                           const struct ht_stepper *stepper, double *energy) {
+static enum ht_err measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                           double *energy) {
     struct ht_fd_sum sums;
     struct ht_state state;
     (void)plan;
@@ -133,48 +121,43 @@ static enum ht_err not_finite(const struct ht_fd_stepper *s, double time,
     const int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
     FAIL(HT_ERR_NOT_FINITE, "%s is not finite at (%g, %g, %g), time %g",
          s->problem.eq->field[s->problem.eq->system->second_order.field].name,
-         ht_grid_x(grid, HT_PRIMARY, 0, node % n1),
-         ht_grid_x(grid, HT_PRIMARY, 1, node / n1 % n2),
+         ht_grid_x(grid, HT_PRIMARY, 0, node % n1), ht_grid_x(grid, HT_PRIMARY, 1, node / n1 % n2),
          ht_grid_x(grid, HT_PRIMARY, 2, node / (n1 * n2)), time);
 }
 
-/* The root of E grows in a step by at most |S| / (dt sqrt(2 k)), where S is
- * what the sources add to d, since a step's work is <S, u(t+dt) - u(t-dt)>/(2
- * dt^2), and |d|^2/dt^2 <= 2 E/k with k = 1 - dt^2 max(-M)/4; with two terms
- * dt^2 M is -z + z^2/12, at least -3. */
-static double find_driven(const struct ht_plan *plan,
-                          const struct ht_fd_stepper *s) {
+/* The root of E grows in a step by at most |S| / (dt sqrt(2 k)), where S is what the sources add to
+ * d, since a step's work is <S, u(t+dt) - u(t-dt)>/(2 dt^2), and |d|^2/dt^2 <= 2 E/k with k = 1 -
+ * dt^2 max(-M)/4; with two terms dt^2 M is -z + z^2/12, at least -3. */
+static double find_driven(const struct ht_plan *plan, const struct ht_fd_stepper *s) {
     const double part = plan->cfl / plan->cfl_limit;
     const double k = plan->problem.stages > 1 ? 0.25 : 1 - part * part;
     if (s->injection == NULL || !known(plan)) return 0;
     return s->injection->driven / (plan->problem.dt * sqrt(2 * k));
 }
 
-/* Of the field itself, and of what the energy's terms round by: each value of
- * dt^2 M u by some units of u. */
+/* Of the field itself, and of what the energy's terms round by: each value of dt^2 M u by some
+ * units of u. */
 static enum ht_err find_held(struct ht_fd_stepper *s, struct ht_state *out) {
     const double unit = s->engine.spec.fp64 ? DBL_EPSILON : FLT_EPSILON;
     const struct ht_fd_array u = s->values[HT_FD_U];
     struct ht_fd_sum squares;
     TRY(ht_fd_total(s, u, u, 0, &squares));
     out->held = squares.product / 2;
-    for (int k = 0; k < s->engine.spec.dims; k++)
-        out->held *= s->problem.grid->h[k];
+    for (int k = 0; k < s->engine.spec.dims; k++) out->held *= s->problem.grid->h[k];
     out->rounding = 16 * unit * out->held / pow(s->problem.dt, 2);
     return HT_OK;
 }
 
 enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
-                                         const struct ht_stepper *stepper,
-                                         double time, struct ht_state *out) {
+                                         const struct ht_stepper *stepper, double time,
+                                         struct ht_state *out) {
     struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
     struct ht_fd_sum sums;
     *out = (struct ht_state){.energy = 0};
     if (known(plan))
         TRY(find_state(s, out, &sums));
     else
-        TRY(ht_fd_total(s, s->values[HT_FD_U], s->values[HT_FD_U], s->level,
-                        &sums));
+        TRY(ht_fd_total(s, s->values[HT_FD_U], s->values[HT_FD_U], s->level, &sums));
     if (sums.bad > 0) return not_finite(s, time, &sums);
     if (known(plan)) TRY(find_held(s, out));
     out->driven = find_driven(plan, s);

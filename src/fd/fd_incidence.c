@@ -1,20 +1,19 @@
-/* Plane waves that come from outside (docs/differences.md). Inside a box the
- * nodes hold the total field, outside what is scattered: with chi = 1 inside
- * and 0 outside u is U - (1 - chi) u_i, where u_i is the incident wave. Both
- * passes of a step then take
+/* Plane waves that come from outside (docs/differences.md). Inside a box the nodes hold the total
+ * field, outside what is scattered: with chi = 1 inside and 0 outside u is U - (1 - chi) u_i, where
+ * u_i is the incident wave. Both passes of a step then take
  *     w = u + dt^2/12 (L u + C u_i),   d = d + dt^2 (L w + C w_i),
  *     C = chi L - L chi,   w_i = u_i + dt^2/12 L u_i.
- * C u is other than 0 at nodes alone whose star crosses the box's surface: with
- * second differences of weights a_j at distance j it is the sum, over the nodes
- * of the star on the other side, of a_j u, taken with + inside and - outside.
+ * C u is other than 0 at nodes alone whose star crosses the box's surface: with second differences
+ * of weights a_j at distance j it is the sum, over the nodes of the star on the other side, of a_j
+ * u, taken with + inside and - outside.
  *
- * u_i is a solution of the scheme, not of the wave equation: with the spectrum
- * S(omega) of the signal at time steps
+ * u_i is a solution of the scheme, not of the wave equation: with the spectrum S(omega) of the
+ * signal at time steps
  *     u_i(x, t_n) = sum S(omega) exp(i (omega t_n - k (direction x - corner))),
- * where k(omega) is the scheme's own wavenumber in this direction. So nothing
- * leaks but for rounding and for what follows. u_i depends on xi = direction x
- * alone and is a quintic spline in xi, half a spacing apart: its coefficients
- * are columns of the table of amplitudes, found from the spectrum, too.
+ * where k(omega) is the scheme's own wavenumber in this direction. So nothing leaks but for
+ * rounding and for what follows. u_i depends on xi = direction x alone and is a quintic spline in
+ * xi, half a spacing apart: its coefficients are columns of the table of amplitudes, found from the
+ * spectrum, too.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -44,8 +43,7 @@ struct ht_fd_surface {
 /* ---- the surface ---- */
 
 /* Second differences, where density varies two staggered first ones. */
-static void set_arm(const struct ht_problem *problem,
-                    struct ht_fd_surface *out) {
+static void set_arm(const struct ht_problem *problem, struct ht_fd_surface *out) {
     const struct ht_fd_weights w = ht_fd_weights(problem->fd.order);
     if (!problem->fd.density) {
         out->reach = w.radius;
@@ -62,20 +60,17 @@ static void set_arm(const struct ht_problem *problem,
     out->arm[0] = 0;
 }
 
-static double background(const struct ht_problem *problem,
-                         const struct ht_shot *shot, int material, double *out,
-                         enum ht_err *err) {
+static double background(const struct ht_problem *problem, const struct ht_shot *shot, int material,
+                         double *out, enum ht_err *err) {
     *out = 1;
     if (*err == HT_OK && material >= 0)
         *err = ht_medium_parameter(problem->shots->medium,
-                                   problem->eq->system->material[material].name,
-                                   shot->first, out);
+                                   problem->eq->system->material[material].name, shot->first, out);
     return *out;
 }
 
 /* Nodes inside: those of the whole axis where the box is the grid's. */
-static void set_axis(const struct ht_shot *shot, int axis,
-                     struct ht_fd_surface *out) {
+static void set_axis(const struct ht_shot *shot, int axis, struct ht_fd_surface *out) {
     const struct ht_grid *grid = out->grid;
     const double h = grid->h[axis], close = 1e-9;
     const double low = (shot->first[axis] - grid->lower[axis]) / h;
@@ -103,14 +98,12 @@ static void set_columns(struct ht_fd_surface *s) {
     s->columns = (int)ceil((most - s->first) / s->apart) + HT_FD_SPLINE / 2 + 1;
 }
 
-static enum ht_err fd_surface_make(const struct ht_problem *problem,
-                                   const struct ht_shot *shot,
+static enum ht_err fd_surface_make(const struct ht_problem *problem, const struct ht_shot *shot,
                                    struct ht_fd_surface *out) {
     const struct ht_second_order *form = &problem->eq->system->second_order;
     enum ht_err err = HT_OK;
     double inverse_density;
-    *out =
-        (struct ht_fd_surface){.grid = problem->grid, .corner = shot->corner};
+    *out = (struct ht_fd_surface){.grid = problem->grid, .corner = shot->corner};
     memcpy(out->direction, shot->direction, sizeof out->direction);
     set_arm(problem, out);
     background(problem, shot, form->modulus, &out->modulus, &err);
@@ -125,21 +118,17 @@ static enum ht_err fd_surface_make(const struct ht_problem *problem,
     return HT_OK;
 }
 
-static bool fd_surface_holds(const struct ht_fd_surface *s, int axis,
-                             int64_t m) {
+static bool fd_surface_holds(const struct ht_fd_surface *s, int axis, int64_t m) {
     return m >= s->lower[axis] && m <= s->upper[axis];
 }
 
 /* Whether the star of a node crosses a face normal to an axis. */
-static bool fd_surface_crosses(const struct ht_fd_surface *s,
-                               const int64_t m[3], int axis) {
+static bool fd_surface_crosses(const struct ht_fd_surface *s, const int64_t m[3], int axis) {
     bool beside = s->closed[axis];
-    for (int k = 0; k < 3; k++)
-        beside = beside && (k == axis || fd_surface_holds(s, k, m[k]));
+    for (int k = 0; k < 3; k++) beside = beside && (k == axis || fd_surface_holds(s, k, m[k]));
     const int64_t low = m[axis] - s->lower[axis];
     const int64_t high = s->upper[axis] - m[axis];
-    return beside && low >= -s->reach && high >= -s->reach &&
-           (low < s->reach || high < s->reach);
+    return beside && low >= -s->reach && high >= -s->reach && (low < s->reach || high < s->reach);
 }
 
 /* ---- rules ---- */
@@ -171,8 +160,7 @@ static enum ht_err check_faces(const struct ht_plan *plan, int group, int axis,
                                "the stencil reaches over %d points: x%d must "
                                "be below %.6g, or that of the grid's side on "
                                "both sides",
-                               s->reach, axis + 1,
-                               lower + h * (double)(last - s->reach + 1));
+                               s->reach, axis + 1, lower + h * (double)(last - s->reach + 1));
     return HT_OK;
 }
 
@@ -181,8 +169,7 @@ static enum ht_err check_sides(const struct ht_plan *plan, int group, int axis,
                                const struct ht_fd_surface *s) {
     const int *wall = s->grid->wall[axis];
     char key[64];
-    if (fabs(s->direction[axis]) <= 1e-12 && wall[0] >= 0 && wall[1] >= 0)
-        return HT_OK;
+    if (fabs(s->direction[axis]) <= 1e-12 && wall[0] >= 0 && wall[1] >= 0) return HT_OK;
     return ht_params_error(plan->params, key_of(group, "direction", key),
                            "the box is that of the grid along x%d: the wave "
                            "must be normal to x%d, and its sides rigid or "
@@ -190,13 +177,11 @@ static enum ht_err check_sides(const struct ht_plan *plan, int group, int axis,
                            axis + 1, axis + 1);
 }
 
-static enum ht_err check_box(const struct ht_plan *plan, int group,
-                             const struct ht_fd_surface *s) {
+static enum ht_err check_box(const struct ht_plan *plan, int group, const struct ht_fd_surface *s) {
     bool closed = false;
     char key[64];
     for (int k = 0; k < 3 && k < s->grid->dims; k++) {
-        TRY(s->closed[k] ? check_faces(plan, group, k, s)
-                         : check_sides(plan, group, k, s));
+        TRY(s->closed[k] ? check_faces(plan, group, k, s) : check_sides(plan, group, k, s));
         closed = closed || s->closed[k];
     }
     if (closed) return HT_OK;
@@ -208,38 +193,32 @@ static enum ht_err check_box(const struct ht_plan *plan, int group,
 
 static bool near_surface(const struct ht_fd_surface *s, const int64_t m[3]) {
     bool near = false;
-    for (int k = 0; k < 3 && k < s->grid->dims; k++)
-        near = near || fd_surface_crosses(s, m, k);
+    for (int k = 0; k < 3 && k < s->grid->dims; k++) near = near || fd_surface_crosses(s, m, k);
     return near;
 }
 
 static enum ht_err refuse_medium(const struct ht_plan *plan, int group,
-                                 const struct ht_fd_surface *s,
-                                 const int64_t m[3], int what, double found,
-                                 double wanted) {
+                                 const struct ht_fd_surface *s, const int64_t m[3], int what,
+                                 double found, double wanted) {
     const struct ht_second_order *form = &plan->eq.system->second_order;
     const int material = what == 0 ? form->modulus : form->inverse_density;
     char key[64], place[96];
     int used = 0;
     for (int k = 0; k < 3 && k < plan->grid.dims; k++)
-        used += snprintf(place + used, sizeof place - (size_t)used, "%s%.6g",
-                         k ? ", " : "",
+        used += snprintf(place + used, sizeof place - (size_t)used, "%s%.6g", k ? ", " : "",
                          ht_grid_x(&plan->grid, HT_PRIMARY, k, m[k]));
     snprintf(key, sizeof key, "sources.%d", group);
-    return ht_params_error(
-        plan->params, key,
-        "the medium varies at the surface of its box: %s is %.9g near (%s), "
-        "%.9g at from; jumps must be %d spacings from it",
-        plan->eq.system->material[material].name, found, place, wanted,
-        s->reach + HT_FIT_REACH + 1);
+    return ht_params_error(plan->params, key,
+                           "the medium varies at the surface of its box: %s is %.9g near (%s), "
+                           "%.9g at from; jumps must be %d spacings from it",
+                           plan->eq.system->material[material].name, found, place, wanted,
+                           s->reach + HT_FIT_REACH + 1);
 }
 
 /* One of K, b_1 .. on a plane of the grid. */
-static enum ht_err check_plane(const struct ht_plan *plan, int group,
-                               const struct ht_fd_surface *s, int what,
-                               int64_t plane, const double *value) {
-    const double close = 1e-9,
-                 rate = s->rate[0] * s->grid->h[0] * s->grid->h[0];
+static enum ht_err check_plane(const struct ht_plan *plan, int group, const struct ht_fd_surface *s,
+                               int what, int64_t plane, const double *value) {
+    const double close = 1e-9, rate = s->rate[0] * s->grid->h[0] * s->grid->h[0];
     const double wanted = what == 0 ? s->modulus : rate / s->modulus;
     const int64_t n1 = ht_grid_nodes(s->grid, HT_PRIMARY, 0);
     const int64_t nodes = ht_grid_plane(s->grid, HT_PRIMARY);
@@ -324,15 +303,14 @@ static void add_wave(const struct ht_fd_incidence *in, double xi, double factor,
     const int64_t below = (int64_t)floor(at), first = below - SPLINE / 2 + 1;
     double weight[SPLINE];
     spline_at(at - (double)below, weight);
-    for (int i = 0; i < SPLINE; i++)
-        in->values[first + i] += factor * weight[i];
+    for (int i = 0; i < SPLINE; i++) in->values[first + i] += factor * weight[i];
     touched->first = ht_least(touched->first, first);
     touched->last = ht_most(touched->last, first + SPLINE);
 }
 
 /* values += C u_i at a node, of the star's part along one axis. */
-static void add_star(const struct ht_fd_incidence *in, const int64_t m[3],
-                     int axis, double xi, struct touched *touched) {
+static void add_star(const struct ht_fd_incidence *in, const int64_t m[3], int axis, double xi,
+                     struct touched *touched) {
     const struct ht_fd_surface *s = &in->surface;
     const bool inside = fd_surface_holds(s, axis, m[axis]);
     const double step = s->direction[axis] * s->grid->h[axis];
@@ -345,9 +323,8 @@ static void add_star(const struct ht_fd_incidence *in, const int64_t m[3],
     }
 }
 
-static enum ht_err add_node(const struct ht_fd_incidence *in,
-                            const int64_t m[3], int64_t node, int column,
-                            struct ht_fd_entries *out) {
+static enum ht_err add_node(const struct ht_fd_incidence *in, const int64_t m[3], int64_t node,
+                            int column, struct ht_fd_entries *out) {
     const struct ht_fd_surface *s = &in->surface;
     struct touched touched = {.first = s->columns};
     double xi = 0;
@@ -364,16 +341,13 @@ static enum ht_err add_node(const struct ht_fd_incidence *in,
 }
 
 /* Nodes along an axis that the surface may concern. */
-static void range_of(const struct ht_fd_surface *s, int axis, int64_t *begin,
-                     int64_t *end) {
-    const int64_t nodes =
-        axis < s->grid->dims ? ht_grid_nodes(s->grid, HT_PRIMARY, axis) : 1;
+static void range_of(const struct ht_fd_surface *s, int axis, int64_t *begin, int64_t *end) {
+    const int64_t nodes = axis < s->grid->dims ? ht_grid_nodes(s->grid, HT_PRIMARY, axis) : 1;
     *begin = ht_most(0, s->lower[axis] - s->reach);
     *end = ht_least(nodes, s->upper[axis] + s->reach + 1);
 }
 
-enum ht_err ht_fd_incidence_entries(const struct ht_fd_incidence *in,
-                                    int64_t plane, int column,
+enum ht_err ht_fd_incidence_entries(const struct ht_fd_incidence *in, int64_t plane, int column,
                                     struct ht_fd_entries *out) {
     const struct ht_fd_surface *s = &in->surface;
     const int64_t row = ht_grid_nodes(s->grid, HT_PRIMARY, 0);
@@ -382,9 +356,7 @@ enum ht_err ht_fd_incidence_entries(const struct ht_fd_incidence *in,
     if (plane < begin[2] || plane >= end[2]) return HT_OK;
     for (m[1] = begin[1]; m[1] < end[1]; m[1]++)
         for (m[0] = begin[0]; m[0] < end[0]; m[0]++)
-            TRY(add_node(in, m,
-                         plane * ht_grid_plane(s->grid, HT_PRIMARY) +
-                             m[1] * row + m[0],
+            TRY(add_node(in, m, plane * ht_grid_plane(s->grid, HT_PRIMARY) + m[1] * row + m[0],
                          column, out));
     return HT_OK;
 }
@@ -396,23 +368,20 @@ int ht_fd_incidence_columns(const struct ht_fd_incidence *in) {
 /* ---- the wave ---- */
 
 /* dt^2 times minus the symbol of L for wavenumber k in the direction. */
-static double symbol(const struct ht_fd_incidence *in,
-                     const struct ht_problem *problem, double k) {
+static double symbol(const struct ht_fd_incidence *in, const struct ht_problem *problem, double k) {
     const struct ht_fd_surface *s = &in->surface;
     double sum = 0;
     for (int axis = 0; axis < s->grid->dims; axis++) {
         const double theta = fabs(k * s->direction[axis] * s->grid->h[axis]);
-        sum += s->rate[axis] *
-               ht_fd_symbol(&in->weights, problem->fd.density, theta);
+        sum += s->rate[axis] * ht_fd_symbol(&in->weights, problem->fd.density, theta);
     }
     return problem->dt * problem->dt * sum;
 }
 
-/* The wavenumber of frequency omega, and z = dt^2 times minus L's symbol, where
- * 4 sin^2(omega dt/2) = z, or z - z^2/12. False: the grid does not carry it. */
-static bool wavenumber(const struct ht_fd_incidence *in,
-                       const struct ht_problem *problem, double omega,
-                       double *k, double *z) {
+/* The wavenumber of frequency omega, and z = dt^2 times minus L's symbol, where 4 sin^2(omega
+ * dt/2) = z, or z - z^2/12. False: the grid does not carry it. */
+static bool wavenumber(const struct ht_fd_incidence *in, const struct ht_problem *problem,
+                       double omega, double *k, double *z) {
     const struct ht_fd_surface *s = &in->surface;
     const double sine = sin(omega * problem->dt / 2);
     const double part = 1 - 4 * sine * sine / 3;
@@ -421,8 +390,7 @@ static bool wavenumber(const struct ht_fd_incidence *in,
     *z = problem->stages > 1 ? 6 * (1 - sqrt(part)) : 4 * sine * sine;
     for (int axis = 0; axis < s->grid->dims; axis++)
         if (s->direction[axis] != 0)
-            high =
-                fmin(high, pi / (fabs(s->direction[axis]) * s->grid->h[axis]));
+            high = fmin(high, pi / (fabs(s->direction[axis]) * s->grid->h[axis]));
     if (symbol(in, problem, high) < *z) return false;
     for (int i = 0; i < 60; i++) {
         const double middle = (low + high) / 2;
@@ -448,23 +416,19 @@ static void free_spectrum(struct spectrum *s) {
     free(s->z);
 }
 
-static enum ht_err make_spectrum(const struct ht_fd_incidence *in,
-                                 const struct ht_problem *problem,
-                                 const struct ht_shot *shot, int bits,
-                                 struct spectrum *out) {
+static enum ht_err make_spectrum(const struct ht_fd_incidence *in, const struct ht_problem *problem,
+                                 const struct ht_shot *shot, int bits, struct spectrum *out) {
     const int64_t n = (int64_t)1 << bits;
     out->bits = bits;
     TRY(HT_ALLOC(out->amplitude, n));
     TRY(HT_ALLOC(out->k, n / 2));
     TRY(HT_ALLOC(out->z, n / 2));
     for (int64_t l = 0; l < n; l++)
-        out->amplitude[l] =
-            ht_shot_at(shot, (double)l * problem->dt, 0) / (double)n;
+        out->amplitude[l] = ht_shot_at(shot, (double)l * problem->dt, 0) / (double)n;
     ht_fourier(bits, out->amplitude);
     for (int64_t q = 1; q < n / 2; q++)
-        if (!wavenumber(in, problem,
-                        2 * pi * (double)q / ((double)n * problem->dt),
-                        &out->k[q], &out->z[q]))
+        if (!wavenumber(in, problem, 2 * pi * (double)q / ((double)n * problem->dt), &out->k[q],
+                        &out->z[q]))
             out->amplitude[q] = 0;
     return HT_OK;
 }
@@ -475,20 +439,17 @@ static double spline_symbol(double theta) {
 }
 
 /* The coefficients of u_i and, times i, of w_i: all steps of a column. */
-static void fill_column(struct ht_fd_incidence *in, const struct spectrum *s,
-                        int terms, int column, double complex *work) {
+static void fill_column(struct ht_fd_incidence *in, const struct spectrum *s, int terms, int column,
+                        double complex *work) {
     const struct ht_fd_surface *surface = &in->surface;
     const int64_t n = (int64_t)1 << s->bits;
-    const double xi =
-        surface->first + column * surface->apart - surface->corner;
+    const double xi = surface->first + column * surface->apart - surface->corner;
     work[n / 2] = 0;
     for (int64_t q = 0; q < n / 2; q++) {
         const double phase = -s->k[q] * xi;
-        const double complex value = s->amplitude[q] *
-                                     ht_complex(cos(phase), sin(phase)) /
+        const double complex value = s->amplitude[q] * ht_complex(cos(phase), sin(phase)) /
                                      spline_symbol(s->k[q] * surface->apart);
-        const double complex both =
-            ht_complex(1, terms > 1 ? 1 - s->z[q] / 12 : 1);
+        const double complex both = ht_complex(1, terms > 1 ? 1 - s->z[q] / 12 : 1);
         /* the transform has exp(-i ..): frequency q stands at n - q */
         work[q] = conj(value) * both;
         if (q > 0) work[n - q] = value * both;
@@ -500,8 +461,7 @@ static void fill_column(struct ht_fd_incidence *in, const struct spectrum *s,
     }
 }
 
-static enum ht_err fill_steps(struct ht_fd_incidence *in,
-                              const struct ht_problem *problem,
+static enum ht_err fill_steps(struct ht_fd_incidence *in, const struct ht_problem *problem,
                               const struct ht_shot *shot, int bits) {
     const int columns = in->surface.columns;
     struct spectrum spectrum = {.bits = 0};
@@ -514,15 +474,13 @@ static enum ht_err fill_steps(struct ht_fd_incidence *in,
     free_spectrum(&spectrum);
     for (int64_t l = 0; err == HT_OK && l < in->steps; l++)
         for (int c = 0; c < columns; c++)
-            in->largest[l] =
-                fmax(in->largest[l], fmax(fabs(in->stage[l * columns + c]),
-                                          fabs(in->update[l * columns + c])));
+            in->largest[l] = fmax(in->largest[l], fmax(fabs(in->stage[l * columns + c]),
+                                                       fabs(in->update[l * columns + c])));
     return err;
 }
 
-bool ht_fd_incidence_row(const struct ht_fd_incidence *in, int64_t step,
-                         double dt, double *stage, double *update,
-                         double *norm) {
+bool ht_fd_incidence_row(const struct ht_fd_incidence *in, int64_t step, double dt, double *stage,
+                         double *update, double *norm) {
     const int columns = in->surface.columns;
     const bool known = step >= 0 && step < in->steps;
     *norm = known ? in->size * dt * dt * in->largest[step] : 0;
@@ -537,20 +495,17 @@ bool ht_fd_incidence_row(const struct ht_fd_incidence *in, int64_t step,
 /* ---- counts ---- */
 
 /* Steps until the wave has left: signal, crossing, dispersion. */
-static int64_t steps_of(const struct ht_problem *problem,
-                        const struct ht_shot *shot) {
+static int64_t steps_of(const struct ht_problem *problem, const struct ht_shot *shot) {
     const double end = ht_signal_traits(shot->signal).end + shot->delay;
     return (int64_t)ceil((end + 1.25 * shot->crossing) / problem->dt) + 32;
 }
 
-enum ht_err ht_fd_incidence_count(const struct ht_problem *problem,
-                                  const struct ht_shot *shot, int64_t planes,
-                                  struct ht_fd_incidence_most *out) {
+enum ht_err ht_fd_incidence_count(const struct ht_problem *problem, const struct ht_shot *shot,
+                                  int64_t planes, struct ht_fd_incidence_most *out) {
     struct ht_fd_surface s;
     TRY(fd_surface_make(problem, shot, &s));
     *out = (struct ht_fd_incidence_most){.columns = s.columns};
-    out->host =
-        steps_of(problem, shot) * s.columns * 2 * (int64_t)sizeof(double);
+    out->host = steps_of(problem, shot) * s.columns * 2 * (int64_t)sizeof(double);
     for (int k = 0; k < s.grid->dims; k++) {
         /* faces as wide as the box, of which the planes have a part */
         const int64_t layers = 4 * (int64_t)s.reach;
@@ -569,8 +524,8 @@ enum ht_err ht_fd_incidence_count(const struct ht_problem *problem,
 
 /* ---- making ---- */
 
-/* At least |C u| where |u| is at most 1, in the norm of the energy; twice, as
- * the stage adds at most 12 times its twelfth. Faces add up per axis. */
+/* At least |C u| where |u| is at most 1, in the norm of the energy; twice, as the stage adds at
+ * most 12 times its twelfth. Faces add up per axis. */
 static double size_of(const struct ht_fd_surface *s) {
     double sum = 0, volume = 1, all = 1;
     for (int k = 0; k < 3 && k < s->grid->dims; k++) {
@@ -590,8 +545,7 @@ static double size_of(const struct ht_fd_surface *s) {
     return 2 * sum;
 }
 
-static enum ht_err make(const struct ht_problem *problem,
-                        const struct ht_shot *shot,
+static enum ht_err make(const struct ht_problem *problem, const struct ht_shot *shot,
                         struct ht_fd_incidence *in) {
     int bits = 4;
     TRY(fd_surface_make(problem, shot, &in->surface));
@@ -606,8 +560,7 @@ static enum ht_err make(const struct ht_problem *problem,
     return fill_steps(in, problem, shot, bits);
 }
 
-enum ht_err ht_fd_incidence_create(const struct ht_problem *problem,
-                                   const struct ht_shot *shot,
+enum ht_err ht_fd_incidence_create(const struct ht_problem *problem, const struct ht_shot *shot,
                                    struct ht_fd_incidence **out) {
     struct ht_fd_incidence *in = NULL;
     *out = NULL;

@@ -1,7 +1,7 @@
-/* Absorbing layers of finite differences (docs/absorbing.md): where they lie in
- * a slab's window, what they remember, and their tasks. A perfectly matched
- * layer along x3 belongs to one rank, those along x1 and x2 to each for its
- * planes. A sponge remembers nothing: its planes belong to whoever has them.
+/* Absorbing layers of finite differences (docs/absorbing.md): where they lie in a slab's window,
+ * what they remember, and their tasks. A perfectly matched layer along x3 belongs to one rank,
+ * those along x1 and x2 to each for its planes. A sponge remembers nothing: its planes belong to
+ * whoever has them.
  */
 #include <complex.h>
 #include <math.h>
@@ -16,8 +16,7 @@
 /* Index in the window of the nodes on a wall, which another slab may have. */
 static int64_t wall_of(const struct ht_fd_stepper *s, int axis, int side) {
     const int64_t first = axis == 2 ? s->first : 0;
-    return s->box.begin[axis] - first +
-           (side == 0 ? 0 : s->problem.grid->cells[axis]);
+    return s->box.begin[axis] - first + (side == 0 ? 0 : s->problem.grid->cells[axis]);
 }
 
 static void add_side(struct ht_fd_stepper *s, int axis, int side) {
@@ -49,8 +48,7 @@ void ht_fd_layers_plan(struct ht_fd_stepper *s) {
     if (s->problem.layers == NULL) return;
     l->sponge = s->problem.layers->type == HT_ABSORBING_SPONGE;
     /* Plain loops correct what others have stepped. */
-    l->organisation = s->engine.device == NULL ? HT_ORGANISATION_FACES
-                                               : s->problem.fd.organisation;
+    l->organisation = s->engine.device == NULL ? HT_ORGANISATION_FACES : s->problem.fd.organisation;
     l->sides.beyond = l->sponge ? 0 : l->radius;
     for (int k = 0; k < s->engine.spec.dims; k++)
         for (int side = 0; side < 2; side++) add_side(s, k, side);
@@ -61,8 +59,7 @@ void ht_fd_layers_plan(struct ht_fd_stepper *s) {
 
 /* The first is what a step reads in place of the second. */
 enum { MEMORIES = 1 + HT_FD_MEMORIES };
-static void list_memories(struct ht_fd_layers *l,
-                          struct ht_fd_array *list[MEMORIES]) {
+static void list_memories(struct ht_fd_layers *l, struct ht_fd_array *list[MEMORIES]) {
     list[0] = &l->before;
     list[1] = &l->halves;
     list[2] = &l->nodes;
@@ -72,11 +69,10 @@ int64_t ht_fd_layers_words(const struct ht_fd_stepper *s) {
     return MEMORIES * s->layers.sides.memory + s->layers.sides.profiles;
 }
 
-/* p0, p1, p2 and f of cl/fd_layers.cl at a point: 1/s = (alpha + i omega) /
- * (kappa (alpha + i omega) + sigma) by the trapezoidal rule, which stays stable
- * with any sigma (docs/absorbing.md). Nothing where nothing is damped. */
-static void fill_filter(const struct ht_stretch *stretch, double dt,
-                        double out[4]) {
+/* p0, p1, p2 and f of cl/fd_layers.cl at a point: 1/s = (alpha + i omega) / (kappa (alpha + i
+ * omega) + sigma) by the trapezoidal rule, which stays stable with any sigma (docs/absorbing.md).
+ * Nothing where nothing is damped. */
+static void fill_filter(const struct ht_stretch *stretch, double dt, double out[4]) {
     const double alpha = stretch->alpha * dt / 2;
     const double sigma = stretch->sigma * dt / 2, kappa = stretch->kappa;
     const double whole = kappa * (1 + alpha) + sigma;
@@ -88,8 +84,7 @@ static void fill_filter(const struct ht_stretch *stretch, double dt,
     out[3] = 2 * sigma / whole;
 }
 
-static void fd_layer_profile(const struct ht_problem *problem, int axis,
-                             int side, double *out) {
+static void fd_layer_profile(const struct ht_problem *problem, int axis, int side, double *out) {
     const struct ht_layers *layers = problem->layers;
     const double dt = problem->dt, far = (double)layers->cells[axis];
     const bool sponge = layers->type == HT_ABSORBING_SPONGE;
@@ -122,19 +117,17 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
     REQUIRE(apart <= most, HT_ERR_DEVICE,
             "absorbing layers: a %s of the grid has %lld numbers, with what "
             "lies beside it; at most %lld are possible",
-            s->engine.spec.dims > 2 ? "plane" : "row", (long long)apart,
-            (long long)most);
+            s->engine.spec.dims > 2 ? "plane" : "row", (long long)apart, (long long)most);
     list_memories(l, list);
     for (int i = 0; i < MEMORIES && !l->sponge; i++)
         TRY(s->engine.ops->create(&s->engine, l->sides.memory, list[i]));
     TRY(s->engine.ops->create(&s->engine, l->sides.profiles, &l->profile));
     TRY(HT_ALLOC(profile, l->sides.profiles));
     for (int i = 0; i < l->sides.count; i++)
-        fd_layer_profile(&s->problem, l->sides.side[i].axis,
-                         l->sides.side[i].side,
+        fd_layer_profile(&s->problem, l->sides.side[i].axis, l->sides.side[i].side,
                          profile + l->sides.side[i].profile);
-    const enum ht_err err = s->engine.ops->write(&s->engine, l->profile, 0,
-                                                 l->sides.profiles, profile);
+    const enum ht_err err =
+        s->engine.ops->write(&s->engine, l->profile, 0, l->sides.profiles, profile);
     free(profile);
     return err;
 }
@@ -156,17 +149,15 @@ enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
     enum ht_err err = HT_OK;
     for (int i = 0; i < MEMORIES; i++)
         for (int64_t at = 0; err == HT_OK && at < total; at += most)
-            err = s->engine.ops->write(&s->engine, *list[i], at,
-                                       ht_least(most, total - at), zeros);
+            err = s->engine.ops->write(&s->engine, *list[i], at, ht_least(most, total - at), zeros);
     free(zeros);
     s->layers.start = err == HT_OK;
     return err;
 }
 
-/* The memory of a side in the grid's plane m, or what a side along x3 has at a
- * depth: so many numbers from *first on. */
-static int64_t chunk_of(const struct ht_fd_stepper *s,
-                        const struct ht_fd_side *side, int64_t m,
+/* The memory of a side in the grid's plane m, or what a side along x3 has at a depth: so many
+ * numbers from *first on. */
+static int64_t chunk_of(const struct ht_fd_stepper *s, const struct ht_fd_side *side, int64_t m,
                         int64_t *first) {
     *first = side->offset;
     for (int k = 0; k < 3; k++)
@@ -176,51 +167,43 @@ static int64_t chunk_of(const struct ht_fd_stepper *s,
 }
 
 /* Of depth `depth` of a line of the plane. */
-static void put_line(const struct ht_fd_side *side, const int64_t n[2],
-                     const double *node, const double *half, double *nodes,
-                     double *halves) {
+static void put_line(const struct ht_fd_side *side, const int64_t n[2], const double *node,
+                     const double *half, double *nodes, double *halves) {
     const int across = 1 - side->axis;
     const int64_t along[2] = {1, n[0]};
     const int64_t wall = side->side == 0 ? 0 : n[side->axis] - 1;
     const int way = side->side == 0 ? 1 : -1;
     for (int64_t m = 0; m < n[across]; m++)
         for (int64_t i = 0; i < side->cells; i++) {
-            const int64_t to =
-                side->axis == 0 ? m * side->cells + i : i * side->pitch[1] + m;
-            const int64_t from =
-                (wall + way * i) * along[side->axis] + m * along[across];
+            const int64_t to = side->axis == 0 ? m * side->cells + i : i * side->pitch[1] + m;
+            const int64_t from = (wall + way * i) * along[side->axis] + m * along[across];
             nodes[to] = node[from];
             halves[to] = way > 0 ? half[from] : -half[from - along[side->axis]];
         }
 }
 
-static enum ht_err write_chunk(struct ht_fd_stepper *s,
-                               const struct ht_fd_side *side, int64_t m,
+static enum ht_err write_chunk(struct ht_fd_stepper *s, const struct ht_fd_side *side, int64_t m,
                                struct ht_fd_array to, const double *values) {
     int64_t first;
     const int64_t count = chunk_of(s, side, m, &first);
     return s->engine.ops->write(&s->engine, to, first, count, values);
 }
 
-/* Planes along x3: of a side at the upper end half points count from the node
- * above them. */
-static enum ht_err put_plane(struct ht_fd_stepper *s,
-                             const struct ht_fd_side *side, int64_t m,
+/* Planes along x3: of a side at the upper end half points count from the node above them. */
+static enum ht_err put_plane(struct ht_fd_stepper *s, const struct ht_fd_side *side, int64_t m,
                              const double *node, double *half, int64_t count) {
     const int64_t far = s->problem.grid->cells[2];
     const int64_t depth = side->side == 0 ? m : far - m;
     const int64_t behind = side->side == 0 ? m : far - m - 1;
-    if (depth < side->cells)
-        TRY(write_chunk(s, side, depth, s->layers.nodes, node));
+    if (depth < side->cells) TRY(write_chunk(s, side, depth, s->layers.nodes, node));
     if (behind < 0 || behind >= side->cells) return HT_OK;
     for (int64_t i = 0; i < count && side->side == 1; i++) half[i] = -half[i];
     return write_chunk(s, side, behind, s->layers.halves, half);
 }
 
-enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m,
-                             const double *node, double *half) {
-    const int64_t n[2] = {s->box.end[0] - s->box.begin[0],
-                          s->box.end[1] - s->box.begin[1]};
+enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m, const double *node,
+                             double *half) {
+    const int64_t n[2] = {s->box.end[0] - s->box.begin[0], s->box.end[1] - s->box.begin[1]};
     double *chunk = NULL;
     enum ht_err err = HT_OK;
     for (int i = 0; i < s->layers.sides.count && err == HT_OK; i++) {
@@ -233,9 +216,7 @@ enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m,
         TRY(HT_ALLOC(chunk, 2 * side->pitch[2]));
         put_line(side, n, node, half, chunk, chunk + side->pitch[2]);
         err = write_chunk(s, side, m, s->layers.nodes, chunk);
-        if (err == HT_OK)
-            err = write_chunk(s, side, m, s->layers.halves,
-                              chunk + side->pitch[2]);
+        if (err == HT_OK) err = write_chunk(s, side, m, s->layers.halves, chunk + side->pitch[2]);
         free(chunk);
     }
     return err;
@@ -246,23 +227,19 @@ int64_t ht_fd_memory_numbers(const struct ht_stepper *stepper) {
     return s == NULL ? 0 : s->layers.sides.memory;
 }
 
-enum ht_err ht_fd_memory_put(const struct ht_stepper *stepper, int which,
-                             const double *values) {
+enum ht_err ht_fd_memory_put(const struct ht_stepper *stepper, int which, const double *values) {
     struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
     struct ht_fd_array *list[MEMORIES];
     list_memories(&s->layers, list);
     s->layers.start = false;
-    return s->engine.ops->write(&s->engine, *list[1 + which], 0,
-                                s->layers.sides.memory, values);
+    return s->engine.ops->write(&s->engine, *list[1 + which], 0, s->layers.sides.memory, values);
 }
 
-enum ht_err ht_fd_memory_get(const struct ht_stepper *stepper, int which,
-                             double *values) {
+enum ht_err ht_fd_memory_get(const struct ht_stepper *stepper, int which, double *values) {
     struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
     struct ht_fd_array *list[MEMORIES];
     list_memories(&s->layers, list);
-    return s->engine.ops->read(&s->engine, *list[1 + which], 0,
-                               s->layers.sides.memory, values);
+    return s->engine.ops->read(&s->engine, *list[1 + which], 0, s->layers.sides.memory, values);
 }
 
 /* ---- tasks ---- */
@@ -273,14 +250,13 @@ void ht_fd_layers_turn(struct ht_fd_layers *l) {
     l->halves = before;
 }
 
-bool ht_fd_layers_interior(const struct ht_fd_stepper *s,
-                           const struct ht_fd_box *box, struct ht_fd_box *out) {
+bool ht_fd_layers_interior(const struct ht_fd_stepper *s, const struct ht_fd_box *box,
+                           struct ht_fd_box *out) {
     const struct ht_fd_layers *l = &s->layers;
     struct ht_fd_zones zones;
     bool any = true;
     *out = *box;
-    if (l->sides.count == 0 || l->sponge || l->start ||
-        l->organisation == HT_ORGANISATION_FACES)
+    if (l->sides.count == 0 || l->sponge || l->start || l->organisation == HT_ORGANISATION_FACES)
         return true;
     if (l->organisation == HT_ORGANISATION_COMBINED) return false;
     ht_fd_layer_zones(box, &l->sides, &zones);
@@ -293,11 +269,9 @@ bool ht_fd_layers_interior(const struct ht_fd_stepper *s,
 }
 
 enum ht_err ht_fd_layers_step(struct ht_fd_stepper *s, enum ht_step_part part,
-                              const struct ht_fd_box *box,
-                              const struct ht_fd_law *law, struct ht_fd_array u,
-                              struct ht_fd_array d, struct ht_fd_array out) {
-    return s->engine.ops->layers(&s->engine, part, box, law, &s->layers, u, d,
-                                 out);
+                              const struct ht_fd_box *box, const struct ht_fd_law *law,
+                              struct ht_fd_array u, struct ht_fd_array d, struct ht_fd_array out) {
+    return s->engine.ops->layers(&s->engine, part, box, law, &s->layers, u, d, out);
 }
 
 /* ---- what a matched layer sends back ---- */
@@ -305,10 +279,9 @@ enum ht_err ht_fd_layers_step(struct ht_fd_stepper *s, enum ht_step_part part,
 /* Few enough for the stack: a matrix of 256 KiB. */
 enum { MOST_CELLS = 116, MOST_UNKNOWN = MOST_CELLS + HT_FD_RADIUS + 4 };
 
-/* What matched layers of finite differences send back of a plane wave, exactly
- * but for the medium, which is uniform: the scheme's own equations at the nodes
- * of a line along the normal, with unknown u in the layer and near it, and
- * beyond that the wave that comes and the one that goes.
+/* What matched layers of finite differences send back of a plane wave, exactly but for the medium,
+ * which is uniform: the scheme's own equations at the nodes of a line along the normal, with
+ * unknown u in the layer and near it, and beyond that the wave that comes and the one that goes.
  */
 
 struct line {
@@ -330,8 +303,7 @@ static double complex at(const double complex *u, int node) {
     return node < 0 ? -u[-node] : u[node];
 }
 
-static double complex slope(const struct ht_fd_weights *w,
-                            const double complex *u, int point) {
+static double complex slope(const struct ht_fd_weights *w, const double complex *u, int point) {
     double complex sum = 0;
     for (int j = 0; j < w->radius; j++)
         sum += w->first[j] * (at(u, point + j + 1) - at(u, point - j));
@@ -339,8 +311,7 @@ static double complex slope(const struct ht_fd_weights *w,
 }
 
 /* (1/s - 1) D u of a half point, even at the wall. */
-static double complex damped(const struct line *l, const double complex *u,
-                             int point) {
+static double complex damped(const struct line *l, const double complex *u, int point) {
     const int inside = point < 0 ? -1 - point : point;
     if (inside >= l->cells) return 0;
     const double *p = l->profile + (long)inside * HT_FD_PROFILES;
@@ -348,22 +319,18 @@ static double complex damped(const struct line *l, const double complex *u,
 }
 
 /* What is zero at a node. */
-static double complex rest(const struct line *l, const double complex *u,
-                           int i) {
+static double complex rest(const struct line *l, const double complex *u, int i) {
     double complex sum = 0;
     for (int j = 0; j < l->narrow.radius; j++)
-        sum += l->narrow.first[j] *
-               (damped(l, u, i + j) - damped(l, u, i - 1 - j));
+        sum += l->narrow.first[j] * (damped(l, u, i + j) - damped(l, u, i - 1 - j));
     for (int j = 0; l->density && j < l->wide.radius; j++)
-        sum += l->wide.first[j] *
-               (slope(&l->wide, u, i + j) - slope(&l->wide, u, i - 1 - j));
+        sum += l->wide.first[j] * (slope(&l->wide, u, i + j) - slope(&l->wide, u, i - 1 - j));
     for (int j = 1; !l->density && j <= l->wide.radius; j++)
         sum += l->wide.second[j] * (at(u, i + j) + at(u, i - j) - 2 * u[i]);
     const double *p = l->profile + (long)i * HT_FD_PROFILES;
     const double complex back = i < l->cells ? filter(l, p + 4) : 1;
     const double complex gain = i < l->cells ? 1 / p[8] : 1;
-    return l->nu2 * (back * sum - l->across * u[i]) -
-           (gain - 1 / l->z) * (l->z - 1) * u[i];
+    return l->nu2 * (back * sum - l->across * u[i]) - (gain - 1 / l->z) * (l->z - 1) * u[i];
 }
 
 /* a x = b by elimination; x in b. */
@@ -399,8 +366,7 @@ static double returned(const struct line *l, int n, double k1) {
     for (int j = 0; j <= n; j++) {
         memset(u, 0, sizeof u);
         if (j < n - 1) u[j + 1] = 1;
-        for (int m = n; m < all && j >= n - 1; m++)
-            u[m] = cexp((j == n ? I : -I) * k1 * m);
+        for (int m = n; m < all && j >= n - 1; m++) u[m] = cexp((j == n ? I : -I) * k1 * m);
         for (int i = 0; i < n; i++) {
             const double complex r = rest(l, u, i + 1);
             *(j < n ? &a[i * n + j] : &b[i]) = j < n ? r : -r;
@@ -410,10 +376,10 @@ static double returned(const struct line *l, int n, double k1) {
     return cabs(b[n - 1]);
 }
 
-/* A thicker layer than MOST_CELLS reflects no more than one of so many with the
- * same R, which is steeper. */
-double ht_fd_layer_returned(const struct ht_problem *problem, int axis,
-                            int side, double frequency, double cosine) {
+/* A thicker layer than MOST_CELLS reflects no more than one of so many with the same R, which is
+ * steeper. */
+double ht_fd_layer_returned(const struct ht_problem *problem, int axis, int side, double frequency,
+                            double cosine) {
     struct ht_layers layers = *problem->layers;
     struct ht_layer *layer = &layers.side[axis][side];
     struct ht_problem thin = *problem;
@@ -435,10 +401,10 @@ double ht_fd_layer_returned(const struct ht_problem *problem, int axis,
                      .density = spec.density,
                      .cells = (int)layer->cells,
                      .nu2 = nu * nu};
-    const double along = spec.density ? pow(ht_fd_first_symbol(&l.wide, k1), 2)
-                                      : ht_fd_second_symbol(&l.wide, k1);
-    l.across = spec.density ? pow(ht_fd_first_symbol(&l.wide, k2), 2)
-                            : ht_fd_second_symbol(&l.wide, k2);
+    const double along =
+        spec.density ? pow(ht_fd_first_symbol(&l.wide, k1), 2) : ht_fd_second_symbol(&l.wide, k1);
+    l.across =
+        spec.density ? pow(ht_fd_first_symbol(&l.wide, k2), 2) : ht_fd_second_symbol(&l.wide, k2);
     const double sine = nu * sqrt(along + l.across) / 2;
     const int n = l.cells + l.wide.radius + 2;
     double profile[(MOST_UNKNOWN + 1) * HT_FD_PROFILES] = {0};

@@ -1,6 +1,5 @@
-/* Finite differences by plain loops in double precision: what kernels are
- * compared with. Straight from the formulas of htwave/fd_kernel.h; shares the
- * weights only.
+/* Finite differences by plain loops in double precision: what kernels are compared with. Straight
+ * from the formulas of htwave/fd_kernel.h; shares the weights only.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,8 +9,7 @@
 #include "htwave/part.h"
 #include "src/solve/methods.h"
 
-static enum ht_err plain_create(struct ht_fd_engine *e, int64_t nodes,
-                                struct ht_fd_array *out) {
+static enum ht_err plain_create(struct ht_fd_engine *e, int64_t nodes, struct ht_fd_array *out) {
     (void)e;
     return HT_ALLOC(out->host, nodes);
 }
@@ -21,16 +19,15 @@ static void plain_destroy(struct ht_fd_array *array) {
     array->host = NULL;
 }
 
-static enum ht_err plain_write(struct ht_fd_engine *e, struct ht_fd_array to,
-                               int64_t first, int64_t count,
-                               const double *from) {
+static enum ht_err plain_write(struct ht_fd_engine *e, struct ht_fd_array to, int64_t first,
+                               int64_t count, const double *from) {
     (void)e;
     memcpy(to.host + first, from, (size_t)count * sizeof *from);
     return HT_OK;
 }
 
-static enum ht_err plain_read(struct ht_fd_engine *e, struct ht_fd_array from,
-                              int64_t first, int64_t count, double *to) {
+static enum ht_err plain_read(struct ht_fd_engine *e, struct ht_fd_array from, int64_t first,
+                              int64_t count, double *to) {
     (void)e;
     memcpy(to, from.host + first, (size_t)count * sizeof *to);
     return HT_OK;
@@ -39,8 +36,8 @@ static enum ht_err plain_read(struct ht_fd_engine *e, struct ht_fd_array from,
 /* ---- ghosts ---- */
 
 /* Of one side of an axis: node `at` steps of `pitch` from the box. */
-static void fill_side(const struct ht_fd_engine *e, const struct ht_fd_box *box,
-                      int axis, int side, int kind, double *u) {
+static void fill_side(const struct ht_fd_engine *e, const struct ht_fd_box *box, int axis, int side,
+                      int kind, double *u) {
     const int64_t pitch[3] = {1, box->row, box->plane};
     const int64_t low = box->begin[axis], high = box->end[axis] - 1;
     const int a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
@@ -58,8 +55,7 @@ static void fill_side(const struct ht_fd_engine *e, const struct ht_fd_box *box,
     }
 }
 
-static enum ht_err plain_ghosts(struct ht_fd_engine *e,
-                                const struct ht_fd_box *box,
+static enum ht_err plain_ghosts(struct ht_fd_engine *e, const struct ht_fd_box *box,
                                 const int sides[3][2], struct ht_fd_array u) {
     for (int k = 0; k < e->spec.dims; k++)
         for (int side = 0; side < 2; side++)
@@ -74,24 +70,20 @@ static double magnitude(const struct ht_fd_engine *e, double x) {
     return e->absolute ? fabs(x) : x;
 }
 
-/* The middle's weight is spread over the differences, so that a constant gives
- * 0 without rounding, and means do not drift. */
-static double second(const struct ht_fd_engine *e, const double *u,
-                     int64_t pitch) {
+/* The middle's weight is spread over the differences, so that a constant gives 0 without rounding,
+ * and means do not drift. */
+static double second(const struct ht_fd_engine *e, const double *u, int64_t pitch) {
     double sum = 0;
     for (int j = 1; j <= e->weights.radius; j++) {
         const double up = u[j * pitch], down = u[-j * pitch];
-        sum += e->absolute
-                   ? fabs(e->weights.second[j]) *
-                         (fabs(up) + fabs(down) + 2 * fabs(u[0]))
-                   : e->weights.second[j] * ((up - u[0]) + (down - u[0]));
+        sum += e->absolute ? fabs(e->weights.second[j]) * (fabs(up) + fabs(down) + 2 * fabs(u[0]))
+                           : e->weights.second[j] * ((up - u[0]) + (down - u[0]));
     }
     return sum;
 }
 
 /* The staggered first difference between node 0 and node 1. */
-static double first(const struct ht_fd_engine *e, const double *u,
-                    int64_t pitch) {
+static double first(const struct ht_fd_engine *e, const double *u, int64_t pitch) {
     double sum = 0;
     for (int j = 0; j < e->weights.radius; j++)
         sum += magnitude(e, e->weights.first[j]) *
@@ -101,59 +93,48 @@ static double first(const struct ht_fd_engine *e, const double *u,
 }
 
 /* d(b du) at node 0: differences of the fluxes at +-(j + 1/2). */
-static double divergence(const struct ht_fd_engine *e, const double *u,
-                         const double *b, int64_t pitch) {
+static double divergence(const struct ht_fd_engine *e, const double *u, const double *b,
+                         int64_t pitch) {
     double sum = 0;
     for (int j = 0; j < e->weights.radius; j++) {
         const int64_t up = j * pitch, down = -(j + 1) * pitch;
         const double above = b[up] * first(e, u + up, pitch);
         const double below = b[down] * first(e, u + down, pitch);
-        sum += magnitude(e, e->weights.first[j]) *
-               (above - (e->absolute ? -1 : 1) * below);
+        sum += magnitude(e, e->weights.first[j]) * (above - (e->absolute ? -1 : 1) * below);
     }
     return sum;
 }
 
-static double fd_plain_axis(const struct ht_fd_engine *e,
-                            const struct ht_fd_law *law, int axis,
+static double fd_plain_axis(const struct ht_fd_engine *e, const struct ht_fd_law *law, int axis,
                             const double *u, int64_t at, int64_t pitch) {
-    return e->spec.density
-               ? divergence(e, u + at, law->b[axis].host + at, pitch)
-               : second(e, u + at, pitch);
+    return e->spec.density ? divergence(e, u + at, law->b[axis].host + at, pitch)
+                           : second(e, u + at, pitch);
 }
 
-static double laplacian(const struct ht_fd_engine *e,
-                        const struct ht_fd_box *box,
-                        const struct ht_fd_law *law, const double *u,
-                        int64_t at) {
+static double laplacian(const struct ht_fd_engine *e, const struct ht_fd_box *box,
+                        const struct ht_fd_law *law, const double *u, int64_t at) {
     const int64_t pitch[3] = {1, box->row, box->plane};
     double sum = 0;
     for (int k = 0; k < 3 && k < e->spec.dims; k++)
-        sum += magnitude(e, law->scale[k]) *
-               fd_plain_axis(e, law, k, u, at, pitch[k]);
+        sum += magnitude(e, law->scale[k]) * fd_plain_axis(e, law, k, u, at, pitch[k]);
     return law->a.host[at] * sum;
 }
 
 /* Half of the weighted squares of differences of u from node 0. */
-static double squares(const struct ht_fd_engine *e, const double *u,
-                      int64_t pitch) {
+static double squares(const struct ht_fd_engine *e, const double *u, int64_t pitch) {
     double sum = 0;
     for (int j = 1; j <= e->weights.radius; j++)
-        sum += e->weights.second[j] *
-               (pow(u[j * pitch] - u[0], 2) + pow(u[-j * pitch] - u[0], 2));
+        sum += e->weights.second[j] * (pow(u[j * pitch] - u[0], 2) + pow(u[-j * pitch] - u[0], 2));
     return sum / 2;
 }
 
 /* Half of b (du)^2 at the half points to either side of node 0. */
-static double fluxes(const struct ht_fd_engine *e, const double *u,
-                     const double *b, int64_t pitch) {
-    return (b[0] * pow(first(e, u, pitch), 2) +
-            b[-pitch] * pow(first(e, u - pitch, pitch), 2)) /
-           2;
+static double fluxes(const struct ht_fd_engine *e, const double *u, const double *b,
+                     int64_t pitch) {
+    return (b[0] * pow(first(e, u, pitch), 2) + b[-pitch] * pow(first(e, u - pitch, pitch), 2)) / 2;
 }
 
-static int64_t node_at(const struct ht_fd_box *box, int64_t m1, int64_t m2,
-                       int64_t m3) {
+static int64_t node_at(const struct ht_fd_box *box, int64_t m1, int64_t m2, int64_t m3) {
     return m3 * box->plane + m2 * box->row + m1;
 }
 
@@ -162,68 +143,58 @@ static int64_t node_at(const struct ht_fd_box *box, int64_t m1, int64_t m2,
         for (int64_t m2 = (box)->begin[1]; m2 < (box)->end[1]; m2++) \
             for (int64_t m1 = (box)->begin[0]; m1 < (box)->end[0]; m1++)
 
-static enum ht_err plain_squares(struct ht_fd_engine *e,
-                                 const struct ht_fd_box *box,
-                                 const struct ht_fd_law *law,
-                                 struct ht_fd_array u, struct ht_fd_array z) {
+static enum ht_err plain_squares(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                                 const struct ht_fd_law *law, struct ht_fd_array u,
+                                 struct ht_fd_array z) {
     const int64_t pitch[3] = {1, box->row, box->plane};
     EACH_NODE(box) {
         const int64_t at = node_at(box, m1, m2, m3);
         double sum = 0;
         for (int k = 0; k < 3 && k < e->spec.dims; k++)
-            sum += law->scale[k] *
-                   (e->spec.density
-                        ? fluxes(e, u.host + at, law->b[k].host + at, pitch[k])
-                        : squares(e, u.host + at, pitch[k]));
+            sum += law->scale[k] * (e->spec.density
+                                        ? fluxes(e, u.host + at, law->b[k].host + at, pitch[k])
+                                        : squares(e, u.host + at, pitch[k]));
         z.host[at] = law->a.host[at] * sum;
     }
     return HT_OK;
 }
 
 static enum ht_err plain_stage(struct ht_fd_engine *e, enum ht_step_part part,
-                               const struct ht_fd_box *box,
-                               const struct ht_fd_law *law,
+                               const struct ht_fd_box *box, const struct ht_fd_law *law,
                                struct ht_fd_array u, struct ht_fd_array w) {
     (void)part;
     EACH_NODE(box) {
         const int64_t at = node_at(box, m1, m2, m3);
-        w.host[at] =
-            magnitude(e, u.host[at]) + laplacian(e, box, law, u.host, at);
+        w.host[at] = magnitude(e, u.host[at]) + laplacian(e, box, law, u.host, at);
     }
     return HT_OK;
 }
 
 static enum ht_err plain_update(struct ht_fd_engine *e, enum ht_step_part part,
-                                const struct ht_fd_box *box,
-                                const struct ht_fd_law *law,
-                                struct ht_fd_array u, struct ht_fd_array d,
-                                struct ht_fd_array p, struct ht_fd_array out) {
+                                const struct ht_fd_box *box, const struct ht_fd_law *law,
+                                struct ht_fd_array u, struct ht_fd_array d, struct ht_fd_array p,
+                                struct ht_fd_array out) {
     (void)part;
     EACH_NODE(box) {
         const int64_t at = node_at(box, m1, m2, m3);
-        d.host[at] =
-            magnitude(e, d.host[at]) + laplacian(e, box, law, u.host, at);
-        if (out.host != NULL)
-            out.host[at] = magnitude(e, p.host[at]) + d.host[at];
+        d.host[at] = magnitude(e, d.host[at]) + laplacian(e, box, law, u.host, at);
+        if (out.host != NULL) out.host[at] = magnitude(e, p.host[at]) + d.host[at];
     }
     return HT_OK;
 }
 
-static enum ht_err plain_advance(struct ht_fd_engine *e,
-                                 const struct ht_fd_box *box, double factor,
+static enum ht_err plain_advance(struct ht_fd_engine *e, const struct ht_fd_box *box, double factor,
                                  struct ht_fd_array d, struct ht_fd_array p) {
     EACH_NODE(box) {
         const int64_t at = node_at(box, m1, m2, m3);
-        p.host[at] = magnitude(e, p.host[at]) +
-                     magnitude(e, factor) * magnitude(e, d.host[at]);
+        p.host[at] = magnitude(e, p.host[at]) + magnitude(e, factor) * magnitude(e, d.host[at]);
     }
     return HT_OK;
 }
 
 /* ---- sums ---- */
 
-static enum ht_err plain_shift(struct ht_fd_engine *e,
-                               const struct ht_fd_box *box, double c,
+static enum ht_err plain_shift(struct ht_fd_engine *e, const struct ht_fd_box *box, double c,
                                struct ht_fd_array x) {
     (void)e;
     EACH_NODE(box) x.host[node_at(box, m1, m2, m3)] += c;
@@ -240,11 +211,9 @@ static double weight(const struct ht_fd_box *box, const struct ht_fd_ends *ends,
     return weight;
 }
 
-static enum ht_err plain_sums(struct ht_fd_engine *e,
-                              const struct ht_fd_box *box,
-                              const struct ht_fd_ends *ends,
-                              struct ht_fd_array x, struct ht_fd_array y,
-                              struct ht_fd_array a, double level,
+static enum ht_err plain_sums(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                              const struct ht_fd_ends *ends, struct ht_fd_array x,
+                              struct ht_fd_array y, struct ht_fd_array a, double level,
                               struct ht_fd_sum *out) {
     (void)e;
     for (int64_t m3 = box->begin[2]; m3 < box->end[2]; m3++)
@@ -257,8 +226,7 @@ static enum ht_err plain_sums(struct ht_fd_engine *e,
         if (!isfinite(value)) {
             if (sum->bad++ == 0)
                 sum->first =
-                    (m2 - box->begin[1]) * (box->end[0] - box->begin[0]) + m1 -
-                    box->begin[0];
+                    (m2 - box->begin[1]) * (box->end[0] - box->begin[0]) + m1 - box->begin[0];
         } else {
             sum->product += factor * value * y.host[at];
             sum->mean += factor * value;
@@ -270,8 +238,7 @@ static enum ht_err plain_sums(struct ht_fd_engine *e,
 
 /* ---- receivers ---- */
 
-static enum ht_err plain_probes_create(struct ht_fd_engine *e,
-                                       const char *cache,
+static enum ht_err plain_probes_create(struct ht_fd_engine *e, const char *cache,
                                        struct ht_fd_probes *probes) {
     (void)e, (void)cache;
     return HT_ALLOC(probes->ring, probes->slots * probes->items);
@@ -282,10 +249,8 @@ static void plain_probes_destroy(struct ht_fd_probes *probes) {
     probes->ring = NULL;
 }
 
-static enum ht_err plain_sample(struct ht_fd_engine *e,
-                                const struct ht_fd_box *box,
-                                struct ht_fd_array u,
-                                struct ht_fd_probes *probes, int64_t slot) {
+static enum ht_err plain_sample(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                                struct ht_fd_array u, struct ht_fd_probes *probes, int64_t slot) {
     for (int64_t i = 0; i < probes->items; i++) {
         const struct ht_fd_item *item = &probes->item[i];
         const struct ht_point_axis *a = probes->pattern[item->pattern].axis;
@@ -293,42 +258,35 @@ static enum ht_err plain_sample(struct ht_fd_engine *e,
         for (int m2 = 0; m2 < a[1].count; m2++)
             for (int m1 = 0; m1 < a[0].count; m1++)
                 sum +=
-                    magnitude(e, a[1].weight[m2]) *
-                    magnitude(e, a[0].weight[m1]) *
-                    magnitude(e, u.host[node_at(box, a[0].node[m1],
-                                                a[1].node[m2], item->plane)]);
+                    magnitude(e, a[1].weight[m2]) * magnitude(e, a[0].weight[m1]) *
+                    magnitude(e, u.host[node_at(box, a[0].node[m1], a[1].node[m2], item->plane)]);
         probes->ring[slot * probes->items + i] = sum;
     }
     return HT_OK;
 }
 
-static enum ht_err plain_probes_read(struct ht_fd_engine *e,
-                                     struct ht_fd_probes *probes, int64_t slots,
-                                     double *out) {
+static enum ht_err plain_probes_read(struct ht_fd_engine *e, struct ht_fd_probes *probes,
+                                     int64_t slots, double *out) {
     (void)e;
-    memcpy(out, probes->ring,
-           (size_t)(slots * probes->items) * sizeof *probes->ring);
+    memcpy(out, probes->ring, (size_t)(slots * probes->items) * sizeof *probes->ring);
     return HT_OK;
 }
 
 /* ---- sources ---- */
 
-static enum ht_err plain_amplitudes(struct ht_fd_engine *e,
-                                    struct ht_fd_injection *in) {
+static enum ht_err plain_amplitudes(struct ht_fd_engine *e, struct ht_fd_injection *in) {
     (void)e, (void)in;
     return HT_OK;
 }
 
-static enum ht_err plain_inject(struct ht_fd_engine *e,
-                                struct ht_fd_injection *in, int64_t first,
-                                int64_t last, int64_t row, double sign,
-                                struct ht_fd_array x, struct ht_fd_array y) {
+static enum ht_err plain_inject(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
+                                int64_t last, int64_t row, double sign, struct ht_fd_array x,
+                                struct ht_fd_array y) {
     const struct ht_fd_injected_nodes *list = &in->list;
     for (int64_t i = first; i < last; i++) {
         double sum = 0;
         for (int k = list->begin[i]; k < list->begin[i + 1]; k++)
-            sum += magnitude(e, list->weight[k] *
-                                    in->table[row + list->column[k]]);
+            sum += magnitude(e, list->weight[k] * in->table[row + list->column[k]]);
         x.host[list->at[i]] += magnitude(e, sign) * sum;
         if (y.host != NULL) y.host[list->at[i]] += magnitude(e, sign) * sum;
     }
@@ -342,9 +300,8 @@ static enum ht_err plain_finish(struct ht_fd_engine *e) {
 
 /* ---- absorbing layers, from the formulas of cl/fd_layers.cl ---- */
 
-/* Absorbing layers of finite differences by plain loops in double precision,
- * straight from the formulas of cl/fd_layers.cl, side by side and line by line
- * along the normal.
+/* Absorbing layers of finite differences by plain loops in double precision, straight from the
+ * formulas of cl/fd_layers.cl, side by side and line by line along the normal.
  */
 
 static int64_t pitch_of(const struct ht_fd_box *box, int axis) {
@@ -381,8 +338,7 @@ static double profile_of(const struct line *line, int which, int64_t depth) {
 
 /* u at a depth, odd at the wall. */
 static double u_at(const struct line *line, const double *u, int64_t depth) {
-    const double value =
-        size_of(line, u[line->at + ht_most(depth, -depth) * line->inward]);
+    const double value = size_of(line, u[line->at + ht_most(depth, -depth) * line->inward]);
     return depth < 0 ? minus(line, value) : value;
 }
 
@@ -393,21 +349,17 @@ static void find_fluxes(struct line *line, const double *u) {
         const int64_t at = line->at + half * line->inward;
         const int64_t own = line->own + half * line->pitch;
         const double first = line->l->start ? profile_of(line, 3, half) : 0;
-        const double memory = size_of(line, line->l->before.host[own]) *
-                              (line->l->start ? first : 1);
+        const double memory =
+            size_of(line, line->l->before.host[own]) * (line->l->start ? first : 1);
         double slope = 0;
         for (int j = 0; j < line->weights.radius; j++)
             slope += size_of(line, line->weights.first[j]) *
-                     (u_at(line, u, half + j + 1) +
-                      minus(line, u_at(line, u, half - j)));
-        line->q[half] =
-            (profile_of(line, 0, half) + first / 2) * slope + memory;
+                     (u_at(line, u, half + j + 1) + minus(line, u_at(line, u, half - j)));
+        line->q[half] = (profile_of(line, 0, half) + first / 2) * slope + memory;
         if (half >= line->first && half < line->last)
             line->l->halves.host[own] =
-                profile_of(line, 1, half) * slope +
-                profile_of(line, 2, half) * line->q[half];
-        if (line->e->spec.density)
-            line->q[half] *= b[side->side == 0 ? at : at + line->inward];
+                profile_of(line, 1, half) * slope + profile_of(line, 2, half) * line->q[half];
+        if (line->e->spec.density) line->q[half] *= b[side->side == 0 ? at : at + line->inward];
     }
 }
 
@@ -418,44 +370,36 @@ static double q_at(const struct line *line, int64_t half) {
 }
 
 /* In the first step: d - a L u/2 of a node. */
-static double begin(const struct line *line, const double *u, double d,
-                    int64_t at) {
+static double begin(const struct line *line, const double *u, double d, int64_t at) {
     double sum = 0;
     for (int k = 0; k < line->e->spec.dims; k++)
-        sum +=
-            size_of(line, line->law->scale[k]) *
-            fd_plain_axis(line->e, line->law, k, u, at, pitch_of(line->box, k));
+        sum += size_of(line, line->law->scale[k]) *
+               fd_plain_axis(line->e, line->law, k, u, at, pitch_of(line->box, k));
     return d + minus(line, line->law->a.host[at] * sum / 2);
 }
 
 /* What a node's d takes. */
-static double correct(const struct line *line, const double *u, double d,
-                      int64_t depth) {
+static double correct(const struct line *line, const double *u, double d, int64_t depth) {
     const struct ht_fd_layers *l = line->l;
     const int k = line->side->axis;
     const int64_t at = line->at + depth * line->inward;
-    const double factor =
-        line->law->a.host[at] * size_of(line, line->law->scale[k]);
+    const double factor = line->law->a.host[at] * size_of(line, line->law->scale[k]);
     const int64_t pitch = line->side->side == 0 ? line->inward : -line->inward;
     double change = 0;
     for (int j = 0; j < line->weights.radius; j++)
-        change +=
-            size_of(line, line->weights.first[j]) *
-            (q_at(line, depth + j) + minus(line, q_at(line, depth - 1 - j)));
+        change += size_of(line, line->weights.first[j]) *
+                  (q_at(line, depth + j) + minus(line, q_at(line, depth - 1 - j)));
     change *= factor;
     if (depth >= line->side->cells) return change;
     double *memory = &l->nodes.host[line->own + depth * line->pitch];
     const double p[4] = {profile_of(line, 4, depth), profile_of(line, 5, depth),
-                         profile_of(line, 6, depth),
-                         profile_of(line, 7, depth)};
-    const double step =
-        factor * fd_plain_axis(line->e, line->law, k, u, at, pitch);
+                         profile_of(line, 6, depth), profile_of(line, 7, depth)};
+    const double step = factor * fd_plain_axis(line->e, line->law, k, u, at, pitch);
     double x = step + change, excess;
     if (l->start) {
         x = begin(line, u, d, at) + size_of(line, *memory) + step / 2 + change;
         excess = p[0] * x + minus(line, p[3] * size_of(line, u[at]));
-        *memory =
-            (p[0] + p[1]) * x + minus(line, (1 + minus(line, p[2])) * excess);
+        *memory = (p[0] + p[1]) * x + minus(line, (1 + minus(line, p[2])) * excess);
     } else {
         excess = p[0] * x + size_of(line, *memory);
         *memory = p[1] * x + p[2] * excess;
@@ -463,8 +407,7 @@ static double correct(const struct line *line, const double *u, double d,
     return change + excess;
 }
 
-static void correct_line(struct line *line, const double *u, double *d,
-                         const double *out) {
+static void correct_line(struct line *line, const double *u, double *d, const double *out) {
     find_fluxes(line, u);
     for (int64_t depth = line->first; depth < line->last; depth++) {
         const int64_t at = line->at + depth * line->inward;
@@ -486,8 +429,7 @@ static void damp_line(const struct line *line, double *d, double *out) {
 }
 
 /* out = u + d where layers have changed d. */
-static void add_line(const struct line *line, const double *u, const double *d,
-                     double *out) {
+static void add_line(const struct line *line, const double *u, const double *d, double *out) {
     for (int64_t depth = line->first; depth < line->last; depth++) {
         const int64_t at = line->at + depth * line->inward;
         out[at] = size_of(line, u[at]) + d[at];
@@ -497,24 +439,22 @@ static void add_line(const struct line *line, const double *u, const double *d,
 enum work { CORRECT, DAMP, ADD };
 
 /* The nodes of a box that a layer changes, by lines. */
-static void do_side(struct line *line, enum work work,
-                    const struct ht_fd_box *box, const double *u, double *d,
-                    double *out) {
+static void do_side(struct line *line, enum work work, const struct ht_fd_box *box, const double *u,
+                    double *d, double *out) {
     const struct ht_fd_side *side = line->side;
     const int k = side->axis, a = k == 0 ? 1 : 0, b = k == 2 ? 1 : 2;
     const int64_t reach = side->cells + line->l->sides.beyond;
-    const int64_t first = side->side == 0 ? box->begin[k] - side->wall
-                                          : side->wall - box->end[k] + 1;
+    const int64_t first =
+        side->side == 0 ? box->begin[k] - side->wall : side->wall - box->end[k] + 1;
     line->first = ht_most(first, 0);
     line->last = ht_least(first + box->end[k] - box->begin[k], reach);
     line->inward = (side->side == 0 ? 1 : -1) * pitch_of(box, k);
     line->pitch = side->pitch[k];
     for (int64_t mb = box->begin[b]; mb < box->end[b]; mb++)
         for (int64_t ma = box->begin[a]; ma < box->end[a]; ma++) {
-            line->at = side->wall * pitch_of(box, k) + ma * pitch_of(box, a) +
-                       mb * pitch_of(box, b);
-            line->own =
-                side->offset + ma * side->pitch[a] + mb * side->pitch[b];
+            line->at =
+                side->wall * pitch_of(box, k) + ma * pitch_of(box, a) + mb * pitch_of(box, b);
+            line->own = side->offset + ma * side->pitch[a] + mb * side->pitch[b];
             if (line->first >= line->last) continue;
             if (work == CORRECT)
                 correct_line(line, u, d, out);
@@ -526,23 +466,17 @@ static void do_side(struct line *line, enum work work,
 }
 
 /* An operation of the plain engine. */
-static enum ht_err
-fd_plain_layers(struct ht_fd_engine *e, enum ht_step_part part,
-                const struct ht_fd_box *box, const struct ht_fd_law *law,
-                const struct ht_fd_layers *l, struct ht_fd_array u,
-                struct ht_fd_array d, struct ht_fd_array out) {
-    struct line line = {.e = e,
-                        .box = box,
-                        .law = law,
-                        .l = l,
-                        .weights = ht_fd_layer_weights(&e->spec)};
+static enum ht_err fd_plain_layers(struct ht_fd_engine *e, enum ht_step_part part,
+                                   const struct ht_fd_box *box, const struct ht_fd_law *law,
+                                   const struct ht_fd_layers *l, struct ht_fd_array u,
+                                   struct ht_fd_array d, struct ht_fd_array out) {
+    struct line line = {
+        .e = e, .box = box, .law = law, .l = l, .weights = ht_fd_layer_weights(&e->spec)};
     int64_t most = 1;
     (void)part;
-    for (int i = 0; i < l->sides.count; i++)
-        most = ht_most(most, l->sides.side[i].cells);
+    for (int i = 0; i < l->sides.count; i++) most = ht_most(most, l->sides.side[i].cells);
     TRY(HT_ALLOC(line.q, most));
-    for (int work = l->sponge ? DAMP : CORRECT;
-         work <= (l->sponge ? DAMP : ADD); work++)
+    for (int work = l->sponge ? DAMP : CORRECT; work <= (l->sponge ? DAMP : ADD); work++)
         for (int i = 0; i < l->sides.count; i++) {
             line.side = &l->sides.side[i];
             do_side(&line, (enum work)work, box, u.host, d.host, out.host);
@@ -573,16 +507,14 @@ static const struct ht_fd_engine_ops plain_ops = {
     .finish = plain_finish,
 };
 
-static void fd_engine_plain(const struct ht_fd_spec *spec,
-                            struct ht_fd_engine *out) {
+static void fd_engine_plain(const struct ht_fd_spec *spec, struct ht_fd_engine *out) {
     *out = (struct ht_fd_engine){.ops = &plain_ops, .spec = *spec};
     out->weights = ht_fd_weights(2 * spec->radius);
 }
 
 /* ---- the reference, for the self-check ---- */
 
-enum ht_err ht_differences_oracle_create(const struct ht_problem *problem,
-                                         struct ht_stepper *out) {
+enum ht_err ht_differences_oracle_create(const struct ht_problem *problem, struct ht_stepper *out) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
     struct ht_fd_engine engine;
     fd_engine_plain(&spec, &engine);
@@ -591,10 +523,9 @@ enum ht_err ht_differences_oracle_create(const struct ht_problem *problem,
 
 /* ---- verification ---- */
 
-/* Longest chain of roundings behind an output, of both passes: the products of
- * an operator, and some for its factors and the medium in single precision. A
- * layer's q, or L_k, becomes F, r' and what u takes by 12 more at most, after
- * which two sums follow for each side. */
+/* Longest chain of roundings behind an output, of both passes: the products of an operator, and
+ * some for its factors and the medium in single precision. A layer's q, or L_k, becomes F, r' and
+ * what u takes by 12 more at most, after which two sums follow for each side. */
 double ht_differences_oracle_roundings(const struct ht_problem *p) {
     const double radius = p->fd.order / 2.0, dims = p->eq->dims;
     const double products = p->fd.density ? 4 * radius : 2 * radius + 1;
@@ -603,8 +534,7 @@ double ht_differences_oracle_roundings(const struct ht_problem *p) {
 }
 
 /* Some more points than the stencil spans. */
-void ht_differences_shrink(const struct ht_problem *problem,
-                           const struct ht_variant *variant,
+void ht_differences_shrink(const struct ht_problem *problem, const struct ht_variant *variant,
                            struct ht_part *out) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
     (void)variant;

@@ -1,5 +1,5 @@
-/* The plan of finite differences: the fitted medium, the largest stable step,
- * and what grids and slabs they need.
+/* The plan of finite differences: the fitted medium, the largest stable step, and what grids and
+ * slabs they need.
  */
 #include <float.h>
 #include <math.h>
@@ -16,24 +16,21 @@
 /* LEAST_NODES: of a chunk of rows, worth a thread. */
 enum { POWERS = 4, LEAST_NODES = 4096, LANES = 8 };
 
-/* The largest omega^2 of finite differences in a medium that varies, from
- * above. Every eigenvalue of a matrix is at most that of its magnitudes |L|,
- * and this is at most the largest quotient
+/* The largest omega^2 of finite differences in a medium that varies, from above. Every eigenvalue
+ * of a matrix is at most that of its magnitudes |L|, and this is at most the largest quotient
  *     (|L| x)_i / x_i      for any positive x  (Collatz and Wielandt).
- * x = 1 gives the largest sum of magnitudes of a row. x = |L| 1, |L|^2 1 ..
- * give less, down to the eigenvalue of |L| itself. Weights alternate in sign,
- * so that |L| is -L between two diagonal matrices of signs and the bound has no
- * gap: but for odd periodic axes and free walls it becomes omega^2 itself. Each
- * quotient is proven, so few powers are enough, and no estimate from below with
- * a margin is needed.
+ * x = 1 gives the largest sum of magnitudes of a row. x = |L| 1, |L|^2 1 .. give less, down to the
+ * eigenvalue of |L| itself. Weights alternate in sign, so that |L| is -L between two diagonal
+ * matrices of signs and the bound has no gap: but for odd periodic axes and free walls it becomes
+ * omega^2 itself. Each quotient is proven, so few powers are enough, and no estimate from below
+ * with a margin is needed.
  *
- * The powers are computed plane by plane along x3, each power behind the one
- * before by the reach of L, from planes of the medium that are kept until the
- * last power has used them. Beyond the grid everything continues periodically
- * or as a mirror image. Numbers of a node do not depend on the slab. Threads
- * share the rows of a plane: a power reads planes above and below at its own
- * rows only, and other rows only of a plane that is done, or, where there is
- * no x3, one power is done after the other.
+ * The powers are computed plane by plane along x3, each power behind the one before by the reach of
+ * L, from planes of the medium that are kept until the last power has used them. Beyond the grid
+ * everything continues periodically or as a mirror image. Numbers of a node do not depend on the
+ * slab. Threads share the rows of a plane: a power reads planes above and below at its own rows
+ * only, and other rows only of a plane that is done, or, where there is no x3, one power is done
+ * after the other.
  */
 
 struct power {
@@ -68,8 +65,7 @@ struct bound {
     int64_t at;             /* plane of that run */
 };
 
-static double *turn(const struct bound *b, double *planes, int turns,
-                    int64_t m) {
+static double *turn(const struct bound *b, double *planes, int turns, int64_t m) {
     return planes + (m % turns + turns) % turns * b->plane;
 }
 
@@ -80,14 +76,12 @@ static double *medium_at(const struct bound *b, int what, int64_t m3) {
 /* ---- |L| of one plane ---- */
 
 /* A row with its continuation. */
-static void continue_row(const struct bound *b, int what, const double *from,
-                         double *to) {
+static void continue_row(const struct bound *b, int what, const double *from, double *to) {
     const int64_t more = 2 * (int64_t)b->radius;
     memcpy(to + more, from, (size_t)b->n1 * sizeof *to);
     for (int64_t j = 0; j <= more; j++) {
         to[more - j] = from[ht_fd_inside(b->problem->grid, what, 0, -j)];
-        to[more + b->n1 - 1 + j] =
-            from[ht_fd_inside(b->problem->grid, what, 0, b->n1 - 1 + j)];
+        to[more + b->n1 - 1 + j] = from[ht_fd_inside(b->problem->grid, what, 0, b->n1 - 1 + j)];
     }
 }
 
@@ -98,14 +92,12 @@ static void add_pairs(const double *weight, int pairs, const double *const up[],
     for (; i + LANES <= count; i += LANES) {
         double sum[LANES] = {0};
         for (int j = 0; j < pairs; j++)
-            for (int l = 0; l < LANES; l++)
-                sum[l] += weight[j] * (up[j][i + l] + down[j][i + l]);
+            for (int l = 0; l < LANES; l++) sum[l] += weight[j] * (up[j][i + l] + down[j][i + l]);
         memcpy(out + i, sum, sizeof sum);
     }
     for (; i < count; i++) {
         double sum = 0;
-        for (int j = 0; j < pairs; j++)
-            sum += weight[j] * (up[j][i] + down[j][i]);
+        for (int j = 0; j < pairs; j++) sum += weight[j] * (up[j][i] + down[j][i]);
         out[i] = sum;
     }
 }
@@ -120,8 +112,8 @@ static void add(int64_t count, double factor, const double *x, double *out) {
 
 /* Second derivatives: up[j] and down[j] are j nodes away. */
 static void add_second(const struct bound *b, int axis, const struct room *room,
-                       const double *middle, const double *const up[],
-                       const double *const down[], double *out) {
+                       const double *middle, const double *const up[], const double *const down[],
+                       double *out) {
     const double *w = b->w.second;
     add_pairs(w + 1, b->radius, up + 1, down + 1, b->n1, room->flux_row);
     add(b->n1, w[0], middle, room->flux_row);
@@ -130,14 +122,13 @@ static void add_second(const struct bound *b, int axis, const struct room *room,
 
 /* Of fluxes. */
 static void add_first(const struct bound *b, int axis, const struct room *room,
-                      const double *const up[], const double *const down[],
-                      double *out) {
+                      const double *const up[], const double *const down[], double *out) {
     add_pairs(b->w.first, b->radius, up, down, b->n1, room->row);
     add(b->n1, b->scale[axis], room->row, out);
 }
 
-static void along_x1(const struct bound *b, const struct room *room,
-                     const double *x, const double *b1, double *out) {
+static void along_x1(const struct bound *b, const struct room *room, const double *x,
+                     const double *b1, double *out) {
     const double *up[HT_FD_RADIUS + 1], *down[HT_FD_RADIUS + 1];
     const int64_t r = b->radius, more = 2 * r;
     double *row = room->row, *flux = room->flux_row;
@@ -165,15 +156,13 @@ static void along_x1(const struct bound *b, const struct room *room,
     add_first(b, 0, room, up, down, out);
 }
 
-static const double *row_of(const struct bound *b, int what, const double *x,
-                            int64_t m2) {
+static const double *row_of(const struct bound *b, int what, const double *x, int64_t m2) {
     return x + ht_fd_inside(b->problem->grid, what, 1, m2) * b->n1;
 }
 
 /* Those that rows [begin, end) need. */
-static void fluxes_x2(const struct bound *b, const struct room *room,
-                      const double *x, const double *b2, int64_t begin,
-                      int64_t end) {
+static void fluxes_x2(const struct bound *b, const struct room *room, const double *x,
+                      const double *b2, int64_t begin, int64_t end) {
     const double *up[HT_FD_RADIUS], *down[HT_FD_RADIUS];
     double *flux = room->flux_rows;
     for (int64_t f = begin - b->radius; f < end + b->radius - 1; f++) {
@@ -188,8 +177,8 @@ static void fluxes_x2(const struct bound *b, const struct room *room,
 }
 
 /* Rows from `begin` on have their fluxes. */
-static void along_x2(const struct bound *b, const struct room *room,
-                     const double *x, int64_t begin, int64_t m2, double *out) {
+static void along_x2(const struct bound *b, const struct room *room, const double *x, int64_t begin,
+                     int64_t m2, double *out) {
     const double *up[HT_FD_RADIUS + 1], *down[HT_FD_RADIUS + 1];
     const double *flux = room->flux_rows + (m2 - begin + b->radius) * b->n1;
     for (int j = 0; j <= b->radius && !b->density; j++) {
@@ -206,9 +195,8 @@ static void along_x2(const struct bound *b, const struct room *room,
         add_second(b, 1, room, x + m2 * b->n1, up, down, out);
 }
 
-static void along_x3(const struct bound *b, const struct room *room,
-                     const struct power *p, int64_t m3, int64_t row,
-                     double *out) {
+static void along_x3(const struct bound *b, const struct room *room, const struct power *p,
+                     int64_t m3, int64_t row, double *out) {
     const double *up[HT_FD_RADIUS + 1], *down[HT_FD_RADIUS + 1];
     for (int j = 0; j <= b->radius && !b->density; j++) {
         up[j] = turn(b, p->x, b->turns, m3 + j) + row;
@@ -221,13 +209,12 @@ static void along_x3(const struct bound *b, const struct room *room,
     if (b->density)
         add_first(b, 2, room, up, down, out);
     else
-        add_second(b, 2, room, turn(b, p->x, b->turns, m3) + row, up, down,
-                   out);
+        add_second(b, 2, room, turn(b, p->x, b->turns, m3) + row, up, down, out);
 }
 
 /* The flux through x3 + (f + 1/2) h, of nodes from `node` on. */
-static void flux_x3(const struct bound *b, const struct power *p, int64_t f,
-                    int64_t node, int64_t count) {
+static void flux_x3(const struct bound *b, const struct power *p, int64_t f, int64_t node,
+                    int64_t count) {
     const double *up[HT_FD_RADIUS], *down[HT_FD_RADIUS];
     double *flux = turn(b, p->flux, b->turns, f) + node;
     for (int j = 0; j < b->radius; j++) {
@@ -239,9 +226,8 @@ static void flux_x3(const struct bound *b, const struct power *p, int64_t f,
 }
 
 /* room->sum = |L| x on a row; the chunk's rows begin at `begin`. */
-static void apply(const struct bound *b, const struct room *room,
-                  const struct power *p, int64_t m3, int64_t begin,
-                  int64_t m2) {
+static void apply(const struct bound *b, const struct room *room, const struct power *p, int64_t m3,
+                  int64_t begin, int64_t m2) {
     const int dims = b->problem->grid->dims;
     const int64_t row = m2 * b->n1;
     const double *x = turn(b, p->x, b->turns, m3);
@@ -256,8 +242,8 @@ static void apply(const struct bound *b, const struct room *room,
 /* ---- all powers along x3 ---- */
 
 /* The powers between need not be judged. */
-static void judge(const struct bound *b, int power, int64_t m3,
-                  const double *sum, const double *x, double *most) {
+static void judge(const struct bound *b, int power, int64_t m3, const double *sum, const double *x,
+                  double *most) {
     double largest = *most;
     if (m3 < b->begin || m3 >= b->end) return;
     if (power > 0 && power < POWERS - 1) return;
@@ -268,10 +254,9 @@ static void judge(const struct bound *b, int power, int64_t m3,
     *most = largest;
 }
 
-/* What power can do at rows [begin, end) when x of the first one is known up to
- * plane b->at. */
-static void advance(const struct bound *b, const struct room *room, int power,
-                    int64_t begin, int64_t end, double *most) {
+/* What power can do at rows [begin, end) when x of the first one is known up to plane b->at. */
+static void advance(const struct bound *b, const struct room *room, int power, int64_t begin,
+                    int64_t end, double *most) {
     const struct power *p = &b->power[power];
     const int64_t m = b->at - (int64_t)(power + 1) * b->reach;
     const int64_t lowest = b->begin - (int64_t)(POWERS - 1 - power) * b->reach;
@@ -324,8 +309,7 @@ static bool own_plane(const struct bound *b, int64_t m3) {
 }
 
 /* Planes [first, last) into the ring. Every rank counts its own planes. */
-static enum ht_err fill_part(const struct bound *b, int what, int64_t first,
-                             int64_t last) {
+static enum ht_err fill_part(const struct bound *b, int what, int64_t first, int64_t last) {
     if (first >= last) return HT_OK;
     count_fills(b, own_plane(b, first));
     TRY(ht_fd_fill_planes(b->problem, what, first, last, b->fill));
@@ -359,8 +343,7 @@ static enum ht_err scan(struct bound *b) {
     struct ht_progress progress;
     enum ht_err err = HT_OK;
     b->filled = first + shift;
-    ht_progress_start(&progress, "medium", (double)(end - first), "nodes",
-                      (double)b->plane);
+    ht_progress_start(&progress, "medium", (double)(end - first), "nodes", (double)b->plane);
     for (int64_t m3 = first; err == HT_OK && m3 < end; m3++) {
         err = fill_medium(b, m3 + shift, end + shift);
         if (err == HT_OK) err = advance_all(b, m3);
@@ -396,8 +379,7 @@ static enum ht_err reserve_rooms(struct bound *b) {
     for (int w = 0; w < b->workers; w++) {
         TRY(HT_ALLOC(b->room[w].row, b->n1 + more));
         TRY(HT_ALLOC(b->room[w].flux_row, b->n1 + more));
-        if (b->density)
-            TRY(HT_ALLOC(b->room[w].flux_rows, (rows + more) * b->n1));
+        if (b->density) TRY(HT_ALLOC(b->room[w].flux_rows, (rows + more) * b->n1));
         TRY(HT_ALLOC(b->room[w].sum, b->n1));
     }
     return HT_ALLOC(b->most, b->chunks);
@@ -405,8 +387,7 @@ static enum ht_err reserve_rooms(struct bound *b) {
 
 static enum ht_err reserve(struct bound *b) {
     const int64_t turns = b->turns * b->plane;
-    for (int what = 0; what < kinds(b); what++)
-        TRY(HT_ALLOC(b->medium[what], b->kept * b->plane));
+    for (int what = 0; what < kinds(b); what++) TRY(HT_ALLOC(b->medium[what], b->kept * b->plane));
     for (int p = 0; p < POWERS; p++) {
         TRY(HT_ALLOC(b->power[p].x, turns));
         if (b->density && b->reach > 0) TRY(HT_ALLOC(b->power[p].flux, turns));
@@ -433,8 +414,7 @@ static void set_up(const struct ht_problem *problem, struct bound *b) {
     b->kept = (int)b->block;
     if (b->reach > 0) b->kept += (POWERS - 1) * b->reach + b->radius;
     b->workers = ht_threads_count();
-    b->chunks = ht_threads_chunks(
-        b->n2, ht_most(LEAST_NODES / b->n1, 4 * (int64_t)b->radius));
+    b->chunks = ht_threads_chunks(b->n2, ht_most(LEAST_NODES / b->n1, 4 * (int64_t)b->radius));
     for (int j = 0; j <= b->radius; j++) b->w.second[j] = fabs(b->w.second[j]);
     for (int j = 0; j < b->radius; j++) b->w.first[j] = fabs(b->w.first[j]);
 }
@@ -446,17 +426,14 @@ static enum ht_err find_scale(struct bound *b, double *size) {
     double modulus = 0, steepest = 0;
     TRY(fd->fill(fd->medium, HT_FIT_MODULUS, 0, 1, b->fill));
     for (int64_t i = 0; i < b->plane; i++) modulus = fmax(modulus, b->fill[i]);
-    for (int k = 0; k < grid->dims; k++)
-        steepest = fmax(steepest, 1 / (grid->h[k] * grid->h[k]));
+    for (int k = 0; k < grid->dims; k++) steepest = fmax(steepest, 1 / (grid->h[k] * grid->h[k]));
     *size = modulus * steepest;
     for (int k = 0; k < grid->dims; k++)
-        b->scale[k] = (b->density ? 1 : fd->inverse_density) /
-                      (*size * grid->h[k] * grid->h[k]);
+        b->scale[k] = (b->density ? 1 : fd->inverse_density) / (*size * grid->h[k] * grid->h[k]);
     return HT_OK;
 }
 
-enum ht_err ht_fd_bound(const struct ht_problem *problem, struct ht_fit *fit,
-                        double *most) {
+enum ht_err ht_fd_bound(const struct ht_problem *problem, struct ht_fit *fit, double *most) {
     struct bound b;
     double size = 0, largest[2] = {0};
     set_up(problem, &b);
@@ -477,8 +454,7 @@ enum ht_err ht_fd_bound(const struct ht_problem *problem, struct ht_fit *fit,
     return HT_OK;
 }
 
-static enum ht_err fill(const void *medium, int what, int64_t first,
-                        int64_t last, double *out) {
+static enum ht_err fill(const void *medium, int what, int64_t first, int64_t last, double *out) {
     const struct ht_plan *plan = medium;
     return ht_fit_fill(plan->fit, what, first, last, out);
 }
@@ -486,12 +462,11 @@ static enum ht_err fill(const void *medium, int what, int64_t first,
 /* omega^2 at rate 1. */
 static double symbol_of(const struct ht_plan *plan) {
     const struct ht_fd_weights w = ht_fd_weights(plan->problem.fd.order);
-    return plan->grid.dims *
-           ht_fd_symbol(&w, plan->problem.fd.density, acos(-1.0));
+    return plan->grid.dims * ht_fd_symbol(&w, plan->problem.fd.density, acos(-1.0));
 }
 
-/* omega^2 <= rate^2 symbol_of: where the spacing is the same along all axes and
- * the medium is uniform, the rate is c / h. */
+/* omega^2 <= rate^2 symbol_of: where the spacing is the same along all axes and the medium is
+ * uniform, the rate is c / h. */
 static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
     const struct ht_second_order *form = &plan->eq.system->second_order;
     struct ht_fd_problem *fd = &plan->problem.fd;
@@ -500,8 +475,7 @@ static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
     for (int k = 0; k < plan->grid.dims; k++)
         sum += 1 / (plan->grid.h[k] * plan->grid.h[k] * plan->grid.dims);
     if (plan->medium->uniform) {
-        fd->inverse_density =
-            form->inverse_density >= 0 ? constant[form->inverse_density] : 1;
+        fd->inverse_density = form->inverse_density >= 0 ? constant[form->inverse_density] : 1;
         *rate = sqrt(constant[form->modulus] * fd->inverse_density * sum);
         return HT_OK;
     }
@@ -543,56 +517,48 @@ enum ht_err ht_fd_check_points(const struct ht_plan *plan) {
     const int reach = ht_fd_reach(&spec);
     for (int k = 0; k < plan->grid.dims; k++)
         if (plan->grid.cells[k] <= reach)
-            return ht_params_error(
-                plan->params, "grid.cells",
-                "the stencil of order %d reaches over %d points, but x%d has "
-                "%lld cells: more than that are needed, or a lower grid.order",
-                plan->problem.fd.order, reach, k + 1,
-                (long long)plan->grid.cells[k]);
+            return ht_params_error(plan->params, "grid.cells",
+                                   "the stencil of order %d reaches over %d points, but x%d has "
+                                   "%lld cells: more than that are needed, or a lower grid.order",
+                                   plan->problem.fd.order, reach, k + 1,
+                                   (long long)plan->grid.cells[k]);
     return HT_OK;
 }
 
-enum ht_err ht_fd_check_slabs(const struct ht_plan *plan, int ranks,
-                              int64_t thinnest) {
+enum ht_err ht_fd_check_slabs(const struct ht_plan *plan, int ranks, int64_t thinnest) {
     const struct ht_fd_spec widest = {
         .dims = plan->grid.dims, .radius = plan->order / 2, .density = true};
     const int reach = ht_fd_reach(&widest);
     const int depth = plan->params->parallel.halo_depth;
     if (thinnest < reach)
-        return ht_params_error(
-            plan->params, "grid.cells",
-            "the stencil of order %d needs slabs of %d planes, but the "
-            "thinnest of %d ranks has %lld: run fewer ranks or take a lower "
-            "grid.order",
-            plan->order, reach, ranks, (long long)thinnest);
+        return ht_params_error(plan->params, "grid.cells",
+                               "the stencil of order %d needs slabs of %d planes, but the "
+                               "thinnest of %d ranks has %lld: run fewer ranks or take a lower "
+                               "grid.order",
+                               plan->order, reach, ranks, (long long)thinnest);
     if (thinnest < ht_fd_planes_needed(reach, depth))
         return ht_params_error(plan->params, "parallel.halo_depth",
                                "needs slabs of %lld planes, but the thinnest "
                                "of %d ranks has %lld: at most %lld",
-                               (long long)ht_fd_planes_needed(reach, depth),
-                               ranks, (long long)thinnest,
-                               (long long)(thinnest / reach));
+                               (long long)ht_fd_planes_needed(reach, depth), ranks,
+                               (long long)thinnest, (long long)(thinnest / reach));
     return HT_OK;
 }
 
-enum ht_err ht_fd_check_layer_slabs(const struct ht_plan *plan,
-                                    const int64_t *start) {
+enum ht_err ht_fd_check_layer_slabs(const struct ht_plan *plan, const int64_t *start) {
     const struct ht_grid *grid = &plan->grid;
     const int64_t reach = plan->order / 2;
     const int ranks = ht_comm_size(grid->slab.comm);
     for (int side = 0; side < 2; side++) {
-        const int64_t planes =
-            side == 0 ? start[1] : start[ranks] - start[ranks - 1];
+        const int64_t planes = side == 0 ? start[1] : start[ranks] - start[ranks - 1];
         const int64_t cells = grid->layer[2][side], needed = cells + reach;
-        const bool alone =
-            ranks == 1 || plan->params->absorbing.type == HT_ABSORBING_SPONGE;
+        const bool alone = ranks == 1 || plan->params->absorbing.type == HT_ABSORBING_SPONGE;
         if (alone || cells == 0 || planes >= needed) continue;
-        return ht_params_error(
-            plan->params, "absorbing.cells",
-            "the layer at the %s side of x3 belongs to one rank: with order "
-            "%d its slab needs %lld planes, but has %lld of %d ranks",
-            side == 0 ? "lower" : "upper", plan->order, (long long)needed,
-            (long long)planes, ranks);
+        return ht_params_error(plan->params, "absorbing.cells",
+                               "the layer at the %s side of x3 belongs to one rank: with order "
+                               "%d its slab needs %lld planes, but has %lld of %d ranks",
+                               side == 0 ? "lower" : "upper", plan->order, (long long)needed,
+                               (long long)planes, ranks);
     }
     return HT_OK;
 }
@@ -605,14 +571,12 @@ double ht_plan_needed_points(const struct ht_plan *plan) {
     const struct ht_fd_weights w = ht_fd_weights(plan->order);
     const double most = 0.1, wavelengths = 10, axis[3] = {1, 0, 0};
     double points = 3.5, widest = 0;
-    for (int k = 0; k < plan->grid.dims; k++)
-        widest = fmax(widest, plan->grid.h[k]);
+    for (int k = 0; k < plan->grid.dims; k++) widest = fmax(widest, plan->grid.h[k]);
     /* Where dispersion is removed steps count as if they were short. */
-    const double dt =
-        plan->problem.dt * (plan->problem.fd.undispersed ? 0.01 : 1);
+    const double dt = plan->problem.dt * (plan->problem.fd.undispersed ? 0.01 : 1);
     const double nu = plan->medium->speed_min * dt / widest;
-    while (points < 1000 && ht_fd_error(&w, plan->problem.stages, axis, points,
-                                        nu, wavelengths) > most)
+    while (points < 1000 &&
+           ht_fd_error(&w, plan->problem.stages, axis, points, nu, wavelengths) > most)
         points += 0.1;
     return points;
 }
@@ -639,36 +603,33 @@ enum ht_err ht_fd_check_shots(const struct ht_plan *plan) {
     const double points = ht_plan_shot_points(plan);
     const double needed = ht_plan_needed_points(plan);
     if (points < carried)
-        return ht_params_error(
-            plan->params, "sources",
-            "have frequencies up to %.3g, of which the grid has %.2g points "
-            "per wavelength where waves travel at %.3g: it carries none with "
-            "less than 2, and %.2g are needed",
-            plan->shots->highest, points, plan->medium->speed_min, needed);
+        return ht_params_error(plan->params, "sources",
+                               "have frequencies up to %.3g, of which the grid has %.2g points "
+                               "per wavelength where waves travel at %.3g: it carries none with "
+                               "less than 2, and %.2g are needed",
+                               plan->shots->highest, points, plan->medium->speed_min, needed);
     if (points < needed)
         ht_warn("sources have frequencies up to %.3g, of which the grid has "
                 "%.2g points per wavelength where waves travel at %.3g: order "
                 "%d needs %.2g for errors below 10 %% over ten wavelengths",
-                plan->shots->highest, points, plan->medium->speed_min,
-                plan->order, needed);
+                plan->shots->highest, points, plan->medium->speed_min, plan->order, needed);
     return HT_OK;
 }
 
 enum { SPEEDS = 9 };
 
-/* The error to expect of finite differences. They change a wave's frequency
- * only, omega to Omega (docs/differences.md), so that it errs by
- * 2 sin((Omega - omega) t/2): exact where the medium is uniform.
+/* The error to expect of finite differences. They change a wave's frequency only, omega to Omega
+ * (docs/differences.md), so that it errs by 2 sin((Omega - omega) t/2): exact where the medium is
+ * uniform.
  *
- * Where it varies, a wave of frequency omega takes the wavelengths of every
- * speed, and turns: |Omega - omega| is at most the largest over the speeds
- * between the least and the largest and over axes, edges and corners of the
- * grid. In a smooth medium that is an upper bound of the phase error.
+ * Where it varies, a wave of frequency omega takes the wavelengths of every speed, and turns:
+ * |Omega - omega| is at most the largest over the speeds between the least and the largest and over
+ * axes, edges and corners of the grid. In a smooth medium that is an upper bound of the phase
+ * error.
  */
 
 /* (Omega - omega)/omega of a wave; INFINITY: it is not carried. */
-static double shift_of(const struct ht_plan *plan,
-                       const struct ht_fd_weights *w, double speed,
+static double shift_of(const struct ht_plan *plan, const struct ht_fd_weights *w, double speed,
                        const double k[3]) {
     double x = 0, square = 0;
     for (int j = 0; j < plan->grid.dims; j++) {
@@ -677,21 +638,17 @@ static double shift_of(const struct ht_plan *plan,
         x += nu * nu * ht_fd_symbol(w, plan->problem.fd.density, theta);
         square += k[j] * k[j];
     }
-    return ht_fd_turn(plan->problem.stages, x) /
-               (speed * sqrt(square) * plan->problem.dt) -
-           1;
+    return ht_fd_turn(plan->problem.stages, x) / (speed * sqrt(square) * plan->problem.dt) - 1;
 }
 
 /* The largest magnitude over directions with the same wavelength. */
-static double worst_shift(const struct ht_plan *plan,
-                          const struct ht_fd_weights *w, double speed,
+static double worst_shift(const struct ht_plan *plan, const struct ht_fd_weights *w, double speed,
                           double length) {
     double worst = 0;
     for (int axes = 1; axes < 1 << plan->grid.dims; axes++) {
         const int used = (axes & 1) + (axes >> 1 & 1) + (axes >> 2 & 1);
         double k[3];
-        for (int j = 0; j < 3; j++)
-            k[j] = (axes >> j & 1) * length / sqrt(used);
+        for (int j = 0; j < 3; j++) k[j] = (axes >> j & 1) * length / sqrt(used);
         worst = fmax(worst, fabs(shift_of(plan, w, speed, k)));
     }
     return worst;
@@ -702,25 +659,20 @@ double ht_fd_wave_error(const struct ht_plan *plan, const double k[3]) {
     const double least = plan->medium->speed_min;
     const double length = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
     double fastest = least, shift = 0;
-    for (int j = 0; j < plan->grid.dims; j++)
-        fastest = fmax(fastest, plan->medium->speed[j]);
+    for (int j = 0; j < plan->grid.dims; j++) fastest = fmax(fastest, plan->medium->speed[j]);
     if (plan->medium->uniform) shift = fabs(shift_of(plan, &w, least, k));
     for (int i = 0; i < SPEEDS && !plan->medium->uniform; i++) {
         const double speed = least * pow(fastest / least, i / (SPEEDS - 1.0));
-        shift =
-            fmax(shift, worst_shift(plan, &w, speed, length * least / speed));
+        shift = fmax(shift, worst_shift(plan, &w, speed, length * least / speed));
     }
-    const double phase =
-        shift * least * length * plan->problem.dt * (double)plan->steps;
+    const double phase = shift * least * length * plan->problem.dt * (double)plan->steps;
     return ht_fd_phase_error(phase);
 }
 
-/* A model of measurements: after 10^4 steps in uniform and in rough media of
- * one and two dimensions single precision was off by 0.7 to 7.5 u sqrt n of
- * the wave, u = 2^-24 (test/convergence/rough.c); double by as much of its
- * own u. */
-void ht_fd_expect_rounding(const struct ht_plan *plan, bool fp64,
-                           struct ht_expected *expected) {
+/* A model of measurements: after 10^4 steps in uniform and in rough media of one and two dimensions
+ * single precision was off by 0.7 to 7.5 u sqrt n of the wave, u = 2^-24
+ * (test/convergence/rough.c); double by as much of its own u. */
+void ht_fd_expect_rounding(const struct ht_plan *plan, bool fp64, struct ht_expected *expected) {
     const double unit = (fp64 ? DBL_EPSILON : FLT_EPSILON) / 2;
     const double r = 2.5 * unit * sqrt((double)plan->steps), side = 4;
     expected->error = hypot(expected->error, r);

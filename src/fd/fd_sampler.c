@@ -1,7 +1,6 @@
-/* Receivers of finite differences: values by the polynomials of
- * htwave/point.h. The nodes of a point are a product of lists per axis. A part
- * is the sum over those in one x3 plane, taken by the plane's owner after each
- * step (task SAMPLE); the weight of the plane comes in on the host.
+/* Receivers of finite differences: values by the polynomials of htwave/point.h. The nodes of a
+ * point are a product of lists per axis. A part is the sum over those in one x3 plane, taken by the
+ * plane's owner after each step (task SAMPLE); the weight of the plane comes in on the host.
  */
 #include <stdlib.h>
 
@@ -19,14 +18,12 @@ struct sampler {
 };
 
 static int64_t most_parts(const struct ht_plan *plan) {
-    return plan->receivers->traces *
-           (plan->grid.dims > 2 ? plan->grid.point_nodes + 1 : 1);
+    return plan->receivers->traces * (plan->grid.dims > 2 ? plan->grid.point_nodes + 1 : 1);
 }
 
 int64_t ht_differences_sampler_bytes(const struct ht_plan *plan, bool fp64) {
     const int64_t parts = most_parts(plan);
-    return ht_fd_sampler_bytes(plan->grid.point_nodes + 1,
-                               plan->receivers->traces, parts,
+    return ht_fd_sampler_bytes(plan->grid.point_nodes + 1, plan->receivers->traces, parts,
                                ht_sampler_slots(parts), fp64);
 }
 
@@ -49,8 +46,7 @@ static enum ht_err sampler_take(void *self, int64_t *steps, double *sums) {
     struct ht_fd_probes *probes = &s->probes;
     *steps = probes->taken;
     if (probes->items > 0)
-        TRY(s->stepper->engine.ops->probes_read(&s->stepper->engine, probes,
-                                                *steps, s->sums));
+        TRY(s->stepper->engine.ops->probes_read(&s->stepper->engine, probes, *steps, s->sums));
     for (int64_t n = 0; n < *steps; n++)
         for (int64_t i = 0; i < probes->items; i++)
             sums[n * s->parts + s->part[i]] =
@@ -61,23 +57,20 @@ static enum ht_err sampler_take(void *self, int64_t *steps, double *sums) {
 
 static double sampler_seconds(const void *self) {
     const struct sampler *s = self;
-    return s->probes.device != NULL ? ht_fd_sampler_seconds(s->probes.device)
-                                    : 0;
+    return s->probes.device != NULL ? ht_fd_sampler_seconds(s->probes.device) : 0;
 }
 
-static const struct ht_sampler_ops sampler_ops = {.take = sampler_take,
-                                                  .seconds = sampler_seconds,
-                                                  .destroy = sampler_destroy};
+static const struct ht_sampler_ops sampler_ops = {
+    .take = sampler_take, .seconds = sampler_seconds, .destroy = sampler_destroy};
 
-/* The nodes of a trace along one axis, in indices of the window along x1 and
- * x2, of the grid along x3. */
-static struct ht_point_axis axis_of(const struct sampler *s,
-                                    const struct ht_trace *trace, int axis) {
+/* The nodes of a trace along one axis, in indices of the window along x1 and x2, of the grid along
+ * x3. */
+static struct ht_point_axis axis_of(const struct sampler *s, const struct ht_trace *trace,
+                                    int axis) {
     struct ht_point_axis out;
-    ht_point_axis_read(s->stepper->problem.grid, axis, trace->x[axis],
-                       trace->reading.slope == axis, &out);
-    for (int i = 0; axis < 2 && i < out.count; i++)
-        out.node[i] += s->stepper->box.begin[axis];
+    ht_point_axis_read(s->stepper->problem.grid, axis, trace->x[axis], trace->reading.slope == axis,
+                       &out);
+    for (int i = 0; axis < 2 && i < out.count; i++) out.node[i] += s->stepper->box.begin[axis];
     return out;
 }
 
@@ -88,11 +81,10 @@ static double sum_of_weights(const struct ht_point_axis *axis) {
 }
 
 /* The parts of a trace, and the items of those on own planes. */
-static void add_trace(struct sampler *s, const struct ht_trace *trace,
-                      double *weight) {
+static void add_trace(struct sampler *s, const struct ht_trace *trace, double *weight) {
     const struct ht_fd_stepper *stepper = s->stepper;
-    const struct ht_point_axis axis[3] = {
-        axis_of(s, trace, 0), axis_of(s, trace, 1), axis_of(s, trace, 2)};
+    const struct ht_point_axis axis[3] = {axis_of(s, trace, 0), axis_of(s, trace, 1),
+                                          axis_of(s, trace, 2)};
     const struct ht_point_axis *planes = &axis[2];
     const double whole = sum_of_weights(&axis[0]) * sum_of_weights(&axis[1]);
     struct ht_fd_probes *probes = &s->probes;
@@ -103,8 +95,7 @@ static void add_trace(struct sampler *s, const struct ht_trace *trace,
         if (plane < stepper->first || plane >= stepper->last) continue;
         probes->patterns = pattern + 1;
         probes->item[probes->items] = (struct ht_fd_item){
-            .pattern = pattern,
-            .plane = plane - stepper->first + stepper->box.begin[2]};
+            .pattern = pattern, .plane = plane - stepper->first + stepper->box.begin[2]};
         s->whole[probes->items] = whole;
         s->part[probes->items++] = part;
     }
@@ -133,8 +124,7 @@ static enum ht_err list_parts(const struct ht_plan *plan, struct sampler *s,
 }
 
 enum ht_err ht_differences_sampler_make(const struct ht_plan *plan,
-                                        const struct ht_stepper *stepper,
-                                        const char *cache,
+                                        const struct ht_stepper *stepper, const char *cache,
                                         struct ht_sampler *out) {
     struct sampler *s = NULL;
     TRY(HT_ALLOC(s, 1));
@@ -143,8 +133,7 @@ enum ht_err ht_differences_sampler_make(const struct ht_plan *plan,
     out->self = s;
     TRY(list_parts(plan, s, out));
     if (s->probes.items > 0)
-        TRY(s->stepper->engine.ops->probes_create(&s->stepper->engine, cache,
-                                                  &s->probes));
+        TRY(s->stepper->engine.ops->probes_create(&s->stepper->engine, cache, &s->probes));
     s->stepper->probes = &s->probes;
     s->stepper->slab.samples = true;
     return ht_fd_sample(s->stepper);

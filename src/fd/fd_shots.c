@@ -1,12 +1,11 @@
-/* Sources of finite differences (docs/differences.md). With u_tt = M u +
- * g f(t) and F'' = f a step takes
+/* Sources of finite differences (docs/differences.md). With u_tt = M u + g f(t) and F'' = f a step
+ * takes
  *     w = u + dt^2/12 (L u + g f(t_n))                   (two terms)
  *     d = d + dt^2 L w + g (F(t_n+dt) - 2 F(t_n) + F(t_n-dt)),   u = u + d
- * where f is the signal or its derivative, F an integral of it, known in closed
- * form. Where dispersion is removed from traces dt^2 f_n is in the place of the
- * differences of F (resampler_whole.c). g is the delta spread over nodes, times
- * the modulus there. Planes beyond the slab take it, too, wherever a pass
- * computes them.
+ * where f is the signal or its derivative, F an integral of it, known in closed form. Where
+ * dispersion is removed from traces dt^2 f_n is in the place of the differences of F
+ * (resampler_whole.c). g is the delta spread over nodes, times the modulus there. Planes beyond the
+ * slab take it, too, wherever a pass computes them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,12 +19,10 @@
 /* Steps in the table at a time: one transfer for so many. */
 enum { STEPS = 128 };
 
-enum ht_err ht_fd_entries_add(struct ht_fd_entries *entries,
-                              const struct ht_fd_entry *entry) {
+enum ht_err ht_fd_entries_add(struct ht_fd_entries *entries, const struct ht_fd_entry *entry) {
     if (entries->count == entries->room) {
         const int64_t room = 2 * entries->room + 64;
-        struct ht_fd_entry *more =
-            realloc(entries->entry, (size_t)room * sizeof *more);
+        struct ht_fd_entry *more = realloc(entries->entry, (size_t)room * sizeof *more);
         REQUIRE(more, HT_ERR_MEMORY, "out of memory for sources");
         entries->entry = more;
         entries->room = room;
@@ -42,8 +39,8 @@ struct making {
     struct ht_fd_entries shots; /* on these planes, of all but plane waves */
     struct ht_fd_entries plane; /* all of one plane */
     double *modulus;            /* of one plane */
-    double *sums; /* [plane of the grid][column, shot]: parts of whole, and of
-                     the square of size */
+    double *sums;               /* [plane of the grid][column, shot]: parts of whole, and of
+                                   the square of size */
 };
 
 /* ---- points, lines, planes, volumes ---- */
@@ -56,9 +53,9 @@ static enum ht_err append_shot(struct making *m, int shot) {
     enum ht_err err = HT_OK;
     for (int i = 0; err == HT_OK && i < point.count; i++) {
         const int64_t *at = point.node[i].m;
-        const struct ht_fd_entry entry = {
-            at[2] * ht_grid_plane(grid, HT_PRIMARY) + at[1] * row + at[0],
-            m->in->column[shot], point.node[i].weight};
+        const struct ht_fd_entry entry = {at[2] * ht_grid_plane(grid, HT_PRIMARY) + at[1] * row +
+                                              at[0],
+                                          m->in->column[shot], point.node[i].weight};
         err = ht_fd_entries_add(&m->shots, &entry);
     }
     ht_point_free(&point);
@@ -73,8 +70,7 @@ static int compare(const void *a, const void *b) {
 
 static void sort(struct ht_fd_entries *entries) {
     if (entries->count > 0)
-        qsort(entries->entry, (size_t)entries->count, sizeof *entries->entry,
-              compare);
+        qsort(entries->entry, (size_t)entries->count, sizeof *entries->entry, compare);
 }
 
 /* The first entry at or after a node of the grid. */
@@ -107,8 +103,7 @@ static double half_at_walls(const struct ht_grid *grid, int64_t node) {
 
 /* Whether the weights of a shot take the modulus; plane waves have it. */
 static bool takes_modulus(const struct ht_fd_injection *in, int shot) {
-    return in->incident[shot] == NULL &&
-           ht_shot_law(in->eq, in->shots->shot[shot].kind)->modulus;
+    return in->incident[shot] == NULL && ht_shot_law(in->eq, in->shots->shot[shot].kind)->modulus;
 }
 
 static int shot_of(const struct ht_fd_injection *in, int column) {
@@ -123,8 +118,8 @@ static int shot_of(const struct ht_fd_injection *in, int column) {
     return low;
 }
 
-/* The entries of a plane of the grid, sorted, with the modulus; what they add
- * to sums over the grid if it is an own one. */
+/* The entries of a plane of the grid, sorted, with the modulus; what they add to sums over the grid
+ * if it is an own one. */
 static enum ht_err gather_plane(struct making *m, int64_t plane) {
     const struct ht_fd_problem *fd = &m->stepper->problem.fd;
     const struct ht_grid *grid = m->stepper->problem.grid;
@@ -135,13 +130,11 @@ static enum ht_err gather_plane(struct making *m, int64_t plane) {
     double *sums = m->sums + plane * (columns + in->shots->count);
     m->plane.count = 0;
     for (int64_t i = entry_at(&m->shots, plane * nodes);
-         i < m->shots.count && m->shots.entry[i].node < (plane + 1) * nodes;
-         i++)
+         i < m->shots.count && m->shots.entry[i].node < (plane + 1) * nodes; i++)
         TRY(ht_fd_entries_add(&m->plane, &m->shots.entry[i]));
     for (int i = 0; i < in->shots->count; i++)
         if (in->incident[i] != NULL)
-            TRY(ht_fd_incidence_entries(in->incident[i], plane, in->column[i],
-                                        &m->plane));
+            TRY(ht_fd_incidence_entries(in->incident[i], plane, in->column[i], &m->plane));
     if (m->plane.count == 0) return HT_OK;
     sort(&m->plane);
     TRY(fd->fill(fd->medium, 0, plane, plane + 1, m->modulus));
@@ -164,8 +157,8 @@ static enum ht_err reserve(struct ht_fd_injection *in, int64_t more) {
     struct ht_fd_injected_nodes *list = &in->list;
     if (in->entries + more < in->room) return HT_OK;
     const int64_t room = 2 * (in->entries + more) + 1;
-    REQUIRE(room < INT32_MAX, HT_ERR_MEMORY,
-            "sources have more than %d weights at nodes", INT32_MAX / 2);
+    REQUIRE(room < INT32_MAX, HT_ERR_MEMORY, "sources have more than %d weights at nodes",
+            INT32_MAX / 2);
     const size_t count = (size_t)room;
     void *at = realloc(list->at, count * sizeof *list->at);
     if (at != NULL) list->at = at;
@@ -175,8 +168,7 @@ static enum ht_err reserve(struct ht_fd_injection *in, int64_t more) {
     if (column != NULL) list->column = column;
     void *weight = realloc(list->weight, count * sizeof *list->weight);
     if (weight != NULL) list->weight = weight;
-    REQUIRE(at && begin && column && weight, HT_ERR_MEMORY,
-            "out of memory for sources");
+    REQUIRE(at && begin && column && weight, HT_ERR_MEMORY, "out of memory for sources");
     in->room = room;
     list->begin[list->count] = (int)in->entries;
     return HT_OK;
@@ -194,8 +186,7 @@ static enum ht_err add_plane(struct making *m, int64_t m3) {
         const struct ht_fd_entry *e = &m->plane.entry[i];
         const int64_t at = e->node % nodes;
         if (i == 0 || e[-1].node != e->node)
-            list->at[list->count++] = m3 * s->box.plane +
-                                      (at / n1 + s->box.begin[1]) * s->box.row +
+            list->at[list->count++] = m3 * s->box.plane + (at / n1 + s->box.begin[1]) * s->box.row +
                                       at % n1 + s->box.begin[0];
         list->column[m->in->entries] = e->column;
         list->weight[m->in->entries++] = e->weight;
@@ -219,8 +210,7 @@ static enum ht_err make_list(struct making *m) {
     const bool *neighbour = s->slab.neighbour;
     const int64_t begin = neighbour[0] ? 0 : s->box.begin[2];
     const int64_t end = neighbour[1] ? s->count[2] : s->box.end[2];
-    for (int64_t m3 = begin; m3 < end; m3++)
-        m->wanted[grid_plane(s, m3)] = true;
+    for (int64_t m3 = begin; m3 < end; m3++) m->wanted[grid_plane(s, m3)] = true;
     for (int i = 0; i < m->in->shots->count; i++) TRY(append_shot(m, i));
     sort(&m->shots);
     TRY(reserve(m->in, 0));
@@ -242,13 +232,11 @@ static enum ht_err share_sums(struct making *m) {
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
     double volume = 1;
     for (int k = 0; k < grid->dims; k++) volume *= grid->h[k];
-    TRY(ht_comm_sum(grid->slab.comm, (int)(planes * (columns + shots)),
-                    m->sums));
+    TRY(ht_comm_sum(grid->slab.comm, (int)(planes * (columns + shots)), m->sums));
     for (int64_t p = 0; p < planes; p++) {
         const double *sums = m->sums + p * (columns + shots);
         for (int c = 0; c < columns; c++) in->whole[c] += sums[c];
-        for (int i = 0; i < shots; i++)
-            in->size[i] += volume * sums[columns + i];
+        for (int i = 0; i < shots; i++) in->size[i] += volume * sums[columns + i];
     }
     for (int i = 0; i < shots; i++) in->size[i] = sqrt(in->size[i]);
     return HT_OK;
@@ -260,24 +248,20 @@ static enum ht_err remove_dispersion(struct ht_fd_injection *in) {
     TRY(HT_ALLOC(in->undispersed, in->shots->count));
     for (int i = 0; i < in->shots->count; i++) {
         const struct ht_shot *shot = &in->shots->shot[i];
-        TRY(ht_fd_undispersed(shot, ht_shot_law(in->eq, shot->kind)->derivative,
-                              in->dt, &in->undispersed[i].count,
-                              &in->undispersed[i].f));
+        TRY(ht_fd_undispersed(shot, ht_shot_law(in->eq, shot->kind)->derivative, in->dt,
+                              &in->undispersed[i].count, &in->undispersed[i].f));
     }
     return HT_OK;
 }
 
-static enum ht_err make_columns(const struct ht_problem *problem,
-                                struct ht_fd_injection *in) {
+static enum ht_err make_columns(const struct ht_problem *problem, struct ht_fd_injection *in) {
     TRY(HT_ALLOC(in->incident, in->shots->count));
     TRY(HT_ALLOC(in->column, in->shots->count + 1));
     for (int i = 0; i < in->shots->count; i++) {
         const struct ht_shot *shot = &in->shots->shot[i];
         const bool wave = shot->type == HT_SHOT_INCIDENT;
         if (wave) TRY(ht_fd_incidence_create(problem, shot, &in->incident[i]));
-        in->column[i + 1] =
-            in->column[i] +
-            (wave ? ht_fd_incidence_columns(in->incident[i]) : 1);
+        in->column[i + 1] = in->column[i] + (wave ? ht_fd_incidence_columns(in->incident[i]) : 1);
     }
     return HT_OK;
 }
@@ -298,8 +282,7 @@ static enum ht_err make_tables(struct making *m) {
     return HT_ALLOC(m->sums, planes * (columns + shots));
 }
 
-static enum ht_err make(const struct ht_fd_stepper *s,
-                        struct ht_fd_injection *in) {
+static enum ht_err make(const struct ht_fd_stepper *s, struct ht_fd_injection *in) {
     struct making m = {.stepper = s, .in = in};
     in->shots = s->problem.shots;
     in->eq = s->problem.eq;
@@ -318,8 +301,7 @@ static enum ht_err make(const struct ht_fd_stepper *s,
     return err;
 }
 
-enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s,
-                                   struct ht_fd_injection **out) {
+enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s, struct ht_fd_injection **out) {
     struct ht_fd_injection *in = NULL;
     *out = NULL;
     if (s->problem.shots == NULL || !(s->problem.dt > 0)) return HT_OK;
@@ -370,8 +352,7 @@ enum ht_err ht_differences_shot_bytes(const struct ht_plan *plan, bool fp64,
         const int64_t more = ht_shot_most_nodes(shots, i, s.count[2]);
         struct ht_fd_incidence_most most = {1, more, more, 0};
         if (shots->shot[i].type == HT_SHOT_INCIDENT)
-            TRY(ht_fd_incidence_count(problem, &shots->shot[i], s.count[2],
-                                      &most));
+            TRY(ht_fd_incidence_count(problem, &shots->shot[i], s.count[2], &most));
         columns += most.columns;
         nodes += most.nodes;
         entries += most.entries;
@@ -387,8 +368,8 @@ enum ht_err ht_differences_shot_bytes(const struct ht_plan *plan, bool fp64,
 /* ---- amplitudes ---- */
 
 /* Of the stage and of the update of the step from t. */
-static void amplitudes(const struct ht_fd_injection *in, int i, double t,
-                       double *stage, double *update) {
+static void amplitudes(const struct ht_fd_injection *in, int i, double t, double *stage,
+                       double *update) {
     const struct ht_shot *shot = &in->shots->shot[i];
     const int order = ht_shot_law(in->eq, shot->kind)->derivative;
     const double dt = in->dt;
@@ -401,26 +382,23 @@ static void amplitudes(const struct ht_fd_injection *in, int i, double t,
     }
     if (!ht_shot_acts(shot, t - dt, t + dt)) return;
     *stage = dt * dt / 12 * ht_shot_at(shot, t, order);
-    *update = ht_shot_at(shot, t + dt, order - 2) -
-              2 * ht_shot_at(shot, t, order - 2) +
+    *update = ht_shot_at(shot, t + dt, order - 2) - 2 * ht_shot_at(shot, t, order - 2) +
               ht_shot_at(shot, t - dt, order - 2);
 }
 
-/* The norm of what a step adds is no more than that of the update and, as dt^2
- * L is at most 12 in it, 12 times that of the stage. */
-static double fill_step(const struct ht_fd_injection *in, int64_t step,
-                        double *stage, double *update) {
+/* The norm of what a step adds is no more than that of the update and, as dt^2 L is at most 12 in
+ * it, 12 times that of the stage. */
+static double fill_step(const struct ht_fd_injection *in, int64_t step, double *stage,
+                        double *update) {
     double push = 0;
     for (int i = 0; i < in->shots->count; i++) {
         double norm, *first = &stage[in->column[i]];
         double *second = &update[in->column[i]];
         if (in->incident[i] != NULL) {
-            ht_fd_incidence_row(in->incident[i], step, in->dt, first, second,
-                                &norm);
+            ht_fd_incidence_row(in->incident[i], step, in->dt, first, second, &norm);
         } else {
             amplitudes(in, i, (double)step * in->dt, first, second);
-            norm = in->size[i] *
-                   (fabs(*second) + (in->terms > 1 ? 12 * fabs(*first) : 0));
+            norm = in->size[i] * (fabs(*second) + (in->terms > 1 ? 12 * fabs(*first) : 0));
         }
         push += norm;
     }
@@ -435,9 +413,8 @@ static void fill_table(struct ht_fd_injection *in) {
     }
 }
 
-enum ht_err ht_fd_injection_step(struct ht_fd_injection *in,
-                                 struct ht_fd_engine *engine, int64_t step,
-                                 bool back, double *mean) {
+enum ht_err ht_fd_injection_step(struct ht_fd_injection *in, struct ht_fd_engine *engine,
+                                 int64_t step, bool back, double *mean) {
     const int columns = in->column[in->shots->count];
     const int64_t inside = step - in->first;
     *mean = 0;
@@ -453,15 +430,12 @@ enum ht_err ht_fd_injection_step(struct ht_fd_injection *in,
     return HT_OK;
 }
 
-enum ht_err ht_fd_injection_add(struct ht_fd_injection *in,
-                                struct ht_fd_engine *engine,
-                                enum ht_fd_pass pass, int64_t step,
-                                int64_t begin, int64_t end,
+enum ht_err ht_fd_injection_add(struct ht_fd_injection *in, struct ht_fd_engine *engine,
+                                enum ht_fd_pass pass, int64_t step, int64_t begin, int64_t end,
                                 struct ht_fd_array x, struct ht_fd_array y) {
     const int64_t first = in->plane[begin], last = in->plane[end];
     const int64_t row = 2 * (step - in->first) + (pass == HT_FD_STAGE ? 0 : 1);
     if (first == last || !(in->push[step - in->first] > 0)) return HT_OK;
-    return engine->ops->inject(engine, in, first, last,
-                               row * in->column[in->shots->count],
+    return engine->ops->inject(engine, in, first, last, row * in->column[in->shots->count],
                                pass == HT_FD_INCREMENT ? -1 : 1, x, y);
 }

@@ -1,5 +1,5 @@
-/* The state at time 0 of finite differences: u, and d = u(0) - u(-dt) by the
- * series that the scheme itself sums, with r = u_t:
+/* The state at time 0 of finite differences: u, and d = u(0) - u(-dt) by the series that the scheme
+ * itself sums, with r = u_t:
  *     d = dt r - dt^2/2 M u + dt^3/6 L r.
  * r comes from the initial data's first derivatives: a solution of order 1.
  */
@@ -25,15 +25,13 @@ struct start {
     double *values; /* of one plane, all fields */
     int64_t block;  /* planes of each of these: */
     double *u, *r, *modulus;
-    double *share[3],
-        *flow[3];          /* for matched layers along an axis; else NULL */
-    int64_t first, planes; /* of the block */
-    bool *moves;           /* whether r of a plane needs the modulus */
+    double *share[3], *flow[3]; /* for matched layers along an axis; else NULL */
+    int64_t first, planes;      /* of the block */
+    bool *moves;                /* whether r of a plane needs the modulus */
 };
 
 static bool has_matched(const struct ht_plan *plan, int axis) {
-    return plan->problem.layers != NULL &&
-           plan->layers.type == HT_ABSORBING_CPML &&
+    return plan->problem.layers != NULL && plan->layers.type == HT_ABSORBING_CPML &&
            plan->grid.layer[axis][0] + plan->grid.layer[axis][1] > 0;
 }
 
@@ -46,11 +44,9 @@ static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
     s->medium.grid = &s->grid;
     s->block = ht_fd_block_planes(&plan->grid);
     const int64_t all = plane * ht_grid_coefs(&s->grid) * plan->eq.nfields;
-    s->parts = ht_most(
-        1, ht_least(COEFS / all, ht_least(ht_threads_count(), s->block)));
+    s->parts = ht_most(1, ht_least(COEFS / all, ht_least(ht_threads_count(), s->block)));
     for (int k = 0; k < s->grid.dims; k++)
-        for (int side = 0; side < 2; side++)
-            s->holds = s->holds || s->grid.wall[k][side] < 0;
+        for (int side = 0; side < 2; side++) s->holds = s->holds || s->grid.wall[k][side] < 0;
     TRY(ht_solution_create(plan->params, &s->medium, &s->solution));
     TRY(HT_ALLOC(s->coefs, s->parts));
     for (int64_t w = 0; w < s->parts; w++) TRY(HT_ALLOC(s->coefs[w], all));
@@ -68,8 +64,7 @@ static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
 
 static void release(struct start *s) {
     ht_solution_destroy(s->solution);
-    for (int64_t w = 0; s->coefs != NULL && w < s->parts; w++)
-        free(s->coefs[w]);
+    for (int64_t w = 0; s->coefs != NULL && w < s->parts; w++) free(s->coefs[w]);
     free(s->coefs);
     free(s->values);
     free(s->u);
@@ -88,8 +83,8 @@ bool ht_fd_held(const struct ht_grid *grid, int64_t m3, int64_t node) {
     bool held = false;
     for (int k = 0; k < 3 && k < grid->dims; k++) {
         const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, k) - 1;
-        held = held || (m[k] == 0 && grid->wall[k][0] < 0) ||
-               (m[k] == last && grid->wall[k][1] < 0);
+        held =
+            held || (m[k] == 0 && grid->wall[k][0] < 0) || (m[k] == last && grid->wall[k][1] < 0);
     }
     return held;
 }
@@ -99,8 +94,7 @@ static bool held(const struct start *s, int64_t node, int64_t m3) {
 }
 
 /* u_t, but for the factor K of -K div v: whether there is such a sum. */
-static bool find_rate(const struct start *s, const double *coefs,
-                      double *rate) {
+static bool find_rate(const struct start *s, const double *coefs, double *rate) {
     const struct ht_second_order *form = &s->plan->eq.system->second_order;
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
     const int64_t field = plane * ht_grid_coefs(&s->grid);
@@ -111,18 +105,16 @@ static bool find_rate(const struct start *s, const double *coefs,
     }
     memset(rate, 0, (size_t)plane * sizeof *rate);
     for (int k = 0; k < s->grid.dims; k++) {
-        const double *slope =
-            coefs + (form->flux + k) * field + ((int64_t)1 << k) * plane;
+        const double *slope = coefs + (form->flux + k) * field + ((int64_t)1 << k) * plane;
         for (int64_t n = 0; n < plane; n++) rate[n] += slope[n] / s->grid.h[k];
     }
     for (int64_t n = 0; n < plane && !moves; n++) moves = rate[n] != 0;
     return moves;
 }
 
-/* For layers along an axis minus what v along the others has in u_t, but for K,
- * and v at the half points above the nodes; of a rate that is given nothing. */
-static void find_share(const struct start *s, int64_t at, int k,
-                       const double *coefs) {
+/* For layers along an axis minus what v along the others has in u_t, but for K, and v at the half
+ * points above the nodes; of a rate that is given nothing. */
+static void find_share(const struct start *s, int64_t at, int k, const double *coefs) {
     const struct ht_second_order *form = &s->plan->eq.system->second_order;
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
     const int64_t field = plane * ht_grid_coefs(&s->grid);
@@ -137,16 +129,13 @@ static void find_share(const struct start *s, int64_t at, int k,
 }
 
 /* u and r of a plane of the block. */
-static enum ht_err find_plane(const struct start *s, int64_t at,
-                              double *coefs) {
+static enum ht_err find_plane(const struct start *s, int64_t at, double *coefs) {
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
     const int64_t m = s->first + at;
     const int field = s->plan->eq.system->second_order.field;
     double *u = s->u + at * plane;
     TRY(ht_solution_fill(s->solution, HT_PRIMARY, 0, m, m + 1, coefs));
-    ht_plan_multiply(s->plan, false,
-                     plane * ht_grid_coefs(&s->grid) * s->plan->eq.nfields,
-                     coefs);
+    ht_plan_multiply(s->plan, false, plane * ht_grid_coefs(&s->grid) * s->plan->eq.nfields, coefs);
     s->moves[at] = find_rate(s, coefs, s->r + at * plane);
     for (int k = 0; k < s->grid.dims; k++)
         if (s->share[k] != NULL) find_share(s, at, k, coefs);
@@ -172,8 +161,7 @@ static enum ht_err multiply_by_modulus(const struct start *s) {
     for (int64_t i = 0; i < s->planes; i++) moves = moves || s->moves[i];
     if (!moves) return HT_OK;
     if (p->fd.fill != NULL)
-        TRY(p->fd.fill(p->fd.medium, 0, s->first, s->first + s->planes,
-                       s->modulus));
+        TRY(p->fd.fill(p->fd.medium, 0, s->first, s->first + s->planes, s->modulus));
     for (int64_t n = 0; n < s->planes * plane; n++) {
         const double factor = p->fd.fill != NULL ? -s->modulus[n] : -uniform;
         s->r[n] *= factor;
@@ -189,40 +177,32 @@ static enum ht_err divide_by_density(const struct start *s, int k) {
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
     const double dt = s->plan->problem.dt;
     if (s->flow[k] == NULL) return HT_OK;
-    if (fd->density)
-        TRY(fd->fill(fd->medium, 1 + k, s->first, s->first + s->planes,
-                     s->modulus));
+    if (fd->density) TRY(fd->fill(fd->medium, 1 + k, s->first, s->first + s->planes, s->modulus));
     for (int64_t n = 0; n < s->planes * plane; n++)
-        s->flow[k][n] /= dt *
-                         (fd->density ? s->modulus[n] : fd->inverse_density) /
-                         s->grid.h[k];
+        s->flow[k][n] /= dt * (fd->density ? s->modulus[n] : fd->inverse_density) / s->grid.h[k];
     return HT_OK;
 }
 
 /* u, then dt r in the place of the increment, then what layers take. */
-static enum ht_err put_plane(const struct start *s, int64_t at,
-                             const struct ht_stepper *stepper) {
+static enum ht_err put_plane(const struct start *s, int64_t at, const struct ht_stepper *stepper) {
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
     const int64_t m = s->first + at;
     const double dt = s->plan->problem.dt, *r = s->r + at * plane;
     double *values = s->values + s->plan->eq.system->second_order.field * plane;
     memcpy(values, s->u + at * plane, (size_t)plane * sizeof *values);
     TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, s->values));
-    for (int64_t n = 0; n < plane; n++)
-        values[n] = held(s, n, m) ? 0 : dt * r[n];
+    for (int64_t n = 0; n < plane; n++) values[n] = held(s, n, m) ? 0 : dt * r[n];
     TRY(stepper->ops->put(stepper->self, HT_DUAL, m, m + 1, s->values));
     for (int k = 0; k < s->grid.dims; k++) {
         if (s->share[k] == NULL) continue;
         for (int64_t n = 0; n < plane; n++) s->share[k][at * plane + n] *= dt;
-        TRY(ht_fd_layers_put(ht_fd_stepper_of(stepper), k, m,
-                             s->share[k] + at * plane,
+        TRY(ht_fd_layers_put(ht_fd_stepper_of(stepper), k, m, s->share[k] + at * plane,
                              s->flow[k] + at * plane));
     }
     return HT_OK;
 }
 
-static enum ht_err put_block(struct start *s,
-                             const struct ht_stepper *stepper) {
+static enum ht_err put_block(struct start *s, const struct ht_stepper *stepper) {
     TRY(ht_threads_run(s->parts, find_part, s));
     TRY(multiply_by_modulus(s));
     for (int k = 0; k < s->grid.dims; k++) TRY(divide_by_density(s, k));
@@ -230,8 +210,7 @@ static enum ht_err put_block(struct start *s,
     return HT_OK;
 }
 
-static enum ht_err put_data(const struct ht_plan *plan,
-                            const struct ht_stepper *stepper) {
+static enum ht_err put_data(const struct ht_plan *plan, const struct ht_stepper *stepper) {
     struct start s = {.plan = plan};
     struct ht_progress progress;
     int64_t begin, end;
@@ -249,18 +228,15 @@ static enum ht_err put_data(const struct ht_plan *plan,
     return err;
 }
 
-enum ht_err ht_differences_start(const struct ht_plan *plan,
-                                 struct ht_device *device,
-                                 const struct ht_tuning *tuning,
-                                 const char *cache,
+enum ht_err ht_differences_start(const struct ht_plan *plan, struct ht_device *device,
+                                 const struct ht_tuning *tuning, const char *cache,
                                  const struct ht_stepper *stepper) {
     (void)device, (void)tuning, (void)cache;
     TRY(put_data(plan, stepper));
     return ht_fd_start(ht_fd_stepper_of(stepper));
 }
 
-int64_t ht_differences_start_bytes(const struct ht_plan *plan,
-                                   const struct ht_tuning *tuning,
+int64_t ht_differences_start_bytes(const struct ht_plan *plan, const struct ht_tuning *tuning,
                                    const struct ht_device_info *info) {
     (void)plan, (void)tuning, (void)info;
     return 0;

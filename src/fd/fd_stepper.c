@@ -1,16 +1,15 @@
 /* Time steps of finite differences (docs/differences.md):
  *     d = d + dt^2 M u,   u = u + d,   M = L or L + dt^2/12 L^2,
- * where d = u(t_n) - u(t_(n-1)): values near u's size are never subtracted, so
- * that rounding does not grow with the square of the number of steps. The half
- * step from the primary grid is the whole time step, the one from the dual grid
- * nothing; backwards u = u - d is the latter and d = d - dt^2 M u the former.
+ * where d = u(t_n) - u(t_(n-1)): values near u's size are never subtracted, so that rounding does
+ * not grow with the square of the number of steps. The half step from the primary grid is the whole
+ * time step, the one from the dual grid nothing; backwards u = u - d is the latter and d = d - dt^2
+ * M u the former.
  *
- * Where nothing fixes the mean of u (sides periodic or rigid), the sum of d / a
- * stays the same but for rounding, which would let u drift: in single precision
- * what rounding added is taken out every so many steps. There L of a constant
- * is 0, too, so that the mean of u is no part of the steps: it is kept beside
- * the array, which holds u less `level`, lest rounding of each sum u + d be
- * relative to it.
+ * Where nothing fixes the mean of u (sides periodic or rigid), the sum of d / a stays the same but
+ * for rounding, which would let u drift: in single precision what rounding added is taken out every
+ * so many steps. There L of a constant is 0, too, so that the mean of u is no part of the steps: it
+ * is kept beside the array, which holds u less `level`, lest rounding of each sum u + d be relative
+ * to it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -32,8 +31,7 @@ struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor) {
 
 /* ---- tasks ---- */
 
-static struct ht_fd_box box_of(const struct ht_fd_stepper *s,
-                               const struct ht_task *task) {
+static struct ht_fd_box box_of(const struct ht_fd_stepper *s, const struct ht_task *task) {
     struct ht_fd_box box = s->box;
     memcpy(box.begin, task->targets.box.begin, sizeof box.begin);
     memcpy(box.end, task->targets.box.end, sizeof box.end);
@@ -41,32 +39,27 @@ static struct ht_fd_box box_of(const struct ht_fd_stepper *s,
 }
 
 /* What L is applied to in a pass. */
-static struct ht_fd_array source_of(const struct ht_fd_stepper *s,
-                                    const struct ht_task *task) {
+static struct ht_fd_array source_of(const struct ht_fd_stepper *s, const struct ht_task *task) {
     return s->values[ht_fd_source(s->slab.terms, (enum ht_fd_pass)task->pass)];
 }
 
-static enum ht_err run_ghosts(struct ht_fd_stepper *s,
-                              const struct ht_task *task) {
+static enum ht_err run_ghosts(struct ht_fd_stepper *s, const struct ht_task *task) {
     const struct ht_fd_box box = box_of(s, task);
-    return s->engine.ops->ghosts(&s->engine, &box, (const int(*)[2])s->sides,
-                                 source_of(s, task));
+    return s->engine.ops->ghosts(&s->engine, &box, (const int(*)[2])s->sides, source_of(s, task));
 }
 
 /* out = out + factor dt^2 L of the pass's source. */
-static enum ht_err add_operator(struct ht_fd_stepper *s,
-                                const struct ht_task *task, double factor,
+static enum ht_err add_operator(struct ht_fd_stepper *s, const struct ht_task *task, double factor,
                                 struct ht_fd_array out) {
     const double dt = s->problem.dt;
     const struct ht_fd_law law = ht_fd_scaled(&s->law, factor * dt * dt);
     const struct ht_fd_box box = box_of(s, task);
-    return s->engine.ops->update(&s->engine, task->part, &box, &law,
-                                 source_of(s, task), out, s->values[HT_FD_U],
-                                 (struct ht_fd_array){NULL, NULL});
+    return s->engine.ops->update(&s->engine, task->part, &box, &law, source_of(s, task), out,
+                                 s->values[HT_FD_U], (struct ht_fd_array){NULL, NULL});
 }
 
-/* The next u takes w's place where L is applied to u itself: before the first
- * box of the pass the two change names, as do those that layers remember. */
+/* The next u takes w's place where L is applied to u itself: before the first box of the pass the
+ * two change names, as do those that layers remember. */
 static void rename_once(struct ht_fd_stepper *s) {
     struct ht_fd_array *v = s->values;
     const struct ht_fd_array before = v[HT_FD_U];
@@ -77,8 +70,7 @@ static void rename_once(struct ht_fd_stepper *s) {
     s->renamed = true;
 }
 
-static enum ht_err run_update(struct ht_fd_stepper *s,
-                              const struct ht_task *task) {
+static enum ht_err run_update(struct ht_fd_stepper *s, const struct ht_task *task) {
     const double dt = s->problem.dt;
     const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
     const struct ht_fd_box targets = box_of(s, task);
@@ -87,34 +79,28 @@ static enum ht_err run_update(struct ht_fd_stepper *s,
     const bool in_place = s->slab.terms > 1;
     if (!in_place) rename_once(s);
     if (!ht_fd_layers_interior(s, &targets, &box)) return HT_OK;
-    return s->engine.ops->update(&s->engine, task->part, &box, &law, v[HT_FD_W],
-                                 v[HT_FD_D], v[in_place ? HT_FD_U : HT_FD_W],
-                                 v[HT_FD_U]);
+    return s->engine.ops->update(&s->engine, task->part, &box, &law, v[HT_FD_W], v[HT_FD_D],
+                                 v[in_place ? HT_FD_U : HT_FD_W], v[HT_FD_U]);
 }
 
 /* After run_update of the same box. */
-static enum ht_err run_layers(struct ht_fd_stepper *s,
-                              const struct ht_task *task) {
+static enum ht_err run_layers(struct ht_fd_stepper *s, const struct ht_task *task) {
     const double dt = s->problem.dt;
     const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
     const struct ht_fd_box box = box_of(s, task);
     const struct ht_fd_array *v = s->values;
-    return ht_fd_layers_step(s, task->part, &box, &law, v[HT_FD_W], v[HT_FD_D],
-                             v[HT_FD_U]);
+    return ht_fd_layers_step(s, task->part, &box, &law, v[HT_FD_W], v[HT_FD_D], v[HT_FD_U]);
 }
 
-static enum ht_err add_to_source(struct ht_fd_stepper *s,
-                                 const struct ht_task *task, double divisor,
-                                 struct ht_fd_array out) {
+static enum ht_err add_to_source(struct ht_fd_stepper *s, const struct ht_task *task,
+                                 double divisor, struct ht_fd_array out) {
     const double dt = s->problem.dt;
     const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt / divisor);
     const struct ht_fd_box box = box_of(s, task);
-    return s->engine.ops->stage(&s->engine, task->part, &box, &law,
-                                source_of(s, task), out);
+    return s->engine.ops->stage(&s->engine, task->part, &box, &law, source_of(s, task), out);
 }
 
-static enum ht_err run_step(struct ht_fd_stepper *s,
-                            const struct ht_task *task) {
+static enum ht_err run_step(struct ht_fd_stepper *s, const struct ht_task *task) {
     const struct ht_fd_box box = box_of(s, task);
     const struct ht_fd_array *v = s->values;
     switch ((enum ht_fd_pass)task->pass) {
@@ -125,8 +111,7 @@ static enum ht_err run_step(struct ht_fd_stepper *s,
     case HT_FD_UPDATE:
         return run_update(s, task);
     case HT_FD_RETREAT:
-        return s->engine.ops->advance(&s->engine, &box, -1, v[HT_FD_D],
-                                      v[HT_FD_U]);
+        return s->engine.ops->advance(&s->engine, &box, -1, v[HT_FD_D], v[HT_FD_U]);
     case HT_FD_INCREMENT:
         return add_operator(s, task, -1, v[HT_FD_D]);
     default:
@@ -134,23 +119,19 @@ static enum ht_err run_step(struct ht_fd_stepper *s,
     }
 }
 
-static enum ht_err run_inject(struct ht_fd_stepper *s,
-                              const struct ht_task *task) {
+static enum ht_err run_inject(struct ht_fd_stepper *s, const struct ht_task *task) {
     const enum ht_fd_pass pass = (enum ht_fd_pass)task->pass;
     const struct ht_fd_array none = {NULL, NULL}, *v = s->values;
-    return ht_fd_injection_add(
-        s->injection, &s->engine, pass, s->at, task->targets.box.begin[2],
-        task->targets.box.end[2], v[pass == HT_FD_STAGE ? HT_FD_W : HT_FD_D],
-        pass == HT_FD_UPDATE ? v[HT_FD_U] : none);
+    return ht_fd_injection_add(s->injection, &s->engine, pass, s->at, task->targets.box.begin[2],
+                               task->targets.box.end[2], v[pass == HT_FD_STAGE ? HT_FD_W : HT_FD_D],
+                               pass == HT_FD_UPDATE ? v[HT_FD_U] : none);
 }
 
-static enum ht_err run_send(struct ht_fd_stepper *s,
-                            const struct ht_task *task) {
+static enum ht_err run_send(struct ht_fd_stepper *s, const struct ht_task *task) {
     return ht_fd_halo_send(s->halo, task->planes, s->values);
 }
 
-static enum ht_err run_receive(struct ht_fd_stepper *s,
-                               const struct ht_task *task) {
+static enum ht_err run_receive(struct ht_fd_stepper *s, const struct ht_task *task) {
     return ht_fd_halo_receive(s->halo, task->planes, s->values);
 }
 
@@ -162,41 +143,34 @@ enum ht_err ht_fd_sample(struct ht_fd_stepper *s) {
     const int64_t slot = probes->taken++;
     probes->level[slot] = s->level;
     if (probes->items == 0) return HT_OK;
-    return s->engine.ops->sample(&s->engine, &s->box, s->values[HT_FD_U],
-                                 probes, slot);
+    return s->engine.ops->sample(&s->engine, &s->box, s->values[HT_FD_U], probes, slot);
 }
 
-static enum ht_err run_sample(struct ht_fd_stepper *s,
-                              const struct ht_task *task) {
+static enum ht_err run_sample(struct ht_fd_stepper *s, const struct ht_task *task) {
     (void)task;
     return ht_fd_sample(s);
 }
 
-typedef enum ht_err task_function(struct ht_fd_stepper *s,
-                                  const struct ht_task *task);
+typedef enum ht_err task_function(struct ht_fd_stepper *s, const struct ht_task *task);
 static task_function *const run_task[HT_TASK_KINDS] = {
-    [HT_TASK_RECEIVE] = run_receive, [HT_TASK_GHOSTS] = run_ghosts,
-    [HT_TASK_STEP] = run_step,       [HT_TASK_LAYERS] = run_layers,
-    [HT_TASK_INJECT] = run_inject,   [HT_TASK_SEND] = run_send,
+    [HT_TASK_RECEIVE] = run_receive, [HT_TASK_GHOSTS] = run_ghosts, [HT_TASK_STEP] = run_step,
+    [HT_TASK_LAYERS] = run_layers,   [HT_TASK_INJECT] = run_inject, [HT_TASK_SEND] = run_send,
     [HT_TASK_SAMPLE] = run_sample,
 };
 
 /* Runs the tasks of passes [first, last) of a sequence. */
-static enum ht_err run_passes(struct ht_fd_stepper *s,
-                              enum ht_fd_sequence sequence, int first,
+static enum ht_err run_passes(struct ht_fd_stepper *s, enum ht_fd_sequence sequence, int first,
                               int last) {
     struct ht_task tasks[HT_FD_MOST_TASKS];
     struct ht_schedule schedule = {.task = tasks};
     ht_fd_schedule_make(&s->slab, sequence, first, last, &s->state, &schedule);
     s->renamed = false;
-    for (int i = 0; i < schedule.count; i++)
-        TRY(run_task[tasks[i].kind](s, &tasks[i]));
+    for (int i = 0; i < schedule.count; i++) TRY(run_task[tasks[i].kind](s, &tasks[i]));
     ht_schedule_count(&schedule, 1, &s->counts);
     return HT_OK;
 }
 
-static int passes_of(const struct ht_fd_stepper *s,
-                     enum ht_fd_sequence sequence) {
+static int passes_of(const struct ht_fd_stepper *s, enum ht_fd_sequence sequence) {
     enum ht_fd_pass pass[HT_FD_MOST_PASSES];
     return ht_fd_sequence_passes(&s->slab, sequence, pass);
 }
@@ -224,17 +198,15 @@ enum ht_err ht_fd_start(struct ht_fd_stepper *s) {
     return ht_fd_apply(s, -0.5, v[HT_FD_D]);
 }
 
-enum ht_err ht_fd_apply(struct ht_fd_stepper *s, double factor,
-                        struct ht_fd_array out) {
+enum ht_err ht_fd_apply(struct ht_fd_stepper *s, double factor, struct ht_fd_array out) {
     s->apply_factor = factor;
     s->apply_to = out;
     return run_passes(s, HT_FD_MEASURE, 0, passes_of(s, HT_FD_MEASURE));
 }
 
-/* Each rank has its planes among those of the grid: the others add 0, and all
- * are added in their order. */
-static enum ht_err add_planes(struct ht_fd_stepper *s,
-                              const struct ht_fd_sum *own,
+/* Each rank has its planes among those of the grid: the others add 0, and all are added in their
+ * order. */
+static enum ht_err add_planes(struct ht_fd_stepper *s, const struct ht_fd_sum *own,
                               struct ht_fd_sum *out) {
     const struct ht_grid *grid = s->problem.grid;
     struct ht_comm *comm = grid->slab.comm;
@@ -249,9 +221,7 @@ static enum ht_err add_planes(struct ht_fd_stepper *s,
         sums[3 * m + 2] = (double)sum->bad;
         most[0] = fmax(most[0], sum->largest);
         if (sum->first >= 0)
-            most[1] =
-                fmax(most[1], -(double)(m * ht_grid_plane(grid, HT_PRIMARY) +
-                                        sum->first));
+            most[1] = fmax(most[1], -(double)(m * ht_grid_plane(grid, HT_PRIMARY) + sum->first));
     }
     enum ht_err err = ht_comm_sum(comm, (int)(3 * planes), sums);
     if (err == HT_OK) err = ht_comm_max(comm, 2, most);
@@ -266,35 +236,29 @@ static enum ht_err add_planes(struct ht_fd_stepper *s,
     return err;
 }
 
-enum ht_err ht_fd_part_total(struct ht_fd_stepper *s,
-                             const struct ht_fd_box *part,
-                             const struct ht_fd_ends *ends,
-                             struct ht_fd_array x, struct ht_fd_array y,
-                             double level, struct ht_fd_sum *out) {
+enum ht_err ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *part,
+                             const struct ht_fd_ends *ends, struct ht_fd_array x,
+                             struct ht_fd_array y, double level, struct ht_fd_sum *out) {
     struct ht_fd_sum *own = NULL;
     bool some = true;
     TRY(HT_ALLOC(own, s->last - s->first));
     for (int64_t m = 0; m < s->last - s->first; m++) own[m].first = -1;
     for (int k = 0; k < 3; k++) some = some && part->begin[k] < part->end[k];
-    enum ht_err err =
-        some
-            ? s->engine.ops->sums(&s->engine, part, ends, x, y, s->law.a, level,
-                                  own + part->begin[2] - s->box.begin[2])
-            : HT_OK;
+    enum ht_err err = some ? s->engine.ops->sums(&s->engine, part, ends, x, y, s->law.a, level,
+                                                 own + part->begin[2] - s->box.begin[2])
+                           : HT_OK;
     if (err == HT_OK) err = add_planes(s, own, out);
     free(own);
     return err;
 }
 
-enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x,
-                        struct ht_fd_array y, double level,
-                        struct ht_fd_sum *out) {
+enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x, struct ht_fd_array y,
+                        double level, struct ht_fd_sum *out) {
     return ht_fd_part_total(s, &s->box, &s->ends, x, y, level, out);
 }
 
 /* Planes beyond the slab are shifted as their owners do. */
-static enum ht_err shift(struct ht_fd_stepper *s, enum ht_fd_name name,
-                         double by) {
+static enum ht_err shift(struct ht_fd_stepper *s, enum ht_fd_name name, double by) {
     struct ht_fd_box box = s->box;
     if (s->slab.neighbour[0]) box.begin[2] -= s->state.valid.of[name];
     if (s->slab.neighbour[1]) box.end[2] += s->state.valid.of[name];
@@ -308,8 +272,8 @@ static enum ht_err lower(struct ht_fd_stepper *s) {
     TRY(ht_fd_total(s, u, u, 0, &sum));
     const double mean = (float)(sum.mean / s->mass);
     /* Data that are not finite are for the watch to find. */
-    if (!(mean * mean * s->mass > SMALL_MEAN * sum.product) ||
-        !isfinite(sum.product) || sum.bad > 0)
+    if (!(mean * mean * s->mass > SMALL_MEAN * sum.product) || !isfinite(sum.product) ||
+        sum.bad > 0)
         return HT_OK;
     s->level += mean;
     return shift(s, HT_FD_U, -mean);
@@ -350,12 +314,12 @@ static enum ht_err fd_half_step(void *self, enum ht_subgrid from) {
 
 /* ---- time steps that repeat ---- */
 
-/* Steps from now on of which each launches the same as the one `period` steps
- * before it: nothing depends on time or on other ranks. */
+/* Steps from now on of which each launches the same as the one `period` steps before it: nothing
+ * depends on time or on other ranks. */
 static int64_t steps_alike(const struct ht_fd_stepper *s) {
     const int64_t since = s->since % STEPS_BETWEEN_MEANS;
-    if (s->engine.device == NULL || s->halo != NULL || s->injection != NULL ||
-        s->probes != NULL || (s->slab.layers && s->layers.start))
+    if (s->engine.device == NULL || s->halo != NULL || s->injection != NULL || s->probes != NULL ||
+        (s->slab.layers && s->layers.start))
         return 0;
     if (!s->closed) return INT64_MAX;
     return since == 0 ? 0 : STEPS_BETWEEN_MEANS - since;
@@ -385,8 +349,8 @@ static void count_steps(struct ht_fd_stepper *s, int64_t steps) {
     struct ht_task tasks[HT_FD_MOST_TASKS];
     struct ht_schedule schedule = {.task = tasks};
     struct ht_fd_halo_state state = s->state;
-    ht_fd_schedule_make(&s->slab, HT_FD_FORWARDS, 0,
-                        passes_of(s, HT_FD_FORWARDS), &state, &schedule);
+    ht_fd_schedule_make(&s->slab, HT_FD_FORWARDS, 0, passes_of(s, HT_FD_FORWARDS), &state,
+                        &schedule);
     ht_schedule_count(&schedule, steps, &s->counts);
     s->steps += steps;
     s->at += steps;
@@ -408,8 +372,7 @@ static enum ht_err fd_repeat(void *self, int64_t steps, int64_t *done) {
 
 static enum ht_err fd_half_step_back(void *self, enum ht_subgrid from) {
     struct ht_fd_stepper *s = self;
-    REQUIRE(!s->slab.layers, HT_ERR_INTERNAL,
-            "absorbing layers: no steps back in time");
+    REQUIRE(!s->slab.layers, HT_ERR_INTERNAL, "absorbing layers: no steps back in time");
     if (from == HT_DUAL) return run_passes(s, HT_FD_BACKWARDS, 0, 1);
     s->at--;
     TRY(find_amplitudes(s, true));
@@ -425,11 +388,10 @@ static enum ht_err fd_finish(void *self) {
 
 /* ---- data ---- */
 
-static enum ht_err check_own(const struct ht_fd_stepper *s, int64_t first,
-                             int64_t last) {
+static enum ht_err check_own(const struct ht_fd_stepper *s, int64_t first, int64_t last) {
     REQUIRE(first >= s->first && last <= s->last, HT_ERR_INTERNAL,
-            "planes %lld to %lld of a slab from %lld to %lld", (long long)first,
-            (long long)last, (long long)s->first, (long long)s->last);
+            "planes %lld to %lld of a slab from %lld to %lld", (long long)first, (long long)last,
+            (long long)s->first, (long long)s->last);
     return HT_OK;
 }
 
@@ -438,8 +400,7 @@ static bool is_field(const struct ht_fd_stepper *s, int field) {
 }
 
 /* Planes of the window between own nodes and a plain array, one at a time. */
-static enum ht_err move_planes(struct ht_fd_stepper *s,
-                               struct ht_fd_array array, int64_t first,
+static enum ht_err move_planes(struct ht_fd_stepper *s, struct ht_fd_array array, int64_t first,
                                int64_t last, const double *from, double *to) {
     const struct ht_fd_engine_ops *ops = s->engine.ops;
     const int64_t n1 = s->box.end[0] - s->box.begin[0];
@@ -451,8 +412,7 @@ static enum ht_err move_planes(struct ht_fd_stepper *s,
     for (int64_t m = first; err == HT_OK && m < last; m++) {
         const int64_t at = (m - s->first + s->box.begin[2]) * s->box.plane;
         double *corner = plane + s->box.begin[1] * s->box.row + s->box.begin[0];
-        if (to != NULL)
-            err = ops->read(&s->engine, array, at, s->box.plane, plane);
+        if (to != NULL) err = ops->read(&s->engine, array, at, s->box.plane, plane);
         for (int64_t m2 = 0; err == HT_OK && m2 < n2; m2++) {
             const int64_t row = ((m - first) * n2 + m2) * n1;
             double *values = corner + m2 * s->box.row;
@@ -477,8 +437,8 @@ static enum ht_err raise_level(struct ht_fd_stepper *s) {
     return level != 0 ? shift(s, HT_FD_U, level) : HT_OK;
 }
 
-static enum ht_err fd_put(void *self, enum ht_subgrid subgrid, int64_t first,
-                          int64_t last, const double *coefs) {
+static enum ht_err fd_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                          const double *coefs) {
     struct ht_fd_stepper *s = self;
     const int field = s->problem.eq->system->second_order.field;
     const int64_t part = ht_grid_plane(s->problem.grid, HT_PRIMARY);
@@ -492,25 +452,22 @@ static enum ht_err fd_put(void *self, enum ht_subgrid subgrid, int64_t first,
                        coefs + field * part * (last - first), NULL);
 }
 
-static enum ht_err fd_get(void *self, enum ht_subgrid subgrid, int field,
-                          int count, int64_t first, int64_t last, double *out) {
+static enum ht_err fd_get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
+                          int64_t last, double *out) {
     struct ht_fd_stepper *s = self;
     TRY(check_own(s, first, last));
-    REQUIRE(
-        is_field(s, field) && count == 1, HT_ERR_INTERNAL,
-        "finite differences hold values of %s only",
-        s->problem.eq->field[s->problem.eq->system->second_order.field].name);
+    REQUIRE(is_field(s, field) && count == 1, HT_ERR_INTERNAL,
+            "finite differences hold values of %s only",
+            s->problem.eq->field[s->problem.eq->system->second_order.field].name);
     TRY(move_planes(s, s->values[name_of(subgrid)], first, last, NULL, out));
     const int64_t plane = ht_grid_plane(s->problem.grid, HT_PRIMARY);
-    for (int64_t n = 0; subgrid == HT_PRIMARY && n < plane * (last - first);
-         n++)
+    for (int64_t n = 0; subgrid == HT_PRIMARY && n < plane * (last - first); n++)
         out[n] += s->level;
     return HT_OK;
 }
 
 static enum ht_err fd_measure(void *self, enum ht_subgrid subgrid, int count,
-                              const struct ht_quantity *what,
-                              struct ht_measure *out) {
+                              const struct ht_quantity *what, struct ht_measure *out) {
     (void)self, (void)subgrid, (void)count, (void)what, (void)out;
     FAIL(HT_ERR_INTERNAL, "finite differences have measures of their own");
 }
@@ -533,22 +490,20 @@ static struct ht_fd_seconds seconds_of(const struct ht_fd_stepper *s) {
     if (s->engine.kernels == NULL) return now;
     now.ghosts = ht_fd_kernels_ghosts(s->engine.kernels);
     for (int part = 0; part < 2; part++)
-        now.part[part] =
-            ht_fd_kernels_total(s->engine.kernels, (enum ht_step_part)part) +
-            ht_fd_layer_total(s->engine.layers, (enum ht_step_part)part);
+        now.part[part] = ht_fd_kernels_total(s->engine.kernels, (enum ht_step_part)part) +
+                         ht_fd_layer_total(s->engine.layers, (enum ht_step_part)part);
     return now;
 }
 
 static void fd_traffic(void *self, struct ht_traffic *out) {
     const struct ht_fd_stepper *s = self;
     const struct ht_fd_seconds now = seconds_of(s), *before = &s->before;
-    *out = (struct ht_traffic){.half_steps = 2 * s->steps,
-                               .exchanges = s->counts.tasks[HT_TASK_SEND],
-                               .interior_s = now.part[HT_PART_INTERIOR] -
-                                             before->part[HT_PART_INTERIOR],
-                               .boundary_s = now.part[HT_PART_BOUNDARY] -
-                                             before->part[HT_PART_BOUNDARY],
-                               .ghosts_s = now.ghosts - before->ghosts};
+    *out = (struct ht_traffic){
+        .half_steps = 2 * s->steps,
+        .exchanges = s->counts.tasks[HT_TASK_SEND],
+        .interior_s = now.part[HT_PART_INTERIOR] - before->part[HT_PART_INTERIOR],
+        .boundary_s = now.part[HT_PART_BOUNDARY] - before->part[HT_PART_BOUNDARY],
+        .ghosts_s = now.ghosts - before->ghosts};
     if (s->halo != NULL) ht_fd_halo_traffic(s->halo, out);
 }
 
@@ -585,8 +540,7 @@ static enum ht_err find_mass(struct ht_fd_stepper *s) {
     return HT_OK;
 }
 
-static bool same_state(const struct ht_fd_halo_state *a,
-                       const struct ht_fd_halo_state *b) {
+static bool same_state(const struct ht_fd_halo_state *a, const struct ht_fd_halo_state *b) {
     bool same = a->open == b->open;
     for (int i = 0; i < HT_FD_NAMES; i++)
         same = same && a->valid.of[i] == b->valid.of[i] &&
@@ -601,8 +555,8 @@ static void log_step(const struct ht_schedule *schedule) {
     ht_text_free(&text);
 }
 
-/* Logs the schedules of a run's steps until they repeat. An exchange serves at
- * least half a step, so that after it one of `depth` + 1 states comes again. */
+/* Logs the schedules of a run's steps until they repeat. An exchange serves at least half a step,
+ * so that after it one of `depth` + 1 states comes again. */
 static enum ht_err log_schedules(const struct ht_fd_stepper *s) {
     struct ht_task tasks[HT_FD_MOST_TASKS];
     struct ht_schedule schedule = {.task = tasks};
@@ -613,11 +567,10 @@ static enum ht_err log_schedules(const struct ht_fd_stepper *s) {
     TRY(HT_ALLOC(seen, most));
     for (int n = 0; n < most && fresh; n++) {
         seen[n] = state;
-        ht_fd_schedule_make(&s->slab, HT_FD_FORWARDS, 0,
-                            passes_of(s, HT_FD_FORWARDS), &state, &schedule);
+        ht_fd_schedule_make(&s->slab, HT_FD_FORWARDS, 0, passes_of(s, HT_FD_FORWARDS), &state,
+                            &schedule);
         log_step(&schedule);
-        for (int i = 0; i <= n; i++)
-            fresh = fresh && !same_state(&state, &seen[i]);
+        for (int i = 0; i <= n; i++) fresh = fresh && !same_state(&state, &seen[i]);
     }
     free(seen);
     return HT_OK;
@@ -627,17 +580,15 @@ static enum ht_err make(struct ht_fd_stepper *s) {
     const struct ht_grid *grid = s->problem.grid;
     s->before = seconds_of(s);
     for (int k = 0; k < s->engine.spec.dims; k++)
-        s->law.scale[k] =
-            (s->engine.spec.density ? 1 : s->problem.fd.inverse_density) /
-            (grid->h[k] * grid->h[k]);
+        s->law.scale[k] = (s->engine.spec.density ? 1 : s->problem.fd.inverse_density) /
+                          (grid->h[k] * grid->h[k]);
     TRY(ht_fd_arrays_create(s));
     TRY(ht_fd_fill_medium(s));
     return ht_fd_injection_create(s, &s->injection);
 }
 
 enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
-                                 const struct ht_fd_engine *engine,
-                                 struct ht_stepper *out) {
+                                 const struct ht_fd_engine *engine, struct ht_stepper *out) {
     struct ht_fd_stepper *s = NULL;
     TRY(HT_ALLOC(s, 1));
     s->engine = *engine;

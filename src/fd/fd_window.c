@@ -19,8 +19,7 @@ struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64) {
 static int64_t nodes_beyond(const struct ht_fd_stepper *s, int axis, int side) {
     const struct ht_fd_slab *slab = &s->slab;
     if (axis >= s->problem.grid->dims) return 0;
-    if (axis == 2 && slab->neighbour[side])
-        return ht_fd_planes_needed(slab->reach, slab->depth);
+    if (axis == 2 && slab->neighbour[side]) return ht_fd_planes_needed(slab->reach, slab->depth);
     return slab->reach;
 }
 
@@ -33,21 +32,17 @@ static void make_axis(struct ht_fd_stepper *s, int axis) {
     const int64_t begin = axis == 0 ? row.begin : nodes_beyond(s, axis, 0);
     s->box.begin[axis] = slab->own.begin[axis] = begin;
     s->box.end[axis] = slab->own.end[axis] = begin + nodes;
-    s->count[axis] =
-        axis == 0 ? row.row : begin + nodes + nodes_beyond(s, axis, 1);
+    s->count[axis] = axis == 0 ? row.row : begin + nodes + nodes_beyond(s, axis, 1);
     for (int side = 0; side < 2; side++) {
         const bool cut = axis == 2 && slab->neighbour[side];
         const bool filled = axis < grid->dims && !cut;
-        s->sides[axis][side] =
-            filled ? grid->wall[axis][side] : HT_FD_SIDE_NONE;
-        s->ends.half[axis][side] =
-            !cut && ht_measure_half(grid, HT_PRIMARY, axis, side);
+        s->sides[axis][side] = filled ? grid->wall[axis][side] : HT_FD_SIDE_NONE;
+        s->ends.half[axis][side] = !cut && ht_measure_half(grid, HT_PRIMARY, axis, side);
         slab->ghosts = slab->ghosts || filled;
     }
 }
 
-void ht_fd_stepper_plan(const struct ht_problem *problem,
-                        const struct ht_fd_engine *engine,
+void ht_fd_stepper_plan(const struct ht_problem *problem, const struct ht_fd_engine *engine,
                         struct ht_fd_stepper *out) {
     const struct ht_grid *grid = problem->grid;
     out->problem = *problem;
@@ -64,11 +59,10 @@ void ht_fd_stepper_plan(const struct ht_problem *problem,
 
 /* ---- arrays ---- */
 
-/* u, d, w, z, a, and b where density varies: from this list they are counted,
- * created and destroyed. */
+/* u, d, w, z, a, and b where density varies: from this list they are counted, created and
+ * destroyed. */
 enum { STATE = 4, MOST_ARRAYS = 8 };
-static int list_arrays(struct ht_fd_stepper *s,
-                       struct ht_fd_array *list[MOST_ARRAYS]) {
+static int list_arrays(struct ht_fd_stepper *s, struct ht_fd_array *list[MOST_ARRAYS]) {
     int count = 0;
     for (int a = 0; a < HT_FD_NAMES; a++) list[count++] = &s->values[a];
     list[count++] = &s->z;
@@ -78,10 +72,9 @@ static int list_arrays(struct ht_fd_stepper *s,
     return count;
 }
 
-struct ht_budget
-ht_differences_stepper_budget(const struct ht_problem *problem,
-                              const struct ht_tuning *tuning,
-                              const struct ht_device_info *info) {
+struct ht_budget ht_differences_stepper_budget(const struct ht_problem *problem,
+                                               const struct ht_tuning *tuning,
+                                               const struct ht_device_info *info) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
     const struct ht_fd_engine engine = {.spec = spec};
     struct ht_fd_array *list[MOST_ARRAYS];
@@ -105,22 +98,19 @@ enum ht_err ht_fd_arrays_create(struct ht_fd_stepper *s) {
     struct ht_fd_array *list[MOST_ARRAYS];
     const int count = list_arrays(s, list);
     for (int i = 0; i < count; i++)
-        TRY(s->engine.ops->create(&s->engine, s->box.plane * s->count[2],
-                                  list[i]));
+        TRY(s->engine.ops->create(&s->engine, s->box.plane * s->count[2], list[i]));
     return ht_fd_layers_create(s);
 }
 
 void ht_fd_arrays_destroy(struct ht_fd_stepper *s) {
     struct ht_fd_array *list[MOST_ARRAYS];
-    for (int i = list_arrays(s, list) - 1; i >= 0; i--)
-        s->engine.ops->destroy(list[i]);
+    for (int i = list_arrays(s, list) - 1; i >= 0; i--) s->engine.ops->destroy(list[i]);
     ht_fd_layers_destroy(s);
 }
 
 /* ---- the medium ---- */
 
-int64_t ht_fd_inside(const struct ht_grid *grid, int what, int axis,
-                     int64_t m) {
+int64_t ht_fd_inside(const struct ht_grid *grid, int what, int axis, int64_t m) {
     const int64_t n = ht_grid_nodes(grid, HT_PRIMARY, axis);
     const int64_t half = what == axis + 1 ? 1 : 0;
     const bool wraps = axis < grid->dims && ht_grid_periodic(grid, axis);
@@ -144,34 +134,32 @@ static void exchange_planes(int64_t plane, double *a, double *b) {
     }
 }
 
-/* Planes from m on, at most `count`, whose images in the grid are neighbours;
- * *step: the direction from one to the next. */
-static int64_t find_run(const struct ht_grid *grid, int what, int64_t m,
-                        int64_t count, int64_t *step) {
+/* Planes from m on, at most `count`, whose images in the grid are neighbours; *step: the direction
+ * from one to the next. */
+static int64_t find_run(const struct ht_grid *grid, int what, int64_t m, int64_t count,
+                        int64_t *step) {
     int64_t run = 1;
     for (*step = 1; run < count; run++) {
-        const int64_t one = ht_fd_inside(grid, what, 2, m + run) -
-                            ht_fd_inside(grid, what, 2, m + run - 1);
+        const int64_t one =
+            ht_fd_inside(grid, what, 2, m + run) - ht_fd_inside(grid, what, 2, m + run - 1);
         if (run == 1 && one == -1) *step = -1;
         if (one != *step) break;
     }
     return run;
 }
 
-enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int what,
-                              int64_t first, int64_t last, double *out) {
+enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int what, int64_t first,
+                              int64_t last, double *out) {
     const struct ht_grid *grid = problem->grid;
     const struct ht_fd_problem *fd = &problem->fd;
     const int64_t plane = ht_grid_plane(grid, HT_PRIMARY);
     int64_t run, step;
     for (int64_t m = first; m < last; m += run, out += run * plane) {
         run = find_run(grid, what, m, last - m, &step);
-        const int64_t low =
-            ht_fd_inside(grid, what, 2, step > 0 ? m : m + run - 1);
+        const int64_t low = ht_fd_inside(grid, what, 2, step > 0 ? m : m + run - 1);
         TRY(fd->fill(fd->medium, what, low, low + run, out));
         for (int64_t j = 0; step < 0 && j < run / 2; j++)
-            exchange_planes(plane, out + j * plane,
-                            out + (run - 1 - j) * plane);
+            exchange_planes(plane, out + j * plane, out + (run - 1 - j) * plane);
     }
     return HT_OK;
 }
@@ -184,17 +172,15 @@ struct planes {
     double *from, *to;
 };
 
-static void continue_ends(const struct ht_fd_stepper *s, int what,
-                          const double *from, int64_t first, int64_t last,
-                          double *to) {
+static void continue_ends(const struct ht_fd_stepper *s, int what, const double *from,
+                          int64_t first, int64_t last, double *to) {
     const struct ht_grid *grid = s->problem.grid;
     for (int64_t m1 = first; m1 < last; m1++)
         to[m1] = from[ht_fd_inside(grid, what, 0, m1 - s->box.begin[0])];
 }
 
 /* A row of the grid's values into one of the window, continued along x1. */
-static void continue_row(const struct ht_fd_stepper *s, int what,
-                         const double *from, double *to) {
+static void continue_row(const struct ht_fd_stepper *s, int what, const double *from, double *to) {
     const int64_t begin = s->box.begin[0], end = s->box.end[0];
     memcpy(to + begin, from, (size_t)(end - begin) * sizeof *to);
     continue_ends(s, what, from, 0, begin, to);
@@ -202,8 +188,7 @@ static void continue_row(const struct ht_fd_stepper *s, int what,
     continue_ends(s, what, from, what == 0 ? end : end - 1, s->count[0], to);
 }
 
-/* A plane of the grid's values into one of the window, continued along x1 and
- * x2. */
+/* A plane of the grid's values into one of the window, continued along x1 and x2. */
 static enum ht_err continue_plane(void *data, int64_t plane, int worker) {
     const struct planes *p = data;
     const struct ht_fd_stepper *s = p->s;
@@ -219,21 +204,19 @@ static enum ht_err continue_plane(void *data, int64_t plane, int worker) {
     return HT_OK;
 }
 
-static enum ht_err fill_planes(struct ht_fd_stepper *s, struct planes *p,
-                               struct ht_fd_array to) {
+static enum ht_err fill_planes(struct ht_fd_stepper *s, struct planes *p, struct ht_fd_array to) {
     for (int64_t m3 = 0; m3 < s->count[2]; m3 += p->count) {
         const int64_t some = ht_least(p->count, s->count[2] - m3);
         const int64_t at = s->first + m3 - s->box.begin[2];
         TRY(ht_fd_fill_planes(&s->problem, p->what, at, at + some, p->from));
         TRY(ht_threads_run(some, continue_plane, p));
-        TRY(s->engine.ops->write(&s->engine, to, m3 * s->box.plane,
-                                 some * s->box.plane, p->to));
+        TRY(s->engine.ops->write(&s->engine, to, m3 * s->box.plane, some * s->box.plane, p->to));
     }
     return HT_OK;
 }
 
-static enum ht_err fill_uniform(const void *medium, int what, int64_t first,
-                                int64_t last, double *out) {
+static enum ht_err fill_uniform(const void *medium, int what, int64_t first, int64_t last,
+                                double *out) {
     const struct ht_problem *p = medium;
     const int64_t nodes = ht_grid_plane(p->grid, HT_PRIMARY) * (last - first);
     const int modulus = p->eq->system->second_order.modulus;
@@ -244,14 +227,12 @@ static enum ht_err fill_uniform(const void *medium, int what, int64_t first,
 
 enum ht_err ht_fd_fill_medium(struct ht_fd_stepper *s) {
     const struct ht_grid *grid = s->problem.grid;
-    struct planes p = {
-        .s = s, .count = ht_least(ht_fd_block_planes(grid), s->count[2])};
+    struct planes p = {.s = s, .count = ht_least(ht_fd_block_planes(grid), s->count[2])};
     if (s->problem.fd.fill == NULL) {
         s->problem.fd.fill = fill_uniform;
         s->problem.fd.medium = &s->problem;
     }
-    enum ht_err err =
-        HT_ALLOC(p.from, p.count * ht_grid_plane(grid, HT_PRIMARY));
+    enum ht_err err = HT_ALLOC(p.from, p.count * ht_grid_plane(grid, HT_PRIMARY));
     if (err == HT_OK) err = HT_ALLOC(p.to, p.count * s->box.plane);
     if (err == HT_OK) err = fill_planes(s, &p, s->law.a);
     for (int k = 0; err == HT_OK && k < s->engine.spec.dims; k++) {

@@ -1,28 +1,27 @@
-/* The error of a plane wave exp(i k.x) in a uniform medium, computed by the
- * scheme itself (Bloch analysis). All nodes hold the same coefficients but for
- * the phase, so a half step is a linear map of the coefficients of one node,
+/* The error of a plane wave exp(i k.x) in a uniform medium, computed by the scheme itself (Bloch
+ * analysis). All nodes hold the same coefficients but for the phase, so a half step is a linear map
+ * of the coefficients of one node,
  *
  *     U' = E (H x H x H) U,
  *
- * with phases exp(-+ i theta/2), theta = k h, of the vertices in the
- * interpolation H of an axis, and the series E of docs/method.md, section 4.
+ * with phases exp(-+ i theta/2), theta = k h, of the vertices in the interpolation H of an axis,
+ * and the series E of docs/method.md, section 4.
  *
- * The interpolations of the axes err independently to first order. So the map
- * is taken for one axis at a time, with the exact wave along the others, where
- * a derivative is a factor i k: a matrix S of the N + 1 coefficients of each
- * field, exact in one dimension. The factors by which axes change a field
- * multiply; what the series does without interpolation, which is in each of
- * them, counts once.
+ * The interpolations of the axes err independently to first order. So the map is taken for one axis
+ * at a time, with the exact wave along the others, where a derivative is a factor i k: a matrix S
+ * of the N + 1 coefficients of each field, exact in one dimension. The factors by which axes change
+ * a field multiply; what the series does without interpolation, which is in each of them, counts
+ * once.
  *
- * The exact wave w is multiplied by lambda in a step. With T = S/lambda what n
- * steps add to it is d_n = T^n w - w, of which small values are precise by
+ * The exact wave w is multiplied by lambda in a step. With T = S/lambda what n steps add to it is
+ * d_n = T^n w - w, of which small values are precise by
  *
  *     d_1 = (S w - lambda w)/lambda,    d_(m+n) = d_n + T^n d_m,
  *
  * for powers T^n by squaring.
  *
- * A half step of a scheme of two levels is a half of the map: its unknowns are
- * those of both grids. They are scaled by BALANCE^j to keep norms small.
+ * A half step of a scheme of two levels is a half of the map: its unknowns are those of both grids.
+ * They are scaled by BALANCE^j to keep norms small.
  */
 #include "bloch.h"
 
@@ -58,7 +57,7 @@ struct map {
     int axis, n, t; /* coefficients of a field at a node, in a cell */
     int size;       /* unknowns */
     number matrix[CELL][NODE];
-    number lambda, early; /* of the exact wave: a step; half a step before */
+    number lambda, early;            /* of the exact wave: a step; half a step before */
     double size_of[HT_MAX_FIELDS];   /* of the amplitudes */
     number amplitude[HT_MAX_FIELDS]; /* in these units */
     int nfactors;
@@ -69,8 +68,7 @@ struct map {
 /* ---- the map ---- */
 
 /* Amplitudes of the fields in units of their size, and the frequency. */
-static double fill_wave(struct map *s, const struct ht_bloch_run *run,
-                        const double k[3]) {
+static double fill_wave(struct map *s, const struct ht_bloch_run *run, const double k[3]) {
     const struct ht_equations *eq = s->problem->eq;
     const struct ht_system *system = eq->system;
     double real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0}, omega;
@@ -85,21 +83,19 @@ static double fill_wave(struct map *s, const struct ht_bloch_run *run,
     return omega;
 }
 
-static void fill_factors(struct map *s, const struct ht_bloch_run *run,
-                         const double k[3]) {
+static void fill_factors(struct map *s, const struct ht_bloch_run *run, const double k[3]) {
     const struct ht_equations *eq = s->problem->eq;
     s->nfactors = 0;
     for (int t = 0; t < eq->nterms; t++) {
         const struct ht_term *term = &eq->term[t];
         const bool along = term->axis == s->axis && term->derivative > 0;
-        number value = term->coef * run->dt / 2 * s->size_of[term->col] /
-                       s->size_of[term->row];
+        number value = term->coef * run->dt / 2 * s->size_of[term->col] / s->size_of[term->row];
         if (term->material >= 0) value *= run->material[term->material];
         for (int n = 0; n < term->derivative; n++)
             value *= along ? 1 / (BALANCE * s->problem->grid->h[term->axis])
                            : ht_complex(0, k[term->axis]);
-        s->factor[s->nfactors++] = (struct factor){
-            term->row, term->col, along ? term->derivative : 0, value};
+        s->factor[s->nfactors++] =
+            (struct factor){term->row, term->col, along ? term->derivative : 0, value};
     }
 }
 
@@ -111,17 +107,15 @@ static void fill_matrix(struct map *s, double theta) {
     ht_hermite_matrix(s->problem->grid->order, h);
     for (int j = 0; j < s->t; j++)
         for (int i = 0; i < s->n; i++)
-            s->matrix[j][i] =
-                (h[j * s->t + i] * conj(turn) + h[j * s->t + s->n + i] * turn) *
-                pow(BALANCE, j - i);
+            s->matrix[j][i] = (h[j * s->t + i] * conj(turn) + h[j * s->t + s->n + i] * turn) *
+                              pow(BALANCE, j - i);
 }
 
 static int unknowns(const struct map *s, enum ht_subgrid subgrid) {
     return s->n * ht_problem_stored(s->problem, subgrid);
 }
 
-static void fill_map(struct map *s, const struct ht_bloch_run *run,
-                     const double k[3], int axis) {
+static void fill_map(struct map *s, const struct ht_bloch_run *run, const double k[3], int axis) {
     s->axis = axis;
     s->n = axis < 0 ? 1 : s->problem->grid->order + 1;
     s->t = axis < 0 ? 1 : 2 * s->n;
@@ -131,8 +125,8 @@ static void fill_map(struct map *s, const struct ht_bloch_run *run,
     fill_matrix(s, axis < 0 ? 0 : k[axis] * s->problem->grid->h[axis]);
 }
 
-/* w[j] = b[j] + (1/stage) (dt/2) L w. Derivatives read entries after j, which
- * have their values of the stage before. */
+/* w[j] = b[j] + (1/stage) (dt/2) L w. Derivatives read entries after j, which have their values of
+ * the stage before. */
 static void evolve_entry(struct map *s, int j, int stage) {
     const size_t bytes = (size_t)s->problem->eq->nfields * sizeof(number);
     number sum[HT_MAX_FIELDS];
@@ -148,18 +142,16 @@ static void evolve_entry(struct map *s, int j, int stage) {
     memcpy(s->w[j], sum, bytes);
 }
 
-/* out: the fields stored on the other grid, one after the other; for a
- * two-level scheme on entry their values one step earlier. */
-static void half_step(struct map *s, enum ht_subgrid from, const number *in,
-                      number *out) {
+/* out: the fields stored on the other grid, one after the other; for a two-level scheme on entry
+ * their values one step earlier. */
+static void half_step(struct map *s, enum ht_subgrid from, const number *in, number *out) {
     const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const int fields = s->problem->eq->nfields, sign = s->problem->old_sign;
     memset(s->b, 0, sizeof s->b);
     for (int f = 0; f < fields; f++) {
         if (!ht_problem_stores(s->problem, from, f)) continue;
         for (int j = 0; j < s->t; j++)
-            for (int i = 0; i < s->n; i++)
-                s->b[j][f] += times(s->matrix[j][i], in[i]);
+            for (int i = 0; i < s->n; i++) s->b[j][f] += times(s->matrix[j][i], in[i]);
         in += s->n;
     }
     memcpy(s->w, s->b, sizeof s->w);
@@ -186,8 +178,8 @@ static void step(struct map *s, const number *x, number *y) {
 }
 
 /* The exact wave: what a grid stores, times `phase`. */
-static number *put_wave(const struct map *s, enum ht_subgrid subgrid,
-                        double theta, number phase, number *out) {
+static number *put_wave(const struct map *s, enum ht_subgrid subgrid, double theta, number phase,
+                        number *out) {
     for (int f = 0; f < s->problem->eq->nfields; f++) {
         if (!ht_problem_stores(s->problem, subgrid, f)) continue;
         number jet = s->amplitude[f] * phase;
@@ -202,21 +194,19 @@ static number *put_wave(const struct map *s, enum ht_subgrid subgrid,
 /* ---- many steps ---- */
 
 /* matrix: T; change: d_1 */
-static void fill_step(struct map *s, double theta, number *matrix,
-                      number *change, number *wave, number *unit) {
+static void fill_step(struct map *s, double theta, number *matrix, number *change, number *wave,
+                      number *unit) {
     const int n = s->size;
     number *dual = put_wave(s, HT_PRIMARY, theta, 1, wave);
     if (s->two_level) (void)put_wave(s, HT_DUAL, theta, s->early, dual);
     for (int c = 0; c < n; c++) {
         for (int r = 0; r < n; r++) unit[r] = r == c;
         step(s, unit, change);
-        for (int r = 0; r < n; r++)
-            matrix[r * n + c] = times(change[r], conj(s->lambda));
+        for (int r = 0; r < n; r++) matrix[r * n + c] = times(change[r], conj(s->lambda));
     }
     step(s, wave, change);
     for (int r = 0; r < n; r++)
-        change[r] =
-            times(change[r] - times(s->lambda, wave[r]), conj(s->lambda));
+        change[r] = times(change[r] - times(s->lambda, wave[r]), conj(s->lambda));
 }
 
 /* y += A x */
@@ -229,14 +219,12 @@ static void square(int n, const number *a, number *out) {
     memset(out, 0, (size_t)(n * n) * sizeof *out);
     for (int r = 0; r < n; r++)
         for (int k = 0; k < n; k++)
-            for (int c = 0; c < n; c++)
-                out[r * n + c] += times(a[r * n + k], a[k * n + c]);
+            for (int c = 0; c < n; c++) out[r * n + c] += times(a[r * n + k], a[k * n + c]);
 }
 
-/* change becomes d_steps. matrix and power, of n rows, and sum, of 2 n values,
- * are overwritten. */
-static void take_steps(int n, int64_t steps, number *matrix, number *power,
-                       number *change, number *sum) {
+/* change becomes d_steps. matrix and power, of n rows, and sum, of 2 n values, are overwritten. */
+static void take_steps(int n, int64_t steps, number *matrix, number *power, number *change,
+                       number *sum) {
     number *next = sum + n;
     const size_t bytes = (size_t)n * sizeof *sum;
     memset(sum, 0, bytes);
@@ -259,8 +247,8 @@ static void take_steps(int n, int64_t steps, number *matrix, number *power,
 
 /* What all steps add to the fields of the primary grid by the map of an axis.
  */
-static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run,
-                               const double k[3], int axis, number *out) {
+static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run, const double k[3],
+                               int axis, number *out) {
     number *room;
     fill_map(s, run, k, axis);
     const int64_t n = s->size;
@@ -268,8 +256,7 @@ static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run,
     TRY(HT_ALLOC(room, 2 * n * n + 3 * n));
     number *power = room + n * n, *change = power + n * n, *sum = change + n;
     fill_step(s, theta, room, change, sum, sum + n);
-    take_steps(s->size, (int64_t)run->steps * (s->two_level ? 1 : 2), room,
-               power, change, sum);
+    take_steps(s->size, (int64_t)run->steps * (s->two_level ? 1 : 2), room, power, change, sum);
     for (int f = 0; f < s->problem->eq->nfields; f++) {
         if (!ht_problem_stores(s->problem, HT_PRIMARY, f)) continue;
         out[f] = *change;
@@ -280,16 +267,15 @@ static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run,
 }
 
 /* Of a field without amplitude what is added sums up. */
-static void add_change(const struct map *s, const number *base,
-                       const number *axis, number *out) {
+static void add_change(const struct map *s, const number *base, const number *axis, number *out) {
     for (int f = 0; f < s->problem->eq->nfields; f++) {
         const number a = s->amplitude[f], more = axis[f] - base[f];
         out[f] += a == 0 ? more : more * (a + out[f]) / (a + base[f]);
     }
 }
 
-static enum ht_err add_axes(struct map *s, const struct ht_bloch_run *run,
-                            const double k[3], number *out) {
+static enum ht_err add_axes(struct map *s, const struct ht_bloch_run *run, const double k[3],
+                            number *out) {
     number base[HT_MAX_FIELDS] = {0}, axis[HT_MAX_FIELDS] = {0};
     int count = 0;
     for (int j = 0; j < s->problem->grid->dims; j++) {
@@ -324,8 +310,7 @@ enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
     return err;
 }
 
-enum ht_err ht_bloch_error(const struct ht_bloch_run *run, const double k[3],
-                           double *error) {
+enum ht_err ht_bloch_error(const struct ht_bloch_run *run, const double k[3], double *error) {
     struct ht_bloch_wave wave;
     double sum = 0, whole = 0;
     TRY(ht_bloch_step(run, k, &wave));

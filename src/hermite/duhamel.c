@@ -1,12 +1,12 @@
-/* What sources add to the half steps of Hermite methods: amplitudes in time,
- * on a device or in plain arrays.
+/* What sources add to the half steps of Hermite methods: amplitudes in time, on a device or in
+ * plain arrays.
  *
- * Half step number q = 2 n from the primary grid, 2 n + 1 from the dual one
- * begins at t = q tau. The Taylor scheme takes s(t + th), 0 <= th <= tau, into
- * the series of L^j g. Leapfrog adds to the values at t - tau:
+ * Half step number q = 2 n from the primary grid, 2 n + 1 from the dual one begins at t = q tau.
+ * The Taylor scheme takes s(t + th), 0 <= th <= tau, into the series of L^j g. Leapfrog adds to the
+ * values at t - tau:
  *     int_0^tau (tau - th)^j/j! [s(t + th) + keep (-1)^j s(t - th)] dth,
- * of which a field takes even j only or odd ones only. A step back takes the
- * same away; that of the Taylor scheme is a step with -tau.
+ * of which a field takes even j only or odd ones only. A step back takes the same away; that of the
+ * Taylor scheme is a step with -tau.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,10 +19,8 @@ enum { GAUSS = 20 };
 
 /* ---- amplitudes ---- */
 
-/* Whether a field takes the odd powers of L of a kind of source: not of its
- * own group of fields. */
-static bool takes_odd(const struct ht_equations *eq, enum ht_shot_kind kind,
-                      int field) {
+/* Whether a field takes the odd powers of L of a kind of source: not of its own group of fields. */
+static bool takes_odd(const struct ht_equations *eq, enum ht_shot_kind kind, int field) {
     const struct ht_second_order *form = &eq->system->second_order;
     const bool of_first = kind == HT_SHOT_MONOPOLE && form->rate < 0;
     return of_first != (field == form->field);
@@ -35,13 +33,12 @@ struct quadrature {
 
 static void make_quadrature(int terms, struct quadrature *q) {
     ht_gauss_points(GAUSS, q->x, q->weight);
-    for (int i = 0; i < GAUSS; i++)
-        ht_legendre(terms, 2 * q->x[i], q->legendre[i]);
+    for (int i = 0; i < GAUSS; i++) ht_legendre(terms, 2 * q->x[i], q->legendre[i]);
 }
 
 /* Coefficients of one shot and field in half step q. */
-static void expand(const struct ht_injection *in, const struct quadrature *rule,
-                   int column, int field, int64_t q, double *out) {
+static void expand(const struct ht_injection *in, const struct quadrature *rule, int column,
+                   int field, int64_t q, double *out) {
     const struct ht_problem *p = &in->problem;
     const struct ht_shot *shot = &p->duhamel->shots->shot[column];
     const bool odd = takes_odd(p->eq, shot->kind, field);
@@ -56,8 +53,7 @@ static void expand(const struct ht_injection *in, const struct quadrature *rule,
         double s = ht_source_signal(shot, t + th, 0);
         if (!taylor) s += other * ht_source_signal(shot, t - th, 0);
         for (int r = 0; r < p->duhamel->terms; r++)
-            out[r] += factor * (2 * r + 1) * rule->weight[i] * s *
-                      rule->legendre[i][r];
+            out[r] += factor * (2 * r + 1) * rule->weight[i] * s * rule->legendre[i][r];
     }
 }
 
@@ -71,12 +67,10 @@ static int64_t row_values(const struct ht_injection *in) {
 }
 
 /* Row of half step q. */
-static void fill_row(struct ht_injection *in, const struct quadrature *rule,
-                     int64_t row) {
+static void fill_row(struct ht_injection *in, const struct quadrature *rule, int64_t row) {
     const struct ht_duhamel *d = in->problem.duhamel;
     const int64_t q = in->first + row;
-    const struct ht_injection_grid *grid =
-        &in->grid[q % 2 == 0 ? HT_DUAL : HT_PRIMARY];
+    const struct ht_injection_grid *grid = &in->grid[q % 2 == 0 ? HT_DUAL : HT_PRIMARY];
     const double tau = in->problem.dt / 2, t = (double)q * tau;
     double *out = in->table + row * row_values(in);
     in->acts[row] = false;
@@ -105,17 +99,14 @@ static enum ht_err fill_table(struct ht_injection *in, int64_t q, bool back) {
         any = any || in->acts[row];
     }
     for (int i = 0; any && i < 2; i++)
-        if (in->grid[i].injected != NULL)
-            TRY(ht_injected_table(in->grid[i].injected, in->table));
+        if (in->grid[i].injected != NULL) TRY(ht_injected_table(in->grid[i].injected, in->table));
     return HT_OK;
 }
 
-enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from,
-                               bool back) {
+enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from, bool back) {
     const int64_t later = from == HT_PRIMARY ? 0 : back ? -1 : 1;
     const int64_t q = 2 * in->steps + later;
-    if (!in->filled || in->back != back || q < in->first ||
-        q >= in->first + HT_INJECTION_ROWS)
+    if (!in->filled || in->back != back || q < in->first || q >= in->first + HT_INJECTION_ROWS)
         TRY(fill_table(in, q, back));
     in->row = in->acts[q - in->first] ? q - in->first : -1;
     in->steps += later;
@@ -124,14 +115,12 @@ enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from,
 
 /* ---- adding ---- */
 
-enum ht_err ht_injection_add(struct ht_injection *in, enum ht_subgrid to,
-                             int64_t first, int64_t last, int64_t nodes,
-                             struct ht_buffer *const *u) {
+enum ht_err ht_injection_add(struct ht_injection *in, enum ht_subgrid to, int64_t first,
+                             int64_t last, int64_t nodes, struct ht_buffer *const *u) {
     const struct ht_injection_grid *g = &in->grid[to];
-    for (int f = 0; in->row >= 0 && g->injected != NULL && f < g->shapes.fields;
-         f++)
-        TRY(ht_inject(g->injected, g->plane[first], g->plane[last], in->row, f,
-                      nodes, u[g->field[f]]));
+    for (int f = 0; in->row >= 0 && g->injected != NULL && f < g->shapes.fields; f++)
+        TRY(ht_inject(g->injected, g->plane[first], g->plane[last], in->row, f, nodes,
+                      u[g->field[f]]));
     return HT_OK;
 }
 
@@ -140,23 +129,21 @@ static bool vanishes(int odd, int wall) {
 }
 
 /* The sum of node n of the list and coefficient i of stored field f. */
-static double sum_of(const struct ht_injection_grid *g, const double *table,
-                     int64_t n, int f, int i) {
+static double sum_of(const struct ht_injection_grid *g, const double *table, int64_t n, int f,
+                     int i) {
     const struct ht_inject_shapes *s = &g->shapes;
     double sum = 0;
     for (int e = g->list.begin[n]; e < g->list.begin[n + 1]; e++)
         for (int r = 0; r < s->terms; r++)
-            sum += table[(int64_t)g->list.column[e] * s->terms + r] *
-                   s->value[(((int64_t)g->list.shape[e] * s->fields + f) *
-                                 s->terms +
-                             r) *
-                                s->coefs +
-                            i];
+            sum +=
+                table[(int64_t)g->list.column[e] * s->terms + r] *
+                s->value[(((int64_t)g->list.shape[e] * s->fields + f) * s->terms + r) * s->coefs +
+                         i];
     return sum;
 }
 
-void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to,
-                            int64_t nodes, double *u) {
+void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, int64_t nodes,
+                            double *u) {
     const struct ht_injection_grid *g = &in->grid[to];
     const int coefs = g->shapes.coefs;
     const int64_t stride = (int64_t)g->shapes.columns * g->shapes.terms;
@@ -166,14 +153,13 @@ void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to,
         for (int f = 0; f < g->shapes.fields; f++)
             for (int i = 0; i < coefs; i++)
                 if (!vanishes(g->shapes.odd[f * coefs + i], g->list.wall[n]))
-                    u[((int64_t)g->field[f] * coefs + i) * nodes +
-                      g->list.at[n]] += sum_of(g, table + f * stride, n, f, i);
+                    u[((int64_t)g->field[f] * coefs + i) * nodes + g->list.at[n]] +=
+                        sum_of(g, table + f * stride, n, f, i);
 }
 
 /* ---- making ---- */
 
-static enum ht_err make(const struct ht_window window[2],
-                        struct ht_injection *in) {
+static enum ht_err make(const struct ht_window window[2], struct ht_injection *in) {
     const struct ht_problem *p = &in->problem;
     for (int i = 0; i < 2; i++) {
         const enum ht_subgrid to = i ? HT_DUAL : HT_PRIMARY;
@@ -187,8 +173,7 @@ static enum ht_err make(const struct ht_window window[2],
     return HT_ALLOC(in->table, HT_INJECTION_ROWS * row_values(in));
 }
 
-enum ht_err ht_injection_create(const struct ht_problem *problem,
-                                const struct ht_window window[2],
+enum ht_err ht_injection_create(const struct ht_problem *problem, const struct ht_window window[2],
                                 struct ht_injection **out) {
     struct ht_injection *in = NULL;
     *out = NULL;
@@ -225,13 +210,11 @@ void ht_injection_destroy(struct ht_injection *in) {
 }
 
 /* The host's shapes are not needed any more. */
-enum ht_err ht_injection_upload(struct ht_injection *in,
-                                struct ht_injector *injector) {
+enum ht_err ht_injection_upload(struct ht_injection *in, struct ht_injector *injector) {
     for (int i = 0; i < 2; i++) {
         struct ht_injection_grid *g = &in->grid[i];
         if (g->list.count == 0) continue;
-        TRY(ht_injected_create(injector, &g->list, &g->shapes,
-                               HT_INJECTION_ROWS, most_fields(in),
+        TRY(ht_injected_create(injector, &g->list, &g->shapes, HT_INJECTION_ROWS, most_fields(in),
                                &g->injected));
         free(g->shapes.value);
         g->shapes.value = NULL;
@@ -239,8 +222,7 @@ enum ht_err ht_injection_upload(struct ht_injection *in,
     return HT_OK;
 }
 
-int64_t ht_injection_bytes(const struct ht_problem *problem,
-                           const struct ht_spec *spec) {
+int64_t ht_injection_bytes(const struct ht_problem *problem, const struct ht_spec *spec) {
     const struct ht_duhamel *d = problem->duhamel;
     int64_t bytes = 0;
     for (int i = 0; d != NULL && i < 2; i++) {
@@ -249,9 +231,8 @@ int64_t ht_injection_bytes(const struct ht_problem *problem,
             .terms = d->terms,
             .columns = d->shots->count,
             .count = d->most[i].shapes};
-        bytes +=
-            ht_injected_bytes(spec, d->most[i].nodes, d->most[i].entries,
-                              &shapes, HT_INJECTION_ROWS, problem->eq->nfields);
+        bytes += ht_injected_bytes(spec, d->most[i].nodes, d->most[i].entries, &shapes,
+                                   HT_INJECTION_ROWS, problem->eq->nfields);
     }
     return bytes;
 }
@@ -269,8 +250,7 @@ enum ht_err ht_hermite_shot_bytes(const struct ht_plan *plan, bool fp64,
         const struct ht_injection_counts *most = &d->most[i];
         const int fields = ht_problem_stored(p, i ? HT_DUAL : HT_PRIMARY);
         out->host += entry * most->entries +
-                     most->shapes * (key + (int64_t)8 * fields * d->terms *
-                                               ht_grid_coefs(p->grid));
+                     most->shapes * (key + (int64_t)8 * fields * d->terms * ht_grid_coefs(p->grid));
     }
     return HT_OK;
 }

@@ -1,7 +1,6 @@
-/* Nodes and shapes of sources on one grid. Distances between nodes and points
- * are whole multiples of 2^-32 cells, so that mirror images have exactly the
- * distances that mirrored nodes have, and nodes that lie alike about points of
- * the same kind share a shape.
+/* Nodes and shapes of sources on one grid. Distances between nodes and points are whole multiples
+ * of 2^-32 cells, so that mirror images have exactly the distances that mirrored nodes have, and
+ * nodes that lie alike about points of the same kind share a shape.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,27 +16,24 @@ static int power_of(int factor, int64_t count) {
     return factor < 0 && count % 2 != 0 ? -1 : 1;
 }
 
-/* Image number n of a point: a period further each, or 2 j: two mirrors
- * further, 2 j + 1: mirrored at the upper wall, -1: at the lower one. */
-static struct ht_source_image image_of(const struct ht_grid *grid, int axis,
-                                       int64_t at, int64_t n) {
+/* Image number n of a point: a period further each, or 2 j: two mirrors further, 2 j + 1: mirrored
+ * at the upper wall, -1: at the lower one. */
+static struct ht_source_image image_of(const struct ht_grid *grid, int axis, int64_t at,
+                                       int64_t n) {
     const int64_t length = grid->cells[axis] * one;
     const int low = grid->wall[axis][0], high = grid->wall[axis][1];
     if (ht_grid_periodic(grid, axis))
         return (struct ht_source_image){.at = at + n * length, .factor = 1};
     const bool mirrored = n % 2 != 0;
     const int64_t pairs = (n - mirrored) / 2;
-    const int64_t upper = n > 0 ? (n + 1) / 2 : -n / 2,
-                  lower = n > 0 ? n / 2 : (1 - n) / 2;
-    return (struct ht_source_image){
-        .at =
-            mirrored ? 2 * (pairs + 1) * length - at : 2 * pairs * length + at,
-        .factor = power_of(high, upper) * power_of(low, lower),
-        .mirrored = mirrored};
+    const int64_t upper = n > 0 ? (n + 1) / 2 : -n / 2, lower = n > 0 ? n / 2 : (1 - n) / 2;
+    return (struct ht_source_image){.at = mirrored ? 2 * (pairs + 1) * length - at
+                                                   : 2 * pairs * length + at,
+                                    .factor = power_of(high, upper) * power_of(low, lower),
+                                    .mirrored = mirrored};
 }
 
-static int list_images(const struct ht_grid *grid, int axis, int64_t at,
-                       int64_t reach,
+static int list_images(const struct ht_grid *grid, int axis, int64_t at, int64_t reach,
                        struct ht_source_image out[HT_SOURCE_IMAGES]) {
     const int64_t length = grid->cells[axis] * one;
     const int64_t most = reach / length + 2;
@@ -50,8 +46,7 @@ static int list_images(const struct ht_grid *grid, int axis, int64_t at,
     return count;
 }
 
-void ht_source_images(const struct ht_problem *problem,
-                      const struct ht_source_point *point,
+void ht_source_images(const struct ht_problem *problem, const struct ht_source_point *point,
                       const double reach[3], struct ht_source_images *out) {
     const struct ht_grid *grid = problem->grid;
     const struct ht_source_form *form = &problem->duhamel->form[point->shot];
@@ -60,9 +55,8 @@ void ht_source_images(const struct ht_problem *problem,
         out->axis[k][0] = (struct ht_source_image){.factor = 1};
         if (!ht_source_varies(form, k)) continue;
         const double at = (point->x[k] - grid->lower[k]) / grid->h[k];
-        out->count[k] = list_images(
-            grid, k, llround(ldexp(at, HT_SOURCE_FRACTION)),
-            llround(ldexp(reach[k], HT_SOURCE_FRACTION)), out->axis[k]);
+        out->count[k] = list_images(grid, k, llround(ldexp(at, HT_SOURCE_FRACTION)),
+                                    llround(ldexp(reach[k], HT_SOURCE_FRACTION)), out->axis[k]);
     }
 }
 
@@ -79,15 +73,13 @@ struct ht_source_vector ht_source_vector(const struct ht_problem *problem,
     else if (shot->kind == HT_SHOT_MONOPOLE)
         v.field[form->field] = point->material[form->modulus];
     for (int k = 0; shot->kind == HT_SHOT_FORCE && k < problem->grid->dims; k++)
-        v.field[form->flux + k] =
-            shot->direction[k] * point->material[form->inverse_density];
+        v.field[form->flux + k] = shot->direction[k] * point->material[form->inverse_density];
     return v;
 }
 
-struct ht_source_vector
-ht_source_vector_image(const struct ht_problem *problem,
-                       const struct ht_source_vector *source,
-                       const struct ht_source_image *const image[3]) {
+struct ht_source_vector ht_source_vector_image(const struct ht_problem *problem,
+                                               const struct ht_source_vector *source,
+                                               const struct ht_source_image *const image[3]) {
     struct ht_source_vector v = *source;
     for (int f = 0; f < problem->eq->nfields; f++)
         for (int k = 0; k < problem->grid->dims; k++) {
@@ -102,34 +94,30 @@ enum { STEPS_PER_CELL = 16 };
 
 /* ---- reach ---- */
 
-/* Of each distance in steps of 1/16 cell the largest derivative there and
- * beyond, relative to the largest of all. */
+/* Of each distance in steps of 1/16 cell the largest derivative there and beyond, relative to the
+ * largest of all. */
 struct envelope {
     int count;
     double value[64 * STEPS_PER_CELL];
 };
 
-static void make_envelope(const struct ht_source_form *form, int axis,
-                          int order, struct envelope *e) {
+static void make_envelope(const struct ht_source_form *form, int axis, int order,
+                          struct envelope *e) {
     enum { MOST = sizeof e->value / sizeof *e->value };
     const double radius = form->along[axis];
     double largest[HT_MAX_ORDER + 2] = {0}, size[HT_MAX_ORDER + 2][MOST];
     long double at[HT_MAX_ORDER + 2];
     memset(e, 0, sizeof *e);
     for (int i = 0; i < MOST; i++) {
-        ht_flat_derivatives(form->order,
-                            (long double)i / STEPS_PER_CELL / radius, order + 2,
-                            at);
+        ht_flat_derivatives(form->order, (long double)i / STEPS_PER_CELL / radius, order + 2, at);
         for (int n = 0; n < order + 2; n++) {
             size[n][i] = fabs((double)at[n]);
             largest[n] = fmax(largest[n], size[n][i]);
         }
     }
     for (int n = 0; n < order + 2; n++)
-        for (int i = 0; i < MOST; i++)
-            e->value[i] = fmax(e->value[i], size[n][i] / largest[n]);
-    for (int i = MOST - 2; i >= 0; i--)
-        e->value[i] = fmax(e->value[i], e->value[i + 1]);
+        for (int i = 0; i < MOST; i++) e->value[i] = fmax(e->value[i], size[n][i] / largest[n]);
+    for (int i = MOST - 2; i >= 0; i--) e->value[i] = fmax(e->value[i], e->value[i + 1]);
     while (e->count < MOST && e->value[e->count] >= form->cut) e->count++;
 }
 
@@ -178,22 +166,19 @@ struct listing {
 };
 
 /* The walls on which a node lies, as in htwave/inject.h. */
-static int wall_of(const struct ht_grid *grid, enum ht_subgrid to, int axis,
-                   int64_t m) {
+static int wall_of(const struct ht_grid *grid, enum ht_subgrid to, int axis, int64_t m) {
     int bits = 0;
     for (int side = 0; side < 2; side++) {
         const int64_t end = side == 0 ? 0 : ht_grid_nodes(grid, to, axis) - 1;
         const int factor = grid->wall[axis][side];
-        if (to == HT_PRIMARY && m == end && factor != 0)
-            bits |= 1 << (axis + (factor < 0 ? 3 : 0));
+        if (to == HT_PRIMARY && m == end && factor != 0) bits |= 1 << (axis + (factor < 0 ? 3 : 0));
     }
     return bits;
 }
 
 /* The node of the grid at an index of the window. */
 static int64_t node_of(const struct ht_grid *grid, enum ht_subgrid to,
-                       const struct ht_window *window, int axis,
-                       int64_t index) {
+                       const struct ht_window *window, int axis, int64_t index) {
     const int64_t n = ht_grid_nodes(grid, to, axis);
     const int64_t m = window->origin[axis] + index;
     return ht_grid_periodic(grid, axis) ? (m % n + n) % n : m;
@@ -209,14 +194,12 @@ static void list_all(struct listing *l, int axis) {
             .index = i,
             .size = 1,
             .wall = axis < l->grid->dims
-                        ? wall_of(l->grid, l->to, axis,
-                                  node_of(l->grid, l->to, l->window, axis, i))
+                        ? wall_of(l->grid, l->to, axis, node_of(l->grid, l->to, l->window, axis, i))
                         : 0};
 }
 
 /* nu: cells that waves travel in a half step. */
-static void list_nodes(struct listing *l, int axis,
-                       const struct ht_source_image *image,
+static void list_nodes(struct listing *l, int axis, const struct ht_source_image *image,
                        const struct envelope *e, double nu) {
     struct axis_nodes *list = &l->axis[axis];
     const struct ht_box *held = &l->window->held;
@@ -225,41 +208,34 @@ static void list_nodes(struct listing *l, int axis,
         const int64_t m = node_of(l->grid, l->to, l->window, axis, i);
         const int64_t at = m * one + (l->to == HT_DUAL ? one / 2 : 0);
         const int64_t distance = at - image->at;
-        const double beyond =
-            fmax(0, fabs(ldexp((double)distance, -HT_SOURCE_FRACTION)) - nu);
+        const double beyond = fmax(0, fabs(ldexp((double)distance, -HT_SOURCE_FRACTION)) - nu);
         const double step = beyond * STEPS_PER_CELL;
         if (step >= e->count) continue;
-        list->node[list->count++] =
-            (struct axis_node){.index = i,
-                               .distance = distance,
-                               .size = e->value[(int)step],
-                               .wall = wall_of(l->grid, l->to, axis, m)};
+        list->node[list->count++] = (struct axis_node){.index = i,
+                                                       .distance = distance,
+                                                       .size = e->value[(int)step],
+                                                       .wall = wall_of(l->grid, l->to, axis, m)};
     }
 }
 
 /* ---- shapes ---- */
 
-static bool same_vector(const struct ht_source_vector *a,
-                        const struct ht_source_vector *b) {
+static bool same_vector(const struct ht_source_vector *a, const struct ht_source_vector *b) {
     bool same = a->order == b->order;
     for (int k = 0; k < 3; k++) same = same && a->along[k] == b->along[k];
-    for (int f = 0; f < HT_MAX_FIELDS; f++)
-        same = same && a->field[f] == b->field[f];
-    for (int m = 0; m < HT_MAX_MATERIALS; m++)
-        same = same && a->material[m] == b->material[m];
+    for (int f = 0; f < HT_MAX_FIELDS; f++) same = same && a->field[f] == b->field[f];
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) same = same && a->material[m] == b->material[m];
     return same;
 }
 
-static enum ht_err find_vector(struct listing *l,
-                               const struct ht_source_vector *v, int *out) {
+static enum ht_err find_vector(struct listing *l, const struct ht_source_vector *v, int *out) {
     int i = l->vectors - 1;
     while (i >= 0 && !same_vector(&l->vector[i], v)) i--;
     *out = i >= 0 ? i : l->vectors;
     if (i >= 0) return HT_OK;
     if (l->vectors == l->vector_room) {
         const int room = 2 * l->vector_room + 8;
-        struct ht_source_vector *more =
-            realloc(l->vector, (size_t)room * sizeof *more);
+        struct ht_source_vector *more = realloc(l->vector, (size_t)room * sizeof *more);
         REQUIRE(more, HT_ERR_MEMORY, "out of memory for sources");
         l->vector = more;
         l->vector_room = room;
@@ -268,14 +244,12 @@ static enum ht_err find_vector(struct listing *l,
     return HT_OK;
 }
 
-static struct key *slot_of(const struct key *table, int64_t slots,
-                           const struct key *key) {
+static struct key *slot_of(const struct key *table, int64_t slots, const struct key *key) {
     uint64_t hash = ht_hash(HT_HASH_SEED, key->distance, sizeof key->distance);
     hash = ht_hash(hash, &key->vector, sizeof key->vector);
     int64_t i = (int64_t)(hash & (uint64_t)(slots - 1));
-    while (table[i].shape != 0 &&
-           (table[i].vector != key->vector ||
-            memcmp(table[i].distance, key->distance, sizeof key->distance)))
+    while (table[i].shape != 0 && (table[i].vector != key->vector ||
+                                   memcmp(table[i].distance, key->distance, sizeof key->distance)))
         i = (i + 1) & (slots - 1);
     return (struct key *)&table[i];
 }
@@ -286,8 +260,7 @@ static enum ht_err grow_table(struct listing *l) {
     if (2 * l->shapes < l->slots) return HT_OK;
     TRY(HT_ALLOC(table, slots));
     for (int64_t i = 0; i < l->slots; i++)
-        if (l->key[i].shape != 0)
-            *slot_of(table, slots, &l->key[i]) = l->key[i];
+        if (l->key[i].shape != 0) *slot_of(table, slots, &l->key[i]) = l->key[i];
     free(l->key);
     l->key = table;
     l->slots = slots;
@@ -298,8 +271,7 @@ static enum ht_err find_shape(struct listing *l, struct key key, int *out) {
     TRY(grow_table(l));
     struct key *slot = slot_of(l->key, l->slots, &key);
     if (slot->shape == 0) {
-        REQUIRE(l->shapes < INT32_MAX - 1, HT_ERR_MEMORY,
-                "sources have too many nodes");
+        REQUIRE(l->shapes < INT32_MAX - 1, HT_ERR_MEMORY, "sources have too many nodes");
         *slot = key;
         slot->shape = (int)++l->shapes;
     }
@@ -310,8 +282,7 @@ static enum ht_err find_shape(struct listing *l, struct key key, int *out) {
 /* ---- entries ---- */
 
 static enum ht_err add_entry(struct listing *l, struct entry entry) {
-    REQUIRE(l->entries < INT32_MAX - 1, HT_ERR_MEMORY,
-            "sources have too many nodes");
+    REQUIRE(l->entries < INT32_MAX - 1, HT_ERR_MEMORY, "sources have too many nodes");
     if (!l->counts && l->entries == l->room) {
         const int64_t room = 2 * l->room + 4096;
         struct entry *more = realloc(l->entry, (size_t)room * sizeof *more);
@@ -326,23 +297,18 @@ static enum ht_err add_entry(struct listing *l, struct entry entry) {
 }
 
 /* The nodes of the axes' lists of which the product of envelopes counts. */
-static enum ht_err add_nodes(struct listing *l, int column, int vector,
-                             double cut) {
+static enum ht_err add_nodes(struct listing *l, int column, int vector, double cut) {
     const struct axis_nodes *a = l->axis;
     for (int64_t i3 = 0; i3 < a[2].count; i3++)
         for (int64_t i2 = 0; i2 < a[1].count; i2++)
             for (int64_t i1 = 0; i1 < a[0].count; i1++) {
-                const struct axis_node *n[3] = {&a[0].node[i1], &a[1].node[i2],
-                                                &a[2].node[i3]};
+                const struct axis_node *n[3] = {&a[0].node[i1], &a[1].node[i2], &a[2].node[i3]};
                 struct entry entry = {
-                    .at = ht_window_at(l->window, n[0]->index, n[1]->index,
-                                       n[2]->index),
+                    .at = ht_window_at(l->window, n[0]->index, n[1]->index, n[2]->index),
                     .column = column,
                     .wall = n[0]->wall | n[1]->wall | n[2]->wall};
-                const struct key key = {.vector = vector,
-                                        .distance = {n[0]->distance,
-                                                     n[1]->distance,
-                                                     n[2]->distance}};
+                const struct key key = {
+                    .vector = vector, .distance = {n[0]->distance, n[1]->distance, n[2]->distance}};
                 if (n[0]->size * n[1]->size * n[2]->size < cut) continue;
                 TRY(find_shape(l, key, &entry.shape));
                 TRY(add_entry(l, entry));
@@ -350,32 +316,26 @@ static enum ht_err add_nodes(struct listing *l, int column, int vector,
     return HT_OK;
 }
 
-static double speed_of(const struct listing *l,
-                       const struct ht_source_point *point) {
+static double speed_of(const struct listing *l, const struct ht_source_point *point) {
     return l->problem->eq->system->speed(point->material, 0);
 }
 
-static enum ht_err add_image(struct listing *l,
-                             const struct ht_source_point *point,
-                             const struct ht_source_vector *source,
-                             const double nu[3],
+static enum ht_err add_image(struct listing *l, const struct ht_source_point *point,
+                             const struct ht_source_vector *source, const double nu[3],
                              const struct ht_source_image *const image[3]) {
     const struct ht_source_form *form = &l->problem->duhamel->form[point->shot];
-    const struct ht_source_vector v =
-        ht_source_vector_image(l->problem, source, image);
+    const struct ht_source_vector v = ht_source_vector_image(l->problem, source, image);
     int vector;
     TRY(find_vector(l, &v, &vector));
     for (int k = 0; k < 3; k++)
         if (ht_source_varies(form, k))
-            list_nodes(l, k, image[k], &l->envelope[3 * point->shot + k],
-                       nu[k]);
+            list_nodes(l, k, image[k], &l->envelope[3 * point->shot + k], nu[k]);
         else
             list_all(l, k);
     return add_nodes(l, point->shot, vector, form->cut);
 }
 
-static enum ht_err add_point(struct listing *l,
-                             const struct ht_source_point *point) {
+static enum ht_err add_point(struct listing *l, const struct ht_source_point *point) {
     const struct envelope *e = &l->envelope[3 * (int64_t)point->shot];
     const struct ht_source_vector source = ht_source_vector(l->problem, point);
     struct ht_source_images images;
@@ -388,8 +348,7 @@ static enum ht_err add_point(struct listing *l,
     for (int i3 = 0; i3 < images.count[2]; i3++)
         for (int i2 = 0; i2 < images.count[1]; i2++)
             for (int i1 = 0; i1 < images.count[0]; i1++) {
-                const struct ht_source_image *image[3] = {&images.axis[0][i1],
-                                                          &images.axis[1][i2],
+                const struct ht_source_image *image[3] = {&images.axis[0][i1], &images.axis[1][i2],
                                                           &images.axis[2][i3]};
                 TRY(add_image(l, point, &source, nu, image));
             }
@@ -405,8 +364,7 @@ static int by_node(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static enum ht_err make_list(int64_t count, struct entry *entries,
-                             const struct ht_window *window,
+static enum ht_err make_list(int64_t count, struct entry *entries, const struct ht_window *window,
                              struct ht_injection_grid *out) {
     struct ht_inject_list *list = &out->list;
     const int64_t planes = window->count[2];
@@ -437,24 +395,21 @@ static enum ht_err make_list(int64_t count, struct entry *entries,
 }
 
 /* odd[stored field][coefficient] of htwave/inject.h. */
-static void find_odd(const struct ht_problem *problem, enum ht_subgrid to,
-                     int coefs, int *odd) {
+static void find_odd(const struct ht_problem *problem, enum ht_subgrid to, int coefs, int *odd) {
     const struct ht_equations *eq = problem->eq;
     const int n = problem->grid->order + 1;
     for (int f = 0; f < eq->nfields; f++) {
         if (!ht_problem_stores(problem, to, f)) continue;
         for (int i = 0; i < coefs; i++) {
             const int j[3] = {i % n, i / n % n, i / n / n};
-            *odd++ = (int)eq->field[f].parity ^
-                     ((j[0] & 1) | (j[1] & 1) << 1 | (j[2] & 1) << 2);
+            *odd++ = (int)eq->field[f].parity ^ ((j[0] & 1) | (j[1] & 1) << 1 | (j[2] & 1) << 2);
         }
     }
 }
 
 /* In the order of their numbers, in which few neighbours differ in the vector.
  */
-static enum ht_err fill_shapes(const struct listing *l, int64_t size,
-                               double *value) {
+static enum ht_err fill_shapes(const struct listing *l, int64_t size, double *value) {
     struct ht_source_shaper *shaper = NULL;
     const struct key **of;
     enum ht_err err = HT_OK;
@@ -469,23 +424,19 @@ static enum ht_err fill_shapes(const struct listing *l, int64_t size,
         if (of[i]->vector != vector) {
             vector = of[i]->vector;
             ht_source_shaper_destroy(shaper);
-            err = ht_source_shaper_create(l->problem, l->to, &l->vector[vector],
-                                          &shaper);
+            err = ht_source_shaper_create(l->problem, l->to, &l->vector[vector], &shaper);
         }
-        if (err == HT_OK)
-            ht_source_shaper_apply(shaper, distance, value + i * size);
+        if (err == HT_OK) ht_source_shaper_apply(shaper, distance, value + i * size);
     }
     ht_source_shaper_destroy(shaper);
     free(of);
     return err;
 }
 
-static enum ht_err make_shapes(const struct listing *l,
-                               struct ht_injection_grid *out) {
+static enum ht_err make_shapes(const struct listing *l, struct ht_injection_grid *out) {
     struct ht_inject_shapes *s = &out->shapes;
     const struct ht_duhamel *d = l->problem->duhamel;
-    *s = (struct ht_inject_shapes){.fields =
-                                       ht_problem_stored(l->problem, l->to),
+    *s = (struct ht_inject_shapes){.fields = ht_problem_stored(l->problem, l->to),
                                    .terms = d->terms,
                                    .coefs = ht_grid_coefs(l->grid),
                                    .columns = d->shots->count,
@@ -513,20 +464,15 @@ static enum ht_err walk(struct listing *l) {
     for (int i = 0; i < d->shots->count; i++)
         for (int k = 0; k < 3; k++)
             if (ht_source_varies(&d->form[i], k))
-                make_envelope(&d->form[i], k, l->grid->order,
-                              &l->envelope[3 * i + k]);
-    for (int k = 0; k < 3; k++)
-        TRY(HT_ALLOC(l->axis[k].node, l->window->count[k]));
+                make_envelope(&d->form[i], k, l->grid->order, &l->envelope[3 * i + k]);
+    for (int k = 0; k < 3; k++) TRY(HT_ALLOC(l->axis[k].node, l->window->count[k]));
     for (int64_t i = 0; i < d->points; i++) TRY(add_point(l, &d->point[i]));
     return HT_OK;
 }
 
-enum ht_err ht_injection_list(const struct ht_problem *problem,
-                              enum ht_subgrid to,
-                              const struct ht_window *window,
-                              struct ht_injection_grid *out) {
-    struct listing l = {
-        .problem = problem, .grid = problem->grid, .to = to, .window = window};
+enum ht_err ht_injection_list(const struct ht_problem *problem, enum ht_subgrid to,
+                              const struct ht_window *window, struct ht_injection_grid *out) {
+    struct listing l = {.problem = problem, .grid = problem->grid, .to = to, .window = window};
     enum ht_err err = walk(&l);
     if (err == HT_OK) err = make_list(l.entries, l.entry, window, out);
     if (err == HT_OK) err = make_shapes(&l, out);
@@ -534,21 +480,16 @@ enum ht_err ht_injection_list(const struct ht_problem *problem,
     return err;
 }
 
-enum ht_err ht_injection_count(const struct ht_problem *problem,
-                               enum ht_subgrid to,
+enum ht_err ht_injection_count(const struct ht_problem *problem, enum ht_subgrid to,
                                struct ht_injection_counts *out) {
     const struct ht_grid whole = ht_grid_whole(problem->grid);
     const struct ht_window window = ht_window_make(&whole, to, 0, 0);
-    struct listing l = {.problem = problem,
-                        .grid = &whole,
-                        .to = to,
-                        .window = &window,
-                        .counts = true};
+    struct listing l = {
+        .problem = problem, .grid = &whole, .to = to, .window = &window, .counts = true};
     const enum ht_err err = walk(&l);
-    *out = (struct ht_injection_counts){
-        .nodes = ht_least(l.entries, ht_grid_total(&whole, to)),
-        .entries = l.entries,
-        .shapes = l.shapes};
+    *out = (struct ht_injection_counts){.nodes = ht_least(l.entries, ht_grid_total(&whole, to)),
+                                        .entries = l.entries,
+                                        .shapes = l.shapes};
     free_listing(&l);
     return err;
 }

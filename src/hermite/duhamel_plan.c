@@ -1,5 +1,4 @@
-/* The plan of sources of Hermite methods: what is refused, how fine a grid they
- * need.
+/* The plan of sources of Hermite methods: what is refused, how fine a grid they need.
  */
 #include <complex.h>
 #include <math.h>
@@ -10,13 +9,12 @@
 #include "duhamel_private.h"
 #include "htwave/plan.h"
 
-/* The Gaussians of sources of Hermite methods: their radius and order, and by
- * how much a trace errs at most.
+/* The Gaussians of sources of Hermite methods: their radius and order, and by how much a trace errs
+ * at most.
  *
- * A trace takes the signal filtered by the Gaussian's spectrum: the root of the
- * mean of (1 - spectrum)^2 over the trace's energy is what it lacks. A wider
- * Gaussian lacks more, and has less beyond the waves that the grid carries,
- * which turns into others.
+ * A trace takes the signal filtered by the Gaussian's spectrum: the root of the mean of (1 -
+ * spectrum)^2 over the trace's energy is what it lacks. A wider Gaussian lacks more, and has less
+ * beyond the waves that the grid carries, which turns into others.
  */
 
 static const double pi = 3.14159265358979323846;
@@ -29,45 +27,41 @@ double ht_source_cell(const struct ht_plan *plan) {
 
 /* ---- what it lacks ---- */
 
-/* What the waves of a source consist of: wavenumbers in cells, where it is
- * slowest, and their parts of the energy. */
+/* What the waves of a source consist of: wavenumbers in cells, where it is slowest, and their parts
+ * of the energy. */
 struct source_waves {
     double highest, k[HT_SIGNAL_BANDS], energy[HT_SIGNAL_BANDS];
 };
 
-static struct source_waves source_waves(const struct ht_plan *plan,
-                                        const struct ht_duhamel *d, int shot) {
+static struct source_waves source_waves(const struct ht_plan *plan, const struct ht_duhamel *d,
+                                        int shot) {
     const struct ht_shot *of = &plan->shots->shot[shot];
     struct source_waves waves = {.highest = 0};
     double slowest = INFINITY;
     for (int64_t i = 0; i < d->points; i++)
         if (d->point[i].shot == shot)
-            slowest =
-                fmin(slowest, plan->eq.system->speed(d->point[i].material, 0));
+            slowest = fmin(slowest, plan->eq.system->speed(d->point[i].material, 0));
     const double cell = 2 * pi * ht_source_cell(plan) / slowest;
     waves.highest = cell * ht_signal_traits(of->signal).highest;
     ht_shot_bands(&plan->eq, of, waves.energy);
-    for (int b = 0; b < HT_SIGNAL_BANDS; b++)
-        waves.k[b] = cell * ht_shot_band(of, b);
+    for (int b = 0; b < HT_SIGNAL_BANDS; b++) waves.k[b] = cell * ht_shot_band(of, b);
     return waves;
 }
 
 /* At most: with images behind walls traces have more of high frequencies. */
-static double lacking(const struct source_waves *waves, double radius,
-                      int order) {
+static double lacking(const struct source_waves *waves, double radius, int order) {
     const double most = 1.5;
     double sum = 0;
     for (int b = 0; b < HT_SIGNAL_BANDS; b++)
-        sum += waves->energy[b] *
-               pow(ht_flat_missing(order, waves->k[b] * radius), 2);
+        sum += waves->energy[b] * pow(ht_flat_missing(order, waves->k[b] * radius), 2);
     return most * sqrt(sum);
 }
 
 static const int orders[] = {4, 8, 16, 24};
 enum { ORDERS = sizeof orders / sizeof *orders };
 
-/* The least order that keeps a tenth of the tolerance, else the highest: orders
- * cost nothing but at the edge of what the grid carries. */
+/* The least order that keeps a tenth of the tolerance, else the highest: orders cost nothing but at
+ * the edge of what the grid carries. */
 static void choose_order(const struct source_waves *waves, double tolerance,
                          struct ht_source_form *form) {
     for (int i = 0; i < ORDERS; i++) {
@@ -79,12 +73,11 @@ static void choose_order(const struct source_waves *waves, double tolerance,
 
 /* ---- what it leaves ---- */
 
-/* Relative errors of traces at most, by the order and the radius: twice the
- * largest that were measured of Ricker signals of 2 to 10 cells per wavelength
- * of their peak, in one to three dimensions, from N = 5 on five times those in
- * one and two, less what the Gaussian lacks and what the scheme adds
- * (docs/sources.md). Forces stir
- * vortices, too, which stay; leapfrog damps nothing of it. */
+/* Relative errors of traces at most, by the order and the radius: twice the largest that were
+ * measured of Ricker signals of 2 to 10 cells per wavelength of their peak, in one to three
+ * dimensions, from N = 5 on five times those in one and two, less what the Gaussian lacks and what
+ * the scheme adds (docs/sources.md). Forces stir vortices, too, which stay; leapfrog damps nothing
+ * of it. */
 enum { RADII = 6, ROWS = 7 };
 static const double radii[RADII] = {0.5, 0.75, 1, 1.25, 1.5, 1.75};
 enum family { MONOPOLE, FORCE, PAIR, FAMILIES };
@@ -141,10 +134,9 @@ static double source_least_radius(const struct ht_plan *plan) {
 }
 
 /* One field, its time derivative or none: a pair. */
-static const double *rows_of(const struct ht_plan *plan,
-                             const struct ht_shot *shot) {
-    const bool vortices = shot->kind == HT_SHOT_FORCE && plan->grid.dims > 1 &&
-                          shot->type != HT_SHOT_PLANE;
+static const double *rows_of(const struct ht_plan *plan, const struct ht_shot *shot) {
+    const bool vortices =
+        shot->kind == HT_SHOT_FORCE && plan->grid.dims > 1 && shot->type != HT_SHOT_PLANE;
     const bool pair = plan->eq.system->second_order.flux < 0;
     const int row = plan->order < ROWS ? plan->order - 1 : ROWS - 1;
     return left[!damps(plan)][pair ? PAIR : vortices ? FORCE : MONOPOLE][row];
@@ -158,12 +150,9 @@ static double left_of(const double *row, double radius) {
 
 /* ---- both ---- */
 
-/* Of the radii in the order of their use, the first one that keeps the
- * tolerance, else the best. */
-static void source_choose(const struct ht_plan *plan,
-                          const struct ht_shot *shot,
-                          const struct source_waves *waves,
-                          struct ht_source_form *form) {
+/* Of the radii in the order of their use, the first one that keeps the tolerance, else the best. */
+static void source_choose(const struct ht_plan *plan, const struct ht_shot *shot,
+                          const struct source_waves *waves, struct ht_source_form *form) {
     static const double tried[RADII] = {1.25, 1.5, 1, 1.75, 0.75, 0.5};
     const double *row = rows_of(plan, shot);
     struct ht_source_form best = *form;
@@ -194,8 +183,7 @@ static enum ht_err make_point(const struct ht_plan *plan, int shot, int n,
     return ht_medium_point(plan->medium, out->x, out->material);
 }
 
-static enum ht_err make_points(const struct ht_plan *plan,
-                               struct ht_duhamel *d) {
+static enum ht_err make_points(const struct ht_plan *plan, struct ht_duhamel *d) {
     const struct ht_shots *shots = plan->shots;
     int64_t room = 0;
     for (int i = 0; i < shots->count; i++) room += shots->shot[i].points;
@@ -208,16 +196,14 @@ static enum ht_err make_points(const struct ht_plan *plan,
 
 /* ---- the Gaussian ---- */
 
-static enum ht_err refuse_radius(const struct ht_plan *plan, int group,
-                                 double least) {
+static enum ht_err refuse_radius(const struct ht_plan *plan, int group, double least) {
     char key[40];
     snprintf(key, sizeof key, "sources.%d.radius", group);
-    return ht_params_error(
-        plan->params, key,
-        "must be %g or more with time.scheme = \"%s\" and grid.order = %d, "
-        "which damps nothing of what a narrower source has beyond the waves "
-        "that the grid carries",
-        least, plan->problem.scheme->name, plan->order);
+    return ht_params_error(plan->params, key,
+                           "must be %g or more with time.scheme = \"%s\" and grid.order = %d, "
+                           "which damps nothing of what a narrower source has beyond the waves "
+                           "that the grid carries",
+                           least, plan->problem.scheme->name, plan->order);
 }
 
 double ht_source_reach_most(const struct ht_source_form *form) {
@@ -225,47 +211,39 @@ double ht_source_reach_most(const struct ht_source_form *form) {
 }
 
 /* Of points, lines and planes. */
-static enum ht_err make_flat(const struct ht_plan *plan, int i,
-                             struct ht_duhamel *d) {
+static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhamel *d) {
     const struct ht_shot *shot = &plan->shots->shot[i];
     struct ht_source_form *form = &d->form[i];
     const double least = source_least_radius(plan);
     const struct source_waves waves = source_waves(plan, d, i);
-    if (shot->radius > 0 && shot->radius < least)
-        return refuse_radius(plan, i + 1, least);
+    if (shot->radius > 0 && shot->radius < least) return refuse_radius(plan, i + 1, least);
     /* Radius, where it is not given, and order of a form, and its error. */
     source_choose(plan, shot, &waves, form);
     if (form->error > shot->tolerance)
         ht_warn("sources.%d: its highest frequency has %.2g cells per "
                 "wavelength, where a source of radius %g errs by up to %.1e, "
                 "above the tolerance of %.1e: %stake more cells",
-                i + 1, 2 * pi / waves.highest, form->radius, form->error,
-                shot->tolerance,
+                i + 1, 2 * pi / waves.highest, form->radius, form->error, shot->tolerance,
                 shot->radius > 0 ? "leave radius out, or " : "");
     for (int k = 0; k < plan->grid.dims; k++)
-        if (shot->type != HT_SHOT_PLANE || k == shot->axis)
-            form->along[k] = form->radius;
+        if (shot->type != HT_SHOT_PLANE || k == shot->axis) form->along[k] = form->radius;
     return HT_OK;
 }
 
 /* A plain Gaussian, as it is given. */
-static enum ht_err make_volume(const struct ht_plan *plan, int i,
-                               struct ht_source_form *form) {
+static enum ht_err make_volume(const struct ht_plan *plan, int i, struct ht_source_form *form) {
     const struct ht_shot *shot = &plan->shots->shot[i];
     char key[40];
     snprintf(key, sizeof key, "sources.%d.radius", i + 1);
     if (shot->radius > 0)
-        return ht_params_error(plan->params, key,
-                               "does not belong to sources of type \"volume\"");
+        return ht_params_error(plan->params, key, "does not belong to sources of type \"volume\"");
     form->order = 1;
     form->radius = shot->width / ht_source_cell(plan);
-    for (int k = 0; k < plan->grid.dims; k++)
-        form->along[k] = shot->width / plan->grid.h[k];
+    for (int k = 0; k < plan->grid.dims; k++) form->along[k] = shot->width / plan->grid.h[k];
     return HT_OK;
 }
 
-static enum ht_err make_form(const struct ht_plan *plan, int i,
-                             struct ht_duhamel *d) {
+static enum ht_err make_form(const struct ht_plan *plan, int i, struct ht_duhamel *d) {
     struct ht_source_form *form = &d->form[i];
     form->cut = 1e-2 * plan->shots->shot[i].tolerance;
     if (plan->shots->shot[i].type == HT_SHOT_VOLUME)
@@ -274,14 +252,12 @@ static enum ht_err make_form(const struct ht_plan *plan, int i,
         TRY(make_flat(plan, i, d));
     for (int k = 0; k < plan->grid.dims; k++)
         if (ht_source_varies(form, k))
-            form->reach[k] =
-                ht_source_reach(form, k, plan->order) + plan->cfl / 2;
+            form->reach[k] = ht_source_reach(form, k, plan->order) + plan->cfl / 2;
     return HT_OK;
 }
 
-/* Coefficients of exp(i omega t) in Legendre's polynomials over half a step,
- * (2 r + 1) j_r(z) <= z^r/(2 r - 1)!!, z = omega tau/2, for 1.5 times the
- * highest frequency. */
+/* Coefficients of exp(i omega t) in Legendre's polynomials over half a step, (2 r + 1) j_r(z) <=
+ * z^r/(2 r - 1)!!, z = omega tau/2, for 1.5 times the highest frequency. */
 static int count_terms(const struct ht_plan *plan) {
     const double z = 0.75 * pi * plan->shots->highest * plan->problem.dt;
     double size = 1, least = 1e-3;
@@ -297,9 +273,8 @@ static int count_terms(const struct ht_plan *plan) {
 
 /* ---- the medium about a point ---- */
 
-bool ht_source_reaches(const struct ht_problem *problem,
-                       const struct ht_source_point *point, int axis,
-                       double x) {
+bool ht_source_reaches(const struct ht_problem *problem, const struct ht_source_point *point,
+                       int axis, double x) {
     const struct ht_grid *grid = problem->grid;
     const struct ht_source_form *form = &problem->duhamel->form[point->shot];
     double apart = x - point->x[axis];
@@ -310,12 +285,10 @@ bool ht_source_reaches(const struct ht_problem *problem,
 }
 
 /* Nodes of an axis in reach of a point and of the cells of these. */
-static bool in_reach(const struct ht_problem *problem,
-                     const struct ht_source_point *point,
+static bool in_reach(const struct ht_problem *problem, const struct ht_source_point *point,
                      enum ht_subgrid subgrid, int axis, int64_t m) {
     return axis >= problem->grid->dims ||
-           ht_source_reaches(problem, point, axis,
-                             ht_grid_x(problem->grid, subgrid, axis, m));
+           ht_source_reaches(problem, point, axis, ht_grid_x(problem->grid, subgrid, axis, m));
 }
 
 /* values: of one plane, [material][a][node]. */
@@ -327,14 +300,13 @@ static bool same_at(const struct ht_plan *plan, int64_t nodes, int64_t node,
     for (int m = 0; m < plan->eq.nmaterials; m++)
         for (int a = 0; a < coefs; a++) {
             const double wanted = a == 0 ? point->material[m] : 0;
-            same = same && fabs(values[(m * coefs + a) * nodes + node] -
-                                wanted) <= close * fabs(point->material[m]);
+            same = same && fabs(values[(m * coefs + a) * nodes + node] - wanted) <=
+                               close * fabs(point->material[m]);
         }
     return same;
 }
 
-static enum ht_err refuse_medium(const struct ht_plan *plan,
-                                 const struct ht_duhamel *d,
+static enum ht_err refuse_medium(const struct ht_plan *plan, const struct ht_duhamel *d,
                                  const struct ht_source_point *point) {
     const struct ht_source_form *form = &d->form[point->shot];
     static const char *const keys[] = {[HT_SHOT_POINT] = "position",
@@ -347,20 +319,17 @@ static enum ht_err refuse_medium(const struct ht_plan *plan,
              keys[plan->shots->shot[point->shot].type]);
     for (int k = 0; k < plan->grid.dims; k++)
         if (ht_source_varies(form, k))
-            length += snprintf(place + length, sizeof place - (size_t)length,
-                               "%s%g", length ? ", " : "", point->x[k]);
-    return ht_params_error(
-        plan->params, key,
-        "the medium varies within %.3g cells of the source at %s, where a "
-        "Hermite method needs a uniform one: move it, or give time.scheme = "
-        "\"fd\"",
-        ht_source_reach_most(form), place);
+            length += snprintf(place + length, sizeof place - (size_t)length, "%s%g",
+                               length ? ", " : "", point->x[k]);
+    return ht_params_error(plan->params, key,
+                           "the medium varies within %.3g cells of the source at %s, where a "
+                           "Hermite method needs a uniform one: move it, or give time.scheme = "
+                           "\"fd\"",
+                           ht_source_reach_most(form), place);
 }
 
-static enum ht_err check_plane(const struct ht_plan *plan,
-                               const struct ht_duhamel *d,
-                               enum ht_subgrid subgrid, int64_t m3,
-                               double *values) {
+static enum ht_err check_plane(const struct ht_plan *plan, const struct ht_duhamel *d,
+                               enum ht_subgrid subgrid, int64_t m3, double *values) {
     const int64_t n1 = ht_grid_nodes(&plan->grid, subgrid, 0);
     const int64_t n2 = ht_grid_nodes(&plan->grid, subgrid, 1);
     struct ht_problem problem = plan->problem;
@@ -369,8 +338,7 @@ static enum ht_err check_plane(const struct ht_plan *plan,
     for (int64_t i = 0; i < d->points; i++) {
         const struct ht_source_point *p = &d->point[i];
         if (!in_reach(&problem, p, subgrid, 2, m3)) continue;
-        if (!filled)
-            TRY(ht_medium_fill(plan->medium, subgrid, m3, m3 + 1, values));
+        if (!filled) TRY(ht_medium_fill(plan->medium, subgrid, m3, m3 + 1, values));
         filled = true;
         for (int64_t m2 = 0; m2 < n2; m2++) {
             if (!in_reach(&problem, p, subgrid, 1, m2)) continue;
@@ -383,17 +351,15 @@ static enum ht_err check_plane(const struct ht_plan *plan,
     return HT_OK;
 }
 
-static enum ht_err check_medium(const struct ht_plan *plan,
-                                const struct ht_duhamel *d) {
+static enum ht_err check_medium(const struct ht_plan *plan, const struct ht_duhamel *d) {
     enum ht_err err = HT_OK;
     if (plan->medium->uniform) return HT_OK;
     for (int i = 0; err == HT_OK && i < 2; i++) {
         const enum ht_subgrid subgrid = i ? HT_DUAL : HT_PRIMARY;
         double *values = NULL;
-        TRY(HT_ALLOC(values, ht_grid_plane(&plan->grid, subgrid) *
-                                 plan->eq.nmaterials * plan->medium->coefs));
-        for (int64_t m3 = 0;
-             err == HT_OK && m3 < ht_grid_planes(&plan->grid, subgrid); m3++)
+        TRY(HT_ALLOC(values, ht_grid_plane(&plan->grid, subgrid) * plan->eq.nmaterials *
+                                 plan->medium->coefs));
+        for (int64_t m3 = 0; err == HT_OK && m3 < ht_grid_planes(&plan->grid, subgrid); m3++)
             err = check_plane(plan, d, subgrid, m3, values);
         free(values);
     }
@@ -402,10 +368,9 @@ static enum ht_err check_medium(const struct ht_plan *plan,
 
 /* ---- cells per wavelength ---- */
 
-/* The error of a wave of so many cells along an axis after a distance in cells,
- * by the scheme in one dimension. */
-static enum ht_err wave_error(const struct ht_plan *plan,
-                              const struct ht_duhamel *d, double cells,
+/* The error of a wave of so many cells along an axis after a distance in cells, by the scheme in
+ * one dimension. */
+static enum ht_err wave_error(const struct ht_plan *plan, const struct ht_duhamel *d, double cells,
                               double distance, double *error) {
     const struct ht_equations eq = ht_equations_make(plan->eq.system, 1);
     const double *material = d->point[0].material;
@@ -421,19 +386,16 @@ static enum ht_err wave_error(const struct ht_plan *plan,
     }
     (void)ht_problem_set_scheme(&problem, scheme);
     memcpy(problem.uniform, material, sizeof problem.uniform);
-    problem.stages = (int)ht_least(plan->problem.stages,
-                                   scheme->full_stages(&eq, plan->order));
+    problem.stages = (int)ht_least(plan->problem.stages, scheme->full_stages(&eq, plan->order));
     const double k[3] = {2 * pi / (cells * grid.h[0])};
-    const struct ht_bloch_run run = {
-        .problem = &problem,
-        .material = material,
-        .dt = problem.dt,
-        .steps = ceil(distance * grid.h[0] / (speed * problem.dt))};
+    const struct ht_bloch_run run = {.problem = &problem,
+                                     .material = material,
+                                     .dt = problem.dt,
+                                     .steps = ceil(distance * grid.h[0] / (speed * problem.dt))};
     return ht_bloch_error(&run, k, error);
 }
 
-static enum ht_err find_needed(const struct ht_plan *plan,
-                               struct ht_duhamel *d) {
+static enum ht_err find_needed(const struct ht_plan *plan, struct ht_duhamel *d) {
     const double most = 0.1;
     double error = INFINITY;
     for (int tenths = 7; tenths < 1000 && error > most; tenths++) {
@@ -443,18 +405,15 @@ static enum ht_err find_needed(const struct ht_plan *plan,
     return HT_OK;
 }
 
-static bool same_waves(const struct source_waves *a,
-                       const struct source_waves *b) {
+static bool same_waves(const struct source_waves *a, const struct source_waves *b) {
     bool same = a->highest == b->highest;
     for (int n = 0; n < HT_SIGNAL_BANDS; n++)
         same = same && a->k[n] == b->k[n] && a->energy[n] == b->energy[n];
     return same;
 }
 
-/* What the scheme adds to a trace of a shot ten wavelengths of its strongest
- * band away. */
-static enum ht_err find_travel(const struct ht_plan *plan,
-                               const struct ht_duhamel *d, int i,
+/* What the scheme adds to a trace of a shot ten wavelengths of its strongest band away. */
+static enum ht_err find_travel(const struct ht_plan *plan, const struct ht_duhamel *d, int i,
                                double *travel) {
     const struct source_waves waves = source_waves(plan, d, i);
     const double small = 1e-9;
@@ -471,8 +430,7 @@ static enum ht_err find_travel(const struct ht_plan *plan,
     for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
         double error = 0;
         if (waves.energy[b] <= small) continue;
-        TRY(wave_error(plan, d, 2 * pi / waves.k[b],
-                       20 * pi / waves.k[strongest], &error));
+        TRY(wave_error(plan, d, 2 * pi / waves.k[b], 20 * pi / waves.k[strongest], &error));
         sum += waves.energy[b] * pow(fmin(error, 2), 2);
     }
     *travel = sqrt(sum);
@@ -480,24 +438,21 @@ static enum ht_err find_travel(const struct ht_plan *plan,
 }
 
 /* Two values per wavelength are N + 1 times as many cells. */
-static enum ht_err check_cells(const struct ht_plan *plan,
-                               const struct ht_duhamel *d) {
+static enum ht_err check_cells(const struct ht_plan *plan, const struct ht_duhamel *d) {
     const double carried = 2.1 / (plan->order + 1);
     const double cells = ht_plan_shot_points(plan);
     if (cells < carried)
-        return ht_params_error(
-            plan->params, "sources",
-            "have frequencies up to %.3g, of which the grid has %.2g cells per "
-            "wavelength where waves travel at %.3g: it carries none with less "
-            "than %.2g, and %.2g are needed",
-            plan->shots->highest, cells, plan->medium->speed_min, carried,
-            d->needed);
+        return ht_params_error(plan->params, "sources",
+                               "have frequencies up to %.3g, of which the grid has %.2g cells per "
+                               "wavelength where waves travel at %.3g: it carries none with less "
+                               "than %.2g, and %.2g are needed",
+                               plan->shots->highest, cells, plan->medium->speed_min, carried,
+                               d->needed);
     if (cells < d->needed)
         ht_warn("sources have frequencies up to %.3g, of which the grid has "
                 "%.2g cells per wavelength where waves travel at %.3g: N = %d "
                 "needs %.2g for errors below 10 %% over ten wavelengths",
-                plan->shots->highest, cells, plan->medium->speed_min,
-                plan->order, d->needed);
+                plan->shots->highest, cells, plan->medium->speed_min, plan->order, d->needed);
     return HT_OK;
 }
 
@@ -511,12 +466,11 @@ static enum ht_err check_sides(const struct ht_plan *plan, int i) {
     for (int k = 0; shot->type == HT_SHOT_PLANE && k < plan->grid.dims; k++)
         for (int side = 0; side < 2; side++)
             if (k != shot->axis && plan->grid.wall[k][side] < 0)
-                return ht_params_error(
-                    plan->params, key,
-                    "a plane ends at a free side of x%d, where it is no plane "
-                    "wave: Hermite methods need rigid or periodic ones, or "
-                    "give time.scheme = \"fd\"",
-                    k + 1);
+                return ht_params_error(plan->params, key,
+                                       "a plane ends at a free side of x%d, where it is no plane "
+                                       "wave: Hermite methods need rigid or periodic ones, or "
+                                       "give time.scheme = \"fd\"",
+                                       k + 1);
     return HT_OK;
 }
 
@@ -527,10 +481,8 @@ static enum ht_err check_volume(const struct ht_plan *plan, int i) {
     double least = plan->grid.h[0];
     char key[40];
     snprintf(key, sizeof key, "sources.%d.width", i + 1);
-    for (int k = 1; k < plan->grid.dims; k++)
-        least = fmin(least, plan->grid.h[k]);
-    if (shot->type != HT_SHOT_VOLUME || shot->width <= most * least)
-        return HT_OK;
+    for (int k = 1; k < plan->grid.dims; k++) least = fmin(least, plan->grid.h[k]);
+    if (shot->type != HT_SHOT_VOLUME || shot->width <= most * least) return HT_OK;
     return ht_params_error(plan->params, key,
                            "Hermite methods have volumes of up to %g cells, "
                            "here %g: take fewer cells, or time.scheme = \"fd\"",
@@ -559,13 +511,11 @@ static enum ht_err check_types(const struct ht_plan *plan) {
 
 /* ---- making ---- */
 
-static enum ht_err count_nodes(const struct ht_plan *plan,
-                               struct ht_duhamel *d) {
+static enum ht_err count_nodes(const struct ht_plan *plan, struct ht_duhamel *d) {
     struct ht_problem problem = plan->problem;
     problem.duhamel = d;
     for (int i = 0; i < 2; i++)
-        TRY(ht_injection_count(&problem, i ? HT_DUAL : HT_PRIMARY,
-                               &d->most[i]));
+        TRY(ht_injection_count(&problem, i ? HT_DUAL : HT_PRIMARY, &d->most[i]));
     return HT_OK;
 }
 
@@ -585,8 +535,7 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
     return count_nodes(plan, d);
 }
 
-enum ht_err ht_duhamel_create(const struct ht_plan *plan,
-                              struct ht_duhamel **out) {
+enum ht_err ht_duhamel_create(const struct ht_plan *plan, struct ht_duhamel **out) {
     struct ht_duhamel *d = NULL;
     *out = NULL;
     if (plan->shots == NULL || !(plan->problem.dt > 0)) return HT_OK;

@@ -1,13 +1,11 @@
-/* The shapes of sources: G_r of htwave/duhamel.h with all derivatives at a
- * node.
+/* The shapes of sources: G_r of htwave/duhamel.h with all derivatives at a node.
  *
- * For u_tt = c^2 lap u the powers L^j g are those of the Laplacian, with one
- * derivative more or two for the other fields. In units of a cell, with the
- * numbers nu_k = c tau/h_k,
+ * For u_tt = c^2 lap u the powers L^j g are those of the Laplacian, with one derivative more or two
+ * for the other fields. In units of a cell, with the numbers nu_k = c tau/h_k,
  *     (c tau)^(2l) lap^l = sum over a + b + c = l of
  *         l!/(a! b! c!) (nu_1 d_1)^(2a) (nu_2 d_2)^(2b) (nu_3 d_3)^(2c),
- * so that for a product of functions of each axis lap^l is a convolution of
- * three sequences over a, b and c; and
+ * so that for a product of functions of each axis lap^l is a convolution of three sequences over a,
+ * b and c; and
  *     int_0^tau (tau - th)^j/j! P_r(2 th/tau - 1) dth
  *         = tau^(j+1) (-1)^r j!/((j - r)! (j + r + 1)!),   0 for j < r.
  */
@@ -22,8 +20,8 @@ enum { MOST_POWERS = 48, MOST_TERMS = 24 };
 /* Factorials up to j + r + 1. */
 enum { FACTORIALS = 2 * MOST_POWERS + 4 + HT_DUHAMEL_TERMS };
 
-/* factor times the shift-th derivatives of lap^l of the Gaussian, of all l or
- * of 0 alone, for j = 2 (l + first) + odd. */
+/* factor times the shift-th derivatives of lap^l of the Gaussian, of all l or of 0 alone, for j = 2
+ * (l + first) + odd. */
 struct term {
     int field, odd, first, shift[3];
     bool single;
@@ -43,9 +41,8 @@ static struct term derivative(int field, int odd, int axis, double factor) {
 }
 
 /* u_t = v, v_t = c^2 lap u. */
-static void list_pair(const struct ht_second_order *form,
-                      const struct ht_source_vector *v, struct term *list,
-                      int *count) {
+static void list_pair(const struct ht_second_order *form, const struct ht_source_vector *v,
+                      struct term *list, int *count) {
     const double rate = v->field[form->rate];
     add_term(list, count, derivative(form->field, 1, -1, rate));
     add_term(list, count, derivative(form->rate, 0, -1, rate));
@@ -53,10 +50,8 @@ static void list_pair(const struct ht_second_order *form,
 
 /* p_t = -K div v, v_t = -B grad p. */
 static void list_flux(const struct ht_second_order *form, int dims,
-                      const struct ht_source_vector *v, struct term *list,
-                      int *count) {
-    const double K = v->material[form->modulus],
-                 B = v->material[form->inverse_density];
+                      const struct ht_source_vector *v, struct term *list, int *count) {
+    const double K = v->material[form->modulus], B = v->material[form->inverse_density];
     const double *flux = v->field + form->flux, p = v->field[form->field];
     add_term(list, count, derivative(form->field, 0, -1, p));
     for (int k = 0; k < dims; k++) {
@@ -66,8 +61,7 @@ static void list_flux(const struct ht_second_order *form, int dims,
         add_term(list, count, derivative(form->field, 1, k, -K * flux[k]));
         add_term(list, count, derivative(form->flux + k, 1, k, -B * p));
         for (int i = 0; i < dims; i++) {
-            struct term more =
-                derivative(form->flux + k, 0, k, K * B * flux[i]);
+            struct term more = derivative(form->flux + k, 0, k, K * B * flux[i]);
             more.shift[i]++;
             more.first = 1;
             add_term(list, count, more);
@@ -75,8 +69,8 @@ static void list_flux(const struct ht_second_order *form, int dims,
     }
 }
 
-static int list_terms(const struct ht_problem *p,
-                      const struct ht_source_vector *v, struct term *list) {
+static int list_terms(const struct ht_problem *p, const struct ht_source_vector *v,
+                      struct term *list) {
     const struct ht_second_order *form = &p->eq->system->second_order;
     const long double tau = p->dt / 2;
     int count = 0;
@@ -88,8 +82,7 @@ static int list_terms(const struct ht_problem *p,
         struct term *term = &list[n];
         term->factor *= powl(tau, term->odd + 1 + 2 * term->first);
         for (int k = 0; k < p->eq->dims; k++)
-            term->factor /=
-                powl(p->grid->h[k], (v->along[k] > 0) + term->shift[k]);
+            term->factor /= powl(p->grid->h[k], (v->along[k] > 0) + term->shift[k]);
     }
     return count;
 }
@@ -136,28 +129,25 @@ struct place {
 };
 
 /* Cells that waves travel in half a step. */
-static double courant(const struct ht_problem *p,
-                      const struct ht_source_vector *v, int axis) {
+static double courant(const struct ht_problem *p, const struct ht_source_vector *v, int axis) {
     const struct ht_second_order *form = &p->eq->system->second_order;
     const int density = form->inverse_density;
-    const double speed = sqrt(v->material[form->modulus] *
-                              (density >= 0 ? v->material[density] : 1));
+    const double speed =
+        sqrt(v->material[form->modulus] * (density >= 0 ? v->material[density] : 1));
     return axis < p->eq->dims ? speed * p->dt / 2 / p->grid->h[axis] : 0;
 }
 
-static int powers_within(const struct ht_problem *p,
-                         const struct ht_source_vector *v, double span) {
+static int powers_within(const struct ht_problem *p, const struct ht_source_vector *v,
+                         double span) {
     double most = 0;
     for (int k = 0; k < p->eq->dims; k++)
-        if (v->along[k] > 0)
-            most = fmax(most, span * fabs(courant(p, v, k)) / v->along[k]);
+        if (v->along[k] > 0) most = fmax(most, span * fabs(courant(p, v, k)) / v->along[k]);
     return powers_of(v, most);
 }
 
 /* For so many powers and `more` derivatives beyond those of all powers. */
-static void prepare(const struct ht_problem *p,
-                    const struct ht_source_vector *v, int powers, int more,
-                    struct shaping *s) {
+static void prepare(const struct ht_problem *p, const struct ht_source_vector *v, int powers,
+                    int more, struct shaping *s) {
     s->problem = p;
     s->vector = v;
     s->powers = powers;
@@ -168,8 +158,7 @@ static void prepare(const struct ht_problem *p,
         const long double nu = courant(p, v, k);
         s->n[k] = k < p->eq->dims ? p->grid->order + 1 : 1;
         s->travel[k][0] = 1;
-        for (int a = 1; a <= powers; a++)
-            s->travel[k][a] = s->travel[k][a - 1] * nu * nu / a;
+        for (int a = 1; a <= powers; a++) s->travel[k][a] = s->travel[k][a - 1] * nu * nu / a;
     }
 }
 
@@ -192,8 +181,8 @@ static void find_place(const struct shaping *s, const long double distance[3],
 }
 
 /* The sequence of an axis over a, of the i-th coefficient. */
-static void sequence(const struct shaping *s, const struct place *place,
-                     int axis, int i, int shift, int powers, long double *out) {
+static void sequence(const struct shaping *s, const struct place *place, int axis, int i, int shift,
+                     int powers, long double *out) {
     if (axis >= s->problem->eq->dims) {
         memset(out, 0, (size_t)(powers + 1) * sizeof *out);
         out[0] = 1;
@@ -201,12 +190,10 @@ static void sequence(const struct shaping *s, const struct place *place,
     }
     const long double *derivative = place->axis[axis] + i + shift;
     for (int a = 0; a <= powers; a++)
-        out[a] =
-            s->inverse[i] * s->travel[axis][a] * derivative[(ptrdiff_t)2 * a];
+        out[a] = s->inverse[i] * s->travel[axis][a] * derivative[(ptrdiff_t)2 * a];
 }
 
-static void convolve(int powers, const long double *a, const long double *b,
-                     long double *out) {
+static void convolve(int powers, const long double *a, const long double *b, long double *out) {
     for (int l = 0; l <= powers; l++) {
         long double sum = 0;
         for (int m = 0; m <= l; m++) sum += a[m] * b[l - m];
@@ -221,8 +208,8 @@ struct ht_source_shaper {
     enum ht_subgrid to;
     int terms, coefs, count;
     struct term list[MOST_TERMS];
-    /* [first][odd][r][l]: l! times the integral of P_r for j = 2 (l + first) +
-     * odd, over tau^(j+1); 0 for j < r. */
+    /* [first][odd][r][l]: l! times the integral of P_r for j = 2 (l + first) + odd, over tau^(j+1);
+     * 0 for j < r. */
     long double weight[2][2][HT_DUHAMEL_TERMS][MOST_POWERS + 1];
 };
 
@@ -231,15 +218,12 @@ static void make_weights(struct ht_source_shaper *m, int first, int odd) {
     for (int r = 0; r < m->terms; r++)
         for (int l = 0; l <= m->s.powers; l++) {
             const int j = 2 * (l + first) + odd;
-            m->weight[first][odd][r][l] = j < r
-                                              ? 0
-                                              : (r % 2 ? -1 : 1) * f[l] * f[j] /
-                                                    (f[j - r] * f[j + r + 1]);
+            m->weight[first][odd][r][l] =
+                j < r ? 0 : (r % 2 ? -1 : 1) * f[l] * f[j] / (f[j - r] * f[j + r + 1]);
         }
 }
 
-enum ht_err ht_source_shaper_create(const struct ht_problem *problem,
-                                    enum ht_subgrid to,
+enum ht_err ht_source_shaper_create(const struct ht_problem *problem, enum ht_subgrid to,
                                     const struct ht_source_vector *vector,
                                     struct ht_source_shaper **out) {
     struct ht_source_shaper *m;
@@ -249,8 +233,7 @@ enum ht_err ht_source_shaper_create(const struct ht_problem *problem,
     m->terms = problem->duhamel->terms;
     m->coefs = ht_grid_coefs(problem->grid);
     m->count = list_terms(problem, vector, m->list);
-    prepare(problem, vector, powers_within(problem, vector, 1),
-            problem->grid->order + 1, &m->s);
+    prepare(problem, vector, powers_within(problem, vector, 1), problem->grid->order + 1, &m->s);
     for (int i = 0; i < 4; i++) make_weights(m, i / 2, i % 2);
     *out = m;
     return HT_OK;
@@ -261,28 +244,25 @@ void ht_source_shaper_destroy(struct ht_source_shaper *shaper) {
 }
 
 /* Adds one coefficient of a term to out[r]. */
-static void add_terms(const struct ht_source_shaper *m, const struct term *term,
-                      int powers, const long double *all, double *out) {
+static void add_terms(const struct ht_source_shaper *m, const struct term *term, int powers,
+                      const long double *all, double *out) {
     for (int r = 0; r < m->terms; r++) {
         const long double *w = m->weight[term->first][term->odd][r];
         const int from = (r - term->odd + 1) / 2 - term->first; /* j >= r */
         long double sum = 0;
-        for (int l = from > 0 ? from : 0; l <= powers; l++)
-            sum += w[l] * all[l];
+        for (int l = from > 0 ? from : 0; l <= powers; l++) sum += w[l] * all[l];
         out[(ptrdiff_t)r * m->coefs] += (double)(term->factor * sum);
     }
 }
 
 /* Adds a term to out[r][coefficient]. */
-static void add_shape(const struct ht_source_shaper *m,
-                      const struct place *place, const struct term *term,
-                      double *out) {
+static void add_shape(const struct ht_source_shaper *m, const struct place *place,
+                      const struct term *term, double *out) {
     const struct shaping *s = &m->s;
     const int powers = term->single ? 0 : s->powers;
-    long double a[HT_MAX_ORDER + 1][MOST_POWERS + 1], b[MOST_POWERS + 1],
-        c[MOST_POWERS + 1], lower[MOST_POWERS + 1], all[MOST_POWERS + 1];
-    for (int i1 = 0; i1 < s->n[0]; i1++)
-        sequence(s, place, 0, i1, term->shift[0], powers, a[i1]);
+    long double a[HT_MAX_ORDER + 1][MOST_POWERS + 1], b[MOST_POWERS + 1], c[MOST_POWERS + 1],
+        lower[MOST_POWERS + 1], all[MOST_POWERS + 1];
+    for (int i1 = 0; i1 < s->n[0]; i1++) sequence(s, place, 0, i1, term->shift[0], powers, a[i1]);
     for (int i3 = 0; i3 < s->n[2]; i3++) {
         sequence(s, place, 2, i3, term->shift[2], powers, c);
         for (int i2 = 0; i2 < s->n[1]; i2++) {
@@ -296,8 +276,8 @@ static void add_shape(const struct ht_source_shaper *m,
     }
 }
 
-void ht_source_shaper_apply(const struct ht_source_shaper *shaper,
-                            const long double distance[3], double *out) {
+void ht_source_shaper_apply(const struct ht_source_shaper *shaper, const long double distance[3],
+                            double *out) {
     const struct ht_problem *p = shaper->s.problem;
     struct place place;
     find_place(&shaper->s, distance, &place);
@@ -305,25 +285,21 @@ void ht_source_shaper_apply(const struct ht_source_shaper *shaper,
         if (!ht_problem_stores(p, shaper->to, f)) continue;
         memset(out, 0, (size_t)(shaper->terms * shaper->coefs) * sizeof *out);
         for (int n = 0; n < shaper->count; n++)
-            if (shaper->list[n].field == f)
-                add_shape(shaper, &place, &shaper->list[n], out);
+            if (shaper->list[n].field == f) add_shape(shaper, &place, &shaper->list[n], out);
         out += (int64_t)shaper->terms * shaper->coefs;
     }
 }
 
 /* ---- powers at a place ---- */
 
-int ht_source_last_power(const struct ht_problem *problem,
-                         const struct ht_source_vector *vector, double span) {
+int ht_source_last_power(const struct ht_problem *problem, const struct ht_source_vector *vector,
+                         double span) {
     return 2 * powers_within(problem, vector, span) + 1;
 }
 
-void ht_source_powers(const struct ht_problem *problem,
-                      const struct ht_source_vector *vector,
-                      const long double distance[3], int field, int slope,
-                      int last, double *out) {
-    long double a[3][MOST_POWERS + 1], lower[MOST_POWERS + 1],
-        all[MOST_POWERS + 1] = {0};
+void ht_source_powers(const struct ht_problem *problem, const struct ht_source_vector *vector,
+                      const long double distance[3], int field, int slope, int last, double *out) {
+    long double a[3][MOST_POWERS + 1], lower[MOST_POWERS + 1], all[MOST_POWERS + 1] = {0};
     const int powers = (int)ht_least(last / 2, MOST_POWERS);
     struct term list[MOST_TERMS];
     struct shaping s;
@@ -335,8 +311,7 @@ void ht_source_powers(const struct ht_problem *problem,
         const struct term *term = &list[n];
         if (term->field != field) continue;
         for (int k = 0; k < 3; k++)
-            sequence(&s, &place, k, 0, term->shift[k] + (k == slope), powers,
-                     a[k]);
+            sequence(&s, &place, k, 0, term->shift[k] + (k == slope), powers, a[k]);
         convolve(powers, a[1], a[2], lower);
         convolve(powers, a[0], lower, all);
         for (int l = 0; l <= (term->single ? 0 : powers); l++) {

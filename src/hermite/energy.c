@@ -1,22 +1,20 @@
-/* The conserved energy of leapfrog. Hermite interpolation in one dimension is
- * the orthogonal projection in the seminorm of
+/* The conserved energy of leapfrog. Hermite interpolation in one dimension is the orthogonal
+ * projection in the seminorm of
  *     (f, g) = integral of f^(N+1) g^(N+1),
- * and its tensor product in that of (d1 d2 d3)^(N+1). In a uniform medium with
- * c dt <= h and full stages the evolution of the cells' polynomials is exact,
- * so the two half steps S (primary to dual) and S' (back) are adjoint: (S u, w)
+ * and its tensor product in that of (d1 d2 d3)^(N+1). In a uniform medium with c dt <= h and full
+ * stages the evolution of the cells' polynomials is exact, so the two half steps S (primary to
+ * dual) and S' (back) are adjoint: (S u, w)
  * = -s (u, S' w) with s = old_sign and materials as weights. Then E =
- * (u^n, u^n) + s (w^(n+1/2), w^(n-1/2)) does not change. Data that do not vary
- * along some axis do not contribute.
+ * (u^n, u^n) + s (w^(n+1/2), w^(n-1/2)) does not change. Data that do not vary along some axis do
+ * not contribute.
  *
- * The integral over a cell is a sum over N+1 Gauss points, exact for the
- * products of degree 2N, so with G the (N+1) x (2N+2) matrix from the data at
- * both ends to sqrt(weight) f^(N+1) at the points, (f, g) is the dot product of
- * (G x G x G) f and (G x G x G) g. Cells of the dual grid's data are centred at
- * the primary nodes; at a wall half a cell counts.
+ * The integral over a cell is a sum over N+1 Gauss points, exact for the products of degree 2N, so
+ * with G the (N+1) x (2N+2) matrix from the data at both ends to sqrt(weight) f^(N+1) at the
+ * points, (f, g) is the dot product of (G x G x G) f and (G x G x G) g. Cells of the dual grid's
+ * data are centred at the primary nodes; at a wall half a cell counts.
  *
- * A rank sums over the cells whose centres it owns. These cells need one plane
- * of the neighbour above (data on the primary grid) or below (dual grid), which
- * is stored after the own planes.
+ * A rank sums over the cells whose centres it owns. These cells need one plane of the neighbour
+ * above (data on the primary grid) or below (dual grid), which is stored after the own planes.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -52,16 +50,15 @@ static void make_points(int order, double *matrix) {
 /* ---- one field's data at the points of all own cells ---- */
 
 /* Number of own planes plus one plane of a neighbour. */
-static int64_t planes_held(const struct ht_grid *grid,
-                           enum ht_subgrid subgrid) {
+static int64_t planes_held(const struct ht_grid *grid, enum ht_subgrid subgrid) {
     int64_t first, last;
     ht_grid_own(grid, subgrid, &first, &last);
     return last - first + (ht_grid_cut(grid) ? 1 : 0);
 }
 
-/* A pass along one axis, from the nodes of `from` to the cells around the nodes
- * of the other grid. Index order as in a state, [coefficients][nodes], where
- * the axes of earlier passes have points and cells already. */
+/* A pass along one axis, from the nodes of `from` to the cells around the nodes of the other grid.
+ * Index order as in a state, [coefficients][nodes], where the axes of earlier passes have points
+ * and cells already. */
 struct pass {
     const struct ht_problem *problem;
     enum ht_subgrid from;
@@ -74,15 +71,15 @@ struct pass {
     const double *matrix;
 };
 
-/* Index of a source node's values. The neighbour's plane is stored after the
- * own planes; across the periodic seam its node number may be lower. */
+/* Index of a source node's values. The neighbour's plane is stored after the own planes; across the
+ * periodic seam its node number may be lower. */
 static int64_t source_index(const struct pass *p, int64_t source) {
     int64_t at = source - p->begin[0], own = p->nodes[p->axis] - 1;
     return p->axis == 2 && (at < 0 || at > own) ? own : at;
 }
 
-/* The node at one side of a cell, and what its data are multiplied by: signs of
- * even and of odd derivatives along the axis. */
+/* The node at one side of a cell, and what its data are multiplied by: signs of even and of odd
+ * derivatives along the axis. */
 struct corner {
     int64_t at;
     int sign[2];
@@ -91,14 +88,11 @@ struct corner {
 static struct corner corner_of(const struct pass *p, int64_t cell, int side) {
     int factor = 1;
     bool mirrored = false;
-    int64_t source =
-        p->begin[1] + cell + side - (p->from == HT_PRIMARY ? 0 : 1);
-    source = source_index(p, ht_grid_source(p->problem->grid, p->from, p->axis,
-                                            source, &factor, &mirrored));
-    int sign =
-        mirrored ? ht_wall_sign(p->problem->eq, p->field, p->axis, factor) : 1;
-    return (struct corner){.at = source,
-                           .sign = {sign, mirrored ? -sign : sign}};
+    int64_t source = p->begin[1] + cell + side - (p->from == HT_PRIMARY ? 0 : 1);
+    source = source_index(
+        p, ht_grid_source(p->problem->grid, p->from, p->axis, source, &factor, &mirrored));
+    int sign = mirrored ? ht_wall_sign(p->problem->eq, p->field, p->axis, factor) : 1;
+    return (struct corner){.at = source, .sign = {sign, mirrored ? -sign : sign}};
 }
 
 /* Cells from `cell` on whose corners follow one another with equal signs. */
@@ -107,37 +101,34 @@ static int64_t count_alike(const struct pass *p, int64_t cell, int side,
     int64_t count = 1;
     for (; cell + count < p->target; count++) {
         struct corner c = corner_of(p, cell + count, side);
-        if (c.at != first->at + count || c.sign[0] != first->sign[0] ||
-            c.sign[1] != first->sign[1])
+        if (c.at != first->at + count || c.sign[0] != first->sign[0] || c.sign[1] != first->sign[1])
             break;
     }
     return count;
 }
 
-/* What `count` values of a line, or of neighbouring lines, add to the points,
- * for all coefficients. in, out: of the first; rows: from one coefficient's
- * values to the next one's. */
-static void add_values(const struct pass *p, int side, const int sign[2],
-                       int64_t coefs, int64_t count, const double *in,
-                       int64_t in_row, double *out, int64_t out_row) {
+/* What `count` values of a line, or of neighbouring lines, add to the points, for all coefficients.
+ * in, out: of the first; rows: from one coefficient's values to the next one's. */
+static void add_values(const struct pass *p, int side, const int sign[2], int64_t coefs,
+                       int64_t count, const double *in, int64_t in_row, double *out,
+                       int64_t out_row) {
     int64_t step = 1; /* stride of the axis among the coefficients */
     for (int k = 0; k < p->axis; k++) step *= p->m;
     for (int64_t c = 0; c < coefs; c++) {
         const int i = (int)(c / step % p->m);
         const double *x = in + c * in_row;
         for (int point = 0; point < p->m; point++) {
-            const double g =
-                sign[i % 2] * p->matrix[point * 2 * p->m + side * p->m + i];
+            const double g = sign[i % 2] * p->matrix[point * 2 * p->m + side * p->m + i];
             double *y = out + (c + (point - i) * step) * out_row;
             for (int64_t a = 0; a < count; a++) y[a] += g * x[a];
         }
     }
 }
 
-/* Adds what the nodes at one side of the cells give. Values of a block stay in
- * the cache for all coefficients and points. */
-static void pass_side(const struct pass *p, int side, const int64_t *size,
-                      const double *in, double *out) {
+/* Adds what the nodes at one side of the cells give. Values of a block stay in the cache for all
+ * coefficients and points. */
+static void pass_side(const struct pass *p, int side, const int64_t *size, const double *in,
+                      double *out) {
     enum { BLOCK = 256 };
     const int64_t inner = size[0], outer = size[1], coefs = size[2];
     const int64_t in_line = p->nodes[p->axis] * inner;
@@ -148,27 +139,21 @@ static void pass_side(const struct pass *p, int side, const int64_t *size,
         for (int64_t o = 0; o < outer; o++)
             for (int64_t a = 0; a < count * inner; a += BLOCK) {
                 const int64_t left = count * inner - a;
-                add_values(
-                    p, side, corner.sign, coefs, left < BLOCK ? left : BLOCK,
-                    in + o * in_line + corner.at * inner + a, outer * in_line,
-                    out + o * out_line + cell * inner + a, outer * out_line);
+                add_values(p, side, corner.sign, coefs, left < BLOCK ? left : BLOCK,
+                           in + o * in_line + corner.at * inner + a, outer * in_line,
+                           out + o * out_line + cell * inner + a, outer * out_line);
             }
     }
 }
 
-/* On entry work[0] holds the field's coefficients [i][node] of the own planes
- * and one more; on return work[*turn] holds the values at the points of the own
- * cells. */
-static void to_points(const struct ht_problem *problem, enum ht_subgrid from,
-                      int field, const double *matrix, double *work[2],
-                      int *turn) {
+/* On entry work[0] holds the field's coefficients [i][node] of the own planes and one more; on
+ * return work[*turn] holds the values at the points of the own cells. */
+static void to_points(const struct ht_problem *problem, enum ht_subgrid from, int field,
+                      const double *matrix, double *work[2], int *turn) {
     const struct ht_grid *grid = problem->grid;
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    struct pass p = {.problem = problem,
-                     .from = from,
-                     .field = field,
-                     .m = grid->order + 1,
-                     .matrix = matrix};
+    struct pass p = {
+        .problem = problem, .from = from, .field = field, .m = grid->order + 1, .matrix = matrix};
     int64_t coefs = ht_grid_coefs(grid);
     for (int k = 0; k < 3; k++) p.nodes[k] = ht_grid_nodes(grid, from, k);
     p.nodes[2] = planes_held(grid, from);
@@ -184,8 +169,7 @@ static void to_points(const struct ht_problem *problem, enum ht_subgrid from,
             ht_grid_own(grid, to, &p.begin[1], &last);
             p.target = last - p.begin[1];
         }
-        memset(work[1 - *turn], 0,
-               (size_t)(coefs * size[0] * size[1] * p.target) * sizeof **work);
+        memset(work[1 - *turn], 0, (size_t)(coefs * size[0] * size[1] * p.target) * sizeof **work);
         for (int side = 0; side < 2; side++)
             pass_side(&p, side, size, work[*turn], work[1 - *turn]);
         p.nodes[p.axis] = p.target;
@@ -194,22 +178,19 @@ static void to_points(const struct ht_problem *problem, enum ht_subgrid from,
 }
 
 /* The part of a cell inside the domain: 1/2 per wall through its centre. */
-static double cell_share(const struct ht_grid *grid, enum ht_subgrid from,
-                         int64_t cell) {
+static double cell_share(const struct ht_grid *grid, enum ht_subgrid from, int64_t cell) {
     double share = 1;
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     for (int k = 0; k < grid->dims; k++) {
         int64_t n = ht_grid_nodes(grid, to, k), m = cell % n;
         cell /= n;
-        if (to == HT_PRIMARY && !ht_grid_periodic(grid, k) &&
-            (m == 0 || m == n - 1))
-            share /= 2;
+        if (to == HT_PRIMARY && !ht_grid_periodic(grid, k) && (m == 0 || m == n - 1)) share /= 2;
     }
     return share;
 }
 
-static double product(const struct ht_grid *grid, enum ht_subgrid from,
-                      const double *x, const double *y) {
+static double product(const struct ht_grid *grid, enum ht_subgrid from, const double *x,
+                      const double *y) {
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     int64_t cells = ht_grid_own_total(grid, to), begin, end;
     double sum = 0;
@@ -226,9 +207,8 @@ static double product(const struct ht_grid *grid, enum ht_subgrid from,
 
 /* ---- the energy ---- */
 
-/* Weight of a field's square: 1/(2 M) as in the physical energy. For old_sign
- * -1 a field represents its own time derivative; then the derivative's weight
- * over (dt/2)^2. */
+/* Weight of a field's square: 1/(2 M) as in the physical energy. For old_sign -1 a field represents
+ * its own time derivative; then the derivative's weight over (dt/2)^2. */
 static double field_weight(const struct ht_plan *plan, int field) {
     const struct ht_problem *p = &plan->problem;
     for (int t = 0; t < plan->eq.nenergy; t++) {
@@ -245,33 +225,33 @@ struct state {
     const struct ht_plan *plan;
     const struct ht_stepper *stepper;
     double matrix[NODE * CELL];
-    double *work[3];  /* buffers for a field's values on either grid */
-    double *plane[2]; /* values of one plane: sent, received */
-    double *before;   /* the dual grid before its half step [field][i][node] */
+    double *work[3];      /* buffers for a field's values on either grid */
+    double *plane[2];     /* values of one plane: sent, received */
+    double *before;       /* the dual grid before its half step [field][i][node] */
     const double *weight; /* of the physical energy; NULL: the conserved one */
 };
 
-static double nodal_product(const struct state *s, enum ht_subgrid subgrid,
-                            const double *x, const double *y);
+static double nodal_product(const struct state *s, enum ht_subgrid subgrid, const double *x,
+                            const double *y);
 
-static enum ht_err read_field(const struct state *s, enum ht_subgrid subgrid,
-                              int field, double *out) {
+static enum ht_err read_field(const struct state *s, enum ht_subgrid subgrid, int field,
+                              double *out) {
     const struct ht_grid *grid = &s->plan->grid;
     int64_t first, last;
     ht_grid_own(grid, subgrid, &first, &last);
-    return s->stepper->ops->get(s->stepper->self, subgrid, field,
-                                ht_grid_coefs(grid), first, last, out);
+    return s->stepper->ops->get(s->stepper->self, subgrid, field, ht_grid_coefs(grid), first, last,
+                                out);
 }
 
 /* Copies rows of `width` values with strides `from` and `to`. */
-static void copy_rows(int64_t rows, int64_t width, const double *in,
-                      int64_t from, double *out, int64_t to) {
+static void copy_rows(int64_t rows, int64_t width, const double *in, int64_t from, double *out,
+                      int64_t to) {
     for (int64_t r = 0; r < rows; r++)
         memcpy(out + r * to, in + r * from, (size_t)width * sizeof *out);
 }
 
-/* Sends plane[0] to the neighbour on one side and receives plane[1] from the
- * neighbour on the other side. */
+/* Sends plane[0] to the neighbour on one side and receives plane[1] from the neighbour on the other
+ * side. */
 static enum ht_err exchange(const struct state *s, int64_t values, int side) {
     const struct ht_grid *grid = &s->plan->grid;
     struct ht_comm *comm = grid->slab.comm;
@@ -280,11 +260,8 @@ static enum ht_err exchange(const struct state *s, int64_t values, int side) {
     int64_t bytes = values * (int64_t)sizeof(double);
     struct ht_message *sent = NULL, *received = NULL;
     enum ht_err err = HT_OK;
-    if (from >= 0)
-        err =
-            ht_message_receive(comm, from, TAG, s->plane[1], bytes, &received);
-    if (err == HT_OK && to >= 0)
-        err = ht_message_send(comm, to, TAG, s->plane[0], bytes, &sent);
+    if (from >= 0) err = ht_message_receive(comm, from, TAG, s->plane[1], bytes, &received);
+    if (err == HT_OK && to >= 0) err = ht_message_send(comm, to, TAG, s->plane[0], bytes, &sent);
     if (err == HT_OK) err = ht_message_wait(&received);
     if (err == HT_OK) err = ht_message_wait(&sent);
     ht_message_abandon(received);
@@ -292,10 +269,9 @@ static enum ht_err exchange(const struct state *s, int64_t values, int side) {
     return err;
 }
 
-/* Copies the values [i][node] of the own planes to work[0] and for each i
- * appends the plane of the neighbour, if the grid is divided into slabs. */
-static enum ht_err widen(const struct state *s, enum ht_subgrid subgrid,
-                         const double *values) {
+/* Copies the values [i][node] of the own planes to work[0] and for each i appends the plane of the
+ * neighbour, if the grid is divided into slabs. */
+static enum ht_err widen(const struct state *s, enum ht_subgrid subgrid, const double *values) {
     const struct ht_grid *grid = &s->plan->grid;
     int64_t coefs = ht_grid_coefs(grid), plane = ht_grid_plane(grid, subgrid);
     int64_t own = ht_grid_own_total(grid, subgrid);
@@ -303,8 +279,7 @@ static enum ht_err widen(const struct state *s, enum ht_subgrid subgrid,
     int side = subgrid == HT_PRIMARY ? 1 : 0;
     copy_rows(coefs, own, values, own, s->work[0], held);
     if (!ht_grid_cut(grid)) return HT_OK;
-    copy_rows(coefs, plane, values + (side == 1 ? 0 : own - plane), own,
-              s->plane[0], plane);
+    copy_rows(coefs, plane, values + (side == 1 ? 0 : own - plane), own, s->plane[0], plane);
     TRY(exchange(s, coefs * plane, side));
     copy_rows(coefs, plane, s->plane[1], plane, s->work[0] + own, held);
     return HT_OK;
@@ -317,20 +292,19 @@ static enum ht_err add_primary(struct state *s, double *energy) {
         if (!ht_problem_stores(p, HT_PRIMARY, f)) continue;
         TRY(read_field(s, HT_PRIMARY, f, s->work[1]));
         if (s->weight != NULL) {
-            *energy += field_weight(s->plan, f) *
-                       nodal_product(s, HT_PRIMARY, s->work[1], s->work[1]);
+            *energy +=
+                field_weight(s->plan, f) * nodal_product(s, HT_PRIMARY, s->work[1], s->work[1]);
             continue;
         }
         TRY(widen(s, HT_PRIMARY, s->work[1]));
         to_points(p, HT_PRIMARY, f, s->matrix, s->work, &turn);
-        *energy += field_weight(s->plan, f) *
-                   product(p->grid, HT_PRIMARY, s->work[turn], s->work[turn]);
+        *energy +=
+            field_weight(s->plan, f) * product(p->grid, HT_PRIMARY, s->work[turn], s->work[turn]);
     }
     return HT_OK;
 }
 
-/* After a half step to the dual grid: adds the product of its new and its old
- * values. */
+/* After a half step to the dual grid: adds the product of its new and its old values. */
 static enum ht_err add_dual(struct state *s, double *energy) {
     const struct ht_problem *p = &s->plan->problem;
     int64_t coefs = ht_grid_coefs(p->grid);
@@ -341,9 +315,8 @@ static enum ht_err add_dual(struct state *s, double *energy) {
         if (!ht_problem_stores(p, HT_DUAL, f)) continue;
         if (s->weight != NULL) {
             TRY(read_field(s, HT_DUAL, f, s->work[1]));
-            *energy +=
-                p->old_sign * field_weight(s->plan, f) *
-                nodal_product(s, HT_DUAL, s->work[1], s->before + f * values);
+            *energy += p->old_sign * field_weight(s->plan, f) *
+                       nodal_product(s, HT_DUAL, s->work[1], s->before + f * values);
             continue;
         }
         TRY(widen(s, HT_DUAL, s->before + f * values));
@@ -361,8 +334,7 @@ static enum ht_err add_dual(struct state *s, double *energy) {
 static enum ht_err add_all(struct state *s, double *energy) {
     const struct ht_problem *p = &s->plan->problem;
     const struct ht_stepper *stepper = s->stepper;
-    int64_t values =
-        ht_grid_coefs(p->grid) * ht_grid_own_total(p->grid, HT_DUAL);
+    int64_t values = ht_grid_coefs(p->grid) * ht_grid_own_total(p->grid, HT_DUAL);
     int64_t first, last;
     ht_grid_own(p->grid, HT_DUAL, &first, &last);
     TRY(add_primary(s, energy));
@@ -378,17 +350,15 @@ static enum ht_err add_all(struct state *s, double *energy) {
 
 /* ---- the physical energy ---- */
 
-/* The same form of the nodal values, without derivatives of order N + 1. With
- * theta = omega dt/2 a wave has cos(theta)^2 of its energy in (u, u) + (w, w)
- * and, where a field stands for its own rate, sin(theta)^2/theta^2 of it in
- * (u, u) - (w, w). So values are those of W u, W = 1/cos theta or theta/sin
- * theta, with theta^2 = -(c dt/2)^2 laplacian: W's series, as far as a node has
- * the derivatives. */
+/* The same form of the nodal values, without derivatives of order N + 1. With theta = omega dt/2 a
+ * wave has cos(theta)^2 of its energy in (u, u) + (w, w) and, where a field stands for its own
+ * rate, sin(theta)^2/theta^2 of it in (u, u) - (w, w). So values are those of W u, W = 1/cos theta
+ * or theta/sin theta, with theta^2 = -(c dt/2)^2 laplacian: W's series, as far as a node has the
+ * derivatives. */
 static void weigh_node(const struct ht_plan *plan, double *weight) {
     enum { POWERS = 4 };
-    static const double series[2][POWERS] = {
-        {1, 1.0 / 2, 5.0 / 24, 61.0 / 720},
-        {1, 1.0 / 6, 7.0 / 360, 31.0 / 15120}};
+    static const double series[2][POWERS] = {{1, 1.0 / 2, 5.0 / 24, 61.0 / 720},
+                                             {1, 1.0 / 6, 7.0 / 360, 31.0 / 15120}};
     static const double factorial[] = {1, 1, 2, 6};
     const struct ht_grid *grid = &plan->grid;
     const int n = grid->order + 1, coefs = ht_grid_coefs(grid);
@@ -396,14 +366,12 @@ static void weigh_node(const struct ht_plan *plan, double *weight) {
         const int index[3] = {c % n, c / n % n, c / (n * n)};
         const int power = (index[0] + index[1] + index[2]) / 2;
         const bool odd = index[0] % 2 || index[1] % 2 || index[2] % 2;
-        weight[c] =
-            odd || power >= POWERS
-                ? 0
-                : series[plan->problem.old_sign < 0][power] * factorial[power];
+        weight[c] = odd || power >= POWERS
+                        ? 0
+                        : series[plan->problem.old_sign < 0][power] * factorial[power];
         for (int k = 0; k < 3 && weight[c] != 0; k++) {
             const int m = index[k] / 2;
-            const double nu =
-                plan->medium->speed[k] * plan->problem.dt / (2 * grid->h[k]);
+            const double nu = plan->medium->speed[k] * plan->problem.dt / (2 * grid->h[k]);
             weight[c] *= pow(-nu * nu, m) / factorial[m];
             for (int j = 2; j <= index[k]; j++) weight[c] *= j;
         }
@@ -411,8 +379,8 @@ static void weigh_node(const struct ht_plan *plan, double *weight) {
 }
 
 /* Of two states of a field on the own nodes. */
-static double nodal_product(const struct state *s, enum ht_subgrid subgrid,
-                            const double *x, const double *y) {
+static double nodal_product(const struct state *s, enum ht_subgrid subgrid, const double *x,
+                            const double *y) {
     const struct ht_grid *grid = &s->plan->grid;
     const int64_t nodes = ht_grid_own_total(grid, subgrid);
     const int coefs = ht_grid_coefs(grid);
@@ -428,9 +396,7 @@ static double nodal_product(const struct state *s, enum ht_subgrid subgrid,
             b += s->weight[c] * y[c * nodes + n];
         }
         /* that of a cell of the other grid about the node */
-        sum += a * b *
-               cell_share(grid, subgrid == HT_PRIMARY ? HT_DUAL : HT_PRIMARY,
-                          begin + n);
+        sum += a * b * cell_share(grid, subgrid == HT_PRIMARY ? HT_DUAL : HT_PRIMARY, begin + n);
     }
     return volume * sum;
 }
@@ -440,13 +406,11 @@ static bool is_known(const struct ht_plan *plan) {
     const struct ht_grid *grid = &plan->grid;
     return plan->problem.medium_degree < 0 && plan->problem.dt > 0 &&
            plan->problem.layers == NULL &&
-           (int64_t)plan->eq.nfields * ht_grid_coefs(grid) *
-                   ht_grid_total(grid, HT_PRIMARY) <=
+           (int64_t)plan->eq.nfields * ht_grid_coefs(grid) * ht_grid_total(grid, HT_PRIMARY) <=
                most;
 }
 
-static enum ht_err measure_by(const struct ht_plan *plan,
-                              const struct ht_stepper *stepper,
+static enum ht_err measure_by(const struct ht_plan *plan, const struct ht_stepper *stepper,
                               const double *weight, double *energy) {
     const struct ht_grid *grid = &plan->grid;
     int64_t plane = ht_grid_coefs(grid) * ht_grid_plane(grid, HT_PRIMARY);
@@ -454,10 +418,8 @@ static enum ht_err measure_by(const struct ht_plan *plan,
     struct state s = {.plan = plan, .stepper = stepper, .weight = weight};
     enum ht_err err = HT_OK;
     make_points(grid->order, s.matrix);
-    for (int i = 0; err == HT_OK && i < 3; i++)
-        err = HT_ALLOC(s.work[i], values);
-    for (int i = 0; err == HT_OK && i < 2; i++)
-        err = HT_ALLOC(s.plane[i], plane);
+    for (int i = 0; err == HT_OK && i < 3; i++) err = HT_ALLOC(s.work[i], values);
+    for (int i = 0; err == HT_OK && i < 2; i++) err = HT_ALLOC(s.plane[i], plane);
     if (err == HT_OK) err = HT_ALLOC(s.before, values * plan->eq.nfields);
     if (err == HT_OK) err = add_all(&s, energy);
     for (int i = 0; i < 3; i++) free(s.work[i]);
@@ -466,13 +428,13 @@ static enum ht_err measure_by(const struct ht_plan *plan,
     return err;
 }
 
-static enum ht_err measure(const struct ht_plan *plan,
-                           const struct ht_stepper *stepper, double *energy) {
+static enum ht_err measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                           double *energy) {
     return measure_by(plan, stepper, NULL, energy);
 }
 
-static enum ht_err physical(const struct ht_plan *plan,
-                            const struct ht_stepper *stepper, double *energy) {
+static enum ht_err physical(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                            double *energy) {
     double weight[NODE * NODE * NODE];
     weigh_node(plan, weight);
     return measure_by(plan, stepper, weight, energy);

@@ -1,6 +1,5 @@
-/* The kernels of a problem's two half steps by a Hermite method, compiled for a
- * device, and the reduction for their fields. The two half steps differ only if
- * the grids store different fields.
+/* The kernels of a problem's two half steps by a Hermite method, compiled for a device, and the
+ * reduction for their fields. The two half steps differ only if the grids store different fields.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,29 +13,25 @@
 /* ---- absorbing layers ---- */
 
 struct ht_pack_format ht_layer_format(const struct ht_problem *problem,
-                                      const struct ht_tuning *tuning,
-                                      int fields) {
-    struct ht_pack_format format =
-        ht_problem_format(problem, tuning, HT_PRIMARY);
+                                      const struct ht_tuning *tuning, int fields) {
+    struct ht_pack_format format = ht_problem_format(problem, tuning, HT_PRIMARY);
     format.fields = fields;
     return format;
 }
 
-void ht_layer_windows(const struct ht_problem *problem,
-                      struct ht_layer_memory out[3][2]) {
+void ht_layer_windows(const struct ht_problem *problem, struct ht_layer_memory out[3][2]) {
     const unsigned axes = ht_absorbing_axes(problem->layers);
     for (int n = 0; n < 12; n++) {
         const int axis = n / 4, side = n / 2 % 2;
         struct ht_layer_memory *m = &out[axis][side];
         if ((axes >> axis & 1u) && problem->layers->side[axis][side].cells > 0)
-            m->window[n % 2] =
-                ht_absorbing_window(problem, n % 2 ? HT_DUAL : HT_PRIMARY, axis,
-                                    side, m->first[n % 2]);
+            m->window[n % 2] = ht_absorbing_window(problem, n % 2 ? HT_DUAL : HT_PRIMARY, axis,
+                                                   side, m->first[n % 2]);
     }
 }
 
-/* The law of the layers of some axes. eq: set to its equations. The medium is
- * uniform or has values at the nodes there. */
+/* The law of the layers of some axes. eq: set to its equations. The medium is uniform or has values
+ * at the nodes there. */
 static enum ht_err make_law(const struct ht_problem *problem, unsigned axes,
                             struct ht_equations *eq, struct ht_law *law) {
     TRY(ht_equations_absorb(problem->eq, axes, eq));
@@ -48,12 +43,11 @@ static enum ht_err make_law(const struct ht_problem *problem, unsigned axes,
     return HT_OK;
 }
 
-/* The kernels where the layers of these axes overlap. The Taylor series does
- * not end in layers, so that nothing is trimmed. */
-static enum ht_err create_set(const struct ht_problem *problem,
-                              struct ht_device *device,
-                              const struct ht_tuning *interior, unsigned axes,
-                              const char *cache, struct ht_layer_kernels *k) {
+/* The kernels where the layers of these axes overlap. The Taylor series does not end in layers, so
+ * that nothing is trimmed. */
+static enum ht_err create_set(const struct ht_problem *problem, struct ht_device *device,
+                              const struct ht_tuning *interior, unsigned axes, const char *cache,
+                              struct ht_layer_kernels *k) {
     const struct ht_device_info *info = ht_device_info(device);
     struct ht_kernels *set = &k->set[axes];
     struct ht_tuning tuning = *interior;
@@ -67,17 +61,15 @@ static enum ht_err create_set(const struct ht_problem *problem,
         set->spec[i] = ht_problem_spec(&p, &tuning, i ? HT_DUAL : HT_PRIMARY);
         TRY(ht_variant_shape(&tuning, &set->spec[i], info, &set->shape[i]));
     }
-    TRY(ht_step_create(device, set->variant, &set->spec[0], &set->shape[0],
-                       cache, &set->step[0]));
+    TRY(ht_step_create(device, set->variant, &set->spec[0], &set->shape[0], cache, &set->step[0]));
     set->step[1] = set->step[0];
     return HT_OK;
 }
 
 /* Of the memory variables of an axis. */
-static enum ht_err create_axis(const struct ht_problem *problem,
-                               struct ht_device *device,
-                               const struct ht_tuning *tuning, int axis,
-                               const char *cache, struct ht_layer_kernels *k) {
+static enum ht_err create_axis(const struct ht_problem *problem, struct ht_device *device,
+                               const struct ht_tuning *tuning, int axis, const char *cache,
+                               struct ht_layer_kernels *k) {
     struct ht_problem p = *problem;
     p.eq = &k->full;
     struct ht_spec spec = ht_problem_spec(&p, tuning, HT_DUAL);
@@ -92,10 +84,8 @@ static enum ht_err create_axis(const struct ht_problem *problem,
     return ht_packer_create(device, &format, cache, &k->packer[axis]);
 }
 
-static enum ht_err create_layers(const struct ht_problem *problem,
-                                 struct ht_device *device,
-                                 const struct ht_tuning *tuning,
-                                 const char *cache,
+static enum ht_err create_layers(const struct ht_problem *problem, struct ht_device *device,
+                                 const struct ht_tuning *tuning, const char *cache,
                                  struct ht_layer_kernels *k) {
     const unsigned axes = ht_absorbing_axes(problem->layers);
     struct ht_absorbing_box box[HT_ABSORBING_BOXES];
@@ -105,16 +95,13 @@ static enum ht_err create_layers(const struct ht_problem *problem,
         if (box[i].axes != 0 && k->set[box[i].axes].step[0] == NULL)
             TRY(create_set(problem, device, tuning, box[i].axes, cache, k));
     for (int axis = 0; axis < 3; axis++)
-        if (axes >> axis & 1u)
-            TRY(create_axis(problem, device, tuning, axis, cache, k));
+        if (axes >> axis & 1u) TRY(create_axis(problem, device, tuning, axis, cache, k));
     return HT_OK;
 }
 
 /* tuning: of the interior's kernels. */
-static enum ht_err layer_kernels_create(const struct ht_problem *problem,
-                                        struct ht_device *device,
-                                        const struct ht_tuning *tuning,
-                                        const char *cache,
+static enum ht_err layer_kernels_create(const struct ht_problem *problem, struct ht_device *device,
+                                        const struct ht_tuning *tuning, const char *cache,
                                         struct ht_layer_kernels **out) {
     struct ht_layer_kernels *k = NULL;
     *out = NULL;
@@ -129,8 +116,7 @@ static enum ht_err layer_kernels_create(const struct ht_problem *problem,
     return HT_OK;
 }
 
-int ht_layer_regions(const struct ht_problem *problem,
-                     const struct ht_kernels *kernels,
+int ht_layer_regions(const struct ht_problem *problem, const struct ht_kernels *kernels,
                      struct ht_region out[HT_ABSORBING_BOXES]) {
     struct ht_absorbing_box box[HT_ABSORBING_BOXES];
     const int count = ht_absorbing_boxes(problem->grid, problem->layers, box);
@@ -149,23 +135,19 @@ int ht_layer_regions(const struct ht_problem *problem,
 
 enum ht_err ht_hermite_kernels_plan(const struct ht_problem *problem,
                                     const struct ht_device_info *info,
-                                    const struct ht_tuning *tuning,
-                                    struct ht_kernels *out) {
+                                    const struct ht_tuning *tuning, struct ht_kernels *out) {
     *out = (struct ht_kernels){.variant = tuning->variant};
     TRY(ht_kernels_check_nodes(problem, tuning->variant));
     for (int subgrid = 0; subgrid < 2; subgrid++) {
-        out->spec[subgrid] =
-            ht_problem_spec(problem, tuning, subgrid ? HT_DUAL : HT_PRIMARY);
-        TRY(ht_variant_shape(tuning, &out->spec[subgrid], info,
-                             &out->shape[subgrid]));
+        out->spec[subgrid] = ht_problem_spec(problem, tuning, subgrid ? HT_DUAL : HT_PRIMARY);
+        TRY(ht_variant_shape(tuning, &out->spec[subgrid], info, &out->shape[subgrid]));
     }
     return HT_OK;
 }
 
-static enum ht_err create_packers(const struct ht_problem *problem,
-                                  struct ht_device *device,
-                                  const struct ht_tuning *tuning,
-                                  const char *cache, struct ht_kernels *k) {
+static enum ht_err create_packers(const struct ht_problem *problem, struct ht_device *device,
+                                  const struct ht_tuning *tuning, const char *cache,
+                                  struct ht_kernels *k) {
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         const struct ht_pack_format format =
             ht_problem_format(problem, tuning, subgrid ? HT_DUAL : HT_PRIMARY);
@@ -174,39 +156,29 @@ static enum ht_err create_packers(const struct ht_problem *problem,
     return HT_OK;
 }
 
-static enum ht_err create(struct ht_device *device, const char *cache,
-                          struct ht_kernels *k) {
-    TRY(ht_step_create(device, k->variant, &k->spec[0], &k->shape[0], cache,
-                       &k->step[0]));
+static enum ht_err create(struct ht_device *device, const char *cache, struct ht_kernels *k) {
+    TRY(ht_step_create(device, k->variant, &k->spec[0], &k->shape[0], cache, &k->step[0]));
     k->step[1] = k->step[0];
     if (k->spec[0].src != k->spec[1].src)
-        TRY(ht_step_create(device, k->variant, &k->spec[1], &k->shape[1], cache,
-                           &k->step[1]));
+        TRY(ht_step_create(device, k->variant, &k->spec[1], &k->shape[1], cache, &k->step[1]));
     for (int subgrid = 0; subgrid < 2; subgrid++)
-        TRY(ht_ghosts_create(device, &k->spec[subgrid], cache,
-                             &k->ghosts[subgrid]));
-    return ht_reduction_create(device, &k->spec[0],
-                               ht_device_info(device)->fp64, cache,
+        TRY(ht_ghosts_create(device, &k->spec[subgrid], cache, &k->ghosts[subgrid]));
+    return ht_reduction_create(device, &k->spec[0], ht_device_info(device)->fp64, cache,
                                &k->reduction);
 }
 
-/* Compiles the ghost kernels before the first step if the problem's windows
- * have ghosts. */
-static enum ht_err build_ghosts(const struct ht_problem *problem,
-                                struct ht_kernels *k) {
+/* Compiles the ghost kernels before the first step if the problem's windows have ghosts. */
+static enum ht_err build_ghosts(const struct ht_problem *problem, struct ht_kernels *k) {
     for (int subgrid = 0; subgrid < 2; subgrid++) {
-        const struct ht_window window =
-            ht_problem_window(problem, subgrid ? HT_DUAL : HT_PRIMARY);
+        const struct ht_window window = ht_problem_window(problem, subgrid ? HT_DUAL : HT_PRIMARY);
         if (ht_window_nodes(&window) > ht_box_nodes(&window.held))
             TRY(ht_ghosts_build(k->ghosts[subgrid]));
     }
     return HT_OK;
 }
 
-enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem,
-                                      struct ht_device *device,
-                                      const struct ht_tuning *tuning,
-                                      const char *cache,
+enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem, struct ht_device *device,
+                                      const struct ht_tuning *tuning, const char *cache,
                                       struct ht_kernels *out) {
     struct ht_kernels k;
     TRY(ht_hermite_kernels_plan(problem, ht_device_info(device), tuning, &k));

@@ -5,8 +5,8 @@
 #include "reduce_args.h"
 #include "src/solve/methods.h"
 
-static void node_position(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                          int64_t node, double x[3]) {
+static void node_position(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t node,
+                          double x[3]) {
     int64_t n1 = ht_grid_nodes(grid, subgrid, 0);
     int64_t n2 = ht_grid_nodes(grid, subgrid, 1);
     x[0] = ht_grid_x(grid, subgrid, 0, node % n1);
@@ -14,9 +14,8 @@ static void node_position(const struct ht_grid *grid, enum ht_subgrid subgrid,
     x[2] = ht_grid_x(grid, subgrid, 2, node / (n1 * n2));
 }
 
-static enum ht_err not_finite(const struct ht_plan *plan,
-                              enum ht_subgrid subgrid, int field, int64_t node,
-                              double time) {
+static enum ht_err not_finite(const struct ht_plan *plan, enum ht_subgrid subgrid, int field,
+                              int64_t node, double time) {
     double x[3];
     node_position(&plan->grid, subgrid, node, x);
     if (time == 0)
@@ -24,16 +23,13 @@ static enum ht_err not_finite(const struct ht_plan *plan,
              "%s is not finite at (%g, %g, %g), time 0: the initial data are "
              "not, or their derivatives",
              plan->eq.field[field].name, x[0], x[1], x[2]);
-    FAIL(HT_ERR_NOT_FINITE,
-         "%s is not finite at (%g, %g, %g), time %g; likely cause: %s",
-         plan->eq.field[field].name, x[0], x[1], x[2], time,
-         ht_growth_cause(plan));
+    FAIL(HT_ERR_NOT_FINITE, "%s is not finite at (%g, %g, %g), time %g; likely cause: %s",
+         plan->eq.field[field].name, x[0], x[1], x[2], time, ht_growth_cause(plan));
 }
 
-/* The quantities measured of a state. On the primary grid: the terms of the
- * energy with their factors, and the nodal values of every stored field that is
- * in no term. On all grids of the scheme's state: the terms again from the
- * nodes' Taylor polynomials. */
+/* The quantities measured of a state. On the primary grid: the terms of the energy with their
+ * factors, and the nodal values of every stored field that is in no term. On all grids of the
+ * scheme's state: the terms again from the nodes' Taylor polynomials. */
 enum { MOST_QUANTITIES = 4 * HT_MAX_FIELDS };
 struct energy_list {
     struct ht_quantity what[MOST_QUANTITIES];
@@ -42,23 +38,20 @@ struct energy_list {
     double *weights; /* of the polynomials, [quantity][point][coefficient] */
 };
 
-/* Gradients count beside absorbing layers only: in these they are as steep as
- * the layer is thin, however long the waves. */
-static void add_quantity(struct energy_list *list, int field, int coef,
-                         int material, bool beside, double factor) {
-    list->what[list->count] = (struct ht_quantity){
-        .field = field, .coef = coef, .material = material, .beside = beside};
+/* Gradients count beside absorbing layers only: in these they are as steep as the layer is thin,
+ * however long the waves. */
+static void add_quantity(struct energy_list *list, int field, int coef, int material, bool beside,
+                         double factor) {
+    list->what[list->count] =
+        (struct ht_quantity){.field = field, .coef = coef, .material = material, .beside = beside};
     list->factor[list->count++] = factor;
 }
 
 /* The components of the gradient are the first scaled derivatives over h. */
-static void list_term(const struct ht_grid *grid,
-                      const struct ht_energy_term *term,
+static void list_term(const struct ht_grid *grid, const struct ht_energy_term *term,
                       struct energy_list *list) {
-    if (!term->gradient)
-        add_quantity(list, term->field, 0, term->material, false, 0.5);
-    for (int k = 0, i = 1; term->gradient && k < grid->dims;
-         k++, i *= grid->order + 1) {
+    if (!term->gradient) add_quantity(list, term->field, 0, term->material, false, 0.5);
+    for (int k = 0, i = 1; term->gradient && k < grid->dims; k++, i *= grid->order + 1) {
         const double factor = 0.5 / (grid->h[k] * grid->h[k]);
         add_quantity(list, term->field, i, term->material, true, factor);
         if (ht_layers_any(grid)) /* all of them, for ht_state.steep */
@@ -72,20 +65,17 @@ static double monomial(double xi, int power, double scale) {
     return power > 0 ? scale * power * pow(xi, power - 1) : 0;
 }
 
-/* Weights that evaluate a node's Taylor polynomial, or its derivative along an
- * axis (-1: none), at the points (-+1/4, -+1/4, -+1/4) h about the node. The
- * points have distances of h/2, so the mean square is exact for waves of more
- * than one cell per wavelength. */
-static void weigh_points(const struct ht_grid *grid, int axis,
-                         double *weights) {
+/* Weights that evaluate a node's Taylor polynomial, or its derivative along an axis (-1: none), at
+ * the points (-+1/4, -+1/4, -+1/4) h about the node. The points have distances of h/2, so the mean
+ * square is exact for waves of more than one cell per wavelength. */
+static void weigh_points(const struct ht_grid *grid, int axis, double *weights) {
     const int n = grid->order + 1, coefs = ht_grid_coefs(grid);
     for (int q = 0; q < 1 << grid->dims; q++)
         for (int c = 0; c < coefs; c++) {
             const int i[3] = {c % n, c / n % n, c / (n * n)};
             double value = 1;
             for (int k = 0; k < 3; k++)
-                value *= monomial(q >> k & 1 ? 0.25 : -0.25, i[k],
-                                  k == axis ? 1 / grid->h[k] : 0);
+                value *= monomial(q >> k & 1 ? 0.25 : -0.25, i[k], k == axis ? 1 / grid->h[k] : 0);
             weights[q * coefs + c] = value;
         }
 }
@@ -105,12 +95,10 @@ static void list_state(const struct ht_plan *plan, struct energy_list *list) {
     }
 }
 
-static void add_points(const struct ht_grid *grid,
-                       const struct ht_energy_term *term, int axis,
+static void add_points(const struct ht_grid *grid, const struct ht_energy_term *term, int axis,
                        struct energy_list *list) {
     const int points = 1 << grid->dims;
-    double *weights = list->weights + (int64_t)list->count * HT_REDUCE_POINTS *
-                                          ht_grid_coefs(grid);
+    double *weights = list->weights + (int64_t)list->count * HT_REDUCE_POINTS * ht_grid_coefs(grid);
     weigh_points(grid, axis, weights);
     add_quantity(list, term->field, 0, term->material, axis >= 0, 0.5 / points);
     list->what[list->count - 1].weights = weights;
@@ -130,10 +118,9 @@ static void list_content(const struct ht_plan *plan, enum ht_subgrid subgrid,
     }
 }
 
-/* Combines the measures of all ranks' own planes. The first bad node becomes
- * the lowest of all ranks; the number of bad values stays that of the rank. */
-static enum ht_err combine(struct ht_comm *comm, int count,
-                           struct ht_measure *m) {
+/* Combines the measures of all ranks' own planes. The first bad node becomes the lowest of all
+ * ranks; the number of bad values stays that of the rank. */
+static enum ht_err combine(struct ht_comm *comm, int count, struct ht_measure *m) {
     double sum[MOST_QUANTITIES], most[2 * MOST_QUANTITIES];
     double *largest = most, *lowest = most + count; /* lowest: negative */
     for (int i = 0; i < count; i++) {
@@ -152,13 +139,10 @@ static enum ht_err combine(struct ht_comm *comm, int count,
 }
 
 /* Measures a list of quantities over a grid on all ranks. */
-static enum ht_err measure_list(const struct ht_plan *plan,
-                                const struct ht_stepper *stepper,
-                                enum ht_subgrid subgrid,
-                                const struct energy_list *list,
+static enum ht_err measure_list(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                                enum ht_subgrid subgrid, const struct energy_list *list,
                                 struct ht_measure *measure) {
-    TRY(stepper->ops->measure(stepper->self, subgrid, list->count, list->what,
-                              measure));
+    TRY(stepper->ops->measure(stepper->self, subgrid, list->count, list->what, measure));
     return combine(plan->grid.slab.comm, list->count, measure);
 }
 
@@ -167,16 +151,13 @@ static double slope_factor(const struct ht_plan *plan, int field) {
     double sum = 0;
     for (int t = 0; t < plan->eq.nenergy; t++)
         for (int k = 0; k < plan->grid.dims; k++)
-            if (plan->eq.energy[t].field == field &&
-                plan->eq.energy[t].gradient)
+            if (plan->eq.energy[t].field == field && plan->eq.energy[t].gradient)
                 sum += 0.5 / (plan->grid.h[k] * plan->grid.h[k]);
     return sum;
 }
 
-static enum ht_err measure_nodes(const struct ht_plan *plan,
-                                 const struct ht_stepper *stepper, double time,
-                                 struct energy_list *list,
-                                 struct ht_state *out) {
+static enum ht_err measure_nodes(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                                 double time, struct energy_list *list, struct ht_state *out) {
     struct ht_measure measure[MOST_QUANTITIES];
     list_state(plan, list);
     TRY(measure_list(plan, stepper, HT_PRIMARY, list, measure));
@@ -191,39 +172,33 @@ static enum ht_err measure_nodes(const struct ht_plan *plan,
             out->steep += what->beside ? -part : part;
         if (what->coef != 0) continue;
         out->largest[field] = measure[i].largest;
-        if (!(list->factor[i] > 0))
-            out->slope += slope_factor(plan, field) * measure[i].sum;
+        if (!(list->factor[i] > 0)) out->slope += slope_factor(plan, field) * measure[i].sum;
     }
     return HT_OK;
 }
 
-static enum ht_err measure_content(const struct ht_plan *plan,
-                                   const struct ht_stepper *stepper,
-                                   double time, enum ht_subgrid subgrid,
-                                   struct energy_list *list,
+static enum ht_err measure_content(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                                   double time, enum ht_subgrid subgrid, struct energy_list *list,
                                    struct ht_state *out) {
     struct ht_measure measure[MOST_QUANTITIES];
     list_content(plan, subgrid, list);
     TRY(measure_list(plan, stepper, subgrid, list, measure));
     for (int i = 0; i < list->count; i++) {
         if (measure[i].first >= 0)
-            return not_finite(plan, subgrid, list->what[i].field,
-                              measure[i].first, time);
+            return not_finite(plan, subgrid, list->what[i].field, measure[i].first, time);
         out->content += list->factor[i] * measure[i].sum;
     }
     return HT_OK;
 }
 
-enum ht_err ht_hermite_state_measure(const struct ht_plan *plan,
-                                     const struct ht_stepper *stepper,
+enum ht_err ht_hermite_state_measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
                                      double time, struct ht_state *out) {
     struct energy_list list = {.count = 0};
     *out = (struct ht_state){.energy = 0};
-    TRY(HT_ALLOC(list.weights, (int64_t)MOST_QUANTITIES * HT_REDUCE_POINTS *
-                                   ht_grid_coefs(&plan->grid)));
+    TRY(HT_ALLOC(list.weights,
+                 (int64_t)MOST_QUANTITIES * HT_REDUCE_POINTS * ht_grid_coefs(&plan->grid)));
     enum ht_err err = measure_nodes(plan, stepper, time, &list, out);
-    if (err == HT_OK)
-        err = measure_content(plan, stepper, time, HT_PRIMARY, &list, out);
+    if (err == HT_OK) err = measure_content(plan, stepper, time, HT_PRIMARY, &list, out);
     /* In a one-level scheme the dual grid is no part of the state. */
     if (err == HT_OK && plan->problem.scheme->two_level)
         err = measure_content(plan, stepper, time, HT_DUAL, &list, out);

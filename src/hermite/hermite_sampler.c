@@ -1,15 +1,14 @@
-/* Receivers of Hermite methods: values of the polynomial of the cell around
- * the point and their derivatives by time, from the equations,
+/* Receivers of Hermite methods: values of the polynomial of the cell around the point and their
+ * derivatives by time, from the equations,
  *     d^l/dt^l u = L^l u,
- * all linear functions of the derivatives at the cell's vertices. Such a
- * function e of polynomials begins as the value, or slope, at the point; one
- * derivative by time more makes it L^T e, in the arithmetic of the reference
- * (oracle.c): products with the medium's polynomials are cut at degree 2N+1 per
- * axis. At last H^T makes weights of the vertices' derivatives of it. A part is
- * the sum over one field's at the vertices in one x3 plane; in fewer dimensions
- * there is one plane. On a vertex the value takes that vertex alone, exactly:
- * H and powers of 1/2 are dyadic. On a device parts are rows of htwave/rows.h,
- * read after each time step; the reference's are added here.
+ * all linear functions of the derivatives at the cell's vertices. Such a function e of polynomials
+ * begins as the value, or slope, at the point; one derivative by time more makes it L^T e, in the
+ * arithmetic of the reference (oracle.c): products with the medium's polynomials are cut at degree
+ * 2N+1 per axis. At last H^T makes weights of the vertices' derivatives of it. A part is the sum
+ * over one field's at the vertices in one x3 plane; in fewer dimensions there is one plane. On a
+ * vertex the value takes that vertex alone, exactly:
+ * H and powers of 1/2 are dyadic. On a device parts are rows of htwave/rows.h, read after each time
+ * step; the reference's are added here.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -39,7 +38,7 @@ struct sampler {
     struct part *part; /* by grid, field and plane */
     int64_t weights, room;
     double *weight;
-    double *plane; /* the reference's: coefficients of a plane */
+    double *plane;                    /* the reference's: coefficients of a plane */
     struct ht_device_stepper *device; /* NULL: the reference */
     struct ht_rows *rows;             /* NULL: no own parts */
     int64_t parts;                    /* of all ranks */
@@ -68,8 +67,7 @@ struct making {
 /* For each trace all fields, below and above. */
 static int64_t most_parts(const struct ht_plan *plan) {
     const struct ht_resampling need = ht_resampling_of(plan);
-    return 2 * plan->receivers->traces * need.per_step * need.derivatives *
-           plan->eq.nfields;
+    return 2 * plan->receivers->traces * need.per_step * need.derivatives * plan->eq.nfields;
 }
 
 static int nodes_of(const struct ht_grid *grid) {
@@ -79,8 +77,7 @@ static int nodes_of(const struct ht_grid *grid) {
 int64_t ht_hermite_sampler_bytes(const struct ht_plan *plan, bool fp64) {
     const int64_t parts = most_parts(plan);
     const struct ht_rows_shape shape = {.fp64 = fp64,
-                                        .coefs =
-                                            (int)ht_grid_coefs(&plan->grid),
+                                        .coefs = (int)ht_grid_coefs(&plan->grid),
                                         .nodes = nodes_of(&plan->grid),
                                         .rows = parts,
                                         .slots = ht_sampler_slots(parts)};
@@ -90,8 +87,7 @@ int64_t ht_hermite_sampler_bytes(const struct ht_plan *plan, bool fp64) {
 /* ---- the function of a value ---- */
 
 /* Cells of the dual grid may reach beyond walls. */
-static void find_cell(struct making *m, enum ht_subgrid subgrid,
-                      const double x[3]) {
+static void find_cell(struct making *m, enum ht_subgrid subgrid, const double x[3]) {
     const struct ht_grid *grid = m->problem->grid;
     const double close_by = 1e-9;
     const bool dual = subgrid == HT_DUAL;
@@ -120,14 +116,11 @@ static double power_at(const struct making *m, int axis, int j, bool slope) {
 
 static void take_value(struct making *m, const struct ht_reading *reading) {
     double *e = m->e + (int64_t)reading->field * m->cube;
-    memset(m->e, 0,
-           (size_t)m->problem->eq->nfields * (size_t)m->cube * sizeof *m->e);
+    memset(m->e, 0, (size_t)m->problem->eq->nfields * (size_t)m->cube * sizeof *m->e);
     for (int q = 0; q < m->cube; q++) {
-        const int j[3] = {q % m->t[0], q / m->t[0] % m->t[1],
-                          q / (m->t[0] * m->t[1])};
+        const int j[3] = {q % m->t[0], q / m->t[0] % m->t[1], q / (m->t[0] * m->t[1])};
         e[q] = 1;
-        for (int k = 0; k < 3; k++)
-            e[q] *= power_at(m, k, j[k], reading->slope == k);
+        for (int k = 0; k < 3; k++) e[q] *= power_at(m, k, j[k], reading->slope == k);
     }
 }
 
@@ -137,28 +130,24 @@ static enum ht_err fill_medium(struct making *m) {
     const struct ht_problem *p = m->problem;
     if (m->jets == NULL || m->plane == m->cell[2]) return HT_OK;
     m->plane = m->cell[2];
-    return p->medium_fill(p->medium, HT_DUAL, m->plane, m->plane + 1,
-                          m->medium);
+    return p->medium_fill(p->medium, HT_DUAL, m->plane, m->plane + 1, m->medium);
 }
 
 /* (M^T e)[j]: M times the monomial j is a sum of monomials j + a. */
-static double times_medium(const struct making *m, int material,
-                           const double *e, const int j[3]) {
+static double times_medium(const struct making *m, int material, const double *e, const int j[3]) {
     const struct ht_problem *p = m->problem;
     const int own = (j[2] * m->t[1] + j[1]) * m->t[0] + j[0];
     if (material < 0) return e[own];
     if (m->jets == NULL) return p->uniform[material] * e[own];
     const int64_t nodes = ht_grid_plane(p->grid, HT_DUAL);
-    const int64_t node =
-        m->cell[1] * ht_grid_nodes(p->grid, HT_DUAL, 0) + m->cell[0];
+    const int64_t node = m->cell[1] * ht_grid_nodes(p->grid, HT_DUAL, 0) + m->cell[0];
     const double *jet = m->medium + (int64_t)material * m->jets->count * nodes;
     double sum = 0;
     for (int a = 0; a < m->jets->count; a++) {
         const int *more = m->jets->index[a];
         const int to[3] = {j[0] + more[0], j[1] + more[1], j[2] + more[2]};
         if (to[0] < m->t[0] && to[1] < m->t[1] && to[2] < m->t[2])
-            sum += jet[a * nodes + node] *
-                   e[(to[2] * m->t[1] + to[1]) * m->t[0] + to[0]];
+            sum += jet[a * nodes + node] * e[(to[2] * m->t[1] + to[1]) * m->t[0] + to[0]];
     }
     return sum;
 }
@@ -173,14 +162,12 @@ static void add_term(struct making *m, const struct ht_term *term) {
     for (int k = 0; k < term->axis; k++) stride *= m->t[k];
     for (int n = 0; n < term->derivative; n++) factor /= p->grid->h[term->axis];
     for (int q = 0; q < m->cube; q++) {
-        const int j[3] = {q % m->t[0], q / m->t[0] % m->t[1],
-                          q / (m->t[0] * m->t[1])};
+        const int j[3] = {q % m->t[0], q / m->t[0] % m->t[1], q / (m->t[0] * m->t[1])};
         const int power = j[term->axis];
         double part = factor;
         if (power + term->derivative >= m->t[term->axis]) continue;
         for (int n = 1; n <= term->derivative; n++) part *= power + n;
-        next[q + term->derivative * stride] +=
-            part * times_medium(m, term->material, e, j);
+        next[q + term->derivative * stride] += part * times_medium(m, term->material, e, j);
     }
 }
 
@@ -210,10 +197,10 @@ static void weigh_axis(const struct making *m, double *w, int axis) {
     }
 }
 
-/* The node of a vertex in its plane, and the sign of the walls before it; that
- * of odd derivatives is the opposite along the axes of `mirrored`. */
-static int64_t node_of(const struct making *m, int field, const int vertex[3],
-                       double *sign, unsigned *mirrored) {
+/* The node of a vertex in its plane, and the sign of the walls before it; that of odd derivatives
+ * is the opposite along the axes of `mirrored`. */
+static int64_t node_of(const struct making *m, int field, const int vertex[3], double *sign,
+                       unsigned *mirrored) {
     const struct ht_grid *grid = m->problem->grid;
     int64_t node = 0;
     *sign = 1;
@@ -221,8 +208,8 @@ static int64_t node_of(const struct making *m, int field, const int vertex[3],
     for (int k = 2; k >= 0; k--) {
         int factor;
         bool behind;
-        const int64_t at = ht_grid_source(
-            grid, m->subgrid, k, m->cell[k] + vertex[k], &factor, &behind);
+        const int64_t at =
+            ht_grid_source(grid, m->subgrid, k, m->cell[k] + vertex[k], &factor, &behind);
         if (behind) *sign *= ht_wall_sign(m->problem->eq, field, k, factor);
         if (behind) *mirrored |= 1u << k;
         if (k < 2) node = node * ht_grid_nodes(grid, m->subgrid, k) + at;
@@ -234,15 +221,14 @@ static enum ht_err reserve(struct sampler *s, int64_t more) {
     if (s->weights + more <= s->room) return HT_OK;
     s->room = 2 * (s->weights + more);
     double *larger = realloc(s->weight, (size_t)s->room * sizeof *s->weight);
-    REQUIRE(larger != NULL, HT_ERR_MEMORY,
-            "out of memory for the weights of receivers");
+    REQUIRE(larger != NULL, HT_ERR_MEMORY, "out of memory for the weights of receivers");
     s->weight = larger;
     return HT_OK;
 }
 
 /* The weights at the lower or upper x3 plane of the cell; false: all are 0. */
-static bool add_weights(const struct making *m, const double *w, int side,
-                        struct part *part, struct sampler *s) {
+static bool add_weights(const struct making *m, const double *w, int side, struct part *part,
+                        struct sampler *s) {
     const int *n = m->n, *t = m->t;
     bool any = false;
     for (int v = 0; v < s->nodes; v++) {
@@ -266,23 +252,21 @@ static bool add_weights(const struct making *m, const double *w, int side,
     return any;
 }
 
-static enum ht_err add_part(struct making *m, const double *w, int field,
-                            int side, struct sampler *s) {
+static enum ht_err add_part(struct making *m, const double *w, int field, int side,
+                            struct sampler *s) {
     int factor;
     bool mirrored;
     struct part part = {.number = m->parts,
                         .subgrid = m->subgrid,
-                        .plane = ht_grid_source(m->problem->grid, m->subgrid, 2,
-                                                m->cell[2] + side, &factor,
-                                                &mirrored),
+                        .plane = ht_grid_source(m->problem->grid, m->subgrid, 2, m->cell[2] + side,
+                                                &factor, &mirrored),
                         .field = field,
                         .first = s->weights};
     const int64_t more = (int64_t)s->coefs * s->nodes;
     TRY(reserve(s, more));
     if (!add_weights(m, w, side, &part, s)) return HT_OK;
     m->weight[m->parts++] = 1;
-    if (part.plane < m->first[m->subgrid] || part.plane >= m->last[m->subgrid])
-        return HT_OK;
+    if (part.plane < m->first[m->subgrid] || part.plane >= m->last[m->subgrid]) return HT_OK;
     s->weights += more;
     s->part[s->count++] = part;
     return HT_OK;
@@ -304,8 +288,7 @@ static enum ht_err add_parts(struct making *m, struct sampler *s) {
 
 /* Of a trace at one level. */
 static enum ht_err add_trace(struct making *m, enum ht_subgrid subgrid,
-                             const struct ht_trace *trace, struct sampler *s,
-                             int64_t *first) {
+                             const struct ht_trace *trace, struct sampler *s, int64_t *first) {
     int made = 0;
     find_cell(m, subgrid, trace->x);
     TRY(fill_medium(m));
@@ -326,8 +309,7 @@ static double value_of(const struct sampler *s, const struct part *part) {
     double sum = 0;
     for (int i = 0; i < s->coefs; i++)
         for (int v = 0; v < s->nodes; v++)
-            sum +=
-                weight[i * s->nodes + v] * s->plane[i * nodes + part->node[v]];
+            sum += weight[i * s->nodes + v] * s->plane[i * nodes + part->node[v]];
     return sum;
 }
 
@@ -340,9 +322,8 @@ static enum ht_err take_plain(struct sampler *s, double *sums) {
     for (int64_t i = 0; i < s->count; i++) {
         const struct part *part = &s->part[i], *before = part - 1;
         if (i == 0 || !same_field(part, before) || part->plane != before->plane)
-            TRY(stepper->ops->get(stepper->self, part->subgrid, part->field,
-                                  s->coefs, part->plane, part->plane + 1,
-                                  s->plane));
+            TRY(stepper->ops->get(stepper->self, part->subgrid, part->field, s->coefs, part->plane,
+                                  part->plane + 1, s->plane));
         sums[part->number] = value_of(s, part);
     }
     return HT_OK;
@@ -354,14 +335,12 @@ static enum ht_err take_rows(void *self) {
     struct ht_device_stepper *t = s->device;
     const int64_t slot = s->taken++;
     REQUIRE(slot < s->slots, HT_ERR_INTERNAL,
-            "receivers: more than %lld steps without reading their samples",
-            (long long)s->slots);
+            "receivers: more than %lld steps without reading their samples", (long long)s->slots);
     for (int64_t i = 0, end; i < s->count; i = end) {
         const struct part *part = &s->part[i];
         for (end = i; end < s->count && same_field(part, &s->part[end]);) end++;
         TRY(ht_rows_take(s->rows, i, end, t->u[part->subgrid][part->field],
-                         ht_window_nodes(&t->partition.window[part->subgrid]),
-                         slot));
+                         ht_window_nodes(&t->partition.window[part->subgrid]), slot));
     }
     return HT_OK;
 }
@@ -394,9 +373,8 @@ static void sampler_destroy(void *self) {
     free(s);
 }
 
-static const struct ht_sampler_ops sampler_ops = {.take = sampler_take,
-                                                  .seconds = sampler_seconds,
-                                                  .destroy = sampler_destroy};
+static const struct ht_sampler_ops sampler_ops = {
+    .take = sampler_take, .seconds = sampler_seconds, .destroy = sampler_destroy};
 
 /* ---- making ---- */
 
@@ -417,26 +395,24 @@ static void end_making(struct making *m) {
 
 static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
     const struct ht_problem *p = &plan->problem;
-    *m = (struct making){
-        .problem = p, .need = ht_resampling_of(plan), .plane = -1, .cube = 1};
+    *m = (struct making){.problem = p, .need = ht_resampling_of(plan), .plane = -1, .cube = 1};
     for (int k = 0; k < 3; k++) {
         m->n[k] = k < p->eq->dims ? p->grid->order + 1 : 1;
         m->t[k] = k < p->eq->dims ? 2 * m->n[k] : 1;
         m->cube *= m->t[k];
     }
     ht_hermite_matrix(p->grid->order, m->matrix);
-    for (int g = 0; g < 2; g++)
-        ht_grid_own(p->grid, (enum ht_subgrid)g, &m->first[g], &m->last[g]);
+    for (int g = 0; g < 2; g++) ht_grid_own(p->grid, (enum ht_subgrid)g, &m->first[g], &m->last[g]);
     TRY(HT_ALLOC(m->e, p->eq->nfields * m->cube));
     TRY(HT_ALLOC(m->next, p->eq->nfields * m->cube));
     if (p->medium_degree < 0) return HT_OK;
     TRY(ht_jets_total(p->eq->dims, p->medium_degree, &m->jets));
-    return HT_ALLOC(m->medium, (int64_t)p->eq->nmaterials * m->jets->count *
-                                   ht_grid_plane(p->grid, HT_DUAL));
+    return HT_ALLOC(m->medium,
+                    (int64_t)p->eq->nmaterials * m->jets->count * ht_grid_plane(p->grid, HT_DUAL));
 }
 
-static enum ht_err list_parts(const struct ht_plan *plan, struct making *m,
-                              struct sampler *s, struct ht_sampler *out) {
+static enum ht_err list_parts(const struct ht_plan *plan, struct making *m, struct sampler *s,
+                              struct ht_sampler *out) {
     const int64_t most = most_parts(plan);
     const int64_t traces = plan->receivers->traces;
     const int levels = m->need.per_step, derivatives = m->need.derivatives;
@@ -446,8 +422,8 @@ static enum ht_err list_parts(const struct ht_plan *plan, struct making *m,
     m->weight = out->weight;
     for (int64_t t = 0; t < levels * traces; t++) {
         const struct ht_trace trace = ht_trace_at(plan->receivers, t % traces);
-        TRY(add_trace(m, t / traces + 1 < levels ? HT_DUAL : HT_PRIMARY, &trace,
-                      s, out->first + t * derivatives));
+        TRY(add_trace(m, t / traces + 1 < levels ? HT_DUAL : HT_PRIMARY, &trace, s,
+                      out->first + t * derivatives));
     }
     qsort(s->part, (size_t)s->count, sizeof *s->part, by_field);
     out->parts = s->parts = m->parts;
@@ -457,8 +433,7 @@ static enum ht_err list_parts(const struct ht_plan *plan, struct making *m,
 
 /* The rows' tables: numbers of nodes in the window, weights by storage index.
  */
-static void fill_tables(const struct sampler *s, int64_t *node,
-                        double *weight) {
+static void fill_tables(const struct sampler *s, int64_t *node, double *weight) {
     const struct ht_device_stepper *t = s->device;
     for (int64_t i = 0; i < s->count; i++) {
         const struct part *part = &s->part[i];
@@ -467,11 +442,10 @@ static void fill_tables(const struct sampler *s, int64_t *node,
         for (int v = 0; v < s->nodes; v++)
             node[i * s->nodes + v] =
                 ht_window_at(w, w->own.begin[0] + part->node[v] % row,
-                             w->own.begin[1] + part->node[v] / row,
-                             part->plane - w->origin[2]);
+                             w->own.begin[1] + part->node[v] / row, part->plane - w->origin[2]);
         for (int n = 0; n < s->coefs * s->nodes; n++)
-            weight[(i * t->padded_coefs + t->storage[n / s->nodes]) * s->nodes +
-                   n % s->nodes] = s->weight[part->first + n];
+            weight[(i * t->padded_coefs + t->storage[n / s->nodes]) * s->nodes + n % s->nodes] =
+                s->weight[part->first + n];
     }
 }
 
@@ -488,8 +462,7 @@ static enum ht_err make_rows(struct sampler *s, const char *cache) {
     if (s->count == 0) return HT_OK;
     enum ht_err err = HT_ALLOC(s->sums, s->slots * s->count);
     if (err == HT_OK) err = HT_ALLOC(node, s->count * s->nodes);
-    if (err == HT_OK)
-        err = HT_ALLOC(weight, s->count * s->nodes * t->padded_coefs);
+    if (err == HT_OK) err = HT_ALLOC(weight, s->count * s->nodes * t->padded_coefs);
     if (err == HT_OK) {
         fill_tables(s, node, weight);
         err = ht_rows_create(t->device, &shape, cache, node, weight, &s->rows);
@@ -499,8 +472,7 @@ static enum ht_err make_rows(struct sampler *s, const char *cache) {
     return err;
 }
 
-enum ht_err ht_hermite_sampler_make(const struct ht_plan *plan,
-                                    const struct ht_stepper *stepper,
+enum ht_err ht_hermite_sampler_make(const struct ht_plan *plan, const struct ht_stepper *stepper,
                                     const char *cache, struct ht_sampler *out) {
     const int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
     struct sampler *s = NULL;
@@ -515,8 +487,7 @@ enum ht_err ht_hermite_sampler_make(const struct ht_plan *plan,
     s->coefs = (int)ht_grid_coefs(s->grid);
     enum ht_err err = begin_making(plan, &m);
     if (err == HT_OK) err = list_parts(plan, &m, s, out);
-    if (err == HT_OK && s->device == NULL)
-        err = HT_ALLOC(s->plane, plane * s->coefs);
+    if (err == HT_OK && s->device == NULL) err = HT_ALLOC(s->plane, plane * s->coefs);
     end_making(&m);
     if (err != HT_OK || s->device == NULL) return err;
     TRY(make_rows(s, cache));

@@ -1,5 +1,5 @@
-/* The kernels of absorbing layers: of the boxes where the layers of the same
- * axes overlap, one set each, beside those of the interior.
+/* The kernels of absorbing layers: of the boxes where the layers of the same axes overlap, one set
+ * each, beside those of the interior.
  */
 #ifndef HTWAVE_HERMITE_LAYER_KERNELS_H
 #define HTWAVE_HERMITE_LAYER_KERNELS_H
@@ -14,19 +14,15 @@ struct ht_layer_memory {
     struct ht_buffer *u[2][HT_MAX_FIELDS]; /* by number among the axis's */
 };
 /* Sets the windows, no nodes where there is no layer. */
-void ht_layer_windows(const struct ht_problem *problem,
-                      struct ht_layer_memory out[3][2]);
+void ht_layer_windows(const struct ht_problem *problem, struct ht_layer_memory out[3][2]);
 
-/* The regions of a grid with layers: the boxes of ht_absorbing_boxes. Returns
- * their number. kernels: with those of the layers; they must outlive the
- * regions. */
-int ht_layer_regions(const struct ht_problem *problem,
-                     const struct ht_kernels *kernels,
+/* The regions of a grid with layers: the boxes of ht_absorbing_boxes. Returns their number.
+ * kernels: with those of the layers; they must outlive the regions. */
+int ht_layer_regions(const struct ht_problem *problem, const struct ht_kernels *kernels,
                      struct ht_region out[HT_ABSORBING_BOXES]);
 
 /* The format of their messages. */
 struct ht_pack_format ht_layer_format(const struct ht_problem *problem,
-                                      const struct ht_tuning *tuning,
-                                      int fields);
+                                      const struct ht_tuning *tuning, int fields);
 
 #endif

@@ -15,9 +15,8 @@
  *                  that adds, G a product of polynomials of one axis each, cut
  *                  at degree N
  *
- * In absolute mode every constant and every input is replaced by its magnitude.
- * Each output is then the sum of the magnitudes of its products (Higham,
- * Accuracy and Stability, section 3.1).
+ * In absolute mode every constant and every input is replaced by its magnitude. Each output is then
+ * the sum of the magnitudes of its products (Higham, Accuracy and Stability, section 3.1).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -67,19 +66,17 @@ static void oracle_destroy(void *self) {
     free(o);
 }
 
-/* Coefficient i[] of `field` at source node m[], which may lie behind walls or
- * the periodic seam. */
-static double source_value(const struct oracle *o, enum ht_subgrid from,
-                           int field, const int *i, const int64_t *m) {
+/* Coefficient i[] of `field` at source node m[], which may lie behind walls or the periodic seam.
+ */
+static double source_value(const struct oracle *o, enum ht_subgrid from, int field, const int *i,
+                           const int64_t *m) {
     const struct ht_grid *grid = o->problem.grid;
     int64_t node = 0, nodes = ht_grid_total(grid, from);
     int coef = 0, sign = 1;
     for (int k = 2; k >= 0; k--) {
         int factor = 1;
         bool mirrored = false;
-        int64_t at = k < grid->dims ? ht_grid_source(grid, from, k, m[k],
-                                                     &factor, &mirrored)
-                                    : 0;
+        int64_t at = k < grid->dims ? ht_grid_source(grid, from, k, m[k], &factor, &mirrored) : 0;
         node = node * ht_grid_nodes(grid, from, k) + at;
         coef = coef * o->n[k] + i[k];
         if (mirrored) {
@@ -92,13 +89,11 @@ static double source_value(const struct oracle *o, enum ht_subgrid from,
 }
 
 /* b[field] <- values at the vertices, index r = side (N+1) + derivative. */
-static void gather(struct oracle *o, enum ht_subgrid from, int field,
-                   const int64_t *target) {
+static void gather(struct oracle *o, enum ht_subgrid from, int field, const int64_t *target) {
     int shift = from == HT_PRIMARY ? 0 : -1;
     double *b = o->b + field * o->cube;
     for (int q = 0; q < o->cube; q++) {
-        int r[3] = {q % o->t[0], q / o->t[0] % o->t[1],
-                    q / (o->t[0] * o->t[1])};
+        int r[3] = {q % o->t[0], q / o->t[0] % o->t[1], q / (o->t[0] * o->t[1])};
         int i[3];
         int64_t m[3];
         for (int k = 0; k < 3; k++) {
@@ -119,8 +114,7 @@ static void interpolate_axis(struct oracle *o, int field, int axis) {
         for (int row = 0; row < size; row++) {
             o->line[row] = 0;
             for (int col = 0; col < size; col++)
-                o->line[row] += magnitude(o, o->matrix[row * size + col]) *
-                                at[col * stride];
+                o->line[row] += magnitude(o, o->matrix[row * size + col]) * at[col * stride];
         }
         for (int row = 0; row < size; row++) at[row * stride] = o->line[row];
     }
@@ -128,8 +122,8 @@ static void interpolate_axis(struct oracle *o, int field, int axis) {
 
 /* The material of a term where it is a number; false where it is a polynomial.
  */
-static bool find_number(const struct oracle *o, const struct ht_term *term,
-                        const double *medium, double *out) {
+static bool find_number(const struct oracle *o, const struct ht_term *term, const double *medium,
+                        double *out) {
     const int m = term->material;
     *out = 1;
     if (m < 0) return true;
@@ -142,22 +136,20 @@ static bool find_number(const struct oracle *o, const struct ht_term *term,
     return true;
 }
 
-/* next[row] += factor * M * d as in add_product, M a profile, which is a
- * polynomial along its axis. */
-static void add_profile(struct oracle *o, const struct ht_term *term, int axis,
-                        const int *j, double d) {
+/* next[row] += factor * M * d as in add_product, M a profile, which is a polynomial along its axis.
+ */
+static void add_profile(struct oracle *o, const struct ht_term *term, int axis, const int *j,
+                        double d) {
     double *row = o->next + term->row * o->cube;
     const double *m = o->profile[term->material];
     int to[3] = {j[0], j[1], j[2]};
-    for (int a = 0; a <= HT_PROFILE_DEGREE && to[axis] < o->t[axis];
-         a++, to[axis]++)
-        row[(to[2] * o->t[1] + to[1]) * o->t[0] + to[0]] +=
-            magnitude(o, m[a]) * d;
+    for (int a = 0; a <= HT_PROFILE_DEGREE && to[axis] < o->t[axis]; a++, to[axis]++)
+        row[(to[2] * o->t[1] + to[1]) * o->t[0] + to[0]] += magnitude(o, m[a]) * d;
 }
 
 /* next[row] += factor * M * d, where d is the monomial with multi-index j. */
-static void add_product(struct oracle *o, const struct ht_term *term,
-                        const double *medium, const int *j, double d) {
+static void add_product(struct oracle *o, const struct ht_term *term, const double *medium,
+                        const int *j, double d) {
     double *row = o->next + term->row * o->cube, number;
     const int axis = ht_material_layer(&o->eq, term->material);
     if (axis >= 0) {
@@ -165,8 +157,7 @@ static void add_product(struct oracle *o, const struct ht_term *term,
         return;
     }
     if (find_number(o, term, medium, &number)) {
-        row[(j[2] * o->t[1] + j[1]) * o->t[0] + j[0]] +=
-            magnitude(o, number) * d;
+        row[(j[2] * o->t[1] + j[1]) * o->t[0] + j[0]] += magnitude(o, number) * d;
         return;
     }
     const double *m = medium + (int64_t)term->material * o->jets->count;
@@ -177,21 +168,18 @@ static void add_product(struct oracle *o, const struct ht_term *term,
             to[k] = j[k] + o->jets->index[a][k];
             inside = inside && to[k] < o->t[k];
         }
-        if (inside)
-            row[(to[2] * o->t[1] + to[1]) * o->t[0] + to[0]] +=
-                magnitude(o, m[a]) * d;
+        if (inside) row[(to[2] * o->t[1] + to[1]) * o->t[0] + to[0]] += magnitude(o, m[a]) * d;
     }
 }
 
 /* next += factor D w[col] M for one term; factor holds 1/h^derivative. */
-static void add_term(struct oracle *o, const struct ht_term *term,
-                     const double *medium, double factor) {
+static void add_term(struct oracle *o, const struct ht_term *term, const double *medium,
+                     double factor) {
     int axis = term->axis;
     int64_t size = o->t[axis], stride = 1;
     for (int n = 0; n < axis; n++) stride *= o->t[n];
     for (int q = 0; q < o->cube; q++) {
-        int j[3] = {q % o->t[0], q / o->t[0] % o->t[1],
-                    q / (o->t[0] * o->t[1])};
+        int j[3] = {q % o->t[0], q / o->t[0] % o->t[1], q / (o->t[0] * o->t[1])};
         int64_t power = q / stride % size;
         double d = factor;
         if (power + term->derivative >= size) continue;
@@ -215,16 +203,14 @@ static void apply_operator(struct oracle *o, const double *medium, int k) {
         const struct ht_term *term = &o->eq.term[t];
         if (!applies(o, ht_term_layer(&o->eq, term))) continue;
         double factor = magnitude(o, term->coef * p->dt / 2) / k;
-        for (int n = 0; n < term->derivative; n++)
-            factor /= p->grid->h[term->axis];
+        for (int n = 0; n < term->derivative; n++) factor /= p->grid->h[term->axis];
         add_term(o, term, medium, factor);
     }
 }
 
 static void evolve(struct oracle *o, const double *medium) {
     size_t count = (size_t)(o->eq.nfields * o->cube);
-    const int stages =
-        o->axes != 0 ? o->problem.layers->stages : o->problem.stages;
+    const int stages = o->axes != 0 ? o->problem.layers->stages : o->problem.stages;
     memcpy(o->w, o->b, count * sizeof *o->w);
     for (int k = stages; k >= 1; k--) {
         apply_operator(o, medium, k);
@@ -233,8 +219,7 @@ static void evolve(struct oracle *o, const double *medium) {
 }
 
 /* The medium's polynomials at a target, [material][a]; NULL if uniform. */
-static void target_medium(const struct oracle *o, enum ht_subgrid to,
-                          int64_t node, double *out) {
+static void target_medium(const struct oracle *o, enum ht_subgrid to, int64_t node, double *out) {
     if (o->medium[to] == NULL) return;
     int64_t nodes = ht_grid_total(o->problem.grid, to);
     int count = o->problem.eq->nmaterials * o->jets->count;
@@ -242,8 +227,7 @@ static void target_medium(const struct oracle *o, enum ht_subgrid to,
 }
 
 /* Writes the outputs of a field. */
-static void put_target(struct oracle *o, enum ht_subgrid to, int field,
-                       int64_t node) {
+static void put_target(struct oracle *o, enum ht_subgrid to, int field, int64_t node) {
     int64_t nodes = ht_grid_total(o->problem.grid, to);
     for (int i = 0; i < o->coefs; i++) {
         int i1 = i % o->n[0], i2 = i / o->n[0] % o->n[1];
@@ -259,41 +243,35 @@ static void put_target(struct oracle *o, enum ht_subgrid to, int field,
 }
 
 /* The layers that the target is in, and its profiles. */
-static void find_layers(struct oracle *o, enum ht_subgrid to,
-                        const int64_t *target) {
+static void find_layers(struct oracle *o, enum ht_subgrid to, const int64_t *target) {
     const unsigned axes = ht_absorbing_axes(o->problem.layers);
     int m = o->eq.nmaterials - o->eq.nprofiles;
     o->axes = 0;
     for (int k = 0; k < 3; k++) {
         const double at = ht_absorbing_at(to, target[k]);
         if ((axes >> k & 1u) == 0) continue;
-        if (ht_absorbing_side(o->problem.layers, k, at) >= 0)
-            o->axes |= 1u << k;
+        if (ht_absorbing_side(o->problem.layers, k, at) >= 0) o->axes |= 1u << k;
         ht_absorbing_profiles(o->problem.layers, k, at, &o->profile[m]);
         m += HT_LAYER_PROFILES;
     }
 }
 
-static void do_target(struct oracle *o, enum ht_subgrid from,
-                      const int64_t *target, int64_t node,
+static void do_target(struct oracle *o, enum ht_subgrid from, const int64_t *target, int64_t node,
                       const double *medium) {
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     int fields = o->eq.nfields;
     find_layers(o, to, target);
     for (int f = 0; f < fields; f++) {
-        if (!ht_problem_stores(&o->problem, from, f) ||
-            !applies(o, ht_field_layer(&o->eq, f))) {
+        if (!ht_problem_stores(&o->problem, from, f) || !applies(o, ht_field_layer(&o->eq, f))) {
             memset(o->b + f * o->cube, 0, (size_t)o->cube * sizeof *o->b);
             continue;
         }
         gather(o, from, f, target);
-        for (int axis = 0; axis < o->problem.eq->dims; axis++)
-            interpolate_axis(o, f, axis);
+        for (int axis = 0; axis < o->problem.eq->dims; axis++) interpolate_axis(o, f, axis);
     }
     evolve(o, medium);
     for (int f = 0; f < fields; f++)
-        if (ht_problem_stores(&o->problem, to, f) &&
-            applies(o, ht_field_layer(&o->eq, f)))
+        if (ht_problem_stores(&o->problem, to, f) && applies(o, ht_field_layer(&o->eq, f)))
             put_target(o, to, f, node);
 }
 
@@ -302,9 +280,7 @@ static enum ht_err do_half_step(struct oracle *o, enum ht_subgrid from) {
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     int64_t n1 = ht_grid_nodes(grid, to, 0), n2 = ht_grid_nodes(grid, to, 1);
     double *medium = NULL;
-    TRY(HT_ALLOC(medium, o->jets == NULL
-                             ? 1
-                             : o->problem.eq->nmaterials * o->jets->count));
+    TRY(HT_ALLOC(medium, o->jets == NULL ? 1 : o->problem.eq->nmaterials * o->jets->count));
     for (int64_t node = 0; node < ht_grid_total(grid, to); node++) {
         int64_t target[3] = {node % n1, node / n1 % n2, node / (n1 * n2)};
         target_medium(o, to, node, medium);
@@ -314,20 +290,17 @@ static enum ht_err do_half_step(struct oracle *o, enum ht_subgrid from) {
     return HT_OK;
 }
 
-static enum ht_err add_sources(struct oracle *o, enum ht_subgrid from,
-                               bool back) {
+static enum ht_err add_sources(struct oracle *o, enum ht_subgrid from, bool back) {
     const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     if (o->injection == NULL) return HT_OK;
     TRY(ht_injection_begin(o->injection, from, back));
-    ht_injection_add_plain(o->injection, to, ht_grid_total(o->problem.grid, to),
-                           o->u[to]);
+    ht_injection_add_plain(o->injection, to, ht_grid_total(o->problem.grid, to), o->u[to]);
     return HT_OK;
 }
 
-/* u <- G u of a node's coefficients along one axis, those of highest degree
- * first. */
-static void damp_node(struct oracle *o, enum ht_subgrid to, int axis, int field,
-                      int64_t node, const double *jets) {
+/* u <- G u of a node's coefficients along one axis, those of highest degree first. */
+static void damp_node(struct oracle *o, enum ht_subgrid to, int axis, int field, int64_t node,
+                      const double *jets) {
     const int64_t nodes = ht_grid_total(o->problem.grid, to);
     const int n = o->problem.grid->order + 1;
     int64_t stride = 1;
@@ -347,13 +320,11 @@ static void damp(struct oracle *o, enum ht_subgrid to) {
     int64_t stride = 1;
     for (int axis = 0; axis < grid->dims; axis++) {
         const int64_t along = ht_grid_nodes(grid, to, axis);
-        for (int64_t m = 0; ht_sponge_damps(&o->problem, to, axis) &&
-                            m < ht_grid_total(grid, to);
+        for (int64_t m = 0; ht_sponge_damps(&o->problem, to, axis) && m < ht_grid_total(grid, to);
              m++) {
             ht_sponge_jets(&o->problem, to, axis, m / stride % along, jets);
             for (int f = 0; f < o->problem.eq->nfields; f++)
-                if (ht_problem_stores(&o->problem, to, f))
-                    damp_node(o, to, axis, f, m, jets);
+                if (ht_problem_stores(&o->problem, to, f)) damp_node(o, to, axis, f, m, jets);
         }
         stride *= along;
     }
@@ -379,8 +350,7 @@ static enum ht_err oracle_half_step_back(void *self, enum ht_subgrid from) {
     return err == HT_OK ? add_sources(self, from, true) : err;
 }
 
-static enum ht_err oracle_put(void *self, enum ht_subgrid subgrid,
-                              int64_t first, int64_t last,
+static enum ht_err oracle_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
                               const double *coefs) {
     struct oracle *o = self;
     int64_t plane = ht_grid_plane(o->problem.grid, subgrid);
@@ -392,34 +362,29 @@ static enum ht_err oracle_put(void *self, enum ht_subgrid subgrid,
     return HT_OK;
 }
 
-static enum ht_err oracle_get(void *self, enum ht_subgrid subgrid, int field,
-                              int count, int64_t first, int64_t last,
-                              double *out) {
+static enum ht_err oracle_get(void *self, enum ht_subgrid subgrid, int field, int count,
+                              int64_t first, int64_t last, double *out) {
     struct oracle *o = self;
     int64_t plane = ht_grid_plane(o->problem.grid, subgrid);
     int64_t nodes = ht_grid_total(o->problem.grid, subgrid);
     int64_t part = plane * (last - first);
     for (int i = 0; i < count; i++)
-        memcpy(out + i * part,
-               o->u[subgrid] + (field * o->coefs + i) * nodes + first * plane,
+        memcpy(out + i * part, o->u[subgrid] + (field * o->coefs + i) * nodes + first * plane,
                (size_t)part * sizeof *out);
     return HT_OK;
 }
 
-static enum ht_err oracle_measure(void *self, enum ht_subgrid subgrid,
-                                  int count, const struct ht_quantity *what,
-                                  struct ht_measure *out) {
+static enum ht_err oracle_measure(void *self, enum ht_subgrid subgrid, int count,
+                                  const struct ht_quantity *what, struct ht_measure *out) {
     struct oracle *o = self;
     int64_t nodes = ht_grid_total(o->problem.grid, subgrid);
     for (int i = 0; i < count; i++) {
         const struct ht_quantity *q = &what[i];
         const double *medium = NULL;
         if (o->medium[subgrid] != NULL && q->material >= 0)
-            medium = o->medium[subgrid] +
-                     (int64_t)q->material * o->jets->count * nodes;
+            medium = o->medium[subgrid] + (int64_t)q->material * o->jets->count * nodes;
         out[i] = ht_measure_plain(&o->problem, subgrid, q,
-                                  o->u[subgrid] + q->field * o->coefs * nodes,
-                                  medium);
+                                  o->u[subgrid] + q->field * o->coefs * nodes, medium);
     }
     return HT_OK;
 }
@@ -452,8 +417,7 @@ static enum ht_err allocate_medium(struct oracle *o) {
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         enum ht_subgrid which = subgrid == 0 ? HT_PRIMARY : HT_DUAL;
         int64_t nodes = ht_grid_total(p->grid, which);
-        TRY(HT_ALLOC(o->medium[subgrid],
-                     nodes * p->eq->nmaterials * o->jets->count));
+        TRY(HT_ALLOC(o->medium[subgrid], nodes * p->eq->nmaterials * o->jets->count));
         TRY(p->medium_fill(p->medium, which, 0, ht_grid_planes(p->grid, which),
                            o->medium[subgrid]));
     }
@@ -465,8 +429,7 @@ static enum ht_err make_injection(struct oracle *o) {
     struct ht_window window[2] = {{.count = {0}}};
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 3; k++) {
-            const int64_t nodes =
-                ht_grid_nodes(o->problem.grid, i ? HT_DUAL : HT_PRIMARY, k);
+            const int64_t nodes = ht_grid_nodes(o->problem.grid, i ? HT_DUAL : HT_PRIMARY, k);
             window[i].count[k] = nodes;
             window[i].own.end[k] = window[i].held.end[k] = nodes;
         }
@@ -490,15 +453,13 @@ static enum ht_err allocate(struct oracle *o) {
     TRY(HT_ALLOC(o->matrix, o->t[0] * o->t[0]));
     ht_hermite_matrix(p->grid->order, o->matrix);
     for (int subgrid = 0; subgrid < 2; subgrid++)
-        TRY(HT_ALLOC(o->u[subgrid],
-                     ht_grid_total(p->grid, subgrid ? HT_DUAL : HT_PRIMARY) *
-                         o->eq.nfields * o->coefs));
+        TRY(HT_ALLOC(o->u[subgrid], ht_grid_total(p->grid, subgrid ? HT_DUAL : HT_PRIMARY) *
+                                        o->eq.nfields * o->coefs));
     TRY(make_injection(o));
     return allocate_medium(o);
 }
 
-enum ht_err ht_hermite_oracle_create(const struct ht_problem *problem,
-                                     struct ht_stepper *out) {
+enum ht_err ht_hermite_oracle_create(const struct ht_problem *problem, struct ht_stepper *out) {
     struct oracle *o = NULL;
     TRY(HT_ALLOC(o, 1));
     o->problem = *problem;
@@ -511,12 +472,10 @@ enum ht_err ht_hermite_oracle_create(const struct ht_problem *problem,
     return HT_OK;
 }
 
-/* Largest number of roundings in sequence before an output: d lines of 2N+2
- * products;
- * then per stage the terms of a row, the medium's products and three more
- * (scale, 1/k, sum); one for the old values of a two-level scheme. In layers a
- * row has up to three terms more per axis: two of memory variables, a sponge.
- * A sponge adds a line of N+1 products per axis before and after, and the
+/* Largest number of roundings in sequence before an output: d lines of 2N+2 products; then per
+ * stage the terms of a row, the medium's products and three more (scale, 1/k, sum); one for the old
+ * values of a two-level scheme. In layers a row has up to three terms more per axis: two of memory
+ * variables, a sponge. A sponge adds a line of N+1 products per axis before and after, and the
  * rounding of its factors.
  */
 double ht_hermite_oracle_roundings(const struct ht_problem *problem) {
@@ -525,15 +484,12 @@ double ht_hermite_oracle_roundings(const struct ht_problem *problem) {
     double series = problem->stages * (double)(dims + products + 3);
     if (ht_absorbing_axes(problem->layers) != 0)
         series = fmax(series, problem->layers->stages * (4.0 * dims + 4));
-    if (ht_sponge_rate(problem, HT_PRIMARY) > 0)
-        series += 2 * dims * (problem->grid->order + 3);
-    return dims * (2 * problem->grid->order + 2 + 2) + series +
-           problem->scheme->two_level;
+    if (ht_sponge_rate(problem, HT_PRIMARY) > 0) series += 2 * dims * (problem->grid->order + 3);
+    return dims * (2 * problem->grid->order + 2 + 2) + series + problem->scheme->two_level;
 }
 
 /* Reduces the problem to 3 x 2 x 2 cells. */
-void ht_hermite_shrink(const struct ht_problem *problem,
-                       const struct ht_variant *variant,
+void ht_hermite_shrink(const struct ht_problem *problem, const struct ht_variant *variant,
                        struct ht_part *small) {
     const int most_stages = 4; /* for kernels with stages as an argument */
     const struct ht_box box = {.end = {3, 2, 2}};

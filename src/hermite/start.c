@@ -1,12 +1,10 @@
-/* The state at time 0. A one-level scheme needs the primary grid at time 0. A
- * two-level scheme also needs the fields of the dual grid at -dt/2. If the
- * solution is known there, or at rest, these fields are evaluated. Otherwise
- * one half step of the scheme's starter with -dt computes the dual grid from
- * all fields on the primary grid at 0; its one-step error is of the order of
- * the scheme. The half step is done in layers of x3 planes of cells to save
- * memory; a layer is a small problem between two planes of nodes. A dual node
- * depends only on the corners of its cell, so neither the layers nor the ranks'
- * slabs change the result; the plane of nodes above a slab is computed twice.
+/* The state at time 0. A one-level scheme needs the primary grid at time 0. A two-level scheme also
+ * needs the fields of the dual grid at -dt/2. If the solution is known there, or at rest, these
+ * fields are evaluated. Otherwise one half step of the scheme's starter with -dt computes the dual
+ * grid from all fields on the primary grid at 0; its one-step error is of the order of the scheme.
+ * The half step is done in layers of x3 planes of cells to save memory; a layer is a small problem
+ * between two planes of nodes. A dual node depends only on the corners of its cell, so neither the
+ * layers nor the ranks' slabs change the result; the plane of nodes above a slab is computed twice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +22,9 @@
 /* ---- data from formulas ---- */
 
 /* Own planes of all coefficients that fit about 16 MiB. */
-static int64_t chunk_planes(const struct ht_plan *plan,
-                            enum ht_subgrid subgrid) {
+static int64_t chunk_planes(const struct ht_plan *plan, enum ht_subgrid subgrid) {
     const struct ht_grid *grid = &plan->grid;
-    int64_t bytes = ht_grid_plane(grid, subgrid) * ht_grid_coefs(grid) *
-                    plan->eq.nfields * 8;
+    int64_t bytes = ht_grid_plane(grid, subgrid) * ht_grid_coefs(grid) * plan->eq.nfields * 8;
     int64_t planes = ((int64_t)1 << 24) / (bytes > 0 ? bytes : 1);
     int64_t begin, end;
     ht_grid_own(grid, subgrid, &begin, &end);
@@ -39,10 +35,9 @@ static const struct ht_scheme *scheme_of(const struct ht_plan *plan) {
     return plan->problem.scheme;
 }
 
-/* On a wall one parity of a field's coefficients must vanish. A one-level half
- * step makes these coefficients zero. A two-level half step adds to them, so
- * initial data that violate the wall's condition would act as a permanent
- * source. */
+/* On a wall one parity of a field's coefficients must vanish. A one-level half step makes these
+ * coefficients zero. A two-level half step adds to them, so initial data that violate the wall's
+ * condition would act as a permanent source. */
 struct walls {
     const struct ht_plan *plan;
     int64_t first, last; /* planes of the data */
@@ -51,8 +46,7 @@ struct walls {
 };
 
 /* The nodes of a row at one end of an axis. */
-static void clear_end(const struct walls *w, int axis, int64_t end,
-                      double *coefs) {
+static void clear_end(const struct walls *w, int axis, int64_t end, double *coefs) {
     const struct ht_grid *grid = &w->plan->grid;
     int64_t n[3], low[3] = {0, 0, 0}, high[3];
     for (int k = 0; k < 3; k++) {
@@ -64,8 +58,7 @@ static void clear_end(const struct walls *w, int axis, int64_t end,
     high[axis] = low[axis] + 1;
     for (int64_t m3 = low[2]; m3 < high[2]; m3++)
         for (int64_t m2 = low[1]; m2 < high[1]; m2++)
-            for (int64_t m1 = low[0]; m1 < high[0]; m1++)
-                coefs[(m3 * n[1] + m2) * n[0] + m1] = 0;
+            for (int64_t m1 = low[0]; m1 < high[0]; m1++) coefs[(m3 * n[1] + m2) * n[0] + m1] = 0;
 }
 
 static void clear_row(const struct walls *w, int64_t row) {
@@ -77,10 +70,8 @@ static void clear_row(const struct walls *w, int64_t row) {
         const int sign = (int)row % count / power % m % 2 ? -1 : 1;
         for (int side = 0; side < 2; side++) {
             const int factor = grid->wall[k][side];
-            if (factor != 0 &&
-                ht_wall_sign(&w->plan->eq, field, k, factor) != sign)
-                clear_end(w, k,
-                          side ? ht_grid_nodes(grid, HT_PRIMARY, k) - 1 : 0,
+            if (factor != 0 && ht_wall_sign(&w->plan->eq, field, k, factor) != sign)
+                clear_end(w, k, side ? ht_grid_nodes(grid, HT_PRIMARY, k) - 1 : 0,
                           w->coefs + row * part);
         }
     }
@@ -90,54 +81,48 @@ static enum ht_err clear_chunk(void *data, int64_t chunk, int worker) {
     const struct walls *w = data;
     const int64_t end = ht_threads_first(w->rows, w->chunks, chunk + 1);
     (void)worker;
-    for (int64_t row = ht_threads_first(w->rows, w->chunks, chunk); row < end;
-         row++)
+    for (int64_t row = ht_threads_first(w->rows, w->chunks, chunk); row < end; row++)
         clear_row(w, row);
     return HT_OK;
 }
 
-static enum ht_err clear_walls(const struct ht_plan *plan, int64_t first,
-                               int64_t last, double *coefs) {
+static enum ht_err clear_walls(const struct ht_plan *plan, int64_t first, int64_t last,
+                               double *coefs) {
     const int64_t least = 1 << 14; /* values among which a thread clears some */
-    const int64_t part =
-        ht_grid_plane(&plan->grid, HT_PRIMARY) * (last - first);
+    const int64_t part = ht_grid_plane(&plan->grid, HT_PRIMARY) * (last - first);
     struct walls w = {.plan = plan,
                       .first = first,
                       .last = last,
-                      .rows = (int64_t)plan->eq.nfields *
-                              ht_grid_coefs(&plan->grid)};
+                      .rows = (int64_t)plan->eq.nfields * ht_grid_coefs(&plan->grid)};
     w.coefs = coefs;
     w.chunks = ht_threads_chunks(w.rows, least / ht_most(1, part));
     return ht_threads_run(w.chunks, clear_chunk, &w);
 }
 
 /* Writes the solution at a time to the own planes of a grid. */
-static enum ht_err put_solution(const struct ht_plan *plan,
-                                enum ht_subgrid subgrid, double time,
+static enum ht_err put_solution(const struct ht_plan *plan, enum ht_subgrid subgrid, double time,
                                 const struct ht_stepper *stepper) {
     const struct ht_grid *grid = &plan->grid;
     int64_t chunk = chunk_planes(plan, subgrid), begin, end;
     double *coefs = NULL;
     struct ht_progress progress;
     ht_grid_own(grid, subgrid, &begin, &end);
-    TRY(HT_ALLOC(coefs, ht_grid_plane(grid, subgrid) * chunk *
-                            ht_grid_coefs(grid) * plan->eq.nfields));
+    TRY(HT_ALLOC(coefs,
+                 ht_grid_plane(grid, subgrid) * chunk * ht_grid_coefs(grid) * plan->eq.nfields));
     enum ht_err err = HT_OK;
     ht_progress_start(&progress, "initial data", (double)(end - begin), "nodes",
                       (double)ht_grid_plane(grid, subgrid));
     for (int64_t first = begin; err == HT_OK && first < end; first += chunk) {
         int64_t last = first + chunk < end ? first + chunk : end;
-        err =
-            ht_solution_fill(plan->solution, subgrid, time, first, last, coefs);
+        err = ht_solution_fill(plan->solution, subgrid, time, first, last, coefs);
         if (err == HT_OK)
             ht_plan_multiply(plan, false,
-                             ht_grid_plane(grid, subgrid) * (last - first) *
-                                 ht_grid_coefs(grid) * plan->eq.nfields,
+                             ht_grid_plane(grid, subgrid) * (last - first) * ht_grid_coefs(grid) *
+                                 plan->eq.nfields,
                              coefs);
         if (err == HT_OK && subgrid == HT_PRIMARY && scheme_of(plan)->two_level)
             err = clear_walls(plan, first, last, coefs);
-        if (err == HT_OK)
-            err = stepper->ops->put(stepper->self, subgrid, first, last, coefs);
+        if (err == HT_OK) err = stepper->ops->put(stepper->self, subgrid, first, last, coefs);
         ht_progress_update(&progress, (double)(last - begin));
     }
     ht_progress_end(&progress);
@@ -147,47 +132,44 @@ static enum ht_err put_solution(const struct ht_plan *plan,
 
 /* ---- half a step back ---- */
 
-/* Planes [first, last) of cells along x3 as a separate problem. The half step
- * from the primary grid reads only nodes of these cells, so the kinds of its
- * sides do not matter. Without a third axis it is the whole problem. */
+/* Planes [first, last) of cells along x3 as a separate problem. The half step from the primary grid
+ * reads only nodes of these cells, so the kinds of its sides do not matter. Without a third axis it
+ * is the whole problem. */
 struct layer {
     const struct ht_plan *plan;
     struct ht_part part;
 };
 
-static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last,
-                       struct layer *s) {
+static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last, struct layer *s) {
     const struct ht_scheme *starter = scheme_of(plan)->starter;
     const int64_t *cells = plan->grid.cells;
-    const struct ht_box box = {.begin = {0, 0, first},
-                               .end = {cells[0], cells[1], last}};
+    const struct ht_box box = {.begin = {0, 0, first}, .end = {cells[0], cells[1], last}};
     s->plan = plan;
-    ht_problem_part(&plan->problem, &box, HT_SIDES_MIRROR, HT_MEDIUM_OWN,
-                    &s->part);
+    ht_problem_part(&plan->problem, &box, HT_SIDES_MIRROR, HT_MEDIUM_OWN, &s->part);
     (void)ht_problem_set_scheme(&s->part.problem, starter);
     s->part.problem.dt = -plan->problem.dt;
     s->part.problem.stages = starter->full_stages(&plan->eq, plan->grid.order);
     s->part.problem.amplification = 0; /* nothing grows in one half step */
 }
 
-/* Number of x3 planes of cells per layer: all fields of both grids in about
- * 64 MiB, at least one. */
+/* Number of x3 planes of cells per layer: all fields of both grids in about 64 MiB, at least one.
+ */
 static int64_t layer_planes(const struct ht_plan *plan) {
     int64_t chunk = chunk_planes(plan, HT_PRIMARY) / 2, begin, end;
     ht_grid_own(&plan->grid, HT_DUAL, &begin, &end);
     return chunk < 1 ? 1 : chunk < end - begin ? chunk : end - begin;
 }
 
-static enum ht_err put_layer(const struct layer *s,
-                             const struct ht_stepper *stepper, double *coefs) {
+static enum ht_err put_layer(const struct layer *s, const struct ht_stepper *stepper,
+                             double *coefs) {
     const struct ht_plan *plan = s->plan;
     int64_t whole = ht_grid_planes(&plan->grid, HT_PRIMARY);
     for (int64_t m = 0; m < ht_grid_planes(&s->part.grid, HT_PRIMARY); m++) {
         int64_t at = (s->part.cells.begin[2] + m) % whole;
         TRY(ht_solution_fill(plan->solution, HT_PRIMARY, 0, at, at + 1, coefs));
         ht_plan_multiply(plan, false,
-                         ht_grid_plane(&plan->grid, HT_PRIMARY) *
-                             ht_grid_coefs(&plan->grid) * plan->eq.nfields,
+                         ht_grid_plane(&plan->grid, HT_PRIMARY) * ht_grid_coefs(&plan->grid) *
+                             plan->eq.nfields,
                          coefs);
         TRY(clear_walls(plan, at, at + 1, coefs));
         TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, coefs));
@@ -196,8 +178,7 @@ static enum ht_err put_layer(const struct layer *s,
 }
 
 /* Copies the dual planes of a layer from its stepper to the run's. */
-static enum ht_err move_dual(const struct layer *s,
-                             const struct ht_stepper *from, double *coefs,
+static enum ht_err move_dual(const struct layer *s, const struct ht_stepper *from, double *coefs,
                              const struct ht_stepper *to) {
     const struct ht_plan *plan = s->plan;
     int count = ht_grid_coefs(&plan->grid);
@@ -205,8 +186,7 @@ static enum ht_err move_dual(const struct layer *s,
     int64_t planes = ht_grid_planes(&s->part.grid, HT_DUAL);
     for (int64_t m = 0; m < planes; m++) {
         for (int f = 0; f < plan->eq.nfields; f++)
-            TRY(from->ops->get(from->self, HT_DUAL, f, count, m, m + 1,
-                               coefs + f * values));
+            TRY(from->ops->get(from->self, HT_DUAL, f, count, m, m + 1, coefs + f * values));
         TRY(to->ops->put(to->self, HT_DUAL, s->part.cells.begin[2] + m,
                          s->part.cells.begin[2] + m + 1, coefs));
     }
@@ -214,18 +194,16 @@ static enum ht_err move_dual(const struct layer *s,
 }
 
 static enum ht_err do_layer(const struct layer *s, struct ht_device *device,
-                            const struct ht_kernels *kernels,
-                            const struct ht_stepper *out) {
+                            const struct ht_kernels *kernels, const struct ht_stepper *out) {
     const struct ht_grid *grid = &s->plan->grid;
     struct ht_stepper stepper = {0};
     double *coefs = NULL;
-    enum ht_err err =
-        device != NULL
-            ? ht_stepper_create(&s->part.problem, device, kernels, &stepper)
-            : ht_oracle_create(&s->part.problem, &stepper);
+    enum ht_err err = device != NULL
+                          ? ht_stepper_create(&s->part.problem, device, kernels, &stepper)
+                          : ht_oracle_create(&s->part.problem, &stepper);
     if (err == HT_OK)
-        err = HT_ALLOC(coefs, ht_grid_plane(grid, HT_PRIMARY) *
-                                  ht_grid_coefs(grid) * s->plan->eq.nfields);
+        err = HT_ALLOC(coefs,
+                       ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) * s->plan->eq.nfields);
     if (err == HT_OK) err = put_layer(s, &stepper, coefs);
     if (err == HT_OK) err = stepper.ops->half_step(stepper.self, HT_PRIMARY);
     if (err == HT_OK) err = stepper.ops->finish(stepper.self);
@@ -235,20 +213,17 @@ static enum ht_err do_layer(const struct layer *s, struct ht_device *device,
     return err;
 }
 
-/* Tuning of the layers. The run's variant may not apply to all fields, or only
- * to the run's own step. */
-static struct ht_tuning start_tuning(const struct layer *s,
-                                     const struct ht_tuning *tuning) {
+/* Tuning of the layers. The run's variant may not apply to all fields, or only to the run's own
+ * step. */
+static struct ht_tuning start_tuning(const struct layer *s, const struct ht_tuning *tuning) {
     struct ht_tuning out = *tuning;
-    const struct ht_spec spec =
-        ht_problem_spec(&s->part.problem, tuning, HT_PRIMARY);
+    const struct ht_spec spec = ht_problem_spec(&s->part.problem, tuning, HT_PRIMARY);
     out.variant = ht_variant_find("monolithic", &spec, false);
     out.cells = out.rows = out.planes = 0;
     return out;
 }
 
-static enum ht_err step_back(const struct ht_plan *plan,
-                             struct ht_device *device,
+static enum ht_err step_back(const struct ht_plan *plan, struct ht_device *device,
                              const struct ht_tuning *tuning, const char *cache,
                              const struct ht_stepper *stepper) {
     int64_t chunk = layer_planes(plan), begin, end;
@@ -262,8 +237,8 @@ static enum ht_err step_back(const struct ht_plan *plan,
         TRY(ht_kernels_create(&s.part.problem, device, &own, cache, &kernels));
     }
     enum ht_err err = HT_OK;
-    ht_progress_start(&progress, "half a step back", (double)(end - begin),
-                      "cells", (double)ht_grid_plane(&plan->grid, HT_DUAL));
+    ht_progress_start(&progress, "half a step back", (double)(end - begin), "cells",
+                      (double)ht_grid_plane(&plan->grid, HT_DUAL));
     for (int64_t first = begin; err == HT_OK && first < end; first += chunk) {
         int64_t last = first + chunk < end ? first + chunk : end;
         make_layer(plan, first, last, &s);
@@ -276,12 +251,11 @@ static enum ht_err step_back(const struct ht_plan *plan,
 }
 
 static bool steps_back(const struct ht_plan *plan) {
-    return scheme_of(plan)->two_level && plan->steps > 0 &&
-           !plan->solution->exact && !plan->solution->rest;
+    return scheme_of(plan)->two_level && plan->steps > 0 && !plan->solution->exact &&
+           !plan->solution->rest;
 }
 
-int64_t ht_hermite_start_bytes(const struct ht_plan *plan,
-                               const struct ht_tuning *tuning,
+int64_t ht_hermite_start_bytes(const struct ht_plan *plan, const struct ht_tuning *tuning,
                                const struct ht_device_info *info) {
     struct layer s;
     if (!steps_back(plan)) return 0;
@@ -290,13 +264,11 @@ int64_t ht_hermite_start_bytes(const struct ht_plan *plan,
     return ht_stepper_budget(&s.part.problem, &own, info).total;
 }
 
-enum ht_err ht_hermite_start(const struct ht_plan *plan,
-                             struct ht_device *device,
+enum ht_err ht_hermite_start(const struct ht_plan *plan, struct ht_device *device,
                              const struct ht_tuning *tuning, const char *cache,
                              const struct ht_stepper *stepper) {
     TRY(put_solution(plan, HT_PRIMARY, 0, stepper));
     if (!scheme_of(plan)->two_level || plan->steps == 0) return HT_OK;
-    if (!steps_back(plan))
-        return put_solution(plan, HT_DUAL, -plan->problem.dt / 2, stepper);
+    if (!steps_back(plan)) return put_solution(plan, HT_DUAL, -plan->problem.dt / 2, stepper);
     return step_back(plan, device, tuning, cache, stepper);
 }

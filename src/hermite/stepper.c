@@ -1,6 +1,6 @@
-/* The stepper on a device. The device holds both grids, one buffer per field,
- * and the medium's polynomials, one buffer per material; of a grid divided into
- * slabs the planes of htwave/schedule.h. A half step runs its schedule.
+/* The stepper on a device. The device holds both grids, one buffer per field, and the medium's
+ * polynomials, one buffer per material; of a grid divided into slabs the planes of
+ * htwave/schedule.h. A half step runs its schedule.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "src/solve/methods.h"
 #include "stepper_private.h"
 
-/* The buffers of the stepper on a device as one list, from which the budget is
- * counted and the buffers are created. The halo owns the message buffers.
+/* The buffers of the stepper on a device as one list, from which the budget is counted and the
+ * buffers are created. The halo owns the message buffers.
  */
 
 enum use { FIELD, MEDIUM, INTERPOLANT, WORK };
@@ -34,42 +34,33 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-static void add_item(struct list *list, enum use use, int subgrid, int index,
-                     int64_t bytes) {
-    list->item[list->count++] =
-        (struct item){use, subgrid ? HT_DUAL : HT_PRIMARY, index, bytes};
+static void add_item(struct list *list, enum use use, int subgrid, int index, int64_t bytes) {
+    list->item[list->count++] = (struct item){use, subgrid ? HT_DUAL : HT_PRIMARY, index, bytes};
 }
 
-static void add_subgrid(const struct ht_problem *p, const struct ht_spec *spec,
-                        int subgrid, struct list *list) {
+static void add_subgrid(const struct ht_problem *p, const struct ht_spec *spec, int subgrid,
+                        struct list *list) {
     const enum ht_subgrid which = subgrid ? HT_DUAL : HT_PRIMARY;
     const struct ht_window window = ht_problem_window(p, which);
-    const int64_t nodes = ht_window_nodes(&window),
-                  element_size = spec->fp64 ? 8 : 4;
+    const int64_t nodes = ht_window_nodes(&window), element_size = spec->fp64 ? 8 : 4;
     int storage[HT_MAX_COEFS];
     int64_t field =
-        HT_LAYOUT_SIZE(spec->block, ht_storage_order(spec, storage), nodes) *
-        element_size;
+        HT_LAYOUT_SIZE(spec->block, ht_storage_order(spec, storage), nodes) * element_size;
     for (int f = 0; f < p->eq->nfields; f++)
-        if (ht_problem_stores(p, which, f))
-            add_item(list, FIELD, subgrid, f, field);
+        if (ht_problem_stores(p, which, f)) add_item(list, FIELD, subgrid, f, field);
     for (int m = 0; p->medium_degree >= 0 && m < p->eq->nmaterials; m++)
-        add_item(list, MEDIUM, subgrid, m,
-                 nodes * p->medium_coefs * element_size);
+        add_item(list, MEDIUM, subgrid, m, nodes * p->medium_coefs * element_size);
 }
 
-/* Interpolants of as many planes as fit about an eighth of the device's memory,
- * at least one. work: one more buffer, and each of less than 2^31 values. */
-static void add_interpolants(const struct ht_problem *p, bool fp64,
-                             int64_t per_target, bool work,
-                             const struct ht_device_info *info,
-                             struct list *list) {
-    int64_t planes = larger(ht_problem_window(p, HT_PRIMARY).count[2],
-                            ht_problem_window(p, HT_DUAL).count[2]);
-    int64_t per_plane = per_target * larger(ht_grid_plane(p->grid, HT_PRIMARY),
-                                            ht_grid_plane(p->grid, HT_DUAL));
-    int sources = (int)larger(ht_problem_stored(p, HT_PRIMARY),
-                              ht_problem_stored(p, HT_DUAL));
+/* Interpolants of as many planes as fit about an eighth of the device's memory, at least one. work:
+ * one more buffer, and each of less than 2^31 values. */
+static void add_interpolants(const struct ht_problem *p, bool fp64, int64_t per_target, bool work,
+                             const struct ht_device_info *info, struct list *list) {
+    int64_t planes =
+        larger(ht_problem_window(p, HT_PRIMARY).count[2], ht_problem_window(p, HT_DUAL).count[2]);
+    int64_t per_plane =
+        per_target * larger(ht_grid_plane(p->grid, HT_PRIMARY), ht_grid_plane(p->grid, HT_DUAL));
+    int sources = (int)larger(ht_problem_stored(p, HT_PRIMARY), ht_problem_stored(p, HT_DUAL));
     int64_t room = larger(info->memory / 8 / (sources + work), 1);
     int64_t most = INT32_MAX * (int64_t)(fp64 ? 8 : 4);
     if (work && room > most) room = most;
@@ -81,14 +72,11 @@ static void add_interpolants(const struct ht_problem *p, bool fp64,
     if (work) add_item(list, WORK, 0, 0, list->poly_planes * per_plane);
 }
 
-static void list_buffers(const struct ht_problem *p, const struct ht_spec *spec,
-                         int64_t per_target, bool work,
-                         const struct ht_device_info *info, struct list *list) {
+static void list_buffers(const struct ht_problem *p, const struct ht_spec *spec, int64_t per_target,
+                         bool work, const struct ht_device_info *info, struct list *list) {
     *list = (struct list){0};
-    for (int subgrid = 0; subgrid < 2; subgrid++)
-        add_subgrid(p, spec, subgrid, list);
-    if (per_target > 0)
-        add_interpolants(p, spec->fp64, per_target, work, info, list);
+    for (int subgrid = 0; subgrid < 2; subgrid++) add_subgrid(p, spec, subgrid, list);
+    if (per_target > 0) add_interpolants(p, spec->fp64, per_target, work, info, list);
     list->scale_bytes = HT_MAX_TERMS * (int64_t)(spec->fp64 ? 8 : 4);
 }
 
@@ -105,8 +93,7 @@ struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
         const struct item *item = &list.item[i];
         if (item->use == FIELD) b.state += item->bytes;
         if (item->use == MEDIUM) b.medium += item->bytes;
-        if (item->use == INTERPOLANT || item->use == WORK)
-            b.interpolants += item->bytes;
+        if (item->use == INTERPOLANT || item->use == WORK) b.interpolants += item->bytes;
         b.largest_buffer = larger(b.largest_buffer, item->bytes);
         b.total += item->bytes;
     }
@@ -115,15 +102,13 @@ struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
     b.messages = ht_halo_bytes(p, tuning, &message);
     b.largest_buffer = larger(b.largest_buffer, message);
     b.total += b.messages;
-    b.layers = ht_stepper_layer_bytes(p, &spec) +
-               ht_stepper_sponge_bytes(p, spec.fp64);
+    b.layers = ht_stepper_layer_bytes(p, &spec) + ht_stepper_sponge_bytes(p, spec.fp64);
     b.state += b.layers;
     b.total += b.layers;
     return b;
 }
 
-static struct ht_buffer **place_of(struct ht_device_stepper *t,
-                                   const struct item *item) {
+static struct ht_buffer **place_of(struct ht_device_stepper *t, const struct item *item) {
     switch (item->use) {
     case FIELD:
         return &t->u[item->subgrid][item->index];
@@ -136,13 +121,11 @@ static struct ht_buffer **place_of(struct ht_device_stepper *t,
     }
 }
 
-/* Whether the gaps of the sorted order must be cleared: variants that also read
- * the plain order do not write them, but other variants and the reductions read
- * them. */
+/* Whether the gaps of the sorted order must be cleared: variants that also read the plain order do
+ * not write them, but other variants and the reductions read them. */
 static bool leaves_gaps(const struct ht_device_stepper *t) {
     bool leaves = false;
-    for (int i = 0; i < t->sets; i++)
-        leaves = leaves || !t->set[i].variant->sorted;
+    for (int i = 0; i < t->sets; i++) leaves = leaves || !t->set[i].variant->sorted;
     return leaves && t->spec.sorted && t->padded_coefs > t->coefs;
 }
 
@@ -153,12 +136,10 @@ static enum ht_err stepper_allocate(struct ht_device_stepper *t) {
     bool work = false;
     for (int i = 0; i < t->sets; i++) {
         const struct ht_variant *variant = t->set[i].variant;
-        per_target = larger(per_target,
-                            ht_variant_poly_bytes(variant, &t->set[i].spec[0]));
+        per_target = larger(per_target, ht_variant_poly_bytes(variant, &t->set[i].spec[0]));
         work = work || ht_variant_needs_work(variant);
     }
-    list_buffers(&t->problem, &t->spec, per_target, work,
-                 ht_device_info(t->device), &list);
+    list_buffers(&t->problem, &t->spec, per_target, work, ht_device_info(t->device), &list);
     t->poly_planes = list.poly_planes;
     for (int i = 0; i < list.count; i++) {
         const struct item *item = &list.item[i];
@@ -167,8 +148,7 @@ static enum ht_err stepper_allocate(struct ht_device_stepper *t) {
             TRY(ht_stepper_clear(t, item->subgrid, item->index));
     }
     for (int i = 0; i < 2 * t->regions; i++)
-        TRY(ht_buffer_create(t->device, list.scale_bytes,
-                             &t->scale[i % 2][i / 2]));
+        TRY(ht_buffer_create(t->device, list.scale_bytes, &t->scale[i % 2][i / 2]));
     return HT_OK;
 }
 
@@ -179,10 +159,8 @@ static void stepper_destroy(void *self) {
     ht_halo_destroy(t->halo);
     ht_injection_destroy(t->injection);
     for (int subgrid = 0; subgrid < 2; subgrid++) {
-        for (int f = 0; f < HT_MAX_FIELDS; f++)
-            ht_buffer_destroy(t->u[subgrid][f]);
-        for (int m = 0; m < HT_MAX_MATERIALS; m++)
-            ht_buffer_destroy(t->medium[subgrid][m]);
+        for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->u[subgrid][f]);
+        for (int m = 0; m < HT_MAX_MATERIALS; m++) ht_buffer_destroy(t->medium[subgrid][m]);
     }
     for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->poly[f]);
     ht_buffer_destroy(t->work);
@@ -204,24 +182,21 @@ static void stepper_destroy(void *self) {
 
 /* ---- tasks ---- */
 
-/* Fills the ghosts of the sources of a half step, all stored fields of the
- * grid, and those of what layers remember beside them. */
-static enum ht_err run_ghosts(struct ht_device_stepper *t,
-                              const struct ht_task *task) {
+/* Fills the ghosts of the sources of a half step, all stored fields of the grid, and those of what
+ * layers remember beside them. */
+static enum ht_err run_ghosts(struct ht_device_stepper *t, const struct ht_task *task) {
     struct ht_buffer *u[HT_MAX_FIELDS];
     int fields = 0;
     for (int f = 0; f < t->problem.eq->nfields; f++)
         if (t->u[task->pass][f] != NULL) u[fields++] = t->u[task->pass][f];
     ht_sequence_branch(t->device, 1);
-    TRY(ht_ghosts_fill(t->set[0].ghosts[task->pass], &t->ghosts[task->pass],
-                       u));
+    TRY(ht_ghosts_fill(t->set[0].ghosts[task->pass], &t->ghosts[task->pass], u));
     if (task->pass == HT_DUAL) TRY(ht_stepper_layer_ghosts(t, 2));
     ht_sequence_branch(t->device, 0);
     return HT_OK;
 }
 
-static enum ht_err run_step(struct ht_device_stepper *t,
-                            const struct ht_task *task) {
+static enum ht_err run_step(struct ht_device_stepper *t, const struct ht_task *task) {
     enum ht_subgrid from = (enum ht_subgrid)task->pass;
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const struct ht_window *source = &t->partition.window[from];
@@ -235,10 +210,9 @@ static enum ht_err run_step(struct ht_device_stepper *t,
                                 .dst_nodes = (long)ht_window_nodes(target),
                                 .stages = t->problem.stages};
     int64_t shift[3], period[3];
-    struct ht_step_buffers buffers = {
-        .scale = t->scale[t->direction][targets->region],
-        .work = t->work,
-        .poly_planes = t->poly_planes};
+    struct ht_step_buffers buffers = {.scale = t->scale[t->direction][targets->region],
+                                      .work = t->work,
+                                      .poly_planes = t->poly_planes};
     ht_window_shift(t->problem.grid, from, source, target, shift, period);
     for (int k = 0; k < 3; k++) {
         args.shift[k] = (long)shift[k];
@@ -250,33 +224,27 @@ static enum ht_err run_step(struct ht_device_stepper *t,
     memcpy(buffers.dst, t->u[to], sizeof buffers.dst);
     memcpy(buffers.poly, t->poly, sizeof buffers.poly);
     memcpy(buffers.medium, t->medium[to], sizeof buffers.medium);
-    ht_stepper_add_layers(t, &t->region[targets->region], from, &args,
-                          &buffers);
+    ht_stepper_add_layers(t, &t->region[targets->region], from, &args, &buffers);
     const int set = t->set_of[t->direction][targets->region];
     return ht_step_launch(t->set[set].step[from], task->part, &args, &buffers);
 }
 
-static enum ht_err run_inject(struct ht_device_stepper *t,
-                              const struct ht_task *task) {
+static enum ht_err run_inject(struct ht_device_stepper *t, const struct ht_task *task) {
     const enum ht_subgrid to = task->pass == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const struct ht_box *planes = &task->targets.box;
     return ht_injection_add(t->injection, to, planes->begin[2], planes->end[2],
-                            ht_window_nodes(&t->partition.window[to]),
-                            t->u[to]);
+                            ht_window_nodes(&t->partition.window[to]), t->u[to]);
 }
 
-static enum ht_err run_send(struct ht_device_stepper *t,
-                            const struct ht_task *task) {
+static enum ht_err run_send(struct ht_device_stepper *t, const struct ht_task *task) {
     return ht_halo_send(t->halo, (enum ht_subgrid)task->pass);
 }
 
-static enum ht_err run_receive(struct ht_device_stepper *t,
-                               const struct ht_task *task) {
+static enum ht_err run_receive(struct ht_device_stepper *t, const struct ht_task *task) {
     return ht_halo_receive(t->halo, (enum ht_subgrid)task->pass);
 }
 
-typedef enum ht_err task_function(struct ht_device_stepper *t,
-                                  const struct ht_task *task);
+typedef enum ht_err task_function(struct ht_device_stepper *t, const struct ht_task *task);
 static task_function *const run_task[HT_TASK_KINDS] = {
     [HT_TASK_RECEIVE] = run_receive, [HT_TASK_GHOSTS] = run_ghosts,
     [HT_TASK_STEP] = run_step,       [HT_TASK_INJECT] = run_inject,
@@ -289,8 +257,7 @@ static bool same_extent(struct ht_extent a, struct ht_extent b) {
     return a.below == b.below && a.above == b.above;
 }
 
-static bool same_state(const struct ht_halo_state *a,
-                       const struct ht_halo_state *b) {
+static bool same_state(const struct ht_halo_state *a, const struct ht_halo_state *b) {
     bool same = a->open == b->open && (!a->open || a->next == b->next);
     for (int subgrid = 0; subgrid < 2; subgrid++)
         same = same && same_extent(a->valid[subgrid], b->valid[subgrid]) &&
@@ -303,13 +270,12 @@ static void log_schedule(const struct ht_known_step *step) {
     struct ht_text text = {0};
     ht_schedule_add_text(&step->schedule, &text);
     if (ht_text_status(&text) == HT_OK)
-        ht_log("half step from the %s grid: %s",
-               step->from == HT_DUAL ? "dual" : "primary", text.data);
+        ht_log("half step from the %s grid: %s", step->from == HT_DUAL ? "dual" : "primary",
+               text.data);
     ht_text_free(&text);
 }
 
-static enum ht_err make_known(struct ht_device_stepper *t,
-                              enum ht_subgrid from) {
+static enum ht_err make_known(struct ht_device_stepper *t, enum ht_subgrid from) {
     const int targets = t->partition.count[from == HT_PRIMARY];
     struct ht_known_step *step;
     if (t->known_count == t->known_room) {
@@ -321,24 +287,21 @@ static enum ht_err make_known(struct ht_device_stepper *t,
         t->known_room = room;
     }
     step = &t->known[t->known_count];
-    *step = (struct ht_known_step){
-        .from = from, .before = t->state, .after = t->state};
+    *step = (struct ht_known_step){.from = from, .before = t->state, .after = t->state};
     TRY(HT_ALLOC(step->schedule.task, HT_MOST_TASKS((int64_t)targets)));
     ht_schedule_make(&t->partition, from, &step->after, &step->schedule);
     t->known_count++;
-    if (t->partition.cut && ht_log_level_get() >= HT_LOG_VERBOSE)
-        log_schedule(step);
+    if (t->partition.cut && ht_log_level_get() >= HT_LOG_VERBOSE) log_schedule(step);
     return HT_OK;
 }
 
-/* The schedule of the half step from a grid in the present state of the halo.
- * There are few such states, and a sequence of half steps returns to the first
- * one. *fresh: the schedule is new. */
+/* The schedule of the half step from a grid in the present state of the halo. There are few such
+ * states, and a sequence of half steps returns to the first one. *fresh: the schedule is new. */
 static enum ht_err find_known(struct ht_device_stepper *t, enum ht_subgrid from,
                               const struct ht_known_step **out, bool *fresh) {
     int i = 0;
-    while (i < t->known_count && (t->known[i].from != from ||
-                                  !same_state(&t->known[i].before, &t->state)))
+    while (i < t->known_count &&
+           (t->known[i].from != from || !same_state(&t->known[i].before, &t->state)))
         i++;
     *fresh = i == t->known_count;
     if (*fresh) TRY(make_known(t, from));
@@ -346,8 +309,7 @@ static enum ht_err find_known(struct ht_device_stepper *t, enum ht_subgrid from,
     return HT_OK;
 }
 
-static enum ht_err run_tasks(struct ht_device_stepper *t,
-                             const struct ht_schedule *schedule) {
+static enum ht_err run_tasks(struct ht_device_stepper *t, const struct ht_schedule *schedule) {
     for (int i = 0; i < schedule->count; i++) {
         const struct ht_task *task = &schedule->task[i];
         ht_sequence_branch(t->device, task->branch);
@@ -357,8 +319,7 @@ static enum ht_err run_tasks(struct ht_device_stepper *t,
     return HT_OK;
 }
 
-static enum ht_err run_half_step(struct ht_device_stepper *t,
-                                 enum ht_subgrid from,
+static enum ht_err run_half_step(struct ht_device_stepper *t, enum ht_subgrid from,
                                  enum ht_direction direction) {
     const struct ht_known_step *step;
     bool fresh;
@@ -379,19 +340,17 @@ static enum ht_err after_step(const struct ht_device_stepper *t) {
 
 /* ---- time steps that repeat ---- */
 
-/* Whether every time step launches the same: nothing depends on time or on
- * other ranks, and no library launches. */
+/* Whether every time step launches the same: nothing depends on time or on other ranks, and no
+ * library launches. */
 static bool repeats(const struct ht_device_stepper *t) {
     bool same = t->halo == NULL && t->injection == NULL;
-    for (int i = 0; i < t->sets; i++)
-        same = same && !ht_variant_needs_work(t->set[i].variant);
+    for (int i = 0; i < t->sets; i++) same = same && !ht_variant_needs_work(t->set[i].variant);
     return same;
 }
 
-/* The schedules of both half steps of a time step; the state of the halo, of
- * which there is none, stays. */
-static enum ht_err find_step(struct ht_device_stepper *t,
-                             const struct ht_schedule *out[2]) {
+/* The schedules of both half steps of a time step; the state of the halo, of which there is none,
+ * stays. */
+static enum ht_err find_step(struct ht_device_stepper *t, const struct ht_schedule *out[2]) {
     const struct ht_known_step *step;
     bool fresh;
     TRY(find_known(t, HT_PRIMARY, &step, &fresh));
@@ -401,8 +360,7 @@ static enum ht_err find_step(struct ht_device_stepper *t,
     return HT_OK;
 }
 
-static enum ht_err record(struct ht_device_stepper *t,
-                          const struct ht_schedule *const step[2]) {
+static enum ht_err record(struct ht_device_stepper *t, const struct ht_schedule *const step[2]) {
     t->direction = HT_FORWARDS;
     TRY(ht_sequence_begin(t->device));
     enum ht_err err = run_tasks(t, step[0]);
@@ -433,8 +391,7 @@ static enum ht_err stepper_half_step_back(void *self, enum ht_subgrid from) {
     REQUIRE(t->sponge == NULL, HT_ERR_INTERNAL,
             "no half steps back in a sponge, which has damped the waves");
     for (int r = 0; r < t->regions; r++)
-        REQUIRE(t->set_of[HT_BACKWARDS][r] >= 0, HT_ERR_INTERNAL,
-                "no kernels for half steps back");
+        REQUIRE(t->set_of[HT_BACKWARDS][r] >= 0, HT_ERR_INTERNAL, "no kernels for half steps back");
     return run_half_step(t, from, HT_BACKWARDS);
 }
 
@@ -467,13 +424,11 @@ static struct ht_task_seconds seconds_of(const struct ht_device_stepper *t) {
         const struct ht_kernels *k = &t->set[i];
         for (int n = 0; n < 4; n++)
             if (n < 2 || k->step[1] != k->step[0])
-                sum.step[n % 2] +=
-                    ht_step_total(k->step[n / 2], (enum ht_step_part)(n % 2));
+                sum.step[n % 2] += ht_step_total(k->step[n / 2], (enum ht_step_part)(n % 2));
     }
     for (int subgrid = 0; subgrid < 2; subgrid++)
         sum.ghosts += ht_ghosts_total(t->set[0].ghosts[subgrid]);
-    for (int i = 0; i < 2; i++)
-        sum.step[i] += ht_sponge_total(t->sponge, (enum ht_step_part)i);
+    for (int i = 0; i < 2; i++) sum.step[i] += ht_sponge_total(t->sponge, (enum ht_step_part)i);
     return sum;
 }
 
@@ -484,10 +439,8 @@ static void stepper_traffic(void *self, struct ht_traffic *out) {
                                .exchanges = t->counts.tasks[HT_TASK_SEND]};
     if (t->halo != NULL) ht_halo_traffic(t->halo, out);
     out->ghosts_s = now.ghosts - before->ghosts;
-    out->interior_s = now.step[HT_PART_INTERIOR] -
-                      before->step[HT_PART_INTERIOR] + out->ghosts_s;
-    out->boundary_s =
-        now.step[HT_PART_BOUNDARY] - before->step[HT_PART_BOUNDARY];
+    out->interior_s = now.step[HT_PART_INTERIOR] - before->step[HT_PART_INTERIOR] + out->ghosts_s;
+    out->boundary_s = now.step[HT_PART_BOUNDARY] - before->step[HT_PART_BOUNDARY];
 }
 
 static const struct ht_stepper_ops stepper_ops = {
@@ -502,17 +455,16 @@ static const struct ht_stepper_ops stepper_ops = {
     .traffic = stepper_traffic,
 };
 
-struct ht_device_stepper *
-ht_device_stepper_of(const struct ht_stepper *stepper) {
+struct ht_device_stepper *ht_device_stepper_of(const struct ht_stepper *stepper) {
     return stepper->ops == &stepper_ops ? stepper->self : NULL;
 }
 
 /* ---- making ---- */
 
-/* Whether the operator that a program contains differs from the problem's, or
- * for sign -1 from that of the reversed problem. */
-static bool operator_differs(const struct ht_spec *baked,
-                             const struct ht_spec *wanted, double sign) {
+/* Whether the operator that a program contains differs from the problem's, or for sign -1 from that
+ * of the reversed problem. */
+static bool operator_differs(const struct ht_spec *baked, const struct ht_spec *wanted,
+                             double sign) {
     bool differs = baked->stages != wanted->stages;
     for (int t = 0; t < wanted->eq->nterms; t++)
         differs = differs || baked->scale[t] != sign * wanted->scale[t];
@@ -521,14 +473,12 @@ static bool operator_differs(const struct ht_spec *baked,
 
 /* law: the spec of a region. */
 static enum ht_err check_kernels(const struct ht_device_stepper *t,
-                                 const struct ht_kernels *kernels,
-                                 const struct ht_spec *law,
+                                 const struct ht_kernels *kernels, const struct ht_spec *law,
                                  enum ht_direction direction) {
     const struct ht_spec *spec = &kernels->spec[0];
     const double sign = direction == HT_FORWARDS ? 1 : -1;
     REQUIRE(spec->medium_degree == law->medium_degree &&
-                (kernels->variant->pack == NULL ||
-                 !operator_differs(spec, law, sign)),
+                (kernels->variant->pack == NULL || !operator_differs(spec, law, sign)),
             HT_ERR_INTERNAL, "kernels of another step or medium");
     REQUIRE(spec->fp64 == t->spec.fp64 && spec->block == t->spec.block &&
                 spec->sorted == t->spec.sorted && spec->order == t->spec.order,
@@ -536,12 +486,9 @@ static enum ht_err check_kernels(const struct ht_device_stepper *t,
     return HT_OK;
 }
 
-/* *out: the number of a set of kernels, which is added if it is new; -1 for
- * NULL. */
-static enum ht_err add_set(struct ht_device_stepper *t,
-                           const struct ht_kernels *kernels,
-                           const struct ht_spec *law,
-                           enum ht_direction direction, int *out) {
+/* *out: the number of a set of kernels, which is added if it is new; -1 for NULL. */
+static enum ht_err add_set(struct ht_device_stepper *t, const struct ht_kernels *kernels,
+                           const struct ht_spec *law, enum ht_direction direction, int *out) {
     int i = 0;
     *out = -1;
     if (kernels == NULL) return HT_OK;
@@ -552,22 +499,19 @@ static enum ht_err add_set(struct ht_device_stepper *t,
     return HT_OK;
 }
 
-/* The medium's values at the nodes are the first of its polynomials'
- * coefficients, of whatever degree. */
-static enum ht_err check_law(const struct ht_device_stepper *t,
-                             const struct ht_law *law) {
+/* The medium's values at the nodes are the first of its polynomials' coefficients, of whatever
+ * degree. */
+static enum ht_err check_law(const struct ht_device_stepper *t, const struct ht_law *law) {
     const int degree = t->problem.medium_degree;
-    REQUIRE(law == NULL || law->medium_degree == degree ||
-                law->medium_degree < 0 ||
+    REQUIRE(law == NULL || law->medium_degree == degree || law->medium_degree < 0 ||
                 (law->medium_degree == 0 && degree > 0),
-            HT_ERR_INTERNAL, "a law of degree %d in a medium of degree %d",
-            law->medium_degree, degree);
+            HT_ERR_INTERNAL, "a law of degree %d in a medium of degree %d", law->medium_degree,
+            degree);
     return HT_OK;
 }
 
 /* The spec of a region's law, in the stepper's layout. */
-static struct ht_spec spec_of(const struct ht_device_stepper *t,
-                              const struct ht_law *law) {
+static struct ht_spec spec_of(const struct ht_device_stepper *t, const struct ht_law *law) {
     const struct ht_problem p = ht_problem_with_law(&t->problem, law);
     const struct ht_tuning tuning = {.fp64 = t->spec.fp64,
                                      .trim = t->spec.trim,
@@ -598,8 +542,7 @@ static enum ht_err add_regions(struct ht_device_stepper *t, int regions,
     return HT_OK;
 }
 
-static enum ht_err make_injection(struct ht_device_stepper *t,
-                                  const struct ht_kernels *kernels) {
+static enum ht_err make_injection(struct ht_device_stepper *t, const struct ht_kernels *kernels) {
     if (t->problem.duhamel == NULL) return HT_OK;
     REQUIRE(kernels->injector, HT_ERR_INTERNAL, "no kernel of sources");
     TRY(ht_injection_create(&t->problem, t->partition.window, &t->injection));
@@ -622,16 +565,14 @@ static enum ht_err make_parts(struct ht_device_stepper *t, int regions,
     }
     TRY(make_injection(t, region[0].kernels));
     for (int subgrid = 0; subgrid < 2; subgrid++) {
-        TRY(ht_window_ghosts(t->problem.grid, &t->partition.window[subgrid],
-                             &t->ghosts[subgrid]));
+        TRY(ht_window_ghosts(t->problem.grid, &t->partition.window[subgrid], &t->ghosts[subgrid]));
         TRY(ht_stepper_fill_medium(t, subgrid ? HT_DUAL : HT_PRIMARY));
     }
     return HT_OK;
 }
 
-enum ht_err ht_stepper_create_regions(const struct ht_problem *problem,
-                                      struct ht_device *device, int regions,
-                                      const struct ht_region *region,
+enum ht_err ht_stepper_create_regions(const struct ht_problem *problem, struct ht_device *device,
+                                      int regions, const struct ht_region *region,
                                       struct ht_stepper *out) {
     const struct ht_kernels *kernels = region[0].kernels;
     const struct ht_spec *spec = &kernels->spec[0];
@@ -646,15 +587,13 @@ enum ht_err ht_stepper_create_regions(const struct ht_problem *problem,
     t->spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
     t->device = device;
     t->layers = kernels->layers;
-    t->sponge =
-        ht_sponge_rate(problem, HT_PRIMARY) > 0 ? kernels->sponge : NULL;
+    t->sponge = ht_sponge_rate(problem, HT_PRIMARY) > 0 ? kernels->sponge : NULL;
     enum ht_err err = make_parts(t, regions, region);
     if (ht_grid_cut(problem->grid)) {
         err = ht_comm_agree(problem->grid->slab.comm, err);
         if (err == HT_OK)
             err = ht_halo_create(problem, device, kernels, t->u,
-                                 (const struct ht_layer_memory(*)[2])t->memory,
-                                 &t->halo);
+                                 (const struct ht_layer_memory(*)[2])t->memory, &t->halo);
     }
     if (err != HT_OK) {
         stepper_destroy(t);
@@ -664,14 +603,11 @@ enum ht_err ht_stepper_create_regions(const struct ht_problem *problem,
     return HT_OK;
 }
 
-enum ht_err ht_hermite_stepper_create(const struct ht_problem *problem,
-                                      struct ht_device *device,
-                                      const struct ht_kernels *kernels,
-                                      struct ht_stepper *out) {
+enum ht_err ht_hermite_stepper_create(const struct ht_problem *problem, struct ht_device *device,
+                                      const struct ht_kernels *kernels, struct ht_stepper *out) {
     struct ht_region region[HT_ABSORBING_BOXES] = {{.kernels = kernels}};
     int regions = 1;
-    for (int k = 0; k < 3; k++)
-        region[0].cells.end[k] = problem->grid->cells[k];
+    for (int k = 0; k < 3; k++) region[0].cells.end[k] = problem->grid->cells[k];
     if (ht_absorbing_axes(problem->layers) != 0)
         regions = ht_layer_regions(problem, kernels, region);
     return ht_stepper_create_regions(problem, device, regions, region, out);

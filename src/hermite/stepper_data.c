@@ -1,6 +1,5 @@
-/* Transfers of the stepper's data. They convert between double precision in the
- * order [i][node] on the host and the device's precision, layout and window, a
- * few planes of the window at a time.
+/* Transfers of the stepper's data. They convert between double precision in the order [i][node] on
+ * the host and the device's precision, layout and window, a few planes of the window at a time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +9,7 @@
 #include "reduce_args.h"
 #include "stepper_private.h"
 
-static void to_device(int element_size, int64_t count, const double *from,
-                      void *to) {
+static void to_device(int element_size, int64_t count, const double *from, void *to) {
     if (element_size == 8) {
         memcpy(to, from, (size_t)count * sizeof *from);
         return;
@@ -28,22 +26,21 @@ static void set_value(int element_size, void *to, int64_t i, double value) {
 }
 
 static double from_device(int element_size, const void *from, int64_t i) {
-    return element_size == 8 ? ((const double *)from)[i]
-                             : (double)((const float *)from)[i];
+    return element_size == 8 ? ((const double *)from)[i] : (double)((const float *)from)[i];
 }
 
 /* ---- fields ---- */
 
-/* Rows along x1 in some whole planes of a grid, and their position in the same
- * planes of its window. */
+/* Rows along x1 in some whole planes of a grid, and their position in the same planes of its
+ * window. */
 struct rows {
     const struct ht_window *window;
     int64_t count, length;
     int64_t room; /* nodes of these planes of the window */
 };
 
-static struct rows rows_of(const struct ht_device_stepper *t,
-                           enum ht_subgrid subgrid, int64_t planes) {
+static struct rows rows_of(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
+                           int64_t planes) {
     const struct ht_window *w = &t->partition.window[subgrid];
     const struct ht_box *own = &w->own;
     return (struct rows){.window = w,
@@ -55,13 +52,12 @@ static struct rows rows_of(const struct ht_device_stepper *t,
 static int64_t row_start(const struct rows *rows, int64_t row) {
     const struct ht_box *own = &rows->window->own;
     int64_t per_plane = own->end[1] - own->begin[1];
-    return ht_window_at(rows->window, own->begin[0],
-                        own->begin[1] + row % per_plane, row / per_plane);
+    return ht_window_at(rows->window, own->begin[0], own->begin[1] + row % per_plane,
+                        row / per_plane);
 }
 
-/* Coefficients between [i][node], `part` apart, and their storage indices
- * (NULL: i) in planes of the device's layout: rows of all coefficients by
- * threads. */
+/* Coefficients between [i][node], `part` apart, and their storage indices (NULL: i) in planes of
+ * the device's layout: rows of all coefficients by threads. */
 struct conversion {
     struct rows rows;
     int element_size, block, coefs;
@@ -73,8 +69,7 @@ struct conversion {
 };
 
 /* Coefficient i of rows [first, last). */
-static void convert_rows(const struct conversion *c, int i, int64_t first,
-                         int64_t last) {
+static void convert_rows(const struct conversion *c, int i, int64_t first, int64_t last) {
     const struct rows *rows = &c->rows;
     const int index = c->storage != NULL ? c->storage[i] : i;
     int64_t host = i * c->part + first * rows->length;
@@ -101,17 +96,14 @@ static enum ht_err convert_chunk(void *data, int64_t chunk, int worker) {
 
 static enum ht_err convert(struct conversion *c) {
     const int64_t least = 1 << 14; /* values of a thread */
-    c->chunks = ht_threads_chunks(
-        c->rows.count, least / ht_most(1, c->rows.length * c->coefs));
+    c->chunks = ht_threads_chunks(c->rows.count, least / ht_most(1, c->rows.length * c->coefs));
     return ht_threads_run(c->chunks, convert_chunk, c);
 }
 
-/* Rows of one coefficient block each, for planes [first, last) of the whole
- * grid: the part of a field's buffer with the first `count` storage indices in
- * those planes. */
-static struct ht_span block_span(const struct ht_device_stepper *t,
-                                 enum ht_subgrid subgrid, int count,
-                                 int64_t first, int64_t last) {
+/* Rows of one coefficient block each, for planes [first, last) of the whole grid: the part of a
+ * field's buffer with the first `count` storage indices in those planes. */
+static struct ht_span block_span(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
+                                 int count, int64_t first, int64_t last) {
     const struct ht_window *window = &t->partition.window[subgrid];
     int64_t unit = (int64_t)t->spec.block * t->element_size;
     int64_t plane = ht_window_plane(window);
@@ -123,19 +115,18 @@ static struct ht_span block_span(const struct ht_device_stepper *t,
     };
 }
 
-static enum ht_err check_own(const struct ht_device_stepper *t,
-                             enum ht_subgrid subgrid, int64_t first,
-                             int64_t last) {
+static enum ht_err check_own(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
+                             int64_t first, int64_t last) {
     int64_t own_first, own_last;
     ht_grid_own(t->problem.grid, subgrid, &own_first, &own_last);
     REQUIRE(first >= own_first && last <= own_last, HT_ERR_INTERNAL,
-            "planes %lld to %lld of a slab from %lld to %lld", (long long)first,
-            (long long)last, (long long)own_first, (long long)own_last);
+            "planes %lld to %lld of a slab from %lld to %lld", (long long)first, (long long)last,
+            (long long)own_first, (long long)own_last);
     return HT_OK;
 }
 
-enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first,
-                           int64_t last, const double *coefs) {
+enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                           const double *coefs) {
     struct ht_device_stepper *t = self;
     struct ht_span span = block_span(t, subgrid, t->padded_coefs, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, subgrid) * (last - first);
@@ -160,9 +151,8 @@ enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first,
     return err;
 }
 
-enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field,
-                           int count, int64_t first, int64_t last,
-                           double *out) {
+enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
+                           int64_t last, double *out) {
     struct ht_device_stepper *t = self;
     int padded_coefs = 0; /* up to the largest storage index that is read */
     for (int i = 0; i < count; i++)
@@ -178,8 +168,8 @@ enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field,
     void *data = NULL;
     c.to = out;
     TRY(check_own(t, subgrid, first, last));
-    REQUIRE(t->u[subgrid][field] != NULL, HT_ERR_INTERNAL,
-            "%s is not stored on this grid", t->problem.eq->field[field].name);
+    REQUIRE(t->u[subgrid][field] != NULL, HT_ERR_INTERNAL, "%s is not stored on this grid",
+            t->problem.eq->field[field].name);
     TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
     enum ht_err err = ht_buffer_read(t->u[subgrid][field], span, data);
     c.device = data;
@@ -189,8 +179,8 @@ enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field,
 }
 
 /* Leaves the nodes in absorbing layers out, and the item if none is left. */
-static void leave_layers(const struct ht_device_stepper *t,
-                         enum ht_subgrid subgrid, struct ht_reduce_item *item) {
+static void leave_layers(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
+                         struct ht_reduce_item *item) {
     const struct ht_grid *grid = t->problem.grid;
     for (int k = 0; k < 3; k++) {
         const int64_t origin = item->window->origin[k];
@@ -209,10 +199,9 @@ static void leave_layers(const struct ht_device_stepper *t,
     }
 }
 
-/* Sets the item's nodes to the own nodes of a grid; ends at a neighbour's slab
- * are no walls. */
-static void measure_own(const struct ht_device_stepper *t,
-                        enum ht_subgrid subgrid, struct ht_reduce_item *item) {
+/* Sets the item's nodes to the own nodes of a grid; ends at a neighbour's slab are no walls. */
+static void measure_own(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
+                        struct ht_reduce_item *item) {
     const struct ht_grid *grid = t->problem.grid;
     item->window = &t->partition.window[subgrid];
     item->box = item->window->own;
@@ -229,16 +218,14 @@ static void measure_own(const struct ht_device_stepper *t,
 enum { MOST_STORED = HT_MAX_COEFS + 8 };
 
 /* The weights in storage order; gaps, which hold zeros, have the weight 0. */
-static void weigh_all(const struct ht_device_stepper *t,
-                      const struct ht_quantity *what, double *stored,
-                      struct ht_reduce_item *item) {
+static void weigh_all(const struct ht_device_stepper *t, const struct ht_quantity *what,
+                      double *stored, struct ht_reduce_item *item) {
     const int coefs = ht_grid_coefs(t->problem.grid);
     for (int i = 0; i < coefs; i++)
         if (t->storage[i] >= item->coefs) item->coefs = t->storage[i] + 1;
     for (int q = 0; q < what->points; q++)
         for (int i = 0; i < coefs; i++)
-            stored[q * item->coefs + t->storage[i]] =
-                what->weights[q * coefs + i];
+            stored[q * item->coefs + t->storage[i]] = what->weights[q * coefs + i];
     item->coef = 0;
     item->points = what->points;
     item->weights = stored;
@@ -258,8 +245,7 @@ static int64_t node_of(const struct ht_grid *grid, enum ht_subgrid subgrid,
 }
 
 enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
-                               const struct ht_quantity *what,
-                               struct ht_measure *out) {
+                               const struct ht_quantity *what, struct ht_measure *out) {
     const int64_t room = (int64_t)MOST_STORED * HT_REDUCE_POINTS;
     struct ht_device_stepper *t = self;
     struct ht_reduce_item *items = NULL;
@@ -270,21 +256,17 @@ enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
         struct ht_reduce_item *item = &items[i];
         item->u = t->u[subgrid][what[i].field];
         item->coef = t->storage[what[i].coef];
-        if (what[i].weights != NULL)
-            weigh_all(t, &what[i], stored + i * room, item);
-        if (what[i].material >= 0)
-            item->medium = t->medium[subgrid][what[i].material];
+        if (what[i].weights != NULL) weigh_all(t, &what[i], stored + i * room, item);
+        if (what[i].material >= 0) item->medium = t->medium[subgrid][what[i].material];
         measure_own(t, subgrid, item);
         if (what[i].beside) leave_layers(t, subgrid, item);
     }
-    if (err == HT_OK)
-        err = ht_reduction_run(t->set[0].reduction, count, items, out);
+    if (err == HT_OK) err = ht_reduction_run(t->set[0].reduction, count, items, out);
     free(stored);
     for (int i = 0; err == HT_OK && i < count; i++) {
         out[i].sum *= ht_measure_factor(&t->problem, &what[i]);
         if (out[i].first >= 0)
-            out[i].first =
-                node_of(t->problem.grid, subgrid, &items[i], out[i].first);
+            out[i].first = node_of(t->problem.grid, subgrid, &items[i], out[i].first);
     }
     free(items);
     return err;
@@ -292,21 +274,18 @@ enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
 
 /* ---- scale and medium ---- */
 
-enum ht_err ht_stepper_clear(struct ht_device_stepper *t,
-                             enum ht_subgrid subgrid, int field) {
+enum ht_err ht_stepper_clear(struct ht_device_stepper *t, enum ht_subgrid subgrid, int field) {
     const int64_t most = (int64_t)1 << 24;
     const struct ht_window *window = &t->partition.window[subgrid];
-    int64_t bytes = HT_LAYOUT_SIZE(t->spec.block, t->padded_coefs,
-                                   ht_window_nodes(window)) *
-                    t->element_size;
+    int64_t bytes =
+        HT_LAYOUT_SIZE(t->spec.block, t->padded_coefs, ht_window_nodes(window)) * t->element_size;
     int64_t part = bytes < most ? bytes : most;
     void *zeros = NULL;
     TRY(ht_mem_alloc((size_t)part, 1, &zeros));
     enum ht_err err = HT_OK;
     for (int64_t at = 0; err == HT_OK && at < bytes; at += part) {
         int64_t width = bytes - at < part ? bytes - at : part;
-        const struct ht_span span = {
-            .offset = at, .width = width, .pitch = width, .rows = 1};
+        const struct ht_span span = {.offset = at, .width = width, .pitch = width, .rows = 1};
         err = ht_buffer_write(t->u[subgrid][field], span, zeros);
     }
     free(zeros);
@@ -320,18 +299,16 @@ enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t, int region,
     int64_t bytes = (int64_t)terms * t->element_size;
     struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     for (int back = 0; back < 2; back++) {
-        for (int n = 0; n < terms; n++)
-            scale[n] = back ? -spec->scale[n] : spec->scale[n];
+        for (int n = 0; n < terms; n++) scale[n] = back ? -spec->scale[n] : spec->scale[n];
         to_device(t->element_size, terms, scale, converted);
         TRY(ht_buffer_write(t->scale[back][region], span, converted));
     }
     return HT_OK;
 }
 
-/* Planes [at, at + count) of the windows of all materials, which do not cross
- * the periodic seam; values and data are scratch. */
-static enum ht_err upload_medium(struct ht_device_stepper *t,
-                                 enum ht_subgrid subgrid, int64_t at,
+/* Planes [at, at + count) of the windows of all materials, which do not cross the periodic seam;
+ * values and data are scratch. */
+static enum ht_err upload_medium(struct ht_device_stepper *t, enum ht_subgrid subgrid, int64_t at,
                                  int64_t count, double *values, void *data) {
     const struct ht_problem *p = &t->problem;
     const struct ht_window *window = &t->partition.window[subgrid];
@@ -344,8 +321,7 @@ static enum ht_err upload_medium(struct ht_device_stepper *t,
                            .device = data};
     int64_t planes = ht_grid_planes(p->grid, subgrid);
     int64_t first = (window->origin[2] + at + planes) % planes;
-    struct ht_span span = {.offset =
-                               at * ht_window_plane(window) * t->element_size,
+    struct ht_span span = {.offset = at * ht_window_plane(window) * t->element_size,
                            .width = c.rows.room * t->element_size,
                            .pitch = ht_window_nodes(window) * t->element_size,
                            .rows = p->medium_coefs};
@@ -358,36 +334,31 @@ static enum ht_err upload_medium(struct ht_device_stepper *t,
     return HT_OK;
 }
 
-/* Number of planes that fit about 64 MiB of host memory with `values` doubles
- * per node. */
-static int64_t planes_at_once(const struct ht_device_stepper *t,
-                              enum ht_subgrid subgrid, int64_t values) {
+/* Number of planes that fit about 64 MiB of host memory with `values` doubles per node. */
+static int64_t planes_at_once(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
+                              int64_t values) {
     int64_t per_plane = ht_grid_plane(t->problem.grid, subgrid) * values * 8;
     int64_t planes = ((int64_t)1 << 26) / (per_plane > 0 ? per_plane : 1);
-    int64_t most = t->partition.window[subgrid].held.end[2] -
-                   t->partition.window[subgrid].held.begin[2];
+    int64_t most =
+        t->partition.window[subgrid].held.end[2] - t->partition.window[subgrid].held.begin[2];
     return planes < 1 ? 1 : planes < most ? planes : most;
 }
 
-/* Number of held planes from `at` on up to the last plane or the periodic seam,
- * at most `most`. */
-static int64_t planes_from(const struct ht_device_stepper *t,
-                           enum ht_subgrid subgrid, int64_t at, int64_t most) {
+/* Number of held planes from `at` on up to the last plane or the periodic seam, at most `most`. */
+static int64_t planes_from(const struct ht_device_stepper *t, enum ht_subgrid subgrid, int64_t at,
+                           int64_t most) {
     int64_t planes = ht_grid_planes(t->problem.grid, subgrid);
-    int64_t first =
-        (t->partition.window[subgrid].origin[2] + at + planes) % planes;
+    int64_t first = (t->partition.window[subgrid].origin[2] + at + planes) % planes;
     int64_t count = t->partition.window[subgrid].held.end[2] - at;
     if (count > most) count = most;
     return count < planes - first ? count : planes - first;
 }
 
-enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
-                                   enum ht_subgrid subgrid) {
+enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t, enum ht_subgrid subgrid) {
     const struct ht_problem *p = &t->problem;
     if (p->medium_degree < 0) return HT_OK;
     const struct ht_window *window = &t->partition.window[subgrid];
-    int64_t chunk = planes_at_once(
-        t, subgrid, (int64_t)p->eq->nmaterials * p->medium_coefs);
+    int64_t chunk = planes_at_once(t, subgrid, (int64_t)p->eq->nmaterials * p->medium_coefs);
     int64_t room = ht_window_plane(window) * chunk * p->medium_coefs;
     int64_t begin = window->held.begin[2], end = window->held.end[2];
     double *values = NULL, *data = NULL;

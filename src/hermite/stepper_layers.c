@@ -1,5 +1,5 @@
-/* The stepper's part for absorbing layers: memory variables in parts of the
- * windows (ht_absorbing_window), profiles along each axis.
+/* The stepper's part for absorbing layers: memory variables in parts of the windows
+ * (ht_absorbing_window), profiles along each axis.
  */
 #include <stdlib.h>
 
@@ -9,16 +9,13 @@
 #include "sponge_args.h"
 #include "stepper_private.h"
 
-static int64_t field_bytes(const struct ht_spec *spec,
-                           const struct ht_window *window) {
+static int64_t field_bytes(const struct ht_spec *spec, const struct ht_window *window) {
     int storage[HT_MAX_COEFS];
-    return HT_LAYOUT_SIZE(spec->block, ht_storage_order(spec, storage),
-                          ht_window_nodes(window)) *
+    return HT_LAYOUT_SIZE(spec->block, ht_storage_order(spec, storage), ht_window_nodes(window)) *
            (spec->fp64 ? 8 : 4);
 }
 
-int64_t ht_stepper_layer_bytes(const struct ht_problem *p,
-                               const struct ht_spec *spec) {
+int64_t ht_stepper_layer_bytes(const struct ht_problem *p, const struct ht_spec *spec) {
     const unsigned axes = ht_absorbing_axes(p->layers);
     struct ht_layer_memory memory[3][2] = {{{.first = {{0}}}}};
     struct ht_equations eq;
@@ -33,8 +30,8 @@ int64_t ht_stepper_layer_bytes(const struct ht_problem *p,
 
 /* ---- making ---- */
 
-static enum ht_err create_zeros(const struct ht_device_stepper *t,
-                                int64_t bytes, struct ht_buffer **out) {
+static enum ht_err create_zeros(const struct ht_device_stepper *t, int64_t bytes,
+                                struct ht_buffer **out) {
     const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     void *zeros = NULL;
     TRY(ht_mem_alloc((size_t)bytes, 1, &zeros));
@@ -44,24 +41,20 @@ static enum ht_err create_zeros(const struct ht_device_stepper *t,
     return err;
 }
 
-static enum ht_err make_memory(struct ht_device_stepper *t, int axis,
-                               int side) {
+static enum ht_err make_memory(struct ht_device_stepper *t, int axis, int side) {
     struct ht_layer_memory *m = &t->memory[axis][side];
     const int fields = ht_layer_fields(&t->layers->full, axis);
     for (int i = 0; i < 2; i++) {
         if (ht_window_nodes(&m->window[i]) == 0) continue;
         for (int f = 0; f < fields; f++)
-            TRY(create_zeros(t, field_bytes(&t->spec, &m->window[i]),
-                             &m->u[i][f]));
+            TRY(create_zeros(t, field_bytes(&t->spec, &m->window[i]), &m->u[i][f]));
     }
     if (ht_window_nodes(&m->window[HT_DUAL]) == 0) return HT_OK;
-    return ht_window_ghosts(t->problem.grid, &m->window[HT_DUAL],
-                            &t->layer_ghosts[axis][side]);
+    return ht_window_ghosts(t->problem.grid, &m->window[HT_DUAL], &t->layer_ghosts[axis][side]);
 }
 
 /* The profiles of an axis at the indices of a window, [index][degree]. */
-static enum ht_err make_profiles(struct ht_device_stepper *t,
-                                 enum ht_subgrid subgrid, int axis) {
+static enum ht_err make_profiles(struct ht_device_stepper *t, enum ht_subgrid subgrid, int axis) {
     const struct ht_window *w = &t->partition.window[subgrid];
     const int coefs = t->problem.layers->profile_degree + 1;
     const int64_t count = w->count[axis] * coefs;
@@ -74,8 +67,7 @@ static enum ht_err make_profiles(struct ht_device_stepper *t,
     for (int64_t m = 0; err == HT_OK && m < count; m++) {
         const int64_t node = w->origin[axis] + m / coefs;
         double at[HT_LAYER_PROFILES][HT_PROFILE_DEGREE + 1];
-        ht_absorbing_profiles(t->problem.layers, axis,
-                              ht_absorbing_at(subgrid, node), at);
+        ht_absorbing_profiles(t->problem.layers, axis, ht_absorbing_at(subgrid, node), at);
         for (int i = 0; i < HT_LAYER_PROFILES; i++) {
             values[i * count + m] = at[i][m % coefs];
             singles[i * count + m] = (float)at[i][m % coefs];
@@ -109,25 +101,21 @@ enum ht_err ht_stepper_make_layers(struct ht_device_stepper *t) {
 void ht_stepper_free_layers(struct ht_device_stepper *t) {
     for (int n = 0; n < 12; n++) {
         struct ht_layer_memory *m = &t->memory[n / 4][n / 2 % 2];
-        for (int f = 0; f < HT_MAX_FIELDS; f++)
-            ht_buffer_destroy(m->u[n % 2][f]);
+        for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(m->u[n % 2][f]);
     }
     for (int n = 0; n < 6; n++)
-        for (int i = 0; i < HT_LAYER_PROFILES; i++)
-            ht_buffer_destroy(t->profile[n % 2][n / 2][i]);
+        for (int i = 0; i < HT_LAYER_PROFILES; i++) ht_buffer_destroy(t->profile[n % 2][n / 2][i]);
 }
 
 /* ---- a step ---- */
 
-static struct ht_part_place place_of(const struct ht_layer_memory *m,
-                                     enum ht_subgrid subgrid) {
+static struct ht_part_place place_of(const struct ht_layer_memory *m, enum ht_subgrid subgrid) {
     const struct ht_window *w = &m->window[subgrid];
     const int64_t *first = m->first[subgrid];
-    return (struct ht_part_place){
-        .first = (long)ht_window_at(w, first[0], first[1], first[2]),
-        .row = (long)ht_window_row(w),
-        .plane = (long)ht_window_plane(w),
-        .nodes = (long)ht_window_nodes(w)};
+    return (struct ht_part_place){.first = (long)ht_window_at(w, first[0], first[1], first[2]),
+                                  .row = (long)ht_window_row(w),
+                                  .plane = (long)ht_window_plane(w),
+                                  .nodes = (long)ht_window_nodes(w)};
 }
 
 static struct ht_part_place whole_window(const struct ht_device_stepper *t,
@@ -138,13 +126,11 @@ static struct ht_part_place whole_window(const struct ht_device_stepper *t,
                                   .nodes = (long)ht_window_nodes(w)};
 }
 
-void ht_stepper_add_layers(const struct ht_device_stepper *t,
-                           const struct ht_region *region, enum ht_subgrid from,
-                           struct ht_step_args *args,
+void ht_stepper_add_layers(const struct ht_device_stepper *t, const struct ht_region *region,
+                           enum ht_subgrid from, struct ht_step_args *args,
                            struct ht_step_buffers *buffers) {
     const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    const struct ht_equations *eq =
-        region->law != NULL ? region->law->eq : NULL;
+    const struct ht_equations *eq = region->law != NULL ? region->law->eq : NULL;
     int number[3] = {0}, profile[3] = {0}, layers = 0;
     if (eq == NULL) return;
     args->stages = t->problem.layers->stages;
@@ -169,27 +155,25 @@ void ht_stepper_add_layers(const struct ht_device_stepper *t,
     }
 }
 
-enum ht_err ht_stepper_layer_ghosts(const struct ht_device_stepper *t,
-                                    int branch) {
+enum ht_err ht_stepper_layer_ghosts(const struct ht_device_stepper *t, int branch) {
     for (int n = 0; n < 6; n++) {
         const struct ht_layer_memory *m = &t->memory[n / 2][n % 2];
         if (m->u[HT_DUAL][0] == NULL) continue;
         ht_sequence_branch(t->device, branch + n);
-        TRY(ht_ghosts_fill(t->layers->ghosts[n / 2],
-                           &t->layer_ghosts[n / 2][n % 2], m->u[HT_DUAL]));
+        TRY(ht_ghosts_fill(t->layers->ghosts[n / 2], &t->layer_ghosts[n / 2][n % 2],
+                           m->u[HT_DUAL]));
     }
     return HT_OK;
 }
 
 /* ---- sponge ---- */
 
-/* The stepper's part for a sponge: the polynomials of its damping along each
- * axis, and the products with them. They are done node by node, so that the
- * planes beyond a slab get what their owner computes.
+/* The stepper's part for a sponge: the polynomials of its damping along each axis, and the products
+ * with them. They are done node by node, so that the planes beyond a slab get what their owner
+ * computes.
  */
 
-static int64_t jet_values(const struct ht_problem *p, enum ht_subgrid subgrid,
-                          int axis) {
+static int64_t jet_values(const struct ht_problem *p, enum ht_subgrid subgrid, int axis) {
     const struct ht_window window = ht_problem_window(p, subgrid);
     return (p->grid->order + 1) * window.count[axis];
 }
@@ -198,8 +182,7 @@ int64_t ht_stepper_sponge_bytes(const struct ht_problem *p, bool fp64) {
     int64_t values = 0;
     for (int n = 0; n < 6; n++) {
         const enum ht_subgrid subgrid = n % 2 ? HT_DUAL : HT_PRIMARY;
-        if (ht_sponge_damps(p, subgrid, n / 2))
-            values += jet_values(p, subgrid, n / 2);
+        if (ht_sponge_damps(p, subgrid, n / 2)) values += jet_values(p, subgrid, n / 2);
     }
     return values * (fp64 ? 8 : 4);
 }
@@ -208,8 +191,7 @@ int64_t ht_stepper_sponge_bytes(const struct ht_problem *p, bool fp64) {
 
 /* [coefficient][index in the window]; 1 behind walls, where nothing is damped.
  */
-static enum ht_err make_jets(struct ht_device_stepper *t,
-                             enum ht_subgrid subgrid, int axis) {
+static enum ht_err make_jets(struct ht_device_stepper *t, enum ht_subgrid subgrid, int axis) {
     const struct ht_window *w = &t->partition.window[subgrid];
     const int64_t values = jet_values(&t->problem, subgrid, axis);
     const int64_t bytes = values * t->element_size, length = w->count[axis];
@@ -222,16 +204,14 @@ static enum ht_err make_jets(struct ht_device_stepper *t,
     for (int64_t m = 0; err == HT_OK && m < length; m++) {
         double jets[HT_MAX_ORDER + 1] = {1};
         if (m >= w->held.begin[axis] && m < w->held.end[axis])
-            ht_sponge_jets(&t->problem, subgrid, axis, w->origin[axis] + m,
-                           jets);
+            ht_sponge_jets(&t->problem, subgrid, axis, w->origin[axis] + m, jets);
         for (int i = 0; i <= t->spec.order; i++) {
             wide[i * length + m] = jets[i];
             single[i * length + m] = (float)jets[i];
         }
     }
     if (err == HT_OK) err = ht_buffer_create(t->device, bytes, to);
-    if (err == HT_OK)
-        err = ht_buffer_write(*to, span, t->spec.fp64 ? (void *)wide : single);
+    if (err == HT_OK) err = ht_buffer_write(*to, span, t->spec.fp64 ? (void *)wide : single);
     free(single);
     free(wide);
     return err;
@@ -254,17 +234,14 @@ void ht_stepper_free_sponge(struct ht_device_stepper *t) {
 /* ---- a half step ---- */
 
 /* The nodes of a box in the layers of an axis. */
-static struct ht_sponge_args args_of(const struct ht_device_stepper *t,
-                                     enum ht_subgrid subgrid, int axis,
-                                     const struct ht_box *box) {
+static struct ht_sponge_args args_of(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
+                                     int axis, const struct ht_box *box) {
     const struct ht_window *w = &t->partition.window[subgrid];
     const struct ht_layer *side = t->problem.layers->side[axis];
     const int64_t nodes = ht_grid_nodes(t->problem.grid, subgrid, axis);
     const int64_t begin = box->begin[axis], end = box->end[axis];
-    const int64_t low =
-        ht_most(ht_least(side[0].cells - w->origin[axis], end) - begin, 0);
-    const int64_t high =
-        ht_most(nodes - side[1].cells - w->origin[axis], begin);
+    const int64_t low = ht_most(ht_least(side[0].cells - w->origin[axis], end) - begin, 0);
+    const int64_t high = ht_most(nodes - side[1].cells - w->origin[axis], begin);
     struct ht_sponge_args args = {.row = (long)ht_window_row(w),
                                   .plane = (long)ht_window_plane(w),
                                   .nodes = (long)ht_window_nodes(w),
@@ -280,17 +257,15 @@ static struct ht_sponge_args args_of(const struct ht_device_stepper *t,
     return args;
 }
 
-enum ht_err ht_stepper_damp(struct ht_device_stepper *t,
-                            const struct ht_task *task) {
+enum ht_err ht_stepper_damp(struct ht_device_stepper *t, const struct ht_task *task) {
     const enum ht_subgrid to = task->pass == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     for (int axis = 0; axis < 3; axis++) {
         if (t->jets[to][axis] == NULL) continue;
-        const struct ht_sponge_args args =
-            args_of(t, to, axis, &task->targets.box);
+        const struct ht_sponge_args args = args_of(t, to, axis, &task->targets.box);
         for (int f = 0; f < t->problem.eq->nfields; f++)
             if (t->u[to][f] != NULL)
-                TRY(ht_sponge_multiply(t->sponge, task->part, &args,
-                                       t->jets[to][axis], t->u[to][f]));
+                TRY(ht_sponge_multiply(t->sponge, task->part, &args, t->jets[to][axis],
+                                       t->u[to][f]));
     }
     return HT_OK;
 }

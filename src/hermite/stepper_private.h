@@ -1,5 +1,5 @@
-/* The stepper on a device: stepper.c creates it, lists its
- * buffers and runs its schedules, stepper_data.c transfers its data.
+/* The stepper on a device: stepper.c creates it, lists its buffers and runs its schedules,
+ * stepper_data.c transfers its data.
  */
 #ifndef HTWAVE_HERMITE_STEPPER_PRIVATE_H
 #define HTWAVE_HERMITE_STEPPER_PRIVATE_H
@@ -29,13 +29,13 @@ struct ht_device_stepper {
     struct ht_partition partition;
     int regions;
     struct ht_region *region;
-    const struct ht_layer_kernels *layers;   /* NULL: none of cpml */
-    struct ht_layer_memory memory[3][2];     /* [axis][side] */
-    struct ht_ghost_args layer_ghosts[3][2]; /* theirs on the dual grid */
+    const struct ht_layer_kernels *layers;              /* NULL: none of cpml */
+    struct ht_layer_memory memory[3][2];                /* [axis][side] */
+    struct ht_ghost_args layer_ghosts[3][2];            /* theirs on the dual grid */
     struct ht_buffer *profile[2][3][HT_LAYER_PROFILES]; /* [subgrid][axis] */
     struct ht_sponge *sponge;                           /* NULL: none */
-    struct ht_buffer *jets[2][3]; /* of a sponge: [subgrid][axis], as in
-                                     cl/sponge.cl; NULL: not damped */
+    struct ht_buffer *jets[2][3];                       /* of a sponge: [subgrid][axis], as in
+                                                           cl/sponge.cl; NULL: not damped */
     int sets; /* sets of kernels, each once; the first also fills
                  ghosts, packs and reduces */
     struct ht_kernels *set;
@@ -65,38 +65,30 @@ struct ht_device_stepper {
 };
 
 /* NULL: not one on a device. */
-struct ht_device_stepper *
-ht_device_stepper_of(const struct ht_stepper *stepper);
+struct ht_device_stepper *ht_device_stepper_of(const struct ht_stepper *stepper);
 /* As in struct ht_stepper_ops. */
-HT_CHECKED enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid,
-                                      int64_t first, int64_t last,
-                                      const double *coefs);
-HT_CHECKED enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid,
-                                      int field, int count, int64_t first,
-                                      int64_t last, double *out);
-HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid,
-                                          int count,
-                                          const struct ht_quantity *what,
-                                          struct ht_measure *out);
+HT_CHECKED enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first,
+                                      int64_t last, const double *coefs);
+HT_CHECKED enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field, int count,
+                                      int64_t first, int64_t last, double *out);
+HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
+                                          const struct ht_quantity *what, struct ht_measure *out);
 /* Writes zeros to a field's whole buffer, also to padding. */
-HT_CHECKED enum ht_err ht_stepper_clear(struct ht_device_stepper *t,
-                                        enum ht_subgrid subgrid, int field);
+HT_CHECKED enum ht_err ht_stepper_clear(struct ht_device_stepper *t, enum ht_subgrid subgrid,
+                                        int field);
 /* ---- stepper_layers.c: memory variables of absorbing layers ---- */
 /* Device bytes of the memory variables and profiles on this rank. */
-int64_t ht_stepper_layer_bytes(const struct ht_problem *problem,
-                               const struct ht_spec *spec);
+int64_t ht_stepper_layer_bytes(const struct ht_problem *problem, const struct ht_spec *spec);
 /* Creates them, all zero; nothing without layers. */
 HT_CHECKED enum ht_err ht_stepper_make_layers(struct ht_device_stepper *t);
 void ht_stepper_free_layers(struct ht_device_stepper *t);
-/* Adds what the kernels of a region of layers get besides its fields, and turns
- * the arguments to the order of the kernel's axes. */
-void ht_stepper_add_layers(const struct ht_device_stepper *t,
-                           const struct ht_region *region, enum ht_subgrid from,
-                           struct ht_step_args *args,
+/* Adds what the kernels of a region of layers get besides its fields, and turns the arguments to
+ * the order of the kernel's axes. */
+void ht_stepper_add_layers(const struct ht_device_stepper *t, const struct ht_region *region,
+                           enum ht_subgrid from, struct ht_step_args *args,
                            struct ht_step_buffers *buffers);
 /* Each axis and side is a branch of its own, from this one on. */
-HT_CHECKED enum ht_err
-ht_stepper_layer_ghosts(const struct ht_device_stepper *t, int branch);
+HT_CHECKED enum ht_err ht_stepper_layer_ghosts(const struct ht_device_stepper *t, int branch);
 
 /* Device bytes of the polynomials of a sponge on this rank. */
 int64_t ht_stepper_sponge_bytes(const struct ht_problem *problem, bool fp64);
@@ -104,20 +96,15 @@ int64_t ht_stepper_sponge_bytes(const struct ht_problem *problem, bool fp64);
 HT_CHECKED enum ht_err ht_stepper_make_sponge(struct ht_device_stepper *t);
 void ht_stepper_free_sponge(struct ht_device_stepper *t);
 /* Damps the planes of a task on the target grid of its half step. */
-HT_CHECKED enum ht_err ht_stepper_damp(struct ht_device_stepper *t,
-                                       const struct ht_task *task);
+HT_CHECKED enum ht_err ht_stepper_damp(struct ht_device_stepper *t, const struct ht_task *task);
 
 /* stepper.c: waits for the messages of an exchange in progress. */
-HT_CHECKED enum ht_err
-ht_stepper_complete_exchange(struct ht_device_stepper *t);
+HT_CHECKED enum ht_err ht_stepper_complete_exchange(struct ht_device_stepper *t);
 
-/* Fill the buffers of a step: scale[term] of cl/evolve.cl of a region for
- * either direction, the same for both grids, and the medium of the held planes.
- * spec: of the region's law. */
-HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t,
-                                             int region,
+/* Fill the buffers of a step: scale[term] of cl/evolve.cl of a region for either direction, the
+ * same for both grids, and the medium of the held planes. spec: of the region's law. */
+HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t, int region,
                                              const struct ht_spec *spec);
-HT_CHECKED enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
-                                              enum ht_subgrid subgrid);
+HT_CHECKED enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t, enum ht_subgrid subgrid);
 
 #endif

@@ -1,5 +1,5 @@
-/* Flags may stand anywhere after the command, as "--flag value" or
- * "--flag=value"; "--" ends them. All other arguments are operands.
+/* Flags may stand anywhere after the command, as "--flag value" or "--flag=value"; "--" ends them.
+ * All other arguments are operands.
  */
 #include "htwave/args.h"
 
@@ -22,24 +22,20 @@ static int own_flags(const struct ht_command *command) {
     return count;
 }
 
-static enum ht_err fail_unknown(const struct ht_command *command,
-                                const char *word) {
+static enum ht_err fail_unknown(const struct ht_command *command, const char *word) {
     const char *known[COMMON + HT_MAX_FLAGS];
     int count = 0;
     for (int i = 0; i < COMMON; i++) known[count++] = common_flags[i].name;
-    for (int i = 0; i < own_flags(command); i++)
-        known[count++] = command->flag[i].name;
+    for (int i = 0; i < own_flags(command); i++) known[count++] = command->flag[i].name;
     const char *near = ht_text_nearest(word, known, count);
-    FAIL(HT_ERR_INPUT, "%s %s: unknown flag%s%s; htwave %s --help lists them",
-         command->name, HT_SHOWN(word), near ? ", nearest is " : "",
-         near ? near : "", command->name);
+    FAIL(HT_ERR_INPUT, "%s %s: unknown flag%s%s; htwave %s --help lists them", command->name,
+         HT_SHOWN(word), near ? ", nearest is " : "", near ? near : "", command->name);
 }
 
 /* Whether word is flag, alone or with "=value". */
 static bool is_flag(const char *word, const char *flag) {
     size_t length = strlen(flag);
-    return strncmp(word, flag, length) == 0 &&
-           (word[length] == '\0' || word[length] == '=');
+    return strncmp(word, flag, length) == 0 && (word[length] == '\0' || word[length] == '=');
 }
 
 static bool read_common(const char *word, struct ht_args *out) {
@@ -57,19 +53,17 @@ static bool read_common(const char *word, struct ht_args *out) {
 }
 
 /* A flag of this command; *next is moved past its value. */
-static enum ht_err read_own(const struct ht_command *command, int argc,
-                            char **argv, int *next, struct ht_args *out) {
+static enum ht_err read_own(const struct ht_command *command, int argc, char **argv, int *next,
+                            struct ht_args *out) {
     const char *word = argv[*next - 1];
     for (int i = 0; i < own_flags(command); i++) {
         const struct ht_flag *flag = &command->flag[i];
         if (!is_flag(word, flag->name)) continue;
         const char *equals = strchr(word, '=');
         out->value[i] = equals ? equals + 1 : "";
-        REQUIRE(flag->value || !equals, HT_ERR_INPUT, "%s takes no value",
-                flag->name);
+        REQUIRE(flag->value || !equals, HT_ERR_INPUT, "%s takes no value", flag->name);
         if (!flag->value || equals) return HT_OK;
-        REQUIRE(*next < argc, HT_ERR_INPUT, "%s needs a value, %s", flag->name,
-                flag->value);
+        REQUIRE(*next < argc, HT_ERR_INPUT, "%s needs a value, %s", flag->name, flag->value);
         out->value[i] = argv[(*next)++];
         return HT_OK;
     }
@@ -79,18 +73,16 @@ static enum ht_err read_own(const struct ht_command *command, int argc,
 static enum ht_err check_count(const struct ht_args *args) {
     const struct ht_command *command = args->command;
     const char *gap = *command->arguments ? " " : "";
-    REQUIRE(args->count >= command->least, HT_ERR_INPUT,
-            "%s needs more arguments: htwave %s%s%s", command->name,
-            command->name, gap, command->arguments);
+    REQUIRE(args->count >= command->least, HT_ERR_INPUT, "%s needs more arguments: htwave %s%s%s",
+            command->name, command->name, gap, command->arguments);
     REQUIRE(command->most < 0 || args->count <= command->most, HT_ERR_INPUT,
             "%s: one argument too many, \"%s\": htwave %s%s%s", command->name,
-            HT_SHOWN(args->operand[command->most]), command->name, gap,
-            command->arguments);
+            HT_SHOWN(args->operand[command->most]), command->name, gap, command->arguments);
     return HT_OK;
 }
 
-enum ht_err ht_args_read(const struct ht_command *command, int argc,
-                         char **argv, struct ht_args *out) {
+enum ht_err ht_args_read(const struct ht_command *command, int argc, char **argv,
+                         struct ht_args *out) {
     bool flags = true;
     *out = (struct ht_args){.command = command, .operand = argv};
     for (int next = 0; next < argc;) {
@@ -107,8 +99,7 @@ enum ht_err ht_args_read(const struct ht_command *command, int argc,
 
 const char *ht_args_value(const struct ht_args *args, const char *flag) {
     for (int i = 0; i < own_flags(args->command); i++)
-        if (strcmp(args->command->flag[i].name, flag) == 0)
-            return args->value[i];
+        if (strcmp(args->command->flag[i].name, flag) == 0) return args->value[i];
     return NULL;
 }
 
@@ -120,12 +111,10 @@ static void print_flag(const struct ht_flag *flag, FILE *out) {
 }
 
 void ht_args_help(const struct ht_command *command, FILE *out) {
-    fprintf(out, "htwave %s%s%s\n%s\n\n", command->name,
-            *command->arguments ? " " : "", command->arguments, command->help);
-    for (int i = 0; i < own_flags(command); i++)
-        print_flag(&command->flag[i], out);
-    for (int i = command->json ? 0 : 1; i < COMMON; i++)
-        print_flag(&common_flags[i], out);
+    fprintf(out, "htwave %s%s%s\n%s\n\n", command->name, *command->arguments ? " " : "",
+            command->arguments, command->help);
+    for (int i = 0; i < own_flags(command); i++) print_flag(&command->flag[i], out);
+    for (int i = command->json ? 0 : 1; i < COMMON; i++) print_flag(&common_flags[i], out);
     if (command->more) fprintf(out, "\n%s\n", command->more);
     if (command->ranks)
         fprintf(out,
@@ -134,8 +123,8 @@ void ht_args_help(const struct ht_command *command, FILE *out) {
                 command->name);
 }
 
-enum ht_err ht_args_integers(const char *flag, const char *text, long least,
-                             long most, int *count, int **out) {
+enum ht_err ht_args_integers(const char *flag, const char *text, long least, long most, int *count,
+                             int **out) {
     int room = 1;
     *out = NULL;
     *count = 0;
@@ -149,8 +138,8 @@ enum ht_err ht_args_integers(const char *flag, const char *text, long least,
         if (!good || value < least || value > most) {
             free(*out);
             *out = NULL;
-            FAIL(HT_ERR_INPUT, "%s %s: must be integers %ld..%ld with commas",
-                 flag, HT_SHOWN(text), least, most);
+            FAIL(HT_ERR_INPUT, "%s %s: must be integers %ld..%ld with commas", flag, HT_SHOWN(text),
+                 least, most);
         }
         (*out)[(*count)++] = (int)value;
         c = end;
@@ -162,32 +151,26 @@ bool ht_args_listed(const char *list, const char *word) {
     size_t length = strlen(word);
     for (const char *at = list; at != NULL; at = strchr(at, ',')) {
         if (*at == ',') at++;
-        if (strncmp(at, word, length) == 0 &&
-            (at[length] == ',' || at[length] == '\0'))
+        if (strncmp(at, word, length) == 0 && (at[length] == ',' || at[length] == '\0'))
             return true;
     }
     return list == NULL;
 }
 
-static enum ht_err check_name(const char *flag, const char *word, int length,
-                              int count, const char *const *names) {
+static enum ht_err check_name(const char *flag, const char *word, int length, int count,
+                              const char *const *names) {
     struct ht_text known = {0};
     for (int i = 0; i < count; i++)
-        if (strncmp(names[i], word, (size_t)length) == 0 &&
-            names[i][length] == '\0')
-            return HT_OK;
-    for (int i = 0; i < count; i++)
-        ht_text_add(&known, "%s%s", i ? ", " : "", names[i]);
+        if (strncmp(names[i], word, (size_t)length) == 0 && names[i][length] == '\0') return HT_OK;
+    for (int i = 0; i < count; i++) ht_text_add(&known, "%s%s", i ? ", " : "", names[i]);
     enum ht_err err = ht_text_status(&known);
     if (err == HT_OK)
-        err = ht_err_set(HT_ERR_INPUT, "%s %.*s: must be of %s", flag, length,
-                         word, known.data);
+        err = ht_err_set(HT_ERR_INPUT, "%s %.*s: must be of %s", flag, length, word, known.data);
     ht_text_free(&known);
     return err;
 }
 
-enum ht_err ht_args_names(const char *flag, const char *list, int count,
-                          const char *const *names) {
+enum ht_err ht_args_names(const char *flag, const char *list, int count, const char *const *names) {
     for (const char *at = list; at != NULL;) {
         const char *comma = strchr(at, ',');
         size_t length = comma ? (size_t)(comma - at) : strlen(at);
@@ -200,18 +183,16 @@ enum ht_err ht_args_names(const char *flag, const char *list, int count,
 enum ht_err ht_args_real(const char *flag, const char *text, double *out) {
     char *end = NULL;
     *out = strtod(text, &end);
-    REQUIRE(end != text && *end == '\0' && isfinite(*out), HT_ERR_INPUT,
-            "%s %s: must be a number", flag, HT_SHOWN(text));
+    REQUIRE(end != text && *end == '\0' && isfinite(*out), HT_ERR_INPUT, "%s %s: must be a number",
+            flag, HT_SHOWN(text));
     return HT_OK;
 }
 
 enum ht_err ht_args_print(const struct ht_text *text) {
     TRY(ht_text_status(text));
-    bool good = text->length == 0 ||
-                fwrite(text->data, 1, text->length, stdout) == text->length;
+    bool good = text->length == 0 || fwrite(text->data, 1, text->length, stdout) == text->length;
     good = fflush(stdout) == 0 && !ferror(stdout) && good;
     good = good || errno == EPIPE; /* the reader has seen enough */
-    REQUIRE(good, HT_ERR_IO, "cannot write to standard output: %s",
-            strerror(errno));
+    REQUIRE(good, HT_ERR_IO, "cannot write to standard output: %s", strerror(errno));
     return HT_OK;
 }

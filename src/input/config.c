@@ -1,7 +1,6 @@
-/* The only file that sees libconfig. It reads text into libconfig's tree and
- * walks the tree, handing each setting on with its key, place and value.
- * Types are taken from the settings themselves: libconfig's own conversions
- * would turn 2.7 into 2 without a word.
+/* The only file that sees libconfig. It reads text into libconfig's tree and walks the tree,
+ * handing each setting on with its key, place and value. Types are taken from the settings
+ * themselves: libconfig's own conversions would turn 2.7 into 2 without a word.
  */
 #include "config.h"
 
@@ -10,8 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Groups deeper than any option are not walked: the unknown group above them
- * is the error. */
+/* Groups deeper than any option are not walked: the unknown group above them is the error. */
 enum { DEPTH_MAX = 4, VALUE_SHOWN = 120 };
 /* No input of keys is as large; a file of numbers may be, given by mistake. */
 enum { INPUT_MOST = 16 << 20 };
@@ -23,8 +21,7 @@ struct walk {
     void *data;
 };
 
-static enum ht_err take_scalar(const config_setting_t *from,
-                               struct ht_scalar *to) {
+static enum ht_err take_scalar(const config_setting_t *from, struct ht_scalar *to) {
     *to = (struct ht_scalar){.kind = HT_SCALAR_INT};
     switch (config_setting_type(from)) {
     case CONFIG_TYPE_INT:
@@ -97,8 +94,7 @@ static enum ht_err take_value(config_setting_t *from, struct ht_setting *to,
     }
     TRY(HT_ALLOC(*items, count));
     for (int i = 0; i < count; i++) {
-        config_setting_t *element =
-            list ? config_setting_get_elem(from, (unsigned)i) : from;
+        config_setting_t *element = list ? config_setting_get_elem(from, (unsigned)i) : from;
         if (config_setting_is_aggregate(element)) {
             to->kind = HT_SETTING_NESTED;
             return HT_OK;
@@ -110,16 +106,13 @@ static enum ht_err take_value(config_setting_t *from, struct ht_setting *to,
     return HT_OK;
 }
 
-static enum ht_err visit_one(const struct walk *walk, config_setting_t *from,
-                             const char *key) {
-    struct ht_setting setting = {
-        .key = key, .raw = walk->raw, .in_file = walk->path != NULL};
+static enum ht_err visit_one(const struct walk *walk, config_setting_t *from, const char *key) {
+    struct ht_setting setting = {.key = key, .raw = walk->raw, .in_file = walk->path != NULL};
     struct ht_text place = {0}, value = {0};
     struct ht_scalar *items = NULL;
     enum ht_err err = take_value(from, &setting, &items);
     if (!err) {
-        ht_config_place(&place, walk->path,
-                        (int)config_setting_source_line(from));
+        ht_config_place(&place, walk->path, (int)config_setting_source_line(from));
         add_value(&value, &setting);
         err = ht_text_status(&place);
     }
@@ -139,15 +132,13 @@ static enum ht_err visit_one(const struct walk *walk, config_setting_t *from,
 static bool is_nested(const config_setting_t *setting) {
     if (!config_setting_is_list(setting)) return false;
     for (int i = 0; i < config_setting_length(setting); i++)
-        if (config_setting_is_aggregate(
-                config_setting_get_elem(setting, (unsigned)i)))
-            return true;
+        if (config_setting_is_aggregate(config_setting_get_elem(setting, (unsigned)i))) return true;
     return false;
 }
 
 /* What is inside a group or a list. */
-static enum ht_err visit_all(const struct walk *walk, config_setting_t *group,
-                             const char *key, int depth) {
+static enum ht_err visit_all(const struct walk *walk, config_setting_t *group, const char *key,
+                             int depth) {
     struct walk inner = *walk;
     enum ht_err err = HT_OK;
     inner.raw = NULL;
@@ -163,38 +154,32 @@ static enum ht_err visit_all(const struct walk *walk, config_setting_t *group,
             ht_text_add(&name, "%d", i + 1);
         err = ht_text_status(&name);
         if (!err) err = visit_one(&inner, member, name.data);
-        if (!err && depth < DEPTH_MAX)
-            err = visit_all(&inner, member, name.data, depth + 1);
+        if (!err && depth < DEPTH_MAX) err = visit_all(&inner, member, name.data, depth + 1);
         ht_text_free(&name);
     }
     return err;
 }
 
 /* The line of text that libconfig stopped at, without its indent. */
-static enum ht_err fail_syntax(const config_t *config, const char *text,
-                               const char *path) {
+static enum ht_err fail_syntax(const config_t *config, const char *text, const char *path) {
     int line = config_error_line(config);
     const char *start = text;
-    for (int i = 1; i < line && strchr(start, '\n'); i++)
-        start = strchr(start, '\n') + 1;
+    for (int i = 1; i < line && strchr(start, '\n'); i++) start = strchr(start, '\n') + 1;
     start += strspn(start, " \t");
     int length = (int)strcspn(start, "\r\n");
     bool cut = length > VALUE_SHOWN;
-    FAIL(HT_ERR_INPUT, "%s, in this line or before it: %.*s%s (%s:%d)",
-         config_error_text(config), cut ? VALUE_SHOWN : length, start,
-         cut ? "..." : "", path, line);
+    FAIL(HT_ERR_INPUT, "%s, in this line or before it: %.*s%s (%s:%d)", config_error_text(config),
+         cut ? VALUE_SHOWN : length, start, cut ? "..." : "", path, line);
 }
 
-/* Editors write marks of byte order in front of text. That of UTF-8 tells
- * nothing and is skipped; those of UTF-16 tell that this is not UTF-8. */
+/* Editors write marks of byte order in front of text. That of UTF-8 tells nothing and is skipped;
+ * those of UTF-16 tell that this is not UTF-8. */
 static enum ht_err skip_mark(const char *path, const char **text, size_t size) {
-    bool wide = size >= 2 && (memcmp(*text, "\xff\xfe", 2) == 0 ||
-                              memcmp(*text, "\xfe\xff", 2) == 0);
-    REQUIRE(!wide, HT_ERR_INPUT,
-            "%s is text in UTF-16: save it as UTF-8 or ASCII",
+    bool wide =
+        size >= 2 && (memcmp(*text, "\xff\xfe", 2) == 0 || memcmp(*text, "\xfe\xff", 2) == 0);
+    REQUIRE(!wide, HT_ERR_INPUT, "%s is text in UTF-16: save it as UTF-8 or ASCII",
             HT_SHOWN_PLACE(path));
-    REQUIRE(strlen(*text) == size, HT_ERR_INPUT, "%s is not a text file",
-            HT_SHOWN_PLACE(path));
+    REQUIRE(strlen(*text) == size, HT_ERR_INPUT, "%s is not a text file", HT_SHOWN_PLACE(path));
     if (size >= 3 && memcmp(*text, "\xef\xbb\xbf", 3) == 0) *text += 3;
     return HT_OK;
 }
@@ -217,13 +202,12 @@ static enum ht_err read_text(const char *text, const struct walk *walk) {
     return err;
 }
 
-enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit,
-                                void *data) {
+enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit, void *data) {
     struct walk walk = {.path = path, .visit = visit, .data = data};
     char *text = NULL;
     size_t size = 0;
-    /* Not config_read_file: its scanner ends the program on a directory. A
-     * file that is not there is wrong input, not a failing disk. */
+    /* Not config_read_file: its scanner ends the program on a directory. A file that is not there
+     * is wrong input, not a failing disk. */
     enum ht_err err = ht_file_read_most(path, INPUT_MOST, &text, &size);
     if (err) return err == HT_ERR_IO ? HT_ERR_INPUT : err;
     const char *start = text;
@@ -235,8 +219,8 @@ enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit,
 
 /* ---- values from the command line ---- */
 
-static enum ht_err visit_word(const char *key, const char *word,
-                              ht_config_visit *visit, void *data) {
+static enum ht_err visit_word(const char *key, const char *word, ht_config_visit *visit,
+                              void *data) {
     struct ht_scalar item = {.kind = HT_SCALAR_STRING, .text = word};
     struct ht_setting setting = {.key = key,
                                  .place = "command line",
@@ -253,8 +237,8 @@ static enum ht_err visit_word(const char *key, const char *word,
     return err;
 }
 
-/* Whether text may be a value in libconfig's syntax: anything else is a word,
- * whose characters need not suit libconfig. */
+/* Whether text may be a value in libconfig's syntax: anything else is a word, whose characters need
+ * not suit libconfig. */
 static bool maybe_value(const char *text) {
     static const char *const word[] = {"true", "false"};
     for (int i = 0; i < 2; i++)
@@ -266,21 +250,19 @@ static bool maybe_value(const char *text) {
 }
 
 /* A value in libconfig's syntax, if it is one: *done tells. */
-static enum ht_err visit_value(const char *key, const char *text,
-                               const struct walk *walk, bool *done) {
+static enum ht_err visit_value(const char *key, const char *text, const struct walk *walk,
+                               bool *done) {
     struct ht_text whole = {0}, ready = {0};
     config_t config;
     ht_text_add(&whole, "value = %s\n", text);
     enum ht_err err = ht_text_status(&whole);
     if (!err) err = ht_config_prepare(whole.data, NULL, &ready);
-    if (err == HT_ERR_INPUT)
-        ht_err_prefix(err, "%s = %s", HT_SHOWN(key), HT_SHOWN(text));
+    if (err == HT_ERR_INPUT) ht_err_prefix(err, "%s = %s", HT_SHOWN(key), HT_SHOWN(text));
     config_init(&config);
     *done = !err && config_read_string(&config, ready.data) &&
             config_setting_length(config_root_setting(&config)) == 1;
     if (*done) {
-        config_setting_t *setting =
-            config_setting_get_elem(config_root_setting(&config), 0);
+        config_setting_t *setting = config_setting_get_elem(config_root_setting(&config), 0);
         err = visit_one(walk, setting, key);
         if (!err) err = visit_all(walk, setting, key, 1);
     }
@@ -290,15 +272,15 @@ static enum ht_err visit_value(const char *key, const char *text,
     return err;
 }
 
-enum ht_err ht_config_read_value(const char *key, const char *text,
-                                 ht_config_visit *visit, void *data) {
+enum ht_err ht_config_read_value(const char *key, const char *text, ht_config_visit *visit,
+                                 void *data) {
     struct walk walk = {.raw = text, .visit = visit, .data = data};
     bool done = false;
     text += strspn(text, " \t");
     if (maybe_value(text)) TRY(visit_value(key, text, &walk, &done));
     if (done) return HT_OK;
     REQUIRE(!*text || !strchr("[({\"", *text), HT_ERR_INPUT,
-            "%s = %s: not a value in libconfig's syntax (command line)",
-            HT_SHOWN(key), HT_SHOWN(text));
+            "%s = %s: not a value in libconfig's syntax (command line)", HT_SHOWN(key),
+            HT_SHOWN(text));
     return visit_word(key, text, visit, data);
 }

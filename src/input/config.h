@@ -5,12 +5,7 @@
 
 #include "htwave/base.h"
 
-enum ht_scalar_kind {
-    HT_SCALAR_INT,
-    HT_SCALAR_REAL,
-    HT_SCALAR_BOOL,
-    HT_SCALAR_STRING
-};
+enum ht_scalar_kind { HT_SCALAR_INT, HT_SCALAR_REAL, HT_SCALAR_BOOL, HT_SCALAR_STRING };
 struct ht_scalar {
     enum ht_scalar_kind kind;
     int64_t integer;
@@ -19,9 +14,9 @@ struct ht_scalar {
     const char *text;
 };
 
-/* What a visitor sees; all of it lives only during the visit. A group comes
- * before its members, a list with groups in it before these, whose keys end in
- * their number from 1: "initial.pulses.2", "initial.pulses.2.width". */
+/* What a visitor sees; all of it lives only during the visit. A group comes before its members, a
+ * list with groups in it before these, whose keys end in their number from 1: "initial.pulses.2",
+ * "initial.pulses.2.width". */
 struct ht_setting {
     const char *key;   /* "grid.order" */
     const char *place; /* "params/x.cfg:14", "command line" */
@@ -37,25 +32,20 @@ struct ht_setting {
     int count; /* scalars: 1 for HT_SETTING_SCALAR */
     const struct ht_scalar *item;
 };
-typedef enum ht_err ht_config_visit(void *data,
-                                    const struct ht_setting *setting);
+typedef enum ht_err ht_config_visit(void *data, const struct ht_setting *setting);
 
 /* Visits the settings of a file in order; stops at the first error. */
-HT_CHECKED enum ht_err ht_config_read_file(const char *path,
-                                           ht_config_visit *visit, void *data);
-/* Visits key = text, text being a value in libconfig's syntax or a bare
- * word, taken as a string. */
+HT_CHECKED enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit, void *data);
+/* Visits key = text, text being a value in libconfig's syntax or a bare word, taken as a string. */
 HT_CHECKED enum ht_err ht_config_read_value(const char *key, const char *text,
                                             ht_config_visit *visit, void *data);
 
 /* ---- config_text.c ---- */
-/* What libconfig 1.5 gets wrong or refuses, mended in the text without moving
- * a line: integers beyond 32 bits get the suffix L (it would wrap them
- * silently), arrays become lists (it would refuse [1, 2.5]). Integers beyond
- * 64 bits and @include are errors. path is for messages; NULL: command
- * line. */
-HT_CHECKED enum ht_err ht_config_prepare(const char *text, const char *path,
-                                         struct ht_text *out);
+/* What libconfig 1.5 gets wrong or refuses, mended in the text without moving a line: integers
+ * beyond 32 bits get the suffix L (it would wrap them silently), arrays become lists (it would
+ * refuse [1, 2.5]). Integers beyond 64 bits and @include are errors. path is for messages; NULL:
+ * command line. */
+HT_CHECKED enum ht_err ht_config_prepare(const char *text, const char *path, struct ht_text *out);
 /* "path:line", or "command line" when path is NULL. */
 void ht_config_place(struct ht_text *out, const char *path, int line);
 /* A number that reads back to the same value and is not an integer's text. */

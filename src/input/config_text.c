@@ -1,9 +1,8 @@
 /* Text in libconfig's syntax: mended before it is read, and written.
  *
- * The mending walks over tokens: strings and comments are copied as they are;
- * names are skipped so that their digits are no numbers; integers and square
- * brackets are looked at. Lines stay where they were, so that libconfig's
- * line numbers are the user's.
+ * The mending walks over tokens: strings and comments are copied as they are; names are skipped so
+ * that their digits are no numbers; integers and square brackets are looked at. Lines stay where
+ * they were, so that libconfig's line numbers are the user's.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -55,10 +54,10 @@ static bool is_name(char c) {
     return isalnum((unsigned char)c) || c == '_' || c == '*' || c == '-';
 }
 
-/* A number: from *at on, which is moved behind it. A real is copied as it is;
- * an integer gets the suffix that it needs. */
-static enum ht_err copy_number(const char *text, const char **at,
-                               const char *path, struct ht_text *out) {
+/* A number: from *at on, which is moved behind it. A real is copied as it is; an integer gets the
+ * suffix that it needs. */
+static enum ht_err copy_number(const char *text, const char **at, const char *path,
+                               struct ht_text *out) {
     const char *start = *at;
     bool hex = start[0] == '0' && (start[1] == 'x' || start[1] == 'X');
     char *end = NULL;
@@ -73,15 +72,14 @@ static enum ht_err copy_number(const char *text, const char **at,
     }
     if (wide) return fail_at(text, start, path, "an integer beyond 64 bits");
     ht_text_add(out, "%.*s", (int)(end - start), start);
-    if (suffix == 0 && (value > INT32_MAX || value < INT32_MIN))
-        ht_text_add(out, "L");
+    if (suffix == 0 && (value > INT32_MAX || value < INT32_MIN)) ht_text_add(out, "L");
     *at = end;
     return HT_OK;
 }
 
-/* '[' and ']' become '(' and ')' where they are a pair with no bracket in
- * between; otherwise they stay, for libconfig to complain about. *open is the
- * place in out of a '[' that waits for its partner, or -1. */
+/* '[' and ']' become '(' and ')' where they are a pair with no bracket in between; otherwise they
+ * stay, for libconfig to complain about. *open is the place in out of a '[' that waits for its
+ * partner, or -1. */
 static void copy_bracket(char c, long *open, struct ht_text *out) {
     if (out->failed) return;
     if (c == ']' && *open >= 0) {
@@ -97,8 +95,7 @@ static bool starts_number(const char *s) {
            (*s == '.' && is_digit(s[1]));
 }
 
-enum ht_err ht_config_prepare(const char *text, const char *path,
-                              struct ht_text *out) {
+enum ht_err ht_config_prepare(const char *text, const char *path, struct ht_text *out) {
     long open = -1;
     const char *at = text;
     ht_text_add(out, "%s", "");

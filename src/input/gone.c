@@ -1,6 +1,6 @@
-/* Keys and values that earlier versions took, and what to use instead. A value
- * of a key that is still there has a row with both; a key that is gone, with
- * all keys behind it if it ends in a dot, has a row without a value.
+/* Keys and values that earlier versions took, and what to use instead. A value of a key that is
+ * still there has a row with both; a key that is gone, with all keys behind it if it ends in a dot,
+ * has a row without a value.
  */
 #include <string.h>
 
@@ -9,21 +9,17 @@
 static const struct {
     const char *key, *value, *advice;
 } gone[] = {
-    {"device.variant", "warp",
-     "\"monolithic\", or time.scheme = \"fd\" where the medium varies"},
+    {"device.variant", "warp", "\"monolithic\", or time.scheme = \"fd\" where the medium varies"},
     {"device.variant", "parity-team",
      "\"auto\"; time.scheme = \"leapfrog\" takes less time for the same error"},
     {"device.variant", "parity-faces",
      "\"auto\"; time.scheme = \"leapfrog\" takes less time for the same error"},
-    {"device.variant", "registers",
-     "\"separable\" with time.stages = \"full\", or \"monolithic\""},
+    {"device.variant", "registers", "\"separable\" with time.stages = \"full\", or \"monolithic\""},
     {"device.variant", "separable-team", "\"separable\""},
     {"device.variant", "propagator-potential", "\"propagator\""},
     {"device.variant", "fd-fused", "\"fd-march\""},
-    {"device.variant", "chains",
-     "\"propagator-local\", or \"parity-chains\" for N <= 3"},
-    {"device.variant", "propagator-layers",
-     "\"auto\"; absorbing layers have kernels of their own"},
+    {"device.variant", "chains", "\"propagator-local\", or \"parity-chains\" for N <= 3"},
+    {"device.variant", "propagator-layers", "\"auto\"; absorbing layers have kernels of their own"},
     {"absorbing.organisation", "operators",
      "\"regions\", or time.scheme = \"fd\", which needs less time"},
     {"absorbing.profile", NULL,
@@ -43,8 +39,7 @@ static bool is_key(const char *row, const char *key) {
 const char *ht_params_gone(const char *key, const char *value) {
     for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++) {
         if (!is_key(gone[i].key, key)) continue;
-        if (gone[i].value == NULL ||
-            (value != NULL && strcmp(gone[i].value, value) == 0))
+        if (gone[i].value == NULL || (value != NULL && strcmp(gone[i].value, value) == 0))
             return gone[i].advice;
     }
     return NULL;

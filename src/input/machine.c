@@ -7,8 +7,8 @@
 
 #include "options.h"
 
-/* An option as in input files, with an offset in struct reading and the value
- * of its unit. A key without a default is required. */
+/* An option as in input files, with an offset in struct reading and the value of its unit. A key
+ * without a default is required. */
 struct key {
     struct ht_option option;
     double unit;
@@ -25,11 +25,8 @@ struct reading {
 #define ANY 1, 0
 #define POSITIVE DBL_MIN, DBL_MAX
 #define NOT_NEGATIVE 0, DBL_MAX
-#define KEY(key, type, member, fallback, choices, unit, ...)                  \
-    {                                                                         \
-        {key, HT_OPT_##type, member, fallback, __VA_ARGS__, choices, "", ""}, \
-            unit                                                              \
-    }
+#define KEY(key, type, member, fallback, choices, unit, ...) \
+    { {key, HT_OPT_##type, member, fallback, __VA_ARGS__, choices, "", ""}, unit }
 #define REAL(key, member, fallback, unit, ...) \
     KEY(key, REAL, AT(member), fallback, NULL, unit, __VA_ARGS__)
 
@@ -51,8 +48,7 @@ static const struct key keys[KEYS] = {
     REAL("network.bandwidth", network.bytes_per_s, NULL, 1e9, POSITIVE),
     REAL("network.latency", network.latency_s, NULL, 1e-6, NOT_NEGATIVE),
     KEY("network.staged", BOOL, AT(network.staged), "true", NULL, 1, ANY),
-    KEY("network.per", CHOICE, AT(per_node), "\"device\"", "device|node", 1,
-        ANY),
+    KEY("network.per", CHOICE, AT(per_node), "\"device\"", "device|node", 1, ANY),
     REAL("host.copy", host_copy, NULL, 1e9, POSITIVE),
 };
 
@@ -66,8 +62,7 @@ static int find_key(const char *name) {
 static bool is_section(const char *name) {
     size_t length = strlen(name);
     for (int i = 0; i < KEYS; i++)
-        if (strncmp(keys[i].option.key, name, length) == 0 &&
-            keys[i].option.key[length] == '.')
+        if (strncmp(keys[i].option.key, name, length) == 0 && keys[i].option.key[length] == '.')
             return true;
     return false;
 }
@@ -76,17 +71,14 @@ static enum ht_err fail_unknown(const struct ht_setting *setting) {
     static const char *const sections = "name, device, links, network and host";
     const char *known[KEYS];
     for (int i = 0; i < KEYS; i++) known[i] = keys[i].option.key;
-    return ht_option_unknown(setting, "key",
-                             ht_text_nearest(setting->key, known, KEYS),
+    return ht_option_unknown(setting, "key", ht_text_nearest(setting->key, known, KEYS),
                              "; a machine has", 1, &sections);
 }
 
 static enum ht_err visit(void *data, const struct ht_setting *setting) {
     struct reading *reading = data;
     const int index = find_key(setting->key);
-    if (index < 0 && setting->kind == HT_SETTING_GROUP &&
-        is_section(setting->key))
-        return HT_OK;
+    if (index < 0 && setting->kind == HT_SETTING_GROUP && is_section(setting->key)) return HT_OK;
     if (index < 0) return fail_unknown(setting);
     const struct ht_option *option = &keys[index].option;
     double *real = (double *)((char *)reading + option->offset);
@@ -99,14 +91,11 @@ static enum ht_err visit(void *data, const struct ht_setting *setting) {
 static enum ht_err read_keys(const char *path, struct reading *reading) {
     for (int i = 0; i < KEYS; i++)
         if (keys[i].option.fallback != NULL)
-            TRY(ht_config_read_value(keys[i].option.key,
-                                     keys[i].option.fallback, visit, reading));
+            TRY(ht_config_read_value(keys[i].option.key, keys[i].option.fallback, visit, reading));
     TRY(ht_config_read_file(path, visit, reading));
     for (int i = 0; i < KEYS; i++)
-        REQUIRE(reading->set[i], HT_ERR_INPUT, "%s: not set (%s)",
-                keys[i].option.key, path);
-    snprintf(reading->machine.name, sizeof reading->machine.name, "%s",
-             reading->name);
+        REQUIRE(reading->set[i], HT_ERR_INPUT, "%s: not set (%s)", keys[i].option.key, path);
+    snprintf(reading->machine.name, sizeof reading->machine.name, "%s", reading->name);
     return HT_OK;
 }
 

@@ -1,8 +1,7 @@
-/* The options: one row each. A new option is a row here and a member of
- * struct ht_params; parsing, checks, the manual and the resolved input loop
- * over the rows. The rows of the medium's parameters are made from the systems
- * (options_medium.c). Rows of one section stand together, a section before the
- * sections inside it: the resolved input is printed in this order.
+/* The options: one row each. A new option is a row here and a member of struct ht_params; parsing,
+ * checks, the manual and the resolved input loop over the rows. The rows of the medium's parameters
+ * are made from the systems (options_medium.c). Rows of one section stand together, a section
+ * before the sections inside it: the resolved input is printed in this order.
  */
 #include <float.h>
 #include <stdlib.h>
@@ -25,14 +24,12 @@ static const struct ht_option option[] = {
      "The equations to solve; `htwave describe` lists the systems with their "
      "fields, medium parameters and walls."},
 
-    {"grid.cells", HT_OPT_CELLS, AT(grid.cells), "[32, 32, 32]", 1, COUNT_MAX,
-     NULL, "cells",
+    {"grid.cells", HT_OPT_CELLS, AT(grid.cells), "[32, 32, 32]", 1, COUNT_MAX, NULL, "cells",
      "Cells along each axis. One, two or three numbers make the run one, two "
      "or three dimensional."},
-    {"grid.lower", HT_OPT_REAL3, AT(grid.lower), "[0.0, 0.0, 0.0]", ANY, NULL,
-     "length", "Lower corner of the box, one number per axis."},
-    {"grid.upper", HT_OPT_REAL3, AT(grid.upper), "[1.0, 1.0, 1.0]", ANY, NULL,
-     "length",
+    {"grid.lower", HT_OPT_REAL3, AT(grid.lower), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+     "Lower corner of the box, one number per axis."},
+    {"grid.upper", HT_OPT_REAL3, AT(grid.upper), "[1.0, 1.0, 1.0]", ANY, NULL, "length",
      "Upper corner of the box; greater than the lower one along every axis."},
     {"grid.order", HT_OPT_INT, AT(grid.order), "0", 0, 16, NULL, "",
      "Of Hermite methods N, 1 to 8: every node holds (N+1)^dims derivatives of "
@@ -54,8 +51,8 @@ static const struct ht_option option[] = {
     {"time.step", HT_OPT_REAL, AT(time.step), "0.0", NOT_NEGATIVE, NULL, "time",
      "Longest time step, instead of time.cfl; 0 uses time.cfl. "
      "An unstable step is refused."},
-    {"time.scheme", HT_OPT_CHOICE, AT(time.scheme), "\"auto\"", ANY,
-     CHOICES(HT_EACH_SCHEME_WORD), "",
+    {"time.scheme", HT_OPT_CHOICE, AT(time.scheme), "\"auto\"", ANY, CHOICES(HT_EACH_SCHEME_WORD),
+     "",
      "Time stepping: taylor, a Taylor series in time of the polynomial of each "
      "cell, "
      "which damps waves that the grid does not resolve; or leapfrog, which "
@@ -74,8 +71,7 @@ static const struct ht_option option[] = {
      "time.stages above 2 and another device.variant take taylor or "
      "leapfrog. The output says which scheme was chosen and why."},
 
-    {"time.stages", HT_OPT_VALUE, AT(time.stages), "\"auto\"", 1, 10000,
-     "auto|full|least", "",
+    {"time.stages", HT_OPT_VALUE, AT(time.stages), "\"auto\"", 1, 10000, "auto|full|least", "",
      "Terms of the Taylor series: \"full\" is exact for the cell's polynomial "
      "in a uniform medium; \"least\" is the fewest that are stable at the "
      "step, at least 2N+1 to preserve the order; \"auto\" is full in a "
@@ -93,20 +89,17 @@ static const struct ht_option option[] = {
      "where time.stages = 1, there are receivers and the run begins with "
      "sources or data at rest."},
 
-    {"boundary.x1", HT_OPT_SIDES, AT(boundary.side[0]),
-     "[\"periodic\", \"periodic\"]", ANY, NULL, "",
+    {"boundary.x1", HT_OPT_SIDES, AT(boundary.side[0]), "[\"periodic\", \"periodic\"]", ANY, NULL,
+     "",
      "Lower and upper side along x1: periodic on both, or on each a wall of "
      "the system (acoustic, wave: rigid, free) or \"absorbing\", a layer "
      "inside the box in which waves die out. One name applies to both."},
-    {"boundary.x2", HT_OPT_SIDES, AT(boundary.side[1]),
-     "[\"periodic\", \"periodic\"]", ANY, NULL, "",
-     "Lower and upper side along x2."},
-    {"boundary.x3", HT_OPT_SIDES, AT(boundary.side[2]),
-     "[\"periodic\", \"periodic\"]", ANY, NULL, "",
-     "Lower and upper side along x3."},
+    {"boundary.x2", HT_OPT_SIDES, AT(boundary.side[1]), "[\"periodic\", \"periodic\"]", ANY, NULL,
+     "", "Lower and upper side along x2."},
+    {"boundary.x3", HT_OPT_SIDES, AT(boundary.side[2]), "[\"periodic\", \"periodic\"]", ANY, NULL,
+     "", "Lower and upper side along x3."},
 
-    {"absorbing.cells", HT_OPT_VALUE, AT(absorbing.cells), "8.0", 0, 10000,
-     NULL, "cells",
+    {"absorbing.cells", HT_OPT_VALUE, AT(absorbing.cells), "8.0", 0, 10000, NULL, "cells",
      "Thickness of the layers of absorbing sides. They lie inside the box from "
      "grid.lower to grid.upper; "
      "in them the medium is that of their inner face, constant along the "
@@ -120,29 +113,26 @@ static const struct ht_option option[] = {
      "direction in; sponge, which damps the fields themselves, for schemes "
      "without cpml (leapfrog, fd with two terms in time) and where it costs "
      "too much. auto is cpml."},
-    {"absorbing.organisation", HT_OPT_CHOICE, AT(absorbing.organisation),
-     "\"auto\"", ANY, CHOICES(HT_EACH_ORGANISATION), "",
+    {"absorbing.organisation", HT_OPT_CHOICE, AT(absorbing.organisation), "\"auto\"", ANY,
+     CHOICES(HT_EACH_ORGANISATION), "",
      "How the layers are computed; it changes results by rounding only. "
      "combined: one kernel everywhere; regions: a kernel for the interior and "
      "one for the boxes of the layers around it (Hermite methods: one for each "
      "kind of box); faces: the interior's kernel everywhere, then a correction "
      "in the layers. Hermite methods have regions; fd has all three, auto is "
      "faces."},
-    {"absorbing.reflection", HT_OPT_VALUE, AT(absorbing.reflection), "\"auto\"",
-     1e-16, 0.5, "auto", "",
+    {"absorbing.reflection", HT_OPT_VALUE, AT(absorbing.reflection), "\"auto\"", 1e-16, 0.5, "auto",
+     "",
      "Reflection R at normal incidence that the damping is made for, without "
      "the error of the grid: the integral of the damping over the thickness "
      "is -c ln R / 2, c the largest speed. auto: from the thickness; cpml of "
      "fd has 1.4e-20, which absorbs waves along the side, too."},
-    {"absorbing.degree", HT_OPT_VALUE, AT(absorbing.degree), "\"auto\"", 0, 8,
-     "auto", "",
+    {"absorbing.degree", HT_OPT_VALUE, AT(absorbing.degree), "\"auto\"", 0, 8, "auto", "",
      "Degree m of the damping, which grows as depth^m from the inner face."},
-    {"absorbing.alpha", HT_OPT_VALUE, AT(absorbing.alpha), "\"auto\"", 0, 10,
-     "auto", "c/h",
+    {"absorbing.alpha", HT_OPT_VALUE, AT(absorbing.alpha), "\"auto\"", 0, 10, "auto", "c/h",
      "cpml: frequency below which the layer lets waves through, in speeds per "
      "cell; keeps long runs stable."},
-    {"absorbing.sponge", HT_OPT_VALUE, AT(absorbing.sponge), "\"auto\"", 0, 1,
-     "auto", "",
+    {"absorbing.sponge", HT_OPT_VALUE, AT(absorbing.sponge), "\"auto\"", 0, 1, "auto", "",
      "Hermite methods with cpml: weak damping of all fields beside it, as part "
      "of the damping along the normal; keeps long runs stable."},
 
@@ -159,39 +149,32 @@ static const struct ht_option option[] = {
      "the smaller of 2N+1 and g+1; at constant impedance g = N+1 suffices for "
      "2N+1. -1 chooses N+1, N+2 for N = 4, 6, 8, and means in cells where the "
      "medium jumps."},
-    {"medium.fit", HT_OPT_CHOICE, AT(medium.fit), "\"auto\"", ANY,
-     CHOICES(HT_EACH_FIT), "",
+    {"medium.fit", HT_OPT_CHOICE, AT(medium.fit), "\"auto\"", ANY, CHOICES(HT_EACH_FIT), "",
      "Finite differences: how the medium becomes one number per point. sinc "
      "averages it with a windowed sinc, four points to either side, and so "
      "places jumps between points; box averages it over the point's cell; "
      "point takes the value there. Averages take samples of a file as constant "
      "over half a spacing to either side, point is linear between them. auto "
      "is point for smooth expressions, else sinc."},
-    {"medium.axis", HT_OPT_CHOICE, AT(medium.axis), "\"x3\"", ANY,
-     CHOICES(HT_EACH_AXIS), "",
+    {"medium.axis", HT_OPT_CHOICE, AT(medium.axis), "\"x3\"", ANY, CHOICES(HT_EACH_AXIS), "",
      "Layers: the axis along which they are stacked."},
-    {"medium.interfaces", HT_OPT_VALUE, AT(medium.interfaces), NULL, ANY, NULL,
-     "length",
+    {"medium.interfaces", HT_OPT_VALUE, AT(medium.interfaces), NULL, ANY, NULL, "length",
      "Layers: increasing positions of the interfaces along the axis, one "
      "fewer than the layers."},
-    {"medium.format", HT_OPT_CHOICE, AT(medium.format), "\"raw\"", ANY,
-     CHOICES(HT_EACH_FORMAT), "",
+    {"medium.format", HT_OPT_CHOICE, AT(medium.format), "\"raw\"", ANY, CHOICES(HT_EACH_FORMAT), "",
      "Files: raw little-endian 32-bit floats without a header, or an HDF5 "
      "dataset."},
-    {"medium.dataset", HT_OPT_STRING, AT(medium.dataset), "\"data\"", ANY, NULL,
-     "",
+    {"medium.dataset", HT_OPT_STRING, AT(medium.dataset), "\"data\"", ANY, NULL, "",
      "HDF5 files: name of the dataset; empty means the name of the parameter, "
      "such as c."},
-    {"medium.shape", HT_OPT_INT64_3, AT(medium.shape), "[0, 0, 0]", 0,
-     COUNT_MAX, NULL, "samples",
+    {"medium.shape", HT_OPT_INT64_3, AT(medium.shape), "[0, 0, 0]", 0, COUNT_MAX, NULL, "samples",
      "Files: samples along each axis of the file, in the order of medium.axes. "
      "Required for raw files; 0 reads it from HDF5 files."},
-    {"medium.spacing", HT_OPT_SAMPLES3, AT(medium.spacing), "[1.0, 1.0, 1.0]",
-     POSITIVE, NULL, "length",
+    {"medium.spacing", HT_OPT_SAMPLES3, AT(medium.spacing), "[1.0, 1.0, 1.0]", POSITIVE, NULL,
+     "length",
      "Files: distance of samples along each axis of the file, in the order of "
      "medium.axes."},
-    {"medium.origin", HT_OPT_SAMPLES3, AT(medium.origin), "[0.0, 0.0, 0.0]",
-     ANY, NULL, "length",
+    {"medium.origin", HT_OPT_SAMPLES3, AT(medium.origin), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Files: position of the first sample, in the order of medium.axes. "
      "Outside the samples the medium has the value at the edge."},
     {"medium.axes", HT_OPT_NAMES, AT(medium.axes), "[]", ANY, NULL, "",
@@ -209,29 +192,24 @@ static const struct ht_option option[] = {
     {"initial.field", HT_OPT_STRING, AT(initial.field), "\"\"", ANY, NULL, "",
      "Gaussian: the field with the pulse; empty means the first of the "
      "system."},
-    {"initial.centre", HT_OPT_REAL3, AT(initial.centre), "[0.5, 0.5, 0.5]", ANY,
-     NULL, "length", "Gaussian: position of the centre."},
-    {"initial.width", HT_OPT_REAL, AT(initial.width), "0.1", POSITIVE, NULL,
-     "length",
+    {"initial.centre", HT_OPT_REAL3, AT(initial.centre), "[0.5, 0.5, 0.5]", ANY, NULL, "length",
+     "Gaussian: position of the centre."},
+    {"initial.width", HT_OPT_REAL, AT(initial.width), "0.1", POSITIVE, NULL, "length",
      "Gaussian: width w of exp(-r^2/(2 w^2)), r the distance from the centre."},
-    {"initial.amplitude", HT_OPT_REAL, AT(initial.amplitude), "1.0", ANY, NULL,
-     "field",
+    {"initial.amplitude", HT_OPT_REAL, AT(initial.amplitude), "1.0", ANY, NULL, "field",
      "Gaussian, plane, standing: factor of the wave; random: the values lie "
      "between minus and plus the amplitude."},
-    {"initial.pulses", HT_OPT_LIST, AT(initial.pulses), "()", 0, 64, NULL,
-     "groups",
+    {"initial.pulses", HT_OPT_LIST, AT(initial.pulses), "()", 0, 64, NULL, "groups",
      "Gaussian: sum of several pulses, instead of centre, width, amplitude and "
      "field: ( { centre = [0.3, 0.5]; }, { centre = [0.7, 0.5]; width = 0.05; "
      "} "
      "). On the command line the whole list, or a key of group N (from 1)."},
-    {"initial.phase", HT_OPT_REAL, AT(initial.phase), "0.0", ANY, NULL,
-     "radians", "Plane and standing waves: phase at time 0."},
-    {"initial.cycles", HT_OPT_INT3, AT(initial.cycles), "[1, 0, 0]", ANY, NULL,
-     "wavelengths",
+    {"initial.phase", HT_OPT_REAL, AT(initial.phase), "0.0", ANY, NULL, "radians",
+     "Plane and standing waves: phase at time 0."},
+    {"initial.cycles", HT_OPT_INT3, AT(initial.cycles), "[1, 0, 0]", ANY, NULL, "wavelengths",
      "Plane wave: whole wavelengths across the box along each axis."},
-    {"initial.modes", HT_OPT_INT3, AT(initial.modes), "[1, 0, 0]", 0,
-     1000000000, NULL, "half wavelengths",
-     "Standing wave: mode number along each axis."},
+    {"initial.modes", HT_OPT_INT3, AT(initial.modes), "[1, 0, 0]", 0, 1000000000, NULL,
+     "half wavelengths", "Standing wave: mode number along each axis."},
     {"initial.seed", HT_OPT_INT64, AT(initial.seed), "1", ANY, NULL, "",
      "Random: a different seed gives different numbers."},
     {"initial.values", HT_OPT_MAP, AT(initial.values), NULL, ANY, NULL, "",
@@ -241,12 +219,10 @@ static const struct ht_option option[] = {
      "File: HDF5 file with a dataset per field, nodal values on the primary "
      "grid or all coefficients as a run writes them. Relative names as in "
      "medium.type."},
-    {"initial.returns", HT_OPT_BOOL, AT(initial.returns), "false", ANY, NULL,
-     "",
+    {"initial.returns", HT_OPT_BOOL, AT(initial.returns), "false", ANY, NULL, "",
      "States that the exact solution at time.end is the initial data, so that "
      "the run reports its error."},
-    {"initial.frequency", HT_OPT_REAL, AT(initial.frequency), "0.0",
-     NOT_NEGATIVE, NULL, "1/time",
+    {"initial.frequency", HT_OPT_REAL, AT(initial.frequency), "0.0", NOT_NEGATIVE, NULL, "1/time",
      "Highest frequency of interest, for the accuracy estimate before the "
      "run; 0 means unknown."},
 
@@ -262,24 +238,21 @@ static const struct ht_option option[] = {
      "a key of initial is given. On the command line the whole list, or a key "
      "of group N (from 1), sources.N.key."},
 
-    {"output.directory", HT_OPT_STRING, AT(output.directory), "\"out\"", ANY,
-     NULL, "",
+    {"output.directory", HT_OPT_STRING, AT(output.directory), "\"out\"", ANY, NULL, "",
      "Directory of all output files, relative to the current directory; "
      "created if missing. A second run at the same time is refused. Outputs "
      "of an earlier run are moved to a subdirectory run-001, run-002, ..; "
      "files that the run reads are not moved."},
-    {"output.every", HT_OPT_REAL, AT(output.every), "0.0", NOT_NEGATIVE, NULL,
-     "time",
+    {"output.every", HT_OPT_REAL, AT(output.every), "0.0", NOT_NEGATIVE, NULL, "time",
      "Time between snapshots; 0 writes the last state only. Up to 5 % more "
      "steps are taken if outputs then fall on steps; else they are at the "
      "nearest steps (noted in the banner) and contain their true times."},
     {"output.fields", HT_OPT_NAMES, AT(output.fields), "[]", ANY, NULL, "",
      "Fields to write; empty means all."},
-    {"output.coefficients", HT_OPT_BOOL, AT(output.coefficients), "false", ANY,
-     NULL, "",
+    {"output.coefficients", HT_OPT_BOOL, AT(output.coefficients), "false", ANY, NULL, "",
      "Write all (N+1)^dims derivatives of every node, not only the values."},
-    {"output.snapshots", HT_OPT_BOOL, AT(output.snapshots), "true", ANY, NULL,
-     "", "Write snapshots as HDF5 with an XDMF file for ParaView."},
+    {"output.snapshots", HT_OPT_BOOL, AT(output.snapshots), "true", ANY, NULL, "",
+     "Write snapshots as HDF5 with an XDMF file for ParaView."},
     {"output.pictures", HT_OPT_BOOL, AT(output.pictures), "true", ANY, NULL, "",
      "Draw pictures (PNG) by the options output.picture. A program built "
      "without cairo draws none, and refuses keys of output.picture unless "
@@ -294,38 +267,32 @@ static const struct ht_option option[] = {
      "Names of your units, shown in pictures: of length, time, fields and "
      "parameters of the medium, such as { length = \"km\"; time = \"s\"; "
      "p = \"Pa\"; c = \"km/s\"; }. Numbers are not converted."},
-    {"output.picture.plane", HT_OPT_CHOICE, AT(output.picture.plane), "\"x3\"",
-     ANY, CHOICES(HT_EACH_AXIS), "",
-     "Three dimensions: the axis normal to the slice."},
-    {"output.picture.field", HT_OPT_STRING, AT(output.picture.field), "\"\"",
-     ANY, NULL, "", "Field to draw; empty means the first of the system."},
-    {"output.picture.position", HT_OPT_REAL, AT(output.picture.position), "0.5",
-     0, 1, NULL, "of the box",
+    {"output.picture.plane", HT_OPT_CHOICE, AT(output.picture.plane), "\"x3\"", ANY,
+     CHOICES(HT_EACH_AXIS), "", "Three dimensions: the axis normal to the slice."},
+    {"output.picture.field", HT_OPT_STRING, AT(output.picture.field), "\"\"", ANY, NULL, "",
+     "Field to draw; empty means the first of the system."},
+    {"output.picture.position", HT_OPT_REAL, AT(output.picture.position), "0.5", 0, 1, NULL,
+     "of the box",
      "Position of the slice: 0 is the lower side of the box, 1 the upper "
      "side."},
-    {"output.picture.every", HT_OPT_REAL, AT(output.picture.every), "0.0",
-     NOT_NEGATIVE, NULL, "time",
-     "Time between pictures, as output.every; 0 draws the last state only."},
-    {"output.picture.range", HT_OPT_REAL, AT(output.picture.range), "0.0",
-     NOT_NEGATIVE, NULL, "field",
-     "Colours span -range to range; 0 uses what output.picture.scale says."},
-    {"output.picture.scale", HT_OPT_CHOICE, AT(output.picture.scale),
-     "\"picture\"", ANY, CHOICES(HT_EACH_SCALE), "",
+    {"output.picture.every", HT_OPT_REAL, AT(output.picture.every), "0.0", NOT_NEGATIVE, NULL,
+     "time", "Time between pictures, as output.every; 0 draws the last state only."},
+    {"output.picture.range", HT_OPT_REAL, AT(output.picture.range), "0.0", NOT_NEGATIVE, NULL,
+     "field", "Colours span -range to range; 0 uses what output.picture.scale says."},
+    {"output.picture.scale", HT_OPT_CHOICE, AT(output.picture.scale), "\"picture\"", ANY,
+     CHOICES(HT_EACH_SCALE), "",
      "Range of the colours of a slice without range: the largest value of each "
      "picture, or of all pictures of the slice so far, so that colours of a "
      "run can be compared. The picture says which."},
-    {"output.picture.pixels", HT_OPT_INT, AT(output.picture.pixels), "640", 16,
-     8192, NULL, "pixels", "Minimum length of the picture's longer side."},
-    {"output.picture.background", HT_OPT_STRING, AT(output.picture.background),
-     "\"none\"", ANY, NULL, "",
-     "Medium parameter drawn in grey under the wave, such as c; or none."},
-    {"output.picture.marks", HT_OPT_BOOL, AT(output.picture.marks), "false",
-     ANY, NULL, "",
+    {"output.picture.pixels", HT_OPT_INT, AT(output.picture.pixels), "640", 16, 8192, NULL,
+     "pixels", "Minimum length of the picture's longer side."},
+    {"output.picture.background", HT_OPT_STRING, AT(output.picture.background), "\"none\"", ANY,
+     NULL, "", "Medium parameter drawn in grey under the wave, such as c; or none."},
+    {"output.picture.marks", HT_OPT_BOOL, AT(output.picture.marks), "false", ANY, NULL, "",
      "Draw sources (discs; planes and boxes of plane waves dashed) and "
      "receivers (triangles) over the wave; open where they are not in the "
      "slice."},
-    {"output.picture.slices", HT_OPT_LIST, AT(output.picture.slices), "()", 0,
-     64, NULL, "groups",
+    {"output.picture.slices", HT_OPT_LIST, AT(output.picture.slices), "()", 0, 64, NULL, "groups",
      "Several slices, instead of plane, position, field and range: "
      "( { plane = \"x1\"; }, { name = \"top\"; plane = \"x3\"; position = "
      "0.1; } ). Each is drawn at the times of output.picture.every, as "
@@ -335,8 +302,7 @@ static const struct ht_option option[] = {
      "auto|cuda|opencl|oracle", "",
      "Back end: CUDA, OpenCL, auto (the one with the better device), or the "
      "serial reference on the host."},
-    {"device.select", HT_OPT_STRING, AT(device.select), "\"auto\"", ANY, NULL,
-     "",
+    {"device.select", HT_OPT_STRING, AT(device.select), "\"auto\"", ANY, NULL, "",
      "The device: gpu, cpu, its number or a part of its name as `htwave "
      "devices` prints them; auto prefers a GPU."},
     {"device.precision", HT_OPT_CHOICE, AT(device.precision), "\"single\"", ANY,
@@ -346,47 +312,42 @@ static const struct ht_option option[] = {
      "series "
      "are refused in single precision for steps with which rounding grows; the "
      "message says how long steps may be."},
-    {"device.variant", HT_OPT_STRING, AT(device.variant), "\"auto\"", ANY, NULL,
-     "", "Kernel variant by name; auto chooses the best that applies."},
-    {"device.layout", HT_OPT_CHOICE, AT(device.layout), "\"auto\"", ANY,
-     CHOICES(HT_EACH_LAYOUT), "",
+    {"device.variant", HT_OPT_STRING, AT(device.variant), "\"auto\"", ANY, NULL, "",
+     "Kernel variant by name; auto chooses the best that applies."},
+    {"device.layout", HT_OPT_CHOICE, AT(device.layout), "\"auto\"", ANY, CHOICES(HT_EACH_LAYOUT),
+     "",
      "Order of coefficients in memory: one after the other, or some of them "
      "innermost."},
     {"device.cache", HT_OPT_STRING, AT(device.cache), "\"auto\"", ANY, NULL, "",
      "Directory of compiled kernels and tuning results; auto is htwave in the "
      "user's cache directory, none disables storage."},
-    {"device.tune", HT_OPT_CHOICE, AT(device.tune), "\"auto\"", ANY,
-     CHOICES(HT_EACH_TUNE), "",
+    {"device.tune", HT_OPT_CHOICE, AT(device.tune), "\"auto\"", ANY, CHOICES(HT_EACH_TUNE), "",
      "If variant or layout is auto: use the result of htwave tune. Without a "
      "result, auto times the kernels for 5 s before runs on a GPU with an "
      "expected time of 15 s or more, always before every run; never uses the "
      "built-in choice and ignores results."},
-    {"device.cells_per_group", HT_OPT_INT, AT(device.cells_per_group), "0", 0,
-     1024, NULL, "cells",
+    {"device.cells_per_group", HT_OPT_INT, AT(device.cells_per_group), "0", 0, 1024, NULL, "cells",
      "Cells along x1 that one work-group computes; 0 is automatic."},
-    {"device.planes_per_group", HT_OPT_INT, AT(device.planes_per_group), "0", 0,
-     1048576, NULL, "planes",
-     "Planes along x3 that one work-group computes; 0 is automatic."},
+    {"device.planes_per_group", HT_OPT_INT, AT(device.planes_per_group), "0", 0, 1048576, NULL,
+     "planes", "Planes along x3 that one work-group computes; 0 is automatic."},
     {"device.threads", HT_OPT_INT, AT(device.threads), "0", 0, 256, NULL, "",
      "Threads of the host that prepare a run: medium, step limit, initial "
      "data. 0 takes the cores that the process may use; the ranks of a machine "
      "share its cores. Results do not depend on it."},
-    {"device.selfcheck", HT_OPT_BOOL, AT(device.selfcheck), "true", ANY, NULL,
-     "",
+    {"device.selfcheck", HT_OPT_BOOL, AT(device.selfcheck), "true", ANY, NULL, "",
      "Compare the kernels with the serial reference on this device before "
      "the run; takes under a second."},
-    {"parallel.halo_depth", HT_OPT_INT, AT(parallel.halo_depth), "1", 1, 64,
-     NULL, "half steps",
+    {"parallel.halo_depth", HT_OPT_INT, AT(parallel.halo_depth), "1", 1, 64, NULL, "half steps",
      "Half steps, by time.scheme = \"fd\" applications of the operator, "
      "between "
      "two exchanges of planes with the neighbours; more than 1 computes some "
      "planes twice and changes no result."},
-    {"parallel.halo_precision", HT_OPT_CHOICE, AT(parallel.halo_precision),
-     "\"same\"", ANY, CHOICES(HT_EACH_HALO_PRECISION), "",
+    {"parallel.halo_precision", HT_OPT_CHOICE, AT(parallel.halo_precision), "\"same\"", ANY,
+     CHOICES(HT_EACH_HALO_PRECISION), "",
      "Precision of the planes in messages to the neighbours: same changes no "
      "result, the others halve or quarter the messages."},
-    {"parallel.transport", HT_OPT_STRING, AT(parallel.transport), "\"auto\"",
-     ANY, "auto|peer|staged", "",
+    {"parallel.transport", HT_OPT_STRING, AT(parallel.transport), "\"auto\"", ANY,
+     "auto|peer|staged", "",
      "Transport of messages: peer (from device to device) or staged (MPI "
      "messages); auto chooses the first that works, for every two "
      "neighbours."},
@@ -413,22 +374,22 @@ static const struct ht_option receivers_option[] = {
     {"name", HT_OPT_STRING, IN_RECEIVERS(name), "\"\"", ANY, NULL, "",
      "Name of the group in the outputs; empty means receivers-N, N the group's "
      "number."},
-    {"type", HT_OPT_CHOICE, IN_RECEIVERS(type), "\"point\"", ANY,
-     CHOICES(HT_EACH_RECEIVER_TYPE), "",
+    {"type", HT_OPT_CHOICE, IN_RECEIVERS(type), "\"point\"", ANY, CHOICES(HT_EACH_RECEIVER_TYPE),
+     "",
      "One point; a line of them; a plane, a lattice with the edges from-to and "
      "from-side; or positions in a file."},
-    {"position", HT_OPT_REAL3, IN_RECEIVERS(position), "[0.0, 0.0, 0.0]", ANY,
-     NULL, "length", "Point: where it is, on the grid or off it."},
-    {"from", HT_OPT_REAL3, IN_RECEIVERS(from), "[0.0, 0.0, 0.0]", ANY, NULL,
-     "length", "Line and plane: the first receiver."},
-    {"to", HT_OPT_REAL3, IN_RECEIVERS(to), "[0.0, 0.0, 0.0]", ANY, NULL,
-     "length", "Line and plane: the last receiver of the first line."},
-    {"side", HT_OPT_REAL3, IN_RECEIVERS(side), "[0.0, 0.0, 0.0]", ANY, NULL,
-     "length", "Plane: the first receiver of the last line."},
-    {"count", HT_OPT_INT, IN_RECEIVERS(count), "1", 1, 100000000, NULL,
-     "receivers", "Line and plane: receivers from `from` to `to`."},
-    {"count2", HT_OPT_INT, IN_RECEIVERS(count2), "1", 1, 100000000, NULL,
-     "lines", "Plane: lines from `from` to `side`."},
+    {"position", HT_OPT_REAL3, IN_RECEIVERS(position), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+     "Point: where it is, on the grid or off it."},
+    {"from", HT_OPT_REAL3, IN_RECEIVERS(from), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+     "Line and plane: the first receiver."},
+    {"to", HT_OPT_REAL3, IN_RECEIVERS(to), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+     "Line and plane: the last receiver of the first line."},
+    {"side", HT_OPT_REAL3, IN_RECEIVERS(side), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+     "Plane: the first receiver of the last line."},
+    {"count", HT_OPT_INT, IN_RECEIVERS(count), "1", 1, 100000000, NULL, "receivers",
+     "Line and plane: receivers from `from` to `to`."},
+    {"count2", HT_OPT_INT, IN_RECEIVERS(count2), "1", 1, 100000000, NULL, "lines",
+     "Plane: lines from `from` to `side`."},
     {"file", HT_OPT_FILE, IN_RECEIVERS(file), "\"\"", ANY, NULL, "",
      "File: a line per receiver with its coordinates, one number per axis, "
      "separated by blanks or commas; # begins a comment. Relative names as in "
@@ -437,12 +398,10 @@ static const struct ht_option receivers_option[] = {
      "What to record: fields, such as p, and derivatives of fields, such as "
      "p_x1. Empty means all fields that the scheme stores at whole steps: with "
      "time.scheme = \"fd\" p of acoustic, u of wave."},
-    {"every", HT_OPT_VALUE, IN_RECEIVERS(every), "\"step\"", POSITIVE, "step",
-     "time",
+    {"every", HT_OPT_VALUE, IN_RECEIVERS(every), "\"step\"", POSITIVE, "step", "time",
      "Time between samples, exactly, whatever the time step: values between "
      "steps are interpolated. \"step\" takes those of each time step."},
-    {"start", HT_OPT_REAL, IN_RECEIVERS(start), "0.0", NOT_NEGATIVE, NULL,
-     "time",
+    {"start", HT_OPT_REAL, IN_RECEIVERS(start), "0.0", NOT_NEGATIVE, NULL, "time",
      "Time of the first sample; with every = \"step\" the first step at or "
      "after it."},
 };
@@ -450,18 +409,15 @@ static const struct ht_option receivers_option[] = {
 #define IN_SHOT(member) offsetof(struct ht_shot_given, member)
 
 static const struct ht_option shot_option[] = {
-    {"type", HT_OPT_CHOICE, IN_SHOT(type), "\"point\"", ANY,
-     CHOICES(HT_EACH_SHOT_TYPE), "",
+    {"type", HT_OPT_CHOICE, IN_SHOT(type), "\"point\"", ANY, CHOICES(HT_EACH_SHOT_TYPE), "",
      "point; line, of `count` equal points from `from` to `to`, both included; "
      "plane, all of the box at `at` along `axis`; volume, a Gaussian; plane "
      "wave, which comes from outside, by finite differences: inside the box "
      "`from` .. `to` the fields are the total ones, outside of it what is "
      "scattered alone."},
-    {"position", HT_OPT_REAL3, IN_SHOT(position), "[0.0, 0.0, 0.0]", ANY, NULL,
-     "length",
+    {"position", HT_OPT_REAL3, IN_SHOT(position), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Point and volume, must be given: where it is, anywhere in the box."},
-    {"from", HT_OPT_REAL3, IN_SHOT(from), "[0.0, 0.0, 0.0]", ANY, NULL,
-     "length",
+    {"from", HT_OPT_REAL3, IN_SHOT(from), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Line: its first point. Plane wave: lower corner of its box. The medium "
      "is uniform about the surface of the box."},
     {"to", HT_OPT_REAL3, IN_SHOT(to), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
@@ -470,15 +426,14 @@ static const struct ht_option shot_option[] = {
      "normal to such axes, whose sides are rigid or periodic."},
     {"count", HT_OPT_INT, IN_SHOT(count), "0", 0, 10000, NULL, "points",
      "Line: number of points, 2 or more; each has the amplitude."},
-    {"axis", HT_OPT_CHOICE, IN_SHOT(axis), "\"x1\"", ANY, CHOICES(HT_EACH_AXIS),
-     "", "Plane, must be given: the axis that is normal to it."},
+    {"axis", HT_OPT_CHOICE, IN_SHOT(axis), "\"x1\"", ANY, CHOICES(HT_EACH_AXIS), "",
+     "Plane, must be given: the axis that is normal to it."},
     {"at", HT_OPT_REAL, IN_SHOT(at), "0.0", ANY, NULL, "length",
      "Plane, must be given: its place along the axis, anywhere in the box."},
     {"width", HT_OPT_REAL, IN_SHOT(width), "0.0", NOT_NEGATIVE, NULL, "length",
      "Volume, must be given: w of the Gaussian exp(-|x - x0|^2/(2 w^2)), whose "
      "integral is 1; one spacing or more."},
-    {"kind", HT_OPT_CHOICE, IN_SHOT(kind), "\"monopole\"", ANY,
-     CHOICES(HT_EACH_SHOT_KIND), "",
+    {"kind", HT_OPT_CHOICE, IN_SHOT(kind), "\"monopole\"", ANY, CHOICES(HT_EACH_SHOT_KIND), "",
      "monopole: acoustic p_t = -K div v + K s(t) delta(x - x0), with s the "
      "volume per time; wave u_tt = c^2 lap u + s(t) delta(x - x0). force "
      "(acoustic): rho v_t = -grad p + direction s(t) delta(x - x0). The delta "
@@ -486,18 +441,15 @@ static const struct ht_option shot_option[] = {
      "that of a volume its Gaussian. A force of a volume gives all its points "
      "the acceleration that the density at its centre makes; that of a plane "
      "is normal to it. Plane waves have no kind."},
-    {"direction", HT_OPT_REAL3, IN_SHOT(direction), "[0.0, 0.0, 0.0]", ANY,
-     NULL, "",
+    {"direction", HT_OPT_REAL3, IN_SHOT(direction), "[0.0, 0.0, 0.0]", ANY, NULL, "",
      "Force: its direction; plane wave: where it travels to; of any length."},
-    {"signal", HT_OPT_CHOICE, IN_SHOT(signal), "\"ricker\"", ANY,
-     CHOICES(HT_EACH_SIGNAL), "",
+    {"signal", HT_OPT_CHOICE, IN_SHOT(signal), "\"ricker\"", ANY, CHOICES(HT_EACH_SIGNAL), "",
      "s(t), of largest value 1 (burst: nearly), with a = pi frequency t: "
      "ricker "
      "(1 - 2 a^2) exp(-a^2); gaussian exp(-a^2); gaussian derivative, the rise "
      "of the latter; burst, a sine of `cycles` periods under a Hann window, "
      "from t = 0 on; file, see there."},
-    {"frequency", HT_OPT_REAL, IN_SHOT(frequency), "0.0", NOT_NEGATIVE, NULL,
-     "1/time",
+    {"frequency", HT_OPT_REAL, IN_SHOT(frequency), "0.0", NOT_NEGATIVE, NULL, "1/time",
      "Of the signal (all but files): of a Ricker that of the spectrum's peak, "
      "of a burst that of the sine."},
     {"cycles", HT_OPT_REAL, IN_SHOT(cycles), "5.0", 1, 1e6, NULL, "periods",
@@ -515,13 +467,11 @@ static const struct ht_option shot_option[] = {
      "Factor of the signal: a volume per time (monopole) or a force, of a "
      "plane per area, in one and two dimensions per area and per length; of a "
      "plane wave its p (acoustic) or u (wave)."},
-    {"radius", HT_OPT_VALUE, IN_SHOT(radius), "\"auto\"", 0.25, 4, "auto",
-     "cells",
+    {"radius", HT_OPT_VALUE, IN_SHOT(radius), "\"auto\"", 0.25, 4, "auto", "cells",
      "Hermite methods: of the Gaussian with a flat spectrum that stands for "
      "the point. auto: 1.25, with grid.order 3 or less 1.5 (leapfrog "
      "of pressure and velocity 1.75), or less where that errs less."},
-    {"tolerance", HT_OPT_REAL, IN_SHOT(tolerance), "0.0002", 1e-9, 0.1, NULL,
-     "",
+    {"tolerance", HT_OPT_REAL, IN_SHOT(tolerance), "0.0002", 1e-9, 0.1, NULL, "",
      "Hermite methods: error of traces, relative in L2, that the Gaussian may "
      "add; the banner shows what it adds."},
 };
@@ -532,11 +482,10 @@ static const struct ht_option slice_option[] = {
     {"name", HT_OPT_STRING, IN_SLICE(name), "\"\"", ANY, NULL, "",
      "Name in those of the pictures; empty means slice-N, N the group's "
      "number."},
-    {"plane", HT_OPT_CHOICE, IN_SLICE(plane), "\"x3\"", ANY,
-     CHOICES(HT_EACH_AXIS), "",
+    {"plane", HT_OPT_CHOICE, IN_SLICE(plane), "\"x3\"", ANY, CHOICES(HT_EACH_AXIS), "",
      "Three dimensions: the axis normal to the slice."},
-    {"position", HT_OPT_REAL, IN_SLICE(position), "0.5", 0, 1, NULL,
-     "of the box", "As output.picture.position."},
+    {"position", HT_OPT_REAL, IN_SLICE(position), "0.5", 0, 1, NULL, "of the box",
+     "As output.picture.position."},
     {"field", HT_OPT_STRING, IN_SLICE(field), "\"\"", ANY, NULL, "",
      "Field to draw; empty means the first of the system."},
     {"range", HT_OPT_REAL, IN_SLICE(range), "0.0", NOT_NEGATIVE, NULL, "field",
@@ -546,10 +495,10 @@ static const struct ht_option slice_option[] = {
 static const struct ht_option_list lists[] = {
     {"receivers", sizeof(struct ht_receivers_given),
      sizeof receivers_option / sizeof *receivers_option, receivers_option},
-    {"initial.pulses", sizeof(struct ht_pulse),
-     sizeof pulse_option / sizeof *pulse_option, pulse_option},
-    {"sources", sizeof(struct ht_shot_given),
-     sizeof shot_option / sizeof *shot_option, shot_option},
+    {"initial.pulses", sizeof(struct ht_pulse), sizeof pulse_option / sizeof *pulse_option,
+     pulse_option},
+    {"sources", sizeof(struct ht_shot_given), sizeof shot_option / sizeof *shot_option,
+     shot_option},
     {"output.picture.slices", sizeof(struct ht_slice_given),
      sizeof slice_option / sizeof *slice_option, slice_option},
 };
@@ -558,8 +507,7 @@ static const struct ht_option_list lists[] = {
 
 enum { ROWS = sizeof option / sizeof *option };
 
-/* Number of rows up to and including medium.type; the rows of the medium's
- * parameters follow it. */
+/* Number of rows up to and including medium.type; the rows of the medium's parameters follow it. */
 static int rows_before(void) {
     int rows = 0;
     while (strcmp(option[rows].key, "medium.type") != 0) rows++;
@@ -588,24 +536,19 @@ static void read_group(const char *text, struct ht_list_key *out) {
     size_t digits = strspn(text, "0123456789");
     out->group = 0;
     out->name = text;
-    if (digits == 0 || *text == '0' ||
-        (text[digits] != '\0' && text[digits] != '.'))
-        return;
+    if (digits == 0 || *text == '0' || (text[digits] != '\0' && text[digits] != '.')) return;
     long group = digits < 9 ? strtol(text, NULL, 10) : 999999999;
     out->group = (int)group;
     out->name = text + digits + (text[digits] == '.');
     for (int i = 0; i < out->list->count; i++)
-        if (strcmp(out->list->option[i].key, out->name) == 0)
-            out->row = &out->list->option[i];
+        if (strcmp(out->list->option[i].key, out->name) == 0) out->row = &out->list->option[i];
 }
 
 bool ht_option_in_list(const char *key, struct ht_list_key *out) {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         size_t length = strlen(lists[i].key);
-        if (strncmp(key, lists[i].key, length) != 0 || key[length] != '.')
-            continue;
-        *out = (struct ht_list_key){.list = &lists[i],
-                                    .option = ht_option_find(lists[i].key)};
+        if (strncmp(key, lists[i].key, length) != 0 || key[length] != '.') continue;
+        *out = (struct ht_list_key){.list = &lists[i], .option = ht_option_find(lists[i].key)};
         read_group(key + length + 1, out);
         return true;
     }

@@ -1,5 +1,4 @@
-/* Texts about options for error messages, the manual and the
- * resolved input.
+/* Texts about options for error messages, the manual and the resolved input.
  */
 #ifndef HTWAVE_INPUT_OPTIONS_H
 #define HTWAVE_INPUT_OPTIONS_H
@@ -8,32 +7,27 @@
 #include "htwave/params.h"
 
 /* ---- types.c ---- */
-/* base is what holds the option's member: struct ht_params or another one that
- * the rows of options are made for. */
+/* base is what holds the option's member: struct ht_params or another one that the rows of options
+ * are made for. */
 /* "an integer", "true or false". */
 const char *ht_option_type_words(const struct ht_option *option);
 /* Frees the option's value and leaves nothing. */
 void ht_option_clear(void *base, const struct ht_option *option);
-/* Checks type and range and stores; the option was cleared or holds its
- * default. Messages name the setting's key. */
-HT_CHECKED enum ht_err ht_option_store(void *base,
-                                       const struct ht_option *option,
+/* Checks type and range and stores; the option was cleared or holds its default. Messages name the
+ * setting's key. */
+HT_CHECKED enum ht_err ht_option_store(void *base, const struct ht_option *option,
                                        const struct ht_setting *setting);
 /* Gives the option its default. */
-HT_CHECKED enum ht_err ht_option_set_default(void *base,
-                                             const struct ht_option *option);
-/* A member of a map, replacing one of its name; setting->key is
- * "map.member". */
-HT_CHECKED enum ht_err ht_option_store_member(void *base,
-                                              const struct ht_option *option,
+HT_CHECKED enum ht_err ht_option_set_default(void *base, const struct ht_option *option);
+/* A member of a map, replacing one of its name; setting->key is "map.member". */
+HT_CHECKED enum ht_err ht_option_store_member(void *base, const struct ht_option *option,
                                               const struct ht_setting *setting);
 /* The value as input files have it; nothing of a list. */
-void ht_option_add_value(struct ht_text *out, const void *base,
-                         const struct ht_option *option);
+void ht_option_add_value(struct ht_text *out, const void *base, const struct ht_option *option);
 
 /* ---- options.c, options_help.c ---- */
-/* "> 0 and <= 1", "1..8", "one of a, b"; empty if everything is allowed.
- * Returns buffer, of at least 160 bytes. */
+/* "> 0 and <= 1", "1..8", "one of a, b"; empty if everything is allowed. Returns buffer, of at
+ * least 160 bytes. */
 char *ht_option_range(const struct ht_option *option, char *buffer);
 /* The option with this key, which may be in a list's group, or NULL. */
 const struct ht_option *ht_option_find(const char *key);
@@ -49,10 +43,8 @@ struct ht_list_key {
 bool ht_option_in_list(const char *key, struct ht_list_key *out);
 /* Refuses a setting of an unknown key or group: `what`, near this one (NULL:
  * none), or else `has`, to follow `what`, and these names. */
-enum ht_err ht_option_unknown(const struct ht_setting *setting,
-                              const char *what, const char *near,
-                              const char *has, int count,
-                              const char *const *names);
+enum ht_err ht_option_unknown(const struct ht_setting *setting, const char *what, const char *near,
+                              const char *has, int count, const char *const *names);
 /* Length of the section of a key: 4 for "grid.order", 0 for "system". */
 int ht_option_section(const char *key);
 

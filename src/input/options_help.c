@@ -5,10 +5,9 @@
 #include "htwave/num.h"
 #include "options.h"
 
-/* The numbers allowed. DBL_MIN, the least positive number, stands for an open
- * bound at 0; DBL_MAX for no bound. */
-static void add_numbers(const struct ht_option *option, char *buffer,
-                        size_t size) {
+/* The numbers allowed. DBL_MIN, the least positive number, stands for an open bound at 0; DBL_MAX
+ * for no bound. */
+static void add_numbers(const struct ht_option *option, char *buffer, size_t size) {
     double low = option->low, high = option->high;
     if (low > high) return;
     if (low == DBL_MIN && high == DBL_MAX)
@@ -29,36 +28,25 @@ char *ht_option_range(const struct ht_option *option, char *buffer) {
     if (option->choices) {
         bool several = strchr(option->choices, '|') != NULL;
         bool numbers = option->low <= option->high;
-        used = (size_t)snprintf(buffer, RANGE_SIZE,
-                                several && !numbers ? "one of " : "");
+        used = (size_t)snprintf(buffer, RANGE_SIZE, several && !numbers ? "one of " : "");
         for (const char *c = option->choices; *c && used + 4 < RANGE_SIZE; c++)
-            used += (size_t)snprintf(buffer + used, RANGE_SIZE - used,
-                                     *c == '|' ? ", " : "%c", *c);
-        if (numbers)
-            used += (size_t)snprintf(buffer + used, RANGE_SIZE - used, " or ");
+            used += (size_t)snprintf(buffer + used, RANGE_SIZE - used, *c == '|' ? ", " : "%c", *c);
+        if (numbers) used += (size_t)snprintf(buffer + used, RANGE_SIZE - used, " or ");
     }
-    if (used < RANGE_SIZE)
-        add_numbers(option, buffer + used, RANGE_SIZE - used);
+    if (used < RANGE_SIZE) add_numbers(option, buffer + used, RANGE_SIZE - used);
     return buffer;
 }
 
-enum ht_err ht_option_unknown(const struct ht_setting *setting,
-                              const char *what, const char *near,
-                              const char *has, int count,
-                              const char *const *names) {
+enum ht_err ht_option_unknown(const struct ht_setting *setting, const char *what, const char *near,
+                              const char *has, int count, const char *const *names) {
     const char *key = HT_SHOWN(setting->key);
     const char *place = HT_SHOWN_PLACE(setting->place);
     struct ht_text known = {0};
-    if (near)
-        FAIL(HT_ERR_INPUT, "%s: unknown %s; did you mean %s? (%s)", key, what,
-             near, place);
+    if (near) FAIL(HT_ERR_INPUT, "%s: unknown %s; did you mean %s? (%s)", key, what, near, place);
     ht_text_add(&known, "%s", count > 0 ? has : "");
-    for (int i = 0; i < count; i++)
-        ht_text_add(&known, "%s %s", i ? "," : "", names[i]);
+    for (int i = 0; i < count; i++) ht_text_add(&known, "%s %s", i ? "," : "", names[i]);
     enum ht_err err = ht_text_status(&known);
-    if (!err)
-        err = ht_err_set(HT_ERR_INPUT, "%s: unknown %s%s (%s)", key, what,
-                         known.data, place);
+    if (!err) err = ht_err_set(HT_ERR_INPUT, "%s: unknown %s%s (%s)", key, what, known.data, place);
     ht_text_free(&known);
     return err;
 }
@@ -101,8 +89,7 @@ static void print_terminal(FILE *out, const struct help_row *row) {
     ht_option_range(option, range);
     fprintf(out, option->fallback ? "  %s = %s\n" : "  %s = (%s)\n", row->key,
             option->fallback ? option->fallback : row->none);
-    fprintf(out, "%*s%s%s%s", HELP_INDENT, "", type_name(option),
-            *range ? ", " : "", range);
+    fprintf(out, "%*s%s%s%s", HELP_INDENT, "", type_name(option), *range ? ", " : "", range);
     if (*option->unit) fprintf(out, "  [%s]", option->unit);
     fputc('\n', out);
     print_wrapped(out, option->help);
@@ -143,8 +130,8 @@ static void print_expressions(FILE *out, bool markdown) {
         const struct ht_expr_word *word = ht_expr_word(i);
         char name[32];
         snprintf(name, sizeof name, "%s%s", word->name, word->operand);
-        fprintf(out, markdown ? "| `%s` | %s%s |\n" : "  %-10s %s%s\n", name,
-                word->help, word->smooth ? "" : "; not smooth");
+        fprintf(out, markdown ? "| `%s` | %s%s |\n" : "  %-10s %s%s\n", name, word->help,
+                word->smooth ? "" : "; not smooth");
     }
     fprintf(out,
             "%sIf a function marked \"not smooth\" jumps or has a kink in the "
@@ -154,10 +141,8 @@ static void print_expressions(FILE *out, bool markdown) {
 }
 
 /* Prints an option and, for a list, the keys of its groups. */
-static void print_option(FILE *out, const struct ht_option *option,
-                         bool markdown) {
-    void (*print)(FILE *, const struct help_row *) =
-        markdown ? print_markdown : print_terminal;
+static void print_option(FILE *out, const struct ht_option *option, bool markdown) {
+    void (*print)(FILE *, const struct help_row *) = markdown ? print_markdown : print_terminal;
     const struct ht_option_list *list = ht_option_list(option);
     struct help_row row = {option, option->key, "not set"};
     print(out, &row);

@@ -1,6 +1,5 @@
-/* The options medium.NAME, made from the parameters of all systems, so a new
- * system needs no rows here. A name of several systems is one option; its help
- * gives the meaning in each.
+/* The options medium.NAME, made from the parameters of all systems, so a new system needs no rows
+ * here. A name of several systems is one option; its help gives the meaning in each.
  *
  * The rows are made once from constants, so every call returns the same.
  */
@@ -44,15 +43,12 @@ static struct made_option *find_made(const char *key) {
     return NULL;
 }
 
-static void start_option(struct made_option *m, const struct name_use *use,
-                         const char *key) {
+static void start_option(struct made_option *m, const struct name_use *use, const char *key) {
     bool vector = use->parameter->vector != NULL;
     struct ht_medium_given *given = NULL;
-    size_t at = offsetof(struct ht_params, medium.given) +
-                (size_t)made_count * sizeof *given;
+    size_t at = offsetof(struct ht_params, medium.given) + (size_t)made_count * sizeof *given;
     snprintf(m->key, sizeof m->key, "%s", key);
-    copy_entry(use->parameter->units, use->alternative, m->unit,
-               sizeof m->unit);
+    copy_entry(use->parameter->units, use->alternative, m->unit, sizeof m->unit);
     m->option = (struct ht_option){
         .key = m->key,
         .type = vector ? HT_OPT_REAL3 : HT_OPT_MEDIUM,
@@ -67,28 +63,24 @@ static void start_option(struct made_option *m, const struct name_use *use,
 }
 
 /* The default "[1.0, 0.5, 0.25]" from the components of a system's vector. */
-static void add_vector_default(struct made_option *m,
-                               const struct ht_system *system,
+static void add_vector_default(struct made_option *m, const struct ht_system *system,
                                const char *vector) {
     double value[3] = {0};
     struct ht_text text = {0};
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_parameter *row = &system->parameter[p];
-        if (row->vector && strcmp(row->vector, vector) == 0)
-            value[row->axis] = row->fallback;
+        if (row->vector && strcmp(row->vector, vector) == 0) value[row->axis] = row->fallback;
     }
     for (int k = 0; k < 3; k++) {
         ht_text_add(&text, k ? ", " : "[");
         ht_config_add_real(&text, value[k]);
     }
-    if (ht_text_status(&text) == HT_OK)
-        snprintf(m->fallback, sizeof m->fallback, "%s]", text.data);
+    if (ht_text_status(&text) == HT_OK) snprintf(m->fallback, sizeof m->fallback, "%s]", text.data);
     ht_text_free(&text);
     m->option.fallback = m->fallback;
 }
 
-/* Adds "speed of sound (acoustic)" and the alternatives and default in this
- * system to the help. */
+/* Adds "speed of sound (acoustic)" and the alternatives and default in this system to the help. */
 static void add_meaning(struct made_option *m, const struct name_use *use) {
     const struct ht_parameter *row = use->parameter;
     char text[160], meaning[64], other[KEY];
@@ -96,8 +88,8 @@ static void add_meaning(struct made_option *m, const struct name_use *use) {
     copy_entry(row->meanings, use->alternative, meaning, sizeof meaning);
     if (!*m->help && meaning[0] >= 'a' && meaning[0] <= 'z')
         meaning[0] = (char)(meaning[0] - 'a' + 'A');
-    snprintf(text, sizeof text, "%s%s (%s%s)", *m->help ? "; " : "", meaning,
-             use->system->name, row->vector ? ", one number per axis" : "");
+    snprintf(text, sizeof text, "%s%s (%s%s)", *m->help ? "; " : "", meaning, use->system->name,
+             row->vector ? ", one number per axis" : "");
     append_text(m->help, sizeof m->help, text);
     for (int i = 0; ht_alternative(row->names, i, &length); i++) {
         if (i == use->alternative) continue;
@@ -138,15 +130,13 @@ static void make_options(void) {
         for (int p = 0; p < use.system->nparameters; p++) {
             int length = 0;
             use.parameter = &use.system->parameter[p];
-            for (int a = 0; ht_alternative(use.parameter->names, a, &length);
-                 a++) {
+            for (int a = 0; ht_alternative(use.parameter->names, a, &length); a++) {
                 use.alternative = a;
                 add_use(&use);
             }
         }
     }
-    for (int i = 0; i < made_count; i++)
-        append_text(made[i].help, sizeof made[i].help, ".");
+    for (int i = 0; i < made_count; i++) append_text(made[i].help, sizeof made[i].help, ".");
 }
 
 int ht_medium_option_count(void) {
@@ -158,10 +148,8 @@ const struct ht_option *ht_medium_option_at(int index) {
     return &made[index].option;
 }
 
-const struct ht_medium_given *ht_params_medium(const struct ht_params *params,
-                                               const char *name) {
+const struct ht_medium_given *ht_params_medium(const struct ht_params *params, const char *name) {
     for (int i = 0; i < ht_medium_option_count(); i++)
-        if (strcmp(made[i].key + strlen("medium."), name) == 0)
-            return &params->medium.given[i];
+        if (strcmp(made[i].key + strlen("medium."), name) == 0) return &params->medium.given[i];
     return NULL;
 }

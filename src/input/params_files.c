@@ -1,9 +1,8 @@
-/* Names of files that a run reads. A relative one in an input file is meant
- * from the folder of that file, so that an input and its data move together
- * and runs start from anywhere; one on the command line is meant from the
- * current directory, as the shell completes it. Once the parameters are read,
- * all of them are meant from the current directory; printed they are absolute,
- * so that the resolved input can stand in another folder.
+/* Names of files that a run reads. A relative one in an input file is meant from the folder of that
+ * file, so that an input and its data move together and runs start from anywhere; one on the
+ * command line is meant from the current directory, as the shell completes it. Once the parameters
+ * are read, all of them are meant from the current directory; printed they are absolute, so that
+ * the resolved input can stand in another folder.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +13,7 @@
 #include "params_parts.h"
 
 /* The member that holds a file's name; NULL: the option has none. */
-static char *const *file_name_at(const struct ht_params *params,
-                                 const struct ht_leaf *leaf) {
+static char *const *file_name_at(const struct ht_params *params, const struct ht_leaf *leaf) {
     const struct ht_option *option = leaf->option;
     const void *at = (const char *)leaf->base + option->offset;
     if (option->type == HT_OPT_FILE) {
@@ -23,26 +21,22 @@ static char *const *file_name_at(const struct ht_params *params,
         return *name && **name ? name : NULL;
     }
     const struct ht_value *value = at;
-    if (option->type != HT_OPT_MEDIUM || params->medium.type != HT_MEDIUM_FILE)
-        return NULL;
+    if (option->type != HT_OPT_MEDIUM || params->medium.type != HT_MEDIUM_FILE) return NULL;
     return value->kind == HT_VALUE_TEXT && *value->text ? &value->text : NULL;
 }
 
-const char *ht_params_file_at(const struct ht_params *params,
-                              const struct ht_leaf *leaf) {
+const char *ht_params_file_at(const struct ht_params *params, const struct ht_leaf *leaf) {
     char *const *name = file_name_at(params, leaf);
     return name ? *name : NULL;
 }
 
 /* A file that this run's kind of initial data does not need is not read. */
-static bool is_read(const struct ht_params *params,
-                    const struct ht_option *option) {
-    return strcmp(option->key, "initial.file") != 0 ||
-           strcmp(params->initial.type, "file") == 0;
+static bool is_read(const struct ht_params *params, const struct ht_option *option) {
+    return strcmp(option->key, "initial.file") != 0 || strcmp(params->initial.type, "file") == 0;
 }
 
-bool ht_params_reads(const struct ht_params *params, int index,
-                     const char **key, const char **path) {
+bool ht_params_reads(const struct ht_params *params, int index, const char **key,
+                     const char **path) {
     const char *input = params->sources->input;
     *key = NULL;
     *path = input;
@@ -59,8 +53,7 @@ bool ht_params_reads(const struct ht_params *params, int index,
     return false;
 }
 
-static enum ht_err join(const char *folder, int length, const char *name,
-                        char **out) {
+static enum ht_err join(const char *folder, int length, const char *name, char **out) {
     struct ht_text text = {0};
     ht_text_add(&text, "%.*s%s%s", length, folder,
                 length > 0 && folder[length - 1] != '/' ? "/" : "", name);
@@ -79,8 +72,7 @@ enum ht_err ht_params_resolve(struct ht_params *params) {
     for (int i = 0; slash && ht_params_leaf(params, i, &leaf); i++) {
         char *const *name = file_name_at(params, &leaf);
         char *whole = NULL;
-        if (!name || **name == '/' || !ht_params_in_file(params, leaf.key))
-            continue;
+        if (!name || **name == '/' || !ht_params_in_file(params, leaf.key)) continue;
         TRY(join(input, (int)(slash - input) + 1, *name, &whole));
         free(*name);
         /* the member is ours, and its address is that of params */

@@ -1,7 +1,7 @@
-/* Lists of groups, sources = ( { ... }, { ... } ). A group is a structure of
- * its list's size in an array that grows by one with each group read. Its keys
- * are those of the list's rows, under "list.N.": so messages, overrides and the
- * record of what was set where need no other words than for any key.
+/* Lists of groups, sources = ( { ... }, { ... } ). A group is a structure of its list's size in an
+ * array that grows by one with each group read. Its keys are those of the list's rows, under
+ * "list.N.": so messages, overrides and the record of what was set where need no other words than
+ * for any key.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,21 +9,18 @@
 #include "options.h"
 #include "params_parts.h"
 
-static struct ht_groups *groups_of(const struct ht_params *params,
-                                   const struct ht_option *option) {
+static struct ht_groups *groups_of(const struct ht_params *params, const struct ht_option *option) {
     return (struct ht_groups *)((char *)params + option->offset);
 }
 
 /* Group number n, counted from 1. */
-static void *group_at(const struct ht_groups *groups,
-                      const struct ht_option_list *list, int n) {
+static void *group_at(const struct ht_groups *groups, const struct ht_option_list *list, int n) {
     return (char *)groups->group + (size_t)(n - 1) * list->size;
 }
 
 /* ---- all values ---- */
 
-bool ht_params_leaf(const struct ht_params *params, int index,
-                    struct ht_leaf *leaf) {
+bool ht_params_leaf(const struct ht_params *params, int index, struct ht_leaf *leaf) {
     for (int i = 0; i < ht_option_count(); i++) {
         const struct ht_option *option = ht_option_at(i);
         const struct ht_option_list *list = ht_option_list(option);
@@ -50,20 +47,16 @@ bool ht_params_leaf(const struct ht_params *params, int index,
 /* ---- reading ---- */
 
 /* The keys of a group start from their defaults. */
-static enum ht_err set_defaults(void *group,
-                                const struct ht_option_list *list) {
-    for (int k = 0; k < list->count; k++)
-        TRY(ht_option_set_default(group, &list->option[k]));
+static enum ht_err set_defaults(void *group, const struct ht_option_list *list) {
+    for (int k = 0; k < list->count; k++) TRY(ht_option_set_default(group, &list->option[k]));
     return HT_OK;
 }
 
-static enum ht_err append_group(struct ht_params *params,
-                                const struct ht_list_key *in) {
+static enum ht_err append_group(struct ht_params *params, const struct ht_list_key *in) {
     struct ht_groups *groups = groups_of(params, in->option);
     size_t size = in->list->size;
     if (groups->count >= (int)in->option->high)
-        return ht_params_error(params, in->option->key,
-                               "must have at most %d groups",
+        return ht_params_error(params, in->option->key, "must have at most %d groups",
                                (int)in->option->high);
     char *more = realloc(groups->group, ((size_t)groups->count + 1) * size);
     REQUIRE(more, HT_ERR_MEMORY, "out of memory");
@@ -73,28 +66,23 @@ static enum ht_err append_group(struct ht_params *params,
     return set_defaults(group_at(groups, in->list, groups->count), in->list);
 }
 
-static enum ht_err fail_no_group(const struct ht_params *params,
-                                 const struct ht_list_key *in,
+static enum ht_err fail_no_group(const struct ht_params *params, const struct ht_list_key *in,
                                  const struct ht_setting *setting) {
     int count = groups_of(params, in->option)->count;
-    FAIL(HT_ERR_INPUT,
-         "%s = %s: %s has no such group; it has %d, counted from 1 (%s)",
+    FAIL(HT_ERR_INPUT, "%s = %s: %s has no such group; it has %d, counted from 1 (%s)",
          HT_SHOWN(setting->key), HT_SHOWN(setting->value), in->list->key, count,
          HT_SHOWN_PLACE(setting->place));
 }
 
-/* The group itself, which stands before its keys: a new one, or on the command
- * line one that replaces another. */
-static enum ht_err visit_group(struct ht_params *params,
-                               const struct ht_list_key *in,
+/* The group itself, which stands before its keys: a new one, or on the command line one that
+ * replaces another. */
+static enum ht_err visit_group(struct ht_params *params, const struct ht_list_key *in,
                                const struct ht_setting *setting) {
     struct ht_groups *groups = groups_of(params, in->option);
     if (setting->kind != HT_SETTING_GROUP)
-        FAIL(HT_ERR_INPUT, "%s = %s: group %d of %s must be { ... } (%s)",
-             HT_SHOWN(setting->key), HT_SHOWN(setting->value), in->group,
-             in->list->key, HT_SHOWN_PLACE(setting->place));
-    if (in->group < 1 || in->group > groups->count + 1)
-        return fail_no_group(params, in, setting);
+        FAIL(HT_ERR_INPUT, "%s = %s: group %d of %s must be { ... } (%s)", HT_SHOWN(setting->key),
+             HT_SHOWN(setting->value), in->group, in->list->key, HT_SHOWN_PLACE(setting->place));
+    if (in->group < 1 || in->group > groups->count + 1) return fail_no_group(params, in, setting);
     ht_params_forget(params, setting->key);
     if (in->group == groups->count + 1) {
         TRY(append_group(params, in));
@@ -105,8 +93,7 @@ static enum ht_err visit_group(struct ht_params *params,
 }
 
 /* The row whose name is near, or what other programs call it; NULL: none. */
-static const char *nearest_row(const char *name, int count,
-                               const char *const *known) {
+static const char *nearest_row(const char *name, int count, const char *const *known) {
     const char *near = ht_text_nearest(name, known, count), *word;
     for (int i = 0; !near && (word = ht_params_synonym(name, i)) != NULL; i++)
         for (int k = 0; k < count; k++)
@@ -121,24 +108,21 @@ static enum ht_err fail_unknown_row(const struct ht_list_key *in,
     int count = 0;
     for (; count < in->list->count && count < 32; count++)
         known[count] = in->list->option[count].key;
-    snprintf(what, sizeof what, "key in group %d of %s", in->group,
-             in->list->key);
+    snprintf(what, sizeof what, "key in group %d of %s", in->group, in->list->key);
     return ht_option_unknown(setting, what, nearest_row(in->name, count, known),
                              ", whose groups have the keys", count, known);
 }
 
 /* A key whose group has no number: of the command line. */
-static enum ht_err fail_no_number(const struct ht_list_key *in,
-                                  const struct ht_setting *setting) {
+static enum ht_err fail_no_number(const struct ht_list_key *in, const struct ht_setting *setting) {
     FAIL(HT_ERR_INPUT,
          "%s: %s is a list of groups, counted from 1: give %s.1.%s, or the "
          "whole list (%s)",
-         HT_SHOWN(setting->key), in->list->key, in->list->key,
-         in->list->option[0].key, HT_SHOWN_PLACE(setting->place));
+         HT_SHOWN(setting->key), in->list->key, in->list->key, in->list->option[0].key,
+         HT_SHOWN_PLACE(setting->place));
 }
 
-enum ht_err ht_params_visit_list(struct ht_params *params,
-                                 const struct ht_list_key *in,
+enum ht_err ht_params_visit_list(struct ht_params *params, const struct ht_list_key *in,
                                  const struct ht_setting *setting) {
     struct ht_groups *groups = groups_of(params, in->option);
     if (in->group == 0 && *in->name) return fail_no_number(in, setting);
@@ -155,12 +139,11 @@ enum ht_err ht_params_visit_list(struct ht_params *params,
 
 /* Without a value: "not given" is one, of types that have it. */
 static bool must_be_given(const struct ht_option *row) {
-    return !row->fallback && row->type != HT_OPT_VALUE &&
-           row->type != HT_OPT_MEDIUM;
+    return !row->fallback && row->type != HT_OPT_VALUE && row->type != HT_OPT_MEDIUM;
 }
 
-enum ht_err ht_params_check_axes(const struct ht_params *params,
-                                 const struct ht_option *row, const char *key) {
+enum ht_err ht_params_check_axes(const struct ht_params *params, const struct ht_option *row,
+                                 const char *key) {
     const struct ht_source *source = ht_params_source(params, key);
     int entries = 1;
     if (row->type != HT_OPT_REAL3 && row->type != HT_OPT_INT3) return HT_OK;
@@ -172,16 +155,15 @@ enum ht_err ht_params_check_axes(const struct ht_params *params,
                            params->grid.dims);
 }
 
-static enum ht_err check_group(const struct ht_params *params,
-                               const struct ht_option_list *list, int n) {
+static enum ht_err check_group(const struct ht_params *params, const struct ht_option_list *list,
+                               int n) {
     char group[80], key[96];
     snprintf(group, sizeof group, "%s.%d", list->key, n);
     for (int k = 0; k < list->count; k++) {
         snprintf(key, sizeof key, "%s.%s", group, list->option[k].key);
         if (!must_be_given(&list->option[k])) continue;
         if (!ht_params_source(params, key))
-            return ht_params_error(params, group, "must give %s",
-                                   list->option[k].key);
+            return ht_params_error(params, group, "must give %s", list->option[k].key);
         TRY(ht_params_check_axes(params, &list->option[k], key));
     }
     return HT_OK;
@@ -197,8 +179,7 @@ enum ht_err ht_params_check_lists(const struct ht_params *params) {
     return HT_OK;
 }
 
-bool ht_params_pulse(const struct ht_params *params, int index,
-                     struct ht_pulse *out) {
+bool ht_params_pulse(const struct ht_params *params, int index, struct ht_pulse *out) {
     const struct ht_pulse *pulses = params->initial.pulses.group;
     if (index < params->initial.pulses.count) {
         *out = pulses[index];

@@ -6,19 +6,17 @@
 
 enum { KEYS_MAX = 192 }; /* more than there are options */
 
-/* The names directly inside a section, or the sections: members of a section
- * without the section's name. */
+/* The names directly inside a section, or the sections: members of a section without the section's
+ * name. */
 struct key_list {
     int count;
     const char *name[KEYS_MAX];
 };
 
-static void list_members(const char *section, int length,
-                         struct key_list *list) {
+static void list_members(const char *section, int length, struct key_list *list) {
     for (int i = 0; i < ht_option_count() && list->count < KEYS_MAX; i++) {
         const char *key = ht_option_at(i)->key;
-        if (ht_option_section(key) != length ||
-            strncmp(key, section, (size_t)length) != 0)
+        if (ht_option_section(key) != length || strncmp(key, section, (size_t)length) != 0)
             continue;
         list->name[list->count++] = key + (length ? length + 1 : 0);
     }
@@ -95,14 +93,13 @@ static const char *synonym(const char *key) {
 const char *ht_params_synonym(const char *word, int index) {
     for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++) {
         const char *key = synonyms[i].key, *dot = strrchr(key, '.');
-        if (strcasecmp(word, synonyms[i].word) == 0 && index-- == 0)
-            return dot ? dot + 1 : key;
+        if (strcasecmp(word, synonyms[i].word) == 0 && index-- == 0) return dot ? dot + 1 : key;
     }
     return NULL;
 }
 
-/* section.name for a name of the list that is near, else NULL; a key of the
- * same name elsewhere is near as well. */
+/* section.name for a name of the list that is near, else NULL; a key of the same name elsewhere is
+ * near as well. */
 static const char *suggest(const char *key, const struct key_list *list) {
     int section = ht_option_section(key);
     const char *name = key + (section ? section + 1 : 0);
@@ -111,8 +108,7 @@ static const char *suggest(const char *key, const struct key_list *list) {
     const char *near = ht_text_nearest(name, list->name, list->count);
     if (near) return near - (section ? section + 1 : 0);
     const char *meant = synonym(key);
-    if (meant && section && !strncmp(meant, key, (size_t)section + 1))
-        return meant;
+    if (meant && section && !strncmp(meant, key, (size_t)section + 1)) return meant;
     for (int i = 0; i < ht_option_count() && count < KEYS_MAX; i++) {
         const char *other = ht_option_at(i)->key;
         int skip = ht_option_section(other);
@@ -120,8 +116,8 @@ static const char *suggest(const char *key, const struct key_list *list) {
         whole[count++] = other;
     }
     if (meant) return meant;
-    /* A section that exists was searched: other sections only mislead. At the
-     * top a name may be that of any of them. */
+    /* A section that exists was searched: other sections only mislead. At the top a name may be
+     * that of any of them. */
     if (section && list->count) return NULL;
     if (section) return ht_text_nearest(key, whole, count);
     for (int i = 0; i < count; i++) {
@@ -142,8 +138,7 @@ enum ht_err ht_params_unknown_key(const struct ht_setting *setting) {
                              section ? list.count : 0, list.name);
 }
 
-/* All sections, each once; the names end at the section's length, so they are
- * copied. */
+/* All sections, each once; the names end at the section's length, so they are copied. */
 enum ht_err ht_params_unknown_group(const struct ht_setting *setting) {
     char name[16][32];
     const char *pointer[16];
@@ -152,13 +147,11 @@ enum ht_err ht_params_unknown_group(const struct ht_setting *setting) {
         const char *key = ht_option_at(i)->key;
         int length = ht_option_section(key);
         snprintf(name[count], sizeof name[count], "%.*s", length, key);
-        if (!length || (count && !strcmp(name[count - 1], name[count])))
-            continue;
+        if (!length || (count && !strcmp(name[count - 1], name[count]))) continue;
         pointer[count] = name[count];
         count++;
     }
     const char *near = ht_text_nearest(setting->key, pointer, count);
-    return ht_option_unknown(setting, "group",
-                             near ? near : synonym(setting->key), "; there are",
+    return ht_option_unknown(setting, "group", near ? near : synonym(setting->key), "; there are",
                              count, pointer);
 }

@@ -25,11 +25,9 @@ struct ht_leaf {
     char key[96];
 };
 /* For index 0, 1, ..: false when there are no more. */
-bool ht_params_leaf(const struct ht_params *params, int index,
-                    struct ht_leaf *leaf);
+bool ht_params_leaf(const struct ht_params *params, int index, struct ht_leaf *leaf);
 /* A setting whose key is inside a list. */
-HT_CHECKED enum ht_err ht_params_visit_list(struct ht_params *params,
-                                            const struct ht_list_key *in,
+HT_CHECKED enum ht_err ht_params_visit_list(struct ht_params *params, const struct ht_list_key *in,
                                             const struct ht_setting *setting);
 /* Every group has the keys that it must have. */
 HT_CHECKED enum ht_err ht_params_check_lists(const struct ht_params *params);
@@ -37,13 +35,11 @@ HT_CHECKED enum ht_err ht_params_check_lists(const struct ht_params *params);
 /* A vector in a group, which was given, has an entry for each axis of the grid:
  * what it leaves out has no default. */
 HT_CHECKED enum ht_err ht_params_check_axes(const struct ht_params *params,
-                                            const struct ht_option *row,
-                                            const char *key);
+                                            const struct ht_option *row, const char *key);
 
 /* ---- params_source.c ---- */
 /* Where the key was set; NULL: nowhere. */
-const struct ht_source *ht_params_source(const struct ht_params *params,
-                                         const char *key);
+const struct ht_source *ht_params_source(const struct ht_params *params, const char *key);
 HT_CHECKED enum ht_err ht_params_remember(struct ht_params *params,
                                           const struct ht_setting *setting);
 /* What was said about keys inside a map, list or group no longer holds. */
@@ -56,21 +52,19 @@ bool ht_params_in_file(const struct ht_params *params, const char *key);
 bool ht_key_inside(const char *key, const char *group);
 
 /* ---- params_names.c ---- */
-/* The name that users of other programs give to an option: the option's last
- * name, for index 0, 1, ..; NULL: there are no more. */
+/* The name that users of other programs give to an option: the option's last name, for index 0, 1,
+ * ..; NULL: there are no more. */
 const char *ht_params_synonym(const char *word, int index);
 /* Fail: there is no such key, or group, but one that may have been meant. */
 HT_CHECKED enum ht_err ht_params_unknown_key(const struct ht_setting *setting);
-HT_CHECKED enum ht_err
-ht_params_unknown_group(const struct ht_setting *setting);
+HT_CHECKED enum ht_err ht_params_unknown_group(const struct ht_setting *setting);
 
 /* ---- params_files.c ---- */
-/* Makes relative names of files in the input file those from the current
- * directory; once all is read. */
+/* Makes relative names of files in the input file those from the current directory; once all is
+ * read. */
 HT_CHECKED enum ht_err ht_params_resolve(struct ht_params *params);
 /* The name of a file that the value is, or NULL. */
-const char *ht_params_file_at(const struct ht_params *params,
-                              const struct ht_leaf *leaf);
+const char *ht_params_file_at(const struct ht_params *params, const struct ht_leaf *leaf);
 /* A name that holds in every directory; the caller frees it. */
 HT_CHECKED enum ht_err ht_params_absolute(const char *path, char **out);
 

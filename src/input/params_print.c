@@ -1,6 +1,6 @@
-/* The resolved input: the options in the table's order, sections as groups,
- * the meaning in front of each. Numbers are written with the digits that read
- * back to the same value. Options without a value stand in a comment.
+/* The resolved input: the options in the table's order, sections as groups, the meaning in front of
+ * each. Numbers are written with the digits that read back to the same value. Options without a
+ * value stand in a comment.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,7 @@ static bool has_value(const void *base, const struct ht_option *option) {
     const void *at = (const char *)base + option->offset;
     if (option->type == HT_OPT_VALUE || option->type == HT_OPT_MEDIUM)
         return ((const struct ht_value *)at)->kind != HT_VALUE_NONE;
-    if (option->type == HT_OPT_MAP)
-        return ((const struct ht_map *)at)->count > 0;
+    if (option->type == HT_OPT_MAP) return ((const struct ht_map *)at)->count > 0;
     return true;
 }
 
@@ -39,10 +38,8 @@ static int common_depth(const char *a, const char *b) {
     return common;
 }
 
-/* Closes the groups that the previous key was in and this one is not, opens
- * those that it is in. */
-static void change_group(struct ht_text *out, const char *previous,
-                         const char *key) {
+/* Closes the groups that the previous key was in and this one is not, opens those that it is in. */
+static void change_group(struct ht_text *out, const char *previous, const char *key) {
     int common = common_depth(previous, key);
     for (int depth = depth_of(previous); depth > common; depth--) {
         indent(out, depth - 1);
@@ -88,8 +85,7 @@ static enum ht_err add_line(struct ht_text *out, const struct ht_params *params,
     return HT_OK;
 }
 
-/* The groups of a list, whose values are the leaves from `index` on, which is
- * moved behind them. */
+/* The groups of a list, whose values are the leaves from `index` on, which is moved behind them. */
 static enum ht_err add_list(struct ht_text *out, const struct ht_params *params,
                             const struct ht_leaf *leaf, int depth, int *index) {
     const struct ht_option_list *list = ht_option_list(leaf->option);
@@ -112,8 +108,7 @@ static enum ht_err add_list(struct ht_text *out, const struct ht_params *params,
     return HT_OK;
 }
 
-enum ht_err ht_params_print(const struct ht_params *params,
-                            struct ht_text *out) {
+enum ht_err ht_params_print(const struct ht_params *params, struct ht_text *out) {
     const char *previous = "";
     struct ht_leaf leaf;
     for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {

@@ -1,5 +1,5 @@
-/* Rules between options that need neither the system nor the device, and the
- * names of groups of receivers and of slices, which become those of files. */
+/* Rules between options that need neither the system nor the device, and the names of groups of
+ * receivers and of slices, which become those of files. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -28,21 +28,19 @@ static double entry(const struct ht_leaf *leaf, int k) {
     return ((const double *)at)[k];
 }
 
-/* Entries for axes beyond the grid's must be the defaults, as the resolved
- * input has them; samples of files have axes of their own. */
+/* Entries for axes beyond the grid's must be the defaults, as the resolved input has them; samples
+ * of files have axes of their own. */
 static enum ht_err check_entries(const struct ht_params *p) {
     struct ht_leaf leaf;
     for (int i = 0; ht_params_leaf(p, i, &leaf); i++) {
         const struct ht_option *option = leaf.option;
-        if (option->type != HT_OPT_REAL3 && option->type != HT_OPT_INT3)
-            continue;
+        if (option->type != HT_OPT_REAL3 && option->type != HT_OPT_INT3) continue;
         for (int k = p->grid.dims; k < 3; k++)
             if (entry(&leaf, k) != default_entry(option, k))
                 return ht_params_error(p, leaf.key,
                                        "has an entry for x%d, but the grid has "
                                        "%d %s (grid.cells)",
-                                       k + 1, p->grid.dims,
-                                       p->grid.dims > 1 ? "axes" : "axis");
+                                       k + 1, p->grid.dims, p->grid.dims > 1 ? "axes" : "axis");
     }
     return HT_OK;
 }
@@ -68,15 +66,13 @@ static enum ht_err check_box(const struct ht_params *p) {
         bool blame_lower = !ht_params_is_set(p, "grid.upper");
         if (isfinite(upper - lower) && upper - lower > 0) continue;
         if (blame_lower)
-            return ht_params_error(
-                p, "grid.lower",
-                "must be below grid.upper along every axis, but x%d has %g "
-                "and %g",
-                axis + 1, lower, upper);
-        return ht_params_error(
-            p, "grid.upper",
-            "must be above grid.lower along every axis, but x%d has %g and %g",
-            axis + 1, upper, lower);
+            return ht_params_error(p, "grid.lower",
+                                   "must be below grid.upper along every axis, but x%d has %g "
+                                   "and %g",
+                                   axis + 1, lower, upper);
+        return ht_params_error(p, "grid.upper",
+                               "must be above grid.lower along every axis, but x%d has %g and %g",
+                               axis + 1, upper, lower);
     }
     return HT_OK;
 }
@@ -85,11 +81,9 @@ static enum ht_err check_sides(const struct ht_params *p) {
     for (int axis = 0; axis < p->grid.dims; axis++) {
         char *const *side = p->boundary.side[axis];
         char key[32];
-        if (!strcmp(side[0], "periodic") == !strcmp(side[1], "periodic"))
-            continue;
+        if (!strcmp(side[0], "periodic") == !strcmp(side[1], "periodic")) continue;
         snprintf(key, sizeof key, "boundary.x%d", axis + 1);
-        return ht_params_error(p, key,
-                               "must be periodic on both sides or on neither");
+        return ht_params_error(p, key, "must be periodic on both sides or on neither");
     }
     return HT_OK;
 }
@@ -97,8 +91,7 @@ static enum ht_err check_sides(const struct ht_params *p) {
 static enum ht_err check_stages(const struct ht_params *p) {
     const struct ht_value *stages = &p->time.stages;
     if (stages->kind != HT_VALUE_NUMBERS) return HT_OK;
-    if (stages->count == 1 && stages->number[0] == floor(stages->number[0]))
-        return HT_OK;
+    if (stages->count == 1 && stages->number[0] == floor(stages->number[0])) return HT_OK;
     return ht_params_error(p, "time.stages",
                            "must be \"auto\", \"full\", \"least\" or a whole "
                            "number");
@@ -108,25 +101,22 @@ static enum ht_err check_layers(const struct ht_params *p) {
     const struct ht_value *at = &p->medium.interfaces;
     if (p->medium.type != HT_MEDIUM_LAYERS) return HT_OK;
     if ((int)p->medium.axis >= p->grid.dims)
-        return ht_params_error(p, "medium.axis",
-                               "must be an axis of the grid, which has %d",
+        return ht_params_error(p, "medium.axis", "must be an axis of the grid, which has %d",
                                p->grid.dims);
     if (at->kind != HT_VALUE_NUMBERS)
-        return ht_params_error(
-            p, "medium.interfaces",
-            "must be positions when medium.type is \"layers\"");
+        return ht_params_error(p, "medium.interfaces",
+                               "must be positions when medium.type is \"layers\"");
     for (int i = 1; i < at->count; i++)
         if (!(at->number[i] > at->number[i - 1]))
-            return ht_params_error(p, "medium.interfaces",
-                                   "must increase, but %.12g follows %.12g",
+            return ht_params_error(p, "medium.interfaces", "must increase, but %.12g follows %.12g",
                                    at->number[i], at->number[i - 1]);
     return HT_OK;
 }
 
 /* Pulses in a list replace the single one. */
 static enum ht_err check_pulses(const struct ht_params *p) {
-    static const char *const single[] = {"initial.centre", "initial.width",
-                                         "initial.amplitude", "initial.field"};
+    static const char *const single[] = {"initial.centre", "initial.width", "initial.amplitude",
+                                         "initial.field"};
     if (p->initial.pulses.count == 0) return HT_OK;
     if (strcmp(p->initial.type, "gaussian") != 0)
         return ht_params_error(p, "initial.pulses",
@@ -143,15 +133,12 @@ static enum ht_err check_pulses(const struct ht_params *p) {
 
 static enum ht_err check_initial(const struct ht_params *p) {
     TRY(check_pulses(p));
-    if (strcmp(p->initial.type, "expression") == 0 &&
-        p->initial.values.count == 0)
+    if (strcmp(p->initial.type, "expression") == 0 && p->initial.values.count == 0)
         return ht_params_error(p, "initial.values",
                                "must give a field, such as { p = \"x1\"; }, "
                                "when initial.type is \"expression\"");
     if (strcmp(p->initial.type, "file") == 0 && !*p->initial.file)
-        return ht_params_error(
-            p, "initial.file",
-            "must name a file when initial.type is \"file\"");
+        return ht_params_error(p, "initial.file", "must name a file when initial.type is \"file\"");
     return HT_OK;
 }
 
@@ -166,40 +153,33 @@ struct owned {
 };
 
 /* Group n of a list has the keys of its type, and none of other types'. */
-static enum ht_err check_owned(const struct ht_params *params, const char *list,
-                               int n, const struct owned *owned, int type,
-                               const char *word) {
+static enum ht_err check_owned(const struct ht_params *params, const char *list, int n,
+                               const struct owned *owned, int type, const char *word) {
     char group[80], key[96];
     snprintf(group, sizeof group, "%s.%d", list, n);
     for (; owned->key != NULL; owned++) {
         const bool wanted = owned->types >> type & 1u;
         snprintf(key, sizeof key, "%s.%s", group, owned->key);
         if (wanted && !ht_params_source(params, key))
-            return ht_params_error(params, group,
-                                   "must give %s: its type is \"%s\"",
-                                   owned->key, word);
+            return ht_params_error(params, group, "must give %s: its type is \"%s\"", owned->key,
+                                   word);
         if (wanted)
             TRY(ht_params_check_axes(params, ht_option_find(key), key));
         else if (ht_params_is_set(params, key))
-            return ht_params_error(params, key,
-                                   "does not belong to %s of type \"%s\"", list,
-                                   word);
+            return ht_params_error(params, key, "does not belong to %s of type \"%s\"", list, word);
     }
     return HT_OK;
 }
 
-/* The name that group n, a `what`, has given, by this key, can be a part of a
- * file's name, and no group before it has the same; name_of: that of group 1,
- * 2, .. */
-static enum ht_err check_name(const struct ht_params *params, const char *key,
-                              const char *given, const char *what, int n,
-                              char *(*name_of)(const struct ht_params *params,
-                                               int n, char *name)) {
+/* The name that group n, a `what`, has given, by this key, can be a part of a file's name, and no
+ * group before it has the same; name_of: that of group 1, 2, .. */
+static enum ht_err check_name(const struct ht_params *params, const char *key, const char *given,
+                              const char *what, int n,
+                              char *(*name_of)(const struct ht_params *params, int n, char *name)) {
     enum { LONGEST = 40 };
     char name[HT_RECEIVERS_NAME], other[HT_RECEIVERS_NAME];
     size_t length = 0;
-    while (isalnum((unsigned char)given[length]) ||
-           (given[length] && strchr("_-", given[length])))
+    while (isalnum((unsigned char)given[length]) || (given[length] && strchr("_-", given[length])))
         length++;
     if (given[length] || length > LONGEST)
         return ht_params_error(params, key,
@@ -229,8 +209,8 @@ static const struct owned receiver_keys[] = {
     {NULL, 0},
 };
 
-static enum ht_err check_type(const struct ht_params *p,
-                              const struct ht_receivers_given *group, int n) {
+static enum ht_err check_type(const struct ht_params *p, const struct ht_receivers_given *group,
+                              int n) {
     char key[KEY];
     TRY(check_owned(p, "receivers", n, receiver_keys, (int)group->type,
                     ht_receiver_type_word(group->type)));
@@ -243,15 +223,13 @@ char *ht_params_receivers_name(const struct ht_params *params, int n,
                                char name[HT_RECEIVERS_NAME]) {
     const struct ht_receivers_given *group = params->receivers.group;
     if (*group[n - 1].name)
-        snprintf(name, HT_RECEIVERS_NAME, "%.*s", HT_RECEIVERS_NAME - 1,
-                 group[n - 1].name);
+        snprintf(name, HT_RECEIVERS_NAME, "%.*s", HT_RECEIVERS_NAME - 1, group[n - 1].name);
     else
         snprintf(name, HT_RECEIVERS_NAME, "receivers-%d", n);
     return name;
 }
 
-static enum ht_err check_every(const struct ht_params *p,
-                               const struct ht_value *every, int n) {
+static enum ht_err check_every(const struct ht_params *p, const struct ht_value *every, int n) {
     char key[KEY];
     snprintf(key, sizeof key, "receivers.%d.every", n);
     if (every->kind != HT_VALUE_NUMBERS || every->count == 1) return HT_OK;
@@ -264,8 +242,7 @@ static enum ht_err check_receivers(const struct ht_params *params) {
         char key[KEY];
         snprintf(key, sizeof key, "receivers.%d.name", n);
         TRY(check_type(params, &group[n - 1], n));
-        TRY(check_name(params, key, group[n - 1].name, "group", n,
-                       ht_params_receivers_name));
+        TRY(check_name(params, key, group[n - 1].name, "group", n, ht_params_receivers_name));
         TRY(check_every(params, &group[n - 1].every, n));
     }
     return HT_OK;
@@ -273,8 +250,7 @@ static enum ht_err check_receivers(const struct ht_params *params) {
 
 /* ---- sources: each type has keys of its own ---- */
 
-static const struct ht_shot_given *shot_of(const struct ht_params *p,
-                                           int group) {
+static const struct ht_shot_given *shot_of(const struct ht_params *p, int group) {
     const struct ht_shot_given *shots = p->shots.group;
     return &shots[group - 1];
 }
@@ -300,17 +276,15 @@ static enum ht_err check_shape(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
     char key[KEY];
     if (shot->type == HT_SHOT_LINE && shot->count < 2)
-        return ht_params_error(p, key_of(group, "count", key),
-                               "of a line must be 2 or more");
+        return ht_params_error(p, key_of(group, "count", key), "of a line must be 2 or more");
     if (shot->type == HT_SHOT_PLANE && (int)shot->axis >= p->grid.dims)
-        return ht_params_error(p, key_of(group, "axis", key),
-                               "is none of the %d axes of the box",
+        return ht_params_error(p, key_of(group, "axis", key), "is none of the %d axes of the box",
                                p->grid.dims);
     for (int k = 0; shot->type == HT_SHOT_INCIDENT && k < p->grid.dims; k++)
         if (!(shot->to[k] > shot->from[k]))
             return ht_params_error(p, key_of(group, "to", key),
-                                   "x%d = %g must be above that of from, %g",
-                                   k + 1, shot->to[k], shot->from[k]);
+                                   "x%d = %g must be above that of from, %g", k + 1, shot->to[k],
+                                   shot->from[k]);
     return HT_OK;
 }
 
@@ -328,8 +302,7 @@ static enum ht_err check_direction(const struct ht_params *p, int group) {
     key_of(group, "kind", key);
     if (incident) snprintf(key, sizeof key, "sources.%d", group);
     if ((force || incident) && is_zero(shot->direction))
-        return ht_params_error(p, key,
-                               "a %s needs a direction that is not zero",
+        return ht_params_error(p, key, "a %s needs a direction that is not zero",
                                incident ? "plane wave" : "force");
     if (!force && !incident && !is_zero(shot->direction))
         return ht_params_error(p, key_of(group, "direction", key),
@@ -358,19 +331,16 @@ static enum ht_err check_signal(const struct ht_params *p, int group) {
                                     : "the signal \"%s\" needs one above 0",
                                ht_signal_word(shot->signal));
     if (shot->radius.kind == HT_VALUE_NUMBERS && shot->radius.count != 1)
-        return ht_params_error(p, key_of(group, "radius", key),
-                               "must be \"auto\" or one number");
+        return ht_params_error(p, key_of(group, "radius", key), "must be \"auto\" or one number");
     if (shot->delay.kind == HT_VALUE_NUMBERS && shot->delay.count != 1)
-        return ht_params_error(p, key_of(group, "delay", key),
-                               "must be \"auto\" or one number");
+        return ht_params_error(p, key_of(group, "delay", key), "must be \"auto\" or one number");
     return HT_OK;
 }
 
 static enum ht_err check_shots(const struct ht_params *params) {
     for (int group = 1; group <= params->shots.count; group++) {
         const enum ht_shot_type type = shot_of(params, group)->type;
-        TRY(check_owned(params, "sources", group, shot_keys, (int)type,
-                        ht_shot_type_word(type)));
+        TRY(check_owned(params, "sources", group, shot_keys, (int)type, ht_shot_type_word(type)));
         TRY(check_shape(params, group));
         TRY(check_direction(params, group));
         TRY(check_signal(params, group));
@@ -380,8 +350,7 @@ static enum ht_err check_shots(const struct ht_params *params) {
 
 /* ---- slices: one of output.picture, or those of a list ---- */
 
-bool ht_params_slice(const struct ht_params *params, int index,
-                     struct ht_slice_given *out) {
+bool ht_params_slice(const struct ht_params *params, int index, struct ht_slice_given *out) {
     const struct ht_slice_given *slices = params->output.picture.slices.group;
     const int count = params->output.picture.slices.count;
     if (index < count) {
@@ -395,26 +364,23 @@ bool ht_params_slice(const struct ht_params *params, int index,
     return count == 0 && index == 0;
 }
 
-char *ht_params_slice_name(const struct ht_params *params, int index,
-                           char name[HT_SLICE_NAME]) {
+char *ht_params_slice_name(const struct ht_params *params, int index, char name[HT_SLICE_NAME]) {
     const struct ht_slice_given *slices = params->output.picture.slices.group;
     if (params->output.picture.slices.count == 0)
         *name = '\0';
     else if (*slices[index].name)
-        snprintf(name, HT_SLICE_NAME, "%.*s", HT_SLICE_NAME - 1,
-                 slices[index].name);
+        snprintf(name, HT_SLICE_NAME, "%.*s", HT_SLICE_NAME - 1, slices[index].name);
     else
         snprintf(name, HT_SLICE_NAME, "slice-%d", index + 1);
     return name;
 }
 
-char *ht_params_slice_key(const struct ht_params *params, int index,
-                          const char *member, char key[HT_SLICE_KEY]) {
+char *ht_params_slice_key(const struct ht_params *params, int index, const char *member,
+                          char key[HT_SLICE_KEY]) {
     if (params->output.picture.slices.count == 0)
         snprintf(key, HT_SLICE_KEY, "output.picture.%s", member);
     else
-        snprintf(key, HT_SLICE_KEY, "output.picture.slices.%d.%s", index + 1,
-                 member);
+        snprintf(key, HT_SLICE_KEY, "output.picture.slices.%d.%s", index + 1, member);
     return key;
 }
 
@@ -423,9 +389,8 @@ static char *slice_name(const struct ht_params *params, int n, char *name) {
 }
 
 static enum ht_err check_slices(const struct ht_params *params) {
-    static const char *const single[] = {
-        "output.picture.plane", "output.picture.position",
-        "output.picture.field", "output.picture.range"};
+    static const char *const single[] = {"output.picture.plane", "output.picture.position",
+                                         "output.picture.field", "output.picture.range"};
     const int count = params->output.picture.slices.count;
     for (size_t i = 0; count > 0 && i < sizeof single / sizeof *single; i++)
         if (ht_params_is_set(params, single[i]))
@@ -436,8 +401,7 @@ static enum ht_err check_slices(const struct ht_params *params) {
     for (int n = 1; n <= count; n++) {
         char key[HT_SLICE_KEY];
         ht_params_slice_key(params, n - 1, "name", key);
-        TRY(check_name(params, key, slices[n - 1].name, "slice", n,
-                       slice_name));
+        TRY(check_name(params, key, slices[n - 1].name, "slice", n, slice_name));
     }
     return HT_OK;
 }

@@ -5,16 +5,14 @@
 
 #include "params_parts.h"
 
-static struct ht_source *find_source(const struct ht_params *params,
-                                     const char *key) {
+static struct ht_source *find_source(const struct ht_params *params, const char *key) {
     struct ht_source *source = params->sources->source;
     for (int i = 0; source && i < params->sources->count; i++)
         if (strcmp(source[i].key, key) == 0) return &source[i];
     return NULL;
 }
 
-const struct ht_source *ht_params_source(const struct ht_params *params,
-                                         const char *key) {
+const struct ht_source *ht_params_source(const struct ht_params *params, const char *key) {
     return find_source(params, key);
 }
 
@@ -42,8 +40,7 @@ void ht_params_forget(struct ht_params *params, const char *group) {
     sources->count = kept;
 }
 
-static enum ht_err append_source(struct ht_sources *sources,
-                                 const struct ht_source *fresh) {
+static enum ht_err append_source(struct ht_sources *sources, const struct ht_source *fresh) {
     size_t size = ((size_t)sources->count + 1) * sizeof *fresh;
     struct ht_source *more = realloc(sources->source, size);
     REQUIRE(more, HT_ERR_MEMORY, "out of memory");
@@ -52,8 +49,7 @@ static enum ht_err append_source(struct ht_sources *sources,
     return HT_OK;
 }
 
-enum ht_err ht_params_remember(struct ht_params *params,
-                               const struct ht_setting *setting) {
+enum ht_err ht_params_remember(struct ht_params *params, const struct ht_setting *setting) {
     struct ht_source fresh = {.in_file = setting->in_file};
     struct ht_source *old = find_source(params, setting->key);
     enum ht_err err = ht_text_copy(setting->key, &fresh.key);
@@ -74,8 +70,7 @@ bool ht_params_in_file(const struct ht_params *params, const char *key) {
     return source && source->in_file;
 }
 
-enum ht_err ht_params_error(const struct ht_params *params, const char *key,
-                            const char *fmt, ...) {
+enum ht_err ht_params_error(const struct ht_params *params, const char *key, const char *fmt, ...) {
     char rule[1024];
     va_list args;
     va_start(args, fmt);
@@ -84,37 +79,33 @@ enum ht_err ht_params_error(const struct ht_params *params, const char *key,
     const struct ht_source *source = find_source(params, key);
     const struct ht_option *option = ht_option_find(key);
     if (source)
-        FAIL(HT_ERR_INPUT, "%s = %s: %s (%s)", HT_SHOWN(key),
-             HT_SHOWN(source->value), rule, HT_SHOWN_PLACE(source->place));
+        FAIL(HT_ERR_INPUT, "%s = %s: %s (%s)", HT_SHOWN(key), HT_SHOWN(source->value), rule,
+             HT_SHOWN_PLACE(source->place));
     if (option && option->fallback)
-        FAIL(HT_ERR_INPUT, "%s = %s: %s (default)", key, option->fallback,
-             rule);
+        FAIL(HT_ERR_INPUT, "%s = %s: %s (default)", key, option->fallback, rule);
     FAIL(HT_ERR_INPUT, "%s: %s (not set)", HT_SHOWN(key), rule);
 }
 
-enum ht_err ht_params_blame(const struct ht_params *params, const char *key,
-                            enum ht_err err) {
+enum ht_err ht_params_blame(const struct ht_params *params, const char *key, enum ht_err err) {
     char reason[1024]; /* a copy: the record is about to be replaced */
     if (err != HT_ERR_INPUT && err != HT_ERR_IO) return err;
     snprintf(reason, sizeof reason, "%s", ht_err_message());
     return ht_params_error(params, key, "%s", reason);
 }
 
-/* The value as text is the same for every way of writing it, and the table's
- * defaults are written in that way (test/unit/params.c checks it). */
+/* The value as text is the same for every way of writing it, and the table's defaults are written
+ * in that way (test/unit/params.c checks it). */
 static bool says_default(const struct ht_source *source) {
     const struct ht_option *option = ht_option_find(source->key);
     if (option && option->type == HT_OPT_LIST)
         return strcmp(source->value, "[]") == 0; /* as all empty lists */
-    return option && option->fallback &&
-           strcmp(source->value, option->fallback) == 0;
+    return option && option->fallback && strcmp(source->value, option->fallback) == 0;
 }
 
 bool ht_params_is_set(const struct ht_params *params, const char *key) {
     for (int i = 0; i < params->sources->count; i++) {
         const struct ht_source *source = &params->sources->source[i];
-        if (strcmp(source->key, key) != 0 && !ht_key_inside(source->key, key))
-            continue;
+        if (strcmp(source->key, key) != 0 && !ht_key_inside(source->key, key)) continue;
         if (!says_default(source)) return true;
     }
     return false;

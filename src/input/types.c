@@ -1,6 +1,6 @@
-/* The types of options: how a value of each is read from a setting, freed and
- * written. A table has a row per type. Most are up to three values of one kind
- * next to each other; the others have functions of their own. Types are strict:
+/* The types of options: how a value of each is read from a setting, freed and written. A table has
+ * a row per type. Most are up to three values of one kind next to each other; the others have
+ * functions of their own. Types are strict:
  * an integer may stand for a number, nothing else is converted.
  */
 #include <ctype.h>
@@ -36,10 +36,9 @@ static void *member(const void *base, const struct ht_option *option) {
 
 /* ---- checks ---- */
 
-static enum ht_err fail(const struct ht_setting *setting, const char *must,
-                        const char *rule) {
-    FAIL(HT_ERR_INPUT, "%s = %s: %s%s (%s)", HT_SHOWN(setting->key),
-         HT_SHOWN(setting->value), must, rule, HT_SHOWN_PLACE(setting->place));
+static enum ht_err fail(const struct ht_setting *setting, const char *must, const char *rule) {
+    FAIL(HT_ERR_INPUT, "%s = %s: %s%s (%s)", HT_SHOWN(setting->key), HT_SHOWN(setting->value), must,
+         rule, HT_SHOWN_PLACE(setting->place));
 }
 
 static enum ht_err fail_type(const struct target *t) {
@@ -50,9 +49,7 @@ static enum ht_err check_number(const struct target *t, double value) {
     const struct ht_option *option = t->option;
     char range[160];
     if (!isfinite(value)) return fail(t->setting, "must be ", "finite");
-    if (option->low > option->high ||
-        (value >= option->low && value <= option->high))
-        return HT_OK;
+    if (option->low > option->high || (value >= option->low && value <= option->high)) return HT_OK;
     return fail(t->setting, "must be ", ht_option_range(option, range));
 }
 
@@ -78,10 +75,9 @@ static enum ht_err check_string(const struct target *t, const char *text) {
 }
 
 /* All items are scalars of the kind wanted; a number may be an integer. */
-static bool all_of(const struct ht_setting *setting, enum ht_scalar_kind kind,
-                   int least, int most) {
-    if (setting->kind != HT_SETTING_SCALAR && setting->kind != HT_SETTING_ARRAY)
-        return false;
+static bool all_of(const struct ht_setting *setting, enum ht_scalar_kind kind, int least,
+                   int most) {
+    if (setting->kind != HT_SETTING_SCALAR && setting->kind != HT_SETTING_ARRAY) return false;
     if (setting->count < least || setting->count > most) return false;
     for (int i = 0; i < setting->count; i++) {
         enum ht_scalar_kind is = setting->item[i].kind;
@@ -93,8 +89,7 @@ static bool all_of(const struct ht_setting *setting, enum ht_scalar_kind kind,
 
 /* ---- values next to each other ---- */
 
-static enum ht_err put_text(const struct target *t, const char *text,
-                            void *to) {
+static enum ht_err put_text(const struct target *t, const char *text, void *to) {
     char **string = to;
     TRY(check_string(t, text));
     if (t->option->type == HT_OPT_CHOICE) {
@@ -105,8 +100,7 @@ static enum ht_err put_text(const struct target *t, const char *text,
     return ht_text_copy(text, string);
 }
 
-static enum ht_err put(const struct target *t, const struct ht_scalar *item,
-                       void *to) {
+static enum ht_err put(const struct target *t, const struct ht_scalar *item, void *to) {
     const struct type *type = type_of(t->option);
     if (type->kind == HT_SCALAR_STRING) return put_text(t, item->text, to);
     if (type->kind == HT_SCALAR_BOOL) {
@@ -127,8 +121,7 @@ static enum ht_err put(const struct target *t, const struct ht_scalar *item,
 
 /* The command line has no need of quotes: device.select=0. */
 static bool is_raw(const struct target *t) {
-    return (t->option->type == HT_OPT_STRING ||
-            t->option->type == HT_OPT_FILE) &&
+    return (t->option->type == HT_OPT_STRING || t->option->type == HT_OPT_FILE) &&
            t->setting->kind == HT_SETTING_SCALAR && t->setting->raw &&
            t->setting->item[0].kind != HT_SCALAR_STRING;
 }
@@ -144,8 +137,7 @@ static enum ht_err store_values(const struct target *t) {
         TRY(put(t, &setting->item[i], (char *)t->at + (size_t)i * type->size));
     if (t->option->type == HT_OPT_SIDES && setting->count == 1)
         TRY(put(t, setting->item, (char *)t->at + type->size));
-    if (t->option->type == HT_OPT_CELLS)
-        ((struct ht_params *)t->base)->grid.dims = setting->count;
+    if (t->option->type == HT_OPT_CELLS) ((struct ht_params *)t->base)->grid.dims = setting->count;
     return HT_OK;
 }
 
@@ -159,8 +151,7 @@ static void add_choice(struct ht_text *out, const char *choices, int value) {
     ht_text_add(out, "\"%.*s\"", (int)strcspn(choices, "|"), choices);
 }
 
-static void add_one(struct ht_text *out, const struct ht_option *option,
-                    const void *at) {
+static void add_one(struct ht_text *out, const struct ht_option *option, const void *at) {
     const struct type *type = type_of(option);
     if (option->type == HT_OPT_CHOICE)
         add_choice(out, option->choices, *(const int *)at);
@@ -171,17 +162,14 @@ static void add_one(struct ht_text *out, const struct ht_option *option,
     else if (type->kind == HT_SCALAR_REAL)
         ht_config_add_real(out, *(const double *)at);
     else
-        add_integer(out, type->size == sizeof(int) ? *(const int *)at
-                                                   : *(const int64_t *)at);
+        add_integer(out, type->size == sizeof(int) ? *(const int *)at : *(const int64_t *)at);
 }
 
-void ht_option_add_value(struct ht_text *out, const void *base,
-                         const struct ht_option *option) {
+void ht_option_add_value(struct ht_text *out, const void *base, const struct ht_option *option) {
     const struct type *type = type_of(option);
     const char *at = member(base, option);
-    const int count = option->type == HT_OPT_CELLS
-                          ? ((const struct ht_params *)base)->grid.dims
-                          : type->most;
+    const int count =
+        option->type == HT_OPT_CELLS ? ((const struct ht_params *)base)->grid.dims : type->most;
     if (type->most == 0 && type->add) type->add(out, at);
     if (type->most > 1) ht_text_add(out, "[");
     for (int i = 0; i < count; i++) {
@@ -238,8 +226,7 @@ static enum ht_err store_value(const struct target *t) {
     struct ht_value *to = t->at;
     const struct ht_setting *setting = t->setting;
     clear_value(to, t->option);
-    if (setting->kind == HT_SETTING_SCALAR &&
-        setting->item[0].kind == HT_SCALAR_STRING) {
+    if (setting->kind == HT_SETTING_SCALAR && setting->item[0].kind == HT_SCALAR_STRING) {
         to->kind = HT_VALUE_TEXT;
         return put_text(t, setting->item[0].text, &to->text);
     }
@@ -302,8 +289,7 @@ static void add_map(struct ht_text *out, const void *at) {
 /* A name that libconfig reads back. */
 static bool is_name(const char *name) {
     if (!isalpha((unsigned char)*name)) return false;
-    while (isalnum((unsigned char)*name) || *name == '_' || *name == '-')
-        name++;
+    while (isalnum((unsigned char)*name) || *name == '_' || *name == '-') name++;
     return !*name;
 }
 
@@ -328,10 +314,8 @@ enum ht_err ht_option_store_member(void *base, const struct ht_option *option,
     struct ht_map *map = member(base, option);
     const char *name = setting->key + strlen(option->key) + 1;
     int index = 0;
-    if (!is_name(name))
-        return fail(setting, "the name must be ", "letters and digits");
-    if (setting->kind != HT_SETTING_SCALAR ||
-        setting->item[0].kind == HT_SCALAR_BOOL)
+    if (!is_name(name)) return fail(setting, "the name must be ", "letters and digits");
+    if (setting->kind != HT_SETTING_SCALAR || setting->item[0].kind == HT_SCALAR_BOOL)
         return fail(setting, "must be ", "a string");
     /* An expression that is a number needs no quotes. */
     bool string = setting->item[0].kind == HT_SCALAR_STRING;
@@ -348,8 +332,7 @@ static void clear_groups(void *at, const struct ht_option *option) {
     const struct ht_option_list *list = ht_option_list(option);
     for (int i = 0; i < groups->count; i++)
         for (int k = 0; k < list->count; k++)
-            ht_option_clear((char *)groups->group + (size_t)i * list->size,
-                            &list->option[k]);
+            ht_option_clear((char *)groups->group + (size_t)i * list->size, &list->option[k]);
     free(groups->group);
     *groups = (struct ht_groups){0};
 }
@@ -364,18 +347,11 @@ static enum ht_err store_groups(const struct target *t) {
 
 /* ---- the table ---- */
 
-_Static_assert(sizeof(enum ht_scheme_name) == sizeof(int),
-               "enumerations are as large as int");
-#define ROW(text, of, count, in_c)                                \
-    {                                                             \
-        .words = (text), .kind = HT_SCALAR_##of, .most = (count), \
-        .size = sizeof(in_c)                                      \
-    }
-#define ROW_BY(text, name, add_name)                                   \
-    {                                                                  \
-        .words = (text), .store = store_##name, .clear = clear_##name, \
-        .add = (add_name)                                              \
-    }
+_Static_assert(sizeof(enum ht_scheme_name) == sizeof(int), "enumerations are as large as int");
+#define ROW(text, of, count, in_c) \
+    { .words = (text), .kind = HT_SCALAR_##of, .most = (count), .size = sizeof(in_c) }
+#define ROW_BY(text, name, add_name) \
+    { .words = (text), .store = store_##name, .clear = clear_##name, .add = (add_name) }
 
 static const struct type types[] = {
     [HT_OPT_INT] = ROW("an integer", INT, 1, int),
@@ -392,13 +368,10 @@ static const struct type types[] = {
     [HT_OPT_SAMPLES3] = ROW("1 to 3 numbers", REAL, 3, double),
     [HT_OPT_SIDES] = ROW("one or two strings", STRING, 2, char *),
     [HT_OPT_NAMES] = ROW_BY("a list of strings", names, add_names),
-    [HT_OPT_VALUE] =
-        ROW_BY("a number, a list of numbers or a string", value, add_either),
-    [HT_OPT_MEDIUM] =
-        ROW_BY("a number, a list of numbers or a string", value, add_either),
+    [HT_OPT_VALUE] = ROW_BY("a number, a list of numbers or a string", value, add_either),
+    [HT_OPT_MEDIUM] = ROW_BY("a number, a list of numbers or a string", value, add_either),
     [HT_OPT_MAP] = ROW_BY("a group of strings", map, add_map),
-    [HT_OPT_LIST] =
-        ROW_BY("a list of groups, ( { ... }, { ... } )", groups, NULL),
+    [HT_OPT_LIST] = ROW_BY("a list of groups, ( { ... }, { ... } )", groups, NULL),
 };
 
 static const struct type *type_of(const struct ht_option *option) {
@@ -442,6 +415,5 @@ enum ht_err ht_option_set_default(void *base, const struct ht_option *option) {
     struct default_target to = {base, option};
     ht_option_clear(base, option);
     if (!option->fallback) return HT_OK;
-    return ht_config_read_value(option->key, option->fallback, visit_default,
-                                &to);
+    return ht_config_read_value(option->key, option->fallback, visit_default, &to);
 }

@@ -1,9 +1,8 @@
-/* Pictures, drawn by cairo: the map or the curve, axes with ticks, title,
- * colour bar.
+/* Pictures, drawn by cairo: the map or the curve, axes with ticks, title, colour bar.
  *
- * The pixels of the map are ours, one to one; cairo draws all around them. All
- * measures follow from the size of the letters, which grows with the map, and
- * margins from the axes, so that the pictures of a run have one size.
+ * The pixels of the map are ours, one to one; cairo draws all around them. All measures follow from
+ * the size of the letters, which grows with the map, and margins from the axes, so that the
+ * pictures of a run have one size.
  */
 #include <cairo.h>
 #include <errno.h>
@@ -25,8 +24,8 @@ static const struct ht_colour paper_colour = {255, 255, 255};
 enum { SMALLEST = 64, LARGEST = 8192, NUMBER = 40 };
 
 /* In heights of a letter. */
-static const double pad = 0.8, gap = 0.35, tick = 0.4, line = 1.35,
-                    bar_width = 1.3, apart = 4, /* of ticks, at least */
+static const double pad = 0.8, gap = 0.35, tick = 0.4, line = 1.35, bar_width = 1.3,
+                    apart = 4, /* of ticks, at least */
     mark_size = 0.3;
 /* Room for the numbers of a colour bar, whose range may change. */
 static const char widest_value[] = "-0.000";
@@ -56,8 +55,7 @@ static void set_colour(cairo_t *cr, struct ht_colour c) {
 
 static void set_font(cairo_t *cr, double size, bool bold) {
     cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
-                           bold ? CAIRO_FONT_WEIGHT_BOLD
-                                : CAIRO_FONT_WEIGHT_NORMAL);
+                           bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
     cairo_set_font_size(cr, size);
 }
 
@@ -68,8 +66,7 @@ static double text_width(cairo_t *cr, const char *text) {
 }
 
 /* align: 0 starts at x, 0.5 is centred on it, 1 ends at it; y: base line. */
-static void draw_text(cairo_t *cr, double x, double y, double align,
-                      const char *text) {
+static void draw_text(cairo_t *cr, double x, double y, double align, const char *text) {
     cairo_move_to(cr, x - align * text_width(cr, text), y);
     cairo_show_text(cr, text);
 }
@@ -90,12 +87,9 @@ static void draw_label(const struct sheet *s, double x, double y, double angle,
     bool ten = axis->exponent != 0;
     if (!name) return;
     if (ten) snprintf(power, sizeof power, "%d", axis->exponent);
-    snprintf(before, sizeof before, "%.20s%s", name,
-             ten    ? " (10"
-             : unit ? " ("
-                    : "");
-    snprintf(after, sizeof after, "%s%s%s", ten && unit ? " " : "",
-             unit ? unit : "", ten || unit ? ")" : "");
+    snprintf(before, sizeof before, "%.20s%s", name, ten ? " (10" : unit ? " (" : "");
+    snprintf(after, sizeof after, "%s%s%s", ten && unit ? " " : "", unit ? unit : "",
+             ten || unit ? ")" : "");
     cairo_t *cr = s->cr;
     cairo_save(cr);
     cairo_translate(cr, x, y);
@@ -114,8 +108,8 @@ static void draw_label(const struct sheet *s, double x, double y, double angle,
 
 /* ---- axes ---- */
 
-/* A step of 1, 2 or 5 times a power of ten, at least `room` pixels, but at most
- * half the axis: of a colour bar, its range. */
+/* A step of 1, 2 or 5 times a power of ten, at least `room` pixels, but at most half the axis: of a
+ * colour bar, its range. */
 static void make_ticks(struct axis *axis, double room) {
     double pixels = fabs(axis->to - axis->from);
     double rough = (axis->high - axis->low) * fmin(room / pixels, 0.2);
@@ -126,15 +120,13 @@ static void make_ticks(struct axis *axis, double room) {
                  : rough > 2 * power ? 5 * power
                  : rough > power     ? 2 * power
                                      : power;
-    axis->exponent =
-        decade >= 5 || decade < -2 ? 3 * (int)floor(decade / 3.0) : 0;
+    axis->exponent = decade >= 5 || decade < -2 ? 3 * (int)floor(decade / 3.0) : 0;
 }
 
-/* The place of tick k; false: outside the axis. Rounding that puts a tick
- * beside an end leaves it there. */
+/* The place of tick k; false: outside the axis. Rounding that puts a tick beside an end leaves it
+ * there. */
 static bool tick_at(const struct axis *axis, int64_t k, double *at) {
-    double part =
-        ((double)k * axis->step - axis->low) / (axis->high - axis->low);
+    double part = ((double)k * axis->step - axis->low) / (axis->high - axis->low);
     *at = axis->from + part * (axis->to - axis->from);
     return part > -1e-9 && part < 1 + 1e-9;
 }
@@ -142,8 +134,7 @@ static bool tick_at(const struct axis *axis, int64_t k, double *at) {
 static void print_tick(const struct axis *axis, int64_t k, char text[NUMBER]) {
     double unit = pow(10, axis->exponent);
     int digits = (int)fmax(0, ceil(-log10(axis->step / unit) - 1e-9));
-    snprintf(text, NUMBER, "%.*f", digits < 15 ? digits : 15,
-             (double)k * axis->step / unit);
+    snprintf(text, NUMBER, "%.*f", digits < 15 ? digits : 15, (double)k * axis->step / unit);
 }
 
 static int64_t first_tick(const struct axis *axis) {
@@ -189,13 +180,12 @@ static void draw_x_axis(const struct sheet *s, double y) {
         print_tick(&s->x, k, text);
         draw_text(s->cr, at, below, 0.5, text);
     }
-    draw_label(s, 0.5 * (s->x.from + s->x.to), below + line * s->letter, 0,
-               &s->x);
+    draw_label(s, 0.5 * (s->x.from + s->x.to), below + line * s->letter, 0, &s->x);
 }
 
 /* side: -1 numbers to the left of x, 1 to the right. */
-static void draw_y_axis(const struct sheet *s, const struct axis *axis,
-                        double x, int side, double label) {
+static void draw_y_axis(const struct sheet *s, const struct axis *axis, double x, int side,
+                        double label) {
     double at, half = 0.5 * digit_height(s->cr);
     double length = tick * s->letter, away = length + gap * s->letter;
     const double upwards = -asin(1);
@@ -213,8 +203,7 @@ static void draw_y_axis(const struct sheet *s, const struct axis *axis,
 }
 
 /* One pixel wide, just outside. */
-static void draw_frame(cairo_t *cr, double x, double y, double width,
-                       double height) {
+static void draw_frame(cairo_t *cr, double x, double y, double width, double height) {
     set_colour(cr, frame);
     cairo_rectangle(cr, x - 0.5, y - 0.5, width + 1, height + 1);
     cairo_stroke(cr);
@@ -222,8 +211,8 @@ static void draw_frame(cairo_t *cr, double x, double y, double width,
 
 /* ---- the sheet ---- */
 
-/* Width and height of the map: the physical extents' ratio between 1:4 and
- * 4:1, the longest side at least `pixels` and one pixel per node. */
+/* Width and height of the map: the physical extents' ratio between 1:4 and 4:1, the longest side at
+ * least `pixels` and one pixel per node. */
 static void map_size(const struct ht_picture *p, bool curve, int64_t map[2]) {
     double ratio = (p->x1 - p->x0) / (p->y1 - p->y0);
     if (curve) ratio = 2.0;
@@ -273,19 +262,15 @@ static void make_layout(struct sheet *s) {
     const struct ht_picture *p = s->picture;
     double d = s->letter;
     set_font(s->cr, d, false);
-    if (widest_number(s, &s->x) + d > apart * d)
-        make_ticks(&s->x, widest_number(s, &s->x) + d);
-    double numbers =
-        s->curve ? text_width(s->cr, widest_value) : widest_number(s, &s->y);
+    if (widest_number(s, &s->x) + d > apart * d) make_ticks(&s->x, widest_number(s, &s->x) + d);
+    double numbers = s->curve ? text_width(s->cr, widest_value) : widest_number(s, &s->y);
     double label = (s->curve ? p->value.name : p->y.name) ? line * d : 0;
     double right = fmax(pad * d, 0.5 * widest_number(s, &s->x) + gap * d);
     if (!s->curve)
-        right = (2 * pad + bar_width + tick + gap) * d +
-                text_width(s->cr, widest_value) +
+        right = (2 * pad + bar_width + tick + gap) * d + text_width(s->cr, widest_value) +
                 (p->value.name ? line * d : 0);
     double above = (pad + line + gap + (p->subtitle ? line : 0)) * d;
-    double below = (tick + gap + pad) * d + digit_height(s->cr) +
-                   (p->x.name ? line * d : 0);
+    double below = (tick + gap + pad) * d + digit_height(s->cr) + (p->x.name ? line * d : 0);
     s->origin[0] = (int64_t)ceil((pad + gap + tick) * d + label + numbers);
     s->origin[1] = (int64_t)ceil(above);
     s->size[0] = s->origin[0] + s->map[0] + (int64_t)ceil(right);
@@ -296,8 +281,7 @@ static void make_layout(struct sheet *s) {
 }
 
 /* Letters small enough for the line to end inside. */
-static void draw_title(const struct sheet *s, double y, double size, bool bold,
-                       const char *text) {
+static void draw_title(const struct sheet *s, double y, double size, bool bold, const char *text) {
     if (!text) return;
     double room = (double)(s->size[0] - s->origin[0]) - gap * s->letter;
     set_font(s->cr, size, bold);
@@ -320,8 +304,8 @@ static void draw_bar(const struct sheet *s) {
     double x = (double)(s->origin[0] + s->map[0]) + ceil(pad * d);
     for (int64_t j = 0; j < s->map[1]; j++) {
         double part = 1.0 - ((double)j + 0.5) / (double)s->map[1];
-        set_colour(s->cr, s->picture->values ? ht_colour_signed(2 * part - 1)
-                                             : ht_colour_rising(part));
+        set_colour(s->cr,
+                   s->picture->values ? ht_colour_signed(2 * part - 1) : ht_colour_rising(part));
         cairo_rectangle(s->cr, x, (double)(s->origin[1] + j), width, 1);
         cairo_fill(s->cr);
     }
@@ -336,8 +320,7 @@ static void draw_curve(const struct sheet *s) {
     double half = 0.5 * (double)s->map[1] * HT_PLOT_HEADROOM;
     set_colour(s->cr, rule);
     for (int64_t k = first_tick(&s->y), n = 0; n < TICKS; k++, n++)
-        if (tick_at(&s->y, k, &at))
-            draw_line(s->cr, left, at, left + (double)s->map[0] - 1, at);
+        if (tick_at(&s->y, k, &at)) draw_line(s->cr, left, at, left + (double)s->map[0] - 1, at);
     set_colour(s->cr, curve_colour);
     cairo_set_line_join(s->cr, CAIRO_LINE_JOIN_ROUND);
     cairo_set_line_width(s->cr, 0.15 * s->letter);
@@ -360,8 +343,7 @@ static double pixel_of(const struct axis *axis, double x) {
 }
 
 /* White with a dark edge shows on every colour. */
-static void draw_mark(const struct sheet *s, double x, double y,
-                      const struct ht_mark *mark) {
+static void draw_mark(const struct sheet *s, double x, double y, const struct ht_mark *mark) {
     double r = mark_size * s->letter;
     cairo_new_path(s->cr);
     if (mark->source) {
@@ -387,8 +369,7 @@ static void draw_outlines(const struct sheet *s) {
     for (int i = 0; i < p->outlines; i++) {
         const struct ht_outline *o = &p->outline[i];
         double x = pixel_of(&s->x, o->x[0]), y = pixel_of(&s->y, o->y[0]);
-        cairo_rectangle(s->cr, x, y, pixel_of(&s->x, o->x[1]) - x,
-                        pixel_of(&s->y, o->y[1]) - y);
+        cairo_rectangle(s->cr, x, y, pixel_of(&s->x, o->x[1]) - x, pixel_of(&s->y, o->y[1]) - y);
         cairo_stroke(s->cr);
     }
     cairo_set_dash(s->cr, NULL, 0, 0);
@@ -422,8 +403,7 @@ static void draw(const struct sheet *s, cairo_surface_t *surface) {
     cairo_surface_flush(surface);
     /* cairo aligns rows to words */
     uint32_t *pixel = (void *)cairo_image_surface_get_data(surface);
-    ht_plot_map(s->picture, s->range, s->map, stride,
-                pixel + s->origin[1] * stride + s->origin[0]);
+    ht_plot_map(s->picture, s->range, s->map, stride, pixel + s->origin[1] * stride + s->origin[0]);
     cairo_surface_mark_dirty(surface);
     cairo_set_line_width(s->cr, 1);
     if (s->curve) draw_curve(s);
@@ -452,8 +432,7 @@ static void paper_free(struct paper *paper) {
 static struct paper paper_make(const int64_t size[2]) {
     struct paper paper;
     cairo_font_options_t *options = cairo_font_options_create();
-    paper.surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)size[0],
-                                               (int)size[1]);
+    paper.surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)size[0], (int)size[1]);
     paper.cr = cairo_create(paper.surface);
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
     cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
@@ -466,8 +445,8 @@ static struct paper paper_make(const int64_t size[2]) {
 static enum ht_err check(cairo_t *cr, const char *path) {
     cairo_status_t status = cairo_status(cr);
     if (status == CAIRO_STATUS_SUCCESS) return HT_OK;
-    FAIL(status == CAIRO_STATUS_NO_MEMORY ? HT_ERR_MEMORY : HT_ERR_INTERNAL,
-         "cannot draw %s: %s", path, cairo_status_to_string(status));
+    FAIL(status == CAIRO_STATUS_NO_MEMORY ? HT_ERR_MEMORY : HT_ERR_INTERNAL, "cannot draw %s: %s",
+         path, cairo_status_to_string(status));
 }
 
 struct writer {
@@ -475,27 +454,21 @@ struct writer {
     int error; /* errno of a failed write, which cairo does not pass on */
 };
 
-static cairo_status_t write_some(void *data, const unsigned char *bytes,
-                                 unsigned length) {
+static cairo_status_t write_some(void *data, const unsigned char *bytes, unsigned length) {
     struct writer *writer = data;
-    if (fwrite(bytes, 1, length, writer->file) == length)
-        return CAIRO_STATUS_SUCCESS;
+    if (fwrite(bytes, 1, length, writer->file) == length) return CAIRO_STATUS_SUCCESS;
     writer->error = errno;
     return CAIRO_STATUS_WRITE_ERROR;
 }
 
-static enum ht_err write_file(cairo_surface_t *surface, const char *name,
-                              const char *path) {
+static enum ht_err write_file(cairo_surface_t *surface, const char *name, const char *path) {
     struct writer writer = {.file = fopen(name, "wb")};
-    REQUIRE(writer.file, HT_ERR_IO, "cannot write %s: %s", path,
-            strerror(errno));
-    cairo_status_t status =
-        cairo_surface_write_to_png_stream(surface, write_some, &writer);
+    REQUIRE(writer.file, HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));
+    cairo_status_t status = cairo_surface_write_to_png_stream(surface, write_some, &writer);
     if (fclose(writer.file) != 0 && writer.error == 0) writer.error = errno;
-    REQUIRE(writer.error == 0, HT_ERR_IO, "cannot write %s: %s", path,
-            strerror(writer.error));
-    REQUIRE(status == CAIRO_STATUS_SUCCESS, HT_ERR_IO, "cannot write %s: %s",
-            path, cairo_status_to_string(status));
+    REQUIRE(writer.error == 0, HT_ERR_IO, "cannot write %s: %s", path, strerror(writer.error));
+    REQUIRE(status == CAIRO_STATUS_SUCCESS, HT_ERR_IO, "cannot write %s: %s", path,
+            cairo_status_to_string(status));
     return HT_OK;
 }
 
@@ -511,15 +484,12 @@ static enum ht_err write_png(cairo_surface_t *surface, const char *path) {
     return err;
 }
 
-enum ht_err ht_picture_write(const struct ht_picture *picture,
-                             const char *path) {
-    REQUIRE(picture->width >= 1 && picture->height >= 1 &&
-                (picture->values || picture->background),
+enum ht_err ht_picture_write(const struct ht_picture *picture, const char *path) {
+    REQUIRE(picture->width >= 1 && picture->height >= 1 && (picture->values || picture->background),
             HT_ERR_INTERNAL, "picture %s has no values", path);
     const int64_t smallest[2] = {1, 1};
     struct sheet s = {.picture = picture, .curve = picture->height == 1};
-    s.range = picture->range > 0.0 || !picture->values ? picture->range
-                                                       : ht_plot_range(picture);
+    s.range = picture->range > 0.0 || !picture->values ? picture->range : ht_plot_range(picture);
     map_size(picture, s.curve, s.map);
     double longest = (double)(s.map[0] > s.map[1] ? s.map[0] : s.map[1]);
     s.letter = fmin(fmax(longest / 46, 11), 90);

@@ -5,9 +5,7 @@ const char *ht_picture_cairo(void) {
     return NULL;
 }
 
-enum ht_err ht_picture_write(const struct ht_picture *picture,
-                             const char *path) {
+enum ht_err ht_picture_write(const struct ht_picture *picture, const char *path) {
     (void)picture;
-    FAIL(HT_ERR_INTERNAL, "cannot draw %s: this htwave was built without cairo",
-         path);
+    FAIL(HT_ERR_INTERNAL, "cannot draw %s: this htwave was built without cairo", path);
 }

@@ -1,7 +1,7 @@
-/* Two outputs compared: the largest difference of each dataset relative to the
- * largest value that it has in either file, so that fields of different size
- * count alike, and a field that is zero in one file has a scale, too; and one
- * number for all values together. The result is symmetric in A and B.
+/* Two outputs compared: the largest difference of each dataset relative to the largest value that
+ * it has in either file, so that fields of different size count alike, and a field that is zero in
+ * one file has a scale, too; and one number for all values together. The result is symmetric in A
+ * and B.
  */
 #include <dirent.h>
 #include <math.h>
@@ -16,8 +16,7 @@
 
 static bool is_snapshot(const char *name) {
     size_t length = strlen(name);
-    return strncmp(name, "fields_", 7) == 0 && length > 10 &&
-           strcmp(name + length - 3, ".h5") == 0;
+    return strncmp(name, "fields_", 7) == 0 && length > 10 && strcmp(name + length - 3, ".h5") == 0;
 }
 
 /* Longer numbers are later. */
@@ -34,16 +33,14 @@ static enum ht_err last_snapshot(const char *directory, struct ht_text *out) {
         if (is_snapshot(entry->d_name) && comes_later(entry->d_name, last))
             snprintf(last, sizeof last, "%s", entry->d_name);
     closedir(stream);
-    REQUIRE(*last, HT_ERR_IO, "%s holds no snapshot (fields_NNNNNN.h5)",
-            directory);
+    REQUIRE(*last, HT_ERR_IO, "%s holds no snapshot (fields_NNNNNN.h5)", directory);
     ht_text_add(out, "%s/%s", directory, last);
     return ht_text_status(out);
 }
 
 static enum ht_err resolve(const char *path, struct ht_text *out) {
     struct stat info;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return last_snapshot(path, out);
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return last_snapshot(path, out);
     ht_text_add(out, "%s", path);
     return ht_text_status(out);
 }
@@ -59,8 +56,7 @@ static enum ht_err append(const char *name, void *context) {
     struct list *list = context;
     if (list->count == list->capacity) {
         int capacity = list->capacity ? 2 * list->capacity : 16;
-        char **more =
-            realloc(list->name, (size_t)capacity * sizeof *list->name);
+        char **more = realloc(list->name, (size_t)capacity * sizeof *list->name);
         REQUIRE(more, HT_ERR_MEMORY, "no memory to list %d datasets", capacity);
         list->name = more;
         list->capacity = capacity;
@@ -102,20 +98,18 @@ static void side_close(struct side *side) {
 static enum ht_err check_sets(const struct side *a, const struct side *b) {
     for (int i = 0; i < a->sets.count; i++)
         REQUIRE(contains(&b->sets, a->sets.name[i]), HT_ERR_DIFFERENT,
-                "dataset %s is in %s but not in %s", a->sets.name[i],
-                a->path.data, b->path.data);
+                "dataset %s is in %s but not in %s", a->sets.name[i], a->path.data, b->path.data);
     return HT_OK;
 }
 
 /* ---- one dataset ---- */
 
 static void print_shape(int rank, const int64_t *extent, struct ht_text *out) {
-    for (int i = 0; i < rank; i++)
-        ht_text_add(out, "%s%lld", i ? " x " : "", (long long)extent[i]);
+    for (int i = 0; i < rank; i++) ht_text_add(out, "%s%lld", i ? " x " : "", (long long)extent[i]);
 }
 
-static enum ht_err same_shape(const struct side *a, const struct side *b,
-                              const char *name, int64_t *count) {
+static enum ht_err same_shape(const struct side *a, const struct side *b, const char *name,
+                              int64_t *count) {
     int rank[2];
     int64_t extent[2][8];
     TRY(ht_h5_extent(a->file, name, &rank[0], extent[0]));
@@ -149,10 +143,10 @@ static double ratio(double difference, double scale) {
     return difference > 0.0 ? difference / scale : 0.0;
 }
 
-/* NaN on either side differs from everything. Infinite values are not used as
- * scale: relative to them any difference would vanish. */
-static void measure(int64_t count, const double *a, const double *b,
-                    struct ht_difference *out, struct squares *sum) {
+/* NaN on either side differs from everything. Infinite values are not used as scale: relative to
+ * them any difference would vanish. */
+static void measure(int64_t count, const double *a, const double *b, struct ht_difference *out,
+                    struct squares *sum) {
     double most = 0.0, scale = 0.0;
     for (int64_t i = 0; i < count; i++) {
         double difference = a[i] == b[i] ? 0.0 : fabs(a[i] - b[i]);
@@ -170,9 +164,8 @@ static void measure(int64_t count, const double *a, const double *b,
     out->values = count;
 }
 
-static enum ht_err compare_set(const struct side *a, const struct side *b,
-                               const char *name, struct ht_difference *out,
-                               struct squares *sum) {
+static enum ht_err compare_set(const struct side *a, const struct side *b, const char *name,
+                               struct ht_difference *out, struct squares *sum) {
     int64_t count;
     double *value_a = NULL, *value_b = NULL;
     TRY(same_shape(a, b, name, &count));
@@ -203,14 +196,12 @@ static enum ht_err compare_all(const struct side *a, const struct side *b,
         if (i == 0 || one.max_rel > out->max_rel) *out = one;
     }
     out->values = values;
-    out->l2_rel = isinf(out->max_rel)
-                      ? out->max_rel
-                      : ratio(sqrt(sum.difference), sqrt(fmax(sum.a, sum.b)));
+    out->l2_rel =
+        isinf(out->max_rel) ? out->max_rel : ratio(sqrt(sum.difference), sqrt(fmax(sum.a, sum.b)));
     return HT_OK;
 }
 
-enum ht_err ht_compare(const char *a, const char *b,
-                       struct ht_difference *out) {
+enum ht_err ht_compare(const char *a, const char *b, struct ht_difference *out) {
     struct side first = {0}, second = {0};
     memset(out, 0, sizeof *out);
     enum ht_err err = side_open(a, &first);

@@ -4,12 +4,12 @@
  * ends. Another run is refused.
  *
  * 2. Files that the run reads are neither written nor moved nor removed. A
- * snapshot among them keeps its number, and the new ones have higher numbers.
- * Any other file whose name the run would write is an error.
+ * snapshot among them keeps its number, and the new ones have higher numbers. Any other file whose
+ * name the run would write is an error.
  *
  * 3. All other outputs, whose names are in the table below, are moved to a new
- * folder run-NNN inside. A snapshot that stays is also linked there, so that
- * the earlier run is complete.
+ * folder run-NNN inside. A snapshot that stays is also linked there, so that the earlier run is
+ * complete.
  *
  * 4. All other files are left alone.
  *
@@ -29,9 +29,8 @@
 #define LOCK_NAME ".htwave.lock"
 #define OLD_NAME "run-%03d"
 
-/* Names of outputs: digits > 0 stands for a number of at least so many digits,
- * perhaps after a name that the input gives and "_" (NAMED); ANY_NAME for such
- * a name alone.
+/* Names of outputs: digits > 0 stands for a number of at least so many digits, perhaps after a name
+ * that the input gives and "_" (NAMED); ANY_NAME for such a name alone.
  */
 #define ANY_NAME SIZE_MAX
 #define NAMED ((size_t)64)
@@ -40,11 +39,9 @@ static const struct {
     size_t digits;
     const char *after;
 } outputs[] = {
-    {HT_INPUT_NAME, 0, ""},        {HT_SUMMARY_NAME, 0, ""},
-    {HT_XDMF_NAME, 0, ""},         {"fields_", 6, ".h5"},
-    {"wave_", 4 | NAMED, ".png"},  {HT_TRACES_NAME, 0, ""},
-    {"traces_", ANY_NAME, ".csv"}, {"traces_", ANY_NAME, ".sgy"},
-    {HT_SERIES_NAME, 0, ""},
+    {HT_INPUT_NAME, 0, ""},        {HT_SUMMARY_NAME, 0, ""},      {HT_XDMF_NAME, 0, ""},
+    {"fields_", 6, ".h5"},         {"wave_", 4 | NAMED, ".png"},  {HT_TRACES_NAME, 0, ""},
+    {"traces_", ANY_NAME, ".csv"}, {"traces_", ANY_NAME, ".sgy"}, {HT_SERIES_NAME, 0, ""},
 };
 enum { OUTPUTS = sizeof outputs / sizeof outputs[0], SNAPSHOT = 3 };
 
@@ -59,8 +56,7 @@ struct listing {
     int first, last_old; /* numbers: of the first snapshot, of folders */
 };
 
-enum ht_err ht_directory_path(const char *directory, const char *name,
-                              char **out) {
+enum ht_err ht_directory_path(const char *directory, const char *name, char **out) {
     struct ht_text text = {0};
     size_t length = strlen(directory);
     bool slash = length > 0 && directory[length - 1] == '/';
@@ -84,8 +80,8 @@ static size_t name_length(const char *name, size_t count) {
 }
 
 /* Whether name is before, `digits` as above, after; length: of name. */
-static bool is_numbered(const char *name, size_t length, const char *before,
-                        size_t digits, const char *after) {
+static bool is_numbered(const char *name, size_t length, const char *before, size_t digits,
+                        const char *after) {
     size_t skip = strlen(before), end = strlen(after);
     if (length < skip + end || strncmp(name, before, skip) != 0) return false;
     if (strncmp(name + length - end, after, end) != 0) return false;
@@ -104,9 +100,8 @@ static bool is_numbered(const char *name, size_t length, const char *before,
 /* Row of the table, or OUTPUTS. */
 static int output_kind(const char *name, size_t length) {
     int kind = 0;
-    while (kind < OUTPUTS &&
-           !is_numbered(name, length, outputs[kind].before,
-                        outputs[kind].digits, outputs[kind].after))
+    while (kind < OUTPUTS && !is_numbered(name, length, outputs[kind].before, outputs[kind].digits,
+                                          outputs[kind].after))
         kind++;
     return kind;
 }
@@ -117,9 +112,8 @@ static int number_of(const char *name, const char *before) {
     return number < INT_MAX ? (int)number : INT_MAX;
 }
 
-/* Whether the name is OUTPUT.tmp.PROCESS.NUMBER, as ht_file_temporary names it,
- * of a process that has ended. Because of the lock no process of another
- * machine writes here. */
+/* Whether the name is OUTPUT.tmp.PROCESS.NUMBER, as ht_file_temporary names it, of a process that
+ * has ended. Because of the lock no process of another machine writes here. */
 static bool is_unfinished(const char *name) {
     const char *suffix = strstr(name, ".tmp."), *number = suffix;
     size_t length = suffix ? (size_t)(suffix - name) : 0;
@@ -136,12 +130,10 @@ static bool is_unfinished(const char *name) {
 
 /* ---- contents ---- */
 
-static enum ht_err add_entry(struct listing *list, const char *name,
-                             bool unfinished) {
+static enum ht_err add_entry(struct listing *list, const char *name, bool unfinished) {
     if (list->count == list->capacity) {
         int capacity = list->capacity ? 2 * list->capacity : 64;
-        struct entry *more =
-            realloc(list->entry, (size_t)capacity * sizeof *more);
+        struct entry *more = realloc(list->entry, (size_t)capacity * sizeof *more);
         REQUIRE(more, HT_ERR_MEMORY, "no memory to list %d files", capacity);
         list->entry = more;
         list->capacity = capacity;
@@ -162,8 +154,7 @@ static enum ht_err list_entry(struct listing *list, const char *name) {
     if (is_numbered(name, length, "run-", 3, "")) {
         int number = number_of(name, "run-");
         /* run-202611221530 is a name of the user's */
-        if (number < INT_MAX / 2 && number > list->last_old)
-            list->last_old = number;
+        if (number < INT_MAX / 2 && number > list->last_old) list->last_old = number;
         return HT_OK;
     }
     bool unfinished = is_unfinished(name);
@@ -176,8 +167,7 @@ static enum ht_err list_outputs(const char *directory, struct listing *list) {
     enum ht_err err = HT_OK;
     DIR *stream = opendir(directory);
     if (!stream && errno == ENOENT) return HT_OK;
-    REQUIRE(stream, HT_ERR_IO, "cannot list directory %s: %s", directory,
-            strerror(errno));
+    REQUIRE(stream, HT_ERR_IO, "cannot list directory %s: %s", directory, strerror(errno));
     for (struct dirent *entry; !err && (entry = readdir(stream)) != NULL;)
         err = list_entry(list, entry->d_name);
     closedir(stream);
@@ -188,13 +178,11 @@ static enum ht_err list_outputs(const char *directory, struct listing *list) {
 
 static bool same_file(const char *a, const char *b) {
     struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 /* The run reads its own resolved input, unchanged. */
-static enum ht_err check_input(const struct ht_params *params,
-                               const char *path) {
+static enum ht_err check_input(const struct ht_params *params, const char *path) {
     struct ht_text text = {0};
     char *data = NULL;
     size_t size = 0;
@@ -213,9 +201,8 @@ static enum ht_err check_input(const struct ht_params *params,
 }
 
 /* An output of an earlier run that this run reads. */
-static enum ht_err keep(const struct ht_params *params, struct listing *list,
-                        struct entry *entry, const char *key,
-                        const char *path) {
+static enum ht_err keep(const struct ht_params *params, struct listing *list, struct entry *entry,
+                        const char *key, const char *path) {
     int kind = output_kind(entry->name, strlen(entry->name));
     entry->read = true;
     if (!key && kind == 0) return check_input(params, path);
@@ -236,8 +223,7 @@ static enum ht_err keep(const struct ht_params *params, struct listing *list,
 
 /* An input that is younger than all other outputs was changed after their run:
  * it would be stored as that run's input. */
-static enum ht_err check_age(const struct ht_params *params,
-                             const struct listing *list) {
+static enum ht_err check_age(const struct ht_params *params, const struct listing *list) {
     struct timespec input = {0}, other = {0};
     for (int i = 0; i < list->count; i++) {
         const struct entry *entry = &list->entry[i];
@@ -251,51 +237,41 @@ static enum ht_err check_age(const struct ht_params *params,
         if (!there) continue;
         struct timespec *last = is_input ? &input : &other;
         if (file.st_mtim.tv_sec > last->tv_sec ||
-            (file.st_mtim.tv_sec == last->tv_sec &&
-             file.st_mtim.tv_nsec > last->tv_nsec))
+            (file.st_mtim.tv_sec == last->tv_sec && file.st_mtim.tv_nsec > last->tv_nsec))
             *last = file.st_mtim;
     }
-    bool younger =
-        input.tv_sec > other.tv_sec ||
-        (input.tv_sec == other.tv_sec && input.tv_nsec > other.tv_nsec);
+    bool younger = input.tv_sec > other.tv_sec ||
+                   (input.tv_sec == other.tv_sec && input.tv_nsec > other.tv_nsec);
     if (other.tv_sec == 0 || !younger) return HT_OK;
-    return ht_params_error(
-        params, "output.directory",
-        "%s was changed after the run that wrote the outputs "
-        "beside it: copy it to another directory or choose "
-        "another output.directory",
-        HT_INPUT_NAME);
+    return ht_params_error(params, "output.directory",
+                           "%s was changed after the run that wrote the outputs "
+                           "beside it: copy it to another directory or choose "
+                           "another output.directory",
+                           HT_INPUT_NAME);
 }
 
-static enum ht_err find_read(const struct ht_params *params,
-                             struct listing *list) {
+static enum ht_err find_read(const struct ht_params *params, struct listing *list) {
     const char *key, *path;
     enum ht_err err = HT_OK;
     for (int i = 0; i < list->count; i++) {
         char *own = NULL;
-        if (!err)
-            err = ht_directory_path(params->output.directory,
-                                    list->entry[i].name, &own);
+        if (!err) err = ht_directory_path(params->output.directory, list->entry[i].name, &own);
         for (int n = 0; !err && ht_params_reads(params, n, &key, &path); n++)
-            if (same_file(own, path))
-                err = keep(params, list, &list->entry[i], key, path);
+            if (same_file(own, path)) err = keep(params, list, &list->entry[i], key, path);
         free(own);
     }
     return err != HT_OK ? err : check_age(params, list);
 }
 
-static enum ht_err make_listing(const struct ht_params *params,
-                                struct listing *list) {
-    TRY(ht_params_blame(params, "output.directory",
-                        list_outputs(params->output.directory, list)));
+static enum ht_err make_listing(const struct ht_params *params, struct listing *list) {
+    TRY(ht_params_blame(params, "output.directory", list_outputs(params->output.directory, list)));
     return find_read(params, list);
 }
 
 /* ---- changes ---- */
 
 /* A directory that cannot be created is a wrong value of its key. */
-static enum ht_err take_lock(const struct ht_params *params,
-                             struct ht_lock *lock) {
+static enum ht_err take_lock(const struct ht_params *params, struct ht_lock *lock) {
     const char *directory = params->output.directory;
     char *path = NULL;
     enum ht_err err = ht_file_make_directory(directory);
@@ -305,16 +281,14 @@ static enum ht_err take_lock(const struct ht_params *params,
     return ht_params_blame(params, "output.directory", err);
 }
 
-static enum ht_err refuse_busy(const struct ht_params *params,
-                               const char *holder) {
+static enum ht_err refuse_busy(const struct ht_params *params, const char *holder) {
     return ht_params_error(params, "output.directory",
                            "%s is writing to it: choose another directory, or "
                            "wait until it has ended",
                            holder);
 }
 
-static void remove_unfinished(const char *directory,
-                              const struct listing *list) {
+static void remove_unfinished(const char *directory, const struct listing *list) {
     int count = 0;
     for (int i = 0; i < list->count; i++) {
         char *path = NULL;
@@ -324,8 +298,8 @@ static void remove_unfinished(const char *directory,
         free(path);
     }
     if (count > 0)
-        ht_log("removed %d unfinished file%s of a killed run from %s", count,
-               count > 1 ? "s" : "", directory);
+        ht_log("removed %d unfinished file%s of a killed run from %s", count, count > 1 ? "s" : "",
+               directory);
 }
 
 /* The next folder run-NNN; the caller frees its path. */
@@ -337,8 +311,7 @@ static enum ht_err make_old(const char *directory, int last, char **out) {
         if (mkdir(*out, 0777) == 0) return HT_OK;
         int error = errno;
         if (error != EEXIST)
-            ht_err_set(HT_ERR_IO, "cannot create directory %s: %s", *out,
-                       strerror(error));
+            ht_err_set(HT_ERR_IO, "cannot create directory %s: %s", *out, strerror(error));
         free(*out);
         *out = NULL;
         if (error != EEXIST) return HT_ERR_IO;
@@ -370,15 +343,13 @@ static bool move_link(const char *from, const char *to) {
 
 static bool move_file(const char *from, const char *to) {
     struct stat file;
-    if (lstat(from, &file) == 0 && S_ISLNK(file.st_mode))
-        return move_link(from, to);
+    if (lstat(from, &file) == 0 && S_ISLNK(file.st_mode)) return move_link(from, to);
     return rename(from, to) == 0;
 }
 
 /* Any other file that stays gets a second name where the file system allows it.
  */
-static enum ht_err move_entry(const struct entry *entry, const char *directory,
-                              const char *old) {
+static enum ht_err move_entry(const struct entry *entry, const char *directory, const char *old) {
     char *from = NULL, *to = NULL;
     enum ht_err err = ht_directory_path(directory, entry->name, &from);
     if (!err) err = ht_directory_path(old, entry->name, &to);
@@ -387,16 +358,15 @@ static enum ht_err move_entry(const struct entry *entry, const char *directory,
     else if (!err && entry->read)
         (void)link(from, to);
     else if (!err && !move_file(from, to))
-        err = ht_err_set(HT_ERR_IO, "cannot move %s to %s: %s", from, to,
-                         strerror(errno));
+        err = ht_err_set(HT_ERR_IO, "cannot move %s to %s: %s", from, to, strerror(errno));
     free(from);
     free(to);
     return err;
 }
 
 /* After a failure: moves files back as far as possible. */
-static void move_back(const char *directory, const struct listing *list,
-                      const char *old, int moved) {
+static void move_back(const char *directory, const struct listing *list, const char *old,
+                      int moved) {
     for (int i = 0; i < moved; i++) {
         char *from = NULL, *to = NULL;
         const struct entry *entry = &list->entry[i];
@@ -414,24 +384,21 @@ static void move_back(const char *directory, const struct listing *list,
     (void)rmdir(old);
 }
 
-static enum ht_err move_all(const char *directory, const struct listing *list,
-                            const char *old, int count) {
+static enum ht_err move_all(const char *directory, const struct listing *list, const char *old,
+                            int count) {
     for (int i = 0; i < list->count; i++) {
-        enum ht_err err = list->entry[i].unfinished
-                              ? HT_OK
-                              : move_entry(&list->entry[i], directory, old);
+        enum ht_err err =
+            list->entry[i].unfinished ? HT_OK : move_entry(&list->entry[i], directory, old);
         if (err != HT_OK) {
             move_back(directory, list, old, i);
             return err;
         }
     }
-    ht_log("moved %d file%s of an earlier run to %s", count,
-           count > 1 ? "s" : "", old);
+    ht_log("moved %d file%s of an earlier run to %s", count, count > 1 ? "s" : "", old);
     return HT_OK;
 }
 
-static enum ht_err move_outputs(const char *directory,
-                                const struct listing *list) {
+static enum ht_err move_outputs(const char *directory, const struct listing *list) {
     char *old = NULL;
     int count = 0;
     for (int i = 0; i < list->count; i++)
@@ -443,41 +410,35 @@ static enum ht_err move_outputs(const char *directory,
         TRY(err);
     }
     if (list->first > 0)
-        ht_log("snapshots begin with number %d: the run reads number %d",
-               list->first, list->first - 1);
+        ht_log("snapshots begin with number %d: the run reads number %d", list->first,
+               list->first - 1);
     return HT_OK;
 }
 
 /* The caller has checked that the file that is read is the same. */
-static enum ht_err write_input(const struct ht_params *params,
-                               const struct listing *list) {
+static enum ht_err write_input(const struct ht_params *params, const struct listing *list) {
     struct ht_text text = {0};
     char *path = NULL;
     for (int i = 0; i < list->count; i++)
-        if (list->entry[i].read &&
-            strcmp(list->entry[i].name, HT_INPUT_NAME) == 0)
-            return HT_OK;
+        if (list->entry[i].read && strcmp(list->entry[i].name, HT_INPUT_NAME) == 0) return HT_OK;
     enum ht_err err = ht_params_print(params, &text);
-    if (!err)
-        err = ht_directory_path(params->output.directory, HT_INPUT_NAME, &path);
+    if (!err) err = ht_directory_path(params->output.directory, HT_INPUT_NAME, &path);
     if (!err) err = ht_file_write(path, text.data, text.length);
     free(path);
     ht_text_free(&text);
     return err;
 }
 
-static enum ht_err take_listed(const struct ht_params *params,
-                               struct listing *list, struct ht_directory *out) {
+static enum ht_err take_listed(const struct ht_params *params, struct listing *list,
+                               struct ht_directory *out) {
     const char *directory = params->output.directory;
     TRY(make_listing(params, list));
     out->first = list->first;
     if (out->lock.state == HT_LOCK_TAKEN)
         remove_unfinished(directory, list);
     else
-        ht_note("%s is on a file system without locks: keep other runs away",
-                directory);
-    TRY(ht_params_blame(params, "output.directory",
-                        move_outputs(directory, list)));
+        ht_note("%s is on a file system without locks: keep other runs away", directory);
+    TRY(ht_params_blame(params, "output.directory", move_outputs(directory, list)));
     return write_input(params, list);
 }
 
@@ -498,13 +459,11 @@ enum ht_err ht_directory_check(const struct ht_params *params) {
     return err;
 }
 
-enum ht_err ht_directory_take(const struct ht_params *params,
-                              struct ht_directory *out) {
+enum ht_err ht_directory_take(const struct ht_params *params, struct ht_directory *out) {
     struct listing list = {0};
     *out = (struct ht_directory){.lock.fd = -1};
     TRY(take_lock(params, &out->lock));
-    if (out->lock.state == HT_LOCK_BUSY)
-        return refuse_busy(params, out->lock.holder);
+    if (out->lock.state == HT_LOCK_BUSY) return refuse_busy(params, out->lock.holder);
     enum ht_err err = take_listed(params, &list, out);
     free_listing(&list);
     return err;

@@ -1,5 +1,5 @@
-/* The directory that a run writes to: one run at a time, whose files are not
- * mixed with those of earlier ones. By rank 0 only.
+/* The directory that a run writes to: one run at a time, whose files are not mixed with those of
+ * earlier ones. By rank 0 only.
  */
 #ifndef HTWAVE_IO_DIRECTORY_H
 #define HTWAVE_IO_DIRECTORY_H
@@ -24,17 +24,15 @@ struct ht_directory {
 };
 
 /* directory/name; the caller frees it. */
-HT_CHECKED enum ht_err ht_directory_path(const char *directory,
-                                         const char *name, char **out);
+HT_CHECKED enum ht_err ht_directory_path(const char *directory, const char *name, char **out);
 /* Refuses a directory in which another run writes now. */
 HT_CHECKED enum ht_err ht_directory_idle(const struct ht_params *params);
 /* Refuses when the run would write a file that it reads. Changes nothing. */
 HT_CHECKED enum ht_err ht_directory_check(const struct ht_params *params);
-/* Makes and locks the directory, removes what killed runs left unfinished,
- * moves outputs that are there to a folder run-NNN inside and writes the
- * resolved input. What the run reads stays where it is. Release in any case. */
-HT_CHECKED enum ht_err ht_directory_take(const struct ht_params *params,
-                                         struct ht_directory *out);
+/* Makes and locks the directory, removes what killed runs left unfinished, moves outputs that are
+ * there to a folder run-NNN inside and writes the resolved input. What the run reads stays where it
+ * is. Release in any case. */
+HT_CHECKED enum ht_err ht_directory_take(const struct ht_params *params, struct ht_directory *out);
 void ht_directory_release(struct ht_directory *directory);
 
 #endif

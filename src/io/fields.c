@@ -5,17 +5,14 @@ bool ht_fields_stored(unsigned stored, int field) {
 }
 
 /* Names of the fields that can be written. */
-static void add_names(const struct ht_equations *eq, unsigned stored,
-                      struct ht_text *names) {
+static void add_names(const struct ht_equations *eq, unsigned stored, struct ht_text *names) {
     for (int f = 0; f < eq->nfields; f++)
         if (ht_fields_stored(stored, f))
-            ht_text_add(names, "%s%s", names->length > 0 ? ", " : "",
-                        eq->field[f].name);
+            ht_text_add(names, "%s%s", names->length > 0 ? ", " : "", eq->field[f].name);
 }
 
-enum ht_err ht_fields_find(const struct ht_params *params,
-                           const struct ht_equations *eq, unsigned stored,
-                           const char *key, const char *name, int *field) {
+enum ht_err ht_fields_find(const struct ht_params *params, const struct ht_equations *eq,
+                           unsigned stored, const char *key, const char *name, int *field) {
     struct ht_text known = {0};
     *field = ht_equations_field(eq, name);
     if (*field >= 0 && ht_fields_stored(stored, *field)) return HT_OK;
@@ -26,12 +23,10 @@ enum ht_err ht_fields_find(const struct ht_params *params,
                               "\"%s\" is not stored at the times and nodes of "
                               "outputs by time.scheme = \"%s\", which stores "
                               "%s there; \"taylor\" stores all fields",
-                              name, ht_scheme_word(params->time.scheme),
-                              known.data);
+                              name, ht_scheme_word(params->time.scheme), known.data);
     else if (!err)
-        err = ht_params_error(
-            params, key, "no field \"%s\": %s in %d dimension%s has %s", name,
-            eq->system->name, eq->dims, eq->dims == 1 ? "" : "s", known.data);
+        err = ht_params_error(params, key, "no field \"%s\": %s in %d dimension%s has %s", name,
+                              eq->system->name, eq->dims, eq->dims == 1 ? "" : "s", known.data);
     ht_text_free(&known);
     return err;
 }

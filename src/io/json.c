@@ -56,8 +56,7 @@ void ht_json_end(struct ht_json *json) {
     ht_text_add(&json->text, "\n");
 }
 
-enum ht_err ht_json_or_text(struct ht_json *json, struct ht_text *text,
-                            bool as_json) {
+enum ht_err ht_json_or_text(struct ht_json *json, struct ht_text *text, bool as_json) {
     enum ht_err err = ht_args_print(as_json ? &json->text : text);
     ht_text_free(&json->text);
     ht_text_free(text);

@@ -8,20 +8,16 @@
 
 /* Points of a source; planes and plane waves have none. */
 static int points_of(const struct ht_shot *shot) {
-    const bool wide =
-        shot->type == HT_SHOT_PLANE || shot->type == HT_SHOT_INCIDENT;
+    const bool wide = shot->type == HT_SHOT_PLANE || shot->type == HT_SHOT_INCIDENT;
     return wide ? 0 : shot->points;
 }
 
-enum ht_err ht_places_make(const struct ht_shots *shots,
-                           const struct ht_receivers *receivers,
+enum ht_err ht_places_make(const struct ht_shots *shots, const struct ht_receivers *receivers,
                            struct ht_places *out) {
     *out = (struct ht_places){.shots = shots};
-    for (int i = 0; shots && i < shots->count; i++)
-        out->sources += points_of(&shots->shot[i]);
+    for (int i = 0; shots && i < shots->count; i++) out->sources += points_of(&shots->shot[i]);
     out->count = out->sources;
-    for (int n = 0; receivers && n < receivers->count; n++)
-        out->count += receivers->group[n].count;
+    for (int n = 0; receivers && n < receivers->count; n++) out->count += receivers->group[n].count;
     TRY(HT_ALLOC(out->x, out->count));
     double(*x)[3] = out->x;
     for (int i = 0; shots && i < shots->count; i++)
@@ -40,8 +36,7 @@ void ht_places_free(struct ht_places *places) {
 
 /* ---- marks ---- */
 
-static struct ht_mark mark_of(const struct ht_slice *slice, const double x[3],
-                              bool source) {
+static struct ht_mark mark_of(const struct ht_slice *slice, const double x[3], bool source) {
     const struct ht_grid *grid = slice->grid;
     const int normal = slice->normal;
     struct ht_mark mark = {.x = x[slice->across],
@@ -54,10 +49,10 @@ static struct ht_mark mark_of(const struct ht_slice *slice, const double x[3],
     return mark;
 }
 
-/* A plane across the slice is a line; one that is the slice, or in front of it,
- * is not drawn, nor is the box of a plane wave that the slice does not cut. */
-static bool find_outline(const struct ht_slice *slice,
-                         const struct ht_shot *shot, struct ht_outline *out) {
+/* A plane across the slice is a line; one that is the slice, or in front of it, is not drawn, nor
+ * is the box of a plane wave that the slice does not cut. */
+static bool find_outline(const struct ht_slice *slice, const struct ht_shot *shot,
+                         struct ht_outline *out) {
     const int across = slice->across, up = slice->up, normal = slice->normal;
     const bool plane = shot->type == HT_SHOT_PLANE;
     if (points_of(shot) > 0 || slice->height == 1) return false;
@@ -78,8 +73,8 @@ static bool find_outline(const struct ht_slice *slice,
     return at >= shot->first[normal] && at <= shot->last[normal];
 }
 
-enum ht_err ht_marks_make(const struct ht_places *places,
-                          const struct ht_slice *slice, struct ht_marks *out) {
+enum ht_err ht_marks_make(const struct ht_places *places, const struct ht_slice *slice,
+                          struct ht_marks *out) {
     const int shots = places->shots ? places->shots->count : 0;
     TRY(HT_ALLOC(out->mark, places->count));
     TRY(HT_ALLOC(out->outline, shots));
@@ -87,8 +82,7 @@ enum ht_err ht_marks_make(const struct ht_places *places,
     for (int64_t i = 0; i < places->count; i++)
         out->mark[i] = mark_of(slice, places->x[i], i < places->sources);
     for (int i = 0; i < shots; i++)
-        if (find_outline(slice, &places->shots->shot[i],
-                         &out->outline[out->outlines]))
+        if (find_outline(slice, &places->shots->shot[i], &out->outline[out->outlines]))
             out->outlines++;
     return HT_OK;
 }

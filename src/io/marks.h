@@ -13,8 +13,7 @@ struct ht_places {
 };
 /* Either may be NULL; shots must outlive the places. Free them in any case. */
 HT_CHECKED enum ht_err ht_places_make(const struct ht_shots *shots,
-                                      const struct ht_receivers *receivers,
-                                      struct ht_places *out);
+                                      const struct ht_receivers *receivers, struct ht_places *out);
 void ht_places_free(struct ht_places *places);
 
 /* Of a slice. */
@@ -25,8 +24,7 @@ struct ht_marks {
     struct ht_outline *outline;
 };
 /* Free them in any case. */
-HT_CHECKED enum ht_err ht_marks_make(const struct ht_places *places,
-                                     const struct ht_slice *slice,
+HT_CHECKED enum ht_err ht_marks_make(const struct ht_places *places, const struct ht_slice *slice,
                                      struct ht_marks *out);
 void ht_marks_free(struct ht_marks *marks);
 /* In the picture, which they must outlive. */

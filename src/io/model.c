@@ -1,5 +1,5 @@
-/* The model of a run, before it: model.h5 with the medium at the nodes and the
- * places of sources and receivers, and a picture of each slice.
+/* The model of a run, before it: model.h5 with the medium at the nodes and the places of sources
+ * and receivers, and a picture of each slice.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -27,15 +27,12 @@ static bool find_name(const struct ht_medium *medium, int row, char name[32]) {
     double value;
     for (; *at; at += strcspn(at, "|"), at += *at == '|') {
         snprintf(name, 32, "%.*s", (int)strcspn(at, "|"), at);
-        if (ht_medium_parameter(medium, name, medium->grid->lower, &value) ==
-            HT_OK)
-            return true;
+        if (ht_medium_parameter(medium, name, medium->grid->lower, &value) == HT_OK) return true;
     }
     return false;
 }
 
-static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file,
-                                   const char *name) {
+static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, const char *name) {
     const struct ht_grid *grid = m->medium->grid;
     const int dims = grid->dims, up = dims - 1;
     int64_t extent[3], n[3], count = 1;
@@ -53,23 +50,21 @@ static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file,
                 x[k] = ht_grid_x(grid, HT_PRIMARY, k, k == up ? last : at[k]);
             err = ht_medium_parameter(m->medium, name, x, &plane[i]);
         }
-        if (!err)
-            err = ht_h5_write_planes(file, name, 0, last, last + 1, plane);
+        if (!err) err = ht_h5_write_planes(file, name, 0, last, last + 1, plane);
     }
     free(plane);
     return err;
 }
 
-static enum ht_err write_places(const struct model *m, struct ht_h5 *file,
-                                const char *name, int64_t first, int64_t last) {
+static enum ht_err write_places(const struct model *m, struct ht_h5 *file, const char *name,
+                                int64_t first, int64_t last) {
     const int dims = m->medium->grid->dims;
     const int64_t extent[2] = {last - first, dims};
     double *out = NULL;
     if (last == first) return HT_OK;
     TRY(HT_ALLOC(out, extent[0] * dims));
     for (int64_t i = first; i < last; i++)
-        for (int k = 0; k < dims; k++)
-            out[(i - first) * dims + k] = m->places.x[i][k];
+        for (int k = 0; k < dims; k++) out[(i - first) * dims + k] = m->places.x[i][k];
     enum ht_err err = ht_h5_write(file, name, 2, extent, out, false);
     free(out);
     return err;
@@ -86,8 +81,7 @@ static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
     for (int p = 0; p < system->nparameters; p++)
         if (find_name(m->medium, p, name)) TRY(write_parameter(m, file, name));
     TRY(write_places(m, file, "sources", 0, m->places.sources));
-    return write_places(m, file, "receivers", m->places.sources,
-                        m->places.count);
+    return write_places(m, file, "receivers", m->places.sources, m->places.count);
 }
 
 static enum ht_err write_file(const struct model *m) {
@@ -105,8 +99,8 @@ static enum ht_err write_file(const struct model *m) {
 
 /* ---- pictures ---- */
 
-/* The parameter that is drawn: the background of the run's pictures, else the
- * speed, else the first. */
+/* The parameter that is drawn: the background of the run's pictures, else the speed, else the
+ * first. */
 static void choose_name(const struct model *m, char name[32]) {
     const struct ht_system *system = m->medium->eq->system;
     const char *given = ht_pictures_background(m->params);
@@ -117,12 +111,10 @@ static void choose_name(const struct model *m, char name[32]) {
         (void)find_name(m->medium, 0, name);
 }
 
-static enum ht_err add_title(const struct model *m, const char *name,
-                             struct ht_text *title) {
+static enum ht_err add_title(const struct model *m, const char *name, struct ht_text *title) {
     ht_text_add(title, "%s, the model", name);
     if (m->places.sources > 0)
-        ht_text_add(title, "; %lld source%s (disc)",
-                    (long long)m->places.sources,
+        ht_text_add(title, "; %lld source%s (disc)", (long long)m->places.sources,
                     m->places.sources > 1 ? "s" : "");
     if (m->places.count > m->places.sources)
         ht_text_add(title, "; %lld receiver%s (triangle)",
@@ -131,13 +123,12 @@ static enum ht_err add_title(const struct model *m, const char *name,
     return ht_text_status(title);
 }
 
-static enum ht_err draw_slice(const struct model *m,
-                              const struct ht_slice *slice, const char *name,
+static enum ht_err draw_slice(const struct model *m, const struct ht_slice *slice, const char *name,
                               const double *values, const char *path) {
     struct ht_text title = {0}, subtitle = {0};
     struct ht_marks marks = {0};
-    struct ht_picture picture = {
-        .background = values, .value = {name, ht_units_name(m->params, name)}};
+    struct ht_picture picture = {.background = values,
+                                 .value = {name, ht_units_name(m->params, name)}};
     if (m->medium->grid->dims == 1) { /* a curve */
         picture.values = values;
         picture.background = NULL;
@@ -161,10 +152,8 @@ static enum ht_err draw_slice(const struct model *m,
     return err;
 }
 
-static enum ht_err draw(const struct model *m, int index,
-                        const struct ht_slice_given *given) {
-    const struct ht_slice slice =
-        ht_slice_make(m->medium->grid, given->plane, given->position);
+static enum ht_err draw(const struct model *m, int index, const struct ht_slice_given *given) {
+    const struct ht_slice slice = ht_slice_make(m->medium->grid, given->plane, given->position);
     char name[HT_SLICE_NAME], file[HT_SLICE_NAME + 16], parameter[32];
     char *path = NULL;
     double *values = NULL;
@@ -184,19 +173,15 @@ static enum ht_err write_model(struct model *m) {
     struct ht_slice_given given;
     TRY(ht_file_make_directory(m->directory));
     TRY(write_file(m));
-    for (int i = 0; ht_picture_cairo() && ht_params_slice(m->params, i, &given);
-         i++)
+    for (int i = 0; ht_picture_cairo() && ht_params_slice(m->params, i, &given); i++)
         TRY(draw(m, i, &given));
     return HT_OK;
 }
 
-enum ht_err ht_output_model(const struct ht_params *params,
-                            const struct ht_medium *medium,
-                            const struct ht_shots *shots,
-                            const struct ht_receivers *receivers,
+enum ht_err ht_output_model(const struct ht_params *params, const struct ht_medium *medium,
+                            const struct ht_shots *shots, const struct ht_receivers *receivers,
                             const char *directory) {
-    struct model m = {
-        .params = params, .medium = medium, .directory = directory};
+    struct model m = {.params = params, .medium = medium, .directory = directory};
     enum ht_err err = ht_places_make(shots, receivers, &m.places);
     if (!err) err = write_model(&m);
     ht_places_free(&m.places);

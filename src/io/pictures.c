@@ -1,5 +1,5 @@
-/* Pictures of a run: a slice each, of the slices that the input asks for.
- * Values are collected on rank 0, which draws.
+/* Pictures of a run: a slice each, of the slices that the input asks for. Values are collected on
+ * rank 0, which draws.
  */
 #include "pictures.h"
 
@@ -52,28 +52,22 @@ static enum ht_err check_cairo(const struct ht_params *params) {
     if (!params->output.pictures || ht_output_draws(params)) return HT_OK;
     for (int i = 0; i < ht_option_count(); i++) {
         const char *key = ht_option_at(i)->key;
-        if (strncmp(key, section, sizeof section - 1) == 0 &&
-            ht_params_is_set(params, key))
-            return ht_params_error(
-                params, key,
-                "asks for pictures, but this htwave was built without cairo, "
-                "which draws them: leave it out, or set output.pictures = "
-                "false");
+        if (strncmp(key, section, sizeof section - 1) == 0 && ht_params_is_set(params, key))
+            return ht_params_error(params, key,
+                                   "asks for pictures, but this htwave was built without cairo, "
+                                   "which draws them: leave it out, or set output.pictures = "
+                                   "false");
     }
     return HT_OK;
 }
 
-static enum ht_err find_field(const struct ht_params *params,
-                              const struct ht_equations *eq, unsigned stored,
-                              int index, int *field) {
+static enum ht_err find_field(const struct ht_params *params, const struct ht_equations *eq,
+                              unsigned stored, int index, int *field) {
     struct ht_slice_given given;
     char key[HT_SLICE_KEY];
     const bool there = ht_params_slice(params, index, &given);
-    const char *name = there && given.field && *given.field
-                           ? given.field
-                           : eq->system->first_field;
-    return ht_fields_find(params, eq, stored,
-                          ht_params_slice_key(params, index, "field", key),
+    const char *name = there && given.field && *given.field ? given.field : eq->system->first_field;
+    return ht_fields_find(params, eq, stored, ht_params_slice_key(params, index, "field", key),
                           name, field);
 }
 
@@ -82,17 +76,15 @@ static enum ht_err check_background(const struct ht_params *params,
     const char *name = ht_pictures_background(params);
     double value;
     enum ht_err err = HT_OK;
-    if (name)
-        err = ht_medium_parameter(medium, name, medium->grid->lower, &value);
+    if (name) err = ht_medium_parameter(medium, name, medium->grid->lower, &value);
     if (err != HT_ERR_INPUT) return err;
-    return ht_params_error(
-        params, "output.picture.background",
-        "must be \"none\" or a parameter of the medium of %s",
-        medium->eq->system->name);
+    return ht_params_error(params, "output.picture.background",
+                           "must be \"none\" or a parameter of the medium of %s",
+                           medium->eq->system->name);
 }
 
-enum ht_err ht_pictures_check(const struct ht_params *params,
-                              const struct ht_medium *medium, unsigned stored) {
+enum ht_err ht_pictures_check(const struct ht_params *params, const struct ht_medium *medium,
+                              unsigned stored) {
     struct ht_slice_given given;
     int field;
     for (int i = 0; ht_params_slice(params, i, &given); i++)
@@ -111,17 +103,15 @@ static enum ht_err make_views(struct ht_pictures *p, unsigned stored) {
     for (int i = 0; ht_params_slice(p->params, i, &given); i++) {
         struct view *view = &p->view[i];
         ht_params_slice_name(p->params, i, view->name);
-        view->slice =
-            ht_slice_make(p->medium->grid, given.plane, given.position);
+        view->slice = ht_slice_make(p->medium->grid, given.plane, given.position);
         view->range = given.range;
         TRY(find_field(p->params, equations(p), stored, i, &view->field));
     }
     return HT_OK;
 }
 
-enum ht_err ht_pictures_create(const struct ht_params *params,
-                               const struct ht_medium *medium, unsigned stored,
-                               struct ht_pictures **out) {
+enum ht_err ht_pictures_create(const struct ht_params *params, const struct ht_medium *medium,
+                               unsigned stored, struct ht_pictures **out) {
     struct ht_pictures *p = NULL;
     *out = NULL;
     TRY(HT_ALLOC(p, 1));
@@ -146,8 +136,7 @@ void ht_pictures_destroy(struct ht_pictures *p) {
     free(p);
 }
 
-enum ht_err ht_pictures_mark(struct ht_pictures *p,
-                             const struct ht_shots *shots,
+enum ht_err ht_pictures_mark(struct ht_pictures *p, const struct ht_shots *shots,
                              const struct ht_receivers *receivers) {
     struct ht_places places;
     enum ht_err err = ht_places_make(shots, receivers, &places);
@@ -162,40 +151,32 @@ enum ht_err ht_pictures_mark(struct ht_pictures *p,
 /* ---- texts ---- */
 
 /* " km", or nothing. */
-static void add_unit(const struct ht_params *params, const char *quantity,
-                     struct ht_text *text) {
+static void add_unit(const struct ht_params *params, const char *quantity, struct ht_text *text) {
     const char *unit = ht_units_name(params, quantity);
     if (unit) ht_text_add(text, " %s", unit);
 }
 
 /* "p (pressure) at t = 1.4 s" */
-static enum ht_err add_title(const struct ht_pictures *p,
-                             const struct view *view, double time,
+static enum ht_err add_title(const struct ht_pictures *p, const struct view *view, double time,
                              struct ht_text *title) {
     const struct ht_field *field = &equations(p)->field[view->field];
-    ht_text_add(title, "%s (%s) at t = %.5g", field->name, field->meaning,
-                time);
+    ht_text_add(title, "%s (%s) at t = %.5g", field->name, field->meaning, time);
     add_unit(p->params, "time", title);
     return ht_text_status(title);
 }
 
-void ht_pictures_place(const struct ht_params *params,
-                       const struct ht_medium *medium,
+void ht_pictures_place(const struct ht_params *params, const struct ht_medium *medium,
                        const struct ht_slice *slice, struct ht_text *text) {
     ht_text_add(text, "%s", medium->eq->system->name);
     if (slice->normal < 0) return;
-    ht_text_add(
-        text, ", x%d = %.4g", slice->normal + 1,
-        ht_grid_x(slice->grid, HT_PRIMARY, slice->normal, slice->index));
+    ht_text_add(text, ", x%d = %.4g", slice->normal + 1,
+                ht_grid_x(slice->grid, HT_PRIMARY, slice->normal, slice->index));
     add_unit(params, "length", text);
 }
 
-/* "acoustic, x3 = 0.5 km; colours: fixed; grey: c from 1.5 (light) to 4.5
- * (dark) km/s" */
-static enum ht_err add_subtitle(const struct ht_pictures *p,
-                                const struct view *view,
-                                const struct ht_picture *picture,
-                                struct ht_text *text) {
+/* "acoustic, x3 = 0.5 km; colours: fixed; grey: c from 1.5 (light) to 4.5 (dark) km/s" */
+static enum ht_err add_subtitle(const struct ht_pictures *p, const struct view *view,
+                                const struct ht_picture *picture, struct ht_text *text) {
     const char *background = ht_pictures_background(p->params);
     const bool run = p->params->output.picture.scale == HT_SCALE_RUN;
     double extreme[2];
@@ -205,8 +186,8 @@ static enum ht_err add_subtitle(const struct ht_pictures *p,
                 : run           ? "largest of the run so far"
                                 : "largest of this picture");
     if (ht_plot_relief(picture, extreme)) {
-        ht_text_add(text, "; grey: %s from %.4g (light) to %.4g (dark)",
-                    background, extreme[0], extreme[1]);
+        ht_text_add(text, "; grey: %s from %.4g (light) to %.4g (dark)", background, extreme[0],
+                    extreme[1]);
         add_unit(p->params, background, text);
     }
     return ht_text_status(text);
@@ -214,16 +195,14 @@ static enum ht_err add_subtitle(const struct ht_pictures *p,
 
 /* ---- drawing ---- */
 
-static enum ht_err read_background(const struct ht_pictures *p,
-                                   struct view *view) {
+static enum ht_err read_background(const struct ht_pictures *p, struct view *view) {
     const char *name = ht_pictures_background(p->params);
     if (!name || view->background) return HT_OK;
     TRY(HT_ALLOC(view->background, view->slice.width * view->slice.height));
     return ht_slice_parameter(&view->slice, p->medium, name, view->background);
 }
 
-void ht_pictures_axes(const struct ht_params *params,
-                      const struct ht_slice *slice,
+void ht_pictures_axes(const struct ht_params *params, const struct ht_slice *slice,
                       struct ht_picture *picture) {
     static const char *const axis[] = {"x1", "x2", "x3"};
     const char *lower_wall = params->boundary.side[slice->up][0];
@@ -250,15 +229,13 @@ static double range_of(const struct ht_pictures *p, struct view *view,
     return view->largest;
 }
 
-static enum ht_err write_picture(const struct ht_pictures *p, struct view *view,
-                                 double time, const double *values,
-                                 const char *path) {
+static enum ht_err write_picture(const struct ht_pictures *p, struct view *view, double time,
+                                 const double *values, const char *path) {
     const char *field = equations(p)->field[view->field].name;
     struct ht_text title = {0}, subtitle = {0};
-    struct ht_picture picture = {
-        .values = values,
-        .background = view->background,
-        .value = {field, ht_units_name(p->params, field)}};
+    struct ht_picture picture = {.values = values,
+                                 .background = view->background,
+                                 .value = {field, ht_units_name(p->params, field)}};
     ht_pictures_axes(p->params, &view->slice, &picture);
     ht_marks_show(&view->marks, &picture);
     picture.range = range_of(p, view, &picture);
@@ -273,8 +250,7 @@ static enum ht_err write_picture(const struct ht_pictures *p, struct view *view,
 }
 
 /* values, on rank 0: the slice of all ranks. */
-static enum ht_err gather_slice(struct ht_comm *comm,
-                                const struct ht_slice *slice,
+static enum ht_err gather_slice(struct ht_comm *comm, const struct ht_slice *slice,
                                 const double *nodal, double *values) {
     double *own = NULL;
     int64_t first, last;
@@ -282,16 +258,15 @@ static enum ht_err gather_slice(struct ht_comm *comm,
     int64_t count = (last - first) * slice->width;
     TRY(HT_ALLOC(own, count));
     ht_slice_values(slice, nodal, own);
-    enum ht_err err =
-        ht_comm_collect(comm, own, count * (int64_t)sizeof *own, values);
+    enum ht_err err = ht_comm_collect(comm, own, count * (int64_t)sizeof *own, values);
     free(own);
     return err;
 }
 
-/* What computes does not depend on pictures: one that cannot be drawn does not
- * end a run. Returns whether it was. */
-static bool draw_slice(const struct ht_pictures *p, struct view *view,
-                       double time, const double *values, const char *path) {
+/* What computes does not depend on pictures: one that cannot be drawn does not end a run. Returns
+ * whether it was. */
+static bool draw_slice(const struct ht_pictures *p, struct view *view, double time,
+                       const double *values, const char *path) {
     enum ht_err err = read_background(p, view);
     if (!err) err = write_picture(p, view, time, values, path);
     if (err) ht_warn("a picture is missing: %s", ht_err_message());
@@ -299,14 +274,12 @@ static bool draw_slice(const struct ht_pictures *p, struct view *view,
 }
 
 /* *drawn: rank 0 says whether it was. */
-static enum ht_err take_picture(const struct ht_pictures *p, struct view *view,
-                                double time, const double *const *nodal,
-                                const char *path, bool *drawn) {
+static enum ht_err take_picture(const struct ht_pictures *p, struct view *view, double time,
+                                const double *const *nodal, const char *path, bool *drawn) {
     struct ht_comm *comm = p->medium->grid->slab.comm;
     const struct ht_slice *slice = &view->slice;
     double *values = NULL;
-    if (ht_comm_rank(comm) == 0)
-        TRY(HT_ALLOC(values, slice->width * slice->height));
+    if (ht_comm_rank(comm) == 0) TRY(HT_ALLOC(values, slice->width * slice->height));
     enum ht_err err = gather_slice(comm, slice, nodal[view->field], values);
     if (!err && values) {
         ht_slice_close(slice, values);
@@ -316,16 +289,15 @@ static enum ht_err take_picture(const struct ht_pictures *p, struct view *view,
     return err;
 }
 
-static enum ht_err draw_view(struct ht_pictures *p, struct view *view,
-                             double time, const double *const *nodal) {
+static enum ht_err draw_view(struct ht_pictures *p, struct view *view, double time,
+                             const double *const *nodal) {
     char name[HT_SLICE_NAME + 24], *path = NULL;
     bool drawn = true;
     if (*view->name)
         snprintf(name, sizeof name, HT_SLICE_PICTURE, view->name, p->drawn);
     else
         snprintf(name, sizeof name, HT_PICTURE_NAME, p->drawn);
-    enum ht_err err =
-        ht_directory_path(p->params->output.directory, name, &path);
+    enum ht_err err = ht_directory_path(p->params->output.directory, name, &path);
     if (!err) err = take_picture(p, view, time, nodal, path, &drawn);
     err = ht_comm_agree(p->medium->grid->slab.comm, err);
     if (drawn && !err) {
@@ -337,10 +309,8 @@ static enum ht_err draw_view(struct ht_pictures *p, struct view *view,
     return err;
 }
 
-enum ht_err ht_pictures_draw(struct ht_pictures *p, double time,
-                             const double *const *nodal) {
-    for (int i = 0; i < p->count; i++)
-        TRY(draw_view(p, &p->view[i], time, nodal));
+enum ht_err ht_pictures_draw(struct ht_pictures *p, double time, const double *const *nodal) {
+    for (int i = 0; i < p->count; i++) TRY(draw_view(p, &p->view[i], time, nodal));
     p->drawn++;
     return HT_OK;
 }

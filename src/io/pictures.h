@@ -7,22 +7,18 @@
 
 /* What ht_output_check says of pictures. */
 HT_CHECKED enum ht_err ht_pictures_check(const struct ht_params *params,
-                                         const struct ht_medium *medium,
-                                         unsigned stored);
+                                         const struct ht_medium *medium, unsigned stored);
 /* All but checked; params and medium must outlive them. */
 struct ht_pictures;
 HT_CHECKED enum ht_err ht_pictures_create(const struct ht_params *params,
-                                          const struct ht_medium *medium,
-                                          unsigned stored,
+                                          const struct ht_medium *medium, unsigned stored,
                                           struct ht_pictures **out);
 void ht_pictures_destroy(struct ht_pictures *pictures); /* NULL allowed */
 /* Sources and receivers, either of which may be NULL, are drawn from now on. */
-HT_CHECKED enum ht_err ht_pictures_mark(struct ht_pictures *pictures,
-                                        const struct ht_shots *shots,
+HT_CHECKED enum ht_err ht_pictures_mark(struct ht_pictures *pictures, const struct ht_shots *shots,
                                         const struct ht_receivers *receivers);
 /* Each slice, of ht_output_picture's values. Collective. */
-HT_CHECKED enum ht_err ht_pictures_draw(struct ht_pictures *pictures,
-                                        double time,
+HT_CHECKED enum ht_err ht_pictures_draw(struct ht_pictures *pictures, double time,
                                         const double *const *nodal);
 /* The path of the newest one; NULL: none. */
 const char *ht_pictures_last(const struct ht_pictures *pictures);
@@ -31,11 +27,10 @@ const char *ht_pictures_last(const struct ht_pictures *pictures);
 /* output.picture.background; NULL: none. */
 const char *ht_pictures_background(const struct ht_params *params);
 /* "acoustic, x3 = 0.5 km" */
-void ht_pictures_place(const struct ht_params *params,
-                       const struct ht_medium *medium,
+void ht_pictures_place(const struct ht_params *params, const struct ht_medium *medium,
                        const struct ht_slice *slice, struct ht_text *text);
 /* Size, box, axes with units, pixels. */
-void ht_pictures_axes(const struct ht_params *params,
-                      const struct ht_slice *slice, struct ht_picture *picture);
+void ht_pictures_axes(const struct ht_params *params, const struct ht_slice *slice,
+                      struct ht_picture *picture);
 
 #endif

@@ -1,10 +1,9 @@
 /* From nodes to pixels.
  *
- * Nodes lie on the edges of the map: pixel centre i of n stands at
- * (i + 1/2)/n of the way from the first node to the last. The wave is
- * interpolated by cubics through the nodes (Catmull and Rom 1974), because a
- * high-order solution has few nodes per wavelength and straight lines between
- * them would show corners; the background, which may jump, linearly.
+ * Nodes lie on the edges of the map: pixel centre i of n stands at (i + 1/2)/n of the way from the
+ * first node to the last. The wave is interpolated by cubics through the nodes (Catmull and Rom
+ * 1974), because a high-order solution has few nodes per wavelength and straight lines between them
+ * would show corners; the background, which may jump, linearly.
  *
  * Over a background the wave's colour is laid with an opacity that grows with
  * |value|/range, so that quiet places show the medium.
@@ -23,8 +22,7 @@ double ht_plot_largest(const struct ht_picture *picture) {
     double largest = 0.0;
     int64_t count = picture->width * picture->height;
     for (int64_t i = 0; i < count; i++)
-        if (isfinite(picture->values[i]))
-            largest = fmax(largest, fabs(picture->values[i]));
+        if (isfinite(picture->values[i])) largest = fmax(largest, fabs(picture->values[i]));
     return largest;
 }
 
@@ -55,14 +53,12 @@ static struct taps make_taps(double at, int64_t n, bool cubic) {
     return taps;
 }
 
-static struct taps pixel_taps(int64_t pixel, int64_t pixels, int64_t n,
-                              bool cubic) {
+static struct taps pixel_taps(int64_t pixel, int64_t pixels, int64_t n, bool cubic) {
     double part = ((double)pixel + 0.5) / (double)pixels;
     return make_taps(part * (double)(n - 1), n, cubic);
 }
 
-/* A zero weight takes no part: a value that is not finite must not spread
- * beyond its cubics. */
+/* A zero weight takes no part: a value that is not finite must not spread beyond its cubics. */
 static double sample(const double *values, int64_t width, const struct taps *x,
                      const struct taps *y) {
     double sum = 0.0;
@@ -70,8 +66,7 @@ static double sample(const double *values, int64_t width, const struct taps *x,
         if (y->weight[j] == 0.0) continue;
         const double *row = values + y->node[j] * width;
         for (int i = 0; i < 4; i++)
-            if (x->weight[i] != 0.0)
-                sum += y->weight[j] * x->weight[i] * row[x->node[i]];
+            if (x->weight[i] != 0.0) sum += y->weight[j] * x->weight[i] * row[x->node[i]];
     }
     return sum;
 }
@@ -104,8 +99,8 @@ static struct ht_colour relief_colour(const double extreme[2], double value) {
     return ht_colour_mix(light_grey, dark_grey, fmin(fmax(t, 0.0), 1.0));
 }
 
-/* Smooth at 0, where a kink would draw lines along the zeros of the wave;
- * half opaque at 15 % of the range, so that weak waves show. */
+/* Smooth at 0, where a kink would draw lines along the zeros of the wave; half opaque at 15 % of
+ * the range, so that weak waves show. */
 static struct ht_colour over(struct ht_colour ground, double value) {
     const double half = 0.15;
     double v2 = fmin(value * value, 1.0);
@@ -118,8 +113,7 @@ static uint32_t rgb(struct ht_colour c) {
 }
 
 /* A pixel's wave over its ground; ground NAN: over none. */
-static uint32_t map_colour(const double extreme[2], double value,
-                           double ground) {
+static uint32_t map_colour(const double extreme[2], double value, double ground) {
     const uint32_t black = 0;
     if (!isfinite(value)) return black;
     if (!isfinite(ground)) return rgb(ht_colour_signed(value));
@@ -127,8 +121,8 @@ static uint32_t map_colour(const double extreme[2], double value,
 }
 
 /* The background alone. */
-static void model_map(const struct ht_picture *picture, const int64_t size[2],
-                      int64_t stride, uint32_t *pixel) {
+static void model_map(const struct ht_picture *picture, const int64_t size[2], int64_t stride,
+                      uint32_t *pixel) {
     double extreme[2];
     ht_plot_span(picture, extreme);
     for (int64_t j = 0; j < size[1]; j++, pixel += stride) {
@@ -143,8 +137,8 @@ static void model_map(const struct ht_picture *picture, const int64_t size[2],
     }
 }
 
-void ht_plot_map(const struct ht_picture *picture, double range,
-                 const int64_t size[2], int64_t stride, uint32_t *pixel) {
+void ht_plot_map(const struct ht_picture *picture, double range, const int64_t size[2],
+                 int64_t stride, uint32_t *pixel) {
     int64_t nx = picture->width, ny = picture->height;
     double extreme[2];
     if (!picture->values) {
@@ -159,20 +153,16 @@ void ht_plot_map(const struct ht_picture *picture, double range,
         for (int64_t i = 0; i < size[0]; i++) {
             struct taps x = pixel_taps(i, size[0], nx, true);
             struct taps flat_x = pixel_taps(i, size[0], nx, false);
-            double ground =
-                relief ? sample(picture->background, nx, &flat_x, &flat_y)
-                       : NAN;
+            double ground = relief ? sample(picture->background, nx, &flat_x, &flat_y) : NAN;
             pixel[i] =
                 curve ? rgb(relief_colour(extreme, ground))
-                      : map_colour(extreme,
-                                   sample(picture->values, nx, &x, &y) / range,
-                                   ground);
+                      : map_colour(extreme, sample(picture->values, nx, &x, &y) / range, ground);
         }
     }
 }
 
-double ht_plot_curve(const struct ht_picture *picture, double range,
-                     int64_t column, int64_t columns) {
+double ht_plot_curve(const struct ht_picture *picture, double range, int64_t column,
+                     int64_t columns) {
     const double edge = 1.0 / HT_PLOT_HEADROOM;
     const struct taps one = {{0, 0, 0, 0}, {0.0, 1.0, 0.0, 0.0}};
     struct taps x = pixel_taps(column, columns, picture->width, true);

@@ -7,20 +7,20 @@
 /* The largest finite |value|; the same, 1 when there is none above 0. */
 double ht_plot_largest(const struct ht_picture *picture);
 double ht_plot_range(const struct ht_picture *picture);
-/* The extremes of a background, in order; false: it is uniform, or there is
- * none, and is not drawn. */
+/* The extremes of a background, in order; false: it is uniform, or there is none, and is not drawn.
+ */
 bool ht_plot_relief(const struct ht_picture *picture, double extreme[2]);
 /* The same, where it is drawn alone: never equal. */
 void ht_plot_span(const struct ht_picture *picture, double extreme[2]);
-/* The map of columns x rows pixels 0xRRGGBB, pixel[row * stride + column], the
- * upper row first. Of a picture of height 1 the background only. */
-void ht_plot_map(const struct ht_picture *picture, double range,
-                 const int64_t size[2], int64_t stride, uint32_t *pixel);
+/* The map of columns x rows pixels 0xRRGGBB, pixel[row * stride + column], the upper row first. Of
+ * a picture of height 1 the background only. */
+void ht_plot_map(const struct ht_picture *picture, double range, const int64_t size[2],
+                 int64_t stride, uint32_t *pixel);
 /* Fraction of the half height of a curve's box that the range takes. */
 #define HT_PLOT_HEADROOM 0.9
-/* The curve at the centre of a pixel column, over the range, cut off at the
- * box; NAN where a value is not finite. */
-double ht_plot_curve(const struct ht_picture *picture, double range,
-                     int64_t column, int64_t columns);
+/* The curve at the centre of a pixel column, over the range, cut off at the box; NAN where a value
+ * is not finite. */
+double ht_plot_curve(const struct ht_picture *picture, double range, int64_t column,
+                     int64_t columns);
 
 #endif

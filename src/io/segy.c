@@ -1,12 +1,12 @@
-/* SEG-Y revision 1 (SEG Technical Standards Committee, 2002): a file per group
- * and field, big-endian, IEEE floats (format 5). Of the trace header are set:
+/* SEG-Y revision 1 (SEG Technical Standards Committee, 2002): a file per group and field,
+ * big-endian, IEEE floats (format 5). Of the trace header are set:
  *     bytes 1, 5, 13   number of the trace, from 1
  *     bytes 9, 29      record 1; 1: seismic data
  *     bytes 41, 81, 85 x3, x1, x2 of the receiver by the scalars at 69 and 71
  *     bytes 109        time of the first sample in ms (whole ones)
  *     bytes 115, 117   samples, sample interval in microseconds
- * Times are taken as seconds. Positions are whole numbers there, of up to four
- * decimals; those of traces.h5 are exact.
+ * Times are taken as seconds. Positions are whole numbers there, of up to four decimals; those of
+ * traces.h5 are exact.
  */
 #include <math.h>
 #include <string.h>
@@ -22,8 +22,8 @@ static double interval(const struct ht_receivers *receivers,
     return 1e6 * (group->every > 0 ? group->every : receivers->dt);
 }
 
-static enum ht_err check(const struct ht_params *params,
-                         const struct ht_receivers *receivers, int n) {
+static enum ht_err check(const struct ht_params *params, const struct ht_receivers *receivers,
+                         int n) {
     const struct ht_receiver_group *group = &receivers->group[n];
     const double us = interval(receivers, group);
     const bool whole = fabs(us - round(us)) <= 1e-6 * us;
@@ -44,8 +44,7 @@ static enum ht_err check(const struct ht_params *params,
 
 static void put(unsigned char *header, int byte, int bytes, int64_t value) {
     for (int i = 0; i < bytes; i++)
-        header[byte - 1 + i] =
-            (unsigned char)((uint64_t)value >> 8 * (bytes - 1 - i));
+        header[byte - 1 + i] = (unsigned char)((uint64_t)value >> 8 * (bytes - 1 - i));
 }
 
 static void put_float(unsigned char *at, float value) {
@@ -56,15 +55,13 @@ static void put_float(unsigned char *at, float value) {
 
 /* ---- headers ---- */
 
-static void text_header(const struct ht_trace_table *t, int reading,
-                        char text[TEXT + 1]) {
+static void text_header(const struct ht_trace_table *t, int reading, char text[TEXT + 1]) {
     memset(text, ' ', TEXT);
     for (int line = 0; line < TEXT / LINE; line++) {
         char words[LINE + 1] = "";
         if (line == 0)
-            snprintf(words, sizeof words, "htwave %s: group %s, field %s",
-                     HT_VERSION, t->group->name,
-                     t->group->reading[reading].name);
+            snprintf(words, sizeof words, "htwave %s: group %s, field %s", HT_VERSION,
+                     t->group->name, t->group->reading[reading].name);
         if (line == 1)
             snprintf(words, sizeof words,
                      "receivers: x1 at byte 81, x2 at 85, x3 at 41, scalars at "
@@ -72,16 +69,13 @@ static void text_header(const struct ht_trace_table *t, int reading,
         if (line == 38) snprintf(words, sizeof words, "SEG Y REV1");
         if (line == 39) snprintf(words, sizeof words, "END TEXTUAL HEADER");
         char whole[LINE + 8];
-        const int length =
-            snprintf(whole, sizeof whole, "C%2d %s", line + 1, words);
-        memcpy(text + (size_t)line * LINE, whole,
-               (size_t)(length < LINE ? length : LINE));
+        const int length = snprintf(whole, sizeof whole, "C%2d %s", line + 1, words);
+        memcpy(text + (size_t)line * LINE, whole, (size_t)(length < LINE ? length : LINE));
     }
 }
 
 /* Bytes are those of the file, from 3201. */
-static void binary_header(const struct ht_trace_table *t,
-                          unsigned char header[BINARY]) {
+static void binary_header(const struct ht_trace_table *t, unsigned char header[BINARY]) {
     const int64_t us = llround(interval(t->receivers, t->group));
     memset(header, 0, BINARY);
     put(header, 13, 2, t->group->count > MOST ? 0 : t->group->count);
@@ -98,8 +92,7 @@ static void binary_header(const struct ht_trace_table *t,
 static int decimals(const struct ht_trace_table *t) {
     double most = 0;
     for (int64_t i = 0; i < t->group->count; i++)
-        for (int k = 0; k < t->dims; k++)
-            most = fmax(most, fabs(t->group->x[i][k]));
+        for (int k = 0; k < t->dims; k++) most = fmax(most, fabs(t->group->x[i][k]));
     int count = 4;
     while (count > 0 && most * pow(10, count) > 2147483647.0) count--;
     return count;
@@ -121,16 +114,15 @@ static void trace_header(const struct ht_trace_table *t, int64_t i, int places,
     put(header, 81, 4, llround(x[0] * factor));
     put(header, 85, 4, t->dims > 1 ? llround(x[1] * factor) : 0);
     put(header, 89, 2, 1); /* lengths */
-    put(header, 109, 2,
-        llround(1e3 * ht_receivers_time(t->receivers, t->group, 0)));
+    put(header, 109, 2, llround(1e3 * ht_receivers_time(t->receivers, t->group, 0)));
     put(header, 115, 2, t->samples);
     put(header, 117, 2, llround(interval(t->receivers, t->group)));
 }
 
 /* ---- files ---- */
 
-static void write_trace(const struct ht_trace_table *t, int reading, int64_t i,
-                        int places, FILE *out) {
+static void write_trace(const struct ht_trace_table *t, int reading, int64_t i, int places,
+                        FILE *out) {
     unsigned char header[TRACE], bytes[4];
     const double *value = t->data[reading] + i * t->samples;
     trace_header(t, i, places, header);
@@ -147,19 +139,16 @@ static enum ht_err write_segy(const struct ht_trace_table *t) {
         unsigned char header[BINARY];
         struct ht_trace_file file;
         const int places = decimals(t);
-        snprintf(name, sizeof name, HT_TRACES_SEGY, t->group->name,
-                 t->group->reading[r].name);
+        snprintf(name, sizeof name, HT_TRACES_SEGY, t->group->name, t->group->reading[r].name);
         TRY(ht_trace_open(t->directory, name, &file));
         text_header(t, r, text);
         fwrite(text, 1, TEXT, file.stream);
         binary_header(t, header);
         fwrite(header, 1, sizeof header, file.stream);
-        for (int64_t i = 0; i < t->group->count; i++)
-            write_trace(t, r, i, places, file.stream);
+        for (int64_t i = 0; i < t->group->count; i++) write_trace(t, r, i, places, file.stream);
         TRY(ht_trace_close(&file, HT_OK));
     }
     return HT_OK;
 }
 
-const struct ht_trace_format ht_trace_segy = {
-    .name = "segy", .check = check, .write = write_segy};
+const struct ht_trace_format ht_trace_segy = {.name = "segy", .check = check, .write = write_segy};

@@ -1,5 +1,5 @@
-/* Along a periodic axis the first node is repeated at the end, so that the
- * picture shows the whole box.
+/* Along a periodic axis the first node is repeated at the end, so that the picture shows the whole
+ * box.
  */
 #include "slice.h"
 
@@ -10,17 +10,15 @@ static int64_t points(const struct ht_grid *grid, int axis) {
     return ht_grid_nodes(grid, HT_PRIMARY, axis) + (seam ? 1 : 0);
 }
 
-static int64_t nearest_node(const struct ht_grid *grid, int axis,
-                            double position) {
+static int64_t nearest_node(const struct ht_grid *grid, int axis, double position) {
     int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
     int64_t node = (int64_t)lround(position * (double)grid->cells[axis]);
     return node < 0 ? 0 : node > last ? last : node;
 }
 
-struct ht_slice ht_slice_make(const struct ht_grid *grid,
-                              enum ht_grid_axis plane, double position) {
-    struct ht_slice slice = {
-        .grid = grid, .across = 0, .up = 1, .normal = -1, .height = 1};
+struct ht_slice ht_slice_make(const struct ht_grid *grid, enum ht_grid_axis plane,
+                              double position) {
+    struct ht_slice slice = {.grid = grid, .across = 0, .up = 1, .normal = -1, .height = 1};
     if (grid->dims == 3) {
         slice.normal = (int)plane;
         slice.across = slice.normal == 0 ? 1 : 0;
@@ -44,14 +42,12 @@ void ht_slice_own(const struct ht_slice *slice, int64_t *first, int64_t *last) {
     if (slice->up == 2) {
         *first = planes[0];
         *last = planes[1];
-    } else if (slice->normal == 2 &&
-               (slice->index < planes[0] || slice->index >= planes[1])) {
+    } else if (slice->normal == 2 && (slice->index < planes[0] || slice->index >= planes[1])) {
         *last = 0;
     }
 }
 
-void ht_slice_values(const struct ht_slice *slice, const double *nodal,
-                     double *out) {
+void ht_slice_values(const struct ht_slice *slice, const double *nodal, double *out) {
     const struct ht_grid *grid = slice->grid;
     int64_t n[3], stride[3], origin[3] = {0, 0, 0}, rows[2], plane;
     for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
@@ -72,21 +68,17 @@ void ht_slice_values(const struct ht_slice *slice, const double *nodal,
 }
 
 void ht_slice_close(const struct ht_slice *slice, double *values) {
-    int64_t count =
-        slice->width * ht_grid_nodes(slice->grid, HT_PRIMARY, slice->up);
-    for (int64_t i = count; i < slice->height * slice->width; i++)
-        values[i] = values[i - count];
+    int64_t count = slice->width * ht_grid_nodes(slice->grid, HT_PRIMARY, slice->up);
+    for (int64_t i = count; i < slice->height * slice->width; i++) values[i] = values[i - count];
 }
 
-enum ht_err ht_slice_parameter(const struct ht_slice *slice,
-                               const struct ht_medium *medium, const char *name,
-                               double *out) {
+enum ht_err ht_slice_parameter(const struct ht_slice *slice, const struct ht_medium *medium,
+                               const char *name, double *out) {
     const struct ht_grid *grid = slice->grid;
     double x[3];
     for (int k = 0; k < 3; k++) x[k] = ht_grid_x(grid, HT_PRIMARY, k, 0);
     if (slice->normal >= 0)
-        x[slice->normal] =
-            ht_grid_x(grid, HT_PRIMARY, slice->normal, slice->index);
+        x[slice->normal] = ht_grid_x(grid, HT_PRIMARY, slice->normal, slice->index);
     for (int64_t j = 0; j < slice->height; j++) {
         x[slice->up] = ht_grid_x(grid, HT_PRIMARY, slice->up, j);
         for (int64_t i = 0; i < slice->width; i++) {

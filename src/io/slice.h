@@ -13,22 +13,19 @@ struct ht_slice {
     double x0, x1, y0, y1;
 };
 
-/* plane, the normal, counts in three dimensions only. position: fraction
- * of the length along the plane's normal. */
-struct ht_slice ht_slice_make(const struct ht_grid *grid,
-                              enum ht_grid_axis plane, double position);
-/* Rows [first, last) whose values this rank has; those of the ranks follow one
- * another. A row that repeats the first behind a periodic seam is not among
- * them. */
+/* plane, the normal, counts in three dimensions only. position: fraction of the length along the
+ * plane's normal. */
+struct ht_slice ht_slice_make(const struct ht_grid *grid, enum ht_grid_axis plane, double position);
+/* Rows [first, last) whose values this rank has; those of the ranks follow one another. A row that
+ * repeats the first behind a periodic seam is not among them. */
 void ht_slice_own(const struct ht_slice *slice, int64_t *first, int64_t *last);
 /* out[last - first][width], own rows, from nodal values of the own planes. */
-void ht_slice_values(const struct ht_slice *slice, const double *nodal,
-                     double *out);
+void ht_slice_values(const struct ht_slice *slice, const double *nodal, double *out);
 /* values[height][width], all rows but the one behind the seam: adds that. */
 void ht_slice_close(const struct ht_slice *slice, double *values);
 /* out[height][width] of a parameter of the medium. */
 HT_CHECKED enum ht_err ht_slice_parameter(const struct ht_slice *slice,
-                                          const struct ht_medium *medium,
-                                          const char *name, double *out);
+                                          const struct ht_medium *medium, const char *name,
+                                          double *out);
 
 #endif

@@ -1,6 +1,6 @@
-/* Rank 0 creates the file with attributes and space for the values. Then every
- * rank writes its own planes: several ranks through HDF5 over MPI, a single
- * rank in the file that it has just created. The bytes are the same.
+/* Rank 0 creates the file with attributes and space for the values. Then every rank writes its own
+ * planes: several ranks through HDF5 over MPI, a single rank in the file that it has just created.
+ * The bytes are the same.
  */
 #include "snapshot.h"
 
@@ -10,8 +10,7 @@
 #include "htwave/h5.h"
 #include "units.h"
 
-static enum ht_err write_attributes(const struct ht_snapshot *s,
-                                    struct ht_h5 *file) {
+static enum ht_err write_attributes(const struct ht_snapshot *s, struct ht_h5 *file) {
     const struct ht_grid *grid = s->grid;
     double order = grid->order, at = (double)s->step, cells[3];
     for (int k = 0; k < grid->dims; k++) cells[k] = (double)grid->cells[k];
@@ -32,8 +31,7 @@ static enum ht_err write_attributes(const struct ht_snapshot *s,
 
 enum { NAME = 64 };
 
-static void name_coefficients(const struct ht_snapshot *s, int index,
-                              char name[NAME]) {
+static void name_coefficients(const struct ht_snapshot *s, int index, char name[NAME]) {
     snprintf(name, NAME, "%s_coefficients", s->name[index]);
 }
 
@@ -52,8 +50,7 @@ static enum ht_err reserve(const struct ht_snapshot *s, struct ht_h5 *file) {
     return HT_OK;
 }
 
-static enum ht_err lay_out(const struct ht_snapshot *s, const char *path,
-                           struct ht_h5 **file) {
+static enum ht_err lay_out(const struct ht_snapshot *s, const char *path, struct ht_h5 **file) {
     TRY(ht_h5_create(path, file));
     enum ht_err err = write_attributes(s, *file);
     if (!err) err = reserve(s, *file);
@@ -65,21 +62,18 @@ static enum ht_err lay_out(const struct ht_snapshot *s, const char *path,
 }
 
 /* Own planes; below three dimensions all planes of the slowest axis. */
-static enum ht_err write_values(const struct ht_snapshot *s,
-                                struct ht_h5 *file) {
+static enum ht_err write_values(const struct ht_snapshot *s, struct ht_h5 *file) {
     const struct ht_grid *grid = s->grid;
     int64_t first, last;
     int64_t count = ht_grid_coefs(grid) * ht_grid_own_total(grid, HT_PRIMARY);
     ht_grid_own(grid, HT_PRIMARY, &first, &last);
     if (grid->dims < 3) last = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1);
     for (int i = 0; i < s->nfields; i++)
-        TRY(ht_h5_write_planes(file, s->name[i], 0, first, last,
-                               s->nodal[s->field[i]]));
+        TRY(ht_h5_write_planes(file, s->name[i], 0, first, last, s->nodal[s->field[i]]));
     for (int i = 0; s->coefs && i < s->nfields; i++) {
         char name[NAME];
         name_coefficients(s, i, name);
-        TRY(ht_h5_write_planes(file, name, 1, first, last,
-                               s->coefs + s->field[i] * count));
+        TRY(ht_h5_write_planes(file, name, 1, first, last, s->coefs + s->field[i] * count));
     }
     return HT_OK;
 }
@@ -87,8 +81,7 @@ static enum ht_err write_values(const struct ht_snapshot *s,
 /* ---- several ranks ---- */
 
 /* *copy: the text of rank 0; NULL or freed by the caller. */
-static enum ht_err broadcast_text(struct ht_comm *comm, const char *text,
-                                  char **copy) {
+static enum ht_err broadcast_text(struct ht_comm *comm, const char *text, char **copy) {
     int64_t size = text ? (int64_t)strlen(text) + 1 : 0;
     *copy = NULL;
     TRY(ht_comm_broadcast(comm, &size, sizeof size));
@@ -97,10 +90,9 @@ static enum ht_err broadcast_text(struct ht_comm *comm, const char *text,
     return ht_comm_broadcast(comm, *copy, (size_t)size);
 }
 
-/* name: agreed by the ranks. After a failure the file stays open: closing a
- * file that some ranks have not opened would wait for them. */
-static enum ht_err write_joined(const struct ht_snapshot *s, const char *name,
-                                const char *path) {
+/* name: agreed by the ranks. After a failure the file stays open: closing a file that some ranks
+ * have not opened would wait for them. */
+static enum ht_err write_joined(const struct ht_snapshot *s, const char *name, const char *path) {
     struct ht_comm *comm = s->grid->slab.comm;
     struct ht_h5 *part = NULL;
     enum ht_err err = ht_comm_agree(comm, ht_h5_ready(name, path, &part));
@@ -133,9 +125,7 @@ enum ht_err ht_snapshot_write(const struct ht_snapshot *s, const char *path) {
     enum ht_err err = HT_OK;
     if (ht_comm_rank(comm) == 0) err = lay_out(s, path, &file);
     err = ht_comm_agree(comm, err);
-    if (!err)
-        err = ht_grid_cut(s->grid) ? write_together(s, path, file)
-                                   : write_values(s, file);
+    if (!err) err = ht_grid_cut(s->grid) ? write_together(s, path, file) : write_values(s, file);
     if (file && err)
         ht_h5_discard(file);
     else if (file)

@@ -19,7 +19,6 @@ struct ht_snapshot {
     const double *coefs;        /* [field][i][own node]; NULL: not stored */
 };
 /* Collective over the ranks of the grid; the file is complete or absent. */
-HT_CHECKED enum ht_err ht_snapshot_write(const struct ht_snapshot *snapshot,
-                                         const char *path);
+HT_CHECKED enum ht_err ht_snapshot_write(const struct ht_snapshot *snapshot, const char *path);
 
 #endif

@@ -1,10 +1,10 @@
-/* The receivers' traces; see the header. traces.h5 has a group for each group
- * of receivers: time [sample], position [receiver][axis], and per field
- * [receiver][sample]. The other formats are written from it at the end.
+/* The receivers' traces; see the header. traces.h5 has a group for each group of receivers: time
+ * [sample], position [receiver][axis], and per field [receiver][sample]. The other formats are
+ * written from it at the end.
  *
- * Of a process that is killed the file keeps the samples so far. It is laid out
- * for all samples first, and then only values are written: those of a block,
- * then its times. A time that is not a number has no sample yet.
+ * Of a process that is killed the file keeps the samples so far. It is laid out for all samples
+ * first, and then only values are written: those of a block, then its times. A time that is not a
+ * number has no sample yet.
  */
 #include "traces.h"
 
@@ -32,15 +32,13 @@ struct ht_traces {
 
 /* ---- files ---- */
 
-enum ht_err ht_trace_open(const char *directory, const char *name,
-                          struct ht_trace_file *out) {
+enum ht_err ht_trace_open(const char *directory, const char *name, struct ht_trace_file *out) {
     *out = (struct ht_trace_file){.path = NULL};
     TRY(ht_directory_path(directory, name, &out->path));
     enum ht_err err = ht_file_temporary(out->path, &out->temporary);
     if (err == HT_OK) out->stream = fopen(out->temporary, "wb");
     if (err == HT_OK && out->stream == NULL) {
-        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", out->path,
-                         strerror(errno));
+        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", out->path, strerror(errno));
         unlink(out->temporary);
     }
     if (err == HT_OK) return HT_OK;
@@ -67,8 +65,8 @@ enum ht_err ht_trace_close(struct ht_trace_file *file, enum ht_err err) {
 
 /* ---- CSV ---- */
 
-static enum ht_err check_csv(const struct ht_params *params,
-                             const struct ht_receivers *receivers, int n) {
+static enum ht_err check_csv(const struct ht_params *params, const struct ht_receivers *receivers,
+                             int n) {
     const struct ht_receiver_group *group = &receivers->group[n];
     const int64_t traces = group->count * group->readings;
     if (traces <= MOST_CSV) return HT_OK;
@@ -83,8 +81,7 @@ static void write_rows(const struct ht_trace_table *t, FILE *out) {
     fprintf(out, "time");
     for (int r = 0; r < t->group->readings; r++)
         for (int64_t i = 0; i < t->group->count; i++)
-            fprintf(out, ",%s[%lld]", t->group->reading[r].name,
-                    (long long)i + 1);
+            fprintf(out, ",%s[%lld]", t->group->reading[r].name, (long long)i + 1);
     for (int64_t n = 0; n < t->samples; n++) {
         fprintf(out, "\n%.15g", ht_receivers_time(t->receivers, t->group, n));
         for (int r = 0; r < t->group->readings; r++)
@@ -103,8 +100,7 @@ static enum ht_err write_csv(const struct ht_trace_table *table) {
     return ht_trace_close(&file, HT_OK);
 }
 
-static const struct ht_trace_format csv = {
-    .name = "csv", .check = check_csv, .write = write_csv};
+static const struct ht_trace_format csv = {.name = "csv", .check = check_csv, .write = write_csv};
 
 /* ---- formats ---- */
 
@@ -135,13 +131,11 @@ enum ht_err ht_output_check_traces(const struct ht_params *params,
 
 /* ---- HDF5 ---- */
 
-static void name_set(const struct ht_receiver_group *group, const char *what,
-                     char name[NAME]) {
+static void name_set(const struct ht_receiver_group *group, const char *what, char name[NAME]) {
     snprintf(name, NAME, "%s/%s", group->name, what);
 }
 
-static enum ht_err write_positions(struct ht_traces *t,
-                                   const struct ht_receiver_group *group) {
+static enum ht_err write_positions(struct ht_traces *t, const struct ht_receiver_group *group) {
     const int64_t extent[2] = {group->count, t->dims};
     double *x = NULL;
     char name[NAME];
@@ -154,15 +148,13 @@ static enum ht_err write_positions(struct ht_traces *t,
     return err;
 }
 
-static enum ht_err write_times(struct ht_traces *t,
-                               const struct ht_receiver_group *group,
+static enum ht_err write_times(struct ht_traces *t, const struct ht_receiver_group *group,
                                int64_t first, int64_t last, bool known) {
     double *time = NULL;
     char name[NAME];
     TRY(HT_ALLOC(time, last - first));
     for (int64_t n = first; n < last; n++)
-        time[n - first] =
-            known ? ht_receivers_time(t->receivers, group, n) : NAN;
+        time[n - first] = known ? ht_receivers_time(t->receivers, group, n) : NAN;
     name_set(group, "time", name);
     enum ht_err err = ht_h5_write_planes(t->file, name, 0, first, last, time);
     free(time);
@@ -201,9 +193,8 @@ static enum ht_err begin(struct ht_traces *t) {
     return ht_h5_publish(t->file);
 }
 
-enum ht_err ht_traces_create(const struct ht_params *params,
-                             const struct ht_receivers *receivers, int dims,
-                             struct ht_traces **out) {
+enum ht_err ht_traces_create(const struct ht_params *params, const struct ht_receivers *receivers,
+                             int dims, struct ht_traces **out) {
     struct ht_traces *t = NULL;
     *out = NULL;
     TRY(HT_ALLOC(t, 1));
@@ -226,13 +217,13 @@ void ht_traces_destroy(struct ht_traces *t) {
     free(t);
 }
 
-enum ht_err ht_traces_add(struct ht_traces *t, int n, int64_t first,
-                          int64_t last, const double *data) {
+enum ht_err ht_traces_add(struct ht_traces *t, int n, int64_t first, int64_t last,
+                          const double *data) {
     const struct ht_receiver_group *group = &t->receivers->group[n];
     char name[NAME];
     REQUIRE(first == t->done[n] && last <= group->samples, HT_ERR_INTERNAL,
-            "traces: samples %lld to %lld after %lld", (long long)first,
-            (long long)last, (long long)t->done[n]);
+            "traces: samples %lld to %lld after %lld", (long long)first, (long long)last,
+            (long long)t->done[n]);
     if (first == last) return HT_OK;
     for (int r = 0; r < group->readings; r++) {
         name_set(group, group->reading[r].name, name);
@@ -246,8 +237,8 @@ enum ht_err ht_traces_add(struct ht_traces *t, int n, int64_t first,
 
 /* ---- the end ---- */
 
-/* A run that was interrupted has fewer samples; of a group that did not begin
- * one stays, which is not a number. */
+/* A run that was interrupted has fewer samples; of a group that did not begin one stays, which is
+ * not a number. */
 static enum ht_err cut(struct ht_traces *t, int n) {
     const struct ht_receiver_group *group = &t->receivers->group[n];
     char name[NAME];
@@ -270,8 +261,7 @@ static enum ht_err cut(struct ht_traces *t, int n) {
     return HT_OK;
 }
 
-static enum ht_err read_table(struct ht_traces *t,
-                              struct ht_trace_table *table) {
+static enum ht_err read_table(struct ht_traces *t, struct ht_trace_table *table) {
     const struct ht_receiver_group *group = table->group;
     const int64_t values = group->count * table->samples;
     char name[NAME];
@@ -299,8 +289,7 @@ static enum ht_err write_formats(struct ht_traces *t, int n) {
     return err;
 }
 
-enum ht_err ht_traces_finish(struct ht_traces *t, const char *how,
-                             double time) {
+enum ht_err ht_traces_finish(struct ht_traces *t, const char *how, double time) {
     TRY(ht_h5_set_text(t->file, "ended", how));
     TRY(ht_h5_set_number(t->file, "end_time", 1, &time));
     for (int n = 0; n < t->receivers->count; n++) TRY(cut(t, n));

@@ -1,5 +1,5 @@
-/* The receivers' traces: traces.h5, written while the run goes on, and further
- * formats at its end. By rank 0 only.
+/* The receivers' traces: traces.h5, written while the run goes on, and further formats at its end.
+ * By rank 0 only.
  */
 #ifndef HTWAVE_IO_TRACES_H
 #define HTWAVE_IO_TRACES_H
@@ -20,37 +20,32 @@ struct ht_trace_table {
 struct ht_trace_format {
     const char *name;
     /* Refuses what it cannot hold; n: of the group. */
-    enum ht_err (*check)(const struct ht_params *params,
-                         const struct ht_receivers *receivers, int n);
+    enum ht_err (*check)(const struct ht_params *params, const struct ht_receivers *receivers,
+                         int n);
     enum ht_err (*write)(const struct ht_trace_table *table);
 };
 extern const struct ht_trace_format ht_trace_segy; /* segy.c */
-/* A stream to a temporary file, which ht_trace_close commits to path where err
- * is HT_OK, and removes otherwise. */
+/* A stream to a temporary file, which ht_trace_close commits to path where err is HT_OK, and
+ * removes otherwise. */
 struct ht_trace_file {
     char *path, *temporary;
     FILE *stream;
 };
 HT_CHECKED enum ht_err ht_trace_open(const char *directory, const char *name,
                                      struct ht_trace_file *out);
-HT_CHECKED enum ht_err ht_trace_close(struct ht_trace_file *file,
-                                      enum ht_err err);
+HT_CHECKED enum ht_err ht_trace_close(struct ht_trace_file *file, enum ht_err err);
 
 /* ---- the traces of a run ---- */
 struct ht_traces;
 /* traces.h5 with room for all samples. receivers must outlive the traces. */
 HT_CHECKED enum ht_err ht_traces_create(const struct ht_params *params,
-                                        const struct ht_receivers *receivers,
-                                        int dims, struct ht_traces **out);
-/* Samples [first, last) of a group: data[reading][receiver][sample]. Blocks
- * follow each other. */
-HT_CHECKED enum ht_err ht_traces_add(struct ht_traces *traces, int group,
-                                     int64_t first, int64_t last,
-                                     const double *data);
-/* Cuts what was not reached, writes the attributes ended and end_time and the
- * other formats. */
-HT_CHECKED enum ht_err ht_traces_finish(struct ht_traces *traces,
-                                        const char *how, double time);
+                                        const struct ht_receivers *receivers, int dims,
+                                        struct ht_traces **out);
+/* Samples [first, last) of a group: data[reading][receiver][sample]. Blocks follow each other. */
+HT_CHECKED enum ht_err ht_traces_add(struct ht_traces *traces, int group, int64_t first,
+                                     int64_t last, const double *data);
+/* Cuts what was not reached, writes the attributes ended and end_time and the other formats. */
+HT_CHECKED enum ht_err ht_traces_finish(struct ht_traces *traces, const char *how, double time);
 /* What is not finished stays as it was written; NULL allowed. */
 void ht_traces_destroy(struct ht_traces *traces);
 

@@ -9,12 +9,10 @@
 /* Refuses units of what the equations do not have, and what is no text. */
 HT_CHECKED enum ht_err ht_units_check(const struct ht_params *params,
                                       const struct ht_equations *eq);
-/* Of "length", "time", a field or a parameter of the medium; NULL: not given,
- * or empty. */
+/* Of "length", "time", a field or a parameter of the medium; NULL: not given, or empty. */
 const char *ht_units_name(const struct ht_params *params, const char *quantity);
 
 /* Attributes of a file: unit_NAME for each that is given. */
-HT_CHECKED enum ht_err ht_units_write(const struct ht_map *units,
-                                      struct ht_h5 *file);
+HT_CHECKED enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *file);
 
 #endif

@@ -1,11 +1,10 @@
-/* XDMF 3: a temporal collection of uniform rectilinear grids whose values stay
- * in the HDF5 files beside it.
+/* XDMF 3: a temporal collection of uniform rectilinear grids whose values stay in the HDF5 files
+ * beside it.
  *
- * XDMF names axes slowest first, as HDF5 does: dimensions, origin and spacing
- * are x3 x2 x1. The grid always has three dimensions, with one node along axes
- * that the run lacks: VTK's reader puts a two-dimensional grid into the y-z
- * plane, this one into x-y. The grid is that of the stored nodes: the node
- * behind a periodic seam is not repeated.
+ * XDMF names axes slowest first, as HDF5 does: dimensions, origin and spacing are x3 x2 x1. The
+ * grid always has three dimensions, with one node along axes that the run lacks: VTK's reader puts
+ * a two-dimensional grid into the y-z plane, this one into x-y. The grid is that of the stored
+ * nodes: the node behind a periodic seam is not repeated.
  */
 #include "xdmf.h"
 
@@ -16,10 +15,8 @@
 enum ht_err ht_xdmf_add(struct ht_xdmf *xdmf, double time) {
     if (xdmf->count == xdmf->capacity) {
         int capacity = xdmf->capacity ? 2 * xdmf->capacity : 64;
-        double *more =
-            realloc(xdmf->time, (size_t)capacity * sizeof *xdmf->time);
-        REQUIRE(more, HT_ERR_MEMORY, "no memory to list %d snapshots",
-                capacity);
+        double *more = realloc(xdmf->time, (size_t)capacity * sizeof *xdmf->time);
+        REQUIRE(more, HT_ERR_MEMORY, "no memory to list %d snapshots", capacity);
         xdmf->time = more;
         xdmf->capacity = capacity;
     }
@@ -30,8 +27,7 @@ enum ht_err ht_xdmf_add(struct ht_xdmf *xdmf, double time) {
 /* "n3 n2 n1" */
 static void add_dimensions(const struct ht_grid *grid, struct ht_text *text) {
     for (int axis = 2; axis >= 0; axis--)
-        ht_text_add(text, "%lld%s",
-                    (long long)ht_grid_nodes(grid, HT_PRIMARY, axis),
+        ht_text_add(text, "%lld%s", (long long)ht_grid_nodes(grid, HT_PRIMARY, axis),
                     axis ? " " : "");
 }
 
@@ -53,8 +49,7 @@ static void add_subgrid(const struct ht_grid *grid, struct ht_text *text) {
     ht_text_add(text, "    </Geometry>\n");
 }
 
-static void add_snapshot(const struct ht_xdmf *xdmf, int index,
-                         struct ht_text *text) {
+static void add_snapshot(const struct ht_xdmf *xdmf, int index, struct ht_text *text) {
     ht_text_add(text,
                 "   <Grid Name=\"snapshot %d\" GridType=\"Uniform\">\n"
                 "    <Time Value=\"%.17g\"/>\n",

@@ -14,7 +14,6 @@ struct ht_xdmf {
     double *time;                     /* [count], owned */
 };
 HT_CHECKED enum ht_err ht_xdmf_add(struct ht_xdmf *xdmf, double time);
-HT_CHECKED enum ht_err ht_xdmf_write(const struct ht_xdmf *xdmf,
-                                     const char *path);
+HT_CHECKED enum ht_err ht_xdmf_write(const struct ht_xdmf *xdmf, const char *path);
 
 #endif

@@ -1,14 +1,14 @@
 /* The half step in a uniform medium as 2^dims independent dense blocks.
  *
- * A source or target entry s = (field f, coefficient i) has the parity bits
- * i_k mod 2 XOR those of f. With u_s(v) at the vertices v of the cell around a
- * target (v_k = 0: lower side), block g = 0 .. 2^dims - 1 maps the sums
+ * A source or target entry s = (field f, coefficient i) has the parity bits i_k mod 2 XOR those of
+ * f. With u_s(v) at the vertices v of the cell around a target (v_k = 0: lower side), block g = 0
+ * .. 2^dims - 1 maps the sums
  *     S_g,s = sum_v u_s(v) prod over k with v_k = 0 of
  *             (-1)^(bit k of (g XOR parity(s)))
  * of all source entries to the target entries of parity g:
  *     new_r = sum_s entry[g][r][s] S_g,s.
- * The entries include the factor 2^-dims of the sums, and the factor 2 of
- * leapfrog. Derivation: docs/method.md, section 4.
+ * The entries include the factor 2^-dims of the sums, and the factor 2 of leapfrog. Derivation:
+ * docs/method.md, section 4.
  */
 #ifndef HTWAVE_KERNEL_BLOCKS_H
 #define HTWAVE_KERNEL_BLOCKS_H
@@ -26,27 +26,23 @@ struct ht_blocks {
 
 /* Rows of each block of a spec. */
 void ht_blocks_rows(const struct ht_spec *spec, int rows[8]);
-/* Slots number the fields of spec->src and spec->dst in order. Computed in
- * long double from eq, order, stages, scale, src, dst and old_sign. The
- * system must satisfy ht_blocks_apply. */
-HT_CHECKED enum ht_err ht_blocks_create(const struct ht_spec *spec,
-                                        struct ht_blocks **out);
+/* Slots number the fields of spec->src and spec->dst in order. Computed in long double from eq,
+ * order, stages, scale, src, dst and old_sign. The system must satisfy ht_blocks_apply. */
+HT_CHECKED enum ht_err ht_blocks_create(const struct ht_spec *spec, struct ht_blocks **out);
 void ht_blocks_destroy(struct ht_blocks *blocks); /* NULL allowed */
-/* In single precision: rounds the entries to sums of two numbers of 11 bits so
- * that their errors cancel for resolved waves. */
-HT_CHECKED enum ht_err ht_blocks_round(const struct ht_spec *spec,
-                                       struct ht_blocks *blocks);
-/* A number rounded to the 11 bits that tensor cores read of single precision;
- * of entries of ht_blocks_round the rest has as many. */
+/* In single precision: rounds the entries to sums of two numbers of 11 bits so that their errors
+ * cancel for resolved waves. */
+HT_CHECKED enum ht_err ht_blocks_round(const struct ht_spec *spec, struct ht_blocks *blocks);
+/* A number rounded to the 11 bits that tensor cores read of single precision; of entries of
+ * ht_blocks_round the rest has as many. */
 double ht_first_half(double value);
-/* Whether all terms respect the parities of the fields. (Those of advection do
- * not, since its waves travel in one direction only.) */
+/* Whether all terms respect the parities of the fields. (Those of advection do not, since its waves
+ * travel in one direction only.) */
 bool ht_blocks_apply(const struct ht_equations *eq);
 /* As ht_variant.refuses. */
 const char *ht_blocks_refuse(const struct ht_spec *spec);
-/* slot * padded_coefs + storage index, from a source or target entry slot *
- * coefs + i. storage: of ht_storage_order. */
-int ht_storage_entry(int entry, int coefs, int padded_coefs,
-                     const int *storage);
+/* slot * padded_coefs + storage index, from a source or target entry slot * coefs + i. storage: of
+ * ht_storage_order. */
+int ht_storage_entry(int entry, int coefs, int padded_coefs, const int *storage);
 
 #endif

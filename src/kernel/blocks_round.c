@@ -1,22 +1,18 @@
-/* Entries of parity blocks in single precision (blocks.h), rounded so that
- * their errors cancel for resolved waves.
+/* Entries of parity blocks in single precision (blocks.h), rounded so that their errors cancel for
+ * resolved waves.
  *
- * The errors of entries are the same in every half step, so what they do to the
- * eigenvalue of a wave grows linearly in time. For a plane wave with kappa_k =
- * k_k h_k the sums that a block reads of a field are, but for a factor that all
- * have in common,
+ * The errors of entries are the same in every half step, so what they do to the eigenvalue of a
+ * wave grows linearly in time. For a plane wave with kappa_k = k_k h_k the sums that a block reads
+ * of a field are, but for a factor that all have in common,
  *     s_i(kappa) = prod over axes of (+-) kappa^i / i! (cos or sin)(kappa / 2),
- * the cosine where the sum adds both sides. So the errors d_i of a row should
- * make
+ * the cosine where the sum adds both sides. So the errors d_i of a row should make
  *     mean over 0 <= kappa_k <= K of (sum_i s_i d_i)^2
  *         + sum_i (KEEP d_i / size_i)^2
- * small. The second sum, with the sizes of a column's entries, keeps what
- * unresolved waves see. Entries are rounded one after the other, the one that
- * matters most first, each to the nearest number to what is best given the
- * errors before it, as if those behind it were real numbers. (That is the
- * nearest plane of Babai, Combinatorica 6, 1986, by a Cholesky
- * decomposition.) Entries fall by powers of ten along a row, so that the last
- * ones mend what the first ones lost.
+ * small. The second sum, with the sizes of a column's entries, keeps what unresolved waves see.
+ * Entries are rounded one after the other, the one that matters most first, each to the nearest
+ * number to what is best given the errors before it, as if those behind it were real numbers. (That
+ * is the nearest plane of Babai, Combinatorica 6, 1986, by a Cholesky decomposition.) Entries fall
+ * by powers of ten along a row, so that the last ones mend what the first ones lost.
  */
 #include "blocks.h"
 
@@ -42,9 +38,8 @@ double ht_first_half(double value) {
     return ldexp(nearbyint(ldexp(fraction, HALF_BITS)), exponent - HALF_BITS);
 }
 
-/* The nearest sum of two numbers of 11 bits, the first one rounded (ht_high of
- * cl/tf32.cl): 23 bits, 24 where the second one is at most half of what it can
- * be. */
+/* The nearest sum of two numbers of 11 bits, the first one rounded (ht_high of cl/tf32.cl): 23
+ * bits, 24 where the second one is at most half of what it can be. */
 static double two_halves(double value) {
     const double high = ht_first_half(value);
     return (float)(high + ht_first_half(value - high));
@@ -54,8 +49,7 @@ struct rounding {
     const struct ht_spec *spec;
     struct ht_blocks *blocks;
     int coefs, n[3];
-    /* mean[odd][i][j] of s_i s_j along an axis. odd: of the field's
-     * interpolant. */
+    /* mean[odd][i][j] of s_i s_j along an axis. odd: of the field's interpolant. */
     double mean[2][MOST][MOST];
 };
 
@@ -85,18 +79,17 @@ static void set_means(struct rounding *r) {
         for (int odd = 0; odd < 2; odd++)
             for (int i = 0; i < n1; i++)
                 for (int j = 0; j < n1; j++)
-                    r->mean[odd][i][j] += wave_sum(i, odd, kappa) *
-                                          wave_sum(j, odd, kappa) / POINTS;
+                    r->mean[odd][i][j] +=
+                        wave_sum(i, odd, kappa) * wave_sum(j, odd, kappa) / POINTS;
     }
 }
 
-/* Of the sums s_i s_j of a field with the interpolant's parities `odd`, one bit
- * for each of the equations' axes. */
+/* Of the sums s_i s_j of a field with the interpolant's parities `odd`, one bit for each of the
+ * equations' axes. */
 static double mean_of(const struct rounding *r, unsigned odd, int i, int j) {
     double value = 1;
     for (int k = 0; k < 3; k++) {
-        value *=
-            r->n[k] > 1 ? r->mean[odd >> k & 1u][i % r->n[k]][j % r->n[k]] : 1;
+        value *= r->n[k] > 1 ? r->mean[odd >> k & 1u][i % r->n[k]][j % r->n[k]] : 1;
         i /= r->n[k];
         j /= r->n[k];
     }
@@ -110,8 +103,7 @@ static void set_sizes(struct part *p) {
     for (int row = 0; row < p->rows; row++) {
         const double *entry = p->first + row * p->pitch;
         double largest = 0;
-        for (int i = 0; i < p->coefs; i++)
-            largest = fmax(largest, fabs(entry[i]));
+        for (int i = 0; i < p->coefs; i++) largest = fmax(largest, fabs(entry[i]));
         for (int i = 0; largest > 0 && i < p->coefs; i++)
             p->size[i] += entry[i] / largest * (entry[i] / largest);
     }
@@ -136,10 +128,9 @@ static void set_order(const struct rounding *r, struct part *p, unsigned odd) {
     }
 }
 
-/* Cholesky's factor of the means and sizes, in the columns' order: first its
- * transpose, row after row, whose sums the compiler does in vectors. */
-static void factorise(const struct rounding *r, const struct part *p,
-                      unsigned odd) {
+/* Cholesky's factor of the means and sizes, in the columns' order: first its transpose, row after
+ * row, whose sums the compiler does in vectors. */
+static void factorise(const struct rounding *r, const struct part *p, unsigned odd) {
     const int64_t n = p->coefs;
     for (int64_t i = 0; i < n; i++) {
         const double keep = KEEP / p->size[p->order[i]];
@@ -157,8 +148,7 @@ static void factorise(const struct rounding *r, const struct part *p,
         }
     }
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < i; j++)
-            p->factor[i * n + j] = p->factor[j * n + i];
+        for (int64_t j = 0; j < i; j++) p->factor[i * n + j] = p->factor[j * n + i];
 }
 
 static void round_row(const struct part *p, double *entry) {
@@ -178,8 +168,7 @@ static void round_row(const struct part *p, double *entry) {
     }
 }
 
-static enum ht_err part_init(const struct rounding *r, struct part *p, int g,
-                             int slot) {
+static enum ht_err part_init(const struct rounding *r, struct part *p, int g, int slot) {
     *p = (struct part){.coefs = r->coefs,
                        .rows = r->blocks->rows[g],
                        .pitch = r->blocks->sources,
@@ -216,22 +205,17 @@ static enum ht_err round_part(void *data, int64_t chunk, int worker) {
         set_sizes(&p);
         set_order(r, &p, odd);
         factorise(r, &p, odd);
-        for (int row = 0; row < p.rows; row++)
-            round_row(&p, p.first + row * p.pitch);
+        for (int row = 0; row < p.rows; row++) round_row(&p, p.first + row * p.pitch);
     }
     part_free(&p);
     return err;
 }
 
-enum ht_err ht_blocks_round(const struct ht_spec *spec,
-                            struct ht_blocks *blocks) {
+enum ht_err ht_blocks_round(const struct ht_spec *spec, struct ht_blocks *blocks) {
     const struct ht_sizes z = ht_sizes_of(spec);
-    struct rounding r = {.spec = spec,
-                         .blocks = blocks,
-                         .coefs = z.n1 * z.n2 * z.n3,
-                         .n = {z.n1, z.n2, z.n3}};
+    struct rounding r = {
+        .spec = spec, .blocks = blocks, .coefs = z.n1 * z.n2 * z.n3, .n = {z.n1, z.n2, z.n3}};
     if (spec->fp64) return HT_OK;
     set_means(&r);
-    return ht_threads_run((int64_t)blocks->blocks * (blocks->sources / r.coefs),
-                          round_part, &r);
+    return ht_threads_run((int64_t)blocks->blocks * (blocks->sources / r.coefs), round_part, &r);
 }

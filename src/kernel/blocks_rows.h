@@ -1,19 +1,17 @@
-/* Entries of parity blocks, computed by the adjoint of the evolution, of LANES
- * rows at a time that belong to one field and class. blocks_double.c and
- * blocks_long.c define the arithmetic, `ht_entry` and LANES, and include this
- * file.
+/* Entries of parity blocks, computed by the adjoint of the evolution, of LANES rows at a time that
+ * belong to one field and class. blocks_double.c and blocks_long.c define the arithmetic,
+ * `ht_entry` and LANES, and include this file.
  *
- * The output (f, i) is a functional e on polynomial coefficients w_f'(j): it
- * selects j = i of f. The adjoint of q stages maps e to
+ * The output (f, i) is a functional e on polynomial coefficients w_f'(j): it selects j = i of f.
+ * The adjoint of q stages maps e to
  *     phi = sum_{n=0..q} (L^T)^n e / n!,
  * where L^T raises indices: a term row <- col along axis a adds
  *     scale[term] (j_a+1) .. (j_a+derivative) phi(row, j)  to
  *     phi(col, j + derivative e_a),
- * up to degree 2N+1. Every term of a system with parities preserves
- * j + parity mod 2. Therefore phi(f', .) of a row in block g is nonzero in one
- * parity class only, j_k mod 2 = bit k of g XOR parity(f'). The even or odd
- * half of the Hermite matrix along each axis gives the coefficients of this
- * class from the sums S_g.
+ * up to degree 2N+1. Every term of a system with parities preserves j + parity mod 2. Therefore
+ * phi(f', .) of a row in block g is nonzero in one parity class only, j_k mod 2 = bit k of g XOR
+ * parity(f'). The even or odd half of the Hermite matrix along each axis gives the coefficients of
+ * this class from the sums S_g.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +32,8 @@ struct builder {
     int n[3], stride[3]; /* N+1 up to axis dims, else 1; strides of m below */
     int coefs;           /* product of n */
     ht_entry *half[2];   /* even and odd: [m][i] */
-    /* [field][m3][m2][m1]: the coefficients j_k = 2 m_k + bit k of the class
-     * that the field has in the rows' block. */
+    /* [field][m3][m2][m1]: the coefficients j_k = 2 m_k + bit k of the class that the field has in
+     * the rows' block. */
     struct lanes *phi, *now, *next;
     bool *some, *more;   /* whether now, next are not zero */
     struct lanes *a, *b; /* scratch of the contraction, [coefs] */
@@ -142,8 +140,7 @@ static bool take_stage(struct builder *b, int count) {
 }
 
 /* phi of the outputs (field, output[l]), all in block g. */
-static void evolve(struct builder *b, int field, int outputs, const int *output,
-                   unsigned g) {
+static void evolve(struct builder *b, int field, int outputs, const int *output, unsigned g) {
     const struct ht_equations *eq = b->spec->eq;
     const int count = eq->nfields * b->coefs;
     const size_t bytes = (size_t)count * sizeof *b->phi;
@@ -166,11 +163,10 @@ static void evolve(struct builder *b, int field, int outputs, const int *output,
     }
 }
 
-/* out[source derivative][rest] = sum_m half[m][derivative] in[rest][m]. The
- * fastest index becomes the slowest, so one call per axis restores the
- * order. */
-static void contract(const ht_entry *half, int n, int rest,
-                     const struct lanes *in, struct lanes *out) {
+/* out[source derivative][rest] = sum_m half[m][derivative] in[rest][m]. The fastest index becomes
+ * the slowest, so one call per axis restores the order. */
+static void contract(const ht_entry *half, int n, int rest, const struct lanes *in,
+                     struct lanes *out) {
     for (int i = 0; i < n; i++)
         for (int r = 0; r < rest; r++) {
             struct lanes sum = {{0}};
@@ -181,29 +177,27 @@ static void contract(const ht_entry *half, int n, int rest,
         }
 }
 
-/* Entries of the rows for a source field, from their phi, which is of class
- * `class`: row l from entry[l] on. */
-static void interpolate(struct builder *b, int field, unsigned class,
-                        int outputs, double *const *entry) {
+/* Entries of the rows for a source field, from their phi, which is of class `class`: row l from
+ * entry[l] on. */
+static void interpolate(struct builder *b, int field, unsigned class, int outputs,
+                        double *const *entry) {
     struct lanes *in = b->a, *out = b->b;
     ht_entry factor = b->spec->old_sign != 0 ? 2 : 1;
     memcpy(in, b->phi + field * b->coefs, (size_t)b->coefs * sizeof *in);
     for (int k = 0; k < b->dims; k++) {
-        contract(b->half[class >> k & 1u], b->n[0], b->coefs / b->n[0], in,
-                 out);
+        contract(b->half[class >> k & 1u], b->n[0], b->coefs / b->n[0], in, out);
         struct lanes *swap = in;
         in = out;
         out = swap;
         factor /= 2;
     }
     for (int l = 0; l < outputs; l++)
-        for (int i = 0; i < b->coefs; i++)
-            entry[l][i] = (double)(factor * in[i].row[l]);
+        for (int i = 0; i < b->coefs; i++) entry[l][i] = (double)(factor * in[i].row[l]);
 }
 
 /* The rows of the outputs (field, output[l]), all in block g. */
-static void add_rows(struct builder *b, struct ht_blocks *blocks, int field,
-                     int slot, int outputs, const int *output, unsigned g) {
+static void add_rows(struct builder *b, struct ht_blocks *blocks, int field, int slot, int outputs,
+                     const int *output, unsigned g) {
     const struct ht_equations *eq = b->spec->eq;
     double *entry[LANES] = {NULL};
     for (int l = 0; l < outputs; l++) {
@@ -220,8 +214,7 @@ static void add_rows(struct builder *b, struct ht_blocks *blocks, int field,
 }
 
 /* The rows of a field, class by class. */
-static void add_field(struct builder *b, struct ht_blocks *blocks, int field,
-                      int slot) {
+static void add_field(struct builder *b, struct ht_blocks *blocks, int field, int slot) {
     for (unsigned own = 0; own < 1u << b->dims; own++) {
         const unsigned g = own ^ ht_blocks_parity(b->spec->eq, field);
         int output[LANES] = {0}, count = 0, index[3];
@@ -236,8 +229,7 @@ static void add_field(struct builder *b, struct ht_blocks *blocks, int field,
     }
 }
 
-static enum ht_err fill_blocks(const struct ht_spec *spec,
-                               struct ht_blocks *blocks) {
+static enum ht_err fill_blocks(const struct ht_spec *spec, struct ht_blocks *blocks) {
     struct builder b = {0};
     const enum ht_err err = builder_init(&b, spec);
     memset(blocks->rows, 0, sizeof blocks->rows);

@@ -1,7 +1,6 @@
-/* Variants with a work-item for each column n3 = 0, 1, .. of a target's
- * coefficients: interpolation by faces or cell by cell, then the Taylor series
- * with exchanges through local memory, in one kernel or two (cl/common.cl,
- * face.cl, evolve.cl).
+/* Variants with a work-item for each column n3 = 0, 1, .. of a target's coefficients: interpolation
+ * by faces or cell by cell, then the Taylor series with exchanges through local memory, in one
+ * kernel or two (cl/common.cl, face.cl, evolve.cl).
  */
 #include "variant.h"
 
@@ -25,25 +24,20 @@ static int64_t evolve_size(const struct ht_sizes *z, const struct ht_shape *s) {
 }
 
 /* Local memory of the kernel that needs most. */
-static int64_t local_values(const struct ht_variant *variant,
-                            const struct ht_sizes *z,
+static int64_t local_values(const struct ht_variant *variant, const struct ht_sizes *z,
                             const struct ht_shape *s) {
     int64_t face = face_size(z, s), evolve = evolve_size(z, s), most = 0;
-    int64_t medium =
-        HT_SIZE_MEDIUM((int64_t)s->cells, z->materials, z->medium_coefs) + 1;
-    if (ht_variant_has(variant, HT_STAGE_STEP))
-        most = (face > evolve ? face : evolve) + medium;
+    int64_t medium = HT_SIZE_MEDIUM((int64_t)s->cells, z->materials, z->medium_coefs) + 1;
+    if (ht_variant_has(variant, HT_STAGE_STEP)) most = (face > evolve ? face : evolve) + medium;
     if (ht_variant_has(variant, HT_STAGE_EVOLVE)) most = evolve + medium;
-    if (ht_variant_has(variant, HT_STAGE_INTERPOLATE_ROLLED) && face > most)
-        most = face;
-    if (ht_variant_has(variant, HT_STAGE_INTERPOLATE_NAIVE) && z->cube > most)
-        most = z->cube;
+    if (ht_variant_has(variant, HT_STAGE_INTERPOLATE_ROLLED) && face > most) most = face;
+    if (ht_variant_has(variant, HT_STAGE_INTERPOLATE_NAIVE) && z->cube > most) most = z->cube;
     return most;
 }
 
 /* Reduces slabs and face batches until the kernels fit local memory. */
-static bool fit(const struct ht_variant *variant, const struct ht_sizes *z,
-                int64_t limit, int element_size, struct ht_shape *s) {
+static bool fit(const struct ht_variant *variant, const struct ht_sizes *z, int64_t limit,
+                int element_size, struct ht_shape *s) {
     s->slabs = z->t3;
     s->face_fields = z->sources;
     while (local_values(variant, z, s) * element_size > limit) {
@@ -59,28 +53,23 @@ static bool fit(const struct ht_variant *variant, const struct ht_sizes *z,
     return true;
 }
 
-static enum ht_err choose_shape(const struct ht_tuning *tuning,
-                                const struct ht_spec *spec,
-                                const struct ht_device_info *info,
-                                struct ht_shape *out) {
+static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                                const struct ht_device_info *info, struct ht_shape *out) {
     const struct ht_variant *variant = tuning->variant;
     const struct ht_sizes z = ht_sizes_of(spec);
     const int64_t limit = ht_local_limit(info);
     int cells = tuning->cells;
     int element_size = spec->fp64 ? 8 : 4, column = z.t1 * z.t2;
-    REQUIRE(
-        column <= info->max_group, HT_ERR_DEVICE,
-        "order %d in %d dimensions needs groups of %d work-items; %s allows "
-        "%lld: choose a lower grid.order",
-        spec->order, spec->eq->dims, column, info->name,
-        (long long)info->max_group);
+    REQUIRE(column <= info->max_group, HT_ERR_DEVICE,
+            "order %d in %d dimensions needs groups of %d work-items; %s allows "
+            "%lld: choose a lower grid.order",
+            spec->order, spec->eq->dims, column, info->name, (long long)info->max_group);
     TRY(ht_group_fits(cells, column, info));
     bool chosen = cells > 0;
     int wanted = info->max_group < 128 ? (int)info->max_group : 128;
     out->cells = chosen ? cells : wanted > column ? wanted / column : 1;
     while (!fit(variant, &z, limit, element_size, out)) {
-        if (chosen || out->cells == 1)
-            return ht_local_too_little(spec, info, out->cells, limit);
+        if (chosen || out->cells == 1) return ht_local_too_little(spec, info, out->cells, limit);
         out->cells /= 2;
     }
     out->group_size = out->cells * column;
@@ -99,8 +88,7 @@ const struct ht_variant ht_variant_monolithic = {
     .layers = true,
     .shape = choose_shape,
     .cost = ht_cost_series,
-    .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
-              "monolithic.cl"},
+    .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl", "monolithic.cl"},
     .stage = {{HT_STAGE_STEP, "ht_monolithic"}}};
 
 const struct ht_variant ht_variant_two_rolled = {
@@ -111,8 +99,8 @@ const struct ht_variant ht_variant_two_rolled = {
     .layers = true,
     .shape = choose_shape,
     .cost = ht_cost_series,
-    .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
-              "polynomials.cl", "interpolate_rolled.cl"},
+    .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl", "polynomials.cl",
+              "interpolate_rolled.cl"},
     .stage = {{HT_STAGE_INTERPOLATE_ROLLED, "ht_interpolate_rolled"},
               {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}};
 
@@ -123,8 +111,8 @@ const struct ht_variant ht_variant_two_naive = {
     .series = true,
     .shape = choose_shape,
     .cost = ht_cost_series,
-    .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
-              "polynomials.cl", "vertex.cl", "interpolate_naive.cl"},
+    .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl", "polynomials.cl", "vertex.cl",
+              "interpolate_naive.cl"},
     .stage = {{HT_STAGE_INTERPOLATE_NAIVE, "ht_interpolate_naive"},
               {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}};
 
@@ -136,7 +124,7 @@ const struct ht_variant ht_variant_gemm = {
     .lacks = gemm_lacks,
     .shape = choose_shape,
     .cost = ht_cost_series,
-    .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
-              "polynomials.cl", "vertex.cl", "gather.cl"},
+    .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl", "polynomials.cl", "vertex.cl",
+              "gather.cl"},
     .stage = {{HT_STAGE_INTERPOLATE_GEMM, "ht_gather"},
               {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}};

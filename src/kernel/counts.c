@@ -1,9 +1,8 @@
-/* Sizes and operation counts. The least work of a half step is the smallest
- * count of five forms: interpolation by parity and by faces along x3, followed
- * by the trimmed Taylor series; the same followed by two scalar series (where
- * they apply); dense parity blocks of F^2 (N+1)^(2d) entries (uniform media,
- * systems with parities); those of a scalar and its potential; a
- * one-dimensional half step per axis (constant velocity).
+/* Sizes and operation counts. The least work of a half step is the smallest count of five forms:
+ * interpolation by parity and by faces along x3, followed by the trimmed Taylor series; the same
+ * followed by two scalar series (where they apply); dense parity blocks of F^2 (N+1)^(2d) entries
+ * (uniform media, systems with parities); those of a scalar and its potential; a one-dimensional
+ * half step per axis (constant velocity).
  */
 #include "blocks.h"
 #include "variant.h"
@@ -21,15 +20,11 @@ static int polynomial_coefs(int dims, int degree) {
 /* In layers of a uniform medium only profiles are multiplied in the kernel. */
 static int material_of(const struct ht_spec *spec, const struct ht_term *term) {
     const bool profile = ht_material_layer(spec->eq, term->material) >= 0;
-    return spec->medium_degree < 0 && spec->eq->nprofiles > 0 && !profile
-               ? -1
-               : term->material;
+    return spec->medium_degree < 0 && spec->eq->nprofiles > 0 && !profile ? -1 : term->material;
 }
 
 int ht_spec_profile(const struct ht_spec *spec, const struct ht_term *term) {
-    return spec->eq->profile_degree > 0
-               ? ht_material_layer(spec->eq, term->material)
-               : -1;
+    return spec->eq->profile_degree > 0 ? ht_material_layer(spec->eq, term->material) : -1;
 }
 
 static void number_groups(const struct ht_spec *spec, struct ht_sizes *z) {
@@ -40,8 +35,7 @@ static void number_groups(const struct ht_spec *spec, struct ht_sizes *z) {
         int g = 0;
         z->group[t] = -1;
         if (ht_spec_profile(spec, term) >= 0) continue;
-        while (g < z->groups && (z->group_row[g] != term->row ||
-                                 z->group_material[g] != material))
+        while (g < z->groups && (z->group_row[g] != term->row || z->group_material[g] != material))
             g++;
         if (g == z->groups) {
             z->group_row[g] = term->row;
@@ -70,8 +64,7 @@ static void number_exchanged(const struct ht_spec *spec, struct ht_sizes *z) {
     }
 }
 
-/* Finds a scalar that couples with one partner per axis, if the system has no
- * other terms. */
+/* Finds a scalar that couples with one partner per axis, if the system has no other terms. */
 static void find_chain(const struct ht_equations *eq, struct ht_sizes *z) {
     z->chain = -1;
     if (eq->nfields != eq->dims + 1 || eq->nterms != 2 * eq->dims) return;
@@ -93,17 +86,16 @@ static void find_chain(const struct ht_equations *eq, struct ht_sizes *z) {
 }
 
 /* Fields of a mask in order; 0 stands for all. */
-static int list_fields(const struct ht_equations *eq, unsigned mask,
-                       int *field) {
+static int list_fields(const struct ht_equations *eq, unsigned mask, int *field) {
     int count = 0;
     for (int f = 0; f < eq->nfields; f++)
         if (mask == 0 || (mask >> f & 1u)) field[count++] = f;
     return count;
 }
 
-/* How far k applications of L can lower the total degree of a coefficient of a
- * field that contributes to an output: least and most over all paths of k
- * terms; least > most means that no path has this length. */
+/* How far k applications of L can lower the total degree of a coefficient of a field that
+ * contributes to an output: least and most over all paths of k terms; least > most means that no
+ * path has this length. */
 struct lowering {
     int least[HT_MAX_FIELDS], most[HT_MAX_FIELDS];
 };
@@ -121,8 +113,7 @@ static struct lowering lower_none(const struct ht_sizes *z) {
 }
 
 /* From k - 1 to k: one more application at the beginning of the path. */
-static struct lowering lower_more(const struct ht_equations *eq,
-                                  const struct lowering *before) {
+static struct lowering lower_more(const struct ht_equations *eq, const struct lowering *before) {
     struct lowering out;
     for (int f = 0; f < HT_MAX_FIELDS; f++) {
         out.least[f] = INT_MAX / 2;
@@ -138,10 +129,9 @@ static struct lowering lower_more(const struct ht_equations *eq,
     return out;
 }
 
-/* First-order systems lower the degree by one per application, the pair
- * (u, u_t) of a second-order equation alternately by 0 and 2. */
-static int find_slack(const struct ht_equations *eq, const struct ht_sizes *z,
-                      int stages) {
+/* First-order systems lower the degree by one per application, the pair (u, u_t) of a second-order
+ * equation alternately by 0 and 2. */
+static int find_slack(const struct ht_equations *eq, const struct ht_sizes *z, int stages) {
     struct lowering l = lower_none(z);
     int slack = 0;
     for (int k = 1; k <= stages; k++) {
@@ -167,9 +157,7 @@ struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
     z.cube = z.t1 * z.t2 * z.t3;
     z.fields = spec->eq->nfields;
     z.materials = spec->eq->nmaterials;
-    z.medium_coefs = spec->medium_degree > 0
-                         ? polynomial_coefs(dims, spec->medium_degree)
-                         : 0;
+    z.medium_coefs = spec->medium_degree > 0 ? polynomial_coefs(dims, spec->medium_degree) : 0;
     z.sources = list_fields(spec->eq, spec->src, z.source_field);
     z.targets = list_fields(spec->eq, spec->dst, z.target_field);
     z.slack = find_slack(spec->eq, &z, dims * 2 * n);
@@ -179,8 +167,8 @@ struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
     return z;
 }
 
-/* FMAs per field: number of lines along each axis times 2 (N+1)^2. A march
- * along x3 uses each face for two cells. */
+/* FMAs per field: number of lines along each axis times 2 (N+1)^2. A march along x3 uses each face
+ * for two cells. */
 static double interpolation_fma(const struct ht_sizes *z, int dims) {
     double line = 2.0 * z->n1 * z->n1, lines;
     if (dims == 1)
@@ -188,13 +176,12 @@ static double interpolation_fma(const struct ht_sizes *z, int dims) {
     else if (dims == 2)
         lines = z->t2 + z->t1;
     else
-        lines = (double)z->t2 * z->n3 + (double)z->t1 * z->n3 +
-                (double)z->t1 * z->t2;
+        lines = (double)z->t2 * z->n3 + (double)z->t1 * z->n3 + (double)z->t1 * z->t2;
     return lines * line * z->sources;
 }
 
-/* Whether coefficient j can reach an output by at least `least` and at most
- * `most` further derivatives. */
+/* Whether coefficient j can reach an output by at least `least` and at most `most` further
+ * derivatives. */
 static bool needed(const int *j, int order, int dims, int least, int most) {
     int excess = 0, total = 0;
     for (int a = 0; a < dims && a < 3; a++) {
@@ -204,8 +191,7 @@ static bool needed(const int *j, int order, int dims, int least, int most) {
     return excess <= most && least <= total;
 }
 
-static double count_needed(const struct ht_sizes *z, int order, int dims,
-                           int least, int most) {
+static double count_needed(const struct ht_sizes *z, int order, int dims, int least, int most) {
     double count = 0;
     for (int q = 0; q < z->cube; q++) {
         int j[3] = {q % z->t1, q / z->t1 % z->t2, q / (z->t1 * z->t2)};
@@ -214,10 +200,8 @@ static double count_needed(const struct ht_sizes *z, int order, int dims,
     return count;
 }
 
-/* Products M_a g_(j-a) of needed coefficients j: a <= j, at most `degree` in
- * all. */
-static double count_products(const struct ht_sizes *z,
-                             const struct ht_spec *spec, int most) {
+/* Products M_a g_(j-a) of needed coefficients j: a <= j, at most `degree` in all. */
+static double count_products(const struct ht_sizes *z, const struct ht_spec *spec, int most) {
     const int dims = spec->eq->dims, degree = spec->medium_degree;
     double count = 0;
     for (int q = 0; q < z->cube; q++) {
@@ -225,17 +209,15 @@ static double count_products(const struct ht_sizes *z,
         if (!needed(j, spec->order, dims, INT_MIN, most)) continue;
         for (int a3 = 0; a3 <= j[2] && a3 <= degree; a3++)
             for (int a2 = 0; a2 <= j[1] && a2 + a3 <= degree; a2++)
-                count +=
-                    1 + (j[0] < degree - a2 - a3 ? j[0] : degree - a2 - a3);
+                count += 1 + (j[0] < degree - a2 - a3 ? j[0] : degree - a2 - a3);
     }
     return count;
 }
 
-/* Products of all stages: per needed coefficient of a field the terms of its
- * equation and, in polynomial media, the products of its groups, which raise
- * degrees, so that nothing is too low there. */
-static double stages_fma(const struct ht_spec *spec, const struct ht_sizes *z,
-                         int stages) {
+/* Products of all stages: per needed coefficient of a field the terms of its equation and, in
+ * polynomial media, the products of its groups, which raise degrees, so that nothing is too low
+ * there. */
+static double stages_fma(const struct ht_spec *spec, const struct ht_sizes *z, int stages) {
     const struct ht_equations *eq = spec->eq;
     struct lowering l = lower_none(z);
     double sum = 0;
@@ -243,9 +225,8 @@ static double stages_fma(const struct ht_spec *spec, const struct ht_sizes *z,
         double coefs[HT_MAX_FIELDS] = {0};
         for (int f = 0; f < eq->nfields; f++)
             if (l.least[f] <= l.most[f])
-                coefs[f] = count_needed(
-                    z, spec->order, eq->dims,
-                    spec->medium_degree > 0 ? INT_MIN : l.least[f], l.most[f]);
+                coefs[f] = count_needed(z, spec->order, eq->dims,
+                                        spec->medium_degree > 0 ? INT_MIN : l.least[f], l.most[f]);
         for (int t = 0; t < eq->nterms; t++) sum += coefs[eq->term[t].row];
         for (int g = 0; g < z->groups; g++)
             if (spec->medium_degree > 0 && z->group_material[g] >= 0 &&
@@ -256,11 +237,9 @@ static double stages_fma(const struct ht_spec *spec, const struct ht_sizes *z,
     return sum;
 }
 
-/* The two scalar series of cl/parity_chains.cl, without parities: per
- * coefficient dims products for Lambda and two for p and e; then the divergence
- * and the gradient. */
-static double chains_fma(const struct ht_sizes *z, int order, int dims,
-                         int stages) {
+/* The two scalar series of cl/parity_chains.cl, without parities: per coefficient dims products for
+ * Lambda and two for p and e; then the divergence and the gradient. */
+static double chains_fma(const struct ht_sizes *z, int order, int dims, int stages) {
     double outputs = (double)z->n1 * z->n2 * z->n3, count = 0;
     for (int m = 0; 2 * m + 1 <= stages; m++)
         count += count_needed(z, order, dims, 2 * m, 2 * m) +
@@ -268,30 +247,26 @@ static double chains_fma(const struct ht_sizes *z, int order, int dims,
     return count * (dims + 2) + dims * (z->cube + outputs);
 }
 
-/* A one-dimensional half step of (N+1) x (2N+2) along the lines of each axis,
- * with faces reused along x3 as in interpolation_fma. */
+/* A one-dimensional half step of (N+1) x (2N+2) along the lines of each axis, with faces reused
+ * along x3 as in interpolation_fma. */
 static double separable_fma(const struct ht_sizes *z, int dims) {
     const int lines = dims == 1 ? 1 : dims == 2 ? 3 : 4;
     return 2.0 * lines * z->n1 * z->n1 * z->n2 * z->n3 * z->fields;
 }
 
 /* Values of the medium that a cell reads. */
-static double medium_values(const struct ht_spec *spec,
-                            const struct ht_sizes *z) {
+static double medium_values(const struct ht_spec *spec, const struct ht_sizes *z) {
     double values = 0;
     for (int m = 0; spec->medium_degree >= 0 && m < z->materials; m++)
-        values += z->medium_coefs > 0 && !ht_spec_constant(spec, m)
-                      ? z->medium_coefs
-                      : 1;
+        values += z->medium_coefs > 0 && !ht_spec_constant(spec, m) ? z->medium_coefs : 1;
     return values;
 }
 
-/* Dense parity blocks of one scalar p with a partner v_k per axis by p and its
- * potential, the integral of p over the half step, whose derivatives are the
- * changes of v: from p and the divergence of v to the (N+1)^d coefficients of p
- * and N + 2 along one axis of the potential; the interpolants of v_k. */
-static double potential_fma(const struct ht_spec *spec,
-                            const struct ht_sizes *z) {
+/* Dense parity blocks of one scalar p with a partner v_k per axis by p and its potential, the
+ * integral of p over the half step, whose derivatives are the changes of v: from p and the
+ * divergence of v to the (N+1)^d coefficients of p and N + 2 along one axis of the potential; the
+ * interpolants of v_k. */
+static double potential_fma(const struct ht_spec *spec, const struct ht_sizes *z) {
     const bool p_from = spec->src == 0 || (spec->src & 1u);
     const bool v_from = spec->src == 0 || spec->src > 1;
     const bool p_to = spec->dst == 0 || (spec->dst & 1u);
@@ -299,8 +274,7 @@ static double potential_fma(const struct ht_spec *spec,
     const double dims = spec->eq->dims, coefs = (double)z->n1 * z->n2 * z->n3;
     const double rows = p_to * coefs + v_to * coefs * (1 + dims / z->n1);
     const double lines = coefs / z->n1 * (1 << spec->eq->dims);
-    return (p_from + v_from) * coefs * rows +
-           v_from * v_to * dims * coefs * coefs +
+    return (p_from + v_from) * coefs * rows + v_from * v_to * dims * coefs * coefs +
            v_from * dims * lines * (2 * z->n1 - 1);
 }
 
@@ -317,17 +291,13 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     double fma = interpolation_fma(&z, dims) + stages_fma(spec, &z, stages);
     double dense = (double)z.sources * z.targets * coefs * coefs;
     if (uniform && z.chain >= 0 && spec->old_sign == 0)
-        fma = fmin(fma, interpolation_fma(&z, dims) +
-                            chains_fma(&z, spec->order, dims, stages));
+        fma = fmin(fma, interpolation_fma(&z, dims) + chains_fma(&z, spec->order, dims, stages));
     if (uniform && z.chain >= 0) fma = fmin(fma, potential_fma(spec, &z));
-    if (uniform)
-        fma = fmin(fma, spec->eq->system->translates ? separable_fma(&z, dims)
-                                                     : dense);
+    if (uniform) fma = fmin(fma, spec->eq->system->translates ? separable_fma(&z, dims) : dense);
     double medium = medium_values(spec, &z);
     double read = spec->old_sign != 0 ? z.sources + z.targets : z.sources;
     return (struct ht_cost){.fma = fma,
-                            .bytes = ((read + z.targets) * coefs + medium) *
-                                     element_size};
+                            .bytes = ((read + z.targets) * coefs + medium) * element_size};
 }
 
 /* ---- the variants ---- */
@@ -337,19 +307,15 @@ static double series_fma(const struct ht_spec *spec, const struct ht_sizes *z) {
     double all = spec->eq->nterms;
     if (spec->trim) return stages_fma(spec, z, spec->stages);
     for (int t = 0; t < spec->eq->nterms; t++)
-        if (ht_spec_profile(spec, &spec->eq->term[t]) >= 0)
-            all += spec->eq->profile_degree;
+        if (ht_spec_profile(spec, &spec->eq->term[t]) >= 0) all += spec->eq->profile_degree;
     for (int g = 0; g < z->groups; g++)
         if (z->group_material[g] >= 0)
-            all += ht_spec_constant(spec, z->group_material[g])
-                       ? 1
-                       : z->medium_coefs;
+            all += ht_spec_constant(spec, z->group_material[g]) ? 1 : z->medium_coefs;
     return all * z->cube * spec->stages;
 }
 
 /* Cost of a kernel of this kind whose evolution takes `series` products. */
-static struct ht_cost kernel_cost(enum ht_stage_kind kind,
-                                  const struct ht_spec *spec,
+static struct ht_cost kernel_cost(enum ht_stage_kind kind, const struct ht_spec *spec,
                                   const struct ht_sizes *z, double evolve) {
     int dims = spec->eq->dims;
     double coefs = (double)z->n1 * z->n2 * z->n3;
@@ -361,8 +327,7 @@ static struct ht_cost kernel_cost(enum ht_stage_kind kind,
     case HT_STAGE_INTERPOLATE_NAIVE: /* the full matrix along every line */
         return (struct ht_cost){dims * poly * z->t1, from + poly};
     case HT_STAGE_INTERPOLATE_GEMM: /* gathered, then a product per axis */
-        return (struct ht_cost){dims * poly * z->t1,
-                                from + poly + 2 * dims * poly};
+        return (struct ht_cost){dims * poly * z->t1, from + poly + 2 * dims * poly};
     case HT_STAGE_INTERPOLATE_ROLLED:
         return (struct ht_cost){rolled, from + poly};
     case HT_STAGE_EVOLVE:
@@ -376,22 +341,21 @@ static struct ht_cost kernel_cost(enum ht_stage_kind kind,
     return (struct ht_cost){0};
 }
 
-struct ht_cost ht_cost_series(const struct ht_variant *variant,
-                              const struct ht_spec *spec, int kernel) {
+struct ht_cost ht_cost_series(const struct ht_variant *variant, const struct ht_spec *spec,
+                              int kernel) {
     struct ht_sizes z = ht_sizes_of(spec);
-    return kernel_cost(variant->stage[kernel].kind, spec, &z,
-                       series_fma(spec, &z));
+    return kernel_cost(variant->stage[kernel].kind, spec, &z, series_fma(spec, &z));
 }
 
-static struct ht_cost operator_cost(const struct ht_spec *spec,
-                                    const struct ht_sizes *z, double fma) {
+static struct ht_cost operator_cost(const struct ht_spec *spec, const struct ht_sizes *z,
+                                    double fma) {
     double coefs = (double)z->n1 * z->n2 * z->n3;
     double to = coefs * z->targets * (spec->old_sign != 0 ? 2 : 1);
     return (struct ht_cost){fma, coefs * z->sources + to};
 }
 
-struct ht_cost ht_cost_dense(const struct ht_variant *variant,
-                             const struct ht_spec *spec, int kernel) {
+struct ht_cost ht_cost_dense(const struct ht_variant *variant, const struct ht_spec *spec,
+                             int kernel) {
     struct ht_sizes z = ht_sizes_of(spec);
     double coefs = (double)z.n1 * z.n2 * z.n3;
     (void)variant;
@@ -399,24 +363,22 @@ struct ht_cost ht_cost_dense(const struct ht_variant *variant,
     return operator_cost(spec, &z, coefs * z.sources * coefs * z.targets);
 }
 
-struct ht_cost ht_cost_separable(const struct ht_variant *variant,
-                                 const struct ht_spec *spec, int kernel) {
+struct ht_cost ht_cost_separable(const struct ht_variant *variant, const struct ht_spec *spec,
+                                 int kernel) {
     struct ht_sizes z = ht_sizes_of(spec);
     (void)variant;
     (void)kernel;
     return operator_cost(spec, &z, separable_fma(&z, spec->eq->dims));
 }
 
-/* Of half a time step per node. One pass reads the field, the increment and the
- * medium and writes the first two; a second term of the series adds one that
- * reads two values and writes one, and one value more to read. */
+/* Of half a time step per node. One pass reads the field, the increment and the medium and writes
+ * the first two; a second term of the series adds one that reads two values and writes one, and one
+ * value more to read. */
 struct ht_cost ht_cost_differences(const struct ht_spec *spec) {
     const int passes = spec->stages > 1 ? 2 : 1;
     const bool density = spec->density;
-    const double taps =
-        density ? 2.0 * spec->differences : spec->differences / 2.0 + 1;
+    const double taps = density ? 2.0 * spec->differences : spec->differences / 2.0 + 1;
     const double medium = density ? 1 + spec->eq->dims : 1;
     const double values = (passes > 1 ? 2 + 5 : 4) + passes * medium;
-    return (struct ht_cost){.fma = passes * (spec->eq->dims * taps + 2) / 2,
-                            .bytes = values / 2};
+    return (struct ht_cost){.fma = passes * (spec->eq->dims * taps + 2) / 2, .bytes = values / 2};
 }

@@ -1,5 +1,4 @@
-/* Sizes that follow from a spec: the host's counterpart of the macros in
- * cl/common.cl.
+/* Sizes that follow from a spec: the host's counterpart of the macros in cl/common.cl.
  */
 #ifndef HTWAVE_KERNEL_COUNTS_H
 #define HTWAVE_KERNEL_COUNTS_H
@@ -21,7 +20,7 @@ struct ht_sizes {
     int medium_coefs; /* of a cell polynomial; 0 unless degree > 0 */
     int chain;        /* scalar with a partner on each axis, or -1 */
     int partner[3], term_of_chain[3], term_of_partner[3]; /* per axis */
-    int slot[HT_MAX_FIELDS]; /* exchange slot of a field, or -1 */
+    int slot[HT_MAX_FIELDS];                              /* exchange slot of a field, or -1 */
     int exchanged_field[HT_MAX_FIELDS];
     int group[HT_MAX_TERMS]; /* group of a term; -1: none */
     int group_row[HT_MAX_TERMS], group_material[HT_MAX_TERMS];
@@ -34,17 +33,14 @@ struct ht_sizes ht_sizes_of(const struct ht_spec *spec);
 int ht_parity_of(const struct ht_sizes *z, int i);
 
 /* Appends the table HT_TABLE const real ht_<name>[count]. */
-void ht_text_table(struct ht_text *out, const char *name, const double *values,
-                   int count, bool fp64);
+void ht_text_table(struct ht_text *out, const char *name, const double *values, int count,
+                   bool fp64);
 /* The same of integers. */
-void ht_text_ints(struct ht_text *out, const char *name, const int *values,
-                  int count);
+void ht_text_ints(struct ht_text *out, const char *name, const int *values, int count);
 
 /* ht_kernel_text with a given operator. */
 HT_CHECKED enum ht_err ht_kernel_text_of(const struct ht_variant *variant,
-                                         const struct ht_spec *spec,
-                                         const struct ht_shape *shape,
-                                         const struct ht_operator *op,
-                                         struct ht_text *out);
+                                         const struct ht_spec *spec, const struct ht_shape *shape,
+                                         const struct ht_operator *op, struct ht_text *out);
 
 #endif

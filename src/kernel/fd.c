@@ -17,17 +17,15 @@ int ht_fd_reach(const struct ht_fd_spec *spec) {
 
 struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach) {
     const int64_t begin = ht_divide_up(reach, HT_FD_LINE) * HT_FD_LINE;
-    const int64_t room = ht_divide_up(nodes, HT_FD_PACK) * HT_FD_PACK +
-                         ht_divide_up(reach, HT_FD_PACK) * HT_FD_PACK;
+    const int64_t room =
+        ht_divide_up(nodes, HT_FD_PACK) * HT_FD_PACK + ht_divide_up(reach, HT_FD_PACK) * HT_FD_PACK;
     return (struct ht_fd_row){.begin = begin,
-                              .row = begin + ht_divide_up(room, HT_FD_LINE) *
-                                                 HT_FD_LINE};
+                              .row = begin + ht_divide_up(room, HT_FD_LINE) * HT_FD_LINE};
 }
 
 /* ---- shapes ---- */
 
-/* Rows and bytes of a row that fd-vectors takes where density varies: its
- * fluxes fit in a cache. */
+/* Rows and bytes of a row that fd-vectors takes where density varies: its fluxes fit in a cache. */
 enum { ROW_ITEMS = 128, BLOCK_ROWS = 16, SEGMENT_BYTES = 1024 };
 
 int ht_fd_pack(bool fp64) {
@@ -42,17 +40,15 @@ static int segment_of(const struct ht_fd_spec *spec) {
     return SEGMENT_BYTES / (spec->fp64 ? 8 : 4);
 }
 
-/* Groups of fd-march that a compiler gives a few registers more than this would
- * leave half of a multiprocessor idle; where it needs far more a limit would
- * cost more than it brings. */
+/* Groups of fd-march that a compiler gives a few registers more than this would leave half of a
+ * multiprocessor idle; where it needs far more a limit would cost more than it brings. */
 static int registers_for(const struct ht_fd_spec *spec) {
     return spec->dims == 3 && spec->radius > 4 && !spec->density ? 128 : 0;
 }
 
 /* Rows of fd-vectors where density varies: as many as local memory has room for
  * (cl/fd_vectors_density.cl). */
-static int block_rows(const struct ht_fd_spec *spec,
-                      const struct ht_device_info *info) {
+static int block_rows(const struct ht_fd_spec *spec, const struct ht_device_info *info) {
     const int64_t limit = ht_vector_limit(info);
     const int64_t turn = (int64_t)2 * spec->radius;
     int rows = BLOCK_ROWS;
@@ -72,26 +68,22 @@ static int least_packs(const struct ht_fd_spec *spec) {
 }
 
 /* Bytes of local memory that fd-march needs. */
-static int64_t local_bytes(const struct ht_fd_spec *spec,
-                           const struct ht_fd_shape *shape) {
+static int64_t local_bytes(const struct ht_fd_spec *spec, const struct ht_fd_shape *shape) {
     const int block = block_of(spec), reach = ht_fd_reach(spec);
     const int64_t packs = shape->packs, rows = shape->rows;
     const int64_t side = HT_FD_PACKS_OF(reach, block);
     const int64_t near = HT_FD_PACKS_OF(spec->radius, block);
     const int64_t halo = spec->dims > 2 ? reach : 0, r = spec->radius;
-    const int64_t spare =
-        spec->density ? HT_FD_SPARE_OF(spec->dims, rows, r) : 0;
+    const int64_t spare = spec->density ? HT_FD_SPARE_OF(spec->dims, rows, r) : 0;
     int64_t sum = HT_FD_TILE_OF(packs, rows + spare, side, halo);
     if (spec->density)
         sum += HT_FD_FLUX_ROWS_OF(spec->dims, rows, r) * packs +
-               HT_FD_BESIDE_OF(packs, rows, near) +
-               HT_FD_OWN_OF(spec->dims, packs * rows);
+               HT_FD_BESIDE_OF(packs, rows, near) + HT_FD_OWN_OF(spec->dims, packs * rows);
     return 2 * sum * 16;
 }
 
 /* Work-items of a group. */
-static int items_of(const struct ht_variant *variant,
-                    const struct ht_fd_shape *shape) {
+static int items_of(const struct ht_variant *variant, const struct ht_fd_shape *shape) {
     return variant == &ht_variant_fd_march     ? shape->packs * shape->rows
            : variant == &ht_variant_fd_vectors ? 1
                                                : ROW_ITEMS;
@@ -103,10 +95,8 @@ static bool fits(const struct ht_fd_spec *spec, const struct ht_fd_shape *shape,
            local_bytes(spec, shape) <= ht_local_limit(info);
 }
 
-struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
-                               const struct ht_variant *variant,
-                               const struct ht_fd_shape *asked,
-                               const struct ht_device_info *info) {
+struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec, const struct ht_variant *variant,
+                               const struct ht_fd_shape *asked, const struct ht_device_info *info) {
     struct ht_fd_shape shape = {0};
     if (asked != NULL) shape = *asked;
     if (variant != &ht_variant_fd_march) {
@@ -130,10 +120,8 @@ struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
 
 /* ---- text ---- */
 
-static void add_numbers(const struct ht_fd_spec *spec,
-                        const struct ht_variant *variant,
-                        const struct ht_fd_shape *shape, int ptx,
-                        struct ht_text *out) {
+static void add_numbers(const struct ht_fd_spec *spec, const struct ht_variant *variant,
+                        const struct ht_fd_shape *shape, int ptx, struct ht_text *out) {
     const struct {
         const char *name;
         int value;
@@ -154,19 +142,15 @@ static void add_numbers(const struct ht_fd_spec *spec,
         {"PTX", ptx},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,
-                    numbers[i].value);
+        ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name, numbers[i].value);
     /* In digits alone, part of a vector type's name. */
     ht_text_add(out, "#define HT_WIDTH %d\n", spec->fp64 ? 8 : 16);
 }
 
 /* shape: chosen. ptx: as in struct ht_device_info. */
-static enum ht_err add_text(const struct ht_fd_spec *spec,
-                            const struct ht_variant *variant,
-                            const struct ht_fd_shape *shape, int ptx,
-                            struct ht_text *out) {
-    const char *const *files =
-        spec->density ? variant->density_files : variant->files;
+static enum ht_err add_text(const struct ht_fd_spec *spec, const struct ht_variant *variant,
+                            const struct ht_fd_shape *shape, int ptx, struct ht_text *out) {
+    const char *const *files = spec->density ? variant->density_files : variant->files;
     add_numbers(spec, variant, shape, ptx, out);
     TRY(ht_kernel_add_source("prelude.cl", out));
     TRY(ht_kernel_add_source("fd_args.h", out));
@@ -178,12 +162,9 @@ static enum ht_err add_text(const struct ht_fd_spec *spec,
     return ht_text_status(out);
 }
 
-enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
-                       const struct ht_variant *variant,
-                       const struct ht_fd_shape *shape, int ptx,
-                       struct ht_text *out) {
-    const struct ht_device_info usual = {.max_group = 1024,
-                                         .local_memory = (int64_t)48 * 1024};
+enum ht_err ht_fd_text(const struct ht_fd_spec *spec, const struct ht_variant *variant,
+                       const struct ht_fd_shape *shape, int ptx, struct ht_text *out) {
+    const struct ht_device_info usual = {.max_group = 1024, .local_memory = (int64_t)48 * 1024};
     const struct ht_fd_shape some = ht_fd_shape(spec, variant, shape, &usual);
     return add_text(spec, variant, &some, ptx, out);
 }
@@ -191,9 +172,9 @@ enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
 /* ---- kernels ---- */
 
 enum { STAGE, OWN, APART, ALONE, ADVANCE, FILL, ENTRIES };
-static const char *const entry[ENTRIES] = {
-    "ht_fd_stage",        "ht_fd_update_own", "ht_fd_update_apart",
-    "ht_fd_update_alone", "ht_fd_advance",    "ht_fd_fill_ghosts"};
+static const char *const entry[ENTRIES] = {"ht_fd_stage",        "ht_fd_update_own",
+                                           "ht_fd_update_apart", "ht_fd_update_alone",
+                                           "ht_fd_advance",      "ht_fd_fill_ghosts"};
 
 struct ht_fd_kernels {
     struct ht_device *device;
@@ -207,37 +188,31 @@ struct ht_fd_kernels {
 
 void ht_fd_kernels_destroy(struct ht_fd_kernels *k) {
     if (k == NULL) return;
-    for (int i = 0; i < 2 * ENTRIES; i++)
-        ht_kernel_destroy(k->kernel[i / ENTRIES][i % ENTRIES]);
+    for (int i = 0; i < 2 * ENTRIES; i++) ht_kernel_destroy(k->kernel[i / ENTRIES][i % ENTRIES]);
     ht_program_destroy(k->program);
     free(k);
 }
 
 static enum ht_err build(struct ht_fd_kernels *k, const char *cache) {
     struct ht_text text = {0};
-    enum ht_err err = add_text(&k->spec, k->variant, &k->shape,
-                               ht_device_info(k->device)->ptx, &text);
-    if (err == HT_OK)
-        err = ht_program_build(k->device, text.data, cache, &k->program);
+    enum ht_err err =
+        add_text(&k->spec, k->variant, &k->shape, ht_device_info(k->device)->ptx, &text);
+    if (err == HT_OK) err = ht_program_build(k->device, text.data, cache, &k->program);
     ht_text_free(&text);
     for (int i = 0; err == HT_OK && i < 2 * ENTRIES; i++)
-        err = ht_kernel_create(k->program, entry[i % ENTRIES],
-                               &k->kernel[i / ENTRIES][i % ENTRIES]);
+        err =
+            ht_kernel_create(k->program, entry[i % ENTRIES], &k->kernel[i / ENTRIES][i % ENTRIES]);
     return err;
 }
 
-enum ht_err ht_fd_kernels_create(struct ht_device *device,
-                                 const struct ht_fd_spec *spec,
-                                 const struct ht_variant *variant,
-                                 const struct ht_fd_shape *shape,
-                                 const char *cache,
-                                 struct ht_fd_kernels **out) {
+enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
+                                 const struct ht_variant *variant, const struct ht_fd_shape *shape,
+                                 const char *cache, struct ht_fd_kernels **out) {
     const struct ht_device_info *info = ht_device_info(device);
     struct ht_fd_kernels *k = NULL;
     *out = NULL;
     REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
-            "device.precision = \"double\": %s has no double precision",
-            info->name);
+            "device.precision = \"double\": %s has no double precision", info->name);
     TRY(HT_ALLOC(k, 1));
     k->device = device;
     k->spec = *spec;
@@ -266,12 +241,10 @@ double ht_fd_kernels_seconds(struct ht_fd_kernels *k) {
     return seconds;
 }
 
-double ht_fd_kernels_total(const struct ht_fd_kernels *k,
-                           enum ht_step_part part) {
+double ht_fd_kernels_total(const struct ht_fd_kernels *k, enum ht_step_part part) {
     double seconds = 0;
     for (int i = 0; i < ENTRIES; i++)
-        if (k->kernel[part][i] != NULL)
-            seconds += ht_kernel_total(k->kernel[part][i]);
+        if (k->kernel[part][i] != NULL) seconds += ht_kernel_total(k->kernel[part][i]);
     return seconds;
 }
 
@@ -298,33 +271,28 @@ static struct ht_fd_args args_of(const struct ht_fd_box *box) {
     return args;
 }
 
-/* Where density varies a march begins with 4 R - 3 planes of which it takes
- * values alone. Measured on an H200 (bench/NOTES.md). */
-static int groups_per_unit(const struct ht_fd_kernels *k,
-                           const struct ht_device_info *info) {
+/* Where density varies a march begins with 4 R - 3 planes of which it takes values alone. Measured
+ * on an H200 (bench/NOTES.md). */
+static int groups_per_unit(const struct ht_fd_kernels *k, const struct ht_device_info *info) {
     if (!info->gpu) return 4;
     if (!k->spec.density) return 64;
     return k->spec.radius > 2 ? 32 : 96;
 }
 
-/* Long marches read little twice; short ones give groups enough to fill a
- * device. */
-static int64_t choose_planes(const struct ht_fd_kernels *k, int64_t planes,
-                             int64_t columns) {
+/* Long marches read little twice; short ones give groups enough to fill a device. */
+static int64_t choose_planes(const struct ht_fd_kernels *k, int64_t planes, int64_t columns) {
     const struct ht_device_info *info = ht_device_info(k->device);
     const int64_t least = (int64_t)4 * k->spec.radius;
     int64_t wanted = (int64_t)info->compute_units * groups_per_unit(k, info);
     int64_t parts = ht_divide_up(wanted, columns);
     if (k->shape.planes > 0) return k->shape.planes;
-    if (parts > ht_divide_up(planes, least))
-        parts = ht_divide_up(planes, least);
+    if (parts > ht_divide_up(planes, least)) parts = ht_divide_up(planes, least);
     return ht_divide_up(planes, parts);
 }
 
-/* x2 rows of a group. Of fd-vectors with uniform density: what they read in
- * the planes around one of them is to stay in a cache. */
-static int64_t choose_rows(const struct ht_fd_kernels *k,
-                           const struct ht_fd_box *box) {
+/* x2 rows of a group. Of fd-vectors with uniform density: what they read in the planes around one
+ * of them is to stay in a cache. */
+static int64_t choose_rows(const struct ht_fd_kernels *k, const struct ht_fd_box *box) {
     const int64_t cache = 1 << 19, least = 8, reach = ht_fd_reach(&k->spec);
     int64_t row = extent(box, 0) * (k->spec.fp64 ? 8 : 4) * (2 * reach + 1);
     int64_t rows = cache / row - 2 * reach;
@@ -332,20 +300,17 @@ static int64_t choose_rows(const struct ht_fd_kernels *k,
 }
 
 /* Groups along x1: a pack, too, is done by one of them alone. */
-static int64_t groups_along_row(const struct ht_fd_kernels *k,
-                                const struct ht_fd_box *box) {
+static int64_t groups_along_row(const struct ht_fd_kernels *k, const struct ht_fd_box *box) {
     const int block = block_of(&k->spec);
     if (k->variant == &ht_variant_fd_march)
         return ht_divide_up(box->end[0] - box->begin[0] / block * block,
                             (int64_t)k->shape.packs * block);
-    return k->spec.density ? ht_divide_up(extent(box, 0), segment_of(&k->spec))
-                           : 1;
+    return k->spec.density ? ht_divide_up(extent(box, 0), segment_of(&k->spec)) : 1;
 }
 
 /* Groups of a pass, and what each does in turn. */
-static void set_groups(const struct ht_fd_kernels *k,
-                       const struct ht_fd_box *box, struct ht_fd_args *args,
-                       int64_t groups[3]) {
+static void set_groups(const struct ht_fd_kernels *k, const struct ht_fd_box *box,
+                       struct ht_fd_args *args, int64_t groups[3]) {
     const int last = k->spec.dims - 1;
     groups[0] = ht_divide_up(extent(box, 0), ROW_ITEMS) * extent(box, 1);
     groups[1] = 1;
@@ -366,15 +331,13 @@ union coefs {
     double wide[5 * HT_FD_RADIUS];
 };
 
-double ht_fd_coef(const struct ht_fd_spec *spec,
-                  const struct ht_fd_weights *weights, const double scale[3],
-                  int i, int j) {
+double ht_fd_coef(const struct ht_fd_spec *spec, const struct ht_fd_weights *weights,
+                  const double scale[3], int i, int j) {
     const int dims = spec->dims;
     if (!spec->density) return scale[i] * weights->second[1 + j];
     double weight = weights->first[j];
     if (i < dims) return scale[i] * weight;
-    for (int m = j + 1; i > dims && m < spec->radius; m++)
-        weight += weights->first[m];
+    for (int m = j + 1; i > dims && m < spec->radius; m++) weight += weights->first[m];
     return weight;
 }
 
@@ -383,12 +346,10 @@ int ht_fd_coef_rows(const struct ht_fd_spec *spec) {
 }
 
 /* The number of bytes. */
-static size_t set_coefs(const struct ht_fd_kernels *k, const double scale[3],
-                        union coefs *out) {
+static size_t set_coefs(const struct ht_fd_kernels *k, const double scale[3], union coefs *out) {
     const int r = k->spec.radius, rows = ht_fd_coef_rows(&k->spec);
     for (int i = 0; i < rows * r; i++) {
-        const double value =
-            ht_fd_coef(&k->spec, &k->weights, scale, i / r, i % r);
+        const double value = ht_fd_coef(&k->spec, &k->weights, scale, i / r, i % r);
         if (k->spec.fp64)
             out->wide[i] = value;
         else
@@ -397,10 +358,9 @@ static size_t set_coefs(const struct ht_fd_kernels *k, const double scale[3],
     return (size_t)(rows * r) * (k->spec.fp64 ? sizeof(double) : sizeof(float));
 }
 
-static enum ht_err pass(struct ht_fd_kernels *k, enum ht_step_part part,
-                        int which, const struct ht_fd_box *box,
-                        const struct ht_fd_operator *op, struct ht_buffer *u,
-                        struct ht_buffer *d, struct ht_buffer *p,
+static enum ht_err pass(struct ht_fd_kernels *k, enum ht_step_part part, int which,
+                        const struct ht_fd_box *box, const struct ht_fd_operator *op,
+                        struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *p,
                         struct ht_buffer *out) {
     struct ht_fd_args args = args_of(box);
     union coefs coefs;
@@ -410,13 +370,11 @@ static enum ht_err pass(struct ht_fd_kernels *k, enum ht_step_part part,
     if (is_empty(box)) return HT_OK;
     set_groups(k, box, &args, groups);
     arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
-    arg[n++] = (struct ht_arg){.value = &coefs,
-                               .size = set_coefs(k, op->scale, &coefs)};
+    arg[n++] = (struct ht_arg){.value = &coefs, .size = set_coefs(k, op->scale, &coefs)};
     arg[n++] = (struct ht_arg){.buffer = u};
     arg[n++] = (struct ht_arg){.buffer = op->a};
     for (int i = 0; k->spec.density && i < 3; i++)
-        arg[n++] =
-            (struct ht_arg){.buffer = i < k->spec.dims ? op->b[i] : op->a};
+        arg[n++] = (struct ht_arg){.buffer = i < k->spec.dims ? op->b[i] : op->a};
     arg[n++] = (struct ht_arg){.buffer = d};
     arg[n++] = (struct ht_arg){.buffer = p};
     arg[n++] = (struct ht_arg){.buffer = out};
@@ -426,44 +384,36 @@ static enum ht_err pass(struct ht_fd_kernels *k, enum ht_step_part part,
 
 /* What a kernel does not use is still given. */
 enum ht_err ht_fd_stage(struct ht_fd_kernels *k, enum ht_step_part part,
-                        const struct ht_fd_box *box,
-                        const struct ht_fd_operator *op, struct ht_buffer *u,
-                        struct ht_buffer *w) {
+                        const struct ht_fd_box *box, const struct ht_fd_operator *op,
+                        struct ht_buffer *u, struct ht_buffer *w) {
     return pass(k, part, STAGE, box, op, u, w, u, w);
 }
 
 enum ht_err ht_fd_update(struct ht_fd_kernels *k, enum ht_step_part part,
-                         const struct ht_fd_box *box,
-                         const struct ht_fd_operator *op, struct ht_buffer *u,
-                         struct ht_buffer *d, struct ht_buffer *p,
+                         const struct ht_fd_box *box, const struct ht_fd_operator *op,
+                         struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *p,
                          struct ht_buffer *out) {
     const int which = out == NULL ? ALONE : p == u ? OWN : APART;
-    return pass(k, part, which, box, op, u, d, which == APART ? p : u,
-                out == NULL ? d : out);
+    return pass(k, part, which, box, op, u, d, which == APART ? p : u, out == NULL ? d : out);
 }
 
-enum ht_err ht_fd_advance(struct ht_fd_kernels *k, const struct ht_fd_box *box,
-                          double factor, struct ht_buffer *d,
-                          struct ht_buffer *p) {
+enum ht_err ht_fd_advance(struct ht_fd_kernels *k, const struct ht_fd_box *box, double factor,
+                          struct ht_buffer *d, struct ht_buffer *p) {
     const struct ht_fd_args args = args_of(box);
     const float single = (float)factor;
-    const struct ht_arg arg[4] = {
-        {.value = &args, .size = sizeof args},
-        {.value = k->spec.fp64 ? (const void *)&factor : &single,
-         .size = k->spec.fp64 ? sizeof factor : sizeof single},
-        {.buffer = d},
-        {.buffer = p}};
-    const int64_t groups[3] = {ht_divide_up(extent(box, 0), ROW_ITEMS) *
-                                   extent(box, 1),
-                               1, extent(box, 2)};
+    const struct ht_arg arg[4] = {{.value = &args, .size = sizeof args},
+                                  {.value = k->spec.fp64 ? (const void *)&factor : &single,
+                                   .size = k->spec.fp64 ? sizeof factor : sizeof single},
+                                  {.buffer = d},
+                                  {.buffer = p}};
+    const int64_t groups[3] = {ht_divide_up(extent(box, 0), ROW_ITEMS) * extent(box, 1), 1,
+                               extent(box, 2)};
     if (is_empty(box)) return HT_OK;
-    return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][ADVANCE], 4, arg,
-                            groups, ROW_ITEMS);
+    return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][ADVANCE], 4, arg, groups, ROW_ITEMS);
 }
 
 /* One launch, with work-items for the largest face. */
-enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k,
-                              const struct ht_fd_box *box,
+enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k, const struct ht_fd_box *box,
                               const int sides[3][2], struct ht_buffer *u) {
     const int reach = ht_fd_reach(&k->spec);
     struct ht_fd_args args = args_of(box);
@@ -478,15 +428,11 @@ enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k,
         slow = ht_most(slow, extent(box, axis == 2 ? 1 : 2));
         REQUIRE(extent(box, axis) > reach || side[0] == HT_FD_SIDE_NONE ||
                     side[1] == HT_FD_SIDE_NONE,
-                HT_ERR_INTERNAL,
-                "%lld nodes along x%d: ghosts need more than %d",
+                HT_ERR_INTERNAL, "%lld nodes along x%d: ghosts need more than %d",
                 (long long)extent(box, axis), (int)axis + 1, reach);
     }
-    const struct ht_arg arg[2] = {{.value = &args, .size = sizeof args},
-                                  {.buffer = u}};
-    const int64_t groups[3] = {ht_divide_up(fast, ROW_ITEMS),
-                               (int64_t)2 * k->spec.dims, slow};
+    const struct ht_arg arg[2] = {{.value = &args, .size = sizeof args}, {.buffer = u}};
+    const int64_t groups[3] = {ht_divide_up(fast, ROW_ITEMS), (int64_t)2 * k->spec.dims, slow};
     if (fast == 0) return HT_OK;
-    return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][FILL], 2, arg, groups,
-                            ROW_ITEMS);
+    return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][FILL], 2, arg, groups, ROW_ITEMS);
 }

@@ -1,5 +1,5 @@
-/* Sources of finite differences on a device: the program of cl/fd_inject.cl for
- * one precision, the lists and the table that it reads, its launches.
+/* Sources of finite differences on a device: the program of cl/fd_inject.cl for one precision, the
+ * lists and the table that it reads, its launches.
  */
 #include <stdlib.h>
 
@@ -35,16 +35,14 @@ double ht_fd_injector_seconds(struct ht_fd_injector *injector) {
 }
 
 enum ht_err ht_fd_injector_text(bool fp64, int lanes, struct ht_text *out) {
-    ht_text_add(out, "#define HT_DOUBLE %d\n#define HT_FD_ITEMS %d\n", fp64,
-                lanes);
+    ht_text_add(out, "#define HT_DOUBLE %d\n#define HT_FD_ITEMS %d\n", fp64, lanes);
     TRY(ht_kernel_add_source("prelude.cl", out));
     TRY(ht_kernel_add_source("fd_inject_args.h", out));
     TRY(ht_kernel_add_source("fd_inject.cl", out));
     return ht_text_status(out);
 }
 
-enum ht_err ht_fd_injector_create(struct ht_device *device, bool fp64,
-                                  const char *cache,
+enum ht_err ht_fd_injector_create(struct ht_device *device, bool fp64, const char *cache,
                                   struct ht_fd_injector **out) {
     struct ht_fd_injector *injector = NULL;
     *out = NULL;
@@ -52,8 +50,7 @@ enum ht_err ht_fd_injector_create(struct ht_device *device, bool fp64,
     injector->device = device;
     injector->fp64 = fp64;
     injector->lanes = LANES;
-    while (injector->lanes > ht_device_info(device)->max_group)
-        injector->lanes /= 2;
+    while (injector->lanes > ht_device_info(device)->max_group) injector->lanes /= 2;
     enum ht_err err = cache ? ht_text_copy(cache, &injector->cache) : HT_OK;
     if (err != HT_OK) {
         ht_fd_injector_destroy(injector);
@@ -66,28 +63,23 @@ enum ht_err ht_fd_injector_create(struct ht_device *device, bool fp64,
 static enum ht_err build(struct ht_fd_injector *injector) {
     struct ht_text text = {0};
     if (injector->kernel != NULL) return HT_OK;
-    enum ht_err err =
-        ht_fd_injector_text(injector->fp64, injector->lanes, &text);
+    enum ht_err err = ht_fd_injector_text(injector->fp64, injector->lanes, &text);
     if (err == HT_OK && injector->program == NULL)
-        err = ht_program_build(injector->device, text.data, injector->cache,
-                               &injector->program);
+        err = ht_program_build(injector->device, text.data, injector->cache, &injector->program);
     ht_text_free(&text);
     if (err != HT_OK) return ht_err_prefix(err, "kernel of sources");
-    return ht_kernel_create(injector->program, "ht_fd_inject",
-                            &injector->kernel);
+    return ht_kernel_create(injector->program, "ht_fd_inject", &injector->kernel);
 }
 
 /* ---- buffers ---- */
 
-static enum ht_err put(struct ht_buffer *buffer, const void *data,
-                       int64_t bytes) {
+static enum ht_err put(struct ht_buffer *buffer, const void *data, int64_t bytes) {
     const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     return ht_buffer_write(buffer, span, data);
 }
 
-static enum ht_err put_reals(const struct ht_fd_injector *injector,
-                             struct ht_buffer *buffer, const double *values,
-                             int64_t count) {
+static enum ht_err put_reals(const struct ht_fd_injector *injector, struct ht_buffer *buffer,
+                             const double *values, int64_t count) {
     float *single = NULL;
     if (injector->fp64) return put(buffer, values, 8 * count);
     TRY(HT_ALLOC(single, count));
@@ -97,13 +89,11 @@ static enum ht_err put_reals(const struct ht_fd_injector *injector,
     return err;
 }
 
-static enum ht_err create(struct ht_fd_injector *injector, int64_t bytes,
-                          struct ht_buffer **out) {
+static enum ht_err create(struct ht_fd_injector *injector, int64_t bytes, struct ht_buffer **out) {
     return ht_buffer_create(injector->device, bytes, out);
 }
 
-static enum ht_err fill(struct ht_fd_injected *d,
-                        const struct ht_fd_injected_nodes *list,
+static enum ht_err fill(struct ht_fd_injected *d, const struct ht_fd_injected_nodes *list,
                         int64_t table) {
     struct ht_fd_injector *injector = d->injector;
     const int64_t word = injector->fp64 ? 8 : 4;
@@ -130,8 +120,8 @@ void ht_fd_injected_destroy(struct ht_fd_injected *d) {
 }
 
 enum ht_err ht_fd_injected_create(struct ht_fd_injector *injector,
-                                  const struct ht_fd_injected_nodes *list,
-                                  int64_t table, struct ht_fd_injected **out) {
+                                  const struct ht_fd_injected_nodes *list, int64_t table,
+                                  struct ht_fd_injected **out) {
     struct ht_fd_injected *d = NULL;
     *out = NULL;
     TRY(build(injector));
@@ -146,24 +136,19 @@ enum ht_err ht_fd_injected_create(struct ht_fd_injector *injector,
     return HT_OK;
 }
 
-enum ht_err ht_fd_injected_table(struct ht_fd_injected *d, int64_t count,
-                                 const double *values) {
+enum ht_err ht_fd_injected_table(struct ht_fd_injected *d, int64_t count, const double *values) {
     return put_reals(d->injector, d->table, values, count);
 }
 
 /* ---- launch ---- */
 
-enum ht_err ht_fd_inject(struct ht_fd_injected *d, int64_t first, int64_t last,
-                         int64_t row, double sign, struct ht_buffer *x,
-                         struct ht_buffer *y) {
+enum ht_err ht_fd_inject(struct ht_fd_injected *d, int64_t first, int64_t last, int64_t row,
+                         double sign, struct ht_buffer *x, struct ht_buffer *y) {
     struct ht_fd_injector *injector = d->injector;
-    const struct ht_fd_inject_args args = {.first = (long)first,
-                                           .count = (long)(last - first),
-                                           .row = (long)row,
-                                           .both = y != NULL};
+    const struct ht_fd_inject_args args = {
+        .first = (long)first, .count = (long)(last - first), .row = (long)row, .both = y != NULL};
     const float single = (float)sign;
-    const int64_t groups[3] = {
-        (last - first + injector->lanes - 1) / injector->lanes, 1, 1};
+    const int64_t groups[3] = {(last - first + injector->lanes - 1) / injector->lanes, 1, 1};
     const struct ht_arg arg[] = {
         {.value = &args, .size = sizeof args},
         {.value = injector->fp64 ? (const void *)&sign : (const void *)&single,

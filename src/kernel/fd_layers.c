@@ -1,5 +1,5 @@
-/* Absorbing layers of finite differences on a device: the program of
- * cl/fd_layers.cl and its launches.
+/* Absorbing layers of finite differences on a device: the program of cl/fd_layers.cl and its
+ * launches.
  */
 #include "htwave/fd_layers.h"
 
@@ -12,9 +12,8 @@
 #include "fd_private.h"
 #include "htwave/kernel_sources.h"
 
-/* Of a program that does no lines a group has WIDTH columns of DEPTH targets,
- * LANES / WIDTH of each at a time. Measured on an H200
- * (bench/NOTES.md). */
+/* Of a program that does no lines a group has WIDTH columns of DEPTH targets, LANES / WIDTH of each
+ * at a time. Measured on an H200 (bench/NOTES.md). */
 enum { LANES = 128, WIDTH = 32, DEPTH = 12 };
 enum { CORRECT, START, UPDATE, SQUARES, DAMP, ENTRIES };
 
@@ -35,8 +34,8 @@ int ht_fd_layer_radius(const struct ht_fd_spec *spec) {
     return spec->density || spec->radius <= 3 ? spec->radius : spec->radius - 1;
 }
 
-/* Of radius 2 and 3 the weights between those of both orders whose symbol at pi
- * is that of the second differences: below it everywhere. */
+/* Of radius 2 and 3 the weights between those of both orders whose symbol at pi is that of the
+ * second differences: below it everywhere. */
 struct ht_fd_weights ht_fd_layer_weights(const struct ht_fd_spec *spec) {
     const struct ht_fd_weights whole = ht_fd_weights(2 * spec->radius);
     struct ht_fd_weights out = ht_fd_weights(2 * ht_fd_layer_radius(spec));
@@ -44,18 +43,16 @@ struct ht_fd_weights ht_fd_layer_weights(const struct ht_fd_spec *spec) {
     const double pi = acos(-1.0);
     const struct ht_fd_weights below = ht_fd_weights(2 * spec->radius - 2);
     const double least = ht_fd_first_symbol(&below, pi);
-    const double part = (sqrt(ht_fd_second_symbol(&whole, pi)) - least) /
-                        (ht_fd_first_symbol(&whole, pi) - least);
+    const double part =
+        (sqrt(ht_fd_second_symbol(&whole, pi)) - least) / (ht_fd_first_symbol(&whole, pi) - least);
     for (int j = 0; j < out.radius; j++)
-        out.first[j] = part * whole.first[j] +
-                       (1 - part) * (j < below.radius ? below.first[j] : 0);
+        out.first[j] = part * whole.first[j] + (1 - part) * (j < below.radius ? below.first[j] : 0);
     return out;
 }
 
 void ht_fd_layer_kernels_destroy(struct ht_fd_layer_kernels *k) {
     if (k == NULL) return;
-    for (int i = 0; i < 2 * ENTRIES; i++)
-        ht_kernel_destroy(k->kernel[i / ENTRIES][i % ENTRIES]);
+    for (int i = 0; i < 2 * ENTRIES; i++) ht_kernel_destroy(k->kernel[i / ENTRIES][i % ENTRIES]);
     ht_program_destroy(k->program);
     free(k);
 }
@@ -67,11 +64,9 @@ double ht_fd_layer_seconds(struct ht_fd_layer_kernels *k) {
     return seconds;
 }
 
-double ht_fd_layer_total(const struct ht_fd_layer_kernels *k,
-                         enum ht_step_part part) {
+double ht_fd_layer_total(const struct ht_fd_layer_kernels *k, enum ht_step_part part) {
     double seconds = 0;
-    for (int i = 0; k != NULL && i < ENTRIES; i++)
-        seconds += ht_kernel_total(k->kernel[part][i]);
+    for (int i = 0; k != NULL && i < ENTRIES; i++) seconds += ht_kernel_total(k->kernel[part][i]);
     return seconds;
 }
 
@@ -84,8 +79,8 @@ static int depth_of(bool lines) {
     return lines ? 1 : DEPTH;
 }
 
-enum ht_err ht_fd_layer_text(const struct ht_fd_spec *spec, int lanes,
-                             bool lines, struct ht_text *out) {
+enum ht_err ht_fd_layer_text(const struct ht_fd_spec *spec, int lanes, bool lines,
+                             struct ht_text *out) {
     const struct {
         const char *name;
         int value;
@@ -102,8 +97,7 @@ enum ht_err ht_fd_layer_text(const struct ht_fd_spec *spec, int lanes,
         {"FD_PROFILES", HT_FD_PROFILES},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,
-                    numbers[i].value);
+        ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name, numbers[i].value);
     TRY(ht_kernel_add_source("prelude.cl", out));
     TRY(ht_kernel_add_source("fd_args.h", out));
     TRY(ht_kernel_add_source("fd_layer_args.h", out));
@@ -112,26 +106,23 @@ enum ht_err ht_fd_layer_text(const struct ht_fd_spec *spec, int lanes,
     return ht_text_status(out);
 }
 
-static enum ht_err build(struct ht_fd_layer_kernels *k,
-                         struct ht_device *device, const char *cache) {
-    static const char *const entry[ENTRIES] = {
-        "ht_fd_layer_correct", "ht_fd_layer_start", "ht_fd_layer_update",
-        "ht_fd_layer_squares", "ht_fd_layer_damp"};
+static enum ht_err build(struct ht_fd_layer_kernels *k, struct ht_device *device,
+                         const char *cache) {
+    static const char *const entry[ENTRIES] = {"ht_fd_layer_correct", "ht_fd_layer_start",
+                                               "ht_fd_layer_update", "ht_fd_layer_squares",
+                                               "ht_fd_layer_damp"};
     struct ht_text text = {0};
     enum ht_err err = ht_fd_layer_text(&k->spec, k->lanes, k->lines, &text);
-    if (err == HT_OK)
-        err = ht_program_build(device, text.data, cache, &k->program);
+    if (err == HT_OK) err = ht_program_build(device, text.data, cache, &k->program);
     ht_text_free(&text);
     for (int i = 0; err == HT_OK && i < 2 * ENTRIES; i++)
-        err = ht_kernel_create(k->program, entry[i % ENTRIES],
-                               &k->kernel[i / ENTRIES][i % ENTRIES]);
+        err =
+            ht_kernel_create(k->program, entry[i % ENTRIES], &k->kernel[i / ENTRIES][i % ENTRIES]);
     return err;
 }
 
-enum ht_err ht_fd_layer_kernels_create(struct ht_device *device,
-                                       const struct ht_fd_spec *spec,
-                                       const char *cache,
-                                       struct ht_fd_layer_kernels **out) {
+enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
+                                       const char *cache, struct ht_fd_layer_kernels **out) {
     struct ht_fd_layer_kernels *k = NULL;
     *out = NULL;
     TRY(HT_ALLOC(k, 1));
@@ -160,17 +151,12 @@ union coefs {
 };
 
 /* With the buffers no more than the 1024 bytes that each device takes. */
-_Static_assert(sizeof(struct ht_fd_layer_args) + 52 * sizeof(double) +
-                       9 * sizeof(void *) <=
-                   1024,
+_Static_assert(sizeof(struct ht_fd_layer_args) + 52 * sizeof(double) + 9 * sizeof(void *) <= 1024,
                "arguments of layers, density uniform");
-_Static_assert(sizeof(struct ht_fd_layer_args) + 40 * sizeof(double) +
-                       12 * sizeof(void *) <=
-                   1024,
+_Static_assert(sizeof(struct ht_fd_layer_args) + 40 * sizeof(double) + 12 * sizeof(void *) <= 1024,
                "arguments of layers, density varies");
 
-static void put(const struct ht_fd_layer_kernels *k, int *count, double value,
-                union coefs *out) {
+static void put(const struct ht_fd_layer_kernels *k, int *count, double value, union coefs *out) {
     if (k->spec.fp64)
         out->wide[(*count)++] = value;
     else
@@ -178,8 +164,8 @@ static void put(const struct ht_fd_layer_kernels *k, int *count, double value,
 }
 
 /* The number of bytes. */
-static size_t set_coefs(const struct ht_fd_layer_kernels *k,
-                        const double scale[3], union coefs *out) {
+static size_t set_coefs(const struct ht_fd_layer_kernels *k, const double scale[3],
+                        union coefs *out) {
     const int narrow = k->narrow.radius;
     int count = 0;
     for (int i = 0; i < ht_fd_coef_rows(&k->spec); i++)
@@ -187,13 +173,11 @@ static size_t set_coefs(const struct ht_fd_layer_kernels *k,
             put(k, &count, ht_fd_coef(&k->spec, &k->weights, scale, i, j), out);
     for (int i = 0; !k->spec.density && i <= k->spec.dims; i++)
         for (int j = 0; j < narrow; j++)
-            put(k, &count, (i > 0 ? scale[i - 1] : 1) * k->narrow.first[j],
-                out);
+            put(k, &count, (i > 0 ? scale[i - 1] : 1) * k->narrow.first[j], out);
     return (size_t)count * (k->spec.fp64 ? sizeof(double) : sizeof(float));
 }
 
-static struct ht_fd_layer layer_of(const struct ht_fd_layer_kernels *k,
-                                   const struct ht_fd_box *box,
+static struct ht_fd_layer layer_of(const struct ht_fd_layer_kernels *k, const struct ht_fd_box *box,
                                    const struct ht_fd_side *side) {
     const int64_t along[3] = {1, box->row, box->plane};
     const int way = side->side == 0 ? 1 : -1, axis = side->axis;
@@ -214,8 +198,7 @@ static struct ht_fd_layer layer_of(const struct ht_fd_layer_kernels *k,
 /* ---- zones ---- */
 
 /* Parts of one axis. */
-static void cut_axis(const struct ht_fd_box *box,
-                     const struct ht_fd_sides *sides, int axis,
+static void cut_axis(const struct ht_fd_box *box, const struct ht_fd_sides *sides, int axis,
                      struct ht_fd_zones *out) {
     const int64_t begin = box->begin[axis], end = box->end[axis];
     int64_t *cut = out->cut[axis];
@@ -238,16 +221,13 @@ static void cut_axis(const struct ht_fd_box *box,
     for (int n = 0; n < 3 * sides->count; n++) {
         const struct ht_fd_side *side = &sides->side[n / 3];
         const int64_t reach = side->cells + sides->beyond;
-        const bool inside = side->side == 0
-                                ? cut[n % 3] < side->wall + reach
-                                : cut[n % 3 + 1] - 1 > side->wall - reach;
-        if (side->axis == axis && inside)
-            out->layers[axis][n % 3] |= 1u << (n / 3);
+        const bool inside = side->side == 0 ? cut[n % 3] < side->wall + reach
+                                            : cut[n % 3 + 1] - 1 > side->wall - reach;
+        if (side->axis == axis && inside) out->layers[axis][n % 3] |= 1u << (n / 3);
     }
 }
 
-void ht_fd_layer_zones(const struct ht_fd_box *box,
-                       const struct ht_fd_sides *sides,
+void ht_fd_layer_zones(const struct ht_fd_box *box, const struct ht_fd_sides *sides,
                        struct ht_fd_zones *out) {
     *out = (struct ht_fd_zones){.cut = {{0}}};
     for (int k = 0; k < 3; k++) cut_axis(box, sides, k, out);
@@ -268,25 +248,21 @@ static void set_zone(const struct ht_fd_zones *zones, int n, bool everywhere,
         layers |= here;
     }
     const bool one = layers != 0 && (layers & (layers - 1)) == 0;
-    const bool none =
-        count[0] * count[1] * count[2] == 0 || (layers == 0 && !everywhere);
+    const bool none = count[0] * count[1] * count[2] == 0 || (layers == 0 && !everywhere);
     if (lines && one) {
         out->lines |= 1 << n;
         count[axis] = 1;
     }
-    const int deep =
-        zones->layers[1][at[1]] != 0 && zones->layers[2][at[2]] == 0 ? 1 : 2;
+    const int deep = zones->layers[1][at[1]] != 0 && zones->layers[2][at[2]] == 0 ? 1 : 2;
     out->first[n + 1] = out->first[n];
     if (!none)
         out->first[n + 1] +=
-            (int)(ht_divide_up(count[0] * count[3 - deep],
-                               width_of(k->lanes, k->lines)) *
+            (int)(ht_divide_up(count[0] * count[3 - deep], width_of(k->lanes, k->lines)) *
                   ht_divide_up(count[deep], depth_of(k->lines)));
 }
 
 /* Zones of a launch, and the groups of each: of those in layers, or all. */
-static void set_zones(const struct ht_fd_box *box,
-                      const struct ht_fd_sides *sides, bool everywhere,
+static void set_zones(const struct ht_fd_box *box, const struct ht_fd_sides *sides, bool everywhere,
                       const struct ht_fd_layer_kernels *k, bool lines,
                       struct ht_fd_layer_args *out) {
     struct ht_fd_zones zones;
@@ -295,8 +271,7 @@ static void set_zones(const struct ht_fd_box *box,
         for (int i = 0; i < 4; i++) out->cut[n][i] = (int)zones.cut[n][i];
     for (int n = 0; n < 9; n++)
         out->layers[n / 3] |= (int)(zones.layers[n / 3][n % 3] << 8 * (n % 3));
-    for (int n = 0; n < HT_FD_ZONES; n++)
-        set_zone(&zones, n, everywhere, k, lines, out);
+    for (int n = 0; n < HT_FD_ZONES; n++) set_zone(&zones, n, everywhere, k, lines, out);
 }
 
 /* ---- launches ---- */
@@ -313,43 +288,37 @@ static void add_buffer(struct launch *l, struct ht_buffer *buffer) {
     l->arg[l->count++] = (struct ht_arg){.buffer = buffer};
 }
 
-static void begin(const struct ht_fd_layer_kernels *k,
-                  const struct ht_fd_box *box, const struct ht_fd_sides *sides,
-                  bool everywhere, bool lines, struct launch *l) {
+static void begin(const struct ht_fd_layer_kernels *k, const struct ht_fd_box *box,
+                  const struct ht_fd_sides *sides, bool everywhere, bool lines, struct launch *l) {
     *l = (struct launch){
-        .args = {.row = (int)box->row,
-                 .plane = k->spec.dims > 2 ? (int)box->plane : 0}};
+        .args = {.row = (int)box->row, .plane = k->spec.dims > 2 ? (int)box->plane : 0}};
     set_zones(box, sides, everywhere, k, lines, &l->args);
-    for (int i = 0; i < sides->count; i++)
-        l->args.layer[i] = layer_of(k, box, &sides->side[i]);
-    l->arg[l->count++] =
-        (struct ht_arg){.value = &l->args, .size = sizeof l->args};
+    for (int i = 0; i < sides->count; i++) l->args.layer[i] = layer_of(k, box, &sides->side[i]);
+    l->arg[l->count++] = (struct ht_arg){.value = &l->args, .size = sizeof l->args};
 }
 
-static void add_coefs(const struct ht_fd_layer_kernels *k,
-                      const struct ht_fd_operator *op, struct launch *l) {
+static void add_coefs(const struct ht_fd_layer_kernels *k, const struct ht_fd_operator *op,
+                      struct launch *l) {
     const size_t bytes = set_coefs(k, op->scale, &l->coefs);
     l->arg[l->count++] = (struct ht_arg){.value = &l->coefs, .size = bytes};
 }
 
-static void add_density(const struct ht_fd_layer_kernels *k,
-                        const struct ht_fd_operator *op, struct launch *l) {
+static void add_density(const struct ht_fd_layer_kernels *k, const struct ht_fd_operator *op,
+                        struct launch *l) {
     for (int i = 0; k->spec.density && i < 3; i++)
         add_buffer(l, i < k->spec.dims ? op->b[i] : op->a);
 }
 
-static enum ht_err run(struct ht_fd_layer_kernels *k, enum ht_step_part part,
-                       int entry, const struct launch *l) {
+static enum ht_err run(struct ht_fd_layer_kernels *k, enum ht_step_part part, int entry,
+                       const struct launch *l) {
     const int64_t groups[3] = {l->args.first[HT_FD_ZONES], 1, 1};
     if (groups[0] == 0) return HT_OK;
-    return ht_kernel_launch(k->kernel[part][entry], l->count, l->arg, groups,
-                            k->lanes);
+    return ht_kernel_launch(k->kernel[part][entry], l->count, l->arg, groups, k->lanes);
 }
 
-static enum ht_err step(struct ht_fd_layer_kernels *k, enum ht_step_part part,
-                        int entry, const struct ht_fd_operator *op,
-                        const struct ht_fd_memory *memory, struct ht_buffer *u,
-                        struct ht_buffer *d, struct ht_buffer *out,
+static enum ht_err step(struct ht_fd_layer_kernels *k, enum ht_step_part part, int entry,
+                        const struct ht_fd_operator *op, const struct ht_fd_memory *memory,
+                        struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *out,
                         struct launch *l) {
     add_coefs(k, op, l);
     add_buffer(l, memory->profile);
@@ -364,32 +333,28 @@ static enum ht_err step(struct ht_fd_layer_kernels *k, enum ht_step_part part,
     return run(k, part, entry, l);
 }
 
-enum ht_err ht_fd_layer_correct(
-    struct ht_fd_layer_kernels *k, enum ht_step_part part,
-    const struct ht_fd_box *box, const struct ht_fd_sides *sides,
-    const struct ht_fd_operator *op, const struct ht_fd_memory *memory,
-    struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *out) {
+enum ht_err ht_fd_layer_correct(struct ht_fd_layer_kernels *k, enum ht_step_part part,
+                                const struct ht_fd_box *box, const struct ht_fd_sides *sides,
+                                const struct ht_fd_operator *op, const struct ht_fd_memory *memory,
+                                struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *out) {
     struct launch l;
     begin(k, box, sides, false, k->lines && !memory->start, &l);
-    return step(k, part, memory->start ? START : CORRECT, op, memory, u, d, out,
-                &l);
+    return step(k, part, memory->start ? START : CORRECT, op, memory, u, d, out, &l);
 }
 
-enum ht_err
-ht_fd_layer_update(struct ht_fd_layer_kernels *k, enum ht_step_part part,
-                   const struct ht_fd_box *box, const struct ht_fd_sides *sides,
-                   bool everywhere, const struct ht_fd_operator *op,
-                   const struct ht_fd_memory *memory, struct ht_buffer *u,
-                   struct ht_buffer *d, struct ht_buffer *out) {
+enum ht_err ht_fd_layer_update(struct ht_fd_layer_kernels *k, enum ht_step_part part,
+                               const struct ht_fd_box *box, const struct ht_fd_sides *sides,
+                               bool everywhere, const struct ht_fd_operator *op,
+                               const struct ht_fd_memory *memory, struct ht_buffer *u,
+                               struct ht_buffer *d, struct ht_buffer *out) {
     struct launch l;
     begin(k, box, sides, everywhere, k->lines, &l);
     return step(k, part, UPDATE, op, memory, u, d, out, &l);
 }
 
-enum ht_err ht_fd_layer_squares(struct ht_fd_layer_kernels *k,
-                                const struct ht_fd_box *box,
-                                const struct ht_fd_operator *op,
-                                struct ht_buffer *u, struct ht_buffer *z) {
+enum ht_err ht_fd_layer_squares(struct ht_fd_layer_kernels *k, const struct ht_fd_box *box,
+                                const struct ht_fd_operator *op, struct ht_buffer *u,
+                                struct ht_buffer *z) {
     const struct ht_fd_sides none = {.count = 0};
     struct launch l;
     begin(k, box, &none, true, false, &l);
@@ -401,12 +366,9 @@ enum ht_err ht_fd_layer_squares(struct ht_fd_layer_kernels *k,
     return run(k, HT_PART_INTERIOR, SQUARES, &l);
 }
 
-enum ht_err ht_fd_layer_damp(struct ht_fd_layer_kernels *k,
-                             enum ht_step_part part,
-                             const struct ht_fd_box *box,
-                             const struct ht_fd_sides *sides,
-                             struct ht_buffer *profile, struct ht_buffer *u,
-                             struct ht_buffer *d) {
+enum ht_err ht_fd_layer_damp(struct ht_fd_layer_kernels *k, enum ht_step_part part,
+                             const struct ht_fd_box *box, const struct ht_fd_sides *sides,
+                             struct ht_buffer *profile, struct ht_buffer *u, struct ht_buffer *d) {
     struct launch l;
     begin(k, box, sides, false, false, &l);
     add_buffer(&l, profile);

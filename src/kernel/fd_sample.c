@@ -1,5 +1,5 @@
-/* Values at points of a finite-difference window on a device: the program of
- * cl/fd_sample.cl, its tables and its ring.
+/* Values at points of a finite-difference window on a device: the program of cl/fd_sample.cl, its
+ * tables and its ring.
  */
 #include <stdlib.h>
 
@@ -30,8 +30,7 @@ void ht_fd_sampler_destroy(struct ht_fd_sampler *s) {
     free(s);
 }
 
-enum ht_err ht_fd_sampler_text(bool fp64, int points, int lanes,
-                               struct ht_text *out) {
+enum ht_err ht_fd_sampler_text(bool fp64, int points, int lanes, struct ht_text *out) {
     ht_text_add(out,
                 "#define HT_DOUBLE %d\n#define HT_FD_POINT %d\n"
                 "#define HT_FD_ITEMS %d\n",
@@ -51,8 +50,7 @@ static int64_t ints_of(int points) {
     return 2 + 2 * (int64_t)points;
 }
 
-int64_t ht_fd_sampler_bytes(int points, int64_t patterns, int64_t items,
-                            int64_t slots, bool fp64) {
+int64_t ht_fd_sampler_bytes(int points, int64_t patterns, int64_t items, int64_t slots, bool fp64) {
     const int64_t word = fp64 ? 8 : 4;
     return patterns * (ints_of(points) * 4 + weights_of(points) * word) +
            items * (8 + slots * word);
@@ -61,12 +59,10 @@ int64_t ht_fd_sampler_bytes(int points, int64_t patterns, int64_t items,
 static enum ht_err build(struct ht_fd_sampler *s, const char *cache) {
     struct ht_text text = {0};
     s->lanes = LANES;
-    while (s->lanes / 2 >= s->points &&
-           s->lanes > ht_device_info(s->device)->max_group)
+    while (s->lanes / 2 >= s->points && s->lanes > ht_device_info(s->device)->max_group)
         s->lanes /= 2;
     enum ht_err err = ht_fd_sampler_text(s->fp64, s->points, s->lanes, &text);
-    if (err == HT_OK)
-        err = ht_program_build(s->device, text.data, cache, &s->program);
+    if (err == HT_OK) err = ht_program_build(s->device, text.data, cache, &s->program);
     ht_text_free(&text);
     if (err != HT_OK) return ht_err_prefix(err, "kernel of receivers");
     return ht_kernel_create(s->program, "ht_fd_sample", &s->kernel);
@@ -76,22 +72,20 @@ static struct ht_span span_of(int64_t bytes) {
     return (struct ht_span){.width = bytes, .pitch = bytes, .rows = 1};
 }
 
-static enum ht_err store(struct ht_fd_sampler *s, const void *data,
-                         int64_t bytes, struct ht_buffer **out) {
+static enum ht_err store(struct ht_fd_sampler *s, const void *data, int64_t bytes,
+                         struct ht_buffer **out) {
     TRY(ht_buffer_create(s->device, bytes, out));
     return ht_buffer_write(*out, span_of(bytes), data);
 }
 
-static enum ht_err store_items(struct ht_fd_sampler *s,
-                               const struct ht_fd_item *item) {
+static enum ht_err store_items(struct ht_fd_sampler *s, const struct ht_fd_item *item) {
     int *table = NULL;
     TRY(HT_ALLOC(table, 2 * s->items));
     for (int64_t i = 0; i < s->items; i++) {
         table[2 * i] = (int)item[i].pattern;
         table[2 * i + 1] = (int)item[i].plane;
     }
-    enum ht_err err =
-        store(s, table, 2 * s->items * (int64_t)sizeof *table, &s->item);
+    enum ht_err err = store(s, table, 2 * s->items * (int64_t)sizeof *table, &s->item);
     free(table);
     return err;
 }
@@ -108,8 +102,7 @@ static enum ht_err store_nodes(struct ht_fd_sampler *s, int64_t patterns,
             for (int i = 0; i < row[k]; i++)
                 row[2 + k * s->points + i] = (int)pattern[p].axis[k].node[i];
         }
-    enum ht_err err =
-        store(s, table, patterns * ints * (int64_t)sizeof *table, &s->node);
+    enum ht_err err = store(s, table, patterns * ints * (int64_t)sizeof *table, &s->node);
     free(table);
     return err;
 }
@@ -122,8 +115,7 @@ static enum ht_err store_weights(struct ht_fd_sampler *s, int64_t patterns,
     enum ht_err err = HT_ALLOC(wide, entries);
     if (err == HT_OK) err = HT_ALLOC(narrow, entries);
     for (int64_t i = 0; err == HT_OK && i < entries; i++) {
-        const struct ht_point_axis *axis =
-            &pattern[i / weights].axis[i / s->points % 2];
+        const struct ht_point_axis *axis = &pattern[i / weights].axis[i / s->points % 2];
         const int at = (int)(i % s->points);
         wide[i] = at < axis->count ? axis->weight[at] : 0;
         narrow[i] = (float)wide[i];
@@ -136,11 +128,10 @@ static enum ht_err store_weights(struct ht_fd_sampler *s, int64_t patterns,
     return err;
 }
 
-enum ht_err ht_fd_sampler_create(struct ht_device *device, bool fp64,
-                                 const char *cache, int64_t patterns,
-                                 const struct ht_fd_pattern *pattern,
-                                 int64_t items, const struct ht_fd_item *item,
-                                 int64_t slots, struct ht_fd_sampler **out) {
+enum ht_err ht_fd_sampler_create(struct ht_device *device, bool fp64, const char *cache,
+                                 int64_t patterns, const struct ht_fd_pattern *pattern,
+                                 int64_t items, const struct ht_fd_item *item, int64_t slots,
+                                 struct ht_fd_sampler **out) {
     struct ht_fd_sampler *s = NULL;
     *out = NULL;
     TRY(HT_ALLOC(s, 1));
@@ -150,15 +141,12 @@ enum ht_err ht_fd_sampler_create(struct ht_device *device, bool fp64,
     s->slots = slots;
     s->points = 1;
     for (int64_t p = 0; p < patterns; p++)
-        for (int k = 0; k < 2; k++)
-            s->points = (int)ht_most(s->points, pattern[p].axis[k].count);
+        for (int k = 0; k < 2; k++) s->points = (int)ht_most(s->points, pattern[p].axis[k].count);
     enum ht_err err = build(s, cache);
     if (err == HT_OK) err = store_items(s, item);
     if (err == HT_OK) err = store_nodes(s, patterns, pattern);
     if (err == HT_OK) err = store_weights(s, patterns, pattern);
-    if (err == HT_OK)
-        err =
-            ht_buffer_create(device, items * slots * (fp64 ? 8 : 4), &s->ring);
+    if (err == HT_OK) err = ht_buffer_create(device, items * slots * (fp64 ? 8 : 4), &s->ring);
     if (err == HT_OK)
         *out = s;
     else
@@ -166,13 +154,10 @@ enum ht_err ht_fd_sampler_create(struct ht_device *device, bool fp64,
     return err;
 }
 
-enum ht_err ht_fd_sampler_take(struct ht_fd_sampler *s, int64_t row,
-                               int64_t plane, struct ht_buffer *u,
-                               int64_t slot) {
-    const struct ht_fd_sample_args args = {.row = (long)row,
-                                           .plane = (long)plane,
-                                           .items = (long)s->items,
-                                           .slot = (long)slot};
+enum ht_err ht_fd_sampler_take(struct ht_fd_sampler *s, int64_t row, int64_t plane,
+                               struct ht_buffer *u, int64_t slot) {
+    const struct ht_fd_sample_args args = {
+        .row = (long)row, .plane = (long)plane, .items = (long)s->items, .slot = (long)slot};
     const int64_t each = s->lanes / s->points;
     const int64_t groups[3] = {(s->items + each - 1) / each, 1, 1};
     const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
@@ -181,22 +166,18 @@ enum ht_err ht_fd_sampler_take(struct ht_fd_sampler *s, int64_t row,
                                  {.buffer = s->weight},
                                  {.buffer = u},
                                  {.buffer = s->ring}};
-    REQUIRE(slot < s->slots, HT_ERR_INTERNAL,
-            "receivers: sample %lld of %lld before they are read",
+    REQUIRE(slot < s->slots, HT_ERR_INTERNAL, "receivers: sample %lld of %lld before they are read",
             (long long)slot + 1, (long long)s->slots);
     return ht_kernel_launch(s->kernel, 6, arg, groups, s->lanes);
 }
 
-enum ht_err ht_fd_sampler_read(struct ht_fd_sampler *s, int64_t slots,
-                               double *out) {
+enum ht_err ht_fd_sampler_read(struct ht_fd_sampler *s, int64_t slots, double *out) {
     const int64_t values = slots * s->items;
     float *single = NULL;
     if (!s->fp64) TRY(HT_ALLOC(single, values));
-    enum ht_err err =
-        ht_buffer_read(s->ring, span_of(values * (s->fp64 ? 8 : 4)),
-                       s->fp64 ? (void *)out : (void *)single);
-    for (int64_t i = 0; err == HT_OK && single != NULL && i < values; i++)
-        out[i] = single[i];
+    enum ht_err err = ht_buffer_read(s->ring, span_of(values * (s->fp64 ? 8 : 4)),
+                                     s->fp64 ? (void *)out : (void *)single);
+    for (int64_t i = 0; err == HT_OK && single != NULL && i < values; i++) out[i] = single[i];
     free(single);
     return err;
 }

@@ -1,5 +1,5 @@
-/* Sums over a finite-difference window on a device: the program of
- * cl/fd_sums.cl for one precision, and its launches.
+/* Sums over a finite-difference window on a device: the program of cl/fd_sums.cl for one precision,
+ * and its launches.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,8 +34,7 @@ void ht_fd_reduction_destroy(struct ht_fd_reduction *r) {
     free(r);
 }
 
-enum ht_err ht_fd_reduction_text(bool fp64, bool wide, int lanes,
-                                 struct ht_text *out) {
+enum ht_err ht_fd_reduction_text(bool fp64, bool wide, int lanes, struct ht_text *out) {
     ht_text_add(out,
                 "#define HT_DOUBLE %d\n#define HT_FD_WIDE %d\n"
                 "#define HT_FD_ITEMS %d\n#define HT_FD_WIDTH %d\n",
@@ -46,8 +45,7 @@ enum ht_err ht_fd_reduction_text(bool fp64, bool wide, int lanes,
     return ht_text_status(out);
 }
 
-enum ht_err ht_fd_reduction_create(struct ht_device *device, bool fp64,
-                                   const char *cache,
+enum ht_err ht_fd_reduction_create(struct ht_device *device, bool fp64, const char *cache,
                                    struct ht_fd_reduction **out) {
     struct ht_fd_reduction *r = NULL;
     *out = NULL;
@@ -56,8 +54,7 @@ enum ht_err ht_fd_reduction_create(struct ht_device *device, bool fp64,
     r->fp64 = fp64;
     r->wide = ht_device_info(device)->fp64;
     r->lanes = ht_device_info(device)->gpu ? LANES : 1;
-    while (r->lanes > 1 && r->lanes > ht_device_info(device)->max_group)
-        r->lanes /= 2;
+    while (r->lanes > 1 && r->lanes > ht_device_info(device)->max_group) r->lanes /= 2;
     enum ht_err err = cache ? ht_text_copy(cache, &r->cache) : HT_OK;
     if (err != HT_OK) {
         ht_fd_reduction_destroy(r);
@@ -75,8 +72,7 @@ static enum ht_err build(struct ht_fd_reduction *r) {
         err = ht_program_build(r->device, text.data, r->cache, &r->program);
     ht_text_free(&text);
     if (err != HT_OK) return ht_err_prefix(err, "kernel of sums");
-    if (r->sums == NULL)
-        TRY(ht_kernel_create(r->program, "ht_fd_sums", &r->sums));
+    if (r->sums == NULL) TRY(ht_kernel_create(r->program, "ht_fd_sums", &r->sums));
     return ht_kernel_create(r->program, "ht_fd_shift", &r->shift);
 }
 
@@ -91,41 +87,34 @@ static enum ht_err make_room(struct ht_fd_reduction *r, int64_t groups) {
 }
 
 static struct ht_fd_sum_args args_of(const struct ht_fd_box *box, bool three) {
-    struct ht_fd_sum_args args = {.row = (long)box->row,
-                                  .plane = (long)box->plane};
-    args.begin = (long)(box->begin[2] * box->plane + box->begin[1] * box->row +
-                        box->begin[0]);
-    for (int k = 0; k < 3; k++)
-        args.count[k] = (long)(box->end[k] - box->begin[k]);
+    struct ht_fd_sum_args args = {.row = (long)box->row, .plane = (long)box->plane};
+    args.begin = (long)(box->begin[2] * box->plane + box->begin[1] * box->row + box->begin[0]);
+    for (int k = 0; k < 3; k++) args.count[k] = (long)(box->end[k] - box->begin[k]);
     const long most = three ? FEW_GROUPS : MANY_GROUPS;
     args.groups = args.count[1] < most ? args.count[1] : most;
     return args;
 }
 
-enum ht_err ht_fd_shift(struct ht_fd_reduction *r, const struct ht_fd_box *box,
-                        double shift, struct ht_buffer *x) {
+enum ht_err ht_fd_shift(struct ht_fd_reduction *r, const struct ht_fd_box *box, double shift,
+                        struct ht_buffer *x) {
     const struct ht_fd_sum_args args = args_of(box, true);
     const float single = (float)shift;
     const int64_t groups[3] = {args.groups, args.count[2], 1};
     TRY(build(r));
-    const struct ht_arg arg[] = {
-        {.value = &args, .size = sizeof args},
-        {.value = r->fp64 ? (const void *)&shift : (const void *)&single,
-         .size = r->fp64 ? sizeof shift : sizeof single},
-        {.buffer = x}};
+    const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
+                                 {.value = r->fp64 ? (const void *)&shift : (const void *)&single,
+                                  .size = r->fp64 ? sizeof shift : sizeof single},
+                                 {.buffer = x}};
     return ht_kernel_launch(r->shift, 3, arg, groups, r->lanes);
 }
 
-static double entry(const struct ht_fd_reduction *r, const void *data,
-                    int64_t i) {
-    return r->wide ? ((const double *)data)[i]
-                   : (double)((const float *)data)[i];
+static double entry(const struct ht_fd_reduction *r, const void *data, int64_t i) {
+    return r->wide ? ((const double *)data)[i] : (double)((const float *)data)[i];
 }
 
 /* The results of a plane's groups, in their order. */
 static void add_groups(const struct ht_fd_reduction *r, const void *data,
-                       const struct ht_fd_sum_args *args, int64_t plane,
-                       struct ht_fd_sum *out) {
+                       const struct ht_fd_sum_args *args, int64_t plane, struct ht_fd_sum *out) {
     *out = (struct ht_fd_sum){.first = -1};
     for (int64_t g = 0; g < args->groups; g++) {
         const int64_t at = (plane * args->groups + g) * ENTRIES;
@@ -136,14 +125,12 @@ static void add_groups(const struct ht_fd_reduction *r, const void *data,
         out->largest = fmax(out->largest, e[4]);
         out->bad += (int64_t)e[5];
         const int64_t node = (int64_t)e[6] * args->count[0] + (int64_t)e[7];
-        if (e[6] >= 0 && (out->first < 0 || node < out->first))
-            out->first = node;
+        if (e[6] >= 0 && (out->first < 0 || node < out->first)) out->first = node;
     }
 }
 
-enum ht_err ht_fd_sum(struct ht_fd_reduction *r, const struct ht_fd_box *box,
-                      const bool half[3][2], struct ht_buffer *x,
-                      struct ht_buffer *y, struct ht_buffer *a, double level,
+enum ht_err ht_fd_sum(struct ht_fd_reduction *r, const struct ht_fd_box *box, const bool half[3][2],
+                      struct ht_buffer *x, struct ht_buffer *y, struct ht_buffer *a, double level,
                       bool three, struct ht_fd_sum *out) {
     struct ht_fd_sum_args args = args_of(box, three);
     const int64_t groups[3] = {args.groups, args.count[2], 1};
@@ -155,14 +142,13 @@ enum ht_err ht_fd_sum(struct ht_fd_reduction *r, const struct ht_fd_box *box,
     for (int i = 0; i < 6; i++) args.ends[i] = half[i / 2][i % 2];
     TRY(build(r));
     TRY(make_room(r, count));
-    const struct ht_arg arg[] = {
-        {.value = &args, .size = sizeof args},
-        {.value = r->wide ? (const void *)&level : (const void *)&single,
-         .size = r->wide ? sizeof level : sizeof single},
-        {.buffer = x},
-        {.buffer = y},
-        {.buffer = a},
-        {.buffer = r->results}};
+    const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
+                                 {.value = r->wide ? (const void *)&level : (const void *)&single,
+                                  .size = r->wide ? sizeof level : sizeof single},
+                                 {.buffer = x},
+                                 {.buffer = y},
+                                 {.buffer = a},
+                                 {.buffer = r->results}};
     TRY(ht_kernel_launch(r->sums, 6, arg, groups, r->lanes));
     TRY(ht_device_finish(r->device));
     TRY(HT_ALLOC(data, count * ENTRIES));

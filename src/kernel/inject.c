@@ -1,5 +1,5 @@
-/* Sources of Hermite methods on a device: the program of cl/inject.cl for one
- * precision and layout, the lists and tables that it reads, its launches.
+/* Sources of Hermite methods on a device: the program of cl/inject.cl for one precision and layout,
+ * the lists and tables that it reads, its launches.
  */
 #include "htwave/inject.h"
 
@@ -35,13 +35,10 @@ void ht_injector_destroy(struct ht_injector *injector) {
 }
 
 double ht_injector_seconds(struct ht_injector *injector) {
-    return injector == NULL || injector->kernel == NULL
-               ? 0
-               : ht_kernel_seconds(injector->kernel);
+    return injector == NULL || injector->kernel == NULL ? 0 : ht_kernel_seconds(injector->kernel);
 }
 
-enum ht_err ht_injector_text(bool fp64, int block, int lanes,
-                             struct ht_text *out) {
+enum ht_err ht_injector_text(bool fp64, int block, int lanes, struct ht_text *out) {
     ht_text_add(out,
                 "#define HT_DOUBLE %d\n#define HT_BLOCK %d\n"
                 "#define HT_INJECT_ITEMS %d\n",
@@ -53,9 +50,8 @@ enum ht_err ht_injector_text(bool fp64, int block, int lanes,
     return ht_text_status(out);
 }
 
-enum ht_err ht_injector_create(struct ht_device *device,
-                               const struct ht_spec *spec, const char *cache,
-                               struct ht_injector **out) {
+enum ht_err ht_injector_create(struct ht_device *device, const struct ht_spec *spec,
+                               const char *cache, struct ht_injector **out) {
     struct ht_injector *injector = NULL;
     *out = NULL;
     TRY(HT_ALLOC(injector, 1));
@@ -63,8 +59,7 @@ enum ht_err ht_injector_create(struct ht_device *device,
     injector->spec = *spec;
     injector->padded_coefs = ht_storage_order(spec, injector->storage);
     injector->lanes = LANES;
-    while (injector->lanes > ht_device_info(device)->max_group)
-        injector->lanes /= 2;
+    while (injector->lanes > ht_device_info(device)->max_group) injector->lanes /= 2;
     enum ht_err err = cache ? ht_text_copy(cache, &injector->cache) : HT_OK;
     if (err != HT_OK) {
         ht_injector_destroy(injector);
@@ -77,11 +72,10 @@ enum ht_err ht_injector_create(struct ht_device *device,
 static enum ht_err build(struct ht_injector *injector) {
     struct ht_text text = {0};
     if (injector->kernel != NULL) return HT_OK;
-    enum ht_err err = ht_injector_text(
-        injector->spec.fp64, injector->spec.block, injector->lanes, &text);
+    enum ht_err err =
+        ht_injector_text(injector->spec.fp64, injector->spec.block, injector->lanes, &text);
     if (err == HT_OK && injector->program == NULL)
-        err = ht_program_build(injector->device, text.data, injector->cache,
-                               &injector->program);
+        err = ht_program_build(injector->device, text.data, injector->cache, &injector->program);
     ht_text_free(&text);
     if (err != HT_OK) return ht_err_prefix(err, "kernel of sources");
     return ht_kernel_create(injector->program, "ht_inject", &injector->kernel);
@@ -97,17 +91,14 @@ static int64_t row_of(const struct ht_inject_shapes *shapes, int row_fields) {
     return (int64_t)row_fields * shapes->columns * shapes->terms;
 }
 
-int64_t ht_injected_bytes(const struct ht_spec *spec, int64_t nodes,
-                          int64_t entries,
-                          const struct ht_inject_shapes *shapes, int64_t rows,
-                          int row_fields) {
+int64_t ht_injected_bytes(const struct ht_spec *spec, int64_t nodes, int64_t entries,
+                          const struct ht_inject_shapes *shapes, int64_t rows, int row_fields) {
     int storage[HT_MAX_COEFS];
     const int coefs = ht_storage_order(spec, storage);
     const int64_t word = spec->fp64 ? 8 : 4, ints = 4;
     return nodes * (8 + 2 * ints) + ints + entries * 2 * ints +
            (int64_t)shapes->fields * coefs * ints +
-           word *
-               (values_of(shapes, coefs) + rows * row_of(shapes, row_fields));
+           word * (values_of(shapes, coefs) + rows * row_of(shapes, row_fields));
 }
 
 static enum ht_err put(struct ht_injected *d, int64_t bytes, const void *data,
@@ -125,8 +116,7 @@ static void set(bool fp64, void *to, int64_t at, double value) {
 }
 
 /* In storage order, with zeros in the gaps. */
-static enum ht_err put_values(struct ht_injected *d,
-                              const struct ht_inject_shapes *shapes) {
+static enum ht_err put_values(struct ht_injected *d, const struct ht_inject_shapes *shapes) {
     const struct ht_injector *injector = d->injector;
     const bool fp64 = injector->spec.fp64;
     const int64_t padded = injector->padded_coefs;
@@ -142,24 +132,20 @@ static enum ht_err put_values(struct ht_injected *d,
     return err;
 }
 
-static enum ht_err put_odd(struct ht_injected *d,
-                           const struct ht_inject_shapes *shapes) {
+static enum ht_err put_odd(struct ht_injected *d, const struct ht_inject_shapes *shapes) {
     const struct ht_injector *injector = d->injector;
     const int padded = injector->padded_coefs;
     int *odd = NULL;
     TRY(HT_ALLOC(odd, (int64_t)shapes->fields * padded));
     for (int f = 0; f < shapes->fields; f++)
         for (int i = 0; i < shapes->coefs; i++)
-            odd[f * padded + injector->storage[i]] =
-                shapes->odd[f * shapes->coefs + i];
-    const enum ht_err err =
-        put(d, (int64_t)shapes->fields * padded * 4, odd, &d->odd);
+            odd[f * padded + injector->storage[i]] = shapes->odd[f * shapes->coefs + i];
+    const enum ht_err err = put(d, (int64_t)shapes->fields * padded * 4, odd, &d->odd);
     free(odd);
     return err;
 }
 
-static enum ht_err fill(struct ht_injected *d,
-                        const struct ht_inject_list *list,
+static enum ht_err fill(struct ht_injected *d, const struct ht_inject_list *list,
                         const struct ht_inject_shapes *shapes) {
     const int64_t entries = list->begin[list->count];
     const int64_t word = d->injector->spec.fp64 ? 8 : 4;
@@ -170,8 +156,7 @@ static enum ht_err fill(struct ht_injected *d,
     TRY(put(d, 4 * entries, list->shape, &d->shape));
     TRY(put_odd(d, shapes));
     TRY(put_values(d, shapes));
-    return ht_buffer_create(d->injector->device, word * d->table_values,
-                            &d->table);
+    return ht_buffer_create(d->injector->device, word * d->table_values, &d->table);
 }
 
 void ht_injected_destroy(struct ht_injected *d) {
@@ -187,10 +172,8 @@ void ht_injected_destroy(struct ht_injected *d) {
     free(d);
 }
 
-enum ht_err ht_injected_create(struct ht_injector *injector,
-                               const struct ht_inject_list *list,
-                               const struct ht_inject_shapes *shapes,
-                               int64_t rows, int row_fields,
+enum ht_err ht_injected_create(struct ht_injector *injector, const struct ht_inject_list *list,
+                               const struct ht_inject_shapes *shapes, int64_t rows, int row_fields,
                                struct ht_injected **out) {
     struct ht_injected *d = NULL;
     *out = NULL;
@@ -219,8 +202,7 @@ enum ht_err ht_injected_table(struct ht_injected *d, const double *values) {
     void *data = NULL;
     if (fp64) return ht_buffer_write(d->table, span, values);
     TRY(ht_mem_alloc((size_t)d->table_values, 4, &data));
-    for (int64_t i = 0; i < d->table_values; i++)
-        set(false, data, i, values[i]);
+    for (int64_t i = 0; i < d->table_values; i++) set(false, data, i, values[i]);
     const enum ht_err err = ht_buffer_write(d->table, span, data);
     free(data);
     return err;
@@ -228,24 +210,21 @@ enum ht_err ht_injected_table(struct ht_injected *d, const double *values) {
 
 /* ---- launch ---- */
 
-enum ht_err ht_inject(struct ht_injected *d, int64_t first, int64_t last,
-                      int64_t row, int field, int64_t nodes,
-                      struct ht_buffer *u) {
+enum ht_err ht_inject(struct ht_injected *d, int64_t first, int64_t last, int64_t row, int field,
+                      int64_t nodes, struct ht_buffer *u) {
     const struct ht_injector *injector = d->injector;
     const int64_t coefs = injector->padded_coefs, terms = d->terms;
     const struct ht_inject_args args = {
         .first = (long)first,
         .count = (long)(last - first),
         .nodes = (long)nodes,
-        .row = (long)(row * d->row +
-                      (int64_t)(field % d->row_fields) * d->columns * terms),
+        .row = (long)(row * d->row + (int64_t)(field % d->row_fields) * d->columns * terms),
         .size = (long)(d->fields * terms * coefs),
         .field = (long)(field * terms * coefs),
         .odd = (long)(field * coefs),
         .coefs = (int)coefs,
         .terms = d->terms};
-    const int64_t groups[3] = {
-        ht_divide_up((last - first) * coefs, injector->lanes), 1, 1};
+    const int64_t groups[3] = {ht_divide_up((last - first) * coefs, injector->lanes), 1, 1};
     const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
                                  {.buffer = d->at},
                                  {.buffer = d->begin},

@@ -1,7 +1,6 @@
-/* Measures a device's copy bandwidth and multiply-add rate, the limits that the
- * summary's limit_fraction refers to (roofline model). Best of several
- * launches; takes a few tens of milliseconds on a GPU, a fraction of a second
- * on a CPU.
+/* Measures a device's copy bandwidth and multiply-add rate, the limits that the summary's
+ * limit_fraction refers to (roofline model). Best of several launches; takes a few tens of
+ * milliseconds on a GPU, a fraction of a second on a CPU.
  */
 #include <math.h>
 
@@ -17,8 +16,8 @@ struct bench {
     struct ht_program *program;
     struct ht_kernel *copy, *fma;
     int element_size;
-    /* Multiply-adds: values per work-item, work-items per group, and how often
-     * a work-item repeats all rounds. */
+    /* Multiply-adds: values per work-item, work-items per group, and how often a work-item repeats
+     * all rounds. */
     int width, group_size, turns;
     int parts; /* one of so many parts of the values */
     int64_t values;
@@ -39,13 +38,12 @@ static enum ht_err build(struct bench *b, const char *cache) {
                 "#define HT_LIMIT_COPIES %d\n#define HT_LIMIT_CHAINS %d\n"
                 "#define HT_LIMIT_ROUNDS %d\n#define HT_WIDTH %d\n"
                 "#define HT_LIMIT_FMA_ITEMS %d\n#define HT_LIMIT_TURNS %d\n",
-                b->element_size == 8, GROUP_SIZE, COPIES, CHAINS, ROUNDS,
-                b->width, b->group_size, b->turns);
+                b->element_size == 8, GROUP_SIZE, COPIES, CHAINS, ROUNDS, b->width, b->group_size,
+                b->turns);
     enum ht_err err = ht_kernel_add_source("prelude.cl", &text);
     if (err == HT_OK) err = ht_kernel_add_source("limits.cl", &text);
     if (err == HT_OK) err = ht_text_status(&text);
-    if (err == HT_OK)
-        err = ht_program_build(b->device, text.data, cache, &b->program);
+    if (err == HT_OK) err = ht_program_build(b->device, text.data, cache, &b->program);
     ht_text_free(&text);
     return err;
 }
@@ -59,15 +57,12 @@ static enum ht_err fill(struct bench *b) {
     TRY(ht_buffer_create(b->device, bytes, &b->to));
     const int64_t width = 2 * (int64_t)b->element_size;
     struct ht_span two = {.width = width, .pitch = width, .rows = 1};
-    return ht_buffer_write(
-        b->from, two, b->element_size == 8 ? (const void *)pair64 : pair32);
+    return ht_buffer_write(b->from, two, b->element_size == 8 ? (const void *)pair64 : pair32);
 }
 
-/* Best rate of several launches, until they have taken long enough; each does
- * `work`. */
-static enum ht_err best(struct bench *b, struct ht_kernel *kernel,
-                        int64_t groups, int group_size, double work,
-                        double *rate) {
+/* Best rate of several launches, until they have taken long enough; each does `work`. */
+static enum ht_err best(struct bench *b, struct ht_kernel *kernel, int64_t groups, int group_size,
+                        double work, double *rate) {
     const struct ht_arg args[2] = {{.buffer = b->from}, {.buffer = b->to}};
     const int64_t range[3] = {groups, 1, 1};
     const double enough = 0.2;
@@ -83,27 +78,24 @@ static enum ht_err best(struct bench *b, struct ht_kernel *kernel,
     return HT_OK;
 }
 
-static enum ht_err measure(struct bench *b, const char *cache,
-                           struct ht_limits *out) {
+static enum ht_err measure(struct bench *b, const char *cache, struct ht_limits *out) {
     const int64_t per_group = (int64_t)GROUP_SIZE * COPIES;
     double values = (double)b->values;
     TRY(build(b, cache));
     TRY(ht_kernel_create(b->program, "ht_limit_copy", &b->copy));
     TRY(ht_kernel_create(b->program, "ht_limit_fma", &b->fma));
     TRY(fill(b));
-    TRY(best(b, b->copy, b->values / per_group, GROUP_SIZE,
-             2 * values * b->element_size, &out->bytes_per_s));
+    TRY(best(b, b->copy, b->values / per_group, GROUP_SIZE, 2 * values * b->element_size,
+             &out->bytes_per_s));
     int64_t groups = b->values / b->width / b->group_size / b->turns / b->parts;
     double done = (double)groups * b->group_size * b->width * b->turns;
-    return best(b, b->fma, groups, b->group_size, CHAINS * ROUNDS * done,
-                &out->fma_per_s);
+    return best(b, b->fma, groups, b->group_size, CHAINS * ROUNDS * done, &out->fma_per_s);
 }
 
-enum ht_err ht_limits_measure(struct ht_device *device, bool fp64,
-                              const char *cache, struct ht_limits *out) {
+enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, const char *cache,
+                              struct ht_limits *out) {
     const struct ht_device_info *info = ht_device_info(device);
-    /* Much larger than the caches of a GPU; small enough to be quick on a
-     * CPU. */
+    /* Much larger than the caches of a GPU; small enough to be quick on a CPU. */
     int64_t bytes = info->gpu ? (int64_t)1 << 29 : (int64_t)1 << 25;
     const int64_t per_group = (int64_t)GROUP_SIZE * COPIES;
     struct bench b = {.device = device, .element_size = fp64 ? 8 : 4};

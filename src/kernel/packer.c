@@ -1,5 +1,4 @@
-/* Messages between slabs: the program of cl/pack.cl for one format, and its
- * launches.
+/* Messages between slabs: the program of cl/pack.cl for one format, and its launches.
  */
 #include <stdlib.h>
 
@@ -31,8 +30,7 @@ static bool is_scaled(const struct ht_pack_format *format) {
     return format->precision == HT_HALO_HALF;
 }
 
-/* Bytes of a value in a message. HT_HALO_SINGLE leaves single precision fields
- * unchanged. */
+/* Bytes of a value in a message. HT_HALO_SINGLE leaves single precision fields unchanged. */
 static int value_bytes(const struct ht_pack_format *format) {
     if (format->precision == HT_HALO_HALF) return 2;
     return format->fp64 && format->precision == HT_HALO_SAME ? 8 : 4;
@@ -50,8 +48,7 @@ int64_t ht_packer_bytes(const struct ht_pack_format *format, int64_t nodes) {
 
 enum ht_err ht_packer_text(const struct ht_pack_format *format, int group_size,
                            struct ht_text *out) {
-    static const char *const type[] = {
-        [2] = "HT_HALF", [4] = "float", [8] = "double"};
+    static const char *const type[] = {[2] = "HT_HALF", [4] = "float", [8] = "double"};
     ht_text_add(out,
                 "#define HT_DOUBLE %d\n#define HT_BLOCK %d\n"
                 "#define HT_PACK_ITEMS %d\n#define HT_PACK_FIELDS %d\n"
@@ -71,24 +68,17 @@ enum ht_err ht_packer_text(const struct ht_pack_format *format, int group_size,
 
 static enum ht_err build(struct ht_packer *packer, const char *cache) {
     struct ht_text text = {0};
-    enum ht_err err =
-        ht_packer_text(&packer->format, packer->group_size, &text);
-    if (err == HT_OK)
-        err = ht_program_build(packer->device, text.data, cache,
-                               &packer->program);
+    enum ht_err err = ht_packer_text(&packer->format, packer->group_size, &text);
+    if (err == HT_OK) err = ht_program_build(packer->device, text.data, cache, &packer->program);
     ht_text_free(&text);
-    if (err == HT_OK)
-        err = ht_kernel_create(packer->program, "ht_pack", &packer->pack);
-    if (err == HT_OK)
-        err = ht_kernel_create(packer->program, "ht_unpack", &packer->unpack);
+    if (err == HT_OK) err = ht_kernel_create(packer->program, "ht_pack", &packer->pack);
+    if (err == HT_OK) err = ht_kernel_create(packer->program, "ht_unpack", &packer->unpack);
     if (err == HT_OK && is_scaled(&packer->format))
-        err =
-            ht_kernel_create(packer->program, "ht_pack_scale", &packer->scale);
+        err = ht_kernel_create(packer->program, "ht_pack_scale", &packer->scale);
     return err;
 }
 
-enum ht_err ht_packer_create(struct ht_device *device,
-                             const struct ht_pack_format *format,
+enum ht_err ht_packer_create(struct ht_device *device, const struct ht_pack_format *format,
                              const char *cache, struct ht_packer **out) {
     struct ht_packer *packer = NULL;
     *out = NULL;
@@ -96,8 +86,7 @@ enum ht_err ht_packer_create(struct ht_device *device,
     packer->device = device;
     packer->format = *format;
     packer->group_size = MOST_ITEMS;
-    while (packer->group_size > 1 &&
-           packer->group_size > ht_device_info(device)->max_group)
+    while (packer->group_size > 1 && packer->group_size > ht_device_info(device)->max_group)
         packer->group_size /= 2;
     enum ht_err err = build(packer, cache);
     if (err != HT_OK) {
@@ -109,10 +98,8 @@ enum ht_err ht_packer_create(struct ht_device *device,
 }
 
 static enum ht_err launch(struct ht_packer *packer, struct ht_kernel *kernel,
-                          struct ht_buffer *const *u,
-                          const struct ht_pack_range *range,
-                          struct ht_buffer *message, int64_t groups,
-                          int64_t blocks) {
+                          struct ht_buffer *const *u, const struct ht_pack_range *range,
+                          struct ht_buffer *message, int64_t groups, int64_t blocks) {
     const struct ht_window *window = range->window;
     const int64_t nodes = ht_box_nodes(&range->box);
     const int64_t *begin = range->box.begin, *end = range->box.end;
@@ -125,49 +112,40 @@ static enum ht_err launch(struct ht_packer *packer, struct ht_kernel *kernel,
         .nodes = (long)nodes,
         .at = (long)(range->at / UNIT),
         .blocks = packer->format.padded_coefs / packer->format.block};
-    struct ht_arg list[2 + HT_MAX_FIELDS] = {
-        {.value = &args, .size = sizeof args}, {.buffer = message}};
+    struct ht_arg list[2 + HT_MAX_FIELDS] = {{.value = &args, .size = sizeof args},
+                                             {.buffer = message}};
     REQUIRE(nodes <= INT32_MAX, HT_ERR_DEVICE,
             "a message of %lld nodes: kernels count up to %d; more ranks have "
             "smaller ones",
             (long long)nodes, INT32_MAX);
     const int64_t many[3] = {groups, packer->format.fields, blocks};
     for (int f = 0; f < packer->format.fields; f++) list[2 + f].buffer = u[f];
-    return ht_kernel_launch(kernel, 2 + packer->format.fields, list, many,
-                            packer->group_size);
+    return ht_kernel_launch(kernel, 2 + packer->format.fields, list, many, packer->group_size);
 }
 
 /* Packs or unpacks, a block of coefficients at a time. */
 static enum ht_err move(struct ht_packer *packer, struct ht_kernel *kernel,
-                        struct ht_buffer *const *u,
-                        const struct ht_pack_range *range,
+                        struct ht_buffer *const *u, const struct ht_pack_range *range,
                         struct ht_buffer *message) {
     const struct ht_pack_format *format = &packer->format;
     const int64_t values = format->block * ht_box_nodes(&range->box);
-    return launch(packer, kernel, u, range, message,
-                  ht_divide_up(values, packer->group_size),
+    return launch(packer, kernel, u, range, message, ht_divide_up(values, packer->group_size),
                   format->padded_coefs / format->block);
 }
 
 enum ht_err ht_packer_pack(struct ht_packer *packer, struct ht_buffer *const *u,
-                           const struct ht_pack_range *range,
-                           struct ht_buffer *message) {
+                           const struct ht_pack_range *range, struct ht_buffer *message) {
     if (packer->scale != NULL)
-        TRY(launch(packer, packer->scale, u, range, message,
-                   packer->format.padded_coefs, 1));
+        TRY(launch(packer, packer->scale, u, range, message, packer->format.padded_coefs, 1));
     return move(packer, packer->pack, u, range, message);
 }
 
-enum ht_err ht_packer_unpack(struct ht_packer *packer,
-                             struct ht_buffer *const *u,
-                             const struct ht_pack_range *range,
-                             struct ht_buffer *message) {
+enum ht_err ht_packer_unpack(struct ht_packer *packer, struct ht_buffer *const *u,
+                             const struct ht_pack_range *range, struct ht_buffer *message) {
     return move(packer, packer->unpack, u, range, message);
 }
 
 double ht_packer_total(const struct ht_packer *packer) {
-    double seconds =
-        ht_kernel_total(packer->pack) + ht_kernel_total(packer->unpack);
-    return packer->scale == NULL ? seconds
-                                 : seconds + ht_kernel_total(packer->scale);
+    double seconds = ht_kernel_total(packer->pack) + ht_kernel_total(packer->unpack);
+    return packer->scale == NULL ? seconds : seconds + ht_kernel_total(packer->scale);
 }

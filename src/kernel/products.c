@@ -1,5 +1,5 @@
-/* Hermite interpolation as strided-batched matrix products. A cell's vertex
- * values are a tensor v[r3][r2][r1] of T = 2N+2 values per axis, r1 fastest.
+/* Hermite interpolation as strided-batched matrix products. A cell's vertex values are a tensor
+ * v[r3][r2][r1] of T = 2N+2 values per axis, r1 fastest.
  *
  *   1. The axes x1..xg together, with the largest g such that P = T^g <= FUSED:
  *      rows of P values times the transpose of K = H x .. x H,
@@ -9,8 +9,8 @@
  *          b[n_k][inner] = sum_r H[n_k][r_k] v[r_k][inner],
  *      inner running over the T^k values of the axes below.
  *
- * Each product reads one of two buffers and writes the other. The entries of K
- * are exact in single precision: at most 24 bits for P <= 64.
+ * Each product reads one of two buffers and writes the other. The entries of K are exact in single
+ * precision: at most 24 bits for P <= 64.
  */
 #include "products.h"
 
@@ -53,16 +53,14 @@ static void fused_operator(const double *matrix, int t, int p, double *out) {
         }
 }
 
-static enum ht_err upload(const struct ht_products *products,
-                          const double *values, int count,
+static enum ht_err upload(const struct ht_products *products, const double *values, int count,
                           struct ht_buffer **out) {
     float single[MOST_VALUES];
     int64_t bytes = (int64_t)count * (products->fp64 ? 8 : 4);
     for (int i = 0; i < count; i++) single[i] = (float)values[i];
     TRY(ht_buffer_create(products->device, bytes, out));
-    return ht_buffer_write(
-        *out, (struct ht_span){.width = bytes, .pitch = bytes, .rows = 1},
-        products->fp64 ? (const void *)values : single);
+    return ht_buffer_write(*out, (struct ht_span){.width = bytes, .pitch = bytes, .rows = 1},
+                           products->fp64 ? (const void *)values : single);
 }
 
 static enum ht_err create(struct ht_products *products, int order, int dims) {
@@ -81,8 +79,7 @@ static enum ht_err create(struct ht_products *products, int order, int dims) {
     return upload(products, fused, products->p * products->p, &products->fused);
 }
 
-enum ht_err ht_products_create(struct ht_device *device,
-                               const struct ht_spec *spec,
+enum ht_err ht_products_create(struct ht_device *device, const struct ht_spec *spec,
                                struct ht_products **out) {
     struct ht_sizes z = ht_sizes_of(spec);
     struct ht_products *products = NULL;
@@ -101,18 +98,15 @@ enum ht_err ht_products_create(struct ht_device *device,
     return HT_OK;
 }
 
-struct ht_buffer *ht_products_source(const struct ht_products *products,
-                                     struct ht_buffer *poly,
+struct ht_buffer *ht_products_source(const struct ht_products *products, struct ht_buffer *poly,
                                      struct ht_buffer *work) {
     return products->count % 2 ? work : poly;
 }
 
-/* `batches` products of one shape, split into launches within the limits of
- * every device. data: which of A and B is not the shared operator. */
-static enum ht_err launch_all(struct ht_products *products,
-                              struct ht_gemm_shape shape, int data,
-                              int64_t batches,
-                              struct ht_buffer *const buffers[3]) {
+/* `batches` products of one shape, split into launches within the limits of every device. data:
+ * which of A and B is not the shared operator. */
+static enum ht_err launch_all(struct ht_products *products, struct ht_gemm_shape shape, int data,
+                              int64_t batches, struct ht_buffer *const buffers[3]) {
     for (int64_t first = 0; first < batches; first += MOST_BATCHES) {
         int64_t left = batches - first;
         shape.batches = left < MOST_BATCHES ? left : MOST_BATCHES;
@@ -123,37 +117,32 @@ static enum ht_err launch_all(struct ht_products *products,
     return HT_OK;
 }
 
-static enum ht_err run_fused(struct ht_products *products, int64_t targets,
-                             struct ht_buffer *from, struct ht_buffer *to) {
+static enum ht_err run_fused(struct ht_products *products, int64_t targets, struct ht_buffer *from,
+                             struct ht_buffer *to) {
     struct ht_buffer *const buffers[3] = {from, products->fused, to};
     int64_t p = products->p, rows = targets * (products->cube / p);
     int64_t whole = rows / ROWS, rest = rows % ROWS;
-    struct ht_gemm_shape shape = {
-        .m = ROWS, .n = p, .k = p, .stride = {ROWS * p, 0, ROWS * p}};
+    struct ht_gemm_shape shape = {.m = ROWS, .n = p, .k = p, .stride = {ROWS * p, 0, ROWS * p}};
     TRY(launch_all(products, shape, 0, whole, buffers));
     shape.m = rest;
     shape.at[0] = shape.at[2] = whole * ROWS * p;
     return launch_all(products, shape, 0, rest > 0, buffers);
 }
 
-static enum ht_err run_axis(struct ht_products *products, int64_t targets,
-                            int64_t inner, struct ht_buffer *from,
-                            struct ht_buffer *to) {
+static enum ht_err run_axis(struct ht_products *products, int64_t targets, int64_t inner,
+                            struct ht_buffer *from, struct ht_buffer *to) {
     struct ht_buffer *const buffers[3] = {products->matrix, from, to};
     int64_t t = products->t, values = t * inner;
-    const struct ht_gemm_shape shape = {
-        .m = t, .n = inner, .k = t, .stride = {0, values, values}};
-    return launch_all(products, shape, 1, targets * (products->cube / values),
-                      buffers);
+    const struct ht_gemm_shape shape = {.m = t, .n = inner, .k = t, .stride = {0, values, values}};
+    return launch_all(products, shape, 1, targets * (products->cube / values), buffers);
 }
 
-enum ht_err ht_products_run(struct ht_products *products, int64_t targets,
-                            struct ht_buffer *poly, struct ht_buffer *work) {
+enum ht_err ht_products_run(struct ht_products *products, int64_t targets, struct ht_buffer *poly,
+                            struct ht_buffer *work) {
     struct ht_buffer *from = ht_products_source(products, poly, work);
     struct ht_buffer *to = from == poly ? work : poly;
     TRY(run_fused(products, targets, from, to));
-    for (int64_t inner = products->p; inner < products->cube;
-         inner *= products->t) {
+    for (int64_t inner = products->p; inner < products->cube; inner *= products->t) {
         struct ht_buffer *next = from;
         from = to;
         to = next;

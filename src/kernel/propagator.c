@@ -1,5 +1,5 @@
-/* Host side of cl/propagator.cl: sizes of vectors, chunks and tiles for a
- * device, and the operator in the order in which the kernel reads it.
+/* Host side of cl/propagator.cl: sizes of vectors, chunks and tiles for a device, and the operator
+ * in the order in which the kernel reads it.
  */
 #include <stdlib.h>
 
@@ -26,8 +26,8 @@ static int padded_rows(const int rows[8], int tile) {
     return sum;
 }
 
-/* Rows accumulated in registers at a time. The cost of a tile is its padded
- * rows plus about one row for reading the sums. */
+/* Rows accumulated in registers at a time. The cost of a tile is its padded rows plus about one row
+ * for reading the sums. */
 static int choose_tile(const int rows[8], int most) {
     int best = 1;
     double least = 0;
@@ -41,38 +41,34 @@ static int choose_tile(const int rows[8], int most) {
 }
 
 /* Bytes of the kernel's arrays sums, result, faces and stage. */
-static int64_t local_bytes(const struct ht_spec *spec,
-                           const struct ht_shape *shape, const int rows[8]) {
+static int64_t local_bytes(const struct ht_spec *spec, const struct ht_shape *shape,
+                           const int rows[8]) {
     const int64_t corners = 1 << spec->eq->dims, all = shape->rows;
-    int64_t vectors =
-        HT_SIZE_BLOCK_SUMS(corners, shape->chunk, all) +
-        HT_SIZE_BLOCK_RESULT(padded_rows(rows, shape->tile), all) +
-        HT_SIZE_BLOCK_FACES(shape->roll, (int64_t)sources_of(spec), 4, all);
+    int64_t vectors = HT_SIZE_BLOCK_SUMS(corners, shape->chunk, all) +
+                      HT_SIZE_BLOCK_RESULT(padded_rows(rows, shape->tile), all) +
+                      HT_SIZE_BLOCK_FACES(shape->roll, (int64_t)sources_of(spec), 4, all);
     int64_t values = vectors * shape->cells + HT_SIZE_SIDE(shape->cells);
     return values * (spec->fp64 ? 8 : 4);
 }
 
 /* The number of source entries whose sums fit a first-level cache. */
-static int choose_chunk(const struct ht_spec *spec,
-                        const struct ht_shape *shape) {
+static int choose_chunk(const struct ht_spec *spec, const struct ht_shape *shape) {
     const int most_bytes = 32768;
     int coefs = coefs_of(spec);
-    int entry = (shape->cells * shape->rows * (spec->fp64 ? 8 : 4))
-                << spec->eq->dims;
+    int entry = (shape->cells * shape->rows * (spec->fp64 ? 8 : 4)) << spec->eq->dims;
     int chunk = entry < most_bytes ? most_bytes / entry : 1;
     return chunk < coefs ? chunk : coefs;
 }
 
-static void complete(const struct ht_spec *spec, const int rows[8],
-                     struct ht_shape *s) {
+static void complete(const struct ht_spec *spec, const int rows[8], struct ht_shape *s) {
     const int most_registers = 28; /* of 32 vector registers, for a tile */
     s->tile = choose_tile(rows, most_registers / s->rows);
     s->chunk = choose_chunk(spec, s);
 }
 
 /* Reduces optional sizes until the arrays fit local memory. */
-static bool fit(const struct ht_tuning *tuning, const struct ht_spec *spec,
-                const int rows[8], int64_t limit, struct ht_shape *s) {
+static bool fit(const struct ht_tuning *tuning, const struct ht_spec *spec, const int rows[8],
+                int64_t limit, struct ht_shape *s) {
     complete(spec, rows, s);
     s->roll = spec->eq->dims == 3;
     s->roll = s->roll && local_bytes(spec, s, rows) <= limit / 2;
@@ -93,10 +89,8 @@ static bool fit(const struct ht_tuning *tuning, const struct ht_spec *spec,
     return true;
 }
 
-static enum ht_err choose_shape(const struct ht_tuning *tuning,
-                                const struct ht_spec *spec,
-                                const struct ht_device_info *info,
-                                struct ht_shape *out) {
+static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                                const struct ht_device_info *info, struct ht_shape *out) {
     const int64_t limit = ht_vector_limit(info);
     int rows[8], dims = spec->eq->dims;
     ht_blocks_rows(spec, rows);
@@ -109,13 +103,11 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     return HT_OK;
 }
 
-/* The table of rows: the first row of each block and the rows'
- * targets. */
-static void add_tables(const struct ht_blocks *blocks,
-                       const struct ht_shape *shape, struct ht_text *text) {
+/* The table of rows: the first row of each block and the rows' targets. */
+static void add_tables(const struct ht_blocks *blocks, const struct ht_shape *shape,
+                       struct ht_text *text) {
     int begin = 0;
-    ht_text_add(text, "HT_TABLE const int ht_block_row[%d] = {0",
-                blocks->blocks + 1);
+    ht_text_add(text, "HT_TABLE const int ht_block_row[%d] = {0", blocks->blocks + 1);
     for (int g = 0; g < blocks->blocks; g++) {
         begin += padded(blocks->rows[g], shape->tile);
         ht_text_add(text, ", %d", begin);
@@ -126,38 +118,33 @@ static void add_tables(const struct ht_blocks *blocks,
                 begin, begin);
     for (int g = 0; g < blocks->blocks; g++)
         for (int r = 0; r < padded(blocks->rows[g], shape->tile); r++)
-            ht_text_add(text, "%d,%s",
-                        r < blocks->rows[g] ? blocks->row[g][r] : -1,
+            ht_text_add(text, "%d,%s", r < blocks->rows[g] ? blocks->row[g][r] : -1,
                         r % 16 == 15 ? "\n" : " ");
     ht_text_add(text, "};\n");
 }
 
 /* Appends a tile of one block over source entries [first, last). */
-static void add_tile(const struct ht_blocks *blocks, int g, int row, int tile,
-                     int first, int last, struct ht_operator *out) {
+static void add_tile(const struct ht_blocks *blocks, int g, int row, int tile, int first, int last,
+                     struct ht_operator *out) {
     for (int s = first; s < last; s++)
         for (int64_t r = row; r < row + tile; r++)
             out->value[out->count++] =
-                r < blocks->rows[g] ? blocks->entry[g][r * blocks->sources + s]
-                                    : 0;
+                r < blocks->rows[g] ? blocks->entry[g][r * blocks->sources + s] : 0;
 }
 
 /* Appends the tiles of all blocks over source entries [first, last). */
-static void add_chunk(const struct ht_blocks *blocks, int tile, int first,
-                      int last, struct ht_operator *out) {
+static void add_chunk(const struct ht_blocks *blocks, int tile, int first, int last,
+                      struct ht_operator *out) {
     for (int g = 0; g < blocks->blocks; g++)
         for (int r = 0; r < blocks->rows[g]; r += tile)
             add_tile(blocks, g, r, tile, first, last, out);
 }
 
-static enum ht_err pack_tiles(const struct ht_blocks *blocks,
-                              const struct ht_spec *spec,
-                              const struct ht_shape *shape,
-                              struct ht_operator *out) {
+static enum ht_err pack_tiles(const struct ht_blocks *blocks, const struct ht_spec *spec,
+                              const struct ht_shape *shape, struct ht_operator *out) {
     int coefs = coefs_of(spec);
     add_tables(blocks, shape, &out->text);
-    TRY(HT_ALLOC(out->value, (int64_t)padded_rows(blocks->rows, shape->tile) *
-                                 blocks->sources));
+    TRY(HT_ALLOC(out->value, (int64_t)padded_rows(blocks->rows, shape->tile) * blocks->sources));
     for (int field = 0; field < blocks->sources; field += coefs)
         for (int i = 0; i < coefs; i += shape->chunk) {
             int last = i + shape->chunk < coefs ? i + shape->chunk : coefs;

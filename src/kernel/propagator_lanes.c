@@ -17,54 +17,42 @@ static int64_t coefs_of(const struct ht_spec *spec) {
 static int64_t entries_of(const struct ht_spec *spec) {
     int fields = ht_sizes_of(spec).fields;
     int64_t coefs = coefs_of(spec);
-    return ht_slots(spec->src, fields) * coefs * ht_slots(spec->dst, fields) *
-           coefs;
+    return ht_slots(spec->src, fields) * coefs * ht_slots(spec->dst, fields) * coefs;
 }
 
 static const char *refuses(const struct ht_spec *spec) {
     const int64_t most = 3000; /* entries, about 50 kB of instructions */
     const char *reason = ht_blocks_refuse(spec);
     if (reason != NULL) return reason;
-    return entries_of(spec) <= most ? NULL
-                                    : "the operator is too long for literals";
+    return entries_of(spec) <= most ? NULL : "the operator is too long for literals";
 }
 
-/* Where tensor cores are slower, or are not there (bench/NOTES.md, Literals or
- * tensor cores). */
+/* Where tensor cores are slower, or are not there (bench/NOTES.md, Literals or tensor cores). */
 static bool pays(const struct ht_spec *spec) {
     const int dims = spec->eq->dims, fields = ht_sizes_of(spec).fields;
     const int64_t coefs = coefs_of(spec), entries = entries_of(spec);
-    const bool same =
-        ht_slots(spec->src, fields) == ht_slots(spec->dst, fields);
-    if (dims == 1 ||
-        ht_variant_refuses(&ht_variant_propagator_tensor, spec) != NULL)
-        return true;
-    if (spec->fp64)
-        return coefs <= 9 || (same && coefs <= 16 && entries <= 1024);
+    const bool same = ht_slots(spec->src, fields) == ht_slots(spec->dst, fields);
+    if (dims == 1 || ht_variant_refuses(&ht_variant_propagator_tensor, spec) != NULL) return true;
+    if (spec->fp64) return coefs <= 9 || (same && coefs <= 16 && entries <= 1024);
     return dims == 2 ? coefs <= 36 : entries <= 1024;
 }
 
-enum ht_err ht_target_group(const struct ht_tuning *tuning,
-                            const struct ht_device_info *info, int dims,
-                            struct ht_shape *out) {
+enum ht_err ht_target_group(const struct ht_tuning *tuning, const struct ht_device_info *info,
+                            int dims, struct ht_shape *out) {
     out->cells = tuning->cells > 0 ? tuning->cells : WARP;
     out->rows = dims == 1 ? 1 : tuning->rows > 0 ? tuning->rows : 4;
-    while (tuning->rows == 0 && out->rows > 1 &&
-           (int64_t)out->cells * out->rows > info->max_group)
+    while (tuning->rows == 0 && out->rows > 1 && (int64_t)out->cells * out->rows > info->max_group)
         out->rows /= 2;
-    REQUIRE(
-        (int64_t)out->cells * out->rows <= info->max_group, HT_ERR_INPUT,
-        "device.cells_per_group = %d: %d rows of them are more work-items than "
-        "the %lld that %s allows per group",
-        out->cells, out->rows, (long long)info->max_group, info->name);
+    REQUIRE((int64_t)out->cells * out->rows <= info->max_group, HT_ERR_INPUT,
+            "device.cells_per_group = %d: %d rows of them are more work-items than "
+            "the %lld that %s allows per group",
+            out->cells, out->rows, (long long)info->max_group, info->name);
     out->group_size = out->cells * out->rows;
     return HT_OK;
 }
 
-static enum ht_err choose_shape(const struct ht_tuning *tuning,
-                                const struct ht_spec *spec,
-                                const struct ht_device_info *info,
-                                struct ht_shape *out) {
+static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                                const struct ht_device_info *info, struct ht_shape *out) {
     int dims = spec->eq->dims, element_size = spec->fp64 ? 8 : 4;
     TRY(ht_target_group(tuning, info, dims, out));
     out->chunk = 1;
@@ -76,10 +64,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     return HT_OK;
 }
 
-static enum ht_err pack_literals(const struct ht_blocks *blocks,
-                                 const struct ht_spec *spec,
-                                 const struct ht_shape *shape,
-                                 struct ht_operator *out) {
+static enum ht_err pack_literals(const struct ht_blocks *blocks, const struct ht_spec *spec,
+                                 const struct ht_shape *shape, struct ht_operator *out) {
     int storage[HT_MAX_COEFS], most = 0, *bits = NULL, *target = NULL;
     const int padded = ht_storage_order(spec, storage);
     const int coefs = (int)coefs_of(spec);
@@ -91,15 +77,13 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks,
         if (blocks->rows[g] > most) most = blocks->rows[g];
     enum ht_err err = HT_ALLOC(bits, entries);
     if (err == HT_OK) err = HT_ALLOC(target, targets);
-    if (err == HT_OK)
-        err = HT_ALLOC(value, (int64_t)blocks->blocks * most * entries);
+    if (err == HT_OK) err = HT_ALLOC(value, (int64_t)blocks->blocks * most * entries);
     for (int e = 0; err == HT_OK && e < targets; e++) target[e] = -1;
     for (int s = 0; err == HT_OK && s < blocks->sources; s++)
         bits[ht_storage_entry(s, coefs, padded, storage)] = blocks->parity[s];
     for (int g = 0; err == HT_OK && g < blocks->blocks; g++)
         for (int r = 0; r < blocks->rows[g]; r++) {
-            target[ht_storage_entry(blocks->row[g][r], coefs, padded,
-                                    storage)] = g * most + r;
+            target[ht_storage_entry(blocks->row[g][r], coefs, padded, storage)] = g * most + r;
             for (int s = 0; s < blocks->sources; s++)
                 value[(int64_t)(g * most + r) * entries +
                       ht_storage_entry(s, coefs, padded, storage)] =
@@ -113,8 +97,7 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks,
                     MOST_STAGES - 1, MOST_STAGES, most);
         ht_text_ints(&out->text, "bits", bits, entries);
         ht_text_ints(&out->text, "target", target, targets);
-        ht_text_table(&out->text, "entry", value,
-                      blocks->blocks * most * entries, spec->fp64);
+        ht_text_table(&out->text, "entry", value, blocks->blocks * most * entries, spec->fp64);
     }
     free(value);
     free(target);
@@ -135,6 +118,6 @@ const struct ht_variant ht_variant_propagator_lanes = {
     .shape = choose_shape,
     .cost = ht_cost_dense,
     .pack = pack_literals,
-    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "chunks.cl",
-              "tile.cl", "propagator_lanes.cl"},
+    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "chunks.cl", "tile.cl",
+              "propagator_lanes.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_lanes"}}};

@@ -1,5 +1,5 @@
-/* Host side of cl/propagator_local.cl: sizes of tiles and chunks for a device,
- * and the operator in the order in which the kernel reads it.
+/* Host side of cl/propagator_local.cl: sizes of tiles and chunks for a device, and the operator in
+ * the order in which the kernel reads it.
  */
 #include <stdlib.h>
 
@@ -33,8 +33,7 @@ static const char *refuses(const struct ht_spec *spec) {
 static int count_tiles(const struct ht_spec *spec, int tile) {
     int rows[8], count = 0;
     ht_blocks_rows(spec, rows);
-    for (int g = 0; g < 1 << spec->eq->dims; g++)
-        count += (rows[g] + tile - 1) / tile;
+    for (int g = 0; g < 1 << spec->eq->dims; g++) count += (rows[g] + tile - 1) / tile;
     return count;
 }
 
@@ -54,45 +53,37 @@ static struct tiles choose_tiles(const struct ht_spec *spec) {
     return best;
 }
 
-static int64_t local_bytes(const struct ht_spec *spec, const struct ht_shape *s,
-                           int tiles) {
+static int64_t local_bytes(const struct ht_spec *spec, const struct ht_shape *s, int tiles) {
     const int64_t sums = (int64_t)s->cells << spec->eq->dims;
     const int64_t values = (int64_t)tiles * s->tile / wide_of(spec);
     return 16 * s->chunk * (sums + values);
 }
 
-/* Parts: as many as groups of the device's size need. A chunk gives each
- * work-item the sums of one entry, or of fewer where local memory has no room.
- * Measured on an H200 (bench/NOTES.md): 32 cells and all of the local memory,
- * not 16 cells or half of it, which more groups would share. */
-static enum ht_err choose_shape(const struct ht_tuning *tuning,
-                                const struct ht_spec *spec,
-                                const struct ht_device_info *info,
-                                struct ht_shape *out) {
+/* Parts: as many as groups of the device's size need. A chunk gives each work-item the sums of one
+ * entry, or of fewer where local memory has no room. Measured on an H200 (bench/NOTES.md): 32 cells
+ * and all of the local memory, not 16 cells or half of it, which more groups would share. */
+static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                                const struct ht_device_info *info, struct ht_shape *out) {
     const int most = info->max_group < 512 ? (int)info->max_group : 512;
     const struct tiles tiles = choose_tiles(spec);
     out->cells = tuning->cells > 0 ? tuning->cells : most < 32 ? most : 32;
     out->rows = wide_of(spec);
     out->tile = tiles.rows;
-    REQUIRE(out->cells <= most, HT_ERR_INPUT,
-            "device.cells_per_group = %d: must be at most %d", out->cells,
-            most);
+    REQUIRE(out->cells <= most, HT_ERR_INPUT, "device.cells_per_group = %d: must be at most %d",
+            out->cells, most);
     out->parts = (int)ht_divide_up(tiles.count, most / out->cells);
     const int own = (tiles.count + out->parts - 1) / out->parts;
     out->group_size = own * out->cells;
     out->chunk = own;
-    while (out->chunk > 1 && local_bytes(spec, out, own) > ht_local_limit(info))
-        out->chunk--;
+    while (out->chunk > 1 && local_bytes(spec, out, own) > ht_local_limit(info)) out->chunk--;
     out->local_bytes = local_bytes(spec, out, own);
     if (out->local_bytes > ht_local_limit(info))
-        return ht_local_too_little(spec, info, out->cells,
-                                   ht_local_limit(info));
+        return ht_local_too_little(spec, info, out->cells, ht_local_limit(info));
     return HT_OK;
 }
 
 /* The tiles of all blocks one after the other: block and first row. */
-static int place_tiles(const struct ht_blocks *blocks, int rows, int *block,
-                       int *first) {
+static int place_tiles(const struct ht_blocks *blocks, int rows, int *block, int *first) {
     int count = 0;
     for (int g = 0; g < blocks->blocks; g++)
         for (int r = 0; r < blocks->rows[g]; r += rows) {
@@ -103,28 +94,23 @@ static int place_tiles(const struct ht_blocks *blocks, int rows, int *block,
 }
 
 /* op[part][chunk][entry][tile][row]. */
-static void put_values(const struct ht_blocks *blocks,
-                       const struct ht_shape *shape, int own, int count,
-                       const int *block, const int *first, int entries,
+static void put_values(const struct ht_blocks *blocks, const struct ht_shape *shape, int own,
+                       int count, const int *block, const int *first, int entries,
                        struct ht_operator *out) {
     for (int part = 0; part < shape->parts; part++)
         for (int s = 0; s < entries; s++)
             for (int n = 0; n < own * shape->tile; n++) {
                 const int t = part * own + n / shape->tile;
-                const int r =
-                    t < count ? first[t] + n % shape->tile : HT_MAX_COEFS * 8;
+                const int r = t < count ? first[t] + n % shape->tile : HT_MAX_COEFS * 8;
                 const int g = t < count ? block[t] : 0;
-                out->value[out->count++] =
-                    s < blocks->sources && r < blocks->rows[g]
-                        ? blocks->entry[g][(int64_t)r * blocks->sources + s]
-                        : 0;
+                out->value[out->count++] = s < blocks->sources && r < blocks->rows[g]
+                                               ? blocks->entry[g][(int64_t)r * blocks->sources + s]
+                                               : 0;
             }
 }
 
-static enum ht_err pack_tiles(const struct ht_blocks *blocks,
-                              const struct ht_spec *spec,
-                              const struct ht_shape *shape,
-                              struct ht_operator *out) {
+static enum ht_err pack_tiles(const struct ht_blocks *blocks, const struct ht_spec *spec,
+                              const struct ht_shape *shape, struct ht_operator *out) {
     const int own = shape->group_size / shape->cells, all = own * shape->parts;
     const int chunks = (sources_of(spec) + shape->chunk - 1) / shape->chunk;
     const int entries = chunks * shape->chunk;
@@ -132,19 +118,15 @@ static enum ht_err pack_tiles(const struct ht_blocks *blocks,
     enum ht_err err = HT_ALLOC(block, all);
     if (err == HT_OK) err = HT_ALLOC(first, all);
     if (err == HT_OK) err = HT_ALLOC(target, all * shape->tile);
-    if (err == HT_OK)
-        err = HT_ALLOC(out->value, (int64_t)entries * all * shape->tile);
+    if (err == HT_OK) err = HT_ALLOC(out->value, (int64_t)entries * all * shape->tile);
     if (err == HT_OK) {
         const int count = place_tiles(blocks, shape->tile, block, first);
         for (int n = 0; n < all * shape->tile; n++) {
             const int t = n / shape->tile, r = first[t] + n % shape->tile;
-            target[n] = t < count && r < blocks->rows[block[t]]
-                            ? blocks->row[block[t]][r]
-                            : -1;
+            target[n] = t < count && r < blocks->rows[block[t]] ? blocks->row[block[t]][r] : -1;
         }
         put_values(blocks, shape, own, count, block, first, entries, out);
-        ht_text_add(&out->text, "#define HT_TILES %d\n#define HT_PARTS %d\n",
-                    own, shape->parts);
+        ht_text_add(&out->text, "#define HT_TILES %d\n#define HT_PARTS %d\n", own, shape->parts);
         ht_text_ints(&out->text, "tile_block", block, all);
         ht_text_ints(&out->text, "row_target", target, all * shape->tile);
         ht_text_ints(&out->text, "bits", blocks->parity, blocks->sources);

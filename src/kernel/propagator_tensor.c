@@ -1,5 +1,5 @@
-/* Host side of cl/propagator_tensor.cl and cl/propagator_planes.cl: their
- * shapes, and the operator in the order in which the kernels read it.
+/* Host side of cl/propagator_tensor.cl and cl/propagator_planes.cl: their shapes, and the operator
+ * in the order in which the kernels read it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,8 +15,7 @@ enum {
     TILE = 8           /* results of a product */
 };
 
-/* Rows come in pairs of storage indices; every class of every field fills whole
- * pairs. */
+/* Rows come in pairs of storage indices; every class of every field fills whole pairs. */
 static int pairs_of_block(const struct ht_spec *spec, int g) {
     struct ht_sizes z = ht_sizes_of(spec);
     int pairs = 0;
@@ -24,8 +23,7 @@ static int pairs_of_block(const struct ht_spec *spec, int g) {
         if (spec->dst != 0 && (spec->dst >> f & 1u) == 0) continue;
         int count = 0;
         for (int i = 0; i < z.n1 * z.n2 * z.n3; i++)
-            count += ((unsigned)ht_parity_of(&z, i) ^
-                      spec->eq->field[f].parity) == (unsigned)g;
+            count += ((unsigned)ht_parity_of(&z, i) ^ spec->eq->field[f].parity) == (unsigned)g;
         pairs += (count + 1) / 2;
     }
     return pairs;
@@ -34,14 +32,11 @@ static int pairs_of_block(const struct ht_spec *spec, int g) {
 static struct ht_tensor_cut make_cut(const struct ht_spec *spec, int parts) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     int targets = ht_slots(spec->dst, spec->eq->nfields) * padded_coefs;
-    struct ht_tensor_cut cut = {.parts = parts,
-                                .blocks = (1 << spec->eq->dims) / parts};
+    struct ht_tensor_cut cut = {.parts = parts, .blocks = (1 << spec->eq->dims) / parts};
     int sum = 0;
     for (int g = 0; g < cut.blocks; g++) {
         for (int p = 0; p < parts; p++) {
-            int tiles =
-                (2 * pairs_of_block(spec, p * cut.blocks + g) + TILE - 1) /
-                TILE;
+            int tiles = (2 * pairs_of_block(spec, p * cut.blocks + g) + TILE - 1) / TILE;
             if (tiles > cut.tiles[g]) cut.tiles[g] = tiles;
         }
         cut.first[g] = sum;
@@ -63,15 +58,12 @@ static int pitch_of(int cells) {
 }
 
 /* depth: x3 planes of targets at a time. */
-struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth,
-                                          int parts, int cells, int rows,
-                                          int64_t limit) {
+struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth, int parts,
+                                          int cells, int rows, int64_t limit) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     int element_size = spec->fp64 ? 8 : 4;
-    int blocks =
-        ht_slots(spec->src, spec->eq->nfields) * padded_coefs / spec->block;
-    struct ht_tensor_shape s = {.cut = make_cut(spec, parts),
-                                .pairs = spec->block / 2};
+    int blocks = ht_slots(spec->src, spec->eq->nfields) * padded_coefs / spec->block;
+    struct ht_tensor_shape s = {.cut = make_cut(spec, parts), .pairs = spec->block / 2};
     s.chunks = (blocks + 3) / 4;
     int64_t step = (int64_t)s.cut.all * 64 * element_size;
     s.infos = s.chunks * 4 * s.pairs + s.cut.all * 4;
@@ -79,19 +71,15 @@ struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth,
                    ht_tile_nodes(spec->eq->dims, pitch_of(cells), rows) *
                    (spec->eq->dims > 2 ? depth + 1 : 2) / 2;
     /* cl/planes.cl keeps addresses of results */
-    const int64_t data =
-        s.data_bytes + (int64_t)(s.infos + (depth > 1 ? s.cut.all * 4 : 0)) * 4;
+    const int64_t data = s.data_bytes + (int64_t)(s.infos + (depth > 1 ? s.cut.all * 4 : 0)) * 4;
     s.resident = data + (int64_t)s.chunks * s.pairs * step <= limit;
     s.steps = s.pairs;
-    if (!s.resident && depth == 1 && data + 2 * (int64_t)s.steps * step > limit)
-        s.steps = 1;
+    if (!s.resident && depth == 1 && data + 2 * (int64_t)s.steps * step > limit) s.steps = 1;
     s.stages = 2;
-    s.local_bytes =
-        data + (s.resident ? s.chunks * s.pairs : 2 * s.steps) * step;
-    /* Of cl/planes.cl in double precision a third one where it fits: 8 to 13 %
-     * faster; in single precision none is. */
-    const int64_t third =
-        s.data_bytes / 2 + (s.resident ? 0 : (int64_t)s.steps * step);
+    s.local_bytes = data + (s.resident ? s.chunks * s.pairs : 2 * s.steps) * step;
+    /* Of cl/planes.cl in double precision a third one where it fits: 8 to 13 % faster; in single
+     * precision none is. */
+    const int64_t third = s.data_bytes / 2 + (s.resident ? 0 : (int64_t)s.steps * step);
     if (depth > 1 && spec->fp64 && s.local_bytes + third <= limit) {
         s.stages++;
         s.data_bytes += s.data_bytes / 2;
@@ -100,18 +88,15 @@ struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth,
     return s;
 }
 
-/* A work-item's registers must hold the results of all tiles of a part, 4 reals
- * each. */
+/* A work-item's registers must hold the results of all tiles of a part, 4 reals each. */
 int ht_tensor_parts(const struct ht_spec *spec, int most_tiles) {
     int parts = 1;
-    while (parts < 1 << spec->eq->dims &&
-           make_cut(spec, parts).all > most_tiles)
-        parts *= 2;
+    while (parts < 1 << spec->eq->dims && make_cut(spec, parts).all > most_tiles) parts *= 2;
     return parts;
 }
 
-/* With fewer registers more work-groups fit a multiprocessor; values measured
- * on an H200. NVRTC spills a few registers at 128. */
+/* With fewer registers more work-groups fit a multiprocessor; values measured on an H200. NVRTC
+ * spills a few registers at 128. */
 static int registers_for(int tiles, bool greedy) {
     return tiles > 20 ? 0 : tiles > 8 ? 168 : greedy ? 144 : 128;
 }
@@ -122,51 +107,42 @@ static const char *refuses(const struct ht_spec *spec) {
     return spec->order < 2 ? "it needs grid.order = 2 or more" : NULL;
 }
 
-static enum ht_err choose_shape(const struct ht_tuning *tuning,
-                                const struct ht_spec *spec,
-                                const struct ht_device_info *info,
-                                struct ht_shape *out) {
+static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                                const struct ht_device_info *info, struct ht_shape *out) {
     const int64_t limit = ht_local_limit(info);
     int parts = ht_tensor_parts(spec, spec->fp64 ? 16 : 36);
     const int cells = TENSOR_CELLS;
     int rows = tuning->rows;
     REQUIRE(tuning->cells == 0 || tuning->cells == TENSOR_CELLS, HT_ERR_INPUT,
-            "device.cells_per_group = %d: this variant works on %d",
-            tuning->cells, TENSOR_CELLS);
+            "device.cells_per_group = %d: this variant works on %d", tuning->cells, TENSOR_CELLS);
     if (rows <= 0) rows = 4;
     if (spec->eq->dims == 1) rows = 1;
     while (tuning->rows <= 0 && rows > 1 &&
-           ht_tensor_shape_of(spec, 1, parts, cells, rows, limit).local_bytes >
-               limit)
+           ht_tensor_shape_of(spec, 1, parts, cells, rows, limit).local_bytes > limit)
         rows /= 2;
-    struct ht_tensor_shape s =
-        ht_tensor_shape_of(spec, 1, parts, cells, rows, limit);
+    struct ht_tensor_shape s = ht_tensor_shape_of(spec, 1, parts, cells, rows, limit);
     out->cells = cells;
     out->rows = rows;
     out->chunk = HT_TENSOR_CHUNK;
     out->parts = parts;
-    out->registers =
-        registers_for(s.cut.all * (spec->fp64 ? 2 : 1), info->greedy);
+    out->registers = registers_for(s.cut.all * (spec->fp64 ? 2 : 1), info->greedy);
     out->group_size = WARP * rows;
     out->local_bytes = s.local_bytes;
     if (s.local_bytes > limit) return ht_local_too_little(spec, info, 0, limit);
     return HT_OK;
 }
 
-/* The rows of one block as pairs of storage indices: entry of the first and row
- * of each half, -1 at padding. */
+/* The rows of one block as pairs of storage indices: entry of the first and row of each half, -1 at
+ * padding. */
 struct pair {
     int target, row[2];
 };
 
-static int collect_pairs(const struct ht_blocks *blocks, int g, int coefs,
-                         int padded_coefs, const int *storage,
-                         struct pair *out) {
+static int collect_pairs(const struct ht_blocks *blocks, int g, int coefs, int padded_coefs,
+                         const int *storage, struct pair *out) {
     int count = 0;
     for (int r = 0; r < blocks->rows[g]; r++) {
-        int target = ht_storage_entry(blocks->row[g][r], coefs, padded_coefs,
-                                      storage),
-            n = 0;
+        int target = ht_storage_entry(blocks->row[g][r], coefs, padded_coefs, storage), n = 0;
         while (n < count && out[n].target != target / 2 * 2) n++;
         if (n == count) out[count++] = (struct pair){target / 2 * 2, {-1, -1}};
         out[n].row[target % 2] = r;
@@ -185,14 +161,13 @@ struct packing {
     double *op, *info;                /* [part][..] */
 };
 
-/* Where an entry of the operator is: k step, tile and column of a part, warp
- * lane l % 4 and element of its pair. */
+/* Where an entry of the operator is: k step, tile and column of a part, warp lane l % 4 and element
+ * of its pair. */
 struct entry_place {
     int part, k, tile, column, t, e;
 };
 
-static void store_entry(const struct packing *p, struct entry_place at,
-                        double value) {
+static void store_entry(const struct packing *p, struct entry_place at, double value) {
     double *op = p->op + at.part * p->op_size;
     const int64_t tiles = p->s.cut.all;
     const int lane = at.column * 4 + at.t;
@@ -206,8 +181,7 @@ static void store_entry(const struct packing *p, struct entry_place at,
     op[tiles * 64] = value - high;
 }
 
-static void pack_row(const struct packing *p, int g, int tile, int column,
-                     int row) {
+static void pack_row(const struct packing *p, int g, int tile, int column, int row) {
     int block = p->spec->block, part = g / p->s.cut.blocks;
     int entries = p->blocks->sources / p->coefs * p->padded_coefs;
     for (int k = 0; k < p->s.chunks * p->s.pairs; k++)
@@ -219,28 +193,23 @@ static void pack_row(const struct packing *p, int g, int tile, int column,
                 int source = at < entries ? p->source[at] : -1;
                 if (source < 0) continue;
                 int64_t from = (int64_t)row * p->blocks->sources + source;
-                store_entry(p,
-                            (struct entry_place){part, k, tile, column, t, e},
+                store_entry(p, (struct entry_place){part, k, tile, column, t, e},
                             p->blocks->entry[g][from]);
             }
 }
 
 /* The target entries of a part's results, [tile][l % 4]. */
 static double *where_of(const struct packing *p, int part) {
-    return p->info + (int64_t)part * p->s.infos +
-           (int64_t)p->s.chunks * 4 * p->s.pairs;
+    return p->info + (int64_t)part * p->s.infos + (int64_t)p->s.chunks * 4 * p->s.pairs;
 }
 
 /* Assigns storage indices that belong to no class to free results, which are 0.
  */
-static enum ht_err place_padding(const struct packing *p, const bool *used,
-                                 int targets) {
+static enum ht_err place_padding(const struct packing *p, const bool *used, int targets) {
     int n = 0, most = p->s.cut.parts * p->s.cut.all * 4;
     for (int at = 0; at < targets; at += 2) {
         if (used[at]) continue;
-        while (n < most &&
-               where_of(p, n / (p->s.cut.all * 4))[n % (p->s.cut.all * 4)] >= 0)
-            n++;
+        while (n < most && where_of(p, n / (p->s.cut.all * 4))[n % (p->s.cut.all * 4)] >= 0) n++;
         REQUIRE(n < most, HT_ERR_INTERNAL, "no result is free for padding");
         where_of(p, n / (p->s.cut.all * 4))[n % (p->s.cut.all * 4)] = at;
     }
@@ -250,8 +219,7 @@ static enum ht_err place_padding(const struct packing *p, const bool *used,
 static enum ht_err pack_rows(const struct packing *p, const int *storage) {
     struct pair *pairs = NULL;
     bool *used = NULL;
-    int targets =
-        ht_slots(p->spec->dst, p->spec->eq->nfields) * p->padded_coefs;
+    int targets = ht_slots(p->spec->dst, p->spec->eq->nfields) * p->padded_coefs;
     TRY(HT_ALLOC(pairs, targets));
     enum ht_err err = HT_ALLOC(used, targets);
     for (int part = 0; part < p->s.cut.parts; part++)
@@ -259,15 +227,13 @@ static enum ht_err pack_rows(const struct packing *p, const int *storage) {
     for (int g = 0; err == HT_OK && g < p->blocks->blocks; g++) {
         double *where = where_of(p, g / p->s.cut.blocks);
         int first = p->s.cut.first[g % p->s.cut.blocks];
-        int count = collect_pairs(p->blocks, g, p->coefs, p->padded_coefs,
-                                  storage, pairs);
+        int count = collect_pairs(p->blocks, g, p->coefs, p->padded_coefs, storage, pairs);
         for (int n = 0; n < count; n++) {
             int tile = first + n / 4;
             where[tile * 4 + n % 4] = pairs[n].target;
             used[pairs[n].target] = true;
             for (int e = 0; e < 2; e++)
-                if (pairs[n].row[e] >= 0)
-                    pack_row(p, g, tile, n % 4 * 2 + e, pairs[n].row[e]);
+                if (pairs[n].row[e] >= 0) pack_row(p, g, tile, n % 4 * 2 + e, pairs[n].row[e]);
         }
     }
     if (err == HT_OK) err = place_padding(p, used, targets);
@@ -276,8 +242,7 @@ static enum ht_err pack_rows(const struct packing *p, const int *storage) {
     return err;
 }
 
-static void add_tiles(const struct ht_tensor_shape *s, int cells,
-                      struct ht_text *text) {
+static void add_tiles(const struct ht_tensor_shape *s, int cells, struct ht_text *text) {
     int most = 0;
     ht_text_add(text, "#define HT_TILES_OF(g) (");
     for (int g = 0; g < s->cut.blocks; g++) {
@@ -292,36 +257,28 @@ static void add_tiles(const struct ht_tensor_shape *s, int cells,
                 "#define HT_PARTS %d\n#define HT_RESIDENT %d\n"
                 "#define HT_OP_STEPS %d\n#define HT_PITCH %d\n"
                 "#define HT_STAGES %d\n",
-                most, s->cut.all, s->cut.parts, s->resident, s->steps,
-                pitch_of(cells), s->stages);
+                most, s->cut.all, s->cut.parts, s->resident, s->steps, pitch_of(cells), s->stages);
 }
 
 /* The parity of a pair of source entries, in all parts. */
 static void add_parities(const struct packing *p, int pair, int parity) {
-    for (int part = 0; part < p->s.cut.parts; part++)
-        p->info[part * p->s.infos + pair] = parity;
+    for (int part = 0; part < p->s.cut.parts; part++) p->info[part * p->s.infos + pair] = parity;
 }
 
-enum ht_err ht_tensor_pack(const struct ht_blocks *blocks,
-                           const struct ht_spec *spec,
-                           const struct ht_tensor_order *order,
-                           const struct ht_shape *shape,
+enum ht_err ht_tensor_pack(const struct ht_blocks *blocks, const struct ht_spec *spec,
+                           const struct ht_tensor_order *order, const struct ht_shape *shape,
                            struct ht_operator *out) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     struct ht_sizes z = ht_sizes_of(spec);
-    struct packing p = {.blocks = blocks,
-                        .spec = spec,
-                        .order = order,
-                        .padded_coefs = padded_coefs};
-    p.s = ht_tensor_shape_of(spec, order->depth, shape->parts, shape->cells,
-                             shape->rows, shape->local_bytes);
+    struct packing p = {
+        .blocks = blocks, .spec = spec, .order = order, .padded_coefs = padded_coefs};
+    p.s = ht_tensor_shape_of(spec, order->depth, shape->parts, shape->cells, shape->rows,
+                             shape->local_bytes);
     p.coefs = z.n1 * z.n2 * z.n3;
     int entries = blocks->sources / p.coefs * padded_coefs;
-    p.op_size = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64 *
-                (order->halves ? 2 : 1);
+    p.op_size = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64 * (order->halves ? 2 : 1);
     TRY(HT_ALLOC(p.source, entries));
-    enum ht_err err =
-        HT_ALLOC(out->value, shape->parts * (p.op_size + p.s.infos));
+    enum ht_err err = HT_ALLOC(out->value, shape->parts * (p.op_size + p.s.infos));
     if (err == HT_OK) {
         p.op = out->value;
         p.info = out->value + shape->parts * p.op_size;
@@ -339,18 +296,14 @@ enum ht_err ht_tensor_pack(const struct ht_blocks *blocks,
     return err;
 }
 
-static enum ht_err pack_products(const struct ht_blocks *blocks,
-                                 const struct ht_spec *spec,
-                                 const struct ht_shape *shape,
-                                 struct ht_operator *out) {
+static enum ht_err pack_products(const struct ht_blocks *blocks, const struct ht_spec *spec,
+                                 const struct ht_shape *shape, struct ht_operator *out) {
     const struct ht_tensor_order order = {.depth = 1};
     return ht_tensor_pack(blocks, spec, &order, shape, out);
 }
 
-static enum ht_err pack_planes(const struct ht_blocks *blocks,
-                               const struct ht_spec *spec,
-                               const struct ht_shape *shape,
-                               struct ht_operator *out) {
+static enum ht_err pack_planes(const struct ht_blocks *blocks, const struct ht_spec *spec,
+                               const struct ht_shape *shape, struct ht_operator *out) {
     const struct ht_tensor_order order = {.depth = DEPTH};
     return ht_tensor_pack(blocks, spec, &order, shape, out);
 }
@@ -360,40 +313,31 @@ static const char *planes_refuse(const struct ht_spec *spec) {
     return refuses(spec);
 }
 
-/* Measured on an H200 and, in double precision, an H100 (bench/NOTES.md): what
- * spills at 128 registers of one field's 8 tiles costs less than a group fewer
- * on the multiprocessor does, and where blocks have many tiles a third group is
- * worth more than 255 registers. */
-static int planes_registers(const struct ht_spec *spec,
-                            const struct ht_tensor_cut *cut) {
+/* Measured on an H200 and, in double precision, an H100 (bench/NOTES.md): what spills at 128
+ * registers of one field's 8 tiles costs less than a group fewer on the multiprocessor does, and
+ * where blocks have many tiles a third group is worth more than 255 registers. */
+static int planes_registers(const struct ht_spec *spec, const struct ht_tensor_cut *cut) {
     const int fields = spec->eq->nfields;
     int most = 0;
-    if (spec->fp64)
-        return cut->all > 12 || (cut->all <= 8 && spec->order > 2) ? 255 : 168;
+    if (spec->fp64) return cut->all > 12 || (cut->all <= 8 && spec->order > 2) ? 255 : 168;
     for (int g = 0; g < cut->blocks; g++)
         if (cut->tiles[g] > most) most = cut->tiles[g];
     if (cut->all > 16) return 255;
-    if (cut->all <= 8 && ht_slots(spec->src, fields) == 1 &&
-        ht_slots(spec->dst, fields) == 1)
+    if (cut->all <= 8 && ht_slots(spec->src, fields) == 1 && ht_slots(spec->dst, fields) == 1)
         return 128;
     return cut->all <= 8 || most >= 8 ? 168 : 255;
 }
 
-/* Parts of at most 24 tiles, 16 in double precision, whose results registers
- * hold. */
-static enum ht_err planes_shape(const struct ht_tuning *tuning,
-                                const struct ht_spec *spec,
-                                const struct ht_device_info *info,
-                                struct ht_shape *out) {
+/* Parts of at most 24 tiles, 16 in double precision, whose results registers hold. */
+static enum ht_err planes_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                                const struct ht_device_info *info, struct ht_shape *out) {
     const int64_t limit = ht_local_limit(info);
     const int parts = ht_tensor_parts(spec, spec->fp64 ? 16 : 24);
     const int cells = TENSOR_CELLS;
     int rows = tuning->rows > 0 ? tuning->rows : 2;
     REQUIRE(tuning->cells == 0 || tuning->cells == cells, HT_ERR_INPUT,
-            "device.cells_per_group = %d: this variant works on %d",
-            tuning->cells, cells);
-    struct ht_tensor_shape s =
-        ht_tensor_shape_of(spec, DEPTH, parts, cells, rows, limit);
+            "device.cells_per_group = %d: this variant works on %d", tuning->cells, cells);
+    struct ht_tensor_shape s = ht_tensor_shape_of(spec, DEPTH, parts, cells, rows, limit);
     if (tuning->rows <= 0 && s.local_bytes > limit)
         s = ht_tensor_shape_of(spec, DEPTH, parts, cells, rows = 1, limit);
     out->cells = cells;
@@ -424,9 +368,8 @@ const struct ht_variant ht_variant_propagator_tensor = {
     .shape = choose_shape,
     .cost = ht_cost_dense,
     .pack = pack_products,
-    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "chunks.cl",
-              "tile.cl", "tf32.cl", "dmma.cl", "operator.cl",
-              "propagator_tensor.cl"},
+    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "chunks.cl", "tile.cl", "tf32.cl",
+              "dmma.cl", "operator.cl", "propagator_tensor.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}};
 
 const struct ht_variant ht_variant_propagator_planes = {
@@ -444,7 +387,6 @@ const struct ht_variant ht_variant_propagator_planes = {
     .shape = planes_shape,
     .cost = ht_cost_dense,
     .pack = pack_planes,
-    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl",
-              "dmma.cl", "operator.cl", "chunks.cl", "planes.cl",
-              "propagator_planes.cl"},
+    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl", "dmma.cl", "operator.cl",
+              "chunks.cl", "planes.cl", "propagator_planes.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_planes"}}};

@@ -1,7 +1,6 @@
-/* Reductions on the device: the program of cl/reduce.cl for one precision and
- * layout, its scratch memory, and its launches. Two kernels per reduction: many
- * work-groups, then one that adds their results. One transfer reads the results
- * of all reductions.
+/* Reductions on the device: the program of cl/reduce.cl for one precision and layout, its scratch
+ * memory, and its launches. Two kernels per reduction: many work-groups, then one that adds their
+ * results. One transfer reads the results of all reductions.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -38,8 +37,7 @@ void ht_reduction_destroy(struct ht_reduction *r) {
     free(r);
 }
 
-enum ht_err ht_reduction_create(struct ht_device *device,
-                                const struct ht_spec *spec, bool wide,
+enum ht_err ht_reduction_create(struct ht_device *device, const struct ht_spec *spec, bool wide,
                                 const char *cache, struct ht_reduction **out) {
     const struct ht_device_info *info = ht_device_info(device);
     struct ht_reduction *r = NULL;
@@ -50,8 +48,7 @@ enum ht_err ht_reduction_create(struct ht_device *device,
     r->wide = wide;
     r->block = spec->block;
     r->group_size = GROUP_SIZE;
-    while (r->group_size > 1 && r->group_size > info->max_group)
-        r->group_size /= 2;
+    while (r->group_size > 1 && r->group_size > info->max_group) r->group_size /= 2;
     enum ht_err err = cache ? ht_text_copy(cache, &r->cache) : HT_OK;
     if (err != HT_OK) {
         ht_reduction_destroy(r);
@@ -66,8 +63,8 @@ static int64_t part_bytes(const struct ht_reduction *r) {
     return r->wide ? 5 * 8 : 4 * 8;
 }
 
-enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide,
-                              int group_size, struct ht_text *out) {
+enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide, int group_size,
+                              struct ht_text *out) {
     ht_text_add(out,
                 "#define HT_DOUBLE %d\n#define HT_BLOCK %d\n"
                 "#define HT_REDUCE_WIDE %d\n#define HT_REDUCE_ITEMS %d\n",
@@ -83,21 +80,17 @@ static enum ht_err build(struct ht_reduction *r) {
     const struct ht_spec spec = {.fp64 = r->fp64, .block = r->block};
     struct ht_text text = {0};
     enum ht_err err = ht_reduction_text(&spec, r->wide, r->group_size, &text);
-    if (err == HT_OK)
-        err = ht_program_build(r->device, text.data, r->cache, &r->program);
+    if (err == HT_OK) err = ht_program_build(r->device, text.data, r->cache, &r->program);
     ht_text_free(&text);
     return err;
 }
 
 static enum ht_err prepare(struct ht_reduction *r, int count) {
     if (r->program == NULL) TRY(build(r));
-    if (r->nodes == NULL)
-        TRY(ht_kernel_create(r->program, "ht_reduce_nodes", &r->nodes));
-    if (r->parts == NULL)
-        TRY(ht_kernel_create(r->program, "ht_reduce_parts", &r->parts));
+    if (r->nodes == NULL) TRY(ht_kernel_create(r->program, "ht_reduce_nodes", &r->nodes));
+    if (r->parts == NULL) TRY(ht_kernel_create(r->program, "ht_reduce_parts", &r->parts));
     if (r->scratch == NULL)
-        TRY(ht_buffer_create(r->device, MOST_GROUPS * part_bytes(r),
-                             &r->scratch));
+        TRY(ht_buffer_create(r->device, MOST_GROUPS * part_bytes(r), &r->scratch));
     if (count <= r->room) return HT_OK;
     ht_buffer_destroy(r->results);
     r->results = NULL;
@@ -111,14 +104,13 @@ static int coefs_of(const struct ht_reduce_item *item) {
     return item->weights != NULL ? item->coefs : 1;
 }
 
-static double weight_of(const struct ht_reduce_item *item, int coef,
-                        int point) {
+static double weight_of(const struct ht_reduce_item *item, int coef, int point) {
     if (item->weights == NULL) return point == 0 ? 1 : 0;
     return point < item->points ? item->weights[point * item->coefs + coef] : 0;
 }
 
-static void add_weights(const struct ht_reduction *r,
-                        const struct ht_reduce_item *item, unsigned char **to) {
+static void add_weights(const struct ht_reduction *r, const struct ht_reduce_item *item,
+                        unsigned char **to) {
     const size_t size = r->wide ? 8 : 4;
     for (int c = 0; c < coefs_of(item); c++)
         for (int q = 0; q < HT_REDUCE_POINTS; q++, *to += size) {
@@ -128,15 +120,13 @@ static void add_weights(const struct ht_reduction *r,
         }
 }
 
-/* Writes the weights of all items to the device, one after the other, in the
- * type of the sums. */
+/* Writes the weights of all items to the device, one after the other, in the type of the sums. */
 static enum ht_err send_weights(struct ht_reduction *r, int count,
                                 const struct ht_reduce_item *items) {
     int64_t bytes = 0;
     unsigned char *data = NULL;
     for (int i = 0; i < count; i++)
-        bytes +=
-            (int64_t)coefs_of(&items[i]) * HT_REDUCE_POINTS * (r->wide ? 8 : 4);
+        bytes += (int64_t)coefs_of(&items[i]) * HT_REDUCE_POINTS * (r->wide ? 8 : 4);
     if (bytes > r->weights_room) {
         ht_buffer_destroy(r->weights);
         r->weights = NULL;
@@ -164,8 +154,7 @@ static enum ht_err launch(struct ht_reduction *r, int slot, int64_t weights,
     for (int k = 0; k < 3; k++) {
         args.nodes[k] = (long)item->nodes[k];
         total *= item->nodes[k];
-        for (int side = 0; side < 2; side++)
-            args.ends[2 * k + side] = item->half[k][side];
+        for (int side = 0; side < 2; side++) args.ends[2 * k + side] = item->half[k][side];
     }
     args.row = args.nodes[0];
     args.plane = args.nodes[0] * args.nodes[1];
@@ -183,48 +172,39 @@ static enum ht_err launch(struct ht_reduction *r, int slot, int64_t weights,
     args.per_group = (long)per_group;
     args.groups = (long)((total + per_group - 1) / per_group);
     const struct ht_arg by_value = {.value = &args, .size = sizeof args};
-    const struct ht_arg first[5] = {
-        by_value,
-        {.buffer = item->u},
-        {.buffer = item->medium ? item->medium : item->u},
-        {.buffer = r->weights},
-        {.buffer = r->scratch}};
-    const struct ht_arg second[3] = {
-        by_value, {.buffer = r->scratch}, {.buffer = r->results}};
+    const struct ht_arg first[5] = {by_value,
+                                    {.buffer = item->u},
+                                    {.buffer = item->medium ? item->medium : item->u},
+                                    {.buffer = r->weights},
+                                    {.buffer = r->scratch}};
+    const struct ht_arg second[3] = {by_value, {.buffer = r->scratch}, {.buffer = r->results}};
     const int64_t many[3] = {args.groups, 1, 1}, one[3] = {1, 1, 1};
     TRY(ht_kernel_launch(r->nodes, 5, first, many, r->group_size));
     return ht_kernel_launch(r->parts, 3, second, one, r->group_size);
 }
 
 /* Reads a struct ht_part in the device's representation. */
-static struct ht_measure decode(const struct ht_reduction *r,
-                                const unsigned char *part) {
+static struct ht_measure decode(const struct ht_reduction *r, const unsigned char *part) {
     int64_t counts[2];
     double value[3];
     memcpy(counts, part, sizeof counts);
     for (size_t i = 0; i < 3; i++) {
         float single;
-        memcpy(&single, part + sizeof counts + i * sizeof single,
-               sizeof single);
+        memcpy(&single, part + sizeof counts + i * sizeof single, sizeof single);
         value[i] = (double)single;
-        if (r->wide)
-            memcpy(&value[i], part + sizeof counts + i * sizeof value[i],
-                   sizeof value[i]);
+        if (r->wide) memcpy(&value[i], part + sizeof counts + i * sizeof value[i], sizeof value[i]);
     }
     return (struct ht_measure){/* After an overflow the lower part is NaN. */
-                               .sum = isfinite(value[1]) ? value[0] + value[1]
-                                                         : INFINITY,
+                               .sum = isfinite(value[1]) ? value[0] + value[1] : INFINITY,
                                .largest = value[2],
                                .bad = counts[0],
                                .first = counts[0] > 0 ? counts[1] : -1};
 }
 
-enum ht_err ht_reduction_run(struct ht_reduction *r, int count,
-                             const struct ht_reduce_item *items,
+enum ht_err ht_reduction_run(struct ht_reduction *r, int count, const struct ht_reduce_item *items,
                              struct ht_measure *out) {
-    struct ht_span span = {.width = count * part_bytes(r),
-                           .pitch = count * part_bytes(r),
-                           .rows = 1};
+    struct ht_span span = {
+        .width = count * part_bytes(r), .pitch = count * part_bytes(r), .rows = 1};
     unsigned char *data = NULL;
     int64_t weights = 0;
     TRY(prepare(r, count));
@@ -237,8 +217,8 @@ enum ht_err ht_reduction_run(struct ht_reduction *r, int count,
     TRY(HT_ALLOC(data, span.width));
     enum ht_err err = ht_buffer_read(r->results, span, data);
     for (int i = 0; err == HT_OK && i < count; i++)
-        out[i] = items[i].u ? decode(r, data + i * part_bytes(r))
-                            : (struct ht_measure){.first = -1};
+        out[i] =
+            items[i].u ? decode(r, data + i * part_bytes(r)) : (struct ht_measure){.first = -1};
     free(data);
     return err;
 }

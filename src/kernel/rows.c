@@ -30,12 +30,11 @@ static int word_of(const struct ht_rows_shape *shape) {
 }
 
 int64_t ht_rows_bytes(const struct ht_rows_shape *shape) {
-    return shape->rows * (shape->nodes * (8 + shape->coefs * word_of(shape)) +
-                          shape->slots * word_of(shape));
+    return shape->rows *
+           (shape->nodes * (8 + shape->coefs * word_of(shape)) + shape->slots * word_of(shape));
 }
 
-enum ht_err ht_rows_text(const struct ht_rows_shape *shape,
-                         struct ht_text *out) {
+enum ht_err ht_rows_text(const struct ht_rows_shape *shape, struct ht_text *out) {
     ht_text_add(out,
                 "#define HT_DOUBLE %d\n#define HT_BLOCK %d\n"
                 "#define HT_ROW_COEFS %d\n#define HT_ROW_NODES %d\n"
@@ -48,12 +47,10 @@ enum ht_err ht_rows_text(const struct ht_rows_shape *shape,
     return ht_text_status(out);
 }
 
-static enum ht_err build(struct ht_rows *r, struct ht_device *device,
-                         const char *cache) {
+static enum ht_err build(struct ht_rows *r, struct ht_device *device, const char *cache) {
     struct ht_text text = {0};
     enum ht_err err = ht_rows_text(&r->shape, &text);
-    if (err == HT_OK)
-        err = ht_program_build(device, text.data, cache, &r->program);
+    if (err == HT_OK) err = ht_program_build(device, text.data, cache, &r->program);
     ht_text_free(&text);
     if (err != HT_OK) return ht_err_prefix(err, "kernel of receivers");
     return ht_kernel_create(r->program, "ht_rows", &r->kernel);
@@ -63,8 +60,8 @@ static struct ht_span span_of(int64_t bytes) {
     return (struct ht_span){.width = bytes, .pitch = bytes, .rows = 1};
 }
 
-static enum ht_err store(struct ht_device *device, const void *data,
-                         int64_t bytes, struct ht_buffer **out) {
+static enum ht_err store(struct ht_device *device, const void *data, int64_t bytes,
+                         struct ht_buffer **out) {
     TRY(ht_buffer_create(device, bytes, out));
     return ht_buffer_write(*out, span_of(bytes), data);
 }
@@ -73,20 +70,16 @@ static enum ht_err store_weights(struct ht_rows *r, struct ht_device *device,
                                  const double *weight) {
     const int64_t values = r->shape.rows * r->shape.nodes * r->shape.coefs;
     float *single = NULL;
-    if (r->shape.fp64)
-        return store(device, weight, values * (int64_t)sizeof *weight,
-                     &r->weight);
+    if (r->shape.fp64) return store(device, weight, values * (int64_t)sizeof *weight, &r->weight);
     TRY(HT_ALLOC(single, values));
     for (int64_t i = 0; i < values; i++) single[i] = (float)weight[i];
-    enum ht_err err =
-        store(device, single, values * (int64_t)sizeof *single, &r->weight);
+    enum ht_err err = store(device, single, values * (int64_t)sizeof *single, &r->weight);
     free(single);
     return err;
 }
 
-enum ht_err ht_rows_create(struct ht_device *device,
-                           const struct ht_rows_shape *shape, const char *cache,
-                           const int64_t *node, const double *weight,
+enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape *shape,
+                           const char *cache, const int64_t *node, const double *weight,
                            struct ht_rows **out) {
     struct ht_rows *r = NULL;
     *out = NULL;
@@ -94,13 +87,10 @@ enum ht_err ht_rows_create(struct ht_device *device,
     r->shape = *shape;
     enum ht_err err = build(r, device, cache);
     if (err == HT_OK)
-        err =
-            store(device, node,
-                  shape->rows * shape->nodes * (int64_t)sizeof *node, &r->node);
+        err = store(device, node, shape->rows * shape->nodes * (int64_t)sizeof *node, &r->node);
     if (err == HT_OK) err = store_weights(r, device, weight);
     if (err == HT_OK)
-        err = ht_buffer_create(
-            device, shape->rows * shape->slots * word_of(shape), &r->ring);
+        err = ht_buffer_create(device, shape->rows * shape->slots * word_of(shape), &r->ring);
     if (err == HT_OK)
         *out = r;
     else
@@ -108,8 +98,8 @@ enum ht_err ht_rows_create(struct ht_device *device,
     return err;
 }
 
-enum ht_err ht_rows_take(struct ht_rows *r, int64_t first, int64_t last,
-                         struct ht_buffer *u, int64_t nodes, int64_t slot) {
+enum ht_err ht_rows_take(struct ht_rows *r, int64_t first, int64_t last, struct ht_buffer *u,
+                         int64_t nodes, int64_t slot) {
     const struct ht_rows_args args = {.first = (long)first,
                                       .rows = (long)r->shape.rows,
                                       .nodes = (long)nodes,
@@ -127,11 +117,9 @@ enum ht_err ht_rows_read(struct ht_rows *r, int64_t slots, double *out) {
     const int64_t values = slots * r->shape.rows;
     float *single = NULL;
     if (!r->shape.fp64) TRY(HT_ALLOC(single, values));
-    enum ht_err err =
-        ht_buffer_read(r->ring, span_of(values * word_of(&r->shape)),
-                       r->shape.fp64 ? (void *)out : (void *)single);
-    for (int64_t i = 0; err == HT_OK && single != NULL && i < values; i++)
-        out[i] = single[i];
+    enum ht_err err = ht_buffer_read(r->ring, span_of(values * word_of(&r->shape)),
+                                     r->shape.fp64 ? (void *)out : (void *)single);
+    for (int64_t i = 0; err == HT_OK && single != NULL && i < values; i++) out[i] = single[i];
     free(single);
     return err;
 }

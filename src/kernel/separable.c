@@ -2,8 +2,8 @@
  * u(x, dt/2) = u(x + shift, 0),  shift = sum of scale along the axis, so that
  * with the interpolant b of two neighbours along an axis
  *     out_r = sum_j C(j, r) shift^(j-r) b_j.
- * All derivatives commute, so the Taylor series with all stages is the product
- * of the series along the axes.
+ * All derivatives commute, so the Taylor series with all stages is the product of the series along
+ * the axes.
  */
 #include <stdlib.h>
 
@@ -12,25 +12,20 @@
 static const char *refuses(const struct ht_spec *spec) {
     const struct ht_equations *eq = spec->eq;
     bool one = eq->nfields == 1 && spec->old_sign == 0;
-    for (int t = 0; t < eq->nterms; t++)
-        one = one && eq->term[t].row == 0 && eq->term[t].col == 0;
+    for (int t = 0; t < eq->nterms; t++) one = one && eq->term[t].row == 0 && eq->term[t].col == 0;
     if (!one) return "the system is not one field advected by a velocity";
-    if (spec->stages < eq->dims * (2 * spec->order + 1))
-        return "it needs time.stages = \"full\"";
+    if (spec->stages < eq->dims * (2 * spec->order + 1)) return "it needs time.stages = \"full\"";
     return NULL;
 }
 
-static enum ht_err choose_shape(const struct ht_tuning *tuning,
-                                const struct ht_spec *spec,
-                                const struct ht_device_info *info,
-                                struct ht_shape *out) {
+static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                                const struct ht_device_info *info, struct ht_shape *out) {
     const int most_values = spec->fp64 ? 32 : 72; /* registers of a face */
     struct ht_sizes z = ht_sizes_of(spec);
     int dims = spec->eq->dims;
     TRY(ht_target_group(tuning, info, dims, out));
     out->tile = z.n1;
-    while (out->tile > 1 && out->tile * z.n2 * z.n3 > most_values)
-        out->tile = (out->tile + 1) / 2;
+    while (out->tile > 1 && out->tile * z.n2 * z.n3 > most_values) out->tile = (out->tile + 1) / 2;
     out->parts = (z.n1 + out->tile - 1) / out->tile;
     return HT_OK;
 }
@@ -43,10 +38,8 @@ static double binomial(int n, int k) {
     return value;
 }
 
-static enum ht_err pack_axes(const struct ht_blocks *blocks,
-                             const struct ht_spec *spec,
-                             const struct ht_shape *shape,
-                             struct ht_operator *out) {
+static enum ht_err pack_axes(const struct ht_blocks *blocks, const struct ht_spec *spec,
+                             const struct ht_shape *shape, struct ht_operator *out) {
     enum { MOST = 2 * HT_MAX_ORDER + 2 };
     double matrix[MOST * MOST], axis[3 * 2 * MOST * MOST / 4];
     int n = spec->order + 1, count = 0;
@@ -62,8 +55,7 @@ static enum ht_err pack_axes(const struct ht_blocks *blocks,
                 for (int i = 0; i < n; i++) {
                     long double sum = 0, power = 1;
                     for (int j = r; j < 2 * n; j++) {
-                        sum += binomial(j, r) * power *
-                               matrix[j * 2 * n + side * n + i];
+                        sum += binomial(j, r) * power * matrix[j * 2 * n + side * n + i];
                         power *= shift;
                     }
                     axis[count++] = (double)sum;

@@ -18,11 +18,10 @@ struct ht_step {
     struct ht_shape shape;
     size_t args_size; /* of struct ht_step_args, as far as the program has it */
     struct ht_program *program;
-    struct ht_kernel
-        *kernel[2][2];            /* [part][stage], each with a launch timer */
-    struct ht_buffer *operator;   /* NULL: of variants without blocks, and
-                                     where launches bring theirs */
-    struct ht_products *products; /* NULL: the variant has none */
+    struct ht_kernel *kernel[2][2]; /* [part][stage], each with a launch timer */
+    struct ht_buffer *operator;     /* NULL: of variants without blocks, and
+                                       where launches bring theirs */
+    struct ht_products *products;   /* NULL: the variant has none */
 };
 
 void ht_step_destroy(struct ht_step *step) {
@@ -34,8 +33,8 @@ void ht_step_destroy(struct ht_step *step) {
     free(step);
 }
 
-/* Uploads the operator's values in the device's precision. A variant without
- * operator gets a buffer of one value, since its kernel needs the argument. */
+/* Uploads the operator's values in the device's precision. A variant without operator gets a buffer
+ * of one value, since its kernel needs the argument. */
 static enum ht_err upload(struct ht_step *step, const struct ht_operator *op) {
     const double nothing = 0;
     const double *value = op->count > 0 ? op->value : &nothing;
@@ -56,13 +55,10 @@ static enum ht_err build(struct ht_step *step, const char *cache) {
     struct ht_text text = {0};
     struct ht_operator op;
     TRY(ht_operator_make(step->variant, &step->spec, &step->shape, &op));
-    enum ht_err err =
-        ht_kernel_text_of(step->variant, &step->spec, &step->shape, &op, &text);
-    if (err == HT_OK && ht_variant_has(step->variant, HT_STAGE_OPERATOR))
-        err = upload(step, &op);
+    enum ht_err err = ht_kernel_text_of(step->variant, &step->spec, &step->shape, &op, &text);
+    if (err == HT_OK && ht_variant_has(step->variant, HT_STAGE_OPERATOR)) err = upload(step, &op);
     ht_operator_free(&op);
-    if (err == HT_OK)
-        err = ht_program_build(step->device, text.data, cache, &step->program);
+    if (err == HT_OK) err = ht_program_build(step->device, text.data, cache, &step->program);
     ht_text_free(&text);
     for (int i = 0; err == HT_OK && i < 4; i++) {
         const struct ht_variant_stage *stage = &step->variant->stage[i % 2];
@@ -77,11 +73,9 @@ static enum ht_err build(struct ht_step *step, const char *cache) {
     return err;
 }
 
-enum ht_err ht_step_create(struct ht_device *device,
-                           const struct ht_variant *variant,
-                           const struct ht_spec *spec,
-                           const struct ht_shape *shape, const char *cache,
-                           struct ht_step **out) {
+enum ht_err ht_step_create(struct ht_device *device, const struct ht_variant *variant,
+                           const struct ht_spec *spec, const struct ht_shape *shape,
+                           const char *cache, struct ht_step **out) {
     struct ht_step *step = NULL;
     *out = NULL;
     TRY(HT_ALLOC(step, 1));
@@ -91,9 +85,8 @@ enum ht_err ht_step_create(struct ht_device *device,
     step->spec = *spec;
     step->spec.eq = &step->eq;
     step->sizes = ht_sizes_of(spec);
-    step->args_size = spec->eq->nmemory > 0
-                          ? sizeof(struct ht_step_args)
-                          : offsetof(struct ht_step_args, src_part);
+    step->args_size = spec->eq->nmemory > 0 ? sizeof(struct ht_step_args)
+                                            : offsetof(struct ht_step_args, src_part);
     step->shape = *shape;
     enum ht_err err = build(step, cache);
     if (err != HT_OK) {
@@ -113,8 +106,7 @@ struct arguments {
     struct ht_arg arg[4 * HT_MAX_FIELDS];
 };
 
-static void add_buffers(struct arguments *list, int count,
-                        struct ht_buffer *const *buffers) {
+static void add_buffers(struct arguments *list, int count, struct ht_buffer *const *buffers) {
     for (int i = 0; i < count; i++)
         list->arg[list->count++] = (struct ht_arg){.buffer = buffers[i]};
 }
@@ -127,13 +119,11 @@ static void add_fields(struct arguments *list, int count, const int *field,
 
 /* The parameter lists of the kernels in cl/. */
 static void add_arguments(const struct ht_step *step, enum ht_stage_kind kind,
-                          const struct ht_step_args *args,
-                          const struct ht_step_buffers *buffers,
+                          const struct ht_step_args *args, const struct ht_step_buffers *buffers,
                           struct arguments *list) {
     const struct ht_sizes *z = &step->sizes;
     bool evolves = kind == HT_STAGE_STEP || kind == HT_STAGE_EVOLVE;
-    list->arg[list->count++] =
-        (struct ht_arg){.value = args, .size = step->args_size};
+    list->arg[list->count++] = (struct ht_arg){.value = args, .size = step->args_size};
     if (kind == HT_STAGE_OPERATOR) {
         add_buffers(list, 1, &step->operator);
         add_fields(list, z->sources, z->source_field, buffers->src);
@@ -141,59 +131,50 @@ static void add_arguments(const struct ht_step *step, enum ht_stage_kind kind,
         return;
     }
     if (evolves) add_buffers(list, 1, &buffers->scale);
-    if (kind != HT_STAGE_EVOLVE)
-        add_fields(list, z->sources, z->source_field, buffers->src);
+    if (kind != HT_STAGE_EVOLVE) add_fields(list, z->sources, z->source_field, buffers->src);
     if (kind != HT_STAGE_STEP) add_buffers(list, z->sources, buffers->poly);
     if (evolves) {
         add_fields(list, z->targets, z->target_field, buffers->dst);
         for (int m = 0; m < step->spec.eq->nmaterials; m++)
-            if (ht_spec_reads(&step->spec, m))
-                add_buffers(list, 1, &buffers->medium[m]);
+            if (ht_spec_reads(&step->spec, m)) add_buffers(list, 1, &buffers->medium[m]);
     }
 }
 
-/* For each field gathers the vertex values, then applies the products, which
- * alternate between poly and work. */
-static enum ht_err
-interpolate_by_products(struct ht_step *step, enum ht_step_part part,
-                        const struct ht_step_args *args,
-                        const struct ht_step_buffers *buffers) {
+/* For each field gathers the vertex values, then applies the products, which alternate between poly
+ * and work. */
+static enum ht_err interpolate_by_products(struct ht_step *step, enum ht_step_part part,
+                                           const struct ht_step_args *args,
+                                           const struct ht_step_buffers *buffers) {
     const struct ht_sizes *z = &step->sizes;
     int64_t row = args->end[0] - args->begin[0];
-    int64_t rows =
-        (args->end[1] - args->begin[1]) * (args->end[2] - args->begin[2]);
+    int64_t rows = (args->end[1] - args->begin[1]) * (args->end[2] - args->begin[2]);
     int64_t groups[3] = {ht_divide_up(row * z->cube, step->shape.group_size),
-                         args->end[1] - args->begin[1],
-                         args->end[2] - args->begin[2]};
+                         args->end[1] - args->begin[1], args->end[2] - args->begin[2]};
     for (int slot = 0; slot < z->sources; slot++) {
         struct ht_buffer *poly = buffers->poly[slot], *work = buffers->work;
-        const struct ht_arg list[3] = {
-            {.value = args, .size = step->args_size},
-            {.buffer = buffers->src[z->source_field[slot]]},
-            {.buffer = ht_products_source(step->products, poly, work)}};
-        TRY(ht_kernel_launch(step->kernel[part][0], 3, list, groups,
-                             step->shape.group_size));
+        const struct ht_arg list[3] = {{.value = args, .size = step->args_size},
+                                       {.buffer = buffers->src[z->source_field[slot]]},
+                                       {.buffer = ht_products_source(step->products, poly, work)}};
+        TRY(ht_kernel_launch(step->kernel[part][0], 3, list, groups, step->shape.group_size));
         TRY(ht_products_run(step->products, row * rows, poly, work));
     }
     return HT_OK;
 }
 
 /* Groups along x1 and x2 that cover an x3 plane of targets. */
-static void plane_groups(const struct ht_shape *shape,
-                         const struct ht_step_args *args, int64_t groups[2]) {
+static void plane_groups(const struct ht_shape *shape, const struct ht_step_args *args,
+                         int64_t groups[2]) {
     groups[0] = ht_divide_up(args->end[0] - args->begin[0], shape->cells);
     groups[1] = ht_divide_up(args->end[1] - args->begin[1], shape->rows);
 }
 
 static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
-                          const struct ht_step_args *args,
-                          const struct ht_step_buffers *buffers) {
+                          const struct ht_step_args *args, const struct ht_step_buffers *buffers) {
     enum ht_stage_kind kind = step->variant->stage[i].kind;
     struct arguments list = {0};
     if (kind == HT_STAGE_INTERPOLATE_GEMM)
         return interpolate_by_products(step, part, args, buffers);
-    int64_t planes = args->end[2] - args->begin[2],
-            group_size = step->shape.group_size;
+    int64_t planes = args->end[2] - args->begin[2], group_size = step->shape.group_size;
     int64_t groups[3] = {0, 0, ht_divide_up(planes, args->march)};
     plane_groups(&step->shape, args, groups);
     if (step->shape.parts > 0) groups[0] *= step->shape.parts;
@@ -205,14 +186,12 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
         groups[2] = planes;
     }
     add_arguments(step, kind, args, buffers, &list);
-    return ht_kernel_launch(step->kernel[part][i], list.count, list.arg, groups,
-                            group_size);
+    return ht_kernel_launch(step->kernel[part][i], list.count, list.arg, groups, group_size);
 }
 
-/* Planes per group of equal groups. Of n planes in all per unit, a group's
- * first one also needs the face below it, 0.25 of a plane's work, and at the
- * end units wait for 0.4 of a group: least for n 0.25/march + 0.4 march.
- * Measured for advection from 64^3 to 192^3 targets (bench/NOTES.md). */
+/* Planes per group of equal groups. Of n planes in all per unit, a group's first one also needs the
+ * face below it, 0.25 of a plane's work, and at the end units wait for 0.4 of a group: least for n
+ * 0.25/march + 0.4 march. Measured for advection from 64^3 to 192^3 targets (bench/NOTES.md). */
 static long even_march(int64_t units, int64_t columns, int64_t planes) {
     const double n = (double)columns * (double)planes / (double)units;
     const int64_t march = (int64_t)sqrt(n * 0.25 / 0.4) + 1;
@@ -221,8 +200,7 @@ static long even_march(int64_t units, int64_t columns, int64_t planes) {
 }
 
 /* Long marches reuse faces; short ones give enough groups to fill a device. */
-static long choose_march(const struct ht_step *step,
-                         const struct ht_step_args *args) {
+static long choose_march(const struct ht_step *step, const struct ht_step_args *args) {
     const struct ht_device_info *info = ht_device_info(step->device);
     int64_t planes = args->end[2] - args->begin[2];
     int64_t plane[2];
@@ -230,9 +208,8 @@ static long choose_march(const struct ht_step *step,
     const int64_t columns = plane[0] * plane[1];
     int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 32 : 4);
     int64_t parts = ht_divide_up(wanted, columns > 0 ? columns : 1);
-    /* In interpolation kernels longer marches save little and leave
-     * multiprocessors idle at the end (bench/NOTES.md, Boxes, windows and
-     * ghosts). */
+    /* In interpolation kernels longer marches save little and leave multiprocessors idle at the end
+     * (bench/NOTES.md, Boxes, windows and ghosts). */
     const int64_t most = 8;
     if (ht_variant_has(step->variant, HT_STAGE_INTERPOLATE_ROLLED) &&
         parts < ht_divide_up(planes, most))
@@ -246,15 +223,13 @@ static long choose_march(const struct ht_step *step,
 }
 
 enum ht_err ht_step_launch(struct ht_step *step, enum ht_step_part part,
-                           const struct ht_step_args *args,
-                           const struct ht_step_buffers *buffers) {
+                           const struct ht_step_args *args, const struct ht_step_buffers *buffers) {
     struct ht_step_args some = *args;
     long chunk = args->end[2] - args->begin[2];
     if (some.march <= 0) some.march = step->shape.planes;
     if (some.march <= 0) some.march = choose_march(step, args);
     some.march = ht_shape_march(&step->shape, some.march);
-    if (step->variant->stage[1].kind != HT_STAGE_NONE &&
-        chunk > buffers->poly_planes)
+    if (step->variant->stage[1].kind != HT_STAGE_NONE && chunk > buffers->poly_planes)
         chunk = (long)buffers->poly_planes;
     for (long first = args->begin[2]; first < args->end[2]; first += chunk) {
         long last = first + chunk;
@@ -271,15 +246,13 @@ void ht_step_add_seconds(struct ht_step *step, double seconds[2]) {
     for (int i = 0; i < 4; i++)
         if (step->kernel[i / 2][i % 2] != NULL)
             seconds[i % 2] += ht_kernel_seconds(step->kernel[i / 2][i % 2]);
-    if (step->products != NULL)
-        seconds[0] += ht_products_seconds(step->products);
+    if (step->products != NULL) seconds[0] += ht_products_seconds(step->products);
 }
 
 /* Without the products of a library, which have one timer for both parts. */
 double ht_step_total(const struct ht_step *step, enum ht_step_part part) {
     double seconds = 0;
     for (int i = 0; step != NULL && i < 2; i++)
-        if (step->kernel[part][i] != NULL)
-            seconds += ht_kernel_total(step->kernel[part][i]);
+        if (step->kernel[part][i] != NULL) seconds += ht_kernel_total(step->kernel[part][i]);
     return seconds;
 }

@@ -1,6 +1,5 @@
-/* What the variants on tensor cores share (propagator_tensor.c): parity blocks
- * in tiles of 8 results, distributed to parts, and the operator in the order of
- * a kernel.
+/* What the variants on tensor cores share (propagator_tensor.c): parity blocks in tiles of 8
+ * results, distributed to parts, and the operator in the order of a kernel.
  */
 #ifndef HTWAVE_KERNEL_TENSOR_H
 #define HTWAVE_KERNEL_TENSOR_H
@@ -8,8 +7,7 @@
 #include "blocks.h"
 #include "counts.h"
 
-/* Blocks of source entries that a kernel takes at a time: one for each l % 4 of
- * warp lanes l. */
+/* Blocks of source entries that a kernel takes at a time: one for each l % 4 of warp lanes l. */
 enum { HT_TENSOR_CHUNK = 4 };
 
 /* Division of the parity blocks into tiles and their distribution to parts. */
@@ -19,8 +17,8 @@ struct ht_tensor_cut {
     int all;                /* tiles of a part */
 };
 
-/* The operator in local memory: resident if it fits, else whole chunks, else k
- * steps at a time (cl/propagator_planes.cl: never). */
+/* The operator in local memory: resident if it fits, else whole chunks, else k steps at a time
+ * (cl/propagator_planes.cl: never). */
 struct ht_tensor_shape {
     struct ht_tensor_cut cut;
     /* chunks: of source entries; steps: of the operator copied at a time */
@@ -35,19 +33,16 @@ struct ht_tensor_shape {
 /* The fewest parts, a power of two, with at most most_tiles tiles each. */
 int ht_tensor_parts(const struct ht_spec *spec, int most_tiles);
 /* depth: x3 planes of targets at a time. limit: of local memory. */
-struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth,
-                                          int parts, int cells, int rows,
-                                          int64_t limit);
+struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth, int parts,
+                                          int cells, int rows, int64_t limit);
 /* The order of an operator's values. */
 struct ht_tensor_order {
     int depth;   /* as above */
     bool halves; /* in two halves, as cl/propagator_warpgroup.cl has it */
 };
 /* As ht_variant.pack. */
-HT_CHECKED enum ht_err ht_tensor_pack(const struct ht_blocks *blocks,
-                                      const struct ht_spec *spec,
+HT_CHECKED enum ht_err ht_tensor_pack(const struct ht_blocks *blocks, const struct ht_spec *spec,
                                       const struct ht_tensor_order *order,
-                                      const struct ht_shape *shape,
-                                      struct ht_operator *out);
+                                      const struct ht_shape *shape, struct ht_operator *out);
 
 #endif

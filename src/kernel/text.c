@@ -1,6 +1,5 @@
-/* Writes the program of a variant: numbers and tables first, then the files
- * of cl/ that the variant names. The host generates data only; all control
- * flow is in cl/.
+/* Writes the program of a variant: numbers and tables first, then the files of cl/ that the variant
+ * names. The host generates data only; all control flow is in cl/.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +18,8 @@ enum ht_err ht_kernel_add_source(const char *name, struct ht_text *out) {
     FAIL(HT_ERR_INTERNAL, "no kernel file %s", name);
 }
 
-static void add_numbers(const struct ht_spec *spec,
-                        const struct ht_shape *shape, const struct ht_sizes *z,
-                        struct ht_text *out) {
+static void add_numbers(const struct ht_spec *spec, const struct ht_shape *shape,
+                        const struct ht_sizes *z, struct ht_text *out) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     const struct {
         const char *name;
@@ -38,9 +36,8 @@ static void add_numbers(const struct ht_spec *spec,
         {"BLOCK", spec->block},
         {"TRIM", spec->trim},
         /* profiles are values at the nodes */
-        {"MEDIUM_DEGREE", spec->medium_degree < 0 && spec->eq->nprofiles > 0
-                              ? 0
-                              : spec->medium_degree},
+        {"MEDIUM_DEGREE",
+         spec->medium_degree < 0 && spec->eq->nprofiles > 0 ? 0 : spec->medium_degree},
         {"PROFILES", spec->eq->nprofiles},
         {"PROFILE_DEGREE", spec->eq->profile_degree},
         {"MEMORY", spec->eq->nmemory},
@@ -63,35 +60,32 @@ static void add_numbers(const struct ht_spec *spec,
         {"SORTED", ht_spec_sorts(spec)},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,
-                    numbers[i].value);
+        ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name, numbers[i].value);
     /* HT_CELLS without parentheses, part of a vector type's name. */
     ht_text_add(out, "#define HT_WIDTH %d\n", shape->cells);
 }
 
-static void add_fields(const char *head, int count, const int *field,
-                       struct ht_text *out) {
+static void add_fields(const char *head, int count, const int *field, struct ht_text *out) {
     ht_text_add(out, "%s", head);
     for (int i = 0; i < count; i++) ht_text_add(out, " X(%d, %d)", i, field[i]);
 }
 
 /* Terms with profiles that vary about a node, or all others. */
-static void add_terms(const struct ht_spec *spec, const struct ht_sizes *z,
-                      bool profiles, struct ht_text *out) {
+static void add_terms(const struct ht_spec *spec, const struct ht_sizes *z, bool profiles,
+                      struct ht_text *out) {
     for (int t = 0; t < spec->eq->nterms; t++) {
         const struct ht_term *term = &spec->eq->term[t];
         const int axis = ht_spec_profile(spec, term);
         if ((axis >= 0) != profiles) continue;
-        ht_text_add(out, " X(%d, %d, %d, %d, %d, %d, %d)", t, term->row,
-                    term->col, profiles ? axis : term->axis, term->derivative,
+        ht_text_add(out, " X(%d, %d, %d, %d, %d, %d, %d)", t, term->row, term->col,
+                    profiles ? axis : term->axis, term->derivative,
                     profiles ? term->material : z->group[t],
                     z->slot[term->col] < 0 ? 0 : z->slot[term->col]);
     }
 }
 
 /* The X macros of the kernels: X once per entry. */
-static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
-                      struct ht_text *out) {
+static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z, struct ht_text *out) {
     const struct ht_equations *eq = spec->eq;
     add_fields("/* X(slot, field): stored on the source grid */\n"
                "#define HT_EACH_SRC(X)",
@@ -103,8 +97,7 @@ static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
     for (int m = 0; m < eq->nmaterials; m++)
         if (ht_spec_reads(spec, m)) ht_text_add(out, " X(%d)", m);
     ht_text_add(out, "\n/* X(slot, field) */\n#define HT_EACH_EXCHANGED(X)");
-    for (int s = 0; s < z->exchanged; s++)
-        ht_text_add(out, " X(%d, %d)", s, z->exchanged_field[s]);
+    for (int s = 0; s < z->exchanged; s++) ht_text_add(out, " X(%d, %d)", s, z->exchanged_field[s]);
     for (int constant = 0; constant < 2; constant++) {
         ht_text_add(out, constant ? "\n/* polynomials of degree 0 */\n"
                                     "#define HT_EACH_CONSTANT_GROUP(X)"
@@ -113,25 +106,21 @@ static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
         for (int g = 0; g < z->groups; g++)
             if (z->group_material[g] >= 0 &&
                 ht_spec_constant(spec, z->group_material[g]) == constant)
-                ht_text_add(out, " X(%d, %d, %d)", g, z->group_row[g],
-                            z->group_material[g]);
+                ht_text_add(out, " X(%d, %d, %d)", g, z->group_row[g], z->group_material[g]);
     }
     ht_text_add(out, "\n/* X(group, row): without a material */\n"
                      "#define HT_EACH_PLAIN_GROUP(X)");
     for (int g = 0; g < z->groups; g++)
-        if (z->group_material[g] < 0)
-            ht_text_add(out, " X(%d, %d)", g, z->group_row[g]);
+        if (z->group_material[g] < 0) ht_text_add(out, " X(%d, %d)", g, z->group_row[g]);
     ht_text_add(out, "\n/* X(axis, field, term of the scalar, of the field, "
                      "material of each) */\n"
                      "#define HT_EACH_PARTNER(X)");
     for (int k = 0; z->chain >= 0 && k < eq->dims; k++)
-        ht_text_add(out, " X(%d, %d, %d, %d, %d, %d)", k, z->partner[k],
-                    z->term_of_chain[k], z->term_of_partner[k],
-                    eq->term[z->term_of_chain[k]].material,
+        ht_text_add(out, " X(%d, %d, %d, %d, %d, %d)", k, z->partner[k], z->term_of_chain[k],
+                    z->term_of_partner[k], eq->term[z->term_of_chain[k]].material,
                     eq->term[z->term_of_partner[k]].material);
-    ht_text_add(out,
-                "\n/* X(term, row, col, axis, derivative, group, slot of col) "
-                "*/\n#define HT_EACH_TERM(X)");
+    ht_text_add(out, "\n/* X(term, row, col, axis, derivative, group, slot of col) "
+                     "*/\n#define HT_EACH_TERM(X)");
     add_terms(spec, z, false, out);
     ht_text_add(out, "\n/* with a profile that varies about a node: X(term, "
                      "row, col, its axis, derivative, material, slot) */\n"
@@ -140,25 +129,21 @@ static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
     ht_text_add(out, "\n");
 }
 
-void ht_text_table(struct ht_text *out, const char *name, const double *values,
-                   int count, bool fp64) {
+void ht_text_table(struct ht_text *out, const char *name, const double *values, int count,
+                   bool fp64) {
     ht_text_add(out, "HT_TABLE const real ht_%s[%d] = {", name, count);
     for (int i = 0; i < count; i++)
-        ht_text_add(out, "%s%.17e%s", i ? ", " : "", values[i],
-                    fp64 ? "" : "f");
+        ht_text_add(out, "%s%.17e%s", i ? ", " : "", values[i], fp64 ? "" : "f");
     ht_text_add(out, "};\n");
 }
 
-void ht_text_ints(struct ht_text *out, const char *name, const int *values,
-                  int count) {
+void ht_text_ints(struct ht_text *out, const char *name, const int *values, int count) {
     ht_text_add(out, "HT_TABLE const int ht_%s[%d] = {", name, count);
-    for (int i = 0; i < count; i++)
-        ht_text_add(out, "%d,%s", values[i], i % 16 == 15 ? "\n" : " ");
+    for (int i = 0; i < count; i++) ht_text_add(out, "%d,%s", values[i], i % 16 == 15 ? "\n" : " ");
     ht_text_add(out, "};\n");
 }
 
-/* The number among the equations' layers of the one that a field belongs to, -1
- * for none. */
+/* The number among the equations' layers of the one that a field belongs to, -1 for none. */
 static int layer_of(const struct ht_equations *eq, int field) {
     const int axis = ht_field_layer(eq, field);
     int number = 0;
@@ -167,35 +152,28 @@ static int layer_of(const struct ht_equations *eq, int field) {
     return number;
 }
 
-/* The layers of stored memory variables by slot, the axes of profiles; -1 for
- * all others. */
-static void add_layers(const struct ht_spec *spec, const struct ht_sizes *z,
-                       struct ht_text *out) {
+/* The layers of stored memory variables by slot, the axes of profiles; -1 for all others. */
+static void add_layers(const struct ht_spec *spec, const struct ht_sizes *z, struct ht_text *out) {
     const struct ht_equations *eq = spec->eq;
     const struct {
         const char *name;
         int count;
         const int *field;
-    } grid[] = {{"src", z->sources, z->source_field},
-                {"dst", z->targets, z->target_field}};
+    } grid[] = {{"src", z->sources, z->source_field}, {"dst", z->targets, z->target_field}};
     if (eq->nprofiles == 0) return;
     for (int i = 0; i < 2; i++) {
-        ht_text_add(out, "HT_TABLE const int ht_%s_layer[%d] = {", grid[i].name,
-                    grid[i].count);
+        ht_text_add(out, "HT_TABLE const int ht_%s_layer[%d] = {", grid[i].name, grid[i].count);
         for (int s = 0; s < grid[i].count; s++)
-            ht_text_add(out, "%s%d", s ? ", " : "",
-                        layer_of(eq, grid[i].field[s]));
+            ht_text_add(out, "%s%d", s ? ", " : "", layer_of(eq, grid[i].field[s]));
         ht_text_add(out, "};\n");
     }
-    ht_text_add(out, "HT_TABLE const int ht_profile_axis[%d] = {",
-                eq->nmaterials);
+    ht_text_add(out, "HT_TABLE const int ht_profile_axis[%d] = {", eq->nmaterials);
     for (int m = 0; m < eq->nmaterials; m++)
         ht_text_add(out, "%s%d", m ? ", " : "", ht_material_layer(eq, m));
     ht_text_add(out, "};\n");
 }
 
-static void add_tables(const struct ht_spec *spec, const struct ht_sizes *z,
-                       struct ht_text *out) {
+static void add_tables(const struct ht_spec *spec, const struct ht_sizes *z, struct ht_text *out) {
     enum { MOST = 2 * HT_MAX_ORDER + 2, MOST_STAGES = 3 * MOST };
     double inverse[MOST_STAGES + 1];
     double even[MOST * MOST / 4], odd[MOST * MOST / 4], matrix[MOST * MOST];
@@ -207,11 +185,8 @@ static void add_tables(const struct ht_spec *spec, const struct ht_sizes *z,
     for (int i = 0; i <= MOST_STAGES; i++) inverse[i] = i > 0 ? 1.0 / i : 0;
     ht_text_table(out, "inverse", inverse, MOST_STAGES + 1, spec->fp64);
     ht_text_table(out, "matrix", matrix, 4 * n * n, spec->fp64);
-    ht_text_add(out,
-                "/* max(0, n - N) */\nHT_TABLE const int ht_excess[%d] = {",
-                2 * n);
-    for (int i = 0; i < 2 * n; i++)
-        ht_text_add(out, "%s%d", i ? ", " : "", i < n ? 0 : i - n + 1);
+    ht_text_add(out, "/* max(0, n - N) */\nHT_TABLE const int ht_excess[%d] = {", 2 * n);
+    for (int i = 0; i < 2 * n; i++) ht_text_add(out, "%s%d", i ? ", " : "", i < n ? 0 : i - n + 1);
     ht_text_add(out, "};\n");
     if (ht_spec_sorts(spec)) {
         int storage[HT_MAX_COEFS];
@@ -225,8 +200,7 @@ static void add_tables(const struct ht_spec *spec, const struct ht_sizes *z,
                 HT_MAX_FIELDS);
     for (int i = 0; i < HT_MAX_FIELDS; i++)
         ht_text_add(out, "%s%u", i ? ", " : "",
-                    i < z->sources ? spec->eq->field[z->source_field[i]].parity
-                                   : 0u);
+                    i < z->sources ? spec->eq->field[z->source_field[i]].parity : 0u);
     ht_text_add(out, "};\n");
 }
 
@@ -236,10 +210,8 @@ void ht_operator_free(struct ht_operator *op) {
     *op = (struct ht_operator){0};
 }
 
-enum ht_err ht_operator_make(const struct ht_variant *variant,
-                             const struct ht_spec *spec,
-                             const struct ht_shape *shape,
-                             struct ht_operator *out) {
+enum ht_err ht_operator_make(const struct ht_variant *variant, const struct ht_spec *spec,
+                             const struct ht_shape *shape, struct ht_operator *out) {
     struct ht_blocks *blocks = NULL;
     *out = (struct ht_operator){0};
     if (variant->pack == NULL) return HT_OK;
@@ -252,10 +224,8 @@ enum ht_err ht_operator_make(const struct ht_variant *variant,
     return err;
 }
 
-enum ht_err ht_kernel_text_of(const struct ht_variant *variant,
-                              const struct ht_spec *spec,
-                              const struct ht_shape *shape,
-                              const struct ht_operator *op,
+enum ht_err ht_kernel_text_of(const struct ht_variant *variant, const struct ht_spec *spec,
+                              const struct ht_shape *shape, const struct ht_operator *op,
                               struct ht_text *out) {
     struct ht_sizes z = ht_sizes_of(spec);
     add_numbers(spec, shape, &z, out);
@@ -271,12 +241,10 @@ enum ht_err ht_kernel_text_of(const struct ht_variant *variant,
     return ht_text_status(out);
 }
 
-enum ht_err ht_kernel_text(const struct ht_variant *variant,
-                           const struct ht_spec *spec,
+enum ht_err ht_kernel_text(const struct ht_variant *variant, const struct ht_spec *spec,
                            const struct ht_shape *shape, struct ht_text *out) {
     struct ht_operator op;
-    if (variant->differences)
-        return ht_fd_variant_text(variant, spec, shape, out);
+    if (variant->differences) return ht_fd_variant_text(variant, spec, shape, out);
     TRY(ht_operator_make(variant, spec, shape, &op));
     enum ht_err err = ht_kernel_text_of(variant, spec, shape, &op, out);
     ht_operator_free(&op);

@@ -7,22 +7,18 @@
 #include "local_sizes.h"
 
 bool ht_spec_reads(const struct ht_spec *spec, int material) {
-    return spec->medium_degree >= 0 ||
-           ht_material_layer(spec->eq, material) >= 0;
+    return spec->medium_degree >= 0 || ht_material_layer(spec->eq, material) >= 0;
 }
 
 bool ht_spec_constant(const struct ht_spec *spec, int material) {
-    return spec->medium_degree > 0 && material >= 0 &&
-           (spec->constant >> material & 1u) != 0;
+    return spec->medium_degree > 0 && material >= 0 && (spec->constant >> material & 1u) != 0;
 }
 
-static const char *device_refuses(const struct ht_variant *variant,
-                                  const struct ht_spec *spec) {
+static const char *device_refuses(const struct ht_variant *variant, const struct ht_spec *spec) {
     if (variant->ptx == 0) return NULL;
     if (variant->ptx_own && (!spec->ptx_own || spec->ptx != variant->ptx))
         return "it needs an NVIDIA device of architecture 9.0 through CUDA";
-    if (spec->ptx < variant->ptx)
-        return "it needs an NVIDIA device of architecture 8.0 or later";
+    if (spec->ptx < variant->ptx) return "it needs an NVIDIA device of architecture 8.0 or later";
     if (spec->fp64 && spec->ptx < variant->ptx_double)
         return "double precision needs an NVIDIA device of architecture 9.0 or "
                "later";
@@ -33,23 +29,19 @@ bool ht_noise_grows(double noise, int dims) {
     return noise > 2 * pow(4, dims - 1);
 }
 
-const char *ht_variant_refuses(const struct ht_variant *variant,
-                               const struct ht_spec *spec) {
-    const char *reason =
-        variant->refuses != NULL ? variant->refuses(spec) : NULL;
+const char *ht_variant_refuses(const struct ht_variant *variant, const struct ht_spec *spec) {
+    const char *reason = variant->refuses != NULL ? variant->refuses(spec) : NULL;
     if (variant->differences != (spec->differences > 0))
         return variant->differences ? "it is for time.scheme = \"fd\""
                                     : "it is for Hermite methods";
-    if (spec->eq->nmemory > 0 && !variant->layers)
-        return "it does not compute absorbing layers";
+    if (spec->eq->nmemory > 0 && !variant->layers) return "it does not compute absorbing layers";
     if (spec->sorted && !variant->sorted && !variant->any_order)
         return "it does not read coefficients sorted by parity";
     if (spec->medium_degree > variant->medium)
         return variant->medium == HT_UNIFORM ? "it needs a uniform medium"
                                              : "it needs medium.degree = 0";
     if (reason == NULL) reason = device_refuses(variant, spec);
-    if (reason == NULL && variant->series &&
-        ht_noise_grows(spec->noise, spec->eq->dims))
+    if (reason == NULL && variant->series && ht_noise_grows(spec->noise, spec->eq->dims))
         reason = "the rounding of its series would grow at this order, step "
                  "and precision";
     return reason;
@@ -59,8 +51,7 @@ bool ht_variant_has(const struct ht_variant *variant, enum ht_stage_kind kind) {
     return variant->stage[0].kind == kind || variant->stage[1].kind == kind;
 }
 
-enum ht_err ht_group_fits(int cells, int items,
-                          const struct ht_device_info *info) {
+enum ht_err ht_group_fits(int cells, int items, const struct ht_device_info *info) {
     REQUIRE((int64_t)cells * items <= info->max_group, HT_ERR_INPUT,
             "device.cells_per_group = %d: %d work-items per cell, and %s "
             "allows %lld per group",
@@ -69,8 +60,8 @@ enum ht_err ht_group_fits(int cells, int items,
 }
 
 int64_t ht_local_limit(const struct ht_device_info *info) {
-    /* NVIDIA's OpenCL reports 48 KiB but cannot launch a kernel that takes
-     * all of it; a larger share would cost occupancy anyway. */
+    /* NVIDIA's OpenCL reports 48 KiB but cannot launch a kernel that takes all of it; a larger
+     * share would cost occupancy anyway. */
     const int64_t most = 48128; /* 47 KiB */
     return info->local_memory < most ? info->local_memory - 1024 : most;
 }
@@ -79,27 +70,22 @@ int64_t ht_vector_limit(const struct ht_device_info *info) {
     return info->gpu ? ht_local_limit(info) : info->local_memory - 1024;
 }
 
-enum ht_err ht_local_too_little(const struct ht_spec *spec,
-                                const struct ht_device_info *info, int cells,
-                                int64_t limit) {
+enum ht_err ht_local_too_little(const struct ht_spec *spec, const struct ht_device_info *info,
+                                int cells, int64_t limit) {
     char with[48] = "";
-    if (cells > 0)
-        snprintf(with, sizeof with, " with %d cells per group", cells);
-    FAIL(HT_ERR_DEVICE,
-         "order %d%s needs more local memory than the %lld bytes of %s",
-         spec->order, with, (long long)limit, info->name);
+    if (cells > 0) snprintf(with, sizeof with, " with %d cells per group", cells);
+    FAIL(HT_ERR_DEVICE, "order %d%s needs more local memory than the %lld bytes of %s", spec->order,
+         with, (long long)limit, info->name);
 }
 
 int ht_slots(unsigned mask, int fields) {
     int count = 0;
-    for (int f = 0; f < fields; f++)
-        count += mask == 0 || (mask >> f & 1u) != 0;
+    for (int f = 0; f < fields; f++) count += mask == 0 || (mask >> f & 1u) != 0;
     return count;
 }
 
 int64_t ht_tile_nodes(int dims, int pitch, int rows) {
-    return HT_SIZE_TILE(dims > 1 ? (int64_t)rows + 1 : 1, dims > 2 ? 2 : 1, 1,
-                        (int64_t)pitch);
+    return HT_SIZE_TILE(dims > 1 ? (int64_t)rows + 1 : 1, dims > 2 ? 2 : 1, 1, (int64_t)pitch);
 }
 
 /* ---- the order of coefficients ---- */
@@ -113,12 +99,11 @@ bool ht_spec_sorts(const struct ht_spec *spec) {
     return spec->sorted && spec->order > 1;
 }
 
-/* The storage index of each coefficient of a node: in tensor order, or sorted
- * by parity. Sorted means by class, the bits i_k mod 2, and within a class in
- * tensor order. Classes begin at even storage indices, so both of a pair 2 n,
- * 2 n + 1 belong to one class (cl/propagator_tensor.cl reads and writes pairs).
- * At N = 1 each class has one coefficient: tensor order is sorted, and pairs of
- * one class would be half empty.
+/* The storage index of each coefficient of a node: in tensor order, or sorted by parity. Sorted
+ * means by class, the bits i_k mod 2, and within a class in tensor order. Classes begin at even
+ * storage indices, so both of a pair 2 n, 2 n + 1 belong to one class (cl/propagator_tensor.cl
+ * reads and writes pairs). At N = 1 each class has one coefficient: tensor order is sorted, and
+ * pairs of one class would be half empty.
  */
 int ht_storage_order(const struct ht_spec *spec, int storage[HT_MAX_COEFS]) {
     struct ht_sizes z = ht_sizes_of(spec);

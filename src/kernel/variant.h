@@ -1,53 +1,48 @@
-/* The rows of the table of variants and their shared functions. Each row is
- * defined in the file of its variant.
+/* The rows of the table of variants and their shared functions. Each row is defined in the file of
+ * its variant.
  */
 #ifndef HTWAVE_KERNEL_VARIANT_H
 #define HTWAVE_KERNEL_VARIANT_H
 
 #include "counts.h"
 
-extern const struct ht_variant ht_variant_fd_march, ht_variant_fd_vectors,
-    ht_variant_fd_plain;
+extern const struct ht_variant ht_variant_fd_march, ht_variant_fd_vectors, ht_variant_fd_plain;
 /* Work of half a time step of finite differences per node; bytes count values.
  */
 struct ht_cost ht_cost_differences(const struct ht_spec *spec);
 /* The program of a variant of finite differences. */
 HT_CHECKED enum ht_err ht_fd_variant_text(const struct ht_variant *variant,
-                                          const struct ht_spec *spec,
-                                          const struct ht_shape *shape,
+                                          const struct ht_spec *spec, const struct ht_shape *shape,
                                           struct ht_text *out);
 /* columns.c: a work-item for each column of a target's coefficients. */
-extern const struct ht_variant ht_variant_monolithic, ht_variant_two_rolled,
-    ht_variant_two_naive, ht_variant_gemm;
+extern const struct ht_variant ht_variant_monolithic, ht_variant_two_rolled, ht_variant_two_naive,
+    ht_variant_gemm;
 extern const struct ht_variant ht_variant_separable;        /* separable.c */
 extern const struct ht_variant ht_variant_propagator;       /* propagator.c */
 extern const struct ht_variant ht_variant_propagator_lanes; /* .._lanes.c */
 extern const struct ht_variant ht_variant_propagator_local; /* .._local.c */
 extern const struct ht_variant ht_variant_propagator_planes,
-    ht_variant_propagator_tensor; /* propagator_tensor.c */
-extern const struct ht_variant
-    ht_variant_propagator_warpgroup;              /* propagator_warpgroup.c */
-extern const struct ht_variant ht_variant_vector; /* taylor_vectors.c */
-extern const struct ht_variant ht_variant_parity_chains; /* parity_chains.c */
+    ht_variant_propagator_tensor;                               /* propagator_tensor.c */
+extern const struct ht_variant ht_variant_propagator_warpgroup; /* propagator_warpgroup.c */
+extern const struct ht_variant ht_variant_vector;               /* taylor_vectors.c */
+extern const struct ht_variant ht_variant_parity_chains;        /* parity_chains.c */
 
 /* Whether one of the variant's kernels is of this kind. */
 bool ht_variant_has(const struct ht_variant *variant, enum ht_stage_kind kind);
 
 /* Bytes of local memory that a kernel may use. */
 int64_t ht_local_limit(const struct ht_device_info *info);
-/* The same for kernels with vectors of targets, on a CPU, where local memory is
- * in the cache. */
+/* The same for kernels with vectors of targets, on a CPU, where local memory is in the cache. */
 int64_t ht_vector_limit(const struct ht_device_info *info);
-/* Fails with HT_ERR_DEVICE: the order needs more than the limit of local memory
- * with this number of cells (0: with any number). */
+/* Fails with HT_ERR_DEVICE: the order needs more than the limit of local memory with this number of
+ * cells (0: with any number). */
 HT_CHECKED enum ht_err ht_local_too_little(const struct ht_spec *spec,
-                                           const struct ht_device_info *info,
-                                           int cells, int64_t limit);
+                                           const struct ht_device_info *info, int cells,
+                                           int64_t limit);
 
-/* Fails with HT_ERR_INPUT: so many work-items for each cell are more than the
- * device allows per group. */
-HT_CHECKED enum ht_err ht_group_fits(int cells, int items,
-                                     const struct ht_device_info *info);
+/* Fails with HT_ERR_INPUT: so many work-items for each cell are more than the device allows per
+ * group. */
+HT_CHECKED enum ht_err ht_group_fits(int cells, int items, const struct ht_device_info *info);
 
 /* Number of fields in a mask of stored fields; mask 0 means all. */
 int ht_slots(unsigned mask, int fields);
@@ -56,24 +51,21 @@ int64_t ht_tile_nodes(int dims, int pitch, int rows);
 
 /* Cells, rows and group size of variants with one work-item per target. */
 HT_CHECKED enum ht_err ht_target_group(const struct ht_tuning *tuning,
-                                       const struct ht_device_info *info,
-                                       int dims, struct ht_shape *out);
-/* Targets per vector: those of the tuning, else 64 bytes on a CPU and one
- * target on a GPU. HT_ERR_INPUT if the tuning's cells are not the size of a
- * vector. */
-HT_CHECKED enum ht_err ht_vector_cells(const struct ht_tuning *tuning,
-                                       const struct ht_spec *spec,
-                                       const struct ht_device_info *info,
-                                       int *cells);
+                                       const struct ht_device_info *info, int dims,
+                                       struct ht_shape *out);
+/* Targets per vector: those of the tuning, else 64 bytes on a CPU and one target on a GPU.
+ * HT_ERR_INPUT if the tuning's cells are not the size of a vector. */
+HT_CHECKED enum ht_err ht_vector_cells(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                                       const struct ht_device_info *info, int *cells);
 
 /* ---- counted work, as ht_variant.cost ---- */
 /* The Taylor series in stages, by the kinds of the variant's kernels. */
-struct ht_cost ht_cost_series(const struct ht_variant *variant,
-                              const struct ht_spec *spec, int kernel);
+struct ht_cost ht_cost_series(const struct ht_variant *variant, const struct ht_spec *spec,
+                              int kernel);
 /* An operator as a dense matrix, or as one matrix per axis. */
-struct ht_cost ht_cost_dense(const struct ht_variant *variant,
-                             const struct ht_spec *spec, int kernel);
-struct ht_cost ht_cost_separable(const struct ht_variant *variant,
-                                 const struct ht_spec *spec, int kernel);
+struct ht_cost ht_cost_dense(const struct ht_variant *variant, const struct ht_spec *spec,
+                             int kernel);
+struct ht_cost ht_cost_separable(const struct ht_variant *variant, const struct ht_spec *spec,
+                                 int kernel);
 
 #endif

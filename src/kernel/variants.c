@@ -33,30 +33,25 @@ const struct ht_variant *ht_variant_at(int index) {
 }
 
 bool ht_variant_suits(const struct ht_variant *variant, bool gpu) {
-    return variant->made_for == HT_FOR_ANY ||
-           variant->made_for == (gpu ? HT_FOR_GPU : HT_FOR_CPU);
+    return variant->made_for == HT_FOR_ANY || variant->made_for == (gpu ? HT_FOR_GPU : HT_FOR_CPU);
 }
 
-static bool applies(const struct ht_variant *variant,
-                    const struct ht_spec *spec) {
+static bool applies(const struct ht_variant *variant, const struct ht_spec *spec) {
     return ht_variant_refuses(variant, spec) == NULL;
 }
 
-/* The rounding errors of the parity blocks' entries are the same in every step
- * and accumulate. In one dimension, where speed hardly matters, this excludes
- * parity blocks in single precision. */
+/* The rounding errors of the parity blocks' entries are the same in every step and accumulate. In
+ * one dimension, where speed hardly matters, this excludes parity blocks in single precision. */
 static bool pays(const struct ht_variant *variant, const struct ht_spec *spec) {
     if (variant->pays != NULL && !variant->pays(spec)) return false;
     return !variant->blocks || spec->fp64 || spec->eq->dims > 1;
 }
 
 /* The next row from `first` on that "auto" takes, or NULL. */
-static const struct ht_variant *next_of(int first, const struct ht_spec *spec,
-                                        bool gpu, int *at) {
+static const struct ht_variant *next_of(int first, const struct ht_spec *spec, bool gpu, int *at) {
     for (*at = first; *at < ht_variant_count(); ++*at) {
         const struct ht_variant *variant = variants[*at];
-        if (ht_variant_suits(variant, gpu) && pays(variant, spec) &&
-            applies(variant, spec))
+        if (ht_variant_suits(variant, gpu) && pays(variant, spec) && applies(variant, spec))
             return variant;
     }
     return NULL;
@@ -66,8 +61,7 @@ static bool is_auto(const char *name) {
     return strcmp(name, "auto") == 0;
 }
 
-const struct ht_variant *ht_variant_find(const char *name,
-                                         const struct ht_spec *spec, bool gpu) {
+const struct ht_variant *ht_variant_find(const char *name, const struct ht_spec *spec, bool gpu) {
     int at = 0; /* the rows are in order of speed */
     if (is_auto(name)) return next_of(0, spec, gpu, &at);
     for (int i = 0; i < ht_variant_count(); i++)
@@ -75,14 +69,13 @@ const struct ht_variant *ht_variant_find(const char *name,
     return NULL;
 }
 
-const struct ht_variant *ht_variant_choose(const char *name,
-                                           const struct ht_spec *spec,
+const struct ht_variant *ht_variant_choose(const char *name, const struct ht_spec *spec,
                                            const struct ht_device_info *info) {
     int at = 0;
     const struct ht_variant *first = ht_variant_find(name, spec, info->gpu);
     if (!is_auto(name)) return first;
-    for (const struct ht_variant *next = next_of(0, spec, info->gpu, &at);
-         next != NULL; next = next_of(at + 1, spec, info->gpu, &at)) {
+    for (const struct ht_variant *next = next_of(0, spec, info->gpu, &at); next != NULL;
+         next = next_of(at + 1, spec, info->gpu, &at)) {
         const struct ht_tuning tuning = {.variant = next};
         struct ht_shape shape;
         if (ht_variant_shape(&tuning, spec, info, &shape) == HT_OK) return next;
@@ -106,8 +99,8 @@ void ht_variant_list(const struct ht_spec *spec, struct ht_text *out) {
                         variants[i]->name);
 }
 
-static enum ht_err refuse(const struct ht_variant *variant,
-                          const struct ht_spec *spec, const char *reason) {
+static enum ht_err refuse(const struct ht_variant *variant, const struct ht_spec *spec,
+                          const char *reason) {
     struct ht_text names = {0};
     ht_variant_list(spec, &names);
     enum ht_err err = ht_text_status(&names);
@@ -120,8 +113,7 @@ static enum ht_err refuse(const struct ht_variant *variant,
     return err;
 }
 
-int64_t ht_variant_poly_bytes(const struct ht_variant *variant,
-                              const struct ht_spec *spec) {
+int64_t ht_variant_poly_bytes(const struct ht_variant *variant, const struct ht_spec *spec) {
     if (!ht_variant_has(variant, HT_STAGE_EVOLVE)) return 0;
     struct ht_sizes z = ht_sizes_of(spec);
     return (int64_t)z.cube * (spec->fp64 ? 8 : 4);
@@ -131,13 +123,12 @@ bool ht_variant_needs_work(const struct ht_variant *variant) {
     return ht_variant_has(variant, HT_STAGE_INTERPOLATE_GEMM);
 }
 
-const char *ht_variant_lacks(const struct ht_variant *variant,
-                             const struct ht_device_info *info) {
+const char *ht_variant_lacks(const struct ht_variant *variant, const struct ht_device_info *info) {
     return variant->lacks != NULL ? variant->lacks(info) : NULL;
 }
 
-struct ht_cost ht_variant_cost(const struct ht_variant *variant,
-                               const struct ht_spec *spec, int kernel) {
+struct ht_cost ht_variant_cost(const struct ht_variant *variant, const struct ht_spec *spec,
+                               int kernel) {
     struct ht_cost sum = {0};
     for (int i = 0; i < 2; i++) {
         if (kernel >= 0 && kernel != i) continue;
@@ -151,25 +142,18 @@ struct ht_cost ht_variant_cost(const struct ht_variant *variant,
 
 /* ---- shared by several variants' shapes ---- */
 
-enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
-                             const struct ht_spec *spec,
-                             const struct ht_device_info *info,
-                             struct ht_shape *out) {
+enum ht_err ht_variant_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                             const struct ht_device_info *info, struct ht_shape *out) {
     const struct ht_variant *variant = tuning->variant;
     const char *reason = ht_variant_refuses(variant, spec);
     const char *lacks = ht_variant_lacks(variant, info);
     if (reason != NULL) return refuse(variant, spec, reason);
-    REQUIRE(lacks == NULL, HT_ERR_DEVICE,
-            "device.variant = \"%s\" does not apply: %s; \"%s\" does",
-            variant->name, lacks,
-            ht_variant_find("auto", spec, info->gpu)->name);
+    REQUIRE(lacks == NULL, HT_ERR_DEVICE, "device.variant = \"%s\" does not apply: %s; \"%s\" does",
+            variant->name, lacks, ht_variant_find("auto", spec, info->gpu)->name);
     REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
-            "device.precision = \"double\": %s has no double precision",
-            info->name);
-    *out = (struct ht_shape){.rows = 1,
-                             .planes = tuning->planes,
-                             .group_size = 1,
-                             .naive_group_size = 1};
+            "device.precision = \"double\": %s has no double precision", info->name);
+    *out = (struct ht_shape){
+        .rows = 1, .planes = tuning->planes, .group_size = 1, .naive_group_size = 1};
     return variant->shape(tuning, spec, info, out);
 }
 

@@ -1,5 +1,5 @@
-/* The medium of finite differences: the object, checks and output. Values at
- * points are in fit_points.c, averages in fit_average.c.
+/* The medium of finite differences: the object, checks and output. Values at points are in
+ * fit_points.c, averages in fit_average.c.
  */
 #include "htwave/fit.h"
 
@@ -31,8 +31,7 @@ static bool density_constant(const struct ht_medium *medium, double *b) {
         if (row->number[i] != rho) return false;
     for (int k = 0; row->expr && k < 3; k++)
         if (ht_expr_uses(row->expr, k)) return false;
-    if (row->expr && ht_expr_value(row->expr, origin, &rho, NULL) != HT_OK)
-        return false;
+    if (row->expr && ht_expr_value(row->expr, origin, &rho, NULL) != HT_OK) return false;
     if (row->samples && !samples_equal(row->samples)) return false;
     if (row->samples) rho = row->samples->value[0];
     *b = 1 / rho;
@@ -57,22 +56,17 @@ static enum ht_err make_axes(struct ht_fit *fit) {
     for (int k = 0; k < 3; k++) TRY(make_axis(fit, k));
     if (fit->kind == HT_FIT_POINT) return HT_OK;
     TRY(ht_fit_split(fit));
-    for (int k = 0; k < 3; k++)
-        TRY(ht_fit_axis_weigh(&fit->axis[k], fit->kind));
+    for (int k = 0; k < 3; k++) TRY(ht_fit_axis_weigh(&fit->axis[k], fit->kind));
     return HT_OK;
 }
 
 static enum ht_err make(struct ht_fit *fit) {
     const struct ht_medium *medium = fit->medium;
     const struct ht_system *system = medium->eq->system;
-    bool smooth =
-        medium->source->type == HT_MEDIUM_EXPRESSION && !medium->rough;
-    REQUIRE(system == ht_system_find("acoustic") ||
-                system == ht_system_find("wave"),
-            HT_ERR_INPUT, "the system \"%s\" has no K and rho to fit",
-            system->name);
-    if (fit->kind == HT_FIT_AUTO)
-        fit->kind = smooth ? HT_FIT_POINT : HT_FIT_SINC;
+    bool smooth = medium->source->type == HT_MEDIUM_EXPRESSION && !medium->rough;
+    REQUIRE(system == ht_system_find("acoustic") || system == ht_system_find("wave"), HT_ERR_INPUT,
+            "the system \"%s\" has no K and rho to fit", system->name);
+    if (fit->kind == HT_FIT_AUTO) fit->kind = smooth ? HT_FIT_POINT : HT_FIT_SINC;
     fit->density_uniform = density_constant(medium, &fit->b);
     fit->uniform = medium->uniform;
     fit->K = medium->constant[0];
@@ -127,8 +121,7 @@ void ht_fit_count(struct ht_fit *fit, bool count) {
 }
 
 struct ht_fit_counts ht_fit_counts_none(void) {
-    return (struct ht_fit_counts){.least = {INFINITY, INFINITY},
-                                  .most = {-INFINITY, -INFINITY}};
+    return (struct ht_fit_counts){.least = {INFINITY, INFINITY}, .most = {-INFINITY, -INFINITY}};
 }
 
 /* The place is the lowest along x3, of these along x2, of these along x1:
@@ -144,8 +137,7 @@ void ht_fit_counts_cut(struct ht_fit_counts *counts, const double x[3]) {
     counts->cut++;
 }
 
-void ht_fit_counts_add(const struct ht_fit_counts *more,
-                       struct ht_fit_counts *counts) {
+void ht_fit_counts_add(const struct ht_fit_counts *more, struct ht_fit_counts *counts) {
     if (more->cut > 0) lower_place(more->place, counts->cut > 0, counts->place);
     counts->values += more->values;
     counts->cut += more->cut;
@@ -159,17 +151,14 @@ enum ht_err ht_fit_counts_share(struct ht_fit *fit, struct ht_comm *comm) {
     const int ranks = ht_comm_size(comm);
     struct ht_fit_counts *all = NULL;
     TRY(HT_ALLOC(all, ranks));
-    enum ht_err err =
-        ht_comm_gather(comm, &fit->counts, sizeof fit->counts, all);
+    enum ht_err err = ht_comm_gather(comm, &fit->counts, sizeof fit->counts, all);
     if (err == HT_OK) fit->counts = all[0];
-    for (int r = 1; err == HT_OK && r < ranks; r++)
-        ht_fit_counts_add(&all[r], &fit->counts);
+    for (int r = 1; err == HT_OK && r < ranks; r++) ht_fit_counts_add(&all[r], &fit->counts);
     free(all);
     return err;
 }
 
-const char *ht_fit_cut_place(const struct ht_fit *fit, char *buffer,
-                             size_t size) {
+const char *ht_fit_cut_place(const struct ht_fit *fit, char *buffer, size_t size) {
     return ht_medium_place(fit->medium, fit->counts.place, buffer, size);
 }
 
@@ -191,26 +180,25 @@ enum ht_fit_quantity ht_fit_quantity_of(const struct ht_fit_job *job) {
 }
 
 /* "(x1, x2)" of an entry. */
-static const char *place_text(const struct ht_fit_job *job, int64_t i1,
-                              int64_t i2, char *buffer, size_t size) {
+static const char *place_text(const struct ht_fit_job *job, int64_t i1, int64_t i2, char *buffer,
+                              size_t size) {
     double x[3] = {ht_fit_position(job, 0, i1), ht_fit_position(job, 1, i2),
                    ht_fit_position(job, 2, 0)};
     return ht_medium_place(job->fit->medium, x, buffer, size);
 }
 
-static enum ht_err refuse(const struct ht_fit_job *job, int axis, int64_t i1,
-                          int64_t i2, double a, double b) {
+static enum ht_err refuse(const struct ht_fit_job *job, int axis, int64_t i1, int64_t i2, double a,
+                          double b) {
     const struct ht_medium *medium = job->fit->medium;
     enum ht_fit_quantity quantity = ht_fit_quantity_of(job);
     bool inverse = quantity == HT_FIT_COMPLIANCE;
     char place[96];
-    return ht_params_error(
-        medium->source->params, ht_fit_key(medium, quantity),
-        "gives %s = %.6g at %s next to %.6g along x%d: finite differences "
-        "take a contrast of at most %g",
-        ht_fit_name(medium, quantity), inverse ? 1 / a : a,
-        place_text(job, i1, i2, place, sizeof place), inverse ? 1 / b : b,
-        axis + 1, CONTRAST);
+    return ht_params_error(medium->source->params, ht_fit_key(medium, quantity),
+                           "gives %s = %.6g at %s next to %.6g along x%d: finite differences "
+                           "take a contrast of at most %g",
+                           ht_fit_name(medium, quantity), inverse ? 1 / a : a,
+                           place_text(job, i1, i2, place, sizeof place), inverse ? 1 / b : b,
+                           axis + 1, CONTRAST);
 }
 
 enum { LANES = 8 };
@@ -245,43 +233,35 @@ static int64_t contrast(const double *a, const double *b, int64_t n) {
     return -1;
 }
 
-enum ht_err ht_fit_check_beside(const struct ht_fit_job *job, int axis,
-                                int64_t i1, int64_t i2, int64_t n,
-                                const double *a, const double *b) {
+enum ht_err ht_fit_check_beside(const struct ht_fit_job *job, int axis, int64_t i1, int64_t i2,
+                                int64_t n, const double *a, const double *b) {
     const int64_t i = contrast(a, b, n);
     return i < 0 ? HT_OK : refuse(job, axis, i1 + i, i2, a[i], b[i]);
 }
 
-enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2],
-                               int64_t row, const double *values,
-                               const double *before) {
-    for (int64_t i2 = 0; i2 < n[1]; i2++)
-        ht_fit_extend(n[0], values + i2 * row, job->range);
+enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64_t row,
+                               const double *values, const double *before) {
+    for (int64_t i2 = 0; i2 < n[1]; i2++) ht_fit_extend(n[0], values + i2 * row, job->range);
     if (!ht_fit_too_wide(job->range)) return HT_OK;
     for (int64_t i2 = 0; i2 < n[1]; i2++) {
         const double *line = values + i2 * row;
         TRY(ht_fit_check_beside(job, 0, 1, i2, n[0] - 1, line + 1, line));
-        if (i2 > 0)
-            TRY(ht_fit_check_beside(job, 1, 0, i2, n[0], line, line - row));
-        if (before)
-            TRY(ht_fit_check_beside(job, 2, 0, i2, n[0], line,
-                                    before + i2 * row));
+        if (i2 > 0) TRY(ht_fit_check_beside(job, 1, 0, i2, n[0], line, line - row));
+        if (before) TRY(ht_fit_check_beside(job, 2, 0, i2, n[0], line, before + i2 * row));
     }
     return HT_OK;
 }
 
 /* ---- output ---- */
 
-static enum ht_err fail_value(const struct ht_fit_job *job, double value,
-                              int64_t i1, int64_t i2) {
+static enum ht_err fail_value(const struct ht_fit_job *job, double value, int64_t i1, int64_t i2) {
     const struct ht_medium *medium = job->fit->medium;
     enum ht_fit_quantity quantity = ht_fit_quantity_of(job);
     char place[96];
-    return ht_params_error(
-        medium->source->params, ht_fit_key(medium, quantity),
-        "gives a fitted %s of %.6g at %s: must be positive and finite",
-        job->own < 0 ? ht_fit_name(medium, quantity) : "1/rho", value,
-        place_text(job, i1, i2, place, sizeof place));
+    return ht_params_error(medium->source->params, ht_fit_key(medium, quantity),
+                           "gives a fitted %s of %.6g at %s: must be positive and finite",
+                           job->own < 0 ? ht_fit_name(medium, quantity) : "1/rho", value,
+                           place_text(job, i1, i2, place, sizeof place));
 }
 
 static void note_range(struct ht_fit_job *job, double value) {
@@ -291,28 +271,26 @@ static void note_range(struct ht_fit_job *job, double value) {
     if (value > counts->most[which]) counts->most[which] = value;
 }
 
-enum ht_err ht_fit_emit_row(struct ht_fit_job *job, bool inverse, int64_t i2,
-                            const double *values, double *out) {
+enum ht_err ht_fit_emit_row(struct ht_fit_job *job, bool inverse, int64_t i2, const double *values,
+                            double *out) {
     const int64_t n1 = job->fit->axis[0].nodes;
     for (int64_t i1 = 0; i1 < n1; i1++) {
         const double value = inverse ? 1 / values[i1] : values[i1];
-        if (!(value > 0) || !isfinite(value))
-            return fail_value(job, value, i1, i2);
+        if (!(value > 0) || !isfinite(value)) return fail_value(job, value, i1, i2);
         note_range(job, value);
         out[i1] = value;
     }
     return HT_OK;
 }
 
-enum ht_err ht_fit_emit(struct ht_fit_job *job, int64_t row,
-                        const double *values) {
+enum ht_err ht_fit_emit(struct ht_fit_job *job, int64_t row, const double *values) {
     const struct ht_fit_axis *axis = job->fit->axis;
     int64_t n1 = axis[0].nodes, rows = job->last[1] - job->first[1];
     int64_t plane = (job->at3 - job->first[2]) * n1 * axis[1].nodes;
     double *out = job->out + plane + job->first[1] * n1;
     for (int64_t i2 = 0; i2 < rows; i2++)
-        TRY(ht_fit_emit_row(job, job->what == HT_FIT_MODULUS, i2,
-                            values + i2 * row, out + i2 * n1));
+        TRY(ht_fit_emit_row(job, job->what == HT_FIT_MODULUS, i2, values + i2 * row,
+                            out + i2 * n1));
     return HT_OK;
 }
 
@@ -335,49 +313,42 @@ static enum ht_err fill(struct ht_fit_job *job, double *out) {
     const int64_t count = planes * ht_grid_plane(fit->medium->grid, HT_PRIMARY);
     const bool density = job->what != HT_FIT_MODULUS;
     job->out = out;
-    if (!fit->uniform && !(density && fit->density_uniform))
-        return fill_varying(job, planes);
+    if (!fit->uniform && !(density && fit->density_uniform)) return fill_varying(job, planes);
     const double value = density ? fit->b : fit->K;
     note_range(job, value);
     for (int64_t i = 0; i < count; i++) out[i] = value;
     return HT_OK;
 }
 
-/* Values in absorbing layers along x1 and x2 are those of the nearest point
- * outside of them, in planes of the grid. */
+/* Values in absorbing layers along x1 and x2 are those of the nearest point outside of them, in
+ * planes of the grid. */
 static void continue_plane(const struct ht_grid *grid, int what, double *out) {
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     const int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
     for (int64_t m2 = 0; m2 < n2; m2++) {
         double *row = out + m2 * n1;
-        for (int64_t m1 = 0; m1 < n1; m1++)
-            row[m1] = row[ht_layers_inside(grid, 0, what == 1, m1)];
+        for (int64_t m1 = 0; m1 < n1; m1++) row[m1] = row[ht_layers_inside(grid, 0, what == 1, m1)];
     }
     for (int64_t m2 = 0; m2 < n2; m2++) {
         const int64_t from = ht_layers_inside(grid, 1, what == 2, m2);
-        if (from != m2)
-            memcpy(out + m2 * n1, out + from * n1, (size_t)n1 * sizeof *out);
+        if (from != m2) memcpy(out + m2 * n1, out + from * n1, (size_t)n1 * sizeof *out);
     }
 }
 
-/* Planes [first, last) from those that are in no layer, [low, high), which
- * stand at the beginning of out. */
-static void continue_planes(const struct ht_grid *grid, int what, int64_t first,
-                            int64_t last, int64_t low, int64_t high,
-                            double *out) {
+/* Planes [first, last) from those that are in no layer, [low, high), which stand at the beginning
+ * of out. */
+static void continue_planes(const struct ht_grid *grid, int what, int64_t first, int64_t last,
+                            int64_t low, int64_t high, double *out) {
     const int64_t plane = ht_grid_plane(grid, HT_PRIMARY);
     const size_t bytes = (size_t)plane * sizeof *out;
-    for (int64_t p = 0; p < high - low; p++)
-        continue_plane(grid, what, out + p * plane);
+    for (int64_t p = 0; p < high - low; p++) continue_plane(grid, what, out + p * plane);
     for (int64_t m = last - 1; m >= first; m--) {
         const int64_t from = ht_layers_inside(grid, 2, what == 3, m) - low;
-        if (from != m - first)
-            memcpy(out + (m - first) * plane, out + from * plane, bytes);
+        if (from != m - first) memcpy(out + (m - first) * plane, out + from * plane, bytes);
     }
 }
 
-enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first,
-                        int64_t last, double *out) {
+enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first, int64_t last, double *out) {
     const struct ht_grid *grid = fit->medium->grid;
     int64_t count = (last - first) * ht_grid_plane(grid, HT_PRIMARY);
     const int64_t low = ht_layers_inside(grid, 2, what == 3, first);
@@ -390,16 +361,12 @@ enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first,
                              .first = {0, 0, low},
                              .last = {0, fit->axis[1].nodes, high}};
     REQUIRE(what >= 0 && what <= grid->dims, HT_ERR_INTERNAL,
-            "fit: nothing has the number %d in %d dimensions", what,
-            grid->dims);
-    REQUIRE(first >= 0 && first <= last &&
-                last <= ht_grid_planes(grid, HT_PRIMARY),
-            HT_ERR_INTERNAL, "fit: no planes %lld to %lld", (long long)first,
-            (long long)last);
+            "fit: nothing has the number %d in %d dimensions", what, grid->dims);
+    REQUIRE(first >= 0 && first <= last && last <= ht_grid_planes(grid, HT_PRIMARY),
+            HT_ERR_INTERNAL, "fit: no planes %lld to %lld", (long long)first, (long long)last);
     if (first == last) return HT_OK;
     TRY(fill(&job, out));
-    if (ht_layers_any(grid))
-        continue_planes(grid, what, first, last, low, high, out);
+    if (ht_layers_any(grid)) continue_planes(grid, what, first, last, low, high, out);
     job.counts.values = count;
     if (!fit->quiet) ht_fit_counts_add(&job.counts, &fit->counts);
     return HT_OK;

@@ -1,20 +1,19 @@
 /* Averages of the medium along the axes, plane by plane.
  *
- * Rows of the grid are done in strips, so that planes of a strip stay in the
- * caches and threads have strips of their own. Planes of boxes (fit_source.c)
- * are averaged along x1 and x2 and kept in a ring, from which planes of the
- * grid are averaged along x3; b_3 is averaged along x3 before the others.
+ * Rows of the grid are done in strips, so that planes of a strip stay in the caches and threads
+ * have strips of their own. Planes of boxes (fit_source.c) are averaged along x1 and x2 and kept in
+ * a ring, from which planes of the grid are averaged along x3; b_3 is averaged along x3 before the
+ * others.
  *
- * Every plane carries the least value in reach of its values along the axes
- * that were averaged so far. After each axis a value v below half of that, t,
- * is cut: with d = max(t - v, 0),
+ * Every plane carries the least value in reach of its values along the axes that were averaged so
+ * far. After each axis a value v below half of that, t, is cut: with d = max(t - v, 0),
  *     v_m + d_m - (d_(m-1) + d_(m+1))/2, and t where that is less,
- * along the axis. So sums over points, of v and of x v, stay what they are; a
- * cut alone makes jumps errors of first order (bench/NOTES.md, "Fitted
- * medium"). For this, averages go one point beyond the first and the last.
+ * along the axis. So sums over points, of v and of x v, stay what they are; a cut alone makes jumps
+ * errors of first order (bench/NOTES.md, "Fitted medium"). For this, averages go one point beyond
+ * the first and the last.
  *
- * All averages are sums over rows of contiguous values; along x1 these are
- * LANES lines of the plane, stored side by side.
+ * All averages are sums over rows of contiguous values; along x1 these are LANES lines of the
+ * plane, stored side by side.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -24,14 +23,14 @@
 #include "fit_private.h"
 #include "htwave/threads.h"
 
-/* Of a strip: rows at least, of one thread and of several, and values of a
- * plane that are aimed at. Strips read some ten rows of neighbours. */
+/* Of a strip: rows at least, of one thread and of several, and values of a plane that are aimed at.
+ * Strips read some ten rows of neighbours. */
 enum { LANES = 8, STRIP = 64, THREAD_STRIP = 24, STRIP_VALUES = 1 << 17 };
 
 /* ---- planes ---- */
 
-/* Values of x1 and x2; rows are padded to a multiple of LANES. least NULL: the
- * values are their own least ones. */
+/* Values of x1 and x2; rows are padded to a multiple of LANES. least NULL: the values are their own
+ * least ones. */
 struct sheet {
     int64_t n[2], row;
     double *value, *least, *room; /* room for least */
@@ -42,8 +41,7 @@ static int64_t padded(int64_t n) {
 }
 
 /* track: it may get least values of its own. */
-static enum ht_err sheet_make(int64_t n1, int64_t n2, bool track,
-                              struct sheet *sheet) {
+static enum ht_err sheet_make(int64_t n1, int64_t n2, bool track, struct sheet *sheet) {
     *sheet = (struct sheet){.n = {n1, n2}, .row = padded(n1)};
     TRY(HT_ALLOC(sheet->value, sheet->row * n2));
     return track ? HT_ALLOC(sheet->room, sheet->row * n2) : HT_OK;
@@ -60,8 +58,8 @@ static const double *sheet_least(const struct sheet *sheet) {
 
 /* ---- sums of rows ---- */
 
-/* weight[t] multiplies the row value[t] of `length` values, a multiple of
- * LANES; least[t] are the least values in its reach. */
+/* weight[t] multiplies the row value[t] of `length` values, a multiple of LANES; least[t] are the
+ * least values in its reach. */
 struct rows {
     int count;
     const double *weight, **value, **least;
@@ -81,8 +79,7 @@ static void rows_add(const struct rows *rows, double *value, double *least) {
         memcpy(low, rows->least[0] + i, sizeof low);
         for (int t = 1; t < rows->count; t++) {
             const double *in = rows->least[t] + i;
-            for (int l = 0; l < LANES; l++)
-                low[l] = in[l] < low[l] ? in[l] : low[l];
+            for (int l = 0; l < LANES; l++) low[l] = in[l] < low[l] ? in[l] : low[l];
         }
         memcpy(least + i, low, sizeof low);
     }
@@ -117,15 +114,15 @@ struct work {
     struct ht_fit_job *job;
     bool track; /* keep the least values */
     int slots;
-    struct sheet boxes, before; /* values of boxes, those of the plane below */
-    struct sheet *ring;         /* of planes of boxes, averaged in the plane
-                                   but for b_3 */
-    struct sheet raw[3];        /* planes of the grid before the cut, in turn */
-    struct sheet above;         /* b_3: a plane of the grid before x1 and x2 */
-    struct sheet middle, done;  /* one axis and both axes averaged */
-    double *line[2][3];         /* x2: lines before the cut, in turn; least */
-    double *tile[5]; /* lines side by side: values and least of boxes, the same
-                        of nodes before the cut, values of nodes */
+    struct sheet boxes, before;    /* values of boxes, those of the plane below */
+    struct sheet *ring;            /* of planes of boxes, averaged in the plane
+                                      but for b_3 */
+    struct sheet raw[3];           /* planes of the grid before the cut, in turn */
+    struct sheet above;            /* b_3: a plane of the grid before x1 and x2 */
+    struct sheet middle, done;     /* one axis and both axes averaged */
+    double *line[2][3];            /* x2: lines before the cut, in turn; least */
+    double *tile[5];               /* lines side by side: values and least of boxes, the same
+                                      of nodes before the cut, values of nodes */
     const double **value, **least; /* rows of one output */
 };
 
@@ -134,15 +131,14 @@ static const struct ht_fit_axis *axis_of(const struct work *work, int k) {
 }
 
 /* Of node m along axis k, from -1 on. */
-static const struct ht_fit_taps *taps_of(const struct work *work, int k,
-                                         int64_t m) {
+static const struct ht_fit_taps *taps_of(const struct work *work, int k, int64_t m) {
     return &axis_of(work, k)->taps[k == work->job->own][m + 1];
 }
 
 /* ---- counts of the cut ---- */
 
-/* Whether entry i along axis k belongs to this job: strips and planes share
- * pieces, but each is counted once. */
+/* Whether entry i along axis k belongs to this job: strips and planes share pieces, but each is
+ * counted once. */
 static bool counted(const struct work *work, int k, int64_t i) {
     const struct ht_fit_job *job = work->job;
     const struct ht_fit_axis *axis = axis_of(work, k);
@@ -153,32 +149,28 @@ static bool counted(const struct work *work, int k, int64_t i) {
     double x = (axis->place[p] + axis->place[p + 1]) / 2;
     double low = axis->lower + ((double)job->first[k] - 0.5) * axis->h;
     double high = axis->lower + ((double)job->last[k] - 0.5) * axis->h;
-    return x > low && x <= high &&
-           (axis->periodic || (x > axis->lower && x < axis->upper));
+    return x > low && x <= high && (axis->periodic || (x > axis->lower && x < axis->upper));
 }
 
 static void note_cut(const struct work *work, int64_t i1, int64_t i2) {
     if (!counted(work, 1, i2) || !counted(work, 2, 0)) return;
-    const double x[3] = {ht_fit_position(work->job, 0, i1),
-                         ht_fit_position(work->job, 1, i2),
+    const double x[3] = {ht_fit_position(work->job, 0, i1), ht_fit_position(work->job, 1, i2),
                          ht_fit_position(work->job, 2, 0)};
     ht_fit_counts_cut(&work->job->counts, x);
 }
 
-/* Counts those of `length` entries that are below their bound: entry i is at
- * (i1 + i step, i2 + i (1 - step)). */
-static void note_cuts(const struct work *work, const struct neighbours *of,
-                      int64_t length, int step, int64_t i1, int64_t i2) {
+/* Counts those of `length` entries that are below their bound: entry i is at (i1 + i step, i2 + i
+ * (1 - step)). */
+static void note_cuts(const struct work *work, const struct neighbours *of, int64_t length,
+                      int step, int64_t i1, int64_t i2) {
     for (int64_t i = 0; i < length; i++)
-        if (missing(of, 1, i) > 0)
-            note_cut(work, i1 + i * step, i2 + i * (1 - step));
+        if (missing(of, 1, i) > 0) note_cut(work, i1 + i * step, i2 + i * (1 - step));
 }
 
 /* ---- averages in a plane ---- */
 
 /* The tile of LANES lines from line i2 on; the last one is repeated. */
-static void tile_read(const struct sheet *sheet, const double *from, int64_t i2,
-                      double *tile) {
+static void tile_read(const struct sheet *sheet, const double *from, int64_t i2, double *tile) {
     for (int l = 0; l < LANES; l++) {
         int64_t line = i2 + l < sheet->n[1] ? i2 + l : sheet->n[1] - 1;
         const double *in = from + line * sheet->row;
@@ -186,8 +178,7 @@ static void tile_read(const struct sheet *sheet, const double *from, int64_t i2,
     }
 }
 
-static void tile_write(const struct sheet *sheet, const double *tile,
-                       int64_t i2, double *to) {
+static void tile_write(const struct sheet *sheet, const double *tile, int64_t i2, double *to) {
     for (int l = 0; l < LANES && i2 + l < sheet->n[1]; l++) {
         double *out = to + (i2 + l) * sheet->row;
         for (int64_t i = 0; i < sheet->n[0]; i++) out[i] = tile[i * LANES + l];
@@ -203,15 +194,12 @@ static void tile_average(const struct work *work, int64_t m) {
         work->value[t] = tile[0] + box[taps->first + t] * LANES;
         work->least[t] = tile[1] + box[taps->first + t] * LANES;
     }
-    struct rows rows = {taps->count, taps->weight, work->value, work->least,
-                        LANES};
-    rows_add(&rows, tile[2] + (m + 1) * LANES,
-             work->track ? tile[3] + (m + 1) * LANES : NULL);
+    struct rows rows = {taps->count, taps->weight, work->value, work->least, LANES};
+    rows_add(&rows, tile[2] + (m + 1) * LANES, work->track ? tile[3] + (m + 1) * LANES : NULL);
 }
 
 /* The cut of the tile's nodes; lines from i2 on, of which `lines` exist. */
-static void tile_cut(const struct work *work, int64_t nodes, int64_t i2,
-                     int64_t lines) {
+static void tile_cut(const struct work *work, int64_t nodes, int64_t i2, int64_t lines) {
     double *const *tile = work->tile;
     for (int64_t m = 0; m < nodes; m++) {
         struct neighbours of;
@@ -219,13 +207,11 @@ static void tile_cut(const struct work *work, int64_t nodes, int64_t i2,
             of.value[j] = tile[2] + (m + j) * LANES;
             of.least[j] = tile[3] + (m + j) * LANES;
         }
-        if (rows_cut(&of, LANES, tile[4] + m * LANES))
-            note_cuts(work, &of, lines, 0, m, i2);
+        if (rows_cut(&of, LANES, tile[4] + m * LANES)) note_cuts(work, &of, lines, 0, m, i2);
     }
 }
 
-static void average_x1(const struct work *work, const struct sheet *in,
-                       struct sheet *out) {
+static void average_x1(const struct work *work, const struct sheet *in, struct sheet *out) {
     double *const *tile = work->tile;
     for (int64_t i2 = 0; i2 < in->n[1]; i2 += LANES) {
         int64_t lines = in->n[1] - i2 < LANES ? in->n[1] - i2 : LANES;
@@ -233,15 +219,13 @@ static void average_x1(const struct work *work, const struct sheet *in,
         if (work->track) tile_read(in, sheet_least(in), i2, tile[1]);
         for (int64_t m = -1; m <= out->n[0]; m++) tile_average(work, m);
         if (work->track) tile_cut(work, out->n[0], i2, lines);
-        tile_write(out, work->track ? tile[4] : tile[2] + LANES, i2,
-                   out->value);
+        tile_write(out, work->track ? tile[4] : tile[2] + LANES, i2, out->value);
         if (work->track) tile_write(out, tile[3] + LANES, i2, out->least);
     }
 }
 
 /* Line i of the strip, from -1 on, before the cut: into slot (i + 3) % 3. */
-static void line_average(const struct work *work, const struct sheet *in,
-                         int64_t i) {
+static void line_average(const struct work *work, const struct sheet *in, int64_t i) {
     const struct ht_fit_job *job = work->job;
     const struct ht_fit_taps *taps = taps_of(work, 1, job->first[1] + i);
     int64_t at = (taps->first - job->pieces[0]) * in->row, slot = (i + 3) % 3;
@@ -249,10 +233,8 @@ static void line_average(const struct work *work, const struct sheet *in,
         work->value[t] = in->value + at;
         work->least[t] = sheet_least(in) + at;
     }
-    struct rows rows = {taps->count, taps->weight, work->value, work->least,
-                        in->row};
-    rows_add(&rows, work->line[0][slot],
-             work->track ? work->line[1][slot] : NULL);
+    struct rows rows = {taps->count, taps->weight, work->value, work->least, in->row};
+    rows_add(&rows, work->line[0][slot], work->track ? work->line[1][slot] : NULL);
 }
 
 static void line_cut(const struct work *work, int64_t i, struct sheet *out) {
@@ -271,8 +253,7 @@ static void line_cut(const struct work *work, int64_t i, struct sheet *out) {
         note_cuts(work, &of, out->n[0], 1, 0, i);
 }
 
-static void average_x2(const struct work *work, const struct sheet *in,
-                       struct sheet *out) {
+static void average_x2(const struct work *work, const struct sheet *in, struct sheet *out) {
     line_average(work, in, -1);
     line_average(work, in, 0);
     for (int64_t i = 0; i < out->n[1]; i++) {
@@ -282,8 +263,7 @@ static void average_x2(const struct work *work, const struct sheet *in,
 }
 
 /* Averages along axis k of the plane. */
-static void average(const struct work *work, int k, const struct sheet *in,
-                    struct sheet *out) {
+static void average(const struct work *work, int k, const struct sheet *in, struct sheet *out) {
     out->least = work->track ? out->room : NULL;
     work->job->fitted[k] = true;
     if (k == 0)
@@ -296,14 +276,12 @@ static void average(const struct work *work, int k, const struct sheet *in,
 static void invert(struct sheet *sheet) {
     for (int64_t i2 = 0; i2 < sheet->n[1]; i2++)
         for (int64_t i1 = 0; i1 < sheet->n[0]; i1++)
-            sheet->value[i2 * sheet->row + i1] =
-                1 / sheet->value[i2 * sheet->row + i1];
+            sheet->value[i2 * sheet->row + i1] = 1 / sheet->value[i2 * sheet->row + i1];
     sheet->least = NULL;
 }
 
 /* Averages along x1 and x2, the own axis first. */
-static void average_plane(struct work *work, const struct sheet *in,
-                          struct sheet *out) {
+static void average_plane(struct work *work, const struct sheet *in, struct sheet *out) {
     struct ht_fit_job *job = work->job;
     int k = job->own == 1 ? 1 : 0;
     job->fitted[0] = job->fitted[1] = false;
@@ -322,14 +300,11 @@ static enum ht_err load(struct work *work, int64_t p, bool first) {
     memset(job->fitted, 0, sizeof job->fitted);
     job->at3 = p;
     TRY(ht_fit_source(job->fit->medium, job->fit->axis,
-                      job->what == HT_FIT_MODULUS ? HT_FIT_COMPLIANCE
-                                                  : HT_FIT_DENSITY,
-                      p, job->pieces[0], job->pieces[1], to->row, to->value));
-    TRY(ht_fit_check_plane(job, to->n, to->row, to->value,
-                           first ? NULL : work->before.value));
+                      job->what == HT_FIT_MODULUS ? HT_FIT_COMPLIANCE : HT_FIT_DENSITY, p,
+                      job->pieces[0], job->pieces[1], to->row, to->value));
+    TRY(ht_fit_check_plane(job, to->n, to->row, to->value, first ? NULL : work->before.value));
     if (work->before.value)
-        memcpy(work->before.value, to->value,
-               (size_t)(to->row * to->n[1]) * sizeof *to->value);
+        memcpy(work->before.value, to->value, (size_t)(to->row * to->n[1]) * sizeof *to->value);
     if (job->own != 2) average_plane(work, to, slot);
     return HT_OK;
 }
@@ -347,8 +322,7 @@ static void plane_average(struct work *work, int64_t m) {
         work->value[t] = from->value;
         work->least[t] = sheet_least(from);
     }
-    struct rows rows = {taps->count, taps->weight, work->value, work->least,
-                        to->row * to->n[1]};
+    struct rows rows = {taps->count, taps->weight, work->value, work->least, to->row * to->n[1]};
     to->least = work->track ? to->room : NULL;
     rows_add(&rows, to->value, to->least);
 }
@@ -362,8 +336,7 @@ static void plane_cut(struct work *work, int64_t m, struct sheet *out) {
             of.least[j] = sheet_least(raw_of(work, m + j - 1)) + at;
         }
         if (!work->track)
-            memcpy(out->value + at, of.value[1],
-                   (size_t)out->row * sizeof(double));
+            memcpy(out->value + at, of.value[1], (size_t)out->row * sizeof(double));
         else if (rows_cut(&of, out->row, out->value + at))
             note_cuts(work, &of, out->n[0], 1, 0, i2);
     }
@@ -395,15 +368,13 @@ struct strips {
     struct ht_progress progress;
 };
 
-static enum ht_err average_planes(struct work *work, struct strips *strips,
-                                  int worker) {
+static enum ht_err average_planes(struct work *work, struct strips *strips, int worker) {
     struct ht_fit_job *job = work->job;
     const int64_t rows = job->last[1] - job->first[1];
     int64_t first = taps_of(work, 2, job->first[2] - 1)->first, next = first;
     for (int64_t m = job->first[2] - 1; m <= job->last[2]; m++) {
         const struct ht_fit_taps *taps = taps_of(work, 2, m);
-        for (; next < taps->first + taps->count; next++)
-            TRY(load(work, next, next == first));
+        for (; next < taps->first + taps->count; next++) TRY(load(work, next, next == first));
         plane_average(work, m);
         if (m <= job->first[2]) continue;
         TRY(finish(work, m - 1));
@@ -431,14 +402,12 @@ static enum ht_err make_sheets(struct work *work) {
     work->slots = axis_of(work, 2)->most;
     TRY(HT_ALLOC(work->ring, work->slots));
     for (int s = 0; s < work->slots; s++)
-        TRY(sheet_make(own == 2 ? box1 : n1, own == 2 ? pieces : rows,
-                       work->track && own != 2, &work->ring[s]));
-    TRY(sheet_make(own == 1 ? box1 : n1, own == 1 ? rows : pieces, work->track,
-                   &work->middle));
+        TRY(sheet_make(own == 2 ? box1 : n1, own == 2 ? pieces : rows, work->track && own != 2,
+                       &work->ring[s]));
+    TRY(sheet_make(own == 1 ? box1 : n1, own == 1 ? rows : pieces, work->track, &work->middle));
     TRY(sheet_make(n1, rows, work->track, &work->done));
     for (int i = 0; i < 3; i++)
-        TRY(sheet_make(own == 2 ? box1 : n1, own == 2 ? pieces : rows,
-                       work->track, &work->raw[i]));
+        TRY(sheet_make(own == 2 ? box1 : n1, own == 2 ? pieces : rows, work->track, &work->raw[i]));
     if (own == 2) TRY(sheet_make(box1, pieces, false, &work->above));
     if (own != 2) TRY(sheet_make(box1, pieces, false, &work->boxes));
     return stacked ? sheet_make(box1, pieces, false, &work->before) : HT_OK;
@@ -448,8 +417,7 @@ static enum ht_err work_make(struct work *work) {
     const int64_t box1 = axis_of(work, 0)->boxes, n1 = axis_of(work, 0)->nodes;
     int most = 0;
     TRY(make_sheets(work));
-    for (int i = 0; i < 5; i++)
-        TRY(HT_ALLOC(work->tile[i], LANES * (i < 2 ? box1 : n1 + 2)));
+    for (int i = 0; i < 5; i++) TRY(HT_ALLOC(work->tile[i], LANES * (i < 2 ? box1 : n1 + 2)));
     for (int i = 0; i < 6; i++)
         TRY(HT_ALLOC(work->line[i / 3][i % 3], padded(box1 > n1 ? box1 : n1)));
     for (int k = 0; k < 3; k++)
@@ -459,8 +427,7 @@ static enum ht_err work_make(struct work *work) {
 }
 
 static void work_clear(struct work *work) {
-    for (int s = 0; work->ring && s < work->slots; s++)
-        sheet_clear(&work->ring[s]);
+    for (int s = 0; work->ring && s < work->slots; s++) sheet_clear(&work->ring[s]);
     free(work->ring);
     sheet_clear(&work->boxes);
     sheet_clear(&work->before);
@@ -495,8 +462,7 @@ static int64_t strip_count(const struct ht_fit_job *job) {
     const int64_t row = ht_most(axis[0].boxes, axis[0].nodes);
     const int64_t rows = ht_most(STRIP_VALUES / row, STRIP);
     const int64_t count = ht_divide_up(axis[1].nodes, rows);
-    const int64_t threads =
-        ht_least(ht_threads_count(), axis[1].nodes / THREAD_STRIP);
+    const int64_t threads = ht_least(ht_threads_count(), axis[1].nodes / THREAD_STRIP);
     return threads > 1 ? ht_divide_up(count, threads) * threads : count;
 }
 
@@ -505,8 +471,8 @@ static enum ht_err average_strips(struct ht_fit_job *job, int64_t count) {
     struct strips strips = {.job = job, .count = count};
     TRY(HT_ALLOC(strips.counts, count));
     ht_progress_start(&strips.progress, "fitting the medium",
-                      (double)((job->last[2] - job->first[2]) * axis[1].nodes),
-                      "points", (double)axis[0].nodes);
+                      (double)((job->last[2] - job->first[2]) * axis[1].nodes), "points",
+                      (double)axis[0].nodes);
     enum ht_err err = ht_threads_run(count, average_strip, &strips);
     ht_progress_end(&strips.progress);
     for (int64_t s = 0; err == HT_OK && s < count; s++)

@@ -1,15 +1,13 @@
-/* Averages along one axis: weights of the boxes on which the medium is
- * constant.
+/* Averages along one axis: weights of the boxes on which the medium is constant.
  *
- * With C the integral of the window w from -infinity, in spacings, an output at
- * x gives a piece [a, b] the weight C((b - x)/h) - C((a - x)/h): exact, and of
- * sum one. The windowed sinc is
+ * With C the integral of the window w from -infinity, in spacings, an output at x gives a piece [a,
+ * b] the weight C((b - x)/h) - C((a - x)/h): exact, and of sum one. The windowed sinc is
  *     g(r) = sin(pi r)/(pi r) I_0(s sqrt(1 - (r/4)^2)),  |r| <= 4,
  *     w(r) = g(r) (S_2 - S_1 r)/(S_0 S_2 - S_1^2),
  *     S_j = sum over integers m of (r - m)^j g(r - m),
- * so that sums over points equal integrals, of the medium and of x times the
- * medium, wherever its jumps are. The shape s makes the integral of r^2 w zero.
- * Both lower the error of jumps: bench/NOTES.md, "Fitted medium".
+ * so that sums over points equal integrals, of the medium and of x times the medium, wherever its
+ * jumps are. The shape s makes the integral of r^2 w zero. Both lower the error of jumps:
+ * bench/NOTES.md, "Fitted medium".
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +16,8 @@
 
 /* ---- windows ---- */
 
-/* The integral is tabulated at FINE intervals per spacing; interpolation goes
- * through the ends of DEGREE of them. */
+/* The integral is tabulated at FINE intervals per spacing; interpolation goes through the ends of
+ * DEGREE of them. */
 enum { REACH = HT_FIT_REACH, FINE = 128, DEGREE = 8, GAUSS = 5 };
 static const double SHAPE = 5.125221525907206;
 
@@ -36,15 +34,13 @@ static double window(double r) {
 
 /* Integral of the window from a to b, by Gauss's rule. */
 static double integral(double a, double b) {
-    static const double place[GAUSS] = {0.046910077030668004,
-                                        0.23076534494715845, 0.5,
+    static const double place[GAUSS] = {0.046910077030668004, 0.23076534494715845, 0.5,
                                         0.76923465505284155, 0.953089922969332};
-    static const double weight[GAUSS] = {
-        0.11846344252809454, 0.23931433524968324, 0.28444444444444444,
-        0.23931433524968324, 0.11846344252809454};
+    static const double weight[GAUSS] = {0.11846344252809454, 0.23931433524968324,
+                                         0.28444444444444444, 0.23931433524968324,
+                                         0.11846344252809454};
     double sum = 0;
-    for (int i = 0; i < GAUSS; i++)
-        sum += weight[i] * window(a + (b - a) * place[i]);
+    for (int i = 0; i < GAUSS; i++) sum += weight[i] * window(a + (b - a) * place[i]);
     return sum * (b - a);
 }
 
@@ -58,15 +54,13 @@ static void table_make(enum ht_fit_kind kind, struct table *table) {
     const double width = 1.0 / FINE;
     *table = (struct table){.kind = kind};
     for (int i = 0; i < REACH * FINE && kind == HT_FIT_SINC; i++)
-        table->part[i + 1] =
-            table->part[i] + integral(i * width, (i + 1) * width);
+        table->part[i + 1] = table->part[i] + integral(i * width, (i + 1) * width);
 }
 
-/* Between entries by the polynomial through DEGREE + 1 of them, in barycentric
- * form; kinks of the window, at integers, are ends. */
+/* Between entries by the polynomial through DEGREE + 1 of them, in barycentric form; kinks of the
+ * window, at integers, are ends. */
 static double interpolate(const struct table *table, double at) {
-    static const double binomial[DEGREE + 1] = {1,   -8, 28, -56, 70,
-                                                -56, 28, -8, 1};
+    static const double binomial[DEGREE + 1] = {1, -8, 28, -56, 70, -56, 28, -8, 1};
     int first = (int)at / DEGREE * DEGREE;
     double above = 0, below = 0;
     for (int i = 0; i <= DEGREE; i++) {
@@ -93,8 +87,8 @@ static double cumulative(const struct table *table, bool box, double r) {
 
 /* ---- pieces ---- */
 
-/* Boxes from the other end, or mirrored, so that [low, high] is covered; a
- * single box has one piece. */
+/* Boxes from the other end, or mirrored, so that [low, high] is covered; a single box has one
+ * piece. */
 static enum ht_err unfold(struct ht_fit_axis *axis, double low, double high) {
     double length = axis->upper - axis->lower;
     int64_t first = (int64_t)floor((low - axis->lower) / length);
@@ -111,9 +105,8 @@ static enum ht_err unfold(struct ht_fit_axis *axis, double low, double high) {
         bool mirrored = !axis->periodic && copy % 2 != 0;
         for (int64_t i = 0; i < n; i++, p++) {
             axis->box[p] = mirrored ? n - 1 - i : i;
-            axis->place[p] = shift + (mirrored ? axis->lower + axis->upper -
-                                                     axis->edge[n - i]
-                                               : axis->edge[i]);
+            axis->place[p] =
+                shift + (mirrored ? axis->lower + axis->upper - axis->edge[n - i] : axis->edge[i]);
         }
     }
     axis->place[p] = (double)(last + 1) * length + axis->lower;
@@ -124,12 +117,11 @@ static enum ht_err unfold(struct ht_fit_axis *axis, double low, double high) {
 
 /* ---- weights ---- */
 
-/* Pieces that the window touches by less are left out; their neighbour has
- * their weight. */
+/* Pieces that the window touches by less are left out; their neighbour has their weight. */
 static const double TOUCH = 1e-9; /* spacings */
 
-static void taps_find(const struct ht_fit_axis *axis, double x, double half,
-                      int64_t *from, struct ht_fit_taps *taps) {
+static void taps_find(const struct ht_fit_axis *axis, double x, double half, int64_t *from,
+                      struct ht_fit_taps *taps) {
     double low = x - (half - TOUCH) * axis->h;
     double high = x + (half - TOUCH) * axis->h;
     while (axis->place[*from + 1] <= low) ++*from;
@@ -144,33 +136,27 @@ static double output(const struct ht_fit_axis *axis, int shift, int64_t m) {
 }
 
 /* Of output m, the part below the end of piece p. */
-static double part_below(const struct ht_fit_axis *axis,
-                         const struct table *table, int64_t p, int shift,
-                         int64_t m) {
+static double part_below(const struct ht_fit_axis *axis, const struct table *table, int64_t p,
+                         int shift, int64_t m) {
     const double end = axis->place[p + 1];
     const enum ht_fit_end kind = axis->end[p];
     if (kind == HT_FIT_END_SPLIT)
         return ht_fit_split_part(axis, p, (double)m + 0.5 * shift, shift == 1);
-    return cumulative(table,
-                      table->kind == HT_FIT_BOX || kind == HT_FIT_END_BOX,
+    return cumulative(table, table->kind == HT_FIT_BOX || kind == HT_FIT_END_BOX,
                       (end - output(axis, shift, m)) / axis->h);
 }
 
-static void taps_weigh(const struct ht_fit_axis *axis,
-                       const struct table *table, int shift, int64_t m,
-                       const struct ht_fit_taps *taps) {
+static void taps_weigh(const struct ht_fit_axis *axis, const struct table *table, int shift,
+                       int64_t m, const struct ht_fit_taps *taps) {
     double before = 0;
     for (int i = 0; i < taps->count; i++) {
-        double part = i < taps->count - 1
-                          ? part_below(axis, table, taps->first + i, shift, m)
-                          : 1;
+        double part = i < taps->count - 1 ? part_below(axis, table, taps->first + i, shift, m) : 1;
         taps->weight[i] = part - before;
         before = part;
     }
 }
 
-enum ht_err ht_fit_axis_unfold(struct ht_fit_axis *axis,
-                               enum ht_fit_kind kind) {
+enum ht_err ht_fit_axis_unfold(struct ht_fit_axis *axis, enum ht_fit_kind kind) {
     const double margin = (half_width(kind) + 2) * axis->h;
     return unfold(axis, axis->lower - margin, axis->upper + margin);
 }

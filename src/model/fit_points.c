@@ -1,6 +1,6 @@
-/* Values of the medium at points: all of a fill's planes at once, line by line.
- * They are 1/K and rho until they have been compared with their neighbours,
- * behind the seam and on the plane below, too; then they become K and b.
+/* Values of the medium at points: all of a fill's planes at once, line by line. They are 1/K and
+ * rho until they have been compared with their neighbours, behind the seam and on the plane below,
+ * too; then they become K and b.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -28,13 +28,11 @@ struct points {
 /* A point behind the seam or a wall, back in the box. */
 static double fold(const struct ht_fit_axis *axis, double x) {
     if (x <= axis->upper) return x;
-    return axis->periodic ? x - (axis->upper - axis->lower)
-                          : 2 * axis->upper - x;
+    return axis->periodic ? x - (axis->upper - axis->lower) : 2 * axis->upper - x;
 }
 
 /* The job of line i, which is line *i2 of plane job.at3. */
-static struct ht_fit_job job_of(const struct points *p, int64_t i,
-                                int64_t *i2) {
+static struct ht_fit_job job_of(const struct points *p, int64_t i, int64_t *i2) {
     struct ht_fit_job job = *p->job;
     *i2 = i % p->n2;
     job.at3 = job.first[2] + i / p->n2;
@@ -53,8 +51,8 @@ static enum ht_err evaluate_line(const struct points *p, int64_t i) {
     const struct ht_fit_job job = job_of(p, i, &i2);
     const double x[3] = {0, fold(&axis[1], ht_fit_position(&job, 1, i2)),
                          fold(&axis[2], ht_fit_position(&job, 2, 0))};
-    TRY(ht_fit_source_points(medium, ht_fit_quantity_of(&job),
-                             depends[0] ? p->n1 : 1, p->x1, x, line));
+    TRY(ht_fit_source_points(medium, ht_fit_quantity_of(&job), depends[0] ? p->n1 : 1, p->x1, x,
+                             line));
     for (int64_t i1 = 1; i1 < p->n1 && !depends[0]; i1++) line[i1] = line[0];
     return HT_OK;
 }
@@ -62,13 +60,10 @@ static enum ht_err evaluate_line(const struct points *p, int64_t i) {
 static enum ht_err evaluate_chunk(void *data, int64_t chunk, int worker) {
     struct points *p = data;
     const int64_t end = ht_threads_first(p->lines, p->chunks, chunk + 1);
-    for (int64_t i = ht_threads_first(p->lines, p->chunks, chunk); i < end;
-         i++) {
-        const bool repeated =
-            !p->job->fit->medium->source->depends[1] && i % p->n2 > 0;
+    for (int64_t i = ht_threads_first(p->lines, p->chunks, chunk); i < end; i++) {
+        const bool repeated = !p->job->fit->medium->source->depends[1] && i % p->n2 > 0;
         if (!repeated) TRY(evaluate_line(p, i));
-        if (!repeated)
-            ht_fit_extend(p->n1, p->values + i * p->n1, p->range[chunk]);
+        if (!repeated) ht_fit_extend(p->n1, p->values + i * p->n1, p->range[chunk]);
         const int64_t done = atomic_fetch_add(&p->done, 1) + 1;
         if (worker == 0) ht_progress_update(&p->progress, (double)done);
     }
@@ -90,10 +85,9 @@ static enum ht_err evaluate(struct points *p) {
         p->range[c][0] = INFINITY;
         p->range[c][1] = 0;
     }
-    for (int64_t i = 0; i < p->n1; i++)
-        p->x1[i] = fold(axis, ht_fit_position(p->job, 0, i));
-    ht_progress_start(&p->progress, "evaluating the medium", (double)p->lines,
-                      "points", (double)p->n1);
+    for (int64_t i = 0; i < p->n1; i++) p->x1[i] = fold(axis, ht_fit_position(p->job, 0, i));
+    ht_progress_start(&p->progress, "evaluating the medium", (double)p->lines, "points",
+                      (double)p->n1);
     enum ht_err err = ht_threads_run(p->chunks, evaluate_chunk, p);
     ht_progress_end(&p->progress);
     if (err == HT_OK) repeat_lines(p);
@@ -109,14 +103,11 @@ static enum ht_err check_line(const struct points *p, int64_t line) {
     const int64_t n1 = p->n1, plane = n1 * p->n2;
     int64_t i2;
     const struct ht_fit_job job = job_of(p, line, &i2);
-    const double *below = line >= p->n2 ? at - plane
-                          : p->below    ? p->below + i2 * n1
-                                        : NULL;
+    const double *below = line >= p->n2 ? at - plane : p->below ? p->below + i2 * n1 : NULL;
     TRY(ht_fit_check_beside(&job, 0, 1, i2, n1 - 1, at + 1, at));
     if (i2 > 0) TRY(ht_fit_check_beside(&job, 1, 0, i2, n1, at, at - n1));
     if (below) TRY(ht_fit_check_beside(&job, 2, 0, i2, n1, at, below));
-    if (axis[0].periodic)
-        TRY(ht_fit_check_beside(&job, 0, 0, i2, 1, at, at + n1 - 1));
+    if (axis[0].periodic) TRY(ht_fit_check_beside(&job, 0, 0, i2, 1, at, at + n1 - 1));
     if (!axis[1].periodic || i2 > 0) return HT_OK;
     return ht_fit_check_beside(&job, 1, 0, 0, n1, at, at + plane - n1);
 }
@@ -132,11 +123,9 @@ static enum ht_err check_chunk(void *data, int64_t chunk, int worker) {
 
 static enum ht_err check(struct points *p) {
     double range[2] = {INFINITY, 0};
-    for (int64_t c = 0; c < p->chunks; c++)
-        ht_fit_extend(2, p->range[c], range);
+    for (int64_t c = 0; c < p->chunks; c++) ht_fit_extend(2, p->range[c], range);
     if (p->below != NULL) ht_fit_extend(p->n1 * p->n2, p->below, range);
-    return ht_fit_too_wide(range) ? ht_threads_run(p->chunks, check_chunk, p)
-                                  : HT_OK;
+    return ht_fit_too_wide(range) ? ht_threads_run(p->chunks, check_chunk, p) : HT_OK;
 }
 
 /* ---- output ---- */
@@ -147,8 +136,7 @@ static enum ht_err emit_chunk(void *data, int64_t chunk, int worker) {
     struct ht_fit_job job = *p->job;
     (void)worker;
     job.counts = ht_fit_counts_none();
-    for (int64_t i = ht_threads_first(p->lines, p->chunks, chunk); i < end;
-         i++) {
+    for (int64_t i = ht_threads_first(p->lines, p->chunks, chunk); i < end; i++) {
         double *line = p->values + i * p->n1;
         job.at3 = job.first[2] + i / p->n2;
         TRY(ht_fit_emit_row(&job, true, i % p->n2, line, line));
@@ -159,8 +147,7 @@ static enum ht_err emit_chunk(void *data, int64_t chunk, int worker) {
 
 static enum ht_err emit(struct points *p, struct ht_fit_job *job) {
     TRY(ht_threads_run(p->chunks, emit_chunk, p));
-    for (int64_t c = 0; c < p->chunks; c++)
-        ht_fit_counts_add(&p->counts[c], &job->counts);
+    for (int64_t c = 0; c < p->chunks; c++) ht_fit_counts_add(&p->counts[c], &job->counts);
     return HT_OK;
 }
 
@@ -183,22 +170,19 @@ static void points_clear(struct points *p) {
     free(p->counts);
 }
 
-/* The plane below the first, behind the seam, too, unless it was the last one
- * of the fill before; there is none behind a wall. */
-static enum ht_err find_below(const struct ht_fit_job *job,
-                              const double **below) {
+/* The plane below the first, behind the seam, too, unless it was the last one of the fill before;
+ * there is none behind a wall. */
+static enum ht_err find_below(const struct ht_fit_job *job, const double **below) {
     struct ht_fit *fit = job->fit;
     const struct ht_fit_axis *axis = fit->axis;
     const int64_t first = job->first[2];
     double **kept = &fit->below[job->what].value;
     *below = NULL;
-    if (!fit->medium->source->depends[2] || (first == 0 && !axis[2].periodic))
-        return HT_OK;
+    if (!fit->medium->source->depends[2] || (first == 0 && !axis[2].periodic)) return HT_OK;
     struct ht_fit_job one = *job;
     one.first[2] = first > 0 ? first - 1 : axis[2].nodes - 1;
     one.last[2] = one.first[2] + 1;
-    const bool known =
-        *kept != NULL && fit->below[job->what].plane == one.first[2];
+    const bool known = *kept != NULL && fit->below[job->what].plane == one.first[2];
     if (*kept == NULL) TRY(HT_ALLOC(*kept, axis[0].nodes * axis[1].nodes));
     *below = *kept;
     if (known) return HT_OK;
@@ -217,8 +201,7 @@ static void keep_last(const struct points *p) {
     const int what = p->job->what;
     const int64_t plane = p->n1 * p->n2, last = p->job->last[2] - 1;
     if (fit->below[what].value == NULL) return;
-    memcpy(fit->below[what].value,
-           p->values + (last - p->job->first[2]) * plane,
+    memcpy(fit->below[what].value, p->values + (last - p->job->first[2]) * plane,
            (size_t)plane * sizeof *p->values);
     fit->below[what].plane = last;
 }

@@ -1,5 +1,5 @@
-/* Shared by the files src/model/fit*.c: the boxes on which the medium is
- * constant, and the weights that average over them along each axis. */
+/* Shared by the files src/model/fit*.c: the boxes on which the medium is constant, and the weights
+ * that average over them along each axis. */
 #ifndef HTWAVE_MODEL_FIT_PRIVATE_H
 #define HTWAVE_MODEL_FIT_PRIVATE_H
 
@@ -14,15 +14,13 @@ struct ht_fit_taps {
     double *weight;
 };
 
-/* What is done at the end of a piece: averages by the sinc or by boxes, or the
- * medium is split. */
+/* What is done at the end of a piece: averages by the sinc or by boxes, or the medium is split. */
 enum ht_fit_end { HT_FIT_END_SINC, HT_FIT_END_BOX, HT_FIT_END_SPLIT };
 
-/* Along one axis the box is cut into boxes from edge[i] to edge[i + 1], whose
- * values are those of source base + i. Pieces are these boxes continued beyond
- * the box of the grid: piece p has the values of box[p] and lies between
- * place[p] and place[p + 1]. taps[s][m + 1] average about x_m + s h/2, for m
- * from -1 to `nodes`. */
+/* Along one axis the box is cut into boxes from edge[i] to edge[i + 1], whose values are those of
+ * source base + i. Pieces are these boxes continued beyond the box of the grid: piece p has the
+ * values of box[p] and lies between place[p] and place[p + 1]. taps[s][m + 1] average about x_m + s
+ * h/2, for m from -1 to `nodes`. */
 struct ht_fit_axis {
     double lower, upper, h;
     bool periodic;
@@ -45,17 +43,17 @@ struct ht_fit {
     struct ht_fit_axis axis[3];
     struct ht_fit_counts counts;
     bool quiet; /* fills are not counted */
-    /* point, of each quantity that ht_fit_fill knows: 1/K or rho on the plane
-     * that was filled last, which the next one is compared with. NULL: none. */
+    /* point, of each quantity that ht_fit_fill knows: 1/K or rho on the plane that was filled last,
+     * which the next one is compared with. NULL: none. */
     struct {
         double *value;
         int64_t plane;
     } below[4];
 };
 
-/* What a fill computes: of x3 planes [first[2], last[2]) rows [first[1],
- * last[1]); out is that of ht_fit_fill. Functions on values of x1 and x2, some
- * averaged to nodes already and others of pieces, share it. */
+/* What a fill computes: of x3 planes [first[2], last[2]) rows [first[1], last[1]); out is that of
+ * ht_fit_fill. Functions on values of x1 and x2, some averaged to nodes already and others of
+ * pieces, share it. */
 struct ht_fit_job {
     struct ht_fit *fit;
     int what;
@@ -73,25 +71,21 @@ struct ht_fit_job {
 enum ht_fit_quantity { HT_FIT_COMPLIANCE, HT_FIT_DENSITY }; /* 1/K, rho */
 
 /* edge and boxes are set; kind sinc or box. Pieces, then weights. */
-HT_CHECKED enum ht_err ht_fit_axis_unfold(struct ht_fit_axis *axis,
-                                          enum ht_fit_kind kind);
-HT_CHECKED enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis,
-                                         enum ht_fit_kind kind);
+HT_CHECKED enum ht_err ht_fit_axis_unfold(struct ht_fit_axis *axis, enum ht_fit_kind kind);
+HT_CHECKED enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_kind kind);
 void ht_fit_axis_clear(struct ht_fit_axis *axis);
 
 /* ---- fit_split.c ---- */
 /* Sets the ends at which the medium is split; the axes have pieces. */
 HT_CHECKED enum ht_err ht_fit_split(struct ht_fit *fit);
-/* The part below the split at the end of piece p of a point at x, in spacings;
- * own: the point is one of rho along its own axis, half a spacing on. */
-double ht_fit_split_part(const struct ht_fit_axis *axis, int64_t p, double x,
-                         bool own);
+/* The part below the split at the end of piece p of a point at x, in spacings; own: the point is
+ * one of rho along its own axis, half a spacing on. */
+double ht_fit_split_part(const struct ht_fit_axis *axis, int64_t p, double x, bool own);
 
 /* ---- fit.c ---- */
 /* Counts of nothing; adding those of another part. */
 struct ht_fit_counts ht_fit_counts_none(void);
-void ht_fit_counts_add(const struct ht_fit_counts *more,
-                       struct ht_fit_counts *counts);
+void ht_fit_counts_add(const struct ht_fit_counts *more, struct ht_fit_counts *counts);
 /* Counts a value that was cut, at x. */
 void ht_fit_counts_cut(struct ht_fit_counts *counts, const double x[3]);
 /* Position along axis k of entry i of the values of a job (k 2: at3). */
@@ -101,26 +95,20 @@ enum ht_fit_quantity ht_fit_quantity_of(const struct ht_fit_job *job);
 void ht_fit_extend(int64_t count, const double *values, double range[2]);
 /* Whether two values of the range may differ by too much. */
 bool ht_fit_too_wide(const double range[2]);
-/* Refuses n values at a, from (i1, i2) of plane at3 on, next to those at b
- * along an axis, that differ by too much. */
-HT_CHECKED enum ht_err ht_fit_check_beside(const struct ht_fit_job *job,
-                                           int axis, int64_t i1, int64_t i2,
-                                           int64_t n, const double *a,
-                                           const double *b);
-/* The same of a plane of rows of n[0] values, `row` apart, next to each other,
- * and to `before` (or NULL) on the plane below. */
-HT_CHECKED enum ht_err ht_fit_check_plane(struct ht_fit_job *job,
-                                          const int64_t n[2], int64_t row,
-                                          const double *values,
-                                          const double *before);
-/* out[i] = values[i] of row i2, or 1/values[i], which must be positive and
- * finite; counts their range. */
-HT_CHECKED enum ht_err ht_fit_emit_row(struct ht_fit_job *job, bool inverse,
-                                       int64_t i2, const double *values,
-                                       double *out);
+/* Refuses n values at a, from (i1, i2) of plane at3 on, next to those at b along an axis, that
+ * differ by too much. */
+HT_CHECKED enum ht_err ht_fit_check_beside(const struct ht_fit_job *job, int axis, int64_t i1,
+                                           int64_t i2, int64_t n, const double *a, const double *b);
+/* The same of a plane of rows of n[0] values, `row` apart, next to each other, and to `before` (or
+ * NULL) on the plane below. */
+HT_CHECKED enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64_t row,
+                                          const double *values, const double *before);
+/* out[i] = values[i] of row i2, or 1/values[i], which must be positive and finite; counts their
+ * range. */
+HT_CHECKED enum ht_err ht_fit_emit_row(struct ht_fit_job *job, bool inverse, int64_t i2,
+                                       const double *values, double *out);
 /* Values of the job's rows of plane at3 into its output: compliance or b. */
-HT_CHECKED enum ht_err ht_fit_emit(struct ht_fit_job *job, int64_t row,
-                                   const double *values);
+HT_CHECKED enum ht_err ht_fit_emit(struct ht_fit_job *job, int64_t row, const double *values);
 
 /* ---- fit_average.c ---- */
 /* All rows of planes [first[2], last[2]) by averages. */
@@ -137,24 +125,20 @@ enum { HT_FIT_C_OR_K, HT_FIT_RHO };
 /* Sets base, boxes and edge of the axis from the medium's rows. */
 HT_CHECKED enum ht_err ht_fit_boxes(const struct ht_medium *medium, int k,
                                     struct ht_fit_axis *axis);
-/* The quantity on a plane of the boxes, x1 fastest: piece p3 along x3, lines of
- * the pieces [first, last) along x2, `row` apart. */
+/* The quantity on a plane of the boxes, x1 fastest: piece p3 along x3, lines of the pieces [first,
+ * last) along x2, `row` apart. */
 HT_CHECKED enum ht_err ht_fit_source(const struct ht_medium *medium,
                                      const struct ht_fit_axis axis[3],
-                                     enum ht_fit_quantity quantity, int64_t p3,
-                                     int64_t first, int64_t last, int64_t row,
-                                     double *out);
+                                     enum ht_fit_quantity quantity, int64_t p3, int64_t first,
+                                     int64_t last, int64_t row, double *out);
 /* The quantity at the points x1[i], x[1], x[2]. */
 HT_CHECKED enum ht_err ht_fit_source_points(const struct ht_medium *medium,
-                                            enum ht_fit_quantity quantity,
-                                            int64_t count, const double *x1,
-                                            const double x[3], double *out);
+                                            enum ht_fit_quantity quantity, int64_t count,
+                                            const double *x1, const double x[3], double *out);
 /* Whether the system has a density. */
 bool ht_fit_density(const struct ht_medium *medium);
 /* The key to blame for a quantity, and its name in messages. */
-const char *ht_fit_key(const struct ht_medium *medium,
-                       enum ht_fit_quantity quantity);
-const char *ht_fit_name(const struct ht_medium *medium,
-                        enum ht_fit_quantity quantity);
+const char *ht_fit_key(const struct ht_medium *medium, enum ht_fit_quantity quantity);
+const char *ht_fit_name(const struct ht_medium *medium, enum ht_fit_quantity quantity);
 
 #endif

@@ -11,8 +11,7 @@ bool ht_grid_periodic(const struct ht_grid *grid, int axis) {
     return grid->wall[axis][0] == 0;
 }
 
-int64_t ht_grid_nodes(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                      int axis) {
+int64_t ht_grid_nodes(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis) {
     if (axis >= grid->dims) return 1;
     bool both_ends = subgrid == HT_PRIMARY && !ht_grid_periodic(grid, axis);
     return grid->cells[axis] + (both_ends ? 1 : 0);
@@ -30,14 +29,13 @@ int64_t ht_grid_total(const struct ht_grid *grid, enum ht_subgrid subgrid) {
     return ht_grid_plane(grid, subgrid) * ht_grid_planes(grid, subgrid);
 }
 
-double ht_grid_x(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis,
-                 int64_t m) {
+double ht_grid_x(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, int64_t m) {
     double offset = subgrid == HT_DUAL && axis < grid->dims ? 0.5 : 0.0;
     return grid->lower[axis] + ((double)m + offset) * grid->h[axis];
 }
 
-int64_t ht_grid_source(const struct ht_grid *grid, enum ht_subgrid from,
-                       int axis, int64_t m, int *factor, bool *mirrored) {
+int64_t ht_grid_source(const struct ht_grid *grid, enum ht_subgrid from, int axis, int64_t m,
+                       int *factor, bool *mirrored) {
     int64_t n = ht_grid_nodes(grid, from, axis);
     *factor = 1;
     *mirrored = false;
@@ -56,8 +54,8 @@ bool ht_grid_cut(const struct ht_grid *grid) {
     return ht_comm_size(grid->slab.comm) > 1;
 }
 
-void ht_grid_own(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                 int64_t *first, int64_t *last) {
+void ht_grid_own(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t *first,
+                 int64_t *last) {
     *first = 0;
     *last = ht_grid_planes(grid, subgrid);
     if (!ht_grid_cut(grid)) return;
@@ -86,6 +84,5 @@ struct ht_grid ht_grid_whole(const struct ht_grid *grid) {
 }
 
 void ht_slab_cut(int64_t cells, int ranks, int64_t *start) {
-    for (int r = 0; r <= ranks; r++)
-        start[r] = (2 * cells * r + ranks) / (2 * (int64_t)ranks);
+    for (int r = 0; r <= ranks; r++) start[r] = (2 * cells * r + ranks) / (2 * (int64_t)ranks);
 }

@@ -18,8 +18,7 @@ static enum ht_err check_cells(const struct ht_params *params, int dims) {
     const int count = given->count;
     for (int i = 0; i < count; i++)
         if (given->number[i] != floor(given->number[i]))
-            return ht_params_error(params, "absorbing.cells",
-                                   "must be whole numbers of cells");
+            return ht_params_error(params, "absorbing.cells", "must be whole numbers of cells");
     if (count == 1 || count == dims || count == 2 * dims) return HT_OK;
     return ht_params_error(params, "absorbing.cells",
                            "must be one number, %d (one per axis) or %d (lower "
@@ -27,34 +26,27 @@ static enum ht_err check_cells(const struct ht_params *params, int dims) {
                            dims, 2 * dims);
 }
 
-static int64_t cells_of(const struct ht_value *given, int dims, int axis,
-                        int side) {
-    const int at = given->count == 1      ? 0
-                   : given->count == dims ? axis
-                                          : 2 * axis + side;
+static int64_t cells_of(const struct ht_value *given, int dims, int axis, int side) {
+    const int at = given->count == 1 ? 0 : given->count == dims ? axis : 2 * axis + side;
     return (int64_t)given->number[at];
 }
 
-enum ht_err ht_layers_place(const struct ht_params *params,
-                            const bool sides[3][2], struct ht_grid *grid) {
+enum ht_err ht_layers_place(const struct ht_params *params, const bool sides[3][2],
+                            struct ht_grid *grid) {
     bool any = false;
-    for (int k = 0; k < grid->dims; k++)
-        any = any || sides[k][0] || sides[k][1];
+    for (int k = 0; k < grid->dims; k++) any = any || sides[k][0] || sides[k][1];
     if (any) TRY(check_cells(params, grid->dims));
     for (int k = 0; k < grid->dims; k++) {
         for (int side = 0; side < 2; side++) {
             const int64_t cells =
-                sides[k][side]
-                    ? cells_of(&params->absorbing.cells, grid->dims, k, side)
-                    : 0;
+                sides[k][side] ? cells_of(&params->absorbing.cells, grid->dims, k, side) : 0;
             if (2 * cells > grid->cells[k])
-                return ht_params_error(
-                    params, "absorbing.cells",
-                    "the layer of %lld cells at the %s side of x%d is thicker "
-                    "than half of the axis, which has %lld cells: layers lie "
-                    "inside the box",
-                    (long long)cells, side == 0 ? "lower" : "upper", k + 1,
-                    (long long)grid->cells[k]);
+                return ht_params_error(params, "absorbing.cells",
+                                       "the layer of %lld cells at the %s side of x%d is thicker "
+                                       "than half of the axis, which has %lld cells: layers lie "
+                                       "inside the box",
+                                       (long long)cells, side == 0 ? "lower" : "upper", k + 1,
+                                       (long long)grid->cells[k]);
             grid->layer[k][side] = cells;
         }
         if (grid->layer[k][0] + grid->layer[k][1] == grid->cells[k])
@@ -66,12 +58,10 @@ enum ht_err ht_layers_place(const struct ht_params *params,
     return HT_OK;
 }
 
-int64_t ht_layers_inside(const struct ht_grid *grid, int axis, bool half,
-                         int64_t m) {
+int64_t ht_layers_inside(const struct ht_grid *grid, int axis, bool half, int64_t m) {
     if (axis >= grid->dims) return m;
     const int64_t low = grid->layer[axis][0];
-    const int64_t high =
-        grid->cells[axis] - grid->layer[axis][1] - (half ? 1 : 0);
+    const int64_t high = grid->cells[axis] - grid->layer[axis][1] - (half ? 1 : 0);
     if (grid->layer[axis][0] > 0 && m < low) return low;
     if (grid->layer[axis][1] > 0 && m > high) return high;
     return m;
@@ -79,9 +69,8 @@ int64_t ht_layers_inside(const struct ht_grid *grid, int axis, bool half,
 
 double ht_layers_end(const struct ht_grid *grid, int axis, int side) {
     const int64_t cells = grid->layer[axis][side];
-    return side == 0
-               ? ht_grid_x(grid, HT_PRIMARY, axis, cells)
-               : ht_grid_x(grid, HT_PRIMARY, axis, grid->cells[axis] - cells);
+    return side == 0 ? ht_grid_x(grid, HT_PRIMARY, axis, cells)
+                     : ht_grid_x(grid, HT_PRIMARY, axis, grid->cells[axis] - cells);
 }
 
 bool ht_layers_hold(const struct ht_grid *grid, const double x[3], int *axis) {
@@ -90,8 +79,7 @@ bool ht_layers_hold(const struct ht_grid *grid, const double x[3], int *axis) {
         const double at = (x[k] - grid->lower[k]) / grid->h[k];
         const double end = (double)(grid->cells[k] - grid->layer[k][1]);
         *axis = k;
-        if (grid->layer[k][0] > 0 && at < (double)grid->layer[k][0] - close)
-            return true;
+        if (grid->layer[k][0] > 0 && at < (double)grid->layer[k][0] - close) return true;
         if (grid->layer[k][1] > 0 && at > end + close) return true;
     }
     return false;
@@ -99,8 +87,7 @@ bool ht_layers_hold(const struct ht_grid *grid, const double x[3], int *axis) {
 
 /* ---- how they damp ---- */
 
-void ht_layers_usual_line(enum ht_absorbing_type type, int order,
-                          struct ht_layer *layer) {
+void ht_layers_usual_line(enum ht_absorbing_type type, int order, struct ht_layer *layer) {
     const bool matched = type == HT_ABSORBING_CPML;
     (void)order;
     layer->degree = matched ? 3 : 2;
@@ -108,8 +95,7 @@ void ht_layers_usual_line(enum ht_absorbing_type type, int order,
     layer->alpha = matched ? 0.016 / (double)layer->cells : 0;
 }
 
-void ht_layers_usual(enum ht_absorbing_type type, int order,
-                     struct ht_layer *layer) {
+void ht_layers_usual(enum ht_absorbing_type type, int order, struct ht_layer *layer) {
     const double cells = (double)layer->cells, rest = order > 6 ? 1.4 : 1.7;
     ht_layers_usual_line(type, order, layer);
     if (type != HT_ABSORBING_CPML) return;
@@ -126,16 +112,14 @@ static double given_or(const struct ht_value *given, double usual) {
 }
 
 static enum ht_err check_single(const struct ht_params *params) {
-    static const char *const keys[] = {"absorbing.reflection",
-                                       "absorbing.degree", "absorbing.alpha",
-                                       "absorbing.sponge"};
-    const struct ht_value *const values[] = {
-        &params->absorbing.reflection, &params->absorbing.degree,
-        &params->absorbing.alpha, &params->absorbing.sponge};
+    static const char *const keys[] = {"absorbing.reflection", "absorbing.degree",
+                                       "absorbing.alpha", "absorbing.sponge"};
+    const struct ht_value *const values[] = {&params->absorbing.reflection,
+                                             &params->absorbing.degree, &params->absorbing.alpha,
+                                             &params->absorbing.sponge};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (values[i]->kind == HT_VALUE_NUMBERS && values[i]->count != 1)
-            return ht_params_error(params, keys[i],
-                                   "must be one number or \"auto\"");
+            return ht_params_error(params, keys[i], "must be one number or \"auto\"");
     return HT_OK;
 }
 
@@ -159,13 +143,11 @@ void ht_layer_scale(struct ht_layer *layer, double speed, double h) {
     layer->speed = speed;
     layer->alpha *= speed / h;
     layer->loss *= speed / h;
-    layer->most = -speed * log(layer->reflection) /
-                  (2 * layer->length * mean_shape(layer));
+    layer->most = -speed * log(layer->reflection) / (2 * layer->length * mean_shape(layer));
 }
 
-enum ht_err ht_layers_make(const struct ht_params *params,
-                           const struct ht_grid *grid, const double speed[3],
-                           enum ht_absorbing_type type, int order,
+enum ht_err ht_layers_make(const struct ht_params *params, const struct ht_grid *grid,
+                           const double speed[3], enum ht_absorbing_type type, int order,
                            ht_layer_usual *usual, struct ht_layers *out) {
     *out = (struct ht_layers){.type = type, .dims = grid->dims};
     TRY(check_single(params));
@@ -177,8 +159,7 @@ enum ht_err ht_layers_make(const struct ht_params *params,
             if (layer->cells == 0) continue;
             usual(type, order, layer);
             layer->degree = given_or(&params->absorbing.degree, layer->degree);
-            layer->reflection =
-                given_or(&params->absorbing.reflection, layer->reflection);
+            layer->reflection = given_or(&params->absorbing.reflection, layer->reflection);
             layer->alpha = given_or(&params->absorbing.alpha, layer->alpha);
             layer->sponge = given_or(&params->absorbing.sponge, layer->sponge);
             ht_layer_scale(layer, speed[k], grid->h[k]);
@@ -187,8 +168,7 @@ enum ht_err ht_layers_make(const struct ht_params *params,
     return HT_OK;
 }
 
-struct ht_stretch ht_layers_stretch(const struct ht_layers *layers, int axis,
-                                    double at) {
+struct ht_stretch ht_layers_stretch(const struct ht_layers *layers, int axis, double at) {
     const double n = (double)layers->cells[axis], power = 6;
     struct ht_stretch out = {.kappa = 1};
     if (axis >= layers->dims) return out;
@@ -200,36 +180,30 @@ struct ht_stretch ht_layers_stretch(const struct ht_layers *layers, int axis,
         if (layer->cells == 0 || depth <= 0) continue;
         const double x = depth / (double)layer->cells;
         out.sigma += layer->most * shape(layer, x);
-        out.kappa +=
-            layer->stretch > 1 ? (layer->stretch - 1) * pow(x, power) : 0;
+        out.kappa += layer->stretch > 1 ? (layer->stretch - 1) * pow(x, power) : 0;
         out.alpha = fmax(out.alpha, layer->alpha);
         out.loss += layer->loss * x * x;
     }
     return out;
 }
 
-/* Of most (d/L)^m at a depth, d and L in cells; xi grows towards the wall for
- * way 1. */
-static void add_jets(const struct ht_layer *layer, double depth, int way,
-                     int count, double *out) {
+/* Of most (d/L)^m at a depth, d and L in cells; xi grows towards the wall for way 1. */
+static void add_jets(const struct ht_layer *layer, double depth, int way, int count, double *out) {
     const double length = (double)layer->cells, m = layer->degree;
     double binomial = 1;
     for (int i = 0; i < count; i++) {
-        out[i] += layer->most * binomial * pow(depth / length, m - i) *
-                  pow(way / length, i);
+        out[i] += layer->most * binomial * pow(depth / length, m - i) * pow(way / length, i);
         binomial *= (m - i) / (i + 1);
     }
 }
 
-void ht_layers_jets(const struct ht_layers *layers, int axis, double at,
-                    int count, double *out) {
+void ht_layers_jets(const struct ht_layers *layers, int axis, double at, int count, double *out) {
     const double end = (double)layers->cells[axis];
     for (int i = 0; i < count; i++) out[i] = 0;
     for (int side = 0; side < 2; side++) {
         const struct ht_layer *layer = &layers->side[axis][side];
         const double depth = (double)layer->cells - (side == 0 ? at : end - at);
-        if (layer->cells > 0 && depth > 0)
-            add_jets(layer, depth, side == 0 ? -1 : 1, count, out);
+        if (layer->cells > 0 && depth > 0) add_jets(layer, depth, side == 0 ? -1 : 1, count, out);
     }
     for (int i = 1; i < count && (at <= 0 || at >= end); i += 2) out[i] = 0;
 }

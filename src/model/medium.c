@@ -1,6 +1,6 @@
-/* The medium as the methods use it: polynomials of the materials at the nodes
- * of x3 planes, of either grid. medium_source.c reads its parameters,
- * medium_node.c computes the polynomials and medium_scan.c checks them.
+/* The medium as the methods use it: polynomials of the materials at the nodes of x3 planes, of
+ * either grid. medium_source.c reads its parameters, medium_node.c computes the polynomials and
+ * medium_scan.c checks them.
  */
 #include "htwave/medium.h"
 
@@ -15,8 +15,7 @@
 /* Of a chunk, worth a thread. */
 enum { LEAST_NODES = 512 };
 
-enum ht_err ht_medium_read(const struct ht_params *params,
-                           const struct ht_equations *eq,
+enum ht_err ht_medium_read(const struct ht_params *params, const struct ht_equations *eq,
                            const struct ht_grid *grid, struct ht_medium **out) {
     struct ht_medium *medium = NULL;
     *out = NULL;
@@ -41,16 +40,13 @@ enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled) {
     struct ht_medium_source *source = medium->source;
     source->sampled = sampled;
     TRY(ht_medium_source_expand(medium));
-    TRY(HT_ALLOC(source->seen[HT_PRIMARY],
-                 ht_grid_planes(medium->grid, HT_PRIMARY)));
+    TRY(HT_ALLOC(source->seen[HT_PRIMARY], ht_grid_planes(medium->grid, HT_PRIMARY)));
     TRY(HT_ALLOC(source->seen[HT_DUAL], ht_grid_planes(medium->grid, HT_DUAL)));
     return ht_medium_visit(medium);
 }
 
-enum ht_err ht_medium_create(const struct ht_params *params,
-                             const struct ht_equations *eq,
-                             const struct ht_grid *grid,
-                             struct ht_medium **out) {
+enum ht_err ht_medium_create(const struct ht_params *params, const struct ht_equations *eq,
+                             const struct ht_grid *grid, struct ht_medium **out) {
     TRY(ht_medium_read(params, eq, grid, out));
     enum ht_err err = ht_medium_scan(*out, false);
     if (err == HT_OK) return HT_OK;
@@ -77,8 +73,7 @@ struct target {
 };
 
 /* At walls the powers odd in the normal are dropped (see the header). */
-static bool dropped(const struct target *target, const int64_t index[3],
-                    const int *power) {
+static bool dropped(const struct target *target, const int64_t index[3], const int *power) {
     const struct ht_grid *grid = target->medium->grid;
     if (target->subgrid != HT_PRIMARY) return false;
     for (int k = 0; k < HT_MAX_DIMS; k++) {
@@ -88,33 +83,27 @@ static bool dropped(const struct target *target, const int64_t index[3],
     return false;
 }
 
-static enum ht_err fill_node(const struct target *target,
-                             const int64_t index[3], int64_t node,
+static enum ht_err fill_node(const struct target *target, const int64_t index[3], int64_t node,
                              int64_t *flattened) {
     const struct ht_medium *medium = target->medium;
     const struct ht_jets *jets = medium->source->jets;
     double x[3];
     bool flat = false;
-    for (int k = 0; k < 3; k++)
-        x[k] = ht_grid_x(medium->grid, target->subgrid, k, index[k]);
+    for (int k = 0; k < 3; k++) x[k] = ht_grid_x(medium->grid, target->subgrid, k, index[k]);
     TRY(ht_medium_node(medium, target->work, x, &flat));
     if (flat) ++*flattened;
     for (int m = 0; m < medium->eq->nmaterials; m++) {
         double *out = target->out + (int64_t)m * medium->coefs * target->count;
         for (int a = 0; a < medium->coefs; a++)
             out[a * target->count + node] =
-                dropped(target, index, jets->index[a])
-                    ? 0
-                    : target->work->material[m][a];
+                dropped(target, index, jets->index[a]) ? 0 : target->work->material[m][a];
     }
     return HT_OK;
 }
 
 /* Copies nodes [from, from + size) of every material and power to `to`. */
-static void copy_nodes(const struct target *target, int64_t from, int64_t to,
-                       int64_t size) {
-    int64_t rows =
-        (int64_t)target->medium->eq->nmaterials * target->medium->coefs;
+static void copy_nodes(const struct target *target, int64_t from, int64_t to, int64_t size) {
+    int64_t rows = (int64_t)target->medium->eq->nmaterials * target->medium->coefs;
     for (int64_t row = 0; row < rows; row++) {
         double *out = target->out + row * target->count;
         memcpy(out + to, out + from, (size_t)size * sizeof *out);
@@ -129,8 +118,7 @@ struct lines {
     _Atomic int64_t *flattened; /* visited nodes of each plane */
 };
 
-static enum ht_err fill_lines(const struct lines *lines,
-                              const struct target *target, int64_t begin,
+static enum ht_err fill_lines(const struct lines *lines, const struct target *target, int64_t begin,
                               int64_t end) {
     const int64_t n1 = target->nodes[0], n2 = target->nodes[1];
     for (int64_t i = begin; i < end; i++) {
@@ -141,8 +129,7 @@ static enum ht_err fill_lines(const struct lines *lines,
             const int64_t index[3] = {i1, i2, lines->first + plane};
             TRY(fill_node(target, index, row + i1, &flat));
         }
-        for (int64_t i1 = lines->visit[0]; i1 < n1; i1++)
-            copy_nodes(target, row, row + i1, 1);
+        for (int64_t i1 = lines->visit[0]; i1 < n1; i1++) copy_nodes(target, row, row + i1, 1);
         lines->flattened[plane] += flat;
     }
     return HT_OK;
@@ -155,16 +142,15 @@ static enum ht_err fill_chunk(void *data, int64_t chunk, int worker) {
     (void)worker;
     TRY(ht_medium_work_create(target.medium, &work));
     target.work = &work;
-    enum ht_err err = fill_lines(
-        lines, &target, ht_threads_first(lines->count, lines->chunks, chunk),
-        ht_threads_first(lines->count, lines->chunks, chunk + 1));
+    enum ht_err err =
+        fill_lines(lines, &target, ht_threads_first(lines->count, lines->chunks, chunk),
+                   ht_threads_first(lines->count, lines->chunks, chunk + 1));
     ht_medium_work_destroy(&work);
     return err;
 }
 
 /* Planes of other ranks are counted by those ranks. */
-static void count_plane(const struct target *target, int64_t plane,
-                        int64_t flattened) {
+static void count_plane(const struct target *target, int64_t plane, int64_t flattened) {
     struct ht_medium_source *source = target->medium->source;
     int64_t first, last;
     ht_grid_own(target->medium->grid, target->subgrid, &first, &last);
@@ -176,13 +162,10 @@ static void count_plane(const struct target *target, int64_t plane,
 
 static void count_planes(const struct lines *lines, int64_t last) {
     const struct target *target = &lines->target;
-    const int64_t same = target->nodes[0] / lines->visit[0] *
-                         (target->nodes[1] / lines->visit[1]);
+    const int64_t same = target->nodes[0] / lines->visit[0] * (target->nodes[1] / lines->visit[1]);
     const bool *depends = target->medium->source->depends;
     for (int64_t plane = lines->first; plane < last; plane++)
-        count_plane(target, plane,
-                    lines->flattened[depends[2] ? plane - lines->first : 0] *
-                        same);
+        count_plane(target, plane, lines->flattened[depends[2] ? plane - lines->first : 0] * same);
 }
 
 /* Lines and planes that are like those visited. */
@@ -197,14 +180,13 @@ static void repeat_lines(const struct lines *lines, int64_t last) {
         copy_nodes(target, 0, plane * n2 * n1, n1 * n2);
 }
 
-static enum ht_err fill_planes(const struct target *target, int64_t first,
-                               int64_t last) {
+static enum ht_err fill_planes(const struct target *target, int64_t first, int64_t last) {
     const bool *depends = target->medium->source->depends;
     const int64_t planes = depends[2] ? last - first : 1;
-    struct lines lines = {.target = *target,
-                          .first = first,
-                          .visit = {depends[0] ? target->nodes[0] : 1,
-                                    depends[1] ? target->nodes[1] : 1}};
+    struct lines lines = {
+        .target = *target,
+        .first = first,
+        .visit = {depends[0] ? target->nodes[0] : 1, depends[1] ? target->nodes[1] : 1}};
     if (first == last) return HT_OK;
     lines.count = planes * lines.visit[1];
     lines.chunks = ht_threads_chunks(lines.count, LEAST_NODES / lines.visit[0]);
@@ -216,16 +198,12 @@ static enum ht_err fill_planes(const struct target *target, int64_t first,
     return err;
 }
 
-enum ht_err ht_medium_fill(const struct ht_medium *medium,
-                           enum ht_subgrid subgrid, int64_t first, int64_t last,
-                           double *out) {
+enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgrid, int64_t first,
+                           int64_t last, double *out) {
     struct target target = {.medium = medium, .subgrid = subgrid, .out = out};
-    REQUIRE(first >= 0 && first <= last &&
-                last <= ht_grid_planes(medium->grid, subgrid),
-            HT_ERR_INTERNAL, "medium: no planes %lld to %lld", (long long)first,
-            (long long)last);
-    for (int k = 0; k < 3; k++)
-        target.nodes[k] = ht_grid_nodes(medium->grid, subgrid, k);
+    REQUIRE(first >= 0 && first <= last && last <= ht_grid_planes(medium->grid, subgrid),
+            HT_ERR_INTERNAL, "medium: no planes %lld to %lld", (long long)first, (long long)last);
+    for (int k = 0; k < 3; k++) target.nodes[k] = ht_grid_nodes(medium->grid, subgrid, k);
     target.count = (last - first) * ht_grid_plane(medium->grid, subgrid);
     if (medium->uniform) {
         for (int m = 0; m < medium->eq->nmaterials; m++)
@@ -239,8 +217,7 @@ enum ht_err ht_medium_fill(const struct ht_medium *medium,
 /* ---- single values ---- */
 
 /* Names that are accepted, "c|K, rho", for the message. */
-static enum ht_err unknown_name(const struct ht_medium *medium,
-                                const char *name) {
+static enum ht_err unknown_name(const struct ht_medium *medium, const char *name) {
     const struct ht_system *system = medium->eq->system;
     struct ht_text names = {0};
     for (int p = 0; p < system->nparameters; p++)
@@ -255,8 +232,7 @@ static enum ht_err unknown_name(const struct ht_medium *medium,
     return err;
 }
 
-enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3],
-                            double *speed) {
+enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3], double *speed) {
     double material[HT_MAX_MATERIALS];
     *speed = 0;
     TRY(ht_medium_point(medium, x, material));
@@ -265,23 +241,17 @@ enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3],
     return HT_OK;
 }
 
-enum ht_err ht_medium_parameter(const struct ht_medium *medium,
-                                const char *name, const double x[3],
+enum ht_err ht_medium_parameter(const struct ht_medium *medium, const char *name, const double x[3],
                                 double *value) {
     const struct ht_system *system = medium->eq->system;
     const struct ht_medium_source *source = medium->source;
     double material[HT_MAX_MATERIALS];
-    bool derived_speed =
-        system->speed_name && strcmp(name, system->speed_name) == 0;
+    bool derived_speed = system->speed_name && strcmp(name, system->speed_name) == 0;
     for (int p = 0; p < system->nparameters; p++)
-        if (strcmp(source->row[p].name, name) == 0)
-            return ht_medium_row_value(medium, p, x, value);
+        if (strcmp(source->row[p].name, name) == 0) return ht_medium_row_value(medium, p, x, value);
     int m = 0;
-    while (m < system->nmaterials &&
-           strcmp(system->material[m].name, name) != 0)
-        m++;
-    if (!derived_speed && m == system->nmaterials)
-        return unknown_name(medium, name);
+    while (m < system->nmaterials && strcmp(system->material[m].name, name) != 0) m++;
+    if (!derived_speed && m == system->nmaterials) return unknown_name(medium, name);
     TRY(ht_medium_point(medium, x, material));
     *value = derived_speed ? system->speed(material, 0) : material[m];
     return HT_OK;

@@ -1,17 +1,16 @@
 /* The medium at one point: the polynomials of the materials about a node.
  *
- * Parameters become jets (expressions exactly, files by interpolation). The
- * system turns these into jets of its materials. A polynomial is used while it
- * is resolved, that is, while its variation over the cell satisfies
+ * Parameters become jets (expressions exactly, files by interpolation). The system turns these into
+ * jets of its materials. A polynomial is used while it is resolved, that is, while its variation
+ * over the cell satisfies
  *     sum over a != 0 of |M_a| 2^-|a|  <  ROUGH * M_0
- * (it is then positive there, and the speed is near the node's, from which the
- * time step comes), and while no jump and no kink of an expression lies in the
- * cell. Otherwise, for layers, and at degree 0, the node gets constants: the
- * harmonic mean of every positive material over the part of the cell in the
- * box, or, on a periodic axis, over the cell continued at the far side. For K
- * and 1/rho these are the harmonic mean of the modulus and the arithmetic mean
- * of the density, the effective medium of Moczo, Kristek, Vavrycuk, Archuleta,
- * Halada (2002), Bull. Seism. Soc. Am. 92(8), 3042-3066.
+ * (it is then positive there, and the speed is near the node's, from which the time step comes),
+ * and while no jump and no kink of an expression lies in the cell. Otherwise, for layers, and at
+ * degree 0, the node gets constants: the harmonic mean of every positive material over the part of
+ * the cell in the box, or, on a periodic axis, over the cell continued at the far side. For K and
+ * 1/rho these are the harmonic mean of the modulus and the arithmetic mean of the density, the
+ * effective medium of Moczo, Kristek, Vavrycuk, Archuleta, Halada (2002), Bull. Seism. Soc. Am.
+ * 92(8), 3042-3066.
  */
 #include <float.h>
 #include <math.h>
@@ -23,13 +22,12 @@
 
 static const double ROUGH = 0.5;
 
-/* Rules that average an expression over a cell. Where it is smooth, Gauss's
- * rule with four points per axis, three where it depends on all axes of the
- * space: errors near (k h)^8 / 2e9 and (k h)^6 / 2e6 for a wave number k of the
- * medium. Where it is not, pairs of points in equal panels, as many as the
- * number of axes allows, which find the volume of a part up to some 0.6 /
- * points. Points from end to end, without weights, detect jumps and kinks; one
- * on the side of the cell counts as outside of it. */
+/* Rules that average an expression over a cell. Where it is smooth, Gauss's rule with four points
+ * per axis, three where it depends on all axes of the space: errors near (k h)^8 / 2e9 and (k h)^6
+ * / 2e6 for a wave number k of the medium. Where it is not, pairs of points in equal panels, as
+ * many as the number of axes allows, which find the volume of a part up to some 0.6 / points.
+ * Points from end to end, without weights, detect jumps and kinks; one on the side of the cell
+ * counts as outside of it. */
 enum { GAUSS_POINTS = 4 };
 struct rule {
     int points;
@@ -37,28 +35,19 @@ struct rule {
 };
 static const struct rule gauss_four = {
     4,
-    {0.06943184420297371, 0.33000947820757187, 0.66999052179242813,
-     0.93056815579702629},
-    {0.17392742256872693, 0.32607257743127307, 0.32607257743127307,
-     0.17392742256872693}};
+    {0.06943184420297371, 0.33000947820757187, 0.66999052179242813, 0.93056815579702629},
+    {0.17392742256872693, 0.32607257743127307, 0.32607257743127307, 0.17392742256872693}};
 static const struct rule gauss_three = {
-    3,
-    {0.11270166537925831, 0.5, 0.88729833462074169},
-    {5. / 18, 8. / 18, 5. / 18}};
-static const struct rule pairs = {
-    2, {0.21132486540518712, 0.78867513459481288}, {0.5, 0.5}};
-static const struct rule ends = {4,
-                                 {1e-6, 1e-6 + (1 - 2e-6) * (1. / 3),
-                                  1e-6 + (1 - 2e-6) * (2. / 3),
-                                  1e-6 + (1 - 2e-6)},
-                                 {0}};
+    3, {0.11270166537925831, 0.5, 0.88729833462074169}, {5. / 18, 8. / 18, 5. / 18}};
+static const struct rule pairs = {2, {0.21132486540518712, 0.78867513459481288}, {0.5, 0.5}};
+static const struct rule ends = {
+    4, {1e-6, 1e-6 + (1 - 2e-6) * (1. / 3), 1e-6 + (1 - 2e-6) * (2. / 3), 1e-6 + (1 - 2e-6)}, {0}};
 static const int many_panels[HT_MAX_DIMS + 1] = {1, 32, 8, 4};
 
 /* Materials that differ by more over the points of Gauss's rule are steep. */
 static const double STEEP = 1.5;
 
-enum ht_err ht_medium_work_create(const struct ht_medium *medium,
-                                  struct ht_medium_work *work) {
+enum ht_err ht_medium_work_create(const struct ht_medium *medium, struct ht_medium_work *work) {
     ptrdiff_t coefs = medium->coefs > 4 ? medium->coefs : 4;
     *work = (struct ht_medium_work){0};
     TRY(HT_ALLOC(work->block, coefs * 2 * HT_MAX_MATERIALS));
@@ -76,8 +65,8 @@ void ht_medium_work_destroy(struct ht_medium_work *work) {
 
 /* ---- checks ---- */
 
-const char *ht_medium_place(const struct ht_medium *medium, const double x[3],
-                            char *buffer, size_t size) {
+const char *ht_medium_place(const struct ht_medium *medium, const double x[3], char *buffer,
+                            size_t size) {
     int dims = medium->grid->dims;
     if (dims == 1)
         snprintf(buffer, size, "(%g)", x[0]);
@@ -92,46 +81,43 @@ static bool valid(double value, bool positive) {
     return isfinite(value) && (!positive || value > 0);
 }
 
-static enum ht_err check(const struct ht_medium *medium, const char *key,
-                         const char *name, double value, bool positive,
-                         const double x[3]) {
+static enum ht_err check(const struct ht_medium *medium, const char *key, const char *name,
+                         double value, bool positive, const double x[3]) {
     char place[96];
     if (valid(value, positive)) return HT_OK;
-    return ht_params_error(medium->source->params, key,
-                           "gives %s = %.6g at %s: must be %s", name, value,
-                           ht_medium_place(medium, x, place, sizeof place),
+    return ht_params_error(medium->source->params, key, "gives %s = %.6g at %s: must be %s", name,
+                           value, ht_medium_place(medium, x, place, sizeof place),
                            positive ? "positive and finite" : "finite");
 }
 
 /* The device has them in its precision. */
-static enum ht_err check_range(const struct ht_medium *medium, const char *name,
-                               double value, const double x[3]) {
+static enum ht_err check_range(const struct ht_medium *medium, const char *name, double value,
+                               const double x[3]) {
     char place[96];
     if (ht_in_double(medium->source->params) || value == 0 ||
         (fabs(value) >= FLT_MIN && fabs(value) <= FLT_MAX))
         return HT_OK;
-    return ht_params_error(
-        medium->source->params, medium->source->row[0].key,
-        "gives %s = %.6g at %s: leaves the range of single precision, %.2g to "
-        "%.2g; take device.precision = \"double\" or other units",
-        name, value, ht_medium_place(medium, x, place, sizeof place), FLT_MIN,
-        FLT_MAX);
+    return ht_params_error(medium->source->params, medium->source->row[0].key,
+                           "gives %s = %.6g at %s: leaves the range of single precision, %.2g to "
+                           "%.2g; take device.precision = \"double\" or other units",
+                           name, value, ht_medium_place(medium, x, place, sizeof place), FLT_MIN,
+                           FLT_MAX);
 }
 
-static enum ht_err check_row(const struct ht_medium *medium, int parameter,
-                             double value, const double x[3]) {
+static enum ht_err check_row(const struct ht_medium *medium, int parameter, double value,
+                             const double x[3]) {
     const struct ht_medium_row *row = &medium->source->row[parameter];
     return check(medium, row->key, row->name, value,
                  medium->eq->system->parameter[parameter].positive, x);
 }
 
 /* Materials may overflow where the parameters do not. */
-static enum ht_err check_materials(const struct ht_medium *medium,
-                                   const double *material, const double x[3]) {
+static enum ht_err check_materials(const struct ht_medium *medium, const double *material,
+                                   const double x[3]) {
     const struct ht_system *system = medium->eq->system;
     for (int m = 0; m < medium->eq->nmaterials; m++) {
-        TRY(check(medium, medium->source->row[0].key, system->material[m].name,
-                  material[m], system->material[m].positive, x));
+        TRY(check(medium, medium->source->row[0].key, system->material[m].name, material[m],
+                  system->material[m].positive, x));
         TRY(check_range(medium, system->material[m].name, material[m], x));
     }
     return HT_OK;
@@ -149,16 +135,15 @@ static double layer_value(const struct ht_medium_row *row, int layer) {
     return row->number[row->count > 1 ? layer : 0];
 }
 
-enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter,
-                                const double x[3], double *value) {
+enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter, const double x[3],
+                                double *value) {
     const struct ht_medium_source *source = medium->source;
     const struct ht_medium_row *row = &source->row[parameter];
     double jet[1 + HT_MAX_DIMS];
     if (row->expr) {
         TRY(ht_expr_value(row->expr, x, value, NULL));
     } else if (row->samples) {
-        TRY(ht_samples_jet(row->samples, source->linear, x,
-                           row->samples->spacing, jet));
+        TRY(ht_samples_jet(row->samples, source->linear, x, row->samples->spacing, jet));
         *value = jet[0];
     } else if (source->type == HT_MEDIUM_LAYERS) {
         *value = layer_value(row, layer_of(source, x[source->axis]));
@@ -168,9 +153,8 @@ enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter,
     return check_row(medium, parameter, *value, x);
 }
 
-enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter,
-                               int64_t count, const double *x1,
-                               const double x[3], double *out) {
+enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter, int64_t count,
+                               const double *x1, const double x[3], double *out) {
     const struct ht_medium_row *row = &medium->source->row[parameter];
     double at[3] = {0, x[1], x[2]};
     if (row->expr) TRY(ht_expr_line(row->expr, count, x1, x, out));
@@ -185,9 +169,8 @@ enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter,
 }
 
 /* Materials of single parameter values. */
-static enum ht_err point_materials(const struct ht_medium *medium,
-                                   const double *values, const double x[3],
-                                   double *material) {
+static enum ht_err point_materials(const struct ht_medium *medium, const double *values,
+                                   const double x[3], double *material) {
     const struct ht_medium_source *source = medium->source;
     const struct ht_system *system = medium->eq->system;
     const double *in[HT_MAX_MATERIALS] = {0};
@@ -208,10 +191,8 @@ enum ht_err ht_medium_point(const struct ht_medium *medium, const double x[3],
     return point_materials(medium, values, x, material);
 }
 
-enum ht_err ht_medium_estimate(const struct ht_medium *medium,
-                               const struct ht_medium_work *work,
-                               const double x[3],
-                               const double there[HT_MAX_MATERIALS],
+enum ht_err ht_medium_estimate(const struct ht_medium *medium, const struct ht_medium_work *work,
+                               const double x[3], const double there[HT_MAX_MATERIALS],
                                double material[HT_MAX_MATERIALS]) {
     const struct ht_grid *grid = medium->grid;
     const struct ht_system *system = medium->eq->system;
@@ -223,15 +204,14 @@ enum ht_err ht_medium_estimate(const struct ht_medium *medium,
     }
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_medium_row *row = &medium->source->row[p];
-        values[p] = row->samples ? ht_samples_value(row->samples, grid->dims,
-                                                    medium->degree, x, grid->h)
-                                 : row->number[0];
+        values[p] = row->samples
+                        ? ht_samples_value(row->samples, grid->dims, medium->degree, x, grid->h)
+                        : row->number[0];
         usable = usable && valid(values[p], system->parameter[p].positive);
     }
     if (usable) return point_materials(medium, values, x, material);
     TRY(ht_medium_node(medium, work, x, &flattened));
-    for (int m = 0; m < medium->eq->nmaterials; m++)
-        material[m] = work->material[m][0];
+    for (int m = 0; m < medium->eq->nmaterials; m++) material[m] = work->material[m][0];
     return HT_OK;
 }
 
@@ -249,16 +229,15 @@ struct mean {
     bool crossed;      /* different at some other point */
 };
 
-static enum ht_err mean_add(struct mean *mean, double weight,
-                            const double *values, const double x[3]) {
+static enum ht_err mean_add(struct mean *mean, double weight, const double *values,
+                            const double x[3]) {
     const struct ht_medium *medium = mean->medium;
     double material[HT_MAX_MATERIALS];
     TRY(point_materials(medium, values, x, material));
     mean->weight += weight;
     for (int m = 0; m < medium->eq->nmaterials; m++)
-        mean->sum[m] += medium->eq->system->material[m].positive
-                            ? weight / material[m]
-                            : weight * material[m];
+        mean->sum[m] +=
+            medium->eq->system->material[m].positive ? weight / material[m] : weight * material[m];
     for (int m = 0; m < medium->eq->nmaterials; m++) {
         mean->least[m] = fmin(mean->least[m], material[m]);
         mean->most[m] = fmax(mean->most[m], material[m]);
@@ -278,16 +257,15 @@ static struct mean mean_begin(const struct ht_medium *medium) {
 static bool mean_steep(const struct mean *mean) {
     const struct ht_medium *medium = mean->medium;
     for (int m = 0; m < medium->eq->nmaterials; m++)
-        if (medium->eq->system->material[m].positive &&
-            mean->most[m] > STEEP * mean->least[m])
+        if (medium->eq->system->material[m].positive && mean->most[m] > STEEP * mean->least[m])
             return true;
     return false;
 }
 
-/* The cell about x in the box along one axis. On a periodic axis the part
- * outside is replaced by that at the far side. Returns the number of parts. */
-static int axis_parts(const struct ht_grid *grid, int axis, double x,
-                      double low[2], double high[2]) {
+/* The cell about x in the box along one axis. On a periodic axis the part outside is replaced by
+ * that at the far side. Returns the number of parts. */
+static int axis_parts(const struct ht_grid *grid, int axis, double x, double low[2],
+                      double high[2]) {
     double half = grid->h[axis] / 2, tiny = 1e-9 * grid->h[axis];
     double lower = grid->lower[axis], upper = grid->upper[axis];
     low[0] = x - half;
@@ -302,16 +280,14 @@ static int axis_parts(const struct ht_grid *grid, int axis, double x,
 }
 
 /* The function that is summed over a part of a cell, a box with this weight. */
-typedef enum ht_err add_part(struct mean *mean, double weight,
-                             const double low[3], const double high[3]);
+typedef enum ht_err add_part(struct mean *mean, double weight, const double low[3],
+                             const double high[3]);
 
-static enum ht_err each_part(struct mean *mean, const double x[3],
-                             add_part *add) {
+static enum ht_err each_part(struct mean *mean, const double x[3], add_part *add) {
     const struct ht_grid *grid = mean->medium->grid;
     double low[3][2], high[3][2];
     int parts[3], i[3];
-    for (int k = 0; k < 3; k++)
-        parts[k] = axis_parts(grid, k, x[k], low[k], high[k]);
+    for (int k = 0; k < 3; k++) parts[k] = axis_parts(grid, k, x[k], low[k], high[k]);
     for (i[2] = 0; i[2] < parts[2]; i[2]++) {
         for (i[1] = 0; i[1] < parts[1]; i[1]++) {
             for (i[0] = 0; i[0] < parts[0]; i[0]++) {
@@ -328,8 +304,8 @@ static enum ht_err each_part(struct mean *mean, const double x[3],
     return HT_OK;
 }
 
-/* Exact: lengths of the layers in the cell, which on a periodic axis continues
- * at the far side of the box. */
+/* Exact: lengths of the layers in the cell, which on a periodic axis continues at the far side of
+ * the box. */
 static enum ht_err mean_layers(struct mean *mean, const double x[3]) {
     const struct ht_medium *medium = mean->medium;
     const struct ht_medium_source *source = medium->source;
@@ -343,8 +319,7 @@ static enum ht_err mean_layers(struct mean *mean, const double x[3]) {
         double share = 0, values[HT_MAX_MATERIALS] = {0};
         for (int copy = -copies; copy <= copies; copy++) {
             double centre = x[axis] + copy * length, half = grid->h[axis] / 2;
-            share +=
-                fmax(0, fmin(to, centre + half) - fmax(from, centre - half));
+            share += fmax(0, fmin(to, centre + half) - fmax(from, centre - half));
         }
         if (share <= 0) continue;
         for (int p = 0; p < medium->eq->system->nparameters; p++)
@@ -355,8 +330,7 @@ static enum ht_err mean_layers(struct mean *mean, const double x[3]) {
 }
 
 /* The parameters at a point, and the sides that their expressions took. */
-static enum ht_err point_values(struct mean *mean, const double x[3],
-                                double *values) {
+static enum ht_err point_values(struct mean *mean, const double x[3], double *values) {
     const struct ht_medium *medium = mean->medium;
     uint64_t branches = HT_HASH_SEED;
     for (int p = 0; p < medium->eq->system->nparameters; p++) {
@@ -381,8 +355,8 @@ static double rule_place(const struct mean *mean, int i, double *weight) {
 }
 
 /* The rule on a part of a cell; `ends` only until a change of sides. */
-static enum ht_err add_expression(struct mean *mean, double weight,
-                                  const double low[3], const double high[3]) {
+static enum ht_err add_expression(struct mean *mean, double weight, const double low[3],
+                                  const double high[3]) {
     const struct ht_medium_source *source = mean->medium->source;
     const bool looks = mean->rule == &ends;
     int count[3], i[3];
@@ -394,8 +368,7 @@ static enum ht_err add_expression(struct mean *mean, double weight,
                 double x[3], values[HT_MAX_MATERIALS] = {0}, w = weight;
                 if (looks && mean->crossed) return HT_OK;
                 for (int k = 0; k < 3; k++) {
-                    const double place =
-                        count[k] > 1 ? rule_place(mean, i[k], &w) : 0.5;
+                    const double place = count[k] > 1 ? rule_place(mean, i[k], &w) : 0.5;
                     x[k] = low[k] + (high[k] - low[k]) * place;
                 }
                 TRY(point_values(mean, x, values));
@@ -407,8 +380,7 @@ static enum ht_err add_expression(struct mean *mean, double weight,
 }
 
 /* Whether a jump or kink of an expression lies in the cell about x. */
-static enum ht_err cell_crossed(const struct ht_medium *medium,
-                                const double x[3], bool *crossed) {
+static enum ht_err cell_crossed(const struct ht_medium *medium, const double x[3], bool *crossed) {
     struct mean mean = mean_begin(medium);
     double values[HT_MAX_MATERIALS];
     *crossed = false;
@@ -437,8 +409,7 @@ static enum ht_err mean_expression(struct mean *mean, const double x[3]) {
 
 /* Adds sample number `at` of every file, and the parameters that are numbers.
  */
-static enum ht_err mean_sample(struct mean *mean, double weight, int64_t at,
-                               const double x[3]) {
+static enum ht_err mean_sample(struct mean *mean, double weight, int64_t at, const double x[3]) {
     const struct ht_medium *medium = mean->medium;
     double values[HT_MAX_MATERIALS] = {0};
     for (int p = 0; p < medium->eq->system->nparameters; p++) {
@@ -448,17 +419,15 @@ static enum ht_err mean_sample(struct mean *mean, double weight, int64_t at,
     return mean_add(mean, weight, values, x);
 }
 
-static enum ht_err add_file(struct mean *mean, double weight,
-                            const double low[3], const double high[3]) {
+static enum ht_err add_file(struct mean *mean, double weight, const double low[3],
+                            const double high[3]) {
     const struct ht_medium *medium = mean->medium;
     const struct ht_samples *samples = NULL;
     struct ht_samples_span span[3];
     for (int p = 0; p < medium->eq->system->nparameters; p++)
-        if (medium->source->row[p].samples)
-            samples = medium->source->row[p].samples;
+        if (medium->source->row[p].samples) samples = medium->source->row[p].samples;
     REQUIRE(samples, HT_ERR_INTERNAL, "medium: of type file without a file");
-    for (int k = 0; k < 3; k++)
-        ht_samples_span(samples, k, low[k], high[k], &span[k]);
+    for (int k = 0; k < 3; k++) ht_samples_span(samples, k, low[k], high[k], &span[k]);
     for (int64_t i3 = span[2].first; i3 <= span[2].last; i3++) {
         double w3 = weight * ht_samples_share(samples, 2, &span[2], i3);
         for (int64_t i2 = span[1].first; i2 <= span[1].last; i2++) {
@@ -474,8 +443,7 @@ static enum ht_err add_file(struct mean *mean, double weight,
 }
 
 /* work->material = constants, the means over the cell about x. */
-static enum ht_err cell_mean(const struct ht_medium *medium,
-                             const struct ht_medium_work *work,
+static enum ht_err cell_mean(const struct ht_medium *medium, const struct ht_medium_work *work,
                              const double x[3]) {
     struct mean mean = mean_begin(medium);
     switch (medium->source->type) {
@@ -493,17 +461,15 @@ static enum ht_err cell_mean(const struct ht_medium *medium,
     for (int m = 0; m < medium->eq->nmaterials; m++) {
         double *out = work->material[m];
         memset(out, 0, (size_t)medium->coefs * sizeof *out);
-        out[0] = medium->eq->system->material[m].positive
-                     ? mean.weight / mean.sum[m]
-                     : mean.sum[m] / mean.weight;
+        out[0] = medium->eq->system->material[m].positive ? mean.weight / mean.sum[m]
+                                                          : mean.sum[m] / mean.weight;
     }
     return HT_OK;
 }
 
 /* ---- polynomials ---- */
 
-static enum ht_err parameter_jets(const struct ht_medium *medium,
-                                  const struct ht_medium_work *work,
+static enum ht_err parameter_jets(const struct ht_medium *medium, const struct ht_medium_work *work,
                                   const double x[3]) {
     const struct ht_medium_source *source = medium->source;
     const double *h = medium->grid->h;
@@ -524,39 +490,33 @@ static enum ht_err parameter_jets(const struct ht_medium *medium,
 }
 
 /* A NaN anywhere makes the comparison false: not resolved. */
-static bool resolved(const struct ht_medium *medium,
-                     const struct ht_medium_work *work) {
+static bool resolved(const struct ht_medium *medium, const struct ht_medium_work *work) {
     const struct ht_system *system = medium->eq->system;
     const struct ht_jets *jets = medium->source->jets;
     for (int p = 0; p < system->nparameters; p++)
-        if (!valid(work->value[p][0], system->parameter[p].positive))
-            return false;
+        if (!valid(work->value[p][0], system->parameter[p].positive)) return false;
     for (int m = 0; m < medium->eq->nmaterials; m++) {
         const double *material = work->material[m];
         double variation = 0;
         for (int a = 1; a < jets->count; a++) {
             const int *i = jets->index[a];
-            variation +=
-                fabs(material[a]) / (double)(1u << (i[0] + i[1] + i[2]));
+            variation += fabs(material[a]) / (double)(1u << (i[0] + i[1] + i[2]));
         }
-        double bound =
-            system->material[m].positive ? ROUGH * material[0] : INFINITY;
+        double bound = system->material[m].positive ? ROUGH * material[0] : INFINITY;
         if (!isfinite(material[0]) || !(variation < bound)) return false;
     }
     return true;
 }
 
-enum ht_err ht_medium_node(const struct ht_medium *medium,
-                           const struct ht_medium_work *work, const double x[3],
-                           bool *flattened) {
+enum ht_err ht_medium_node(const struct ht_medium *medium, const struct ht_medium_work *work,
+                           const double x[3], bool *flattened) {
     const struct ht_medium_source *source = medium->source;
     bool crossed = false;
     *flattened = false;
     if (medium->degree == 0) return cell_mean(medium, work, x);
     TRY(parameter_jets(medium, work, x));
     const double *const *value = (const double *const *)work->value;
-    TRY(medium->eq->system->materials(source->jets, source->chosen, value,
-                                      work->material));
+    TRY(medium->eq->system->materials(source->jets, source->chosen, value, work->material));
     TRY(cell_crossed(medium, x, &crossed));
     if (!crossed && resolved(medium, work)) return HT_OK;
     *flattened = true;

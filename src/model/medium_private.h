@@ -1,12 +1,11 @@
-/* The parameters and expressions behind a medium, shared by src/model/medium*.c
- * and fit*.c only. */
+/* The parameters and expressions behind a medium, shared by src/model/medium*.c and fit*.c only. */
 #ifndef HTWAVE_MODEL_MEDIUM_PRIVATE_H
 #define HTWAVE_MODEL_MEDIUM_PRIVATE_H
 
 #include "htwave/medium.h"
 
-/* One parameter of the system as the user gave it: samples (file), expr
- * (expression) or else numbers, one or one per layer. */
+/* One parameter of the system as the user gave it: samples (file), expr (expression) or else
+ * numbers, one or one per layer. */
 struct ht_medium_row {
     char name[16], key[32]; /* "c", "medium.c" */
     double single;          /* number points to it when there is one */
@@ -29,7 +28,7 @@ struct ht_medium_source {
     const double *interface;              /* ... interfaces along axis */
     bool sampled;                         /* see ht_medium_scan */
     bool counted;                         /* flattened is final already */
-    bool *seen[2]; /* planes of each grid that are counted */
+    bool *seen[2];                        /* planes of each grid that are counted */
 };
 
 /* medium_source.c: rows, type and dependence from the parameters. */
@@ -47,30 +46,26 @@ HT_CHECKED enum ht_err ht_medium_work_create(const struct ht_medium *medium,
                                              struct ht_medium_work *work);
 void ht_medium_work_destroy(struct ht_medium_work *work);
 /* The value of a parameter at any point (files: linear between samples). */
-HT_CHECKED enum ht_err ht_medium_row_value(const struct ht_medium *medium,
-                                           int parameter, const double x[3],
-                                           double *value);
+HT_CHECKED enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter,
+                                           const double x[3], double *value);
 /* The same at the points x1[i], x[1], x[2]. */
-HT_CHECKED enum ht_err ht_medium_row_line(const struct ht_medium *medium,
-                                          int parameter, int64_t count,
-                                          const double *x1, const double x[3],
+HT_CHECKED enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter,
+                                          int64_t count, const double *x1, const double x[3],
                                           double *out);
 /* "(x1, x2)" in as many dimensions as the grid has, for messages. */
-const char *ht_medium_place(const struct ht_medium *medium, const double x[3],
-                            char *buffer, size_t size);
-/* Materials at a node, without the other coefficients of its polynomials and
- * before any reduction to means (which is made only where the value is not
- * valid). there: those of the point x. */
+const char *ht_medium_place(const struct ht_medium *medium, const double x[3], char *buffer,
+                            size_t size);
+/* Materials at a node, without the other coefficients of its polynomials and before any reduction
+ * to means (which is made only where the value is not valid). there: those of the point x. */
 HT_CHECKED enum ht_err ht_medium_estimate(const struct ht_medium *medium,
-                                          const struct ht_medium_work *work,
-                                          const double x[3],
+                                          const struct ht_medium_work *work, const double x[3],
                                           const double there[HT_MAX_MATERIALS],
                                           double material[HT_MAX_MATERIALS]);
-/* The polynomials of a node at x into work->material; flattened: they were
- * reduced to the means over the cell. */
+/* The polynomials of a node at x into work->material; flattened: they were reduced to the means
+ * over the cell. */
 HT_CHECKED enum ht_err ht_medium_node(const struct ht_medium *medium,
-                                      const struct ht_medium_work *work,
-                                      const double x[3], bool *flattened);
+                                      const struct ht_medium_work *work, const double x[3],
+                                      bool *flattened);
 
 /* medium_scan.c: speeds, walls, checks over all nodes of both grids. */
 HT_CHECKED enum ht_err ht_medium_visit(struct ht_medium *medium);

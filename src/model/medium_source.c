@@ -1,6 +1,6 @@
-/* From the user's medium.* parameters to the rows of struct ht_medium_source.
- * What a system takes comes from its parameter table; which of alternatives
- * ("c|K") was given decides the formula of its materials.
+/* From the user's medium.* parameters to the rows of struct ht_medium_source. What a system takes
+ * comes from its parameter table; which of alternatives ("c|K") was given decides the formula of
+ * its materials.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -28,15 +28,13 @@ static bool system_takes(const struct ht_system *system, const char *wanted) {
 }
 
 /* "c|K, rho", "velocity". */
-static enum ht_err fail_unused(const struct ht_medium *medium,
-                               const char *key) {
+static enum ht_err fail_unused(const struct ht_medium *medium, const char *key) {
     const struct ht_system *system = medium->eq->system;
     struct ht_text names = {0};
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_parameter *row = &system->parameter[p];
         if (row->vector && row->axis > 0) continue;
-        ht_text_add(&names, "%s%s", p ? ", " : "",
-                    row->vector ? row->vector : row->names);
+        ht_text_add(&names, "%s%s", p ? ", " : "", row->vector ? row->vector : row->names);
     }
     enum ht_err err = ht_text_status(&names);
     if (err == HT_OK)
@@ -54,8 +52,7 @@ static enum ht_err check_unused(const struct ht_medium *medium) {
     const struct ht_system *system = medium->eq->system;
     for (int i = 0; i < ht_medium_option_count(); i++) {
         const char *key = ht_medium_option_at(i)->key;
-        if (ht_params_is_set(params, key) &&
-            !system_takes(system, key + strlen("medium.")))
+        if (ht_params_is_set(params, key) && !system_takes(system, key + strlen("medium.")))
             return fail_unused(medium, key);
     }
     return HT_OK;
@@ -70,14 +67,12 @@ static enum ht_err row_choose(const struct ht_medium *medium, int parameter) {
     source->chosen[parameter] = -1;
     if (medium->eq->system->parameter[parameter].vector) return HT_OK;
     for (int i = 0; alternative(names, i, name, sizeof name); i++) {
-        const struct ht_medium_given *given =
-            ht_params_medium(source->params, name);
+        const struct ht_medium_given *given = ht_params_medium(source->params, name);
         if (!given || given->value.kind == HT_VALUE_NONE) continue;
         char key[32];
         snprintf(key, sizeof key, "medium.%s", name);
         if (source->chosen[parameter] >= 0)
-            return ht_params_error(source->params, key,
-                                   "medium.%s is given too: give one of them",
+            return ht_params_error(source->params, key, "medium.%s is given too: give one of them",
                                    row->name);
         source->chosen[parameter] = i;
         memcpy(row->name, name, sizeof name);
@@ -86,8 +81,8 @@ static enum ht_err row_choose(const struct ht_medium *medium, int parameter) {
     return HT_OK;
 }
 
-/* The component of a vector; anything else not given takes its fallback, as
- * the first alternative. */
+/* The component of a vector; anything else not given takes its fallback, as the first alternative.
+ */
 static void row_fallback(const struct ht_medium *medium, int parameter) {
     struct ht_medium_source *source = medium->source;
     struct ht_medium_row *row = &source->row[parameter];
@@ -96,8 +91,7 @@ static void row_fallback(const struct ht_medium *medium, int parameter) {
         from->vector ? ht_params_medium(source->params, from->vector) : NULL;
     source->chosen[parameter] = 0;
     alternative(from->names, 0, row->name, sizeof row->name);
-    snprintf(row->key, sizeof row->key, "medium.%s",
-             from->vector ? from->vector : row->name);
+    snprintf(row->key, sizeof row->key, "medium.%s", from->vector ? from->vector : row->name);
     row->single = given ? given->vector[from->axis] : from->fallback;
     row->number = &row->single;
     row->count = 1;
@@ -107,11 +101,10 @@ static enum ht_err row_numbers(const struct ht_medium *medium, int parameter,
                                const struct ht_value *value) {
     struct ht_medium_source *source = medium->source;
     struct ht_medium_row *row = &source->row[parameter];
-    if (source->type == HT_MEDIUM_LAYERS && value->count != 1 &&
-        value->count != source->layers)
+    if (source->type == HT_MEDIUM_LAYERS && value->count != 1 && value->count != source->layers)
         return ht_params_error(source->params, row->key,
-                               "there are %d layers: give one number or %d",
-                               source->layers, source->layers);
+                               "there are %d layers: give one number or %d", source->layers,
+                               source->layers);
     if (source->type != HT_MEDIUM_LAYERS && value->count != 1)
         return ht_params_error(source->params, row->key,
                                "must be one number with medium.type = \"%s\"",
@@ -122,8 +115,7 @@ static enum ht_err row_numbers(const struct ht_medium *medium, int parameter,
 }
 
 /* All files have the same lattice: cells average materials sample by sample. */
-static enum ht_err check_lattice(const struct ht_medium *medium,
-                                 int parameter) {
+static enum ht_err check_lattice(const struct ht_medium *medium, int parameter) {
     const struct ht_medium_source *source = medium->source;
     const struct ht_samples *samples = source->row[parameter].samples;
     for (int k = medium->grid->dims; k < 3; k++)
@@ -135,27 +127,24 @@ static enum ht_err check_lattice(const struct ht_medium *medium,
                                    medium->grid->dims > 1 ? "axes" : "axis");
     for (int p = 0; p < parameter; p++) {
         const struct ht_samples *other = source->row[p].samples;
-        if (other &&
-            memcmp(other->shape, samples->shape, sizeof other->shape) != 0)
+        if (other && memcmp(other->shape, samples->shape, sizeof other->shape) != 0)
             return ht_params_error(source->params, source->row[parameter].key,
-                                   "its shape differs from that of %s",
-                                   source->row[p].key);
+                                   "its shape differs from that of %s", source->row[p].key);
     }
     return HT_OK;
 }
 
 /* Of an axis, how much of its box has samples, and how many of these spacings:
  * each sample stands for half a spacing to either side. */
-static double covered(const struct ht_grid *grid,
-                      const struct ht_samples *samples, int k) {
+static double covered(const struct ht_grid *grid, const struct ht_samples *samples, int k) {
     const double spacing = samples->spacing[k];
     const double first = samples->origin[k] - spacing / 2;
     const double last = first + (double)samples->shape[k] * spacing;
     return fmax(fmin(grid->upper[k], last) - fmax(grid->lower[k], first), 0);
 }
 
-/* Files in other units, or from elsewhere: half of the box along some axis has
- * no samples or only one; or the box is a small part of them along all. */
+/* Files in other units, or from elsewhere: half of the box along some axis has no samples or only
+ * one; or the box is a small part of them along all. */
 static void warn_elsewhere(const struct ht_medium *medium, const char *key,
                            const struct ht_samples *samples) {
     const struct ht_grid *grid = medium->grid;
@@ -164,14 +153,13 @@ static void warn_elsewhere(const struct ht_medium *medium, const char *key,
     int at[2] = {0};
     for (int k = 0; k < grid->dims; k++) {
         const double h = samples->spacing[k];
-        const double last =
-            samples->origin[k] + (double)(samples->shape[k] - 1) * h;
+        const double last = samples->origin[k] + (double)(samples->shape[k] - 1) * h;
         const double both = covered(grid, samples, k);
         const char *by = k > 0 ? " x " : "";
-        at[0] += snprintf(box + at[0], sizeof box - (size_t)at[0],
-                          "%s[%.4g, %.4g]", by, grid->lower[k], grid->upper[k]);
-        at[1] += snprintf(file + at[1], sizeof file - (size_t)at[1],
-                          "%s[%.4g, %.4g]", by, samples->origin[k], last);
+        at[0] += snprintf(box + at[0], sizeof box - (size_t)at[0], "%s[%.4g, %.4g]", by,
+                          grid->lower[k], grid->upper[k]);
+        at[1] += snprintf(file + at[1], sizeof file - (size_t)at[1], "%s[%.4g, %.4g]", by,
+                          samples->origin[k], last);
         if (samples->shape[k] == 1) continue;
         beside |= both < (grid->upper[k] - grid->lower[k]) / 2 || both < h;
         small &= both < (double)samples->shape[k] * h / 4;
@@ -183,8 +171,7 @@ static void warn_elsewhere(const struct ht_medium *medium, const char *key,
                 key, file, box);
 }
 
-static enum ht_err row_file(const struct ht_medium *medium, int parameter,
-                            const char *path) {
+static enum ht_err row_file(const struct ht_medium *medium, int parameter, const char *path) {
     struct ht_medium_source *source = medium->source;
     const struct ht_params *params = source->params;
     struct ht_medium_row *row = &source->row[parameter];
@@ -201,19 +188,16 @@ static enum ht_err row_file(const struct ht_medium *medium, int parameter,
         format.spacing[k] = params->medium.spacing[k];
         format.origin[k] = params->medium.origin[k];
     }
-    TRY(ht_params_blame(params, row->key,
-                        ht_samples_read(&format, &row->samples)));
+    TRY(ht_params_blame(params, row->key, ht_samples_read(&format, &row->samples)));
     TRY(check_lattice(medium, parameter));
     warn_elsewhere(medium, row->key, row->samples);
     return HT_OK;
 }
 
-static enum ht_err row_expression(const struct ht_medium *medium, int parameter,
-                                  const char *text) {
+static enum ht_err row_expression(const struct ht_medium *medium, int parameter, const char *text) {
     struct ht_medium_source *source = medium->source;
     struct ht_medium_row *row = &source->row[parameter];
-    TRY(ht_params_blame(source->params, row->key,
-                        ht_expr_parse(text, &row->expr)));
+    TRY(ht_params_blame(source->params, row->key, ht_expr_parse(text, &row->expr)));
     for (int k = medium->grid->dims; k < 3; k++)
         if (ht_expr_uses(row->expr, k))
             return ht_params_error(source->params, row->key,
@@ -223,8 +207,7 @@ static enum ht_err row_expression(const struct ht_medium *medium, int parameter,
     return HT_OK;
 }
 
-static enum ht_err row_text(const struct ht_medium *medium, int parameter,
-                            const char *text) {
+static enum ht_err row_text(const struct ht_medium *medium, int parameter, const char *text) {
     struct ht_medium_source *source = medium->source;
     struct ht_medium_row *row = &source->row[parameter];
     switch (source->type) {
@@ -252,8 +235,8 @@ static enum ht_err row_check(const struct ht_medium *medium, int parameter) {
     for (int i = 0; i < row->count; i++) {
         double v = row->number[i];
         if (!isfinite(v) || (positive && v <= 0))
-            return ht_params_error(source->params, row->key,
-                                   "%s = %.6g: must be %s", row->name, v, rule);
+            return ht_params_error(source->params, row->key, "%s = %.6g: must be %s", row->name, v,
+                                   rule);
     }
     if (!samples || !positive) return HT_OK;
     int64_t n1 = samples->shape[0], n2 = samples->shape[1];
@@ -261,12 +244,11 @@ static enum ht_err row_check(const struct ht_medium *medium, int parameter) {
     for (int64_t i = 0; i < count; i++) {
         if (samples->value[i] > 0) continue;
         int64_t at[3] = {i % n1, i / n1 % n2, i / n1 / n2};
-        return ht_params_error(
-            source->params, row->key,
-            "gives %s = %.6g at sample [%lld, %lld, %lld] along x1, x2, x3: "
-            "must be %s",
-            row->name, samples->value[i], (long long)at[0], (long long)at[1],
-            (long long)at[2], rule);
+        return ht_params_error(source->params, row->key,
+                               "gives %s = %.6g at sample [%lld, %lld, %lld] along x1, x2, x3: "
+                               "must be %s",
+                               row->name, samples->value[i], (long long)at[0], (long long)at[1],
+                               (long long)at[2], rule);
     }
     return HT_OK;
 }
@@ -278,8 +260,7 @@ static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
         row_fallback(medium, parameter);
     } else {
         const struct ht_value *value =
-            &ht_params_medium(source->params, source->row[parameter].name)
-                 ->value;
+            &ht_params_medium(source->params, source->row[parameter].name)->value;
         if (value->kind == HT_VALUE_NUMBERS)
             TRY(row_numbers(medium, parameter, value));
         else
@@ -296,8 +277,7 @@ static enum ht_err read_layers(const struct ht_medium *medium) {
     const struct ht_value *at = &params->medium.interfaces;
     source->axis = (int)params->medium.axis;
     if (source->axis >= grid->dims)
-        return ht_params_error(params, "medium.axis",
-                               "must be an axis of the grid, x1 to x%d",
+        return ht_params_error(params, "medium.axis", "must be an axis of the grid, x1 to x%d",
                                grid->dims);
     double low = grid->lower[source->axis], high = grid->upper[source->axis];
     for (int i = 0; i < at->count; i++) {
@@ -339,19 +319,16 @@ static bool samples_differ(const struct ht_samples *samples, int axis) {
     const int64_t pitch = axis == 0 ? 1 : axis == 1 ? n[0] : n[0] * n[1];
     const int64_t total = n[0] * n[1] * n[2];
     for (int64_t i = 0; i < total; i++)
-        if (i / pitch % n[axis] > 0 &&
-            samples->value[i] != samples->value[i - pitch])
-            return true;
+        if (i / pitch % n[axis] > 0 && samples->value[i] != samples->value[i - pitch]) return true;
     return false;
 }
 
 /* By values; an expression changes along the coordinates that it names. */
-static bool row_depends(const struct ht_medium_source *source,
-                        const struct ht_medium_row *row, int axis) {
+static bool row_depends(const struct ht_medium_source *source, const struct ht_medium_row *row,
+                        int axis) {
     if (row->samples) return samples_differ(row->samples, axis);
     if (row->expr) return ht_expr_uses(row->expr, axis);
-    return source->type == HT_MEDIUM_LAYERS && axis == source->axis &&
-           layers_differ(row);
+    return source->type == HT_MEDIUM_LAYERS && axis == source->axis && layers_differ(row);
 }
 
 /* Axes along which nothing changes need one evaluation only. */
@@ -360,8 +337,7 @@ static void find_dependence(const struct ht_medium *medium) {
     for (int k = 0; k < medium->grid->dims; k++) {
         source->depends[k] = false;
         for (int p = 0; p < medium->eq->system->nparameters; p++)
-            source->depends[k] =
-                source->depends[k] || row_depends(source, &source->row[p], k);
+            source->depends[k] = source->depends[k] || row_depends(source, &source->row[p], k);
     }
 }
 
@@ -379,8 +355,8 @@ static void find_roughness(struct ht_medium *medium) {
 }
 
 /* A medium of degree g leaves an error of order 2 floor(g/2) + 2, observed:
- * N + 1 suffices for 2N + 1 while N is odd or small; at N = 4 the order falls
- * with degree 5 once errors are below 1e-11 and holds with 6. */
+ * N + 1 suffices for 2N + 1 while N is odd or small; at N = 4 the order falls with degree 5 once
+ * errors are below 1e-11 and holds with 6. */
 static int sufficient_degree(int order) {
     return order >= 4 && order % 2 == 0 ? order + 2 : order + 1;
 }
@@ -396,8 +372,7 @@ static enum ht_err read_degree(struct ht_medium *medium) {
     if (medium->uniform || source->type == HT_MEDIUM_LAYERS)
         medium->degree = 0;
     else
-        medium->degree =
-            degree < 0 ? sufficient_degree(medium->grid->order) : degree;
+        medium->degree = degree < 0 ? sufficient_degree(medium->grid->order) : degree;
     return HT_OK;
 }
 
@@ -409,9 +384,8 @@ static bool parameter_depends(const struct ht_medium *medium, int p) {
     return depends;
 }
 
-/* The materials of parameters with polynomials of no special values, of which
- * those have slopes that depend on the place: a material whose coefficients
- * then are 0 has none anywhere. */
+/* The materials of parameters with polynomials of no special values, of which those have slopes
+ * that depend on the place: a material whose coefficients then are 0 has none anywhere. */
 static enum ht_err find_constant(struct ht_medium *medium) {
     const struct ht_system *system = medium->eq->system;
     const struct ht_medium_source *source = medium->source;
@@ -422,14 +396,12 @@ static enum ht_err find_constant(struct ht_medium *medium) {
         for (int a = 0; a < medium->coefs; a++)
             work.value[p][a] = a == 0 ? 1 + 0.25 * p : depends ? 0.1 / a : 0;
     }
-    const enum ht_err err =
-        system->materials(source->jets, source->chosen,
-                          (const double *const *)work.value, work.material);
+    const enum ht_err err = system->materials(source->jets, source->chosen,
+                                              (const double *const *)work.value, work.material);
     medium->constant_materials = 0;
     for (int m = 0; err == HT_OK && m < medium->eq->nmaterials; m++) {
         bool varies = false;
-        for (int a = 1; a < medium->coefs; a++)
-            varies = varies || work.material[m][a] != 0;
+        for (int a = 1; a < medium->coefs; a++) varies = varies || work.material[m][a] != 0;
         if (!varies) medium->constant_materials |= 1u << m;
     }
     ht_medium_work_destroy(&work);
@@ -449,8 +421,7 @@ enum ht_err ht_medium_source_read(struct ht_medium *medium) {
         return ht_params_error(source->params, "medium.type",
                                "no parameter of the medium names a file");
     find_dependence(medium);
-    medium->uniform =
-        !source->depends[0] && !source->depends[1] && !source->depends[2];
+    medium->uniform = !source->depends[0] && !source->depends[1] && !source->depends[2];
     return HT_OK;
 }
 

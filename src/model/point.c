@@ -19,18 +19,16 @@ double ht_point_reach(const struct ht_grid *grid) {
 int ht_point_outside(const struct ht_grid *grid, const double x[3]) {
     for (int k = 0; k < 3 && k < grid->dims; k++) {
         const double slack = CLOSE * grid->h[k];
-        if (!(x[k] >= grid->lower[k] - slack && x[k] <= grid->upper[k] + slack))
-            return k;
+        if (!(x[k] >= grid->lower[k] - slack && x[k] <= grid->upper[k] + slack)) return k;
     }
     return -1;
 }
 
 /* ---- one axis ---- */
 
-/* The node that holds the value of node m, and the sign of the walls passed on
- * the way; walls may be passed several times. */
-static int64_t fold(const struct ht_grid *grid, int axis, int64_t m,
-                    int *sign) {
+/* The node that holds the value of node m, and the sign of the walls passed on the way; walls may
+ * be passed several times. */
+static int64_t fold(const struct ht_grid *grid, int axis, int64_t m, int *sign) {
     const int64_t n = ht_grid_nodes(grid, HT_PRIMARY, axis);
     *sign = 1;
     if (ht_grid_periodic(grid, axis)) return (m % n + n) % n;
@@ -43,8 +41,7 @@ static int64_t fold(const struct ht_grid *grid, int axis, int64_t m,
 
 static bool on_free_wall(const struct ht_grid *grid, int axis, int64_t m) {
     const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
-    return (m == 0 && grid->wall[axis][0] < 0) ||
-           (m == last && grid->wall[axis][1] < 0);
+    return (m == 0 && grid->wall[axis][0] < 0) || (m == last && grid->wall[axis][1] < 0);
 }
 
 static void add_node(struct ht_point_axis *axis, int64_t m, double weight) {
@@ -62,8 +59,8 @@ static void add_node(struct ht_point_axis *axis, int64_t m, double weight) {
     axis->weight[at] = weight;
 }
 
-void ht_point_axis_read(const struct ht_grid *grid, int axis, double x,
-                        bool slope, struct ht_point_axis *out) {
+void ht_point_axis_read(const struct ht_grid *grid, int axis, double x, bool slope,
+                        struct ht_point_axis *out) {
     double weight[HT_POINT_NODES] = {0};
     *out = (struct ht_point_axis){.count = 0};
     if (axis >= grid->dims) {
@@ -76,8 +73,7 @@ void ht_point_axis_read(const struct ht_grid *grid, int axis, double x,
     const bool centred = slope && at == floor(at);
     const int count = grid->point_nodes + (centred ? 1 : 0);
     const int64_t first = (int64_t)floor(at) - (count - 1) / 2;
-    (slope ? ht_lagrange_slopes
-           : ht_lagrange_weights)(count, at - (double)first, weight);
+    (slope ? ht_lagrange_slopes : ht_lagrange_weights)(count, at - (double)first, weight);
     for (int i = 0; i < count; i++) {
         int sign;
         const int64_t node = fold(grid, axis, first + i, &sign);
@@ -86,8 +82,8 @@ void ht_point_axis_read(const struct ht_grid *grid, int axis, double x,
     }
 }
 
-void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x,
-                          bool slope, struct ht_point_axis *out) {
+void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x, bool slope,
+                          struct ht_point_axis *out) {
     const bool walls = axis < grid->dims && !ht_grid_periodic(grid, axis);
     const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
     ht_point_axis_read(grid, axis, x, slope, out);
@@ -97,8 +93,8 @@ void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x,
     }
 }
 
-void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x,
-                            double radius, bool slope, double *weight) {
+void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x, double radius,
+                            bool slope, double *weight) {
     const double widest = HT_POINT_WIDEST, root = sqrt(2 * acos(-1.0));
     if (axis >= grid->dims) {
         weight[0] += slope ? 0 : 1;
@@ -108,22 +104,19 @@ void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x,
     const double r = radius / h;
     const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
     const bool walls = !ht_grid_periodic(grid, axis);
-    for (int64_t m = (int64_t)floor(at - widest * r);
-         (double)m <= at + widest * r; m++) {
+    for (int64_t m = (int64_t)floor(at - widest * r); (double)m <= at + widest * r; m++) {
         int sign;
         const int64_t node = fold(grid, axis, m, &sign);
         const double z = ((double)m - at) / r;
         const double value = exp(-z * z / 2) / (root * r * h);
         if (on_free_wall(grid, axis, node)) continue;
-        weight[node] += (walls && (node == 0 || node == last) ? 2 : 1) * sign *
-                        value * (slope ? z / (r * h) : 1);
+        weight[node] += (walls && (node == 0 || node == last) ? 2 : 1) * sign * value *
+                        (slope ? z / (r * h) : 1);
     }
 }
 
-void ht_point_axis_constant(const struct ht_grid *grid, int axis,
-                            double *weight) {
-    const int64_t nodes =
-        axis < grid->dims ? ht_grid_nodes(grid, HT_PRIMARY, axis) : 1;
+void ht_point_axis_constant(const struct ht_grid *grid, int axis, double *weight) {
+    const int64_t nodes = axis < grid->dims ? ht_grid_nodes(grid, HT_PRIMARY, axis) : 1;
     for (int64_t m = 0; m < nodes; m++)
         weight[m] += axis < grid->dims && on_free_wall(grid, axis, m) ? 0 : 1;
 }
@@ -131,8 +124,7 @@ void ht_point_axis_constant(const struct ht_grid *grid, int axis,
 /* ---- all axes ---- */
 
 /* Of the axes' lists, each sorted: so is their product. */
-static enum ht_err multiply(const struct ht_point_axis axis[3],
-                            struct ht_point *out) {
+static enum ht_err multiply(const struct ht_point_axis axis[3], struct ht_point *out) {
     *out = (struct ht_point){.count = 0};
     TRY(HT_ALLOC(out->node, axis[0].count * axis[1].count * axis[2].count));
     for (int i3 = 0; i3 < axis[2].count; i3++)
@@ -140,24 +132,21 @@ static enum ht_err multiply(const struct ht_point_axis axis[3],
             for (int i1 = 0; i1 < axis[0].count; i1++)
                 out->node[out->count++] = (struct ht_point_node){
                     {axis[0].node[i1], axis[1].node[i2], axis[2].node[i3]},
-                    axis[0].weight[i1] * axis[1].weight[i2] *
-                        axis[2].weight[i3]};
+                    axis[0].weight[i1] * axis[1].weight[i2] * axis[2].weight[i3]};
     return HT_OK;
 }
 
-enum ht_err ht_point_read(const struct ht_grid *grid, const double x[3],
-                          int slope, struct ht_point *out) {
+enum ht_err ht_point_read(const struct ht_grid *grid, const double x[3], int slope,
+                          struct ht_point *out) {
     struct ht_point_axis axis[3];
-    for (int k = 0; k < 3; k++)
-        ht_point_axis_read(grid, k, x[k], k == slope, &axis[k]);
+    for (int k = 0; k < 3; k++) ht_point_axis_read(grid, k, x[k], k == slope, &axis[k]);
     return multiply(axis, out);
 }
 
-enum ht_err ht_point_spread(const struct ht_grid *grid, const double x[3],
-                            int slope, struct ht_point *out) {
+enum ht_err ht_point_spread(const struct ht_grid *grid, const double x[3], int slope,
+                            struct ht_point *out) {
     struct ht_point_axis axis[3];
-    for (int k = 0; k < 3; k++)
-        ht_point_axis_spread(grid, k, x[k], k == slope, &axis[k]);
+    for (int k = 0; k < 3; k++) ht_point_axis_spread(grid, k, x[k], k == slope, &axis[k]);
     return multiply(axis, out);
 }
 

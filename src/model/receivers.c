@@ -16,8 +16,7 @@ struct making {
     struct ht_receivers *out;
 };
 
-static const struct ht_receivers_given *given_at(const struct making *m,
-                                                 int n) {
+static const struct ht_receivers_given *given_at(const struct making *m, int n) {
     return (const struct ht_receivers_given *)m->params->receivers.group + n;
 }
 
@@ -39,15 +38,13 @@ static enum ht_err place_lattice(const struct ht_receivers_given *given,
             const int64_t row = i / n1;
             const double a = n1 > 1 ? (double)(i % n1) / (double)(n1 - 1) : 0;
             const double b = n2 > 1 ? (double)row / (double)(n2 - 1) : 0;
-            group->x[i][k] =
-                given->from[k] + a * (given->to[k] - given->from[k]);
+            group->x[i][k] = given->from[k] + a * (given->to[k] - given->from[k]);
             if (plane) group->x[i][k] += b * (given->side[k] - given->from[k]);
         }
     return HT_OK;
 }
 
-static enum ht_err place(const struct making *m, int n,
-                         struct ht_receiver_group *group) {
+static enum ht_err place(const struct making *m, int n, struct ht_receiver_group *group) {
     const struct ht_receivers_given *given = given_at(m, n);
     char key[KEY];
     switch (given->type) {
@@ -57,22 +54,20 @@ static enum ht_err place(const struct making *m, int n,
         memcpy(group->x[0], given->position, sizeof group->x[0]);
         return HT_OK;
     case HT_RECEIVER_FILE:
-        return ht_params_blame(m->params, key_of(n, "file", key),
-                               ht_positions_read(given->file, m->of->grid->dims,
-                                                 &group->count, &group->x));
+        return ht_params_blame(
+            m->params, key_of(n, "file", key),
+            ht_positions_read(given->file, m->of->grid->dims, &group->count, &group->x));
     default:
         return place_lattice(given, group);
     }
 }
 
 /* The key that puts a receiver where it is. */
-static const char *placed_by(const struct ht_receivers_given *given,
-                             int64_t receiver) {
+static const char *placed_by(const struct ht_receivers_given *given, int64_t receiver) {
     if (given->type == HT_RECEIVER_POINT) return "position";
     if (given->type == HT_RECEIVER_FILE) return "file";
     if (receiver == 0) return "from";
-    return given->type == HT_RECEIVER_PLANE && receiver >= given->count ? "side"
-                                                                        : "to";
+    return given->type == HT_RECEIVER_PLANE && receiver >= given->count ? "side" : "to";
 }
 
 static enum ht_err check_place(const struct making *m, int n,
@@ -86,17 +81,15 @@ static enum ht_err check_place(const struct making *m, int n,
         if (!outside && !ht_layers_hold(grid, x, &axis)) continue;
         size_t length = 0;
         for (int k = 0; k < grid->dims; k++)
-            length += (size_t)snprintf(at + length, sizeof at - length,
-                                       "%s%.6g", k ? ", " : "", x[k]);
-        return ht_params_error(
-            m->params, key_of(n, placed_by(given_at(m, n), i), key),
-            "receiver %lld of %lld, at (%s), is %s x%d is %.6g to %.6g",
-            (long long)i + 1, (long long)group->count, at,
-            outside ? "outside the box, whose"
-                    : "inside an absorbing layer: between the layers",
-            axis + 1,
-            outside ? grid->lower[axis] : ht_layers_end(grid, axis, 0),
-            outside ? grid->upper[axis] : ht_layers_end(grid, axis, 1));
+            length +=
+                (size_t)snprintf(at + length, sizeof at - length, "%s%.6g", k ? ", " : "", x[k]);
+        return ht_params_error(m->params, key_of(n, placed_by(given_at(m, n), i), key),
+                               "receiver %lld of %lld, at (%s), is %s x%d is %.6g to %.6g",
+                               (long long)i + 1, (long long)group->count, at,
+                               outside ? "outside the box, whose"
+                                       : "inside an absorbing layer: between the layers",
+                               axis + 1, outside ? grid->lower[axis] : ht_layers_end(grid, axis, 0),
+                               outside ? grid->upper[axis] : ht_layers_end(grid, axis, 1));
     }
     return HT_OK;
 }
@@ -107,14 +100,12 @@ static bool is_held(const struct making *m, int field) {
     return m->of->held == 0 || (m->of->held >> field & 1u);
 }
 
-static enum ht_err refuse_field(const struct making *m, int n, const char *name,
-                                bool known) {
+static enum ht_err refuse_field(const struct making *m, int n, const char *name, bool known) {
     struct ht_text held = {0};
     char key[KEY];
     for (int f = 0; f < m->of->eq->nfields; f++)
         if (is_held(m, f))
-            ht_text_add(&held, "%s%s", held.length ? ", " : "",
-                        m->of->eq->field[f].name);
+            ht_text_add(&held, "%s%s", held.length ? ", " : "", m->of->eq->field[f].name);
     enum ht_err err = ht_text_status(&held);
     if (err == HT_OK && known)
         err = ht_params_error(m->params, key_of(n, "fields", key),
@@ -123,17 +114,15 @@ static enum ht_err refuse_field(const struct making *m, int n, const char *name,
                               "derivatives, such as %s_x1",
                               name, held.data, m->of->eq->field[0].name);
     else if (err == HT_OK)
-        err = ht_params_error(
-            m->params, key_of(n, "fields", key),
-            "no field \"%s\" to record: %s, or a derivative such as %s_x1",
-            name, held.data, m->of->eq->field[0].name);
+        err = ht_params_error(m->params, key_of(n, "fields", key),
+                              "no field \"%s\" to record: %s, or a derivative such as %s_x1", name,
+                              held.data, m->of->eq->field[0].name);
     ht_text_free(&held);
     return err;
 }
 
 /* "p", or "p_x1" for its derivative. */
-static bool parse_reading(const struct making *m, const char *name,
-                          struct ht_reading *out) {
+static bool parse_reading(const struct making *m, const char *name, struct ht_reading *out) {
     const char *mark = strstr(name, "_x");
     char field[HT_READING_NAME];
     const size_t length = mark ? (size_t)(mark - name) : strlen(name);
@@ -142,8 +131,7 @@ static bool parse_reading(const struct making *m, const char *name,
     snprintf(out->name, sizeof out->name, "%s", name);
     out->field = ht_equations_field(m->of->eq, field);
     out->slope = mark ? mark[2] - '1' : -1;
-    if (mark && (out->slope < 0 || out->slope >= m->of->grid->dims || mark[3]))
-        return false;
+    if (mark && (out->slope < 0 || out->slope >= m->of->grid->dims || mark[3])) return false;
     return out->field >= 0;
 }
 
@@ -165,27 +153,22 @@ static enum ht_err add_reading(const struct making *m, int n, const char *name,
     char key[KEY];
     if (group->readings == HT_MAX_READINGS)
         return ht_params_error(m->params, key_of(n, "fields", key),
-                               "at most %d are recorded by a group",
-                               HT_MAX_READINGS);
+                               "at most %d are recorded by a group", HT_MAX_READINGS);
     const bool known = parse_reading(m, name, reading);
     if (!known || (!is_held(m, reading->field) && !is_integral(m, reading)))
         return refuse_field(m, n, name, known);
     for (int i = 0; i < group->readings; i++)
         if (strcmp(group->reading[i].name, reading->name) == 0)
-            return ht_params_error(m->params, key_of(n, "fields", key),
-                                   "names \"%s\" twice", name);
+            return ht_params_error(m->params, key_of(n, "fields", key), "names \"%s\" twice", name);
     group->readings++;
     return HT_OK;
 }
 
-static enum ht_err choose_readings(const struct making *m, int n,
-                                   struct ht_receiver_group *group) {
+static enum ht_err choose_readings(const struct making *m, int n, struct ht_receiver_group *group) {
     const struct ht_names *names = &given_at(m, n)->fields;
-    for (int i = 0; i < names->count; i++)
-        TRY(add_reading(m, n, names->name[i], group));
+    for (int i = 0; i < names->count; i++) TRY(add_reading(m, n, names->name[i], group));
     for (int f = 0; names->count == 0 && f < m->of->eq->nfields; f++)
-        if (is_held(m, f))
-            TRY(add_reading(m, n, m->of->eq->field[f].name, group));
+        if (is_held(m, f)) TRY(add_reading(m, n, m->of->eq->field[f].name, group));
     return HT_OK;
 }
 
@@ -195,8 +178,7 @@ static enum ht_err choose_readings(const struct making *m, int n,
  */
 static const double close_by = 1e-9;
 
-static enum ht_err choose_times(const struct making *m, int n,
-                                struct ht_receiver_group *group) {
+static enum ht_err choose_times(const struct making *m, int n, struct ht_receiver_group *group) {
     const struct ht_receivers_given *given = given_at(m, n);
     const struct ht_receivers *all = m->out;
     char key[KEY];
@@ -209,21 +191,18 @@ static enum ht_err choose_times(const struct making *m, int n,
         const double spans = (all->end - given->start) / group->every;
         if (spans > 1e9)
             return ht_params_error(m->params, key_of(n, "every", key),
-                                   "%.3g samples per trace: at most 1e9",
-                                   spans);
+                                   "%.3g samples per trace: at most 1e9", spans);
         group->samples = 1 + (int64_t)floor(spans * (1 + close_by));
         return HT_OK;
     }
-    if (all->dt > 0)
-        group->first = (int64_t)ceil(given->start / all->dt * (1 - close_by));
+    if (all->dt > 0) group->first = (int64_t)ceil(given->start / all->dt * (1 - close_by));
     if (group->first > all->steps) group->first = all->steps;
     group->samples = all->steps - group->first + 1;
     return HT_OK;
 }
 
 double ht_receivers_time(const struct ht_receivers *receivers,
-                         const struct ht_receiver_group *group,
-                         int64_t sample) {
+                         const struct ht_receiver_group *group, int64_t sample) {
     const int64_t step = group->first + sample;
     if (group->every > 0) return group->start + (double)sample * group->every;
     if (receivers->steps == 0) return 0;
@@ -265,8 +244,7 @@ void ht_receivers_destroy(struct ht_receivers *receivers) {
     free(receivers);
 }
 
-enum ht_err ht_receivers_create(const struct ht_params *params,
-                                const struct ht_receivers_of *of,
+enum ht_err ht_receivers_create(const struct ht_params *params, const struct ht_receivers_of *of,
                                 struct ht_receivers **out) {
     struct making m = {.params = params, .of = of};
     *out = NULL;
@@ -277,8 +255,7 @@ enum ht_err ht_receivers_create(const struct ht_params *params,
     m.out->end = params->time.end;
     enum ht_err err = HT_ALLOC(m.out->group, params->receivers.count);
     if (err == HT_OK) m.out->count = params->receivers.count;
-    for (int n = 0; err == HT_OK && n < m.out->count; n++)
-        err = make_group(&m, n);
+    for (int n = 0; err == HT_OK && n < m.out->count; n++) err = make_group(&m, n);
     if (err == HT_OK)
         *out = m.out;
     else

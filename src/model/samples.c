@@ -1,16 +1,14 @@
 /* Values on a regular grid read from a file, and the polynomials they give.
  *
- * About a point x each axis contributes Lagrange interpolation of degree g
- * through g+1 samples at the stride s = max(1, round(h/(2 spacing))): with
- * t_j = (sample_j - x)/h,
+ * About a point x each axis contributes Lagrange interpolation of degree g through g+1 samples at
+ * the stride s = max(1, round(h/(2 spacing))): with t_j = (sample_j - x)/h,
  *     L_j(xi) = prod_(i != j) (xi - t_i)/(t_j - t_i),
- * whose coefficients in xi are the scaled derivatives of a jet at once
- * (de Boor, A Practical Guide to Splines, chapter I). The error is
- * O(h^(g+1)) in every coefficient of a smooth function.
+ * whose coefficients in xi are the scaled derivatives of a jet at once (de Boor, A Practical Guide
+ * to Splines, chapter I). The error is O(h^(g+1)) in every coefficient of a smooth function.
  *
- * Invariants: stencils never leave the samples: near the ends they turn
- * one-sided, and outside the samples the value at the end continues; so a
- * polynomial of degree g is reproduced wherever samples exist.
+ * Invariants: stencils never leave the samples: near the ends they turn one-sided, and outside the
+ * samples the value at the end continues; so a polynomial of degree g is reproduced wherever
+ * samples exist.
  */
 #include <limits.h>
 #include <math.h>
@@ -35,19 +33,16 @@ static int axis_number(const char *name) {
     return known ? name[1] - '1' : -1;
 }
 
-static enum ht_err layout_axes(const struct ht_samples_format *format,
-                               struct layout *layout) {
+static enum ht_err layout_axes(const struct ht_samples_format *format, struct layout *layout) {
     const struct ht_names *axes = format->axes;
     bool used[3] = {false, false, false};
     layout->rank = axes ? axes->count : 0;
-    REQUIRE(layout->rank <= 3, HT_ERR_INPUT,
-            "axes names %d axes of the file: at most 3", layout->rank);
+    REQUIRE(layout->rank <= 3, HT_ERR_INPUT, "axes names %d axes of the file: at most 3",
+            layout->rank);
     for (int j = 0; j < layout->rank; j++) {
         int axis = axis_number(axes->name[j]);
-        REQUIRE(axis >= 0, HT_ERR_INPUT, "axes: \"%s\" must be x1, x2 or x3",
-                axes->name[j]);
-        REQUIRE(!used[axis], HT_ERR_INPUT, "axes: \"%s\" appears twice",
-                axes->name[j]);
+        REQUIRE(axis >= 0, HT_ERR_INPUT, "axes: \"%s\" must be x1, x2 or x3", axes->name[j]);
+        REQUIRE(!used[axis], HT_ERR_INPUT, "axes: \"%s\" appears twice", axes->name[j]);
         used[axis] = true;
         layout->axis[j] = axis;
     }
@@ -62,13 +57,12 @@ static void layout_default(struct layout *layout, int rank) {
 }
 
 /* Text such as "401 x 1601" of the extents, for messages. */
-static const char *layout_text(const struct layout *layout, char *buffer,
-                               size_t size) {
+static const char *layout_text(const struct layout *layout, char *buffer, size_t size) {
     size_t length = 0;
     buffer[0] = '\0';
     for (int j = 0; j < layout->rank && length < size; j++) {
-        int n = snprintf(buffer + length, size - length, "%s%lld",
-                         j ? " x " : "", (long long)layout->extent[j]);
+        int n = snprintf(buffer + length, size - length, "%s%lld", j ? " x " : "",
+                         (long long)layout->extent[j]);
         if (n > 0) length += (size_t)n;
     }
     return buffer;
@@ -79,8 +73,7 @@ static enum ht_err layout_count(const struct layout *layout, int64_t *count) {
     *count = 1;
     for (int j = 0; j < layout->rank; j++) {
         int64_t n = layout->extent[j];
-        REQUIRE(n >= 1, HT_ERR_INPUT,
-                "shape[%d] = %lld: must be at least 1, the samples along x%d",
+        REQUIRE(n >= 1, HT_ERR_INPUT, "shape[%d] = %lld: must be at least 1, the samples along x%d",
                 j, (long long)n, layout->axis[j] + 1);
         REQUIRE(*count <= INT64_MAX / 16 / n, HT_ERR_INPUT,
                 "shape: more samples than can be addressed");
@@ -90,8 +83,8 @@ static enum ht_err layout_count(const struct layout *layout, int64_t *count) {
 }
 
 static float float_from_little_endian(const unsigned char *bytes) {
-    uint32_t bits = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 |
-                    (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    uint32_t bits = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+                    (uint32_t)bytes[3] << 24;
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
@@ -104,9 +97,8 @@ static enum ht_err check_raw_size(const struct ht_samples_format *format,
     int64_t size = 0;
     TRY(ht_file_size(format->path, &size));
     REQUIRE(size == count * 4, HT_ERR_INPUT,
-            "the file holds %lld bytes, but shape %s of float32 needs %lld",
-            (long long)size, layout_text(layout, extents, sizeof extents),
-            (long long)count * 4);
+            "the file holds %lld bytes, but shape %s of float32 needs %lld", (long long)size,
+            layout_text(layout, extents, sizeof extents), (long long)count * 4);
     return HT_OK;
 }
 
@@ -115,8 +107,8 @@ static float float_from_big_endian(const unsigned char *bytes) {
     return float_from_little_endian(swapped);
 }
 
-/* Whether values look like a medium: finite, and those that are not 0 within
- * eight decades of each other, none too large for any unit. */
+/* Whether values look like a medium: finite, and those that are not 0 within eight decades of each
+ * other, none too large for any unit. */
 static bool plausible(const unsigned char *data, int64_t count,
                       float (*from)(const unsigned char *)) {
     double least = INFINITY, most = 0;
@@ -130,8 +122,8 @@ static bool plausible(const unsigned char *data, int64_t count,
     return most > 0 && least >= 1e-20 && most <= 1e20 && most / least <= 1e8;
 }
 
-/* With the wrong byte order numbers near 1 or 1000 become numbers near 1e-38 or
- * of all magnitudes. */
+/* With the wrong byte order numbers near 1 or 1000 become numbers near 1e-38 or of all magnitudes.
+ */
 static enum ht_err check_byte_order(const unsigned char *data, int64_t count) {
     if (plausible(data, count, float_from_little_endian) ||
         !plausible(data, count, float_from_big_endian))
@@ -146,9 +138,8 @@ static enum ht_err check_byte_order(const unsigned char *data, int64_t count) {
 }
 
 /* Raw float32 of exactly the promised size, in file order. */
-static enum ht_err read_raw(const struct ht_samples_format *format,
-                            struct layout *layout, double **values,
-                            int64_t *count) {
+static enum ht_err read_raw(const struct ht_samples_format *format, struct layout *layout,
+                            double **values, int64_t *count) {
     char *data = NULL;
     size_t size = 0;
     int rank = 0;
@@ -160,44 +151,36 @@ static enum ht_err read_raw(const struct ht_samples_format *format,
     TRY(ht_file_read_most(format->path, (size_t)*count * 4, &data, &size));
     enum ht_err err = HT_OK;
     if (size != (size_t)*count * 4)
-        err = ht_err_set(HT_ERR_INPUT, "%s has changed while it was read",
-                         format->path);
+        err = ht_err_set(HT_ERR_INPUT, "%s has changed while it was read", format->path);
     if (err == HT_OK) err = check_byte_order((unsigned char *)data, *count);
-    if (err == HT_OK)
-        err = ht_mem_alloc((size_t)*count, sizeof **values, values);
+    if (err == HT_OK) err = ht_mem_alloc((size_t)*count, sizeof **values, values);
     for (int64_t i = 0; err == HT_OK && i < *count; i++)
-        (*values)[i] =
-            (double)float_from_little_endian((unsigned char *)data + 4 * i);
+        (*values)[i] = (double)float_from_little_endian((unsigned char *)data + 4 * i);
     free(data);
     return err;
 }
 
 /* The extents of a dataset (slowest first) against the shape, if given. */
-static enum ht_err layout_from_dataset(const struct ht_samples_format *format,
-                                       int rank, const int64_t *extent,
-                                       struct layout *layout) {
-    REQUIRE(rank >= 1 && rank <= 3, HT_ERR_INPUT,
-            "dataset \"%s\" has %d axes: must have 1 to 3", format->dataset,
-            rank);
+static enum ht_err layout_from_dataset(const struct ht_samples_format *format, int rank,
+                                       const int64_t *extent, struct layout *layout) {
+    REQUIRE(rank >= 1 && rank <= 3, HT_ERR_INPUT, "dataset \"%s\" has %d axes: must have 1 to 3",
+            format->dataset, rank);
     layout_default(layout, rank);
-    REQUIRE(layout->rank == rank, HT_ERR_INPUT,
-            "dataset \"%s\" has %d axes, but axes names %d", format->dataset,
-            rank, layout->rank);
+    REQUIRE(layout->rank == rank, HT_ERR_INPUT, "dataset \"%s\" has %d axes, but axes names %d",
+            format->dataset, rank, layout->rank);
     for (int j = 0; j < rank; j++) {
         layout->extent[j] = extent[rank - 1 - j];
-        REQUIRE(format->shape[j] == 0 || format->shape[j] == layout->extent[j],
-                HT_ERR_INPUT,
+        REQUIRE(format->shape[j] == 0 || format->shape[j] == layout->extent[j], HT_ERR_INPUT,
                 "shape[%d] = %lld, but dataset \"%s\" has %lld samples along "
                 "x%d",
-                j, (long long)format->shape[j], format->dataset,
-                (long long)layout->extent[j], layout->axis[j] + 1);
+                j, (long long)format->shape[j], format->dataset, (long long)layout->extent[j],
+                layout->axis[j] + 1);
     }
     return HT_OK;
 }
 
-static enum ht_err read_dataset(const struct ht_samples_format *format,
-                                struct ht_h5 *file, struct layout *layout,
-                                double **values, int64_t *count) {
+static enum ht_err read_dataset(const struct ht_samples_format *format, struct ht_h5 *file,
+                                struct layout *layout, double **values, int64_t *count) {
     int rank = 0;
     int64_t extent[8] = {0};
     TRY(ht_h5_extent(file, format->dataset, &rank, extent));
@@ -207,9 +190,8 @@ static enum ht_err read_dataset(const struct ht_samples_format *format,
     return ht_h5_read(file, format->dataset, *count, *values);
 }
 
-static enum ht_err read_hdf5(const struct ht_samples_format *format,
-                             struct layout *layout, double **values,
-                             int64_t *count) {
+static enum ht_err read_hdf5(const struct ht_samples_format *format, struct layout *layout,
+                             double **values, int64_t *count) {
     struct ht_h5 *file = NULL;
     TRY(ht_h5_open(format->path, &file));
     enum ht_err err = read_dataset(format, file, layout, values, count);
@@ -217,8 +199,7 @@ static enum ht_err read_hdf5(const struct ht_samples_format *format,
     return err;
 }
 
-static enum ht_err place_axes(const struct ht_samples_format *format,
-                              const struct layout *layout,
+static enum ht_err place_axes(const struct ht_samples_format *format, const struct layout *layout,
                               struct ht_samples *samples) {
     for (int k = 0; k < 3; k++) {
         samples->shape[k] = 1;
@@ -226,13 +207,11 @@ static enum ht_err place_axes(const struct ht_samples_format *format,
     }
     for (int j = 0; j < layout->rank; j++) {
         int k = layout->axis[j];
-        REQUIRE(format->spacing[j] > 0 && isfinite(format->spacing[j]),
-                HT_ERR_INPUT,
+        REQUIRE(format->spacing[j] > 0 && isfinite(format->spacing[j]), HT_ERR_INPUT,
                 "spacing[%d] = %g: must be positive, the distance of samples "
                 "along x%d",
                 j, format->spacing[j], k + 1);
-        REQUIRE(isfinite(format->origin[j]), HT_ERR_INPUT,
-                "origin[%d] must be finite", j);
+        REQUIRE(isfinite(format->origin[j]), HT_ERR_INPUT, "origin[%d] must be finite", j);
         samples->shape[k] = layout->extent[j];
         samples->spacing[k] = format->spacing[j];
         samples->origin[k] = format->origin[j];
@@ -241,10 +220,8 @@ static enum ht_err place_axes(const struct ht_samples_format *format,
 }
 
 /* File order -> x1 fastest, scaled; every value must be finite. */
-static enum ht_err place_values(const struct ht_samples_format *format,
-                                const struct layout *layout,
-                                const double *values,
-                                struct ht_samples *samples) {
+static enum ht_err place_values(const struct ht_samples_format *format, const struct layout *layout,
+                                const double *values, struct ht_samples *samples) {
     int64_t stride[3] = {0, 0, 0}, step = 1, out = 0;
     for (int j = 0; j < layout->rank; j++) {
         stride[layout->axis[j]] = step;
@@ -259,8 +236,7 @@ static enum ht_err place_values(const struct ht_samples_format *format,
                 REQUIRE(isfinite(value), HT_ERR_INPUT,
                         "sample %lld of the file, [%lld, %lld, %lld] along "
                         "x1, x2, x3, is %g: must be finite",
-                        (long long)at, (long long)i1, (long long)i2,
-                        (long long)i3, value);
+                        (long long)at, (long long)i1, (long long)i2, (long long)i3, value);
                 samples->value[out] = value;
             }
         }
@@ -268,8 +244,8 @@ static enum ht_err place_values(const struct ht_samples_format *format,
     return HT_OK;
 }
 
-static enum ht_err read_into(const struct ht_samples_format *format,
-                             double **values, struct ht_samples *samples) {
+static enum ht_err read_into(const struct ht_samples_format *format, double **values,
+                             struct ht_samples *samples) {
     struct layout layout = {0};
     int64_t count = 0;
     REQUIRE(format->scale != 0 && isfinite(format->scale), HT_ERR_INPUT,
@@ -283,8 +259,7 @@ static enum ht_err read_into(const struct ht_samples_format *format,
     return place_values(format, &layout, *values, samples);
 }
 
-enum ht_err ht_samples_read(const struct ht_samples_format *format,
-                            struct ht_samples **out) {
+enum ht_err ht_samples_read(const struct ht_samples_format *format, struct ht_samples **out) {
     struct ht_samples *samples = NULL;
     double *values = NULL;
     *out = NULL;
@@ -307,8 +282,8 @@ void ht_samples_destroy(struct ht_samples *samples) {
 
 /* ---- polynomials ---- */
 
-/* The samples first, first + stride, .. along one axis and the coefficients
- * of their Lagrange polynomials: weight[a][j] multiplies sample j. */
+/* The samples first, first + stride, .. along one axis and the coefficients of their Lagrange
+ * polynomials: weight[a][j] multiplies sample j. */
 struct stencil {
     int points, rows;
     int64_t first, stride;
@@ -327,8 +302,7 @@ static void stencil_weights(struct stencil *stencil, const double *t) {
             for (int a = ++degree; a >= 0; a--)
                 poly[a] = ((a ? poly[a - 1] : 0) - t[i] * poly[a]) * scale;
         }
-        for (int a = 0; a < stencil->rows; a++)
-            stencil->weight[a][j] = a < points ? poly[a] : 0;
+        for (int a = 0; a < stencil->rows; a++) stencil->weight[a][j] = a < points ? poly[a] : 0;
     }
 }
 
@@ -336,11 +310,10 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
     return value < low ? low : value > high ? high : value;
 }
 
-/* The stencil of one axis about x for a cell of size h; rows coefficients of
- * it are wanted, from a polynomial of that degree. */
-static void stencil_make(const struct ht_samples *samples, int axis, double x,
-                         double h, int degree, int rows,
-                         struct stencil *stencil) {
+/* The stencil of one axis about x for a cell of size h; rows coefficients of it are wanted, from a
+ * polynomial of that degree. */
+static void stencil_make(const struct ht_samples *samples, int axis, double x, double h, int degree,
+                         int rows, struct stencil *stencil) {
     int64_t last = samples->shape[axis] - 1;
     double spacing = samples->spacing[axis];
     double at = (x - samples->origin[axis]) / spacing; /* in samples */
@@ -352,8 +325,7 @@ static void stencil_make(const struct ht_samples *samples, int axis, double x,
     stencil->stride = 1;
     if (last > 0 && inside) {
         stencil->points = last < degree ? (int)last + 1 : degree + 1;
-        if (degree > 0)
-            stencil->stride = clamp((int64_t)wish, 1, last / degree);
+        if (degree > 0) stencil->stride = clamp((int64_t)wish, 1, last / degree);
         if (stencil->stride < 1) stencil->stride = 1;
     }
     int64_t width = (stencil->points - 1) * stencil->stride;
@@ -367,22 +339,19 @@ static void stencil_make(const struct ht_samples *samples, int axis, double x,
 }
 
 /* Sum over the stencils' samples of one i3: plane[a2][a1]. */
-static void contract_plane(const struct ht_samples *samples,
-                           const struct stencil *stencil, int64_t i3,
-                           double plane[MAX_POINTS][MAX_POINTS]) {
+static void contract_plane(const struct ht_samples *samples, const struct stencil *stencil,
+                           int64_t i3, double plane[MAX_POINTS][MAX_POINTS]) {
     const struct stencil *s1 = &stencil[0], *s2 = &stencil[1];
     for (int b = 0; b < s2->rows; b++)
         for (int a = 0; a < s1->rows; a++) plane[b][a] = 0;
     for (int j2 = 0; j2 < s2->points; j2++) {
         int64_t i2 = s2->first + j2 * s2->stride;
-        const double *row =
-            samples->value + (i3 * samples->shape[1] + i2) * samples->shape[0];
+        const double *row = samples->value + (i3 * samples->shape[1] + i2) * samples->shape[0];
         for (int a = 0; a < s1->rows; a++) {
             double sum = 0;
             for (int j1 = 0; j1 < s1->points; j1++)
                 sum += s1->weight[a][j1] * row[s1->first + j1 * s1->stride];
-            for (int b = 0; b < s2->rows; b++)
-                plane[b][a] += s2->weight[b][j2] * sum;
+            for (int b = 0; b < s2->rows; b++) plane[b][a] += s2->weight[b][j2] * sum;
         }
     }
 }
@@ -395,44 +364,37 @@ static void jets_powers(const struct ht_jets *jets, int powers[3]) {
             if (jets->index[a][k] > powers[k]) powers[k] = jets->index[a][k];
 }
 
-enum ht_err ht_samples_jet(const struct ht_samples *samples,
-                           const struct ht_jets *jets, const double x[3],
-                           const double h[3], double *out) {
+enum ht_err ht_samples_jet(const struct ht_samples *samples, const struct ht_jets *jets,
+                           const double x[3], const double h[3], double *out) {
     struct stencil stencil[3];
     double plane[MAX_POINTS][MAX_POINTS];
     int powers[3];
     jets_powers(jets, powers);
     for (int k = 0; k < 3; k++) {
-        REQUIRE(powers[k] < MAX_POINTS, HT_ERR_INPUT,
-                "polynomials of degree %d: at most %d", powers[k],
-                MAX_POINTS - 1);
-        stencil_make(samples, k, x[k], h[k], powers[k], powers[k] + 1,
-                     &stencil[k]);
+        REQUIRE(powers[k] < MAX_POINTS, HT_ERR_INPUT, "polynomials of degree %d: at most %d",
+                powers[k], MAX_POINTS - 1);
+        stencil_make(samples, k, x[k], h[k], powers[k], powers[k] + 1, &stencil[k]);
     }
     for (int a = 0; a < jets->count; a++) out[a] = 0;
     for (int j3 = 0; j3 < stencil[2].points; j3++) {
-        contract_plane(samples, stencil,
-                       stencil[2].first + j3 * stencil[2].stride, plane);
+        contract_plane(samples, stencil, stencil[2].first + j3 * stencil[2].stride, plane);
         for (int a = 0; a < jets->count; a++) {
             const int *power = jets->index[a];
-            out[a] +=
-                stencil[2].weight[power[2]][j3] * plane[power[1]][power[0]];
+            out[a] += stencil[2].weight[power[2]][j3] * plane[power[1]][power[0]];
         }
     }
     return HT_OK;
 }
 
-double ht_samples_value(const struct ht_samples *samples, int dims, int degree,
-                        const double x[3], const double h[3]) {
+double ht_samples_value(const struct ht_samples *samples, int dims, int degree, const double x[3],
+                        const double h[3]) {
     struct stencil stencil[3];
     double plane[MAX_POINTS][MAX_POINTS], sum = 0;
     plane[0][0] = 0;
     for (int k = 0; k < 3; k++)
-        stencil_make(samples, k, x[k], h[k], k < dims ? degree : 0, 1,
-                     &stencil[k]);
+        stencil_make(samples, k, x[k], h[k], k < dims ? degree : 0, 1, &stencil[k]);
     for (int j3 = 0; j3 < stencil[2].points; j3++) {
-        contract_plane(samples, stencil,
-                       stencil[2].first + j3 * stencil[2].stride, plane);
+        contract_plane(samples, stencil, stencil[2].first + j3 * stencil[2].stride, plane);
         sum += stencil[2].weight[0][j3] * plane[0][0];
     }
     return sum;
@@ -440,10 +402,10 @@ double ht_samples_value(const struct ht_samples *samples, int dims, int degree,
 
 /* ---- means ---- */
 
-/* Sample i represents the interval half a spacing to either side; the first and
- * the last one extend to infinity. */
-void ht_samples_span(const struct ht_samples *samples, int axis, double low,
-                     double high, struct ht_samples_span *span) {
+/* Sample i represents the interval half a spacing to either side; the first and the last one extend
+ * to infinity. */
+void ht_samples_span(const struct ht_samples *samples, int axis, double low, double high,
+                     struct ht_samples_span *span) {
     double origin = samples->origin[axis], spacing = samples->spacing[axis];
     double last = (double)(samples->shape[axis] - 1);
     double first = floor((low - origin) / spacing + 0.5);

@@ -12,14 +12,13 @@ static const char *key_of(int group, const char *name, char key[64]) {
     return key;
 }
 
-const struct ht_shot_law *ht_shot_law(const struct ht_equations *eq,
-                                      enum ht_shot_kind kind) {
+const struct ht_shot_law *ht_shot_law(const struct ht_equations *eq, enum ht_shot_kind kind) {
     return kind == HT_SHOT_FORCE ? &eq->system->second_order.force
                                  : &eq->system->second_order.monopole;
 }
 
-/* Of u_tt = c^2 div grad u + f(t) delta(x) in d dimensions u far away is f
- * divided by the power (3 - d)/2 of the frequency. */
+/* Of u_tt = c^2 div grad u + f(t) delta(x) in d dimensions u far away is f divided by the power
+ * (3 - d)/2 of the frequency. */
 void ht_shot_bands(const struct ht_equations *eq, const struct ht_shot *shot,
                    double out[HT_SIGNAL_BANDS]) {
     const double *band = ht_signal_bands(shot->signal);
@@ -35,23 +34,19 @@ void ht_shot_bands(const struct ht_equations *eq, const struct ht_shot *shot,
 }
 
 double ht_shot_band(const struct ht_shot *shot, int band) {
-    return ht_signal_traits(shot->signal).highest * 2 * (band + 0.5) /
-           HT_SIGNAL_BANDS;
+    return ht_signal_traits(shot->signal).highest * 2 * (band + 0.5) / HT_SIGNAL_BANDS;
 }
 
-static enum ht_err check_kind(const struct ht_params *params,
-                              const struct ht_equations *eq,
+static enum ht_err check_kind(const struct ht_params *params, const struct ht_equations *eq,
                               enum ht_shot_kind kind, int group) {
     char key[64];
     if (ht_shot_law(eq, kind)->known) return HT_OK;
-    return ht_params_error(params, key_of(group, "kind", key),
-                           "%s has no sources of kind \"%s\"", eq->system->name,
-                           ht_shot_kind_word(kind));
+    return ht_params_error(params, key_of(group, "kind", key), "%s has no sources of kind \"%s\"",
+                           eq->system->name, ht_shot_kind_word(kind));
 }
 
-static enum ht_err check_inside(const struct ht_params *params,
-                                const struct ht_grid *grid, int group,
-                                const char *name, const double x[3]) {
+static enum ht_err check_inside(const struct ht_params *params, const struct ht_grid *grid,
+                                int group, const char *name, const double x[3]) {
     const int k = ht_point_outside(grid, x);
     char key[64];
     if (k < 0) return HT_OK;
@@ -62,10 +57,9 @@ static enum ht_err check_inside(const struct ht_params *params,
 }
 
 /* Planes pass through the layers of sides that they cross. */
-static enum ht_err check_layers(const struct ht_params *params,
-                                const struct ht_grid *grid,
-                                const struct ht_shot *shot, int group,
-                                const char *name, const double at[3]) {
+static enum ht_err check_layers(const struct ht_params *params, const struct ht_grid *grid,
+                                const struct ht_shot *shot, int group, const char *name,
+                                const double at[3]) {
     double x[3];
     char key[64];
     int k;
@@ -74,17 +68,15 @@ static enum ht_err check_layers(const struct ht_params *params,
                    ? (grid->lower[k] + grid->upper[k]) / 2
                    : at[k];
     if (!ht_layers_hold(grid, x, &k)) return HT_OK;
-    return ht_params_error(
-        params, key_of(group, name, key),
-        "x%d = %g is inside an absorbing layer: between the layers are %g to "
-        "%g",
-        k + 1, x[k], ht_layers_end(grid, k, 0), ht_layers_end(grid, k, 1));
+    return ht_params_error(params, key_of(group, name, key),
+                           "x%d = %g is inside an absorbing layer: between the layers are %g to "
+                           "%g",
+                           k + 1, x[k], ht_layers_end(grid, k, 0), ht_layers_end(grid, k, 1));
 }
 
-/* The spectrum of a narrower Gaussian reaches beyond the grid's waves; of a
- * wider one than the box, images at the sides have no end. */
-static enum ht_err check_width(const struct ht_params *params,
-                               const struct ht_grid *grid,
+/* The spectrum of a narrower Gaussian reaches beyond the grid's waves; of a wider one than the box,
+ * images at the sides have no end. */
+static enum ht_err check_width(const struct ht_params *params, const struct ht_grid *grid,
                                const struct ht_shot *shot, int group) {
     double widest = 0, longest = 0;
     char key[64];
@@ -104,21 +96,17 @@ static enum ht_err check_width(const struct ht_params *params,
                            widest);
 }
 
-static enum ht_err check_place(const struct ht_params *params,
-                               const struct ht_grid *grid,
+static enum ht_err check_place(const struct ht_params *params, const struct ht_grid *grid,
                                const struct ht_shot *shot, int group) {
-    static const char *const keys[][2] = {
-        [HT_SHOT_POINT] = {"position", "position"},
-        [HT_SHOT_LINE] = {"from", "to"},
-        [HT_SHOT_PLANE] = {"at", "at"},
-        [HT_SHOT_VOLUME] = {"position", "position"},
-        [HT_SHOT_INCIDENT] = {"from", "to"}};
+    static const char *const keys[][2] = {[HT_SHOT_POINT] = {"position", "position"},
+                                          [HT_SHOT_LINE] = {"from", "to"},
+                                          [HT_SHOT_PLANE] = {"at", "at"},
+                                          [HT_SHOT_VOLUME] = {"position", "position"},
+                                          [HT_SHOT_INCIDENT] = {"from", "to"}};
     TRY(check_inside(params, grid, group, keys[shot->type][0], shot->first));
     TRY(check_inside(params, grid, group, keys[shot->type][1], shot->last));
-    TRY(check_layers(params, grid, shot, group, keys[shot->type][0],
-                     shot->first));
-    TRY(check_layers(params, grid, shot, group, keys[shot->type][1],
-                     shot->last));
+    TRY(check_layers(params, grid, shot, group, keys[shot->type][0], shot->first));
+    TRY(check_layers(params, grid, shot, group, keys[shot->type][1], shot->last));
     if (shot->type != HT_SHOT_VOLUME) return HT_OK;
     return check_width(params, grid, shot, group);
 }
@@ -127,15 +115,13 @@ static bool on_free_wall(const struct ht_grid *grid, const double x[3]) {
     bool on = false;
     for (int k = 0; k < 3 && k < grid->dims; k++) {
         const double close = 1e-9 * grid->h[k];
-        on = on ||
-             (grid->wall[k][0] < 0 && fabs(x[k] - grid->lower[k]) <= close) ||
+        on = on || (grid->wall[k][0] < 0 && fabs(x[k] - grid->lower[k]) <= close) ||
              (grid->wall[k][1] < 0 && fabs(x[k] - grid->upper[k]) <= close);
     }
     return on;
 }
 
-static void warn_silent(const struct ht_grid *grid, const struct ht_shot *shot,
-                        int group) {
+static void warn_silent(const struct ht_grid *grid, const struct ht_shot *shot, int group) {
     int silent = 0;
     if (shot->type == HT_SHOT_INCIDENT) return;
     for (int i = 0; i < shot->points; i++) {
@@ -146,8 +132,7 @@ static void warn_silent(const struct ht_grid *grid, const struct ht_shot *shot,
     if (silent > 0 && shot->kind == HT_SHOT_MONOPOLE)
         ht_warn("sources.%d: %d of %d point%s on a free wall, where the field "
                 "is 0: silent",
-                group, silent, shot->points,
-                shot->points > 1 ? "s are" : " is");
+                group, silent, shot->points, shot->points > 1 ? "s are" : " is");
 }
 
 static bool is_closed(const struct ht_grid *grid) {
@@ -158,8 +143,7 @@ static bool is_closed(const struct ht_grid *grid) {
 }
 
 /* A monopole adds to the mean, which nothing takes away. */
-static void warn_constant(const struct ht_grid *grid,
-                          const struct ht_shot *shot, int group) {
+static void warn_constant(const struct ht_grid *grid, const struct ht_shot *shot, int group) {
     const double part = ht_signal_traits(shot->signal).constant;
     if (shot->type == HT_SHOT_INCIDENT) return;
     if (shot->kind == HT_SHOT_MONOPOLE && is_closed(grid) && fabs(part) > 1e-3)
@@ -170,11 +154,10 @@ static void warn_constant(const struct ht_grid *grid,
 }
 
 /* What comes before the run is lost, as a jump. */
-static enum ht_err check_begin(const struct ht_params *params,
-                               const struct ht_shot *shot, int group) {
+static enum ht_err check_begin(const struct ht_params *params, const struct ht_shot *shot,
+                               int group) {
     const struct ht_signal_traits t = ht_signal_traits(shot->signal);
-    const double before =
-        fabs(ht_signal_at(shot->signal, -shot->delay, 0)) / t.largest;
+    const double before = fabs(ht_signal_at(shot->signal, -shot->delay, 0)) / t.largest;
     char key[64];
     if (t.begin + shot->delay < 0 && before > 1e-3)
         return ht_params_error(params, key_of(group, "delay", key),
@@ -182,39 +165,35 @@ static enum ht_err check_begin(const struct ht_params *params,
                                "the run begins: must be %.6g or more",
                                before, -t.begin);
     if (t.begin + shot->delay >= params->time.end && params->time.end > 0)
-        ht_warn("sources.%d: the signal begins at %g, after the run's end",
-                group, t.begin + shot->delay);
+        ht_warn("sources.%d: the signal begins at %g, after the run's end", group,
+                t.begin + shot->delay);
     return HT_OK;
 }
 
 /* ---- making ---- */
 
-static enum ht_err make_signal(const struct ht_params *params,
-                               const struct ht_shot_given *given, int group,
-                               struct ht_shot *shot) {
-    const struct ht_signal_given signal = {given->signal, given->frequency,
-                                           given->cycles, given->file};
+static enum ht_err make_signal(const struct ht_params *params, const struct ht_shot_given *given,
+                               int group, struct ht_shot *shot) {
+    const struct ht_signal_given signal = {given->signal, given->frequency, given->cycles,
+                                           given->file};
     const bool number = given->delay.kind == HT_VALUE_NUMBERS;
     char key[64];
     TRY(ht_params_blame(params, key_of(group, "file", key),
                         ht_signal_create(&signal, &shot->signal)));
     shot->amplitude = given->amplitude;
-    shot->delay = number ? given->delay.number[0]
-                         : fmax(0, -ht_signal_traits(shot->signal).begin);
+    shot->delay = number ? given->delay.number[0] : fmax(0, -ht_signal_traits(shot->signal).begin);
     return check_begin(params, shot, group);
 }
 
-static void set_place(const struct ht_shot_given *given,
-                      const struct ht_grid *grid, struct ht_shot *shot) {
-    const bool ends =
-        given->type == HT_SHOT_LINE || given->type == HT_SHOT_INCIDENT;
+static void set_place(const struct ht_shot_given *given, const struct ht_grid *grid,
+                      struct ht_shot *shot) {
+    const bool ends = given->type == HT_SHOT_LINE || given->type == HT_SHOT_INCIDENT;
     shot->type = given->type;
     shot->kind = given->kind;
     shot->points = given->type == HT_SHOT_LINE ? given->count : 1;
     shot->axis = (int)given->axis;
     shot->width = given->width;
-    memcpy(shot->first, ends ? given->from : given->position,
-           sizeof shot->first);
+    memcpy(shot->first, ends ? given->from : given->position, sizeof shot->first);
     memcpy(shot->last, ends ? given->to : given->position, sizeof shot->last);
     if (given->type != HT_SHOT_PLANE) return;
     for (int k = 0; k < 3; k++) /* the middle of the plane */
@@ -224,8 +203,7 @@ static void set_place(const struct ht_shot_given *given,
 }
 
 /* The components of from < to are known. */
-static enum ht_err find_crossing(const struct ht_medium *medium,
-                                 struct ht_shot *shot) {
+static enum ht_err find_crossing(const struct ht_medium *medium, struct ht_shot *shot) {
     double speed;
     TRY(ht_medium_speed(medium, shot->first, &speed));
     for (int k = 0; k < medium->grid->dims; k++) {
@@ -237,23 +215,19 @@ static enum ht_err find_crossing(const struct ht_medium *medium,
     return HT_OK;
 }
 
-static void set_direction(const struct ht_shot_given *given,
-                          struct ht_shot *shot) {
+static void set_direction(const struct ht_shot_given *given, struct ht_shot *shot) {
     const double *d = given->direction;
     const double length = hypot(hypot(d[0], d[1]), d[2]);
-    for (int k = 0; k < 3; k++)
-        shot->direction[k] = length > 0 ? d[k] / length : 0;
+    for (int k = 0; k < 3; k++) shot->direction[k] = length > 0 ? d[k] / length : 0;
 }
 
-static enum ht_err make_shot(const struct ht_params *params,
-                             const struct ht_medium *medium, int group,
-                             struct ht_shot *shot) {
+static enum ht_err make_shot(const struct ht_params *params, const struct ht_medium *medium,
+                             int group, struct ht_shot *shot) {
     const struct ht_shot_given *groups = params->shots.group;
     const struct ht_shot_given *given = &groups[group - 1];
     set_place(given, medium->grid, shot);
     shot->tolerance = given->tolerance;
-    if (given->radius.kind == HT_VALUE_NUMBERS)
-        shot->radius = given->radius.number[0];
+    if (given->radius.kind == HT_VALUE_NUMBERS) shot->radius = given->radius.number[0];
     set_direction(given, shot);
     TRY(check_kind(params, medium->eq, shot->kind, group));
     TRY(check_place(params, medium->grid, shot, group));
@@ -264,8 +238,7 @@ static enum ht_err make_shot(const struct ht_params *params,
     return HT_OK;
 }
 
-static enum ht_err make(const struct ht_params *params,
-                        const struct ht_medium *medium,
+static enum ht_err make(const struct ht_params *params, const struct ht_medium *medium,
                         struct ht_shots *shots) {
     shots->medium = medium;
     TRY(HT_ALLOC(shots->shot, params->shots.count));
@@ -275,14 +248,12 @@ static enum ht_err make(const struct ht_params *params,
         TRY(make_shot(params, medium, i + 1, shot));
         const struct ht_signal_traits t = ht_signal_traits(shot->signal);
         shots->highest = fmax(shots->highest, t.highest);
-        shots->end =
-            fmax(shots->end, t.end + shot->delay + 1.25 * shot->crossing);
+        shots->end = fmax(shots->end, t.end + shot->delay + 1.25 * shot->crossing);
     }
     return HT_OK;
 }
 
-enum ht_err ht_shots_create(const struct ht_params *params,
-                            const struct ht_medium *medium,
+enum ht_err ht_shots_create(const struct ht_params *params, const struct ht_medium *medium,
                             struct ht_shots **out) {
     struct ht_shots *shots = NULL;
     *out = NULL;
@@ -299,8 +270,7 @@ enum ht_err ht_shots_create(const struct ht_params *params,
 
 void ht_shots_destroy(struct ht_shots *shots) {
     if (shots == NULL) return;
-    for (int i = 0; i < shots->count; i++)
-        ht_signal_destroy(shots->shot[i].signal);
+    for (int i = 0; i < shots->count; i++) ht_signal_destroy(shots->shot[i].signal);
     free(shots->shot);
     free(shots);
 }
@@ -322,6 +292,5 @@ bool ht_shot_acts(const struct ht_shot *shot, double from, double to) {
 
 void ht_shot_position(const struct ht_shot *shot, int point, double x[3]) {
     const double part = shot->points > 1 ? point / (shot->points - 1.0) : 0;
-    for (int k = 0; k < 3; k++)
-        x[k] = (1 - part) * shot->first[k] + part * shot->last[k];
+    for (int k = 0; k < 3; k++) x[k] = (1 - part) * shot->first[k] + part * shot->last[k];
 }

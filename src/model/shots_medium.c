@@ -1,6 +1,5 @@
-/* Jumps of the medium near shots. A shot takes the medium of each node that it
- * is spread over; where it jumps between these nodes the waves err by more than
- * the grid's dispersion.
+/* Jumps of the medium near shots. A shot takes the medium of each node that it is spread over;
+ * where it jumps between these nodes the waves err by more than the grid's dispersion.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,9 +22,8 @@ static bool inside(const struct ht_grid *grid, int axis, double x) {
 }
 
 /* Along one axis, `reach` to either side of x. */
-static enum ht_err find_jump(const struct ht_medium *medium, int material,
-                             const double x[3], int axis, double reach,
-                             bool *found, double place[3]) {
+static enum ht_err find_jump(const struct ht_medium *medium, int material, const double x[3],
+                             int axis, double reach, bool *found, double place[3]) {
     const char *name = medium->eq->system->material[material].name;
     const double apart = medium->grid->h[axis] / 2;
     double at[3], before = 0, value;
@@ -34,8 +32,7 @@ static enum ht_err find_jump(const struct ht_medium *medium, int material,
         at[axis] = x[axis] - reach + i * apart;
         if (!inside(medium->grid, axis, at[axis])) continue;
         TRY(ht_medium_parameter(medium, name, at, &value));
-        *found =
-            before > 0 && fabs(value - before) > JUMP * fmin(value, before);
+        *found = before > 0 && fabs(value - before) > JUMP * fmin(value, before);
         if (*found) memcpy(place, at, sizeof at);
         before = value;
     }
@@ -43,22 +40,19 @@ static enum ht_err find_jump(const struct ht_medium *medium, int material,
 }
 
 /* Of a plane along its axis only: the medium may vary over it. */
-static enum ht_err look_at(const struct ht_medium *medium,
-                           const struct ht_shot *shot, const double x[3],
-                           struct jump *jump) {
+static enum ht_err look_at(const struct ht_medium *medium, const struct ht_shot *shot,
+                           const double x[3], struct jump *jump) {
     const struct ht_second_order *form = &medium->eq->system->second_order;
     const int material[2] = {form->modulus, form->inverse_density};
     double place[3] = {0};
     bool found = false;
     for (int k = 0; k < medium->grid->dims; k++) {
-        const double reach =
-            shot->type == HT_SHOT_VOLUME
-                ? HT_POINT_WIDEST * shot->width
-                : ht_point_reach(medium->grid) * medium->grid->h[k];
+        const double reach = shot->type == HT_SHOT_VOLUME
+                                 ? HT_POINT_WIDEST * shot->width
+                                 : ht_point_reach(medium->grid) * medium->grid->h[k];
         if (shot->type == HT_SHOT_PLANE && k != shot->axis) continue;
         for (int i = 0; i < 2; i++)
-            if (material[i] >= 0)
-                TRY(find_jump(medium, material[i], x, k, reach, &found, place));
+            if (material[i] >= 0) TRY(find_jump(medium, material[i], x, k, reach, &found, place));
     }
     jump->places++;
     if (found && jump->found++ == 0) {
@@ -68,45 +62,38 @@ static enum ht_err look_at(const struct ht_medium *medium,
     return HT_OK;
 }
 
-static enum ht_err look_along_plane(const struct ht_medium *medium,
-                                    const struct ht_shot *shot,
+static enum ht_err look_along_plane(const struct ht_medium *medium, const struct ht_shot *shot,
                                     struct jump *jump) {
     const struct ht_grid *grid = medium->grid;
     int count[3];
     double x[3];
     memcpy(x, shot->first, sizeof x);
     for (int k = 0; k < 3; k++)
-        count[k] = k < grid->dims && k != shot->axis
-                       ? (int)ht_least(grid->cells[k] + 1, MOST_PLACES)
-                       : 1;
+        count[k] =
+            k < grid->dims && k != shot->axis ? (int)ht_least(grid->cells[k] + 1, MOST_PLACES) : 1;
     for (int i = 0; i < count[0] * count[1] * count[2]; i++) {
-        const int at[3] = {i % count[0], i / count[0] % count[1],
-                           i / count[0] / count[1]};
+        const int at[3] = {i % count[0], i / count[0] % count[1], i / count[0] / count[1]};
         for (int k = 0; k < 3; k++)
             if (count[k] > 1)
-                x[k] = grid->lower[k] + (grid->upper[k] - grid->lower[k]) *
-                                            at[k] / (count[k] - 1);
+                x[k] = grid->lower[k] + (grid->upper[k] - grid->lower[k]) * at[k] / (count[k] - 1);
         TRY(look_at(medium, shot, x, jump));
     }
     return HT_OK;
 }
 
-static const char *place_text(const struct ht_grid *grid, const double x[3],
-                              char text[96]) {
+static const char *place_text(const struct ht_grid *grid, const double x[3], char text[96]) {
     int used = 0;
     for (int k = 0; k < grid->dims; k++)
-        used += snprintf(text + used, 96 - (size_t)used, "%s%.6g",
-                         k ? ", " : "", x[k]);
+        used += snprintf(text + used, 96 - (size_t)used, "%s%.6g", k ? ", " : "", x[k]);
     return text;
 }
 
-static void warn(const struct ht_grid *grid, const struct ht_shot *shot,
-                 int group, const struct jump *jump) {
+static void warn(const struct ht_grid *grid, const struct ht_shot *shot, int group,
+                 const struct jump *jump) {
     char where[96], what[96], which[192];
     place_text(grid, jump->shot, where);
     if (jump->places > 1)
-        snprintf(which, sizeof which,
-                 ": %lld of %lld places, the first at (%s), are",
+        snprintf(which, sizeof which, ": %lld of %lld places, the first at (%s), are",
                  (long long)jump->found, (long long)jump->places, where);
     else
         snprintf(which, sizeof which, " at (%s) is", where);
@@ -124,8 +111,7 @@ enum ht_err ht_shots_warn_jumps(const struct ht_shots *shots) {
         const struct ht_shot *shot = &shots->shot[n];
         struct jump jump = {.places = 0};
         if (shot->type == HT_SHOT_INCIDENT) continue;
-        if (shot->type == HT_SHOT_PLANE)
-            TRY(look_along_plane(medium, shot, &jump));
+        if (shot->type == HT_SHOT_PLANE) TRY(look_along_plane(medium, shot, &jump));
         for (int i = 0; shot->type != HT_SHOT_PLANE && i < shot->points; i++) {
             double x[3];
             ht_shot_position(shot, i, x);

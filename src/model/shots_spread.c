@@ -8,10 +8,9 @@
 
 /* ---- points and lines ---- */
 
-/* Adds factor times the nodes of a point on some planes to a list that has room
- * for them. */
-static void append(struct ht_point *list, const struct ht_point *point,
-                   const bool *planes, double factor) {
+/* Adds factor times the nodes of a point on some planes to a list that has room for them. */
+static void append(struct ht_point *list, const struct ht_point *point, const bool *planes,
+                   double factor) {
     for (int i = 0; i < point->count; i++) {
         if (planes != NULL && !planes[point->node[i].m[2]]) continue;
         list->node[list->count] = point->node[i];
@@ -24,8 +23,7 @@ static enum ht_err reserve(struct ht_point *list, int64_t *room, int64_t more) {
     REQUIRE((int64_t)list->count + more < INT_MAX / 2, HT_ERR_MEMORY,
             "a source of more than %d nodes", INT_MAX / 2);
     *room = 2 * ((int64_t)list->count + more);
-    struct ht_point_node *larger =
-        realloc(list->node, (size_t)*room * sizeof *larger);
+    struct ht_point_node *larger = realloc(list->node, (size_t)*room * sizeof *larger);
     REQUIRE(larger, HT_ERR_MEMORY, "out of memory for the nodes of a source");
     list->node = larger;
     return HT_OK;
@@ -57,11 +55,10 @@ static void merge(struct ht_point *list) {
     list->count = kept;
 }
 
-/* The delta of one point, or -div of direction/rho delta: the derivative of the
- * delta by its place, times 1/rho there. */
-static enum ht_err add_point(const struct ht_shot *shot,
-                             const struct ht_medium *medium, const double x[3],
-                             const bool *planes, struct ht_point *list,
+/* The delta of one point, or -div of direction/rho delta: the derivative of the delta by its place,
+ * times 1/rho there. */
+static enum ht_err add_point(const struct ht_shot *shot, const struct ht_medium *medium,
+                             const double x[3], const bool *planes, struct ht_point *list,
                              int64_t *room) {
     const bool force = shot->kind == HT_SHOT_FORCE;
     double factor = 1;
@@ -69,20 +66,16 @@ static enum ht_err add_point(const struct ht_shot *shot,
     for (int k = 0; k < (force ? medium->grid->dims : 1); k++) {
         struct ht_point point;
         if (force && shot->direction[k] == 0) continue;
-        enum ht_err err =
-            ht_point_spread(medium->grid, x, force ? k : -1, &point);
+        enum ht_err err = ht_point_spread(medium->grid, x, force ? k : -1, &point);
         if (err == HT_OK) err = reserve(list, room, point.count);
-        if (err == HT_OK)
-            append(list, &point, planes,
-                   force ? factor * shot->direction[k] : 1);
+        if (err == HT_OK) append(list, &point, planes, force ? factor * shot->direction[k] : 1);
         ht_point_free(&point);
         TRY(err);
     }
     return HT_OK;
 }
 
-static enum ht_err spread_points(const struct ht_shot *shot,
-                                 const struct ht_medium *medium,
+static enum ht_err spread_points(const struct ht_shot *shot, const struct ht_medium *medium,
                                  const bool *planes, struct ht_point *out) {
     int64_t room = 0;
     for (int i = 0; i < shot->points; i++) {
@@ -106,16 +99,15 @@ static void free_product(struct product *product) {
 }
 
 /* slope: the axis that takes the derivative by the place; -1: none. */
-static enum ht_err make_product(const struct ht_shot *shot,
-                                const struct ht_grid *grid, int slope,
+static enum ht_err make_product(const struct ht_shot *shot, const struct ht_grid *grid, int slope,
                                 struct product *out) {
     for (int k = 0; k < 3; k++) {
         struct ht_point_axis list;
         out->nodes[k] = k < grid->dims ? ht_grid_nodes(grid, HT_PRIMARY, k) : 1;
         TRY(HT_ALLOC(out->weight[k], out->nodes[k]));
         if (shot->type == HT_SHOT_VOLUME) {
-            ht_point_axis_gaussian(grid, k, shot->first[k], shot->width,
-                                   k == slope, out->weight[k]);
+            ht_point_axis_gaussian(grid, k, shot->first[k], shot->width, k == slope,
+                                   out->weight[k]);
             continue;
         }
         if (k != shot->axis) {
@@ -123,14 +115,12 @@ static enum ht_err make_product(const struct ht_shot *shot,
             continue;
         }
         ht_point_axis_spread(grid, k, shot->first[k], k == slope, &list);
-        for (int i = 0; i < list.count; i++)
-            out->weight[k][list.node[i]] += list.weight[i];
+        for (int i = 0; i < list.count; i++) out->weight[k][list.node[i]] += list.weight[i];
     }
     return HT_OK;
 }
 
-static int64_t count_used(const struct product *p, int axis,
-                          const bool *planes) {
+static int64_t count_used(const struct product *p, int axis, const bool *planes) {
     const bool *wanted = axis == 2 ? planes : NULL;
     int64_t count = 0;
     for (int64_t m = 0; m < p->nodes[axis]; m++)
@@ -138,25 +128,20 @@ static int64_t count_used(const struct product *p, int axis,
     return count;
 }
 
-/* 1/rho where a force acts on a node: on the plane beside it, or at the centre
- * of the volume. */
-static enum ht_err density_at(const struct ht_shot *shot,
-                              const struct ht_medium *medium,
+/* 1/rho where a force acts on a node: on the plane beside it, or at the centre of the volume. */
+static enum ht_err density_at(const struct ht_shot *shot, const struct ht_medium *medium,
                               const int64_t m[3], double *out) {
     double x[3];
     memcpy(x, shot->first, sizeof x);
     for (int k = 0; k < 3 && shot->type == HT_SHOT_PLANE; k++)
-        if (k != shot->axis)
-            x[k] = ht_grid_x(medium->grid, HT_PRIMARY, k, m[k]);
+        if (k != shot->axis) x[k] = ht_grid_x(medium->grid, HT_PRIMARY, k, m[k]);
     return ht_medium_parameter(medium, "1/rho", x, out);
 }
 
-/* Adds the nodes of the product on some planes, times direction / rho of a
- * force along axis `slope`. */
-static enum ht_err multiply(const struct ht_shot *shot,
-                            const struct ht_medium *medium, int slope,
-                            const struct product *p, const bool *planes,
-                            struct ht_point *list) {
+/* Adds the nodes of the product on some planes, times direction / rho of a force along axis
+ * `slope`. */
+static enum ht_err multiply(const struct ht_shot *shot, const struct ht_medium *medium, int slope,
+                            const struct product *p, const bool *planes, struct ht_point *list) {
     const double *const *w = (const double *const *)p->weight;
     int64_t m[3];
     double factor = 1;
@@ -168,42 +153,35 @@ static enum ht_err multiply(const struct ht_shot *shot,
             for (m[0] = 0; m[0] < p->nodes[0]; m[0]++) {
                 if (w[0][m[0]] == 0) continue;
                 if (!known) TRY(density_at(shot, medium, m, &factor));
-                known = slope < 0 || shot->type == HT_SHOT_VOLUME ||
-                        medium->uniform;
-                list->node[list->count] = (struct ht_point_node){
-                    .weight = w[0][m[0]] * w[1][m[1]] * w[2][m[2]] * factor *
-                              (slope < 0 ? 1 : shot->direction[slope])};
+                known = slope < 0 || shot->type == HT_SHOT_VOLUME || medium->uniform;
+                list->node[list->count] =
+                    (struct ht_point_node){.weight = w[0][m[0]] * w[1][m[1]] * w[2][m[2]] * factor *
+                                                     (slope < 0 ? 1 : shot->direction[slope])};
                 memcpy(list->node[list->count++].m, m, sizeof m);
             }
         }
     return HT_OK;
 }
 
-static enum ht_err add_product(const struct ht_shot *shot,
-                               const struct ht_medium *medium, int slope,
-                               const bool *planes, struct ht_point *out,
-                               int64_t *room) {
+static enum ht_err add_product(const struct ht_shot *shot, const struct ht_medium *medium,
+                               int slope, const bool *planes, struct ht_point *out, int64_t *room) {
     struct product p = {.nodes = {0}};
     enum ht_err err = make_product(shot, medium->grid, slope, &p);
-    const int64_t nodes = err == HT_OK ? count_used(&p, 0, NULL) *
-                                             count_used(&p, 1, NULL) *
-                                             count_used(&p, 2, planes)
-                                       : 0;
+    const int64_t nodes =
+        err == HT_OK ? count_used(&p, 0, NULL) * count_used(&p, 1, NULL) * count_used(&p, 2, planes)
+                     : 0;
     if (err == HT_OK) err = reserve(out, room, nodes);
     if (err == HT_OK) err = multiply(shot, medium, slope, &p, planes, out);
     free_product(&p);
     return err;
 }
 
-static enum ht_err spread_product(const struct ht_shot *shot,
-                                  const struct ht_medium *medium,
+static enum ht_err spread_product(const struct ht_shot *shot, const struct ht_medium *medium,
                                   const bool *planes, struct ht_point *out) {
     int64_t room = 0;
-    if (shot->kind != HT_SHOT_FORCE)
-        return add_product(shot, medium, -1, planes, out, &room);
+    if (shot->kind != HT_SHOT_FORCE) return add_product(shot, medium, -1, planes, out, &room);
     for (int k = 0; k < medium->grid->dims; k++)
-        if (shot->direction[k] != 0)
-            TRY(add_product(shot, medium, k, planes, out, &room));
+        if (shot->direction[k] != 0) TRY(add_product(shot, medium, k, planes, out, &room));
     merge(out);
     return HT_OK;
 }
@@ -211,21 +189,19 @@ static enum ht_err spread_product(const struct ht_shot *shot,
 /* ---- all types ---- */
 
 /* Plane waves have no nodes of their own. */
-enum ht_err ht_shot_spread(const struct ht_shots *shots, int index,
-                           const bool *planes, struct ht_point *out) {
+enum ht_err ht_shot_spread(const struct ht_shots *shots, int index, const bool *planes,
+                           struct ht_point *out) {
     const struct ht_shot *shot = &shots->shot[index];
-    const bool points =
-        shot->type == HT_SHOT_POINT || shot->type == HT_SHOT_LINE;
+    const bool points = shot->type == HT_SHOT_POINT || shot->type == HT_SHOT_LINE;
     *out = (struct ht_point){.count = 0};
     if (shot->type == HT_SHOT_INCIDENT) return HT_OK;
-    const enum ht_err err = (points ? spread_points : spread_product)(
-        shot, shots->medium, planes, out);
+    const enum ht_err err =
+        (points ? spread_points : spread_product)(shot, shots->medium, planes, out);
     if (err != HT_OK) ht_point_free(out);
     return err;
 }
 
-int64_t ht_shot_most_nodes(const struct ht_shots *shots, int index,
-                           int64_t planes) {
+int64_t ht_shot_most_nodes(const struct ht_shots *shots, int index, int64_t planes) {
     const struct ht_shot *shot = &shots->shot[index];
     const struct ht_grid *grid = shots->medium->grid;
     int64_t nodes = shot->type == HT_SHOT_INCIDENT ? 0 : shot->points;
@@ -234,8 +210,7 @@ int64_t ht_shot_most_nodes(const struct ht_shots *shots, int index,
         int64_t along = grid->point_nodes + 1;
         if (shot->type == HT_SHOT_PLANE && k != shot->axis) along = all;
         if (shot->type == HT_SHOT_VOLUME)
-            along =
-                (int64_t)(2 * HT_POINT_WIDEST * shot->width / grid->h[k]) + 2;
+            along = (int64_t)(2 * HT_POINT_WIDEST * shot->width / grid->h[k]) + 2;
         nodes *= ht_least(all, along);
     }
     return nodes;

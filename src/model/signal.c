@@ -72,8 +72,7 @@ static double sine(double w, double t, int order) {
 static double burst_inside(const struct ht_signal *s, double t, int order) {
     const double w = 2 * pi * s->given.frequency, n = s->given.cycles;
     return sine(w, t, order) / 2 -
-           (sine(w * (1 + 1 / n), t, order) + sine(w * (1 - 1 / n), t, order)) /
-               4;
+           (sine(w * (1 + 1 / n), t, order) + sine(w * (1 - 1 / n), t, order)) / 4;
 }
 
 static void burst_extent(const struct ht_signal *s, double extent[2]) {
@@ -89,9 +88,7 @@ static double burst_at(const struct ht_signal *s, double t, int order) {
     if (t < extent[1]) return burst_inside(s, t, order);
     if (order >= 0) return 0;
     const double area = burst_inside(s, extent[1], -1);
-    return order == -1
-               ? area
-               : burst_inside(s, extent[1], -2) + (t - extent[1]) * area;
+    return order == -1 ? area : burst_inside(s, extent[1], -2) + (t - extent[1]) * area;
 }
 
 /* ---- all kinds ---- */
@@ -136,14 +133,12 @@ static double highest_of(int bits, double apart, const double complex *x) {
     return (double)i / ((double)n * apart);
 }
 
-static void fill_bands(int bits, double apart, const double complex *x,
-                       struct ht_signal *s) {
+static void fill_bands(int bits, double apart, const double complex *x, struct ht_signal *s) {
     const int64_t n = (int64_t)1 << bits;
     const double width = 2 * s->traits.highest / HT_SIGNAL_BANDS;
     double whole = 0;
     for (int64_t i = 0; i <= n / 2; i++) {
-        const double energy =
-            creal(x[i]) * creal(x[i]) + cimag(x[i]) * cimag(x[i]);
+        const double energy = creal(x[i]) * creal(x[i]) + cimag(x[i]) * cimag(x[i]);
         const double at = (double)i / ((double)n * apart) / width;
         whole += energy;
         if (at < HT_SIGNAL_BANDS) s->band[(int)at] += energy;
@@ -170,8 +165,7 @@ static enum ht_err find_traits(struct ht_signal *s) {
     t->begin = extent[0];
     t->end = extent[1];
     for (int64_t i = 0; i < n; i++) {
-        const double value =
-            ht_signal_at(s, extent[0] + ((double)i + 0.5) * apart, 0);
+        const double value = ht_signal_at(s, extent[0] + ((double)i + 0.5) * apart, 0);
         x[i] = value;
         sum += value;
         size += fabs(value);
@@ -185,8 +179,7 @@ static enum ht_err find_traits(struct ht_signal *s) {
     return HT_OK;
 }
 
-enum ht_err ht_signal_create(const struct ht_signal_given *given,
-                             struct ht_signal **out) {
+enum ht_err ht_signal_create(const struct ht_signal_given *given, struct ht_signal **out) {
     struct ht_signal *s = NULL;
     *out = NULL;
     TRY(HT_ALLOC(s, 1));

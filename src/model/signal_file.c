@@ -1,5 +1,5 @@
-/* A signal of a file with columns t and s: a cubic spline between the samples,
- * natural at its ends, 0 outside.
+/* A signal of a file with columns t and s: a cubic spline between the samples, natural at its ends,
+ * 0 outside.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -35,21 +35,18 @@ static bool read_pair(const char *line, double pair[2]) {
     return *line == '\n' || *line == '\0';
 }
 
-static enum ht_err read_line(struct ht_signal *s, const char *line,
-                             int64_t number) {
+static enum ht_err read_line(struct ht_signal *s, const char *line, int64_t number) {
     double pair[2];
     char text[64];
     snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\r\n"), line);
-    REQUIRE(read_pair(line, pair), HT_ERR_INPUT,
-            "line %lld, \"%s\": must be two numbers, t and s",
+    REQUIRE(read_pair(line, pair), HT_ERR_INPUT, "line %lld, \"%s\": must be two numbers, t and s",
             (long long)number, HT_SHOWN(text));
     REQUIRE(isfinite(pair[0]) && isfinite(pair[1]), HT_ERR_INPUT,
-            "line %lld, \"%s\": t and s must be finite", (long long)number,
-            HT_SHOWN(text));
+            "line %lld, \"%s\": t and s must be finite", (long long)number, HT_SHOWN(text));
     struct ht_knot *knot = &s->knot[s->samples];
     REQUIRE(s->samples == 0 || pair[0] > knot[-1].t, HT_ERR_INPUT,
-            "line %lld: times must increase, but %.9g follows %.9g",
-            (long long)number, pair[0], s->samples > 0 ? knot[-1].t : 0);
+            "line %lld: times must increase, but %.9g follows %.9g", (long long)number, pair[0],
+            s->samples > 0 ? knot[-1].t : 0);
     *knot = (struct ht_knot){.t = pair[0], .s = pair[1]};
     s->samples++;
     return HT_OK;
@@ -63,8 +60,8 @@ static enum ht_err read_lines(struct ht_signal *s, const char *text) {
         number++;
         if (!is_comment(at)) TRY(read_line(s, at, number));
     }
-    REQUIRE(s->samples >= 4, HT_ERR_INPUT,
-            "has %lld samples, but a signal needs 4", (long long)s->samples);
+    REQUIRE(s->samples >= 4, HT_ERR_INPUT, "has %lld samples, but a signal needs 4",
+            (long long)s->samples);
     return HT_OK;
 }
 
@@ -86,14 +83,13 @@ static enum ht_err check_gaps(const struct ht_signal *s) {
 
 /* ---- the spline ---- */
 
-/* Second derivatives from a tridiagonal system by elimination; area is scratch
- * until integrals are known. */
+/* Second derivatives from a tridiagonal system by elimination; area is scratch until integrals are
+ * known. */
 static void find_bends(int64_t n, struct ht_knot *k) {
     k[0].bend = k[0].area = 0;
     for (int64_t i = 1; i < n - 1; i++) {
         const double below = k[i].t - k[i - 1].t, above = k[i + 1].t - k[i].t;
-        const double jump =
-            (k[i + 1].s - k[i].s) / above - (k[i].s - k[i - 1].s) / below;
+        const double jump = (k[i + 1].s - k[i].s) / above - (k[i].s - k[i - 1].s) / below;
         const double pivot = 2 * (below + above) + below * k[i - 1].area;
         k[i].area = -above / pivot;
         k[i].bend = (6 * jump - below * k[i - 1].bend) / pivot;
@@ -102,26 +98,21 @@ static void find_bends(int64_t n, struct ht_knot *k) {
     for (int64_t i = n - 2; i > 0; i--) k[i].bend += k[i].area * k[i + 1].bend;
 }
 
-/* Of the cubic from a knot on, its derivative, and its integrals added to those
- * up to the knot. */
+/* Of the cubic from a knot on, its derivative, and its integrals added to those up to the knot. */
 static double cubic(const struct ht_knot *k, double x, int order) {
     const double h = k[1].t - k[0].t;
-    const double c[4] = {
-        k[0].s, (k[1].s - k[0].s) / h - h * (2 * k[0].bend + k[1].bend) / 6,
-        k[0].bend / 2, (k[1].bend - k[0].bend) / (6 * h)};
+    const double c[4] = {k[0].s, (k[1].s - k[0].s) / h - h * (2 * k[0].bend + k[1].bend) / 6,
+                         k[0].bend / 2, (k[1].bend - k[0].bend) / (6 * h)};
     switch (order) {
     case 1:
         return c[1] + x * (2 * c[2] + x * 3 * c[3]);
     case 0:
         return c[0] + x * (c[1] + x * (c[2] + x * c[3]));
     case -1:
-        return k->area +
-               x * (c[0] + x * (c[1] / 2 + x * (c[2] / 3 + x * c[3] / 4)));
+        return k->area + x * (c[0] + x * (c[1] / 2 + x * (c[2] / 3 + x * c[3] / 4)));
     default:
         return k->moment +
-               x * (k->area +
-                    x * (c[0] / 2 +
-                         x * (c[1] / 6 + x * (c[2] / 12 + x * c[3] / 20))));
+               x * (k->area + x * (c[0] / 2 + x * (c[1] / 6 + x * (c[2] / 12 + x * c[3] / 20))));
     }
 }
 
@@ -138,9 +129,8 @@ enum ht_err ht_spline_read(struct ht_signal *s) {
     char *text = NULL;
     size_t size;
     TRY(ht_file_read(s->given.file, &text, &size));
-    enum ht_err err = strlen(text) == size
-                          ? read_lines(s, text)
-                          : ht_err_set(HT_ERR_INPUT, "is no text file");
+    enum ht_err err =
+        strlen(text) == size ? read_lines(s, text) : ht_err_set(HT_ERR_INPUT, "is no text file");
     free(text);
     if (err == HT_OK) err = check_gaps(s);
     TRY(err);

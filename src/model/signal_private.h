@@ -6,8 +6,7 @@
 
 #include "htwave/signal.h"
 
-/* A sample of a file: value, second derivative of the spline, and the integrals
- * up to here. */
+/* A sample of a file: value, second derivative of the spline, and the integrals up to here. */
 struct ht_knot {
     double t, s, bend, area, moment;
 };

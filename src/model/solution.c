@@ -1,6 +1,5 @@
-/* Initial data and exact solutions: the table of initial.type and the code that
- * all types share. Node coefficients u_i = h^|i|/i! D^i u come from formulas,
- * never from differences of values.
+/* Initial data and exact solutions: the table of initial.type and the code that all types share.
+ * Node coefficients u_i = h^|i|/i! D^i u come from formulas, never from differences of values.
  */
 #include "htwave/layers.h"
 #include "solution_types.h"
@@ -12,15 +11,13 @@
 static const double pi = 3.14159265358979323846;
 
 static const struct ht_solution_type *const types[] = {
-    &ht_solution_gaussian, &ht_solution_plane,      &ht_solution_standing,
-    &ht_solution_random,   &ht_solution_expression, &ht_solution_file,
-    &ht_solution_zero,
+    &ht_solution_gaussian,   &ht_solution_plane, &ht_solution_standing, &ht_solution_random,
+    &ht_solution_expression, &ht_solution_file,  &ht_solution_zero,
 };
 enum { NTYPES = sizeof types / sizeof types[0] };
 
-enum ht_err ht_solution_find_field(const struct ht_solution *solution,
-                                   const char *key, const char *name,
-                                   int *field) {
+enum ht_err ht_solution_find_field(const struct ht_solution *solution, const char *key,
+                                   const char *name, int *field) {
     const struct ht_equations *eq = solution->eq;
     *field = ht_equations_field(eq, name);
     if (*field >= 0) return HT_OK;
@@ -32,25 +29,22 @@ enum ht_err ht_solution_find_field(const struct ht_solution *solution,
         err = ht_params_error(solution->data->params, key,
                               "no field \"%s\" in %s in %d dimension%s; the "
                               "fields are %s",
-                              name, eq->system->name, eq->dims,
-                              eq->dims > 1 ? "s" : "", list.data);
+                              name, eq->system->name, eq->dims, eq->dims > 1 ? "s" : "", list.data);
     ht_text_free(&list);
     return err;
 }
 
-enum ht_err ht_solution_find_value(const struct ht_solution *solution,
-                                   const char *name, int *field) {
+enum ht_err ht_solution_find_value(const struct ht_solution *solution, const char *name,
+                                   int *field) {
     struct ht_text key = {0};
     ht_text_add(&key, "initial.values.%s", name);
     enum ht_err err = ht_text_status(&key);
-    if (err == HT_OK)
-        err = ht_solution_find_field(solution, key.data, name, field);
+    if (err == HT_OK) err = ht_solution_find_field(solution, key.data, name, field);
     ht_text_free(&key);
     return err;
 }
 
-static enum ht_err find_type(const struct ht_params *params,
-                             const struct ht_solution_type **out) {
+static enum ht_err find_type(const struct ht_params *params, const struct ht_solution_type **out) {
     const char *known[NTYPES];
     for (int n = 0; n < NTYPES; n++) {
         known[n] = types[n]->name;
@@ -58,23 +52,20 @@ static enum ht_err find_type(const struct ht_params *params,
         if (strcmp(params->initial.type, known[n]) == 0) return HT_OK;
     }
     const char *near = ht_text_nearest(params->initial.type, known, NTYPES);
-    return ht_params_error(params, "initial.type",
-                           "unknown type of initial data%s%s",
+    return ht_params_error(params, "initial.type", "unknown type of initial data%s%s",
                            near ? ", nearest is " : "", near ? near : "");
 }
 
-/* A frequency of interest determines how fine the grid must be, unless the data
- * are a single wave. */
+/* A frequency of interest determines how fine the grid must be, unless the data are a single wave.
+ */
 static void resolve(struct ht_solution *solution) {
     const struct ht_solution_data *data = solution->data;
     double frequency = data->params->initial.frequency;
-    solution->single_wave =
-        data->type == &ht_solution_plane || data->type == &ht_solution_standing;
+    solution->single_wave = data->type == &ht_solution_plane || data->type == &ht_solution_standing;
     bool known = frequency > 0 && data->medium->speed_min > 0;
     for (int j = 0; j < solution->eq->dims; j++) {
         if (known && !solution->single_wave)
-            solution->wavenumber[j] =
-                2 * pi * frequency / data->medium->speed_min;
+            solution->wavenumber[j] = 2 * pi * frequency / data->medium->speed_min;
         double theta = fabs(solution->wavenumber[j]) * solution->grid->h[j];
         solution->theta = fmax(solution->theta, theta);
     }
@@ -89,8 +80,7 @@ static enum ht_err prepare(struct ht_solution *solution) {
     return HT_OK;
 }
 
-enum ht_err ht_solution_create(const struct ht_params *params,
-                               const struct ht_medium *medium,
+enum ht_err ht_solution_create(const struct ht_params *params, const struct ht_medium *medium,
                                struct ht_solution **out) {
     *out = NULL;
     struct ht_solution *solution;
@@ -134,17 +124,14 @@ bool ht_solution_occurs(const struct ht_solution *solution, int field) {
     return type->occurs == NULL || type->occurs(solution, field);
 }
 
-enum ht_err ht_solution_fill(const struct ht_solution *solution,
-                             enum ht_subgrid subgrid, double time,
-                             int64_t first, int64_t last, double *out) {
+enum ht_err ht_solution_fill(const struct ht_solution *solution, enum ht_subgrid subgrid,
+                             double time, int64_t first, int64_t last, double *out) {
     const struct ht_grid *grid = solution->grid;
-    REQUIRE(time == 0 || solution->exact || (time < 0 && solution->rest),
-            HT_ERR_INTERNAL, "%s data are known at time 0 only, not at %g",
-            solution->data->type->name, time);
-    REQUIRE(first >= 0 && first <= last &&
-                last <= ht_grid_planes(grid, subgrid),
-            HT_ERR_INTERNAL, "planes %lld to %lld of %lld", (long long)first,
-            (long long)last, (long long)ht_grid_planes(grid, subgrid));
+    REQUIRE(time == 0 || solution->exact || (time < 0 && solution->rest), HT_ERR_INTERNAL,
+            "%s data are known at time 0 only, not at %g", solution->data->type->name, time);
+    REQUIRE(first >= 0 && first <= last && last <= ht_grid_planes(grid, subgrid), HT_ERR_INTERNAL,
+            "planes %lld to %lld of %lld", (long long)first, (long long)last,
+            (long long)ht_grid_planes(grid, subgrid));
     struct ht_solution_range range = {
         .subgrid = subgrid,
         .time = time,

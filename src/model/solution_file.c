@@ -1,13 +1,13 @@
-/* Data from an HDF5 file, on the primary grid: per field either all
- * coefficients, [coefs][n3][n2][n1], or nodal values, [n3][n2][n1] (axes that
- * do not exist may be left out or have extent 1).
+/* Data from an HDF5 file, on the primary grid: per field either all coefficients,
+ * [coefs][n3][n2][n1], or nodal values, [n3][n2][n1] (axes that do not exist may be left out or
+ * have extent 1).
  *
- * Nodal values become coefficients by interpolation: through a node and its
- * N + 1 neighbours on either side goes, per axis, a polynomial of degree
- * 2N + 2, whose scaled derivatives are taken at the node,
+ * Nodal values become coefficients by interpolation: through a node and its N + 1 neighbours on
+ * either side goes, per axis, a polynomial of degree 2N + 2, whose scaled derivatives are taken at
+ * the node,
  *     u_i = sum over s = -(N+1)..(N+1) of stencil[i][s] u(x + s h),
- * one degree more than a cell polynomial of the scheme has. Neighbours behind
- * a wall are mirrored with the wall's sign, behind a periodic seam they wrap.
+ * one degree more than a cell polynomial of the scheme has. Neighbours behind a wall are mirrored
+ * with the wall's sign, behind a periodic seam they wrap.
  */
 #include "htwave/threads.h"
 #include "solution_types.h"
@@ -28,8 +28,8 @@ static int width(const struct ht_grid *grid) {
     return 2 * reach(grid) + 1;
 }
 
-/* stencil[i][s + P]: coefficient of xi^i in the Lagrange polynomial that is 1
- * at s and 0 at the other integers from -P to P. */
+/* stencil[i][s + P]: coefficient of xi^i in the Lagrange polynomial that is 1 at s and 0 at the
+ * other integers from -P to P. */
 static enum ht_err make_stencil(const struct ht_grid *grid, double **out) {
     int p = reach(grid);
     TRY(HT_ALLOC(*out, (grid->order + 1) * width(grid)));
@@ -40,19 +40,16 @@ static enum ht_err make_stencil(const struct ht_grid *grid, double **out) {
             if (t == s) continue;
             /* times (xi - t)/(s - t), from the highest power down */
             degree++;
-            for (int i = degree; i >= 0; i--)
-                c[i] = ((i > 0 ? c[i - 1] : 0) - t * c[i]) / (s - t);
+            for (int i = degree; i >= 0; i--) c[i] = ((i > 0 ? c[i - 1] : 0) - t * c[i]) / (s - t);
         }
-        for (int i = 0; i <= grid->order; i++)
-            (*out)[i * width(grid) + s + p] = (double)c[i];
+        for (int i = 0; i <= grid->order; i++) (*out)[i * width(grid) + s + p] = (double)c[i];
     }
     return HT_OK;
 }
 
-/* The node that holds the values of node m of the primary grid, and their sign
- * there. */
-static int64_t neighbour(const struct ht_solution *solution, int field,
-                         int axis, int64_t m, int *sign) {
+/* The node that holds the values of node m of the primary grid, and their sign there. */
+static int64_t neighbour(const struct ht_solution *solution, int field, int axis, int64_t m,
+                         int *sign) {
     const struct ht_grid *grid = solution->grid;
     int64_t n = ht_grid_nodes(grid, HT_PRIMARY, axis);
     *sign = 1;
@@ -74,14 +71,14 @@ struct dataset {
     int64_t extent[8];
 };
 
-static enum ht_err find(struct ht_h5 *file, struct dataset *set,
-                        const char *name, const char *suffix) {
+static enum ht_err find(struct ht_h5 *file, struct dataset *set, const char *name,
+                        const char *suffix) {
     snprintf(set->name, sizeof set->name, "%s%s", name, suffix);
     return ht_h5_extent(file, set->name, &set->rank, set->extent);
 }
 
-/* Product of the extents before those of the existing axes, or 0 when the
- * latter do not match the grid. */
+/* Product of the extents before those of the existing axes, or 0 when the latter do not match the
+ * grid. */
 static int64_t leading(const struct ht_grid *grid, const struct dataset *set) {
     if (set->rank < grid->dims) return 0;
     int64_t product = 1;
@@ -97,14 +94,12 @@ static int64_t leading(const struct ht_grid *grid, const struct dataset *set) {
     return product;
 }
 
-static void list_extents(struct ht_text *text, int count,
-                         const int64_t *extent) {
+static void list_extents(struct ht_text *text, int count, const int64_t *extent) {
     for (int k = 0; k < count; k++)
         ht_text_add(text, "%s%lld", k ? " x " : "", (long long)extent[k]);
 }
 
-static enum ht_err wrong_shape(const struct ht_solution *solution,
-                               const struct dataset *set) {
+static enum ht_err wrong_shape(const struct ht_solution *solution, const struct dataset *set) {
     const struct ht_grid *grid = solution->grid;
     struct ht_text text = {0};
     int64_t nodes[3];
@@ -120,15 +115,13 @@ static enum ht_err wrong_shape(const struct ht_solution *solution,
                 ht_grid_coefs(grid));
     enum ht_err err = ht_text_status(&text);
     if (err == HT_OK)
-        err = ht_params_error(solution->data->params, "initial.file", "%s",
-                              text.data);
+        err = ht_params_error(solution->data->params, "initial.file", "%s", text.data);
     ht_text_free(&text);
     return err;
 }
 
-static enum ht_err check_finite(const struct ht_solution *solution,
-                                const struct dataset *set, const double *values,
-                                int64_t count) {
+static enum ht_err check_finite(const struct ht_solution *solution, const struct dataset *set,
+                                const double *values, int64_t count) {
     for (int64_t n = 0; n < count; n++)
         if (!isfinite(values[n]))
             return ht_params_error(solution->data->params, "initial.file",
@@ -139,12 +132,11 @@ static enum ht_err check_finite(const struct ht_solution *solution,
 }
 
 /* name: of the dataset, or without its ending _coefficients. */
-static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file,
-                              int field, const char *name) {
+static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, int field,
+                              const char *name) {
     struct ht_solution_data *data = solution->data;
     struct dataset set = {.rank = 0};
-    if (find(file, &set, name, "_coefficients") != HT_OK &&
-        find(file, &set, name, "") != HT_OK)
+    if (find(file, &set, name, "_coefficients") != HT_OK && find(file, &set, name, "") != HT_OK)
         return ht_params_error(data->params, "initial.file",
                                "it has neither a dataset %s nor "
                                "%s_coefficients for the field %s (runs to "
@@ -158,15 +150,13 @@ static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file,
     free(data->values[field]);
     data->values[field] = NULL;
     TRY(HT_ALLOC(data->values[field], count));
-    TRY(ht_params_blame(
-        data->params, "initial.file",
-        ht_h5_read(file, set.name, count, data->values[field])));
+    TRY(ht_params_blame(data->params, "initial.file",
+                        ht_h5_read(file, set.name, count, data->values[field])));
     return check_finite(solution, &set, data->values[field], count);
 }
 
 /* The fields that initial.values names, else all under their own names. */
-static enum ht_err read_fields(struct ht_solution *solution,
-                               struct ht_h5 *file) {
+static enum ht_err read_fields(struct ht_solution *solution, struct ht_h5 *file) {
     const struct ht_map *values = &solution->data->params->initial.values;
     for (int n = 0; n < values->count; n++) {
         int field;
@@ -182,14 +172,12 @@ static enum ht_err prepare(struct ht_solution *solution) {
     const struct ht_params *params = solution->data->params;
     const char *path = params->initial.file;
     if (!ht_file_exists(path))
-        return ht_params_error(params, "initial.file", "%s does not exist",
-                               HT_SHOWN_PLACE(path));
+        return ht_params_error(params, "initial.file", "%s does not exist", HT_SHOWN_PLACE(path));
     struct ht_h5 *file;
     TRY(ht_params_blame(params, "initial.file", ht_h5_open(path, &file)));
     enum ht_err err = read_fields(solution, file);
     /* a file without the attribute holds no snapshot */
-    if (err == HT_OK &&
-        ht_h5_get_number(file, "time", 1, &solution->snapshot) != HT_OK)
+    if (err == HT_OK && ht_h5_get_number(file, "time", 1, &solution->snapshot) != HT_OK)
         solution->snapshot = 0;
     ht_h5_close(file);
     if (err != HT_OK) return err;
@@ -198,40 +186,37 @@ static enum ht_err prepare(struct ht_solution *solution) {
 
 /* ---- filling ---- */
 
-/* One field, from nodal values. Derivatives are taken along x3, then x2, then
- * x1, a plane at a time. */
+/* One field, from nodal values. Derivatives are taken along x3, then x2, then x1, a plane at a
+ * time. */
 struct pass {
     const struct ht_solution *solution;
     int field, axis, derivative;
 };
 
-/* Adds the derivative along the axis of rows of `step` values. in: the plane,
- * or all planes when axis is 2; out: one plane, position m along the axis. */
-static void differentiate(const struct pass *pass, int64_t m, int64_t step,
-                          const double *in, double *out) {
+/* Adds the derivative along the axis of rows of `step` values. in: the plane, or all planes when
+ * axis is 2; out: one plane, position m along the axis. */
+static void differentiate(const struct pass *pass, int64_t m, int64_t step, const double *in,
+                          double *out) {
     const struct ht_grid *grid = pass->solution->grid;
-    const double *stencil = pass->solution->data->stencil +
-                            (size_t)(pass->derivative * width(grid));
+    const double *stencil =
+        pass->solution->data->stencil + (size_t)(pass->derivative * width(grid));
     memset(out, 0, (size_t)step * sizeof *out);
     for (int s = 0; s < width(grid); s++) {
         int sign;
-        int64_t from = neighbour(pass->solution, pass->field, pass->axis,
-                                 m + s - reach(grid), &sign);
+        int64_t from =
+            neighbour(pass->solution, pass->field, pass->axis, m + s - reach(grid), &sign);
         double weight = sign * stencil[s];
-        for (int64_t n = 0; n < step; n++)
-            out[n] += weight * in[from * step + n];
+        for (int64_t n = 0; n < step; n++) out[n] += weight * in[from * step + n];
     }
 }
 
 /* Along x1 or x2: every line of a plane. */
-static void differentiate_plane(const struct pass *pass, const double *in,
-                                double *out) {
+static void differentiate_plane(const struct pass *pass, const double *in, double *out) {
     const struct ht_grid *grid = pass->solution->grid;
     int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
     if (pass->axis == 1) {
-        for (int64_t m = 0; m < n2; m++)
-            differentiate(pass, m, n1, in, out + m * n1);
+        for (int64_t m = 0; m < n2; m++) differentiate(pass, m, n1, in, out + m * n1);
         return;
     }
     for (int64_t row = 0; row < n2; row++)
@@ -240,8 +225,8 @@ static void differentiate_plane(const struct pass *pass, const double *in,
 }
 
 /* The planes of derivative i3 = pass.derivative in `third`: all (i1, i2). */
-static void fill_plane(struct pass pass, const double *third, double *second,
-                       int64_t stride, double *out) {
+static void fill_plane(struct pass pass, const double *third, double *second, int64_t stride,
+                       double *out) {
     const struct ht_grid *grid = pass.solution->grid;
     int side = grid->order + 1;
     size_t plane = (size_t)ht_grid_plane(grid, HT_PRIMARY);
@@ -279,8 +264,7 @@ static void fill_part(const struct job *job, int64_t part, double *buffer) {
     const int64_t slab = (grid->dims >= 2 ? side : 1) * side * range->nodes;
     struct pass pass = {job->solution, job->field, 2, i3};
     if (grid->dims >= 3)
-        differentiate(&pass, range->first + plane, range->plane, values,
-                      buffer);
+        differentiate(&pass, range->first + plane, range->plane, values, buffer);
     else
         memcpy(buffer, values, (size_t)range->plane * sizeof *buffer);
     fill_plane(pass, buffer, buffer + range->plane, range->nodes,
@@ -293,16 +277,14 @@ static enum ht_err fill_chunk(void *data, int64_t chunk, int worker) {
     double *buffer;
     (void)worker;
     TRY(HT_ALLOC(buffer, 2 * job->range->plane));
-    for (int64_t part = ht_threads_first(job->parts, job->chunks, chunk);
-         part < end; part++)
+    for (int64_t part = ht_threads_first(job->parts, job->chunks, chunk); part < end; part++)
         fill_part(job, part, buffer);
     free(buffer);
     return HT_OK;
 }
 
 static enum ht_err fill_nodal(const struct ht_solution *solution,
-                              const struct ht_solution_range *range, int field,
-                              double *out) {
+                              const struct ht_solution_range *range, int field, double *out) {
     const struct ht_grid *grid = solution->grid;
     struct job job = {.solution = solution,
                       .range = range,
@@ -310,24 +292,20 @@ static enum ht_err fill_nodal(const struct ht_solution *solution,
                       .derivatives = grid->dims >= 3 ? grid->order + 1 : 1};
     job.out = out;
     job.parts = (range->last - range->first) * job.derivatives;
-    job.chunks = ht_threads_chunks(job.parts, HT_SOLUTION_CHUNK /
-                                                  ht_most(1, range->plane));
+    job.chunks = ht_threads_chunks(job.parts, HT_SOLUTION_CHUNK / ht_most(1, range->plane));
     return ht_threads_run(job.chunks, fill_chunk, &job);
 }
 
 static void fill_coefficients(const struct ht_solution *solution,
-                              const struct ht_solution_range *range, int field,
-                              double *out) {
+                              const struct ht_solution_range *range, int field, double *out) {
     int64_t total = ht_grid_total(solution->grid, HT_PRIMARY);
-    const double *values =
-        solution->data->values[field] + range->first * range->plane;
+    const double *values = solution->data->values[field] + range->first * range->plane;
     for (int i = 0; i < ht_grid_coefs(solution->grid); i++)
-        memcpy(out + i * range->nodes, values + i * total,
-               (size_t)range->nodes * sizeof *out);
+        memcpy(out + i * range->nodes, values + i * total, (size_t)range->nodes * sizeof *out);
 }
 
-static enum ht_err fill(const struct ht_solution *solution,
-                        const struct ht_solution_range *range, double *out) {
+static enum ht_err fill(const struct ht_solution *solution, const struct ht_solution_range *range,
+                        double *out) {
     const struct ht_solution_data *data = solution->data;
     if (range->subgrid == HT_DUAL)
         return ht_params_error(data->params, "initial.type",

@@ -14,10 +14,8 @@ static enum ht_err prepare_zero(struct ht_solution *solution) {
 }
 
 static enum ht_err fill_zero(const struct ht_solution *solution,
-                             const struct ht_solution_range *range,
-                             double *out) {
-    int64_t count = (int64_t)solution->eq->nfields *
-                    ht_grid_coefs(solution->grid) * range->nodes;
+                             const struct ht_solution_range *range, double *out) {
+    int64_t count = (int64_t)solution->eq->nfields * ht_grid_coefs(solution->grid) * range->nodes;
     memset(out, 0, (size_t)count * sizeof *out);
     return HT_OK;
 }
@@ -25,12 +23,10 @@ static enum ht_err fill_zero(const struct ht_solution *solution,
 /* ---- random ---- */
 
 /* Every coefficient of total degree g is uniform in amplitude * [-1, 1) / 4^g:
- * their ratios are those of a wave with some four cells per wavelength. They
- * depend on seed, grid, node, field and coefficient only, so that any range of
- * planes can be computed separately. */
+ * their ratios are those of a wave with some four cells per wavelength. They depend on seed, grid,
+ * node, field and coefficient only, so that any range of planes can be computed separately. */
 static void fill_random_row(const struct ht_solution *solution,
-                            const struct ht_solution_range *range, int row,
-                            double *out) {
+                            const struct ht_solution_range *range, int row, double *out) {
     const struct ht_params *params = solution->data->params;
     const uint64_t seed = (uint64_t)params->initial.seed;
     const int coefs = ht_grid_coefs(solution->grid);
@@ -64,27 +60,22 @@ static enum ht_err fill_random_chunk(void *data, int64_t chunk, int worker) {
     const int64_t rows = rows_of(job->solution);
     const int64_t end = ht_threads_first(rows, job->chunks, chunk + 1);
     (void)worker;
-    for (int64_t row = ht_threads_first(rows, job->chunks, chunk); row < end;
-         row++)
-        fill_random_row(job->solution, job->range, (int)row,
-                        job->out + row * job->range->nodes);
+    for (int64_t row = ht_threads_first(rows, job->chunks, chunk); row < end; row++)
+        fill_random_row(job->solution, job->range, (int)row, job->out + row * job->range->nodes);
     return HT_OK;
 }
 
 static enum ht_err fill_random(const struct ht_solution *solution,
-                               const struct ht_solution_range *range,
-                               double *out) {
+                               const struct ht_solution_range *range, double *out) {
     struct job job = {.solution = solution, .range = range};
     job.out = out;
-    job.chunks = ht_threads_chunks(
-        rows_of(solution), HT_SOLUTION_CHUNK / ht_most(1, range->nodes));
+    job.chunks = ht_threads_chunks(rows_of(solution), HT_SOLUTION_CHUNK / ht_most(1, range->nodes));
     return ht_threads_run(job.chunks, fill_random_chunk, &job);
 }
 
 /* ---- expression ---- */
 
-static enum ht_err blame(const struct ht_params *params, const char *field,
-                         const char *rule) {
+static enum ht_err blame(const struct ht_params *params, const char *field, const char *rule) {
     struct ht_text key = {0};
     ht_text_add(&key, "initial.values.%s", field);
     enum ht_err err = ht_text_status(&key);
@@ -93,8 +84,7 @@ static enum ht_err blame(const struct ht_params *params, const char *field,
     return err;
 }
 
-static enum ht_err parse(struct ht_solution *solution, const char *name,
-                         const char *text) {
+static enum ht_err parse(struct ht_solution *solution, const char *name, const char *text) {
     struct ht_solution_data *data = solution->data;
     int field;
     TRY(ht_solution_find_value(solution, name, &field));
@@ -105,8 +95,7 @@ static enum ht_err parse(struct ht_solution *solution, const char *name,
     for (int k = solution->grid->dims; k < 3; k++) {
         char rule[80];
         if (!ht_expr_uses(data->expr[field], k)) continue;
-        snprintf(rule, sizeof rule,
-                 "x%d is no axis of the grid, which has %d (grid.cells)", k + 1,
+        snprintf(rule, sizeof rule, "x%d is no axis of the grid, which has %d (grid.cells)", k + 1,
                  solution->grid->dims);
         return blame(data->params, name, rule);
     }
@@ -116,15 +105,13 @@ static enum ht_err parse(struct ht_solution *solution, const char *name,
 static enum ht_err prepare_expression(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;
     const struct ht_map *values = &data->params->initial.values;
-    for (int n = 0; n < values->count; n++)
-        TRY(parse(solution, values->name[n], values->text[n]));
-    return ht_jets_tensor(solution->grid->dims, solution->grid->order,
-                          &data->jets);
+    for (int n = 0; n < values->count; n++) TRY(parse(solution, values->name[n], values->text[n]));
+    return ht_jets_tensor(solution->grid->dims, solution->grid->order, &data->jets);
 }
 
 /* All coefficients of a field at a point. */
-static enum ht_err fill_node(const struct ht_solution *solution, int field,
-                             const double x[3], double *jet) {
+static enum ht_err fill_node(const struct ht_solution *solution, int field, const double x[3],
+                             double *jet) {
     const struct ht_solution_data *data = solution->data;
     TRY(ht_expr_jet(data->expr[field], data->jets, x, solution->grid->h, jet));
     for (int i = 0; i < data->jets->count; i++) {
@@ -137,22 +124,18 @@ static enum ht_err fill_node(const struct ht_solution *solution, int field,
     return HT_OK;
 }
 
-static enum ht_err fill_nodes(const struct job *job, int64_t begin, int64_t end,
-                              double *jet) {
+static enum ht_err fill_nodes(const struct job *job, int64_t begin, int64_t end, double *jet) {
     const struct ht_solution *solution = job->solution;
     const struct ht_solution_range *range = job->range;
     const struct ht_grid *grid = solution->grid;
     const int64_t n1 = ht_grid_nodes(grid, range->subgrid, 0);
     const int coefs = solution->data->jets->count;
     for (int64_t node = begin; node < end; node++) {
-        int64_t m[3] = {node % n1, node % range->plane / n1,
-                        range->first + node / range->plane};
+        int64_t m[3] = {node % n1, node % range->plane / n1, range->first + node / range->plane};
         double x[3];
-        for (int j = 0; j < 3; j++)
-            x[j] = ht_grid_x(grid, range->subgrid, j, m[j]);
+        for (int j = 0; j < 3; j++) x[j] = ht_grid_x(grid, range->subgrid, j, m[j]);
         TRY(fill_node(solution, job->field, x, jet));
-        for (int i = 0; i < coefs; i++)
-            job->out[i * range->nodes + node] = jet[i];
+        for (int i = 0; i < coefs; i++) job->out[i * range->nodes + node] = jet[i];
     }
     return HT_OK;
 }
@@ -163,16 +146,14 @@ static enum ht_err fill_chunk(void *data, int64_t chunk, int worker) {
     double *jet;
     (void)worker;
     TRY(HT_ALLOC(jet, job->solution->data->jets->count));
-    const enum ht_err err =
-        fill_nodes(job, ht_threads_first(nodes, job->chunks, chunk),
-                   ht_threads_first(nodes, job->chunks, chunk + 1), jet);
+    const enum ht_err err = fill_nodes(job, ht_threads_first(nodes, job->chunks, chunk),
+                                       ht_threads_first(nodes, job->chunks, chunk + 1), jet);
     free(jet);
     return err;
 }
 
 static enum ht_err fill_expression(const struct ht_solution *solution,
-                                   const struct ht_solution_range *range,
-                                   double *out) {
+                                   const struct ht_solution_range *range, double *out) {
     const int coefs = solution->data->jets->count;
     const int64_t size = coefs * range->nodes;
     struct job job = {.solution = solution, .range = range};

@@ -1,17 +1,15 @@
-/* Data that are products of functions of one coordinate: Gaussian, plane
- * wave, standing mode. Per field,
+/* Data that are products of functions of one coordinate: Gaussian, plane wave, standing mode. Per
+ * field,
  *     u(x, t) = Re( A(t) f_1(x1) f_2(x2) f_3(x3) )
- * or, of several Gaussians, a sum of such parts,
- * so the coefficients of a node are products of one-dimensional ones, which
- * are tabulated along each axis:
+ * or, of several Gaussians, a sum of such parts, so the coefficients of a node are products of
+ * one-dimensional ones, which are tabulated along each axis:
  *     exp(i k x):              c_(i+1) = c_i (i k h)/(i+1)
  *     exp(-s^2/(2 w^2)):       c_(i+1) = -(h/w)((s/w) c_i + (h/w)
  * c_(i-1))/(i+1) The second is the recurrence of the Hermite polynomials.
  *
- * A Gaussian is continued by its images: with period L = upper - lower on a
- * periodic axis, and with period 2 L together with the reflected centre
- * 2 lower - centre between walls, an image carrying the product of the signs
- * of the walls it crossed. So data meet the walls' conditions exactly.
+ * A Gaussian is continued by its images: with period L = upper - lower on a periodic axis, and with
+ * period 2 L together with the reflected centre 2 lower - centre between walls, an image carrying
+ * the product of the signs of the walls it crossed. So data meet the walls' conditions exactly.
  */
 #include "htwave/threads.h"
 #include "solution_types.h"
@@ -23,8 +21,8 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* At 12 widths the Gaussian and its first eight scaled derivatives have
- * fallen below 1e-17 of the peak: 12^8 exp(-72) = 2e-23. */
+/* At 12 widths the Gaussian and its first eight scaled derivatives have fallen below 1e-17 of the
+ * peak: 12^8 exp(-72) = 2e-23. */
 static const double reach = 12;
 
 /* ---- the product over axes, for all three types ---- */
@@ -36,32 +34,26 @@ struct table {
     double *re, *im;
 };
 
-/* At a node on a wall one parity of coefficients vanishes. Rounding must not
- * leave a rest of it, which the mirror would make visible. */
-static void clear_wall(const struct ht_solution *solution, int field, int axis,
-                       int side, double *re) {
-    int sign = ht_wall_sign(solution->eq, field, axis,
-                            solution->grid->wall[axis][side]);
-    for (int i = sign > 0 ? 1 : 0; i <= solution->grid->order; i += 2)
-        re[i] = 0;
+/* At a node on a wall one parity of coefficients vanishes. Rounding must not leave a rest of it,
+ * which the mirror would make visible. */
+static void clear_wall(const struct ht_solution *solution, int field, int axis, int side,
+                       double *re) {
+    int sign = ht_wall_sign(solution->eq, field, axis, solution->grid->wall[axis][side]);
+    for (int i = sign > 0 ? 1 : 0; i <= solution->grid->order; i += 2) re[i] = 0;
 }
 
-static void fill_table(const struct ht_solution *solution,
-                       const struct ht_solution_range *range,
+static void fill_table(const struct ht_solution *solution, const struct ht_solution_range *range,
                        struct ht_solution_point point, struct table *table) {
     const struct ht_grid *grid = solution->grid;
     int64_t first = point.axis == 2 ? range->first : 0;
     int64_t all = ht_grid_nodes(grid, range->subgrid, point.axis);
-    bool walls =
-        range->subgrid == HT_PRIMARY && !ht_grid_periodic(grid, point.axis);
+    bool walls = range->subgrid == HT_PRIMARY && !ht_grid_periodic(grid, point.axis);
     for (int64_t m = 0; m < table->nodes; m++) {
         double re[HT_MAX_ORDER + 1] = {0}, im[HT_MAX_ORDER + 1] = {0};
         point.x = ht_grid_x(grid, range->subgrid, point.axis, first + m);
         solution->data->type->factor(solution, &point, re, im);
-        if (walls && first + m == 0)
-            clear_wall(solution, point.field, point.axis, 0, re);
-        if (walls && first + m == all - 1)
-            clear_wall(solution, point.field, point.axis, 1, re);
+        if (walls && first + m == 0) clear_wall(solution, point.field, point.axis, 0, re);
+        if (walls && first + m == all - 1) clear_wall(solution, point.field, point.axis, 1, re);
         for (int i = 0; i < table->coefs; i++) {
             table->re[i * table->nodes + m] = re[i];
             table->im[i * table->nodes + m] = im[i];
@@ -69,8 +61,7 @@ static void fill_table(const struct ht_solution *solution,
     }
 }
 
-static void multiply(double value[2], const struct table *table, int i,
-                     int64_t m) {
+static void multiply(double value[2], const struct table *table, int i, int64_t m) {
     double re = table->re[i * table->nodes + m];
     double im = table->im[i * table->nodes + m];
     double real = value[0] * re - value[1] * im;
@@ -78,8 +69,8 @@ static void multiply(double value[2], const struct table *table, int i,
     value[0] = real;
 }
 
-/* The nodes of one part and field that threads add to; rows along x1 of all
- * coefficients follow each other in the array. */
+/* The nodes of one part and field that threads add to; rows along x1 of all coefficients follow
+ * each other in the array. */
 struct rows {
     const struct table *table; /* [axis] */
     double amplitude[2];
@@ -98,27 +89,24 @@ static void add_row_of_nodes(const struct rows *rows, int64_t row) {
     double *out = rows->out + row * n1;
     multiply(value, &table[2], i / table[0].coefs / table[1].coefs, m3);
     multiply(value, &table[1], i2, row % n2);
-    for (int64_t m1 = 0; m1 < n1; m1++)
-        out[m1] += value[0] * re[m1] - value[1] * im[m1];
+    for (int64_t m1 = 0; m1 < n1; m1++) out[m1] += value[0] * re[m1] - value[1] * im[m1];
 }
 
 static enum ht_err add_chunk(void *data, int64_t chunk, int worker) {
     const struct rows *rows = data;
     const int64_t end = ht_threads_first(rows->count, rows->chunks, chunk + 1);
     (void)worker;
-    for (int64_t r = ht_threads_first(rows->count, rows->chunks, chunk);
-         r < end; r++)
+    for (int64_t r = ht_threads_first(rows->count, rows->chunks, chunk); r < end; r++)
         add_row_of_nodes(rows, r);
     return HT_OK;
 }
 
 static enum ht_err add_part(const struct ht_solution *solution,
-                            const struct ht_solution_range *range, int part,
-                            int field, struct table table[3], double *out) {
+                            const struct ht_solution_range *range, int part, int field,
+                            struct table table[3], double *out) {
     struct rows rows = {.table = table};
     rows.out = out;
-    solution->data->type->amplitude(solution, part, field, range->time,
-                                    rows.amplitude);
+    solution->data->type->amplitude(solution, part, field, range->time, rows.amplitude);
     if (rows.amplitude[0] == 0 && rows.amplitude[1] == 0) return HT_OK;
     for (int j = 0; j < solution->eq->dims; j++) {
         struct ht_solution_point point = {
@@ -127,32 +115,28 @@ static enum ht_err add_part(const struct ht_solution *solution,
     }
     rows.count = table[1].nodes * table[2].nodes;
     for (int j = 0; j < 3; j++) rows.count *= table[j].coefs;
-    rows.chunks = ht_threads_chunks(rows.count, HT_SOLUTION_CHUNK /
-                                                    ht_most(1, table[0].nodes));
+    rows.chunks = ht_threads_chunks(rows.count, HT_SOLUTION_CHUNK / ht_most(1, table[0].nodes));
     return ht_threads_run(rows.chunks, add_chunk, &rows);
 }
 
 /* Tables for the range's nodes; beyond dims the factor 1. */
 static enum ht_err make_table(const struct ht_solution *solution,
-                              const struct ht_solution_range *range, int axis,
-                              struct table *out) {
+                              const struct ht_solution_range *range, int axis, struct table *out) {
     bool exists = axis < solution->eq->dims;
     out->coefs = exists ? solution->grid->order + 1 : 1;
-    out->nodes = axis == 2
-                     ? range->last - range->first
-                     : ht_grid_nodes(solution->grid, range->subgrid, axis);
+    out->nodes = axis == 2 ? range->last - range->first
+                           : ht_grid_nodes(solution->grid, range->subgrid, axis);
     TRY(HT_ALLOC(out->re, out->coefs * out->nodes));
     TRY(HT_ALLOC(out->im, out->coefs * out->nodes));
     if (!exists && out->nodes > 0) out->re[0] = 1;
     return HT_OK;
 }
 
-static enum ht_err fill(const struct ht_solution *solution,
-                        const struct ht_solution_range *range, double *out) {
+static enum ht_err fill(const struct ht_solution *solution, const struct ht_solution_range *range,
+                        double *out) {
     struct table table[3] = {{0}};
     enum ht_err err = HT_OK;
-    for (int j = 0; j < 3 && err == HT_OK; j++)
-        err = make_table(solution, range, j, &table[j]);
+    for (int j = 0; j < 3 && err == HT_OK; j++) err = make_table(solution, range, j, &table[j]);
     int64_t size = ht_grid_coefs(solution->grid) * range->nodes;
     memset(out, 0, (size_t)(size * solution->eq->nfields) * sizeof *out);
     for (int f = 0; f < solution->eq->nfields; f++)
@@ -174,8 +158,8 @@ static double side(const struct ht_grid *grid, int axis) {
 /* Blames a key of a pulse. */
 HT_PRINTF(4, 5)
 static enum ht_err fail_pulse(const struct ht_solution *solution,
-                              const struct ht_solution_pulse *pulse,
-                              const char *name, const char *fmt, ...) {
+                              const struct ht_solution_pulse *pulse, const char *name,
+                              const char *fmt, ...) {
     char key[64], rule[256];
     va_list args;
     va_start(args, fmt);
@@ -186,12 +170,10 @@ static enum ht_err fail_pulse(const struct ht_solution *solution,
 }
 
 static enum ht_err check_centre(const struct ht_solution *solution,
-                                const struct ht_solution_pulse *pulse,
-                                int axis) {
+                                const struct ht_solution_pulse *pulse, int axis) {
     const struct ht_grid *grid = solution->grid;
     double centre = pulse->is.centre[axis];
-    if (!isfinite(centre))
-        return fail_pulse(solution, pulse, "centre", "must be finite");
+    if (!isfinite(centre)) return fail_pulse(solution, pulse, "centre", "must be finite");
     if (ht_grid_periodic(grid, axis)) return HT_OK;
     double wall[2] = {grid->lower[axis], grid->upper[axis]};
     if (centre < wall[0] || centre > wall[1])
@@ -201,18 +183,15 @@ static enum ht_err check_centre(const struct ht_solution *solution,
                           axis + 1, wall[0], wall[1]);
     for (int end = 0; end < 2; end++)
         if (centre == wall[end] &&
-            ht_wall_sign(solution->eq, pulse->field, axis,
-                         grid->wall[axis][end]) < 0)
-            return fail_pulse(
-                solution, pulse, "centre",
-                "it lies on the wall x%d = %g, where %s = 0: the mirror image "
-                "cancels the Gaussian",
-                axis + 1, wall[end], solution->eq->field[pulse->field].name);
+            ht_wall_sign(solution->eq, pulse->field, axis, grid->wall[axis][end]) < 0)
+            return fail_pulse(solution, pulse, "centre",
+                              "it lies on the wall x%d = %g, where %s = 0: the mirror image "
+                              "cancels the Gaussian",
+                              axis + 1, wall[end], solution->eq->field[pulse->field].name);
     return HT_OK;
 }
 
-static enum ht_err check_pulse(struct ht_solution *solution,
-                               struct ht_solution_pulse *pulse) {
+static enum ht_err check_pulse(struct ht_solution *solution, struct ht_solution_pulse *pulse) {
     const char *name = pulse->is.field;
     char key[64];
     if (!name || !name[0]) name = solution->eq->system->first_field;
@@ -247,15 +226,13 @@ static enum ht_err prepare_gaussian(struct ht_solution *solution) {
         struct ht_solution_pulse *to = &data->pulse[i];
         ht_params_pulse(params, i, &to->is);
         snprintf(to->key, sizeof to->key, "initial");
-        if (listed)
-            snprintf(to->key, sizeof to->key, "initial.pulses.%d", i + 1);
+        if (listed) snprintf(to->key, sizeof to->key, "initial.pulses.%d", i + 1);
         TRY(check_pulse(solution, to));
     }
     bool periodic = true;
     for (int j = 0; j < solution->eq->dims; j++)
         periodic = periodic && ht_grid_periodic(solution->grid, j);
-    solution->exact =
-        solution->eq->system->translates && periodic && data->medium->uniform;
+    solution->exact = solution->eq->system->translates && periodic && data->medium->uniform;
     for (int j = 0; j < solution->eq->dims && solution->exact; j++)
         data->velocity[j] = data->medium->constant[j];
     return HT_OK;
@@ -272,11 +249,9 @@ static void add_bell(int order, double z, double e, double weight, double *re) {
     }
 }
 
-/* The Gaussians at centre + n period within reach of x, weighted by weight[n
- * modulo 2]. */
-static void add_row(const struct ht_solution *solution,
-                    const struct ht_solution_point *point, double centre,
-                    const double weight[2], int order, double *re) {
+/* The Gaussians at centre + n period within reach of x, weighted by weight[n modulo 2]. */
+static void add_row(const struct ht_solution *solution, const struct ht_solution_point *point,
+                    double centre, const double weight[2], int order, double *re) {
     const struct ht_grid *grid = solution->grid;
     double width = solution->data->pulse[point->part].is.width;
     bool periodic = ht_grid_periodic(grid, point->axis);
@@ -287,13 +262,12 @@ static void add_row(const struct ht_solution *solution,
     int64_t from = (int64_t)ceil((s - reach * width) / period);
     int64_t to = (int64_t)floor((s + reach * width) / period);
     for (int64_t n = from; n <= to; n++)
-        add_bell(order, (s - (double)n * period) / width,
-                 grid->h[point->axis] / width, weight[n % 2 != 0 ? 1 : 0], re);
+        add_bell(order, (s - (double)n * period) / width, grid->h[point->axis] / width,
+                 weight[n % 2 != 0 ? 1 : 0], re);
 }
 
 static void gaussian_factor(const struct ht_solution *solution,
-                            const struct ht_solution_point *point, double *re,
-                            double *im) {
+                            const struct ht_solution_point *point, double *re, double *im) {
     const struct ht_grid *grid = solution->grid;
     const int order = grid->order, j = point->axis;
     double centre = solution->data->pulse[point->part].is.centre[j];
@@ -305,14 +279,12 @@ static void gaussian_factor(const struct ht_solution *solution,
     }
     int low = ht_wall_sign(solution->eq, point->field, j, grid->wall[j][0]);
     int high = ht_wall_sign(solution->eq, point->field, j, grid->wall[j][1]);
-    add_row(solution, point, centre, (const double[2]){1, low * high}, order,
-            re);
-    add_row(solution, point, 2 * grid->lower[j] - centre,
-            (const double[2]){low, high}, order, re);
+    add_row(solution, point, centre, (const double[2]){1, low * high}, order, re);
+    add_row(solution, point, 2 * grid->lower[j] - centre, (const double[2]){low, high}, order, re);
 }
 
-static void gaussian_amplitude(const struct ht_solution *solution, int part,
-                               int field, double time, double value[2]) {
+static void gaussian_amplitude(const struct ht_solution *solution, int part, int field, double time,
+                               double value[2]) {
     (void)time;
     const struct ht_solution_pulse *pulse = &solution->data->pulse[part];
     value[0] = field == pulse->field ? pulse->is.amplitude : 0;
@@ -328,20 +300,17 @@ static bool gaussian_occurs(const struct ht_solution *solution, int field) {
 /* ---- plane and standing waves ---- */
 
 /* Of a medium that varies those at the domain's centre. */
-static enum ht_err centre_materials(const struct ht_medium *medium,
-                                    double *out) {
+static enum ht_err centre_materials(const struct ht_medium *medium, double *out) {
     double x[3];
     memcpy(out, medium->constant, sizeof medium->constant);
     if (medium->uniform) return HT_OK;
-    for (int j = 0; j < 3; j++)
-        x[j] = (medium->grid->lower[j] + medium->grid->upper[j]) / 2;
+    for (int j = 0; j < 3; j++) x[j] = (medium->grid->lower[j] + medium->grid->upper[j]) / 2;
     return ht_medium_point(medium, x, out);
 }
 
-/* The system's formulas number the fields of the system, solutions those
- * that exist in these dimensions. */
-static void keep_fields(const struct ht_equations *eq, const double *of_system,
-                        double *out) {
+/* The system's formulas number the fields of the system, solutions those that exist in these
+ * dimensions. */
+static void keep_fields(const struct ht_equations *eq, const double *of_system, double *out) {
     const struct ht_system *system = eq->system;
     for (int s = 0; s < system->nfields; s++) {
         int f = ht_equations_field(eq, system->field[s].name);
@@ -355,23 +324,21 @@ static enum ht_err prepare_plane(struct ht_solution *solution) {
     const struct ht_system *system = solution->eq->system;
     const struct ht_grid *grid = solution->grid;
     if (!system->plane)
-        return ht_params_error(params, "initial.type",
-                               "no plane waves are known for %s", system->name);
+        return ht_params_error(params, "initial.type", "no plane waves are known for %s",
+                               system->name);
     bool moves = false;
     for (int j = 0; j < grid->dims; j++) {
         if (!ht_grid_periodic(grid, j))
             return ht_params_error(params, "initial.type",
                                    "a plane wave needs periodic sides, "
                                    "boundary.x%d is \"%s\", \"%s\"",
-                                   j + 1, params->boundary.side[j][0],
-                                   params->boundary.side[j][1]);
+                                   j + 1, params->boundary.side[j][0], params->boundary.side[j][1]);
         data->k[j] = 2 * pi * params->initial.cycles[j] / side(grid, j);
         solution->wavenumber[j] = fabs(data->k[j]);
         moves = moves || params->initial.cycles[j] != 0;
     }
     if (!moves)
-        return ht_params_error(params, "initial.cycles",
-                               "at least one axis needs a wavelength");
+        return ht_params_error(params, "initial.cycles", "at least one axis needs a wavelength");
     double material[HT_MAX_MATERIALS];
     double real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0};
     TRY(centre_materials(data->medium, material));
@@ -383,8 +350,7 @@ static enum ht_err prepare_plane(struct ht_solution *solution) {
 }
 
 /* exp(i k (x + h xi)) = exp(i k x) sum over n of (i k h)^n/n! xi^n. */
-static void wave_jet(int order, double angle, double step, double *re,
-                     double *im) {
+static void wave_jet(int order, double angle, double step, double *re, double *im) {
     double c = cos(angle), s = sin(angle);
     for (int i = 0; i <= order; i++) {
         re[i] = c;
@@ -395,16 +361,14 @@ static void wave_jet(int order, double angle, double step, double *re,
     }
 }
 
-static void plane_factor(const struct ht_solution *solution,
-                         const struct ht_solution_point *point, double *re,
-                         double *im) {
+static void plane_factor(const struct ht_solution *solution, const struct ht_solution_point *point,
+                         double *re, double *im) {
     double k = solution->data->k[point->axis];
-    wave_jet(solution->grid->order, k * point->x,
-             k * solution->grid->h[point->axis], re, im);
+    wave_jet(solution->grid->order, k * point->x, k * solution->grid->h[point->axis], re, im);
 }
 
-static void plane_amplitude(const struct ht_solution *solution, int part,
-                            int field, double time, double value[2]) {
+static void plane_amplitude(const struct ht_solution *solution, int part, int field, double time,
+                            double value[2]) {
     (void)part;
     const struct ht_solution_data *data = solution->data;
     double angle = data->params->initial.phase - data->omega * time;
@@ -414,16 +378,15 @@ static void plane_amplitude(const struct ht_solution *solution, int part,
     value[1] = size * (data->cosine[field] * s + data->sine[field] * c);
 }
 
-/* Wavenumber of mode m: whole wavelengths (periodic), half wavelengths
- * between equal walls, and a quarter less between unequal ones. */
-static enum ht_err mode_wavenumber(const struct ht_solution *solution, int axis,
-                                   double *k) {
+/* Wavenumber of mode m: whole wavelengths (periodic), half wavelengths between equal walls, and a
+ * quarter less between unequal ones. */
+static enum ht_err mode_wavenumber(const struct ht_solution *solution, int axis, double *k) {
     const struct ht_params *params = solution->data->params;
     const struct ht_grid *grid = solution->grid;
     int mode = params->initial.modes[axis];
     const int *wall = grid->wall[axis];
-    /* The factor is zero between walls that are both odd at mode 0, and the
-     * first mode between unequal walls is a quarter wavelength. */
+    /* The factor is zero between walls that are both odd at mode 0, and the first mode between
+     * unequal walls is a quarter wavelength. */
     int least = wall[0] != wall[1] || wall[0] < 0 ? 1 : 0;
     if (mode < least)
         return ht_params_error(params, "initial.modes",
@@ -431,9 +394,7 @@ static enum ht_err mode_wavenumber(const struct ht_solution *solution, int axis,
                                "sides \"%s\", \"%s\"",
                                axis + 1, least, params->boundary.side[axis][0],
                                params->boundary.side[axis][1]);
-    double half_waves = wall[0] == 0         ? 2.0 * mode
-                        : wall[0] == wall[1] ? mode
-                                             : mode - 0.5;
+    double half_waves = wall[0] == 0 ? 2.0 * mode : wall[0] == wall[1] ? mode : mode - 0.5;
     *k = half_waves * pi / side(grid, axis);
     return HT_OK;
 }
@@ -447,8 +408,7 @@ static enum ht_err prepare_standing(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;
     const struct ht_system *system = solution->eq->system;
     if (!system->standing)
-        return ht_params_error(data->params, "initial.type",
-                               "no standing modes are known for %s",
+        return ht_params_error(data->params, "initial.type", "no standing modes are known for %s",
                                system->name);
     bool moves = false;
     int factor[3] = {1, 1, 1};
@@ -464,8 +424,7 @@ static enum ht_err prepare_standing(struct ht_solution *solution) {
     double material[HT_MAX_MATERIALS];
     double cosine[HT_MAX_FIELDS] = {0}, sine[HT_MAX_FIELDS] = {0};
     TRY(centre_materials(data->medium, material));
-    system->standing(material, solution->grid->dims, data->k, factor, cosine,
-                     sine, &data->omega);
+    system->standing(material, solution->grid->dims, data->k, factor, cosine, sine, &data->omega);
     keep_fields(solution->eq, cosine, data->cosine);
     keep_fields(solution->eq, sine, data->sine);
     solution->exact = data->medium->uniform;
@@ -473,13 +432,11 @@ static enum ht_err prepare_standing(struct ht_solution *solution) {
 }
 
 static void standing_factor(const struct ht_solution *solution,
-                            const struct ht_solution_point *point, double *re,
-                            double *im) {
+                            const struct ht_solution_point *point, double *re, double *im) {
     const struct ht_grid *grid = solution->grid;
     int j = point->axis;
     double k = solution->data->k[j];
-    bool even =
-        ht_wall_sign(solution->eq, point->field, j, lower_factor(grid, j)) > 0;
+    bool even = ht_wall_sign(solution->eq, point->field, j, lower_factor(grid, j)) > 0;
     double angle = k * (point->x - grid->lower[j]), step = k * grid->h[j];
     double unused[HT_MAX_ORDER + 1];
     if (even)
@@ -489,14 +446,13 @@ static void standing_factor(const struct ht_solution *solution,
     memset(im, 0, (size_t)(grid->order + 1) * sizeof *im);
 }
 
-static void standing_amplitude(const struct ht_solution *solution, int part,
-                               int field, double time, double value[2]) {
+static void standing_amplitude(const struct ht_solution *solution, int part, int field, double time,
+                               double value[2]) {
     (void)part;
     const struct ht_solution_data *data = solution->data;
     double angle = data->omega * time - data->params->initial.phase;
-    value[0] =
-        data->params->initial.amplitude *
-        (data->cosine[field] * cos(angle) + data->sine[field] * sin(angle));
+    value[0] = data->params->initial.amplitude *
+               (data->cosine[field] * cos(angle) + data->sine[field] * sin(angle));
     value[1] = 0;
 }
 
@@ -517,8 +473,7 @@ const struct ht_solution_type ht_solution_plane = {
 };
 static bool standing_occurs(const struct ht_solution *solution, int field) {
     const struct ht_solution_data *data = solution->data;
-    const double cosine =
-        data->cosine[field] * cos(data->params->initial.phase);
+    const double cosine = data->cosine[field] * cos(data->params->initial.phase);
     const double sine = data->sine[field] * sin(data->params->initial.phase);
     return fabs(cosine) + fabs(sine) >
            1e-12 * (fabs(data->cosine[field]) + fabs(data->sine[field]));

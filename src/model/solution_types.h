@@ -26,17 +26,15 @@ struct ht_solution_type {
     const char *name;
     /* Checks the parameters, sets exact, wavenumber and the private data. */
     enum ht_err (*prepare)(struct ht_solution *solution);
-    enum ht_err (*fill)(const struct ht_solution *solution,
-                        const struct ht_solution_range *range, double *out);
-    /* Separable data only: field = sum over the data's parts of
-     * Re(amplitude * product over axes of factor_k(x_k)). factor gives the
-     * order + 1 scaled Taylor coefficients of the axis' factor, real and
-     * imaginary parts. */
-    void (*factor)(const struct ht_solution *solution,
-                   const struct ht_solution_point *point, double *re,
-                   double *im);
-    void (*amplitude)(const struct ht_solution *solution, int part, int field,
-                      double time, double value[2]);
+    enum ht_err (*fill)(const struct ht_solution *solution, const struct ht_solution_range *range,
+                        double *out);
+    /* Separable data only: field = sum over the data's parts of Re(amplitude * product over axes of
+     * factor_k(x_k)). factor gives the order + 1 scaled Taylor coefficients of the axis' factor,
+     * real and imaginary parts. */
+    void (*factor)(const struct ht_solution *solution, const struct ht_solution_point *point,
+                   double *re, double *im);
+    void (*amplitude)(const struct ht_solution *solution, int part, int field, double time,
+                      double value[2]);
     /* Whether a field may differ from 0 at time 0; NULL: any. */
     bool (*occurs)(const struct ht_solution *solution, int field);
 };
@@ -76,15 +74,12 @@ extern const struct ht_solution_type ht_solution_expression;
 /* solution_file.c */
 extern const struct ht_solution_type ht_solution_file;
 
-/* The field with a name given by the user; the error names the key when there
- * is no such field. */
-HT_CHECKED enum ht_err
-ht_solution_find_field(const struct ht_solution *solution, const char *key,
-                       const char *name, int *field);
+/* The field with a name given by the user; the error names the key when there is no such field. */
+HT_CHECKED enum ht_err ht_solution_find_field(const struct ht_solution *solution, const char *key,
+                                              const char *name, int *field);
 
 /* The field of an entry of initial.values. */
-HT_CHECKED enum ht_err
-ht_solution_find_value(const struct ht_solution *solution, const char *name,
-                       int *field);
+HT_CHECKED enum ht_err ht_solution_find_value(const struct ht_solution *solution, const char *name,
+                                              int *field);
 
 #endif

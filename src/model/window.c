@@ -11,16 +11,14 @@ int64_t ht_box_nodes(const struct ht_box *box) {
 }
 
 /* Layers of ghosts at one side of an axis. */
-static int64_t ghosts_at(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                         int axis, int side) {
+static int64_t ghosts_at(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, int side) {
     bool cut = axis == 2 && ht_grid_cut(grid);
     if (axis >= grid->dims || ht_grid_periodic(grid, axis)) return 0;
     if (cut && ht_grid_neighbour(grid, side) >= 0) return 0;
     return subgrid == HT_DUAL ? 1 : 0;
 }
 
-struct ht_window ht_window_make(const struct ht_grid *grid,
-                                enum ht_subgrid subgrid, int64_t below,
+struct ht_window ht_window_make(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t below,
                                 int64_t above) {
     struct ht_window w = {0};
     for (int k = 0; k < 3; k++) {
@@ -52,15 +50,13 @@ int64_t ht_window_nodes(const struct ht_window *window) {
     return window->count[0] * window->count[1] * window->count[2];
 }
 
-int64_t ht_window_at(const struct ht_window *window, int64_t m1, int64_t m2,
-                     int64_t m3) {
+int64_t ht_window_at(const struct ht_window *window, int64_t m1, int64_t m2, int64_t m3) {
     return (m3 * window->count[1] + m2) * window->count[0] + m1;
 }
 
 void ht_window_shift(const struct ht_grid *grid, enum ht_subgrid from,
-                     const struct ht_window *source,
-                     const struct ht_window *target, int64_t shift[3],
-                     int64_t period[3]) {
+                     const struct ht_window *source, const struct ht_window *target,
+                     int64_t shift[3], int64_t period[3]) {
     for (int k = 0; k < 3; k++) {
         bool lower = from == HT_DUAL && k < grid->dims;
         bool cut = k == 2 && ht_grid_cut(grid);
@@ -72,8 +68,7 @@ void ht_window_shift(const struct ht_grid *grid, enum ht_subgrid from,
     }
 }
 
-enum ht_err ht_window_ghosts(const struct ht_grid *grid,
-                             const struct ht_window *window,
+enum ht_err ht_window_ghosts(const struct ht_grid *grid, const struct ht_window *window,
                              struct ht_ghost_args *out) {
     const struct ht_box *held = &window->held;
     int64_t inner3 = held->end[2] - held->begin[2];
@@ -95,8 +90,7 @@ enum ht_err ht_window_ghosts(const struct ht_grid *grid,
         out->count[k] = (int)window->count[k];
         out->begin[k] = (int)held->begin[k];
         out->end[k] = (int)held->end[k];
-        for (int side = 0; side < 2; side++)
-            out->factor[2 * k + side] = grid->wall[k][side];
+        for (int side = 0; side < 2; side++) out->factor[2 * k + side] = grid->wall[k][side];
     }
     return HT_OK;
 }

@@ -1,8 +1,7 @@
-/* Interpolation from derivatives of given orders at equally spaced levels
- * (Birkhoff's problem; Lorentz, Jetter, Riemenschneider, Birkhoff
- * Interpolation, 1983): weights for which polynomials of degree below the
- * number of data come out right, by elimination once and two triangular solves
- * per place. Powers of the distance from the middle, in extended precision:
+/* Interpolation from derivatives of given orders at equally spaced levels (Birkhoff's problem;
+ * Lorentz, Jetter, Riemenschneider, Birkhoff Interpolation, 1983): weights for which polynomials of
+ * degree below the number of data come out right, by elimination once and two triangular solves per
+ * place. Powers of the distance from the middle, in extended precision:
  * with 24 data the weights lose up to nine digits.
  */
 #include <math.h>
@@ -42,8 +41,7 @@ static bool eliminate(struct ht_birkhoff *b) {
         if (fabsl(b->lu[k][k]) < least) return false;
         for (int i = k + 1; i < b->count; i++) {
             const real factor = b->lu[i][k] /= b->lu[k][k];
-            for (int j = k + 1; j < b->count; j++)
-                b->lu[i][j] -= factor * b->lu[k][j];
+            for (int j = k + 1; j < b->count; j++) b->lu[i][j] -= factor * b->lu[k][j];
         }
     }
     return true;
@@ -57,22 +55,18 @@ enum ht_err ht_birkhoff_make(int levels, int derivatives, const int *derivative,
                                 .middle = (levels - 1) / 2.0,
                                 .half = levels > 1 ? (levels - 1) / 2.0 : 1};
     REQUIRE(out->count > 0 && out->count <= MOST, HT_ERR_INTERNAL,
-            "interpolation from %d levels of %d derivatives", levels,
-            derivatives);
+            "interpolation from %d levels of %d derivatives", levels, derivatives);
     for (int i = 0; i < out->count; i++) {
         const int level = i / derivatives;
         for (int j = 0; j < out->count; j++)
-            out->lu[j][i] =
-                power_slope(out, j, derivative[i % derivatives], level);
+            out->lu[j][i] = power_slope(out, j, derivative[i % derivatives], level);
     }
-    REQUIRE(eliminate(out), HT_ERR_INTERNAL,
-            "no interpolation from %d levels of %d derivatives", levels,
-            derivatives);
+    REQUIRE(eliminate(out), HT_ERR_INTERNAL, "no interpolation from %d levels of %d derivatives",
+            levels, derivatives);
     return HT_OK;
 }
 
-void ht_birkhoff_weights(const struct ht_birkhoff *b, double at,
-                         double *weight) {
+void ht_birkhoff_weights(const struct ht_birkhoff *b, double at, double *weight) {
     real x[MOST];
     for (int j = 0; j < b->count; j++) x[j] = power_slope(b, j, 0, at);
     for (int k = 0; k < b->count; k++) {

@@ -7,9 +7,9 @@
  *     power   = primary [ "^" unary ]          so -x^2 = -(x^2), right assoc.
  *     primary = number | name | name "(" sum { "," sum } ")" | "(" sum ")"
  *
- * The parser writes a postfix program; operations on constants are folded as
- * they are written. The evaluator runs the program on a stack of jets, so
- * that derivatives come from the rules of calculus, never from differences.
+ * The parser writes a postfix program; operations on constants are folded as they are written. The
+ * evaluator runs the program on a stack of jets, so that derivatives come from the rules of
+ * calculus, never from differences.
  */
 #include "expr_private.h"
 #include "jet_math.h"
@@ -69,14 +69,12 @@ const struct ht_expr_word *ht_expr_word(int i) {
 struct work {
     const struct ht_jets *jets;
     const double *x, *h;
-    double *scratch; /* SCRATCH jets */
-    uint64_t
-        *branches; /* hash of the sides that were taken; NULL: not wanted */
+    double *scratch;    /* SCRATCH jets */
+    uint64_t *branches; /* hash of the sides that were taken; NULL: not wanted */
 };
 
 static void note_branch(const struct work *work, bool side) {
-    if (work->branches)
-        *work->branches = ht_hash(*work->branches, &side, sizeof side);
+    if (work->branches) *work->branches = ht_hash(*work->branches, &side, sizeof side);
 }
 
 static void set_number(const struct work *work, double value, double *out) {
@@ -94,8 +92,7 @@ static void set_variable(const struct work *work, int axis, double *out) {
 }
 
 /* base^b = exp(b log base) for an exponent that varies. */
-static void power(const struct work *work, const double *base, const double *b,
-                  double *out) {
+static void power(const struct work *work, const double *base, const double *b, double *out) {
     size_t count = (size_t)work->jets->count;
     double *logarithm = work->scratch + 2 * count;
     ht_jet_log(work->jets, base, work->scratch, logarithm);
@@ -103,8 +100,8 @@ static void power(const struct work *work, const double *base, const double *b,
     ht_jet_exp(work->jets, work->scratch, out);
 }
 
-static void apply_binary(const struct work *work, enum ht_expr_code code,
-                         const double *a, const double *b, double *out) {
+static void apply_binary(const struct work *work, enum ht_expr_code code, const double *a,
+                         const double *b, double *out) {
     const struct ht_jets *jets = work->jets;
     if (code == OP_MULTIPLY) {
         ht_jet_multiply(jets, a, b, out);
@@ -123,8 +120,8 @@ static void apply_binary(const struct work *work, enum ht_expr_code code,
 }
 
 /* Functions that are linear on either side of zero. */
-static void apply_sided(const struct work *work, enum ht_expr_code code,
-                        const double *a, double *out) {
+static void apply_sided(const struct work *work, enum ht_expr_code code, const double *a,
+                        double *out) {
     if (code != OP_NEGATE) note_branch(work, a[0] >= 0);
     if (code == OP_STEP) {
         set_number(work, a[0] >= 0 ? 1 : 0, out);
@@ -134,8 +131,8 @@ static void apply_sided(const struct work *work, enum ht_expr_code code,
     for (int n = 0; n < work->jets->count; n++) out[n] = sign * a[n];
 }
 
-static void apply_unary(const struct work *work, const struct ht_expr_op *op,
-                        const double *a, double *out) {
+static void apply_unary(const struct work *work, const struct ht_expr_op *op, const double *a,
+                        double *out) {
     const struct ht_jets *jets = work->jets;
     double *scratch = work->scratch;
     switch (op->code) {
@@ -182,8 +179,8 @@ static void apply_unary(const struct work *work, const struct ht_expr_op *op,
 }
 
 /* Runs ops on the stack of jets; the result is its lowest entry. */
-static void evaluate(const struct work *work, const struct ht_expr_op *op,
-                     int nops, double *stack) {
+static void evaluate(const struct work *work, const struct ht_expr_op *op, int nops,
+                     double *stack) {
     size_t count = (size_t)work->jets->count;
     double *top = stack; /* the free entry above the operands */
     double *result = work->scratch + SCRATCH * count;
@@ -207,8 +204,7 @@ static void evaluate(const struct work *work, const struct ht_expr_op *op,
 /* Memory for work->scratch, then the stack; small ones need no allocation. */
 enum { SMALL = 32 };
 
-static enum ht_err run(const struct ht_expr *expr, struct work work,
-                       double *out) {
+static enum ht_err run(const struct ht_expr *expr, struct work work, double *out) {
     size_t count = (size_t)work.jets->count;
     size_t size = (SCRATCH + 1 + (size_t)expr->depth) * count;
     double small[SMALL] = {0}, *memory = small;
@@ -221,22 +217,19 @@ static enum ht_err run(const struct ht_expr *expr, struct work work,
     return HT_OK;
 }
 
-enum ht_err ht_expr_jet(const struct ht_expr *expr, const struct ht_jets *jets,
-                        const double x[3], const double h[3], double *out) {
+enum ht_err ht_expr_jet(const struct ht_expr *expr, const struct ht_jets *jets, const double x[3],
+                        const double h[3], double *out) {
     const struct work work = {.jets = jets, .x = x, .h = h};
     return run(expr, work, out);
 }
 
 /* A jet of degree 0 is a number. */
 static int number_index[1][3], number_pair[1][3];
-static const struct ht_jets number = {.dims = 1,
-                                      .count = 1,
-                                      .index = number_index,
-                                      .pairs = 1,
-                                      .pair = number_pair};
+static const struct ht_jets number = {
+    .dims = 1, .count = 1, .index = number_index, .pairs = 1, .pair = number_pair};
 
-enum ht_err ht_expr_value(const struct ht_expr *expr, const double x[3],
-                          double *value, uint64_t *branches) {
+enum ht_err ht_expr_value(const struct ht_expr *expr, const double x[3], double *value,
+                          uint64_t *branches) {
     const double h[3] = {1, 1, 1};
     uint64_t sides = branches ? *branches : 0;
     const struct work work = {
@@ -250,19 +243,16 @@ enum ht_err ht_expr_value(const struct ht_expr *expr, const double x[3],
 
 bool ht_expr_uses(const struct ht_expr *expr, int axis) {
     for (int n = 0; n < expr->count; n++)
-        if (expr->op[n].code == OP_VARIABLE && expr->op[n].axis == axis)
-            return true;
+        if (expr->op[n].code == OP_VARIABLE && expr->op[n].axis == axis) return true;
     return false;
 }
 
-/* Operations on numbers only were folded: a remaining one has an operand that
- * depends on a coordinate. */
+/* Operations on numbers only were folded: a remaining one has an operand that depends on a
+ * coordinate. */
 bool ht_expr_smooth(const struct ht_expr *expr) {
     for (int n = 0; n < expr->count; n++)
         for (int f = 0; f < NFUNCTIONS; f++)
-            if (expr->op[n].code == functions[f].code &&
-                !functions[f].word.smooth)
-                return false;
+            if (expr->op[n].code == functions[f].code && !functions[f].word.smooth) return false;
     return true;
 }
 
@@ -273,8 +263,7 @@ static enum ht_err append(struct ht_expr *expr, struct ht_expr_op op) {
         int capacity = expr->capacity ? 2 * expr->capacity : 16;
         struct ht_expr_op *grown;
         TRY(HT_ALLOC(grown, capacity));
-        if (expr->count)
-            memcpy(grown, expr->op, (size_t)expr->count * sizeof *grown);
+        if (expr->count) memcpy(grown, expr->op, (size_t)expr->count * sizeof *grown);
         free(expr->op);
         expr->op = grown;
         expr->capacity = capacity;
@@ -293,15 +282,13 @@ static void fold(struct ht_expr *expr) {
         if (expr->op[n].code != OP_NUMBER) return;
     double scratch[SCRATCH + 1], stack[2];
     const double none[3] = {0}; /* no variable is among them */
-    struct work work = {
-        .jets = &number, .x = none, .h = none, .scratch = scratch};
+    struct work work = {.jets = &number, .x = none, .h = none, .scratch = scratch};
     evaluate(&work, expr->op + first, expr->count - first, stack);
     expr->op[first] = (struct ht_expr_op){.code = OP_NUMBER, .value = stack[0]};
     expr->count = first + 1;
 }
 
-static enum ht_err write_operation(struct ht_expr *expr, enum ht_expr_code code,
-                                   int operands) {
+static enum ht_err write_operation(struct ht_expr *expr, enum ht_expr_code code, int operands) {
     struct ht_expr_op op = {.code = code, .operands = operands};
     /* A constant exponent allows any base and costs no logarithm. */
     if (code == OP_POWER && expr->op[expr->count - 1].code == OP_NUMBER) {
@@ -333,8 +320,7 @@ static char peek(struct parser *p) {
 static size_t name_length(const char *text) {
     size_t length = 0;
     if (isalpha((unsigned char)text[0]) || text[0] == '_')
-        while (isalnum((unsigned char)text[length]) || text[length] == '_')
-            length++;
+        while (isalnum((unsigned char)text[length]) || text[length] == '_') length++;
     return length;
 }
 
@@ -348,8 +334,7 @@ static enum ht_err expected(struct parser *p, const char *what) {
         snprintf(found, sizeof found, "'%.*s'", length ? length : 1, here);
     else
         snprintf(found, sizeof found, "the byte 0x%02x", (unsigned char)next);
-    FAIL(HT_ERR_INPUT, "column %zu: expected %s, found %s", p->at + 1, what,
-         found);
+    FAIL(HT_ERR_INPUT, "column %zu: expected %s, found %s", p->at + 1, what, found);
 }
 
 static enum ht_err unknown_name(struct parser *p, const char *name) {
@@ -358,16 +343,14 @@ static enum ht_err unknown_name(struct parser *p, const char *name) {
     int count = 0;
     for (const struct ht_expr_word *w; (w = ht_expr_word(count)); count++) {
         known[count] = w->name;
-        ht_text_add(&list, "%s %s",
-                    count == NSYMBOLS ? " and the functions" : "", w->name);
+        ht_text_add(&list, "%s %s", count == NSYMBOLS ? " and the functions" : "", w->name);
     }
     enum ht_err err = ht_text_status(&list);
     if (err == HT_OK) {
         const char *near = ht_text_nearest(name, known, count);
-        err = ht_err_set(HT_ERR_INPUT,
-                         "column %zu: unknown name \"%s\"%s%s%s; known are%s",
-                         p->at + 1, name, near ? ", nearest is \"" : "",
-                         near ? near : "", near ? "\"" : "", list.data);
+        err = ht_err_set(HT_ERR_INPUT, "column %zu: unknown name \"%s\"%s%s%s; known are%s",
+                         p->at + 1, name, near ? ", nearest is \"" : "", near ? near : "",
+                         near ? "\"" : "", list.data);
     }
     ht_text_free(&list);
     return err;
@@ -377,16 +360,14 @@ static enum ht_err unknown_name(struct parser *p, const char *name) {
 static enum ht_err parse_call(struct parser *p, int function) {
     char what[80];
     int operands = functions[function].word.operands;
-    snprintf(what, sizeof what, "'(' after the function %s",
-             functions[function].word.name);
+    snprintf(what, sizeof what, "'(' after the function %s", functions[function].word.name);
     if (peek(p) != '(') return expected(p, what);
     p->at++;
     for (int n = 0; n < operands; n++) {
         TRY(parse_sum(p));
         char end = n + 1 < operands ? ',' : ')';
         snprintf(what, sizeof what, "'%c' (%s takes %d argument%s)", end,
-                 functions[function].word.name, operands,
-                 operands > 1 ? "s" : "");
+                 functions[function].word.name, operands, operands > 1 ? "s" : "");
         if (peek(p) != end) return expected(p, what);
         p->at++;
     }
@@ -406,8 +387,7 @@ static enum ht_err parse_name(struct parser *p) {
         if (strcmp(name, symbols[n].word.name) != 0) continue;
         struct ht_expr_op op = {.code = OP_NUMBER, .value = symbols[n].value};
         if (symbols[n].axis >= 0)
-            op = (struct ht_expr_op){.code = OP_VARIABLE,
-                                     .axis = symbols[n].axis};
+            op = (struct ht_expr_op){.code = OP_VARIABLE, .axis = symbols[n].axis};
         p->at += length;
         return append(p->expr, op);
     }
@@ -422,8 +402,7 @@ static enum ht_err parse_number(struct parser *p) {
     double value = hexadecimal ? 0 : strtod(begin, &end);
     if (end == begin) return expected(p, "a number");
     p->at += hexadecimal ? 1 : (size_t)(end - begin);
-    return append(p->expr,
-                  (struct ht_expr_op){.code = OP_NUMBER, .value = value});
+    return append(p->expr, (struct ht_expr_op){.code = OP_NUMBER, .value = value});
 }
 
 static enum ht_err parse_primary(struct parser *p) {
@@ -440,8 +419,8 @@ static enum ht_err parse_primary(struct parser *p) {
 
 /* Every recursion passes here: the nesting counted bounds the C stack. */
 static enum ht_err parse_unary(struct parser *p) {
-    REQUIRE(++p->nesting <= MAX_NESTING, HT_ERR_INPUT,
-            "column %zu: nested deeper than %d levels", p->at + 1, MAX_NESTING);
+    REQUIRE(++p->nesting <= MAX_NESTING, HT_ERR_INPUT, "column %zu: nested deeper than %d levels",
+            p->at + 1, MAX_NESTING);
     char sign = peek(p);
     if (sign == '-' || sign == '+') {
         p->at++;

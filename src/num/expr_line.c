@@ -1,5 +1,5 @@
-/* Expressions at the points of a line along x1: each operation is done for a
- * piece of the line, or once where its operands are the same at all points.
+/* Expressions at the points of a line along x1: each operation is done for a piece of the line, or
+ * once where its operands are the same at all points.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -62,16 +62,13 @@ static double value_binary(enum ht_expr_code code, double a, double b) {
     return exp(b * log(a)); /* OP_POWER */
 }
 
-static void apply_unary(const struct ht_expr_op *op, int64_t count,
-                        struct entry *a) {
+static void apply_unary(const struct ht_expr_op *op, int64_t count, struct entry *a) {
     if (a->same) count = 1;
-    for (int64_t i = 0; i < count; i++)
-        a->value[i] = value_unary(op, a->value[i]);
+    for (int64_t i = 0; i < count; i++) a->value[i] = value_unary(op, a->value[i]);
 }
 
 /* a becomes a op b. */
-static void apply_binary(enum ht_expr_code code, int64_t count, struct entry *a,
-                         struct entry *b) {
+static void apply_binary(enum ht_expr_code code, int64_t count, struct entry *a, struct entry *b) {
     double *x = a->value;
     const double *y = b->value;
     if (a->same && b->same) {
@@ -89,14 +86,12 @@ static void apply_binary(enum ht_expr_code code, int64_t count, struct entry *a,
     else if (code == OP_DIVIDE)
         for (int64_t i = 0; i < count; i++) x[i] /= y[i];
     else
-        for (int64_t i = 0; i < count; i++)
-            x[i] = value_binary(code, x[i], y[i]);
+        for (int64_t i = 0; i < count; i++) x[i] = value_binary(code, x[i], y[i]);
 }
 
 /* The result is the lowest entry of the stack. */
-static void evaluate_piece(const struct ht_expr *expr, int64_t count,
-                           const double *x1, const double x[3],
-                           struct entry *stack) {
+static void evaluate_piece(const struct ht_expr *expr, int64_t count, const double *x1,
+                           const double x[3], struct entry *stack) {
     struct entry *top = stack; /* the free entry above the operands */
     for (int n = 0; n < expr->count; n++) {
         const struct ht_expr_op *op = &expr->op[n];
@@ -118,8 +113,8 @@ static void evaluate_piece(const struct ht_expr *expr, int64_t count,
     }
 }
 
-enum ht_err ht_expr_line(const struct ht_expr *expr, int64_t count,
-                         const double *x1, const double x[3], double *out) {
+enum ht_err ht_expr_line(const struct ht_expr *expr, int64_t count, const double *x1,
+                         const double x[3], double *out) {
     struct entry *stack = NULL;
     TRY(HT_ALLOC(stack, expr->depth));
     for (int64_t at = 0; at < count; at += PIECE) {

@@ -1,5 +1,5 @@
-/* The program of an expression, shared by expr.c, which writes it and runs it
- * on jets, and expr_line.c, which runs it on the points of a line. */
+/* The program of an expression, shared by expr.c, which writes it and runs it on jets, and
+ * expr_line.c, which runs it on the points of a line. */
 #ifndef HTWAVE_NUM_EXPR_PRIVATE_H
 #define HTWAVE_NUM_EXPR_PRIVATE_H
 

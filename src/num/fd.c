@@ -6,8 +6,8 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* s_0 = 2 (2R-1)!!/(2R)!! (2R-1)!!/(2R-2)!!; each further weight follows from
- * the one before, so that no factorial is needed. */
+/* s_0 = 2 (2R-1)!!/(2R)!! (2R-1)!!/(2R-2)!!; each further weight follows from the one before, so
+ * that no factorial is needed. */
 static void set_first(struct ht_fd_weights *w) {
     const int r = w->radius;
     double weight = 1; /* s_j without sign and 1/(2j+1)^2 */
@@ -44,8 +44,7 @@ double ht_fd_second_symbol(const struct ht_fd_weights *w, double theta) {
 
 double ht_fd_first_symbol(const struct ht_fd_weights *w, double theta) {
     double sum = 0;
-    for (int j = 0; j < w->radius; j++)
-        sum += 2 * w->first[j] * sin((j + 0.5) * theta);
+    for (int j = 0; j < w->radius; j++) sum += 2 * w->first[j] * sin((j + 0.5) * theta);
     return sum;
 }
 
@@ -54,8 +53,8 @@ double ht_fd_symbol(const struct ht_fd_weights *w, bool density, double theta) {
     return density ? first * first : ht_fd_second_symbol(w, theta);
 }
 
-/* cos(omega dt) = 1 - x/2 [+ x^2/24]: in [-1, 1] up to x = 4 [12]. Half the
- * angle is found from its sine: a cosine near 1 would lose the phase. */
+/* cos(omega dt) = 1 - x/2 [+ x^2/24]: in [-1, 1] up to x = 4 [12]. Half the angle is found from its
+ * sine: a cosine near 1 would lose the phase. */
 double ht_fd_turn(int terms, double x) {
     const double square = x / 4 - (terms > 1 ? x * x / 48 : 0);
     return square >= 0 && square <= 1 ? 2 * asin(sqrt(square)) : INFINITY;
@@ -65,18 +64,15 @@ double ht_fd_phase_error(double phase) {
     return fabs(phase) >= pi ? 2 : 2 * fabs(sin(phase / 2));
 }
 
-double ht_fd_stable(const struct ht_fd_weights *w, bool density, int terms,
-                    int dims) {
+double ht_fd_stable(const struct ht_fd_weights *w, bool density, int terms, int dims) {
     return sqrt((terms > 1 ? 12 : 4) / (dims * ht_fd_symbol(w, density, pi)));
 }
 
-double ht_fd_error(const struct ht_fd_weights *w, int terms, const double k[3],
-                   double points, double nu, double wavelengths) {
+double ht_fd_error(const struct ht_fd_weights *w, int terms, const double k[3], double points,
+                   double nu, double wavelengths) {
     double length = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
     double theta = 2 * pi / points, x = 0;
-    for (int j = 0; j < 3; j++)
-        x += nu * nu * ht_fd_second_symbol(w, theta * k[j] / length);
+    for (int j = 0; j < 3; j++) x += nu * nu * ht_fd_second_symbol(w, theta * k[j] / length);
     double shift = ht_fd_turn(terms, x) / (theta * nu) - 1;
-    return isinf(shift) ? INFINITY
-                        : ht_fd_phase_error(2 * pi * wavelengths * shift);
+    return isinf(shift) ? INFINITY : ht_fd_phase_error(2 * pi * wavelengths * shift);
 }

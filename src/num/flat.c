@@ -3,18 +3,16 @@
 
 #include <math.h>
 
-/* g(x) = phi(x) sum_j (-1)^j/(2^j j!) He_2j(x) with the normal density phi and
- * Hermite's polynomials He, whose n-th derivative takes He_(2j+n) and the sign
- * (-1)^n. He_n(-x) = (-1)^n He_n(x) to the last bit. */
-void ht_flat_derivatives(int order, long double x, int count,
-                         long double *out) {
+/* g(x) = phi(x) sum_j (-1)^j/(2^j j!) He_2j(x) with the normal density phi and Hermite's
+ * polynomials He, whose n-th derivative takes He_(2j+n) and the sign (-1)^n. He_n(-x) = (-1)^n
+ * He_n(x) to the last bit. */
+void ht_flat_derivatives(int order, long double x, int count, long double *out) {
     const long double area = sqrtl(2 * acosl(-1.0L));
     const long double density = expl(-x * x / 2) / area;
     long double he[HT_FLAT_DERIVATIVES + 2 * HT_FLAT_ORDER] = {1, x};
     long double factor[HT_FLAT_ORDER] = {1};
     for (int j = 1; j < order; j++) factor[j] = factor[j - 1] / (-2.0L * j);
-    for (int n = 2; n < count + 2 * order; n++)
-        he[n] = x * he[n - 1] - (n - 1) * he[n - 2];
+    for (int n = 2; n < count + 2 * order; n++) he[n] = x * he[n - 1] - (n - 1) * he[n - 2];
     for (int n = 0; n < count; n++) {
         long double sum = 0;
         for (int j = 0; j < order; j++) sum += factor[j] * he[2 * j + n];

@@ -1,14 +1,12 @@
 /* One-dimensional Hermite interpolation on a cell.
  *
- * With z = eta + 1/2 in [0, 1], the cardinal polynomial of derivative j at
- * the right node is
+ * With z = eta + 1/2 in [0, 1], the cardinal polynomial of derivative j at the right node is
  *     p_j(z) = z^(N+1) sum_{i=0}^{N-j} (-1)^i C(N+i, i) (z-1)^(i+j),
- * because z^-(N+1) = sum_i (-1)^i C(N+i, i) (z-1)^i. Its coefficients in eta
- * are column N+1+j of H; reflection gives the left node:
+ * because z^-(N+1) = sum_i (-1)^i C(N+i, i) (z-1)^i. Its coefficients in eta are column N+1+j of H;
+ * reflection gives the left node:
  *     H[k][j] = (-1)^(k+j) H[k][N+1+j].
- * All entries are dyadic with denominator 2*4^N, so every sum below is exact
- * in double for N <= 8. Source: Goodrich, Hagstrom, Lorenz, Math. Comp. 75
- * (2006), section 2, for the interpolant.
+ * All entries are dyadic with denominator 2*4^N, so every sum below is exact in double for N <= 8.
+ * Source: Goodrich, Hagstrom, Lorenz, Math. Comp. 75 (2006), section 2, for the interpolant.
  */
 #include <string.h>
 
@@ -32,8 +30,7 @@ static void right_column(int order, int j, double *column) {
         int degree = 0;
         for (int n = 0; n <= order; n++) multiply_linear(p, &degree, 0.5);
         for (int n = 0; n < i + j; n++) multiply_linear(p, &degree, -0.5);
-        for (int k = 0; k <= degree; k++)
-            column[k] += (i % 2 ? -1 : 1) * binomial * p[k];
+        for (int k = 0; k <= degree; k++) column[k] += (i % 2 ? -1 : 1) * binomial * p[k];
         binomial = binomial * (order + i + 1) / (i + 1);
     }
 }

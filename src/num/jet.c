@@ -1,13 +1,12 @@
-/* Jets: truncated multivariate Taylor series over a fixed set of
- * multi-indices.
+/* Jets: truncated multivariate Taylor series over a fixed set of multi-indices.
  *
- * The set is downward closed (with a it holds every b <= a), so that the
- * product, cut to the set, has exact coefficients:
+ * The set is downward closed (with a it holds every b <= a), so that the product, cut to the set,
+ * has exact coefficients:
  *     (f g)_k = sum over i + j = k of f_i g_j            (Leibniz, scaled).
  *
- * Invariants that expr.c builds on: entry 0 is the zero multi-index; if
- * b <= a in every component and b != a, b comes before a; the pairs are
- * grouped by k in ascending order, and the first pair of a group has i = 0.
+ * Invariants that expr.c builds on: entry 0 is the zero multi-index; if b <= a in every component
+ * and b != a, b comes before a; the pairs are grouped by k in ascending order, and the first pair
+ * of a group has i = 0.
  */
 #include "htwave/num.h"
 
@@ -26,16 +25,14 @@ static int lookup_cell(const struct lookup *lookup, const int a[3]) {
     return (a[2] * lookup->side + a[1]) * lookup->side + a[0];
 }
 
-static enum ht_err lookup_create(const struct ht_jets *jets,
-                                 struct lookup *out) {
+static enum ht_err lookup_create(const struct ht_jets *jets, struct lookup *out) {
     int largest = 0;
     for (int n = 0; n < jets->count; n++)
         for (int k = 0; k < 3; k++)
             if (jets->index[n][k] > largest) largest = jets->index[n][k];
     out->side = largest + 1;
     TRY(HT_ALLOC(out->entry, out->side * out->side * out->side));
-    for (int n = 0; n < jets->count; n++)
-        out->entry[lookup_cell(out, jets->index[n])] = n;
+    for (int n = 0; n < jets->count; n++) out->entry[lookup_cell(out, jets->index[n])] = n;
     return HT_OK;
 }
 
@@ -44,8 +41,7 @@ static int parts(const int k[3]) {
     return (k[0] + 1) * (k[1] + 1) * (k[2] + 1);
 }
 
-static int fill_group(struct ht_jets *jets, const struct lookup *lookup,
-                      int entry, int at) {
+static int fill_group(struct ht_jets *jets, const struct lookup *lookup, int entry, int at) {
     const int *k = jets->index[entry];
     int i[3];
     for (i[2] = 0; i[2] <= k[2]; i[2]++)
@@ -79,8 +75,7 @@ static enum ht_err complete(struct ht_jets *jets) {
 }
 
 /* Ends both constructors: *out is set only on success. */
-static enum ht_err finish(struct ht_jets *jets, enum ht_err err,
-                          struct ht_jets **out) {
+static enum ht_err finish(struct ht_jets *jets, enum ht_err err, struct ht_jets **out) {
     if (err == HT_OK) err = complete(jets);
     if (err != HT_OK) {
         ht_jets_destroy(jets);
@@ -142,8 +137,7 @@ void ht_jets_destroy(struct ht_jets *jets) {
     free(jets);
 }
 
-void ht_jet_multiply(const struct ht_jets *jets, const double *a,
-                     const double *b, double *out) {
+void ht_jet_multiply(const struct ht_jets *jets, const double *a, const double *b, double *out) {
     if (jets->count == 1) {
         out[0] = a[0] * b[0];
         return;

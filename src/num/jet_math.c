@@ -1,13 +1,12 @@
 /* Elementary functions of jets through first-order differential equations.
  *
- * With the Euler operator E = sum over axes of xi_k d/d xi_k, entry k of E f
- * is |k| f_k, so that F = f(g), F' = w, gives
+ * With the Euler operator E = sum over axes of xi_k d/d xi_k, entry k of E f is |k| f_k, so that
+ * F = f(g), F' = w, gives
  *     |k| F_k = sum over i + j = k of |i| g_i w_j            (E F = w E g)
- * for k != 0, where F_0 = f(g_0). It costs one product instead of the
- * `degree` products of a Horner composition. When w depends on F itself
- * (exp: w = F), the entries w_j, j < k, that the sum asks for are known,
- * because jets list every part of k before k (see jet.c).
- * Source: Griewank and Walther, Evaluating Derivatives (2008), chapter 13.
+ * for k != 0, where F_0 = f(g_0). It costs one product instead of the `degree` products of a Horner
+ * composition. When w depends on F itself (exp: w = F), the entries w_j, j < k, that the sum asks
+ * for are known, because jets list every part of k before k (see jet.c). Source: Griewank and
+ * Walther, Evaluating Derivatives (2008), chapter 13.
  */
 #include "jet_math.h"
 
@@ -27,15 +26,14 @@ static bool is_constant(const struct ht_jets *jets, const double *g) {
     return true;
 }
 
-static void set_constant(const struct ht_jets *jets, double value,
-                         double *out) {
+static void set_constant(const struct ht_jets *jets, double value, double *out) {
     memset(out, 0, (size_t)jets->count * sizeof *out);
     out[0] = value;
 }
 
 /* F with F_0 = value and derivative w, a jet known in full. */
-static void integrate(const struct ht_jets *jets, const double *g,
-                      const double *w, double value, double *out) {
+static void integrate(const struct ht_jets *jets, const double *g, const double *w, double value,
+                      double *out) {
     set_constant(jets, value, out);
     for (int p = 1; p < jets->pairs; p++) {
         const int *pair = jets->pair[p];
@@ -44,8 +42,7 @@ static void integrate(const struct ht_jets *jets, const double *g,
     for (int n = 1; n < jets->count; n++) out[n] /= total(jets, n);
 }
 
-void ht_jet_divide(const struct ht_jets *jets, const double *a, const double *b,
-                   double *out) {
+void ht_jet_divide(const struct ht_jets *jets, const double *a, const double *b, double *out) {
     if (is_constant(jets, b)) {
         for (int n = 0; n < jets->count; n++) out[n] = a[n] / b[0];
         return;
@@ -60,8 +57,7 @@ void ht_jet_divide(const struct ht_jets *jets, const double *a, const double *b,
     }
 }
 
-void ht_jet_reciprocal(const struct ht_jets *jets, const double *a,
-                       double *out) {
+void ht_jet_reciprocal(const struct ht_jets *jets, const double *a, double *out) {
     set_constant(jets, 1, out);
     /* Each entry of the numerator is read before it is overwritten. */
     ht_jet_divide(jets, out, a, out);
@@ -80,8 +76,8 @@ void ht_jet_exp(const struct ht_jets *jets, const double *g, double *out) {
     }
 }
 
-void ht_jet_sincos(const struct ht_jets *jets, const double *g, int curvature,
-                   double *sine, double *cosine) {
+void ht_jet_sincos(const struct ht_jets *jets, const double *g, int curvature, double *sine,
+                   double *cosine) {
     sine[0] = curvature < 0 ? sin(g[0]) : sinh(g[0]);
     cosine[0] = curvature < 0 ? cos(g[0]) : cosh(g[0]);
     int p = 1;
@@ -99,8 +95,8 @@ void ht_jet_sincos(const struct ht_jets *jets, const double *g, int curvature,
 }
 
 /* g^exponent, exponent >= 0, by repeated squaring. scratch: 2 jets. */
-static void power_integer(const struct ht_jets *jets, const double *g,
-                          int exponent, double *scratch, double *out) {
+static void power_integer(const struct ht_jets *jets, const double *g, int exponent,
+                          double *scratch, double *out) {
     size_t bytes = (size_t)jets->count * sizeof *out;
     double *square = scratch, *product = scratch + jets->count;
     memcpy(square, g, bytes);
@@ -123,24 +119,22 @@ static void power_integer(const struct ht_jets *jets, const double *g,
 }
 
 /* g E P = exponent P E g, solved for the entry with the highest index. */
-static void power_real(const struct ht_jets *jets, const double *g,
-                       double exponent, double *out) {
+static void power_real(const struct ht_jets *jets, const double *g, double exponent, double *out) {
     out[0] = pow(g[0], exponent);
     int p = 1;
     for (int k = 1; k < jets->count; k++) {
         double sum = 0;
         for (p++; p < jets->pairs && jets->pair[p][2] == k; p++) {
             const int *pair = jets->pair[p];
-            double weight =
-                exponent * total(jets, pair[0]) - total(jets, pair[1]);
+            double weight = exponent * total(jets, pair[0]) - total(jets, pair[1]);
             sum += weight * g[pair[0]] * out[pair[1]];
         }
         out[k] = sum / (total(jets, k) * g[0]);
     }
 }
 
-void ht_jet_power(const struct ht_jets *jets, const double *g, double exponent,
-                  double *scratch, double *out) {
+void ht_jet_power(const struct ht_jets *jets, const double *g, double exponent, double *scratch,
+                  double *out) {
     if (is_constant(jets, g)) {
         set_constant(jets, ht_power(g[0], exponent), out);
     } else if (exponent == floor(exponent) && fabs(exponent) <= 1024) {
@@ -155,25 +149,21 @@ void ht_jet_power(const struct ht_jets *jets, const double *g, double exponent,
     }
 }
 
-void ht_jet_log(const struct ht_jets *jets, const double *g, double *scratch,
-                double *out) {
+void ht_jet_log(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
     double *one = scratch, *slope = scratch + jets->count;
     set_constant(jets, 1, one);
     ht_jet_divide(jets, one, g, slope);
     integrate(jets, g, slope, log(g[0]), out);
 }
 
-void ht_jet_tan(const struct ht_jets *jets, const double *g, double *scratch,
-                double *out) {
+void ht_jet_tan(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
     double *sine = scratch, *cosine = scratch + jets->count;
     ht_jet_sincos(jets, g, -1, sine, cosine);
     ht_jet_divide(jets, sine, cosine, out);
 }
 
-/* tanh g = s (1 - e)/(1 + e), e = exp(-2 s g), s the sign of g: no overflow
- * anywhere. */
-void ht_jet_tanh(const struct ht_jets *jets, const double *g, double *scratch,
-                 double *out) {
+/* tanh g = s (1 - e)/(1 + e), e = exp(-2 s g), s the sign of g: no overflow anywhere. */
+void ht_jet_tanh(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
     double *decay = scratch, *upper = scratch + jets->count;
     double sign = g[0] < 0 ? -1 : 1;
     for (int n = 0; n < jets->count; n++) upper[n] = -2 * sign * g[n];
@@ -185,8 +175,7 @@ void ht_jet_tanh(const struct ht_jets *jets, const double *g, double *scratch,
     out[0] = tanh(g[0]);
 }
 
-void ht_jet_atan(const struct ht_jets *jets, const double *g, double *scratch,
-                 double *out) {
+void ht_jet_atan(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
     double *lower = scratch, *slope = scratch + jets->count;
     ht_jet_multiply(jets, g, g, lower);
     lower[0] += 1;
@@ -195,8 +184,7 @@ void ht_jet_atan(const struct ht_jets *jets, const double *g, double *scratch,
     integrate(jets, g, slope, atan(g[0]), out);
 }
 
-void ht_jet_erf(const struct ht_jets *jets, const double *g, double *scratch,
-                double *out) {
+void ht_jet_erf(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
     double *square = scratch, *slope = scratch + jets->count;
     ht_jet_multiply(jets, g, g, square);
     for (int n = 0; n < jets->count; n++) square[n] = -square[n];

@@ -18,6 +18,5 @@ static double bessel(double y) {
 double ht_kaiser_sinc(double r, double half, double shape) {
     const double t = r / half;
     if (fabs(t) >= 1) return 0;
-    return (r != 0 ? sin(pi * r) / (pi * r) : 1) *
-           bessel(shape * shape * (1 - t * t));
+    return (r != 0 ? sin(pi * r) / (pi * r) : 1) * bessel(shape * shape * (1 - t * t));
 }

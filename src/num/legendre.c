@@ -5,11 +5,9 @@
 
 void ht_legendre(int count, double x, double *out) {
     for (int n = 0; n < count; n++)
-        out[n] =
-            n == 0 ? 1
-            : n == 1
-                ? x
-                : ((2 * n - 1) * x * out[n - 1] - (n - 1) * out[n - 2]) / n;
+        out[n] = n == 0   ? 1
+                 : n == 1 ? x
+                          : ((2 * n - 1) * x * out[n - 1] - (n - 1) * out[n - 2]) / n;
 }
 
 /* Newton's method (Abramowitz and Stegun, 25.4.29). */

@@ -1,10 +1,8 @@
-/* Ranks by MPI. Waits are polls. They yield the core after a while (ranks may
- * share cores) and end when another rank has failed: that rank sends a notice
- * to every other rank before it agrees. Notices, agreement and the run have
- * separate communicators, since a failure may leave collectives and messages of
- * the run unfinished. MPI may still write to their destinations until the
- * process ends: collectives use their own buffers, and the buffer of an
- * unfinished one is never freed.
+/* Ranks by MPI. Waits are polls. They yield the core after a while (ranks may share cores) and end
+ * when another rank has failed: that rank sends a notice to every other rank before it agrees.
+ * Notices, agreement and the run have separate communicators, since a failure may leave collectives
+ * and messages of the run unfinished. MPI may still write to their destinations until the process
+ * ends: collectives use their own buffers, and the buffer of an unfinished one is never freed.
  */
 #include "comm_private.h"
 #include "htwave/threads.h"
@@ -35,9 +33,8 @@ enum ht_err ht_comm_check(int code, const char *what) {
 
 /* ---- start and end ---- */
 
-/* Polls of a wait that yield the core, before others sleep. A yield is short
- * where each rank and its device's driver have a core, else it takes the core
- * from those that are waited for. */
+/* Polls of a wait that yield the core, before others sleep. A yield is short where each rank and
+ * its device's driver have a core, else it takes the core from those that are waited for. */
 static long yields = 2000;
 
 static void set_yields(int ranks) {
@@ -47,8 +44,7 @@ static void set_yields(int ranks) {
 
 static bool launched(void) {
     static const char *const variables[] = {"PMI_RANK", "PMI_FD", "PMIX_RANK",
-                                            "OMPI_COMM_WORLD_RANK",
-                                            "MPI_LOCALRANKID"};
+                                            "OMPI_COMM_WORLD_RANK", "MPI_LOCALRANKID"};
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         if (getenv(variables[i]) != NULL) return true;
     return false;
@@ -59,8 +55,7 @@ static enum ht_err number_machine(struct ht_comm *c, const int *ranks) {
     int code = MPI_Comm_group(c->run, &all);
     if (code == MPI_SUCCESS) code = MPI_Comm_group(c->machine, &here);
     if (code == MPI_SUCCESS)
-        code = MPI_Group_translate_ranks(all, c->size, ranks, here,
-                                         c->machine_rank);
+        code = MPI_Group_translate_ranks(all, c->size, ranks, here, c->machine_rank);
     if (here != MPI_GROUP_NULL) (void)MPI_Group_free(&here);
     if (all != MPI_GROUP_NULL) (void)MPI_Group_free(&all);
     return ht_comm_check(code, "finding the ranks of a machine");
@@ -68,13 +63,11 @@ static enum ht_err number_machine(struct ht_comm *c, const int *ranks) {
 
 static enum ht_err find_machine(struct ht_comm *c) {
     int *ranks = NULL;
-    TRY(ht_comm_check(MPI_Comm_split_type(c->run, MPI_COMM_TYPE_SHARED, 0,
-                                          MPI_INFO_NULL, &c->machine),
-                      "finding the ranks of a machine"));
-    TRY(ht_comm_check(MPI_Comm_set_errhandler(c->machine, MPI_ERRORS_RETURN),
-                      "starting MPI"));
-    TRY(ht_comm_check(MPI_Comm_size(c->machine, &c->local_size),
-                      "counting ranks"));
+    TRY(ht_comm_check(
+        MPI_Comm_split_type(c->run, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &c->machine),
+        "finding the ranks of a machine"));
+    TRY(ht_comm_check(MPI_Comm_set_errhandler(c->machine, MPI_ERRORS_RETURN), "starting MPI"));
+    TRY(ht_comm_check(MPI_Comm_size(c->machine, &c->local_size), "counting ranks"));
     set_yields(c->local_size);
     TRY(HT_ALLOC(c->machine_rank, c->size));
     TRY(HT_ALLOC(ranks, c->size));
@@ -88,21 +81,16 @@ static enum ht_err start(struct ht_comm *c) {
     /* htwave's message gives the reason; MPICH's adds nothing. */
     (void)setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0);
     int provided = 0;
-    TRY(ht_comm_check(
-        MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided),
-        "starting MPI"));
-    /* For calls without a communicator: by default MPI would end the job before
-     * any rank has printed the reason. */
+    TRY(ht_comm_check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided), "starting MPI"));
+    /* For calls without a communicator: by default MPI would end the job before any rank has
+     * printed the reason. */
     MPI_Comm const given[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
     for (int i = 0; i < 2; i++)
-        TRY(ht_comm_check(MPI_Comm_set_errhandler(given[i], MPI_ERRORS_RETURN),
-                          "starting MPI"));
+        TRY(ht_comm_check(MPI_Comm_set_errhandler(given[i], MPI_ERRORS_RETURN), "starting MPI"));
     MPI_Comm *const comms[] = {&c->run, &c->agree, &c->notice};
     for (int i = 0; i < 3; i++) {
-        TRY(ht_comm_check(MPI_Comm_dup(MPI_COMM_WORLD, comms[i]),
-                          "starting MPI"));
-        TRY(ht_comm_check(MPI_Comm_set_errhandler(*comms[i], MPI_ERRORS_RETURN),
-                          "starting MPI"));
+        TRY(ht_comm_check(MPI_Comm_dup(MPI_COMM_WORLD, comms[i]), "starting MPI"));
+        TRY(ht_comm_check(MPI_Comm_set_errhandler(*comms[i], MPI_ERRORS_RETURN), "starting MPI"));
     }
     TRY(ht_comm_check(MPI_Comm_rank(c->run, &c->rank), "numbering ranks"));
     TRY(ht_comm_check(MPI_Comm_size(c->run, &c->size), "counting ranks"));
@@ -115,8 +103,8 @@ static void comm_free(struct ht_comm *c) {
     free(c);
 }
 
-/* After a failure MPI is not finalised: the process ends without MPI_Finalize,
- * so that the launcher ends the other ranks. */
+/* After a failure MPI is not finalised: the process ends without MPI_Finalize, so that the launcher
+ * ends the other ranks. */
 enum ht_err ht_comm_start(struct ht_comm **out) {
     struct ht_comm *c = NULL;
     *out = NULL;
@@ -136,8 +124,7 @@ enum ht_err ht_comm_start(struct ht_comm **out) {
 void ht_comm_pause(long polls) {
     const long sleeps = polls - yields;
     const long step = 20000; /* nanoseconds */
-    const struct timespec moment = {
-        .tv_nsec = step * (sleeps < 16L * 49 ? 1 + sleeps / 16 : 50)};
+    const struct timespec moment = {.tv_nsec = step * (sleeps < 16L * 49 ? 1 + sleeps / 16 : 50)};
     if (sleeps < 0)
         sched_yield();
     else
@@ -161,9 +148,9 @@ static void fall_silent(void) {
     (void)dup2(nothing, STDERR_FILENO);
 }
 
-/* Does not return. MPI_Finalize keeps the launcher from killing the ranks that
- * end a little later, with messages of the launcher. Unfinished messages may
- * make it wait for ever; an alarm ends that. */
+/* Does not return. MPI_Finalize keeps the launcher from killing the ranks that end a little later,
+ * with messages of the launcher. Unfinished messages may make it wait for ever; an alarm ends that.
+ */
 static void end_failed(struct ht_comm *c, int exit_code) {
     const double patience = 5;
     double began = ht_clock();
@@ -174,8 +161,7 @@ static void end_failed(struct ht_comm *c, int exit_code) {
     (void)signal(SIGALRM, end_now);
     if (MPI_Ibarrier(c->agree, &request) == MPI_SUCCESS)
         for (long n = 0; !done && ht_clock() - began < patience; n++) {
-            if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-                break;
+            if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
             ht_comm_pause(n);
         }
     (void)alarm(2);
@@ -236,17 +222,15 @@ enum ht_err ht_comm_look_out(struct ht_comm *c) {
     int there = 0;
     if (c == NULL) return HT_OK;
     TRY(ht_comm_sound(c));
-    TRY(ht_comm_check(MPI_Iprobe(MPI_ANY_SOURCE, NOTICE, c->notice, &there,
-                                 MPI_STATUS_IGNORE),
+    TRY(ht_comm_check(MPI_Iprobe(MPI_ANY_SOURCE, NOTICE, c->notice, &there, MPI_STATUS_IGNORE),
                       "looking for failures"));
     REQUIRE(!there, HT_ERR_ELSEWHERE, "another rank has failed");
     return HT_OK;
 }
 
-/* Data that a rank sent before it failed may still be arriving. Without this
- * grace period a failure of all ranks would be reported as that of one. */
-enum ht_err ht_comm_wait(struct ht_comm *c, MPI_Request *request,
-                         const char *what) {
+/* Data that a rank sent before it failed may still be arriving. Without this grace period a failure
+ * of all ranks would be reported as that of one. */
+enum ht_err ht_comm_wait(struct ht_comm *c, MPI_Request *request, const char *what) {
     const double grace = 0.05;
     double noticed = 0;
     enum ht_err err = HT_OK;
@@ -270,14 +254,12 @@ static void send_notices(struct ht_comm *c) {
     for (int r = 0; r < c->size; r++) {
         MPI_Request request;
         if (r == c->rank) continue;
-        if (MPI_Isend(NULL, 0, MPI_BYTE, r, NOTICE, c->notice, &request) ==
-            MPI_SUCCESS)
+        if (MPI_Isend(NULL, 0, MPI_BYTE, r, NOTICE, c->notice, &request) == MPI_SUCCESS)
             (void)MPI_Request_free(&request);
     }
 }
 
-/* The lowest rank that failed itself, else the lowest with any error; -1: no
- * rank has failed. */
+/* The lowest rank that failed itself, else the lowest with any error; -1: no rank has failed. */
 static int find_failed(const int *codes, int size, bool *all) {
     int own = -1, any = -1;
     *all = true;
@@ -295,12 +277,10 @@ static int find_failed(const int *codes, int size, bool *all) {
 static enum ht_err gather_codes(struct ht_comm *c, int own, int *codes) {
     MPI_Request request;
     int done = 0;
-    TRY(ht_comm_check(
-        MPI_Iallgather(&own, 1, MPI_INT, codes, 1, MPI_INT, c->agree, &request),
-        "agreeing"));
+    TRY(ht_comm_check(MPI_Iallgather(&own, 1, MPI_INT, codes, 1, MPI_INT, c->agree, &request),
+                      "agreeing"));
     for (long n = 0; !done; n++) {
-        TRY(ht_comm_check(MPI_Test(&request, &done, MPI_STATUS_IGNORE),
-                          "agreeing"));
+        TRY(ht_comm_check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "agreeing"));
         if (!done) ht_comm_pause(n);
     }
     return HT_OK;
@@ -312,16 +292,14 @@ static enum ht_err share_message(struct ht_comm *c, int from, bool all) {
         snprintf(c->message, MESSAGE, "%s", ht_err_message());
     else
         snprintf(c->message, MESSAGE, "rank %d: %s", from, ht_err_message());
-    return ht_comm_check(
-        MPI_Bcast(c->message, MESSAGE, MPI_CHAR, from, c->agree), "agreeing");
+    return ht_comm_check(MPI_Bcast(c->message, MESSAGE, MPI_CHAR, from, c->agree), "agreeing");
 }
 
 static enum ht_err agree(struct ht_comm *c, enum ht_err err) {
     int *codes = NULL;
     bool all = true;
     if (err != HT_OK && err != HT_ERR_ELSEWHERE) send_notices(c);
-    if (ht_mem_alloc((size_t)c->size, sizeof *codes, &codes) != HT_OK)
-        MPI_Abort(MPI_COMM_WORLD, 1);
+    if (ht_mem_alloc((size_t)c->size, sizeof *codes, &codes) != HT_OK) MPI_Abort(MPI_COMM_WORLD, 1);
     enum ht_err done = gather_codes(c, (int)err, codes);
     int first = done == HT_OK ? find_failed(codes, c->size, &all) : -1;
     int code = first < 0 ? HT_OK : codes[first];
@@ -347,8 +325,7 @@ static void copy(void *to, const void *from, size_t bytes) {
     if (bytes > 0) memmove(to, from, bytes);
 }
 
-enum ht_err ht_comm_gather(struct ht_comm *c, const void *own, size_t bytes,
-                           void *all) {
+enum ht_err ht_comm_gather(struct ht_comm *c, const void *own, size_t bytes, void *all) {
     if (c == NULL) {
         copy(all, own, bytes);
         return HT_OK;
@@ -361,9 +338,9 @@ enum ht_err ht_comm_gather(struct ht_comm *c, const void *own, size_t bytes,
     TRY(ht_comm_count((int64_t)bytes, &count, &type));
     TRY(ht_mem_alloc((size_t)c->size + 1, bytes, &room));
     copy(room, own, bytes);
-    TRY(ht_comm_check(MPI_Iallgather(room, count, type, room + bytes, count,
-                                     type, c->run, &request),
-                      "gathering"));
+    TRY(ht_comm_check(
+        MPI_Iallgather(room, count, type, room + bytes, count, type, c->run, &request),
+        "gathering"));
     TRY(ht_comm_wait(c, &request, "gathering"));
     copy(all, room + bytes, (size_t)c->size * bytes);
     free(room);
@@ -380,8 +357,7 @@ enum ht_err ht_comm_broadcast(struct ht_comm *c, void *data, size_t bytes) {
     TRY(ht_comm_count((int64_t)bytes, &count, &type));
     TRY(ht_mem_alloc(bytes, 1, &room));
     copy(room, data, bytes);
-    TRY(ht_comm_check(MPI_Ibcast(room, count, type, 0, c->run, &request),
-                      "broadcasting"));
+    TRY(ht_comm_check(MPI_Ibcast(room, count, type, 0, c->run, &request), "broadcasting"));
     TRY(ht_comm_wait(c, &request, "broadcasting"));
     copy(data, room, bytes);
     free(room);
@@ -389,8 +365,7 @@ enum ht_err ht_comm_broadcast(struct ht_comm *c, void *data, size_t bytes) {
 }
 
 /* values <- combined with those of the other ranks in the order of ranks. */
-static enum ht_err combine(struct ht_comm *c, int count, double *values,
-                           bool add) {
+static enum ht_err combine(struct ht_comm *c, int count, double *values, bool add) {
     double *all = NULL;
     if (c == NULL || count == 0) return HT_OK;
     size_t n = (size_t)count;
@@ -419,13 +394,11 @@ enum ht_err ht_comm_max(struct ht_comm *c, int count, double *values) {
 }
 
 /* In messages of at most PIECE bytes, one after the other. */
-static enum ht_err send_pieces(struct ht_comm *c, const char *own,
-                               int64_t bytes) {
+static enum ht_err send_pieces(struct ht_comm *c, const char *own, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += PIECE) {
         struct ht_message *message = NULL;
         enum ht_err err =
-            ht_message_send(c, 0, HT_COMM_COLLECT, own + at,
-                            ht_least(bytes - at, PIECE), &message);
+            ht_message_send(c, 0, HT_COMM_COLLECT, own + at, ht_least(bytes - at, PIECE), &message);
         if (err == HT_OK) err = ht_message_wait(&message);
         ht_message_abandon(message);
         TRY(err);
@@ -433,13 +406,11 @@ static enum ht_err send_pieces(struct ht_comm *c, const char *own,
     return HT_OK;
 }
 
-static enum ht_err receive_pieces(struct ht_comm *c, int from, char *part,
-                                  int64_t bytes) {
+static enum ht_err receive_pieces(struct ht_comm *c, int from, char *part, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += PIECE) {
         struct ht_message *message = NULL;
-        enum ht_err err =
-            ht_message_receive(c, from, HT_COMM_COLLECT, part + at,
-                               ht_least(bytes - at, PIECE), &message);
+        enum ht_err err = ht_message_receive(c, from, HT_COMM_COLLECT, part + at,
+                                             ht_least(bytes - at, PIECE), &message);
         if (err == HT_OK) err = ht_message_wait(&message);
         ht_message_abandon(message);
         TRY(err);
@@ -447,8 +418,7 @@ static enum ht_err receive_pieces(struct ht_comm *c, int from, char *part,
     return HT_OK;
 }
 
-static enum ht_err collect(struct ht_comm *c, const void *own,
-                           const int64_t *bytes, char *all) {
+static enum ht_err collect(struct ht_comm *c, const void *own, const int64_t *bytes, char *all) {
     if (c->rank != 0) return send_pieces(c, own, bytes[c->rank]);
     copy(all, own, (size_t)bytes[0]);
     all += bytes[0];
@@ -459,8 +429,7 @@ static enum ht_err collect(struct ht_comm *c, const void *own,
     return HT_OK;
 }
 
-enum ht_err ht_comm_collect(struct ht_comm *c, const void *own, int64_t bytes,
-                            void *all) {
+enum ht_err ht_comm_collect(struct ht_comm *c, const void *own, int64_t bytes, void *all) {
     int64_t *sizes = NULL;
     if (c == NULL) {
         copy(all, own, (size_t)bytes);

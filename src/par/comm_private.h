@@ -21,12 +21,10 @@ struct ht_comm {
 /* code: an MPI error code. */
 HT_CHECKED enum ht_err ht_comm_check(int code, const char *what);
 /* count items of a type that have so many bytes. */
-HT_CHECKED enum ht_err ht_comm_count(int64_t bytes, int *count,
-                                     MPI_Datatype *type);
+HT_CHECKED enum ht_err ht_comm_count(int64_t bytes, int *count, MPI_Datatype *type);
 /* Fails when the ranks have agreed on a failure. */
 HT_CHECKED enum ht_err ht_comm_sound(const struct ht_comm *comm);
 /* Waits until the request is done or a rank has failed. */
-HT_CHECKED enum ht_err ht_comm_wait(struct ht_comm *comm, MPI_Request *request,
-                                    const char *what);
+HT_CHECKED enum ht_err ht_comm_wait(struct ht_comm *comm, MPI_Request *request, const char *what);
 
 #endif

@@ -1,17 +1,17 @@
-/* The equations of absorbing layers, a convolutional perfectly matched layer
- * (CPML) unsplit, with its memory variables as fields (Roden and Gedney 2000;
- * Komatitsch and Martin 2007), for any system from its terms. Along an
- * absorbing axis k a derivative is divided by s_k = 1 + sigma_k/(alpha_k + i
+/* The equations of absorbing layers, a convolutional perfectly matched layer (CPML) unsplit, with
+ * its memory variables as fields (Roden and Gedney 2000; Komatitsch and Martin 2007), for any
+ * system from its terms. Along an absorbing axis k a derivative is divided by s_k = 1 +
+ * sigma_k/(alpha_k + i
  * omega):   d_k u  becomes  D u = d_k u + psi, psi_t = -(sigma_k + alpha_k) psi
  * - sigma_k d_k u, with one psi for each column of a term of first order. A
- * term of second order gets D D u, hence a second psi', of D u: D D u = d_k
- * (d_k u + psi) + psi', psi'_t = -(sigma_k + alpha_k) psi' - sigma_k d_k (d_k u
+ * term of second order gets D D u, hence a second psi', of D u: D D u = d_k (d_k u + psi) + psi',
+ * psi'_t = -(sigma_k + alpha_k) psi' - sigma_k d_k (d_k u
  * + psi), with sigma_k constant about each node. Reflected along x_k, psi has
  * the other parity than u, psi' the same.
  *
- * A weak sponge keeps long runs stable: u_t gets -rate_k u, for the fields of
- * which an equation has a derivative. (In the pair u_t = v, v_t = c^2 lap u it
- * damps v alone; damping u as well makes the pair grow.)
+ * A weak sponge keeps long runs stable: u_t gets -rate_k u, for the fields of which an equation has
+ * a derivative. (In the pair u_t = v, v_t = c^2 lap u it damps v alone; damping u as well makes the
+ * pair grow.)
  */
 #include "htwave/system.h"
 
@@ -21,11 +21,10 @@ struct memory {
 };
 
 /* Terms without a derivative have axis 0, as those of the systems. */
-static enum ht_err add_term(struct ht_equations *eq, int row, int col, int axis,
-                            int derivative, double coef, int material) {
+static enum ht_err add_term(struct ht_equations *eq, int row, int col, int axis, int derivative,
+                            double coef, int material) {
     REQUIRE(eq->nterms < HT_MAX_TERMS, HT_ERR_INTERNAL,
-            "%s: more than %d terms in absorbing layers", eq->system->name,
-            HT_MAX_TERMS);
+            "%s: more than %d terms in absorbing layers", eq->system->name, HT_MAX_TERMS);
     eq->term[eq->nterms++] = (struct ht_term){.row = row,
                                               .col = col,
                                               .axis = derivative > 0 ? axis : 0,
@@ -36,24 +35,21 @@ static enum ht_err add_term(struct ht_equations *eq, int row, int col, int axis,
 }
 
 static enum ht_err add_profiles(struct ht_equations *eq, int axis) {
-    REQUIRE(eq->nmaterials + HT_LAYER_PROFILES <= HT_MAX_MATERIALS,
-            HT_ERR_INTERNAL, "%s: more than %d materials in absorbing layers",
-            eq->system->name, HT_MAX_MATERIALS);
-    for (int i = 0; i < HT_LAYER_PROFILES; i++)
-        eq->profile_axis[eq->nmaterials++] = axis;
+    REQUIRE(eq->nmaterials + HT_LAYER_PROFILES <= HT_MAX_MATERIALS, HT_ERR_INTERNAL,
+            "%s: more than %d materials in absorbing layers", eq->system->name, HT_MAX_MATERIALS);
+    for (int i = 0; i < HT_LAYER_PROFILES; i++) eq->profile_axis[eq->nmaterials++] = axis;
     eq->nprofiles += HT_LAYER_PROFILES;
     return HT_OK;
 }
 
-/* The psi of D^order of a column along an axis, and its equation if it is new.
- * profile: number of the axis's first one. */
-static enum ht_err find_memory(struct ht_equations *eq, int axis, int profile,
-                               int col, int order, struct memory *m) {
+/* The psi of D^order of a column along an axis, and its equation if it is new. profile: number of
+ * the axis's first one. */
+static enum ht_err find_memory(struct ht_equations *eq, int axis, int profile, int col, int order,
+                               struct memory *m) {
     if (m->field[order - 1][col] >= 0) return HT_OK;
     if (order == 2) TRY(find_memory(eq, axis, profile, col, 1, m));
     REQUIRE(eq->nfields < HT_MAX_FIELDS, HT_ERR_INTERNAL,
-            "%s: more than %d fields in absorbing layers", eq->system->name,
-            HT_MAX_FIELDS);
+            "%s: more than %d fields in absorbing layers", eq->system->name, HT_MAX_FIELDS);
     const int psi = m->field[order - 1][col] = eq->nfields++;
     eq->field[psi] = eq->field[col];
     eq->field[psi].name = "memory";
@@ -63,13 +59,12 @@ static enum ht_err find_memory(struct ht_equations *eq, int axis, int profile,
     TRY(add_term(eq, psi, psi, axis, 0, -1, profile + HT_PROFILE_DECAY));
     TRY(add_term(eq, psi, col, axis, order, -1, profile + HT_PROFILE_SIGMA));
     if (order == 1) return HT_OK;
-    return add_term(eq, psi, m->field[0][col], axis, 1, -1,
-                    profile + HT_PROFILE_SIGMA);
+    return add_term(eq, psi, m->field[0][col], axis, 1, -1, profile + HT_PROFILE_SIGMA);
 }
 
 /* What a term of the system gets along an absorbing axis. */
-static enum ht_err stretch(struct ht_equations *eq, const struct ht_term *term,
-                           int profile, struct memory *m) {
+static enum ht_err stretch(struct ht_equations *eq, const struct ht_term *term, int profile,
+                           struct memory *m) {
     TRY(find_memory(eq, term->axis, profile, term->col, term->derivative, m));
     for (int order = 1; order <= term->derivative; order++)
         TRY(add_term(eq, term->row, m->field[order - 1][term->col], term->axis,
@@ -84,12 +79,10 @@ static bool is_driven(const struct ht_equations *eq, int nterms, int field) {
     return false;
 }
 
-static enum ht_err absorb_axis(const struct ht_equations *base, int axis,
-                               struct ht_equations *eq) {
+static enum ht_err absorb_axis(const struct ht_equations *base, int axis, struct ht_equations *eq) {
     const int profile = eq->nmaterials;
     struct memory m;
-    for (int i = 0; i < 2 * HT_MAX_FIELDS; i++)
-        m.field[i / HT_MAX_FIELDS][i % HT_MAX_FIELDS] = -1;
+    for (int i = 0; i < 2 * HT_MAX_FIELDS; i++) m.field[i / HT_MAX_FIELDS][i % HT_MAX_FIELDS] = -1;
     TRY(add_profiles(eq, axis));
     for (int t = 0; t < base->nterms; t++)
         if (base->term[t].axis == axis && base->term[t].derivative > 0)
@@ -120,9 +113,8 @@ bool ht_equations_layer(const struct ht_equations *eq, int axis) {
 }
 
 int ht_material_layer(const struct ht_equations *eq, int material) {
-    return material >= 0 && material >= eq->nmaterials - eq->nprofiles
-               ? eq->profile_axis[material]
-               : -1;
+    return material >= 0 && material >= eq->nmaterials - eq->nprofiles ? eq->profile_axis[material]
+                                                                       : -1;
 }
 
 int ht_term_layer(const struct ht_equations *eq, const struct ht_term *term) {
@@ -134,7 +126,6 @@ int ht_term_layer(const struct ht_equations *eq, const struct ht_term *term) {
 
 int ht_layer_fields(const struct ht_equations *eq, int axis) {
     int count = 0;
-    for (int f = 0; f < eq->nfields; f++)
-        count += ht_field_layer(eq, f) == axis;
+    for (int f = 0; f < eq->nfields; f++) count += ht_field_layer(eq, f) == axis;
     return count;
 }

@@ -1,8 +1,8 @@
-/* Linear acoustics in a fluid at rest (Euler's equations linearised; see for
- * instance Pierce, Acoustics, section 1-5):
+/* Linear acoustics in a fluid at rest (Euler's equations linearised; see for instance Pierce,
+ * Acoustics, section 1-5):
  *     p_t = -K div v,    v_t = -(1/rho) grad p,    c^2 = K / rho.
- * p is even and v_k odd under reflection of x_k: a rigid wall is a mirror
- * with factor +1 (v_n = 0), a pressure-release wall one with -1 (p = 0).
+ * p is even and v_k odd under reflection of x_k: a rigid wall is a mirror with factor +1 (v_n = 0),
+ * a pressure-release wall one with -1 (p = 0).
  */
 #include <math.h>
 #include <string.h>
@@ -40,31 +40,28 @@ static double norm(const double *k, int dims) {
 }
 
 /* p = 1, v = k / (|k| Z) with the impedance Z = sqrt(K rho). */
-static void plane(const double *material, int dims, const double *k,
-                  double *real, double *imaginary, double *omega) {
+static void plane(const double *material, int dims, const double *k, double *real,
+                  double *imaginary, double *omega) {
     double length = norm(k, dims);
     double admittance = sqrt(material[INVERSE_DENSITY] / material[MODULUS]);
     *omega = speed(material, 0) * length;
     real[P] = 1;
     imaginary[P] = 0;
-    for (int j = 0; j < dims; j++)
-        real[V1 + j] = length > 0 ? admittance * k[j] / length : 0;
+    for (int j = 0; j < dims; j++) real[V1 + j] = length > 0 ? admittance * k[j] / length : 0;
 }
 
-/* p = cos(omega t) prod_j phi_j; v_j from v_t = -(1/rho) dp/dx_j, where
- * phi_j' is -k_j times the odd function of an even mirror (cos -> -k sin) and
- * +k_j times that of an odd one (sin -> k cos). */
-static void standing(const double *material, int dims, const double *k,
-                     const int *factor, double *cosine, double *sine,
-                     double *omega) {
+/* p = cos(omega t) prod_j phi_j; v_j from v_t = -(1/rho) dp/dx_j, where phi_j' is -k_j times the
+ * odd function of an even mirror (cos -> -k sin) and +k_j times that of an odd one (sin -> k cos).
+ */
+static void standing(const double *material, int dims, const double *k, const int *factor,
+                     double *cosine, double *sine, double *omega) {
     *omega = speed(material, 0) * norm(k, dims);
     cosine[P] = 1;
     sine[P] = 0;
     for (int j = 0; j < dims; j++) {
         double slope = factor[j] < 0 ? k[j] : -k[j];
         cosine[V1 + j] = 0;
-        sine[V1 + j] =
-            *omega > 0 ? -material[INVERSE_DENSITY] * slope / *omega : 0;
+        sine[V1 + j] = *omega > 0 ? -material[INVERSE_DENSITY] * slope / *omega : 0;
     }
 }
 
@@ -89,8 +86,7 @@ const struct ht_system ht_system_acoustic = {
     .material = {{"K", "bulk modulus, rho c^2", true, true},
                  {"1/rho", "inverse density", true, true}},
     .nwalls = 2,
-    .wall = {{"rigid", +1, "v_n = 0"},
-             {"free", -1, "p = 0 (pressure release)"}},
+    .wall = {{"rigid", +1, "v_n = 0"}, {"free", -1, "p = 0 (pressure release)"}},
     .energy = {true,
                4,
                {{P, false, MODULUS},

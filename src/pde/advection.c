@@ -1,6 +1,6 @@
-/* Advection with a constant velocity, u_t + a . grad u = 0: the model of
- * Vargas, Chan, Hagstrom, Warburton (2016), equation 1, for any a. A single
- * travelling field has no mirror, so all sides are periodic.
+/* Advection with a constant velocity, u_t + a . grad u = 0: the model of Vargas, Chan, Hagstrom,
+ * Warburton (2016), equation 1, for any a. A single travelling field has no mirror, so all sides
+ * are periodic.
  */
 #include <math.h>
 #include <string.h>
@@ -10,8 +10,7 @@
 static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
                              const double *const *value, double *const *out) {
     (void)chosen;
-    for (int m = 0; m < 3; m++)
-        memcpy(out[m], value[m], (size_t)jets->count * sizeof *out[m]);
+    for (int m = 0; m < 3; m++) memcpy(out[m], value[m], (size_t)jets->count * sizeof *out[m]);
     return HT_OK;
 }
 
@@ -19,8 +18,8 @@ static double speed(const double *material, int axis) {
     return fabs(material[axis]);
 }
 
-static void plane(const double *material, int dims, const double *k,
-                  double *real, double *imaginary, double *omega) {
+static void plane(const double *material, int dims, const double *k, double *real,
+                  double *imaginary, double *omega) {
     real[0] = 1;
     imaginary[0] = 0;
     *omega = 0;

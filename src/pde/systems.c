@@ -21,12 +21,10 @@ const struct ht_system *ht_system_find(const char *name) {
 }
 
 /* The term of a row that its form of second order takes. */
-static bool is_of_form(const struct ht_second_order *form,
-                       const struct ht_term *t) {
+static bool is_of_form(const struct ht_second_order *form, const struct ht_term *t) {
     const bool first = t->row == form->field;
     if (form->flux < 0 && first)
-        return t->col == form->rate && t->derivative == 0 && t->coef == 1 &&
-               t->material < 0;
+        return t->col == form->rate && t->derivative == 0 && t->coef == 1 && t->material < 0;
     if (form->flux < 0)
         return t->col == form->field && t->derivative == 2 && t->coef == 1 &&
                t->material == form->modulus && form->inverse_density < 0;
@@ -43,8 +41,7 @@ bool ht_second_order_holds(const struct ht_system *system) {
     int found = 0;
     for (int i = 0; form->known && i < system->nterms; i++) {
         const struct ht_term *term = &system->term[i];
-        if (term->row != form->field &&
-            (term->row < other || term->row >= other + others))
+        if (term->row != form->field && (term->row < other || term->row >= other + others))
             continue;
         if (!is_of_form(form, term)) return false;
         found++;
@@ -62,8 +59,8 @@ const char *ht_alternative(const char *list, int index, int *length) {
     return list;
 }
 
-/* A mask of fields with the fields' new numbers; fields that do not exist in
- * this number of dimensions are dropped. */
+/* A mask of fields with the fields' new numbers; fields that do not exist in this number of
+ * dimensions are dropped. */
 static unsigned renumber_bits(unsigned bits, const int *renumbered) {
     unsigned out = 0;
     for (int f = 0; f < HT_MAX_FIELDS; f++)
@@ -89,8 +86,7 @@ static void add_terms(struct ht_equations *eq, const int *renumbered) {
     }
 }
 
-struct ht_equations ht_equations_make(const struct ht_system *system,
-                                      int dims) {
+struct ht_equations ht_equations_make(const struct ht_system *system, int dims) {
     struct ht_equations eq = {.system = system, .dims = dims};
     int renumbered[HT_MAX_FIELDS];
     eq.nmaterials = system->nmaterials;
@@ -103,8 +99,7 @@ struct ht_equations ht_equations_make(const struct ht_system *system,
     add_terms(&eq, renumbered);
     eq.leapfrog = system->leapfrog;
     for (int subgrid = 0; subgrid < 2; subgrid++)
-        eq.leapfrog.stored[subgrid] =
-            renumber_bits(system->leapfrog.stored[subgrid], renumbered);
+        eq.leapfrog.stored[subgrid] = renumber_bits(system->leapfrog.stored[subgrid], renumbered);
     return eq;
 }
 
@@ -114,15 +109,12 @@ int ht_equations_field(const struct ht_equations *eq, const char *name) {
     return -1;
 }
 
-int ht_wall_sign(const struct ht_equations *eq, int field, int axis,
-                 int factor) {
+int ht_wall_sign(const struct ht_equations *eq, int field, int axis, int factor) {
     return (eq->field[field].parity >> axis) & 1u ? -factor : factor;
 }
 
-const struct ht_wall_kind *ht_wall_find(const struct ht_system *system,
-                                        const char *name) {
-    static const struct ht_wall_kind periodic = {"periodic", 0,
-                                                 "continues at the far side"};
+const struct ht_wall_kind *ht_wall_find(const struct ht_system *system, const char *name) {
+    static const struct ht_wall_kind periodic = {"periodic", 0, "continues at the far side"};
     if (strcmp(name, periodic.name) == 0) return &periodic;
     for (int w = 0; w < system->nwalls; w++)
         if (strcmp(system->wall[w].name, name) == 0) return &system->wall[w];

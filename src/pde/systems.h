@@ -1,5 +1,5 @@
-/* The systems: each is a file src/pde/NAME.c with ht_system_NAME and a name
- * here. Options, help, kernels and tests are made from the file. */
+/* The systems: each is a file src/pde/NAME.c with ht_system_NAME and a name here. Options, help,
+ * kernels and tests are made from the file. */
 #ifndef HTWAVE_PDE_SYSTEMS_H
 #define HTWAVE_PDE_SYSTEMS_H
 

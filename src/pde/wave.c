@@ -1,8 +1,8 @@
 /* The scalar wave equation u_tt = c^2 lap u as the pair
  *     u_t = v,    v_t = c^2 lap u.
- * Both fields are even under reflections: a mirror with factor +1 is a wall
- * with du/dn = 0 (Neumann; a rigid wall if u is a pressure), a mirror with -1 a
- * wall with u = 0 (Dirichlet; pressure release).
+ * Both fields are even under reflections: a mirror with factor +1 is a wall with du/dn = 0
+ * (Neumann; a rigid wall if u is a pressure), a mirror with -1 a wall with u = 0 (Dirichlet;
+ * pressure release).
  *
  * Leapfrog needs only u: the even part of E I (u, v) does not depend on v.
  */
@@ -33,17 +33,16 @@ static double frequency(const double *material, int dims, const double *k) {
 }
 
 /* u = exp(i(k.x - omega t)), v = u_t. */
-static void plane(const double *material, int dims, const double *k,
-                  double *real, double *imaginary, double *omega) {
+static void plane(const double *material, int dims, const double *k, double *real,
+                  double *imaginary, double *omega) {
     *omega = frequency(material, dims, k);
     real[U] = 1;
     imaginary[V] = -*omega;
 }
 
 /* u = cos(omega t) prod_j phi_j, v = -omega sin(omega t) prod_j phi_j. */
-static void standing(const double *material, int dims, const double *k,
-                     const int *factor, double *cosine, double *sine,
-                     double *omega) {
+static void standing(const double *material, int dims, const double *k, const int *factor,
+                     double *cosine, double *sine, double *omega) {
     (void)factor;
     *omega = frequency(material, dims, k);
     cosine[U] = 1;
@@ -65,8 +64,7 @@ const struct ht_system ht_system_wave = {
     .nmaterials = 1,
     .material = {{"c^2", "square of the wave speed", true, true}},
     .nwalls = 2,
-    .wall = {{"rigid", +1, "du/dn = 0 (Neumann)"},
-             {"free", -1, "u = 0 (Dirichlet)"}},
+    .wall = {{"rigid", +1, "du/dn = 0 (Neumann)"}, {"free", -1, "u = 0 (Dirichlet)"}},
     .energy = {true, 2, {{V, false, SPEED_SQUARED}, {U, true, -1}}},
     .leapfrog = {{1u << U, 1u << U}, -1},
     .second_order = {.known = true,

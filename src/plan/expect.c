@@ -1,29 +1,26 @@
-/* The expected error at the end of a run: relative, in the L2 norm of the nodal
- * values, as the run measures it.
+/* The expected error at the end of a run: relative, in the L2 norm of the nodal values, as the run
+ * measures it.
  *
  * A plane wave or standing mode is advanced by src/hermite/bloch.c.
  *
- * A Gaussian of width w: the mean square of the errors e(k) of its plane waves
- * with its spectrum as weight,
+ * A Gaussian of width w: the mean square of the errors e(k) of its plane waves with its spectrum as
+ * weight,
  *
  *     integral of e(k)^2 exp(-(k w)^2) dk / integral of exp(-(k w)^2) dk,
  *
  * over directions by a rule that is exact to degree 7 on the sphere (Lebedev:
- * 6 axes, 12 edges, 8 corners of a cube), over |k| by sums, with log e linear
- * between k w = 1, 2, .. 7. The quadrature rule and the images of the spectrum
- * may be wrong by a factor of 2. The error of a scheme that does not dissipate
- * is a phase error, which is hidden when the data return to their start; then
- * the expectation is an upper bound only, within a factor of 4.
+ * 6 axes, 12 edges, 8 corners of a cube), over |k| by sums, with log e linear between k w = 1, 2,
+ * .. 7. The quadrature rule and the images of the spectrum may be wrong by a factor of 2. The error
+ * of a scheme that does not dissipate is a phase error, which is hidden when the data return to
+ * their start; then the expectation is an upper bound only, within a factor of 4.
  *
- * For initial data given by a frequency: waves of the slowest speed in these
- * directions, the smallest and the largest error among them.
+ * For initial data given by a frequency: waves of the slowest speed in these directions, the
+ * smallest and the largest error among them.
  *
- * For a varying medium the expectation is that of a uniform medium with its
- * slowest speed and the wavelengths there, as an upper bound. Rounding is added
- * by expect_rounding.
+ * For a varying medium the expectation is that of a uniform medium with its slowest speed and the
+ * wavelengths there, as an upper bound. Rounding is added by expect_rounding.
  *
- * Finite differences: the same with the errors of fd_plan.c, which are those
- * of phases.
+ * Finite differences: the same with the errors of fd_plan.c, which are those of phases.
  */
 #include <float.h>
 #include <math.h>
@@ -34,39 +31,35 @@
 #include "src/fd/fd_plan.h"
 #include "src/hermite/bloch.h"
 
-/* The contribution of rounding to the error at the end: a model fitted to
- * measurements, not a bound. With u the unit roundoff and W wavelengths
- * travelled,
+/* The contribution of rounding to the error at the end: a model fitted to measurements, not a
+ * bound. With u the unit roundoff and W wavelengths travelled,
  *
  *     r = u A(scheme, N) W^a,    between r/b and r c.
  *
  * A, b and c are from plane waves on an H100 (variant "monolithic"): N
  * = 1..7, 1.5 to 6 cells per wavelength, 20 and 100 wavelengths, along an axis,
- * (1,1) and (1,2,2), in single precision where rounding exceeds the error of
- * the scheme; double precision has the same factors where rounding is visible.
- * The factors depend little on the cells per wavelength (up to 48 in 1-D). N =
- * 8 and orders without such measurements are extrapolated. The numbers are in
- * the schemes' files.
+ * (1,1) and (1,2,2), in single precision where rounding exceeds the error of the scheme; double
+ * precision has the same factors where rounding is visible. The factors depend little on the cells
+ * per wavelength (up to 48 in 1-D). N = 8 and orders without such measurements are extrapolated.
+ * The numbers are in the schemes' files.
  */
 
-/* By leapfrog of one field, where nothing fixes its mean: each half step's
- * roundings, of 4 u over the root of the nodes, change the slope of the mean in
- * time (docs/method.md, section 13). Of an amplitude of 1, until the end. */
+/* By leapfrog of one field, where nothing fixes its mean: each half step's roundings, of 4 u over
+ * the root of the nodes, change the slope of the mean in time (docs/method.md, section 13). Of an
+ * amplitude of 1, until the end. */
 static double mean_drift(const struct ht_plan *plan) {
     const struct ht_problem *p = &plan->problem;
     const double n = 2 * (double)plan->steps;
     const double nodes = (double)ht_grid_total(&plan->grid, HT_DUAL);
-    bool fixed = ht_in_double(plan->params) || p->old_sign != -1 ||
-                 p->layers != NULL || ht_problem_stored(p, HT_PRIMARY) != 1;
-    for (int side = 0; side < 6; side++)
-        fixed = fixed || plan->grid.wall[side / 2][side % 2] < 0;
+    bool fixed = ht_in_double(plan->params) || p->old_sign != -1 || p->layers != NULL ||
+                 ht_problem_stored(p, HT_PRIMARY) != 1;
+    for (int side = 0; side < 6; side++) fixed = fixed || plan->grid.wall[side / 2][side % 2] < 0;
     return fixed ? 0 : 4 * FLT_EPSILON / 2 * sqrt(n * n * n / 3 / nodes);
 }
 
-/* The errors of rounding and of the scheme add as orthogonal vectors. The
- * scheme's error is computed in double precision, with an error below 20 u A W.
- * In double precision one run of a thousand had an error 20 times larger,
- * 1e-10. */
+/* The errors of rounding and of the scheme add as orthogonal vectors. The scheme's error is
+ * computed in double precision, with an error below 20 u A W. In double precision one run of a
+ * thousand had an error 20 times larger, 1e-10. */
 static void expect_rounding(const struct ht_plan *plan, double wavelengths,
                             struct ht_expected *expected) {
     const bool fp64 = ht_in_double(plan->params);
@@ -104,9 +97,8 @@ static bool differences(const struct ht_plan *plan) {
 
 /* ---- one medium for all ---- */
 
-/* The frequency of a wave is constant, so its wavelength is shorter where the
- * medium is slower than at the centre of the data. A given frequency is
- * converted to a wavenumber in the slowest part. */
+/* The frequency of a wave is constant, so its wavelength is shorter where the medium is slower than
+ * at the centre of the data. A given frequency is converted to a wavenumber in the slowest part. */
 static enum ht_err find_shorter(struct expect *x) {
     const struct ht_plan *plan = x->plan;
     const struct ht_params *params = plan->params;
@@ -114,15 +106,12 @@ static enum ht_err find_shorter(struct expect *x) {
     double fastest = 0;
     x->shorter = 1;
     if (plan->medium->uniform || plan->eq.system->translates) return HT_OK;
-    if (params->initial.frequency > 0 && !plan->solution->single_wave)
-        return HT_OK;
+    if (params->initial.frequency > 0 && !plan->solution->single_wave) return HT_OK;
     struct ht_pulse pulse = {.width = 0};
-    for (int i = 0; gaussian ? ht_params_pulse(params, i, &pulse) : i < 1;
-         i++) {
+    for (int i = 0; gaussian ? ht_params_pulse(params, i, &pulse) : i < 1; i++) {
         double speed, at[3];
         for (int j = 0; j < 3; j++)
-            at[j] = gaussian ? pulse.centre[j]
-                             : (plan->grid.lower[j] + plan->grid.upper[j]) / 2;
+            at[j] = gaussian ? pulse.centre[j] : (plan->grid.lower[j] + plan->grid.upper[j]) / 2;
         TRY(ht_medium_speed(plan->medium, at, &speed));
         fastest = fmax(fastest, speed);
     }
@@ -130,48 +119,42 @@ static enum ht_err find_shorter(struct expect *x) {
     return HT_OK;
 }
 
-/* Materials of the uniform medium: those of the run or, if its medium varies,
- * of a corner. Then the time step is scaled so that their speed corresponds to
- * the slowest speed of the run. */
+/* Materials of the uniform medium: those of the run or, if its medium varies, of a corner. Then the
+ * time step is scaled so that their speed corresponds to the slowest speed of the run. */
 static enum ht_err uniform_materials(struct expect *x) {
     const struct ht_plan *plan = x->plan;
     TRY(ht_medium_point(plan->medium, plan->grid.lower, x->material));
     if (!plan->medium->uniform)
-        x->run.dt *=
-            plan->medium->speed_min / plan->eq.system->speed(x->material, 0);
+        x->run.dt *= plan->medium->speed_min / plan->eq.system->speed(x->material, 0);
     return HT_OK;
 }
 
 /* ---- one wave ---- */
 
-/* Whether the phase of a wave at all nodes is equal modulo pi: it changes by a
- * multiple of pi from each node to the next. */
+/* Whether the phase of a wave at all nodes is equal modulo pi: it changes by a multiple of pi from
+ * each node to the next. */
 static bool in_one_phase(const struct ht_plan *plan, const double k[3]) {
     for (int j = 0; j < 3; j++)
         if (fabs(sin(k[j] * plan->grid.h[j])) > 1e-6) return false;
     return true;
 }
 
-/* Contribution of an amplitude z to the mean square over nodes. For a
- * travelling wave |z|^2. For a mode, whose even fields vary as the real part
- * and whose odd fields as the imaginary part, and for a wave in one phase the
- * square of that part. */
-static double shown(const struct ht_plan *plan, int field, const double k[3],
-                    double complex z) {
+/* Contribution of an amplitude z to the mean square over nodes. For a travelling wave |z|^2. For a
+ * mode, whose even fields vary as the real part and whose odd fields as the imaginary part, and for
+ * a wave in one phase the square of that part. */
+static double shown(const struct ht_plan *plan, int field, const double k[3], double complex z) {
     const struct ht_params *params = plan->params;
     bool standing = strcmp(params->initial.type, "standing") == 0;
     double phase = params->initial.phase;
     if (!plan->solution->single_wave || (!standing && !in_one_phase(plan, k)))
         return creal(z) * creal(z) + cimag(z) * cimag(z);
-    for (int j = 0; j < 3 && !standing; j++)
-        phase += k[j] * plan->grid.lower[j];
+    for (int j = 0; j < 3 && !standing; j++) phase += k[j] * plan->grid.lower[j];
     z *= ht_complex(cos(phase), sin(phase));
     bool odd = standing && plan->eq.field[field].parity != 0;
     return odd ? cimag(z) * cimag(z) : creal(z) * creal(z);
 }
 
-static enum ht_err step_wave(const struct expect *x, const double k[3],
-                             double *out) {
+static enum ht_err step_wave(const struct expect *x, const double k[3], double *out) {
     struct ht_bloch_run run = x->run;
     struct ht_bloch_wave wave;
     double error = 0, whole = 0, all = 0;
@@ -204,13 +187,9 @@ static enum ht_err expect_single(struct expect *x) {
     }
     /* the start's own error, by fd; axes that err together */
     const bool damps = plan->problem.scheme->dissipates;
-    const double margin = differences(plan) ? 2
-                          : varies < 2      ? 1
-                          : damps           ? 1.25
-                                            : 2;
+    const double margin = differences(plan) ? 2 : varies < 2 ? 1 : damps ? 1.25 : 2;
     TRY(step_wave(x, k, &e));
-    plan->expected =
-        (struct ht_expected){.error = e, .low = e / margin, .high = e * margin};
+    plan->expected = (struct ht_expected){.error = e, .low = e / margin, .high = e * margin};
     return HT_OK;
 }
 
@@ -218,15 +197,14 @@ static enum ht_err expect_single(struct expect *x) {
 
 enum { DIRECTIONS = 7 };
 
-/* Directions of the rule: lines through the cell along its axes, edges and
- * corners, with weights. Both signs of an edge and the four signs of a corner
- * count as one direction. */
+/* Directions of the rule: lines through the cell along its axes, edges and corners, with weights.
+ * Both signs of an edge and the four signs of a corner count as one direction. */
 struct direction {
     double unit[3], weight;
 };
 
-/* In cubic cells waves of an isotropic system have equal errors along all axes,
- * and along all edges: one direction represents each kind. */
+/* In cubic cells waves of an isotropic system have equal errors along all axes, and along all
+ * edges: one direction represents each kind. */
 static bool isotropic(const struct ht_plan *plan) {
     const struct ht_grid *grid = &plan->grid;
     for (int j = 1; j < grid->dims; j++)
@@ -235,9 +213,8 @@ static bool isotropic(const struct ht_plan *plan) {
 }
 
 static int list_directions(const struct ht_plan *plan, struct direction *out) {
-    static const int axes[DIRECTIONS][3] = {{1, 0, 0}, {1, 1, 0}, {1, 1, 1},
-                                            {0, 1, 0}, {0, 0, 1}, {1, 0, 1},
-                                            {0, 1, 1}};
+    static const int axes[DIRECTIONS][3] = {{1, 0, 0}, {1, 1, 0}, {1, 1, 1}, {0, 1, 0},
+                                            {0, 0, 1}, {1, 0, 1}, {0, 1, 1}};
     static const double weight[3][3] = {
         {1, 0, 0}, {1 / 4.0, 1 / 2.0, 0}, {2 / 21.0, 16 / 105.0, 9 / 35.0}};
     static const double alike[3][3] = {{1, 0, 0}, {2, 1, 0}, {3, 3, 1}};
@@ -248,8 +225,7 @@ static int list_directions(const struct ht_plan *plan, struct direction *out) {
     for (int d = 0; d < DIRECTIONS && !(one && d == dims); d++) {
         int used = axes[d][0] + axes[d][1] + axes[d][2];
         if ((dims < 2 && axes[d][1]) || (dims < 3 && axes[d][2])) continue;
-        for (int j = 0; j < 3; j++)
-            out[count].unit[j] = axes[d][j] / sqrt(used);
+        for (int j = 0; j < 3; j++) out[count].unit[j] = axes[d][j] / sqrt(used);
         out[count].weight = weight[row][used - 1];
         if (one) out[count].weight *= alike[row][used - 1];
         count++;
@@ -257,9 +233,8 @@ static int list_directions(const struct ht_plan *plan, struct direction *out) {
     return count;
 }
 
-static enum ht_err step_along(const struct expect *x,
-                              const struct direction *direction, double length,
-                              double *error) {
+static enum ht_err step_along(const struct expect *x, const struct direction *direction,
+                              double length, double *error) {
     double k[3];
     for (int j = 0; j < 3; j++) k[j] = length * direction->unit[j];
     return step_wave(x, k, error);
@@ -284,8 +259,7 @@ static enum ht_err expect_frequency(struct expect *x) {
 
 enum { NODES = 7 };
 
-/* log e(z) with z = k w, linear between the nodes 1, 2, .. and extrapolated
- * below the first. */
+/* log e(z) with z = k w, linear between the nodes 1, 2, .. and extrapolated below the first. */
 static double between(const double *log_error, double z) {
     int i = (int)floor(z) - 1;
     i = i < 0 ? 0 : i > NODES - 2 ? NODES - 2 : i;
@@ -313,25 +287,21 @@ static double narrowest_width(const struct ht_params *params, int *pulses) {
     return width;
 }
 
-static bool same_field(const struct ht_plan *plan, const char *a,
-                       const char *b) {
+static bool same_field(const struct ht_plan *plan, const char *a, const char *b) {
     const char *first = plan->eq.system->first_field;
     return strcmp(*a ? a : first, *b ? b : first) == 0;
 }
 
-/* Whether two pulses of one field have opposite signs and overlap (by exp(-2)
- * or more): then the sum is smaller and has shorter waves than each pulse. */
+/* Whether two pulses of one field have opposite signs and overlap (by exp(-2) or more): then the
+ * sum is smaller and has shorter waves than each pulse. */
 static bool cancel_out(const struct ht_plan *plan, const struct ht_pulse *a,
                        const struct ht_pulse *b) {
     const struct ht_grid *grid = &plan->grid;
     double square = 0;
-    if (a->amplitude * b->amplitude >= 0 ||
-        !same_field(plan, a->field, b->field))
-        return false;
+    if (a->amplitude * b->amplitude >= 0 || !same_field(plan, a->field, b->field)) return false;
     for (int j = 0; j < grid->dims; j++) {
         double apart = a->centre[j] - b->centre[j];
-        if (ht_grid_periodic(grid, j))
-            apart = remainder(apart, grid->upper[j] - grid->lower[j]);
+        if (ht_grid_periodic(grid, j)) apart = remainder(apart, grid->upper[j] - grid->lower[j]);
         square += apart * apart;
     }
     return square < 4 * (a->width * a->width + b->width * b->width);
@@ -346,8 +316,8 @@ static bool pulses_cancel(const struct ht_plan *plan) {
     return false;
 }
 
-/* Each of several pulses has at most the relative error of the narrowest one,
- * so the sum of n pulses that do not cancel has at most sqrt(n) times that. */
+/* Each of several pulses has at most the relative error of the narrowest one, so the sum of n
+ * pulses that do not cancel has at most sqrt(n) times that. */
 static enum ht_err expect_gaussian(struct expect *x) {
     struct ht_expected *expected = &x->plan->expected;
     struct direction direction[DIRECTIONS] = {{{0}, 0}};
@@ -361,8 +331,7 @@ static enum ht_err expect_gaussian(struct expect *x) {
     for (int d = 0; d < count; d++) {
         double log_error[NODES];
         for (int i = 0; i < NODES; i++) {
-            TRY(step_along(x, &direction[d], x->shorter * (i + 1) / width,
-                           &log_error[i]));
+            TRY(step_along(x, &direction[d], x->shorter * (i + 1) / width, &log_error[i]));
             log_error[i] = log(fmax(log_error[i], 1e-16));
         }
         sum += direction[d].weight * mean_square(dims, log_error);
@@ -376,23 +345,20 @@ static enum ht_err expect_gaussian(struct expect *x) {
 
 /* ---- the expectation ---- */
 
-/* Cells per wavelength: of a single wave along its direction, else along the
- * axis with the fewest. */
+/* Cells per wavelength: of a single wave along its direction, else along the axis with the fewest.
+ */
 static double find_cells(const struct ht_plan *plan) {
     const struct ht_solution *solution = plan->solution;
     double sum = 0;
     for (int j = 0; j < plan->grid.dims; j++)
         sum += pow(solution->wavenumber[j] * plan->grid.h[j], 2);
-    return 2 * acos(-1.0) /
-           (solution->single_wave ? sqrt(sum) : solution->theta);
+    return 2 * acos(-1.0) / (solution->single_wave ? sqrt(sum) : solution->theta);
 }
 
-/* Number of wavelengths travelled by the wave, or by waves of this length, at
- * the largest speed. */
+/* Number of wavelengths travelled by the wave, or by waves of this length, at the largest speed. */
 static double count_wavelengths(const struct ht_plan *plan, double length) {
     double speed = 0, time = plan->problem.dt * (double)plan->steps;
-    for (int j = 0; j < plan->grid.dims; j++)
-        speed = fmax(speed, plan->medium->speed[j]);
+    for (int j = 0; j < plan->grid.dims; j++) speed = fmax(speed, plan->medium->speed[j]);
     return time * speed * length / (2 * acos(-1.0));
 }
 
@@ -413,10 +379,9 @@ static enum ht_err expect_kind(struct expect *x, double *length) {
     return expect_frequency(x);
 }
 
-/* As sources are refused: two values per wavelength, of which a Hermite method
- * has N + 1 in a cell. Of Gaussians, whose shortest waves have 1e-4 of the
- * energy, waves of twice that length count, beyond which a tenth lies: what is
- * finer is noted. */
+/* As sources are refused: two values per wavelength, of which a Hermite method has N + 1 in a cell.
+ * Of Gaussians, whose shortest waves have 1e-4 of the energy, waves of twice that length count,
+ * beyond which a tenth lies: what is finer is noted. */
 static enum ht_err check_cells(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const bool single = plan->solution->single_wave;
@@ -427,13 +392,12 @@ static enum ht_err check_cells(const struct ht_plan *plan) {
                       : params->initial.pulses.count > 0 ? "initial.pulses"
                                                          : "initial.width";
     if (plan->cells_per_wavelength >= carried * (1 - 1e-9)) return HT_OK;
-    return ht_params_error(
-        params, key,
-        "the initial data have waves of %.2g %s per wavelength where waves "
-        "travel at %.3g: the grid carries none with less than %.2g; take more "
-        "cells, or wider data",
-        plan->cells_per_wavelength, differences(plan) ? "points" : "cells",
-        plan->medium->speed_min, carried);
+    return ht_params_error(params, key,
+                           "the initial data have waves of %.2g %s per wavelength where waves "
+                           "travel at %.3g: the grid carries none with less than %.2g; take more "
+                           "cells, or wider data",
+                           plan->cells_per_wavelength, differences(plan) ? "points" : "cells",
+                           plan->medium->speed_min, carried);
 }
 
 enum ht_err ht_expect(struct ht_plan *plan) {
@@ -464,12 +428,10 @@ enum ht_err ht_expect(struct ht_plan *plan) {
     expect_rounding(plan, count_wavelengths(plan, length), &plan->expected);
     plan->expected.varies = !plan->medium->uniform;
     plan->expected.jumps = plan->medium->rough;
-    plan->expected.limited = !differences(plan) && !plan->medium->uniform &&
-                             plan->medium->degree < 2 * plan->grid.order;
-    /* Waves that alias on the grid, or waves shorter than those of single
-     * pulses. */
-    if ((!plan->solution->single_wave && plan->cells_per_wavelength < 1) ||
-        pulses_cancel(plan))
+    plan->expected.limited =
+        !differences(plan) && !plan->medium->uniform && plan->medium->degree < 2 * plan->grid.order;
+    /* Waves that alias on the grid, or waves shorter than those of single pulses. */
+    if ((!plan->solution->single_wave && plan->cells_per_wavelength < 1) || pulses_cancel(plan))
         plan->expected = (struct ht_expected){.error = 0};
     return HT_OK;
 }

@@ -1,5 +1,5 @@
-/* From parameters to a problem: grid, walls, medium, initial data, stages, time
- * step and the expected error.
+/* From parameters to a problem: grid, walls, medium, initial data, stages, time step and the
+ * expected error.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -35,8 +35,8 @@ static enum ht_err find_system(struct ht_plan *plan) {
         struct ht_text names = {0};
         for (int i = 0; i < ht_system_count(); i++)
             ht_text_add(&names, "%s%s", i ? ", " : "", ht_system_at(i)->name);
-        enum ht_err err = ht_params_error(params, "system", "must be one of %s",
-                                          names.data ? names.data : "");
+        enum ht_err err =
+            ht_params_error(params, "system", "must be one of %s", names.data ? names.data : "");
         ht_text_free(&names);
         return err;
     }
@@ -48,20 +48,17 @@ static enum ht_err find_system(struct ht_plan *plan) {
     return HT_OK;
 }
 
-static enum ht_err refuse_side(const struct ht_plan *plan, int axis,
-                               const char *name) {
+static enum ht_err refuse_side(const struct ht_plan *plan, int axis, const char *name) {
     const struct ht_system *system = plan->eq.system;
     char key[24];
     struct ht_text names = {0};
     snprintf(key, sizeof key, "boundary.x%d", axis + 1);
     ht_text_add(&names, "periodic");
-    for (int w = 0; w < system->nwalls; w++)
-        ht_text_add(&names, ", %s", system->wall[w].name);
+    for (int w = 0; w < system->nwalls; w++) ht_text_add(&names, ", %s", system->wall[w].name);
     if (system->nwalls > 0) ht_text_add(&names, ", absorbing");
     enum ht_err err = ht_text_status(&names);
     if (err == HT_OK)
-        err = ht_params_error(plan->params, key,
-                              "\"%s\" is no boundary of system %s; it has %s",
+        err = ht_params_error(plan->params, key, "\"%s\" is no boundary of system %s; it has %s",
                               name, system->name, names.data);
     ht_text_free(&names);
     return err;
@@ -74,13 +71,12 @@ static enum ht_err find_walls(struct ht_plan *plan) {
         for (int side = 0; side < 2; side++) {
             const char *name = plan->params->boundary.side[k][side];
             absorbing[k][side] = strcmp(name, "absorbing") == 0;
-            const struct ht_wall_kind *kind = ht_wall_find(
-                plan->eq.system, absorbing[k][side] ? "rigid" : name);
+            const struct ht_wall_kind *kind =
+                ht_wall_find(plan->eq.system, absorbing[k][side] ? "rigid" : name);
             if (kind == NULL) return refuse_side(plan, k, name);
             plan->grid.wall[k][side] = kind->factor;
         }
-    return ht_layers_place(plan->params, (const bool(*)[2])absorbing,
-                           &plan->grid);
+    return ht_layers_place(plan->params, (const bool(*)[2])absorbing, &plan->grid);
 }
 
 static bool differences(const struct ht_plan *plan) {
@@ -102,9 +98,7 @@ static enum ht_err make_grid(struct ht_plan *plan) {
         grid->cells[k] = exists ? params->grid.cells[k] : 1;
         grid->lower[k] = params->grid.lower[k];
         grid->upper[k] = params->grid.upper[k];
-        grid->h[k] =
-            exists ? (grid->upper[k] - grid->lower[k]) / (double)grid->cells[k]
-                   : 1;
+        grid->h[k] = exists ? (grid->upper[k] - grid->lower[k]) / (double)grid->cells[k] : 1;
     }
     return find_walls(plan);
 }
@@ -129,14 +123,12 @@ static enum ht_err check_ranks(const struct ht_plan *plan) {
 }
 
 /* A rank sends only planes that it owns, which limits the depth. */
-static enum ht_err check_depth(const struct ht_plan *plan,
-                               const int64_t *start) {
+static enum ht_err check_depth(const struct ht_plan *plan, const int64_t *start) {
     int depth = plan->params->parallel.halo_depth;
     int ranks = ht_comm_size(plan->grid.slab.comm);
     int64_t thinnest = start[1];
     for (int r = 1; r < ranks; r++)
-        if (start[r + 1] - start[r] < thinnest)
-            thinnest = start[r + 1] - start[r];
+        if (start[r + 1] - start[r] < thinnest) thinnest = start[r + 1] - start[r];
     if (differences(plan)) {
         TRY(ht_fd_check_layer_slabs(plan, start));
         return ht_fd_check_slabs(plan, ranks, thinnest);
@@ -165,25 +157,22 @@ static enum ht_err cut_slabs(struct ht_plan *plan) {
 }
 
 static void choose_halo(struct ht_plan *plan) {
-    plan->problem.halo = (struct ht_halo_choice){
-        .depth = plan->params->parallel.halo_depth,
-        .precision = plan->params->parallel.halo_precision,
-        .transport = plan->params->parallel.transport};
+    plan->problem.halo = (struct ht_halo_choice){.depth = plan->params->parallel.halo_depth,
+                                                 .precision = plan->params->parallel.halo_precision,
+                                                 .transport = plan->params->parallel.transport};
 }
 
-/* Layers of finite differences take one term in time: with two the fastest
- * waves would grow in them (docs/absorbing.md). */
+/* Layers of finite differences take one term in time: with two the fastest waves would grow in them
+ * (docs/absorbing.md). */
 static int full_stages(const struct ht_plan *plan) {
-    if (differences(plan) && plan->problem.layers != NULL &&
-        plan->layers.type == HT_ABSORBING_CPML)
+    if (differences(plan) && plan->problem.layers != NULL && plan->layers.type == HT_ABSORBING_CPML)
         return 1;
     return plan->problem.scheme->full_stages(&plan->eq, plan->grid.order);
 }
 
 static double largest_cfl(const struct ht_plan *plan, int stages) {
     if (differences(plan)) return ht_fd_plan_cfl(plan, stages);
-    return plan->problem.scheme->largest_cfl(&plan->eq, plan->grid.order,
-                                             stages);
+    return plan->problem.scheme->largest_cfl(&plan->eq, plan->grid.order, stages);
 }
 
 /* CFL number of a step dt: the largest c dt/h over the axes. */
@@ -194,21 +183,19 @@ static double cfl_of(const struct ht_plan *plan, double dt) {
     return cfl;
 }
 
-/* Operators and separable half steps in a uniform medium take the same time for
- * any number of stages; all stages are exact and proven stable. */
+/* Operators and separable half steps in a uniform medium take the same time for any number of
+ * stages; all stages are exact and proven stable. */
 static enum ht_err choose_stages(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_value *given = &params->time.stages;
     int dims = plan->grid.dims, order = plan->grid.order;
-    double cfl = params->time.step > 0 ? cfl_of(plan, params->time.step)
-                                       : params->time.cfl;
+    double cfl = params->time.step > 0 ? cfl_of(plan, params->time.step) : params->time.cfl;
     if (given->kind == HT_VALUE_NUMBERS) {
         if (given->number[0] > full_stages(plan) && differences(plan))
-            return ht_params_error(
-                params, "time.stages", "at most %d with %s", full_stages(plan),
-                full_stages(plan) > 1 ? "time.scheme = \"fd\""
-                                      : "absorbing layers of type cpml; "
-                                        "absorbing.type = \"sponge\" takes 2");
+            return ht_params_error(params, "time.stages", "at most %d with %s", full_stages(plan),
+                                   full_stages(plan) > 1 ? "time.scheme = \"fd\""
+                                                         : "absorbing layers of type cpml; "
+                                                           "absorbing.type = \"sponge\" takes 2");
         if (given->number[0] > full_stages(plan))
             return ht_params_error(params, "time.stages",
                                    "at most %d (\"full\") are taken at "
@@ -216,10 +203,8 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
                                    full_stages(plan), order, dims);
         plan->problem.stages = (int)given->number[0];
     } else if (strcmp(given->text, "least") == 0 ||
-               (strcmp(given->text, "auto") == 0 && !plan->medium->uniform &&
-                !differences(plan))) {
-        plan->problem.stages =
-            plan->problem.scheme->least_stages(&plan->eq, order, cfl);
+               (strcmp(given->text, "auto") == 0 && !plan->medium->uniform && !differences(plan))) {
+        plan->problem.stages = plan->problem.scheme->least_stages(&plan->eq, order, cfl);
     } else {
         plan->problem.stages = full_stages(plan);
     }
@@ -229,14 +214,13 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
                                "no stable time step is known for %d stages at "
                                "order %d in %d dimensions; \"full\" (%d) and "
                                "\"least\" are always stable",
-                               plan->problem.stages, order, dims,
-                               full_stages(plan));
+                               plan->problem.stages, order, dims, full_stages(plan));
     return HT_OK;
 }
 
-/* The least number of equal parts of the run, at most `most`, such that `apart`
- * is a multiple of their length; 0: none. Times may differ by 1e-9 of the
- * length, since the input has decimal digits. */
+/* The least number of equal parts of the run, at most `most`, such that `apart` is a multiple of
+ * their length; 0: none. Times may differ by 1e-9 of the length, since the input has decimal
+ * digits. */
 static int64_t equal_parts(double end, double apart, double most) {
     const double close = 1e-9, largest = 1e6;
     if (!(apart > 0) || apart >= end) return 1; /* the start and the end */
@@ -258,16 +242,15 @@ static int64_t common_multiple(int64_t a, int64_t b) {
     return x > 0 ? a / x * b : 0;
 }
 
-/* `steps`, or a few more (at most a factor `most`) that are a multiple of
- * `parts`. The step is constant over the run, since kernels contain it as
- * literals. */
+/* `steps`, or a few more (at most a factor `most`) that are a multiple of `parts`. The step is
+ * constant over the run, since kernels contain it as literals. */
 static double steps_on_parts(double steps, int64_t parts, double most) {
     double more = parts > 0 ? ceil(steps / (double)parts) * (double)parts : 0;
     return more <= most ? more : 0;
 }
 
-/* Number of steps such that all outputs, else the snapshots, fall on steps, if
- * that needs at most 5 % more steps. */
+/* Number of steps such that all outputs, else the snapshots, fall on steps, if that needs at most 5
+ * % more steps. */
 static double meet_outputs(struct ht_plan *plan, double steps) {
     const struct ht_params *params = plan->params;
     const double dearest = 1.05;
@@ -276,8 +259,7 @@ static double meet_outputs(struct ht_plan *plan, double steps) {
     int64_t snapshots = equal_parts(end, every, most);
     double drawn = params->output.pictures ? params->output.picture.every : 0;
     int64_t pictures = equal_parts(end, drawn, most);
-    double all =
-        steps_on_parts(steps, common_multiple(snapshots, pictures), most);
+    double all = steps_on_parts(steps, common_multiple(snapshots, pictures), most);
     double some = steps_on_parts(steps, snapshots, most);
     plan->snapshots_off = !(all > 0) && !(some > 0);
     plan->pictures_off = !(all > 0);
@@ -293,8 +275,7 @@ static const char *more_stages(const struct ht_plan *plan, char words[64]) {
     int full = full_stages(plan);
     words[0] = '\0';
     if (plan->problem.stages < full)
-        snprintf(words, 64, "; time.stages = \"full\" allows %.3g",
-                 largest_cfl(plan, full));
+        snprintf(words, 64, "; time.stages = \"full\" allows %.3g", largest_cfl(plan, full));
     return words;
 }
 
@@ -313,23 +294,19 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
     if (dt > 0) {
         if (dt * per_time > plan->cfl_limit * (1 + rounding))
             return ht_params_error(
-                params, "time.step",
-                "unstable: with %d stages at order %d at most %.6g (cfl %.2f)",
-                plan->problem.stages, plan->order, plan->cfl_limit / per_time,
-                plan->cfl_limit);
+                params, "time.step", "unstable: with %d stages at order %d at most %.6g (cfl %.2f)",
+                plan->problem.stages, plan->order, plan->cfl_limit / per_time, plan->cfl_limit);
     } else {
         if (cfl > plan->cfl_limit * (1 + rounding))
-            return ht_params_error(
-                params, "time.cfl",
-                "unstable: with %d stages at order %d in %d dimensions at most "
-                "%.2f%s",
-                plan->problem.stages, plan->order, plan->grid.dims,
-                plan->cfl_limit, more_stages(plan, more));
+            return ht_params_error(params, "time.cfl",
+                                   "unstable: with %d stages at order %d in %d dimensions at most "
+                                   "%.2f%s",
+                                   plan->problem.stages, plan->order, plan->grid.dims,
+                                   plan->cfl_limit, more_stages(plan, more));
         dt = per_time > 0 ? cfl / per_time : params->time.end;
     }
     double steps = dt > 0 ? ceil(params->time.end / dt * (1 - rounding)) : 0;
-    if (!(steps < 1e15))
-        return ht_params_error(params, "time.end", "needs %.3g steps", steps);
+    if (!(steps < 1e15)) return ht_params_error(params, "time.end", "needs %.3g steps", steps);
     if (steps > 0) steps = meet_outputs(plan, steps);
     plan->steps = (int64_t)steps;
     plan->problem.dt = steps > 0 ? params->time.end / steps : 0;
@@ -337,19 +314,18 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
     return HT_OK;
 }
 
-/* How far the series amplifies rounding: nowhere too far below N = 5 (noise
- * 0.7), which count as 0, and in double precision (0.02 at N = 8), both of
- * advection along (1,1,1) at cfl 1. Where the medium varies, all kernels of
- * Hermite methods sum the series, and steps that the input leaves open are
- * short enough for that. */
+/* How far the series amplifies rounding: nowhere too far below N = 5 (noise 0.7), which count as 0,
+ * and in double precision (0.02 at N = 8), both of advection along (1,1,1) at cfl 1. Where the
+ * medium varies, all kernels of Hermite methods sum the series, and steps that the input leaves
+ * open are short enough for that. */
 static enum ht_err limit_rounding(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     double *amplification = &plan->problem.amplification;
     const double *speed = plan->medium->speed;
     if (differences(plan) || ht_in_double(params)) return HT_OK;
     *amplification = ht_series_amplification(&plan->problem, speed);
-    if (plan->medium->uniform || ht_params_is_set(params, "time.cfl") ||
-        params->time.step > 0 || !ht_series_grows(&plan->problem))
+    if (plan->medium->uniform || ht_params_is_set(params, "time.cfl") || params->time.step > 0 ||
+        !ht_series_grows(&plan->problem))
         return HT_OK;
     TRY(choose_step(plan, ht_plan_quiet_cfl(plan)));
     *amplification = ht_series_amplification(&plan->problem, speed);
@@ -368,8 +344,8 @@ static void set_problem(struct ht_plan *plan) {
     problem->medium_fill = NULL;
 }
 
-static enum ht_err fill_medium(const void *medium, enum ht_subgrid subgrid,
-                               int64_t first, int64_t last, double *out) {
+static enum ht_err fill_medium(const void *medium, enum ht_subgrid subgrid, int64_t first,
+                               int64_t last, double *out) {
     return ht_medium_fill(medium, subgrid, first, last, out);
 }
 
@@ -404,8 +380,8 @@ static enum ht_err make_receivers(struct ht_plan *plan) {
         .second = differences(plan) ? &plan->eq.system->second_order : NULL,
         .dt = plan->problem.dt,
         .steps = plan->steps,
-        .frequency = fmax(params->initial.frequency,
-                          plan->shots != NULL ? plan->shots->highest : 0)};
+        .frequency =
+            fmax(params->initial.frequency, plan->shots != NULL ? plan->shots->highest : 0)};
     return ht_receivers_create(params, &of, &plan->receivers);
 }
 
@@ -418,17 +394,16 @@ static bool begins_at_rest(const struct ht_plan *plan) {
     return true;
 }
 
-/* A snapshot of finite differences lacks the rate of p, that of others would be
- * its first differences. */
+/* A snapshot of finite differences lacks the rate of p, that of others would be its first
+ * differences. */
 static enum ht_err check_snapshot(const struct ht_plan *plan) {
     if (!differences(plan) || !(plan->solution->snapshot > 0)) return HT_OK;
-    return ht_params_error(
-        plan->params, "initial.file",
-        "is a snapshot of a run at time %g, which finite differences do not "
-        "continue: it lacks the field's rate; run from time 0, or continue "
-        "with "
-        "time.scheme = \"taylor\" from a snapshot of all fields of that scheme",
-        plan->solution->snapshot);
+    return ht_params_error(plan->params, "initial.file",
+                           "is a snapshot of a run at time %g, which finite differences do not "
+                           "continue: it lacks the field's rate; run from time 0, or continue "
+                           "with "
+                           "time.scheme = \"taylor\" from a snapshot of all fields of that scheme",
+                           plan->solution->snapshot);
 }
 
 static bool has_incidence(const struct ht_plan *plan) {
@@ -438,43 +413,38 @@ static bool has_incidence(const struct ht_plan *plan) {
     return incident;
 }
 
-/* Removed where it can be and there are traces: of what begins with a rate it
- * cannot be, resampler_whole.c; waves from outside are made for the scheme's
- * own dispersion. */
+/* Removed where it can be and there are traces: of what begins with a rate it cannot be,
+ * resampler_whole.c; waves from outside are made for the scheme's own dispersion. */
 static enum ht_err choose_dispersion(struct ht_plan *plan) {
     const enum ht_dispersion given = plan->params->time.dispersion;
     const bool can = differences(plan) && plan->problem.stages == 1;
     const bool rest = can && begins_at_rest(plan) && !has_incidence(plan);
     plan->problem.fd.undispersed =
-        rest &&
-        (given == HT_DISPERSION_REMOVE ||
-         (given == HT_DISPERSION_AUTO && plan->params->receivers.count > 0));
+        rest && (given == HT_DISPERSION_REMOVE ||
+                 (given == HT_DISPERSION_AUTO && plan->params->receivers.count > 0));
     if (rest || given != HT_DISPERSION_REMOVE) return HT_OK;
-    return ht_params_error(
-        plan->params, "time.dispersion", "%s",
-        can ? "is removed from runs that begin at rest, without plane waves "
-              "from outside"
-            : "is removed from finite differences with one term in time: needs "
-              "time.scheme = \"fd\" and time.stages = 1");
+    return ht_params_error(plan->params, "time.dispersion", "%s",
+                           can ? "is removed from runs that begin at rest, without plane waves "
+                                 "from outside"
+                               : "is removed from finite differences with one term in time: needs "
+                                 "time.scheme = \"fd\" and time.stages = 1");
 }
 
 /* Warns of receivers whose traces err by more than what is said of the run:
- * near sources of Hermite methods, beside the boxes of plane waves from
- * outside by finite differences, and between steps that are too long for
- * leapfrog's signals.
+ * near sources of Hermite methods, beside the boxes of plane waves from outside by finite
+ * differences, and between steps that are too long for leapfrog's signals.
  */
 
 static const double pi = 3.14159265358979323846;
 
 /* ---- near sources ---- */
 
-/* The part of a Gaussian beyond a distance in its radii, by magnitude: there
- * the source acts on both sides. */
+/* The part of a Gaussian beyond a distance in its radii, by magnitude: there the source acts on
+ * both sides. */
 static double beyond(int order, double distance) {
     const double apart = 0.05, end = 12;
     double sum = 0;
-    const int count =
-        distance < end ? (int)ceil((end - distance) / apart - 0.5) : 0;
+    const int count = distance < end ? (int)ceil((end - distance) / apart - 0.5) : 0;
     for (int n = 0; n < count; n++) {
         const double x = distance + (n + 0.5) * apart;
         long double value;
@@ -490,32 +460,26 @@ struct nearest {
     double x[3];
 };
 
-static void judge_point(const struct ht_plan *plan,
-                        const struct ht_source_point *point, const double x[3],
-                        struct nearest *worst) {
+static void judge_point(const struct ht_plan *plan, const struct ht_source_point *point,
+                        const double x[3], struct nearest *worst) {
     const struct ht_source_form *form = &plan->duhamel->form[point->shot];
     double square = 0;
     if (plan->shots->shot[point->shot].type == HT_SHOT_VOLUME) return;
     for (int k = 0; k < plan->grid.dims; k++) {
         if (!ht_source_reaches(&plan->problem, point, k, x[k])) return;
-        if (ht_source_varies(form, k))
-            square += pow((x[k] - point->x[k]) / plan->grid.h[k], 2);
+        if (ht_source_varies(form, k)) square += pow((x[k] - point->x[k]) / plan->grid.h[k], 2);
     }
     const double distance = sqrt(square);
     const double error = beyond(form->order, distance / form->radius);
     if (error <= worst->error) return;
-    *worst = (struct nearest){.error = error,
-                              .distance = distance,
-                              .shot = point->shot,
-                              .x = {x[0], x[1], x[2]}};
+    *worst = (struct nearest){
+        .error = error, .distance = distance, .shot = point->shot, .x = {x[0], x[1], x[2]}};
 }
 
-static void place_of(const struct ht_plan *plan, const double x[3],
-                     char out[96]) {
+static void place_of(const struct ht_plan *plan, const double x[3], char out[96]) {
     int length = 0;
     for (int k = 0; k < plan->grid.dims; k++)
-        length += snprintf(out + length, 96 - (size_t)length, "%s%g",
-                           length ? ", " : "", x[k]);
+        length += snprintf(out + length, 96 - (size_t)length, "%s%g", length ? ", " : "", x[k]);
 }
 
 static void warn_near(const struct ht_plan *plan) {
@@ -526,21 +490,19 @@ static void warn_near(const struct ht_plan *plan) {
         for (int64_t i = 0; i < plan->duhamel->points; i++)
             judge_point(plan, &plan->duhamel->point[i], trace.x, &worst);
     }
-    if (worst.error <= fmax(0.01, plan->duhamel->form[worst.shot].error))
-        return;
+    if (worst.error <= fmax(0.01, plan->duhamel->form[worst.shot].error)) return;
     place_of(plan, worst.x, place);
     ht_warn("receivers: the one at (%s) is %.2g cells from sources.%d, whose "
             "Gaussian of radius %g is no point there: up to %.2g %% of it lie "
             "further away; take more cells, or another place",
-            place, worst.distance, worst.shot + 1,
-            plan->duhamel->form[worst.shot].radius, 100 * worst.error);
+            place, worst.distance, worst.shot + 1, plan->duhamel->form[worst.shot].radius,
+            100 * worst.error);
 }
 
 /* ---- beside boxes of plane waves ---- */
 
 /* Whether a box is as long as the grid along an axis. */
-static bool is_open(const struct ht_grid *grid, const struct ht_shot *shot,
-                    int axis) {
+static bool is_open(const struct ht_grid *grid, const struct ht_shot *shot, int axis) {
     const double close = 1e-9 * grid->h[axis];
     return shot->first[axis] <= grid->lower[axis] + close &&
            shot->last[axis] >= grid->upper[axis] - close;
@@ -551,16 +513,14 @@ static int reach_of(const struct ht_plan *plan) {
     return plan->grid.point_nodes / 2;
 }
 
-static bool beside(const struct ht_plan *plan, const struct ht_shot *shot,
-                   const double x[3]) {
+static bool beside(const struct ht_plan *plan, const struct ht_shot *shot, const double x[3]) {
     const int reach = reach_of(plan);
     bool near = false;
     for (int k = 0; k < plan->grid.dims; k++) {
         const double h = reach * plan->grid.h[k];
         if (is_open(&plan->grid, shot, k)) continue;
         if (x[k] < shot->first[k] - h || x[k] > shot->last[k] + h) return false;
-        near = near || fabs(x[k] - shot->first[k]) < h ||
-               fabs(x[k] - shot->last[k]) < h;
+        near = near || fabs(x[k] - shot->first[k]) < h || fabs(x[k] - shot->last[k]) < h;
     }
     return near;
 }
@@ -571,8 +531,7 @@ static void warn_beside(const struct ht_plan *plan) {
             const struct ht_trace trace = ht_trace_at(plan->receivers, t);
             const struct ht_shot *shot = &plan->shots->shot[i];
             char place[96];
-            if (shot->type != HT_SHOT_INCIDENT || !beside(plan, shot, trace.x))
-                continue;
+            if (shot->type != HT_SHOT_INCIDENT || !beside(plan, shot, trace.x)) continue;
             place_of(plan, trace.x, place);
             ht_warn("receivers: the one at (%s) takes values from both sides "
                     "of the surface of the box of sources.%d, where fields "
@@ -593,8 +552,7 @@ static void warn_between(const struct ht_plan *plan) {
         double energy[HT_SIGNAL_BANDS], above = 0;
         ht_shot_bands(&plan->eq, &plan->shots->shot[i], energy);
         for (int b = 0; b < HT_SIGNAL_BANDS; b++)
-            if (ht_shot_band(&plan->shots->shot[i], b) > highest)
-                above += energy[b];
+            if (ht_shot_band(&plan->shots->shot[i], b) > highest) above += energy[b];
         if (sqrt(above) <= most) continue;
         ht_warn("receivers: samples between steps of %.3g carry frequencies up "
                 "to %.3g, beyond which sources.%d has %.2g %% of its "
@@ -642,10 +600,10 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     return ht_expect(plan);
 }
 
-/* Collective calls inside end on all ranks after a failure of one, so all ranks
- * reach the caller's agreement. */
-static enum ht_err create(const struct ht_params *params, struct ht_comm *comm,
-                          bool sampled, struct ht_plan **out) {
+/* Collective calls inside end on all ranks after a failure of one, so all ranks reach the caller's
+ * agreement. */
+static enum ht_err create(const struct ht_params *params, struct ht_comm *comm, bool sampled,
+                          struct ht_plan **out) {
     struct ht_plan *plan = NULL;
     *out = NULL;
     enum ht_err err = HT_ALLOC(plan, 1);
@@ -653,8 +611,7 @@ static enum ht_err create(const struct ht_params *params, struct ht_comm *comm,
         plan->params = params;
         plan->scale = 1;
         plan->grid.slab.comm = comm;
-        ht_threads_set(params->device.threads > 0 ? params->device.threads
-                                                  : ht_comm_cores(comm));
+        ht_threads_set(params->device.threads > 0 ? params->device.threads : ht_comm_cores(comm));
         err = make(plan, sampled);
     }
     err = ht_comm_agree(comm, err);
@@ -671,7 +628,6 @@ enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
     return create(params, comm, false, out);
 }
 
-enum ht_err ht_plan_sketch(const struct ht_params *params,
-                           struct ht_plan **out) {
+enum ht_err ht_plan_sketch(const struct ht_params *params, struct ht_plan **out) {
     return create(params, NULL, true, out);
 }

@@ -1,7 +1,6 @@
-/* The layers of absorbing sides: which kind a scheme takes, what it takes where
- * the input leaves it open, their limits, the medium in them, and what they
- * send back of the waves of a run: by the equations in them, and no less than
- * what the grid reflects, which is measured.
+/* The layers of absorbing sides: which kind a scheme takes, what it takes where the input leaves it
+ * open, their limits, the medium in them, and what they send back of the waves of a run: by the
+ * equations in them, and no less than what the grid reflects, which is measured.
  */
 #include <complex.h>
 #include <math.h>
@@ -12,16 +11,15 @@
 #include "plan_parts.h"
 #include "src/solve/methods.h"
 
-/* Reflection of sponges of at least so many cells at 10 points per wavelength
- * and 0, 30, 60 degrees, dB, measured (docs/absorbing.md). */
+/* Reflection of sponges of at least so many cells at 10 points per wavelength and 0, 30, 60
+ * degrees, dB, measured (docs/absorbing.md). */
 struct usual {
     int64_t cells;
     double db[3];
 };
 static const struct usual sponges[] = {
-    {1, {-1, -1, -1}},     {4, {-7, -6, -4}},     {8, {-25, -19, -8}},
-    {12, {-44, -36, -13}}, {16, {-45, -51, -18}}, {24, {-47, -51, -31}},
-    {32, {-47, -53, -46}}};
+    {1, {-1, -1, -1}},     {4, {-7, -6, -4}},     {8, {-25, -19, -8}},  {12, {-44, -36, -13}},
+    {16, {-45, -51, -18}}, {24, {-47, -51, -31}}, {32, {-47, -53, -46}}};
 enum { SPONGES = sizeof sponges / sizeof *sponges };
 /* Thinner matched layers grow beside media that vary. */
 enum { least_matched = 6 };
@@ -32,8 +30,8 @@ static const struct usual *usual_sponge_of(int64_t cells) {
     return &sponges[last];
 }
 
-/* Of sponges as measured; of a damping that was given in place of the usual
- * one no less than its R at normal incidence, R^cos at others. */
+/* Of sponges as measured; of a damping that was given in place of the usual one no less than its R
+ * at normal incidence, R^cos at others. */
 static double sponge_db(const struct ht_layer *layer, int angle) {
     const double cosine[3] = {1, sqrt(0.75), 0.5};
     return fmax(usual_sponge_of(layer->cells)->db[angle],
@@ -50,15 +48,14 @@ void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]) {
         const double frequency = layer->speed / (points * plan->grid.h[axis]);
         db[i] = fmax(db[i], plan->layers.type == HT_ABSORBING_SPONGE
                                 ? sponge_db(layer, i)
-                                : 20 * log10(ht_fd_layer_returned(
-                                           &plan->problem, axis, side,
-                                           frequency, cosine[i])));
+                                : 20 * log10(ht_fd_layer_returned(&plan->problem, axis, side,
+                                                                  frequency, cosine[i])));
     }
 }
 
-/* Words per point and step: of the update in the interior u, d, the modulus and
- * both results; of each layer at a point u, the modulus, d, two memories, and
- * the results of these and u; of a sponge u and d, read and written. */
+/* Words per point and step: of the update in the interior u, d, the modulus and both results; of
+ * each layer at a point u, the modulus, d, two memories, and the results of these and u; of a
+ * sponge u and d, read and written. */
 double ht_plan_layer_share(const struct ht_plan *plan) {
     const bool sponge = plan->layers.type == HT_ABSORBING_SPONGE;
     const double inner = 5, words = sponge ? 4 : 9;
@@ -66,25 +63,22 @@ double ht_plan_layer_share(const struct ht_plan *plan) {
     for (int n = 0; n < 6; n++) {
         const struct ht_layer *layer = &plan->layers.side[n / 2][n % 2];
         if (layer->cells > 0)
-            layers += (double)layer->cells /
-                      (double)ht_grid_nodes(&plan->grid, HT_PRIMARY, n / 2);
+            layers += (double)layer->cells / (double)ht_grid_nodes(&plan->grid, HT_PRIMARY, n / 2);
     }
     return words * layers / (inner + words * layers);
 }
 
 /* Keys of the perfectly matched layers of Hermite methods. */
-static enum ht_err refuse_hermite(const struct ht_params *params, size_t first,
-                                  const char *with) {
+static enum ht_err refuse_hermite(const struct ht_params *params, size_t first, const char *with) {
     const bool meant[] = {params->absorbing.alpha.kind == HT_VALUE_NUMBERS,
                           params->absorbing.sponge.kind == HT_VALUE_NUMBERS};
     static const char *const keys[] = {"absorbing.alpha", "absorbing.sponge"};
     for (size_t i = first; i < sizeof keys / sizeof *keys; i++)
         if (meant[i])
-            return ht_params_error(
-                params, keys[i],
-                "has no meaning with %s: it is for the perfectly matched "
-                "layers of Hermite methods",
-                with);
+            return ht_params_error(params, keys[i],
+                                   "has no meaning with %s: it is for the perfectly matched "
+                                   "layers of Hermite methods",
+                                   with);
     return HT_OK;
 }
 
@@ -97,30 +91,26 @@ static enum ht_err plan_check_sponge(const struct ht_params *params) {
                            "with absorbing.type = \"sponge\"");
 }
 
-/* Behind matched layers of finite differences waves are 0: the tails of guided
- * waves, which a rigid wall feeds, are damped, and no constant is left over. */
+/* Behind matched layers of finite differences waves are 0: the tails of guided waves, which a rigid
+ * wall feeds, are damped, and no constant is left over. */
 static enum ht_err place_matched(struct ht_plan *plan) {
     for (int k = 0; k < plan->grid.dims; k++)
         if (plan->grid.layer[k][0] * plan->grid.layer[k][1] > 0 &&
-            plan->grid.cells[k] - plan->grid.layer[k][0] -
-                    plan->grid.layer[k][1] <
-                plan->order / 2)
-            return ht_params_error(
-                plan->params, "absorbing.cells",
-                "the layers leave less than %d of the %lld cells along x%d, "
-                "half of the stencil of order %d",
-                plan->order / 2, (long long)plan->grid.cells[k], k + 1,
-                plan->order);
+            plan->grid.cells[k] - plan->grid.layer[k][0] - plan->grid.layer[k][1] < plan->order / 2)
+            return ht_params_error(plan->params, "absorbing.cells",
+                                   "the layers leave less than %d of the %lld cells along x%d, "
+                                   "half of the stencil of order %d",
+                                   plan->order / 2, (long long)plan->grid.cells[k], k + 1,
+                                   plan->order);
     for (int n = 0; n < 6; n++) {
         const int64_t cells = plan->grid.layer[n / 2][n % 2];
         if (cells == 0) continue;
         if (plan->grid.dims > 1 && cells < least_matched)
-            return ht_params_error(
-                plan->params, "absorbing.cells",
-                "%lld: perfectly matched layers of time.scheme = \"fd\" with "
-                "less than %d points grow beside media that vary; take more, "
-                "or absorbing.type = \"sponge\"",
-                (long long)cells, least_matched);
+            return ht_params_error(plan->params, "absorbing.cells",
+                                   "%lld: perfectly matched layers of time.scheme = \"fd\" with "
+                                   "less than %d points grow beside media that vary; take more, "
+                                   "or absorbing.type = \"sponge\"",
+                                   (long long)cells, least_matched);
         plan->grid.wall[n / 2][n % 2] = -1;
     }
     return HT_OK;
@@ -132,8 +122,7 @@ enum { least_cells = 3, least_sponge = 4, least_leapfrog = 6 };
 /* ---- of Hermite methods ---- */
 
 /* Stable in the Bloch analysis of test/unit/absorbing.c, as are the others. */
-static void usual_sponge(enum ht_absorbing_type type, int order,
-                         struct ht_layer *layer) {
+static void usual_sponge(enum ht_absorbing_type type, int order, struct ht_layer *layer) {
     (void)type;
     (void)order;
     layer->alpha = 0;
@@ -144,10 +133,9 @@ static void usual_sponge(enum ht_absorbing_type type, int order,
     layer->reflection = exp(-2 * most / (layer->degree + 1));
 }
 
-/* Damping that varies about a node may grow as fast as waves are resolved, and
- * needs little of the sponge, which is what reflects most where it is weak. */
-static void usual_first(enum ht_absorbing_type type, int order,
-                        struct ht_layer *layer) {
+/* Damping that varies about a node may grow as fast as waves are resolved, and needs little of the
+ * sponge, which is what reflects most where it is weak. */
+static void usual_first(enum ht_absorbing_type type, int order, struct ht_layer *layer) {
     const double cells = (double)layer->cells;
     (void)type;
     layer->alpha = order < 4 ? 0.1 : 0.2;
@@ -156,10 +144,9 @@ static void usual_first(enum ht_absorbing_type type, int order,
     layer->reflection = cells < 4 ? 3e-4 : pow(10, -fmin(3 + cells / 2, 6));
 }
 
-/* From N = 2 and 4 cells on steeper, with next to no sponge; from 8 cells on
- * long waves are absorbed, too, at which thinner layers grow. */
-static void usual_second(enum ht_absorbing_type type, int order,
-                         struct ht_layer *layer) {
+/* From N = 2 and 4 cells on steeper, with next to no sponge; from 8 cells on long waves are
+ * absorbed, too, at which thinner layers grow. */
+static void usual_second(enum ht_absorbing_type type, int order, struct ht_layer *layer) {
     const double half = (double)layer->cells / 2;
     const bool weak = order == 1 || layer->cells < 4;
     const bool thick = order > 1 && layer->cells >= 8;
@@ -167,9 +154,7 @@ static void usual_second(enum ht_absorbing_type type, int order,
     layer->alpha = thick ? 0.03 : 0.1;
     layer->sponge = weak ? 0.001 : thick ? 0.00003 : 0.0001;
     layer->degree = weak || layer->cells < 6 ? 3 : 4;
-    layer->reflection = pow(10, -(weak    ? fmin(1 + half, 5)
-                                  : thick ? 6.5
-                                          : 2 + half));
+    layer->reflection = pow(10, -(weak ? fmin(1 + half, 5) : thick ? 6.5 : 2 + half));
 }
 
 static bool matched(const struct ht_plan *plan) {
@@ -177,8 +162,8 @@ static bool matched(const struct ht_plan *plan) {
            plan->layers.type == HT_ABSORBING_CPML;
 }
 
-/* sigma dt/2 at most: the real axis on which series of 6 stages and more are
- * stable has a length of 3.55 and more; alpha and the sponge need the rest. */
+/* sigma dt/2 at most: the real axis on which series of 6 stages and more are stable has a length of
+ * 3.55 and more; alpha and the sponge need the rest. */
 static const double most_damping = 3;
 /* Of a sponge, which grows in thin layers where it is stronger. */
 static const double most_sponge = 0.9;
@@ -190,8 +175,7 @@ void ht_plan_limit_layers(struct ht_plan *plan) {
     const bool given = ht_params_is_set(plan->params, "absorbing.reflection");
     if (plan->problem.layers == NULL || scheme->method != HT_HERMITE) return;
     /* The series does not end in layers. */
-    if (matched(plan))
-        plan->layers.stages = scheme->full_stages(&plan->eq, plan->order) + 4;
+    if (matched(plan)) plan->layers.stages = scheme->full_stages(&plan->eq, plan->order) + 4;
     if (step > 0 && ht_layers_cap(&plan->layers, most / step) > 0 && given)
         ht_note("absorbing.reflection: damping is limited to %g per half step, "
                 "where it is stable",
@@ -200,8 +184,7 @@ void ht_plan_limit_layers(struct ht_plan *plan) {
 
 static enum ht_err check_thickness(const struct ht_plan *plan, int least) {
     for (int n = 0; n < 6; n++)
-        if (plan->grid.layer[n / 2][n % 2] > 0 &&
-            plan->grid.layer[n / 2][n % 2] < least)
+        if (plan->grid.layer[n / 2][n % 2] > 0 && plan->grid.layer[n / 2][n % 2] < least)
             return ht_params_error(plan->params, "absorbing.cells",
                                    "thinner layers of time.scheme = \"%s\" "
                                    "than %d cells grow",
@@ -211,8 +194,7 @@ static enum ht_err check_thickness(const struct ht_plan *plan, int least) {
 
 static enum ht_err check_leapfrog(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
-    const bool one_field =
-        plan->problem.stored[HT_PRIMARY] == plan->problem.stored[HT_DUAL];
+    const bool one_field = plan->problem.stored[HT_PRIMARY] == plan->problem.stored[HT_DUAL];
     if (params->absorbing.type != HT_ABSORBING_SPONGE)
         return ht_params_error(params, "absorbing.type",
                                "time.scheme = \"leapfrog\" has no perfectly "
@@ -223,13 +205,12 @@ static enum ht_err check_leapfrog(const struct ht_plan *plan) {
     return ht_params_error(params, "grid.order",
                            "sponges of system = \"%s\" grow by leapfrog at "
                            "%s: take %s",
-                           plan->eq.system->name,
-                           one_field ? "even orders" : "order 1",
+                           plan->eq.system->name, one_field ? "even orders" : "order 1",
                            one_field ? "an odd one" : "2 or more");
 }
 
-/* Of the damping about a node. Equations of second order have derivatives of
- * psi, too, and so those of the damping; with N = 1 nothing is gained. */
+/* Of the damping about a node. Equations of second order have derivatives of psi, too, and so those
+ * of the damping; with N = 1 nothing is gained. */
 static int profile_degree(const struct ht_plan *plan) {
     const bool first = ht_equations_first_order(&plan->eq);
     if (plan->params->absorbing.type == HT_ABSORBING_SPONGE) return 0;
@@ -237,8 +218,7 @@ static int profile_degree(const struct ht_plan *plan) {
 }
 
 static ht_layer_usual *usual_of(const struct ht_plan *plan) {
-    if (plan->params->absorbing.type == HT_ABSORBING_SPONGE)
-        return usual_sponge;
+    if (plan->params->absorbing.type == HT_ABSORBING_SPONGE) return usual_sponge;
     return ht_equations_first_order(&plan->eq) ? usual_first : usual_second;
 }
 
@@ -249,8 +229,7 @@ static enum ht_err check_hermite(const struct ht_plan *plan) {
     if (plan->problem.scheme->two_level) TRY(check_leapfrog(plan));
     if (sponge) TRY(check_thickness(plan, least_sponge));
     if (sponge) return plan_check_sponge(params);
-    if (organisation != HT_ORGANISATION_AUTO &&
-        organisation != HT_ORGANISATION_REGIONS)
+    if (organisation != HT_ORGANISATION_AUTO && organisation != HT_ORGANISATION_REGIONS)
         return ht_params_error(params, "absorbing.organisation",
                                "Hermite methods have \"regions\"");
     return check_thickness(plan, least_cells);
@@ -261,8 +240,8 @@ static enum ht_err plan_make_hermite_layers(struct ht_plan *plan) {
     const bool sponge = plan->params->absorbing.type == HT_ABSORBING_SPONGE;
     TRY(check_hermite(plan));
     TRY(ht_layers_make(plan->params, &plan->grid, plan->medium->speed,
-                       sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
-                       plan->order, usual_of(plan), &plan->layers));
+                       sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML, plan->order,
+                       usual_of(plan), &plan->layers));
     plan->layers.profile_degree = profile_degree(plan);
     plan->problem.fd.organisation = HT_ORGANISATION_REGIONS;
     plan->problem.layers = &plan->layers;
@@ -278,13 +257,11 @@ struct measured {
     double db[4];
 };
 static const struct measured first_order[] = {
-    {3, {-41, -41, -41, -41}},      {4, {-67, -85, -86, -80}},
-    {6, {-89, -100, -98, -94}},     {8, {-103, -109, -107, -96}},
-    {12, {-115, -118, -119, -104}}, {16, {-121, -123, -123, -117}}};
+    {3, {-41, -41, -41, -41}},    {4, {-67, -85, -86, -80}},      {6, {-89, -100, -98, -94}},
+    {8, {-103, -109, -107, -96}}, {12, {-115, -118, -119, -104}}, {16, {-121, -123, -123, -117}}};
 static const struct measured second_order[] = {
-    {3, {-39, -40, -41, -41}},     {4, {-54, -68, -67, -65}},
-    {6, {-69, -86, -88, -85}},     {8, {-79, -109, -106, -101}},
-    {12, {-97, -127, -123, -119}}, {16, {-104, -135, -135, -131}}};
+    {3, {-39, -40, -41, -41}},    {4, {-54, -68, -67, -65}},     {6, {-69, -86, -88, -85}},
+    {8, {-79, -109, -106, -101}}, {12, {-97, -127, -123, -119}}, {16, {-104, -135, -135, -131}}};
 enum { ROWS = sizeof first_order / sizeof *first_order };
 
 static const struct measured *rows_of(const struct ht_plan *plan) {
@@ -296,8 +273,7 @@ double ht_plan_layer_point_reflection(const struct ht_plan *plan) {
     const struct measured *rows = rows_of(plan);
     const struct ht_params *params = plan->params;
     double most = NAN;
-    if (!matched(plan) || plan->order > 4 ||
-        params->absorbing.degree.kind == HT_VALUE_NUMBERS ||
+    if (!matched(plan) || plan->order > 4 || params->absorbing.degree.kind == HT_VALUE_NUMBERS ||
         params->absorbing.alpha.kind == HT_VALUE_NUMBERS ||
         params->absorbing.sponge.kind == HT_VALUE_NUMBERS)
         return NAN;
@@ -313,26 +289,22 @@ double ht_plan_layer_point_reflection(const struct ht_plan *plan) {
     return most;
 }
 
-void ht_plan_sponge_reflection(const struct ht_plan *plan, double whole[3],
-                               double half[3]) {
+void ht_plan_sponge_reflection(const struct ht_plan *plan, double whole[3], double half[3]) {
     const double cosine[3] = {1, sqrt(0.75), 0.5};
     for (int i = 0; i < 3; i++) whole[i] = half[i] = -INFINITY;
     for (int n = 0; n < 6; n++)
         for (int i = 0; i < 3 && plan->layers.side[n / 2][n % 2].cells; i++) {
             whole[i] =
-                fmax(whole[i], ht_sponge_reflection(&plan->problem, n / 2,
-                                                    n % 2, 1, cosine[i]));
-            half[i] = fmax(half[i], ht_sponge_reflection(&plan->problem, n / 2,
-                                                         n % 2, 2, cosine[i]));
+                fmax(whole[i], ht_sponge_reflection(&plan->problem, n / 2, n % 2, 1, cosine[i]));
+            half[i] =
+                fmax(half[i], ht_sponge_reflection(&plan->problem, n / 2, n % 2, 2, cosine[i]));
         }
 }
 
 /* ---- the medium in layers of Hermite methods ---- */
 
-/* The values at nodes in layers along x1 and x2 become those of the nearest
- * node in none. */
-static void continue_plane(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                           double *plane) {
+/* The values at nodes in layers along x1 and x2 become those of the nearest node in none. */
+static void continue_plane(const struct ht_grid *grid, enum ht_subgrid subgrid, double *plane) {
     const bool dual = subgrid == HT_DUAL;
     const int64_t n1 = ht_grid_nodes(grid, subgrid, 0);
     const int64_t n2 = ht_grid_nodes(grid, subgrid, 1);
@@ -343,15 +315,14 @@ static void continue_plane(const struct ht_grid *grid, enum ht_subgrid subgrid,
     }
 }
 
-/* Planes in layers along x3 come from the nearest in none. Polynomials keep
- * their other coefficients, which layers do not use. */
-static enum ht_err fill_continued(const void *context, enum ht_subgrid subgrid,
-                                  int64_t first, int64_t last, double *out) {
+/* Planes in layers along x3 come from the nearest in none. Polynomials keep their other
+ * coefficients, which layers do not use. */
+static enum ht_err fill_continued(const void *context, enum ht_subgrid subgrid, int64_t first,
+                                  int64_t last, double *out) {
     const struct ht_plan *plan = context;
     const struct ht_grid *grid = &plan->grid;
     const int64_t nodes = ht_grid_plane(grid, subgrid), planes = last - first;
-    const int64_t rows =
-        (int64_t)plan->eq.nmaterials * plan->problem.medium_coefs;
+    const int64_t rows = (int64_t)plan->eq.nmaterials * plan->problem.medium_coefs;
     double *plane = NULL;
     TRY(ht_medium_fill(plan->medium, subgrid, first, last, out));
     TRY(HT_ALLOC(plane, rows * nodes));
@@ -363,8 +334,7 @@ static enum ht_err fill_continued(const void *context, enum ht_subgrid subgrid,
         if (from != m) held = from;
         for (int64_t r = 0; err == HT_OK && r < rows; r++) {
             double *to = out + (r * planes + m - first) * nodes;
-            if (from != m)
-                memcpy(to, plane + r * nodes, (size_t)nodes * sizeof *to);
+            if (from != m) memcpy(to, plane + r * nodes, (size_t)nodes * sizeof *to);
             continue_plane(grid, subgrid, to);
         }
     }
@@ -387,30 +357,27 @@ enum ht_err ht_plan_make_layers(struct ht_plan *plan) {
     TRY(refuse_hermite(params, 1, "time.scheme = \"fd\""));
     if (type == HT_ABSORBING_AUTO) type = HT_ABSORBING_CPML;
     if (type == HT_ABSORBING_SPONGE) TRY(plan_check_sponge(params));
-    TRY(ht_layers_make(
-        params, &plan->grid, plan->medium->speed, type, plan->order,
-        plan->grid.dims > 1 ? ht_layers_usual : ht_layers_usual_line,
-        &plan->layers));
+    TRY(ht_layers_make(params, &plan->grid, plan->medium->speed, type, plan->order,
+                       plan->grid.dims > 1 ? ht_layers_usual : ht_layers_usual_line,
+                       &plan->layers));
     if (type == HT_ABSORBING_CPML) TRY(place_matched(plan));
     if (type == HT_ABSORBING_CPML && params->parallel.halo_depth > 1)
         return ht_params_error(params, "parallel.halo_depth",
                                "must be 1 with absorbing sides (cpml)");
-    plan->problem.fd.organisation =
-        params->absorbing.organisation == HT_ORGANISATION_AUTO
-            ? HT_ORGANISATION_FACES
-            : params->absorbing.organisation;
+    plan->problem.fd.organisation = params->absorbing.organisation == HT_ORGANISATION_AUTO
+                                        ? HT_ORGANISATION_FACES
+                                        : params->absorbing.organisation;
     plan->problem.layers = &plan->layers;
     return HT_OK;
 }
 
-/* What absorbing layers send back, by the equations in them: waves in slices of
- * constant damping, before a rigid wall. The grid's part is measured
- * (plan_layers.c, plan_hermite_layers.c); matched layers of finite differences
- * are taken as they are (fd_layers.c).
+/* What absorbing layers send back, by the equations in them: waves in slices of constant damping,
+ * before a rigid wall. The grid's part is measured (plan_layers.c, plan_hermite_layers.c); matched
+ * layers of finite differences are taken as they are (fd_layers.c).
  */
 
-/* What is damped: p and v alike, u of a second-order equation, or of it the
- * derivative by time (of p and v: p) alone. */
+/* What is damped: p and v alike, u of a second-order equation, or of it the derivative by time (of
+ * p and v: p) alone. */
 enum damped { PAIR, SINGLE, FIRST };
 
 static enum damped damped_by(const struct ht_problem *problem) {
@@ -421,42 +388,36 @@ static enum damped damped_by(const struct ht_problem *problem) {
     return pair ? PAIR : SINGLE;
 }
 
-/* Of exp(i w t) at a depth: derivatives along the normal are divided by
- * `stretch`, and rate is what damps. */
+/* Of exp(i w t) at a depth: derivatives along the normal are divided by `stretch`, and rate is what
+ * damps. */
 struct slice {
     double complex stretch;
     double rate;
 };
 
 /* In units of the layer's thickness and c. */
-static struct slice slice_at(const struct ht_problem *problem,
-                             const struct ht_layer *layer, enum damped what,
-                             double w, double depth) {
+static struct slice slice_at(const struct ht_problem *problem, const struct ht_layer *layer,
+                             enum damped what, double w, double depth) {
     const double whole = -(layer->degree + 1) * log(layer->reflection) / 2;
     const double sigma = whole * pow(depth, layer->degree);
-    const double alpha =
-        layer->most > 0 ? layer->alpha * whole / layer->most : 0;
+    const double alpha = layer->most > 0 ? layer->alpha * whole / layer->most : 0;
     if (problem->layers->type == HT_ABSORBING_CPML)
-        return (struct slice){1 + sigma / (alpha + I * w),
-                              sigma * layer->sponge};
+        return (struct slice){1 + sigma / (alpha + I * w), sigma * layer->sponge};
     return (struct slice){1, what == FIRST ? 2 * sigma : sigma};
 }
 
-/* What comes back of a wave exp(i w t) that goes into the layer at an angle
- * with this cosine: (d/stretch)^2 p = -k^2 p,
+/* What comes back of a wave exp(i w t) that goes into the layer at an angle with this cosine:
+ * (d/stretch)^2 p = -k^2 p,
  *     k^2 = z^2 - s^2, z = w - i rate,   or, the derivative alone, w z - s^2,
- * s = w sin of the angle. Between slices p'/stretch is continuous, of the pair
- * p'/(stretch z). */
-static double complex reflected(const struct ht_problem *problem,
-                                const struct ht_layer *layer, double w,
-                                double cosine) {
+ * s = w sin of the angle. Between slices p'/stretch is continuous, of the pair p'/(stretch z). */
+static double complex reflected(const struct ht_problem *problem, const struct ht_layer *layer,
+                                double w, double cosine) {
     enum { SLICES = 100 };
     const enum damped what = damped_by(problem);
     const double dx = 1.0 / SLICES, s2 = w * w * (1 - cosine * cosine);
     double complex p = 1, q = 0; /* p' over what makes it continuous */
     for (int n = SLICES - 1; n >= 0; n--) {
-        const struct slice slice =
-            slice_at(problem, layer, what, w, (n + 0.5) * dx);
+        const struct slice slice = slice_at(problem, layer, what, w, (n + 0.5) * dx);
         const double complex z = w - I * slice.rate;
         const double complex k = csqrt((what == FIRST ? w * z : z * z) - s2);
         const double complex scale = what == PAIR ? k / z : k;
@@ -470,8 +431,8 @@ static double complex reflected(const struct ht_problem *problem,
     return (p - q) / (p + q);
 }
 
-double ht_layer_returned(const struct ht_problem *problem, int axis, int side,
-                         double frequency, double cosine) {
+double ht_layer_returned(const struct ht_problem *problem, int axis, int side, double frequency,
+                         double cosine) {
     const double pi = acos(-1.0);
     const struct ht_layer *layer = &problem->layers->side[axis][side];
     if (layer->cells == 0) return 0;
@@ -483,8 +444,8 @@ double ht_layer_returned(const struct ht_problem *problem, int axis, int side,
     return w > 0 ? cabs(reflected(problem, layer, w, cosine)) : 1;
 }
 
-double ht_sponge_reflection(const struct ht_problem *problem, int axis,
-                            int side, double wavelengths, double cosine) {
+double ht_sponge_reflection(const struct ht_problem *problem, int axis, int side,
+                            double wavelengths, double cosine) {
     enum { WAVES = 25, TIMES = 400 };
     const struct ht_layer *layer = &problem->layers->side[axis][side];
     const double pi = acos(-1.0), apart = 0.1;
@@ -492,8 +453,7 @@ double ht_sponge_reflection(const struct ht_problem *problem, int axis,
     double most = 0, all = 0;
     for (int n = 0; n < WAVES; n++) {
         const double f = apart * (n + 1), weight = f * f * exp(-f * f);
-        back[n] = weight *
-                  reflected(problem, layer, 2 * pi * wavelengths * f, cosine);
+        back[n] = weight * reflected(problem, layer, 2 * pi * wavelengths * f, cosine);
         all += weight;
     }
     for (int m = 0; m < TIMES; m++) {
@@ -505,35 +465,30 @@ double ht_sponge_reflection(const struct ht_problem *problem, int axis,
     return 20 * log10(most / all);
 }
 
-static double returned(const struct ht_plan *plan, double frequency,
-                       double cosine) {
+static double returned(const struct ht_plan *plan, double frequency, double cosine) {
     double most = 0;
     for (int n = 0; n < 6; n++)
-        most = fmax(most, ht_layer_returned(&plan->problem, n / 2, n % 2,
-                                            frequency, cosine));
+        most = fmax(most, ht_layer_returned(&plan->problem, n / 2, n % 2, frequency, cosine));
     return most;
 }
 
-/* Of all waves of a source the root of their energy, of the source that has the
- * most. */
-static double returned_shots(const struct ht_plan *plan, double cosine,
-                             int *shot) {
+/* Of all waves of a source the root of their energy, of the source that has the most. */
+static double returned_shots(const struct ht_plan *plan, double cosine, int *shot) {
     double most = 0;
     for (int i = 0; i < plan->shots->count; i++) {
         const struct ht_shot *at = &plan->shots->shot[i];
         double energy[HT_SIGNAL_BANDS], sum = 0;
         ht_shot_bands(&plan->eq, at, energy);
         for (int b = 0; b < HT_SIGNAL_BANDS; b++)
-            sum +=
-                energy[b] * pow(returned(plan, ht_shot_band(at, b), cosine), 2);
+            sum += energy[b] * pow(returned(plan, ht_shot_band(at, b), cosine), 2);
         if (sqrt(sum) > most) *shot = i;
         most = fmax(most, sqrt(sum));
     }
     return most;
 }
 
-/* What the grid reflects is measured, and in what matched layers of finite
- * differences send back; a point's waves come at all angles. */
+/* What the grid reflects is measured, and in what matched layers of finite differences send back; a
+ * point's waves come at all angles. */
 bool ht_plan_layer_shots_db(const struct ht_plan *plan, double db[2]) {
     double grid[3] = {-INFINITY, -INFINITY, -INFINITY};
     int shot;
@@ -543,15 +498,13 @@ bool ht_plan_layer_shots_db(const struct ht_plan *plan, double db[2]) {
     else if (plan->layers.type == HT_ABSORBING_SPONGE)
         ht_plan_layer_reflection(plan, grid);
     for (int i = 0; i < 2; i++)
-        db[i] = fmax(20 * log10(returned_shots(plan, i ? 0.5 : 1, &shot)),
-                     grid[i ? 2 : 0]);
+        db[i] = fmax(20 * log10(returned_shots(plan, i ? 0.5 : 1, &shot)), grid[i ? 2 : 0]);
     return true;
 }
 
 static double fastest(const struct ht_plan *plan) {
     double speed = 0;
-    for (int k = 0; k < plan->grid.dims; k++)
-        speed = fmax(speed, plan->medium->speed[k]);
+    for (int k = 0; k < plan->grid.dims; k++) speed = fmax(speed, plan->medium->speed[k]);
     return speed;
 }
 
@@ -583,8 +536,7 @@ void ht_plan_warn_layers(const struct ht_plan *plan) {
                 "the layers, which absorb no waves longer than %.3g well: take "
                 "%s",
                 shot + 1, 100 * part, ht_plan_layer_longest(plan, most),
-                plan->layers.type == HT_ABSORBING_SPONGE ||
-                        plan->problem.fd.order > 0
+                plan->layers.type == HT_ABSORBING_SPONGE || plan->problem.fd.order > 0
                     ? "thicker ones (absorbing.cells)"
                     : "a smaller absorbing.alpha, or larger cells");
 }

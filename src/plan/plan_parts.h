@@ -5,26 +5,25 @@
 #include "htwave/plan.h"
 
 /* ---- plan_scheme.c ---- */
-/* Sets problem.scheme, what follows from it, order and chosen_by, from
- * params, eq and medium->uniform. No communication: the same on all ranks. */
+/* Sets problem.scheme, what follows from it, order and chosen_by, from params, eq and
+ * medium->uniform. No communication: the same on all ranks. */
 HT_CHECKED enum ht_err ht_plan_choose_scheme(struct ht_plan *plan);
 
 /* ---- plan_layers.c: absorbing sides ---- */
-/* Sets plan->layers and problem.layers where sides absorb, once the medium's
- * speeds are known; refuses what the scheme's layers do not have. */
+/* Sets plan->layers and problem.layers where sides absorb, once the medium's speeds are known;
+ * refuses what the scheme's layers do not have. */
 HT_CHECKED enum ht_err ht_plan_make_layers(struct ht_plan *plan);
-/* The rest for Hermite methods, once the step is known: stages in the layers,
- * and their damping within the limit of the step. */
+/* The rest for Hermite methods, once the step is known: stages in the layers, and their damping
+ * within the limit of the step. */
 void ht_plan_limit_layers(struct ht_plan *plan);
 /* Warns where layers send back more than 3 % of a source's waves. */
 void ht_plan_warn_layers(const struct ht_plan *plan);
-/* Continues the problem's medium into the perfectly matched layers of Hermite
- * methods, constant along their normals. */
+/* Continues the problem's medium into the perfectly matched layers of Hermite methods, constant
+ * along their normals. */
 void ht_plan_continue_medium(struct ht_plan *plan);
 
 /* ---- expect.c ---- */
-/* Sets cells_per_wavelength and expected of a plan that is otherwise
- * complete. */
+/* Sets cells_per_wavelength and expected of a plan that is otherwise complete. */
 HT_CHECKED enum ht_err ht_expect(struct ht_plan *plan);
 
 #endif

@@ -8,8 +8,8 @@
  * have its form, where it is the cheaper one for the same error
  *      (docs/performance.md), unless a key asks for what it has not; else the
  *      Taylor scheme, which keeps all fields at one time and damps noise.
- * grid.order is N or an order in space: given alone it must not change its
- * meaning with the medium, and is refused where the medium chose differences.
+ * grid.order is N or an order in space: given alone it must not change its meaning with the medium,
+ * and is refused where the medium chose differences.
  */
 #include "plan_parts.h"
 #include "schemes.h"
@@ -17,24 +17,20 @@
 
 #include <string.h>
 
-static enum ht_err refuse_scheme(const struct ht_plan *plan,
-                                 const struct ht_scheme *scheme,
+static enum ht_err refuse_scheme(const struct ht_plan *plan, const struct ht_scheme *scheme,
                                  const char *why) {
     struct ht_text names = {0};
     for (int i = 0; i < ht_system_count(); i++) {
-        const struct ht_equations eq =
-            ht_equations_make(ht_system_at(i), plan->eq.dims);
+        const struct ht_equations eq = ht_equations_make(ht_system_at(i), plan->eq.dims);
         if (ht_scheme_steps(scheme, &eq))
-            ht_text_add(&names, "%s%s", names.length > 0 ? ", " : "",
-                        eq.system->name);
+            ht_text_add(&names, "%s%s", names.length > 0 ? ", " : "", eq.system->name);
     }
     enum ht_err err = ht_text_status(&names);
     if (err == HT_OK)
-        err = ht_params_error(
-            plan->params, "time.scheme",
-            "the fields of %s %s, which %s needs; systems with a %s form: %s",
-            plan->eq.system->name, why, scheme->title, scheme->title,
-            names.length > 0 ? names.data : "none");
+        err = ht_params_error(plan->params, "time.scheme",
+                              "the fields of %s %s, which %s needs; systems with a %s form: %s",
+                              plan->eq.system->name, why, scheme->title, scheme->title,
+                              names.length > 0 ? names.data : "none");
     ht_text_free(&names);
     return err;
 }
@@ -89,29 +85,25 @@ static const char *kind_name(enum ht_method_name method) {
 }
 
 /* *key: a key that chooses the kind, NULL: none is given. */
-static enum ht_err find_kind_key(const struct ht_params *params,
-                                 const struct kind_key **key) {
+static enum ht_err find_kind_key(const struct ht_params *params, const struct kind_key **key) {
     *key = NULL;
     for (int i = 0; i < KIND_KEYS; i++) {
         const struct kind_key *now = &kind_key[i];
         if (!now->given(params)) continue;
         if (*key != NULL && (*key)->method != now->method)
-            return ht_params_error(
-                params, now->key,
-                "is for %s, but %s is given too, which is for %s: give one of "
-                "them",
-                kind_name(now->method), (*key)->key, kind_name((*key)->method));
+            return ht_params_error(params, now->key,
+                                   "is for %s, but %s is given too, which is for %s: give one of "
+                                   "them",
+                                   kind_name(now->method), (*key)->key, kind_name((*key)->method));
         if (*key == NULL) *key = now;
     }
     return HT_OK;
 }
 
-static enum ht_err check_ignored(const struct ht_plan *plan,
-                                 const struct ht_scheme *scheme) {
+static enum ht_err check_ignored(const struct ht_plan *plan, const struct ht_scheme *scheme) {
     for (int i = 0; i < KIND_KEYS; i++) {
         const struct kind_key *key = &kind_key[i];
-        if (key->method != scheme->method && key->ignored &&
-            key->given(plan->params))
+        if (key->method != scheme->method && key->ignored && key->given(plan->params))
             return ht_params_error(plan->params, key->key,
                                    "has no meaning with time.scheme = \"%s\": "
                                    "it is for %s",
@@ -123,11 +115,9 @@ static enum ht_err check_ignored(const struct ht_plan *plan,
 /* ---- what leapfrog has not ---- */
 
 /* Names that the system has not are refused later, beside all that it has. */
-static bool asks_field(const struct ht_plan *plan, unsigned stored,
-                       const char *name) {
+static bool asks_field(const struct ht_plan *plan, unsigned stored, const char *name) {
     const int field = ht_equations_field(&plan->eq, name);
-    return name[0] != '\0' &&
-           (field < 0 || (stored != 0 && !(stored >> field & 1u)));
+    return name[0] != '\0' && (field < 0 || (stored != 0 && !(stored >> field & 1u)));
 }
 
 static bool asks_fields(const struct ht_plan *plan, unsigned stored) {
@@ -141,14 +131,12 @@ static bool asks_slices(const struct ht_plan *plan, unsigned stored) {
     struct ht_slice_given given;
     bool asked = false;
     for (int i = 0; ht_params_slice(plan->params, i, &given); i++)
-        asked = asked ||
-                (given.field != NULL && asks_field(plan, stored, given.field));
+        asked = asked || (given.field != NULL && asks_field(plan, stored, given.field));
     return plan->params->output.pictures && asked;
 }
 
 static bool asks_picture(const struct ht_plan *plan, unsigned stored) {
-    return plan->params->output.picture.slices.count == 0 &&
-           asks_slices(plan, stored);
+    return plan->params->output.picture.slices.count == 0 && asks_slices(plan, stored);
 }
 
 static bool asks_receivers(const struct ht_plan *plan, unsigned stored) {
@@ -167,19 +155,15 @@ static bool asks_receivers(const struct ht_plan *plan, unsigned stored) {
 
 static bool asks_layers(const struct ht_plan *plan, unsigned stored) {
     (void)stored;
-    return ht_layers_any(&plan->grid) &&
-           plan->params->absorbing.type != HT_ABSORBING_SPONGE;
+    return ht_layers_any(&plan->grid) && plan->params->absorbing.type != HT_ABSORBING_SPONGE;
 }
 
 /* Kernels of the other scheme alone. */
 static bool asks_variant(const struct ht_plan *plan, unsigned stored) {
     struct ht_form form;
-    const struct ht_spec spec = {.eq = &plan->eq,
-                                 .order = plan->order,
-                                 .block = 1,
-                                 .medium_degree = HT_UNIFORM};
-    const struct ht_variant *variant =
-        ht_variant_find(plan->params->device.variant, &spec, false);
+    const struct ht_spec spec = {
+        .eq = &plan->eq, .order = plan->order, .block = 1, .medium_degree = HT_UNIFORM};
+    const struct ht_variant *variant = ht_variant_find(plan->params->device.variant, &spec, false);
     struct ht_spec half = spec;
     (void)stored;
     if (variant == NULL || variant->differences ||
@@ -188,14 +172,12 @@ static bool asks_variant(const struct ht_plan *plan, unsigned stored) {
     half.src = form.stored[HT_PRIMARY];
     half.dst = form.stored[HT_DUAL];
     half.old_sign = form.old_sign;
-    return ht_variant_refuses(variant, &half) != NULL &&
-           ht_variant_refuses(variant, &spec) == NULL;
+    return ht_variant_refuses(variant, &half) != NULL && ht_variant_refuses(variant, &spec) == NULL;
 }
 
 static bool is_stable(const struct ht_plan *plan, int stages) {
     const double cfl = plan->params->time.step > 0 ? 0 : plan->params->time.cfl;
-    const double most =
-        ht_scheme_leapfrog.largest_cfl(&plan->eq, plan->order, stages);
+    const double most = ht_scheme_leapfrog.largest_cfl(&plan->eq, plan->order, stages);
     return most > 0 && cfl <= most;
 }
 
@@ -205,15 +187,13 @@ static bool asks_stages(const struct ht_plan *plan, unsigned stored) {
     const struct ht_value *stages = &plan->params->time.stages;
     (void)stored;
     return stages->kind == HT_VALUE_NUMBERS &&
-           (stages->number[0] >
-                ht_scheme_leapfrog.full_stages(&plan->eq, plan->order) ||
+           (stages->number[0] > ht_scheme_leapfrog.full_stages(&plan->eq, plan->order) ||
             !is_stable(plan, (int)stages->number[0]));
 }
 
 static bool asks_step(const struct ht_plan *plan, unsigned stored) {
     (void)stored;
-    return !is_stable(plan,
-                      ht_scheme_leapfrog.full_stages(&plan->eq, plan->order));
+    return !is_stable(plan, ht_scheme_leapfrog.full_stages(&plan->eq, plan->order));
 }
 
 /* Nothing damps what rounded messages add. */
@@ -243,8 +223,7 @@ static void say(struct ht_plan *plan, const char *why, const char *more) {
 
 /* ---- the choice ---- */
 
-static int order_of(const struct ht_plan *plan,
-                    const struct ht_scheme *scheme) {
+static int order_of(const struct ht_plan *plan, const struct ht_scheme *scheme) {
     const int given = plan->params->grid.order;
     return given > 0 ? given : scheme->usual_order;
 }
@@ -253,18 +232,15 @@ static const struct ht_scheme *choose_hermite(struct ht_plan *plan) {
     struct ht_form form;
     plan->order = order_of(plan, &ht_scheme_leapfrog);
     if (!plan->medium->uniform) {
-        say(plan, "the medium varies, but no finite differences for ",
-            plan->eq.system->name);
+        say(plan, "the medium varies, but no finite differences for ", plan->eq.system->name);
         return &ht_scheme_taylor;
     }
     say(plan, "the medium is uniform", "");
     if (plan->order > HT_MAX_ORDER) return &ht_scheme_taylor; /* refused */
-    if (ht_scheme_leapfrog.form(&plan->eq, &form) != NULL)
-        return &ht_scheme_taylor;
+    if (ht_scheme_leapfrog.form(&plan->eq, &form) != NULL) return &ht_scheme_taylor;
     for (size_t i = 0; i < sizeof leapfrog_lack / sizeof *leapfrog_lack; i++) {
         if (!leapfrog_lack[i].asked(plan, form.stored[HT_PRIMARY])) continue;
-        say(plan, "the medium is uniform; leapfrog has no such ",
-            leapfrog_lack[i].key);
+        say(plan, "the medium is uniform; leapfrog has no such ", leapfrog_lack[i].key);
         return &ht_scheme_taylor;
     }
     return &ht_scheme_leapfrog;
@@ -276,25 +252,22 @@ static const char *why_differences(const struct ht_plan *plan) {
     if (!plan->medium->uniform) return "the medium varies";
     if (ht_layers_any(&plan->grid)) return "sides absorb";
     for (int i = 0; i < plan->params->shots.count; i++)
-        if (shots[i].type == HT_SHOT_INCIDENT)
-            return "a plane wave comes from outside";
+        if (shots[i].type == HT_SHOT_INCIDENT) return "a plane wave comes from outside";
     return NULL;
 }
 
 static enum ht_err check_meaning(const struct ht_plan *plan) {
     if (plan->params->grid.order == 0) return HT_OK;
-    return ht_params_error(
-        plan->params, "grid.order",
-        "%s, where time.scheme = \"auto\" takes finite "
-        "differences, whose order is not N: give time.scheme = \"fd\" with it "
-        "(order in space: 2, 4 .. %d) or \"taylor\" (N: 1 to %d), or leave it "
-        "out (fd of order %d)",
-        why_differences(plan), 2 * HT_FD_RADIUS, HT_MAX_ORDER,
-        ht_scheme_fd.usual_order);
+    return ht_params_error(plan->params, "grid.order",
+                           "%s, where time.scheme = \"auto\" takes finite "
+                           "differences, whose order is not N: give time.scheme = \"fd\" with it "
+                           "(order in space: 2, 4 .. %d) or \"taylor\" (N: 1 to %d), or leave it "
+                           "out (fd of order %d)",
+                           why_differences(plan), 2 * HT_FD_RADIUS, HT_MAX_ORDER,
+                           ht_scheme_fd.usual_order);
 }
 
-static enum ht_err choose(struct ht_plan *plan,
-                          const struct ht_scheme **scheme) {
+static enum ht_err choose(struct ht_plan *plan, const struct ht_scheme **scheme) {
     const struct kind_key *key;
     TRY(find_kind_key(plan->params, &key));
     const bool steps = ht_scheme_steps(&ht_scheme_fd, &plan->eq);
@@ -309,23 +282,20 @@ static enum ht_err choose(struct ht_plan *plan,
     if (key != NULL && key->why != NULL)
         say(plan, key->why, "");
     else if (key != NULL)
-        say(plan, key->key,
-            differences ? " is of fd" : " is of Hermite methods");
+        say(plan, key->key, differences ? " is of fd" : " is of Hermite methods");
     else if (differences)
         say(plan, why_differences(plan), "");
     return key == NULL && differences ? check_meaning(plan) : HT_OK;
 }
 
-static enum ht_err check_order(const struct ht_plan *plan,
-                               const struct ht_scheme *scheme) {
+static enum ht_err check_order(const struct ht_plan *plan, const struct ht_scheme *scheme) {
     const bool automatic = plan->chosen_by[0] != '\0';
     if (scheme->method == HT_FINITE_DIFFERENCES) return ht_fd_check_order(plan);
     if (plan->order <= HT_MAX_ORDER) return HT_OK;
     return ht_params_error(plan->params, "grid.order",
                            "is N of Hermite methods (time.scheme = \"%s\"%s%s)"
                            ": must be 1 to %d",
-                           scheme->name, automatic ? ", " : "", plan->chosen_by,
-                           HT_MAX_ORDER);
+                           scheme->name, automatic ? ", " : "", plan->chosen_by, HT_MAX_ORDER);
 }
 
 enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
@@ -340,8 +310,7 @@ enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
     if (why != NULL) return refuse_scheme(plan, scheme, why);
     TRY(check_ignored(plan, scheme));
     if (scheme->varying != NULL && !plan->medium->uniform)
-        return ht_params_error(params, "time.scheme",
-                               "the medium varies, and %s", scheme->varying);
+        return ht_params_error(params, "time.scheme", "the medium varies, and %s", scheme->varying);
     plan->order = order_of(plan, scheme);
     return check_order(plan, scheme);
 }

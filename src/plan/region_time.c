@@ -1,5 +1,4 @@
-/* Times of the regions of absorbing layers, put together for another grid; see
- * the header.
+/* Times of the regions of absorbing layers, put together for another grid; see the header.
  */
 #include "htwave/region_time.h"
 
@@ -11,10 +10,9 @@ _Static_assert((int)HT_REGION_KINDS == (int)HT_LAYER_SETS, "kinds of regions");
 
 /* ---- work ---- */
 
-/* Targets of a box: ends on the primary grid move, and the last cells of an
- * axis between walls have the nodes on the upper wall, too. */
-static double box_targets(const struct ht_grid *grid,
-                          const struct ht_absorbing_box *box,
+/* Targets of a box: ends on the primary grid move, and the last cells of an axis between walls have
+ * the nodes on the upper wall, too. */
+static double box_targets(const struct ht_grid *grid, const struct ht_absorbing_box *box,
                           enum ht_subgrid subgrid) {
     double targets = 1;
     for (int k = 0; k < grid->dims; k++) {
@@ -33,39 +31,33 @@ void ht_region_work(const struct ht_grid *grid, const struct ht_layers *layers,
     const int count = ht_absorbing_boxes(grid, layers, box);
     *out = (struct ht_region_work){.boxes = count};
     for (int i = 0; i < count; i++)
-        out->targets[box[i].axes] += box_targets(grid, &box[i], HT_PRIMARY) +
-                                     box_targets(grid, &box[i], HT_DUAL);
+        out->targets[box[i].axes] +=
+            box_targets(grid, &box[i], HT_PRIMARY) + box_targets(grid, &box[i], HT_DUAL);
     for (int k = 0; k < grid->dims; k++)
-        out->surface +=
-            2 * (double)ht_grid_total(grid, HT_DUAL) / (double)grid->cells[k];
+        out->surface += 2 * (double)ht_grid_total(grid, HT_DUAL) / (double)grid->cells[k];
 }
 
-double ht_region_damped(const struct ht_grid *grid,
-                        const struct ht_layers *layers) {
+double ht_region_damped(const struct ht_grid *grid, const struct ht_layers *layers) {
     const double cells = (double)ht_grid_total(grid, HT_DUAL);
     double damped = 0;
     for (int k = 0; k < grid->dims; k++)
-        damped +=
-            (double)(layers->side[k][0].cells + layers->side[k][1].cells) *
-            cells / (double)grid->cells[k];
+        damped += (double)(layers->side[k][0].cells + layers->side[k][1].cells) * cells /
+                  (double)grid->cells[k];
     return damped;
 }
 
 /* ---- the grid to time ---- */
 
 /* Its cells along an axis with `inside` of them between the layers. */
-static int64_t length_of(const struct ht_grid *grid,
-                         const struct ht_layers *all,
-                         const struct ht_layers *kept, int axis,
-                         int64_t inside) {
+static int64_t length_of(const struct ht_grid *grid, const struct ht_layers *all,
+                         const struct ht_layers *kept, int axis, int64_t inside) {
     const struct ht_layer *side = all->side[axis], *less = kept->side[axis];
     const int64_t between = grid->cells[axis] - side[0].cells - side[1].cells;
     return ht_least(inside, between) + less[0].cells + less[1].cells;
 }
 
-int64_t ht_region_grid(const struct ht_grid *grid,
-                       const struct ht_layers *layers, bool both, double most,
-                       int64_t cells[3], struct ht_layers *out) {
+int64_t ht_region_grid(const struct ht_grid *grid, const struct ht_layers *layers, bool both,
+                       double most, int64_t cells[3], struct ht_layers *out) {
     int64_t inside = 4096;
     double all = INFINITY;
     *out = *layers;
@@ -77,8 +69,7 @@ int64_t ht_region_grid(const struct ht_grid *grid,
     for (; inside > 0; inside -= inside > 16 ? 16 : 4) {
         all = 1;
         for (int k = 0; k < 3; k++) {
-            cells[k] =
-                k < grid->dims ? length_of(grid, layers, out, k, inside) : 1;
+            cells[k] = k < grid->dims ? length_of(grid, layers, out, k, inside) : 1;
             out->cells[k] = cells[k];
             all *= (double)cells[k];
         }
@@ -89,8 +80,7 @@ int64_t ht_region_grid(const struct ht_grid *grid,
 
 /* ---- times ---- */
 
-void ht_region_add_seconds(struct ht_kernels *kernels,
-                           struct ht_region_seconds *out) {
+void ht_region_add_seconds(struct ht_kernels *kernels, struct ht_region_seconds *out) {
     struct ht_layer_kernels *layers = kernels->layers;
     double both[HT_REGION_KINDS][2] = {{0}};
     for (int i = 0; i < 2; i++) {
@@ -101,8 +91,7 @@ void ht_region_add_seconds(struct ht_kernels *kernels,
     for (int axes = 1; axes < HT_REGION_KINDS; axes++)
         if (layers->set[axes].step[0] != NULL)
             ht_step_add_seconds(layers->set[axes].step[0], both[axes]);
-    for (int axis = 0; axis < 3; axis++)
-        out->ghosts += ht_ghosts_seconds(layers->ghosts[axis]);
+    for (int axis = 0; axis < 3; axis++) out->ghosts += ht_ghosts_seconds(layers->ghosts[axis]);
     for (int axes = 0; axes < HT_REGION_KINDS; axes++)
         out->kernels[axes] += both[axes][0] + both[axes][1];
 }
@@ -120,12 +109,10 @@ static double rate_of(double work, double seconds) {
     return seconds > 0 ? work / seconds : 0;
 }
 
-void ht_region_rates(const struct ht_region_work *work,
-                     const struct ht_region_seconds *seconds, double steps,
-                     struct ht_region_rates *out) {
+void ht_region_rates(const struct ht_region_work *work, const struct ht_region_seconds *seconds,
+                     double steps, struct ht_region_rates *out) {
     for (int i = 0; i < HT_REGION_KINDS; i++)
-        out->targets[i] =
-            rate_of(steps * work->targets[i], seconds->kernels[i]);
+        out->targets[i] = rate_of(steps * work->targets[i], seconds->kernels[i]);
     out->surface = rate_of(steps * work->surface, seconds->ghosts);
     out->box_s = seconds->rest / (steps * work->boxes);
 }
@@ -134,8 +121,8 @@ static double time_of(double work, double rate) {
     return rate > 0 ? work / rate : 0;
 }
 
-double ht_region_expect(const struct ht_region_rates *rates,
-                        const struct ht_region_work *work, double *layers) {
+double ht_region_expect(const struct ht_region_rates *rates, const struct ht_region_work *work,
+                        double *layers) {
     *layers = 0;
     for (int i = 1; i < HT_REGION_KINDS; i++)
         *layers += time_of(work->targets[i], rates->targets[i]);

@@ -39,8 +39,7 @@ const char *ht_scheme_mark(const struct ht_scheme *scheme) {
     return scheme == schemes[0] ? "" : scheme->name;
 }
 
-bool ht_scheme_steps(const struct ht_scheme *scheme,
-                     const struct ht_equations *eq) {
+bool ht_scheme_steps(const struct ht_scheme *scheme, const struct ht_equations *eq) {
     struct ht_form form;
     return scheme->form(eq, &form) == NULL;
 }

@@ -1,6 +1,6 @@
-/* Finite differences for u_tt = K div(1/rho grad u): one value per node, order
- * 2R in space, 2 or 4 in time (docs/differences.md). Conserves a
- * discrete energy in every positive medium, and is reversible.
+/* Finite differences for u_tt = K div(1/rho grad u): one value per node, order 2R in space, 2 or 4
+ * in time (docs/differences.md). Conserves a discrete energy in every positive medium, and is
+ * reversible.
  */
 #include <math.h>
 
@@ -21,10 +21,9 @@ static int full_stages(const struct ht_equations *eq, int order) {
     return 2;
 }
 
-/* Largest c dt/h where the spacing is the same along all axes. One term is
- * stable up to dt omega = 2, two up to sqrt 12. */
-static double largest_cfl(const struct ht_equations *eq, int order,
-                          int stages) {
+/* Largest c dt/h where the spacing is the same along all axes. One term is stable up to dt omega =
+ * 2, two up to sqrt 12. */
+static double largest_cfl(const struct ht_equations *eq, int order, int stages) {
     const struct ht_fd_weights w = ht_fd_weights(order);
     return ht_fd_stable(&w, false, stages, eq->dims);
 }

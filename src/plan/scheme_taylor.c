@@ -1,7 +1,6 @@
-/* The Taylor scheme: the state of the dual grid half a step later is the Taylor
- * series in time of the cells' interpolants, and likewise from the dual to the
- * primary grid (docs/method.md, sections 2 to 5). Interpolation is a
- * projection, so waves that the grid does not resolve are damped.
+/* The Taylor scheme: the state of the dual grid half a step later is the Taylor series in time of
+ * the cells' interpolants, and likewise from the dual to the primary grid (docs/method.md, sections
+ * 2 to 5). Interpolation is a projection, so waves that the grid does not resolve are damped.
  */
 #include "schemes.h"
 
@@ -15,8 +14,7 @@ static int full_stages(const struct ht_equations *eq, int order) {
     return ht_stability_full(eq->system->symbol, eq->dims, order);
 }
 
-static double largest_cfl(const struct ht_equations *eq, int order,
-                          int stages) {
+static double largest_cfl(const struct ht_equations *eq, int order, int stages) {
     return ht_stability_cfl(eq->system->symbol, eq->dims, order, stages);
 }
 
@@ -27,15 +25,9 @@ static int least_stages(const struct ht_equations *eq, int order, double cfl) {
 /* Rounding of the pair (u, u_t) was measured in 1-D only. */
 static const struct ht_rounding *rounding(const struct ht_equations *eq) {
     static const struct ht_rounding first_order = {
-        .power = 0.75,
-        .below = 15,
-        .above = 12,
-        .factor = {6, 6, 8, 8, 12, 28, 70, 180}};
+        .power = 0.75, .below = 15, .above = 12, .factor = {6, 6, 8, 8, 12, 28, 70, 180}};
     static const struct ht_rounding pair = {
-        .power = 0.75,
-        .below = 20,
-        .above = 20,
-        .factor = {20, 20, 20, 40, 80, 350, 1600, 7000}};
+        .power = 0.75, .below = 20, .above = 20, .factor = {20, 20, 20, 40, 80, 350, 1600, 7000}};
     return eq->system->symbol == HT_SYMBOL_PAIR ? &pair : &first_order;
 }
 

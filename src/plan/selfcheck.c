@@ -1,9 +1,9 @@
-/* Compares the compiled kernels with the oracle for a few cells on the actual
- * device, since drivers have returned zeros or stale data after updates.
+/* Compares the compiled kernels with the oracle for a few cells on the actual device, since drivers
+ * have returned zeros or stale data after updates.
  *
- * The bound follows from the data: the oracle in absolute mode gives for every
- * output the sum of the magnitudes of its products; the error of any order of
- * summation is at most n eps times this sum.
+ * The bound follows from the data: the oracle in absolute mode gives for every output the sum of
+ * the magnitudes of its products; the error of any order of summation is at most n eps times this
+ * sum.
  */
 #include <float.h>
 #include <math.h>
@@ -16,12 +16,10 @@
 #include "htwave/stepper.h"
 #include "src/solve/methods.h"
 
-/* A problem with the kinds of layers of another: at each absorbing side so many
- * cells, or as it has there, one cell at least between them, and `least` along
- * each axis. */
-static void shrink_layers(const struct ht_problem *problem, int64_t cells,
-                          int64_t least, struct ht_layers *layers,
-                          struct ht_part *small) {
+/* A problem with the kinds of layers of another: at each absorbing side so many cells, or as it has
+ * there, one cell at least between them, and `least` along each axis. */
+static void shrink_layers(const struct ht_problem *problem, int64_t cells, int64_t least,
+                          struct ht_layers *layers, struct ht_part *small) {
     struct ht_box box = {.end = {least, least, least}};
     *layers = *problem->layers;
     for (int k = 0; k < problem->grid->dims; k++) {
@@ -38,16 +36,15 @@ static void shrink_layers(const struct ht_problem *problem, int64_t cells,
     layers->stages = 4;
     ht_problem_part(problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, small);
     small->problem.layers = layers;
-    for (int n = 0; n < 6; n++)
-        small->grid.layer[n / 2][n % 2] = layers->side[n / 2][n % 2].cells;
+    for (int n = 0; n < 6; n++) small->grid.layer[n / 2][n % 2] = layers->side[n / 2][n % 2].cells;
 }
 
-/* Random values that both precisions represent exactly, with the decay of a
- * resolved polynomial's coefficients. */
+/* Random values that both precisions represent exactly, with the decay of a resolved polynomial's
+ * coefficients. */
 static void fill_random(int64_t count, int64_t nodes, double *out) {
     for (int64_t n = 0; n < count; n++)
-        out[n] = (double)(float)(ht_rng_uniform(3, (uint64_t)n) *
-                                 pow(0.75, (double)(n / nodes % 16)));
+        out[n] =
+            (double)(float)(ht_rng_uniform(3, (uint64_t)n) * pow(0.75, (double)(n / nodes % 16)));
 }
 
 struct trial {
@@ -63,8 +60,7 @@ static void meet_walls(const struct ht_problem *p, double *data) {
     const int64_t nodes = ht_grid_total(p->grid, HT_PRIMARY);
     for (int64_t n = 0; n < nodes; n++)
         for (int f = 0; f < p->eq->nfields; f++)
-            if (ht_fd_held(p->grid, n / plane, n % plane))
-                data[f * nodes + n] = 0;
+            if (ht_fd_held(p->grid, n / plane, n % plane)) data[f * nodes + n] = 0;
 }
 
 /* Puts the same random data on a grid of all steppers. */
@@ -77,15 +73,13 @@ static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
     fill_random(nodes * coefs * t->problem->eq->nfields, nodes, t->data[0]);
     if (t->problem->fd.order > 0) meet_walls(t->problem, t->data[0]);
     for (int s = 0; s < 3; s++)
-        TRY(all[s]->ops->put(all[s]->self, subgrid, 0, ht_grid_planes(grid, of),
-                             t->data[0]));
+        TRY(all[s]->ops->put(all[s]->self, subgrid, 0, ht_grid_planes(grid, of), t->data[0]));
     return HT_OK;
 }
 
-/* Largest difference of values over its bound; rounding explains values up to
- * 1. */
-static void compare_values(const struct trial *t, int64_t count,
-                           double *const data[3], double *worst) {
+/* Largest difference of values over its bound; rounding explains values up to 1. */
+static void compare_values(const struct trial *t, int64_t count, double *const data[3],
+                           double *worst) {
     const double roundings = ht_oracle_roundings(t->problem);
     for (int64_t n = 0; n < count; n++) {
         double difference = fabs(data[0][n] - data[1][n]);
@@ -96,21 +90,20 @@ static void compare_values(const struct trial *t, int64_t count,
     }
 }
 
-static enum ht_err compare_field(struct trial *t, enum ht_subgrid subgrid,
-                                 int field, double *worst) {
+static enum ht_err compare_field(struct trial *t, enum ht_subgrid subgrid, int field,
+                                 double *worst) {
     const struct ht_grid *grid = t->problem->grid;
     struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     int coefs = ht_grid_coefs(grid);
     const enum ht_subgrid of = ht_problem_nodes(t->problem, subgrid);
     for (int s = 0; s < 3; s++)
-        TRY(all[s]->ops->get(all[s]->self, subgrid, field, coefs, 0,
-                             ht_grid_planes(grid, of), t->data[s]));
+        TRY(all[s]->ops->get(all[s]->self, subgrid, field, coefs, 0, ht_grid_planes(grid, of),
+                             t->data[s]));
     compare_values(t, ht_grid_total(grid, of) * coefs, t->data, worst);
     return HT_OK;
 }
 
-/* Puts the same random numbers in what layers of finite differences remember,
- * or compares it. */
+/* Puts the same random numbers in what layers of finite differences remember, or compares it. */
 static enum ht_err do_memories(struct trial *t, bool put, double *worst) {
     struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     const int64_t count = ht_fd_memory_numbers(&t->oracle);
@@ -120,21 +113,18 @@ static enum ht_err do_memories(struct trial *t, bool put, double *worst) {
     for (int s = 0; s < 3 && err == HT_OK; s++) err = HT_ALLOC(data[s], count);
     for (int i = 0; i < HT_FD_MEMORIES && err == HT_OK; i++) {
         for (int64_t n = 0; put && n < count; n++)
-            data[0][n] = (double)(float)ht_rng_uniform(
-                3, (uint64_t)(n * HT_FD_MEMORIES + i));
+            data[0][n] = (double)(float)ht_rng_uniform(3, (uint64_t)(n * HT_FD_MEMORIES + i));
         for (int s = 0; s < 3 && err == HT_OK; s++)
-            err = put ? ht_fd_memory_put(all[s], i, data[0])
-                      : ht_fd_memory_get(all[s], i, data[s]);
+            err = put ? ht_fd_memory_put(all[s], i, data[0]) : ht_fd_memory_get(all[s], i, data[s]);
         if (err == HT_OK && !put) compare_values(t, count, data, worst);
     }
     for (int s = 0; s < 3; s++) free(data[s]);
     return err;
 }
 
-/* A half step from random data of one grid; a two-level scheme adds to random
- * data on the other grid. */
-static enum ht_err compare_half_step(struct trial *t, enum ht_subgrid from,
-                                     double *worst) {
+/* A half step from random data of one grid; a two-level scheme adds to random data on the other
+ * grid. */
+static enum ht_err compare_half_step(struct trial *t, enum ht_subgrid from, double *worst) {
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     TRY(put_random(t, from));
@@ -145,11 +135,9 @@ static enum ht_err compare_half_step(struct trial *t, enum ht_subgrid from,
         TRY(all[s]->ops->finish(all[s]->self));
     }
     for (int f = 0; f < t->problem->eq->nfields; f++) {
-        if (ht_problem_stores(t->problem, to, f))
-            TRY(compare_field(t, to, f, worst));
+        if (ht_problem_stores(t->problem, to, f)) TRY(compare_field(t, to, f, worst));
         /* finite differences change both */
-        if (ht_problem_stores(t->problem, from, f))
-            TRY(compare_field(t, from, f, worst));
+        if (ht_problem_stores(t->problem, from, f)) TRY(compare_field(t, from, f, worst));
     }
     return do_memories(t, false, worst);
 }
@@ -166,14 +154,12 @@ static enum ht_err run_trial(struct trial *t, double *worst) {
     return compare_half_step(t, HT_DUAL, worst);
 }
 
-enum ht_err ht_verify_kernels(const struct ht_problem *problem,
-                              struct ht_device *device,
+enum ht_err ht_verify_kernels(const struct ht_problem *problem, struct ht_device *device,
                               const struct ht_kernels *kernels, double *worst) {
     double epsilon = kernels->spec[0].fp64 ? DBL_EPSILON : FLT_EPSILON;
     struct trial trial = {.problem = problem, .unit = epsilon / 2};
     *worst = 0;
-    enum ht_err err =
-        ht_stepper_create(problem, device, kernels, &trial.device);
+    enum ht_err err = ht_stepper_create(problem, device, kernels, &trial.device);
     if (err == HT_OK) err = run_trial(&trial, worst);
     for (int s = 0; s < 3; s++) free(trial.data[s]);
     ht_stepper_destroy(&trial.device);
@@ -182,15 +168,13 @@ enum ht_err ht_verify_kernels(const struct ht_problem *problem,
     return err;
 }
 
-enum ht_err ht_selfcheck(const struct ht_problem *problem,
-                         struct ht_device *device,
+enum ht_err ht_selfcheck(const struct ht_problem *problem, struct ht_device *device,
                          const struct ht_kernels *kernels, double *worst) {
     struct ht_part small;
     problem->scheme->does->shrink(problem, kernels->variant, &small);
     TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
     const bool fd = kernels->fd_layers != NULL;
-    const bool layers_too =
-        fd || kernels->layers != NULL || kernels->sponge != NULL;
+    const bool layers_too = fd || kernels->layers != NULL || kernels->sponge != NULL;
     if (layers_too && *worst <= 1) {
         const int64_t least = fd ? small.grid.cells[small.grid.dims - 1] : 2;
         const double inside = *worst;

@@ -1,5 +1,5 @@
-/* Room on disk. The numbers are those of the plan: samples, times of outputs;
- * attributes and headers are left out. */
+/* Room on disk. The numbers are those of the plan: samples, times of outputs; attributes and
+ * headers are left out. */
 #include "htwave/disk.h"
 
 #include <math.h>
@@ -29,13 +29,10 @@ static double bytes_of_traces(const struct ht_plan *plan) {
     double bytes = 0, value = fp64 ? 8 : 4;
     if (plan->receivers == NULL) return 0;
     for (int i = 0; i < formats->count; i++)
-        value += strcmp(formats->name[i], "segy") == 0 ? SEGY
-                 : fp64                                ? DOUBLE_TEXT
-                                                       : SINGLE_TEXT;
+        value += strcmp(formats->name[i], "segy") == 0 ? SEGY : fp64 ? DOUBLE_TEXT : SINGLE_TEXT;
     for (int n = 0; n < plan->receivers->count; n++) {
         const struct ht_receiver_group *group = &plan->receivers->group[n];
-        bytes += (double)group->samples *
-                 (8 + value * (double)(group->count * group->readings));
+        bytes += (double)group->samples * (8 + value * (double)(group->count * group->readings));
     }
     return bytes;
 }
@@ -45,12 +42,10 @@ static double bytes_of_snapshots(const struct ht_plan *plan) {
     const struct ht_grid *grid = &plan->grid;
     double values = params->output.fields.count;
     if (!params->output.snapshots) return 0;
-    for (int f = 0; params->output.fields.count == 0 && f < plan->eq.nfields;
-         f++)
+    for (int f = 0; params->output.fields.count == 0 && f < plan->eq.nfields; f++)
         values += ht_problem_stores(&plan->problem, HT_PRIMARY, f);
     if (params->output.coefficients) values *= 1 + ht_grid_coefs(grid);
-    for (int k = 0; k < grid->dims; k++)
-        values *= (double)ht_grid_nodes(grid, HT_PRIMARY, k);
+    for (int k = 0; k < grid->dims; k++) values *= (double)ht_grid_nodes(grid, HT_PRIMARY, k);
     return values * (params->device.precision == HT_DOUBLE ? 8 : 4) *
            count_times(plan, params->output.every);
 }
@@ -107,18 +102,15 @@ void ht_disk_describe(const struct ht_plan *plan, struct ht_text *text) {
     ht_text_add(text, "%s to write", ht_text_bytes(need.total, bytes));
     for (int i = 0; i < 3; i++) {
         if (!(part[i] > 0)) continue;
-        ht_text_add(text, "%s%s %s", between, what[i],
-                    ht_text_bytes(part[i], bytes));
+        ht_text_add(text, "%s%s %s", between, what[i], ht_text_bytes(part[i], bytes));
         between = ", ";
     }
-    if (isfinite(room))
-        ht_text_add(text, "; %s free", ht_text_bytes(room, bytes));
+    if (isfinite(room)) ht_text_add(text, "; %s free", ht_text_bytes(room, bytes));
 }
 
 enum ht_err ht_disk_check(const struct ht_plan *plan) {
     struct ht_text text = {0};
-    if (ht_disk_need(plan).total <= free_bytes(plan->params->output.directory))
-        return HT_OK;
+    if (ht_disk_need(plan).total <= free_bytes(plan->params->output.directory)) return HT_OK;
     ht_disk_describe(plan, &text);
     enum ht_err err = ht_text_status(&text);
     if (err == HT_OK)

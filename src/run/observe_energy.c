@@ -9,25 +9,20 @@
 static enum ht_err energy_begin(void *context, const struct ht_run *run) {
     struct ht_energies *e = context;
     (void)run;
-    *e = (struct ht_energies){.initial = NAN,
-                              .final = NAN,
-                              .rise = NAN,
-                              .rate = NAN,
-                              .series = e->series};
+    *e = (struct ht_energies){
+        .initial = NAN, .final = NAN, .rise = NAN, .rate = NAN, .series = e->series};
     return HT_OK;
 }
 
-static int64_t energy_next(void *context, const struct ht_run *run,
-                           int64_t from) {
+static int64_t energy_next(void *context, const struct ht_run *run, int64_t from) {
     int64_t apart = run->plan->steps / 20 + 1;
     (void)context;
     return (from + apart - 1) / apart * apart;
 }
 
-/* Of the two grids of leapfrog a part of the energy is watched, which is known
- * at once: the whole is reported. */
-static enum ht_err judge_energy(const struct ht_view *view,
-                                const struct ht_state *state,
+/* Of the two grids of leapfrog a part of the energy is watched, which is known at once: the whole
+ * is reported. */
+static enum ht_err judge_energy(const struct ht_view *view, const struct ht_state *state,
                                 struct ht_energies *e) {
     const struct ht_plan *plan = view->run->plan;
     const struct ht_scheme *scheme = plan->problem.scheme;
@@ -42,8 +37,7 @@ static enum ht_err judge_energy(const struct ht_view *view,
     return HT_OK;
 }
 
-static enum ht_err add_row(const struct ht_view *view,
-                           const struct ht_state *state,
+static enum ht_err add_row(const struct ht_view *view, const struct ht_state *state,
                            const struct ht_energies *e) {
     const struct ht_plan *plan = view->run->plan;
     struct ht_comm *comm = plan->grid.slab.comm;
@@ -52,25 +46,21 @@ static enum ht_err add_row(const struct ht_view *view,
     if (e->series == NULL) return HT_OK;
     memcpy(largest, state->largest, sizeof largest);
     ht_plan_multiply(plan, true, HT_MAX_FIELDS, largest);
-    if (ht_comm_rank(comm) == 0)
-        err = ht_output_series(e->series, view->time, e->final, largest);
+    if (ht_comm_rank(comm) == 0) err = ht_output_series(e->series, view->time, e->final, largest);
     return ht_comm_agree(comm, err);
 }
 
 /* Nothing adds or takes energy. */
 static bool keeps_energy(const struct ht_plan *plan) {
-    return plan->problem.fd.order > 0 && plan->problem.layers == NULL &&
-           plan->shots == NULL;
+    return plan->problem.fd.order > 0 && plan->problem.layers == NULL && plan->shots == NULL;
 }
 
 /* The field's own energy and that of data that are no part of the state. */
-static enum ht_err find_initial(const struct ht_plan *plan,
-                                const struct ht_state *state,
+static enum ht_err find_initial(const struct ht_plan *plan, const struct ht_state *state,
                                 struct ht_energies *e) {
     double hidden;
     e->initial = e->final;
-    if (!isnan(e->final) || plan->problem.fd.order == 0 ||
-        !plan->eq.system->energy.conserved)
+    if (!isnan(e->final) || plan->problem.fd.order == 0 || !plan->eq.system->energy.conserved)
         return HT_OK;
     TRY(ht_data_hidden(plan, &hidden));
     e->initial = (state->held + hidden) / (plan->scale * plan->scale);
@@ -78,14 +68,13 @@ static enum ht_err find_initial(const struct ht_plan *plan,
 }
 
 /* What takes a transfer of all coefficients only where it is asked for. */
-static enum ht_err find_energy(const struct ht_view *view,
-                               const struct ht_state *state,
+static enum ht_err find_energy(const struct ht_view *view, const struct ht_state *state,
                                struct ht_energies *e) {
     const struct ht_run *run = view->run;
     const struct ht_invariant *invariant = run->plan->problem.scheme->invariant;
     const bool dear = invariant != NULL && invariant->physical != NULL;
-    /* Of acoustics finite differences conserve the energy of p's rate, and that
-     * of p in proportion. */
+    /* Of acoustics finite differences conserve the energy of p's rate, and that of p in proportion.
+     */
     if (run->steps == 0) e->rate = state->energy;
     e->final = NAN;
     if (!dear || e->series != NULL || run->steps == 0 || view->last)
@@ -105,8 +94,7 @@ static enum ht_err energy_look(void *context, const struct ht_view *view) {
     TRY(ht_state_measure(run->plan, &run->stepper, view->time, &state));
     if (ht_log_level_get() >= HT_LOG_VERBOSE)
         ht_log("step %lld: energy %.6g, largest %s %.3g", (long long)run->steps,
-               state.energy / pow(run->plan->scale, 2),
-               run->plan->eq.field[0].name,
+               state.energy / pow(run->plan->scale, 2), run->plan->eq.field[0].name,
                state.largest[0] / run->plan->scale);
     TRY(find_energy(view, &state, e));
     TRY(add_row(view, &state, e));
@@ -134,8 +122,7 @@ static enum ht_err conserved_begin(void *context, const struct ht_run *run) {
 
 /* Sources do work to the end: nothing is conserved. */
 static bool driven_to_end(const struct ht_plan *plan) {
-    return plan->shots != NULL &&
-           !(ht_plan_undriven(plan) < plan->params->time.end);
+    return plan->shots != NULL && !(ht_plan_undriven(plan) < plan->params->time.end);
 }
 
 /* The first step from which on sources do no work. */
@@ -144,19 +131,16 @@ static int64_t first_undriven(const struct ht_plan *plan) {
     return (int64_t)ceil(ht_plan_undriven(plan) / plan->problem.dt);
 }
 
-static int64_t conserved_next(void *context, const struct ht_run *run,
-                              int64_t from) {
+static int64_t conserved_next(void *context, const struct ht_run *run, int64_t from) {
     const struct ht_plan *plan = run->plan;
     const int64_t first = first_undriven(plan);
     (void)context;
     return from <= first ? first : plan->steps;
 }
 
-/* Of leapfrog the physical energy counts: the form that it conserves has
- * derivatives of order N + 1, of which smooth waves have little, so that these
- * of rounding dominate. */
-static void warn_changed(const struct ht_plan *plan,
-                         const struct ht_conserved *c) {
+/* Of leapfrog the physical energy counts: the form that it conserves has derivatives of order N +
+ * 1, of which smooth waves have little, so that these of rounding dominate. */
+static void warn_changed(const struct ht_plan *plan, const struct ht_conserved *c) {
     const double most = fmax(0.01, 2 * plan->expected.high);
     const struct ht_scheme *scheme = plan->problem.scheme;
     const bool physical = scheme->invariant->physical != NULL;
@@ -164,12 +148,11 @@ static void warn_changed(const struct ht_plan *plan,
     const double change = energy[1] / energy[0] - 1;
     if (plan->problem.layers != NULL || !(fabs(change) > most)) return;
     if (strcmp(plan->params->initial.type, "random") == 0) return;
-    ht_warn(
-        "the energy, which %s conserves, has changed by %.2g %%: likely "
-        "cause: %swaves that the grid does not resolve; take %smore cells",
-        scheme->title, 100 * change,
-        ht_in_double(plan->params) ? "" : "rounding, which nothing damps, or ",
-        ht_in_double(plan->params) ? "" : "device.precision = \"double\" or ");
+    ht_warn("the energy, which %s conserves, has changed by %.2g %%: likely "
+            "cause: %swaves that the grid does not resolve; take %smore cells",
+            scheme->title, 100 * change,
+            ht_in_double(plan->params) ? "" : "rounding, which nothing damps, or ",
+            ht_in_double(plan->params) ? "" : "device.precision = \"double\" or ");
 }
 
 static enum ht_err conserved_look(void *context, const struct ht_view *view) {

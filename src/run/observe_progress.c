@@ -3,8 +3,7 @@
 
 static enum ht_err progress_begin(void *context, const struct ht_run *run) {
     double cells = (double)ht_grid_total(&run->plan->grid, HT_DUAL);
-    ht_progress_start(context, "run", (double)run->plan->steps,
-                      "cell half-steps", 2 * cells);
+    ht_progress_start(context, "run", (double)run->plan->steps, "cell half-steps", 2 * cells);
     return HT_OK;
 }
 

@@ -1,6 +1,5 @@
-/* The traces of the receivers: values of each step become samples at the times
- * that the input asks for (htwave/resampler.h), and leave in blocks. Rank 0 has
- * all of them.
+/* The traces of the receivers: values of each step become samples at the times that the input asks
+ * for (htwave/resampler.h), and leave in blocks. Rank 0 has all of them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,15 +11,14 @@
 #include "htwave/sampler.h"
 #include "htwave/threads.h"
 
-/* MOST: samples of a block; VALUES: of all blocks, unless one sample of each
- * trace is more. */
+/* MOST: samples of a block; VALUES: of all blocks, unless one sample of each trace is more. */
 enum { MOST = 256, VALUES = 1 << 21 };
 
 /* The samples of a group that are not written yet. */
 struct block {
-    int64_t first, count; /* samples */
-    double *data;         /* [sample][reading][receiver] */
-    bool integrals;       /* some readings are; of them, [reading][receiver]: */
+    int64_t first, count;   /* samples */
+    double *data;           /* [sample][reading][receiver] */
+    bool integrals;         /* some readings are; of them, [reading][receiver]: */
     double *start, *factor; /* of ht_integrals_find */
     double *sum;            /* the integral up to a step, in steps */
     int64_t summed;         /* that step */
@@ -37,9 +35,9 @@ struct ht_recorder {
     bool writes;     /* the traces are begun and not ended */
     struct ht_resampler *resampler;
     struct ht_source_samples *near; /* of sources; NULL: none */
-    int64_t keeps; /* newest steps that later samples may need */
-    int64_t width; /* values of a level: traces times derivatives */
-    double *value; /* [level][width] of steps first .. first + count - 1 */
+    int64_t keeps;                  /* newest steps that later samples may need */
+    int64_t width;                  /* values of a level: traces times derivatives */
+    double *value;                  /* [level][width] of steps first .. first + count - 1 */
     int64_t first, count;
     int64_t most;        /* samples of a block */
     struct block *block; /* [group] */
@@ -55,25 +53,21 @@ static enum ht_err write_block(struct ht_recorder *r, int n) {
     for (int64_t t = 0; t < traces; t++)
         for (int64_t i = 0; i < block->count; i++)
             r->turned[t * block->count + i] = block->data[i * traces + t];
-    TRY(ht_output_traces_add(r->output, n, block->first,
-                             block->first + block->count, r->turned));
+    TRY(ht_output_traces_add(r->output, n, block->first, block->first + block->count, r->turned));
     block->first += block->count;
     block->count = 0;
     return HT_OK;
 }
 
 /* out += the weighted values of traces [from, from + traces). */
-static void add_weighted(const struct ht_recorder *r,
-                         const struct ht_resampled *by, int64_t from,
+static void add_weighted(const struct ht_recorder *r, const struct ht_resampled *by, int64_t from,
                          int64_t traces, double *out) {
     for (int64_t j = 0; j < by->count; j++)
         for (int d = 0; d < r->derivatives; d++) {
             const double weight = by->weight[j * r->derivatives + d];
-            const double *value =
-                r->value + (by->low + j) * r->width + from * r->derivatives + d;
+            const double *value = r->value + (by->low + j) * r->width + from * r->derivatives + d;
             if (weight == 0) continue;
-            for (int64_t t = 0; t < traces; t++)
-                out[t] += weight * value[t * r->derivatives];
+            for (int64_t t = 0; t < traces; t++) out[t] += weight * value[t * r->derivatives];
         }
 }
 
@@ -90,18 +84,15 @@ static int64_t reached(const struct ht_recorder *r) {
 }
 
 /* The sums of a reading's integral += those between two times. */
-static enum ht_err add_integral(struct ht_recorder *r,
-                                const struct record *record, double from,
+static enum ht_err add_integral(struct ht_recorder *r, const struct record *record, double from,
                                 double to, double *out) {
     struct ht_resampled by;
-    TRY(ht_resampler_integral(r->resampler, from, to, r->first, reached(r),
-                              &by));
+    TRY(ht_resampler_integral(r->resampler, from, to, r->first, reached(r), &by));
     add_weighted(r, &by, record->from, record->group->count, out);
     return HT_OK;
 }
 
-static enum ht_err make_integral(struct ht_recorder *r,
-                                 const struct record *record, double at,
+static enum ht_err make_integral(struct ht_recorder *r, const struct record *record, double at,
                                  double *out) {
     const int64_t count = record->group->count;
     const int64_t own = record->reading * count;
@@ -115,8 +106,7 @@ static enum ht_err make_integral(struct ht_recorder *r,
 }
 
 /* The sums of a group's integrals up to a step. */
-static enum ht_err sum_up(struct ht_recorder *r, int n, int64_t from,
-                          int64_t step) {
+static enum ht_err sum_up(struct ht_recorder *r, int n, int64_t from, int64_t step) {
     struct block *block = &r->block[n];
     struct record record = {.group = &r->receivers->group[n], .block = block};
     const int64_t count = record.group->count;
@@ -125,18 +115,15 @@ static enum ht_err sum_up(struct ht_recorder *r, int n, int64_t from,
         for (int i = 0; i < record.group->readings; i++) {
             record.from = from + i * count;
             if (!record.group->reading[i].integral) continue;
-            TRY(add_integral(r, &record, (double)block->summed,
-                             (double)(block->summed + 1),
+            TRY(add_integral(r, &record, (double)block->summed, (double)(block->summed + 1),
                              block->sum + i * count));
         }
     return HT_OK;
 }
 
 /* One sample of all readings of a group, whose traces begin at `from`. */
-static enum ht_err make_sample(struct ht_recorder *r, int n, double at,
-                               int64_t from, double *out) {
-    struct record record = {.group = &r->receivers->group[n],
-                            .block = &r->block[n]};
+static enum ht_err make_sample(struct ht_recorder *r, int n, double at, int64_t from, double *out) {
+    struct record record = {.group = &r->receivers->group[n], .block = &r->block[n]};
     const int64_t count = record.group->count;
     struct ht_resampled by;
     TRY(sum_up(r, n, from, (int64_t)floor(at)));
@@ -145,40 +132,34 @@ static enum ht_err make_sample(struct ht_recorder *r, int n, double at,
     for (int i = 0; i < record.group->readings; i++)
         if (!record.group->reading[i].integral)
             add_weighted(r, &by, from + i * count, count, out + i * count);
-    ht_source_samples_add(r->near, at, &by, from,
-                          record.group->readings * count, out);
+    ht_source_samples_add(r->near, at, &by, from, record.group->readings * count, out);
     for (int i = 0; i < record.group->readings; i++) {
         record.reading = i;
         record.from = from + i * count;
-        if (record.group->reading[i].integral)
-            TRY(make_integral(r, &record, at, out + i * count));
+        if (record.group->reading[i].integral) TRY(make_integral(r, &record, at, out + i * count));
     }
     return HT_OK;
 }
 
-/* The time of a sample in steps: a whole number where it is one but for the
- * rounding of decimal input. */
-static double step_of(const struct ht_recorder *r,
-                      const struct ht_receiver_group *group, int64_t sample) {
+/* The time of a sample in steps: a whole number where it is one but for the rounding of decimal
+ * input. */
+static double step_of(const struct ht_recorder *r, const struct ht_receiver_group *group,
+                      int64_t sample) {
     const double close_by = 1e-9;
     if (!(group->every > 0)) return (double)(group->first + sample);
     if (!(r->receivers->dt > 0)) return 0;
-    const double at =
-        ht_receivers_time(r->receivers, group, sample) / r->receivers->dt;
+    const double at = ht_receivers_time(r->receivers, group, sample) / r->receivers->dt;
     return fabs(at - round(at)) < close_by ? round(at) : at;
 }
 
 /* Integrals need the steps about the one before. */
-static bool is_ready(const struct ht_recorder *r, const struct block *block,
-                     double at, bool last) {
-    const double later =
-        block->integrals && !last ? nextafter(at, INFINITY) : at;
+static bool is_ready(const struct ht_recorder *r, const struct block *block, double at, bool last) {
+    const double later = block->integrals && !last ? nextafter(at, INFINITY) : at;
     return ht_resampler_ready(r->resampler, later, reached(r), last);
 }
 
 /* The samples that the steps so far give. */
-static enum ht_err make_samples(struct ht_recorder *r, int n, int64_t from,
-                                bool last) {
+static enum ht_err make_samples(struct ht_recorder *r, int n, int64_t from, bool last) {
     const struct ht_receiver_group *group = &r->receivers->group[n];
     const int64_t traces = group->count * group->readings;
     struct block *block = &r->block[n];
@@ -196,8 +177,7 @@ static enum ht_err make_samples(struct ht_recorder *r, int n, int64_t from,
 }
 
 /* The next `count` samples, of all steps. */
-static enum ht_err write_whole(struct ht_recorder *r, int n, int64_t from,
-                               int64_t count) {
+static enum ht_err write_whole(struct ht_recorder *r, int n, int64_t from, int64_t count) {
     const struct ht_receiver_group *group = &r->receivers->group[n];
     const double dt = r->receivers->dt;
     struct block *block = &r->block[n];
@@ -214,11 +194,9 @@ static enum ht_err write_whole(struct ht_recorder *r, int n, int64_t from,
         whole.integral = group->reading[i].integral;
         TRY(ht_resample_whole(&whole, group->count, out));
         for (int64_t t = 0; whole.integral && t < group->count * count; t++)
-            out[t] = block->start[own + t / count] +
-                     block->factor[own + t / count] * dt * out[t];
+            out[t] = block->start[own + t / count] + block->factor[own + t / count] * dt * out[t];
     }
-    TRY(ht_output_traces_add(r->output, n, block->first, block->first + count,
-                             r->turned));
+    TRY(ht_output_traces_add(r->output, n, block->first, block->first + count, r->turned));
     block->first += count;
     return HT_OK;
 }
@@ -227,13 +205,11 @@ static enum ht_err write_whole(struct ht_recorder *r, int n, int64_t from,
  * all together take three times as long as the last. */
 static const double ALL_TRANSFORMS = 3;
 
-static enum ht_err make_whole(struct ht_recorder *r, int n, int64_t from,
-                              bool last) {
+static enum ht_err make_whole(struct ht_recorder *r, int n, int64_t from, bool last) {
     const struct ht_receiver_group *group = &r->receivers->group[n];
     struct block *block = &r->block[n];
     int64_t ready = 0;
-    if (!last && r->count < block->transformed + block->transformed / 2)
-        return HT_OK;
+    if (!last && r->count < block->transformed + block->transformed / 2) return HT_OK;
     block->transformed = r->count;
     while (block->first + ready < group->samples &&
            is_ready(r, block, step_of(r, group, block->first + ready), last))
@@ -260,8 +236,7 @@ static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
     r->count += steps;
     for (int n = 0; n < r->receivers->count; n++) {
         const struct ht_receiver_group *group = &r->receivers->group[n];
-        TRY((ht_resampler_is_whole(r->resampler) ? make_whole : make_samples)(
-            r, n, from, last));
+        TRY((ht_resampler_is_whole(r->resampler) ? make_whole : make_samples)(r, n, from, last));
         from += group->count * group->readings;
     }
     forget(r);
@@ -270,8 +245,7 @@ static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
 
 /* ---- the observer ---- */
 
-static enum ht_err find_integrals(const struct ht_plan *plan,
-                                  const struct ht_receiver_group *group,
+static enum ht_err find_integrals(const struct ht_plan *plan, const struct ht_receiver_group *group,
                                   struct block *block) {
     const int64_t traces = group->count * group->readings;
     for (int i = 0; i < group->readings; i++)
@@ -282,8 +256,7 @@ static enum ht_err find_integrals(const struct ht_plan *plan,
     TRY(HT_ALLOC(block->sum, traces));
     for (int i = 0; i < group->readings; i++)
         if (group->reading[i].integral)
-            TRY(ht_integrals_find(plan, group, &group->reading[i],
-                                  block->start + i * group->count,
+            TRY(ht_integrals_find(plan, group, &group->reading[i], block->start + i * group->count,
                                   block->factor + i * group->count));
     return HT_OK;
 }
@@ -297,8 +270,8 @@ static int64_t samples_of_block(const struct ht_plan *plan) {
 /* Values of the steps that are kept, and of those since the last look. */
 static int64_t values_of(const struct ht_plan *plan, int64_t period) {
     const struct ht_resampling of = ht_resampling_of(plan);
-    return (ht_resampling_keeps(plan) + period) * of.per_step *
-           plan->receivers->traces * of.derivatives;
+    return (ht_resampling_keeps(plan) + period) * of.per_step * plan->receivers->traces *
+           of.derivatives;
 }
 
 int64_t ht_recorder_bytes(const struct ht_plan *plan, int64_t period) {
@@ -307,8 +280,7 @@ int64_t ht_recorder_bytes(const struct ht_plan *plan, int64_t period) {
     int64_t values = values_of(plan, period), most = 0;
     if (!ht_resampling_of(plan).whole) values += samples * receivers->traces;
     for (int n = 0; n < receivers->count; n++)
-        most = ht_most(most, receivers->group[n].count *
-                                 receivers->group[n].readings * samples);
+        most = ht_most(most, receivers->group[n].count * receivers->group[n].readings * samples);
     return (values + most) * (int64_t)sizeof(double);
 }
 
@@ -323,18 +295,16 @@ enum ht_err ht_recorder_time(const struct ht_plan *plan, double *seconds) {
     for (int n = 0; err == HT_OK && n < receivers->count; n++) {
         const struct ht_receiver_group *group = &receivers->group[n];
         const int64_t samples = ht_least(group->samples, steps);
-        const int64_t pairs =
-            ht_divide_up(group->count, 2) * (int64_t)group->readings;
+        const int64_t pairs = ht_divide_up(group->count, 2) * (int64_t)group->readings;
         const struct ht_whole whole = {.value = value,
                                        .width = 2,
                                        .steps = steps,
-                                       .every = (double)plan->steps /
-                                                (double)samples,
+                                       .every = (double)plan->steps / (double)samples,
                                        .samples = samples};
         const double before = ht_clock();
         err = ht_resample_whole(&whole, 2, value + 2 * steps);
-        *seconds += ALL_TRANSFORMS * (ht_clock() - before) *
-                    ceil((double)pairs / ht_threads_count());
+        *seconds +=
+            ALL_TRANSFORMS * (ht_clock() - before) * ceil((double)pairs / ht_threads_count());
     }
     free(value);
     return err;
@@ -352,8 +322,7 @@ static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
     for (int n = 0; n < r->receivers->count; n++) {
         const struct ht_receiver_group *group = &r->receivers->group[n];
         const int64_t values = group->count * group->readings * r->most;
-        if (!ht_resampler_is_whole(r->resampler))
-            TRY(HT_ALLOC(r->block[n].data, values));
+        if (!ht_resampler_is_whole(r->resampler)) TRY(HT_ALLOC(r->block[n].data, values));
         TRY(find_integrals(plan, group, &r->block[n]));
         most = values > most ? values : most;
     }
@@ -375,8 +344,7 @@ static enum ht_err receivers_begin(void *context, const struct ht_run *run) {
     return ht_comm_agree(comm, r->leads ? allocate(r, run->plan) : HT_OK);
 }
 
-static int64_t receivers_next(void *context, const struct ht_run *run,
-                              int64_t from) {
+static int64_t receivers_next(void *context, const struct ht_run *run, int64_t from) {
     const struct ht_recorder *r = context;
     (void)run;
     if (r->receivers == NULL) return INT64_MAX;
@@ -384,18 +352,15 @@ static int64_t receivers_next(void *context, const struct ht_run *run,
 }
 
 /* Samples of the steps since the last call. end: they are the last ones. */
-static enum ht_err collect(struct ht_recorder *r, struct ht_comm *comm,
-                           int64_t reached, bool end) {
+static enum ht_err collect(struct ht_recorder *r, struct ht_comm *comm, int64_t reached, bool end) {
     int64_t steps;
-    TRY(ht_sampler_collect(
-        r->sampler, &steps,
-        r->leads ? r->value + r->count * r->per_step * r->width : NULL));
+    TRY(ht_sampler_collect(r->sampler, &steps,
+                           r->leads ? r->value + r->count * r->per_step * r->width : NULL));
     if (!r->leads) return ht_comm_agree(comm, HT_OK);
     enum ht_err err = HT_OK;
     const int64_t samples = r->first + r->count + steps;
     if (samples != reached + 1)
-        err = ht_err_set(HT_ERR_INTERNAL,
-                         "receivers: %lld samples after %lld steps",
+        err = ht_err_set(HT_ERR_INTERNAL, "receivers: %lld samples after %lld steps",
                          (long long)samples, (long long)reached);
     if (err == HT_OK) err = add_steps(r, steps, end);
     return ht_comm_agree(comm, err);
@@ -406,8 +371,7 @@ static const char *how_ended(const struct ht_run *run) {
     return run->interrupted ? "interrupted" : "end";
 }
 
-static enum ht_err end_traces(struct ht_recorder *r, const char *how,
-                              double time) {
+static enum ht_err end_traces(struct ht_recorder *r, const char *how, double time) {
     r->writes = false;
     return ht_output_traces_end(r->output, how, time);
 }
@@ -419,8 +383,7 @@ static enum ht_err receivers_save(void *context, const struct ht_run *run) {
     return end_traces(r, "failed", ht_run_time(run));
 }
 
-/* All that is written of the run's last step has been: steps beyond it are for
- * receivers alone. */
+/* All that is written of the run's last step has been: steps beyond it are for receivers alone. */
 static enum ht_err receivers_look(void *context, const struct ht_view *view) {
     struct ht_recorder *r = context;
     const struct ht_run *run = view->run;
@@ -428,13 +391,11 @@ static enum ht_err receivers_look(void *context, const struct ht_view *view) {
     int64_t reached = run->steps;
     if (r->receivers == NULL) return HT_OK;
     const int64_t end =
-        reached + (view->last && !run->interrupted && !run->refused
-                       ? ht_resampling_beyond(run->plan)
-                       : 0);
+        reached +
+        (view->last && !run->interrupted && !run->refused ? ht_resampling_beyond(run->plan) : 0);
     TRY(collect(r, comm, reached, view->last && reached == end));
     while (reached < end) {
-        const int64_t steps =
-            ht_least(ht_sampler_period(r->sampler), end - reached);
+        const int64_t steps = ht_least(ht_sampler_period(r->sampler), end - reached);
         TRY(ht_stepper_advance(&run->stepper, steps));
         reached += steps;
         TRY(collect(r, comm, reached, reached == end));
@@ -447,8 +408,7 @@ static void receivers_end(void *context) {
     struct ht_recorder *r = context;
     if (r->receivers == NULL) return;
     if (r->sampler != NULL && ht_log_level_get() >= HT_LOG_VERBOSE)
-        ht_log("receivers: kernels took %.3g s",
-               ht_sampler_seconds(r->sampler));
+        ht_log("receivers: kernels took %.3g s", ht_sampler_seconds(r->sampler));
     ht_sampler_destroy(r->sampler);
     ht_resampler_destroy(r->resampler);
     ht_source_samples_destroy(r->near);

@@ -32,8 +32,8 @@ static enum ht_err compare_programs(int ranks, const struct program *all) {
     struct ht_text others = {0};
     for (int r = 1; r < ranks; r++)
         if (all[r].hash != all[0].hash)
-            ht_text_add(&others, "%srank %d (version %s)",
-                        others.length > 0 ? ", " : "", r, all[r].version);
+            ht_text_add(&others, "%srank %d (version %s)", others.length > 0 ? ", " : "", r,
+                        all[r].version);
     enum ht_err err = ht_text_status(&others);
     if (err == HT_OK && others.length > 0)
         err = ht_err_set(HT_ERR_INPUT,
@@ -73,9 +73,7 @@ enum ht_err ht_ranks_check_flags(const struct ht_args *args) {
     rank0 = own;
     TRY(ht_comm_broadcast(args->comm, &rank0, sizeof rank0));
     if (own == rank0) return ht_comm_agree(args->comm, HT_OK);
-    return ht_comm_agree(
-        args->comm,
-        ht_err_set(HT_ERR_INPUT, "flags differ from those of rank 0"));
+    return ht_comm_agree(args->comm, ht_err_set(HT_ERR_INPUT, "flags differ from those of rank 0"));
 }
 
 /* The lines in which two texts first differ. */
@@ -103,8 +101,7 @@ static enum ht_err compare_params(const char *own, const char *rank0) {
          n < most ? n : most, own, n0 < most ? n0 : most, rank0);
 }
 
-enum ht_err ht_ranks_check_params(struct ht_comm *comm,
-                                  const struct ht_params *params) {
+enum ht_err ht_ranks_check_params(struct ht_comm *comm, const struct ht_params *params) {
     struct ht_text own = {0};
     char *rank0 = NULL;
     if (ht_comm_size(comm) == 1) return HT_OK;
@@ -112,8 +109,7 @@ enum ht_err ht_ranks_check_params(struct ht_comm *comm,
     size_t length = own.length;
     if (err == HT_OK) err = ht_comm_broadcast(comm, &length, sizeof length);
     if (err == HT_OK) err = HT_ALLOC(rank0, length + 1);
-    if (err == HT_OK && ht_comm_rank(comm) == 0)
-        memcpy(rank0, own.data, length);
+    if (err == HT_OK && ht_comm_rank(comm) == 0) memcpy(rank0, own.data, length);
     if (err == HT_OK) err = ht_comm_broadcast(comm, rank0, length);
     if (err == HT_OK) err = compare_params(own.data, rank0);
     free(rank0);
@@ -123,8 +119,8 @@ enum ht_err ht_ranks_check_params(struct ht_comm *comm,
 
 /* ---- devices ---- */
 
-/* A launcher may show each process only its own devices: then numbers mean
- * nothing to other ranks. They count where the hardware is not identified. */
+/* A launcher may show each process only its own devices: then numbers mean nothing to other ranks.
+ * They count where the hardware is not identified. */
 struct device_name {
     int machine, index;
     uint64_t visible;
@@ -138,8 +134,7 @@ static int machine_of(const struct ht_comm *comm) {
 }
 
 /* Zeroes padding and unused bytes: names are compared as memory. */
-static void name_device(const struct ht_comm *comm,
-                        const struct ht_device_info *info,
+static void name_device(const struct ht_comm *comm, const struct ht_device_info *info,
                         struct device_name *out) {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     memset(out, 0, sizeof *out);
@@ -159,8 +154,8 @@ struct choice {
     uint64_t devices; /* hash of their names, in order */
 };
 
-enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count,
-                            const struct ht_device_info *infos, int *out) {
+enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count, const struct ht_device_info *infos,
+                            int *out) {
     int rank = ht_comm_rank(comm), ranks = ht_comm_size(comm);
     struct choice own, *all = NULL;
     struct device_name name;
@@ -175,14 +170,13 @@ enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count,
     }
     TRY(HT_ALLOC(all, ranks));
     enum ht_err err = ht_comm_gather(comm, &own, sizeof own, all);
-    for (int r = 0; err == HT_OK && r < rank; r++)
-        *out += memcmp(&all[r], &own, sizeof own) == 0;
+    for (int r = 0; err == HT_OK && r < rank; r++) *out += memcmp(&all[r], &own, sizeof own) == 0;
     free(all);
     return err;
 }
 
-enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend,
-                          const char *select, struct ht_device **out) {
+enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend, const char *select,
+                          struct ht_device **out) {
     struct ht_device_info *infos = NULL;
     int count = 0, sharer = 0;
     *out = NULL;
@@ -196,8 +190,7 @@ enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend,
     return ht_device_open(backend, select, sharer, out);
 }
 
-enum ht_err ht_ranks_assignments(struct ht_comm *comm,
-                                 const struct ht_device_info *info,
+enum ht_err ht_ranks_assignments(struct ht_comm *comm, const struct ht_device_info *info,
                                  struct ht_assignment **out) {
     int ranks = ht_comm_size(comm);
     struct device_name own, *all = NULL;
@@ -236,8 +229,7 @@ int ht_ranks_machines(int ranks, const struct ht_assignment *assignment) {
 }
 
 /* Number of devices with the name of rank r's; 0 when a lower rank has it. */
-static int count_name(int ranks, const struct ht_assignment *assignment,
-                      int r) {
+static int count_name(int ranks, const struct ht_assignment *assignment, int r) {
     int count = 0;
     for (int other = 0; other < ranks; other++) {
         if (assignment[other].first != other) continue;
@@ -248,18 +240,14 @@ static int count_name(int ranks, const struct ht_assignment *assignment,
     return count;
 }
 
-void ht_ranks_add_devices(int ranks, const struct ht_assignment *assignment,
-                          struct ht_text *text) {
+void ht_ranks_add_devices(int ranks, const struct ht_assignment *assignment, struct ht_text *text) {
     bool more = false;
     ht_text_add(text, "%d ranks%s", ranks,
-                ht_ranks_devices(ranks, assignment) > 0 ? " on "
-                                                        : ", no device");
+                ht_ranks_devices(ranks, assignment) > 0 ? " on " : ", no device");
     for (int r = 0; r < ranks; r++) {
-        int count =
-            assignment[r].first == r ? count_name(ranks, assignment, r) : 0;
+        int count = assignment[r].first == r ? count_name(ranks, assignment, r) : 0;
         if (count == 0) continue;
-        ht_text_add(text, "%s%d x %s", more ? ", " : "", count,
-                    assignment[r].name);
+        ht_text_add(text, "%s%d x %s", more ? ", " : "", count, assignment[r].name);
         more = true;
     }
     int machines = ht_ranks_machines(ranks, assignment);

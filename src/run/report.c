@@ -1,7 +1,7 @@
 /* The report of a run. limit_fraction compares the kernels' time with
  *     t_min = max(bytes_min / bandwidth, fma_min / rate),
- * the least that the method needs on a perfect use of this device. Both rates
- * are measured in the same run.
+ * the least that the method needs on a perfect use of this device. Both rates are measured in the
+ * same run.
  */
 #include "htwave/report.h"
 #include "htwave/absorbing.h"
@@ -33,11 +33,9 @@ static void add_scheme(const struct ht_simulation *sim, struct ht_facts *f) {
     const char *name = plan->problem.scheme->name;
     const char *why = plan->chosen_by[0] != '\0' ? plan->chosen_by : NULL;
     if (differences(sim))
-        ht_say(f, "  scheme    %s of order %d in space, %d in time%s", name,
-               plan->order, 2 * plan->problem.stages,
-               plan->problem.fd.undispersed
-                   ? ", dispersion in time removed from traces"
-                   : "");
+        ht_say(f, "  scheme    %s of order %d in space, %d in time%s", name, plan->order,
+               2 * plan->problem.stages,
+               plan->problem.fd.undispersed ? ", dispersion in time removed from traces" : "");
     else
         ht_say(f, "  scheme    %s, N = %d", name, plan->order);
     if (why) ht_say(f, " (%s)", why);
@@ -60,8 +58,7 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
         ht_say(f,
                "  unknowns  %s: %d field%s with %d derivatives at %lld "
                "nodes\n",
-               number, fields, fields > 1 ? "s" : "",
-               ht_grid_coefs(&plan->grid),
+               number, fields, fields > 1 ? "s" : "", ht_grid_coefs(&plan->grid),
                (long long)ht_grid_total(&plan->grid, HT_PRIMARY));
     ht_fact(f, number, "unknowns", unknowns);
 }
@@ -77,14 +74,12 @@ static void add_grid(const struct ht_simulation *sim, struct ht_facts *f) {
     }
     ht_fact(f, close, ']');
     ht_say(f, " cells of ");
-    for (int k = 0; k < grid->dims; k++)
-        ht_say(f, "%s%.4g", k ? " x " : "", grid->h[k]);
+    for (int k = 0; k < grid->dims; k++) ht_say(f, "%s%.4g", k ? " x " : "", grid->h[k]);
     ht_say(f, "\n");
     add_unknowns(sim, f);
 }
 
-/* What errors are proportional to where the medium is smooth: docs/method.md,
- * section 7. */
+/* What errors are proportional to where the medium is smooth: docs/method.md, section 7. */
 static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_medium *medium = sim->plan->medium;
     int full = ht_plan_full_order(sim->plan), degree = medium->degree;
@@ -96,8 +91,7 @@ static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
         return;
     }
     if (medium->rough || (!medium->uniform && degree == 0))
-        ht_text_add(text, "; errors ~ h to h^2%s\n",
-                    degree > 0 ? " where it jumps" : "");
+        ht_text_add(text, "; errors ~ h to h^2%s\n", degree > 0 ? " where it jumps" : "");
     else if (!medium->uniform && degree + 1 < full)
         ht_text_add(text, "; errors ~ h^%d\n", degree + 1);
     else
@@ -108,8 +102,7 @@ static void add_fit(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_fit_counts c = ht_fit_counts(sim->plan->fit);
     const char *fit = ht_fit_word(ht_fit_chosen(sim->plan->fit));
     if (!sim->plan->medium->uniform)
-        ht_say(f, ", fitted: %s%s", fit,
-               sim->plan->problem.fd.density ? ", density varies" : "");
+        ht_say(f, ", fitted: %s%s", fit, sim->plan->problem.fd.density ? ", density varies" : "");
     ht_fact(f, string, "medium_fit", fit);
     ht_fact(f, integer, "fitted_values", c.values);
     ht_fact(f, integer, "cut_values", c.cut);
@@ -120,16 +113,14 @@ static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     const double least = medium->speed_min;
     double fastest = 0;
     ht_say(f, "  medium    %s",
-           medium->uniform ? "uniform"
-                           : ht_medium_type_word(sim->params->medium.type));
+           medium->uniform ? "uniform" : ht_medium_type_word(sim->params->medium.type));
     if (sim->plan->fit != NULL)
         add_fit(sim, f);
     else if (!medium->uniform && medium->degree == 0)
         ht_say(f, ", constant per node");
     else if (!medium->uniform)
         ht_say(f, ", cell polynomials of degree %d", medium->degree);
-    for (int k = 0; k < sim->plan->grid.dims; k++)
-        fastest = fmax(fastest, medium->speed[k]);
+    for (int k = 0; k < sim->plan->grid.dims; k++) fastest = fmax(fastest, medium->speed[k]);
     if (least < fastest)
         ht_say(f, ", speeds %.4g to %.4g", least, fastest);
     else
@@ -139,22 +130,19 @@ static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
 }
 
 /* "x1 lower and upper, x2 upper": the sides with a layer of so many cells. */
-static void add_layer_sides(const struct ht_layers *layers, int64_t cells,
-                            struct ht_text *text) {
+static void add_layer_sides(const struct ht_layers *layers, int64_t cells, struct ht_text *text) {
     int axes = 0;
     for (int k = 0; k < layers->dims; k++) {
         const bool low = layers->side[k][0].cells == cells;
         const bool high = layers->side[k][1].cells == cells;
         if (!low && !high) continue;
-        ht_text_add(text, "%s x%d%s%s%s", axes++ ? "," : "", k + 1,
-                    low ? " lower" : "", low && high ? " and" : "",
-                    high ? " upper" : "");
+        ht_text_add(text, "%s x%d%s%s%s", axes++ ? "," : "", k + 1, low ? " lower" : "",
+                    low && high ? " and" : "", high ? " upper" : "");
     }
 }
 
 /* Numbers of decibels in JSON. */
-static void add_db(const char *key, const double *db, int count,
-                   struct ht_facts *f) {
+static void add_db(const char *key, const double *db, int count, struct ht_facts *f) {
     ht_fact(f, open, key, '[');
     for (int i = 0; i < count; i++) ht_fact(f, number, NULL, db[i]);
     ht_fact(f, close, ']');
@@ -210,8 +198,7 @@ static void add_returned(const struct ht_plan *plan, struct ht_facts *f) {
 }
 
 /* Which sides have layers of how many cells. */
-static void add_thicknesses(const struct ht_layers *layers,
-                            struct ht_text *text) {
+static void add_thicknesses(const struct ht_layers *layers, struct ht_text *text) {
     int64_t done = 0;
     for (int kinds = 0;; kinds++) {
         int64_t next = INT64_MAX;
@@ -220,8 +207,7 @@ static void add_thicknesses(const struct ht_layers *layers,
             if (cells > done && cells < next) next = cells;
         }
         if (next == INT64_MAX) return;
-        ht_text_add(text, "%s of %lld cells at", kinds ? ";" : "",
-                    (long long)next);
+        ht_text_add(text, "%s of %lld cells at", kinds ? ";" : "", (long long)next);
         add_layer_sides(layers, next, text);
         done = next;
     }
@@ -252,11 +238,9 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
         add_sponge(sim->plan, f);
         return;
     }
-    ht_text_add(text, "            %s of memory",
-                ht_text_bytes((double)sim->budget.layers, bytes));
+    ht_text_add(text, "            %s of memory", ht_text_bytes((double)sim->budget.layers, bytes));
     if (differences(sim))
-        ht_text_add(text, ", %.2g %% of the memory traffic",
-                    100 * ht_plan_layer_share(sim->plan));
+        ht_text_add(text, ", %.2g %% of the memory traffic", 100 * ht_plan_layer_share(sim->plan));
     ht_text_add(text, "\n");
 }
 
@@ -265,8 +249,7 @@ static void add_kernels(const struct ht_simulation *sim, struct ht_facts *f) {
     const char *layout = ht_simulation_layout(sim);
     ht_say(f, "  kernels   %s, %s, %s layout", sim->tuning.variant->name,
            ht_simulation_precision(sim), layout);
-    if (cells > 0)
-        ht_say(f, ", %d cell%s per group", cells, cells > 1 ? "s" : "");
+    if (cells > 0) ht_say(f, ", %d cell%s per group", cells, cells > 1 ? "s" : "");
     ht_say(f, "%s\n", sim->tuned ? " (tuned)" : "");
     ht_fact(f, string, "variant", sim->tuning.variant->name);
     ht_fact(f, string, "layout", layout);
@@ -284,8 +267,8 @@ static void add_device(const struct ht_simulation *sim, struct ht_facts *f) {
         ht_say(f, "  device    none: %s\n", sim->no_device);
         return;
     }
-    ht_say(f, "  device    %s (%s, driver %s, %s)\n", info->name, info->backend,
-           info->driver, ht_text_bytes((double)info->memory, memory));
+    ht_say(f, "  device    %s (%s, driver %s, %s)\n", info->name, info->backend, info->driver,
+           ht_text_bytes((double)info->memory, memory));
     ht_fact(f, string, "device", info->name);
     ht_fact(f, string, "driver", info->driver);
     ht_fact(f, string, "backend", info->backend);
@@ -300,31 +283,25 @@ static void add_memory(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_budget *b = &sim->budget;
     char total[32], state[32], medium[32], interpolants[32];
     ht_say(f, "  memory    %s%s: state %s, medium %s, interpolants %s",
-           ht_text_bytes((double)b->total, total),
-           sim->ranks > 1 ? " of rank 0" : "",
-           ht_text_bytes((double)b->state, state),
-           ht_text_bytes((double)b->medium, medium),
+           ht_text_bytes((double)b->total, total), sim->ranks > 1 ? " of rank 0" : "",
+           ht_text_bytes((double)b->state, state), ht_text_bytes((double)b->medium, medium),
            ht_text_bytes((double)b->interpolants, interpolants));
     if (sim->info.memory > 0)
-        ht_say(f, "; %.2g %% of the device",
-               100.0 * (double)b->total / (double)sim->info.memory);
+        ht_say(f, "; %.2g %% of the device", 100.0 * (double)b->total / (double)sim->info.memory);
     ht_say(f, "\n");
     ht_fact(f, integer, "memory_bytes", b->total);
 }
 
 /* One number where it is sure within a factor of 3. */
-static void add_accuracy_text(const struct ht_plan *plan,
-                              struct ht_text *text) {
+static void add_accuracy_text(const struct ht_plan *plan, struct ht_text *text) {
     const struct ht_expected *e = &plan->expected;
     if (!(plan->cells_per_wavelength > 0)) {
         if (!plan->solution->rest && plan->steps > 0)
-            ht_text_add(text,
-                        "  accuracy  unknown: initial.frequency, the data's "
-                        "highest, is not given\n");
+            ht_text_add(text, "  accuracy  unknown: initial.frequency, the data's "
+                              "highest, is not given\n");
         return;
     }
-    ht_text_add(text, "  accuracy  %.3g cells per wavelength",
-                plan->cells_per_wavelength);
+    ht_text_add(text, "  accuracy  %.3g cells per wavelength", plan->cells_per_wavelength);
     if (e->error == 0)
         ht_text_add(text, "\n");
     else if (e->error > 1)
@@ -335,8 +312,7 @@ static void add_accuracy_text(const struct ht_plan *plan,
                     "medium's own, ~ h^%d\n",
                     e->high, plan->medium->degree + 1);
     else if (e->varies)
-        ht_text_add(text, ": expected error up to %.1e at the end, %s\n",
-                    e->high,
+        ht_text_add(text, ": expected error up to %.1e at the end, %s\n", e->high,
                     !e->jumps           ? "where the medium is smooth"
                     : plan->fit == NULL ? "in smooth parts of the medium only"
                                         : "and what its jumps add, which "
@@ -346,8 +322,7 @@ static void add_accuracy_text(const struct ht_plan *plan,
     else if (e->error > e->high / 3 && e->error < 3 * e->low)
         ht_text_add(text, ": expected error %.1e at the end\n", e->error);
     else
-        ht_text_add(text, ": expected error %.1e to %.1e at the end\n", e->low,
-                    e->high);
+        ht_text_add(text, ": expected error %.1e to %.1e at the end\n", e->low, e->high);
 }
 
 static void add_accuracy(const struct ht_plan *plan, struct ht_facts *f) {
@@ -380,11 +355,10 @@ static void add_forms(const struct ht_duhamel *d, struct ht_facts *f) {
                    "            group %d: radius %g cells, order %d, "
                    "reach %.2g, errs by at most %.1e; the scheme by about "
                    "%.1e ten wavelengths away\n",
-                   i + 1, form->radius, 2 * form->order,
-                   ht_source_reach_most(form), form->error, form->travel);
+                   i + 1, form->radius, 2 * form->order, ht_source_reach_most(form), form->error,
+                   form->travel);
     }
-    if (d->shots->count > most)
-        ht_say(f, "            and %d more\n", d->shots->count - most);
+    if (d->shots->count > most) ht_say(f, "            and %d more\n", d->shots->count - most);
     ht_fact(f, number, "sources_radius", radius);
     ht_fact(f, number, "sources_error", error);
     ht_fact(f, number, "sources_travel_error", travel);
@@ -394,11 +368,9 @@ static void add_forms(const struct ht_duhamel *d, struct ht_facts *f) {
 static void add_shot_types(const struct ht_shots *shots, struct ht_text *text) {
     for (int type = HT_SHOT_PLANE; type <= HT_SHOT_INCIDENT; type++) {
         int count = 0;
-        for (int i = 0; i < shots->count; i++)
-            count += (int)shots->shot[i].type == type;
+        for (int i = 0; i < shots->count; i++) count += (int)shots->shot[i].type == type;
         if (count > 0)
-            ht_text_add(text, ", %d of type %s", count,
-                        ht_shot_type_word((enum ht_shot_type)type));
+            ht_text_add(text, ", %d of type %s", count, ht_shot_type_word((enum ht_shot_type)type));
     }
 }
 
@@ -411,18 +383,15 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
     int points = 0;
     if (shots == NULL) return;
     for (int i = 0; i < shots->count; i++)
-        points +=
-            shots->shot[i].type <= HT_SHOT_LINE ? shots->shot[i].points : 0;
+        points += shots->shot[i].type <= HT_SHOT_LINE ? shots->shot[i].points : 0;
     ht_text_add(text, "  sources   %d", shots->count);
-    if (points > 0)
-        ht_text_add(text, " at %d point%s", points, points > 1 ? "s" : "");
+    if (points > 0) ht_text_add(text, " at %d point%s", points, points > 1 ? "s" : "");
     add_shot_types(shots, text);
     ht_text_add(text,
                 ", until %.4g; frequencies up to %.4g, %.3g %s per wavelength "
                 "there of %.2g needed",
                 shots->end, shots->highest, ht_plan_shot_points(plan),
-                plan->duhamel != NULL ? "cells" : "points",
-                ht_plan_needed_points(plan));
+                plan->duhamel != NULL ? "cells" : "points", ht_plan_needed_points(plan));
     const bool fp64 = sim->tuning.fp64 || sim->oracle;
     if (ht_plan_shot_bytes(plan, fp64, &bytes) == HT_OK && bytes.device > 0)
         ht_text_add(text, "; at most %s on the device",
@@ -430,8 +399,7 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_text_add(text, "\n");
     ht_fact(f, integer, "sources", shots->count);
     ht_fact(f, number, "sources_highest_frequency", shots->highest);
-    ht_fact(f, number, "sources_points_per_wavelength",
-            ht_plan_shot_points(plan));
+    ht_fact(f, number, "sources_points_per_wavelength", ht_plan_shot_points(plan));
     if (plan->duhamel != NULL) add_forms(plan->duhamel, f);
 }
 
@@ -440,16 +408,14 @@ static void add_steps(const struct ht_simulation *sim, struct ht_facts *f) {
     const char *mark = ht_scheme_mark(plan->problem.scheme);
     const char *terms = !differences(sim)          ? "Taylor stages"
                         : plan->problem.stages > 1 ? "terms in time"
-                        : plan->problem.layers == NULL ||
-                                plan->layers.type == HT_ABSORBING_SPONGE
+                        : plan->problem.layers == NULL || plan->layers.type == HT_ABSORBING_SPONGE
                             ? "term in time"
                             : "term in time, as absorbing layers take";
     ht_say(f,
            "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most "
            "%.3g, %s%s%d %s\n",
-           (long long)plan->steps, plan->problem.dt, sim->params->time.end,
-           plan->cfl, plan->cfl_limit, mark, mark[0] ? ", " : "",
-           plan->problem.stages, terms);
+           (long long)plan->steps, plan->problem.dt, sim->params->time.end, plan->cfl,
+           plan->cfl_limit, mark, mark[0] ? ", " : "", plan->problem.stages, terms);
     ht_fact(f, integer, "steps", plan->steps);
     ht_fact(f, number, "dt", plan->problem.dt);
     ht_fact(f, number, "time_end", sim->params->time.end);
@@ -472,14 +438,11 @@ static void add_outputs(const struct ht_simulation *sim, struct ht_text *text) {
 
 static void add_receiver_group(const struct ht_receiver_group *group, double dt,
                                struct ht_text *text) {
-    ht_text_add(text, "            %s: %lld of", group->name,
-                (long long)group->count);
-    for (int r = 0; r < group->readings; r++)
-        ht_text_add(text, " %s", group->reading[r].name);
+    ht_text_add(text, "            %s: %lld of", group->name, (long long)group->count);
+    for (int r = 0; r < group->readings; r++) ht_text_add(text, " %s", group->reading[r].name);
     ht_text_add(text, ", %lld samples ", (long long)group->samples);
     if (group->every > 0)
-        ht_text_add(text, "%.6g apart from %.6g on\n", group->every,
-                    group->start);
+        ht_text_add(text, "%.6g apart from %.6g on\n", group->every, group->start);
     else
         ht_text_add(text, "at the steps, %.6g apart\n", dt);
 }
@@ -491,25 +454,22 @@ static void add_receivers(const struct ht_simulation *sim, struct ht_facts *f) {
     char bytes[32], device[32];
     if (all == NULL) return;
     const bool fp64 = sim->tuning.fp64 || sim->oracle;
-    ht_text_add(
-        text,
-        "  receivers %lld trace%s of %d group%s: %s in traces.h5, at most %s "
-        "on the device\n",
-        (long long)all->traces, all->traces == 1 ? "" : "s", all->count,
-        all->count == 1 ? "" : "s", ht_text_bytes((double)all->bytes, bytes),
-        ht_text_bytes((double)ht_sampler_bytes(sim->plan, fp64), device));
+    ht_text_add(text,
+                "  receivers %lld trace%s of %d group%s: %s in traces.h5, at most %s "
+                "on the device\n",
+                (long long)all->traces, all->traces == 1 ? "" : "s", all->count,
+                all->count == 1 ? "" : "s", ht_text_bytes((double)all->bytes, bytes),
+                ht_text_bytes((double)ht_sampler_bytes(sim->plan, fp64), device));
     for (int n = 0; n < all->count && n < most; n++)
         add_receiver_group(&all->group[n], all->dt, text);
-    if (all->count > most)
-        ht_text_add(text, "            and %d more\n", all->count - most);
+    if (all->count > most) ht_text_add(text, "            and %d more\n", all->count - most);
     ht_fact(f, integer, "traces", all->traces);
     ht_fact(f, integer, "trace_bytes", all->bytes);
 }
 
 void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_system *system = sim->plan->eq.system;
-    ht_say(f, "htwave %s\n  system    %s: %s\n", HT_VERSION, system->name,
-           system->title);
+    ht_say(f, "htwave %s\n  system    %s: %s\n", HT_VERSION, system->name, system->title);
     ht_fact(f, string, "system", system->name);
     add_scheme(sim, f);
     add_grid(sim, f);
@@ -562,8 +522,7 @@ static double largest_frequency(const struct ht_plan *plan) {
         square += pow(plan->solution->wavenumber[k], 2);
         speed = fmax(speed, plan->medium->speed[k]);
     }
-    return fmax(speed * sqrt(square),
-                plan->shots ? 2 * acos(-1.0) * plan->shots->highest : 0);
+    return fmax(speed * sqrt(square), plan->shots ? 2 * acos(-1.0) * plan->shots->highest : 0);
 }
 
 /* Traces of one term in time that keep its dispersion, without being asked to:
@@ -573,9 +532,8 @@ static void note_dispersion(const struct ht_simulation *sim) {
     const double dt = plan->problem.dt, omega = largest_frequency(plan);
     const double faster = 2 * asin(fmin(omega * dt / 2, 1)) - omega * dt;
     char size[160] = "";
-    if (plan->problem.stages > 1 || plan->problem.fd.undispersed ||
-        plan->receivers == NULL || !(dt > 0) ||
-        plan->params->time.dispersion == HT_DISPERSION_KEEP)
+    if (plan->problem.stages > 1 || plan->problem.fd.undispersed || plan->receivers == NULL ||
+        !(dt > 0) || plan->params->time.dispersion == HT_DISPERSION_KEEP)
         return;
     if (omega > 0)
         snprintf(size, sizeof size,
@@ -597,11 +555,9 @@ static void note_left_out(const struct ht_plan *plan) {
     if (strcmp(type, "file") != 0 && strcmp(type, "expression") != 0) return;
     for (int f = 0; f < plan->eq.nfields; f++)
         if (!ht_solution_occurs(plan->solution, f))
-            snprintf(names + strlen(names), sizeof names - strlen(names),
-                     "%s%s", names[0] != '\0' ? ", " : "",
-                     plan->eq.field[f].name);
-    if (names[0] != '\0')
-        ht_note("initial.values leaves out %s: 0 at the start", names);
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+                     names[0] != '\0' ? ", " : "", plan->eq.field[f].name);
+    if (names[0] != '\0') ht_note("initial.values leaves out %s: 0 at the start", names);
 }
 
 /* The default data are made for a box of size 1. */
@@ -654,19 +610,16 @@ static double half_steps(const struct ht_simulation *sim) {
     return 2.0 * (double)sim->run.steps * ht_simulation_cells(sim);
 }
 
-/* Alone by the device's clock; of several ranks by the slowest host's, so that
- * waiting for each other counts. */
-static double rate(const struct ht_simulation *sim,
-                   const struct ht_result *result) {
-    double seconds =
-        sim->ranks > 1 ? result->parallel.step.worst : sim->run.kernel_s;
+/* Alone by the device's clock; of several ranks by the slowest host's, so that waiting for each
+ * other counts. */
+static double rate(const struct ht_simulation *sim, const struct ht_result *result) {
+    double seconds = sim->ranks > 1 ? result->parallel.step.worst : sim->run.kernel_s;
     return seconds > 0 && sim->run.steps > 0 ? half_steps(sim) / seconds : NAN;
 }
 
-/* Not known where the measured limit is below the rate: other work has slowed
- * the device down while it was measured. */
-static double limit_fraction(const struct ht_simulation *sim,
-                             const struct ht_result *result) {
+/* Not known where the measured limit is below the rate: other work has slowed the device down while
+ * it was measured. */
+static double limit_fraction(const struct ht_simulation *sim, const struct ht_result *result) {
     const double fraction = rate(sim, result) / result->parallel.limit;
     return fraction <= 1 ? fraction : (double)NAN;
 }
@@ -676,23 +629,20 @@ static double drift(double initial, double final) {
 }
 
 static double setup_seconds(const struct ht_simulation *sim) {
-    return sim->tune_s + sim->compile_s + sim->selfcheck_s + sim->measure_s +
-           sim->start_s;
+    return sim->tune_s + sim->compile_s + sim->selfcheck_s + sim->measure_s + sim->start_s;
 }
 
 static void add_setup(const struct ht_simulation *sim, struct ht_text *text) {
     char a[32], b[32];
-    ht_text_add(text, "  setup     compile %s%s, self-check %s, ",
-                ht_text_seconds(sim->compile_s, a),
-                ht_kernels_cached(&sim->kernels) ? " (cached)" : "",
-                ht_text_seconds(sim->selfcheck_s, b));
-    ht_text_add(text, "measuring the device %s, start %s\n",
-                ht_text_seconds(sim->measure_s, a),
+    ht_text_add(
+        text, "  setup     compile %s%s, self-check %s, ", ht_text_seconds(sim->compile_s, a),
+        ht_kernels_cached(&sim->kernels) ? " (cached)" : "", ht_text_seconds(sim->selfcheck_s, b));
+    ht_text_add(text, "measuring the device %s, start %s\n", ht_text_seconds(sim->measure_s, a),
                 ht_text_seconds(sim->start_s, b));
 }
 
-static void add_times(const struct ht_simulation *sim,
-                      const struct ht_result *result, struct ht_facts *f) {
+static void add_times(const struct ht_simulation *sim, const struct ht_result *result,
+                      struct ht_facts *f) {
     char a[32], b[32];
     bool alone = sim->ranks == 1;
     const struct ht_run *run = &sim->run;
@@ -701,12 +651,10 @@ static void add_times(const struct ht_simulation *sim,
     double rest = result->wall_s - setup - steps - run->look_s;
     ht_say(f, "%s step %lld of %lld, time %.6g, in %s\n",
            run->interrupted ? "interrupted at" : "done:", (long long)run->steps,
-           (long long)sim->plan->steps, ht_run_time(run),
-           ht_text_seconds(result->wall_s, a));
+           (long long)sim->plan->steps, ht_run_time(run), ht_text_seconds(result->wall_s, a));
     ht_say(f, "  wall time %s %s, output %s, ", alone ? "kernels" : "steps",
            ht_text_seconds(steps, a), ht_text_seconds(run->look_s, b));
-    ht_say(f, "setup %s, rest %s\n", ht_text_seconds(setup, a),
-           ht_text_seconds(fmax(rest, 0), b));
+    ht_say(f, "setup %s, rest %s\n", ht_text_seconds(setup, a), ht_text_seconds(fmax(rest, 0), b));
     if (!sim->oracle) add_setup(sim, &f->text);
     ht_fact(f, bool, "interrupted", run->interrupted);
     ht_fact(f, integer, "steps_done", run->steps);
@@ -719,18 +667,16 @@ static void add_times(const struct ht_simulation *sim,
     ht_fact(f, bool, "tuned", sim->tuned);
 }
 
-static void add_rate(const struct ht_simulation *sim,
-                     const struct ht_result *result, struct ht_facts *f) {
+static void add_rate(const struct ht_simulation *sim, const struct ht_result *result,
+                     struct ht_facts *f) {
     char cells[32], bytes[32], fma[32];
     const double fraction = limit_fraction(sim, result);
     const double per_s = rate(sim, result);
     const struct ht_limits *limits = &sim->limits;
     ht_fact(f, number, "cell_half_steps_per_s", per_s);
     ht_fact(f, number, "limit_fraction", fraction);
-    if (limits->bytes_per_s > 0)
-        ht_fact(f, number, "limit_bytes_per_s", limits->bytes_per_s);
-    if (limits->fma_per_s > 0)
-        ht_fact(f, number, "limit_fma_per_s", limits->fma_per_s);
+    if (limits->bytes_per_s > 0) ht_fact(f, number, "limit_bytes_per_s", limits->bytes_per_s);
+    if (limits->fma_per_s > 0) ht_fact(f, number, "limit_fma_per_s", limits->fma_per_s);
     if (!isfinite(per_s)) return;
     ht_say(f, "  rate      %s cell half-steps/s", with_prefix(per_s, cells));
     if (isfinite(fraction))
@@ -738,53 +684,47 @@ static void add_rate(const struct ht_simulation *sim,
                ", %.2g %% of the %s limit (%s copies %sB/s and does "
                "%sFMA/s)",
                100 * fraction, sim->ranks > 1 ? "devices'" : "device's",
-               sim->ranks > 1 ? "that of rank 0" : "it",
-               with_prefix(limits->bytes_per_s, bytes),
+               sim->ranks > 1 ? "that of rank 0" : "it", with_prefix(limits->bytes_per_s, bytes),
                with_prefix(limits->fma_per_s, fma));
     ht_say(f, "\n");
 }
 
-static void add_energy(const struct ht_simulation *sim,
-                       const struct ht_result *result, struct ht_facts *f) {
+static void add_energy(const struct ht_simulation *sim, const struct ht_result *result,
+                       struct ht_facts *f) {
     const double *kept = result->conserved.energy;
     const double moved = drift(result->energy.initial, result->energy.final);
-    /* Of smooth waves leapfrog's form is so small a part of the energy that its
-     * changes in single precision are those of rounding alone. */
+    /* Of smooth waves leapfrog's form is so small a part of the energy that its changes in single
+     * precision are those of rounding alone. */
     const double least = sim->tuning.fp64 ? 0 : 0.01 * result->energy.initial;
     const double lost = kept[0] < least ? NAN : drift(kept[0], kept[1]);
     const char *since = sim->plan->shots ? "after the sources" : "at the start";
     ht_fact(f, number, "energy_initial", result->energy.initial);
     ht_fact(f, number, "energy_rise", result->energy.rise);
-    ht_fact_said(f, "energy_drift", moved,
-                 "  energy    %.6g at the start, changed by %+.2e%s\n",
+    ht_fact_said(f, "energy_drift", moved, "  energy    %.6g at the start, changed by %+.2e%s\n",
                  result->energy.initial, moved,
                  result->energy.watch.grows ? "; it rose, see above" : "");
     if (isfinite(lost) && sim->plan->problem.layers != NULL)
-        ht_say(f, "  energy    %.6g %s, %.2g of it left\n", kept[0], since,
-               1 + lost);
+        ht_say(f, "  energy    %.6g %s, %.2g of it left\n", kept[0], since, 1 + lost);
     else if (isfinite(lost))
-        ht_say(f, "  conserved %.6g %s, changed by %+.2e\n", kept[0], since,
-               lost);
+        ht_say(f, "  conserved %.6g %s, changed by %+.2e\n", kept[0], since, lost);
     ht_fact(f, number, "conserved_energy_initial", kept[0]);
     ht_fact(f, number, "conserved_energy_drift", lost);
 }
 
-static void add_files(const struct ht_simulation *sim,
-                      const struct ht_output *output, struct ht_facts *f) {
+static void add_files(const struct ht_simulation *sim, const struct ht_output *output,
+                      struct ht_facts *f) {
     const char *directory = sim->params->output.directory;
     const char *picture = ht_output_last_picture(output);
     const char *xdmf = ht_output_xdmf(output);
     if (picture) ht_say(f, "  picture   %s\n", picture);
     if (xdmf) ht_say(f, "  ParaView  %s\n", xdmf);
-    if (ht_output_has_traces(output))
-        ht_say(f, "  traces    %s/traces.h5\n", directory);
+    if (ht_output_has_traces(output)) ht_say(f, "  traces    %s/traces.h5\n", directory);
     ht_say(f, "  summary   %s/summary.json\n", directory);
     ht_fact(f, string, "picture", picture);
     ht_fact(f, string, "xdmf", xdmf);
 }
 
-void ht_report_result(const struct ht_simulation *sim,
-                      const struct ht_result *result,
+void ht_report_result(const struct ht_simulation *sim, const struct ht_result *result,
                       const struct ht_output *output, struct ht_facts *f) {
     const double joules = result->parallel.joules;
     add_times(sim, result, f);
@@ -793,14 +733,12 @@ void ht_report_result(const struct ht_simulation *sim,
     ht_fact_said(f, "joules", joules,
                  "  power     %.4g J of the device%s, %.3g nJ per cell "
                  "half-step\n",
-                 joules, sim->ranks > 1 ? "s" : "",
-                 1e9 * joules / half_steps(sim));
+                 joules, sim->ranks > 1 ? "s" : "", 1e9 * joules / half_steps(sim));
     add_energy(sim, result, f);
-    ht_fact_said(f, "error_l2_relative", result->error,
-                 "  error     %.3e, relative L2 of %s\n", result->error,
-                 sim->plan->problem.scheme->two_level
-                     ? "the fields on the primary grid"
-                     : "all fields");
+    ht_fact_said(f, "error_l2_relative", result->error, "  error     %.3e, relative L2 of %s\n",
+                 result->error,
+                 sim->plan->problem.scheme->two_level ? "the fields on the primary grid"
+                                                      : "all fields");
     add_files(sim, output, f);
     ht_parallel_add_json(sim, &result->parallel, &f->json);
 }

@@ -1,6 +1,5 @@
-/* The loop over the time steps. Ranks take the same batches and look at the
- * same steps: after each batch they exchange, in one call, what rank 0 decides
- * and whether a signal came to one of them.
+/* The loop over the time steps. Ranks take the same batches and look at the same steps: after each
+ * batch they exchange, in one call, what rank 0 decides and whether a signal came to one of them.
  */
 #include "htwave/run.h"
 
@@ -51,8 +50,7 @@ enum ht_err ht_run_advance(struct ht_run *run, int64_t steps) {
     double seconds = ht_clock() - began;
     run->steps += steps;
     run->step_s += seconds;
-    run->kernel_s +=
-        run->kernels != NULL ? ht_kernels_seconds(run->kernels) : seconds;
+    run->kernel_s += run->kernels != NULL ? ht_kernels_seconds(run->kernels) : seconds;
     return HT_OK;
 }
 
@@ -70,8 +68,7 @@ static unsigned due_by_clock(const struct loop *l) {
     unsigned due = 0;
     for (int i = 0; i < l->count; i++) {
         double since = ht_clock() - l->looked_at[i];
-        if (l->observer[i].seconds > 0 && since > l->observer[i].seconds)
-            due |= 1u << i;
+        if (l->observer[i].seconds > 0 && since > l->observer[i].seconds) due |= 1u << i;
     }
     return due;
 }
@@ -92,8 +89,7 @@ static unsigned due_judges(const struct loop *l) {
     return needs & HT_NEED_JUDGED ? judges : 0;
 }
 
-/* The ranks agree on the next batch, on the observers that look now, and on the
- * end. */
+/* The ranks agree on the next batch, on the observers that look now, and on the end. */
 static enum ht_err agree_on_next(struct loop *l) {
     const struct ht_plan *plan = l->run->plan;
     bool leads = ht_comm_rank(plan->grid.slab.comm) == 0;
@@ -120,8 +116,7 @@ static enum ht_err read_coefs(struct loop *l) {
     for (int f = 0; f < plan->eq.nfields; f++)
         if (ht_problem_stores(&plan->problem, HT_PRIMARY, f)) {
             double *coefs = l->coefs + f * values;
-            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, count, first,
-                                  last, coefs));
+            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, count, first, last, coefs));
             ht_plan_multiply(plan, true, values, coefs);
         }
     return HT_OK;
@@ -129,8 +124,7 @@ static enum ht_err read_coefs(struct loop *l) {
 
 static enum ht_err read_values(struct loop *l, unsigned needs) {
     unsigned missing = needs & ~l->held;
-    if (missing & HT_NEED_NODAL)
-        TRY(ht_nodal_read(l->run->plan, &l->run->stepper, l->nodal));
+    if (missing & HT_NEED_NODAL) TRY(ht_nodal_read(l->run->plan, &l->run->stepper, l->nodal));
     if (missing & HT_NEED_COEFS) TRY(read_coefs(l));
     l->held |= needs;
     return HT_OK;
@@ -139,8 +133,7 @@ static enum ht_err read_values(struct loop *l, unsigned needs) {
 static enum ht_err look(struct loop *l, int i) {
     const struct ht_observer *o = &l->observer[i];
     double began = ht_clock();
-    struct ht_view view = {
-        .run = l->run, .time = ht_run_time(l->run), .last = l->last};
+    struct ht_view view = {.run = l->run, .time = ht_run_time(l->run), .last = l->last};
     TRY(read_values(l, o->needs));
     if (o->needs & HT_NEED_NODAL) view.nodal = (const double *const *)l->nodal;
     if (o->needs & HT_NEED_COEFS) view.coefs = l->coefs;
@@ -196,9 +189,9 @@ static enum ht_err save_one(struct loop *l, int i) {
     return o->save != NULL ? o->save(o->context, l->run) : HT_OK;
 }
 
-/* After a failure what the observers hold is written: by a last look where a
- * judge has refused the state, which all ranks do alike. Failures of that are
- * warnings: the first message is the run's. */
+/* After a failure what the observers hold is written: by a last look where a judge has refused the
+ * state, which all ranks do alike. Failures of that are warnings: the first message is the run's.
+ */
 static void save_all(struct loop *l, enum ht_err failure) {
     char *message = NULL;
     l->last = true;
@@ -206,8 +199,7 @@ static void save_all(struct loop *l, enum ht_err failure) {
     l->held = 0;
     if (ht_text_copy(ht_err_message(), &message) != HT_OK) return;
     for (int i = 0; i < l->count; i++)
-        if (save_one(l, i) != HT_OK)
-            ht_warn("%s: %s", l->observer[i].name, ht_err_message());
+        if (save_one(l, i) != HT_OK) ht_warn("%s: %s", l->observer[i].name, ht_err_message());
     ht_err_set(failure, "%s", message);
     free(message);
 }
@@ -221,11 +213,9 @@ static enum ht_err allocate(struct loop *l) {
     unsigned needs = 0;
     for (int i = 0; i < l->count; i++) needs |= l->observer[i].needs;
     for (int f = 0; needs & HT_NEED_NODAL && f < plan->eq.nfields; f++)
-        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
-            TRY(HT_ALLOC(l->nodal[f], nodes));
+        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f)) TRY(HT_ALLOC(l->nodal[f], nodes));
     if ((needs & HT_NEED_COEFS) == 0) return HT_OK;
-    return HT_ALLOC(l->coefs,
-                    nodes * ht_grid_coefs(&plan->grid) * plan->eq.nfields);
+    return HT_ALLOC(l->coefs, nodes * ht_grid_coefs(&plan->grid) * plan->eq.nfields);
 }
 
 static enum ht_err begin_all(struct loop *l) {
@@ -245,19 +235,17 @@ static void end_all(struct loop *l) {
         if (o->end != NULL) o->end(o->context);
         l->run->look_s += l->seconds[l->begun];
         if (ht_log_level_get() >= HT_LOG_VERBOSE)
-            ht_log("%s: %lld looks in %.3g s", o->name,
-                   (long long)l->looks[l->begun], l->seconds[l->begun]);
+            ht_log("%s: %lld looks in %.3g s", o->name, (long long)l->looks[l->begun],
+                   l->seconds[l->begun]);
     }
     for (int f = 0; f < HT_MAX_FIELDS; f++) free(l->nodal[f]);
     free(l->coefs);
 }
 
-enum ht_err ht_run_execute(struct ht_run *run, int count,
-                           const struct ht_observer *observer) {
-    struct loop l = {
-        .run = run, .count = count, .observer = observer, .batch = 1};
-    REQUIRE(count <= HT_MAX_OBSERVERS, HT_ERR_INTERNAL,
-            "%d observers of a run: at most %d", count, HT_MAX_OBSERVERS);
+enum ht_err ht_run_execute(struct ht_run *run, int count, const struct ht_observer *observer) {
+    struct loop l = {.run = run, .count = count, .observer = observer, .batch = 1};
+    REQUIRE(count <= HT_MAX_OBSERVERS, HT_ERR_INTERNAL, "%d observers of a run: at most %d", count,
+            HT_MAX_OBSERVERS);
     enum ht_err err = begin_all(&l);
     if (err == HT_OK) {
         err = take_steps(&l);

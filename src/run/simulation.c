@@ -1,6 +1,6 @@
-/* Device, kernels and state of a run. Everything that depends on sizes is
- * refused before anything of that size is touched: a lower bound of the memory
- * before the plan scans the grid's nodes, the exact budget before compiling.
+/* Device, kernels and state of a run. Everything that depends on sizes is refused before anything
+ * of that size is touched: a lower bound of the memory before the plan scans the grid's nodes, the
+ * exact budget before compiling.
  */
 #include "htwave/simulation.h"
 #include "htwave/absorbing.h"
@@ -31,11 +31,10 @@ static void use_oracle(struct ht_simulation *sim) {
 }
 
 static enum ht_err refuse_oracle(const struct ht_simulation *sim) {
-    return ht_params_error(
-        sim->params, "device.backend",
-        "the serial reference runs in one process, not on %d "
-        "ranks: run it without mpiexec or choose a device",
-        sim->ranks);
+    return ht_params_error(sim->params, "device.backend",
+                           "the serial reference runs in one process, not on %d "
+                           "ranks: run it without mpiexec or choose a device",
+                           sim->ranks);
 }
 
 /* A missing device becomes a failure only when one is needed. */
@@ -47,10 +46,8 @@ static enum ht_err open_device(struct ht_simulation *sim) {
         use_oracle(sim);
         return HT_OK;
     }
-    enum ht_err err =
-        ht_ranks_open(sim->comm, backend, params->device.select, &sim->device);
-    if (err == HT_ERR_DEVICE)
-        return ht_text_copy(ht_err_message(), &sim->no_device);
+    enum ht_err err = ht_ranks_open(sim->comm, backend, params->device.select, &sim->device);
+    if (err == HT_ERR_DEVICE) return ht_text_copy(ht_err_message(), &sim->no_device);
     TRY(err);
     sim->info = *ht_device_info(sim->device);
     return HT_OK;
@@ -60,19 +57,15 @@ static enum ht_err open_device(struct ht_simulation *sim) {
 static enum ht_err need_device(const struct ht_simulation *sim) {
     if (sim->oracle || sim->device != NULL) return HT_OK;
     if (ht_params_is_set(sim->params, "device.select"))
-        return ht_params_error(sim->params, "device.select", "%s",
-                               sim->no_device);
+        return ht_params_error(sim->params, "device.select", "%s", sim->no_device);
     FAIL(HT_ERR_DEVICE, "%s", sim->no_device);
 }
 
 /* Either all ranks have a device or none. */
 static enum ht_err find_assignments(struct ht_simulation *sim) {
-    TRY(ht_ranks_assignments(sim->comm, sim->device != NULL ? &sim->info : NULL,
-                             &sim->assignment));
-    return ht_comm_agree(sim->comm,
-                         ht_ranks_devices(sim->ranks, sim->assignment) > 0
-                             ? need_device(sim)
-                             : HT_OK);
+    TRY(ht_ranks_assignments(sim->comm, sim->device != NULL ? &sim->info : NULL, &sim->assignment));
+    return ht_comm_agree(
+        sim->comm, ht_ranks_devices(sim->ranks, sim->assignment) > 0 ? need_device(sim) : HT_OK);
 }
 
 bool ht_simulation_leads(const struct ht_simulation *sim) {
@@ -86,15 +79,14 @@ static struct ht_spec spec_of(const struct ht_simulation *sim) {
     return ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
 }
 
-static enum ht_err refuse_variant(const struct ht_simulation *sim,
-                                  const struct ht_spec *spec,
+static enum ht_err refuse_variant(const struct ht_simulation *sim, const struct ht_spec *spec,
                                   const char *reason) {
     struct ht_text names = {0};
     ht_variant_list(spec, &names);
     enum ht_err err = ht_text_status(&names);
     if (err == HT_OK)
-        err = ht_params_error(sim->params, "device.variant",
-                              "does not apply: %s; use %s", reason, names.data);
+        err = ht_params_error(sim->params, "device.variant", "does not apply: %s; use %s", reason,
+                              names.data);
     ht_text_free(&names);
     return err;
 }
@@ -104,8 +96,7 @@ static bool is_named(const struct ht_simulation *sim) {
 }
 
 /* As much of a step as single precision allows, cut to two decimals. */
-static enum ht_err refuse_noise(const struct ht_simulation *sim,
-                                const struct ht_spec *spec) {
+static enum ht_err refuse_noise(const struct ht_simulation *sim, const struct ht_spec *spec) {
     const struct ht_params *params = sim->params;
     const bool named = is_named(sim);
     struct ht_text names = {0};
@@ -113,36 +104,32 @@ static enum ht_err refuse_noise(const struct ht_simulation *sim,
     ht_variant_list(spec, &names);
     enum ht_err err = ht_text_status(&names);
     if (err == HT_OK)
-        err = ht_params_error(
-            params,
-            named                     ? "device.variant"
-            : params->time.step > 0.0 ? "time.step"
-                                      : "time.cfl",
-            "in single precision the rounding of %s grows at order %d in %d "
-            "dimensions with cfl %.2f: take a cfl of at most %.2f or "
-            "device.precision = \"double\"%s%s",
-            named ? "its series" : "series", spec->order, spec->eq->dims,
-            sim->plan->cfl, floor(100 * cfl) / 100,
-            names.length > 0 ? ", or variant " : "",
-            names.length > 0 ? names.data : "");
+        err = ht_params_error(params,
+                              named                     ? "device.variant"
+                              : params->time.step > 0.0 ? "time.step"
+                                                        : "time.cfl",
+                              "in single precision the rounding of %s grows at order %d in %d "
+                              "dimensions with cfl %.2f: take a cfl of at most %.2f or "
+                              "device.precision = \"double\"%s%s",
+                              named ? "its series" : "series", spec->order, spec->eq->dims,
+                              sim->plan->cfl, floor(100 * cfl) / 100,
+                              names.length > 0 ? ", or variant " : "",
+                              names.length > 0 ? names.data : "");
     ht_text_free(&names);
     return err;
 }
 
 static enum ht_err unknown_variant(const struct ht_simulation *sim) {
-    const char *instead =
-        ht_params_gone("device.variant", sim->params->device.variant);
+    const char *instead = ht_params_gone("device.variant", sim->params->device.variant);
     if (instead != NULL)
-        return ht_params_error(sim->params, "device.variant",
-                               "no longer there; use %s", instead);
+        return ht_params_error(sim->params, "device.variant", "no longer there; use %s", instead);
     struct ht_text names = {0};
     for (int i = 0; i < ht_variant_count(); i++)
         ht_text_add(&names, ", %s", ht_variant_at(i)->name);
     enum ht_err err = ht_text_status(&names);
     if (err == HT_OK)
         err = ht_params_error(sim->params, "device.variant",
-                              "no such variant: must be one of auto%s",
-                              names.data);
+                              "no such variant: must be one of auto%s", names.data);
     ht_text_free(&names);
     return err;
 }
@@ -152,18 +139,15 @@ static enum ht_err check_variant(const struct ht_simulation *sim) {
     const char *reason = ht_variant_refuses(sim->tuning.variant, &spec);
     struct ht_spec quiet = spec;
     quiet.noise = 0;
-    if (reason != NULL &&
-        ht_variant_refuses(sim->tuning.variant, &quiet) == NULL)
+    if (reason != NULL && ht_variant_refuses(sim->tuning.variant, &quiet) == NULL)
         return refuse_noise(sim, &spec);
-    if (reason == NULL)
-        reason = ht_variant_lacks(sim->tuning.variant, &sim->info);
+    if (reason == NULL) reason = ht_variant_lacks(sim->tuning.variant, &sim->info);
     return reason == NULL ? HT_OK : refuse_variant(sim, &spec, reason);
 }
 
 static enum ht_err choose_variant(struct ht_simulation *sim) {
     const struct ht_spec spec = spec_of(sim);
-    sim->tuning.variant =
-        ht_variant_choose(sim->params->device.variant, &spec, &sim->info);
+    sim->tuning.variant = ht_variant_choose(sim->params->device.variant, &spec, &sim->info);
     if (sim->tuning.variant == NULL)
         return is_named(sim) ? unknown_variant(sim) : refuse_noise(sim, &spec);
     return check_variant(sim);
@@ -171,8 +155,7 @@ static enum ht_err choose_variant(struct ht_simulation *sim) {
 
 static int choose_block(const struct ht_simulation *sim) {
     const enum ht_layout_choice layout = sim->params->device.layout;
-    bool blocked =
-        layout == HT_LAYOUT_AUTO ? sim->info.gpu : layout == HT_LAYOUT_BLOCKED;
+    bool blocked = layout == HT_LAYOUT_AUTO ? sim->info.gpu : layout == HT_LAYOUT_BLOCKED;
     return !blocked ? 1 : sim->tuning.fp64 ? 2 : 4;
 }
 
@@ -180,8 +163,7 @@ static int choose_block(const struct ht_simulation *sim) {
  */
 static enum ht_err choose_shape(struct ht_simulation *sim) {
     char rule[256];
-    enum ht_err err = ht_kernels_plan(&sim->plan->problem, &sim->info,
-                                      &sim->tuning, &sim->kernels);
+    enum ht_err err = ht_kernels_plan(&sim->plan->problem, &sim->info, &sim->tuning, &sim->kernels);
     if (err != HT_ERR_INPUT) return err;
     const char *value = strstr(ht_err_message(), ": ");
     snprintf(rule, sizeof rule, "%s", value ? value + 2 : ht_err_message());
@@ -206,10 +188,9 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
     tuning->cells = params->device.cells_per_group;
     tuning->planes = params->device.planes_per_group;
     TRY(choose_variant(sim));
-    /* Branches prevent a CPU from vectorising work-items; vector kernels use
-     * vectors anyway. */
-    tuning->trim = sim->info.gpu || (tuning->variant != NULL &&
-                                     tuning->variant->made_for == HT_FOR_CPU);
+    /* Branches prevent a CPU from vectorising work-items; vector kernels use vectors anyway. */
+    tuning->trim =
+        sim->info.gpu || (tuning->variant != NULL && tuning->variant->made_for == HT_FOR_CPU);
     if (!sim->oracle && sim->device == NULL) return HT_OK;
     if (!sim->oracle) {
         if (sim->rank == 0) ht_tuning_recall(sim);
@@ -275,8 +256,7 @@ enum ht_err ht_simulation_tune(struct ht_simulation *sim) {
     return ht_memory_check_budget(sim);
 }
 
-enum ht_err ht_simulation_plan(const struct ht_params *params,
-                               struct ht_comm *comm,
+enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,
                                struct ht_simulation **out) {
     struct ht_simulation *sim = NULL;
     *out = NULL;
@@ -314,13 +294,12 @@ static enum ht_err compile(struct ht_simulation *sim) {
     double began = ht_clock();
     TRY(need_device(sim));
     if (sim->oracle) return HT_OK;
-    TRY(ht_kernels_create(&sim->plan->problem, sim->device, &sim->tuning,
-                          sim->cache, &sim->kernels));
+    TRY(ht_kernels_create(&sim->plan->problem, sim->device, &sim->tuning, sim->cache,
+                          &sim->kernels));
     sim->compile_s = ht_clock() - began;
     if (!sim->params->device.selfcheck) return HT_OK;
     began = ht_clock();
-    TRY(ht_selfcheck(&sim->plan->problem, sim->device, &sim->kernels,
-                     &sim->selfcheck_ratio));
+    TRY(ht_selfcheck(&sim->plan->problem, sim->device, &sim->kernels, &sim->selfcheck_ratio));
     (void)ht_kernels_seconds(&sim->kernels); /* of the self-check, not of the
                                               * run */
     sim->selfcheck_s = ht_clock() - began;
@@ -335,16 +314,14 @@ void ht_simulation_measure(struct ht_simulation *sim) {
     double began = ht_clock();
     if (sim->device == NULL || sim->limits.fma_per_s > 0) return;
     if (!ht_simulation_leads(sim)) return;
-    if (ht_limits_measure(sim->device, sim->tuning.fp64, sim->cache,
-                          &sim->limits) != HT_OK) {
+    if (ht_limits_measure(sim->device, sim->tuning.fp64, sim->cache, &sim->limits) != HT_OK) {
         sim->limits = (struct ht_limits){0};
         ht_note("the device's limits are not known: %s", ht_err_message());
     }
     sim->measure_s = ht_clock() - began;
 }
 
-enum ht_err ht_simulation_stepper(struct ht_simulation *sim,
-                                  const struct ht_problem *problem,
+enum ht_err ht_simulation_stepper(struct ht_simulation *sim, const struct ht_problem *problem,
                                   struct ht_stepper *out) {
     if (sim->oracle) return ht_oracle_create(problem, out);
     return ht_stepper_create(problem, sim->device, &sim->kernels, out);
@@ -352,14 +329,11 @@ enum ht_err ht_simulation_stepper(struct ht_simulation *sim,
 
 enum ht_err ht_simulation_start(struct ht_simulation *sim) {
     double began = ht_clock();
-    sim->run = (struct ht_run){.plan = sim->plan,
-                               .kernels = sim->oracle ? NULL : &sim->kernels};
+    sim->run = (struct ht_run){.plan = sim->plan, .kernels = sim->oracle ? NULL : &sim->kernels};
     TRY(ht_plan_choose_scale(sim->plan));
     TRY(ht_simulation_stepper(sim, &sim->plan->problem, &sim->run.stepper));
-    TRY(ht_start(sim->plan, sim->device, &sim->tuning, sim->cache,
-                 &sim->run.stepper));
-    sim->joules_before =
-        sim->device != NULL ? ht_device_joules(sim->device) : -1;
+    TRY(ht_start(sim->plan, sim->device, &sim->tuning, sim->cache, &sim->run.stepper));
+    sim->joules_before = sim->device != NULL ? ht_device_joules(sim->device) : -1;
     sim->start_s = ht_clock() - began;
     return HT_OK;
 }
@@ -385,13 +359,10 @@ double ht_simulation_joules(const struct ht_simulation *sim) {
 double ht_simulation_limit(const struct ht_simulation *sim) {
     const struct ht_limits *limits = &sim->limits;
     double seconds = 0; /* of a cell, the mean of both half steps */
-    if (sim->oracle || !(limits->bytes_per_s > 0 && limits->fma_per_s > 0))
-        return NAN;
+    if (sim->oracle || !(limits->bytes_per_s > 0 && limits->fma_per_s > 0)) return NAN;
     for (int from = 0; from < 2; from++) {
-        struct ht_cost least = ht_cost_minimum(&sim->kernels.spec[from],
-                                               sim->plan->problem.stages);
-        seconds += 0.5 * fmax(least.bytes / limits->bytes_per_s,
-                              least.fma / limits->fma_per_s);
+        struct ht_cost least = ht_cost_minimum(&sim->kernels.spec[from], sim->plan->problem.stages);
+        seconds += 0.5 * fmax(least.bytes / limits->bytes_per_s, least.fma / limits->fma_per_s);
     }
     return 1 / seconds;
 }
@@ -401,7 +372,6 @@ const char *ht_simulation_precision(const struct ht_simulation *sim) {
 }
 
 const char *ht_simulation_layout(const struct ht_simulation *sim) {
-    if (sim->tuning.variant != NULL && sim->tuning.variant->sorted)
-        return "sorted";
+    if (sim->tuning.variant != NULL && sim->tuning.variant->sorted) return "sorted";
     return sim->tuning.block > 1 ? "blocked" : "tensor";
 }

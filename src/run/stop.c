@@ -1,5 +1,5 @@
-/* A signal handler can communicate with the program through static objects only
- * (C11 7.14.1.1). This file has all variables of this kind.
+/* A signal handler can communicate with the program through static objects only (C11 7.14.1.1).
+ * This file has all variables of this kind.
  */
 #include "htwave/stop.h"
 
@@ -14,15 +14,13 @@ static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU};
 
 static volatile sig_atomic_t wanted, silent;
 
-/* A hang-up that the parent ignores (nohup) stays ignored. Libraries install
- * handlers before main (UCX for SIGHUP), so this is tested before their
- * constructors run. */
+/* A hang-up that the parent ignores (nohup) stays ignored. Libraries install handlers before main
+ * (UCX for SIGHUP), so this is tested before their constructors run. */
 static bool hangup_ignored;
 
 static void find_nohup(void) {
     struct sigaction now;
-    hangup_ignored =
-        sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+    hangup_ignored = sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
 #ifdef __ELF__
@@ -38,12 +36,11 @@ static void set_one(int number, void (*handler)(int)) {
 }
 
 static void set(void (*handler)(int)) {
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        set_one(numbers[i], handler);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) set_one(numbers[i], handler);
 }
 
-/* Only calls that are safe in a handler (POSIX.1-2008, 2.4.3): address checks,
- * which allocate memory before a call that does not return, are not. */
+/* Only calls that are safe in a handler (POSIX.1-2008, 2.4.3): address checks, which allocate
+ * memory before a call that does not return, are not. */
 #ifdef __GNUC__
 __attribute__((no_sanitize_address))
 #endif
@@ -52,8 +49,7 @@ end(int number) {
     static const char message[] = "htwave: interrupted\n";
     (void)number;
     ht_file_abandon();
-    if (!silent && write(STDERR_FILENO, message, sizeof message - 1) < 0)
-        _exit(1);
+    if (!silent && write(STDERR_FILENO, message, sizeof message - 1) < 0) _exit(1);
     _exit(1);
 }
 

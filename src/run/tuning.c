@@ -8,10 +8,8 @@ static const double search_s = 5;
 struct ht_tune_choice ht_tuning_choice(const struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     struct ht_tune_choice choice = {0};
-    if (strcmp(params->device.variant, "auto") != 0)
-        choice.variant = sim->tuning.variant;
-    if (params->device.layout != HT_LAYOUT_AUTO)
-        choice.block = sim->tuning.block;
+    if (strcmp(params->device.variant, "auto") != 0) choice.variant = sim->tuning.variant;
+    if (params->device.layout != HT_LAYOUT_AUTO) choice.block = sim->tuning.block;
     return choice;
 }
 
@@ -27,10 +25,8 @@ static void adopt(struct ht_simulation *sim, const struct ht_tuned *tuned) {
     const struct ht_params *params = sim->params;
     struct ht_tuning tuning = tuned->tuning;
     tuning.fp64 = sim->tuning.fp64;
-    if (params->device.cells_per_group > 0)
-        tuning.cells = params->device.cells_per_group;
-    if (params->device.planes_per_group > 0)
-        tuning.planes = params->device.planes_per_group;
+    if (params->device.cells_per_group > 0) tuning.cells = params->device.cells_per_group;
+    if (params->device.planes_per_group > 0) tuning.planes = params->device.planes_per_group;
     sim->tuning = tuning;
     sim->tuned = true;
 }
@@ -48,8 +44,7 @@ void ht_tuning_recall(struct ht_simulation *sim) {
     tuned.tuning.ptx_own = sim->info.ptx_own;
     /* The stored line may have been edited: it must be valid for this problem.
      */
-    if (ht_kernels_plan(&sim->plan->problem, &sim->info, &tuned.tuning,
-                        &plan) == HT_OK)
+    if (ht_kernels_plan(&sim->plan->problem, &sim->info, &tuned.tuning, &plan) == HT_OK)
         adopt(sim, &tuned);
 }
 
@@ -59,8 +54,7 @@ enum ht_err ht_tuning_share(struct ht_simulation *sim) {
         int block, trim, cells, rows, planes, tuned;
     } of;
     struct ht_tuning *t = &sim->tuning;
-    const struct ht_spec spec =
-        ht_problem_spec(&sim->plan->problem, t, HT_PRIMARY);
+    const struct ht_spec spec = ht_problem_spec(&sim->plan->problem, t, HT_PRIMARY);
     if (sim->ranks == 1) return HT_OK;
     memset(&of, 0, sizeof of);
     snprintf(of.variant, sizeof of.variant, "%s", t->variant->name);
@@ -85,14 +79,11 @@ enum ht_err ht_tuning_share(struct ht_simulation *sim) {
 static double expected_seconds(const struct ht_simulation *sim) {
     const double fraction = 0.1;
     const struct ht_limits *limits = &sim->limits;
-    const struct ht_spec spec =
-        ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
+    const struct ht_spec spec = ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
     struct ht_cost least = ht_cost_minimum(&spec, sim->plan->problem.stages);
     if (!(limits->bytes_per_s > 0 && limits->fma_per_s > 0)) return 0;
     return 2.0 * (double)sim->plan->steps * ht_simulation_cells(sim) *
-           fmax(least.bytes / limits->bytes_per_s,
-                least.fma / limits->fma_per_s) /
-           fraction;
+           fmax(least.bytes / limits->bytes_per_s, least.fma / limits->fma_per_s) / fraction;
 }
 
 bool ht_tuning_wanted(struct ht_simulation *sim) {
@@ -106,22 +97,19 @@ bool ht_tuning_wanted(struct ht_simulation *sim) {
 
 void ht_tuning_search(struct ht_simulation *sim) {
     const struct ht_tune_choice choice = ht_tuning_choice(sim);
-    const struct ht_tune_effort effort = {.seconds = search_s,
-                                          .cache = sim->cache};
+    const struct ht_tune_effort effort = {.seconds = search_s, .cache = sim->cache};
     const struct ht_problem *problem = &sim->plan->problem;
     char name[HT_TUNE_CLASS];
     struct ht_tuned tuned;
     ht_log("timing kernels for up to %.0f s: the first run of this kind on "
            "this device (device.tune = \"never\" turns this off)",
            search_s);
-    if (ht_tune(problem, sim->device, sim->tuning.fp64, &choice, &effort,
-                &tuned) != HT_OK) {
+    if (ht_tune(problem, sim->device, sim->tuning.fp64, &choice, &effort, &tuned) != HT_OK) {
         ht_note("the built-in rules choose the kernels: %s", ht_err_message());
         return;
     }
     ht_tune_class(problem, tuned.tuning.fp64, &choice, name);
-    if (sim->cache != NULL &&
-        ht_tuning_store(sim->cache, &sim->info, name, &tuned) != HT_OK)
+    if (sim->cache != NULL && ht_tuning_store(sim->cache, &sim->info, name, &tuned) != HT_OK)
         ht_note("the result of the timing is not stored: %s", ht_err_message());
     adopt(sim, &tuned);
 }

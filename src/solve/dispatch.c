@@ -1,40 +1,32 @@
-/* Functions that ask the row of a problem's scheme, or of its discretisation,
- * or the operations of a stepper.
+/* Functions that ask the row of a problem's scheme, or of its discretisation, or the operations of
+ * a stepper.
  */
 #include <math.h>
 
 #include "methods.h"
 
-enum ht_err ht_kernels_plan(const struct ht_problem *problem,
-                            const struct ht_device_info *info,
-                            const struct ht_tuning *tuning,
-                            struct ht_kernels *out) {
+enum ht_err ht_kernels_plan(const struct ht_problem *problem, const struct ht_device_info *info,
+                            const struct ht_tuning *tuning, struct ht_kernels *out) {
     return problem->scheme->does->kernels_plan(problem, info, tuning, out);
 }
 
-enum ht_err ht_kernels_create(const struct ht_problem *problem,
-                              struct ht_device *device,
+enum ht_err ht_kernels_create(const struct ht_problem *problem, struct ht_device *device,
                               const struct ht_tuning *tuning, const char *cache,
                               struct ht_kernels *out) {
-    return problem->scheme->does->kernels_create(problem, device, tuning, cache,
-                                                 out);
+    return problem->scheme->does->kernels_create(problem, device, tuning, cache, out);
 }
 
-enum ht_err ht_stepper_create(const struct ht_problem *problem,
-                              struct ht_device *device,
-                              const struct ht_kernels *kernels,
-                              struct ht_stepper *out) {
+enum ht_err ht_stepper_create(const struct ht_problem *problem, struct ht_device *device,
+                              const struct ht_kernels *kernels, struct ht_stepper *out) {
     return problem->scheme->does->stepper_create(problem, device, kernels, out);
 }
 
-struct ht_budget ht_stepper_budget(const struct ht_problem *problem,
-                                   const struct ht_tuning *tuning,
+struct ht_budget ht_stepper_budget(const struct ht_problem *problem, const struct ht_tuning *tuning,
                                    const struct ht_device_info *info) {
     return problem->scheme->does->stepper_budget(problem, tuning, info);
 }
 
-enum ht_err ht_oracle_create(const struct ht_problem *problem,
-                             struct ht_stepper *out) {
+enum ht_err ht_oracle_create(const struct ht_problem *problem, struct ht_stepper *out) {
     return problem->scheme->does->oracle_create(problem, out);
 }
 
@@ -45,27 +37,22 @@ double ht_oracle_roundings(const struct ht_problem *problem) {
 enum ht_err ht_start(const struct ht_plan *plan, struct ht_device *device,
                      const struct ht_tuning *tuning, const char *cache,
                      const struct ht_stepper *stepper) {
-    return plan->problem.scheme->does->start(plan, device, tuning, cache,
-                                             stepper);
+    return plan->problem.scheme->does->start(plan, device, tuning, cache, stepper);
 }
 
-int64_t ht_start_bytes(const struct ht_plan *plan,
-                       const struct ht_tuning *tuning,
+int64_t ht_start_bytes(const struct ht_plan *plan, const struct ht_tuning *tuning,
                        const struct ht_device_info *info) {
     return plan->problem.scheme->does->start_bytes(plan, tuning, info);
 }
 
-enum ht_err ht_state_measure(const struct ht_plan *plan,
-                             const struct ht_stepper *stepper, double time,
-                             struct ht_state *out) {
+enum ht_err ht_state_measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                             double time, struct ht_state *out) {
     return plan->problem.scheme->does->state_measure(plan, stepper, time, out);
 }
 
-enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64,
-                               struct ht_shot_bytes *out) {
+enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out) {
     *out = (struct ht_shot_bytes){0, 0};
-    if (plan->problem.shots == NULL || !(plan->problem.dt > 0))
-        return HT_OK; /* no steps */
+    if (plan->problem.shots == NULL || !(plan->problem.dt > 0)) return HT_OK; /* no steps */
     return plan->problem.scheme->does->shot_bytes(plan, fp64, out);
 }
 
@@ -74,21 +61,18 @@ bool ht_conserves_energy(const struct ht_plan *plan) {
     return scheme->invariant != NULL && scheme->invariant->known(plan);
 }
 
-enum ht_err ht_conserved_energy(const struct ht_plan *plan,
-                                const struct ht_stepper *stepper,
+enum ht_err ht_conserved_energy(const struct ht_plan *plan, const struct ht_stepper *stepper,
                                 double *energy) {
     const struct ht_scheme *scheme = plan->problem.scheme;
     *energy = 0;
-    REQUIRE(scheme->invariant != NULL, HT_ERR_INTERNAL,
-            "%s has no conserved energy", scheme->name);
+    REQUIRE(scheme->invariant != NULL, HT_ERR_INTERNAL, "%s has no conserved energy", scheme->name);
     TRY(scheme->invariant->measure(plan, stepper, energy));
     *energy /= plan->scale * plan->scale;
     return HT_OK;
 }
 
 /* Of acoustics finite differences measure the energy of the rate. */
-enum ht_err ht_physical_energy(const struct ht_plan *plan,
-                               const struct ht_stepper *stepper,
+enum ht_err ht_physical_energy(const struct ht_plan *plan, const struct ht_stepper *stepper,
                                const struct ht_state *state, double *energy) {
     const struct ht_scheme *scheme = plan->problem.scheme;
     const bool fd = scheme->method == HT_FINITE_DIFFERENCES;
@@ -106,12 +90,10 @@ enum ht_err ht_physical_energy(const struct ht_plan *plan,
     return HT_OK;
 }
 
-enum ht_err ht_stepper_advance(const struct ht_stepper *stepper,
-                               int64_t steps) {
+enum ht_err ht_stepper_advance(const struct ht_stepper *stepper, int64_t steps) {
     for (int64_t left = steps, done; left > 0; left -= done) {
         done = 0;
-        if (stepper->ops->repeat != NULL)
-            TRY(stepper->ops->repeat(stepper->self, left, &done));
+        if (stepper->ops->repeat != NULL) TRY(stepper->ops->repeat(stepper->self, left, &done));
         if (done > 0) continue;
         TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
         TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
@@ -120,8 +102,7 @@ enum ht_err ht_stepper_advance(const struct ht_stepper *stepper,
     return stepper->ops->finish(stepper->self);
 }
 
-enum ht_err ht_stepper_step_back(const struct ht_stepper *stepper,
-                                 const struct ht_scheme *scheme) {
+enum ht_err ht_stepper_step_back(const struct ht_stepper *stepper, const struct ht_scheme *scheme) {
     const enum ht_subgrid first = scheme->two_level ? HT_DUAL : HT_PRIMARY;
     const enum ht_subgrid other = scheme->two_level ? HT_PRIMARY : HT_DUAL;
     TRY(stepper->ops->half_step_back(stepper->self, first));

@@ -1,48 +1,42 @@
-/* Detects instability by the growth of the energy. The energy of a dissipative
- * scheme can only fall, that of other schemes is bounded, so growth shows an
- * instability long before values overflow. At all times the energy is judged
- * against what data and sources can have brought (brought.c), and from the end
- * of the sources on against its least value since.
+/* Detects instability by the growth of the energy. The energy of a dissipative scheme can only
+ * fall, that of other schemes is bounded, so growth shows an instability long before values
+ * overflow. At all times the energy is judged against what data and sources can have brought
+ * (brought.c), and from the end of the sources on against its least value since.
  *
- * Two energies of a state are watched (ht_state_measure). The smaller growth of
- * the two counts, since each alone can rise in a correct run. The energy from
- * nodal values is exact for waves of more than two cells per wavelength, but
- * depends on the position of the nodes for shorter waves and for a pulse
- * between nodes. The energy from Taylor polynomials at distance h/4 from the
- * nodes includes waves down to one cell per wavelength, with the error of these
- * polynomials. If the two differ, the data are not resolved and the energy is
- * known only roughly.
+ * Two energies of a state are watched (ht_state_measure). The smaller growth of the two counts,
+ * since each alone can rise in a correct run. The energy from nodal values is exact for waves of
+ * more than two cells per wavelength, but depends on the position of the nodes for shorter waves
+ * and for a pulse between nodes. The energy from Taylor polynomials at distance h/4 from the nodes
+ * includes waves down to one cell per wavelength, with the error of these polynomials. If the two
+ * differ, the data are not resolved and the energy is known only roughly.
  *
- * In a two-level scheme each grid has only a part of the energy at one time;
- * the sum of both grids is watched.
+ * In a two-level scheme each grid has only a part of the energy at one time; the sum of both grids
+ * is watched.
  */
 #include <math.h>
 #include <string.h>
 
 #include "htwave/energy.h"
 
-/* A field that has decayed to rounding errors may fluctuate. Energies below
- * this fraction of the first are not watched: (2^-24)^2 for single precision,
- * and a margin for accumulation. */
+/* A field that has decayed to rounding errors may fluctuate. Energies below this fraction of the
+ * first are not watched: (2^-24)^2 for single precision, and a margin for accumulation. */
 static const double ROUNDING = 1e-11;
 
-/* Absorbing layers take energy from the waves. What is left behind them is not
- * watched below these fractions of the first energy and of the most that
- * sources can have brought, some hundred times what they bring: rounding in
- * single precision leaves d in the layers that nothing takes away, so that u
- * grows like the number of steps, 1e-5 of its largest value in 10^4 of them. */
+/* Absorbing layers take energy from the waves. What is left behind them is not watched below these
+ * fractions of the first energy and of the most that sources can have brought, some hundred times
+ * what they bring: rounding in single precision leaves d in the layers that nothing takes away, so
+ * that u grows like the number of steps, 1e-5 of its largest value in 10^4 of them. */
 static const double LEFT = 1e-3, LEFT_DRIVEN = 1e-7;
 
 const char *ht_growth_cause(const struct ht_plan *plan) {
-    if (plan->problem.layers != NULL &&
-        plan->layers.type == HT_ABSORBING_SPONGE && plan->problem.fd.order == 0)
+    if (plan->problem.layers != NULL && plan->layers.type == HT_ABSORBING_SPONGE &&
+        plan->problem.fd.order == 0)
         return "waves grow in the absorbing layers; take a larger "
                "absorbing.reflection or another absorbing.cells";
     if (plan->problem.layers != NULL && plan->problem.fd.order == 0)
         return "waves grow in the absorbing layers; take another "
                "absorbing.cells or time.scheme = \"fd\"";
-    if (plan->problem.layers != NULL &&
-        plan->layers.type == HT_ABSORBING_SPONGE)
+    if (plan->problem.layers != NULL && plan->layers.type == HT_ABSORBING_SPONGE)
         return "the largest stable step was estimated too long for this "
                "medium; take a smaller time.cfl";
     if (plan->problem.layers != NULL)
@@ -63,61 +57,49 @@ const char *ht_growth_cause(const struct ht_plan *plan) {
            "take a lower grid.order or time.cfl";
 }
 
-/* The value as a multiple of the lowest value so far, or of `least` if that is
- * larger. hidden: what it leaves out now and may have later. */
-static double growth(double now, double hidden, double least, double *lowest,
-                     double *first) {
+/* The value as a multiple of the lowest value so far, or of `least` if that is larger. hidden: what
+ * it leaves out now and may have later. */
+static double growth(double now, double hidden, double least, double *lowest, double *first) {
     if (!(*first > 0)) *first = now, *lowest = now + hidden;
     if (!(*first > 0)) return 1;
     *lowest = fmax(fmin(*lowest, now + hidden), ROUNDING * *first);
     return now / fmax(*lowest, least);
 }
 
-/* Whether the data are resolved: the two energies agree within the polynomials'
- * error, 0.15 for N = 1 at four cells per wavelength, and so are the waves of
- * the initial data. Of a Gaussian the shortest waves count, which have little
- * of its energy. Random data may seem resolved by chance. Other data, whose
- * waves are unknown, count as resolved in varying media, where runs can grow.
+/* Whether the data are resolved: the two energies agree within the polynomials' error, 0.15 for N =
+ * 1 at four cells per wavelength, and so are the waves of the initial data. Of a Gaussian the
+ * shortest waves count, which have little of its energy. Random data may seem resolved by chance.
+ * Other data, whose waves are unknown, count as resolved in varying media, where runs can grow.
  */
 static bool resolved(const struct ht_plan *plan, const struct ht_state *state) {
     const double differ = 0.25;
     const double cells = plan->solution->single_wave ? 2.5 : 1.2;
     bool known = plan->cells_per_wavelength > 0;
     bool random = strcmp(plan->params->initial.type, "random") == 0;
-    bool fine = known ? plan->cells_per_wavelength >= cells
-                      : !plan->medium->uniform && !random;
-    return fine &&
-           fabs(state->content - state->energy) <= differ * state->energy;
+    bool fine = known ? plan->cells_per_wavelength >= cells : !plan->medium->uniform && !random;
+    return fine && fabs(state->content - state->energy) <= differ * state->energy;
 }
 
-/* Growth at which a run is stopped, unless the scheme defines it. In a varying
- * medium the medium is the likely cause, and the growing waves are not
- * resolved. In a uniform medium the energy of unresolved data fluctuates, most
- * for the second-order equation. */
-static double most_growth(const struct ht_plan *plan,
-                          const struct ht_energy_watch *watch) {
+/* Growth at which a run is stopped, unless the scheme defines it. In a varying medium the medium is
+ * the likely cause, and the growing waves are not resolved. In a uniform medium the energy of
+ * unresolved data fluctuates, most for the second-order equation. */
+static double most_growth(const struct ht_plan *plan, const struct ht_energy_watch *watch) {
     const double doubled = 2, given = plan->problem.scheme->most_growth;
     if (plan->problem.layers != NULL &&
         (plan->problem.fd.order > 0 || ht_equations_first_order(&plan->eq)))
         return fmax(given, doubled);
     if (given > 0) return given;
     if (!watch->rough) return doubled;
-    if (plan->medium->uniform)
-        return ht_equations_first_order(&plan->eq) ? 100 : 1e4;
-    return ht_equations_first_order(&plan->eq) || !watch->began_rough ? doubled
-                                                                      : 100;
+    if (plan->medium->uniform) return ht_equations_first_order(&plan->eq) ? 100 : 1e4;
+    return ht_equations_first_order(&plan->eq) || !watch->began_rough ? doubled : 100;
 }
 
-/* Rise of the energy above which a run is reported as growing. Measured rises
- * of stable runs: 0.1 for random data in smooth media, 4 for random data of
- * second-order equations, 0.05 for a pulse of second-order equations, 0.23
- * where absorbing layers give back waves of 200 cells, 0.87 where these are of
- * 60 cells and damping varies about a node. The expected rounding error is
- * added. */
-static double small_rise(const struct ht_plan *plan,
-                         const struct ht_energy_watch *watch) {
-    const bool layers =
-        plan->problem.layers != NULL && plan->problem.fd.order == 0;
+/* Rise of the energy above which a run is reported as growing. Measured rises of stable runs: 0.1
+ * for random data in smooth media, 4 for random data of second-order equations, 0.05 for a pulse of
+ * second-order equations, 0.23 where absorbing layers give back waves of 200 cells, 0.87 where
+ * these are of 60 cells and damping varies about a node. The expected rounding error is added. */
+static double small_rise(const struct ht_plan *plan, const struct ht_energy_watch *watch) {
+    const bool layers = plan->problem.layers != NULL && plan->problem.fd.order == 0;
     const double small = ht_equations_first_order(&plan->eq) ? 0.01
                          : !layers                           ? 0.1
                          : plan->layers.profile_degree == 0  ? 0.5
@@ -132,44 +114,36 @@ static double told(const struct ht_plan *plan, double energy) {
     return energy / (plan->scale * plan->scale);
 }
 
-/* Squares that overflow, and an energy below 0: the energies of stable steps
- * are sums of squares, but for rounding; of what absorbing layers hold, finite
- * differences know only a part. */
-static enum ht_err watch_sign(const struct ht_plan *plan, double time,
-                              const struct ht_state *state,
+/* Squares that overflow, and an energy below 0: the energies of stable steps are sums of squares,
+ * but for rounding; of what absorbing layers hold, finite differences know only a part. */
+static enum ht_err watch_sign(const struct ht_plan *plan, double time, const struct ht_state *state,
                               const struct ht_energy_watch *watch) {
     const double part = plan->problem.layers != NULL ? 0.01 : 0;
     const double most = fmax(watch->largest, state->driven * state->driven);
     if (!isfinite(state->energy) || !isfinite(state->content))
-        FAIL(HT_ERR_NOT_FINITE,
-             "the energy overflows at time %g: unstable; likely cause: %s",
-             time, ht_growth_cause(plan));
+        FAIL(HT_ERR_NOT_FINITE, "the energy overflows at time %g: unstable; likely cause: %s", time,
+             ht_growth_cause(plan));
     if (state->energy >= -fmax(state->rounding, part * most)) return HT_OK;
     FAIL(HT_ERR_NOT_FINITE,
          "the energy is %.3g at time %g, below 0 by more than rounding makes, "
          "%.2g: unstable; likely cause: %s",
-         told(plan, state->energy), time, told(plan, state->rounding),
-         ht_growth_cause(plan));
+         told(plan, state->energy), time, told(plan, state->rounding), ht_growth_cause(plan));
 }
 
-/* The energy that data and sources bring, and what the state has of it: of
- * acoustics by finite differences the part of the pressure, since the energy
- * that these measure is that of its rate. */
+/* The energy that data and sources bring, and what the state has of it: of acoustics by finite
+ * differences the part of the pressure, since the energy that these measure is that of its rate. */
 static bool of_rate(const struct ht_plan *plan) {
     return plan->problem.fd.order > 0 && ht_equations_first_order(&plan->eq);
 }
 
-/* Times as much as they bring. What comes from sources is resolved; of data
- * see most_growth. */
-static double most_brought(const struct ht_plan *plan,
-                           const struct ht_energy_watch *watch) {
+/* Times as much as they bring. What comes from sources is resolved; of data see most_growth. */
+static double most_brought(const struct ht_plan *plan, const struct ht_energy_watch *watch) {
     if (plan->solution->rest || plan->problem.fd.order > 0) return 2;
     return most_growth(plan, watch);
 }
 
 /* At the first look. */
-static enum ht_err find_given(const struct ht_plan *plan,
-                              const struct ht_state *state,
+static enum ht_err find_given(const struct ht_plan *plan, const struct ht_state *state,
                               struct ht_energy_watch *watch) {
     const double both = fmax(state->energy, state->content) + state->steep;
     double hidden;
@@ -181,8 +155,7 @@ static enum ht_err find_given(const struct ht_plan *plan,
 }
 
 static enum ht_err watch_brought(const struct ht_plan *plan, double time,
-                                 const struct ht_state *state,
-                                 struct ht_energy_watch *watch) {
+                                 const struct ht_state *state, struct ht_energy_watch *watch) {
     const bool two_level = plan->problem.scheme->two_level;
     const double now = of_rate(plan) ? state->held
                        : two_level   ? state->content
@@ -193,23 +166,18 @@ static enum ht_err watch_brought(const struct ht_plan *plan, double time,
     /* Random derivatives of v are not those of its random values. */
     const bool random = strcmp(plan->params->initial.type, "random") == 0;
     if (of_rate(plan) ? random : plan->shots == NULL) return HT_OK;
-    if (!(brought > 0) || now <= most_brought(plan, watch) * brought)
-        return HT_OK;
+    if (!(brought > 0) || now <= most_brought(plan, watch) * brought) return HT_OK;
     FAIL(HT_ERR_NOT_FINITE,
          "the energy%s%s, %.3g at time %g, is more than data and sources can "
          "have brought, %.3g: unstable; likely cause: %s",
          of_rate(plan) ? " of " : "",
-         of_rate(plan)
-             ? plan->eq.field[plan->eq.system->second_order.field].name
-             : "",
+         of_rate(plan) ? plan->eq.field[plan->eq.system->second_order.field].name : "",
          told(plan, now), time, told(plan, brought), ht_growth_cause(plan));
 }
 
-/* Of finite differences while sources act: the energy that they conserve,
- * within rounding. */
+/* Of finite differences while sources act: the energy that they conserve, within rounding. */
 static enum ht_err watch_driven(const struct ht_plan *plan, double time,
-                                const struct ht_state *state,
-                                struct ht_energy_watch *watch) {
+                                const struct ht_state *state, struct ht_energy_watch *watch) {
     const double rounding = 1.01;
     const double most = pow(watch->given + state->driven, 2);
     if (!(state->driven > 0)) watch->given = sqrt(fmax(state->energy, 0));
@@ -217,39 +185,33 @@ static enum ht_err watch_driven(const struct ht_plan *plan, double time,
     FAIL(HT_ERR_NOT_FINITE,
          "the energy, %.3g at time %g, is more than the sources can have "
          "brought, %.3g: unstable; likely cause: %s",
-         told(plan, state->energy), time, told(plan, most),
-         ht_growth_cause(plan));
+         told(plan, state->energy), time, told(plan, most), ht_growth_cause(plan));
 }
 
 /* Below which what layers leave is not watched. */
-static double left_by_layers(const struct ht_state *state,
-                             const struct ht_energy_watch *watch) {
+static double left_by_layers(const struct ht_state *state, const struct ht_energy_watch *watch) {
     return fmax(LEFT * fmax(watch->first_energy, watch->began),
                 LEFT_DRIVEN * state->driven * state->driven);
 }
 
-/* Data in layers of finite differences get, with the first step, the rate at
- * which these damp them, an energy that the start has not: what may grow is
- * watched from the look after the start on. */
+/* Data in layers of finite differences get, with the first step, the rate at which these damp them,
+ * an energy that the start has not: what may grow is watched from the look after the start on. */
 static bool starts_late(const struct ht_plan *plan) {
     return plan->problem.layers != NULL && plan->problem.fd.order > 0;
 }
 
 /* What comes into a layer was there before, or sources brought it. */
 static enum ht_err watch_layers(const struct ht_plan *plan, double time,
-                                const struct ht_state *state,
-                                struct ht_energy_watch *watch) {
+                                const struct ht_state *state, struct ht_energy_watch *watch) {
     const bool sponge = plan->layers.type == HT_ABSORBING_SPONGE;
     const double brought = state->driven - watch->driven;
-    const bool first =
-        !watch->looked || (starts_late(plan) && watch->time <= 0);
+    const bool first = !watch->looked || (starts_late(plan) && watch->time <= 0);
     if (first) watch->began = fmax(state->energy, 0);
     const double held = pow(sqrt(watch->held) + brought, 2);
     const double most = fmax(2 * held, left_by_layers(state, watch));
     int worst = 0;
     for (int n = 1; n < 6; n++)
-        if (state->layer[n / 2][n % 2] > state->layer[worst / 2][worst % 2])
-            worst = n;
+        if (state->layer[n / 2][n % 2] > state->layer[worst / 2][worst % 2]) worst = n;
     const double now = state->layer[worst / 2][worst % 2];
     if (!first && now > most)
         FAIL(HT_ERR_NOT_FINITE,
@@ -259,9 +221,8 @@ static enum ht_err watch_layers(const struct ht_plan *plan, double time,
              "largest stable step was estimated too long for the medium at its "
              "inner face, or the device computes wrongly; take a smaller "
              "time.cfl%s",
-             worst % 2 == 0 ? "lower" : "upper", worst / 2 + 1, told(plan, now),
-             time, told(plan, held),
-             sponge ? "" : " or absorbing.type = \"sponge\"");
+             worst % 2 == 0 ? "lower" : "upper", worst / 2 + 1, told(plan, now), time,
+             told(plan, held), sponge ? "" : " or absorbing.type = \"sponge\"");
     const double all = fmax(fmax(state->energy, now), 0);
     watch->held = first ? all : fmin(held, all);
     watch->driven = state->driven;
@@ -270,8 +231,7 @@ static enum ht_err watch_layers(const struct ht_plan *plan, double time,
 
 /* From the end of the sources on. */
 static enum ht_err watch_growth(const struct ht_plan *plan, double time,
-                                const struct ht_state *state,
-                                struct ht_energy_watch *watch) {
+                                const struct ht_state *state, struct ht_energy_watch *watch) {
     const struct ht_scheme *scheme = plan->problem.scheme;
     bool loses = scheme->dissipates, begins = !(watch->first_content > 0);
     if (starts_late(plan) && time <= 0) return HT_OK;
@@ -280,14 +240,13 @@ static enum ht_err watch_growth(const struct ht_plan *plan, double time,
     double most = most_growth(plan, watch);
     /* Gradients between the nodes that low-order polynomials do not include. */
     watch->slope = fmax(watch->slope, state->slope);
-    double least = fmax(watch->rough ? 0.01 * watch->slope : 0,
-                        ROUNDING * state->driven * state->driven);
-    if (plan->problem.layers != NULL)
-        least = fmax(least, left_by_layers(state, watch));
-    double content = growth(state->content, state->steep, least,
-                            &watch->content, &watch->first_content);
-    double energy = growth(state->energy, state->steep, least, &watch->energy,
-                           &watch->first_energy);
+    double least =
+        fmax(watch->rough ? 0.01 * watch->slope : 0, ROUNDING * state->driven * state->driven);
+    if (plan->problem.layers != NULL) least = fmax(least, left_by_layers(state, watch));
+    double content =
+        growth(state->content, state->steep, least, &watch->content, &watch->first_content);
+    double energy =
+        growth(state->energy, state->steep, least, &watch->energy, &watch->first_energy);
     double both = scheme->two_level ? content : fmin(content, energy);
     if (loses && (!watch->rough || !plan->medium->uniform))
         watch->rise = fmax(watch->rise, both - 1);
@@ -296,22 +255,18 @@ static enum ht_err watch_growth(const struct ht_plan *plan, double time,
     FAIL(HT_ERR_NOT_FINITE,
          "the energy has grown %.3g-fold by time %g%s: unstable; likely "
          "cause: %s",
-         both, time, loses ? ", and this scheme can only lose it" : "",
-         ht_growth_cause(plan));
+         both, time, loses ? ", and this scheme can only lose it" : "", ht_growth_cause(plan));
 }
 
-enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
-                            const struct ht_state *state,
+enum ht_err ht_energy_watch(const struct ht_plan *plan, double time, const struct ht_state *state,
                             struct ht_energy_watch *watch) {
     if (!plan->eq.system->energy.conserved) return HT_OK;
     TRY(watch_sign(plan, time, state, watch));
     TRY(watch_brought(plan, time, state, watch));
-    if (plan->problem.layers != NULL)
-        TRY(watch_layers(plan, time, state, watch));
+    if (plan->problem.layers != NULL) TRY(watch_layers(plan, time, state, watch));
     watch->looked = true;
     watch->time = time;
     watch->largest = fmax(watch->largest, state->energy);
-    return time < ht_plan_undriven(plan)
-               ? watch_driven(plan, time, state, watch)
-               : watch_growth(plan, time, state, watch);
+    return time < ht_plan_undriven(plan) ? watch_driven(plan, time, state, watch)
+                                         : watch_growth(plan, time, state, watch);
 }

@@ -11,24 +11,21 @@ static struct ht_grid grid_of(const struct ht_plan *plan, int field) {
     for (int k = 0; k < grid.dims; k++)
         for (int side = 0; side < 2; side++)
             if (grid.wall[k][side] != 0)
-                grid.wall[k][side] =
-                    ht_wall_sign(&plan->eq, field, k, grid.wall[k][side]);
+                grid.wall[k][side] = ht_wall_sign(&plan->eq, field, k, grid.wall[k][side]);
     return grid;
 }
 
 /* start += the part of one plane, whose values these are. */
-static void add_plane(const struct ht_grid *grid,
-                      const struct ht_receiver_group *group,
-                      const struct ht_point_axis *planes, int64_t plane,
-                      const double *values, double *start) {
+static void add_plane(const struct ht_grid *grid, const struct ht_receiver_group *group,
+                      const struct ht_point_axis *planes, int64_t plane, const double *values,
+                      double *start) {
     const int64_t row = ht_grid_nodes(grid, HT_PRIMARY, 0);
     for (int64_t i = 0; i < group->count; i++)
         for (int n = 0; n < planes[i].count; n++) {
             struct ht_point_axis x[2];
             double sum = 0;
             if (planes[i].node[n] != plane) continue;
-            for (int k = 0; k < 2; k++)
-                ht_point_axis_read(grid, k, group->x[i][k], false, &x[k]);
+            for (int k = 0; k < 2; k++) ht_point_axis_read(grid, k, group->x[i][k], false, &x[k]);
             for (int i2 = 0; i2 < x[1].count; i2++)
                 for (int i1 = 0; i1 < x[0].count; i1++)
                     sum += x[1].weight[i2] * x[0].weight[i1] *
@@ -37,18 +34,17 @@ static void add_plane(const struct ht_grid *grid,
         }
 }
 
-static bool reaches(const struct ht_receiver_group *group,
-                    const struct ht_point_axis *planes, int64_t plane) {
+static bool reaches(const struct ht_receiver_group *group, const struct ht_point_axis *planes,
+                    int64_t plane) {
     for (int64_t i = 0; i < group->count; i++)
         for (int n = 0; n < planes[i].count; n++)
             if (planes[i].node[n] == plane) return true;
     return false;
 }
 
-static enum ht_err read_initial(const struct ht_plan *plan,
-                                const struct ht_receiver_group *group,
-                                int field, struct ht_point_axis *planes,
-                                double *values, double *start) {
+static enum ht_err read_initial(const struct ht_plan *plan, const struct ht_receiver_group *group,
+                                int field, struct ht_point_axis *planes, double *values,
+                                double *start) {
     const struct ht_grid grid = grid_of(plan, field);
     const int64_t nodes = ht_grid_plane(&grid, HT_PRIMARY);
     for (int64_t i = 0; i < group->count; i++)
@@ -61,29 +57,24 @@ static enum ht_err read_initial(const struct ht_plan *plan,
     return HT_OK;
 }
 
-static enum ht_err find_initial(const struct ht_plan *plan,
-                                const struct ht_receiver_group *group,
+static enum ht_err find_initial(const struct ht_plan *plan, const struct ht_receiver_group *group,
                                 int field, double *start) {
     const int64_t nodes = ht_grid_plane(&plan->grid, HT_PRIMARY);
     struct ht_point_axis *planes = NULL;
     double *values = NULL;
     enum ht_err err = HT_ALLOC(planes, group->count);
     if (err == HT_OK) err = HT_ALLOC(values, plan->eq.nfields * nodes);
-    if (err == HT_OK)
-        err = read_initial(plan, group, field, planes, values, start);
+    if (err == HT_OK) err = read_initial(plan, group, field, planes, values, start);
     free(values);
     free(planes);
     return err;
 }
 
-enum ht_err ht_integrals_find(const struct ht_plan *plan,
-                              const struct ht_receiver_group *group,
-                              const struct ht_reading *reading, double *start,
-                              double *factor) {
+enum ht_err ht_integrals_find(const struct ht_plan *plan, const struct ht_receiver_group *group,
+                              const struct ht_reading *reading, double *start, double *factor) {
     const int field = plan->eq.system->second_order.flux + reading->slope;
     for (int64_t i = 0; i < group->count; i++) {
-        TRY(ht_medium_parameter(plan->medium, "1/rho", group->x[i],
-                                &factor[i]));
+        TRY(ht_medium_parameter(plan->medium, "1/rho", group->x[i], &factor[i]));
         factor[i] = -factor[i];
         start[i] = 0;
     }

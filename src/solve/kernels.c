@@ -52,10 +52,8 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
 static void add_layers(struct ht_layer_kernels *k, double seconds[2]) {
     if (k == NULL) return;
     for (int s = 0; s < HT_LAYER_SETS; s++)
-        if (k->set[s].step[0] != NULL)
-            ht_step_add_seconds(k->set[s].step[0], seconds);
-    for (int axis = 0; axis < 3; axis++)
-        seconds[0] += ht_ghosts_seconds(k->ghosts[axis]);
+        if (k->set[s].step[0] != NULL) ht_step_add_seconds(k->set[s].step[0], seconds);
+    for (int axis = 0; axis < 3; axis++) seconds[0] += ht_ghosts_seconds(k->ghosts[axis]);
 }
 
 void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
@@ -66,8 +64,7 @@ void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
         return;
     }
     ht_step_add_seconds(kernels->step[0], seconds);
-    if (kernels->step[1] != kernels->step[0])
-        ht_step_add_seconds(kernels->step[1], seconds);
+    if (kernels->step[1] != kernels->step[0]) ht_step_add_seconds(kernels->step[1], seconds);
     for (int subgrid = 0; subgrid < 2; subgrid++)
         seconds[0] += ht_ghosts_seconds(kernels->ghosts[subgrid]);
     seconds[0] += ht_injector_seconds(kernels->injector);

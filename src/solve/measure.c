@@ -9,8 +9,7 @@
 /* Planes of all coefficients that fit about 64 MiB. */
 static int64_t chunk_planes(const struct ht_plan *plan) {
     const struct ht_grid *grid = &plan->grid;
-    int64_t bytes = ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) *
-                    plan->eq.nfields * 8;
+    int64_t bytes = ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) * plan->eq.nfields * 8;
     int64_t planes = ((int64_t)1 << 26) / (bytes > 0 ? bytes : 1);
     int64_t begin, end;
     ht_grid_own(grid, HT_PRIMARY, &begin, &end);
@@ -20,53 +19,45 @@ static int64_t chunk_planes(const struct ht_plan *plan) {
 /* Computes the solution on the own planes in chunks and calls `use` for each.
  */
 static enum ht_err each_chunk(const struct ht_plan *plan, double time,
-                              enum ht_err (*use)(void *context, int64_t first,
-                                                 int64_t last,
+                              enum ht_err (*use)(void *context, int64_t first, int64_t last,
                                                  const double *coefs),
                               void *context) {
     const struct ht_grid *grid = &plan->grid;
     int64_t chunk = chunk_planes(plan), begin, end;
     double *coefs = NULL;
     ht_grid_own(grid, HT_PRIMARY, &begin, &end);
-    TRY(HT_ALLOC(coefs, ht_grid_plane(grid, HT_PRIMARY) * chunk *
-                            ht_grid_coefs(grid) * plan->eq.nfields));
+    TRY(HT_ALLOC(coefs,
+                 ht_grid_plane(grid, HT_PRIMARY) * chunk * ht_grid_coefs(grid) * plan->eq.nfields));
     enum ht_err err = HT_OK;
     for (int64_t first = begin; err == HT_OK && first < end; first += chunk) {
         int64_t last = first + chunk < end ? first + chunk : end;
-        err = ht_solution_fill(plan->solution, HT_PRIMARY, time, first, last,
-                               coefs);
+        err = ht_solution_fill(plan->solution, HT_PRIMARY, time, first, last, coefs);
         if (err == HT_OK) err = use(context, first, last, coefs);
     }
     free(coefs);
     return err;
 }
 
-enum ht_err ht_nodal_read(const struct ht_plan *plan,
-                          const struct ht_stepper *stepper,
+enum ht_err ht_nodal_read(const struct ht_plan *plan, const struct ht_stepper *stepper,
                           double *const *nodal) {
     int64_t first, last;
     ht_grid_own(&plan->grid, HT_PRIMARY, &first, &last);
     for (int f = 0; f < plan->eq.nfields; f++)
         if (ht_problem_stores(&plan->problem, HT_PRIMARY, f)) {
-            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, 1, first, last,
-                                  nodal[f]));
-            ht_plan_multiply(plan, true,
-                             ht_grid_own_total(&plan->grid, HT_PRIMARY),
-                             nodal[f]);
+            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, 1, first, last, nodal[f]));
+            ht_plan_multiply(plan, true, ht_grid_own_total(&plan->grid, HT_PRIMARY), nodal[f]);
         }
     return HT_OK;
 }
 
-double ht_measure_factor(const struct ht_problem *problem,
-                         const struct ht_quantity *what) {
+double ht_measure_factor(const struct ht_problem *problem, const struct ht_quantity *what) {
     double volume = 1;
     for (int k = 0; k < problem->grid->dims; k++) volume *= problem->grid->h[k];
     bool uniform = problem->medium_degree < 0 && what->material >= 0;
     return uniform ? volume / problem->uniform[what->material] : volume;
 }
 
-bool ht_measure_half(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                     int axis, int side) {
+bool ht_measure_half(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, int side) {
     int64_t first, last;
     if (subgrid != HT_PRIMARY || axis >= grid->dims) return false;
     if (grid->wall[axis][side] == 0) return false;
@@ -75,25 +66,25 @@ bool ht_measure_half(const struct ht_grid *grid, enum ht_subgrid subgrid,
     return side == 0 ? first == 0 : last == ht_grid_planes(grid, subgrid);
 }
 
-void ht_measure_beside(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                       int axis, int64_t *begin, int64_t *end) {
+void ht_measure_beside(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis,
+                       int64_t *begin, int64_t *end) {
     *begin = grid->layer[axis][0];
     *end = ht_grid_nodes(grid, subgrid, axis) - grid->layer[axis][1];
 }
 
 /* Of node m of an axis, as ht_measure_beside says. */
-static double weight_beside(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                            int axis, int64_t m) {
+static double weight_beside(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis,
+                            int64_t m) {
     int64_t begin, end;
     ht_measure_beside(grid, subgrid, axis, &begin, &end);
     if (m < begin || m >= end) return 0;
-    const bool face = (m == begin && grid->layer[axis][0] > 0) ||
-                      (m == end - 1 && grid->layer[axis][1] > 0);
+    const bool face =
+        (m == begin && grid->layer[axis][0] > 0) || (m == end - 1 && grid->layer[axis][1] > 0);
     return face && subgrid == HT_PRIMARY ? 0.5 : 1;
 }
 
-static double weight(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                     bool beside, int64_t node) {
+static double weight(const struct ht_grid *grid, enum ht_subgrid subgrid, bool beside,
+                     int64_t node) {
     double weight = 1;
     for (int k = 0; k < 3; k++) {
         int64_t n = ht_grid_nodes(grid, subgrid, k), m = node % n;
@@ -105,10 +96,9 @@ static double weight(const struct ht_grid *grid, enum ht_subgrid subgrid,
     return weight;
 }
 
-struct ht_measure ht_measure_plain(const struct ht_problem *problem,
-                                   enum ht_subgrid subgrid,
-                                   const struct ht_quantity *what,
-                                   const double *u, const double *medium) {
+struct ht_measure ht_measure_plain(const struct ht_problem *problem, enum ht_subgrid subgrid,
+                                   const struct ht_quantity *what, const double *u,
+                                   const double *medium) {
     struct ht_measure m = {.first = -1};
     const int64_t nodes = ht_grid_total(problem->grid, subgrid);
     const int points = what->weights != NULL ? what->points : 1;
@@ -116,8 +106,7 @@ struct ht_measure ht_measure_plain(const struct ht_problem *problem,
     const double one = 1, *weights = what->weights ? what->weights : &one;
     const double *from = u + (what->weights ? 0 : what->coef) * nodes;
     for (int64_t n = 0; n < nodes; n++) {
-        double factor = weight(problem->grid, subgrid, what->beside, n),
-               values = 0;
+        double factor = weight(problem->grid, subgrid, what->beside, n), values = 0;
         double value[HT_REDUCE_POINTS] = {0};
         for (int i = 0; factor > 0 && i < coefs; i++) {
             double x = from[i * nodes + n];
@@ -126,8 +115,7 @@ struct ht_measure ht_measure_plain(const struct ht_problem *problem,
                 continue;
             }
             m.largest = fmax(m.largest, fabs(x));
-            for (int q = 0; q < points; q++)
-                value[q] += weights[q * coefs + i] * x;
+            for (int q = 0; q < points; q++) value[q] += weights[q * coefs + i] * x;
         }
         for (int q = 0; q < points; q++) values += value[q] * value[q];
         m.sum += factor * values / (medium != NULL ? medium[n] : 1);
@@ -144,18 +132,14 @@ struct hidden {
     double sum;
 };
 
-static bool hides(const struct ht_plan *plan,
-                  const struct ht_energy_term *term) {
-    return !term->gradient &&
-           !ht_problem_stores(&plan->problem, HT_PRIMARY, term->field) &&
+static bool hides(const struct ht_plan *plan, const struct ht_energy_term *term) {
+    return !term->gradient && !ht_problem_stores(&plan->problem, HT_PRIMARY, term->field) &&
            !ht_problem_stores(&plan->problem, HT_DUAL, term->field) &&
            ht_solution_occurs(plan->solution, term->field);
 }
 
-/* The material of a term, by finite differences at half points along the
- * field's axis. */
-static enum ht_err fill_material(const struct hidden *h,
-                                 const struct ht_energy_term *term,
+/* The material of a term, by finite differences at half points along the field's axis. */
+static enum ht_err fill_material(const struct hidden *h, const struct ht_energy_term *term,
                                  int64_t first, int64_t last) {
     const struct ht_problem *p = &h->plan->problem;
     const struct ht_second_order *form = &h->plan->eq.system->second_order;
@@ -170,22 +154,19 @@ static enum ht_err fill_material(const struct hidden *h,
     return HT_OK;
 }
 
-static enum ht_err add_hidden(void *context, int64_t first, int64_t last,
-                              const double *coefs) {
+static enum ht_err add_hidden(void *context, int64_t first, int64_t last, const double *coefs) {
     struct hidden *h = context;
     const struct ht_plan *plan = h->plan;
     const int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
     const int64_t part = plane * (last - first);
     for (int t = 0; t < plan->eq.nenergy; t++) {
         const struct ht_energy_term *term = &plan->eq.energy[t];
-        const double *u =
-            coefs + part * term->field * ht_grid_coefs(&plan->grid);
+        const double *u = coefs + part * term->field * ht_grid_coefs(&plan->grid);
         if (!hides(plan, term)) continue;
         TRY(fill_material(h, term, first, last));
         for (int64_t n = 0; n < part; n++)
-            h->sum +=
-                weight(&plan->grid, HT_PRIMARY, false, first * plane + n) *
-                u[n] * u[n] / (2 * h->material[n]);
+            h->sum += weight(&plan->grid, HT_PRIMARY, false, first * plane + n) * u[n] * u[n] /
+                      (2 * h->material[n]);
     }
     return HT_OK;
 }
@@ -194,11 +175,9 @@ enum ht_err ht_data_hidden(const struct ht_plan *plan, double *out) {
     struct hidden h = {.plan = plan};
     bool any = false;
     *out = 0;
-    for (int t = 0; t < plan->eq.nenergy; t++)
-        any = any || hides(plan, &plan->eq.energy[t]);
+    for (int t = 0; t < plan->eq.nenergy; t++) any = any || hides(plan, &plan->eq.energy[t]);
     if (!any) return HT_OK;
-    TRY(HT_ALLOC(h.material,
-                 ht_grid_plane(&plan->grid, HT_PRIMARY) * chunk_planes(plan)));
+    TRY(HT_ALLOC(h.material, ht_grid_plane(&plan->grid, HT_PRIMARY) * chunk_planes(plan)));
     enum ht_err err = each_chunk(plan, 0, add_hidden, &h);
     free(h.material);
     TRY(ht_comm_agree(plan->grid.slab.comm, err));
@@ -215,8 +194,7 @@ struct error_sums {
     double both[2]; /* sums of squares of the differences, of the solution */
 };
 
-static enum ht_err add_chunk(void *context, int64_t first, int64_t last,
-                             const double *coefs) {
+static enum ht_err add_chunk(void *context, int64_t first, int64_t last, const double *coefs) {
     struct error_sums *s = context;
     int64_t plane = ht_grid_plane(&s->plan->grid, HT_PRIMARY);
     int64_t part = plane * (last - first);
@@ -231,8 +209,7 @@ static enum ht_err add_chunk(void *context, int64_t first, int64_t last,
     return HT_OK;
 }
 
-enum ht_err ht_nodal_error(const struct ht_plan *plan,
-                           const double *const *nodal, double time,
+enum ht_err ht_nodal_error(const struct ht_plan *plan, const double *const *nodal, double time,
                            double *error) {
     struct error_sums sums = {.plan = plan, .nodal = nodal};
     int64_t end;

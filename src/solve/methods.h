@@ -1,7 +1,7 @@
-/* What the schemes of one discretisation share: how a problem is compiled,
- * stored, stepped, started and judged. Public functions of htwave/kernels.h,
- * stepper.h, oracle.h, start.h and energy.h that depend on it look it up by the
- * problem's scheme. One row per discretisation, each in files of its own.
+/* What the schemes of one discretisation share: how a problem is compiled, stored, stepped, started
+ * and judged. Public functions of htwave/kernels.h, stepper.h, oracle.h, start.h and energy.h that
+ * depend on it look it up by the problem's scheme. One row per discretisation, each in files of its
+ * own.
  */
 #ifndef HTWAVE_SOLVE_METHODS_H
 #define HTWAVE_SOLVE_METHODS_H
@@ -12,47 +12,44 @@
 #include "htwave/sampler.h"
 #include "htwave/start.h"
 
-/* X(name, type, function, arguments) for each function of a row, which does
- * what the one of this name after ht_ does. name: of the row. */
-#define HT_EACH_METHOD(X, name)                                              \
-    X(name, enum ht_err, kernels_plan,                                       \
-      (const struct ht_problem *problem, const struct ht_device_info *info,  \
-       const struct ht_tuning *tuning, struct ht_kernels *out))              \
-    X(name, enum ht_err, kernels_create,                                     \
-      (const struct ht_problem *problem, struct ht_device *device,           \
-       const struct ht_tuning *tuning, const char *cache,                    \
-       struct ht_kernels *out))                                              \
-    X(name, enum ht_err, stepper_create,                                     \
-      (const struct ht_problem *problem, struct ht_device *device,           \
-       const struct ht_kernels *kernels, struct ht_stepper *out))            \
-    X(name, struct ht_budget, stepper_budget,                                \
-      (const struct ht_problem *problem, const struct ht_tuning *tuning,     \
-       const struct ht_device_info *info))                                   \
-    X(name, enum ht_err, oracle_create,                                      \
-      (const struct ht_problem *problem, struct ht_stepper *out))            \
-    X(name, double, oracle_roundings, (const struct ht_problem *problem))    \
-    /* A small problem of the same kind, for a self-check. */                \
-    X(name, void, shrink,                                                    \
-      (const struct ht_problem *problem, const struct ht_variant *variant,   \
-       struct ht_part *out))                                                 \
-    X(name, enum ht_err, start,                                              \
-      (const struct ht_plan *plan, struct ht_device *device,                 \
-       const struct ht_tuning *tuning, const char *cache,                    \
-       const struct ht_stepper *stepper))                                    \
-    X(name, int64_t, start_bytes,                                            \
-      (const struct ht_plan *plan, const struct ht_tuning *tuning,           \
-       const struct ht_device_info *info))                                   \
-    X(name, enum ht_err, state_measure,                                      \
-      (const struct ht_plan *plan, const struct ht_stepper *stepper,         \
-       double time, struct ht_state *out))                                   \
-    /* Makes the parts and the period of a sampler, and what takes samples.  \
-     */                                                                      \
-    X(name, enum ht_err, sampler_make,                                       \
-      (const struct ht_plan *plan, const struct ht_stepper *stepper,         \
-       const char *cache, struct ht_sampler *out))                           \
-    X(name, int64_t, sampler_bytes, (const struct ht_plan *plan, bool fp64)) \
-    /* Adds to *out. */                                                      \
-    X(name, enum ht_err, shot_bytes,                                         \
+/* X(name, type, function, arguments) for each function of a row, which does what the one of this
+ * name after ht_ does. name: of the row. */
+#define HT_EACH_METHOD(X, name)                                                                    \
+    X(name, enum ht_err, kernels_plan,                                                             \
+      (const struct ht_problem *problem, const struct ht_device_info *info,                        \
+       const struct ht_tuning *tuning, struct ht_kernels *out))                                    \
+    X(name, enum ht_err, kernels_create,                                                           \
+      (const struct ht_problem *problem, struct ht_device *device, const struct ht_tuning *tuning, \
+       const char *cache, struct ht_kernels *out))                                                 \
+    X(name, enum ht_err, stepper_create,                                                           \
+      (const struct ht_problem *problem, struct ht_device *device,                                 \
+       const struct ht_kernels *kernels, struct ht_stepper *out))                                  \
+    X(name, struct ht_budget, stepper_budget,                                                      \
+      (const struct ht_problem *problem, const struct ht_tuning *tuning,                           \
+       const struct ht_device_info *info))                                                         \
+    X(name, enum ht_err, oracle_create,                                                            \
+      (const struct ht_problem *problem, struct ht_stepper *out))                                  \
+    X(name, double, oracle_roundings, (const struct ht_problem *problem))                          \
+    /* A small problem of the same kind, for a self-check. */                                      \
+    X(name, void, shrink,                                                                          \
+      (const struct ht_problem *problem, const struct ht_variant *variant, struct ht_part *out))   \
+    X(name, enum ht_err, start,                                                                    \
+      (const struct ht_plan *plan, struct ht_device *device, const struct ht_tuning *tuning,       \
+       const char *cache, const struct ht_stepper *stepper))                                       \
+    X(name, int64_t, start_bytes,                                                                  \
+      (const struct ht_plan *plan, const struct ht_tuning *tuning,                                 \
+       const struct ht_device_info *info))                                                         \
+    X(name, enum ht_err, state_measure,                                                            \
+      (const struct ht_plan *plan, const struct ht_stepper *stepper, double time,                  \
+       struct ht_state *out))                                                                      \
+    /* Makes the parts and the period of a sampler, and what takes samples.                        \
+     */                                                                                            \
+    X(name, enum ht_err, sampler_make,                                                             \
+      (const struct ht_plan *plan, const struct ht_stepper *stepper, const char *cache,            \
+       struct ht_sampler *out))                                                                    \
+    X(name, int64_t, sampler_bytes, (const struct ht_plan *plan, bool fp64))                       \
+    /* Adds to *out. */                                                                            \
+    X(name, enum ht_err, shot_bytes,                                                               \
       (const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out))
 
 #define HT_METHOD_MEMBER(name, type, what, arguments) type(*what) arguments;
@@ -60,8 +57,7 @@ struct ht_method {
     HT_EACH_METHOD(HT_METHOD_MEMBER, )
 };
 
-#define HT_METHOD_FUNCTION(name, type, what, arguments) \
-    type ht_##name##_##what arguments;
+#define HT_METHOD_FUNCTION(name, type, what, arguments) type ht_##name##_##what arguments;
 HT_EACH_METHOD(HT_METHOD_FUNCTION, hermite)
 HT_EACH_METHOD(HT_METHOD_FUNCTION, differences)
 extern const struct ht_method ht_method_hermite, ht_method_differences;
@@ -70,28 +66,27 @@ extern const struct ht_method ht_method_hermite, ht_method_differences;
 extern const struct ht_invariant ht_leapfrog_energy, ht_fd_energy;
 
 /* The initializer of a row. */
-#define HT_METHOD_POINTER(name, type, what, arguments) \
-    .what = ht_##name##_##what,
+#define HT_METHOD_POINTER(name, type, what, arguments) .what = ht_##name##_##what,
 #define HT_METHOD_ROW(name) \
     { HT_EACH_METHOD(HT_METHOD_POINTER, name) }
 
 /* ---- fd_layers.c, for the self-check ---- */
-/* Numbers in each of the memories of absorbing layers, of half points and of
- * nodes. 0: the stepper has none. */
+/* Numbers in each of the memories of absorbing layers, of half points and of nodes. 0: the stepper
+ * has none. */
 enum { HT_FD_MEMORIES = 2 };
 int64_t ht_fd_memory_numbers(const struct ht_stepper *stepper);
-HT_CHECKED enum ht_err ht_fd_memory_put(const struct ht_stepper *stepper,
-                                        int which, const double *values);
-HT_CHECKED enum ht_err ht_fd_memory_get(const struct ht_stepper *stepper,
-                                        int which, double *values);
+HT_CHECKED enum ht_err ht_fd_memory_put(const struct ht_stepper *stepper, int which,
+                                        const double *values);
+HT_CHECKED enum ht_err ht_fd_memory_get(const struct ht_stepper *stepper, int which,
+                                        double *values);
 
-/* What a side's matched layer sends back of the amplitude of a plane wave that
- * comes at an angle with this cosine (fd_layers.c); 1: not known. */
-double ht_fd_layer_returned(const struct ht_problem *problem, int axis,
-                            int side, double frequency, double cosine);
+/* What a side's matched layer sends back of the amplitude of a plane wave that comes at an angle
+ * with this cosine (fd_layers.c); 1: not known. */
+double ht_fd_layer_returned(const struct ht_problem *problem, int axis, int side, double frequency,
+                            double cosine);
 
-/* Is a node of a plane of the primary grid on a wall that holds u = 0
- * (fd_start.c)? Data that do not meet it would stay. */
+/* Is a node of a plane of the primary grid on a wall that holds u = 0 (fd_start.c)? Data that do
+ * not meet it would stay. */
 bool ht_fd_held(const struct ht_grid *grid, int64_t m3, int64_t node);
 
 #endif

@@ -1,5 +1,5 @@
-/* What is true of a problem without a device: its scheme, the fields that its
- * grids store, the windows of a rank, the specs of its half steps.
+/* What is true of a problem without a device: its scheme, the fields that its grids store, the
+ * windows of a rank, the specs of its half steps.
  */
 #include "htwave/problem.h"
 
@@ -8,8 +8,7 @@
 
 #include "htwave/schedule.h"
 
-const char *ht_problem_set_scheme(struct ht_problem *problem,
-                                  const struct ht_scheme *scheme) {
+const char *ht_problem_set_scheme(struct ht_problem *problem, const struct ht_scheme *scheme) {
     struct ht_form form;
     const char *why = scheme->form(problem->eq, &form);
     /* cppcheck-suppress returnDanglingLifetime ; the reason is a literal */
@@ -20,55 +19,47 @@ const char *ht_problem_set_scheme(struct ht_problem *problem,
     return NULL;
 }
 
-bool ht_problem_stores(const struct ht_problem *problem,
-                       enum ht_subgrid subgrid, int field) {
+bool ht_problem_stores(const struct ht_problem *problem, enum ht_subgrid subgrid, int field) {
     unsigned stored = problem->stored[subgrid];
     return stored == 0 || (stored >> field & 1u);
 }
 
-int ht_problem_stored(const struct ht_problem *problem,
-                      enum ht_subgrid subgrid) {
+int ht_problem_stored(const struct ht_problem *problem, enum ht_subgrid subgrid) {
     int count = 0;
-    for (int f = 0; f < problem->eq->nfields; f++)
-        count += ht_problem_stores(problem, subgrid, f);
+    for (int f = 0; f < problem->eq->nfields; f++) count += ht_problem_stores(problem, subgrid, f);
     return count;
 }
 
-enum ht_subgrid ht_problem_nodes(const struct ht_problem *problem,
-                                 enum ht_subgrid subgrid) {
+enum ht_subgrid ht_problem_nodes(const struct ht_problem *problem, enum ht_subgrid subgrid) {
     return problem->fd.order > 0 ? HT_PRIMARY : subgrid;
 }
 
-struct ht_spec ht_problem_spec(const struct ht_problem *problem,
-                               const struct ht_tuning *tuning,
+struct ht_spec ht_problem_spec(const struct ht_problem *problem, const struct ht_tuning *tuning,
                                enum ht_subgrid from) {
-    struct ht_spec spec = {
-        .eq = problem->eq,
-        .order = problem->grid->order,
-        .fp64 = tuning->fp64,
-        .block = tuning->block,
-        .ptx = tuning->ptx,
-        .ptx_own = tuning->ptx_own,
-        .medium_degree = problem->medium_degree,
-        .constant = problem->medium_degree > 0 ? problem->constant : 0,
-        .trim = tuning->trim,
-        .src = problem->stored[from],
-        .dst = problem->stored[from == HT_PRIMARY],
-        .differences = problem->fd.order,
-        .density = problem->fd.density,
-        .old_sign = problem->old_sign,
-        .stages = problem->stages,
-        .noise = problem->amplification *
-                 (tuning->fp64 ? DBL_EPSILON : FLT_EPSILON) / 2};
+    struct ht_spec spec = {.eq = problem->eq,
+                           .order = problem->grid->order,
+                           .fp64 = tuning->fp64,
+                           .block = tuning->block,
+                           .ptx = tuning->ptx,
+                           .ptx_own = tuning->ptx_own,
+                           .medium_degree = problem->medium_degree,
+                           .constant = problem->medium_degree > 0 ? problem->constant : 0,
+                           .trim = tuning->trim,
+                           .src = problem->stored[from],
+                           .dst = problem->stored[from == HT_PRIMARY],
+                           .differences = problem->fd.order,
+                           .density = problem->fd.density,
+                           .old_sign = problem->old_sign,
+                           .stages = problem->stages,
+                           .noise = problem->amplification *
+                                    (tuning->fp64 ? DBL_EPSILON : FLT_EPSILON) / 2};
     if (problem->eq->nmemory > 0) spec.noise = 0; /* of layers none is known */
-    spec.sorted =
-        tuning->sorted || (tuning->variant != NULL && tuning->variant->sorted);
+    spec.sorted = tuning->sorted || (tuning->variant != NULL && tuning->variant->sorted);
     if (spec.sorted) spec.block = spec.fp64 ? 2 : 4;
     for (int t = 0; t < problem->eq->nterms; t++) {
         const struct ht_term *term = &problem->eq->term[t];
         spec.scale[t] = problem->dt / 2 * term->coef;
-        for (int n = 0; n < term->derivative; n++)
-            spec.scale[t] /= problem->grid->h[term->axis];
+        for (int n = 0; n < term->derivative; n++) spec.scale[t] /= problem->grid->h[term->axis];
         if (problem->medium_degree < 0 && term->material >= 0 &&
             ht_material_layer(problem->eq, term->material) < 0)
             spec.scale[t] *= problem->uniform[term->material];
@@ -77,28 +68,23 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
 }
 
 struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
-                                        const struct ht_tuning *tuning,
-                                        enum ht_subgrid subgrid) {
+                                        const struct ht_tuning *tuning, enum ht_subgrid subgrid) {
     const struct ht_spec spec = ht_problem_spec(problem, tuning, subgrid);
     int storage[HT_MAX_COEFS];
-    return (struct ht_pack_format){
-        .fp64 = spec.fp64,
-        .block = spec.block,
-        .fields = ht_problem_stored(problem, subgrid),
-        .padded_coefs = ht_storage_order(&spec, storage),
-        .precision = problem->halo.precision};
+    return (struct ht_pack_format){.fp64 = spec.fp64,
+                                   .block = spec.block,
+                                   .fields = ht_problem_stored(problem, subgrid),
+                                   .padded_coefs = ht_storage_order(&spec, storage),
+                                   .precision = problem->halo.precision};
 }
 
 int ht_halo_depth(const struct ht_problem *problem) {
     return problem->halo.depth > 0 ? problem->halo.depth : 1;
 }
 
-struct ht_window ht_problem_window(const struct ht_problem *problem,
-                                   enum ht_subgrid subgrid) {
-    const int depth = ht_halo_depth(problem), less = depth / 2,
-              more = depth - less;
-    return ht_window_make(problem->grid, subgrid, more,
-                          subgrid == HT_PRIMARY ? more : less);
+struct ht_window ht_problem_window(const struct ht_problem *problem, enum ht_subgrid subgrid) {
+    const int depth = ht_halo_depth(problem), less = depth / 2, more = depth - less;
+    return ht_window_make(problem->grid, subgrid, more, subgrid == HT_PRIMARY ? more : less);
 }
 
 struct ht_problem ht_problem_reversed(const struct ht_problem *problem) {
@@ -107,8 +93,7 @@ struct ht_problem ht_problem_reversed(const struct ht_problem *problem) {
     return reversed;
 }
 
-struct ht_problem ht_problem_with_law(const struct ht_problem *problem,
-                                      const struct ht_law *law) {
+struct ht_problem ht_problem_with_law(const struct ht_problem *problem, const struct ht_law *law) {
     struct ht_problem p = *problem;
     if (law == NULL) return p;
     if (law->eq != NULL) p.eq = law->eq;

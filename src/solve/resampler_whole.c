@@ -1,6 +1,5 @@
-/* Exact removal of the dispersion of one term in time (docs/differences.md). A
- * step multiplies exp(i w t) of a mode by the factor of the exact semi-discrete
- * system at the frequency
+/* Exact removal of the dispersion of one term in time (docs/differences.md). A step multiplies
+ * exp(i w t) of a mode by the factor of the exact semi-discrete system at the frequency
  *     W(w) = (2/dt) sin(w dt/2),
  * so the signal f of a source, with the transform F, is replaced by
  *     f_n = (1/pi) Re integral over 0 < w < pi/dt of
@@ -8,24 +7,21 @@
  * and samples come from the values of the steps by
  *     u(t) = (1/pi) Re integral of U_n(w) exp(i W t) dw
  *          = J_0(2t/dt) u_0 + 2 sum_n J_2n(2t/dt) u_n.
- * Both integrals are those over w, not W, so that the traces of initial data at
- * rest, cos(w t) of each mode, are transformed in the same way, mode by mode
- * without any error (Jacobi and Anger). With a rate they begin with sin(w t),
- * whose continuation to times before 0 is not smooth. A frequency w at time t
- * moves to t cos(w dt/2) in the source, earlier, and back in the trace.
+ * Both integrals are those over w, not W, so that the traces of initial data at rest, cos(w t) of
+ * each mode, are transformed in the same way, mode by mode without any error (Jacobi and Anger).
+ * With a rate they begin with sin(w t), whose continuation to times before 0 is not smooth. A
+ * frequency w at time t moves to t cos(w dt/2) in the source, earlier, and back in the trace.
  *
- * Samples are made all those of a trace at once. With the steps' values u_n,
- * s = 2 sin(w/2) and
+ * Samples are made all those of a trace at once. With the steps' values u_n, s = 2 sin(w/2) and
  *     C(w) = u_0 + 2 sum over n of u_n cos(n w)
- * the sample at tau steps is the mean of C(w) cos(s tau) over a period of w,
- * its integral from 0 that of C(w) sin(s tau)/s. Both are
+ * the sample at tau steps is the mean of C(w) cos(s tau) over a period of w, its integral from 0
+ * that of C(w) sin(s tau)/s. Both are
  *     1/M sum over q of ..,   w = 2 pi q/M,
- * but for J_2n(2 tau) of n beyond M less the number of steps. C at all w is a
- * Fourier transform. The sums, of uneven frequencies s at even times, are sums
- * on a grid of frequencies over which each s is spread with the window
- * exp(B sqrt(1 - (2 y/W)^2)), a Fourier transform again, and a division by the
- * window's (A. H. Barnett, J. Magland, L. af Klinteberg, SIAM J. Sci. Comput.
- * 41, 2019, C479): 1e-13. Two traces are the parts of one complex number.
+ * but for J_2n(2 tau) of n beyond M less the number of steps. C at all w is a Fourier transform.
+ * The sums, of uneven frequencies s at even times, are sums on a grid of frequencies over which
+ * each s is spread with the window exp(B sqrt(1 - (2 y/W)^2)), a Fourier transform again, and a
+ * division by the window's (A. H. Barnett, J. Magland, L. af Klinteberg, SIAM J. Sci. Comput. 41,
+ * 2019, C479): 1e-13. Two traces are the parts of one complex number.
  *     The signals of sources take the same way back: their transform at the
  * uneven frequencies s, by the same tables, and a Fourier transform of that.
  */
@@ -99,9 +95,7 @@ static double window_transform(double angle) {
 static enum ht_err make(struct transform *t, int64_t least) {
     const struct ht_whole *of = t->of;
     while (((int64_t)1 << t->bits[0]) < least) t->bits[0]++;
-    while (((int64_t)1 << t->bits[1]) <
-           ht_most(2 * of->samples, 2 * (int64_t)W))
-        t->bits[1]++;
+    while (((int64_t)1 << t->bits[1]) < ht_most(2 * of->samples, 2 * (int64_t)W)) t->bits[1]++;
     const int64_t size = (int64_t)1 << t->bits[0];
     const int64_t grid = (int64_t)1 << t->bits[1];
     t->count = size / 2 + 1;
@@ -111,12 +105,10 @@ static enum ht_err make(struct transform *t, int64_t least) {
     TRY(HT_ALLOC(t->part, t->count));
     TRY(HT_ALLOC(t->factor, of->samples));
     TRY(HT_ALLOC(t->room, ht_threads_count()));
-    for (int i = 0; i < ht_threads_count(); i++)
-        TRY(HT_ALLOC(t->room[i], size + grid));
+    for (int i = 0; i < ht_threads_count(); i++) TRY(HT_ALLOC(t->room[i], size + grid));
     for (int64_t q = 0; q < t->count; q++) set_frequency(t, q);
     for (int64_t j = 0; j < of->samples; j++)
-        t->factor[j] = 1 / window_transform(2 * pi / (double)grid *
-                                            (double)(j - middle_of(t)));
+        t->factor[j] = 1 / window_transform(2 * pi / (double)grid * (double)(j - middle_of(t)));
     return HT_OK;
 }
 
@@ -144,8 +136,8 @@ static void spread(const struct transform *t, int64_t q, double complex value,
 }
 
 /* Samples of the traces `trace` and, if there is one, the next. */
-static void transform_pair(const struct transform *t, int64_t trace,
-                           int64_t steps, double complex *x) {
+static void transform_pair(const struct transform *t, int64_t trace, int64_t steps,
+                           double complex *x) {
     const struct ht_whole *of = t->of;
     const int64_t size = (int64_t)1 << t->bits[0];
     const int64_t points = (int64_t)1 << t->bits[1];
@@ -158,16 +150,13 @@ static void transform_pair(const struct transform *t, int64_t trace,
     const double complex first = x[0];
     ht_fourier(t->bits[0], x);
     for (int64_t l = 0; l < points; l++) grid[l] = 0;
-    for (int64_t q = 0; q < t->count; q++)
-        spread(t, q, series(t, x, first, q), grid);
+    for (int64_t q = 0; q < t->count; q++) spread(t, q, series(t, x, first, q), grid);
     ht_fourier(t->bits[1], grid);
-    const double complex still =
-        of->integral ? series(t, x, first, 0) / (double)size : 0;
+    const double complex still = of->integral ? series(t, x, first, 0) / (double)size : 0;
     for (int64_t j = 0; j < of->samples; j++) {
         const double tau = of->at + (double)j * of->every;
         const double complex sample =
-            t->factor[j] * grid[(middle_of(t) - j) & (points - 1)] +
-            still * tau;
+            t->factor[j] * grid[(middle_of(t) - j) & (points - 1)] + still * tau;
         t->out[trace * of->samples + j] = creal(sample);
         if (two) t->out[(trace + 1) * of->samples + j] = cimag(sample);
     }
@@ -189,14 +178,12 @@ struct pairs {
 
 static enum ht_err transform_chunk(void *data, int64_t chunk, int worker) {
     const struct pairs *p = data;
-    transform_pair(p->transform, 2 * chunk, p->steps,
-                   p->transform->room[worker]);
+    transform_pair(p->transform, 2 * chunk, p->steps, p->transform->room[worker]);
     return HT_OK;
 }
 
 static void release(struct transform *t) {
-    for (int i = 0; t->room != NULL && i < ht_threads_count(); i++)
-        free(t->room[i]);
+    for (int i = 0; t->room != NULL && i < ht_threads_count(); i++) free(t->room[i]);
     free(t->room);
     free(t->first);
     free(t->weight);
@@ -205,16 +192,13 @@ static void release(struct transform *t) {
     free(t->factor);
 }
 
-enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces,
-                              double *out) {
+enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out) {
     struct transform t = {.of = of, .traces = traces};
     struct pairs pairs = {&t, finite_steps(&t)};
     const double last = of->at + (double)of->samples * of->every;
     t.out = out;
-    enum ht_err err =
-        make(&t, of->steps + (int64_t)last + 2 * ht_fd_steps_beside(last));
-    if (err == HT_OK)
-        err = ht_threads_run(ht_divide_up(traces, 2), transform_chunk, &pairs);
+    enum ht_err err = make(&t, of->steps + (int64_t)last + 2 * ht_fd_steps_beside(last));
+    if (err == HT_OK) err = ht_threads_run(ht_divide_up(traces, 2), transform_chunk, &pairs);
     release(&t);
     return err;
 }
@@ -222,17 +206,14 @@ enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces,
 /* ---- signals ---- */
 
 /* Of the signal's values, at frequency q. */
-static double complex gather(const struct transform *t, int64_t q,
-                             const double complex *grid) {
+static double complex gather(const struct transform *t, int64_t q, const double complex *grid) {
     const int64_t mask = ((int64_t)1 << t->bits[1]) - 1;
     double complex sum = 0;
-    for (int k = 0; k < W; k++)
-        sum += t->weight[q * W + k] * grid[(t->first[q] + k) & mask];
+    for (int k = 0; k < W; k++) sum += t->weight[q * W + k] * grid[(t->first[q] + k) & mask];
     return conj(t->middle[q]) * sum;
 }
 
-static void transform_signal(const struct transform *t, const double *f,
-                             double complex *x) {
+static void transform_signal(const struct transform *t, const double *f, double complex *x) {
     const int64_t size = (int64_t)1 << t->bits[0];
     const int64_t mask = ((int64_t)1 << t->bits[1]) - 1;
     double complex *grid = x + size;
@@ -247,8 +228,8 @@ static void transform_signal(const struct transform *t, const double *f,
 }
 
 /* M is four times the signal's length, so that its images are apart. */
-enum ht_err ht_transform_signal(int64_t values, double apart, const double *f,
-                                int64_t count, double *out) {
+enum ht_err ht_transform_signal(int64_t values, double apart, const double *f, int64_t count,
+                                double *out) {
     const struct ht_whole of = {.every = apart, .samples = values};
     struct transform t = {.of = &of};
     const enum ht_err err = make(&t, 4 * ht_most(count, 16));
@@ -260,12 +241,12 @@ enum ht_err ht_transform_signal(int64_t values, double apart, const double *f,
     return err;
 }
 
-/* Values of the signal per step: it has nothing at frequencies that differ by
- * 2 pi FINE/dt from those of the steps, at most 2/dt. */
+/* Values of the signal per step: it has nothing at frequencies that differ by 2 pi FINE/dt from
+ * those of the steps, at most 2/dt. */
 enum { FINE = 4 };
 
-enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt,
-                              int64_t *count, double **out) {
+enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt, int64_t *count,
+                              double **out) {
     const double end = ht_signal_traits(shot->signal).end + shot->delay;
     const int64_t last = (int64_t)ceil(fmax(end, 0) / dt) + 1;
     const int64_t values = FINE * last;
@@ -278,8 +259,7 @@ enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt,
         const double t = dt * (double)j / FINE;
         f[j] = ht_shot_acts(shot, t, t) ? ht_shot_at(shot, t, order) : 0;
     }
-    const enum ht_err err =
-        ht_transform_signal(values, 1.0 / FINE, f, *count, *out);
+    const enum ht_err err = ht_transform_signal(values, 1.0 / FINE, f, *count, *out);
     free(f);
     return err;
 }

@@ -15,8 +15,7 @@ int64_t ht_sampler_slots(int64_t parts) {
     return slots < LEAST_SLOTS ? LEAST_SLOTS : slots;
 }
 
-struct ht_trace ht_trace_at(const struct ht_receivers *receivers,
-                            int64_t trace) {
+struct ht_trace ht_trace_at(const struct ht_receivers *receivers, int64_t trace) {
     const struct ht_receiver_group *group = receivers->group;
     for (; trace >= group->count * group->readings; group++)
         trace -= group->count * group->readings;
@@ -33,15 +32,13 @@ void ht_sampler_destroy(struct ht_sampler *s) {
     free(s);
 }
 
-static enum ht_err make(const struct ht_plan *plan,
-                        const struct ht_stepper *stepper, const char *cache,
-                        struct ht_sampler *s) {
+static enum ht_err make(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                        const char *cache, struct ht_sampler *s) {
     TRY(plan->problem.scheme->does->sampler_make(plan, stepper, cache, s));
     return HT_ALLOC(s->sums, s->period * s->parts);
 }
 
-enum ht_err ht_sampler_create(const struct ht_plan *plan,
-                              const struct ht_stepper *stepper,
+enum ht_err ht_sampler_create(const struct ht_plan *plan, const struct ht_stepper *stepper,
                               const char *cache, struct ht_sampler **out) {
     struct ht_sampler *s = NULL;
     *out = NULL;
@@ -79,17 +76,14 @@ static enum ht_err share_sums(struct ht_sampler *s, int64_t steps) {
     const int64_t most = 1 << 24, all = steps * s->parts;
     if (!ht_grid_cut(s->grid)) return HT_OK;
     for (int64_t at = 0; at < all; at += most)
-        TRY(ht_comm_sum(s->grid->slab.comm,
-                        (int)(all - at < most ? all - at : most),
+        TRY(ht_comm_sum(s->grid->slab.comm, (int)(all - at < most ? all - at : most),
                         s->sums + at));
     return HT_OK;
 }
 
-enum ht_err ht_sampler_collect(struct ht_sampler *s, int64_t *steps,
-                               double *values) {
+enum ht_err ht_sampler_collect(struct ht_sampler *s, int64_t *steps, double *values) {
     memset(s->sums, 0, (size_t)(s->period * s->parts) * sizeof *s->sums);
-    TRY(ht_comm_agree(s->grid->slab.comm,
-                      s->ops->take(s->self, steps, s->sums)));
+    TRY(ht_comm_agree(s->grid->slab.comm, s->ops->take(s->self, steps, s->sums)));
     TRY(share_sums(s, *steps));
     for (int64_t n = 0; values != NULL && n < *steps; n++)
         for (int64_t t = 0; t < s->traces; t++) {

@@ -5,11 +5,11 @@
 #include "htwave/receivers.h"
 #include "htwave/sampler.h"
 
-/* A trace is the sum of weight times the sum over one plane: its parts, in the
- * order of the planes. */
+/* A trace is the sum of weight times the sum over one plane: its parts, in the order of the planes.
+ */
 struct ht_sampler_ops {
-    /* sums[step][part] of the own planes' parts, of the samples since the last
-     * call; others are left alone. */
+    /* sums[step][part] of the own planes' parts, of the samples since the last call; others are
+     * left alone. */
     enum ht_err (*take)(void *self, int64_t *steps, double *sums);
     double (*seconds)(const void *self); /* NULL: no kernels */
     void (*destroy)(void *self);
@@ -36,7 +36,6 @@ struct ht_trace {
     struct ht_reading reading;
 };
 /* For trace 0, 1, .. */
-struct ht_trace ht_trace_at(const struct ht_receivers *receivers,
-                            int64_t trace);
+struct ht_trace ht_trace_at(const struct ht_receivers *receivers, int64_t trace);
 
 #endif

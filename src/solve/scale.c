@@ -1,8 +1,7 @@
-/* The power of two by which a run's state is larger than its fields. All
- * equations are linear, so that it changes nothing but the range of numbers: in
- * single precision squares of 1e19 overflow, and values below 1e-38 are lost.
- * It follows from the largest values of the initial data and from what sources
- * bring, and is 1 where these are no extreme numbers.
+/* The power of two by which a run's state is larger than its fields. All equations are linear, so
+ * that it changes nothing but the range of numbers: in single precision squares of 1e19 overflow,
+ * and values below 1e-38 are lost. It follows from the largest values of the initial data and from
+ * what sources bring, and is 1 where these are no extreme numbers.
  */
 #include <float.h>
 #include <math.h>
@@ -12,12 +11,10 @@
 #include "htwave/energy.h"
 
 /* What each field would have in waves of energy density 1/2, nearly. */
-static enum ht_err find_units(const struct ht_plan *plan,
-                              double unit[HT_MAX_FIELDS]) {
+static enum ht_err find_units(const struct ht_plan *plan, double unit[HT_MAX_FIELDS]) {
     const struct ht_grid *grid = &plan->grid;
     double middle[3], material[HT_MAX_MATERIALS], h = 0;
-    for (int k = 0; k < 3; k++)
-        middle[k] = (grid->lower[k] + grid->upper[k]) / 2;
+    for (int k = 0; k < 3; k++) middle[k] = (grid->lower[k] + grid->upper[k]) / 2;
     for (int k = 0; k < grid->dims; k++) h = fmax(h, grid->h[k]);
     for (int f = 0; f < HT_MAX_FIELDS; f++) unit[f] = 1;
     TRY(ht_medium_point(plan->medium, middle, material));
@@ -30,8 +27,7 @@ static enum ht_err find_units(const struct ht_plan *plan,
 }
 
 /* In these units: of the values of a solution at the nodes. */
-static enum ht_err find_most(const struct ht_plan *plan,
-                             const struct ht_solution *solution,
+static enum ht_err find_most(const struct ht_plan *plan, const struct ht_solution *solution,
                              const double unit[HT_MAX_FIELDS], double *most) {
     const int64_t plane = ht_grid_plane(solution->grid, HT_PRIMARY);
     const int64_t field = plane * ht_grid_coefs(solution->grid);
@@ -51,8 +47,8 @@ static enum ht_err find_most(const struct ht_plan *plan,
 }
 
 /* Without derivatives; a file may have them. */
-static enum ht_err find_data(const struct ht_plan *plan,
-                             const double unit[HT_MAX_FIELDS], double *most) {
+static enum ht_err find_data(const struct ht_plan *plan, const double unit[HT_MAX_FIELDS],
+                             double *most) {
     struct ht_grid grid = plan->grid;
     struct ht_medium medium = *plan->medium;
     struct ht_solution *solution = NULL;
@@ -77,20 +73,17 @@ static double find_sources(const struct ht_plan *plan) {
     for (int i = 0; plan->shot_norm != NULL && i < plan->shots->count; i++) {
         const struct ht_shot *shot = &plan->shots->shot[i];
         most = fmax(most, plan->shot_norm[i] * fabs(shot->amplitude) *
-                              ht_signal_traits(shot->signal).largest * time *
-                              sqrt(2 / volume));
+                              ht_signal_traits(shot->signal).largest * time * sqrt(2 / volume));
     }
     return most;
 }
 
 /* Files of a run in single precision hold numbers of single precision. */
-static void warn_range(const struct ht_plan *plan, double most,
-                       const double unit[HT_MAX_FIELDS]) {
+static void warn_range(const struct ht_plan *plan, double most, const double unit[HT_MAX_FIELDS]) {
     const double low = FLT_MIN / FLT_EPSILON, high = FLT_MAX / 10;
     for (int f = 0; f < plan->eq.nfields && !ht_in_double(plan->params); f++) {
         const double value = most * unit[f];
-        if (!ht_problem_stores(&plan->problem, HT_PRIMARY, f) ||
-            (value >= low && value <= high))
+        if (!ht_problem_stores(&plan->problem, HT_PRIMARY, f) || (value >= low && value <= high))
             continue;
         ht_warn("values of %s near %.1g leave the range of single precision, "
                 "%.1g to %.1g, in which files hold them: take "
@@ -105,8 +98,7 @@ enum ht_err ht_plan_choose_scale(struct ht_plan *plan) {
     double unit[HT_MAX_FIELDS], most = 0, low = INFINITY, high = 0;
     if (plan->scale != 1) return HT_OK;
     enum ht_err err = find_units(plan, unit);
-    if (err == HT_OK && !plan->solution->rest)
-        err = find_data(plan, unit, &most);
+    if (err == HT_OK && !plan->solution->rest) err = find_data(plan, unit, &most);
     TRY(ht_comm_agree(plan->grid.slab.comm, err));
     TRY(ht_comm_max(plan->grid.slab.comm, 1, &most));
     most = fmax(most, find_sources(plan));
@@ -124,8 +116,7 @@ enum ht_err ht_plan_choose_scale(struct ht_plan *plan) {
     return HT_OK;
 }
 
-void ht_plan_multiply(const struct ht_plan *plan, bool divide, int64_t count,
-                      double *values) {
+void ht_plan_multiply(const struct ht_plan *plan, bool divide, int64_t count, double *values) {
     const double factor = divide ? 1 / plan->scale : plan->scale;
     for (int64_t n = 0; n < count && factor != 1; n++) values[n] *= factor;
 }

@@ -1,5 +1,5 @@
-/* Partition and schedule; see the header. docs/scaling.md, section 8, proves
- * that the planes suffice and that no message overwrites another.
+/* Partition and schedule; see the header. docs/scaling.md, section 8, proves that the planes
+ * suffice and that no message overwrites another.
  */
 #include "htwave/schedule.h"
 
@@ -25,8 +25,7 @@ static struct ht_box intersect(const struct ht_box *a, const struct ht_box *b) {
     return box;
 }
 
-void ht_partition_slab(const struct ht_problem *problem,
-                       struct ht_partition *out) {
+void ht_partition_slab(const struct ht_problem *problem, struct ht_partition *out) {
     *out = (struct ht_partition){.cut = ht_grid_cut(problem->grid),
                                  .depth = ht_halo_depth(problem),
                                  .sources = problem->duhamel != NULL,
@@ -46,12 +45,11 @@ void ht_partition_free(struct ht_partition *partition) {
     }
 }
 
-/* The targets of a box of cells, shifted by `image` periods along x3, since
- * held planes may lie beyond the periodic seam. */
-static struct ht_box targets_of(const struct ht_grid *grid,
-                                enum ht_subgrid subgrid,
-                                const struct ht_window *window,
-                                const struct ht_region *region, int image) {
+/* The targets of a box of cells, shifted by `image` periods along x3, since held planes may lie
+ * beyond the periodic seam. */
+static struct ht_box targets_of(const struct ht_grid *grid, enum ht_subgrid subgrid,
+                                const struct ht_window *window, const struct ht_region *region,
+                                int image) {
     const struct ht_box *cells = &region->cells;
     struct ht_box box;
     for (int k = 0; k < 3; k++) {
@@ -72,21 +70,18 @@ static struct ht_box targets_of(const struct ht_grid *grid,
 }
 
 static void add_region(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                       const struct ht_region *from, int region,
-                       struct ht_partition *p) {
+                       const struct ht_region *from, int region, struct ht_partition *p) {
     const struct ht_box *cells = &from->cells;
     const bool whole = cells->begin[2] == 0 && cells->end[2] == grid->cells[2];
     const struct ht_kernels *kernels = from->kernels;
     const bool shares =
-        kernels != NULL &&
-        ht_variant_poly_bytes(kernels->variant, &kernels->spec[0]) > 0;
+        kernels != NULL && ht_variant_poly_bytes(kernels->variant, &kernels->spec[0]) > 0;
     const int images = !whole && p->cut && ht_grid_periodic(grid, 2) ? 1 : 0;
     for (int image = -images; image <= images; image++) {
-        const struct ht_box box =
-            targets_of(grid, subgrid, &p->window[subgrid], from, image);
+        const struct ht_box box = targets_of(grid, subgrid, &p->window[subgrid], from, image);
         if (ht_box_nodes(&box) > 0)
-            p->targets[subgrid][p->count[subgrid]++] = (struct ht_targets){
-                .box = box, .region = region, .shares = shares};
+            p->targets[subgrid][p->count[subgrid]++] =
+                (struct ht_targets){.box = box, .region = region, .shares = shares};
     }
 }
 
@@ -102,8 +97,8 @@ static bool covers(const struct ht_partition *p, enum ht_subgrid subgrid) {
     for (int i = 0; i < p->count[subgrid]; i++) {
         nodes += ht_box_nodes(&p->targets[subgrid][i].box);
         for (int j = 0; j < i; j++) {
-            const struct ht_box common = intersect(&p->targets[subgrid][i].box,
-                                                   &p->targets[subgrid][j].box);
+            const struct ht_box common =
+                intersect(&p->targets[subgrid][i].box, &p->targets[subgrid][j].box);
             overlap += ht_box_nodes(&common);
         }
     }
@@ -111,24 +106,20 @@ static bool covers(const struct ht_partition *p, enum ht_subgrid subgrid) {
 }
 
 static enum ht_err divide(const struct ht_problem *problem, int regions,
-                          const struct ht_region *region,
-                          struct ht_partition *out) {
+                          const struct ht_region *region, struct ht_partition *out) {
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         const enum ht_subgrid which = subgrid ? HT_DUAL : HT_PRIMARY;
         TRY(HT_ALLOC(out->targets[subgrid], 3 * (int64_t)regions));
-        for (int r = 0; r < regions; r++)
-            add_region(problem->grid, which, &region[r], r, out);
-        REQUIRE(covers(out, which), HT_ERR_INTERNAL,
-                "regions overlap or leave targets out");
-        qsort(out->targets[subgrid], (size_t)out->count[subgrid],
-              sizeof *out->targets[subgrid], by_nodes);
+        for (int r = 0; r < regions; r++) add_region(problem->grid, which, &region[r], r, out);
+        REQUIRE(covers(out, which), HT_ERR_INTERNAL, "regions overlap or leave targets out");
+        qsort(out->targets[subgrid], (size_t)out->count[subgrid], sizeof *out->targets[subgrid],
+              by_nodes);
     }
     return HT_OK;
 }
 
 enum ht_err ht_partition_make(const struct ht_problem *problem, int regions,
-                              const struct ht_region *region,
-                              struct ht_partition *out) {
+                              const struct ht_region *region, struct ht_partition *out) {
     ht_partition_slab(problem, out);
     enum ht_err err = divide(problem, regions, region, out);
     if (err != HT_OK) ht_partition_free(out);
@@ -137,12 +128,10 @@ enum ht_err ht_partition_make(const struct ht_problem *problem, int regions,
 
 /* ---- what is up to date ---- */
 
-struct ht_extent ht_exchange_extent(const struct ht_partition *p,
-                                    enum ht_subgrid from,
+struct ht_extent ht_exchange_extent(const struct ht_partition *p, enum ht_subgrid from,
                                     enum ht_subgrid subgrid) {
-    return (struct ht_extent){
-        ht_halo_planes(p->depth, from, subgrid, p->two_level, 0),
-        ht_halo_planes(p->depth, from, subgrid, p->two_level, 1)};
+    return (struct ht_extent){ht_halo_planes(p->depth, from, subgrid, p->two_level, 0),
+                              ht_halo_planes(p->depth, from, subgrid, p->two_level, 1)};
 }
 
 void ht_halo_overwritten(struct ht_halo_state *state, enum ht_subgrid subgrid) {
@@ -150,28 +139,23 @@ void ht_halo_overwritten(struct ht_halo_state *state, enum ht_subgrid subgrid) {
     state->stale[subgrid] = state->open;
 }
 
-/* Planes that the exchange did not bring count as out of date, even if they are
- * not. So an exchange is followed by at most one of the same kind. */
-void ht_halo_received(const struct ht_partition *p,
-                      struct ht_halo_state *state) {
+/* Planes that the exchange did not bring count as out of date, even if they are not. So an exchange
+ * is followed by at most one of the same kind. */
+void ht_halo_received(const struct ht_partition *p, struct ht_halo_state *state) {
     state->open = false;
     for (int subgrid = 0; subgrid < 2; subgrid++) {
-        state->valid[subgrid] =
-            ht_exchange_extent(p, state->next, subgrid ? HT_DUAL : HT_PRIMARY);
-        if (state->stale[subgrid])
-            state->valid[subgrid] = (struct ht_extent){0, 0};
+        state->valid[subgrid] = ht_exchange_extent(p, state->next, subgrid ? HT_DUAL : HT_PRIMARY);
+        if (state->stale[subgrid]) state->valid[subgrid] = (struct ht_extent){0, 0};
         state->stale[subgrid] = false;
     }
 }
 
 static bool enough(const struct ht_halo_state *state, enum ht_subgrid from) {
-    return from == HT_PRIMARY ? state->valid[from].above > 0
-                              : state->valid[from].below > 0;
+    return from == HT_PRIMARY ? state->valid[from].above > 0 : state->valid[from].below > 0;
 }
 
 /* Planes beyond the slab that a half step can compute. */
-static struct ht_extent reach(const struct ht_partition *p,
-                              const struct ht_halo_state *state,
+static struct ht_extent reach(const struct ht_partition *p, const struct ht_halo_state *state,
                               enum ht_subgrid from) {
     struct ht_extent e = state->valid[from], kept = state->valid[other(from)];
     if (from == HT_PRIMARY)
@@ -193,32 +177,28 @@ static const char *task_name(enum ht_task_kind kind) {
     return names[kind];
 }
 
-static void add_task(struct ht_schedule *s, enum ht_task_kind kind,
-                     enum ht_subgrid subgrid) {
+static void add_task(struct ht_schedule *s, enum ht_task_kind kind, enum ht_subgrid subgrid) {
     s->task[s->count++] = (struct ht_task){.kind = kind, .pass = (int)subgrid};
 }
 
 /* Adds a task for whole planes of the targets. */
-static void add_planes(struct ht_schedule *s, enum ht_task_kind kind,
-                       enum ht_subgrid from, enum ht_step_part part,
-                       const struct ht_box *planes) {
+static void add_planes(struct ht_schedule *s, enum ht_task_kind kind, enum ht_subgrid from,
+                       enum ht_step_part part, const struct ht_box *planes) {
     add_task(s, kind, from);
     s->task[s->count - 1].part = part;
     s->task[s->count - 1].targets = (struct ht_targets){.box = *planes};
 }
 
-/* Adds STEP tasks for planes [first, last) of the target's window, one per
- * region, and the sources and the sponge there. */
-static void add_steps(const struct ht_partition *p, enum ht_subgrid from,
-                      enum ht_step_part part, int64_t first, int64_t last,
-                      struct ht_schedule *s) {
+/* Adds STEP tasks for planes [first, last) of the target's window, one per region, and the sources
+ * and the sponge there. */
+static void add_steps(const struct ht_partition *p, enum ht_subgrid from, enum ht_step_part part,
+                      int64_t first, int64_t last, struct ht_schedule *s) {
     const enum ht_subgrid to = other(from);
     struct ht_box planes = p->window[to].held;
     planes.begin[2] = first;
     planes.end[2] = last;
     if (first >= last) return;
-    if (p->damped[to] && p->two_level)
-        add_planes(s, HT_TASK_LAYERS, from, part, &planes);
+    if (p->damped[to] && p->two_level) add_planes(s, HT_TASK_LAYERS, from, part, &planes);
     for (int i = 0; i < p->count[to]; i++) {
         const struct ht_targets *targets = &p->targets[to][i];
         const struct ht_box box = intersect(&targets->box, &planes);
@@ -234,10 +214,9 @@ static void add_steps(const struct ht_partition *p, enum ht_subgrid from,
     if (p->damped[to]) add_planes(s, HT_TASK_LAYERS, from, part, &planes);
 }
 
-/* Adds the boundary planes that are sent down and up, SEND, then the interior,
- * which overlaps with the messages. */
-static void add_split(const struct ht_partition *p, enum ht_subgrid from,
-                      struct ht_schedule *s) {
+/* Adds the boundary planes that are sent down and up, SEND, then the interior, which overlaps with
+ * the messages. */
+static void add_split(const struct ht_partition *p, enum ht_subgrid from, struct ht_schedule *s) {
     const enum ht_subgrid to = other(from);
     const struct ht_box *own = &p->window[to].own;
     const struct ht_extent e = ht_exchange_extent(p, to, to);
@@ -255,16 +234,14 @@ static void add_half_step(const struct ht_partition *p, enum ht_subgrid from,
     const enum ht_subgrid to = other(from);
     const struct ht_window *source = &p->window[from];
     const struct ht_box *own = &p->window[to].own;
-    if (ht_window_nodes(source) > ht_box_nodes(&source->held))
-        add_task(s, HT_TASK_GHOSTS, from);
+    if (ht_window_nodes(source) > ht_box_nodes(&source->held)) add_task(s, HT_TASK_GHOSTS, from);
     if (!p->cut) {
         add_steps(p, from, HT_PART_INTERIOR, own->begin[2], own->end[2], s);
         return;
     }
     const struct ht_extent e = state->valid[to] = reach(p, state, from);
     if (enough(state, to)) {
-        add_steps(p, from, HT_PART_INTERIOR,
-                  own->begin[2] - (p->neighbour[0] ? e.below : 0),
+        add_steps(p, from, HT_PART_INTERIOR, own->begin[2] - (p->neighbour[0] ? e.below : 0),
                   own->end[2] + (p->neighbour[1] ? e.above : 0), s);
         return;
     }
@@ -290,8 +267,7 @@ void ht_schedule_make(const struct ht_partition *p, enum ht_subgrid from,
     add_half_step(p, from, state, out);
 }
 
-void ht_schedule_add_text(const struct ht_schedule *schedule,
-                          struct ht_text *out) {
+void ht_schedule_add_text(const struct ht_schedule *schedule, struct ht_text *out) {
     static const char *const parts[] = {
         [HT_PART_INTERIOR] = " interior", [HT_PART_BOUNDARY] = " boundary"};
     for (int i = 0; i < schedule->count; i++) {
@@ -312,14 +288,12 @@ void ht_schedule_count(const struct ht_schedule *schedule, int64_t times,
     }
 }
 
-/* Along x3 dual node m lies between the primary nodes m and m + 1. A half step
- * from the primary grid reads one plane beyond the slab's upper end, a half
- * step from the dual grid one plane beyond its lower end. So k half steps read
- * ceil(k/2) planes beyond the end that the first half step crosses, and
- * floor(k/2) beyond the other end. The target planes of the first half step
- * extend one plane less beyond the end that it crosses. */
-int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of,
-                   bool two_level, int side) {
+/* Along x3 dual node m lies between the primary nodes m and m + 1. A half step from the primary
+ * grid reads one plane beyond the slab's upper end, a half step from the dual grid one plane beyond
+ * its lower end. So k half steps read ceil(k/2) planes beyond the end that the first half step
+ * crosses, and floor(k/2) beyond the other end. The target planes of the first half step extend one
+ * plane less beyond the end that it crosses. */
+int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of, bool two_level, int side) {
     bool ahead = side == (from == HT_PRIMARY ? 1 : 0);
     int reach = ahead ? (depth + 1) / 2 : depth / 2;
     if (of == from) return reach;

@@ -1,13 +1,12 @@
 /* The transports of messages and the choice among them.
  *
- * No transport needs an acknowledgement: slabs exchange in turn, and a rank
- * sends into a slot again only after it has received a message that the
- * neighbour sent after emptying the slot (docs/scaling.md, section 8).
+ * No transport needs an acknowledgement: slabs exchange in turn, and a rank sends into a slot again
+ * only after it has received a message that the neighbour sent after emptying the slot
+ * (docs/scaling.md, section 8).
  *
- * A message is sent as a whole. In pieces, some could travel while others are
- * copied. But there is one transfer queue, in which all outgoing pieces would
- * stand before the incoming ones, so that at most a third of a time would be
- * gained that is mostly hidden by the interior.
+ * A message is sent as a whole. In pieces, some could travel while others are copied. But there is
+ * one transfer queue, in which all outgoing pieces would stand before the incoming ones, so that at
+ * most a third of a time would be gained that is mostly hidden by the interior.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +24,14 @@ static enum ht_err ship_to_host(struct ht_link *link, int slot, int64_t bytes) {
     return ht_transfer_read(link->out, 0, bytes, link->out_host[slot], 0);
 }
 
-static enum ht_err fetch_from_host(struct ht_link *link, int slot,
-                                   int64_t bytes) {
+static enum ht_err fetch_from_host(struct ht_link *link, int slot, int64_t bytes) {
     return ht_transfer_write(link->in[slot], 0, bytes, link->in_host[slot], 0);
 }
 
 enum { PEER, STAGED, TRANSPORTS };
 static const struct ht_transport transports[TRANSPORTS] = {
     [PEER] = {.name = "peer", .token = true, .ship = ship_to_peer},
-    [STAGED] = {.name = "staged",
-                .ship = ship_to_host,
-                .fetch = fetch_from_host},
+    [STAGED] = {.name = "staged", .ship = ship_to_host, .fetch = fetch_from_host},
 };
 
 const char *ht_transport_name(int i) {
@@ -44,10 +40,9 @@ const char *ht_transport_name(int i) {
 
 /* ---- links ---- */
 
-/* The device buffers of a link, each with room for its longest message: from
- * this list they are counted, created and destroyed. */
-static int list_buffers(struct ht_link *link,
-                        struct ht_buffer **list[HT_LINK_BUFFERS]) {
+/* The device buffers of a link, each with room for its longest message: from this list they are
+ * counted, created and destroyed. */
+static int list_buffers(struct ht_link *link, struct ht_buffer **list[HT_LINK_BUFFERS]) {
     int count = 0;
     if (link->neighbour < 0) return 0;
     list[count++] = &link->out;
@@ -73,8 +68,7 @@ static enum ht_err create_buffers(struct ht_link *link) {
     TRY(ht_event_create(link->device, &link->packed));
     TRY(ht_event_create(link->device, &link->shipped));
     TRY(ht_event_create(link->device, &link->fetched));
-    for (int i = 0; i < count; i++)
-        TRY(ht_buffer_create(link->device, link->room, list[i]));
+    for (int i = 0; i < count; i++) TRY(ht_buffer_create(link->device, link->room, list[i]));
     return HT_OK;
 }
 
@@ -89,19 +83,16 @@ static int tag_in(const struct ht_link *link) {
 }
 
 static void abandon_messages(struct ht_link *link) {
-    for (int slot = 0; slot < HT_SLOTS; slot++)
-        ht_message_abandon(link->sent[slot]);
+    for (int slot = 0; slot < HT_SLOTS; slot++) ht_message_abandon(link->sent[slot]);
     ht_message_abandon(link->coming);
 }
 
 /* Sends an empty message and receives one. */
-static enum ht_err notify_closed(const struct ht_link *link,
-                                 struct ht_message *notice[2]) {
+static enum ht_err notify_closed(const struct ht_link *link, struct ht_message *notice[2]) {
     enum { CLOSED = 2 }; /* the lower of these two tags */
-    TRY(ht_message_send(link->comm, link->neighbour, CLOSED + tag_out(link),
-                        NULL, 0, &notice[0]));
-    return ht_message_receive(link->comm, link->neighbour,
-                              CLOSED + tag_in(link), NULL, 0, &notice[1]);
+    TRY(ht_message_send(link->comm, link->neighbour, CLOSED + tag_out(link), NULL, 0, &notice[0]));
+    return ht_message_receive(link->comm, link->neighbour, CLOSED + tag_in(link), NULL, 0,
+                              &notice[1]);
 }
 
 static void wait_until(double end, struct ht_message *message) {
@@ -113,21 +104,17 @@ static void wait_until(double end, struct ht_message *message) {
     ht_message_abandon(message);
 }
 
-/* A buffer must exist until the neighbour has closed it: neighbours notify each
- * other when they have closed theirs. After some seconds without a notice (on
- * busy cores a neighbour may not run for one), or after a failure, the rank
- * continues. */
+/* A buffer must exist until the neighbour has closed it: neighbours notify each other when they
+ * have closed theirs. After some seconds without a notice (on busy cores a neighbour may not run
+ * for one), or after a failure, the rank continues. */
 static void close_peers(struct ht_link link[2]) {
     const double patience = 5;
     double end = ht_clock() + patience;
     struct ht_message *notice[2][2] = {{NULL, NULL}, {NULL, NULL}};
     for (int side = 0; side < 2; side++) {
         struct ht_link *l = &link[side];
-        for (int slot = 0; slot < HT_SLOTS; slot++)
-            ht_peer_close(l->peer[slot]);
-        if (l->transport == &transports[PEER] &&
-            notify_closed(l, notice[side]) != HT_OK)
-            end = 0;
+        for (int slot = 0; slot < HT_SLOTS; slot++) ht_peer_close(l->peer[slot]);
+        if (l->transport == &transports[PEER] && notify_closed(l, notice[side]) != HT_OK) end = 0;
     }
     for (int i = 0; i < 4; i++) wait_until(end, notice[i / 2][i % 2]);
 }
@@ -142,8 +129,7 @@ void ht_links_destroy(struct ht_link link[2]) {
             ht_pinned_destroy(l->out_host[slot]);
             ht_pinned_destroy(l->in_host[slot]);
         }
-        for (int i = list_buffers(l, list) - 1; i >= 0; i--)
-            ht_buffer_destroy(*list[i]);
+        for (int i = list_buffers(l, list) - 1; i >= 0; i--) ht_buffer_destroy(*list[i]);
         ht_event_destroy(l->packed);
         ht_event_destroy(l->shipped);
         ht_event_destroy(l->fetched);
@@ -158,42 +144,34 @@ struct offer {
 };
 
 static bool is_wanted(const char *wish, int transport) {
-    return strcmp(wish, "auto") == 0 ||
-           strcmp(wish, transports[transport].name) == 0;
+    return strcmp(wish, "auto") == 0 || strcmp(wish, transports[transport].name) == 0;
 }
 
-/* Names of the buffers that the neighbour may copy into. Where that fails
- * messages are staged. */
+/* Names of the buffers that the neighbour may copy into. Where that fails messages are staged. */
 static void offer_names(const struct ht_link link[2], struct offer *own) {
     for (int side = 0; side < 2; side++) {
         const struct ht_link *l = &link[side];
-        own->named[side] = l->neighbour >= 0 &&
-                           ht_comm_same_machine(l->comm, l->neighbour) &&
+        own->named[side] = l->neighbour >= 0 && ht_comm_same_machine(l->comm, l->neighbour) &&
                            ht_device_info(l->device)->no_peer == NULL;
         for (int slot = 0; slot < HT_SLOTS && own->named[side]; slot++)
-            own->named[side] =
-                ht_peer_name(l->in[slot], own->name[side][slot]) == HT_OK;
+            own->named[side] = ht_peer_name(l->in[slot], own->name[side][slot]) == HT_OK;
     }
 }
 
-static void open_peers(struct ht_link link[2], const struct offer *all,
-                       struct offer *own) {
+static void open_peers(struct ht_link link[2], const struct offer *all, struct offer *own) {
     for (int side = 0; side < 2; side++) {
         struct ht_link *l = &link[side];
-        own->opened[side] =
-            own->named[side] && all[l->neighbour].named[1 - side];
+        own->opened[side] = own->named[side] && all[l->neighbour].named[1 - side];
         for (int slot = 0; slot < HT_SLOTS && own->opened[side]; slot++)
-            own->opened[side] =
-                ht_peer_open(l->device, all[l->neighbour].name[1 - side][slot],
-                             l->room, &l->peer[slot]) == HT_OK;
+            own->opened[side] = ht_peer_open(l->device, all[l->neighbour].name[1 - side][slot],
+                                             l->room, &l->peer[slot]) == HT_OK;
     }
 }
 
 /* Chooses a transport for a link; the neighbour computes the same result. */
-static int choose(const struct ht_link *link, const char *wish,
-                  const struct offer *own, const struct offer *all) {
-    bool peer =
-        own->opened[link->side] && all[link->neighbour].opened[1 - link->side];
+static int choose(const struct ht_link *link, const char *wish, const struct offer *own,
+                  const struct offer *all) {
+    bool peer = own->opened[link->side] && all[link->neighbour].opened[1 - link->side];
     if (peer && is_wanted(wish, PEER)) return PEER;
     return is_wanted(wish, STAGED) ? STAGED : TRANSPORTS;
 }
@@ -202,17 +180,15 @@ static enum ht_err refuse(const struct ht_link *link, const char *wish) {
     const struct ht_device_info *info = ht_device_info(link->device);
     const char *why = "the ranks are on different machines";
     if (ht_comm_same_machine(link->comm, link->neighbour))
-        why = info->no_peer != NULL
-                  ? info->no_peer
-                  : "the devices cannot access each other's memory";
+        why =
+            info->no_peer != NULL ? info->no_peer : "the devices cannot access each other's memory";
     FAIL(HT_ERR_INPUT,
          "parallel.transport = \"%s\": not possible between ranks %d and %d: "
          "%s; \"auto\" chooses a possible one",
          wish, ht_comm_rank(link->comm), link->neighbour, why);
 }
 
-static enum ht_err agree_on_transports(struct ht_link link[2], const char *wish,
-                                       int chosen[2]) {
+static enum ht_err agree_on_transports(struct ht_link link[2], const char *wish, int chosen[2]) {
     struct ht_comm *comm = link[0].comm;
     struct offer own = {0}, *all = NULL;
     enum ht_err err = HT_OK;
@@ -241,8 +217,8 @@ static enum ht_err use_host(struct ht_link *link) {
     return HT_OK;
 }
 
-/* Closes the peers of links that use another transport, before any rank frees
- * the buffers that they refer to. */
+/* Closes the peers of links that use another transport, before any rank frees the buffers that they
+ * refer to. */
 static void close_unused_peers(struct ht_link link[2], const int chosen[2]) {
     for (int side = 0; side < 2; side++)
         for (int slot = 0; slot < HT_SLOTS && chosen[side] != PEER; slot++) {
@@ -271,30 +247,25 @@ static enum ht_err link_send(struct ht_link *link, int slot, int64_t bytes) {
     return ht_event_record(link->shipped, HT_QUEUE_TRANSFER);
 }
 
-/* Progresses as far as possible without waiting; *done: it has left `out` and
- * is announced. */
-static enum ht_err link_announce(struct ht_link *link, int slot, int64_t bytes,
-                                 bool *done) {
+/* Progresses as far as possible without waiting; *done: it has left `out` and is announced. */
+static enum ht_err link_announce(struct ht_link *link, int slot, int64_t bytes, bool *done) {
     bool token = link->transport->token;
     TRY(ht_event_done(link->shipped, done));
     if (!*done) return HT_OK;
     return ht_message_send(link->comm, link->neighbour, tag_out(link),
-                           token ? NULL
-                                 : ht_pinned_memory(link->out_host[slot]),
-                           token ? 0 : bytes, &link->sent[slot]);
+                           token ? NULL : ht_pinned_memory(link->out_host[slot]), token ? 0 : bytes,
+                           &link->sent[slot]);
 }
 
 static enum ht_err link_expect(struct ht_link *link, int slot, int64_t bytes) {
     bool token = link->transport->token;
     return ht_message_receive(link->comm, link->neighbour, tag_in(link),
-                              token ? NULL
-                                    : ht_pinned_memory(link->in_host[slot]),
+                              token ? NULL : ht_pinned_memory(link->in_host[slot]),
                               token ? 0 : bytes, &link->coming);
 }
 
 /* *done: work enqueued from now on finds the message in in[slot]. */
-static enum ht_err link_fetch(struct ht_link *link, int slot, int64_t bytes,
-                              bool *done) {
+static enum ht_err link_fetch(struct ht_link *link, int slot, int64_t bytes, bool *done) {
     TRY(ht_message_done(&link->coming, done));
     if (!*done || link->transport->fetch == NULL) return HT_OK;
     TRY(link->transport->fetch(link, slot, bytes));
@@ -304,10 +275,10 @@ static enum ht_err link_fetch(struct ht_link *link, int slot, int64_t bytes,
 
 /* ---- whether messages arrive unchanged ---- */
 
-/* On some hosts devices report access to each other's memory and copies between
- * them end without an error, but the data arrives elsewhere or nowhere (for
- * example with an IOMMU enabled); a run would continue with wrong planes. So
- * each link transfers a pattern through both of its slots before it is used. */
+/* On some hosts devices report access to each other's memory and copies between them end without an
+ * error, but the data arrives elsewhere or nowhere (for example with an IOMMU enabled); a run would
+ * continue with wrong planes. So each link transfers a pattern through both of its slots before it
+ * is used. */
 
 enum { PATTERN_BYTES = 1 << 16 };
 
@@ -324,8 +295,7 @@ struct probe {
 static void set_pattern(struct probe *p, int rank, int side, int slot) {
     const uint64_t seed = ((uint64_t)rank * 2 + (uint64_t)side) * HT_SLOTS;
     for (int64_t i = 0; i < p->values; i++)
-        p->pattern[i] =
-            p->salt ^ ht_rng_bits(seed + (uint64_t)slot, (uint64_t)i);
+        p->pattern[i] = p->salt ^ ht_rng_bits(seed + (uint64_t)slot, (uint64_t)i);
 }
 
 static struct ht_span span_of(const struct probe *p) {
@@ -339,8 +309,7 @@ static enum ht_err begin(struct probe *p, int slot) {
     TRY(link_expect(link, slot, bytes));
     set_pattern(p, ht_comm_rank(link->comm), link->side, slot);
     TRY(ht_buffer_write(link->out, span_of(p), p->pattern));
-    /* Sends a message of `bytes` bytes that the work enqueued so far writes to
-     * `out`. */
+    /* Sends a message of `bytes` bytes that the work enqueued so far writes to `out`. */
     return link_send(link, slot, bytes);
 }
 
@@ -380,8 +349,7 @@ static enum ht_err try_slots(struct probe probe[2], bool sound[2]) {
     for (int slot = 0; slot < HT_SLOTS; slot++) {
         TRY(exchange(probe, slot));
         for (int side = 0; side < 2; side++)
-            if (probe[side].values > 0)
-                TRY(compare(&probe[side], slot, &sound[side]));
+            if (probe[side].values > 0) TRY(compare(&probe[side], slot, &sound[side]));
     }
     for (int side = 0; side < 2; side++)
         for (int slot = 0; slot < HT_SLOTS; slot++)
@@ -389,8 +357,7 @@ static enum ht_err try_slots(struct probe probe[2], bool sound[2]) {
     return HT_OK;
 }
 
-static enum ht_err make_probe(struct ht_link *link, uint64_t salt,
-                              struct probe *p) {
+static enum ht_err make_probe(struct ht_link *link, uint64_t salt, struct probe *p) {
     p->link = link;
     p->salt = salt;
     if (link->transport == NULL) return HT_OK;
@@ -411,8 +378,7 @@ enum ht_err ht_links_try(struct ht_link link[2], bool sound[2]) {
         if (err == HT_OK) err = make_probe(&link[side], salt, &probe[side]);
     }
     err = ht_comm_agree(link[0].comm, err);
-    if (err == HT_OK)
-        err = ht_comm_agree(link[0].comm, try_slots(probe, sound));
+    if (err == HT_OK) err = ht_comm_agree(link[0].comm, try_slots(probe, sound));
     for (int side = 0; side < 2; side++) {
         free(probe[side].pattern);
         free(probe[side].came);
@@ -420,8 +386,7 @@ enum ht_err ht_links_try(struct ht_link link[2], bool sound[2]) {
     return err;
 }
 
-/* unsound[t]: transport t failed on some link of the run, not always on one of
- * this rank's. */
+/* unsound[t]: transport t failed on some link of the run, not always on one of this rank's. */
 static enum ht_err find_unsound(struct ht_link link[2], const int chosen[2],
                                 double unsound[TRANSPORTS]) {
     bool sound[2];
@@ -432,10 +397,9 @@ static enum ht_err find_unsound(struct ht_link link[2], const int chosen[2],
     return ht_comm_max(link[0].comm, TRANSPORTS, unsound);
 }
 
-/* The next transport for all links that use one which loses or changes
- * messages. */
-static enum ht_err replace_transport(struct ht_link link[2], const char *wish,
-                                     int bad, int chosen[2]) {
+/* The next transport for all links that use one which loses or changes messages. */
+static enum ht_err replace_transport(struct ht_link link[2], const char *wish, int bad,
+                                     int chosen[2]) {
     const char *name = transports[bad].name;
     REQUIRE(bad + 1 < TRANSPORTS && strcmp(wish, "auto") == 0, HT_ERR_DEVICE,
             "messages by \"%s\" do not arrive unchanged (parallel.transport "
@@ -450,8 +414,7 @@ static enum ht_err replace_transport(struct ht_link link[2], const char *wish,
     return HT_OK;
 }
 
-static enum ht_err settle_transports(struct ht_link link[2], const char *wish,
-                                     int chosen[2]) {
+static enum ht_err settle_transports(struct ht_link link[2], const char *wish, int chosen[2]) {
     double unsound[TRANSPORTS];
     for (bool again = true; again;) {
         again = false;
@@ -467,8 +430,8 @@ static enum ht_err settle_transports(struct ht_link link[2], const char *wish,
 }
 
 /* The ranks agree on failures before they wait for each other. */
-enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
-                            const char *wish, struct ht_link link[2]) {
+enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device, const char *wish,
+                            struct ht_link link[2]) {
     int chosen[2] = {TRANSPORTS, TRANSPORTS};
     enum ht_err err = HT_OK;
     if (wish == NULL) wish = "auto";
@@ -485,8 +448,7 @@ enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
 
 /* ---- exchanges with both neighbours ---- */
 
-enum ht_err ht_exchanger_create(struct ht_exchanger *e,
-                                struct ht_device *device,
+enum ht_err ht_exchanger_create(struct ht_exchanger *e, struct ht_device *device,
                                 const char *transport) {
     return ht_links_create(e->comm, device, transport, e->link);
 }
@@ -495,13 +457,12 @@ void ht_exchanger_destroy(struct ht_exchanger *e) {
     ht_links_destroy(e->link);
 }
 
-static enum ht_err begin_side(struct ht_exchanger *e, int side,
-                              ht_message_function *pack, void *context) {
+static enum ht_err begin_side(struct ht_exchanger *e, int side, ht_message_function *pack,
+                              void *context) {
     struct ht_link *link = &e->link[side];
     e->announced[side] = e->leaving[side] == 0;
     e->arrived[side] = e->coming[side] == 0;
-    if (!e->arrived[side])
-        TRY(link_expect(link, e->slot[side][1], e->coming[side]));
+    if (!e->arrived[side]) TRY(link_expect(link, e->slot[side][1], e->coming[side]));
     if (e->announced[side]) return HT_OK;
     TRY(pack(context, side, link->out));
     TRY(link_send(link, e->slot[side][0], e->leaving[side]));
@@ -511,8 +472,7 @@ static enum ht_err begin_side(struct ht_exchanger *e, int side,
 }
 
 enum ht_err ht_exchanger_begin(struct ht_exchanger *e, const int64_t leaving[2],
-                               const int64_t coming[2],
-                               ht_message_function *pack, void *context) {
+                               const int64_t coming[2], ht_message_function *pack, void *context) {
     for (int side = 0; side < 2; side++) {
         e->leaving[side] = leaving[side];
         e->coming[side] = coming[side];
@@ -525,12 +485,11 @@ static void take_turn(int *slot) {
     *slot = (*slot + 1) % HT_SLOTS;
 }
 
-static enum ht_err progress(struct ht_exchanger *e, int side,
-                            ht_message_function *unpack, void *context) {
+static enum ht_err progress(struct ht_exchanger *e, int side, ht_message_function *unpack,
+                            void *context) {
     struct ht_link *link = &e->link[side];
     if (!e->announced[side]) {
-        TRY(link_announce(link, e->slot[side][0], e->leaving[side],
-                          &e->announced[side]));
+        TRY(link_announce(link, e->slot[side][0], e->leaving[side], &e->announced[side]));
         if (e->announced[side]) take_turn(&e->slot[side][0]);
     }
     if (e->arrived[side]) return HT_OK;
@@ -542,8 +501,7 @@ static enum ht_err progress(struct ht_exchanger *e, int side,
     return HT_OK;
 }
 
-enum ht_err ht_exchanger_end(struct ht_exchanger *e,
-                             ht_message_function *unpack, void *context) {
+enum ht_err ht_exchanger_end(struct ht_exchanger *e, ht_message_function *unpack, void *context) {
     bool done = false;
     for (long looks = 0; !done; looks++) {
         done = true;
@@ -559,16 +517,13 @@ enum ht_err ht_exchanger_end(struct ht_exchanger *e,
 
 enum ht_err ht_exchanger_finish(struct ht_exchanger *e) {
     for (int side = 0; side < 2; side++)
-        for (int slot = 0; slot < HT_SLOTS; slot++)
-            TRY(ht_message_wait(&e->link[side].sent[slot]));
+        for (int slot = 0; slot < HT_SLOTS; slot++) TRY(ht_message_wait(&e->link[side].sent[slot]));
     return HT_OK;
 }
 
-void ht_exchanger_traffic(const struct ht_exchanger *e,
-                          struct ht_traffic *out) {
+void ht_exchanger_traffic(const struct ht_exchanger *e, struct ht_traffic *out) {
     out->messages += e->messages;
     out->bytes += e->bytes;
     for (int side = 0; side < 2; side++)
-        if (e->link[side].transport != NULL)
-            out->transport[side] = e->link[side].transport->name;
+        if (e->link[side].transport != NULL) out->transport[side] = e->link[side].transport->name;
 }

@@ -5,8 +5,7 @@
 
 #include "htwave/schedule.h"
 
-/* Both grids, and the planes beyond the slab that an exchange before either
- * half step brings. */
+/* Both grids, and the planes beyond the slab that an exchange before either half step brings. */
 static void load_grids(const struct ht_problem *p, const struct ht_spec *spec,
                        struct ht_load *out) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
@@ -16,16 +15,15 @@ static void load_grids(const struct ht_problem *p, const struct ht_spec *spec,
     out->two_level = p->scheme->two_level;
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         enum ht_subgrid which = (enum ht_subgrid)subgrid;
-        double values = (double)padded_coefs * ht_message_values(p, which) +
-                        (double)p->medium_coefs * p->eq->nmaterials *
-                            (double)ht_grid_plane(p->grid, which);
+        double values =
+            (double)padded_coefs * ht_message_values(p, which) +
+            (double)p->medium_coefs * p->eq->nmaterials * (double)ht_grid_plane(p->grid, which);
         double plane = values * (spec->fp64 ? 8 : 4);
         out->sent[subgrid] = ht_exchange_count(p, spec->fp64, which);
         out->plane_bytes += plane;
         int beyond = subgrid == HT_PRIMARY ? 2 * ((depth + 1) / 2) : depth;
         out->halo_bytes += beyond * plane;
-        for (int side = 0; side < 2; side++)
-            most = fmax(most, out->sent[subgrid].bytes[side]);
+        for (int side = 0; side < 2; side++) most = fmax(most, out->sent[subgrid].bytes[side]);
     }
     out->halo_bytes += 2 * HT_LINK_BUFFERS * most;
 }
@@ -44,22 +42,18 @@ static void load_arrays(const struct ht_problem *p, const struct ht_spec *spec,
     out->array_bytes = ht_message_plane(p, spec->fp64);
     out->thinnest = ht_fd_planes_needed(out->fd.reach, out->depth);
     out->plane_bytes =
-        (double)budget.total /
-        (double)(ht_grid_planes(&whole, HT_PRIMARY) + 2 * out->fd.reach);
+        (double)budget.total / (double)(ht_grid_planes(&whole, HT_PRIMARY) + 2 * out->fd.reach);
     for (int i = 0; i < out->fd.terms; i++) {
-        const struct ht_fd_planes planes =
-            ht_fd_exchange(&out->fd, HT_FD_FORWARDS, i);
+        const struct ht_fd_planes planes = ht_fd_exchange(&out->fd, HT_FD_FORWARDS, i);
         double bytes = 0;
-        for (int a = 0; a < HT_FD_NAMES; a++)
-            bytes += (double)planes.of[a] * out->array_bytes;
+        for (int a = 0; a < HT_FD_NAMES; a++) bytes += (double)planes.of[a] * out->array_bytes;
         most = fmax(most, bytes);
     }
-    out->halo_bytes = 2 * (double)out->thinnest * out->plane_bytes +
-                      2 * HT_LINK_BUFFERS * most;
+    out->halo_bytes = 2 * (double)out->thinnest * out->plane_bytes + 2 * HT_LINK_BUFFERS * most;
 }
 
-void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
-                  bool weak, struct ht_load *out) {
+void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec, bool weak,
+                  struct ht_load *out) {
     *out = (struct ht_load){.cells = (double)ht_grid_plane(p->grid, HT_DUAL),
                             .planes = p->grid->cells[2],
                             .weak = weak,
@@ -70,8 +64,7 @@ void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
         load_grids(p, spec, out);
 }
 
-double ht_rate_expected(const struct ht_machine *machine,
-                        const struct ht_spec spec[2]) {
+double ht_rate_expected(const struct ht_machine *machine, const struct ht_spec spec[2]) {
     double seconds = 0; /* per cell, mean of both half steps */
     if (machine->device.rate > 0) return machine->device.rate;
     for (int from = 0; from < 2; from++) {
@@ -84,32 +77,28 @@ double ht_rate_expected(const struct ht_machine *machine,
 
 /* ---- one exchange ---- */
 
-static double seconds_over(const struct ht_machine_link *link, double bytes,
-                           double host_copy) {
+static double seconds_over(const struct ht_machine_link *link, double bytes, double host_copy) {
     double staging = link->staged ? 2 * bytes / host_copy : 0;
     return link->latency_s + bytes / link->bytes_per_s + staging;
 }
 
-/* Consecutive slabs share a machine node, so only the first and the last slab
- * of a node use the network. If only one direction has messages, only one of
- * these two sends and has the node's whole rate. Devices in between send both
- * of their messages over their links, the first and the last device one. */
-static double transfer(const struct ht_machine *m, const double bytes[2],
-                       bool nodes) {
+/* Consecutive slabs share a machine node, so only the first and the last slab of a node use the
+ * network. If only one direction has messages, only one of these two sends and has the node's whole
+ * rate. Devices in between send both of their messages over their links, the first and the last
+ * device one. */
+static double transfer(const struct ht_machine *m, const double bytes[2], bool nodes) {
     double both = bytes[0] + bytes[1], most = fmax(bytes[0], bytes[1]);
     bool inner = !nodes || m->device.per_node > 2;
     bool together = m->per_node || m->device.per_node == 1;
     double links = seconds_over(&m->links, inner ? both : most, m->host_copy);
-    double network =
-        seconds_over(&m->network, together ? both : most, m->host_copy);
+    double network = seconds_over(&m->network, together ? both : most, m->host_copy);
     if (!nodes) return links;
     return m->device.per_node > 1 ? fmax(network, links) : network;
 }
 
 /* ---- a step ---- */
 
-/* A slab with this number of planes of one node each, between two others or
- * alone. */
+/* A slab with this number of planes of one node each, between two others or alone. */
 static void make_slab(const struct ht_load *load, bool alone, int64_t planes,
                       struct ht_targets targets[2], struct ht_partition *out) {
     *out = (struct ht_partition){.cut = !alone,
@@ -120,10 +109,9 @@ static void make_slab(const struct ht_load *load, bool alone, int64_t planes,
         struct ht_window *window = &out->window[subgrid];
         const int64_t beyond = alone ? 0 : load->depth;
         const int64_t count = planes + 2 * beyond;
-        *window =
-            (struct ht_window){.count = {1, 1, count},
-                               .own = {{0, 0, beyond}, {1, 1, beyond + planes}},
-                               .held = {{0, 0, 0}, {1, 1, count}}};
+        *window = (struct ht_window){.count = {1, 1, count},
+                                     .own = {{0, 0, beyond}, {1, 1, beyond + planes}},
+                                     .held = {{0, 0, 0}, {1, 1, count}}};
         targets[subgrid] = (struct ht_targets){.box = window->held};
         out->targets[subgrid] = &targets[subgrid];
         out->count[subgrid] = 1;
@@ -133,12 +121,10 @@ static void make_slab(const struct ht_load *load, bool alone, int64_t planes,
 /* Seconds of packing and unpacking; each byte is read and written. */
 static double pack_seconds(const struct ht_machine *m, const double bytes[2]) {
     const int sides = (bytes[0] > 0) + (bytes[1] > 0);
-    return 2 * 2 * (bytes[0] + bytes[1]) / m->device.copy +
-           2 * sides * m->device.launch_s;
+    return 2 * 2 * (bytes[0] + bytes[1]) / m->device.copy + 2 * sides * m->device.launch_s;
 }
 
-static struct ht_exchange sent_by(const struct ht_load *load,
-                                  const struct ht_task *task) {
+static struct ht_exchange sent_by(const struct ht_load *load, const struct ht_task *task) {
     double planes = 0;
     if (load->fd.terms == 0) return load->sent[task->pass];
     for (int a = 0; a < HT_FD_NAMES; a++) planes += (double)task->planes[a];
@@ -151,23 +137,21 @@ static double part_of_step(const struct ht_load *load) {
     return load->fd.terms == 0 ? 1 : 2.0 / load->fd.terms;
 }
 
-/* Adds the seconds of a half step's tasks. Messages overlap with the steps
- * between the task that sends them and the one that receives them. */
-static void add_tasks(const struct ht_load *load, const struct ht_machine *m,
-                      double rate, const struct ht_schedule *schedule,
-                      struct ht_prediction *p) {
+/* Adds the seconds of a half step's tasks. Messages overlap with the steps between the task that
+ * sends them and the one that receives them. */
+static void add_tasks(const struct ht_load *load, const struct ht_machine *m, double rate,
+                      const struct ht_schedule *schedule, struct ht_prediction *p) {
     double travel = 0;
     for (int i = 0; i < schedule->count; i++) {
         const struct ht_task *task = &schedule->task[i];
-        const double seconds = (double)ht_box_nodes(&task->targets.box) *
-                               load->cells * part_of_step(load) / rate;
+        const double seconds =
+            (double)ht_box_nodes(&task->targets.box) * load->cells * part_of_step(load) / rate;
         if (task->kind == HT_TASK_SEND) {
             const struct ht_exchange sent = sent_by(load, task);
             travel = transfer(m, sent.bytes, p->ranks > m->device.per_node);
             p->transfer += travel;
             p->pack += pack_seconds(m, sent.bytes);
-        } else if (task->kind == HT_TASK_STEP &&
-                   task->part == HT_PART_BOUNDARY) {
+        } else if (task->kind == HT_TASK_STEP && task->part == HT_PART_BOUNDARY) {
             p->boundary += seconds * m->device.boundary + m->device.launch_s;
         } else if (task->kind == HT_TASK_STEP) {
             p->interior += seconds + m->device.launch_s;
@@ -180,10 +164,8 @@ static void add_tasks(const struct ht_load *load, const struct ht_machine *m,
     p->exposed += travel;
 }
 
-static const char *find_limit(const struct ht_prediction *p,
-                              const struct ht_machine *m) {
-    double most =
-        fmax(fmax(p->interior, p->boundary), fmax(p->pack, p->exposed));
+static const char *find_limit(const struct ht_prediction *p, const struct ht_machine *m) {
+    double most = fmax(fmax(p->interior, p->boundary), fmax(p->pack, p->exposed));
     if (most == p->interior) return "interior";
     if (most == p->boundary) return "boundary";
     if (most == p->pack) return "packing";
@@ -191,8 +173,7 @@ static const char *find_limit(const struct ht_prediction *p,
 }
 
 /* The half steps of 2 `depth` steps; those of the second half count. */
-static void walk_half_steps(const struct ht_load *load,
-                            const struct ht_machine *m, double rate,
+static void walk_half_steps(const struct ht_load *load, const struct ht_machine *m, double rate,
                             struct ht_prediction *p) {
     struct ht_task tasks[HT_MOST_TASKS(1)];
     struct ht_schedule schedule = {.task = tasks};
@@ -201,15 +182,14 @@ static void walk_half_steps(const struct ht_load *load,
     struct ht_partition slab;
     make_slab(load, p->ranks == 1, p->planes, targets, &slab);
     for (int n = 0; n < 4 * load->depth; n++) {
-        ht_schedule_make(&slab, n % 2 ? HT_DUAL : HT_PRIMARY, &state,
-                         &schedule);
+        ht_schedule_make(&slab, n % 2 ? HT_DUAL : HT_PRIMARY, &state, &schedule);
         if (n >= 2 * load->depth) add_tasks(load, m, rate, &schedule, p);
     }
 }
 
 /* The same steps of finite differences. */
-static void walk_passes(const struct ht_load *load, const struct ht_machine *m,
-                        double rate, struct ht_prediction *p) {
+static void walk_passes(const struct ht_load *load, const struct ht_machine *m, double rate,
+                        struct ht_prediction *p) {
     struct ht_task tasks[HT_FD_MOST_TASKS];
     struct ht_schedule schedule = {.task = tasks};
     struct ht_fd_halo_state state = {.open = false};
@@ -217,16 +197,14 @@ static void walk_passes(const struct ht_load *load, const struct ht_machine *m,
     slab.neighbour[0] = slab.neighbour[1] = p->ranks > 1;
     slab.own = (struct ht_box){{0, 0, 0}, {1, 1, p->planes}};
     for (int n = 0; n < 2 * load->depth; n++) {
-        ht_fd_schedule_make(&slab, HT_FD_FORWARDS, 0, slab.terms, &state,
-                            &schedule);
+        ht_fd_schedule_make(&slab, HT_FD_FORWARDS, 0, slab.terms, &state, &schedule);
         if (n >= load->depth) add_tasks(load, m, rate, &schedule, p);
     }
 }
 
-/* Mean over `depth` steps, the period of the schedule, after as many steps that
- * are not counted. */
-static void add_step(const struct ht_load *load, const struct ht_machine *m,
-                     double rate, struct ht_prediction *p) {
+/* Mean over `depth` steps, the period of the schedule, after as many steps that are not counted. */
+static void add_step(const struct ht_load *load, const struct ht_machine *m, double rate,
+                     struct ht_prediction *p) {
     const double per_step = 1.0 / load->depth;
     (load->fd.terms > 0 ? walk_passes : walk_half_steps)(load, m, rate, p);
     p->interior *= per_step;
@@ -237,16 +215,14 @@ static void add_step(const struct ht_load *load, const struct ht_machine *m,
     p->step = p->interior + p->boundary + p->pack + p->exposed;
 }
 
-void ht_predict(const struct ht_load *load, const struct ht_machine *machine,
-                double rate, int ranks, struct ht_prediction *out) {
+void ht_predict(const struct ht_load *load, const struct ht_machine *machine, double rate,
+                int ranks, struct ht_prediction *out) {
     struct ht_prediction alone = {.ranks = 1, .planes = load->planes};
     int64_t least = load->weak ? load->planes : load->planes / ranks;
     *out = (struct ht_prediction){.ranks = ranks};
     if (least < 1 || (ranks > 1 && least < load->thinnest)) return;
-    out->planes =
-        load->weak ? load->planes : (load->planes + ranks - 1) / ranks;
-    out->memory = (double)out->planes * load->plane_bytes +
-                  (ranks > 1 ? load->halo_bytes : 0);
+    out->planes = load->weak ? load->planes : (load->planes + ranks - 1) / ranks;
+    out->memory = (double)out->planes * load->plane_bytes + (ranks > 1 ? load->halo_bytes : 0);
     add_step(load, machine, rate, &alone);
     add_step(load, machine, rate, out);
     out->efficiency = alone.step / out->step / (load->weak ? 1 : ranks);

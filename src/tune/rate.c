@@ -8,15 +8,13 @@
 
 /* ---- the test problem ---- */
 
-void ht_test_problem(const struct ht_problem *like, const int64_t cells[3],
-                     struct ht_part *out) {
+void ht_test_problem(const struct ht_problem *like, const int64_t cells[3], struct ht_part *out) {
     const struct ht_box box = {.end = {cells[0], cells[1], cells[2]}};
     ht_problem_part(like, &box, HT_SIDES_PERIODIC, HT_MEDIUM_TEST, out);
 }
 
 void ht_test_problem_plain(const struct ht_equations *eq, int order, int stages,
-                           const struct ht_scheme *scheme,
-                           struct ht_part *out) {
+                           const struct ht_scheme *scheme, struct ht_part *out) {
     const int64_t cells[3] = {4, 4, 4};
     struct ht_grid grid = {.dims = eq->dims, .order = order};
     struct ht_problem like = {.eq = eq, .grid = &grid, .medium_degree = -1};
@@ -33,8 +31,8 @@ void ht_test_problem_plain(const struct ht_equations *eq, int order, int stages,
     ht_test_problem(&like, cells, out);
 }
 
-/* Multiply-adds of the most expensive variant that applies, so that all
- * variants have the same test problem. */
+/* Multiply-adds of the most expensive variant that applies, so that all variants have the same test
+ * problem. */
 static double most_fma(const struct ht_spec *spec) {
     double most = ht_cost_minimum(spec, spec->stages).fma;
     for (int i = 0; i < ht_variant_count(); i++)
@@ -46,14 +44,12 @@ static double most_fma(const struct ht_spec *spec) {
 /* Values that stay on the device. */
 static double values_of(const struct ht_problem *like) {
     const double arrays = 5; /* u, d, w, one for measures, the modulus */
-    if (like->fd.order > 0)
-        return arrays + (like->fd.density ? like->eq->dims : 0);
+    if (like->fd.order > 0) return arrays + (like->fd.density ? like->eq->dims : 0);
     return 2.0 * like->eq->nfields * ht_grid_coefs(like->grid);
 }
 
-int64_t ht_test_problem_cells(const struct ht_problem *like,
-                              const struct ht_tuning *tuning, int64_t most,
-                              double bytes, double fma) {
+int64_t ht_test_problem_cells(const struct ht_problem *like, const struct ht_tuning *tuning,
+                              int64_t most, double bytes, double fma) {
     const struct ht_spec spec = ht_problem_spec(like, tuning, HT_PRIMARY);
     int element_size = tuning->fp64 ? 8 : 4;
     double state = values_of(like) * element_size;
@@ -68,13 +64,11 @@ int64_t ht_test_problem_cells(const struct ht_problem *like,
 static enum ht_err fill(const struct ht_problem *p, enum ht_subgrid subgrid,
                         const struct ht_stepper *stepper) {
     const enum ht_subgrid nodes = ht_problem_nodes(p, subgrid);
-    int64_t count =
-        ht_grid_plane(p->grid, nodes) * p->eq->nfields * ht_grid_coefs(p->grid);
+    int64_t count = ht_grid_plane(p->grid, nodes) * p->eq->nfields * ht_grid_coefs(p->grid);
     int64_t first, last;
     double *plane = NULL;
     TRY(HT_ALLOC(plane, count));
-    for (int64_t n = 0; n < count; n++)
-        plane[n] = ht_rng_uniform(11, (uint64_t)n);
+    for (int64_t n = 0; n < count; n++) plane[n] = ht_rng_uniform(11, (uint64_t)n);
     enum ht_err err = HT_OK;
     ht_grid_own(p->grid, nodes, &first, &last);
     for (int64_t m = first; err == HT_OK && m < last; m++)
@@ -84,8 +78,7 @@ static enum ht_err fill(const struct ht_problem *p, enum ht_subgrid subgrid,
 }
 
 /* A two-level scheme also reads the old values of the target grid. */
-enum ht_err ht_test_problem_fill(const struct ht_part *test,
-                                 const struct ht_stepper *stepper) {
+enum ht_err ht_test_problem_fill(const struct ht_part *test, const struct ht_stepper *stepper) {
     TRY(fill(&test->problem, HT_PRIMARY, stepper));
     if (!test->problem.scheme->two_level) return HT_OK;
     return fill(&test->problem, HT_DUAL, stepper);
@@ -98,8 +91,7 @@ static enum ht_err take_step(const struct ht_stepper *stepper) {
     return stepper->ops->half_step(stepper->self, HT_DUAL);
 }
 
-void ht_rate_summarise(int count, const double (*seconds)[2],
-                       struct ht_rate *out) {
+void ht_rate_summarise(int count, const double (*seconds)[2], struct ht_rate *out) {
     double all[HT_RATE_MOST], each[2][HT_RATE_MOST];
     out->total = 0;
     for (int n = 0; n < count; n++) {
@@ -113,10 +105,8 @@ void ht_rate_summarise(int count, const double (*seconds)[2],
     out->timed = count;
 }
 
-static enum ht_err time_steps(const struct ht_stepper *stepper,
-                              struct ht_kernels *kernels,
-                              const struct ht_effort *effort,
-                              struct ht_rate *out) {
+static enum ht_err time_steps(const struct ht_stepper *stepper, struct ht_kernels *kernels,
+                              const struct ht_effort *effort, struct ht_rate *out) {
     double seconds[HT_RATE_MOST][2], began = 0;
     int n = 0;
     for (int i = -effort->warm; n < HT_RATE_MOST; i++) {
@@ -134,12 +124,9 @@ static enum ht_err time_steps(const struct ht_stepper *stepper,
     return HT_OK;
 }
 
-/* Enqueues steps without pauses, long enough for an energy counter that is
- * updated every 0.1 s. */
-static enum ht_err measure_energy(const struct ht_stepper *stepper,
-                                  struct ht_device *device,
-                                  const struct ht_effort *effort,
-                                  struct ht_rate *out) {
+/* Enqueues steps without pauses, long enough for an energy counter that is updated every 0.1 s. */
+static enum ht_err measure_energy(const struct ht_stepper *stepper, struct ht_device *device,
+                                  const struct ht_effort *effort, struct ht_rate *out) {
     double before = ht_device_joules(device);
     int64_t batch = 1 + (int64_t)(0.05 / fmax(2 * out->median, 1e-7)), done = 0;
     if (before < 0 || effort->joules_of <= 0) return HT_OK;
@@ -152,10 +139,8 @@ static enum ht_err measure_energy(const struct ht_stepper *stepper,
     return HT_OK;
 }
 
-enum ht_err ht_rate_measure(const struct ht_part *test,
-                            struct ht_device *device,
-                            struct ht_kernels *kernels,
-                            const struct ht_effort *effort,
+enum ht_err ht_rate_measure(const struct ht_part *test, struct ht_device *device,
+                            struct ht_kernels *kernels, const struct ht_effort *effort,
                             struct ht_rate *out) {
     struct ht_stepper stepper = {0};
     *out = (struct ht_rate){.joules = NAN};
@@ -171,18 +156,16 @@ enum ht_err ht_rate_measure(const struct ht_part *test,
 
 /* ---- check against the reference ---- */
 
-/* Whether the reference is fast enough with all stages: it does 2e8 products
- * per second. (The programs of operator variants contain the number of stages.)
+/* Whether the reference is fast enough with all stages: it does 2e8 products per second. (The
+ * programs of operator variants contain the number of stages.)
  */
 static bool affordable(const struct ht_problem *p) {
     double cube = pow(2.0 * p->grid->order + 2, p->grid->dims);
     return cube * p->stages * p->eq->nterms < 1e5;
 }
 
-enum ht_err ht_test_problem_verify(const struct ht_part *test,
-                                   struct ht_device *device,
-                                   const struct ht_kernels *kernels,
-                                   double *worst) {
+enum ht_err ht_test_problem_verify(const struct ht_part *test, struct ht_device *device,
+                                   const struct ht_kernels *kernels, double *worst) {
     const struct ht_fd_spec fd = {.dims = test->grid.dims,
                                   .radius = test->problem.fd.order / 2,
                                   .density = test->problem.fd.density};
@@ -191,8 +174,7 @@ enum ht_err ht_test_problem_verify(const struct ht_part *test,
     const int few = 6;
     struct ht_part small;
     ht_test_problem(&test->problem, cells, &small);
-    if (kernels->variant->pack == NULL && !affordable(&small.problem) &&
-        small.problem.stages > few)
+    if (kernels->variant->pack == NULL && !affordable(&small.problem) && small.problem.stages > few)
         small.problem.stages = few;
     return ht_verify_kernels(&small.problem, device, kernels, worst);
 }

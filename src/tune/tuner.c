@@ -1,7 +1,6 @@
-/* The search for the fastest kernels. Every variant that applies is timed in
- * every layout on a test problem, with the shape that its rules choose. Then
- * the numbers of the best shapes are varied, one after the other. A timing far
- * behind the best ends the search in its direction to save time.
+/* The search for the fastest kernels. Every variant that applies is timed in every layout on a test
+ * problem, with the shape that its rules choose. Then the numbers of the best shapes are varied,
+ * one after the other. A timing far behind the best ends the search in its direction to save time.
  */
 #include "htwave/tuner.h"
 #include "htwave/oracle.h"
@@ -22,18 +21,15 @@ const char *ht_tune_size(const struct ht_grid *grid) {
     return ht_grid_own_total(grid, HT_PRIMARY) < many ? "small" : "large";
 }
 
-void ht_tune_class(const struct ht_problem *p, bool fp64,
-                   const struct ht_tune_choice *choice,
+void ht_tune_class(const struct ht_problem *p, bool fp64, const struct ht_tune_choice *choice,
                    char name[HT_TUNE_CLASS]) {
     snprintf(name, HT_TUNE_CLASS,
              "%s %s %dd order=%d %s stages=%d medium=%d,%x stored=%x,%x "
              "%s variant=%s block=%d",
              p->eq->system->name, p->scheme->name, p->grid->dims,
-             is_fd(p) ? p->fd.order : p->grid->order,
-             fp64 ? "double" : "single", p->stages,
-             is_fd(p) ? p->fd.density : p->medium_degree,
-             p->medium_degree > 0 ? p->constant : 0, p->stored[0], p->stored[1],
-             ht_tune_size(p->grid),
+             is_fd(p) ? p->fd.order : p->grid->order, fp64 ? "double" : "single", p->stages,
+             is_fd(p) ? p->fd.density : p->medium_degree, p->medium_degree > 0 ? p->constant : 0,
+             p->stored[0], p->stored[1], ht_tune_size(p->grid),
              choice->variant ? choice->variant->name : "auto", choice->block);
 }
 
@@ -60,18 +56,16 @@ static bool time_is_up(const struct search *s) {
     return ht_clock() - s->began > s->effort->seconds;
 }
 
-/* Whether no tuning with the same program and launch was timed before. The
- * program of finite differences follows from the numbers. */
+/* Whether no tuning with the same program and launch was timed before. The program of finite
+ * differences follows from the numbers. */
 static bool is_new(struct search *s, const struct ht_tuning *tuning,
                    const struct ht_kernels *plan) {
     struct ht_text text = {0};
     const bool fd = is_fd(s->problem);
-    const int numbers[] = {plan->spec[0].block,   fd || tuning->trim,
-                           plan->shape[0].cells,  plan->shape[0].rows,
-                           plan->shape[0].planes, plan->shape[0].group_size};
-    enum ht_err err = fd ? HT_OK
-                         : ht_kernel_text(tuning->variant, &plan->spec[0],
-                                          &plan->shape[0], &text);
+    const int numbers[] = {plan->spec[0].block, fd || tuning->trim,    plan->shape[0].cells,
+                           plan->shape[0].rows, plan->shape[0].planes, plan->shape[0].group_size};
+    enum ht_err err =
+        fd ? HT_OK : ht_kernel_text(tuning->variant, &plan->spec[0], &plan->shape[0], &text);
     uint64_t hash = ht_hash(HT_HASH_SEED, numbers, sizeof numbers);
     hash = ht_hash(hash, tuning->variant->name, strlen(tuning->variant->name));
     if (err == HT_OK && !fd) hash = ht_hash(hash, text.data, text.length);
@@ -82,18 +76,15 @@ static bool is_new(struct search *s, const struct ht_tuning *tuning,
     return true;
 }
 
-static bool fits_memory(const struct search *s,
-                        const struct ht_tuning *tuning) {
+static bool fits_memory(const struct search *s, const struct ht_tuning *tuning) {
     const struct ht_device_info *info = ht_device_info(s->device);
     struct ht_budget b = ht_stepper_budget(s->problem, tuning, info);
     return b.total <= info->memory && b.largest_buffer <= info->max_buffer;
 }
 
-static enum ht_err time_kernels(struct search *s, struct ht_kernels *kernels,
-                                double *seconds) {
+static enum ht_err time_kernels(struct search *s, struct ht_kernels *kernels, double *seconds) {
     const bool gpu = ht_device_info(s->device)->gpu;
-    const struct ht_effort effort = {
-        .warm = 1, .least = gpu ? 3 : 2, .seconds = gpu ? 0.02 : 0};
+    const struct ht_effort effort = {.warm = 1, .least = gpu ? 3 : 2, .seconds = gpu ? 0.02 : 0};
     struct ht_rate rate;
     double worst = 0;
     TRY(ht_rate_measure(&s->test, s->device, kernels, &effort, &rate));
@@ -106,29 +97,27 @@ static void report(const struct search *s, const struct ht_trial *trial) {
     if (s->effort->report != NULL) s->effort->report(s->effort->context, trial);
 }
 
-/* Times a tuning. Returns seconds per half step, or NaN if the tuning was timed
- * before, exceeds the memory, fails or gives wrong results. Updates the best.
+/* Times a tuning. Returns seconds per half step, or NaN if the tuning was timed before, exceeds the
+ * memory, fails or gives wrong results. Updates the best.
  */
 static double try_tuning(struct search *s, const struct ht_tuning *tuning) {
     struct ht_kernels kernels;
     struct ht_trial trial = {.tuning = *tuning, .seconds = NAN};
     trial.cells = ht_grid_total(&s->test.grid, HT_PRIMARY);
     if (time_is_up(s) && isfinite(s->best.seconds)) return NAN;
-    if (ht_kernels_plan(&s->test.problem, ht_device_info(s->device), tuning,
-                        &kernels) != HT_OK ||
+    if (ht_kernels_plan(&s->test.problem, ht_device_info(s->device), tuning, &kernels) != HT_OK ||
         !fits_memory(s, tuning) || !is_new(s, tuning, &kernels))
         return NAN;
     double seconds = NAN;
-    enum ht_err err = ht_kernels_create(&s->test.problem, s->device, tuning,
-                                        s->effort->cache, &kernels);
+    enum ht_err err =
+        ht_kernels_create(&s->test.problem, s->device, tuning, s->effort->cache, &kernels);
     if (err == HT_OK) {
         err = time_kernels(s, &kernels, &seconds);
         ht_kernels_destroy(&kernels);
     }
     if (err != HT_OK) trial.why = ht_err_message();
     if (err == HT_OK) trial.seconds = seconds;
-    if (trial.seconds < s->best.seconds)
-        s->best = (struct candidate){*tuning, trial.seconds};
+    if (trial.seconds < s->best.seconds) s->best = (struct candidate){*tuning, trial.seconds};
     report(s, &trial);
     return trial.seconds;
 }
@@ -141,8 +130,8 @@ static int faster(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Times all variants and layouts with the shapes that their rules choose. The
- * variants are in the order of expected speed. */
+/* Times all variants and layouts with the shapes that their rules choose. The variants are in the
+ * order of expected speed. */
 static int try_defaults(struct search *s, bool fp64, struct candidate *out) {
     const bool gpu = ht_device_info(s->device)->gpu;
     const int wide = fp64 ? 2 : 4, layout[2] = {gpu ? wide : 1, gpu ? 1 : wide};
@@ -168,10 +157,8 @@ static int try_defaults(struct search *s, bool fp64, struct candidate *out) {
     return count;
 }
 
-/* Tries increasing values of a member of a tuning until one is far behind the
- * best. */
-static void search_member(struct search *s, struct candidate *at, int *member,
-                          const int *values) {
+/* Tries increasing values of a member of a tuning until one is far behind the best. */
+static void search_member(struct search *s, struct candidate *at, int *member, const int *values) {
     const double far_behind = 1.3;
     int found = *member;
     for (int n = 0; values[n] > 0; n++) {
@@ -194,24 +181,19 @@ static const struct {
 } polynomials = {.cells = {1, 2, 4, 8, 16, 32, 64},
                  .rows = {1, 2, 4, 8},
                  .planes = {4, 8, 16, 32, 64}},
-  values = {.cells = {32, 64, 128, 256},
-            .rows = {2, 4, 8, 16, 32},
-            .planes = {8, 16, 32, 64, 128}};
+  values = {.cells = {32, 64, 128, 256}, .rows = {2, 4, 8, 16, 32}, .planes = {8, 16, 32, 64, 128}};
 
 static void improve(struct search *s, struct candidate *at) {
     const bool fd = is_fd(s->problem);
-    search_member(s, at, &at->tuning.cells,
-                  fd ? values.cells : polynomials.cells);
+    search_member(s, at, &at->tuning.cells, fd ? values.cells : polynomials.cells);
     search_member(s, at, &at->tuning.rows, fd ? values.rows : polynomials.rows);
-    search_member(s, at, &at->tuning.planes,
-                  fd ? values.planes : polynomials.planes);
+    search_member(s, at, &at->tuning.planes, fd ? values.planes : polynomials.planes);
     struct ht_tuning other = at->tuning;
     other.trim = !other.trim;
     (void)try_tuning(s, &other);
 }
 
-/* The test problem: large enough to fill a device, small enough for short
- * timings. */
+/* The test problem: large enough to fill a device, small enough for short timings. */
 static void make_test_problem(struct search *s, bool fp64) {
     const bool gpu = ht_device_info(s->device)->gpu;
     const struct ht_grid *grid = s->problem->grid;
@@ -221,14 +203,13 @@ static void make_test_problem(struct search *s, bool fp64) {
     for (int k = 0; k < grid->dims; k++)
         if (grid->cells[k] > most) most = grid->cells[k];
     int64_t side = ht_test_problem_cells(s->problem, &tuning, most, bytes, fma);
-    for (int k = 0; k < 3; k++)
-        cells[k] = grid->cells[k] < side ? grid->cells[k] : side;
+    for (int k = 0; k < 3; k++) cells[k] = grid->cells[k] < side ? grid->cells[k] : side;
     ht_test_problem(s->problem, cells, &s->test);
 }
 
-enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device,
-                    bool fp64, const struct ht_tune_choice *choice,
-                    const struct ht_tune_effort *effort, struct ht_tuned *out) {
+enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device, bool fp64,
+                    const struct ht_tune_choice *choice, const struct ht_tune_effort *effort,
+                    struct ht_tuned *out) {
     const double hopeless = 1.5;
     struct search *s = NULL;
     struct candidate *list = NULL;
@@ -244,14 +225,11 @@ enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device,
         make_test_problem(s, fp64);
         int count = try_defaults(s, fp64, list);
         for (int i = 0; i < count && i < FINALISTS; i++)
-            if (list[i].seconds < hopeless * s->best.seconds)
-                improve(s, &list[i]);
+            if (list[i].seconds < hopeless * s->best.seconds) improve(s, &list[i]);
         out->tuning = s->best.tuning;
-        out->rate =
-            (double)ht_grid_total(&s->test.grid, HT_PRIMARY) / s->best.seconds;
+        out->rate = (double)ht_grid_total(&s->test.grid, HT_PRIMARY) / s->best.seconds;
         if (!isfinite(s->best.seconds))
-            err = ht_err_set(HT_ERR_DEVICE,
-                             "no variant could be timed on this device");
+            err = ht_err_set(HT_ERR_DEVICE, "no variant could be timed on this device");
     }
     free(list);
     free(s);

@@ -8,10 +8,9 @@
  *     ...
  *     end HASH                          of all bytes before this line
  *
- * The file is replaced by rename. The last line shows whether the file is
- * complete and undamaged; the head shows whether the results belong to this
- * driver and these kernels. If two processes store at the same time, one line
- * is lost and measured again later.
+ * The file is replaced by rename. The last line shows whether the file is complete and undamaged;
+ * the head shows whether the results belong to this driver and these kernels. If two processes
+ * store at the same time, one line is lost and measured again later.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,23 +28,20 @@ static uint64_t kernels_hash(void) {
     uint64_t hash = hash_text(HT_HASH_SEED, HT_VERSION);
     for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
         hash = hash_text(hash, ht_kernel_sources[i].text);
-    for (int i = 0; i < ht_variant_count(); i++)
-        hash = hash_text(hash, ht_variant_at(i)->name);
+    for (int i = 0; i < ht_variant_count(); i++) hash = hash_text(hash, ht_variant_at(i)->name);
     return hash;
 }
 
 static void add_head(const struct ht_device_info *info, struct ht_text *text) {
-    ht_text_add(text, "%sdevice %s\ndriver %s\nkernels %016llx\n", magic,
-                info->name, info->driver, (unsigned long long)kernels_hash());
+    ht_text_add(text, "%sdevice %s\ndriver %s\nkernels %016llx\n", magic, info->name, info->driver,
+                (unsigned long long)kernels_hash());
 }
 
-enum ht_err ht_tuning_path(const char *directory,
-                           const struct ht_device_info *info, char **path) {
+enum ht_err ht_tuning_path(const char *directory, const struct ht_device_info *info, char **path) {
     struct ht_text text = {0};
     uint64_t hash = hash_text(HT_HASH_SEED, info->backend);
     hash = hash_text(hash_text(hash, info->platform), info->name);
-    ht_text_add(&text, "%s/tuning-%016llx.txt", directory,
-                (unsigned long long)hash);
+    ht_text_add(&text, "%s/tuning-%016llx.txt", directory, (unsigned long long)hash);
     enum ht_err err = ht_text_status(&text);
     if (err != HT_OK) ht_text_free(&text);
     *path = text.data;
@@ -54,25 +50,22 @@ enum ht_err ht_tuning_path(const char *directory,
 
 /* ---- reading ---- */
 
-/* The start of the last line if the file is complete and its hash is correct,
- * else NULL. */
+/* The start of the last line if the file is complete and its hash is correct, else NULL. */
 static char *find_end(char *data, size_t size) {
     static const char prefix[] = "end ";
     const size_t digits = 16, line = sizeof prefix - 1 + digits + 1;
     if (size < line) return NULL;
     char *end = data + size - line, *stop = NULL;
-    if (memcmp(end, prefix, sizeof prefix - 1) != 0 || data[size - 1] != '\n')
-        return NULL;
+    if (memcmp(end, prefix, sizeof prefix - 1) != 0 || data[size - 1] != '\n') return NULL;
     unsigned long long stored = strtoull(end + sizeof prefix - 1, &stop, 16);
     uint64_t hash = ht_hash(HT_HASH_SEED, data, (size_t)(end - data));
     return stop == data + size - 1 && stored == hash ? end : NULL;
 }
 
-/* The lines of a file without the last one; NULL if it is incomplete or of
- * another device or program. *why: then the reason, or NULL if there is no
- * file. The caller frees *data. */
-static char *read_lines(const char *path, const struct ht_device_info *info,
-                        char **data, const char **why) {
+/* The lines of a file without the last one; NULL if it is incomplete or of another device or
+ * program. *why: then the reason, or NULL if there is no file. The caller frees *data. */
+static char *read_lines(const char *path, const struct ht_device_info *info, char **data,
+                        const char **why) {
     struct ht_text head = {0};
     char *lines = NULL, *end = NULL;
     size_t size = 0;
@@ -100,8 +93,7 @@ static char *read_lines(const char *path, const struct ht_device_info *info,
 static char *find_line(char *lines, const char *class_name) {
     size_t length = strlen(class_name);
     for (char *line = lines; line != NULL && *line != '\0';) {
-        if (strncmp(line, class_name, length) == 0 &&
-            strncmp(line + length, ": ", 2) == 0)
+        if (strncmp(line, class_name, length) == 0 && strncmp(line + length, ": ", 2) == 0)
             return line;
         line = strchr(line, '\n');
         if (line != NULL) line++;
@@ -135,22 +127,19 @@ static bool parse(const char *line, struct ht_tuned *out) {
     int trim = 0;
     *out = (struct ht_tuned){.tuning = {.variant = variant_of(line)}};
     if (rate == NULL || !number(line, " block=", &t->block) ||
-        !number(line, " cells=", &t->cells) ||
-        !number(line, " rows=", &t->rows) ||
+        !number(line, " cells=", &t->cells) || !number(line, " rows=", &t->rows) ||
         !number(line, " planes=", &t->planes) || !number(line, " trim=", &trim))
         return false;
     t->trim = trim != 0;
     out->rate = strtod(rate + strlen(" rate="), NULL);
-    return t->variant != NULL &&
-           (t->block == 1 || t->block == 2 || t->block == 4);
+    return t->variant != NULL && (t->block == 1 || t->block == 2 || t->block == 4);
 }
 
 bool ht_tuning_load(const char *directory, const struct ht_device_info *info,
                     const char *class_name, struct ht_tuned *out) {
     char *path = NULL, *data = NULL;
     const char *why = NULL;
-    if (directory == NULL || ht_tuning_path(directory, info, &path) != HT_OK)
-        return false;
+    if (directory == NULL || ht_tuning_path(directory, info, &path) != HT_OK) return false;
     char *line = find_line(read_lines(path, info, &data, &why), class_name);
     bool found = line != NULL && parse(line + strlen(class_name) + 2, out);
     if (line != NULL && !found) why = "damaged";
@@ -164,17 +153,14 @@ bool ht_tuning_load(const char *directory, const struct ht_device_info *info,
 
 static enum ht_err write_all(const char *path, struct ht_text *text) {
     TRY(ht_text_status(text));
-    ht_text_add(
-        text, "end %016llx\n",
-        (unsigned long long)ht_hash(HT_HASH_SEED, text->data, text->length));
+    ht_text_add(text, "end %016llx\n",
+                (unsigned long long)ht_hash(HT_HASH_SEED, text->data, text->length));
     TRY(ht_text_status(text));
     return ht_file_write(path, text->data, text->length);
 }
 
-enum ht_err ht_tuning_store(const char *directory,
-                            const struct ht_device_info *info,
-                            const char *class_name,
-                            const struct ht_tuned *tuned) {
+enum ht_err ht_tuning_store(const char *directory, const struct ht_device_info *info,
+                            const char *class_name, const struct ht_tuned *tuned) {
     const struct ht_tuning *t = &tuned->tuning;
     struct ht_text text = {0};
     char *path = NULL, *data = NULL;
@@ -186,16 +172,15 @@ enum ht_err ht_tuning_store(const char *directory,
     add_head(info, &text);
     if (old != NULL) {
         char *next = strchr(old, '\n');
-        ht_text_add(&text, "%.*s%s", (int)(old - lines), lines,
-                    next != NULL ? next + 1 : "");
+        ht_text_add(&text, "%.*s%s", (int)(old - lines), lines, next != NULL ? next + 1 : "");
     } else if (lines != NULL) {
         ht_text_add(&text, "%s", lines);
     }
     ht_text_add(&text,
                 "%s: %s block=%d cells=%d rows=%d planes=%d trim=%d "
                 "rate=%.4g\n",
-                class_name, t->variant->name, t->block, t->cells, t->rows,
-                t->planes, t->trim, tuned->rate);
+                class_name, t->variant->name, t->block, t->cells, t->rows, t->planes, t->trim,
+                tuned->rate);
     enum ht_err err = write_all(path, &text);
     ht_text_free(&text);
     free(data);

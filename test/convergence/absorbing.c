@@ -22,10 +22,10 @@
 /* Lengths in cells. */
 enum { LAYER = 8, INSIDE = 12, MORE = 18, STEPS_APART = 3 };
 
-/* The second derivative of a Gaussian of width 1.2, 5 cells per wavelength at
- * its peak, in the middle. */
-static void open_square(struct fd_run *run, const char *system, int order,
-                        bool large, const char *more) {
+/* The second derivative of a Gaussian of width 1.2, 5 cells per wavelength at its peak, in the
+ * middle. */
+static void open_square(struct fd_run *run, const char *system, int order, bool large,
+                        const char *more) {
     const char *field = strcmp(system, "wave") == 0 ? "u" : "p";
     const int from = large ? -MORE : 0;
     const int to = 2 * LAYER + INSIDE + (large ? MORE : 0);
@@ -36,19 +36,16 @@ static void open_square(struct fd_run *run, const char *system, int order,
             "boundary.x2=%s time.step=0.75 time.end=36 initial.type=expression "
             "initial.values.%s=exp(-((x1-14)^2+(x2-14)^2)/2.88)*(1-((x1-14)^2+("
             "x2-14)^2)/2.88) %s",
-            system, order, to - from, to - from, from, from, to, to, side, side,
-            field, more);
+            system, order, to - from, to - from, from, from, to, to, side, side, field, more);
 }
 
-/* The largest |difference| of the first field in the interior over the largest
- * value there of waves on their way to the layers, in dB. */
+/* The largest |difference| of the first field in the interior over the largest value there of waves
+ * on their way to the layers, in dB. */
 static double reflection(const char *system, int order, const char *more) {
     struct fd_run run[2];
     double most = 0, worst = 0;
-    for (int i = 0; i < 2; i++)
-        open_square(&run[i], system, order, i, i ? "" : more);
-    const int64_t n[2] = {run[0].sim->plan->grid.cells[0] + 1,
-                          run[1].sim->plan->grid.cells[0] + 1};
+    for (int i = 0; i < 2; i++) open_square(&run[i], system, order, i, i ? "" : more);
+    const int64_t n[2] = {run[0].sim->plan->grid.cells[0] + 1, run[1].sim->plan->grid.cells[0] + 1};
     for (int64_t k = 0; k < run[0].sim->plan->steps; k += STEPS_APART) {
         double *u[2];
         for (int i = 0; i < 2; i++) {
@@ -69,8 +66,8 @@ static double reflection(const char *system, int order, const char *more) {
 }
 
 static void test_reflection(const char *system, int order, double bound) {
-    TEST_BELOW(reflection(system, order, "absorbing.cells=8"), bound,
-               "%s, N = %d: reflection, dB", system, order);
+    TEST_BELOW(reflection(system, order, "absorbing.cells=8"), bound, "%s, N = %d: reflection, dB",
+               system, order);
 }
 
 /* ---- a source near layers ---- */
@@ -84,23 +81,19 @@ struct close {
     int end;
 };
 
-/* From the source through a layer, back from its wall, and past the source to
- * the other layer; from the far walls nothing comes back to the layers. */
-static struct close close_to(const char *system, int dims, int order,
-                             int layer) {
-    struct close c = {
-        .system = system, .dims = dims, .order = order, .layer = layer};
+/* From the source through a layer, back from its wall, and past the source to the other layer; from
+ * the far walls nothing comes back to the layers. */
+static struct close close_to(const char *system, int dims, int order, int layer) {
+    struct close c = {.system = system, .dims = dims, .order = order, .layer = layer};
     c.end = 2 * (NEAR + layer) + NEAR + SIGNAL;
     c.more = (c.end - NEAR) / 2 + 1 - layer;
     return c;
 }
 
-static void add_axes(const struct close *c, int value, const char *point,
-                     char out[64]) {
+static void add_axes(const struct close *c, int value, const char *point, char out[64]) {
     int used = 0;
     for (int k = 0; k < c->dims; k++)
-        used += snprintf(out + used, 64 - (size_t)used, "%c%d%s",
-                         k > 0 ? ',' : '[', value, point);
+        used += snprintf(out + used, 64 - (size_t)used, "%c%d%s", k > 0 ? ',' : '[', value, point);
     snprintf(out + used, 64 - (size_t)used, "]");
 }
 
@@ -112,24 +105,22 @@ static void open_close(struct fd_run *run, const struct close *c, bool large) {
     add_axes(c, width + more, ".0", upper);
     add_axes(c, width / 2, ".0", source);
     for (int k = 1; k <= c->dims; k++)
-        snprintf(sides + strlen(sides), sizeof sides - strlen(sides),
-                 "boundary.x%d=%s ", k, large ? "rigid" : "absorbing");
+        snprintf(sides + strlen(sides), sizeof sides - strlen(sides), "boundary.x%d=%s ", k,
+                 large ? "rigid" : "absorbing");
     fd_open(run,
             "time.scheme=taylor system=%s grid.order=%d grid.cells=%s "
             "grid.lower=%s grid.upper=%s %sabsorbing.cells=%d time.step=0.8 "
             "time.end=%d initial.type=zero "
             "sources=({position=%s;frequency=0.2;})",
-            c->system, c->order, cells, lower, upper, sides, c->layer, c->end,
-            source);
+            c->system, c->order, cells, lower, upper, sides, c->layer, c->end, source);
 }
 
-/* Adds a plane of nodes between the layers: the largest |difference|, and the
- * largest value on the layers' faces. */
-static void judge_nodes(const struct close *c, double *const u[2],
-                        double *incident, double *worst) {
+/* Adds a plane of nodes between the layers: the largest |difference|, and the largest value on the
+ * layers' faces. */
+static void judge_nodes(const struct close *c, double *const u[2], double *incident,
+                        double *worst) {
     const int64_t first[2] = {c->layer, c->layer + c->more};
-    const int64_t n[2] = {2 * (NEAR + c->layer) + 1,
-                          2 * (NEAR + c->layer + c->more) + 1};
+    const int64_t n[2] = {2 * (NEAR + c->layer) + 1, 2 * (NEAR + c->layer + c->more) + 1};
     const int side = 2 * NEAR + 1;
     for (int m = 0; m < (int)pow(side, c->dims); m++) {
         const int x[3] = {m % side, m / side % side, m / side / side};
@@ -144,8 +135,8 @@ static void judge_nodes(const struct close *c, double *const u[2],
     }
 }
 
-/* The largest |difference| between the layers over the largest value of the
- * wave as it comes to them, in dB. */
+/* The largest |difference| between the layers over the largest value of the wave as it comes to
+ * them, in dB. */
 static double close_reflection(const struct close *c) {
     struct fd_run run[2];
     double incident = 0, worst = 0;
@@ -164,8 +155,7 @@ static double close_reflection(const struct close *c) {
     return 20 * log10(worst / incident);
 }
 
-static void test_near(const char *system, int dims, int order, int layer,
-                      double bound) {
+static void test_near(const char *system, int dims, int order, int layer, double bound) {
     const struct close c = close_to(system, dims, order, layer);
     TEST_BELOW(close_reflection(&c), bound,
                "%s, %d-D, N = %d, a source 4 cells from layers of %d: "
@@ -192,9 +182,8 @@ static void test_close(const char *system) {
 
 enum { LINE = 48, SPONGE = 12, AT = 24, LINE_END = 92 };
 
-static void open_line(struct fd_run *run, const char *scheme,
-                      const char *system, int order, bool large,
-                      double wavelength, const char *more) {
+static void open_line(struct fd_run *run, const char *scheme, const char *system, int order,
+                      bool large, double wavelength, const char *more) {
     const char *field = strcmp(system, "wave") == 0 ? "u" : "p";
     const double a = pow(acos(-1.0) / wavelength, 2);
     const int cells = LINE + SPONGE + (large ? LINE + SPONGE : 0);
@@ -204,20 +193,18 @@ static void open_line(struct fd_run *run, const char *scheme,
             "absorbing.type=sponge absorbing.cells=%d time.end=%d "
             "initial.type=expression "
             "initial.values.%s=exp(-%.17g*(x1-%d)^2)*(1-2*%.17g*(x1-%d)^2) %s",
-            scheme, system, order, cells, cells, large ? "rigid" : "absorbing",
-            SPONGE, LINE_END, field, a, AT, a, AT, more);
+            scheme, system, order, cells, cells, large ? "rigid" : "absorbing", SPONGE, LINE_END,
+            field, a, AT, a, AT, more);
 }
 
-/* The largest difference over half of the wavelet, which each way gets, in dB;
- * *expected: at this thickness in wavelengths. */
-static double line_reflection(const char *scheme, const char *system, int order,
-                              double wavelengths, const char *more,
-                              double *expected) {
+/* The largest difference over half of the wavelet, which each way gets, in dB; *expected: at this
+ * thickness in wavelengths. */
+static double line_reflection(const char *scheme, const char *system, int order, double wavelengths,
+                              const char *more, double *expected) {
     struct fd_run run[2];
     double worst = 0;
     for (int i = 0; i < 2; i++)
-        open_line(&run[i], scheme, system, order, i, SPONGE / wavelengths,
-                  i ? "" : more);
+        open_line(&run[i], scheme, system, order, i, SPONGE / wavelengths, i ? "" : more);
     for (int64_t k = 0; k < run[0].sim->plan->steps; k++) {
         double *u[2];
         for (int i = 0; i < 2; i++) {
@@ -225,22 +212,18 @@ static double line_reflection(const char *scheme, const char *system, int order,
             u[i] = fd_values(&run[i], HT_PRIMARY);
         }
         /* the half that nothing reaches from the wall before the end */
-        for (int m = LINE / 2; m < LINE; m++)
-            worst = fmax(worst, fabs(u[0][m] - u[1][m]));
+        for (int m = LINE / 2; m < LINE; m++) worst = fmax(worst, fabs(u[0][m] - u[1][m]));
         free(u[0]);
         free(u[1]);
     }
-    *expected =
-        ht_sponge_reflection(&run[0].sim->plan->problem, 0, 1, wavelengths, 1);
+    *expected = ht_sponge_reflection(&run[0].sim->plan->problem, 0, 1, wavelengths, 1);
     for (int i = 0; i < 2; i++) fd_close(&run[i]);
     return 20 * log10(fmax(worst, DBL_MIN) / 0.5);
 }
 
-static void test_sponge(const char *scheme, const char *system, int order,
-                        double wavelengths) {
+static void test_sponge(const char *scheme, const char *system, int order, double wavelengths) {
     double expected;
-    const double db =
-        line_reflection(scheme, system, order, wavelengths, "", &expected);
+    const double db = line_reflection(scheme, system, order, wavelengths, "", &expected);
     TEST_BELOW(fabs(db - expected), 1.5,
                "%s %s, N = %d, sponge of %g wavelengths: %.1f dB, %.1f "
                "expected, difference",
@@ -252,12 +235,10 @@ static void test_sponges(void) {
     for (int wavelengths = 1; wavelengths <= 3; wavelengths++) {
         test_sponge("leapfrog", "wave", 3, wavelengths);
         /* waves of period 2 dt, which are in shorter wavelets, come back */
-        if (wavelengths < 3)
-            test_sponge("leapfrog", "acoustic", 3, wavelengths);
+        if (wavelengths < 3) test_sponge("leapfrog", "acoustic", 3, wavelengths);
     }
     test_sponge("taylor", "acoustic", 3, 1);
-    const double db = line_reflection("leapfrog", "wave", 3, 2,
-                                      "absorbing.degree=0", &expected);
+    const double db = line_reflection("leapfrog", "wave", 3, 2, "absorbing.degree=0", &expected);
     TEST_CHECK(db > -30, "planted sponge with a jump: %.1f dB", db);
 }
 
@@ -270,8 +251,7 @@ static double energy_of(const struct fd_run *run) {
 }
 
 /* Energy after `steps` over that after a tenth of them. */
-static double decay(const char *system, int order, int steps,
-                    const char *more) {
+static double decay(const char *system, int order, int steps, const char *more) {
     struct fd_run run;
     fd_open(&run,
             "time.scheme=taylor system=%s grid.order=%d grid.cells=[10,9] "
@@ -302,18 +282,15 @@ int main(int argc, char **argv) {
         const char *system = i ? "wave" : "acoustic";
         for (int order = 1; order <= (all ? 3 : 2); order++)
             TEST_BELOW(decay(system, order, steps, ""), 1,
-                       "%s, N = %d: energy after %d steps of random data",
-                       system, order, steps);
+                       "%s, N = %d: energy after %d steps of random data", system, order, steps);
     }
     for (int order = 2; order <= 3; order++)
         TEST_BELOW(decay(order == 2 ? "acoustic" : "wave", order, steps,
                          "time.scheme=leapfrog absorbing.type=sponge "
                          "grid.cells=[14,13] grid.upper=[14.0,13.0] "
                          "absorbing.cells=6"),
-                   1, "sponge, N = %d: energy after %d steps of random data",
-                   order, steps);
-    const double grown =
-        decay("acoustic", 2, steps, "absorbing.alpha=0 absorbing.sponge=0");
+                   1, "sponge, N = %d: energy after %d steps of random data", order, steps);
+    const double grown = decay("acoustic", 2, steps, "absorbing.alpha=0 absorbing.sponge=0");
     TEST_CHECK(grown > 1,
                "planted: without alpha and sponge the energy grows "
                "by %.3g",

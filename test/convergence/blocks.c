@@ -1,13 +1,11 @@
-/* Finite differences in three dimensions against themselves on a fine grid: a
- * pulse of width 1.5 in random blocks (c from 1 to 2.5, sides of 0.5 to 4,
- * faces that grids miss) and in a smooth medium. The error of p at nodes a unit
- * apart
+/* Finite differences in three dimensions against themselves on a fine grid: a pulse of width 1.5 in
+ * random blocks (c from 1 to 2.5, sides of 0.5 to 4, faces that grids miss) and in a smooth medium.
+ * The error of p at nodes a unit apart
  *   - falls like h^2 in blocks, and the fit errs by half of what box averages
  *     err by, and values at points by far more;
  *   - has the full order where the medium is smooth.
- * And in one dimension a pulse of mostly 16 points per wavelength and more
- * before a jump of rho at c = 1, against d'Alembert's solution. bench/media.py
- * measures the same in a larger box.
+ * And in one dimension a pulse of mostly 16 points per wavelength and more before a jump of rho at
+ * c = 1, against d'Alembert's solution. bench/media.py measures the same in a larger box.
  */
 #include "differences.h"
 #include "random_blocks.h"
@@ -59,8 +57,7 @@ static void run(const struct trial *t, double out[NODES]) {
             "grid.cells=[%d,%d,%d] grid.upper=[%d,%d,%d] grid.order=%d "
             "time.stages=%d time.end=8 initial.type=gaussian "
             "initial.width=1.5 initial.centre=[5.31,4.77,5.12] %s %s",
-            n, n, n, SIDE, SIDE, SIDE, t->order, t->terms, medium_of(t),
-            t->more);
+            n, n, n, SIDE, SIDE, SIDE, t->order, t->terms, medium_of(t), t->more);
     fd_advance(&run, run.sim->plan->steps);
     double *u = fd_values(&run, HT_PRIMARY);
     for (int64_t i = 0; i < NODES; i++) {
@@ -77,8 +74,8 @@ static double error_of(const struct trial *t, const double exact[NODES]) {
     return fd_distance(NODES, found, exact, 0);
 }
 
-/* Three points per unit: four would lie alike in all samples. Ratios differ
- * from medium to medium, between 1.7 and 2.8: their geometric mean counts. */
+/* Three points per unit: four would lie alike in all samples. Ratios differ from medium to medium,
+ * between 1.7 and 2.8: their geometric mean counts. */
 static void test_blocks(void) {
     const int media = test_all() ? 3 : 1;
     static double exact[NODES], half[NODES];
@@ -102,8 +99,7 @@ static void test_blocks(void) {
                m + 1, three, five, five / 3);
     }
     TEST_CHECK(order > 1.8, "blocks: errors fall with order %.2f", order);
-    TEST_CHECK(exp(boxes) > 2, "blocks: box averages err by %.2f times more",
-               exp(boxes));
+    TEST_CHECK(exp(boxes) > 2, "blocks: box averages err by %.2f times more", exp(boxes));
     TEST_CHECK(points > 10, "blocks: values at points by %.0f times", points);
 }
 
@@ -115,13 +111,11 @@ static void test_smooth(int order, int coarse, int fine) {
     const struct trial b = {true, fine, order, 2, "", "time.cfl=0.2"};
     run(&reference, exact);
     const double errors[2] = {error_of(&a, exact), error_of(&b, exact)};
-    const double found =
-        log(errors[0] / errors[1]) / log((double)fine / coarse);
-    TEST_CHECK(
-        found > 0.85 * order,
-        "smooth medium: order %d, observed %.2f, errors %.2e and %.2e of "
-        "%d and %d points per unit",
-        order, found, errors[0], errors[1], coarse, fine);
+    const double found = log(errors[0] / errors[1]) / log((double)fine / coarse);
+    TEST_CHECK(found > 0.85 * order,
+               "smooth medium: order %d, observed %.2f, errors %.2e and %.2e of "
+               "%d and %d points per unit",
+               order, found, errors[0], errors[1], coarse, fine);
 }
 
 static double pulse(double x) {
@@ -132,8 +126,7 @@ static double pulse(double x) {
 static double reflected(double x, double z, double rho) {
     const double R = (rho - 1) / (rho + 1);
     if (x < z) return (1 + R) * pulse(x - 17);
-    return pulse(x - 17) + R * pulse(2 * z - x - 17) + pulse(x - 53) +
-           pulse(120 - x - 53);
+    return pulse(x - 17) + R * pulse(2 * z - x - 17) + pulse(x - 53) + pulse(120 - x - 53);
 }
 
 static void test_jump(double rho, double z) {
@@ -160,8 +153,7 @@ int main(void) {
     test_blocks();
     if (test_all()) test_smooth(4, 2, 4);
     test_smooth(8, 2, 3);
-    for (int i = 0; i < 10; i++)
-        test_jump(i % 2 ? 1000 : i % 4 ? 0.01 : 100, 20 + 0.05 * i);
+    for (int i = 0; i < 10; i++) test_jump(i % 2 ? 1000 : i % 4 ? 0.01 : 100, 20 + 0.05 * i);
     unlink(fd_path("c.f32"));
     rmdir(fd_directory);
     return test_end("blocks");

@@ -1,6 +1,5 @@
-/* Runs of finite differences for the convergence tests: from "key=value" texts
- * by the way that a run takes (htwave/simulation.h), on the device of
- * test/open_device.h.
+/* Runs of finite differences for the convergence tests: from "key=value" texts by the way that a
+ * run takes (htwave/simulation.h), on the device of test/open_device.h.
  */
 #ifndef TEST_CONVERGENCE_DIFFERENCES_H
 #define TEST_CONVERGENCE_DIFFERENCES_H
@@ -50,8 +49,8 @@ static inline void fd_close(struct fd_run *run) {
     *run = (struct fd_run){0};
 }
 
-/* Options separated by blanks; in double precision unless they say so. The
- * state is that at time 0. */
+/* Options separated by blanks; in double precision unless they say so. The state is that at time 0.
+ */
 HT_PRINTF(2, 3)
 static inline void fd_open(struct fd_run *run, const char *format, ...) {
     char text[FD_TEXT], select[64], backend[64], *option[FD_OPTIONS];
@@ -61,8 +60,7 @@ static inline void fd_open(struct fd_run *run, const char *format, ...) {
     char selfcheck[] = "device.selfcheck=false";
     snprintf(select, sizeof select, "device.select=%s", test_select());
     snprintf(backend, sizeof backend, "device.backend=%s", test_backend());
-    char *const common[] = {scheme, fp64,      snapshots, pictures,
-                            tune,   selfcheck, select,    backend};
+    char *const common[] = {scheme, fp64, snapshots, pictures, tune, selfcheck, select, backend};
     int count = sizeof common / sizeof *common;
     va_list args;
     memcpy(option, common, sizeof common);
@@ -91,27 +89,24 @@ static inline void fd_advance(struct fd_run *run, int64_t steps) {
 }
 
 /* u, or d of the dual grid: nodes values, to be freed. */
-static inline double *fd_values(const struct fd_run *run,
-                                enum ht_subgrid subgrid) {
+static inline double *fd_values(const struct fd_run *run, enum ht_subgrid subgrid) {
     const struct ht_stepper *s = fd_stepper(run);
     const struct ht_plan *plan = run->sim->plan;
     double *u = NULL;
     fd_must(HT_ALLOC(u, run->nodes));
-    fd_must(s->ops->get(s->self, subgrid, plan->eq.system->second_order.field,
-                        1, 0, ht_grid_planes(&plan->grid, HT_PRIMARY), u));
+    fd_must(s->ops->get(s->self, subgrid, plan->eq.system->second_order.field, 1, 0,
+                        ht_grid_planes(&plan->grid, HT_PRIMARY), u));
     return u;
 }
 
-static inline void fd_put(const struct fd_run *run, enum ht_subgrid subgrid,
-                          const double *values) {
+static inline void fd_put(const struct fd_run *run, enum ht_subgrid subgrid, const double *values) {
     const struct ht_stepper *s = fd_stepper(run);
     const struct ht_plan *plan = run->sim->plan;
     double *all = NULL;
     fd_must(HT_ALLOC(all, run->nodes * plan->eq.nfields));
     memcpy(all + plan->eq.system->second_order.field * run->nodes, values,
            (size_t)run->nodes * sizeof *all);
-    fd_must(s->ops->put(s->self, subgrid, 0,
-                        ht_grid_planes(&plan->grid, HT_PRIMARY), all));
+    fd_must(s->ops->put(s->self, subgrid, 0, ht_grid_planes(&plan->grid, HT_PRIMARY), all));
     free(all);
 }
 
@@ -122,8 +117,7 @@ static inline double fd_energy(const struct fd_run *run) {
 }
 
 /* |a - b| / |b - mean|. */
-static inline double fd_distance(int64_t count, const double *a,
-                                 const double *b, double mean) {
+static inline double fd_distance(int64_t count, const double *a, const double *b, double mean) {
     double sum = 0, all = 0;
     for (int64_t n = 0; n < count; n++) {
         sum += (a[n] - b[n]) * (a[n] - b[n]);
@@ -144,10 +138,8 @@ static inline const char *fd_path(const char *name) {
     return path[turn];
 }
 
-static inline void fd_write(const char *name, int64_t count,
-                            const float *values) {
-    fd_must(
-        ht_file_write(fd_path(name), values, (size_t)count * sizeof *values));
+static inline void fd_write(const char *name, int64_t count, const float *values) {
+    fd_must(ht_file_write(fd_path(name), values, (size_t)count * sizeof *values));
 }
 
 #endif

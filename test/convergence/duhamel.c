@@ -1,5 +1,5 @@
-/* Sources of Hermite methods against exact solutions, in double precision,
- * sources and receivers between nodes. Lengths are in cells, the speed is 1.
+/* Sources of Hermite methods against exact solutions, in double precision, sources and receivers
+ * between nodes. Lengths are in cells, the speed is 1.
  */
 #include <stdarg.h>
 
@@ -23,8 +23,7 @@ struct options {
     int count;
 };
 
-static void add(struct options *o, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+static void add(struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static void add(struct options *o, const char *fmt, ...) {
     va_list args;
@@ -59,8 +58,7 @@ static void open_scene(struct scene *s, struct options *o) {
     if (s->sim->plan->receivers == NULL) return;
     double first;
     int64_t steps;
-    must(ht_sampler_create(s->sim->plan, &s->sim->run.stepper, NULL,
-                           &s->sampler));
+    must(ht_sampler_create(s->sim->plan, &s->sim->run.stepper, NULL, &s->sampler));
     must(ht_sampler_collect(s->sampler, &steps, &first));
 }
 
@@ -81,8 +79,7 @@ struct kind {
 
 static void describe(const struct exact *e, const struct kind *kind, double end,
                      struct options *o) {
-    const char *sides[] = {"[\"free\", \"rigid\"]", "\"periodic\"",
-                           "\"rigid\""};
+    const char *sides[] = {"[\"free\", \"rigid\"]", "\"periodic\"", "\"rigid\""};
     char cells[60] = "", upper[80] = "", source[100] = "", to[100] = "";
     for (int k = 0; k < e->dims; k++) {
         const char *comma = k ? ", " : "";
@@ -94,8 +91,7 @@ static void describe(const struct exact *e, const struct kind *kind, double end,
         snprintf(end_of, 30, "%s%.17g", comma, e->source[k]);
         end_of = to + strlen(to);
         snprintf(end_of, 30, "%s%.17g", comma, e->receiver[k]);
-        add(o, "boundary.x%d=%s", k + 1,
-            sides[(k > 0 && e->wall < 0 ? RIGID : e->wall) + 1]);
+        add(o, "boundary.x%d=%s", k + 1, sides[(k > 0 && e->wall < 0 ? RIGID : e->wall) + 1]);
     }
     add(o, "system=%s", e->wave ? "wave" : "acoustic");
     add(o, "grid.cells=[%s]", cells);
@@ -120,11 +116,10 @@ static void describe(const struct exact *e, const struct kind *kind, double end,
         to, e->wave ? "u" : "p");
 }
 
-/* The trace of the scheme against the exact one: relative error in L2.
- * expected: that of the source and of three wavelengths, as the plan has it;
- * NULL allowed. */
-static double trace_error(const struct exact *given, const struct kind *kind,
-                          double end, double *expected) {
+/* The trace of the scheme against the exact one: relative error in L2. expected: that of the source
+ * and of three wavelengths, as the plan has it; NULL allowed. */
+static double trace_error(const struct exact *given, const struct kind *kind, double end,
+                          double *expected) {
     struct options o = {.count = 0};
     struct exact e = *given;
     struct scene s;
@@ -134,8 +129,8 @@ static double trace_error(const struct exact *given, const struct kind *kind,
     e.signal = plan->shots->shot[0].signal;
     e.delay = plan->shots->shot[0].delay;
     if (expected != NULL)
-        *expected = plan->problem.duhamel->form[0].error +
-                    0.3 * plan->problem.duhamel->form[0].travel;
+        *expected =
+            plan->problem.duhamel->form[0].error + 0.3 * plan->problem.duhamel->form[0].travel;
     double difference = 0, whole = 0;
     for (int64_t i = 1; i <= plan->steps; i++) {
         double got;
@@ -158,22 +153,20 @@ static double volume_at(const struct ht_shot *shot, double r, double time) {
     double sum = 0;
     for (int i = -350; i <= 350; i++) {
         const double q = i * apart;
-        sum += q * exp(-q * q / (2 * radius * radius)) *
-               ht_shot_at(shot, time - fabs(r - q), 0);
+        sum += q * exp(-q * q / (2 * radius * radius)) * ht_shot_at(shot, time - fabs(r - q), 0);
     }
     return sum * apart / (2 * r * pow(2 * pi * radius * radius, 1.5));
 }
 
 /* In three dimensions, periodic, cells of three lengths: the sum over images.
  */
-static double images_at(const struct ht_shot *shot, const double x[3],
-                        const double size[3], double time) {
+static double images_at(const struct ht_shot *shot, const double x[3], const double size[3],
+                        double time) {
     double sum = 0;
     for (int n = 0; n < 27; n++) {
         const int image[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
         double square = 0;
-        for (int k = 0; k < 3; k++)
-            square += pow(x[k] - shot->first[k] - image[k] * size[k], 2);
+        for (int k = 0; k < 3; k++) square += pow(x[k] - shot->first[k] - image[k] * size[k], 2);
         sum += volume_at(shot, sqrt(square), time);
     }
     return sum;
@@ -201,26 +194,25 @@ static void test_volume(void) {
         must(stepper->ops->get(stepper->self, HT_PRIMARY, 0, 1, 0, n[2], u));
         for (int64_t m = 0; m < nodes; m += 89) {
             const int64_t at[3] = {m % n[0], m / n[0] % n[1], m / n[0] / n[1]};
-            const double x[3] = {(double)at[0] * h[0], (double)at[1] * h[1],
-                                 (double)at[2] * h[2]};
-            const double exact = images_at(&plan->shots->shot[0], x, size,
-                                           (double)i * plan->problem.dt);
+            const double x[3] = {(double)at[0] * h[0], (double)at[1] * h[1], (double)at[2] * h[2]};
+            const double exact =
+                images_at(&plan->shots->shot[0], x, size, (double)i * plan->problem.dt);
             difference += pow(u[m] - exact, 2);
             whole += exact * exact;
         }
     }
     free(u);
     close_scene(&s);
-    TEST_BELOW(sqrt(difference / whole), 3e-5,
-               "volume in 3-D, cells of %g, %g, %g", h[0], h[1], h[2]);
+    TEST_BELOW(sqrt(difference / whole), 3e-5, "volume in 3-D, cells of %g, %g, %g", h[0], h[1],
+               h[2]);
 }
 
 /* ---- accuracy ---- */
 
-/* So many cells per wavelength of a Ricker's peak, wavelengths away; sides are
- * within the source's reach. */
-static struct exact make_exact(int dims, int wall, double cells, double far,
-                               bool force, bool wave) {
+/* So many cells per wavelength of a Ricker's peak, wavelengths away; sides are within the source's
+ * reach. */
+static struct exact make_exact(int dims, int wall, double cells, double far, bool force,
+                               bool wave) {
     struct exact e = {.dims = dims,
                       .wall = wall,
                       .source = {3.37, 5.71, 4.18},
@@ -230,32 +222,28 @@ static struct exact make_exact(int dims, int wall, double cells, double far,
                       .wave = wave};
     for (int k = 0; k < 3; k++) {
         e.size[k] = k == 0 ? ceil((far + 1.5) * cells) + 3 : 11 + 2 * k;
-        e.receiver[k] =
-            e.source[k] + (k == 0 ? far * cells : 0.1 * cells + 0.29);
+        e.receiver[k] = e.source[k] + (k == 0 ? far * cells : 0.1 * cells + 0.29);
     }
     return e;
 }
 
-static void judge(int dims, int wall, const struct kind *kind, double cells,
-                  double far, const char *what, double bound) {
-    const struct exact e =
-        make_exact(dims, wall, cells, far, strstr(what, "force") != NULL,
-                   strstr(what, "wave") != NULL);
+static void judge(int dims, int wall, const struct kind *kind, double cells, double far,
+                  const char *what, double bound) {
+    const struct exact e = make_exact(dims, wall, cells, far, strstr(what, "force") != NULL,
+                                      strstr(what, "wave") != NULL);
     const double error = trace_error(&e, kind, (far + 2.5) * cells, NULL);
-    TEST_BELOW(error, bound, "%s, %s N = %d, %d-D, walls %d, %g cells%s", what,
-               kind->scheme, kind->order, dims, wall, cells,
-               kind->more ? ", tolerance 1e-9" : "");
+    TEST_BELOW(error, bound, "%s, %s N = %d, %d-D, walls %d, %g cells%s", what, kind->scheme,
+               kind->order, dims, wall, cells, kind->more ? ", tolerance 1e-9" : "");
 }
 
-/* At the usual tolerance. Waves of 2.55 times the peak's frequency have 1.6 to
- * 2 cells; what is left is the scheme's error over the distance. */
+/* At the usual tolerance. Waves of 2.55 times the peak's frequency have 1.6 to 2 cells; what is
+ * left is the scheme's error over the distance. */
 static void test_usual(void) {
     const struct kind third = {"taylor", 3, 0.9, NULL};
     const struct kind fifth = {"taylor", 5, 0.9, NULL};
     const struct kind level = {"leapfrog", 5, 0.9, NULL};
     const struct kind low = {"leapfrog", 3, 0.9, NULL};
-    for (int wall = -1; wall <= 1; wall++)
-        judge(1, wall, &third, 5, 6, "monopole", 1e-3);
+    for (int wall = -1; wall <= 1; wall++) judge(1, wall, &third, 5, 6, "monopole", 1e-3);
     judge(1, FREE, &fifth, 4, 6, "force", 5e-4);
     judge(1, RIGID, &level, 4, 6, "monopole", 5e-4);
     judge(1, PERIODIC, &low, 5, 6, "wave", 5e-4);
@@ -266,9 +254,8 @@ static void test_usual(void) {
     judge(3, FREE, &low, 5, 6, "wave", 2e-3);
 }
 
-/* N = 5, 4 cells per wavelength, 6 wavelengths away in three dimensions: on
- * CPUs in a duct, whose sides act as images; else in a box from whose sides no
- * wave comes back. */
+/* N = 5, 4 cells per wavelength, 6 wavelengths away in three dimensions: on CPUs in a duct, whose
+ * sides act as images; else in a box from whose sides no wave comes back. */
 static void test_far(void) {
     const struct kind kind = {"taylor", 5, 0.9, NULL};
     const double duct[2][3] = {{33, 7, 6}, {3.37, 2.17, 1.62}};
@@ -279,13 +266,12 @@ static void test_far(void) {
     memcpy(e.source, cpu ? duct[1] : open[1], sizeof e.source);
     for (int k = 0; k < 3; k++) e.receiver[k] = e.source[k] + (k ? 0.69 : 24);
     TEST_BELOW(trace_error(&e, &kind, 34, NULL), 5e-4,
-               "monopole, taylor N = 5, 3-D, %s, 4 cells, 6 wavelengths",
-               cpu ? "duct" : "open");
+               "monopole, taylor N = 5, 3-D, %s, 4 cells, 6 wavelengths", cpu ? "duct" : "open");
 }
 
-/* What the plan expects of a source, in two dimensions where traces are not the
- * signal: no more than it says is measured, with the scheme's part over three
- * wavelengths; of wide ones at least a third, since they leave nothing. */
+/* What the plan expects of a source, in two dimensions where traces are not the signal: no more
+ * than it says is measured, with the scheme's part over three wavelengths; of wide ones at least a
+ * third, since they leave nothing. */
 static void test_expected(void) {
     static const struct {
         struct kind kind;
@@ -303,16 +289,13 @@ static void test_expected(void) {
                  {{"leapfrog", 6, 0.9, NULL}, 3, false, true, false},
                  {{"leapfrog", 7, 0.9, NULL}, 2, false, true, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct exact e = make_exact(2, RIGID, cases[i].cells, 3, cases[i].force,
-                                    cases[i].wave);
+        struct exact e = make_exact(2, RIGID, cases[i].cells, 3, cases[i].force, cases[i].wave);
         const struct kind *kind = &cases[i].kind;
         double expected;
-        const double error =
-            trace_error(&e, kind, 5.5 * cases[i].cells, &expected);
-        TEST_CHECK(error < 1.1 * expected &&
-                       (!cases[i].wide || error > expected / 3),
-                   "%s N = %d, %g cells, %s %s: %.1e, expected %.1e",
-                   kind->scheme, kind->order, cases[i].cells,
+        const double error = trace_error(&e, kind, 5.5 * cases[i].cells, &expected);
+        TEST_CHECK(error < 1.1 * expected && (!cases[i].wide || error > expected / 3),
+                   "%s N = %d, %g cells, %s %s: %.1e, expected %.1e", kind->scheme, kind->order,
+                   cases[i].cells,
                    cases[i].wave    ? "wave"
                    : cases[i].force ? "force"
                                     : "monopole",
@@ -343,8 +326,7 @@ static void test_steps(const char *scheme, int order) {
     }
     for (int i = 1; i < 3; i++)
         TEST_BELOW(error[i], fmax(2.5 * error[0], 3e-5),
-                   "%s: steps of 1/%d of the first, whose error is %.1e",
-                   scheme, 1 << i, error[0]);
+                   "%s: steps of 1/%d of the first, whose error is %.1e", scheme, 1 << i, error[0]);
 }
 
 /* ---- traces against each other ---- */
@@ -352,14 +334,12 @@ static void test_steps(const char *scheme, int order) {
 enum { SAMPLES = 60 };
 
 /* keys: of the grid; sources: the list. */
-static void trace(const char *keys, const char *sources, const double to[2],
-                  double *out) {
+static void trace(const char *keys, const char *sources, const double to[2], double *out) {
     struct options o = {.count = 0};
     struct scene s;
     char text[1024];
     snprintf(text, sizeof text, "%s", keys);
-    for (char *key = strtok(text, " "); key; key = strtok(NULL, " "))
-        add(&o, "%s", key);
+    for (char *key = strtok(text, " "); key; key = strtok(NULL, " ")) add(&o, "%s", key);
     add(&o, "time.end=40");
     add(&o, "sources=(%s)", sources);
     add(&o,
@@ -413,8 +393,7 @@ static void test_moved(void) {
         const double x = 3 + 0.37 * i, y = 17.6 + 0.37 * i;
         const double to[2] = {x + 11.2, y - 9.3};
         char text[200];
-        snprintf(text, sizeof text,
-                 "{ position = [%.17g, %.17g]; frequency = 0.2; }", x, y);
+        snprintf(text, sizeof text, "{ position = [%.17g, %.17g]; frequency = 0.2; }", x, y);
         trace(grid, text, to, i ? moved : first);
     }
     TEST_BELOW(apart(moved, first), 1e-3, "moved by 0.37 cells");
@@ -442,17 +421,15 @@ static void test_lines(void) {
 
 /* In a medium that varies elsewhere, before waves have been there. */
 static void test_medium(void) {
-    const char grid[] =
-        "grid.cells=[60,7] grid.upper=[60,7] time.scheme=taylor "
-        "boundary.x1=\"rigid\" boundary.x2=\"periodic\" "
-        "grid.order=3 medium.rho=1.3 ";
+    const char grid[] = "grid.cells=[60,7] grid.upper=[60,7] time.scheme=taylor "
+                        "boundary.x1=\"rigid\" boundary.x2=\"periodic\" "
+                        "grid.order=3 medium.rho=1.3 ";
     const double to[2] = {22.3, 2.7};
     double same[SAMPLES] = {0}, varies[SAMPLES] = {0};
     char keys[1024];
     const char *source = "{ position = [12.4, 3.3]; frequency = 0.2; }";
     trace(grid, source, to, same);
-    snprintf(keys, sizeof keys,
-             "%s medium.type=expression time.step=0.5 medium.c=\"%s\"", grid,
+    snprintf(keys, sizeof keys, "%s medium.type=expression time.step=0.5 medium.c=\"%s\"", grid,
              "1+0.5*max(0,x1-45)/15");
     trace(keys, source, to, varies);
     snprintf(keys, sizeof keys, "%s time.step=0.5", grid);
@@ -491,15 +468,13 @@ static const struct room scalar = {
     "\"burst\"; cycles = 1.0; })"};
 
 /* From rest. */
-static void half_steps(const struct ht_plan *plan, const struct ht_stepper *s,
-                       int steps) {
+static void half_steps(const struct ht_plan *plan, const struct ht_stepper *s, int steps) {
     for (int which = 0; which < 2; which++) {
         const enum ht_subgrid grid = which ? HT_DUAL : HT_PRIMARY;
         double *zero = NULL;
-        must(HT_ALLOC(zero, ht_grid_total(&plan->grid, grid) *
-                                ht_grid_coefs(&plan->grid) * plan->eq.nfields));
-        must(s->ops->put(s->self, grid, 0, ht_grid_planes(&plan->grid, grid),
-                         zero));
+        must(HT_ALLOC(zero, ht_grid_total(&plan->grid, grid) * ht_grid_coefs(&plan->grid) *
+                                plan->eq.nfields));
+        must(s->ops->put(s->self, grid, 0, ht_grid_planes(&plan->grid, grid), zero));
         free(zero);
     }
     for (int i = 0; i < 2 * steps; i++)
@@ -507,8 +482,8 @@ static void half_steps(const struct ht_plan *plan, const struct ht_stepper *s,
 }
 
 /* Largest difference of all derivatives of a grid, over the largest. */
-static double differ(const struct ht_plan *plan, enum ht_subgrid which,
-                     const struct ht_stepper *a, const struct ht_stepper *b) {
+static double differ(const struct ht_plan *plan, enum ht_subgrid which, const struct ht_stepper *a,
+                     const struct ht_stepper *b) {
     const int coefs = ht_grid_coefs(&plan->grid);
     const int64_t planes = ht_grid_planes(&plan->grid, which);
     const int64_t values = ht_grid_total(&plan->grid, which) * coefs;
@@ -517,8 +492,7 @@ static double differ(const struct ht_plan *plan, enum ht_subgrid which,
     for (int f = 0; f < plan->eq.nfields; f++) {
         if (!ht_problem_stores(&plan->problem, which, f)) continue;
         must(a->ops->get(a->self, which, f, coefs, 0, planes, u[0]));
-        if (b != NULL)
-            must(b->ops->get(b->self, which, f, coefs, 0, planes, u[1]));
+        if (b != NULL) must(b->ops->get(b->self, which, f, coefs, 0, planes, u[1]));
         for (int64_t i = 0; i < values; i++) {
             const double error = fabs(u[0][i] - u[1][i]);
             if (!(error <= worst)) worst = error; /* NaN, too */
@@ -529,23 +503,21 @@ static double differ(const struct ht_plan *plan, enum ht_subgrid which,
     return b != NULL ? worst / largest : worst;
 }
 
-static void open_room(const struct room *r, char *scheme, char *system,
-                      struct ht_params **params, struct ht_plan **plan) {
+static void open_room(const struct room *r, char *scheme, char *system, struct ht_params **params,
+                      struct ht_plan **plan) {
     char order[] = "grid.order=2", end[] = "time.end=30.0";
     char x1[] = "boundary.x1=\"rigid\"";
     char x2[] = "boundary.x2=[\"free\", \"rigid\"]";
     char x3[] = "boundary.x3=[\"rigid\", \"free\"]";
-    char *const list[] = {r->cells, r->upper, r->sources, scheme, system,
-                          order,    end,      x1,         x2,     x3};
+    char *const list[] = {r->cells, r->upper, r->sources, scheme, system, order, end, x1, x2, x3};
     const int count = sizeof list / sizeof *list - (r != &room);
     must(ht_params_read(NULL, count, list, params));
     must(ht_plan_create(*params, NULL, plan));
 }
 
-/* On the rigid sides along x1 the slopes of the first field, of any size
- * elsewhere, stay 0 to the last bit: leapfrog would keep what is not. */
-static void test_sides(const struct ht_plan *plan,
-                       const struct ht_stepper *stepper) {
+/* On the rigid sides along x1 the slopes of the first field, of any size elsewhere, stay 0 to the
+ * last bit: leapfrog would keep what is not. */
+static void test_sides(const struct ht_plan *plan, const struct ht_stepper *stepper) {
     const int64_t nodes = ht_grid_total(&plan->grid, HT_PRIMARY);
     const int64_t n1 = ht_grid_nodes(&plan->grid, HT_PRIMARY, 0);
     double *u = NULL, most = 0, inside = 0;
@@ -559,30 +531,27 @@ static void test_sides(const struct ht_plan *plan,
         inside = fmax(inside, slope);
     }
     free(u);
-    TEST_CHECK(most == 0 && inside > 0,
-               "leapfrog %s: slopes of %g on rigid sides, %g inside",
+    TEST_CHECK(most == 0 && inside > 0, "leapfrog %s: slopes of %g on rigid sides, %g inside",
                plan->eq.system->name, most, inside);
 }
 
-/* A half step rounds an output as ht_oracle_roundings counts; errors of
- * different half steps add up at most. */
+/* A half step rounds an output as ht_oracle_roundings counts; errors of different half steps add up
+ * at most. */
 static void test_kernel(struct ht_device *device, const struct ht_plan *plan,
-                        const struct ht_stepper *oracle, bool fp64, int block,
-                        bool sorted) {
+                        const struct ht_stepper *oracle, bool fp64, int block, bool sorted) {
     struct ht_tuning tuning = {.fp64 = fp64, .block = block, .sorted = sorted};
     struct ht_kernels kernels = {0};
     struct ht_stepper stepper = {0};
-    const double bound = 2 * STEPS * ht_oracle_roundings(&plan->problem) *
-                         ldexp(1, fp64 ? -53 : -24);
+    const double bound =
+        2 * STEPS * ht_oracle_roundings(&plan->problem) * ldexp(1, fp64 ? -53 : -24);
     tuning.variant = ht_variant_find("monolithic", NULL, false);
     must(ht_kernels_create(&plan->problem, device, &tuning, NULL, &kernels));
     must(ht_stepper_create(&plan->problem, device, &kernels, &stepper));
     half_steps(plan, &stepper, STEPS);
     for (int which = 0; which < 2; which++)
-        TEST_BELOW(differ(plan, which ? HT_DUAL : HT_PRIMARY, &stepper, oracle),
-                   bound, "%s %s, %s precision, block %d: kernel of sources",
-                   plan->problem.scheme->name, plan->eq.system->name,
-                   fp64 ? "double" : "single", block);
+        TEST_BELOW(differ(plan, which ? HT_DUAL : HT_PRIMARY, &stepper, oracle), bound,
+                   "%s %s, %s precision, block %d: kernel of sources", plan->problem.scheme->name,
+                   plan->eq.system->name, fp64 ? "double" : "single", block);
     must(stepper.ops->finish(stepper.self));
     if (plan->problem.old_sign != 0) test_sides(plan, &stepper);
     ht_stepper_destroy(&stepper);
@@ -590,23 +559,20 @@ static void test_kernel(struct ht_device *device, const struct ht_plan *plan,
 }
 
 /* Steps there and back; by leapfrog they lead to rest. */
-static void test_back(const struct ht_plan *plan,
-                      const struct ht_stepper *oracle) {
+static void test_back(const struct ht_plan *plan, const struct ht_stepper *oracle) {
     const struct ht_scheme *scheme = plan->problem.scheme;
     double largest = 0, left = 0;
     for (int which = 0; which < 2; which++)
-        largest = fmax(
-            largest, differ(plan, which ? HT_DUAL : HT_PRIMARY, oracle, NULL));
+        largest = fmax(largest, differ(plan, which ? HT_DUAL : HT_PRIMARY, oracle, NULL));
     for (int i = 0; i < STEPS; i++) must(ht_stepper_step_back(oracle, scheme));
     for (int which = 0; which < 2; which++)
-        left = fmax(left,
-                    differ(plan, which ? HT_DUAL : HT_PRIMARY, oracle, NULL));
-    TEST_BELOW(left / largest, 1e-11, "leapfrog %s: %d steps there and back",
-               plan->eq.system->name, STEPS);
+        left = fmax(left, differ(plan, which ? HT_DUAL : HT_PRIMARY, oracle, NULL));
+    TEST_BELOW(left / largest, 1e-11, "leapfrog %s: %d steps there and back", plan->eq.system->name,
+               STEPS);
 }
 
-static void test_scheme(struct ht_device *device, const char *name,
-                        const struct room *r, int block, bool sorted) {
+static void test_scheme(struct ht_device *device, const char *name, const struct room *r, int block,
+                        bool sorted) {
     const char *of = r == &scalar ? "wave" : "acoustic";
     char scheme[40], system[40];
     struct ht_params *params = NULL;
@@ -629,10 +595,8 @@ static void test_scheme(struct ht_device *device, const char *name,
 static void test_taylor_back(void) {
     char order[] = "grid.order=7", cells[] = "grid.cells=[40]";
     char upper[] = "grid.upper=[40.0]", scheme[] = "time.scheme=taylor";
-    char end
-        [] = "time.end=40.0",
-     source[] =
-         "sources=({ position = [13.3]; frequency = 0.1; tolerance = 1e-9; })";
+    char end[] = "time.end=40.0",
+         source[] = "sources=({ position = [13.3]; frequency = 0.1; tolerance = 1e-9; })";
     char *list[] = {order, cells, upper, scheme, end, source};
     struct ht_params *params = NULL;
     struct ht_plan *plan = NULL;
@@ -642,8 +606,7 @@ static void test_taylor_back(void) {
     must(ht_oracle_create(&plan->problem, &oracle));
     half_steps(plan, &oracle, 30);
     const double there = differ(plan, HT_PRIMARY, &oracle, NULL);
-    for (int i = 0; i < 30; i++)
-        must(ht_stepper_step_back(&oracle, plan->problem.scheme));
+    for (int i = 0; i < 30; i++) must(ht_stepper_step_back(&oracle, plan->problem.scheme));
     TEST_BELOW(differ(plan, HT_PRIMARY, &oracle, NULL) / there, 1e-6,
                "Taylor: 30 steps there and back");
     ht_stepper_destroy(&oracle);

@@ -21,8 +21,7 @@ struct exact {
 };
 
 /* Of one source at distance r, x1 apart along x1, at time t after the delay. */
-static inline double free_space(const struct exact *e, double x1, double r,
-                                double t) {
+static inline double free_space(const struct exact *e, double x1, double r, double t) {
     const struct ht_signal *s = e->signal;
     const double rho = e->density;
     if (e->dims == 1 && e->wave) return ht_signal_at(s, t - r, -1) / 2;
@@ -45,20 +44,17 @@ static inline double free_space(const struct exact *e, double x1, double r,
     if (e->wave) return ht_signal_at(s, t - r, 0) / (4 * pi * r);
     if (e->force)
         return x1 / r / (4 * pi) *
-               (ht_signal_at(s, t - r, 1) / r +
-                ht_signal_at(s, t - r, 0) / (r * r));
+               (ht_signal_at(s, t - r, 1) / r + ht_signal_at(s, t - r, 0) / (r * r));
     return rho * ht_signal_at(s, t - r, 1) / (4 * pi * r);
 }
 
 /* Image number n of an axis: its place, and the sign of a monopole there. */
-static inline double image(const struct exact *e, int axis, int n,
-                           double *sign) {
+static inline double image(const struct exact *e, int axis, int n, double *sign) {
     const double L = e->size[axis], x = e->source[axis];
     const int low = axis == 0 ? e->wall : 1, half = (n - (n & 1)) / 2;
     *sign = 1;
     if (e->wall == PERIODIC) return x + n * L;
-    /* images 0, 1, 2 ..: x, 2 L - x, 2 L + x, ..; -1: -x; each wall passed
-     * takes its sign */
+    /* images 0, 1, 2 ..: x, 2 L - x, 2 L + x, ..; -1: -x; each wall passed takes its sign */
     const int lower = n >= 0 ? n / 2 : (1 - n) / 2;
     if (low < 0 && lower % 2 != 0) *sign = -1;
     return n & 1 ? 2 * L * (half + 1) - x : 2 * L * half + x;
@@ -68,24 +64,21 @@ static inline double exact_at(const struct exact *e, double time) {
     const double t = time - e->delay, far = t + 2 / e->frequency;
     int n[3], most[3];
     double sum = 0;
-    for (int k = 0; k < 3; k++)
-        most[k] = k < e->dims ? (int)(far / e->size[k]) + 2 : 0;
+    for (int k = 0; k < 3; k++) most[k] = k < e->dims ? (int)(far / e->size[k]) + 2 : 0;
     for (n[2] = -most[2]; n[2] <= most[2]; n[2]++)
         for (n[1] = -most[1]; n[1] <= most[1]; n[1]++)
             for (n[0] = -most[0]; n[0] <= most[0]; n[0]++) {
                 double sign = 1, square = 0, x1 = 0;
                 for (int k = 0; k < e->dims; k++) {
                     double factor;
-                    const double x =
-                        e->receiver[k] - image(e, k, n[k], &factor);
+                    const double x = e->receiver[k] - image(e, k, n[k], &factor);
                     sign *= factor;
                     square += x * x;
                     if (k == 0) x1 = x;
                 }
                 /* a force along x1 changes its sign in an image by x1 */
                 if (e->force && e->wall != PERIODIC && (n[0] & 1)) sign = -sign;
-                if (sqrt(square) < far)
-                    sum += sign * free_space(e, x1, sqrt(square), t);
+                if (sqrt(square) < far) sum += sign * free_space(e, x1, sqrt(square), t);
             }
     return sum;
 }

@@ -1,9 +1,8 @@
-/* The expected error of a plan against the error of its run: plane waves along
- * an axis in 1-D, (1,1) in 2-D and (1,2,2) in 3-D, 1.5 to 6 cells per
- * wavelength, 20 and 100 wavelengths.
+/* The expected error of a plan against the error of its run: plane waves along an axis in 1-D,
+ * (1,1) in 2-D and (1,2,2) in 3-D, 1.5 to 6 cells per wavelength, 20 and 100 wavelengths.
  *
- * A row holds where the measured error lies in the bracket that the plan gives,
- * or within a factor of 3 of the value expected.
+ * A row holds where the measured error lies in the bracket that the plan gives, or within a factor
+ * of 3 of the value expected.
  *
  *     expected                     some rows, judged
  *     expected table [N [N]] [single | double] [cells=C] [variant=NAME]
@@ -66,8 +65,7 @@ static int find_box(const struct row *row, int *cycles) {
             if (fabs(n / (*cycles * length) / row->cells - 1) < 0.1) return n;
 }
 
-static void describe(const struct row *row, char text[SCENE_TEXT],
-                     struct outcome *out) {
+static void describe(const struct row *row, char text[SCENE_TEXT], struct outcome *out) {
     const int *m = directions[row->direction].cycles;
     int dims = directions[row->direction].dims, cycles;
     double length = sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
@@ -84,8 +82,7 @@ static void describe(const struct row *row, char text[SCENE_TEXT],
              "initial.type=plane initial.phase=0.7 "
              "initial.cycles=[%d,%d,%d] time.end=%.17g device.precision=%s "
              "device.variant=%s ",
-             cycles * m[0], cycles * m[1], cycles * m[2],
-             row->wavelengths / (cycles * length),
+             cycles * m[0], cycles * m[1], cycles * m[2], row->wavelengths / (cycles * length),
              row->single ? "single" : "double", row->variant);
     used = strlen(text);
     if (strcmp(row->scheme->name, "advection") == 0)
@@ -96,8 +93,7 @@ static void describe(const struct row *row, char text[SCENE_TEXT],
                  m[0] / length, m[1] / length, m[2] / length);
 }
 
-static enum ht_err run_row(struct scene *scene, const struct row *row,
-                           struct outcome *out) {
+static enum ht_err run_row(struct scene *scene, const struct row *row, struct outcome *out) {
     char text[SCENE_TEXT];
     struct scene_run run;
     describe(row, text, out);
@@ -118,8 +114,7 @@ struct table {
     int rows, held;
 };
 
-static void print_row(struct scene *scene, struct table *table,
-                      const struct row *row) {
+static void print_row(struct scene *scene, struct table *table, const struct row *row) {
     struct outcome o = {0};
     char text[SCENE_TEXT];
     describe(row, text, &o);
@@ -130,10 +125,9 @@ static void print_row(struct scene *scene, struct table *table,
     }
     table->rows++;
     table->held += holds(&o);
-    printf("%d %s %s %s %.3g %d %.2e %.2e %.2e %.2e %.3g %s\n", row->order,
-           row->scheme->name, row->single ? "single" : "double",
-           directions[row->direction].name, o.cells, row->wavelengths,
-           o.expected.error, o.expected.low, o.expected.high, o.measured,
+    printf("%d %s %s %s %.3g %d %.2e %.2e %.2e %.2e %.3g %s\n", row->order, row->scheme->name,
+           row->single ? "single" : "double", directions[row->direction].name, o.cells,
+           row->wavelengths, o.expected.error, o.expected.low, o.expected.high, o.measured,
            o.measured / o.expected.error, holds(&o) ? "holds" : "FAILS");
     fflush(stdout);
 }
@@ -145,19 +139,16 @@ static void print_order(struct scene *scene, struct table *table, int order) {
             for (int d = 0; d < DIRECTIONS; d++)
                 for (int c = 0; c < 6; c++)
                     for (int w = 20; w <= 100; w += 80) {
-                        const struct row row = {
-                            &schemes[s], order,         d, cells[c], w,
-                            single == 1, table->variant};
-                        if (table->cells > 0 && table->cells != cells[c])
-                            continue;
+                        const struct row row = {&schemes[s], order,         d, cells[c], w,
+                                                single == 1, table->variant};
+                        if (table->cells > 0 && table->cells != cells[c]) continue;
                         if (table->both || table->single == row.single)
                             print_row(scene, table, &row);
                     }
 }
 
 static void print_table(struct scene *scene, int count, char **word) {
-    struct table table = {
-        .first = 1, .last = 7, .both = true, .variant = "monolithic"};
+    struct table table = {.first = 1, .last = 7, .both = true, .variant = "monolithic"};
     int numbers = 0;
     for (int i = 0; i < count; i++) {
         double value = strtod(word[i], NULL);
@@ -175,10 +166,8 @@ static void print_table(struct scene *scene, int count, char **word) {
     }
     printf("N scheme precision direction cells-per-wavelength wavelengths "
            "expected low high measured ratio\n");
-    for (int order = table.first; order <= table.last; order++)
-        print_order(scene, &table, order);
-    TEST_CHECK(table.held == table.rows, "%d of %d rows hold", table.held,
-               table.rows);
+    for (int order = table.first; order <= table.last; order++) print_order(scene, &table, order);
+    TEST_CHECK(table.held == table.rows, "%d of %d rows hold", table.held, table.rows);
 }
 
 /* ---- rows for make check ---- */
@@ -187,16 +176,15 @@ static void judge(struct scene *scene, const struct row *row) {
     struct outcome o = {0};
     enum ht_err err = run_row(scene, row, &o);
     if (err != HT_OK) {
-        TEST_CHECK(false, "%s N=%d: %s", row->scheme->name, row->order,
-                   ht_err_message());
+        TEST_CHECK(false, "%s N=%d: %s", row->scheme->name, row->order, ht_err_message());
         return;
     }
     TEST_CHECK(holds(&o),
                "%s N=%d %s %s, %.3g cells per wavelength, %d wavelengths: "
                "error %.2e (%.2e expected, within 3, or %.1e to %.1e)",
                row->scheme->name, row->order, row->single ? "single" : "double",
-               directions[row->direction].name, o.cells, row->wavelengths,
-               o.measured, o.expected.error, o.expected.low, o.expected.high);
+               directions[row->direction].name, o.cells, row->wavelengths, o.measured,
+               o.expected.error, o.expected.low, o.expected.high);
 }
 
 static void plane_waves(struct scene *scene) {
@@ -234,9 +222,8 @@ static bool plan_of(const char *text, struct ht_expected *out) {
     return err == HT_OK;
 }
 
-/* Waves of the same length: `wave` by leapfrog, N = 4, 1.5 cells per
- * wavelength; measured 6.3e-2 along an axis, 5.6e-4 along (1,2,2) after 20 of
- * them. */
+/* Waves of the same length: `wave` by leapfrog, N = 4, 1.5 cells per wavelength; measured 6.3e-2
+ * along an axis, 5.6e-4 along (1,2,2) after 20 of them. */
 static void direction(void) {
     struct ht_expected axis, oblique;
     const char *text = "system=wave time.scheme=leapfrog grid.order=4 "
@@ -252,8 +239,7 @@ static void direction(void) {
              text);
     if (plan_of(both[0], &axis) && plan_of(both[1], &oblique))
         TEST_BELOW(oblique.error, 0.03 * axis.error,
-                   "expected along (1,2,2), against %.2e along an axis",
-                   axis.error);
+                   "expected along (1,2,2), against %.2e along an axis", axis.error);
 }
 
 /* A pulse that returns: one that is carried round, and two halves that meet. */
@@ -272,28 +258,27 @@ static void gaussian(struct scene *scene, const char *text) {
     TEST_CHECK(err == HT_OK && holds(&o),
                "Gaussian, %s: error %.2e (%.2e expected, within 3, or %.1e to "
                "%.1e)%s",
-               text, o.measured, o.expected.error, o.expected.low,
-               o.expected.high, err != HT_OK ? ht_err_message() : "");
+               text, o.measured, o.expected.error, o.expected.low, o.expected.high,
+               err != HT_OK ? ht_err_message() : "");
 }
 
 /* Several pulses: the range holds. */
 static void pulses(struct scene *scene, const char *text) {
     struct scene_run run;
     struct outcome o = {0};
-    enum ht_err err = scene_open(
-        scene, &run,
-        "%s time.end=3 initial.returns=true device.variant=monolithic "
-        "initial.pulses=({centre=[0.3];width=0.1;},"
-        "{centre=[0.8];width=0.15;amplitude=-3.0;})",
-        text);
+    enum ht_err err = scene_open(scene, &run,
+                                 "%s time.end=3 initial.returns=true device.variant=monolithic "
+                                 "initial.pulses=({centre=[0.3];width=0.1;},"
+                                 "{centre=[0.8];width=0.15;amplitude=-3.0;})",
+                                 text);
     if (err == HT_OK) err = scene_finish(&run, &o.measured);
     if (err == HT_OK) o.expected = run.plan->expected;
     scene_close(&run);
     TEST_BELOW(err == HT_OK ? o.expected.low : (double)NAN, o.measured,
-               "two pulses, %s: lowest expected error (bound: the error)%s",
-               text, err != HT_OK ? ht_err_message() : "");
-    TEST_BELOW(o.measured, o.expected.high,
-               "two pulses, %s: error (bound: the highest expected)", text);
+               "two pulses, %s: lowest expected error (bound: the error)%s", text,
+               err != HT_OK ? ht_err_message() : "");
+    TEST_BELOW(o.measured, o.expected.high, "two pulses, %s: error (bound: the highest expected)",
+               text);
 }
 
 static void gaussians(struct scene *scene) {
@@ -309,36 +294,33 @@ static void gaussians(struct scene *scene) {
     pulses(scene, "system=acoustic grid.order=4 grid.cells=[20]");
 }
 
-/* A mode between walls: by leapfrog u goes as cos(omega t - phase), of which
- * the error sees the real part only. */
+/* A mode between walls: by leapfrog u goes as cos(omega t - phase), of which the error sees the
+ * real part only. */
 static void mode(struct scene *scene, const char *text) {
     struct scene_run run;
     struct outcome o = {0};
-    enum ht_err err =
-        scene_open(scene, &run,
-                   "%s grid.cells=[5] boundary.x1=rigid initial.type=standing "
-                   "initial.modes=[3] device.variant=monolithic",
-                   text);
+    enum ht_err err = scene_open(scene, &run,
+                                 "%s grid.cells=[5] boundary.x1=rigid initial.type=standing "
+                                 "initial.modes=[3] device.variant=monolithic",
+                                 text);
     if (err == HT_OK) err = scene_finish(&run, &o.measured);
     if (err == HT_OK) o.expected = run.plan->expected;
     scene_close(&run);
     TEST_CHECK(err == HT_OK && holds(&o),
                "mode, %s: error %.2e (%.2e expected, within 3, or %.1e to "
                "%.1e)%s",
-               text, o.measured, o.expected.error, o.expected.low,
-               o.expected.high, err != HT_OK ? ht_err_message() : "");
+               text, o.measured, o.expected.error, o.expected.low, o.expected.high,
+               err != HT_OK ? ht_err_message() : "");
 }
 
 static void modes(struct scene *scene) {
     static const char *const end[] = {"0.9", "6.49", "7.1"};
     char text[SCENE_TEXT];
     for (int i = 0; i < 3; i++) {
-        snprintf(text, sizeof text,
-                 "system=wave time.scheme=leapfrog grid.order=2 time.end=%s",
+        snprintf(text, sizeof text, "system=wave time.scheme=leapfrog grid.order=2 time.end=%s",
                  end[i]);
         mode(scene, text);
-        snprintf(text, sizeof text, "system=acoustic grid.order=2 time.end=%s",
-                 end[i]);
+        snprintf(text, sizeof text, "system=acoustic grid.order=2 time.end=%s", end[i]);
         mode(scene, text);
     }
 }
@@ -350,17 +332,14 @@ static void statements(void) {
                 "initial.values.p=\"exp(-x1^2)\" initial.frequency=5 "
                 "time.end=2",
                 &e))
-        TEST_CHECK(0 < e.low && e.low < e.high && e.error <= e.high &&
-                       !e.varies,
+        TEST_CHECK(0 < e.low && e.low < e.high && e.error <= e.high && !e.varies,
                    "a frequency: %.2e, from %.2e in the best direction to %.2e "
                    "in the worst",
                    e.error, e.low, e.high);
     if (plan_of("grid.cells=[20] initial.pulses=({centre=[0.4];},"
                 "{centre=[0.6];amplitude=-1.0;}) time.end=1",
                 &e))
-        TEST_CHECK(e.error == 0,
-                   "opposite pulses that overlap: %.2e, none expected",
-                   e.error);
+        TEST_CHECK(e.error == 0, "opposite pulses that overlap: %.2e, none expected", e.error);
     if (plan_of("grid.cells=[20] initial.type=gaussian "
                 "time.scheme=taylor medium.type=expression "
                 "medium.c=\"1+0.2*x1\" time.end=1",
@@ -372,18 +351,16 @@ static void statements(void) {
                 "medium.interfaces=[0.5] medium.c=[1,2] "
                 "time.end=1",
                 &e))
-        TEST_CHECK(e.error > 0 && e.varies && e.jumps,
-                   "layers: %.2e, of the smooth parts", e.error);
+        TEST_CHECK(e.error > 0 && e.varies && e.jumps, "layers: %.2e, of the smooth parts",
+                   e.error);
 }
 
 /* ---- finite differences ---- */
 
-#define SMOOTH \
-    "medium.type=expression medium.c=1+0.3*sin(2*pi*x1)*cos(2*pi*x2) "
+#define SMOOTH "medium.type=expression medium.c=1+0.3*sin(2*pi*x1)*cos(2*pi*x2) "
 
 /* The difference of a run's values from those on a grid four times as fine. */
-static double against_finer(const struct fd_run *run,
-                            const struct fd_run *fine) {
+static double against_finer(const struct fd_run *run, const struct fd_run *fine) {
     double *a = fd_values(run, HT_PRIMARY), *b = fd_values(fine, HT_PRIMARY);
     const int64_t *n = run->sim->plan->grid.cells;
     double sum = 0, all = 0;
@@ -397,10 +374,9 @@ static double against_finer(const struct fd_run *run,
     return sqrt(sum / all);
 }
 
-/* Periodic, in double precision. The highest expected error is no less than the
- * error, and no more than 30 times as large, so that it says something: it
- * takes the slowest speed everywhere, a margin of 8, and phase errors that
- * this box of length 1 hides in part. */
+/* Periodic, in double precision. The highest expected error is no less than the error, and no more
+ * than 30 times as large, so that it says something: it takes the slowest speed everywhere, a
+ * margin of 8, and phase errors that this box of length 1 hides in part. */
 static void judge_smooth(const char *text, const char *medium) {
     struct fd_run run, fine;
     fd_open(&run, "%s %s grid.cells=[40,40] time.end=1.7", text, medium);
@@ -409,19 +385,17 @@ static void judge_smooth(const char *text, const char *medium) {
     fd_advance(&run, run.sim->plan->steps);
     fd_advance(&fine, fine.sim->plan->steps);
     const double error = against_finer(&run, &fine);
-    TEST_BELOW(error, e.high, "fd, %s: error (bound: the highest expected)",
-               text);
+    TEST_BELOW(error, e.high, "fd, %s: error (bound: the highest expected)", text);
     TEST_BELOW(e.high, 30 * error, "fd, %s: highest expected error", text);
-    TEST_CHECK(e.varies == (*medium != 0) && !e.jumps && !e.limited,
-               "fd, %s: a %s medium", text, *medium ? "smooth" : "uniform");
+    TEST_CHECK(e.varies == (*medium != 0) && !e.jumps && !e.limited, "fd, %s: a %s medium", text,
+               *medium ? "smooth" : "uniform");
     fd_close(&run);
     fd_close(&fine);
 }
 
 static void test_differences(void) {
     judge_smooth("grid.order=8 initial.type=gaussian initial.width=0.06", "");
-    judge_smooth("grid.order=8 initial.type=gaussian initial.width=0.06",
-                 SMOOTH);
+    judge_smooth("grid.order=8 initial.type=gaussian initial.width=0.06", SMOOTH);
     judge_smooth("grid.order=8 time.stages=1 initial.type=gaussian "
                  "initial.width=0.08",
                  SMOOTH);

@@ -1,11 +1,10 @@
-/* One and two dimensions, double precision: N = 1..8 down to rounding,
- * standing modes between walls of every kind, unequal cells, reduced stages,
- * a step that is given.
+/* One and two dimensions, double precision: N = 1..8 down to rounding, standing modes between walls
+ * of every kind, unequal cells, reduced stages, a step that is given.
  *
- * Plane waves run at c dt = 0.2 h: far from c dt = h the errors of a step are
- * largest and the modes that initial data excite beside the wave die fastest,
- * so that orders are clean from one wavelength per two cells on. That leaves
- * room above rounding up to N = 8, where errors fall by 1e5 when h is halved.
+ * Plane waves run at c dt = 0.2 h: far from c dt = h the errors of a step are largest and the modes
+ * that initial data excite beside the wave die fastest, so that orders are clean from one
+ * wavelength per two cells on. That leaves room above rounding up to N = 8, where errors fall by
+ * 1e5 when h is halved.
  */
 #include "scene.h"
 
@@ -69,39 +68,33 @@ static const struct {
 enum { WAVES = sizeof waves / sizeof *waves };
 
 /* Variants take turns; all of them are seen in two dimensions. */
-static const char *variant_of(const struct ht_device_info *info,
-                              const char *system, int order) {
+static const char *variant_of(const struct ht_device_info *info, const char *system, int order) {
     struct ht_equations eq = ht_equations_make(ht_system_find(system), 2);
-    struct ht_spec spec = {
-        .eq = &eq, .order = order, .fp64 = true, .medium_degree = -1};
+    struct ht_spec spec = {.eq = &eq, .order = order, .fp64 = true, .medium_degree = -1};
     int turn = order;
     const struct ht_variant *variant = NULL;
     do variant = ht_variant_at(turn++ % ht_variant_count());
-    while (ht_variant_refuses(variant, &spec) != NULL ||
-           ht_variant_lacks(variant, info) != NULL);
+    while (ht_variant_refuses(variant, &spec) != NULL || ht_variant_lacks(variant, info) != NULL);
     return variant->name;
 }
 
-/* All options of a wave but the cells. Few steps suffice at high orders: they
- * run longer, which takes the errors further above rounding. */
+/* All options of a wave but the cells. Few steps suffice at high orders: they run longer, which
+ * takes the errors further above rounding. */
 static void write_wave(const struct ht_device_info *info, int wave, int order,
                        char name[SCENE_TEXT], char text[SCENE_TEXT]) {
     const char *system = waves[wave].system;
     const char *variant = variant_of(info, system, order);
-    snprintf(name, SCENE_TEXT, "%s %dD N=%d %s", system,
-             waves[wave].ladder[0].ratio[1] ? 2 : 1, order, variant);
+    snprintf(name, SCENE_TEXT, "%s %dD N=%d %s", system, waves[wave].ladder[0].ratio[1] ? 2 : 1,
+             order, variant);
     snprintf(text, SCENE_TEXT,
              "system=%s grid.order=%d initial.type=plane %s time.cfl=0.2 "
              "time.end=%g device.variant=%s",
-             system, order, waves[wave].text,
-             waves[wave].end * (order < 7 ? 1 : 5), variant);
+             system, order, waves[wave].text, waves[wave].end * (order < 7 ? 1 : 5), variant);
 }
 
-/* On a CPU each order in one dimension by one system, up to N = 5 in two by the
- * other one. */
+/* On a CPU each order in one dimension by one system, up to N = 5 in two by the other one. */
 static bool taken(int wave, int order) {
-    return test_all() ||
-           ((wave + wave / 2 + order) % 2 == 0 && (wave < 2 || order <= 5));
+    return test_all() || ((wave + wave / 2 + order) % 2 == 0 && (wave < 2 || order <= 5));
 }
 
 static void orders(struct scene *scene, int wave, int order) {
@@ -117,15 +110,13 @@ static void bottom(struct scene *scene, int wave, int order) {
     double error = 0;
     struct scene_run run;
     write_wave(ht_device_info(scene->device), wave, order, name, text);
-    snprintf(cells, sizeof cells,
-             waves[wave].ladder[0].ratio[1] ? "[%d,%d]" : "[%d]", finest,
+    snprintf(cells, sizeof cells, waves[wave].ladder[0].ratio[1] ? "[%d,%d]" : "[%d]", finest,
              finest);
-    enum ht_err err =
-        scene_open(scene, &run, "%.900s grid.cells=%s", text, cells);
+    enum ht_err err = scene_open(scene, &run, "%.900s grid.cells=%s", text, cells);
     if (err == HT_OK) err = scene_finish(&run, &error);
     if (err == HT_OK)
-        TEST_BELOW(error, fmin(scene_rounding(run.plan), 1e-12),
-                   "%s on %s cells is rounding", name, cells);
+        TEST_BELOW(error, fmin(scene_rounding(run.plan), 1e-12), "%s on %s cells is rounding", name,
+                   cells);
     else
         TEST_CHECK(false, "%s: %s", name, ht_err_message());
     scene_close(&run);
@@ -141,31 +132,25 @@ static void walls(struct scene *scene) {
         {"free", "boundary.x1=free initial.modes=[2]"},
         {"rigid, free", "boundary.x1=[\"rigid\",\"free\"] initial.modes=[2]"},
         {"free, rigid", "boundary.x1=[\"free\",\"rigid\"] initial.modes=[3]"},
-        {"rigid x free",
-         "boundary.x1=rigid boundary.x2=free initial.modes=[2,1]"},
+        {"rigid x free", "boundary.x1=rigid boundary.x2=free initial.modes=[2,1]"},
         {"mixed x mixed", "boundary.x1=[\"rigid\",\"free\"] "
                           "boundary.x2=[\"free\",\"rigid\"] "
                           "initial.modes=[2,1]"},
-        {"periodic x mixed",
-         "boundary.x2=[\"rigid\",\"free\"] initial.modes=[2,1]"},
+        {"periodic x mixed", "boundary.x2=[\"rigid\",\"free\"] initial.modes=[2,1]"},
     };
-    static const int cells[4][SCENE_RUNGS] = {
-        {16, 24, 32}, {8, 12, 16}, {8, 10, 12}, {5, 6, 8}};
+    static const int cells[4][SCENE_RUNGS] = {{16, 24, 32}, {8, 12, 16}, {8, 10, 12}, {5, 6, 8}};
     for (int r = 0; r < 7; r++)
         for (int order = 1; order <= 4; order++) {
             int dims = r < 4 ? 1 : 2;
-            struct scene_ladder ladder = {.ratio = {1, dims - 1},
-                                          .wanted = 2 * order + 0.7};
+            struct scene_ladder ladder = {.ratio = {1, dims - 1}, .wanted = 2 * order + 0.7};
             char name[96], text[SCENE_TEXT];
             memcpy(ladder.cells, cells[order - 1], sizeof ladder.cells);
-            snprintf(name, sizeof name, "standing mode %dD N=%d %s", dims,
-                     order, rooms[r].name);
+            snprintf(name, sizeof name, "standing mode %dD N=%d %s", dims, order, rooms[r].name);
             snprintf(text, sizeof text,
                      "system=acoustic initial.type=standing grid.order=%d %s "
                      "time.end=%s",
                      order, rooms[r].text,
-                     dims == 1 ? "1.5 time.cfl=0.5"
-                               : "1.5 time.cfl=0.5 grid.upper=[1,1.25]");
+                     dims == 1 ? "1.5 time.cfl=0.5" : "1.5 time.cfl=0.5 grid.upper=[1,1.25]");
             scene_ladder(scene, name, &ladder, text);
         }
 }
@@ -213,19 +198,18 @@ static void shapes(struct scene *scene) {
         scene_ladder(scene, rows[n].name, &rows[n].ladder, rows[n].text);
 }
 
-/* A step that does not divide the end: the run takes the next shorter one
- * that does, and so is at the wave's place at the end: a run that stopped 1 %
- * of a step early or late would be wrong by k c dt/100, above 6e-4 here. */
+/* A step that does not divide the end: the run takes the next shorter one that does, and so is at
+ * the wave's place at the end: a run that stopped 1 % of a step early or late would be wrong by k c
+ * dt/100, above 6e-4 here. */
 static void last_step(struct scene *scene) {
     static const double steps[] = {0.03, 0.0271828, 0.01};
     for (int n = 0; n < 3; n++) {
         struct scene_run run;
         double error = 0, end = 0.77;
-        enum ht_err err =
-            scene_open(scene, &run,
-                       "system=acoustic grid.order=4 grid.cells=[16] "
-                       "initial.type=plane time.end=%.17g time.step=%.17g",
-                       end, steps[n]);
+        enum ht_err err = scene_open(scene, &run,
+                                     "system=acoustic grid.order=4 grid.cells=[16] "
+                                     "initial.type=plane time.end=%.17g time.step=%.17g",
+                                     end, steps[n]);
         if (err == HT_OK) err = scene_finish(&run, &error);
         if (err != HT_OK) {
             TEST_CHECK(false, "time.step: %s", ht_err_message());
@@ -233,11 +217,10 @@ static void last_step(struct scene *scene) {
             double dt = run.plan->problem.dt;
             double count = (double)run.plan->steps;
             double late = fabs(count * dt - end) / end;
-            TEST_BELOW(late, 2 * DBL_EPSILON, "time.step=%g: %g steps end late",
-                       steps[n], count);
+            TEST_BELOW(late, 2 * DBL_EPSILON, "time.step=%g: %g steps end late", steps[n], count);
             TEST_BELOW(dt, steps[n], "time.step=%g: step taken", steps[n]);
-            TEST_BELOW(error, 1.1 * run.plan->expected.error,
-                       "time.step=%g: error at the end", steps[n]);
+            TEST_BELOW(error, 1.1 * run.plan->expected.error, "time.step=%g: error at the end",
+                       steps[n]);
         }
         scene_close(&run);
     }

@@ -1,26 +1,24 @@
 /* Leapfrog, and the wave system that came with it, in double precision:
- * errors of a wave after 100 wavelengths, orders, the conserved energy over
- * 10^4 steps, the start from data that are known at time 0 only.
+ * errors of a wave after 100 wavelengths, orders, the conserved energy over 10^4 steps, the start
+ * from data that are known at time 0 only.
  */
 #include "htwave/oracle.h"
 #include "scene.h"
 
 /* ---- a hundred wavelengths ---- */
 
-/* Plane waves in one dimension, c dt = 0.9 h: the error must be what
- * the plan says (it steps the same wave). `table` holds errors found
- * elsewhere for u_tt = c^2 u_xx; they hold a factor 1.5, not more, because the
- * phase error changes sign near this step for some N. */
-static void far(struct scene *scene, const char *system, int order, int cells,
-                int cycles, double table) {
+/* Plane waves in one dimension, c dt = 0.9 h: the error must be what the plan says (it steps the
+ * same wave). `table` holds errors found elsewhere for u_tt = c^2 u_xx; they hold a factor 1.5, not
+ * more, because the phase error changes sign near this step for some N. */
+static void far(struct scene *scene, const char *system, int order, int cells, int cycles,
+                double table) {
     struct scene_run run;
     double error = 0, expected = 0;
-    enum ht_err err = scene_open(
-        scene, &run,
-        "system=%s time.scheme=leapfrog grid.order=%d grid.cells=[%d] "
-        "initial.type=plane initial.cycles=[%d] initial.phase=0.785398 "
-        "time.end=%.17g device.variant=monolithic",
-        system, order, cells, cycles, 100.0 / cycles);
+    enum ht_err err = scene_open(scene, &run,
+                                 "system=%s time.scheme=leapfrog grid.order=%d grid.cells=[%d] "
+                                 "initial.type=plane initial.cycles=[%d] initial.phase=0.785398 "
+                                 "time.end=%.17g device.variant=monolithic",
+                                 system, order, cells, cycles, 100.0 / cycles);
     if (err == HT_OK) err = scene_finish(&run, &error);
     if (err == HT_OK) expected = run.plan->expected.error;
     scene_close(&run);
@@ -57,19 +55,18 @@ static void accuracy(struct scene *scene) {
 
 /* ---- orders ---- */
 
-/* In phase the wave system has order 2N, pressure and velocity 2N at odd N and
- * 2N+2 at even N (the 1-D eigenvalue; docs/method.md, section 13); what the
- * data excite beside the wave stays and blurs them by up to 0.5. The pair
- * (u, u_t) has at least 2N. The steps are such that the phase error does not
- * change sign between the grids. */
+/* In phase the wave system has order 2N, pressure and velocity 2N at odd N and 2N+2 at even N (the
+ * 1-D eigenvalue; docs/method.md, section 13); what the data excite beside the wave stays and blurs
+ * them by up to 0.5. The pair (u, u_t) has at least 2N. The steps are such that the phase error
+ * does not change sign between the grids. */
 static double wanted(const char *system, const char *scheme, int order) {
     bool pressure = strcmp(system, "acoustic") == 0;
     if (strcmp(scheme, "taylor") == 0) return 2 * order - 0.1;
     return 2 * order + (pressure && order % 2 == 0 ? 2 : 0) - 0.5;
 }
 
-static void orders(struct scene *scene, const char *system, const char *scheme,
-                   int dims, int order) {
+static void orders(struct scene *scene, const char *system, const char *scheme, int dims,
+                   int order) {
     static const char *const cycles[] = {"[2]", "[1,1]", "[1,1,1]"};
     static const int cells[3][3][SCENE_RUNGS] = {
         {{64, 96}, {24, 32}, {16, 24}},
@@ -82,16 +79,15 @@ static void orders(struct scene *scene, const char *system, const char *scheme,
         .wanted = wanted(system, scheme, order),
     };
     char name[SCENE_TEXT], text[SCENE_TEXT];
-    memcpy(ladder.cells, cells[dims - 1][order > 3 ? 2 : order - 1],
-           sizeof ladder.cells);
+    memcpy(ladder.cells, cells[dims - 1][order > 3 ? 2 : order - 1], sizeof ladder.cells);
     snprintf(name, sizeof name, "%s %s %dD N=%d", system, scheme, dims, order);
     snprintf(text, sizeof text,
              "system=%s time.scheme=%s grid.order=%d initial.type=plane "
              "initial.cycles=%s grid.upper=%s time.cfl=%g "
              "time.end=%g device.variant=%s",
              system, scheme, order, cycles[dims - 1], upper[dims - 1],
-             strcmp(system, "acoustic") == 0 ? 0.9 : 0.7,
-             dims == 1 ? 14.0 : 3.6, order % 2 ? "monolithic" : "two-rolled");
+             strcmp(system, "acoustic") == 0 ? 0.9 : 0.7, dims == 1 ? 14.0 : 3.6,
+             order % 2 ? "monolithic" : "two-rolled");
     scene_ladder(scene, name, &ladder, text);
 }
 
@@ -135,12 +131,11 @@ static void rooms(struct scene *scene) {
 
 /* ---- the start ---- */
 
-/* A plane wave given by expressions, known at time 0 only: the dual grid starts
- * by a backward Taylor half step, in several layers of planes in 3-D. After a
- * few steps the error is that of the wave known at all times, within a factor
- * 2: the backward half step has an error like one of the scheme. */
-static void begun(struct scene *scene, const char *system, const char *values,
-                  const char *grid) {
+/* A plane wave given by expressions, known at time 0 only: the dual grid starts by a backward
+ * Taylor half step, in several layers of planes in 3-D. After a few steps the error is that of the
+ * wave known at all times, within a factor 2: the backward half step has an error like one of the
+ * scheme. */
+static void begun(struct scene *scene, const char *system, const char *values, const char *grid) {
     struct scene_run run;
     double known = 0, stepped = 0;
     enum ht_err err = scene_open(scene, &run,
@@ -181,32 +176,30 @@ static void starts(struct scene *scene) {
 
 /* ---- energy ---- */
 
-/* Each of the 2n half steps errs by at most R eps in the norm of E, R the
- * roundings behind an output (ht_oracle_roundings), all of one sign at worst.
+/* Each of the 2n half steps errs by at most R eps in the norm of E, R the roundings behind an
+ * output (ht_oracle_roundings), all of one sign at worst.
  */
-static void conserved(struct scene *scene, const char *system, int64_t steps,
-                      const char *options) {
+static void conserved(struct scene *scene, const char *system, int64_t steps, const char *options) {
     struct scene_run run;
     double before = 0, after = 0, bound = 0;
     enum ht_err err = scene_open(scene, &run,
                                  "system=%s time.scheme=leapfrog "
                                  "device.variant=monolithic %s time.end=1e6",
                                  system, options);
-    if (err == HT_OK)
-        err = ht_conserved_energy(run.plan, &run.stepper, &before);
+    if (err == HT_OK) err = ht_conserved_energy(run.plan, &run.stepper, &before);
     if (err == HT_OK) err = scene_advance(&run, steps);
     if (err == HT_OK) err = ht_conserved_energy(run.plan, &run.stepper, &after);
     if (err == HT_OK)
-        bound = 2.0 * (double)steps * scene_epsilon(run.plan) *
-                ht_oracle_roundings(&run.plan->problem);
+        bound =
+            2.0 * (double)steps * scene_epsilon(run.plan) * ht_oracle_roundings(&run.plan->problem);
     scene_close(&run);
     if (err != HT_OK || !(before > 0))
         TEST_CHECK(false, "energy of %s %s: %g, %s", system, options, before,
                    err ? ht_err_message() : "nothing to conserve");
     else
         TEST_BELOW(fabs(after / before - 1), bound,
-                   "energy of %s %s over %lld steps: relative change", system,
-                   options, (long long)steps);
+                   "energy of %s %s over %lld steps: relative change", system, options,
+                   (long long)steps);
 }
 
 static void energies(struct scene *scene) {
@@ -232,8 +225,8 @@ static void energies(struct scene *scene) {
     }
 }
 
-/* Unresolved waves by the operators of single precision, whose rounded entries
- * must not make them grow. Steps are few enough that the bound is below 1. */
+/* Unresolved waves by the operators of single precision, whose rounded entries must not make them
+ * grow. Steps are few enough that the bound is below 1. */
 static void operators(struct scene *scene) {
     static const char *const cases[] = {
         "grid.order=6 grid.cells=[3,2,2]", "grid.order=7 grid.cells=[4,3]",

@@ -1,14 +1,12 @@
 /* Media that vary smoothly with constant impedance Z = 1,
  *     c = 1 + 0.3 cos(2 pi s),  K = Z c,  1/rho = c/Z,
- * s = x1 in one dimension: p = Z v = f moves by s_t = c and, periodic, is back
- * exactly after T = integral of ds/c = 1/sqrt(1 - 0.09). With s a sum of d
- * coordinates, p = Z |v| moves at sqrt(d) c and is back after T / sqrt(d): a
- * medium whose polynomials have mixed powers.
+ * s = x1 in one dimension: p = Z v = f moves by s_t = c and, periodic, is back exactly after T =
+ * integral of ds/c = 1/sqrt(1 - 0.09). With s a sum of d coordinates, p = Z |v| moves at sqrt(d) c
+ * and is back after T / sqrt(d): a medium whose polynomials have mixed powers.
  *
- * Full order, less 0.5, is asked of the default degree of the cell polynomials
- * for N = 1..4. Where a polynomial of degree g ends, an error of order
- * 2 [g/2] + 2 remains; it is what is seen at small g. CFL numbers are such
- * that every rung takes a whole number of steps of the same relative size
+ * Full order, less 0.5, is asked of the default degree of the cell polynomials for N = 1..4. Where
+ * a polynomial of degree g ends, an error of order 2 [g/2] + 2 remains; it is what is seen at small
+ * g. CFL numbers are such that every rung takes a whole number of steps of the same relative size
  * (the cosine has its maximum, and so the step, on a node of every grid).
  */
 #include "scene.h"
@@ -18,8 +16,7 @@
 #define BOX_END "0.60522752823636"    /* over sqrt(3) */
 
 /* p = v = cos(cycles 2 pi s), v along the sum of `dims` unit vectors. */
-static void write_case(const char *s, int cycles, const char *fields,
-                       char text[SCENE_TEXT]) {
+static void write_case(const char *s, int cycles, const char *fields, char text[SCENE_TEXT]) {
     int used = snprintf(text, SCENE_TEXT,
                         "system=acoustic time.scheme=taylor "
                         "medium.type=expression "
@@ -30,8 +27,8 @@ static void write_case(const char *s, int cycles, const char *fields,
                         s, s, 2 * cycles, s);
     for (const char *f = fields; *f; f++)
         used += snprintf(text + used, SCENE_TEXT - (size_t)used,
-                         " initial.values.v%c=\"cos(%d*pi*(%s))/sqrt(%d)\"", *f,
-                         2 * cycles, s, (int)strlen(fields));
+                         " initial.values.v%c=\"cos(%d*pi*(%s))/sqrt(%d)\"", *f, 2 * cycles, s,
+                         (int)strlen(fields));
 }
 
 static void line(struct scene *scene) {
@@ -46,15 +43,14 @@ static void line(struct scene *scene) {
         snprintf(name, sizeof name, "constant impedance 1D N=%d", n + 1);
         write_case("x1", 2, "1", text);
         snprintf(more, sizeof more,
-                 "%.900s grid.order=%d time.end=" LINE_END
-                 " time.cfl=0.90851352515899577",
-                 text, n + 1);
+                 "%.900s grid.order=%d time.end=" LINE_END " time.cfl=0.90851352515899577", text,
+                 n + 1);
         scene_ladder(scene, name, &ladders[n], more);
     }
 }
 
-/* The degrees below the default one at N = 3; at N = 4 the default, 5, has a
- * part of order 6 that takes over below 1e-11, and 6 keeps the order. */
+/* The degrees below the default one at N = 3; at N = 4 the default, 5, has a part of order 6 that
+ * takes over below 1e-11, and 6 keeps the order. */
 static void degrees(struct scene *scene) {
     static const struct {
         int order, degree;
@@ -66,8 +62,8 @@ static void degrees(struct scene *scene) {
     };
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
         char name[64], text[SCENE_TEXT], more[SCENE_TEXT];
-        snprintf(name, sizeof name, "constant impedance 1D N=%d degree %d",
-                 rows[n].order, rows[n].degree);
+        snprintf(name, sizeof name, "constant impedance 1D N=%d degree %d", rows[n].order,
+                 rows[n].degree);
         write_case("x1", 1, "1", text);
         snprintf(more, sizeof more,
                  "%.900s grid.order=%d medium.degree=%d time.end=" LINE_END
@@ -88,9 +84,8 @@ static void oblique(struct scene *scene) {
         snprintf(name, sizeof name, "constant impedance x1+x2 2D N=%d", n + 1);
         write_case("x1+x2", 1, "12", text);
         snprintf(more, sizeof more,
-                 "%.900s grid.order=%d time.end=" PLANE_END
-                 " time.cfl=0.770899289847",
-                 text, n + 1);
+                 "%.900s grid.order=%d time.end=" PLANE_END " time.cfl=0.770899289847", text,
+                 n + 1);
         scene_ladder(scene, name, &ladders[n], more);
     }
 }
@@ -99,20 +94,17 @@ static void oblique(struct scene *scene) {
 
 enum { COARSE = 24, FINE = 48 };
 
-static enum ht_err pressure(struct scene *scene, int cells, int order,
-                            int degree, double *p) {
+static enum ht_err pressure(struct scene *scene, int cells, int order, int degree, double *p) {
     struct scene_run run;
-    enum ht_err err = scene_open(
-        scene, &run,
-        "system=acoustic time.scheme=taylor grid.cells=[%d] grid.order=%d "
-        "medium.degree=%d "
-        "medium.type=expression medium.c=\"1+0.3*cos(2*pi*x1)\" "
-        "medium.rho=\"1+0.4*sin(2*pi*x1)\" initial.type=expression "
-        "initial.values.p=\"exp(cos(2*pi*x1))\" time.end=1 time.cfl=0.5",
-        cells, order, degree);
+    enum ht_err err = scene_open(scene, &run,
+                                 "system=acoustic time.scheme=taylor grid.cells=[%d] grid.order=%d "
+                                 "medium.degree=%d "
+                                 "medium.type=expression medium.c=\"1+0.3*cos(2*pi*x1)\" "
+                                 "medium.rho=\"1+0.4*sin(2*pi*x1)\" initial.type=expression "
+                                 "initial.values.p=\"exp(cos(2*pi*x1))\" time.end=1 time.cfl=0.5",
+                                 cells, order, degree);
     if (err == HT_OK) err = scene_advance(&run, run.plan->steps);
-    if (err == HT_OK)
-        err = run.stepper.ops->get(run.stepper.self, HT_PRIMARY, 0, 1, 0, 1, p);
+    if (err == HT_OK) err = run.stepper.ops->get(run.stepper.self, HT_PRIMARY, 0, 1, 0, 1, p);
     scene_close(&run);
     return err;
 }
@@ -123,17 +115,14 @@ static double left_out(struct scene *scene, int cells, int order, int degree) {
     if (pressure(scene, cells, order, degree, some) != HT_OK ||
         pressure(scene, cells, order, 2 * order, all) != HT_OK)
         return NAN;
-    for (int n = 0; n < cells; n++)
-        sum += (some[n] - all[n]) * (some[n] - all[n]);
+    for (int n = 0; n < cells; n++) sum += (some[n] - all[n]) * (some[n] - all[n]);
     return sqrt(sum / cells);
 }
 
-/* Where K and rho both vary, degree g leaves an error of order g + 1: no less,
- * and no more, so that an order of 2N + 1 may not be promised. */
+/* Where K and rho both vary, degree g leaves an error of order g + 1: no less, and no more, so that
+ * an order of 2N + 1 may not be promised. */
 static void general(struct scene *scene) {
-    static const struct {
-        int order, degree;
-    } rows[] = {{2, 0}, {2, 1}, {2, 2}, {3, 2}};
+    static const struct { int order, degree; } rows[] = {{2, 0}, {2, 1}, {2, 2}, {3, 2}};
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
         int order = rows[n].order, degree = rows[n].degree;
         double coarse = left_out(scene, COARSE, order, degree);
@@ -141,14 +130,12 @@ static void general(struct scene *scene) {
         TEST_BELOW(fabs(log2(coarse / fine) - (degree + 1)), 0.5,
                    "K and rho vary, N=%d degree %d: errors %.2e, %.2e, order "
                    "%.2f, expected %d; off by",
-                   order, degree, coarse, fine, log2(coarse / fine),
-                   degree + 1);
+                   order, degree, coarse, fine, log2(coarse / fine), degree + 1);
     }
 }
 
-static enum ht_err error_of(struct scene *scene, const char *s,
-                            const char *fields, const char *text, double *error,
-                            double *rounding) {
+static enum ht_err error_of(struct scene *scene, const char *s, const char *fields,
+                            const char *text, double *error, double *rounding) {
     char wave[SCENE_TEXT];
     struct scene_run run;
     write_case(s, 1, fields, wave);
@@ -165,12 +152,8 @@ static void symmetry(struct scene *scene) {
         const char *text;
         const char *s[3], *fields[3];
     } rows[] = {
-        {"grid.order=2 grid.cells=[8,8] time.end=" LINE_END,
-         {"x1", "x2"},
-         {"1", "2"}},
-        {"grid.order=2 grid.cells=[4,4,4] time.end=" LINE_END,
-         {"x1", "x2", "x3"},
-         {"1", "2", "3"}},
+        {"grid.order=2 grid.cells=[8,8] time.end=" LINE_END, {"x1", "x2"}, {"1", "2"}},
+        {"grid.order=2 grid.cells=[4,4,4] time.end=" LINE_END, {"x1", "x2", "x3"}, {"1", "2", "3"}},
         {"grid.order=2 grid.cells=[4,4,4] time.end=" PLANE_END,
          {"x1+x2", "x2+x3", "x1+x3"},
          {"12", "23", "13"}},
@@ -178,15 +161,14 @@ static void symmetry(struct scene *scene) {
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
         double first = 0, error = 0, rounding = 0;
         for (int k = 0; k < 3 && rows[n].s[k] != NULL; k++) {
-            enum ht_err err = error_of(scene, rows[n].s[k], rows[n].fields[k],
-                                       rows[n].text, &error, &rounding);
+            enum ht_err err =
+                error_of(scene, rows[n].s[k], rows[n].fields[k], rows[n].text, &error, &rounding);
             if (err != HT_OK)
                 TEST_CHECK(false, "%s: %s", rows[n].s[k], ht_err_message());
             else if (k == 0)
                 first = error;
             else
-                TEST_BELOW(fabs(error - first), rounding,
-                           "medium along %s as along %s: error %.9e",
+                TEST_BELOW(fabs(error - first), rounding, "medium along %s as along %s: error %.9e",
                            rows[n].s[k], rows[n].s[0], error);
         }
     }
@@ -197,8 +179,7 @@ static void box(struct scene *scene) {
     static const struct scene_ladder ladder = {{1, 1, 1}, {12, 16}, 4.5};
     char text[SCENE_TEXT], more[SCENE_TEXT];
     write_case("x1+x2+x3", 1, "123", text);
-    snprintf(more, sizeof more,
-             "%.900s grid.order=2 time.end=" BOX_END " time.cfl=0.7868", text);
+    snprintf(more, sizeof more, "%.900s grid.order=2 time.end=" BOX_END " time.cfl=0.7868", text);
     scene_ladder(scene, "constant impedance x1+x2+x3 3D N=2", &ladder, more);
 }
 

@@ -1,5 +1,5 @@
-/* Standing modes between walls by finite differences: against the exact
- * solution the order is that of the differences in space, 2 or 4 in time.
+/* Standing modes between walls by finite differences: against the exact solution the order is that
+ * of the differences in space, 2 or 4 in time.
  */
 #include "differences.h"
 #include "htwave/fd.h"
@@ -13,10 +13,8 @@ static const struct walls rooms[] = {
     {"rigid", "initial.modes=[5] boundary.x1=rigid", 1},
     {"free", "initial.modes=[5] boundary.x1=free", 1},
     {"rigid and free", "initial.modes=[4] boundary.x1=[\"rigid\",\"free\"]", 1},
-    {"rigid, free", "initial.modes=[2,5] boundary.x1=rigid boundary.x2=free",
-     2},
-    {"periodic, free and rigid",
-     "initial.modes=[2,2] boundary.x2=[\"free\",\"rigid\"]", 2},
+    {"rigid, free", "initial.modes=[2,5] boundary.x1=rigid boundary.x2=free", 2},
+    {"periodic, free and rigid", "initial.modes=[2,2] boundary.x2=[\"free\",\"rigid\"]", 2},
     {"rigid on all sides",
      "initial.modes=[1,4,1] boundary.x1=rigid boundary.x2=rigid "
      "boundary.x3=rigid",
@@ -25,13 +23,12 @@ static const struct walls rooms[] = {
 enum { ROOMS = sizeof rooms / sizeof *rooms };
 
 /* Relative l2 error of p; cells of the same size along all axes. */
-static double error_of(const struct walls *room, int order, int terms,
-                       int cells, double step, double end) {
+static double error_of(const struct walls *room, int order, int terms, int cells, double step,
+                       double end) {
     struct fd_run run;
     double error = NAN, *nodal[HT_MAX_FIELDS] = {0};
     struct ht_text list = {0};
-    for (int k = 0; k < room->dims; k++)
-        ht_text_add(&list, "%s%d", k ? "," : "", cells);
+    for (int k = 0; k < room->dims; k++) ht_text_add(&list, "%s%d", k ? "," : "", cells);
     fd_open(&run,
             "%s initial.type=standing initial.phase=0.7 medium.c=1.3 "
             "medium.rho=2.1 grid.cells=[%s] grid.order=%d time.stages=%d "
@@ -47,8 +44,8 @@ static double error_of(const struct walls *room, int order, int terms,
     return error;
 }
 
-/* Short steps of two terms: their error is (omega dt)^4/1440 or so of the
- * phase; 20 to 10^7 times less than that of the differences. */
+/* Short steps of two terms: their error is (omega dt)^4/1440 or so of the phase; 20 to 10^7 times
+ * less than that of the differences. */
 static void test_space(const struct walls *room, int order) {
     const int coarse = order < 4 ? 48 : order < 8 ? 24 : 16;
     const int fine = coarse * 5 / 4;
@@ -62,8 +59,8 @@ static void test_space(const struct walls *room, int order) {
                room->dims, room->name, order, found, a, b);
 }
 
-/* At this end the errors of the phase show in p in every room. 48 cells of
- * order 16 have no error to speak of. */
+/* At this end the errors of the phase show in p in every room. 48 cells of order 16 have no error
+ * to speak of. */
 static void test_time(const struct walls *room, int terms) {
     const int cells = room->dims > 2 ? 24 : 48;
     const double step = 0.3 / cells, end = 0.69;
@@ -79,11 +76,9 @@ static void test_time(const struct walls *room, int terms) {
 int main(void) {
     if (!fd_have_device()) return test_end("modes");
     for (int i = 0; i < ROOMS; i++)
-        for (int order = i % 2 ? 4 : 2; order <= 16; order *= 4)
-            test_space(&rooms[i], order);
+        for (int order = i % 2 ? 4 : 2; order <= 16; order *= 4) test_space(&rooms[i], order);
     for (int i = 0; i < ROOMS && test_all(); i++)
-        for (int order = i % 2 ? 2 : 4; order <= 16; order *= 4)
-            test_space(&rooms[i], order);
+        for (int order = i % 2 ? 2 : 4; order <= 16; order *= 4) test_space(&rooms[i], order);
     for (int i = 0; i < ROOMS; i++)
         for (int terms = 1; terms <= 2; terms++) test_time(&rooms[i], terms);
     return test_end("modes");

@@ -1,10 +1,10 @@
-/* Rounding of series at high orders in single precision: runs with the largest
- * step that htwave allows kernels that sum them stay as accurate as rounding
- * allows; with the largest step that is stable without rounding they grow, and
- * are refused. Kernels that do not sum the series take that step.
+/* Rounding of series at high orders in single precision: runs with the largest step that htwave
+ * allows kernels that sum them stay as accurate as rounding allows; with the largest step that is
+ * stable without rounding they grow, and are refused. Kernels that do not sum the series take that
+ * step.
  *
- * Waves that cross a node at a time along each axis are the weakest case: their
- * scheme damps nothing.
+ * Waves that cross a node at a time along each axis are the weakest case: their scheme damps
+ * nothing.
  */
 #include "scene.h"
 
@@ -17,32 +17,27 @@ struct noise {
 };
 
 static const struct noise cases[] = {
-    {"advection", 2, 8, "[6,6]", "[1,2]", " medium.velocity=[1,1]", "two-naive",
-     "separable", 40},
-    {"advection", 2, 7, "[5,5]", "[1,2]", " medium.velocity=[1,1]",
-     "monolithic", "separable", 60},
-    {"advection", 3, 6, "[4,4,4]", "[1,1,2]", " medium.velocity=[1,1,1]",
-     "two-naive", "separable", 8},
+    {"advection", 2, 8, "[6,6]", "[1,2]", " medium.velocity=[1,1]", "two-naive", "separable", 40},
+    {"advection", 2, 7, "[5,5]", "[1,2]", " medium.velocity=[1,1]", "monolithic", "separable", 60},
+    {"advection", 3, 6, "[4,4,4]", "[1,1,2]", " medium.velocity=[1,1,1]", "two-naive", "separable",
+     8},
     {"acoustic", 3, 8, "[3,3,3]", "[1,1,1]", "", "vector", "propagator", 4},
 };
 
-static enum ht_err open_run(struct scene *scene, const struct noise *c,
-                            const char *variant, double cfl,
-                            struct scene_run *run) {
+static enum ht_err open_run(struct scene *scene, const struct noise *c, const char *variant,
+                            double cfl, struct scene_run *run) {
     return scene_open(scene, run,
                       "device.precision=single system=%s grid.order=%d "
                       "grid.cells=%s initial.type=plane initial.cycles=%s "
                       "time.end=%g time.cfl=%.17g device.variant=%s%s",
-                      c->system, c->order, c->cells, c->cycles, c->end, cfl,
-                      variant, c->more);
+                      c->system, c->order, c->cells, c->cycles, c->end, cfl, variant, c->more);
 }
 
-/* *error: at the end; infinite where values are not finite. *most: the highest
- * that the plan expects, with rounding (src/plan/expect.c). HT_ERR_DEVICE:
+/* *error: at the end; infinite where values are not finite. *most: the highest that the plan
+ * expects, with rounding (src/plan/expect.c). HT_ERR_DEVICE:
  * the device has too little local memory for the kernel. */
-static enum ht_err run_to_end(struct scene *scene, const struct noise *c,
-                              const char *variant, double cfl, double *error,
-                              double *most) {
+static enum ht_err run_to_end(struct scene *scene, const struct noise *c, const char *variant,
+                              double cfl, double *error, double *most) {
     struct scene_run run;
     *error = *most = NAN;
     enum ht_err err = open_run(scene, c, variant, cfl, &run);
@@ -65,8 +60,8 @@ static double quiet_cfl(struct scene *scene, const struct noise *c) {
     return cfl;
 }
 
-/* Grown: by as much as the wave itself, at least. The limit is of use where it
- * is not far below steps that grow: 0.7 of them. */
+/* Grown: by as much as the wave itself, at least. The limit is of use where it is not far below
+ * steps that grow: 0.7 of them. */
 static enum ht_err judge(struct scene *scene, const struct noise *c) {
     const double wave = 1, useful = 0.7;
     double error, most;
@@ -79,8 +74,7 @@ static enum ht_err judge(struct scene *scene, const struct noise *c) {
     TEST_BELOW(error, most, "error of %s at cfl 1", c->quiet);
     scene->noisy = true;
     TRY(run_to_end(scene, c, c->series, 1, &error, &most));
-    TEST_CHECK(error > wave, "series at cfl 1, error %.1e (above %g)", error,
-               wave);
+    TEST_CHECK(error > wave, "series at cfl 1, error %.1e (above %g)", error, wave);
     return HT_OK;
 }
 

@@ -1,15 +1,14 @@
-/* Reflection at 45 degrees by finite differences: K = 1, rho 1:4, the interface
- * anywhere between points. A packet of plane waves of one wavenumber k1 along
- * x1 comes from below; below and above the interface at x2 = 0
+/* Reflection at 45 degrees by finite differences: K = 1, rho 1:4, the interface anywhere between
+ * points. A packet of plane waves of one wavenumber k1 along x1 comes from below; below and above
+ * the interface at x2 = 0
  *     p = Re e^(i k1 x1) int A(k) [e^(i k x2) + r e^(-i k x2)] e^(-i w t) dk,
  *     p = Re e^(i k1 x1) int A(k) t e^(i q x2) e^(-i w t) dk,
  *     w^2 = c1^2 (k^2 + k1^2) = c2^2 (q^2 + k1^2),
  *     r = (z2 - z1)/(z2 + z1), t = 1 + r, z1 = rho1/k, z2 = rho2/q:
- * p and its flux (1/rho) dp/dx2 are continuous. With A a Gaussian about k1, of
- * a fifth of its width, the sum over k by a fine trapezoidal rule is exact but
- * for 1e-6, the part of A below k = 0. p is compared at all points after the
- * packet has split, and nothing of it is left at the interface, where p bends
- * within a spacing.
+ * p and its flux (1/rho) dp/dx2 are continuous. With A a Gaussian about k1, of a fifth of its
+ * width, the sum over k by a fine trapezoidal rule is exact but for 1e-6, the part of A below
+ * k = 0. p is compared at all points after the packet has split, and nothing of it is left at the
+ * interface, where p bends within a spacing.
  */
 #include "differences.h"
 
@@ -36,27 +35,24 @@ static void make_packet(double start, struct packet *packet) {
         packet->q[n] = q;
         packet->frequency[n] = w;
         packet->r[n] = (density * k - q) / (density * k + q);
-        packet->amplitude[n] = part / (width * sqrt(2 * pi)) * exp(-s * s / 2) *
-                               cexp(-I * k * start);
+        packet->amplitude[n] =
+            part / (width * sqrt(2 * pi)) * exp(-s * s / 2) * cexp(-I * k * start);
     }
 }
 
 static double complex packet_at(const struct packet *p, double x2, double t) {
     double complex sum = 0;
     for (int n = 0; n < WAVES; n++) {
-        const double complex at =
-            p->amplitude[n] * cexp(-I * p->frequency[n] * t);
+        const double complex at = p->amplitude[n] * cexp(-I * p->frequency[n] * t);
         if (x2 < 0)
-            sum += at *
-                   (cexp(I * p->k[n] * x2) + p->r[n] * cexp(-I * p->k[n] * x2));
+            sum += at * (cexp(I * p->k[n] * x2) + p->r[n] * cexp(-I * p->k[n] * x2));
         else
             sum += at * (1 + p->r[n]) * cexp(I * p->q[n] * x2);
     }
     return sum;
 }
 
-/* One wavelength of 2 pi along x1 has `cells` cells; waves above are sqrt 8
- * times shorter. */
+/* One wavelength of 2 pi along x1 has `cells` cells; waves above are sqrt 8 times shorter. */
 struct scene {
     int cells;
     double h, shift;      /* of the interface after a point, in spacings */
@@ -72,8 +68,7 @@ static struct scene make_scene(int cells, double shift) {
     return s;
 }
 
-static void fill(const struct scene *s, const struct packet *packet, double t,
-                 double *out) {
+static void fill(const struct scene *s, const struct packet *packet, double t, double *out) {
     for (int64_t m = 0; m <= s->below + s->above; m++) {
         const double x2 = ((double)(m - s->below) - s->shift) * s->h;
         const double complex factor = packet_at(packet, x2, t);
@@ -90,14 +85,13 @@ static double error_of(const struct scene *s, const char *fit) {
     if (!packet) exit(1);
     make_packet(start, packet);
     const long long cells2 = s->below + s->above;
-    fd_open(
-        &run,
-        "grid.cells=[%d,%lld] grid.lower=[0,%.17g] grid.upper=[%.17g,%.17g] "
-        "grid.order=8 boundary.x2=rigid medium.type=layers medium.axis=x2 "
-        "medium.interfaces=[0] medium.K=1 medium.rho=[1,%g] medium.fit=%s "
-        "initial.type=zero time.end=%g",
-        s->cells, cells2, -((double)s->below + s->shift) * s->h, 2 * pi,
-        ((double)s->above - s->shift) * s->h, density, fit, end);
+    fd_open(&run,
+            "grid.cells=[%d,%lld] grid.lower=[0,%.17g] grid.upper=[%.17g,%.17g] "
+            "grid.order=8 boundary.x2=rigid medium.type=layers medium.axis=x2 "
+            "medium.interfaces=[0] medium.K=1 medium.rho=[1,%g] medium.fit=%s "
+            "initial.type=zero time.end=%g",
+            s->cells, cells2, -((double)s->below + s->shift) * s->h, 2 * pi,
+            ((double)s->above - s->shift) * s->h, density, fit, end);
     const struct ht_plan *plan = run.sim->plan;
     double *u = calloc((size_t)run.nodes, sizeof *u);
     double *d = calloc((size_t)run.nodes, sizeof *d);
@@ -147,8 +141,8 @@ static void judge(const char *fit, int grids, double least, double most) {
     ht_text_free(&errors);
 }
 
-/* The fit's own error is that of a reflection: bench/NOTES.md, Fitted medium.
- * Values at the points misplace the interface: of first order. */
+/* The fit's own error is that of a reflection: bench/NOTES.md, Fitted medium. Values at the points
+ * misplace the interface: of first order. */
 int main(void) {
     if (!fd_have_device()) return test_end("oblique");
     judge("sinc", 3, 2.5, 9);

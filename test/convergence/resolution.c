@@ -1,7 +1,7 @@
-/* Grids for an error against runs of the reference in two dimensions, along an
- * axis, an edge and (1,2): the grid that is found reaches the error in all of
- * them, and one a fifth coarser does not along the axis. The box holds whole
- * waves on at most 4 % more cells per wavelength than asked for.
+/* Grids for an error against runs of the reference in two dimensions, along an axis, an edge and
+ * (1,2): the grid that is found reaches the error in all of them, and one a fifth coarser does not
+ * along the axis. The box holds whole waves on at most 4 % more cells per wavelength than asked
+ * for.
  */
 #include "htwave/resolution.h"
 #include "../test.h"
@@ -24,13 +24,12 @@ static int choose_side(const int way[2], double cells, int least, int *turns) {
     const double length = hypot(way[0], way[1]);
     for (*turns = 1;; ++*turns) {
         const double wanted = *turns * length * cells;
-        if (ceil(wanted) >= least && ceil(wanted) <= 1.04 * wanted)
-            return (int)ceil(wanted);
+        if (ceil(wanted) >= least && ceil(wanted) <= 1.04 * wanted) return (int)ceil(wanted);
     }
 }
 
-static int describe(const struct method *m, const struct ht_resolution *grid,
-                    const int way[2], char text[LINES][LINE]) {
+static int describe(const struct method *m, const struct ht_resolution *grid, const int way[2],
+                    char text[LINES][LINE]) {
     const bool fd = m->stages > 0;
     const int least = fd ? m->order / 2 + 1 : 3;
     int turns, n = 0;
@@ -44,8 +43,7 @@ static int describe(const struct method *m, const struct ht_resolution *grid,
     snprintf(text[n++], LINE, "grid.cells=[%d,%d]", side, other);
     snprintf(text[n++], LINE, "grid.upper=[%d.0,%d.0]", side, other);
     snprintf(text[n++], LINE, "initial.type=plane");
-    snprintf(text[n++], LINE, "initial.cycles=[%d,%d]", turns * way[0],
-             turns * way[1]);
+    snprintf(text[n++], LINE, "initial.cycles=[%d,%d]", turns * way[0], turns * way[1]);
     snprintf(text[n++], LINE, "time.cfl=%.9g", grid->cfl);
     snprintf(text[n++], LINE, "time.end=%.17e", WAVELENGTHS * points);
     snprintf(text[n++], LINE, "output.snapshots=false");
@@ -66,8 +64,7 @@ static enum ht_err run_params(const struct ht_params *params, double *error) {
 }
 
 /* The largest error of so many directions; NaN: a run failed. */
-static double worst_error(const struct method *m, int count,
-                          const struct ht_resolution *grid) {
+static double worst_error(const struct method *m, int count, const struct ht_resolution *grid) {
     double worst = 0;
     for (int way = 0; way < count; way++) {
         char text[LINES][LINE], *lines[LINES];
@@ -86,37 +83,31 @@ static double worst_error(const struct method *m, int count,
 }
 
 static void judge(const struct method *m) {
-    const struct ht_equations eq =
-        ht_equations_make(ht_system_find(m->system), 2);
+    const struct ht_equations eq = ht_equations_make(ht_system_find(m->system), 2);
     const struct ht_carrier carrier = {.eq = &eq,
                                        .scheme = ht_scheme_find(m->scheme),
                                        .order = m->order,
                                        .stages = m->stages,
                                        .contrast = 1};
     struct ht_resolution grid;
-    const enum ht_err err =
-        ht_resolution_find(&carrier, WAVELENGTHS, m->error, &grid);
-    TEST_CHECK(err == HT_OK && grid.cells > 0,
-               "%s, %s %d: %.3g cells per wavelength, cfl %.3g", m->system,
-               m->scheme, m->order, grid.cells, grid.cfl);
+    const enum ht_err err = ht_resolution_find(&carrier, WAVELENGTHS, m->error, &grid);
+    TEST_CHECK(err == HT_OK && grid.cells > 0, "%s, %s %d: %.3g cells per wavelength, cfl %.3g",
+               m->system, m->scheme, m->order, grid.cells, grid.cfl);
     if (err != HT_OK || !(grid.cells > 0)) return;
-    TEST_BELOW(worst_error(m, WAYS, &grid), m->error, "%s, %s %d: error there",
-               m->system, m->scheme, m->order);
+    TEST_BELOW(worst_error(m, WAYS, &grid), m->error, "%s, %s %d: error there", m->system,
+               m->scheme, m->order);
     grid.cells *= 0.8;
     TEST_BELOW(-worst_error(m, 1, &grid), -m->error,
-               "%s, %s %d: error on a fifth fewer, along an axis, negative",
-               m->system, m->scheme, m->order);
+               "%s, %s %d: error on a fifth fewer, along an axis, negative", m->system, m->scheme,
+               m->order);
 }
 
-/* At both speeds of a medium as by ht_fd_error. In one dimension, where errors
- * in space and time would cancel at the least speed. */
+/* At both speeds of a medium as by ht_fd_error. In one dimension, where errors in space and time
+ * would cancel at the least speed. */
 static void judge_contrast(void) {
     const struct ht_equations eq = ht_equations_make(ht_system_find("wave"), 1);
-    const struct ht_carrier carrier = {.eq = &eq,
-                                       .scheme = ht_scheme_at(HT_DIFFERENCES),
-                                       .order = 8,
-                                       .stages = 1,
-                                       .contrast = 3};
+    const struct ht_carrier carrier = {
+        .eq = &eq, .scheme = ht_scheme_at(HT_DIFFERENCES), .order = 8, .stages = 1, .contrast = 3};
     const struct ht_fd_weights w = ht_fd_weights(8);
     const double way[3] = {1, 0, 0};
     struct ht_resolution grid;
@@ -124,15 +115,12 @@ static void judge_contrast(void) {
     if (ht_resolution_find(&carrier, 10, 1e-2, &grid) != HT_OK) grid.cells = 0;
     for (int i = 0; i < 2; i++) {
         const double faster = i == 0 ? 1 : carrier.contrast;
-        worst =
-            fmax(worst, ht_fd_error(&w, 1, way, faster * grid.cells,
-                                    faster * grid.cfl / carrier.contrast, 10));
+        worst = fmax(worst, ht_fd_error(&w, 1, way, faster * grid.cells,
+                                        faster * grid.cfl / carrier.contrast, 10));
     }
     TEST_BELOW(fabs(worst / grid.error - 1), 1e-6,
-               "fd, one term, speeds 1 and 3: error %.3g at %.3g cells, off",
-               worst, grid.cells);
-    TEST_BELOW(grid.cfl / ht_fd_stable(&w, false, 1, 1), 1,
-               "its step is stable");
+               "fd, one term, speeds 1 and 3: error %.3g at %.3g cells, off", worst, grid.cells);
+    TEST_BELOW(grid.cfl / ht_fd_stable(&w, false, 1, 1), 1, "its step is stable");
 }
 
 int main(void) {
@@ -145,8 +133,7 @@ int main(void) {
         {"acoustic", "taylor", 4, 0, 1e-4},
         {"wave", "fd", 8, 2, 1e-3},
         {"acoustic", "fd", 8, 1, 1e-2}};
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        judge(&methods[i]);
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) judge(&methods[i]);
     judge_contrast();
     return test_end("resolution");
 }

@@ -15,12 +15,11 @@ enum { SAMPLES = 211, FEWER = 33, LAYERS = SAMPLES };
 /* Blocks of 0.7 to 5.8 spacings. */
 static void write_blocks(int dims) {
     const int side = dims > 2 ? FEWER : SAMPLES;
-    struct random_blocks blocks = {
-        .samples = {side, dims > 1 ? side : 1, dims > 2 ? side : 1},
-        .unit = 2,
-        .c = 4,
-        .rho = 3,
-        .seed = 5};
+    struct random_blocks blocks = {.samples = {side, dims > 1 ? side : 1, dims > 2 ? side : 1},
+                                   .unit = 2,
+                                   .c = 4,
+                                   .rho = 3,
+                                   .seed = 5};
     const int64_t *n = blocks.samples, all = n[0] * n[1] * n[2];
     float *c = malloc((size_t)all * sizeof *c);
     float *rho = malloc((size_t)all * sizeof *rho);
@@ -60,15 +59,14 @@ static const char *medium_of(const struct scene *s) {
         ht_text_add(&list[1], "%s0.73", comma);
         ht_text_add(&list[2], "%s0.31", comma);
     }
-    int used = snprintf(text, sizeof text,
-                        "medium.type=file medium.c=%s medium.rho=%s "
-                        "medium.shape=[%s] medium.spacing=[%s] "
-                        "medium.origin=[%s]",
-                        fd_path("c.f32"), fd_path("rho.f32"), list[0].data,
-                        list[1].data, list[2].data);
+    int used =
+        snprintf(text, sizeof text,
+                 "medium.type=file medium.c=%s medium.rho=%s "
+                 "medium.shape=[%s] medium.spacing=[%s] "
+                 "medium.origin=[%s]",
+                 fd_path("c.f32"), fd_path("rho.f32"), list[0].data, list[1].data, list[2].data);
     if (s->layers)
-        snprintf(text + used, sizeof text - (size_t)used,
-                 " medium.axes=[\"x%d\"]", s->dims);
+        snprintf(text + used, sizeof text - (size_t)used, " medium.axes=[\"x%d\"]", s->dims);
     for (int i = 0; i < 3; i++) ht_text_free(&list[i]);
     return text;
 }
@@ -79,8 +77,8 @@ static void start_run(const struct scene *s, const char *grid, const char *more,
         write_layers();
     else
         write_blocks(s->dims);
-    fd_open(run, "%s %s %s grid.order=%d time.stages=%d %s", grid, s->walls,
-            medium_of(s), s->order, s->stages, more);
+    fd_open(run, "%s %s %s grid.order=%d time.stages=%d %s", grid, s->walls, medium_of(s), s->order,
+            s->stages, more);
 }
 
 /* Spacing 1. */
@@ -92,23 +90,20 @@ static void start_run(const struct scene *s, const char *grid, const char *more,
 
 /* ---- energy, and back ---- */
 
-static void judge_energy(const struct scene *s, const char *grid,
-                         const char *precision, double bound) {
+static void judge_energy(const struct scene *s, const char *grid, const char *precision,
+                         double bound) {
     enum { STEPS = 4000, LOOKS = 10 };
     char more[200];
     struct fd_run run;
     double worst = 0;
-    snprintf(more, sizeof more,
-             "initial.type=random time.end=3000 device.precision=%s",
-             precision);
+    snprintf(more, sizeof more, "initial.type=random time.end=3000 device.precision=%s", precision);
     start_run(s, grid, more, &run);
     const double first = fd_energy(&run);
     for (int n = 0; n < LOOKS; n++) {
         fd_advance(&run, STEPS / LOOKS);
         worst = fmax(worst, fabs(fd_energy(&run) / first - 1));
     }
-    TEST_BELOW(worst, bound, "%s, %s: energy over %d steps, off by", s->name,
-               precision, STEPS);
+    TEST_BELOW(worst, bound, "%s, %s: energy over %d steps, off by", s->name, precision, STEPS);
     fd_close(&run);
 }
 
@@ -121,14 +116,13 @@ static void judge_return(const struct scene *s) {
     double *start = fd_values(&run, HT_PRIMARY);
     fd_advance(&run, STEPS);
     double *away = fd_values(&run, HT_PRIMARY);
-    for (int n = 0; n < STEPS; n++)
-        fd_must(ht_stepper_step_back(fd_stepper(&run), scheme));
+    for (int n = 0; n < STEPS; n++) fd_must(ht_stepper_step_back(fd_stepper(&run), scheme));
     fd_must(fd_stepper(&run)->ops->finish(fd_stepper(&run)->self));
     double *back = fd_values(&run, HT_PRIMARY);
-    TEST_CHECK(fd_distance(run.nodes, away, start, 0) > 0.5,
-               "%s: %d steps change the data", s->name, STEPS);
-    TEST_BELOW(fd_distance(run.nodes, back, start, 0), 1e-12,
-               "%s: %d steps there and back, off by", s->name, STEPS);
+    TEST_CHECK(fd_distance(run.nodes, away, start, 0) > 0.5, "%s: %d steps change the data",
+               s->name, STEPS);
+    TEST_BELOW(fd_distance(run.nodes, back, start, 0), 1e-12, "%s: %d steps there and back, off by",
+               s->name, STEPS);
     free(start);
     free(away);
     free(back);
@@ -137,8 +131,7 @@ static void judge_return(const struct scene *s) {
 
 /* ---- single against double ---- */
 
-static double *after(const struct scene *s, const char *precision, double mean,
-                     int64_t *nodes) {
+static double *after(const struct scene *s, const char *precision, double mean, int64_t *nodes) {
     enum { STEPS = 10000 };
     char more[300];
     struct fd_run run;
@@ -161,14 +154,13 @@ static void judge_single(const struct scene *s, double mean) {
     double *single = after(s, "single", mean, &nodes);
     double *fp64 = after(s, "double", mean, &nodes);
     TEST_BELOW(fd_distance(nodes, single, fp64, mean), 1e-4,
-               "%s, mean %g: 10000 steps in single precision, off by", s->name,
-               mean);
+               "%s, mean %g: 10000 steps in single precision, off by", s->name, mean);
     free(single);
     free(fp64);
 }
 
-/* Samples and the largest value have the mean that is taken out of the array,
- * at the steps before and after that. */
+/* Samples and the largest value have the mean that is taken out of the array, at the steps before
+ * and after that. */
 static void judge_readings(const struct scene *s) {
     enum { STEPS = 101, NODE = 20 };
     double sample[STEPS + 1], most = 0;
@@ -191,11 +183,9 @@ static void judge_readings(const struct scene *s) {
     fd_must(ht_state_measure(plan, fd_stepper(&run), 0, &state));
     for (int64_t n = 0; n < run.nodes; n++) most = fmax(most, fabs(end[n]));
     TEST_CHECK(steps == STEPS + 1, "%lld samples", (long long)steps);
-    TEST_BELOW(
-        fmax(fabs(sample[0] - start[NODE]), fabs(sample[STEPS] - end[NODE])),
-        2 * unit, "a mean of 1: samples on a node, off by");
-    TEST_BELOW(fabs(state.largest[0] - most), 2 * unit,
-               "a mean of 1: the largest value, off by");
+    TEST_BELOW(fmax(fabs(sample[0] - start[NODE]), fabs(sample[STEPS] - end[NODE])), 2 * unit,
+               "a mean of 1: samples on a node, off by");
+    TEST_BELOW(fabs(state.largest[0] - most), 2 * unit, "a mean of 1: the largest value, off by");
     free(start);
     free(end);
     ht_sampler_destroy(sampler);
@@ -205,12 +195,10 @@ static void judge_readings(const struct scene *s) {
 int main(void) {
     static const struct scene scenes[] = {
         {"blocks 1-D, periodic, order 8", LINE, "", 1, false, 8, 2},
-        {"blocks 1-D, rigid, order 16, one term", LINE, "boundary.x1=rigid", 1,
-         false, 16, 1},
+        {"blocks 1-D, rigid, order 16, one term", LINE, "boundary.x1=rigid", 1, false, 16, 1},
         {"blocks 2-D, periodic, order 8", SQUARE, "", 2, false, 8, 2},
         {"blocks 2-D, rigid, order 4", SQUARE, RIGID, 2, false, 4, 2},
-        {"thin layers 1-D, rigid, order 8", LINE, "boundary.x1=rigid", 1, true,
-         8, 2},
+        {"thin layers 1-D, rigid, order 8", LINE, "boundary.x1=rigid", 1, true, 8, 2},
         {"thin layers 2-D, rigid, order 8", SQUARE, RIGID, 2, true, 8, 2},
         {"blocks 3-D, periodic, order 8", CUBE, "", 3, false, 8, 2},
     };
@@ -219,12 +207,11 @@ int main(void) {
     if ((fd_directory = scratch_make("differences")) == NULL) return 1;
     for (int i = 0; i < SCENES; i++) {
         const struct scene *s = &scenes[i];
-        /* Rounding averages out over points as over steps, like
-         * sqrt(steps/points): less on a line of 60. */
+        /* Rounding averages out over points as over steps, like sqrt(steps/points): less on a line
+         * of 60. */
         judge_energy(s, s->grid, "double", s->dims > 1 ? 1e-13 : 6e-13);
         judge_return(s);
-        if (s->dims > 1)
-            judge_energy(s, s->dims > 2 ? CUBE : WIDE, "single", 1e-6);
+        if (s->dims > 1) judge_energy(s, s->dims > 2 ? CUBE : WIDE, "single", 1e-6);
     }
     for (int i = 0; i < SCENES - 1; i++) {
         if (i == 0 || test_all()) judge_single(&scenes[i], 0);

@@ -1,15 +1,13 @@
-/* Runs for the convergence tests: from `key=value` texts to the error at the
- * end, on the device that test/open_device.h opens. A step is compiled once for
- * each (variant, system, dimension, N, precision, layout, degree of the
- * medium); grids, walls, stages and time steps are its arguments.
+/* Runs for the convergence tests: from `key=value` texts to the error at the end, on the device
+ * that test/open_device.h opens. A step is compiled once for each (variant, system, dimension, N,
+ * precision, layout, degree of the medium); grids, walls, stages and time steps are its arguments.
  *
- * The error of the scheme is C h^(2N+1) at a fixed CFL number. A ladder is
- * the same run on several grids; observed is
+ * The error of the scheme is C h^(2N+1) at a fixed CFL number. A ladder is the same run on several
+ * grids; observed is
  *     log(e_1/e_2) / log(h_1/h_2)
- * between one rung and the next. What is judged is the least of them. Theory
- * says 2N+1; initial data are not quite the scheme's own wave, and what else
- * they excite decays slowly near c dt = h, so that orders over short times
- * beat about 2N+1: hence 2N+0.7.
+ * between one rung and the next. What is judged is the least of them. Theory says 2N+1; initial
+ * data are not quite the scheme's own wave, and what else they excite decays slowly near c dt = h,
+ * so that orders over short times beat about 2N+1: hence 2N+0.7.
  */
 #ifndef TEST_CONVERGENCE_SCENE_H
 #define TEST_CONVERGENCE_SCENE_H
@@ -63,49 +61,40 @@ static inline void scene_end(struct scene *scene) {
     printf("compiled in %.1f s\n", scene->compile_s);
 }
 
-static inline bool scene_same(const struct ht_spec *a,
-                              const struct ht_spec *b) {
-    return a->eq->system == b->eq->system && a->eq->dims == b->eq->dims &&
-           a->order == b->order && a->fp64 == b->fp64 && a->block == b->block &&
-           a->medium_degree == b->medium_degree && a->src == b->src &&
-           a->dst == b->dst && a->old_sign == b->old_sign;
+static inline bool scene_same(const struct ht_spec *a, const struct ht_spec *b) {
+    return a->eq->system == b->eq->system && a->eq->dims == b->eq->dims && a->order == b->order &&
+           a->fp64 == b->fp64 && a->block == b->block && a->medium_degree == b->medium_degree &&
+           a->src == b->src && a->dst == b->dst && a->old_sign == b->old_sign;
 }
 
-static inline enum ht_err scene_compile(struct scene *scene,
-                                        const struct ht_plan *plan,
-                                        const struct ht_tuning *tuning,
-                                        struct scene_step *entry) {
+static inline enum ht_err scene_compile(struct scene *scene, const struct ht_plan *plan,
+                                        const struct ht_tuning *tuning, struct scene_step *entry) {
     struct ht_problem problem = plan->problem;
     double began = ht_clock();
     problem.eq = &entry->eq;
-    enum ht_err err = ht_kernels_create(&problem, scene->device, tuning, NULL,
-                                        &entry->kernels);
+    enum ht_err err = ht_kernels_create(&problem, scene->device, tuning, NULL, &entry->kernels);
     scene->compile_s += ht_clock() - began;
     return err;
 }
 
-/* The step that suits a plan. An operator variant has one for each medium,
- * step and grid. */
-static inline enum ht_err scene_find(struct scene *scene,
-                                     const struct ht_plan *plan,
+/* The step that suits a plan. An operator variant has one for each medium, step and grid. */
+static inline enum ht_err scene_find(struct scene *scene, const struct ht_plan *plan,
                                      struct scene_step **out) {
     const struct ht_params *params = plan->params;
     bool fp64 = params->device.precision == HT_DOUBLE;
     bool blocked = params->device.layout == HT_LAYOUT_BLOCKED;
     struct ht_tuning tuning = {.fp64 = fp64,
                                .ptx = ht_device_info(scene->device)->ptx,
-                               .ptx_own =
-                                   ht_device_info(scene->device)->ptx_own,
+                               .ptx_own = ht_device_info(scene->device)->ptx_own,
                                .trim = true,
                                .block = !blocked ? 1
                                         : fp64   ? 2
                                                  : 4};
     struct ht_spec spec = ht_problem_spec(&plan->problem, &tuning, HT_PRIMARY);
     struct scene_step *s = scene->steps;
-    tuning.variant = ht_variant_find(params->device.variant, &spec,
-                                     ht_device_info(scene->device)->gpu);
-    REQUIRE(tuning.variant, HT_ERR_INPUT, "no variant %s",
-            params->device.variant);
+    tuning.variant =
+        ht_variant_find(params->device.variant, &spec, ht_device_info(scene->device)->gpu);
+    REQUIRE(tuning.variant, HT_ERR_INPUT, "no variant %s", params->device.variant);
     while (s && (s->kernels.variant != tuning.variant || tuning.variant->pack ||
                  !scene_same(&s->kernels.spec[0], &spec)))
         s = s->next;
@@ -135,8 +124,7 @@ static inline void scene_close(struct scene_run *run) {
     *run = (struct scene_run){0};
 }
 
-/* Options separated by blanks; by Taylor series in double precision unless they
- * say otherwise. */
+/* Options separated by blanks; by Taylor series in double precision unless they say otherwise. */
 static inline enum ht_err scene_read(const char *text, struct ht_params **out) {
     char copy[SCENE_TEXT], fp64[] = "device.precision=double";
     char scheme[] = "time.scheme=taylor";
@@ -164,8 +152,7 @@ static inline enum ht_err scene_prepare(struct scene *scene, const char *text,
         if (ht_problem_stores(&run->plan->problem, HT_PRIMARY, f))
             TRY(HT_ALLOC(run->nodal[f], nodes));
     TRY(scene_find(scene, run->plan, &step));
-    TRY(ht_stepper_create(&run->plan->problem, scene->device, &step->kernels,
-                          &run->stepper));
+    TRY(ht_stepper_create(&run->plan->problem, scene->device, &step->kernels, &run->stepper));
     const struct ht_spec *spec = &step->kernels.spec[0];
     const struct ht_tuning tuning = {.variant = step->kernels.variant,
                                      .fp64 = spec->fp64,
@@ -176,8 +163,8 @@ static inline enum ht_err scene_prepare(struct scene *scene, const char *text,
 
 /* The state at time 0; to be closed after a failure too. */
 HT_PRINTF(3, 4)
-static inline enum ht_err scene_open(struct scene *scene, struct scene_run *run,
-                                     const char *format, ...) {
+static inline enum ht_err scene_open(struct scene *scene, struct scene_run *run, const char *format,
+                                     ...) {
     char text[SCENE_TEXT];
     va_list args;
     *run = (struct scene_run){0};
@@ -206,9 +193,8 @@ static inline enum ht_err scene_finish(struct scene_run *run, double *error) {
 
 /* ---- rounding ---- */
 
-/* Sum of the magnitudes that a half step adds up for coefficient `row`, along
- * one axis, for a wave of amplitude 1 (u_i = theta^i/i!): row `row` of the
- * shift by s cells times |H|. */
+/* Sum of the magnitudes that a half step adds up for coefficient `row`, along one axis, for a wave
+ * of amplitude 1 (u_i = theta^i/i!): row `row` of the shift by s cells times |H|. */
 static inline double scene_growth(int order, int row, double s, double theta) {
     enum { MOST = 2 * HT_MAX_ORDER + 2 };
     double h[MOST * MOST], factor = 1, sum = 0;
@@ -217,8 +203,7 @@ static inline double scene_growth(int order, int row, double s, double theta) {
     for (int j = row; j < 2 * m; j++) {
         double u = 1;
         for (int i = 0; i < m; i++) {
-            sum += factor * u *
-                   (fabs(h[2 * m * j + i]) + fabs(h[2 * m * j + m + i]));
+            sum += factor * u * (fabs(h[2 * m * j + i]) + fabs(h[2 * m * j + m + i]));
             u *= theta / (i + 1);
         }
         factor *= s * (j + 1) / (j + 1 - row); /* C(j, row) s^(j-row) */
@@ -231,9 +216,9 @@ static inline double scene_epsilon(const struct ht_plan *plan) {
     return fp64 ? DBL_EPSILON : FLT_EPSILON;
 }
 
-/* What rounding may add to the relative error: each half step commits eps
- * times the growth of values. They need not be independent: a wave on few
- * cells meets the same numbers over and over. */
+/* What rounding may add to the relative error: each half step commits eps times the growth of
+ * values. They need not be independent: a wave on few cells meets the same numbers over and over.
+ */
 static inline double scene_rounding(const struct ht_plan *plan) {
     const struct ht_grid *grid = &plan->grid;
     double growth = 1;
@@ -248,23 +233,20 @@ static inline double scene_rounding(const struct ht_plan *plan) {
 /* ---- ladders ---- */
 
 struct scene_ladder {
-    int ratio[3]; /* cells along axis k: ratio[k] times those of the rung */
+    int ratio[3];           /* cells along axis k: ratio[k] times those of the rung */
     int cells[SCENE_RUNGS]; /* of the rungs; ends with 0 */
     double wanted;          /* order */
 };
 
-static inline enum ht_err scene_rung(struct scene *scene,
-                                     const struct scene_ladder *ladder,
-                                     int rung, const char *text, double *error,
-                                     double *rounding) {
+static inline enum ht_err scene_rung(struct scene *scene, const struct scene_ladder *ladder,
+                                     int rung, const char *text, double *error, double *rounding) {
     struct scene_run run;
     char cells[64] = "";
     int used = 0;
     for (int k = 0; k < 3 && ladder->ratio[k] > 0; k++)
-        used += snprintf(cells + used, sizeof cells - (size_t)used, "%s%d",
-                         k ? "," : "", ladder->ratio[k] * ladder->cells[rung]);
-    enum ht_err err =
-        scene_open(scene, &run, "grid.cells=[%s] %s", cells, text);
+        used += snprintf(cells + used, sizeof cells - (size_t)used, "%s%d", k ? "," : "",
+                         ladder->ratio[k] * ladder->cells[rung]);
+    enum ht_err err = scene_open(scene, &run, "grid.cells=[%s] %s", cells, text);
     if (err == HT_OK) err = scene_finish(&run, error);
     if (err == HT_OK) *rounding = scene_rounding(run.plan);
     scene_close(&run);
@@ -272,22 +254,18 @@ static inline enum ht_err scene_rung(struct scene *scene,
 }
 
 /* The errors of a ladder and the least order between two rungs. */
-static inline enum ht_err scene_climb(struct scene *scene,
-                                      const struct scene_ladder *ladder,
-                                      const char *text, double *order,
-                                      struct ht_text *errors) {
+static inline enum ht_err scene_climb(struct scene *scene, const struct scene_ladder *ladder,
+                                      const char *text, double *order, struct ht_text *errors) {
     double before = 0;
     *order = INFINITY;
     for (int n = 0; n < SCENE_RUNGS && ladder->cells[n] > 0; n++) {
         double error = 0, rounding = 0;
         TRY(scene_rung(scene, ladder, n, text, &error, &rounding));
-        ht_text_add(errors, "%s%d: %.2e", n ? ", " : "", ladder->cells[n],
-                    error);
+        ht_text_add(errors, "%s%d: %.2e", n ? ", " : "", ladder->cells[n], error);
         REQUIRE(error > rounding, HT_ERR_DIFFERENT,
-                "the error %.2e on %d cells may be rounding, %.1e", error,
-                ladder->cells[n], rounding);
-        double ratio =
-            (double)ladder->cells[n] / (double)ladder->cells[n > 0 ? n - 1 : 0];
+                "the error %.2e on %d cells may be rounding, %.1e", error, ladder->cells[n],
+                rounding);
+        double ratio = (double)ladder->cells[n] / (double)ladder->cells[n > 0 ? n - 1 : 0];
         if (n > 0) *order = fmin(*order, log(before / error) / log(ratio));
         before = error;
     }
@@ -296,8 +274,7 @@ static inline enum ht_err scene_climb(struct scene *scene,
 
 /* Runs `text` (all options but grid.cells) and judges the order. */
 static inline void scene_ladder(struct scene *scene, const char *name,
-                                const struct scene_ladder *ladder,
-                                const char *text) {
+                                const struct scene_ladder *ladder, const char *text) {
     struct ht_text errors = {0};
     double order = 0;
     enum ht_err err = scene_climb(scene, ladder, text, &order, &errors);
@@ -305,8 +282,7 @@ static inline void scene_ladder(struct scene *scene, const char *name,
         TEST_CHECK(false, "%s: %s", name, ht_err_message());
     else
         TEST_CHECK(order >= ladder->wanted && order < INFINITY,
-                   "%s: order %.2f (at least %.2f); %s", name, order,
-                   ladder->wanted, errors.data);
+                   "%s: order %.2f (at least %.2f); %s", name, order, ladder->wanted, errors.data);
     ht_text_free(&errors);
 }
 

@@ -1,5 +1,4 @@
-/* Planes, volumes and plane waves from outside, by the plain engines in double
- * precision.
+/* Planes, volumes and plane waves from outside, by the plain engines in double precision.
  *   - A plane against d'Alembert's solution with images, at any place; a volume
  *     against the integral over it; both beside a wall against their images.
  *   - Plane waves: what leaks out of the box against the error of its spline,
@@ -108,10 +107,9 @@ static double signal_at(const struct scene *s, double time) {
 
 /* ---- dispersion theory ---- */
 
-/* Of a Gaussian (power 0) or a Ricker (power 2) of a frequency after
- * `distance`, along an axis or the diagonal, the worse one: relative error. */
-static double theory(const struct scene *s, double frequency, double power,
-                     double distance) {
+/* Of a Gaussian (power 0) or a Ricker (power 2) of a frequency after `distance`, along an axis or
+ * the diagonal, the worse one: relative error. */
+static double theory(const struct scene *s, double frequency, double power, double distance) {
     const struct ht_plan *plan = s->plan;
     const struct ht_fd_weights w = ht_fd_weights(plan->order);
     const double ways[2][3] = {{1, 0, 0}, {1, 1, 1}};
@@ -121,9 +119,8 @@ static double theory(const struct scene *s, double frequency, double power,
         for (int j = 1; j < 150; j++) {
             const double z = 0.02 * j, f = z * frequency;
             const double energy = pow(z, 2 * power) * exp(-2 * z * z);
-            const double error =
-                ht_fd_error(&w, plan->problem.stages, ways[i], 1 / f,
-                            plan->problem.dt, distance * f);
+            const double error = ht_fd_error(&w, plan->problem.stages, ways[i], 1 / f,
+                                             plan->problem.dt, distance * f);
             whole += energy;
             sum += energy * pow(fmin(error, 2), 2);
         }
@@ -135,14 +132,13 @@ static double theory(const struct scene *s, double frequency, double power,
 /* ---- planes ---- */
 
 /* Along x1, free below and rigid above. */
-static double plane_at(const struct scene *s, double x, double source,
-                       double size, double time, bool force, bool wave) {
+static double plane_at(const struct scene *s, double x, double source, double size, double time,
+                       bool force, bool wave) {
     double sum = 0;
     for (int n = -2; n <= 2; n++)
         for (int side = 0; side < 2; side++) {
             const double at = 2 * n * size + (side ? -source : source);
-            const double value =
-                ht_shot_at(shot_of(s), time - fabs(x - at), wave ? -1 : 0) / 2;
+            const double value = ht_shot_at(shot_of(s), time - fabs(x - at), wave ? -1 : 0) / 2;
             const double turn = side && !force ? -1 : 1;
             const double way = force ? (x > at ? 1 : -1) : wave ? 1 : 1.3;
             sum += (n % 2 == 0 ? 1 : -1) * turn * way * value;
@@ -160,8 +156,7 @@ static void test_plane(const char *boundary, bool force, double at) {
                "boundary.x1=[\"free\", \"rigid\"]|"
                "sources=({ type = \"plane\"; axis = \"x1\"; at = %.17g; "
                "frequency = %.17g; %s })",
-               boundary, at, frequency,
-               force ? "kind = \"force\"; direction = [3.0, 0.0];" : "");
+               boundary, at, frequency, force ? "kind = \"force\"; direction = [3.0, 0.0];" : "");
     start_scene(&s);
     const double place[3] = {x, 7.7, 0};
     struct ht_point point;
@@ -172,8 +167,7 @@ static void test_plane(const char *boundary, bool force, double at) {
         double got = 0;
         for (int i = 0; i < point.count; i++)
             got += point.node[i].weight *
-                   s.u[point.node[i].m[1] *
-                           ht_grid_nodes(&s.plan->grid, HT_PRIMARY, 0) +
+                   s.u[point.node[i].m[1] * ht_grid_nodes(&s.plan->grid, HT_PRIMARY, 0) +
                        point.node[i].m[0]];
         const double exact = plane_at(&s, x, at, 80, time, force, false);
         difference += (got - exact) * (got - exact);
@@ -181,16 +175,13 @@ static void test_plane(const char *boundary, bool force, double at) {
     }
     ht_point_free(&point);
     close_scene(&s);
-    TEST_BELOW(sqrt(difference / whole), 2 * fmax(2e-3, expected),
-               "plane at %g, %s, sides %s", at, force ? "force" : "monopole",
-               boundary);
+    TEST_BELOW(sqrt(difference / whole), 2 * fmax(2e-3, expected), "plane at %g, %s, sides %s", at,
+               force ? "force" : "monopole", boundary);
 }
 
-/* Of Hermite methods, at all nodes of all steps; the field does not depend on
- * x2. */
-static void test_hermite_plane(const char *scheme, double cells,
-                               const char *system, const char *more, double at,
-                               double bound) {
+/* Of Hermite methods, at all nodes of all steps; the field does not depend on x2. */
+static void test_hermite_plane(const char *scheme, double cells, const char *system,
+                               const char *more, double at, double bound) {
     const bool force = strstr(more, "force") != NULL;
     const bool wave = strcmp(system, "wave") == 0;
     double difference = 0, whole = 0, across = 0;
@@ -200,8 +191,7 @@ static void test_hermite_plane(const char *scheme, double cells,
                "system=%s|%stime.end=60.0|boundary.x2=\"rigid\"|"
                "boundary.x1=[\"free\", \"rigid\"]|sources=({ type = "
                "\"plane\"; axis = \"x1\"; at = %.17g; frequency = %.17g; %s })",
-               scheme, system, wave ? "" : "medium.rho=1.3|", at, 1 / cells,
-               more);
+               scheme, system, wave ? "" : "medium.rho=1.3|", at, 1 / cells, more);
     start_scene(&s);
     while (s.done < s.plan->steps) {
         const double time = step(&s);
@@ -216,8 +206,8 @@ static void test_hermite_plane(const char *scheme, double cells,
     }
     close_scene(&s);
     TEST_BELOW(sqrt(difference / whole), bound,
-               "plane of a Hermite method at %g, %s, %s, %g cells %s", at,
-               system, scheme, cells, more);
+               "plane of a Hermite method at %g, %s, %s, %g cells %s", at, system, scheme, cells,
+               more);
     TEST_BELOW(across, 1e-12, "its differences across");
 }
 
@@ -229,8 +219,7 @@ static double volume_at(const struct scene *s, double r, double time) {
     double sum = 0;
     for (int i = -1400; i <= 1400; i++) {
         const double q = i * apart;
-        sum += q * exp(-q * q / (2 * radius * radius)) *
-               signal_at(s, time - fabs(r - q));
+        sum += q * exp(-q * q / (2 * radius * radius)) * signal_at(s, time - fabs(r - q));
     }
     return sum * apart / (2 * r * pow(2 * pi * radius * radius, 1.5));
 }
@@ -261,8 +250,7 @@ static void test_volume(double radius) {
         }
     }
     close_scene(&s);
-    TEST_BELOW(sqrt(difference / whole), 2 * expected,
-               "volume of width %g in 3-D", radius);
+    TEST_BELOW(sqrt(difference / whole), 2 * expected, "volume of width %g in 3-D", radius);
 }
 
 /* In one dimension, between sides that no wave has come back from. */
@@ -279,8 +267,7 @@ static double line_at(const struct scene *s, double x, double time) {
 }
 
 /* Of Hermite methods, everywhere. */
-static void test_hermite_volume(const char *scheme, double cells, double width,
-                                double bound) {
+static void test_hermite_volume(const char *scheme, double cells, double width, double bound) {
     double difference = 0, whole = 0;
     struct scene s;
     read_scene(&s,
@@ -298,8 +285,8 @@ static void test_hermite_volume(const char *scheme, double cells, double width,
         }
     }
     close_scene(&s);
-    TEST_BELOW(sqrt(difference / whole), bound,
-               "volume of width %g, %s, %g cells", width, scheme, cells);
+    TEST_BELOW(sqrt(difference / whole), bound, "volume of width %g, %s, %g cells", width, scheme,
+               cells);
 }
 
 /* ---- walls ---- */
@@ -313,8 +300,7 @@ static void test_hermite_volume(const char *scheme, double cells, double width,
     "amplitude = " factor "; }"
 
 /* A wall is a box of twice the length with the mirror images. */
-static void test_walls(const char *scheme, const char *wall,
-                       const char *turned) {
+static void test_walls(const char *scheme, const char *wall, const char *turned) {
     struct scene half, both;
     double difference = 0, largest = 0;
     read_scene(&half,
@@ -342,8 +328,7 @@ static void test_walls(const char *scheme, const char *wall,
     close_scene(&half);
     close_scene(&both);
     TEST_BELOW(difference / largest, 1e-8,
-               "planes and volumes beside a %s wall and their images, %s", wall,
-               scheme);
+               "planes and volumes beside a %s wall and their images, %s", wall, scheme);
 }
 
 /* ---- plane waves ---- */
@@ -359,8 +344,8 @@ static bool contains(const struct inside *box, int dims, const double x[3]) {
     return in;
 }
 
-/* Takes all steps. Returns what leaks out of the box; *error: the difference
- * inside from the exact wave, relative L2. */
+/* Takes all steps. Returns what leaks out of the box; *error: the difference inside from the exact
+ * wave, relative L2. */
 static double run_wave(struct scene *s, double *error) {
     const struct ht_shot *shot = shot_of(s);
     const int dims = s->plan->grid.dims;
@@ -373,8 +358,7 @@ static double run_wave(struct scene *s, double *error) {
         for (int64_t n = 0; n < s->nodes; n++) {
             double x[3], xi = -shot->corner;
             place(s, n, x);
-            for (int k = 0; k < dims && k < 3; k++)
-                xi += shot->direction[k] * x[k];
+            for (int k = 0; k < dims && k < 3; k++) xi += shot->direction[k] * x[k];
             if (!contains(&box, dims, x)) {
                 out = fmax(out, fabs(s->u[n]));
                 continue;
@@ -398,20 +382,16 @@ static void test_wave(const char *name, double points, const char *options) {
     const double expected = theory(&s, frequency, 2, shot_of(&s)->crossing);
     const double out = run_wave(&s, &error);
     /* the spline's error at the highest frequency, by two columns a spacing */
-    TEST_BELOW(out, pow(2 * points - 1, -6), "%s: leaks at %g points", name,
-               points);
-    TEST_BELOW(error, 2 * expected,
-               "%s: inside against the exact wave (leak over it %.1e)", name,
+    TEST_BELOW(out, pow(2 * points - 1, -6), "%s: leaks at %g points", name, points);
+    TEST_BELOW(error, 2 * expected, "%s: inside against the exact wave (leak over it %.1e)", name,
                out / error);
     close_scene(&s);
 }
 
 #define WAVE "sources=({ type = \"plane wave\"; frequency = 0.1; "
 #define LINE "grid.cells=[60]|grid.upper=[60.0]|time.end=120.0|grid.order=8|"
-#define SQUARE \
-    "grid.cells=[56, 50]|grid.upper=[56.0, 50.0]|time.end=110.0|grid.order=8|"
-#define SKEW \
-    "from = [14.63, 13.2]; to = [40.4, 33.37]; direction = [-1.0, 0.6]; })"
+#define SQUARE "grid.cells=[56, 50]|grid.upper=[56.0, 50.0]|time.end=110.0|grid.order=8|"
+#define SKEW "from = [14.63, 13.2]; to = [40.4, 33.37]; direction = [-1.0, 0.6]; })"
 
 static void test_waves(void) {
     test_wave("1-D", 6,
@@ -420,16 +400,14 @@ static void test_waves(void) {
     test_wave("2-D", 6, SQUARE WAVE SKEW);
     test_wave("2-D, one term", 6, SQUARE "time.stages=1|" WAVE SKEW);
     test_wave("2-D, order 16", 4, SQUARE "grid.order=16|" WAVE SKEW);
-    test_wave("2-D, order 2, wave", 10,
-              SQUARE "grid.order=2|system=wave|" WAVE SKEW);
+    test_wave("2-D, order 2, wave", 10, SQUARE "grid.order=2|system=wave|" WAVE SKEW);
     test_wave("2-D, cells of 1 by 0.7", 6,
               "grid.cells=[56, 70]|grid.upper=[56.0, 49.0]|time.end=110.0|"
               "grid.order=8|" WAVE SKEW);
     /* density varies, in a corner that no wave reaches */
     test_wave("2-D, density", 6,
-              SQUARE
-              "grid.order=6|medium.type=expression|medium.c=1|"
-              "medium.rho=\"1 + step(x1 - 50) * step(x2 - 44)\"|" WAVE SKEW);
+              SQUARE "grid.order=6|medium.type=expression|medium.c=1|"
+                     "medium.rho=\"1 + step(x1 - 50) * step(x2 - 44)\"|" WAVE SKEW);
     test_wave("2-D, box from side to side", 6,
               SQUARE "boundary.x2=rigid|" WAVE
                      "from = [14.63, 0.0]; to = [40.4, 50.0]; direction = "
@@ -491,8 +469,8 @@ static void test_disk(void) {
         whole += pow(wide.u[n], 2);
     }
     TEST_CHECK(whole > 1, "the disk scatters: %.3g", whole);
-    /* The waves have come 3.37 and 20 spacings by the grid and not exactly.
-     * What a small disk scatters grows like the power 3/2 of the frequency. */
+    /* The waves have come 3.37 and 20 spacings by the grid and not exactly. What a small disk
+     * scatters grows like the power 3/2 of the frequency. */
     TEST_BELOW(sqrt(box / whole), theory(&wide, 0.08, 1.5, 3.37) * 2,
                "disk: the scattered field by another box");
     TEST_BELOW(sqrt(pulse / whole), theory(&wide, 0.08, 1.5, 20) * 2,
@@ -524,19 +502,17 @@ static void test_back(void) {
     start_scene(&s);
     for (int i = 0; i < steps; i++) (void)step(&s);
     for (int64_t n = 0; n < s.nodes; n++) largest = fmax(largest, fabs(s.u[n]));
-    for (int i = 0; i < steps; i++)
-        must(ht_stepper_step_back(&s.stepper, s.plan->problem.scheme));
+    for (int i = 0; i < steps; i++) must(ht_stepper_step_back(&s.stepper, s.plan->problem.scheme));
     for (int which = 0; which < 2; which++) {
         get(&s, which ? HT_DUAL : HT_PRIMARY);
         for (int64_t n = 0; n < s.nodes; n++) left = fmax(left, fabs(s.u[n]));
     }
     close_scene(&s);
-    TEST_BELOW(left / largest, 1e-11, "all types: %d steps there and back",
-               steps);
+    TEST_BELOW(left / largest, 1e-11, "all types: %d steps there and back", steps);
 }
 
-static enum ht_err run_device(const struct scene *s, struct ht_device *device,
-                              bool fp64, int steps, double *out) {
+static enum ht_err run_device(const struct scene *s, struct ht_device *device, bool fp64, int steps,
+                              double *out) {
     const struct ht_problem *problem = &s->plan->problem;
     struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
     const struct ht_spec spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
@@ -546,8 +522,7 @@ static enum ht_err run_device(const struct scene *s, struct ht_device *device,
     TRY(ht_kernels_create(problem, device, &tuning, NULL, &kernels));
     enum ht_err err = ht_stepper_create(problem, device, &kernels, &stepper);
     for (int i = 0; err == HT_OK && i < 2 * steps; i++)
-        err =
-            stepper.ops->half_step(stepper.self, i % 2 ? HT_DUAL : HT_PRIMARY);
+        err = stepper.ops->half_step(stepper.self, i % 2 ? HT_DUAL : HT_PRIMARY);
     if (err == HT_OK)
         err = stepper.ops->get(stepper.self, HT_PRIMARY, 0, 1, 0,
                                ht_grid_planes(&s->plan->grid, HT_PRIMARY), out);
@@ -556,8 +531,8 @@ static enum ht_err run_device(const struct scene *s, struct ht_device *device,
     return err;
 }
 
-/* As in shots.c: half an ulp of the largest value for each step. In single
- * precision the mean of a closed box is corrected on the way. */
+/* As in shots.c: half an ulp of the largest value for each step. In single precision the mean of a
+ * closed box is corrected on the way. */
 static void test_kernels(void) {
     struct ht_device *device;
     struct scene s;
@@ -580,8 +555,7 @@ static void test_kernels(void) {
             largest = fmax(largest, fabs(s.u[n]));
         }
         TEST_BELOW(worst / largest, ldexp(steps, fp64 ? -53 : -24),
-                   "all types: kernels in %s precision",
-                   fp64 ? "double" : "single");
+                   "all types: kernels in %s precision", fp64 ? "double" : "single");
     }
     free(got);
     close_scene(&s);
@@ -591,8 +565,7 @@ static void test_kernels(void) {
 /* ---- energy ---- */
 
 /* says: what ends the unstable run first. */
-static void test_energy(const char *name, double least, const char *says,
-                        const char *options) {
+static void test_energy(const char *name, double least, const char *says, const char *options) {
     struct ht_energy_watch watch = {.rough = false};
     struct ht_state state;
     struct scene s;
@@ -602,12 +575,10 @@ static void test_energy(const char *name, double least, const char *says,
     while (s.done < s.plan->steps) {
         const double time = step(&s);
         must(ht_state_measure(s.plan, &s.stepper, time, &state));
-        if (state.driven > 0)
-            most = fmax(most, state.energy / (state.driven * state.driven));
+        if (state.driven > 0) most = fmax(most, state.energy / (state.driven * state.driven));
     }
     TEST_CHECK(most <= 1 && most > least,
-               "%s: energy at most %.2g of what sources can bring (%g to 1)",
-               name, most, least);
+               "%s: energy at most %.2g of what sources can bring (%g to 1)", name, most, least);
     ht_stepper_destroy(&s.stepper);
     /* three tenths above the largest stable step */
     s.plan->problem.dt *= 1.3 * s.plan->cfl_limit / s.plan->cfl;
@@ -622,10 +593,9 @@ static void test_energy(const char *name, double least, const char *says,
         must(ht_state_measure(s.plan, &s.stepper, time, &state));
         err = ht_energy_watch(s.plan, time, &state, &watch);
     }
-    TEST_CHECK(err == HT_ERR_NOT_FINITE &&
-                   strstr(ht_err_message(), says) != NULL,
-               "%s: unstable, ended at %g of %g: %s", name, time,
-               ht_plan_undriven(s.plan), ht_err_message());
+    TEST_CHECK(err == HT_ERR_NOT_FINITE && strstr(ht_err_message(), says) != NULL,
+               "%s: unstable, ended at %g of %g: %s", name, time, ht_plan_undriven(s.plan),
+               ht_err_message());
     close_scene(&s);
 }
 
@@ -636,8 +606,7 @@ static void test_energies(void) {
     test_energy("point, one term", 1e-2, "sources can have",
                 SQUARE "time.stages=1|sources=({ position = [30.3, 12.2]; "
                        "frequency = 0.06; })");
-    test_energy("plane wave", 1e-6, "below 0 by more than rounding",
-                SQUARE WAVE SKEW);
+    test_energy("plane wave", 1e-6, "below 0 by more than rounding", SQUARE WAVE SKEW);
 }
 
 int main(void) {
@@ -646,14 +615,11 @@ int main(void) {
     test_plane("periodic", false, 30.37);
     test_plane("rigid", false, 30);
     test_plane("rigid", true, 30.37);
-    test_hermite_plane("scheme=taylor|grid.order=3", 5, "acoustic", "", 30.37,
-                       1e-3);
+    test_hermite_plane("scheme=taylor|grid.order=3", 5, "acoustic", "", 30.37, 1e-3);
     test_hermite_plane("scheme=taylor|grid.order=5", 4, "acoustic",
                        "kind = \"force\"; direction = [3.0, 0.0];", 30, 5e-4);
-    test_hermite_plane("scheme=leapfrog|grid.order=5", 4, "acoustic", "", 2.4,
-                       5e-4);
-    test_hermite_plane("scheme=leapfrog|grid.order=3", 6, "wave", "", 30.37,
-                       1e-4);
+    test_hermite_plane("scheme=leapfrog|grid.order=5", 4, "acoustic", "", 2.4, 5e-4);
+    test_hermite_plane("scheme=leapfrog|grid.order=3", 6, "wave", "", 30.37, 1e-4);
     test_volume(1);
     test_volume(2.3);
     test_hermite_volume("scheme=taylor|grid.order=3", 5, 1, 5e-5);

@@ -1,5 +1,5 @@
-/* Sources of finite differences against exact solutions, by the plain engine in
- * double precision; sources and receivers between nodes unless said otherwise.
+/* Sources of finite differences against exact solutions, by the plain engine in double precision;
+ * sources and receivers between nodes unless said otherwise.
  *   - Monopoles and forces in 1 to 3 dimensions, rigid, free and periodic
  *     sides: sums over image sources, some six wavelengths of the peak away.
  *   - Order in time, one and two terms: on nodes, so that nothing else errs.
@@ -55,8 +55,8 @@ static double read_point(const struct scene *s, enum ht_subgrid which) {
     const struct ht_grid *grid = &s->plan->grid;
     const int field = s->plan->eq.system->second_order.field;
     double sum = 0;
-    must(s->stepper.ops->get(s->stepper.self, which, field, 1, 0,
-                             ht_grid_planes(grid, HT_PRIMARY), s->values));
+    must(s->stepper.ops->get(s->stepper.self, which, field, 1, 0, ht_grid_planes(grid, HT_PRIMARY),
+                             s->values));
     for (int i = 0; i < s->receiver.count; i++) {
         const int64_t *m = s->receiver.node[i].m;
         sum += s->receiver.node[i].weight *
@@ -75,8 +75,7 @@ static void step(const struct scene *s) {
 
 /* Of a Ricker after `distance` along an axis or the diagonal, the worse one:
  * the relative error of its trace. */
-static double theory(const struct ht_plan *plan, double frequency,
-                     double distance) {
+static double theory(const struct ht_plan *plan, double frequency, double distance) {
     const struct ht_fd_weights w = ht_fd_weights(plan->order);
     const double ways[2][3] = {{1, 0, 0}, {1, 1, 1}};
     double worst = 0;
@@ -87,9 +86,8 @@ static double theory(const struct ht_plan *plan, double frequency,
             const double energy = pow(z, 4) * exp(-2 * z * z);
             const double f = z * frequency;
             const double small = plan->problem.fd.undispersed ? 1e-3 : 1;
-            const double error =
-                ht_fd_error(&w, plan->problem.stages, ways[i], 1 / f,
-                            small * plan->problem.dt, distance * f);
+            const double error = ht_fd_error(&w, plan->problem.stages, ways[i], 1 / f,
+                                             small * plan->problem.dt, distance * f);
             whole += energy;
             sum += energy * pow(fmin(error, 2), 2);
         }
@@ -102,11 +100,10 @@ static double theory(const struct ht_plan *plan, double frequency,
 
 enum { MOST_OVERRIDES = 24, LENGTH = 320 };
 
-static void add(char (*text)[LENGTH], char **list, int *count, const char *fmt,
-                ...) __attribute__((format(printf, 4, 5)));
+static void add(char (*text)[LENGTH], char **list, int *count, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 
-static void add(char (*text)[LENGTH], char **list, int *count, const char *fmt,
-                ...) {
+static void add(char (*text)[LENGTH], char **list, int *count, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
     vsnprintf(text[*count], LENGTH, fmt, args);
@@ -125,8 +122,7 @@ struct kind {
 /* The receiver's value at each step; beyond the run what samples there need. */
 static double *values_of(const struct scene *s) {
     const bool removed = s->plan->problem.fd.undispersed;
-    const int64_t steps =
-        s->plan->steps + (removed ? ht_resampling_beyond(s->plan) : 0);
+    const int64_t steps = s->plan->steps + (removed ? ht_resampling_beyond(s->plan) : 0);
     double *value = NULL;
     must(HT_ALLOC(value, steps + 1));
     for (int64_t i = 1; i <= steps; i++) {
@@ -139,11 +135,8 @@ static double *values_of(const struct scene *s) {
 /* Values at the times of the steps in place of those of the steps. */
 static void resample(const struct scene *s, double **value) {
     const int64_t steps = s->plan->steps + ht_resampling_beyond(s->plan) + 1;
-    const struct ht_whole of = {.value = *value,
-                                .width = 1,
-                                .steps = steps,
-                                .every = 1,
-                                .samples = s->plan->steps + 1};
+    const struct ht_whole of = {
+        .value = *value, .width = 1, .steps = steps, .every = 1, .samples = s->plan->steps + 1};
     double *out = NULL;
     must(HT_ALLOC(out, of.samples));
     must(ht_resample_whole(&of, 1, out));
@@ -152,23 +145,21 @@ static void resample(const struct scene *s, double **value) {
 }
 
 /* The trace of the scheme against the exact one: relative error in L2. */
-static double trace_error(const struct exact *given, const struct kind *kind,
-                          double end, double *expected) {
+static double trace_error(const struct exact *given, const struct kind *kind, double end,
+                          double *expected) {
     char text[MOST_OVERRIDES][LENGTH], *list[MOST_OVERRIDES];
-    const char *sides[] = {"[\"free\", \"rigid\"]", "\"periodic\"",
-                           "\"rigid\""};
+    const char *sides[] = {"[\"free\", \"rigid\"]", "\"periodic\"", "\"rigid\""};
     struct exact e = *given;
     struct scene s;
     int n = 0;
     char cells[60] = "", upper[80] = "", source[100] = "";
     for (int k = 0; k < e.dims; k++) {
         const char *comma = k ? ", " : "";
-        snprintf(cells + strlen(cells), sizeof cells - strlen(cells), "%s%d",
-                 comma, (int)e.size[k]);
-        snprintf(upper + strlen(upper), sizeof upper - strlen(upper), "%s%.1f",
-                 comma, e.size[k]);
-        snprintf(source + strlen(source), sizeof source - strlen(source),
-                 "%s%.17g", comma, e.source[k]);
+        snprintf(cells + strlen(cells), sizeof cells - strlen(cells), "%s%d", comma,
+                 (int)e.size[k]);
+        snprintf(upper + strlen(upper), sizeof upper - strlen(upper), "%s%.1f", comma, e.size[k]);
+        snprintf(source + strlen(source), sizeof source - strlen(source), "%s%.17g", comma,
+                 e.source[k]);
         add(text, list, &n, "boundary.x%d=%s", k + 1,
             sides[(k > 0 && e.wall < 0 ? RIGID : e.wall) + 1]);
     }
@@ -182,12 +173,9 @@ static double trace_error(const struct exact *given, const struct kind *kind,
     if (kind->removed) add(text, list, &n, "time.dispersion=remove");
     if (kind->cfl > 0) add(text, list, &n, "time.cfl=%g", kind->cfl);
     if (!e.wave) add(text, list, &n, "medium.rho=%g", e.density);
-    add(text, list, &n,
-        "sources=({ position = [%s]; frequency = %.17g; kind = \"%s\"; %s })",
+    add(text, list, &n, "sources=({ position = [%s]; frequency = %.17g; kind = \"%s\"; %s })",
         source, e.frequency, e.force ? "force" : "monopole",
-        e.force ? e.dims > 2 ? "direction = [2.0, 0.0, 0.0];"
-                             : "direction = [2.0, 0.0];"
-                : "");
+        e.force ? e.dims > 2 ? "direction = [2.0, 0.0, 0.0];" : "direction = [2.0, 0.0];" : "");
     open_scene(&s, n, list);
     must(ht_point_read(&s.plan->grid, e.receiver, -1, &s.receiver));
     e.signal = s.plan->shots->shot[0].signal;
@@ -200,17 +188,15 @@ static double trace_error(const struct exact *given, const struct kind *kind,
         whole += exact * exact;
     }
     free(value);
-    if (expected != NULL)
-        *expected = theory(s.plan, e.frequency, end - e.delay);
+    if (expected != NULL) *expected = theory(s.plan, e.frequency, end - e.delay);
     close_scene(&s);
     return sqrt(difference / whole);
 }
 
-/* Points per shortest wavelength, 2.5 f: the issue of accuracy is judged at six
- * wavelengths of the peak, 2.5 * 6 points. */
-static void judge_distance(int dims, int wall, double points,
-                           const struct kind *kind, bool force, bool wave,
-                           double bound) {
+/* Points per shortest wavelength, 2.5 f: the issue of accuracy is judged at six wavelengths of the
+ * peak, 2.5 * 6 points. */
+static void judge_distance(int dims, int wall, double points, const struct kind *kind, bool force,
+                           bool wave, double bound) {
     const double frequency = 1 / (2.5 * points), length = 2.5 * points;
     struct exact e = {.dims = dims,
                       .wall = wall,
@@ -222,8 +208,7 @@ static void judge_distance(int dims, int wall, double points,
     double expected;
     for (int k = 0; k < 3; k++) {
         e.size[k] = k == 0 ? ceil(7.5 * length) : 24 + 2 * k;
-        e.receiver[k] =
-            e.source[k] + (k == 0 ? 5.9 * length : 0.1 * length + 0.29);
+        e.receiver[k] = e.source[k] + (k == 0 ? 5.9 * length : 0.1 * length + 0.29);
     }
     const double error = trace_error(&e, kind, 8.5 * length, &expected);
     if (kind->removed)
@@ -233,19 +218,18 @@ static void judge_distance(int dims, int wall, double points,
     TEST_BELOW(error, bound,
                "%s%s %d-D, walls %d, order %d, %d term%s, %g points (theory "
                "%.2g)",
-               wave ? "wave " : "", force ? "force" : "monopole", dims, wall,
-               kind->order, kind->terms, kind->removed ? " corrected" : "",
-               points, expected);
+               wave ? "wave " : "", force ? "force" : "monopole", dims, wall, kind->order,
+               kind->terms, kind->removed ? " corrected" : "", points, expected);
 }
 
-static void test_distance(int dims, int wall, double points, int order,
-                          bool force, bool wave, double bound) {
+static void test_distance(int dims, int wall, double points, int order, bool force, bool wave,
+                          double bound) {
     const struct kind kind = {.order = order, .terms = 2};
     judge_distance(dims, wall, points, &kind, force, wave, bound);
 }
 
-/* One term at the usual step, 0.95 of its limit: the error in space is left,
- * that of dispersion, since points between nodes err by less. */
+/* One term at the usual step, 0.95 of its limit: the error in space is left, that of dispersion,
+ * since points between nodes err by less. */
 static void test_removed(void) {
     for (int order = 8; order <= 16; order += 8) {
         const struct kind kind = {.order = order, .terms = 1, .removed = true};
@@ -262,8 +246,7 @@ static void test_removed(void) {
 
 static void test_accuracy(void) {
     for (int dims = 1; dims <= 2; dims++)
-        for (int wall = -1; wall <= 1; wall++)
-            test_distance(dims, wall, 6, 8, false, false, 2e-3);
+        for (int wall = -1; wall <= 1; wall++) test_distance(dims, wall, 6, 8, false, false, 2e-3);
     for (int order = 8; order <= 16; order += 8) {
         test_distance(3, PERIODIC, 4, order, false, false, 2e-2);
         test_distance(3, RIGID, 6, order, false, false, 2e-3);
@@ -286,16 +269,14 @@ static void test_order(int terms) {
                             .frequency = 0.04};
     double error[3];
     for (int i = 0; i < 3; i++) {
-        const struct kind kind = {.order = 16,
-                                  .terms = terms,
-                                  .cfl = (terms > 1 ? 0.8 : 0.4) / (1 << i)};
+        const struct kind kind = {
+            .order = 16, .terms = terms, .cfl = (terms > 1 ? 0.8 : 0.4) / (1 << i)};
         error[i] = trace_error(&e, &kind, 230, NULL);
     }
     for (int i = 0; i < 2; i++) {
         const double order = log2(error[i] / error[i + 1]);
-        TEST_BELOW(fabs(order - 2 * terms), 0.1,
-                   "%d terms: order %.2f in time (%.2e, %.2e)", terms, order,
-                   error[i], error[i + 1]);
+        TEST_BELOW(fabs(order - 2 * terms), 0.1, "%d terms: order %.2f in time (%.2e, %.2e)", terms,
+                   order, error[i], error[i + 1]);
     }
 }
 
@@ -321,8 +302,7 @@ static void trace(const double from[2], const double to[2], double *out) {
     struct scene s;
     int n = 0;
     for (int i = 0; i < LAYERED; i++) add(text, list, &n, "%s", layered[i]);
-    add(text, list, &n,
-        "sources=({ position = [%.17g, %.17g]; frequency = 0.08; })", from[0],
+    add(text, list, &n, "sources=({ position = [%.17g, %.17g]; frequency = 0.08; })", from[0],
         from[1]);
     open_scene(&s, n, list);
     must(ht_point_read(&s.plan->grid, at, -1, &s.receiver));
@@ -363,17 +343,13 @@ static void test_back(int terms) {
     const int steps = 300;
     for (int i = 0; i < steps; i++) step(&s);
     (void)read_point(&s, HT_PRIMARY);
-    for (int64_t i = 0; i < nodes; i++)
-        largest = fmax(largest, fabs(s.values[i]));
-    for (int i = 0; i < steps; i++)
-        must(ht_stepper_step_back(&s.stepper, s.plan->problem.scheme));
+    for (int64_t i = 0; i < nodes; i++) largest = fmax(largest, fabs(s.values[i]));
+    for (int i = 0; i < steps; i++) must(ht_stepper_step_back(&s.stepper, s.plan->problem.scheme));
     for (int which = 0; which < 2; which++) {
         (void)read_point(&s, which ? HT_DUAL : HT_PRIMARY);
-        for (int64_t i = 0; i < nodes; i++)
-            left = fmax(left, fabs(s.values[i]));
+        for (int64_t i = 0; i < nodes; i++) left = fmax(left, fabs(s.values[i]));
     }
-    TEST_BELOW(left / largest, 1e-11, "%d terms: %d steps there and back",
-               terms, steps);
+    TEST_BELOW(left / largest, 1e-11, "%d terms: %d steps there and back", terms, steps);
     close_scene(&s);
 }
 
@@ -396,9 +372,8 @@ static char *const closed[] = {
 };
 enum { CLOSED = sizeof closed / sizeof *closed };
 
-static enum ht_err device_values(const struct scene *s,
-                                 struct ht_device *device, const char *variant,
-                                 bool fp64, int steps, double *out) {
+static enum ht_err device_values(const struct scene *s, struct ht_device *device,
+                                 const char *variant, bool fp64, int steps, double *out) {
     const struct ht_problem *problem = &s->plan->problem;
     struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
     const struct ht_spec spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
@@ -408,8 +383,7 @@ static enum ht_err device_values(const struct scene *s,
     TRY(ht_kernels_create(problem, device, &tuning, NULL, &kernels));
     enum ht_err err = ht_stepper_create(problem, device, &kernels, &stepper);
     for (int i = 0; err == HT_OK && i < 2 * steps; i++)
-        err =
-            stepper.ops->half_step(stepper.self, i % 2 ? HT_DUAL : HT_PRIMARY);
+        err = stepper.ops->half_step(stepper.self, i % 2 ? HT_DUAL : HT_PRIMARY);
     if (err == HT_OK)
         err = stepper.ops->get(stepper.self, HT_PRIMARY, 0, 1, 0,
                                ht_grid_planes(&s->plan->grid, HT_PRIMARY), out);
@@ -418,11 +392,11 @@ static enum ht_err device_values(const struct scene *s,
     return err;
 }
 
-/* Each step rounds u, d and what a source adds, and single precision the
- * medium, which shifts phases: half an ulp of the largest value for each step.
+/* Each step rounds u, d and what a source adds, and single precision the medium, which shifts
+ * phases: half an ulp of the largest value for each step.
  */
-static void test_kernels(struct ht_device *device, const struct scene *s,
-                         const char *variant, bool fp64, int steps) {
+static void test_kernels(struct ht_device *device, const struct scene *s, const char *variant,
+                         bool fp64, int steps) {
     const int64_t nodes = ht_grid_total(&s->plan->grid, HT_PRIMARY);
     double worst = 0, largest = 0, *got = NULL;
     must(HT_ALLOC(got, nodes));
@@ -432,9 +406,8 @@ static void test_kernels(struct ht_device *device, const struct scene *s,
         largest = fmax(largest, fabs(s->values[i]));
     }
     free(got);
-    TEST_BELOW(worst / largest, ldexp(steps, fp64 ? -53 : -24),
-               "%s in %s precision after %d steps", variant,
-               fp64 ? "double" : "single", steps);
+    TEST_BELOW(worst / largest, ldexp(steps, fp64 ? -53 : -24), "%s in %s precision after %d steps",
+               variant, fp64 ? "double" : "single", steps);
 }
 
 static void test_device(void) {

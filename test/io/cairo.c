@@ -1,6 +1,5 @@
-/* Pictures as files, read back by cairo: the map's place, size and direction,
- * ticks, texts of users, atomic writing, the disk full. What the pixels of a
- * map are is judged by plot.c.
+/* Pictures as files, read back by cairo: the map's place, size and direction, ticks, texts of
+ * users, atomic writing, the disk full. What the pixels of a map are is judged by plot.c.
  */
 #include <errno.h>
 #include <signal.h>
@@ -43,9 +42,7 @@ static uint32_t middle(const char *path, double value, int size[2]) {
     struct ht_picture picture = make(values);
     struct image image = draw(&picture, path);
     int x, y;
-    uint32_t found = find_map(&image, &x, &y)
-                         ? at(&image, x + MAP / 2, y + MAP / 2)
-                         : 0xffffff;
+    uint32_t found = find_map(&image, &x, &y) ? at(&image, x + MAP / 2, y + MAP / 2) : 0xffffff;
     size[0] = image.width;
     size[1] = image.height;
     free_image(&image);
@@ -57,25 +54,18 @@ static void test_colours(const char *path) {
     static const struct {
         double value;
         uint32_t colour;
-    } row[] = {{0, 0xf6f6f6},
-               {2, 0x8d131a},
-               {-2, 0x01429b},
-               {5, 0x8d131a},
-               {NAN, 0x000000}};
+    } row[] = {{0, 0xf6f6f6}, {2, 0x8d131a}, {-2, 0x01429b}, {5, 0x8d131a}, {NAN, 0x000000}};
     int size[2];
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         uint32_t colour = middle(path, row[i].value, size);
-        TEST_CHECK(colour == row[i].colour, "%g of 2 is %06x, expected %06x",
-                   row[i].value, (unsigned)colour, (unsigned)row[i].colour);
+        TEST_CHECK(colour == row[i].colour, "%g of 2 is %06x, expected %06x", row[i].value,
+                   (unsigned)colour, (unsigned)row[i].colour);
     }
-    TEST_CHECK(size[0] > MAP && size[0] < 2 * MAP && size[1] > MAP &&
-                   size[1] < 3 * MAP / 2,
-               "%d pixels of map give %d x %d with margins", MAP, size[0],
-               size[1]);
+    TEST_CHECK(size[0] > MAP && size[0] < 2 * MAP && size[1] > MAP && size[1] < 3 * MAP / 2,
+               "%d pixels of map give %d x %d with margins", MAP, size[0], size[1]);
 }
 
-/* A ramp in x1 and one in x2: red at the upper end, up to the last pixel inside
- * the frame. */
+/* A ramp in x1 and one in x2: red at the upper end, up to the last pixel inside the frame. */
 static void test_orientation(const char *path) {
     static const char *const name[] = {"to the right", "upwards", "downwards"};
     for (int kind = 0; kind < 3; kind++) {
@@ -91,10 +81,8 @@ static void test_orientation(const char *path) {
         int high[2] = {kind ? 0 : last, kind == 1 ? 0 : kind == 2 ? last : 0};
         uint32_t blue = found ? at(&image, x + low[0], y + low[1]) : 0;
         uint32_t red = found ? at(&image, x + high[0], y + high[1]) : 0;
-        TEST_CHECK((blue & 0xff) > 120 && blue >> 16 < 30 &&
-                       (red & 0xff) < 60 && red >> 16 > 120,
-                   "ramp %s: %06x to %06x", name[kind], (unsigned)blue,
-                   (unsigned)red);
+        TEST_CHECK((blue & 0xff) > 120 && blue >> 16 < 30 && (red & 0xff) < 60 && red >> 16 > 120,
+                   "ramp %s: %06x to %06x", name[kind], (unsigned)blue, (unsigned)red);
         free_image(&image);
     }
 }
@@ -107,16 +95,15 @@ static void test_shape(const char *path) {
     picture.title = picture.subtitle = NULL;
     picture.x = picture.y = picture.value = (struct ht_label){0};
     struct image image = draw(&picture, path);
-    TEST_CHECK(image.width > MAP && image.height > MAP / 4 &&
-                   image.height < MAP,
+    TEST_CHECK(image.width > MAP && image.height > MAP / 4 && image.height < MAP,
                "10:1 gives %d x %d", image.width, image.height);
     free_image(&image);
 
     picture.height = 1;
     picture.width = (int64_t)NODES * NODES;
     image = draw(&picture, path);
-    TEST_CHECK(image.width > NODES * NODES, "a curve of %d nodes is %d wide",
-               NODES * NODES, image.width);
+    TEST_CHECK(image.width > NODES * NODES, "a curve of %d nodes is %d wide", NODES * NODES,
+               image.width);
     free_image(&image);
 }
 
@@ -126,14 +113,12 @@ static void test_shape(const char *path) {
 static int count_ticks(const struct image *image, int x, int y, int at_x[]) {
     int count = 0;
     for (int i = x; i < x + MAP; i++)
-        if (at(image, i, y + MAP + 1) == 0x6e6e73 && count < 20)
-            at_x[count++] = i - x;
+        if (at(image, i, y + MAP + 1) == 0x6e6e73 && count < 20) at_x[count++] = i - x;
     return count;
 }
 
-/* 0 to 1 has ticks at 0, 0.5 and 1 or closer by 0.2; each within a pixel. 6 *
- * 0.05 > 0.3: the last one is not lost by rounding. Those of half a percent
- * outside are not drawn. */
+/* 0 to 1 has ticks at 0, 0.5 and 1 or closer by 0.2; each within a pixel. 6 * 0.05 > 0.3: the last
+ * one is not lost by rounding. Those of half a percent outside are not drawn. */
 static void test_ticks(const char *path) {
     static const struct {
         double low, high;
@@ -152,20 +137,18 @@ static void test_ticks(const char *path) {
         picture.x1 = picture.y1 = row[i].high;
         struct image image = draw(&picture, path);
         if (find_map(&image, &x, &y)) count = count_ticks(&image, x, y, found);
-        double off = count < 1
-                         ? NAN
-                         : fmax(fabs(found[0] - row[i].first * MAP),
-                                fabs(found[count - 1] - row[i].last * MAP));
-        TEST_CHECK(count == row[i].count, "%g to %g: %d ticks, expected %d",
-                   row[i].low, row[i].high, count, row[i].count);
+        double off = count < 1 ? NAN
+                               : fmax(fabs(found[0] - row[i].first * MAP),
+                                      fabs(found[count - 1] - row[i].last * MAP));
+        TEST_CHECK(count == row[i].count, "%g to %g: %d ticks, expected %d", row[i].low,
+                   row[i].high, count, row[i].count);
         TEST_BELOW(off, 1.0, "ends among them are off by pixels");
         free_image(&image);
     }
 }
 
 /* Dark pixels of a part of the image. */
-static int count_ink(const struct image *image, int x0, int x1, int y0,
-                     int y1) {
+static int count_ink(const struct image *image, int x0, int x1, int y0, int y1) {
     int count = 0;
     for (int y = y0; image->pixel && y < y1; y++)
         for (int x = x0; x < x1; x++) count += (at(image, x, y) & 0xff) < 128;
@@ -186,8 +169,7 @@ static void test_texts(const char *path) {
         ink = count_ink(&image, x, image.width, 0, y - 1);
         margin = count_ink(&image, image.width - 2, image.width, 0, y - 1);
     }
-    TEST_CHECK(ink > 50 && margin == 0,
-               "a title of %d letters: %d dark pixels, %d at the edge",
+    TEST_CHECK(ink > 50 && margin == 0, "a title of %d letters: %d dark pixels, %d at the edge",
                (int)sizeof longest - 1, ink, margin);
     free_image(&image);
     for (int unit = 0; unit < 2; unit++) {
@@ -200,8 +182,7 @@ static void test_texts(const char *path) {
         free_image(&image);
     }
     TEST_CHECK(below[0] > 0 && below[1] > below[0],
-               "under the axis: %d dark pixels, %d with a unit", below[0],
-               below[1]);
+               "under the axis: %d dark pixels, %d with a unit", below[0], below[1]);
 }
 
 /* The pictures of a run, whose range may change, have one size. */
@@ -216,16 +197,14 @@ static void test_size(const char *path) {
         wrong += image.width != first || first == 0;
         free_image(&image);
     }
-    TEST_CHECK(wrong == 0, "ranges 3e-4 to 3e3: %d pixels wide, wrong %d",
-               first, wrong);
+    TEST_CHECK(wrong == 0, "ranges 3e-4 to 3e3: %d pixels wide, wrong %d", first, wrong);
 }
 
 static void test_failures(const char *directory) {
     double values[NODES * NODES] = {0};
     struct ht_picture picture = make(values);
     char *path = scratch_path(directory, "absent/x.png");
-    TEST_CHECK(ht_picture_write(&picture, path) == HT_ERR_IO,
-               "no directory: %s", ht_err_message());
+    TEST_CHECK(ht_picture_write(&picture, path) == HT_ERR_IO, "no directory: %s", ht_err_message());
     free(path);
 
     path = scratch_path(directory, "full.png");
@@ -238,8 +217,8 @@ static void test_failures(const char *directory) {
     setrlimit(RLIMIT_FSIZE, &limit);
     enum ht_err err = ht_picture_write(&picture, path);
     setrlimit(RLIMIT_FSIZE, &old);
-    TEST_CHECK(err == HT_ERR_IO && strstr(ht_err_message(), strerror(EFBIG)),
-               "disk full: %s", ht_err_message());
+    TEST_CHECK(err == HT_ERR_IO && strstr(ht_err_message(), strerror(EFBIG)), "disk full: %s",
+               ht_err_message());
     TEST_CHECK(scratch_entries(directory) == before, "nothing is left behind");
     free(path);
 }

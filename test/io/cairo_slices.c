@@ -1,5 +1,5 @@
-/* Pictures of a run as files, read back: which slice each shows, what its
- * colours span, the model with its marks.
+/* Pictures of a run as files, read back: which slice each shows, what its colours span, the model
+ * with its marks.
  */
 #include "../test.h"
 #include "htwave/h5.h"
@@ -19,8 +19,7 @@ struct run {
 };
 
 /* The unit cube with walls, 8 x 8 x 4 cells. */
-static enum ht_err open_run(struct run *run, const char *directory,
-                            const char *keys) {
+static enum ht_err open_run(struct run *run, const char *directory, const char *keys) {
     char place[4096], slices[512];
     snprintf(place, sizeof place, "output.directory=\"%s\"", directory);
     snprintf(slices, sizeof slices, "output.picture={pixels=%d;%s}", MAP, keys);
@@ -65,14 +64,12 @@ static enum ht_err draw(struct run *run, int axis, double factor) {
 }
 
 /* A pixel of the map, at parts of its width and height. */
-static uint32_t map_colour(const char *directory, const char *name, double x,
-                           double y) {
+static uint32_t map_colour(const char *directory, const char *name, double x, double y) {
     char *path = scratch_path(directory, name);
     struct image image = read_image(path);
     int left, top;
     uint32_t found = find_map(&image, &left, &top)
-                         ? at(&image, left + (int)(x * (MAP - 1)),
-                              top + (int)(y * (MAP - 1)))
+                         ? at(&image, left + (int)(x * (MAP - 1)), top + (int)(y * (MAP - 1)))
                          : UINT32_MAX;
     free_image(&image);
     free(path);
@@ -90,25 +87,21 @@ static int distance(uint32_t a, uint32_t b) {
 }
 
 /* Half a pixel of a ramp is up to 3 of 255 off its end. */
-static void judge(const char *directory, const char *name, double x, double y,
-                  uint32_t expected) {
+static void judge(const char *directory, const char *name, double x, double y, uint32_t expected) {
     const uint32_t found = map_colour(directory, name, x, y);
-    TEST_CHECK(distance(found, expected) <= 3,
-               "%s at (%g, %g): %06x, expected %06x", name, x, y,
+    TEST_CHECK(distance(found, expected) <= 3, "%s at (%g, %g): %06x, expected %06x", name, x, y,
                (unsigned)found, (unsigned)expected);
 }
 
-/* Ends of the range where the slices are at the ends of the axis; across the
- * others a ramp. */
+/* Ends of the range where the slices are at the ends of the axis; across the others a ramp. */
 static void test_places(const char *root) {
     char *directory = scratch_path(root, "places");
     struct run run;
-    enum ht_err err =
-        open_run(&run, directory,
-                 "slices=({name=\"low\";position=0.0;range=1.0;},"
-                 "{name=\"high\";position=1.0;range=1.0;},"
-                 "{plane=\"x1\";range=1.0;},"
-                 "{name=\"minus\";plane=\"x2\";field=\"v1\";range=1.0;});");
+    enum ht_err err = open_run(&run, directory,
+                               "slices=({name=\"low\";position=0.0;range=1.0;},"
+                               "{name=\"high\";position=1.0;range=1.0;},"
+                               "{plane=\"x1\";range=1.0;},"
+                               "{name=\"minus\";plane=\"x2\";field=\"v1\";range=1.0;});");
     if (!err) err = draw(&run, 2, 1);
     TEST_CHECK(err == HT_OK, "four slices %s", err ? ht_err_message() : "");
     judge(directory, "wave_low_0000.png", 0.5, 0.5, BLUE);
@@ -132,8 +125,7 @@ static void test_scale(const char *root) {
     static const struct {
         double part;
         uint32_t colour;
-    } known[] = {
-        {1, RED}, {0.5, 0xf69a7b}, {0.25, 0xffccb8}, {0.125, 0xfee2d7}};
+    } known[] = {{1, RED}, {0.5, 0xf69a7b}, {0.25, 0xffccb8}, {0.125, 0xfee2d7}};
     for (int i = 0; i < 3; i++) {
         char *directory = scratch_path(root, row[i].name);
         const double factor[] = {1, 0.5, 2};
@@ -156,21 +148,17 @@ static void test_scale(const char *root) {
 
 /* c from 1 to 2; a source in the slice, a receiver in it and one above. */
 static void test_model(const char *root) {
-    char *directory = scratch_path(root, "model"),
-         *other = scratch_path(root, "deep/model");
+    char *directory = scratch_path(root, "model"), *other = scratch_path(root, "deep/model");
     double x[2][3] = {{0.25, 0.75, 0.5}, {0.75, 0.75, 0.9}};
     struct ht_receiver_group group = {.count = 2, .x = x};
     struct ht_receivers receivers = {.count = 1, .group = &group};
-    struct ht_shot shot = {
-        .points = 2, .first = {0.25, 0.25, 0.5}, .last = {0.75, 0.25, 0.5}};
+    struct ht_shot shot = {.points = 2, .first = {0.25, 0.25, 0.5}, .last = {0.75, 0.25, 0.5}};
     struct ht_shots shots = {.count = 1, .shot = &shot};
     struct run run;
     struct ht_h5 *file = NULL;
     double c[NODES] = {0}, place[6] = {0};
     enum ht_err err = open_run(&run, directory, "");
-    if (!err)
-        err =
-            ht_output_model(run.params, run.medium, &shots, &receivers, other);
+    if (!err) err = ht_output_model(run.params, run.medium, &shots, &receivers, other);
     TEST_CHECK(err == HT_OK, "the model %s", err ? ht_err_message() : "");
     judge(other, "model.png", 0, 0, 0x440154);
     judge(other, "model.png", 1, 0, 0xfde725);
@@ -181,18 +169,17 @@ static void test_model(const char *root) {
     const uint32_t open = map_colour(other, "model.png", 0.75, 0.235),
                    ground = map_colour(other, "model.png", 0.75, 0.5);
     TEST_CHECK(distance(open, ground) < distance(open, 0xffffff),
-               "the receiver above the slice is open: %06x on %06x",
-               (unsigned)open, (unsigned)ground);
+               "the receiver above the slice is open: %06x on %06x", (unsigned)open,
+               (unsigned)ground);
     char *path = scratch_path(other, "model.h5");
     err = ht_h5_open(path, &file);
     if (!err) err = ht_h5_read(file, "c", NODES, c);
     if (!err) err = ht_h5_read(file, "receivers", 6, place);
-    TEST_CHECK(!err && c[0] == 1 && c[N1 - 1] == 2 && c[NODES - N1] == 1 &&
-                   c[N1 * N2 + 4] == 1.5 && place[5] == 0.9,
+    TEST_CHECK(!err && c[0] == 1 && c[N1 - 1] == 2 && c[NODES - N1] == 1 && c[N1 * N2 + 4] == 1.5 &&
+                   place[5] == 0.9,
                "model.h5: c %g to %g", c[0], c[N1 - 1]);
     if (!err) err = ht_h5_read(file, "sources", 6, place);
-    TEST_CHECK(!err && place[3] == 0.75, "its second source is at x1 = %g",
-               place[3]);
+    TEST_CHECK(!err && place[3] == 0.75, "its second source is at x1 = %g", place[3]);
     ht_h5_close(file);
     free(path);
     close_run(&run);
@@ -200,17 +187,15 @@ static void test_model(const char *root) {
     free(other);
 }
 
-/* The same source over the wave of a run that asks for marks, and of one that
- * does not, where p is 0. */
+/* The same source over the wave of a run that asks for marks, and of one that does not, where p is
+ * 0. */
 static void test_marks(const char *root) {
-    struct ht_shot shot = {
-        .points = 1, .first = {0.25, 0.25, 0.5}, .last = {0.25, 0.25, 0.5}};
+    struct ht_shot shot = {.points = 1, .first = {0.25, 0.25, 0.5}, .last = {0.25, 0.25, 0.5}};
     struct ht_shots shots = {.count = 1, .shot = &shot};
     for (int on = 0; on < 2; on++) {
         char *directory = scratch_path(root, on ? "marked" : "bare");
         struct run run;
-        enum ht_err err =
-            open_run(&run, directory, on ? "marks=true;" : "marks=false;");
+        enum ht_err err = open_run(&run, directory, on ? "marks=true;" : "marks=false;");
         if (!err) err = ht_output_mark(run.output, &shots, NULL);
         if (!err) err = draw(&run, 2, 1);
         TEST_CHECK(err == HT_OK, "a picture %s marks", on ? "with" : "without");
@@ -222,37 +207,32 @@ static void test_marks(const char *root) {
 
 /* A plane across the slice, one that is the slice, the box of a plane wave. */
 static void test_outlines(const char *root) {
-    char *directory = scratch_path(root, "outlines"),
-         *other = scratch_path(root, "outlined");
-    struct ht_shot shot[] = {
-        {.type = HT_SHOT_PLANE, .points = 1, .axis = 0, .first = {0.125}},
-        {.type = HT_SHOT_PLANE, .points = 1, .axis = 2, .first = {0, 0, 0.5}},
-        {.type = HT_SHOT_INCIDENT,
-         .points = 1,
-         .first = {0.25, 0.25, 0.25},
-         .last = {0.75, 0.75, 0.75}}};
+    char *directory = scratch_path(root, "outlines"), *other = scratch_path(root, "outlined");
+    struct ht_shot shot[] = {{.type = HT_SHOT_PLANE, .points = 1, .axis = 0, .first = {0.125}},
+                             {.type = HT_SHOT_PLANE, .points = 1, .axis = 2, .first = {0, 0, 0.5}},
+                             {.type = HT_SHOT_INCIDENT,
+                              .points = 1,
+                              .first = {0.25, 0.25, 0.25},
+                              .last = {0.75, 0.75, 0.75}}};
     struct ht_shots shots = {.count = 3, .shot = shot};
     struct run run;
     int red[3] = {0};
     enum ht_err err = open_run(&run, directory, "");
-    if (!err)
-        err = ht_output_model(run.params, run.medium, &shots, NULL, other);
+    if (!err) err = ht_output_model(run.params, run.medium, &shots, NULL, other);
     TEST_CHECK(err == HT_OK, "planes %s", err ? ht_err_message() : "");
     for (int i = 0; i < MAP; i++) {
         const double at = (double)i / (MAP - 1);
         const double place[3][2] = {{0.125, at}, {0.25, at}, {at, 0.75}};
         for (int k = 0; k < 3; k++)
             if (k < 2 || at > 0.2)
-                red[k] += distance(map_colour(other, "model.png", place[k][0],
-                                              place[k][1]),
+                red[k] += distance(map_colour(other, "model.png", place[k][0], place[k][1]),
                                    0xe63c28) < 90;
     }
-    TEST_CHECK(red[0] > MAP / 3 && red[0] < MAP,
-               "a dashed line along x1 = 0.125: %d of %d pixels", red[0], MAP);
-    TEST_CHECK(red[1] > MAP / 6 && red[1] < MAP / 2 + 5,
-               "a side of the box at x1 = 0.25: %d", red[1]);
-    TEST_CHECK(red[2] > MAP / 6 && red[2] < MAP / 2 + 5, "its lower side: %d",
-               red[2]);
+    TEST_CHECK(red[0] > MAP / 3 && red[0] < MAP, "a dashed line along x1 = 0.125: %d of %d pixels",
+               red[0], MAP);
+    TEST_CHECK(red[1] > MAP / 6 && red[1] < MAP / 2 + 5, "a side of the box at x1 = 0.25: %d",
+               red[1]);
+    TEST_CHECK(red[2] > MAP / 6 && red[2] < MAP / 2 + 5, "its lower side: %d", red[2]);
     close_run(&run);
     free(directory);
     free(other);

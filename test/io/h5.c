@@ -57,10 +57,8 @@ static void test_roundtrip(const char *path) {
     int64_t extent[8] = {0};
     TEST_CHECK(ht_h5_open(path, &file) == HT_OK, "open");
     enum ht_err err = ht_h5_extent(file, "p", &rank, extent);
-    TEST_CHECK(!err && rank == 3 && extent[0] == N3 && extent[1] == N2 &&
-                   extent[2] == N1,
-               "extent %d: %d x %d x %d", rank, (int)extent[0], (int)extent[1],
-               (int)extent[2]);
+    TEST_CHECK(!err && rank == 3 && extent[0] == N3 && extent[1] == N2 && extent[2] == N1,
+               "extent %d: %d x %d x %d", rank, (int)extent[0], (int)extent[1], (int)extent[2]);
     err = ht_h5_read(file, "p", COUNT, back);
     TEST_BELOW(err ? 1.0 : worst(back, data, false), 0.0,
                "float64 comes back bit for bit, difference");
@@ -74,8 +72,7 @@ static void test_roundtrip(const char *path) {
     TEST_CHECK(!err && sets == 2, "visits %d datasets of 2", sets);
     sets = 0;
     err = ht_h5_each(file, stop_at_once, &sets);
-    TEST_CHECK(err == HT_ERR_DIFFERENT && sets == 1,
-               "a visitor's error stops after %d", sets);
+    TEST_CHECK(err == HT_ERR_DIFFERENT && sets == 1, "a visitor's error stops after %d", sets);
     ht_h5_close(file);
 }
 
@@ -94,23 +91,17 @@ static void test_planes(const char *directory) {
     for (int k = 0; !err && k < 3; k++) {
         int64_t run = (start[k + 1] - start[k]) * N1;
         for (int64_t i = 0; i < N3; i++)
-            memcpy(part + i * run, data + (i * N2 + start[k]) * N1,
-                   (size_t)run * sizeof *part);
-        err =
-            ht_h5_write_planes(file, "second", 1, start[k], start[k + 1], part);
+            memcpy(part + i * run, data + (i * N2 + start[k]) * N1, (size_t)run * sizeof *part);
+        err = ht_h5_write_planes(file, "second", 1, start[k], start[k + 1], part);
     }
     TEST_CHECK(!err, "planes one by one %s", err ? ht_err_message() : "");
-    TEST_CHECK(ht_h5_write_planes(file, "slow", 0, 1, N3 + 1, data) ==
-                   HT_ERR_IO,
+    TEST_CHECK(ht_h5_write_planes(file, "slow", 0, 1, N3 + 1, data) == HT_ERR_IO,
                "beyond the end: %s", ht_err_message());
-    TEST_CHECK(ht_h5_commit(file) == HT_OK && ht_h5_open(path, &file) == HT_OK,
-               "commit and open");
+    TEST_CHECK(ht_h5_commit(file) == HT_OK && ht_h5_open(path, &file) == HT_OK, "commit and open");
     err = ht_h5_read(file, "slow", COUNT, back);
-    TEST_BELOW(err ? 1.0 : worst(back, data, false), 0.0,
-               "parts of the slowest axis, difference");
+    TEST_BELOW(err ? 1.0 : worst(back, data, false), 0.0, "parts of the slowest axis, difference");
     err = ht_h5_read(file, "second", COUNT, back);
-    TEST_BELOW(err ? 1.0 : worst(back, data, false), 0.0,
-               "parts of the second axis, difference");
+    TEST_BELOW(err ? 1.0 : worst(back, data, false), 0.0, "parts of the second axis, difference");
     ht_h5_close(file);
     free(path);
 }
@@ -138,8 +129,8 @@ static void test_cut(const char *directory) {
         const int row = i / KEPT, column = i % KEPT;
         wrong += back[i] != 1000 * row + column;
     }
-    TEST_CHECK(!err && wrong == 0, "cut to %d columns: %d of %d values wrong%s",
-               KEPT, wrong, ROWS * KEPT, err ? ht_err_message() : "");
+    TEST_CHECK(!err && wrong == 0, "cut to %d columns: %d of %d values wrong%s", KEPT, wrong,
+               ROWS * KEPT, err ? ht_err_message() : "");
     if (!err) err = ht_h5_cut(file, "a/b", 1, KEPT + 1);
     TEST_CHECK(err == HT_ERR_IO, "it does not grow: %s", ht_err_message());
     if (file) ht_h5_discard(file);
@@ -150,27 +141,25 @@ static void test_refusals(const char *path, const char *directory) {
     struct ht_h5 *file = NULL;
     double back[COUNT];
     TEST_CHECK(ht_h5_open(path, &file) == HT_OK, "open again");
-    TEST_CHECK(ht_h5_read(file, "nothing", COUNT, back) == HT_ERR_IO,
-               "missing dataset: %s", ht_err_message());
-    TEST_CHECK(ht_h5_read(file, "p", COUNT - 1, back) == HT_ERR_IO,
-               "wrong count: %s", ht_err_message());
-    TEST_CHECK(ht_h5_get_number(file, "spacing", 2, back) == HT_ERR_IO,
-               "wrong attribute: %s", ht_err_message());
+    TEST_CHECK(ht_h5_read(file, "nothing", COUNT, back) == HT_ERR_IO, "missing dataset: %s",
+               ht_err_message());
+    TEST_CHECK(ht_h5_read(file, "p", COUNT - 1, back) == HT_ERR_IO, "wrong count: %s",
+               ht_err_message());
+    TEST_CHECK(ht_h5_get_number(file, "spacing", 2, back) == HT_ERR_IO, "wrong attribute: %s",
+               ht_err_message());
     ht_h5_close(file);
     ht_h5_close(NULL);
 
     char *name = scratch_path(directory, "text.h5");
     TEST_CHECK(ht_file_write(name, "no HDF5", 7) == HT_OK, "a text file");
-    TEST_CHECK(ht_h5_open(name, &file) == HT_ERR_IO && !file, "text: %s",
-               ht_err_message());
+    TEST_CHECK(ht_h5_open(name, &file) == HT_ERR_IO && !file, "text: %s", ht_err_message());
     free(name);
     name = scratch_path(directory, "absent.h5");
-    TEST_CHECK(ht_h5_open(name, &file) == HT_ERR_IO && !file, "absent: %s",
-               ht_err_message());
+    TEST_CHECK(ht_h5_open(name, &file) == HT_ERR_IO && !file, "absent: %s", ht_err_message());
     free(name);
     name = scratch_path(directory, "absent/x.h5");
-    TEST_CHECK(ht_h5_create(name, &file) == HT_ERR_IO && !file,
-               "no directory: %s", ht_err_message());
+    TEST_CHECK(ht_h5_create(name, &file) == HT_ERR_IO && !file, "no directory: %s",
+               ht_err_message());
     free(name);
 }
 
@@ -184,15 +173,14 @@ static void test_discard(const char *path, const char *directory) {
     ht_h5_discard(file);
     ht_h5_discard(NULL);
     TEST_CHECK(scratch_entries(directory) == before, "discard leaves none");
-    TEST_CHECK(ht_h5_open(path, &file) == HT_OK &&
-                   ht_h5_read(file, "p", COUNT, back) == HT_OK &&
+    TEST_CHECK(ht_h5_open(path, &file) == HT_OK && ht_h5_read(file, "p", COUNT, back) == HT_OK &&
                    back[0] == value(1),
                "the old file is as it was: %.17g", back[0]);
     ht_h5_close(file);
 }
 
-/* A limit on file sizes stands for the full disk, at three places: inside
- * the superblock, inside the metadata, inside the values. */
+/* A limit on file sizes stands for the full disk, at three places: inside the superblock, inside
+ * the metadata, inside the values. */
 static void test_disk_full(const char *directory) {
     enum { MANY = 100000 };
     const rlim_t limits[] = {50, 1000, 300000};
@@ -216,10 +204,9 @@ static void test_disk_full(const char *directory) {
                 err = ht_h5_commit(file);
         }
         setrlimit(RLIMIT_FSIZE, &old);
-        TEST_CHECK(err == HT_ERR_IO, "disk full after %d bytes: %s",
-                   (int)limits[i], ht_err_message());
-        TEST_CHECK(!ht_file_exists(path) &&
-                       scratch_entries(directory) == before,
+        TEST_CHECK(err == HT_ERR_IO, "disk full after %d bytes: %s", (int)limits[i],
+                   ht_err_message());
+        TEST_CHECK(!ht_file_exists(path) && scratch_entries(directory) == before,
                    "nothing is left behind");
     }
     free(data);

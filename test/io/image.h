@@ -15,8 +15,7 @@ struct image {
 
 static struct image read_image(const char *path) {
     struct image image = {.surface = cairo_image_surface_create_from_png(path)};
-    if (cairo_surface_status(image.surface) != CAIRO_STATUS_SUCCESS)
-        return image;
+    if (cairo_surface_status(image.surface) != CAIRO_STATUS_SUCCESS) return image;
     image.pixel = cairo_image_surface_get_data(image.surface);
     image.width = cairo_image_surface_get_width(image.surface);
     image.height = cairo_image_surface_get_height(image.surface);
@@ -37,8 +36,8 @@ static uint32_t at(const struct image *image, int x, int y) {
     return value & 0xffffff;
 }
 
-/* The first pixel inside the frame: its corner is the first one with the
- * frame's colour to the right and below. */
+/* The first pixel inside the frame: its corner is the first one with the frame's colour to the
+ * right and below. */
 static bool find_map(const struct image *image, int *x, int *y) {
     const uint32_t frame = 0x6e6e73;
     for (*y = 0; image->pixel && *y < image->height - 1; ++*y)

@@ -1,8 +1,8 @@
-/* The files of a run: snapshots with their attributes, the XDMF list,
- * pictures, what an earlier run left, refusals.
+/* The files of a run: snapshots with their attributes, the XDMF list, pictures, what an earlier run
+ * left, refusals.
  *
- * With a directory and a precision as its arguments the program only writes a
- * run there, for readback.sh: value_of() is written down there as well.
+ * With a directory and a precision as its arguments the program only writes a run there, for
+ * readback.sh: value_of() is written down there as well.
  */
 #include "htwave/output.h"
 
@@ -33,8 +33,7 @@ struct run {
 };
 
 /* Cells 4 x 3 x 2, periodic along x1, walls along x2 and x3, free on top. */
-static enum ht_err open_run(struct run *run, const char *directory, int extra,
-                            char *const *more) {
+static enum ht_err open_run(struct run *run, const char *directory, int extra, char *const *more) {
     char place[4096];
     snprintf(place, sizeof place, "output.directory=\"%s\"", directory);
     char *keys[16] = {place,
@@ -75,24 +74,19 @@ static enum ht_err snapshot(struct run *run, int index) {
         for (int n = 0; n < NODES; n++) {
             run->value[f][n] = value_of(index, f, n);
             for (int i = 0; i < COEFS; i++)
-                run->coefs[(f * COEFS + i) * NODES + n] =
-                    value_of(index, f, n) + 10000.0 * i;
+                run->coefs[(f * COEFS + i) * NODES + n] = value_of(index, f, n) + 10000.0 * i;
         }
     return ht_output_snapshot(run->output, 0.25 * index, (int64_t)10 * index,
                               (const double *const *)run->value, run->coefs);
 }
 
-/* Largest deviation of a dataset of snapshot 1 from what was written; -1 when
- * it cannot be read. */
-static double deviation(struct ht_h5 *file, const char *name, int field,
-                        int coefs) {
+/* Largest deviation of a dataset of snapshot 1 from what was written; -1 when it cannot be read. */
+static double deviation(struct ht_h5 *file, const char *name, int field, int coefs) {
     double back[COEFS * NODES], most = 0.0;
-    if (ht_h5_read(file, name, (int64_t)coefs * NODES, back) != HT_OK)
-        return -1.0;
+    if (ht_h5_read(file, name, (int64_t)coefs * NODES, back) != HT_OK) return -1.0;
     for (int i = 0; i < coefs; i++)
         for (int n = 0; n < NODES; n++)
-            most = fmax(most, fabs(back[i * NODES + n] - value_of(1, field, n) -
-                                   10000.0 * i));
+            most = fmax(most, fabs(back[i * NODES + n] - value_of(1, field, n) - 10000.0 * i));
     return most;
 }
 
@@ -103,31 +97,26 @@ static void check_snapshot(const char *path) {
     int rank = 0;
     int64_t e[8] = {0};
     enum ht_err err = ht_h5_extent(file, "p", &rank, e);
-    TEST_CHECK(!err && rank == 3 && e[0] == N3 && e[1] == N2 && e[2] == N1,
-               "p is %d x %d x %d", (int)e[0], (int)e[1], (int)e[2]);
+    TEST_CHECK(!err && rank == 3 && e[0] == N3 && e[1] == N2 && e[2] == N1, "p is %d x %d x %d",
+               (int)e[0], (int)e[1], (int)e[2]);
     err = ht_h5_extent(file, "v3_coefficients", &rank, e);
     TEST_CHECK(!err && rank == 4 && e[0] == COEFS && e[3] == N1,
-               "v3_coefficients is %d x %d x %d x %d", (int)e[0], (int)e[1],
-               (int)e[2], (int)e[3]);
-    TEST_CHECK(deviation(file, "p", 0, 1) == 0.0, "p deviates by %g",
-               deviation(file, "p", 0, 1));
+               "v3_coefficients is %d x %d x %d x %d", (int)e[0], (int)e[1], (int)e[2], (int)e[3]);
+    TEST_CHECK(deviation(file, "p", 0, 1) == 0.0, "p deviates by %g", deviation(file, "p", 0, 1));
     TEST_CHECK(deviation(file, "v3", 3, 1) == 0.0, "v3 deviates by %g",
                deviation(file, "v3", 3, 1));
-    TEST_CHECK(deviation(file, "v3_coefficients", 3, COEFS) == 0.0,
-               "its coefficients by %g",
+    TEST_CHECK(deviation(file, "v3_coefficients", 3, COEFS) == 0.0, "its coefficients by %g",
                deviation(file, "v3_coefficients", 3, COEFS));
-    TEST_CHECK(ht_h5_extent(file, "v1", &rank, e) == HT_ERR_IO,
-               "v1 was not asked for");
+    TEST_CHECK(ht_h5_extent(file, "v1", &rank, e) == HT_ERR_IO, "v1 was not asked for");
     double time = 0, step = 0, order = 0, cells[3] = {0}, h[3] = {0};
     err = ht_h5_get_number(file, "time", 1, &time);
     if (!err) err = ht_h5_get_number(file, "step", 1, &step);
     if (!err) err = ht_h5_get_number(file, "order", 1, &order);
     if (!err) err = ht_h5_get_number(file, "cells", 3, cells);
     if (!err) err = ht_h5_get_number(file, "spacing", 3, h);
-    TEST_CHECK(!err && time == 0.25 && step == 10 && order == ORDER &&
-                   cells[2] == 2 && h[1] == 0.5,
-               "time %g, step %g, order %g, cells[2] %g, spacing[1] %g", time,
-               step, order, cells[2], h[1]);
+    TEST_CHECK(!err && time == 0.25 && step == 10 && order == ORDER && cells[2] == 2 && h[1] == 0.5,
+               "time %g, step %g, order %g, cells[2] %g, spacing[1] %g", time, step, order,
+               cells[2], h[1]);
     ht_h5_close(file);
 }
 
@@ -142,32 +131,26 @@ static void check_xdmf(const char *path) {
     size_t size;
     TEST_CHECK(ht_file_read(path, &text, &size) == HT_OK, "fields.xdmf");
     if (!text) return;
-    TEST_CHECK(count_of(text, "<Time ") == 3 &&
-                   count_of(text, "fields_000002.h5:/v3<") == 1,
+    TEST_CHECK(count_of(text, "<Time ") == 3 && count_of(text, "fields_000002.h5:/v3<") == 1,
                "it lists %d snapshots of 3", count_of(text, "<Time "));
     TEST_CHECK(count_of(text, "\"3 4 4\"") == 9, "%d dimensions of 9 are 3 4 4",
                count_of(text, "\"3 4 4\""));
-    TEST_CHECK(count_of(text, ">1 0.5 0.25<") == 3,
-               "spacing in the order x3 x2 x1: %d of 3",
+    TEST_CHECK(count_of(text, ">1 0.5 0.25<") == 3, "spacing in the order x3 x2 x1: %d of 3",
                count_of(text, ">1 0.5 0.25<"));
     free(text);
 }
 
-static enum ht_err write_run(const char *directory, int snapshots,
-                             const char *precision) {
+static enum ht_err write_run(const char *directory, int snapshots, const char *precision) {
     struct run run;
     char last[64], pictures[64] = "output.picture.plane=\"x1\"";
-    char *const wanted[] = {"output.fields=[\"p\",\"v3\"]",
-                            "output.coefficients=true", pictures, last};
+    char *const wanted[] = {"output.fields=[\"p\",\"v3\"]", "output.coefficients=true", pictures,
+                            last};
     snprintf(last, sizeof last, "device.precision=%s", precision);
-    if (!ht_picture_cairo())
-        snprintf(pictures, sizeof pictures, "output.pictures=false");
+    if (!ht_picture_cairo()) snprintf(pictures, sizeof pictures, "output.pictures=false");
     enum ht_err err = open_run(&run, directory, 4, wanted);
     for (int i = 0; !err && i < snapshots; i++) {
         err = snapshot(&run, i);
-        if (!err)
-            err = ht_output_picture(run.output, 0.25 * i,
-                                    (const double *const *)run.value);
+        if (!err) err = ht_output_picture(run.output, 0.25 * i, (const double *const *)run.value);
     }
     if (!err) err = ht_output_summary(run.output, "{}");
     close_run(&run);
@@ -186,13 +169,12 @@ static void test_run(const char *root) {
     const int three = drawn ? 9 : 6, one = drawn ? 7 : 6; /* files */
     char *directory = scratch_path(root, "deep/run");
     enum ht_err err = write_run(directory, 3, "single");
-    TEST_CHECK(err == HT_OK, "a run of three snapshots %s",
-               err ? ht_err_message() : "");
+    TEST_CHECK(err == HT_OK, "a run of three snapshots %s", err ? ht_err_message() : "");
     TEST_CHECK(has(directory, "input.cfg") && has(directory, "summary.json") &&
                    has(directory, "wave_0002.png") == drawn,
                "input, summary and picture are there");
-    TEST_CHECK(scratch_entries(directory) == three, "%d files of %d",
-               scratch_entries(directory), three);
+    TEST_CHECK(scratch_entries(directory) == three, "%d files of %d", scratch_entries(directory),
+               three);
     char *path = scratch_path(directory, "fields_000001.h5");
     check_snapshot(path);
     free(path);
@@ -203,12 +185,9 @@ static void test_run(const char *root) {
     path = scratch_path(directory, "fields_mine.h5");
     TEST_CHECK(ht_file_write(path, "", 0) == HT_OK, "a file of the user's");
     free(path);
-    TEST_CHECK(write_run(directory, 1, "single") == HT_OK,
-               "a shorter run follows");
-    TEST_CHECK(!has(directory, "fields_000001.h5") &&
-                   !has(directory, "wave_0001.png") &&
-                   has(directory, "fields_000000.h5") &&
-                   has(directory, "fields_mine.h5") &&
+    TEST_CHECK(write_run(directory, 1, "single") == HT_OK, "a shorter run follows");
+    TEST_CHECK(!has(directory, "fields_000001.h5") && !has(directory, "wave_0001.png") &&
+                   has(directory, "fields_000000.h5") && has(directory, "fields_mine.h5") &&
                    scratch_entries(directory) == one,
                "the longer run's files are elsewhere, the user's is not: %d "
                "of %d",
@@ -245,11 +224,10 @@ static void test_precision(const char *root) {
         char *list = scratch_path(directory, "fields.xdmf");
         int bytes = err ? -1 : stored_bytes(path);
         if (!err) err = ht_file_read(list, &text, &size);
-        snprintf(mark, sizeof mark, "Precision=\"%d\" Dimensions=\"3 4 4\"",
-                 bytes);
+        snprintf(mark, sizeof mark, "Precision=\"%d\" Dimensions=\"3 4 4\"", bytes);
         TEST_CHECK(!err && bytes == (i ? 8 : 4) && count_of(text, mark) == 2,
-                   "%s: %d bytes in HDF5, %d times in XDMF of 2", names[i],
-                   bytes, err ? 0 : count_of(text, mark));
+                   "%s: %d bytes in HDF5, %d times in XDMF of 2", names[i], bytes,
+                   err ? 0 : count_of(text, mark));
         free(text);
         free(list);
         free(path);
@@ -257,22 +235,18 @@ static void test_precision(const char *root) {
     }
 }
 
-static void refuse(const char *directory, char *key, enum ht_err expected,
-                   const char *part) {
+static void refuse(const char *directory, char *key, enum ht_err expected, const char *part) {
     struct run run;
     enum ht_err err = open_run(&run, directory, 1, &key);
-    TEST_CHECK(err == expected && strstr(ht_err_message(), part), "%s",
-               ht_err_message());
+    TEST_CHECK(err == expected && strstr(ht_err_message(), part), "%s", ht_err_message());
     close_run(&run);
 }
 
 static void test_refusals(const char *root) {
     char *directory = scratch_path(root, "refused");
     refuse(directory, "output.fields=[\"rho\"]", HT_ERR_INPUT, "p, v1, v2, v3");
-    refuse(directory, "output.picture.field=\"q\"", HT_ERR_INPUT,
-           "output.picture.field");
-    refuse(directory, "output.picture.background=\"q\"", HT_ERR_INPUT,
-           "output.picture.background");
+    refuse(directory, "output.picture.field=\"q\"", HT_ERR_INPUT, "output.picture.field");
+    refuse(directory, "output.picture.background=\"q\"", HT_ERR_INPUT, "output.picture.background");
     TEST_CHECK(!ht_file_exists(directory), "nothing was made for them");
     TEST_CHECK(ht_file_write(directory, "", 0) == HT_OK, "a file in the way");
     refuse(directory, "grid.order=1", HT_ERR_INPUT, "output.directory");
@@ -293,8 +267,7 @@ static void test_disk_full(const char *root) {
     setrlimit(RLIMIT_FSIZE, &old);
     TEST_CHECK(err == HT_ERR_IO, "disk full: %s", ht_err_message());
     TEST_CHECK(scratch_entries(directory) == 2 && has(directory, "input.cfg"),
-               "only input.cfg and the lock: %d files",
-               scratch_entries(directory));
+               "only input.cfg and the lock: %d files", scratch_entries(directory));
     TEST_CHECK(run.output && !ht_output_xdmf(run.output), "no list is claimed");
     close_run(&run);
     free(directory);

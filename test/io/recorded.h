@@ -1,5 +1,5 @@
-/* Runs with receivers, for tests of traces: a run in a scratch directory, its
- * trace file's sets, the state at nodes meanwhile.
+/* Runs with receivers, for tests of traces: a run in a scratch directory, its trace file's sets,
+ * the state at nodes meanwhile.
  */
 #ifndef TEST_IO_RECORDED_H
 #define TEST_IO_RECORDED_H
@@ -32,8 +32,7 @@ struct nodal {
     double *value; /* [step][node] */
 };
 
-static int64_t nodal_next(void *context, const struct ht_run *run,
-                          int64_t from) {
+static int64_t nodal_next(void *context, const struct ht_run *run, int64_t from) {
     (void)context, (void)run;
     return from;
 }
@@ -60,9 +59,7 @@ static void observe(struct trial *t, int field) {
     const struct ht_grid *grid = &t->sim->plan->grid;
     t->nodal.field = field;
     t->nodal.nodes = ht_grid_total(grid, HT_PRIMARY);
-    if (nodal)
-        must(HT_ALLOC(t->nodal.value,
-                      t->nodal.nodes * (t->sim->plan->steps + 1)));
+    if (nodal) must(HT_ALLOC(t->nodal.value, t->nodal.nodes * (t->sim->plan->steps + 1)));
     const struct ht_observer observers[] = {ht_observe_receivers(t->recorder),
                                             {.name = "nodal",
                                              .context = &t->nodal,
@@ -75,8 +72,7 @@ static void observe(struct trial *t, int field) {
 /* field: whose nodal values are kept, or NONE. backend: "oracle", or "device":
  * what test/open_device.h says. Options are separated by blanks. */
 HT_PRINTF(4, 5)
-static void record(struct trial *t, const char *backend, int field,
-                   const char *format, ...) {
+static void record(struct trial *t, const char *backend, int field, const char *format, ...) {
     char text[TEXT], into[160], with[64], *option[OPTIONS], *at = text;
     const bool oracle = strcmp(backend, "oracle") == 0;
     *t = (struct trial){.directory = scratch_make("traces")};
@@ -134,13 +130,11 @@ static double *read_set(struct trial *t, const char *name, int64_t extent[8]) {
     return data;
 }
 
-/* The largest error of a field of receivers on one axis, over its largest exact
- * value. */
-typedef double exact_value(const struct trial *t, const void *context, double x,
-                           double time, const char *field);
-static inline double group_error(struct trial *t, const char *group,
-                                 const char *field, exact_value *exact,
-                                 const void *context) {
+/* The largest error of a field of receivers on one axis, over its largest exact value. */
+typedef double exact_value(const struct trial *t, const void *context, double x, double time,
+                           const char *field);
+static inline double group_error(struct trial *t, const char *group, const char *field,
+                                 exact_value *exact, const void *context) {
     const char *sets[3] = {field, "position", "time"};
     char name[3][32];
     int64_t extent[8];
@@ -150,8 +144,8 @@ static inline double group_error(struct trial *t, const char *group,
         data[i] = read_set(t, name[i], i == 0 ? extent : NULL);
     }
     for (int64_t i = 0; i < extent[0] * extent[1]; i++) {
-        const double value = exact(t, context, data[1][i / extent[1]],
-                                   data[2][i % extent[1]], field);
+        const double value =
+            exact(t, context, data[1][i / extent[1]], data[2][i % extent[1]], field);
         worst = fmax(worst, fabs(data[0][i] - value));
         largest = fmax(largest, fabs(value));
     }

@@ -43,8 +43,7 @@ static inline int scratch_entries(const char *directory) {
 static inline void scratch_remove(char *directory) {
     DIR *stream = opendir(directory);
     for (struct dirent *entry; stream && (entry = readdir(stream)) != NULL;) {
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-            continue;
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
         char *path = scratch_path(directory, entry->d_name);
         if (unlink(path) == 0)
             free(path);

@@ -1,7 +1,6 @@
-/* Outputs of a grid that ranks share: whatever their number, the files have to
- * be those of a rank alone. Values are functions of the node's indices in the
- * whole grid. Alone, two runs are compared; test/mpi/output.sh runs it by
- * mpiexec:
+/* Outputs of a grid that ranks share: whatever their number, the files have to be those of a rank
+ * alone. Values are functions of the node's indices in the whole grid. Alone, two runs are
+ * compared; test/mpi/output.sh runs it by mpiexec:
  *
  *     slabs DIRECTORY              writes snapshots and pictures there
  *     slabs DIRECTORY full RANK    files of that rank (-1: of all) cannot grow
@@ -27,12 +26,9 @@ struct scene {
     const char *picture;
 };
 static const struct scene scenes[] = {
-    {"x1", "\"rigid\",\"rigid\"", "double", "true", 1,
-     "plane=\"x1\";position=0.7;"},
-    {"x2", "\"periodic\",\"periodic\"", "single", "true", 0,
-     "plane=\"x2\";position=0.7;"},
-    {"x3", "\"rigid\",\"rigid\"", "double", "false", 1,
-     "plane=\"x3\";position=0.7;"},
+    {"x1", "\"rigid\",\"rigid\"", "double", "true", 1, "plane=\"x1\";position=0.7;"},
+    {"x2", "\"periodic\",\"periodic\"", "single", "true", 0, "plane=\"x2\";position=0.7;"},
+    {"x3", "\"rigid\",\"rigid\"", "double", "false", 1, "plane=\"x3\";position=0.7;"},
     {"slices", "\"rigid\",\"rigid\"", "double", "false", 1,
      "scale=\"run\";slices=({position=0.1;},{name=\"b\";plane=\"x1\";});"},
 };
@@ -52,10 +48,8 @@ static bool draws(void) {
     return ht_picture_cairo() != NULL;
 }
 
-static enum ht_err read_params(const char *directory, const struct scene *scene,
-                               struct run *run) {
-    char place[4096], picture[160], walls[64], precision[64], snapshots[64],
-        pictures[64];
+static enum ht_err read_params(const char *directory, const struct scene *scene, struct run *run) {
+    char place[4096], picture[160], walls[64], precision[64], snapshots[64], pictures[64];
     char *keys[] = {place,
                     picture,
                     walls,
@@ -71,19 +65,14 @@ static enum ht_err read_params(const char *directory, const struct scene *scene,
                     "medium.c=\"1 + 0.2 * x1 + 0.3 * x3\"",
                     "output.coefficients=true",
                     pictures};
-    snprintf(place, sizeof place, "output.directory=\"%s/%s\"", directory,
-             scene->plane);
-    snprintf(picture, sizeof picture,
-             "output.picture={background=\"c\";pixels=64;%s}", scene->picture);
+    snprintf(place, sizeof place, "output.directory=\"%s/%s\"", directory, scene->plane);
+    snprintf(picture, sizeof picture, "output.picture={background=\"c\";pixels=64;%s}",
+             scene->picture);
     snprintf(walls, sizeof walls, "boundary.x3=[%s]", scene->walls);
-    snprintf(precision, sizeof precision, "device.precision=\"%s\"",
-             scene->precision);
-    snprintf(snapshots, sizeof snapshots, "output.snapshots=%s",
-             scene->snapshots);
-    snprintf(pictures, sizeof pictures, "output.pictures=%s",
-             draws() ? "true" : "false");
-    return ht_params_read(NULL, sizeof keys / sizeof keys[0], keys,
-                          &run->params);
+    snprintf(precision, sizeof precision, "device.precision=\"%s\"", scene->precision);
+    snprintf(snapshots, sizeof snapshots, "output.snapshots=%s", scene->snapshots);
+    snprintf(pictures, sizeof pictures, "output.pictures=%s", draws() ? "true" : "false");
+    return ht_params_read(NULL, sizeof keys / sizeof keys[0], keys, &run->params);
 }
 
 /* Uneven slabs. */
@@ -98,17 +87,15 @@ static void cut(struct ht_comm *comm, struct ht_grid *grid) {
 }
 
 /* No two alike; of all digits. */
-static double value_of(int field, int coef, int64_t m1, int64_t m2,
-                       int64_t m3) {
-    return sin(0.4 * (double)m1 + field) * cos(0.3 * (double)m2) +
-           0.11 * (double)m3 * (1 + coef) + 0.01 * coef;
+static double value_of(int field, int coef, int64_t m1, int64_t m2, int64_t m3) {
+    return sin(0.4 * (double)m1 + field) * cos(0.3 * (double)m2) + 0.11 * (double)m3 * (1 + coef) +
+           0.01 * coef;
 }
 
 static enum ht_err fill(struct run *run) {
     const struct ht_grid *grid = &run->grid;
     int64_t first, last, count = ht_grid_own_total(grid, HT_PRIMARY);
-    int64_t n[2] = {ht_grid_nodes(grid, HT_PRIMARY, 0),
-                    ht_grid_nodes(grid, HT_PRIMARY, 1)};
+    int64_t n[2] = {ht_grid_nodes(grid, HT_PRIMARY, 0), ht_grid_nodes(grid, HT_PRIMARY, 1)};
     ht_grid_own(grid, HT_PRIMARY, &first, &last);
     TRY(HT_ALLOC(run->coefs, FIELDS * count * COEFS));
     for (int f = 0; f < FIELDS; f++) {
@@ -118,25 +105,23 @@ static enum ht_err fill(struct run *run) {
             int64_t m2 = at / n[0] % n[1], m1 = at % n[0];
             run->value[f][at] = value_of(f, 0, m1, m2, m3);
             for (int i = 0; i < COEFS; i++)
-                run->coefs[count * (f * COEFS + i) + at] =
-                    value_of(f, i, m1, m2, m3);
+                run->coefs[count * (f * COEFS + i) + at] = value_of(f, i, m1, m2, m3);
         }
     }
     return HT_OK;
 }
 
-static enum ht_err open_run(struct run *run, struct ht_comm *comm,
-                            const char *directory, const struct scene *scene) {
+static enum ht_err open_run(struct run *run, struct ht_comm *comm, const char *directory,
+                            const struct scene *scene) {
     memset(run, 0, sizeof *run);
     TRY(read_params(directory, scene, run));
     run->eq = ht_equations_make(ht_system_find("acoustic"), 3);
-    run->grid = (struct ht_grid){
-        .dims = 3,
-        .order = ORDER,
-        .cells = {N1, N2, N3},
-        .upper = {1.4, 1.0, 2.2},
-        .h = {1.4 / N1, 1.0 / N2, 2.2 / N3},
-        .wall = {{0, 0}, {1, 1}, {scene->factor, scene->factor}}};
+    run->grid = (struct ht_grid){.dims = 3,
+                                 .order = ORDER,
+                                 .cells = {N1, N2, N3},
+                                 .upper = {1.4, 1.0, 2.2},
+                                 .h = {1.4 / N1, 1.0 / N2, 2.2 / N3},
+                                 .wall = {{0, 0}, {1, 1}, {scene->factor, scene->factor}}};
     cut(comm, &run->grid);
     TRY(ht_medium_create(run->params, &run->eq, &run->grid, &run->medium));
     TRY(fill(run));
@@ -157,8 +142,8 @@ static enum ht_err write_files(struct run *run) {
         TRY(ht_output_snapshot(run->output, 0.25 * i, i, nodal, run->coefs));
         TRY(ht_output_picture(run->output, 0.25 * i, nodal));
     }
-    REQUIRE(!draws() || ht_output_last_picture(run->output) != NULL,
-            HT_ERR_INTERNAL, "the last picture is not known");
+    REQUIRE(!draws() || ht_output_last_picture(run->output) != NULL, HT_ERR_INTERNAL,
+            "the last picture is not known");
     return ht_output_summary(run->output, "{}");
 }
 
@@ -175,8 +160,7 @@ static enum ht_err write_all(struct ht_comm *comm, const char *directory) {
 
 /* ---- failures ---- */
 
-static enum ht_err write_full(struct ht_comm *comm, const char *directory,
-                              int rank) {
+static enum ht_err write_full(struct ht_comm *comm, const char *directory, int rank) {
     const struct rlimit limit = {FULL, RLIM_INFINITY};
     struct run run;
     enum ht_err err = open_run(&run, comm, directory, &scenes[0]);
@@ -190,8 +174,7 @@ static enum ht_err write_full(struct ht_comm *comm, const char *directory,
 static enum ht_err write_gone(struct ht_comm *comm, const char *directory) {
     struct run run;
     enum ht_err err = open_run(&run, comm, directory, &scenes[0]);
-    if (!err && ht_comm_rank(comm) == 0)
-        scratch_remove(scratch_path(directory, scenes[0].plane));
+    if (!err && ht_comm_rank(comm) == 0) scratch_remove(scratch_path(directory, scenes[0].plane));
     if (!err) err = write_files(&run);
     close_run(&run);
     return err;
@@ -220,10 +203,8 @@ static void compare_bytes(const char *a, const char *b, const char *name) {
     char *data[2] = {NULL, NULL};
     size_t size[2] = {0, 0};
     for (int i = 0; i < 2; i++)
-        if (ht_file_read(path[i], &data[i], &size[i]) != HT_OK)
-            printf("%s\n", ht_err_message());
-    TEST_CHECK(data[0] && data[1] && size[0] == size[1] &&
-                   memcmp(data[0], data[1], size[0]) == 0,
+        if (ht_file_read(path[i], &data[i], &size[i]) != HT_OK) printf("%s\n", ht_err_message());
+    TEST_CHECK(data[0] && data[1] && size[0] == size[1] && memcmp(data[0], data[1], size[0]) == 0,
                "%s: %zu bytes are those of a rank alone", path[1], size[1]);
     for (int i = 0; i < 2; i++) {
         free(data[i]);
@@ -238,15 +219,13 @@ static void compare_fields(const char *a, const char *b, bool periodic) {
     enum ht_err err = ht_compare(a, b, &difference);
     if (err) printf("%s\n", ht_err_message());
     TEST_BELOW(difference.max_abs, 0.0, "%s: difference of fields", b);
-    TEST_CHECK(difference.values == nodes * FIELDS * (1 + COEFS),
-               "%s: %lld values of %lld", b, (long long)difference.values,
-               (long long)(nodes * FIELDS * (1 + COEFS)));
+    TEST_CHECK(difference.values == nodes * FIELDS * (1 + COEFS), "%s: %lld values of %lld", b,
+               (long long)difference.values, (long long)(nodes * FIELDS * (1 + COEFS)));
 }
 
 static void compare(const char *a, const char *b) {
     for (int i = 0; i < SCENES; i++) {
-        char *in[2] = {scratch_path(a, scenes[i].plane),
-                       scratch_path(b, scenes[i].plane)};
+        char *in[2] = {scratch_path(a, scenes[i].plane), scratch_path(b, scenes[i].plane)};
         bool fields = strcmp(scenes[i].snapshots, "true") == 0;
         const bool slices = strcmp(scenes[i].plane, "slices") == 0;
         const int drawn = slices ? 4 : 2; /* pictures */
@@ -261,8 +240,8 @@ static void compare(const char *a, const char *b) {
             compare_bytes(in[0], in[1], "fields_000001.h5");
             compare_bytes(in[0], in[1], "fields.xdmf");
         }
-        TEST_CHECK(scratch_entries(in[1]) == entries, "%s: %d files of %d",
-                   in[1], scratch_entries(in[1]), entries);
+        TEST_CHECK(scratch_entries(in[1]) == entries, "%s: %d files of %d", in[1],
+                   scratch_entries(in[1]), entries);
         free(in[0]);
         free(in[1]);
     }

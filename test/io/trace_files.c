@@ -3,8 +3,7 @@
 #include "htwave/report.h"
 #include "recorded.h"
 
-static unsigned char *read_bytes(const struct trial *t, const char *name,
-                                 size_t *size) {
+static unsigned char *read_bytes(const struct trial *t, const char *name, size_t *size) {
     char *path = scratch_path(t->directory, name), *data = NULL;
     must(ht_file_read(path, &data, size));
     free(path);
@@ -13,8 +12,7 @@ static unsigned char *read_bytes(const struct trial *t, const char *name,
 
 static int64_t big(const unsigned char *at, int bytes) {
     int64_t value = at[0] & 0x80 ? -1 : 0;
-    for (int i = 0; i < bytes; i++)
-        value = (int64_t)((uint64_t)value << 8 | at[i]);
+    for (int i = 0; i < bytes; i++) value = (int64_t)((uint64_t)value << 8 | at[i]);
     return value;
 }
 
@@ -33,56 +31,46 @@ static void judge_segy(struct trial *t, const double *data, const double *x,
     unsigned char *bytes = read_bytes(t, "traces_line_p_x1.sgy", &size);
     const size_t trace = 240 + 4 * (size_t)extent[1];
     int64_t wrong = 0;
-    TEST_CHECK(size == 3600 + (size_t)extent[0] * trace &&
-                   big(bytes + 3216, 2) == 12500 &&
-                   big(bytes + 3220, 2) == extent[1] &&
-                   big(bytes + 3224, 2) == 5 &&
-                   big(bytes + 3500, 2) == 0x0100 &&
-                   big(bytes + 3502, 2) == 1 && memcmp(bytes, "C 1 ", 4) == 0,
+    TEST_CHECK(size == 3600 + (size_t)extent[0] * trace && big(bytes + 3216, 2) == 12500 &&
+                   big(bytes + 3220, 2) == extent[1] && big(bytes + 3224, 2) == 5 &&
+                   big(bytes + 3500, 2) == 0x0100 && big(bytes + 3502, 2) == 1 &&
+                   memcmp(bytes, "C 1 ", 4) == 0,
                "SEG-Y: %zu bytes, interval %d us, %d samples, format %d", size,
-               (int)big(bytes + 3216, 2), (int)big(bytes + 3220, 2),
-               (int)big(bytes + 3224, 2));
+               (int)big(bytes + 3216, 2), (int)big(bytes + 3220, 2), (int)big(bytes + 3224, 2));
     for (int64_t i = 0; i < extent[0] && size >= 3600 + trace; i++) {
         const unsigned char *h = bytes + 3600 + (size_t)i * trace;
         const double scale = -1.0 / (double)big(h + 70, 2);
-        wrong += big(h, 4) != i + 1 || big(h + 28, 2) != 1 ||
-                 big(h + 114, 2) != extent[1] || big(h + 116, 2) != 12500 ||
-                 big(h + 108, 2) != 100;
+        wrong += big(h, 4) != i + 1 || big(h + 28, 2) != 1 || big(h + 114, 2) != extent[1] ||
+                 big(h + 116, 2) != 12500 || big(h + 108, 2) != 100;
         wrong += fabs((double)big(h + 80, 4) * scale - x[2 * i]) > 5.1e-5;
         wrong += fabs((double)big(h + 84, 4) * scale - x[2 * i + 1]) > 5.1e-5;
         for (int64_t n = 0; n < extent[1]; n++)
-            wrong += big_float(h + 240 + 4 * n) !=
-                     (double)(float)data[i * extent[1] + n];
+            wrong += big_float(h + 240 + 4 * n) != (double)(float)data[i * extent[1] + n];
     }
-    TEST_CHECK(wrong == 0, "SEG-Y: %d of its numbers are not those of HDF5",
-               (int)wrong);
+    TEST_CHECK(wrong == 0, "SEG-Y: %d of its numbers are not those of HDF5", (int)wrong);
     free(bytes);
 }
 
-static void judge_csv(struct trial *t, bool single, const double *p,
-                      const double *slope, const double *time,
-                      const int64_t extent[2]) {
+static void judge_csv(struct trial *t, bool single, const double *p, const double *slope,
+                      const double *time, const int64_t extent[2]) {
     size_t size;
     char *text = (char *)read_bytes(t, "traces_line.csv", &size), *at;
     int64_t wrong = 0, numbers = 0;
-    TEST_CHECK(
-        strncmp(text, "time,p[1],p[2],p[3],p_x1[1],p_x1[2],p_x1[3]\n", 42) == 0,
-        "CSV: %.42s", text);
+    TEST_CHECK(strncmp(text, "time,p[1],p[2],p[3],p_x1[1],p_x1[2],p_x1[3]\n", 42) == 0,
+               "CSV: %.42s", text);
     at = text + strcspn(text, "\n");
     for (int64_t n = 0; n < extent[1]; n++)
         for (int c = 0; c < 7; c++, numbers++) {
             const double *of = c < 4 ? p : slope;
-            const double wanted =
-                c == 0 ? time[n] : of[(c - 1) % 3 * extent[1] + n];
+            const double wanted = c == 0 ? time[n] : of[(c - 1) % 3 * extent[1] + n];
             const double value = strtod(at + 1, &at);
             /* nine digits are those of a number in single precision */
             wrong += c == 0   ? fabs(value - wanted) > 1e-14
                      : single ? (float)value != (float)wanted
                               : value != wanted;
         }
-    TEST_CHECK(wrong == 0 && strcmp(at, "\n") == 0,
-               "CSV: of %d numbers %d are not those of HDF5", (int)numbers,
-               (int)wrong);
+    TEST_CHECK(wrong == 0 && strcmp(at, "\n") == 0, "CSV: of %d numbers %d are not those of HDF5",
+               (int)numbers, (int)wrong);
     free(text);
 }
 
@@ -102,10 +90,10 @@ static void formats(const char *backend, const char *precision) {
     time = read_set(&t, "line/time", NULL);
     x = read_set(&t, "line/position", NULL);
     slope = read_set(&t, "line/p_x1", NULL);
-    TEST_CHECK(extent[0] == 3 && extent[1] == 33 &&
-                   fabs(x[2] - 0.045) < 1e-15 && fabs(time[32] - 0.5) < 1e-14,
-               "%s: %d x %d samples (3 x 33), up to %.17g", precision,
-               (int)extent[0], (int)extent[1], time[32]);
+    TEST_CHECK(extent[0] == 3 && extent[1] == 33 && fabs(x[2] - 0.045) < 1e-15 &&
+                   fabs(time[32] - 0.5) < 1e-14,
+               "%s: %d x %d samples (3 x 33), up to %.17g", precision, (int)extent[0],
+               (int)extent[1], time[32]);
     judge_csv(&t, strcmp(precision, "single") == 0, p, slope, time, extent);
     judge_segy(&t, slope, x, extent);
     free(p);
@@ -134,9 +122,8 @@ static void share_of_limit(void) {
         const char *text = facts.text.data;
         const char *rate = text ? strstr(text, "  rate ") : NULL;
         const char *share = rate ? strstr(rate, " % of the device") : NULL;
-        TEST_CHECK(rate != NULL && (share == NULL) == low,
-                   "a limit %s the rate: %.*s", low ? "below" : "above",
-                   rate ? (int)strcspn(rate, "\n") : 0, rate ? rate : "");
+        TEST_CHECK(rate != NULL && (share == NULL) == low, "a limit %s the rate: %.*s",
+                   low ? "below" : "above", rate ? (int)strcspn(rate, "\n") : 0, rate ? rate : "");
         ht_text_free(&facts.text);
         ht_text_free(&facts.json.text);
     }

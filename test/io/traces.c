@@ -1,6 +1,5 @@
-/* Traces of receivers on the serial reference and on the device of
- * test/open_device.h: on nodes the state, off them an exact wave within stated
- * errors, between steps the scheme's oscillation.
+/* Traces of receivers on the serial reference and on the device of test/open_device.h: on nodes the
+ * state, off them an exact wave within stated errors, between steps the scheme's oscillation.
  */
 #include "htwave/fd.h"
 #include "htwave/num.h"
@@ -8,10 +7,10 @@
 
 /* ---- on nodes ---- */
 
-/* All nodes of a grid of 5 x 4 nodes (9, 7 with rigid sides, in 3-D 4 planes)
- * as a lattice: values are those of the state at each step, bit for bit. */
-static void on_nodes(const char *backend, const char *scheme, int field,
-                     const char *name, const char *more) {
+/* All nodes of a grid of 5 x 4 nodes (9, 7 with rigid sides, in 3-D 4 planes) as a lattice: values
+ * are those of the state at each step, bit for bit. */
+static void on_nodes(const char *backend, const char *scheme, int field, const char *name,
+                     const char *more) {
     struct trial t;
     record(&t, backend, field,
            "system=acoustic grid={cells=[16,12];lower=[-1,0.5];upper=[3,2];} "
@@ -27,10 +26,8 @@ static void on_nodes(const char *backend, const char *scheme, int field,
     const int64_t steps = t.sim->plan->steps;
     for (int64_t i = 0; i < extent[0]; i++)
         for (int64_t n = 0; n < extent[1]; n++)
-            wrong +=
-                data[i * extent[1] + n] != t.nodal.value[n * t.nodal.nodes + i];
-    TEST_CHECK(extent[0] == t.nodal.nodes && extent[1] == steps + 1 &&
-                   wrong == 0,
+            wrong += data[i * extent[1] + n] != t.nodal.value[n * t.nodal.nodes + i];
+    TEST_CHECK(extent[0] == t.nodal.nodes && extent[1] == steps + 1 && wrong == 0,
                "%s, %s of %s at %d nodes, %d steps: %d values are not those of "
                "the state",
                backend, name, scheme, (int)extent[0], (int)steps, (int)wrong);
@@ -40,21 +37,19 @@ static void on_nodes(const char *backend, const char *scheme, int field,
 
 /* ---- a wave at any position ---- */
 
-/* Largest deviation of a line of receivers off the nodes from
- * p = cos(k x - omega t), or from its derivative over k. */
-static double wave_error(struct trial *t, const char *set, int slope,
-                         const double wave[2], double omega) {
+/* Largest deviation of a line of receivers off the nodes from p = cos(k x - omega t), or from its
+ * derivative over k. */
+static double wave_error(struct trial *t, const char *set, int slope, const double wave[2],
+                         double omega) {
     int64_t extent[8];
     double *data = read_set(t, set, extent), worst = 0;
     double *x = read_set(t, "line/position", NULL);
     double *time = read_set(t, "line/time", NULL);
     for (int64_t i = 0; i < extent[0]; i++)
         for (int64_t n = 0; n < extent[1]; n++) {
-            const double phase =
-                wave[0] * x[2 * i] + wave[1] * x[2 * i + 1] - omega * time[n];
+            const double phase = wave[0] * x[2 * i] + wave[1] * x[2 * i + 1] - omega * time[n];
             const double value = data[i * extent[1] + n];
-            const double wanted =
-                slope < 0 ? cos(phase) : -wave[slope] * sin(phase);
+            const double wanted = slope < 0 ? cos(phase) : -wave[slope] * sin(phase);
             const double unit = slope < 0 ? 1 : fabs(wave[slope]);
             worst = fmax(worst, fabs(value - wanted) / unit);
         }
@@ -65,20 +60,19 @@ static double wave_error(struct trial *t, const char *set, int slope,
 }
 
 /* A plane wave along the diagonal of the unit square. */
-static void wave_at(struct trial *t, const char *fields, int cycles, int cells,
-                    const char *more) {
+static void wave_at(struct trial *t, const char *fields, int cycles, int cells, const char *more) {
     record(t, "oracle", NONE,
            "system=%s grid={cells=[%d,%d];} "
            "initial={type=\"plane\";cycles=[%d,%d];} "
            "receivers=({name=\"line\";type=\"line\";from=[0.013,0.17];"
            "to=[0.987,0.771];count=29;fields=[%s];}) %s",
-           strcmp(fields, "\"u\"") == 0 ? "wave" : "acoustic", cells, cells,
-           cycles, cycles, fields, more);
+           strcmp(fields, "\"u\"") == 0 ? "wave" : "acoustic", cells, cells, cycles, cycles, fields,
+           more);
 }
 static const char values_slopes[] = "\"p\",\"p_x1\",\"p_x2\"";
 
-/* Errors of both axes add up, and a slope has that of a value along the other
- * axis: htwave/point.h. Those of the scheme are known exactly. */
+/* Errors of both axes add up, and a slope has that of a value along the other axis: htwave/point.h.
+ * Those of the scheme are known exactly. */
 static void sinc_at(int points, double value, double slope) {
     const double k = 6 * acos(-1.0), wave[2] = {k, k};
     struct trial t;
@@ -86,15 +80,13 @@ static void sinc_at(int points, double value, double slope) {
             "time.scheme=fd time.end=0.05 time.cfl=0.2 grid.order=16");
     const double omega = k * sqrt(2), end = t.params->time.end;
     const struct ht_fd_weights w = ht_fd_weights(16);
-    const double own = ht_fd_error(&w, 2, (double[3]){1, 1}, points / sqrt(2),
-                                   t.sim->plan->problem.dt * 3 * points,
-                                   end * omega / (2 * acos(-1.0)));
+    const double own =
+        ht_fd_error(&w, 2, (double[3]){1, 1}, points / sqrt(2),
+                    t.sim->plan->problem.dt * 3 * points, end * omega / (2 * acos(-1.0)));
     TEST_BELOW(wave_error(&t, "line/p", -1, wave, omega), 2 * value + own,
                "p at %d points per wavelength along each axis", points);
-    TEST_BELOW(wave_error(&t, "line/p_x1", 0, wave, omega), slope + value + own,
-               "p_x1 there");
-    TEST_BELOW(wave_error(&t, "line/p_x2", 1, wave, omega), slope + value + own,
-               "p_x2 there");
+    TEST_BELOW(wave_error(&t, "line/p_x1", 0, wave, omega), slope + value + own, "p_x1 there");
+    TEST_BELOW(wave_error(&t, "line/p_x2", 1, wave, omega), slope + value + own, "p_x2 there");
     finish(&t);
 }
 
@@ -114,16 +106,14 @@ static void along_planes(const char *backend) {
     x = read_set(&t, "a/position", NULL);
     time = read_set(&t, "a/time", NULL);
     for (int64_t i = 0; i < extent[0] * extent[1]; i++) {
-        const double phase =
-            k * (x[3 * (i / extent[1]) + 2] - time[i % extent[1]]);
+        const double phase = k * (x[3 * (i / extent[1]) + 2] - time[i % extent[1]]);
         worst[0] = fmax(worst[0], fabs(p[i] - cos(phase)));
         worst[1] = fmax(worst[1], fabs(slope[i] / k + sin(phase)));
     }
     const struct ht_fd_weights w = ht_fd_weights(8);
-    const double own = ht_fd_error(&w, 2, (double[3]){0, 0, 1}, 6,
-                                   t.sim->plan->problem.dt * 18, 0.05 * 3);
-    TEST_BELOW(worst[0], 5.9e-4 + own + 1e-6, "%s: p of a wave along x3",
-               backend);
+    const double own =
+        ht_fd_error(&w, 2, (double[3]){0, 0, 1}, 6, t.sim->plan->problem.dt * 18, 0.05 * 3);
+    TEST_BELOW(worst[0], 5.9e-4 + own + 1e-6, "%s: p of a wave along x3", backend);
     TEST_BELOW(worst[1], 1.9e-3 + own + 1e-6, "%s: p_x3 of it", backend);
     free(p);
     free(slope);
@@ -151,9 +141,9 @@ static void polynomials(int order, int coarse) {
     for (int what = 0; what < 2; what++) {
         const double rate = log2(error[0][what] / error[1][what]);
         TEST_CHECK(rate > 2 * order + 1 - what - 0.5 && error[1][what] < 0.05,
-                   "N = %d, %s: errors %.2e %.2e, order %.2f (at least %.1f)",
-                   order, what ? "p_x2" : "p", error[0][what], error[1][what],
-                   rate, 2 * order + 1 - what - 0.5);
+                   "N = %d, %s: errors %.2e %.2e, order %.2f (at least %.1f)", order,
+                   what ? "p_x2" : "p", error[0][what], error[1][what], rate,
+                   2 * order + 1 - what - 0.5);
     }
 }
 
@@ -166,12 +156,10 @@ static double hermite_error(int order, double theta) {
     return error;
 }
 
-/* turn: omega times the distance of levels; theta: radians per cell along an
- * axis. Taylor: both ends of a step. Leapfrog of data: values and second
- * derivatives at the first six levels, whose weights add up to 4 and to 3; the
- * latter are those of the cell's polynomial along two axes. */
-static double time_error(const char *scheme, int order, double turn,
-                         double theta) {
+/* turn: omega times the distance of levels; theta: radians per cell along an axis. Taylor: both
+ * ends of a step. Leapfrog of data: values and second derivatives at the first six levels, whose
+ * weights add up to 4 and to 3; the latter are those of the cell's polynomial along two axes. */
+static double time_error(const char *scheme, int order, double turn, double theta) {
     double second = 1;
     if (strcmp(scheme, "taylor") == 0) return 2 * hermite_error(order, turn);
     for (int n = 1; n <= 2 * order; n++) second *= theta / 2 / n;
@@ -183,10 +171,9 @@ static double sinc_error(double turn) {
     return turn < 2.2 ? 1e-6 : turn < 2.4 ? 2e-4 : 1;
 }
 
-/* Samples between steps of a plane wave err no more than those on steps and one
- * interpolation, and converge with the order of the scheme. */
-static void hermite_wave(const char *scheme, const char *field, int order,
-                         int coarse) {
+/* Samples between steps of a plane wave err no more than those on steps and one interpolation, and
+ * converge with the order of the scheme. */
+static void hermite_wave(const char *scheme, const char *field, int order, int coarse) {
     const double k = 4 * acos(-1.0), wave[2] = {k, k};
     double error[2][2], step[2];
     char set[16];
@@ -211,19 +198,17 @@ static void hermite_wave(const char *scheme, const char *field, int order,
         TEST_BELOW(error[fine][1],
                    1.02 * error[fine][0] +
                        time_error(scheme, order,
-                                  step[fine] * k * sqrt(2) *
-                                      (field[1] == 'u' ? 0.5 : 1),
+                                  step[fine] * k * sqrt(2) * (field[1] == 'u' ? 0.5 : 1),
                                   k / (coarse << fine)),
                    "%s, %s, N = %d, %d cells per wavelength: worst sample "
                    "between steps (%.2e on steps)",
                    scheme, field, order, (coarse << fine) / 2, error[fine][0]);
     const double rate = log2(error[0][1] / error[1][1]);
-    TEST_CHECK(rate > 2 * order + 0.5, "order %.2f (at least %.1f)", rate,
-               2 * order + 0.5);
+    TEST_CHECK(rate > 2 * order + 0.5, "order %.2f (at least %.1f)", rate, 2 * order + 0.5);
 }
 
-/* Leapfrog of `wave`: cells of the dual grid reach beyond walls. A standing
- * mode at both walls of either axis, and between. */
+/* Leapfrog of `wave`: cells of the dual grid reach beyond walls. A standing mode at both walls of
+ * either axis, and between. */
 static void hermite_mirrors(void) {
     const double pi = acos(-1.0), k[2] = {2 * pi, 1.5 * pi};
     const double omega = hypot(k[0], k[1]);
@@ -231,15 +216,14 @@ static void hermite_mirrors(void) {
     for (int between = 0; between < 2; between++) {
         struct trial t;
         int64_t extent[8];
-        record(
-            &t, "oracle", NONE,
-            "system=wave grid={cells=[8,8];order=3;} time={end=1.2;scheme="
-            "\"leapfrog\";} boundary={x1=\"rigid\";x2=[\"free\",\"rigid\"];} "
-            "initial={type=\"standing\";modes=[2,2];} "
-            "device.precision=double receivers=({name=\"a\";type=\"line\";"
-            "from=[0,0.0];to=[1,1];count=17;},{name=\"b\";type=\"line\";"
-            "from=[0.02,0.97];to=[0.99,0.06];count=9;}) %s",
-            between ? "receivers.1.every=0.0071 receivers.2.every=0.0071" : "");
+        record(&t, "oracle", NONE,
+               "system=wave grid={cells=[8,8];order=3;} time={end=1.2;scheme="
+               "\"leapfrog\";} boundary={x1=\"rigid\";x2=[\"free\",\"rigid\"];} "
+               "initial={type=\"standing\";modes=[2,2];} "
+               "device.precision=double receivers=({name=\"a\";type=\"line\";"
+               "from=[0,0.0];to=[1,1];count=17;},{name=\"b\";type=\"line\";"
+               "from=[0.02,0.97];to=[0.99,0.06];count=9;}) %s",
+               between ? "receivers.1.every=0.0071 receivers.2.every=0.0071" : "");
         turn = omega * t.sim->plan->problem.dt / 2;
         for (int g = 0; g < 2; g++) {
             double *u = read_set(&t, g ? "b/u" : "a/u", extent);
@@ -247,9 +231,8 @@ static void hermite_mirrors(void) {
             double *at = read_set(&t, g ? "b/time" : "a/time", NULL);
             for (int64_t i = 0; i < extent[0] * extent[1]; i++) {
                 const double *place = x + 2 * (i / extent[1]);
-                const double exact = cos(k[0] * place[0]) *
-                                     sin(k[1] * place[1]) *
-                                     cos(omega * at[i % extent[1]]);
+                const double exact =
+                    cos(k[0] * place[0]) * sin(k[1] * place[1]) * cos(omega * at[i % extent[1]]);
                 error[between] = fmax(error[between], fabs(u[i] - exact));
             }
             free(u);
@@ -258,21 +241,19 @@ static void hermite_mirrors(void) {
         }
         finish(&t);
     }
-    TEST_BELOW(error[1],
-               1.02 * error[0] + time_error("leapfrog", 3, turn, k[1] / 8),
+    TEST_BELOW(error[1], 1.02 * error[0] + time_error("leapfrog", 3, turn, k[1] / 8),
                "leapfrog, u, at walls between steps (%.2e on steps)", error[0]);
 }
 
-/* Between steps: the samples of group 2 against the polynomial through twelve
- * steps of group 1, at the same places; the largest of all fields, relative,
- * from six steps after the start to six before the end. */
+/* Between steps: the samples of group 2 against the polynomial through twelve steps of group 1, at
+ * the same places; the largest of all fields, relative, from six steps after the start to six
+ * before the end. */
 static double between_error(struct trial *t, const char *field) {
     char name[2][32];
     int64_t steps[8], samples[8];
     double worst = 0, largest = 0;
     for (int i = 0; i < 2; i++)
-        snprintf(name[i], sizeof name[i], "%s/%s", i ? "between" : "steps",
-                 field);
+        snprintf(name[i], sizeof name[i], "%s/%s", i ? "between" : "steps", field);
     double *at = read_set(t, "between/time", NULL);
     double *u = read_set(t, name[0], steps), *v = read_set(t, name[1], samples);
     const double dt = t->sim->plan->problem.dt;
@@ -293,13 +274,12 @@ static double between_error(struct trial *t, const char *field) {
     return worst / largest;
 }
 
-/* Several fields at walls, corners, vertices and inside; the derivatives by
- * time are those of the equations, the steps know nothing of them. omega, k:
- * of the fastest wave that matters; k along an axis. The polynomial through
- * twelve steps errs by 5.6e-5 (omega dt)^12. */
-static void hermite_between(const char *title, int order, double omega,
-                            double k, const char *fields, const char *line,
-                            const char *more) {
+/* Several fields at walls, corners, vertices and inside; the derivatives by time are those of the
+ * equations, the steps know nothing of them. omega, k:
+ * of the fastest wave that matters; k along an axis. The polynomial through twelve steps errs by
+ * 5.6e-5 (omega dt)^12. */
+static void hermite_between(const char *title, int order, double omega, double k,
+                            const char *fields, const char *line, const char *more) {
     struct trial t;
     char text[32], *field = text, *comma;
     record(&t, "oracle", NONE,
@@ -317,8 +297,8 @@ static void hermite_between(const char *title, int order, double omega,
         char name[8];
         comma = strchr(field, ',');
         sscanf(field, "\"%7[^\"]", name);
-        TEST_BELOW(between_error(&t, name), bound,
-                   "%s, N = %d: %s between steps", title, order, name);
+        TEST_BELOW(between_error(&t, name), bound, "%s, N = %d: %s between steps", title, order,
+                   name);
         field = comma + 1;
     } while (comma != NULL);
     finish(&t);
@@ -336,8 +316,7 @@ static void test_hermite_times(void) {
     hermite_wave("leapfrog", "\"u\"", 3, 8);
     hermite_mirrors();
     /* modes of walls at both ends of each axis: k = pi / length */
-    hermite_between("walls", 2, 1.5 * sqrt(3) * pi, 1.5 * pi,
-                    "\"p\",\"v2\",\"p_x3\"",
+    hermite_between("walls", 2, 1.5 * sqrt(3) * pi, 1.5 * pi, "\"p\",\"v2\",\"p_x3\"",
                     "from=[0,0.0,0.0];to=[1,0.75,1.0];count=13",
                     "system=acoustic grid={cells=[4,4,5];upper=[1,1,1];} "
                     "initial={type=\"standing\";modes=[1,1,1];} "
@@ -346,8 +325,7 @@ static void test_hermite_times(void) {
     hermite_between("periodic", 4, 2 * pi, 2 * pi, "\"p\",\"v1\"", in_2d,
                     "system=acoustic grid.cells=[8,8] "
                     "initial={type=\"plane\";cycles=[1,0];} time.end=1.9 ");
-    hermite_between("a medium that varies", 3, 1.5 * 3 * pi, 3 * pi,
-                    "\"p\",\"v2\"", in_2d,
+    hermite_between("a medium that varies", 3, 1.5 * 3 * pi, 3 * pi, "\"p\",\"v2\"", in_2d,
                     "system=acoustic grid.cells=[10,10] "
                     "initial={type=\"expression\";values={p=\"cos(3*pi*x1)*cos("
                     "2*pi*x2)\";};} "
@@ -356,9 +334,9 @@ static void test_hermite_times(void) {
                     "rho=\"1+0.3*cos(pi*x2)\";} time.end=1.5");
 }
 
-/* A standing mode from rest is cos(w t) at the steps exactly, with the scheme's
- * own w: u(2) + u(0) = 2 cos(w dt) u(1). Returns w dt; *error: of samples at
- * 0.0013 + 0.0371 k, *inside: of those with six steps to either side. */
+/* A standing mode from rest is cos(w t) at the steps exactly, with the scheme's own w: u(2) +
+ * u(0) = 2 cos(w dt) u(1). Returns w dt; *error: of samples at 0.0013 + 0.0371 k, *inside: of those
+ * with six steps to either side. */
 static double oscillate(double cfl, double *error, double *inside) {
     struct trial t;
     record(&t, "oracle", NONE,
@@ -377,15 +355,12 @@ static double oscillate(double cfl, double *error, double *inside) {
     *error = *inside = 0;
     for (int64_t n = 0; n < extent[1]; n++) {
         const double at = time[n] / dt;
-        const double off =
-            fabs(between[n] - step[0] * cos(turn * at)) / step[0];
+        const double off = fabs(between[n] - step[0] * cos(turn * at)) / step[0];
         *error = fmax(*error, off);
-        if (at > 6 && at < (double)t.sim->plan->steps - 6)
-            *inside = fmax(*inside, off);
+        if (at > 6 && at < (double)t.sim->plan->steps - 6) *inside = fmax(*inside, off);
     }
     TEST_CHECK(extent[1] == 54 && fabs(time[53] - 1.9676) < 1e-12,
-               "%d samples (54), the last at %.5g (1.9676)", (int)extent[1],
-               time[53]);
+               "%d samples (54), the last at %.5g (1.9676)", (int)extent[1], time[53]);
     free(step);
     free(between);
     free(time);
@@ -407,16 +382,14 @@ static void between_steps(void) {
 
 /* ---- dispersion removed ---- */
 
-/* A mode from rest with one term at the largest step, on nodes, at steps and
- * between them: what is left is the error in space, and J_2n beyond the steps
- * taken. more: removes it, or keeps it; at the run's end first order in time
- * would err by (omega dt)^2/24 omega t. */
+/* A mode from rest with one term at the largest step, on nodes, at steps and between them: what is
+ * left is the error in space, and J_2n beyond the steps taken. more: removes it, or keeps it; at
+ * the run's end first order in time would err by (omega dt)^2/24 omega t. */
 static double one_term(const char *backend, const char *more) {
     struct trial t;
     int64_t extent[8];
     double worst = 0;
-    const char *sets[2][2] = {{"steps/p", "steps/time"},
-                              {"between/p", "between/time"}};
+    const char *sets[2][2] = {{"steps/p", "steps/time"}, {"between/p", "between/time"}};
     record(&t, backend, NONE,
            "system=acoustic grid={cells=[60,20];upper=[3,1];order=16;} "
            "boundary={x1=\"rigid\";x2=\"free\";} "
@@ -432,10 +405,10 @@ static double one_term(const char *backend, const char *more) {
         double *p = read_set(&t, sets[i][0], extent);
         double *time = read_set(&t, sets[i][1], NULL);
         for (int64_t n = 0; n < extent[1]; n++)
-            worst = fmax(worst, fabs(p[n] - cos(0.6 * k[0]) * sin(0.25 * k[1]) *
-                                                cos(omega * time[n])));
-        TEST_CHECK(extent[1] == (i ? 108 : t.sim->plan->steps + 1),
-                   "%s: %d samples", sets[i][0], (int)extent[1]);
+            worst =
+                fmax(worst, fabs(p[n] - cos(0.6 * k[0]) * sin(0.25 * k[1]) * cos(omega * time[n])));
+        TEST_CHECK(extent[1] == (i ? 108 : t.sim->plan->steps + 1), "%s: %d samples", sets[i][0],
+                   (int)extent[1]);
         free(p);
         free(time);
     }
@@ -447,43 +420,38 @@ static void dispersion(const char *backend) {
     const double kept = one_term(backend, "time.dispersion=keep");
     const struct ht_fd_weights w = ht_fd_weights(16);
     const double way[3] = {10.0 / 3, 2, 0}, length = 2 / hypot(way[0], way[1]);
-    const double space =
-        ht_fd_error(&w, 2, way, length / 0.05, 1e-3, 4 / length);
+    const double space = ht_fd_error(&w, 2, way, length / 0.05, 1e-3, 4 / length);
     TEST_CHECK(kept > 0.1, "%s: one term errs by %.2g", backend, kept);
-    TEST_BELOW(one_term(backend, ""), 1e-7 + 2 * space,
-               "%s: without its dispersion", backend);
+    TEST_BELOW(one_term(backend, ""), 1e-7 + 2 * space, "%s: without its dispersion", backend);
 }
 
 /* ---- velocities of finite differences ---- */
 
-/* Of a wave along x1 (plane: from v = p/Z on; standing between free walls: from
- * v = 0), at walls, on nodes and between, at steps and between them. With two
- * terms, or one term without its dispersion. k h = 2 pi/6, where slopes err by
- * 1.9e-3 of their size, values by 5.9e-4; the integral of slopes by as much at
- * either end, where they are not 0 there. */
+/* Of a wave along x1 (plane: from v = p/Z on; standing between free walls: from v = 0), at walls,
+ * on nodes and between, at steps and between them. With two terms, or one term without its
+ * dispersion. k h = 2 pi/6, where slopes err by 1.9e-3 of their size, values by 5.9e-4; the
+ * integral of slopes by as much at either end, where they are not 0 there. */
 static void velocities(const char *backend, bool plane, int terms) {
     const double pi = acos(-1.0), rho = 2;
     const double k = plane ? 6 * pi : 5 * pi, h = plane ? 1.0 / 18 : 1.0 / 15;
-    static const char *const set[2][2] = {{"a/v1", "a/time"},
-                                          {"b/v1", "b/time"}};
+    static const char *const set[2][2] = {{"a/v1", "a/time"}, {"b/v1", "b/time"}};
     struct trial t;
-    record(
-        &t, backend, NONE,
-        "system=acoustic grid={cells=[%d,20];order=16;} medium={c=1;rho=%g;} "
-        "%s time={scheme=\"fd\";stages=%d;end=2.0;%s} "
-        "device.precision=double receivers=({name=\"a\";type=\"line\";"
-        "from=[0,0.05];to=[1,0.71];count=14;fields=[\"p\",\"v1\",\"v2\"];},"
-        "{name=\"b\";type=\"line\";from=[0,0.05];to=[1,0.71];count=14;"
-        "fields=[\"v1\",\"p_x1\"];every=0.0173;start=0.0031;})",
-        plane ? 18 : 15, rho,
-        plane ? "initial={type=\"plane\";cycles=[3,0];}"
-              : "initial={type=\"standing\";modes=[5,0];} "
-                "boundary.x1=\"free\"",
-        terms, terms > 1 ? "cfl=0.2;" : "");
+    record(&t, backend, NONE,
+           "system=acoustic grid={cells=[%d,20];order=16;} medium={c=1;rho=%g;} "
+           "%s time={scheme=\"fd\";stages=%d;end=2.0;%s} "
+           "device.precision=double receivers=({name=\"a\";type=\"line\";"
+           "from=[0,0.05];to=[1,0.71];count=14;fields=[\"p\",\"v1\",\"v2\"];},"
+           "{name=\"b\";type=\"line\";from=[0,0.05];to=[1,0.71];count=14;"
+           "fields=[\"v1\",\"p_x1\"];every=0.0173;start=0.0031;})",
+           plane ? 18 : 15, rho,
+           plane ? "initial={type=\"plane\";cycles=[3,0];}"
+                 : "initial={type=\"standing\";modes=[5,0];} "
+                   "boundary.x1=\"free\"",
+           terms, terms > 1 ? "cfl=0.2;" : "");
     const struct ht_fd_weights w = ht_fd_weights(16);
-    const double own = ht_fd_error(
-        &w, 2, (double[3]){1, 0, 0}, 2 * pi / (k * h),
-        terms > 1 ? t.sim->plan->problem.dt / h : 1e-3, 2 * k / (2 * pi));
+    const double own =
+        ht_fd_error(&w, 2, (double[3]){1, 0, 0}, 2 * pi / (k * h),
+                    terms > 1 ? t.sim->plan->problem.dt / h : 1e-3, 2 * k / (2 * pi));
     for (int i = 0; i < 2; i++) {
         int64_t extent[8];
         double *v = read_set(&t, set[i][0], extent), worst = 0;
@@ -492,8 +460,7 @@ static void velocities(const char *backend, bool plane, int terms) {
             const int64_t receiver = n / extent[1];
             const double x = (double)receiver / 13;
             const double at = time[n % extent[1]];
-            const double exact =
-                plane ? cos(k * (x - at)) : -cos(k * x) * sin(k * at);
+            const double exact = plane ? cos(k * (x - at)) : -cos(k * x) * sin(k * at);
             worst = fmax(worst, fabs(rho * v[n] - exact));
         }
         TEST_BELOW(worst, (plane ? 2 : 1) * 1.9e-3 + 5.9e-4 + own + 1e-6,
@@ -508,8 +475,8 @@ static void velocities(const char *backend, bool plane, int terms) {
     finish(&t);
 }
 
-/* Initial velocities between nodes beside walls, whose signs are those of v; 10
- * points per wavelength. */
+/* Initial velocities between nodes beside walls, whose signs are those of v; 10 points per
+ * wavelength. */
 static void initial_velocities(void) {
     const double pi = acos(-1.0);
     struct trial t;
@@ -524,11 +491,9 @@ static void initial_velocities(void) {
     double *v = read_set(&t, "a/v1", extent);
     for (int64_t i = 0; i < extent[0]; i++) {
         const double x = (double)i / 27;
-        worst = fmax(
-            worst, fabs(v[i * extent[1]] - cos(3 * pi * x) * cos(2 * pi * x)));
+        worst = fmax(worst, fabs(v[i * extent[1]] - cos(3 * pi * x) * cos(2 * pi * x)));
     }
-    TEST_BELOW(worst, 2 * 7.1e-4, "v1 at the start, %d receivers",
-               (int)extent[0]);
+    TEST_BELOW(worst, 2 * 7.1e-4, "v1 at the start, %d receivers", (int)extent[0]);
     free(v);
     finish(&t);
 }
@@ -546,12 +511,11 @@ static void multiples(void) {
     double *a = read_set(&t, "a/u", steps), *b = read_set(&t, "b/u", extent);
     for (int64_t n = 0; n < extent[1]; n++) wrong += b[n] != a[6 + 3 * n];
     TEST_CHECK(steps[1] == 31 && extent[1] == 9 && wrong == 0,
-               "%d samples on steps (9): %d are not those of the step",
-               (int)extent[1], (int)wrong);
+               "%d samples on steps (9): %d are not those of the step", (int)extent[1], (int)wrong);
     double *c = read_set(&t, "c/u", extent), *time = read_set(&t, "c/time", 0);
     TEST_CHECK(extent[1] == 25 && c[0] == a[6] && fabs(time[0] - 0.12) < 1e-12,
-               "each step from 0.1001 on: %d samples (25) from %.4g (0.12)",
-               (int)extent[1], time[0]);
+               "each step from 0.1001 on: %d samples (25) from %.4g (0.12)", (int)extent[1],
+               time[0]);
     free(a);
     free(b);
     free(c);
@@ -561,8 +525,8 @@ static void multiples(void) {
 
 /* ---- sources ---- */
 
-/* Source and receiver change places, off the nodes of a layered medium under a
- * free side: spreading is the adjoint of reading, so traces differ by rounding.
+/* Source and receiver change places, off the nodes of a layered medium under a free side: spreading
+ * is the adjoint of reading, so traces differ by rounding.
  */
 static void reciprocity(void) {
     static const char *const place[] = {"[0.317,0.223]", "[1.491,0.874]"};
@@ -593,16 +557,15 @@ static void reciprocity(void) {
 
 /* ---- near sources ---- */
 
-/* In one dimension, speed 1, before waves come back from the sides: over the
- * distance from the receiver, the source's Gaussian on both sides of it. */
-static double near_exact(const struct trial *t, const void *context, double x,
-                         double time, const char *field) {
+/* In one dimension, speed 1, before waves come back from the sides: over the distance from the
+ * receiver, the source's Gaussian on both sides of it. */
+static double near_exact(const struct trial *t, const void *context, double x, double time,
+                         const char *field) {
     enum { POINTS = 8 };
     (void)context;
     const struct ht_source_form *form = &t->sim->plan->duhamel->form[0];
     const struct ht_shot *shot = &t->sim->plan->shots->shot[0];
-    const bool force = shot->kind == HT_SHOT_FORCE,
-               flips = force != (*field == 'v');
+    const bool force = shot->kind == HT_SHOT_FORCE, flips = force != (*field == 'v');
     const double rho = 1.3, at = (x - shot->first[0]) / form->radius;
     double sum = 0, place[POINTS], weight[POINTS];
     ht_gauss_points(POINTS, place, weight);
@@ -612,22 +575,20 @@ static double near_exact(const struct trial *t, const void *context, double x,
         long double below, above;
         ht_flat_derivatives(form->order, at - r, 1, &below);
         ht_flat_derivatives(form->order, at + r, 1, &above);
-        sum += weight[i % POINTS] *
-               (double)(flips ? below - above : below + above) *
+        sum += weight[i % POINTS] * (double)(flips ? below - above : below + above) *
                ht_shot_at(shot, time - r * form->radius, 0) / 2;
     }
     return sum * (!force && !flips ? rho : force && !flips ? 1 / rho : 1);
 }
 
-/* From the source on to beyond its reach: samples between steps err no more
- * than those on steps and one interpolation of the highest frequency. */
-static void near_line(const char *scheme, int order, double cells,
-                      const char *field, const char *more) {
+/* From the source on to beyond its reach: samples between steps err no more than those on steps and
+ * one interpolation of the highest frequency. */
+static void near_line(const char *scheme, int order, double cells, const char *field,
+                      const char *more) {
     const double theta = 2.55 * 2 * acos(-1.0) / cells;
     struct trial t;
     char line[200];
-    snprintf(line, sizeof line,
-             "type=\"line\";from=[28.37];to=[39.37];count=12;fields=[\"%s\"];",
+    snprintf(line, sizeof line, "type=\"line\";from=[28.37];to=[39.37];count=12;fields=[\"%s\"];",
              field);
     record(&t, "oracle", NONE,
            "system=acoustic grid={cells=[60];upper=[60];order=%d;} "
@@ -670,8 +631,8 @@ static void near_sources(void) {
 
 /* ---- kernels against the plain engine ---- */
 
-/* The same run in double on both: they differ by rounding, eps times the number
- * of roundings of all steps and of a sum of 8^3 products. */
+/* The same run in double on both: they differ by rounding, eps times the number of roundings of all
+ * steps and of a sum of 8^3 products. */
 static void twins(void) {
     double *value[2];
     int64_t extent[2][8], steps = 0;

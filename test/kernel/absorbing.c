@@ -1,7 +1,7 @@
-/* Absorbing layers of Hermite methods on a device: half steps from random data,
- * the memory variables zero at first, and with sponges, against the reference
- * (src/hermite/oracle.c), over n eps sum|products| of its absolute mode for
- * each half step, by system, dimension, order, precision, sides, medium and
+/* Absorbing layers of Hermite methods on a device: half steps from random data, the memory
+ * variables zero at first, and with sponges, against the reference (src/hermite/oracle.c), over n
+ * eps sum|products| of its absolute mode for each half step, by system, dimension, order,
+ * precision, sides, medium and
  * layout. planted   a profile that is off by 1e-3 and a layer that is thinner
  * by a cell: both must show; self-check  of the layers' kernels.
  */
@@ -57,13 +57,12 @@ static void make_axis(struct trial *t, const struct row *row, int k) {
         const bool differ = layer != row->scene->layer[k][1 - side];
         t->grid.layer[k][side] = layer;
         t->grid.wall[k][side] = layer > 0 ? 1 : row->scene->wall[k];
-        t->layers.side[k][side] =
-            (struct ht_layer){.cells = layer,
-                              .length = (0.5 + 0.25 * k) * (double)layer,
-                              .degree = profile_degree(row) > 2 ? 3.5 : 2,
-                              .most = 1.5 + 0.5 * (side * differ) + 0.25 * k,
-                              .alpha = 0.25,
-                              .sponge = 0.0625};
+        t->layers.side[k][side] = (struct ht_layer){.cells = layer,
+                                                    .length = (0.5 + 0.25 * k) * (double)layer,
+                                                    .degree = profile_degree(row) > 2 ? 3.5 : 2,
+                                                    .most = 1.5 + 0.5 * (side * differ) + 0.25 * k,
+                                                    .alpha = 0.25,
+                                                    .sponge = 0.0625};
         cells += layer;
     }
     t->grid.h[k] = 0.5 + 0.25 * k;
@@ -83,66 +82,53 @@ static void make_problem(struct trial *t, const struct row *row) {
         t->problem.medium_fill = ht_test_medium;
         t->problem.medium = &t->problem;
     }
-    for (int m = 0; m < HT_MAX_MATERIALS; m++)
-        t->problem.uniform[m] = 0.75 + 0.125 * m;
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) t->problem.uniform[m] = 0.75 + 0.125 * m;
     t->problem.fd.organisation = HT_ORGANISATION_REGIONS;
-    (void)ht_problem_set_scheme(
-        &t->problem,
-        ht_scheme_at(row->kind == LEAPFROG ? HT_LEAPFROG : HT_TAYLOR));
+    (void)ht_problem_set_scheme(&t->problem,
+                                ht_scheme_at(row->kind == LEAPFROG ? HT_LEAPFROG : HT_TAYLOR));
 }
 
-static void make(struct trial *t, const struct row *row,
-                 const struct ht_device_info *info) {
-    static const char *const names[] = {"", ", sponge,",
-                                        ", sponge of leapfrog,"};
+static void make(struct trial *t, const struct row *row, const struct ht_device_info *info) {
+    static const char *const names[] = {"", ", sponge,", ", sponge of leapfrog,"};
     const bool sponge = row->kind != LAYERS;
-    *t = (struct trial){
-        .eq = ht_equations_make(ht_system_find(row->scene->system),
-                                row->scene->dims),
-        .grid = {.dims = row->scene->dims, .order = row->order},
-        .layers = {.type = sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
-                   .dims = row->scene->dims,
-                   .profile_degree = profile_degree(row),
-                   .stages = 9}};
+    *t = (struct trial){.eq =
+                            ht_equations_make(ht_system_find(row->scene->system), row->scene->dims),
+                        .grid = {.dims = row->scene->dims, .order = row->order},
+                        .layers = {.type = sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
+                                   .dims = row->scene->dims,
+                                   .profile_degree = profile_degree(row),
+                                   .stages = 9}};
     for (int k = 0; k < 3; k++) make_axis(t, row, k);
     make_problem(t, row);
-    t->tuning = (struct ht_tuning){
-        .variant = ht_variant_find(row->variant, NULL, false),
-        .fp64 = row->fp64,
-        .trim = true,
-        .sorted = row->sorted,
-        .ptx = info->ptx,
-        .ptx_own = info->ptx_own,
-        .block = row->block};
-    snprintf(t->name, sizeof t->name, "%s%s %s %d-D, N = %d, %s, degree %d",
-             row->variant, names[row->kind], row->scene->system,
-             row->scene->dims, t->grid.order, row->fp64 ? "double" : "single",
-             row->degree);
+    t->tuning = (struct ht_tuning){.variant = ht_variant_find(row->variant, NULL, false),
+                                   .fp64 = row->fp64,
+                                   .trim = true,
+                                   .sorted = row->sorted,
+                                   .ptx = info->ptx,
+                                   .ptx_own = info->ptx_own,
+                                   .block = row->block};
+    snprintf(t->name, sizeof t->name, "%s%s %s %d-D, N = %d, %s, degree %d", row->variant,
+             names[row->kind], row->scene->system, row->scene->dims, t->grid.order,
+             row->fp64 ? "double" : "single", row->degree);
 }
 
 static void fill(int64_t count, double *data) {
-    for (int64_t n = 0; n < count; n++)
-        data[n] = (double)(float)ht_rng_uniform(6, (uint64_t)n);
+    for (int64_t n = 0; n < count; n++) data[n] = (double)(float)ht_rng_uniform(6, (uint64_t)n);
 }
 
-static enum ht_err run(const struct trial *t, const struct ht_stepper *s,
-                       double *data) {
+static enum ht_err run(const struct trial *t, const struct ht_stepper *s, double *data) {
     const int64_t planes = ht_grid_planes(&t->grid, HT_PRIMARY);
-    fill(ht_grid_total(&t->grid, HT_PRIMARY) * ht_grid_coefs(&t->grid) *
-             t->eq.nfields,
-         data);
+    fill(ht_grid_total(&t->grid, HT_PRIMARY) * ht_grid_coefs(&t->grid) * t->eq.nfields, data);
     TRY(s->ops->put(s->self, HT_PRIMARY, 0, planes, data));
     if (t->problem.scheme->two_level)
-        TRY(s->ops->put(s->self, HT_DUAL, 0, ht_grid_planes(&t->grid, HT_DUAL),
-                        data));
+        TRY(s->ops->put(s->self, HT_DUAL, 0, ht_grid_planes(&t->grid, HT_DUAL), data));
     for (int n = 0; n < HALF_STEPS; n++)
         TRY(s->ops->half_step(s->self, n % 2 ? HT_DUAL : HT_PRIMARY));
     return s->ops->finish(s->self);
 }
 
 /* The largest difference over the value of the absolute mode, on both grids. */
-static enum ht_err worst_of(const struct trial *t,
-                            const struct ht_stepper all[3],
+static enum ht_err worst_of(const struct trial *t, const struct ht_stepper all[3],
                             double *const data[3], double *worst) {
     const int coefs = ht_grid_coefs(&t->grid);
     *worst = 0;
@@ -163,20 +149,17 @@ static enum ht_err worst_of(const struct trial *t,
 }
 
 /* reference: the problem that the reference steps. */
-static enum ht_err compare(const struct trial *t,
-                           const struct ht_problem *reference,
-                           struct ht_device *device,
-                           const struct ht_kernels *kernels, double *worst) {
+static enum ht_err compare(const struct trial *t, const struct ht_problem *reference,
+                           struct ht_device *device, const struct ht_kernels *kernels,
+                           double *worst) {
     struct ht_stepper all[3] = {{0}, {0}, {0}};
     double *data[3] = {NULL, NULL, NULL};
-    const int64_t values = ht_grid_total(&t->grid, HT_PRIMARY) *
-                           ht_grid_coefs(&t->grid) * t->eq.nfields;
+    const int64_t values =
+        ht_grid_total(&t->grid, HT_PRIMARY) * ht_grid_coefs(&t->grid) * t->eq.nfields;
     enum ht_err err = HT_OK;
     for (int i = 0; i < 3 && err == HT_OK; i++) err = HT_ALLOC(data[i], values);
-    if (err == HT_OK)
-        err = ht_stepper_create(&t->problem, device, kernels, &all[0]);
-    for (int i = 1; i < 3 && err == HT_OK; i++)
-        err = ht_oracle_create(reference, &all[i]);
+    if (err == HT_OK) err = ht_stepper_create(&t->problem, device, kernels, &all[0]);
+    for (int i = 1; i < 3 && err == HT_OK; i++) err = ht_oracle_create(reference, &all[i]);
     if (err == HT_OK) ht_oracle_absolute(&all[2]);
     if (err == HT_OK) err = worst_of(t, all, data, worst);
     for (int i = 0; i < 3; i++) ht_stepper_destroy(&all[i]);
@@ -190,8 +173,7 @@ static double bound_of(const struct trial *t) {
 }
 
 /* What the comparison and the self-check must find. */
-static void run_planted(struct trial *t, struct ht_device *device,
-                        struct ht_kernels *kernels) {
+static void run_planted(struct trial *t, struct ht_device *device, struct ht_kernels *kernels) {
     const double bound = bound_of(t);
     struct ht_layers wrong = t->layers;
     struct ht_problem other = t->problem;
@@ -200,29 +182,24 @@ static void run_planted(struct trial *t, struct ht_device *device,
     wrong.side[0][0].most *= 1.001;
     enum ht_err err = compare(t, &other, device, kernels, &worst);
     TEST_CHECK(err == HT_OK && worst > 10 * bound,
-               "planted profile that is off by 1e-3: %.3g (bound %.3g)", worst,
-               bound);
+               "planted profile that is off by 1e-3: %.3g (bound %.3g)", worst, bound);
     wrong = t->layers;
     wrong.side[1][1].cells--;
     err = compare(t, &other, device, kernels, &worst);
     TEST_CHECK(err == HT_OK && worst > 10 * bound,
-               "planted layer that is a cell thinner: %.3g (bound %.3g)", worst,
-               bound);
+               "planted layer that is a cell thinner: %.3g (bound %.3g)", worst, bound);
     err = ht_selfcheck(&t->problem, device, kernels, &sound);
-    TEST_CHECK(err == HT_OK && sound > 0 && sound <= 1,
-               "self-check: %.3g of the bound", sound);
+    TEST_CHECK(err == HT_OK && sound > 0 && sound <= 1, "self-check: %.3g of the bound", sound);
 }
 
-static void run_row(const struct row *row, struct ht_device *device,
-                    bool planted) {
+static void run_row(const struct row *row, struct ht_device *device, bool planted) {
     struct ht_kernels kernels = {0};
     struct trial t;
     double worst = 0;
     const struct ht_device_info *info = ht_device_info(device);
     if (row->fp64 && !info->fp64) return;
     make(&t, row, info);
-    enum ht_err err =
-        ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels);
+    enum ht_err err = ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels);
     if (err == HT_OK) err = compare(&t, &t.problem, device, &kernels, &worst);
     if (err != HT_OK)
         TEST_CHECK(false, "%s: %s", t.name, ht_err_message());
@@ -237,15 +214,11 @@ static const struct scene line = {"acoustic", 1, {{3, 2}}, {0}};
 static const struct scene corner = {"acoustic", 2, {{2, 0}, {1, 3}}, {-1}};
 static const struct scene strip = {"wave", 2, {{0, 3}, {0, 0}}, {-1, 0}};
 static const struct scene square = {"wave", 2, {{2, 2}, {2, 2}}, {0}};
-static const struct scene room = {
-    "acoustic", 3, {{1, 0}, {0, 2}, {2, 1}}, {1, -1}};
-static const struct scene ground = {
-    "wave", 3, {{0, 0}, {0, 0}, {2, 0}}, {0, 0, -1}};
-static const struct scene slab = {
-    "wave", 3, {{2, 2}, {0, 0}, {0, 1}}, {0, 0, -1}};
+static const struct scene room = {"acoustic", 3, {{1, 0}, {0, 2}, {2, 1}}, {1, -1}};
+static const struct scene ground = {"wave", 3, {{0, 0}, {0, 0}, {2, 0}}, {0, 0, -1}};
+static const struct scene slab = {"wave", 3, {{2, 2}, {0, 0}, {0, 1}}, {0, 0, -1}};
 static const struct scene line_of_u = {"wave", 1, {{3, 2}}, {0}};
-static const struct scene hall = {
-    "acoustic", 3, {{2, 2}, {0, 0}, {0, 2}}, {0, 0, -1}};
+static const struct scene hall = {"acoustic", 3, {{2, 2}, {0, 0}, {0, 2}}, {0, 0, -1}};
 static const struct scene angle = {"wave", 2, {{2, 0}, {0, 2}}, {0, -1}};
 static const struct row rows[] = {
     {&line, 3, true, -1, 1, false, "monolithic", LAYERS},

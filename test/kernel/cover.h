@@ -1,12 +1,10 @@
-/* Pairwise covering. A case of a test is a row: one level of each factor, say
- * order 3, double precision, layout 0. From all rows that are possible a few
- * are chosen such that every pair of levels of two factors that occurs in a
- * possible row occurs in a chosen one. A fault that shows for one level, or
- * only where two meet, is then found; some hundred rows stand for many
- * thousands.
+/* Pairwise covering. A case of a test is a row: one level of each factor, say order 3, double
+ * precision, layout 0. From all rows that are possible a few are chosen such that every pair of
+ * levels of two factors that occurs in a possible row occurs in a chosen one. A fault that shows
+ * for one level, or only where two meet, is then found; some hundred rows stand for many thousands.
  *
- * The choice is greedy: next comes the row with most new pairs for its cost,
- * the first of several. So the same rows are chosen every time.
+ * The choice is greedy: next comes the row with most new pairs for its cost, the first of several.
+ * So the same rows are chosen every time.
  */
 #ifndef TEST_KERNEL_COVER_H
 #define TEST_KERNEL_COVER_H
@@ -45,16 +43,14 @@ static inline int cover_count(const struct cover *c, struct cover_pairs *pairs,
                               const unsigned char *row) {
     int count = 0;
     for (int a = 0; a < c->factors; a++)
-        for (int b = a + 1; b < c->factors; b++)
-            count += pairs->open[a][row[a]][b][row[b]];
+        for (int b = a + 1; b < c->factors; b++) count += pairs->open[a][row[a]][b][row[b]];
     return count;
 }
 
 static inline void cover_set(const struct cover *c, struct cover_pairs *pairs,
                              const unsigned char *row, bool open) {
     for (int a = 0; a < c->factors; a++)
-        for (int b = a + 1; b < c->factors; b++)
-            pairs->open[a][row[a]][b][row[b]] = open;
+        for (int b = a + 1; b < c->factors; b++) pairs->open[a][row[a]][b][row[b]] = open;
 }
 
 /* The next row of the full product; false after the last. */
@@ -67,8 +63,7 @@ static inline bool cover_next(const struct cover *c, unsigned char *row) {
 }
 
 /* All possible rows, whose pairs are opened. */
-static inline size_t cover_candidates(const struct cover *c,
-                                      struct cover_pairs *pairs,
+static inline size_t cover_candidates(const struct cover *c, struct cover_pairs *pairs,
                                       struct cover_candidate **out) {
     size_t count = 0, room = 0;
     cover_row row = {0};
@@ -88,12 +83,10 @@ static inline size_t cover_candidates(const struct cover *c,
     return count;
 }
 
-/* The row of most worth. What a row is worth only falls while others are
- * chosen, so an old count is a bound. NULL: nothing is open. */
-static inline struct cover_candidate *cover_best(const struct cover *c,
-                                                 struct cover_pairs *pairs,
-                                                 struct cover_candidate *list,
-                                                 size_t count) {
+/* The row of most worth. What a row is worth only falls while others are chosen, so an old count is
+ * a bound. NULL: nothing is open. */
+static inline struct cover_candidate *cover_best(const struct cover *c, struct cover_pairs *pairs,
+                                                 struct cover_candidate *list, size_t count) {
     struct cover_candidate *best = NULL;
     double most = 0;
     for (size_t i = 0; i < count; i++) {

@@ -1,15 +1,14 @@
-/* The kernels of finite differences against the formulas in double precision,
- * computed here: the largest difference over the bound that rounding allows, 1
- * being the most. Nodes outside the box stay as they were, and fast kernels
- * give the bits of fd-plain, but for fd-march where density varies. Every
- * variant runs in each dimension, with uniform and with varying density, at one
- * radius of two, which together are all (HTWAVE_COVER=all: each at all radii
- * and in both precisions), for every size, with every kind of launch.
+/* The kernels of finite differences against the formulas in double precision, computed here: the
+ * largest difference over the bound that rounding allows, 1 being the most. Nodes outside the box
+ * stay as they were, and fast kernels give the bits of fd-plain, but for fd-march where density
+ * varies. Every variant runs in each dimension, with uniform and with varying density, at one
+ * radius of two, which together are all (HTWAVE_COVER=all: each at all radii and in both
+ * precisions), for every size, with every kind of launch.
  *
  * Ghosts are judged exactly, for periods and walls of both signs.
  *
- * Arguments: "small": sizes that an interpreting simulator bears; then a part
- * of the names of the cases to run.
+ * Arguments: "small": sizes that an interpreting simulator bears; then a part of the names of the
+ * cases to run.
  */
 #include "htwave/fd_kernel.h"
 
@@ -32,8 +31,7 @@ struct fd_case {
 };
 
 enum { VARIANTS = 3 };
-static const char *const names[VARIANTS] = {"fd-march", "fd-vectors",
-                                            "fd-plain"};
+static const char *const names[VARIANTS] = {"fd-march", "fd-vectors", "fd-plain"};
 
 static const struct ht_variant *variant_named(const char *name) {
     return ht_variant_find(name, NULL, false);
@@ -80,18 +78,16 @@ static size_t bytes_of(const struct scene *s) {
     return s->c->spec.fp64 ? sizeof(double) : sizeof(float);
 }
 
-static enum ht_err move(struct scene *s, struct ht_buffer *buffer,
-                        double *value, bool write) {
+static enum ht_err move(struct scene *s, struct ht_buffer *buffer, double *value, bool write) {
     const int64_t bytes = s->nodes * (int64_t)bytes_of(s);
     const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     float *single = NULL;
     if (s->c->spec.fp64)
-        return write ? ht_buffer_write(buffer, span, value)
-                     : ht_buffer_read(buffer, span, value);
+        return write ? ht_buffer_write(buffer, span, value) : ht_buffer_read(buffer, span, value);
     TRY(HT_ALLOC(single, s->nodes));
     for (int64_t i = 0; i < s->nodes; i++) single[i] = (float)value[i];
-    enum ht_err err = write ? ht_buffer_write(buffer, span, single)
-                            : ht_buffer_read(buffer, span, single);
+    enum ht_err err =
+        write ? ht_buffer_write(buffer, span, single) : ht_buffer_read(buffer, span, single);
     for (int64_t i = 0; i < s->nodes; i++) value[i] = (double)single[i];
     free(single);
     return err;
@@ -102,8 +98,7 @@ static enum ht_err make_scene(struct scene *s) {
     set_box(s);
     for (int f = 0; f < FIELDS; f++) {
         TRY(HT_ALLOC(s->value[f], s->nodes));
-        TRY(ht_buffer_create(s->device, s->nodes * (int64_t)bytes_of(s),
-                             &s->buffer[f]));
+        TRY(ht_buffer_create(s->device, s->nodes * (int64_t)bytes_of(s), &s->buffer[f]));
         for (int64_t i = 0; i < s->nodes; i++) {
             double x = ht_rng_uniform(3 + (uint64_t)f, (uint64_t)i);
             if (f == A || (f >= B && f < W)) x = 1 + x / 2;
@@ -140,8 +135,8 @@ static struct sum value_at(const struct scene *s, int field, int64_t at) {
     return (struct sum){x, fabs(x)};
 }
 
-static struct sum flux_at(const struct scene *s, const struct ht_fd_weights *w,
-                          int axis, int64_t at, int64_t stride) {
+static struct sum flux_at(const struct scene *s, const struct ht_fd_weights *w, int axis,
+                          int64_t at, int64_t stride) {
     struct sum sum = {0};
     for (int j = 0; j < w->radius; j++) {
         add(&sum, w->first[j], value_at(s, U, at + (j + 1) * stride));
@@ -173,8 +168,8 @@ static struct sum operator_at(const struct scene *s, int64_t at) {
     return (struct sum){a * sum.value, a * sum.size};
 }
 
-/* Roundings that a term passes through: its weight, the differences, one for
- * each term added after it, the factors a and b, the last sums. */
+/* Roundings that a term passes through: its weight, the differences, one for each term added after
+ * it, the factors a and b, the last sums. */
 static double roundings(const struct scene *s) {
     const int r = s->c->spec.radius, dims = s->c->spec.dims;
     /* Sums that a march forms plane by plane have 2 R terms. */
@@ -186,26 +181,22 @@ static double roundings(const struct scene *s) {
 /* ---- launches ---- */
 
 enum { STAGE, OWN, IN_PLACE, APART, ALONE, KINDS };
-static const char *const kind_name[KINDS] = {
-    "stage", "update", "update in place", "update apart", "update of d"};
+static const char *const kind_name[KINDS] = {"stage", "update", "update in place", "update apart",
+                                             "update of d"};
 
 /* What field is written to beside d; -1: none. */
 static int target_of(int kind) {
     return kind == IN_PLACE ? P : kind == ALONE ? -1 : W;
 }
 
-static enum ht_err launch(const struct scene *s, struct ht_fd_kernels *kernels,
-                          int kind) {
+static enum ht_err launch(const struct scene *s, struct ht_fd_kernels *kernels, int kind) {
     struct ht_buffer *const *b = s->buffer;
-    const struct ht_fd_operator op = {
-        .a = b[A],
-        .b = {b[B], b[B + 1], b[B + 2]},
-        .scale = {s->scale[0], s->scale[1], s->scale[2]}};
+    const struct ht_fd_operator op = {.a = b[A],
+                                      .b = {b[B], b[B + 1], b[B + 2]},
+                                      .scale = {s->scale[0], s->scale[1], s->scale[2]}};
     const enum ht_step_part part = HT_PART_BOUNDARY;
-    if (kind == STAGE)
-        return ht_fd_stage(kernels, part, &s->box, &op, b[U], b[W]);
-    return ht_fd_update(kernels, part, &s->box, &op, b[U], b[D],
-                        kind == OWN ? b[U] : b[P],
+    if (kind == STAGE) return ht_fd_stage(kernels, part, &s->box, &op, b[U], b[W]);
+    return ht_fd_update(kernels, part, &s->box, &op, b[U], b[D], kind == OWN ? b[U] : b[P],
                         kind == ALONE ? NULL : b[target_of(kind)]);
 }
 
@@ -213,8 +204,7 @@ static enum ht_err launch(const struct scene *s, struct ht_fd_kernels *kernels,
 static enum ht_err run(struct scene *s, struct ht_fd_kernels *kernels, int kind,
                        double *const got[2]) {
     const int target = target_of(kind);
-    for (int f = 0; f < FIELDS; f++)
-        TRY(move(s, s->buffer[f], s->value[f], true));
+    for (int f = 0; f < FIELDS; f++) TRY(move(s, s->buffer[f], s->value[f], true));
     TRY(launch(s, kernels, kind));
     TRY(ht_device_finish(s->device));
     TRY(move(s, s->buffer[D], got[0], false));
@@ -222,12 +212,10 @@ static enum ht_err run(struct scene *s, struct ht_fd_kernels *kernels, int kind,
 }
 
 static bool inside(const struct scene *s, int64_t i) {
-    const int64_t m[3] = {i % s->box.row,
-                          i / s->box.row % (s->box.plane / s->box.row),
+    const int64_t m[3] = {i % s->box.row, i / s->box.row % (s->box.plane / s->box.row),
                           i / s->box.plane};
     bool in = true;
-    for (int k = 0; k < 3; k++)
-        in = in && m[k] >= s->box.begin[k] && m[k] < s->box.end[k];
+    for (int k = 0; k < 3; k++) in = in && m[k] >= s->box.begin[k] && m[k] < s->box.end[k];
     return in;
 }
 
@@ -247,8 +235,7 @@ static double compare(const struct scene *s, int kind, double *const got[2]) {
             add(&out, 1, kind == STAGE ? r : d);
         }
         double ratio = fabs(got[0][i] - d.value) / (most * d.size);
-        if (!inside(s, i) || kind == STAGE)
-            ratio = got[0][i] == d.value ? 0 : INFINITY;
+        if (!inside(s, i) || kind == STAGE) ratio = got[0][i] == d.value ? 0 : INFINITY;
         if (!(ratio <= worst)) worst = isfinite(ratio) ? ratio : INFINITY;
         if (target < 0) continue;
         ratio = fabs(got[1][i] - out.value) / (most * out.size);
@@ -258,12 +245,11 @@ static double compare(const struct scene *s, int kind, double *const got[2]) {
     return worst;
 }
 
-static int64_t count_unequal(const struct scene *s, int kind,
-                             double *const got[2], double *const other[2]) {
+static int64_t count_unequal(const struct scene *s, int kind, double *const got[2],
+                             double *const other[2]) {
     int64_t count = 0;
     for (int i = 0; i < (target_of(kind) < 0 ? 1 : 2); i++)
-        for (int64_t n = 0; n < s->nodes; n++)
-            count += got[i][n] != other[i][n];
+        for (int64_t n = 0; n < s->nodes; n++) count += got[i][n] != other[i][n];
     return count;
 }
 
@@ -282,8 +268,7 @@ static enum ht_err judge(struct scene *s, struct ht_fd_kernels *kernels,
         err = run(s, kernels, kind, s->got);
         if (err == HT_OK) v->worst[kind] = compare(s, kind, s->got);
         if (err == HT_OK && plain != NULL) err = run(s, plain, kind, other);
-        if (err == HT_OK && plain != NULL)
-            v->unequal += count_unequal(s, kind, s->got, other);
+        if (err == HT_OK && plain != NULL) v->unequal += count_unequal(s, kind, s->got, other);
     }
     for (int i = 0; i < 2; i++) free(other[i]);
     return err;
@@ -295,11 +280,9 @@ static enum ht_err run_kernels(struct scene *s, struct verdict *v) {
     struct ht_fd_kernels *kernels[2] = {NULL, NULL};
     enum ht_err err = make_scene(s);
     if (err == HT_OK)
-        err = ht_fd_kernels_create(s->device, &c->spec, c->variant, &c->shape,
-                                   NULL, &kernels[0]);
+        err = ht_fd_kernels_create(s->device, &c->spec, c->variant, &c->shape, NULL, &kernels[0]);
     if (err == HT_OK && c->variant != plain && same_bits(c))
-        err = ht_fd_kernels_create(s->device, &c->spec, plain, NULL, NULL,
-                                   &kernels[1]);
+        err = ht_fd_kernels_create(s->device, &c->spec, plain, NULL, NULL, &kernels[1]);
     if (err == HT_OK) err = judge(s, kernels[0], kernels[1], v);
     for (int i = 0; i < 2; i++) ht_fd_kernels_destroy(kernels[i]);
     return err;
@@ -309,20 +292,17 @@ static void run_case(struct ht_device *device, const struct fd_case *c) {
     struct scene s = {.device = device, .c = c};
     struct verdict v = {.unequal = 0};
     char name[160];
-    snprintf(name, sizeof name, "%s %dD order %d %s%s, %d x %d x %d%s%s",
-             c->variant->name, c->spec.dims, 2 * c->spec.radius,
-             c->spec.fp64 ? "double" : "single",
-             c->spec.density ? " density" : "", (int)c->nodes[0],
-             (int)c->nodes[1], (int)c->nodes[2], c->part ? " part" : "",
-             c->shape.packs ? " shaped" : "");
+    snprintf(name, sizeof name, "%s %dD order %d %s%s, %d x %d x %d%s%s", c->variant->name,
+             c->spec.dims, 2 * c->spec.radius, c->spec.fp64 ? "double" : "single",
+             c->spec.density ? " density" : "", (int)c->nodes[0], (int)c->nodes[1],
+             (int)c->nodes[2], c->part ? " part" : "", c->shape.packs ? " shaped" : "");
     if (only != NULL && strstr(name, only) == NULL) return;
     if (run_kernels(&s, &v) != HT_OK) {
         TEST_CHECK(false, "%s: %s", name, ht_err_message());
     } else {
         for (int kind = 0; kind < KINDS; kind++)
             TEST_BELOW(v.worst[kind], 1.0, "%s, %s", name, kind_name[kind]);
-        TEST_CHECK(v.unequal == 0, "%s: %lld values unlike fd-plain's", name,
-                   (long long)v.unequal);
+        TEST_CHECK(v.unequal == 0, "%s: %lld values unlike fd-plain's", name, (long long)v.unequal);
     }
     free_scene(&s);
 }
@@ -348,38 +328,32 @@ static const int64_t small_sizes[SIZES][3][3] = {
     {{18, 1, 1}, {17, 7, 1}, {17, 3, 5}},
 };
 
-/* Compilers take long, so for each dimension and kind of density there are two
- * radii: one with the shape that is chosen, one with a shape that was asked
- * for; a variant takes one of them. */
-static const int radii[3][2][2] = {
-    {{1, 6}, {8, 7}}, {{8, 2}, {6, 1}}, {{4, 7}, {5, 3}}};
+/* Compilers take long, so for each dimension and kind of density there are two radii: one with the
+ * shape that is chosen, one with a shape that was asked for; a variant takes one of them. */
+static const int radii[3][2][2] = {{{1, 6}, {8, 7}}, {{8, 2}, {6, 1}}, {{4, 7}, {5, 3}}};
 
-/* Each variant whose turn it is, all of check-all, at each size: every other
- * time a part of the window. */
-static void run_spec(struct ht_device *device, const struct ht_fd_spec *spec,
-                     bool shaped, int turn) {
+/* Each variant whose turn it is, all of check-all, at each size: every other time a part of the
+ * window. */
+static void run_spec(struct ht_device *device, const struct ht_fd_spec *spec, bool shaped,
+                     int turn) {
     const struct ht_fd_shape some = {.packs = 8, .rows = 3, .planes = 4};
     if (spec->fp64 && !ht_device_info(device)->fp64) return;
     for (int v = 0; v < VARIANTS; v++)
         for (int n = 0; n < SIZES; n++) {
             const struct ht_variant *variant = variant_named(names[v]);
             if (!small && !test_all() && (v + turn) % 2 != 0) continue;
-            struct fd_case c = {.spec = *spec,
-                                .variant = variant,
-                                .part = (n + spec->radius) % 2 != 0};
+            struct fd_case c = {
+                .spec = *spec, .variant = variant, .part = (n + spec->radius) % 2 != 0};
             if (shaped) c.shape = some;
-            memcpy(c.nodes, (small ? small_sizes : sizes)[n][spec->dims - 1],
-                   sizeof c.nodes);
+            memcpy(c.nodes, (small ? small_sizes : sizes)[n][spec->dims - 1], sizeof c.nodes);
             if (!small || n == (v + spec->radius) % SIZES) run_case(device, &c);
         }
 }
 
 /* Kind k: (dimension, density). */
 static struct ht_fd_spec kind_spec(int k, int radius, bool fp64) {
-    return (struct ht_fd_spec){.dims = 1 + k / 2,
-                               .radius = radius,
-                               .fp64 = fp64,
-                               .density = k % 2 != 0};
+    return (struct ht_fd_spec){
+        .dims = 1 + k / 2, .radius = radius, .fp64 = fp64, .density = k % 2 != 0};
 }
 
 static void run_all(struct ht_device *device, int k) {
@@ -398,8 +372,7 @@ static void run_cases(struct ht_device *device) {
         }
         for (int i = 0; i < (small ? 1 : 2); i++) {
             const int radius = small ? 1 + k % 3 : radii[k / 2][k % 2][i];
-            const struct ht_fd_spec spec =
-                kind_spec(k, radius, (i + k) % 2 == 0);
+            const struct ht_fd_spec spec = kind_spec(k, radius, (i + k) % 2 == 0);
             run_spec(device, &spec, small || i > 0, i + k / 2);
         }
     }
@@ -412,14 +385,12 @@ static int64_t source_of(int side, int64_t edge, int64_t way, int64_t period) {
     return side == 0 ? edge + way + (way > 0 ? -period : period) : edge - way;
 }
 
-static void expect_ghosts(const struct scene *s, const int sides[3][2],
-                          double *value) {
+static void expect_ghosts(const struct scene *s, const int sides[3][2], double *value) {
     const int reach = ht_fd_reach(&s->c->spec);
     const int64_t stride[3] = {1, s->box.row, s->box.plane};
     for (int64_t i = 0; i < s->nodes; i++) {
         if (!inside(s, i)) continue;
-        const int64_t m[3] = {i % s->box.row,
-                              i / s->box.row % (s->box.plane / s->box.row),
+        const int64_t m[3] = {i % s->box.row, i / s->box.row % (s->box.plane / s->box.row),
                               i / s->box.plane};
         for (int k = 0; k < s->c->spec.dims; k++)
             for (int side = 0; side < 2; side++) {
@@ -428,43 +399,35 @@ static void expect_ghosts(const struct scene *s, const int sides[3][2],
                 if (m[k] != edge || sides[k][side] == HT_FD_SIDE_NONE) continue;
                 for (int n = 1; n <= reach; n++) {
                     const int64_t way = side ? n : -n;
-                    const int64_t from =
-                        source_of(sides[k][side], edge, way, end - begin);
+                    const int64_t from = source_of(sides[k][side], edge, way, end - begin);
                     value[i + way * stride[k]] =
-                        (sides[k][side] < 0 ? -1 : 1) *
-                        s->value[U][i + (from - edge) * stride[k]];
+                        (sides[k][side] < 0 ? -1 : 1) * s->value[U][i + (from - edge) * stride[k]];
                 }
             }
     }
 }
 
-static enum ht_err run_ghosts(struct scene *s, const int sides[3][2],
-                              int64_t *wrong, double *worst) {
+static enum ht_err run_ghosts(struct scene *s, const int sides[3][2], int64_t *wrong,
+                              double *worst) {
     struct ht_fd_kernels *kernels = NULL;
     const double factor = -0.7, unit = DBL_EPSILON / 2;
     TRY(make_scene(s));
     memcpy(s->got[0], s->value[U], (size_t)s->nodes * sizeof *s->got[0]);
     expect_ghosts(s, sides, s->got[0]);
-    TRY(ht_fd_kernels_create(s->device, &s->c->spec, s->c->variant, NULL, NULL,
-                             &kernels));
+    TRY(ht_fd_kernels_create(s->device, &s->c->spec, s->c->variant, NULL, NULL, &kernels));
     enum ht_err err = HT_OK;
-    for (int f = 0; err == HT_OK && f < A; f++)
-        err = move(s, s->buffer[f], s->value[f], true);
-    if (err == HT_OK)
-        err = ht_fd_fill_ghosts(kernels, &s->box, sides, s->buffer[U]);
-    if (err == HT_OK)
-        err =
-            ht_fd_advance(kernels, &s->box, factor, s->buffer[D], s->buffer[P]);
+    for (int f = 0; err == HT_OK && f < A; f++) err = move(s, s->buffer[f], s->value[f], true);
+    if (err == HT_OK) err = ht_fd_fill_ghosts(kernels, &s->box, sides, s->buffer[U]);
+    if (err == HT_OK) err = ht_fd_advance(kernels, &s->box, factor, s->buffer[D], s->buffer[P]);
     if (err == HT_OK) err = ht_device_finish(s->device);
     if (err == HT_OK) err = move(s, s->buffer[U], s->got[1], false);
-    for (int64_t i = 0; err == HT_OK && i < s->nodes; i++)
-        *wrong += s->got[0][i] != s->got[1][i];
+    for (int64_t i = 0; err == HT_OK && i < s->nodes; i++) *wrong += s->got[0][i] != s->got[1][i];
     if (err == HT_OK) err = move(s, s->buffer[P], s->got[1], false);
     for (int64_t i = 0; err == HT_OK && i < s->nodes; i++) {
         const double d = inside(s, i) ? factor * s->value[D][i] : 0;
         const double p = s->value[P][i], bound = fabs(d) + fabs(p);
-        double ratio = fabs(s->got[1][i] - (p + d)) /
-                       (2 * (s->c->spec.fp64 ? unit : FLT_EPSILON / 2) * bound);
+        double ratio =
+            fabs(s->got[1][i] - (p + d)) / (2 * (s->c->spec.fp64 ? unit : FLT_EPSILON / 2) * bound);
         if (!inside(s, i)) ratio = s->got[1][i] == p ? 0 : INFINITY;
         *worst = fmax(*worst, ratio);
     }
@@ -481,24 +444,21 @@ static void test_ghosts(struct ht_device *device) {
         {{-1, 1}, {0, 0}, {none, -1}},
     };
     for (int n = 0; n < 12; n++) {
-        const struct fd_case c = {
-            .spec = {.dims = 1 + n % 3,
-                     .radius = 1 + n * 3 % (small ? 2 : 8),
-                     .fp64 = n % 2 && ht_device_info(device)->fp64,
-                     .density = n / 6 == 1},
-            .variant = variant_named("fd-plain"),
-            .nodes = {18 + n, small ? 6 : 17, small ? 5 : 19}};
+        const struct fd_case c = {.spec = {.dims = 1 + n % 3,
+                                           .radius = 1 + n * 3 % (small ? 2 : 8),
+                                           .fp64 = n % 2 && ht_device_info(device)->fp64,
+                                           .density = n / 6 == 1},
+                                  .variant = variant_named("fd-plain"),
+                                  .nodes = {18 + n, small ? 6 : 17, small ? 5 : 19}};
         struct scene s = {.device = device, .c = &c};
         int64_t wrong = 0;
         double worst = 0;
         const int set = n / 3;
         enum ht_err err = run_ghosts(&s, sides[set], &wrong, &worst);
         TEST_CHECK(err == HT_OK && wrong == 0,
-                   "ghosts %dD reach %d, sides %d: %lld values wrong %s",
-                   c.spec.dims, ht_fd_reach(&c.spec), set, (long long)wrong,
-                   err ? ht_err_message() : "");
-        TEST_BELOW(worst, 1.0, "advance %dD %s", c.spec.dims,
-                   c.spec.fp64 ? "double" : "single");
+                   "ghosts %dD reach %d, sides %d: %lld values wrong %s", c.spec.dims,
+                   ht_fd_reach(&c.spec), set, (long long)wrong, err ? ht_err_message() : "");
+        TEST_BELOW(worst, 1.0, "advance %dD %s", c.spec.dims, c.spec.fp64 ? "double" : "single");
         free_scene(&s);
     }
 }
@@ -513,18 +473,13 @@ static void test_constant(struct ht_device *device) {
         struct ht_fd_kernels *kernels = NULL;
         int64_t wrong = 0;
         enum ht_err err = make_scene(&s);
-        for (int64_t i = 0; err == HT_OK && i < s.nodes; i++)
-            s.value[U][i] = (double)1.1f;
+        for (int64_t i = 0; err == HT_OK && i < s.nodes; i++) s.value[U][i] = (double)1.1f;
         if (err == HT_OK)
-            err = ht_fd_kernels_create(device, &c.spec, c.variant, NULL, NULL,
-                                       &kernels);
+            err = ht_fd_kernels_create(device, &c.spec, c.variant, NULL, NULL, &kernels);
         if (err == HT_OK) err = run(&s, kernels, OWN, s.got);
-        for (int64_t i = 0; err == HT_OK && i < s.nodes; i++)
-            wrong += s.got[0][i] != s.value[D][i];
-        TEST_CHECK(err == HT_OK && wrong == 0,
-                   "%s of a constant: %lld increments changed %s",
-                   c.variant->name, (long long)wrong,
-                   err ? ht_err_message() : "");
+        for (int64_t i = 0; err == HT_OK && i < s.nodes; i++) wrong += s.got[0][i] != s.value[D][i];
+        TEST_CHECK(err == HT_OK && wrong == 0, "%s of a constant: %lld increments changed %s",
+                   c.variant->name, (long long)wrong, err ? ht_err_message() : "");
         ht_fd_kernels_destroy(kernels);
         free_scene(&s);
     }

@@ -1,9 +1,8 @@
-/* Windows and the kernel that fills their ghosts. Every node of a window starts
- * with different values. Afterwards held nodes are unchanged, and each ghost
- * has the values of the node that ht_grid_source names, coefficient by
- * coefficient with the sign of the walls in between; exactly, since only signs
- * change. The shift of a half step leads from every target to the sources next
- * to it.
+/* Windows and the kernel that fills their ghosts. Every node of a window starts with different
+ * values. Afterwards held nodes are unchanged, and each ghost has the values of the node that
+ * ht_grid_source names, coefficient by coefficient with the sign of the walls in between; exactly,
+ * since only signs change. The shift of a half step leads from every target to the sources next to
+ * it.
  */
 #include "open_device.h"
 #include "test.h"
@@ -55,10 +54,8 @@ static enum ht_err fill(struct scene *s, struct ht_ghosts *ghosts) {
     TRY(ht_window_ghosts(&s->grid, &s->window, &args));
     TRY(HT_ALLOC(s->value, count * s->eq.nfields));
     for (int f = 0; f < s->eq.nfields; f++) {
-        for (int64_t i = 0; i < count; i++)
-            s->value[f * count + i] = initial(f, i);
-        TRY(ht_buffer_create(s->device, count * (s->spec.fp64 ? 8 : 4),
-                             &s->u[f]));
+        for (int64_t i = 0; i < count; i++) s->value[f * count + i] = initial(f, i);
+        TRY(ht_buffer_create(s->device, count * (s->spec.fp64 ? 8 : 4), &s->u[f]));
         TRY(move(s, f, true));
     }
     TRY(ht_ghosts_fill(ghosts, &args, s->u));
@@ -68,8 +65,7 @@ static enum ht_err fill(struct scene *s, struct ht_ghosts *ghosts) {
 }
 
 /* What stands at coefficient i of a field at node m[3] of the window. */
-static double expected(const struct scene *s, int field, int i,
-                       const int64_t m[3]) {
+static double expected(const struct scene *s, int field, int i, const int64_t m[3]) {
     const int n = s->spec.order + 1;
     int index[3] = {i % n, i / n % n, i / (n * n)};
     int64_t from[3];
@@ -78,18 +74,15 @@ static double expected(const struct scene *s, int field, int i,
         int factor;
         bool mirrored;
         from[k] = m[k];
-        if (m[k] >= s->window.held.begin[k] && m[k] < s->window.held.end[k])
-            continue;
+        if (m[k] >= s->window.held.begin[k] && m[k] < s->window.held.end[k]) continue;
         from[k] =
-            ht_grid_source(&s->grid, HT_DUAL, k, s->window.origin[k] + m[k],
-                           &factor, &mirrored) -
+            ht_grid_source(&s->grid, HT_DUAL, k, s->window.origin[k] + m[k], &factor, &mirrored) -
             s->window.origin[k];
         sign *= ht_wall_sign(&s->eq, field, k, factor);
         if (index[k] % 2) sign = -sign;
     }
     int64_t node = ht_window_at(&s->window, from[0], from[1], from[2]);
-    return sign * initial(field, HT_LAYOUT_AT(s->spec.block, s->storage[i],
-                                              node, s->nodes));
+    return sign * initial(field, HT_LAYOUT_AT(s->spec.block, s->storage[i], node, s->nodes));
 }
 
 static int count_wrong(const struct scene *s) {
@@ -98,10 +91,8 @@ static int count_wrong(const struct scene *s) {
         for (int i = 0; i < s->coefs; i++)
             for (int64_t n = 0; n < s->nodes; n++) {
                 const int64_t *c = s->window.count;
-                const int64_t m[3] = {n % c[0], n / c[0] % c[1],
-                                      n / c[0] / c[1]};
-                int64_t at =
-                    HT_LAYOUT_AT(s->spec.block, s->storage[i], n, s->nodes);
+                const int64_t m[3] = {n % c[0], n / c[0] % c[1], n / c[0] / c[1]};
+                int64_t at = HT_LAYOUT_AT(s->spec.block, s->storage[i], n, s->nodes);
                 double found = s->value[f * per_field(s) + at];
                 wrong += found != expected(s, f, i, m);
             }
@@ -120,8 +111,8 @@ static int count_shifted(const struct ht_grid *grid, enum ht_subgrid from) {
         for (int64_t m = target.own.begin[k]; m < target.own.end[k]; m++)
             for (int side = 0; side < 2; side++) {
                 int64_t i = m + shift[k] + side;
-                int64_t wanted = target.origin[k] + m + side -
-                                 (from == HT_DUAL ? 1 : 0) - source.origin[k];
+                int64_t wanted =
+                    target.origin[k] + m + side - (from == HT_DUAL ? 1 : 0) - source.origin[k];
                 int64_t n = ht_grid_nodes(grid, from, k);
                 if (i >= period[k]) i -= period[k];
                 if (ht_grid_periodic(grid, k)) wanted = (wanted + n) % n;
@@ -135,8 +126,7 @@ static void make_grid(struct scene *s, int dims, const int walls[3][2]) {
     for (int k = 0; k < 3; k++) {
         s->grid.cells[k] = k < dims ? 3 + 2 * k : 1;
         s->grid.h[k] = 1;
-        for (int side = 0; side < 2; side++)
-            s->grid.wall[k][side] = k < dims ? walls[k][side] : 0;
+        for (int side = 0; side < 2; side++) s->grid.wall[k][side] = k < dims ? walls[k][side] : 0;
     }
     s->window = ht_window_make(&s->grid, HT_DUAL, 0, 0);
     s->nodes = ht_window_nodes(&s->window);
@@ -147,16 +137,15 @@ static void make_grid(struct scene *s, int dims, const int walls[3][2]) {
 
 static void run(struct scene *s, const char *name) {
     struct ht_ghosts *ghosts = NULL;
-    int wrong = 0, shifted = count_shifted(&s->grid, HT_PRIMARY) +
-                             count_shifted(&s->grid, HT_DUAL);
+    int wrong = 0, shifted = count_shifted(&s->grid, HT_PRIMARY) + count_shifted(&s->grid, HT_DUAL);
     enum ht_err err = ht_ghosts_create(s->device, &s->spec, NULL, &ghosts);
     if (err == HT_OK) err = fill(s, ghosts);
     if (err == HT_OK) wrong = count_wrong(s);
     TEST_CHECK(err == HT_OK && wrong == 0 && shifted == 0,
                "%s: %lld ghosts, %d values and %d sources are wrong (bound "
                "0)%s",
-               name, (long long)(s->nodes - ht_box_nodes(&s->window.held)),
-               wrong, shifted, err ? ht_err_message() : "");
+               name, (long long)(s->nodes - ht_box_nodes(&s->window.held)), wrong, shifted,
+               err ? ht_err_message() : "");
     ht_ghosts_destroy(ghosts);
     for (int f = 0; f < HT_MAX_FIELDS; f++) {
         ht_buffer_destroy(s->u[f]);
@@ -188,9 +177,8 @@ int main(void) {
                                       .sorted = c == 2,
                                       .fp64 = fp64 && blocks[c] != 4 && c != 0};
             make_grid(&s, dims, walls[c]);
-            snprintf(name, sizeof name, "%d-D, walls %d, N = %d, block %d%s%s",
-                     dims, c, s.spec.order, s.spec.block,
-                     s.spec.sorted ? " sorted" : "",
+            snprintf(name, sizeof name, "%d-D, walls %d, N = %d, block %d%s%s", dims, c,
+                     s.spec.order, s.spec.block, s.spec.sorted ? " sorted" : "",
                      s.spec.fp64 ? ", double" : ", single");
             run(&s, name);
         }

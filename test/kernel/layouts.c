@@ -1,8 +1,7 @@
-/* The order of coefficients belongs to the state, not to a variant: monolithic,
- * which computes layers beside kernels on tensor cores, is compared with the
- * oracle on a state whose coefficients are sorted by parity. Judged like
- * variants.h: largest difference over the bound that rounding allows, 1 being
- * the most.
+/* The order of coefficients belongs to the state, not to a variant: monolithic, which computes
+ * layers beside kernels on tensor cores, is compared with the oracle on a state whose coefficients
+ * are sorted by parity. Judged like variants.h: largest difference over the bound that rounding
+ * allows, 1 being the most.
  */
 #include "compiler.h"
 #include "open_device.h"
@@ -33,19 +32,16 @@ static void make_scene(struct scene *s, int dims, int order, int degree) {
                                      .dt = 0.3,
                                      .stages = 5,
                                      .medium_degree = degree};
-    for (int m = 0; m < HT_MAX_MATERIALS; m++)
-        s->problem.uniform[m] = 0.75 + 0.125 * m;
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) s->problem.uniform[m] = 0.75 + 0.125 * m;
     if (degree < 0) return;
     s->problem.medium_coefs = 1;
     s->problem.medium_fill = ht_test_medium;
     s->problem.medium = &s->problem;
 }
 
-static enum ht_err create(const struct scene *s, bool fp64,
-                          struct ht_kernels *out) {
+static enum ht_err create(const struct scene *s, bool fp64, struct ht_kernels *out) {
     struct ht_tuning tuning = {.fp64 = fp64, .sorted = true, .trim = true};
-    const struct ht_spec spec =
-        ht_problem_spec(&s->problem, &tuning, HT_PRIMARY);
+    const struct ht_spec spec = ht_problem_spec(&s->problem, &tuning, HT_PRIMARY);
     tuning.variant = ht_variant_find("monolithic", &spec, false);
     tuning.block = spec.block;
     return ht_kernels_create(&s->problem, s->device, &tuning, NULL, out);
@@ -56,18 +52,15 @@ static void run(struct scene *s, int dims, bool fp64) {
     double worst = 0;
     make_scene(s, dims, 2, -1);
     enum ht_err err = create(s, fp64, &kernels);
-    if (err == HT_OK)
-        err = ht_verify_kernels(&s->problem, s->device, &kernels, &worst);
-    TEST_BELOW(err ? (double)NAN : worst, 1.0, "%d-D, %s%s%s", dims,
-               fp64 ? "double" : "single", err ? ": " : "",
-               err ? ht_err_message() : "");
+    if (err == HT_OK) err = ht_verify_kernels(&s->problem, s->device, &kernels, &worst);
+    TEST_BELOW(err ? (double)NAN : worst, 1.0, "%d-D, %s%s%s", dims, fp64 ? "double" : "single",
+               err ? ": " : "", err ? ht_err_message() : "");
     ht_kernels_destroy(&kernels);
 }
 
-/* Transfers by several threads: what is put with some of them is got with
- * others, rounded. */
-static enum ht_err transfer(const struct scene *s,
-                            const struct ht_kernels *kernels, double *wrong) {
+/* Transfers by several threads: what is put with some of them is got with others, rounded. */
+static enum ht_err transfer(const struct scene *s, const struct ht_kernels *kernels,
+                            double *wrong) {
     static const int threads[][2] = {{1, 1}, {1, 5}, {3, 1}, {8, 3}};
     const int coefs = ht_grid_coefs(&s->grid), fields = s->eq.nfields;
     const int64_t planes = ht_grid_planes(&s->grid, HT_PRIMARY);
@@ -76,8 +69,7 @@ static enum ht_err transfer(const struct scene *s,
     double *in = NULL;
     TRY(HT_ALLOC(in, (int64_t)2 * fields * values));
     double *out = in + (int64_t)fields * values;
-    enum ht_err err =
-        ht_stepper_create(&s->problem, s->device, kernels, &stepper);
+    enum ht_err err = ht_stepper_create(&s->problem, s->device, kernels, &stepper);
     for (int i = 0; err == HT_OK && i < 4; i++) {
         for (int64_t n = 0; n < fields * values; n++)
             in[n] = ht_rng_uniform((uint64_t)i, (uint64_t)n);
@@ -85,10 +77,8 @@ static enum ht_err transfer(const struct scene *s,
         err = stepper.ops->put(stepper.self, HT_PRIMARY, 0, planes, in);
         ht_threads_set(threads[i][1]);
         for (int f = 0; err == HT_OK && f < fields; f++)
-            err = stepper.ops->get(stepper.self, HT_PRIMARY, f, coefs, 0,
-                                   planes, out + f * values);
-        for (int64_t n = 0; n < fields * values; n++)
-            *wrong += out[n] != (double)(float)in[n];
+            err = stepper.ops->get(stepper.self, HT_PRIMARY, f, coefs, 0, planes, out + f * values);
+        for (int64_t n = 0; n < fields * values; n++) *wrong += out[n] != (double)(float)in[n];
     }
     ht_threads_set(0);
     ht_stepper_destroy(&stepper);
@@ -105,16 +95,14 @@ static void run_threads(struct scene *s) {
     s->grid.cells[1] = 81;
     enum ht_err err = create(s, false, &kernels);
     if (err == HT_OK) err = transfer(s, &kernels, &wrong);
-    TEST_CHECK(err == HT_OK && wrong == 0,
-               "transfers by threads: %.0f values differ %s", wrong,
+    TEST_CHECK(err == HT_OK && wrong == 0, "transfers by threads: %.0f values differ %s", wrong,
                err != HT_OK ? ht_err_message() : "");
     ht_kernels_destroy(&kernels);
 }
 
 /* Refused by name, not computed wrongly. */
 static void check_refusal(void) {
-    const struct ht_equations eq =
-        ht_equations_make(ht_system_find("advection"), 2);
+    const struct ht_equations eq = ht_equations_make(ht_system_find("advection"), 2);
     const struct ht_spec spec = {.eq = &eq,
                                  .order = 1,
                                  .block = 4,

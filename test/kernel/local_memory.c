@@ -1,7 +1,7 @@
 /* The host chooses shapes by what it thinks the kernels take of local memory
- * (ht_shape.local_bytes). Here the device says what they take: the sizes of
- * all local arrays in a program's text are evaluated by one more kernel.
- * The host may count a value too many, never too few.
+ * (ht_shape.local_bytes). Here the device says what they take: the sizes of all local arrays in a
+ * program's text are evaluated by one more kernel. The host may count a value too many, never too
+ * few.
  */
 #include "compiler.h"
 #include "open_device.h"
@@ -13,13 +13,12 @@
 static const char *array_at(const char *at) {
     static const char *const names[] = {"HT_LOCAL_ARRAY(", "HT_OPEN_ARRAY("};
     for (int n = 0; n < 2; n++)
-        if (strncmp(at, names[n], strlen(names[n])) == 0)
-            return at + strlen(names[n]);
+        if (strncmp(at, names[n], strlen(names[n])) == 0) return at + strlen(names[n]);
     return NULL;
 }
 
-/* Appends a kernel that stores the size of every local array of the text,
- * a negative entry before those of each kernel; returns the entries. */
+/* Appends a kernel that stores the size of every local array of the text, a negative entry before
+ * those of each kernel; returns the entries. */
 static int append_sizes(struct ht_text *text) {
     struct ht_text body = {0};
     const char *at = strstr(text->data, "struct ht_step_args {");
@@ -33,8 +32,7 @@ static int append_sizes(struct ht_text *text) {
             ht_text_add(&body,
                         "    to[%d] = (int)(sizeof(%.*s) / sizeof(real)) * "
                         "(%.*s;\n",
-                        count++, (int)strcspn(type, ","), type,
-                        (int)strcspn(size, ";"), size);
+                        count++, (int)strcspn(type, ","), type, (int)strcspn(size, ";"), size);
         }
         at++;
     }
@@ -47,14 +45,12 @@ static int append_sizes(struct ht_text *text) {
 enum { MOST = 16 };
 
 /* Runs ht_sizes of a program and gives the largest sum of a kernel. */
-static enum ht_err read_sizes(struct ht_device *device, const char *text,
-                              int count, int *largest) {
+static enum ht_err read_sizes(struct ht_device *device, const char *text, int count, int *largest) {
     struct ht_program *program = NULL;
     struct ht_kernel *kernel = NULL;
     struct ht_buffer *buffer = NULL;
     int sizes[MOST] = {0}, sum = 0;
-    const struct ht_span span = {
-        .width = sizeof sizes, .pitch = sizeof sizes, .rows = 1};
+    const struct ht_span span = {.width = sizeof sizes, .pitch = sizeof sizes, .rows = 1};
     const int64_t groups[3] = {1, 1, 1};
     enum ht_err err = ht_program_build(device, text, NULL, &program);
     if (err == HT_OK) err = ht_kernel_create(program, "ht_sizes", &kernel);
@@ -92,10 +88,10 @@ static void check(struct ht_device *device, const struct ht_variant *variant,
     TEST_CHECK(err == HT_OK && largest > 0 && spare >= 0 && spare <= 1,
                "%s %s %dD N=%d medium %d, %d cells, %d slabs, %d fields of a "
                "face: %d values too many (bound 0 to 1) in %d bytes of %d%s%s",
-               variant->name, spec->eq->system->name, spec->eq->dims,
-               spec->order, spec->medium_degree, shape.cells, shape.slabs,
-               shape.face_fields, spare, (int)shape.local_bytes,
-               (int)local_memory, err ? ": " : "", err ? ht_err_message() : "");
+               variant->name, spec->eq->system->name, spec->eq->dims, spec->order,
+               spec->medium_degree, shape.cells, shape.slabs, shape.face_fields, spare,
+               (int)shape.local_bytes, (int)local_memory, err ? ": " : "",
+               err ? ht_err_message() : "");
 }
 
 int main(void) {
@@ -111,8 +107,7 @@ int main(void) {
     for (int v = 0; v < ht_variant_count(); v++)
         for (int n = 0; n < 9; n++) {
             const struct ht_variant *variant = ht_variant_at(v);
-            struct ht_equations eq =
-                ht_equations_make(ht_system_find("acoustic"), n % 3 + 1);
+            struct ht_equations eq = ht_equations_make(ht_system_find("acoustic"), n % 3 + 1);
             struct ht_spec spec = {.eq = &eq,
                                    .order = orders[n % 3],
                                    .fp64 = false,
@@ -123,8 +118,7 @@ int main(void) {
                 ht_variant_lacks(variant, ht_device_info(device)) != NULL)
                 continue;
             /* Vector kernels for all media hold whole polynomials. */
-            bool little =
-                n % 2 && (variant->made_for != HT_FOR_CPU || variant->blocks);
+            bool little = n % 2 && (variant->made_for != HT_FOR_CPU || variant->blocks);
             check(device, variant, &spec, little ? 9216 : 49152);
         }
     ht_device_close(device);

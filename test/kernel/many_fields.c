@@ -1,10 +1,10 @@
 /* A system at the limits of HT_MAX_FIELDS, HT_MAX_TERMS and HT_MAX_MATERIALS:
- * lists of arguments, masks of fields and tables hold as many, and the kernels
- * agree with the oracle; so they do for a scalar that is odd under reflections.
- * The system has sets of eight fields, one of each parity,
+ * lists of arguments, masks of fields and tables hold as many, and the kernels agree with the
+ * oracle; so they do for a scalar that is odd under reflections. The system has sets of eight
+ * fields, one of each parity,
  *     d u_(s,q)/dt = sum over axes k of a_k M du_(s,q xor bit k)/dx_k,
- * in three dimensions. Fields with an even and an odd number of odd axes change
- * each other only: so there is a leapfrog form, too.
+ * in three dimensions. Fields with an even and an odd number of odd axes change each other only: so
+ * there is a leapfrog form, too.
  */
 #include "compiler.h"
 #include "open_device.h"
@@ -30,13 +30,12 @@ static void make_system(void) {
         many.leapfrog.stored[odd_axes(parity) % 2] |= 1u << f;
         for (int k = 0; k < 3; k++) {
             int t = many.nterms++, partner = (int)(parity ^ (1u << k));
-            many.term[t] =
-                (struct ht_term){.row = f,
-                                 .col = f - (int)parity + partner,
-                                 .axis = k,
-                                 .derivative = 1,
-                                 .coef = (t % 2 ? -1 : 1) * (0.5 + 0.25 * k),
-                                 .material = t % HT_MAX_MATERIALS};
+            many.term[t] = (struct ht_term){.row = f,
+                                            .col = f - (int)parity + partner,
+                                            .axis = k,
+                                            .derivative = 1,
+                                            .coef = (t % 2 ? -1 : 1) * (0.5 + 0.25 * k),
+                                            .material = t % HT_MAX_MATERIALS};
         }
     }
     many.leapfrog.old_sign = 1;
@@ -48,17 +47,15 @@ static void make_system(void) {
 static void test_equations(void) {
     struct ht_equations eq = ht_equations_make(&many, 3);
     int same = 0;
-    for (int f = 0; f < eq.nfields; f++)
-        same += ht_equations_field(&eq, names[f]) == f;
-    TEST_CHECK(SETS * PARITIES == HT_MAX_FIELDS &&
-                   many.nterms == HT_MAX_TERMS && eq.nterms == HT_MAX_TERMS,
-               "%d fields, %d terms, %d materials", eq.nfields, eq.nterms,
-               eq.nmaterials);
+    for (int f = 0; f < eq.nfields; f++) same += ht_equations_field(&eq, names[f]) == f;
+    TEST_CHECK(SETS * PARITIES == HT_MAX_FIELDS && many.nterms == HT_MAX_TERMS &&
+                   eq.nterms == HT_MAX_TERMS,
+               "%d fields, %d terms, %d materials", eq.nfields, eq.nterms, eq.nmaterials);
     TEST_CHECK(same == HT_MAX_FIELDS, "%d fields found by name", same);
     TEST_CHECK(eq.leapfrog.stored[0] == many.leapfrog.stored[0] &&
                    (eq.leapfrog.stored[0] ^ eq.leapfrog.stored[1]) == ~0u,
-               "masks %x and %x of fields hold all of them",
-               eq.leapfrog.stored[0], eq.leapfrog.stored[1]);
+               "masks %x and %x of fields hold all of them", eq.leapfrog.stored[0],
+               eq.leapfrog.stored[1]);
 }
 
 struct many_case {
@@ -67,8 +64,7 @@ struct many_case {
     bool leapfrog, walls;
 };
 
-static enum ht_err verify(const struct many_case *c, struct ht_device *device,
-                          double *worst) {
+static enum ht_err verify(const struct many_case *c, struct ht_device *device, double *worst) {
     struct ht_equations eq = ht_equations_make(&many, 3);
     struct ht_grid grid = {.dims = 3, .order = 1};
     struct ht_problem problem = {.eq = &eq,
@@ -82,17 +78,13 @@ static enum ht_err verify(const struct many_case *c, struct ht_device *device,
         grid.cells[k] = k ? 2 : 3;
         grid.h[k] = 0.5 + 0.25 * k;
         grid.upper[k] = grid.h[k] * (double)grid.cells[k];
-        for (int side = 0; side < 2 && c->walls; side++)
-            grid.wall[k][side] = side ? 1 : -1;
+        for (int side = 0; side < 2 && c->walls; side++) grid.wall[k][side] = side ? 1 : -1;
     }
-    for (int m = 0; m < HT_MAX_MATERIALS; m++)
-        problem.uniform[m] = 0.75 + 0.0625 * m;
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) problem.uniform[m] = 0.75 + 0.0625 * m;
     if (c->degree >= 0) problem.medium_fill = ht_test_medium;
     problem.medium = &problem;
-    (void)ht_problem_set_scheme(
-        &problem, ht_scheme_at(c->leapfrog ? HT_LEAPFROG : HT_TAYLOR));
-    struct ht_tuning tuning = {
-        .variant = ht_variant_find(c->variant, NULL, true), .block = 1};
+    (void)ht_problem_set_scheme(&problem, ht_scheme_at(c->leapfrog ? HT_LEAPFROG : HT_TAYLOR));
+    struct ht_tuning tuning = {.variant = ht_variant_find(c->variant, NULL, true), .block = 1};
     TRY(ht_kernels_create(&problem, device, &tuning, NULL, &kernels));
     enum ht_err err = ht_verify_kernels(&problem, device, &kernels, worst);
     ht_kernels_destroy(&kernels);
@@ -111,16 +103,14 @@ static void test_kernels(struct ht_device *device) {
         double worst = NAN;
         enum ht_err err = verify(c, device, &worst);
         TEST_BELOW(err ? (double)NAN : worst, 1.0,
-                   "%s, %s, %s, %s: over what rounding explains%s%s",
-                   c->variant, c->degree < 0 ? "uniform" : "per node",
-                   c->leapfrog ? "leapfrog" : "taylor",
-                   c->walls ? "walls" : "periodic", err ? ": " : "",
-                   err ? ht_err_message() : "");
+                   "%s, %s, %s, %s: over what rounding explains%s%s", c->variant,
+                   c->degree < 0 ? "uniform" : "per node", c->leapfrog ? "leapfrog" : "taylor",
+                   c->walls ? "walls" : "periodic", err ? ": " : "", err ? ht_err_message() : "");
     }
 }
 
-/* A scalar that is odd under reflections, with an even partner: what applies
- * to two scalar series computes it, or refuses it. */
+/* A scalar that is odd under reflections, with an even partner: what applies to two scalar series
+ * computes it, or refuses it. */
 static void test_odd_scalar(struct ht_device *device) {
     struct ht_system odd = *ht_system_find("acoustic");
     static const char *const variants[] = {"propagator", "parity-chains"};
@@ -141,8 +131,7 @@ static void test_odd_scalar(struct ht_device *device) {
                                      .dt = 0.3,
                                      .stages = 3,
                                      .uniform = {0.75, 1.25}};
-        struct ht_tuning tuning = {
-            .variant = ht_variant_find(variants[v], NULL, true), .block = 1};
+        struct ht_tuning tuning = {.variant = ht_variant_find(variants[v], NULL, true), .block = 1};
         struct ht_spec spec = ht_problem_spec(&problem, &tuning, HT_PRIMARY);
         const char *reason = ht_variant_refuses(tuning.variant, &spec);
         struct ht_kernels kernels = {0};
@@ -150,12 +139,10 @@ static void test_odd_scalar(struct ht_device *device) {
         enum ht_err err = HT_OK;
         if (!reason) {
             err = ht_kernels_create(&problem, device, &tuning, NULL, &kernels);
-            if (!err)
-                err = ht_verify_kernels(&problem, device, &kernels, &worst);
+            if (!err) err = ht_verify_kernels(&problem, device, &kernels, &worst);
             ht_kernels_destroy(&kernels);
         }
-        TEST_BELOW(err ? (double)NAN : worst, 1.0, "an odd scalar, %s: %s",
-                   variants[v],
+        TEST_BELOW(err ? (double)NAN : worst, 1.0, "an odd scalar, %s: %s", variants[v],
                    reason ? reason : "over what rounding explains");
     }
 }

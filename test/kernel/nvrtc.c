@@ -1,8 +1,7 @@
-/* The program texts that htwave makes for a CUDA device, compiled by NVRTC
- * through the CUDA back end's own code, for the architectures 8.0 and 9.0; no
- * device is needed. Texts without assembly are the same for both, and are
- * compiled for 9.0 alone, unless HTWAVE_COVER=all. Results are kept in htwave's
- * program cache, by text, NVRTC and the back end's code.
+/* The program texts that htwave makes for a CUDA device, compiled by NVRTC through the CUDA back
+ * end's own code, for the architectures 8.0 and 9.0; no device is needed. Texts without assembly
+ * are the same for both, and are compiled for 9.0 alone, unless HTWAVE_COVER=all. Results are kept
+ * in htwave's program cache, by text, NVRTC and the back end's code.
  */
 #include "texts.h"
 
@@ -26,15 +25,14 @@ static int registers_of(const char *text) {
     return at ? (int)strtol(at + sizeof key - 1, NULL, 10) : 0;
 }
 
-/* What the result depends on besides the text; no cache without the back end's
- * file, or without XDG_CACHE_HOME. */
-static bool find_cache(int architecture, int registers,
-                       struct ht_device_info *info, char directory[4096]) {
+/* What the result depends on besides the text; no cache without the back end's file, or without
+ * XDG_CACHE_HOME. */
+static bool find_cache(int architecture, int registers, struct ht_device_info *info,
+                       char directory[4096]) {
     const char *home = getenv("XDG_CACHE_HOME");
     char *code = NULL;
     size_t size = 0;
-    if (home == NULL ||
-        ht_file_read("src/device/cuda_nvrtc.c", &code, &size) != HT_OK)
+    if (home == NULL || ht_file_read("src/device/cuda_nvrtc.c", &code, &size) != HT_OK)
         return false;
     *info = (struct ht_device_info){.backend = "nvrtc", .ptx = architecture};
     snprintf(info->driver, sizeof info->driver, "%s", ht_nvrtc_version());
@@ -45,8 +43,7 @@ static bool find_cache(int architecture, int registers,
     return true;
 }
 
-static enum ht_err compile(const char *text, int architecture, void **code,
-                           size_t *size) {
+static enum ht_err compile(const char *text, int architecture, void **code, size_t *size) {
     const int registers = registers_of(text);
     struct ht_device_info info;
     char cache[4096];
@@ -60,28 +57,25 @@ static enum ht_err compile(const char *text, int architecture, void **code,
 /* By the row that the name begins with. */
 static bool has_assembly(const char *name) {
     static const char *const with[] = {"propagator-tensor", "propagator-planes",
-                                       "propagator-warpgroup",
-                                       "propagator-lanes"};
+                                       "propagator-warpgroup", "propagator-lanes"};
     for (int i = 0; i < 4; i++)
         if (strncmp(name, with[i], strlen(with[i])) == 0) return true;
     return false;
 }
 
-static void compile_text(const struct texts *texts, const char *name,
-                         const char *text) {
+static void compile_text(const struct texts *texts, const char *name, const char *text) {
     void *code = NULL;
     size_t size = 0;
     if (texts->ptx < 90 && !has_assembly(name) && !test_all()) return;
     enum ht_err err = compile(text, texts->ptx, &code, &size);
     TEST_CHECK(err == HT_OK && is_cubin(code, size),
-               "%s for sm_%d: %d bytes of machine code %.2000s", name,
-               texts->ptx, (int)size, err ? ht_err_message() : "");
+               "%s for sm_%d: %d bytes of machine code %.2000s", name, texts->ptx, (int)size,
+               err ? ht_err_message() : "");
     free(code);
 }
 
 /* For tools/lint: all texts, as OpenCL, into a directory. */
-static void write_file(const struct texts *texts, const char *name,
-                       const char *text) {
+static void write_file(const struct texts *texts, const char *name, const char *text) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s.cl", texts->directory, name);
     TEST_CHECK(ht_file_write(path, text, strlen(text)) == HT_OK, "%s", path);
@@ -91,23 +85,18 @@ static void write_file(const struct texts *texts, const char *name,
 static void test_failures(void) {
     void *code = NULL;
     size_t size = 0;
-    enum ht_err err =
-        ht_nvrtc_compile("extern \"C\" __global__ void ht_bad(float *x) {\n"
-                         "    x[0] = no_such_thing_here;\n}\n",
-                         90, 0, &code, &size);
+    enum ht_err err = ht_nvrtc_compile("extern \"C\" __global__ void ht_bad(float *x) {\n"
+                                       "    x[0] = no_such_thing_here;\n}\n",
+                                       90, 0, &code, &size);
     TEST_CHECK(err == HT_ERR_DEVICE && code == NULL &&
                    strstr(ht_err_message(), "no_such_thing_here") &&
                    strstr(ht_err_message(), "(2)"),
-               "the compiler's log names place and cause: %s",
-               ht_err_message());
-    err = ht_nvrtc_compile("extern \"C\" __global__ void ht_empty() {}\n", 19,
-                           0, &code, &size);
-    TEST_CHECK(err == HT_ERR_DEVICE && code == NULL, "architecture 1.9: %s",
-               ht_err_message());
-    err = ht_nvrtc_compile("extern \"C\" __global__ void ht_empty() {}\n", 999,
-                           0, &code, &size);
-    TEST_CHECK(err == HT_OK && !is_cubin(code, size) && code != NULL &&
-                   strlen(code) + 1 == size && strstr(code, ".version"),
+               "the compiler's log names place and cause: %s", ht_err_message());
+    err = ht_nvrtc_compile("extern \"C\" __global__ void ht_empty() {}\n", 19, 0, &code, &size);
+    TEST_CHECK(err == HT_ERR_DEVICE && code == NULL, "architecture 1.9: %s", ht_err_message());
+    err = ht_nvrtc_compile("extern \"C\" __global__ void ht_empty() {}\n", 999, 0, &code, &size);
+    TEST_CHECK(err == HT_OK && !is_cubin(code, size) && code != NULL && strlen(code) + 1 == size &&
+                   strstr(code, ".version"),
                "for architecture 99.9 %d bytes of PTX", (int)size);
     free(code);
 }
@@ -129,8 +118,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 2; i++) {
         struct texts texts = {.ptx = architectures[i], .use = compile_text};
         texts_each(&texts);
-        TEST_CHECK(texts.count > 80, "%d texts for sm_%d", texts.count,
-                   texts.ptx);
+        TEST_CHECK(texts.count > 80, "%d texts for sm_%d", texts.count, texts.ptx);
     }
     return test_end("nvrtc");
 }

@@ -1,9 +1,7 @@
-/* Planes into a message and back into another state: every value that travels
- * arrives as its format rounds it, every other value stays as it was. Halves
- * carry 11 bits: a value errs by half a unit in the last place, 2^-11 of its
- * size, or of 2^-28 of the largest of its field and coefficient where that is
- * more: that one is scaled to 2^14 or more, and the smallest normal half is
- * 2^-14.
+/* Planes into a message and back into another state: every value that travels arrives as its format
+ * rounds it, every other value stays as it was. Halves carry 11 bits: a value errs by half a unit
+ * in the last place, 2^-11 of its size, or of 2^-28 of the largest of its field and coefficient
+ * where that is more: that one is scaled to 2^14 or more, and the smallest normal half is 2^-14.
  */
 #include "open_device.h"
 #include "test.h"
@@ -31,18 +29,15 @@ static double value_of(int field, int place, int node) {
     return place == 5 ? 0 : u * pow(10, 9 - 3 * place);
 }
 
-static enum ht_err put(const struct scene *s, struct ht_buffer *buffer,
-                       const double *data) {
+static enum ht_err put(const struct scene *s, struct ht_buffer *buffer, const double *data) {
     int64_t bytes = values() * (s->format.fp64 ? 8 : 4);
     struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     float single[PLACES * TOTAL];
     for (int64_t n = 0; n < values(); n++) single[n] = (float)data[n];
-    return ht_buffer_write(buffer, span,
-                           s->format.fp64 ? (const void *)data : single);
+    return ht_buffer_write(buffer, span, s->format.fp64 ? (const void *)data : single);
 }
 
-static enum ht_err get(const struct scene *s, struct ht_buffer *buffer,
-                       double *data) {
+static enum ht_err get(const struct scene *s, struct ht_buffer *buffer, double *data) {
     int64_t bytes = values() * (s->format.fp64 ? 8 : 4);
     struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     float single[PLACES * TOTAL];
@@ -60,22 +55,19 @@ static int64_t at(const struct scene *s, int place, int node) {
 static enum ht_err prepare(struct scene *s) {
     int64_t offset = 48, bytes = values() * (s->format.fp64 ? 8 : 4);
     const struct ht_window window = {.count = {TOTAL, 1, 1}};
-    struct ht_pack_range range = {
-        .window = &window,
-        .box = {.begin = {FIRST, 0, 0}, .end = {FIRST + NODES, 1, 1}},
-        .at = offset};
+    struct ht_pack_range range = {.window = &window,
+                                  .box = {.begin = {FIRST, 0, 0}, .end = {FIRST + NODES, 1, 1}},
+                                  .at = offset};
     TRY(ht_packer_create(s->device, &s->format, NULL, &s->packer));
-    TRY(ht_buffer_create(s->device, offset + ht_packer_bytes(&s->format, NODES),
-                         &s->message));
+    TRY(ht_buffer_create(s->device, offset + ht_packer_bytes(&s->format, NODES), &s->message));
     TRY(HT_ALLOC(s->before, FIELDS * values()));
     TRY(HT_ALLOC(s->after, FIELDS * values()));
     for (int f = 0; f < FIELDS; f++) {
         double *data = s->before + f * values();
         for (int p = 0; p < PLACES; p++)
             for (int n = 0; n < TOTAL; n++)
-                data[at(s, p, n)] = s->format.fp64
-                                        ? value_of(f, p, n)
-                                        : (double)(float)value_of(f, p, n);
+                data[at(s, p, n)] =
+                    s->format.fp64 ? value_of(f, p, n) : (double)(float)value_of(f, p, n);
         TRY(ht_buffer_create(s->device, bytes, &s->from[f]));
         TRY(ht_buffer_create(s->device, bytes, &s->to[f]));
         TRY(put(s, s->from[f], data));
@@ -88,13 +80,12 @@ static enum ht_err prepare(struct scene *s) {
     range.box.end[0] += 4;
     TRY(ht_packer_unpack(s->packer, s->to, &range, s->message));
     TRY(ht_device_finish(s->device));
-    for (int f = 0; f < FIELDS; f++)
-        TRY(get(s, s->to[f], s->after + f * values()));
+    for (int f = 0; f < FIELDS; f++) TRY(get(s, s->to[f], s->after + f * values()));
     return HT_OK;
 }
 
-/* Largest error of the values that travelled, over what their format allows,
- * and how many others changed. */
+/* Largest error of the values that travelled, over what their format allows, and how many others
+ * changed. */
 static double judge(const struct scene *s, int *changed) {
     double worst = 0;
     for (int f = 0; f < FIELDS; f++)
@@ -111,11 +102,9 @@ static double judge(const struct scene *s, int *changed) {
                     continue;
                 }
                 double wanted = sent[at(s, p, n - 4)];
-                if (s->format.precision == HT_HALO_SINGLE)
-                    wanted = (double)(float)wanted;
+                if (s->format.precision == HT_HALO_SINGLE) wanted = (double)(float)wanted;
                 if (s->format.precision == HT_HALO_HALF)
-                    allowed =
-                        ldexp(fmax(fabs(wanted), ldexp(largest, -28)), -11);
+                    allowed = ldexp(fmax(fabs(wanted), ldexp(largest, -28)), -11);
                 double error = fabs(x - wanted);
                 worst = fmax(worst, error > allowed ? 2 + error : 0);
                 if (allowed > 0) worst = fmax(worst, error / allowed);
@@ -124,8 +113,7 @@ static double judge(const struct scene *s, int *changed) {
     return worst;
 }
 
-static void run(struct ht_device *device, bool fp64, int block,
-                enum ht_halo_precision precision) {
+static void run(struct ht_device *device, bool fp64, int block, enum ht_halo_precision precision) {
     static const char *const name[] = {"same", "single", "half"};
     struct scene s = {.device = device,
                       .format = {.fp64 = fp64,
@@ -138,8 +126,8 @@ static void run(struct ht_device *device, bool fp64, int block,
     double worst = err == HT_OK ? judge(&s, &changed) : INFINITY;
     TEST_BELOW(worst, precision == HT_HALO_HALF ? 1 : 0,
                "%s, block %d, halo %s: error over that of the format%s%s",
-               fp64 ? "double" : "single", block, name[precision],
-               err == HT_OK ? "" : ": ", err == HT_OK ? "" : ht_err_message());
+               fp64 ? "double" : "single", block, name[precision], err == HT_OK ? "" : ": ",
+               err == HT_OK ? "" : ht_err_message());
     TEST_CHECK(changed == 0, "%d other values changed", changed);
     ht_packer_destroy(s.packer);
     ht_buffer_destroy(s.message);
@@ -160,11 +148,7 @@ int main(void) {
     for (int fp64 = 0; fp64 < (ht_device_info(device)->fp64 ? 2 : 1); fp64++)
         for (int blocked = 0; blocked < 2; blocked++)
             for (int p = 0; p < 3; p++)
-                run(device, fp64 != 0,
-                    !blocked ? 1
-                    : fp64   ? 2
-                             : 4,
-                    (enum ht_halo_precision)p);
+                run(device, fp64 != 0, !blocked ? 1 : fp64 ? 2 : 4, (enum ht_halo_precision)p);
     ht_device_close(device);
     return test_end("packer");
 }

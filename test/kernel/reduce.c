@@ -1,17 +1,15 @@
-/* Reductions on the device against the plain host twin: sums of squares over
- * materials with halved weights at walls, largest magnitudes, values that are
- * not finite. Systems, dimensions, walls, media, precisions, layouts, both
- * kinds of partial sums, both grids; grids of several groups with a partial
- * last one.
+/* Reductions on the device against the plain host twin: sums of squares over materials with halved
+ * weights at walls, largest magnitudes, values that are not finite. Systems, dimensions, walls,
+ * media, precisions, layouts, both kinds of partial sums, both grids; grids of several groups with
+ * a partial last one.
  *
  * Data are exact in single precision, so sums differ by
  *   - a rounded material where the device holds it in single precision: u1,
  *   - square, quotient and the compensated sum in the wide type: 4 uw,
  *   - the host's own sum: one rounding per node in double: n u2,
- * each times the sum itself, as all terms are positive. A value from c
- * coefficients has c more roundings, relative to the sum of magnitudes of its
- * products, of at most (sum of |weights|)^2 max(u)^2 per square. The largest
- * magnitude and the counts have no error.
+ * each times the sum itself, as all terms are positive. A value from c coefficients has c more
+ * roundings, relative to the sum of magnitudes of its products, of at most (sum of |weights|)^2
+ * max(u)^2 per square. The largest magnitude and the counts have no error.
  */
 #include "open_device.h"
 #include "test.h"
@@ -32,8 +30,7 @@ struct reduce_case {
 };
 
 static struct ht_grid make_grid(int dims, int order, bool walls) {
-    static const int64_t cells[3][3] = {
-        {7001, 1, 1}, {83, 61, 1}, {19, 17, 15}};
+    static const int64_t cells[3][3] = {{7001, 1, 1}, {83, 61, 1}, {19, 17, 15}};
     static const int wall[3][2] = {{1, -1}, {0, 0}, {1, 1}};
     struct ht_grid grid = {.dims = dims, .order = order};
     for (int k = 0; k < 3; k++) {
@@ -58,8 +55,7 @@ static struct ht_problem make_problem(const struct reduce_case *c, int degree) {
     for (int m = 0; m < HT_MAX_MATERIALS; m++) p.uniform[m] = 0.75 + 0.125 * m;
     if (degree < 0) return p;
     p.medium_coefs = 1;
-    for (int k = 1; k <= c->eq.dims; k++)
-        p.medium_coefs = p.medium_coefs * (degree + k) / k;
+    for (int k = 1; k <= c->eq.dims; k++) p.medium_coefs = p.medium_coefs * (degree + k) / k;
     p.medium_fill = ht_test_medium;
     return p;
 }
@@ -67,10 +63,8 @@ static struct ht_problem make_problem(const struct reduce_case *c, int degree) {
 static enum ht_err create(struct reduce_case *c, struct ht_device *device,
                           const struct ht_tuning *tuning) {
     c->problem.medium = &c->problem;
-    TRY(ht_kernels_plan(&c->problem, ht_device_info(device), tuning,
-                        &c->kernels));
-    TRY(ht_reduction_create(device, &c->kernels.spec[0], c->wide, NULL,
-                            &c->kernels.reduction));
+    TRY(ht_kernels_plan(&c->problem, ht_device_info(device), tuning, &c->kernels));
+    TRY(ht_reduction_create(device, &c->kernels.spec[0], c->wide, NULL, &c->kernels.reduction));
     TRY(ht_stepper_create(&c->problem, device, &c->kernels, &c->device));
     return ht_oracle_create(&c->problem, &c->host);
 }
@@ -81,10 +75,9 @@ static void destroy(struct reduce_case *c) {
     ht_kernels_destroy(&c->kernels);
 }
 
-/* The same random data on both; bad > 0: value number `bad` and the one 5
- * places after it of the last field's nodal coefficient are not finite. */
-static enum ht_err fill(struct reduce_case *c, enum ht_subgrid subgrid,
-                        int64_t bad) {
+/* The same random data on both; bad > 0: value number `bad` and the one 5 places after it of the
+ * last field's nodal coefficient are not finite. */
+static enum ht_err fill(struct reduce_case *c, enum ht_subgrid subgrid, int64_t bad) {
     int64_t nodes = ht_grid_total(&c->grid, subgrid);
     int64_t coefs = ht_grid_coefs(&c->grid), fields = c->eq.nfields;
     double *data = NULL;
@@ -97,8 +90,7 @@ static enum ht_err fill(struct reduce_case *c, enum ht_subgrid subgrid,
     enum ht_err err = HT_OK;
     const struct ht_stepper *both[2] = {&c->device, &c->host};
     for (int s = 0; err == HT_OK && s < 2; s++)
-        err = both[s]->ops->put(both[s]->self, subgrid, 0,
-                                ht_grid_planes(&c->grid, subgrid), data);
+        err = both[s]->ops->put(both[s]->self, subgrid, 0, ht_grid_planes(&c->grid, subgrid), data);
     free(data);
     return err;
 }
@@ -110,21 +102,19 @@ static int energy_material(const struct reduce_case *c, int field) {
     return -1;
 }
 
-/* Every field with the material of its energy, the last coefficient too, one
- * beside absorbing layers, and values at some points from all coefficients. */
+/* Every field with the material of its energy, the last coefficient too, one beside absorbing
+ * layers, and values at some points from all coefficients. */
 enum { QUANTITIES = HT_MAX_FIELDS + 4, POINTS = 3 };
-static int quantities(const struct reduce_case *c, double *weights,
-                      struct ht_quantity *what) {
+static int quantities(const struct reduce_case *c, double *weights, struct ht_quantity *what) {
     int count = 0;
     for (int f = 0; f < c->eq.nfields; f++)
-        what[count++] = (struct ht_quantity){
-            .field = f, .coef = 0, .material = energy_material(c, f)};
+        what[count++] =
+            (struct ht_quantity){.field = f, .coef = 0, .material = energy_material(c, f)};
     what[count++] = (struct ht_quantity){.field = 0, .coef = 0, .material = -1};
     what[count++] = (struct ht_quantity){.field = c->eq.nfields - 1,
                                          .coef = ht_grid_coefs(&c->grid) - 1,
                                          .material = energy_material(c, 0)};
-    what[count++] = (struct ht_quantity){
-        .field = 0, .coef = 1, .material = -1, .beside = true};
+    what[count++] = (struct ht_quantity){.field = 0, .coef = 1, .material = -1, .beside = true};
     for (int n = 0; n < POINTS * ht_grid_coefs(&c->grid); n++)
         weights[n] = (double)(float)ht_rng_uniform(5, (uint64_t)n);
     what[count++] = (struct ht_quantity){.field = c->eq.nfields - 1,
@@ -134,28 +124,25 @@ static int quantities(const struct reduce_case *c, double *weights,
     return count;
 }
 
-/* Of a value from c coefficients, magnitudes at most 1: (c + 1) roundings of
- * its sum of products, twice that in its square; materials are above 0.75. */
+/* Of a value from c coefficients, magnitudes at most 1: (c + 1) roundings of its sum of products,
+ * twice that in its square; materials are above 0.75. */
 static double value_bound(const struct reduce_case *c, enum ht_subgrid subgrid,
                           const struct ht_quantity *what) {
     const int coefs = ht_grid_coefs(&c->grid);
     double wide = c->wide ? DBL_EPSILON / 2 : FLT_EPSILON / 2, squares = 0;
     for (int q = 0; q < what->points; q++) {
         double sum = 0;
-        for (int i = 0; i < coefs; i++)
-            sum += fabs(what->weights[q * coefs + i]);
+        for (int i = 0; i < coefs; i++) sum += fabs(what->weights[q * coefs + i]);
         squares += sum * sum;
     }
     for (int k = 0; k < c->grid.dims; k++) squares *= c->grid.h[k];
-    return 2 * (coefs + 1) * wide * squares / 0.75 *
-           (double)ht_grid_total(&c->grid, subgrid);
+    return 2 * (coefs + 1) * wide * squares / 0.75 * (double)ht_grid_total(&c->grid, subgrid);
 }
 
 /* Of the sum itself; see the head of this file. */
 static double sum_bound(const struct reduce_case *c, enum ht_subgrid subgrid,
                         const struct ht_quantity *what) {
-    bool rounded = c->problem.medium_degree >= 0 && what->material >= 0 &&
-                   !c->kernels.spec[0].fp64;
+    bool rounded = c->problem.medium_degree >= 0 && what->material >= 0 && !c->kernels.spec[0].fp64;
     double wide = c->wide ? DBL_EPSILON / 2 : FLT_EPSILON / 2;
     return (rounded ? FLT_EPSILON / 2 : 0) + 4 * wide +
            (double)ht_grid_total(&c->grid, subgrid) * DBL_EPSILON / 2;
@@ -166,8 +153,8 @@ struct verdict {
     int wrong;    /* maxima, counts, places; results that change */
 };
 
-static enum ht_err compare(struct reduce_case *c, enum ht_subgrid subgrid,
-                           int64_t bad, struct verdict *v) {
+static enum ht_err compare(struct reduce_case *c, enum ht_subgrid subgrid, int64_t bad,
+                           struct verdict *v) {
     double weights[POINTS * HT_MAX_COEFS];
     struct ht_quantity what[QUANTITIES];
     struct ht_measure a[QUANTITIES], b[QUANTITIES], again[QUANTITIES];
@@ -177,16 +164,14 @@ static enum ht_err compare(struct reduce_case *c, enum ht_subgrid subgrid,
     TRY(c->device.ops->measure(c->device.self, subgrid, count, what, again));
     TRY(c->host.ops->measure(c->host.self, subgrid, count, what, b));
     for (int i = 0; i < count; i++) {
-        double bound = b[i].sum * sum_bound(c, subgrid, &what[i]) +
-                       value_bound(c, subgrid, &what[i]);
+        double bound =
+            b[i].sum * sum_bound(c, subgrid, &what[i]) + value_bound(c, subgrid, &what[i]);
         double ratio = fabs(a[i].sum - b[i].sum) / bound;
         if (!(ratio <= v->ratio)) v->ratio = ratio;
-        bool planted =
-            bad > 0 && what[i].coef == 0 && what[i].field == c->eq.nfields - 1;
-        v->wrong += a[i].largest != b[i].largest || a[i].bad != b[i].bad ||
-                    a[i].first != b[i].first;
+        bool planted = bad > 0 && what[i].coef == 0 && what[i].field == c->eq.nfields - 1;
         v->wrong +=
-            a[i].bad != (planted ? 2 : 0) || a[i].first != (planted ? bad : -1);
+            a[i].largest != b[i].largest || a[i].bad != b[i].bad || a[i].first != b[i].first;
+        v->wrong += a[i].bad != (planted ? 2 : 0) || a[i].first != (planted ? bad : -1);
         v->wrong += a[i].sum != again[i].sum;
     }
     return HT_OK;
@@ -201,16 +186,13 @@ static void run_case(struct reduce_case *c, struct ht_device *device,
         err = compare(c, which, 0, &v);
         if (err == HT_OK) err = compare(c, which, 4097, &v);
     }
-    if (err == HT_OK)
-        TEST_BELOW(v.ratio, 1.0, "%s: sums, difference over bound", c->name);
-    TEST_CHECK(err == HT_OK && v.wrong == 0,
-               "%s: %d wrong maxima, counts or places (bound 0)%s%s", c->name,
-               v.wrong, err ? ": " : "", err ? ht_err_message() : "");
+    if (err == HT_OK) TEST_BELOW(v.ratio, 1.0, "%s: sums, difference over bound", c->name);
+    TEST_CHECK(err == HT_OK && v.wrong == 0, "%s: %d wrong maxima, counts or places (bound 0)%s%s",
+               c->name, v.wrong, err ? ": " : "", err ? ht_err_message() : "");
     destroy(c);
 }
 
-static void run_system(const struct ht_system *system,
-                       struct ht_device *device) {
+static void run_system(const struct ht_system *system, struct ht_device *device) {
     static const int degrees[] = {-1, 0, 2};
     bool can = ht_device_info(device)->fp64;
     bool varies = system->material[0].varies;
@@ -220,19 +202,16 @@ static void run_system(const struct ht_system *system,
             for (int pass = 0; pass < 4; pass++, n++) {
                 struct reduce_case c = {.wide = can && n % 3 != 0};
                 bool walls = pass % 2 && system->nwalls > 0;
-                struct ht_tuning tuning = {
-                    .variant = ht_variant_find("monolithic", NULL, true),
-                    .fp64 = can && pass / 2};
+                struct ht_tuning tuning = {.variant = ht_variant_find("monolithic", NULL, true),
+                                           .fp64 = can && pass / 2};
                 if (tuning.fp64) c.wide = true;
                 tuning.block = n % 2 ? 1 : tuning.fp64 ? 2 : 4;
                 c.eq = ht_equations_make(system, dims);
                 c.grid = make_grid(dims, 1 + n % 2, walls);
                 c.problem = make_problem(&c, degrees[d]);
-                snprintf(c.name, sizeof c.name,
-                         "%s %dD %s block %d medium %d %s, sums in %s",
-                         system->name, dims, tuning.fp64 ? "double" : "single",
-                         tuning.block, degrees[d], walls ? "walls" : "periodic",
-                         c.wide ? "double" : "single");
+                snprintf(c.name, sizeof c.name, "%s %dD %s block %d medium %d %s, sums in %s",
+                         system->name, dims, tuning.fp64 ? "double" : "single", tuning.block,
+                         degrees[d], walls ? "walls" : "periodic", c.wide ? "double" : "single");
                 run_case(&c, device, &tuning);
             }
 }
@@ -240,8 +219,7 @@ static void run_system(const struct ht_system *system,
 /* Squares beyond the range of the sums are infinite, never NaN or small. */
 static void run_overflow(struct ht_device *device) {
     struct reduce_case c = {.name = "overflow"};
-    struct ht_tuning tuning = {
-        .variant = ht_variant_find("monolithic", NULL, true), .block = 1};
+    struct ht_tuning tuning = {.variant = ht_variant_find("monolithic", NULL, true), .block = 1};
     struct ht_quantity what = {.field = 0, .coef = 0, .material = -1};
     struct ht_measure m = {.sum = 0};
     double *data = NULL;
@@ -252,12 +230,9 @@ static void run_overflow(struct ht_device *device) {
     enum ht_err err = HT_ALLOC(data, values);
     for (int64_t n = 0; err == HT_OK && n < values; n++) data[n] = 1e30;
     if (err == HT_OK) err = create(&c, device, &tuning);
-    if (err == HT_OK)
-        err = c.device.ops->put(c.device.self, HT_PRIMARY, 0, 1, data);
-    if (err == HT_OK)
-        err = c.device.ops->measure(c.device.self, HT_PRIMARY, 1, &what, &m);
-    TEST_CHECK(err == HT_OK && isinf(m.sum) && m.bad == 0 &&
-                   fabs(m.largest / 1e30 - 1) < 1e-6,
+    if (err == HT_OK) err = c.device.ops->put(c.device.self, HT_PRIMARY, 0, 1, data);
+    if (err == HT_OK) err = c.device.ops->measure(c.device.self, HT_PRIMARY, 1, &what, &m);
+    TEST_CHECK(err == HT_OK && isinf(m.sum) && m.bad == 0 && fabs(m.largest / 1e30 - 1) < 1e-6,
                "values of 1e30 summed in single precision: sum %g, largest %g, "
                "%lld not finite",
                m.sum, m.largest, (long long)m.bad);
@@ -265,11 +240,10 @@ static void run_overflow(struct ht_device *device) {
     free(data);
 }
 
-/* All coefficients are 1 on 4 x 3 cells of 0.5 x 0.5 between walls, but for the
- * nodal value of the last field at node (3, 2). */
-static enum ht_err measure_state(const struct ht_plan *plan,
-                                 const struct ht_stepper *stepper, double value,
-                                 struct ht_state *state) {
+/* All coefficients are 1 on 4 x 3 cells of 0.5 x 0.5 between walls, but for the nodal value of the
+ * last field at node (3, 2). */
+static enum ht_err measure_state(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                                 double value, struct ht_state *state) {
     enum { NODES = 5 * 4, COEFS = 4, VALUES = 3 * COEFS * NODES };
     int last = plan->eq.nfields - 1;
     double data[VALUES];
@@ -279,8 +253,8 @@ static enum ht_err measure_state(const struct ht_plan *plan,
     return ht_state_measure(plan, stepper, 0.5, state);
 }
 
-static enum ht_err make_plan(const char *system, const char *c,
-                             struct ht_params **params, struct ht_plan **plan) {
+static enum ht_err make_plan(const char *system, const char *c, struct ht_params **params,
+                             struct ht_plan **plan) {
     static const char *const text[] = {
         "grid.order=1",         "grid.cells=[4,3]",  "grid.upper=[2.0,1.5]",
         "initial.type=random",  "boundary.x1=rigid", "boundary.x2=rigid",
@@ -289,18 +263,16 @@ static enum ht_err make_plan(const char *system, const char *c,
     char copy[COUNT + 2][64], *overrides[COUNT + 2];
     snprintf(copy[0], sizeof copy[0], "system=%s", system);
     snprintf(copy[1], sizeof copy[1], "medium.c=%s", c);
-    for (int i = 0; i < COUNT; i++)
-        snprintf(copy[i + 2], sizeof copy[0], "%s", text[i]);
+    for (int i = 0; i < COUNT; i++) snprintf(copy[i + 2], sizeof copy[0], "%s", text[i]);
     for (int i = 0; i < COUNT + 2; i++) overrides[i] = copy[i];
     TRY(ht_params_read(NULL, COUNT + 2, overrides, params));
     return ht_plan_create(*params, NULL, plan);
 }
 
-/* The rule of half weights at walls is exact for constants, so the energy is
- * the area 3 times the density `uniform` of ones; a value of 3 instead of 1 at
- * one inner node adds (9 - 1)/2 density_last h1 h2. */
-static void run_state(const char *system, const char *c, double uniform,
-                      double density_last) {
+/* The rule of half weights at walls is exact for constants, so the energy is the area 3 times the
+ * density `uniform` of ones; a value of 3 instead of 1 at one inner node adds (9 - 1)/2
+ * density_last h1 h2. */
+static void run_state(const char *system, const char *c, double uniform, double density_last) {
     struct ht_params *params = NULL;
     struct ht_plan *plan = NULL;
     struct ht_stepper host = {0};
@@ -309,16 +281,14 @@ static void run_state(const char *system, const char *c, double uniform,
     if (err == HT_OK) err = ht_oracle_create(&plan->problem, &host);
     if (err == HT_OK) err = measure_state(plan, &host, 3, &state);
     double expected = 3 * uniform + 4 * density_last * 0.25;
-    TEST_CHECK(err == HT_OK && state.largest[0] == 1 &&
-                   state.largest[plan->eq.nfields - 1] == 3,
-               "%s: largest of the first field %g (1)%s", system,
-               state.largest[0], err ? ht_err_message() : "");
-    TEST_BELOW(fabs(state.energy / expected - 1), 1e-14,
-               "%s: energy %g, expected %g", system, state.energy, expected);
+    TEST_CHECK(err == HT_OK && state.largest[0] == 1 && state.largest[plan->eq.nfields - 1] == 3,
+               "%s: largest of the first field %g (1)%s", system, state.largest[0],
+               err ? ht_err_message() : "");
+    TEST_BELOW(fabs(state.energy / expected - 1), 1e-14, "%s: energy %g, expected %g", system,
+               state.energy, expected);
     if (err == HT_OK) err = measure_state(plan, &host, NAN, &state);
     TEST_CHECK(err == HT_ERR_NOT_FINITE &&
-                   strstr(ht_err_message(),
-                          " is not finite at (1.5, 1, 0), time 0.5") != NULL,
+                   strstr(ht_err_message(), " is not finite at (1.5, 1, 0), time 0.5") != NULL,
                "%s, a planted NaN: %s", system, ht_err_message());
     ht_stepper_destroy(&host);
     ht_plan_destroy(plan);
@@ -335,8 +305,7 @@ int main(void) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("reduce");
     }
-    for (int s = 0; s < ht_system_count(); s++)
-        run_system(ht_system_at(s), device);
+    for (int s = 0; s < ht_system_count(); s++) run_system(ht_system_at(s), device);
     run_overflow(device);
     ht_device_close(device);
     return test_end("reduce");

@@ -26,8 +26,8 @@ struct trial {
 };
 
 /* Walls along x2, where the system has any. */
-static void make(struct trial *t, const char *system, bool leapfrog,
-                 const char *variant, bool fp64) {
+static void make(struct trial *t, const char *system, bool leapfrog, const char *variant,
+                 bool fp64) {
     *t = (struct trial){.eq = ht_equations_make(ht_system_find(system), 3),
                         .grid = {.dims = 3, .order = 1, .cells = {19, 3, 4}}};
     for (int k = 0; k < 3; k++) {
@@ -36,30 +36,22 @@ static void make(struct trial *t, const char *system, bool leapfrog,
         for (int side = 0; side < 2; side++)
             t->grid.wall[k][side] = k == 1 && t->eq.system->nwalls > 0;
     }
-    t->problem = (struct ht_problem){.eq = &t->eq,
-                                     .grid = &t->grid,
-                                     .medium_degree = -1,
-                                     .dt = 0.3,
-                                     .stages = 9};
-    for (int m = 0; m < HT_MAX_MATERIALS; m++)
-        t->problem.uniform[m] = 0.75 + 0.125 * m;
-    if (ht_problem_set_scheme(
-            &t->problem, ht_scheme_at(leapfrog ? HT_LEAPFROG : HT_TAYLOR)) !=
+    t->problem = (struct ht_problem){
+        .eq = &t->eq, .grid = &t->grid, .medium_degree = -1, .dt = 0.3, .stages = 9};
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) t->problem.uniform[m] = 0.75 + 0.125 * m;
+    if (ht_problem_set_scheme(&t->problem, ht_scheme_at(leapfrog ? HT_LEAPFROG : HT_TAYLOR)) !=
         NULL)
         TEST_CHECK(false, "%s has no such scheme", system);
-    t->tuning =
-        (struct ht_tuning){.variant = ht_variant_find(variant, NULL, false),
-                           .fp64 = fp64,
-                           .trim = true,
-                           .block = 1};
+    t->tuning = (struct ht_tuning){
+        .variant = ht_variant_find(variant, NULL, false), .fp64 = fp64, .trim = true, .block = 1};
     snprintf(t->name, sizeof t->name, "%s %s %s", variant, system,
              leapfrog ? "leapfrog" : "taylor");
 }
 
 /* ---- regions ---- */
 
-static void run_pair(struct ht_device *device, const char *const variant[2],
-                     const char *system, bool leapfrog) {
+static void run_pair(struct ht_device *device, const char *const variant[2], const char *system,
+                     bool leapfrog) {
     struct ht_kernels kernels[2] = {{0}, {0}};
     const struct ht_kernels *set[2] = {&kernels[0], &kernels[1]};
     struct trial t;
@@ -67,40 +59,33 @@ static void run_pair(struct ht_device *device, const char *const variant[2],
     enum ht_err err = HT_OK;
     for (int i = 0; i < 2 && err == HT_OK; i++) {
         make(&t, system, leapfrog, variant[i], ht_device_info(device)->fp64);
-        err =
-            ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels[i]);
+        err = ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels[i]);
     }
     for (int seed = 1; seed <= 3 && err == HT_OK; seed++)
-        err = regions_differ(&t.problem, device, set, 2, (uint64_t)seed, 3,
-                             &different);
+        err = regions_differ(&t.problem, device, set, 2, (uint64_t)seed, 3, &different);
     for (int i = 0; i < 2; i++) ht_kernels_destroy(&kernels[i]);
-    TEST_CHECK(err == HT_OK && different == 0,
-               "%s and %s in turn: %.0f values differ%s", variant[0], t.name,
-               different, err ? ht_err_message() : "");
+    TEST_CHECK(err == HT_OK && different == 0, "%s and %s in turn: %.0f values differ%s",
+               variant[0], t.name, different, err ? ht_err_message() : "");
 }
 
 /* ---- backwards ---- */
 
-static enum ht_err two_half_steps(const struct trial *t,
-                                  const struct ht_stepper *s, bool back,
+static enum ht_err two_half_steps(const struct trial *t, const struct ht_stepper *s, bool back,
                                   double *data) {
     const struct ht_stepper_ops *ops = s->ops;
     TRY(put_noise(&t->problem, s, data));
     for (int n = 0; n < 2; n++)
-        TRY((back ? ops->half_step_back
-                  : ops->half_step)(s->self, n == 0 ? HT_PRIMARY : HT_DUAL));
+        TRY((back ? ops->half_step_back : ops->half_step)(s->self, n == 0 ? HT_PRIMARY : HT_DUAL));
     return ops->finish(s->self);
 }
 
-/* The largest difference from the reference over the value of its absolute
- * mode. */
-static enum ht_err compare(const struct trial *t, const struct ht_stepper *s,
-                           bool back, double *worst) {
+/* The largest difference from the reference over the value of its absolute mode. */
+static enum ht_err compare(const struct trial *t, const struct ht_stepper *s, bool back,
+                           double *worst) {
     const int coefs = ht_grid_coefs(&t->grid);
     struct ht_stepper oracle[2] = {{0}, {0}};
     double *data[3] = {NULL, NULL, NULL};
-    int64_t values =
-        ht_grid_total(&t->grid, HT_PRIMARY) * coefs * t->eq.nfields;
+    int64_t values = ht_grid_total(&t->grid, HT_PRIMARY) * coefs * t->eq.nfields;
     enum ht_err err = HT_OK;
     for (int i = 0; i < 3 && err == HT_OK; i++) err = HT_ALLOC(data[i], values);
     if (err == HT_OK) err = two_half_steps(t, s, back, data[0]);
@@ -132,11 +117,10 @@ static void judge_seconds(const struct trial *t, const struct ht_stepper *s) {
     const bool walls = t->grid.wall[1][0] != 0;
     struct ht_traffic spent;
     s->ops->traffic(s->self, &spent);
-    TEST_CHECK(spent.ghosts_s < spent.interior_s &&
-                   (spent.ghosts_s > 0) == walls && spent.half_steps == 2,
-               "%s: %lld half steps, ghosts take %.2g s of %.2g s%s", t->name,
-               (long long)spent.half_steps, spent.ghosts_s, spent.interior_s,
-               walls ? "" : " without walls");
+    TEST_CHECK(
+        spent.ghosts_s < spent.interior_s && (spent.ghosts_s > 0) == walls && spent.half_steps == 2,
+        "%s: %lld half steps, ghosts take %.2g s of %.2g s%s", t->name, (long long)spent.half_steps,
+        spent.ghosts_s, spent.interior_s, walls ? "" : " without walls");
 }
 
 static enum ht_err run_back(const struct trial *t, struct ht_device *device,
@@ -146,28 +130,24 @@ static enum ht_err run_back(const struct trial *t, struct ht_device *device,
     struct ht_region region[MOST_REGIONS];
     struct ht_stepper stepper = {0};
     int regions = cut_regions(&t->grid, 2, 3, &forwards, 1, region);
-    for (int r = 0; r < regions; r++)
-        region[r].back = baked ? &kernels[1] : NULL;
-    TRY(ht_stepper_create_regions(&t->problem, device, regions, region,
-                                  &stepper));
+    for (int r = 0; r < regions; r++) region[r].back = baked ? &kernels[1] : NULL;
+    TRY(ht_stepper_create_regions(&t->problem, device, regions, region, &stepper));
     enum ht_err err = compare(t, &stepper, true, worst);
     if (err == HT_OK) judge_seconds(t, &stepper);
     ht_stepper_destroy(&stepper);
     return err;
 }
 
-static void test_back(struct ht_device *device, const char *variant,
-                      const char *system, bool leapfrog, bool fp64) {
+static void test_back(struct ht_device *device, const char *variant, const char *system,
+                      bool leapfrog, bool fp64) {
     struct ht_kernels kernels[2] = {{0}, {0}};
     double worst = 0;
     struct trial t;
     make(&t, system, leapfrog, variant, fp64);
     const struct ht_problem reversed = ht_problem_reversed(&t.problem);
-    enum ht_err err =
-        ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels[0]);
+    enum ht_err err = ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels[0]);
     if (err == HT_OK && t.tuning.variant->pack != NULL)
-        err =
-            ht_kernels_create(&reversed, device, &t.tuning, NULL, &kernels[1]);
+        err = ht_kernels_create(&reversed, device, &t.tuning, NULL, &kernels[1]);
     if (err == HT_OK) err = run_back(&t, device, kernels, &worst);
     for (int i = 0; i < 2; i++) ht_kernels_destroy(&kernels[i]);
     if (err != HT_OK) {
@@ -175,22 +155,20 @@ static void test_back(struct ht_device *device, const char *variant,
         return;
     }
     const double eps = fp64 ? DBL_EPSILON : FLT_EPSILON;
-    TEST_BELOW(worst, 2 * ht_oracle_roundings(&t.problem) * eps / 2,
-               "%s %s backwards", t.name, fp64 ? "double" : "single");
+    TEST_BELOW(worst, 2 * ht_oracle_roundings(&t.problem) * eps / 2, "%s %s backwards", t.name,
+               fp64 ? "double" : "single");
 }
 
 /* ---- laws ---- */
 
-/* Regions by kernels for a uniform medium, for values at nodes and for
- * polynomials, where the medium is such; uniform: the variant for the first. */
-static enum ht_err make_laws(struct trial *t, struct ht_device *device,
-                             const char *uniform, struct law_medium *medium,
-                             struct ht_kernels kernels[LAWS],
+/* Regions by kernels for a uniform medium, for values at nodes and for polynomials, where the
+ * medium is such; uniform: the variant for the first. */
+static enum ht_err make_laws(struct trial *t, struct ht_device *device, const char *uniform,
+                             struct law_medium *medium, struct ht_kernels kernels[LAWS],
                              struct ht_kernels *back) {
     law_make(&t->problem, &t->grid, medium);
     for (int l = 0; l < LAWS; l++) {
-        const struct ht_problem p =
-            ht_problem_with_law(&t->problem, &medium->law[l]);
+        const struct ht_problem p = ht_problem_with_law(&t->problem, &medium->law[l]);
         const struct ht_problem reversed = ht_problem_reversed(&p);
         struct ht_tuning tuning = t->tuning;
         if (l == 0) tuning.variant = ht_variant_find(uniform, NULL, false);
@@ -201,11 +179,10 @@ static enum ht_err make_laws(struct trial *t, struct ht_device *device,
     return HT_OK;
 }
 
-/* Forwards, backwards, and forwards with a law that is wrong by 1 %, which
- * kernels that contain the operator do not fit. */
+/* Forwards, backwards, and forwards with a law that is wrong by 1 %, which kernels that contain the
+ * operator do not fit. */
 static enum ht_err run_laws(struct trial *t, struct ht_device *device,
-                            const struct law_medium *medium,
-                            const struct ht_kernels kernels[LAWS],
+                            const struct law_medium *medium, const struct ht_kernels kernels[LAWS],
                             const struct ht_kernels *back, double worst[3]) {
     const bool baked = back->variant != NULL;
     struct law_medium wrong = *medium;
@@ -215,8 +192,8 @@ static enum ht_err run_laws(struct trial *t, struct ht_device *device,
         struct ht_stepper stepper = {0};
         law_regions(i < 2 ? medium : &wrong, kernels, region);
         if (baked) region[0].back = back;
-        enum ht_err err = ht_stepper_create_regions(
-            &t->problem, device, LAW_REGIONS, region, &stepper);
+        enum ht_err err =
+            ht_stepper_create_regions(&t->problem, device, LAW_REGIONS, region, &stepper);
         if (err == HT_ERR_INTERNAL && baked && i == 2) worst[2] = INFINITY;
         if (err == HT_ERR_INTERNAL && baked && i == 2) return HT_OK;
         if (err == HT_OK) err = compare(t, &stepper, i == 1, &worst[i]);
@@ -227,31 +204,26 @@ static enum ht_err run_laws(struct trial *t, struct ht_device *device,
 }
 
 static void judge_refusal(enum ht_err err, const char *what) {
-    TEST_CHECK(err == HT_ERR_INTERNAL, "%s: %s", what,
-               err == HT_OK ? "taken" : ht_err_message());
+    TEST_CHECK(err == HT_ERR_INTERNAL, "%s: %s", what, err == HT_OK ? "taken" : ht_err_message());
 }
 
 /* Of laws that the medium or the kernels do not fit. */
-static void refuse_laws(struct trial *t, struct ht_device *device,
-                        struct law_medium *medium,
+static void refuse_laws(struct trial *t, struct ht_device *device, struct law_medium *medium,
                         const struct ht_kernels kernels[LAWS]) {
     struct ht_stepper stepper = {0};
     struct ht_region region[LAW_REGIONS];
     law_regions(medium, kernels, region);
     region[0].law = &medium->law[2];
-    judge_refusal(ht_stepper_create_regions(&t->problem, device, LAW_REGIONS,
-                                            region, &stepper),
+    judge_refusal(ht_stepper_create_regions(&t->problem, device, LAW_REGIONS, region, &stepper),
                   "kernels for a uniform medium where it varies");
     law_regions(medium, kernels, region);
     medium->law[1].medium_degree = 1;
-    judge_refusal(ht_stepper_create_regions(&t->problem, device, LAW_REGIONS,
-                                            region, &stepper),
+    judge_refusal(ht_stepper_create_regions(&t->problem, device, LAW_REGIONS, region, &stepper),
                   "polynomials of another degree than the medium's");
 }
 
-static void test_laws(struct ht_device *device, const char *variant,
-                      const char *uniform, const char *system, bool leapfrog,
-                      bool fp64) {
+static void test_laws(struct ht_device *device, const char *variant, const char *uniform,
+                      const char *system, bool leapfrog, bool fp64) {
     static const char *const what[] = {"", " backwards"};
     struct ht_kernels kernels[LAWS] = {{0}}, back = {0};
     struct law_medium medium;
@@ -259,8 +231,7 @@ static void test_laws(struct ht_device *device, const char *variant,
     struct trial t;
     make(&t, system, leapfrog, variant, fp64);
     enum ht_err err = make_laws(&t, device, uniform, &medium, kernels, &back);
-    if (err == HT_OK)
-        err = run_laws(&t, device, &medium, kernels, &back, worst);
+    if (err == HT_OK) err = run_laws(&t, device, &medium, kernels, &back, worst);
     if (err == HT_OK) refuse_laws(&t, device, &medium, kernels);
     for (int l = 0; l < LAWS; l++) ht_kernels_destroy(&kernels[l]);
     ht_kernels_destroy(&back);
@@ -271,10 +242,8 @@ static void test_laws(struct ht_device *device, const char *variant,
     const double eps = fp64 ? DBL_EPSILON : FLT_EPSILON;
     const double bound = 2 * ht_oracle_roundings(&t.problem) * eps / 2;
     for (int i = 0; i < 2; i++)
-        TEST_BELOW(worst[i], bound, "%s and %s by their laws%s", t.name,
-                   uniform, what[i]);
-    TEST_CHECK(worst[2] > 10 * bound, "%s: %.3g by a law that is wrong by 1 %%",
-               t.name, worst[2]);
+        TEST_BELOW(worst[i], bound, "%s and %s by their laws%s", t.name, uniform, what[i]);
+    TEST_CHECK(worst[2] > 10 * bound, "%s: %.3g by a law that is wrong by 1 %%", t.name, worst[2]);
 }
 
 /* ---- refusals ---- */
@@ -287,10 +256,8 @@ static void test_refusals(struct ht_device *device) {
     struct ht_stepper stepper = {0};
     struct trial t;
     make(&t, "wave", false, "propagator", false);
-    enum ht_err err =
-        ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels);
-    if (err == HT_OK)
-        err = ht_stepper_create(&t.problem, device, &kernels, &stepper);
+    enum ht_err err = ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels);
+    if (err == HT_OK) err = ht_stepper_create(&t.problem, device, &kernels, &stepper);
     TEST_CHECK(err == HT_OK, "kernels for half steps forwards");
     if (err == HT_OK) {
         judge_refusal(stepper.ops->half_step_back(stepper.self, HT_PRIMARY),
@@ -298,19 +265,16 @@ static void test_refusals(struct ht_device *device) {
         ht_stepper_destroy(&stepper);
         cut_regions(&t.grid, 1, 2, &set, 1, region);
         region[0].back = &kernels;
-        judge_refusal(
-            ht_stepper_create_regions(&t.problem, device, 2, region, &stepper),
-            "the forward kernels for half steps back");
+        judge_refusal(ht_stepper_create_regions(&t.problem, device, 2, region, &stepper),
+                      "the forward kernels for half steps back");
         region[0].back = NULL;
-        judge_refusal(
-            ht_stepper_create_regions(&t.problem, device, 1, region, &stepper),
-            "one of two regions");
+        judge_refusal(ht_stepper_create_regions(&t.problem, device, 1, region, &stepper),
+                      "one of two regions");
         const struct ht_law nodes = {.medium_degree = 0};
         cut_regions(&t.grid, 1, 1, &set, 1, region);
         region[0].law = &nodes;
-        judge_refusal(
-            ht_stepper_create_regions(&t.problem, device, 1, region, &stepper),
-            "values at nodes where the medium is uniform");
+        judge_refusal(ht_stepper_create_regions(&t.problem, device, 1, region, &stepper),
+                      "values at nodes where the medium is uniform");
     }
     ht_kernels_destroy(&kernels);
 }
@@ -321,11 +285,10 @@ int main(void) {
     static const struct {
         const char *variant, *system;
         bool leapfrog;
-    } back[] = {
-        {"propagator", "acoustic", true},     {"propagator", "wave", false},
-        {"monolithic", "acoustic", false},    {"monolithic", "wave", true},
-        {"parity-chains", "acoustic", false}, {"vector", "wave", false},
-        {"separable", "advection", false}};
+    } back[] = {{"propagator", "acoustic", true},     {"propagator", "wave", false},
+                {"monolithic", "acoustic", false},    {"monolithic", "wave", true},
+                {"parity-chains", "acoustic", false}, {"vector", "wave", false},
+                {"separable", "advection", false}};
     struct ht_device *device = NULL;
     if (test_open_device(&device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
@@ -338,8 +301,7 @@ int main(void) {
     }
     test_optimise(false);
     for (int i = 0; i < (int)(sizeof back / sizeof *back); i++)
-        test_back(device, back[i].variant, back[i].system, back[i].leapfrog,
-                  fp64 && i % 2 == 0);
+        test_back(device, back[i].variant, back[i].system, back[i].leapfrog, fp64 && i % 2 == 0);
     test_laws(device, "monolithic", "monolithic", "acoustic", false, fp64);
     test_laws(device, "two-rolled", "propagator", "acoustic", true, false);
     test_laws(device, "monolithic", "parity-chains", "acoustic", false, false);

@@ -1,9 +1,8 @@
-/* Time steps by a recorded sequence of launches against the same steps launched
- * one by one: the state is the same bit by bit, whatever the lengths of the
- * batches, with new data and single half steps between them, and the tasks are
- * counted alike. Walls (ghosts), arrays that change names, what
- * layers remember, boxes of layers and regions, which run side by side,
- * sponges; what cannot be recorded falls back.
+/* Time steps by a recorded sequence of launches against the same steps launched one by one: the
+ * state is the same bit by bit, whatever the lengths of the batches, with new data and single half
+ * steps between them, and the tasks are counted alike. Walls (ghosts), arrays that change names,
+ * what layers remember, boxes of layers and regions, which run side by side, sponges; what cannot
+ * be recorded falls back.
  *
  *     sequences [PART]        the cases whose options contain it
  *     sequences time OPTIONS  no test: milliseconds of a time step in either
@@ -35,16 +34,15 @@ static enum ht_err read_options(const char *options, struct ht_params **out) {
     char text[TEXT], *list[MOST_OPTIONS];
     int count = 0;
     snprintf(text, sizeof text, "%s", options);
-    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS;
-         part = strtok(NULL, ";")) {
+    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS; part = strtok(NULL, ";")) {
         part += strspn(part, " ");
         if (*part) list[count++] = part;
     }
     return ht_params_read(NULL, count, list, out);
 }
 
-static enum ht_err open_scene(const struct test_case *c,
-                              struct ht_device *device, struct scene *s) {
+static enum ht_err open_scene(const struct test_case *c, struct ht_device *device,
+                              struct scene *s) {
     struct ht_region region[MOST_REGIONS];
     *s = (struct scene){.plan = NULL};
     TRY(read_options(c->options, &s->params));
@@ -55,17 +53,13 @@ static enum ht_err open_scene(const struct test_case *c,
                                .trim = true,
                                .block = 1};
     const struct ht_spec spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
-    tuning.variant = ht_variant_find(s->params->device.variant, &spec,
-                                     ht_device_info(device)->gpu);
+    tuning.variant = ht_variant_find(s->params->device.variant, &spec, ht_device_info(device)->gpu);
     TRY(ht_kernels_create(problem, device, &tuning, NULL, &s->kernels));
     const struct ht_kernels *kernels = &s->kernels;
     TRY(ht_stepper_create(problem, device, kernels, &s->stepper[1]));
-    if (c->regions == 0)
-        return ht_stepper_create(problem, device, kernels, &s->stepper[0]);
-    const int regions =
-        cut_regions(&s->plan->grid, 3, c->regions, &kernels, 1, region);
-    return ht_stepper_create_regions(problem, device, regions, region,
-                                     &s->stepper[0]);
+    if (c->regions == 0) return ht_stepper_create(problem, device, kernels, &s->stepper[0]);
+    const int regions = cut_regions(&s->plan->grid, 3, c->regions, &kernels, 1, region);
+    return ht_stepper_create_regions(problem, device, regions, region, &s->stepper[0]);
 }
 
 static void close_scene(struct scene *s) {
@@ -76,21 +70,17 @@ static void close_scene(struct scene *s) {
 }
 
 /* Random data on both grids. */
-static enum ht_err put(const struct scene *s, const struct ht_stepper *stepper,
-                       uint64_t seed) {
+static enum ht_err put(const struct scene *s, const struct ht_stepper *stepper, uint64_t seed) {
     const struct ht_grid *grid = &s->plan->grid;
     for (int i = 0; i < 2; i++) {
-        const enum ht_subgrid at =
-            ht_problem_nodes(&s->plan->problem, i ? HT_DUAL : HT_PRIMARY);
-        const int64_t values =
-            ht_grid_total(grid, at) * s->plan->eq.nfields * ht_grid_coefs(grid);
+        const enum ht_subgrid at = ht_problem_nodes(&s->plan->problem, i ? HT_DUAL : HT_PRIMARY);
+        const int64_t values = ht_grid_total(grid, at) * s->plan->eq.nfields * ht_grid_coefs(grid);
         double *data = NULL;
         TRY(HT_ALLOC(data, values));
         for (int64_t n = 0; n < values; n++)
             data[n] = 0.1 * ht_rng_uniform(seed + (uint64_t)i, (uint64_t)n);
-        enum ht_err err =
-            stepper->ops->put(stepper->self, i ? HT_DUAL : HT_PRIMARY, 0,
-                              ht_grid_planes(grid, at), data);
+        enum ht_err err = stepper->ops->put(stepper->self, i ? HT_DUAL : HT_PRIMARY, 0,
+                                            ht_grid_planes(grid, at), data);
         free(data);
         TRY(err);
     }
@@ -117,22 +107,19 @@ static enum ht_err run(const struct scene *s, bool repeat) {
     return HT_OK;
 }
 
-static enum ht_err read(const struct scene *s, const struct ht_stepper *stepper,
-                        double **out) {
+static enum ht_err read(const struct scene *s, const struct ht_stepper *stepper, double **out) {
     const struct ht_grid *grid = &s->plan->grid;
-    const int64_t values =
-        ht_grid_total(grid, HT_PRIMARY) * ht_grid_coefs(grid);
+    const int64_t values = ht_grid_total(grid, HT_PRIMARY) * ht_grid_coefs(grid);
     TRY(HT_ALLOC(*out, values * s->plan->eq.nfields));
     for (int f = 0; f < s->plan->eq.nfields; f++)
         if (ht_problem_stores(&s->plan->problem, HT_PRIMARY, f))
-            TRY(stepper->ops->get(
-                stepper->self, HT_PRIMARY, f, ht_grid_coefs(grid), 0,
-                ht_grid_planes(grid, HT_PRIMARY), *out + f * values));
+            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, ht_grid_coefs(grid), 0,
+                                  ht_grid_planes(grid, HT_PRIMARY), *out + f * values));
     return HT_OK;
 }
 
-static enum ht_err compare(const struct scene *s, int64_t *different,
-                           int64_t half_steps[2], double *largest) {
+static enum ht_err compare(const struct scene *s, int64_t *different, int64_t half_steps[2],
+                           double *largest) {
     double *data[2] = {NULL, NULL};
     const int64_t values = ht_grid_total(&s->plan->grid, HT_PRIMARY) *
                            ht_grid_coefs(&s->plan->grid) * s->plan->eq.nfields;
@@ -161,16 +148,13 @@ static void judge_case(struct ht_device *device, const struct test_case *c) {
         seconds[i] = ht_kernels_seconds(&s.kernels);
     }
     if (err == HT_OK) err = compare(&s, &different, half_steps, &largest);
-    TEST_CHECK(err == HT_OK && different == 0 && isfinite(largest) &&
-                   largest > 1e-6,
-               "%s: %d values differ, largest %.3g %s", c->options,
-               (int)different, largest, err ? ht_err_message() : "");
+    TEST_CHECK(err == HT_OK && different == 0 && isfinite(largest) && largest > 1e-6,
+               "%s: %d values differ, largest %.3g %s", c->options, (int)different, largest,
+               err ? ht_err_message() : "");
     TEST_CHECK(half_steps[0] == half_steps[1] && half_steps[0] == 406,
-               "half steps counted: %d and %d of 406", (int)half_steps[0],
-               (int)half_steps[1]);
-    TEST_CHECK(seconds[0] > 0 && seconds[1] > 0,
-               "they took %.3g s on the device, %.3g s", seconds[0],
-               seconds[1]);
+               "half steps counted: %d and %d of 406", (int)half_steps[0], (int)half_steps[1]);
+    TEST_CHECK(seconds[0] > 0 && seconds[1] > 0, "they took %.3g s on the device, %.3g s",
+               seconds[0], seconds[1]);
     close_scene(&s);
 }
 
@@ -266,10 +250,8 @@ int main(int argc, char **argv) {
     const size_t count = sizeof cases / sizeof *cases;
     const size_t more = gpu ? sizeof long_cases / sizeof *cases : 0;
     for (size_t i = 0; i < count + more; i++) {
-        const struct test_case *c =
-            i < count ? &cases[i] : &long_cases[i - count];
-        if (argc < 2 || strstr(c->options, argv[1]) != NULL)
-            judge_case(device, c);
+        const struct test_case *c = i < count ? &cases[i] : &long_cases[i - count];
+        if (argc < 2 || strstr(c->options, argv[1]) != NULL) judge_case(device, c);
     }
     ht_device_close(device);
     return test_end("sequences");

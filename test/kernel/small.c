@@ -1,14 +1,12 @@
-/* Every kernel at a size that an interpreting simulator bears: test/oclgrind.sh
- * runs this program under Oclgrind. All (variant, dimension, kind of medium)
- * that fit meet; layout, precision, trimming and the share of local memory walk
- * through their values, so that each variant sees them all. Cases run with
- * walls on every side somewhere and periodic in turn (HTWAVE_COVER=all and on a
+/* Every kernel at a size that an interpreting simulator bears: test/oclgrind.sh runs this program
+ * under Oclgrind. All (variant, dimension, kind of medium) that fit meet; layout, precision,
+ * trimming and the share of local memory walk through their values, so that each variant sees them
+ * all. Cases run with walls on every side somewhere and periodic in turn (HTWAVE_COVER=all and on a
  * GPU: both), half a step each way, and are judged like those of variants.c:
- * largest difference from the oracle over the bound that rounding allows, 1
- * being the most.
+ * largest difference from the oracle over the bound that rounding allows, 1 being the most.
  *
- * Cells along x1 do not fill the groups, slabs and face batches do not divide
- * what they split, so the partial ones at the ends run too.
+ * Cells along x1 do not fill the groups, slabs and face batches do not divide what they split, so
+ * the partial ones at the ends run too.
  */
 #include "cover.h"
 #include "law.h"
@@ -50,29 +48,24 @@ static struct ht_grid make_grid(int dims, int order, bool walls) {
     return grid;
 }
 
-static struct ht_problem make_problem(const struct small_case *c,
-                                      const struct ht_grid *grid) {
+static struct ht_problem make_problem(const struct small_case *c, const struct ht_grid *grid) {
     struct ht_problem problem = {.eq = &c->eq,
                                  .grid = grid,
                                  .medium_degree = c->spec.medium_degree,
                                  .dt = 0.4,
                                  .stages = c->stages};
-    (void)ht_problem_set_scheme(
-        &problem, ht_scheme_at(c->leapfrog ? HT_LEAPFROG : HT_TAYLOR));
-    for (int m = 0; m < HT_MAX_MATERIALS; m++)
-        problem.uniform[m] = 0.75 + 0.125 * m;
+    (void)ht_problem_set_scheme(&problem, ht_scheme_at(c->leapfrog ? HT_LEAPFROG : HT_TAYLOR));
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) problem.uniform[m] = 0.75 + 0.125 * m;
     if (problem.medium_degree >= 0) {
         problem.medium_fill = ht_test_medium;
         problem.medium_coefs = 1;
         for (int k = 1; k <= grid->dims; k++)
-            problem.medium_coefs =
-                problem.medium_coefs * (problem.medium_degree + k) / k;
+            problem.medium_coefs = problem.medium_coefs * (problem.medium_degree + k) / k;
     }
     return problem;
 }
 
-static enum ht_err run_walls(struct small_case *c, bool walls,
-                             struct ht_device *device,
+static enum ht_err run_walls(struct small_case *c, bool walls, struct ht_device *device,
                              const struct ht_kernels *kernels, double *worst) {
     struct ht_grid grid = make_grid(c->eq.dims, c->spec.order, walls);
     struct ht_problem problem = make_problem(c, &grid);
@@ -80,28 +73,23 @@ static enum ht_err run_walls(struct small_case *c, bool walls,
     return ht_verify_kernels(&problem, device, kernels, worst);
 }
 
-/* Smaller parts than the kernels were planned with; one step where both half
- * steps are the same. */
-static enum ht_err compile_narrow(struct ht_device *device,
-                                  struct ht_kernels *kernels) {
+/* Smaller parts than the kernels were planned with; one step where both half steps are the same. */
+static enum ht_err compile_narrow(struct ht_device *device, struct ht_kernels *kernels) {
     for (int i = 0; i < 2; i++) {
         struct ht_shape *shape = &kernels->shape[i];
         shape->slabs = shape->slabs > 3 ? 3 : 1;
-        shape->face_fields =
-            shape->face_fields > 1 ? shape->face_fields - 1 : 1;
+        shape->face_fields = shape->face_fields > 1 ? shape->face_fields - 1 : 1;
         shape->planes = PLANES;
         kernels->step[i] = kernels->step[0];
-        TRY(ht_ghosts_create(device, &kernels->spec[i], NULL,
-                             &kernels->ghosts[i]));
+        TRY(ht_ghosts_create(device, &kernels->spec[i], NULL, &kernels->ghosts[i]));
         if (i == 0 || kernels->spec[0].src != kernels->spec[1].src)
-            TRY(ht_step_create(device, kernels->variant, &kernels->spec[i],
-                               shape, NULL, &kernels->step[i]));
+            TRY(ht_step_create(device, kernels->variant, &kernels->spec[i], shape, NULL,
+                               &kernels->step[i]));
     }
     return HT_OK;
 }
 
-static enum ht_err run(struct small_case *c, struct ht_device *device,
-                       double *worst) {
+static enum ht_err run(struct small_case *c, struct ht_device *device, double *worst) {
     static bool turn;
     const bool can = c->eq.system->nwalls > 0;
     const bool walls = can && (test_all() || turn);
@@ -116,18 +104,15 @@ static enum ht_err run(struct small_case *c, struct ht_device *device,
     struct ht_kernels kernels = {0};
     double ratio = 0;
     if (c->narrow) {
-        TRY(ht_kernels_plan(&problem, ht_device_info(device), &tuning,
-                            &kernels));
+        TRY(ht_kernels_plan(&problem, ht_device_info(device), &tuning, &kernels));
         TRY(compile_narrow(device, &kernels));
     } else {
         TRY(ht_kernels_create(&problem, device, &tuning, NULL, &kernels));
     }
     enum ht_err err = HT_OK;
     if (can) turn = !turn;
-    if (!walls || test_all())
-        err = run_walls(c, false, device, &kernels, worst);
-    if (err == HT_OK && walls)
-        err = run_walls(c, true, device, &kernels, &ratio);
+    if (!walls || test_all()) err = run_walls(c, false, device, &kernels, worst);
+    if (err == HT_OK && walls) err = run_walls(c, true, device, &kernels, &ratio);
     if (!(ratio <= *worst)) *worst = ratio;
     ht_kernels_destroy(&kernels);
     return err;
@@ -136,12 +121,10 @@ static enum ht_err run(struct small_case *c, struct ht_device *device,
 static void run_case(struct small_case *c, struct ht_device *device) {
     char name[160];
     double worst = 0;
-    snprintf(name, sizeof name, "%s %s %s %dD N=%d %s block %d medium %d%s%s",
-             c->variant->name, c->eq.system->name,
-             c->leapfrog ? "leapfrog" : "taylor", c->eq.dims, c->spec.order,
-             c->spec.fp64 ? "double" : "single", c->spec.block,
-             c->spec.medium_degree, c->spec.trim ? " trimmed" : "",
-             c->narrow ? " narrow" : "");
+    snprintf(name, sizeof name, "%s %s %s %dD N=%d %s block %d medium %d%s%s", c->variant->name,
+             c->eq.system->name, c->leapfrog ? "leapfrog" : "taylor", c->eq.dims, c->spec.order,
+             c->spec.fp64 ? "double" : "single", c->spec.block, c->spec.medium_degree,
+             c->spec.trim ? " trimmed" : "", c->narrow ? " narrow" : "");
     if (!wanted(name)) return;
     if (run(c, device, &worst) != HT_OK)
         TEST_CHECK(false, "%s: %s", name, ht_err_message());
@@ -157,8 +140,7 @@ struct chooser {
 };
 
 /* Stages are enough to use every exchange buffer twice. */
-static struct small_case case_of(const struct chooser *chooser,
-                                 const unsigned char *row) {
+static struct small_case case_of(const struct chooser *chooser, const unsigned char *row) {
     static const int degrees[] = {-1, 0, 2};
     struct small_case c = {.variant = chooser->variant,
                            .stages = 3 + (row[LAW] + row[DIMS]) % 3,
@@ -181,16 +163,13 @@ static double row_cost(const unsigned char *row, void *context) {
     const struct ht_tuning tuning = {.fp64 = c.spec.fp64};
     const struct ht_spec spec = ht_problem_spec(&problem, &tuning, HT_PRIMARY);
     if (c.spec.fp64 && !chooser->info->fp64) return 0;
-    if (row[MEDIUM] > 0 &&
-        (!c.eq.system->material[0].varies || variant->medium == HT_UNIFORM))
+    if (row[MEDIUM] > 0 && (!c.eq.system->material[0].varies || variant->medium == HT_UNIFORM))
         return 0;
     return ht_variant_refuses(variant, &spec) == NULL ? 1 + row[DIMS] : 0;
 }
 
-static void run_variant(const struct ht_variant *variant,
-                        struct ht_device *device) {
-    struct chooser chooser = {.variant = variant,
-                              .info = ht_device_info(device)};
+static void run_variant(const struct ht_variant *variant, struct ht_device *device) {
+    struct chooser chooser = {.variant = variant, .info = ht_device_info(device)};
     struct cover cover = {.factors = FACTORS,
                           .levels = {law_count(), 3, 3, 2, 2, 2, 2},
                           .cost = row_cost,
@@ -216,14 +195,12 @@ static void run_limits(bool fp64, struct ht_device *device) {
     if (!wanted(name)) return;
     enum ht_err err = ht_limits_measure(device, fp64, NULL, &limits);
     TEST_CHECK(err == HT_OK && limits.bytes_per_s > 0 && limits.fma_per_s > 0,
-               "%s: %.3g bytes/s, %.3g FMA/s (bound: above 0)%s", name,
-               limits.bytes_per_s, limits.fma_per_s,
-               err ? ht_err_message() : "");
+               "%s: %.3g bytes/s, %.3g FMA/s (bound: above 0)%s", name, limits.bytes_per_s,
+               limits.fma_per_s, err ? ht_err_message() : "");
 }
 
-/* One field u = 1 + node % 5 over M = 2 on 52 x 45 nodes, two groups, with one
- * NaN; walls at the lower end of x1 and the upper end of x2. Every sum is of
- * few bits, so the result is exact. */
+/* One field u = 1 + node % 5 over M = 2 on 52 x 45 nodes, two groups, with one NaN; walls at the
+ * lower end of x1 and the upper end of x2. Every sum is of few bits, so the result is exact. */
 enum { N1 = 52, N2 = 45, BAD = 2100 };
 
 static void reduce_expect(struct ht_measure *out) {
@@ -235,8 +212,7 @@ static void reduce_expect(struct ht_measure *out) {
     }
 }
 
-static enum ht_err reduce_buffers(struct ht_device *device,
-                                  struct ht_reduce_item *item) {
+static enum ht_err reduce_buffers(struct ht_device *device, struct ht_reduce_item *item) {
     static float u[N1 * N2], medium[N1 * N2];
     struct ht_span span = {.width = sizeof u, .pitch = sizeof u, .rows = 1};
     for (int n = 0; n < N1 * N2; n++) {
@@ -252,24 +228,21 @@ static enum ht_err reduce_buffers(struct ht_device *device,
 static void run_reduction(bool wide, struct ht_device *device) {
     const char *name = wide ? "reduce, sums in double" : "reduce";
     const struct ht_spec spec = {.fp64 = false, .block = 1};
-    struct ht_reduce_item item = {.nodes = {N1, N2, 1},
-                                  .half = {{true, false}, {false, true}}};
+    struct ht_reduce_item item = {.nodes = {N1, N2, 1}, .half = {{true, false}, {false, true}}};
     struct ht_reduction *reduction = NULL;
     struct ht_measure found = {.sum = 0}, expected;
     if (!wanted(name)) return;
     reduce_expect(&expected);
     enum ht_err err = reduce_buffers(device, &item);
-    if (err == HT_OK)
-        err = ht_reduction_create(device, &spec, wide, NULL, &reduction);
+    if (err == HT_OK) err = ht_reduction_create(device, &spec, wide, NULL, &reduction);
     if (err == HT_OK) err = ht_reduction_run(reduction, 1, &item, &found);
-    TEST_CHECK(err == HT_OK && found.sum == expected.sum &&
-                   found.largest == expected.largest &&
+    TEST_CHECK(err == HT_OK && found.sum == expected.sum && found.largest == expected.largest &&
                    found.bad == expected.bad && found.first == expected.first,
                "%s: sum %g (expected %g), largest %g (%g), %d bad (%d), the "
                "first at %d (%d)%s",
-               name, found.sum, expected.sum, found.largest, expected.largest,
-               (int)found.bad, (int)expected.bad, (int)found.first,
-               (int)expected.first, err ? ht_err_message() : "");
+               name, found.sum, expected.sum, found.largest, expected.largest, (int)found.bad,
+               (int)expected.bad, (int)found.first, (int)expected.first,
+               err ? ht_err_message() : "");
     ht_reduction_destroy(reduction);
     ht_buffer_destroy(item.u);
     ht_buffer_destroy(item.medium);
@@ -282,8 +255,7 @@ int main(int argc, char **argv) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("small");
     }
-    for (int v = 0; v < ht_variant_count(); v++)
-        run_variant(ht_variant_at(v), device);
+    for (int v = 0; v < ht_variant_count(); v++) run_variant(ht_variant_at(v), device);
     run_reduction(false, device);
     if (ht_device_info(device)->fp64) run_reduction(true, device);
     run_limits(false, device);

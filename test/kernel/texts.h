@@ -1,6 +1,5 @@
-/* Program texts for other compilers: some of each row of the table of kernels,
- * with precision, kind of medium, layout, system, dimension and scheme taking
- * turns, and of each small kernel. */
+/* Program texts for other compilers: some of each row of the table of kernels, with precision, kind
+ * of medium, layout, system, dimension and scheme taking turns, and of each small kernel. */
 #ifndef HTWAVE_TEST_TEXTS_H
 #define HTWAVE_TEST_TEXTS_H
 
@@ -40,8 +39,8 @@ static const struct ht_device_info texts_device = {
 };
 
 HT_PRINTF(4, 5)
-static void texts_give(struct texts *t, enum ht_err err, struct ht_text *text,
-                       const char *format, ...) {
+static void texts_give(struct texts *t, enum ht_err err, struct ht_text *text, const char *format,
+                       ...) {
     char name[128];
     va_list args;
     va_start(args, format);
@@ -70,17 +69,16 @@ static void texts_two_levels(struct ht_spec *spec) {
 }
 
 /* Whether a row has the text; *shape then. */
-static bool texts_possible(const struct ht_variant *variant,
-                           const struct ht_spec *spec, struct ht_shape *shape) {
+static bool texts_possible(const struct ht_variant *variant, const struct ht_spec *spec,
+                           struct ht_shape *shape) {
     const struct ht_tuning tuning = {.variant = variant};
     return ht_variant_refuses(variant, spec) == NULL &&
            ht_variant_shape(&tuning, spec, &texts_device, shape) == HT_OK;
 }
 
-/* What takes turns and the row has not is given up: the kind of medium, then
- * double precision. */
-static bool texts_settle(const struct ht_variant *variant, int turn,
-                         struct ht_spec *spec, struct ht_shape *shape) {
+/* What takes turns and the row has not is given up: the kind of medium, then double precision. */
+static bool texts_settle(const struct ht_variant *variant, int turn, struct ht_spec *spec,
+                         struct ht_shape *shape) {
     for (int less = 0; less < 3; less++) {
         if (less > 0) spec->medium_degree = -1;
         if (less > 1) spec->fp64 = false;
@@ -90,14 +88,12 @@ static bool texts_settle(const struct ht_variant *variant, int turn,
     return false;
 }
 
-/* One of the texts of a row; of the systems from `turn` on the first that the
- * row steps. */
-static void texts_row(struct texts *t, const struct ht_variant *variant,
-                      int turn) {
+/* One of the texts of a row; of the systems from `turn` on the first that the row steps. */
+static void texts_row(struct texts *t, const struct ht_variant *variant, int turn) {
     static const int degrees[] = {-1, 0, 2};
     for (int s = 0; s < ht_system_count(); s++) {
-        const struct ht_equations eq = ht_equations_make(
-            ht_system_at((turn + s) % ht_system_count()), 3 - turn % 3);
+        const struct ht_equations eq =
+            ht_equations_make(ht_system_at((turn + s) % ht_system_count()), 3 - turn % 3);
         struct ht_spec spec = {.eq = &eq,
                                .order = turn < 3 ? 3 : 1,
                                .trim = true,
@@ -112,18 +108,16 @@ static void texts_row(struct texts *t, const struct ht_variant *variant,
         if (turn % 3 == 0) texts_two_levels(&spec);
         if (!texts_settle(variant, turn, &spec, &shape)) continue;
         enum ht_err err = ht_kernel_text(variant, &spec, &shape, &text);
-        texts_give(t, err, &text, "%s_%s_%dd_n%d_%d", variant->name,
-                   eq.system->name, eq.dims, spec.order, turn);
+        texts_give(t, err, &text, "%s_%s_%dd_n%d_%d", variant->name, eq.system->name, eq.dims,
+                   spec.order, turn);
         return;
     }
 }
 
 /* A corner of absorbing layers of Hermite methods. */
 static void texts_layers(struct texts *t, const char *system, bool fp64) {
-    const struct ht_variant *variant =
-        ht_variant_find("monolithic", NULL, true);
-    const struct ht_equations base =
-        ht_equations_make(ht_system_find(system), 3);
+    const struct ht_variant *variant = ht_variant_find("monolithic", NULL, true);
+    const struct ht_equations base = ht_equations_make(ht_system_find(system), 3);
     struct ht_equations eq;
     struct ht_shape shape;
     struct ht_text text = {0};
@@ -141,8 +135,7 @@ static void texts_layers(struct texts *t, const char *system, bool fp64) {
     texts_give(t, err, &text, "layers_%s", system);
 }
 
-static void texts_fd(struct texts *t, const struct ht_variant *variant,
-                     int turn) {
+static void texts_fd(struct texts *t, const struct ht_variant *variant, int turn) {
     static const int radii[] = {4, 1, 8, 2};
     const struct ht_fd_spec spec = {.dims = 3 - turn / 2,
                                     .radius = radii[turn],
@@ -152,52 +145,41 @@ static void texts_fd(struct texts *t, const struct ht_variant *variant,
     enum ht_err err = ht_fd_text(&spec, variant, NULL, t->ptx, &text);
     texts_give(t, err, &text, "%s_%d", variant->name, turn);
     err = ht_fd_layer_text(&spec, 128, false, &text);
-    if (strcmp(variant->name, "fd-plain") == 0)
-        texts_give(t, err, &text, "fd_layers_%d", turn);
+    if (strcmp(variant->name, "fd-plain") == 0) texts_give(t, err, &text, "fd_layers_%d", turn);
     ht_text_free(&text);
 }
 
 /* What knows little more than precision and layout. */
 static void texts_small(struct texts *t, bool fp64, int block) {
     const struct ht_spec spec = {.fp64 = fp64, .block = block};
-    const struct ht_rows_shape rows = {
-        .fp64 = fp64, .block = block, .coefs = 16, .nodes = 4};
+    const struct ht_rows_shape rows = {.fp64 = fp64, .block = block, .coefs = 16, .nodes = 4};
     const bool wide = fp64 || block > 1;
     struct ht_text text = {0};
     for (int p = HT_HALO_SAME; p <= HT_HALO_HALF; p++) {
-        const struct ht_pack_format format = {.fp64 = fp64,
-                                              .block = block,
-                                              .fields = 1 + p,
-                                              .precision =
-                                                  (enum ht_halo_precision)p};
+        const struct ht_pack_format format = {
+            .fp64 = fp64, .block = block, .fields = 1 + p, .precision = (enum ht_halo_precision)p};
         if (!fp64 && p == HT_HALO_SINGLE) continue;
-        texts_give(t, ht_packer_text(&format, 128, &text), &text,
-                   "pack%d_%d_%d", p, fp64, block);
+        texts_give(t, ht_packer_text(&format, 128, &text), &text, "pack%d_%d_%d", p, fp64, block);
     }
-    texts_give(t, ht_reduction_text(&spec, wide, 128, &text), &text,
-               "reduce_%d_%d", fp64, block);
-    texts_give(t, ht_injector_text(fp64, block, 128, &text), &text,
-               "inject_%d_%d", fp64, block);
-    texts_give(t, ht_ghosts_text(&spec, 4, 8 * block, 128, &text), &text,
-               "ghosts_%d_%d", fp64, block);
-    texts_give(t, ht_sponge_text(fp64, block, 3, 9, 128, &text), &text,
-               "sponge_%d_%d", fp64, block);
+    texts_give(t, ht_reduction_text(&spec, wide, 128, &text), &text, "reduce_%d_%d", fp64, block);
+    texts_give(t, ht_injector_text(fp64, block, 128, &text), &text, "inject_%d_%d", fp64, block);
+    texts_give(t, ht_ghosts_text(&spec, 4, 8 * block, 128, &text), &text, "ghosts_%d_%d", fp64,
+               block);
+    texts_give(t, ht_sponge_text(fp64, block, 3, 9, 128, &text), &text, "sponge_%d_%d", fp64,
+               block);
     texts_give(t, ht_rows_text(&rows, &text), &text, "rows_%d_%d", fp64, block);
     if (block > 1) return;
-    texts_give(t, ht_fd_injector_text(fp64, 128, &text), &text, "fd_inject_%d",
+    texts_give(t, ht_fd_injector_text(fp64, 128, &text), &text, "fd_inject_%d", fp64);
+    texts_give(t, ht_fd_sampler_text(fp64, ht_point_nodes(8), 64, &text), &text, "fd_sample_%d",
                fp64);
-    texts_give(t, ht_fd_sampler_text(fp64, ht_point_nodes(8), 64, &text), &text,
-               "fd_sample_%d", fp64);
     for (int cpu = 0; cpu < 2; cpu++)
-        texts_give(
-            t, ht_fd_reduction_text(fp64, cpu || fp64, cpu ? 1 : 128, &text),
-            &text, "fd_sums_%d_%d", fp64, cpu);
+        texts_give(t, ht_fd_reduction_text(fp64, cpu || fp64, cpu ? 1 : 128, &text), &text,
+                   "fd_sums_%d_%d", fp64, cpu);
 }
 
 static inline void texts_each(struct texts *t) {
     for (int v = 0; v < ht_variant_count(); v++)
-        for (int turn = 0; turn < TEXTS_TURNS; turn++)
-            texts_row(t, ht_variant_at(v), turn);
+        for (int turn = 0; turn < TEXTS_TURNS; turn++) texts_row(t, ht_variant_at(v), turn);
     texts_layers(t, "acoustic", false);
     texts_layers(t, "wave", true);
     for (int v = 0; v < ht_variant_count(); v++)

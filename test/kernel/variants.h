@@ -1,23 +1,20 @@
-/* Every kernel variant against the oracle: system x scheme x dimension x order
- * x precision x layout x medium x walls, one half step each way from random
- * data. What is judged is the largest difference over the bound
+/* Every kernel variant against the oracle: system x scheme x dimension x order x precision x layout
+ * x medium x walls, one half step each way from random data. What is judged is the largest
+ * difference over the bound
  *     n eps sum|products|
  * of the oracle's absolute mode; 1 is the most that rounding explains.
  *
- * The whole product of cases would compile thousands of programs. On a CPU,
- * where compiling takes most of the time, each variant gets rows of a pairwise
- * covering (cover.h): with it any two of law (system and scheme), dimension,
- * order up to 3, precision, layout, medium, trimming, cells and planes per
- * group meet, where it takes both; beyond order 3 it meets each order, in one
- * or two dimensions. On a GPU, and on a CPU by `make check-all`
- * (HTWAVE_COVER=all), all (variant, system, scheme, dimension, order) are run,
- * the rest is drawn.
+ * The whole product of cases would compile thousands of programs. On a CPU, where compiling takes
+ * most of the time, each variant gets rows of a pairwise covering (cover.h): with it any two of law
+ * (system and scheme), dimension, order up to 3, precision, layout, medium, trimming, cells and
+ * planes per group meet, where it takes both; beyond order 3 it meets each order, in one or two
+ * dimensions. On a GPU, and on a CPU by `make check-all` (HTWAVE_COVER=all), all (variant, system,
+ * scheme, dimension, order) are run, the rest is drawn.
  *
- * Sides and lengths of rows are run-time data: each program is run with several
- * walls and, where a group's cells are those the variant chooses, on rows along
- * x1 longer than a vector or a group: whole vectors, vectors at either end and
- * between, rows that they do not fill. Grids are also stepped in several
- * regions, which must not change a bit: all of them, or with a covering one per
+ * Sides and lengths of rows are run-time data: each program is run with several walls and, where a
+ * group's cells are those the variant chooses, on rows along x1 longer than a vector or a group:
+ * whole vectors, vectors at either end and between, rows that they do not fill. Grids are also
+ * stepped in several regions, which must not change a bit: all of them, or with a covering one per
  * program, with walls that take turns, and the first of long rows.
  */
 #ifndef HTWAVE_TEST_VARIANTS_H
@@ -47,8 +44,8 @@ static const char *only;
 /* All cases, not a covering. */
 static bool all_cases;
 
-/* Of every `parts` variants in their order this program runs number `part`, so
- * that several cores, or devices, share the work. */
+/* Of every `parts` variants in their order this program runs number `part`, so that several cores,
+ * or devices, share the work. */
 static int part, parts = 1;
 
 static const int wall_sets[][3][2] = {
@@ -75,15 +72,13 @@ static struct ht_grid make_grid(int dims, int order, int walls) {
     return grid;
 }
 
-static struct ht_problem make_problem(const struct kind *kind,
-                                      const struct ht_grid *grid) {
+static struct ht_problem make_problem(const struct kind *kind, const struct ht_grid *grid) {
     struct ht_problem p = {.eq = &kind->eq, .grid = grid, .dt = 0.4};
     int full = grid->dims * (2 * grid->order + 1);
     /* Stages are loops in program text, but not of operators. */
     bool reduced = grid->order > 3 && kind->variant->pack == NULL;
     p.stages = reduced ? 6 : full;
-    (void)ht_problem_set_scheme(
-        &p, ht_scheme_at(kind->leapfrog ? HT_LEAPFROG : HT_TAYLOR));
+    (void)ht_problem_set_scheme(&p, ht_scheme_at(kind->leapfrog ? HT_LEAPFROG : HT_TAYLOR));
     p.medium_degree = kind->spec.medium_degree;
     /* Material 1 is constant beside polynomials of degree 2. */
     for (int m = 0; m < HT_MAX_MATERIALS; m++) p.uniform[m] = 0.75 + 0.125 * m;
@@ -98,14 +93,11 @@ static struct ht_problem make_problem(const struct kind *kind,
 }
 
 static void describe(const struct kind *kind, char *out, size_t size) {
-    snprintf(out, size,
-             "%s %s %s %dD N=%d %s block %d medium %d%s cells %d planes %d%s%s",
-             kind->variant->name, kind->eq.system->name,
-             kind->leapfrog ? "leapfrog" : "taylor", kind->eq.dims,
-             kind->spec.order, kind->spec.fp64 ? "double" : "single",
-             kind->spec.block, kind->spec.medium_degree,
-             kind->spec.trim ? " trimmed" : "", kind->cells, kind->planes,
-             kind->rows ? " long rows" : "",
+    snprintf(out, size, "%s %s %s %dD N=%d %s block %d medium %d%s cells %d planes %d%s%s",
+             kind->variant->name, kind->eq.system->name, kind->leapfrog ? "leapfrog" : "taylor",
+             kind->eq.dims, kind->spec.order, kind->spec.fp64 ? "double" : "single",
+             kind->spec.block, kind->spec.medium_degree, kind->spec.trim ? " trimmed" : "",
+             kind->cells, kind->planes, kind->rows ? " long rows" : "",
              kind->plain ? " not optimised" : "");
 }
 
@@ -120,17 +112,16 @@ static struct ht_tuning tuning_of(const struct kind *kind) {
 }
 
 static enum ht_err run_grid(struct kind *kind, struct ht_device *device,
-                            const struct ht_kernels *kernels,
-                            const struct ht_grid *grid, bool in_regions,
-                            double *worst) {
+                            const struct ht_kernels *kernels, const struct ht_grid *grid,
+                            bool in_regions, double *worst) {
     struct ht_problem problem = make_problem(kind, grid);
     double ratio = 0;
     problem.medium = &problem;
     TRY(ht_verify_kernels(&problem, device, kernels, &ratio));
     if (!(ratio <= *worst)) *worst = ratio;
     if (!in_regions) return HT_OK;
-    return regions_differ(&problem, device, &kernels, 1,
-                          (uint64_t)grid->cells[0], 2, &kind->different);
+    return regions_differ(&problem, device, &kernels, 1, (uint64_t)grid->cells[0], 2,
+                          &kind->different);
 }
 
 static enum ht_err run_walls(struct kind *kind, struct ht_device *device,
@@ -141,16 +132,14 @@ static enum ht_err run_walls(struct kind *kind, struct ht_device *device,
     *worst = 0;
     for (int w = 0; w < sets; w++) {
         struct ht_grid grid = make_grid(kind->eq.dims, kind->spec.order, w);
-        TRY(run_grid(kind, device, kernels, &grid, all_cases || w == turn,
-                     worst));
+        TRY(run_grid(kind, device, kernels, &grid, all_cases || w == turn, worst));
     }
     for (int n = 0; n < 3 && kind->rows; n++)
         for (int w = 0; w < sets; w += 3) {
             struct ht_grid grid = make_grid(kind->eq.dims, kind->spec.order, w);
             grid.cells[0] = row_lengths[n];
             grid.upper[0] = grid.h[0] * (double)grid.cells[0];
-            TRY(run_grid(kind, device, kernels, &grid, all_cases || n + w == 0,
-                         worst));
+            TRY(run_grid(kind, device, kernels, &grid, all_cases || n + w == 0, worst));
         }
     return HT_OK;
 }
@@ -165,13 +154,11 @@ static void run_kind(struct kind *kind, struct ht_device *device) {
     describe(kind, name, sizeof name);
     if (only != NULL && strstr(name, only) == NULL) return;
     test_optimise(!kind->plain);
-    if (ht_kernels_plan(&problem, ht_device_info(device), &tuning, &kernels) !=
-        HT_OK) {
+    if (ht_kernels_plan(&problem, ht_device_info(device), &tuning, &kernels) != HT_OK) {
         TEST_SKIP("%s: %s", name, ht_err_message());
         return;
     }
-    enum ht_err err =
-        ht_kernels_create(&problem, device, &tuning, NULL, &kernels);
+    enum ht_err err = ht_kernels_create(&problem, device, &tuning, NULL, &kernels);
     if (err == HT_OK) err = run_walls(kind, device, &kernels, &worst);
     ht_kernels_destroy(&kernels);
     if (err != HT_OK) {
@@ -179,12 +166,11 @@ static void run_kind(struct kind *kind, struct ht_device *device) {
         return;
     }
     TEST_BELOW(worst, 1.0, "%s", name);
-    TEST_CHECK(kind->different == 0, "%s in regions: %.0f values differ", name,
-               kind->different);
+    TEST_CHECK(kind->different == 0, "%s in regions: %.0f values differ", name, kind->different);
 }
 
-/* The options of case number n: drawn, so that over the many cases of a
- * variant every pair of values meets. */
+/* The options of case number n: drawn, so that over the many cases of a variant every pair of
+ * values meets. */
 static void draw_options(struct kind *kind, int n) {
     uint64_t bits = ht_rng_bits(17, (uint64_t)n);
     int degrees[4] = {-1, 0, kind->spec.order + 1, 2};
@@ -197,19 +183,18 @@ static void draw_options(struct kind *kind, int n) {
     if (degree > kind->variant->medium) degree = HT_PER_NODE;
     kind->spec.medium_degree = varies && !uniform ? degree : -1;
     kind->spec.trim = (bits >> 4 & 3) != 0;
-    if (kind->eq.dims < 3 && kind->spec.order < 6)
-        kind->cells = (int)(bits >> 6 & 3);
+    if (kind->eq.dims < 3 && kind->spec.order < 6) kind->cells = (int)(bits >> 6 & 3);
     if (kind->variant->ptx > 0) kind->cells = 0; /* it has its own */
-    /* Left to itself a group takes one plane of so few; on real grids it walks
-     * through many, and keeps what neighbouring planes share. */
+    /* Left to itself a group takes one plane of so few; on real grids it walks through many, and
+     * keeps what neighbouring planes share. */
     kind->planes = (bits >> 8 & 3) > 0 ? 3 : 0;
     kind->rows = kind->cells == 0 && kind->eq.dims * kind->spec.order <= 4;
 }
 
-/* Cases of one (system, scheme, dimension, order); by leapfrog the variants
- * take turns, up to N = 4 in three dimensions. */
-static void run_order(const struct ht_system *system, bool leapfrog, int dims,
-                      int order, struct ht_device *device) {
+/* Cases of one (system, scheme, dimension, order); by leapfrog the variants take turns, up to N = 4
+ * in three dimensions. */
+static void run_order(const struct ht_system *system, bool leapfrog, int dims, int order,
+                      struct ht_device *device) {
     static int number;
     int rounds = order <= 2 && !leapfrog ? 3 : 1;
     for (int v = 0; v < ht_variant_count(); v++)
@@ -225,13 +210,10 @@ static void run_order(const struct ht_system *system, bool leapfrog, int dims,
             kind.spec.ptx_own = ht_device_info(device)->ptx_own;
             struct ht_tuning tuning = tuning_of(&kind);
             struct ht_problem problem = make_problem(&kind, &grid);
-            struct ht_spec spec =
-                ht_problem_spec(&problem, &tuning, HT_PRIMARY);
-            if (ht_variant_refuses(kind.variant, &spec) != NULL)
-                kind.spec.fp64 = spec.fp64 = false;
+            struct ht_spec spec = ht_problem_spec(&problem, &tuning, HT_PRIMARY);
+            if (ht_variant_refuses(kind.variant, &spec) != NULL) kind.spec.fp64 = spec.fp64 = false;
             if (ht_variant_refuses(kind.variant, &spec) != NULL) continue;
-            if (leapfrog && ((v + order + dims) % 2 || order * dims > 12))
-                continue;
+            if (leapfrog && ((v + order + dims) % 2 || order * dims > 12)) continue;
             draw_options(&kind, number++);
             if (v % parts == part) run_kind(&kind, device);
         }
@@ -243,8 +225,7 @@ static void run_all(int first, int last, struct ht_device *device) {
             for (int s = 0; s < ht_system_count(); s++) {
                 const struct ht_system *system = ht_system_at(s);
                 run_order(system, false, dims, order, device);
-                if (system->leapfrog.old_sign != 0)
-                    run_order(system, true, dims, order, device);
+                if (system->leapfrog.old_sign != 0) run_order(system, true, dims, order, device);
             }
 }
 
@@ -259,8 +240,7 @@ struct chooser {
     bool high; /* orders beyond COVERED_ORDER */
 };
 
-static struct kind kind_of(const struct chooser *chooser,
-                           const unsigned char *row) {
+static struct kind kind_of(const struct chooser *chooser, const unsigned char *row) {
     struct kind kind = {.variant = chooser->variant};
     const struct ht_system *system = law_at(row[LAW], &kind.leapfrog);
     const int order = 1 + row[ORDER] + (chooser->high ? COVERED_ORDER : 0);
@@ -273,8 +253,8 @@ static struct kind kind_of(const struct chooser *chooser,
     kind.spec.trim = row[TRIM];
     kind.spec.ptx = chooser->info->ptx;
     kind.cells = row[CELLS] == 2 ? 3 : row[CELLS];
-    /* Left to itself a group takes one plane of so few; on real grids it walks
-     * through many, and keeps what neighbouring planes share. */
+    /* Left to itself a group takes one plane of so few; on real grids it walks through many, and
+     * keeps what neighbouring planes share. */
     kind.planes = row[PLANES] ? 3 : 0;
     kind.rows = row[ROWS];
     return kind;
@@ -291,9 +271,7 @@ static double row_cost(const unsigned char *row, void *context) {
     if (kind.spec.fp64 && !chooser->info->fp64) return 0;
     if (kind.spec.trim && !variant->series) return 0; /* operators are whole */
     if (kind.planes > 0 && dims < 3) return 0;
-    if (degree >= 0 &&
-        (!kind.eq.system->material[0].varies || degree > variant->medium))
-        return 0;
+    if (degree >= 0 && (!kind.eq.system->material[0].varies || degree > variant->medium)) return 0;
     if (kind.cells > 0 && (dims == 3 || variant->ptx > 0)) return 0;
     if (kind.rows && (kind.cells > 0 || dims * kind.spec.order > 4)) return 0;
     if (chooser->high && dims == 3) return 0;
@@ -309,15 +287,12 @@ static double row_cost(const unsigned char *row, void *context) {
     return dims == 1 ? 1 : dims == 2 ? 1.5 : 2 + kind.spec.order;
 }
 
-/* Rows of one variant in some dimensions; of high orders each but once. Of
- * what CPUs run, optimised is the first in each dimension, so that compilers'
- * faults are found. */
-static void run_covered(struct chooser *chooser, int first, int last,
-                        bool plain, struct ht_device *device) {
-    struct cover cover = {
-        .factors = COVERED, .cost = row_cost, .context = chooser};
-    const int orders =
-        chooser->high ? HT_MAX_ORDER - COVERED_ORDER : COVERED_ORDER;
+/* Rows of one variant in some dimensions; of high orders each but once. Of what CPUs run, optimised
+ * is the first in each dimension, so that compilers' faults are found. */
+static void run_covered(struct chooser *chooser, int first, int last, bool plain,
+                        struct ht_device *device) {
+    struct cover cover = {.factors = COVERED, .cost = row_cost, .context = chooser};
+    const int orders = chooser->high ? HT_MAX_ORDER - COVERED_ORDER : COVERED_ORDER;
     const int levels[COVERED] = {law_count(), 3, orders, 2, 2, 4, 2, 3, 2, 2};
     bool met[COVER_LEVELS] = {false}, optimised[4] = {false};
     memcpy(cover.levels, levels, sizeof levels);
@@ -327,11 +302,9 @@ static void run_covered(struct chooser *chooser, int first, int last,
         bool *done = &optimised[kind.eq.dims];
         if (chooser->high && met[cover.row[i][ORDER]]) continue;
         met[cover.row[i][ORDER]] = true;
-        kind.plain =
-            chooser->high || *done || !test_optimises(chooser->variant);
+        kind.plain = chooser->high || *done || !test_optimises(chooser->variant);
         *done = true;
-        if (kind.eq.dims >= first && kind.eq.dims <= last &&
-            kind.plain == plain)
+        if (kind.eq.dims >= first && kind.eq.dims <= last && kind.plain == plain)
             run_kind(&kind, device);
     }
     free(cover.row);
@@ -341,16 +314,15 @@ static void run_covered(struct chooser *chooser, int first, int last,
 static void run_covering(int first, int last, struct ht_device *device) {
     for (int plain = 0; plain < 2; plain++)
         for (int v = part; v < ht_variant_count(); v += parts) {
-            struct chooser chooser = {.variant = ht_variant_at(v),
-                                      .info = ht_device_info(device)};
+            struct chooser chooser = {.variant = ht_variant_at(v), .info = ht_device_info(device)};
             run_covered(&chooser, first, last, plain, device);
             chooser.high = true;
             run_covered(&chooser, first, last, plain, device);
         }
 }
 
-/* What the comparison must find: a kernel with a wrong parity, seen behind a
- * wall, and values that are not finite on both sides. */
+/* What the comparison must find: a kernel with a wrong parity, seen behind a wall, and values that
+ * are not finite on both sides. */
 static void run_planted(struct ht_device *device) {
     struct kind kind = {.variant = ht_variant_find("monolithic", NULL, true)};
     struct ht_grid grid = make_grid(1, 2, 1);
@@ -364,8 +336,7 @@ static void run_planted(struct ht_device *device) {
     struct ht_problem problem = make_problem(&kind, &grid), bad = problem;
     bad.eq = &wrong;
     enum ht_err err = ht_kernels_create(&bad, device, &tuning, NULL, &kernels);
-    if (err == HT_OK)
-        err = ht_verify_kernels(&problem, device, &kernels, &parity);
+    if (err == HT_OK) err = ht_verify_kernels(&problem, device, &kernels, &parity);
     problem.dt = NAN;
     if (err == HT_OK) err = ht_verify_kernels(&problem, device, &kernels, &nan);
     ht_kernels_destroy(&kernels);
@@ -379,19 +350,17 @@ static void run_planted(struct ht_device *device) {
                nan);
 }
 
-/* What the self-check must refuse: a kernel whose operator belongs to a step
- * that is off by the relative `off`, some thousand roundings. No difference is
- * larger than off/u times the smallest bound, one rounding. */
-static void run_slightly_wrong(struct ht_device *device, bool fp64,
-                               double off) {
+/* What the self-check must refuse: a kernel whose operator belongs to a step that is off by the
+ * relative `off`, some thousand roundings. No difference is larger than off/u times the smallest
+ * bound, one rounding. */
+static void run_slightly_wrong(struct ht_device *device, bool fp64, double off) {
     struct kind kind = {.variant = ht_variant_find("propagator", NULL, true)};
     struct ht_grid grid = make_grid(2, 3, 0);
     struct ht_kernels kernels = {0};
     double worst[2] = {NAN, NAN};
     const double most = off / (fp64 ? 0x1p-53 : 0x1p-24);
     kind.eq = ht_equations_make(ht_system_find("acoustic"), 2);
-    kind.spec = (struct ht_spec){
-        .order = 3, .block = 1, .medium_degree = -1, .fp64 = fp64};
+    kind.spec = (struct ht_spec){.order = 3, .block = 1, .medium_degree = -1, .fp64 = fp64};
     if (fp64 && !ht_device_info(device)->fp64) return;
     struct ht_tuning tuning = tuning_of(&kind);
     struct ht_problem problem = make_problem(&kind, &grid);
@@ -400,13 +369,10 @@ static void run_slightly_wrong(struct ht_device *device, bool fp64,
         struct ht_problem made = problem;
         made.dt *= 1 + wrong * off;
         err = ht_kernels_create(&made, device, &tuning, NULL, &kernels);
-        for (int subgrid = 0; subgrid < 2;
-             subgrid++) /* it claims to be the right one */
-            kernels.spec[subgrid] = ht_problem_spec(
-                &problem, &tuning, subgrid ? HT_DUAL : HT_PRIMARY);
-        if (err == HT_OK)
-            found[wrong] =
-                ht_selfcheck(&problem, device, &kernels, &worst[wrong]);
+        for (int subgrid = 0; subgrid < 2; subgrid++) /* it claims to be the right one */
+            kernels.spec[subgrid] =
+                ht_problem_spec(&problem, &tuning, subgrid ? HT_DUAL : HT_PRIMARY);
+        if (err == HT_OK) found[wrong] = ht_selfcheck(&problem, device, &kernels, &worst[wrong]);
         ht_kernels_destroy(&kernels);
     }
     TEST_CHECK(err == HT_OK && found[0] == HT_OK && worst[0] < 1,
@@ -433,8 +399,7 @@ static int run_dimensions(int first, int last, int argc, char **argv) {
         run_slightly_wrong(device, true, 1e-12);
     }
     const char *cover = getenv("HTWAVE_COVER");
-    all_cases =
-        ht_device_info(device)->gpu || (cover && strcmp(cover, "all") == 0);
+    all_cases = ht_device_info(device)->gpu || (cover && strcmp(cover, "all") == 0);
     if (all_cases)
         run_all(first, last, device);
     else

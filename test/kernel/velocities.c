@@ -1,6 +1,6 @@
-/* Advection at velocities that put a kernel's factors to the test: none along
- * some axes or all, either sign, one much less than the others. The velocity is
- * a constant of the programs of the variant made for advection.
+/* Advection at velocities that put a kernel's factors to the test: none along some axes or all,
+ * either sign, one much less than the others. The velocity is a constant of the programs of the
+ * variant made for advection.
  */
 #include "compiler.h"
 #include "open_device.h"
@@ -21,10 +21,9 @@ static const struct velocity_case cases[] = {
     {3, 1, {-0.02, 0, -0.9}},
 };
 
-static enum ht_err verify(const struct velocity_case *c, bool fp64,
-                          struct ht_device *device, double *worst) {
-    struct ht_equations eq =
-        ht_equations_make(ht_system_find("advection"), c->dims);
+static enum ht_err verify(const struct velocity_case *c, bool fp64, struct ht_device *device,
+                          double *worst) {
+    struct ht_equations eq = ht_equations_make(ht_system_find("advection"), c->dims);
     struct ht_grid grid = {.dims = c->dims, .order = c->order};
     struct ht_problem problem = {.eq = &eq,
                                  .grid = &grid,
@@ -32,8 +31,7 @@ static enum ht_err verify(const struct velocity_case *c, bool fp64,
                                  .medium_degree = HT_UNIFORM,
                                  .dt = 0.5,
                                  .stages = c->dims * (2 * c->order + 1)};
-    struct ht_tuning tuning = {.variant =
-                                   ht_variant_find("separable", NULL, true),
+    struct ht_tuning tuning = {.variant = ht_variant_find("separable", NULL, true),
                                .fp64 = fp64,
                                .ptx = ht_device_info(device)->ptx,
                                .ptx_own = ht_device_info(device)->ptx_own,
@@ -67,9 +65,8 @@ int main(void) {
         TEST_BELOW(err ? (double)NAN : worst, 1.0,
                    "%d-D, N = %d, %s, velocity %g %g %g: over what rounding "
                    "explains%s%s",
-                   c->dims, c->order, fp64 ? "double" : "single",
-                   c->velocity[0], c->velocity[1], c->velocity[2],
-                   err ? ": " : "", err ? ht_err_message() : "");
+                   c->dims, c->order, fp64 ? "double" : "single", c->velocity[0], c->velocity[1],
+                   c->velocity[2], err ? ": " : "", err ? ht_err_message() : "");
     }
     ht_device_close(device);
     return test_end("velocities");

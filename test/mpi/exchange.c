@@ -11,17 +11,15 @@
  */
 #include "mpi/trial.h"
 
-/* P, D: a half step from the primary, from the dual grid; B, E: the same back;
- * p, d: new data on some planes of that grid; f: finish; m: a measure. */
-static const char *const sequences[] = {"PDPDPDP",       "PDfPmDPfmDP",
-                                        "PDpPDdDPDp",    "PPDDDPpPdPD",
-                                        "DPfpdDPDPmdDP", "PDPEBEmBDpPBE"};
+/* P, D: a half step from the primary, from the dual grid; B, E: the same back; p, d: new data on
+ * some planes of that grid; f: finish; m: a measure. */
+static const char *const sequences[] = {"PDPDPDP",     "PDfPmDPfmDP",   "PDpPDdDPDp",
+                                        "PPDDDPpPdPD", "DPfpdDPDPmdDP", "PDPEBEmBDpPBE"};
 enum { SEQUENCES = sizeof sequences / sizeof *sequences };
 
 static const int wall_sets[][3][2] = {
-    {{1, -1}, {0, 0}, {0, 0}},  {{0, 0}, {1, 1}, {1, 1}},
-    {{0, 0}, {0, 0}, {-1, 1}},  {{-1, 1}, {0, 0}, {1, -1}},
-    {{0, 0}, {0, 0}, {-1, -1}},
+    {{1, -1}, {0, 0}, {0, 0}},  {{0, 0}, {1, 1}, {1, 1}},   {{0, 0}, {0, 0}, {-1, 1}},
+    {{-1, 1}, {0, 0}, {1, -1}}, {{0, 0}, {0, 0}, {-1, -1}},
 };
 enum { WALL_SETS = sizeof wall_sets / sizeof *wall_sets };
 
@@ -36,13 +34,10 @@ struct pair {
     double *data[2];
 };
 
-static enum ht_err put_both(const struct trial *t, const struct pair *pair,
-                            enum ht_subgrid subgrid, uint64_t seed,
-                            int stride) {
-    TRY(trial_put(t, &t->grid, &pair->together, subgrid, seed, stride,
-                  pair->data[0]));
-    return trial_put(t, &t->whole, &pair->alone, subgrid, seed, stride,
-                     pair->data[0]);
+static enum ht_err put_both(const struct trial *t, const struct pair *pair, enum ht_subgrid subgrid,
+                            uint64_t seed, int stride) {
+    TRY(trial_put(t, &t->grid, &pair->together, subgrid, seed, stride, pair->data[0]));
+    return trial_put(t, &t->whole, &pair->alone, subgrid, seed, stride, pair->data[0]);
 }
 
 static enum ht_err do_both(const struct pair *pair, char what) {
@@ -54,15 +49,14 @@ static enum ht_err do_both(const struct pair *pair, char what) {
         if (what == 'f')
             TRY(ops->finish(both[i]->self));
         else
-            TRY((back ? ops->half_step_back : ops->half_step)(
-                both[i]->self, primary ? HT_PRIMARY : HT_DUAL));
+            TRY((back ? ops->half_step_back : ops->half_step)(both[i]->self,
+                                                              primary ? HT_PRIMARY : HT_DUAL));
     }
     return HT_OK;
 }
 
-static enum ht_err play(const struct scene *scene, const struct trial *t,
-                        const struct pair *pair, const char *sequence,
-                        struct numbers *out) {
+static enum ht_err play(const struct scene *scene, const struct trial *t, const struct pair *pair,
+                        const char *sequence, struct numbers *out) {
     TRY(put_both(t, pair, HT_PRIMARY, 2, 0));
     TRY(put_both(t, pair, HT_DUAL, 2, 0));
     for (const char *at = sequence; *at; at++) {
@@ -71,8 +65,7 @@ static enum ht_err play(const struct scene *scene, const struct trial *t,
         if (*at == 'p' || *at == 'd')
             TRY(put_both(t, pair, *at == 'p' ? HT_PRIMARY : HT_DUAL, seed, 3));
         else if (*at == 'm')
-            TRY(trial_measure(scene, HT_PRIMARY, &pair->together, &pair->alone,
-                              &error));
+            TRY(trial_measure(scene, HT_PRIMARY, &pair->together, &pair->alone, &error));
         else
             TRY(do_both(pair, *at));
         out->measures = fmax(out->measures, error);
@@ -81,10 +74,8 @@ static enum ht_err play(const struct scene *scene, const struct trial *t,
 }
 
 static enum ht_err make_pair(const struct scene *scene, const struct trial *t,
-                             const struct ht_kernels *kernels,
-                             struct pair *pair) {
-    TRY(ht_stepper_create(&t->problem, scene->device, kernels,
-                          &pair->together));
+                             const struct ht_kernels *kernels, struct pair *pair) {
+    TRY(ht_stepper_create(&t->problem, scene->device, kernels, &pair->together));
     TRY(ht_stepper_create(&t->alone, scene->device, kernels, &pair->alone));
     for (int i = 0; i < 2; i++) TRY(HT_ALLOC(pair->data[i], trial_values(t)));
     return HT_OK;
@@ -97,14 +88,12 @@ static void free_pair(struct pair *pair) {
     *pair = (struct pair){0};
 }
 
-static enum ht_err live(const struct scene *scene, const struct trial *t,
-                        const struct pair *pair, const char *sequence,
-                        trial_judge *judge, struct numbers *out,
+static enum ht_err live(const struct scene *scene, const struct trial *t, const struct pair *pair,
+                        const char *sequence, trial_judge *judge, struct numbers *out,
                         void *context) {
     TRY(play(scene, t, pair, sequence, out));
     TRY(do_both(pair, 'f'));
-    TRY(trial_compare(t, &pair->together, &pair->alone, pair->data, judge,
-                      context));
+    TRY(trial_compare(t, &pair->together, &pair->alone, pair->data, judge, context));
     pair->together.ops->traffic(pair->together.self, &out->traffic);
     return ht_comm_sum(scene->comm, 1, &out->different);
 }
@@ -112,8 +101,8 @@ static enum ht_err live(const struct scene *scene, const struct trial *t,
 /* ---- schedules ---- */
 
 static enum ht_err live_twice(const struct scene *scene, const struct trial *t,
-                              const struct ht_kernels *kernels,
-                              const char *sequence, struct numbers *out) {
+                              const struct ht_kernels *kernels, const char *sequence,
+                              struct numbers *out) {
     struct pair pair = {0};
     enum ht_err err = make_pair(scene, t, kernels, &pair);
     if (err == HT_OK) err = play(scene, t, &pair, "PDP", out);
@@ -121,15 +110,14 @@ static enum ht_err live_twice(const struct scene *scene, const struct trial *t,
     err = ht_comm_agree(scene->comm, err);
     free_pair(&pair);
     if (err == HT_OK) err = make_pair(scene, t, kernels, &pair);
-    if (err == HT_OK)
-        err = live(scene, t, &pair, sequence, trial_same, out, &out->different);
+    if (err == HT_OK) err = live(scene, t, &pair, sequence, trial_same, out, &out->different);
     err = ht_comm_agree(scene->comm, err);
     free_pair(&pair);
     return err;
 }
 
-/* One before the first half step, one after every depth-th; at depth 1 a grid
- * that is left again without new data has its planes sent again. */
+/* One before the first half step, one after every depth-th; at depth 1 a grid that is left again
+ * without new data has its planes sent again. */
 static int64_t exchanges(const char *sequence, int depth) {
     if (strcmp(sequence, "PDPDPDP") == 0) return 1 + 7 / depth;
     return depth == 1 && strcmp(sequence, "PPDDDPpPdPD") == 0 ? 15 : -1;
@@ -144,8 +132,7 @@ static bool is_by(const char *const used[2], const char *transport) {
     return used[0] != NULL || used[1] != NULL;
 }
 
-static void run_schedule(struct scene *scene, struct trial *t,
-                         const struct ht_kernels *kernels,
+static void run_schedule(struct scene *scene, struct trial *t, const struct ht_kernels *kernels,
                          const char *transport, uint64_t bits) {
     const char *sequence = sequences[bits % SEQUENCES];
     const char *scheme = t->problem.old_sign != 0 ? "leapfrog" : "taylor";
@@ -153,11 +140,9 @@ static void run_schedule(struct scene *scene, struct trial *t,
     struct numbers n = {0};
     t->problem.halo.depth = trial_depth(scene, t, t->problem.halo.depth);
     t->problem.halo.transport = transport;
-    snprintf(t->name, sizeof t->name,
-             "%d ranks %s medium %d walls %d%d planes %lld depth %d %s %s",
-             ranks, scheme, t->problem.medium_degree, t->grid.wall[2][0],
-             t->grid.wall[2][1], (long long)t->grid.cells[2],
-             t->problem.halo.depth, transport, sequence);
+    snprintf(t->name, sizeof t->name, "%d ranks %s medium %d walls %d%d planes %lld depth %d %s %s",
+             ranks, scheme, t->problem.medium_degree, t->grid.wall[2][0], t->grid.wall[2][1],
+             (long long)t->grid.cells[2], t->problem.halo.depth, transport, sequence);
     if (!scene_wants(scene, t->name)) return;
     enum ht_err err = live_twice(scene, t, kernels, sequence, &n);
     if (err != HT_OK) {
@@ -165,20 +150,18 @@ static void run_schedule(struct scene *scene, struct trial *t,
         return;
     }
     const char *const *used = n.traffic.transport;
-    TEST_CHECK(n.different == 0, "%s: %.0f values differ", t->name,
-               n.different);
+    TEST_CHECK(n.different == 0, "%s: %.0f values differ", t->name, n.different);
     TEST_CHECK(is_by(used, transport), "%s: by \"%s\" and \"%s\"", t->name,
                used[0] ? used[0] : "none", used[1] ? used[1] : "none");
     TEST_BELOW(n.measures, trial_measure_bound(t), "%s: measures", t->name);
     int64_t wanted = exchanges(sequence, t->problem.halo.depth);
     if (wanted >= 0)
-        TEST_CHECK(n.traffic.exchanges == wanted,
-                   "%s: %lld exchanges (expected %lld)", t->name,
+        TEST_CHECK(n.traffic.exchanges == wanted, "%s: %lld exchanges (expected %lld)", t->name,
                    (long long)n.traffic.exchanges, (long long)wanted);
 }
 
-static void make_trial(struct trial *t, const struct scene *scene,
-                       bool leapfrog, int degree, uint64_t bits) {
+static void make_trial(struct trial *t, const struct scene *scene, bool leapfrog, int degree,
+                       uint64_t bits) {
     const int64_t ranks = ht_comm_size(scene->comm);
     const int64_t planes[] = {ranks, 2 * ranks, 2 * ranks + 1, 4 * ranks + 3};
     const struct ht_device_info *info = ht_device_info(scene->device);
@@ -204,8 +187,7 @@ static void run_schedules(struct scene *scene, bool leapfrog, int degree) {
     enum ht_err err = trial_kernels(scene, &t, &kernels);
     for (int depth = 1; depth <= 4 && err == HT_OK; depth++)
         for (int way = 0; way < (peer ? 3 : 2); way++) {
-            const uint64_t bits =
-                ht_rng_bits(31, (uint64_t)scene->number++) >> 8;
+            const uint64_t bits = ht_rng_bits(31, (uint64_t)scene->number++) >> 8;
             make_trial(&t, scene, leapfrog, degree, bits);
             t.problem.halo.depth = depth;
             run_schedule(scene, &t, &kernels, ways[way], bits >> 16);
@@ -217,12 +199,11 @@ static void run_schedules(struct scene *scene, bool leapfrog, int degree) {
 
 /* ---- rounding ---- */
 
-/* Half steps are linear. Let A be what they give with absolute values of all
- * numbers, from absolute data. Each exchange changes values by 2^-11 (half) or
- * 2^-24 (single) of their size at most, which the half steps after it carry on,
- * so that with e exchanges results change by e times that of A at most, and
- * rounding of the half steps themselves by n eps A, with the n of
- * ht_oracle_roundings for each of them. */
+/* Half steps are linear. Let A be what they give with absolute values of all numbers, from absolute
+ * data. Each exchange changes values by 2^-11 (half) or 2^-24 (single) of their size at most, which
+ * the half steps after it carry on, so that with e exchanges results change by e times that of A at
+ * most, and rounding of the half steps themselves by n eps A, with the n of ht_oracle_roundings for
+ * each of them. */
 struct rounding {
     const struct trial *t;
     double changed, worst, far;
@@ -230,8 +211,8 @@ struct rounding {
 
 enum { ROUNDED_STEPS = 2 };
 
-static void judge_rounding(void *context, enum ht_subgrid subgrid,
-                           int64_t plane, double together, double alone) {
+static void judge_rounding(void *context, enum ht_subgrid subgrid, int64_t plane, double together,
+                           double alone) {
     struct rounding *r = context;
     const struct ht_grid *grid = &r->t->grid;
     int64_t first, last;
@@ -239,41 +220,34 @@ static void judge_rounding(void *context, enum ht_subgrid subgrid,
     ht_grid_own(grid, subgrid, &first, &last);
     r->changed += error > 0;
     r->worst = fmax(r->worst, error);
-    if (plane >= first + ROUNDED_STEPS && plane < last - ROUNDED_STEPS)
-        r->far += error > 0;
+    if (plane >= first + ROUNDED_STEPS && plane < last - ROUNDED_STEPS) r->far += error > 0;
 }
 
 /* The largest value of A on both grids. */
-static enum ht_err largest_absolute(const struct trial *t, double *data,
-                                    double *out) {
+static enum ht_err largest_absolute(const struct trial *t, double *data, double *out) {
     struct ht_stepper oracle = {0};
     struct ht_measure m;
     *out = 0;
     TRY(ht_oracle_create(&t->alone, &oracle));
     ht_oracle_absolute(&oracle);
     enum ht_err err = trial_put(t, &t->whole, &oracle, HT_PRIMARY, 2, 0, data);
-    if (err == HT_OK)
-        err = trial_put(t, &t->whole, &oracle, HT_DUAL, 2, 0, data);
+    if (err == HT_OK) err = trial_put(t, &t->whole, &oracle, HT_DUAL, 2, 0, data);
     for (int n = 0; n < ROUNDED_STEPS && err == HT_OK; n++)
         err = oracle.ops->half_step(oracle.self, n % 2 ? HT_DUAL : HT_PRIMARY);
     for (int subgrid = 0; subgrid < 2; subgrid++)
         for (int f = 0; f < t->eq.nfields; f++)
             for (int i = 0; i < ht_grid_coefs(&t->whole) && err == HT_OK; i++) {
-                const struct ht_quantity what = {
-                    .field = f, .coef = i, .material = -1};
-                if (!ht_problem_stores(&t->alone, (enum ht_subgrid)subgrid, f))
-                    continue;
-                err = oracle.ops->measure(oracle.self, (enum ht_subgrid)subgrid,
-                                          1, &what, &m);
+                const struct ht_quantity what = {.field = f, .coef = i, .material = -1};
+                if (!ht_problem_stores(&t->alone, (enum ht_subgrid)subgrid, f)) continue;
+                err = oracle.ops->measure(oracle.self, (enum ht_subgrid)subgrid, 1, &what, &m);
                 if (err == HT_OK) *out = fmax(*out, m.largest);
             }
     ht_stepper_destroy(&oracle);
     return err;
 }
 
-static enum ht_err round_once(const struct scene *scene, const struct trial *t,
-                              struct rounding *r, struct numbers *n,
-                              double *absolute) {
+static enum ht_err round_once(const struct scene *scene, const struct trial *t, struct rounding *r,
+                              struct numbers *n, double *absolute) {
     struct ht_kernels kernels = {0};
     struct pair pair = {0};
     TRY(trial_kernels(scene, t, &kernels));
@@ -289,9 +263,8 @@ static enum ht_err round_once(const struct scene *scene, const struct trial *t,
     return err;
 }
 
-static void run_rounding(struct scene *scene, bool fp64,
-                         enum ht_halo_precision precision, bool leapfrog,
-                         int depth) {
+static void run_rounding(struct scene *scene, bool fp64, enum ht_halo_precision precision,
+                         bool leapfrog, int depth) {
     const double unit = precision == HT_HALO_HALF ? 0x1p-11 : 0x1p-24;
     const double own = fp64 ? 0x1p-53 : 0x1p-24;
     struct numbers n = {0};
@@ -300,12 +273,11 @@ static void run_rounding(struct scene *scene, bool fp64,
     make_trial(&t, scene, leapfrog, -1, 3 << 8);
     t.tuning.fp64 = fp64;
     t.tuning.block = fp64 ? 2 : 4;
-    t.problem.halo = (struct ht_halo_choice){
-        .depth = depth, .precision = precision, .transport = "auto"};
+    t.problem.halo =
+        (struct ht_halo_choice){.depth = depth, .precision = precision, .transport = "auto"};
     snprintf(t.name, sizeof t.name, "%d ranks %s %s, messages in %s, depth %d",
              ht_comm_size(scene->comm), leapfrog ? "leapfrog" : "taylor",
-             fp64 ? "double" : "single",
-             precision == HT_HALO_HALF ? "half" : "single", depth);
+             fp64 ? "double" : "single", precision == HT_HALO_HALF ? "half" : "single", depth);
     if (!scene_wants(scene, t.name)) return;
     struct rounding r = {.t = &t};
     enum ht_err err = round_once(scene, &t, &r, &n, &absolute);
@@ -314,8 +286,7 @@ static void run_rounding(struct scene *scene, bool fp64,
         return;
     }
     TEST_CHECK(r.changed > 0, "%s: %.0f values change", t.name, r.changed);
-    TEST_CHECK(r.far == 0, "%s: %.0f of them far from the cuts (expected 0)",
-               t.name, r.far);
+    TEST_CHECK(r.far == 0, "%s: %.0f of them far from the cuts (expected 0)", t.name, r.far);
     double bound = (double)n.traffic.exchanges * unit +
                    2 * ROUNDED_STEPS * ht_oracle_roundings(&t.alone) * own;
     TEST_BELOW(r.worst, bound * absolute, "%s: largest change", t.name);
@@ -323,8 +294,7 @@ static void run_rounding(struct scene *scene, bool fp64,
 
 /* ---- planning ---- */
 
-/* A grid of which the ranks hold no more nodes than 32 bits count, though it
- * has more in all. */
+/* A grid of which the ranks hold no more nodes than 32 bits count, though it has more in all. */
 static void test_count(const struct scene *scene) {
     struct ht_kernels kernels;
     const char *name = "propagator-lanes";
@@ -342,10 +312,8 @@ static void test_count(const struct scene *scene) {
     TEST_CHECK(cut == HT_OK, "%s: 5 planes of 2^28 nodes per rank: %s", name,
                cut == HT_OK ? "taken" : ht_err_message());
     enum ht_err whole = ht_kernels_plan(&t.alone, &info, &t.tuning, &kernels);
-    TEST_CHECK(!more || whole == HT_ERR_DEVICE,
-               "%s: %lld of them on one rank: %s", name,
-               (long long)t.whole.cells[2],
-               whole == HT_OK ? "taken" : ht_err_message());
+    TEST_CHECK(!more || whole == HT_ERR_DEVICE, "%s: %lld of them on one rank: %s", name,
+               (long long)t.whole.cells[2], whole == HT_OK ? "taken" : ht_err_message());
 }
 
 /* A message has all fields of a plane, a field's buffer the planes of one. */
@@ -356,13 +324,11 @@ static void test_budget(const struct scene *scene) {
     const struct ht_budget b =
         ht_stepper_budget(&t.problem, &t.tuning, ht_device_info(scene->device));
     int64_t sides = 0;
-    for (int side = 0; side < 2; side++)
-        sides += ht_grid_neighbour(&t.grid, side) >= 0;
+    for (int side = 0; side < 2; side++) sides += ht_grid_neighbour(&t.grid, side) >= 0;
     TEST_CHECK(b.messages > 0 && 3 * sides * b.largest_buffer >= b.messages,
                "largest of the buffers: %lld bytes; 3 of each of %lld messages "
                "take %lld",
-               (long long)b.largest_buffer, (long long)sides,
-               (long long)b.messages);
+               (long long)b.largest_buffer, (long long)sides, (long long)b.messages);
 }
 
 static void run_roundings(struct scene *scene) {
@@ -385,8 +351,7 @@ int main(int argc, char **argv) {
     if (here) {
         test_count(&scene);
         test_budget(&scene);
-        for (int i = 0; i < 4; i++)
-            run_schedules(&scene, i % 2 != 0, i < 2 ? -1 : 2);
+        for (int i = 0; i < 4; i++) run_schedules(&scene, i % 2 != 0, i < 2 ? -1 : 2);
         run_roundings(&scene);
     }
     return scene_close(&scene, "exchange");

@@ -1,12 +1,10 @@
-/* Finite differences in slabs against one process, bit by bit: every rank steps
- * the whole grid alone, then all step it together, from the same random data,
- * forwards and back, with new data in between (while an exchange is in progress
- * or not), and each compares the planes that it owns, and the energy. Depth of
- * halos, terms, walls and media meet in every program; the thinnest slab has as
- * many planes as the halo needs. Long runs in single precision have their mean
- * corrected. Half of the cases have sources: in and beside the plane where the
- * first slab ends, and a line through all slabs. Exchanges are counted. With
- * absorbing layers on all sides, forwards only.
+/* Finite differences in slabs against one process, bit by bit: every rank steps the whole grid
+ * alone, then all step it together, from the same random data, forwards and back, with new data in
+ * between (while an exchange is in progress or not), and each compares the planes that it owns, and
+ * the energy. Depth of halos, terms, walls and media meet in every program; the thinnest slab has
+ * as many planes as the halo needs. Long runs in single precision have their mean corrected. Half
+ * of the cases have sources: in and beside the plane where the first slab ends, and a line through
+ * all slabs. Exchanges are counted. With absorbing layers on all sides, forwards only.
  *
  *     fd_slabs [CACHE [PART]]    cases whose name holds PART
  */
@@ -20,14 +18,12 @@ static const int wall_sets[][3][2] = {
 };
 
 /* The medium jumps at every node, by up to 4 in the modulus. */
-static enum ht_err fill(const void *context, int what, int64_t first,
-                        int64_t last, double *out) {
+static enum ht_err fill(const void *context, int what, int64_t first, int64_t last, double *out) {
     const struct trial *t = context;
     const int64_t plane = ht_grid_plane(&t->whole, HT_PRIMARY);
     for (int64_t n = 0; n < plane * (last - first); n++)
         out[n] =
-            pow(4, 0.5 * ht_rng_uniform(5, 4u * (uint64_t)(first * plane + n) +
-                                               (unsigned)what));
+            pow(4, 0.5 * ht_rng_uniform(5, 4u * (uint64_t)(first * plane + n) + (unsigned)what));
     return HT_OK;
 }
 
@@ -38,8 +34,8 @@ struct kind {
 };
 
 /* Slabs of `thinnest` planes, some with one or two more. */
-static void cut(struct trial *t, const struct scene *scene,
-                const int wall[3][2], int64_t thinnest) {
+static void cut(struct trial *t, const struct scene *scene, const int wall[3][2],
+                int64_t thinnest) {
     const int ranks = ht_comm_size(scene->comm);
     const int rank = ht_comm_rank(scene->comm);
     t->start[0] = 0;
@@ -47,39 +43,36 @@ static void cut(struct trial *t, const struct scene *scene,
         const int more = (r + ranks) % 3 % 2 * 2 + (ranks == 1);
         t->start[r + 1] = t->start[r] + thinnest + more;
     }
-    const int64_t cells[3] = {2 * t->problem.fd.order + 3,
-                              2 * t->problem.fd.order + 1, t->start[ranks]};
+    const int64_t cells[3] = {2 * t->problem.fd.order + 3, 2 * t->problem.fd.order + 1,
+                              t->start[ranks]};
     t->whole = (struct ht_grid){.dims = 3};
     for (int k = 0; k < 3; k++) {
         t->whole.cells[k] = cells[k];
         t->whole.h[k] = 1 + 0.25 * k;
         t->whole.upper[k] = t->whole.h[k] * (double)cells[k];
-        for (int side = 0; side < 2; side++)
-            t->whole.wall[k][side] = wall[k][side];
+        for (int side = 0; side < 2; side++) t->whole.wall[k][side] = wall[k][side];
     }
     t->grid = t->whole;
-    t->grid.slab = (struct ht_slab){
-        .comm = scene->comm, t->start[rank], t->start[rank + 1]};
+    t->grid.slab = (struct ht_slab){.comm = scene->comm, t->start[rank], t->start[rank + 1]};
 }
 
-static void make(struct trial *t, const struct scene *scene,
-                 const struct kind *kind, int terms, int depth, int walls) {
-    const struct ht_fd_spec spec = {
-        .dims = 3, .radius = kind->order / 2, .density = kind->density};
+static void make(struct trial *t, const struct scene *scene, const struct kind *kind, int terms,
+                 int depth, int walls) {
+    const struct ht_fd_spec spec = {.dims = 3, .radius = kind->order / 2, .density = kind->density};
     const struct ht_fd_weights w = ht_fd_weights(kind->order);
     *t = (struct trial){.eq = ht_equations_make(ht_system_find("acoustic"), 3)};
-    t->problem = (struct ht_problem){
-        .eq = &t->eq,
-        .grid = &t->grid,
-        .medium_degree = 0,
-        .stages = terms,
-        .dt = 0.25 * ht_fd_stable(&w, false, terms, 3),
-        .halo = {.depth = depth, .transport = walls ? "staged" : "auto"},
-        .fd = {.order = kind->order,
-               .density = kind->density,
-               .inverse_density = 1,
-               .fill = fill,
-               .medium = t}};
+    t->problem =
+        (struct ht_problem){.eq = &t->eq,
+                            .grid = &t->grid,
+                            .medium_degree = 0,
+                            .stages = terms,
+                            .dt = 0.25 * ht_fd_stable(&w, false, terms, 3),
+                            .halo = {.depth = depth, .transport = walls ? "staged" : "auto"},
+                            .fd = {.order = kind->order,
+                                   .density = kind->density,
+                                   .inverse_density = 1,
+                                   .fill = fill,
+                                   .medium = t}};
     (void)ht_problem_set_scheme(&t->problem, ht_scheme_find("fd"));
     const int64_t reach = ht_fd_reach(&spec);
     const bool least = ht_comm_size(scene->comm) > 1 || depth > 1;
@@ -87,15 +80,12 @@ static void make(struct trial *t, const struct scene *scene,
     t->alone = t->problem;
     t->alone.grid = &t->whole;
     t->tuning = (struct ht_tuning){.fp64 = kind->fp64, .block = 1};
-    const struct ht_spec of =
-        ht_problem_spec(&t->problem, &t->tuning, HT_PRIMARY);
+    const struct ht_spec of = ht_problem_spec(&t->problem, &t->tuning, HT_PRIMARY);
     t->variant = t->tuning.variant =
         ht_variant_find(kind->variant, &of, ht_device_info(scene->device)->gpu);
-    snprintf(t->name, sizeof t->name,
-             "%d ranks %s order %d %s %s, %d term(s), depth %d, %s",
+    snprintf(t->name, sizeof t->name, "%d ranks %s order %d %s %s, %d term(s), depth %d, %s",
              ht_comm_size(scene->comm), t->variant->name, kind->order,
-             kind->density ? "density" : "modulus",
-             kind->fp64 ? "double" : "single", terms, depth,
+             kind->density ? "density" : "modulus", kind->fp64 ? "double" : "single", terms, depth,
              walls ? "walls" : "periodic");
 }
 
@@ -114,23 +104,21 @@ static enum ht_err add_sources(struct trial *t, struct sources *out) {
     const double frequency = 0.3 / t->problem.dt;
     char text[2][1000], *list[2] = {text[0], text[1]};
     *out = (struct sources){.medium = {.eq = &t->eq, .grid = &t->whole}};
-    snprintf(
-        text[0], sizeof text[0],
-        "sources=( { position = [%.6f, %.6f, %.6f]; frequency = %.6f; signal = "
-        "\"burst\"; amplitude = 1e2; }, { position = [%.6f, %.6f, %.6f]; "
-        "frequency = "
-        "%.6f; signal = \"burst\"; amplitude = -3e2; }, { type = \"line\"; "
-        "count = "
-        "7; from = [1.1, 2.3, 0.0]; to = [%.6f, 1.7, %.6f]; frequency = "
-        "%.6f; signal = \"burst\"; cycles = 3.0; amplitude = 2e2; }, { type = "
-        "\"plane\"; axis = \"x3\"; at = %.6f; frequency = %.6f; signal = "
-        "\"burst\"; amplitude = 1e2; }, { type = \"volume\"; position = [%.6f, "
-        "1.1, %.6f]; width = %.6f; frequency = %.6f; signal = \"burst\"; "
-        "amplitude = 1e3; } )",
-        2.63 * h[0], 3 * h[1], border, frequency, 0.2 * h[0], 4.4 * h[1],
-        border - 0.37 * h[2], frequency, upper[0], upper[2], 1.2 * frequency,
-        0.61 * border, frequency, 1.7 * h[0], border - 0.2 * h[2], 1.1 * h[2],
-        frequency);
+    snprintf(text[0], sizeof text[0],
+             "sources=( { position = [%.6f, %.6f, %.6f]; frequency = %.6f; signal = "
+             "\"burst\"; amplitude = 1e2; }, { position = [%.6f, %.6f, %.6f]; "
+             "frequency = "
+             "%.6f; signal = \"burst\"; amplitude = -3e2; }, { type = \"line\"; "
+             "count = "
+             "7; from = [1.1, 2.3, 0.0]; to = [%.6f, 1.7, %.6f]; frequency = "
+             "%.6f; signal = \"burst\"; cycles = 3.0; amplitude = 2e2; }, { type = "
+             "\"plane\"; axis = \"x3\"; at = %.6f; frequency = %.6f; signal = "
+             "\"burst\"; amplitude = 1e2; }, { type = \"volume\"; position = [%.6f, "
+             "1.1, %.6f]; width = %.6f; frequency = %.6f; signal = \"burst\"; "
+             "amplitude = 1e3; } )",
+             2.63 * h[0], 3 * h[1], border, frequency, 0.2 * h[0], 4.4 * h[1], border - 0.37 * h[2],
+             frequency, upper[0], upper[2], 1.2 * frequency, 0.61 * border, frequency, 1.7 * h[0],
+             border - 0.2 * h[2], 1.1 * h[2], frequency);
     snprintf(text[1], sizeof text[1], "time.end=1e6");
     TRY(ht_params_read(NULL, 2, list, &out->params));
     TRY(ht_shots_create(out->params, &out->medium, &out->shots));
@@ -153,21 +141,17 @@ static enum ht_err forwards(const struct ht_stepper *s, int steps) {
     return HT_OK;
 }
 
-static enum ht_err back(const struct trial *t, const struct ht_stepper *s,
-                        int steps) {
-    for (int n = 0; n < steps; n++)
-        TRY(ht_stepper_step_back(s, t->problem.scheme));
+static enum ht_err back(const struct trial *t, const struct ht_stepper *s, int steps) {
+    for (int n = 0; n < steps; n++) TRY(ht_stepper_step_back(s, t->problem.scheme));
     return HT_OK;
 }
 
-/* Data on the first plane only, so that elsewhere a correction of the mean is
- * more than a rounding of the values; with means, so that u has one at step
- * 100, which is taken out. */
+/* Data on the first plane only, so that elsewhere a correction of the mean is more than a rounding
+ * of the values; with means, so that u has one at step 100, which is taken out. */
 static bool quiet;
 
 static enum ht_err put(const struct trial *t, const struct ht_grid *grid,
-                       const struct ht_stepper *s, enum ht_subgrid subgrid,
-                       uint64_t seed) {
+                       const struct ht_stepper *s, enum ht_subgrid subgrid, uint64_t seed) {
     const int64_t plane = ht_grid_plane(grid, HT_PRIMARY);
     const int64_t total = plane * t->eq.nfields;
     int64_t first, last;
@@ -194,8 +178,7 @@ static enum ht_err measure(const struct ht_stepper *s, double *energy) {
 
 /* All that a stepper is asked for; what it does not end is in progress. */
 static enum ht_err work(const struct trial *t, const struct ht_grid *grid,
-                        const struct ht_stepper *s, int steps,
-                        double energy[3]) {
+                        const struct ht_stepper *s, int steps, double energy[3]) {
     TRY(put(t, grid, s, HT_PRIMARY, 3));
     TRY(put(t, grid, s, HT_DUAL, 4));
     TRY(forwards(s, steps));
@@ -218,8 +201,7 @@ static enum ht_err work(const struct trial *t, const struct ht_grid *grid,
 
 /* ---- comparison ---- */
 
-static enum ht_err compare(const struct trial *t,
-                           const struct ht_stepper *together,
+static enum ht_err compare(const struct trial *t, const struct ht_stepper *together,
                            const struct ht_stepper *alone, double *different) {
     const int field = t->eq.system->second_order.field;
     int64_t first, last;
@@ -230,11 +212,8 @@ static enum ht_err compare(const struct trial *t,
     if (err == HT_OK) err = HT_ALLOC(data[1], nodes);
     for (int m = 0; m < 2 && err == HT_OK; m++) {
         const enum ht_subgrid which = m ? HT_DUAL : HT_PRIMARY;
-        err = together->ops->get(together->self, which, field, 1, first, last,
-                                 data[0]);
-        if (err == HT_OK)
-            err = alone->ops->get(alone->self, which, field, 1, first, last,
-                                  data[1]);
+        err = together->ops->get(together->self, which, field, 1, first, last, data[0]);
+        if (err == HT_OK) err = alone->ops->get(alone->self, which, field, 1, first, last, data[1]);
         for (int64_t n = 0; n < nodes && err == HT_OK; n++)
             trial_same(different, which, 0, data[0][n], data[1][n]);
     }
@@ -242,16 +221,15 @@ static enum ht_err compare(const struct trial *t,
     return err;
 }
 
-/* No message is longer than what the budget counts three buffers of per side;
- * all are as long where there is one kind of them. */
+/* No message is longer than what the budget counts three buffers of per side; all are as long where
+ * there is one kind of them. */
 static bool messages_fit(const struct trial *t, const struct ht_traffic *before,
                          const struct ht_traffic *after) {
     const struct ht_budget b = ht_stepper_budget(&t->problem, &t->tuning, NULL);
     const int64_t messages = after->messages - before->messages;
     const int64_t bytes = after->bytes - before->bytes;
     int64_t sides = 0;
-    for (int side = 0; side < 2; side++)
-        sides += ht_grid_neighbour(&t->grid, side) >= 0;
+    for (int side = 0; side < 2; side++) sides += ht_grid_neighbour(&t->grid, side) >= 0;
     if (sides == 0) return b.messages == 0 && messages == 0;
     const int64_t longest = b.messages / (HT_LINK_BUFFERS * sides);
     const bool one = t->problem.stages == 1 || t->problem.halo.depth == 1;
@@ -259,10 +237,8 @@ static bool messages_fit(const struct trial *t, const struct ht_traffic *before,
            (one ? bytes == messages * longest : bytes <= messages * longest);
 }
 
-/* Of so many steps from data just put: one before the first, one behind each
- * `depth`-th pass. */
-static enum ht_err count(const struct trial *t, const struct ht_stepper *s,
-                         double *wrong) {
+/* Of so many steps from data just put: one before the first, one behind each `depth`-th pass. */
+static enum ht_err count(const struct trial *t, const struct ht_stepper *s, double *wrong) {
     enum { STEPS = 6 };
     const int passes = STEPS * t->problem.stages;
     const bool cut = ht_grid_cut(&t->grid);
@@ -273,24 +249,20 @@ static enum ht_err count(const struct trial *t, const struct ht_stepper *s,
     TRY(forwards(s, STEPS));
     TRY(s->ops->finish(s->self));
     s->ops->traffic(s->self, &after);
-    *wrong += after.exchanges - before.exchanges !=
-              (cut ? 1 + passes / t->problem.halo.depth : 0);
+    *wrong += after.exchanges - before.exchanges != (cut ? 1 + passes / t->problem.halo.depth : 0);
     *wrong += !messages_fit(t, &before, &after);
-    *wrong += (after.boundary_s > before.boundary_s) != cut ||
-              (after.pack_s > before.pack_s) != cut;
+    *wrong +=
+        (after.boundary_s > before.boundary_s) != cut || (after.pack_s > before.pack_s) != cut;
     return HT_OK;
 }
 
 /* kernels: of all ranks, and of each alone. */
 static enum ht_err run(const struct scene *scene, const struct trial *t,
-                       const struct ht_kernels *kernels, int steps,
-                       double numbers[3]) {
+                       const struct ht_kernels *kernels, int steps, double numbers[3]) {
     struct ht_stepper together = {0}, alone = {0};
     double energy[2][3] = {{0}};
-    enum ht_err err =
-        ht_stepper_create(&t->problem, scene->device, kernels, &together);
-    if (err == HT_OK)
-        err = ht_stepper_create(&t->alone, scene->device, kernels, &alone);
+    enum ht_err err = ht_stepper_create(&t->problem, scene->device, kernels, &together);
+    if (err == HT_OK) err = ht_stepper_create(&t->alone, scene->device, kernels, &alone);
     if (err == HT_OK) err = work(t, &t->grid, &together, steps, energy[0]);
     if (err == HT_OK) err = work(t, &t->whole, &alone, steps, energy[1]);
     if (err == HT_OK) err = compare(t, &together, &alone, &numbers[0]);
@@ -317,16 +289,15 @@ static void judge(const struct scene *scene, struct trial *t, bool driven,
         TEST_CHECK(false, "%s: %s", t->name, ht_err_message());
     else
         TEST_CHECK(numbers[0] + numbers[1] + numbers[2] == 0,
-                   "%s: %.0f values, %.0f energies and %.0f counts differ",
-                   t->name, numbers[0], numbers[1], numbers[2]);
+                   "%s: %.0f values, %.0f energies and %.0f counts differ", t->name, numbers[0],
+                   numbers[1], numbers[2]);
     remove_sources(&sources);
 }
 
-/* Layers on all sides, of `type`; their planes along x3 end inside the first
- * and the last slab, where these are thin enough in others. */
-static void add_layers(const struct scene *scene, struct trial *t,
-                       struct ht_layers *layers, enum ht_absorbing_type type,
-                       enum ht_organisation organisation) {
+/* Layers on all sides, of `type`; their planes along x3 end inside the first and the last slab,
+ * where these are thin enough in others. */
+static void add_layers(const struct scene *scene, struct trial *t, struct ht_layers *layers,
+                       enum ht_absorbing_type type, enum ht_organisation organisation) {
     static const int rigid[3][2] = {{1, 1}, {1, 1}, {1, 1}};
     const int64_t reach = t->problem.fd.order / 2;
     const int terms = t->problem.stages;
@@ -335,19 +306,15 @@ static void add_layers(const struct scene *scene, struct trial *t,
     for (int k = 0; k < 3; k++) {
         layers->cells[k] = t->whole.cells[k];
         for (int side = 0; side < 2; side++)
-            layers->side[k][side] =
-                (struct ht_layer){.cells = 2 + (k + side) % 2,
-                                  .degree = 2,
-                                  .most = 0.3 / t->problem.dt};
+            layers->side[k][side] = (struct ht_layer){
+                .cells = 2 + (k + side) % 2, .degree = 2, .most = 0.3 / t->problem.dt};
     }
     t->problem.layers = t->alone.layers = layers;
     t->problem.fd.organisation = t->alone.fd.organisation = organisation;
-    snprintf(t->name, sizeof t->name,
-             "%d ranks order %d %s, %s layers, %s, %d term(s)",
+    snprintf(t->name, sizeof t->name, "%d ranks order %d %s, %s layers, %s, %d term(s)",
              ht_comm_size(scene->comm), t->problem.fd.order,
-             t->problem.fd.density ? "density" : "modulus",
-             ht_absorbing_word(type), ht_organisation_word(organisation),
-             terms);
+             t->problem.fd.density ? "density" : "modulus", ht_absorbing_word(type),
+             ht_organisation_word(organisation), terms);
 }
 
 static void run_layers(const struct scene *scene, struct kind kind) {
@@ -358,8 +325,7 @@ static void run_layers(const struct scene *scene, struct kind kind) {
     for (int i = 0; i < 4; i++) {
         const bool sponge = i == 3;
         make(&t, scene, &kind, sponge ? 2 : 1, sponge ? 2 : 1, 0);
-        add_layers(scene, &t, &layers,
-                   sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
+        add_layers(scene, &t, &layers, sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
                    (enum ht_organisation)(HT_ORGANISATION_COMBINED + i % 3));
         if (i == 0 && trial_kernels(scene, &t, &kernels) != HT_OK) {
             TEST_CHECK(false, "%s: %s", t.name, ht_err_message());

@@ -1,7 +1,7 @@
-/* The parts of the method that know of slabs, by one or by several ranks (see
- * plan.sh, which compares): plan, medium, start, measures, conserved energy.
- * Rank 0 prints for every case what must not depend on the number of ranks, bit
- * by bit ("same ..."), and sums, which may differ in the last digits ("sum
+/* The parts of the method that know of slabs, by one or by several ranks (see plan.sh, which
+ * compares): plan, medium, start, measures, conserved energy. Rank 0 prints for every case what
+ * must not depend on the number of ranks, bit by bit ("same ..."), and sums, which may differ in
+ * the last digits ("sum
  * ...").
  *
  *     plan          all cases
@@ -21,13 +21,7 @@
 #include "htwave/start.h"
 #include "replica.h"
 
-enum {
-    MANY = 25,
-    MOST_OPTIONS = 24,
-    MOST_RANKS = 64,
-    SAMPLES = 23,
-    MESSAGE = 512
-};
+enum { MANY = 25, MOST_OPTIONS = 24, MOST_RANKS = 64, SAMPLES = 23, MESSAGE = 512 };
 
 static struct ht_comm *comm;
 static char *directory;
@@ -64,8 +58,7 @@ static const struct {
      true},
     {"back", BOX LEAPFROG WALLS BELL "medium.c=1.5", true},
     {"back-periodic", BOX LEAPFROG BELL "system=wave; medium.c=1.5", true},
-    {"exact",
-     BOX LEAPFROG WALLS "initial.type=standing; initial.modes=[1, 1, 2]", true},
+    {"exact", BOX LEAPFROG WALLS "initial.type=standing; initial.modes=[1, 1, 2]", true},
     {"random", BOX LEAPFROG "initial.type=random", true},
     {"layers-x3",
      BOX TAYLOR WALLS BELL "medium.type=layers; medium.axis=x3;"
@@ -97,8 +90,7 @@ static const struct {
      false},
     {"late",
      "grid.cells=[100, 100, 101]; grid.order=1; grid.upper=[1.0, 1.0, "
-     "1.0];" TAYLOR
-     "medium.type=expression; medium.c=\"1 + 0.5*sin(1e2*x3 + x1 + x2)\"",
+     "1.0];" TAYLOR "medium.type=expression; medium.c=\"1 + 0.5*sin(1e2*x3 + x1 + x2)\"",
      false},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
@@ -176,16 +168,15 @@ static uint64_t mark(uint64_t seed, int64_t number) {
     return ht_hash(seed, &number, sizeof number);
 }
 
-/* Of what a medium has on own planes, in large grids some of them; one plane
- * beyond is filled, too. */
+/* Of what a medium has on own planes, in large grids some of them; one plane beyond is filled, too.
+ */
 static uint64_t medium_hash(const struct ht_plan *plan) {
     const struct ht_problem *p = &plan->problem;
     uint64_t sum = 0;
     for (int m = 0; m < 2 && p->medium_fill; m++) {
         enum ht_subgrid subgrid = m == 0 ? HT_PRIMARY : HT_DUAL;
         int64_t planes = ht_grid_planes(p->grid, subgrid), first, last;
-        int64_t size = ht_grid_plane(p->grid, subgrid) * p->medium_coefs *
-                       p->eq->nmaterials;
+        int64_t size = ht_grid_plane(p->grid, subgrid) * p->medium_coefs * p->eq->nmaterials;
         double *out = NULL;
         stop_on(HT_ALLOC(out, size));
         ht_grid_own(p->grid, subgrid, &first, &last);
@@ -201,8 +192,7 @@ static uint64_t medium_hash(const struct ht_plan *plan) {
     return add_up(sum);
 }
 
-static uint64_t state_hash(const struct ht_plan *plan,
-                           const struct ht_stepper *stepper) {
+static uint64_t state_hash(const struct ht_plan *plan, const struct ht_stepper *stepper) {
     const struct ht_grid *grid = &plan->grid;
     int coefs = ht_grid_coefs(grid);
     int64_t most = coefs * ht_grid_plane(grid, HT_PRIMARY);
@@ -217,8 +207,7 @@ static uint64_t state_hash(const struct ht_plan *plan,
             if (!ht_problem_stores(&plan->problem, subgrid, f)) continue;
             ht_grid_own(grid, subgrid, &first, &last);
             for (int64_t at = first; at < last; at++) {
-                stop_on(stepper->ops->get(stepper->self, subgrid, f, coefs, at,
-                                          at + 1, out));
+                stop_on(stepper->ops->get(stepper->self, subgrid, f, coefs, at, at + 1, out));
                 uint64_t seed = mark(mark(mark(HT_HASH_SEED, m), f), at);
                 sum += ht_hash(seed, out, size * sizeof *out);
             }
@@ -236,18 +225,16 @@ static void say_plan(const char *name, const struct ht_plan *plan) {
     if (!speaks()) return;
     printf("same %s: dt %a steps %lld cfl %a speeds %a %a %a least %a "
            "gradient %d\n",
-           name, plan->problem.dt, (long long)plan->steps, plan->cfl,
-           m->speed[0], m->speed[1], m->speed[2], m->speed_min,
-           m->wall_gradient);
-    printf("same %s: flattened %lld medium %016llx\n", name,
-           (long long)flattened, (unsigned long long)hash);
+           name, plan->problem.dt, (long long)plan->steps, plan->cfl, m->speed[0], m->speed[1],
+           m->speed[2], m->speed_min, m->wall_gradient);
+    printf("same %s: flattened %lld medium %016llx\n", name, (long long)flattened,
+           (unsigned long long)hash);
 }
 
 /* ---- states ---- */
 
 static void say_hash(const char *name, const char *when, uint64_t hash) {
-    if (speaks())
-        printf("same %s: %s %016llx\n", name, when, (unsigned long long)hash);
+    if (speaks()) printf("same %s: %s %016llx\n", name, when, (unsigned long long)hash);
 }
 
 static void say_measures(const char *name, const struct ht_plan *plan,
@@ -256,17 +243,15 @@ static void say_measures(const char *name, const struct ht_plan *plan,
     double conserved = 0, error = 0, *nodal[HT_MAX_FIELDS] = {0};
     int64_t own = ht_grid_own_total(&plan->grid, HT_PRIMARY);
     stop_on(ht_state_measure(plan, stepper, time, &state));
-    if (ht_conserves_energy(plan))
-        stop_on(ht_conserved_energy(plan, stepper, &conserved));
+    if (ht_conserves_energy(plan)) stop_on(ht_conserved_energy(plan, stepper, &conserved));
     for (int f = 0; f < plan->eq.nfields; f++)
-        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
-            stop_on(HT_ALLOC(nodal[f], own));
+        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f)) stop_on(HT_ALLOC(nodal[f], own));
     stop_on(ht_nodal_read(plan, stepper, nodal));
     stop_on(ht_nodal_error(plan, (const double *const *)nodal, time, &error));
     for (int f = 0; f < plan->eq.nfields; f++) free(nodal[f]);
     if (!speaks()) return;
-    printf("sum %s energy %.17g\nsum %s conserved %.17g\nsum %s error %.17g\n",
-           name, state.energy, name, conserved, name, error);
+    printf("sum %s energy %.17g\nsum %s conserved %.17g\nsum %s error %.17g\n", name, state.energy,
+           name, conserved, name, error);
     for (int f = 0; f < plan->eq.nfields; f++)
         printf("same %s: largest %d %a\n", name, f, state.largest[f]);
 }
@@ -275,8 +260,7 @@ static void say_measures(const char *name, const struct ht_plan *plan,
 static void say_not_finite(const char *name, const struct ht_plan *plan,
                            const struct ht_stepper *stepper) {
     const struct ht_grid *grid = &plan->grid;
-    int64_t size = ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) *
-                   plan->eq.nfields;
+    int64_t size = ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) * plan->eq.nfields;
     double *coefs = NULL;
     struct ht_state state;
     char text[MESSAGE] = "", all[MOST_RANKS][MESSAGE];
@@ -287,18 +271,14 @@ static void say_not_finite(const char *name, const struct ht_plan *plan,
     ht_grid_own(grid, HT_PRIMARY, &first, &last);
     for (int64_t at = 3; at < 10; at += 5)
         if (at >= first && at < last)
-            stop_on(stepper->ops->put(stepper->self, HT_PRIMARY, at, at + 1,
-                                      coefs));
+            stop_on(stepper->ops->put(stepper->self, HT_PRIMARY, at, at + 1, coefs));
     free(coefs);
-    bool refused =
-        ht_state_measure(plan, stepper, 0.25, &state) == HT_ERR_NOT_FINITE;
+    bool refused = ht_state_measure(plan, stepper, 0.25, &state) == HT_ERR_NOT_FINITE;
     snprintf(text, sizeof text, "%.500s", refused ? ht_err_message() : "none");
     stop_on(ht_comm_gather(comm, text, sizeof text, all));
-    for (int r = 0; r < ht_comm_size(comm); r++)
-        alike = alike && strcmp(all[r], text) == 0;
+    for (int r = 0; r < ht_comm_size(comm); r++) alike = alike && strcmp(all[r], text) == 0;
     if (!speaks()) return;
-    TEST_CHECK(refused && alike, "%s: all of %d ranks say so", name,
-               ht_comm_size(comm));
+    TEST_CHECK(refused && alike, "%s: all of %d ranks say so", name, ht_comm_size(comm));
     printf("same %s: %s\n", name, text);
 }
 
@@ -314,11 +294,9 @@ static void run(const char *name, const struct ht_plan *plan) {
         say_measures(name, plan, &stepper, 0);
         say_hash(name, "measured", state_hash(plan, &stepper));
         for (int n = 0; n < 2; n++)
-            stop_on(stepper.ops->half_step(stepper.self,
-                                           n == 0 ? HT_PRIMARY : HT_DUAL));
+            stop_on(stepper.ops->half_step(stepper.self, n == 0 ? HT_PRIMARY : HT_DUAL));
         say_hash(name, "stepped", state_hash(plan, &stepper));
-        say_measures(name, plan, &stepper,
-                     plan->solution->exact ? plan->problem.dt : 0);
+        say_measures(name, plan, &stepper, plan->solution->exact ? plan->problem.dt : 0);
         say_not_finite(name, plan, &stepper);
     }
     ht_stepper_destroy(&stepper);
@@ -353,8 +331,7 @@ static void try_case(int number) {
 
 /* ---- ownership ---- */
 
-/* Counted over the ranks every node has one owner, and neighbours are each
- * other's. */
+/* Counted over the ranks every node has one owner, and neighbours are each other's. */
 static void check_owners(bool periodic) {
     struct ht_params *params = NULL;
     struct ht_plan *plan = NULL;
@@ -365,8 +342,7 @@ static void check_owners(bool periodic) {
     stop_on(ht_plan_create(params, comm, &plan));
     const struct ht_grid *grid = &plan->grid;
     uint64_t owned = 0, halves = 0;
-    for (int m = 0; m < 2; m++)
-        owned += (uint64_t)ht_grid_own_total(grid, (enum ht_subgrid)m);
+    for (int m = 0; m < 2; m++) owned += (uint64_t)ht_grid_own_total(grid, (enum ht_subgrid)m);
     for (int side = 0; side < 2; side++) {
         sides[side] = ht_grid_neighbour(grid, side);
         halves += ht_measure_half(grid, HT_PRIMARY, 2, side);
@@ -374,23 +350,18 @@ static void check_owners(bool periodic) {
     stop_on(ht_comm_gather(comm, sides, sizeof sides, all));
     for (int r = 0; r < size; r++)
         for (int side = 0; side < 2; side++)
-            if (all[r][side] >= 0)
-                mutual = mutual && all[all[r][side]][1 - side] == r;
+            if (all[r][side] >= 0) mutual = mutual && all[all[r][side]][1 - side] == r;
     int missing = (all[0][0] < 0) + (all[size - 1][1] < 0);
     mutual = mutual && missing == (periodic && size > 1 ? 0 : 2);
     owned = add_up(owned);
     halves = add_up(halves);
-    int64_t nodes =
-        ht_grid_total(grid, HT_PRIMARY) + ht_grid_total(grid, HT_DUAL);
+    int64_t nodes = ht_grid_total(grid, HT_PRIMARY) + ht_grid_total(grid, HT_DUAL);
     if (rank == 0) {
-        TEST_CHECK(owned == (uint64_t)nodes,
-                   "%d ranks, periodic %d: %llu owners of %lld nodes", size,
-                   periodic, (unsigned long long)owned, (long long)nodes);
-        TEST_CHECK(mutual, "%d ranks, periodic %d: neighbours are mutual", size,
-                   periodic);
-        TEST_CHECK(halves == (periodic ? 0 : 2),
-                   "%d ranks, periodic %d: %llu ends weigh half", size,
-                   periodic, (unsigned long long)halves);
+        TEST_CHECK(owned == (uint64_t)nodes, "%d ranks, periodic %d: %llu owners of %lld nodes",
+                   size, periodic, (unsigned long long)owned, (long long)nodes);
+        TEST_CHECK(mutual, "%d ranks, periodic %d: neighbours are mutual", size, periodic);
+        TEST_CHECK(halves == (periodic ? 0 : 2), "%d ranks, periodic %d: %llu ends weigh half",
+                   size, periodic, (unsigned long long)halves);
     }
     ht_plan_destroy(plan);
     ht_params_destroy(params);
@@ -412,9 +383,9 @@ static void refuse(const char *options) {
 }
 
 static bool try_refusal(const char *what) {
-    const char *const late = BOX TAYLOR
-        "medium.type=expression; medium.c=\"1 - 2*step(x3 - 1.35)*step(1.45 - "
-        "x3)\"";
+    const char *const late =
+        BOX TAYLOR "medium.type=expression; medium.c=\"1 - 2*step(x3 - 1.35)*step(1.45 - "
+                   "x3)\"";
     if (strcmp(what, "refuse") == 0) {
         refuse(late);
     } else if (strcmp(what, "missing") == 0) {

@@ -1,14 +1,12 @@
-/* Slabs against one process, bit by bit, by every variant: every rank steps the
- * whole grid alone, then all step it together and in regions, from the same
- * random data on both grids, and each compares the planes it owns. Systems,
- * schemes and variants are all run; order, precision, layout, medium, walls,
- * planes, depth of halos, transport and number of regions are drawn so that
- * pairs of them meet. Alone it only shows that it runs.
+/* Slabs against one process, bit by bit, by every variant: every rank steps the whole grid alone,
+ * then all step it together and in regions, from the same random data on both grids, and each
+ * compares the planes it owns. Systems, schemes and variants are all run; order, precision, layout,
+ * medium, walls, planes, depth of halos, transport and number of regions are drawn so that pairs of
+ * them meet. Alone it only shows that it runs.
  *
- * On a CPU, where compiling takes most of the time, each case meets one of the
- * numbers of ranks 2, 3 and 5 (test/mpi/slabs.sh), orders are 1, or 2 where the
- * compiler is quick, every second program is not optimised, and a variant meets
- * its first system and scheme and every second of the others.
+ * On a CPU, where compiling takes most of the time, each case meets one of the numbers of ranks 2,
+ * 3 and 5 (test/mpi/slabs.sh), orders are 1, or 2 where the compiler is quick, every second program
+ * is not optimised, and a variant meets its first system and scheme and every second of the others.
  *
  *     slabs [CACHE [PART]]    cases whose name holds PART, whatever the ranks
  */
@@ -26,8 +24,8 @@ static const int wall_sets[][3][2] = {
     {{-1, 1}, {1, 1}, {1, 1}},
 };
 
-static void make_problem(struct trial *t, const struct scene *scene,
-                         bool leapfrog, int degree, uint64_t bits) {
+static void make_problem(struct trial *t, const struct scene *scene, bool leapfrog, int degree,
+                         uint64_t bits) {
     static const char *const transport[] = {"auto", "staged"};
     int stages = 3 * (2 * t->grid.order + 1);
     if (t->variant->pack == NULL && t->grid.order > 2) stages = 4;
@@ -42,32 +40,24 @@ static int regions_of(const struct scene *scene) {
 }
 
 /* Of the whole grid, so that all ranks name the same regions. */
-static enum ht_err create_together(const struct scene *scene,
-                                   const struct trial *t, int regions,
-                                   const struct ht_kernels *kernels,
-                                   struct ht_stepper *out) {
+static enum ht_err create_together(const struct scene *scene, const struct trial *t, int regions,
+                                   const struct ht_kernels *kernels, struct ht_stepper *out) {
     struct ht_region region[MOST_REGIONS];
-    regions = cut_regions(&t->whole, (uint64_t)scene->number, regions, &kernels,
-                          1, region);
-    return ht_stepper_create_regions(&t->problem, scene->device, regions,
-                                     region, out);
+    regions = cut_regions(&t->whole, (uint64_t)scene->number, regions, &kernels, 1, region);
+    return ht_stepper_create_regions(&t->problem, scene->device, regions, region, out);
 }
 
-static enum ht_err advance(const struct trial *t,
-                           const struct ht_stepper *stepper) {
+static enum ht_err advance(const struct trial *t, const struct ht_stepper *stepper) {
     for (int n = 0; n < t->half_steps; n++) {
-        TRY(stepper->ops->half_step(stepper->self,
-                                    n % 2 ? HT_DUAL : HT_PRIMARY));
+        TRY(stepper->ops->half_step(stepper->self, n % 2 ? HT_DUAL : HT_PRIMARY));
         /* An exchange may be under way or not. */
         if (n == 2) TRY(stepper->ops->finish(stepper->self));
     }
     return stepper->ops->finish(stepper->self);
 }
 
-static enum ht_err put_and_advance(const struct trial *t,
-                                   const struct ht_grid *grid,
-                                   const struct ht_stepper *stepper,
-                                   double *data) {
+static enum ht_err put_and_advance(const struct trial *t, const struct ht_grid *grid,
+                                   const struct ht_stepper *stepper, double *data) {
     TRY(trial_put(t, grid, stepper, HT_PRIMARY, 2, 0, data));
     TRY(trial_put(t, grid, stepper, HT_DUAL, 2, 0, data));
     return advance(t, stepper);
@@ -75,49 +65,41 @@ static enum ht_err put_and_advance(const struct trial *t,
 
 /* ---- regions with laws ---- */
 
-static enum ht_err make_law_kernels(const struct scene *scene,
-                                    const struct trial *t,
+static enum ht_err make_law_kernels(const struct scene *scene, const struct trial *t,
                                     const struct law_medium *medium,
                                     struct ht_kernels kernels[LAWS]) {
     for (int l = 0; l < LAWS; l++) {
-        const struct ht_problem p =
-            ht_problem_with_law(&t->problem, &medium->law[l]);
-        TRY(ht_kernels_create(&p, scene->device, &t->tuning, NULL,
-                              &kernels[l]));
+        const struct ht_problem p = ht_problem_with_law(&t->problem, &medium->law[l]);
+        TRY(ht_kernels_create(&p, scene->device, &t->tuning, NULL, &kernels[l]));
     }
     return HT_OK;
 }
 
 /* Rank 0 compiles first: its steps alone. */
 static enum ht_err run_laws(const struct scene *scene, struct trial *t,
-                            const struct law_medium *medium,
-                            double *different) {
+                            const struct law_medium *medium, double *different) {
     const bool first = ht_comm_rank(scene->comm) == 0;
     struct ht_stepper together = {0}, alone = {0};
     struct ht_kernels kernels[LAWS] = {{0}};
     struct ht_region region[LAW_REGIONS];
     double *data[2] = {NULL, NULL}, nothing = 0;
     enum ht_err err = HT_OK;
-    for (int i = 0; i < 2 && err == HT_OK; i++)
-        err = HT_ALLOC(data[i], trial_values(t));
+    for (int i = 0; i < 2 && err == HT_OK; i++) err = HT_ALLOC(data[i], trial_values(t));
     for (int turn = 0; turn < 2 && err == HT_OK; turn++) {
         if (first == (turn == 0)) {
             err = make_law_kernels(scene, t, medium, kernels);
             law_regions(medium, kernels, region);
             if (err == HT_OK)
-                err = ht_stepper_create_regions(&t->alone, scene->device,
-                                                LAW_REGIONS, region, &alone);
-            if (err == HT_OK)
-                err = put_and_advance(t, &t->whole, &alone, data[0]);
+                err = ht_stepper_create_regions(&t->alone, scene->device, LAW_REGIONS, region,
+                                                &alone);
+            if (err == HT_OK) err = put_and_advance(t, &t->whole, &alone, data[0]);
         }
         if (err == HT_OK) err = ht_comm_max(scene->comm, 1, &nothing);
     }
     if (err == HT_OK)
-        err = ht_stepper_create_regions(&t->problem, scene->device, LAW_REGIONS,
-                                        region, &together);
+        err = ht_stepper_create_regions(&t->problem, scene->device, LAW_REGIONS, region, &together);
     if (err == HT_OK) err = put_and_advance(t, &t->grid, &together, data[0]);
-    if (err == HT_OK)
-        err = trial_compare(t, &together, &alone, data, trial_same, different);
+    if (err == HT_OK) err = trial_compare(t, &together, &alone, data, trial_same, different);
     if (err == HT_OK) err = ht_comm_sum(scene->comm, 1, different);
     err = ht_comm_agree(scene->comm, err);
     ht_stepper_destroy(&together);
@@ -146,28 +128,22 @@ static void judge_laws(const struct scene *scene, bool leapfrog) {
              leapfrog ? "leapfrog" : "taylor");
     if (!scene_wants(scene, t.name)) return;
     enum ht_err err = run_laws(scene, &t, &medium, &different);
-    TEST_CHECK(err == HT_OK && different == 0, "%s: %.0f values differ%s",
-               t.name, different, err != HT_OK ? ht_err_message() : "");
+    TEST_CHECK(err == HT_OK && different == 0, "%s: %.0f values differ%s", t.name, different,
+               err != HT_OK ? ht_err_message() : "");
 }
 
-static enum ht_err run(const struct scene *scene, struct trial *t,
-                       const struct ht_kernels *kernels, double numbers[2],
-                       const char **transport) {
+static enum ht_err run(const struct scene *scene, struct trial *t, const struct ht_kernels *kernels,
+                       double numbers[2], const char **transport) {
     struct ht_stepper together = {0}, alone = {0};
     struct ht_traffic traffic = {0};
     double *data[2] = {NULL, NULL};
-    enum ht_err err =
-        create_together(scene, t, regions_of(scene), kernels, &together);
-    if (err == HT_OK)
-        err = ht_stepper_create(&t->alone, scene->device, kernels, &alone);
-    for (int i = 0; i < 2 && err == HT_OK; i++)
-        err = HT_ALLOC(data[i], trial_values(t));
+    enum ht_err err = create_together(scene, t, regions_of(scene), kernels, &together);
+    if (err == HT_OK) err = ht_stepper_create(&t->alone, scene->device, kernels, &alone);
+    for (int i = 0; i < 2 && err == HT_OK; i++) err = HT_ALLOC(data[i], trial_values(t));
     if (err == HT_OK) err = put_and_advance(t, &t->grid, &together, data[0]);
     if (err == HT_OK) err = put_and_advance(t, &t->whole, &alone, data[0]);
-    if (err == HT_OK)
-        err = trial_compare(t, &together, &alone, data, trial_same, numbers);
-    if (err == HT_OK)
-        err = trial_measure(scene, HT_PRIMARY, &together, &alone, &numbers[1]);
+    if (err == HT_OK) err = trial_compare(t, &together, &alone, data, trial_same, numbers);
+    if (err == HT_OK) err = trial_measure(scene, HT_PRIMARY, &together, &alone, &numbers[1]);
     if (err == HT_OK) err = ht_comm_sum(scene->comm, 1, &numbers[0]);
     err = ht_comm_agree(scene->comm, err);
     if (err == HT_OK) together.ops->traffic(together.self, &traffic);
@@ -208,26 +184,22 @@ static bool has_turn(const struct scene *scene) {
 
 static bool applies(const struct trial *t, const struct ht_device_info *info) {
     struct ht_shape shape;
-    const struct ht_spec spec =
-        ht_problem_spec(&t->problem, &t->tuning, HT_PRIMARY);
+    const struct ht_spec spec = ht_problem_spec(&t->problem, &t->tuning, HT_PRIMARY);
     return ht_variant_refuses(t->variant, &spec) == NULL &&
            ht_variant_lacks(t->variant, info) == NULL &&
            ht_variant_shape(&t->tuning, &spec, info, &shape) == HT_OK;
 }
 
 static void run_variant(struct scene *scene, const struct ht_variant *variant,
-                        const struct ht_system *system, bool leapfrog,
-                        bool plain, int *met) {
+                        const struct ht_system *system, bool leapfrog, bool plain, int *met) {
     const struct ht_device_info *info = ht_device_info(scene->device);
     const uint64_t bits = ht_rng_bits(23, (uint64_t)scene->number);
     const int degrees[4] = {-1, 0, 2, -1};
-    const bool quick =
-        variant->made_for == HT_FOR_CPU && scene->number % 2 == 0;
+    const bool quick = variant->made_for == HT_FOR_CPU && scene->number % 2 == 0;
     const int order = info->gpu ? 1 + scene->number % 3 : 1 + quick;
     const int ranks = ht_comm_size(scene->comm);
-    struct trial t = {.variant = variant,
-                      .eq = ht_equations_make(system, 3),
-                      .half_steps = HALF_STEPS};
+    struct trial t = {
+        .variant = variant, .eq = ht_equations_make(system, 3), .half_steps = HALF_STEPS};
     int degree = system->material[0].varies ? degrees[bits >> 8 & 3] : -1;
     int walls = system->nwalls > 0 ? (int)(bits >> 12 & 3) : 0;
     t.tuning = (struct ht_tuning){.variant = variant,
@@ -237,8 +209,7 @@ static void run_variant(struct scene *scene, const struct ht_variant *variant,
                                   .trim = true,
                                   .planes = (int)(bits >> 17 & 3)};
     t.tuning.block = bits >> 11 & 1 ? 1 : t.tuning.fp64 ? 2 : 4;
-    trial_cut(&t, scene, order, wall_sets[walls],
-              (bits >> 14 & 3) == 0 ? ranks : 3 * ranks + 2,
+    trial_cut(&t, scene, order, wall_sets[walls], (bits >> 14 & 3) == 0 ? ranks : 3 * ranks + 2,
               1 + (int)(bits >> 16 & 1));
     for (int tries = 0; tries < 3; tries++) {
         make_problem(&t, scene, leapfrog, degree, bits >> 20);
@@ -249,14 +220,12 @@ static void run_variant(struct scene *scene, const struct ht_variant *variant,
     snprintf(t.name, sizeof t.name,
              "%d ranks %s %s %s N=%d %s block %d medium %d walls %d%d planes "
              "%lld by %d depth %d regions %d",
-             ranks, variant->name, system->name,
-             leapfrog ? "leapfrog" : "taylor", order,
-             t.tuning.fp64 ? "double" : "single", t.tuning.block, degree,
-             t.grid.wall[2][0], t.grid.wall[2][1], (long long)t.grid.cells[2],
-             t.tuning.planes, t.problem.halo.depth, regions_of(scene));
+             ranks, variant->name, system->name, leapfrog ? "leapfrog" : "taylor", order,
+             t.tuning.fp64 ? "double" : "single", t.tuning.block, degree, t.grid.wall[2][0],
+             t.grid.wall[2][1], (long long)t.grid.cells[2], t.tuning.planes, t.problem.halo.depth,
+             regions_of(scene));
     const bool passed = scene->only == NULL && !test_all() && *met % 2 > 0;
-    if (has_turn(scene) && !passed && is_plain(scene, &t) == plain &&
-        scene_wants(scene, t.name))
+    if (has_turn(scene) && !passed && is_plain(scene, &t) == plain && scene_wants(scene, t.name))
         judge(scene, &t);
     ++*met;
     scene->number++;
@@ -268,12 +237,10 @@ static void run_variants(struct scene *scene, bool plain) {
     scene->number = 0;
     for (int s = 0; s < ht_system_count(); s++) {
         const struct ht_system *system = ht_system_at(s);
-        const int schemes =
-            ht_equations_make(system, 3).leapfrog.old_sign != 0 ? 2 : 1;
+        const int schemes = ht_equations_make(system, 3).leapfrog.old_sign != 0 ? 2 : 1;
         for (int v = 0; v < ht_variant_count(); v++)
             for (int l = 0; l < schemes; l++)
-                run_variant(scene, ht_variant_at(v), system, l > 0, plain,
-                            &met[v % MOST]);
+                run_variant(scene, ht_variant_at(v), system, l > 0, plain, &met[v % MOST]);
     }
 }
 

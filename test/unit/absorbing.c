@@ -1,6 +1,6 @@
-/* Absorbing layers of Hermite methods by an analysis that shares tables with
- * the program and no arithmetic: a strip of cells between a rigid wall and a
- * layer along x1, a phase theta per cell along x2. A step is a dense matrix.
+/* Absorbing layers of Hermite methods by an analysis that shares tables with the program and no
+ * arithmetic: a strip of cells between a rigid wall and a layer along x1, a phase theta per cell
+ * along x2. A step is a dense matrix.
  *
  *   growth     its spectral radius with the layers that the input gives by
  *              default, from |A^(2^k)| by repeated squaring, since what grows
@@ -12,8 +12,8 @@
  *
  * The same with sponges; the state of leapfrog is both grids.
  *
- * With the argument "all": orders to 5, 12 cells, more phases and steps (two
- * hours); with "sponges" the same of sponges.
+ * With the argument "all": orders to 5, 12 cells, more phases and steps (two hours); with "sponges"
+ * the same of sponges.
  *
  * With coefficients i^(j2 + p) a, p = 1 for fields odd along x2, all is real:
  * src/hermite/bloch.c.
@@ -69,22 +69,18 @@ static void set_theta(struct strip *s, double theta) {
 }
 
 /* sponge: its scheme, or NULL. cfl: 0: the usual one. */
-static void open_strip(struct strip *s, const char *system, const char *sponge,
-                       int order, int layer, int inside, double cfl) {
+static void open_strip(struct strip *s, const char *system, const char *sponge, int order,
+                       int layer, int inside, double cfl) {
     char text[8][80], type[] = "absorbing.type=sponge";
     char end[] = "time.end=1000.0"; /* steps as long as usual */
     char rest[] = "initial.type=zero";
-    char *option[12] = {text[0], text[1], text[2], text[3], text[4],
-                        text[5], text[6], end,     rest};
+    char *option[12] = {text[0], text[1], text[2], text[3], text[4], text[5], text[6], end, rest};
     int options = 9;
     if (sponge != NULL) option[options++] = type;
     if (cfl > 0) option[options++] = text[7];
-    *s = (struct strip){.sponge = sponge != NULL,
-                        .n = order + 1,
-                        .t = 2 * order + 2,
-                        .cells = layer + inside};
-    snprintf(text[6], sizeof *text, "time.scheme=%s",
-             sponge ? sponge : "taylor");
+    *s = (struct strip){
+        .sponge = sponge != NULL, .n = order + 1, .t = 2 * order + 2, .cells = layer + inside};
+    snprintf(text[6], sizeof *text, "time.scheme=%s", sponge ? sponge : "taylor");
     snprintf(text[7], sizeof *text, "time.cfl=%g", cfl);
     snprintf(text[0], sizeof *text, "system=%s", system);
     /* A layer may not be thicker than half of its axis. */
@@ -104,8 +100,7 @@ static void open_strip(struct strip *s, const char *system, const char *sponge,
     must(HT_ALLOC(s->b, cell));
     must(HT_ALLOC(s->w, cell));
     must(HT_ALLOC(s->next, cell));
-    for (int i = 0; i < 2; i++)
-        must(HT_ALLOC(s->u[i], (s->cells + 1) * node_values(s)));
+    for (int i = 0; i < 2; i++) must(HT_ALLOC(s->u[i], (s->cells + 1) * node_values(s)));
 }
 
 static void close_strip(struct strip *s) {
@@ -125,8 +120,8 @@ static bool stores(const struct strip *s, enum ht_subgrid subgrid, int field) {
 }
 
 static bool in_layer(const struct strip *s, enum ht_subgrid subgrid, int node) {
-    return !s->sponge && ht_absorbing_side(&s->plan->layers, 0,
-                                           ht_absorbing_at(subgrid, node)) >= 0;
+    return !s->sponge &&
+           ht_absorbing_side(&s->plan->layers, 0, ht_absorbing_at(subgrid, node)) >= 0;
 }
 
 static bool has_field(const struct strip *s, int field, bool layer) {
@@ -134,8 +129,7 @@ static bool has_field(const struct strip *s, int field, bool layer) {
 }
 
 /* b <- the interpolant between two source nodes; behind walls are mirrors. */
-static void interpolate(struct strip *s, enum ht_subgrid from, int field,
-                        int lower) {
+static void interpolate(struct strip *s, enum ht_subgrid from, int field, int lower) {
     const int n = s->n, t = s->t;
     const int nodes = from == HT_PRIMARY ? s->cells + 1 : s->cells;
     double *b = s->b + (int64_t)field * t * t;
@@ -143,20 +137,15 @@ static void interpolate(struct strip *s, enum ht_subgrid from, int field,
     for (int side = 0; side < 2; side++) {
         const int at = lower + side;
         const bool mirrored = at < 0 || at >= nodes;
-        const int node = at < 0        ? -1 - at
-                         : at >= nodes ? 2 * nodes - 1 - at
-                                       : at;
-        const double *u = s->u[from] + (int64_t)node * node_values(s) +
-                          (int64_t)field * n * n;
+        const int node = at < 0 ? -1 - at : at >= nodes ? 2 * nodes - 1 - at : at;
+        const double *u = s->u[from] + (int64_t)node * node_values(s) + (int64_t)field * n * n;
         for (int j1 = 0; j1 < t; j1++)
             for (int i1 = 0; i1 < n; i1++) {
-                const bool odd =
-                    mirrored && ((s->eq.field[field].parity & 1u) ^ (i1 & 1));
+                const bool odd = mirrored && ((s->eq.field[field].parity & 1u) ^ (i1 & 1));
                 const double h = s->along[j1][side * n + i1] * (odd ? -1 : 1);
                 for (int j2 = 0; j2 < t; j2++)
                     for (int i2 = 0; i2 < n; i2++)
-                        b[j1 * t + j2] +=
-                            h * s->across[j2][i2] * u[i1 * n + i2];
+                        b[j1 * t + j2] += h * s->across[j2][i2] * u[i1 * n + i2];
             }
     }
 }
@@ -174,8 +163,7 @@ static double factor_of(const struct strip *s, const struct ht_term *term) {
 }
 
 /* next += factor M D w[col], M a polynomial in xi1 */
-static void add_term(struct strip *s, const struct ht_term *term, double factor,
-                     const double *m) {
+static void add_term(struct strip *s, const struct ht_term *term, double factor, const double *m) {
     const int t = s->t, d = term->derivative;
     const double *w = s->w + (int64_t)term->col * t * t;
     double *next = s->next + (int64_t)term->row * t * t;
@@ -185,8 +173,7 @@ static void add_term(struct strip *s, const struct ht_term *term, double factor,
             const int to2 = j2 + (term->axis == 1 ? d : 0);
             double value = factor;
             if (to1 >= t || to2 >= t) continue;
-            for (int i = 1; i <= d; i++)
-                value *= (term->axis == 0 ? j1 : j2) + i;
+            for (int i = 1; i <= d; i++) value *= (term->axis == 0 ? j1 : j2) + i;
             for (int a = 0; a <= HT_PROFILE_DEGREE && j1 + a < t; a++)
                 next[(j1 + a) * t + j2] += m[a] * value * w[to1 * t + to2];
         }
@@ -198,15 +185,13 @@ static void evolve(struct strip *s, enum ht_subgrid to, int node, bool layer) {
     const int first = s->eq.nmaterials - s->eq.nprofiles;
     const double one[HT_PROFILE_DEGREE + 1] = {1};
     double profile[HT_LAYER_PROFILES][HT_PROFILE_DEGREE + 1];
-    ht_absorbing_profiles(&s->plan->layers, 0, ht_absorbing_at(to, node),
-                          profile);
+    ht_absorbing_profiles(&s->plan->layers, 0, ht_absorbing_at(to, node), profile);
     memcpy(s->w, s->b, (size_t)cell * sizeof *s->w);
     for (int k = stages; k >= 1; k--) {
         memset(s->next, 0, (size_t)cell * sizeof *s->next);
         for (int i = 0; i < s->eq.nterms; i++) {
             const struct ht_term *term = &s->eq.term[i];
-            const double *m =
-                term->material >= first ? profile[term->material - first] : one;
+            const double *m = term->material >= first ? profile[term->material - first] : one;
             if (layer || ht_term_layer(&s->eq, term) < 0)
                 add_term(s, term, factor_of(s, term) / k, m);
         }
@@ -215,23 +200,20 @@ static void evolve(struct strip *s, enum ht_subgrid to, int node, bool layer) {
 }
 
 /* u <- G u of the coefficients of a node. */
-static void damp(const struct strip *s, enum ht_subgrid to, int node,
-                 double *u) {
+static void damp(const struct strip *s, enum ht_subgrid to, int node, double *u) {
     double jets[MOST];
     if (!s->sponge || ht_sponge_rate(&s->plan->problem, to) == 0) return;
     ht_sponge_jets(&s->plan->problem, to, 0, node, jets);
     for (int i1 = s->n - 1; i1 >= 0; i1--)
         for (int i2 = 0; i2 < s->n; i2++) {
             double sum = 0;
-            for (int j = 0; j <= i1; j++)
-                sum += jets[j] * u[(i1 - j) * s->n + i2];
+            for (int j = 0; j <= i1; j++) sum += jets[j] * u[(i1 - j) * s->n + i2];
             u[i1 * s->n + i2] = sum;
         }
 }
 
 /* The outputs of a field. */
-static void put(const struct strip *s, enum ht_subgrid to, int node, int field,
-                double *u) {
+static void put(const struct strip *s, enum ht_subgrid to, int node, int field, double *u) {
     const int n = s->n, t = s->t;
     damp(s, to, node, u);
     for (int i = 0; i < n * n; i++) {
@@ -269,8 +251,7 @@ static void step(struct strip *s) {
 /* What a wall forbids. The scheme of two levels, which adds, would keep it. */
 static bool forbidden(const struct strip *s, int node, int field, int i) {
     const bool wall = node == 0 || node == s->cells;
-    return s->both && wall &&
-           ((s->eq.field[field].parity & 1u) ^ (i / s->n & 1));
+    return s->both && wall && ((s->eq.field[field].parity & 1u) ^ (i / s->n & 1));
 }
 
 /* The unknowns, in u[HT_PRIMARY] or in both; returns their number. */
@@ -279,8 +260,8 @@ static int list_unknowns(const struct strip *s, double **place) {
     for (int node = 0; node <= s->cells; node++)
         for (int n = 0; n < s->eq.nfields * s->n * s->n; n++) {
             const int f = n / (s->n * s->n), i = n % (s->n * s->n);
-            if (has_field(s, f, in_layer(s, HT_PRIMARY, node)) &&
-                stores(s, HT_PRIMARY, f) && !forbidden(s, node, f, i))
+            if (has_field(s, f, in_layer(s, HT_PRIMARY, node)) && stores(s, HT_PRIMARY, f) &&
+                !forbidden(s, node, f, i))
                 place[count++] = s->u[HT_PRIMARY] + node * node_values(s) + n;
             if (s->both && node < s->cells && stores(s, HT_DUAL, f))
                 place[count++] = s->u[HT_DUAL] + node * node_values(s) + n;
@@ -314,8 +295,7 @@ static double growth_of(struct strip *s) {
     must(HT_ALLOC(a, (int64_t)n * n));
     must(HT_ALLOC(b, (int64_t)n * n));
     for (int col = 0; col < n; col++) {
-        for (int i = 0; i < 2; i++)
-            memset(s->u[i], 0, (size_t)values * sizeof(double));
+        for (int i = 0; i < 2; i++) memset(s->u[i], 0, (size_t)values * sizeof(double));
         *place[col] = 1;
         step(s);
         for (int row = 0; row < n; row++) a[row * n + col] = *place[row];
@@ -335,19 +315,17 @@ static double growth_of(struct strip *s) {
 }
 
 /* cfl: 0: the usual one. */
-static void test_growth(const char *system, int order, int layer, double theta,
-                        double cfl) {
+static void test_growth(const char *system, int order, int layer, double theta, double cfl) {
     struct strip s;
     open_strip(&s, system, NULL, order, layer, 1, cfl);
     set_theta(&s, theta);
     TEST_BELOW(growth_of(&s), MOST_GROWTH,
-               "%s, N = %d, %d cells, phase %.2f, cfl %.2f: growth per step",
-               system, order, layer, theta, cfl);
+               "%s, N = %d, %d cells, phase %.2f, cfl %.2f: growth per step", system, order, layer,
+               theta, cfl);
     close_strip(&s);
 }
 
-/* Shorter steps, too: long waves along the layer grow at some of them where
- * alpha is small. */
+/* Shorter steps, too: long waves along the layer grow at some of them where alpha is small. */
 static void judge_all(void) {
     static const char *const system[] = {"acoustic", "wave"};
     static const double theta[] = {0.02, 0.1, 0.3, 0.6, 1.2, 1.8, 2.2, 2.8};
@@ -358,8 +336,7 @@ static void judge_all(void) {
         const int unknowns = (order + 1) * (order + 1) * layer;
         const bool few = unknowns < 80 || (n % 6 == 0 && unknowns < 200);
         if (few || n % 48 == 36)
-            test_growth(system[n / 1200], order, layer, theta[n / 6 % 8],
-                        cfl[n % 6]);
+            test_growth(system[n / 1200], order, layer, theta[n / 6 % 8], cfl[n % 6]);
     }
 }
 
@@ -370,9 +347,7 @@ static void test_planted_alpha(void) {
     set_theta(&s, 0.02);
     s.plan->layers.side[0][1].alpha /= 16;
     const double growth = growth_of(&s);
-    TEST_CHECK(growth > 1e-6,
-               "planted small alpha: growth %.3g (more than 1e-6 expected)",
-               growth);
+    TEST_CHECK(growth > 1e-6, "planted small alpha: growth %.3g (more than 1e-6 expected)", growth);
     close_strip(&s);
 }
 
@@ -390,8 +365,8 @@ static void test_planted(void) {
     close_strip(&s);
 }
 
-static void test_sponge(const char *scheme, const char *system, int order,
-                        int layer, double theta, double cfl) {
+static void test_sponge(const char *scheme, const char *system, int order, int layer, double theta,
+                        double cfl) {
     struct strip s;
     open_strip(&s, system, scheme, order, layer, 1, cfl);
     set_theta(&s, theta);
@@ -403,9 +378,8 @@ static void test_sponge(const char *scheme, const char *system, int order,
 }
 
 static void judge_all_sponges(void) {
-    static const double theta[] = {0.03, 0.1,  0.2,  0.35, 0.6,
-                                   0.9,  1.2,  1.6,  2.2,  2.8,
-                                   3.05, 3.11, 3.13, 3.14, 3.1415};
+    static const double theta[] = {0.03, 0.1, 0.2,  0.35, 0.6,  0.9,  1.2,   1.6,
+                                   2.2,  2.8, 3.05, 3.11, 3.13, 3.14, 3.1415};
     static const double cfl[] = {0.99, 0.9, 0.7, 0.5, 0.4, 0.2};
     static const int cells[] = {4, 6, 8, 12};
     for (int n = 0; n < 4 * 5 * 4 * 6 * 15; n++) {
@@ -417,14 +391,13 @@ static void judge_all_sponges(void) {
             continue;
         }
         if ((order + 1) * (order + 1) * layer < 150 || n % 15 % 5 == 1)
-            test_sponge(leap ? "leapfrog" : "taylor",
-                        wave ? "wave" : "acoustic", order, layer, theta[n % 15],
-                        cfl[n / 15 % 6]);
+            test_sponge(leap ? "leapfrog" : "taylor", wave ? "wave" : "acoustic", order, layer,
+                        theta[n % 15], cfl[n / 15 % 6]);
     }
 }
 
-/* The polynomials beside their nodes against the damping there; coefficients
- * are below 1. On the wall those of odd degree are zero. */
+/* The polynomials beside their nodes against the damping there; coefficients are below 1. On the
+ * wall those of odd degree are zero. */
 static void test_jets(void) {
     enum { N = 4, LAYER = 8 };
     const double xi = 0.125, bound = 1.2 * pow(xi, N + 1);
@@ -436,15 +409,13 @@ static void test_jets(void) {
         double sum = 0;
         ht_sponge_jets(p, HT_PRIMARY, 0, node, jets);
         for (int i = N; i >= 0; i--) sum = sum * xi + jets[i];
-        const double sigma =
-            ht_layers_stretch(p->layers, 0, (double)node + xi).sigma;
+        const double sigma = ht_layers_stretch(p->layers, 0, (double)node + xi).sigma;
         worst = fmax(worst, fabs(sum - exp(-sigma * p->dt)));
     }
     ht_sponge_jets(p, HT_PRIMARY, 0, s.cells, jets);
     for (int i = 1; i <= N; i += 2) odd = fmax(odd, fabs(jets[i]));
     TEST_BELOW(worst, bound, "sponge: polynomials at %g cells off", xi);
-    TEST_CHECK(odd == 0 && jets[2] != 0, "sponge: %g of odd degree on the wall",
-               odd);
+    TEST_CHECK(odd == 0 && jets[2] != 0, "sponge: %g of odd degree on the wall", odd);
     close_strip(&s);
 }
 
@@ -466,43 +437,37 @@ static void test_planted_sponge(void) {
 /* ---- the reference ---- */
 
 /* Re of i^(i2 + p) a exp(i theta m2) at the nodes of three cells along x2. */
-static double seen(const struct strip *s, const double *u, int field, int i2,
-                   double at) {
+static double seen(const struct strip *s, const double *u, int field, int i2, double at) {
     const int turns = i2 + (int)(s->eq.field[field].parity >> 1 & 1u);
     return *u * cos(s->theta * at + turns * acos(-1.0) / 2);
 }
 
 /* Largest difference after some steps from data in the interior. */
-static double differ(struct strip *s, const struct ht_stepper *oracle,
-                     int steps) {
+static double differ(struct strip *s, const struct ht_stepper *oracle, int steps) {
     const int n = s->n, fields = s->plan->eq.nfields, rows = s->cells + 1;
     const int64_t values = (int64_t)fields * n * n * rows * 3;
     double *data, worst = 0, most = 0;
     must(HT_ALLOC(data, values));
     for (int i = 0; i < rows * fields * n * n; i++)
-        s->u[HT_PRIMARY][i / (fields * n * n) * node_values(s) +
-                         i % (fields * n * n)] = ht_rng_uniform(4, (uint64_t)i);
+        s->u[HT_PRIMARY][i / (fields * n * n) * node_values(s) + i % (fields * n * n)] =
+            ht_rng_uniform(4, (uint64_t)i);
     for (int round = 0; round < 2; round++) {
         for (int f = 0; f < fields; f++) {
             double *field = data + (int64_t)f * n * n * rows * 3;
-            if (round == 1)
-                must(oracle->ops->get(oracle->self, HT_PRIMARY, f, n * n, 0, 1,
-                                      field));
+            if (round == 1) must(oracle->ops->get(oracle->self, HT_PRIMARY, f, n * n, 0, 1, field));
             for (int q = 0; q < n * n * rows * 3; q++) {
                 const int node = q % rows, m2 = q / rows % 3;
                 const int i1 = q / (3 * rows) % n, i2 = q / (3 * rows * n);
-                const double here =
-                    seen(s,
-                         s->u[HT_PRIMARY] + (int64_t)node * node_values(s) +
-                             ((int64_t)f * n + i1) * n + i2,
-                         f, i2, m2);
+                const double here = seen(s,
+                                         s->u[HT_PRIMARY] + (int64_t)node * node_values(s) +
+                                             ((int64_t)f * n + i1) * n + i2,
+                                         f, i2, m2);
                 worst = fmax(worst, round ? fabs(here - field[q]) : 0);
                 most = fmax(most, fabs(here));
                 if (round == 0) field[q] = here;
             }
         }
-        if (round == 0)
-            must(oracle->ops->put(oracle->self, HT_PRIMARY, 0, 1, data));
+        if (round == 0) must(oracle->ops->put(oracle->self, HT_PRIMARY, 0, 1, data));
         for (int k = 0; round == 0 && k < steps; k++) step(s);
         if (round == 0) must(ht_stepper_advance(oracle, steps));
     }
@@ -510,8 +475,7 @@ static double differ(struct strip *s, const struct ht_stepper *oracle,
     return worst / most;
 }
 
-static void test_reference(const char *system, const char *sponge, int order,
-                           bool wrong) {
+static void test_reference(const char *system, const char *sponge, int order, bool wrong) {
     const int steps = 3;
     struct ht_stepper oracle = {0};
     struct strip s;
@@ -521,28 +485,24 @@ static void test_reference(const char *system, const char *sponge, int order,
     if (wrong) s.eq.field[s.eq.nfields - 1].parity ^= 1u;
     const double off = differ(&s, &oracle, steps);
     /* 4^N: the growth of the binomials in an interpolation */
-    const double bound = 4 * steps * DBL_EPSILON *
-                         ht_oracle_roundings(&s.plan->problem) * pow(4, order);
+    const double bound =
+        4 * steps * DBL_EPSILON * ht_oracle_roundings(&s.plan->problem) * pow(4, order);
     if (wrong)
         TEST_CHECK(off > 1e-6,
                    "planted parity of a memory variable: the "
                    "reference differs by %.3g",
                    off);
     else
-        TEST_BELOW(off, bound, "%s%s, N = %d: the reference differs by",
-                   sponge ? "sponge, " : "", system, order);
+        TEST_BELOW(off, bound, "%s%s, N = %d: the reference differs by", sponge ? "sponge, " : "",
+                   system, order);
     ht_stepper_destroy(&oracle);
     close_strip(&s);
 }
 
 /* The upper layer's profiles are the lower one's mirror images in every bit. */
 static void test_mirror(void) {
-    const struct ht_layer side = {.cells = 8,
-                                  .length = 8 * 0.1,
-                                  .degree = 5,
-                                  .most = 1 / 3.0,
-                                  .alpha = 0.1,
-                                  .sponge = 0.005};
+    const struct ht_layer side = {
+        .cells = 8, .length = 8 * 0.1, .degree = 5, .most = 1 / 3.0, .alpha = 0.1, .sponge = 0.005};
     const struct ht_layers layers = {.type = HT_ABSORBING_CPML,
                                      .dims = 1,
                                      .cells = {30},
@@ -560,8 +520,7 @@ static void test_mirror(void) {
             differ += half == 8 && p[0][i][a] == 0;
         }
     }
-    TEST_CHECK(differ == 0, "%d coefficients of profiles are not mirrored",
-               differ);
+    TEST_CHECK(differ == 0, "%d coefficients of profiles are not mirrored", differ);
 }
 
 int main(int argc, char **argv) {

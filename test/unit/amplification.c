@@ -1,6 +1,6 @@
-/* How far series amplify rounding: the table against sums by another way in one
- * dimension and against the reference's sums of magnitudes in all; that only
- * CFL numbers matter; what is refused for it.
+/* How far series amplify rounding: the table against sums by another way in one dimension and
+ * against the reference's sums of magnitudes in all; that only CFL numbers matter; what is refused
+ * for it.
  */
 #include <float.h>
 #include <math.h>
@@ -39,16 +39,14 @@ static struct ht_plan *plan_of(const char *options, struct ht_params **params) {
 static double amplification_of(const char *options) {
     struct ht_params *params = NULL;
     struct ht_plan *plan = plan_of(options, &params);
-    const double found =
-        ht_series_amplification(&plan->problem, plan->medium->speed);
+    const double found = ht_series_amplification(&plan->problem, plan->medium->speed);
     ht_plan_destroy(plan);
     ht_params_destroy(params);
     return found;
 }
 
-/* u_t = c u_x: a half step shifts the interpolant by s = c dt/(2h). Of data
- * that are the same at both ends, b = |H| (u, u), u_i <- sum over j >= i of
- * C(j, i) s^(j-i) b_j. */
+/* u_t = c u_x: a half step shifts the interpolant by s = c dt/(2h). Of data that are the same at
+ * both ends, b = |H| (u, u), u_i <- sum over j >= i of C(j, i) s^(j-i) b_j. */
 static double advection_line(int order, double s) {
     double h[MOST * MOST], u[MOST] = {0}, b[MOST] = {0}, growth = 0;
     const int m = order + 1, size = 2 * m;
@@ -58,8 +56,7 @@ static double advection_line(int order, double s) {
         double next[MOST] = {0};
         for (int j = 0; j < size; j++) {
             b[j] = 0;
-            for (int i = 0; i < size; i++)
-                b[j] += fabs(h[j * size + i]) * u[i % m];
+            for (int i = 0; i < size; i++) b[j] += fabs(h[j * size + i]) * u[i % m];
         }
         growth = 0;
         for (int i = 0; i < m; i++) {
@@ -85,9 +82,8 @@ static void test_sums(void) {
                  order);
         const double found = amplification_of(text);
         const double expected = advection_line(order, 0.45);
-        TEST_CHECK(fabs(found / expected - 1) < 0.02,
-                   "advection, N = %d: %.4g, by lines %.4g", order, found,
-                   expected);
+        TEST_CHECK(fabs(found / expected - 1) < 0.02, "advection, N = %d: %.4g, by lines %.4g",
+                   order, found, expected);
     }
 }
 
@@ -95,11 +91,10 @@ static void test_sums(void) {
 
 enum { VALUES = 4096 };
 
-/* A half step of all values of a grid's fields, divided by the largest, which
- * is returned; a scheme of two levels finds zeros on the other grid. */
-static double half_step(const struct ht_part *cell,
-                        const struct ht_stepper *oracle, enum ht_subgrid from,
-                        double x[VALUES]) {
+/* A half step of all values of a grid's fields, divided by the largest, which is returned; a scheme
+ * of two levels finds zeros on the other grid. */
+static double half_step(const struct ht_part *cell, const struct ht_stepper *oracle,
+                        enum ht_subgrid from, double x[VALUES]) {
     static const double zeros[VALUES];
     const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const int coefs = ht_grid_coefs(&cell->grid);
@@ -110,15 +105,15 @@ static double half_step(const struct ht_part *cell,
     for (int n = 0; n < VALUES; n++) x[n] = 0;
     for (int f = 0; ok && f < cell->problem.eq->nfields; f++)
         if (ht_problem_stores(&cell->problem, to, f))
-            ok = oracle->ops->get(oracle->self, to, f, coefs, 0, 1,
-                                  x + (ptrdiff_t)f * coefs) == HT_OK;
+            ok = oracle->ops->get(oracle->self, to, f, coefs, 0, 1, x + (ptrdiff_t)f * coefs) ==
+                 HT_OK;
     for (int n = 0; n < VALUES; n++) growth = fmax(growth, x[n]);
     for (int n = 0; n < VALUES; n++) x[n] /= growth;
     return ok ? growth : (double)NAN;
 }
 
-/* On one periodic cell of a plan with c = 1, rho = 1, by its half steps there
- * and back; so many are enough for 1 %. */
+/* On one periodic cell of a plan with c = 1, rho = 1, by its half steps there and back; so many are
+ * enough for 1 %. */
 static double reference_of(const char *options) {
     static double x[VALUES];
     const struct ht_box box = {.end = {1, 1, 1}};
@@ -127,8 +122,7 @@ static double reference_of(const char *options) {
     struct ht_stepper oracle = {.ops = NULL};
     struct ht_part cell;
     double there = NAN, back = NAN;
-    ht_problem_part(&plan->problem, &box, HT_SIDES_PERIODIC, HT_MEDIUM_TEST,
-                    &cell);
+    ht_problem_part(&plan->problem, &box, HT_SIDES_PERIODIC, HT_MEDIUM_TEST, &cell);
     if (ht_oracle_create(&cell.problem, &oracle) == HT_OK) {
         ht_oracle_absolute(&oracle);
         for (int n = 0; n < VALUES; n++) x[n] = 1;
@@ -144,25 +138,22 @@ static double reference_of(const char *options) {
 }
 
 /* cells: along x1 to x3 or fewer, which say the dimensions. */
-static void judge(const char *method, const char *cells, int order, double cfl,
-                  double bound) {
+static void judge(const char *method, const char *cells, int order, double cfl, double bound) {
     char text[200];
-    snprintf(text, sizeof text,
-             "%s grid.cells=%s grid.order=%d time.cfl=%g device.variant=auto",
+    snprintf(text, sizeof text, "%s grid.cells=%s grid.order=%d time.cfl=%g device.variant=auto",
              method, cells, order, cfl);
     const double found = amplification_of(text);
     const double expected = reference_of(text);
     TEST_CHECK(fabs(found / expected - 1) < bound,
-               "%s, cells %s, N = %d, cfl %g: %.4g, by the reference %.4g",
-               method, cells, order, cfl, found, expected);
+               "%s, cells %s, N = %d, cfl %g: %.4g, by the reference %.4g", method, cells, order,
+               cfl, found, expected);
 }
 
 /* Bounds: those that src/solve/amplification.c states. */
 static void test_reference(void) {
     judge("system=acoustic", "[4,4]", 8, 0.75, 0.02);
     judge("system=acoustic", "[4,4,4]", 5, 1, 0.02);
-    judge("system=advection medium.velocity=[1,1,0.5]", "[4,4,4]", 5, 0.8,
-          0.02);
+    judge("system=advection medium.velocity=[1,1,0.5]", "[4,4,4]", 5, 0.8, 0.02);
     judge("system=wave", "[4,4,4]", 6, 0.6, 0.06);
     judge("system=wave time.scheme=leapfrog", "[4,4]", 7, 0.9, 0.06);
     judge("system=acoustic time.scheme=leapfrog", "[4,4]", 5, 0.5, 0.06);
@@ -171,32 +162,26 @@ static void test_reference(void) {
 }
 
 static void test_media(void) {
-    const double plain = amplification_of(
-        "system=acoustic grid.order=5 time.cfl=0.9 grid.cells=[20,20]");
-    const double other =
-        amplification_of("system=acoustic grid.order=5 time.cfl=0.9 "
-                         "grid.cells=[7,7] medium.c=3 medium.rho=50");
+    const double plain =
+        amplification_of("system=acoustic grid.order=5 time.cfl=0.9 grid.cells=[20,20]");
+    const double other = amplification_of("system=acoustic grid.order=5 time.cfl=0.9 "
+                                          "grid.cells=[7,7] medium.c=3 medium.rho=50");
     TEST_CHECK(fabs(other / plain - 1) < 0.02,
-               "the same CFL number, other medium and cells: %.4g, %.4g", plain,
-               other);
-    const double slow = amplification_of(
-        "system=acoustic grid.order=5 time.cfl=0.9 grid.cells=[20,5]");
-    TEST_CHECK(slow < plain / 2 && slow > 1,
-               "long cells along an axis: less, %.4g", slow);
+               "the same CFL number, other medium and cells: %.4g, %.4g", plain, other);
+    const double slow =
+        amplification_of("system=acoustic grid.order=5 time.cfl=0.9 grid.cells=[20,5]");
+    TEST_CHECK(slow < plain / 2 && slow > 1, "long cells along an axis: less, %.4g", slow);
 }
 
 static bool refuses(const char *name, int order, double cfl, bool fp64) {
     char text[120];
     struct ht_params *params = NULL;
-    snprintf(text, sizeof text,
-             "system=acoustic grid.cells=[5,5,5] grid.order=%d time.cfl=%g",
+    snprintf(text, sizeof text, "system=acoustic grid.cells=[5,5,5] grid.order=%d time.cfl=%g",
              order, cfl);
     struct ht_plan *plan = plan_of(text, &params);
     const struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
-    const struct ht_spec spec =
-        ht_problem_spec(&plan->problem, &tuning, HT_PRIMARY);
-    const char *why =
-        ht_variant_refuses(ht_variant_find(name, &spec, true), &spec);
+    const struct ht_spec spec = ht_problem_spec(&plan->problem, &tuning, HT_PRIMARY);
+    const char *why = ht_variant_refuses(ht_variant_find(name, &spec, true), &spec);
     ht_plan_destroy(plan);
     ht_params_destroy(params);
     return why != NULL && strstr(why, "rounding") != NULL;
@@ -209,34 +194,29 @@ static void test_refusals(void) {
         double cfl;
         bool fp64, refused;
     } row[] = {
-        {"monolithic", 8, 0.9, false, true},
-        {"monolithic", 8, 0.9, true, false},
-        {"monolithic", 8, 0.8, false, false},
-        {"monolithic", 7, 1, false, false},
+        {"monolithic", 8, 0.9, false, true},  {"monolithic", 8, 0.9, true, false},
+        {"monolithic", 8, 0.8, false, false}, {"monolithic", 7, 1, false, false},
         {"propagator", 8, 1, false, false},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-        TEST_CHECK(refuses(row[i].name, row[i].order, row[i].cfl,
-                           row[i].fp64) == row[i].refused,
-                   "%s, N = %d, cfl %g, %s: %s", row[i].name, row[i].order,
-                   row[i].cfl, row[i].fp64 ? "double" : "single",
-                   row[i].refused ? "refused" : "taken");
+        TEST_CHECK(refuses(row[i].name, row[i].order, row[i].cfl, row[i].fp64) == row[i].refused,
+                   "%s, N = %d, cfl %g, %s: %s", row[i].name, row[i].order, row[i].cfl,
+                   row[i].fp64 ? "double" : "single", row[i].refused ? "refused" : "taken");
 }
 
 /* Where the medium varies, a step that the input leaves open is short enough.
  */
 static void test_open_step(void) {
     struct ht_params *params = NULL;
-    struct ht_plan *plan = plan_of(
-        "system=acoustic grid.cells=[5,5,5] grid.order=8 medium.degree=1 "
-        "medium.type=expression medium.c=1+0.1*sin(6.283185307179586*x1)",
-        &params);
+    struct ht_plan *plan =
+        plan_of("system=acoustic grid.cells=[5,5,5] grid.order=8 medium.degree=1 "
+                "medium.type=expression medium.c=1+0.1*sin(6.283185307179586*x1)",
+                &params);
     const double noise = plan->problem.amplification * FLT_EPSILON / 2;
-    TEST_CHECK(
-        !ht_noise_grows(noise, 3) && ht_noise_grows(2 * noise, 3),
-        "N = 8 in a medium that varies: noise %.1f at cfl %.3f, of 32 at "
-        "most, and more than half of it",
-        noise, plan->cfl);
+    TEST_CHECK(!ht_noise_grows(noise, 3) && ht_noise_grows(2 * noise, 3),
+               "N = 8 in a medium that varies: noise %.1f at cfl %.3f, of 32 at "
+               "most, and more than half of it",
+               noise, plan->cfl);
     ht_plan_destroy(plan);
     ht_params_destroy(params);
 }

@@ -43,8 +43,8 @@ static void test_err(void) {
                    strcmp(ht_err_message(), "a = 3") == 0,
                "err: set gives the code and records \"%s\"", ht_err_message());
     ht_err_prefix(HT_ERR_IO, "file %d", 4);
-    TEST_CHECK(strcmp(ht_err_message(), "file 4: a = 3") == 0,
-               "err: prefix gives \"%s\"", ht_err_message());
+    TEST_CHECK(strcmp(ht_err_message(), "file 4: a = 3") == 0, "err: prefix gives \"%s\"",
+               ht_err_message());
     ht_err_set(HT_ERR_IO, "<%s>", ht_err_message());
     TEST_CHECK(strcmp(ht_err_message(), "<file 4: a = 3>") == 0,
                "err: the record may be an argument: \"%s\"", ht_err_message());
@@ -53,27 +53,23 @@ static void test_err(void) {
     size_t length = strlen(ht_err_message());
     TEST_CHECK(length < sizeof big && says("xxx..."),
                "err: a long message is cut to %zu and marked", length);
-    ht_err_set(HT_ERR_IO,
-               "a\033[1m\x07\n\tb \xc3\xa9 \xc2\x9b \x9b \xc0\xaf \x7f");
-    TEST_CHECK(!strcmp(ht_err_message(),
-                       "a\\x1b[1m\\x07\n\tb \xc3\xa9 \\xc2\\x9b \\x9b "
-                       "\\xc0\\xaf \\x7f"),
+    ht_err_set(HT_ERR_IO, "a\033[1m\x07\n\tb \xc3\xa9 \xc2\x9b \x9b \xc0\xaf \x7f");
+    TEST_CHECK(!strcmp(ht_err_message(), "a\\x1b[1m\\x07\n\tb \xc3\xa9 \\xc2\\x9b \\x9b "
+                                         "\\xc0\\xaf \\x7f"),
                "err: controls are shown: %s", ht_err_message());
     snprintf(big, sizeof big, "%05000d: must be less\nnext %s", 7, "line");
     ht_err_set(HT_ERR_IO, "%s", big);
     TEST_CHECK(strlen(ht_err_message()) < 820 && says("000...000") &&
                    says("0007: must be less\nnext line"),
-               "err: a line of 5000 letters is cut in the middle to %zu",
-               strlen(ht_err_message()));
+               "err: a line of 5000 letters is cut in the middle to %zu", strlen(ht_err_message()));
     char shown[32];
-    TEST_CHECK(!strcmp(ht_text_show("a\tb\nc\r", shown, 32), "a\tb\\nc\\x0d"),
-               "text: shown as %s", shown);
+    TEST_CHECK(!strcmp(ht_text_show("a\tb\nc\r", shown, 32), "a\tb\\nc\\x0d"), "text: shown as %s",
+               shown);
     /* 25 two-byte letters are 50 bytes; 31 fit, none is cut in two. */
     char accents[51] = "";
     for (size_t i = 0; i < 25; i++) memcpy(&accents[2 * i], "\xc3\xa9", 3);
     ht_text_show(accents, shown, sizeof shown);
-    TEST_CHECK(strlen(shown) < 32 && !strchr(shown, '\\') &&
-                   strstr(shown, "\xa9...\xc3"),
+    TEST_CHECK(strlen(shown) < 32 && !strchr(shown, '\\') && strstr(shown, "\xa9...\xc3"),
                "text: cut between characters: %s", shown);
     TEST_CHECK(chain(HT_ERR_DEVICE) == HT_ERR_DEVICE, "err: TRY hands on %d",
                (int)chain(HT_ERR_DEVICE));
@@ -82,8 +78,8 @@ static void test_err(void) {
     static const int code[] = {0, 2, 1, 1, 1, 3, 4, 1};
     for (int i = 0; i < 8; i++)
         TEST_CHECK(ht_err_exit_code((enum ht_err)i) == code[i],
-                   "err: error %d exits with %d (expected %d)", i,
-                   ht_err_exit_code((enum ht_err)i), code[i]);
+                   "err: error %d exits with %d (expected %d)", i, ht_err_exit_code((enum ht_err)i),
+                   code[i]);
 }
 
 static void test_mem(void) {
@@ -111,30 +107,27 @@ static void test_text(void) {
     struct ht_text text = {0};
     for (int i = 0; i < 1000; i++) ht_text_add(&text, "%d,", i);
     /* 10 of one digit, 90 of two, 900 of three, and the commas */
-    TEST_CHECK(text.length == 10 + 180 + 2700 + 1000 &&
-                   strlen(text.data) == text.length &&
+    TEST_CHECK(text.length == 10 + 180 + 2700 + 1000 && strlen(text.data) == text.length &&
                    ht_text_status(&text) == HT_OK,
-               "text: a thousand appends give %zu characters (expected 3890)",
-               text.length);
+               "text: a thousand appends give %zu characters (expected 3890)", text.length);
     ht_text_free(&text);
     TEST_CHECK(!text.data && !text.length, "text: free leaves it empty");
     ht_text_add_json(&text, "a\"b\\c\nd\te\x01\xc3\xa9");
-    TEST_CHECK(strcmp(text.data, "\"a\\\"b\\\\c\\nd\\te\\u0001\xc3\xa9\"") == 0,
-               "text: JSON %s", text.data);
+    TEST_CHECK(strcmp(text.data, "\"a\\\"b\\\\c\\nd\\te\\u0001\xc3\xa9\"") == 0, "text: JSON %s",
+               text.data);
     text.failed = true;
     ht_text_add(&text, "more");
-    TEST_CHECK(ht_text_status(&text) == HT_ERR_MEMORY,
-               "text: a failed append is remembered: %s", ht_err_message());
+    TEST_CHECK(ht_text_status(&text) == HT_ERR_MEMORY, "text: a failed append is remembered: %s",
+               ht_err_message());
     ht_text_free(&text);
     char *copy = NULL;
-    TEST_CHECK(ht_text_copy("abc", &copy) == HT_OK && !strcmp(copy, "abc"),
-               "text: copy \"%s\"", copy);
+    TEST_CHECK(ht_text_copy("abc", &copy) == HT_OK && !strcmp(copy, "abc"), "text: copy \"%s\"",
+               copy);
     free(copy);
 }
 
 static void test_nearest(void) {
-    static const char *const name[] = {"grid.order", "grid.cells",
-                                       "boundary.x1", "gaussian", "K"};
+    static const char *const name[] = {"grid.order", "grid.cells", "boundary.x1", "gaussian", "K"};
     static const struct {
         const char *word, *nearest;
     } row[] = {{"grid.ordr", "grid.order"},
@@ -148,17 +141,15 @@ static void test_nearest(void) {
                {"", NULL}};
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         const char *got = ht_text_nearest(row[i].word, name, 5);
-        bool same = got && row[i].nearest ? strcmp(got, row[i].nearest) == 0
-                                          : !got && !row[i].nearest;
-        TEST_CHECK(same, "nearest to \"%s\": %s (expected %s)", row[i].word,
-                   got ? got : "none",
+        bool same =
+            got && row[i].nearest ? strcmp(got, row[i].nearest) == 0 : !got && !row[i].nearest;
+        TEST_CHECK(same, "nearest to \"%s\": %s (expected %s)", row[i].word, got ? got : "none",
                    row[i].nearest ? row[i].nearest : "none");
     }
     char longer[200];
     memset(longer, 'g', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
-    TEST_CHECK(!ht_text_nearest(longer, name, 5),
-               "nearest to a word of 199 letters: none");
+    TEST_CHECK(!ht_text_nearest(longer, name, 5), "nearest to a word of 199 letters: none");
 }
 
 static void test_quantities(void) {
@@ -182,34 +173,30 @@ static void test_quantities(void) {
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         if (row[i].bytes)
             TEST_CHECK(!strcmp(ht_text_bytes(row[i].value, text), row[i].bytes),
-                       "bytes: %g is \"%s\" (expected \"%s\")", row[i].value,
-                       text, row[i].bytes);
+                       "bytes: %g is \"%s\" (expected \"%s\")", row[i].value, text, row[i].bytes);
         if (row[i].seconds)
-            TEST_CHECK(
-                !strcmp(ht_text_seconds(row[i].value, text), row[i].seconds),
-                "seconds: %g is \"%s\" (expected \"%s\")", row[i].value, text,
-                row[i].seconds);
+            TEST_CHECK(!strcmp(ht_text_seconds(row[i].value, text), row[i].seconds),
+                       "seconds: %g is \"%s\" (expected \"%s\")", row[i].value, text,
+                       row[i].seconds);
     }
 }
 
 static void test_numbers(void) {
     /* Vectors of the FNV reference code and of SplitMix64's. */
-    TEST_CHECK(ht_hash(HT_HASH_SEED, "a", 1) == 0xaf63dc4c8601ec8cULL,
-               "hash: \"a\" gives %016llx",
+    TEST_CHECK(ht_hash(HT_HASH_SEED, "a", 1) == 0xaf63dc4c8601ec8cULL, "hash: \"a\" gives %016llx",
                (unsigned long long)ht_hash(HT_HASH_SEED, "a", 1));
     uint64_t whole = ht_hash(HT_HASH_SEED, "foobar", 6);
     uint64_t parts = ht_hash(ht_hash(HT_HASH_SEED, "foo", 3), "bar", 3);
     TEST_CHECK(whole == 0x85944171f73967e8ULL && parts == whole,
-               "hash: \"foobar\" gives %016llx, in two parts %016llx",
-               (unsigned long long)whole, (unsigned long long)parts);
-    static const uint64_t expected[] = {
-        6457827717110365317ULL, 3203168211198807973ULL, 9817491932198370423ULL};
+               "hash: \"foobar\" gives %016llx, in two parts %016llx", (unsigned long long)whole,
+               (unsigned long long)parts);
+    static const uint64_t expected[] = {6457827717110365317ULL, 3203168211198807973ULL,
+                                        9817491932198370423ULL};
     for (uint64_t i = 0; i < 3; i++)
-        TEST_CHECK(ht_rng_bits(1234567, i) == expected[i],
-                   "rng: seed 1234567 index %d gives %llu", (int)i,
-                   (unsigned long long)ht_rng_bits(1234567, i));
-    /* n uniform values: mean 0 +- 1/sqrt(3n), mean square 1/3 +-
-     * sqrt(4/45/n); five standard deviations are allowed. */
+        TEST_CHECK(ht_rng_bits(1234567, i) == expected[i], "rng: seed 1234567 index %d gives %llu",
+                   (int)i, (unsigned long long)ht_rng_bits(1234567, i));
+    /* n uniform values: mean 0 +- 1/sqrt(3n), mean square 1/3 +- sqrt(4/45/n); five standard
+     * deviations are allowed. */
     enum { COUNT = 100000 };
     double sum = 0, square = 0, lowest = 1, highest = -1;
     for (uint64_t i = 0; i < COUNT; i++) {
@@ -219,16 +206,14 @@ static void test_numbers(void) {
         lowest = fmin(lowest, u);
         highest = fmax(highest, u);
     }
-    TEST_CHECK(lowest >= -1 && highest < 1, "rng: values in [%.6f, %.6f]",
-               lowest, highest);
+    TEST_CHECK(lowest >= -1 && highest < 1, "rng: values in [%.6f, %.6f]", lowest, highest);
     TEST_BELOW(fabs(sum / COUNT), 5 / sqrt(3.0 * COUNT), "rng: mean");
     TEST_BELOW(fabs(square / COUNT - 1.0 / 3), 5 * sqrt(4.0 / 45 / COUNT),
                "rng: mean square minus 1/3");
     double before = ht_clock();
     nanosleep(&(struct timespec){0, 20000000}, NULL);
     double slept = ht_clock() - before;
-    TEST_CHECK(slept >= 0.0199 && slept < 5, "clock: 20 ms of sleep took %.4f",
-               slept);
+    TEST_CHECK(slept >= 0.0199 && slept < 5, "clock: 20 ms of sleep took %.4f", slept);
 }
 
 /* What show() wrote to standard error. */
@@ -262,8 +247,8 @@ static void show_quick_progress(void) {
     ht_progress_end(&p);
 }
 
-/* The clock is set back instead of waiting: 20 s passed for 10 of 40, 5 more
- * at once (not due), 40 s for all. */
+/* The clock is set back instead of waiting: 20 s passed for 10 of 40, 5 more at once (not due), 40
+ * s for all. */
 static void show_long_progress(void) {
     struct ht_progress p;
     ht_progress_start(&p, "wave", 40, "cell half-steps", 1e6);
@@ -279,8 +264,7 @@ static void show_long_progress(void) {
 
 static void test_log(void) {
     char *text = captured(show_messages);
-    TEST_CHECK(text &&
-                   !strcmp(text, "one 1\nnote: two\nwarning: three\\x1b[31m\n"),
+    TEST_CHECK(text && !strcmp(text, "one 1\nnote: two\nwarning: three\\x1b[31m\n"),
                "log: messages by level");
     free(text);
     text = captured(show_quick_progress);
@@ -291,8 +275,7 @@ static void test_log(void) {
                                      "1 min 00 s left\n"
                                      "wave 100 % 1.00 Mcell half-steps/s, "
                                      "40.0 s in all\n"),
-               "log: progress of long work, %zu characters",
-               text ? strlen(text) : 0);
+               "log: progress of long work, %zu characters", text ? strlen(text) : 0);
     free(text);
 }
 
@@ -318,11 +301,10 @@ static void test_file(void) {
     free(data);
     TEST_CHECK(ht_file_write(path, "short", 5) == HT_OK && size_of(path) == 5,
                "file: replaced by %ld bytes", size_of(path));
-    TEST_CHECK(ht_file_read(inside("none"), &data, &size) == HT_ERR_IO &&
-                   !data && says("none: No such file"),
+    TEST_CHECK(ht_file_read(inside("none"), &data, &size) == HT_ERR_IO && !data &&
+                   says("none: No such file"),
                "file: %s", ht_err_message());
-    TEST_CHECK(ht_file_read(scratch, &data, &size) == HT_ERR_IO && !data &&
-                   says("Is a directory"),
+    TEST_CHECK(ht_file_read(scratch, &data, &size) == HT_ERR_IO && !data && says("Is a directory"),
                "file: %s", ht_err_message());
     TEST_CHECK(ht_file_write(inside("no/where"), "x", 1) == HT_ERR_IO &&
                    says("no/where: No such file"),
@@ -336,8 +318,8 @@ static void test_file_kinds(void) {
     size_t size = 0;
     int64_t bytes = 0;
     snprintf(path, sizeof path, "%s", inside("data"));
-    TEST_CHECK(ht_file_size(path, &bytes) == HT_OK && bytes == 5,
-               "file: %lld bytes", (long long)bytes);
+    TEST_CHECK(ht_file_size(path, &bytes) == HT_OK && bytes == 5, "file: %lld bytes",
+               (long long)bytes);
     TEST_CHECK(ht_file_read_most(path, 4, &data, &size) == HT_ERR_IO && !data &&
                    says("larger than 4 B"),
                "file: %s", ht_err_message());
@@ -345,15 +327,13 @@ static void test_file_kinds(void) {
                "file: the largest allowed, %zu bytes", size);
     free(data);
     snprintf(path, sizeof path, "%s", inside("pipe"));
-    TEST_CHECK(mkfifo(path, 0600) == 0 &&
-                   ht_file_read(path, &data, &size) == HT_ERR_IO && !data &&
+    TEST_CHECK(mkfifo(path, 0600) == 0 && ht_file_read(path, &data, &size) == HT_ERR_IO && !data &&
                    says("named pipe"),
                "file: %s", ht_err_message());
     remove(path);
-    TEST_CHECK(ht_file_size("/dev/zero", &bytes) == HT_ERR_IO && says("device"),
-               "file: %s", ht_err_message());
-    TEST_CHECK(ht_file_read("/proc/self/stat", &data, &size) == HT_OK &&
-                   size > 0,
+    TEST_CHECK(ht_file_size("/dev/zero", &bytes) == HT_ERR_IO && says("device"), "file: %s",
+               ht_err_message());
+    TEST_CHECK(ht_file_read("/proc/self/stat", &data, &size) == HT_OK && size > 0,
                "file: %zu bytes of one that says it has none", size);
     free(data);
 }
@@ -371,10 +351,9 @@ static void test_full_disk(void) {
     setrlimit(RLIMIT_FSIZE, &small);
     enum ht_err err = ht_file_write(path, big, sizeof big);
     setrlimit(RLIMIT_FSIZE, &before);
-    TEST_CHECK(err == HT_ERR_IO && says("cannot write") && says("too large"),
-               "file: full: %s", ht_err_message());
-    TEST_CHECK(size_of(path) == 5, "file: full: the old %ld bytes are there",
-               size_of(path));
+    TEST_CHECK(err == HT_ERR_IO && says("cannot write") && says("too large"), "file: full: %s",
+               ht_err_message());
+    TEST_CHECK(size_of(path) == 5, "file: full: the old %ld bytes are there", size_of(path));
     char temporary[300];
     snprintf(temporary, sizeof temporary, "%s.tmp.%ld.0", path, (long)getpid());
     TEST_CHECK(!ht_file_exists(temporary), "file: full: nothing left behind");
@@ -392,14 +371,12 @@ static void test_commit(void) {
         fputs("committed", file);
         fclose(file);
     }
-    TEST_CHECK(!err && ht_file_commit(one, path) == HT_OK &&
-                   size_of(path) == 9 && !ht_file_exists(one),
+    TEST_CHECK(!err && ht_file_commit(one, path) == HT_OK && size_of(path) == 9 &&
+                   !ht_file_exists(one),
                "file: committed %ld bytes", size_of(path));
-    TEST_CHECK(!err && ht_file_commit(two, scratch) == HT_ERR_IO &&
-                   !ht_file_exists(two),
+    TEST_CHECK(!err && ht_file_commit(two, scratch) == HT_ERR_IO && !ht_file_exists(two),
                "file: commit refused, temporary removed: %s", ht_err_message());
-    TEST_CHECK(!err && ht_file_commit(two, path) == HT_ERR_IO &&
-                   says("No such file"),
+    TEST_CHECK(!err && ht_file_commit(two, path) == HT_ERR_IO && says("No such file"),
                "file: commit of nothing: %s", ht_err_message());
     free(one);
     free(two);
@@ -408,19 +385,17 @@ static void test_commit(void) {
 static void test_directory(void) {
     char path[256], below[300];
     snprintf(path, sizeof path, "%s", inside("a/b//c/"));
-    TEST_CHECK(ht_file_make_directory(path) == HT_OK && ht_file_exists(path),
-               "directory: made %s", path);
+    TEST_CHECK(ht_file_make_directory(path) == HT_OK && ht_file_exists(path), "directory: made %s",
+               path);
     TEST_CHECK(ht_file_make_directory(path) == HT_OK && rmdir(path) == 0,
                "directory: there already, and empty after the probe");
     snprintf(below, sizeof below, "%s", inside("data"));
-    TEST_CHECK(ht_file_make_directory(below) == HT_ERR_IO &&
-                   says("a file of this name"),
+    TEST_CHECK(ht_file_make_directory(below) == HT_ERR_IO && says("a file of this name"),
                "directory: %s", ht_err_message());
     snprintf(below, sizeof below, "%s", inside("data/x"));
-    TEST_CHECK(ht_file_make_directory(below) == HT_ERR_IO && says("data"),
-               "directory: %s", ht_err_message());
-    TEST_CHECK(ht_file_make_directory("") == HT_ERR_IO, "directory: %s",
+    TEST_CHECK(ht_file_make_directory(below) == HT_ERR_IO && says("data"), "directory: %s",
                ht_err_message());
+    TEST_CHECK(ht_file_make_directory("") == HT_ERR_IO, "directory: %s", ht_err_message());
     TEST_CHECK(ht_file_make_directory("/proc/self") == HT_ERR_IO &&
                    says("cannot write into directory /proc/self"),
                "directory: %s", ht_err_message());
@@ -434,8 +409,7 @@ static pid_t lock_elsewhere(const char *path) {
     if (pipe(ready) != 0) return -1;
     pid_t child = fork();
     if (child == 0) {
-        bool good = ht_lock_take(path, &lock) == HT_OK &&
-                    lock.state == HT_LOCK_TAKEN &&
+        bool good = ht_lock_take(path, &lock) == HT_OK && lock.state == HT_LOCK_TAKEN &&
                     write(ready[1], &byte, 1) == 1;
         if (!good) _exit(1);
         for (;;) pause();
@@ -457,8 +431,7 @@ static void test_lock(void) {
                    strncmp(holder, wanted, strlen(wanted)) == 0,
                "lock: held by %s", holder);
     enum ht_err err = ht_lock_take(path, &lock);
-    TEST_CHECK(!err && lock.state == HT_LOCK_BUSY &&
-                   strcmp(lock.holder, holder) == 0,
+    TEST_CHECK(!err && lock.state == HT_LOCK_BUSY && strcmp(lock.holder, holder) == 0,
                "lock: not given twice");
     ht_lock_release(&lock);
     TEST_CHECK(ht_lock_is_busy(path, holder), "lock: still held");
@@ -479,16 +452,14 @@ static void test_lock(void) {
     if (child > 0) kill(child, SIGKILL);
     if (child > 0) waitpid(child, NULL, 0);
     remove(path);
-    TEST_CHECK(ht_lock_take(inside("no/lock"), &lock) == HT_ERR_IO &&
-                   says("no/lock: No such file"),
+    TEST_CHECK(ht_lock_take(inside("no/lock"), &lock) == HT_ERR_IO && says("no/lock: No such file"),
                "lock: %s", ht_err_message());
 }
 
 static void clean(void) {
     static const char *const name[] = {"data", "stderr", "a/b", "a"};
     for (int i = 0; i < 4; i++) remove(inside(name[i]));
-    TEST_CHECK(rmdir(scratch) == 0, "file: nothing else was left in %s",
-               scratch);
+    TEST_CHECK(rmdir(scratch) == 0, "file: nothing else was left in %s", scratch);
 }
 
 int main(void) {

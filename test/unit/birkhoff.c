@@ -1,6 +1,6 @@
-/* Interpolation from derivatives at equally spaced levels: polynomials of
- * degree below the number of data come out right at any place, data at their
- * own level are taken as they are, and a problem without solution is refused.
+/* Interpolation from derivatives at equally spaced levels: polynomials of degree below the number
+ * of data come out right at any place, data at their own level are taken as they are, and a problem
+ * without solution is refused.
  */
 #include <math.h>
 
@@ -15,8 +15,8 @@ static double slope(int j, int l, double x) {
     return value * pow(x, j - l);
 }
 
-/* Powers of the distance from the middle over half the width, of size 1; the
- * sum of the magnitudes of the products times eps bounds rounding. */
+/* Powers of the distance from the middle over half the width, of size 1; the sum of the magnitudes
+ * of the products times eps bounds rounding. */
 static void test_powers(int levels, int derivatives, const int *derivative) {
     struct ht_birkhoff b;
     double weight[HT_BIRKHOFF_MOST], worst = 0;
@@ -41,13 +41,11 @@ static void test_powers(int levels, int derivatives, const int *derivative) {
             const double exact = pow((at - middle) / half, j);
             worst = fmax(worst, fabs(sum - exact) / size);
         }
-    TEST_BELOW(worst, 1e-15 * b.count,
-               "%d levels, %d derivatives to %d: powers below %d", levels,
+    TEST_BELOW(worst, 1e-15 * b.count, "%d levels, %d derivatives to %d: powers below %d", levels,
                derivatives, derivative[derivatives - 1], b.count);
     ht_birkhoff_weights(&b, 1, weight);
     double off = 0;
-    for (int i = 0; i < b.count; i++)
-        off = fmax(off, fabs(weight[i] - (i == derivatives)));
+    for (int i = 0; i < b.count; i++) off = fmax(off, fabs(weight[i] - (i == derivatives)));
     TEST_BELOW(off, 1e-12, "on a level");
 }
 
@@ -57,9 +55,8 @@ int main(void) {
     for (int n = 2; n <= HT_MAX_ORDER + 1; n++) test_powers(2, n, all);
     for (int levels = 2; levels <= 6; levels += 2) test_powers(levels, 2, even);
     test_powers(12, 1, all);
-    /* x (x^2 - 1) vanishes with its second derivative at -1, 0, 1, but for its
-     * multiple of the latter's: an odd number of levels has no solution */
-    TEST_CHECK(ht_birkhoff_make(3, 2, even, &b) != HT_OK, "refused: %s",
-               ht_err_message());
+    /* x (x^2 - 1) vanishes with its second derivative at -1, 0, 1, but for its multiple of the
+     * latter's: an odd number of levels has no solution */
+    TEST_CHECK(ht_birkhoff_make(3, 2, even, &b) != HT_OK, "refused: %s", ht_err_message());
     return test_end("birkhoff");
 }

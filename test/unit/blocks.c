@@ -1,11 +1,10 @@
-/* Parity blocks against the serial reference: plain host code applies them to
- * random vertex data of one cell, the oracle does the half step of the same
- * cell from its formulas. Judged is the largest difference over
+/* Parity blocks against the serial reference: plain host code applies them to random vertex data of
+ * one cell, the oracle does the half step of the same cell from its formulas. Judged is the largest
+ * difference over
  *     (n + 2^d + s) u A
- * with the oracle's n roundings, the 2^d + s sums of the blocks of s source
- * entries and A the sum of the magnitudes of all products (ht_oracle_absolute).
- * Wrong blocks must exceed it. The numbers of rows of blocks that are unequal
- * are known; large blocks must not take long.
+ * with the oracle's n roundings, the 2^d + s sums of the blocks of s source entries and A the sum
+ * of the magnitudes of all products (ht_oracle_absolute). Wrong blocks must exceed it. The numbers
+ * of rows of blocks that are unequal are known; large blocks must not take long.
  */
 #include "test.h"
 
@@ -14,8 +13,8 @@
 #include "htwave/oracle.h"
 #include "src/kernel/blocks.h"
 
-/* One cell between walls: the primary nodes are its vertices, the dual one its
- * midpoint. Vertex v holds entry s at vertex[s << dims | v]. */
+/* One cell between walls: the primary nodes are its vertices, the dual one its midpoint. Vertex v
+ * holds entry s at vertex[s << dims | v]. */
 struct cell {
     struct ht_equations eq;
     struct ht_grid grid;
@@ -25,16 +24,15 @@ struct cell {
     double *vertex, *coefs_in, *expected, *bound, *got;
 };
 
-static void make_cell(struct cell *c, const char *system, int dims, int order,
-                      double dt, int stages) {
+static void make_cell(struct cell *c, const char *system, int dims, int order, double dt,
+                      int stages) {
     memset(c, 0, sizeof *c);
     c->eq = ht_equations_make(ht_system_find(system), dims);
     c->grid = (struct ht_grid){.dims = dims, .order = order};
     for (int k = 0; k < 3; k++) {
         c->grid.cells[k] = 1;
         c->grid.h[k] = c->grid.upper[k] = k < dims ? 1 + 0.3 * k : 1;
-        for (int side = 0; side < 2; side++)
-            c->grid.wall[k][side] = k < dims ? 1 : 0;
+        for (int side = 0; side < 2; side++) c->grid.wall[k][side] = k < dims ? 1 : 0;
     }
     c->problem = (struct ht_problem){.eq = &c->eq,
                                      .grid = &c->grid,
@@ -44,15 +42,12 @@ static void make_cell(struct cell *c, const char *system, int dims, int order,
                                      .stages = stages};
     c->problem.uniform[0] = 1.21;
     c->problem.uniform[1] = 0.8;
-    c->spec = (struct ht_spec){
-        .eq = &c->eq, .order = order, .medium_degree = -1, .stages = stages};
+    c->spec = (struct ht_spec){.eq = &c->eq, .order = order, .medium_degree = -1, .stages = stages};
     c->spec.fp64 = order % 2 == 0; /* either arithmetic of the entries */
     for (int t = 0; t < c->eq.nterms; t++) {
         const struct ht_term *term = &c->eq.term[t];
-        c->spec.scale[t] =
-            dt / 2 * term->coef / pow(c->grid.h[term->axis], term->derivative);
-        if (term->material >= 0)
-            c->spec.scale[t] *= c->problem.uniform[term->material];
+        c->spec.scale[t] = dt / 2 * term->coef / pow(c->grid.h[term->axis], term->derivative);
+        if (term->material >= 0) c->spec.scale[t] *= c->problem.uniform[term->material];
     }
     c->coefs = ht_grid_coefs(&c->grid);
     c->sources = c->eq.nfields * c->coefs;
@@ -72,24 +67,20 @@ static enum ht_err fill_cell(struct cell *c) {
     TRY(HT_ALLOC(c->expected, c->sources));
     TRY(HT_ALLOC(c->bound, c->sources));
     TRY(HT_ALLOC(c->got, c->sources));
-    for (int n = 0; n < c->sources * corners; n++)
-        c->vertex[n] = ht_rng_uniform(5, (uint64_t)n);
+    for (int n = 0; n < c->sources * corners; n++) c->vertex[n] = ht_rng_uniform(5, (uint64_t)n);
     return HT_OK;
 }
 
 /* The oracle's dual node; vertex data is its [field][i][node] order. */
-static enum ht_err run_oracle(const struct cell *c, bool absolute,
-                              double *out) {
+static enum ht_err run_oracle(const struct cell *c, bool absolute, double *out) {
     struct ht_stepper oracle;
     TRY(ht_oracle_create(&c->problem, &oracle));
     if (absolute) ht_oracle_absolute(&oracle);
     int64_t planes = ht_grid_planes(&c->grid, HT_PRIMARY);
-    enum ht_err err =
-        oracle.ops->put(oracle.self, HT_PRIMARY, 0, planes, c->vertex);
+    enum ht_err err = oracle.ops->put(oracle.self, HT_PRIMARY, 0, planes, c->vertex);
     if (err == HT_OK) err = oracle.ops->half_step(oracle.self, HT_PRIMARY);
     for (int f = 0; err == HT_OK && f < c->eq.nfields; f++)
-        err = oracle.ops->get(oracle.self, HT_DUAL, f, c->coefs, 0, 1,
-                              out + (int64_t)f * c->coefs);
+        err = oracle.ops->get(oracle.self, HT_DUAL, f, c->coefs, 0, 1, out + (int64_t)f * c->coefs);
     ht_stepper_destroy(&oracle);
     return err;
 }
@@ -120,16 +111,14 @@ static void apply(const struct ht_blocks *blocks, struct cell *c) {
     }
     for (int g = 0; g < blocks->blocks; g++)
         for (int r = 0; r < blocks->rows[g]; r++) {
-            const double *entry =
-                blocks->entry[g] + (int64_t)r * blocks->sources;
+            const double *entry = blocks->entry[g] + (int64_t)r * blocks->sources;
             int row = blocks->row[g][r];
             double sum = 0;
             for (int s = 0; s < blocks->sources; s++) {
                 int at = src[s / c->coefs] * c->coefs + s % c->coefs;
                 const double *vertex = c->vertex + (at << blocks->dims);
-                sum +=
-                    entry[s] * sum_vertices(vertex, blocks->dims,
-                                            (unsigned)(g ^ blocks->parity[s]));
+                sum += entry[s] *
+                       sum_vertices(vertex, blocks->dims, (unsigned)(g ^ blocks->parity[s]));
             }
             c->got[dst[row / c->coefs] * c->coefs + row % c->coefs] = sum;
         }
@@ -138,8 +127,7 @@ static void apply(const struct ht_blocks *blocks, struct cell *c) {
 /* Largest difference over its bound, of the fields stored on the target. */
 static double worst_ratio(const struct cell *c, double factor) {
     double worst = 0;
-    double n =
-        ht_oracle_roundings(&c->problem) + (1 << c->eq.dims) + c->sources;
+    double n = ht_oracle_roundings(&c->problem) + (1 << c->eq.dims) + c->sources;
     for (int q = 0; q < c->sources; q++) {
         if (!stored(c->spec.dst, q / c->coefs)) continue;
         double bound = n * DBL_EPSILON / 2 * factor * c->bound[q] + DBL_MIN;
@@ -161,8 +149,7 @@ static enum ht_err run_cell(struct cell *c, double *worst) {
     return HT_OK;
 }
 
-static void test_taylor(const char *system, int dims, int order, double dt,
-                        int stages) {
+static void test_taylor(const char *system, int dims, int order, double dt, int stages) {
     struct cell c;
     double worst = INFINITY;
     make_cell(&c, system, dims, order, dt, stages);
@@ -175,8 +162,7 @@ static void test_taylor(const char *system, int dims, int order, double dt,
 }
 
 /* Fields not stored on the source are zeros there; the result counts twice. */
-static void test_staggered(const char *system, int dims, int order,
-                           unsigned src, unsigned dst) {
+static void test_staggered(const char *system, int dims, int order, unsigned src, unsigned dst) {
     struct cell c;
     struct ht_blocks *blocks = NULL;
     make_cell(&c, system, dims, order, 0.7, dims * (2 * order + 1));
@@ -211,8 +197,7 @@ static void test_planted(void) {
     c.spec.scale[1] *= 1 + 1e-12;
     enum ht_err err = run_cell(&c, &worst);
     TEST_CHECK(err == HT_OK && worst > 1,
-               "one scale wrong by 1e-12: %.3g times the bound (more than 1)",
-               worst);
+               "one scale wrong by 1e-12: %.3g times the bound (more than 1)", worst);
     free_cell(&c);
 }
 
@@ -224,8 +209,8 @@ static void test_rows(void) {
     enum ht_err err = ht_blocks_create(&c.spec, &blocks);
     for (int g = 0; g < 8; g++)
         TEST_CHECK(err == HT_OK && blocks->rows[g] == expected[g],
-                   "rows of block %d: %d (%d expected)", g,
-                   err == HT_OK ? blocks->rows[g] : -1, expected[g]);
+                   "rows of block %d: %d (%d expected)", g, err == HT_OK ? blocks->rows[g] : -1,
+                   expected[g]);
     ht_blocks_destroy(blocks);
 }
 
@@ -249,8 +234,7 @@ static void test_time(const char *system, int order, unsigned stored) {
     if (err == HT_OK) err = ht_blocks_round(&c.spec, blocks);
     double seconds = ht_clock() - start;
     TEST_CHECK(err == HT_OK, "blocks of %s, 3-D, N=%d", system, order);
-    TEST_BELOW(seconds, 10.0,
-               "seconds to compute and round them (with room for load)");
+    TEST_BELOW(seconds, 10.0, "seconds to compute and round them (with room for load)");
     ht_blocks_destroy(blocks);
 }
 
@@ -270,8 +254,7 @@ static void test_order(int dims, int order) {
 
 int main(void) {
     for (int dims = 1; dims <= 3; dims++)
-        for (int order = 1; order <= (dims < 3 ? 4 : 3); order++)
-            test_order(dims, order);
+        for (int order = 1; order <= (dims < 3 ? 4 : 3); order++) test_order(dims, order);
     test_planted();
     test_rows();
     test_advection();

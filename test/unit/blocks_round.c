@@ -1,12 +1,10 @@
-/* Rounding of parity blocks' entries (src/kernel/blocks_round.c): what the
- * errors of a row give for resolved plane waves is compared with that of
- * entries rounded each for itself. Waves are drawn at random, not those that
- * the rounding knows. A row has more entries than resolved waves set
- * conditions, and they fall by powers of ten, so that most of the errors
- * cancel: measured 6 to 23 times less than without (one dimension has too few
- * entries). In proportion to the largest of its column an entry may change by
- * some hundred times the 2^-24 of an ordinary rounding. Bounds are 1.5 to 5
- * times what is measured; sizes left out give changes of 1e-4 to 31.
+/* Rounding of parity blocks' entries (src/kernel/blocks_round.c): what the errors of a row give for
+ * resolved plane waves is compared with that of entries rounded each for itself. Waves are drawn at
+ * random, not those that the rounding knows. A row has more entries than resolved waves set
+ * conditions, and they fall by powers of ten, so that most of the errors cancel: measured 6 to 23
+ * times less than without (one dimension has too few entries). In proportion to the largest of its
+ * column an entry may change by some hundred times the 2^-24 of an ordinary rounding. Bounds are
+ * 1.5 to 5 times what is measured; sizes left out give changes of 1e-4 to 31.
  */
 #include "test.h"
 
@@ -22,8 +20,7 @@ struct row {
     double less; /* error at most, of that of nearest entries */
 };
 
-static struct ht_spec spec_of(const struct row *row,
-                              const struct ht_equations *eq) {
+static struct ht_spec spec_of(const struct row *row, const struct ht_equations *eq) {
     struct ht_spec spec = {.eq = eq,
                            .order = row->order,
                            .medium_degree = -1,
@@ -37,10 +34,9 @@ static struct ht_spec spec_of(const struct row *row,
     return spec;
 }
 
-/* Coefficient i of exp(i kappa x) at the sum of both sides, with the signs of
- * block g for that source; real but for a factor that a field's sums share. */
-static double sum_of(const struct ht_spec *spec, const double kappa[3], int i,
-                     unsigned signs) {
+/* Coefficient i of exp(i kappa x) at the sum of both sides, with the signs of block g for that
+ * source; real but for a factor that a field's sums share. */
+static double sum_of(const struct ht_spec *spec, const double kappa[3], int i, unsigned signs) {
     const int n1 = spec->order + 1;
     double value = 1;
     int turns = 0;
@@ -62,8 +58,8 @@ struct errors {
 };
 
 /* Column s of a block. */
-static void look(const struct ht_blocks *exact, const struct ht_blocks *rounded,
-                 int g, int s, struct errors *e) {
+static void look(const struct ht_blocks *exact, const struct ht_blocks *rounded, int g, int s,
+                 struct errors *e) {
     double largest = 0, change = 0;
     for (int r = 0; r < exact->rows[g]; r++) {
         const int64_t at = (int64_t)r * exact->sources + s;
@@ -77,8 +73,8 @@ static void look(const struct ht_blocks *exact, const struct ht_blocks *rounded,
 }
 
 static void add_wave(const struct ht_spec *spec, const struct ht_blocks *exact,
-                     const struct ht_blocks *rounded, int g,
-                     const double kappa[3], struct errors *e) {
+                     const struct ht_blocks *rounded, int g, const double kappa[3],
+                     struct errors *e) {
     const struct ht_sizes z = ht_sizes_of(spec);
     const int coefs = z.n1 * z.n2 * z.n3;
     for (int r = 0; r < exact->rows[g]; r++)
@@ -87,8 +83,7 @@ static void add_wave(const struct ht_spec *spec, const struct ht_blocks *exact,
             for (int s = first; s < first + coefs; s++) {
                 const int64_t at = (int64_t)r * exact->sources + s;
                 const double b = exact->entry[g][at];
-                const double sum = sum_of(spec, kappa, s - first,
-                                          (unsigned)(g ^ exact->parity[s]));
+                const double sum = sum_of(spec, kappa, s - first, (unsigned)(g ^ exact->parity[s]));
                 of_nearest += ((double)(float)b - b) * sum;
                 of_rounded += (rounded->entry[g][at] - b) * sum;
                 size = fmax(size, fabs(b));
@@ -100,8 +95,7 @@ static void add_wave(const struct ht_spec *spec, const struct ht_blocks *exact,
 }
 
 static enum ht_err compare(const struct row *row, struct errors *e) {
-    const struct ht_equations eq =
-        ht_equations_make(ht_system_find(row->system), row->dims);
+    const struct ht_equations eq = ht_equations_make(ht_system_find(row->system), row->dims);
     const struct ht_spec spec = spec_of(row, &eq);
     struct ht_blocks *exact = NULL, *rounded = NULL;
     *e = (struct errors){.halves = true};
@@ -114,8 +108,7 @@ static enum ht_err compare(const struct row *row, struct errors *e) {
             double kappa[3];
             for (int k = 0; k < 3; k++)
                 kappa[k] =
-                    0.3 * row->order *
-                    (1 + ht_rng_uniform(9, (uint64_t)n * 3 + (uint64_t)k));
+                    0.3 * row->order * (1 + ht_rng_uniform(9, (uint64_t)n * 3 + (uint64_t)k));
             add_wave(&spec, exact, rounded, g, kappa, e);
         }
     }
@@ -137,8 +130,8 @@ int main(void) {
         struct errors e;
         const enum ht_err err = compare(row, &e);
         TEST_CHECK(err == HT_OK && e.halves,
-                   "%s %d-D N=%d: entries are sums of two numbers of 11 bits",
-                   row->system, row->dims, row->order);
+                   "%s %d-D N=%d: entries are sums of two numbers of 11 bits", row->system,
+                   row->dims, row->order);
         if (err != HT_OK) continue;
         TEST_BELOW(sqrt(e.rounded / e.nearest), row->less,
                    "%s %d-D N=%d, fields %#x to %#x: errors of resolved waves "

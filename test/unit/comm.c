@@ -1,6 +1,6 @@
-/* Ranks: collectives, messages and failures, judged by numbers that each rank
- * can foresee. Alone, this is a run without a communicator; test/mpi/comm.sh
- * runs it by mpiexec, also with the name of a failure:
+/* Ranks: collectives, messages and failures, judged by numbers that each rank can foresee. Alone,
+ * this is a run without a communicator; test/mpi/comm.sh runs it by mpiexec, also with the name of
+ * a failure:
  *
  *     comm sum|wait|send|agree|late    the last rank fails while the others are
  *                                      there
@@ -71,8 +71,7 @@ static void test_sums(void) {
     }
     CHECK_ALL(wrong, "%d ranks: sums of %d that are not in order", size, COUNT);
 
-    for (int i = 0; i < COUNT; i++)
-        values[i] = i % size == rank ? i + 0.5 : -1.0 - rank;
+    for (int i = 0; i < COUNT; i++) values[i] = i % size == rank ? i + 0.5 : -1.0 - rank;
     stop_on(ht_comm_max(comm, COUNT, values));
     wrong = 0;
     for (int i = 0; i < COUNT; i++) wrong += values[i] != i + 0.5;
@@ -108,8 +107,7 @@ static void test_gather(void) {
         unsigned char *own = room(sizes[k]), *all = room(size * sizes[k]);
         fill(own, rank, sizes[k]);
         stop_on(ht_comm_gather(comm, own, (size_t)sizes[k], all));
-        for (int r = 0; r < size; r++)
-            wrong += wrong_bytes(all + r * sizes[k], r, sizes[k]);
+        for (int r = 0; r < size; r++) wrong += wrong_bytes(all + r * sizes[k], r, sizes[k]);
         free(all);
         free(own);
     }
@@ -153,8 +151,8 @@ static void test_places(void) {
 
 /* ---- messages ---- */
 
-/* In a ring, upwards: the sizes must not matter, nor whether the receiver or
- * the sender comes first. */
+/* In a ring, upwards: the sizes must not matter, nor whether the receiver or the sender comes
+ * first. */
 static void test_message_sizes(void) {
     const int64_t sizes[] = {0, 1, 3, 8, 1001, 65543, 3000001, 8000000};
     int up = (rank + 1) % size, down = (rank + size - 1) % size;
@@ -164,11 +162,9 @@ static void test_message_sizes(void) {
         unsigned char *to = room(sizes[k]), *from = room(sizes[k]);
         bool done = false;
         fill(to, rank, sizes[k]);
-        if (k % 2 == 0)
-            stop_on(ht_message_receive(comm, down, 5, from, sizes[k], &in));
+        if (k % 2 == 0) stop_on(ht_message_receive(comm, down, 5, from, sizes[k], &in));
         stop_on(ht_message_send(comm, up, 5, to, sizes[k], &out));
-        if (k % 2 == 1)
-            stop_on(ht_message_receive(comm, down, 5, from, sizes[k], &in));
+        if (k % 2 == 1) stop_on(ht_message_receive(comm, down, 5, from, sizes[k], &in));
         while (!done) stop_on(ht_message_done(&in, &done));
         stop_on(ht_message_wait(&out));
         wrong += in != NULL || out != NULL;
@@ -191,13 +187,12 @@ static void test_message_order(void) {
     for (int i = 0; i < MANY; i++) {
         int64_t bytes = (int64_t)sizeof(int) * (i % 7 == 0 ? large : 1);
         to[i * large] = 1000 * rank + i;
-        stop_on(ht_message_send(comm, up, i % 11 == 0 ? 9 : 8, to + i * large,
-                                bytes, &out[i]));
+        stop_on(ht_message_send(comm, up, i % 11 == 0 ? 9 : 8, to + i * large, bytes, &out[i]));
     }
     for (int i = 0; i < MANY; i++) {
         int64_t bytes = (int64_t)sizeof(int) * (i % 7 == 0 ? large : 1);
-        stop_on(ht_message_receive(comm, down, i % 11 == 0 ? 9 : 8,
-                                   from + i * large, bytes, &in[i]));
+        stop_on(
+            ht_message_receive(comm, down, i % 11 == 0 ? 9 : 8, from + i * large, bytes, &in[i]));
     }
     for (int i = MANY - 1; i >= 0; i--) {
         stop_on(ht_message_wait(&in[i]));
@@ -211,10 +206,9 @@ static void test_message_order(void) {
 
 static void test_too_long(void) {
     struct ht_message *message = NULL;
-    enum ht_err err =
-        ht_message_send(comm, rank, 1, NULL, ((int64_t)1 << 31) + 1, &message);
-    CHECK_ALL(err != HT_ERR_COMM || message != NULL, "%d ranks: refused: %s",
-              size, ht_err_message());
+    enum ht_err err = ht_message_send(comm, rank, 1, NULL, ((int64_t)1 << 31) + 1, &message);
+    CHECK_ALL(err != HT_ERR_COMM || message != NULL, "%d ranks: refused: %s", size,
+              ht_err_message());
 }
 
 /* ---- failures ---- */
@@ -231,8 +225,7 @@ static enum ht_err wait_in(const char *where) {
     struct ht_message *message = NULL;
     if (strcmp(where, "sum") == 0) return ht_comm_sum(comm, 1 << 20, value);
     if (strcmp(where, "wait") != 0) return HT_OK;
-    enum ht_err err =
-        ht_message_receive(comm, size - 1, 3, value, sizeof value, &message);
+    enum ht_err err = ht_message_receive(comm, size - 1, 3, value, sizeof value, &message);
     if (err == HT_OK) err = ht_message_wait(&message);
     ht_message_abandon(message);
     return err;
@@ -259,10 +252,8 @@ static void fail(const char *where) {
     snprintf(line, sizeof line, "%d: %s", (int)err, ht_err_message());
     /* whatever follows fails at once, and agreeing again says the same */
     bool same = ht_comm_sum(comm, 1, &value) == HT_ERR_ELSEWHERE &&
-                ht_comm_agree(comm, HT_OK) == err &&
-                strstr(line, ht_err_message()) != NULL;
-    printf("rank %d%s: %.2f s: %s\n", rank, same ? "" : " DIFFERS",
-           ht_clock() - began, line);
+                ht_comm_agree(comm, HT_OK) == err && strstr(line, ht_err_message()) != NULL;
+    printf("rank %d%s: %.2f s: %s\n", rank, same ? "" : " DIFFERS", ht_clock() - began, line);
     ht_comm_end(comm, true, 7);
     exit(1);
 }
@@ -285,8 +276,7 @@ int main(int argc, char **argv) {
     } else {
         struct ht_message *message = NULL;
         enum ht_err err = ht_message_send(comm, 0, 0, NULL, 0, &message);
-        TEST_CHECK(err == HT_ERR_INTERNAL && !message, "alone: %s",
-                   ht_err_message());
+        TEST_CHECK(err == HT_ERR_INTERNAL && !message, "alone: %s", ht_err_message());
         err = ht_comm_agree(comm, ht_err_set(HT_ERR_IO, "as it was"));
         TEST_CHECK(err == HT_ERR_IO, "alone a failure is %s", ht_err_message());
     }

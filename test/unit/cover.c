@@ -1,7 +1,6 @@
-/* Pairwise covering (test/kernel/cover.h): every pair that some possible row
- * has is in a chosen one, counted here in another way; only possible rows are
- * chosen, the same ones each time, few, and cheap ones where it does not
- * matter.
+/* Pairwise covering (test/kernel/cover.h): every pair that some possible row has is in a chosen
+ * one, counted here in another way; only possible rows are chosen, the same ones each time, few,
+ * and cheap ones where it does not matter.
  */
 #include "kernel/cover.h"
 #include "test.h"
@@ -55,33 +54,24 @@ static void judge(const char *name, struct cover c, int least, int most) {
     TEST_BELOW(missing(&c), 0, "%s: pairs that are not met", name);
     TEST_BELOW(impossible, 0, "%s: rows that are not possible", name);
     TEST_CHECK(c.count >= least && c.count <= most,
-               "%s: %d rows (expected %d to %d), %d of them dear", name,
-               c.count, least, most, dear);
-    TEST_BELOW(unlike(&c, &again), 0, "%s: rows that differ, chosen again",
-               name);
+               "%s: %d rows (expected %d to %d), %d of them dear", name, c.count, least, most,
+               dear);
+    TEST_BELOW(unlike(&c, &again), 0, "%s: rows that differ, chosen again", name);
     free(c.row);
     free(again.row);
 }
 
 int main(void) {
-    /* At least the product of the two largest factors; the greedy choice takes
-     * less than twice that here. */
-    judge("two factors",
-          (struct cover){.factors = 2, .levels = {4, 3}, .cost = free_of}, 12,
-          12);
+    /* At least the product of the two largest factors; the greedy choice takes less than twice that
+     * here. */
+    judge("two factors", (struct cover){.factors = 2, .levels = {4, 3}, .cost = free_of}, 12, 12);
     judge("ten of two levels",
-          (struct cover){.factors = 10,
-                         .levels = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2},
-                         .cost = free_of},
+          (struct cover){.factors = 10, .levels = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, .cost = free_of},
           4, 11);
-    judge("five factors",
-          (struct cover){
-              .factors = 5, .levels = {5, 4, 3, 2, 4}, .cost = free_of},
+    judge("five factors", (struct cover){.factors = 5, .levels = {5, 4, 3, 2, 4}, .cost = free_of},
           20, 30);
     judge("levels that exclude each other",
-          (struct cover){
-              .factors = 6, .levels = {5, 4, 3, 2, 4, 2}, .cost = bound_by},
-          18, 30);
+          (struct cover){.factors = 6, .levels = {5, 4, 3, 2, 4, 2}, .cost = bound_by}, 18, 30);
     struct cover none = {.factors = 1, .levels = {3}, .cost = free_of};
     cover_make(&none);
     TEST_CHECK(none.count == 0, "one factor has no pairs: %d rows", none.count);

@@ -1,6 +1,5 @@
-/* The device layer: choosing a device, buffers and spans, programs, launches
- * and their times. Results are judged exactly: the values are small integers
- * and halves.
+/* The device layer: choosing a device, buffers and spans, programs, launches and their times.
+ * Results are judged exactly: the values are small integers and halves.
  */
 #include <ctype.h>
 
@@ -13,46 +12,41 @@ static void test_list(const struct ht_device_info *device) {
     struct ht_device_info *infos = NULL;
     int count = 0, wrong = 0;
     bool found = false;
-    TEST_CHECK(ht_device_list(&count, &infos) == HT_OK && count > 0,
-               "%d devices are listed", count);
+    TEST_CHECK(ht_device_list(&count, &infos) == HT_OK && count > 0, "%d devices are listed",
+               count);
     for (int i = 0; i < count; i++) {
-        wrong += infos[i].index != i || infos[i].name[0] == '\0' ||
-                 infos[i].memory <= 0 || infos[i].max_buffer <= 0 ||
-                 infos[i].max_buffer > infos[i].memory ||
+        wrong += infos[i].index != i || infos[i].name[0] == '\0' || infos[i].memory <= 0 ||
+                 infos[i].max_buffer <= 0 || infos[i].max_buffer > infos[i].memory ||
                  infos[i].local_memory <= 0 || infos[i].max_group <= 0 ||
                  infos[i].compute_units <= 0;
         found = found || (strcmp(infos[i].name, device->name) == 0 &&
                           strcmp(infos[i].backend, device->backend) == 0);
     }
-    TEST_CHECK(wrong == 0, "%d listed devices without index, name or sizes",
-               wrong);
+    TEST_CHECK(wrong == 0, "%d listed devices without index, name or sizes", wrong);
     TEST_CHECK(found, "the open device %s is among them", device->name);
     free(infos);
 }
 
-/* Opening with select gives the device of that index, or fails when it is
- * negative. */
+/* Opening with select gives the device of that index, or fails when it is negative. */
 static void expect_open(const char *backend, const char *select, int index) {
     struct ht_device *device = NULL;
     enum ht_err err = ht_device_open(backend, select, 0, &device);
     int got = device != NULL ? ht_device_info(device)->index : -1;
     TEST_CHECK(got == index && (err == HT_OK) == (index >= 0),
-               "backend \"%s\", select \"%s\": device %d (expected %d)",
-               backend, select, got, index);
+               "backend \"%s\", select \"%s\": device %d (expected %d)", backend, select, got,
+               index);
     ht_device_close(device);
 }
 
-/* The first device of a kind in the list, GPUs by CUDA before others: what
- * "gpu" and "cpu" stand for. */
+/* The first device of a kind in the list, GPUs by CUDA before others: what "gpu" and "cpu" stand
+ * for. */
 static int first_of(bool gpu) {
     struct ht_device_info *infos = NULL;
     int count = 0, first = -1;
     if (ht_device_list(&count, &infos) != HT_OK) return -1;
     for (int cuda = 0; cuda < 2; cuda++)
         for (int i = count - 1; i >= 0; i--)
-            if (infos[i].gpu == gpu &&
-                (!cuda || strcmp(infos[i].backend, "cuda") == 0))
-                first = i;
+            if (infos[i].gpu == gpu && (!cuda || strcmp(infos[i].backend, "cuda") == 0)) first = i;
     free(infos);
     return first;
 }
@@ -112,8 +106,8 @@ static void test_sharers(void) {
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         int wrong = 0, got = 0;
         for (int sharer = 0; sharer < 7; sharer++) {
-            got = ht_device_choose(7 - cases[c].begin, fleet + cases[c].begin,
-                                   cases[c].backend, cases[c].select, sharer);
+            got = ht_device_choose(7 - cases[c].begin, fleet + cases[c].begin, cases[c].backend,
+                                   cases[c].select, sharer);
             wrong += got != cases[c].taken[sharer];
         }
         TEST_CHECK(wrong == 0,
@@ -133,46 +127,37 @@ static void test_missing(void) {
         const char *missing = ht_device_missing(names[b]);
         struct ht_device *device = NULL;
         int own = 0;
-        for (int i = 0; i < count; i++)
-            own += strcmp(infos[i].backend, names[b]) == 0;
+        for (int i = 0; i < count; i++) own += strcmp(infos[i].backend, names[b]) == 0;
         TEST_CHECK((own == 0) == (missing != NULL) &&
                        (missing == NULL || strchr(missing, '\n') == NULL),
-                   "%d devices by %s: %s", own, names[b],
-                   missing ? missing : "nothing is missing");
+                   "%d devices by %s: %s", own, names[b], missing ? missing : "nothing is missing");
         if (missing == NULL) continue;
-        TEST_CHECK(ht_device_open(names[b], "auto", 0, &device) ==
-                           HT_ERR_DEVICE &&
+        TEST_CHECK(ht_device_open(names[b], "auto", 0, &device) == HT_ERR_DEVICE &&
                        strstr(ht_err_message(), missing) != NULL,
                    "which opening one says too: %s", ht_err_message());
     }
-    TEST_CHECK(ht_device_missing("abacus") == NULL,
-               "of others nothing is known");
+    TEST_CHECK(ht_device_missing("abacus") == NULL, "of others nothing is known");
     free(infos);
 }
 
 /* The message that nothing matches names the wish and all that is here. */
 static void test_no_match(void) {
-    static const char *const wishes[][2] = {{"auto", "abacus"},
-                                            {"auto", "1000000"},
-                                            {"auto", "-1"},
-                                            {"abacus", "auto"}};
+    static const char *const wishes[][2] = {
+        {"auto", "abacus"}, {"auto", "1000000"}, {"auto", "-1"}, {"abacus", "auto"}};
     struct ht_device_info *infos = NULL;
     int count = 0;
     if (ht_device_list(&count, &infos) != HT_OK) count = 0;
     for (int w = 0; w < 4; w++) {
         struct ht_device *device = NULL;
         int named = 0;
-        enum ht_err err =
-            ht_device_open(wishes[w][0], wishes[w][1], 0, &device);
-        for (int i = 0; i < count; i++)
-            named += strstr(ht_err_message(), infos[i].name) != NULL;
+        enum ht_err err = ht_device_open(wishes[w][0], wishes[w][1], 0, &device);
+        for (int i = 0; i < count; i++) named += strstr(ht_err_message(), infos[i].name) != NULL;
         TEST_CHECK(err == HT_ERR_DEVICE && device == NULL && named == count &&
                        strstr(ht_err_message(), wishes[w][0]) &&
                        strstr(ht_err_message(), wishes[w][1]),
-                   "refused, %d of %d devices named: %s", named, count,
-                   ht_err_message());
-        TEST_CHECK((strstr(ht_err_message(), "back ends are cuda, opencl") !=
-                    NULL) == (strcmp(wishes[w][0], "abacus") == 0),
+                   "refused, %d of %d devices named: %s", named, count, ht_err_message());
+        TEST_CHECK((strstr(ht_err_message(), "back ends are cuda, opencl") != NULL) ==
+                       (strcmp(wishes[w][0], "abacus") == 0),
                    "the back ends are named when it is none of them");
     }
     free(infos);
@@ -182,9 +167,8 @@ static void test_no_match(void) {
 
 enum { BYTES = 240 };
 
-/* Writes rows through a span into a buffer of 0xee, reads them back through
- * the same span, and compares the whole buffer with what a loop over rows
- * gives. */
+/* Writes rows through a span into a buffer of 0xee, reads them back through the same span, and
+ * compares the whole buffer with what a loop over rows gives. */
 static void test_span(struct ht_buffer *buffer, struct ht_span span) {
     unsigned char rows[BYTES], back[BYTES], image[BYTES], all[BYTES] = {0};
     int64_t packed = span.rows * span.width;
@@ -195,8 +179,7 @@ static void test_span(struct ht_buffer *buffer, struct ht_span span) {
     for (int i = 0; i < BYTES; i++) rows[i] = (unsigned char)(i % 200 + 1);
     err = ht_buffer_write(buffer, whole(BYTES), image);
     for (int64_t r = 0; r < span.rows; r++)
-        memcpy(image + span.offset + r * span.pitch, rows + r * span.width,
-               (size_t)span.width);
+        memcpy(image + span.offset + r * span.pitch, rows + r * span.width, (size_t)span.width);
     if (err == HT_OK) err = ht_buffer_write(buffer, span, rows);
     if (err == HT_OK) err = ht_buffer_read(buffer, whole(BYTES), all);
     if (err == HT_OK) err = ht_buffer_read(buffer, span, back);
@@ -207,26 +190,21 @@ static void test_span(struct ht_buffer *buffer, struct ht_span span) {
     TEST_CHECK(err == HT_OK && wrong == 0 && kept == BYTES,
                "span of %d rows of %d at %d, pitch %d: %d bytes wrong on the "
                "device, %d back%s%s",
-               (int)span.rows, (int)span.width, (int)span.offset,
-               (int)span.pitch, wrong, BYTES - kept, err ? ": " : "",
-               err ? ht_err_message() : "");
+               (int)span.rows, (int)span.width, (int)span.offset, (int)span.pitch, wrong,
+               BYTES - kept, err ? ": " : "", err ? ht_err_message() : "");
 }
 
 static void test_spans(struct ht_buffer *buffer) {
     static const struct ht_span spans[] = {
-        {0, BYTES, BYTES, 1},
-        {7, 13, 0, 1}, /* one row: the pitch does not matter */
-        {0, 16, 40, 6},
-        {8, 16, 40, 6},  /* offset inside the first row */
-        {88, 8, 40, 4},  /* two rows and a part further */
-        {36, 12, 40, 5}, /* rows that cross a multiple of the pitch */
-        {39, 40, 40, 5}, /* rows without a gap */
-        {5, 3, 7, 33},   /* nothing aligned */
-        {BYTES - 1, 1, 1, 1},
-        {40, 0, 40, 3}, /* nothing to move */
+        {0, BYTES, BYTES, 1}, {7, 13, 0, 1},  /* one row: the pitch does not matter */
+        {0, 16, 40, 6},       {8, 16, 40, 6}, /* offset inside the first row */
+        {88, 8, 40, 4},                       /* two rows and a part further */
+        {36, 12, 40, 5},                      /* rows that cross a multiple of the pitch */
+        {39, 40, 40, 5},                      /* rows without a gap */
+        {5, 3, 7, 33},                        /* nothing aligned */
+        {BYTES - 1, 1, 1, 1}, {40, 0, 40, 3}, /* nothing to move */
     };
-    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++)
-        test_span(buffer, spans[i]);
+    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) test_span(buffer, spans[i]);
 }
 
 static void test_bad_spans(struct ht_buffer *buffer) {
@@ -252,8 +230,8 @@ static void test_bad_spans(struct ht_buffer *buffer) {
         TEST_CHECK(in == HT_ERR_INTERNAL && out == HT_ERR_INTERNAL,
                    "span of %lld rows of %lld at %lld, pitch %lld is refused: "
                    "codes %d, %d",
-                   (long long)s->rows, (long long)s->width,
-                   (long long)s->offset, (long long)s->pitch, in, out);
+                   (long long)s->rows, (long long)s->width, (long long)s->offset,
+                   (long long)s->pitch, in, out);
     }
 }
 
@@ -263,12 +241,10 @@ static void test_too_large(struct ht_device *device) {
     char size[32], limit[32];
     int64_t bytes = 3 * info->max_buffer;
     enum ht_err err = ht_buffer_create(device, bytes, &buffer);
-    TEST_CHECK(
-        err == HT_ERR_DEVICE && buffer == NULL &&
-            strstr(ht_err_message(), ht_text_bytes((double)bytes, size)) &&
-            strstr(ht_err_message(),
-                   ht_text_bytes((double)info->max_buffer, limit)),
-        "too large a buffer is refused: %s", ht_err_message());
+    TEST_CHECK(err == HT_ERR_DEVICE && buffer == NULL &&
+                   strstr(ht_err_message(), ht_text_bytes((double)bytes, size)) &&
+                   strstr(ht_err_message(), ht_text_bytes((double)info->max_buffer, limit)),
+               "too large a buffer is refused: %s", ht_err_message());
 }
 
 static void test_buffers(struct ht_device *device) {
@@ -278,15 +254,13 @@ static void test_buffers(struct ht_device *device) {
                    ht_buffer_create(device, 1000, &other) == HT_OK &&
                    ht_buffer_create(device, 0, &empty) == HT_OK,
                "buffers of 240, 1000 and 0 bytes");
-    TEST_CHECK(ht_device_allocated(device) == BYTES + 1000,
-               "%d bytes allocated (expected 1240)",
+    TEST_CHECK(ht_device_allocated(device) == BYTES + 1000, "%d bytes allocated (expected 1240)",
                (int)ht_device_allocated(device));
     test_spans(buffer);
     test_bad_spans(buffer);
     test_too_large(device);
     ht_buffer_destroy(other);
-    TEST_CHECK(ht_device_allocated(device) == BYTES,
-               "%d bytes after one is gone (expected 240)",
+    TEST_CHECK(ht_device_allocated(device) == BYTES, "%d bytes after one is gone (expected 240)",
                (int)ht_device_allocated(device));
     ht_buffer_destroy(buffer);
     ht_buffer_destroy(empty);
@@ -309,8 +283,7 @@ static void test_bad_program(struct ht_device *device) {
 }
 
 /* More launches than the layer holds events, each seen once, in order. */
-static void test_launches(struct ht_device *device, struct ht_kernel *kernel,
-                          struct ht_buffer *x) {
+static void test_launches(struct ht_device *device, struct ht_kernel *kernel, struct ht_buffer *x) {
     enum { MANY = 600 };
     float values[VALUES];
     double seconds;
@@ -321,16 +294,14 @@ static void test_launches(struct ht_device *device, struct ht_kernel *kernel,
     seconds = ht_kernel_seconds(kernel);
     if (err == HT_OK) err = ht_buffer_read(x, whole(sizeof values), values);
     int wrong = 0;
-    for (int i = 0; i < VALUES; i++)
-        wrong += values[i] != (float)i + 1.5f * MANY;
-    TEST_CHECK(err == HT_OK && wrong == 0,
-               "%d launches in a row: %d of %d values wrong", (int)MANY, wrong,
-               (int)VALUES);
-    TEST_CHECK(seconds > 0 && seconds < 60,
-               "they took %.3g device seconds (bound: 0 to 60)", seconds);
+    for (int i = 0; i < VALUES; i++) wrong += values[i] != (float)i + 1.5f * MANY;
+    TEST_CHECK(err == HT_OK && wrong == 0, "%d launches in a row: %d of %d values wrong", (int)MANY,
+               wrong, (int)VALUES);
+    TEST_CHECK(seconds > 0 && seconds < 60, "they took %.3g device seconds (bound: 0 to 60)",
+               seconds);
     TEST_CHECK(ht_kernel_seconds(kernel) == 0, "which are counted once");
-    TEST_CHECK(ht_kernel_total(kernel) == seconds,
-               "and remain in the total, %.3g s", ht_kernel_total(kernel));
+    TEST_CHECK(ht_kernel_total(kernel) == seconds, "and remain in the total, %.3g s",
+               ht_kernel_total(kernel));
     if (launch_add(kernel, x, 1) != HT_OK) return;
     double before = ht_kernel_total(kernel);
     err = ht_device_finish(device);
@@ -344,17 +315,14 @@ static void test_bad_launch(struct ht_device *device, struct ht_kernel *kernel,
                             struct ht_buffer *x) {
     const double wrong_size[2] = {0};
     const float step = 0;
-    const struct ht_arg good[2] = {{.buffer = x},
-                                   {.value = &step, .size = sizeof step}};
-    const struct ht_arg args[2] = {
-        {.buffer = x}, {.value = wrong_size, .size = sizeof wrong_size}};
+    const struct ht_arg good[2] = {{.buffer = x}, {.value = &step, .size = sizeof step}};
+    const struct ht_arg args[2] = {{.buffer = x}, {.value = wrong_size, .size = sizeof wrong_size}};
     struct ht_arg many[HT_MAX_ARGS + 1] = {{.buffer = x}};
     const int64_t groups[3] = {1, 1, 1};
-    TEST_CHECK(ht_kernel_launch(kernel, 2, args, groups, GROUP_SIZE) ==
-                   HT_ERR_INTERNAL,
+    TEST_CHECK(ht_kernel_launch(kernel, 2, args, groups, GROUP_SIZE) == HT_ERR_INTERNAL,
                "an argument of a wrong size is refused: %s", ht_err_message());
-    TEST_CHECK(ht_kernel_launch(kernel, HT_MAX_ARGS + 1, many, groups,
-                                GROUP_SIZE) == HT_ERR_INTERNAL,
+    TEST_CHECK(ht_kernel_launch(kernel, HT_MAX_ARGS + 1, many, groups, GROUP_SIZE) ==
+                   HT_ERR_INTERNAL,
                "too many arguments are refused: %s", ht_err_message());
     int64_t bytes = device->info.max_arguments;
     device->info.max_arguments = sizeof(void *) + sizeof step - 1;
@@ -367,10 +335,8 @@ static void test_bad_launch(struct ht_device *device, struct ht_kernel *kernel,
                (long long)bytes, ht_err_message());
     int64_t lanes = ht_device_info(device)->max_group + 1;
     TEST_CHECK(launch_add(kernel, x, 1) == HT_OK &&
-                   ht_kernel_launch(kernel, 2, good, groups, lanes) ==
-                       HT_ERR_DEVICE,
-               "a group of %lld work-items is refused: %s", (long long)lanes,
-               ht_err_message());
+                   ht_kernel_launch(kernel, 2, good, groups, lanes) == HT_ERR_DEVICE,
+               "a group of %lld work-items is refused: %s", (long long)lanes, ht_err_message());
 }
 
 static void test_programs(struct ht_device *device) {
@@ -381,18 +347,14 @@ static void test_programs(struct ht_device *device) {
     enum ht_err err = ht_program_build(device, text, NULL, &program);
     free(text);
     TEST_CHECK(err == HT_OK && !ht_program_cached(program),
-               "a program compiles, not from a cache%s",
-               err ? ht_err_message() : "");
+               "a program compiles, not from a cache%s", err ? ht_err_message() : "");
     if (err != HT_OK) return;
     err = ht_kernel_create(program, "ht_absent", &none);
-    TEST_CHECK(err == HT_ERR_DEVICE && none == NULL &&
-                   strstr(ht_err_message(), "ht_absent"),
+    TEST_CHECK(err == HT_ERR_DEVICE && none == NULL && strstr(ht_err_message(), "ht_absent"),
                "a kernel that is not there: %s", ht_err_message());
     err = ht_kernel_create(program, "ht_add", &kernel);
-    if (err == HT_OK)
-        err = ht_buffer_create(device, VALUES * (int64_t)sizeof(float), &x);
-    TEST_CHECK(err == HT_OK, "kernel and buffer%s",
-               err ? ht_err_message() : "");
+    if (err == HT_OK) err = ht_buffer_create(device, VALUES * (int64_t)sizeof(float), &x);
+    TEST_CHECK(err == HT_OK, "kernel and buffer%s", err ? ht_err_message() : "");
     if (err == HT_OK) {
         test_launches(device, kernel, x);
         test_bad_launch(device, kernel, x);

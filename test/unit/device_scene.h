@@ -1,5 +1,5 @@
-/* A device and small programs on it, for the tests of the device layer. The
- * texts begin with cl/prelude.cl, so that every back end takes them.
+/* A device and small programs on it, for the tests of the device layer. The texts begin with
+ * cl/prelude.cl, so that every back end takes them.
  */
 #ifndef TEST_UNIT_DEVICE_SCENE_H
 #define TEST_UNIT_DEVICE_SCENE_H
@@ -14,8 +14,7 @@ enum { GROUP_SIZE = 16, VALUES = 64 };
 /* The device of the tests, NULL with a skip line when there is none. */
 static inline struct ht_device *open_device(void) {
     struct ht_device *device = NULL;
-    if (test_open_device(&device) != HT_OK)
-        TEST_SKIP("no device: %s", ht_err_message());
+    if (test_open_device(&device) != HT_OK) TEST_SKIP("no device: %s", ht_err_message());
     return device;
 }
 
@@ -46,21 +45,17 @@ static inline struct ht_span whole(int64_t bytes) {
 }
 
 /* Launches `count` times ht_add(x, 0.5) on VALUES values. */
-static inline enum ht_err launch_add(struct ht_kernel *kernel,
-                                     struct ht_buffer *x, int count) {
+static inline enum ht_err launch_add(struct ht_kernel *kernel, struct ht_buffer *x, int count) {
     const float step = 0.5f;
-    const struct ht_arg args[2] = {{.buffer = x},
-                                   {.value = &step, .size = sizeof step}};
+    const struct ht_arg args[2] = {{.buffer = x}, {.value = &step, .size = sizeof step}};
     const int64_t groups[3] = {VALUES / GROUP_SIZE, 1, 1};
-    for (int i = 0; i < count; i++)
-        TRY(ht_kernel_launch(kernel, 2, args, groups, GROUP_SIZE));
+    for (int i = 0; i < count; i++) TRY(ht_kernel_launch(kernel, 2, args, groups, GROUP_SIZE));
     return HT_OK;
 }
 
-/* What one launch of a program of adding_text adds to x[VALUES - 1]; NaN when
- * a step of the way fails. */
-static inline double added_by(struct ht_device *device,
-                              struct ht_program *program) {
+/* What one launch of a program of adding_text adds to x[VALUES - 1]; NaN when a step of the way
+ * fails. */
+static inline double added_by(struct ht_device *device, struct ht_program *program) {
     struct ht_kernel *kernel = NULL;
     struct ht_buffer *x = NULL;
     float values[VALUES] = {0};

@@ -1,5 +1,5 @@
-/* Finite differences in double precision, where they are weakest: media that
- * jump from point to point, long runs, steps just below the limit.
+/* Finite differences in double precision, where they are weakest: media that jump from point to
+ * point, long runs, steps just below the limit.
  *   - The step's largest eigenvalue in 300 random media, every order.
  *   - The bound of the step in one to three dimensions, contrasts up to 1e4.
  *   - Energy over 4000 steps of random data; back to the start.
@@ -35,23 +35,19 @@ struct scene {
 };
 
 /* Between 1 and the contrast, evenly in the logarithm. */
-static enum ht_err fill(const void *context, int what, int64_t first,
-                        int64_t last, double *out) {
+static enum ht_err fill(const void *context, int what, int64_t first, int64_t last, double *out) {
     const struct scene *s = context;
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
     for (int64_t n = 0; n < plane * (last - first); n++) {
-        const uint64_t key = s->seed * 1000003u +
-                             4u * (uint64_t)(first * plane + n) +
-                             (unsigned)what;
-        out[n] =
-            pow(s->contrast[what > 0], 0.5 + 0.5 * ht_rng_uniform(11, key));
+        const uint64_t key =
+            s->seed * 1000003u + 4u * (uint64_t)(first * plane + n) + (unsigned)what;
+        out[n] = pow(s->contrast[what > 0], 0.5 + 0.5 * ht_rng_uniform(11, key));
     }
     return HT_OK;
 }
 
-static void make(struct scene *s, const char *system, int dims,
-                 const int64_t cells[3], int wall, int order, int stages,
-                 bool density, double contrast) {
+static void make(struct scene *s, const char *system, int dims, const int64_t cells[3], int wall,
+                 int order, int stages, bool density, double contrast) {
     *s = (struct scene){.contrast = {contrast, density ? 3 : 1}};
     s->eq = ht_equations_make(ht_system_find(system), dims);
     s->grid = (struct ht_grid){.dims = dims, .order = 0};
@@ -59,18 +55,15 @@ static void make(struct scene *s, const char *system, int dims,
         s->grid.cells[k] = k < dims ? cells[k] : 1;
         s->grid.h[k] = 1;
         s->grid.upper[k] = (double)s->grid.cells[k];
-        for (int side = 0; side < 2; side++)
-            s->grid.wall[k][side] = k < dims ? wall : 0;
+        for (int side = 0; side < 2; side++) s->grid.wall[k][side] = k < dims ? wall : 0;
     }
-    s->problem = (struct ht_problem){.eq = &s->eq,
-                                     .grid = &s->grid,
-                                     .medium_degree = 0,
-                                     .stages = stages,
-                                     .fd = {.order = order,
-                                            .density = density,
-                                            .inverse_density = 1,
-                                            .fill = fill,
-                                            .medium = s}};
+    s->problem = (struct ht_problem){
+        .eq = &s->eq,
+        .grid = &s->grid,
+        .medium_degree = 0,
+        .stages = stages,
+        .fd = {
+            .order = order, .density = density, .inverse_density = 1, .fill = fill, .medium = s}};
     (void)ht_problem_set_scheme(&s->problem, ht_scheme_find("fd"));
 }
 
@@ -86,20 +79,19 @@ static int64_t nodes_of(const struct scene *s) {
 }
 
 /* Sets u or d of the stepper from values [node]. */
-static void put(const struct scene *s, const struct ht_stepper *stepper,
-                enum ht_subgrid subgrid, const double *values) {
+static void put(const struct scene *s, const struct ht_stepper *stepper, enum ht_subgrid subgrid,
+                const double *values) {
     const int64_t nodes = nodes_of(s);
     double *all = calloc((size_t)(nodes * s->eq.nfields), sizeof *all);
     memcpy(all, values, (size_t)nodes * sizeof *all);
-    must(stepper->ops->put(stepper->self, subgrid, 0,
-                           ht_grid_planes(&s->grid, HT_PRIMARY), all));
+    must(stepper->ops->put(stepper->self, subgrid, 0, ht_grid_planes(&s->grid, HT_PRIMARY), all));
     free(all);
 }
 
-static void get(const struct scene *s, const struct ht_stepper *stepper,
-                enum ht_subgrid subgrid, double *values) {
-    must(stepper->ops->get(stepper->self, subgrid, 0, 1, 0,
-                           ht_grid_planes(&s->grid, HT_PRIMARY), values));
+static void get(const struct scene *s, const struct ht_stepper *stepper, enum ht_subgrid subgrid,
+                double *values) {
+    must(stepper->ops->get(stepper->self, subgrid, 0, 1, 0, ht_grid_planes(&s->grid, HT_PRIMARY),
+                           values));
 }
 
 static void step(const struct ht_stepper *stepper, int count) {
@@ -111,16 +103,15 @@ static void step(const struct ht_stepper *stepper, int count) {
 
 /* ---- eigenvalues ---- */
 
-/* Extreme eigenvalues of a symmetric matrix by Jacobi's rotations (Golub, Van
- * Loan, Matrix Computations, 8.5). */
+/* Extreme eigenvalues of a symmetric matrix by Jacobi's rotations (Golub, Van Loan, Matrix
+ * Computations, 8.5). */
 static void eigenvalues(int n, double (*a)[MOST], double *least, double *most) {
     for (int sweep = 0; sweep < 12; sweep++)
         for (int p = 0; p < n; p++)
             for (int q = p + 1; q < n; q++) {
                 if (fabs(a[p][q]) < 1e-300) continue;
                 const double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
-                const double t = (theta < 0 ? -1 : 1) /
-                                 (fabs(theta) + sqrt(theta * theta + 1));
+                const double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
                 const double c = 1 / sqrt(t * t + 1), sn = t * c;
                 for (int i = 0; i < n; i++) {
                     const double x = a[i][p], y = a[i][q];
@@ -140,8 +131,8 @@ static void eigenvalues(int n, double (*a)[MOST], double *least, double *most) {
     }
 }
 
-/* Column j of -dt^2 M: what a step adds to d = 0 from u = e_j. With weights
- * 1/K, half on walls, it is symmetric. */
+/* Column j of -dt^2 M: what a step adds to d = 0 from u = e_j. With weights 1/K, half on walls, it
+ * is symmetric. */
 static double find_asymmetry(const struct scene *s, double (*a)[MOST]) {
     const int n = (int)nodes_of(s);
     struct ht_stepper stepper = {0};
@@ -157,8 +148,7 @@ static double find_asymmetry(const struct scene *s, double (*a)[MOST]) {
         put(s, &stepper, HT_PRIMARY, u);
         must(stepper.ops->half_step_back(stepper.self, HT_PRIMARY));
         get(s, &stepper, HT_DUAL, u);
-        for (int i = 0; i < n; i++)
-            a[i][j] = u[i] * sqrt(modulus[j] / modulus[i]);
+        for (int i = 0; i < n; i++) a[i][j] = u[i] * sqrt(modulus[j] / modulus[i]);
     }
     for (int i = 0; i < n; i++)
         for (int j = 0; j < i; j++) {
@@ -169,8 +159,8 @@ static double find_asymmetry(const struct scene *s, double (*a)[MOST]) {
     return worst;
 }
 
-/* The step u+ = (2 + dt^2 M) u - u-: its eigenvalues lie on the unit circle
- * where those of -dt^2 M lie in [0, 4]. */
+/* The step u+ = (2 + dt^2 M) u - u-: its eigenvalues lie on the unit circle where those of -dt^2 M
+ * lie in [0, 4]. */
 static void test_stability(void) {
     static double a[MOST][MOST];
     for (int order = 2; order <= 16; order += 2) {
@@ -179,8 +169,8 @@ static void test_stability(void) {
             struct scene s;
             const int64_t cells[3] = {17 + medium % 20, 1, 1};
             double low, high;
-            make(&s, "acoustic", 1, cells, medium % 3 ? 1 : 0, order,
-                 1 + medium / 2 % 2, medium % 2, medium % 5 ? 6 : 1e4);
+            make(&s, "acoustic", 1, cells, medium % 3 ? 1 : 0, order, 1 + medium / 2 % 2,
+                 medium % 2, medium % 5 ? 6 : 1e4);
             s.seed = (uint64_t)medium;
             s.problem.dt = 0.99 * limit(&s);
             asymmetry = fmax(asymmetry, find_asymmetry(&s, a));
@@ -188,8 +178,7 @@ static void test_stability(void) {
             least = fmin(least, low);
             most = fmax(most, high);
         }
-        TEST_CHECK(asymmetry < 1e-12,
-                   "order %d, 300 media: the operator is symmetric to %.1e",
+        TEST_CHECK(asymmetry < 1e-12, "order %d, 300 media: the operator is symmetric to %.1e",
                    order, asymmetry);
         TEST_CHECK(least > -1e-12 && most < 4,
                    "order %d, 300 media at 99 %% of the limit: eigenvalues "
@@ -201,8 +190,8 @@ static void test_stability(void) {
 /* ---- the bound ---- */
 
 /* -L x by the plain engine. */
-static void apply(const struct scene *s, const struct ht_stepper *stepper,
-                  const double *x, double *out) {
+static void apply(const struct scene *s, const struct ht_stepper *stepper, const double *x,
+                  double *out) {
     const double dt = s->problem.dt;
     double *zero = calloc((size_t)nodes_of(s), sizeof *zero);
     put(s, stepper, HT_DUAL, zero);
@@ -221,10 +210,9 @@ static double sign_of(const struct scene *s, int64_t node) {
     return sum % 2 ? -1 : 1;
 }
 
-/* The largest quotient of |L| x by x, x = |L|^(powers - 1) 1. Between rigid
- * walls and on even periodic axes |L| is -L with signs that alternate. */
-static double quotient(const struct scene *s, const struct ht_stepper *stepper,
-                       int powers) {
+/* The largest quotient of |L| x by x, x = |L|^(powers - 1) 1. Between rigid walls and on even
+ * periodic axes |L| is -L with signs that alternate. */
+static double quotient(const struct scene *s, const struct ht_stepper *stepper, int powers) {
     const size_t count = (size_t)nodes_of(s);
     double *x = calloc(count, sizeof *x), *y = calloc(count, sizeof *y);
     double most = 0;
@@ -244,8 +232,7 @@ static double quotient(const struct scene *s, const struct ht_stepper *stepper,
 }
 
 /* 1/K, half at walls: with these weights L is symmetric. */
-static double weight_of(const struct scene *s, const double *modulus,
-                        int64_t node) {
+static double weight_of(const struct scene *s, const double *modulus, int64_t node) {
     double weight = 1 / modulus[node];
     int64_t rest = node;
     for (int k = 0; k < s->grid.dims; k++) {
@@ -257,10 +244,8 @@ static double weight_of(const struct scene *s, const double *modulus,
     return weight;
 }
 
-/* omega^2 from below: Rayleigh's quotient after power iterations from random
- * values. */
-static double from_below(const struct scene *s,
-                         const struct ht_stepper *stepper, int count) {
+/* omega^2 from below: Rayleigh's quotient after power iterations from random values. */
+static double from_below(const struct scene *s, const struct ht_stepper *stepper, int count) {
     const int64_t nodes = nodes_of(s);
     double *x = calloc((size_t)nodes, sizeof *x);
     double *y = calloc((size_t)nodes, sizeof *y);
@@ -308,25 +293,22 @@ static void test_bound(const struct bound_case *c) {
     struct scene s;
     struct ht_stepper stepper = {0};
     double most = NAN;
-    make(&s, "acoustic", c->dims, c->cells, c->wall, c->order, 1, c->density,
-         c->contrast);
+    make(&s, "acoustic", c->dims, c->cells, c->wall, c->order, 1, c->density, c->contrast);
     s.seed = 77;
     s.problem.dt = 1e-3 / sqrt(c->contrast);
     must(ht_fd_bound(&s.problem, NULL, &most));
     must(ht_oracle_create(&s.problem, &stepper));
     const double below = from_below(&s, &stepper, 300);
     TEST_CHECK(below <= most * (1 + 1e-12),
-               "%s: bound %.6g of omega^2, %.6g after power iterations",
-               c->name, most, below);
+               "%s: bound %.6g of omega^2, %.6g after power iterations", c->name, most, below);
     if (c->paired) {
         const double rows = quotient(&s, &stepper, 1);
         const double powers = quotient(&s, &stepper, 4);
         TEST_BELOW(fabs(most / fmin(rows, powers) - 1), 1e-12,
-                   "%s: bound %.6g, sums of rows %.6g; off the quotient by",
-                   c->name, most, rows);
+                   "%s: bound %.6g, sums of rows %.6g; off the quotient by", c->name, most, rows);
         TEST_CHECK(most < rows && most < 1.15 * below,
-                   "%s: the bound is %.3f of the rows' and %.3f times omega^2",
-                   c->name, most / rows, most / below);
+                   "%s: the bound is %.3f of the rows' and %.3f times omega^2", c->name,
+                   most / rows, most / below);
     }
     ht_stepper_destroy(&stepper);
 }
@@ -349,8 +331,8 @@ static double distance(int64_t count, const double *a, const double *b) {
 }
 
 /* Random data with a mean, at 99 % of the limit. */
-static void test_long_run(const char *system, int dims, int wall, int order,
-                          int stages, bool density) {
+static void test_long_run(const char *system, int dims, int wall, int order, int stages,
+                          bool density) {
     const int64_t cells[3] = {dims > 2 ? 17 : 23, dims > 2 ? 17 : 19, 18};
     const int steps = 4000;
     struct ht_stepper stepper = {0};
@@ -360,8 +342,7 @@ static void test_long_run(const char *system, int dims, int wall, int order,
     const int64_t nodes = nodes_of(&s);
     double *u = calloc((size_t)nodes, sizeof *u), worst = 0;
     double *back = calloc((size_t)nodes, sizeof *u);
-    for (int64_t n = 0; n < nodes; n++)
-        u[n] = wall < 0 ? 0 : 1 + ht_rng_uniform(5, (uint64_t)n);
+    for (int64_t n = 0; n < nodes; n++) u[n] = wall < 0 ? 0 : 1 + ht_rng_uniform(5, (uint64_t)n);
     for (int64_t n = 0; n < nodes && wall < 0; n++) {
         int64_t m = n;
         bool inside = true;
@@ -382,17 +363,14 @@ static void test_long_run(const char *system, int dims, int wall, int order,
     TEST_CHECK(worst < 1e-13 * sqrt(steps / 100.0),
                "%s, %d-D, walls %d, order %d, %d terms%s: energy over %d steps "
                "to %.1e",
-               system, dims, wall, order, stages, density ? ", density" : "",
-               steps, worst);
+               system, dims, wall, order, stages, density ? ", density" : "", steps, worst);
     put(&s, &stepper, HT_PRIMARY, u);
     memset(back, 0, (size_t)nodes * sizeof *back);
     put(&s, &stepper, HT_DUAL, back);
     step(&stepper, 1000);
-    for (int n = 0; n < 1000; n++)
-        must(ht_stepper_step_back(&stepper, s.problem.scheme));
+    for (int n = 0; n < 1000; n++) must(ht_stepper_step_back(&stepper, s.problem.scheme));
     get(&s, &stepper, HT_PRIMARY, back);
-    TEST_CHECK(distance(nodes, back, u) < 1e-12,
-               "  1000 steps and back: the start to %.1e",
+    TEST_CHECK(distance(nodes, back, u) < 1e-12, "  1000 steps and back: the start to %.1e",
                distance(nodes, back, u));
     ht_stepper_destroy(&stepper);
     free(u);
@@ -439,8 +417,7 @@ static void test_dispersion(int order, int stages, bool density) {
         const double factor = 1 - x + (stages > 1 ? x * x / 12 : 0);
         worst = fmax(worst, fabs(u[1][0] - factor));
     }
-    TEST_CHECK(worst < 1e-13,
-               "order %d, %d terms%s: a wave's step is that of theory to %.1e",
+    TEST_CHECK(worst < 1e-13, "order %d, %d terms%s: a wave's step is that of theory to %.1e",
                order, stages, density ? ", density" : "", worst);
     ht_stepper_destroy(&stepper);
 }

@@ -1,5 +1,5 @@
-/* Runs that grow are seen, runs that are right are not taken for such. The
- * serial reference steps; states are looked at as a run does, twenty times. */
+/* Runs that grow are seen, runs that are right are not taken for such. The serial reference steps;
+ * states are looked at as a run does, twenty times. */
 #include "test.h"
 
 #include <math.h>
@@ -15,8 +15,7 @@ struct watched {
     char message[400];
 };
 
-static enum ht_err step(const struct ht_plan *plan, struct ht_stepper *stepper,
-                        struct watched *w) {
+static enum ht_err step(const struct ht_plan *plan, struct ht_stepper *stepper, struct watched *w) {
     int64_t apart = plan->steps / 20 + 1;
     struct ht_state state;
     TRY(ht_oracle_create(&plan->problem, stepper));
@@ -51,8 +50,7 @@ static struct watched watch(const char *text) {
     w.err = ht_params_read(NULL, count, lines, &params);
     if (w.err == HT_OK) w.err = ht_plan_create(params, NULL, &plan);
     if (w.err == HT_OK) w.err = step(plan, &stepper, &w);
-    if (w.err != HT_OK)
-        snprintf(w.message, sizeof w.message, "%s", ht_err_message());
+    if (w.err != HT_OK) snprintf(w.message, sizeof w.message, "%s", ht_err_message());
     ht_stepper_destroy(&stepper);
     ht_plan_destroy(plan);
     ht_params_destroy(params);
@@ -99,8 +97,7 @@ static void test_growing(void) {
         struct watched w = watch(text[i]);
         TEST_CHECK(w.err == HT_ERR_NOT_FINITE &&
                        strstr(w.message, "likely cause: the medium") != NULL,
-                   "%.60s...: ended after %lld steps: %s", text[i],
-                   (long long)w.steps, w.message);
+                   "%.60s...: ended after %lld steps: %s", text[i], (long long)w.steps, w.message);
     }
     /* Slower growth is seen before it doubles. */
     struct watched w = watch(LINE JUMPS PULSE "grid.order=3 time.end=60.0");
@@ -146,20 +143,17 @@ static void test_right(void) {
              "time.end=40.0",
         LINE SMOOTH PULSE "grid.order=3 time.end=200.0",
         LINE SMOOTH "initial.type=random grid.order=4 time.end=60.0",
-        LINE
-        "system=wave time.scheme=taylor medium.type=expression grid.order=3 "
-        "medium.c=1+0.3*sin(2*pi*x1/24) initial.type=random "
-        "time.end=40.0",
-        LINE
-        "system=wave time.scheme=taylor medium.type=expression grid.order=3 "
-        "medium.c=1+0.3*sin(2*pi*x1/24) initial.type=expression "
-        "initial.values.u=exp(-((x1-8)/1.5)^2) time.end=40.0"};
+        LINE "system=wave time.scheme=taylor medium.type=expression grid.order=3 "
+             "medium.c=1+0.3*sin(2*pi*x1/24) initial.type=random "
+             "time.end=40.0",
+        LINE "system=wave time.scheme=taylor medium.type=expression grid.order=3 "
+             "medium.c=1+0.3*sin(2*pi*x1/24) initial.type=expression "
+             "initial.values.u=exp(-((x1-8)/1.5)^2) time.end=40.0"};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         struct watched w = watch(text[i]);
         TEST_CHECK(w.err == HT_OK && !w.watch.grows && w.steps > 10,
-                   "%.70s...: %lld steps, rise %g%s%s", text[i],
-                   (long long)w.steps, w.watch.rise, w.err ? ": " : "",
-                   w.message);
+                   "%.70s...: %lld steps, rise %g%s%s", text[i], (long long)w.steps, w.watch.rise,
+                   w.err ? ": " : "", w.message);
     }
 }
 
@@ -168,29 +162,25 @@ static void test_states(void) {
     static const struct {
         const char *scheme, *says;
         struct ht_state state[2];
-    } rows[] = {
-        {"fd",
-         "the energy is -1",
-         {{.energy = 1, .content = 1},
-          {.energy = -1, .content = -1, .rounding = 0.1}}},
-        {"fd",
-         "the energy of p, 3 at time 1, is more than",
-         {{.energy = 1, .content = 1, .held = 1},
-          {.energy = 1, .content = 1, .held = 3}}},
-        {"taylor",
-         "the energy overflows",
-         {{.energy = (double)INFINITY, .content = 1}, {.energy = 1}}},
-        {"leapfrog",
-         "the energy overflows",
-         {{.energy = 1, .content = 1}, {.energy = 1, .content = NAN}}},
-        {"fd",
-         "",
-         {{.energy = 1, .content = 1, .held = 1},
-          {.energy = -0.05, .content = -0.05, .rounding = 0.1, .held = 1}}}};
+    } rows[] = {{"fd",
+                 "the energy is -1",
+                 {{.energy = 1, .content = 1}, {.energy = -1, .content = -1, .rounding = 0.1}}},
+                {"fd",
+                 "the energy of p, 3 at time 1, is more than",
+                 {{.energy = 1, .content = 1, .held = 1}, {.energy = 1, .content = 1, .held = 3}}},
+                {"taylor",
+                 "the energy overflows",
+                 {{.energy = (double)INFINITY, .content = 1}, {.energy = 1}}},
+                {"leapfrog",
+                 "the energy overflows",
+                 {{.energy = 1, .content = 1}, {.energy = 1, .content = NAN}}},
+                {"fd",
+                 "",
+                 {{.energy = 1, .content = 1, .held = 1},
+                  {.energy = -0.05, .content = -0.05, .rounding = 0.1, .held = 1}}}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char scheme[32];
-        char *lines[] = {(char[]){"grid.cells=[24]"}, scheme,
-                         (char[]){"initial.width=0.2"}};
+        char *lines[] = {(char[]){"grid.cells=[24]"}, scheme, (char[]){"initial.width=0.2"}};
         struct ht_energy_watch watch = {.given = 0};
         struct ht_params *params = NULL;
         struct ht_plan *plan = NULL;
@@ -201,8 +191,7 @@ static void test_states(void) {
             err = ht_energy_watch(plan, j, &rows[i].state[j], &watch);
         TEST_CHECK(rows[i].says[0] == '\0'
                        ? err == HT_OK
-                       : err == HT_ERR_NOT_FINITE &&
-                             strstr(ht_err_message(), rows[i].says) != NULL,
+                       : err == HT_ERR_NOT_FINITE && strstr(ht_err_message(), rows[i].says) != NULL,
                    "%s: \"%s\": %s", rows[i].scheme, rows[i].says,
                    err == HT_OK ? "good" : ht_err_message());
         ht_plan_destroy(plan);

@@ -1,9 +1,9 @@
-/* Expressions: the Taylor polynomial of every function against the function
- * itself a step away, exact jets, precedence, messages.
+/* Expressions: the Taylor polynomial of every function against the function itself a step away,
+ * exact jets, precedence, messages.
  *
- * Cauchy's estimate bounds what a polynomial of degree g leaves out: for f
- * analytic and |f| <= M within distance R, at distance r < R it is at most
- * M (r/R)^(g+1) / (1 - r/R). Rounding adds some 1e-15 of the sum.
+ * Cauchy's estimate bounds what a polynomial of degree g leaves out: for f analytic and |f| <= M
+ * within distance R, at distance r < R it is at most M (r/R)^(g+1) / (1 - r/R). Rounding adds some
+ * 1e-15 of the sum.
  */
 #include "../test.h"
 
@@ -16,8 +16,8 @@ static double worse(double a, double b) {
     return isnan(a) || a > b ? a : b;
 }
 
-static bool jet_of(const char *text, const struct ht_jets *jets,
-                   const double x[3], const double h[3], double *out) {
+static bool jet_of(const char *text, const struct ht_jets *jets, const double x[3],
+                   const double h[3], double *out) {
     struct ht_expr *expr;
     if (ht_expr_parse(text, &expr) != HT_OK) {
         printf("  %s: %s\n", text, ht_err_message());
@@ -28,8 +28,7 @@ static bool jet_of(const char *text, const struct ht_jets *jets,
     return ok;
 }
 
-static double polynomial(const struct ht_jets *jets, const double *jet,
-                         const double xi[3]) {
+static double polynomial(const struct ht_jets *jets, const double *jet, const double xi[3]) {
     double sum = 0;
     for (int n = 0; n < jets->count; n++) {
         double term = jet[n];
@@ -137,8 +136,7 @@ static void test_single(const struct ht_jets *jets) {
             worst = worse(worst, fabs(polynomial(jets, jet, at) - want));
         }
         double ratio = h[0] / single[n].radius;
-        double bound =
-            single[n].bound * (pow(ratio, DEGREE + 1) / (1 - ratio) + 1e-15);
+        double bound = single[n].bound * (pow(ratio, DEGREE + 1) / (1 - ratio) + 1e-15);
         TEST_BELOW(ok ? worst : NAN, bound, "series of %s", single[n].text);
     }
 }
@@ -147,10 +145,8 @@ static void test_single(const struct ht_jets *jets) {
 static void test_coefficients(const struct ht_jets *jets) {
     const double x[3] = {0.8, 0, 0}, h[3] = {0.5, 1, 1};
     double e[DEGREE + 1], l[DEGREE + 1], p[DEGREE + 1], s[DEGREE + 1];
-    bool ok = jet_of("exp(2*x1)", jets, x, h, e) &&
-              jet_of("log(x1)", jets, x, h, l) &&
-              jet_of("x1^-1.5", jets, x, h, p) &&
-              jet_of("sin(x1)", jets, x, h, s);
+    bool ok = jet_of("exp(2*x1)", jets, x, h, e) && jet_of("log(x1)", jets, x, h, l) &&
+              jet_of("x1^-1.5", jets, x, h, p) && jet_of("sin(x1)", jets, x, h, s);
     double worst = ok ? 0 : NAN, binomial = pow(x[0], -1.5), factorial = 1;
     for (int k = 0; ok && k <= DEGREE; k++) {
         if (k) {
@@ -166,8 +162,7 @@ static void test_coefficients(const struct ht_jets *jets) {
         worst = worse(worst, fabs(s[k] / want - 1));
     }
     /* Some `k` roundings reach coefficient k. */
-    TEST_BELOW(worst, 2 * DEGREE * 2.3e-16 * 4,
-               "coefficients of exp, log, power, sin, relative");
+    TEST_BELOW(worst, 2 * DEGREE * 2.3e-16 * 4, "coefficients of exp, log, power, sin, relative");
 }
 
 /* ---- far from zero ---- */
@@ -176,8 +171,8 @@ static double value_sign(double x) {
     return x < 0 ? -1 : 1;
 }
 
-/* First, second and third derivative of a function, h = 1: written so that they
- * keep their relative accuracy at large arguments. */
+/* First, second and third derivative of a function, h = 1: written so that they keep their relative
+ * accuracy at large arguments. */
 static void d_tanh(double x, double d[3]) {
     double decay = exp(-2 * fabs(x)), t = value_sign(x);
     double s = 4 * decay / ((1 + decay) * (1 + decay)); /* 1/cosh^2 */
@@ -265,8 +260,8 @@ static const struct {
     {"x1^-3", f_inverse, d_cube, {-1e6, -1e-3, 1e-3, 1e6}},
 };
 
-/* Relative; a derivative that is 0 has to be 0. erf and exp of -x^2 have the
- * rounding of x^2, 400 at 20. */
+/* Relative; a derivative that is 0 has to be 0. erf and exp of -x^2 have the rounding of x^2, 400
+ * at 20. */
 static void test_far(const struct ht_jets *jets) {
     static const double factorial[3] = {1, 2, 6}, h[3] = {1, 1, 1};
     for (size_t n = 0; n < sizeof far / sizeof far[0]; n++) {
@@ -281,23 +276,20 @@ static void test_far(const struct ht_jets *jets) {
                 worst = worse(worst, error == 0 ? 0 : fabs(error / want));
             }
         }
-        TEST_BELOW(worst, 400 * 2.3e-16, "%s and derivatives far from 0",
-                   far[n].text);
+        TEST_BELOW(worst, 400 * 2.3e-16, "%s and derivatives far from 0", far[n].text);
     }
 }
 
 /* ---- several coordinates ---- */
 
 static double g_all(const double x[3]) {
-    return exp(-x[0] * x[0] - 2 * x[1] * x[2]) * sin(x[0] + x[2]) /
-           sqrt(2 + x[1]);
+    return exp(-x[0] * x[0] - 2 * x[1] * x[2]) * sin(x[0] + x[2]) / sqrt(2 + x[1]);
 }
 
 static void test_several(struct ht_jets *jets, const char *name, double left) {
     const double x[3] = {0.3, -0.2, 0.6}, h[3] = {0.05, 0.04, 0.06};
     double *jet = calloc((size_t)jets->count, sizeof *jet), worst = 0;
-    bool ok = jet && jet_of("exp(-x1^2 - 2*x2*x3)*sin(x1 + x3)/sqrt(2 + x2)",
-                            jets, x, h, jet);
+    bool ok = jet && jet_of("exp(-x1^2 - 2*x2*x3)*sin(x1 + x3)/sqrt(2 + x2)", jets, x, h, jet);
     for (int corner = 0; ok && corner < 1 << jets->dims; corner++) {
         double xi[3] = {0}, at[3];
         for (int d = 0; d < 3; d++) {
@@ -306,8 +298,8 @@ static void test_several(struct ht_jets *jets, const char *name, double left) {
         }
         worst = worse(worst, fabs(polynomial(jets, jet, xi) - g_all(at)));
     }
-    TEST_BELOW(ok ? worst : NAN, left + 1e-15,
-               "series in %d coordinates, %s set", jets->dims, name);
+    TEST_BELOW(ok ? worst : NAN, left + 1e-15, "series in %d coordinates, %s set", jets->dims,
+               name);
     free(jet);
     ht_jets_destroy(jets);
 }
@@ -359,8 +351,8 @@ static void test_values(const struct ht_jets *jets) {
     for (size_t n = 0; n < sizeof constants / sizeof constants[0]; n++) {
         double jet[DEGREE + 1] = {NAN};
         jet_of(constants[n].text, jets, x, h, jet);
-        TEST_BELOW(fabs(jet[0] - constants[n].want), 1e-15, "%s = %g",
-                   constants[n].text, constants[n].want);
+        TEST_BELOW(fabs(jet[0] - constants[n].want), 1e-15, "%s = %g", constants[n].text,
+                   constants[n].want);
     }
 }
 
@@ -368,8 +360,7 @@ static void test_edges(const struct ht_jets *jets) {
     const double zero[3] = {0, 0, 0}, h[3] = {0.5, 1, 1};
     double jet[DEGREE + 1] = {0}, rest = 0;
     bool ok = jet_of("x1^3", jets, zero, h, jet);
-    for (int k = 0; k <= DEGREE; k++)
-        rest += fabs(jet[k] - (k == 3 ? 0.125 : 0));
+    for (int k = 0; k <= DEGREE; k++) rest += fabs(jet[k] - (k == 3 ? 0.125 : 0));
     TEST_BELOW(ok ? rest : NAN, 0, "x1^3 at 0 is exact");
     ok = jet_of("(x1*0)^0.5 + exp(-1e6*(x1 + 1)^2)", jets, zero, h, jet);
     rest = 0;
@@ -401,11 +392,10 @@ static void test_kinds(void) {
     for (size_t n = 0; n < sizeof kinds / sizeof kinds[0]; n++) {
         struct ht_expr *expr;
         bool good = ht_expr_parse(kinds[n].text, &expr) == HT_OK;
-        for (int k = 0; good && k < 3; k++)
-            good = ht_expr_uses(expr, k) == kinds[n].uses[k];
+        for (int k = 0; good && k < 3; k++) good = ht_expr_uses(expr, k) == kinds[n].uses[k];
         bool smooth = good && ht_expr_smooth(expr);
-        TEST_CHECK(good && smooth == kinds[n].smooth, "%s is %s, its axes",
-                   kinds[n].text, smooth ? "smooth" : "not smooth");
+        TEST_CHECK(good && smooth == kinds[n].smooth, "%s is %s, its axes", kinds[n].text,
+                   smooth ? "smooth" : "not smooth");
         ht_expr_destroy(expr);
     }
     struct ht_expr *expr;
@@ -417,8 +407,7 @@ static void test_kinds(void) {
         good = ht_expr_value(expr, x[i], &value[i], &sides[i]) == HT_OK;
     TEST_CHECK(good && sides[0] == sides[1] && sides[1] != sides[2],
                "sides of a step: the same, the same, the other");
-    TEST_BELOW(fabs(value[1] - 0.4) + fabs(value[2] - 2.6), 1e-15,
-               "values alone");
+    TEST_BELOW(fabs(value[1] - 0.4) + fabs(value[2] - 2.6), 1e-15, "values alone");
     ht_expr_destroy(expr);
 }
 
@@ -446,8 +435,7 @@ static void test_messages(void) {
     for (size_t n = 0; n < sizeof faults / sizeof faults[0]; n++) {
         struct ht_expr *expr = NULL;
         enum ht_err err = ht_expr_parse(faults[n].text, &expr);
-        TEST_CHECK(err == HT_ERR_INPUT && !expr &&
-                       strstr(ht_err_message(), faults[n].place) &&
+        TEST_CHECK(err == HT_ERR_INPUT && !expr && strstr(ht_err_message(), faults[n].place) &&
                        strstr(ht_err_message(), faults[n].words),
                    "fault %zu: %s", n, err ? ht_err_message() : "accepted");
         ht_expr_destroy(expr);
@@ -457,13 +445,13 @@ static void test_messages(void) {
     deep[4000] = '\0';
     struct ht_expr *expr = NULL;
     enum ht_err err = ht_expr_parse(deep, &expr);
-    TEST_CHECK(err == HT_ERR_INPUT && strstr(ht_err_message(), "nested"),
-               "4000 parentheses: %s", err ? ht_err_message() : "accepted");
+    TEST_CHECK(err == HT_ERR_INPUT && strstr(ht_err_message(), "nested"), "4000 parentheses: %s",
+               err ? ht_err_message() : "accepted");
     ht_expr_destroy(expr);
 }
 
-/* Every function, at points on both sides of 0, of pieces and of the rest;
- * parts that do not depend on x1 beside others. */
+/* Every function, at points on both sides of 0, of pieces and of the rest; parts that do not depend
+ * on x1 beside others. */
 static void test_lines(void) {
     static const char *const text[] = {
         "x1",
@@ -492,12 +480,10 @@ static void test_lines(void) {
             const double at[3] = {x1[i], x[1], x[2]};
             double value;
             if (ht_expr_value(expr, at, &value, NULL) != HT_OK) exit(1);
-            wrong += isnan(value)
-                         ? !isnan(out[i])
-                         : value != out[i] || signbit(value) != signbit(out[i]);
+            wrong += isnan(value) ? !isnan(out[i])
+                                  : value != out[i] || signbit(value) != signbit(out[i]);
         }
-        TEST_CHECK(wrong == 0, "line of \"%s\": %d of %d values differ",
-                   text[n], wrong, POINTS);
+        TEST_CHECK(wrong == 0, "line of \"%s\": %d of %d values differ", text[n], wrong, POINTS);
         ht_expr_destroy(expr);
     }
 }

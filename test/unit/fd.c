@@ -1,26 +1,22 @@
-/* Finite-difference weights: exact on polynomials up to their order, orders of
- * their symbols, known values; dispersion and stability of the scheme.
+/* Finite-difference weights: exact on polynomials up to their order, orders of their symbols, known
+ * values; dispersion and stability of the scheme.
  */
 #include "htwave/fd.h"
 
 #include "test.h"
 
 static void test_known(void) {
-    const double known[] = {-205.0 / 72, 8.0 / 5, -1.0 / 5, 8.0 / 315,
-                            -1.0 / 560};                        /* order 8 */
-    const double first[] = {75.0 / 64, -25.0 / 384, 3.0 / 640}; /* order 6 */
+    const double known[] = {-205.0 / 72, 8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560}; /* order 8 */
+    const double first[] = {75.0 / 64, -25.0 / 384, 3.0 / 640};                     /* order 6 */
     const struct ht_fd_weights eight = ht_fd_weights(8), six = ht_fd_weights(6);
     double worst = 0;
-    for (int k = 0; k <= 4; k++)
-        worst = fmax(worst, fabs(eight.second[k] - known[k]));
-    for (int j = 0; j < 3; j++)
-        worst = fmax(worst, fabs(six.first[j] - first[j]));
+    for (int k = 0; k <= 4; k++) worst = fmax(worst, fabs(eight.second[k] - known[k]));
+    for (int j = 0; j < 3; j++) worst = fmax(worst, fabs(six.first[j] - first[j]));
     TEST_BELOW(worst, 1e-15, "known weights of orders 8 and 6");
 }
 
-/* On x^n about the point: n = 2 gives 2, other n <= 2R + 1 give 0; on
- * (x - 1/2)^n about 1/2: n = 1 gives 1, other n <= 2R give 0. Sums relative to
- * those of magnitudes. */
+/* On x^n about the point: n = 2 gives 2, other n <= 2R + 1 give 0; on (x - 1/2)^n about 1/2: n = 1
+ * gives 1, other n <= 2R give 0. Sums relative to those of magnitudes. */
 static void test_exact(int order) {
     const struct ht_fd_weights w = ht_fd_weights(order);
     double worst = 0;
@@ -62,14 +58,14 @@ static void test_symbols(int order) {
     }
     double two = observed(second[0], second[1], 1.25);
     double one = observed(first[0], first[1], 1.25);
-    TEST_BELOW(fabs(two / order - 1), 0.03,
-               "order %d: of the second derivative %.3f, off by", order, two);
-    TEST_BELOW(fabs(one / order - 1), 0.03,
-               "order %d: of the first derivative %.3f, off by", order, one);
+    TEST_BELOW(fabs(two / order - 1), 0.03, "order %d: of the second derivative %.3f, off by",
+               order, two);
+    TEST_BELOW(fabs(one / order - 1), 0.03, "order %d: of the first derivative %.3f, off by", order,
+               one);
 }
 
-/* With nu small the order in space shows; halving h at a fixed nu divides the
- * error by 2^2 in time, or by 2^4 with two terms. */
+/* With nu small the order in space shows; halving h at a fixed nu divides the error by 2^2 in time,
+ * or by 2^4 with two terms. */
 static void test_orders(void) {
     const double k[3] = {1, 1, 1};
     for (int order = 8; order <= 16; order += 8) {
@@ -77,21 +73,21 @@ static void test_orders(void) {
         double a = ht_fd_error(&w, 2, k, 5, 1e-2, 1);
         double b = ht_fd_error(&w, 2, k, 6, 1e-2, 1);
         double found = observed(a, b, 6.0 / 5);
-        TEST_BELOW(fabs(found / order - 1), 0.12,
-                   "order %d in space, observed %.2f: off by", order, found);
+        TEST_BELOW(fabs(found / order - 1), 0.12, "order %d in space, observed %.2f: off by", order,
+                   found);
     }
     const struct ht_fd_weights w = ht_fd_weights(16);
     for (int terms = 1; terms <= 2; terms++) {
         double a = ht_fd_error(&w, terms, k, 20, 0.4, 1);
         double b = ht_fd_error(&w, terms, k, 40, 0.4, 1);
         double found = observed(a, b, 2);
-        TEST_BELOW(fabs(found / (2 * terms) - 1), 0.05,
-                   "order %d in time, observed %.2f: off by", 2 * terms, found);
+        TEST_BELOW(fabs(found / (2 * terms) - 1), 0.05, "order %d in time, observed %.2f: off by",
+                   2 * terms, found);
     }
 }
 
-/* Far below the grid's own errors the phase must not be lost: of short steps,
- * 1e-4 of h/c, the error is that of the semi-discrete waves,
+/* Far below the grid's own errors the phase must not be lost: of short steps, 1e-4 of h/c, the
+ * error is that of the semi-discrete waves,
  *     omega/(c k) = sqrt(K)/k,  K = sum_j sum_m 4 w_m sin^2(m k_j h/2),
  * up to nu^2 (k h)^2/24 of the phase, 3e-13 at 25 points, and rounding. */
 static void test_small_errors(void) {
@@ -122,10 +118,9 @@ static void test_stability(void) {
     const struct ht_fd_weights w = ht_fd_weights(16);
     for (int terms = 1; terms <= 2; terms++) {
         double nu = ht_fd_stable(&w, false, terms, 3), points = 2 / sqrt(3);
-        TEST_CHECK(
-            isfinite(ht_fd_error(&w, terms, k, points, 0.999 * nu, 1)) &&
-                !isfinite(ht_fd_error(&w, terms, k, points, 1.001 * nu, 1)),
-            "%d terms in time: stable up to nu = %.4f", terms, nu);
+        TEST_CHECK(isfinite(ht_fd_error(&w, terms, k, points, 0.999 * nu, 1)) &&
+                       !isfinite(ht_fd_error(&w, terms, k, points, 1.001 * nu, 1)),
+                   "%d terms in time: stable up to nu = %.4f", terms, nu);
     }
 }
 

@@ -1,5 +1,5 @@
-/* Scenes of absorbing layers of finite differences for the tests, and steps of
- * them: media, boxes, layers, and the damping that runs take.
+/* Scenes of absorbing layers of finite differences for the tests, and steps of them: media, boxes,
+ * layers, and the damping that runs take.
  */
 #ifndef TEST_UNIT_FD_LAYERS_SCENE_H
 #define TEST_UNIT_FD_LAYERS_SCENE_H
@@ -38,18 +38,17 @@ struct scene {
 };
 
 /* Between 1 and the contrast, constant along normals in layers. */
-static inline enum ht_err fill(const void *context, int what, int64_t first,
-                               int64_t last, double *out) {
+static inline enum ht_err fill(const void *context, int what, int64_t first, int64_t last,
+                               double *out) {
     const struct scene *s = context;
     const int64_t n1 = ht_grid_nodes(&s->grid, HT_PRIMARY, 0);
     const int64_t n2 = ht_grid_nodes(&s->grid, HT_PRIMARY, 1);
     for (int64_t m3 = first; m3 < last; m3++)
         for (int64_t m2 = 0; m2 < n2; m2++)
             for (int64_t m1 = 0; m1 < n1; m1++) {
-                const int64_t m[3] = {
-                    ht_layers_inside(&s->grid, 0, what == 1, m1),
-                    ht_layers_inside(&s->grid, 1, what == 2, m2),
-                    ht_layers_inside(&s->grid, 2, what == 3, m3)};
+                const int64_t m[3] = {ht_layers_inside(&s->grid, 0, what == 1, m1),
+                                      ht_layers_inside(&s->grid, 1, what == 2, m2),
+                                      ht_layers_inside(&s->grid, 2, what == 3, m3)};
                 const int64_t node = (m[2] * n2 + m[1]) * n1 + m[0];
                 if (s->slow > 0) {
                     const bool in = llabs(m1 - n1 / 2) < s->wide;
@@ -57,8 +56,7 @@ static inline enum ht_err fill(const void *context, int what, int64_t first,
                     continue;
                 }
                 *out++ = pow(s->contrast,
-                             0.5 + 0.5 * ht_rng_uniform(3, 4u * (uint64_t)node +
-                                                               (unsigned)what));
+                             0.5 + 0.5 * ht_rng_uniform(3, 4u * (uint64_t)node + (unsigned)what));
             }
     return HT_OK;
 }
@@ -79,8 +77,8 @@ struct given {
 static inline void make(struct scene *s, const struct given *g, double part) {
     *s = (struct scene){.contrast = g->contrast,
                         .layers = {.type = HT_ABSORBING_CPML, .dims = g->dims}};
-    s->eq = ht_equations_make(
-        ht_system_find(strstr(g->name, "wave") ? "wave" : "acoustic"), g->dims);
+    s->eq =
+        ht_equations_make(ht_system_find(strstr(g->name, "wave") ? "wave" : "acoustic"), g->dims);
     s->grid = (struct ht_grid){.dims = g->dims};
     for (int k = 0; k < 3; k++) {
         s->grid.cells[k] = s->layers.cells[k] = k < g->dims ? g->cells[k] : 1;
@@ -92,28 +90,27 @@ static inline void make(struct scene *s, const struct given *g, double part) {
             s->grid.layer[k][side] = layer->cells = g->layer[k][side];
             if (layer->cells == 0) continue;
             s->grid.wall[k][side] = -1;
-            (g->dims > 1 || g->guided ? ht_layers_usual : ht_layers_usual_line)(
-                HT_ABSORBING_CPML, g->order, layer);
+            (g->dims > 1 || g->guided ? ht_layers_usual : ht_layers_usual_line)(HT_ABSORBING_CPML,
+                                                                                g->order, layer);
             ht_layer_scale(layer, 1, 1);
         }
     }
     const struct ht_fd_weights w = ht_fd_weights(g->order);
     const double wide = ht_fd_first_symbol(&w, acos(-1.0));
-    const double symbol = g->density ? wide * wide * g->contrast
-                                     : ht_fd_second_symbol(&w, acos(-1.0));
-    s->problem = (struct ht_problem){
-        .eq = &s->eq,
-        .grid = &s->grid,
-        .medium_degree = 0,
-        .stages = 1,
-        .dt = part * 2 / sqrt(symbol * g->dims * g->contrast),
-        .layers = &s->layers,
-        .fd = {.order = g->order,
-               .density = g->density,
-               .inverse_density = 1,
-               .organisation = HT_ORGANISATION_FACES,
-               .fill = fill,
-               .medium = s}};
+    const double symbol =
+        g->density ? wide * wide * g->contrast : ht_fd_second_symbol(&w, acos(-1.0));
+    s->problem = (struct ht_problem){.eq = &s->eq,
+                                     .grid = &s->grid,
+                                     .medium_degree = 0,
+                                     .stages = 1,
+                                     .dt = part * 2 / sqrt(symbol * g->dims * g->contrast),
+                                     .layers = &s->layers,
+                                     .fd = {.order = g->order,
+                                            .density = g->density,
+                                            .inverse_density = 1,
+                                            .organisation = HT_ORGANISATION_FACES,
+                                            .fill = fill,
+                                            .medium = s}};
     (void)ht_problem_set_scheme(&s->problem, ht_scheme_find("fd"));
 }
 
@@ -136,15 +133,14 @@ static inline void put(const struct scene *s, const struct ht_stepper *stepper,
     const int64_t nodes = ht_grid_total(&s->grid, HT_PRIMARY);
     double *all = zeros((nodes * s->eq.nfields));
     memcpy(all, values, (size_t)nodes * sizeof *all);
-    must(stepper->ops->put(stepper->self, subgrid, 0,
-                           ht_grid_planes(&s->grid, HT_PRIMARY), all));
+    must(stepper->ops->put(stepper->self, subgrid, 0, ht_grid_planes(&s->grid, HT_PRIMARY), all));
     free(all);
 }
 
 static inline void get(const struct scene *s, const struct ht_stepper *stepper,
                        enum ht_subgrid subgrid, double *values) {
-    must(stepper->ops->get(stepper->self, subgrid, 0, 1, 0,
-                           ht_grid_planes(&s->grid, HT_PRIMARY), values));
+    must(stepper->ops->get(stepper->self, subgrid, 0, 1, 0, ht_grid_planes(&s->grid, HT_PRIMARY),
+                           values));
 }
 
 static inline void step(const struct ht_stepper *stepper, int count) {

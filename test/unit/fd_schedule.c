@@ -1,12 +1,11 @@
-/* Schedules of finite differences without a device: a rank that does as its
- * tasks say, each plane of u, d and w carrying the number of the version that
- * it holds. All ranks do the same, so that what a neighbour sends is what this
- * rank would send.
+/* Schedules of finite differences without a device: a rank that does as its tasks say, each plane
+ * of u, d and w carrying the number of the version that it holds. All ranks do the same, so that
+ * what a neighbour sends is what this rank would send.
  *
- * Steps forwards and back, measures and new data in any order, over depths,
- * terms, reaches and walls: every plane that a task reads must be of the newest
- * version, every own plane is computed once per pass, and what an exchange
- * brings is neither less nor more than the formulas of docs/method.md.
+ * Steps forwards and back, measures and new data in any order, over depths, terms, reaches and
+ * walls: every plane that a task reads must be of the newest version, every own plane is computed
+ * once per pass, and what an exchange brings is neither less nor more than the formulas of
+ * docs/method.md.
  */
 #include "test.h"
 
@@ -25,8 +24,7 @@ struct rank {
 };
 
 /* A slab as thin as it may be, and with room for what it reads beyond. */
-static void make_slab(struct rank *r, int depth, int terms, int64_t reach,
-                      bool wall) {
+static void make_slab(struct rank *r, int depth, int terms, int64_t reach, bool wall) {
     const int64_t beyond = reach * depth;
     *r = (struct rank){.slab = {.neighbour = {true, !wall},
                                 .ghosts = true,
@@ -35,8 +33,7 @@ static void make_slab(struct rank *r, int depth, int terms, int64_t reach,
                                 .reach = reach}};
     r->slab.own = (struct ht_box){{0, 0, beyond}, {3, 2, 2 * beyond}};
     for (int a = 0; a < HT_FD_NAMES; a++)
-        for (int64_t m = 0; m < ROOM; m++)
-            r->plane[a][m] = m >= beyond && m < 2 * beyond ? 0 : -1;
+        for (int64_t m = 0; m < ROOM; m++) r->plane[a][m] = m >= beyond && m < 2 * beyond ? 0 : -1;
 }
 
 /* ---- what tasks do ---- */
@@ -57,17 +54,14 @@ static void step(struct rank *r, const struct ht_task *task, int64_t *done) {
     const struct ht_box *own = &r->slab.own;
     const int source = ht_fd_source(r->slab.terms, (enum ht_fd_pass)task->pass);
     const int64_t reach = r->slab.reach;
-    for (int64_t m = task->targets.box.begin[2]; m < task->targets.box.end[2];
-         m++) {
+    for (int64_t m = task->targets.box.begin[2]; m < task->targets.box.end[2]; m++) {
         for (int64_t q = m - reach; source >= 0 && q <= m + reach; q++) {
             if (q >= own->end[2] && !r->slab.neighbour[1]) continue;
-            r->wrong +=
-                q < 0 || q >= ROOM ||
-                r->plane[source][q] < r->version[source]; /* or of this pass */
+            r->wrong += q < 0 || q >= ROOM ||
+                        r->plane[source][q] < r->version[source]; /* or of this pass */
         }
         for (int a = 0; a < HT_FD_NAMES; a++) {
-            if (adds(task->pass, a))
-                r->wrong += r->plane[a][m] != r->version[a];
+            if (adds(task->pass, a)) r->wrong += r->plane[a][m] != r->version[a];
             if (written[task->pass][a]) r->plane[a][m] = r->version[a] + 1;
         }
         *done += m >= own->begin[2] && m < own->end[2];
@@ -81,8 +75,7 @@ static void send(struct rank *r, const struct ht_task *task, int pass) {
         const int newest = r->version[a] + (pass >= 0 && written[pass][a]);
         for (int64_t m = 0; m < task->planes[a]; m++) {
             r->wrong += r->plane[a][own->begin[2] + m] != newest;
-            r->wrong += r->slab.neighbour[1] &&
-                        r->plane[a][own->end[2] - 1 - m] != newest;
+            r->wrong += r->slab.neighbour[1] && r->plane[a][own->end[2] - 1 - m] != newest;
         }
         r->sent[a] = newest;
     }
@@ -102,8 +95,7 @@ static void receive(struct rank *r, const int64_t *planes) {
 }
 
 /* After the last pass of a step forwards, when the own planes of u are new. */
-static void sample(struct rank *r, const struct ht_task *task, int index,
-                   int count) {
+static void sample(struct rank *r, const struct ht_task *task, int index, int count) {
     const struct ht_box *own = &r->slab.own;
     r->wrong += index + 1 != count || task->pass != HT_FD_UPDATE;
     for (int64_t m = own->begin[2]; m < own->end[2]; m++)
@@ -111,8 +103,7 @@ static void sample(struct rank *r, const struct ht_task *task, int index,
 }
 
 /* A pass is over where the next task is of another one. */
-static void run(struct rank *r, enum ht_fd_sequence sequence, int first,
-                int last) {
+static void run(struct rank *r, enum ht_fd_sequence sequence, int first, int last) {
     struct ht_task tasks[HT_FD_MOST_TASKS];
     struct ht_schedule s = {.task = tasks};
     int64_t done = 0;
@@ -128,8 +119,7 @@ static void run(struct rank *r, enum ht_fd_sequence sequence, int first,
         if (task->kind == HT_TASK_SAMPLE) sample(r, &tasks[i], i, s.count);
         bool over = pass >= 0;
         for (int j = i + 1; j < s.count; j++)
-            over = over &&
-                   (tasks[j].kind != HT_TASK_STEP || tasks[j].pass != pass);
+            over = over && (tasks[j].kind != HT_TASK_STEP || tasks[j].pass != pass);
         if (!over) continue;
         r->wrong += done != r->slab.own.end[2] - r->slab.own.begin[2];
         for (int a = 0; a < HT_FD_NAMES; a++) r->version[a] += written[pass][a];
@@ -142,8 +132,7 @@ static void run(struct rank *r, enum ht_fd_sequence sequence, int first,
 static void put(struct rank *r, enum ht_fd_name name) {
     const struct ht_box *own = &r->slab.own;
     r->version[name]++;
-    for (int64_t m = own->begin[2]; m < own->end[2]; m++)
-        r->plane[name][m] = r->version[name];
+    for (int64_t m = own->begin[2]; m < own->end[2]; m++) r->plane[name][m] = r->version[name];
     ht_fd_halo_overwritten(&r->state, name);
 }
 
@@ -177,10 +166,8 @@ static void any_order(int depth, int terms, int64_t reach, bool wall) {
         if (what == 10) finish(&r);
         if (what == 11) start(&r);
     }
-    TEST_CHECK(r.wrong == 0,
-               "depth %d, %d term(s), reach %d, %s: %d faults in %d moves",
-               depth, terms, (int)reach, wall ? "a wall" : "two neighbours",
-               r.wrong, MOVES);
+    TEST_CHECK(r.wrong == 0, "depth %d, %d term(s), reach %d, %s: %d faults in %d moves", depth,
+               terms, (int)reach, wall ? "a wall" : "two neighbours", r.wrong, MOVES);
 }
 
 static void in_turn(int depth, int terms, bool back) {
@@ -192,28 +179,27 @@ static void in_turn(int depth, int terms, bool back) {
         run(&r, back ? HT_FD_BACKWARDS : HT_FD_FORWARDS, 0, terms + back);
     const int64_t sends = r.counts.tasks[HT_TASK_SEND];
     /* The last one of steps back comes with the next retreat. */
-    const int64_t wanted =
-        1 + terms * STEPS / depth - (back && terms * STEPS % depth == 0);
+    const int64_t wanted = 1 + terms * STEPS / depth - (back && terms * STEPS % depth == 0);
     const int64_t samples = r.counts.tasks[HT_TASK_SAMPLE];
     TEST_CHECK(r.wrong == 0 && sends == wanted && samples == (back ? 0 : STEPS),
                "depth %d, %d term(s) %s: %lld exchanges (expected %lld), %d "
                "faults",
-               depth, terms, back ? "back" : "in turn", (long long)sends,
-               (long long)wanted, r.wrong);
+               depth, terms, back ? "back" : "in turn", (long long)sends, (long long)wanted,
+               r.wrong);
 }
 
-static void judge_planes(const struct rank *r, enum ht_fd_sequence sequence,
-                         int index, const int64_t wanted[3]) {
+static void judge_planes(const struct rank *r, enum ht_fd_sequence sequence, int index,
+                         const int64_t wanted[3]) {
     const struct ht_fd_planes p = ht_fd_exchange(&r->slab, sequence, index);
     TEST_CHECK(memcmp(p.of, wanted, sizeof p.of) == 0,
                "depth %d, %d term(s), sequence %d, pass %d: %d %d %d planes of "
                "u, d, w",
-               r->slab.depth, r->slab.terms, (int)sequence, index,
-               (int)p.of[HT_FD_U], (int)p.of[HT_FD_D], (int)p.of[HT_FD_W]);
+               r->slab.depth, r->slab.terms, (int)sequence, index, (int)p.of[HT_FD_U],
+               (int)p.of[HT_FD_D], (int)p.of[HT_FD_W]);
 }
 
-/* k applications of reach r: k r planes of what the first one is applied to,
- * and of what it adds to as many as it computes. */
+/* k applications of reach r: k r planes of what the first one is applied to, and of what it adds to
+ * as many as it computes. */
 static void test_planes(void) {
     for (int k = 1; k <= 5; k++) {
         static struct rank r;
@@ -226,8 +212,7 @@ static void test_planes(void) {
         judge_planes(&r, HT_FD_FORWARDS, 0, (int64_t[]){all, two, 0});
         judge_planes(&r, HT_FD_FORWARDS, 1, (int64_t[]){less, less, all});
         judge_planes(&r, HT_FD_BEGIN, 0, (int64_t[]){0, 0, m});
-        TEST_CHECK(ht_fd_planes_needed(m, k) == all, "depth %d: %d planes", k,
-                   (int)all);
+        TEST_CHECK(ht_fd_planes_needed(m, k) == all, "depth %d: %d planes", k, (int)all);
     }
 }
 
@@ -237,12 +222,10 @@ static void judge_text(struct rank *r, const char *wanted) {
     struct ht_task tasks[HT_FD_MOST_TASKS];
     struct ht_schedule s = {.task = tasks};
     struct ht_text text = {0};
-    ht_fd_schedule_make(&r->slab, HT_FD_FORWARDS, 0, r->slab.terms, &r->state,
-                        &s);
+    ht_fd_schedule_make(&r->slab, HT_FD_FORWARDS, 0, r->slab.terms, &r->state, &s);
     ht_schedule_add_text(&s, &text);
-    TEST_CHECK(text.data != NULL && strcmp(text.data, wanted) == 0,
-               "depth %d, %d term(s): %s", r->slab.depth, r->slab.terms,
-               text.data);
+    TEST_CHECK(text.data != NULL && strcmp(text.data, wanted) == 0, "depth %d, %d term(s): %s",
+               r->slab.depth, r->slab.terms, text.data);
     ht_text_free(&text);
 }
 

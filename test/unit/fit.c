@@ -1,6 +1,5 @@
-/* The medium of finite differences (htwave/fit.h) against a plain quadrature of
- * its definition, and what it keeps: constants, integrals, mirror images,
- * whatever the planes and the kind of source.
+/* The medium of finite differences (htwave/fit.h) against a plain quadrature of its definition, and
+ * what it keeps: constants, integrals, mirror images, whatever the planes and the kind of source.
  */
 #include "htwave/fit.h"
 #include "medium_scene.h"
@@ -17,8 +16,7 @@ struct case_ {
     int64_t count, planes, plane;
 };
 
-static enum ht_err open_case(struct case_ *c, const char *system,
-                             const int64_t *cells, int walls,
+static enum ht_err open_case(struct case_ *c, const char *system, const int64_t *cells, int walls,
                              enum ht_fit_kind kind, const char *options) {
     *c = (struct case_){.scene = {.grid = make_grid(cells, 2, walls)}};
     stop_on(open_scene(&c->scene, system, options));
@@ -71,17 +69,15 @@ static double window(enum ht_fit_kind kind, double r) {
     return kaiser(r) * (s2 - s1 * r) / (s0 * s2 - s1 * s1);
 }
 
-/* Gauss's rule with six points in each of 8 * 40 panels of the window: exact
- * for jumps at multiples of h/40 from a point. */
+/* Gauss's rule with six points in each of 8 * 40 panels of the window: exact for jumps at multiples
+ * of h/40 from a point. */
 enum { PANELS = 320, GAUSS = 6, POINTS = PANELS * GAUSS };
 struct rule {
     double at[POINTS], weight[POINTS]; /* spacings */
 };
 static void rule_make(enum ht_fit_kind kind, struct rule *rule) {
-    static const double place[3] = {0.23861918608319691, 0.66120938646626451,
-                                    0.93246951420315203};
-    static const double weight[3] = {0.46791393457269104, 0.36076157304813861,
-                                     0.17132449237917036};
+    static const double place[3] = {0.23861918608319691, 0.66120938646626451, 0.93246951420315203};
+    static const double weight[3] = {0.46791393457269104, 0.36076157304813861, 0.17132449237917036};
     for (int i = 0; i < POINTS; i++) {
         int g = i % GAUSS, j = g < 3 ? g : g - 3;
         const int panel = i / GAUSS;
@@ -112,12 +108,11 @@ static double fold(double x, bool wall) {
 }
 
 /* F_axis of f or 1/f at x, the other coordinates kept. */
-static double average(const struct rule *rule, const struct ht_grid *grid,
-                      int axis, const double x[3], medium_function *f) {
+static double average(const struct rule *rule, const struct ht_grid *grid, int axis,
+                      const double x[3], medium_function *f) {
     double sum = 0, y[3] = {x[0], x[1], x[2]};
     for (int i = 0; i < POINTS; i++) {
-        y[axis] = fold(x[axis] + rule->at[i] * grid->h[axis],
-                       grid->wall[axis][0] != 0);
+        y[axis] = fold(x[axis] + rule->at[i] * grid->h[axis], grid->wall[axis][0] != 0);
         sum += rule->weight[i] * f(y);
     }
     return sum;
@@ -154,15 +149,14 @@ static void test_one_axis(enum ht_fit_kind kind, int walls) {
         worst = worse(worst, fabs(K[m] * one - 1));
         worst = worse(worst, fabs(b[m] * two - 1));
     }
-    TEST_BELOW(worst, 1e-13, "1-D, %s, %s: against quadrature, relative",
-               ht_fit_word(kind), walls ? "walls" : "periodic");
+    TEST_BELOW(worst, 1e-13, "1-D, %s, %s: against quadrature, relative", ht_fit_word(kind),
+               walls ? "walls" : "periodic");
     free(K);
     free(b);
     close_case(&c);
 }
 
-/* Sums over points of 1/K, 1/b and of x/K equal the integrals, whether values
- * are cut or not. */
+/* Sums over points of 1/K, 1/b and of x/K equal the integrals, whether values are cut or not. */
 static void test_integrals(double contrast) {
     const int64_t cells[3] = {64, 0, 0};
     double worst[3] = {0};
@@ -185,10 +179,8 @@ static void test_integrals(double contrast) {
             sums[2] += (double)m / 64 * (1 / K[m] - 1) / 64;
         }
         double exact = (1 / contrast - 1) * (far * far - at * at) / 2;
-        worst[0] = worse(worst[0],
-                         fabs(sums[0] - (1 + (1 / contrast - 1) * (far - at))));
-        worst[1] = worse(
-            worst[1], fabs(sums[1] - contrast - (1 - contrast) * (far - at)));
+        worst[0] = worse(worst[0], fabs(sums[0] - (1 + (1 / contrast - 1) * (far - at))));
+        worst[1] = worse(worst[1], fabs(sums[1] - contrast - (1 - contrast) * (far - at)));
         worst[2] = worse(worst[2], fabs(sums[2] - exact));
         cut += ht_fit_counts(c.fit).cut;
         free(K);
@@ -196,21 +188,17 @@ static void test_integrals(double contrast) {
         close_case(&c);
     }
     TEST_BELOW(worst[0], 1e-14, "jumps by %g: mean of 1/K, off by", contrast);
-    TEST_BELOW(worst[1] / contrast, 1e-14, "jumps by %g: mean of rho, off by",
-               contrast);
-    TEST_BELOW(worst[2], 1e-14, "jumps by %g: integral of x/K, off by",
-               contrast);
-    TEST_CHECK(contrast > 10 ? cut > 0 : cut == 0, "%lld values were cut",
-               (long long)cut);
+    TEST_BELOW(worst[1] / contrast, 1e-14, "jumps by %g: mean of rho, off by", contrast);
+    TEST_BELOW(worst[2], 1e-14, "jumps by %g: integral of x/K, off by", contrast);
+    TEST_CHECK(contrast > 10 ? cut > 0 : cut == 0, "%lld values were cut", (long long)cut);
 }
 
 static void count_mean(double value, double mean, int *count) {
     *count += fabs(value / mean - 1) < 1e-13;
 }
 
-/* Where c = 1 and rho jumps from or to 100 the medium is split: one K and one
- * 1/rho are geometric means, sums are kept and nothing is cut. 1/rho beside the
- * axis follows 1/K. */
+/* Where c = 1 and rho jumps from or to 100 the medium is split: one K and one 1/rho are geometric
+ * means, sums are kept and nothing is cut. 1/rho beside the axis follows 1/K. */
 static void test_split(bool falls, int along) {
     double worst[3] = {0};
     int means[2] = {0}, cut = 0;
@@ -224,8 +212,7 @@ static void test_split(bool falls, int along) {
                  "medium.type=layers; medium.axis=x%d;"
                  "medium.interfaces=[%.17g]; medium.rho=[%s]",
                  along + 1, at / 20, falls ? "100.0, 1.0" : "1.0, 100.0");
-        stop_on(
-            open_case(&c, "acoustic", cells, 1 << along, HT_FIT_SINC, options));
+        stop_on(open_case(&c, "acoustic", cells, 1 << along, HT_FIT_SINC, options));
         double *K = filled(&c, 0), *b = filled(&c, 1 + along);
         double *other = filled(&c, 2 - along);
         const int64_t step = along ? 5 : 1;
@@ -237,10 +224,8 @@ static void test_split(bool falls, int along) {
             count_mean(b[i], 0.1, &means[1]);
             worst[2] = worse(worst[2], fabs(other[i] * K[i] - 1));
         }
-        worst[0] = worse(worst[0],
-                         fabs(sums[0] - 0.01 * (heavy - 1.5) - (18.5 - heavy)));
-        worst[1] =
-            worse(worst[1], fabs(sums[1] - 100 * (heavy - 2) - (18 - heavy)));
+        worst[0] = worse(worst[0], fabs(sums[0] - 0.01 * (heavy - 1.5) - (18.5 - heavy)));
+        worst[1] = worse(worst[1], fabs(sums[1] - 100 * (heavy - 2) - (18 - heavy)));
         cut += ht_fit_counts(c.fit).cut > 0;
         free(K);
         free(b);
@@ -249,8 +234,8 @@ static void test_split(bool falls, int along) {
     }
     const char *name = falls ? "falls" : "rises";
     TEST_CHECK(means[0] == 41 && means[1] == 41 && cut == 0,
-               "split, rho %s along x%d: %d and %d means of 41, %d cut", name,
-               along + 1, means[0], means[1], cut);
+               "split, rho %s along x%d: %d and %d means of 41, %d cut", name, along + 1, means[0],
+               means[1], cut);
     TEST_BELOW(worst[0], 1e-13, "its sum of 1/K, off by");
     TEST_BELOW(worst[1], 1e-11, "its sum of rho, off by");
     TEST_BELOW(worst[2], 1e-12, "its 1/rho beside the axis as 1/K, off by");
@@ -276,8 +261,8 @@ static void test_mirror(enum ht_fit_kind kind, int walls) {
         if (m < 24) worst = worse(worst, fabs(b[m] / a[23 - m] - 1));
     }
     if (walls) worst = worse(worst, fabs(b[24] / b[23] - 1)); /* behind it */
-    TEST_BELOW(worst, 1e-13, "mirror image, %s, %s: relative difference",
-               ht_fit_word(kind), walls ? "walls" : "periodic");
+    TEST_BELOW(worst, 1e-13, "mirror image, %s, %s: relative difference", ht_fit_word(kind),
+               walls ? "walls" : "periodic");
     free(K);
     free(b);
     free(L);
@@ -294,13 +279,11 @@ static double uniform(void) {
     return (noise >> 8) / 16777216.;
 }
 
-/* Random samples of c and rho on [0, 1]^dims, shape per axis, and the options
- * that read them. */
+/* Random samples of c and rho on [0, 1]^dims, shape per axis, and the options that read them. */
 static float *sample_c, *sample_rho;
 static int64_t shape[3];
 static double spread_of_samples = 0.4; /* c and rho: 1 and more */
-static void make_samples(int dims, const int64_t *size, char *options,
-                         size_t length) {
+static void make_samples(int dims, const int64_t *size, char *options, size_t length) {
     int64_t count = 1;
     for (int k = 0; k < 3; k++) {
         shape[k] = k < dims ? size[k] : 1;
@@ -323,11 +306,9 @@ static void make_samples(int dims, const int64_t *size, char *options,
              "medium.spacing=[%.17g, %.17g, %.17g];"
              "medium.origin=[%.17g, %.17g, %.17g]",
              scene_directory, scene_directory, (long long)shape[0],
-             (long long)(dims > 1 ? shape[1] : 0),
-             (long long)(dims > 2 ? shape[2] : 0), 1. / (double)shape[0],
-             1. / (double)shape[1], 1. / (double)shape[2],
-             0.5 / (double)shape[0], 0.5 / (double)shape[1],
-             0.5 / (double)shape[2]);
+             (long long)(dims > 1 ? shape[1] : 0), (long long)(dims > 2 ? shape[2] : 0),
+             1. / (double)shape[0], 1. / (double)shape[1], 1. / (double)shape[2],
+             0.5 / (double)shape[0], 0.5 / (double)shape[1], 0.5 / (double)shape[2]);
 }
 
 static double sampled(const float *values, const double x[3]) {
@@ -348,15 +329,13 @@ static double file_compliance(const double x[3]) {
 }
 
 /* The definition in two dimensions, without the cut. */
-static double two_axes(const struct rule *rule, const struct ht_grid *grid,
-                       int what, const double x[3]) {
+static double two_axes(const struct rule *rule, const struct ht_grid *grid, int what,
+                       const double x[3]) {
     double sum = 0, y[3] = {x[0], x[1], 0.5};
     int own = what == 2 ? 1 : 0, other = 1 - own;
     for (int i = 0; i < POINTS; i++) {
-        y[other] = fold(x[other] + rule->at[i] * grid->h[other],
-                        grid->wall[other][0] != 0);
-        double part =
-            average(rule, grid, own, y, what ? file_rho : file_compliance);
+        y[other] = fold(x[other] + rule->at[i] * grid->h[other], grid->wall[other][0] != 0);
+        double part = average(rule, grid, own, y, what ? file_rho : file_compliance);
         sum += rule->weight[i] * (what ? 1 / part : part);
     }
     return what ? sum : 1 / sum;
@@ -381,8 +360,7 @@ static void test_two_axes(enum ht_fit_kind kind, int walls) {
             double exact = two_axes(&rule, &c.scene.grid, what, x);
             worst = worse(worst, fabs(out[i] / exact - 1));
         }
-        TEST_BELOW(worst, 1e-12,
-                   "2-D samples, %s, walls %d, %s: against quadrature",
+        TEST_BELOW(worst, 1e-12, "2-D samples, %s, walls %d, %s: against quadrature",
                    ht_fit_word(kind), walls, what ? "b" : "K");
         free(out);
     }
@@ -411,18 +389,15 @@ static void test_three_axes(int walls) {
             free(part);
         }
     }
-    TEST_CHECK(worst == 0, "3-D, walls %d: planes by twos are the same bits",
-               walls);
+    TEST_CHECK(worst == 0, "3-D, walls %d: planes by twos are the same bits", walls);
     /* The same with x1 and x3 exchanged. */
     const int64_t turned_cells[3] = {9, 7, 6};
     int64_t n[3];
-    for (int k = 0; k < 3; k++)
-        n[k] = ht_grid_nodes(&c.scene.grid, HT_PRIMARY, k);
+    for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(&c.scene.grid, HT_PRIMARY, k);
     int turned_walls = (walls & 2) | (walls & 1) << 2 | walls >> 2;
     snprintf(options + strlen(options), sizeof options - strlen(options),
              "; medium.axes=[\"x3\", \"x2\", \"x1\"]");
-    stop_on(open_case(&d, "acoustic", turned_cells, turned_walls, HT_FIT_SINC,
-                      options));
+    stop_on(open_case(&d, "acoustic", turned_cells, turned_walls, HT_FIT_SINC, options));
     worst = 0;
     for (int what = 0; what < 4; what++) {
         double *turned = filled(&d, what ? 4 - what : 0);
@@ -434,8 +409,7 @@ static void test_three_axes(int walls) {
         free(turned);
         free(whole[what]);
     }
-    TEST_BELOW(worst, 1e-13, "3-D, walls %d: x1 and x3 exchanged, relative",
-               walls);
+    TEST_BELOW(worst, 1e-13, "3-D, walls %d: x1 and x3 exchanged, relative", walls);
     close_case(&c);
     close_case(&d);
 }
@@ -444,8 +418,7 @@ static void test_three_axes(int walls) {
 
 static double spread(const double *values, int64_t count, double about) {
     double most = 0;
-    for (int64_t i = 0; i < count; i++)
-        most = worse(most, fabs(values[i] / about - 1));
+    for (int64_t i = 0; i < count; i++) most = worse(most, fabs(values[i] / about - 1));
     return most;
 }
 
@@ -466,8 +439,7 @@ static void test_constant(void) {
         free(out);
     }
     TEST_BELOW(worst, 1e-14, "equal samples stay constant, relative");
-    TEST_CHECK(ht_fit_density_uniform(c.fit, &b) && b == 0.25,
-               "their density is uniform");
+    TEST_CHECK(ht_fit_density_uniform(c.fit, &b) && b == 0.25, "their density is uniform");
     close_case(&c);
 }
 
@@ -506,10 +478,10 @@ static void test_same(enum ht_fit_kind kind, int walls) {
         free(b);
         free(d);
     }
-    TEST_BELOW(worst[0], 1e-13, "layers and samples, %s, walls %d: relative",
-               ht_fit_word(kind), walls);
-    TEST_BELOW(worst[1], 1e-13, "layers and expression, %s, walls %d: relative",
-               ht_fit_word(kind), walls);
+    TEST_BELOW(worst[0], 1e-13, "layers and samples, %s, walls %d: relative", ht_fit_word(kind),
+               walls);
+    TEST_BELOW(worst[1], 1e-13, "layers and expression, %s, walls %d: relative", ht_fit_word(kind),
+               walls);
     close_case(&layers);
     close_case(&file);
     close_case(&expression);
@@ -522,8 +494,7 @@ static void test_auto(void) {
     stop_on(open_case(&c, "acoustic", cells, 2, HT_FIT_AUTO,
                       "medium.type=expression; medium.c=\"1 + 0.1*x1\";"
                       "medium.rho=\"2 + 0.1*x2\""));
-    TEST_CHECK(ht_fit_chosen(c.fit) == HT_FIT_POINT,
-               "auto: smooth expressions take point");
+    TEST_CHECK(ht_fit_chosen(c.fit) == HT_FIT_POINT, "auto: smooth expressions take point");
     double *out[3];
     for (int what = 0; what < 3; what++) out[what] = filled(&c, what);
     for (int64_t i = 0; i < c.count; i++) {
@@ -540,15 +511,12 @@ static void test_auto(void) {
     close_case(&c);
     stop_on(open_case(&c, "acoustic", cells, 0, HT_FIT_AUTO,
                       "medium.type=expression; medium.c=\"1 + step(x1-0.4)\""));
-    TEST_CHECK(ht_fit_chosen(c.fit) == HT_FIT_SINC,
-               "auto: expressions with jumps take sinc");
-    TEST_CHECK(ht_fit_density_uniform(c.fit, &b) && b == 1 &&
-                   !ht_fit_uniform(c.fit, &K, &b),
+    TEST_CHECK(ht_fit_chosen(c.fit) == HT_FIT_SINC, "auto: expressions with jumps take sinc");
+    TEST_CHECK(ht_fit_density_uniform(c.fit, &b) && b == 1 && !ht_fit_uniform(c.fit, &K, &b),
                "density given as a number is uniform, the medium is not");
     close_case(&c);
     stop_on(open_case(&c, "wave", cells, 0, HT_FIT_AUTO, "medium.c=3.0"));
-    TEST_CHECK(ht_fit_uniform(c.fit, &K, &b) && K == 9 && b == 1,
-               "wave: K = c^2, b = 1");
+    TEST_CHECK(ht_fit_uniform(c.fit, &K, &b) && K == 9 && b == 1, "wave: K = c^2, b = 1");
     double *all = filled(&c, 0);
     TEST_CHECK(spread(all, c.count, 9) == 0, "wave: filled with it");
     free(all);
@@ -568,8 +536,7 @@ static void test_modulus(void) {
                       "medium.interfaces=[0.43]; medium.c=[1.0, 3.0];"
                       "medium.rho=[1.0, 2.0]"));
     double *K = filled(&c, 0), *L = filled(&d, 0), worst = 0;
-    for (int64_t i = 0; i < c.count; i++)
-        worst = worse(worst, fabs(K[i] / L[i] - 1));
+    for (int64_t i = 0; i < c.count; i++) worst = worse(worst, fabs(K[i] / L[i] - 1));
     TEST_BELOW(worst, 1e-14, "K = 18 and c = 3, rho = 2 are the same");
     free(K);
     free(L);
@@ -579,8 +546,8 @@ static void test_modulus(void) {
 
 /* ---- the cut and refusals ---- */
 
-/* Ratio 100: the sinc falls below half of the least 1/K on one side. Counts do
- * not depend on how planes are divided. */
+/* Ratio 100: the sinc falls below half of the least 1/K on one side. Counts do not depend on how
+ * planes are divided. */
 static void test_cut(void) {
     const int64_t cells[3] = {20, 5, 6};
     struct case_ c, d;
@@ -591,19 +558,17 @@ static void test_cut(void) {
     stop_on(open_case(&d, "acoustic", cells, 7, HT_FIT_BOX, options));
     double *K = filled(&c, 0), *box = filled(&d, 0);
     struct ht_fit_counts of = ht_fit_counts(c.fit);
-    TEST_BELOW(fabs(of.most[0] / 200 - 1), 1e-14,
-               "cut: 1/K is half of the least, K = %g", of.most[0]);
+    TEST_BELOW(fabs(of.most[0] / 200 - 1), 1e-14, "cut: 1/K is half of the least, K = %g",
+               of.most[0]);
     int64_t line = 0, wrong = 0;
     for (int64_t i = 0; i < 21; i++) line += K[i] > 199.9;
     for (int64_t i = 0; i < c.count; i++) wrong += !(K[i] > 0.9 && K[i] < 201);
     TEST_CHECK(of.cut == line && wrong == 0 && of.values == c.count,
-               "cut: %lld in a line, %lld counted", (long long)line,
-               (long long)of.cut);
+               "cut: %lld in a line, %lld counted", (long long)line, (long long)of.cut);
     TEST_CHECK(of.place[0] > 0.52 && of.place[0] < 0.75 &&
                    K[(int64_t)round(of.place[0] * 20)] > 199.9,
                "cut: the first at %g, right of the jump", of.place[0]);
-    TEST_CHECK(ht_fit_counts(d.fit).cut == 0 &&
-                   ht_fit_counts(d.fit).most[0] <= 100 + 1e-12,
+    TEST_CHECK(ht_fit_counts(d.fit).cut == 0 && ht_fit_counts(d.fit).most[0] <= 100 + 1e-12,
                "box: nothing is cut");
     free(K);
     free(box);
@@ -626,13 +591,12 @@ static void test_cut_slabs(void) {
         struct ht_fit_counts whole = ht_fit_counts(c.fit);
         double *plane;
         stop_on(HT_ALLOC(plane, c.plane));
-        for (int64_t m = 0; m < c.planes; m++)
-            stop_on(ht_fit_fill(c.fit, what, m, m + 1, plane));
+        for (int64_t m = 0; m < c.planes; m++) stop_on(ht_fit_fill(c.fit, what, m, m + 1, plane));
         free(plane);
         int64_t cut = whole.cut - before.cut;
         int64_t parts = ht_fit_counts(c.fit).cut - whole.cut;
-        TEST_CHECK(cut == parts, "what %d: %lld cut, by planes %lld", what,
-                   (long long)cut, (long long)parts);
+        TEST_CHECK(cut == parts, "what %d: %lld cut, by planes %lld", what, (long long)cut,
+                   (long long)parts);
     }
     close_case(&c);
 }
@@ -641,17 +605,15 @@ static bool message_has(const char *part) {
     return strstr(ht_err_message(), part) != NULL;
 }
 
-/* At points: from plane to plane, filled one at a time, and across the seams,
- * but not from wall to wall. */
+/* At points: from plane to plane, filled one at a time, and across the seams, but not from wall to
+ * wall. */
 static void test_points_refused(void) {
     static const struct {
         const char *medium, *place;
         int walls, first;
     } rows[] = {
-        {"medium.c=\"1 + 200*step(x3 - 0.4)\"",
-         "(0, 0, 0.5) next to 1 along x3", 4, 4},
-        {"medium.rho=\"1 + 20000*step(x3 - 0.4)\"",
-         "(0.0625, 0, 0.5) next to 1 along x3", 4, 4},
+        {"medium.c=\"1 + 200*step(x3 - 0.4)\"", "(0, 0, 0.5) next to 1 along x3", 4, 4},
+        {"medium.rho=\"1 + 20000*step(x3 - 0.4)\"", "(0.0625, 0, 0.5) next to 1 along x3", 4, 4},
         {"medium.c=\"exp(10*x1)\"", "(0, 0, 0) next to", 0, 0},
         {"medium.c=\"exp(10*x2)\"", "(0, 0, 0) next to", 1, 0},
         {"medium.c=\"exp(10*x3)\"", "(0, 0, 0) next to", 3, 0},
@@ -664,17 +626,13 @@ static void test_points_refused(void) {
         double out[81];
         char options[128];
         enum ht_err err = HT_OK;
-        snprintf(options, sizeof options, "medium.type=expression;%s",
-                 rows[i].medium);
-        stop_on(open_case(&c, "acoustic", cells, rows[i].walls, HT_FIT_POINT,
-                          options));
+        snprintf(options, sizeof options, "medium.type=expression;%s", rows[i].medium);
+        stop_on(open_case(&c, "acoustic", cells, rows[i].walls, HT_FIT_POINT, options));
         int m = 0;
-        for (; err == HT_OK && m < 8; m++)
-            err = ht_fit_fill(c.fit, what, m, m + 1, out);
-        TEST_CHECK(rows[i].place == NULL
-                       ? err == HT_OK
-                       : err == HT_ERR_INPUT && m == rows[i].first + 1 &&
-                             message_has(rows[i].place),
+        for (; err == HT_OK && m < 8; m++) err = ht_fit_fill(c.fit, what, m, m + 1, out);
+        TEST_CHECK(rows[i].place == NULL ? err == HT_OK
+                                         : err == HT_ERR_INPUT && m == rows[i].first + 1 &&
+                                               message_has(rows[i].place),
                    "points, walls %d, %s: %s", rows[i].walls, rows[i].medium,
                    err ? ht_err_message() : "taken");
         close_case(&c);
@@ -688,16 +646,15 @@ static void test_refusals(void) {
     stop_on(open_case(&c, "acoustic", cells, 2, HT_FIT_AUTO,
                       "medium.type=layers; medium.axis=x2;"
                       "medium.interfaces=[0.5]; medium.rho=[1.0, 20000.0]"));
-    TEST_CHECK(ht_fit_fill(c.fit, 2, 0, 1, out) == HT_ERR_INPUT &&
-                   message_has("medium.rho") && message_has("along x2") &&
-                   message_has("10000"),
+    TEST_CHECK(ht_fit_fill(c.fit, 2, 0, 1, out) == HT_ERR_INPUT && message_has("medium.rho") &&
+                   message_has("along x2") && message_has("10000"),
                "contrast of 20000: %s", ht_err_message());
     close_case(&c);
     stop_on(open_case(&c, "acoustic", cells, 0, HT_FIT_POINT,
                       "medium.type=expression;"
                       "medium.c=\"1 + 200*step(x1 - 0.3)\""));
-    TEST_CHECK(ht_fit_fill(c.fit, 0, 0, 1, out) == HT_ERR_INPUT &&
-                   message_has("medium.c") && message_has("(0.375, 0)"),
+    TEST_CHECK(ht_fit_fill(c.fit, 0, 0, 1, out) == HT_ERR_INPUT && message_has("medium.c") &&
+                   message_has("(0.375, 0)"),
                "points: %s", ht_err_message());
     close_case(&c);
     test_points_refused();
@@ -709,8 +666,7 @@ static void test_refusals(void) {
                    message_has("medium.c"),
                "1/K is not finite: %s", ht_err_message());
     close_case(&c);
-    TEST_CHECK(open_case(&c, "advection", cells, 0, HT_FIT_AUTO, "") ==
-                       HT_ERR_INPUT &&
+    TEST_CHECK(open_case(&c, "advection", cells, 0, HT_FIT_AUTO, "") == HT_ERR_INPUT &&
                    message_has("advection"),
                "system: %s", ht_err_message());
     close_case(&c);

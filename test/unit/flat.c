@@ -1,5 +1,5 @@
-/* Gaussians with a flat spectrum against sums over the line: moments, spectrum,
- * derivatives; Gauss points against powers.
+/* Gaussians with a flat spectrum against sums over the line: moments, spectrum, derivatives; Gauss
+ * points against powers.
  */
 #include "test.h"
 
@@ -43,10 +43,8 @@ static void test_spectrum(int order) {
     TEST_BELOW(worst, 1e-12, "Q = %d: spectrum", order);
     /* small values are not a difference of large ones */
     const double z = 0.5 * 0.1 * 0.1;
-    TEST_BELOW(
-        fabs(ht_flat_missing(order, 0.1) * tgamma(order + 1.0) / pow(z, order) -
-             1),
-        1e-2, "Q = %d: of long waves", order);
+    TEST_BELOW(fabs(ht_flat_missing(order, 0.1) * tgamma(order + 1.0) / pow(z, order) - 1), 1e-2,
+               "Q = %d: of long waves", order);
 }
 
 static void test_derivatives(int order) {
@@ -65,10 +63,8 @@ static void test_derivatives(int order) {
             odd = odd && mirror[n] == (n % 2 ? -at[n] : at[n]);
             size[n] = fmax(size[n], fabs((double)at[n]));
             if (n > 0)
-                error[n] = fmax(
-                    error[n],
-                    fabs((double)((high[n - 1] - low[n - 1]) / (2 * apart) -
-                                  at[n])));
+                error[n] = fmax(error[n],
+                                fabs((double)((high[n - 1] - low[n - 1]) / (2 * apart) - at[n])));
         }
     }
     /* a sixth of apart^2 and the second derivative of a wave of k = 12 */
@@ -93,13 +89,11 @@ static void test_gauss(void) {
     for (int i = 0; i < COUNT; i++) {
         ht_legendre(DEGREES, 2 * x[i], p);
         for (int m = 0; m < DEGREES; m++)
-            for (int n = 0; n < DEGREES; n++)
-                product[m][n] += weight[i] * p[m] * p[n];
+            for (int n = 0; n < DEGREES; n++) product[m][n] += weight[i] * p[m] * p[n];
     }
     for (int m = 0; m < DEGREES; m++)
         for (int n = 0; n < DEGREES; n++)
-            worst = fmax(
-                worst, fabs(product[m][n] - (m == n ? 1.0 / (2 * n + 1) : 0)));
+            worst = fmax(worst, fabs(product[m][n] - (m == n ? 1.0 / (2 * n + 1) : 0)));
     TEST_BELOW(worst, 1e-14, "Legendre's polynomials are orthogonal");
 }
 

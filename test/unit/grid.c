@@ -1,7 +1,6 @@
-/* Index arithmetic of the two grids, judged by geometry: a source beyond a
- * wall is the node at the mirrored place, one beyond a periodic seam the node
- * a whole box away, and every target lies midway between its two sources.
- * Places are multiples of 1/8 here, so that they compare exactly.
+/* Index arithmetic of the two grids, judged by geometry: a source beyond a wall is the node at the
+ * mirrored place, one beyond a periodic seam the node a whole box away, and every target lies
+ * midway between its two sources. Places are multiples of 1/8 here, so that they compare exactly.
  */
 #include "test.h"
 
@@ -26,8 +25,8 @@ static struct ht_grid make_grid(int dims, int64_t n, int low, int high) {
 }
 
 static void expect(const char *what, int dims, int64_t got, int64_t wanted) {
-    TEST_CHECK(got == wanted, "%dD: %s %lld (expected %lld)", dims, what,
-               (long long)got, (long long)wanted);
+    TEST_CHECK(got == wanted, "%dD: %s %lld (expected %lld)", dims, what, (long long)got,
+               (long long)wanted);
 }
 
 static void test_sizes(void) {
@@ -38,23 +37,19 @@ static void test_sizes(void) {
         struct ht_grid walls = make_grid(dims, 5, RIGID, FREE);
         struct ht_grid round = make_grid(dims, 5, PERIODIC, PERIODIC);
         expect("coefficients", dims, ht_grid_coefs(&walls), coefs[dims - 1]);
-        expect("primary nodes between walls", dims,
-               ht_grid_total(&walls, HT_PRIMARY), closed[dims - 1]);
-        expect("dual nodes between walls", dims, ht_grid_total(&walls, HT_DUAL),
-               open[dims - 1]);
-        expect("primary nodes, periodic", dims,
-               ht_grid_total(&round, HT_PRIMARY), open[dims - 1]);
-        expect("primary planes", dims, ht_grid_planes(&walls, HT_PRIMARY),
-               dims == 3 ? 3 : 1);
-        expect("nodes of a primary plane", dims,
-               ht_grid_plane(&walls, HT_PRIMARY), closed[dims < 2 ? 0 : 1]);
+        expect("primary nodes between walls", dims, ht_grid_total(&walls, HT_PRIMARY),
+               closed[dims - 1]);
+        expect("dual nodes between walls", dims, ht_grid_total(&walls, HT_DUAL), open[dims - 1]);
+        expect("primary nodes, periodic", dims, ht_grid_total(&round, HT_PRIMARY), open[dims - 1]);
+        expect("primary planes", dims, ht_grid_planes(&walls, HT_PRIMARY), dims == 3 ? 3 : 1);
+        expect("nodes of a primary plane", dims, ht_grid_plane(&walls, HT_PRIMARY),
+               closed[dims < 2 ? 0 : 1]);
         expect("nodes along a missing axis", dims,
                dims < 3 ? ht_grid_nodes(&walls, HT_PRIMARY, dims) : 1, 1);
     }
     struct ht_grid huge = make_grid(3, 2000000, PERIODIC, PERIODIC);
     huge.cells[1] = huge.cells[2] = 2000000;
-    expect("nodes of 2e6 cells per axis", 3, ht_grid_total(&huge, HT_DUAL),
-           8000000000000000000);
+    expect("nodes of 2e6 cells per axis", 3, ht_grid_total(&huge, HT_DUAL), 8000000000000000000);
 }
 
 static void test_places(void) {
@@ -69,8 +64,7 @@ static void test_places(void) {
                 wrong += ht_grid_x(&grid, HT_DUAL, k, m) != x + half;
             }
         for (int k = 0; k < dims; k++)
-            wrong +=
-                ht_grid_x(&grid, HT_PRIMARY, k, grid.cells[k]) != grid.upper[k];
+            wrong += ht_grid_x(&grid, HT_PRIMARY, k, grid.cells[k]) != grid.upper[k];
     }
     TEST_CHECK(wrong == 0, "%d nodes off their places", wrong);
     struct ht_grid round = make_grid(3, 5, PERIODIC, PERIODIC);
@@ -79,10 +73,9 @@ static void test_places(void) {
                "periodic differs from walls");
 }
 
-/* The place that source index m of a grid would have in an endless grid, and
- * where the values are found, must be mirror images or a box apart. */
-static int source_wrong(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                        int k, int64_t m) {
+/* The place that source index m of a grid would have in an endless grid, and where the values are
+ * found, must be mirror images or a box apart. */
+static int source_wrong(const struct ht_grid *grid, enum ht_subgrid subgrid, int k, int64_t m) {
     int factor = 99, expected = 1;
     bool mirrored = false, outside;
     int64_t nodes = ht_grid_nodes(grid, subgrid, k);
@@ -117,8 +110,7 @@ static void test_sources(int low, int high) {
                     wrong += source_wrong(&grid, HT_PRIMARY, k, m);
             }
         }
-    TEST_CHECK(wrong == 0, "walls %d, %d: %d of %d sources misplaced", low,
-               high, wrong, looked);
+    TEST_CHECK(wrong == 0, "walls %d, %d: %d of %d sources misplaced", low, high, wrong, looked);
 }
 
 /* Target m takes the sources m + shift and m + shift + 1 (cl/args.h). */
@@ -133,14 +125,14 @@ static void test_targets(int low, int high) {
             for (int64_t m = 0; m < ht_grid_nodes(&grid, target, k); m++)
                 for (int side = 0; side < 2; side++, looked++) {
                     int64_t at = m + shift + side;
-                    double distance = ht_grid_x(&grid, source, k, at) -
-                                      ht_grid_x(&grid, target, k, m);
+                    double distance =
+                        ht_grid_x(&grid, source, k, at) - ht_grid_x(&grid, target, k, m);
                     wrong += distance != (side ? 0.5 : -0.5) * grid.h[k];
                     wrong += source_wrong(&grid, source, k, at);
                 }
     }
-    TEST_CHECK(wrong == 0, "walls %d, %d: %d of %d sources not half a cell off",
-               low, high, wrong, looked);
+    TEST_CHECK(wrong == 0, "walls %d, %d: %d of %d sources not half a cell off", low, high, wrong,
+               looked);
 }
 
 int main(void) {

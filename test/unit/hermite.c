@@ -1,9 +1,9 @@
-/* Hermite interpolation on a cell: the matrix H takes the scaled derivatives
- * at both ends to the Taylor coefficients about the midpoint.
+/* Hermite interpolation on a cell: the matrix H takes the scaled derivatives at both ends to the
+ * Taylor coefficients about the midpoint.
  *
- * H is judged by what defines it: monomials eta^m up to degree 2N+1 come back
- * as themselves. Data and H are dyadic, so products are exact and the sum of
- * 2N+2 of them errs by at most (2N+1) u sum |H| |u|, u the unit roundoff.
+ * H is judged by what defines it: monomials eta^m up to degree 2N+1 come back as themselves. Data
+ * and H are dyadic, so products are exact and the sum of 2N+2 of them errs by at most (2N+1) u sum
+ * |H| |u|, u the unit roundoff.
  */
 #include <float.h>
 
@@ -36,8 +36,7 @@ static void test_monomials(int order) {
             }
             double error = fabs(sum - (k == m));
             worst = fmax(worst, error);
-            if (error > 0)
-                ulps = fmax(ulps, 2 * error / DBL_EPSILON / magnitude);
+            if (error > 0) ulps = fmax(ulps, 2 * error / DBL_EPSILON / magnitude);
         }
     TEST_BELOW(ulps, size - 1.0,
                "N=%d: monomials to degree %d, in u sum|H||u| (largest error "
@@ -45,16 +44,14 @@ static void test_monomials(int order) {
                order, size - 1, worst);
 }
 
-/* One degree more is not reproduced: the error is the leading term of the
- * remainder, eta^(2N+2) - p = (eta^2 - 1/4)^(N+1), whose constant coefficient
- * is (-1/4)^(N+1). */
+/* One degree more is not reproduced: the error is the leading term of the remainder, eta^(2N+2) -
+ * p = (eta^2 - 1/4)^(N+1), whose constant coefficient is (-1/4)^(N+1). */
 static void test_next_degree(int order) {
     double h[SIZE * SIZE], sum = 0;
     int half = order + 1, size = 2 * half;
     double expected = -pow(-0.25, order + 1);
     ht_hermite_matrix(order, h);
-    for (int j = 0; j < size; j++)
-        sum += h[j] * monomial(size, j % half, j < half ? -1 : 1);
+    for (int j = 0; j < size; j++) sum += h[j] * monomial(size, j % half, j < half ? -1 : 1);
     TEST_BELOW(fabs(sum / expected - 1), 1e-10,
                "N=%d: value at the midpoint for degree %d, %.6g, differs from "
                "%.6g relatively by",
@@ -73,16 +70,15 @@ static void test_entries(int order) {
         not_single += (double)(float)h[n] != h[n];
     }
     TEST_CHECK(not_dyadic == 0 && not_single == 0,
-               "N=%d: %d entries are no multiples of 1/(2 4^N), %d no float32",
-               order, not_dyadic, not_single);
+               "N=%d: %d entries are no multiples of 1/(2 4^N), %d no float32", order, not_dyadic,
+               not_single);
     if (order <= 5)
-        TEST_BELOW(fabs(most - largest[order]), 0.5,
-                   "N=%d: largest entry %.6g differs from %g by", order, most,
-                   largest[order]);
+        TEST_BELOW(fabs(most - largest[order]), 0.5, "N=%d: largest entry %.6g differs from %g by",
+                   order, most, largest[order]);
 }
 
-/* A unit datum at one end has s_i = +-1/2 and d_i = +-1/2, so each entry of
- * the blocks stands for two of H: exact to the last bit. */
+/* A unit datum at one end has s_i = +-1/2 and d_i = +-1/2, so each entry of the blocks stands for
+ * two of H: exact to the last bit. */
 static void test_parity(int order) {
     double h[SIZE * SIZE], even[HALF * HALF], odd[HALF * HALF];
     int half = order + 1, size = 2 * half, wrong = 0;
@@ -96,8 +92,8 @@ static void test_parity(int order) {
             wrong += even[m * half + i] * s != h[2 * m * size + j];
             wrong += odd[m * half + i] * d != h[(2 * m + 1) * size + j];
         }
-    TEST_CHECK(wrong == 0, "N=%d: %d of %d entries of H differ from the blocks",
-               order, wrong, size * size);
+    TEST_CHECK(wrong == 0, "N=%d: %d of %d entries of H differ from the blocks", order, wrong,
+               size * size);
 }
 
 int main(void) {

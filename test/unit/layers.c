@@ -1,7 +1,7 @@
-/* Absorbing layers as the input asks for them: a side of no cells is the rigid
- * wall behind it, bit by bit, and the growth of a layer that is made to grow is
- * found, with its side, before that of the whole doubles what was there; the
- * energy beside layers is that of walls, and long waves in them are no growth.
+/* Absorbing layers as the input asks for them: a side of no cells is the rigid wall behind it, bit
+ * by bit, and the growth of a layer that is made to grow is found, with its side, before that of
+ * the whole doubles what was there; the energy beside layers is that of walls, and long waves in
+ * them are no growth.
  */
 #include <float.h>
 #include <math.h>
@@ -29,8 +29,7 @@ static enum ht_err open_scene(const char *options, struct scene *s) {
     int count = 0;
     *s = (struct scene){.plan = NULL};
     snprintf(text, sizeof text, "%s", options);
-    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS;
-         part = strtok(NULL, ";")) {
+    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS; part = strtok(NULL, ";")) {
         part += strspn(part, " ");
         if (*part) list[count++] = part;
     }
@@ -45,11 +44,9 @@ static void close_scene(struct scene *s) {
     ht_params_destroy(s->params);
 }
 
-typedef double value_at(const struct ht_grid *grid, const double x[3],
-                        int64_t n);
+typedef double value_at(const struct ht_grid *grid, const double x[3], int64_t n);
 
-static double random_value(const struct ht_grid *grid, const double x[3],
-                           int64_t n) {
+static double random_value(const struct ht_grid *grid, const double x[3], int64_t n) {
     (void)grid, (void)x;
     return ht_rng_uniform(9, (uint64_t)n);
 }
@@ -63,19 +60,18 @@ static enum ht_err put(const struct scene *s, value_at *value) {
     const int64_t values = nodes * s->plan->eq.nfields * ht_grid_coefs(grid);
     double *data = NULL;
     TRY(HT_ALLOC(data, values));
-    enum ht_err err = s->stepper.ops->put(s->stepper.self, HT_DUAL, 0,
-                                          ht_grid_planes(grid, HT_DUAL), data);
+    enum ht_err err =
+        s->stepper.ops->put(s->stepper.self, HT_DUAL, 0, ht_grid_planes(grid, HT_DUAL), data);
     for (int64_t n = 0; n < values; n++) {
-        const double x[3] = {
-            ht_grid_x(grid, HT_PRIMARY, 0, n % nodes % n1),
-            ht_grid_x(grid, HT_PRIMARY, 1, n % nodes / n1 % n2),
-            ht_grid_x(grid, HT_PRIMARY, 2, n % nodes / (n1 * n2))};
+        const double x[3] = {ht_grid_x(grid, HT_PRIMARY, 0, n % nodes % n1),
+                             ht_grid_x(grid, HT_PRIMARY, 1, n % nodes / n1 % n2),
+                             ht_grid_x(grid, HT_PRIMARY, 2, n % nodes / (n1 * n2))};
         int axis;
         data[n] = ht_layers_hold(grid, x, &axis) ? 0 : value(grid, x, n);
     }
     if (err == HT_OK)
-        err = s->stepper.ops->put(s->stepper.self, HT_PRIMARY, 0,
-                                  ht_grid_planes(grid, HT_PRIMARY), data);
+        err = s->stepper.ops->put(s->stepper.self, HT_PRIMARY, 0, ht_grid_planes(grid, HT_PRIMARY),
+                                  data);
     free(data);
     return err;
 }
@@ -100,9 +96,8 @@ static enum ht_err compare(struct scene s[2], int64_t *different) {
         if (err == HT_OK) err = step(&s[i], 30);
         if (err == HT_OK) err = HT_ALLOC(data[i], nodes * ht_grid_coefs(grid));
         if (err == HT_OK)
-            err = s[i].stepper.ops->get(
-                s[i].stepper.self, HT_PRIMARY, 0, ht_grid_coefs(grid), 0,
-                ht_grid_planes(grid, HT_PRIMARY), data[i]);
+            err = s[i].stepper.ops->get(s[i].stepper.self, HT_PRIMARY, 0, ht_grid_coefs(grid), 0,
+                                        ht_grid_planes(grid, HT_PRIMARY), data[i]);
     }
     for (int64_t n = 0; err == HT_OK && n < nodes * ht_grid_coefs(grid); n++)
         *different += !(data[0][n] == data[1][n]);
@@ -111,20 +106,17 @@ static enum ht_err compare(struct scene s[2], int64_t *different) {
 }
 
 /* with: sides that absorb, of which some have no cells; without: walls. */
-static void test_none(const char *what, const char *common, const char *with,
-                      const char *without) {
+static void test_none(const char *what, const char *common, const char *with, const char *without) {
     struct scene s[2] = {{.plan = NULL}, {.plan = NULL}};
     char options[TEXT];
     int64_t different = 0;
     enum ht_err err = HT_OK;
     for (int i = 0; i < 2 && err == HT_OK; i++) {
-        snprintf(options, sizeof options, "%s; %s", common,
-                 i == 0 ? with : without);
+        snprintf(options, sizeof options, "%s; %s", common, i == 0 ? with : without);
         err = open_scene(options, &s[i]);
     }
     if (err == HT_OK) err = compare(s, &different);
-    TEST_CHECK(err == HT_OK && different == 0 &&
-                   s[0].plan->problem.dt == s[1].plan->problem.dt &&
+    TEST_CHECK(err == HT_OK && different == 0 && s[0].plan->problem.dt == s[1].plan->problem.dt &&
                    s[0].plan->problem.stages == s[1].plan->problem.stages,
                "%s: a side of no cells is a wall, %lld values differ %s", what,
                (long long)different, err ? ht_err_message() : "");
@@ -140,15 +132,13 @@ static void test_none(const char *what, const char *common, const char *with,
 /* From now on d grows in the layers. */
 static void plant(const struct scene *s) {
     const struct ht_fd_layers *l = &ht_fd_stepper_of(&s->stepper)->layers;
-    for (int64_t i = HT_FD_PROFILES - 1; i < l->sides.profiles;
-         i += HT_FD_PROFILES)
+    for (int64_t i = HT_FD_PROFILES - 1; i < l->sides.profiles; i += HT_FD_PROFILES)
         l->profile.host[i] = 1.05;
 }
 
-/* Looks at the state every so many steps until the watch ends the run: the
- * steps until then, or all. */
-static enum ht_err watch(const struct scene *s, int every, int steps,
-                         bool planted, int *taken) {
+/* Looks at the state every so many steps until the watch ends the run: the steps until then, or
+ * all. */
+static enum ht_err watch(const struct scene *s, int every, int steps, bool planted, int *taken) {
     struct ht_energy_watch energies = {.grows = false};
     TRY(put(s, random_value));
     for (*taken = 0;; *taken += every) {
@@ -175,9 +165,8 @@ static void test_growth(bool planted) {
                    "a layer that grows ends the run after %d steps: %s", taken,
                    err ? ht_err_message() : "");
     else
-        TEST_CHECK(err == HT_OK && taken == STEPS,
-                   "%d steps with a layer that does not grow %s", taken,
-                   err ? ht_err_message() : "");
+        TEST_CHECK(err == HT_OK && taken == STEPS, "%d steps with a layer that does not grow %s",
+                   taken, err ? ht_err_message() : "");
     close_scene(&s);
 }
 
@@ -188,17 +177,15 @@ static double square(double x) {
 }
 
 /* Random values three cells around the middle. */
-static double in_the_middle(const struct ht_grid *grid, const double x[3],
-                            int64_t n) {
+static double in_the_middle(const struct ht_grid *grid, const double x[3], int64_t n) {
     double far = 0;
     for (int k = 0; k < 3 && k < grid->dims; k++)
-        far = fmax(far, fabs(x[k] - 0.5 * (grid->lower[k] + grid->upper[k])) /
-                            grid->h[k]);
+        far = fmax(far, fabs(x[k] - 0.5 * (grid->lower[k] + grid->upper[k])) / grid->h[k]);
     return far < 3.5 ? ht_rng_uniform(9, (uint64_t)n) : 0;
 }
 
-/* Until waves reach the layers, the energy that is measured beside them is what
- * walls would conserve. */
+/* Until waves reach the layers, the energy that is measured beside them is what walls would
+ * conserve. */
 static void test_energy(const char *options) {
     enum { STEPS = 4 };
     const double bound = 1e-13; /* a few hundred sums of doubles */
@@ -213,23 +200,19 @@ static void test_energy(const char *options) {
     TEST_CHECK(err == HT_OK && error <= bound && after.layer[0][0] == 0,
                "%s: energy %.6g inside of layers, that of walls to %.1e of "
                "%.0e %s",
-               options, after.energy, error, bound,
-               err ? ht_err_message() : "");
+               options, after.energy, error, bound, err ? ht_err_message() : "");
     close_scene(&s);
 }
 
-static enum ht_err measure_device(struct scene *s, struct ht_device *device,
-                                  int steps, struct ht_state *state) {
+static enum ht_err measure_device(struct scene *s, struct ht_device *device, int steps,
+                                  struct ht_state *state) {
     struct ht_tuning tuning = {.fp64 = true, .block = 1};
-    const struct ht_spec spec =
-        ht_problem_spec(&s->plan->problem, &tuning, HT_PRIMARY);
+    const struct ht_spec spec = ht_problem_spec(&s->plan->problem, &tuning, HT_PRIMARY);
     struct ht_kernels kernels;
     struct scene on = *s;
-    tuning.variant =
-        ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
+    tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
     TRY(ht_kernels_create(&s->plan->problem, device, &tuning, NULL, &kernels));
-    enum ht_err err =
-        ht_stepper_create(&s->plan->problem, device, &kernels, &on.stepper);
+    enum ht_err err = ht_stepper_create(&s->plan->problem, device, &kernels, &on.stepper);
     if (err == HT_OK) err = put(&on, random_value);
     if (err == HT_OK) err = step(&on, steps);
     if (err == HT_OK) err = ht_state_measure(s->plan, &on.stepper, 0, state);
@@ -252,12 +235,11 @@ static void test_device(const char *options, struct ht_device *device) {
     double worst = fabs(state[1].energy / state[0].energy - 1);
     for (int k = 0; k < s.plan->eq.dims; k++)
         for (int side = 0; side < 2; side++)
-            worst = fmax(
-                worst, fabs(state[1].layer[k][side] - state[0].layer[k][side]) /
-                           state[0].energy);
+            worst = fmax(worst,
+                         fabs(state[1].layer[k][side] - state[0].layer[k][side]) / state[0].energy);
     TEST_CHECK(err == HT_OK && worst <= bound && state[0].layer[0][1] > 0,
-               "%s: energies on the device differ by %.1e of %.1e %s", options,
-               worst, bound, err ? ht_err_message() : "");
+               "%s: energies on the device differ by %.1e of %.1e %s", options, worst, bound,
+               err ? ht_err_message() : "");
     close_scene(&s);
 }
 
@@ -267,15 +249,13 @@ static double pulse(const struct ht_grid *grid, const double x[3], int64_t n) {
     double far = 0;
     (void)n;
     for (int k = 0; k < 3 && k < grid->dims; k++)
-        far += square((x[k] - 0.5 * (grid->lower[k] + grid->upper[k])) /
-                      grid->h[k]);
+        far += square((x[k] - 0.5 * (grid->lower[k] + grid->upper[k])) / grid->h[k]);
     return exp(-far / square(pulse_cells));
 }
 
-/* In layers waves that are long against them have gradients as steep as the
- * layer: they must not count as energy that has grown. It may rise by what the
- * interior's energy and that of the rate alone differ by at the inner face, of
- * second order in dt: less than 1 % of waves of ten cells. */
+/* In layers waves that are long against them have gradients as steep as the layer: they must not
+ * count as energy that has grown. It may rise by what the interior's energy and that of the rate
+ * alone differ by at the inner face, of second order in dt: less than 1 % of waves of ten cells. */
 static void test_long_waves(const char *options, double width, int steps) {
     struct ht_energy_watch energies = {.grows = false};
     double first = NAN, most = 0, last = NAN;
@@ -287,8 +267,7 @@ static void test_long_waves(const char *options, double width, int steps) {
         struct ht_state state;
         const double time = taken * s.plan->problem.dt;
         err = ht_state_measure(s.plan, &s.stepper, time, &state);
-        if (err == HT_OK)
-            err = ht_energy_watch(s.plan, time, &state, &energies);
+        if (err == HT_OK) err = ht_energy_watch(s.plan, time, &state, &energies);
         if (taken == 0) first = state.energy;
         most = fmax(most, state.energy / first);
         last = state.energy / first;
@@ -301,8 +280,8 @@ static void test_long_waves(const char *options, double width, int steps) {
     close_scene(&s);
 }
 
-/* Data that reach into layers leave, as those of the interior do: with memories
- * of 0 a rest of them would stay, or grow. */
+/* Data that reach into layers leave, as those of the interior do: with memories of 0 a rest of them
+ * would stay, or grow. */
 static void test_rest(const char *data) {
     /* alpha lets half of the data's area times alpha/c through, 5e-3 or more */
     const double most = 4e-3, time = 300;
@@ -316,20 +295,17 @@ static void test_rest(const char *data) {
     enum ht_err err = open_scene(options, &s);
     if (err == HT_OK) err = ht_start(s.plan, NULL, NULL, NULL, &s.stepper);
     if (err == HT_OK) err = step(&s, (int)(time / s.plan->problem.dt));
-    if (err == HT_OK)
-        err =
-            s.stepper.ops->get(s.stepper.self, HT_PRIMARY, 0, 1, 0, 1, values);
-    for (int i = 0; err == HT_OK && i <= 60; i++)
-        worst = fmax(i > 0 ? worst : 0, fabs(values[i]));
+    if (err == HT_OK) err = s.stepper.ops->get(s.stepper.self, HT_PRIMARY, 0, 1, 0, 1, values);
+    for (int i = 0; err == HT_OK && i <= 60; i++) worst = fmax(i > 0 ? worst : 0, fabs(values[i]));
     TEST_CHECK(err == HT_OK && worst < most,
-               "%s: p is %.1e of the largest at time %g (bound %g) %s", data,
-               worst, time, most, err ? ht_err_message() : "");
+               "%s: p is %.1e of the largest at time %g (bound %g) %s", data, worst, time, most,
+               err ? ht_err_message() : "");
     close_scene(&s);
 }
 
 /* `wave` by Taylor series. */
-static enum ht_err open_hermite(double width, int cells, int order,
-                                const char *more, struct scene *s) {
+static enum ht_err open_hermite(double width, int cells, int order, const char *more,
+                                struct scene *s) {
     char options[TEXT];
     snprintf(options, sizeof options,
              "system=wave; time.scheme=taylor; grid.cells=[%d]; "
@@ -340,12 +316,11 @@ static enum ht_err open_hermite(double width, int cells, int order,
     return ht_start(s->plan, NULL, NULL, NULL, &s->stepper);
 }
 
-/* Steps until a wave has crossed the box twice and a half, or the watch ends
- * the run; *most: of the first energy. */
-static enum ht_err watch_hermite(const struct scene *s, int *taken,
-                                 double *most, double *last, bool *grows) {
-    const int steps =
-        (int)(2.5 * (double)s->plan->grid.cells[0] / s->plan->problem.dt);
+/* Steps until a wave has crossed the box twice and a half, or the watch ends the run; *most: of the
+ * first energy. */
+static enum ht_err watch_hermite(const struct scene *s, int *taken, double *most, double *last,
+                                 bool *grows) {
+    const int steps = (int)(2.5 * (double)s->plan->grid.cells[0] / s->plan->problem.dt);
     const int every = steps / 40 + 1;
     struct ht_energy_watch energies = {.grows = false};
     double first = 0;
@@ -363,8 +338,8 @@ static enum ht_err watch_hermite(const struct scene *s, int *taken,
     }
 }
 
-/* Hermite methods: short and long waves (2 to 240 cells) are no growth. The
- * nodal energy of the shortest varies by some tenths of a percent. */
+/* Hermite methods: short and long waves (2 to 240 cells) are no growth. The nodal energy of the
+ * shortest varies by some tenths of a percent. */
 static void test_hermite(double width, int cells, int order, const char *more) {
     struct scene s;
     double most = NAN, last = NAN;
@@ -375,13 +350,13 @@ static void test_hermite(double width, int cells, int order, const char *more) {
     TEST_CHECK(err == HT_OK && most <= 1.01 && last < 0.5 && !grows,
                "wave by Taylor series, N = %d, %.0f cells per wavelength %s: "
                "at most %.4f of its energy, %.1e after %d steps %s",
-               order, err ? (double)NAN : s.plan->cells_per_wavelength, more,
-               most, last, taken, err ? ht_err_message() : "");
+               order, err ? (double)NAN : s.plan->cells_per_wavelength, more, most, last, taken,
+               err ? ht_err_message() : "");
     close_scene(&s);
 }
 
-/* A layer whose sponge drives the waves in it is found before they have twice
- * the energy that they came with. */
+/* A layer whose sponge drives the waves in it is found before they have twice the energy that they
+ * came with. */
 static void test_hermite_growth(void) {
     struct scene s;
     double most = NAN, last = NAN;
@@ -460,11 +435,10 @@ int main(void) {
         test_long_waves("time.scheme=fd; grid.cells=[300]; grid.order=8; "
                         "time.end=1; boundary.x1=absorbing",
                         (double[]){5, 20, 80}[i], 600);
-    test_long_waves(
-        "time.scheme=fd; grid.cells=[120,130]; grid.order=4; "
-        "time.end=1; boundary.x1=absorbing; boundary.x2=absorbing; "
-        "medium.type=expression; medium.c=1+0.5*x1; medium.rho=1+x2",
-        15, 400);
+    test_long_waves("time.scheme=fd; grid.cells=[120,130]; grid.order=4; "
+                    "time.end=1; boundary.x1=absorbing; boundary.x2=absorbing; "
+                    "medium.type=expression; medium.c=1+0.5*x1; medium.rho=1+x2",
+                    15, 400);
     test_rest("initial.centre=[8.0]; initial.width=3.0");
     test_rest("initial.centre=[54.0]; initial.width=3.0");
     test_rest("initial.type=expression; "

@@ -1,5 +1,5 @@
-/* Lists of groups in the input: what is read, printed and read again, changed
- * on the command line, and what is refused in which words.
+/* Lists of groups in the input: what is read, printed and read again, changed on the command line,
+ * and what is refused in which words.
  */
 #include <unistd.h>
 
@@ -25,14 +25,12 @@ static enum ht_err read_text(const char *text, const char *const *overrides,
     return ht_params_read("x.cfg", count, list, out);
 }
 
-static void expect_refused(const char *text, const char *override,
-                           const char *message) {
+static void expect_refused(const char *text, const char *override, const char *message) {
     const char *const overrides[] = {override, NULL};
     struct ht_params *params = NULL;
     enum ht_err err = read_text(text, overrides, &params);
     const char *got = err ? ht_err_message() : "accepted";
-    TEST_CHECK(err == HT_ERR_INPUT && !params && strcmp(got, message) == 0,
-               "refused: %s", got);
+    TEST_CHECK(err == HT_ERR_INPUT && !params && strcmp(got, message) == 0, "refused: %s", got);
     if (strcmp(got, message) != 0) printf("     expected: %s\n", message);
     ht_params_destroy(params);
 }
@@ -54,8 +52,7 @@ static const struct ht_pulse *pulse_at(const struct ht_params *params, int n) {
 static bool same_pulse(const struct ht_pulse *a, const struct ht_pulse *b) {
     for (int k = 0; k < 3; k++)
         if (a->centre[k] != b->centre[k]) return false;
-    return a->width == b->width && a->amplitude == b->amplitude &&
-           strcmp(a->field, b->field) == 0;
+    return a->width == b->width && a->amplitude == b->amplitude && strcmp(a->field, b->field) == 0;
 }
 
 static void test_read(void) {
@@ -65,34 +62,27 @@ static void test_read(void) {
     TEST_CHECK(!err && p->initial.pulses.count == 3, "three groups are read %s",
                err ? ht_err_message() : "");
     if (err) return;
-    TEST_CHECK(pulse_at(p, 0)->centre[0] == 0.25 &&
-                   pulse_at(p, 0)->centre[2] == 0 &&
-                   pulse_at(p, 0)->width == 0.1 &&
-                   pulse_at(p, 0)->amplitude == 1 && !*pulse_at(p, 0)->field,
-               "what a group leaves out has its default, width %g",
-               pulse_at(p, 0)->width);
-    TEST_CHECK(pulse_at(p, 1)->width == 0.05 &&
-                   pulse_at(p, 1)->amplitude == -2 &&
+    TEST_CHECK(pulse_at(p, 0)->centre[0] == 0.25 && pulse_at(p, 0)->centre[2] == 0 &&
+                   pulse_at(p, 0)->width == 0.1 && pulse_at(p, 0)->amplitude == 1 &&
+                   !*pulse_at(p, 0)->field,
+               "what a group leaves out has its default, width %g", pulse_at(p, 0)->width);
+    TEST_CHECK(pulse_at(p, 1)->width == 0.05 && pulse_at(p, 1)->amplitude == -2 &&
                    !strcmp(pulse_at(p, 1)->field, "v1"),
-               "the second group: width %g, amplitude %g, field %s",
-               pulse_at(p, 1)->width, pulse_at(p, 1)->amplitude,
-               pulse_at(p, 1)->field);
+               "the second group: width %g, amplitude %g, field %s", pulse_at(p, 1)->width,
+               pulse_at(p, 1)->amplitude, pulse_at(p, 1)->field);
     TEST_CHECK(ht_params_is_set(p, "initial.pulses") &&
                    ht_params_is_set(p, "initial.pulses.2.width") &&
                    !ht_params_is_set(p, "initial.pulses.1.width"),
                "what is set in groups is known");
-    TEST_CHECK(ht_params_pulse(p, 2, &one) && one.centre[0] == 1 &&
-                   !ht_params_pulse(p, 3, &one),
+    TEST_CHECK(ht_params_pulse(p, 2, &one) && one.centre[0] == 1 && !ht_params_pulse(p, 3, &one),
                "three pulses in all");
     ht_params_error(p, "initial.pulses.2.width", "must be 3");
-    TEST_CHECK(!strcmp(ht_err_message(),
-                       "initial.pulses.2.width = 0.05: must be 3 (x.cfg:5)"),
+    TEST_CHECK(!strcmp(ht_err_message(), "initial.pulses.2.width = 0.05: must be 3 (x.cfg:5)"),
                "blamed as \"%s\"", ht_err_message());
     ht_params_destroy(p);
     err = ht_params_read(NULL, 0, NULL, &p);
-    TEST_CHECK(!err && !p->initial.pulses.count &&
-                   ht_params_pulse(p, 0, &one) && one.width == 0.1 &&
-                   one.centre[1] == 0.5 && !ht_params_pulse(p, 1, &one) &&
+    TEST_CHECK(!err && !p->initial.pulses.count && ht_params_pulse(p, 0, &one) &&
+                   one.width == 0.1 && one.centre[1] == 0.5 && !ht_params_pulse(p, 1, &one) &&
                    !ht_params_is_set(p, "initial.pulses"),
                "without a list there is the pulse of initial.centre");
     ht_params_destroy(p);
@@ -102,17 +92,12 @@ static void test_read(void) {
 static void test_printed(void) {
     struct ht_params *p = NULL, *q = NULL;
     struct ht_text first = {0}, second = {0};
-    bool same = read_text(three, NULL, &p) == HT_OK &&
-                ht_params_print(p, &first) == HT_OK &&
-                read_text(first.data, NULL, &q) == HT_OK &&
-                ht_params_print(q, &second) == HT_OK &&
+    bool same = read_text(three, NULL, &p) == HT_OK && ht_params_print(p, &first) == HT_OK &&
+                read_text(first.data, NULL, &q) == HT_OK && ht_params_print(q, &second) == HT_OK &&
                 q->initial.pulses.count == 3;
-    for (int i = 0; same && i < 3; i++)
-        same = same_pulse(pulse_at(p, i), pulse_at(q, i));
-    TEST_CHECK(same, "printed and read again: the same groups %s",
-               q ? "" : ht_err_message());
-    TEST_CHECK(same && strcmp(first.data, second.data) == 0,
-               "printed again: the same text");
+    for (int i = 0; same && i < 3; i++) same = same_pulse(pulse_at(p, i), pulse_at(q, i));
+    TEST_CHECK(same, "printed and read again: the same groups %s", q ? "" : ht_err_message());
+    TEST_CHECK(same && strcmp(first.data, second.data) == 0, "printed again: the same text");
     ht_params_destroy(p);
     ht_params_destroy(q);
     ht_text_free(&first);
@@ -127,32 +112,27 @@ static void test_overrides(void) {
                                         "initial.pulses.4.width=3", NULL};
     static const char *const whole[] = {"initial.pulses=({centre=[1.0, 1.0];})",
                                         "initial.pulses.1.width=7", NULL};
-    static const char *const none[] = {"initial.pulses=()", "initial.width=0.3",
-                                       NULL};
+    static const char *const none[] = {"initial.pulses=()", "initial.width=0.3", NULL};
     struct ht_params *p = NULL;
     bool good = read_text(three, key, &p) == HT_OK;
-    TEST_CHECK(good && pulse_at(p, 1)->width == 0.5 &&
-                   pulse_at(p, 1)->amplitude == -2 &&
+    TEST_CHECK(good && pulse_at(p, 1)->width == 0.5 && pulse_at(p, 1)->amplitude == -2 &&
                    pulse_at(p, 2)->centre[1] == 1,
-               "overrides of keys in groups leave the others %s",
-               good ? "" : ht_err_message());
+               "overrides of keys in groups leave the others %s", good ? "" : ht_err_message());
     ht_params_destroy(p);
     good = read_text(three, group, &p) == HT_OK;
-    TEST_CHECK(good && p->initial.pulses.count == 4 &&
-                   pulse_at(p, 1)->width == 0.1 && !*pulse_at(p, 1)->field &&
-                   pulse_at(p, 3)->width == 3 && pulse_at(p, 3)->centre[0] == 1,
+    TEST_CHECK(good && p->initial.pulses.count == 4 && pulse_at(p, 1)->width == 0.1 &&
+                   !*pulse_at(p, 1)->field && pulse_at(p, 3)->width == 3 &&
+                   pulse_at(p, 3)->centre[0] == 1,
                "an override replaces a group, one behind the last is new %s",
                good ? "" : ht_err_message());
     ht_params_destroy(p);
     good = read_text(three, whole, &p) == HT_OK;
-    TEST_CHECK(
-        good && p->initial.pulses.count == 1 && pulse_at(p, 0)->width == 7 &&
-            !ht_params_is_set(p, "initial.pulses.2.width"),
-        "an override replaces the list %s", good ? "" : ht_err_message());
+    TEST_CHECK(good && p->initial.pulses.count == 1 && pulse_at(p, 0)->width == 7 &&
+                   !ht_params_is_set(p, "initial.pulses.2.width"),
+               "an override replaces the list %s", good ? "" : ht_err_message());
     ht_params_destroy(p);
     good = read_text(three, none, &p) == HT_OK;
-    TEST_CHECK(good && p->initial.pulses.count == 0 &&
-                   !ht_params_is_set(p, "initial.pulses"),
+    TEST_CHECK(good && p->initial.pulses.count == 0 && !ht_params_is_set(p, "initial.pulses"),
                "an empty list is none %s", good ? "" : ht_err_message());
     ht_params_destroy(p);
 }
@@ -228,10 +208,9 @@ static void test_refused_files(void) {
 }
 
 static const char *const wrong_overrides[][2] = {
-    {"initial.pulses.3.frequency=1",
-     "initial.pulses.3.frequency: unknown key in group 3 of "
-     "initial.pulses, whose groups have the keys centre, width, "
-     "amplitude, field (command line)"},
+    {"initial.pulses.3.frequency=1", "initial.pulses.3.frequency: unknown key in group 3 of "
+                                     "initial.pulses, whose groups have the keys centre, width, "
+                                     "amplitude, field (command line)"},
     {"initial.pulses.4.width=1",
      "initial.pulses.4.width = 1: initial.pulses has no such group; it has "
      "3, "
@@ -246,10 +225,9 @@ static const char *const wrong_overrides[][2] = {
     {"initial.pulses.0={width=1.0;}",
      "initial.pulses.0: initial.pulses is a list of groups, counted from 1: "
      "give initial.pulses.1.centre, or the whole list (command line)"},
-    {"initial.pulses.width=1",
-     "initial.pulses.width: initial.pulses is a list of groups, counted "
-     "from 1: give initial.pulses.1.centre, or the whole list (command "
-     "line)"},
+    {"initial.pulses.width=1", "initial.pulses.width: initial.pulses is a list of groups, counted "
+                               "from 1: give initial.pulses.1.centre, or the whole list (command "
+                               "line)"},
     {"initial.pulses.2=5", "initial.pulses.2 = 5: group 2 of "
                            "initial.pulses must be { ... } (command "
                            "line)"},
@@ -258,8 +236,7 @@ static const char *const wrong_overrides[][2] = {
 };
 
 static void test_refused_overrides(void) {
-    for (size_t i = 0; i < sizeof wrong_overrides / sizeof *wrong_overrides;
-         i++)
+    for (size_t i = 0; i < sizeof wrong_overrides / sizeof *wrong_overrides; i++)
         expect_refused(three, wrong_overrides[i][0], wrong_overrides[i][1]);
 }
 
@@ -271,12 +248,11 @@ static void test_many(void) {
         size_t length = strlen("grid = { cells = [8]; };\ninitial = { pulses = "
                                "(");
         for (int i = 0; i < most; i++)
-            length += (size_t)snprintf(text + length, sizeof text - length,
-                                       "%s{ centre = [0.5]; }", i ? ",\n" : "");
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s{ centre = [0.5]; }",
+                                       i ? ",\n" : "");
         snprintf(text + length, sizeof text - length, "); };");
         if (most == 64)
-            TEST_CHECK(read_text(text, NULL, &p) == HT_OK &&
-                           p->initial.pulses.count == 64,
+            TEST_CHECK(read_text(text, NULL, &p) == HT_OK && p->initial.pulses.count == 64,
                        "64 groups are read");
         else
             expect_refused(text, NULL,
@@ -306,13 +282,11 @@ static void test_tables(void) {
             wrong += row->offset >= list->size;
         }
     }
-    TEST_CHECK(lists > 0 && wrong == 0, "%d lists, %d wrong entries", lists,
-               wrong);
+    TEST_CHECK(lists > 0 && wrong == 0, "%d lists, %d wrong entries", lists, wrong);
 }
 
 int main(void) {
-    if ((scratch = scratch_make("lists")) == NULL || chdir(scratch) != 0)
-        return 1;
+    if ((scratch = scratch_make("lists")) == NULL || chdir(scratch) != 0) return 1;
     test_read();
     test_printed();
     test_overrides();

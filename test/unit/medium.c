@@ -1,5 +1,5 @@
-/* The medium of each type: materials against closed forms, expressions and
- * files at full order, walls, rough media, plane ranges.
+/* The medium of each type: materials against closed forms, expressions and files at full order,
+ * walls, rough media, plane ranges.
  */
 #include "medium_scene.h"
 
@@ -10,8 +10,8 @@ static double worst_of(double worst, double error) {
 }
 
 /* Node number -> its indices and position. */
-static void node_at(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                    int64_t node, int64_t index[3], double x[3]) {
+static void node_at(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t node,
+                    int64_t index[3], double x[3]) {
     for (int k = 0; k < 3; k++) {
         int64_t n = ht_grid_nodes(grid, subgrid, k);
         index[k] = node % n;
@@ -26,13 +26,12 @@ static void test_constant(void) {
     struct scene s;
     acoustic(&s, BOX, 2, 0, "medium.c=2; medium.rho=3");
     const struct ht_medium *m = s.medium;
-    TEST_CHECK(m->uniform && m->degree == 0 && m->coefs == 1,
-               "constant: uniform, degree %d", m->degree);
-    TEST_BELOW(fabs(m->constant[0] - 12) + fabs(m->constant[1] - 1 / 3.0),
-               1e-15, "constant: K = rho c^2 and 1/rho");
-    TEST_BELOW(fabs(m->speed[0] - 2) + fabs(m->speed[2] - 2) +
-                   fabs(m->speed_min - 2),
-               1e-14, "constant: speeds");
+    TEST_CHECK(m->uniform && m->degree == 0 && m->coefs == 1, "constant: uniform, degree %d",
+               m->degree);
+    TEST_BELOW(fabs(m->constant[0] - 12) + fabs(m->constant[1] - 1 / 3.0), 1e-15,
+               "constant: K = rho c^2 and 1/rho");
+    TEST_BELOW(fabs(m->speed[0] - 2) + fabs(m->speed[2] - 2) + fabs(m->speed_min - 2), 1e-14,
+               "constant: speeds");
     double *out = fill(&s, HT_DUAL);
     TEST_BELOW(fabs(out[119] - 12) + fabs(out[120] - 1 / 3.0), 1e-15,
                "constant: fill, material by material");
@@ -55,20 +54,18 @@ static void test_constant(void) {
 static void test_advection(void) {
     struct scene s = {.grid = make_grid(SQUARE, 2, 0)};
     stop_on(open_scene(&s, "advection", "medium.velocity=[0.0, -2.0]"));
-    TEST_CHECK(s.medium->uniform && s.medium->constant[1] == -2,
-               "advection: velocity2 = %g", s.medium->constant[1]);
-    TEST_CHECK(s.medium->speed[0] == 0 && s.medium->speed[1] == 2 &&
-                   s.medium->speed_min == 2,
-               "advection: speeds 0 and 2, smallest above 0 is %g",
-               s.medium->speed_min);
+    TEST_CHECK(s.medium->uniform && s.medium->constant[1] == -2, "advection: velocity2 = %g",
+               s.medium->constant[1]);
+    TEST_CHECK(s.medium->speed[0] == 0 && s.medium->speed[1] == 2 && s.medium->speed_min == 2,
+               "advection: speeds 0 and 2, smallest above 0 is %g", s.medium->speed_min);
     close_scene(&s);
 }
 
 /* ---- expressions ---- */
 
 /* Largest difference of a filled material from the jet of a text. */
-static double against_text(const struct scene *s, enum ht_subgrid subgrid,
-                           const double *out, int material, const char *text) {
+static double against_text(const struct scene *s, enum ht_subgrid subgrid, const double *out,
+                           int material, const char *text) {
     const struct ht_medium *m = s->medium;
     int64_t total = ht_grid_total(&s->grid, subgrid);
     struct ht_jets *jets;
@@ -85,8 +82,7 @@ static double against_text(const struct scene *s, enum ht_subgrid subgrid,
             bool odd = false;
             for (int k = 0; k < 3; k++)
                 odd |= s->grid.wall[k][0] && subgrid == HT_PRIMARY &&
-                       (index[k] == 0 || index[k] == s->grid.cells[k]) &&
-                       jets->index[a][k] % 2;
+                       (index[k] == 0 || index[k] == s->grid.cells[k]) && jets->index[a][k] % 2;
             double got = out[(material * m->coefs + a) * total + node];
             worst = worst_of(worst, fabs(got - (odd ? 0 : want[a])));
         }
@@ -109,21 +105,18 @@ static void check_expression(const int64_t *cells, int order, int walls) {
     struct scene s;
     acoustic(&s, cells, order, walls, options);
     TEST_CHECK(s.medium->degree == order + 1 && s.medium->flattened == 0,
-               "expression in %d-D: degree %d, %lld flattened", s.grid.dims,
-               s.medium->degree, (long long)s.medium->flattened);
+               "expression in %d-D: degree %d, %lld flattened", s.grid.dims, s.medium->degree,
+               (long long)s.medium->flattened);
     for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
         double *out = fill(&s, (enum ht_subgrid)subgrid);
         TEST_BELOW(against_text(&s, (enum ht_subgrid)subgrid, out, 0, K), 1e-14,
-                   "expression in %d-D, walls %d, mesh %d: K", dims, walls,
-                   subgrid);
+                   "expression in %d-D, walls %d, mesh %d: K", dims, walls, subgrid);
         snprintf(options, sizeof options, "1/(%s)", rho);
-        TEST_BELOW(against_text(&s, (enum ht_subgrid)subgrid, out, 1, options),
-                   1e-14, "expression in %d-D, walls %d, mesh %d: 1/rho", dims,
-                   walls, subgrid);
+        TEST_BELOW(against_text(&s, (enum ht_subgrid)subgrid, out, 1, options), 1e-14,
+                   "expression in %d-D, walls %d, mesh %d: 1/rho", dims, walls, subgrid);
         free(out);
     }
-    if (walls)
-        TEST_CHECK(s.medium->wall_gradient, "gradient at the wall is seen");
+    if (walls) TEST_CHECK(s.medium->wall_gradient, "gradient at the wall is seen");
     close_scene(&s);
 }
 
@@ -138,10 +131,9 @@ static void test_expression(void) {
     acoustic(&s, SQUARE, 3, 1,
              "medium.type=expression;"
              "medium.c=\"1 + 0.05*cos(pi*x1) + 0.1*x2\"");
-    TEST_CHECK(!s.medium->wall_gradient,
-               "no gradient across walls of x1 where c is even there");
-    TEST_BELOW(fabs(s.medium->speed[1] - 1.09 - 0.05 * cos(acos(-1) / 12)),
-               1e-14, "largest speed over the nodes of both grids");
+    TEST_CHECK(!s.medium->wall_gradient, "no gradient across walls of x1 where c is even there");
+    TEST_BELOW(fabs(s.medium->speed[1] - 1.09 - 0.05 * cos(acos(-1) / 12)), 1e-14,
+               "largest speed over the nodes of both grids");
     close_scene(&s);
     acoustic(&s, SQUARE, 3, 0, "medium.type=expression; medium.c=1.5");
     TEST_CHECK(s.medium->uniform, "expression of numbers alone is uniform");
@@ -151,14 +143,12 @@ static void test_expression(void) {
 /* ---- layers ---- */
 
 static void test_layers(void) {
-    const char *options =
-        "medium.type=layers; medium.axis=x1;"
-        "medium.interfaces=[0.28125, 0.5];"
-        "medium.K=[1.0, 4.0, 2.0]; medium.rho=[1.0, 3.0, 1.0]";
+    const char *options = "medium.type=layers; medium.axis=x1;"
+                          "medium.interfaces=[0.28125, 0.5];"
+                          "medium.K=[1.0, 4.0, 2.0]; medium.rho=[1.0, 3.0, 1.0]";
     struct scene s;
     acoustic(&s, LINE, 3, 1, options);
-    TEST_CHECK(s.medium->degree == 0 && !s.medium->uniform &&
-                   !s.medium->wall_gradient,
+    TEST_CHECK(s.medium->degree == 0 && !s.medium->uniform && !s.medium->wall_gradient,
                "layers: degree 0, no gradient at walls");
     /* Dual node 2 has the cell [0.25, 0.375]: a quarter of layer 1. */
     double *dual = fill(&s, HT_DUAL), *primary = fill(&s, HT_PRIMARY);
@@ -224,8 +214,8 @@ static void test_file_order(void) {
         double coarse = file_error(16, order), fine = file_error(64, order);
         double rate = log(coarse / fine) / log(4);
         TEST_BELOW(order + 2 - rate, 0.3,
-                   "file, N = %d: K converges with order %.2f, missing to %d",
-                   order, rate, order + 2);
+                   "file, N = %d: K converges with order %.2f, missing to %d", order, rate,
+                   order + 2);
     }
 }
 
@@ -262,8 +252,7 @@ enum { ROUGH_SIZE = 41 };
 static void write_rough(void) {
     static float c[ROUGH_SIZE * ROUGH_SIZE];
     for (int i = 0; i < ROUGH_SIZE * ROUGH_SIZE; i++)
-        c[i] = (float)(1 + 0.2 * (i % ROUGH_SIZE) / ROUGH_SIZE *
-                               ht_rng_uniform(7, (uint64_t)i));
+        c[i] = (float)(1 + 0.2 * (i % ROUGH_SIZE) / ROUGH_SIZE * ht_rng_uniform(7, (uint64_t)i));
     write_raw(path_of("rough.f32"), ROUGH_SIZE * ROUGH_SIZE, c);
 }
 
@@ -276,10 +265,10 @@ static void test_density_jump(void) {
              "medium.type=file; medium.rho=\"%s\"; medium.shape=[5];"
              "medium.spacing=[0.23]",
              path_of("c.f32"));
-    const char *const options[] = {
-        "medium.type=layers; medium.axis=x1; medium.interfaces=[0.29];"
-        "medium.c=[1.0, 1.0]; medium.rho=[1.0, 100.0]",
-        "medium.type=expression; medium.rho=\"1 + 99*step(x1-0.29)\"", file};
+    const char *const options[] = {"medium.type=layers; medium.axis=x1; medium.interfaces=[0.29];"
+                                   "medium.c=[1.0, 1.0]; medium.rho=[1.0, 100.0]",
+                                   "medium.type=expression; medium.rho=\"1 + 99*step(x1-0.29)\"",
+                                   file};
     for (int i = 0; i < 3; i++) {
         struct scene s;
         acoustic(&s, LINE, 2, 1, options[i]);
@@ -289,10 +278,8 @@ static void test_density_jump(void) {
     }
 }
 
-/* Smallest M/M_0 over points of all cells of a 2-D grid; *flat: nodes that
- * have a constant only. */
-static double smallest_ratio(const struct scene *s, enum ht_subgrid subgrid,
-                             int64_t *flat) {
+/* Smallest M/M_0 over points of all cells of a 2-D grid; *flat: nodes that have a constant only. */
+static double smallest_ratio(const struct scene *s, enum ht_subgrid subgrid, int64_t *flat) {
     enum { POINTS = 9 };
     const struct ht_medium *m = s->medium;
     int64_t total = ht_grid_total(&s->grid, subgrid);
@@ -301,15 +288,14 @@ static double smallest_ratio(const struct scene *s, enum ht_subgrid subgrid,
     stop_on(ht_jets_total(s->grid.dims, m->degree, &jets));
     for (int64_t i = 0; i < total; i++) {
         bool constant = true;
-        for (int a = 1; a < jets->count; a++)
-            constant = constant && out[a * total + i] == 0;
+        for (int a = 1; a < jets->count; a++) constant = constant && out[a * total + i] == 0;
         *flat += constant;
         for (int p = 0; p < POINTS * POINTS; p++) {
             double xi = (p % POINTS) / (POINTS - 1.0) - 0.5, sum = 0;
             double eta = (int)(p / POINTS) / (POINTS - 1.0) - 0.5;
             for (int a = 0; a < jets->count; a++)
-                sum += out[a * total + i] * pow(xi, jets->index[a][0]) *
-                       pow(eta, jets->index[a][1]);
+                sum +=
+                    out[a * total + i] * pow(xi, jets->index[a][0]) * pow(eta, jets->index[a][1]);
             smallest = fmin(smallest, sum / fabs(out[i]));
         }
     }
@@ -330,8 +316,7 @@ static void test_rough(void) {
     struct scene s;
     acoustic(&s, cells, 3, 0, options);
     for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++)
-        TEST_BELOW(0.5 - smallest_ratio(&s, (enum ht_subgrid)subgrid, &flat),
-                   1e-15,
+        TEST_BELOW(0.5 - smallest_ratio(&s, (enum ht_subgrid)subgrid, &flat), 1e-15,
                    "rough file, mesh %d: K stays above half its node's value "
                    "in every cell, missing",
                    subgrid);
@@ -341,10 +326,8 @@ static void test_rough(void) {
                (long long)s.medium->flattened, (long long)flat);
     TEST_BELOW(s.medium->speed[0], 1.2, "rough file: no speed above its own");
     close_scene(&s);
-    acoustic(&s, LINE, 3, 0,
-             "medium.type=expression; medium.c=\"1 + 0.9*sin(40*x1)\"");
-    TEST_CHECK(s.medium->flattened == 16,
-               "unresolved expression: %lld of 16 nodes flattened",
+    acoustic(&s, LINE, 3, 0, "medium.type=expression; medium.c=\"1 + 0.9*sin(40*x1)\"");
+    TEST_CHECK(s.medium->flattened == 16, "unresolved expression: %lld of 16 nodes flattened",
                (long long)s.medium->flattened);
     close_scene(&s);
 }
@@ -360,12 +343,10 @@ static void test_late_count(void) {
     free(fill(&s, HT_DUAL));
     int64_t once = s.medium->flattened;
     free(fill(&s, HT_DUAL));
-    TEST_CHECK(created == 0 && once > 10000 && once < 200000 &&
-                   s.medium->flattened == once,
+    TEST_CHECK(created == 0 && once > 10000 && once < 200000 && s.medium->flattened == once,
                "many nodes: %lld flattened after create, %lld after one fill, "
                "%lld after two",
-               (long long)created, (long long)once,
-               (long long)s.medium->flattened);
+               (long long)created, (long long)once, (long long)s.medium->flattened);
     close_scene(&s);
 }
 
@@ -382,21 +363,17 @@ static void check_ranges(const char *what, const char *options) {
         int64_t rows = (int64_t)s.medium->coefs * s.eq.nmaterials;
         stop_on(HT_ALLOC(part, rows * size * 2));
         for (int64_t p = 0; p + 2 <= planes; p++) {
-            stop_on(ht_medium_fill(s.medium, (enum ht_subgrid)subgrid, p, p + 2,
-                                   part));
+            stop_on(ht_medium_fill(s.medium, (enum ht_subgrid)subgrid, p, p + 2, part));
             for (int64_t row = 0; row < rows; row++)
                 for (int64_t i = 0; i < 2 * size; i++)
-                    worst = worst_of(
-                        worst, fabs(part[row * 2 * size + i] -
-                                    whole[(row * planes + p) * size + i]));
+                    worst = worst_of(worst, fabs(part[row * 2 * size + i] -
+                                                 whole[(row * planes + p) * size + i]));
         }
-        TEST_BELOW(worst, 0, "%s, mesh %d: planes two by two equal the whole",
-                   what, subgrid);
+        TEST_BELOW(worst, 0, "%s, mesh %d: planes two by two equal the whole", what, subgrid);
         free(part);
         free(whole);
     }
-    TEST_CHECK(before == s.medium->flattened, "%s: nothing counted twice",
-               what);
+    TEST_CHECK(before == s.medium->flattened, "%s: nothing counted twice", what);
     close_scene(&s);
 }
 
@@ -405,11 +382,9 @@ static void test_ranges(void) {
     check_ranges("constant", "medium.c=2");
     check_ranges("layers", "medium.type=layers; medium.interfaces=[0.4];"
                            "medium.c=[1.0, 2.0]");
-    check_ranges("expression in all axes",
-                 "medium.type=expression;"
-                 "medium.c=\"1 + 0.1*x1 + 0.2*x2*x3\"");
-    check_ranges("expression in x2 alone",
-                 "medium.type=expression; medium.c=\"1 + 0.1*x2\"");
+    check_ranges("expression in all axes", "medium.type=expression;"
+                                           "medium.c=\"1 + 0.1*x1 + 0.2*x2*x3\"");
+    check_ranges("expression in x2 alone", "medium.type=expression; medium.c=\"1 + 0.1*x2\"");
     snprintf(options, sizeof options,
              "medium.type=file; medium.c=\"%s\"; medium.shape=[%d, %d];"
              "medium.axes=[\"x3\", \"x1\"]; medium.spacing=[0.025, 0.025]",
@@ -439,29 +414,27 @@ static void test_real(void) {
         s.grid.h[k] = 0.03;
     }
     stop_on(open_scene(&s, "acoustic", options));
-    int64_t flat = 0, total = ht_grid_total(&s.grid, HT_PRIMARY) +
-                              ht_grid_total(&s.grid, HT_DUAL);
+    int64_t flat = 0, total = ht_grid_total(&s.grid, HT_PRIMARY) + ht_grid_total(&s.grid, HT_DUAL);
     double ratio = smallest_ratio(&s, HT_DUAL, &flat);
     TEST_CHECK(s.medium->speed[0] <= 4.7 * 1.5 && s.medium->speed_min >= 1,
                "Marmousi at 30 m: speeds %.3f to %.3f km/s, %lld of %lld nodes "
                "flattened",
-               s.medium->speed_min, s.medium->speed[0],
-               (long long)s.medium->flattened, (long long)total);
+               s.medium->speed_min, s.medium->speed[0], (long long)s.medium->flattened,
+               (long long)total);
     TEST_BELOW(0.5 - ratio, 1e-15, "Marmousi: K positive in every cell, short");
     close_scene(&s);
 }
 
-/* Materials 0, K, and 1, 1/rho, that are numbers in every cell, and that the
- * fill has nothing but these numbers there. */
+/* Materials 0, K, and 1, 1/rho, that are numbers in every cell, and that the fill has nothing but
+ * these numbers there. */
 static void test_constant_materials(void) {
     static const struct {
         const char *options;
         unsigned constant;
-    } cases[] = {
-        {"medium.type=expression; medium.c=1+0.2*x1; medium.rho=2", 2u},
-        {"medium.type=expression; medium.c=1+0.2*x1; medium.rho=2-x2", 0u},
-        {"medium.type=expression; medium.c=2; medium.rho=2-x2", 0u},
-        {"medium.type=expression; medium.K=2; medium.rho=2-x2", 1u}};
+    } cases[] = {{"medium.type=expression; medium.c=1+0.2*x1; medium.rho=2", 2u},
+                 {"medium.type=expression; medium.c=1+0.2*x1; medium.rho=2-x2", 0u},
+                 {"medium.type=expression; medium.c=2; medium.rho=2-x2", 0u},
+                 {"medium.type=expression; medium.K=2; medium.rho=2-x2", 1u}};
     for (int i = 0; i < 4; i++) {
         struct scene s;
         acoustic(&s, SQUARE, 2, 0, cases[i].options);
@@ -475,12 +448,10 @@ static void test_constant_materials(void) {
             if (slopes == 0) found |= 1u << m;
         }
         free(all);
-        TEST_CHECK(s.medium->constant_materials == cases[i].constant &&
-                       found == cases[i].constant,
+        TEST_CHECK(s.medium->constant_materials == cases[i].constant && found == cases[i].constant,
                    "%s: materials %x said to be numbers, %x found (expected "
                    "%x)",
-                   cases[i].options, s.medium->constant_materials, found,
-                   cases[i].constant);
+                   cases[i].options, s.medium->constant_materials, found, cases[i].constant);
         close_scene(&s);
     }
 }

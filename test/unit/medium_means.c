@@ -1,11 +1,9 @@
-/* Means over the cells of nodes: expressions against integrals in closed form,
- * jumps inside a cell, and the same medium given as layers, as a file and as
- * an expression, at the periodic seam, too.
+/* Means over the cells of nodes: expressions against integrals in closed form, jumps inside a cell,
+ * and the same medium given as layers, as a file and as an expression, at the periodic seam, too.
  *
- * Gauss's rule with n points on a cell of size h errs by
- * h^(2n) f^(2n) (n!)^4 / ((2n+1) (2n)!^3): for n = 4 by 5.6e-10 h^8 f^(8). A
- * jump is seen by n points in pairs of Gauss's to half their largest distance,
- * 0.58/n of the cell.
+ * Gauss's rule with n points on a cell of size h errs by h^(2n) f^(2n) (n!)^4 / ((2n+1) (2n)!^3):
+ * for n = 4 by 5.6e-10 h^8 f^(8). A jump is seen by n points in pairs of Gauss's to half their
+ * largest distance, 0.58/n of the cell.
  */
 #include "medium_scene.h"
 
@@ -15,8 +13,8 @@ static double worse(double a, double b) {
 
 /* ---- smooth ---- */
 
-/* K = 1/(1 + 0.3 sin(w x)), so that 1/K has the mean
- * 1 + 0.3 sin(w x) sin(w h/2)/(w h/2), and rho = 2 + 0.5 cos(w x). */
+/* K = 1/(1 + 0.3 sin(w x)), so that 1/K has the mean 1 + 0.3 sin(w x) sin(w h/2)/(w h/2), and rho =
+ * 2 + 0.5 cos(w x). */
 static double smooth_error(const int64_t *cells, int axes) {
     struct scene s;
     const double w = 4;
@@ -54,8 +52,7 @@ static void test_smooth(void) {
     TEST_BELOW(smooth_error(fine, 2), 2 * part * pow(0.25, 8) + 1e-14,
                "degree 0, 2-D: means over cells, relative");
     struct scene s;
-    acoustic(&s, LINE, 3, 0,
-             "medium.type=expression; medium.c=\"1 + x1\"; medium.degree=0");
+    acoustic(&s, LINE, 3, 0, "medium.type=expression; medium.c=\"1 + x1\"; medium.degree=0");
     double *out = fill(&s, HT_DUAL);
     /* The harmonic mean of (1 + x)^2 over [a, b] is (1 + a)(1 + b). */
     TEST_BELOW(fabs(out[3] - (1 + 3 / 8.) * (1 + 4 / 8.)), 1e-9,
@@ -66,8 +63,8 @@ static void test_smooth(void) {
 
 /* ---- jumps ---- */
 
-/* K = 1 below x1 = 0.3, 4 above; rho 1 and 3. Dual node 2 has the cell
- * [0.25, 0.375], 0.4 of it below. */
+/* K = 1 below x1 = 0.3, 4 above; rho 1 and 3. Dual node 2 has the cell [0.25, 0.375], 0.4 of it
+ * below. */
 static void test_step(int degree) {
     struct scene s;
     char options[400];
@@ -80,17 +77,14 @@ static void test_step(int degree) {
     const struct ht_medium *m = s.medium;
     double *out = fill(&s, HT_DUAL), rest = 0;
     TEST_BELOW(fabs(1 / out[2] - (0.4 + 0.6 / 4)), 0.75 * 0.58 / 64,
-               "step, degree %d: 1/K of the cell that it crosses, off by",
-               degree);
+               "step, degree %d: 1/K of the cell that it crosses, off by", degree);
     TEST_BELOW(fabs(1 / out[8 * m->coefs + 2] - (0.4 + 0.6 * 3)), 2 * 0.58 / 64,
-               "step, degree %d: rho of the cell that it crosses, off by",
-               degree);
+               "step, degree %d: rho of the cell that it crosses, off by", degree);
     for (int i = 0; i < 8; i++)
         if (i != 2) rest += fabs(out[i] - (i < 2 ? 1 : 4));
     TEST_BELOW(rest, 1e-14, "step, degree %d: K beside it, off by", degree);
     TEST_CHECK(m->rough && m->flattened == (degree ? 2 : 0),
-               "step, degree %d: rough, %lld nodes flattened", degree,
-               (long long)m->flattened);
+               "step, degree %d: rough, %lld nodes flattened", degree, (long long)m->flattened);
     free(out);
     close_scene(&s);
 }
@@ -133,8 +127,8 @@ static void test_roughness(void) {
     for (size_t i = 0; i < sizeof media / sizeof media[0]; i++) {
         struct scene s;
         acoustic(&s, LINE, 3, 1, media[i].options);
-        TEST_CHECK(s.medium->rough == media[i].rough, "%s: %s",
-                   media[i].options, s.medium->rough ? "rough" : "smooth");
+        TEST_CHECK(s.medium->rough == media[i].rough, "%s: %s", media[i].options,
+                   s.medium->rough ? "rough" : "smooth");
         close_scene(&s);
     }
 }
@@ -154,8 +148,7 @@ static double difference(const char *a, const char *b, double *at_seam) {
         int64_t total = ht_grid_total(&s.grid, (enum ht_subgrid)subgrid);
         double *u = fill(&s, (enum ht_subgrid)subgrid);
         double *v = fill(&t, (enum ht_subgrid)subgrid);
-        for (int64_t i = 0; i < 2 * total; i++)
-            worst = worse(worst, fabs(u[i] / v[i] - 1));
+        for (int64_t i = 0; i < 2 * total; i++) worst = worse(worst, fabs(u[i] / v[i] - 1));
         if (subgrid == HT_PRIMARY) *at_seam = u[0];
         free(u);
         free(v);
@@ -165,12 +158,11 @@ static double difference(const char *a, const char *b, double *at_seam) {
     return worst;
 }
 
-/* c 1 and 2, rho 1 and 3, the jump at 0.46875 and at the periodic seam. The
- * samples stand for the sixteenths between whose middles they are. */
+/* c 1 and 2, rho 1 and 3, the jump at 0.46875 and at the periodic seam. The samples stand for the
+ * sixteenths between whose middles they are. */
 static void test_three_ways(void) {
-    static const char layers[] =
-        "medium.type=layers; medium.axis=x1; medium.interfaces=[0.4375];"
-        "medium.c=[1.0, 2.0]; medium.rho=[1.0, 3.0]";
+    static const char layers[] = "medium.type=layers; medium.axis=x1; medium.interfaces=[0.4375];"
+                                 "medium.c=[1.0, 2.0]; medium.rho=[1.0, 3.0]";
     float c[SAMPLES], rho[SAMPLES];
     char file[600], name[128];
     double seam = 0;
@@ -199,15 +191,14 @@ static void test_three_ways(void) {
     unlink(path_of("rho.f32"));
 }
 
-/* A slab narrower than the distance of the points that are looked at, about a
- * node: its value may not stand for the whole cell, 0.02 of 0.125. */
+/* A slab narrower than the distance of the points that are looked at, about a node: its value may
+ * not stand for the whole cell, 0.02 of 0.125. */
 static void test_thin(void) {
     struct scene s;
-    acoustic(&s, LINE, 3, 0,
-             "medium.type=expression; medium.c=\"1+step(0.0001-(x1-0.5)^2)\"");
+    acoustic(&s, LINE, 3, 0, "medium.type=expression; medium.c=\"1+step(0.0001-(x1-0.5)^2)\"");
     double *out = fill(&s, HT_PRIMARY);
-    /* 1/K is 1/4 in 0.16 of the cell; each side of the slab is seen by 64
-     * points to 0.58/64 of the cell (file head). */
+    /* 1/K is 1/4 in 0.16 of the cell; each side of the slab is seen by 64 points to 0.58/64 of the
+     * cell (file head). */
     TEST_BELOW(fabs(1 / out[4] - (1 - 0.75 * 0.16)), 2 * 0.75 * 0.58 / 64,
                "a thin slab about a node: 1/K of its cell, off by");
     free(out);

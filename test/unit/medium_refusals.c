@@ -2,20 +2,18 @@
  */
 #include "medium_scene.h"
 
-static void refuse(const char *system, const int64_t *cells,
-                   const char *options, const char *part) {
+static void refuse(const char *system, const int64_t *cells, const char *options,
+                   const char *part) {
     struct scene s = {.grid = make_grid(cells, 2, 0)};
     enum ht_err err = open_scene(&s, system, options);
-    TEST_CHECK(err == HT_ERR_INPUT && s.medium == NULL &&
-                   strstr(ht_err_message(), part),
+    TEST_CHECK(err == HT_ERR_INPUT && s.medium == NULL && strstr(ht_err_message(), part),
                "refused: %s", err ? ht_err_message() : options);
     close_scene(&s);
 }
 
 static void refuse_file(const char *name, const char *more, const char *part) {
     char options[512];
-    snprintf(options, sizeof options,
-             "medium.type=file; medium.c=\"%s\"; medium.shape=[2, 2]; %s",
+    snprintf(options, sizeof options, "medium.type=file; medium.c=\"%s\"; medium.shape=[2, 2]; %s",
              path_of(name), more);
     refuse("acoustic", SQUARE, options, part);
 }
@@ -33,19 +31,14 @@ static void test_refusals(void) {
     refuse_file("absent.f32", "", "absent.f32");
     refuse_file("negative.f32", "medium.axes=[\"x3\", \"x1\"]",
                 "the file varies along x3, but the grid has 2 axes");
-    refuse("acoustic", LINE, "medium.c=2; medium.K=3",
-           "medium.c is given too: give one of them");
+    refuse("acoustic", LINE, "medium.c=2; medium.K=3", "medium.c is given too: give one of them");
     refuse("acoustic", LINE, "medium.type=expression; medium.c=\"0.25-x1\"",
            "must be positive and finite");
-    refuse("acoustic", BOX,
-           "medium.type=expression; medium.rho=\"1/(x3-0.5)^2\"",
+    refuse("acoustic", BOX, "medium.type=expression; medium.rho=\"1/(x3-0.5)^2\"",
            "gives rho = inf at (0, 0, 0.5): must be positive and finite");
-    refuse("acoustic", LINE, "medium.type=expression; medium.c=\"1e200+x1\"",
-           "gives K = inf at");
-    refuse("acoustic", LINE, "medium.type=expression; medium.c=\"1+\"",
-           "medium.c = \"1+\"");
-    refuse("acoustic", LINE, "medium.c=\"1+x1\"",
-           "but the type is \"constant\"");
+    refuse("acoustic", LINE, "medium.type=expression; medium.c=\"1e200+x1\"", "gives K = inf at");
+    refuse("acoustic", LINE, "medium.type=expression; medium.c=\"1+\"", "medium.c = \"1+\"");
+    refuse("acoustic", LINE, "medium.c=\"1+x1\"", "but the type is \"constant\"");
     refuse("acoustic", LINE, "medium.c=[1.0, 2.0]", "must be one number");
     refuse("acoustic", LINE, "medium.type=file; medium.c=2",
            "no parameter of the medium names a file");
@@ -53,31 +46,24 @@ static void test_refusals(void) {
            "medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];"
            "medium.c=[1.0, 2.0, 3.0]",
            "give one number or 2");
-    refuse("acoustic", LINE, "medium.type=layers; medium.axis=x1",
-           "medium.interfaces");
-    refuse("acoustic", LINE,
-           "medium.type=layers; medium.axis=x1; medium.interfaces=[0.5, 0.4]",
+    refuse("acoustic", LINE, "medium.type=layers; medium.axis=x1", "medium.interfaces");
+    refuse("acoustic", LINE, "medium.type=layers; medium.axis=x1; medium.interfaces=[0.5, 0.4]",
            "must increase");
-    refuse("acoustic", LINE,
-           "medium.type=layers; medium.axis=x1; medium.interfaces=[1.5]",
+    refuse("acoustic", LINE, "medium.type=layers; medium.axis=x1; medium.interfaces=[1.5]",
            "must increase inside the box");
-    refuse("acoustic", LINE,
-           "medium.type=layers; medium.axis=x2; medium.interfaces=[0.5]",
+    refuse("acoustic", LINE, "medium.type=layers; medium.axis=x2; medium.interfaces=[0.5]",
            "must be an axis of the grid");
     refuse("acoustic", LINE,
            "medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];"
            "medium.degree=2",
            "must be 0 or left out");
-    refuse("advection", LINE, "medium.type=expression",
-           "medium.type = \"expression\"");
-    refuse("advection", LINE, "medium.c=2",
-           "has no such parameter; it has velocity");
-    refuse("acoustic", LINE, "medium.velocity=[1.0]",
-           "has no such parameter; it has c|K, rho");
+    refuse("advection", LINE, "medium.type=expression", "medium.type = \"expression\"");
+    refuse("advection", LINE, "medium.c=2", "has no such parameter; it has velocity");
+    refuse("acoustic", LINE, "medium.velocity=[1.0]", "has no such parameter; it has c|K, rho");
 }
 
-/* With their bytes exchanged; values that have few digits become tiny, others
- * any. Zeros say nothing. */
+/* With their bytes exchanged; values that have few digits become tiny, others any. Zeros say
+ * nothing. */
 static void test_byte_order(void) {
     static const float sane[3][4] = {
         {1500, 2000, 3000, 4500}, {1.5F, 1.8231F, 0, 2.7182817F}, {1, 1, 1, 1}};
@@ -99,10 +85,9 @@ static void test_byte_order(void) {
                  "medium.degree=0",
                  path_of("big.f32"));
         enum ht_err err = open_scene(&s, "acoustic", options);
-        TEST_CHECK(i == 1 ? strstr(ht_err_message(), "gives c = 0") != NULL
-                          : err == HT_OK,
-                   "little-endian: no complaint of the order of bytes%s%s",
-                   err ? ", but " : "", err ? ht_err_message() : "");
+        TEST_CHECK(i == 1 ? strstr(ht_err_message(), "gives c = 0") != NULL : err == HT_OK,
+                   "little-endian: no complaint of the order of bytes%s%s", err ? ", but " : "",
+                   err ? ht_err_message() : "");
         close_scene(&s);
     }
     /* -0.0 of the other order says nothing, too. */
@@ -112,8 +97,7 @@ static void test_byte_order(void) {
     char options[300];
     for (int j = 0; j < 4; j++) memcpy(&zeros[j], minus, 4);
     write_raw(path_of("big.f32"), 4, zeros);
-    snprintf(options, sizeof options,
-             "medium.type=file; medium.c=\"%s\"; medium.shape=[2, 2]",
+    snprintf(options, sizeof options, "medium.type=file; medium.c=\"%s\"; medium.shape=[2, 2]",
              path_of("big.f32"));
     enum ht_err err = open_scene(&s, "acoustic", options);
     TEST_CHECK(err == HT_OK || strstr(ht_err_message(), "endian") == NULL,

@@ -11,8 +11,7 @@
 
 static char *scene_directory;
 
-static const int64_t LINE[3] = {8, 0, 0}, SQUARE[3] = {6, 5, 0},
-                     BOX[3] = {4, 5, 6};
+static const int64_t LINE[3] = {8, 0, 0}, SQUARE[3] = {6, 5, 0}, BOX[3] = {4, 5, 6};
 
 /* A medium with all that must outlive it. */
 struct scene {
@@ -36,10 +35,9 @@ static inline const char *path_of(const char *name) {
     return path;
 }
 
-/* cells per axis (0: axis does not exist) over [0, 1] each, order N, walls
- * at both ends of the axes set in bits of `walls`. */
-static inline struct ht_grid make_grid(const int64_t *cells, int order,
-                                       int walls) {
+/* cells per axis (0: axis does not exist) over [0, 1] each, order N, walls at both ends of the axes
+ * set in bits of `walls`. */
+static inline struct ht_grid make_grid(const int64_t *cells, int order, int walls) {
     struct ht_grid grid = {.order = order, .h = {1, 1, 1}, .cells = {1, 1, 1}};
     for (int k = 0; k < 3 && cells[k] > 0; k++) {
         grid.dims = k + 1;
@@ -51,23 +49,19 @@ static inline struct ht_grid make_grid(const int64_t *cells, int order,
     return grid;
 }
 
-static inline enum ht_err open_file(struct scene *scene, const char *system,
-                                    const char *file, int count,
-                                    char **options) {
+static inline enum ht_err open_file(struct scene *scene, const char *system, const char *file,
+                                    int count, char **options) {
     TRY(ht_params_read(file, count, options, &scene->params));
     scene->eq = ht_equations_make(ht_system_find(system), scene->grid.dims);
-    return ht_medium_create(scene->params, &scene->eq, &scene->grid,
-                            &scene->medium);
+    return ht_medium_create(scene->params, &scene->eq, &scene->grid, &scene->medium);
 }
 
 /* options: "key=value; key=value; ..". */
-static inline enum ht_err open_scene(struct scene *scene, const char *system,
-                                     const char *options) {
+static inline enum ht_err open_scene(struct scene *scene, const char *system, const char *options) {
     char text[1024], *list[MAX_OPTIONS];
     int count = 0;
     snprintf(text, sizeof text, "%s", options);
-    for (char *part = strtok(text, ";"); part && count < MAX_OPTIONS;
-         part = strtok(NULL, ";")) {
+    for (char *part = strtok(text, ";"); part && count < MAX_OPTIONS; part = strtok(NULL, ";")) {
         part += strspn(part, " ");
         if (*part) list[count++] = part;
     }
@@ -82,16 +76,15 @@ static inline void close_scene(struct scene *scene) {
 }
 
 /* eq and grid stay where the medium sees them: in *scene. */
-static inline void acoustic(struct scene *scene, const int64_t *cells,
-                            int order, int walls, const char *options) {
+static inline void acoustic(struct scene *scene, const int64_t *cells, int order, int walls,
+                            const char *options) {
     *scene = (struct scene){.grid = make_grid(cells, order, walls)};
     stop_on(open_scene(scene, "acoustic", options));
 }
 
 static inline void write_raw(const char *path, int count, const float *values) {
     FILE *file = fopen(path, "wb");
-    if (!file || fwrite(values, 4, (size_t)count, file) != (size_t)count)
-        exit(1);
+    if (!file || fwrite(values, 4, (size_t)count, file) != (size_t)count) exit(1);
     fclose(file);
 }
 
@@ -101,8 +94,7 @@ static inline double *fill(const struct scene *scene, enum ht_subgrid subgrid) {
     int64_t total = ht_grid_total(&scene->grid, subgrid);
     double *out;
     stop_on(HT_ALLOC(out, total * medium->coefs * scene->eq.nmaterials));
-    stop_on(ht_medium_fill(medium, subgrid, 0,
-                           ht_grid_planes(&scene->grid, subgrid), out));
+    stop_on(ht_medium_fill(medium, subgrid, 0, ht_grid_planes(&scene->grid, subgrid), out));
     return out;
 }
 

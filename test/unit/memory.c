@@ -1,8 +1,7 @@
-/* Memory that runs out: the allocations of a run by the serial reference fail
- * in turn, the first two of each place of the program that makes some. The run
- * ends with that message, and what was made until then is destroyed, objects
- * with missing parts, too; what is lost or used after its end is found with
- * address checks.
+/* Memory that runs out: the allocations of a run by the serial reference fail in turn, the first
+ * two of each place of the program that makes some. The run ends with that message, and what was
+ * made until then is destroyed, objects with missing parts, too; what is lost or used after its end
+ * is found with address checks.
  */
 #include "../io/scratch.h"
 #include "test.h"
@@ -18,8 +17,7 @@ static const void *place[MOST]; /* that made allocation number n */
 /* In place of the library's. */
 enum ht_err ht_mem_alloc(size_t count, size_t size, void *out) {
     REQUIRE(++allocated != fails_at, HT_ERR_MEMORY, "%s", message);
-    if (fails_at == 0 && allocated < MOST)
-        place[allocated] = __builtin_return_address(0);
+    if (fails_at == 0 && allocated < MOST) place[allocated] = __builtin_return_address(0);
     void *fresh = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
     REQUIRE(fresh != NULL, HT_ERR_MEMORY, "out of memory");
     memcpy(out, &fresh, sizeof fresh);
@@ -52,8 +50,7 @@ static enum ht_err run_trial(int64_t n, const char *text) {
     char into[160], *directory = scratch_make("memory");
     if (directory == NULL) exit(1);
     char *input = scratch_path(directory, "run.cfg");
-    snprintf(into, sizeof into,
-             "output={directory=\"%s\";snapshots=false;pictures=false;}",
+    snprintf(into, sizeof into, "output={directory=\"%s\";snapshots=false;pictures=false;}",
              directory);
     enum ht_err err = ht_file_write(input, text, strlen(text));
     allocated = 0;
@@ -85,39 +82,33 @@ static void test_all_fail(const char *what, const char *text) {
         if (is_repeated(n)) continue;
         runs++;
         const enum ht_err err = run_trial(n, text);
-        if (err == HT_ERR_MEMORY && strcmp(ht_err_message(), message) == 0)
-            continue;
+        if (err == HT_ERR_MEMORY && strcmp(ht_err_message(), message) == 0) continue;
         wrong++;
         printf("# %d: %d %s\n", (int)n, (int)err, ht_err_message());
     }
-    TEST_CHECK(wrong == 0 && runs > 50,
-               "%s: of %d runs without memory %d say something else", what,
+    TEST_CHECK(wrong == 0 && runs > 50, "%s: of %d runs without memory %d say something else", what,
                (int)runs, (int)wrong);
 }
 
 int main(void) {
     ht_log_level_set(HT_LOG_SILENT);
-    test_all_fail(
-        "fd",
-        "system=\"acoustic\";grid={cells=[16,8];};"
-        "time={end=0.1;scheme=\"fd\";};"
-        "boundary={x1=[\"absorbing\",\"free\"];x2=\"rigid\";};"
-        "absorbing={cells=6;};medium={type=\"layers\";axis=\"x2\";"
-        "interfaces=[0.5];c=[1.0,2.0];rho=[1.0,2.0];};"
-        "sources=({position=[0.6,0.4];frequency=0.5;},{type=\"line\";"
-        "from=[0.4,0.2];to=[0.8,0.2];count=5;frequency=0.5;kind=\"force\";"
-        "direction=[1,0];});"
-        "receivers=({type=\"plane\";from=[0.4,0];to=[1,0];side=[0.4,0.9];"
-        "count=2;count2=2;fields=[\"p\",\"v1\"];},"
-        "{position=[0.5,0.5];every=0.013;});");
+    test_all_fail("fd", "system=\"acoustic\";grid={cells=[16,8];};"
+                        "time={end=0.1;scheme=\"fd\";};"
+                        "boundary={x1=[\"absorbing\",\"free\"];x2=\"rigid\";};"
+                        "absorbing={cells=6;};medium={type=\"layers\";axis=\"x2\";"
+                        "interfaces=[0.5];c=[1.0,2.0];rho=[1.0,2.0];};"
+                        "sources=({position=[0.6,0.4];frequency=0.5;},{type=\"line\";"
+                        "from=[0.4,0.2];to=[0.8,0.2];count=5;frequency=0.5;kind=\"force\";"
+                        "direction=[1,0];});"
+                        "receivers=({type=\"plane\";from=[0.4,0];to=[1,0];side=[0.4,0.9];"
+                        "count=2;count2=2;fields=[\"p\",\"v1\"];},"
+                        "{position=[0.5,0.5];every=0.013;});");
     test_all_fail("taylor", "system=\"acoustic\";grid={cells=[16];order=1;"
                             "upper=[1.6];};time={end=0.1;scheme=\"taylor\";};"
                             "sources=({position=[0.6];frequency=0.4;});"
                             "receivers=({position=[0.5];every=0.013;});");
-    test_all_fail(
-        "leapfrog",
-        "system=\"wave\";grid={cells=[6,5];order=2;};"
-        "time={end=0.1;scheme=\"leapfrog\";};receivers=({type=\"line\";"
-        "from=[0,0];to=[1,1];count=3;every=0.013;});");
+    test_all_fail("leapfrog", "system=\"wave\";grid={cells=[6,5];order=2;};"
+                              "time={end=0.1;scheme=\"leapfrog\";};receivers=({type=\"line\";"
+                              "from=[0,0];to=[1,1];count=3;every=0.013;});");
     return test_end("memory");
 }

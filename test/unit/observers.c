@@ -1,6 +1,6 @@
-/* The library's observers, on runs of the serial reference: what they find is
- * what the measures of the state give when called directly; outputs are at
- * their steps; bad states are refused before they are written.
+/* The library's observers, on runs of the serial reference: what they find is what the measures of
+ * the state give when called directly; outputs are at their steps; bad states are refused before
+ * they are written.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,8 +28,7 @@ struct trial {
 };
 
 /* text: pairs key=value, one per space. */
-static enum ht_err prepare(const char *directory, const char *text,
-                           struct trial *t) {
+static enum ht_err prepare(const char *directory, const char *text, struct trial *t) {
     char option[MOST_OPTIONS][OPTION], *options[MOST_OPTIONS];
     int count = 0;
     snprintf(option[count++], OPTION, "output.directory=\"%s\"", directory);
@@ -46,13 +45,13 @@ static enum ht_err prepare(const char *directory, const char *text,
     TRY(ht_oracle_create(&t->plan->problem, &t->run.stepper));
     TRY(ht_start(t->plan, NULL, NULL, NULL, &t->run.stepper));
     t->run.plan = t->plan;
-    return ht_output_create(t->params, t->plan->medium,
-                            t->plan->problem.stored[HT_PRIMARY], &t->output);
+    return ht_output_create(t->params, t->plan->medium, t->plan->problem.stored[HT_PRIMARY],
+                            &t->output);
 }
 
 /* first: an observer before all others; NULL: none. */
-static void run_trial(const char *directory, const char *text,
-                      const struct ht_observer *first, struct trial *t) {
+static void run_trial(const char *directory, const char *text, const struct ht_observer *first,
+                      struct trial *t) {
     *t = (struct trial){.err = HT_OK};
     t->err = prepare(directory, text, t);
     if (t->err != HT_OK) {
@@ -84,21 +83,18 @@ static void close_trial(struct trial *t) {
 /* ---- what is found ---- */
 
 /* Of the state at the end, by the measures themselves. */
-static enum ht_err measure(const struct trial *t, struct ht_state *state,
-                           double *conserved, double *error) {
+static enum ht_err measure(const struct trial *t, struct ht_state *state, double *conserved,
+                           double *error) {
     double *nodal[HT_MAX_FIELDS] = {NULL}, end = t->params->time.end;
     const int64_t nodes = ht_grid_total(&t->plan->grid, HT_PRIMARY);
     enum ht_err err = HT_OK;
     *conserved = NAN;
     TRY(ht_state_measure(t->plan, &t->run.stepper, end, state));
-    if (ht_conserves_energy(t->plan))
-        TRY(ht_conserved_energy(t->plan, &t->run.stepper, conserved));
+    if (ht_conserves_energy(t->plan)) TRY(ht_conserved_energy(t->plan, &t->run.stepper, conserved));
     for (int f = 0; f < t->plan->eq.nfields; f++)
-        if (ht_problem_stores(&t->plan->problem, HT_PRIMARY, f))
-            TRY(HT_ALLOC(nodal[f], nodes));
+        if (ht_problem_stores(&t->plan->problem, HT_PRIMARY, f)) TRY(HT_ALLOC(nodal[f], nodes));
     err = ht_nodal_read(t->plan, &t->run.stepper, nodal);
-    if (err == HT_OK)
-        err = ht_nodal_error(t->plan, (const double *const *)nodal, end, error);
+    if (err == HT_OK) err = ht_nodal_error(t->plan, (const double *const *)nodal, end, error);
     for (int f = 0; f < HT_MAX_FIELDS; f++) free(nodal[f]);
     return err;
 }
@@ -113,19 +109,16 @@ static void test_taylor(const char *directory) {
     struct ht_state state = {.energy = NAN};
     double conserved = NAN, error = NAN;
     run_trial(directory, PLANE "time.scheme=taylor", NULL, &t);
-    TEST_CHECK(t.err == HT_OK && measure(&t, &state, &conserved, &error) == 0,
-               "a plane wave: %s", t.err ? ht_err_message() : "done");
-    TEST_BELOW(fabs(t.energies.initial - 0.5), 1e-12,
-               "energy at the start, off 1/2 by");
+    TEST_CHECK(t.err == HT_OK && measure(&t, &state, &conserved, &error) == 0, "a plane wave: %s",
+               t.err ? ht_err_message() : "done");
+    TEST_BELOW(fabs(t.energies.initial - 0.5), 1e-12, "energy at the start, off 1/2 by");
     TEST_CHECK(t.energies.final == state.energy && t.energies.rise >= 0 &&
                    t.energies.final < t.energies.initial,
-               "energy at the end: %.17g (measured: %.17g), rise %g",
-               t.energies.final, state.energy, t.energies.rise);
-    TEST_CHECK(t.error == error && error > 0, "error: %g (measured: %g)",
-               t.error, error);
+               "energy at the end: %.17g (measured: %.17g), rise %g", t.energies.final,
+               state.energy, t.energies.rise);
+    TEST_CHECK(t.error == error && error > 0, "error: %g (measured: %g)", t.error, error);
     TEST_CHECK(isnan(t.conserved.energy[0]) && isnan(t.conserved.energy[1]),
-               "no conserved energy: %g, %g", t.conserved.energy[0],
-               t.conserved.energy[1]);
+               "no conserved energy: %g, %g", t.conserved.energy[0], t.conserved.energy[1]);
     close_trial(&t);
 }
 
@@ -133,25 +126,21 @@ static void test_leapfrog(const char *directory) {
     struct trial t;
     struct ht_state state = {.energy = NAN};
     double conserved = NAN, error = NAN;
-    run_trial(directory, PLANE "time.scheme=leapfrog initial.cycles=[1,1]",
-              NULL, &t);
+    run_trial(directory, PLANE "time.scheme=leapfrog initial.cycles=[1,1]", NULL, &t);
     TEST_CHECK(t.err == HT_OK && measure(&t, &state, &conserved, &error) == 0,
-               "a plane wave by leapfrog: %s",
-               t.err ? ht_err_message() : "done");
+               "a plane wave by leapfrog: %s", t.err ? ht_err_message() : "done");
     TEST_CHECK(t.conserved.energy[1] == conserved && t.conserved.energy[0] > 0,
                "conserved energy: %g, %g (measured: %g)", t.conserved.energy[0],
                t.conserved.energy[1], conserved);
     TEST_BELOW(fabs(t.conserved.energy[1] / t.conserved.energy[0] - 1), 1e-12,
                "conserved energy, changed by");
-    /* theta = 0.44; N = 2 lacks 5/12 theta^4 of 1/cos(theta)^2: what the node's
-     * derivatives lack of the series */
-    TEST_BELOW(fabs(t.energies.initial - 0.5), 8e-3,
-               "physical energy at the start, off 1/2 by");
+    /* theta = 0.44; N = 2 lacks 5/12 theta^4 of 1/cos(theta)^2: what the node's derivatives lack of
+     * the series */
+    TEST_BELOW(fabs(t.energies.initial - 0.5), 8e-3, "physical energy at the start, off 1/2 by");
     TEST_BELOW(fabs(t.energies.final / t.energies.initial - 1), 1e-3,
                "physical energy, changed by");
     TEST_CHECK(isnan(t.energies.rise), "no rise: %g", t.energies.rise);
-    TEST_CHECK(t.error == error && error > 0, "error: %g (measured: %g)",
-               t.error, error);
+    TEST_CHECK(t.error == error && error > 0, "error: %g (measured: %g)", t.error, error);
     close_trial(&t);
 }
 
@@ -169,10 +158,10 @@ static void test_energies(const char *directory) {
                  "output.snapshots=false output.pictures=false time.scheme=%s",
                  scheme[i]);
         run_trial(directory, text, NULL, &t);
-        TEST_BELOW(fabs(t.energies.initial / exact - 1), 1e-3,
-                   "%s: energy at the start, off %g by", scheme[i], exact);
-        TEST_BELOW(fabs(t.energies.final / exact - 1), 1e-3,
-                   "%s: energy at the end, off by", scheme[i]);
+        TEST_BELOW(fabs(t.energies.initial / exact - 1), 1e-3, "%s: energy at the start, off %g by",
+                   scheme[i], exact);
+        TEST_BELOW(fabs(t.energies.final / exact - 1), 1e-3, "%s: energy at the end, off by",
+                   scheme[i]);
         close_trial(&t);
     }
 }
@@ -201,8 +190,7 @@ static void list_times(const char *directory, char text[256]) {
     text[0] = '\0';
     if (ht_file_read(path, &data, &size) == HT_OK)
         for (char *at = data; (at = strstr(at, key)) != NULL && used < 200;)
-            used += snprintf(text + used, 256 - (size_t)used, "%s%.4g",
-                             used ? " " : "",
+            used += snprintf(text + used, 256 - (size_t)used, "%s%.4g", used ? " " : "",
                              10 * strtod(at += sizeof key - 1, NULL));
     free(data);
     free(path);
@@ -216,19 +204,16 @@ static void test_outputs(const char *directory) {
     int snapshots = count_files(directory, "fields_%06d.h5"),
         pictures = count_files(directory, "wave_%04d.png"),
         expected = ht_output_draws(t.params) ? 6 : 0;
-    TEST_CHECK(t.err == HT_OK && snapshots == 9 &&
-                   strcmp(times, "0 3 6 9 12 15 18 21 23") == 0,
+    TEST_CHECK(t.err == HT_OK && snapshots == 9 && strcmp(times, "0 3 6 9 12 15 18 21 23") == 0,
                "%d snapshots with coefficients at steps %s", snapshots, times);
-    TEST_CHECK(pictures == expected,
-               "%d pictures at 0, 0.5, 1, 1.5, 2 and the end (expected %d)",
+    TEST_CHECK(pictures == expected, "%d pictures at 0, 0.5, 1, 1.5, 2 and the end (expected %d)",
                pictures, expected);
     close_trial(&t);
-    run_trial(directory, PLANE "output.snapshots=false output.pictures=false",
-              NULL, &t);
+    run_trial(directory, PLANE "output.snapshots=false output.pictures=false", NULL, &t);
     snapshots = count_files(directory, "fields_%06d.h5");
     pictures = count_files(directory, "wave_%04d.png");
-    TEST_CHECK(t.err == HT_OK && snapshots + pictures == 0,
-               "both off: %d snapshots, %d pictures", snapshots, pictures);
+    TEST_CHECK(t.err == HT_OK && snapshots + pictures == 0, "both off: %d snapshots, %d pictures",
+               snapshots, pictures);
     close_trial(&t);
 }
 
@@ -240,45 +225,38 @@ static enum ht_err spoil_look(void *context, const struct ht_view *view) {
     const struct ht_grid *grid = &run->plan->grid;
     double *plane = NULL;
     if (run->steps != *(const int64_t *)context) return HT_OK;
-    const int64_t count = ht_grid_plane(grid, HT_PRIMARY) *
-                          ht_grid_coefs(grid) * run->plan->eq.nfields;
+    const int64_t count =
+        ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) * run->plan->eq.nfields;
     TRY(HT_ALLOC(plane, count));
     for (int64_t i = 0; i < count; i++) plane[i] = NAN;
-    enum ht_err err =
-        run->stepper.ops->put(run->stepper.self, HT_PRIMARY, 0, 1, plane);
+    enum ht_err err = run->stepper.ops->put(run->stepper.self, HT_PRIMARY, 0, 1, plane);
     free(plane);
     return err;
 }
 
-static int64_t spoil_next(void *context, const struct ht_run *run,
-                          int64_t from) {
+static int64_t spoil_next(void *context, const struct ht_run *run, int64_t from) {
     (void)context;
     (void)run;
     return from;
 }
 
 /* The energy watch looks at even steps, at others because of an output. */
-static void test_spoilt(const char *directory, const char *text,
-                        int64_t refused, int expected) {
+static void test_spoilt(const char *directory, const char *text, int64_t refused, int expected) {
     int64_t step = 3;
-    const struct ht_observer spoil = {.name = "spoil",
-                                      .context = &step,
-                                      .next = spoil_next,
-                                      .look = spoil_look};
+    const struct ht_observer spoil = {
+        .name = "spoil", .context = &step, .next = spoil_next, .look = spoil_look};
     struct trial t;
     run_trial(directory, text, &spoil, &t);
-    int written = count_files(directory, "fields_%06d.h5") +
-                  count_files(directory, "wave_%04d.png");
+    int written =
+        count_files(directory, "fields_%06d.h5") + count_files(directory, "wave_%04d.png");
     if (!t.params->output.snapshots && !ht_output_draws(t.params))
         TEST_SKIP("this htwave was built without cairo");
     else
-        TEST_CHECK(t.err == HT_ERR_NOT_FINITE && t.run.steps == refused &&
-                       written == expected,
+        TEST_CHECK(t.err == HT_ERR_NOT_FINITE && t.run.steps == refused && written == expected,
                    "%s: spoilt at step %lld, refused at %lld (expected %lld), "
                    "%d files before (expected %d)",
-                   text + sizeof PLANE - 1, (long long)step,
-                   (long long)t.run.steps, (long long)refused, written,
-                   expected);
+                   text + sizeof PLANE - 1, (long long)step, (long long)t.run.steps,
+                   (long long)refused, written, expected);
     close_trial(&t);
 }
 
@@ -294,10 +272,8 @@ static void test_failure(const char *directory) {
     int64_t step = 3, extent[8] = {0};
     double p[3] = {NAN, NAN, NAN};
     int rank = 0;
-    const struct ht_observer fails = {.name = "fails",
-                                      .context = &step,
-                                      .next = spoil_next,
-                                      .look = fail_look};
+    const struct ht_observer fails = {
+        .name = "fails", .context = &step, .next = spoil_next, .look = fail_look};
     struct trial t;
     struct ht_h5 *file = NULL;
     char *path = scratch_path(directory, "traces.h5");
@@ -313,8 +289,8 @@ static void test_failure(const char *directory) {
     if (!err && extent[1] == 3) err = ht_h5_read(file, "receivers-1/p", 3, p);
     TEST_CHECK(!err && rank == 2 && extent[1] == 3 && p[0] == 1 &&
                    fabs(p[2] - cos(0.4 * acos(-1.0))) < 1e-3,
-               "the traces have the samples until then: %d (3), %g, %g, %g",
-               (int)extent[1], p[0], p[1], p[2]);
+               "the traces have the samples until then: %d (3), %g, %g, %g", (int)extent[1], p[0],
+               p[1], p[2]);
     ht_h5_close(file);
     free(path);
     close_trial(&t);
@@ -330,18 +306,14 @@ static enum ht_err block_look(void *context, const struct ht_view *view) {
 static void test_lost_picture(const char *directory) {
     char *path = scratch_path(directory, "wave_0001.png"),
          *last = scratch_path(directory, "wave_0005.png");
-    const struct ht_observer blocks = {.name = "blocks",
-                                       .context = path,
-                                       .next = spoil_next,
-                                       .look = block_look};
+    const struct ht_observer blocks = {
+        .name = "blocks", .context = path, .next = spoil_next, .look = block_look};
     struct trial t;
     run_trial(directory, PLANE, &blocks, &t);
     if (ht_output_draws(t.params))
-        TEST_CHECK(t.err == HT_OK &&
-                       count_files(directory, "wave_%04d.png") == 6 &&
+        TEST_CHECK(t.err == HT_OK && count_files(directory, "wave_%04d.png") == 6 &&
                        strcmp(ht_output_last_picture(t.output), last) == 0,
-                   "a picture that cannot be written ends no run: %s",
-                   ht_err_message());
+                   "a picture that cannot be written ends no run: %s", ht_err_message());
     else
         TEST_SKIP("this htwave was built without cairo");
     close_trial(&t);
@@ -370,12 +342,10 @@ static int count_lines(const char *path, const char *begin) {
     "initial.type=gaussian initial.centre=[4.3] initial.width=1.2 "   \
     "output.every=0.0 output.pictures=false "
 
-/* Runs with what is said in a file of the directory; times: lines that begin
- * so.
+/* Runs with what is said in a file of the directory; times: lines that begin so.
  */
-static void run_aloud(const char *directory, const char *options,
-                      const struct ht_observer *first, const char *begin,
-                      struct trial *t, int *times) {
+static void run_aloud(const char *directory, const char *options, const struct ht_observer *first,
+                      const char *begin, struct trial *t, int *times) {
     char *path = scratch_path(directory, "messages");
     fflush(stderr);
     int saved = dup(2), file = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
@@ -391,15 +361,13 @@ static void run_aloud(const char *directory, const char *options,
 static void test_growth(const char *directory) {
     struct trial t;
     int warnings;
-    run_aloud(directory, LAYERS "time.end=400.0", NULL,
-              "warning: the energy has risen", &t, &warnings);
+    run_aloud(directory, LAYERS "time.end=400.0", NULL, "warning: the energy has risen", &t,
+              &warnings);
     TEST_CHECK(t.err == HT_ERR_NOT_FINITE && t.run.steps < t.plan->steps &&
                    strstr(ht_err_message(), "the energy has grown") != NULL,
                "energy that grows ends the run after %lld of %lld steps: %s",
-               (long long)t.run.steps, (long long)t.plan->steps,
-               ht_err_message());
-    TEST_CHECK(t.energies.watch.grows && warnings == 1,
-               "%d warning of the first rise", warnings);
+               (long long)t.run.steps, (long long)t.plan->steps, ht_err_message());
+    TEST_CHECK(t.energies.watch.grows && warnings == 1, "%d warning of the first rise", warnings);
     close_trial(&t);
 }
 
@@ -407,8 +375,7 @@ static void test_growth(const char *directory) {
 
 static int64_t halfway(void *context, const struct ht_run *run, int64_t from) {
     (void)context;
-    return from <= run->plan->steps / 2 ? run->plan->steps / 2
-                                        : run->plan->steps;
+    return from <= run->plan->steps / 2 ? run->plan->steps / 2 : run->plan->steps;
 }
 
 /* Multiplies u of both grids by *context. */
@@ -435,21 +402,17 @@ static enum ht_err spoil(void *context, const struct ht_view *view) {
 static void test_changed(const char *directory) {
     for (int i = 0; i < 2; i++) {
         double factor = i ? 1.02 : 1;
-        const struct ht_observer o = {.name = "spoil",
-                                      .context = &factor,
-                                      .next = halfway,
-                                      .look = spoil};
+        const struct ht_observer o = {
+            .name = "spoil", .context = &factor, .next = halfway, .look = spoil};
         struct trial t;
         int warnings;
         run_aloud(directory,
                   "system=wave grid.cells=[8] grid.order=3 time.end=2.3 "
                   "time.scheme=leapfrog initial.type=plane "
                   "output.pictures=false device.precision=double",
-                  &o, "warning: the energy, which leapfrog conserves, has", &t,
-                  &warnings);
+                  &o, "warning: the energy, which leapfrog conserves, has", &t, &warnings);
         TEST_CHECK(t.err == HT_OK && warnings == i,
-                   "amplitudes times %g amid a run: %d warning of the energy",
-                   factor, warnings);
+                   "amplitudes times %g amid a run: %d warning of the energy", factor, warnings);
         close_trial(&t);
     }
 }
@@ -463,10 +426,8 @@ int main(void) {
     test_leapfrog(directory);
     test_outputs(directory);
     test_spoilt(directory, PLANE "output.pictures=false", 3, 1);
-    test_spoilt(directory,
-                PLANE "output.snapshots=false output.picture.every=0.3", 3, 1);
-    test_spoilt(directory, PLANE "output.pictures=false output.every=0.0", 4,
-                0);
+    test_spoilt(directory, PLANE "output.snapshots=false output.picture.every=0.3", 3, 1);
+    test_spoilt(directory, PLANE "output.pictures=false output.every=0.0", 4, 0);
     test_failure(directory);
     test_lost_picture(directory);
     test_growth(directory);

@@ -1,5 +1,4 @@
-/* Parameters: what is read, what is refused and in which words, what is
- * written and read again.
+/* Parameters: what is read, what is refused and in which words, what is written and read again.
  */
 #include <float.h>
 #include <unistd.h>
@@ -11,30 +10,26 @@
 static char *scratch;
 
 /* Reads text as the file x.cfg with up to two overrides (may be NULL). */
-static enum ht_err read_text(const char *text, const char *first,
-                             const char *second, struct ht_params **out) {
+static enum ht_err read_text(const char *text, const char *first, const char *second,
+                             struct ht_params **out) {
     char one[256], two[256], *const overrides[] = {one, two};
     if (first) snprintf(one, sizeof one, "%s", first);
     if (second) snprintf(two, sizeof two, "%s", second);
     *out = NULL;
     TRY(ht_file_write("x.cfg", text, strlen(text)));
-    return ht_params_read("x.cfg", (first != NULL) + (second != NULL),
-                          overrides, out);
+    return ht_params_read("x.cfg", (first != NULL) + (second != NULL), overrides, out);
 }
 
-static void expect_refused(const char *text, const char *override,
-                           const char *message) {
+static void expect_refused(const char *text, const char *override, const char *message) {
     struct ht_params *params = NULL;
     enum ht_err err = read_text(text, override, NULL, &params);
     const char *got = err ? ht_err_message() : "accepted";
-    TEST_CHECK(err == HT_ERR_INPUT && !params && strcmp(got, message) == 0,
-               "refused: %s", got);
+    TEST_CHECK(err == HT_ERR_INPUT && !params && strcmp(got, message) == 0, "refused: %s", got);
     if (strcmp(got, message) != 0) printf("     expected: %s\n", message);
     ht_params_destroy(params);
 }
 
-static const struct ht_value *medium_value(const struct ht_params *p,
-                                           const char *name) {
+static const struct ht_value *medium_value(const struct ht_params *p, const char *name) {
     return &ht_params_medium(p, name)->value;
 }
 
@@ -43,22 +38,18 @@ static void test_defaults(void) {
     enum ht_err err = ht_params_read(NULL, 0, NULL, &p);
     TEST_CHECK(!err, "defaults: read %s", err ? ht_err_message() : "");
     if (err) return;
+    TEST_CHECK(p->grid.dims == 3 && p->grid.cells[0] == 32 && p->grid.cells[2] == 32 &&
+                   p->grid.upper[2] == 1.0 && p->grid.order == 0,
+               "defaults: grid of %d axes, order %d", p->grid.dims, p->grid.order);
     TEST_CHECK(
-        p->grid.dims == 3 && p->grid.cells[0] == 32 && p->grid.cells[2] == 32 &&
-            p->grid.upper[2] == 1.0 && p->grid.order == 0,
-        "defaults: grid of %d axes, order %d", p->grid.dims, p->grid.order);
-    TEST_CHECK(!strcmp(p->system, "acoustic") && p->time.cfl == 0.9 &&
-                   !strcmp(p->time.stages.text, "auto") &&
-                   !strcmp(p->boundary.side[2][1], "periodic") &&
-                   p->device.selfcheck && !*p->initial.field,
-               "defaults: system %s, cfl %g, stages %s", p->system, p->time.cfl,
-               p->time.stages.text);
+        !strcmp(p->system, "acoustic") && p->time.cfl == 0.9 &&
+            !strcmp(p->time.stages.text, "auto") && !strcmp(p->boundary.side[2][1], "periodic") &&
+            p->device.selfcheck && !*p->initial.field,
+        "defaults: system %s, cfl %g, stages %s", p->system, p->time.cfl, p->time.stages.text);
     TEST_CHECK(medium_value(p, "c")->kind == HT_VALUE_NONE &&
-                   ht_params_medium(p, "velocity")->vector[2] == 0.25 &&
-                   p->medium.degree == -1 && p->output.fields.count == 0 &&
-                   p->initial.values.count == 0,
-               "defaults: no medium.c, velocity3 %g",
-               ht_params_medium(p, "velocity")->vector[2]);
+                   ht_params_medium(p, "velocity")->vector[2] == 0.25 && p->medium.degree == -1 &&
+                   p->output.fields.count == 0 && p->initial.values.count == 0,
+               "defaults: no medium.c, velocity3 %g", ht_params_medium(p, "velocity")->vector[2]);
     TEST_CHECK(!ht_params_is_set(p, "grid.order"), "defaults: nothing is set");
     ht_params_error(p, "grid.order", "must be %d", 4);
     TEST_CHECK(!strcmp(ht_err_message(), "grid.order = 0: must be 4 (default)"),
@@ -90,44 +81,34 @@ static void test_file(void) {
     enum ht_err err = read_text(whole_file, NULL, NULL, &p);
     TEST_CHECK(!err, "file: read %s", err ? ht_err_message() : "");
     if (err) return;
-    TEST_CHECK(p->grid.dims == 2 && p->grid.cells[0] == 16 &&
-                   p->grid.cells[1] == 2147483648LL,
-               "file: cells %lld, %lld", (long long)p->grid.cells[0],
-               (long long)p->grid.cells[1]);
-    TEST_CHECK(p->grid.lower[0] == -1 && p->grid.lower[1] == 0.5 &&
-                   p->grid.lower[2] == 0 && p->grid.upper[0] == 2.5 &&
-                   p->grid.upper[1] == 3 && p->grid.upper[2] == 1 &&
+    TEST_CHECK(p->grid.dims == 2 && p->grid.cells[0] == 16 && p->grid.cells[1] == 2147483648LL,
+               "file: cells %lld, %lld", (long long)p->grid.cells[0], (long long)p->grid.cells[1]);
+    TEST_CHECK(p->grid.lower[0] == -1 && p->grid.lower[1] == 0.5 && p->grid.lower[2] == 0 &&
+                   p->grid.upper[0] == 2.5 && p->grid.upper[1] == 3 && p->grid.upper[2] == 1 &&
                    p->grid.order == 5,
                "file: missing entries keep their default");
     TEST_CHECK(p->time.end == 2 && p->time.stages.kind == HT_VALUE_NUMBERS &&
                    p->time.stages.number[0] == 7,
-               "file: integers as numbers, stages %g",
-               p->time.stages.number[0]);
+               "file: integers as numbers, stages %g", p->time.stages.number[0]);
     TEST_CHECK(!strcmp(p->boundary.side[0][0], "rigid") &&
                    !strcmp(p->boundary.side[0][1], "free") &&
                    !strcmp(p->boundary.side[1][1], "periodic"),
-               "file: sides %s, %s", p->boundary.side[0][0],
-               p->boundary.side[0][1]);
-    TEST_CHECK(
-        medium_value(p, "c")->count == 2 &&
-            medium_value(p, "c")->number[1] == 2.5 &&
-            medium_value(p, "rho")->count == 1 && p->medium.axes.count == 2 &&
-            !strcmp(p->medium.axes.name[1], "x1") && p->medium.shape[1] == 20 &&
-            p->medium.shape[2] == 0 && ht_params_is_set(p, "medium.shape") &&
-            !ht_params_is_set(p, "medium.scale"),
-        "file: integers and reals mixed in one array");
+               "file: sides %s, %s", p->boundary.side[0][0], p->boundary.side[0][1]);
+    TEST_CHECK(medium_value(p, "c")->count == 2 && medium_value(p, "c")->number[1] == 2.5 &&
+                   medium_value(p, "rho")->count == 1 && p->medium.axes.count == 2 &&
+                   !strcmp(p->medium.axes.name[1], "x1") && p->medium.shape[1] == 20 &&
+                   p->medium.shape[2] == 0 && ht_params_is_set(p, "medium.shape") &&
+                   !ht_params_is_set(p, "medium.scale"),
+               "file: integers and reals mixed in one array");
     TEST_CHECK(p->initial.seed == 99999999999LL && p->initial.cycles[0] == 2 &&
                    p->initial.returns && p->initial.amplitude == 1e-3,
                "file: seed %lld beyond 32 bits", (long long)p->initial.seed);
-    TEST_CHECK(p->initial.values.count == 2 &&
-                   !strcmp(p->initial.values.text[0], "sin(x1) // 1") &&
+    TEST_CHECK(p->initial.values.count == 2 && !strcmp(p->initial.values.text[0], "sin(x1) // 1") &&
                    !strcmp(p->initial.values.text[1], "0.5"),
                "file: map of %d", p->initial.values.count);
-    TEST_CHECK(!strcmp(p->output.directory, "a\"b\\c\n\x01\xc3\xa9"),
-               "file: escapes in strings");
+    TEST_CHECK(!strcmp(p->output.directory, "a\"b\\c\n\x01\xc3\xa9"), "file: escapes in strings");
     ht_params_error(p, "initial.values.v1", "no field");
-    TEST_CHECK(!strcmp(ht_err_message(),
-                       "initial.values.v1 = 0.5: no field (x.cfg:11)"),
+    TEST_CHECK(!strcmp(ht_err_message(), "initial.values.v1 = 0.5: no field (x.cfg:11)"),
                "file: blamed as \"%s\"", ht_err_message());
     ht_params_destroy(p);
 }
@@ -155,16 +136,14 @@ static void test_round_trip(void) {
     TEST_CHECK(!err, "round trip: read %s", err ? ht_err_message() : "");
     char *second = err ? NULL : printed(q);
     TEST_CHECK(first && second && strcmp(first, second) == 0,
-               "round trip: %zu characters printed twice alike",
-               first ? strlen(first) : 0);
-    TEST_CHECK(!err && q->grid.lower[0] == p->grid.lower[0] &&
-                   q->medium.scale == DBL_MIN &&
-                   q->initial.amplitude == -DBL_MAX &&
-                   q->initial.seed == INT64_MIN && q->time.step == 0.1,
+               "round trip: %zu characters printed twice alike", first ? strlen(first) : 0);
+    TEST_CHECK(!err && q->grid.lower[0] == p->grid.lower[0] && q->medium.scale == DBL_MIN &&
+                   q->initial.amplitude == -DBL_MAX && q->initial.seed == INT64_MIN &&
+                   q->time.step == 0.1,
                "round trip: the extremes are the same bits");
     TEST_CHECK(!err && !strcmp(q->output.directory, p->output.directory) &&
-                   medium_value(q, "K")->kind == HT_VALUE_NONE &&
-                   q->initial.values.count == 2 && q->grid.dims == 2,
+                   medium_value(q, "K")->kind == HT_VALUE_NONE && q->initial.values.count == 2 &&
+                   q->grid.dims == 2,
                "round trip: strings, map, absent values");
     free(first);
     free(second);
@@ -180,17 +159,14 @@ static void test_table(void) {
     for (int i = 0; i < ht_option_count(); i++) {
         const struct ht_option *o = ht_option_at(i);
         size_t length = strlen(o->help);
-        bool none = o->type == HT_OPT_VALUE || o->type == HT_OPT_MEDIUM ||
-                    o->type == HT_OPT_MAP;
+        bool none = o->type == HT_OPT_VALUE || o->type == HT_OPT_MEDIUM || o->type == HT_OPT_MAP;
         good += o->key && o->unit && length > 20 && (o->fallback || none) &&
                 o->offset < sizeof *p && o->help[length - 1] == '.';
     }
-    TEST_CHECK(good == ht_option_count(), "table: %d of %d rows complete", good,
-               ht_option_count());
+    TEST_CHECK(good == ht_option_count(), "table: %d of %d rows complete", good, ht_option_count());
     if (!ht_params_read(NULL, 0, NULL, &p)) first = printed(p);
     if (first && !read_text(first, NULL, NULL, &q)) second = printed(q);
-    TEST_CHECK(first && second && !strcmp(first, second),
-               "table: the defaults round trip");
+    TEST_CHECK(first && second && !strcmp(first, second), "table: the defaults round trip");
     /* So no key counts as set: the defaults are written as values print. */
     int set = 0;
     for (int i = 0; q && i < ht_option_count(); i++) {
@@ -207,43 +183,31 @@ static void test_table(void) {
 
 static void test_overrides(void) {
     struct ht_params *p = NULL;
-    enum ht_err err =
-        read_text("grid = { upper = [2.5]; };", "grid={cells=[8]; order=2}",
-                  "boundary.x1=rigid", &p);
-    TEST_CHECK(!err && p->grid.dims == 1 && p->grid.cells[0] == 8 &&
-                   p->grid.order == 2 && p->grid.upper[0] == 2.5 &&
-                   !strcmp(p->boundary.side[0][1], "rigid"),
-               "override: a group merges, a bare word is a string%s",
-               err ? ht_err_message() : "");
+    enum ht_err err = read_text("grid = { upper = [2.5]; };", "grid={cells=[8]; order=2}",
+                                "boundary.x1=rigid", &p);
+    TEST_CHECK(!err && p->grid.dims == 1 && p->grid.cells[0] == 8 && p->grid.order == 2 &&
+                   p->grid.upper[0] == 2.5 && !strcmp(p->boundary.side[0][1], "rigid"),
+               "override: a group merges, a bare word is a string%s", err ? ht_err_message() : "");
     ht_params_destroy(p);
-    err = read_text(whole_file, "initial.values.p=x1*2",
-                    "initial.values.v2=\"x2\"", &p);
-    TEST_CHECK(!err && p->initial.values.count == 3 &&
-                   !strcmp(p->initial.values.text[0], "x1*2") &&
+    err = read_text(whole_file, "initial.values.p=x1*2", "initial.values.v2=\"x2\"", &p);
+    TEST_CHECK(!err && p->initial.values.count == 3 && !strcmp(p->initial.values.text[0], "x1*2") &&
                    !strcmp(p->initial.values.text[2], "x2"),
                "override: members of a map%s", err ? ht_err_message() : "");
     ht_params_destroy(p);
-    err = read_text(whole_file, "initial.values={p=\"x1\"}", "grid.lower=[0]",
-                    &p);
-    TEST_CHECK(!err && p->initial.values.count == 1 &&
-                   !ht_params_is_set(p, "initial.values.v1") &&
-                   ht_params_is_set(p, "initial.values.p") &&
-                   p->grid.lower[0] == 0 && p->grid.lower[1] == 0,
-               "override: a map and an array are replaced%s",
-               err ? ht_err_message() : "");
+    err = read_text(whole_file, "initial.values={p=\"x1\"}", "grid.lower=[0]", &p);
+    TEST_CHECK(!err && p->initial.values.count == 1 && !ht_params_is_set(p, "initial.values.v1") &&
+                   ht_params_is_set(p, "initial.values.p") && p->grid.lower[0] == 0 &&
+                   p->grid.lower[1] == 0,
+               "override: a map and an array are replaced%s", err ? ht_err_message() : "");
     ht_params_destroy(p);
     err = read_text("", "device.select=0", "output.directory=/a@b/9x.c", &p);
-    TEST_CHECK(!err && !strcmp(p->device.select, "0") &&
-                   !strcmp(p->output.directory, "/a@b/9x.c"),
-               "override: strings without quotes%s",
-               err ? ht_err_message() : "");
+    TEST_CHECK(!err && !strcmp(p->device.select, "0") && !strcmp(p->output.directory, "/a@b/9x.c"),
+               "override: strings without quotes%s", err ? ht_err_message() : "");
     ht_params_destroy(p);
     err = read_text("", " time.end = 2", "medium.c=2*x1 + 1", &p);
-    TEST_CHECK(!err && p->time.end == 2 &&
-                   medium_value(p, "c")->kind == HT_VALUE_TEXT &&
+    TEST_CHECK(!err && p->time.end == 2 && medium_value(p, "c")->kind == HT_VALUE_TEXT &&
                    !strcmp(medium_value(p, "c")->text, "2*x1 + 1"),
-               "override: blanks, an expression%s",
-               err ? ht_err_message() : "");
+               "override: blanks, an expression%s", err ? ht_err_message() : "");
     ht_params_destroy(p);
 }
 
@@ -252,28 +216,18 @@ static const struct {
 } refused_values[] = {
     {"grid = {\n  order = -2; };", "grid.order = -2: must be 0..16 (x.cfg:2)"},
     {"grid = { order = 17; };", "grid.order = 17: must be 0..16 (x.cfg:1)"},
-    {"grid = { order = 2.7; };",
-     "grid.order = 2.7: must be an integer (x.cfg:1)"},
-    {"grid = { order = 3.0; };",
-     "grid.order = 3.0: must be an integer (x.cfg:1)"},
-    {"grid = { order = 4294967299; };",
-     "grid.order = 4294967299: must be 0..16 (x.cfg:1)"},
-    {"grid = { order = \"3\"; };",
-     "grid.order = \"3\": must be an integer (x.cfg:1)"},
-    {"grid = { order = [3]; };",
-     "grid.order = [3]: must be an integer (x.cfg:1)"},
-    {"grid = { order = { n = 3; }; };",
-     "grid.order = { ... }: must be an integer (x.cfg:1)"},
-    {"grid = { cells = [8, 0]; };",
-     "grid.cells = [8, 0]: must be 1..2147483648 (x.cfg:1)"},
-    {"grid = { cells = []; };",
-     "grid.cells = []: must be 1 to 3 integers (x.cfg:1)"},
+    {"grid = { order = 2.7; };", "grid.order = 2.7: must be an integer (x.cfg:1)"},
+    {"grid = { order = 3.0; };", "grid.order = 3.0: must be an integer (x.cfg:1)"},
+    {"grid = { order = 4294967299; };", "grid.order = 4294967299: must be 0..16 (x.cfg:1)"},
+    {"grid = { order = \"3\"; };", "grid.order = \"3\": must be an integer (x.cfg:1)"},
+    {"grid = { order = [3]; };", "grid.order = [3]: must be an integer (x.cfg:1)"},
+    {"grid = { order = { n = 3; }; };", "grid.order = { ... }: must be an integer (x.cfg:1)"},
+    {"grid = { cells = [8, 0]; };", "grid.cells = [8, 0]: must be 1..2147483648 (x.cfg:1)"},
+    {"grid = { cells = []; };", "grid.cells = []: must be 1 to 3 integers (x.cfg:1)"},
     {"grid = { cells = [1, 2, 3, 4]; };",
      "grid.cells = [1, 2, 3, 4]: must be 1 to 3 integers (x.cfg:1)"},
-    {"grid = { cells = [8, 8.5]; };",
-     "grid.cells = [8, 8.5]: must be 1 to 3 integers (x.cfg:1)"},
-    {"grid = { cells = ( [8], 8 ); };",
-     "grid.cells = ( ... ): must be 1 to 3 integers (x.cfg:1)"},
+    {"grid = { cells = [8, 8.5]; };", "grid.cells = [8, 8.5]: must be 1 to 3 integers (x.cfg:1)"},
+    {"grid = { cells = ( [8], 8 ); };", "grid.cells = ( ... ): must be 1 to 3 integers (x.cfg:1)"},
     {"initial = { cycles = [3000000000]; };",
      "initial.cycles = [3000000000]: must fit into 32 bits (x.cfg:1)"},
     {"time = { end = -1; };", "time.end = -1: must be >= 0 (x.cfg:1)"},
@@ -286,29 +240,24 @@ static const struct {
     {"time = { stages = \"some\"; };",
      "time.stages = \"some\": must be auto, full, least or 1..10000 "
      "(x.cfg:1)"},
-    {"time = { stages = 0; };",
-     "time.stages = 0: must be auto, full, least or 1..10000 (x.cfg:1)"},
+    {"time = { stages = 0; };", "time.stages = 0: must be auto, full, least or 1..10000 (x.cfg:1)"},
     {"time = { stages = 2.5; };", "time.stages = 2.5: must be \"auto\", "
                                   "\"full\", \"least\" or a whole number "
                                   "(x.cfg:1)"},
     {"medium = { c = [1, -2]; };", "medium.c = [1, -2]: must be > 0 (x.cfg:1)"},
     {"medium = { c = []; };", "medium.c = []: must be a number, a list of "
                               "numbers or a string (x.cfg:1)"},
-    {"initial = { width = 0.0; };",
-     "initial.width = 0.0: must be > 0 (x.cfg:1)"},
+    {"initial = { width = 0.0; };", "initial.width = 0.0: must be > 0 (x.cfg:1)"},
     {"initial = { values = { p = true; }; };",
      "initial.values.p = true: must be a string (x.cfg:1)"},
-    {"initial = { values = 3; };",
-     "initial.values = 3: must be a group of strings (x.cfg:1)"},
-    {"initial = { returns = 1; };",
-     "initial.returns = 1: must be true or false (x.cfg:1)"},
+    {"initial = { values = 3; };", "initial.values = 3: must be a group of strings (x.cfg:1)"},
+    {"initial = { returns = 1; };", "initial.returns = 1: must be true or false (x.cfg:1)"},
     {"output = { fields = [\"p\", 1]; };",
      "output.fields = [\"p\", 1]: must be a list of strings (x.cfg:1)"},
     {"boundary = { x1 = [\"rigid\", \"rigid\", \"rigid\"]; };",
      "boundary.x1 = [\"rigid\", \"rigid\", \"rigid\"]: must be one or two "
      "strings (x.cfg:1)"},
-    {"device = { select = 0; };",
-     "device.select = 0: must be a string (x.cfg:1)"},
+    {"device = { select = 0; };", "device.select = 0: must be a string (x.cfg:1)"},
     {"device = { precision = \"half\"; };",
      "device.precision = \"half\": must be one of single, double "
      "(x.cfg:1)"},
@@ -322,45 +271,33 @@ static void test_refused_values(void) {
 static const struct {
     const char *text, *message;
 } refused_keys[] = {
-    {"grid = {\n\n ordr = 3; };",
-     "grid.ordr: unknown key; did you mean grid.order? (x.cfg:3)"},
+    {"grid = {\n\n ordr = 3; };", "grid.ordr: unknown key; did you mean grid.order? (x.cfg:3)"},
     {"order = 3;", "order: unknown key; did you mean grid.order? (x.cfg:1)"},
-    {"sistem = \"acoustic\";",
-     "sistem: unknown key; did you mean system? (x.cfg:1)"},
-    {"time = { zzz = 1.0; };",
-     "time.zzz: unknown key; time has the keys "
-     "end, cfl, step, scheme, stages, dispersion (x.cfg:1)"},
-    {"time = { dt = 1.0; };",
-     "time.dt: unknown key; did you mean time.step? (x.cfg:1)"},
-    {"center = [0.5];",
-     "center: unknown key; did you mean initial.centre? (x.cfg:1)"},
-    {"grid = { NX = 4; };",
-     "grid.NX: unknown key; did you mean grid.cells? (x.cfg:1)"},
+    {"sistem = \"acoustic\";", "sistem: unknown key; did you mean system? (x.cfg:1)"},
+    {"time = { zzz = 1.0; };", "time.zzz: unknown key; time has the keys "
+                               "end, cfl, step, scheme, stages, dispersion (x.cfg:1)"},
+    {"time = { dt = 1.0; };", "time.dt: unknown key; did you mean time.step? (x.cfg:1)"},
+    {"center = [0.5];", "center: unknown key; did you mean initial.centre? (x.cfg:1)"},
+    {"grid = { NX = 4; };", "grid.NX: unknown key; did you mean grid.cells? (x.cfg:1)"},
     {"initial = { sigma = 0.1; };",
      "initial.sigma: unknown key; did you mean initial.width? (x.cfg:1)"},
-    {"frequency = 3.0;",
-     "frequency: unknown key; did you mean initial.frequency? (x.cfg:1)"},
+    {"frequency = 3.0;", "frequency: unknown key; did you mean initial.frequency? (x.cfg:1)"},
     {"ordr = 3;", "ordr: unknown key; did you mean grid.order? (x.cfg:1)"},
-    {"boundaries = { };",
-     "boundaries: unknown group; did you mean boundary? (x.cfg:1)"},
+    {"boundaries = { };", "boundaries: unknown group; did you mean boundary? (x.cfg:1)"},
     {"mesh = { };", "mesh: unknown group; did you mean grid? (x.cfg:1)"},
     {"output = { picture = { plan = \"x1\"; }; };",
      "output.picture.plan: unknown key; did you mean "
      "output.picture.plane? (x.cfg:1)"},
     {"zzz = 3;", "zzz: unknown key (x.cfg:1)"},
-    {"gird = { order = 3; };",
-     "gird: unknown group; did you mean grid? (x.cfg:1)"},
-    {"probes = { };",
-     "probes: unknown group; there are grid, time, boundary, absorbing, "
-     "medium, "
-     "initial, output, output.picture, device, parallel (x.cfg:1)"},
-    {"grid = 3;",
-     "grid = 3: must be a group of keys, grid = { ... }; (x.cfg:1)"},
+    {"gird = { order = 3; };", "gird: unknown group; did you mean grid? (x.cfg:1)"},
+    {"probes = { };", "probes: unknown group; there are grid, time, boundary, absorbing, "
+                      "medium, "
+                      "initial, output, output.picture, device, parallel (x.cfg:1)"},
+    {"grid = 3;", "grid = 3: must be a group of keys, grid = { ... }; (x.cfg:1)"},
     {"output = { picture = \"x3\"; };",
      "output.picture = \"x3\": must be a group of keys, output.picture = "
      "{ ... }; (x.cfg:1)"},
-    {"system = { name = \"acoustic\"; };",
-     "system = { ... }: must be a string (x.cfg:1)"},
+    {"system = { name = \"acoustic\"; };", "system = { ... }: must be a string (x.cfg:1)"},
     {"grid = {\n order = 3\n cells = [8, };\n",
      "syntax error, in this line or before it: cells = [8, }; (x.cfg:3)"},
     {"grid = { cells = [8); };",
@@ -369,11 +306,9 @@ static const struct {
     {"system = \"a\";\nsystem = \"b\";",
      "duplicate setting name, in this line or before it: system = \"b\"; "
      "(x.cfg:2)"},
-    {"\n@include \".\"\n",
-     "@include is not supported: keep a run in one file, and give changes "
-     "as key=value (x.cfg:2)"},
-    {"\ninitial = { seed = 99999999999999999999; };",
-     "an integer beyond 64 bits (x.cfg:2)"},
+    {"\n@include \".\"\n", "@include is not supported: keep a run in one file, and give changes "
+                           "as key=value (x.cfg:2)"},
+    {"\ninitial = { seed = 99999999999999999999; };", "an integer beyond 64 bits (x.cfg:2)"},
 };
 
 static void test_refused_keys(void) {
@@ -399,8 +334,7 @@ static void test_refused_rules(void) {
     expect_refused("medium = { type = \"layers\"; };", NULL,
                    "medium.interfaces: must be positions when medium.type is "
                    "\"layers\" (not set)");
-    expect_refused("medium = { type = \"layers\"; interfaces = [1, 1.0]; };",
-                   NULL,
+    expect_refused("medium = { type = \"layers\"; interfaces = [1, 1.0]; };", NULL,
                    "medium.interfaces = [1, 1.0]: must increase, but 1 "
                    "follows 1 (x.cfg:1)");
     expect_refused("initial = { type = \"expression\"; };", NULL,
@@ -433,13 +367,10 @@ static void test_refused_overrides(void) {
         const char *override, *message;
     } row[] = {
         {"grid.order=17", "grid.order = 17: must be 0..16 (command line)"},
-        {"grid.order=3x",
-         "grid.order = \"3x\": must be an integer (command line)"},
+        {"grid.order=3x", "grid.order = \"3x\": must be an integer (command line)"},
         {"grid.order=", "grid.order = \"\": must be an integer (command line)"},
-        {"grid.ordr=3",
-         "grid.ordr: unknown key; did you mean grid.order? (command line)"},
-        {"gird.order=3",
-         "gird.order: unknown key; did you mean grid.order? (command line)"},
+        {"grid.ordr=3", "grid.ordr: unknown key; did you mean grid.order? (command line)"},
+        {"gird.order=3", "gird.order: unknown key; did you mean grid.order? (command line)"},
         {"grid.order.x=3", "grid.order.x: unknown key; did you mean "
                            "grid.order? (command line)"},
         {"grid.cells=[8,8", "grid.cells = [8,8: not a value in libconfig's "
@@ -450,8 +381,7 @@ static void test_refused_overrides(void) {
         {"grid.order=3; time.end=4",
          "grid.order = \"3; time.end=4\": must be an integer (command line)"},
         {"time.end=nan", "time.end = \"nan\": must be a number (command line)"},
-        {"grid={ordr=3}",
-         "grid.ordr: unknown key; did you mean grid.order? (command line)"},
+        {"grid={ordr=3}", "grid.ordr: unknown key; did you mean grid.order? (command line)"},
         {"initial.values.p.q=x1",
          "initial.values.p.q = \"x1\": the name must be letters and digits "
          "(command line)"},
@@ -461,8 +391,7 @@ static void test_refused_overrides(void) {
                "grid.order=4"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-        expect_refused("grid = { order = 2; };", row[i].override,
-                       row[i].message);
+        expect_refused("grid = { order = 2; };", row[i].override, row[i].message);
 }
 
 static void test_files(void) {
@@ -478,10 +407,9 @@ static void test_files(void) {
     TEST_CHECK(!err && ht_params_read("binary", 0, NULL, &p) == HT_ERR_INPUT &&
                    !strcmp(ht_err_message(), "binary is not a text file"),
                "files: %s", ht_err_message());
-    TEST_CHECK(
-        !read_text("grid = {\r\n order = 4;\r\n};\r\n", NULL, NULL, &p) &&
-            p->grid.order == 4,
-        "files: lines may end as on Windows");
+    TEST_CHECK(!read_text("grid = {\r\n order = 4;\r\n};\r\n", NULL, NULL, &p) &&
+                   p->grid.order == 4,
+               "files: lines may end as on Windows");
     ht_params_destroy(p);
     /* A hundred thousand brackets must end in a message. */
     enum { DEEP = 100000 };
@@ -502,13 +430,12 @@ static bool is_text(const char *text, const char *wanted) {
     return false;
 }
 
-/* Names in the file are meant from its folder, those on the command line from
- * the current one; printed they hold everywhere. */
+/* Names in the file are meant from its folder, those on the command line from the current one;
+ * printed they hold everywhere. */
 static void test_paths(void) {
-    static const char text[] =
-        "medium = { c = \"m.f32\"; rho = \"/r.f32\"; };"
-        "initial = { type = \"file\"; file = \"u.h5\"; };"
-        "output = { directory = \"out\"; };";
+    static const char text[] = "medium = { c = \"m.f32\"; rho = \"/r.f32\"; };"
+                               "initial = { type = \"file\"; file = \"u.h5\"; };"
+                               "output = { directory = \"out\"; };";
     char type[] = "medium.type=file", file[] = "initial.file=v.h5";
     char *overrides[] = {type, file};
     char here[256], wanted[512];
@@ -524,23 +451,19 @@ static void test_paths(void) {
     }
     TEST_CHECK(is_text(medium_value(p, "c")->text, "sub/m.f32") &&
                    is_text(p->initial.file, "sub/u.h5"),
-               "paths: %s and %s from the file", medium_value(p, "c")->text,
-               p->initial.file);
+               "paths: %s and %s from the file", medium_value(p, "c")->text, p->initial.file);
     TEST_CHECK(is_text(medium_value(p, "rho")->text, "/r.f32") &&
-                   is_text(q->initial.file, "v.h5") &&
-                   is_text(p->output.directory, "out"),
+                   is_text(q->initial.file, "v.h5") && is_text(p->output.directory, "out"),
                "paths: absolute, of the command line, of outputs: %s, %s, %s",
-               medium_value(p, "rho")->text, q->initial.file,
-               p->output.directory);
+               medium_value(p, "rho")->text, q->initial.file, p->output.directory);
     char *whole = printed(p);
     snprintf(wanted, sizeof wanted, "c = \"%s/sub/m.f32\";", here);
     TEST_CHECK(whole && strstr(whole, wanted), "paths: printed as %s", wanted);
     free(whole);
     int count = 0;
     while (ht_params_reads(p, count, &key, &path)) count++;
-    TEST_CHECK(count == 4 && ht_params_reads(p, 2, &key, &path) &&
-                   is_text(key, "medium.rho") && is_text(path, "/r.f32") &&
-                   ht_params_reads(p, 3, &key, &path) &&
+    TEST_CHECK(count == 4 && ht_params_reads(p, 2, &key, &path) && is_text(key, "medium.rho") &&
+                   is_text(path, "/r.f32") && ht_params_reads(p, 3, &key, &path) &&
                    is_text(key, "initial.file") && is_text(path, "sub/u.h5"),
                "paths: %d files are read", count);
     ht_params_destroy(p);
@@ -566,8 +489,7 @@ static void test_marks(void) {
                    "(x.cfg:2)");
     static const char *const wide[] = {"\xff\xfeg", "\xfe\xff"};
     for (int i = 0; i < 2; i++)
-        expect_refused(wide[i], NULL,
-                       "x.cfg is text in UTF-16: save it as UTF-8 or ASCII");
+        expect_refused(wide[i], NULL, "x.cfg is text in UTF-16: save it as UTF-8 or ASCII");
 }
 
 /* What the user gave is cut and cannot reach a terminal's controls. */
@@ -583,20 +505,16 @@ static void test_shown(void) {
                    strstr(ht_err_message(), "must be one of") &&
                    strstr(ht_err_message(), "(x.cfg:1)"),
                "%s", ht_err_message());
-    memcpy(text + snprintf(text, sizeof text, "grid = { %s", value), "=1;};",
-           6);
+    memcpy(text + snprintf(text, sizeof text, "grid = { %s", value), "=1;};", 6);
     err = read_text(text, NULL, NULL, &p);
-    TEST_CHECK(err && strlen(ht_err_message()) < 400 &&
-                   strstr(ht_err_message(), "unknown key"),
+    TEST_CHECK(err && strlen(ht_err_message()) < 400 && strstr(ht_err_message(), "unknown key"),
                "a key of 5000 letters: %s", ht_err_message());
-    expect_refused("", "a\033[31m\nb=1",
-                   "a\\x1b[31m\\nb: unknown key (command line)");
+    expect_refused("", "a\033[31m\nb=1", "a\\x1b[31m\\nb: unknown key (command line)");
     expect_refused("", "grid.order=\033[31m\x9b",
                    "grid.order = \"\\x1b[31m\\x9b\": must be an integer "
                    "(command line)");
     err = ht_params_read("no\033[31m.cfg", 0, NULL, &p);
-    TEST_CHECK(err && strstr(ht_err_message(), "no\\x1b[31m.cfg"), "%s",
-               ht_err_message());
+    TEST_CHECK(err && strstr(ht_err_message(), "no\\x1b[31m.cfg"), "%s", ht_err_message());
     err = ht_params_read(value, 0, NULL, &p);
     TEST_BELOW(err ? (double)strlen(ht_err_message()) : NAN, 820,
                "a file name of 5000 letters: length of the message");
@@ -619,8 +537,8 @@ static void test_help(void) {
             longest = length > longest ? length : longest;
             c += length;
         }
-        TEST_CHECK(named == ht_option_count(), "help: %d of %d options named",
-                   named, ht_option_count());
+        TEST_CHECK(named == ht_option_count(), "help: %d of %d options named", named,
+                   ht_option_count());
         if (!markdown) TEST_BELOW(longest, 80, "help: longest line");
         free(text);
     }
@@ -628,8 +546,7 @@ static void test_help(void) {
 
 int main(void) {
     static const char *const left[] = {"x.cfg", "binary", "help"};
-    if ((scratch = scratch_make("params")) == NULL || chdir(scratch) != 0)
-        return 1;
+    if ((scratch = scratch_make("params")) == NULL || chdir(scratch) != 0) return 1;
     test_defaults();
     test_file();
     test_round_trip();

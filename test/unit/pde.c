@@ -1,13 +1,12 @@
 /* Every row of the table of systems against what its other entries imply:
- * indices and names; the parity of each term; the energy, whose weights make
- * the operator skew-symmetric; the largest speeds; plane waves, standing modes
- * and the leapfrog form as solutions of the equations; the jets of the
- * materials; the options of the parameters.
+ * indices and names; the parity of each term; the energy, whose weights make the operator
+ * skew-symmetric; the largest speeds; plane waves, standing modes and the leapfrog form as
+ * solutions of the equations; the jets of the materials; the options of the parameters.
  *
  * For u = a exp(i k.x) the equations are a_t = L(k) a,
  *     L_rc = sum over terms of coef M (i k_axis)^derivative.
- * Numbers are judged relative to the largest entries that enter; each is made
- * of some ten operations.
+ * Numbers are judged relative to the largest entries that enter; each is made of some ten
+ * operations.
  */
 #include <complex.h>
 #include <ctype.h>
@@ -45,8 +44,7 @@ static double worse(double a, double b) {
 /* ---- the medium ---- */
 
 /* Materials of parameters drawn at random, `chosen` alternatives. */
-static bool draw_materials(const struct ht_system *system, const int *chosen,
-                           double *material) {
+static bool draw_materials(const struct ht_system *system, const int *chosen, double *material) {
     struct ht_jets *jets = NULL;
     double value[HT_MAX_MATERIALS] = {0};
     const double *in[HT_MAX_MATERIALS] = {0};
@@ -61,25 +59,21 @@ static bool draw_materials(const struct ht_system *system, const int *chosen,
     bool good = system->materials(jets, chosen, in, out) == HT_OK;
     ht_jets_destroy(jets);
     for (int m = 0; m < system->nmaterials; m++)
-        good = good && isfinite(material[m]) &&
-               (material[m] > 0 || !system->material[m].positive);
+        good = good && isfinite(material[m]) && (material[m] > 0 || !system->material[m].positive);
     return good;
 }
 
-static double polynomial(const struct ht_jets *jets, const double *jet,
-                         const double xi[2]) {
+static double polynomial(const struct ht_jets *jets, const double *jet, const double xi[2]) {
     double sum = 0;
     for (int n = 0; n < jets->count; n++)
-        sum += jet[n] * pow(xi[0], jets->index[n][0]) *
-               pow(xi[1], jets->index[n][1]);
+        sum += jet[n] * pow(xi[0], jets->index[n][0]) * pow(xi[1], jets->index[n][1]);
     return sum;
 }
 
-/* Materials of parameters that are polynomials in two variables: their jets,
- * summed up near the node, against the materials of the parameters there. What
- * the jets leave out is of the order size^(degree + 1) there. */
-static double jets_difference(const struct ht_system *system,
-                              const int *chosen) {
+/* Materials of parameters that are polynomials in two variables: their jets, summed up near the
+ * node, against the materials of the parameters there. What the jets leave out is of the order
+ * size^(degree + 1) there. */
+static double jets_difference(const struct ht_system *system, const int *chosen) {
     enum { DEGREE = 6, COEFS = 28 };
     static double in[HT_MAX_MATERIALS][COEFS], out[HT_MAX_MATERIALS][COEFS];
     const double *from[HT_MAX_MATERIALS] = {0}, *value[HT_MAX_MATERIALS] = {0};
@@ -88,11 +82,9 @@ static double jets_difference(const struct ht_system *system,
     double worst = 0;
     const double xi[2] = {0.003, -0.002};
     struct ht_jets *jets = NULL, *scalar = NULL;
-    if (ht_jets_total(2, DEGREE, &jets) || ht_jets_total(1, 0, &scalar))
-        return NAN;
+    if (ht_jets_total(2, DEGREE, &jets) || ht_jets_total(1, 0, &scalar)) return NAN;
     for (int p = 0; p < system->nparameters; p++) {
-        for (int n = 0; n < jets->count; n++)
-            in[p][n] = n ? uniform(-0.5, 0.5) : uniform(1, 2);
+        for (int n = 0; n < jets->count; n++) in[p][n] = n ? uniform(-0.5, 0.5) : uniform(1, 2);
         at[p] = polynomial(jets, in[p], xi);
         from[p] = in[p];
         value[p] = &at[p];
@@ -105,8 +97,7 @@ static double jets_difference(const struct ht_system *system,
         system->materials(scalar, chosen, value, single))
         worst = NAN;
     for (int m = 0; m < system->nmaterials; m++)
-        worst = worse(worst, fabs(polynomial(jets, out[m], xi) - expected[m]) /
-                                 fabs(expected[m]));
+        worst = worse(worst, fabs(polynomial(jets, out[m], xi) - expected[m]) / fabs(expected[m]));
     ht_jets_destroy(jets);
     ht_jets_destroy(scalar);
     return worst;
@@ -130,8 +121,7 @@ static void make_symbol(struct sample *s) {
     }
 }
 
-static bool make_sample(const struct ht_system *system, int dims,
-                        struct sample *s) {
+static bool make_sample(const struct ht_system *system, int dims, struct sample *s) {
     const int chosen[HT_MAX_MATERIALS] = {0};
     *s = (struct sample){.eq = ht_equations_make(system, dims)};
     for (int k = 0; k < dims; k++) s->k[k] = uniform(-3, 3);
@@ -143,22 +133,20 @@ static bool make_sample(const struct ht_system *system, int dims,
 static double largest(const struct sample *s) {
     double most = 0;
     for (int r = 0; r < s->eq.nfields; r++)
-        for (int c = 0; c < s->eq.nfields; c++)
-            most = worse(most, cabs(s->symbol[r][c]));
+        for (int c = 0; c < s->eq.nfields; c++) most = worse(most, cabs(s->symbol[r][c]));
     return most;
 }
 
 /* ---- parities ---- */
 
-/* Terms that do not map fields of one parity to fields of one parity: D along
- * axis k flips bit k. */
+/* Terms that do not map fields of one parity to fields of one parity: D along axis k flips bit k.
+ */
 static int wrong_parities(const struct ht_system *system) {
     int wrong = 0;
     for (int t = 0; t < system->nterms; t++) {
         const struct ht_term *term = &system->term[t];
         unsigned flips = term->derivative % 2 ? 1u << term->axis : 0;
-        wrong += (system->field[term->col].parity ^ flips) !=
-                 system->field[term->row].parity;
+        wrong += (system->field[term->col].parity ^ flips) != system->field[term->row].parity;
     }
     return wrong;
 }
@@ -172,14 +160,13 @@ static double energy_weight(const struct sample *s, int field) {
     for (int t = 0; t < s->eq.nenergy; t++) {
         const struct ht_energy_term *term = &s->eq.energy[t];
         if (term->field != field) continue;
-        sum += (term->gradient ? square : 1) /
-               (term->material < 0 ? 1 : s->material[term->material]);
+        sum +=
+            (term->gradient ? square : 1) / (term->material < 0 ? 1 : s->material[term->material]);
     }
     return sum;
 }
 
-/* W L + (W L)^* over the largest entry of W L: 0 exactly where the energy of
- * every wave stays. */
+/* W L + (W L)^* over the largest entry of W L: 0 exactly where the energy of every wave stays. */
 static double energy_change(const struct sample *s) {
     double change = 0, size = 0;
     for (int r = 0; r < s->eq.nfields; r++)
@@ -192,19 +179,17 @@ static double energy_change(const struct sample *s) {
     return change / size;
 }
 
-/* In media that vary the weight must be that of the term's own row, 1/M with
- * the same M: terms of which it is not. */
+/* In media that vary the weight must be that of the term's own row, 1/M with the same M: terms of
+ * which it is not. */
 static int wrong_weights(const struct ht_system *system) {
     int wrong = 0;
     for (int t = 0; t < system->nterms; t++) {
         const struct ht_term *term = &system->term[t];
         bool found = false;
         for (int e = 0; e < system->energy.nterms; e++)
-            found =
-                found || (system->energy.term[e].field == term->row &&
-                          system->energy.term[e].material == term->material);
-        bool varies =
-            term->material >= 0 && system->material[term->material].varies;
+            found = found || (system->energy.term[e].field == term->row &&
+                              system->energy.term[e].material == term->material);
+        bool varies = term->material >= 0 && system->material[term->material].varies;
         wrong += varies && !found;
     }
     return wrong;
@@ -213,13 +198,11 @@ static int wrong_weights(const struct ht_system *system) {
 /* ---- speeds ---- */
 
 /* out = B in, B = W^(1/2) L W^(-1/2), or by -B^* = B where it is skew. */
-static void apply_scaled(const struct sample *s, const double complex *in,
-                         double complex *out) {
+static void apply_scaled(const struct sample *s, const double complex *in, double complex *out) {
     for (int r = 0; r < s->eq.nfields; r++) {
         out[r] = 0;
         for (int c = 0; c < s->eq.nfields; c++)
-            out[r] += sqrt(energy_weight(s, r) / energy_weight(s, c)) *
-                      s->symbol[r][c] * in[c];
+            out[r] += sqrt(energy_weight(s, r) / energy_weight(s, c)) * s->symbol[r][c] * in[c];
     }
 }
 
@@ -229,10 +212,9 @@ static double vector_norm(const double complex *a, int count) {
     return sqrt(sum);
 }
 
-/* The largest frequency of waves along an axis with |k| = 1 by iteration: B is
- * skew, so |B^2 a|/|B a| grows to it. */
-static double speed_difference(const struct ht_system *system, int dims,
-                               int axis) {
+/* The largest frequency of waves along an axis with |k| = 1 by iteration: B is skew, so |B^2 a|/|B
+ * a| grows to it. */
+static double speed_difference(const struct ht_system *system, int dims, int axis) {
     enum { TIMES = 400 };
     struct sample s;
     double complex a[MOST_FIELDS], b[MOST_FIELDS];
@@ -240,8 +222,7 @@ static double speed_difference(const struct ht_system *system, int dims,
     if (!make_sample(system, dims, &s)) return NAN;
     for (int k = 0; k < 3; k++) s.k[k] = k == axis;
     make_symbol(&s);
-    for (int f = 0; f < s.eq.nfields; f++)
-        a[f] = uniform(0.1, 1) + I * uniform(0.1, 1);
+    for (int f = 0; f < s.eq.nfields; f++) a[f] = uniform(0.1, 1) + I * uniform(0.1, 1);
     for (int n = 0; n < TIMES; n++) {
         double before = vector_norm(a, s.eq.nfields);
         apply_scaled(&s, a, b);
@@ -255,8 +236,7 @@ static double speed_difference(const struct ht_system *system, int dims,
 /* ---- solutions ---- */
 
 /* The fields that exist, from those of the system. */
-static void take_fields(const struct ht_equations *eq, const double *from,
-                        double *to) {
+static void take_fields(const struct ht_equations *eq, const double *from, double *to) {
     for (int f = 0, n = 0; f < eq->system->nfields; f++)
         if (eq->system->field[f].min_dims <= eq->dims) to[n++] = from[f];
 }
@@ -264,25 +244,22 @@ static void take_fields(const struct ht_equations *eq, const double *from,
 /* L a + i omega a over |L| |a|. */
 static double plane_residual(const struct sample *s) {
     double real[MOST_FIELDS] = {0}, imaginary[MOST_FIELDS] = {0};
-    double re[MOST_FIELDS] = {0}, im[MOST_FIELDS] = {0}, omega = 0, worst = 0,
-           size = 0;
+    double re[MOST_FIELDS] = {0}, im[MOST_FIELDS] = {0}, omega = 0, worst = 0, size = 0;
     s->eq.system->plane(s->material, s->eq.dims, s->k, real, imaginary, &omega);
     take_fields(&s->eq, real, re);
     take_fields(&s->eq, imaginary, im);
     for (int r = 0; r < s->eq.nfields; r++) {
         double complex sum = I * omega * (re[r] + I * im[r]);
         size = worse(size, hypot(re[r], im[r]));
-        for (int c = 0; c < s->eq.nfields; c++)
-            sum += s->symbol[r][c] * (re[c] + I * im[c]);
+        for (int c = 0; c < s->eq.nfields; c++) sum += s->symbol[r][c] * (re[c] + I * im[c]);
         worst = worse(worst, cabs(sum));
     }
     return worst / (size * largest(s));
 }
 
-/* What D of a term makes of a standing field's factor along its axis, over the
- * factor of the term's row: cos' = -k sin, sin' = k cos. */
-static double standing_factor(const struct sample *s, const struct ht_term *t,
-                              const int *factor) {
+/* What D of a term makes of a standing field's factor along its axis, over the factor of the term's
+ * row: cos' = -k sin, sin' = k cos. */
+static double standing_factor(const struct sample *s, const struct ht_term *t, const int *factor) {
     double k = s->k[t->axis], out = 1;
     bool even = ht_wall_sign(&s->eq, t->col, t->axis, factor[t->axis]) > 0;
     for (int n = 0; n < t->derivative; n++, even = !even) out *= even ? -k : k;
@@ -292,12 +269,10 @@ static double standing_factor(const struct sample *s, const struct ht_term *t,
 /* The residual of u_t = L u in cos and in sin, over |L| |u|. */
 static double standing_residual(struct sample *s, const int *factor) {
     double cosine[MOST_FIELDS] = {0}, sine[MOST_FIELDS] = {0};
-    double c[MOST_FIELDS] = {0}, d[MOST_FIELDS] = {0}, omega = 0, worst = 0,
-           size = 0;
+    double c[MOST_FIELDS] = {0}, d[MOST_FIELDS] = {0}, omega = 0, worst = 0, size = 0;
     double of_cos[MOST_FIELDS] = {0}, of_sin[MOST_FIELDS] = {0};
     for (int k = 0; k < s->eq.dims; k++) s->k[k] = fabs(s->k[k]);
-    s->eq.system->standing(s->material, s->eq.dims, s->k, factor, cosine, sine,
-                           &omega);
+    s->eq.system->standing(s->material, s->eq.dims, s->k, factor, cosine, sine, &omega);
     take_fields(&s->eq, cosine, c);
     take_fields(&s->eq, sine, d);
     for (int t = 0; t < s->eq.nterms; t++) {
@@ -317,9 +292,8 @@ static double standing_residual(struct sample *s, const int *factor) {
 
 /* ---- leapfrog ---- */
 
-/* Entries that violate the leapfrog form. old_sign 1: the groups only change
- * each other. old_sign -1: even powers of L map the stored fields to themselves
- * only. */
+/* Entries that violate the leapfrog form. old_sign 1: the groups only change each other. old_sign
+ * -1: even powers of L map the stored fields to themselves only. */
 static double leapfrog_leak(const struct sample *s) {
     const struct ht_leapfrog *leapfrog = &s->eq.leapfrog;
     const unsigned *stored = leapfrog->stored;
@@ -328,12 +302,9 @@ static double leapfrog_leak(const struct sample *s) {
         for (int c = 0; c < s->eq.nfields; c++) {
             bool row = stored[0] >> r & 1u, col = stored[0] >> c & 1u;
             double complex square = 0;
-            for (int n = 0; n < s->eq.nfields; n++)
-                square += s->symbol[r][n] * s->symbol[n][c];
-            if (leapfrog->old_sign > 0 && row == col)
-                leak = worse(leak, cabs(s->symbol[r][c]));
-            if (leapfrog->old_sign < 0 && row && !col)
-                leak = worse(leak, cabs(square));
+            for (int n = 0; n < s->eq.nfields; n++) square += s->symbol[r][n] * s->symbol[n][c];
+            if (leapfrog->old_sign > 0 && row == col) leak = worse(leak, cabs(s->symbol[r][c]));
+            if (leapfrog->old_sign < 0 && row && !col) leak = worse(leak, cabs(square));
         }
     return leak;
 }
@@ -342,17 +313,14 @@ static bool groups_fit(const struct ht_equations *eq) {
     const struct ht_leapfrog *leapfrog = &eq->leapfrog;
     unsigned all = eq->nfields == 32 ? ~0u : (1u << eq->nfields) - 1;
     unsigned one = leapfrog->stored[0], other = leapfrog->stored[1];
-    if (leapfrog->old_sign > 0)
-        return (one & other) == 0 && (one | other) == all;
-    return leapfrog->old_sign == -1 && one == other && one != 0 &&
-           (one & ~all) == 0;
+    if (leapfrog->old_sign > 0) return (one & other) == 0 && (one | other) == all;
+    return leapfrog->old_sign == -1 && one == other && one != 0 && (one & ~all) == 0;
 }
 
 /* ---- entries ---- */
 
 static bool is_name(const char *name) {
-    if (!name || !isalpha((unsigned char)*name) || strlen(name) > 15)
-        return false;
+    if (!name || !isalpha((unsigned char)*name) || strlen(name) > 15) return false;
     while (isalnum((unsigned char)*name) || *name == '_') name++;
     return *name == '\0';
 }
@@ -362,27 +330,22 @@ static int wrong_fields(const struct ht_system *system) {
     for (int f = 0; f < system->nfields; f++) {
         const struct ht_field *field = &system->field[f];
         wrong += !is_name(field->name) || !field->meaning || !*field->meaning ||
-                 field->parity > 7 || field->min_dims < 1 ||
-                 field->min_dims > 3;
-        for (int g = 0; g < f; g++)
-            wrong += strcmp(field->name, system->field[g].name) == 0;
+                 field->parity > 7 || field->min_dims < 1 || field->min_dims > 3;
+        for (int g = 0; g < f; g++) wrong += strcmp(field->name, system->field[g].name) == 0;
     }
     struct ht_equations eq = ht_equations_make(system, 1);
     return wrong + (ht_equations_field(&eq, system->first_field) < 0);
 }
 
-/* A term exists where both of its fields do; every field and material is in
- * one. */
+/* A term exists where both of its fields do; every field and material is in one. */
 static int wrong_terms(const struct ht_system *system) {
     unsigned rows = 0, cols = 0, materials = 0;
     int wrong = 0;
     for (int t = 0; t < system->nterms; t++) {
         const struct ht_term *term = &system->term[t];
-        bool good = term->row >= 0 && term->row < system->nfields &&
-                    term->col >= 0 && term->col < system->nfields &&
-                    term->axis >= 0 && term->axis < 3 &&
-                    term->derivative >= 0 && term->derivative <= 2 &&
-                    term->material >= -1 &&
+        bool good = term->row >= 0 && term->row < system->nfields && term->col >= 0 &&
+                    term->col < system->nfields && term->axis >= 0 && term->axis < 3 &&
+                    term->derivative >= 0 && term->derivative <= 2 && term->material >= -1 &&
                     term->material < system->nmaterials && term->coef != 0;
         wrong += !good;
         if (!good) continue;
@@ -390,11 +353,10 @@ static int wrong_terms(const struct ht_system *system) {
         cols |= 1u << term->col;
         if (term->material >= 0) materials |= 1u << term->material;
     }
-    for (int f = 0; f < system->nfields; f++)
-        wrong += !((rows | cols) >> f & 1u);
+    for (int f = 0; f < system->nfields; f++) wrong += !((rows | cols) >> f & 1u);
     for (int m = 0; m < system->nmaterials; m++)
-        wrong += !(materials >> m & 1u) || !system->material[m].name ||
-                 !system->material[m].meaning;
+        wrong +=
+            !(materials >> m & 1u) || !system->material[m].name || !system->material[m].meaning;
     return wrong;
 }
 
@@ -422,8 +384,7 @@ static int wrong_parameters(const struct ht_system *system) {
     for (int p = 0; p < system->nparameters && params; p++) {
         const struct ht_parameter *row = &system->parameter[p];
         int count = entries(row->names);
-        wrong += count < 1 || entries(row->meanings) != count ||
-                 entries(row->units) != count ||
+        wrong += count < 1 || entries(row->meanings) != count || entries(row->units) != count ||
                  (row->positive && !(row->fallback > 0));
         for (int i = 0; i < count; i++) {
             int length = 0;
@@ -447,20 +408,18 @@ static int wrong_energy(const struct ht_system *system) {
     int wrong = system->energy.conserved && system->energy.nterms < 1;
     for (int t = 0; t < system->energy.nterms; t++) {
         const struct ht_energy_term *term = &system->energy.term[t];
-        wrong += term->field < 0 || term->field >= system->nfields ||
-                 term->material < -1 || term->material >= system->nmaterials;
+        wrong += term->field < 0 || term->field >= system->nfields || term->material < -1 ||
+                 term->material >= system->nmaterials;
     }
     return wrong;
 }
 
 static int wrong_entries(const struct ht_system *system) {
-    bool counts =
-        system->nfields >= 1 && system->nfields <= HT_MAX_FIELDS &&
-        system->nterms >= 1 && system->nterms <= HT_MAX_TERMS &&
-        system->nmaterials >= 0 && system->nmaterials <= HT_MAX_MATERIALS &&
-        system->nparameters >= 0 && system->nparameters <= HT_MAX_MATERIALS &&
-        system->nwalls >= 0 && system->nwalls <= 4 &&
-        system->energy.nterms <= HT_MAX_FIELDS;
+    bool counts = system->nfields >= 1 && system->nfields <= HT_MAX_FIELDS && system->nterms >= 1 &&
+                  system->nterms <= HT_MAX_TERMS && system->nmaterials >= 0 &&
+                  system->nmaterials <= HT_MAX_MATERIALS && system->nparameters >= 0 &&
+                  system->nparameters <= HT_MAX_MATERIALS && system->nwalls >= 0 &&
+                  system->nwalls <= 4 && system->energy.nterms <= HT_MAX_FIELDS;
     if (!counts || !system->materials || !system->speed) return 1;
     return wrong_fields(system) + wrong_terms(system) + wrong_walls(system) +
            wrong_parameters(system) + wrong_energy(system) +
@@ -474,9 +433,8 @@ static void check_medium(const struct ht_system *system) {
     double worst = 0, material[HT_MAX_MATERIALS];
     bool good = true;
     for (int p = 0; p < system->nparameters; p++)
-        count = entries(system->parameter[p].names) > count
-                    ? entries(system->parameter[p].names)
-                    : count;
+        count = entries(system->parameter[p].names) > count ? entries(system->parameter[p].names)
+                                                            : count;
     for (int a = 0; a < count; a++) {
         for (int p = 0; p < system->nparameters; p++) {
             const int alternatives = entries(system->parameter[p].names);
@@ -485,11 +443,9 @@ static void check_medium(const struct ht_system *system) {
         good = good && draw_materials(system, chosen, material);
         worst = worse(worst, jets_difference(system, chosen));
     }
-    TEST_CHECK(good, "%s: materials of %d alternatives are finite, positive",
-               system->name, count);
+    TEST_CHECK(good, "%s: materials of %d alternatives are finite, positive", system->name, count);
     /* (0.5 (0.003 + 0.002))^7 = 2e-18, times the sums of products. */
-    TEST_BELOW(worst, 1e-14, "%s: jets of materials against their values",
-               system->name);
+    TEST_BELOW(worst, 1e-14, "%s: jets of materials against their values", system->name);
 }
 
 static void check_energy(const struct ht_system *system, int dims) {
@@ -502,10 +458,8 @@ static void check_energy(const struct ht_system *system, int dims) {
         for (int axis = 0; axis < dims; axis++)
             speed = worse(speed, speed_difference(system, dims, axis));
     }
-    TEST_BELOW(change, rounding, "%s in %d-D: change of the energy",
-               system->name, dims);
-    TEST_BELOW(speed, rounding, "%s in %d-D: speeds against the symbol",
-               system->name, dims);
+    TEST_BELOW(change, rounding, "%s in %d-D: change of the energy", system->name, dims);
+    TEST_BELOW(speed, rounding, "%s in %d-D: speeds against the symbol", system->name, dims);
 }
 
 static void check_solutions(const struct ht_system *system, int dims) {
@@ -522,17 +476,13 @@ static void check_solutions(const struct ht_system *system, int dims) {
         }
     }
     if (system->plane)
-        TEST_BELOW(plane, rounding, "%s in %d-D: residual of plane waves",
-                   system->name, dims);
+        TEST_BELOW(plane, rounding, "%s in %d-D: residual of plane waves", system->name, dims);
     if (system->standing)
-        TEST_BELOW(standing, rounding, "%s in %d-D: residual of modes",
-                   system->name, dims);
+        TEST_BELOW(standing, rounding, "%s in %d-D: residual of modes", system->name, dims);
     if (system->leapfrog.old_sign != 0) {
-        TEST_BELOW(leak, 0, "%s in %d-D: what leapfrog leaves out",
-                   system->name, dims);
-        TEST_CHECK(groups_fit(&s.eq), "%s in %d-D: leapfrog's fields %x and %x",
-                   system->name, dims, s.eq.leapfrog.stored[0],
-                   s.eq.leapfrog.stored[1]);
+        TEST_BELOW(leak, 0, "%s in %d-D: what leapfrog leaves out", system->name, dims);
+        TEST_CHECK(groups_fit(&s.eq), "%s in %d-D: leapfrog's fields %x and %x", system->name, dims,
+                   s.eq.leapfrog.stored[0], s.eq.leapfrog.stored[1]);
     }
 }
 
@@ -541,8 +491,7 @@ static int wrong_translation(const struct ht_system *system) {
     int wrong = system->nfields != 1 || system->nmaterials != 3;
     for (int t = 0; t < system->nterms; t++) {
         const struct ht_term *term = &system->term[t];
-        wrong += term->derivative != 1 || term->coef != -1 ||
-                 term->material != term->axis;
+        wrong += term->derivative != 1 || term->coef != -1 || term->material != term->axis;
     }
     return wrong;
 }
@@ -553,17 +502,15 @@ static void check_system(const struct ht_system *system) {
     if (wrong > 0) return;
     /* Without walls nothing is mirrored. */
     if (system->nwalls > 0)
-        TEST_CHECK(wrong_parities(system) == 0, "%s: %d terms of wrong parity",
-                   system->name, wrong_parities(system));
+        TEST_CHECK(wrong_parities(system) == 0, "%s: %d terms of wrong parity", system->name,
+                   wrong_parities(system));
     if (system->energy.conserved)
         TEST_CHECK(wrong_weights(system) == 0,
-                   "%s: %d terms whose material the energy does not undo",
-                   system->name, wrong_weights(system));
+                   "%s: %d terms whose material the energy does not undo", system->name,
+                   wrong_weights(system));
     if (system->translates)
-        TEST_CHECK(wrong_translation(system) == 0, "%s: translates",
-                   system->name);
-    TEST_CHECK(ht_second_order_holds(system),
-               "%s: the terms are those of its form of second order",
+        TEST_CHECK(wrong_translation(system) == 0, "%s: translates", system->name);
+    TEST_CHECK(ht_second_order_holds(system), "%s: the terms are those of its form of second order",
                system->name);
     check_medium(system);
     for (int dims = 1; dims <= 3; dims++) {
@@ -572,8 +519,8 @@ static void check_system(const struct ht_system *system) {
     }
 }
 
-/* No two systems share a name, no two options a key, and a parameter has one
- * meaning as a vector or a number. */
+/* No two systems share a name, no two options a key, and a parameter has one meaning as a vector or
+ * a number. */
 static void check_table(void) {
     int same = 0, vectors = 0;
     for (int i = 0; i < ht_system_count(); i++)
@@ -581,13 +528,10 @@ static void check_table(void) {
     TEST_CHECK(same == 0, "%d systems share a name", same);
     same = 0;
     for (int i = 0; i < ht_option_count(); i++)
-        for (int j = 0; j < i; j++)
-            same += !strcmp(ht_option_at(i)->key, ht_option_at(j)->key);
+        for (int j = 0; j < i; j++) same += !strcmp(ht_option_at(i)->key, ht_option_at(j)->key);
     TEST_CHECK(same == 0, "%d options share a key", same);
-    TEST_CHECK(ht_option_count() < 192 &&
-                   ht_medium_option_count() < HT_MAX_MEDIUM_OPTIONS,
-               "%d options, %d of the medium", ht_option_count(),
-               ht_medium_option_count());
+    TEST_CHECK(ht_option_count() < 192 && ht_medium_option_count() < HT_MAX_MEDIUM_OPTIONS,
+               "%d options, %d of the medium", ht_option_count(), ht_medium_option_count());
     for (int i = 0; i < ht_medium_option_count(); i++) {
         const struct ht_option *option = ht_medium_option_at(i);
         for (int s = 0; s < ht_system_count(); s++)
@@ -595,8 +539,7 @@ static void check_table(void) {
                 const struct ht_parameter *row = &ht_system_at(s)->parameter[p];
                 const char *name = row->vector ? row->vector : row->names;
                 if (strcmp(option->key + strlen("medium."), name) == 0)
-                    vectors +=
-                        (row->vector != NULL) != (option->type == HT_OPT_REAL3);
+                    vectors += (row->vector != NULL) != (option->type == HT_OPT_REAL3);
             }
     }
     TEST_CHECK(vectors == 0, "%d parameters both vector and number", vectors);
@@ -629,11 +572,10 @@ static void check_planted(void) {
     bad.term[3].coef = -bad.term[3].coef;
     TEST_CHECK(worst_energy(&bad) > 0.01, "planted: a term's sign, energy %.2g",
                worst_energy(&bad));
-    TEST_CHECK(worst_plane(&bad) > 0.01,
-               "planted: a term's sign, plane wave %.2g", worst_plane(&bad));
+    TEST_CHECK(worst_plane(&bad) > 0.01, "planted: a term's sign, plane wave %.2g",
+               worst_plane(&bad));
     TEST_CHECK(make_sample(&bad, 2, &s) && standing_residual(&s, upper) > 0.01,
-               "planted: a term's sign, mode %.2g",
-               standing_residual(&s, upper));
+               "planted: a term's sign, mode %.2g", standing_residual(&s, upper));
     /* SH waves, v_t = 1/rho div s, s_t = mu grad v: the energy stays. */
     bad = *good;
     for (int t = 0; t < bad.nterms; t++) bad.term[t].coef = 1;
@@ -655,8 +597,7 @@ static void check_planted(void) {
                speed_difference(&bad, 2, 1));
     bad = *good;
     bad.leapfrog.stored[0] = 3;
-    TEST_CHECK(make_sample(&bad, 2, &s) && leapfrog_leak(&s) > 0.01 &&
-                   !groups_fit(&s.eq),
+    TEST_CHECK(make_sample(&bad, 2, &s) && leapfrog_leak(&s) > 0.01 && !groups_fit(&s.eq),
                "planted: leapfrog's fields, %.2g", leapfrog_leak(&s));
     bad = *good;
     bad.parameter[0].units = "length/time";

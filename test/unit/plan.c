@@ -1,6 +1,5 @@
-/* The plan: what parameters mean together. Refusals name key, value, rule and
- * place; the time step is stable, lands on the end, and the limits named in
- * messages are the true ones.
+/* The plan: what parameters mean together. Refusals name key, value, rule and place; the time step
+ * is stable, lands on the end, and the limits named in messages are the true ones.
  */
 #include <float.h>
 
@@ -24,15 +23,13 @@ static struct trial begin_file(const char *file, const char *options) {
     char text[512], *list[MOST_OPTIONS];
     int count = 0;
     snprintf(text, sizeof text, "%s", options);
-    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS;
-         part = strtok(NULL, ";")) {
+    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS; part = strtok(NULL, ";")) {
         part += strspn(part, " ");
         if (*part) list[count++] = part;
     }
     t.err = ht_params_read(file, count, list, &t.params);
     if (t.err == HT_OK) t.err = ht_plan_create(t.params, NULL, &t.plan);
-    snprintf(t.message, sizeof t.message, "%.590s",
-             t.err ? ht_err_message() : "accepted");
+    snprintf(t.message, sizeof t.message, "%.590s", t.err ? ht_err_message() : "accepted");
     return t;
 }
 
@@ -49,16 +46,14 @@ static void end(struct trial *t) {
 
 static void refuse(const char *options, const char *text) {
     struct trial t = begin(options);
-    TEST_CHECK(t.err == HT_ERR_INPUT && t.plan == NULL &&
-                   strstr(t.message, text) &&
+    TEST_CHECK(t.err == HT_ERR_INPUT && t.plan == NULL && strstr(t.message, text) &&
                    strstr(t.message, "(command line"),
                "refused: %s", t.message);
     end(&t);
 }
 
 static void test_refusals(void) {
-    refuse("system=\"acustic\"",
-           "system = \"acustic\": must be one of advection, acoustic");
+    refuse("system=\"acustic\"", "system = \"acustic\": must be one of advection, acoustic");
     refuse("boundary.x2=[\"rigid\", \"soft\"]",
            "boundary.x2 = [\"rigid\", \"soft\"]: \"soft\" is no boundary of "
            "system acoustic; it has periodic, rigid, free");
@@ -67,9 +62,8 @@ static void test_refusals(void) {
     refuse("boundary.x3=[\"free\", \"periodic\"]",
            "boundary.x3 = [\"free\", \"periodic\"]: must be periodic on both "
            "sides");
-    refuse("time.scheme=taylor; medium.fit=box",
-           "medium.fit = \"box\": has no meaning with "
-           "time.scheme = \"taylor\"");
+    refuse("time.scheme=taylor; medium.fit=box", "medium.fit = \"box\": has no meaning with "
+                                                 "time.scheme = \"taylor\"");
     refuse("time.scheme=fd; grid.order=8; medium.degree=0",
            "medium.degree = 0: has no meaning with time.scheme = \"fd\"");
     refuse("time.scheme=fd; grid.order=5",
@@ -81,16 +75,14 @@ static void test_refusals(void) {
            "time.cfl = 0.85: unstable: with 2 stages at order 8");
     refuse("system=advection; time.scheme=fd; grid.order=8",
            "time.scheme = \"fd\": the fields of advection do not obey");
-    refuse("grid.order=2; time.stages=16",
-           "time.stages = 16: at most 15 (\"full\")");
+    refuse("grid.order=2; time.stages=16", "time.stages = 16: at most 15 (\"full\")");
     refuse("grid.cells=[8]; grid.order=3; time.stages=8", "at most 7");
     refuse("time.end=1e30", "time.end = 1e+30: needs");
-    refuse("initial.type=plane; boundary.x1=\"rigid\"",
-           "initial.type = \"plane\"");
+    refuse("initial.type=plane; boundary.x1=\"rigid\"", "initial.type = \"plane\"");
 }
 
-/* The place is the line of the file, also when the key there is not the one
- * that the rule is about. */
+/* The place is the line of the file, also when the key there is not the one that the rule is about.
+ */
 static void test_place(void) {
     char *directory = scratch_make("plan");
     if (directory == NULL) exit(1);
@@ -113,49 +105,41 @@ static const char *const systems[] = {"advection", "acoustic"};
 static const char *const cells[] = {"[4]", "[4, 4]", "[4, 4, 4]"};
 static const char *const ones[] = {"[1.0]", "[1.0, 1.0]", "[1.0, 1.0, 1.0]"};
 
-/* The options of a box of 4^dims unit cells, all speeds 1. Zero data: the
- * error of others would be computed for each plan. */
-static void describe(int system, int dims, int order, const char *more,
-                     char *out, size_t size) {
+/* The options of a box of 4^dims unit cells, all speeds 1. Zero data: the error of others would be
+ * computed for each plan. */
+static void describe(int system, int dims, int order, const char *more, char *out, size_t size) {
     snprintf(out, size,
              "system=%s; grid.cells=%s; grid.upper=%s;"
              "grid.order=%d; medium.%s=%s; time.end=2; "
              "initial.type=zero; time.scheme=taylor; %s",
              systems[system], cells[dims - 1], cells[dims - 1], order,
-             system == 0 ? "velocity" : "c", system == 0 ? ones[dims - 1] : "1",
-             more);
+             system == 0 ? "velocity" : "c", system == 0 ? ones[dims - 1] : "1", more);
 }
 
-/* At the limit of a number of stages a run is planned; beyond it, it is
- * refused with that limit, as a CFL number and as a step. Stages without any
- * stable step are refused themselves. */
+/* At the limit of a number of stages a run is planned; beyond it, it is refused with that limit, as
+ * a CFL number and as a step. Stages without any stable step are refused themselves. */
 static bool limit_wrong(int system, int dims, int order, int stages) {
     enum ht_symbol symbol = ht_system_find(systems[system])->symbol;
     double limit = ht_stability_cfl(symbol, dims, order, stages);
     char options[400], more[80], named[64];
     struct trial t;
     bool wrong;
-    snprintf(more, sizeof more, "time.stages=%d; time.cfl=%.2f", stages,
-             limit > 0 ? limit : 0.01);
+    snprintf(more, sizeof more, "time.stages=%d; time.cfl=%.2f", stages, limit > 0 ? limit : 0.01);
     describe(system, dims, order, more, options, sizeof options);
     t = begin(options);
-    wrong = limit > 0
-                ? t.err != HT_OK || t.plan->problem.stages != stages ||
-                      t.plan->cfl_limit != limit ||
-                      t.plan->cfl > limit * (1 + 1e-12)
-                : t.err != HT_ERR_INPUT || !strstr(t.message, "time.stages");
+    wrong = limit > 0 ? t.err != HT_OK || t.plan->problem.stages != stages ||
+                            t.plan->cfl_limit != limit || t.plan->cfl > limit * (1 + 1e-12)
+                      : t.err != HT_ERR_INPUT || !strstr(t.message, "time.stages");
     end(&t);
     if (limit <= 0 || limit >= 1) return wrong;
-    snprintf(more, sizeof more, "time.stages=%d; time.cfl=%.2f", stages,
-             limit + 0.01);
+    snprintf(more, sizeof more, "time.stages=%d; time.cfl=%.2f", stages, limit + 0.01);
     describe(system, dims, order, more, options, sizeof options);
     t = begin(options);
     snprintf(named, sizeof named, "at most %.2f", limit);
     wrong = wrong || t.err != HT_ERR_INPUT || !strstr(t.message, "time.cfl") ||
             !strstr(t.message, named);
     end(&t);
-    snprintf(more, sizeof more, "time.stages=%d; time.step=%.3f", stages,
-             limit + 0.001);
+    snprintf(more, sizeof more, "time.stages=%d; time.step=%.3f", stages, limit + 0.001);
     describe(system, dims, order, more, options, sizeof options);
     t = begin(options);
     snprintf(named, sizeof named, "at most %.6g (cfl %.2f)", limit, limit);
@@ -172,13 +156,13 @@ static void test_limits(void) {
             for (int order = 1; order <= most; order++)
                 for (int q = 1; q <= dims * (2 * order + 1); q++, cases++)
                     wrong += limit_wrong(system, dims, order, q);
-            TEST_CHECK(wrong == 0, "%s %dD: %d of %d stages with a wrong limit",
-                       systems[system], dims, wrong, cases);
+            TEST_CHECK(wrong == 0, "%s %dD: %d of %d stages with a wrong limit", systems[system],
+                       dims, wrong, cases);
         }
 }
 
-/* "least" is stable at the CFL number asked for, accurate to order 2N+1 in
- * time, and never more than "full". */
+/* "least" is stable at the CFL number asked for, accurate to order 2N+1 in time, and never more
+ * than "full". */
 static void test_least(void) {
     for (int dims = 1; dims <= 3; dims++) {
         int wrong = 0, fewer = 0, cases = 0;
@@ -187,15 +171,13 @@ static void test_least(void) {
                 char options[400], more[80];
                 double cfl = 0.05 * n;
                 int full = dims * (2 * order + 1);
-                snprintf(more, sizeof more, "time.stages=least; time.cfl=%.2f",
-                         cfl);
+                snprintf(more, sizeof more, "time.stages=least; time.cfl=%.2f", cfl);
                 describe(n % 2, dims, order, more, options, sizeof options);
                 struct trial t = begin(options);
                 int stages = t.err == HT_OK ? t.plan->problem.stages : 0;
-                wrong += t.err != HT_OK || stages < 2 * order + 1 ||
-                         stages > full ||
-                         ht_stability_cfl(t.plan->eq.system->symbol, dims,
-                                          order, stages) < cfl - 1e-9;
+                wrong +=
+                    t.err != HT_OK || stages < 2 * order + 1 || stages > full ||
+                    ht_stability_cfl(t.plan->eq.system->symbol, dims, order, stages) < cfl - 1e-9;
                 fewer += stages < full;
                 end(&t);
             }
@@ -223,8 +205,7 @@ static void test_step_stages(void) {
         end(&t);
     }
     TEST_CHECK(stages[0] > 0 && stages[0] == stages[1] && stages[0] < 9,
-               "cfl 0.45 by time.cfl %d stages, by time.step %d", stages[0],
-               stages[1]);
+               "cfl 0.45 by time.cfl %d stages, by time.step %d", stages[0], stages[1]);
     refuse("system=wave; time.scheme=taylor; grid.cells=[24]; grid.order=3; "
            "time.cfl=0.99",
            "at most 0.82 (");
@@ -232,8 +213,7 @@ static void test_step_stages(void) {
 
 /* All stages in a uniform medium, the fewest stable ones where it varies. */
 static void test_auto(void) {
-    static const char *const varies =
-        "medium.type=expression; medium.c=\"1+0.5*x1\"; ";
+    static const char *const varies = "medium.type=expression; medium.c=\"1+0.5*x1\"; ";
     int stages[2];
     for (int n = 0; n < 2; n++) {
         char options[200];
@@ -247,14 +227,13 @@ static void test_auto(void) {
     }
     int least = ht_stability_stages(HT_SYMBOL_WAVE, 2, 3, 0.9);
     TEST_CHECK(stages[0] == 14 && stages[1] == least && least < 14,
-               "stages by default: uniform %d (14), varying %d (%d)", stages[0],
-               stages[1], least);
+               "stages by default: uniform %d (14), varying %d (%d)", stages[0], stages[1], least);
 }
 
 /* ---- the step ---- */
 
-/* Whole steps fill the run; the step is as long as it may be: one step fewer
- * would break the CFL number or the longest step asked for. */
+/* Whole steps fill the run; the step is as long as it may be: one step fewer would break the CFL
+ * number or the longest step asked for. */
 static void check_step(const char *options, double end_time, double longest) {
     struct trial t = begin(options);
     if (t.err != HT_OK) {
@@ -265,27 +244,23 @@ static void check_step(const char *options, double end_time, double longest) {
     double steps = (double)t.plan->steps, dt = t.plan->problem.dt;
     TEST_BELOW(fabs(steps * dt - end_time), DBL_EPSILON * end_time,
                "%s: %g steps of %.17g miss the end by", options, steps, dt);
-    TEST_CHECK(dt <= longest * (1 + 1e-12) &&
-                   (steps <= 1 || end_time / (steps - 1) > longest),
-               "%s: step %.6g (bound %.6g), %.6g with one step fewer", options,
-               dt, longest, steps > 1 ? end_time / (steps - 1) : INFINITY);
+    TEST_CHECK(dt <= longest * (1 + 1e-12) && (steps <= 1 || end_time / (steps - 1) > longest),
+               "%s: step %.6g (bound %.6g), %.6g with one step fewer", options, dt, longest,
+               steps > 1 ? end_time / (steps - 1) : INFINITY);
     end(&t);
 }
 
 static void test_step(void) {
     check_step("grid.cells=[10]; time.end=1", 1, 0.09);
     check_step("grid.cells=[10]; time.end=0.9", 0.9, 0.09);
-    check_step("grid.cells=[7, 9]; time.end=0.1; medium.c=3.0", 0.1,
-               0.9 / 3 / 9);
+    check_step("grid.cells=[7, 9]; time.end=0.1; medium.c=3.0", 0.1, 0.9 / 3 / 9);
     check_step("grid.cells=[10]; time.end=1; time.step=0.03", 1, 0.03);
-    check_step("grid.cells=[10]; time.end=1; time.step=0.1; time.scheme=taylor",
-               1, 0.1);
+    check_step("grid.cells=[10]; time.end=1; time.step=0.1; time.scheme=taylor", 1, 0.1);
     check_step("grid.cells=[10]; time.end=1; time.step=5e-7", 1, 5e-7);
     check_step("grid.cells=[3]; time.end=1e6; time.cfl=0.1", 1e6, 0.1 / 3);
     check_step("grid.cells=[10]; time.end=1e-9", 1e-9, 0.09);
     /* Unequal cells: each axis has its own speed and size. */
-    check_step("grid.cells=[8, 5]; grid.upper=[1.0, 2.0]; time.end=1", 1,
-               0.9 * 0.125);
+    check_step("grid.cells=[8, 5]; grid.upper=[1.0, 2.0]; time.end=1", 1, 0.9 * 0.125);
     check_step("grid.cells=[8, 5]; grid.upper=[1.0, 2.0]; time.end=1;"
                "system=advection; medium.velocity=[1.0, -4.0]",
                1, 0.9 * 0.4 / 4);
@@ -306,8 +281,8 @@ static double off_steps(const struct ht_plan *plan, double every) {
 
 /* Times of outputs fall on steps where that costs at most 5 % more steps:
  * least steps without outputs, steps taken, which outputs are off. */
-static void check_outputs(const char *options, int64_t least, int64_t steps,
-                          bool snapshots_off, bool pictures_off) {
+static void check_outputs(const char *options, int64_t least, int64_t steps, bool snapshots_off,
+                          bool pictures_off) {
     struct trial t = begin(options);
     const struct ht_plan *plan = t.plan;
     if (t.err != HT_OK) {
@@ -319,17 +294,14 @@ static void check_outputs(const char *options, int64_t least, int64_t steps,
     double snapshots = off_steps(plan, params->output.every),
            pictures = off_steps(plan, params->output.picture.every);
     TEST_CHECK(plan->steps == steps && (double)steps <= 1.05 * (double)least,
-               "%s: %lld steps (expected %lld, at most 5 %% above %lld)",
-               options, (long long)plan->steps, (long long)steps,
-               (long long)least);
+               "%s: %lld steps (expected %lld, at most 5 %% above %lld)", options,
+               (long long)plan->steps, (long long)steps, (long long)least);
     /* as decimal numbers and quotients round */
     double bound = 1e-12;
-    TEST_CHECK(plan->snapshots_off == snapshots_off &&
-                   (snapshots <= bound) == !snapshots_off,
+    TEST_CHECK(plan->snapshots_off == snapshots_off && (snapshots <= bound) == !snapshots_off,
                "snapshots %.2e off steps (bound %.0e): %s", snapshots, bound,
                plan->snapshots_off ? "reported" : "not reported");
-    TEST_CHECK(plan->pictures_off == pictures_off &&
-                   (pictures <= bound) == !pictures_off,
+    TEST_CHECK(plan->pictures_off == pictures_off && (pictures <= bound) == !pictures_off,
                "pictures %.2e off steps (bound %.0e): %s", pictures, bound,
                plan->pictures_off ? "reported" : "not reported");
     end(&t);
@@ -337,25 +309,20 @@ static void check_outputs(const char *options, int64_t least, int64_t steps,
 
 static void test_outputs(void) {
 #define RUN "grid.cells=[40]; time.end=2; " /* 89 steps */
-    check_outputs(RUN "output.every=0.5; output.picture.every=2", 89, 92, false,
-                  false);
+    check_outputs(RUN "output.every=0.5; output.picture.every=2", 89, 92, false, false);
     check_outputs(RUN "output.every=0.5; output.picture.every=0.25; "
                       "time.step=0.0221",
                   91, 92, false, true);
-    check_outputs(RUN "output.every=0.5; output.picture.every=0.2", 89, 92,
-                  false, true);
-    check_outputs(RUN "output.every=0.3; output.picture.every=0.5", 89, 92,
-                  true, false);
-    check_outputs(RUN "output.every=0.3; output.picture.every=0.3", 89, 89,
-                  true, true);
+    check_outputs(RUN "output.every=0.5; output.picture.every=0.2", 89, 92, false, true);
+    check_outputs(RUN "output.every=0.3; output.picture.every=0.5", 89, 92, true, false);
+    check_outputs(RUN "output.every=0.3; output.picture.every=0.3", 89, 89, true, true);
     check_outputs("grid.cells=[400]; time.end=2; output.every=0.3; "
                   "output.picture.every=0.5",
                   889, 900, false, false);
     check_outputs("grid.cells=[400]; time.end=2; output.every=0.31234567; "
                   "output.picture.every=0.1; time.scheme=leapfrog",
                   889, 900, true, false);
-    check_outputs(RUN "output.every=0.001; output.picture.every=3", 89, 89,
-                  true, false);
+    check_outputs(RUN "output.every=0.001; output.picture.every=3", 89, 89, true, false);
 #undef RUN
     struct trial t = begin("grid.cells=[40]; time.end=2; output.every=0.5; "
                            "output.snapshots=false; output.picture.every=1");
@@ -376,8 +343,8 @@ static void test_unequal_cells(void) {
     TEST_BELOW(worst, 2 * DBL_EPSILON, "cell sizes 0.5, 0.2, 0.05 differ by");
     end(&t);
     t = begin("grid.cells=[4, 5]; grid.upper=[2.0, 1.0]");
-    TEST_CHECK(t.err == HT_OK && t.plan->grid.cells[2] == 1 &&
-                   t.plan->grid.h[2] == 1 && t.plan->grid.dims == 2,
+    TEST_CHECK(t.err == HT_OK && t.plan->grid.cells[2] == 1 && t.plan->grid.h[2] == 1 &&
+                   t.plan->grid.dims == 2,
                "the axis that is not there has one cell of size 1");
     end(&t);
 }
@@ -392,8 +359,7 @@ static void test_idle(void) {
     t = begin("grid.cells=[8, 8]; system=advection;"
               "medium.velocity=[0.0, 0.0]; time.end=3");
     TEST_CHECK(t.err == HT_OK && t.plan->steps == 1 && t.plan->problem.dt == 3,
-               "velocity 0: %d steps of %g (expected 1, 3): %s",
-               t.plan ? (int)t.plan->steps : -1,
+               "velocity 0: %d steps of %g (expected 1, 3): %s", t.plan ? (int)t.plan->steps : -1,
                t.plan ? t.plan->problem.dt : (double)NAN, t.message);
     end(&t);
 }
@@ -403,8 +369,7 @@ static void test_damping(void) {
     static const struct {
         const char *options;
         double most;
-    } rows[] = {{"time.scheme=taylor", 3},
-                {"time.scheme=leapfrog; absorbing.type=sponge", 0.9}};
+    } rows[] = {{"time.scheme=taylor", 3}, {"time.scheme=leapfrog; absorbing.type=sponge", 0.9}};
     for (int i = 0; i < 2; i++) {
         char options[256];
         snprintf(options, sizeof options,
@@ -413,35 +378,29 @@ static void test_damping(void) {
                  "absorbing.reflection=1e-14; %s",
                  rows[i].options);
         struct trial t = begin(options);
-        const struct ht_layer *layer =
-            t.err == HT_OK ? &t.plan->layers.side[0][1] : NULL;
-        const double off =
-            layer ? layer->most * t.plan->problem.dt / 2 / rows[i].most - 1 : 1;
-        TEST_BELOW(fabs(off), 4 * DBL_EPSILON,
-                   "%s: damping per half step off its limit %g",
+        const struct ht_layer *layer = t.err == HT_OK ? &t.plan->layers.side[0][1] : NULL;
+        const double off = layer ? layer->most * t.plan->problem.dt / 2 / rows[i].most - 1 : 1;
+        TEST_BELOW(fabs(off), 4 * DBL_EPSILON, "%s: damping per half step off its limit %g",
                    rows[i].options, rows[i].most);
-        TEST_CHECK(layer && layer->reflection > 1e-14,
-                   "%s: reflection %g in place of 1e-14", rows[i].options,
-                   layer ? layer->reflection : 0);
+        TEST_CHECK(layer && layer->reflection > 1e-14, "%s: reflection %g in place of 1e-14",
+                   rows[i].options, layer ? layer->reflection : 0);
         end(&t);
     }
 }
 
-/* A plane wave along x1, 8 cells each: what to expect is told; of random
- * data nothing is known. */
+/* A plane wave along x1, 8 cells each: what to expect is told; of random data nothing is known. */
 static void test_expectation(void) {
     struct trial t = begin("grid.cells=[16, 4]; initial.type=plane;"
                            "initial.cycles=[2, 0]; grid.order=2");
-    TEST_CHECK(t.err == HT_OK && t.plan->cells_per_wavelength == 8 &&
-                   t.plan->expected.error > 0 && t.plan->expected.error < 0.01,
+    TEST_CHECK(t.err == HT_OK && t.plan->cells_per_wavelength == 8 && t.plan->expected.error > 0 &&
+                   t.plan->expected.error < 0.01,
                "%.17g cells per wavelength (expected 8), error of %.3g "
                "(bound 0 to 0.01)",
                t.plan ? t.plan->cells_per_wavelength : (double)NAN,
                t.plan ? t.plan->expected.error : (double)NAN);
     end(&t);
     t = begin("grid.cells=[16]; initial.type=random");
-    TEST_CHECK(t.err == HT_OK && t.plan->cells_per_wavelength == 0 &&
-                   t.plan->expected.error == 0,
+    TEST_CHECK(t.err == HT_OK && t.plan->cells_per_wavelength == 0 && t.plan->expected.error == 0,
                "nothing is expected of random data: %s", t.message);
     end(&t);
 }

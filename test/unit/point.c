@@ -1,6 +1,5 @@
-/* Points between nodes: values and slopes of waves against the exact ones, on
- * periodic axes and at walls; nodes; spreading as the adjoint of reading; order
- * of the lists.
+/* Points between nodes: values and slopes of waves against the exact ones, on periodic axes and at
+ * walls; nodes; spreading as the adjoint of reading; order of the lists.
  */
 #include "htwave/point.h"
 
@@ -10,8 +9,7 @@ static const double pi = 3.14159265358979323846;
 
 enum { RIGID = 1, FREE = -1, PERIODIC = 0 };
 
-static struct ht_grid make_grid(int dims, const int64_t cells[3], int low,
-                                int high) {
+static struct ht_grid make_grid(int dims, const int64_t cells[3], int low, int high) {
     struct ht_grid grid = {.dims = dims, .point_nodes = ht_point_nodes(8)};
     const double h[3] = {0.5, 0.25, 2};
     for (int k = 0; k < 3; k++) {
@@ -26,8 +24,8 @@ static struct ht_grid make_grid(int dims, const int64_t cells[3], int low,
     return grid;
 }
 
-/* A wave of `cycles` half periods between the ends: cosine at rigid sides, sine
- * at free ones, a quarter less between unlike walls. */
+/* A wave of `cycles` half periods between the ends: cosine at rigid sides, sine at free ones, a
+ * quarter less between unlike walls. */
 struct wave {
     double wavenumber;
     bool sine;
@@ -52,14 +50,12 @@ static double axis_error(const struct ht_grid *grid, int cycles, bool slope) {
     const int places = 777;
     double worst = 0;
     for (int i = 0; i <= places; i++) {
-        const double x = grid->lower[0] +
-                         (grid->upper[0] - grid->lower[0]) * i / (double)places;
+        const double x = grid->lower[0] + (grid->upper[0] - grid->lower[0]) * i / (double)places;
         struct ht_point_axis axis;
         double sum = 0;
         ht_point_axis_read(grid, 0, x, slope, &axis);
         for (int j = 0; j < axis.count; j++)
-            sum += axis.weight[j] *
-                   value(&w, (double)axis.node[j] * grid->h[0], false);
+            sum += axis.weight[j] * value(&w, (double)axis.node[j] * grid->h[0], false);
         const double exact = value(&w, x - grid->lower[0], slope);
         worst = fmax(worst, fabs(sum - exact) / (slope ? w.wavenumber : 1));
     }
@@ -84,11 +80,9 @@ static void test_axis(int nodes, int low, int high, const char *name) {
             slope *= part * i * (i < nodes / 2 ? i : 1);
         }
         TEST_BELOW(axis_error(&grid, cycles, false), value + rounding,
-                   "%s, %d nodes: values at %.3g per wavelength", name, nodes,
-                   240.0 / cycles);
+                   "%s, %d nodes: values at %.3g per wavelength", name, nodes, 240.0 / cycles);
         TEST_BELOW(axis_error(&grid, cycles, true), slope + rounding / angle,
-                   "%s, %d nodes: slopes at %.3g per wavelength", name, nodes,
-                   240.0 / cycles);
+                   "%s, %d nodes: slopes at %.3g per wavelength", name, nodes, 240.0 / cycles);
     }
 }
 
@@ -100,23 +94,19 @@ static void test_nodes(void) {
     for (int64_t m = 0; m < 10; m++) {
         struct ht_point point;
         const int64_t at[3] = {m % 4, m, 12 - m};
-        for (int k = 0; k < 3; k++)
-            x[k] = grid.lower[k] + (double)at[k] * grid.h[k] * (1 + 1e-15);
+        for (int k = 0; k < 3; k++) x[k] = grid.lower[k] + (double)at[k] * grid.h[k] * (1 + 1e-15);
         if (ht_point_read(&grid, x, -1, &point) != HT_OK) abort();
         wrong += point.count != 1 || point.node->weight != 1;
-        for (int k = 0; k < 3 && point.count == 1; k++)
-            wrong += point.node->m[k] != at[k];
+        for (int k = 0; k < 3 && point.count == 1; k++) wrong += point.node->m[k] != at[k];
         ht_point_free(&point);
     }
-    TEST_CHECK(wrong == 0, "a point on a node is that node (%lld wrong)",
-               (long long)wrong);
+    TEST_CHECK(wrong == 0, "a point on a node is that node (%lld wrong)", (long long)wrong);
 }
 
 static double half_at_walls(const struct ht_grid *grid, const int64_t m[3]) {
     double part = 1;
     for (int k = 0; k < grid->dims; k++) {
-        const bool end =
-            m[k] == 0 || m[k] == ht_grid_nodes(grid, HT_PRIMARY, k) - 1;
+        const bool end = m[k] == 0 || m[k] == ht_grid_nodes(grid, HT_PRIMARY, k) - 1;
         if (end && !ht_grid_periodic(grid, k)) part /= 2;
     }
     return part;
@@ -128,8 +118,8 @@ static bool before(const int64_t a[3], const int64_t b[3]) {
     return false;
 }
 
-/* Lists of a point near a corner of a box of few cells, where images of nodes
- * fall on each other. */
+/* Lists of a point near a corner of a box of few cells, where images of nodes fall on each other.
+ */
 static void test_lists(int dims, int low, int high, int slope) {
     const int64_t cells[3] = {11, 3, 5};
     const struct ht_grid grid = make_grid(dims, cells, low, high);
@@ -148,13 +138,12 @@ static void test_lists(int dims, int low, int high, int slope) {
         const double part = volume * half_at_walls(&grid, r->m);
         unsorted += i > 0 && !before(r[-1].m, r->m);
         for (int k = 0; k < 3; k++)
-            unsorted += r->m[k] != s->m[k] || r->m[k] < 0 ||
-                        r->m[k] >= ht_grid_nodes(&grid, HT_PRIMARY, k);
+            unsorted +=
+                r->m[k] != s->m[k] || r->m[k] < 0 || r->m[k] >= ht_grid_nodes(&grid, HT_PRIMARY, k);
         worst = fmax(worst, fabs(s->weight * part - r->weight));
     }
     TEST_CHECK(read.count > 0 && read.count == spread.count && unsorted == 0,
-               "%dD, walls %d %d, slope %d: %d nodes in order", dims, low, high,
-               slope, read.count);
+               "%dD, walls %d %d, slope %d: %d nodes in order", dims, low, high, slope, read.count);
     TEST_BELOW(worst, 1e-14, "spreading is the adjoint of reading");
     ht_point_free(&read);
     ht_point_free(&spread);
@@ -166,8 +155,7 @@ static void test_free_wall(void) {
     const double x[3] = {grid.upper[0], 0.3, 0};
     struct ht_point point;
     if (ht_point_spread(&grid, x, -1, &point) != HT_OK) abort();
-    TEST_CHECK(point.count == 0, "nothing is spread from a free wall (%d)",
-               point.count);
+    TEST_CHECK(point.count == 0, "nothing is spread from a free wall (%d)", point.count);
     ht_point_free(&point);
 }
 
@@ -176,8 +164,7 @@ static void test_outside(void) {
     const struct ht_grid grid = make_grid(2, cells, RIGID, RIGID);
     const double inside[3] = {10, 0, 99}, beyond[3] = {10, 4.3, 0};
     const double nowhere[3] = {NAN, 0, 0};
-    TEST_CHECK(ht_point_outside(&grid, inside) == -1 &&
-                   ht_point_outside(&grid, beyond) == 1 &&
+    TEST_CHECK(ht_point_outside(&grid, inside) == -1 && ht_point_outside(&grid, beyond) == 1 &&
                    ht_point_outside(&grid, nowhere) == 0,
                "the axis along which a point is outside");
 }

@@ -1,5 +1,5 @@
-/* Counts of messages against counts by hand, and the model of step times: what
- * must hold for any machine, and one case worked out by hand. */
+/* Counts of messages against counts by hand, and the model of step times: what must hold for any
+ * machine, and one case worked out by hand. */
 #include "test.h"
 
 #include "htwave/fd_kernel.h"
@@ -8,9 +8,9 @@
 
 /* ---- planes: by walking through the half steps ---- */
 
-/* Planes are numbered as nodes: dual m lies between primary m and m + 1. A slab
- * owns 0 .. own - 1 of both. Going back from the last of `depth` half steps,
- * the range of planes that must be right grows as half steps read. */
+/* Planes are numbered as nodes: dual m lies between primary m and m + 1. A slab owns 0 .. own - 1
+ * of both. Going back from the last of `depth` half steps, the range of planes that must be right
+ * grows as half steps read. */
 struct range {
     int low, high; /* inclusive */
 };
@@ -36,22 +36,20 @@ static void test_planes(void) {
                 int need = side ? r.high - own + 1 : -r.low;
                 int fresh = side ? target.high - own + 1 : -target.low;
                 wrong += ht_halo_planes(depth, from, from, false, side) != need;
-                wrong +=
-                    ht_halo_planes(depth, from, other, true, side) != fresh;
+                wrong += ht_halo_planes(depth, from, other, true, side) != fresh;
                 wrong += ht_halo_planes(depth, from, other, false, side) != 0;
                 cases += 3;
             }
         }
-    TEST_CHECK(wrong == 0, "planes of halos: %d of %d differ from a walk",
-               wrong, cases);
+    TEST_CHECK(wrong == 0, "planes of halos: %d of %d differ from a walk", wrong, cases);
 }
 
 /* ---- messages counted by hand ---- */
 
 static struct ht_equations eq;
 
-static void make(const char *system, enum ht_scheme_name scheme, int order,
-                 const int64_t cells[3], struct ht_part *out) {
+static void make(const char *system, enum ht_scheme_name scheme, int order, const int64_t cells[3],
+                 struct ht_part *out) {
     struct ht_part plain;
     eq = ht_equations_make(ht_system_find(system), 3);
     ht_test_problem_plain(&eq, order, 0, ht_scheme_at((int)scheme), &plain);
@@ -59,11 +57,10 @@ static void make(const char *system, enum ht_scheme_name scheme, int order,
     out->problem.halo.depth = 1;
 }
 
-static void judge(const char *what, struct ht_sent sent, double messages,
-                  double bytes) {
+static void judge(const char *what, struct ht_sent sent, double messages, double bytes) {
     TEST_CHECK(sent.messages == messages && sent.bytes == bytes,
-               "%s: %.17g messages and %.17g bytes, by hand %.17g and %.17g",
-               what, sent.messages, sent.bytes, messages, bytes);
+               "%s: %.17g messages and %.17g bytes, by hand %.17g and %.17g", what, sent.messages,
+               sent.bytes, messages, bytes);
 }
 
 static void test_messages(void) {
@@ -84,8 +81,7 @@ static void test_messages(void) {
     s.problem.halo.depth = 3; /* 1 and 2, then 2 and 1, in three steps */
     judge("depth 3", ht_sent_here(&s.problem, false), 4.0 / 3, 2 * plane);
     /* 5 stages, 2 faces of 200 cells, 8 x 8 nodes, 4 fields, 4 bytes */
-    judge("dG of degree 7", ht_sent_dg(&s.problem, false), 10,
-          10 * 200 * 64 * 16);
+    judge("dG of degree 7", ht_sent_dg(&s.problem, false), 10, 10 * 200 * 64 * 16);
     make("acoustic", HT_LEAPFROG, 1, cells, &s);
     /* p on primary, v on dual planes: 200 nodes, 8 coefficients, 4 bytes */
     const double p = 200 * 8 * 4, v = 3 * p;
@@ -93,17 +89,14 @@ static void test_messages(void) {
     s.problem.halo.depth = 2; /* p from both sides, v from below */
     judge("leapfrog, depth 2", ht_sent_here(&s.problem, false), 2, 2 * p + v);
     s.problem.halo.depth = 4; /* p 2 and 2, v 2 and 1; every second step */
-    judge("leapfrog, depth 4", ht_sent_here(&s.problem, false), 1,
-          (4 * p + 3 * v) / 2);
+    judge("leapfrog, depth 4", ht_sent_here(&s.problem, false), 1, (4 * p + 3 * v) / 2);
     make("wave", HT_TAYLOR, 1, cells, &s);
     /* in first order 4 fields at 4 x 4 nodes */
-    judge("dG of degree 3, wave", ht_sent_dg(&s.problem, false), 10,
-          10.0 * 200 * 16 * 16);
+    judge("dG of degree 3, wave", ht_sent_dg(&s.problem, false), 10, 10.0 * 200 * 16 * 16);
 }
 
-/* With walls 11 x 21 primary and 10 x 20 dual nodes; layers of two cells at x1
- * lower and of three at both sides of x2, of two memory variables each, have
- * nodes on one plane more than cells. */
+/* With walls 11 x 21 primary and 10 x 20 dual nodes; layers of two cells at x1 lower and of three
+ * at both sides of x2, of two memory variables each, have nodes on one plane more than cells. */
 static void test_layer_messages(void) {
     const int64_t cells[3] = {10, 20, 30};
     struct ht_layers layers = {.type = HT_ABSORBING_CPML, .dims = 3};
@@ -115,16 +108,14 @@ static void test_layer_messages(void) {
     s.problem.layers = &layers;
     const double primary = 11 * 21 * 4 + 2 * 3 * 21 + 2 * 2 * 4 * 11;
     const double dual = 10 * 20 * 4 + 2 * 3 * 20 + 2 * 2 * 4 * 10;
-    judge("layers", ht_sent_here(&s.problem, false), 2,
-          (primary + dual) * 64 * 4);
+    judge("layers", ht_sent_here(&s.problem, false), 2, (primary + dual) * 64 * 4);
     const struct ht_tuning tuning = {.block = 4};
-    const struct ht_spec spec =
-        ht_problem_spec(&s.problem, &tuning, HT_PRIMARY);
+    const struct ht_spec spec = ht_problem_spec(&s.problem, &tuning, HT_PRIMARY);
     struct ht_load load;
     ht_load_make(&s.problem, &spec, false, &load);
     TEST_CHECK(load.plane_bytes == (primary + dual) * 64 * 4,
-               "layers: %.0f bytes of a plane of both grids, by hand %.0f",
-               load.plane_bytes, (primary + dual) * 64 * 4);
+               "layers: %.0f bytes of a plane of both grids, by hand %.0f", load.plane_bytes,
+               (primary + dual) * 64 * 4);
 }
 
 /* ---- dG: steps just below and above its limit ---- */
@@ -145,8 +136,8 @@ static double legendre(int degree, double x, double *derivative) {
     return now;
 }
 
-/* Gauss-Lobatto nodes of [-1, 1] by Newton's method from Chebyshev's, the
- * weight of the last one, and derivatives of the Lagrange polynomials. */
+/* Gauss-Lobatto nodes of [-1, 1] by Newton's method from Chebyshev's, the weight of the last one,
+ * and derivatives of the Lagrange polynomials. */
 static double make_nodes(int nodes, double *x, double d[NODES][NODES]) {
     const int degree = nodes - 1;
     double slope, w[NODES];
@@ -154,8 +145,7 @@ static double make_nodes(int nodes, double *x, double d[NODES][NODES]) {
         x[i] = -cos(acos(-1.0) * i / degree);
         for (int n = 0; n < 50 && i > 0 && i < degree; n++) {
             double value = legendre(degree, x[i], &slope);
-            double second = (2 * x[i] * slope - degree * (degree + 1) * value) /
-                            (1 - x[i] * x[i]);
+            double second = (2 * x[i] * slope - degree * (degree + 1) * value) / (1 - x[i] * x[i]);
             x[i] -= slope / second;
         }
     }
@@ -175,21 +165,18 @@ static double make_nodes(int nodes, double *x, double d[NODES][NODES]) {
     return 2.0 / (degree * (degree + 1));
 }
 
-/* How much random data grow in u_t + u_x = 0 with upwind fluxes, cells of
- * length 1, in so many steps. */
+/* How much random data grow in u_t + u_x = 0 with upwind fluxes, cells of length 1, in so many
+ * steps. */
 static double growth(int order, double dt, int steps) {
     /* Carpenter and Kennedy (1994), five stages, order 4 */
-    static const double a[] = {
-        0, -567301805773.0 / 1357537059087, -2404267990393.0 / 2016746695238,
-        -3550918686646.0 / 2091501179385, -1275806237668.0 / 842570457699};
-    static const double b[] = {
-        1432997174477.0 / 9575080441755, 5161836677717.0 / 13612068292357,
-        1720146321549.0 / 2090206949498, 3134564353537.0 / 4481467310338,
-        2277821191437.0 / 14882151754819};
+    static const double a[] = {0, -567301805773.0 / 1357537059087, -2404267990393.0 / 2016746695238,
+                               -3550918686646.0 / 2091501179385, -1275806237668.0 / 842570457699};
+    static const double b[] = {1432997174477.0 / 9575080441755, 5161836677717.0 / 13612068292357,
+                               1720146321549.0 / 2090206949498, 3134564353537.0 / 4481467310338,
+                               2277821191437.0 / 14882151754819};
     static double u[CELLS][NODES], r[CELLS][NODES], v[CELLS][NODES];
     const int nodes = 2 * order + 2;
-    double x[NODES], d[NODES][NODES], weight = make_nodes(nodes, x, d),
-                                      most = 0;
+    double x[NODES], d[NODES][NODES], weight = make_nodes(nodes, x, d), most = 0;
     for (int c = 0; c < CELLS; c++)
         for (int i = 0; i < nodes; i++) {
             u[c][i] = ht_rng_uniform(5, (uint64_t)c * NODES + (uint64_t)i);
@@ -220,17 +207,15 @@ static void test_dg_step(void) {
         double limit = ht_dg_step(order);
         double below = growth(order, 0.99 * limit, 3000);
         double above = growth(order, 1.03 * limit, 3000);
-        TEST_BELOW(below, 2, "dG of degree %d, 1 %% below %.4f: largest value",
-                   2 * order + 1, limit);
-        TEST_BELOW(1e6 / above, 1, "dG of degree %d, 3 %% above: 1e6 / largest",
-                   2 * order + 1);
+        TEST_BELOW(below, 2, "dG of degree %d, 1 %% below %.4f: largest value", 2 * order + 1,
+                   limit);
+        TEST_BELOW(1e6 / above, 1, "dG of degree %d, 3 %% above: 1e6 / largest", 2 * order + 1);
     }
 }
 
 /* ---- times ---- */
 
-/* Round numbers: a cell takes 1 ns, a byte 1 ns over links, 2 ns over the
- * network. */
+/* Round numbers: a cell takes 1 ns, a byte 1 ns over links, 2 ns over the network. */
 static struct ht_machine round_machine(void) {
     struct ht_machine m = {.name = "round"};
     m.device.memory = 1e12;
@@ -257,12 +242,11 @@ static struct ht_load plain_load(bool weak) {
 }
 
 static void near(const char *what, double value, double wanted) {
-    TEST_BELOW(fabs(value - wanted), 1e-12 * fabs(wanted) + 1e-18, "%s is %.6g",
-               what, wanted);
+    TEST_BELOW(fabs(value - wanted), 1e-12 * fabs(wanted) + 1e-18, "%s is %.6g", what, wanted);
 }
 
-/* Four ranks in two nodes, four planes of 1 us each: a half step has 3 us of
- * interior, 1 us of boundary; 8000 bytes out and as many in, read and written:
+/* Four ranks in two nodes, four planes of 1 us each: a half step has 3 us of interior, 1 us of
+ * boundary; 8000 bytes out and as many in, read and written:
  * 32000 / 4e9 = 8 us; over the network 16 us, of which 3 are hidden. */
 static void test_by_hand(void) {
     struct ht_machine m = round_machine();
@@ -278,8 +262,7 @@ static void test_by_hand(void) {
     near("by hand: step", p.step, 50e-6);
     near("by hand: efficiency", p.efficiency, 32e-6 / 4 / 50e-6);
     near("by hand: memory", p.memory, 407);
-    TEST_CHECK(strcmp(p.limit, "network") == 0, "by hand: limited by the %s",
-               p.limit);
+    TEST_CHECK(strcmp(p.limit, "network") == 0, "by hand: limited by the %s", p.limit);
     ht_predict(&load, &m, 1e9, 2, &p);
     /* 8 us over links behind 7 us of interior */
     near("two ranks of a node: exposed", p.exposed, 2e-6);
@@ -301,8 +284,8 @@ static void test_depth(void) {
     load.depth = 2;
     load.sent[0] = (struct ht_exchange){{8000, 8000}};
     ht_predict(&load, &m, 1e9, 4, &p);
-    /* a step is one cycle: 4 planes and 4, one more computed twice, two of them
-     * leave before the last two, behind which messages travel */
+    /* a step is one cycle: 4 planes and 4, one more computed twice, two of them leave before the
+     * last two, behind which messages travel */
     near("depth 2: interior", p.interior, 7e-6);
     near("depth 2: boundary", p.boundary, 2e-6);
     near("depth 2: pack", p.pack, 16e-6);
@@ -312,8 +295,8 @@ static void test_depth(void) {
     near("depth 2, a node's network: exposed", p.exposed, 32e-6 - 2e-6);
 }
 
-/* The model walks the tasks of half steps; in slabs of at least `depth` planes
- * they add up to the sums of docs/scaling.md. A plane takes 1 us, a launch 3.
+/* The model walks the tasks of half steps; in slabs of at least `depth` planes they add up to the
+ * sums of docs/scaling.md. A plane takes 1 us, a launch 3.
  */
 static void test_sums(void) {
     struct ht_machine m = round_machine();
@@ -333,8 +316,7 @@ static void test_sums(void) {
                 for (int from = 0; from < 2 && k > 1; from++)
                     load.sent[from] = (struct ht_exchange){{bytes, bytes}};
                 ht_predict(&load, &m, 1e9, 2, &p);
-                double interior =
-                    (k * planes - k + 0.5 * k * (k - 1)) * 1e-6 + k * 3e-6;
+                double interior = (k * planes - k + 0.5 * k * (k - 1)) * 1e-6 + k * 3e-6;
                 double boundary = k * 1.5e-6 + sides * 3e-6;
                 double pack = 4 * sides * bytes / 4e9 + 2 * sides * 3e-6;
                 double travel = sides * bytes / 1e9;
@@ -342,8 +324,7 @@ static void test_sums(void) {
                 double step = 2.0 / k * (interior + boundary + pack + exposed);
                 worst = fmax(worst, fabs(p.step / step - 1));
             }
-    TEST_BELOW(worst, 1e-12, "steps of %d slabs against the sums of half steps",
-               cases);
+    TEST_BELOW(worst, 1e-12, "steps of %d slabs against the sums of half steps", cases);
 }
 
 static void test_laws(void) {
@@ -359,8 +340,7 @@ static void test_laws(void) {
     weak.planes = strong.planes = 1600;
     ht_predict(&weak, &m, 1e9, 64, &p);
     near("long interior: exposed", p.exposed, 0);
-    TEST_CHECK(p.transfer > 0, "long interior: a transfer of %.3g s",
-               p.transfer);
+    TEST_CHECK(p.transfer > 0, "long interior: a transfer of %.3g s", p.transfer);
     ht_predict(&weak, &m, 1e9, 4096, &before);
     unlike += before.step != p.step || before.memory != p.memory;
     TEST_CHECK(unlike == 0, "weak scaling: 64 and 4096 ranks alike");
@@ -368,8 +348,8 @@ static void test_laws(void) {
     before.efficiency = 2;
     for (int ranks = 1; ranks <= 1600; ranks *= 2) {
         ht_predict(&strong, &m, 1e9, ranks, &p);
-        rising += p.step > before.step || p.efficiency > before.efficiency ||
-                  p.memory > before.memory;
+        rising +=
+            p.step > before.step || p.efficiency > before.efficiency || p.memory > before.memory;
         before = p;
     }
     TEST_CHECK(rising == 0,
@@ -386,8 +366,7 @@ static void test_laws(void) {
 
 /* ---- finite differences ---- */
 
-static void make_differences(struct ht_grid *grid, int terms, int depth,
-                             struct ht_problem *out) {
+static void make_differences(struct ht_grid *grid, int terms, int depth, struct ht_problem *out) {
     eq = ht_equations_make(ht_system_find("acoustic"), 3);
     *grid = (struct ht_grid){.dims = 3, .cells = {10, 20, 30}, .h = {1, 1, 1}};
     *out = (struct ht_problem){.eq = &eq,
@@ -398,8 +377,8 @@ static void make_differences(struct ht_grid *grid, int terms, int depth,
     (void)ht_problem_set_scheme(out, ht_scheme_find("fd"));
 }
 
-/* Order 4 reaches over two planes, of 200 points. Deeper halos bring planes of
- * d as well, and of u before the second pass. */
+/* Order 4 reaches over two planes, of 200 points. Deeper halos bring planes of d as well, and of u
+ * before the second pass. */
 static void test_differences_messages(void) {
     static const struct {
         int terms, depth;
@@ -414,20 +393,19 @@ static void test_differences_messages(void) {
         make_differences(&grid, rows[i].terms, rows[i].depth, &p);
         const struct ht_sent sent = ht_sent_here(&p, false);
         const double messages = 2 * rows[i].exchanges;
-        snprintf(what, sizeof what, "fd, %d term(s), depth %d: %s",
-                 rows[i].terms, rows[i].depth, "messages");
+        snprintf(what, sizeof what, "fd, %d term(s), depth %d: %s", rows[i].terms, rows[i].depth,
+                 "messages");
         near(what, sent.messages, messages);
-        snprintf(what, sizeof what, "fd, %d term(s), depth %d: %s",
-                 rows[i].terms, rows[i].depth, "bytes");
+        snprintf(what, sizeof what, "fd, %d term(s), depth %d: %s", rows[i].terms, rows[i].depth,
+                 "bytes");
         near(what, sent.bytes, messages * rows[i].planes * 200 * 4);
     }
     p.halo.precision = HT_HALO_HALF;
-    near("fd in double, halos in half", ht_sent_here(&p, true).bytes,
-         4.0 / 3 * 11 * 200 * 2);
+    near("fd in double, halos in half", ht_sent_here(&p, true).bytes, 4.0 / 3 * 11 * 200 * 2);
 }
 
-/* Four ranks of eight planes, 1 us each per pass of two; half of them leave
- * first: 8000 bytes to either side, 16 us over the network behind 4 us. */
+/* Four ranks of eight planes, 1 us each per pass of two; half of them leave first: 8000 bytes to
+ * either side, 16 us over the network behind 4 us. */
 static void test_differences_step(void) {
     const struct ht_machine m = round_machine();
     struct ht_load load = {.cells = 1000,
@@ -475,8 +453,7 @@ static void test_differences_load(void) {
     /* the longest message: four planes of w, two of u and d */
     const double plane = 5.0 * row * 24 * 4, message = 8 * 200 * 4;
     near("fd load: bytes of a plane", load.plane_bytes, plane);
-    near("fd load: bytes of the halo", load.halo_bytes,
-         8 * plane + 6 * message);
+    near("fd load: bytes of the halo", load.halo_bytes, 8 * plane + 6 * message);
 }
 
 /* ---- loads and rates of a problem ---- */
@@ -488,15 +465,14 @@ static void test_load(void) {
     struct ht_machine m = round_machine();
     make("acoustic", HT_TAYLOR, 3, cells, &s);
     const struct ht_tuning tuning = {.block = 4};
-    const struct ht_spec spec[2] = {
-        ht_problem_spec(&s.problem, &tuning, HT_PRIMARY),
-        ht_problem_spec(&s.problem, &tuning, HT_DUAL)};
+    const struct ht_spec spec[2] = {ht_problem_spec(&s.problem, &tuning, HT_PRIMARY),
+                                    ht_problem_spec(&s.problem, &tuning, HT_DUAL)};
     ht_load_make(&s.problem, &spec[0], false, &load);
     const double plane = 200 * 64 * 4 * 4;
     near("load: cells of a plane", load.cells, 200);
     near("load: bytes of a plane of both grids", load.plane_bytes, 2 * plane);
-    /* two planes of the primary grid, one of the dual one, a message out and
-     * two in on both sides */
+    /* two planes of the primary grid, one of the dual one, a message out and two in on both sides
+     */
     near("load: bytes of the halo", load.halo_bytes, (3 + 6) * plane);
     near("load: sent down", load.sent[0].bytes[0], plane);
     near("load: sent up", load.sent[1].bytes[1], plane);
@@ -509,8 +485,8 @@ static void test_load(void) {
     near("rate of the machine", ht_rate_expected(&m, spec), 3e8);
 }
 
-/* Eight coefficients per field, 4 bytes each: from p to v one field is read,
- * three are read and written, back three, one and one. */
+/* Eight coefficients per field, 4 bytes each: from p to v one field is read, three are read and
+ * written, back three, one and one. */
 static void test_leapfrog_rate(void) {
     const int64_t cells[3] = {10, 20, 30};
     const double there = 7 * 8 * 4, back = 5 * 8 * 4;
@@ -518,9 +494,8 @@ static void test_leapfrog_rate(void) {
     struct ht_machine m = round_machine();
     make("acoustic", HT_LEAPFROG, 1, cells, &s);
     const struct ht_tuning tuning = {.block = 4};
-    const struct ht_spec spec[2] = {
-        ht_problem_spec(&s.problem, &tuning, HT_PRIMARY),
-        ht_problem_spec(&s.problem, &tuning, HT_DUAL)};
+    const struct ht_spec spec[2] = {ht_problem_spec(&s.problem, &tuning, HT_PRIMARY),
+                                    ht_problem_spec(&s.problem, &tuning, HT_DUAL)};
     near("leapfrog: mean of both half steps", ht_rate_expected(&m, spec),
          0.5 / ((there + back) / 2 / 4e9));
 }

@@ -1,11 +1,10 @@
-/* The cache of compiled programs: a second build comes from it; whatever is
- * wrong with a file means compiling anew and a good file afterwards; two
- * processes at once and a directory that cannot be written do no harm.
- * Every build is also run, so a wrong program would show. PoCL's own cache is
+/* The cache of compiled programs: a second build comes from it; whatever is wrong with a file means
+ * compiling anew and a good file afterwards; two processes at once and a directory that cannot be
+ * written do no harm. Every build is also run, so a wrong program would show. PoCL's own cache is
  * turned off, except in one case: with it there is no other.
  *
- * The layout of a file is that of src/device/cache.c: magic[24], three 64-bit
- * numbers (size of key, size of binary, checksum), key, binary.
+ * The layout of a file is that of src/device/cache.c: magic[24], three 64-bit numbers (size of key,
+ * size of binary, checksum), key, binary.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -30,13 +29,11 @@ static bool read_only_file(const char *directory, struct file *file) {
     file->data = NULL;
     for (struct dirent *e; stream && (e = readdir(stream)) != NULL;)
         if (e->d_name[0] != '.') {
-            snprintf(file->path, sizeof file->path, "%s/%.200s", directory,
-                     e->d_name);
+            snprintf(file->path, sizeof file->path, "%s/%.200s", directory, e->d_name);
             count++;
         }
     if (stream) closedir(stream);
-    return count == 1 &&
-           ht_file_read(file->path, &file->data, &file->size) == HT_OK;
+    return count == 1 && ht_file_read(file->path, &file->data, &file->size) == HT_OK;
 }
 
 static void write_file(const char *path, const char *data, size_t size) {
@@ -45,37 +42,31 @@ static void write_file(const char *path, const char *data, size_t size) {
     exit(1);
 }
 
-/* Builds, runs: the program must be right, and from the cache or not as
- * expected. */
-static void expect_build(struct ht_device *device, int more, const char *cache,
-                         bool cached, const char *what) {
+/* Builds, runs: the program must be right, and from the cache or not as expected. */
+static void expect_build(struct ht_device *device, int more, const char *cache, bool cached,
+                         const char *what) {
     char *text = adding_text(more);
     struct ht_program *program = NULL;
     enum ht_err err = ht_program_build(device, text, cache, &program);
     bool got = err == HT_OK && ht_program_cached(program);
     double added = err == HT_OK ? added_by(device, program) : (double)NAN;
     TEST_CHECK(err == HT_OK && got == cached && added == more + 0.5,
-               "%s: %s, adds %g (expected %s, %g)%s", what,
-               got ? "cached" : "compiled", added,
-               cached ? "cached" : "compiled", more + 0.5,
-               err ? ht_err_message() : "");
+               "%s: %s, adds %g (expected %s, %g)%s", what, got ? "cached" : "compiled", added,
+               cached ? "cached" : "compiled", more + 0.5, err ? ht_err_message() : "");
     ht_program_destroy(program);
     free(text);
 }
 
 /* Puts `data` where the good file was: not taken, repaired, then taken. */
-static void expect_repair(struct ht_device *device, const char *cache,
-                          const struct file *good, const char *data,
-                          size_t size, const char *what) {
+static void expect_repair(struct ht_device *device, const char *cache, const struct file *good,
+                          const char *data, size_t size, const char *what) {
     struct file now;
     char name[128];
     write_file(good->path, data, size);
     expect_build(device, 1, cache, false, what);
     bool one = read_only_file(cache, &now);
-    TEST_CHECK(one && now.size > HEADER &&
-                   (now.size != size || memcmp(now.data, data, size) != 0),
-               "%s: replaced by a file of %d bytes", what,
-               one ? (int)now.size : -1);
+    TEST_CHECK(one && now.size > HEADER && (now.size != size || memcmp(now.data, data, size) != 0),
+               "%s: replaced by a file of %d bytes", what, one ? (int)now.size : -1);
     free(now.data);
     snprintf(name, sizeof name, "%s: and then", what);
     expect_build(device, 1, cache, true, name);
@@ -87,10 +78,8 @@ static uint64_t number_at(const struct file *file, size_t at) {
     return value;
 }
 
-/* A byte turned over at places of every part; the checksum or a comparison
- * must see each. */
-static void test_flips(struct ht_device *device, const char *cache,
-                       struct file *good) {
+/* A byte turned over at places of every part; the checksum or a comparison must see each. */
+static void test_flips(struct ht_device *device, const char *cache, struct file *good) {
     size_t key = (size_t)number_at(good, 24);
     const struct {
         const char *part;
@@ -114,8 +103,7 @@ static void test_flips(struct ht_device *device, const char *cache,
     }
 }
 
-static void test_lengths(struct ht_device *device, const char *cache,
-                         const struct file *good) {
+static void test_lengths(struct ht_device *device, const char *cache, const struct file *good) {
     const size_t sizes[] = {0,
                             10,
                             HEADER - 1,
@@ -127,71 +115,61 @@ static void test_lengths(struct ht_device *device, const char *cache,
     char name[64], *longer = malloc(good->size + 1);
     if (longer == NULL) exit(1);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        snprintf(name, sizeof name, "cut to %d of %d bytes", (int)sizes[i],
-                 (int)good->size);
+        snprintf(name, sizeof name, "cut to %d of %d bytes", (int)sizes[i], (int)good->size);
         expect_repair(device, cache, good, good->data, sizes[i], name);
     }
     memcpy(longer, good->data, good->size);
     longer[good->size] = 0;
     expect_repair(device, cache, good, longer, good->size + 1, "a byte longer");
-    for (size_t n = 0; n < good->size; n++)
-        longer[n] = (char)ht_rng_bits(5, (uint64_t)n);
+    for (size_t n = 0; n < good->size; n++) longer[n] = (char)ht_rng_bits(5, (uint64_t)n);
     expect_repair(device, cache, good, longer, good->size, "noise");
     free(longer);
 }
 
 /* Makes the checksum fit again after a change of key or binary. */
 static void sign_file(struct file *file) {
-    uint64_t sum =
-        ht_hash(HT_HASH_SEED, file->data + HEADER, file->size - HEADER);
+    uint64_t sum = ht_hash(HT_HASH_SEED, file->data + HEADER, file->size - HEADER);
     memcpy(file->data + 40, &sum, sizeof sum);
 }
 
-/* Files whole in themselves, for something else: the key is compared in full,
- * and a driver that refuses a binary is asked to compile. */
-static void test_strangers(struct ht_device *device, const char *cache,
-                           struct file *good) {
+/* Files whole in themselves, for something else: the key is compared in full, and a driver that
+ * refuses a binary is asked to compile. */
+static void test_strangers(struct ht_device *device, const char *cache, struct file *good) {
     size_t key = (size_t)number_at(good, 24);
     char *copy = malloc(good->size);
     if (copy == NULL) exit(1);
     memcpy(copy, good->data, good->size);
     sign_file(good);
-    TEST_CHECK(memcmp(copy, good->data, good->size) == 0,
-               "the checksum is that of key and binary");
+    TEST_CHECK(memcmp(copy, good->data, good->size) == 0, "the checksum is that of key and binary");
     good->data[HEADER + 1] ^= 1;
     sign_file(good);
-    expect_repair(device, cache, good, good->data, good->size,
-                  "key of another device");
+    expect_repair(device, cache, good, good->data, good->size, "key of another device");
     memcpy(good->data, copy, good->size);
     good->data[HEADER + key - 4] ^= 1;
     sign_file(good);
-    expect_repair(device, cache, good, good->data, good->size,
-                  "key of another text");
+    expect_repair(device, cache, good, good->data, good->size, "key of another text");
     memcpy(good->data, copy, good->size);
     memset(good->data + HEADER + key, 'x', good->size - HEADER - key);
     sign_file(good);
-    expect_repair(device, cache, good, good->data, good->size,
-                  "a binary that the driver refuses");
+    expect_repair(device, cache, good, good->data, good->size, "a binary that the driver refuses");
     memcpy(good->data, copy, good->size);
     free(copy);
 }
 
-/* Under the most open umask the cache is the user's alone; what others can
- * write, or own, is compiled anew. */
-static void test_others(struct ht_device *device, const char *cache,
-                        const char *file) {
+/* Under the most open umask the cache is the user's alone; what others can write, or own, is
+ * compiled anew. */
+static void test_others(struct ht_device *device, const char *cache, const char *file) {
     enum { NOBODY = 65534 };
     struct stat info[2];
     TEST_CHECK(stat(cache, &info[0]) == 0 && stat(file, &info[1]) == 0 &&
                    (info[0].st_mode & 077) == 0 && (info[1].st_mode & 077) == 0,
-               "folder and file are the user's alone: %o, %o",
-               info[0].st_mode & 0777, info[1].st_mode & 0777);
+               "folder and file are the user's alone: %o, %o", info[0].st_mode & 0777,
+               info[1].st_mode & 0777);
     for (int i = 0; i < 2; i++) {
         const char *path = i ? file : cache;
         (void)chmod(path, info[i].st_mode | S_IWGRP);
         expect_build(device, 1, cache, false,
-                     i ? "a file that the group can write"
-                       : "a folder that the group can write");
+                     i ? "a file that the group can write" : "a folder that the group can write");
         (void)chmod(path, info[i].st_mode);
         expect_build(device, 1, cache, true, "and that it cannot");
         if (chown(path, NOBODY, (gid_t)-1) != 0) {
@@ -223,14 +201,13 @@ static void test_cache(struct ht_device *device, const char *root) {
     expect_build(device, 2, cache, false, "another text");
     expect_build(device, 2, cache, true, "another text again");
     expect_build(device, 1, cache, true, "the first text still");
-    TEST_CHECK(scratch_entries(cache) == 2, "%d files for two texts",
-               scratch_entries(cache));
+    TEST_CHECK(scratch_entries(cache) == 2, "%d files for two texts", scratch_entries(cache));
     free(cache);
 }
 
 /* What a build with an impossible cache writes to standard error. */
-static void test_unwritable(struct ht_device *device, const char *root,
-                            enum ht_log_level level, bool note) {
+static void test_unwritable(struct ht_device *device, const char *root, enum ht_log_level level,
+                            bool note) {
     char *file = scratch_path(root, "file"), *said = NULL;
     char *cache = scratch_path(file, "cache");
     char *log = scratch_path(root, "stderr");
@@ -248,9 +225,8 @@ static void test_unwritable(struct ht_device *device, const char *root,
     bool read = ht_file_read(log, &said, &size) == HT_OK;
     bool noted = read && strstr(said, "note: compiled kernels are not cached");
     bool named = read && strstr(said, file);
-    TEST_CHECK(read && noted == note && named == note,
-               "said of it at log level %d: \"%.*s\"", level,
-               said ? (int)strcspn(said, "\n") : 0, said ? said : "");
+    TEST_CHECK(read && noted == note && named == note, "said of it at log level %d: \"%.*s\"",
+               level, said ? (int)strcspn(said, "\n") : 0, said ? said : "");
     free(said);
     free(log);
     free(cache);
@@ -279,8 +255,7 @@ static int build_once(const char *cache, int ready) {
     struct ht_program *program = NULL;
     char *text = adding_text(1), byte;
     int code = test_open_device(&device) == HT_OK ? 1 : NO_DEVICE;
-    if (device != NULL &&
-        read(ready, &byte, 1) == 0 && /* all start when the pipe closes */
+    if (device != NULL && read(ready, &byte, 1) == 0 && /* all start when the pipe closes */
         ht_program_build(device, text, cache, &program) == HT_OK &&
         added_by(device, program) == 1.5)
         code = 0;
@@ -315,11 +290,10 @@ static void test_processes(const char *root) {
         without += WIFEXITED(status) && WEXITSTATUS(status) == NO_DEVICE;
     }
     if (without < PROCESSES) {
-        TEST_CHECK(good == PROCESSES,
-                   "%d of %d processes built and ran at once", good,
+        TEST_CHECK(good == PROCESSES, "%d of %d processes built and ran at once", good,
                    (int)PROCESSES);
-        TEST_CHECK(scratch_entries(cache) == 1,
-                   "they left %d files (expected 1)", scratch_entries(cache));
+        TEST_CHECK(scratch_entries(cache) == 1, "they left %d files (expected 1)",
+                   scratch_entries(cache));
     }
     free(cache);
 }

@@ -1,6 +1,5 @@
-/* The expected time of steps with absorbing layers: what a grid has of each
- * kind of region against a count node by node, the grid that is timed, and the
- * time of one grid from that of another.
+/* The expected time of steps with absorbing layers: what a grid has of each kind of region against
+ * a count node by node, the grid that is timed, and the time of one grid from that of another.
  */
 #include "test.h"
 
@@ -13,8 +12,7 @@ struct scene {
 };
 
 /* Layers of `thick` cells; periodic where there are none. */
-static struct scene make(int dims, const int64_t cells[3],
-                         const int64_t thick[3][2]) {
+static struct scene make(int dims, const int64_t cells[3], const int64_t thick[3][2]) {
     struct scene s = {.grid = {.dims = dims, .order = 1, .cells = {1, 1, 1}},
                       .layers = {.type = HT_ABSORBING_CPML, .dims = dims}};
     for (int k = 0; k < dims; k++) {
@@ -44,8 +42,7 @@ static void count_nodes(const struct scene *s, enum ht_subgrid subgrid,
         const int64_t m[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
         unsigned axes = 0;
         for (int k = 0; k < 3; k++)
-            if (ht_absorbing_side(&s->layers, k,
-                                  ht_absorbing_at(subgrid, m[k])) >= 0)
+            if (ht_absorbing_side(&s->layers, k, ht_absorbing_at(subgrid, m[k])) >= 0)
                 axes |= 1u << k;
         out[axes]++;
     }
@@ -62,18 +59,17 @@ static void test_counts(const char *name, const struct scene *s) {
         wrong += work.targets[i] != expected[i];
         kinds += expected[i] > 0;
     }
-    TEST_CHECK(wrong == 0, "%s: %d of %d kinds of regions have other targets",
-               name, wrong, kinds);
+    TEST_CHECK(wrong == 0, "%s: %d of %d kinds of regions have other targets", name, wrong, kinds);
 }
 
-/* By hand: 20 cells between walls, 5 of them in a layer; the primary node on
- * its inner face is the layer's. */
+/* By hand: 20 cells between walls, 5 of them in a layer; the primary node on its inner face is the
+ * layer's. */
 static void test_one_axis(void) {
     const struct scene s = make(1, small, single);
     struct ht_region_work work;
     ht_region_work(&s.grid, &s.layers, &work);
-    TEST_CHECK(work.targets[1] == 6 + 5 && work.targets[0] == 15 + 15 &&
-                   work.boxes == 2 && work.surface == 2,
+    TEST_CHECK(work.targets[1] == 6 + 5 && work.targets[0] == 15 + 15 && work.boxes == 2 &&
+                   work.surface == 2,
                "a line: %g targets in the layer (11), %g beside it (30), %g "
                "boxes (2), %g cells at the ends (2)",
                work.targets[1], work.targets[0], work.boxes, work.surface);
@@ -89,21 +85,19 @@ static void test_damped(void) {
 
 /* ---- the grid that is timed ---- */
 
-static void test_grid(const struct scene *s, bool both, double most,
-                      const int64_t cells[3], int64_t inside) {
+static void test_grid(const struct scene *s, bool both, double most, const int64_t cells[3],
+                      int64_t inside) {
     struct ht_layers kept;
     int64_t c[3] = {0};
-    const int64_t found =
-        ht_region_grid(&s->grid, &s->layers, both, most, c, &kept);
+    const int64_t found = ht_region_grid(&s->grid, &s->layers, both, most, c, &kept);
     bool same = found == inside;
     for (int k = 0; k < 3 && inside > 0; k++)
         same = same && c[k] == cells[k] && kept.cells[k] == cells[k];
     TEST_CHECK(same,
                "at most %g cells, %s: %lld x %lld x %lld, %lld beside layers "
                "(%lld)",
-               most, both ? "all layers" : "one of each axis", (long long)c[0],
-               (long long)c[1], (long long)c[2], (long long)found,
-               (long long)inside);
+               most, both ? "all layers" : "one of each axis", (long long)c[0], (long long)c[1],
+               (long long)c[2], (long long)found, (long long)inside);
 }
 
 static void test_grids(void) {
@@ -122,13 +116,12 @@ static void test_grids(void) {
 
 /* ---- times ---- */
 
-static const double rate[HT_REGION_KINDS] = {1e6, 4e5, 3e5, 1e5,
-                                             3e5, 1e5, 8e4, 2e4};
+static const double rate[HT_REGION_KINDS] = {1e6, 4e5, 3e5, 1e5, 3e5, 1e5, 8e4, 2e4};
 
-/* Seconds of a step at these rates, 7 us of each box and 1e-8 s of each cell
- * along the sides; *layers: in layers. */
-static double by_rates(const struct ht_region_work *work,
-                       struct ht_region_seconds *out, double *layers) {
+/* Seconds of a step at these rates, 7 us of each box and 1e-8 s of each cell along the sides;
+ * *layers: in layers. */
+static double by_rates(const struct ht_region_work *work, struct ht_region_seconds *out,
+                       double *layers) {
     double sum = 0;
     for (int i = 0; i < HT_REGION_KINDS; i++) {
         out->kernels[i] = work->targets[i] / rate[i];
@@ -148,8 +141,7 @@ static void test_expect(bool both) {
     struct ht_region_seconds seconds;
     struct ht_region_rates rates;
     double layers, found;
-    ht_region_grid(&run.grid, &run.layers, both, 32768, timed.grid.cells,
-                   &timed.layers);
+    ht_region_grid(&run.grid, &run.layers, both, 32768, timed.grid.cells, &timed.layers);
     ht_region_work(&timed.grid, &timed.layers, &from);
     ht_region_work(&run.grid, &run.layers, &to);
     by_rates(&from, &seconds, &layers);
@@ -160,30 +152,26 @@ static void test_expect(bool both) {
     const double all = by_rates(&to, &seconds, &layers);
     const double expected = ht_region_expect(&rates, &to, &found);
     TEST_BELOW(fabs(expected / all - 1), 1e-12,
-               "time of 192 x 160 x 224 cells, %g s, from %g boxes", all,
-               from.boxes);
-    TEST_BELOW(fabs(found / layers - 1), 1e-12, "that of the layers, %g s",
-               layers);
+               "time of 192 x 160 x 224 cells, %g s, from %g boxes", all, from.boxes);
+    TEST_BELOW(fabs(found / layers - 1), 1e-12, "that of the layers, %g s", layers);
 }
 
 static void test_fit(void) {
     struct ht_region_seconds s = {.kernels = {3, 2}, .ghosts = 1};
     ht_region_fit(8, &s);
     TEST_CHECK(s.kernels[0] == 3 && s.ghosts == 1 && s.rest == 2,
-               "8 s of which kernels take 6: %g s pass between them (2)",
-               s.rest);
+               "8 s of which kernels take 6: %g s pass between them (2)", s.rest);
     ht_region_fit(3, &s);
-    TEST_CHECK(s.kernels[0] == 1.5 && s.kernels[1] == 1 && s.ghosts == 0.5 &&
-                   s.rest == 0,
-               "6 s of kernels in 3 s: %g, %g and %g s (1.5, 1, 0.5)",
-               s.kernels[0], s.kernels[1], s.ghosts);
+    TEST_CHECK(s.kernels[0] == 1.5 && s.kernels[1] == 1 && s.ghosts == 0.5 && s.rest == 0,
+               "6 s of kernels in 3 s: %g, %g and %g s (1.5, 1, 0.5)", s.kernels[0], s.kernels[1],
+               s.ghosts);
 }
 
 int main(void) {
-    const struct scene cases[] = {make(3, small, odd), make(3, small, single),
-                                  make(2, small, odd), make(1, small, odd)};
-    const char *const names[] = {"layers of three axes", "of one of three",
-                                 "of two axes", "of one axis"};
+    const struct scene cases[] = {make(3, small, odd), make(3, small, single), make(2, small, odd),
+                                  make(1, small, odd)};
+    const char *const names[] = {"layers of three axes", "of one of three", "of two axes",
+                                 "of one axis"};
     for (int i = 0; i < 4; i++) test_counts(names[i], &cases[i]);
     test_one_axis();
     test_damped();

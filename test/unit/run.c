@@ -1,6 +1,5 @@
-/* The loop over the time steps: which observer looks at which step, what it is
- * given, how a run ends. The serial reference steps, behind a stepper that
- * counts calls, may sleep, and may fail.
+/* The loop over the time steps: which observer looks at which step, what it is given, how a run
+ * ends. The serial reference steps, behind a stepper that counts calls, may sleep, and may fail.
  */
 #include <signal.h>
 #include <time.h>
@@ -29,13 +28,11 @@ struct trial {
     int64_t batch_end[MOST_BATCHES]; /* step */
 };
 
-static enum ht_err counting_get(void *self, enum ht_subgrid subgrid, int field,
-                                int count, int64_t first, int64_t last,
-                                double *out) {
+static enum ht_err counting_get(void *self, enum ht_subgrid subgrid, int field, int count,
+                                int64_t first, int64_t last, double *out) {
     struct trial *t = self;
     *(count == 1 ? &t->nodal_reads : &t->coef_reads) += 1;
-    return t->oracle.ops->get(t->oracle.self, subgrid, field, count, first,
-                              last, out);
+    return t->oracle.ops->get(t->oracle.self, subgrid, field, count, first, last, out);
 }
 
 static enum ht_err counting_half_step(void *self, enum ht_subgrid from) {
@@ -53,18 +50,15 @@ static enum ht_err counting_finish(void *self) {
     return t->oracle.ops->finish(t->oracle.self);
 }
 
-static const struct ht_stepper_ops counting_ops = {.get = counting_get,
-                                                   .half_step =
-                                                       counting_half_step,
-                                                   .finish = counting_finish};
+static const struct ht_stepper_ops counting_ops = {
+    .get = counting_get, .half_step = counting_half_step, .finish = counting_finish};
 
 static enum ht_err prepare(struct trial *t, const char *end) {
-    char system[] = "system=acoustic", scheme[] = "time.scheme=taylor",
-         cells[] = "grid.cells=[8]", every[] = "output.every=0.0",
-         pictures[] = "output.pictures=false", order[] = "grid.order=2",
-         step[] = "time.step=0.1", time[32], initial[] = "initial.type=random";
-    char *options[] = {system, scheme, cells, every,  pictures,
-                       order,  step,   time,  initial};
+    char system[] = "system=acoustic", scheme[] = "time.scheme=taylor", cells[] = "grid.cells=[8]",
+         every[] = "output.every=0.0", pictures[] = "output.pictures=false",
+         order[] = "grid.order=2", step[] = "time.step=0.1", time[32],
+         initial[] = "initial.type=random";
+    char *options[] = {system, scheme, cells, every, pictures, order, step, time, initial};
     snprintf(time, sizeof time, "time.end=%s", end);
     TRY(ht_params_read(NULL, 9, options, &t->params));
     TRY(ht_plan_create(t->params, NULL, &t->plan));
@@ -79,8 +73,7 @@ static void open_trial(struct trial *t, const char *end) {
         TEST_CHECK(false, "the run is prepared: %s", ht_err_message());
         exit(test_end("run"));
     }
-    t->run = (struct ht_run){.plan = t->plan,
-                             .stepper = {.ops = &counting_ops, .self = t}};
+    t->run = (struct ht_run){.plan = t->plan, .stepper = {.ops = &counting_ops, .self = t}};
 }
 
 static void close_trial(struct trial *t) {
@@ -115,8 +108,7 @@ static enum ht_err record_begin(void *context, const struct ht_run *run) {
     return HT_OK;
 }
 
-static int64_t record_next(void *context, const struct ht_run *run,
-                           int64_t from) {
+static int64_t record_next(void *context, const struct ht_run *run, int64_t from) {
     const struct record *r = context;
     if (r->every > 0) return ht_run_multiple(run, r->every, from);
     if (r->steps_apart == 0) return INT64_MAX;
@@ -124,13 +116,10 @@ static int64_t record_next(void *context, const struct ht_run *run,
 }
 
 /* Whether the first field's coefficients are those of the state now. */
-static bool values_differ(const struct trial *t, int count,
-                          const double *values) {
+static bool values_differ(const struct trial *t, int count, const double *values) {
     double now[16 * 8];
     const int64_t nodes = ht_grid_total(&t->plan->grid, HT_PRIMARY);
-    if (t->oracle.ops->get(t->oracle.self, HT_PRIMARY, 0, count, 0, 1, now) !=
-        HT_OK)
-        return true;
+    if (t->oracle.ops->get(t->oracle.self, HT_PRIMARY, 0, count, 0, 1, now) != HT_OK) return true;
     return memcmp(now, values, (size_t)(count * nodes) * sizeof *now) != 0;
 }
 
@@ -144,15 +133,11 @@ static enum ht_err record_look(void *context, const struct ht_view *view) {
     r->wrong_time |= fabs(view->time - 0.1 * (double)step) > 1e-14;
     r->nodal = view->nodal != NULL ? view->nodal[0] : NULL;
     r->coefs = view->coefs;
-    if (r->nodal != NULL)
-        r->wrong_values |= values_differ(r->trial, 1, r->nodal);
-    if (r->coefs != NULL)
-        r->wrong_values |= values_differ(r->trial, coefs, r->coefs);
-    if (r->after != NULL)
-        r->wrong_order |= r->after->step[r->after->looks - 1] != step;
+    if (r->nodal != NULL) r->wrong_values |= values_differ(r->trial, 1, r->nodal);
+    if (r->coefs != NULL) r->wrong_values |= values_differ(r->trial, coefs, r->coefs);
+    if (r->after != NULL) r->wrong_order |= r->after->step[r->after->looks - 1] != step;
     if (step == r->stops_at) raise(SIGUSR1);
-    REQUIRE(step != r->fails_at, HT_ERR_IO, "an observer fails at step %lld",
-            (long long)step);
+    REQUIRE(step != r->fails_at, HT_ERR_IO, "an observer fails at step %lld", (long long)step);
     return HT_OK;
 }
 
@@ -161,13 +146,9 @@ static void record_end(void *context) {
     r->ended++;
 }
 
-static struct record make_record(struct trial *trial, int64_t steps_apart,
-                                 double every) {
-    return (struct record){.trial = trial,
-                           .steps_apart = steps_apart,
-                           .every = every,
-                           .fails_at = -1,
-                           .stops_at = -1};
+static struct record make_record(struct trial *trial, int64_t steps_apart, double every) {
+    return (struct record){
+        .trial = trial, .steps_apart = steps_apart, .every = every, .fails_at = -1, .stops_at = -1};
 }
 
 static struct ht_observer observe(struct record *record, unsigned needs) {
@@ -185,47 +166,42 @@ static const char *list_steps(const struct record *r, char text[256]) {
     int used = 0;
     text[0] = '\0';
     for (int i = 0; i < r->looks && used < 250; i++)
-        used += snprintf(text + used, 256 - (size_t)used, "%s%lld",
-                         i ? " " : "", (long long)r->step[i]);
+        used += snprintf(text + used, 256 - (size_t)used, "%s%lld", i ? " " : "",
+                         (long long)r->step[i]);
     return text;
 }
 
 /* ---- steps ---- */
 
-static void check_steps(const char *what, const struct record *r,
-                        const char *expected) {
+static void check_steps(const char *what, const struct record *r, const char *expected) {
     char text[256];
-    TEST_CHECK(strcmp(list_steps(r, text), expected) == 0 && r->begun == 1 &&
-                   r->ended == 1 && r->last_looks == 1 && !r->wrong_time,
-               "%s: looks at %s (expected %s), %d of them the last", what, text,
-               expected, r->last_looks);
+    TEST_CHECK(strcmp(list_steps(r, text), expected) == 0 && r->begun == 1 && r->ended == 1 &&
+                   r->last_looks == 1 && !r->wrong_time,
+               "%s: looks at %s (expected %s), %d of them the last", what, text, expected,
+               r->last_looks);
 }
 
 static void test_steps(void) {
     struct trial t;
     open_trial(&t, "2.3");
     struct record third = make_record(&t, 3, 0), each = make_record(&t, 1, 0),
-                  quarter = make_record(&t, 0, 0.25),
-                  dense = make_record(&t, 0, 0.01),
+                  quarter = make_record(&t, 0, 0.25), dense = make_record(&t, 0, 0.01),
                   late = make_record(&t, 0, 100), end = make_record(&t, 0, 0);
-    struct ht_observer o[] = {observe(&third, 0),   observe(&each, 0),
-                              observe(&quarter, 0), observe(&dense, 0),
-                              observe(&late, 0),    observe(&end, 0)};
+    struct ht_observer o[] = {observe(&third, 0), observe(&each, 0), observe(&quarter, 0),
+                              observe(&dense, 0), observe(&late, 0), observe(&end, 0)};
     o[5].next = NULL;
     enum ht_err err = ht_run_execute(&t.run, 6, o);
     const char *all = "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 "
                       "22 23";
     check_steps("every third step", &third, "0 3 6 9 12 15 18 21 23");
     check_steps("each step", &each, all);
-    check_steps("every 0.25, two and a half steps", &quarter,
-                "0 3 5 8 10 13 15 18 20 23");
+    check_steps("every 0.25, two and a half steps", &quarter, "0 3 5 8 10 13 15 18 20 23");
     check_steps("every 0.01, a tenth of a step", &dense, all);
     check_steps("every 100, beyond the end", &late, "0 23");
     check_steps("without `next`", &end, "23");
-    TEST_CHECK(err == HT_OK && t.run.steps == 23 && !t.run.interrupted &&
-                   t.half_steps == 46,
-               "the run ends after %lld of 23 steps, %d half steps",
-               (long long)t.run.steps, t.half_steps);
+    TEST_CHECK(err == HT_OK && t.run.steps == 23 && !t.run.interrupted && t.half_steps == 46,
+               "the run ends after %lld of 23 steps, %d half steps", (long long)t.run.steps,
+               t.half_steps);
     close_trial(&t);
 }
 
@@ -246,8 +222,7 @@ static void test_multiples(void) {
             while (step < 23 && !is_nearest(step, every[i] / 0.1)) step++;
             wrong += ht_run_multiple(&t.run, every[i], from) != step;
         }
-        TEST_CHECK(wrong == 0, "multiples of %g: %d of 24 steps are wrong",
-                   every[i], wrong);
+        TEST_CHECK(wrong == 0, "multiples of %g: %d of 24 steps are wrong", every[i], wrong);
     }
     TEST_CHECK(ht_run_multiple(&t.run, 0, 0) == 23, "time 0: the last step");
     close_trial(&t);
@@ -260,10 +235,9 @@ static void test_values(void) {
     open_trial(&t, "2.3");
     struct record a = make_record(&t, 3, 0), b = make_record(&t, 6, 0),
                   coefs = make_record(&t, 6, 0), none = make_record(&t, 1, 0);
-    const struct ht_observer o[] = {
-        observe(&none, 0), observe(&a, HT_NEED_NODAL),
-        observe(&b, HT_NEED_NODAL),
-        observe(&coefs, HT_NEED_NODAL | HT_NEED_COEFS)};
+    const struct ht_observer o[] = {observe(&none, 0), observe(&a, HT_NEED_NODAL),
+                                    observe(&b, HT_NEED_NODAL),
+                                    observe(&coefs, HT_NEED_NODAL | HT_NEED_COEFS)};
     enum ht_err err = ht_run_execute(&t.run, 4, o);
     const int fields = t.plan->eq.nfields; /* all are stored */
     TEST_CHECK(err == HT_OK && t.nodal_reads == fields * 9,
@@ -291,13 +265,11 @@ static void test_judges(void) {
     struct record judge = make_record(&t, 10, 0), user = make_record(&t, 6, 0),
                   other = make_record(&t, 4, 0);
     user.after = &judge;
-    struct ht_observer o[] = {observe(&judge, 0),
-                              observe(&user, HT_NEED_JUDGED | HT_NEED_NODAL),
+    struct ht_observer o[] = {observe(&judge, 0), observe(&user, HT_NEED_JUDGED | HT_NEED_NODAL),
                               observe(&other, HT_NEED_NODAL)};
     o[0].judges = true;
     enum ht_err err = ht_run_execute(&t.run, 3, o);
-    check_steps("a judge, also for another observer", &judge,
-                "0 6 10 12 18 20 23");
+    check_steps("a judge, also for another observer", &judge, "0 6 10 12 18 20 23");
     TEST_CHECK(err == HT_OK && !user.wrong_order,
                "the state is judged before the look of the one who needs it");
     close_trial(&t);
@@ -307,10 +279,9 @@ static void test_judges(void) {
     user = make_record(&t, 6, 0);
     judge.fails_at = 12;
     err = ht_run_execute(&t.run, 2, o);
-    TEST_CHECK(err == HT_ERR_IO && t.run.steps == 12 && user.looks == 2 &&
-                   user.step[1] == 6,
-               "a state refused at step %lld is not used: %d looks before",
-               (long long)t.run.steps, user.looks);
+    TEST_CHECK(err == HT_ERR_IO && t.run.steps == 12 && user.looks == 2 && user.step[1] == 6,
+               "a state refused at step %lld is not used: %d looks before", (long long)t.run.steps,
+               user.looks);
     close_trial(&t);
 }
 
@@ -319,39 +290,32 @@ static void test_judges(void) {
 static void test_failing_look(void) {
     struct trial t;
     open_trial(&t, "2.3");
-    struct record a = make_record(&t, 3, 0), b = make_record(&t, 2, 0),
-                  c = make_record(&t, 4, 0);
-    const struct ht_observer o[] = {observe(&a, HT_NEED_NODAL), observe(&b, 0),
-                                    observe(&c, 0)};
+    struct record a = make_record(&t, 3, 0), b = make_record(&t, 2, 0), c = make_record(&t, 4, 0);
+    const struct ht_observer o[] = {observe(&a, HT_NEED_NODAL), observe(&b, 0), observe(&c, 0)};
     b.fails_at = 8;
     enum ht_err err = ht_run_execute(&t.run, 3, o);
     TEST_CHECK(err == HT_ERR_IO && t.run.steps == 8 && b.step[4] == 8 &&
                    strcmp(ht_err_message(), "an observer fails at step 8") == 0,
-               "a look that fails ends the run: step %lld, %s",
-               (long long)t.run.steps, ht_err_message());
-    TEST_CHECK(c.looks == 2 && c.last_looks == 0,
-               "nobody looks after it: %d looks before", c.looks);
-    TEST_CHECK(a.ended == 1 && b.ended == 1 && c.ended == 1,
-               "every `end` is called once: %d %d %d", a.ended, b.ended,
-               c.ended);
+               "a look that fails ends the run: step %lld, %s", (long long)t.run.steps,
+               ht_err_message());
+    TEST_CHECK(c.looks == 2 && c.last_looks == 0, "nobody looks after it: %d looks before",
+               c.looks);
+    TEST_CHECK(a.ended == 1 && b.ended == 1 && c.ended == 1, "every `end` is called once: %d %d %d",
+               a.ended, b.ended, c.ended);
     close_trial(&t);
 }
 
 static void test_failing_begin(void) {
     struct trial t;
     open_trial(&t, "2.3");
-    struct record a = make_record(&t, 3, 0), b = make_record(&t, 2, 0),
-                  c = make_record(&t, 4, 0);
-    const struct ht_observer o[] = {observe(&a, 0), observe(&b, 0),
-                                    observe(&c, 0)};
+    struct record a = make_record(&t, 3, 0), b = make_record(&t, 2, 0), c = make_record(&t, 4, 0);
+    const struct ht_observer o[] = {observe(&a, 0), observe(&b, 0), observe(&c, 0)};
     b.fails_to_begin = true;
     enum ht_err err = ht_run_execute(&t.run, 3, o);
-    TEST_CHECK(err == HT_ERR_IO && t.half_steps == 0 &&
-                   a.looks + b.looks + c.looks == 0,
+    TEST_CHECK(err == HT_ERR_IO && t.half_steps == 0 && a.looks + b.looks + c.looks == 0,
                "a failure to begin: no step, no look: %s", ht_err_message());
     TEST_CHECK(a.ended == 1 && b.ended == 1 && c.begun == 0 && c.ended == 0,
-               "`end` is called of those that have begun: %d %d %d", a.ended,
-               b.ended, c.ended);
+               "`end` is called of those that have begun: %d %d %d", a.ended, b.ended, c.ended);
     close_trial(&t);
 }
 
@@ -363,8 +327,8 @@ static void test_failing_step(void) {
     t.fail_at = 15;
     enum ht_err err = ht_run_execute(&t.run, 1, o);
     TEST_CHECK(err == HT_ERR_DEVICE && a.ended == 1 && a.looks == 3,
-               "a step that fails ends the run after %d looks (expected 3): %s",
-               a.looks, ht_err_message());
+               "a step that fails ends the run after %d looks (expected 3): %s", a.looks,
+               ht_err_message());
     close_trial(&t);
 }
 
@@ -380,22 +344,17 @@ static void test_stop(void) {
     enum ht_err err = ht_run_execute(&t.run, 2, o);
     ht_stop_unwatch();
     int64_t end = t.run.steps;
-    TEST_CHECK(err == HT_OK && t.run.interrupted && end > 8 && end <= 12 &&
-                   t.batches >= 2 && t.batch_end[t.batches - 1] == end &&
-                   t.batch_end[t.batches - 2] == 8,
-               "a signal at step 8 ends the run after one batch, at step %lld",
-               (long long)end);
-    TEST_CHECK(a.step[a.looks - 1] == end && a.last_looks == 1 &&
-                   b.looks == 1 && b.step[0] == end && b.last_looks == 1,
-               "all look there for the last time: %d, %d", a.last_looks,
-               b.last_looks);
-    TEST_CHECK(a.ended == 1 && b.ended == 1, "and end: %d, %d", a.ended,
-               b.ended);
+    TEST_CHECK(err == HT_OK && t.run.interrupted && end > 8 && end <= 12 && t.batches >= 2 &&
+                   t.batch_end[t.batches - 1] == end && t.batch_end[t.batches - 2] == 8,
+               "a signal at step 8 ends the run after one batch, at step %lld", (long long)end);
+    TEST_CHECK(a.step[a.looks - 1] == end && a.last_looks == 1 && b.looks == 1 &&
+                   b.step[0] == end && b.last_looks == 1,
+               "all look there for the last time: %d, %d", a.last_looks, b.last_looks);
+    TEST_CHECK(a.ended == 1 && b.ended == 1, "and end: %d, %d", a.ended, b.ended);
     err = ht_run_execute(&t.run, 2, o);
-    TEST_CHECK(err == HT_OK && !t.run.interrupted && t.run.steps == 60 &&
-                   t.half_steps == 120,
-               "the remaining steps follow: %lld of 60, %d half steps",
-               (long long)t.run.steps, t.half_steps);
+    TEST_CHECK(err == HT_OK && !t.run.interrupted && t.run.steps == 60 && t.half_steps == 120,
+               "the remaining steps follow: %lld of 60, %d half steps", (long long)t.run.steps,
+               t.half_steps);
     close_trial(&t);
 }
 
@@ -408,10 +367,9 @@ static void test_stop_before(void) {
     raise(SIGUSR1);
     enum ht_err err = ht_run_execute(&t.run, 1, o);
     ht_stop_unwatch();
-    TEST_CHECK(err == HT_OK && t.run.interrupted && t.half_steps == 0 &&
-                   a.looks == 1 && a.last_looks == 1,
-               "a signal before the first step: %d half steps, %d last looks",
-               t.half_steps, a.last_looks);
+    TEST_CHECK(
+        err == HT_OK && t.run.interrupted && t.half_steps == 0 && a.looks == 1 && a.last_looks == 1,
+        "a signal before the first step: %d half steps, %d last looks", t.half_steps, a.last_looks);
     close_trial(&t);
 }
 
@@ -423,36 +381,31 @@ static void test_clock(void) {
     open_trial(&t, "6.0");
     struct record often = make_record(&t, 0, 0), some = make_record(&t, 0, 0),
                   rare = make_record(&t, 0, 0);
-    struct ht_observer o[] = {observe(&often, 0), observe(&some, 0),
-                              observe(&rare, 0)};
+    struct ht_observer o[] = {observe(&often, 0), observe(&some, 0), observe(&rare, 0)};
     o[0].seconds = 1e-9;
     o[1].seconds = apart;
     o[2].seconds = 1000;
     t.pause = pause;
     enum ht_err err = ht_run_execute(&t.run, 3, o);
     int wrong = 0, before = often.step[0] == 0; /* the first batch */
-    for (int i = 0; i < t.batches; i++)
-        wrong += often.step[before + i] != t.batch_end[i];
-    TEST_CHECK(err == HT_OK && wrong == 0 && t.batches > 3 &&
-                   often.looks == before + t.batches,
-               "every 1e-9 s: %d looks after the first step, %d batches",
-               often.looks - before, t.batches);
+    for (int i = 0; i < t.batches; i++) wrong += often.step[before + i] != t.batch_end[i];
+    TEST_CHECK(err == HT_OK && wrong == 0 && t.batches > 3 && often.looks == before + t.batches,
+               "every 1e-9 s: %d looks after the first step, %d batches", often.looks - before,
+               t.batches);
     double least = INFINITY;
-    for (int i = 1; i + 1 < some.looks; i++)
-        least = fmin(least, some.when[i] - some.when[i - 1]);
+    for (int i = 1; i + 1 < some.looks; i++) least = fmin(least, some.when[i] - some.when[i - 1]);
     TEST_CHECK(some.looks >= 2 && least > 0.9 * apart,
                "every %g s: %d looks at the ends of %d batches, at least %.2f "
                "s apart",
                apart, some.looks, t.batches, least);
-    TEST_CHECK(rare.looks == 1 && rare.last_looks == 1,
-               "every 1000 s: %d look, at the end", rare.looks);
+    TEST_CHECK(rare.looks == 1 && rare.last_looks == 1, "every 1000 s: %d look, at the end",
+               rare.looks);
     /* 0.2 s per batch; a step takes two pauses at least. */
     int64_t longest = 0;
     for (int i = 1; i < t.batches; i++)
         if (t.batch_end[i] - t.batch_end[i - 1] > longest)
             longest = t.batch_end[i] - t.batch_end[i - 1];
-    TEST_BELOW((double)longest, 0.2 / (2 * pause),
-               "steps of the longest batch");
+    TEST_BELOW((double)longest, 0.2 / (2 * pause), "steps of the longest batch");
     close_trial(&t);
 }
 

@@ -1,9 +1,9 @@
-/* Samples on a grid: reading in any order of axes, every refusal, and the
- * polynomials and means made of them.
+/* Samples on a grid: reading in any order of axes, every refusal, and the polynomials and means
+ * made of them.
  *
- * Models: a polynomial of degree g is reproduced up to the rounding of the
- * samples times, per axis, the sum of all coefficients of the Lagrange
- * polynomials without their signs; smooth functions converge with h^(g+1).
+ * Models: a polynomial of degree g is reproduced up to the rounding of the samples times, per axis,
+ * the sum of all coefficients of the Lagrange polynomials without their signs; smooth functions
+ * converge with h^(g+1).
  */
 #include <unistd.h>
 
@@ -23,8 +23,7 @@ static void stop_on(enum ht_err err) {
 
 /* ---- samples in memory ---- */
 
-static struct ht_samples *make(const int64_t *shape, const double *origin,
-                               const double *spacing,
+static struct ht_samples *make(const int64_t *shape, const double *origin, const double *spacing,
                                double (*f)(const double *)) {
     struct ht_samples *s;
     stop_on(HT_ALLOC(s, 1));
@@ -35,19 +34,17 @@ static struct ht_samples *make(const int64_t *shape, const double *origin,
         s->spacing[k] = spacing[k];
     }
     for (int64_t i = 0; i < shape[0] * shape[1] * shape[2]; i++) {
-        int64_t at[3] = {i % shape[0], i / shape[0] % shape[1],
-                         i / shape[0] / shape[1]};
+        int64_t at[3] = {i % shape[0], i / shape[0] % shape[1], i / shape[0] / shape[1]};
         double x[3];
-        for (int k = 0; k < 3; k++)
-            x[k] = origin[k] + (double)at[k] * spacing[k];
+        for (int k = 0; k < 3; k++) x[k] = origin[k] + (double)at[k] * spacing[k];
         s->value[i] = f(x);
     }
     return s;
 }
 
 /* Largest difference between the samples' jet and the expression's. */
-static double jet_error(const struct ht_samples *s, const struct ht_jets *jets,
-                        const char *text, const double *x, const double *h) {
+static double jet_error(const struct ht_samples *s, const struct ht_jets *jets, const char *text,
+                        const double *x, const double *h) {
     double got[1000], want[1000], worst = 0;
     struct ht_expr *expr;
     stop_on(ht_expr_parse(text, &expr));
@@ -62,22 +59,18 @@ static double jet_error(const struct ht_samples *s, const struct ht_jets *jets,
 }
 
 static double cubic(const double *x) {
-    return 1 + x[0] * x[1] * x[2] - 2 * x[0] * x[0] * x[2] + x[1] * x[1] +
-           0.5 * x[2] * x[2] * x[2];
+    return 1 + x[0] * x[1] * x[2] - 2 * x[0] * x[0] * x[2] + x[1] * x[1] + 0.5 * x[2] * x[2] * x[2];
 }
 
-static const char cubic_text[] =
-    "1 + x1*x2*x3 - 2*x1*x1*x3 + x2*x2 + 0.5*x3*x3*x3";
+static const char cubic_text[] = "1 + x1*x2*x3 - 2*x1*x1*x3 + x2*x2 + 0.5*x3*x3*x3";
 
-/* Sum over j of the coefficients of prod (xi + |t_i|)/|t_j - t_i| for
- * t_i = (i - before) tau. */
+/* Sum over j of the coefficients of prod (xi + |t_i|)/|t_j - t_i| for t_i = (i - before) tau. */
 static double amplification(int degree, double before, double tau) {
     double sum = 0;
     for (int j = 0; j <= degree; j++) {
         double product = 1;
         for (int i = 0; i <= degree; i++)
-            if (i != j)
-                product *= (1 + fabs(i - before) * tau) / (abs(i - j) * tau);
+            if (i != j) product *= (1 + fabs(i - before) * tau) / (abs(i - j) * tau);
         sum += product;
     }
     return sum;
@@ -107,14 +100,11 @@ static void test_exact(void) {
             double before = places[i].end ? 0 : degree / 2.0;
             double bound = 0x1p-52 * largest;
             for (int k = 0; k < 3; k++)
-                bound *= amplification(degree, before,
-                                       stride[k] * spacing[k] / h[k]);
+                bound *= amplification(degree, before, stride[k] * spacing[k] / h[k]);
             TEST_BELOW(jet_error(s, total, cubic_text, places[i].x, h), bound,
-                       "cubic through degree %d, total, %s", degree,
-                       places[i].what);
+                       "cubic through degree %d, total, %s", degree, places[i].what);
             TEST_BELOW(jet_error(s, tensor, cubic_text, places[i].x, h), bound,
-                       "cubic through degree %d, tensor, %s", degree,
-                       places[i].what);
+                       "cubic through degree %d, tensor, %s", degree, places[i].what);
         }
         ht_jets_destroy(total);
         ht_jets_destroy(tensor);
@@ -138,8 +128,7 @@ static double smooth_error(double h, double ratio, int degree) {
     for (int i = 0; i < 25; i++) {
         int column = i % 5, row = i / 5;
         double x[3] = {0.4 * column + 0.1, 0.4 * row + 0.13, 0};
-        double error =
-            jet_error(s, jets, "sin(2*x1)*exp(0.5*x2) + cos(x1 - x2)", x, size);
+        double error = jet_error(s, jets, "sin(2*x1)*exp(0.5*x2) + cos(x1 - x2)", x, size);
         worst = error <= worst ? worst : error;
     }
     ht_jets_destroy(jets);
@@ -196,8 +185,7 @@ static double two_values(const double *x) {
 }
 
 /* Over an interval along x1, of the values or their inverse. */
-static double mean_of(const struct ht_samples *samples, double low, double high,
-                      bool inverse) {
+static double mean_of(const struct ht_samples *samples, double low, double high, bool inverse) {
     struct ht_samples_span span;
     double sum = 0;
     ht_samples_span(samples, 0, low, high, &span);
@@ -215,16 +203,13 @@ static void test_means(void) {
     /* 0.3 of value 1 and 0.1 of value 4 */
     TEST_BELOW(fabs(mean_of(step, 0.7, 1.1, false) - 0.7 / 0.4), 1e-14,
                "arithmetic mean of a step");
-    TEST_BELOW(fabs(mean_of(step, 0.7, 1.1, true) - 0.4 / 0.325), 1e-14,
-               "harmonic mean of a step");
-    TEST_BELOW(fabs(mean_of(line, 0.5, 1.5, false) - 3), 1e-14,
-               "mean of a line about its middle");
+    TEST_BELOW(fabs(mean_of(step, 0.7, 1.1, true) - 0.4 / 0.325), 1e-14, "harmonic mean of a step");
+    TEST_BELOW(fabs(mean_of(line, 0.5, 1.5, false) - 3), 1e-14, "mean of a line about its middle");
     TEST_BELOW(fabs(mean_of(line, -9.5, -8.5, true) - 1.25), 1e-14,
                "mean beyond the first sample: its value");
     /* 0.75 first, 0.25 second */
-    TEST_BELOW(
-        fabs(mean_of(line, -0.5, 0.5, false) - (0.75 * 1.25 + 0.25 * 1.75)),
-        1e-14, "mean over the first sample's edge");
+    TEST_BELOW(fabs(mean_of(line, -0.5, 0.5, false) - (0.75 * 1.25 + 0.25 * 1.75)), 1e-14,
+               "mean over the first sample's edge");
     ht_samples_destroy(step);
     ht_samples_destroy(line);
 }
@@ -239,8 +224,7 @@ static const char *path_of(const char *name) {
 
 static void write_floats(const char *path, int count, const float *values) {
     FILE *file = fopen(path, "wb");
-    if (!file || fwrite(values, 4, (size_t)count, file) != (size_t)count)
-        exit(1);
+    if (!file || fwrite(values, 4, (size_t)count, file) != (size_t)count) exit(1);
     fclose(file);
 }
 
@@ -261,21 +245,18 @@ static void test_axes(void) {
     struct ht_samples *s = NULL;
     stop_on(ht_samples_read(&format, &s));
     TEST_CHECK(s->shape[0] == 4 && s->shape[1] == 1 && s->shape[2] == 3,
-               "axes [x3, x1]: shape %lld x %lld x %lld",
-               (long long)s->shape[0], (long long)s->shape[1],
-               (long long)s->shape[2]);
-    TEST_CHECK(s->spacing[0] == 0.2 && s->spacing[2] == 0.1 &&
-                   s->origin[0] == 6 && s->origin[2] == 5,
+               "axes [x3, x1]: shape %lld x %lld x %lld", (long long)s->shape[0],
+               (long long)s->shape[1], (long long)s->shape[2]);
+    TEST_CHECK(s->spacing[0] == 0.2 && s->spacing[2] == 0.1 && s->origin[0] == 6 &&
+                   s->origin[2] == 5,
                "spacing and origin follow the axes");
     double error = 0;
     for (int i3 = 0; i3 < 3; i3++)
-        for (int i1 = 0; i1 < 4; i1++)
-            error += fabs(s->value[i3 * 4 + i1] - 2 * (i3 + 3 * i1));
+        for (int i1 = 0; i1 < 4; i1++) error += fabs(s->value[i3 * 4 + i1] - 2 * (i3 + 3 * i1));
     TEST_BELOW(error, 0, "transposed to x1 fastest and scaled by 2");
     struct ht_jets *jets;
     double here[20], there[20], along = 0;
-    const double h[3] = {0.2, 0.3, 0.1}, x[3] = {6.3, -4, 5.1},
-                 y[3] = {6.3, 70, 5.1};
+    const double h[3] = {0.2, 0.3, 0.1}, x[3] = {6.3, -4, 5.1}, y[3] = {6.3, 70, 5.1};
     stop_on(ht_jets_total(3, 2, &jets));
     stop_on(ht_samples_jet(s, jets, x, h, here));
     stop_on(ht_samples_jet(s, jets, y, h, there));
@@ -313,8 +294,7 @@ static void test_hdf5(void) {
 
 /* ---- refusals ---- */
 
-static void refuse(const struct ht_samples_format *format, const char *part,
-                   const char *what) {
+static void refuse(const struct ht_samples_format *format, const char *part, const char *what) {
     struct ht_samples *s = NULL;
     enum ht_err err = ht_samples_read(format, &s);
     bool refused = err != HT_OK && s == NULL;
@@ -326,14 +306,10 @@ static void refuse(const struct ht_samples_format *format, const char *part,
 static void test_refusals(void) {
     const float values[4] = {1, 2, NAN, 4};
     char *twice[] = {"x1", "x1"}, *wrong[] = {"x4"}, *one[] = {"x2"};
-    const struct ht_names names_twice = {2, twice}, names_wrong = {1, wrong},
-                          names_one = {1, one};
+    const struct ht_names names_twice = {2, twice}, names_wrong = {1, wrong}, names_one = {1, one};
     write_floats(path_of("nan"), 4, values);
-    const struct ht_samples_format good = {.path = path_of("nan"),
-                                           .format = HT_RAW,
-                                           .shape = {2, 2},
-                                           .spacing = {1, 1},
-                                           .scale = 1};
+    const struct ht_samples_format good = {
+        .path = path_of("nan"), .format = HT_RAW, .shape = {2, 2}, .spacing = {1, 1}, .scale = 1};
     struct ht_samples_format f = good;
     refuse(&f, "sample 2 of the file, [0, 1, 0]", "NaN");
     f.shape[1] = 3;

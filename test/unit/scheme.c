@@ -1,10 +1,9 @@
-/* The rows of time-stepping schemes: names, forms of every system, stability,
- * and the properties against the reference's half steps. With T(dt) the half
- * step of a scheme's starter, one of two levels computes
+/* The rows of time-stepping schemes: names, forms of every system, stability, and the properties
+ * against the reference's half steps. With T(dt) the half step of a scheme's starter, one of two
+ * levels computes
  *     dst = old_sign old + T(dt) u - old_sign T(-dt) u
- * of the fields that it stores, whatever the others are. By a scheme that is
- * reversible half steps with -dt lead back to the start, by one that dissipates
- * they do not.
+ * of the fields that it stores, whatever the others are. By a scheme that is reversible half steps
+ * with -dt lead back to the start, by one that dissipates they do not.
  */
 #include <float.h>
 
@@ -20,30 +19,26 @@ static void test_names(void) {
     for (int i = 0; i < ht_scheme_count(); i++) {
         const struct ht_scheme *scheme = ht_scheme_at(i);
         const char *word = ht_scheme_word((enum ht_scheme_name)i);
-        TEST_CHECK(strcmp(scheme->name, word) == 0 &&
-                       ht_scheme_find(word) == scheme,
+        TEST_CHECK(strcmp(scheme->name, word) == 0 && ht_scheme_find(word) == scheme,
                    "row %d is %s, the word %s", i, scheme->name, word);
-        TEST_CHECK(strcmp(ht_scheme_mark(scheme), i ? word : "") == 0,
-                   "%s in titles: \"%s\"", word, ht_scheme_mark(scheme));
+        TEST_CHECK(strcmp(ht_scheme_mark(scheme), i ? word : "") == 0, "%s in titles: \"%s\"", word,
+                   ht_scheme_mark(scheme));
     }
     TEST_CHECK(ht_scheme_find("euler") == NULL, "no row is named euler");
 }
 
 static void test_properties(const struct ht_scheme *s) {
-    TEST_CHECK((s->two_level && s->method == HT_HERMITE) ==
-                   (s->starter != NULL),
+    TEST_CHECK((s->two_level && s->method == HT_HERMITE) == (s->starter != NULL),
                "%s: %s level, starts %s", s->name, s->two_level ? "two" : "one",
                s->starter ? s->starter->name : "from one grid");
-    TEST_CHECK(!s->dissipates || !s->reversible,
-               "%s: dissipates %d, reversible %d", s->name, s->dissipates,
-               s->reversible);
-    TEST_CHECK(s->dissipates || s->most_growth > 1,
-               "%s: a run ends at growth %g", s->name, s->most_growth);
+    TEST_CHECK(!s->dissipates || !s->reversible, "%s: dissipates %d, reversible %d", s->name,
+               s->dissipates, s->reversible);
+    TEST_CHECK(s->dissipates || s->most_growth > 1, "%s: a run ends at growth %g", s->name,
+               s->most_growth);
     for (int i = 0; s->starter != NULL && i < ht_system_count(); i++) {
         const struct ht_equations eq = ht_equations_make(ht_system_at(i), 3);
-        TEST_CHECK(!s->starter->two_level && ht_scheme_steps(s->starter, &eq),
-                   "%s starts %s by %s", s->name, eq.system->name,
-                   s->starter->name);
+        TEST_CHECK(!s->starter->two_level && ht_scheme_steps(s->starter, &eq), "%s starts %s by %s",
+                   s->name, eq.system->name, s->starter->name);
     }
 }
 
@@ -57,8 +52,8 @@ struct trial {
     char name[80];
 };
 
-/* The groups of a form: all fields; two that only change each other, without a
- * field in both; or one twice. */
+/* The groups of a form: all fields; two that only change each other, without a field in both; or
+ * one twice. */
 static bool form_is_sound(const struct trial *t) {
     const unsigned all = (1u << t->eq.nfields) - 1;
     const struct ht_problem *p = &t->problem;
@@ -67,21 +62,20 @@ static bool form_is_sound(const struct trial *t) {
     if (a == 0 || b == 0 || ((a | b) & ~all)) return false;
     if (p->old_sign < 0) return p->old_sign == -1 && a == b;
     for (int i = 0; i < t->eq.nterms; i++)
-        if ((a >> t->eq.term[i].row & 1) == (a >> t->eq.term[i].col & 1))
-            return false;
+        if ((a >> t->eq.term[i].row & 1) == (a >> t->eq.term[i].col & 1)) return false;
     return p->old_sign == 1 && (a & b) == 0 && (a | b) == all;
 }
 
 static void test_refusal(const struct trial *t) {
     struct ht_problem p = t->problem;
     const char *why = ht_problem_set_scheme(&p, t->scheme);
-    TEST_CHECK(why != NULL && why[0] != '\0' && p.scheme == NULL &&
-                   p.old_sign == 0 && p.stored[0] == 0,
+    TEST_CHECK(why != NULL && why[0] != '\0' && p.scheme == NULL && p.old_sign == 0 &&
+                   p.stored[0] == 0,
                "%s: refused, the fields %s", t->name, why);
 }
 
-/* At every order a limit that all stages bear, and a least number of stages
- * that bears nine tenths of it. */
+/* At every order a limit that all stages bear, and a least number of stages that bears nine tenths
+ * of it. */
 static void test_stability(const struct trial *t) {
     const struct ht_scheme *s = t->scheme;
     int wrong = 0;
@@ -91,17 +85,17 @@ static void test_stability(const struct trial *t) {
         double limit = s->largest_cfl(&t->eq, n, full);
         int least = s->least_stages(&t->eq, n, 0.9 * limit);
         wrong += !(limit > 0 && limit <= 1) || least < 1 || least > full ||
-                 s->largest_cfl(&t->eq, n, least) < 0.9 * limit ||
-                 !(r->factor[n - 1] > 1) || !(r->below > 1 && r->above > 1);
+                 s->largest_cfl(&t->eq, n, least) < 0.9 * limit || !(r->factor[n - 1] > 1) ||
+                 !(r->below > 1 && r->above > 1);
     }
-    TEST_CHECK(wrong == 0, "%s: %d of %d orders without limit or stages",
-               t->name, wrong, HT_MAX_ORDER);
+    TEST_CHECK(wrong == 0, "%s: %d of %d orders without limit or stages", t->name, wrong,
+               HT_MAX_ORDER);
 }
 
 /* ---- against the reference ---- */
 
-static void begin(struct trial *t, const struct ht_scheme *scheme,
-                  const struct ht_system *system, int dims) {
+static void begin(struct trial *t, const struct ht_scheme *scheme, const struct ht_system *system,
+                  int dims) {
     *t = (struct trial){.scheme = scheme,
                         .eq = ht_equations_make(system, dims),
                         .grid = {.dims = dims, .order = dims < 3 ? 2 : 1},
@@ -117,40 +111,33 @@ static void begin(struct trial *t, const struct ht_scheme *scheme,
     t->problem.eq = &t->eq;
     t->problem.grid = &t->grid;
     t->problem.dt = 0.4;
-    for (int m = 0; m < HT_MAX_MATERIALS; m++)
-        t->problem.uniform[m] = 0.75 + 0.125 * m;
-    snprintf(t->name, sizeof t->name, "%s %s %d-D", scheme->name, system->name,
-             dims);
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) t->problem.uniform[m] = 0.75 + 0.125 * m;
+    snprintf(t->name, sizeof t->name, "%s %s %d-D", scheme->name, system->name, dims);
 }
 
 typedef double state[2][MOST]; /* [subgrid][field][i][node] */
 
 static int64_t values_of(const struct trial *t, int subgrid) {
-    return ht_grid_total(&t->grid, (enum ht_subgrid)subgrid) *
-           ht_grid_coefs(&t->grid);
+    return ht_grid_total(&t->grid, (enum ht_subgrid)subgrid) * ht_grid_coefs(&t->grid);
 }
 
 static void fill_random(const struct trial *t, uint64_t seed, state u) {
     for (int subgrid = 0; subgrid < 2; subgrid++)
         for (int64_t n = 0; n < values_of(t, subgrid) * t->eq.nfields; n++)
-            u[subgrid][n] =
-                ht_rng_uniform(seed + (uint64_t)subgrid, (uint64_t)n);
+            u[subgrid][n] = ht_rng_uniform(seed + (uint64_t)subgrid, (uint64_t)n);
 }
 
-/* A half step of u with step dt from a grid: 0 primary, 1 dual. absolute: as
- * ht_oracle_absolute. */
-static bool take(const struct trial *t, const struct ht_scheme *scheme,
-                 double dt, bool absolute, int from, state u) {
+/* A half step of u with step dt from a grid: 0 primary, 1 dual. absolute: as ht_oracle_absolute. */
+static bool take(const struct trial *t, const struct ht_scheme *scheme, double dt, bool absolute,
+                 int from, state u) {
     struct ht_problem p = t->problem;
     struct ht_stepper s = {0};
     p.dt = dt;
-    bool ok = ht_problem_set_scheme(&p, scheme) == NULL &&
-              ht_oracle_create(&p, &s) == HT_OK;
+    bool ok = ht_problem_set_scheme(&p, scheme) == NULL && ht_oracle_create(&p, &s) == HT_OK;
     if (ok && absolute) ht_oracle_absolute(&s);
     for (int subgrid = 0; ok && subgrid < 2; subgrid++)
         ok = s.ops->put(s.self, (enum ht_subgrid)subgrid, 0,
-                        ht_grid_planes(&t->grid, (enum ht_subgrid)subgrid),
-                        u[subgrid]) == HT_OK;
+                        ht_grid_planes(&t->grid, (enum ht_subgrid)subgrid), u[subgrid]) == HT_OK;
     ok = ok && s.ops->half_step(s.self, (enum ht_subgrid)from) == HT_OK;
     for (int m = 0; ok && m < 2 * t->eq.nfields; m++) {
         enum ht_subgrid subgrid = (enum ht_subgrid)(m % 2);
@@ -163,13 +150,11 @@ static bool take(const struct trial *t, const struct ht_scheme *scheme,
 }
 
 /* Over the fields stored on a grid; b NULL: of a alone. */
-static double farthest(const struct trial *t, int subgrid, const double *a,
-                       const double *b) {
+static double farthest(const struct trial *t, int subgrid, const double *a, const double *b) {
     int64_t values = values_of(t, subgrid);
     double worst = 0;
     for (int64_t n = 0; n < values * t->eq.nfields; n++)
-        if (ht_problem_stores(&t->problem, (enum ht_subgrid)subgrid,
-                              (int)(n / values)))
+        if (ht_problem_stores(&t->problem, (enum ht_subgrid)subgrid, (int)(n / values)))
             worst = fmax(worst, fabs(a[n] - (b != NULL ? b[n] : 0)));
     return worst;
 }
@@ -196,9 +181,8 @@ static void test_full(struct trial *t) {
         ok = ok && take(t, t->scheme, t->problem.dt, false, from, more);
         t->problem.stages = full;
         double off = farthest(t, 1 - from, u[1 - from], more[1 - from]);
-        TEST_BELOW(ok ? off : NAN, 2 * rounding(t, from),
-                   "%s from grid %d: one more stage than %d", t->name, from,
-                   full);
+        TEST_BELOW(ok ? off : NAN, 2 * rounding(t, from), "%s from grid %d: one more stage than %d",
+                   t->name, from, full);
     }
 }
 
@@ -216,16 +200,14 @@ static void test_levels(const struct trial *t) {
         bool ok = take(t, t->scheme, dt, false, from, u) &&
                   take(t, starter, dt, false, from, plus) &&
                   take(t, starter, -dt, false, from, minus);
-        for (int n = 0; n < MOST; n++)
-            plus[to][n] += old_sign * (old[to][n] - minus[to][n]);
-        TEST_BELOW(ok ? farthest(t, to, u[to], plus[to]) : NAN,
-                   3 * rounding(t, from), "%s from grid %d: by %s", t->name,
-                   from, starter->name);
+        for (int n = 0; n < MOST; n++) plus[to][n] += old_sign * (old[to][n] - minus[to][n]);
+        TEST_BELOW(ok ? farthest(t, to, u[to], plus[to]) : NAN, 3 * rounding(t, from),
+                   "%s from grid %d: by %s", t->name, from, starter->name);
     }
 }
 
-/* Forwards and backwards: n half steps, each off by rounding of the largest
- * values on the way, which later ones carry on at most n-fold. */
+/* Forwards and backwards: n half steps, each off by rounding of the largest values on the way,
+ * which later ones carry on at most n-fold. */
 static void test_return(const struct trial *t) {
     enum { HALVES = 2 * STEPS };
     static state start, u;
@@ -246,26 +228,23 @@ static void test_return(const struct trial *t) {
         off = fmax(off, farthest(t, subgrid, u[subgrid], start[subgrid]));
     if (!ok) off = NAN;
     if (!t->scheme->reversible) {
-        TEST_CHECK(off > 1e-2, "%s: does not return, off by %.2g", t->name,
-                   off);
+        TEST_CHECK(off > 1e-2, "%s: does not return, off by %.2g", t->name, off);
         return;
     }
     double each = fmax(rounding(t, 0), rounding(t, 1)) * fmax(largest, 1);
-    TEST_BELOW(off, 4.0 * HALVES * HALVES * each,
-               "%s: returns after %d steps, values up to %.2g", t->name, STEPS,
-               largest);
+    TEST_BELOW(off, 4.0 * HALVES * HALVES * each, "%s: returns after %d steps, values up to %.2g",
+               t->name, STEPS, largest);
 }
 
-static void test_trial(const struct ht_scheme *scheme,
-                       const struct ht_system *system, int dims) {
+static void test_trial(const struct ht_scheme *scheme, const struct ht_system *system, int dims) {
     static struct trial t;
     begin(&t, scheme, system, dims);
     if (!ht_scheme_steps(scheme, &t.eq)) {
         test_refusal(&t);
         return;
     }
-    TEST_CHECK(ht_problem_set_scheme(&t.problem, scheme) == NULL &&
-                   t.problem.scheme == scheme && form_is_sound(&t),
+    TEST_CHECK(ht_problem_set_scheme(&t.problem, scheme) == NULL && t.problem.scheme == scheme &&
+                   form_is_sound(&t),
                "%s: stores %x and %x, old_sign %d", t.name, t.problem.stored[0],
                t.problem.stored[1], t.problem.old_sign);
     t.problem.stages = scheme->full_stages(&t.eq, t.grid.order);

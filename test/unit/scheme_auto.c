@@ -1,6 +1,6 @@
-/* time.scheme = "auto": what the plan chooses for each kind of medium and for
- * keys that describe one kind of scheme, the reason that it gives, and what it
- * refuses. A named scheme stays what it is.
+/* time.scheme = "auto": what the plan chooses for each kind of medium and for keys that describe
+ * one kind of scheme, the reason that it gives, and what it refuses. A named scheme stays what it
+ * is.
  */
 #include <unistd.h>
 
@@ -14,18 +14,16 @@ enum { MOST_OPTIONS = 20, TEXT = 1024 };
 static char *directory;
 
 /* "key=value; key=value", %s: the directory */
-static enum ht_err plan_of(const char *options, struct ht_params **params,
-                           struct ht_plan **plan) {
+static enum ht_err plan_of(const char *options, struct ht_params **params, struct ht_plan **plan) {
     char text[TEXT], *list[MOST_OPTIONS];
     int count = 0;
     const char *place = strstr(options, "%s");
     if (place != NULL)
-        snprintf(text, sizeof text, "%.*s%s%s", (int)(place - options), options,
-                 directory, place + 2);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(place - options), options, directory,
+                 place + 2);
     else
         snprintf(text, sizeof text, "%s", options);
-    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS;
-         part = strtok(NULL, ";")) {
+    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS; part = strtok(NULL, ";")) {
         part += strspn(part, " ");
         if (*part) list[count++] = part;
     }
@@ -35,8 +33,7 @@ static enum ht_err plan_of(const char *options, struct ht_params **params,
 }
 
 /* order: of the plan. */
-static void chooses(const char *options, const char *scheme, int order,
-                    const char *why) {
+static void chooses(const char *options, const char *scheme, int order, const char *why) {
     struct ht_params *params = NULL;
     struct ht_plan *plan = NULL;
     if (plan_of(options, &params, &plan) != HT_OK) {
@@ -45,8 +42,8 @@ static void chooses(const char *options, const char *scheme, int order,
         const char *found = plan->problem.scheme->name;
         TEST_CHECK(strcmp(found, scheme) == 0 && plan->order == order &&
                        strcmp(plan->chosen_by, why) == 0,
-                   "%.90s: %s of order %d, \"%s\" (%s, %d, \"%s\")", options,
-                   found, plan->order, plan->chosen_by, scheme, order, why);
+                   "%.90s: %s of order %d, \"%s\" (%s, %d, \"%s\")", options, found, plan->order,
+                   plan->chosen_by, scheme, order, why);
     }
     ht_plan_destroy(plan);
     ht_params_destroy(params);
@@ -56,8 +53,7 @@ static void refuses(const char *options, const char *message) {
     struct ht_params *params = NULL;
     struct ht_plan *plan = NULL;
     enum ht_err err = plan_of(options, &params, &plan);
-    TEST_CHECK(err == HT_ERR_INPUT && plan == NULL &&
-                   strstr(ht_err_message(), message) != NULL &&
+    TEST_CHECK(err == HT_ERR_INPUT && plan == NULL && strstr(ht_err_message(), message) != NULL &&
                    strstr(ht_err_message(), "(command line)") != NULL,
                "%.60s: %s", options, err ? ht_err_message() : "accepted");
     ht_plan_destroy(plan);
@@ -85,23 +81,20 @@ static void write_samples(const char *name, float second) {
 
 static void test_media(void) {
     chooses(LINE, "leapfrog", 3, UNIFORM);
-    chooses(LINE "medium.c=2; medium.rho=3; grid.order=5", "leapfrog", 5,
-            UNIFORM);
+    chooses(LINE "medium.c=2; medium.rho=3; grid.order=5", "leapfrog", 5, UNIFORM);
     chooses(LINE "system=advection", "taylor", 3, UNIFORM);
     chooses(LINE "system=wave", "leapfrog", 3, UNIFORM);
-    chooses(LINE "system=wave; medium.type=expression; medium.c=\"2+sin(1)\"",
-            "leapfrog", 3, UNIFORM);
+    chooses(LINE "system=wave; medium.type=expression; medium.c=\"2+sin(1)\"", "leapfrog", 3,
+            UNIFORM);
     chooses(LAYERS, "fd", 8, VARIES);
-    chooses(LAYERS "initial.pulses=({centre=[0.4]},{centre=[0.6]})", "fd", 8,
-            VARIES);
+    chooses(LAYERS "initial.pulses=({centre=[0.4]},{centre=[0.6]})", "fd", 8, VARIES);
     chooses(LINE "medium.type=layers; medium.axis=x1; medium.interfaces=[0.4];"
                  "medium.c=[1.5, 1.5]; medium.rho=[2.0, 2.0]",
             "leapfrog", 3, UNIFORM);
     chooses(LINE "medium.type=layers; medium.axis=x1; medium.interfaces=[0.4];"
                  "medium.rho=[1.5, 1.0]",
             "fd", 8, VARIES);
-    chooses(LINE "medium.type=expression; medium.c=\"1+0.1*sin(2*pi*x1)\"",
-            "fd", 8, VARIES);
+    chooses(LINE "medium.type=expression; medium.c=\"1+0.1*sin(2*pi*x1)\"", "fd", 8, VARIES);
     chooses(LINE "system=wave; medium.type=expression;"
                  "medium.c=\"1+step(x1-0.5)\"",
             "fd", 8, VARIES);
@@ -112,21 +105,15 @@ static void test_media(void) {
 /* Keys that describe one kind of scheme choose it in any medium. */
 static void test_keys(void) {
 #define BY_HERMITE " is of Hermite methods"
-    chooses(LAYERS "medium.degree=0", "taylor", 3,
-            "auto: medium.degree" BY_HERMITE);
-    chooses(LAYERS "medium.degree=0; grid.order=2", "taylor", 2,
-            "auto: medium.degree" BY_HERMITE);
-    chooses(LAYERS "time.stages=5; time.cfl=0.3", "taylor", 3,
-            "auto: time.stages" BY_HERMITE);
+    chooses(LAYERS "medium.degree=0", "taylor", 3, "auto: medium.degree" BY_HERMITE);
+    chooses(LAYERS "medium.degree=0; grid.order=2", "taylor", 2, "auto: medium.degree" BY_HERMITE);
+    chooses(LAYERS "time.stages=5; time.cfl=0.3", "taylor", 3, "auto: time.stages" BY_HERMITE);
     chooses(LAYERS "time.stages=2", "fd", 8, VARIES);
     chooses(LAYERS "device.variant=vector; grid.order=4", "taylor", 4,
             "auto: device.variant" BY_HERMITE);
-    chooses(LINE "device.variant=fd-plain", "fd", 8,
-            "auto: device.variant is of fd");
-    chooses(LAYERS "medium.fit=box; grid.order=4", "fd", 4,
-            "auto: medium.fit is of fd");
-    chooses(LINE "medium.fit=point; grid.order=16", "fd", 16,
-            "auto: medium.fit is of fd");
+    chooses(LINE "device.variant=fd-plain", "fd", 8, "auto: device.variant is of fd");
+    chooses(LAYERS "medium.fit=box; grid.order=4", "fd", 4, "auto: medium.fit is of fd");
+    chooses(LINE "medium.fit=point; grid.order=16", "fd", 16, "auto: medium.fit is of fd");
     chooses(LAYERS "grid.order=0", "fd", 8, VARIES);
 }
 
@@ -136,10 +123,9 @@ static void test_sources(void) {
     chooses(LINE SOURCE, "leapfrog", 3, UNIFORM);
     chooses(LINE SOURCE "system=wave", "leapfrog", 3, UNIFORM);
     chooses(LAYERS SOURCE, "fd", 8, VARIES);
-    chooses(LINE "sources=({type=\"plane\",axis=\"x1\",at=0.5,frequency=2.0})",
-            "leapfrog", 3, UNIFORM);
-    chooses(LINE SOURCE "receivers=({position=[0.5],every=0.01})", "leapfrog",
-            3, UNIFORM);
+    chooses(LINE "sources=({type=\"plane\",axis=\"x1\",at=0.5,frequency=2.0})", "leapfrog", 3,
+            UNIFORM);
+    chooses(LINE SOURCE "receivers=({position=[0.5],every=0.01})", "leapfrog", 3, UNIFORM);
     chooses(LINE "sources=({type=\"plane wave\",from=[0.3],to=[0.6],"
                  "direction=[1.0],frequency=2.0})",
             "fd", 8, "auto: a plane wave comes from outside");
@@ -149,29 +135,23 @@ static void test_sources(void) {
 static void test_lacks(void) {
 #define LACKS UNIFORM "; leapfrog has no such "
     chooses(LINE "system=wave; output.fields=[\"u\"]", "leapfrog", 3, UNIFORM);
-    chooses(LINE "system=wave; output.fields=[\"u\", \"v\"]", "taylor", 3,
-            LACKS "output.fields");
-    chooses(LINE "system=wave; output.picture.field=v", "taylor", 3,
-            LACKS "output.picture.field");
-    chooses(LINE "system=wave; output.picture.field=v; output.pictures=false",
-            "leapfrog", 3, UNIFORM);
+    chooses(LINE "system=wave; output.fields=[\"u\", \"v\"]", "taylor", 3, LACKS "output.fields");
+    chooses(LINE "system=wave; output.picture.field=v", "taylor", 3, LACKS "output.picture.field");
+    chooses(LINE "system=wave; output.picture.field=v; output.pictures=false", "leapfrog", 3,
+            UNIFORM);
     chooses(LINE "system=wave; parallel.halo_precision=single", "taylor", 3,
             LACKS "parallel.halo_precision");
     chooses(LINE "output.fields=[\"p\"]", "leapfrog", 3, UNIFORM);
-    chooses(LINE "time.stages=4; time.cfl=0.3", "taylor", 3,
-            "auto: time.stages" BY_HERMITE);
+    chooses(LINE "time.stages=4; time.cfl=0.3", "taylor", 3, "auto: time.stages" BY_HERMITE);
     chooses(LINE "time.cfl=1.0", "taylor", 3, LACKS "time.cfl");
     chooses(LINE "output.fields=[\"v1\"]", "taylor", 3, LACKS "output.fields");
-    chooses(LINE "receivers=({position=[0.5],fields=[\"p\", \"p_x1\"]})",
-            "leapfrog", 3, UNIFORM);
-    chooses(LINE "receivers=({position=[0.5],fields=[\"p\", \"v1_x1\"]})",
-            "taylor", 3, LACKS "receivers.fields");
-    chooses(LINE "device.variant=parity-chains", "taylor", 3,
+    chooses(LINE "receivers=({position=[0.5],fields=[\"p\", \"p_x1\"]})", "leapfrog", 3, UNIFORM);
+    chooses(LINE "receivers=({position=[0.5],fields=[\"p\", \"v1_x1\"]})", "taylor", 3,
+            LACKS "receivers.fields");
+    chooses(LINE "device.variant=parity-chains", "taylor", 3, "auto: device.variant" BY_HERMITE);
+    chooses(LINE "device.variant=monolithic", "leapfrog", 3, "auto: device.variant" BY_HERMITE);
+    chooses(LINE "device.variant=monolithic; boundary.x1=absorbing", "taylor", 3,
             "auto: device.variant" BY_HERMITE);
-    chooses(LINE "device.variant=monolithic", "leapfrog", 3,
-            "auto: device.variant" BY_HERMITE);
-    chooses(LINE "device.variant=monolithic; boundary.x1=absorbing", "taylor",
-            3, "auto: device.variant" BY_HERMITE);
 }
 
 static void test_named(void) {
@@ -197,8 +177,7 @@ static void test_refusals(void) {
             "grid.order = 12: is N of Hermite methods (time.scheme = "
             "\"taylor\", auto: medium.degree is of Hermite methods): must be 1 "
             "to 8");
-    refuses(LINE "system=wave; grid.order=12",
-            "grid.order = 12: is N of Hermite methods");
+    refuses(LINE "system=wave; grid.order=12", "grid.order = 12: is N of Hermite methods");
     refuses(LAYERS "medium.degree=0; medium.fit=box",
             "medium.fit = \"box\": is for finite differences, but "
             "medium.degree is given too, which is for Hermite methods");
@@ -208,9 +187,8 @@ static void test_refusals(void) {
     refuses(LINE "system=advection; medium.fit=box",
             "medium.fit = \"box\": is for finite differences, which advection "
             "has no form for");
-    refuses(
-        LAYERS "time.scheme=leapfrog",
-        "time.scheme = \"leapfrog\": the medium varies, and leapfrog grows");
+    refuses(LAYERS "time.scheme=leapfrog",
+            "time.scheme = \"leapfrog\": the medium varies, and leapfrog grows");
 }
 
 int main(void) {

@@ -1,7 +1,7 @@
-/* Sequences of launches: what they do, in which order, with which arguments,
- * and whose time it is; branches. Results are judged exactly: values are
- * multiples of 1/4. On the driver of test/fake_cuda.c, where FAKE_GPUS is set,
- * times are exact, too, and launches whose order nothing says are refused.
+/* Sequences of launches: what they do, in which order, with which arguments, and whose time it is;
+ * branches. Results are judged exactly: values are multiples of 1/4. On the driver of
+ * test/fake_cuda.c, where FAKE_GPUS is set, times are exact, too, and launches whose order nothing
+ * says are refused.
  */
 #include "device_scene.h"
 
@@ -16,11 +16,10 @@ struct scene {
 };
 
 static enum ht_err open_scene(struct scene *s) {
-    char *text =
-        program_text("HT_KERNEL void ht_add(HT_GLOBAL float *x, float c) {\n"
-                     "    x[HT_GROUP_1() * 16 + HT_ITEM()] += c;\n}\n"
-                     "HT_KERNEL void ht_scale(HT_GLOBAL float *x, float c) {\n"
-                     "    x[HT_GROUP_1() * 16 + HT_ITEM()] *= c;\n}\n");
+    char *text = program_text("HT_KERNEL void ht_add(HT_GLOBAL float *x, float c) {\n"
+                              "    x[HT_GROUP_1() * 16 + HT_ITEM()] += c;\n}\n"
+                              "HT_KERNEL void ht_scale(HT_GLOBAL float *x, float c) {\n"
+                              "    x[HT_GROUP_1() * 16 + HT_ITEM()] *= c;\n}\n");
     float values[VALUES];
     for (int i = 0; i < VALUES; i++) values[i] = START;
     s->expected = s->expected_y = START;
@@ -30,8 +29,7 @@ static enum ht_err open_scene(struct scene *s) {
     if (err == HT_OK) err = ht_kernel_create(s->program, "ht_scale", &s->scale);
     /* a back end that loses it for a launch is refused by the fake */
     if (err == HT_OK && ht_device_info(s->device)->open_memory > 0)
-        err = ht_kernel_open_memory(s->scale,
-                                    ht_device_info(s->device)->open_memory);
+        err = ht_kernel_open_memory(s->scale, ht_device_info(s->device)->open_memory);
     if (err == HT_OK) err = ht_buffer_create(s->device, sizeof values, &s->x);
     if (err == HT_OK) err = ht_buffer_write(s->x, whole(sizeof values), values);
     if (err == HT_OK) err = ht_buffer_create(s->device, sizeof values, &s->y);
@@ -49,19 +47,16 @@ static void close_scene(struct scene *s) {
 }
 
 /* The arguments are gone after the call. */
-static enum ht_err launch_on(struct ht_buffer *buffer, struct ht_kernel *kernel,
-                             float c) {
+static enum ht_err launch_on(struct ht_buffer *buffer, struct ht_kernel *kernel, float c) {
     float number = c;
-    const struct ht_arg args[2] = {{.buffer = buffer},
-                                   {.value = &number, .size = sizeof number}};
+    const struct ht_arg args[2] = {{.buffer = buffer}, {.value = &number, .size = sizeof number}};
     const int64_t groups[3] = {VALUES / GROUP_SIZE, 1, 1};
     enum ht_err err = ht_kernel_launch(kernel, 2, args, groups, GROUP_SIZE);
     number = NAN;
     return err;
 }
 
-static enum ht_err launch(const struct scene *s, struct ht_kernel *kernel,
-                          float c) {
+static enum ht_err launch(const struct scene *s, struct ht_kernel *kernel, float c) {
     return launch_on(s->x, kernel, c);
 }
 
@@ -76,18 +71,15 @@ static enum ht_err record(struct scene *s, struct ht_sequence **out) {
     return ht_sequence_end(s->device, err, out);
 }
 
-/* y = x as above, and so does x, side by side: where they meet, they change
- * their branches. */
+/* y = x as above, and so does x, side by side: where they meet, they change their branches. */
 static enum ht_err record_branches(struct scene *s, struct ht_sequence **out) {
     struct ht_buffer *const x[2] = {s->x, s->y};
     TRY(ht_sequence_begin(s->device));
     enum ht_err err = HT_OK;
-    for (int i = 0; i < 2 && err == HT_OK; i++)
-        err = launch_on(x[i], s->add, 1);
+    for (int i = 0; i < 2 && err == HT_OK; i++) err = launch_on(x[i], s->add, 1);
     for (int i = 0; i < 4 && err == HT_OK; i++) {
         ht_sequence_branch(s->device, 1 + i % 2);
-        err = launch_on(x[i % 2], i < 2 ? s->scale : s->add,
-                        i < 2 ? -1.0f : 0.25f);
+        err = launch_on(x[i % 2], i < 2 ? s->scale : s->add, i < 2 ? -1.0f : 0.25f);
     }
     ht_sequence_branch(s->device, 0);
     for (int i = 0; i < 2 && err == HT_OK; i++) {
@@ -95,8 +87,7 @@ static enum ht_err record_branches(struct scene *s, struct ht_sequence **out) {
         err = launch_on(x[i], s->scale, -1);
     }
     ht_sequence_branch(s->device, 0);
-    for (int i = 1; i >= 0 && err == HT_OK; i--)
-        err = launch_on(x[i], s->add, -0.5f);
+    for (int i = 1; i >= 0 && err == HT_OK; i--) err = launch_on(x[i], s->add, -0.5f);
     return ht_sequence_end(s->device, err, out);
 }
 
@@ -106,13 +97,11 @@ static void judge(struct scene *s, enum ht_err err, const char *what) {
     if (err == HT_OK) err = ht_device_finish(s->device);
     if (err == HT_OK) err = ht_buffer_read(s->x, whole(sizeof x), x);
     if (err == HT_OK) err = ht_buffer_read(s->y, whole(sizeof y), y);
-    for (int i = 0; i < VALUES; i++)
-        wrong += (x[i] != s->expected) + (y[i] != s->expected_y);
+    for (int i = 0; i < VALUES; i++) wrong += (x[i] != s->expected) + (y[i] != s->expected_y);
     TEST_CHECK(err == HT_OK && wrong == 0,
-               "%s: %d of %d values wrong (%.9g, %.9g, expected %.9g, %.9g) %s",
-               what, wrong, 2 * (int)VALUES, (double)x[0], (double)y[0],
-               (double)s->expected, (double)s->expected_y,
-               err ? ht_err_message() : "");
+               "%s: %d of %d values wrong (%.9g, %.9g, expected %.9g, %.9g) %s", what, wrong,
+               2 * (int)VALUES, (double)x[0], (double)y[0], (double)s->expected,
+               (double)s->expected_y, err ? ht_err_message() : "");
 }
 
 /* Of `times` times: the sampled ones take 3 ms and 4 ms, others half of it. */
@@ -121,15 +110,12 @@ static void judge_times(struct scene *s, int times, int samples) {
     const double scale = ht_kernel_seconds(s->scale);
     const double runs = samples + (times - samples) / 2.0;
     if (getenv("FAKE_GPUS") == NULL) {
-        TEST_CHECK(add > 0 && scale > 0, "%d times: %.3g s and %.3g s", times,
-                   add, scale);
+        TEST_CHECK(add > 0 && scale > 0, "%d times: %.3g s and %.3g s", times, add, scale);
         return;
     }
     TEST_BELOW(fabs(add - 3e-3 * runs), 1e-6 * add,
-               "%d times, %d samples: %.6g s of one kernel, off by", times,
-               samples, add);
-    TEST_BELOW(fabs(scale - 4e-3 * runs), 1e-6 * scale,
-               "%.6g s of the other, off by", scale);
+               "%d times, %d samples: %.6g s of one kernel, off by", times, samples, add);
+    TEST_BELOW(fabs(scale - 4e-3 * runs), 1e-6 * scale, "%.6g s of the other, off by", scale);
 }
 
 static void test_runs(struct scene *s, struct ht_sequence *sequence) {
@@ -155,8 +141,8 @@ static void test_runs(struct scene *s, struct ht_sequence *sequence) {
     judge_times(s, 320, 1);
 }
 
-/* A sample takes 14 ms; else each half of it, but for 2.5 ms of one branch
- * while the other one runs. */
+/* A sample takes 14 ms; else each half of it, but for 2.5 ms of one branch while the other one
+ * runs. */
 static void test_branches(struct scene *s) {
     enum { TIMES = 40 };
     struct ht_sequence *sequence = NULL;
@@ -168,8 +154,7 @@ static void test_branches(struct scene *s) {
     s->expected += 0.25f * (1 + TIMES);
     s->expected_y += 0.25f * (1 + TIMES);
     judge(s, err, "branches");
-    const double seconds =
-        ht_kernel_seconds(s->add) + ht_kernel_seconds(s->scale);
+    const double seconds = ht_kernel_seconds(s->add) + ht_kernel_seconds(s->scale);
     if (getenv("FAKE_GPUS") != NULL)
         TEST_BELOW(fabs(seconds - 14e-3 - TIMES * 4.5e-3), 1e-6 * seconds,
                    "side by side: %.6g s, off by", seconds);
@@ -193,8 +178,7 @@ static void test_refusals(struct scene *s) {
     if (err == HT_OK) err = launch(s, s->add, 5);
     TEST_CHECK(err == HT_OK && ht_sequence_begin(s->device) == HT_ERR_INTERNAL,
                "a second recording is refused: %s", ht_err_message());
-    TEST_CHECK(ht_sequence_end(s->device, HT_ERR_INPUT, &sequence) ==
-                       HT_ERR_INPUT &&
+    TEST_CHECK(ht_sequence_end(s->device, HT_ERR_INPUT, &sequence) == HT_ERR_INPUT &&
                    sequence == NULL,
                "one that has failed is forgotten");
     err = launch(s, s->add, 0.5f);
@@ -208,8 +192,8 @@ int main(void) {
     if (s.device == NULL) return test_end("sequence");
     enum ht_err err = open_scene(&s);
     if (err == HT_OK) err = record(&s, &sequence);
-    TEST_CHECK(err == HT_OK, "recorded on %s %s",
-               ht_device_info(s.device)->name, err ? ht_err_message() : "");
+    TEST_CHECK(err == HT_OK, "recorded on %s %s", ht_device_info(s.device)->name,
+               err ? ht_err_message() : "");
     if (err == HT_OK) {
         test_runs(&s, sequence);
         test_branches(&s);

@@ -1,5 +1,5 @@
-/* Signals: derivatives and integrals against differences and quadrature of the
- * values, known properties, spectra against closed forms, files.
+/* Signals: derivatives and integrals against differences and quadrature of the values, known
+ * properties, spectra against closed forms, files.
  */
 #include "htwave/signal.h"
 
@@ -8,8 +8,8 @@
 
 static const double pi = 3.14159265358979323846;
 
-static struct ht_signal *make(enum ht_signal_kind kind, double frequency,
-                              double cycles, const char *file) {
+static struct ht_signal *make(enum ht_signal_kind kind, double frequency, double cycles,
+                              const char *file) {
     const struct ht_signal_given given = {kind, frequency, cycles, file};
     struct ht_signal *signal;
     if (ht_signal_create(&given, &signal) != HT_OK) {
@@ -20,24 +20,22 @@ static struct ht_signal *make(enum ht_signal_kind kind, double frequency,
 }
 
 /* Integral of an order from a to b by Gauss's rule with 3 points on pieces. */
-static double integral(const struct ht_signal *s, int order, double a, double b,
-                       int pieces) {
+static double integral(const struct ht_signal *s, int order, double a, double b, int pieces) {
     const double r = sqrt(0.6), h = (b - a) / pieces;
     double sum = 0;
     for (int i = 0; i < pieces; i++) {
         const double middle = a + (i + 0.5) * h;
-        sum += h / 18 *
-               (5 * ht_signal_at(s, middle - r * h / 2, order) +
-                8 * ht_signal_at(s, middle, order) +
-                5 * ht_signal_at(s, middle + r * h / 2, order));
+        sum +=
+            h / 18 *
+            (5 * ht_signal_at(s, middle - r * h / 2, order) + 8 * ht_signal_at(s, middle, order) +
+             5 * ht_signal_at(s, middle + r * h / 2, order));
     }
     return sum;
 }
 
-/* Each order is the integral of the one above: over the whole signal and past
- * its end, in units of the signal's length. */
-static void test_orders(const char *name, const struct ht_signal *s,
-                        double bound) {
+/* Each order is the integral of the one above: over the whole signal and past its end, in units of
+ * the signal's length. */
+static void test_orders(const char *name, const struct ht_signal *s, double bound) {
     const struct ht_signal_traits t = ht_signal_traits(s);
     const double length = t.end - t.begin, after = t.end + 0.3 * length;
     for (int order = 1; order >= -1; order--) {
@@ -54,8 +52,7 @@ static void test_orders(const char *name, const struct ht_signal *s,
             if (order == 1 && b > t.end) break;
             worst = fmax(worst, fabs(sum - ht_signal_at(s, b, order - 1)));
         }
-        TEST_BELOW(worst / scale, bound, "%s: order %d is that of %d", name,
-                   order - 1, order);
+        TEST_BELOW(worst / scale, bound, "%s: order %d is that of %d", name, order - 1, order);
     }
 }
 
@@ -89,13 +86,10 @@ static double part_beyond(int n, double z) {
 }
 
 /* By the widths of the bins, 1/(8 extents), and of the extent's cut. */
-static void test_spectrum(const char *name, const struct ht_signal *s,
-                          double frequency, int n) {
+static void test_spectrum(const char *name, const struct ht_signal *s, double frequency, int n) {
     const double z = ht_signal_traits(s).highest / frequency;
-    TEST_CHECK(part_beyond(n, z - 0.05) > 1e-4 &&
-                   part_beyond(n, z + 0.05) < 1e-4,
-               "%s: 1e-4 of the energy lies beyond %.3g f (%.3g)", name, z,
-               part_beyond(n, z));
+    TEST_CHECK(part_beyond(n, z - 0.05) > 1e-4 && part_beyond(n, z + 0.05) < 1e-4,
+               "%s: 1e-4 of the energy lies beyond %.3g f (%.3g)", name, z, part_beyond(n, z));
 }
 
 static void test_kinds(void) {
@@ -113,15 +107,14 @@ static void test_kinds(void) {
         struct ht_signal *s = make(rows[i].kind, f, 6, "");
         test_orders(name, s, 1e-10);
         test_extent(name, s);
-        if (rows[i].derivatives >= 0)
-            test_spectrum(name, s, f, rows[i].derivatives);
-        TEST_BELOW(fabs(ht_signal_traits(s).constant - rows[i].constant), 1e-8,
-                   "%s: constant part", name);
+        if (rows[i].derivatives >= 0) test_spectrum(name, s, f, rows[i].derivatives);
+        TEST_BELOW(fabs(ht_signal_traits(s).constant - rows[i].constant), 1e-8, "%s: constant part",
+                   name);
         ht_signal_destroy(s);
     }
     struct ht_signal *s = make(HT_SIGNAL_RICKER, f, 0, "");
-    TEST_BELOW(fabs(ht_signal_at(s, 0.05, 0) - (1 - 2 * pow(pi * f * 0.05, 2)) *
-                                                   exp(-pow(pi * f * 0.05, 2))),
+    TEST_BELOW(fabs(ht_signal_at(s, 0.05, 0) -
+                    (1 - 2 * pow(pi * f * 0.05, 2)) * exp(-pow(pi * f * 0.05, 2))),
                1e-15, "ricker: its formula");
     ht_signal_destroy(s);
 }
@@ -143,21 +136,19 @@ static void test_file(const char *path) {
     for (int i = 0; i < n; i++) {
         /* intervals that differ */
         const double t = 1.8 * i / (n - 1) + 0.002 * sin(3.0 * i);
-        fprintf(file, "%.17g%s%.17g\n", t, i % 2 ? ", " : "\t",
-                ht_signal_at(exact, t - 0.9, 0));
+        fprintf(file, "%.17g%s%.17g\n", t, i % 2 ? ", " : "\t", ht_signal_at(exact, t - 0.9, 0));
     }
     fclose(file);
     struct ht_signal *s = make(HT_SIGNAL_FILE, 0, 0, path);
     const double h = 0.012; /* f'''' h^4 5/384, f'''' about (2 pi 2)^4 */
     double worst = 0;
     for (int i = 0; i < 999; i++)
-        worst = fmax(worst, fabs(ht_signal_at(s, 0.0018 * i, 0) -
-                                 ht_signal_at(exact, 0.0018 * i - 0.9, 0)));
+        worst = fmax(
+            worst, fabs(ht_signal_at(s, 0.0018 * i, 0) - ht_signal_at(exact, 0.0018 * i - 0.9, 0)));
     TEST_BELOW(worst, pow(4 * pi * h, 4) * 15 * 5 / 384, "file: its spline");
     test_orders("file", s, 1e-5);
-    TEST_BELOW(
-        fabs(ht_signal_traits(s).highest / ht_signal_traits(exact).highest - 1),
-        0.03, "file: highest frequency");
+    TEST_BELOW(fabs(ht_signal_traits(s).highest / ht_signal_traits(exact).highest - 1), 0.03,
+               "file: highest frequency");
     ht_signal_destroy(s);
     ht_signal_destroy(exact);
 }

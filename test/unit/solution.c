@@ -1,11 +1,10 @@
 /* Exact solutions and coefficients of initial data.
  *
- * Exact solutions are put into the equations themselves: a fourth-order
- * central difference in time against the term table applied to the
- * coefficients. Its error is (w dt)^4/30 of w |u| for a wave of frequency w,
- * and rounding adds 1.5 eps/(w dt). Coefficients are checked by what they
- * claim: the polynomial of a node must meet the values half a cell away up to
- * its remainder, and data of one kind must equal the same data of another.
+ * Exact solutions are put into the equations themselves: a fourth-order central difference in time
+ * against the term table applied to the coefficients. Its error is (w dt)^4/30 of w |u| for a wave
+ * of frequency w, and rounding adds 1.5 eps/(w dt). Coefficients are checked by what they claim:
+ * the polynomial of a node must meet the values half a cell away up to its remainder, and data of
+ * one kind must equal the same data of another.
  */
 #include "solution_setup.h"
 
@@ -14,23 +13,21 @@ static const double pi = 3.14159265358979323846;
 /* ---- exact solutions in the equations ---- */
 
 /* Adds the right-hand side of one term at coefficient i of all nodes. */
-static void apply_term(const struct setup *setup, const struct ht_term *term,
-                       const double *u, const int i[3], double *out) {
+static void apply_term(const struct setup *setup, const struct ht_term *term, const double *u,
+                       const int i[3], double *out) {
     const struct ht_grid *grid = &setup->grid;
     int side = grid->order + 1, a[3] = {i[0], i[1], i[2]};
     int coefs = ht_grid_coefs(grid);
     a[term->axis]++;
     int64_t nodes = row(setup, HT_PRIMARY);
-    const double *from =
-        u + (term->col * coefs + (a[2] * side + a[1]) * side + a[0]) * nodes;
-    double factor = term->coef * setup->medium.constant[term->material] *
-                    a[term->axis] / grid->h[term->axis];
+    const double *from = u + (term->col * coefs + (a[2] * side + a[1]) * side + a[0]) * nodes;
+    double factor =
+        term->coef * setup->medium.constant[term->material] * a[term->axis] / grid->h[term->axis];
     for (int64_t n = 0; n < nodes; n++) out[n] += factor * from[n];
 }
 
 /* Largest |u_t - A u_x| over the coefficients whose derivatives are held. */
-static double residual_of(const struct setup *setup, double *const u[5],
-                          double dt) {
+static double residual_of(const struct setup *setup, double *const u[5], double dt) {
     const struct ht_grid *grid = &setup->grid;
     int side = grid->order + 1, coefs = ht_grid_coefs(grid);
     int64_t nodes = row(setup, HT_PRIMARY);
@@ -47,8 +44,7 @@ static double residual_of(const struct setup *setup, double *const u[5],
                 apply_term(setup, &setup->eq.term[t], u[2], i, right);
         for (int64_t m = 0; m < nodes; m++) {
             int64_t at = n * nodes + m;
-            double rate =
-                (8 * (u[3][at] - u[1][at]) - (u[4][at] - u[0][at])) / (12 * dt);
+            double rate = (8 * (u[3][at] - u[1][at]) - (u[4][at] - u[0][at])) / (12 * dt);
             worst = worse(worst, fabs(rate - right[m]));
         }
     }
@@ -56,10 +52,10 @@ static double residual_of(const struct setup *setup, double *const u[5],
     return right ? worst : (double)NAN;
 }
 
-/* omega: highest frequency; growth: the fifth time derivative of any
- * coefficient is at most growth omega^5 |u|. */
-static void check_exact(const struct request *request, const char *name,
-                        double omega, double growth) {
+/* omega: highest frequency; growth: the fifth time derivative of any coefficient is at most growth
+ * omega^5 |u|. */
+static void check_exact(const struct request *request, const char *name, double omega,
+                        double growth) {
     struct setup setup;
     set_up(&setup, request);
     double dt = 0.005 / omega, time = 0.37, *u[5] = {NULL}, worst = NAN;
@@ -75,52 +71,45 @@ static void check_exact(const struct request *request, const char *name,
     }
     double phase = omega * dt;
     /* omega t has the rounding of some ten radians */
-    TEST_BELOW(ok ? worst : NAN,
-               size * (growth * pow(phase, 4) / 30 + 1.5 * 1e-14 / phase),
-               "%s solves its equations, %s %d-D", name, request->system,
-               request->dims);
+    TEST_BELOW(ok ? worst : NAN, size * (growth * pow(phase, 4) / 30 + 1.5 * 1e-14 / phase),
+               "%s solves its equations, %s %d-D", name, request->system, request->dims);
     TEST_CHECK(size > 0.3, "%s is not zero: largest value %g", name, size);
     for (int n = 0; n < 5; n++) free(u[n]);
     tear_down(&setup);
 }
 
 static void test_exact(void) {
-    static const char *const walls[][3] = {{"pp", "pp", "pp"},
-                                           {"rr", "ff", "rf"},
-                                           {"fr", "pp", "rr"},
-                                           {"ff", "rf", "ff"}};
+    static const char *const walls[][3] = {
+        {"pp", "pp", "pp"}, {"rr", "ff", "rf"}, {"fr", "pp", "rr"}, {"ff", "rf", "ff"}};
     for (int dims = 1; dims <= 3; dims++) {
         struct request plane = {"acoustic",
                                 dims,
                                 3,
                                 {6, 5, 7},
                                 {0},
-                                {"initial.type=plane",
-                                 "initial.cycles=[1, -2, 1]",
+                                {"initial.type=plane", "initial.cycles=[1, -2, 1]",
                                  "initial.amplitude=1.5", "initial.phase=0.3"}};
         /* c |k| < 1.19 * 2 pi * 2.1 */
         check_exact(&plane, "plane wave", 16, 1.5);
         plane.system = "advection";
         check_exact(&plane, "plane wave", 16, 1.5);
-        /* Cramer: |He_n(z) exp(-z^2/2)| < 1.1 sqrt(n!), so that coefficient
-         * i has at most (h/w)^|i| sqrt((|i| + 5)!)/i! < 120 here */
-        struct request bell = {"advection",
-                               dims,
-                               3,
-                               {6, 8, 5},
-                               {0},
-                               {"initial.type=gaussian",
-                                "initial.centre=[0.45, 0.3, 1.7]",
-                                "initial.width=0.3"}};
+        /* Cramer: |He_n(z) exp(-z^2/2)| < 1.1 sqrt(n!), so that coefficient i has at most (h/w)^|i|
+         * sqrt((|i| + 5)!)/i! < 120 here */
+        struct request bell = {
+            "advection",
+            dims,
+            3,
+            {6, 8, 5},
+            {0},
+            {"initial.type=gaussian", "initial.centre=[0.45, 0.3, 1.7]", "initial.width=0.3"}};
         check_exact(&bell, "Gaussian", 2 / 0.3, 120);
         for (size_t n = 0; n < sizeof walls / sizeof walls[0]; n++) {
-            struct request standing = {
-                "acoustic",
-                dims,
-                3,
-                {6, 5, 7},
-                {walls[n][0], walls[n][1], walls[n][2]},
-                {"initial.type=standing", "initial.modes=[1, 2, 1]"}};
+            struct request standing = {"acoustic",
+                                       dims,
+                                       3,
+                                       {6, 5, 7},
+                                       {walls[n][0], walls[n][1], walls[n][2]},
+                                       {"initial.type=standing", "initial.modes=[1, 2, 1]"}};
             check_exact(&standing, "standing mode", 16, 1.5);
         }
     }
@@ -128,18 +117,15 @@ static void test_exact(void) {
 
 /* ---- coefficients ---- */
 
-/* The polynomials of the primary nodes half a cell up along every axis,
- * against the values of the dual nodes there. */
-static double half_cell(const struct setup *setup, const double *primary,
-                        const double *dual) {
+/* The polynomials of the primary nodes half a cell up along every axis, against the values of the
+ * dual nodes there. */
+static double half_cell(const struct setup *setup, const double *primary, const double *dual) {
     const struct ht_grid *grid = &setup->grid;
     int side = grid->order + 1;
     int64_t coefs = ht_grid_coefs(grid), from = row(setup, HT_PRIMARY);
     int64_t to = row(setup, HT_DUAL);
-    int64_t n1 = ht_grid_nodes(grid, HT_DUAL, 0),
-            n2 = ht_grid_nodes(grid, HT_DUAL, 1),
-            p1 = ht_grid_nodes(grid, HT_PRIMARY, 0),
-            p2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
+    int64_t n1 = ht_grid_nodes(grid, HT_DUAL, 0), n2 = ht_grid_nodes(grid, HT_DUAL, 1),
+            p1 = ht_grid_nodes(grid, HT_PRIMARY, 0), p2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
     double worst = 0;
     for (int f = 0; f < setup->eq.nfields; f++)
         for (int64_t m = 0; m < to; m++) {
@@ -154,10 +140,9 @@ static double half_cell(const struct setup *setup, const double *primary,
     return worst;
 }
 
-/* theta: radians per cell. What a tensor polynomial leaves out is at most
- * the sum over axes of (theta/2)^(N+1)/(N+1)! times the sums of the others. */
-static void check_half_cell(const struct request *request, double theta,
-                            double growth) {
+/* theta: radians per cell. What a tensor polynomial leaves out is at most the sum over axes of
+ * (theta/2)^(N+1)/(N+1)! times the sums of the others. */
+static void check_half_cell(const struct request *request, double theta, double growth) {
     struct setup setup;
     set_up(&setup, request);
     double *primary = filled(&setup, HT_PRIMARY, 0);
@@ -165,10 +150,9 @@ static void check_half_cell(const struct request *request, double theta,
     int terms = request->order + 1;
     double left = growth * request->dims * exp(theta * (request->dims - 1) / 2);
     for (int i = 1; i <= terms; i++) left *= theta / 2 / i;
-    TEST_BELOW(primary && dual ? half_cell(&setup, primary, dual) : NAN,
-               left + 4e-15, "half a cell away: %s, %s %d-D, N = %d",
-               request->setting[0], request->system, request->dims,
-               request->order);
+    TEST_BELOW(primary && dual ? half_cell(&setup, primary, dual) : NAN, left + 4e-15,
+               "half a cell away: %s, %s %d-D, N = %d", request->setting[0], request->system,
+               request->dims, request->order);
     free(primary);
     free(dual);
     tear_down(&setup);
@@ -177,30 +161,22 @@ static void check_half_cell(const struct request *request, double theta,
 static void test_coefficients(void) {
     for (int dims = 1; dims <= 3; dims++) {
         struct request plane = {
-            "acoustic",
-            dims,
-            dims < 3 ? 8 : 6,
-            {7, 9, 6},
-            {0},
-            {"initial.type=plane", "initial.cycles=[1, 1, 1]"}};
+            "acoustic", dims, dims < 3 ? 8 : 6,
+            {7, 9, 6},  {0},  {"initial.type=plane", "initial.cycles=[1, 1, 1]"}};
         check_half_cell(&plane, 2 * pi / 6, 1);
         struct request standing = {
+            "acoustic",         dims,
+            dims < 3 ? 7 : 5,   {5, 6, 7},
+            {"rf", "rr", "ff"}, {"initial.type=standing", "initial.modes=[1, 2, 1]"}};
+        check_half_cell(&standing, 2 * pi / 6, 1.5);
+        /* Cramer's bound again: sqrt((N + 1)!) < 200 more than a wave */
+        struct request bell = {
             "acoustic",
             dims,
             dims < 3 ? 7 : 5,
-            {5, 6, 7},
-            {"rf", "rr", "ff"},
-            {"initial.type=standing", "initial.modes=[1, 2, 1]"}};
-        check_half_cell(&standing, 2 * pi / 6, 1.5);
-        /* Cramer's bound again: sqrt((N + 1)!) < 200 more than a wave */
-        struct request bell = {"acoustic",
-                               dims,
-                               dims < 3 ? 7 : 5,
-                               {9, 9, 9},
-                               {"rf", "pp", "rr"},
-                               {"initial.type=gaussian",
-                                "initial.centre=[-0.4, 0.3, 1.1]",
-                                "initial.width=0.25"}};
+            {9, 9, 9},
+            {"rf", "pp", "rr"},
+            {"initial.type=gaussian", "initial.centre=[-0.4, 0.3, 1.1]", "initial.width=0.25"}};
         check_half_cell(&bell, 1.5 / 9 / 0.25, 200);
     }
 }
@@ -209,20 +185,15 @@ static void test_coefficients(void) {
 #define WAVE "cos(2*pi*(x1 + 2*x2/1.5 - x3/0.8) + 0.4)"
 
 static void test_wave_expression(void) {
-    struct request wave = {"acoustic",
-                           3,
-                           3,
-                           {4, 3, 5},
-                           {0},
-                           {"initial.type=plane", "initial.cycles=[1, 2, -1]",
-                            "initial.phase=0.4"}};
+    struct request wave = {
+        "acoustic", 3,   3,
+        {4, 3, 5},  {0}, {"initial.type=plane", "initial.cycles=[1, 2, -1]", "initial.phase=0.4"}};
     struct request text = {"acoustic",
                            3,
                            3,
                            {4, 3, 5},
                            {0},
-                           {"initial.type=expression",
-                            "initial.values.p=\"" WAVE "\"",
+                           {"initial.type=expression", "initial.values.p=\"" WAVE "\"",
                             "initial.values.v1=\"sqrt(0.35)*0.48*" WAVE "\"",
                             "initial.values.v2=\"sqrt(0.35)*0.64*" WAVE "\"",
                             "initial.values.v3=\"-sqrt(0.35)*0.6*" WAVE "\""}};
@@ -239,17 +210,15 @@ static void test_bell_expression(void) {
                            8,
                            {8, 6, 1},
                            {"rr", "pp"},
-                           {"initial.type=gaussian",
-                            "initial.centre=[0.1, 0.9]", "initial.width=0.04",
-                            "initial.amplitude=-2", "initial.field=v2"}};
+                           {"initial.type=gaussian", "initial.centre=[0.1, 0.9]",
+                            "initial.width=0.04", "initial.amplitude=-2", "initial.field=v2"}};
     struct request same = {"acoustic",
                            2,
                            8,
                            {8, 6, 1},
                            {"rr", "pp"},
-                           {"initial.type=expression",
-                            "initial.values.v2=\"-2*exp(-((x1 - 0.1)^2 "
-                            "+ (x2 - 0.9)^2)/0.0032)\""}};
+                           {"initial.type=expression", "initial.values.v2=\"-2*exp(-((x1 - 0.1)^2 "
+                                                       "+ (x2 - 0.9)^2)/0.0032)\""}};
     struct setup setup;
     set_up(&setup, &bell);
     double *u = filled(&setup, HT_PRIMARY, 0);
@@ -263,10 +232,10 @@ static void test_bell_expression(void) {
 
 /* ---- images ---- */
 
-/* Adds factor * Gaussian at `centre` on a periodic 1-D grid of `times` boxes,
- * to the nodes of one box. */
-static bool add_reference(const struct request *request, int times,
-                          double centre, double factor, double *sum) {
+/* Adds factor * Gaussian at `centre` on a periodic 1-D grid of `times` boxes, to the nodes of one
+ * box. */
+static bool add_reference(const struct request *request, int times, double centre, double factor,
+                          double *sum) {
     char text[64];
     struct request wide = *request;
     snprintf(text, sizeof text, "initial.centre=[%.17g]", centre);
@@ -279,26 +248,21 @@ static bool add_reference(const struct request *request, int times,
     double *u = filled(&setup, HT_PRIMARY, 0);
     int64_t wide_row = row(&setup, HT_PRIMARY), n = request->cells[0] + 1;
     for (int r = 0; u && r < setup.eq.nfields * (request->order + 1); r++)
-        for (int64_t m = 0; m < n; m++)
-            sum[r * n + m] += factor * u[r * wide_row + m];
+        for (int64_t m = 0; m < n; m++) sum[r * n + m] += factor * u[r * wide_row + m];
     free(u);
     tear_down(&setup);
     return u != NULL;
 }
 
-/* Between walls a wide Gaussian equals its mirror images on a longer
- * periodic box: period 2 L for equal walls, 4 L for unequal ones. */
-static void check_images(const char *walls, const char *field, int low,
-                         int high) {
+/* Between walls a wide Gaussian equals its mirror images on a longer periodic box: period 2 L for
+ * equal walls, 4 L for unequal ones. */
+static void check_images(const char *walls, const char *field, int low, int high) {
     char name[40];
     snprintf(name, sizeof name, "initial.field=%s", field);
-    struct request request = {"acoustic",
-                              1,
-                              4,
-                              {5, 1, 1},
-                              {walls},
-                              {"initial.type=gaussian", "initial.centre=[-0.2]",
-                               "initial.width=0.45", name}};
+    struct request request = {
+        "acoustic", 1,
+        4,          {5, 1, 1},
+        {walls},    {"initial.type=gaussian", "initial.centre=[-0.2]", "initial.width=0.45", name}};
     struct setup setup;
     set_up(&setup, &request);
     double *u = filled(&setup, HT_PRIMARY, 0), worst = NAN;
@@ -309,8 +273,7 @@ static void check_images(const char *walls, const char *field, int low,
     int times = low == high ? 2 : 4;
     for (int n = 0; ok && n < times / 2; n++)
         ok = add_reference(&request, times, centre + 2 * n, n ? -1 : 1, want) &&
-             add_reference(&request, times, mirror + 2 * n, n ? -low : low,
-                           want);
+             add_reference(&request, times, mirror + 2 * n, n ? -low : low, want);
     if (ok) worst = difference(u, want, count);
     TEST_BELOW(worst, 2e-15, "images between walls %s, field %s", walls, field);
     free(u);
@@ -325,23 +288,18 @@ static void test_images(void) {
     check_images("fr", "p", -1, 1);
     check_images("rr", "v1", -1, -1);
     check_images("fr", "v1", 1, -1);
-    struct request near = {"advection",
-                           2,
-                           3,
-                           {5, 4, 1},
-                           {0},
-                           {"initial.type=gaussian",
-                            "initial.centre=[-0.4, 0.3]", "initial.width=0.3"}};
+    struct request near = {
+        "advection", 2,
+        3,           {5, 4, 1},
+        {0},         {"initial.type=gaussian", "initial.centre=[-0.4, 0.3]", "initial.width=0.3"}};
     struct request far = near;
     far.setting[1] = "initial.centre=[3.6, -5.7]";
-    TEST_BELOW(compare(&near, &far, HT_DUAL), 1e-14,
-               "a centre four periods away");
+    TEST_BELOW(compare(&near, &far, HT_DUAL), 1e-14, "a centre four periods away");
 }
 
 static void test_resolution(void) {
     struct request request = {
-        "acoustic",   3,   3,
-        {10, 10, 10}, {0}, {"initial.type=plane", "initial.cycles=[1, -3, 2]"}};
+        "acoustic", 3, 3, {10, 10, 10}, {0}, {"initial.type=plane", "initial.cycles=[1, -3, 2]"}};
     struct setup setup;
     set_up(&setup, &request);
     bool ok = setup.err == HT_OK;
@@ -349,8 +307,7 @@ static void test_resolution(void) {
                "three waves on ten cells: theta");
     TEST_BELOW(ok ? fabs(setup.solution->wavenumber[1] - 4 * pi) : NAN, 1e-14,
                "wavenumber along x2");
-    TEST_CHECK(ok && setup.solution->exact && !setup.solution->returns,
-               "a plane wave is exact");
+    TEST_CHECK(ok && setup.solution->exact && !setup.solution->returns, "a plane wave is exact");
     tear_down(&setup);
     request.setting[0] = "initial.type=random";
     request.setting[1] = "initial.frequency=2.0";
@@ -358,37 +315,30 @@ static void test_resolution(void) {
     set_up(&setup, &request);
     ok = setup.err == HT_OK;
     double want = 2 * pi * 2 / sqrt(1.4) * 0.15;
-    TEST_BELOW(ok ? fabs(setup.solution->theta - want) : NAN, 1e-14,
-               "theta from a frequency");
+    TEST_BELOW(ok ? fabs(setup.solution->theta - want) : NAN, 1e-14, "theta from a frequency");
     TEST_CHECK(ok && !setup.solution->exact && setup.solution->returns,
                "random data return if the user says so");
     tear_down(&setup);
 }
 
-/* In a medium that varies a wave starts with the materials of the centre,
- * x1 = 0: rho c = 3 however it is given. */
+/* In a medium that varies a wave starts with the materials of the centre, x1 = 0: rho c = 3 however
+ * it is given. */
 static void check_varying(const char *first, const char *second) {
     struct request request = {
-        "acoustic",
-        1,
-        3,
-        {8, 1, 1},
-        {0},
-        {"initial.type=plane", "medium.type=expression", first, second}};
+        "acoustic", 1,   3,
+        {8, 1, 1},  {0}, {"initial.type=plane", "medium.type=expression", first, second}};
     struct setup setup;
     set_up(&setup, &request);
     ht_solution_destroy(setup.solution);
     setup.solution = NULL;
     struct ht_medium *medium = NULL;
     if (setup.err == HT_OK)
-        setup.err =
-            ht_medium_create(setup.params, &setup.eq, &setup.grid, &medium);
-    if (setup.err == HT_OK)
-        setup.err = ht_solution_create(setup.params, medium, &setup.solution);
+        setup.err = ht_medium_create(setup.params, &setup.eq, &setup.grid, &medium);
+    if (setup.err == HT_OK) setup.err = ht_solution_create(setup.params, medium, &setup.solution);
     double *u = filled(&setup, HT_PRIMARY, 0);
     /* v1 follows the 4 coefficients of p at 8 nodes; p(-0.5) = -1 */
-    TEST_BELOW(u ? fabs(u[32] + 1.0 / 3) : NAN, 1e-15,
-               "plane wave, %s, %s: v = p/3", first, second);
+    TEST_BELOW(u ? fabs(u[32] + 1.0 / 3) : NAN, 1e-15, "plane wave, %s, %s: v = p/3", first,
+               second);
     TEST_CHECK(u && !setup.solution->exact, "it is not exact");
     free(u);
     tear_down(&setup);

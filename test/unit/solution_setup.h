@@ -1,5 +1,5 @@
-/* What the tests of initial data share: a grid, a uniform medium and data as
- * a run would have them, made from a short request.
+/* What the tests of initial data share: a grid, a uniform medium and data as a run would have them,
+ * made from a short request.
  */
 #ifndef HTWAVE_TEST_SOLUTION_SETUP_H
 #define HTWAVE_TEST_SOLUTION_SETUP_H
@@ -20,8 +20,7 @@ struct setup {
     enum ht_err err;
 };
 
-/* What a test asks for; walls[j] holds two letters for axis j: p(eriodic),
- * r(igid), f(ree). */
+/* What a test asks for; walls[j] holds two letters for axis j: p(eriodic), r(igid), f(ree). */
 struct request {
     const char *system;
     int dims, order;
@@ -34,8 +33,7 @@ static inline int wall_factor(char letter) {
     return letter == 'p' ? 0 : letter == 'r' ? 1 : -1;
 }
 
-static inline void make_grid(const struct request *request,
-                             struct ht_grid *grid) {
+static inline void make_grid(const struct request *request, struct ht_grid *grid) {
     static const double lower[3] = {-0.5, 0.25, 1}, side[3] = {1, 1.5, 0.8};
     *grid = (struct ht_grid){.dims = request->dims, .order = request->order};
     for (int j = 0; j < 3; j++) {
@@ -45,8 +43,7 @@ static inline void make_grid(const struct request *request,
         grid->lower[j] = exists ? lower[j] : 0;
         grid->upper[j] = exists ? lower[j] + side[j] : 1;
         grid->h[j] = (grid->upper[j] - grid->lower[j]) / (double)grid->cells[j];
-        for (int end = 0; end < 2 && exists; end++)
-            grid->wall[j][end] = wall_factor(walls[end]);
+        for (int end = 0; end < 2 && exists; end++) grid->wall[j][end] = wall_factor(walls[end]);
     }
 }
 
@@ -68,16 +65,14 @@ static inline void set_up(struct setup *setup, const struct request *request) {
     char *overrides[MAX_SETTINGS] = {NULL};
     int count = 0;
     *setup = (struct setup){.err = HT_ERR_INTERNAL};
-    setup->eq =
-        ht_equations_make(ht_system_find(request->system), request->dims);
+    setup->eq = ht_equations_make(ht_system_find(request->system), request->dims);
     make_grid(request, &setup->grid);
     make_medium(setup);
     for (; count < MAX_SETTINGS && request->setting[count]; count++)
         overrides[count] = strdup(request->setting[count]);
     setup->err = ht_params_read(NULL, count, overrides, &setup->params);
     if (setup->err == HT_OK)
-        setup->err =
-            ht_solution_create(setup->params, &setup->medium, &setup->solution);
+        setup->err = ht_solution_create(setup->params, &setup->medium, &setup->solution);
     if (setup->err != HT_OK) printf("  %s\n", ht_err_message());
     while (count > 0) free(overrides[--count]);
 }
@@ -91,20 +86,17 @@ static inline int64_t row(const struct setup *setup, enum ht_subgrid subgrid) {
     return ht_grid_total(&setup->grid, subgrid);
 }
 
-static inline int64_t size_of(const struct setup *setup,
-                              enum ht_subgrid subgrid) {
+static inline int64_t size_of(const struct setup *setup, enum ht_subgrid subgrid) {
     int64_t coefs = ht_grid_coefs(&setup->grid);
     return setup->eq.nfields * coefs * row(setup, subgrid);
 }
 
 /* All coefficients of a grid; NULL when that fails. The caller frees them. */
-static inline double *filled(const struct setup *setup, enum ht_subgrid subgrid,
-                             double time) {
+static inline double *filled(const struct setup *setup, enum ht_subgrid subgrid, double time) {
     if (setup->err != HT_OK) return NULL;
     double *out = calloc((size_t)size_of(setup, subgrid), sizeof *out);
-    if (out &&
-        ht_solution_fill(setup->solution, subgrid, time, 0,
-                         ht_grid_planes(&setup->grid, subgrid), out) != HT_OK) {
+    if (out && ht_solution_fill(setup->solution, subgrid, time, 0,
+                                ht_grid_planes(&setup->grid, subgrid), out) != HT_OK) {
         printf("  %s\n", ht_err_message());
         free(out);
         out = NULL;
@@ -123,8 +115,7 @@ static inline double largest(const double *values, int64_t count) {
     return most;
 }
 
-static inline double difference(const double *a, const double *b,
-                                int64_t count) {
+static inline double difference(const double *a, const double *b, int64_t count) {
     double most = 0;
     for (int64_t n = 0; n < count; n++) most = worse(most, fabs(a[n] - b[n]));
     return most;
@@ -137,8 +128,7 @@ static inline double compare(const struct request *a, const struct request *b,
     set_up(&first, a);
     set_up(&second, b);
     double *x = filled(&first, subgrid, 0), *y = filled(&second, subgrid, 0);
-    double worst =
-        x && y ? difference(x, y, size_of(&first, subgrid)) : (double)NAN;
+    double worst = x && y ? difference(x, y, size_of(&first, subgrid)) : (double)NAN;
     free(x);
     free(y);
     tear_down(&first);

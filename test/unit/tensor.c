@@ -1,12 +1,11 @@
-/* The order of operators on tensor cores (src/kernel/propagator_tensor.c,
- * propagator_warpgroup.c), which otherwise only a device of that kind reads:
- * plain host code multiplies the packed operator by random sums, as the
- * fragments of the products lie in it, and the dense blocks by the same sums.
- * Judged is the largest difference over 2^-45 times the sum of the magnitudes
- * of all products, for a few hundred roundings: in single precision entries are
- * rounded before (ht_blocks_round), so that splitting them loses nothing; every
- * target must be some result's, once. An operator that is read
- * a k step too far, or without its second halves, must exceed that.
+/* The order of operators on tensor cores (src/kernel/propagator_tensor.c, propagator_warpgroup.c),
+ * which otherwise only a device of that kind reads:
+ * plain host code multiplies the packed operator by random sums, as the fragments of the products
+ * lie in it, and the dense blocks by the same sums. Judged is the largest difference over 2^-45
+ * times the sum of the magnitudes of all products, for a few hundred roundings: in single precision
+ * entries are rounded before (ht_blocks_round), so that splitting them loses nothing; every target
+ * must be some result's, once. An operator that is read a k step too far, or without its second
+ * halves, must exceed that.
  */
 #include "test.h"
 
@@ -58,17 +57,14 @@ static void set_numbers(struct packed *p, const struct scene *scene) {
     p->tiles = defined(p, "TILES");
     p->parts = p->shape.parts;
     p->chunks = (entries / p->spec.block + 3) / 4;
-    p->part_values =
-        (int64_t)64 * p->chunks * p->pairs * p->tiles * (scene->halves ? 2 : 1);
+    p->part_values = (int64_t)64 * p->chunks * p->pairs * p->tiles * (scene->halves ? 2 : 1);
     p->infos = (int64_t)4 * (p->chunks * p->pairs + p->tiles);
 }
 
 static enum ht_err open_scene(const struct scene *scene, struct packed *p) {
     const bool leapfrog = scene->old_sign != 0;
-    *p = (struct packed){
-        .eq = ht_equations_make(ht_system_find(scene->system), 3)};
-    const struct ht_variant *variant =
-        ht_variant_find(scene->variant, NULL, true);
+    *p = (struct packed){.eq = ht_equations_make(ht_system_find(scene->system), 3)};
+    const struct ht_variant *variant = ht_variant_find(scene->variant, NULL, true);
     p->spec = (struct ht_spec){.eq = &p->eq,
                                .order = scene->order,
                                .fp64 = scene->fp64,
@@ -92,8 +88,7 @@ static enum ht_err open_scene(const struct scene *scene, struct packed *p) {
     p->coefs = p->z.n1 * p->z.n2 * p->z.n3;
     set_numbers(p, scene);
     TRY(HT_ALLOC(p->sum, (int64_t)8 * p->blocks->sources));
-    for (int i = 0; i < 8 * p->blocks->sources; i++)
-        p->sum[i] = ht_rng_uniform(7, (uint64_t)i);
+    for (int i = 0; i < 8 * p->blocks->sources; i++) p->sum[i] = ht_rng_uniform(7, (uint64_t)i);
     return HT_OK;
 }
 
@@ -106,8 +101,7 @@ static void close_scene(struct packed *p) {
 /* The entry slot * coefs + i at slot * padded + storage index; -1: padding. */
 static int entry_at(const struct packed *p, int at) {
     for (int i = 0; i < p->coefs; i++)
-        if (p->storage[i] == at % p->padded)
-            return at / p->padded * p->coefs + i;
+        if (p->storage[i] == at % p->padded) return at / p->padded * p->coefs + i;
     return -1;
 }
 
@@ -132,29 +126,22 @@ static bool fits_half(double x) {
 }
 
 /* NAN: a half has too many bits. */
-static double packed_value(const struct packed *p, bool halves, int part,
-                           const struct place *at) {
+static double packed_value(const struct packed *p, bool halves, int part, const struct place *at) {
     const double *op = p->op.value + part * p->part_values;
     const int64_t tiles = p->tiles;
     if (!halves)
-        return op[((at->k * tiles + at->tile) * 32 + (int64_t)4 * at->column +
-                   at->t) *
-                      2 +
-                  at->e];
+        return op[((at->k * tiles + at->tile) * 32 + (int64_t)4 * at->column + at->t) * 2 + at->e];
     const int lane = (at->e * 8 + at->column) * 4 + at->t;
     op += (2 * tiles * at->k + at->tile) * 64 + lane;
-    return fits_half(op[0]) && fits_half(op[tiles * 64])
-               ? op[0] + op[tiles * 64]
-               : NAN;
+    return fits_half(op[0]) && fits_half(op[tiles * 64]) ? op[0] + op[tiles * 64] : NAN;
 }
 
-/* What a column of a tile computes for block g; *right: parities and zeros are
- * as they must be. late: of another k step, which must be found. */
-static double product(const struct packed *p, bool halves, int part, int tile,
-                      int column, int g, int late, bool *right) {
+/* What a column of a tile computes for block g; *right: parities and zeros are as they must be.
+ * late: of another k step, which must be found. */
+static double product(const struct packed *p, bool halves, int part, int tile, int column, int g,
+                      int late, bool *right) {
     const struct ht_blocks *blocks = p->blocks;
-    const double *parity =
-        p->op.value + p->parts * p->part_values + part * p->infos;
+    const double *parity = p->op.value + p->parts * p->part_values + part * p->infos;
     const int steps = p->pairs * p->chunks;
     double sum = 0;
     for (int k = 0; k < steps; k++)
@@ -164,8 +151,7 @@ static double product(const struct packed *p, bool halves, int part, int tile,
             const int pair = p->pairs == 2 ? k % 2 ^ (at.t & 1) : 0;
             const int block = chunk * 4 + at.t;
             const int from = (block * p->pairs + pair) * 2 + at.e;
-            const int source =
-                from < p->z.sources * p->padded ? entry_at(p, from) : -1;
+            const int source = from < p->z.sources * p->padded ? entry_at(p, from) : -1;
             at.k = (k + late) % steps;
             const double value = packed_value(p, halves, part, &at);
             if (source < 0) {
@@ -193,17 +179,15 @@ static double expected(const struct packed *p, int g, int row, double *whole) {
     return sum;
 }
 
-/* The largest difference of all results over the bound; *targets: how many
- * entries of targets they are. */
-static double compare(const struct packed *p, bool halves, int late,
-                      int *targets, bool *right) {
+/* The largest difference of all results over the bound; *targets: how many entries of targets they
+ * are. */
+static double compare(const struct packed *p, bool halves, int late, int *targets, bool *right) {
     double worst = 0;
     *targets = 0;
     *right = true;
     for (int part = 0; part < p->parts; part++)
         for (int n = 0; n < p->tiles * 8; n++) {
-            const double *where = p->op.value + p->parts * p->part_values +
-                                  part * p->infos +
+            const double *where = p->op.value + p->parts * p->part_values + part * p->infos +
                                   (int64_t)4 * p->pairs * p->chunks;
             const int at = (int)where[n / 8 * 4 + n % 8 / 2];
             const int entry = at < 0 ? -1 : entry_at(p, at + n % 2);
@@ -213,8 +197,7 @@ static double compare(const struct packed *p, bool halves, int late,
             ++*targets;
             find_row(p, entry, &g, &row);
             const double exact = expected(p, g, row, &whole);
-            const double got =
-                product(p, halves, part, n / 8, n % 8, g, late, right);
+            const double got = product(p, halves, part, n / 8, n % 8, g, late, right);
             if (isnan(got)) return NAN;
             const double bound = ldexp(whole, -45);
             worst = fmax(worst, fabs(got - exact) / bound);
@@ -230,11 +213,9 @@ static void test_scene(const struct scene *scene) {
     if (err == HT_OK) {
         const int all = p.z.targets * p.coefs;
         const double worst = compare(&p, scene->halves, 0, &targets, &right);
-        TEST_BELOW(worst, 1, "%s, %s, N = %d, %s, %d parts", scene->variant,
-                   scene->system, scene->order,
-                   scene->fp64 ? "double" : "single", p.parts);
-        TEST_CHECK(targets == all && right,
-                   "%d results of %d, parities and zeros in their places",
+        TEST_BELOW(worst, 1, "%s, %s, N = %d, %s, %d parts", scene->variant, scene->system,
+                   scene->order, scene->fp64 ? "double" : "single", p.parts);
+        TEST_CHECK(targets == all && right, "%d results of %d, parities and zeros in their places",
                    targets, all);
         const double late = compare(&p, scene->halves, 1, &targets, &right);
         TEST_CHECK(late > 1, "read a k step too far: %.3g of the bound", late);
@@ -256,7 +237,6 @@ int main(void) {
         {"propagator-warpgroup", "acoustic", 4, 0, true, false},
         {"propagator-warpgroup", "wave", 5, -1, true, false},
     };
-    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++)
-        test_scene(&scenes[i]);
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) test_scene(&scenes[i]);
     return test_end("tensor");
 }

@@ -1,6 +1,5 @@
-/* Work on several threads (htwave/threads.h): every chunk once, the error of
- * the lowest one; and what prepares a run gives the same bits and the same
- * messages on 1, 2 and 5 threads.
+/* Work on several threads (htwave/threads.h): every chunk once, the error of the lowest one; and
+ * what prepares a run gives the same bits and the same messages on 1, 2 and 5 threads.
  */
 #include "htwave/threads.h"
 #include "htwave/h5.h"
@@ -50,8 +49,7 @@ static enum ht_err visit(void *data, int64_t chunk, int worker) {
     v->wrong_worker += worker < 0 || worker >= ht_threads_count();
     if (chunk % 100 == 7) TRY(ht_threads_run(3, visit_inner, v));
     for (int i = 0; i < 2; i++)
-        REQUIRE(chunk != v->fails[i], i ? HT_ERR_IO : HT_ERR_INPUT,
-                "chunk %d fails", v->fails[i]);
+        REQUIRE(chunk != v->fails[i], i ? HT_ERR_IO : HT_ERR_INPUT, "chunk %d fails", v->fails[i]);
     return HT_OK;
 }
 
@@ -91,13 +89,12 @@ static void test_division(void) {
             wrong += chunks < 1 || ht_threads_first(items, chunks, 0) != 0 ||
                      ht_threads_first(items, chunks, chunks) != items;
             for (int64_t c = 0; c < chunks && chunks > 1; c++)
-                wrong += ht_threads_first(items, chunks, c + 1) -
-                             ht_threads_first(items, chunks, c) <
-                         least;
+                wrong +=
+                    ht_threads_first(items, chunks, c + 1) - ht_threads_first(items, chunks, c) <
+                    least;
         }
     ht_threads_set(0);
-    TEST_CHECK(wrong == 0 && ht_threads_cores() >= 1 &&
-                   ht_threads_count() == ht_threads_cores(),
+    TEST_CHECK(wrong == 0 && ht_threads_cores() >= 1 && ht_threads_count() == ht_threads_cores(),
                "items in chunks; %d cores", ht_threads_cores());
 }
 
@@ -124,8 +121,7 @@ static void add_fit(const struct ht_plan *plan, struct result *out) {
     must(HT_ALLOC(values, nodes));
     for (int what = 0; what <= plan->grid.dims; what++) {
         must(plan->problem.fd.fill(plan->problem.fd.medium, what, 0,
-                                   ht_grid_planes(&plan->grid, HT_PRIMARY),
-                                   values));
+                                   ht_grid_planes(&plan->grid, HT_PRIMARY), values));
         add_bits(values, (size_t)nodes * sizeof *values, out);
     }
     free(values);
@@ -137,8 +133,7 @@ static void add_fit(const struct ht_plan *plan, struct result *out) {
     out->cut = counts.cut;
 }
 
-/* The state at time 0, or where the medium varies after a step, which reads
- * it. */
+/* The state at time 0, or where the medium varies after a step, which reads it. */
 static enum ht_err add_state(const struct ht_plan *plan, struct result *out) {
     struct ht_stepper stepper;
     const bool fd = plan->problem.fd.order > 0;
@@ -153,8 +148,7 @@ static enum ht_err add_state(const struct ht_plan *plan, struct result *out) {
         err = stepper.ops->half_step(stepper.self, (enum ht_subgrid)from);
     for (int f = 0; err == HT_OK && f < plan->eq.nfields; f++) {
         const enum ht_subgrid at =
-            ht_problem_stores(&plan->problem, HT_PRIMARY, f) ? HT_PRIMARY
-                                                             : HT_DUAL;
+            ht_problem_stores(&plan->problem, HT_PRIMARY, f) ? HT_PRIMARY : HT_DUAL;
         const int64_t planes = ht_grid_planes(&plan->grid, at);
         if (fd && f > 0) continue;
         memset(values, 0, (size_t)nodes * sizeof *values);
@@ -190,13 +184,11 @@ static struct result run(const char *options, int threads) {
              "output.snapshots=false; output.pictures=false; "
              "initial.type=random; time.end=0.01; device.threads=%d; %s",
              threads, options);
-    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS;
-         part = strtok(NULL, ";"))
+    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS; part = strtok(NULL, ";"))
         list[count++] = part + strspn(part, " ");
     must(ht_params_read(NULL, count, list, &params));
     out.err = prepare(params, &out);
-    if (out.err != HT_OK)
-        snprintf(out.message, sizeof out.message, "%s", ht_err_message());
+    if (out.err != HT_OK) snprintf(out.message, sizeof out.message, "%s", ht_err_message());
     ht_params_destroy(params);
     return out;
 }
@@ -225,8 +217,7 @@ static void write_data(void) {
     snprintf(path, sizeof path, "%s/data.h5", directory);
     for (int i = 0; i < COUNT; i++) values[i] = ht_rng_uniform(3, (uint64_t)i);
     must(ht_h5_create(path, &file));
-    for (int f = 0; f < 4; f++)
-        must(ht_h5_write(file, fields[f], 3, extent, values, false));
+    for (int f = 0; f < 4; f++) must(ht_h5_write(file, fields[f], 3, extent, values, false));
     must(ht_h5_commit(file));
 }
 
@@ -242,8 +233,7 @@ static const struct {
     bool cuts;
 } same_rows[] = {
     {"fd, files, periodic", FILES(""), true},
-    {"fd, files, walls",
-     FILES("; boundary.x1=rigid; boundary.x2=free; boundary.x3=rigid"), true},
+    {"fd, files, walls", FILES("; boundary.x1=rigid; boundary.x2=free; boundary.x3=rigid"), true},
     {"fd, points",
      "system=acoustic; time.scheme=fd; grid.cells=[200,60,7]; grid.order=4; "
      "medium.type=expression; medium.c=\"1.5 + 0.4*sin(2*pi*x1)*cos(2*pi*x3)\";"
@@ -303,22 +293,20 @@ static void test_same(void) {
     for (size_t i = 0; i < sizeof same_rows / sizeof *same_rows; i++) {
         char options[900];
         struct result one = {.err = HT_OK};
-        snprintf(options, sizeof options, same_rows[i].options, directory,
-                 directory);
+        snprintf(options, sizeof options, same_rows[i].options, directory, directory);
         for (int t = 0; t < COUNTS; t++) {
             const struct result now = run(options, thread_counts[t]);
             if (t == 0) one = now;
             TEST_CHECK(now.err == HT_OK && now.bits == one.bits &&
                            (now.cut > 0) == same_rows[i].cuts,
-                       "%s, %d threads: the same bits, %lld cut %s",
-                       same_rows[i].name, thread_counts[t], (long long)now.cut,
-                       now.message);
+                       "%s, %d threads: the same bits, %lld cut %s", same_rows[i].name,
+                       thread_counts[t], (long long)now.cut, now.message);
         }
     }
 }
 
-/* Several places break a rule: the message names the same one, also where a
- * strip of rows finds one on a plane beyond that of another strip. */
+/* Several places break a rule: the message names the same one, also where a strip of rows finds one
+ * on a plane beyond that of another strip. */
 static const struct {
     const char *options, *part;
 } refused_rows[] = {
@@ -347,8 +335,7 @@ static void test_refused(void) {
     for (size_t i = 0; i < sizeof refused_rows / sizeof *refused_rows; i++) {
         struct result one = {.err = HT_OK};
         for (int t = 0; t < COUNTS; t++) {
-            const struct result now =
-                run(refused_rows[i].options, thread_counts[t]);
+            const struct result now = run(refused_rows[i].options, thread_counts[t]);
             if (t == 0) one = now;
             TEST_CHECK(now.err == HT_ERR_INPUT &&
                            strstr(now.message, refused_rows[i].part) != NULL &&

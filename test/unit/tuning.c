@@ -1,6 +1,6 @@
-/* The file of tuning results: what is stored comes back; whatever is wrong
- * with the file means no result, one note that names it, and a good file
- * after the next store. The statistics of timings. No device is needed.
+/* The file of tuning results: what is stored comes back; whatever is wrong with the file means no
+ * result, one note that names it, and a good file after the next store. The statistics of timings.
+ * No device is needed.
  */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,23 +23,19 @@ static struct ht_device_info make_info(const char *driver) {
 
 static struct ht_tuned make_tuned(int cells) {
     struct ht_tuned tuned = {.rate = 1e8};
-    tuned.tuning = (struct ht_tuning){.variant = ht_variant_at(1),
-                                      .trim = true,
-                                      .block = 4,
-                                      .cells = cells,
-                                      .planes = 16};
+    tuned.tuning = (struct ht_tuning){
+        .variant = ht_variant_at(1), .trim = true, .block = 4, .cells = cells, .planes = 16};
     return tuned;
 }
 
 static bool same(const struct ht_tuning *a, const struct ht_tuning *b) {
-    return a->variant == b->variant && a->trim == b->trim &&
-           a->block == b->block && a->cells == b->cells && a->rows == b->rows &&
-           a->planes == b->planes;
+    return a->variant == b->variant && a->trim == b->trim && a->block == b->block &&
+           a->cells == b->cells && a->rows == b->rows && a->planes == b->planes;
 }
 
 /* Loads with standard error in a file; how often the file is named in it. */
-static bool load(const char *directory, const struct ht_device_info *info,
-                 const char *name, struct ht_tuned *out, int *notes) {
+static bool load(const char *directory, const struct ht_device_info *info, const char *name,
+                 struct ht_tuned *out, int *notes) {
     char *noted = scratch_path(directory, "stderr"), *path = NULL, *data = NULL;
     size_t size = 0;
     int kept = dup(STDERR_FILENO);
@@ -61,19 +57,18 @@ static bool load(const char *directory, const struct ht_device_info *info,
     return found;
 }
 
-static void expect(const char *directory, const struct ht_device_info *info,
-                   bool there, const char *what) {
+static void expect(const char *directory, const struct ht_device_info *info, bool there,
+                   const char *what) {
     struct ht_tuned got;
     int notes = 0;
     bool found = load(directory, info, class_name, &got, &notes);
     TEST_CHECK(found == there && notes == !there,
                "%s: %s, %d note(s) that name the file (expected %s, %d)", what,
-               found ? "found" : "nothing", notes, there ? "found" : "nothing",
-               !there);
+               found ? "found" : "nothing", notes, there ? "found" : "nothing", !there);
 }
 
-static void store(const char *directory, const struct ht_device_info *info,
-                  const char *name, int cells) {
+static void store(const char *directory, const struct ht_device_info *info, const char *name,
+                  int cells) {
     struct ht_tuned tuned = make_tuned(cells);
     if (ht_tuning_store(directory, info, name, &tuned) == HT_OK) return;
     printf("not ok - set-up: %s\n", ht_err_message());
@@ -91,19 +86,16 @@ static void test_round_trip(const char *directory) {
     store(directory, &info, class_name, 8);
     found = load(directory, &info, class_name, &got, &notes);
     TEST_CHECK(found && same(&got.tuning, &wanted.tuning) && notes == 0,
-               "a replaced result comes back: %d cells (expected 8)",
-               got.tuning.cells);
+               "a replaced result comes back: %d cells (expected 8)", got.tuning.cells);
     found = load(directory, &info, other_class, &got, &notes);
     TEST_CHECK(found && same(&got.tuning, &second.tuning),
-               "the other class is kept: %d cells (expected 2)",
-               got.tuning.cells);
+               "the other class is kept: %d cells (expected 2)", got.tuning.cells);
     found = load(directory, &info, "acoustic 3d order=3", &got, &notes);
     TEST_CHECK(!found && notes == 0, "a part of a class's name is no class");
 }
 
 /* Writes the good file with one change, sees it ignored, mends it. */
-static void test_damage(const char *directory, const char *what, size_t cut,
-                        size_t flip) {
+static void test_damage(const char *directory, const char *what, size_t cut, size_t flip) {
     const struct ht_device_info info = make_info("1.0");
     char *path = NULL, *data = NULL;
     size_t size = 0;
@@ -140,8 +132,7 @@ static void test_unreadable(const char *directory) {
     char *below = scratch_path(directory, "file");
     if (ht_file_write(below, "x", 1) != HT_OK) exit(1);
     enum ht_err err = ht_tuning_store(below, &info, class_name, &tuned);
-    TEST_CHECK(err == HT_ERR_IO, "a file as cache directory: %s",
-               ht_err_message());
+    TEST_CHECK(err == HT_ERR_IO, "a file as cache directory: %s", ht_err_message());
     int notes = 0;
     bool found = load(directory, &info, class_name, &tuned, &notes);
     TEST_CHECK(!found && notes == 0, "nothing there: no note");
@@ -177,12 +168,11 @@ static void test_classes(void) {
     int equal = 0;
     for (int a = 0; a < KINDS; a++)
         for (int b = 0; b < a; b++) equal += strcmp(name[a], name[b]) == 0;
-    TEST_CHECK(equal == 0, "%d kinds of problems, %d pairs of one name", KINDS,
-               equal);
+    TEST_CHECK(equal == 0, "%d kinds of problems, %d pairs of one name", KINDS, equal);
 }
 
-/* Least, median and mean of the steps differ, of both kernels and of their
- * sums; the sum's median is not that of one kernel's step. */
+/* Least, median and mean of the steps differ, of both kernels and of their sums; the sum's median
+ * is not that of one kernel's step. */
 static void test_statistics(void) {
     const double seconds[5][2] = {{9, 1}, {2, 4}, {3, 30}, {40, 2}, {4, 3}};
     struct ht_rate rate = {.joules = 7};
@@ -192,11 +182,9 @@ static void test_statistics(void) {
                "%g (3)",
                rate.median, rate.best);
     TEST_CHECK(rate.kernel[0] == 2 && rate.kernel[1] == 1.5,
-               "its kernels: medians %g (2), %g (1.5)", rate.kernel[0],
-               rate.kernel[1]);
+               "its kernels: medians %g (2), %g (1.5)", rate.kernel[0], rate.kernel[1]);
     TEST_CHECK(rate.total == 98 && rate.timed == 5 && rate.joules == 7,
-               "total %g (98) of %d steps, energy left at %g", rate.total,
-               rate.timed, rate.joules);
+               "total %g (98) of %d steps, energy left at %g", rate.total, rate.timed, rate.joules);
 }
 
 int main(void) {

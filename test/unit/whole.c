@@ -1,8 +1,7 @@
-/* Samples from all steps at once against the exact ones of modes: of the steps'
- * values cos(w n), at tau steps, cos(s tau) with s = 2 sin(w/2), and sin(s
- * tau)/s of its integral; an odd number of traces, samples between steps, on
- * steps and more than steps apart, few and many steps; a trace that ends.
- * Rounding of s tau grows with tau. Signals the other way.
+/* Samples from all steps at once against the exact ones of modes: of the steps' values cos(w n), at
+ * tau steps, cos(s tau) with s = 2 sin(w/2), and sin(s tau)/s of its integral; an odd number of
+ * traces, samples between steps, on steps and more than steps apart, few and many steps; a trace
+ * that ends. Rounding of s tau grows with tau. Signals the other way.
  */
 #include "htwave/resampler.h"
 
@@ -16,30 +15,25 @@ static double sample(double w, double tau, bool integral) {
     return integral ? sin(s * tau) / s : cos(s * tau);
 }
 
-static void test_modes(double at, double every, int64_t samples,
-                       bool integral) {
+static void test_modes(double at, double every, int64_t samples, bool integral) {
     static double out[TRACES * MOST_SAMPLES];
     const double last = at + every * (double)samples;
     const int64_t steps = 40 + (int64_t)(1.1 * last), width = TRACES + 2;
     double *value = NULL, worst = 0;
     if (HT_ALLOC(value, steps * width) != HT_OK) abort();
     for (int64_t n = 0; n < steps; n++)
-        for (int i = 0; i < TRACES; i++)
-            value[n * width + i] = cos(waves[i] * (double)n);
-    const struct ht_whole of = {value, width,   steps,   at,
-                                every, samples, integral};
+        for (int i = 0; i < TRACES; i++) value[n * width + i] = cos(waves[i] * (double)n);
+    const struct ht_whole of = {value, width, steps, at, every, samples, integral};
     if (ht_resample_whole(&of, TRACES, out) != HT_OK) abort();
     for (int i = 0; i < TRACES; i++)
         for (int64_t j = 0; j < samples; j++) {
-            const double exact =
-                sample(waves[i], at + every * (double)j, integral);
+            const double exact = sample(waves[i], at + every * (double)j, integral);
             worst = fmax(worst, fabs(out[i * samples + j] - exact));
         }
     free(value);
     TEST_BELOW(worst, 1e-12 * (integral ? last + 1 : 1 + last / 1000),
-               "%s at %g, %g ..: %d samples of %d steps",
-               integral ? "integrals" : "values", at, at + every, (int)samples,
-               (int)steps);
+               "%s at %g, %g ..: %d samples of %d steps", integral ? "integrals" : "values", at,
+               at + every, (int)samples, (int)steps);
 }
 
 /* Values that are not finite, and later ones, belong to no sample before. */
@@ -49,8 +43,8 @@ static void test_end_of_trace(void) {
     const struct ht_whole of = {value, 1, 200, 90, 1, 10, false};
     if (ht_resample_whole(&of, 1, out) != HT_OK) abort();
     for (int j = 0; j < 10; j++)
-        TEST_BELOW(fabs(out[j] - sample(0.3, 90 + j, false)), 1e-12,
-                   "sample %d of steps that end", j);
+        TEST_BELOW(fabs(out[j] - sample(0.3, 90 + j, false)), 1e-12, "sample %d of steps that end",
+                   j);
 }
 
 /* Steps of a signal f against the integral over frequencies, term by term:
@@ -60,15 +54,13 @@ static void test_signal(void) {
     enum { VALUES = 400, COUNT = 110, PARTS = 600 };
     const double pi = acos(-1.0), apart = 0.25;
     double f[VALUES], out[COUNT], worst = 0;
-    for (int j = 0; j < VALUES; j++)
-        f[j] = exp(-pow((j - 200) / 32.0, 2)) * cos(0.15 * j);
+    for (int j = 0; j < VALUES; j++) f[j] = exp(-pow((j - 200) / 32.0, 2)) * cos(0.15 * j);
     if (ht_transform_signal(VALUES, apart, f, COUNT, out) != HT_OK) abort();
     for (int n = 0; n < COUNT; n++) {
         double sum = 0;
         for (int q = 0; q < PARTS; q++) {
             const double w = pi * (q + 0.5) / PARTS, s = 2 * sin(w / 2);
-            for (int j = 0; j < VALUES; j++)
-                sum += f[j] * cos(n * w - s * j * apart) * cos(w / 2);
+            for (int j = 0; j < VALUES; j++) sum += f[j] * cos(n * w - s * j * apart) * cos(w / 2);
         }
         worst = fmax(worst, fabs(out[n] - sum * apart / PARTS));
     }
