@@ -272,12 +272,20 @@ static enum ht_err add_part(struct making *m, const double *w, int field, int si
     return HT_OK;
 }
 
+/* Whether the function takes a field at all. */
+static bool takes(const struct making *m, int field) {
+    const double *e = m->e + (int64_t)field * m->cube;
+    for (int q = 0; q < m->cube; q++)
+        if (e[q] != 0) return true;
+    return false;
+}
+
 /* The parts of one derivative by time of a trace. */
 static enum ht_err add_parts(struct making *m, struct sampler *s) {
     const struct ht_problem *p = m->problem;
     for (int f = 0; f < p->eq->nfields; f++) {
         double *w = m->next; /* free until the next derivative */
-        if (!ht_problem_stores(p, m->subgrid, f)) continue;
+        if (!ht_problem_stores(p, m->subgrid, f) || !takes(m, f)) continue;
         memcpy(w, m->e + (int64_t)f * m->cube, (size_t)m->cube * sizeof *w);
         for (int k = 0; k < p->eq->dims; k++) weigh_axis(m, w, k);
         for (int side = 0; side < (p->eq->dims > 2 ? 2 : 1); side++)

@@ -183,7 +183,7 @@ static void interpolate(struct builder *b, int field, unsigned class, int output
                         double *const *entry) {
     struct lanes *in = b->a, *out = b->b;
     ht_entry factor = b->spec->old_sign != 0 ? 2 : 1;
-    memcpy(in, b->phi + field * b->coefs, (size_t)b->coefs * sizeof *in);
+    memcpy(in, b->phi + (ptrdiff_t)field * b->coefs, (size_t)b->coefs * sizeof *in);
     for (int k = 0; k < b->dims; k++) {
         contract(b->half[class >> k & 1u], b->n[0], b->coefs / b->n[0], in, out);
         struct lanes *swap = in;

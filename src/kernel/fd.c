@@ -91,7 +91,7 @@ static int items_of(const struct ht_variant *variant, const struct ht_fd_shape *
 
 static bool fits(const struct ht_fd_spec *spec, const struct ht_fd_shape *shape,
                  const struct ht_device_info *info) {
-    return shape->packs * shape->rows <= info->max_group &&
+    return (int64_t)shape->packs * shape->rows <= info->max_group &&
            local_bytes(spec, shape) <= ht_local_limit(info);
 }
 

@@ -56,7 +56,7 @@ static struct tiles choose_tiles(const struct ht_spec *spec) {
 static int64_t local_bytes(const struct ht_spec *spec, const struct ht_shape *s, int tiles) {
     const int64_t sums = (int64_t)s->cells << spec->eq->dims;
     const int64_t values = (int64_t)tiles * s->tile / wide_of(spec);
-    return 16 * s->chunk * (sums + values);
+    return 16 * (sums + values) * s->chunk;
 }
 
 /* Parts: as many as groups of the device's size need. A chunk gives each work-item the sums of one

@@ -30,8 +30,8 @@ static int word_of(const struct ht_rows_shape *shape) {
 }
 
 int64_t ht_rows_bytes(const struct ht_rows_shape *shape) {
-    return shape->rows *
-           (shape->nodes * (8 + shape->coefs * word_of(shape)) + shape->slots * word_of(shape));
+    const int64_t word = word_of(shape), nodes = shape->nodes;
+    return shape->rows * (nodes * (8 + shape->coefs * word) + shape->slots * word);
 }
 
 enum ht_err ht_rows_text(const struct ht_rows_shape *shape, struct ht_text *out) {

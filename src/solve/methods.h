@@ -52,6 +52,7 @@
     X(name, enum ht_err, shot_bytes,                                                               \
       (const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out))
 
+/* A type and a list of parameters cannot stand in parentheses. NOLINTNEXTLINE */
 #define HT_METHOD_MEMBER(name, type, what, arguments) type(*what) arguments;
 struct ht_method {
     HT_EACH_METHOD(HT_METHOD_MEMBER, )
