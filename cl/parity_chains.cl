@@ -1,4 +1,7 @@
-/* The two scalar series of cl/evolve_chains.cl with a work-item per class of parities. The
+/* Systems in which one scalar p couples with one partner v_k per axis, such as acoustics,
+ *     p_t = sum_k alpha_k d_k v_k,    v_k,t = beta_k d_k p,
+ * as two scalar series (P and S below; dt/2 and h absorbed) in place of the Taylor series of all
+ * fields: half as many applications of an operator. A work-item per class of parities. The
  * coefficients of a target's polynomials form 2^d classes g that do not couple: in class g the
  * scalar p has the indices j_k = g_k + 2 a_k, its partner v_k those of the class with bit k
  * inverted. A work-item holds the positions a = (a_1, a_2, a_3) of its class in registers and takes
