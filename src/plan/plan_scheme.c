@@ -1,12 +1,10 @@
 /* From time.scheme to a row of the schemes. "auto" chooses
  *   1. the kind of scheme that a key describes which only one kind has;
- *   2. where no such key is given, finite differences in a medium that varies,
- *      since they alone are proven stable there, and for plane waves from
- *      outside, which they alone have; Hermite methods in a uniform one with no
- *      absorbing side, where they need fewer unknowns;
- *   3. of the Hermite methods leapfrog in a uniform medium for systems that
- * have its form, where it is the cheaper one for the same error
- *      (docs/performance.md), unless a key asks for what it has not; else the
+ *   2. where no such key is given, finite differences in a medium that varies, since they alone
+ *      are proven stable there, and for plane waves from outside, which they alone have; Hermite
+ *      methods in a uniform one with no absorbing side, where they need fewer unknowns;
+ *   3. of the Hermite methods leapfrog for systems that have its form, where it is the cheaper one
+ *      for the same error (docs/performance.md), unless a key asks for what it has not; else the
  *      Taylor scheme, which keeps all fields at one time and damps noise.
  * grid.order is N or an order in space: given alone it must not change its meaning with the medium,
  * and is refused where the medium chose differences.
