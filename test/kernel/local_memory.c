@@ -3,6 +3,8 @@
  * program's text are evaluated by one more kernel. The host may count a value too many, never too
  * few.
  */
+#include <ctype.h>
+
 #include "compiler.h"
 #include "open_device.h"
 #include "test.h"
@@ -25,7 +27,7 @@ static int append_sizes(struct ht_text *text) {
     int count = 0;
     while (at != NULL && *at != '\0') {
         const char *type = array_at(at);
-        if (strncmp(at, "HT_KERNEL ", 10) == 0) {
+        if (strncmp(at, "HT_KERNEL", 9) == 0 && isspace((unsigned char)at[9])) {
             ht_text_add(&body, "    to[%d] = -1;\n", count++);
         } else if (type != NULL) {
             const char *size = strchr(strchr(type, ',') + 1, ',') + 1;
