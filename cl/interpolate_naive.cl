@@ -1,8 +1,8 @@
 /* Interpolation by algorithms 1 and 2 of the paper. A work-group per target and field loads the
  * vertices of the cell into a tensor in local memory,
- *     cube[r3][r2][r1],  r = j (N+1) + i for derivative i at the node on side
- * j, and applies the full matrix H along x1, x2 and x3 in place; a work-item transforms one line at
- * a time. Cells share no data. Work-groups:
+ *     cube[r3][r2][r1],  r = j (N+1) + i for derivative i at the node on side j,
+ * and applies the full matrix H along x1, x2 and x3 in place; a work-item transforms one line at a
+ * time. Cells share no data. Work-groups:
  * (m1, m2, m3 * sources + slot).
  */
 

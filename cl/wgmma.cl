@@ -4,8 +4,7 @@
  * w + 15, of which warp lane l holds
  *
  *     left side  rows l / 4, l / 4 + 8, k = l % 4, l % 4 + 4, in registers
- *     result     rows l / 4, l / 4 + 8, columns 2 (l % 4), 2 (l % 4) + 1 of
- * each tile of 8 columns
+ *     result     rows l / 4, l / 4 + 8, columns 2 (l % 4), 2 (l % 4) + 1 of each tile of 8
  *
  * The right side is in local memory, a tile in 256 bytes: [k / 4][column][k % 4].
  */

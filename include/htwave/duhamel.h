@@ -1,8 +1,8 @@
 /* Sources of Hermite methods (docs/sources.md). A source u_t = L u + g(x) s(t) adds to a half step
  * of tau = dt/2 the exact Duhamel term
  *     sum over r of a_r(t) G_r,
- *     G_r = sum over j of L^j g int_0^tau (tau - th)^j/j! P_r(2 th/tau - 1)
- * dth, with a_r the coefficients of s(t + th) in Legendre's polynomials P_r. g is a Gaussian with a
+ *     G_r = sum over j of L^j g int_0^tau (tau - th)^j/j! P_r(2 th/tau - 1) dth,
+ * with a_r the coefficients of s(t + th) in Legendre's polynomials P_r. g is a Gaussian with a
  * flat spectrum about a point (num.h); all derivatives of G_r at the nodes are known in closed form
  * where the medium is uniform.
  */

@@ -4,8 +4,8 @@
  * or, of several Gaussians, a sum of such parts, so the coefficients of a node are products of
  * one-dimensional ones, which are tabulated along each axis:
  *     exp(i k x):              c_(i+1) = c_i (i k h)/(i+1)
- *     exp(-s^2/(2 w^2)):       c_(i+1) = -(h/w)((s/w) c_i + (h/w)
- * c_(i-1))/(i+1) The second is the recurrence of the Hermite polynomials.
+ *     exp(-s^2/(2 w^2)):       c_(i+1) = -(h/w)((s/w) c_i + (h/w) c_(i-1))/(i+1)
+ * The second is the recurrence of the Hermite polynomials.
  *
  * A Gaussian is continued by its images: with period L = upper - lower on a periodic axis, and with
  * period 2 L together with the reflected centre 2 lower - centre between walls, an image carrying

@@ -22,8 +22,8 @@
  * each s is spread with the window exp(B sqrt(1 - (2 y/W)^2)), a Fourier transform again, and a
  * division by the window's (A. H. Barnett, J. Magland, L. af Klinteberg, SIAM J. Sci. Comput. 41,
  * 2019, C479): 1e-13. Two traces are the parts of one complex number.
- *     The signals of sources take the same way back: their transform at the
- * uneven frequencies s, by the same tables, and a Fourier transform of that.
+ * The signals of sources take the same way back: their transform at the uneven frequencies s, by
+ * the same tables, and a Fourier transform of that.
  */
 #include <complex.h>
 #include <math.h>

@@ -5,8 +5,8 @@
  *               reference, over the bound n eps sum|products| of its absolute
  *               mode for each of them; by kernels of the reversed problem where
  *               the operator is part of the program;
- *   laws        regions of a uniform medium, of values at nodes and of
- * polynomials, each by kernels for no more than that, against the reference;
+ *   laws        regions of a uniform medium, of values at nodes and of polynomials, each by
+ *               kernels for no more than that, against the reference;
  *   refusals    kernels that do not fit.
  */
 #include "regions.h"

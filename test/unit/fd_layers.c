@@ -2,7 +2,7 @@
  *   - Steps of u and d with layers are those of p and v, which have v on all
  *     half points and damp it there: random data, media and orders, 1-D to 3-D.
  *   - No wave grows, guided by slow slabs of any distance from the layers:
- * powers of the step's matrix.
+ *     powers of the step's matrix.
  *   - The three organisations on the device are the plain loops.
  *   - Random data in a small box of layers stay bounded over 5500 steps, and
  *     over 2^25 by powers of the step's matrix.
