@@ -54,6 +54,10 @@ static inline int64_t ht_divide_up(int64_t a, int64_t b) {
  * gives a valid pointer. Free with free(). */
 HT_CHECKED enum ht_err ht_mem_alloc(size_t count, size_t size, void *out);
 #define HT_ALLOC(pointer, count) ht_mem_alloc((size_t)(count), sizeof *(pointer), &(pointer))
+/* A list, NULL or allocated, of `*room` items gets room for `count` items, doubled as it grows; as
+ * it was after a failure. out: address of the pointer. */
+HT_CHECKED enum ht_err ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room);
+#define HT_GROW(pointer, count, room) ht_mem_grow(count, sizeof *(pointer), &(pointer), &(room))
 
 /* ---- text.c ---- */
 /* A growing string; a failed append is remembered and reported by ht_text_status, so that callers

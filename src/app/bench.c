@@ -11,13 +11,7 @@
 /* ---- planning ---- */
 
 static enum ht_err add_row(struct ht_bench *bench, const struct ht_bench_row *row) {
-    if (bench->count == bench->room) {
-        size_t room = 2 * (size_t)bench->room + 64;
-        struct ht_bench_row *more = realloc(bench->row, room * sizeof *bench->row);
-        REQUIRE(more != NULL, HT_ERR_MEMORY, "out of memory");
-        bench->row = more;
-        bench->room = (int)room;
-    }
+    TRY(HT_GROW(bench->row, bench->count + 1, bench->room));
     bench->row[bench->count++] = *row;
     return HT_OK;
 }

@@ -46,7 +46,8 @@ struct ht_bench {
     int stages;                 /* 0: all */
     bool each;                  /* kernel of a variant is a row, too */
     bool csv, json;             /* on standard output */
-    int count, room;
+    int count;
+    int64_t room;
     struct ht_bench_row *row;
     int left_out; /* number of rows skipped for lack of time */
     bool wrong;   /* a program disagrees with the reference */

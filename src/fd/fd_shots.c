@@ -20,13 +20,7 @@
 enum { STEPS = 128 };
 
 enum ht_err ht_fd_entries_add(struct ht_fd_entries *entries, const struct ht_fd_entry *entry) {
-    if (entries->count == entries->room) {
-        const int64_t room = 2 * entries->room + 64;
-        struct ht_fd_entry *more = realloc(entries->entry, (size_t)room * sizeof *more);
-        REQUIRE(more, HT_ERR_MEMORY, "out of memory for sources");
-        entries->entry = more;
-        entries->room = room;
-    }
+    TRY(HT_GROW(entries->entry, entries->count + 1, entries->room));
     entries->entry[entries->count++] = *entry;
     return HT_OK;
 }

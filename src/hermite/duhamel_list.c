@@ -156,7 +156,8 @@ struct listing {
     bool counts; /* alone */
     int64_t entries, room;
     struct entry *entry;
-    int vectors, vector_room;
+    int vectors;
+    int64_t vector_room;
     struct ht_source_vector *vector;
     int64_t shapes, slots; /* slots: of the table, a power of two */
     struct key {
@@ -233,13 +234,7 @@ static enum ht_err find_vector(struct listing *l, const struct ht_source_vector 
     while (i >= 0 && !same_vector(&l->vector[i], v)) i--;
     *out = i >= 0 ? i : l->vectors;
     if (i >= 0) return HT_OK;
-    if (l->vectors == l->vector_room) {
-        const int room = 2 * l->vector_room + 8;
-        struct ht_source_vector *more = realloc(l->vector, (size_t)room * sizeof *more);
-        REQUIRE(more, HT_ERR_MEMORY, "out of memory for sources");
-        l->vector = more;
-        l->vector_room = room;
-    }
+    TRY(HT_GROW(l->vector, l->vectors + 1, l->vector_room));
     l->vector[l->vectors++] = *v;
     return HT_OK;
 }
@@ -283,13 +278,7 @@ static enum ht_err find_shape(struct listing *l, struct key key, int *out) {
 
 static enum ht_err add_entry(struct listing *l, struct entry entry) {
     REQUIRE(l->entries < INT32_MAX - 1, HT_ERR_MEMORY, "sources have too many nodes");
-    if (!l->counts && l->entries == l->room) {
-        const int64_t room = 2 * l->room + 4096;
-        struct entry *more = realloc(l->entry, (size_t)room * sizeof *more);
-        REQUIRE(more, HT_ERR_MEMORY, "out of memory for sources");
-        l->entry = more;
-        l->room = room;
-    }
+    if (!l->counts) TRY(HT_GROW(l->entry, l->entries + 1, l->room));
     entry.number = l->entries;
     if (!l->counts) l->entry[l->entries] = entry;
     l->entries++;

@@ -28,7 +28,7 @@ struct ht_source_samples {
     double scale; /* of the signals: that of the plan */
     struct ht_resampling of;
     int powers; /* of each record: j < powers */
-    int64_t count, room;
+    int64_t count, room[2];
     struct record *record; /* by trace */
     double *value;         /* [record][power] */
     double *factor;        /* [shot][power]: sums over them make a sample */
@@ -80,18 +80,6 @@ static bool is_near(const struct ht_source_samples *s, const struct ht_source_po
     return near;
 }
 
-static enum ht_err reserve(struct ht_source_samples *s) {
-    if (s->count < s->room) return HT_OK;
-    const int64_t room = 2 * s->room + 64;
-    struct record *record = realloc(s->record, (size_t)room * sizeof *record);
-    if (record != NULL) s->record = record;
-    double *value = realloc(s->value, (size_t)room * (size_t)s->powers * sizeof *s->value);
-    if (value != NULL) s->value = value;
-    REQUIRE(record && value, HT_ERR_MEMORY, "out of memory for receivers near sources");
-    s->room = room;
-    return HT_OK;
-}
-
 /* Points of a shot follow one another. */
 static enum ht_err add_trace(struct ht_source_samples *s, int64_t number,
                              const struct ht_trace *trace) {
@@ -101,7 +89,8 @@ static enum ht_err add_trace(struct ht_source_samples *s, int64_t number,
         const struct ht_source_point *point = &d->point[i];
         if (!is_near(s, point, trace->x)) continue;
         if (s->count == before || s->record[s->count - 1].shot != point->shot) {
-            TRY(reserve(s));
+            TRY(HT_GROW(s->record, s->count + 1, s->room[0]));
+            TRY(HT_GROW(s->value, (s->count + 1) * s->powers, s->room[1]));
             memset(s->value + s->count * s->powers, 0, (size_t)s->powers * sizeof *s->value);
             s->record[s->count++] = (struct record){.trace = number, .shot = point->shot};
         }

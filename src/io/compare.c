@@ -48,19 +48,14 @@ static enum ht_err resolve(const char *path, struct ht_text *out) {
 /* ---- which datasets ---- */
 
 struct list {
-    int count, capacity;
+    int count;
+    int64_t room;
     char **name;
 };
 
 static enum ht_err append(const char *name, void *context) {
     struct list *list = context;
-    if (list->count == list->capacity) {
-        int capacity = list->capacity ? 2 * list->capacity : 16;
-        char **more = realloc(list->name, (size_t)capacity * sizeof *list->name);
-        REQUIRE(more, HT_ERR_MEMORY, "no memory to list %d datasets", capacity);
-        list->name = more;
-        list->capacity = capacity;
-    }
+    TRY(HT_GROW(list->name, list->count + 1, list->room));
     TRY(ht_text_copy(name, &list->name[list->count]));
     list->count++;
     return HT_OK;

@@ -47,7 +47,8 @@ enum { OUTPUTS = sizeof outputs / sizeof outputs[0], SNAPSHOT = 3 };
 
 /* Contents of the directory before the run. */
 struct listing {
-    int count, capacity;
+    int count;
+    int64_t room;
     struct entry {
         char *name;
         bool unfinished; /* a temporary file of a process that has ended */
@@ -131,13 +132,7 @@ static bool is_unfinished(const char *name) {
 /* ---- contents ---- */
 
 static enum ht_err add_entry(struct listing *list, const char *name, bool unfinished) {
-    if (list->count == list->capacity) {
-        int capacity = list->capacity ? 2 * list->capacity : 64;
-        struct entry *more = realloc(list->entry, (size_t)capacity * sizeof *more);
-        REQUIRE(more, HT_ERR_MEMORY, "no memory to list %d files", capacity);
-        list->entry = more;
-        list->capacity = capacity;
-    }
+    TRY(HT_GROW(list->entry, list->count + 1, list->room));
     struct entry entry = {.unfinished = unfinished};
     TRY(ht_text_copy(name, &entry.name));
     list->entry[list->count++] = entry;

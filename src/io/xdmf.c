@@ -13,13 +13,7 @@
 #include "directory.h"
 
 enum ht_err ht_xdmf_add(struct ht_xdmf *xdmf, double time) {
-    if (xdmf->count == xdmf->capacity) {
-        int capacity = xdmf->capacity ? 2 * xdmf->capacity : 64;
-        double *more = realloc(xdmf->time, (size_t)capacity * sizeof *xdmf->time);
-        REQUIRE(more, HT_ERR_MEMORY, "no memory to list %d snapshots", capacity);
-        xdmf->time = more;
-        xdmf->capacity = capacity;
-    }
+    TRY(HT_GROW(xdmf->time, xdmf->count + 1, xdmf->room));
     xdmf->time[xdmf->count++] = time;
     return HT_OK;
 }

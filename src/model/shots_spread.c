@@ -19,14 +19,9 @@ static void append(struct ht_point *list, const struct ht_point *point, const bo
 }
 
 static enum ht_err reserve(struct ht_point *list, int64_t *room, int64_t more) {
-    if (list->count + more <= *room) return HT_OK;
     REQUIRE((int64_t)list->count + more < INT_MAX / 2, HT_ERR_MEMORY,
             "a source of more than %d nodes", INT_MAX / 2);
-    *room = 2 * ((int64_t)list->count + more);
-    struct ht_point_node *larger = realloc(list->node, (size_t)*room * sizeof *larger);
-    REQUIRE(larger, HT_ERR_MEMORY, "out of memory for the nodes of a source");
-    list->node = larger;
-    return HT_OK;
+    return HT_GROW(list->node, list->count + more, *room);
 }
 
 static int compare(const void *a, const void *b) {
