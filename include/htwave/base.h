@@ -72,6 +72,8 @@ void ht_text_add_json(struct ht_text *text, const char *string); /* "quoted" */
 HT_CHECKED enum ht_err ht_text_status(const struct ht_text *text);
 void ht_text_free(struct ht_text *text);
 HT_CHECKED enum ht_err ht_text_copy(const char *string, char **out);
+/* *out: a new string, NULL after a failure; free it. */
+HT_CHECKED HT_PRINTF(2, 3) enum ht_err ht_text_print(char **out, const char *fmt, ...);
 /* Makes text from outside printable for a message: control characters except the tab, and bytes
  * that are not UTF-8, become text such as \x1b. Where buffer (size bytes, at least 32) is too small
  * the middle is replaced by "...". */
@@ -126,6 +128,11 @@ HT_CHECKED enum ht_err ht_file_commit(const char *temporary, const char *path);
 /* Forces a temporary file to disk; path is for messages. */
 HT_CHECKED enum ht_err ht_file_sync(const char *temporary, const char *path);
 bool ht_file_exists(const char *path);
+/* folder/name in *out, freed by the caller; folder may end with a slash. */
+HT_CHECKED enum ht_err ht_file_path(const char *folder, const char *name, char **out);
+/* ht_file_write of a file in a folder. */
+HT_CHECKED enum ht_err ht_file_write_in(const char *folder, const char *name, const void *data,
+                                        size_t size);
 /* A file or folder that belongs to the user of this process and that nobody else can write. */
 bool ht_file_is_private(const char *path);
 

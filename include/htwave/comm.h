@@ -40,6 +40,8 @@ HT_CHECKED enum ht_err ht_comm_sum(struct ht_comm *comm, int count, double *valu
 HT_CHECKED enum ht_err ht_comm_max(struct ht_comm *comm, int count, double *values);
 /* Copies the data of rank 0 to all ranks. */
 HT_CHECKED enum ht_err ht_comm_broadcast(struct ht_comm *comm, void *data, size_t bytes);
+/* *out: a copy of rank 0's text (NULL: empty) on all ranks, freed by the caller. */
+HT_CHECKED enum ht_err ht_comm_broadcast_text(struct ht_comm *comm, const char *text, char **out);
 /* all[rank]: the `bytes` bytes of each rank's own. */
 HT_CHECKED enum ht_err ht_comm_gather(struct ht_comm *comm, const void *own, size_t bytes,
                                       void *all);

@@ -458,32 +458,17 @@ static void add_json(const struct ht_bench *bench, struct ht_json *json) {
     ht_json_end(json);
 }
 
-static enum ht_err make_path(const struct ht_bench *bench, const char *name, char **path) {
-    struct ht_text text = {0};
-    ht_text_add(&text, "%s/%s", bench->directory, name);
-    enum ht_err err = ht_text_status(&text);
-    if (err != HT_OK) ht_text_free(&text);
-    *path = text.data;
-    return err;
-}
-
-static enum ht_err write_text(const struct ht_bench *bench, const char *name,
-                              const struct ht_text *text) {
-    char *path = NULL;
-    TRY(ht_text_status(text));
-    TRY(make_path(bench, name, &path));
-    enum ht_err err = ht_file_write(path, text->data, text->length);
-    free(path);
-    return err;
-}
-
 enum ht_err ht_bench_write(const struct ht_bench *bench) {
     struct ht_text csv = {0};
     struct ht_json json = {0};
     if (bench->count > 0) add_csv(bench, &csv);
     add_json(bench, &json);
-    enum ht_err err = write_text(bench, "bench.json", &json.text);
-    if (err == HT_OK && bench->count > 0) err = write_text(bench, "bench.csv", &csv);
+    enum ht_err err = ht_text_status(&json.text);
+    if (err == HT_OK) err = ht_text_status(&csv);
+    if (err == HT_OK)
+        err = ht_file_write_in(bench->directory, "bench.json", json.text.data, json.text.length);
+    if (err == HT_OK && bench->count > 0)
+        err = ht_file_write_in(bench->directory, "bench.csv", csv.data, csv.length);
     if (err == HT_OK && bench->csv) err = ht_args_print(&csv);
     if (err == HT_OK && bench->json) err = ht_args_print(&json.text);
     ht_text_free(&csv);

@@ -182,6 +182,20 @@ enum ht_err ht_file_write(const char *path, const void *data, size_t size) {
     return err;
 }
 
+enum ht_err ht_file_path(const char *folder, const char *name, char **out) {
+    const size_t length = strlen(folder);
+    const bool slash = length > 0 && folder[length - 1] == '/';
+    return ht_text_print(out, "%s%s%s", folder, slash ? "" : "/", name);
+}
+
+enum ht_err ht_file_write_in(const char *folder, const char *name, const void *data, size_t size) {
+    char *path = NULL;
+    TRY(ht_file_path(folder, name, &path));
+    enum ht_err err = ht_file_write(path, data, size);
+    free(path);
+    return err;
+}
+
 enum ht_err ht_file_temporary(const char *path, char **temporary) {
     int fd = -1;
     TRY(create_temporary(path, temporary, &fd));

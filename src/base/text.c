@@ -26,13 +26,11 @@ static bool reserve(struct ht_text *text, size_t extra) {
     return true;
 }
 
-void ht_text_add(struct ht_text *text, const char *fmt, ...) {
-    va_list args, again;
+HT_PRINTF(2, 0) static void add(struct ht_text *text, const char *fmt, va_list args) {
+    va_list again;
     if (text->failed) return;
-    va_start(args, fmt);
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, fmt, args);
-    va_end(args);
     if (length < 0) {
         text->failed = true;
     } else if (reserve(text, (size_t)length)) {
@@ -40,6 +38,25 @@ void ht_text_add(struct ht_text *text, const char *fmt, ...) {
         text->length += (size_t)length;
     }
     va_end(again);
+}
+
+void ht_text_add(struct ht_text *text, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    add(text, fmt, args);
+    va_end(args);
+}
+
+enum ht_err ht_text_print(char **out, const char *fmt, ...) {
+    struct ht_text text = {0};
+    va_list args;
+    va_start(args, fmt);
+    add(&text, fmt, args);
+    va_end(args);
+    if (text.failed) ht_text_free(&text);
+    *out = text.data;
+    REQUIRE(*out, HT_ERR_MEMORY, "out of memory while writing text");
+    return HT_OK;
 }
 
 void ht_text_add_json(struct ht_text *text, const char *string) {

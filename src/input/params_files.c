@@ -53,18 +53,6 @@ bool ht_params_reads(const struct ht_params *params, int index, const char **key
     return false;
 }
 
-static enum ht_err join(const char *folder, int length, const char *name, char **out) {
-    struct ht_text text = {0};
-    ht_text_add(&text, "%.*s%s%s", length, folder,
-                length > 0 && folder[length - 1] != '/' ? "/" : "", name);
-    enum ht_err err = ht_text_status(&text);
-    if (err)
-        ht_text_free(&text);
-    else
-        *out = text.data;
-    return err;
-}
-
 enum ht_err ht_params_resolve(struct ht_params *params) {
     const char *input = params->sources->input;
     const char *slash = input ? strrchr(input, '/') : NULL;
@@ -73,7 +61,7 @@ enum ht_err ht_params_resolve(struct ht_params *params) {
         char *const *name = file_name_at(params, &leaf);
         char *whole = NULL;
         if (!name || **name == '/' || !ht_params_in_file(params, leaf.key)) continue;
-        TRY(join(input, (int)(slash - input) + 1, *name, &whole));
+        TRY(ht_text_print(&whole, "%.*s%s", (int)(slash - input) + 1, input, *name));
         free(*name);
         /* the member is ours, and its address is that of params */
         *(char **)name = whole;
@@ -97,7 +85,7 @@ enum ht_err ht_params_absolute(const char *path, char **out) {
         if (more) here = more;
     }
     while (strncmp(path, "./", 2) == 0) path += 2;
-    if (!err) err = join(here, (int)strlen(here), path, out);
+    if (!err) err = ht_file_path(here, path, out);
     free(here);
     return err;
 }

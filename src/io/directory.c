@@ -57,20 +57,6 @@ struct listing {
     int first, last_old; /* numbers: of the first snapshot, of folders */
 };
 
-enum ht_err ht_directory_path(const char *directory, const char *name, char **out) {
-    struct ht_text text = {0};
-    size_t length = strlen(directory);
-    bool slash = length > 0 && directory[length - 1] == '/';
-    *out = NULL;
-    ht_text_add(&text, "%s%s%s", directory, slash ? "" : "/", name);
-    enum ht_err err = ht_text_status(&text);
-    if (err)
-        ht_text_free(&text);
-    else
-        *out = text.data;
-    return err;
-}
-
 /* ---- names ---- */
 
 /* Up to and with the last "_" of name[0..count). */
@@ -226,7 +212,7 @@ static enum ht_err check_age(const struct ht_params *params, const struct listin
         struct stat file;
         char *path = NULL;
         if (entry->unfinished || (is_input && !entry->read)) continue;
-        TRY(ht_directory_path(params->output.directory, entry->name, &path));
+        TRY(ht_file_path(params->output.directory, entry->name, &path));
         bool there = stat(path, &file) == 0;
         free(path);
         if (!there) continue;
@@ -250,7 +236,7 @@ static enum ht_err find_read(const struct ht_params *params, struct listing *lis
     enum ht_err err = HT_OK;
     for (int i = 0; i < list->count; i++) {
         char *own = NULL;
-        if (!err) err = ht_directory_path(params->output.directory, list->entry[i].name, &own);
+        if (!err) err = ht_file_path(params->output.directory, list->entry[i].name, &own);
         for (int n = 0; !err && ht_params_reads(params, n, &key, &path); n++)
             if (same_file(own, path)) err = keep(params, list, &list->entry[i], key, path);
         free(own);
@@ -270,7 +256,7 @@ static enum ht_err take_lock(const struct ht_params *params, struct ht_lock *loc
     const char *directory = params->output.directory;
     char *path = NULL;
     enum ht_err err = ht_file_make_directory(directory);
-    if (!err) err = ht_directory_path(directory, LOCK_NAME, &path);
+    if (!err) err = ht_file_path(directory, LOCK_NAME, &path);
     if (!err) err = ht_lock_take(path, lock);
     free(path);
     return ht_params_blame(params, "output.directory", err);
@@ -288,7 +274,7 @@ static void remove_unfinished(const char *directory, const struct listing *list)
     for (int i = 0; i < list->count; i++) {
         char *path = NULL;
         if (!list->entry[i].unfinished || list->entry[i].read) continue;
-        if (ht_directory_path(directory, list->entry[i].name, &path) == HT_OK)
+        if (ht_file_path(directory, list->entry[i].name, &path) == HT_OK)
             count += unlink(path) == 0;
         free(path);
     }
@@ -302,7 +288,7 @@ static enum ht_err make_old(const char *directory, int last, char **out) {
     for (int number = last + 1; number > 0; number++) {
         char name[32];
         snprintf(name, sizeof name, OLD_NAME, number);
-        TRY(ht_directory_path(directory, name, out));
+        TRY(ht_file_path(directory, name, out));
         if (mkdir(*out, 0777) == 0) return HT_OK;
         int error = errno;
         if (error != EEXIST)
@@ -346,8 +332,8 @@ static bool move_file(const char *from, const char *to) {
  */
 static enum ht_err move_entry(const struct entry *entry, const char *directory, const char *old) {
     char *from = NULL, *to = NULL;
-    enum ht_err err = ht_directory_path(directory, entry->name, &from);
-    if (!err) err = ht_directory_path(old, entry->name, &to);
+    enum ht_err err = ht_file_path(directory, entry->name, &from);
+    if (!err) err = ht_file_path(old, entry->name, &to);
     if (!err && entry->read && strcmp(entry->name, HT_INPUT_NAME) == 0)
         err = copy_text(from, to);
     else if (!err && entry->read)
@@ -366,8 +352,8 @@ static void move_back(const char *directory, const struct listing *list, const c
         char *from = NULL, *to = NULL;
         const struct entry *entry = &list->entry[i];
         if (entry->unfinished) continue;
-        if (ht_directory_path(old, entry->name, &from) == HT_OK &&
-            ht_directory_path(directory, entry->name, &to) == HT_OK) {
+        if (ht_file_path(old, entry->name, &from) == HT_OK &&
+            ht_file_path(directory, entry->name, &to) == HT_OK) {
             if (entry->read)
                 (void)unlink(from);
             else
@@ -413,13 +399,11 @@ static enum ht_err move_outputs(const char *directory, const struct listing *lis
 /* The caller has checked that the file that is read is the same. */
 static enum ht_err write_input(const struct ht_params *params, const struct listing *list) {
     struct ht_text text = {0};
-    char *path = NULL;
     for (int i = 0; i < list->count; i++)
         if (list->entry[i].read && strcmp(list->entry[i].name, HT_INPUT_NAME) == 0) return HT_OK;
     enum ht_err err = ht_params_print(params, &text);
-    if (!err) err = ht_directory_path(params->output.directory, HT_INPUT_NAME, &path);
-    if (!err) err = ht_file_write(path, text.data, text.length);
-    free(path);
+    if (!err)
+        err = ht_file_write_in(params->output.directory, HT_INPUT_NAME, text.data, text.length);
     ht_text_free(&text);
     return err;
 }
@@ -441,7 +425,7 @@ static enum ht_err take_listed(const struct ht_params *params, struct listing *l
 
 enum ht_err ht_directory_idle(const struct ht_params *params) {
     char holder[HT_LOCK_HOLDER], *path = NULL;
-    TRY(ht_directory_path(params->output.directory, LOCK_NAME, &path));
+    TRY(ht_file_path(params->output.directory, LOCK_NAME, &path));
     bool busy = ht_lock_is_busy(path, holder);
     free(path);
     return busy ? refuse_busy(params, holder) : HT_OK;

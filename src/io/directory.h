@@ -23,8 +23,6 @@ struct ht_directory {
     int first; /* number of the first snapshot: behind those that are read */
 };
 
-/* directory/name; the caller frees it. */
-HT_CHECKED enum ht_err ht_directory_path(const char *directory, const char *name, char **out);
 /* Refuses a directory in which another run writes now. */
 HT_CHECKED enum ht_err ht_directory_idle(const struct ht_params *params);
 /* Refuses when the run would write a file that it reads. Changes nothing. */

@@ -8,9 +8,9 @@
 #include "directory.h"
 #include "htwave/h5.h"
 #include "marks.h"
+#include "names.h"
 #include "pictures.h"
 #include "slice.h"
-#include "units.h"
 
 struct model {
     const struct ht_params *params;
@@ -87,7 +87,7 @@ static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
 static enum ht_err write_file(const struct model *m) {
     struct ht_h5 *file = NULL;
     char *path = NULL;
-    TRY(ht_directory_path(m->directory, "model.h5", &path));
+    TRY(ht_file_path(m->directory, "model.h5", &path));
     enum ht_err err = ht_h5_create(path, &file);
     free(path);
     TRY(err);
@@ -162,7 +162,7 @@ static enum ht_err draw(const struct model *m, int index, const struct ht_slice_
     choose_name(m, parameter);
     TRY(HT_ALLOC(values, slice.width * slice.height));
     enum ht_err err = ht_slice_parameter(&slice, m->medium, parameter, values);
-    if (!err) err = ht_directory_path(m->directory, file, &path);
+    if (!err) err = ht_file_path(m->directory, file, &path);
     if (!err) err = draw_slice(m, &slice, parameter, values, path);
     free(path);
     free(values);

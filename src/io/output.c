@@ -12,21 +12,23 @@
 #include <string.h>
 
 #include "directory.h"
-#include "fields.h"
 #include "htwave/h5.h"
+#include "names.h"
 #include "pictures.h"
-#include "snapshot.h"
 #include "traces.h"
-#include "units.h"
-#include "xdmf.h"
 
 struct ht_output {
     const struct ht_params *params;
     const struct ht_medium *medium;
     struct ht_directory directory;
-    unsigned stored;          /* bit per field of the primary grid, 0: all */
-    int field[HT_MAX_FIELDS]; /* selected fields, count in xdmf.nfields */
-    struct ht_xdmf xdmf;
+    unsigned stored; /* bit per field of the primary grid, 0: all */
+    int nfields;     /* of snapshots: */
+    int field[HT_MAX_FIELDS];
+    const char *name[HT_MAX_FIELDS];
+    bool single;      /* stored as float32 */
+    int first, count; /* snapshots first .. first + count - 1 */
+    int64_t room;
+    double *time; /* [room], of snapshots */
     char *xdmf_path;
     bool listed; /* fields.xdmf has been written */
     struct ht_pictures *pictures;
@@ -61,8 +63,8 @@ static enum ht_err select_fields(struct ht_output *output) {
     }
     for (int f = 0; f < eq->nfields; f++) {
         if (names->count > 0 ? !taken[f] : !ht_fields_stored(output->stored, f)) continue;
-        output->field[output->xdmf.nfields] = f;
-        output->xdmf.field[output->xdmf.nfields++] = eq->field[f].name;
+        output->field[output->nfields] = f;
+        output->name[output->nfields++] = eq->field[f].name;
     }
     return HT_OK;
 }
@@ -90,20 +92,19 @@ enum ht_err ht_output_idle(const struct ht_params *params) {
 
 static enum ht_err start(struct ht_output *output) {
     const struct ht_params *params = output->params;
-    output->xdmf.grid = output->medium->grid;
-    output->xdmf.single = params->device.precision == HT_SINGLE;
+    output->single = params->device.precision == HT_SINGLE;
     TRY(select_fields(output));
     TRY(ht_pictures_check(params, output->medium, output->stored));
     TRY(ht_pictures_create(params, output->medium, output->stored, &output->pictures));
     TRY(check_ranks(output));
-    TRY(ht_directory_path(params->output.directory, HT_XDMF_NAME, &output->xdmf_path));
+    TRY(ht_file_path(params->output.directory, HT_XDMF_NAME, &output->xdmf_path));
     return is_first(output) ? ht_directory_take(params, &output->directory) : HT_OK;
 }
 
 /* All ranks use the names of rank 0. */
 static enum ht_err share_first(struct ht_output *output) {
-    output->xdmf.first = output->directory.first;
-    return ht_comm_broadcast(comm_of(output), &output->xdmf.first, sizeof output->xdmf.first);
+    output->first = output->directory.first;
+    return ht_comm_broadcast(comm_of(output), &output->first, sizeof output->first);
 }
 
 enum ht_err ht_output_create(const struct ht_params *params, const struct ht_medium *medium,
@@ -134,46 +135,213 @@ void ht_output_destroy(struct ht_output *output) {
     ht_directory_release(&output->directory);
     ht_pictures_destroy(output->pictures);
     free(output->xdmf_path);
-    free(output->xdmf.time);
+    free(output->time);
     free(output);
 }
 
-/* ---- snapshots ---- */
+/* ---- snapshots: fields_NNNNNN.h5, a state of the fields, and attributes that describe it ---- */
 
-static enum ht_err write_snapshot(const struct ht_output *output, double time, int64_t step,
-                                  const double *const *nodal, const double *coefs,
-                                  const char *name) {
-    const struct ht_params *params = output->params;
-    const struct ht_snapshot snapshot = {.system = equations(output)->system->name,
-                                         .grid = output->medium->grid,
-                                         .units = &params->output.units,
-                                         .time = time,
-                                         .step = step,
-                                         .single = output->xdmf.single,
-                                         .nfields = output->xdmf.nfields,
-                                         .field = output->field,
-                                         .name = output->xdmf.field,
-                                         .nodal = nodal,
-                                         .coefs = params->output.coefficients ? coefs : NULL};
-    char *path = NULL;
-    enum ht_err err = ht_directory_path(params->output.directory, name, &path);
-    if (!err && params->output.coefficients && !coefs)
-        err = ht_err_set(HT_ERR_INTERNAL, "snapshot without the coefficients that "
-                                          "output.coefficients asks for");
+struct state {
+    double time;
+    int64_t step;
+    const double *const *nodal; /* [field]: own planes [n3][n2][n1] */
+    const double *coefs;        /* [field][i][own node]; NULL: not stored */
+};
+
+static enum ht_err write_attributes(const struct ht_output *output, const struct state *state,
+                                    struct ht_h5 *file) {
+    const struct ht_grid *grid = output->medium->grid;
+    double order = grid->order, at = (double)state->step, cells[3];
+    for (int k = 0; k < grid->dims; k++) cells[k] = (double)grid->cells[k];
+    TRY(ht_h5_set_text(file, "system", equations(output)->system->name));
+    TRY(ht_h5_set_number(file, "time", 1, &state->time));
+    TRY(ht_h5_set_number(file, "step", 1, &at));
+    TRY(ht_h5_set_number(file, "order", 1, &order));
+    TRY(ht_h5_set_number(file, "cells", grid->dims, cells));
+    TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
+    TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
+    TRY(ht_units_write(&output->params->output.units, file));
+    if (!state->coefs) return HT_OK;
+    return ht_h5_set_text(file, "coefficient_index",
+                          "(i3 (order+1) + i2) (order+1) + i1 for "
+                          "spacing^i/i! times the derivative of orders "
+                          "i1, i2, i3");
+}
+
+enum { NAME = 64 };
+
+static void name_coefficients(const struct ht_output *output, int index, char name[NAME]) {
+    snprintf(name, NAME, "%s_coefficients", output->name[index]);
+}
+
+/* Rank 0 creates the file with attributes and space for the values. */
+static enum ht_err lay_out(const struct ht_output *output, const struct state *state,
+                           struct ht_h5 *file) {
+    const struct ht_grid *grid = output->medium->grid;
+    int64_t extent[4] = {ht_grid_coefs(grid)}; /* then n3 n2 n1 */
+    TRY(write_attributes(output, state, file));
+    for (int k = 0; k < grid->dims; k++)
+        extent[1 + k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
+    for (int i = 0; i < output->nfields; i++)
+        TRY(ht_h5_reserve(file, output->name[i], grid->dims, extent + 1, output->single));
+    for (int i = 0; state->coefs && i < output->nfields; i++) {
+        char name[NAME];
+        name_coefficients(output, i, name);
+        TRY(ht_h5_reserve(file, name, grid->dims + 1, extent, output->single));
+    }
+    return HT_OK;
+}
+
+/* Own planes; below three dimensions all planes of the slowest axis. */
+static enum ht_err write_values(const struct ht_output *output, const struct state *state,
+                                struct ht_h5 *file) {
+    const struct ht_grid *grid = output->medium->grid;
+    int64_t first, last;
+    int64_t count = ht_grid_coefs(grid) * ht_grid_own_total(grid, HT_PRIMARY);
+    ht_grid_own(grid, HT_PRIMARY, &first, &last);
+    if (grid->dims < 3) last = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1);
+    for (int i = 0; i < output->nfields; i++)
+        TRY(ht_h5_write_planes(file, output->name[i], 0, first, last,
+                               state->nodal[output->field[i]]));
+    for (int i = 0; state->coefs && i < output->nfields; i++) {
+        char name[NAME];
+        name_coefficients(output, i, name);
+        TRY(ht_h5_write_planes(file, name, 1, first, last,
+                               state->coefs + output->field[i] * count));
+    }
+    return HT_OK;
+}
+
+/* name: agreed by the ranks. After a failure the file stays open: closing a file that some ranks
+ * have not opened would wait for them. */
+static enum ht_err write_joined(const struct ht_output *output, const struct state *state,
+                                const char *name, const char *path) {
+    struct ht_comm *comm = comm_of(output);
+    struct ht_h5 *part = NULL;
+    enum ht_err err = ht_comm_agree(comm, ht_h5_ready(name, path, &part));
+    if (err) {
+        ht_h5_unready(part);
+        return err;
+    }
+    TRY(ht_comm_agree(comm, ht_h5_join(part)));
+    err = ht_comm_agree(comm, write_values(output, state, part));
+    enum ht_err left = ht_h5_leave(part);
+    return ht_comm_agree(comm, err ? err : left);
+}
+
+/* Every rank writes its own planes through HDF5 over MPI. The bytes are those of a single rank.
+ * file: on rank 0. */
+static enum ht_err write_together(const struct ht_output *output, const struct state *state,
+                                  const char *path, struct ht_h5 *file) {
+    const char *shared = NULL;
+    char *name = NULL;
+    enum ht_err err = file ? ht_h5_share(file, &shared) : HT_OK;
+    if (!err) err = ht_comm_broadcast_text(comm_of(output), shared, &name);
     err = ht_comm_agree(comm_of(output), err);
-    if (!err) err = ht_snapshot_write(&snapshot, path);
-    free(path);
+    if (!err) err = write_joined(output, state, name, path);
+    free(name);
+    return err;
+}
+
+static enum ht_err write_snapshot(const struct ht_output *output, const struct state *state,
+                                  const char *path) {
+    struct ht_comm *comm = comm_of(output);
+    struct ht_h5 *file = NULL;
+    enum ht_err err = HT_OK;
+    if (is_first(output)) err = ht_h5_create(path, &file);
+    if (!err && file) err = lay_out(output, state, file);
+    err = ht_comm_agree(comm, err);
+    if (!err)
+        err = ht_grid_cut(output->medium->grid) ? write_together(output, state, path, file)
+                                                : write_values(output, state, file);
+    if (file && err)
+        ht_h5_discard(file);
+    else if (file)
+        err = ht_h5_commit(file);
+    return ht_comm_agree(comm, err);
+}
+
+/* ---- fields.xdmf: the list of snapshots for ParaView and VisIt ----
+ *
+ * XDMF 3: a temporal collection of uniform rectilinear grids whose values stay in the HDF5 files
+ * beside it. XDMF names axes slowest first, as HDF5 does: dimensions, origin and spacing are x3 x2
+ * x1. The grid always has three dimensions, with one node along axes that the run lacks: VTK's
+ * reader puts a two-dimensional grid into the y-z plane, this one into x-y. The grid is that of the
+ * stored nodes: the node behind a periodic seam is not repeated. */
+
+/* "n3 n2 n1" */
+static void add_dimensions(const struct ht_grid *grid, struct ht_text *text) {
+    for (int axis = 2; axis >= 0; axis--)
+        ht_text_add(text, "%lld%s", (long long)ht_grid_nodes(grid, HT_PRIMARY, axis),
+                    axis ? " " : "");
+}
+
+static void add_numbers(const double value[3], struct ht_text *text) {
+    ht_text_add(text,
+                "     <DataItem Format=\"XML\" NumberType=\"Float\" Precision=\"8\" "
+                "Dimensions=\"3\">%.17g %.17g %.17g</DataItem>\n",
+                value[2], value[1], value[0]);
+}
+
+static void add_snapshot(const struct ht_output *output, int index, struct ht_text *text) {
+    const struct ht_grid *grid = output->medium->grid;
+    const int number = output->first + index;
+    ht_text_add(text,
+                "   <Grid Name=\"snapshot %d\" GridType=\"Uniform\">\n"
+                "    <Time Value=\"%.17g\"/>\n"
+                "    <Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"",
+                number, output->time[index]);
+    add_dimensions(grid, text);
+    ht_text_add(text, "\"/>\n    <Geometry GeometryType=\"ORIGIN_DXDYDZ\">\n");
+    add_numbers(grid->lower, text);
+    add_numbers(grid->h, text);
+    ht_text_add(text, "    </Geometry>\n");
+    for (int f = 0; f < output->nfields; f++) {
+        ht_text_add(text,
+                    "    <Attribute Name=\"%s\" AttributeType=\"Scalar\" Center=\"Node\">\n"
+                    "     <DataItem Format=\"HDF\" NumberType=\"Float\" Precision=\"%d\" "
+                    "Dimensions=\"",
+                    output->name[f], output->single ? 4 : 8);
+        add_dimensions(grid, text);
+        ht_text_add(text, "\">" HT_SNAPSHOT_NAME ":/%s</DataItem>\n    </Attribute>\n", number,
+                    output->name[f]);
+    }
+    ht_text_add(text, "   </Grid>\n");
+}
+
+static enum ht_err write_xdmf(const struct ht_output *output) {
+    struct ht_text text = {0};
+    ht_text_add(&text, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
+                       "<Xdmf Version=\"3.0\">\n"
+                       " <Domain>\n"
+                       "  <Grid Name=\"htwave\" GridType=\"Collection\" "
+                       "CollectionType=\"Temporal\">\n");
+    for (int i = 0; i < output->count; i++) add_snapshot(output, i, &text);
+    ht_text_add(&text, "  </Grid>\n </Domain>\n</Xdmf>\n");
+    enum ht_err err = ht_text_status(&text);
+    if (!err) err = ht_file_write(output->xdmf_path, text.data, text.length);
+    ht_text_free(&text);
     return err;
 }
 
 enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t step,
                                const double *const *nodal, const double *coefs) {
+    const bool whole = output->params->output.coefficients;
+    const struct state state = {time, step, nodal, whole ? coefs : NULL};
+    char name[32], *path = NULL;
     if (!output->params->output.snapshots) return HT_OK;
-    char name[32];
-    snprintf(name, sizeof name, HT_SNAPSHOT_NAME, output->xdmf.first + output->xdmf.count);
-    TRY(write_snapshot(output, time, step, nodal, coefs, name));
-    enum ht_err err = ht_xdmf_add(&output->xdmf, time);
-    if (!err && is_first(output)) err = ht_xdmf_write(&output->xdmf, output->xdmf_path);
+    snprintf(name, sizeof name, HT_SNAPSHOT_NAME, output->first + output->count);
+    enum ht_err err = ht_file_path(output->params->output.directory, name, &path);
+    if (!err && whole && !coefs)
+        err = ht_err_set(HT_ERR_INTERNAL, "snapshot without the coefficients that "
+                                          "output.coefficients asks for");
+    err = ht_comm_agree(comm_of(output), err);
+    if (!err) err = write_snapshot(output, &state, path);
+    free(path);
+    TRY(err);
+    err = HT_GROW(output->time, output->count + 1, output->room);
+    if (!err) output->time[output->count++] = time;
+    if (!err && is_first(output)) err = write_xdmf(output);
     TRY(ht_comm_agree(comm_of(output), err));
     output->listed = true;
     return HT_OK;
@@ -194,17 +362,11 @@ enum ht_err ht_output_picture(struct ht_output *output, double time, const doubl
 
 /* ---- the end ---- */
 
-static enum ht_err write_summary(const struct ht_output *output, const char *json) {
-    char *path = NULL;
-    TRY(ht_directory_path(output->params->output.directory, HT_SUMMARY_NAME, &path));
-    enum ht_err err = ht_file_write(path, json, strlen(json));
-    free(path);
-    return err;
-}
-
 enum ht_err ht_output_summary(struct ht_output *output, const char *json) {
     enum ht_err err = HT_OK;
-    if (is_first(output)) err = write_summary(output, json);
+    if (is_first(output))
+        err =
+            ht_file_write_in(output->params->output.directory, HT_SUMMARY_NAME, json, strlen(json));
     return ht_comm_agree(comm_of(output), err);
 }
 
@@ -267,7 +429,7 @@ enum ht_err ht_output_series(struct ht_output *output, double time, double energ
                              const double *largest) {
     char *path = NULL;
     if (!output->params->output.series) return HT_OK;
-    TRY(ht_directory_path(output->params->output.directory, HT_SERIES_NAME, &path));
+    TRY(ht_file_path(output->params->output.directory, HT_SERIES_NAME, &path));
     enum ht_err err = add_row(output, time, energy, largest, path);
     free(path);
     return err;

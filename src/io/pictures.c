@@ -8,11 +8,10 @@
 #include <string.h>
 
 #include "directory.h"
-#include "fields.h"
 #include "marks.h"
+#include "names.h"
 #include "plot.h"
 #include "slice.h"
-#include "units.h"
 
 struct view {
     char name[HT_SLICE_NAME];
@@ -297,7 +296,7 @@ static enum ht_err draw_view(struct ht_pictures *p, struct view *view, double ti
         snprintf(name, sizeof name, HT_SLICE_PICTURE, view->name, p->drawn);
     else
         snprintf(name, sizeof name, HT_PICTURE_NAME, p->drawn);
-    enum ht_err err = ht_directory_path(p->params->output.directory, name, &path);
+    enum ht_err err = ht_file_path(p->params->output.directory, name, &path);
     if (!err) err = take_picture(p, view, time, nodal, path, &drawn);
     err = ht_comm_agree(p->medium->grid->slab.comm, err);
     if (drawn && !err) {

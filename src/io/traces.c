@@ -17,7 +17,7 @@
 #include "directory.h"
 #include "htwave/h5.h"
 #include "htwave/output.h"
-#include "units.h"
+#include "names.h"
 
 enum { NAME = 96, MOST_CSV = 64 };
 
@@ -34,7 +34,7 @@ struct ht_traces {
 
 enum ht_err ht_trace_open(const char *directory, const char *name, struct ht_trace_file *out) {
     *out = (struct ht_trace_file){.path = NULL};
-    TRY(ht_directory_path(directory, name, &out->path));
+    TRY(ht_file_path(directory, name, &out->path));
     enum ht_err err = ht_file_temporary(out->path, &out->temporary);
     if (err == HT_OK) out->stream = fopen(out->temporary, "wb");
     if (err == HT_OK && out->stream == NULL) {
@@ -181,7 +181,7 @@ static enum ht_err reserve(struct ht_traces *t) {
 static enum ht_err begin(struct ht_traces *t) {
     char *path = NULL;
     TRY(HT_ALLOC(t->done, t->receivers->count));
-    TRY(ht_directory_path(t->params->output.directory, HT_TRACES_NAME, &path));
+    TRY(ht_file_path(t->params->output.directory, HT_TRACES_NAME, &path));
     enum ht_err err = ht_h5_create(path, &t->file);
     free(path);
     TRY(err);

@@ -4,11 +4,12 @@
  * and messages of the run unfinished. MPI may still write to their destinations until the process
  * ends: collectives use their own buffers, and the buffer of an unfinished one is never freed.
  */
-#include "comm_private.h"
+#include "htwave/comm.h"
 #include "htwave/threads.h"
 
 #include <fcntl.h>
 #include <math.h>
+#include <mpi.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,14 +17,23 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Tag of notices. */
-enum { NOTICE = 1 };
+/* Tags of notices, and of ht_comm_collect: the largest that MPI guarantees. */
+enum { NOTICE = 1, COLLECT = 32767 };
 /* Largest piece of a transfer whose size has no bound, in bytes. */
 enum { PIECE = 1 << 30 };
 /* Bytes of a message about a failure; a longer one is cut. */
 enum { MESSAGE = 16384 };
 
-enum ht_err ht_comm_check(int code, const char *what) {
+struct ht_comm {
+    MPI_Comm run, agree, notice, machine;
+    int rank, size, local_size;
+    int *machine_rank;  /* [rank] on this machine; MPI_UNDEFINED elsewhere */
+    enum ht_err failed; /* the agreed failure, and its message */
+    char *message;
+    double abandoned_at; /* when the first message was abandoned; 0: none */
+};
+
+static enum ht_err comm_check(int code, const char *what) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     if (code == MPI_SUCCESS) return HT_OK;
@@ -58,16 +68,15 @@ static enum ht_err number_machine(struct ht_comm *c, const int *ranks) {
         code = MPI_Group_translate_ranks(all, c->size, ranks, here, c->machine_rank);
     if (here != MPI_GROUP_NULL) (void)MPI_Group_free(&here);
     if (all != MPI_GROUP_NULL) (void)MPI_Group_free(&all);
-    return ht_comm_check(code, "finding the ranks of a machine");
+    return comm_check(code, "finding the ranks of a machine");
 }
 
 static enum ht_err find_machine(struct ht_comm *c) {
     int *ranks = NULL;
-    TRY(ht_comm_check(
-        MPI_Comm_split_type(c->run, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &c->machine),
-        "finding the ranks of a machine"));
-    TRY(ht_comm_check(MPI_Comm_set_errhandler(c->machine, MPI_ERRORS_RETURN), "starting MPI"));
-    TRY(ht_comm_check(MPI_Comm_size(c->machine, &c->local_size), "counting ranks"));
+    TRY(comm_check(MPI_Comm_split_type(c->run, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &c->machine),
+                   "finding the ranks of a machine"));
+    TRY(comm_check(MPI_Comm_set_errhandler(c->machine, MPI_ERRORS_RETURN), "starting MPI"));
+    TRY(comm_check(MPI_Comm_size(c->machine, &c->local_size), "counting ranks"));
     set_yields(c->local_size);
     TRY(HT_ALLOC(c->machine_rank, c->size));
     TRY(HT_ALLOC(ranks, c->size));
@@ -81,19 +90,19 @@ static enum ht_err start(struct ht_comm *c) {
     /* htwave's message gives the reason; MPICH's adds nothing. */
     (void)setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0);
     int provided = 0;
-    TRY(ht_comm_check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided), "starting MPI"));
+    TRY(comm_check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided), "starting MPI"));
     /* For calls without a communicator: by default MPI would end the job before any rank has
      * printed the reason. */
     MPI_Comm const given[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
     for (int i = 0; i < 2; i++)
-        TRY(ht_comm_check(MPI_Comm_set_errhandler(given[i], MPI_ERRORS_RETURN), "starting MPI"));
+        TRY(comm_check(MPI_Comm_set_errhandler(given[i], MPI_ERRORS_RETURN), "starting MPI"));
     MPI_Comm *const comms[] = {&c->run, &c->agree, &c->notice};
     for (int i = 0; i < 3; i++) {
-        TRY(ht_comm_check(MPI_Comm_dup(MPI_COMM_WORLD, comms[i]), "starting MPI"));
-        TRY(ht_comm_check(MPI_Comm_set_errhandler(*comms[i], MPI_ERRORS_RETURN), "starting MPI"));
+        TRY(comm_check(MPI_Comm_dup(MPI_COMM_WORLD, comms[i]), "starting MPI"));
+        TRY(comm_check(MPI_Comm_set_errhandler(*comms[i], MPI_ERRORS_RETURN), "starting MPI"));
     }
-    TRY(ht_comm_check(MPI_Comm_rank(c->run, &c->rank), "numbering ranks"));
-    TRY(ht_comm_check(MPI_Comm_size(c->run, &c->size), "counting ranks"));
+    TRY(comm_check(MPI_Comm_rank(c->run, &c->rank), "numbering ranks"));
+    TRY(comm_check(MPI_Comm_size(c->run, &c->size), "counting ranks"));
     return find_machine(c);
 }
 
@@ -213,7 +222,7 @@ int ht_comm_cores(const struct ht_comm *c) {
 
 /* ---- failures and waits ---- */
 
-enum ht_err ht_comm_sound(const struct ht_comm *c) {
+static enum ht_err comm_sound(const struct ht_comm *c) {
     REQUIRE(c->failed == HT_OK, HT_ERR_ELSEWHERE, "the ranks have failed");
     return HT_OK;
 }
@@ -221,22 +230,22 @@ enum ht_err ht_comm_sound(const struct ht_comm *c) {
 enum ht_err ht_comm_look_out(struct ht_comm *c) {
     int there = 0;
     if (c == NULL) return HT_OK;
-    TRY(ht_comm_sound(c));
-    TRY(ht_comm_check(MPI_Iprobe(MPI_ANY_SOURCE, NOTICE, c->notice, &there, MPI_STATUS_IGNORE),
-                      "looking for failures"));
+    TRY(comm_sound(c));
+    TRY(comm_check(MPI_Iprobe(MPI_ANY_SOURCE, NOTICE, c->notice, &there, MPI_STATUS_IGNORE),
+                   "looking for failures"));
     REQUIRE(!there, HT_ERR_ELSEWHERE, "another rank has failed");
     return HT_OK;
 }
 
 /* Data that a rank sent before it failed may still be arriving. Without this grace period a failure
  * of all ranks would be reported as that of one. */
-enum ht_err ht_comm_wait(struct ht_comm *c, MPI_Request *request, const char *what) {
+static enum ht_err comm_wait(struct ht_comm *c, MPI_Request *request, const char *what) {
     const double grace = 0.05;
     double noticed = 0;
     enum ht_err err = HT_OK;
     int done = 0;
     for (long n = 0; !done; n++) {
-        TRY(ht_comm_check(MPI_Test(request, &done, MPI_STATUS_IGNORE), what));
+        TRY(comm_check(MPI_Test(request, &done, MPI_STATUS_IGNORE), what));
         if (done) break;
         if (err == HT_OK && n % 64 == 63) {
             err = ht_comm_look_out(c);
@@ -277,10 +286,10 @@ static int find_failed(const int *codes, int size, bool *all) {
 static enum ht_err gather_codes(struct ht_comm *c, int own, int *codes) {
     MPI_Request request;
     int done = 0;
-    TRY(ht_comm_check(MPI_Iallgather(&own, 1, MPI_INT, codes, 1, MPI_INT, c->agree, &request),
-                      "agreeing"));
+    TRY(comm_check(MPI_Iallgather(&own, 1, MPI_INT, codes, 1, MPI_INT, c->agree, &request),
+                   "agreeing"));
     for (long n = 0; !done; n++) {
-        TRY(ht_comm_check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "agreeing"));
+        TRY(comm_check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "agreeing"));
         if (!done) ht_comm_pause(n);
     }
     return HT_OK;
@@ -292,7 +301,7 @@ static enum ht_err share_message(struct ht_comm *c, int from, bool all) {
         snprintf(c->message, MESSAGE, "%s", ht_err_message());
     else
         snprintf(c->message, MESSAGE, "rank %d: %s", from, ht_err_message());
-    return ht_comm_check(MPI_Bcast(c->message, MESSAGE, MPI_CHAR, from, c->agree), "agreeing");
+    return comm_check(MPI_Bcast(c->message, MESSAGE, MPI_CHAR, from, c->agree), "agreeing");
 }
 
 static enum ht_err agree(struct ht_comm *c, enum ht_err err) {
@@ -319,6 +328,104 @@ enum ht_err ht_comm_agree(struct ht_comm *c, enum ht_err err) {
     return ht_err_set(c->failed, "%s", c->message);
 }
 
+/* ---- messages between two ranks ---- */
+
+struct ht_message {
+    struct ht_comm *comm;
+    MPI_Request request;
+    bool receives;
+};
+
+/* As 8-byte units where the size allows, since MPI counts with an int. */
+static enum ht_err comm_count(int64_t bytes, int *count, MPI_Datatype *type) {
+    bool eights = bytes % 8 == 0;
+    int64_t n = eights ? bytes / 8 : bytes;
+    REQUIRE(n >= 0 && n <= INT32_MAX, HT_ERR_COMM, "a message of %lld bytes is too long",
+            (long long)bytes);
+    *count = (int)n;
+    *type = eights ? MPI_UINT64_T : MPI_BYTE;
+    return HT_OK;
+}
+
+static enum ht_err begin(struct ht_comm *c, struct ht_message **out) {
+    struct ht_message *message = NULL;
+    *out = NULL;
+    REQUIRE(c != NULL, HT_ERR_INTERNAL, "a rank alone has no messages");
+    TRY(comm_sound(c));
+    TRY(HT_ALLOC(message, 1));
+    message->comm = c;
+    message->request = MPI_REQUEST_NULL;
+    *out = message;
+    return HT_OK;
+}
+
+static enum ht_err begun(int code, const char *what, struct ht_message **out) {
+    enum ht_err err = comm_check(code, what);
+    if (err != HT_OK) {
+        free(*out);
+        *out = NULL;
+    }
+    return err;
+}
+
+enum ht_err ht_message_send(struct ht_comm *c, int to, int tag, const void *data, int64_t bytes,
+                            struct ht_message **out) {
+    int count;
+    MPI_Datatype type;
+    TRY(comm_count(bytes, &count, &type));
+    TRY(begin(c, out));
+    return begun(MPI_Isend(data, count, type, to, tag, c->run, &(*out)->request), "sending", out);
+}
+
+enum ht_err ht_message_receive(struct ht_comm *c, int from, int tag, void *data, int64_t bytes,
+                               struct ht_message **out) {
+    int count;
+    MPI_Datatype type;
+    TRY(comm_count(bytes, &count, &type));
+    TRY(begin(c, out));
+    (*out)->receives = true;
+    return begun(MPI_Irecv(data, count, type, from, tag, c->run, &(*out)->request), "receiving",
+                 out);
+}
+
+enum ht_err ht_message_done(struct ht_message **message, bool *done) {
+    int flag = 1;
+    *done = *message == NULL;
+    if (*done) return HT_OK;
+    TRY(comm_check(MPI_Test(&(*message)->request, &flag, MPI_STATUS_IGNORE), "a message"));
+    *done = flag != 0;
+    if (!*done) return ht_comm_look_out((*message)->comm);
+    free(*message);
+    *message = NULL;
+    return HT_OK;
+}
+
+enum ht_err ht_message_wait(struct ht_message **message) {
+    if (*message == NULL) return HT_OK;
+    TRY(comm_wait((*message)->comm, &(*message)->request, "a message"));
+    free(*message);
+    *message = NULL;
+    return HT_OK;
+}
+
+/* Cancels a receive that has not begun to be answered. A message under way is completed when the
+ * other side polls, too. All abandoned messages together get one second for that. */
+void ht_message_abandon(struct ht_message *message) {
+    const double patience = 1;
+    int done = 0;
+    if (message == NULL) return;
+    struct ht_comm *c = message->comm;
+    if (c->abandoned_at == 0) c->abandoned_at = ht_clock();
+    /* A test that failed has freed the request, which must not be cancelled. */
+    if (message->receives && message->request != MPI_REQUEST_NULL)
+        (void)MPI_Cancel(&message->request);
+    for (long n = 0; !done && (n == 0 || ht_clock() - c->abandoned_at < patience); n++) {
+        if (MPI_Test(&message->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+        if (!done) ht_comm_pause(n);
+    }
+    free(message);
+}
+
 /* ---- collectives ---- */
 
 static void copy(void *to, const void *from, size_t bytes) {
@@ -334,14 +441,13 @@ enum ht_err ht_comm_gather(struct ht_comm *c, const void *own, size_t bytes, voi
     MPI_Datatype type;
     MPI_Request request;
     unsigned char *room = NULL; /* own part, then all; not freed on failure */
-    TRY(ht_comm_sound(c));
-    TRY(ht_comm_count((int64_t)bytes, &count, &type));
+    TRY(comm_sound(c));
+    TRY(comm_count((int64_t)bytes, &count, &type));
     TRY(ht_mem_alloc((size_t)c->size + 1, bytes, &room));
     copy(room, own, bytes);
-    TRY(ht_comm_check(
-        MPI_Iallgather(room, count, type, room + bytes, count, type, c->run, &request),
-        "gathering"));
-    TRY(ht_comm_wait(c, &request, "gathering"));
+    TRY(comm_check(MPI_Iallgather(room, count, type, room + bytes, count, type, c->run, &request),
+                   "gathering"));
+    TRY(comm_wait(c, &request, "gathering"));
     copy(all, room + bytes, (size_t)c->size * bytes);
     free(room);
     return HT_OK;
@@ -353,15 +459,24 @@ enum ht_err ht_comm_broadcast(struct ht_comm *c, void *data, size_t bytes) {
     MPI_Datatype type;
     MPI_Request request;
     unsigned char *room = NULL; /* not freed on failure */
-    TRY(ht_comm_sound(c));
-    TRY(ht_comm_count((int64_t)bytes, &count, &type));
+    TRY(comm_sound(c));
+    TRY(comm_count((int64_t)bytes, &count, &type));
     TRY(ht_mem_alloc(bytes, 1, &room));
     copy(room, data, bytes);
-    TRY(ht_comm_check(MPI_Ibcast(room, count, type, 0, c->run, &request), "broadcasting"));
-    TRY(ht_comm_wait(c, &request, "broadcasting"));
+    TRY(comm_check(MPI_Ibcast(room, count, type, 0, c->run, &request), "broadcasting"));
+    TRY(comm_wait(c, &request, "broadcasting"));
     copy(data, room, bytes);
     free(room);
     return HT_OK;
+}
+
+enum ht_err ht_comm_broadcast_text(struct ht_comm *c, const char *text, char **out) {
+    size_t size = text != NULL ? strlen(text) + 1 : 0;
+    *out = NULL;
+    TRY(ht_comm_broadcast(c, &size, sizeof size));
+    TRY(HT_ALLOC(*out, size));
+    if (text != NULL && ht_comm_rank(c) == 0) memcpy(*out, text, size);
+    return ht_comm_broadcast(c, *out, size);
 }
 
 /* values <- combined with those of the other ranks in the order of ranks. */
@@ -393,24 +508,14 @@ enum ht_err ht_comm_max(struct ht_comm *c, int count, double *values) {
     return combine(c, count, values, false);
 }
 
-/* In messages of at most PIECE bytes, one after the other. */
-static enum ht_err send_pieces(struct ht_comm *c, const char *own, int64_t bytes) {
+/* To rank 0, or on rank 0 from another: in messages of at most PIECE bytes, one after the other. */
+static enum ht_err move_pieces(struct ht_comm *c, int with, char *data, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += PIECE) {
+        const int64_t some = ht_least(bytes - at, PIECE);
         struct ht_message *message = NULL;
-        enum ht_err err =
-            ht_message_send(c, 0, HT_COMM_COLLECT, own + at, ht_least(bytes - at, PIECE), &message);
-        if (err == HT_OK) err = ht_message_wait(&message);
-        ht_message_abandon(message);
-        TRY(err);
-    }
-    return HT_OK;
-}
-
-static enum ht_err receive_pieces(struct ht_comm *c, int from, char *part, int64_t bytes) {
-    for (int64_t at = 0; at < bytes; at += PIECE) {
-        struct ht_message *message = NULL;
-        enum ht_err err = ht_message_receive(c, from, HT_COMM_COLLECT, part + at,
-                                             ht_least(bytes - at, PIECE), &message);
+        enum ht_err err = with == 0
+                              ? ht_message_send(c, 0, COLLECT, data + at, some, &message)
+                              : ht_message_receive(c, with, COLLECT, data + at, some, &message);
         if (err == HT_OK) err = ht_message_wait(&message);
         ht_message_abandon(message);
         TRY(err);
@@ -419,11 +524,12 @@ static enum ht_err receive_pieces(struct ht_comm *c, int from, char *part, int64
 }
 
 static enum ht_err collect(struct ht_comm *c, const void *own, const int64_t *bytes, char *all) {
-    if (c->rank != 0) return send_pieces(c, own, bytes[c->rank]);
+    /* what is sent is not changed */
+    if (c->rank != 0) return move_pieces(c, 0, (char *)own, bytes[c->rank]);
     copy(all, own, (size_t)bytes[0]);
     all += bytes[0];
     for (int r = 1; r < c->size; r++) {
-        TRY(receive_pieces(c, r, all, bytes[r]));
+        TRY(move_pieces(c, r, all, bytes[r]));
         all += bytes[r];
     }
     return HT_OK;

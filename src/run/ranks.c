@@ -106,11 +106,7 @@ enum ht_err ht_ranks_check_params(struct ht_comm *comm, const struct ht_params *
     char *rank0 = NULL;
     if (ht_comm_size(comm) == 1) return HT_OK;
     enum ht_err err = ht_params_print(params, &own);
-    size_t length = own.length;
-    if (err == HT_OK) err = ht_comm_broadcast(comm, &length, sizeof length);
-    if (err == HT_OK) err = HT_ALLOC(rank0, length + 1);
-    if (err == HT_OK && ht_comm_rank(comm) == 0) memcpy(rank0, own.data, length);
-    if (err == HT_OK) err = ht_comm_broadcast(comm, rank0, length);
+    if (err == HT_OK) err = ht_comm_broadcast_text(comm, own.data, &rank0);
     if (err == HT_OK) err = compare_params(own.data, rank0);
     free(rank0);
     ht_text_free(&own);

@@ -203,7 +203,6 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
 
 enum ht_err ht_cache_directory(const char *given, char **out) {
     const char *base = getenv("XDG_CACHE_HOME"), *below = "/htwave";
-    struct ht_text path = {0};
     *out = NULL;
     if (strcmp(given, "none") == 0) return HT_OK;
     if (strcmp(given, "auto") != 0) return ht_text_copy(given, out);
@@ -212,13 +211,7 @@ enum ht_err ht_cache_directory(const char *given, char **out) {
         below = "/.cache/htwave";
     }
     if (base == NULL || *base == '\0') return HT_OK;
-    ht_text_add(&path, "%s%s", base, below);
-    enum ht_err err = ht_text_status(&path);
-    if (err != HT_OK)
-        ht_text_free(&path);
-    else
-        *out = path.data;
-    return err;
+    return ht_text_print(out, "%s%s", base, below);
 }
 
 /* ---- plan ---- */

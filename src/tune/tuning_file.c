@@ -38,14 +38,9 @@ static void add_head(const struct ht_device_info *info, struct ht_text *text) {
 }
 
 enum ht_err ht_tuning_path(const char *directory, const struct ht_device_info *info, char **path) {
-    struct ht_text text = {0};
     uint64_t hash = hash_text(HT_HASH_SEED, info->backend);
     hash = hash_text(hash_text(hash, info->platform), info->name);
-    ht_text_add(&text, "%s/tuning-%016llx.txt", directory, (unsigned long long)hash);
-    enum ht_err err = ht_text_status(&text);
-    if (err != HT_OK) ht_text_free(&text);
-    *path = text.data;
-    return err;
+    return ht_text_print(path, "%s/tuning-%016llx.txt", directory, (unsigned long long)hash);
 }
 
 /* ---- reading ---- */
