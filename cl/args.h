@@ -1,7 +1,7 @@
 /* Arguments of every step kernel, passed by value. This file is read by the host's compiler and by
  * the device's: only int and long (64 bits on both).
  *
- * Indices are those of the windows (htwave/window.h): node (m1, m2, m3) of a window has the number
+ * Indices are those of the windows (htwave/grid.h): node (m1, m2, m3) of a window has the number
  * m3 plane + m2 row + m1. Target m reads the source nodes m + shift and m + shift + 1 along every
  * axis. Ghosts hold the values behind walls. A window that is periodic along an axis has no ghosts
  * there: source index i >= period means node i - period.

@@ -4,7 +4,6 @@
 
 #include "test.h"
 
-#include "htwave/oracle.h"
 #include "htwave/stepper.h"
 
 enum { MOST_REGIONS = 8 };

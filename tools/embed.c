@@ -1,4 +1,4 @@
-/* Puts the text of kernel files into a C table (see include/htwave/kernel_sources.h):
+/* Puts the text of kernel files into a C table (see include/htwave/kernel.h):
  *
  *     embed OUT.c FILE...
  *
@@ -49,7 +49,7 @@ static int write_text(FILE *out, const char *path, int number) {
 
 static int write_table(FILE *out, char *const *paths, int count) {
     int wrong = 0;
-    fprintf(out, "#include \"htwave/kernel_sources.h\"\n\n#include "
+    fprintf(out, "#include \"htwave/kernel.h\"\n\n#include "
                  "<stddef.h>\n\n");
     for (int i = 0; i < count; i++) wrong |= write_text(out, paths[i], i);
     fprintf(out, "\nconst struct ht_kernel_source ht_kernel_sources[] = {\n");

@@ -1,6 +1,4 @@
-/* General services that know nothing of waves: log, memory, text, clock, hash, random numbers,
- * files. Each group is in src/base/<group>.c.
- */
+/* Errors, memory, text, log, clock, files, hash, random numbers; threads of the host. */
 #ifndef HTWAVE_BASE_H
 #define HTWAVE_BASE_H
 
@@ -9,7 +7,65 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "htwave/err.h"
+/* Errors: every function that can fail returns enum ht_err and leaves one message, in terms that a
+ * user can act on, in the error record of the thread. Nothing below src/app prints an error or
+ * exits.
+ */
+
+enum ht_err {
+    HT_OK = 0,
+    HT_ERR_INPUT,       /* the user's input breaks a stated rule */
+    HT_ERR_MEMORY,      /* host memory */
+    HT_ERR_DEVICE,      /* device, driver, kernel compilation, device memory */
+    HT_ERR_IO,          /* files, directories, disk */
+    HT_ERR_NOT_FINITE,  /* the solution holds NaN or infinity */
+    HT_ERR_DIFFERENT,   /* compare or converge found a difference */
+    HT_ERR_INTERRUPTED, /* by a signal; results so far are written */
+    HT_ERR_COMM,        /* messages between ranks */
+    HT_ERR_ELSEWHERE,   /* another rank has failed; it has the message */
+    HT_ERR_INTERNAL     /* a broken invariant of htwave */
+};
+
+enum { HT_ERR_MESSAGE = 16384 }; /* most bytes of a message, with its NUL */
+
+#define HT_CHECKED __attribute__((warn_unused_result))
+#define HT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+
+/* Records the message and returns code, so that `return ht_err_set(...)` reads as one statement. A
+ * message already recorded is replaced. */
+HT_PRINTF(2, 3) enum ht_err ht_err_set(enum ht_err code, const char *fmt, ...);
+
+/* Puts "prefix: " in front of the recorded message; returns code. */
+HT_PRINTF(2, 3)
+enum ht_err ht_err_prefix(enum ht_err code, const char *fmt, ...);
+
+/* The last message of this thread; never NULL. Valid until the next set. */
+const char *ht_err_message(void);
+
+/* Exit code of the program for a result: 0 done, 1 failed, 2 wrong input, 3 solution not finite, 4
+ * a difference was found. */
+int ht_err_exit_code(enum ht_err code);
+
+#define TRY(call)                               \
+    do {                                        \
+        enum ht_err try_err_ = (call);          \
+        if (try_err_ != HT_OK) return try_err_; \
+    } while (0)
+/* Returns the code itself, not the result of a call, so that static analysers see that it is not
+ * HT_OK. */
+#define FAIL(code, ...)                  \
+    do {                                 \
+        ht_err_set((code), __VA_ARGS__); \
+        return (code);                   \
+    } while (0)
+#define REQUIRE(cond, code, ...)              \
+    do {                                      \
+        if (!(cond)) FAIL(code, __VA_ARGS__); \
+    } while (0)
+
+/* General services that know nothing of waves: log, memory, text, clock, hash, random numbers,
+ * files. Each group is in src/base/<group>.c.
+ */
 
 /* ---- log.c: progress and messages, all on standard error ---- */
 enum ht_log_level {
@@ -154,5 +210,33 @@ HT_CHECKED enum ht_err ht_lock_take(const char *path, struct ht_lock *lock);
 bool ht_lock_is_busy(const char *path, char holder[HT_LOCK_HOLDER]);
 /* Removes the file if this process locked it. */
 void ht_lock_release(struct ht_lock *lock);
+
+/* Work of the host on several cores at once. Work is cut into chunks that do not depend on each
+ * other. Chunks depend on the number of threads; results must not: each is computed by one chunk
+ * alone, and what is collected over chunks (largest values, sums of integers) does not depend on
+ * order.
+ */
+
+/* Cores that this process may use. */
+int ht_threads_cores(void);
+/* The most threads of ht_threads_run in this process, the caller among them; 0, as at first:
+ * ht_threads_cores. */
+void ht_threads_set(int threads);
+int ht_threads_count(void);
+
+/* worker: 0 .. ht_threads_count() - 1, one chunk of each at a time; 0 is the caller's thread, the
+ * only one that may report progress. */
+typedef enum ht_err ht_threads_function(void *data, int64_t chunk, int worker);
+/* Runs the chunks 0 .. chunks - 1; they begin in this order. The error is that of the lowest chunk
+ * that fails, with its message, as without threads; chunks above may have run. Inside of a chunk
+ * there is one thread. */
+HT_CHECKED enum ht_err ht_threads_run(int64_t chunks, ht_threads_function *run, void *data);
+/* Chunks of so many items, each of at least `least`: several for each thread, which take them in
+ * turn; one where there is one thread. */
+int64_t ht_threads_chunks(int64_t items, int64_t least);
+/* The first item of a chunk; that of chunk `chunks` is `items`. */
+static inline int64_t ht_threads_first(int64_t items, int64_t chunks, int64_t chunk) {
+    return items / chunks * chunk + items % chunks * chunk / chunks;
+}
 
 #endif

@@ -9,9 +9,8 @@
 #ifndef HTWAVE_DUHAMEL_H
 #define HTWAVE_DUHAMEL_H
 
-#include "htwave/inject.h"
 #include "htwave/problem.h"
-#include "htwave/window.h"
+#include "htwave/tool.h"
 
 struct ht_plan;
 struct ht_resampled;
@@ -100,7 +99,7 @@ void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, i
                             double *u);
 
 /* ---- samples between steps ---- */
-/* Derivatives by time of the state are known where u_t = L u only (htwave/resampler.h). To samples
+/* Derivatives by time of the state are known where u_t = L u only (htwave/sampler.h). To samples
  * of receivers in reach of a source this adds what they lack; *out: NULL where there are none. */
 struct ht_source_samples;
 HT_CHECKED enum ht_err ht_source_samples_create(const struct ht_plan *plan,

@@ -2,7 +2,6 @@
 #ifndef HTWAVE_ENERGY_H
 #define HTWAVE_ENERGY_H
 
-#include "htwave/plan.h"
 #include "htwave/stepper.h"
 
 /* Nodal values are those of the own planes: ht_grid_own_total of them, the first own plane first.

@@ -6,6 +6,7 @@
 #define HTWAVE_GRID_H
 
 #include "htwave/comm.h"
+#include "htwave/params.h"
 #include "htwave/system.h"
 
 enum ht_subgrid { HT_PRIMARY, HT_DUAL };
@@ -24,10 +25,9 @@ struct ht_grid {
     int64_t cells[3];
     double lower[3], upper[3], h[3];
     int wall[3][2]; /* factors of struct ht_wall_kind; 0 periodic */
-    /* Cells of the layer in front of an absorbing side, whose wall is rigid; 0: none
-     * (htwave/layers.h). */
+    /* Cells of the layer in front of an absorbing side, whose wall is rigid; 0: none. */
     int64_t layer[3][2];
-    int point_nodes; /* about a point along an axis (htwave/point.h) */
+    int point_nodes; /* about a point along an axis */
     struct ht_slab slab;
 };
 
@@ -62,5 +62,201 @@ int ht_grid_neighbour(const struct ht_grid *grid, int side);
 struct ht_grid ht_grid_whole(const struct ht_grid *grid);
 /* Cuts `cells` planes in parts as equal as they can be; start[0 .. ranks]. */
 void ht_slab_cut(int64_t cells, int ranks, int64_t *start);
+
+/* Absorbing layers: in front of each absorbing side of the grid lies a layer of cells in which
+ * waves are damped along the side's normal, before a rigid wall. With the depth d from the layer's
+ * inner face and its thickness L
+ *     sigma(d) = most (d/L)^degree [pole / (1 + pole - d/L)],
+ * the second factor only with a pole, and -c ln R / 2 the integral of sigma, c the largest speed
+ * along the axis: a wave that goes into the layer along its normal and back is damped by R (Collino
+ * and Tsogka 2001).
+ *
+ * Layers lie inside the box of the grid. In them the medium is that of the inner face, constant
+ * along the normal: ht_layers_inside.
+ */
+
+struct ht_layer {
+    int64_t cells; /* 0: none at this side */
+    double length;
+    double speed; /* c */
+    double degree;
+    double reflection; /* R */
+    double most;       /* sigma at the wall, 1/time */
+    double alpha;      /* of s = 1 + sigma/(alpha + i omega), 1/time */
+    double sponge;     /* cpml: damping of all fields, as a part of sigma */
+    /* Of finite differences: kappa and the damping of the field's rate, 1/time, at the wall, and
+     * the pole behind it; 0: none. */
+    double stretch, loss, pole;
+};
+struct ht_layers {
+    enum ht_absorbing_type type; /* cpml or sponge */
+    int dims;
+    int stages;         /* of the Taylor series in layers of Hermite methods */
+    int profile_degree; /* there, of sigma about a node: struct ht_equations */
+    int64_t cells[3];   /* of the grid */
+    struct ht_layer side[3][2];
+};
+
+/* What a method takes where the input says "auto", for a layer of so many cells: degree,
+ * reflection, sponge, and alpha and loss in speeds per cell. */
+typedef void ht_layer_usual(enum ht_absorbing_type type, int order, struct ht_layer *layer);
+
+/* Of finite differences. Matched layers are chosen for waves that slow layers guide, with their
+ * tails in the absorbing one, which must not grow, and for reflection to 85 degrees
+ * (docs/absorbing.md); in one dimension, where nothing is guided and no layer grows, for long
+ * waves, with next to no alpha. */
+ht_layer_usual ht_layers_usual, ht_layers_usual_line;
+
+/* The members that follow from a speed and a spacing; alpha and loss are in speeds per cell before.
+ */
+void ht_layer_scale(struct ht_layer *layer, double speed, double h);
+
+/* Whether a side absorbs. */
+bool ht_layers_any(const struct ht_grid *grid);
+/* Sets grid->layer from absorbing.cells; sides: which absorb. Refuses layers thicker than half of
+ * their axis, or that fill it. */
+HT_CHECKED enum ht_err ht_layers_place(const struct ht_params *params, const bool sides[3][2],
+                                       struct ht_grid *grid);
+/* The layers of a grid with some. speed: the largest along each axis. type:
+ * chosen. order: handed to `usual`. */
+HT_CHECKED enum ht_err ht_layers_make(const struct ht_params *params, const struct ht_grid *grid,
+                                      const double speed[3], enum ht_absorbing_type type, int order,
+                                      ht_layer_usual *usual, struct ht_layers *out);
+/* What derivatives along an axis are divided by at so many cells from its lower end, kappa +
+ * sigma/(alpha + i omega), and the loss: whole numbers are primary nodes, halves dual ones, and
+ * those behind walls are of the mirror image. In no layer kappa is 1, the rest 0. */
+struct ht_stretch {
+    double sigma, kappa, alpha, loss;
+};
+struct ht_stretch ht_layers_stretch(const struct ht_layers *layers, int axis, double at);
+/* The coefficients of sigma in xi, the distance in cells from there, outside of layers and on their
+ * inner faces zeros; on the outer walls those of odd degree are, too, since waves there are their
+ * own mirror images. */
+void ht_layers_jets(const struct ht_layers *layers, int axis, double at, int count, double *out);
+/* Limits sigma to `most` where it is larger at the wall; the number of sides that were. */
+int ht_layers_cap(struct ht_layers *layers, double most);
+/* The primary node, or with half the point half a cell above it, that the medium at node m of an
+ * axis is taken from: the nearest that is in no layer.
+ */
+int64_t ht_layers_inside(const struct ht_grid *grid, int axis, bool half, int64_t m);
+/* x of the layer's inner face, or of the side without one. */
+double ht_layers_end(const struct ht_grid *grid, int axis, int side);
+/* Whether x lies in a layer, deeper than its inner face; *axis: along which. */
+bool ht_layers_hold(const struct ht_grid *grid, const double x[3], int *axis);
+
+/* Parts of a grid. A box is a half-open range of nodes, begin <= m < end along every axis. A window
+ * is the box that a rank's buffers hold:
+ *     ghosts | neighbours' planes | own nodes | neighbours' planes | ghosts
+ * along x3, ghosts and own nodes along x1 and x2. Node (m1, m2, m3) of a window, counted from its
+ * first, is number (m3 count[1] + m2) count[0] + m1 of every field.
+ *
+ * Ghosts are the mirror images, with a sign, of nodes of the same window: the values that a half
+ * step reads behind a wall. Only the dual grid is read there, half a cell behind the wall. A
+ * periodic axis has no ghosts; kernels wrap indices instead.
+ */
+
+struct ht_box {
+    int64_t begin[3], end[3];
+};
+/* Number of nodes; 0 if the box is empty along an axis. */
+int64_t ht_box_nodes(const struct ht_box *box);
+
+struct ht_window {
+    int64_t count[3];   /* nodes, including ghosts */
+    int64_t origin[3];  /* node of the grid at index 0; on a periodic grid it may
+                           be below 0 or beyond the last node */
+    struct ht_box own;  /* own nodes, in indices of the window */
+    struct ht_box held; /* own nodes and neighbours' planes, no ghosts */
+};
+
+/* The window of the part of a grid that this rank owns, with this number of planes of the
+ * neighbours below and above, if these exist. */
+struct ht_window ht_window_make(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t below,
+                                int64_t above);
+/* Nodes of a row along x1, of a plane of x1 and x2, of the window. */
+int64_t ht_window_row(const struct ht_window *window);
+int64_t ht_window_plane(const struct ht_window *window);
+int64_t ht_window_nodes(const struct ht_window *window);
+/* Number of a node, which may lie outside. */
+int64_t ht_window_at(const struct ht_window *window, int64_t m1, int64_t m2, int64_t m3);
+/* shift: per axis the lower of the two source indices of target index 0 in the half step from a
+ * grid. period: number of source nodes after which a periodic axis wraps around, else larger than
+ * any index. */
+void ht_window_shift(const struct ht_grid *grid, enum ht_subgrid from,
+                     const struct ht_window *source, const struct ht_window *target,
+                     int64_t shift[3], int64_t period[3]);
+/* Arguments of the ghost kernel (cl/ghost_args.h) for a window of a grid. HT_ERR_DEVICE if int
+ * cannot count the ghosts. */
+struct ht_ghost_args;
+HT_CHECKED enum ht_err ht_window_ghosts(const struct ht_grid *grid, const struct ht_window *window,
+                                        struct ht_ghost_args *out);
+
+/* A point anywhere in the box by nodes of the primary grid: what reads a field there, and what
+ * spreads a source over the nodes. Per axis the weights are those of the polynomial through the
+ * values at the n = grid->point_nodes nodes about the point, as many to either side; a slope takes
+ * its derivative, on a node from one node more. So a point on a node is that node alone, and errors
+ * fall with the spacing h as h^n, of slopes as h^(n - 1); docs/differences.md, Receivers, has the
+ * bounds. Errors of the axes add up.
+ *
+ * A periodic axis wraps around. Nodes behind a wall are the mirror images of those inside, with the
+ * wall's sign; nodes on a free wall, where the field is 0, are left out.
+ */
+
+/* Nodes of a list at most, one more than of any order. */
+enum { HT_POINT_NODES = 21 };
+/* For grid->point_nodes: of finite differences of this order in space. */
+int ht_point_nodes(int order);
+/* In spacings: weights of nodes beyond it are below 2e-3. */
+double ht_point_reach(const struct ht_grid *grid);
+
+/* Nodes of an axis in increasing order, each once. */
+struct ht_point_axis {
+    int count;
+    int64_t node[HT_POINT_NODES];
+    double weight[HT_POINT_NODES];
+};
+/* Nodes of the whole grid, sorted by m[2], then m[1], then m[0], each once. */
+struct ht_point {
+    int count;
+    struct ht_point_node {
+        int64_t m[3];
+        double weight;
+    } * node;
+};
+
+/* The first axis along which x is outside the box; -1: inside. Positions on its ends, but for
+ * rounding, are inside. */
+int ht_point_outside(const struct ht_grid *grid, const double x[3]);
+
+/* Along one axis, for reading; x inside. slope: the derivative along it. An axis beyond grid->dims
+ * has its one node, with weight 1. */
+void ht_point_axis_read(const struct ht_grid *grid, int axis, double x, bool slope,
+                        struct ht_point_axis *out);
+/* The weights for spreading along one axis: those for reading over h, and at the ends of the axis,
+ * where nodes have half a spacing, over h/2. So with the sum over nodes for the integral (half at
+ * walls) reading is the adjoint of spreading, and a source and a receiver may change places. */
+void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x, bool slope,
+                          struct ht_point_axis *out);
+
+/* Radii of a Gaussian to either side, beyond which it is left out. */
+#define HT_POINT_WIDEST 6.5
+/* Adds to weight[node] the density at the nodes of an axis of a Gaussian of integral 1 about x,
+ * exp(-(. - x)^2/(2 radius^2)), as far as 1e-9 of its peak, with its mirror images; slope: of its
+ * derivative by x. Nodes on free walls take none. radius: a spacing or more. Axes beyond grid->dims
+ * as above. */
+void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x, double radius,
+                            bool slope, double *weight);
+/* The same of a constant 1, which has no slope. */
+void ht_point_axis_constant(const struct ht_grid *grid, int axis, double *weight);
+
+/* u(x) is the sum of weight u(m); slope: an axis, then it is du/dx_slope, or -1. x inside. count
+ * may be 0: on a free wall. Needs ht_point_free. */
+HT_CHECKED enum ht_err ht_point_read(const struct ht_grid *grid, const double x[3], int slope,
+                                     struct ht_point *out);
+/* delta(. - x) at node m is weight; slope: the derivative by x_slope of that, -d/dx of the delta in
+ * space. Else as above. */
+HT_CHECKED enum ht_err ht_point_spread(const struct ht_grid *grid, const double x[3], int slope,
+                                       struct ht_point *out);
+void ht_point_free(struct ht_point *point); /* after a failure, too */
 
 #endif

@@ -1,12 +1,28 @@
-/* From equations to callable step kernels: program text, the table of variants, their shapes on a
- * device, their costs, and the device's limits.
- */
+/* Texts of kernels and what runs them: half steps, ghosts, packing, sums. */
 #ifndef HTWAVE_KERNEL_H
 #define HTWAVE_KERNEL_H
 
 #include "htwave/device.h"
-#include "htwave/params.h"
-#include "htwave/window.h"
+#include "htwave/grid.h"
+
+/* The text of every file in cl/. tools/embed.c includes it in the program at build time, so that a
+ * run needs no other files.
+ */
+
+struct ht_kernel_source {
+    const char *name; /* of the file in cl/ without folder: "prelude.cl" */
+    const char *text; /* the whole file; printable ASCII and line ends */
+};
+
+/* In order of names; the entry after the last has the name NULL. */
+extern const struct ht_kernel_source ht_kernel_sources[];
+
+/* Appends a file; HT_ERR_INTERNAL if no file has this name. */
+HT_CHECKED enum ht_err ht_kernel_add_source(const char *name, struct ht_text *out);
+
+/* From equations to callable step kernels: program text, the table of variants, their shapes on a
+ * device, their costs, and the device's limits.
+ */
 
 struct ht_step_args; /* cl/args.h */
 struct ht_blocks;    /* src/kernel/blocks.h */

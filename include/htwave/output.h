@@ -8,8 +8,6 @@
 #ifndef HTWAVE_OUTPUT_H
 #define HTWAVE_OUTPUT_H
 
-#include "htwave/medium.h"
-#include "htwave/receivers.h"
 #include "htwave/shots.h"
 
 /* ---- cairo.c, plot.c ---- */

@@ -3,11 +3,6 @@
 #define HTWAVE_PLAN_H
 
 #include "htwave/duhamel.h"
-#include "htwave/fit.h"
-#include "htwave/layers.h"
-#include "htwave/problem.h"
-#include "htwave/receivers.h"
-#include "htwave/solution.h"
 
 /* The relative L2 error at the end (src/plan/expect.c): the likely value and its bracket; all 0 if
  * unknown. For a varying medium the values are those of a uniform medium with its slowest speed.

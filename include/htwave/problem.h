@@ -1,14 +1,99 @@
-/* The data of a half step that do not depend on a device: equations, grid, medium, time step,
- * scheme.
- */
+/* What is to be computed: schemes, the problem, absorbing layers, small problems. */
 #ifndef HTWAVE_PROBLEM_H
 #define HTWAVE_PROBLEM_H
 
-#include "htwave/fit.h"
 #include "htwave/kernel.h"
-#include "htwave/layers.h"
-#include "htwave/scheme.h"
 #include "htwave/shots.h"
+
+/* Time-stepping schemes: how half steps make time steps. One row per scheme in src/plan/scheme_*.c;
+ * the rest of the program uses the properties of a row, never its name. Names of time.scheme:
+ * params.h.
+ */
+
+struct ht_method;
+struct ht_plan;
+struct ht_problem;
+struct ht_stepper;
+
+/* The form of equations for a scheme. */
+struct ht_form {
+    unsigned stored[2]; /* field mask per grid; 0: all fields */
+    int old_sign;       /* as in ht_spec */
+};
+
+/* Model of the rounding errors: src/plan/expect.c. */
+struct ht_rounding {
+    double power, below, above;  /* a, b, c */
+    double factor[HT_MAX_ORDER]; /* A, for N = 1, 2, .. */
+    double wide;                 /* A and c in double precision, relative; 0: the same */
+};
+
+/* A quadratic form that a run conserves up to rounding; `measure` as ht_conserved_energy, for plans
+ * with `known`. physical: the energy of docs/method.md, section 9, at the primary grid's time;
+ * NULL:
+ * ht_state_measure has it. */
+struct ht_invariant {
+    bool (*known)(const struct ht_plan *plan);
+    enum ht_err (*measure)(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                           double *energy);
+    enum ht_err (*physical)(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                            double *energy);
+};
+
+/* How a grid holds fields: their derivatives at the nodes, or values alone. */
+enum ht_method_name { HT_HERMITE, HT_FINITE_DIFFERENCES };
+
+struct ht_scheme {
+    const char *name;  /* value of time.scheme */
+    const char *title; /* name in a sentence */
+    enum ht_method_name method;
+    const struct ht_method *does; /* src/solve/methods.h */
+
+    /* Whether a half step adds to the values of its target grid one step earlier. Then the grids
+     * hold fields at times dt/2 apart, and both together are the state. Else a half step overwrites
+     * the target grid with the state half a step later. */
+    bool two_level;
+    bool dissipates; /* the energy of a conserving system can only fall */
+    bool reversible; /* in a uniform medium a half step with -dt from the same
+                        grid undoes one with dt, up to rounding */
+    /* Why varying media are refused, to follow "the medium varies, and"; NULL:
+     * they are allowed. */
+    const char *varying;
+    /* Growth of the watched energy at which a run is stopped; 0:
+     * src/solve/energy_watch.c chooses it by the resolution of the state. */
+    double most_growth;
+    double usual_part; /* of the largest stable step: the default step */
+    int usual_order;   /* what grid.order = 0 takes */
+    /* A one-level scheme whose backward half step from time 0 gives the dual grid's values at
+     * -dt/2; NULL if the primary grid suffices as start, which is the case if two_level is false.
+     */
+    const struct ht_scheme *starter;
+
+    /* Sets *out and returns NULL; or returns why the equations have no such form, to follow "the
+     * fields of SYSTEM". */
+    const char *(*form)(const struct ht_equations *eq, struct ht_form *out);
+    /* The functions below need equations that have the form. */
+    /* As ht_stability_full, ht_stability_cfl and ht_stability_stages. */
+    int (*full_stages)(const struct ht_equations *eq, int order);
+    double (*largest_cfl)(const struct ht_equations *eq, int order, int stages);
+    int (*least_stages)(const struct ht_equations *eq, int order, double cfl);
+    const struct ht_rounding *(*rounding)(const struct ht_equations *eq);
+    const struct ht_invariant *invariant; /* NULL: none */
+};
+
+/* The rows in the order of enum ht_scheme_name. The first is the default scheme, which titles omit.
+ */
+int ht_scheme_count(void);
+const struct ht_scheme *ht_scheme_at(int index);
+/* The scheme with this name, or NULL. */
+const struct ht_scheme *ht_scheme_find(const char *name);
+/* The scheme's name for titles: "" for the default scheme. */
+const char *ht_scheme_mark(const struct ht_scheme *scheme);
+bool ht_scheme_steps(const struct ht_scheme *scheme, const struct ht_equations *eq);
+
+/* The data of a half step that do not depend on a device: equations, grid, medium, time step,
+ * scheme.
+ */
 
 /* How slabs exchange planes; unused with one rank. */
 struct ht_halo_choice {
@@ -104,5 +189,100 @@ struct ht_law {
 };
 /* The problem for whose kernels a law stands; not for stepping. */
 struct ht_problem ht_problem_with_law(const struct ht_problem *problem, const struct ht_law *law);
+
+/* Absorbing layers of Hermite methods (docs/absorbing.md): the equations of src/pde/absorbing.c,
+ * with profiles that are constant about each node, or polynomials in xi there.
+ *
+ * A target is in the layer of an axis if it is as deep as its inner face or deeper. Memory
+ * variables of an axis exist there only; elsewhere they are zero. The layers divide the grid into
+ * boxes: the interior, faces, edges and corners, each with the memory variables of its axes.
+ */
+
+/* Axes with memory variables, bit k for axis k; 0 if layers is NULL or a sponge. */
+unsigned ht_absorbing_axes(const struct ht_layers *layers);
+/* The position of a node along an axis, in cells from the lower end. */
+double ht_absorbing_at(enum ht_subgrid subgrid, int64_t node);
+/* The side in whose layer a position is, 0 or 1; -1: in none. */
+int ht_absorbing_side(const struct ht_layers *layers, int axis, double at);
+/* The profiles of enum ht_layer_profile about a position, 1/time: their coefficients in xi, those
+ * above layers->profile_degree 0; 0 outside. */
+void ht_absorbing_profiles(const struct ht_layers *layers, int axis, double at,
+                           double out[HT_LAYER_PROFILES][HT_PROFILE_DEGREE + 1]);
+
+/* ---- boxes ---- */
+enum { HT_ABSORBING_BOXES = 27 };
+/* On the primary grid the targets begin and end `later` nodes after those of a region of these
+ * cells (htwave/stepper.h): the inner face is the layer's at both sides. */
+struct ht_absorbing_box {
+    struct ht_box cells;
+    int later[3][2];
+    int side[3]; /* as ht_absorbing_side */
+    unsigned axes;
+};
+/* The boxes of a grid, which cover it; the first is the interior. Returns their number. */
+int ht_absorbing_boxes(const struct ht_grid *grid, const struct ht_layers *layers,
+                       struct ht_absorbing_box out[HT_ABSORBING_BOXES]);
+
+/* ---- sponge ---- */
+/* A half step onto a grid ends with a product of its polynomials with those of exp(-rate sigma
+ * dt/2), once for each axis with layers, and one that adds begins with it, too:
+ *     dst(t + dt/2) = G (old_sign G dst(t - dt/2) + 2 ...).
+ * rate: 1, or where the grids store different fields 2 on the primary grid and 0 on the dual one
+ * (docs/absorbing.md); 0 without a sponge. */
+double ht_sponge_rate(const struct ht_problem *problem, enum ht_subgrid subgrid);
+/* Whether a grid is damped along an axis. */
+bool ht_sponge_damps(const struct ht_problem *problem, enum ht_subgrid subgrid, int axis);
+/* The N+1 Taylor coefficients in xi of one axis's factor of G at a node. Those of odd degree are
+ * zero on the wall, as in its mirror image, so that the parities of fields there stay. */
+void ht_sponge_jets(const struct ht_problem *problem, enum ht_subgrid subgrid, int axis,
+                    int64_t node, double *out);
+
+/* ---- src/plan/plan_layers.c ---- */
+/* The part of a plane wave of a frequency that comes back from the layer of a side, by the
+ * equations: its amplitude, at an angle with this cosine. */
+double ht_layer_returned(const struct ht_problem *problem, int axis, int side, double frequency,
+                         double cosine);
+/* What the layer of a side reflects of a plane Ricker wavelet at an angle with this cosine, by the
+ * equations: the largest value, in dB. So many of the wavelengths of its peak frequency make up the
+ * layer's thickness. */
+double ht_sponge_reflection(const struct ht_problem *problem, int axis, int side,
+                            double wavelengths, double cosine);
+
+/* ---- where memory variables are ---- */
+/* The part of a rank's window that holds those of an axis and side: the layer, its ghosts and, on
+ * the dual grid, the nodes before its inner face, where they are zero. No nodes: the rank has no
+ * part of it. Node (m1, m2, m3) of the rank's window is node (m1, m2, m3) - first of this one. */
+struct ht_window ht_absorbing_window(const struct ht_problem *problem, enum ht_subgrid subgrid,
+                                     int axis, int side, int64_t first[3]);
+
+/* A part of a problem as a separate problem of one rank: a layer of cells for a scheme's start, the
+ * few cells of a self-check, the box of a test problem.
+ */
+
+/* Kinds of sides of the part. */
+enum ht_part_sides {
+    HT_SIDES_SAME,    /* those of the whole problem */
+    HT_SIDES_MIRROR,  /* mirrors along axes that it does not fill; a half step
+                         from the primary grid reads nothing behind them */
+    HT_SIDES_PERIODIC /* along all axes */
+};
+enum ht_part_medium {
+    HT_MEDIUM_OWN, /* that of the whole problem at the same nodes */
+    HT_MEDIUM_TEST /* ht_test_medium: the part may be larger than the whole */
+};
+
+/* problem.grid and problem.medium point into the part, which must not be moved. With HT_MEDIUM_OWN
+ * the whole problem must outlive the part. */
+struct ht_part {
+    const struct ht_problem *whole;
+    struct ht_box cells; /* of the whole grid */
+    struct ht_grid grid;
+    struct ht_problem problem;
+};
+/* The cells of a box; axes beyond the dimensions are ignored. Equations, step, scheme, stages and
+ * kind of medium are those of the whole problem; the caller may change them in out->problem. A box
+ * may extend across a periodic seam. */
+void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
+                     enum ht_part_sides sides, enum ht_part_medium medium, struct ht_part *out);
 
 #endif

@@ -1,17 +1,31 @@
+/* A run of time steps: signals that end it, the loop with its observers, the observers. */
+#ifndef HTWAVE_RUN_H
+#define HTWAVE_RUN_H
+
+#include "htwave/energy.h"
+#include "htwave/output.h"
+
+/* SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGXCPU: the program ends with exit code 1 and a message, at
+ * once or, while a command watches for them, after the current steps.
+ */
+
+/* From now on a signal ends the process at once; no file is left half-written. speak: with a
+ * message, which only one of several ranks prints. */
+void ht_stop_end(bool speak);
+/* Records the first signal; a second SIGINT or SIGTERM terminates the process (default action). */
+void ht_stop_watch(void);
+void ht_stop_unwatch(void); /* signals end at once again; forgets one noted */
+bool ht_stop_wanted(void);
+
 /* A run: the time steps of a plan by a stepper, with observers that look at the state between
- * steps. Output, energy watch, error and progress are observers (htwave/observers.h).
+ * steps. Output, energy watch, error and progress are observers.
  *
  * How to write an observer: a file in src/run with the functions of struct ht_observer and a
- * function ht_observe_<what> that returns the structure; its declaration in htwave/observers.h; its
+ * function ht_observe_<what> that returns the structure; its declaration below; its
  * line in the list of each command that uses it. Receivers, for example: `begin` opens the file,
  * `next` returns the step nearest to the next of given times, `look` appends values, `end` closes
  * the file.
  */
-#ifndef HTWAVE_RUN_H
-#define HTWAVE_RUN_H
-
-#include "htwave/plan.h"
-#include "htwave/stepper.h"
 
 struct ht_run {
     const struct ht_plan *plan;
@@ -75,7 +89,7 @@ enum { HT_MAX_OBSERVERS = 16 };
 /* Takes the plan's remaining steps, in batches short enough for progress and signals. Observers
  * look in the order of the list. After each batch rank 0 decides the size of the next one and which
  * observers look by the clock. A signal to any rank, where the command watches for signals
- * (htwave/stop.h), ends the run with the last look and HT_OK: see run->interrupted. Collective over
+ * (ht_stop_watch), ends the run with the last look and HT_OK: see run->interrupted. Collective over
  * the ranks of the plan; a rank that fails must enter ht_comm_agree. */
 HT_CHECKED enum ht_err ht_run_execute(struct ht_run *run, int count,
                                       const struct ht_observer *observer);
@@ -86,5 +100,49 @@ HT_CHECKED enum ht_err ht_run_advance(struct ht_run *run, int64_t steps);
 double ht_run_time(const struct ht_run *run);
 /* The first step >= from that is nearest to a multiple of a time; every 0: the last step. */
 int64_t ht_run_multiple(const struct ht_run *run, double every, int64_t from);
+
+/* Observers of a run. What they are given must outlive the run; results are set to
+ * NaN, not known, when the run begins.
+ */
+
+/* Physical energies (docs/method.md, section 9), NaN where they are not known and where none is
+ * conserved. */
+struct ht_energies {
+    double initial, final;
+    double rate; /* of finite differences: their own at the start */
+    double rise; /* of the watch, by a scheme that dissipates; else NaN */
+    struct ht_energy_watch watch;
+    struct ht_output *series; /* set by the caller: gets a row per look; NULL:
+                                 none */
+};
+
+/* Judges the state: finite, and its energy not grown (ht_energy_watch); at least twenty times and
+ * every five seconds. A first rise is a warning. */
+struct ht_observer ht_observe_energy(struct ht_energies *energies);
+/* The energy that the scheme conserves (ht_conserved_energy), at the start or the end of the
+ * sources and at the end, and the physical one, where the scheme conserves it as well. A change by
+ * 1 % is a warning. */
+struct ht_conserved {
+    double energy[2], physical[2];
+};
+struct ht_observer ht_observe_conserved(struct ht_conserved *conserved);
+/* ht_nodal_error at the end, where the solution is known then. */
+struct ht_observer ht_observe_error(const struct ht_plan *plan, double *error);
+/* At the multiples of output.every and output.picture.every, and at the end. */
+struct ht_observer ht_observe_snapshots(const struct ht_params *params, struct ht_output *output);
+struct ht_observer ht_observe_pictures(const struct ht_params *params, struct ht_output *output);
+/* Traces of the plan's receivers, if it has any. cache: of compiled programs; NULL: none. */
+struct ht_recorder;
+HT_CHECKED enum ht_err ht_recorder_create(struct ht_output *output, const char *cache,
+                                          struct ht_recorder **out);
+void ht_recorder_destroy(struct ht_recorder *recorder); /* NULL allowed */
+struct ht_observer ht_observe_receivers(struct ht_recorder *recorder);
+/* For a plan with receivers: of the host's memory, that rank 0 takes for samples on their way to
+ * the file; period: of the sampler. */
+int64_t ht_recorder_bytes(const struct ht_plan *plan, int64_t period);
+/* Seconds that rank 0 takes in all for making samples of all steps, where they are made so: from
+ * the time of two traces of each group. */
+HT_CHECKED enum ht_err ht_recorder_time(const struct ht_plan *plan, double *seconds);
+struct ht_observer ht_observe_progress(struct ht_progress *progress);
 
 #endif

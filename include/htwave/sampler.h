@@ -1,17 +1,102 @@
+/* What receivers record: its way from samples of steps to traces at their times. */
+#ifndef HTWAVE_SAMPLER_H
+#define HTWAVE_SAMPLER_H
+
+#include "htwave/stepper.h"
+
+/* Samples of receivers at any time, from what the steps give (docs/method.md, section 8;
+ * docs/differences.md). A sample on a step is the value there.
+ *   finite differences   the polynomial through the values of twelve steps; or
+ *                        all steps where the dispersion of one term in time is
+ *                        removed;
+ *   Taylor               the two-point Hermite polynomial of degree 2N+1 of all
+ *                        derivatives by time, L^l u;
+ *   leapfrog             a sinc under Kaiser's window over 32 levels: steps,
+ *                        and half steps where the dual grid has the same
+ *                        fields; at the beginning of runs from data the
+ *                        polynomial through values and second derivatives at
+ *                        six levels.
+ */
+
+enum { HT_RESAMPLING_DERIVATIVES = HT_MAX_ORDER + 1 };
+/* What a plan's receivers need of each step. */
+struct ht_resampling {
+    bool whole;      /* all steps are taken */
+    bool sinc;       /* leapfrog */
+    int levels;      /* that a sample between steps takes */
+    int per_step;    /* levels of a step: 1, or 2: half a step earlier, too */
+    int derivatives; /* of each trace at a level: by time, times the levels'
+                        distance to the power l, l in derivative[] */
+    int derivative[HT_RESAMPLING_DERIVATIVES];
+};
+struct ht_resampling ht_resampling_of(const struct ht_plan *plan);
+/* Steps after the run's last that samples at its end need. */
+int64_t ht_resampling_beyond(const struct ht_plan *plan);
+
+/* The newest steps that later samples may need. */
+int64_t ht_resampling_keeps(const struct ht_plan *plan);
+
+struct ht_resampler;
+HT_CHECKED enum ht_err ht_resampler_create(const struct ht_plan *plan, struct ht_resampler **out);
+void ht_resampler_destroy(struct ht_resampler *resampler); /* NULL allowed */
+bool ht_resampler_is_whole(const struct ht_resampler *resampler);
+/* Whether a sample can be made; at: its time in steps. reached: the newest step there is; last:
+ * there will be no more. */
+bool ht_resampler_ready(const struct ht_resampler *resampler, double at, int64_t reached,
+                        bool last);
+/* There are the levels of steps first .. reached. The sample at `at` is the sum of
+ * weight[level][derivative] times `count` of them, from the level number `low` on, the first one
+ * being 0. weight is valid until the next call. */
+struct ht_resampled {
+    int64_t low, count;
+    double from, apart; /* steps: the time of level `low`, between levels */
+    const double *weight;
+};
+HT_CHECKED enum ht_err ht_resampler_weights(struct ht_resampler *resampler, double at,
+                                            int64_t first, int64_t reached,
+                                            struct ht_resampled *out);
+
+/* The same for the integral of a trace without derivatives between two times, in steps, of one step
+ * at most. Ready where a time a moment after the later one is. */
+HT_CHECKED enum ht_err ht_resampler_integral(struct ht_resampler *resampler, double from, double to,
+                                             int64_t first, int64_t reached,
+                                             struct ht_resampled *out);
+
+/* Samples where all steps are taken, `whole` (resampler_whole.c), in place of those by weights: at
+ * `at` + j `every`, in steps, of traces whose values at step n begin at value[n width], or of their
+ * integrals from step 0. steps: as far as ht_fd_steps_beside beyond the last sample. Work is that
+ * of Fourier transforms over all steps. */
+struct ht_whole {
+    const double *value;
+    int64_t width, steps;
+    double at, every;
+    int64_t samples;
+    bool integral;
+};
+/* out[trace][sample] */
+HT_CHECKED enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out);
+/* The way back, of a signal: from its values f at times `apart` steps apart, from 0 on, those at
+ * steps 0 .. count - 1 that make one term in time emit it.
+ */
+HT_CHECKED enum ht_err ht_transform_signal(int64_t values, double apart, const double *f,
+                                           int64_t count, double *out);
+/* The signal's derivative of an order, or itself, for steps of one term whose traces have their
+ * dispersion removed: out[step] to be freed, 0 afterwards. */
+HT_CHECKED enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt,
+                                         int64_t *count, double **out);
+/* Steps after a time, in steps, that matter to it: Bessel functions of order 2n of 2t/dt fall below
+ * 1e-7 of their size there. */
+int64_t ht_fd_steps_beside(double step);
+
 /* What the receivers of a run read from its state: of each trace and step the value, and what else
  * ht_resampling_of says. Traces are numbered group by group, reading by reading, receiver by
- * receiver (htwave/receivers.h). The state is only read: a run with receivers has the bits of one
+ * receiver (htwave/shots.h). The state is only read: a run with receivers has the bits of one
  * without. Values do not depend on the number of ranks:
  * each x3 plane around a receiver gives one sum, of its owner, and planes are added in their order.
  *
  * Finite differences take a sample after each step by themselves, into a ring on the device;
  * Hermite methods when they are collected, from the polynomials of the receivers' cells.
  */
-#ifndef HTWAVE_SAMPLER_H
-#define HTWAVE_SAMPLER_H
-
-#include "htwave/plan.h"
-#include "htwave/stepper.h"
 
 struct ht_sampler;
 /* For a plan with receivers whose stepper holds the state of step 0, from which the first sample
@@ -30,5 +115,17 @@ HT_CHECKED enum ht_err ht_sampler_collect(struct ht_sampler *sampler, int64_t *s
 double ht_sampler_seconds(const struct ht_sampler *sampler);
 /* Bytes that it takes on the device, at most. */
 int64_t ht_sampler_bytes(const struct ht_plan *plan, bool fp64);
+
+/* Velocities at receivers of finite differences, which hold pressure alone:
+ *     v_k(t) = v_k(0) - 1/rho integral of dp/dx_k from 0 to t.
+ * Such a trace reads the slope and is start + factor times its integral.
+ */
+
+/* Of all receivers of a reading that is an integral: initial values by the windowed sinc of
+ * htwave/grid.h, and -1/rho there. */
+HT_CHECKED enum ht_err ht_integrals_find(const struct ht_plan *plan,
+                                         const struct ht_receiver_group *group,
+                                         const struct ht_reading *reading, double *start,
+                                         double *factor);
 
 #endif

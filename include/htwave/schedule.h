@@ -1,5 +1,44 @@
+/* The order of work: counts of messages, schedules of half steps and of time steps. */
+#ifndef HTWAVE_SCHEDULE_H
+#define HTWAVE_SCHEDULE_H
+
+#include "htwave/stepper.h"
+
+/* Counts of the messages between slabs (docs/scaling.md). */
+
+/* Device buffers of a link to a neighbour, each of its longest message: one for outgoing messages
+ * and two slots for incoming ones. */
+enum { HT_LINK_BUFFERS = 3 };
+
+/* Numbers of a plane of a grid, each with all coefficients, of Hermite methods:
+ * fields, and memory variables of absorbing layers along x1 and x2. */
+double ht_message_values(const struct ht_problem *problem, enum ht_subgrid of);
+
+/* Bytes that a slab sends to the slab below (0) and above (1) in one exchange, before half steps of
+ * which the first is from grid `from`. */
+struct ht_exchange {
+    double bytes[2];
+};
+struct ht_exchange ht_exchange_count(const struct ht_problem *problem, bool fp64,
+                                     enum ht_subgrid from);
+
+/* Bytes of one value at each node of a plane of the primary grid. */
+double ht_message_plane(const struct ht_problem *problem, bool fp64);
+
+/* Sent by a slab with two neighbours, mean per time step. */
+struct ht_sent {
+    double messages, bytes;
+};
+struct ht_sent ht_sent_here(const struct ht_problem *problem, bool fp64);
+/* Sent by a nodal discontinuous Galerkin method on the same cells, of the degree 2N+1 of this
+ * method's polynomials, with five stages per step. */
+struct ht_sent ht_sent_dg(const struct ht_problem *problem, bool fp64);
+/* Largest stable step of the dG method as a fraction of the time in which the fastest wave crosses
+ * a cell. */
+double ht_dg_step(int order);
+
 /* The order of work of a half step: a list of tasks over regions. That of finite differences:
- * htwave/fd_schedule.h.
+ * below.
  *
  * The tasks of a half step, as far as it needs them:
  *   - receive: the messages of an exchange, into the planes beyond the slab;
@@ -22,10 +61,6 @@
  * their order, and those of few, often long work-groups would be left over at its end, with nothing
  * to fill the other units.
  */
-#ifndef HTWAVE_SCHEDULE_H
-#define HTWAVE_SCHEDULE_H
-
-#include "htwave/stepper.h"
 
 /* ---- the parts of a rank's grids ---- */
 /* Targets of a region on one grid: a box of held nodes of the window. */
@@ -126,5 +161,96 @@ struct ht_task_counts {
 /* Adds those of a schedule, `times` times. */
 void ht_schedule_count(const struct ht_schedule *schedule, int64_t times,
                        struct ht_task_counts *sum);
+
+/* The order of work of a time step of finite differences (docs/differences.md):
+ * the tasks of half steps over arrays in place of grids.
+ *
+ * A step is made of passes over the nodes; with two terms of the series in time
+ *     stage:      w = u + dt^2/12 L u
+ *     update:     d = d + dt^2 L w, u = u + d;
+ * with one term there is no stage, and L is applied to u. A step back is
+ *     retreat:    u = u - d
+ *     stage       as above
+ *     increment:  d = d - dt^2 L w.
+ * Where sides absorb, a task before the update takes the fluxes in the layers from u, and one after
+ * each of its boxes does what the layers change there. Where there are sources a task after each
+ * box of a pass adds to its targets.
+ *
+ * An operator L reads `reach` planes to either side of its targets, so a pass may have targets on
+ * `reach` planes less beyond the slab than are up to date of the array that it is applied to. When
+ * these do not suffice, an exchange brings what the next `depth` applications of L read. Its
+ * messages travel behind the interior of the pass before. Receivers read own nodes of u after a
+ * step. All ranks make the same schedule, without communication.
+ */
+
+enum ht_fd_name { HT_FD_U, HT_FD_D, HT_FD_W, HT_FD_NAMES }; /* of arrays */
+
+enum ht_fd_pass {
+    HT_FD_STAGE,
+    HT_FD_UPDATE,
+    HT_FD_RETREAT,
+    HT_FD_INCREMENT,
+    HT_FD_APPLY,      /* dt^2 M u into another array, at the own nodes only */
+    HT_FD_START,      /* d = w + dt^2/6 L w */
+    HT_FD_MOST_PASSES /* of a sequence, too */
+};
+/* Passes that follow each other, again and again but for the last two. */
+enum ht_fd_sequence {
+    HT_FD_FORWARDS,  /* stage, update */
+    HT_FD_BACKWARDS, /* retreat, stage, increment */
+    HT_FD_MEASURE,   /* stage, apply */
+    HT_FD_BEGIN      /* start */
+};
+/* A slab of finite differences. */
+struct ht_fd_slab {
+    struct ht_box own; /* nodes, in indices of the window */
+    bool neighbour[2]; /* a slab exists below, above */
+    bool layers;       /* of absorbing sides: along with updates */
+    bool sources;      /* added after the passes of steps that apply L */
+    bool ghosts;       /* some side is a wall or a periodic seam of its own */
+    int terms;         /* of the series in time */
+    int depth;         /* applications of L per exchange */
+    bool samples;      /* receivers read u after each step forwards */
+    int64_t reach;
+};
+/* Terms, depth and reach of a problem. */
+struct ht_fd_slab ht_fd_slab_of(const struct ht_problem *problem);
+int ht_fd_sequence_passes(const struct ht_fd_slab *slab, enum ht_fd_sequence sequence,
+                          enum ht_fd_pass out[HT_FD_MOST_PASSES]);
+
+/* The array that L is applied to; -1: none. */
+int ht_fd_source(int terms, enum ht_fd_pass pass);
+
+/* Planes beyond each end with a neighbour, of each array. */
+struct ht_fd_planes {
+    int64_t of[HT_FD_NAMES];
+};
+/* Planes that an exchange brings before pass number `index` of a sequence. */
+struct ht_fd_planes ht_fd_exchange(const struct ht_fd_slab *slab, enum ht_fd_sequence sequence,
+                                   int index);
+/* The most planes that an exchange brings: no slab may be thinner. */
+int64_t ht_fd_planes_needed(int64_t reach, int depth);
+
+/* Sent by a slab with two neighbours, mean per time step; array_bytes: of a plane of an array in a
+ * message. */
+struct ht_sent ht_fd_sent(const struct ht_fd_slab *slab, double array_bytes);
+
+/* As struct ht_halo_state. */
+struct ht_fd_halo_state {
+    struct ht_fd_planes valid;
+    bool open;
+    struct ht_fd_planes coming; /* if it is open */
+    bool stale[HT_FD_NAMES];
+};
+void ht_fd_halo_overwritten(struct ht_fd_halo_state *state, enum ht_fd_name name);
+void ht_fd_halo_received(struct ht_fd_halo_state *state);
+
+/* Most tasks of a sequence. */
+enum { HT_FD_MOST_TASKS = 40 };
+/* The tasks of passes [first, last) of a sequence, and the state after them. out->task must have
+ * room for HT_FD_MOST_TASKS tasks. `pass` of a task is an enum ht_fd_pass, `planes` are those of an
+ * enum ht_fd_name. */
+void ht_fd_schedule_make(const struct ht_fd_slab *whole, enum ht_fd_sequence sequence, int first,
+                         int last, struct ht_fd_halo_state *state, struct ht_schedule *out);
 
 #endif

@@ -1,13 +1,45 @@
-/* Shots: the sources of waves of a run, from the groups of the list "sources". They belong to no
- * discretisation; ht_shot_spread gives them to a grid.
- */
+/* Sources and receivers: signals, shots, and where receivers stand. */
 #ifndef HTWAVE_SHOTS_H
 #define HTWAVE_SHOTS_H
 
-#include "htwave/layers.h"
 #include "htwave/medium.h"
-#include "htwave/point.h"
-#include "htwave/signal.h"
+
+/* Signals of sources: functions s(t) of time, in their own time and with largest value 1 (bursts
+ * nearly, files as given), with their derivative and their integrals from the beginning on.
+ */
+
+struct ht_signal;
+/* Of a Gaussian family, a = pi frequency t; of a burst the sine, and its number of periods; of a
+ * file its name. */
+struct ht_signal_given {
+    enum ht_signal_kind kind;
+    double frequency, cycles;
+    const char *file;
+};
+/* Refuses files with wrong columns, values that are not finite, times that do not increase, and
+ * gaps: an interval above ten times the median one. */
+HT_CHECKED enum ht_err ht_signal_create(const struct ht_signal_given *given,
+                                        struct ht_signal **out);
+void ht_signal_destroy(struct ht_signal *signal); /* NULL allowed */
+
+/* order 1: ds/dt; 0: s; -1, -2: its first and second integral from the beginning on. Files: 0
+ * outside; the spline is cubic, natural at its ends. */
+double ht_signal_at(const struct ht_signal *signal, double t, int order);
+
+struct ht_signal_traits {
+    double begin, end; /* beyond, |s| is below 1e-8 of the largest value */
+    double largest;    /* |s| */
+    double highest;    /* frequency beyond which 1e-4 of the energy lies */
+    double constant;   /* integral of s over that of |s| */
+};
+struct ht_signal_traits ht_signal_traits(const struct ht_signal *signal);
+/* Parts of the energy in bands of equal width from 0 to twice `highest`. */
+enum { HT_SIGNAL_BANDS = 64 };
+const double *ht_signal_bands(const struct ht_signal *signal);
+
+/* Shots: the sources of waves of a run, from the groups of the list "sources". They belong to no
+ * discretisation; ht_shot_spread gives them to a grid.
+ */
 
 /* One group, with one signal. A plane wave has no points: inside the box from `first` to `last`
  * fields are total, outside scattered ones. */
@@ -71,5 +103,66 @@ int64_t ht_shot_most_nodes(const struct ht_shots *shots, int index, int64_t plan
 /* ---- shots_medium.c ---- */
 /* Warns of shots whose nodes lie on both sides of a jump of the medium. */
 HT_CHECKED enum ht_err ht_shots_warn_jumps(const struct ht_shots *shots);
+
+/* The receivers of a run: where they stand, what they record and at which times, from the groups of
+ * the option `receivers`. A trace is what one receiver records of one field.
+ */
+
+/* Steps that a sample between steps is interpolated from. */
+enum { HT_RECEIVERS_STENCIL = 12 };
+
+enum { HT_READING_NAME = 24, HT_MAX_READINGS = 16 };
+
+/* What is recorded of a field: its value, or its derivative along an axis, or the integral of that
+ * by time, which is another field. */
+struct ht_reading {
+    int field;
+    int slope; /* -1: the value */
+    bool integral;
+    char name[HT_READING_NAME];
+};
+struct ht_receiver_group {
+    char name[HT_RECEIVERS_NAME];
+    int64_t count; /* receivers */
+    double (*x)[3];
+    int readings;
+    struct ht_reading reading[HT_MAX_READINGS];
+    double every;  /* 0: each time step */
+    double start;  /* time of the first sample */
+    int64_t first; /* its step, where every is 0 */
+    int64_t samples;
+};
+struct ht_receivers {
+    int count;
+    struct ht_receiver_group *group;
+    int64_t traces;
+    double dt, end;
+    int64_t steps; /* of dt, up to end */
+    int64_t bytes; /* of all samples in the files' precision */
+};
+
+/* What receivers depend on beside the input. */
+struct ht_receivers_of {
+    const struct ht_equations *eq;
+    const struct ht_grid *grid;           /* its box */
+    unsigned held;                        /* bit per field that has values at whole steps; 0: all */
+    const struct ht_second_order *second; /* its flux is recorded as integrals;
+                                             NULL: no */
+    double dt;                            /* of a step, */
+    int64_t steps;                        /* of the run */
+    double frequency;                     /* highest of the waves; 0: not known */
+};
+/* *out: NULL where there are none. */
+HT_CHECKED enum ht_err ht_receivers_create(const struct ht_params *params,
+                                           const struct ht_receivers_of *of,
+                                           struct ht_receivers **out);
+void ht_receivers_destroy(struct ht_receivers *receivers); /* NULL allowed */
+double ht_receivers_time(const struct ht_receivers *receivers,
+                         const struct ht_receiver_group *group, int64_t sample);
+
+/* ---- receivers_file.c ---- */
+/* Positions in a file, a line each; x is freed by the caller. */
+HT_CHECKED enum ht_err ht_positions_read(const char *path, int dims, int64_t *count,
+                                         double (**x)[3]);
 
 #endif

@@ -1,11 +1,49 @@
-/* All that a run needs, from its parameters, in the order in which errors can occur: plan (nothing
- * is allocated on the device), compile, start. Then ht_run_execute takes the steps (htwave/run.h).
- */
+/* All of a run from its parameters: ranks, preparation, tuning, results of ranks, report, disk. */
 #ifndef HTWAVE_SIMULATION_H
 #define HTWAVE_SIMULATION_H
 
-#include "htwave/ranks.h"
+#include "htwave/args.h"
+#include "htwave/json.h"
 #include "htwave/run.h"
+#include "htwave/tune.h"
+
+/* The ranks of a run as processes: that they run the same program with the same input, and the
+ * device assigned to each rank. All functions are collective; a single rank passes every check.
+ */
+
+/* Refuse ranks that run another program, another command, or other flags or parameters than rank 0,
+ * naming them. */
+HT_CHECKED enum ht_err ht_ranks_check_program(struct ht_comm *comm, const char *command);
+HT_CHECKED enum ht_err ht_ranks_check_flags(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_ranks_check_params(struct ht_comm *comm, const struct ht_params *params);
+
+/* As ht_device_open; ranks of a machine that can use the same devices take different ones in turn.
+ */
+HT_CHECKED enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend, const char *select,
+                                     struct ht_device **out);
+/* *out: number of lower ranks of this machine with the same list. */
+HT_CHECKED enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count,
+                                       const struct ht_device_info *infos, int *out);
+
+/* The device assigned to a rank. */
+struct ht_assignment {
+    int machine; /* the lowest rank on the same machine */
+    int first;   /* the lowest rank that uses the same device; -1: it has none
+                  */
+    char name[128];
+};
+/* *out: the assignments of all ranks, freed by the caller; info NULL: this rank has no device. */
+HT_CHECKED enum ht_err ht_ranks_assignments(struct ht_comm *comm, const struct ht_device_info *info,
+                                            struct ht_assignment **out);
+
+/* "4 ranks on 3 x A, 1 x B": number of devices of each name; several ranks may share one. */
+void ht_ranks_add_devices(int ranks, const struct ht_assignment *assignment, struct ht_text *text);
+int ht_ranks_devices(int ranks, const struct ht_assignment *assignment);
+int ht_ranks_machines(int ranks, const struct ht_assignment *assignment);
+
+/* All that a run needs, from its parameters, in the order in which errors can occur: plan (nothing
+ * is allocated on the device), compile, start. Then ht_run_execute takes the steps (htwave/run.h).
+ */
 
 struct ht_simulation {
     const struct ht_params *params;
@@ -76,5 +114,93 @@ double ht_simulation_limit(const struct ht_simulation *sim);
 /* As the input names them. */
 const char *ht_simulation_precision(const struct ht_simulation *sim);
 const char *ht_simulation_layout(const struct ht_simulation *sim);
+
+/* Stored and new tuning of a simulation: parts of ht_simulation_plan and ht_simulation_tune.
+ */
+
+/* The choices that the input leaves open. */
+struct ht_tune_choice ht_tuning_choice(const struct ht_simulation *sim);
+/* Replaces the tuning by a stored result, where there is one. */
+void ht_tuning_recall(struct ht_simulation *sim);
+/* Whether to search before the run; measures the device's limits if needed.
+ */
+bool ht_tuning_wanted(struct ht_simulation *sim);
+/* Copies rank 0's tuning to all ranks. Collective. */
+HT_CHECKED enum ht_err ht_tuning_share(struct ht_simulation *sim);
+/* Searches for a few seconds and stores the result. */
+void ht_tuning_search(struct ht_simulation *sim);
+
+/* The directory that device.cache means; NULL: none. Free it. */
+HT_CHECKED enum ht_err ht_cache_directory(const char *given, char **out);
+
+/* Results of several ranks: gathered from all, printed by rank 0. For a single rank nothing is
+ * printed.
+ */
+
+/* Seconds over the ranks. */
+struct ht_spread {
+    double mean, worst;
+};
+enum { HT_TRANSPORT_NAMES = 64 };
+struct ht_parallel {
+    struct ht_spread step; /* of all steps, by the hosts' clocks */
+    struct ht_spread kernel, interior, boundary, pack;
+    struct ht_spread ghosts;  /* of interior */
+    struct ht_spread exposed; /* of step: none of these kernels */
+    double exchanges;         /* per step */
+    double messages, bytes;   /* per step, sent by all ranks */
+    double limit;             /* of all devices, or NaN */
+    double joules;            /* likewise */
+    char transport[HT_TRANSPORT_NAMES];
+};
+
+/* The transports of all pairs of ranks, each once, the fastest first: "peer + staged"; "" without
+ * neighbours. Collective. */
+HT_CHECKED enum ht_err ht_parallel_transport(struct ht_comm *comm, const struct ht_traffic *own,
+                                             char out[HT_TRANSPORT_NAMES]);
+/* Collective; after the last step. */
+HT_CHECKED enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struct ht_parallel *out);
+/* Ranks, devices, slabs and their halos. */
+void ht_parallel_add_ranks(const struct ht_simulation *sim, struct ht_text *text);
+/* What the exchange took. */
+void ht_parallel_add_times(const struct ht_simulation *sim, const struct ht_parallel *parallel,
+                           struct ht_text *text);
+/* A member "parallel"; parallel NULL: before the run. */
+void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_parallel *parallel,
+                          struct ht_json *json);
+
+/* The report of a run: a banner before it and a summary after it, as text and as JSON.
+ */
+
+/* What a run's observers found; NaN: not known. */
+struct ht_result {
+    double wall_s;
+    struct ht_energies energy;
+    struct ht_conserved conserved;
+    double error;
+    struct ht_parallel parallel; /* joules: from the first step on */
+};
+
+/* What is known before the run: device, grid, memory, steps, accuracy; without a device the rest.
+ */
+void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *facts);
+/* Notes about the medium that a user should know before trusting a run. */
+void ht_report_notes(const struct ht_simulation *sim);
+void ht_report_result(const struct ht_simulation *sim, const struct ht_result *result,
+                      const struct ht_output *output, struct ht_facts *facts);
+
+/* What a run is going to write, and whether there is room for it. */
+
+/* Bytes of traces in all their formats, of snapshots, and about those of pictures. */
+struct ht_disk_need {
+    double traces, snapshots, pictures, total;
+};
+struct ht_disk_need ht_disk_need(const struct ht_plan *plan);
+/* The nearest folder above a path that exists; the caller frees it. */
+HT_CHECKED enum ht_err ht_disk_above(const char *path, char **out);
+/* Refuses a run that writes more than its output.directory has room for. For one rank. */
+HT_CHECKED enum ht_err ht_disk_check(const struct ht_plan *plan);
+/* "1.2 GiB to write: traces .., snapshots .., pictures ..; 20 GiB free" */
+void ht_disk_describe(const struct ht_plan *plan, struct ht_text *text);
 
 #endif

@@ -1,12 +1,74 @@
+/* What steps a problem's state: kernels, steppers, the start, the reference. */
+#ifndef HTWAVE_STEPPER_H
+#define HTWAVE_STEPPER_H
+
+#include "htwave/fd_kernel.h"
+#include "htwave/plan.h"
+
+/* The compiled half steps of a problem on a device. */
+
+struct ht_layer_kernels;
+
+/* [0] from the primary grid, [1] from the dual grid; if these do not differ, both entries are the
+ * same step. */
+struct ht_kernels {
+    /* Of finite differences, which have no others. */
+    struct ht_fd_kernels *fd;
+    struct ht_fd_reduction *fd_reduction;
+    struct ht_fd_injector *fd_injector;
+    struct ht_fd_layer_kernels *fd_layers; /* NULL: no side absorbs */
+    const struct ht_variant *variant;
+    struct ht_spec spec[2];
+    struct ht_shape shape[2];
+    struct ht_step *step[2];     /* NULL: not compiled */
+    struct ht_ghosts *ghosts[2]; /* [subgrid]: as the source of a half step */
+    struct ht_reduction *reduction;
+    struct ht_injector *injector;    /* NULL: no sources */
+    struct ht_packer *packer[2];     /* [subgrid]; NULL: the grid is one slab */
+    struct ht_layer_kernels *layers; /* NULL: no perfectly matched layers */
+    struct ht_sponge *sponge;        /* NULL: none */
+};
+
+/* Of perfectly matched layers: of the boxes where the layers of the same axes overlap, one set
+ * each, beside those of the interior (src/hermite/ layer_kernels.h). */
+enum { HT_LAYER_SETS = 8 }; /* by the mask of axes; 0: the interior, none */
+struct ht_layer_kernels {
+    struct ht_equations full; /* with the memory variables of all axes */
+    struct ht_equations eq[HT_LAYER_SETS];
+    struct ht_law law[HT_LAYER_SETS];
+    struct ht_kernels set[HT_LAYER_SETS];
+    /* Of an axis's memory variables: ghosts on the dual grid, messages (NULL:
+     * the grid is one slab). */
+    struct ht_ghosts *ghosts[3];
+    struct ht_packer *packer[3];
+};
+
+/* Sets all members except the compiled steps; fails as ht_variant_shape does. The problem's
+ * equations must outlive the kernels. */
+HT_CHECKED enum ht_err ht_kernels_plan(const struct ht_problem *problem,
+                                       const struct ht_device_info *info,
+                                       const struct ht_tuning *tuning, struct ht_kernels *out);
+/* HT_ERR_DEVICE if the nodes of this rank's slab exceed the variant's node indices. A part of
+ * ht_kernels_plan, for slabs that have changed since. */
+HT_CHECKED enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
+                                              const struct ht_variant *variant);
+/* Plans and compiles. cache: directory of compiled programs, NULL: none. */
+HT_CHECKED enum ht_err ht_kernels_create(const struct ht_problem *problem, struct ht_device *device,
+                                         const struct ht_tuning *tuning, const char *cache,
+                                         struct ht_kernels *out);
+void ht_kernels_destroy(struct ht_kernels *kernels); /* NULL allowed */
+/* Adds the device seconds since the last call: of the first kernel of the variant and the ghosts,
+ * of the second kernel. */
+void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]);
+/* Device seconds of all kernels since the last call. */
+double ht_kernels_seconds(struct ht_kernels *kernels);
+bool ht_kernels_cached(const struct ht_kernels *kernels);
+
 /* A stepper owns the coefficients of both grids and makes half steps: on a device (here) or as the
  * serial reference (oracle.h).
  *
  * One time step is a half step from the primary to the dual grid and one back.
  */
-#ifndef HTWAVE_STEPPER_H
-#define HTWAVE_STEPPER_H
-
-#include "htwave/kernels.h"
 
 /* The square of a coefficient (index as in ht_grid_coefs) of a field, divided by M[material] if
  * material >= 0. With weights: the sum of the squares of values at some points about the node, each
@@ -132,5 +194,46 @@ struct ht_budget {
 };
 struct ht_budget ht_stepper_budget(const struct ht_problem *problem, const struct ht_tuning *tuning,
                                    const struct ht_device_info *info);
+
+/* The initial data of a run, as coefficients of both grids. */
+
+/* Sets the stepper's own planes to the solution at time 0, and for a two-level scheme the dual grid
+ * to the solution at -dt/2. If the solution is known only at time 0, the scheme's starter computes
+ * the dual grid by a backward half step from all fields on the primary grid, some x3 planes at a
+ * time, on the device (NULL: by the oracle) with kernels of the tuning and the cache's directory.
+ * No communication: data of other slabs are computed here. */
+HT_CHECKED enum ht_err ht_start(const struct ht_plan *plan, struct ht_device *device,
+                                const struct ht_tuning *tuning, const char *cache,
+                                const struct ht_stepper *stepper);
+/* Device bytes that ht_start needs in addition to the stepper. */
+int64_t ht_start_bytes(const struct ht_plan *plan, const struct ht_tuning *tuning,
+                       const struct ht_device_info *info);
+
+/* The serial reference, and checks of compiled kernels against it. */
+
+/* The serial reference: double precision, directly from the formulas; it shares only tables with
+ * the kernels. */
+HT_CHECKED enum ht_err ht_oracle_create(const struct ht_problem *problem, struct ht_stepper *out);
+/* Switches the oracle to absolute mode: |H|, |coef|, |M| applied to |u|. For the same data its
+ * result times n eps with n = ht_oracle_roundings bounds the rounding error of a half step in any
+ * order of summation. */
+void ht_oracle_absolute(struct ht_stepper *oracle);
+double ht_oracle_roundings(const struct ht_problem *problem);
+
+/* Compares compiled kernels with the oracle for one half step of random data from each grid.
+ * *worst: largest difference over the bound for rounding (<= 1 if correct, infinite if either gives
+ * NaN). Needs the memory and time of the oracle, so it is for small problems. */
+HT_CHECKED enum ht_err ht_verify_kernels(const struct ht_problem *problem, struct ht_device *device,
+                                         const struct ht_kernels *kernels, double *worst);
+/* A medium_fill for problems that only test kernels: a smooth positive medium of their
+ * medium_degree. context: the struct ht_problem. */
+HT_CHECKED enum ht_err ht_test_medium(const void *context, enum ht_subgrid subgrid, int64_t first,
+                                      int64_t last, double *out);
+
+/* Compares the compiled kernels with the oracle on a few cells with this problem's walls, sizes and
+ * kind of medium. HT_ERR_DEVICE if they differ by more than rounding explains; *worst: largest
+ * difference over its bound. */
+HT_CHECKED enum ht_err ht_selfcheck(const struct ht_problem *problem, struct ht_device *device,
+                                    const struct ht_kernels *kernels, double *worst);
 
 #endif

@@ -5,8 +5,7 @@
 #include <time.h>
 
 #include "bench.h"
-#include "htwave/fd.h"
-#include "htwave/stop.h"
+#include "htwave/run.h"
 
 /* ---- planning ---- */
 

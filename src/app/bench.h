@@ -3,7 +3,7 @@
 #define HTWAVE_APP_BENCH_H
 
 #include "htwave/json.h"
-#include "htwave/rate.h"
+#include "htwave/tune.h"
 #include "sweep.h"
 
 /* One measurement: its plan and its results. */

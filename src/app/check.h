@@ -2,8 +2,7 @@
 #ifndef HTWAVE_APP_CHECK_H
 #define HTWAVE_APP_CHECK_H
 
-#include "htwave/args.h"
-#include "htwave/region_time.h"
+#include "htwave/estimate.h"
 #include "htwave/simulation.h"
 
 struct ht_estimate {

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "check.h"
-#include "htwave/json.h"
-#include "htwave/prediction.h"
 
 enum { MOST_GPUS = 1 << 20, DEFAULT_GPUS = 13 };
 

@@ -6,10 +6,6 @@
 #include <string.h>
 
 #include "check.h"
-#include "htwave/absorbing.h"
-#include "htwave/observers.h"
-#include "htwave/rate.h"
-#include "htwave/report.h"
 #include "htwave/sampler.h"
 
 /* ---- steps ---- */

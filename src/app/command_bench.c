@@ -6,9 +6,7 @@
 
 #include "bench.h"
 #include "commands.h"
-#include "htwave/comm.h"
-#include "htwave/stop.h"
-#include "htwave/tuning.h"
+#include "htwave/simulation.h"
 
 /* ---- flags ---- */
 

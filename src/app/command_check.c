@@ -8,9 +8,6 @@
 
 #include "check.h"
 #include "commands.h"
-#include "htwave/disk.h"
-#include "htwave/observers.h"
-#include "htwave/report.h"
 
 /* ---- outputs ---- */
 

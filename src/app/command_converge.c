@@ -14,8 +14,6 @@
 #include <string.h>
 
 #include "commands.h"
-#include "htwave/json.h"
-#include "htwave/observers.h"
 #include "htwave/simulation.h"
 
 /* One simulation's outcome. */

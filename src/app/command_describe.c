@@ -2,9 +2,8 @@
 #include <string.h>
 
 #include "commands.h"
-#include "htwave/grid.h"
 #include "htwave/json.h"
-#include "htwave/scheme.h"
+#include "htwave/problem.h"
 
 /* "odd in x1" of parity bits. */
 static const char *parity_words(unsigned parity, char buffer[40]) {

@@ -3,10 +3,7 @@
 #include <math.h>
 
 #include "commands.h"
-#include "htwave/disk.h"
-#include "htwave/observers.h"
-#include "htwave/report.h"
-#include "htwave/stop.h"
+#include "htwave/simulation.h"
 
 struct run {
     struct ht_simulation *sim;

@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "htwave/json.h"
-#include "htwave/params.h"
-#include "htwave/tuning.h"
+#include "htwave/simulation.h"
 #include "sweep.h"
 
 struct tune {

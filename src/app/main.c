@@ -8,10 +8,7 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "htwave/comm.h"
-#include "htwave/params.h"
-#include "htwave/ranks.h"
-#include "htwave/stop.h"
+#include "htwave/simulation.h"
 #include "sweep.h"
 
 #define OVERRIDES "key=value replaces a value of FILE; htwave --help-config lists all keys."

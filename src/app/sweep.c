@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/fd.h"
-#include "htwave/kernel.h"
-
 static enum ht_err read_integers(const struct ht_args *args, const char *flag, int most, int room,
                                  int *count, int *out) {
     const char *text = ht_args_value(args, flag);

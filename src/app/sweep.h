@@ -4,8 +4,7 @@
 #define HTWAVE_APP_SWEEP_H
 
 #include "htwave/args.h"
-#include "htwave/device.h"
-#include "htwave/scheme.h"
+#include "htwave/problem.h"
 
 enum { HT_SWEEP_ORDERS = 16, HT_SWEEP_DIMS = 3 };
 

@@ -3,13 +3,11 @@
  * printed on a terminal: control characters are made visible, and a line that is too long because
  * of a file name loses its middle.
  */
-#include "htwave/err.h"
+#include "htwave/base.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "htwave/base.h"
 
 enum { RECORD_SIZE = HT_ERR_MESSAGE, LINE_SIZE = 800 };
 

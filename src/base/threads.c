@@ -6,7 +6,7 @@
 /* For sched_getaffinity. */
 #define _GNU_SOURCE /* NOLINT */
 #endif
-#include "htwave/threads.h"
+#include "htwave/base.h"
 
 #include <pthread.h>
 #include <sched.h>

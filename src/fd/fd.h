@@ -8,10 +8,7 @@
 #ifndef HTWAVE_FD_FD_H
 #define HTWAVE_FD_FD_H
 
-#include "htwave/fd_kernel.h"
-#include "htwave/fd_layers.h"
-#include "htwave/fd_schedule.h"
-#include "htwave/stepper.h"
+#include "htwave/schedule.h"
 
 /* Values at the nodes of the window, in the engine's memory. */
 struct ht_fd_array {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "fd.h"
-#include "htwave/threads.h"
 #include "src/solve/methods.h"
 
 /* ---- arrays ---- */

@@ -15,14 +15,12 @@
  * xi, half a spacing apart: its coefficients are columns of the table of amplitudes, found from the
  * spectrum, too.
  */
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fd.h"
-#include "htwave/fourier.h"
-#include "htwave/plan.h"
-#include "htwave/shots.h"
 
 /* The surface between total and scattered fields: of the box and its star. */
 enum { HT_FD_MOST_REACH = 2 * HT_FD_RADIUS, HT_FD_SPLINE = 6 };

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "fd.h"
-#include "htwave/part.h"
 #include "src/solve/methods.h"
 
 static enum ht_err plain_create(struct ht_fd_engine *e, int64_t nodes, struct ht_fd_array *out) {

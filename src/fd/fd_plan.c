@@ -8,8 +8,6 @@
 
 #include "fd.h"
 #include "fd_plan.h"
-#include "htwave/problem.h"
-#include "htwave/threads.h"
 
 /* ---- a bound of the operator ---- */
 

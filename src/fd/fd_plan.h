@@ -3,7 +3,6 @@
 #define HTWAVE_FD_FD_PLAN_H
 
 #include "htwave/fd_kernel.h"
-#include "htwave/fit.h"
 #include "htwave/plan.h"
 
 /* grid.order is one of theirs. */

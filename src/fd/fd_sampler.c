@@ -1,4 +1,4 @@
-/* Receivers of finite differences: values by the polynomials of htwave/point.h. The nodes of a
+/* Receivers of finite differences: values by the polynomials of htwave/grid.h. The nodes of a
  * point are a product of lists per axis. A part is the sum over those in one x3 plane, taken by the
  * plane's owner after each step (task SAMPLE); the weight of the plane comes in on the host.
  */

@@ -11,9 +11,6 @@
 #include <stdlib.h>
 
 #include "fd.h"
-#include "htwave/plan.h"
-#include "htwave/resampler.h"
-#include "htwave/shots.h"
 #include "src/solve/methods.h"
 
 /* Steps in the table at a time: one transfer for so many. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "fd.h"
-#include "htwave/threads.h"
 #include "src/solve/methods.h"
 
 /* Values of coefficients that the threads may hold together. */

@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "fd.h"
-#include "htwave/oracle.h"
 
 enum { STEPS_BETWEEN_MEANS = 100 };
 /* A mean is left in u whose square is less than this part of the mean square:

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "fd.h"
-#include "htwave/threads.h"
 
 struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64) {
     return (struct ht_fd_spec){.dims = problem->eq->dims,

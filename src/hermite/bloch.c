@@ -25,11 +25,10 @@
  */
 #include "bloch.h"
 
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "htwave/fourier.h"
 
 #define BALANCE 0.25
 

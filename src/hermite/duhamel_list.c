@@ -166,7 +166,7 @@ struct listing {
     } * key;
 };
 
-/* The walls on which a node lies, as in htwave/inject.h. */
+/* The walls on which a node lies, as in htwave/tool.h. */
 static int wall_of(const struct ht_grid *grid, enum ht_subgrid to, int axis, int64_t m) {
     int bits = 0;
     for (int side = 0; side < 2; side++) {
@@ -383,7 +383,7 @@ static enum ht_err make_list(int64_t count, struct entry *entries, const struct 
     return HT_OK;
 }
 
-/* odd[stored field][coefficient] of htwave/inject.h. */
+/* odd[stored field][coefficient] of htwave/tool.h. */
 static void find_odd(const struct ht_problem *problem, enum ht_subgrid to, int coefs, int *odd) {
     const struct ht_equations *eq = problem->eq;
     const int n = problem->grid->order + 1;

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "duhamel_private.h"
-#include "htwave/resampler.h"
 #include "src/solve/sampler_private.h"
 
 enum { GAUSS = 20 };

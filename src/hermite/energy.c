@@ -20,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/plan.h"
-#include "htwave/stepper.h"
 #include "src/solve/methods.h"
 
 enum { NODE = HT_MAX_ORDER + 1, CELL = 2 * NODE };

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "halo.h"
-#include "htwave/absorbing.h"
 #include "layer_kernels.h"
 #include "src/solve/methods.h"
 #include "stepper_private.h"

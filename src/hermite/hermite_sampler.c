@@ -7,15 +7,13 @@
  * 2N+1 per axis. At last H^T makes weights of the vertices' derivatives of it. A part is the sum
  * over one field's at the vertices in one x3 plane; in fewer dimensions there is one plane. On a
  * vertex the value takes that vertex alone, exactly:
- * H and powers of 1/2 are dyadic. On a device parts are rows of htwave/rows.h, read after each time
+ * H and powers of 1/2 are dyadic. On a device parts are rows of htwave/tool.h, read after each time
  * step; the reference's are added here.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/resampler.h"
-#include "htwave/rows.h"
 #include "src/solve/methods.h"
 #include "src/solve/sampler_private.h"
 #include "stepper_private.h"

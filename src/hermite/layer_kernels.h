@@ -4,7 +4,6 @@
 #ifndef HTWAVE_HERMITE_LAYER_KERNELS_H
 #define HTWAVE_HERMITE_LAYER_KERNELS_H
 
-#include "htwave/absorbing.h"
 #include "htwave/stepper.h"
 
 /* Memory variables of the layer of an axis and side, on one rank. */

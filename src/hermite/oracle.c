@@ -22,9 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/absorbing.h"
-#include "htwave/duhamel.h"
-#include "htwave/oracle.h"
 #include "src/solve/methods.h"
 
 struct oracle {

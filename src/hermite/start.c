@@ -9,14 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/kernels.h"
-#include "htwave/oracle.h"
-#include "htwave/part.h"
-#include "htwave/plan.h"
-#include "htwave/solution.h"
-#include "htwave/start.h"
-#include "htwave/stepper.h"
-#include "htwave/threads.h"
 #include "src/solve/methods.h"
 
 /* ---- data from formulas ---- */

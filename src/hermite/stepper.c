@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "args.h"
-#include "htwave/absorbing.h"
 #include "layout.h"
 #include "src/solve/methods.h"
 #include "stepper_private.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/threads.h"
 #include "layout.h"
 #include "reduce_args.h"
 #include "stepper_private.h"

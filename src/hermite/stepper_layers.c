@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "args.h"
-#include "htwave/absorbing.h"
 #include "layout.h"
 #include "sponge_args.h"
 #include "stepper_private.h"

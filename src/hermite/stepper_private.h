@@ -6,7 +6,6 @@
 
 #include "ghost_args.h"
 #include "halo.h"
-#include "htwave/duhamel.h"
 #include "layer_kernels.h"
 
 /* A half step whose schedule exists. */

@@ -1,5 +1,4 @@
 /* Machine files: a table of keys, each with its offset in struct ht_machine. */
-#include "htwave/machine.h"
 
 #include <float.h>
 #include <stdlib.h>

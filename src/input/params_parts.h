@@ -3,7 +3,6 @@
 #define HTWAVE_INPUT_PARAMS_PARTS_H
 
 #include "config.h"
-#include "htwave/params.h"
 #include "options.h"
 
 /* Where a key was set and to what, for messages. */

@@ -2,7 +2,6 @@
 #ifndef HTWAVE_IO_MARKS_H
 #define HTWAVE_IO_MARKS_H
 
-#include "htwave/output.h"
 #include "slice.h"
 
 /* Points of sources, then receivers. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "directory.h"
-#include "htwave/h5.h"
 #include "marks.h"
 #include "names.h"
 #include "pictures.h"

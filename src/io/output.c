@@ -5,14 +5,12 @@
  * renamed, so a reader (also ParaView during a run) sees complete files only. Numbers in names
  * count from 0, those of snapshots from directory.first.
  */
-#include "htwave/output.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "directory.h"
-#include "htwave/h5.h"
 #include "names.h"
 #include "pictures.h"
 #include "traces.h"

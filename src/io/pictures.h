@@ -2,7 +2,6 @@
 #ifndef HTWAVE_IO_PICTURES_H
 #define HTWAVE_IO_PICTURES_H
 
-#include "htwave/output.h"
 #include "slice.h"
 
 /* What ht_output_check says of pictures. */

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "directory.h"
-#include "htwave/h5.h"
 #include "htwave/output.h"
 #include "names.h"
 

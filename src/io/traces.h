@@ -4,7 +4,7 @@
 #ifndef HTWAVE_IO_TRACES_H
 #define HTWAVE_IO_TRACES_H
 
-#include "htwave/receivers.h"
+#include "htwave/shots.h"
 
 /* A group with its data. */
 struct ht_trace_table {

@@ -20,7 +20,6 @@
 #include <stdlib.h>
 
 #include "counts.h"
-#include "htwave/threads.h"
 
 enum {
     HALF_BITS = 11,

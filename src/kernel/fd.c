@@ -1,6 +1,5 @@
 /* The kernels of finite differences: their shapes, program and launches.
  */
-#include "htwave/fd_kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,6 @@
 #include "fd_args.h"
 #include "fd_private.h"
 #include "fd_sizes.h"
-#include "htwave/kernel_sources.h"
 #include "variant.h"
 
 int ht_fd_reach(const struct ht_fd_spec *spec) {

@@ -5,7 +5,6 @@
 
 #include "fd_inject_args.h"
 #include "htwave/fd_kernel.h"
-#include "htwave/kernel_sources.h"
 
 enum { LANES = 128 };
 

@@ -1,7 +1,6 @@
 /* Absorbing layers of finite differences on a device: the program of cl/fd_layers.cl and its
  * launches.
  */
-#include "htwave/fd_layers.h"
 
 #include <limits.h>
 #include <math.h>
@@ -10,7 +9,6 @@
 #include "fd_args.h"
 #include "fd_layer_args.h"
 #include "fd_private.h"
-#include "htwave/kernel_sources.h"
 
 /* Of a program that does no lines a group has WIDTH columns of DEPTH targets, LANES / WIDTH of each
  * at a time. Measured on an H200 (bench/NOTES.md). */

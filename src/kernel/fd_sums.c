@@ -6,7 +6,6 @@
 
 #include "fd_sum_args.h"
 #include "htwave/fd_kernel.h"
-#include "htwave/kernel_sources.h"
 
 /* Groups of a plane: many where there is one plane only. */
 enum { LANES = 128, FEW_GROUPS = 8, MANY_GROUPS = 512, ENTRIES = 8 };

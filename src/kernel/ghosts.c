@@ -5,7 +5,6 @@
 
 #include "counts.h"
 #include "ghost_args.h"
-#include "htwave/kernel_sources.h"
 
 enum { MOST_ITEMS = 128, BLOCKS = 8 };
 

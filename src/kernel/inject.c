@@ -1,11 +1,10 @@
 /* Sources of Hermite methods on a device: the program of cl/inject.cl for one precision and layout,
  * the lists and tables that it reads, its launches.
  */
-#include "htwave/inject.h"
+#include "htwave/tool.h"
 
 #include <stdlib.h>
 
-#include "htwave/kernel_sources.h"
 #include "inject_args.h"
 
 enum { LANES = 128 };

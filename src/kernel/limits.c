@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "htwave/kernel.h"
-#include "htwave/kernel_sources.h"
 
 /* A work-item copies COPIES values, all loads before the stores. */
 enum { GROUP_SIZE = 128, COPIES = 8, CHAINS = 12, ROUNDS = 64, REPEATS = 5 };

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "htwave/kernel.h"
-#include "htwave/kernel_sources.h"
 #include "pack_args.h"
 
 enum { MOST_ITEMS = 128, UNIT = 16 };

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "htwave/kernel.h"
-#include "htwave/kernel_sources.h"
 #include "reduce_args.h"
 
 /* A work-group sums at least LEAST nodes; there are at most MOST_GROUPS. */

@@ -1,9 +1,8 @@
 /* Host side of cl/rows.cl. */
-#include "htwave/rows.h"
+#include "htwave/tool.h"
 
 #include <stdlib.h>
 
-#include "htwave/kernel_sources.h"
 #include "rows_args.h"
 
 enum { ITEMS = 64 };

@@ -1,12 +1,11 @@
 /* The sponge of Hermite methods on a device: the program of cl/sponge.cl for one precision, layout
  * and order, and its launches.
  */
-#include "htwave/sponge.h"
+#include "htwave/tool.h"
 
 #include <stdlib.h>
 
 #include "counts.h"
-#include "htwave/kernel_sources.h"
 #include "sponge_args.h"
 
 enum { MOST_ITEMS = 128 };

@@ -6,7 +6,6 @@
 
 #include "blocks.h"
 #include "counts.h"
-#include "htwave/kernel_sources.h"
 #include "variant.h"
 
 enum ht_err ht_kernel_add_source(const char *name, struct ht_text *out) {

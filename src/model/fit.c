@@ -1,7 +1,6 @@
 /* The medium of finite differences: the object, checks and output. Values at points are in
  * fit_points.c, averages in fit_average.c.
  */
-#include "htwave/fit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -21,7 +21,6 @@
 #include <string.h>
 
 #include "fit_private.h"
-#include "htwave/threads.h"
 
 /* Of a strip: rows at least, of one thread and of several, and values of a plane that are aimed at.
  * Strips read some ten rows of neighbours. */

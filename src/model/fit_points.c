@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "fit_private.h"
-#include "htwave/threads.h"
 
 /* Points of a chunk at least. */
 enum { LEAST_POINTS = 4096 };

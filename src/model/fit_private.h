@@ -3,7 +3,6 @@
 #ifndef HTWAVE_MODEL_FIT_PRIVATE_H
 #define HTWAVE_MODEL_FIT_PRIVATE_H
 
-#include "htwave/fit.h"
 #include "medium_private.h"
 
 /* ---- fit_axis.c ---- */

@@ -1,5 +1,5 @@
 /* Absorbing layers; see the header. */
-#include "htwave/layers.h"
+#include "htwave/grid.h"
 
 #include <math.h>
 

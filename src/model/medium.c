@@ -2,14 +2,12 @@
  * either grid. medium_source.c reads its parameters, medium_node.c computes the polynomials and
  * medium_scan.c checks them.
  */
-#include "htwave/medium.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/threads.h"
 #include "medium_private.h"
 
 /* Of a chunk, worth a thread. */

@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "htwave/threads.h"
 #include "medium_private.h"
 
 /* Up to so many nodes the scan computes whole polynomials; beyond, only values, and fills count the

@@ -1,10 +1,8 @@
 /* A point by nodes of the primary grid; see the header. */
-#include "htwave/point.h"
+#include "htwave/grid.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#include "htwave/num.h"
 
 static const double CLOSE = 1e-9; /* spacings; rounding of positions */
 

@@ -1,11 +1,9 @@
 /* The receivers of a run; see the header. */
-#include "htwave/receivers.h"
+#include "htwave/shots.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "htwave/point.h"
 
 enum { KEY = 96 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/receivers.h"
+#include "htwave/shots.h"
 
 static const char separators[] = " \t\r,;";
 

@@ -1,10 +1,9 @@
 /* Signals; see the header. */
-#include "htwave/signal.h"
 
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "htwave/fourier.h"
 #include "signal_private.h"
 
 static const double pi = 3.14159265358979323846;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/num.h"
 #include "signal_private.h"
 
 /* ---- reading ---- */

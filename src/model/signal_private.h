@@ -4,7 +4,7 @@
 
 #include <complex.h>
 
-#include "htwave/signal.h"
+#include "htwave/shots.h"
 
 /* A sample of a file: value, second derivative of the spline, and the integrals up to here. */
 struct ht_knot {

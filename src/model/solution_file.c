@@ -9,7 +9,6 @@
  * one degree more than a cell polynomial of the scheme has. Neighbours behind a wall are mirrored
  * with the wall's sign, behind a periodic seam they wrap.
  */
-#include "htwave/threads.h"
 #include "solution_types.h"
 
 #include "htwave/h5.h"

@@ -1,5 +1,4 @@
 /* Data given node by node: zero, random coefficients, expressions. */
-#include "htwave/threads.h"
 #include "solution_types.h"
 
 #include <math.h>

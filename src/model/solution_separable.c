@@ -11,7 +11,6 @@
  * period 2 L together with the reflected centre 2 lower - centre between walls, an image carrying
  * the product of the signs of the walls it crossed. So data meet the walls' conditions exactly.
  */
-#include "htwave/threads.h"
 #include "solution_types.h"
 
 #include <math.h>

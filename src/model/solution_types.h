@@ -2,7 +2,7 @@
 #ifndef HTWAVE_MODEL_SOLUTION_TYPES_H
 #define HTWAVE_MODEL_SOLUTION_TYPES_H
 
-#include "htwave/solution.h"
+#include "htwave/medium.h"
 
 /* The part of a grid that ht_solution_fill computes. */
 struct ht_solution_range {

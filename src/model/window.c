@@ -1,5 +1,5 @@
 /* Windows and their ghosts; see the header. */
-#include "htwave/window.h"
+#include "htwave/grid.h"
 
 #include "ghost_args.h"
 

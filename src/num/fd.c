@@ -1,6 +1,6 @@
 /* Weights, symbols and dispersion of central finite differences.
  */
-#include "htwave/fd.h"
+#include "htwave/num.h"
 
 #include <math.h>
 

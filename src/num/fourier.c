@@ -1,8 +1,9 @@
 /* Fast Fourier transform by decimation in time; see the header. */
 
+#include <complex.h>
 #include <math.h>
 
-#include "htwave/fourier.h"
+#include "htwave/num.h"
 
 static const double pi = 3.14159265358979323846;
 

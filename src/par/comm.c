@@ -5,7 +5,6 @@
  * ends: collectives use their own buffers, and the buffer of an unfinished one is never freed.
  */
 #include "htwave/comm.h"
-#include "htwave/threads.h"
 
 #include <fcntl.h>
 #include <math.h>

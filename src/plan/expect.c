@@ -22,11 +22,11 @@
  *
  * Finite differences: the same with the errors of fd_plan.c, which are those of phases.
  */
+#include <complex.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "htwave/fourier.h"
 #include "plan_parts.h"
 #include "src/fd/fd_plan.h"
 #include "src/hermite/bloch.h"

@@ -6,10 +6,6 @@
 #include <string.h>
 
 #include "htwave/energy.h"
-#include "htwave/plan.h"
-#include "htwave/point.h"
-#include "htwave/resampler.h"
-#include "htwave/threads.h"
 #include "plan_parts.h"
 #include "src/fd/fd_plan.h"
 #include "src/hermite/duhamel_private.h"

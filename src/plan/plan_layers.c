@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/absorbing.h"
 #include "plan_parts.h"
 #include "src/solve/methods.h"
 

@@ -1,6 +1,6 @@
 /* Times of the regions of absorbing layers, put together for another grid; see the header.
  */
-#include "htwave/region_time.h"
+#include "htwave/estimate.h"
 
 #include <math.h>
 

@@ -1,10 +1,9 @@
-/* Grids for an error: see htwave/resolution.h. Cells of size 1, speed 1. */
-#include "htwave/resolution.h"
+/* Grids for an error: see htwave/estimate.h. Cells of size 1, speed 1. */
+#include "htwave/estimate.h"
 
 #include <float.h>
 #include <math.h>
 
-#include "htwave/fd.h"
 #include "src/hermite/bloch.h"
 
 static bool differences(const struct ht_carrier *c) {

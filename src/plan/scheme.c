@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "htwave/energy.h"
 #include "schemes.h"
 #include "src/solve/methods.h"
 

@@ -4,7 +4,6 @@
  */
 #include <math.h>
 
-#include "htwave/fd.h"
 #include "schemes.h"
 
 static const char *form(const struct ht_equations *eq, struct ht_form *out) {

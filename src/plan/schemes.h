@@ -4,7 +4,6 @@
 #ifndef HTWAVE_PLAN_SCHEMES_H
 #define HTWAVE_PLAN_SCHEMES_H
 
-#include "htwave/scheme.h"
 #include "src/solve/methods.h"
 
 extern const struct ht_scheme ht_scheme_taylor;

@@ -10,10 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/kernels.h"
-#include "htwave/oracle.h"
-#include "htwave/part.h"
-#include "htwave/stepper.h"
 #include "src/solve/methods.h"
 
 /* A problem with the kinds of layers of another: at each absorbing side so many cells, or as it has

@@ -1,13 +1,11 @@
 /* Room on disk. The numbers are those of the plan: samples, times of outputs; attributes and
  * headers are left out. */
-#include "htwave/disk.h"
+#include "htwave/simulation.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-
-#include "htwave/output.h"
 
 /* ---- what is written ---- */
 

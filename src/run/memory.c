@@ -1,9 +1,7 @@
 /* Memory of a run and of its device, which several ranks may share: their needs together must fit.
  */
 #include "memory.h"
-#include "htwave/resampler.h"
 #include "htwave/sampler.h"
-#include "htwave/start.h"
 
 #include <math.h>
 #include <stdlib.h>

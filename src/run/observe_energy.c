@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "htwave/observers.h"
+#include "htwave/run.h"
 
 /* ---- watch ---- */
 

@@ -1,7 +1,7 @@
 /* The error of a run at its end. */
 #include <math.h>
 
-#include "htwave/observers.h"
+#include "htwave/run.h"
 
 static enum ht_err error_begin(void *context, const struct ht_run *run) {
     (void)run;

@@ -1,5 +1,5 @@
 /* Snapshots and pictures of a run, at the steps nearest to their times. */
-#include "htwave/observers.h"
+#include "htwave/run.h"
 
 /* ---- snapshots ---- */
 

@@ -1,5 +1,5 @@
 /* The progress line of a run. */
-#include "htwave/observers.h"
+#include "htwave/run.h"
 
 static enum ht_err progress_begin(void *context, const struct ht_run *run) {
     double cells = (double)ht_grid_total(&run->plan->grid, HT_DUAL);

@@ -1,15 +1,12 @@
 /* The traces of the receivers: values of each step become samples at the times that the input asks
- * for (htwave/resampler.h), and leave in blocks. Rank 0 has all of them.
+ * for (htwave/sampler.h), and leave in blocks. Rank 0 has all of them.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/integrals.h"
-#include "htwave/observers.h"
-#include "htwave/resampler.h"
+#include "htwave/run.h"
 #include "htwave/sampler.h"
-#include "htwave/threads.h"
 
 /* MOST: samples of a block; VALUES: of all blocks, unless one sample of each trace is more. */
 enum { MOST = 256, VALUES = 1 << 21 };

@@ -1,4 +1,4 @@
-#include "htwave/parallel.h"
+#include "htwave/simulation.h"
 
 #include <math.h>
 #include <stdlib.h>

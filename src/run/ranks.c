@@ -1,5 +1,4 @@
-#include "htwave/ranks.h"
-#include "htwave/comm.h"
+#include "htwave/simulation.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,8 @@
  * the least that the method needs on a perfect use of this device. Both rates are measured in the
  * same run.
  */
-#include "htwave/report.h"
-#include "htwave/absorbing.h"
 #include "htwave/sampler.h"
+#include "htwave/simulation.h"
 
 #include <math.h>
 #include <string.h>

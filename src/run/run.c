@@ -6,9 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "htwave/energy.h"
-#include "htwave/stop.h"
-
 struct loop {
     struct ht_run *run;
     int count;

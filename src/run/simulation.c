@@ -2,13 +2,7 @@
  * of that size is touched: a lower bound of the memory before the plan scans the grid's nodes, the
  * exact budget before compiling.
  */
-#include "htwave/simulation.h"
-#include "htwave/absorbing.h"
-#include "htwave/oracle.h"
-#include "htwave/start.h"
 
-#include "htwave/rate.h"
-#include "htwave/tuning.h"
 #include "memory.h"
 
 #include <math.h>

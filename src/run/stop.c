@@ -1,13 +1,11 @@
 /* A signal handler can communicate with the program through static objects only (C11 7.14.1.1).
  * This file has all variables of this kind.
  */
-#include "htwave/stop.h"
+#include "htwave/run.h"
 
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "htwave/base.h"
 
 /* Sent by terminals, job schedulers and limits on processor time. */
 static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU};

@@ -1,4 +1,4 @@
-#include "htwave/tuning.h"
+#include "htwave/simulation.h"
 
 #include <math.h>
 #include <string.h>

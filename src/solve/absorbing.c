@@ -1,7 +1,6 @@
 /* Absorbing layers of Hermite methods: places and profiles; see the header. */
 #include <math.h>
 
-#include "htwave/absorbing.h"
 #include "htwave/schedule.h"
 
 unsigned ht_absorbing_axes(const struct ht_layers *layers) {

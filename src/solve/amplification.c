@@ -29,7 +29,6 @@
 #include <float.h>
 #include <math.h>
 
-#include "htwave/kernel.h"
 #include "htwave/plan.h"
 
 double ht_series_amplification(const struct ht_problem *problem, const double speed[3]) {

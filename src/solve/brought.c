@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "htwave/energy.h"
-#include "htwave/point.h"
 
 /* ---- shapes ---- */
 

@@ -1,11 +1,9 @@
 /* Schedule of finite differences; see the header. docs/differences.md, proves that the planes
  * suffice.
  */
-#include "htwave/fd_schedule.h"
+#include "htwave/schedule.h"
 
 #include <string.h>
-
-#include "htwave/fd_kernel.h"
 
 struct ht_fd_slab ht_fd_slab_of(const struct ht_problem *problem) {
     const struct ht_fd_spec spec = {

@@ -1,9 +1,7 @@
 /* Initial values and factors of velocities; see the header. */
-#include "htwave/integrals.h"
+#include "htwave/sampler.h"
 
 #include <stdlib.h>
-
-#include "htwave/point.h"
 
 /* The grid with the walls' signs of a field in place of those of p. */
 static struct ht_grid grid_of(const struct ht_plan *plan, int field) {

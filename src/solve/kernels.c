@@ -1,7 +1,7 @@
 /* What all compiled kernels of a problem have in common. */
 #include <stdlib.h>
 
-#include "htwave/kernels.h"
+#include "htwave/stepper.h"
 
 /* For the planes that this rank holds. */
 enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,

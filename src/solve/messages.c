@@ -3,8 +3,7 @@
  */
 #include <math.h>
 
-#include "htwave/absorbing.h"
-#include "htwave/fd_schedule.h"
+#include "htwave/schedule.h"
 
 /* ---- this method ---- */
 

@@ -1,5 +1,5 @@
 /* What the schemes of one discretisation share: how a problem is compiled, stored, stepped, started
- * and judged. Public functions of htwave/kernels.h, stepper.h, oracle.h, start.h and energy.h that
+ * and judged. Public functions of htwave/stepper.h, stepper.h, oracle.h, start.h and energy.h that
  * depend on it look it up by the problem's scheme. One row per discretisation, each in files of its
  * own.
  */
@@ -7,10 +7,7 @@
 #define HTWAVE_SOLVE_METHODS_H
 
 #include "htwave/energy.h"
-#include "htwave/oracle.h"
-#include "htwave/part.h"
 #include "htwave/sampler.h"
-#include "htwave/start.h"
 
 /* X(name, type, function, arguments) for each function of a row, which does what the one of this
  * name after ht_ does. name: of the row. */

@@ -1,6 +1,5 @@
-/* A part of a problem as a separate problem; see htwave/part.h. */
-#include "htwave/part.h"
-#include "htwave/oracle.h"
+/* A part of a problem as a separate problem; see htwave/problem.h. */
+#include "htwave/stepper.h"
 
 #include <stdlib.h>
 #include <string.h>

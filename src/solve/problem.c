@@ -1,7 +1,6 @@
 /* What is true of a problem without a device: its scheme, the fields that its grids store, the
  * windows of a rank, the specs of its half steps.
  */
-#include "htwave/problem.h"
 
 #include <float.h>
 #include <string.h>

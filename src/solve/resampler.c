@@ -1,5 +1,5 @@
 /* Samples at any time; see the header. */
-#include "htwave/resampler.h"
+#include "htwave/sampler.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -29,9 +29,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "htwave/fourier.h"
-#include "htwave/resampler.h"
-#include "htwave/threads.h"
+#include "htwave/sampler.h"
 
 /* The grid of frequencies has twice the points of samples, or more. */
 enum { W = 14, PARTS = 32 };

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/resampler.h"
 #include "methods.h"
 #include "sampler_private.h"
 

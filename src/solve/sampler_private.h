@@ -2,7 +2,6 @@
 #ifndef HTWAVE_SOLVE_SAMPLER_PRIVATE_H
 #define HTWAVE_SOLVE_SAMPLER_PRIVATE_H
 
-#include "htwave/receivers.h"
 #include "htwave/sampler.h"
 
 /* A trace is the sum of weight times the sum over one plane: its parts, in the order of the planes.

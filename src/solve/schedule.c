@@ -5,9 +5,6 @@
 
 #include <stdlib.h>
 
-#include "htwave/absorbing.h"
-#include "htwave/messages.h"
-
 static enum ht_subgrid other(enum ht_subgrid subgrid) {
     return subgrid == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
 }

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/stepper.h"
 #include "transport.h"
 
 /* ---- transports ---- */

@@ -5,9 +5,7 @@
 #ifndef HTWAVE_SOLVE_TRANSPORT_H
 #define HTWAVE_SOLVE_TRANSPORT_H
 
-#include "htwave/device.h"
-#include "htwave/messages.h"
-#include "htwave/stepper.h"
+#include "htwave/schedule.h"
 
 enum { HT_SLOTS = HT_LINK_BUFFERS - 1 };
 

@@ -1,9 +1,7 @@
 /* Predicted time of a step in slabs: equations of docs/scaling.md. */
-#include "htwave/prediction.h"
+#include "htwave/tune.h"
 
 #include <math.h>
-
-#include "htwave/schedule.h"
 
 /* Both grids, and the planes beyond the slab that an exchange before either half step brings. */
 static void load_grids(const struct ht_problem *p, const struct ht_spec *spec,

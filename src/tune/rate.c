@@ -1,7 +1,5 @@
 /* Times half steps of a test problem by the device's clock. */
-#include "htwave/rate.h"
-#include "htwave/fd_kernel.h"
-#include "htwave/oracle.h"
+#include "htwave/tune.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,7 @@
  * problem, with the shape that its rules choose. Then the numbers of the best shapes are varied,
  * one after the other. A timing far behind the best ends the search in its direction to save time.
  */
-#include "htwave/tuner.h"
-#include "htwave/oracle.h"
+#include "htwave/tune.h"
 
 #include <math.h>
 #include <stdlib.h>

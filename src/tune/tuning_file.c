@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/kernel_sources.h"
-#include "htwave/tuner.h"
+#include "htwave/tune.h"
 
 static const char magic[] = "htwave tuning 1\n";
 

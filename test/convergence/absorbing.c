@@ -17,7 +17,6 @@
 #include <float.h>
 
 #include "differences.h"
-#include "htwave/absorbing.h"
 
 /* Lengths in cells. */
 enum { LAYER = 8, INSIDE = 12, MORE = 18, STEPS_APART = 3 };

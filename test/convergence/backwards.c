@@ -6,7 +6,6 @@
  *              solution at the earlier time to the scheme's error, and not the
  *              start itself.
  */
-#include "htwave/oracle.h"
 #include "scene.h"
 
 enum { STEPS = 100, HALVES = 2 * STEPS };

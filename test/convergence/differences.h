@@ -9,8 +9,6 @@
 
 #include "../open_device.h"
 #include "../test.h"
-#include "htwave/energy.h"
-#include "htwave/scheme.h"
 #include "htwave/simulation.h"
 #include "io/scratch.h"
 

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 
 #include "exact_shots.h"
-#include "htwave/oracle.h"
 #include "htwave/sampler.h"
 #include "htwave/simulation.h"
 #include "open_device.h"

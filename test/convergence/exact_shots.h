@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "htwave/signal.h"
+#include "htwave/shots.h"
 
 static const double pi = 3.14159265358979323846;
 

@@ -2,7 +2,6 @@
  * errors of a wave after 100 wavelengths, orders, the conserved energy over 10^4 steps, the start
  * from data that are known at time 0 only.
  */
-#include "htwave/oracle.h"
 #include "scene.h"
 
 /* ---- a hundred wavelengths ---- */

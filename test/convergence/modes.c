@@ -2,7 +2,6 @@
  * of the differences in space, 2 or 4 in time.
  */
 #include "differences.h"
-#include "htwave/fd.h"
 
 struct walls {
     const char *name, *text;

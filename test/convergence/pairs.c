@@ -3,7 +3,6 @@
  * cells, the speed is 1.
  */
 #include "../io/recorded.h"
-#include "htwave/absorbing.h"
 
 static const double rho = 1.3, length = 56;
 

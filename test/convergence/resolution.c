@@ -3,10 +3,8 @@
  * along the axis. The box holds whole waves on at most 4 % more cells per wavelength than asked
  * for.
  */
-#include "htwave/resolution.h"
 #include "../test.h"
-#include "htwave/fd.h"
-#include "htwave/observers.h"
+#include "htwave/estimate.h"
 #include "htwave/simulation.h"
 
 enum { LINE = 160, LINES = 16, WAYS = 3, WAVELENGTHS = 10 };

@@ -18,7 +18,6 @@
 #include "../open_device.h"
 #include "../test.h"
 #include "htwave/energy.h"
-#include "htwave/start.h"
 
 enum { SCENE_TEXT = 1024, SCENE_OPTIONS = 40, SCENE_RUNGS = 8 };
 

@@ -14,9 +14,6 @@
 #include <stdarg.h>
 
 #include "htwave/energy.h"
-#include "htwave/oracle.h"
-#include "htwave/plan.h"
-#include "htwave/start.h"
 #include "open_device.h"
 #include "test.h"
 

@@ -13,8 +13,7 @@
 #include <stdarg.h>
 
 #include "exact_shots.h"
-#include "htwave/oracle.h"
-#include "htwave/resampler.h"
+#include "htwave/sampler.h"
 #include "open_device.h"
 #include "test.h"
 

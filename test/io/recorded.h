@@ -9,8 +9,6 @@
 #include "../open_device.h"
 #include "../test.h"
 #include "htwave/h5.h"
-#include "htwave/observers.h"
-#include "htwave/receivers.h"
 #include "htwave/simulation.h"
 #include "scratch.h"
 

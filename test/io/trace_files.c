@@ -1,6 +1,5 @@
 /* Files of traces: HDF5, CSV and SEG-Y hold the same numbers.
  */
-#include "htwave/report.h"
 #include "recorded.h"
 
 static unsigned char *read_bytes(const struct trial *t, const char *name, size_t *size) {

@@ -1,8 +1,6 @@
 /* Traces of receivers on the serial reference and on the device of test/open_device.h: on nodes the
  * state, off them an exact wave within stated errors, between steps the scheme's oscillation.
  */
-#include "htwave/fd.h"
-#include "htwave/num.h"
 #include "recorded.h"
 
 /* ---- on nodes ---- */
@@ -71,7 +69,7 @@ static void wave_at(struct trial *t, const char *fields, int cycles, int cells, 
 }
 static const char values_slopes[] = "\"p\",\"p_x1\",\"p_x2\"";
 
-/* Errors of both axes add up, and a slope has that of a value along the other axis: htwave/point.h.
+/* Errors of both axes add up, and a slope has that of a value along the other axis: htwave/grid.h.
  * Those of the scheme are known exactly. */
 static void sinc_at(int points, double value, double slope) {
     const double k = 6 * acos(-1.0), wave[2] = {k, k};

@@ -10,8 +10,7 @@
 #include "open_device.h"
 #include "test.h"
 
-#include "htwave/absorbing.h"
-#include "htwave/oracle.h"
+#include "htwave/stepper.h"
 
 enum { HALF_STEPS = 2 };
 

@@ -6,8 +6,6 @@
 #include "open_device.h"
 #include "test.h"
 
-#include "htwave/device.h"
-
 enum { ROOM = 6000, OUTSIDE = 77 };
 
 struct scene {

@@ -7,8 +7,7 @@
 #include "open_device.h"
 #include "test.h"
 
-#include "htwave/oracle.h"
-#include "htwave/threads.h"
+#include "htwave/stepper.h"
 
 struct scene {
     struct ht_device *device;

@@ -9,8 +9,6 @@
 #include "open_device.h"
 #include "test.h"
 
-#include "htwave/kernel.h"
-
 /* The text behind the name of a macro that declares a local array, or NULL. */
 static const char *array_at(const char *at) {
     static const char *const names[] = {"HT_LOCAL_ARRAY(", "HT_OPEN_ARRAY("};

@@ -10,7 +10,7 @@
 #include "open_device.h"
 #include "test.h"
 
-#include "htwave/oracle.h"
+#include "htwave/stepper.h"
 
 enum { PARITIES = 8, SETS = HT_MAX_FIELDS / PARITIES };
 

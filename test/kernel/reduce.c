@@ -17,7 +17,6 @@
 #include <float.h>
 
 #include "htwave/energy.h"
-#include "htwave/oracle.h"
 
 struct reduce_case {
     struct ht_equations eq;

@@ -11,7 +11,6 @@
  */
 #include "regions.h"
 #include "compiler.h"
-#include "htwave/oracle.h"
 
 #include <float.h>
 

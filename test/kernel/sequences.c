@@ -12,7 +12,6 @@
 #include "../open_device.h"
 #include "../regions.h"
 
-#include "htwave/absorbing.h"
 #include "htwave/simulation.h"
 
 enum { MOST_OPTIONS = 20, TEXT = 1024, BATCHES = 6 };

@@ -13,7 +13,7 @@
 #include "open_device.h"
 #include "test.h"
 
-#include "htwave/oracle.h"
+#include "htwave/stepper.h"
 
 enum { CELLS = 2, PLANES = 2 };
 

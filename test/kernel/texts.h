@@ -7,12 +7,7 @@
 
 #include "test.h"
 
-#include "htwave/fd_layers.h"
-#include "htwave/kernels.h"
-#include "htwave/rows.h"
-#include "htwave/scheme.h"
 #include "htwave/simulation.h"
-#include "htwave/sponge.h"
 
 enum { TEXTS_TURNS = 6, TEXTS_OWN = 90 }; /* 9.0a has PTX of its own */
 

@@ -27,8 +27,6 @@
 #include "regions.h"
 #include "test.h"
 
-#include "htwave/oracle.h"
-
 struct kind {
     const struct ht_variant *variant;
     struct ht_equations eq;

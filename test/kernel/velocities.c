@@ -6,7 +6,7 @@
 #include "open_device.h"
 #include "test.h"
 
-#include "htwave/oracle.h"
+#include "htwave/stepper.h"
 
 struct velocity_case {
     int dims, order;

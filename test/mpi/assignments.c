@@ -3,8 +3,7 @@
  */
 #include "test.h"
 
-#include "htwave/comm.h"
-#include "htwave/ranks.h"
+#include "htwave/simulation.h"
 
 static struct ht_comm *comm;
 static int rank, ranks;

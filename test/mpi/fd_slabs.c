@@ -10,8 +10,6 @@
  */
 #include "mpi/trial.h"
 
-#include "htwave/messages.h"
-
 static const int wall_sets[][3][2] = {
     {{0, 0}, {1, -1}, {0, 0}},
     {{1, -1}, {0, 0}, {-1, 1}},

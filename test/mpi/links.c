@@ -7,7 +7,7 @@
  */
 #include "test.h"
 
-#include "htwave/ranks.h"
+#include "htwave/simulation.h"
 #include "open_device.h"
 #include "src/solve/transport.h"
 

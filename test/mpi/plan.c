@@ -18,7 +18,6 @@
 
 #include "htwave/energy.h"
 #include "htwave/h5.h"
-#include "htwave/start.h"
 #include "replica.h"
 
 enum { MANY = 25, MOST_OPTIONS = 24, MOST_RANKS = 64, SAMPLES = 23, MESSAGE = 512 };

@@ -5,7 +5,7 @@
 #ifndef TEST_MPI_REPLICA_H
 #define TEST_MPI_REPLICA_H
 
-#include "htwave/oracle.h"
+#include "htwave/stepper.h"
 
 struct replica {
     const struct ht_problem *cut; /* the problem of the slabs */

@@ -8,8 +8,7 @@
 #include "slab_cut.h"
 #include "test.h"
 
-#include "htwave/oracle.h"
-#include "htwave/ranks.h"
+#include "htwave/simulation.h"
 
 struct scene {
     struct ht_comm *comm;

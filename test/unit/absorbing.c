@@ -22,9 +22,7 @@
 
 #include "test.h"
 
-#include "htwave/absorbing.h"
-#include "htwave/oracle.h"
-#include "htwave/plan.h"
+#include "htwave/stepper.h"
 
 enum { SQUARINGS = 27, MOST = HT_MAX_ORDER + 1 };
 #define MOST_GROWTH 1e-8

@@ -5,11 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "htwave/kernel.h"
-#include "htwave/num.h"
-#include "htwave/oracle.h"
-#include "htwave/part.h"
-#include "htwave/plan.h"
+#include "htwave/stepper.h"
 #include "src/solve/amplification.h"
 #include "test.h"
 

@@ -10,7 +10,7 @@
 
 #include <float.h>
 
-#include "htwave/oracle.h"
+#include "htwave/stepper.h"
 #include "src/kernel/blocks.h"
 
 /* One cell between walls: the primary nodes are its vertices, the dual one its midpoint. Vertex v

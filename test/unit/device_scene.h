@@ -7,7 +7,7 @@
 #include "open_device.h"
 #include "test.h"
 
-#include "htwave/kernel_sources.h"
+#include "htwave/kernel.h"
 
 enum { GROUP_SIZE = 16, VALUES = 64 };
 

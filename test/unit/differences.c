@@ -13,9 +13,7 @@
 
 #include "test.h"
 
-#include "htwave/fd.h"
-#include "htwave/oracle.h"
-#include "htwave/scheme.h"
+#include "htwave/stepper.h"
 
 enum { MOST = 64 };
 

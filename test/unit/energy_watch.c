@@ -5,8 +5,6 @@
 #include <math.h>
 
 #include "htwave/energy.h"
-#include "htwave/oracle.h"
-#include "htwave/start.h"
 
 struct watched {
     enum ht_err err;

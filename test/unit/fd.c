@@ -1,7 +1,7 @@
 /* Finite-difference weights: exact on polynomials up to their order, orders of their symbols, known
  * values; dispersion and stability of the scheme.
  */
-#include "htwave/fd.h"
+#include "htwave/num.h"
 
 #include "test.h"
 

@@ -14,7 +14,6 @@
 #include "fd_layers_scene.h"
 #include "open_device.h"
 
-#include "htwave/kernels.h"
 #include "src/solve/methods.h"
 
 static double norm(const double *x, int64_t count) {

@@ -10,10 +10,7 @@
 
 #include "test.h"
 
-#include "htwave/fd.h"
-#include "htwave/layers.h"
-#include "htwave/oracle.h"
-#include "htwave/scheme.h"
+#include "htwave/stepper.h"
 
 static inline void must(enum ht_err err) {
     if (err == HT_OK) return;

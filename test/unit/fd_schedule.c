@@ -9,7 +9,7 @@
  */
 #include "test.h"
 
-#include "htwave/fd_schedule.h"
+#include "htwave/schedule.h"
 
 enum { ROOM = 200 };
 

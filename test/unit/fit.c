@@ -1,7 +1,7 @@
-/* The medium of finite differences (htwave/fit.h) against a plain quadrature of its definition, and
- * what it keeps: constants, integrals, mirror images, whatever the planes and the kind of source.
+/* The medium of finite differences (htwave/medium.h) against a plain quadrature of its definition,
+ * and what it keeps: constants, integrals, mirror images, whatever the planes and the kind of
+ * source.
  */
-#include "htwave/fit.h"
 #include "medium_scene.h"
 
 static double worse(double a, double b) {

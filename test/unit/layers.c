@@ -10,9 +10,6 @@
 #include "test.h"
 
 #include "htwave/energy.h"
-#include "htwave/kernels.h"
-#include "htwave/oracle.h"
-#include "htwave/start.h"
 #include "src/fd/fd.h"
 
 enum { MOST_OPTIONS = 20, TEXT = 1024 };

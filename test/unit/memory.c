@@ -6,7 +6,6 @@
 #include "../io/scratch.h"
 #include "test.h"
 
-#include "htwave/observers.h"
 #include "htwave/simulation.h"
 
 static const char message[] = "there is no memory for this one";

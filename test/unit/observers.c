@@ -10,9 +10,7 @@
 #include "test.h"
 
 #include "htwave/h5.h"
-#include "htwave/observers.h"
-#include "htwave/oracle.h"
-#include "htwave/start.h"
+#include "htwave/run.h"
 
 enum { MOST_OPTIONS = 24, OPTION = 120 };
 

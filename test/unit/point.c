@@ -1,7 +1,7 @@
 /* Points between nodes: values and slopes of waves against the exact ones, on periodic axes and at
  * walls; nodes; spreading as the adjoint of reading; order of the lists.
  */
-#include "htwave/point.h"
+#include "htwave/grid.h"
 
 #include "test.h"
 

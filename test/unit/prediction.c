@@ -2,9 +2,7 @@
  * machine, and one case worked out by hand. */
 #include "test.h"
 
-#include "htwave/fd_kernel.h"
-#include "htwave/prediction.h"
-#include "htwave/rate.h"
+#include "htwave/tune.h"
 
 /* ---- planes: by walking through the half steps ---- */
 

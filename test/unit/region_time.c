@@ -3,8 +3,7 @@
  */
 #include "test.h"
 
-#include "htwave/absorbing.h"
-#include "htwave/region_time.h"
+#include "htwave/estimate.h"
 
 struct scene {
     struct ht_grid grid;

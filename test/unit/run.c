@@ -6,11 +6,7 @@
 
 #include "test.h"
 
-#include "htwave/energy.h"
-#include "htwave/oracle.h"
 #include "htwave/run.h"
-#include "htwave/start.h"
-#include "htwave/stop.h"
 
 enum { MOST_STEPS = 64, MOST_BATCHES = 64 };
 

@@ -9,7 +9,6 @@
 
 #include "../test.h"
 #include "htwave/h5.h"
-#include "htwave/medium.h"
 #include "io/scratch.h"
 #include "src/model/samples_private.h"
 

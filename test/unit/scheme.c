@@ -9,7 +9,7 @@
 
 #include "test.h"
 
-#include "htwave/oracle.h"
+#include "htwave/stepper.h"
 
 enum { CELLS = 3, STEPS = 4, MOST = 1 << 12 };
 

@@ -1,7 +1,7 @@
 /* Signals: derivatives and integrals against differences and quadrature of the values, known
  * properties, spectra against closed forms, files.
  */
-#include "htwave/signal.h"
+#include "htwave/shots.h"
 
 #include "io/scratch.h"
 #include "test.h"

@@ -6,7 +6,7 @@
 
 #include "../test.h"
 
-#include "htwave/solution.h"
+#include "htwave/medium.h"
 
 enum { MAX_SETTINGS = 10 };
 

@@ -1,7 +1,6 @@
-/* Work on several threads (htwave/threads.h): every chunk once, the error of the lowest one; and
+/* Work on several threads (htwave/base.h): every chunk once, the error of the lowest one; and
  * what prepares a run gives the same bits and the same messages on 1, 2 and 5 threads.
  */
-#include "htwave/threads.h"
 #include "htwave/h5.h"
 #include "io/scratch.h"
 
@@ -11,9 +10,7 @@
 
 #include "test.h"
 
-#include "htwave/oracle.h"
-#include "htwave/plan.h"
-#include "htwave/start.h"
+#include "htwave/stepper.h"
 
 static void must(enum ht_err err) {
     if (err == HT_OK) return;

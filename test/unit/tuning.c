@@ -5,8 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "htwave/rate.h"
-#include "htwave/tuner.h"
+#include "htwave/tune.h"
 #include "io/scratch.h"
 #include "test.h"
 

@@ -3,7 +3,7 @@
  * traces, samples between steps, on steps and more than steps apart, few and many steps; a trace
  * that ends. Rounding of s tau grows with tau. Signals the other way.
  */
-#include "htwave/resampler.h"
+#include "htwave/sampler.h"
 
 #include "test.h"
 
