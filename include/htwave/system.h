@@ -6,7 +6,8 @@
  *     D = 1, d/dx[axis] or d^2/dx[axis]^2
  *
  * The M are the materials of the equations (such as K and 1/rho); users give them through
- * parameters of the medium (such as c and rho).
+ * parameters of the medium (such as c and rho). What the terms decide is in struct ht_equations:
+ * parities, energy, groups of leapfrog, the form of second order, speeds.
  */
 #ifndef HTWAVE_SYSTEM_H
 #define HTWAVE_SYSTEM_H
@@ -27,10 +28,8 @@ struct ht_wall_kind {
 };
 
 struct ht_field {
-    const char *name;
-    unsigned parity; /* bit k: odd under reflection of x_(k+1) */
-    int min_dims;    /* exists if dims >= min_dims */
-    const char *meaning;
+    const char *name, *meaning;
+    unsigned parity; /* of equations; bit k: odd under reflection of x_(k+1) */
 };
 
 struct ht_term {
@@ -47,60 +46,15 @@ struct ht_material {
     bool varies;   /* may vary in space */
 };
 
-/* Energy = 1/2 integral of sum over terms of u_f^2 / M[material] or, with a gradient, |grad u_f|^2
- * / M[material]. */
-struct ht_energy_term {
-    int field;
-    bool gradient;
-    int material; /* -1: none, M = 1 */
-};
-struct ht_energy {
-    bool conserved; /* by the equations, in a closed or periodic box */
-    int nterms;
-    struct ht_energy_term term[HT_MAX_FIELDS];
-};
-
-/* Leapfrog applies to systems whose fields form two groups that only change each other. The primary
- * grid stores one group at integer times, the dual grid the other group at half-integer times:
- *     dst(t + dt/2) = old_sign dst(t - dt/2) + 2 (part of E I src),
- * where the part has the odd powers of dt for old_sign +1 (the groups differ), the even powers for
- * -1 (the groups are equal, and the other fields are not needed). */
-struct ht_leapfrog {
-    unsigned stored[2]; /* field masks of the primary and the dual grid */
-    int old_sign;       /* 0: the system has no such form */
-};
-
-/* A system whose field u obeys
- *     u_tt = M[modulus] div(M[inverse_density] grad u)
- * can be stepped by finite differences, which keep u alone. Its time derivative at the start is
- * field `rate`, or -M[modulus] times the divergence of the fields flux, flux + 1, .. */
-struct ht_second_order {
-    bool known;
-    int field;
-    int modulus, inverse_density; /* materials; -1: 1 */
-    int rate, flux;               /* fields; -1: the other one tells */
-    /* Sources: u_tt = .. + g(x) f(t) with f the signal or its derivative and g, of a monopole
-     * delta(x - x0), of a force -div of direction/rho delta(x - x0), times the modulus where
-     * `modulus`. */
-    struct ht_shot_law {
-        bool known, modulus;
-        int derivative; /* of the signal: 0, 1 */
-    } monopole, force;
-};
-
 struct ht_system {
     const char *name, *title, *equations; /* equations: text, for describe */
-    enum ht_symbol symbol;
+    int min_dims, max_dims;               /* 0: 1 and 3 */
     int nfields, nterms, nmaterials, nwalls;
-    struct ht_field field[HT_MAX_FIELDS];
+    struct ht_field field[HT_MAX_FIELDS]; /* the first is the default one of a Gaussian */
+    unsigned parity;                      /* of the first field; the others' follow */
     struct ht_term term[HT_MAX_TERMS];
     struct ht_material material[HT_MAX_MATERIALS];
     struct ht_wall_kind wall[4]; /* without "periodic", common to all */
-    struct ht_energy energy;
-    struct ht_leapfrog leapfrog;
-    struct ht_second_order second_order;
-    const char *first_field; /* default field of a Gaussian */
-    bool translates;         /* u(x,t) = u0(x - M t): advection */
 
     /* The medium's parameters, from which the materials are computed. The options medium.NAME,
      * their help and their checks are made from these rows. Alternatives share a row; names,
@@ -117,25 +71,13 @@ struct ht_system {
         const char *vector; /* NULL: none */
         int axis;
     } parameter[HT_MAX_MATERIALS];
-    /* Name of speed() along x1 as a quantity of the medium if it was not given as a parameter;
+    /* Name of the speed along x1 as a quantity of the medium if it was not given as a parameter;
      * NULL: none. */
     const char *speed_name;
     /* Materials as jets from parameter jets. chosen[p]: number of the given alternative of
      * parameter p. value[p] and out[m] are jets over `jets`. */
     enum ht_err (*materials)(const struct ht_jets *jets, const int *chosen,
                              const double *const *value, double *const *out);
-    /* Largest signal speed along an axis for materials M. */
-    double (*speed)(const double *material, int axis);
-    /* Plane wave exp(i(k.x - omega t)), the wave that travels along +k:
-     * amplitude per field, real[f] + i imaginary[f] (zero on entry), and omega. NULL: none known.
-     */
-    void (*plane)(const double *material, int dims, const double *k, double *real,
-                  double *imaginary, double *omega);
-    /* Standing mode between walls: field f is (cosine[f] cos(omega t) + sine[f] sin(omega t)) *
-     * product over axes of cos(k_j (x_j - lower_j)) if f is even at the lower wall, sin if it is
-     * odd. factor[j] is the wall factor at the lower side (periodic: +1). NULL: none known. */
-    void (*standing)(const double *material, int dims, const double *k, const int *factor,
-                     double *cosine, double *sine, double *omega);
 };
 
 /* The systems of src/pde/systems.h. */
@@ -146,13 +88,57 @@ const char *ht_alternative(const char *list, int index, int *length);
 /* The system with this name, or NULL. */
 const struct ht_system *ht_system_find(const char *name);
 
-/* Whether the terms are those that second_order implies, signs included:
- *     u_t = -K div f,  f_t = -1/rho grad u,   or   u_t = v,  v_t = K lap u,
- * since finite differences know no others. */
-bool ht_second_order_holds(const struct ht_system *system);
+/* The most dimensions that it may have. */
+int ht_system_largest(const struct ht_system *system);
+/* Checks a row: its entries, and that its terms have an energy and its walls mirrors. The message
+ * of HT_ERR_INTERNAL names what contradicts the terms. */
+HT_CHECKED enum ht_err ht_system_check(const struct ht_system *system);
 
-/* A system in dims dimensions: the fields and terms that exist there, with fields renumbered. Plain
- * value, no ownership.
+/* ---- what the terms decide ---- */
+
+/* Energy = 1/2 integral of sum over terms of u_f^2 / M[material] or, with a gradient, |grad u_f|^2
+ * / M[material]. Fields that are coupled, such as the normal stresses of a solid, have terms with
+ * another field: the entries, on and above the diagonal, of the symmetric matrix C of u^T C^-1 u.
+ */
+struct ht_energy_term {
+    int field;
+    bool gradient;
+    int material; /* -1: none, M = 1 */
+    int other;    /* field, or the column of C */
+};
+
+/* Leapfrog applies to systems whose fields form two groups that only change each other. The primary
+ * grid stores one group at integer times, the dual grid the other group at half-integer times:
+ *     dst(t + dt/2) = old_sign dst(t - dt/2) + 2 (part of E I src),
+ * where the part has the odd powers of dt for old_sign +1 (the groups differ), the even powers for
+ * -1 (the groups are equal, and the other fields are not needed). */
+struct ht_leapfrog {
+    unsigned stored[2]; /* field masks of the primary and the dual grid */
+    int old_sign;       /* 0: the system has no such form */
+};
+
+/* A system whose field u obeys
+ *     u_tt = M[modulus] div(M[inverse_density] grad u)
+ * can be stepped by finite differences, which keep u alone: as
+ *     u_t = v,  v_t = M[modulus] lap u,   or with the signs s_k
+ *     u_t = sum s_k M[modulus] d_k f_k,  f_k,t = s_k M[inverse_density] d_k u.
+ * A monopole is a source of v, or of u times the modulus, a force one of f times the inverse
+ * density: u_tt = .. + g(x) f(t) with f the signal or its derivative and g delta(x - x0), or of a
+ * force s_k d_k direction_k/rho delta(x - x0), times the modulus where `modulus`. */
+struct ht_second_order {
+    bool known;
+    int field;
+    int modulus, inverse_density; /* materials; -1: 1 */
+    int rate;                     /* field v; -1: fluxes */
+    int flux[3], sign[3];         /* fields f_k, s_k along the axes that exist; -1, 0 */
+    struct ht_shot_law {
+        bool known, modulus;
+        int derivative; /* of the signal: 0, 1 */
+    } monopole, force;
+};
+
+/* A system in dims dimensions: the fields and terms that exist there, with fields renumbered. A
+ * field exists if another one changes by it. Plain value, no ownership.
  *
  * In absorbing layers (ht_equations_absorb) memory variables follow the fields, and profiles, which
  * depend on the position along one axis alone, follow the materials. */
@@ -166,14 +152,31 @@ struct ht_equations {
                                            HT_PROFILE_DEGREE; 0: constants */
     struct ht_field field[HT_MAX_FIELDS];
     struct ht_term term[HT_MAX_TERMS];
-    int nenergy;
+    bool mirrors;    /* every term turns the parity by its derivative: there may be walls */
+    bool translates; /* u(x,t) = u0(x - a t), one field and one material a_k per axis: advection */
+    enum ht_symbol symbol;
+    int nenergy; /* 0: the terms have no energy */
     struct ht_energy_term energy[HT_MAX_FIELDS];
     struct ht_leapfrog leapfrog;
+    struct ht_second_order second_order;
 };
 struct ht_equations ht_equations_make(const struct ht_system *system, int dims);
 /* Whether no term has second derivatives. */
 bool ht_equations_first_order(const struct ht_equations *eq);
 int ht_equations_field(const struct ht_equations *eq, const char *name);
+/* Whether the energy is a sum over the fields: it is measured then. */
+bool ht_equations_measured(const struct ht_equations *eq);
+/* Largest signal speed along an axis for materials M: of the waves exp(i k x) of the terms. */
+double ht_equations_speed(const struct ht_equations *eq, const double *material, int axis);
+/* Plane wave exp(i(k.x - omega t)), the wave that travels along +k: amplitude per field, real[f] +
+ * i imaginary[f] (zero on entry), and omega. False: none is known. */
+bool ht_equations_plane(const struct ht_equations *eq, const double *material, const double *k,
+                        double *real, double *imaginary, double *omega);
+/* Standing mode between walls: field f is (cosine[f] cos(omega t) + sine[f] sin(omega t)) * product
+ * over axes of cos(k_j (x_j - lower_j)) if f is even at the lower wall, sin if it is odd. factor[j]
+ * is the wall factor at the lower side (periodic: +1). False: none is known. */
+bool ht_equations_standing(const struct ht_equations *eq, const double *material, const double *k,
+                           const int *factor, double *cosine, double *sine, double *omega);
 
 /* The profiles of each absorbing axis, in this order: the layer's sigma, its sum with alpha, and
  * the rate of the sponge. */

@@ -14,16 +14,17 @@ static const char *parity_words(unsigned parity, char buffer[40]) {
     return buffer;
 }
 
-static void add_energy(const struct ht_system *system, struct ht_text *text) {
-    if (!system->energy.conserved) return;
+static void add_energy(const struct ht_equations *eq, struct ht_text *text) {
+    const struct ht_system *system = eq->system;
+    if (!ht_equations_measured(eq)) return;
     ht_text_add(text, "energy      1/2 integral of ");
-    for (int t = 0; t < system->energy.nterms; t++) {
-        const struct ht_energy_term *term = &system->energy.term[t];
+    for (int t = 0; t < eq->nenergy; t++) {
+        const struct ht_energy_term *term = &eq->energy[t];
         int m = term->material;
         const char *name = m >= 0 ? system->material[m].name : "";
         bool quotient = strchr(name, '/') != NULL;
         ht_text_add(text, term->gradient ? "%s|grad %s|^2" : "%s%s^2", t ? " + " : "",
-                    system->field[term->field].name);
+                    eq->field[term->field].name);
         if (m >= 0) ht_text_add(text, quotient ? "/(%s)" : "/%s", name);
     }
     ht_text_add(text, ", conserved\n");
@@ -39,20 +40,19 @@ static void add_stored(const struct ht_equations *eq, unsigned bits, struct ht_t
     }
 }
 
-static void add_schemes(const struct ht_system *system, struct ht_text *text) {
-    const struct ht_equations eq = ht_equations_make(system, HT_MAX_DIMS);
+static void add_schemes(const struct ht_equations *eq, struct ht_text *text) {
     const char *before = "schemes     ";
     for (int s = 0; s < ht_scheme_count(); s++) {
         const struct ht_scheme *scheme = ht_scheme_at(s);
         struct ht_form form;
-        if (scheme->form(&eq, &form) != NULL) continue;
+        if (scheme->form(eq, &form) != NULL) continue;
         ht_text_add(text, "%s%s", before, scheme->name);
         before = ", ";
         if (!scheme->two_level || scheme->method != HT_HERMITE) continue;
         ht_text_add(text, " (");
-        add_stored(&eq, form.stored[HT_PRIMARY], text);
+        add_stored(eq, form.stored[HT_PRIMARY], text);
         ht_text_add(text, " at integer times, ");
-        add_stored(&eq, form.stored[HT_DUAL], text);
+        add_stored(eq, form.stored[HT_DUAL], text);
         ht_text_add(text, " at half-integer times)");
     }
     ht_text_add(text, "\n");
@@ -88,34 +88,47 @@ static void add_parameters(const struct ht_system *system, struct ht_text *text)
                     system->material[m].varies ? ", may vary in space" : "");
 }
 
+/* The fewest dimensions in which a field exists. */
+static int least_dims(const struct ht_system *system, const char *field) {
+    int dims = 1;
+    for (; dims < ht_system_largest(system); dims++) {
+        const struct ht_equations eq = ht_equations_make(system, dims);
+        if (ht_equations_field(&eq, field) >= 0) break;
+    }
+    return dims;
+}
+
 static void add_text(const struct ht_system *system, struct ht_text *text) {
+    const struct ht_equations eq = ht_equations_make(system, ht_system_largest(system));
     char words[40];
     ht_text_add(text, "%s: %s\n", system->name, system->title);
     ht_text_add(text, "equations   %s\n", system->equations);
-    for (int f = 0; f < system->nfields; f++)
-        ht_text_add(text, "%-11s %-4s %-28s %s%s\n", f ? "" : "fields", system->field[f].name,
-                    system->field[f].meaning, parity_words(system->field[f].parity, words),
-                    system->field[f].min_dims == 3   ? "; in 3-D"
-                    : system->field[f].min_dims == 2 ? "; in 2-D and 3-D"
-                                                     : "");
+    for (int f = 0; f < eq.nfields; f++) {
+        const int least = least_dims(system, eq.field[f].name);
+        ht_text_add(text, "%-11s %-4s %-28s %s%s\n", f ? "" : "fields", eq.field[f].name,
+                    eq.field[f].meaning, parity_words(eq.field[f].parity, words),
+                    least == 3   ? "; in 3-D"
+                    : least == 2 ? "; in 2-D and 3-D"
+                                 : "");
+    }
     add_parameters(system, text);
     ht_text_add(text, "%-11s %-10s %s\n", "boundaries", "periodic",
                 "both sides continue at the other");
     for (int w = 0; w < system->nwalls; w++)
         ht_text_add(text, "%-11s %-10s %s\n", "", system->wall[w].name, system->wall[w].meaning);
-    add_energy(system, text);
-    add_schemes(system, text);
+    add_energy(&eq, text);
+    add_schemes(&eq, text);
     ht_text_add(text,
                 "solutions   plane wave %s, standing mode %s, advected "
                 "data %s\n",
-                system->plane ? "yes" : "no", system->standing ? "yes" : "no",
-                system->translates ? "yes" : "no");
+                eq.second_order.known || eq.translates ? "yes" : "no",
+                eq.second_order.known ? "yes" : "no", eq.translates ? "yes" : "no");
 }
 
-static void add_fields_json(const struct ht_system *system, struct ht_json *json) {
+static void add_fields_json(const struct ht_equations *eq, struct ht_json *json) {
     ht_json_open(json, "fields", '[');
-    for (int f = 0; f < system->nfields; f++) {
-        const struct ht_field *field = &system->field[f];
+    for (int f = 0; f < eq->nfields; f++) {
+        const struct ht_field *field = &eq->field[f];
         ht_json_open(json, NULL, '{');
         ht_json_string(json, "name", field->name);
         ht_json_string(json, "meaning", field->meaning);
@@ -123,7 +136,7 @@ static void add_fields_json(const struct ht_system *system, struct ht_json *json
         for (int k = 0; k < 3; k++)
             if (field->parity >> k & 1u) ht_json_integer(json, NULL, k + 1);
         ht_json_close(json, ']');
-        ht_json_integer(json, "min_dimensions", field->min_dims);
+        ht_json_integer(json, "min_dimensions", least_dims(eq->system, field->name));
         ht_json_close(json, '}');
     }
     ht_json_close(json, ']');
@@ -154,18 +167,18 @@ static void add_medium_json(const struct ht_system *system, struct ht_json *json
 }
 
 static void add_json(const struct ht_system *system, struct ht_json *json) {
-    const struct ht_equations eq = ht_equations_make(system, HT_MAX_DIMS);
+    const struct ht_equations eq = ht_equations_make(system, ht_system_largest(system));
     ht_json_open(json, NULL, '{');
     ht_json_string(json, "name", system->name);
     ht_json_string(json, "title", system->title);
     ht_json_string(json, "equations", system->equations);
-    add_fields_json(system, json);
+    add_fields_json(&eq, json);
     add_medium_json(system, json);
     ht_json_open(json, "boundaries", '[');
     ht_json_string(json, NULL, "periodic");
     for (int w = 0; w < system->nwalls; w++) ht_json_string(json, NULL, system->wall[w].name);
     ht_json_close(json, ']');
-    ht_json_bool(json, "energy_conserved", system->energy.conserved);
+    ht_json_bool(json, "energy_conserved", eq.nenergy > 0);
     ht_json_open(json, "schemes", '[');
     for (int s = 0; s < ht_scheme_count(); s++)
         if (ht_scheme_steps(ht_scheme_at(s), &eq))

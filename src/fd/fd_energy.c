@@ -120,7 +120,7 @@ static enum ht_err not_finite(const struct ht_fd_stepper *s, double time,
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     const int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
     FAIL(HT_ERR_NOT_FINITE, "%s is not finite at (%g, %g, %g), time %g",
-         s->problem.eq->field[s->problem.eq->system->second_order.field].name,
+         s->problem.eq->field[s->problem.eq->second_order.field].name,
          ht_grid_x(grid, HT_PRIMARY, 0, node % n1), ht_grid_x(grid, HT_PRIMARY, 1, node / n1 % n2),
          ht_grid_x(grid, HT_PRIMARY, 2, node / (n1 * n2)), time);
 }
@@ -162,6 +162,6 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
     if (known(plan)) TRY(find_held(s, out));
     out->driven = find_driven(plan, s);
     out->content = out->energy;
-    out->largest[plan->eq.system->second_order.field] = sums.largest;
+    out->largest[plan->eq.second_order.field] = sums.largest;
     return HT_OK;
 }

@@ -98,7 +98,7 @@ static void set_columns(struct ht_fd_surface *s) {
 
 static enum ht_err fd_surface_make(const struct ht_problem *problem, const struct ht_shot *shot,
                                    struct ht_fd_surface *out) {
-    const struct ht_second_order *form = &problem->eq->system->second_order;
+    const struct ht_second_order *form = &problem->eq->second_order;
     enum ht_err err = HT_OK;
     double inverse_density;
     *out = (struct ht_fd_surface){.grid = problem->grid, .corner = shot->corner};
@@ -198,7 +198,7 @@ static bool near_surface(const struct ht_fd_surface *s, const int64_t m[3]) {
 static enum ht_err refuse_medium(const struct ht_plan *plan, int group,
                                  const struct ht_fd_surface *s, const int64_t m[3], int what,
                                  double found, double wanted) {
-    const struct ht_second_order *form = &plan->eq.system->second_order;
+    const struct ht_second_order *form = &plan->eq.second_order;
     const int material = what == 0 ? form->modulus : form->inverse_density;
     char key[64], place[96];
     int used = 0;

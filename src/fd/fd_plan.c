@@ -466,7 +466,7 @@ static double symbol_of(const struct ht_plan *plan) {
 /* omega^2 <= rate^2 symbol_of: where the spacing is the same along all axes and the medium is
  * uniform, the rate is c / h. */
 static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
-    const struct ht_second_order *form = &plan->eq.system->second_order;
+    const struct ht_second_order *form = &plan->eq.second_order;
     struct ht_fd_problem *fd = &plan->problem.fd;
     const double *constant = plan->medium->constant;
     double most = 0, sum = 0;

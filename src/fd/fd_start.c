@@ -92,9 +92,9 @@ static bool held(const struct start *s, int64_t node, int64_t m3) {
     return s->holds && ht_fd_held(&s->grid, m3, node);
 }
 
-/* u_t, but for the factor K of -K div v: whether there is such a sum. */
+/* u_t, but for the factor -K of -K div v, v = -s_k f_k: whether there is such a sum. */
 static bool find_rate(const struct start *s, const double *coefs, double *rate) {
-    const struct ht_second_order *form = &s->plan->eq.system->second_order;
+    const struct ht_second_order *form = &s->plan->eq.second_order;
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
     const int64_t field = plane * ht_grid_coefs(&s->grid);
     bool moves = false;
@@ -104,8 +104,8 @@ static bool find_rate(const struct start *s, const double *coefs, double *rate) 
     }
     memset(rate, 0, (size_t)plane * sizeof *rate);
     for (int k = 0; k < s->grid.dims; k++) {
-        const double *slope = coefs + (form->flux + k) * field + ((int64_t)1 << k) * plane;
-        for (int64_t n = 0; n < plane; n++) rate[n] += slope[n] / s->grid.h[k];
+        const double *slope = coefs + form->flux[k] * field + ((int64_t)1 << k) * plane;
+        for (int64_t n = 0; n < plane; n++) rate[n] -= form->sign[k] * slope[n] / s->grid.h[k];
     }
     for (int64_t n = 0; n < plane && !moves; n++) moves = rate[n] != 0;
     return moves;
@@ -114,16 +114,16 @@ static bool find_rate(const struct start *s, const double *coefs, double *rate) 
 /* For layers along an axis minus what v along the others has in u_t, but for K, and v at the half
  * points above the nodes; of a rate that is given nothing. */
 static void find_share(const struct start *s, int64_t at, int k, const double *coefs) {
-    const struct ht_second_order *form = &s->plan->eq.system->second_order;
+    const struct ht_second_order *form = &s->plan->eq.second_order;
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
     const int64_t field = plane * ht_grid_coefs(&s->grid);
     double *share = s->share[k] + at * plane, *flow = s->flow[k] + at * plane;
     if (form->rate >= 0) return; /* both stay 0 */
-    const double *v = coefs + (form->flux + k) * field;
+    const double *v = coefs + form->flux[k] * field;
     const double *slope = v + ((int64_t)1 << k) * plane;
     for (int64_t n = 0; n < plane; n++) {
-        share[n] = slope[n] / s->grid.h[k] - s->r[at * plane + n];
-        flow[n] = v[n] + slope[n] / 2;
+        share[n] = -form->sign[k] * slope[n] / s->grid.h[k] - s->r[at * plane + n];
+        flow[n] = -form->sign[k] * (v[n] + slope[n] / 2);
     }
 }
 
@@ -131,7 +131,7 @@ static void find_share(const struct start *s, int64_t at, int k, const double *c
 static enum ht_err find_plane(const struct start *s, int64_t at, double *coefs) {
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
     const int64_t m = s->first + at;
-    const int field = s->plan->eq.system->second_order.field;
+    const int field = s->plan->eq.second_order.field;
     double *u = s->u + at * plane;
     TRY(ht_solution_fill(s->solution, HT_PRIMARY, 0, m, m + 1, coefs));
     ht_plan_multiply(s->plan, false, plane * ht_grid_coefs(&s->grid) * s->plan->eq.nfields, coefs);
@@ -155,7 +155,7 @@ static enum ht_err find_part(void *data, int64_t part, int worker) {
 static enum ht_err multiply_by_modulus(const struct start *s) {
     const struct ht_problem *p = &s->plan->problem;
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
-    const double uniform = p->uniform[p->eq->system->second_order.modulus];
+    const double uniform = p->uniform[p->eq->second_order.modulus];
     bool moves = false;
     for (int64_t i = 0; i < s->planes; i++) moves = moves || s->moves[i];
     if (!moves) return HT_OK;
@@ -187,7 +187,7 @@ static enum ht_err put_plane(const struct start *s, int64_t at, const struct ht_
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
     const int64_t m = s->first + at;
     const double dt = s->plan->problem.dt, *r = s->r + at * plane;
-    double *values = s->values + s->plan->eq.system->second_order.field * plane;
+    double *values = s->values + s->plan->eq.second_order.field * plane;
     memcpy(values, s->u + at * plane, (size_t)plane * sizeof *values);
     TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, s->values));
     for (int64_t n = 0; n < plane; n++) values[n] = held(s, n, m) ? 0 : dt * r[n];

@@ -395,7 +395,7 @@ static enum ht_err check_own(const struct ht_fd_stepper *s, int64_t first, int64
 }
 
 static bool is_field(const struct ht_fd_stepper *s, int field) {
-    return field == s->problem.eq->system->second_order.field;
+    return field == s->problem.eq->second_order.field;
 }
 
 /* Planes of the window between own nodes and a plain array, one at a time. */
@@ -439,7 +439,7 @@ static enum ht_err raise_level(struct ht_fd_stepper *s) {
 static enum ht_err fd_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
                           const double *coefs) {
     struct ht_fd_stepper *s = self;
-    const int field = s->problem.eq->system->second_order.field;
+    const int field = s->problem.eq->second_order.field;
     const int64_t part = ht_grid_plane(s->problem.grid, HT_PRIMARY);
     TRY(check_own(s, first, last));
     if (subgrid == HT_PRIMARY) TRY(raise_level(s));
@@ -457,7 +457,7 @@ static enum ht_err fd_get(void *self, enum ht_subgrid subgrid, int field, int co
     TRY(check_own(s, first, last));
     REQUIRE(is_field(s, field) && count == 1, HT_ERR_INTERNAL,
             "finite differences hold values of %s only",
-            s->problem.eq->field[s->problem.eq->system->second_order.field].name);
+            s->problem.eq->field[s->problem.eq->second_order.field].name);
     TRY(move_planes(s, s->values[name_of(subgrid)], first, last, NULL, out));
     const int64_t plane = ht_grid_plane(s->problem.grid, HT_PRIMARY);
     for (int64_t n = 0; subgrid == HT_PRIMARY && n < plane * (last - first); n++)

@@ -218,7 +218,7 @@ static enum ht_err fill_uniform(const void *medium, int what, int64_t first, int
                                 double *out) {
     const struct ht_problem *p = medium;
     const int64_t nodes = ht_grid_plane(p->grid, HT_PRIMARY) * (last - first);
-    const int modulus = p->eq->system->second_order.modulus;
+    const int modulus = p->eq->second_order.modulus;
     for (int64_t n = 0; n < nodes; n++)
         out[n] = what == 0 ? p->uniform[modulus] : p->fd.inverse_density;
     return HT_OK;

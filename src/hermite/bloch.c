@@ -69,15 +69,12 @@ struct map {
 /* Amplitudes of the fields in units of their size, and the frequency. */
 static double fill_wave(struct map *s, const struct ht_bloch_run *run, const double k[3]) {
     const struct ht_equations *eq = s->problem->eq;
-    const struct ht_system *system = eq->system;
     double real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0}, omega;
-    system->plane(run->material, eq->dims, k, real, imaginary, &omega);
-    for (int f = 0; f < system->nfields; f++) {
-        const int at = ht_equations_field(eq, system->field[f].name);
+    (void)ht_equations_plane(eq, run->material, k, real, imaginary, &omega);
+    for (int f = 0; f < eq->nfields; f++) {
         const double size = hypot(real[f], imaginary[f]);
-        if (at < 0) continue;
-        s->size_of[at] = size > 0 ? size : 1;
-        s->amplitude[at] = ht_complex(real[f], imaginary[f]) / s->size_of[at];
+        s->size_of[f] = size > 0 ? size : 1;
+        s->amplitude[f] = ht_complex(real[f], imaginary[f]) / s->size_of[f];
     }
     return omega;
 }

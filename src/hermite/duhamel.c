@@ -21,7 +21,7 @@ enum { GAUSS = 20 };
 
 /* Whether a field takes the odd powers of L of a kind of source: not of its own group of fields. */
 static bool takes_odd(const struct ht_equations *eq, enum ht_shot_kind kind, int field) {
-    const struct ht_second_order *form = &eq->system->second_order;
+    const struct ht_second_order *form = &eq->second_order;
     const bool of_first = kind == HT_SHOT_MONOPOLE && form->rate < 0;
     return of_first != (field == form->field);
 }

@@ -62,7 +62,7 @@ void ht_source_images(const struct ht_problem *problem, const struct ht_source_p
 
 struct ht_source_vector ht_source_vector(const struct ht_problem *problem,
                                          const struct ht_source_point *point) {
-    const struct ht_second_order *form = &problem->eq->system->second_order;
+    const struct ht_second_order *form = &problem->eq->second_order;
     const struct ht_duhamel *d = problem->duhamel;
     const struct ht_shot *shot = &d->shots->shot[point->shot];
     struct ht_source_vector v = {.order = d->form[point->shot].order};
@@ -73,7 +73,7 @@ struct ht_source_vector ht_source_vector(const struct ht_problem *problem,
     else if (shot->kind == HT_SHOT_MONOPOLE)
         v.field[form->field] = point->material[form->modulus];
     for (int k = 0; shot->kind == HT_SHOT_FORCE && k < problem->grid->dims; k++)
-        v.field[form->flux + k] = shot->direction[k] * point->material[form->inverse_density];
+        v.field[form->flux[k]] = shot->direction[k] * point->material[form->inverse_density];
     return v;
 }
 
@@ -306,7 +306,7 @@ static enum ht_err add_nodes(struct listing *l, int column, int vector, double c
 }
 
 static double speed_of(const struct listing *l, const struct ht_source_point *point) {
-    return l->problem->eq->system->speed(point->material, 0);
+    return ht_equations_speed(l->problem->eq, point->material, 0);
 }
 
 static enum ht_err add_image(struct listing *l, const struct ht_source_point *point,

@@ -40,7 +40,7 @@ static struct source_waves source_waves(const struct ht_plan *plan, const struct
     double slowest = INFINITY;
     for (int64_t i = 0; i < d->points; i++)
         if (d->point[i].shot == shot)
-            slowest = fmin(slowest, plan->eq.system->speed(d->point[i].material, 0));
+            slowest = fmin(slowest, ht_equations_speed(&plan->eq, d->point[i].material, 0));
     const double cell = 2 * pi * ht_source_cell(plan) / slowest;
     waves.highest = cell * ht_signal_traits(of->signal).highest;
     ht_shot_bands(&plan->eq, of, waves.energy);
@@ -137,7 +137,7 @@ static double source_least_radius(const struct ht_plan *plan) {
 static const double *rows_of(const struct ht_plan *plan, const struct ht_shot *shot) {
     const bool vortices =
         shot->kind == HT_SHOT_FORCE && plan->grid.dims > 1 && shot->type != HT_SHOT_PLANE;
-    const bool pair = plan->eq.system->second_order.flux < 0;
+    const bool pair = plan->eq.second_order.rate >= 0;
     const int row = plan->order < ROWS ? plan->order - 1 : ROWS - 1;
     return left[!damps(plan)][pair ? PAIR : vortices ? FORCE : MONOPOLE][row];
 }
@@ -374,7 +374,7 @@ static enum ht_err wave_error(const struct ht_plan *plan, const struct ht_duhame
                               double distance, double *error) {
     const struct ht_equations eq = ht_equations_make(plan->eq.system, 1);
     const double *material = d->point[0].material;
-    const double speed = eq.system->speed(material, 0);
+    const double speed = ht_equations_speed(&eq, material, 0);
     struct ht_grid grid = {.dims = 1, .order = plan->order};
     struct ht_problem problem = {
         .eq = &eq, .grid = &grid, .medium_degree = -1, .dt = plan->problem.dt};

@@ -48,20 +48,23 @@ static void list_pair(const struct ht_second_order *form, const struct ht_source
     add_term(list, count, derivative(form->rate, 0, -1, rate));
 }
 
-/* p_t = -K div v, v_t = -B grad p. */
+/* p_t = sum s_k K d_k f_k, f_k,t = s_k B d_k p. */
 static void list_flux(const struct ht_second_order *form, int dims,
                       const struct ht_source_vector *v, struct term *list, int *count) {
     const double K = v->material[form->modulus], B = v->material[form->inverse_density];
-    const double *flux = v->field + form->flux, p = v->field[form->field];
+    const double p = v->field[form->field];
     add_term(list, count, derivative(form->field, 0, -1, p));
     for (int k = 0; k < dims; k++) {
-        struct term own = derivative(form->flux + k, 0, -1, flux[k]);
+        const double flux = v->field[form->flux[k]];
+        struct term own = derivative(form->flux[k], 0, -1, flux);
         own.single = true;
         add_term(list, count, own);
-        add_term(list, count, derivative(form->field, 1, k, -K * flux[k]));
-        add_term(list, count, derivative(form->flux + k, 1, k, -B * p));
+        add_term(list, count, derivative(form->field, 1, k, form->sign[k] * K * flux));
+        add_term(list, count, derivative(form->flux[k], 1, k, form->sign[k] * B * p));
         for (int i = 0; i < dims; i++) {
-            struct term more = derivative(form->flux + k, 0, k, K * B * flux[i]);
+            const int signs = form->sign[k] * form->sign[i];
+            struct term more =
+                derivative(form->flux[k], 0, k, signs * K * B * v->field[form->flux[i]]);
             more.shift[i]++;
             more.first = 1;
             add_term(list, count, more);
@@ -71,7 +74,7 @@ static void list_flux(const struct ht_second_order *form, int dims,
 
 static int list_terms(const struct ht_problem *p, const struct ht_source_vector *v,
                       struct term *list) {
-    const struct ht_second_order *form = &p->eq->system->second_order;
+    const struct ht_second_order *form = &p->eq->second_order;
     const long double tau = p->dt / 2;
     int count = 0;
     if (form->rate >= 0)
@@ -130,7 +133,7 @@ struct place {
 
 /* Cells that waves travel in half a step. */
 static double courant(const struct ht_problem *p, const struct ht_source_vector *v, int axis) {
-    const struct ht_second_order *form = &p->eq->system->second_order;
+    const struct ht_second_order *form = &p->eq->second_order;
     const int density = form->inverse_density;
     const double speed =
         sqrt(v->material[form->modulus] * (density >= 0 ? v->material[density] : 1));

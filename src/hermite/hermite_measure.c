@@ -87,7 +87,7 @@ static void list_state(const struct ht_plan *plan, struct energy_list *list) {
         if (!ht_problem_stores(&plan->problem, HT_PRIMARY, f)) continue;
         for (int t = 0; t < plan->eq.nenergy; t++) {
             const struct ht_energy_term *term = &plan->eq.energy[t];
-            if (term->field != f) continue;
+            if (term->field != f || term->other != f) continue;
             list_term(&plan->grid, term, list);
             values = values || !term->gradient;
         }
@@ -112,6 +112,7 @@ static void list_content(const struct ht_plan *plan, enum ht_subgrid subgrid,
     for (int t = 0; t < plan->eq.nenergy; t++) {
         const struct ht_energy_term *term = &plan->eq.energy[t];
         if (!ht_problem_stores(&plan->problem, subgrid, term->field)) continue;
+        if (term->other != term->field) continue;
         if (!term->gradient) add_points(&plan->grid, term, -1, list);
         for (int k = 0; term->gradient && k < plan->grid.dims; k++)
             add_points(&plan->grid, term, k, list);

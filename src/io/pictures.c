@@ -65,7 +65,7 @@ static enum ht_err find_field(const struct ht_params *params, const struct ht_eq
     struct ht_slice_given given;
     char key[HT_SLICE_KEY];
     const bool there = ht_params_slice(params, index, &given);
-    const char *name = there && given.field && *given.field ? given.field : eq->system->first_field;
+    const char *name = there && given.field && *given.field ? given.field : eq->field[0].name;
     return ht_fields_find(params, eq, stored, ht_params_slice_key(params, index, "field", key),
                           name, field);
 }
@@ -204,7 +204,8 @@ static enum ht_err read_background(const struct ht_pictures *p, struct view *vie
 void ht_pictures_axes(const struct ht_params *params, const struct ht_slice *slice,
                       struct ht_picture *picture) {
     static const char *const axis[] = {"x1", "x2", "x3"};
-    const char *lower_wall = params->boundary.side[slice->up][0];
+    const struct ht_wall_kind *lower =
+        ht_wall_find(ht_system_find(params->system), params->boundary.side[slice->up][0]);
     const char *length = ht_units_name(params, "length");
     picture->width = slice->width;
     picture->height = slice->height;
@@ -212,7 +213,7 @@ void ht_pictures_axes(const struct ht_params *params, const struct ht_slice *sli
     picture->x1 = slice->x1;
     picture->y0 = slice->y0;
     picture->y1 = slice->y1;
-    picture->y_down = slice->height > 1 && strcmp(lower_wall, "free") == 0;
+    picture->y_down = slice->height > 1 && lower != NULL && lower->factor < 0;
     picture->x = (struct ht_label){axis[slice->across], length};
     picture->y = (struct ht_label){axis[slice->up], length};
     picture->pixels = params->output.picture.pixels;

@@ -293,7 +293,7 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     if (uniform && z.chain >= 0 && spec->old_sign == 0)
         fma = fmin(fma, interpolation_fma(&z, dims) + chains_fma(&z, spec->order, dims, stages));
     if (uniform && z.chain >= 0) fma = fmin(fma, potential_fma(spec, &z));
-    if (uniform) fma = fmin(fma, spec->eq->system->translates ? separable_fma(&z, dims) : dense);
+    if (uniform) fma = fmin(fma, spec->eq->translates ? separable_fma(&z, dims) : dense);
     double medium = medium_values(spec, &z);
     double read = spec->old_sign != 0 ? z.sources + z.targets : z.sources;
     return (struct ht_cost){.fma = fma,

@@ -235,7 +235,7 @@ enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3], d
     *speed = 0;
     TRY(ht_medium_point(medium, x, material));
     for (int k = 0; k < medium->grid->dims; k++)
-        *speed = fmax(*speed, medium->eq->system->speed(material, k));
+        *speed = fmax(*speed, ht_equations_speed(medium->eq, material, k));
     return HT_OK;
 }
 
@@ -251,6 +251,6 @@ enum ht_err ht_medium_parameter(const struct ht_medium *medium, const char *name
     while (m < system->nmaterials && strcmp(system->material[m].name, name) != 0) m++;
     if (!derived_speed && m == system->nmaterials) return unknown_name(medium, name);
     TRY(ht_medium_point(medium, x, material));
-    *value = derived_speed ? system->speed(material, 0) : material[m];
+    *value = derived_speed ? ht_equations_speed(medium->eq, material, 0) : material[m];
     return HT_OK;
 }

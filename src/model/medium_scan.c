@@ -38,8 +38,8 @@ struct found {
 static void note_speed(const struct ht_medium *medium, const double *used, const double *there,
                        struct found *found) {
     for (int k = 0; k < medium->grid->dims; k++) {
-        const double fast = medium->eq->system->speed(used, k);
-        const double slow = medium->eq->system->speed(there, k);
+        const double fast = ht_equations_speed(medium->eq, used, k);
+        const double slow = ht_equations_speed(medium->eq, there, k);
         found->speed[k] = fmax(found->speed[k], fast);
         if (slow > 0 && (found->speed_min == 0 || slow < found->speed_min)) found->speed_min = slow;
     }

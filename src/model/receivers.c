@@ -136,9 +136,10 @@ static bool parse_reading(const struct making *m, const char *name, struct ht_re
 /* A component of the flux is an integral of the held field's slope. */
 static bool is_integral(const struct making *m, struct ht_reading *reading) {
     const struct ht_second_order *second = m->of->second;
-    if (second == NULL || second->flux < 0 || reading->slope >= 0) return false;
-    const int axis = reading->field - second->flux;
-    if (axis < 0 || axis >= m->of->grid->dims) return false;
+    int axis = 0;
+    if (second == NULL || second->rate >= 0 || reading->slope >= 0) return false;
+    while (axis < m->of->grid->dims && second->flux[axis] != reading->field) axis++;
+    if (axis == m->of->grid->dims) return false;
     reading->field = second->field;
     reading->slope = axis;
     reading->integral = true;

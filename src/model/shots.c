@@ -13,8 +13,7 @@ static const char *key_of(int group, const char *name, char key[64]) {
 }
 
 const struct ht_shot_law *ht_shot_law(const struct ht_equations *eq, enum ht_shot_kind kind) {
-    return kind == HT_SHOT_FORCE ? &eq->system->second_order.force
-                                 : &eq->system->second_order.monopole;
+    return kind == HT_SHOT_FORCE ? &eq->second_order.force : &eq->second_order.monopole;
 }
 
 /* Of u_tt = c^2 div grad u + f(t) delta(x) in d dimensions u far away is f divided by the power

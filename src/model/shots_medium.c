@@ -42,7 +42,7 @@ static enum ht_err find_jump(const struct ht_medium *medium, int material, const
 /* Of a plane along its axis only: the medium may vary over it. */
 static enum ht_err look_at(const struct ht_medium *medium, const struct ht_shot *shot,
                            const double x[3], struct jump *jump) {
-    const struct ht_second_order *form = &medium->eq->system->second_order;
+    const struct ht_second_order *form = &medium->eq->second_order;
     const int material[2] = {form->modulus, form->inverse_density};
     double place[3] = {0};
     bool found = false;

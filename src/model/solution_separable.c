@@ -193,7 +193,7 @@ static enum ht_err check_centre(const struct ht_solution *solution,
 static enum ht_err check_pulse(struct ht_solution *solution, struct ht_solution_pulse *pulse) {
     const char *name = pulse->is.field;
     char key[64];
-    if (!name || !name[0]) name = solution->eq->system->first_field;
+    if (!name || !name[0]) name = solution->eq->field[0].name;
     snprintf(key, sizeof key, "%s.field", pulse->key);
     TRY(ht_solution_find_field(solution, key, name, &pulse->field));
     double width = pulse->is.width;
@@ -231,7 +231,7 @@ static enum ht_err prepare_gaussian(struct ht_solution *solution) {
     bool periodic = true;
     for (int j = 0; j < solution->eq->dims; j++)
         periodic = periodic && ht_grid_periodic(solution->grid, j);
-    solution->exact = solution->eq->system->translates && periodic && data->medium->uniform;
+    solution->exact = solution->eq->translates && periodic && data->medium->uniform;
     for (int j = 0; j < solution->eq->dims && solution->exact; j++)
         data->velocity[j] = data->medium->constant[j];
     return HT_OK;
@@ -307,24 +307,10 @@ static enum ht_err centre_materials(const struct ht_medium *medium, double *out)
     return ht_medium_point(medium, x, out);
 }
 
-/* The system's formulas number the fields of the system, solutions those that exist in these
- * dimensions. */
-static void keep_fields(const struct ht_equations *eq, const double *of_system, double *out) {
-    const struct ht_system *system = eq->system;
-    for (int s = 0; s < system->nfields; s++) {
-        int f = ht_equations_field(eq, system->field[s].name);
-        if (f >= 0) out[f] = of_system[s];
-    }
-}
-
 static enum ht_err prepare_plane(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;
     const struct ht_params *params = data->params;
-    const struct ht_system *system = solution->eq->system;
     const struct ht_grid *grid = solution->grid;
-    if (!system->plane)
-        return ht_params_error(params, "initial.type", "no plane waves are known for %s",
-                               system->name);
     bool moves = false;
     for (int j = 0; j < grid->dims; j++) {
         if (!ht_grid_periodic(grid, j))
@@ -339,11 +325,11 @@ static enum ht_err prepare_plane(struct ht_solution *solution) {
     if (!moves)
         return ht_params_error(params, "initial.cycles", "at least one axis needs a wavelength");
     double material[HT_MAX_MATERIALS];
-    double real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0};
     TRY(centre_materials(data->medium, material));
-    system->plane(material, grid->dims, data->k, real, imaginary, &data->omega);
-    keep_fields(solution->eq, real, data->cosine);
-    keep_fields(solution->eq, imaginary, data->sine);
+    if (!ht_equations_plane(solution->eq, material, data->k, data->cosine, data->sine,
+                            &data->omega))
+        return ht_params_error(params, "initial.type", "no plane waves are known for %s",
+                               solution->eq->system->name);
     solution->exact = data->medium->uniform;
     return HT_OK;
 }
@@ -405,10 +391,6 @@ static int lower_factor(const struct ht_grid *grid, int axis) {
 
 static enum ht_err prepare_standing(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;
-    const struct ht_system *system = solution->eq->system;
-    if (!system->standing)
-        return ht_params_error(data->params, "initial.type", "no standing modes are known for %s",
-                               system->name);
     bool moves = false;
     int factor[3] = {1, 1, 1};
     for (int j = 0; j < solution->grid->dims; j++) {
@@ -421,11 +403,11 @@ static enum ht_err prepare_standing(struct ht_solution *solution) {
         return ht_params_error(data->params, "initial.modes",
                                "at least one axis needs a mode above 0");
     double material[HT_MAX_MATERIALS];
-    double cosine[HT_MAX_FIELDS] = {0}, sine[HT_MAX_FIELDS] = {0};
     TRY(centre_materials(data->medium, material));
-    system->standing(material, solution->grid->dims, data->k, factor, cosine, sine, &data->omega);
-    keep_fields(solution->eq, cosine, data->cosine);
-    keep_fields(solution->eq, sine, data->sine);
+    if (!ht_equations_standing(solution->eq, material, data->k, factor, data->cosine, data->sine,
+                               &data->omega))
+        return ht_params_error(data->params, "initial.type", "no standing modes are known for %s",
+                               solution->eq->system->name);
     solution->exact = data->medium->uniform;
     return HT_OK;
 }

@@ -2,7 +2,6 @@
  * Warburton (2016), equation 1, for any a. A single travelling field has no mirror, so all sides
  * are periodic.
  */
-#include <math.h>
 #include <string.h>
 
 #include "systems.h"
@@ -14,25 +13,12 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
     return HT_OK;
 }
 
-static double speed(const double *material, int axis) {
-    return fabs(material[axis]);
-}
-
-static void plane(const double *material, int dims, const double *k, double *real,
-                  double *imaginary, double *omega) {
-    real[0] = 1;
-    imaginary[0] = 0;
-    *omega = 0;
-    for (int j = 0; j < dims; j++) *omega += material[j] * k[j];
-}
-
 const struct ht_system ht_system_advection = {
     .name = "advection",
     .title = "advection with a constant velocity",
     .equations = "u_t + a1 u_x1 + a2 u_x2 + a3 u_x3 = 0",
-    .symbol = HT_SYMBOL_ADVECTION,
     .nfields = 1,
-    .field = {{"u", 0, 1, "advected quantity"}},
+    .field = {{"u", "advected quantity"}},
     .nterms = 3,
     .term = {{0, 0, 0, 1, -1, 0}, {0, 0, 1, 1, -1, 1}, {0, 0, 2, 1, -1, 2}},
     .nmaterials = 3,
@@ -40,9 +26,6 @@ const struct ht_system ht_system_advection = {
                  {"a2", "velocity along x2", false, false},
                  {"a3", "velocity along x3", false, false}},
     .nwalls = 0,
-    .energy = {true, 1, {{0, false, -1}}},
-    .first_field = "u",
-    .translates = true,
     .nparameters = 3,
     .parameter = {{.names = "velocity1",
                    .meanings = "velocity",
@@ -63,6 +46,4 @@ const struct ht_system ht_system_advection = {
                    .vector = "velocity",
                    .axis = 2}},
     .materials = materials,
-    .speed = speed,
-    .plane = plane,
 };

@@ -20,35 +20,6 @@ const struct ht_system *ht_system_find(const char *name) {
     return NULL;
 }
 
-/* The term of a row that its form of second order takes. */
-static bool is_of_form(const struct ht_second_order *form, const struct ht_term *t) {
-    const bool first = t->row == form->field;
-    if (form->flux < 0 && first)
-        return t->col == form->rate && t->derivative == 0 && t->coef == 1 && t->material < 0;
-    if (form->flux < 0)
-        return t->col == form->field && t->derivative == 2 && t->coef == 1 &&
-               t->material == form->modulus && form->inverse_density < 0;
-    return t->derivative == 1 && t->coef == -1 &&
-           (first ? t->col == form->flux + t->axis
-                  : t->col == form->field && t->row == form->flux + t->axis) &&
-           t->material == (first ? form->modulus : form->inverse_density);
-}
-
-bool ht_second_order_holds(const struct ht_system *system) {
-    const struct ht_second_order *form = &system->second_order;
-    const int other = form->flux < 0 ? form->rate : form->flux;
-    const int others = form->flux < 0 ? 1 : 3;
-    int found = 0;
-    for (int i = 0; form->known && i < system->nterms; i++) {
-        const struct ht_term *term = &system->term[i];
-        if (term->row != form->field && (term->row < other || term->row >= other + others))
-            continue;
-        if (!is_of_form(form, term)) return false;
-        found++;
-    }
-    return !form->known || found == (form->flux < 0 ? 4 : 6);
-}
-
 const char *ht_alternative(const char *list, int index, int *length) {
     for (; index > 0; index--) {
         list = strchr(list, '|');
@@ -57,50 +28,6 @@ const char *ht_alternative(const char *list, int index, int *length) {
     }
     *length = (int)strcspn(list, "|");
     return list;
-}
-
-/* A mask of fields with the fields' new numbers; fields that do not exist in this number of
- * dimensions are dropped. */
-static unsigned renumber_bits(unsigned bits, const int *renumbered) {
-    unsigned out = 0;
-    for (int f = 0; f < HT_MAX_FIELDS; f++)
-        if ((bits >> f & 1u) && renumbered[f] >= 0) out |= 1u << renumbered[f];
-    return out;
-}
-
-static void add_terms(struct ht_equations *eq, const int *renumbered) {
-    const struct ht_system *system = eq->system;
-    for (int t = 0; t < system->nterms; t++) {
-        struct ht_term term = system->term[t];
-        if (term.axis >= eq->dims) continue;
-        if (renumbered[term.row] < 0 || renumbered[term.col] < 0) continue;
-        term.row = renumbered[term.row];
-        term.col = renumbered[term.col];
-        eq->term[eq->nterms++] = term;
-    }
-    for (int t = 0; t < system->energy.nterms; t++) {
-        struct ht_energy_term term = system->energy.term[t];
-        if (renumbered[term.field] < 0) continue;
-        term.field = renumbered[term.field];
-        eq->energy[eq->nenergy++] = term;
-    }
-}
-
-struct ht_equations ht_equations_make(const struct ht_system *system, int dims) {
-    struct ht_equations eq = {.system = system, .dims = dims};
-    int renumbered[HT_MAX_FIELDS];
-    eq.nmaterials = system->nmaterials;
-    for (int f = 0; f < HT_MAX_FIELDS; f++) {
-        renumbered[f] = -1;
-        if (f >= system->nfields || system->field[f].min_dims > dims) continue;
-        renumbered[f] = eq.nfields;
-        eq.field[eq.nfields++] = system->field[f];
-    }
-    add_terms(&eq, renumbered);
-    eq.leapfrog = system->leapfrog;
-    for (int subgrid = 0; subgrid < 2; subgrid++)
-        eq.leapfrog.stored[subgrid] = renumber_bits(system->leapfrog.stored[subgrid], renumbered);
-    return eq;
 }
 
 int ht_equations_field(const struct ht_equations *eq, const char *name) {

@@ -10,4 +10,9 @@
 #define HT_DECLARE_SYSTEM(name) extern const struct ht_system ht_system_##name;
 HT_EACH_SYSTEM(HT_DECLARE_SYSTEM)
 
+/* ---- terms.c ---- */
+/* In the most dimensions that a system may have; *wrong: a term that contradicts an energy, -1:
+ * none. */
+struct ht_equations ht_terms_derive(const struct ht_system *system, int *wrong);
+
 #endif

@@ -105,7 +105,7 @@ static enum ht_err find_shorter(struct expect *x) {
     bool gaussian = strcmp(params->initial.type, "gaussian") == 0;
     double fastest = 0;
     x->shorter = 1;
-    if (plan->medium->uniform || plan->eq.system->translates) return HT_OK;
+    if (plan->medium->uniform || plan->eq.translates) return HT_OK;
     if (params->initial.frequency > 0 && !plan->solution->single_wave) return HT_OK;
     struct ht_pulse pulse = {.width = 0};
     for (int i = 0; gaussian ? ht_params_pulse(params, i, &pulse) : i < 1; i++) {
@@ -125,7 +125,7 @@ static enum ht_err uniform_materials(struct expect *x) {
     const struct ht_plan *plan = x->plan;
     TRY(ht_medium_point(plan->medium, plan->grid.lower, x->material));
     if (!plan->medium->uniform)
-        x->run.dt *= plan->medium->speed_min / plan->eq.system->speed(x->material, 0);
+        x->run.dt *= plan->medium->speed_min / ht_equations_speed(&plan->eq, x->material, 0);
     return HT_OK;
 }
 
@@ -209,7 +209,7 @@ static bool isotropic(const struct ht_plan *plan) {
     const struct ht_grid *grid = &plan->grid;
     for (int j = 1; j < grid->dims; j++)
         if (fabs(grid->h[j] / grid->h[0] - 1) > 1e-9) return false;
-    return !plan->eq.system->translates;
+    return !plan->eq.translates;
 }
 
 static int list_directions(const struct ht_plan *plan, struct direction *out) {
@@ -288,7 +288,7 @@ static double narrowest_width(const struct ht_params *params, int *pulses) {
 }
 
 static bool same_field(const struct ht_plan *plan, const char *a, const char *b) {
-    const char *first = plan->eq.system->first_field;
+    const char *first = plan->eq.field[0].name;
     return strcmp(*a ? a : first, *b ? b : first) == 0;
 }
 
@@ -411,7 +411,7 @@ enum ht_err ht_expect(struct ht_plan *plan) {
                 drift);
     if (!(plan->solution->theta > 0) || plan->steps == 0) return HT_OK;
     plan->cells_per_wavelength = find_cells(plan);
-    if (plan->eq.system->plane == NULL) return check_cells(plan);
+    if (!plan->eq.second_order.known && !plan->eq.translates) return check_cells(plan);
     TRY(find_shorter(&x));
     plan->cells_per_wavelength /= x.shorter;
     TRY(check_cells(plan));

@@ -36,10 +36,11 @@ static enum ht_err find_system(struct ht_plan *plan) {
         ht_text_free(&names);
         return err;
     }
-    REQUIRE(ht_second_order_holds(system), HT_ERR_INTERNAL,
-            "the terms of the system \"%s\" or their signs are not those of "
-            "its form of second order",
-            system->name);
+    TRY(ht_system_check(system));
+    if (params->grid.dims < system->min_dims || params->grid.dims > ht_system_largest(system))
+        return ht_params_error(params, "grid.cells", "%d axes, but the system %s has %d to %d",
+                               params->grid.dims, system->name, system->min_dims,
+                               ht_system_largest(system));
     plan->eq = ht_equations_make(system, params->grid.dims);
     return HT_OK;
 }
@@ -60,17 +61,17 @@ static enum ht_err refuse_side(const struct ht_plan *plan, int axis, const char 
     return err;
 }
 
-/* Behind the layer of an absorbing side is a rigid wall. */
+/* Behind the layer of an absorbing side is a mirror that is +1, if the system has mirrors. */
 static enum ht_err find_walls(struct ht_plan *plan) {
     bool absorbing[3][2] = {{false}};
     for (int k = 0; k < plan->grid.dims; k++)
         for (int side = 0; side < 2; side++) {
             const char *name = plan->params->boundary.side[k][side];
             absorbing[k][side] = strcmp(name, "absorbing") == 0;
-            const struct ht_wall_kind *kind =
-                ht_wall_find(plan->eq.system, absorbing[k][side] ? "rigid" : name);
-            if (kind == NULL) return refuse_side(plan, k, name);
-            plan->grid.wall[k][side] = kind->factor;
+            const struct ht_wall_kind *kind = ht_wall_find(plan->eq.system, name);
+            const bool mirrors = absorbing[k][side] && plan->eq.system->nwalls > 0;
+            if (kind == NULL && !mirrors) return refuse_side(plan, k, name);
+            plan->grid.wall[k][side] = mirrors ? 1 : kind->factor;
         }
     return ht_layers_place(plan->params, (const bool(*)[2])absorbing, &plan->grid);
 }
@@ -373,7 +374,7 @@ static enum ht_err make_receivers(struct ht_plan *plan) {
         .eq = &plan->eq,
         .grid = &plan->grid,
         .held = plan->problem.stored[HT_PRIMARY],
-        .second = differences(plan) ? &plan->eq.system->second_order : NULL,
+        .second = differences(plan) ? &plan->eq.second_order : NULL,
         .dt = plan->problem.dt,
         .steps = plan->steps,
         .frequency =
@@ -383,10 +384,10 @@ static enum ht_err make_receivers(struct ht_plan *plan) {
 
 /* The field of finite differences begins with the rate 0. */
 static bool begins_at_rest(const struct ht_plan *plan) {
-    const struct ht_second_order *form = &plan->eq.system->second_order;
+    const struct ht_second_order *form = &plan->eq.second_order;
     if (form->rate >= 0) return !ht_solution_occurs(plan->solution, form->rate);
     for (int k = 0; k < plan->eq.dims; k++)
-        if (ht_solution_occurs(plan->solution, form->flux + k)) return false;
+        if (ht_solution_occurs(plan->solution, form->flux[k])) return false;
     return true;
 }
 

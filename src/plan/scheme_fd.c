@@ -7,7 +7,7 @@
 #include "schemes.h"
 
 static const char *form(const struct ht_equations *eq, struct ht_form *out) {
-    const struct ht_second_order *form = &eq->system->second_order;
+    const struct ht_second_order *form = &eq->second_order;
     if (!form->known) return "do not obey u_tt = K div(1/rho grad u)";
     *out = (struct ht_form){.stored = {1u << form->field, 1u << form->field}};
     return NULL;

@@ -11,15 +11,15 @@ static const char *form(const struct ht_equations *eq, struct ht_form *out) {
 }
 
 static int full_stages(const struct ht_equations *eq, int order) {
-    return ht_stability_full(eq->system->symbol, eq->dims, order);
+    return ht_stability_full(eq->symbol, eq->dims, order);
 }
 
 static double largest_cfl(const struct ht_equations *eq, int order, int stages) {
-    return ht_stability_cfl(eq->system->symbol, eq->dims, order, stages);
+    return ht_stability_cfl(eq->symbol, eq->dims, order, stages);
 }
 
 static int least_stages(const struct ht_equations *eq, int order, double cfl) {
-    return ht_stability_stages(eq->system->symbol, eq->dims, order, cfl);
+    return ht_stability_stages(eq->symbol, eq->dims, order, cfl);
 }
 
 /* Rounding of the pair (u, u_t) was measured in 1-D only. */
@@ -28,7 +28,7 @@ static const struct ht_rounding *rounding(const struct ht_equations *eq) {
         .power = 0.75, .below = 15, .above = 12, .factor = {6, 6, 8, 8, 12, 28, 70, 180}};
     static const struct ht_rounding pair = {
         .power = 0.75, .below = 20, .above = 20, .factor = {20, 20, 20, 40, 80, 350, 1600, 7000}};
-    return eq->system->symbol == HT_SYMBOL_PAIR ? &pair : &first_order;
+    return eq->symbol == HT_SYMBOL_PAIR ? &pair : &first_order;
 }
 
 const struct ht_scheme ht_scheme_taylor = {

@@ -27,7 +27,7 @@ static enum ht_err judge_energy(const struct ht_view *view, const struct ht_stat
     const struct ht_plan *plan = view->run->plan;
     const struct ht_scheme *scheme = plan->problem.scheme;
     bool warned = e->watch.grows;
-    if (!plan->eq.system->energy.conserved) return HT_OK;
+    if (!ht_equations_measured(&plan->eq)) return HT_OK;
     TRY(ht_energy_watch(plan, view->time, state, &e->watch));
     if (scheme->dissipates) e->rise = e->watch.rise;
     if (e->watch.grows && !warned)
@@ -60,7 +60,7 @@ static enum ht_err find_initial(const struct ht_plan *plan, const struct ht_stat
                                 struct ht_energies *e) {
     double hidden;
     e->initial = e->final;
-    if (!isnan(e->final) || plan->problem.fd.order == 0 || !plan->eq.system->energy.conserved)
+    if (!isnan(e->final) || plan->problem.fd.order == 0 || !ht_equations_measured(&plan->eq))
         return HT_OK;
     TRY(ht_data_hidden(plan, &hidden));
     e->initial = (state->held + hidden) / (plan->scale * plan->scale);

@@ -52,7 +52,7 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
     with_prefix(unknowns, number);
     if (differences(sim))
         ht_say(f, "  unknowns  %s: %s at as many points\n", number,
-               plan->eq.field[plan->eq.system->second_order.field].name);
+               plan->eq.field[plan->eq.second_order.field].name);
     else
         ht_say(f,
                "  unknowns  %s: %d field%s with %d derivatives at %lld "

@@ -40,7 +40,7 @@ double ht_series_amplification(const struct ht_problem *problem, const double sp
         square += cfl * cfl;
     }
     if (square == 0) return 0;
-    if (problem->eq->system->translates) return exp(axes);
+    if (problem->eq->translates) return exp(axes);
     return exp(ht_stability_growth(grid->dims, grid->order, sqrt(square / grid->dims)));
 }
 

@@ -53,7 +53,7 @@ static double parts_along(const struct ht_grid *grid, int axis, double x, double
 static enum ht_err point_square(const struct ht_plan *plan, int shot, int n, double *widest,
                                 double *out) {
     const struct ht_shot *s = &plan->shots->shot[shot];
-    const struct ht_second_order *form = &plan->eq.system->second_order;
+    const struct ht_second_order *form = &plan->eq.second_order;
     const bool force = s->kind == HT_SHOT_FORCE;
     const int material = force ? form->inverse_density : form->modulus;
     double x[3], value = 1;
@@ -76,7 +76,7 @@ static enum ht_err point_square(const struct ht_plan *plan, int shot, int n, dou
 /* Of a plane wave's box: beside each face two cells of the wave in a time of h/c, twice. */
 static enum ht_err surface_norm(const struct ht_plan *plan, int shot, double *out) {
     const struct ht_shot *s = &plan->shots->shot[shot];
-    const struct ht_second_order *form = &plan->eq.system->second_order;
+    const struct ht_second_order *form = &plan->eq.second_order;
     double modulus, speed, sum = 0;
     TRY(ht_medium_parameter(plan->medium, plan->eq.system->material[form->modulus].name, s->first,
                             &modulus));

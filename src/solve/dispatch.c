@@ -77,7 +77,7 @@ enum ht_err ht_physical_energy(const struct ht_plan *plan, const struct ht_stepp
     const struct ht_scheme *scheme = plan->problem.scheme;
     const bool fd = scheme->method == HT_FINITE_DIFFERENCES;
     *energy = NAN;
-    if (!plan->eq.system->energy.conserved) return HT_OK;
+    if (!ht_equations_measured(&plan->eq)) return HT_OK;
     if (fd && ht_equations_first_order(&plan->eq)) return HT_OK;
     if (fd || !scheme->two_level) {
         *energy = state->energy / (plan->scale * plan->scale);

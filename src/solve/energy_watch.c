@@ -171,8 +171,8 @@ static enum ht_err watch_brought(const struct ht_plan *plan, double time,
          "the energy%s%s, %.3g at time %g, is more than data and sources can "
          "have brought, %.3g: unstable; likely cause: %s",
          of_rate(plan) ? " of " : "",
-         of_rate(plan) ? plan->eq.field[plan->eq.system->second_order.field].name : "",
-         told(plan, now), time, told(plan, brought), ht_growth_cause(plan));
+         of_rate(plan) ? plan->eq.field[plan->eq.second_order.field].name : "", told(plan, now),
+         time, told(plan, brought), ht_growth_cause(plan));
 }
 
 /* Of finite differences while sources act: the energy that they conserve, within rounding. */
@@ -260,7 +260,7 @@ static enum ht_err watch_growth(const struct ht_plan *plan, double time,
 
 enum ht_err ht_energy_watch(const struct ht_plan *plan, double time, const struct ht_state *state,
                             struct ht_energy_watch *watch) {
-    if (!plan->eq.system->energy.conserved) return HT_OK;
+    if (!ht_equations_measured(&plan->eq)) return HT_OK;
     TRY(watch_sign(plan, time, state, watch));
     TRY(watch_brought(plan, time, state, watch));
     if (plan->problem.layers != NULL) TRY(watch_layers(plan, time, state, watch));

@@ -70,10 +70,12 @@ static enum ht_err find_initial(const struct ht_plan *plan, const struct ht_rece
 
 enum ht_err ht_integrals_find(const struct ht_plan *plan, const struct ht_receiver_group *group,
                               const struct ht_reading *reading, double *start, double *factor) {
-    const int field = plan->eq.system->second_order.flux + reading->slope;
+    const struct ht_second_order *form = &plan->eq.second_order;
+    const char *density = plan->eq.system->material[form->inverse_density].name;
+    const int field = form->flux[reading->slope];
     for (int64_t i = 0; i < group->count; i++) {
-        TRY(ht_medium_parameter(plan->medium, "1/rho", group->x[i], &factor[i]));
-        factor[i] = -factor[i];
+        TRY(ht_medium_parameter(plan->medium, density, group->x[i], &factor[i]));
+        factor[i] *= form->sign[reading->slope];
         start[i] = 0;
     }
     if (!ht_solution_occurs(plan->solution, field)) return HT_OK;

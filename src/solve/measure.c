@@ -142,10 +142,12 @@ static bool hides(const struct ht_plan *plan, const struct ht_energy_term *term)
 static enum ht_err fill_material(const struct hidden *h, const struct ht_energy_term *term,
                                  int64_t first, int64_t last) {
     const struct ht_problem *p = &h->plan->problem;
-    const struct ht_second_order *form = &h->plan->eq.system->second_order;
+    const struct ht_second_order *form = &h->plan->eq.second_order;
     const int64_t part = ht_grid_plane(p->grid, HT_PRIMARY) * (last - first);
     const bool density = term->material == form->inverse_density;
-    const int what = density ? term->field - form->flux + 1 : 0;
+    int what = 0;
+    for (int k = 0; k < 3 && density; k++)
+        if (form->flux[k] == term->field) what = k + 1;
     double value = term->material < 0 ? 1 : p->uniform[term->material];
     if (p->fd.fill != NULL && (!density || p->fd.density))
         return p->fd.fill(p->fd.medium, what, first, last, h->material);

@@ -92,7 +92,7 @@ static inline double *fd_values(const struct fd_run *run, enum ht_subgrid subgri
     const struct ht_plan *plan = run->sim->plan;
     double *u = NULL;
     fd_must(HT_ALLOC(u, run->nodes));
-    fd_must(s->ops->get(s->self, subgrid, plan->eq.system->second_order.field, 1, 0,
+    fd_must(s->ops->get(s->self, subgrid, plan->eq.second_order.field, 1, 0,
                         ht_grid_planes(&plan->grid, HT_PRIMARY), u));
     return u;
 }
@@ -102,7 +102,7 @@ static inline void fd_put(const struct fd_run *run, enum ht_subgrid subgrid, con
     const struct ht_plan *plan = run->sim->plan;
     double *all = NULL;
     fd_must(HT_ALLOC(all, run->nodes * plan->eq.nfields));
-    memcpy(all + plan->eq.system->second_order.field * run->nodes, values,
+    memcpy(all + plan->eq.second_order.field * run->nodes, values,
            (size_t)run->nodes * sizeof *all);
     fd_must(s->ops->put(s->self, subgrid, 0, ht_grid_planes(&plan->grid, HT_PRIMARY), all));
     free(all);

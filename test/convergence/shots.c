@@ -52,7 +52,7 @@ static void close_scene(struct scene *s) {
 /* The field at the receiver, u: HT_PRIMARY, its increment: HT_DUAL. */
 static double read_point(const struct scene *s, enum ht_subgrid which) {
     const struct ht_grid *grid = &s->plan->grid;
-    const int field = s->plan->eq.system->second_order.field;
+    const int field = s->plan->eq.second_order.field;
     double sum = 0;
     must(s->stepper.ops->get(s->stepper.self, which, field, 1, 0, ht_grid_planes(grid, HT_PRIMARY),
                              s->values));

@@ -76,7 +76,7 @@ struct entry {
 };
 
 static enum ht_symbol symbol_of(const char *system) {
-    return ht_system_find(system)->symbol;
+    return ht_equations_make(ht_system_find(system), HT_MAX_DIMS).symbol;
 }
 
 static enum ht_err measure_growth(struct scene *scene, const struct entry *e, double cfl,

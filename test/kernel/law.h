@@ -10,7 +10,7 @@ static inline const struct ht_system *law_at(int n, bool *leapfrog) {
         for (int scheme = 0; scheme < 2; scheme++) {
             const struct ht_system *system = ht_system_at(s);
             *leapfrog = scheme > 0;
-            if (*leapfrog && system->leapfrog.old_sign == 0) continue;
+            if (*leapfrog && ht_equations_make(system, 3).leapfrog.old_sign == 0) continue;
             if (n-- == 0) return system;
         }
     return NULL;

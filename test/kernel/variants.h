@@ -223,7 +223,8 @@ static void run_all(int first, int last, struct ht_device *device) {
             for (int s = 0; s < ht_system_count(); s++) {
                 const struct ht_system *system = ht_system_at(s);
                 run_order(system, false, dims, order, device);
-                if (system->leapfrog.old_sign != 0) run_order(system, true, dims, order, device);
+                if (ht_equations_make(system, dims).leapfrog.old_sign != 0)
+                    run_order(system, true, dims, order, device);
             }
 }
 

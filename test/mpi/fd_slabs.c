@@ -201,7 +201,7 @@ static enum ht_err work(const struct trial *t, const struct ht_grid *grid,
 
 static enum ht_err compare(const struct trial *t, const struct ht_stepper *together,
                            const struct ht_stepper *alone, double *different) {
-    const int field = t->eq.system->second_order.field;
+    const int field = t->eq.second_order.field;
     int64_t first, last;
     double *data[2] = {NULL, NULL};
     ht_grid_own(&t->grid, HT_PRIMARY, &first, &last);

@@ -56,7 +56,7 @@ static inline void make_medium(struct setup *setup) {
                                  .uniform = true,
                                  .coefs = 1,
                                  .speed_min = sqrt(1.4)};
-    bool waves = setup->eq.system->standing != NULL;
+    bool waves = setup->eq.second_order.known;
     for (int m = 0; m < setup->eq.nmaterials; m++)
         medium->constant[m] = waves ? acoustic[m] : advection[m];
 }

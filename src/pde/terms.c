@@ -1,0 +1,431 @@
+/* What the terms of a system decide, for a number of dimensions: which fields exist, their
+ * parities, the energy, the groups of leapfrog, the form of second order, speeds and waves.
+ *
+ * Energy of fields in two groups that change each other by first derivatives: with one material m_c
+ * per row c of one group,
+ *     v_c,t = m_c sum a_ck,r d_k s_r,     s_r,t = sum C_rq sum a_ck,q d_k v_c,
+ * 1/2 integral of sum v_c^2/m_c + s^T C^-1 s stays, since derivatives are skew.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "systems.h"
+
+/* ---- parities and groups ---- */
+
+enum joined { PARITIES, GROUPS };
+
+/* Numbers of fields that the terms join: D along axis k turns bit k of a parity, every term changes
+ * the group. False: they contradict each other. */
+static bool join(const struct ht_equations *eq, enum joined what, unsigned first,
+                 unsigned out[HT_MAX_FIELDS]) {
+    unsigned known = 0;
+    bool good = true;
+    for (int f = 0; f < eq->nfields; f++) {
+        if (known >> f & 1u) continue;
+        known |= 1u << f;
+        out[f] = f == 0 ? first : 0;
+        for (bool more = true; more;) {
+            more = false;
+            for (int i = 0; i < 2 * eq->nterms; i++) {
+                const struct ht_term *t = &eq->term[i / 2];
+                const int from = i % 2 ? t->row : t->col, to = i % 2 ? t->col : t->row;
+                const unsigned turned = what == GROUPS          ? 1u
+                                        : t->derivative % 2 > 0 ? 1u << t->axis
+                                                                : 0;
+                if (!(known >> from & 1u)) continue;
+                more = more || !(known >> to & 1u);
+                if (!(known >> to & 1u)) out[to] = out[from] ^ turned;
+                known |= 1u << to;
+                good = good && out[to] == (out[from] ^ turned);
+            }
+        }
+    }
+    return good;
+}
+
+static void find_mirrors(struct ht_equations *eq) {
+    unsigned parity[HT_MAX_FIELDS];
+    eq->mirrors = join(eq, PARITIES, eq->system->parity, parity);
+    for (int f = 0; f < eq->nfields; f++) eq->field[f].parity = eq->mirrors ? parity[f] : 0;
+}
+
+/* ---- the form of second order ---- */
+
+/* u_t = v, v_t = M lap u. */
+static bool is_pair(const struct ht_equations *eq, struct ht_second_order *form) {
+    unsigned axes = 0;
+    for (int i = 0; i < eq->nterms; i++)
+        if (eq->term[i].row == form->field) form->rate = eq->term[i].col;
+    for (int i = 0; i < eq->nterms; i++) {
+        const struct ht_term *t = &eq->term[i];
+        const bool first = t->row == form->field;
+        if (t->coef != 1 || t->derivative != (first ? 0 : 2)) return false;
+        if (first && t->material >= 0) return false;
+        if (first) continue;
+        if (axes == 0) form->modulus = t->material;
+        if (t->row != form->rate || t->col != form->field || t->material != form->modulus)
+            return false;
+        axes |= 1u << t->axis;
+    }
+    form->monopole.known = true;
+    return eq->nfields == 2 && eq->nterms == 1 + eq->dims && axes == (1u << eq->dims) - 1 &&
+           form->modulus >= 0;
+}
+
+/* u_t = sum s_k K d_k f_k, f_k,t = s_k b d_k u. */
+static bool is_flux(const struct ht_equations *eq, struct ht_second_order *form) {
+    int count[2] = {0, 0};
+    form->rate = -1;
+    for (int i = 0; i < 2 * eq->nterms; i++) {
+        const struct ht_term *t = &eq->term[i % eq->nterms];
+        const bool first = t->row == form->field, other = i >= eq->nterms;
+        int *material = first ? &form->modulus : &form->inverse_density;
+        if (t->derivative != 1 || fabs(t->coef) != 1 || t->material < 0) return false;
+        if (first == other) continue;
+        if (count[other]++ == 0) *material = t->material;
+        if (*material != t->material) return false;
+        if (first) form->flux[t->axis] = t->col;
+        if (first) form->sign[t->axis] = (int)t->coef;
+        if (t->col != (first ? form->flux[t->axis] : form->field) ||
+            t->row != (first ? form->field : form->flux[t->axis]) || t->coef != form->sign[t->axis])
+            return false;
+    }
+    form->monopole = (struct ht_shot_law){true, true, 1};
+    form->force = (struct ht_shot_law){true, true, 0};
+    return eq->nfields == 1 + eq->dims && count[0] == eq->dims && count[1] == eq->dims;
+}
+
+static void find_form(struct ht_equations *eq) {
+    for (int f = 0; f < eq->nfields && !eq->second_order.known; f++) {
+        const struct ht_second_order empty = {
+            .field = f, .modulus = -1, .inverse_density = -1, .rate = -1, .flux = {-1, -1, -1}};
+        eq->second_order = empty;
+        eq->second_order.known = is_pair(eq, &eq->second_order);
+        if (eq->second_order.known) return;
+        eq->second_order = empty;
+        eq->second_order.known = is_flux(eq, &eq->second_order);
+    }
+}
+
+/* ---- energy ---- */
+
+static void add_energy(struct ht_equations *eq, int field, bool gradient, int material, int other) {
+    eq->energy[eq->nenergy++] = (struct ht_energy_term){field, gradient, material, other};
+}
+
+/* Whether every row of a group has one material. */
+static bool is_simple(const struct ht_equations *eq, const unsigned *group, unsigned which) {
+    int material[HT_MAX_FIELDS];
+    for (int f = 0; f < eq->nfields; f++) material[f] = -2;
+    for (int i = 0; i < eq->nterms; i++) {
+        const struct ht_term *t = &eq->term[i];
+        if (group[t->row] != which) continue;
+        if (material[t->row] == -2) material[t->row] = t->material;
+        if (material[t->row] != t->material) return false;
+    }
+    return true;
+}
+
+/* The field of which a term has the derivative back: the column of the terms that its own column
+ * has along its axis; *coef: theirs. -1: there is none, or more than one. */
+static int partner(const struct ht_equations *eq, const struct ht_term *t, double *coef) {
+    int found = -1, count = 0;
+    for (int i = 0; i < eq->nterms; i++)
+        if (eq->term[i].row == t->col && eq->term[i].axis == t->axis) {
+            found = eq->term[i].col;
+            *coef = eq->term[i].coef;
+            count++;
+        }
+    return count == 1 ? found : -1;
+}
+
+/* C[r][q]: numbers of materials; NONE. */
+enum { NONE = -2 };
+typedef int matrix[HT_MAX_FIELDS][HT_MAX_FIELDS];
+
+/* Fills C from the rows that are not simple; *wrong: a term that has no energy, or -1. */
+static void find_matrix(const struct ht_equations *eq, const unsigned *group, unsigned simple,
+                        matrix C, int *wrong) {
+    *wrong = -1;
+    for (int i = 0; i < HT_MAX_FIELDS * HT_MAX_FIELDS; i++)
+        C[i / HT_MAX_FIELDS][i % HT_MAX_FIELDS] = NONE;
+    for (int i = 0; i < eq->nterms; i++) {
+        const struct ht_term *t = &eq->term[i];
+        double coef = 0;
+        const int q = group[t->row] == simple ? t->row : partner(eq, t, &coef);
+        if (t->derivative != 1 || q < 0 || (group[t->row] != simple && coef != t->coef) ||
+            (C[t->row][q] != NONE && C[t->row][q] != t->material)) {
+            *wrong = i;
+            return;
+        }
+        C[t->row][q] = t->material;
+    }
+    /* each derivative of a field q is in all rows that C joins with it */
+    for (int i = 0; i < eq->nterms; i++) {
+        const struct ht_term *t = &eq->term[i];
+        int rows = 0, found = 0;
+        if (group[t->row] != simple) continue;
+        for (int r = 0; r < eq->nfields; r++) rows += group[r] != simple && C[r][t->col] != NONE;
+        for (int j = 0; j < eq->nterms; j++)
+            found += eq->term[j].col == t->row && eq->term[j].axis == t->axis;
+        if (rows != found || C[t->col][t->col] == NONE) *wrong = i;
+    }
+    for (int i = 0; i < eq->nterms; i++)
+        for (int r = 0; r < eq->nfields; r++)
+            if (C[r][eq->term[i].row] != C[eq->term[i].row][r]) *wrong = i;
+}
+
+/* *wrong: as find_matrix. */
+static void find_energy(struct ht_equations *eq, bool groups, const unsigned *group, int *wrong) {
+    const struct ht_second_order *form = &eq->second_order;
+    matrix C;
+    *wrong = -1;
+    if (eq->translates) {
+        add_energy(eq, 0, false, -1, 0);
+    } else if (form->known && form->rate >= 0) {
+        add_energy(eq, form->rate, false, form->modulus, form->rate);
+        add_energy(eq, form->field, true, -1, form->field);
+    } else {
+        const unsigned simple = is_simple(eq, group, 0) ? 0 : 1;
+        *wrong = 0;
+        if (groups && is_simple(eq, group, simple)) find_matrix(eq, group, simple, C, wrong);
+        for (int i = 0; *wrong < 0 && i < eq->nfields * eq->nfields; i++) {
+            const int f = i / eq->nfields, other = i % eq->nfields;
+            if (other >= f && C[f][other] != NONE) add_energy(eq, f, false, C[f][other], other);
+        }
+    }
+}
+
+/* ---- all of it ---- */
+
+static bool is_translation(const struct ht_equations *eq) {
+    unsigned axes = 0;
+    for (int i = 0; i < eq->nterms; i++) {
+        const struct ht_term *t = &eq->term[i];
+        if (t->derivative != 1 || t->coef != -1 || t->material != t->axis) return false;
+        axes |= 1u << t->axis;
+    }
+    return eq->nfields == 1 && eq->nterms == eq->dims && axes == (1u << eq->dims) - 1;
+}
+
+static void find_leapfrog(struct ht_equations *eq, bool groups, const unsigned *group) {
+    const struct ht_second_order *form = &eq->second_order;
+    struct ht_leapfrog *out = &eq->leapfrog;
+    if (form->known && form->rate >= 0) {
+        *out = (struct ht_leapfrog){{1u << form->field, 1u << form->field}, -1};
+    } else if (groups) {
+        out->old_sign = 1;
+        for (int f = 0; f < eq->nfields; f++) out->stored[group[f]] |= 1u << f;
+    }
+}
+
+int ht_system_largest(const struct ht_system *system) {
+    return system->max_dims > 0 ? system->max_dims : HT_MAX_DIMS;
+}
+
+/* In all dimensions that the system may have, with all of its fields. */
+struct ht_equations ht_terms_derive(const struct ht_system *system, int *wrong) {
+    struct ht_equations eq = {.system = system, .dims = ht_system_largest(system)};
+    unsigned group[HT_MAX_FIELDS];
+    eq.nfields = system->nfields;
+    eq.nterms = system->nterms;
+    eq.nmaterials = system->nmaterials;
+    memcpy(eq.field, system->field, sizeof eq.field);
+    memcpy(eq.term, system->term, sizeof eq.term);
+    const bool groups = join(&eq, GROUPS, 0, group) && eq.nfields > 1;
+    find_mirrors(&eq);
+    eq.translates = is_translation(&eq);
+    find_form(&eq);
+    eq.symbol = eq.translates                                        ? HT_SYMBOL_ADVECTION
+                : eq.second_order.known && eq.second_order.rate >= 0 ? HT_SYMBOL_PAIR
+                                                                     : HT_SYMBOL_WAVE;
+    find_energy(&eq, groups, group, wrong);
+    find_leapfrog(&eq, groups, group);
+    return eq;
+}
+
+/* ---- in fewer dimensions ---- */
+
+/* The fields of which others have derivatives, as a mask. */
+static unsigned existing(const struct ht_equations *eq, int dims) {
+    unsigned mask = ~0u, before = 0;
+    while (mask != before) {
+        before = mask;
+        mask = 0;
+        for (int i = 0; i < eq->nterms; i++)
+            if (eq->term[i].axis < dims && (before >> eq->term[i].row & 1u))
+                mask |= 1u << eq->term[i].col;
+    }
+    return mask;
+}
+
+static unsigned renumber_bits(unsigned bits, const int *number) {
+    unsigned out = 0;
+    for (int f = 0; f < HT_MAX_FIELDS; f++)
+        if ((bits >> f & 1u) && number[f] >= 0) out |= 1u << number[f];
+    return out;
+}
+
+static void renumber(int *field, const int *number) {
+    if (*field >= 0) *field = number[*field];
+}
+
+static void reduce_form(struct ht_second_order *form, int dims, const int *number) {
+    if (!form->known) return;
+    renumber(&form->field, number);
+    renumber(&form->rate, number);
+    for (int k = 0; k < 3; k++) {
+        if (k >= dims) form->sign[k] = 0;
+        if (k >= dims) form->flux[k] = -1;
+        renumber(&form->flux[k], number);
+    }
+}
+
+struct ht_equations ht_equations_make(const struct ht_system *system, int dims) {
+    int number[HT_MAX_FIELDS], wrong;
+    const struct ht_equations all = ht_terms_derive(system, &wrong);
+    const unsigned exist = existing(&all, dims);
+    struct ht_equations eq = all;
+    eq.dims = dims;
+    eq.nfields = eq.nterms = eq.nenergy = 0;
+    for (int f = 0; f < HT_MAX_FIELDS; f++) {
+        number[f] = -1;
+        if (f >= all.nfields || !(exist >> f & 1u)) continue;
+        number[f] = eq.nfields;
+        eq.field[eq.nfields++] = all.field[f];
+    }
+    for (int i = 0; i < all.nterms; i++) {
+        struct ht_term term = all.term[i];
+        if (term.axis >= dims || number[term.row] < 0 || number[term.col] < 0) continue;
+        term.row = number[term.row];
+        term.col = number[term.col];
+        eq.term[eq.nterms++] = term;
+    }
+    for (int i = 0; i < all.nenergy; i++) {
+        struct ht_energy_term term = all.energy[i];
+        if (number[term.field] < 0 || number[term.other] < 0) continue;
+        term.field = number[term.field];
+        term.other = number[term.other];
+        eq.energy[eq.nenergy++] = term;
+    }
+    for (int g = 0; g < 2; g++)
+        eq.leapfrog.stored[g] = renumber_bits(all.leapfrog.stored[g], number);
+    reduce_form(&eq.second_order, dims, number);
+    return eq;
+}
+
+bool ht_equations_measured(const struct ht_equations *eq) {
+    bool coupled = false;
+    for (int i = 0; i < eq->nenergy; i++)
+        coupled = coupled || eq->energy[i].other != eq->energy[i].field;
+    return eq->nenergy > 0 && !coupled;
+}
+
+/* ---- speeds ---- */
+
+/* The largest eigenvalue of a matrix that has a full set of them, none below 0: the limit of the
+ * size of its powers. */
+static double largest_eigenvalue(int n, double a[HT_MAX_FIELDS][HT_MAX_FIELDS]) {
+    enum { SQUARINGS = 50 };
+    double b[HT_MAX_FIELDS][HT_MAX_FIELDS], logarithm = 0, part = 1;
+    bool diagonal = true;
+    double most = 0;
+    for (int i = 0; i < n * n; i++)
+        if (i / n == i % n)
+            most = fmax(most, a[i / n][i / n]);
+        else
+            diagonal = diagonal && a[i / n][i % n] == 0;
+    for (int s = 0; s < SQUARINGS && !diagonal; s++, part /= 2) {
+        double size = 0;
+        for (int i = 0; i < n * n; i++) size = fmax(size, fabs(a[i / n][i % n]));
+        if (size == 0) return 0;
+        logarithm += part * log(size);
+        for (int i = 0; i < n * n; i++) {
+            b[i / n][i % n] = 0;
+            for (int j = 0; j < n; j++)
+                b[i / n][i % n] += a[i / n][j] / size * (a[j][i % n] / size);
+        }
+        for (int i = 0; i < n; i++) memcpy(a[i], b[i], (size_t)n * sizeof **a);
+    }
+    return diagonal ? most : exp(logarithm);
+}
+
+/* By way of the other group and back. */
+static double group_speed(const struct ht_equations *eq, const double *material, int axis) {
+    const unsigned one = eq->leapfrog.stored[0];
+    double a[HT_MAX_FIELDS][HT_MAX_FIELDS] = {{0}};
+    int number[HT_MAX_FIELDS], n = 0;
+    for (int f = 0; f < eq->nfields; f++) number[f] = one >> f & 1u ? n++ : -1;
+    for (int i = 0; i < eq->nterms; i++)
+        for (int j = 0; j < eq->nterms; j++) {
+            const struct ht_term *s = &eq->term[i], *t = &eq->term[j];
+            if (s->axis != axis || t->axis != axis || s->col != t->row || number[s->row] < 0)
+                continue;
+            a[number[s->row]][number[t->col]] += s->coef * t->coef *
+                                                 (s->material < 0 ? 1 : material[s->material]) *
+                                                 (t->material < 0 ? 1 : material[t->material]);
+        }
+    return sqrt(largest_eigenvalue(n, a));
+}
+
+static double speed_of_form(const struct ht_second_order *form, const double *material) {
+    const double b = form->inverse_density >= 0 ? material[form->inverse_density] : 1;
+    return sqrt(material[form->modulus] * b);
+}
+
+double ht_equations_speed(const struct ht_equations *eq, const double *material, int axis) {
+    if (eq->translates) return fabs(material[axis]);
+    if (eq->second_order.known) return speed_of_form(&eq->second_order, material);
+    return eq->leapfrog.old_sign > 0 ? group_speed(eq, material, axis) : 0;
+}
+
+/* ---- waves ---- */
+
+static double sum_of_squares(const double *k, int dims) {
+    double sum = 0;
+    for (int j = 0; j < dims; j++) sum += k[j] * k[j];
+    return sum;
+}
+
+static double frequency(const struct ht_equations *eq, const double *material, const double *k) {
+    const double sum = sum_of_squares(k, eq->dims);
+    if (eq->second_order.rate >= 0) return sqrt(material[eq->second_order.modulus] * sum);
+    return speed_of_form(&eq->second_order, material) * sqrt(sum);
+}
+
+/* Of a form of second order u = exp(i(k.x - omega t)), v = u_t, f_k = -s_k k / (|k| sqrt(K/b)). */
+bool ht_equations_plane(const struct ht_equations *eq, const double *material, const double *k,
+                        double *real, double *imaginary, double *omega) {
+    const struct ht_second_order *form = &eq->second_order;
+    *omega = 0;
+    for (int j = 0; j < eq->dims && eq->translates; j++) *omega += material[j] * k[j];
+    if (eq->translates) real[0] = 1;
+    if (!form->known) return eq->translates;
+    *omega = frequency(eq, material, k);
+    real[form->field] = 1;
+    if (form->rate >= 0) imaginary[form->rate] = -*omega;
+    if (form->rate >= 0) return true;
+    const double length = sqrt(sum_of_squares(k, eq->dims));
+    const double admittance = sqrt(material[form->inverse_density] / material[form->modulus]);
+    for (int j = 0; j < eq->dims && length > 0; j++)
+        real[form->flux[j]] = -form->sign[j] * admittance * k[j] / length;
+    return true;
+}
+
+/* u = cos(omega t) prod_j phi_j, v = u_t; f_j from f_j,t = s_j b d_j u, where phi_j' is -k_j times
+ * the odd function of an even mirror (cos -> -k sin) and +k_j times that of an odd one. */
+bool ht_equations_standing(const struct ht_equations *eq, const double *material, const double *k,
+                           const int *factor, double *cosine, double *sine, double *omega) {
+    const struct ht_second_order *form = &eq->second_order;
+    if (!form->known) return false;
+    *omega = frequency(eq, material, k);
+    cosine[form->field] = 1;
+    if (form->rate >= 0) sine[form->rate] = -*omega;
+    for (int j = 0; j < eq->dims && form->rate < 0; j++) {
+        const double slope = ht_wall_sign(eq, form->field, j, factor[j]) < 0 ? k[j] : -k[j];
+        sine[form->flux[j]] =
+            *omega > 0 ? form->sign[j] * material[form->inverse_density] * slope / *omega : 0;
+    }
+    return true;
+}
