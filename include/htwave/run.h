@@ -70,7 +70,7 @@ struct ht_observer {
     double seconds; /* looks after so many since the last look, at the end of a
                        batch of steps; 0: at steps only */
     /* Before the first step; the state is that at time 0. NULL: nothing. */
-    enum ht_err (*begin)(void *context, const struct ht_run *run);
+    enum ht_err (*begin)(void *context, struct ht_run *run);
     /* The first step >= from at which to look; NULL: none. Called before the first step (from 0)
      * and after each look. The last step, also of a run that is interrupted, is looked at in any
      * case. */

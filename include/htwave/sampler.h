@@ -94,16 +94,14 @@ int64_t ht_fd_steps_beside(double step);
  * without. Values do not depend on the number of ranks:
  * each x3 plane around a receiver gives one sum, of its owner, and planes are added in their order.
  *
- * Finite differences take a sample after each step by themselves, into a ring on the device;
- * Hermite methods when they are collected, from the polynomials of the receivers' cells.
+ * ht_stepper_advance takes a sample after each time step, into a ring on the device.
  */
 
 struct ht_sampler;
 /* For a plan with receivers whose stepper holds the state of step 0, from which the first sample
  * is. Destroy it before the stepper. cache: of compiled programs; NULL: none. Collective. */
-HT_CHECKED enum ht_err ht_sampler_create(const struct ht_plan *plan,
-                                         const struct ht_stepper *stepper, const char *cache,
-                                         struct ht_sampler **out);
+HT_CHECKED enum ht_err ht_sampler_create(const struct ht_plan *plan, struct ht_stepper *stepper,
+                                         const char *cache, struct ht_sampler **out);
 void ht_sampler_destroy(struct ht_sampler *sampler); /* NULL allowed */
 /* Most samples that it holds: collect them at least so often. */
 int64_t ht_sampler_period(const struct ht_sampler *sampler);

@@ -122,8 +122,7 @@ int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of, bool two
     X(HT_TASK_STEP, "step")       \
     X(HT_TASK_LAYERS, "layers")   \
     X(HT_TASK_INJECT, "inject")   \
-    X(HT_TASK_SEND, "send")       \
-    X(HT_TASK_SAMPLE, "sample")
+    X(HT_TASK_SEND, "send")
 #define HT_TASK_CONSTANT(constant, name) constant,
 enum ht_task_kind { HT_EACH_TASK_KIND(HT_TASK_CONSTANT) HT_TASK_KINDS };
 
@@ -210,7 +209,6 @@ struct ht_fd_slab {
     bool ghosts;       /* some side is a wall or a periodic seam of its own */
     int terms;         /* of the series in time */
     int depth;         /* applications of L per exchange */
-    bool samples;      /* receivers read u after each step forwards */
     int64_t reach;
 };
 /* Terms, depth and reach of a problem. */

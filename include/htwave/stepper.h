@@ -129,12 +129,14 @@ struct ht_stepper_ops {
     /* After finish; NULL for a stepper without slabs. */
     void (*traffic)(void *self, struct ht_traffic *out);
 };
+struct ht_sampler;
 struct ht_stepper {
     const struct ht_stepper_ops *ops;
     void *self;
+    struct ht_sampler *sampler; /* of receivers (sampler.h); NULL: none */
 };
 void ht_stepper_destroy(struct ht_stepper *stepper);
-/* So many time steps, and waits for them. */
+/* So many time steps, a sample after each where there is a sampler, and waits for them. */
 HT_CHECKED enum ht_err ht_stepper_advance(const struct ht_stepper *stepper, int64_t steps);
 /* A backward time step. A two-level scheme reverses the half steps of a time step in reverse order,
  * each from its source grid. A one-level scheme starts from the primary grid, the only values it

@@ -184,7 +184,7 @@ static enum ht_err time_samples(const struct ht_stepper *stepper, struct ht_samp
 /* Samples do not depend on the grid's size. By one rank, which has all of them. With what makes
  * samples of all steps. */
 static enum ht_err estimate_receivers(const struct ht_simulation *sim, const struct ht_part *part,
-                                      const struct ht_stepper *stepper, struct ht_estimate *out) {
+                                      struct ht_stepper *stepper, struct ht_estimate *out) {
     struct ht_plan plan = *sim->plan;
     struct ht_receivers receivers = {.count = 0};
     struct ht_sampler *sampler = NULL;

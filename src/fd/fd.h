@@ -24,16 +24,6 @@ struct ht_fd_law {
 struct ht_fd_ends {
     bool half[3][2]; /* [axis][lower, upper] */
 };
-/* Sums over some nodes of u, taken after each step into slots of a ring until they are read. */
-struct ht_fd_probes {
-    int64_t patterns, items;
-    struct ht_fd_pattern *pattern;
-    struct ht_fd_item *item;
-    int64_t slots, taken;
-    double *level;                /* [slot] of struct ht_fd_stepper */
-    struct ht_fd_sampler *device; /* NULL: of the plain engine */
-    double *ring;                 /* of the plain engine, [slot][item] */
-};
 /* Absorbing layers of a slab, and what they remember: of a sponge the profile alone. */
 struct ht_fd_layers {
     bool sponge;
@@ -76,16 +66,6 @@ struct ht_fd_engine_ops {
     enum ht_err (*sums)(struct ht_fd_engine *e, const struct ht_fd_box *box,
                         const struct ht_fd_ends *ends, struct ht_fd_array x, struct ht_fd_array y,
                         struct ht_fd_array a, double level, struct ht_fd_sum *out);
-    /* probes has at least one item. */
-    enum ht_err (*probes_create)(struct ht_fd_engine *e, const char *cache,
-                                 struct ht_fd_probes *probes);
-    void (*probes_destroy)(struct ht_fd_probes *probes);
-    /* box: of the window. */
-    enum ht_err (*sample)(struct ht_fd_engine *e, const struct ht_fd_box *box, struct ht_fd_array u,
-                          struct ht_fd_probes *probes, int64_t slot);
-    /* out[slot][item] of the first slots. */
-    enum ht_err (*probes_read)(struct ht_fd_engine *e, struct ht_fd_probes *probes, int64_t slots,
-                               double *out);
     /* The table of amplitudes is new. */
     enum ht_err (*amplitudes)(struct ht_fd_engine *e, struct ht_fd_injection *in);
     /* x, and y where it has memory, at nodes [first, last) of the list += sign times the amplitudes
@@ -229,7 +209,6 @@ struct ht_fd_stepper {
     double mean;                       /* of d, which the scheme keeps; NaN: not known yet */
     double level;                      /* what is kept of u beside the array; 0 unless closed */
     int64_t since;                     /* steps since the mean was looked at */
-    struct ht_fd_probes *probes;       /* of receivers; NULL: none */
     struct ht_fd_injection *injection; /* NULL: no sources */
     struct ht_fd_layers layers;
     int64_t at; /* steps from the start, backwards less */
@@ -239,8 +218,6 @@ struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64);
 HT_CHECKED enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
                                             const struct ht_fd_engine *engine,
                                             struct ht_stepper *out);
-/* Takes a sample of u for the receivers. */
-HT_CHECKED enum ht_err ht_fd_sample(struct ht_fd_stepper *s);
 /* The finite-difference stepper behind a stepper. */
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper);
 /* From u and dt r in place of d the d of the start (fd_start.c). */

@@ -131,29 +131,6 @@ static enum ht_err device_sums(struct ht_fd_engine *e, const struct ht_fd_box *b
                      e->spec.dims > 2, out);
 }
 
-static enum ht_err device_probes_create(struct ht_fd_engine *e, const char *cache,
-                                        struct ht_fd_probes *probes) {
-    return ht_fd_sampler_create(e->device, e->spec.fp64, cache, probes->patterns, probes->pattern,
-                                probes->items, probes->item, probes->slots, &probes->device);
-}
-
-static void device_probes_destroy(struct ht_fd_probes *probes) {
-    ht_fd_sampler_destroy(probes->device);
-    probes->device = NULL;
-}
-
-static enum ht_err device_sample(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                                 struct ht_fd_array u, struct ht_fd_probes *probes, int64_t slot) {
-    (void)e;
-    return ht_fd_sampler_take(probes->device, box->row, box->plane, u.buffer, slot);
-}
-
-static enum ht_err device_probes_read(struct ht_fd_engine *e, struct ht_fd_probes *probes,
-                                      int64_t slots, double *out) {
-    (void)e;
-    return ht_fd_sampler_read(probes->device, slots, out);
-}
-
 static enum ht_err device_amplitudes(struct ht_fd_engine *e, struct ht_fd_injection *in) {
     if (in->list.count == 0) return HT_OK;
     if (in->injected == NULL)
@@ -215,10 +192,6 @@ static const struct ht_fd_engine_ops device_ops = {
     .advance = device_advance,
     .shift = device_shift,
     .sums = device_sums,
-    .probes_create = device_probes_create,
-    .probes_destroy = device_probes_destroy,
-    .sample = device_sample,
-    .probes_read = device_probes_read,
     .amplitudes = device_amplitudes,
     .inject = device_inject,
     .layers = device_layers,

@@ -235,42 +235,6 @@ static enum ht_err plain_sums(struct ht_fd_engine *e, const struct ht_fd_box *bo
     return HT_OK;
 }
 
-/* ---- receivers ---- */
-
-static enum ht_err plain_probes_create(struct ht_fd_engine *e, const char *cache,
-                                       struct ht_fd_probes *probes) {
-    (void)e, (void)cache;
-    return HT_ALLOC(probes->ring, probes->slots * probes->items);
-}
-
-static void plain_probes_destroy(struct ht_fd_probes *probes) {
-    free(probes->ring);
-    probes->ring = NULL;
-}
-
-static enum ht_err plain_sample(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                                struct ht_fd_array u, struct ht_fd_probes *probes, int64_t slot) {
-    for (int64_t i = 0; i < probes->items; i++) {
-        const struct ht_fd_item *item = &probes->item[i];
-        const struct ht_point_axis *a = probes->pattern[item->pattern].axis;
-        double sum = 0;
-        for (int m2 = 0; m2 < a[1].count; m2++)
-            for (int m1 = 0; m1 < a[0].count; m1++)
-                sum +=
-                    magnitude(e, a[1].weight[m2]) * magnitude(e, a[0].weight[m1]) *
-                    magnitude(e, u.host[node_at(box, a[0].node[m1], a[1].node[m2], item->plane)]);
-        probes->ring[slot * probes->items + i] = sum;
-    }
-    return HT_OK;
-}
-
-static enum ht_err plain_probes_read(struct ht_fd_engine *e, struct ht_fd_probes *probes,
-                                     int64_t slots, double *out) {
-    (void)e;
-    memcpy(out, probes->ring, (size_t)(slots * probes->items) * sizeof *probes->ring);
-    return HT_OK;
-}
-
 /* ---- sources ---- */
 
 static enum ht_err plain_amplitudes(struct ht_fd_engine *e, struct ht_fd_injection *in) {
@@ -495,10 +459,6 @@ static const struct ht_fd_engine_ops plain_ops = {
     .advance = plain_advance,
     .shift = plain_shift,
     .sums = plain_sums,
-    .probes_create = plain_probes_create,
-    .probes_destroy = plain_probes_destroy,
-    .sample = plain_sample,
-    .probes_read = plain_probes_read,
     .amplitudes = plain_amplitudes,
     .inject = plain_inject,
     .layers = fd_plain_layers,

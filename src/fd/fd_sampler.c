@@ -1,6 +1,6 @@
 /* Receivers of finite differences: values by the polynomials of htwave/grid.h. The nodes of a
- * point are a product of lists per axis. A part is the sum over those in one x3 plane, taken by the
- * plane's owner after each step (task SAMPLE); the weight of the plane comes in on the host.
+ * point are a product of lists per axis. A row is the sum over those in one x3 plane; the weight of
+ * the plane comes in on the host.
  */
 #include <stdlib.h>
 
@@ -9,132 +9,140 @@
 #include "src/solve/sampler_private.h"
 
 struct sampler {
+    const struct ht_sampler *of;
     struct ht_fd_stepper *stepper;
-    struct ht_fd_probes probes;
-    int64_t parts;
-    int64_t *part; /* [item] */
-    double *whole; /* [item] sum of its weights */
-    double *sums;  /* [slot][item] */
+    int64_t patterns;
+    struct ht_fd_pattern *pattern; /* of the window's nodes; without a device of the grid's */
+    double *whole;                 /* [pattern] sum of its weights */
+    double *level;                 /* [slot] of struct ht_fd_stepper */
+    struct ht_fd_sampler *device;  /* NULL: none, or no rows */
 };
 
-static int64_t most_parts(const struct ht_plan *plan) {
+static int64_t most_rows(const struct ht_plan *plan) {
     return plan->receivers->traces * (plan->grid.dims > 2 ? plan->grid.point_nodes + 1 : 1);
 }
 
 int64_t ht_differences_sampler_bytes(const struct ht_plan *plan, bool fp64) {
-    const int64_t parts = most_parts(plan);
-    return ht_fd_sampler_bytes(plan->grid.point_nodes + 1, plan->receivers->traces, parts,
-                               ht_sampler_slots(parts), fp64);
+    const int64_t rows = most_rows(plan);
+    return ht_fd_sampler_bytes(plan->grid.point_nodes + 1, plan->receivers->traces, rows,
+                               ht_sampler_slots(rows), fp64);
 }
 
-static void sampler_destroy(void *self) {
+/* ---- samples ---- */
+
+static enum ht_err sampler_take(void *self, int64_t slot) {
     struct sampler *s = self;
-    s->stepper->probes = NULL;
-    s->stepper->slab.samples = false;
-    s->stepper->engine.ops->probes_destroy(&s->probes);
-    free(s->probes.pattern);
-    free(s->probes.item);
-    free(s->probes.level);
-    free(s->part);
-    free(s->whole);
-    free(s->sums);
-    free(s);
+    const struct ht_fd_stepper *stepper = s->stepper;
+    s->level[slot] = stepper->level;
+    if (s->device == NULL) return HT_OK;
+    return ht_fd_sampler_take(s->device, stepper->box.row, stepper->box.plane,
+                              stepper->values[HT_FD_U].buffer, slot);
 }
 
-static enum ht_err sampler_take(void *self, int64_t *steps, double *sums) {
-    struct sampler *s = self;
-    struct ht_fd_probes *probes = &s->probes;
-    *steps = probes->taken;
-    if (probes->items > 0)
-        TRY(s->stepper->engine.ops->probes_read(&s->stepper->engine, probes, *steps, s->sums));
-    for (int64_t n = 0; n < *steps; n++)
-        for (int64_t i = 0; i < probes->items; i++)
-            sums[n * s->parts + s->part[i]] =
-                s->sums[n * probes->items + i] + probes->level[n] * s->whole[i];
-    probes->taken = 0;
+static enum ht_err sampler_read(void *self, int64_t slots, double *sums) {
+    const struct sampler *s = self;
+    const int64_t rows = s->of->rows;
+    if (s->device != NULL) TRY(ht_fd_sampler_read(s->device, slots, sums));
+    for (int64_t n = 0; n < slots; n++)
+        for (int64_t i = 0; i < rows; i++)
+            sums[n * rows + i] += s->level[n] * s->whole[s->of->row[i].pattern];
     return HT_OK;
+}
+
+static double sampler_sum(const void *self, const struct ht_sampler_row *row, const double *plane) {
+    const struct sampler *s = self;
+    const struct ht_point_axis *axis = s->pattern[row->pattern].axis;
+    const int64_t nodes = ht_grid_nodes(s->of->grid, HT_PRIMARY, 0);
+    double sum = 0;
+    for (int m2 = 0; m2 < axis[1].count; m2++)
+        for (int m1 = 0; m1 < axis[0].count; m1++)
+            sum += axis[1].weight[m2] * axis[0].weight[m1] *
+                   plane[axis[1].node[m2] * nodes + axis[0].node[m1]];
+    return sum;
 }
 
 static double sampler_seconds(const void *self) {
     const struct sampler *s = self;
-    return s->probes.device != NULL ? ht_fd_sampler_seconds(s->probes.device) : 0;
+    return s->device != NULL ? ht_fd_sampler_seconds(s->device) : 0;
 }
 
-static const struct ht_sampler_ops sampler_ops = {
-    .take = sampler_take, .seconds = sampler_seconds, .destroy = sampler_destroy};
-
-/* The nodes of a trace along one axis, in indices of the window along x1 and x2, of the grid along
- * x3. */
-static struct ht_point_axis axis_of(const struct sampler *s, const struct ht_trace *trace,
-                                    int axis) {
-    struct ht_point_axis out;
-    ht_point_axis_read(s->stepper->problem.grid, axis, trace->x[axis], trace->reading.slope == axis,
-                       &out);
-    for (int i = 0; axis < 2 && i < out.count; i++) out.node[i] += s->stepper->box.begin[axis];
-    return out;
+static void sampler_destroy(void *self) {
+    struct sampler *s = self;
+    ht_fd_sampler_destroy(s->device);
+    free(s->pattern);
+    free(s->whole);
+    free(s->level);
+    free(s);
 }
 
-static double sum_of_weights(const struct ht_point_axis *axis) {
-    double sum = 0;
-    for (int i = 0; i < axis->count; i++) sum += axis->weight[i];
-    return sum;
-}
+static const struct ht_sampler_ops plain_ops = {.sum = sampler_sum, .destroy = sampler_destroy};
+static const struct ht_sampler_ops device_ops = {.take = sampler_take,
+                                                 .read = sampler_read,
+                                                 .seconds = sampler_seconds,
+                                                 .destroy = sampler_destroy};
 
-/* The parts of a trace, and the items of those on own planes. */
-static void add_trace(struct sampler *s, const struct ht_trace *trace, double *weight) {
+/* ---- making ---- */
+
+static enum ht_err add_trace(struct sampler *s, const struct ht_trace *trace,
+                             struct ht_sampler *out) {
     const struct ht_fd_stepper *stepper = s->stepper;
-    const struct ht_point_axis axis[3] = {axis_of(s, trace, 0), axis_of(s, trace, 1),
-                                          axis_of(s, trace, 2)};
-    const struct ht_point_axis *planes = &axis[2];
-    const double whole = sum_of_weights(&axis[0]) * sum_of_weights(&axis[1]);
-    struct ht_fd_probes *probes = &s->probes;
-    const int64_t pattern = probes->patterns;
-    for (int k = 0; k < planes->count; k++) {
-        const int64_t plane = planes->node[k], part = s->parts++;
-        weight[part] = planes->weight[k];
-        if (plane < stepper->first || plane >= stepper->last) continue;
-        probes->patterns = pattern + 1;
-        probes->item[probes->items] = (struct ht_fd_item){
-            .pattern = pattern, .plane = plane - stepper->first + stepper->box.begin[2]};
-        s->whole[probes->items] = whole;
-        s->part[probes->items++] = part;
+    struct ht_fd_pattern *pattern = &s->pattern[s->patterns];
+    struct ht_sampler_row row = {.field = trace->reading.field, .pattern = s->patterns};
+    struct ht_point_axis axis[3];
+    bool any = false, own;
+    for (int k = 0; k < 3; k++)
+        ht_point_axis_read(out->grid, k, trace->x[k], trace->reading.slope == k, &axis[k]);
+    for (int i = 0; i < axis[2].count; i++) {
+        row.plane = axis[2].node[i];
+        TRY(ht_sampler_add(out, &row, axis[2].weight[i], &own));
+        any = any || own;
     }
-    if (probes->patterns > pattern)
-        for (int k = 0; k < 2; k++) probes->pattern[pattern].axis[k] = axis[k];
+    if (!any) return HT_OK;
+    double sum[2] = {0, 0};
+    for (int k = 0; k < 2; k++) {
+        pattern->axis[k] = axis[k];
+        for (int i = 0; i < axis[k].count; i++) {
+            if (stepper->engine.device != NULL) pattern->axis[k].node[i] += stepper->box.begin[k];
+            sum[k] += axis[k].weight[i];
+        }
+    }
+    s->whole[s->patterns++] = sum[0] * sum[1];
+    return HT_OK;
 }
 
-static enum ht_err list_parts(const struct ht_plan *plan, struct sampler *s,
-                              struct ht_sampler *out) {
-    const int64_t most = most_parts(plan);
-    TRY(HT_ALLOC(out->first, out->traces + 1));
-    TRY(HT_ALLOC(out->weight, most));
-    TRY(HT_ALLOC(s->probes.pattern, out->traces));
-    TRY(HT_ALLOC(s->probes.item, most));
-    TRY(HT_ALLOC(s->part, most));
-    TRY(HT_ALLOC(s->whole, most));
-    for (int64_t t = 0; t < out->traces; t++) {
-        const struct ht_trace trace = ht_trace_at(plan->receivers, t);
-        add_trace(s, &trace, out->weight);
-        out->first[t + 1] = s->parts;
-    }
-    out->parts = s->parts;
-    out->period = s->probes.slots = ht_sampler_slots(most);
-    TRY(HT_ALLOC(s->probes.level, s->probes.slots));
-    return HT_ALLOC(s->sums, s->probes.slots * s->probes.items);
+static enum ht_err make_device(struct sampler *s, const char *cache, const struct ht_sampler *of) {
+    const struct ht_fd_stepper *stepper = s->stepper;
+    struct ht_fd_item *item = NULL;
+    if (of->rows == 0) return HT_OK;
+    TRY(HT_ALLOC(item, of->rows));
+    for (int64_t i = 0; i < of->rows; i++)
+        item[i] =
+            (struct ht_fd_item){.pattern = of->row[i].pattern,
+                                .plane = of->row[i].plane - stepper->first + stepper->box.begin[2]};
+    const enum ht_err err =
+        ht_fd_sampler_create(stepper->engine.device, stepper->engine.spec.fp64, cache, s->patterns,
+                             s->pattern, of->rows, item, of->slots, &s->device);
+    free(item);
+    return err;
 }
 
-enum ht_err ht_differences_sampler_make(const struct ht_plan *plan,
-                                        const struct ht_stepper *stepper, const char *cache,
+enum ht_err ht_differences_sampler_make(const struct ht_plan *plan, const char *cache,
                                         struct ht_sampler *out) {
     struct sampler *s = NULL;
     TRY(HT_ALLOC(s, 1));
-    s->stepper = ht_fd_stepper_of(stepper);
-    out->ops = &sampler_ops;
     out->self = s;
-    TRY(list_parts(plan, s, out));
-    if (s->probes.items > 0)
-        TRY(s->stepper->engine.ops->probes_create(&s->stepper->engine, cache, &s->probes));
-    s->stepper->probes = &s->probes;
-    s->stepper->slab.samples = true;
-    return ht_fd_sample(s->stepper);
+    s->of = out;
+    s->stepper = ht_fd_stepper_of(out->stepper);
+    out->ops = s->stepper->engine.device != NULL ? &device_ops : &plain_ops;
+    out->coefs = 1;
+    TRY(HT_ALLOC(s->pattern, out->traces));
+    TRY(HT_ALLOC(s->whole, out->traces));
+    for (int64_t t = 0; t < out->traces; t++) {
+        const struct ht_trace trace = ht_trace_at(plan->receivers, t);
+        TRY(add_trace(s, &trace, out));
+        out->first[t + 1] = out->all;
+    }
+    TRY(ht_sampler_listed(out));
+    TRY(HT_ALLOC(s->level, out->slots));
+    return s->stepper->engine.device != NULL ? make_device(s, cache, out) : HT_OK;
 }

@@ -134,27 +134,10 @@ static enum ht_err run_receive(struct ht_fd_stepper *s, const struct ht_task *ta
     return ht_fd_halo_receive(s->halo, task->planes, s->values);
 }
 
-enum ht_err ht_fd_sample(struct ht_fd_stepper *s) {
-    struct ht_fd_probes *probes = s->probes;
-    REQUIRE(probes->taken < probes->slots, HT_ERR_INTERNAL,
-            "receivers: more than %lld steps without reading their samples",
-            (long long)probes->slots);
-    const int64_t slot = probes->taken++;
-    probes->level[slot] = s->level;
-    if (probes->items == 0) return HT_OK;
-    return s->engine.ops->sample(&s->engine, &s->box, s->values[HT_FD_U], probes, slot);
-}
-
-static enum ht_err run_sample(struct ht_fd_stepper *s, const struct ht_task *task) {
-    (void)task;
-    return ht_fd_sample(s);
-}
-
 typedef enum ht_err task_function(struct ht_fd_stepper *s, const struct ht_task *task);
 static task_function *const run_task[HT_TASK_KINDS] = {
     [HT_TASK_RECEIVE] = run_receive, [HT_TASK_GHOSTS] = run_ghosts, [HT_TASK_STEP] = run_step,
     [HT_TASK_LAYERS] = run_layers,   [HT_TASK_INJECT] = run_inject, [HT_TASK_SEND] = run_send,
-    [HT_TASK_SAMPLE] = run_sample,
 };
 
 /* Runs the tasks of passes [first, last) of a sequence. */
@@ -317,7 +300,7 @@ static enum ht_err fd_half_step(void *self, enum ht_subgrid from) {
  * depends on time or on other ranks. */
 static int64_t steps_alike(const struct ht_fd_stepper *s) {
     const int64_t since = s->since % STEPS_BETWEEN_MEANS;
-    if (s->engine.device == NULL || s->halo != NULL || s->injection != NULL || s->probes != NULL ||
+    if (s->engine.device == NULL || s->halo != NULL || s->injection != NULL ||
         (s->slab.layers && s->layers.start))
         return 0;
     if (!s->closed) return INT64_MAX;

@@ -333,10 +333,6 @@ static enum ht_err run_half_step(struct ht_device_stepper *t, enum ht_subgrid fr
     return HT_OK;
 }
 
-static enum ht_err after_step(const struct ht_device_stepper *t) {
-    return t->after_step != NULL ? t->after_step(t->sampler) : HT_OK;
-}
-
 /* ---- time steps that repeat ---- */
 
 /* Whether every time step launches the same: nothing depends on time or on other ranks, and no
@@ -370,19 +366,18 @@ static enum ht_err record(struct ht_device_stepper *t, const struct ht_schedule 
 static enum ht_err stepper_repeat(void *self, int64_t steps, int64_t *done) {
     struct ht_device_stepper *t = self;
     const struct ht_schedule *step[2];
-    *done = !repeats(t) ? 0 : t->after_step != NULL ? 1 : steps;
+    *done = repeats(t) ? steps : 0;
     if (*done == 0) return HT_OK;
     TRY(find_step(t, step));
     if (t->sequence == NULL) TRY(record(t, step));
     TRY(ht_sequence_run(t->sequence, *done));
     for (int i = 0; i < 2; i++) ht_schedule_count(step[i], *done, &t->counts);
     t->half_steps += 2 * *done;
-    return after_step(t);
+    return HT_OK;
 }
 
 static enum ht_err stepper_half_step(void *self, enum ht_subgrid from) {
-    TRY(run_half_step(self, from, HT_FORWARDS));
-    return from == HT_DUAL ? after_step(self) : HT_OK;
+    return run_half_step(self, from, HT_FORWARDS);
 }
 
 static enum ht_err stepper_half_step_back(void *self, enum ht_subgrid from) {

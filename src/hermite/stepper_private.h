@@ -46,9 +46,6 @@ struct ht_device_stepper {
     struct ht_sequence *sequence;   /* of a time step; NULL: not recorded */
     struct ht_halo *halo;           /* NULL: the grid is one slab */
     struct ht_injection *injection; /* NULL: no sources */
-    /* After each time step forwards, with `sampler`; NULL: nothing. */
-    enum ht_err (*after_step)(void *sampler);
-    void *sampler;
     struct ht_buffer *u[2][HT_MAX_FIELDS];
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];
     struct ht_buffer *poly[HT_MAX_FIELDS];

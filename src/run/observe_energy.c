@@ -6,7 +6,7 @@
 
 /* ---- watch ---- */
 
-static enum ht_err energy_begin(void *context, const struct ht_run *run) {
+static enum ht_err energy_begin(void *context, struct ht_run *run) {
     struct ht_energies *e = context;
     (void)run;
     *e = (struct ht_energies){
@@ -113,7 +113,7 @@ struct ht_observer ht_observe_energy(struct ht_energies *energies) {
 
 /* ---- conserved energy ---- */
 
-static enum ht_err conserved_begin(void *context, const struct ht_run *run) {
+static enum ht_err conserved_begin(void *context, struct ht_run *run) {
     struct ht_conserved *c = context;
     (void)run;
     *c = (struct ht_conserved){{NAN, NAN}, {NAN, NAN}};

@@ -3,7 +3,7 @@
 
 #include "htwave/run.h"
 
-static enum ht_err error_begin(void *context, const struct ht_run *run) {
+static enum ht_err error_begin(void *context, struct ht_run *run) {
     (void)run;
     *(double *)context = NAN;
     return HT_OK;

@@ -1,7 +1,7 @@
 /* The progress line of a run. */
 #include "htwave/run.h"
 
-static enum ht_err progress_begin(void *context, const struct ht_run *run) {
+static enum ht_err progress_begin(void *context, struct ht_run *run) {
     double cells = (double)ht_grid_total(&run->plan->grid, HT_DUAL);
     ht_progress_start(context, "run", (double)run->plan->steps, "cell half-steps", 2 * cells);
     return HT_OK;

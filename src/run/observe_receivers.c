@@ -329,7 +329,7 @@ static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
     return HT_OK;
 }
 
-static enum ht_err receivers_begin(void *context, const struct ht_run *run) {
+static enum ht_err receivers_begin(void *context, struct ht_run *run) {
     struct ht_recorder *r = context;
     struct ht_comm *comm = run->plan->grid.slab.comm;
     r->receivers = run->plan->receivers;

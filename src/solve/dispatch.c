@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "methods.h"
+#include "sampler_private.h"
 
 enum ht_err ht_kernels_plan(const struct ht_problem *problem, const struct ht_device_info *info,
                             const struct ht_tuning *tuning, struct ht_kernels *out) {
@@ -92,12 +93,15 @@ enum ht_err ht_physical_energy(const struct ht_plan *plan, const struct ht_stepp
 
 enum ht_err ht_stepper_advance(const struct ht_stepper *stepper, int64_t steps) {
     for (int64_t left = steps, done; left > 0; left -= done) {
+        const int64_t most = stepper->sampler != NULL ? 1 : left;
         done = 0;
-        if (stepper->ops->repeat != NULL) TRY(stepper->ops->repeat(stepper->self, left, &done));
-        if (done > 0) continue;
-        TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
-        TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
-        done = 1;
+        if (stepper->ops->repeat != NULL) TRY(stepper->ops->repeat(stepper->self, most, &done));
+        if (done == 0) {
+            TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
+            TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
+            done = 1;
+        }
+        if (stepper->sampler != NULL) TRY(ht_sampler_take(stepper->sampler));
     }
     return stepper->ops->finish(stepper->self);
 }

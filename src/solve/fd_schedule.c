@@ -245,7 +245,5 @@ void ht_fd_schedule_make(const struct ht_fd_slab *whole, enum ht_fd_sequence seq
             add_receive(state, pass[i], out);
         }
         add_pass(slab, sequence, pass[i], pass[next], next, state, out);
-        if (slab->samples && sequence == HT_FD_FORWARDS && i + 1 == count)
-            add_task(out, HT_TASK_SAMPLE, pass[i]);
     }
 }

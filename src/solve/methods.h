@@ -39,11 +39,9 @@
     X(name, enum ht_err, state_measure,                                                            \
       (const struct ht_plan *plan, const struct ht_stepper *stepper, double time,                  \
        struct ht_state *out))                                                                      \
-    /* Makes the parts and the period of a sampler, and what takes samples.                        \
-     */                                                                                            \
+    /* Lists a sampler's rows, calls ht_sampler_listed, makes what takes samples. */               \
     X(name, enum ht_err, sampler_make,                                                             \
-      (const struct ht_plan *plan, const struct ht_stepper *stepper, const char *cache,            \
-       struct ht_sampler *out))                                                                    \
+      (const struct ht_plan *plan, const char *cache, struct ht_sampler *out))                     \
     X(name, int64_t, sampler_bytes, (const struct ht_plan *plan, bool fp64))                       \
     /* Adds to *out. */                                                                            \
     X(name, enum ht_err, shot_bytes,                                                               \

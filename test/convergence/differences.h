@@ -78,7 +78,7 @@ static inline void fd_open(struct fd_run *run, const char *format, ...) {
     run->nodes = ht_grid_total(&run->sim->plan->grid, HT_PRIMARY);
 }
 
-static inline const struct ht_stepper *fd_stepper(const struct fd_run *run) {
+static inline struct ht_stepper *fd_stepper(const struct fd_run *run) {
     return &run->sim->run.stepper;
 }
 

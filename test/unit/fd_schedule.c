@@ -94,14 +94,6 @@ static void receive(struct rank *r, const int64_t *planes) {
         }
 }
 
-/* After the last pass of a step forwards, when the own planes of u are new. */
-static void sample(struct rank *r, const struct ht_task *task, int index, int count) {
-    const struct ht_box *own = &r->slab.own;
-    r->wrong += index + 1 != count || task->pass != HT_FD_UPDATE;
-    for (int64_t m = own->begin[2]; m < own->end[2]; m++)
-        r->wrong += r->plane[HT_FD_U][m] != r->version[HT_FD_U];
-}
-
 /* A pass is over where the next task is of another one. */
 static void run(struct rank *r, enum ht_fd_sequence sequence, int first, int last) {
     struct ht_task tasks[HT_FD_MOST_TASKS];
@@ -116,7 +108,6 @@ static void run(struct rank *r, enum ht_fd_sequence sequence, int first, int las
         if (task->kind == HT_TASK_STEP) step(r, task, &done);
         if (task->kind == HT_TASK_SEND) send(r, task, pass);
         if (task->kind == HT_TASK_RECEIVE) receive(r, task->planes);
-        if (task->kind == HT_TASK_SAMPLE) sample(r, &tasks[i], i, s.count);
         bool over = pass >= 0;
         for (int j = i + 1; j < s.count; j++)
             over = over && (tasks[j].kind != HT_TASK_STEP || tasks[j].pass != pass);
@@ -153,7 +144,6 @@ static void any_order(int depth, int terms, int64_t reach, bool wall) {
     enum { MOVES = 300 };
     static struct rank r;
     make_slab(&r, depth, terms, reach, wall);
-    r.slab.samples = true;
     for (int n = 0; n < MOVES; n++) {
         const uint64_t bits = ht_rng_bits(3, (uint64_t)n) >> 16;
         const int what = (int)(bits % 12);
@@ -174,14 +164,12 @@ static void in_turn(int depth, int terms, bool back) {
     enum { STEPS = 60 };
     static struct rank r;
     make_slab(&r, depth, terms, 3, false);
-    r.slab.samples = true;
     for (int n = 0; n < STEPS; n++)
         run(&r, back ? HT_FD_BACKWARDS : HT_FD_FORWARDS, 0, terms + back);
     const int64_t sends = r.counts.tasks[HT_TASK_SEND];
     /* The last one of steps back comes with the next retreat. */
     const int64_t wanted = 1 + terms * STEPS / depth - (back && terms * STEPS % depth == 0);
-    const int64_t samples = r.counts.tasks[HT_TASK_SAMPLE];
-    TEST_CHECK(r.wrong == 0 && sends == wanted && samples == (back ? 0 : STEPS),
+    TEST_CHECK(r.wrong == 0 && sends == wanted,
                "depth %d, %d term(s) %s: %lld exchanges (expected %lld), %d "
                "faults",
                depth, terms, back ? "back" : "in turn", (long long)sends, (long long)wanted,
