@@ -100,16 +100,24 @@ static inline int64_t ht_least(int64_t a, int64_t b) {
 static inline int64_t ht_most(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
+/* Bytes of a number in double or single precision. */
+static inline int ht_real_size(bool fp64) {
+    return fp64 ? 8 : 4;
+}
 /* Of positive numbers. */
 static inline int64_t ht_divide_up(int64_t a, int64_t b) {
     return (a + b - 1) / b;
 }
 
-/* ---- mem.c ---- */
+/* ---- mem.c; lists in text.c ---- */
 /* *out = zeroed array of count * size bytes; overflow and exhaustion are HT_ERR_MEMORY. count 0
  * gives a valid pointer. Free with free(). */
 HT_CHECKED enum ht_err ht_mem_alloc(size_t count, size_t size, void *out);
 #define HT_ALLOC(pointer, count) ht_mem_alloc((size_t)(count), sizeof *(pointer), &(pointer))
+/* The end of a function that makes an object: hands it over in *out, or after an error destroys it;
+ * has the value of err. */
+#define HT_MADE(err, made, destroy, out) \
+    ((err) == HT_OK ? (void)(*(out) = (made)) : (destroy)(made), (err))
 /* A list, NULL or allocated, of `*room` items gets room for `count` items, doubled as it grows; as
  * it was after a failure. out: address of the pointer. */
 HT_CHECKED enum ht_err ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room);

@@ -8,6 +8,7 @@
 
 #define HT_MAX_ORDER 8
 #define HT_MAX_DIMS 3
+#define HT_PI 3.14159265358979323846
 
 /* ---- hermite.c ---- */
 /* The (2N+2) x (2N+2) matrix H, row-major, that takes the scaled derivatives (u_0..u_N) at the left

@@ -45,11 +45,7 @@ enum ht_err ht_h5_create(const char *path, struct ht_h5 **out) {
     struct ht_h5 *file;
     TRY(HT_ALLOC(file, 1));
     enum ht_err err = create_file(path, file);
-    if (err)
-        ht_h5_free(file);
-    else
-        *out = file;
-    return err;
+    return HT_MADE(err, file, ht_h5_free, out);
 }
 
 void ht_h5_shut(struct ht_h5 *file) {
@@ -119,11 +115,7 @@ enum ht_err ht_h5_open(const char *path, struct ht_h5 **out) {
     struct ht_h5 *file;
     TRY(HT_ALLOC(file, 1));
     enum ht_err err = open_file(path, file);
-    if (err)
-        ht_h5_free(file);
-    else
-        *out = file;
-    return err;
+    return HT_MADE(err, file, ht_h5_free, out);
 }
 
 void ht_h5_close(struct ht_h5 *file) {

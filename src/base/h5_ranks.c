@@ -77,11 +77,7 @@ enum ht_err ht_h5_ready(const char *name, const char *path, struct ht_h5 **out) 
     struct ht_h5 *file;
     TRY(HT_ALLOC(file, 1));
     enum ht_err err = make_ready(name, path, file);
-    if (err)
-        ht_h5_unready(file);
-    else
-        *out = file;
-    return err;
+    return HT_MADE(err, file, ht_h5_unready, out);
 }
 
 enum ht_err ht_h5_join(struct ht_h5 *file) {

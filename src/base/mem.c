@@ -1,4 +1,4 @@
-/* Zeroed arrays whose size is checked for overflow, and lists that grow. */
+/* Zeroed arrays whose size is checked for overflow. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,21 +17,5 @@ enum ht_err ht_mem_alloc(size_t count, size_t size, void *out) {
     }
     /* out is the address of a pointer of any type. */
     memcpy(out, &fresh, sizeof fresh);
-    return HT_OK;
-}
-
-enum ht_err ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room) {
-    const int64_t more = 2 * count + 16;
-    void *list;
-    if (count <= *room) return HT_OK;
-    memcpy(&list, out, sizeof list);
-    list = (size_t)more <= SIZE_MAX / size ? realloc(list, (size_t)more * size) : NULL;
-    if (!list) {
-        char text[32];
-        FAIL(HT_ERR_MEMORY, "out of memory: cannot make room for %s",
-             ht_text_bytes((double)more * (double)size, text));
-    }
-    memcpy(out, &list, sizeof list);
-    *room = more;
     return HT_OK;
 }

@@ -1,4 +1,4 @@
-/* Growing strings, the nearest name, quantities in readable units. */
+/* Growing lists and strings, the nearest name, quantities in readable units. */
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
@@ -7,6 +7,22 @@
 #include <string.h>
 
 #include "htwave/base.h"
+
+enum ht_err ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room) {
+    const int64_t more = 2 * count + 16;
+    void *list;
+    if (count <= *room) return HT_OK;
+    memcpy(&list, out, sizeof list);
+    list = (size_t)more <= SIZE_MAX / size ? realloc(list, (size_t)more * size) : NULL;
+    if (!list) {
+        char text[32];
+        FAIL(HT_ERR_MEMORY, "out of memory: cannot make room for %s",
+             ht_text_bytes((double)more * (double)size, text));
+    }
+    memcpy(out, &list, sizeof list);
+    *room = more;
+    return HT_OK;
+}
 
 /* Room for extra characters and the NUL. Doubling makes appends linear in all.
  */

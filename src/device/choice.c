@@ -155,12 +155,7 @@ static enum ht_err open_one(const struct ht_device_info *info, int own_index,
     device->info = *info;
     device->backend = backend_of(info->backend);
     enum ht_err err = device->backend->open(own_index, &device->handle);
-    if (err != HT_OK) {
-        free(device);
-        return err;
-    }
-    *out = device;
-    return HT_OK;
+    return HT_MADE(err, device, free, out);
 }
 
 enum ht_err ht_device_open(const char *backend, const char *select, int sharer,

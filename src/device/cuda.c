@@ -200,12 +200,7 @@ static enum ht_err cuda_open(int index, void **out) {
     TRY(HT_ALLOC(device, 1));
     device->cuda = cuda;
     enum ht_err err = open_into(device, index);
-    if (err != HT_OK) {
-        cuda_close(device);
-        return err;
-    }
-    *out = device;
-    return HT_OK;
+    return HT_MADE(err, device, cuda_close, out);
 }
 
 static enum ht_err cuda_finish(void *handle) {
@@ -239,12 +234,7 @@ static enum ht_err cuda_event_create(void *handle, void **out) {
     event->device = device;
     enum ht_err err = ht_cuda_check(
         device->cuda->cuEventCreate(&event->handle, CU_EVENT_DISABLE_TIMING), "creating an event");
-    if (err != HT_OK) {
-        free(event);
-        return err;
-    }
-    *out = event;
-    return HT_OK;
+    return HT_MADE(err, event, free, out);
 }
 
 static void cuda_event_destroy(void *handle) {

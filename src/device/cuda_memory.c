@@ -17,12 +17,7 @@ enum ht_err ht_cuda_buffer_create(void *handle, int64_t bytes, void **out) {
     buffer->bytes = bytes;
     snprintf(what, sizeof what, "a device buffer of %s", ht_text_bytes((double)bytes, size));
     enum ht_err err = ht_cuda_check(device->cuda->cuMemAlloc(&buffer->at, (size_t)bytes), what);
-    if (err != HT_OK) {
-        free(buffer);
-        return err;
-    }
-    *out = buffer;
-    return HT_OK;
+    return HT_MADE(err, buffer, free, out);
 }
 
 void ht_cuda_buffer_destroy(void *handle) {

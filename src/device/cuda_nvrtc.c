@@ -159,12 +159,7 @@ static enum ht_err take_code(nvrtcProgram program, bool cubin, void **code, size
     enum ht_err err =
         check(cubin ? nvrtc.nvrtcGetCUBIN(program, bytes) : nvrtc.nvrtcGetPTX(program, bytes),
               "compiled code");
-    if (err != HT_OK) {
-        free(bytes);
-        return err;
-    }
-    *code = bytes;
-    return HT_OK;
+    return HT_MADE(err, bytes, free, code);
 }
 
 /* As OpenCL's -cl-denorms-are-zero. Products and sums are fused by default, as in OpenCL. */

@@ -84,12 +84,7 @@ enum ht_err ht_cuda_peer_open(void *handle, const unsigned char from[HT_PEER_NAM
     TRY(HT_ALLOC(peer, 1));
     peer->device = handle;
     enum ht_err err = open_into(peer, &name);
-    if (err != HT_OK) {
-        free(peer);
-        return err;
-    }
-    *out = peer;
-    return HT_OK;
+    return HT_MADE(err, peer, free, out);
 }
 
 void ht_cuda_peer_close(void *handle) {

@@ -77,12 +77,7 @@ static enum ht_err make(struct ht_cuda_device *device, void *code, size_t size, 
     program->code = code;
     program->size = size;
     err = load(program, code, registers);
-    if (err != HT_OK) {
-        ht_cuda_program_destroy(program);
-        return err;
-    }
-    *out = program;
-    return HT_OK;
+    return HT_MADE(err, program, ht_cuda_program_destroy, out);
 }
 
 enum ht_err ht_cuda_program_build(void *handle, const char *text, int registers, void **out) {
@@ -221,11 +216,7 @@ enum ht_err ht_cuda_timer_end(struct ht_cuda_timer *timer, enum ht_err err, void
     if (err == HT_OK)
         err = ht_cuda_check(device->cuda->cuEventRecord(timer->end, device->queue[HT_QUEUE_WORK]),
                             "timing a kernel");
-    if (err == HT_OK)
-        *timing = timer;
-    else
-        give_timer(timer);
-    return err;
+    return HT_MADE(err, timer, give_timer, timing);
 }
 
 void ht_cuda_forget_timers(struct ht_cuda_device *device) {

@@ -95,12 +95,7 @@ enum ht_err ht_cuda_sequence_create(void *handle, int count, const struct ht_lau
     s->repeats = ht_divide_up(MANY, count);
     enum ht_err err = make(s->device->cuda, 1, count, launch, &s->once);
     if (err == HT_OK) err = make(s->device->cuda, s->repeats, count, launch, &s->often);
-    if (err != HT_OK) {
-        ht_cuda_sequence_destroy(s);
-        return err;
-    }
-    *out = s;
-    return HT_OK;
+    return HT_MADE(err, s, ht_cuda_sequence_destroy, out);
 }
 
 enum ht_err ht_cuda_sequence_run(void *handle, int64_t times, void **timing) {

@@ -162,12 +162,7 @@ enum ht_err ht_kernel_create(struct ht_program *program, const char *name, struc
     kernel->device = program->device;
     enum ht_err err =
         program->device->backend->kernel_create(program->handle, name, &kernel->handle);
-    if (err != HT_OK) {
-        free(kernel);
-        return err;
-    }
-    *out = kernel;
-    return HT_OK;
+    return HT_MADE(err, kernel, free, out);
 }
 
 /* Launches of a timer that is closed are still waited for. */
@@ -277,7 +272,7 @@ void ht_gemm_destroy(struct ht_gemm *gemm) {
 static enum ht_err check_gemm(const struct ht_gemm *gemm, const struct ht_gemm_shape *s,
                               struct ht_buffer *const buffers[3]) {
     const int64_t sizes[3] = {s->m * s->k, s->k * s->n, s->m * s->n};
-    int64_t element_size = gemm->fp64 ? 8 : 4, most = INT32_MAX;
+    int64_t element_size = ht_real_size(gemm->fp64), most = INT32_MAX;
     bool good = s->m > 0 && s->n > 0 && s->k > 0 && s->batches > 0 && s->batches < 65536;
     for (int i = 0; good && i < 3; i++) {
         int64_t end = s->at[i] + (s->batches - 1) * s->stride[i] + sizes[i];

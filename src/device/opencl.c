@@ -248,12 +248,7 @@ static enum ht_err cl_open(int index, void **out) {
     struct ht_cl_device *device = NULL;
     TRY(HT_ALLOC(device, 1));
     enum ht_err err = open_into(device, index);
-    if (err != HT_OK) {
-        cl_close(device);
-        return err;
-    }
-    *out = device;
-    return HT_OK;
+    return HT_MADE(err, device, cl_close, out);
 }
 
 /* The compiler's log as the error message. */
@@ -297,12 +292,7 @@ static enum ht_err finish_build(struct cl_built *built, cl_int code, void **out)
         if (code == CL_SUCCESS) break;
     }
     if (err == HT_OK && code != CL_SUCCESS) err = build_failed(built->device, built->program, code);
-    if (err != HT_OK) {
-        cl_program_destroy(built);
-        return err;
-    }
-    *out = built;
-    return HT_OK;
+    return HT_MADE(err, built, cl_program_destroy, out);
 }
 
 static enum ht_err build_text(struct ht_cl_device *device, const char *text, void **out) {
@@ -492,12 +482,7 @@ static enum ht_err cl_sequence_run(void *handle, int64_t times, void **out) {
     struct cl_timing *timing = NULL;
     TRY(HT_ALLOC(timing, 1));
     enum ht_err err = run_sequence(s, times, timing);
-    if (err != HT_OK) {
-        free_timing(timing);
-        return err;
-    }
-    *out = timing;
-    return HT_OK;
+    return HT_MADE(err, timing, free_timing, out);
 }
 
 static enum ht_err cl_gemm(void *handle, bool fp64, const struct ht_gemm_shape *shape,
@@ -507,12 +492,7 @@ static enum ht_err cl_gemm(void *handle, bool fp64, const struct ht_gemm_shape *
     TRY(HT_ALLOC(timing, 1));
     enum ht_err err =
         ht_clblast_gemm(device->queue[HT_QUEUE_WORK], fp64, shape, buffers, &timing->last);
-    if (err != HT_OK) {
-        free_timing(timing);
-        return err;
-    }
-    *out = timing;
-    return HT_OK;
+    return HT_MADE(err, timing, free_timing, out);
 }
 
 static enum ht_err cl_finish(void *handle) {

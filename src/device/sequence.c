@@ -128,12 +128,7 @@ enum ht_err ht_sequence_end(struct ht_device *device, enum ht_err err, struct ht
     device->recording = NULL;
     if (err == HT_OK)
         err = device->backend->sequence_create(device->handle, s->count, s->launch, &s->handle);
-    if (err != HT_OK) {
-        ht_sequence_destroy(s);
-        return err;
-    }
-    *out = s;
-    return HT_OK;
+    return HT_MADE(err, s, ht_sequence_destroy, out);
 }
 
 /* ---- running ---- */

@@ -32,12 +32,7 @@ enum ht_err ht_event_create(struct ht_device *device, struct ht_event **out) {
     TRY(HT_ALLOC(event, 1));
     event->device = device;
     enum ht_err err = device->backend->event_create(device->handle, &event->handle);
-    if (err != HT_OK) {
-        free(event);
-        return err;
-    }
-    *out = event;
-    return HT_OK;
+    return HT_MADE(err, event, free, out);
 }
 
 void ht_event_destroy(struct ht_event *event) {
@@ -80,12 +75,7 @@ enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes, struct ht_
     pinned->bytes = bytes;
     enum ht_err err = device->backend->pinned_create(device->handle, bytes > 0 ? bytes : 1,
                                                      &pinned->memory, &pinned->handle);
-    if (err != HT_OK) {
-        free(pinned);
-        return err;
-    }
-    *out = pinned;
-    return HT_OK;
+    return HT_MADE(err, pinned, free, out);
 }
 
 void ht_pinned_destroy(struct ht_pinned *pinned) {
@@ -155,12 +145,7 @@ enum ht_err ht_peer_open(struct ht_device *device, const unsigned char name[HT_P
     peer->device = device;
     peer->bytes = bytes;
     enum ht_err err = device->backend->peer_open(device->handle, name, bytes, &peer->handle);
-    if (err != HT_OK) {
-        free(peer);
-        return err;
-    }
-    *out = peer;
-    return HT_OK;
+    return HT_MADE(err, peer, free, out);
 }
 
 void ht_peer_close(struct ht_peer *peer) {

@@ -10,7 +10,7 @@
 /* ---- arrays ---- */
 
 static int64_t word_of(const struct ht_fd_engine *e) {
-    return e->spec.fp64 ? 8 : 4;
+    return ht_real_size(e->spec.fp64);
 }
 
 /* Values in the device's precision, some at a time. */

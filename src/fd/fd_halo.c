@@ -94,12 +94,7 @@ enum ht_err ht_fd_halo_create(const struct ht_fd_stepper *s, struct ht_fd_halo *
     plan(s, h);
     enum ht_err err =
         ht_exchanger_create(&h->exchanger, s->engine.device, s->problem.halo.transport);
-    if (err != HT_OK) {
-        ht_fd_halo_destroy(h);
-        return err;
-    }
-    *out = h;
-    return HT_OK;
+    return HT_MADE(err, h, ht_fd_halo_destroy, out);
 }
 
 /* ---- exchange ---- */

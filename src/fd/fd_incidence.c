@@ -263,7 +263,6 @@ enum ht_err ht_fd_surface_check(const struct ht_plan *plan) {
 }
 
 enum { SPLINE = HT_FD_SPLINE };
-static const double pi = 3.14159265358979323846;
 
 struct ht_fd_incidence {
     struct ht_fd_surface surface;
@@ -388,7 +387,7 @@ static bool wavenumber(const struct ht_fd_incidence *in, const struct ht_problem
     *z = problem->stages > 1 ? 6 * (1 - sqrt(part)) : 4 * sine * sine;
     for (int axis = 0; axis < s->grid->dims; axis++)
         if (s->direction[axis] != 0)
-            high = fmin(high, pi / (fabs(s->direction[axis]) * s->grid->h[axis]));
+            high = fmin(high, HT_PI / (fabs(s->direction[axis]) * s->grid->h[axis]));
     if (symbol(in, problem, high) < *z) return false;
     for (int i = 0; i < 60; i++) {
         const double middle = (low + high) / 2;
@@ -425,7 +424,7 @@ static enum ht_err make_spectrum(const struct ht_fd_incidence *in, const struct 
         out->amplitude[l] = ht_shot_at(shot, (double)l * problem->dt, 0) / (double)n;
     ht_fourier(bits, out->amplitude);
     for (int64_t q = 1; q < n / 2; q++)
-        if (!wavenumber(in, problem, 2 * pi * (double)q / ((double)n * problem->dt), &out->k[q],
+        if (!wavenumber(in, problem, 2 * HT_PI * (double)q / ((double)n * problem->dt), &out->k[q],
                         &out->z[q]))
             out->amplitude[q] = 0;
     return HT_OK;
@@ -564,12 +563,7 @@ enum ht_err ht_fd_incidence_create(const struct ht_problem *problem, const struc
     *out = NULL;
     TRY(HT_ALLOC(in, 1));
     const enum ht_err err = make(problem, shot, in);
-    if (err != HT_OK) {
-        ht_fd_incidence_destroy(in);
-        return err;
-    }
-    *out = in;
-    return HT_OK;
+    return HT_MADE(err, in, ht_fd_incidence_destroy, out);
 }
 
 void ht_fd_incidence_destroy(struct ht_fd_incidence *in) {

@@ -298,12 +298,7 @@ enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s, struct ht_fd_i
     if (s->problem.shots == NULL || !(s->problem.dt > 0)) return HT_OK;
     TRY(HT_ALLOC(in, 1));
     const enum ht_err err = make(s, in);
-    if (err != HT_OK) {
-        ht_fd_injection_destroy(in);
-        return err;
-    }
-    *out = in;
-    return HT_OK;
+    return HT_MADE(err, in, ht_fd_injection_destroy, out);
 }
 
 void ht_fd_injection_destroy(struct ht_fd_injection *in) {
@@ -335,7 +330,7 @@ enum ht_err ht_differences_shot_bytes(const struct ht_plan *plan, bool fp64,
     const struct ht_problem *problem = &plan->problem;
     const struct ht_shots *shots = problem->shots;
     const struct ht_fd_engine engine = {.spec = ht_fd_spec_of(problem, fp64)};
-    const int64_t word = fp64 ? 8 : 4;
+    const int64_t word = ht_real_size(fp64);
     struct ht_fd_stepper s = {.steps = 0};
     int64_t columns = 0, nodes = 0, entries = 0;
     ht_fd_stepper_plan(problem, &engine, &s);

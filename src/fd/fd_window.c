@@ -80,9 +80,9 @@ struct ht_budget ht_differences_stepper_budget(const struct ht_problem *problem,
     struct ht_fd_stepper s = {.steps = 0};
     int64_t message;
     ht_fd_stepper_plan(problem, &engine, &s);
-    const int64_t bytes = s.box.plane * s.count[2] * (spec.fp64 ? 8 : 4);
+    const int64_t bytes = s.box.plane * s.count[2] * ht_real_size(spec.fp64);
     const int arrays = list_arrays(&s, list);
-    const int64_t layers = ht_fd_layers_words(&s) * (spec.fp64 ? 8 : 4);
+    const int64_t layers = ht_fd_layers_words(&s) * ht_real_size(spec.fp64);
     struct ht_budget b = {.state = STATE * bytes + layers,
                           .layers = layers,
                           .medium = (arrays - STATE) * bytes,

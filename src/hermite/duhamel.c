@@ -181,12 +181,7 @@ enum ht_err ht_injection_create(const struct ht_problem *problem, const struct h
     TRY(HT_ALLOC(in, 1));
     in->problem = *problem;
     const enum ht_err err = make(window, in);
-    if (err != HT_OK) {
-        ht_injection_destroy(in);
-        return err;
-    }
-    *out = in;
-    return HT_OK;
+    return HT_MADE(err, in, ht_injection_destroy, out);
 }
 
 static void free_grid(struct ht_injection_grid *g) {

@@ -17,8 +17,6 @@
  * beyond the waves that the grid carries, which turns into others.
  */
 
-static const double pi = 3.14159265358979323846;
-
 double ht_source_cell(const struct ht_plan *plan) {
     double h = 0;
     for (int k = 0; k < plan->grid.dims; k++) h = fmax(h, plan->grid.h[k]);
@@ -41,7 +39,7 @@ static struct source_waves source_waves(const struct ht_plan *plan, const struct
     for (int64_t i = 0; i < d->points; i++)
         if (d->point[i].shot == shot)
             slowest = fmin(slowest, ht_equations_speed(&plan->eq, d->point[i].material, 0));
-    const double cell = 2 * pi * ht_source_cell(plan) / slowest;
+    const double cell = 2 * HT_PI * ht_source_cell(plan) / slowest;
     waves.highest = cell * ht_signal_traits(of->signal).highest;
     ht_shot_bands(&plan->eq, of, waves.energy);
     for (int b = 0; b < HT_SIGNAL_BANDS; b++) waves.k[b] = cell * ht_shot_band(of, b);
@@ -223,7 +221,7 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhame
         ht_warn("sources.%d: its highest frequency has %.2g cells per "
                 "wavelength, where a source of radius %g errs by up to %.1e, "
                 "above the tolerance of %.1e: %stake more cells",
-                i + 1, 2 * pi / waves.highest, form->radius, form->error, shot->tolerance,
+                i + 1, 2 * HT_PI / waves.highest, form->radius, form->error, shot->tolerance,
                 shot->radius > 0 ? "leave radius out, or " : "");
     for (int k = 0; k < plan->grid.dims; k++)
         if (shot->type != HT_SHOT_PLANE || k == shot->axis) form->along[k] = form->radius;
@@ -259,7 +257,7 @@ static enum ht_err make_form(const struct ht_plan *plan, int i, struct ht_duhame
 /* Coefficients of exp(i omega t) in Legendre's polynomials over half a step, (2 r + 1) j_r(z) <=
  * z^r/(2 r - 1)!!, z = omega tau/2, for 1.5 times the highest frequency. */
 static int count_terms(const struct ht_plan *plan) {
-    const double z = 0.75 * pi * plan->shots->highest * plan->problem.dt;
+    const double z = 0.75 * HT_PI * plan->shots->highest * plan->problem.dt;
     double size = 1, least = 1e-3;
     int terms = 1;
     for (int i = 0; i < plan->shots->count; i++)
@@ -387,7 +385,7 @@ static enum ht_err wave_error(const struct ht_plan *plan, const struct ht_duhame
     (void)ht_problem_set_scheme(&problem, scheme);
     memcpy(problem.uniform, material, sizeof problem.uniform);
     problem.stages = (int)ht_least(plan->problem.stages, scheme->full_stages(&eq, plan->order));
-    const double k[3] = {2 * pi / (cells * grid.h[0])};
+    const double k[3] = {2 * HT_PI / (cells * grid.h[0])};
     const struct ht_bloch_run run = {.problem = &problem,
                                      .material = material,
                                      .dt = problem.dt,
@@ -430,7 +428,7 @@ static enum ht_err find_travel(const struct ht_plan *plan, const struct ht_duham
     for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
         double error = 0;
         if (waves.energy[b] <= small) continue;
-        TRY(wave_error(plan, d, 2 * pi / waves.k[b], 20 * pi / waves.k[strongest], &error));
+        TRY(wave_error(plan, d, 2 * HT_PI / waves.k[b], 20 * HT_PI / waves.k[strongest], &error));
         sum += waves.energy[b] * pow(fmin(error, 2), 2);
     }
     *travel = sqrt(sum);
@@ -541,10 +539,5 @@ enum ht_err ht_duhamel_create(const struct ht_plan *plan, struct ht_duhamel **ou
     if (plan->shots == NULL || !(plan->problem.dt > 0)) return HT_OK;
     TRY(HT_ALLOC(d, 1));
     const enum ht_err err = make(plan, d);
-    if (err != HT_OK) {
-        ht_duhamel_destroy(d);
-        return err;
-    }
-    *out = d;
-    return HT_OK;
+    return HT_MADE(err, d, ht_duhamel_destroy, out);
 }

@@ -225,12 +225,7 @@ enum ht_err ht_halo_create(const struct ht_problem *problem, struct ht_device *d
         h->layer_packer[axis] = kernels->layers->packer[axis];
     if (err == HT_OK) /* the same on all ranks */
         err = ht_exchanger_create(&h->exchanger, device, problem->halo.transport);
-    if (err != HT_OK) {
-        ht_halo_destroy(h);
-        return err;
-    }
-    *out = h;
-    return HT_OK;
+    return HT_MADE(err, h, ht_halo_destroy, out);
 }
 
 void ht_halo_traffic(const struct ht_halo *h, struct ht_traffic *out) {

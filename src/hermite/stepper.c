@@ -41,7 +41,7 @@ static void add_subgrid(const struct ht_problem *p, const struct ht_spec *spec, 
                         struct list *list) {
     const enum ht_subgrid which = subgrid ? HT_DUAL : HT_PRIMARY;
     const struct ht_window window = ht_problem_window(p, which);
-    const int64_t nodes = ht_window_nodes(&window), element_size = spec->fp64 ? 8 : 4;
+    const int64_t nodes = ht_window_nodes(&window), element_size = ht_real_size(spec->fp64);
     int storage[HT_MAX_COEFS];
     int64_t field =
         HT_LAYOUT_SIZE(spec->block, ht_storage_order(spec, storage), nodes) * element_size;
@@ -61,7 +61,7 @@ static void add_interpolants(const struct ht_problem *p, bool fp64, int64_t per_
         per_target * larger(ht_grid_plane(p->grid, HT_PRIMARY), ht_grid_plane(p->grid, HT_DUAL));
     int sources = (int)larger(ht_problem_stored(p, HT_PRIMARY), ht_problem_stored(p, HT_DUAL));
     int64_t room = larger(info->memory / 8 / (sources + work), 1);
-    int64_t most = INT32_MAX * (int64_t)(fp64 ? 8 : 4);
+    int64_t most = INT32_MAX * (int64_t)ht_real_size(fp64);
     if (work && room > most) room = most;
     if (room > info->max_buffer) room = info->max_buffer;
     list->poly_planes = larger(1, room / per_plane);
@@ -76,7 +76,7 @@ static void list_buffers(const struct ht_problem *p, const struct ht_spec *spec,
     *list = (struct list){0};
     for (int subgrid = 0; subgrid < 2; subgrid++) add_subgrid(p, spec, subgrid, list);
     if (per_target > 0) add_interpolants(p, spec->fp64, per_target, work, info, list);
-    list->scale_bytes = HT_MAX_TERMS * (int64_t)(spec->fp64 ? 8 : 4);
+    list->scale_bytes = HT_MAX_TERMS * (int64_t)ht_real_size(spec->fp64);
 }
 
 struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
@@ -545,7 +545,7 @@ static enum ht_err make_injection(struct ht_device_stepper *t, const struct ht_k
 
 static enum ht_err make_parts(struct ht_device_stepper *t, int regions,
                               const struct ht_region *region) {
-    t->element_size = t->spec.fp64 ? 8 : 4;
+    t->element_size = ht_real_size(t->spec.fp64);
     t->coefs = ht_grid_coefs(t->problem.grid);
     t->padded_coefs = ht_storage_order(&t->spec, t->storage);
     TRY(add_regions(t, regions, region));

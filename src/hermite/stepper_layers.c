@@ -11,7 +11,7 @@
 static int64_t field_bytes(const struct ht_spec *spec, const struct ht_window *window) {
     int storage[HT_MAX_COEFS];
     return HT_LAYOUT_SIZE(spec->block, ht_storage_order(spec, storage), ht_window_nodes(window)) *
-           (spec->fp64 ? 8 : 4);
+           ht_real_size(spec->fp64);
 }
 
 int64_t ht_stepper_layer_bytes(const struct ht_problem *p, const struct ht_spec *spec) {
@@ -183,7 +183,7 @@ int64_t ht_stepper_sponge_bytes(const struct ht_problem *p, bool fp64) {
         const enum ht_subgrid subgrid = n % 2 ? HT_DUAL : HT_PRIMARY;
         if (ht_sponge_damps(p, subgrid, n / 2)) values += jet_values(p, subgrid, n / 2);
     }
-    return values * (fp64 ? 8 : 4);
+    return values * ht_real_size(fp64);
 }
 
 /* ---- making ---- */

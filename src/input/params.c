@@ -104,12 +104,7 @@ enum ht_err ht_params_read(const char *path, int noverrides, char *const *overri
     *out = NULL;
     TRY(HT_ALLOC(params, 1));
     enum ht_err err = read_all(params, path, noverrides, overrides);
-    if (err) {
-        ht_params_destroy(params);
-        return err;
-    }
-    *out = params;
-    return HT_OK;
+    return HT_MADE(err, params, ht_params_destroy, out);
 }
 
 void ht_params_destroy(struct ht_params *params) {

@@ -119,11 +119,7 @@ enum ht_err ht_output_create(const struct ht_params *params, const struct ht_med
     }
     err = ht_comm_agree(medium->grid->slab.comm, err);
     if (!err) err = share_first(output);
-    if (err)
-        ht_output_destroy(output);
-    else
-        *out = output;
-    return err;
+    return HT_MADE(err, output, ht_output_destroy, out);
 }
 
 void ht_output_destroy(struct ht_output *output) {

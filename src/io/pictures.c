@@ -117,11 +117,7 @@ enum ht_err ht_pictures_create(const struct ht_params *params, const struct ht_m
     p->params = params;
     p->medium = medium;
     enum ht_err err = make_views(p, stored);
-    if (err)
-        ht_pictures_destroy(p);
-    else
-        *out = p;
-    return err;
+    return HT_MADE(err, p, ht_pictures_destroy, out);
 }
 
 void ht_pictures_destroy(struct ht_pictures *p) {

@@ -202,11 +202,7 @@ enum ht_err ht_traces_create(const struct ht_params *params, const struct ht_rec
     t->dims = dims;
     t->single = params->device.precision == HT_SINGLE;
     enum ht_err err = begin(t);
-    if (err == HT_OK)
-        *out = t;
-    else
-        ht_traces_destroy(t);
-    return err;
+    return HT_MADE(err, t, ht_traces_destroy, out);
 }
 
 void ht_traces_destroy(struct ht_traces *t) {

@@ -73,12 +73,7 @@ enum ht_err ht_blocks_create(const struct ht_spec *spec, struct ht_blocks **out)
             "parity blocks of system %s, which has no parities", spec->eq->system->name);
     TRY(HT_ALLOC(blocks, 1));
     const enum ht_err err = fill(spec, blocks);
-    if (err != HT_OK) {
-        ht_blocks_destroy(blocks);
-        return err;
-    }
-    *out = blocks;
-    return HT_OK;
+    return HT_MADE(err, blocks, ht_blocks_destroy, out);
 }
 
 void ht_blocks_destroy(struct ht_blocks *blocks) {

@@ -59,7 +59,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     const struct ht_sizes z = ht_sizes_of(spec);
     const int64_t limit = ht_local_limit(info);
     int cells = tuning->cells;
-    int element_size = spec->fp64 ? 8 : 4, column = z.t1 * z.t2;
+    int element_size = ht_real_size(spec->fp64), column = z.t1 * z.t2;
     REQUIRE(column <= info->max_group, HT_ERR_DEVICE,
             "order %d in %d dimensions needs groups of %d work-items; %s allows "
             "%lld: choose a lower grid.order",

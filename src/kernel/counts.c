@@ -281,11 +281,11 @@ static double potential_fma(const struct ht_spec *spec, const struct ht_sizes *z
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     if (spec->differences > 0) {
         struct ht_cost cost = ht_cost_differences(spec);
-        cost.bytes *= spec->fp64 ? 8 : 4;
+        cost.bytes *= ht_real_size(spec->fp64);
         return cost;
     }
     struct ht_sizes z = ht_sizes_of(spec);
-    int dims = spec->eq->dims, element_size = spec->fp64 ? 8 : 4;
+    int dims = spec->eq->dims, element_size = ht_real_size(spec->fp64);
     bool uniform = spec->medium_degree < 0;
     double coefs = (double)z.n1 * z.n2 * z.n3;
     double fma = interpolation_fma(&z, dims) + stages_fma(spec, &z, stages);

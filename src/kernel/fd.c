@@ -35,7 +35,7 @@ static int block_of(const struct ht_fd_spec *spec) {
 }
 
 static int segment_of(const struct ht_fd_spec *spec) {
-    return SEGMENT_BYTES / (spec->fp64 ? 8 : 4);
+    return SEGMENT_BYTES / ht_real_size(spec->fp64);
 }
 
 /* Groups of fd-march that a compiler gives a few registers more than this would leave half of a
@@ -292,7 +292,7 @@ static int64_t choose_planes(const struct ht_fd_kernels *k, int64_t planes, int6
  * of them is to stay in a cache. */
 static int64_t choose_rows(const struct ht_fd_kernels *k, const struct ht_fd_box *box) {
     const int64_t cache = 1 << 19, least = 8, reach = ht_fd_reach(&k->spec);
-    int64_t row = extent(box, 0) * (k->spec.fp64 ? 8 : 4) * (2 * reach + 1);
+    int64_t row = extent(box, 0) * ht_real_size(k->spec.fp64) * (2 * reach + 1);
     int64_t rows = cache / row - 2 * reach;
     return k->shape.rows > 0 ? k->shape.rows : rows > least ? rows : least;
 }

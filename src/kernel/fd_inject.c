@@ -51,12 +51,7 @@ enum ht_err ht_fd_injector_create(struct ht_device *device, bool fp64, const cha
     injector->lanes = LANES;
     while (injector->lanes > ht_device_info(device)->max_group) injector->lanes /= 2;
     enum ht_err err = cache ? ht_text_copy(cache, &injector->cache) : HT_OK;
-    if (err != HT_OK) {
-        ht_fd_injector_destroy(injector);
-        return err;
-    }
-    *out = injector;
-    return HT_OK;
+    return HT_MADE(err, injector, ht_fd_injector_destroy, out);
 }
 
 static enum ht_err build(struct ht_fd_injector *injector) {
@@ -95,7 +90,7 @@ static enum ht_err create(struct ht_fd_injector *injector, int64_t bytes, struct
 static enum ht_err fill(struct ht_fd_injected *d, const struct ht_fd_injected_nodes *list,
                         int64_t table) {
     struct ht_fd_injector *injector = d->injector;
-    const int64_t word = injector->fp64 ? 8 : 4;
+    const int64_t word = ht_real_size(injector->fp64);
     const int64_t entries = list->begin[list->count];
     TRY(create(injector, 8 * list->count, &d->at));
     TRY(create(injector, 4 * (list->count + 1), &d->begin));
@@ -127,12 +122,7 @@ enum ht_err ht_fd_injected_create(struct ht_fd_injector *injector,
     TRY(HT_ALLOC(d, 1));
     d->injector = injector;
     const enum ht_err err = fill(d, list, table);
-    if (err != HT_OK) {
-        ht_fd_injected_destroy(d);
-        return err;
-    }
-    *out = d;
-    return HT_OK;
+    return HT_MADE(err, d, ht_fd_injected_destroy, out);
 }
 
 enum ht_err ht_fd_injected_table(struct ht_fd_injected *d, int64_t count, const double *values) {

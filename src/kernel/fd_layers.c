@@ -25,7 +25,7 @@ struct ht_fd_layer_kernels {
 };
 
 int64_t ht_fd_layer_limit(const struct ht_fd_spec *spec) {
-    return INT_MAX / (spec->fp64 ? 8 : 4);
+    return INT_MAX / ht_real_size(spec->fp64);
 }
 
 int ht_fd_layer_radius(const struct ht_fd_spec *spec) {
@@ -38,11 +38,10 @@ struct ht_fd_weights ht_fd_layer_weights(const struct ht_fd_spec *spec) {
     const struct ht_fd_weights whole = ht_fd_weights(2 * spec->radius);
     struct ht_fd_weights out = ht_fd_weights(2 * ht_fd_layer_radius(spec));
     if (spec->density || spec->radius == 1 || spec->radius > 3) return out;
-    const double pi = acos(-1.0);
     const struct ht_fd_weights below = ht_fd_weights(2 * spec->radius - 2);
-    const double least = ht_fd_first_symbol(&below, pi);
-    const double part =
-        (sqrt(ht_fd_second_symbol(&whole, pi)) - least) / (ht_fd_first_symbol(&whole, pi) - least);
+    const double least = ht_fd_first_symbol(&below, HT_PI);
+    const double part = (sqrt(ht_fd_second_symbol(&whole, HT_PI)) - least) /
+                        (ht_fd_first_symbol(&whole, HT_PI) - least);
     for (int j = 0; j < out.radius; j++)
         out.first[j] = part * whole.first[j] + (1 - part) * (j < below.radius ? below.first[j] : 0);
     return out;
@@ -179,7 +178,7 @@ static struct ht_fd_layer layer_of(const struct ht_fd_layer_kernels *k, const st
                                    const struct ht_fd_side *side) {
     const int64_t along[3] = {1, box->row, box->plane};
     const int way = side->side == 0 ? 1 : -1, axis = side->axis;
-    const int bytes = k->spec.fp64 ? 8 : 4;
+    const int bytes = ht_real_size(k->spec.fp64);
     struct ht_fd_layer layer = {.offset = (long)side->offset,
                                 .pitch = (int)side->pitch[axis] * bytes,
                                 .axis = axis,

@@ -50,7 +50,7 @@ static int64_t ints_of(int points) {
 }
 
 int64_t ht_fd_sampler_bytes(int points, int64_t patterns, int64_t items, int64_t slots, bool fp64) {
-    const int64_t word = fp64 ? 8 : 4;
+    const int64_t word = ht_real_size(fp64);
     return patterns * (ints_of(points) * 4 + weights_of(points) * word) +
            items * (8 + slots * word);
 }
@@ -121,7 +121,7 @@ static enum ht_err store_weights(struct ht_fd_sampler *s, int64_t patterns,
     }
     if (err == HT_OK)
         err = store(s, s->fp64 ? (const void *)wide : (const void *)narrow,
-                    entries * (s->fp64 ? 8 : 4), &s->weight);
+                    entries * ht_real_size(s->fp64), &s->weight);
     free(narrow);
     free(wide);
     return err;
@@ -145,12 +145,8 @@ enum ht_err ht_fd_sampler_create(struct ht_device *device, bool fp64, const char
     if (err == HT_OK) err = store_items(s, item);
     if (err == HT_OK) err = store_nodes(s, patterns, pattern);
     if (err == HT_OK) err = store_weights(s, patterns, pattern);
-    if (err == HT_OK) err = ht_buffer_create(device, items * slots * (fp64 ? 8 : 4), &s->ring);
-    if (err == HT_OK)
-        *out = s;
-    else
-        ht_fd_sampler_destroy(s);
-    return err;
+    if (err == HT_OK) err = ht_buffer_create(device, items * slots * ht_real_size(fp64), &s->ring);
+    return HT_MADE(err, s, ht_fd_sampler_destroy, out);
 }
 
 enum ht_err ht_fd_sampler_take(struct ht_fd_sampler *s, int64_t row, int64_t plane,
@@ -174,7 +170,7 @@ enum ht_err ht_fd_sampler_read(struct ht_fd_sampler *s, int64_t slots, double *o
     const int64_t values = slots * s->items;
     float *single = NULL;
     if (!s->fp64) TRY(HT_ALLOC(single, values));
-    enum ht_err err = ht_buffer_read(s->ring, span_of(values * (s->fp64 ? 8 : 4)),
+    enum ht_err err = ht_buffer_read(s->ring, span_of(values * ht_real_size(s->fp64)),
                                      s->fp64 ? (void *)out : (void *)single);
     for (int64_t i = 0; err == HT_OK && single != NULL && i < values; i++) out[i] = single[i];
     free(single);

@@ -55,12 +55,7 @@ enum ht_err ht_fd_reduction_create(struct ht_device *device, bool fp64, const ch
     r->lanes = ht_device_info(device)->gpu ? LANES : 1;
     while (r->lanes > 1 && r->lanes > ht_device_info(device)->max_group) r->lanes /= 2;
     enum ht_err err = cache ? ht_text_copy(cache, &r->cache) : HT_OK;
-    if (err != HT_OK) {
-        ht_fd_reduction_destroy(r);
-        return err;
-    }
-    *out = r;
-    return HT_OK;
+    return HT_MADE(err, r, ht_fd_reduction_destroy, out);
 }
 
 static enum ht_err build(struct ht_fd_reduction *r) {

@@ -58,12 +58,7 @@ enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spe
     while (g->group_size > 1 && g->group_size > ht_device_info(device)->max_group)
         g->group_size /= 2;
     enum ht_err err = cache ? ht_text_copy(cache, &g->cache) : HT_OK;
-    if (err != HT_OK) {
-        ht_ghosts_destroy(g);
-        return err;
-    }
-    *out = g;
-    return HT_OK;
+    return HT_MADE(err, g, ht_ghosts_destroy, out);
 }
 
 static enum ht_err upload_bits(struct ht_ghosts *g) {

@@ -60,12 +60,7 @@ enum ht_err ht_injector_create(struct ht_device *device, const struct ht_spec *s
     injector->lanes = LANES;
     while (injector->lanes > ht_device_info(device)->max_group) injector->lanes /= 2;
     enum ht_err err = cache ? ht_text_copy(cache, &injector->cache) : HT_OK;
-    if (err != HT_OK) {
-        ht_injector_destroy(injector);
-        return err;
-    }
-    *out = injector;
-    return HT_OK;
+    return HT_MADE(err, injector, ht_injector_destroy, out);
 }
 
 static enum ht_err build(struct ht_injector *injector) {
@@ -94,7 +89,7 @@ int64_t ht_injected_bytes(const struct ht_spec *spec, int64_t nodes, int64_t ent
                           const struct ht_inject_shapes *shapes, int64_t rows, int row_fields) {
     int storage[HT_MAX_COEFS];
     const int coefs = ht_storage_order(spec, storage);
-    const int64_t word = spec->fp64 ? 8 : 4, ints = 4;
+    const int64_t word = ht_real_size(spec->fp64), ints = 4;
     return nodes * (8 + 2 * ints) + ints + entries * 2 * ints +
            (int64_t)shapes->fields * coefs * ints +
            word * (values_of(shapes, coefs) + rows * row_of(shapes, row_fields));
@@ -121,12 +116,12 @@ static enum ht_err put_values(struct ht_injected *d, const struct ht_inject_shap
     const int64_t padded = injector->padded_coefs;
     const int64_t count = values_of(shapes, injector->padded_coefs);
     void *data = NULL;
-    TRY(ht_mem_alloc((size_t)count, fp64 ? 8 : 4, &data));
+    TRY(ht_mem_alloc((size_t)count, (size_t)ht_real_size(fp64), &data));
     for (int64_t row = 0; row < count / padded; row++)
         for (int i = 0; i < shapes->coefs; i++)
             set(fp64, data, row * padded + injector->storage[i],
                 shapes->value[row * shapes->coefs + i]);
-    const enum ht_err err = put(d, count * (fp64 ? 8 : 4), data, &d->values);
+    const enum ht_err err = put(d, count * ht_real_size(fp64), data, &d->values);
     free(data);
     return err;
 }
@@ -147,7 +142,7 @@ static enum ht_err put_odd(struct ht_injected *d, const struct ht_inject_shapes 
 static enum ht_err fill(struct ht_injected *d, const struct ht_inject_list *list,
                         const struct ht_inject_shapes *shapes) {
     const int64_t entries = list->begin[list->count];
-    const int64_t word = d->injector->spec.fp64 ? 8 : 4;
+    const int64_t word = ht_real_size(d->injector->spec.fp64);
     TRY(put(d, 8 * list->count, list->at, &d->at));
     TRY(put(d, 4 * (list->count + 1), list->begin, &d->begin));
     TRY(put(d, 4 * list->count, list->wall, &d->wall));
@@ -186,17 +181,12 @@ enum ht_err ht_injected_create(struct ht_injector *injector, const struct ht_inj
     d->row = row_of(shapes, row_fields);
     d->table_values = rows * d->row;
     const enum ht_err err = fill(d, list, shapes);
-    if (err != HT_OK) {
-        ht_injected_destroy(d);
-        return err;
-    }
-    *out = d;
-    return HT_OK;
+    return HT_MADE(err, d, ht_injected_destroy, out);
 }
 
 enum ht_err ht_injected_table(struct ht_injected *d, const double *values) {
     const bool fp64 = d->injector->spec.fp64;
-    const int64_t bytes = d->table_values * (fp64 ? 8 : 4);
+    const int64_t bytes = d->table_values * ht_real_size(fp64);
     const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     void *data = NULL;
     if (fp64) return ht_buffer_write(d->table, span, values);

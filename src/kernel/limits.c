@@ -97,7 +97,7 @@ enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, const char *c
     /* Much larger than the caches of a GPU; small enough to be quick on a CPU. */
     int64_t bytes = info->gpu ? (int64_t)1 << 29 : (int64_t)1 << 25;
     const int64_t per_group = (int64_t)GROUP_SIZE * COPIES;
-    struct bench b = {.device = device, .element_size = fp64 ? 8 : 4};
+    struct bench b = {.device = device, .element_size = ht_real_size(fp64)};
     b.width = info->gpu ? 1 : 64 / b.element_size;
     b.group_size = info->gpu ? GROUP_SIZE : 1;
     b.turns = info->gpu ? 1 : GROUP_SIZE;

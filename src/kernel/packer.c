@@ -88,12 +88,7 @@ enum ht_err ht_packer_create(struct ht_device *device, const struct ht_pack_form
     while (packer->group_size > 1 && packer->group_size > ht_device_info(device)->max_group)
         packer->group_size /= 2;
     enum ht_err err = build(packer, cache);
-    if (err != HT_OK) {
-        ht_packer_destroy(packer);
-        return err;
-    }
-    *out = packer;
-    return HT_OK;
+    return HT_MADE(err, packer, ht_packer_destroy, out);
 }
 
 static enum ht_err launch(struct ht_packer *packer, struct ht_kernel *kernel,

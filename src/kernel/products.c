@@ -56,7 +56,7 @@ static void fused_operator(const double *matrix, int t, int p, double *out) {
 static enum ht_err upload(const struct ht_products *products, const double *values, int count,
                           struct ht_buffer **out) {
     float single[MOST_VALUES];
-    int64_t bytes = (int64_t)count * (products->fp64 ? 8 : 4);
+    int64_t bytes = (int64_t)count * ht_real_size(products->fp64);
     for (int i = 0; i < count; i++) single[i] = (float)values[i];
     TRY(ht_buffer_create(products->device, bytes, out));
     return ht_buffer_write(*out, (struct ht_span){.width = bytes, .pitch = bytes, .rows = 1},
@@ -90,12 +90,7 @@ enum ht_err ht_products_create(struct ht_device *device, const struct ht_spec *s
     products->t = z.t1;
     products->cube = z.cube;
     enum ht_err err = create(products, spec->order, spec->eq->dims);
-    if (err != HT_OK) {
-        ht_products_destroy(products);
-        return err;
-    }
-    *out = products;
-    return HT_OK;
+    return HT_MADE(err, products, ht_products_destroy, out);
 }
 
 struct ht_buffer *ht_products_source(const struct ht_products *products, struct ht_buffer *poly,

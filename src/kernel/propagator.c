@@ -48,14 +48,14 @@ static int64_t local_bytes(const struct ht_spec *spec, const struct ht_shape *sh
                       HT_SIZE_BLOCK_RESULT(padded_rows(rows, shape->tile), all) +
                       HT_SIZE_BLOCK_FACES(shape->roll, (int64_t)sources_of(spec), 4, all);
     int64_t values = vectors * shape->cells + HT_SIZE_SIDE(shape->cells);
-    return values * (spec->fp64 ? 8 : 4);
+    return values * ht_real_size(spec->fp64);
 }
 
 /* The number of source entries whose sums fit a first-level cache. */
 static int choose_chunk(const struct ht_spec *spec, const struct ht_shape *shape) {
     const int most_bytes = 32768;
     int coefs = coefs_of(spec);
-    int entry = (shape->cells * shape->rows * (spec->fp64 ? 8 : 4)) << spec->eq->dims;
+    int entry = (shape->cells * shape->rows * ht_real_size(spec->fp64)) << spec->eq->dims;
     int chunk = entry < most_bytes ? most_bytes / entry : 1;
     return chunk < coefs ? chunk : coefs;
 }

@@ -53,7 +53,7 @@ enum ht_err ht_target_group(const struct ht_tuning *tuning, const struct ht_devi
 
 static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
                                 const struct ht_device_info *info, struct ht_shape *out) {
-    int dims = spec->eq->dims, element_size = spec->fp64 ? 8 : 4;
+    int dims = spec->eq->dims, element_size = ht_real_size(spec->fp64);
     TRY(ht_target_group(tuning, info, dims, out));
     out->chunk = 1;
     out->registers = info->greedy ? 0 : 128;

@@ -61,7 +61,7 @@ static int pitch_of(int cells) {
 struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth, int parts,
                                           int cells, int rows, int64_t limit) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
-    int element_size = spec->fp64 ? 8 : 4;
+    int element_size = ht_real_size(spec->fp64);
     int blocks = ht_slots(spec->src, spec->eq->nfields) * padded_coefs / spec->block;
     struct ht_tensor_shape s = {.cut = make_cut(spec, parts), .pairs = spec->block / 2};
     s.chunks = (blocks + 3) / 4;

@@ -49,12 +49,7 @@ enum ht_err ht_reduction_create(struct ht_device *device, const struct ht_spec *
     r->group_size = GROUP_SIZE;
     while (r->group_size > 1 && r->group_size > info->max_group) r->group_size /= 2;
     enum ht_err err = cache ? ht_text_copy(cache, &r->cache) : HT_OK;
-    if (err != HT_OK) {
-        ht_reduction_destroy(r);
-        return err;
-    }
-    *out = r;
-    return HT_OK;
+    return HT_MADE(err, r, ht_reduction_destroy, out);
 }
 
 /* Size in bytes of struct ht_part (cl/reduce.cl). */

@@ -25,7 +25,7 @@ void ht_rows_destroy(struct ht_rows *r) {
 }
 
 static int word_of(const struct ht_rows_shape *shape) {
-    return shape->fp64 ? 8 : 4;
+    return ht_real_size(shape->fp64);
 }
 
 int64_t ht_rows_bytes(const struct ht_rows_shape *shape) {
@@ -90,11 +90,7 @@ enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape 
     if (err == HT_OK) err = store_weights(r, device, weight);
     if (err == HT_OK)
         err = ht_buffer_create(device, shape->rows * shape->slots * word_of(shape), &r->ring);
-    if (err == HT_OK)
-        *out = r;
-    else
-        ht_rows_destroy(r);
-    return err;
+    return HT_MADE(err, r, ht_rows_destroy, out);
 }
 
 enum ht_err ht_rows_take(struct ht_rows *r, int64_t first, int64_t last, struct ht_buffer *u,

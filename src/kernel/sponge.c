@@ -93,12 +93,7 @@ enum ht_err ht_sponge_create(struct ht_device *device, const struct ht_spec *spe
     sponge->items = MOST_ITEMS;
     while (sponge->items > ht_device_info(device)->max_group) sponge->items /= 2;
     const enum ht_err err = build(sponge, device, spec, cache);
-    if (err != HT_OK) {
-        ht_sponge_destroy(sponge);
-        return err;
-    }
-    *out = sponge;
-    return HT_OK;
+    return HT_MADE(err, sponge, ht_sponge_destroy, out);
 }
 
 enum ht_err ht_sponge_multiply(struct ht_sponge *sponge, enum ht_step_part part,

@@ -39,7 +39,7 @@ static enum ht_err upload(struct ht_step *step, const struct ht_operator *op) {
     const double nothing = 0;
     const double *value = op->count > 0 ? op->value : &nothing;
     int64_t count = op->count > 0 ? op->count : 1;
-    int64_t bytes = count * (step->spec.fp64 ? 8 : 4);
+    int64_t bytes = count * ht_real_size(step->spec.fp64);
     struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     float *single = NULL;
     TRY(ht_buffer_create(step->device, bytes, &step->operator));

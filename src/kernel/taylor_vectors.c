@@ -12,7 +12,7 @@ static int64_t local_bytes(const struct ht_spec *spec, int cells) {
     for (int k = 0; spec->medium_degree > 0 && k < spec->eq->dims; k++)
         medium *= spec->medium_degree + 1;
     int64_t vectors = 2 * HT_SIZE_POLYNOMIALS((int64_t)z.fields, z.cube) + products + medium;
-    return (vectors * cells + HT_SIZE_SIDE(cells)) * (spec->fp64 ? 8 : 4);
+    return (vectors * cells + HT_SIZE_SIDE(cells)) * ht_real_size(spec->fp64);
 }
 
 enum ht_err ht_vector_cells(const struct ht_tuning *tuning, const struct ht_spec *spec,

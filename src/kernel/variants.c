@@ -116,7 +116,7 @@ static enum ht_err refuse(const struct ht_variant *variant, const struct ht_spec
 int64_t ht_variant_poly_bytes(const struct ht_variant *variant, const struct ht_spec *spec) {
     if (!ht_variant_has(variant, HT_STAGE_EVOLVE)) return 0;
     struct ht_sizes z = ht_sizes_of(spec);
-    return (int64_t)z.cube * (spec->fp64 ? 8 : 4);
+    return (int64_t)z.cube * ht_real_size(spec->fp64);
 }
 
 bool ht_variant_needs_work(const struct ht_variant *variant) {
@@ -135,7 +135,7 @@ struct ht_cost ht_variant_cost(const struct ht_variant *variant, const struct ht
         if (variant->stage[i].kind == HT_STAGE_NONE) continue;
         struct ht_cost c = variant->cost(variant, spec, i);
         sum.fma += c.fma;
-        sum.bytes += c.bytes * (spec->fp64 ? 8 : 4);
+        sum.bytes += c.bytes * ht_real_size(spec->fp64);
     }
     return sum;
 }

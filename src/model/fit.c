@@ -81,12 +81,7 @@ enum ht_err ht_fit_create(const struct ht_medium *medium, enum ht_fit_kind kind,
     fit->kind = kind;
     fit->counts = ht_fit_counts_none();
     enum ht_err err = make(fit);
-    if (err != HT_OK) {
-        ht_fit_destroy(fit);
-        return err;
-    }
-    *out = fit;
-    return HT_OK;
+    return HT_MADE(err, fit, ht_fit_destroy, out);
 }
 
 void ht_fit_destroy(struct ht_fit *fit) {

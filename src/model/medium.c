@@ -26,12 +26,7 @@ enum ht_err ht_medium_read(const struct ht_params *params, const struct ht_equat
         medium->source->params = params;
         err = ht_medium_source_read(medium);
     }
-    if (err != HT_OK) {
-        ht_medium_destroy(medium);
-        return err;
-    }
-    *out = medium;
-    return HT_OK;
+    return HT_MADE(err, medium, ht_medium_destroy, out);
 }
 
 enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled) {

@@ -266,12 +266,7 @@ enum ht_err ht_samples_read(const struct ht_samples_format *format, struct ht_sa
     TRY(HT_ALLOC(samples, 1));
     enum ht_err err = read_into(format, &values, samples);
     free(values);
-    if (err != HT_OK) {
-        ht_samples_destroy(samples);
-        return err;
-    }
-    *out = samples;
-    return HT_OK;
+    return HT_MADE(err, samples, ht_samples_destroy, out);
 }
 
 void ht_samples_destroy(struct ht_samples *samples) {

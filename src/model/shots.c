@@ -259,12 +259,7 @@ enum ht_err ht_shots_create(const struct ht_params *params, const struct ht_medi
     if (params->shots.count == 0) return HT_OK;
     TRY(HT_ALLOC(shots, 1));
     const enum ht_err err = make(params, medium, shots);
-    if (err != HT_OK) {
-        ht_shots_destroy(shots);
-        return err;
-    }
-    *out = shots;
-    return HT_OK;
+    return HT_MADE(err, shots, ht_shots_destroy, out);
 }
 
 void ht_shots_destroy(struct ht_shots *shots) {

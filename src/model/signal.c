@@ -6,14 +6,12 @@
 
 #include "signal_private.h"
 
-static const double pi = 3.14159265358979323846;
-
 /* ---- the Gaussian and its derivatives ---- */
 
 /* exp(-(pi f t)^2) and its derivatives and integrals. */
 static double gaussian(double f, double t, int order) {
-    const double w = pi * f, a = w * t, g = exp(-a * a);
-    const double area = sqrt(pi) / (2 * w) * erfc(-a);
+    const double w = HT_PI * f, a = w * t, g = exp(-a * a);
+    const double area = sqrt(HT_PI) / (2 * w) * erfc(-a);
     switch (order) {
     case 3:
         return 4 * w * w * w * a * (3 - 2 * a * a) * g;
@@ -35,18 +33,18 @@ static double gaussian_at(const struct ht_signal *s, double t, int order) {
 }
 
 static double derivative_at(const struct ht_signal *s, double t, int order) {
-    const double largest = sqrt(2.0) * pi * s->given.frequency * exp(-0.5);
+    const double largest = sqrt(2.0) * HT_PI * s->given.frequency * exp(-0.5);
     return gaussian(s->given.frequency, t, order + 1) / largest;
 }
 
 static double ricker_at(const struct ht_signal *s, double t, int order) {
-    const double w = pi * s->given.frequency;
+    const double w = HT_PI * s->given.frequency;
     return -gaussian(s->given.frequency, t, order + 2) / (2 * w * w);
 }
 
 static void gaussian_extent(const struct ht_signal *s, double extent[2]) {
     const double a = 5; /* exp(-25) a^2 = 3e-10 */
-    extent[1] = a / (pi * s->given.frequency);
+    extent[1] = a / (HT_PI * s->given.frequency);
     extent[0] = -extent[1];
 }
 
@@ -69,7 +67,7 @@ static double sine(double w, double t, int order) {
 
 /* (1 - cos(w t / n))/2 sin(w t) as a sum of sines. */
 static double burst_inside(const struct ht_signal *s, double t, int order) {
-    const double w = 2 * pi * s->given.frequency, n = s->given.cycles;
+    const double w = 2 * HT_PI * s->given.frequency, n = s->given.cycles;
     return sine(w, t, order) / 2 -
            (sine(w * (1 + 1 / n), t, order) + sine(w * (1 - 1 / n), t, order)) / 4;
 }
@@ -187,12 +185,7 @@ enum ht_err ht_signal_create(const struct ht_signal_given *given, struct ht_sign
     if (err == HT_OK) err = find_traits(s);
     if (err == HT_OK && !(s->traits.largest > 0))
         err = ht_err_set(HT_ERR_INPUT, "the signal is zero");
-    if (err != HT_OK) {
-        ht_signal_destroy(s);
-        return err;
-    }
-    *out = s;
-    return HT_OK;
+    return HT_MADE(err, s, ht_signal_destroy, out);
 }
 
 void ht_signal_destroy(struct ht_signal *signal) {

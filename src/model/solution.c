@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double pi = 3.14159265358979323846;
-
 static const struct ht_solution_type *const types[] = {
     &ht_solution_gaussian,   &ht_solution_plane, &ht_solution_standing, &ht_solution_random,
     &ht_solution_expression, &ht_solution_file,  &ht_solution_zero,
@@ -64,7 +62,7 @@ static void resolve(struct ht_solution *solution) {
     bool known = frequency > 0 && data->medium->speed_min > 0;
     for (int j = 0; j < solution->eq->dims; j++) {
         if (known && !solution->single_wave)
-            solution->wavenumber[j] = 2 * pi * frequency / data->medium->speed_min;
+            solution->wavenumber[j] = 2 * HT_PI * frequency / data->medium->speed_min;
         double theta = fabs(solution->wavenumber[j]) * solution->grid->h[j];
         solution->theta = fmax(solution->theta, theta);
     }
@@ -94,12 +92,7 @@ enum ht_err ht_solution_create(const struct ht_params *params, const struct ht_m
         solution->data->parts = 1;
         err = prepare(solution);
     }
-    if (err != HT_OK) {
-        ht_solution_destroy(solution);
-        return err;
-    }
-    *out = solution;
-    return HT_OK;
+    return HT_MADE(err, solution, ht_solution_destroy, out);
 }
 
 void ht_solution_destroy(struct ht_solution *solution) {

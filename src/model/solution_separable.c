@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double pi = 3.14159265358979323846;
-
 /* At 12 widths the Gaussian and its first eight scaled derivatives have fallen below 1e-17 of the
  * peak: 12^8 exp(-72) = 2e-23. */
 static const double reach = 12;
@@ -318,7 +316,7 @@ static enum ht_err prepare_plane(struct ht_solution *solution) {
                                    "a plane wave needs periodic sides, "
                                    "boundary.x%d is \"%s\", \"%s\"",
                                    j + 1, params->boundary.side[j][0], params->boundary.side[j][1]);
-        data->k[j] = 2 * pi * params->initial.cycles[j] / side(grid, j);
+        data->k[j] = 2 * HT_PI * params->initial.cycles[j] / side(grid, j);
         solution->wavenumber[j] = fabs(data->k[j]);
         moves = moves || params->initial.cycles[j] != 0;
     }
@@ -380,7 +378,7 @@ static enum ht_err mode_wavenumber(const struct ht_solution *solution, int axis,
                                axis + 1, least, params->boundary.side[axis][0],
                                params->boundary.side[axis][1]);
     double half_waves = wall[0] == 0 ? 2.0 * mode : wall[0] == wall[1] ? mode : mode - 0.5;
-    *k = half_waves * pi / side(grid, axis);
+    *k = half_waves * HT_PI / side(grid, axis);
     return HT_OK;
 }
 

@@ -470,12 +470,7 @@ enum ht_err ht_expr_parse(const char *text, struct ht_expr **out) {
     TRY(HT_ALLOC(expr, 1));
     struct parser parser = {.text = text, .expr = expr};
     enum ht_err err = parse_all(&parser);
-    if (err != HT_OK) {
-        ht_expr_destroy(expr);
-        return err;
-    }
-    *out = expr;
-    return HT_OK;
+    return HT_MADE(err, expr, ht_expr_destroy, out);
 }
 
 void ht_expr_destroy(struct ht_expr *expr) {

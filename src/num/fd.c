@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-static const double pi = 3.14159265358979323846;
-
 /* s_0 = 2 (2R-1)!!/(2R)!! (2R-1)!!/(2R-2)!!; each further weight follows from the one before, so
  * that no factorial is needed. */
 static void set_first(struct ht_fd_weights *w) {
@@ -61,18 +59,18 @@ double ht_fd_turn(int terms, double x) {
 }
 
 double ht_fd_phase_error(double phase) {
-    return fabs(phase) >= pi ? 2 : 2 * fabs(sin(phase / 2));
+    return fabs(phase) >= HT_PI ? 2 : 2 * fabs(sin(phase / 2));
 }
 
 double ht_fd_stable(const struct ht_fd_weights *w, bool density, int terms, int dims) {
-    return sqrt((terms > 1 ? 12 : 4) / (dims * ht_fd_symbol(w, density, pi)));
+    return sqrt((terms > 1 ? 12 : 4) / (dims * ht_fd_symbol(w, density, HT_PI)));
 }
 
 double ht_fd_error(const struct ht_fd_weights *w, int terms, const double k[3], double points,
                    double nu, double wavelengths) {
     double length = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
-    double theta = 2 * pi / points, x = 0;
+    double theta = 2 * HT_PI / points, x = 0;
     for (int j = 0; j < 3; j++) x += nu * nu * ht_fd_second_symbol(w, theta * k[j] / length);
     double shift = ht_fd_turn(terms, x) / (theta * nu) - 1;
-    return isinf(shift) ? INFINITY : ht_fd_phase_error(2 * pi * wavelengths * shift);
+    return isinf(shift) ? INFINITY : ht_fd_phase_error(2 * HT_PI * wavelengths * shift);
 }

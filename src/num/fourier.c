@@ -5,8 +5,6 @@
 
 #include "htwave/num.h"
 
-static const double pi = 3.14159265358979323846;
-
 void ht_fourier(int bits, double complex *x) {
     const int64_t n = (int64_t)1 << bits;
     for (int64_t i = 1, j = 0; i < n; i++) {
@@ -20,7 +18,7 @@ void ht_fourier(int bits, double complex *x) {
     }
     for (int64_t width = 1; width < n; width *= 2)
         for (int64_t i = 0; i < width; i++) {
-            const double angle = -pi * (double)i / (double)width;
+            const double angle = -HT_PI * (double)i / (double)width;
             const double complex turn = ht_complex(cos(angle), sin(angle));
             for (int64_t at = i; at < n; at += 2 * width) {
                 const double complex odd = turn * x[at + width];

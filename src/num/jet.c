@@ -77,12 +77,7 @@ static enum ht_err complete(struct ht_jets *jets) {
 /* Ends both constructors: *out is set only on success. */
 static enum ht_err finish(struct ht_jets *jets, enum ht_err err, struct ht_jets **out) {
     if (err == HT_OK) err = complete(jets);
-    if (err != HT_OK) {
-        ht_jets_destroy(jets);
-        return err;
-    }
-    *out = jets;
-    return HT_OK;
+    return HT_MADE(err, jets, ht_jets_destroy, out);
 }
 
 static enum ht_err start(int dims, int degree, struct ht_jets **out) {

@@ -13,8 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double pi = 3.14159265358979323846;
-
 static int total(const struct ht_jets *jets, int entry) {
     const int *a = jets->index[entry];
     return a[0] + a[1] + a[2];
@@ -189,6 +187,6 @@ void ht_jet_erf(const struct ht_jets *jets, const double *g, double *scratch, do
     ht_jet_multiply(jets, g, g, square);
     for (int n = 0; n < jets->count; n++) square[n] = -square[n];
     ht_jet_exp(jets, square, slope);
-    for (int n = 0; n < jets->count; n++) slope[n] *= 2 / sqrt(pi);
+    for (int n = 0; n < jets->count; n++) slope[n] *= 2 / sqrt(HT_PI);
     integrate(jets, g, slope, erf(g[0]), out);
 }

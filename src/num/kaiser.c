@@ -3,8 +3,6 @@
 
 #include "htwave/num.h"
 
-static const double pi = 3.14159265358979323846;
-
 /* I_0(sqrt(y)), a power series in y/4. */
 static double bessel(double y) {
     double sum = 1, term = 1;
@@ -18,5 +16,5 @@ static double bessel(double y) {
 double ht_kaiser_sinc(double r, double half, double shape) {
     const double t = r / half;
     if (fabs(t) >= 1) return 0;
-    return (r != 0 ? sin(pi * r) / (pi * r) : 1) * bessel(shape * shape * (1 - t * t));
+    return (r != 0 ? sin(HT_PI * r) / (HT_PI * r) : 1) * bessel(shape * shape * (1 - t * t));
 }

@@ -120,12 +120,7 @@ enum ht_err ht_comm_start(struct ht_comm **out) {
     TRY(HT_ALLOC(c, 1));
     enum ht_err err = ht_mem_alloc(MESSAGE, 1, &c->message);
     if (err == HT_OK) err = start(c);
-    if (err != HT_OK) {
-        comm_free(c);
-        return err;
-    }
-    *out = c;
-    return HT_OK;
+    return HT_MADE(err, c, comm_free, out);
 }
 
 /* Sleeps grow with the wait, to 1 ms. */

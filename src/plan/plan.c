@@ -432,8 +432,6 @@ static enum ht_err choose_dispersion(struct ht_plan *plan) {
  * differences, and between steps that are too long for leapfrog's signals.
  */
 
-static const double pi = 3.14159265358979323846;
-
 /* ---- near sources ---- */
 
 /* The part of a Gaussian beyond a distance in its radii, by magnitude: there the source acts on
@@ -544,7 +542,7 @@ static void warn_beside(const struct ht_plan *plan) {
 static void warn_between(const struct ht_plan *plan) {
     const struct ht_resampling of = ht_resampling_of(plan);
     const double most = 0.01, carried = 2.4;
-    const double highest = carried * of.per_step / (2 * pi * plan->problem.dt);
+    const double highest = carried * of.per_step / (2 * HT_PI * plan->problem.dt);
     for (int i = 0; of.sinc && i < plan->shots->count; i++) {
         double energy[HT_SIGNAL_BANDS], above = 0;
         ht_shot_bands(&plan->eq, &plan->shots->shot[i], energy);
@@ -612,12 +610,7 @@ static enum ht_err create(const struct ht_params *params, struct ht_comm *comm, 
         err = make(plan, sampled);
     }
     err = ht_comm_agree(comm, err);
-    if (err != HT_OK) {
-        ht_plan_destroy(plan);
-        return err;
-    }
-    *out = plan;
-    return HT_OK;
+    return HT_MADE(err, plan, ht_plan_destroy, out);
 }
 
 enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,

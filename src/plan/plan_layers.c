@@ -432,14 +432,13 @@ static double complex reflected(const struct ht_problem *problem, const struct h
 
 double ht_layer_returned(const struct ht_problem *problem, int axis, int side, double frequency,
                          double cosine) {
-    const double pi = acos(-1.0);
     const struct ht_layer *layer = &problem->layers->side[axis][side];
     if (layer->cells == 0) return 0;
     if (problem->fd.order > 0 && problem->layers->type == HT_ABSORBING_CPML)
         return ht_fd_layer_returned(problem, axis, side, frequency, cosine);
     /* w = omega L/c, from sigma L/c at the wall */
     const double whole = -(layer->degree + 1) * log(layer->reflection) / 2;
-    const double w = 2 * pi * frequency * whole / layer->most;
+    const double w = 2 * HT_PI * frequency * whole / layer->most;
     return w > 0 ? cabs(reflected(problem, layer, w, cosine)) : 1;
 }
 
@@ -447,18 +446,18 @@ double ht_sponge_reflection(const struct ht_problem *problem, int axis, int side
                             double wavelengths, double cosine) {
     enum { WAVES = 25, TIMES = 400 };
     const struct ht_layer *layer = &problem->layers->side[axis][side];
-    const double pi = acos(-1.0), apart = 0.1;
+    const double apart = 0.1;
     double complex back[WAVES];
     double most = 0, all = 0;
     for (int n = 0; n < WAVES; n++) {
         const double f = apart * (n + 1), weight = f * f * exp(-f * f);
-        back[n] = weight * reflected(problem, layer, 2 * pi * wavelengths * f, cosine);
+        back[n] = weight * reflected(problem, layer, 2 * HT_PI * wavelengths * f, cosine);
         all += weight;
     }
     for (int m = 0; m < TIMES; m++) {
         double sum = 0;
         for (int n = 0; n < WAVES; n++)
-            sum += creal(back[n] * cexp(2 * pi * I * (n + 1) * m / TIMES));
+            sum += creal(back[n] * cexp(2 * HT_PI * I * (n + 1) * m / TIMES));
         most = fmax(most, fabs(sum));
     }
     return 20 * log10(most / all);

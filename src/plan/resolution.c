@@ -25,7 +25,7 @@ static enum ht_err error_of_steps(const struct ht_carrier *c, int axes, double c
     const struct ht_equations eq = ht_equations_make(c->eq->system, axes);
     const struct ht_grid grid = {
         .dims = axes, .order = c->order, .h = {1, 1, 1}, .cells = {1, 1, 1}};
-    const double each = 2 * acos(-1.0) / (cells * sqrt(axes));
+    const double each = 2 * HT_PI / (cells * sqrt(axes));
     const double k[3] = {each, axes > 1 ? each : 0, 0};
     struct ht_problem problem = {.eq = &eq, .grid = &grid, .medium_degree = -1, .dt = dt};
     for (int m = 0; m < HT_MAX_MATERIALS; m++) problem.uniform[m] = 1;
@@ -115,7 +115,7 @@ static void fill_symbols(const struct ht_carrier *c, const struct ht_fd_weights 
                          struct symbols *out) {
     *out = (struct symbols){.theta = {0}};
     for (int s = 0; s < SPEEDS; s++) {
-        out->theta[s] = 2 * acos(-1.0) / (cells * (s ? c->contrast : 1));
+        out->theta[s] = 2 * HT_PI / (cells * (s ? c->contrast : 1));
         for (int axes = 1; axes <= c->eq->dims; axes++) {
             const double theta = out->theta[s] / sqrt(axes);
             out->square[s][axes - 1] = axes * ht_fd_symbol(w, c->density, theta);
@@ -126,7 +126,6 @@ static void fill_symbols(const struct ht_carrier *c, const struct ht_fd_weights 
 /* As ht_fd_error, of which these are the waves; the worst. */
 static double fd_error(const struct ht_carrier *c, const struct symbols *s, double cfl,
                        double wavelengths) {
-    const double pi = acos(-1.0);
     double worst = 0;
     for (int i = 0; i < (c->contrast > 1 ? SPEEDS : 1) * c->eq->dims; i++) {
         const int speed = i / c->eq->dims, way = i % c->eq->dims;
@@ -135,7 +134,7 @@ static double fd_error(const struct ht_carrier *c, const struct symbols *s, doub
         const double turn = ht_fd_turn(c->stages, x);
         if (isinf(turn)) return INFINITY;
         const double shift = (c->undispersed ? sqrt(x) : turn) / (s->theta[speed] * nu) - 1;
-        worst = fmax(worst, ht_fd_phase_error(2 * pi * wavelengths * shift));
+        worst = fmax(worst, ht_fd_phase_error(2 * HT_PI * wavelengths * shift));
     }
     return worst;
 }

@@ -24,7 +24,7 @@ static double bytes_of_traces(const struct ht_plan *plan) {
     enum { SINGLE_TEXT = 16, DOUBLE_TEXT = 24, SEGY = 4 };
     const struct ht_names *formats = &plan->params->output.traces;
     const bool fp64 = plan->params->device.precision == HT_DOUBLE;
-    double bytes = 0, value = fp64 ? 8 : 4;
+    double bytes = 0, value = ht_real_size(fp64);
     if (plan->receivers == NULL) return 0;
     for (int i = 0; i < formats->count; i++)
         value += strcmp(formats->name[i], "segy") == 0 ? SEGY : fp64 ? DOUBLE_TEXT : SINGLE_TEXT;

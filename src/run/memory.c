@@ -96,7 +96,7 @@ enum ht_err ht_memory_check_cells(const struct ht_simulation *sim) {
     struct ht_equations eq = ht_equations_make(system, params->grid.dims);
     bool fp64 = sim->oracle || params->device.precision == HT_DOUBLE;
     const double memory = (double)sim->info.memory;
-    double bytes = least_values(params, &eq) * (fp64 ? 8 : 4) * sharers(sim) / sim->ranks;
+    double bytes = least_values(params, &eq) * ht_real_size(fp64) * sharers(sim) / sim->ranks;
     for (int k = 0; k < params->grid.dims; k++) bytes *= (double)params->grid.cells[k];
     if (bytes > memory)
         return refuse_memory(sim, bytes, memory, ": take fewer cells or a lower grid.order");

@@ -203,12 +203,7 @@ enum ht_err ht_ranks_assignments(struct ht_comm *comm, const struct ht_device_in
         memcpy(assignment[r].name, all[r].name, sizeof assignment[r].name);
     }
     free(all);
-    if (err != HT_OK) {
-        free(assignment);
-        return err;
-    }
-    *out = assignment;
-    return HT_OK;
+    return HT_MADE(err, assignment, free, out);
 }
 
 int ht_ranks_devices(int ranks, const struct ht_assignment *assignment) {

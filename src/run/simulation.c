@@ -254,12 +254,7 @@ enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *c
     sim->ranks = ht_comm_size(comm);
     sim->selfcheck_ratio = NAN;
     enum ht_err err = make_plan(sim);
-    if (err != HT_OK) {
-        ht_simulation_destroy(sim);
-        return err;
-    }
-    *out = sim;
-    return HT_OK;
+    return HT_MADE(err, sim, ht_simulation_destroy, out);
 }
 
 void ht_simulation_destroy(struct ht_simulation *sim) {

@@ -14,11 +14,11 @@
 /* The integral of g^2 of a Gaussian of order Q along an axis, its width given:
  * by its spectrum. */
 static double gaussian_square(int order, double width) {
-    const double pi = acos(-1.0), apart = 0.05;
+    const double apart = 0.05;
     const int count = (int)((sqrt(2.0 * order) + 6) / apart);
     double sum = 0;
     for (int i = 0; i < count; i++) sum += pow(1 - ht_flat_missing(order, (i + 0.5) * apart), 2);
-    return sum * apart / (pi * width);
+    return sum * apart / (HT_PI * width);
 }
 
 /* Integral of g^2 of a shot's point along an axis; *reach: where it ends. */
@@ -87,8 +87,7 @@ static enum ht_err surface_norm(const struct ht_plan *plan, int shot, double *ou
         for (int j = 0; j < plan->grid.dims; j++)
             if (j != k) area *= s->last[j] - s->first[j] + 2 * plan->grid.h[j];
         /* wave: u_t and gradients of u of the highest frequency */
-        const double rate =
-            form->rate < 0 ? 1 : 2 * acos(-1.0) * ht_signal_traits(s->signal).highest;
+        const double rate = form->rate < 0 ? 1 : 2 * HT_PI * ht_signal_traits(s->signal).highest;
         sum += 2 * rate * speed / h * sqrt(4 * h * area / modulus);
     }
     *out = sum;

@@ -8,7 +8,7 @@
 /* ---- this method ---- */
 
 static double word_of(const struct ht_problem *p, bool fp64) {
-    double element_size = fp64 ? 8 : 4;
+    double element_size = ht_real_size(fp64);
     if (p->halo.precision == HT_HALO_SINGLE) element_size = 4;
     if (p->halo.precision == HT_HALO_HALF) element_size = 2;
     return element_size;

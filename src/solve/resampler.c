@@ -177,11 +177,7 @@ enum ht_err ht_resampler_create(const struct ht_plan *plan, struct ht_resampler 
     TRY(HT_ALLOC(r, 1));
     r->of = ht_resampling_of(plan);
     enum ht_err err = HT_ALLOC(r->weight, r->of.levels * r->of.derivatives);
-    if (err == HT_OK)
-        *out = r;
-    else
-        ht_resampler_destroy(r);
-    return err;
+    return HT_MADE(err, r, ht_resampler_destroy, out);
 }
 
 void ht_resampler_destroy(struct ht_resampler *r) {

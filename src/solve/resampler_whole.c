@@ -34,7 +34,6 @@
 /* The grid of frequencies has twice the points of samples, or more. */
 enum { W = 14, PARTS = 32 };
 static const double B = 2.3 * W;
-static const double pi = 3.14159265358979323846;
 
 int64_t ht_fd_steps_beside(double step) {
     return (int64_t)ceil(4 * cbrt(step)) + 4;
@@ -55,7 +54,7 @@ struct transform {
 };
 
 static double slow(const struct transform *t, int64_t q) {
-    return 2 * sin(pi * (double)q / (double)((int64_t)1 << t->bits[0]));
+    return 2 * sin(HT_PI * (double)q / (double)((int64_t)1 << t->bits[0]));
 }
 
 static int64_t middle_of(const struct transform *t) {
@@ -66,7 +65,7 @@ static void set_frequency(struct transform *t, int64_t q) {
     const struct ht_whole *of = t->of;
     const int64_t size = (int64_t)1 << t->bits[0];
     const int64_t grid = (int64_t)1 << t->bits[1];
-    const double s = slow(t, q), turns = s * of->every / (2 * pi);
+    const double s = slow(t, q), turns = s * of->every / (2 * HT_PI);
     const double at = (turns - floor(turns)) * (double)grid;
     const double tau = of->at + (double)middle_of(t) * of->every;
     const double share = (q == 0 || 2 * q == size ? 1.0 : 2.0) / (double)size;
@@ -83,10 +82,10 @@ static void set_frequency(struct transform *t, int64_t q) {
 static double window_transform(double angle) {
     double sum = 0;
     for (int k = -PARTS; k <= PARTS; k++) {
-        const double a = pi / 2 * k / PARTS;
+        const double a = HT_PI / 2 * k / PARTS;
         sum += exp(B * (cos(a) - 1)) * cos(angle * W / 2 * sin(a)) * cos(a);
     }
-    return sum * W / 2 * pi / 2 / PARTS;
+    return sum * W / 2 * HT_PI / 2 / PARTS;
 }
 
 /* M: at least so much. */
@@ -106,7 +105,7 @@ static enum ht_err make(struct transform *t, int64_t least) {
     for (int i = 0; i < ht_threads_count(); i++) TRY(HT_ALLOC(t->room[i], size + grid));
     for (int64_t q = 0; q < t->count; q++) set_frequency(t, q);
     for (int64_t j = 0; j < of->samples; j++)
-        t->factor[j] = 1 / window_transform(2 * pi / (double)grid * (double)(j - middle_of(t)));
+        t->factor[j] = 1 / window_transform(2 * HT_PI / (double)grid * (double)(j - middle_of(t)));
     return HT_OK;
 }
 
@@ -221,7 +220,7 @@ static void transform_signal(const struct transform *t, const double *f, double 
     ht_fourier(t->bits[1], grid);
     for (int64_t q = 0; q < t->count; q++)
         x[q] = conj(gather(t, q, grid)) * t->of->every * t->part[q] *
-               cos(pi * (double)q / (double)size);
+               cos(HT_PI * (double)q / (double)size);
     ht_fourier(t->bits[0], x);
 }
 

@@ -154,9 +154,5 @@ enum ht_err ht_sampler_create(const struct ht_plan *plan, struct ht_stepper *ste
     if (err == HT_OK) s->stepper = stepper;
     if (err == HT_OK) err = make(plan, cache, s);
     err = ht_comm_agree(plan->grid.slab.comm, err);
-    if (err == HT_OK)
-        *out = s;
-    else
-        ht_sampler_destroy(s);
-    return err;
+    return HT_MADE(err, s, ht_sampler_destroy, out);
 }

@@ -16,7 +16,7 @@ static void load_grids(const struct ht_problem *p, const struct ht_spec *spec,
         double values =
             (double)padded_coefs * ht_message_values(p, which) +
             (double)p->medium_coefs * p->eq->nmaterials * (double)ht_grid_plane(p->grid, which);
-        double plane = values * (spec->fp64 ? 8 : 4);
+        double plane = values * ht_real_size(spec->fp64);
         out->sent[subgrid] = ht_exchange_count(p, spec->fp64, which);
         out->plane_bytes += plane;
         int beyond = subgrid == HT_PRIMARY ? 2 * ((depth + 1) / 2) : depth;

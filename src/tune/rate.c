@@ -49,7 +49,7 @@ static double values_of(const struct ht_problem *like) {
 int64_t ht_test_problem_cells(const struct ht_problem *like, const struct ht_tuning *tuning,
                               int64_t most, double bytes, double fma) {
     const struct ht_spec spec = ht_problem_spec(like, tuning, HT_PRIMARY);
-    int element_size = tuning->fp64 ? 8 : 4;
+    int element_size = ht_real_size(tuning->fp64);
     double state = values_of(like) * element_size;
     double room = fmin(bytes / state, fma / most_fma(&spec));
     int64_t cells = (int64_t)floor(pow(room, 1.0 / like->grid->dims) + 1e-6);

@@ -6,8 +6,6 @@
 
 #include "htwave/shots.h"
 
-static const double pi = 3.14159265358979323846;
-
 enum { RIGID = 1, FREE = -1, PERIODIC = 0 };
 
 struct exact {
@@ -39,13 +37,13 @@ static inline double free_space(const struct exact *e, double x1, double r, doub
                               : rho) *
                    ht_signal_at(s, t - r * stretch, !e->wave);
         }
-        return sum / (2 * pi);
+        return sum / (2 * HT_PI);
     }
-    if (e->wave) return ht_signal_at(s, t - r, 0) / (4 * pi * r);
+    if (e->wave) return ht_signal_at(s, t - r, 0) / (4 * HT_PI * r);
     if (e->force)
-        return x1 / r / (4 * pi) *
+        return x1 / r / (4 * HT_PI) *
                (ht_signal_at(s, t - r, 1) / r + ht_signal_at(s, t - r, 0) / (r * r));
-    return rho * ht_signal_at(s, t - r, 1) / (4 * pi * r);
+    return rho * ht_signal_at(s, t - r, 1) / (4 * HT_PI * r);
 }
 
 /* Image number n of an axis: its place, and the sign of a monopole there. */

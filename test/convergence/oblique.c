@@ -16,7 +16,6 @@
 
 enum { WAVES = 600 };
 
-static const double pi = 3.14159265358979323846;
 static const double density = 4; /* above; 1 below; K = 1 */
 
 /* Of one k1 = 1: p(x2, t) without its factor along x1. */
@@ -36,7 +35,7 @@ static void make_packet(double start, struct packet *packet) {
         packet->frequency[n] = w;
         packet->r[n] = (density * k - q) / (density * k + q);
         packet->amplitude[n] =
-            part / (width * sqrt(2 * pi)) * exp(-s * s / 2) * cexp(-I * k * start);
+            part / (width * sqrt(2 * HT_PI)) * exp(-s * s / 2) * cexp(-I * k * start);
     }
 }
 
@@ -62,7 +61,7 @@ struct scene {
 static struct scene make_scene(int cells, double shift) {
     /* Of the sides from the interface: out of reach. */
     const double far = 64, near = 50;
-    struct scene s = {.cells = cells, .h = 2 * pi / cells, .shift = shift};
+    struct scene s = {.cells = cells, .h = 2 * HT_PI / cells, .shift = shift};
     s.below = (int64_t)ceil(far / s.h);
     s.above = (int64_t)ceil(near / s.h);
     return s;
@@ -90,7 +89,7 @@ static double error_of(const struct scene *s, const char *fit) {
             "grid.order=8 boundary.x2=rigid medium.type=layers medium.axis=x2 "
             "medium.interfaces=[0] medium.K=1 medium.rho=[1,%g] medium.fit=%s "
             "initial.type=zero time.end=%g",
-            s->cells, cells2, -((double)s->below + s->shift) * s->h, 2 * pi,
+            s->cells, cells2, -((double)s->below + s->shift) * s->h, 2 * HT_PI,
             ((double)s->above - s->shift) * s->h, density, fit, end);
     const struct ht_plan *plan = run.sim->plan;
     double *u = calloc((size_t)run.nodes, sizeof *u);

@@ -17,8 +17,6 @@
 #include "open_device.h"
 #include "test.h"
 
-static const double pi = 3.14159265358979323846;
-
 static void must(enum ht_err err) {
     if (err == HT_OK) return;
     TEST_CHECK(false, "%s", ht_err_message());
@@ -218,7 +216,7 @@ static double volume_at(const struct scene *s, double r, double time) {
         const double q = i * apart;
         sum += q * exp(-q * q / (2 * radius * radius)) * signal_at(s, time - fabs(r - q));
     }
-    return sum * apart / (2 * r * pow(2 * pi * radius * radius, 1.5));
+    return sum * apart / (2 * r * pow(2 * HT_PI * radius * radius, 1.5));
 }
 
 static void test_volume(double radius) {
@@ -253,7 +251,7 @@ static void test_volume(double radius) {
 /* In one dimension, between sides that no wave has come back from. */
 static double line_at(const struct scene *s, double x, double time) {
     const double width = shot_of(s)->width, apart = width / 200;
-    const double root = sqrt(2 * pi);
+    const double root = sqrt(2 * HT_PI);
     double sum = 0;
     for (int i = -1200; i <= 1200; i++) {
         const double q = i * apart;

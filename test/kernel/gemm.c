@@ -17,7 +17,7 @@ struct scene {
 
 static enum ht_err write(struct scene *s, bool fp64, int which) {
     float single[ROOM];
-    int64_t bytes = (int64_t)ROOM * (fp64 ? 8 : 4);
+    int64_t bytes = (int64_t)ROOM * ht_real_size(fp64);
     for (int i = 0; i < ROOM; i++) single[i] = (float)s->value[which][i];
     return ht_buffer_write(s->buffer[fp64][which],
                            (struct ht_span){.width = bytes, .pitch = bytes, .rows = 1},
@@ -26,7 +26,7 @@ static enum ht_err write(struct scene *s, bool fp64, int which) {
 
 static enum ht_err read(struct scene *s, bool fp64, double *out) {
     float single[ROOM];
-    int64_t bytes = (int64_t)ROOM * (fp64 ? 8 : 4);
+    int64_t bytes = (int64_t)ROOM * ht_real_size(fp64);
     TRY(ht_buffer_read(s->buffer[fp64][2],
                        (struct ht_span){.width = bytes, .pitch = bytes, .rows = 1},
                        fp64 ? (void *)out : single));
@@ -88,7 +88,7 @@ static void run_refused(struct scene *s) {
 static enum ht_err create(struct scene *s, bool fp64) {
     TRY(ht_gemm_create(s->device, fp64, &s->gemm[fp64]));
     for (int w = 0; w < 3; w++)
-        TRY(ht_buffer_create(s->device, (int64_t)ROOM * (fp64 ? 8 : 4), &s->buffer[fp64][w]));
+        TRY(ht_buffer_create(s->device, (int64_t)ROOM * ht_real_size(fp64), &s->buffer[fp64][w]));
     return HT_OK;
 }
 

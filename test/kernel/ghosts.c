@@ -33,7 +33,7 @@ static double initial(int field, int64_t i) {
 }
 
 static enum ht_err move(struct scene *s, int field, bool write) {
-    int64_t count = per_field(s), bytes = count * (s->spec.fp64 ? 8 : 4);
+    int64_t count = per_field(s), bytes = count * ht_real_size(s->spec.fp64);
     struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     double *value = s->value + field * count;
     float *single = NULL;
@@ -55,7 +55,7 @@ static enum ht_err fill(struct scene *s, struct ht_ghosts *ghosts) {
     TRY(HT_ALLOC(s->value, count * s->eq.nfields));
     for (int f = 0; f < s->eq.nfields; f++) {
         for (int64_t i = 0; i < count; i++) s->value[f * count + i] = initial(f, i);
-        TRY(ht_buffer_create(s->device, count * (s->spec.fp64 ? 8 : 4), &s->u[f]));
+        TRY(ht_buffer_create(s->device, count * ht_real_size(s->spec.fp64), &s->u[f]));
         TRY(move(s, f, true));
     }
     TRY(ht_ghosts_fill(ghosts, &args, s->u));

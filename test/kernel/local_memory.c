@@ -76,7 +76,7 @@ static void check(struct ht_device *device, const struct ht_variant *variant,
     const struct ht_tuning tuning = {.variant = variant};
     struct ht_shape shape;
     struct ht_text text = {0};
-    int element_size = spec->fp64 ? 8 : 4, largest = 0, count = 0;
+    int element_size = ht_real_size(spec->fp64), largest = 0, count = 0;
     info.local_memory = local_memory;
     enum ht_err err = ht_variant_shape(&tuning, spec, &info, &shape);
     if (err == HT_OK) err = ht_kernel_text(variant, spec, &shape, &text);

@@ -30,7 +30,7 @@ static double value_of(int field, int place, int node) {
 }
 
 static enum ht_err put(const struct scene *s, struct ht_buffer *buffer, const double *data) {
-    int64_t bytes = values() * (s->format.fp64 ? 8 : 4);
+    int64_t bytes = values() * ht_real_size(s->format.fp64);
     struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     float single[PLACES * TOTAL];
     for (int64_t n = 0; n < values(); n++) single[n] = (float)data[n];
@@ -38,7 +38,7 @@ static enum ht_err put(const struct scene *s, struct ht_buffer *buffer, const do
 }
 
 static enum ht_err get(const struct scene *s, struct ht_buffer *buffer, double *data) {
-    int64_t bytes = values() * (s->format.fp64 ? 8 : 4);
+    int64_t bytes = values() * ht_real_size(s->format.fp64);
     struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     float single[PLACES * TOTAL];
     if (s->format.fp64) return ht_buffer_read(buffer, span, data);
@@ -53,7 +53,7 @@ static int64_t at(const struct scene *s, int place, int node) {
 }
 
 static enum ht_err prepare(struct scene *s) {
-    int64_t offset = 48, bytes = values() * (s->format.fp64 ? 8 : 4);
+    int64_t offset = 48, bytes = values() * ht_real_size(s->format.fp64);
     const struct ht_window window = {.count = {TOTAL, 1, 1}};
     struct ht_pack_range range = {.window = &window,
                                   .box = {.begin = {FIRST, 0, 0}, .end = {FIRST + NODES, 1, 1}},

@@ -5,8 +5,6 @@
 
 #include "test.h"
 
-static const double pi = 3.14159265358979323846;
-
 enum { RIGID = 1, FREE = -1, PERIODIC = 0 };
 
 static struct ht_grid make_grid(int dims, const int64_t cells[3], int low, int high) {
@@ -35,7 +33,7 @@ static struct wave wave_of(const struct ht_grid *grid, int axis, int cycles) {
     const double length = grid->upper[axis] - grid->lower[axis];
     const int *wall = grid->wall[axis];
     const double quarter = wall[0] == wall[1] ? 0 : 0.5;
-    return (struct wave){pi * (cycles - quarter) / length, wall[0] < 0};
+    return (struct wave){HT_PI * (cycles - quarter) / length, wall[0] < 0};
 }
 
 static double value(const struct wave *w, double x, bool slope) {
@@ -72,7 +70,7 @@ static void test_axis(int nodes, int low, int high, const char *name) {
     struct ht_grid grid = make_grid(1, cells, low, high);
     grid.point_nodes = nodes;
     for (int cycles = 2; cycles <= 60; cycles += cycles < 20 ? 6 : 20) {
-        const double angle = pi * cycles / 120, rounding = 2e-14;
+        const double angle = HT_PI * cycles / 120, rounding = 2e-14;
         double value = 1, slope = 1 / angle;
         for (int i = 1; i <= nodes / 2; i++) {
             const double part = angle * angle / ((2 * i - 1) * 2 * i);

@@ -6,8 +6,6 @@
 #include "io/scratch.h"
 #include "test.h"
 
-static const double pi = 3.14159265358979323846;
-
 static struct ht_signal *make(enum ht_signal_kind kind, double frequency, double cycles,
                               const char *file) {
     const struct ht_signal_given given = {kind, frequency, cycles, file};
@@ -114,7 +112,7 @@ static void test_kinds(void) {
     }
     struct ht_signal *s = make(HT_SIGNAL_RICKER, f, 0, "");
     TEST_BELOW(fabs(ht_signal_at(s, 0.05, 0) -
-                    (1 - 2 * pow(pi * f * 0.05, 2)) * exp(-pow(pi * f * 0.05, 2))),
+                    (1 - 2 * pow(HT_PI * f * 0.05, 2)) * exp(-pow(HT_PI * f * 0.05, 2))),
                1e-15, "ricker: its formula");
     ht_signal_destroy(s);
 }
@@ -145,7 +143,7 @@ static void test_file(const char *path) {
     for (int i = 0; i < 999; i++)
         worst = fmax(
             worst, fabs(ht_signal_at(s, 0.0018 * i, 0) - ht_signal_at(exact, 0.0018 * i - 0.9, 0)));
-    TEST_BELOW(worst, pow(4 * pi * h, 4) * 15 * 5 / 384, "file: its spline");
+    TEST_BELOW(worst, pow(4 * HT_PI * h, 4) * 15 * 5 / 384, "file: its spline");
     test_orders("file", s, 1e-5);
     TEST_BELOW(fabs(ht_signal_traits(s).highest / ht_signal_traits(exact).highest - 1), 0.03,
                "file: highest frequency");

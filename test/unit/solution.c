@@ -8,8 +8,6 @@
  */
 #include "solution_setup.h"
 
-static const double pi = 3.14159265358979323846;
-
 /* ---- exact solutions in the equations ---- */
 
 /* Adds the right-hand side of one term at coefficient i of all nodes. */
@@ -163,12 +161,12 @@ static void test_coefficients(void) {
         struct request plane = {
             "acoustic", dims, dims < 3 ? 8 : 6,
             {7, 9, 6},  {0},  {"initial.type=plane", "initial.cycles=[1, 1, 1]"}};
-        check_half_cell(&plane, 2 * pi / 6, 1);
+        check_half_cell(&plane, 2 * HT_PI / 6, 1);
         struct request standing = {
             "acoustic",         dims,
             dims < 3 ? 7 : 5,   {5, 6, 7},
             {"rf", "rr", "ff"}, {"initial.type=standing", "initial.modes=[1, 2, 1]"}};
-        check_half_cell(&standing, 2 * pi / 6, 1.5);
+        check_half_cell(&standing, 2 * HT_PI / 6, 1.5);
         /* Cramer's bound again: sqrt((N + 1)!) < 200 more than a wave */
         struct request bell = {
             "acoustic",
@@ -303,9 +301,9 @@ static void test_resolution(void) {
     struct setup setup;
     set_up(&setup, &request);
     bool ok = setup.err == HT_OK;
-    TEST_BELOW(ok ? fabs(setup.solution->theta - 0.6 * pi) : NAN, 1e-14,
+    TEST_BELOW(ok ? fabs(setup.solution->theta - 0.6 * HT_PI) : NAN, 1e-14,
                "three waves on ten cells: theta");
-    TEST_BELOW(ok ? fabs(setup.solution->wavenumber[1] - 4 * pi) : NAN, 1e-14,
+    TEST_BELOW(ok ? fabs(setup.solution->wavenumber[1] - 4 * HT_PI) : NAN, 1e-14,
                "wavenumber along x2");
     TEST_CHECK(ok && setup.solution->exact && !setup.solution->returns, "a plane wave is exact");
     tear_down(&setup);
@@ -314,7 +312,7 @@ static void test_resolution(void) {
     request.setting[2] = "initial.returns=true";
     set_up(&setup, &request);
     ok = setup.err == HT_OK;
-    double want = 2 * pi * 2 / sqrt(1.4) * 0.15;
+    double want = 2 * HT_PI * 2 / sqrt(1.4) * 0.15;
     TEST_BELOW(ok ? fabs(setup.solution->theta - want) : NAN, 1e-14, "theta from a frequency");
     TEST_CHECK(ok && !setup.solution->exact && setup.solution->returns,
                "random data return if the user says so");

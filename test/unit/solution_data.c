@@ -6,8 +6,6 @@
 #include "htwave/h5.h"
 #include "io/scratch.h"
 
-static const double pi = 3.14159265358979323846;
-
 /* ---- random, ranges ---- */
 
 static double range_difference(const struct setup *setup, enum ht_subgrid subgrid) {
@@ -160,7 +158,7 @@ static void test_files(void) {
                                   {12, 14, 10},
                                   {"rf", "pp", "ff"},
                                   {"initial.type=standing", "initial.modes=[1, 1, 1]"}};
-        double theta = 2 * pi / 14;
+        double theta = 2 * HT_PI / 14;
         double bound = 1.5 * dims * 576.0 / 362880 * pow(theta, 9) * 8;
         check_file(&request, false, bound + 1e-13);
         check_file(&request, true, 0);
