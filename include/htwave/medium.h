@@ -123,7 +123,7 @@ struct ht_fit;
 enum { HT_FIT_REACH = 4 };
 
 /* auto: point where the medium is a smooth expression, else sinc. Refuses systems other than
- * acoustic and wave. The medium must outlive the fit. */
+ * without a form of second order. The medium must outlive the fit. */
 HT_CHECKED enum ht_err ht_fit_create(const struct ht_medium *medium, enum ht_fit_kind kind,
                                      struct ht_fit **out);
 void ht_fit_destroy(struct ht_fit *fit); /* NULL allowed */

@@ -27,7 +27,7 @@ void ht_hermite_parity(int order, double *even, double *odd);
 struct ht_jets {
     int dims;
     int count;       /* number of multi-indices */
-    int degree;      /* largest total degree in the set */
+    int degree;      /* largest total degree in the set; 0: `count` values at places of their own */
     int (*index)[3]; /* [count] multi-indices (a1, a2, a3) */
     int pairs;
     int (*pair)[3]; /* [pairs] (i, j, k): index[i] + index[j] = index[k] */

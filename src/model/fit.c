@@ -12,29 +12,19 @@ static const double CONTRAST = 1e4;
 
 /* ---- create ---- */
 
-static bool samples_equal(const struct ht_samples *samples) {
-    const int64_t *shape = samples->shape;
-    for (int64_t i = 1; i < shape[0] * shape[1] * shape[2]; i++)
-        if (samples->value[i] != samples->value[0]) return false;
-    return true;
-}
-
 /* Whether the density is one number, and that number's inverse. */
-static bool density_constant(const struct ht_medium *medium, double *b) {
-    *b = 1;
-    if (!ht_fit_density(medium)) return true;
-    const struct ht_medium_row *row = &medium->source->row[HT_FIT_RHO];
-    double rho = row->number ? row->number[0] : 0;
-    const double origin[3] = {0};
-    for (int i = 1; row->number != NULL && i < row->count; i++)
-        if (row->number[i] != rho) return false;
-    for (int k = 0; row->expr && k < 3; k++)
-        if (ht_expr_uses(row->expr, k)) return false;
-    if (row->expr && ht_expr_value(row->expr, origin, &rho, NULL) != HT_OK) return false;
-    if (row->samples && !samples_equal(row->samples)) return false;
-    if (row->samples) rho = row->samples->value[0];
-    *b = 1 / rho;
-    return true;
+static enum ht_err find_density(struct ht_fit *fit) {
+    const struct ht_fit_role *role = &fit->role[HT_FIT_DENSITY];
+    double material[HT_MAX_MATERIALS];
+    fit->b = 1;
+    fit->density_uniform = true;
+    for (int p = 0; role->material >= 0 && p < fit->medium->eq->system->nparameters; p++)
+        if (role->parameters >> p & 1u)
+            fit->density_uniform = fit->density_uniform && !ht_medium_row_varies(fit->medium, p);
+    if (role->material < 0 || !fit->density_uniform) return HT_OK;
+    TRY(ht_medium_point(fit->medium, fit->medium->grid->lower, material));
+    fit->b = material[role->material];
+    return HT_OK;
 }
 
 static enum ht_err make_axis(struct ht_fit *fit, int k) {
@@ -61,14 +51,16 @@ static enum ht_err make_axes(struct ht_fit *fit) {
 
 static enum ht_err make(struct ht_fit *fit) {
     const struct ht_medium *medium = fit->medium;
-    const struct ht_system *system = medium->eq->system;
-    bool smooth = medium->source->type == HT_MEDIUM_EXPRESSION && !medium->rough;
-    REQUIRE(system == ht_system_find("acoustic") || system == ht_system_find("wave"), HT_ERR_INPUT,
-            "the system \"%s\" has no K and rho to fit", system->name);
+    const struct ht_second_order *form = &medium->eq->second_order;
+    const bool smooth = medium->source->type == HT_MEDIUM_EXPRESSION && !medium->rough;
+    REQUIRE(form->known, HT_ERR_INPUT, "the system \"%s\" has no modulus and density to fit",
+            medium->eq->system->name);
+    TRY(ht_fit_role(medium, form->modulus, &fit->role[HT_FIT_COMPLIANCE]));
+    TRY(ht_fit_role(medium, form->inverse_density, &fit->role[HT_FIT_DENSITY]));
+    TRY(find_density(fit));
     if (fit->kind == HT_FIT_AUTO) fit->kind = smooth ? HT_FIT_POINT : HT_FIT_SINC;
-    fit->density_uniform = density_constant(medium, &fit->b);
     fit->uniform = medium->uniform;
-    fit->K = medium->constant[0];
+    fit->K = medium->constant[form->modulus];
     return fit->uniform ? HT_OK : make_axes(fit);
 }
 
@@ -184,13 +176,13 @@ static const char *place_text(const struct ht_fit_job *job, int64_t i1, int64_t 
 static enum ht_err refuse(const struct ht_fit_job *job, int axis, int64_t i1, int64_t i2, double a,
                           double b) {
     const struct ht_medium *medium = job->fit->medium;
-    enum ht_fit_quantity quantity = ht_fit_quantity_of(job);
-    bool inverse = quantity == HT_FIT_COMPLIANCE;
+    const struct ht_fit_role *role = &job->fit->role[ht_fit_quantity_of(job)];
+    const bool inverse = role->inverse < 0;
     char place[96];
-    return ht_params_error(medium->source->params, ht_fit_key(medium, quantity),
+    return ht_params_error(medium->source->params, ht_fit_key(medium, role),
                            "gives %s = %.6g at %s next to %.6g along x%d: finite differences "
                            "take a contrast of at most %g",
-                           ht_fit_name(medium, quantity), inverse ? 1 / a : a,
+                           ht_fit_name(medium, role), inverse ? 1 / a : a,
                            place_text(job, i1, i2, place, sizeof place), inverse ? 1 / b : b,
                            axis + 1, CONTRAST);
 }
@@ -250,11 +242,11 @@ enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64
 
 static enum ht_err fail_value(const struct ht_fit_job *job, double value, int64_t i1, int64_t i2) {
     const struct ht_medium *medium = job->fit->medium;
-    enum ht_fit_quantity quantity = ht_fit_quantity_of(job);
+    const struct ht_fit_role *role = &job->fit->role[ht_fit_quantity_of(job)];
     char place[96];
-    return ht_params_error(medium->source->params, ht_fit_key(medium, quantity),
+    return ht_params_error(medium->source->params, ht_fit_key(medium, role),
                            "gives a fitted %s of %.6g at %s: must be positive and finite",
-                           job->own < 0 ? ht_fit_name(medium, quantity) : "1/rho", value,
+                           medium->eq->system->material[role->material].name, value,
                            place_text(job, i1, i2, place, sizeof place));
 }
 

@@ -298,9 +298,8 @@ static enum ht_err load(struct work *work, int64_t p, bool first) {
     struct sheet *to = job->own == 2 ? slot : &work->boxes;
     memset(job->fitted, 0, sizeof job->fitted);
     job->at3 = p;
-    TRY(ht_fit_source(job->fit->medium, job->fit->axis,
-                      job->what == HT_FIT_MODULUS ? HT_FIT_COMPLIANCE : HT_FIT_DENSITY, p,
-                      job->pieces[0], job->pieces[1], to->row, to->value));
+    TRY(ht_fit_source(job->fit, ht_fit_quantity_of(job), p, job->pieces[0], job->pieces[1], to->row,
+                      to->value));
     TRY(ht_fit_check_plane(job, to->n, to->row, to->value, first ? NULL : work->before.value));
     if (work->before.value)
         memcpy(work->before.value, to->value, (size_t)(to->row * to->n[1]) * sizeof *to->value);

@@ -42,16 +42,15 @@ static struct ht_fit_job job_of(const struct points *p, int64_t i, int64_t *i2) 
 
 /* Along axes on which nothing depends one value. */
 static enum ht_err evaluate_line(const struct points *p, int64_t i) {
-    const struct ht_medium *medium = p->job->fit->medium;
     const struct ht_fit_axis *axis = p->job->fit->axis;
-    const bool *depends = medium->source->depends;
+    const bool *depends = p->job->fit->medium->source->depends;
     int64_t i2;
     double *line = p->values + i * p->n1;
     const struct ht_fit_job job = job_of(p, i, &i2);
     const double x[3] = {0, fold(&axis[1], ht_fit_position(&job, 1, i2)),
                          fold(&axis[2], ht_fit_position(&job, 2, 0))};
-    TRY(ht_fit_source_points(medium, ht_fit_quantity_of(&job), depends[0] ? p->n1 : 1, p->x1, x,
-                             line));
+    TRY(ht_fit_source_points(p->job->fit, ht_fit_quantity_of(&job), depends[0] ? p->n1 : 1, p->x1,
+                             x, line));
     for (int64_t i1 = 1; i1 < p->n1 && !depends[0]; i1++) line[i1] = line[0];
     return HT_OK;
 }

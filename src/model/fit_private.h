@@ -34,8 +34,17 @@ struct ht_fit_axis {
     double *weights; /* what the taps point into */
     int most;        /* taps */
 };
+/* The material behind a quantity, and the parameters that decide it. */
+struct ht_fit_role {
+    int material;        /* -1: it is 1 */
+    unsigned parameters; /* bits */
+    int inverse;         /* the parameter that is 1/material; -1: none is */
+};
+/* Values that are averaged: of the modulus and of the inverse density 1/material. */
+enum ht_fit_quantity { HT_FIT_COMPLIANCE, HT_FIT_DENSITY };
 struct ht_fit {
     const struct ht_medium *medium;
+    struct ht_fit_role role[2];
     enum ht_fit_kind kind;
     bool uniform, density_uniform;
     double K, b; /* where uniform */
@@ -65,9 +74,6 @@ struct ht_fit_job {
     double range[2]; /* least and largest of the values checked so far */
     struct ht_fit_counts counts;
 };
-
-/* Values that are averaged. */
-enum ht_fit_quantity { HT_FIT_COMPLIANCE, HT_FIT_DENSITY }; /* 1/K, rho */
 
 /* edge and boxes are set; kind sinc or box. Pieces, then weights. */
 HT_CHECKED enum ht_err ht_fit_axis_unfold(struct ht_fit_axis *axis, enum ht_fit_kind kind);
@@ -118,26 +124,23 @@ HT_CHECKED enum ht_err ht_fit_average(struct ht_fit_job *job);
 HT_CHECKED enum ht_err ht_fit_points(struct ht_fit_job *job);
 
 /* ---- fit_source.c ---- */
-/* Parameters of the systems "acoustic" and "wave"; the latter has no rho. */
-enum { HT_FIT_C_OR_K, HT_FIT_RHO };
-
+HT_CHECKED enum ht_err ht_fit_role(const struct ht_medium *medium, int material,
+                                   struct ht_fit_role *role);
 /* Sets base, boxes and edge of the axis from the medium's rows. */
 HT_CHECKED enum ht_err ht_fit_boxes(const struct ht_medium *medium, int k,
                                     struct ht_fit_axis *axis);
 /* The quantity on a plane of the boxes, x1 fastest: piece p3 along x3, lines of the pieces [first,
  * last) along x2, `row` apart. */
-HT_CHECKED enum ht_err ht_fit_source(const struct ht_medium *medium,
-                                     const struct ht_fit_axis axis[3],
-                                     enum ht_fit_quantity quantity, int64_t p3, int64_t first,
-                                     int64_t last, int64_t row, double *out);
+HT_CHECKED enum ht_err ht_fit_source(const struct ht_fit *fit, enum ht_fit_quantity quantity,
+                                     int64_t p3, int64_t first, int64_t last, int64_t row,
+                                     double *out);
 /* The quantity at the points x1[i], x[1], x[2]. */
-HT_CHECKED enum ht_err ht_fit_source_points(const struct ht_medium *medium,
-                                            enum ht_fit_quantity quantity, int64_t count,
-                                            const double *x1, const double x[3], double *out);
-/* Whether the system has a density. */
-bool ht_fit_density(const struct ht_medium *medium);
-/* The key to blame for a quantity, and its name in messages. */
-const char *ht_fit_key(const struct ht_medium *medium, enum ht_fit_quantity quantity);
-const char *ht_fit_name(const struct ht_medium *medium, enum ht_fit_quantity quantity);
+HT_CHECKED enum ht_err ht_fit_source_points(const struct ht_fit *fit, enum ht_fit_quantity quantity,
+                                            int64_t count, const double *x1, const double x[3],
+                                            double *out);
+/* The key to blame for a quantity, and its name in messages: of the parameter that it is, else of
+ * the material. */
+const char *ht_fit_key(const struct ht_medium *medium, const struct ht_fit_role *role);
+const char *ht_fit_name(const struct ht_medium *medium, const struct ht_fit_role *role);
 
 #endif

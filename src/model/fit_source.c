@@ -71,125 +71,135 @@ enum ht_err ht_fit_boxes(const struct ht_medium *medium, int k, struct ht_fit_ax
 
 /* ---- values ---- */
 
-bool ht_fit_density(const struct ht_medium *medium) {
-    return medium->eq->system->nparameters > HT_FIT_RHO;
+/* Two series of parameters with no special values, of which one after the other has a slope. */
+enum ht_err ht_fit_role(const struct ht_medium *medium, int material, struct ht_fit_role *role) {
+    const struct ht_system *system = medium->eq->system;
+    struct ht_medium_work work;
+    struct ht_jets *jets;
+    bool inverse = true;
+    *role = (struct ht_fit_role){.material = material, .inverse = -1};
+    if (material < 0) return HT_OK;
+    TRY(ht_jets_total(1, 1, &jets));
+    enum ht_err err = ht_medium_work_create(medium, &work);
+    for (int i = 0; err == HT_OK && i < 2 * system->nparameters; i++) {
+        for (int p = 0; p < system->nparameters; p++) {
+            work.value[p][0] = 1.3 + 0.7 * p + 0.9 * (i % 2);
+            work.value[p][1] = p == i / 2;
+        }
+        err = system->materials(jets, medium->source->chosen, (const double *const *)work.value,
+                                work.material);
+        if (err != HT_OK || work.material[material][1] == 0) continue;
+        role->parameters |= 1u << i / 2;
+        role->inverse = i / 2;
+        inverse = inverse && work.material[material][0] == 1 / work.value[i / 2][0];
+    }
+    if (!inverse) role->inverse = -1;
+    ht_medium_work_destroy(&work);
+    ht_jets_destroy(jets);
+    return err;
 }
 
-const char *ht_fit_key(const struct ht_medium *medium, enum ht_fit_quantity quantity) {
+/* The first parameter that was given, else the first. */
+const char *ht_fit_key(const struct ht_medium *medium, const struct ht_fit_role *role) {
     const struct ht_medium_source *source = medium->source;
-    const char *key = source->row[HT_FIT_C_OR_K].key;
-    /* K = rho c^2 of a default c varies by rho. */
-    bool density = quantity == HT_FIT_DENSITY ||
-                   (ht_fit_density(medium) && !ht_params_is_set(source->params, key));
-    return density ? source->row[HT_FIT_RHO].key : key;
+    const char *key = NULL, *first = NULL;
+    for (int p = medium->eq->system->nparameters - 1; p >= 0; p--) {
+        if (!(role->parameters >> p & 1u)) continue;
+        first = source->row[p].key;
+        if (ht_params_is_set(source->params, first)) key = first;
+    }
+    return key != NULL ? key : first;
 }
 
-const char *ht_fit_name(const struct ht_medium *medium, enum ht_fit_quantity quantity) {
-    return quantity == HT_FIT_DENSITY ? "rho" : medium->eq->system->material[0].name;
+const char *ht_fit_name(const struct ht_medium *medium, const struct ht_fit_role *role) {
+    return role->inverse >= 0 ? medium->source->row[role->inverse].name
+                              : medium->eq->system->material[role->material].name;
 }
 
 static double centre(const struct ht_fit_axis *axis, int64_t i) {
     return (axis->edge[i] + axis->edge[i + 1]) / 2;
 }
 
-/* Points of a line: their x1, and the values of both parameters there. */
+/* Points of a line: their x1, the parameters and the materials there. */
 struct lines {
     int64_t count;
-    double *x1, *first, *rho;
+    double *x1, *value[HT_MAX_MATERIALS], *material[HT_MAX_MATERIALS];
 };
 
-static enum ht_err lines_make(int64_t count, struct lines *lines) {
+static enum ht_err lines_make(const struct ht_medium *medium, int64_t count, struct lines *lines) {
+    const int parameters = medium->eq->system->nparameters;
     lines->count = count;
-    TRY(HT_ALLOC(lines->x1, 3 * count));
-    lines->first = lines->x1 + count;
-    lines->rho = lines->first + count;
-    for (int64_t i = 0; i < count; i++) lines->rho[i] = 1;
+    TRY(HT_ALLOC(lines->x1, (1 + parameters + medium->eq->nmaterials) * count));
+    for (int p = 0; p < parameters; p++) {
+        lines->value[p] = lines->x1 + (1 + p) * count;
+        for (int64_t i = 0; i < count; i++) lines->value[p][i] = 1;
+    }
+    for (int m = 0; m < medium->eq->nmaterials; m++)
+        lines->material[m] = lines->x1 + (1 + parameters + m) * count;
     return HT_OK;
 }
 
-/* A parameter on a line: *out is buffer, or the samples from number `at` on where that is not
- * negative. */
-static enum ht_err line_values(const struct ht_medium *medium, int parameter,
-                               const struct lines *lines, const double x[3], int64_t at,
-                               double *buffer, const double **out) {
-    const struct ht_samples *samples = medium->source->row[parameter].samples;
-    const bool direct = samples && at >= 0;
-    *out = direct ? samples->value + at : buffer;
-    if (direct) return HT_OK;
-    return ht_medium_row_line(medium, parameter, lines->count, lines->x1, x, buffer);
-}
-
-/* As the systems' functions `materials`, for many points at once. */
-static void compliance(bool speed, const double *first, const double *rho, int64_t count,
-                       double *out) {
-    for (int64_t i = 0; i < count; i++)
-        out[i] = 1 / (speed ? first[i] * first[i] * rho[i] : first[i]);
-}
-
 static enum ht_err check_line(const struct ht_medium *medium, const struct lines *lines,
-                              enum ht_fit_quantity quantity, const double x[3],
+                              const struct ht_fit_role *role, const double x[3],
                               const double *line) {
     char place[96];
     int64_t i = 0;
     while (i < lines->count && line[i] > 0 && line[i] <= DBL_MAX) i++;
     if (i == lines->count) return HT_OK;
     const double at[3] = {lines->x1[i], x[1], x[2]};
-    return ht_params_error(medium->source->params, ht_fit_key(medium, quantity),
+    return ht_params_error(medium->source->params, ht_fit_key(medium, role),
                            "gives %s = %.6g at %s: it and its inverse must be positive and finite",
-                           ht_fit_name(medium, quantity),
-                           quantity == HT_FIT_DENSITY ? line[i] : 1 / line[i],
+                           ht_fit_name(medium, role), role->inverse >= 0 ? line[i] : 1 / line[i],
                            ht_medium_place(medium, at, place, sizeof place));
 }
 
-static enum ht_err source_line(const struct ht_medium *medium, enum ht_fit_quantity quantity,
+/* 1/material on a line; at: number of the first one's samples, -1: files are interpolated. */
+static enum ht_err source_line(const struct ht_medium *medium, const struct ht_fit_role *role,
                                const double x[3], int64_t at, const struct lines *lines,
                                double *out) {
-    bool speed = medium->source->chosen[HT_FIT_C_OR_K] == 0;
-    const double *first = lines->first, *rho = lines->rho;
-    if (ht_fit_density(medium) && (quantity == HT_FIT_DENSITY || speed))
-        TRY(line_values(medium, HT_FIT_RHO, lines, x, at, lines->rho, &rho));
-    if (quantity == HT_FIT_DENSITY) {
-        memcpy(out, rho, (size_t)lines->count * sizeof *out);
-    } else {
-        TRY(line_values(medium, HT_FIT_C_OR_K, lines, x, at, lines->first, &first));
-        compliance(speed, first, rho, lines->count, out);
+    const struct ht_medium_source *source = medium->source;
+    const struct ht_jets points = {.dims = 1, .count = (int)lines->count};
+    const double *value[HT_MAX_MATERIALS];
+    for (int p = 0; p < medium->eq->system->nparameters; p++) {
+        const bool direct = source->row[p].samples && at >= 0;
+        value[p] = direct ? source->row[p].samples->value + at : lines->value[p];
+        if ((role->parameters >> p & 1u) && !direct)
+            TRY(ht_medium_row_line(medium, p, lines->count, lines->x1, x, lines->value[p]));
     }
-    return check_line(medium, lines, quantity, x, out);
+    if (role->inverse >= 0) {
+        memcpy(out, value[role->inverse], (size_t)lines->count * sizeof *out);
+    } else {
+        TRY(medium->eq->system->materials(&points, source->chosen, value, lines->material));
+        ht_jet_reciprocal(&points, lines->material[role->material], out);
+    }
+    return check_line(medium, lines, role, x, out);
 }
 
-/* Lines of one plane; the arguments of ht_fit_source. */
-static enum ht_err source_plane(const struct ht_medium *medium, const struct ht_fit_axis axis[3],
-                                enum ht_fit_quantity quantity, int64_t p3, int64_t first,
-                                int64_t last, int64_t row, const struct lines *lines, double *out) {
-    const struct ht_samples *samples = lattice(medium);
-    int64_t i3 = axis[2].box[p3];
-    for (int64_t p = first; p < last; p++, out += row) {
-        int64_t i2 = axis[1].box[p];
+enum ht_err ht_fit_source(const struct ht_fit *fit, enum ht_fit_quantity quantity, int64_t p3,
+                          int64_t first, int64_t last, int64_t row, double *out) {
+    const struct ht_fit_axis *axis = fit->axis;
+    const struct ht_samples *samples = lattice(fit->medium);
+    const int64_t i3 = axis[2].box[p3];
+    struct lines lines;
+    enum ht_err err = lines_make(fit->medium, axis[0].boxes, &lines);
+    for (int64_t i = 0; err == HT_OK && i < lines.count; i++) lines.x1[i] = centre(&axis[0], i);
+    for (int64_t p = first; err == HT_OK && p < last; p++, out += row) {
+        const int64_t i2 = axis[1].box[p];
         const double x[3] = {0, centre(&axis[1], i2), centre(&axis[2], i3)};
         int64_t at = (axis[2].base + i3) * (samples ? samples->shape[1] : 0);
         at = (at + axis[1].base + i2) * (samples ? samples->shape[0] : 0);
-        TRY(source_line(medium, quantity, x, at + axis[0].base, lines, out));
+        err = source_line(fit->medium, &fit->role[quantity], x, at + axis[0].base, &lines, out);
     }
-    return HT_OK;
-}
-
-enum ht_err ht_fit_source(const struct ht_medium *medium, const struct ht_fit_axis axis[3],
-                          enum ht_fit_quantity quantity, int64_t p3, int64_t first, int64_t last,
-                          int64_t row, double *out) {
-    struct lines lines;
-    TRY(lines_make(axis[0].boxes, &lines));
-    for (int64_t i = 0; i < lines.count; i++) lines.x1[i] = centre(&axis[0], i);
-    enum ht_err err = source_plane(medium, axis, quantity, p3, first, last, row, &lines, out);
     free(lines.x1);
     return err;
 }
 
-enum ht_err ht_fit_source_points(const struct ht_medium *medium, enum ht_fit_quantity quantity,
+enum ht_err ht_fit_source_points(const struct ht_fit *fit, enum ht_fit_quantity quantity,
                                  int64_t count, const double *x1, const double x[3], double *out) {
     struct lines lines;
-    TRY(lines_make(count, &lines));
+    TRY(lines_make(fit->medium, count, &lines));
     memcpy(lines.x1, x1, (size_t)count * sizeof *x1);
-    enum ht_err err = source_line(medium, quantity, x, -1, &lines, out);
+    enum ht_err err = source_line(fit->medium, &fit->role[quantity], x, -1, &lines, out);
     free(lines.x1);
     return err;
 }

@@ -33,7 +33,7 @@ static enum ht_err line_read(const struct ht_fit *fit, int k, enum ht_fit_quanti
     int64_t p = 0; /* where pieces are the boxes in their order */
     while (axis->box[p] != 0 || axis->box[p + 1] != 1) p++;
     for (int64_t i = 0; i < (k == 2 ? axis->boxes : 1); i++)
-        TRY(ht_fit_source(fit->medium, fit->axis, quantity, k == 2 ? p + i : 0, k == 1 ? p : 0,
+        TRY(ht_fit_source(fit, quantity, k == 2 ? p + i : 0, k == 1 ? p : 0,
                           (k == 1 ? p : 0) + lines, 1, value + i));
     return HT_OK;
 }

@@ -35,6 +35,8 @@ struct ht_medium_source {
 HT_CHECKED enum ht_err ht_medium_source_read(struct ht_medium *medium);
 /* The degree, which depends on the grid's order, and the polynomials' terms. */
 HT_CHECKED enum ht_err ht_medium_source_expand(struct ht_medium *medium);
+/* Whether a parameter depends on the place. */
+bool ht_medium_row_varies(const struct ht_medium *medium, int p);
 void ht_medium_source_destroy(struct ht_medium_source *source);
 
 /* medium_node.c: jets of parameters and materials at one point. */

@@ -376,7 +376,7 @@ static enum ht_err read_degree(struct ht_medium *medium) {
     return HT_OK;
 }
 
-static bool parameter_depends(const struct ht_medium *medium, int p) {
+bool ht_medium_row_varies(const struct ht_medium *medium, int p) {
     const struct ht_medium_source *source = medium->source;
     bool depends = false;
     for (int k = 0; k < medium->grid->dims; k++)
@@ -392,7 +392,7 @@ static enum ht_err find_constant(struct ht_medium *medium) {
     struct ht_medium_work work;
     TRY(ht_medium_work_create(medium, &work));
     for (int p = 0; p < system->nparameters; p++) {
-        const bool depends = parameter_depends(medium, p);
+        const bool depends = ht_medium_row_varies(medium, p);
         for (int a = 0; a < medium->coefs; a++)
             work.value[p][a] = a == 0 ? 1 + 0.25 * p : depends ? 0.1 / a : 0;
     }

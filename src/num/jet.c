@@ -133,8 +133,8 @@ void ht_jets_destroy(struct ht_jets *jets) {
 }
 
 void ht_jet_multiply(const struct ht_jets *jets, const double *a, const double *b, double *out) {
-    if (jets->count == 1) {
-        out[0] = a[0] * b[0];
+    if (jets->degree == 0) {
+        for (int n = 0; n < jets->count; n++) out[n] = a[n] * b[n];
         return;
     }
     memset(out, 0, (size_t)jets->count * sizeof *out);

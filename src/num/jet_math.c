@@ -56,6 +56,10 @@ void ht_jet_divide(const struct ht_jets *jets, const double *a, const double *b,
 }
 
 void ht_jet_reciprocal(const struct ht_jets *jets, const double *a, double *out) {
+    if (jets->degree == 0) {
+        for (int n = 0; n < jets->count; n++) out[n] = 1 / a[n];
+        return;
+    }
     set_constant(jets, 1, out);
     /* Each entry of the numerator is read before it is overwritten. */
     ht_jet_divide(jets, out, a, out);
