@@ -122,13 +122,11 @@ struct ht_load {
     int64_t planes; /* of cells: of all slabs together; weak: of each slab */
     bool weak;
     int depth;
-    int64_t thinnest;           /* planes that a slab must have */
-    bool two_level;             /* of the scheme */
-    struct ht_exchange sent[2]; /* [subgrid of the first half step] */
-    struct ht_fd_slab fd;       /* of finite differences; else terms is 0 */
-    double array_bytes;         /* of a plane of one of their arrays, sent */
-    double plane_bytes;         /* device memory per plane, state and medium */
-    double halo_bytes;          /* further device memory with neighbours */
+    int64_t thinnest;             /* planes that a slab must have */
+    struct ht_passes passes;      /* of a step forwards */
+    double sent_bytes[HT_ARRAYS]; /* of a plane of each array in a message */
+    double plane_bytes;           /* device memory per plane, state and medium */
+    double halo_bytes;            /* further device memory with neighbours */
 };
 /* spec: of the half step from the primary grid. */
 void ht_load_make(const struct ht_problem *problem, const struct ht_spec *spec, bool weak,

@@ -8,7 +8,36 @@
 #ifndef HTWAVE_FD_FD_H
 #define HTWAVE_FD_FD_H
 
-#include "htwave/schedule.h"
+#include "src/solve/runner.h"
+
+/* ---- passes ---- */
+/* A step is made of passes over the nodes; with two terms of the series in time
+ *     stage:      w = u + dt^2/12 L u
+ *     update:     d = d + dt^2 L w, u = u + d;
+ * with one term there is no stage, and L is applied to u. A step back is
+ *     retreat:    u = u - d
+ *     stage       as above
+ *     increment:  d = d - dt^2 L w.
+ * Where sides absorb, a task after each box of an update does what the layers change there. */
+enum ht_fd_name { HT_FD_U, HT_FD_D, HT_FD_W, HT_FD_NAMES }; /* of arrays */
+enum ht_fd_pass {
+    HT_FD_STAGE,
+    HT_FD_UPDATE,
+    HT_FD_RETREAT,
+    HT_FD_INCREMENT,
+    HT_FD_APPLY, /* dt^2 M u into another array, at the own nodes only */
+    HT_FD_START  /* d = w + dt^2/6 L w */
+};
+/* Passes that follow each other, again and again but for the last two. */
+enum ht_fd_sequence {
+    HT_FD_FORWARDS,  /* stage, update */
+    HT_FD_BACKWARDS, /* retreat, stage, increment */
+    HT_FD_MEASURE,   /* stage, apply */
+    HT_FD_BEGIN,     /* start */
+    HT_FD_SEQUENCES
+};
+void ht_fd_passes(const struct ht_problem *problem, enum ht_fd_sequence sequence,
+                  struct ht_passes *out);
 
 /* Values at the nodes of the window, in the engine's memory. */
 struct ht_fd_array {
@@ -82,7 +111,6 @@ struct ht_fd_engine_ops {
     /* As ht_fd_layer_squares, where there are layers. */
     enum ht_err (*squares)(struct ht_fd_engine *e, const struct ht_fd_box *box,
                            const struct ht_fd_law *law, struct ht_fd_array u, struct ht_fd_array z);
-    enum ht_err (*finish)(struct ht_fd_engine *e);
 };
 struct ht_fd_engine {
     const struct ht_fd_engine_ops *ops;
@@ -179,31 +207,19 @@ HT_CHECKED enum ht_err ht_fd_incidence_count(const struct ht_problem *problem,
                                              struct ht_fd_incidence_most *out);
 
 /* ---- the stepper ---- */
-/* Device seconds of kernels; ghosts is a part of the interior's. */
-struct ht_fd_seconds {
-    double part[2], ghosts;
-};
 struct ht_fd_stepper {
+    struct ht_runner r;
     struct ht_problem problem;
     struct ht_fd_engine engine;
     struct ht_fd_box box; /* the own nodes in the window */
-    int64_t count[3];     /* nodes of the window */
     int64_t first, last;  /* own x3 planes */
     int sides[3][2];      /* of ht_fd_fill_ghosts */
     struct ht_fd_ends ends;
     struct ht_fd_law law;                      /* scale: 1 / h^2, times the uniform 1/rho */
     struct ht_fd_array values[HT_FD_NAMES], z; /* z: for measures */
-    struct ht_fd_slab slab;
-    struct ht_fd_halo_state state;
-    struct ht_fd_halo *halo;      /* NULL: the grid is not cut */
-    struct ht_sequence *sequence; /* of one or two steps; NULL: not recorded */
-    struct ht_buffer *sequence_u; /* where u is when it begins */
-    bool renamed;                 /* u and w, in the current pass */
-    double apply_factor;          /* of pass HT_FD_APPLY, and where it adds */
+    struct ht_buffer *sequence_u;              /* where u is when a recorded sequence begins */
+    double apply_factor;                       /* of pass HT_FD_APPLY, and where it adds */
     struct ht_fd_array apply_to;
-    int64_t steps;
-    struct ht_task_counts counts;
-    struct ht_fd_seconds before;       /* of the kernels, for others */
     bool closed;                       /* nothing fixes the mean of u, in single precision */
     double mass;                       /* sum of 1/a over the nodes */
     double mean;                       /* of d, which the scheme keeps; NaN: not known yet */
@@ -239,7 +255,7 @@ HT_CHECKED enum ht_err ht_fd_part_total(struct ht_fd_stepper *s, const struct ht
 HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array to);
 
 /* ---- fd_layers.c: absorbing layers ---- */
-/* The members of s->layers that need no memory; sets s->slab.layers. */
+/* The members of s->layers that need no memory. */
 void ht_fd_layers_plan(struct ht_fd_stepper *s);
 /* Numbers that they keep in the engine's memory. */
 int64_t ht_fd_layers_words(const struct ht_fd_stepper *s);
@@ -279,23 +295,8 @@ HT_CHECKED enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int w
 /* Planes to fill at once: averages along x3 begin anew with each fill. */
 int64_t ht_fd_block_planes(const struct ht_grid *grid);
 
-/* ---- fd_halo.c: planes beyond a slab, from the neighbours ---- */
-struct ht_fd_halo;
 struct ht_pack_format ht_fd_format(const struct ht_problem *problem, bool fp64);
-/* Device bytes of the message buffers of a planned stepper; of the largest. */
-int64_t ht_fd_halo_bytes(const struct ht_fd_stepper *s, int64_t *largest);
-/* *out: NULL where the grid is not cut. Collective. */
-HT_CHECKED enum ht_err ht_fd_halo_create(const struct ht_fd_stepper *s, struct ht_fd_halo **out);
-/* NULL allowed; as ht_halo_destroy. */
-void ht_fd_halo_destroy(struct ht_fd_halo *halo);
-/* Begins and ends an exchange of planes[name] planes of each array with either neighbour, as
- * ht_exchanger_begin and ht_exchanger_end. */
-HT_CHECKED enum ht_err ht_fd_halo_send(struct ht_fd_halo *halo, const int64_t planes[HT_FD_NAMES],
-                                       const struct ht_fd_array *values);
-HT_CHECKED enum ht_err ht_fd_halo_receive(struct ht_fd_halo *halo,
-                                          const int64_t planes[HT_FD_NAMES],
-                                          const struct ht_fd_array *values);
-HT_CHECKED enum ht_err ht_fd_halo_finish(struct ht_fd_halo *halo);
-void ht_fd_halo_traffic(const struct ht_fd_halo *halo, struct ht_traffic *out);
+/* The messages of a planned stepper. */
+void ht_fd_plan_halo(struct ht_fd_stepper *s, struct ht_halo *out);
 
 #endif

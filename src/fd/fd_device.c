@@ -177,10 +177,6 @@ static enum ht_err device_squares(struct ht_fd_engine *e, const struct ht_fd_box
     return ht_fd_layer_squares(e->layers, box, &op, u.buffer, z.buffer);
 }
 
-static enum ht_err device_finish(struct ht_fd_engine *e) {
-    return ht_device_finish(e->device);
-}
-
 static const struct ht_fd_engine_ops device_ops = {
     .create = device_create,
     .destroy = device_destroy,
@@ -196,7 +192,6 @@ static const struct ht_fd_engine_ops device_ops = {
     .inject = device_inject,
     .layers = device_layers,
     .squares = device_squares,
-    .finish = device_finish,
 };
 
 static void fd_engine_device(const struct ht_fd_spec *spec, struct ht_device *device,

@@ -24,7 +24,7 @@ static void add_side(struct ht_fd_stepper *s, int axis, int side) {
     struct ht_fd_sides *all = &l->sides;
     const int64_t cells = s->problem.layers->side[axis][side].cells;
     int64_t pitch = 1;
-    const bool elsewhere = axis == 2 && s->slab.neighbour[side];
+    const bool elsewhere = axis == 2 && s->r.partition.neighbour[side];
     if (cells == 0 || (elsewhere && !l->sponge)) return;
     struct ht_fd_side *out = &all->side[all->count++];
     *out = (struct ht_fd_side){.axis = axis,
@@ -52,7 +52,6 @@ void ht_fd_layers_plan(struct ht_fd_stepper *s) {
     l->sides.beyond = l->sponge ? 0 : l->radius;
     for (int k = 0; k < s->engine.spec.dims; k++)
         for (int side = 0; side < 2; side++) add_side(s, k, side);
-    s->slab.layers = l->sides.count > 0;
 }
 
 /* ---- memory ---- */

@@ -256,11 +256,6 @@ static enum ht_err plain_inject(struct ht_fd_engine *e, struct ht_fd_injection *
     return HT_OK;
 }
 
-static enum ht_err plain_finish(struct ht_fd_engine *e) {
-    (void)e;
-    return HT_OK;
-}
-
 /* ---- absorbing layers, from the formulas of cl/fd_layers.cl ---- */
 
 /* Absorbing layers of finite differences by plain loops in double precision, straight from the
@@ -463,7 +458,6 @@ static const struct ht_fd_engine_ops plain_ops = {
     .inject = plain_inject,
     .layers = fd_plain_layers,
     .squares = plain_squares,
-    .finish = plain_finish,
 };
 
 static void fd_engine_plain(const struct ht_fd_spec *spec, struct ht_fd_engine *out) {

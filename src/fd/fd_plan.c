@@ -534,12 +534,12 @@ enum ht_err ht_fd_check_slabs(const struct ht_plan *plan, int ranks, int64_t thi
                                "thinnest of %d ranks has %lld: run fewer ranks or take a lower "
                                "grid.order",
                                plan->order, reach, ranks, (long long)thinnest);
-    if (thinnest < ht_fd_planes_needed(reach, depth))
+    if (thinnest < (int64_t)reach * depth)
         return ht_params_error(plan->params, "parallel.halo_depth",
                                "needs slabs of %lld planes, but the thinnest "
                                "of %d ranks has %lld: at most %lld",
-                               (long long)ht_fd_planes_needed(reach, depth), ranks,
-                               (long long)thinnest, (long long)(thinnest / reach));
+                               (long long)(int64_t)reach * depth, ranks, (long long)thinnest,
+                               (long long)(thinnest / reach));
     return HT_OK;
 }
 

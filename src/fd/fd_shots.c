@@ -198,20 +198,20 @@ static int64_t grid_plane(const struct ht_fd_stepper *s, int64_t m3) {
 /* Planes with targets: own ones, and those of neighbours. */
 static enum ht_err make_list(struct making *m) {
     const struct ht_fd_stepper *s = m->stepper;
-    const bool *neighbour = s->slab.neighbour;
+    const bool *neighbour = s->r.partition.neighbour;
     const int64_t begin = neighbour[0] ? 0 : s->box.begin[2];
-    const int64_t end = neighbour[1] ? s->count[2] : s->box.end[2];
+    const int64_t end = neighbour[1] ? s->r.partition.window[HT_PRIMARY].count[2] : s->box.end[2];
     for (int64_t m3 = begin; m3 < end; m3++) m->wanted[grid_plane(s, m3)] = true;
     for (int i = 0; i < m->in->shots->count; i++) TRY(append_shot(m, i));
     sort(&m->shots);
     TRY(reserve(m->in, 0));
-    for (int64_t m3 = 0; m3 < s->count[2]; m3++) {
+    for (int64_t m3 = 0; m3 < s->r.partition.window[HT_PRIMARY].count[2]; m3++) {
         m->in->plane[m3] = m->in->list.count;
         if (m3 < begin || m3 >= end) continue;
         TRY(gather_plane(m, grid_plane(s, m3)));
         TRY(add_plane(m, m3));
     }
-    m->in->plane[s->count[2]] = m->in->list.count;
+    m->in->plane[s->r.partition.window[HT_PRIMARY].count[2]] = m->in->list.count;
     return HT_OK;
 }
 
@@ -263,7 +263,7 @@ static enum ht_err make_tables(struct making *m) {
     const int shots = in->shots->count, columns = in->column[shots];
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
     in->values = (int64_t)2 * STEPS * columns;
-    TRY(HT_ALLOC(in->plane, m->stepper->count[2] + 1));
+    TRY(HT_ALLOC(in->plane, m->stepper->r.partition.window[HT_PRIMARY].count[2] + 1));
     TRY(HT_ALLOC(in->whole, columns));
     TRY(HT_ALLOC(in->size, shots));
     TRY(HT_ALLOC(in->table, in->values));
@@ -331,14 +331,16 @@ enum ht_err ht_differences_shot_bytes(const struct ht_plan *plan, bool fp64,
     const struct ht_shots *shots = problem->shots;
     const struct ht_fd_engine engine = {.spec = ht_fd_spec_of(problem, fp64)};
     const int64_t word = ht_real_size(fp64);
-    struct ht_fd_stepper s = {.steps = 0};
+    struct ht_fd_stepper s = {.at = 0};
     int64_t columns = 0, nodes = 0, entries = 0;
     ht_fd_stepper_plan(problem, &engine, &s);
     for (int i = 0; i < shots->count; i++) {
-        const int64_t more = ht_shot_most_nodes(shots, i, s.count[2]);
+        const int64_t more =
+            ht_shot_most_nodes(shots, i, s.r.partition.window[HT_PRIMARY].count[2]);
         struct ht_fd_incidence_most most = {1, more, more, 0};
         if (shots->shot[i].type == HT_SHOT_INCIDENT)
-            TRY(ht_fd_incidence_count(problem, &shots->shot[i], s.count[2], &most));
+            TRY(ht_fd_incidence_count(problem, &shots->shot[i],
+                                      s.r.partition.window[HT_PRIMARY].count[2], &most));
         columns += most.columns;
         nodes += most.nodes;
         entries += most.entries;

@@ -38,11 +38,17 @@ static struct ht_fd_box box_of(const struct ht_fd_stepper *s, const struct ht_ta
 }
 
 /* What L is applied to in a pass. */
-static struct ht_fd_array source_of(const struct ht_fd_stepper *s, const struct ht_task *task) {
-    return s->values[ht_fd_source(s->slab.terms, (enum ht_fd_pass)task->pass)];
+static enum ht_fd_name source_name(const struct ht_problem *problem, enum ht_fd_pass pass) {
+    const bool staged = problem->stages > 1 || pass == HT_FD_START;
+    return staged && pass != HT_FD_STAGE ? HT_FD_W : HT_FD_U;
 }
 
-static enum ht_err run_ghosts(struct ht_fd_stepper *s, const struct ht_task *task) {
+static struct ht_fd_array source_of(const struct ht_fd_stepper *s, const struct ht_task *task) {
+    return s->values[source_name(&s->problem, (enum ht_fd_pass)task->pass)];
+}
+
+static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
+    struct ht_fd_stepper *s = self;
     const struct ht_fd_box box = box_of(s, task);
     return s->engine.ops->ghosts(&s->engine, &box, (const int(*)[2])s->sides, source_of(s, task));
 }
@@ -59,14 +65,12 @@ static enum ht_err add_operator(struct ht_fd_stepper *s, const struct ht_task *t
 
 /* The next u takes w's place where L is applied to u itself: before the first box of the pass the
  * two change names, as do those that layers remember. */
-static void rename_once(struct ht_fd_stepper *s) {
+static void rename_arrays(struct ht_fd_stepper *s) {
     struct ht_fd_array *v = s->values;
     const struct ht_fd_array before = v[HT_FD_U];
-    if (s->renamed) return;
     v[HT_FD_U] = v[HT_FD_W];
     v[HT_FD_W] = before;
     ht_fd_layers_turn(&s->layers);
-    s->renamed = true;
 }
 
 static enum ht_err run_update(struct ht_fd_stepper *s, const struct ht_task *task) {
@@ -75,19 +79,21 @@ static enum ht_err run_update(struct ht_fd_stepper *s, const struct ht_task *tas
     const struct ht_fd_box targets = box_of(s, task);
     struct ht_fd_box box;
     const struct ht_fd_array *v = s->values;
-    const bool in_place = s->slab.terms > 1;
-    if (!in_place) rename_once(s);
+    const bool in_place = s->problem.stages > 1;
+    if (!in_place && task->first) rename_arrays(s);
     if (!ht_fd_layers_interior(s, &targets, &box)) return HT_OK;
     return s->engine.ops->update(&s->engine, task->part, &box, &law, v[HT_FD_W], v[HT_FD_D],
                                  v[in_place ? HT_FD_U : HT_FD_W], v[HT_FD_U]);
 }
 
 /* After run_update of the same box. */
-static enum ht_err run_layers(struct ht_fd_stepper *s, const struct ht_task *task) {
+static enum ht_err run_layers(void *self, const struct ht_task *task) {
+    struct ht_fd_stepper *s = self;
     const double dt = s->problem.dt;
     const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
     const struct ht_fd_box box = box_of(s, task);
     const struct ht_fd_array *v = s->values;
+    if (s->layers.sides.count == 0) return HT_OK;
     return ht_fd_layers_step(s, task->part, &box, &law, v[HT_FD_W], v[HT_FD_D], v[HT_FD_U]);
 }
 
@@ -99,7 +105,8 @@ static enum ht_err add_to_source(struct ht_fd_stepper *s, const struct ht_task *
     return s->engine.ops->stage(&s->engine, task->part, &box, &law, source_of(s, task), out);
 }
 
-static enum ht_err run_step(struct ht_fd_stepper *s, const struct ht_task *task) {
+static enum ht_err run_step(void *self, const struct ht_task *task) {
+    struct ht_fd_stepper *s = self;
     const struct ht_fd_box box = box_of(s, task);
     const struct ht_fd_array *v = s->values;
     switch ((enum ht_fd_pass)task->pass) {
@@ -118,7 +125,8 @@ static enum ht_err run_step(struct ht_fd_stepper *s, const struct ht_task *task)
     }
 }
 
-static enum ht_err run_inject(struct ht_fd_stepper *s, const struct ht_task *task) {
+static enum ht_err run_inject(void *self, const struct ht_task *task) {
+    struct ht_fd_stepper *s = self;
     const enum ht_fd_pass pass = (enum ht_fd_pass)task->pass;
     const struct ht_fd_array none = {NULL, NULL}, *v = s->values;
     return ht_fd_injection_add(s->injection, &s->engine, pass, s->at, task->targets.box.begin[2],
@@ -126,43 +134,60 @@ static enum ht_err run_inject(struct ht_fd_stepper *s, const struct ht_task *tas
                                pass == HT_FD_UPDATE ? v[HT_FD_U] : none);
 }
 
-static enum ht_err run_send(struct ht_fd_stepper *s, const struct ht_task *task) {
-    return ht_fd_halo_send(s->halo, task->planes, s->values);
+/* ---- passes ---- */
+
+enum { U = 1 << HT_FD_U, D = 1 << HT_FD_D, W = 1 << HT_FD_W };
+
+void ht_fd_passes(const struct ht_problem *problem, enum ht_fd_sequence sequence,
+                  struct ht_passes *out) {
+    static const struct {
+        int count;
+        enum ht_fd_pass pass[3];
+    } rows[] = {[HT_FD_FORWARDS] = {2, {HT_FD_STAGE, HT_FD_UPDATE}},
+                [HT_FD_BACKWARDS] = {3, {HT_FD_RETREAT, HT_FD_STAGE, HT_FD_INCREMENT}},
+                [HT_FD_MEASURE] = {2, {HT_FD_STAGE, HT_FD_APPLY}},
+                [HT_FD_BEGIN] = {1, {HT_FD_START}}};
+    static const struct {
+        unsigned reads, writes;
+    } arrays[] = {
+        [HT_FD_STAGE] = {0, W},     [HT_FD_UPDATE] = {U | D, U | D}, [HT_FD_RETREAT] = {U | D, U},
+        [HT_FD_INCREMENT] = {D, D}, [HT_FD_APPLY] = {0, 0},          [HT_FD_START] = {0, D}};
+    const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
+    const int64_t reach = ht_fd_reach(&spec);
+    const bool again = sequence <= HT_FD_BACKWARDS, back = sequence == HT_FD_BACKWARDS;
+    *out = (struct ht_passes){.once = !again};
+    for (int i = 0; i < rows[sequence].count; i++) {
+        const enum ht_fd_pass which = rows[sequence].pass[i];
+        if (which == HT_FD_STAGE && problem->stages == 1) continue;
+        struct ht_pass *pass = &out->pass[out->count++];
+        *pass = (struct ht_pass){.number = (int)which,
+                                 .reads = arrays[which].reads,
+                                 .writes = arrays[which].writes,
+                                 .reach = {reach, reach}};
+        if (which != HT_FD_RETREAT) pass->sources = 1u << source_name(problem, which);
+        ht_pass_add(pass, HT_TASK_STEP);
+        if (problem->layers != NULL && which == HT_FD_UPDATE) ht_pass_add(pass, HT_TASK_LAYERS);
+        if (problem->shots != NULL && again && which != HT_FD_RETREAT)
+            ht_pass_add(pass, HT_TASK_INJECT);
+    }
+    out->half[HT_PRIMARY][0] = out->half[HT_DUAL][1] = back;
+    out->half[HT_PRIMARY][1] = out->count;
 }
 
-static enum ht_err run_receive(struct ht_fd_stepper *s, const struct ht_task *task) {
-    return ht_fd_halo_receive(s->halo, task->planes, s->values);
+void ht_differences_schedule_passes(const struct ht_problem *problem, bool back,
+                                    struct ht_passes *out) {
+    ht_fd_passes(problem, back ? HT_FD_BACKWARDS : HT_FD_FORWARDS, out);
 }
 
-typedef enum ht_err task_function(struct ht_fd_stepper *s, const struct ht_task *task);
-static task_function *const run_task[HT_TASK_KINDS] = {
-    [HT_TASK_RECEIVE] = run_receive, [HT_TASK_GHOSTS] = run_ghosts, [HT_TASK_STEP] = run_step,
-    [HT_TASK_LAYERS] = run_layers,   [HT_TASK_INJECT] = run_inject, [HT_TASK_SEND] = run_send,
-};
-
-/* Runs the tasks of passes [first, last) of a sequence. */
-static enum ht_err run_passes(struct ht_fd_stepper *s, enum ht_fd_sequence sequence, int first,
-                              int last) {
-    struct ht_task tasks[HT_FD_MOST_TASKS];
-    struct ht_schedule schedule = {.task = tasks};
-    ht_fd_schedule_make(&s->slab, sequence, first, last, &s->state, &schedule);
-    s->renamed = false;
-    for (int i = 0; i < schedule.count; i++) TRY(run_task[tasks[i].kind](s, &tasks[i]));
-    ht_schedule_count(&schedule, 1, &s->counts);
-    return HT_OK;
+double ht_differences_message_values(const struct ht_problem *problem, int array) {
+    return array < HT_FD_NAMES ? (double)ht_grid_plane(problem->grid, HT_PRIMARY) : 0;
 }
 
-static int passes_of(const struct ht_fd_stepper *s, enum ht_fd_sequence sequence) {
-    enum ht_fd_pass pass[HT_FD_MOST_PASSES];
-    return ht_fd_sequence_passes(&s->slab, sequence, pass);
-}
-
-/* Completes an exchange in progress. */
-static enum ht_err complete_exchange(struct ht_fd_stepper *s) {
-    if (!s->state.open) return HT_OK;
-    TRY(ht_fd_halo_receive(s->halo, s->state.coming.of, s->values));
-    ht_fd_halo_received(&s->state);
-    return HT_OK;
+/* Runs a sequence once. */
+static enum ht_err run_sequence(struct ht_fd_stepper *s, enum ht_fd_sequence sequence) {
+    struct ht_passes passes;
+    ht_fd_passes(&s->problem, sequence, &passes);
+    return ht_runner_run(&s->r, &passes, 0, passes.count);
 }
 
 /* ---- steps ---- */
@@ -175,15 +200,15 @@ enum ht_err ht_fd_start(struct ht_fd_stepper *s) {
     const struct ht_fd_array *v = s->values;
     TRY(ht_fd_clear(s, v[HT_FD_W]));
     TRY(s->engine.ops->advance(&s->engine, &s->box, 1, v[HT_FD_D], v[HT_FD_W]));
-    ht_fd_halo_overwritten(&s->state, HT_FD_W);
-    TRY(run_passes(s, HT_FD_BEGIN, 0, 1));
+    ht_halo_overwritten(&s->r.state, HT_FD_W);
+    TRY(run_sequence(s, HT_FD_BEGIN));
     return ht_fd_apply(s, -0.5, v[HT_FD_D]);
 }
 
 enum ht_err ht_fd_apply(struct ht_fd_stepper *s, double factor, struct ht_fd_array out) {
     s->apply_factor = factor;
     s->apply_to = out;
-    return run_passes(s, HT_FD_MEASURE, 0, passes_of(s, HT_FD_MEASURE));
+    return run_sequence(s, HT_FD_MEASURE);
 }
 
 /* Each rank has its planes among those of the grid: the others add 0, and all are added in their
@@ -242,8 +267,8 @@ enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x, struct ht
 /* Planes beyond the slab are shifted as their owners do. */
 static enum ht_err shift(struct ht_fd_stepper *s, enum ht_fd_name name, double by) {
     struct ht_fd_box box = s->box;
-    if (s->slab.neighbour[0]) box.begin[2] -= s->state.valid.of[name];
-    if (s->slab.neighbour[1]) box.end[2] += s->state.valid.of[name];
+    if (s->r.partition.neighbour[0]) box.begin[2] -= s->r.state.valid.of[name][0];
+    if (s->r.partition.neighbour[1]) box.end[2] += s->r.state.valid.of[name][1];
     return s->engine.ops->shift(&s->engine, &box, by, s->values[name]);
 }
 
@@ -264,8 +289,8 @@ static enum ht_err lower(struct ht_fd_stepper *s) {
 static enum ht_err keep_mean(struct ht_fd_stepper *s) {
     struct ht_fd_sum sum;
     const struct ht_fd_array d = s->values[HT_FD_D];
-    if (!s->closed || s->since++ % STEPS_BETWEEN_MEANS != 0) return HT_OK;
-    TRY(complete_exchange(s));
+    if (!s->closed || s->since % STEPS_BETWEEN_MEANS != 0) return HT_OK;
+    TRY(ht_runner_complete(&s->r));
     TRY(lower(s));
     TRY(ht_fd_total(s, d, d, 0, &sum));
     if (isnan(s->mean)) s->mean = sum.mean;
@@ -282,90 +307,32 @@ static enum ht_err find_amplitudes(struct ht_fd_stepper *s, bool back) {
     return HT_OK;
 }
 
-static enum ht_err fd_half_step(void *self, enum ht_subgrid from) {
+static enum ht_err before(void *self, enum ht_subgrid from, bool back) {
     struct ht_fd_stepper *s = self;
-    if (from != HT_PRIMARY) return HT_OK;
-    s->steps++;
-    TRY(keep_mean(s));
-    TRY(find_amplitudes(s, false));
-    TRY(run_passes(s, HT_FD_FORWARDS, 0, passes_of(s, HT_FD_FORWARDS)));
+    REQUIRE(!back || s->problem.layers == NULL, HT_ERR_INTERNAL,
+            "absorbing layers: no steps back in time");
+    if (from == HT_DUAL) return HT_OK;
+    if (back) s->at--;
+    if (!back) TRY(keep_mean(s));
+    return find_amplitudes(s, back);
+}
+
+static void after(void *self, int64_t steps) {
+    struct ht_fd_stepper *s = self;
     s->layers.start = false;
-    s->at++;
-    return HT_OK;
-}
-
-/* ---- time steps that repeat ---- */
-
-/* Steps from now on of which each launches the same as the one `period` steps before it: nothing
- * depends on time or on other ranks. */
-static int64_t steps_alike(const struct ht_fd_stepper *s) {
-    const int64_t since = s->since % STEPS_BETWEEN_MEANS;
-    if (s->engine.device == NULL || s->halo != NULL || s->injection != NULL ||
-        (s->slab.layers && s->layers.start))
-        return 0;
-    if (!s->closed) return INT64_MAX;
-    return since == 0 ? 0 : STEPS_BETWEEN_MEANS - since;
-}
-
-/* Where L is applied to u itself, u and w change names in each step. */
-static int64_t period(const struct ht_fd_stepper *s) {
-    return s->slab.terms > 1 ? 1 : 2;
-}
-
-static enum ht_err record(struct ht_fd_stepper *s) {
-    const struct ht_task_counts counts = s->counts;
-    const int last = passes_of(s, HT_FD_FORWARDS);
-    enum ht_err err = HT_OK;
-    s->sequence_u = s->values[HT_FD_U].buffer;
-    TRY(ht_sequence_begin(s->engine.device));
-    for (int64_t n = 0; err == HT_OK && n < period(s); n++)
-        err = run_passes(s, HT_FD_FORWARDS, 0, last);
-    s->counts = counts;
-    TRY(ht_sequence_end(s->engine.device, err, &s->sequence));
-    REQUIRE(s->values[HT_FD_U].buffer == s->sequence_u, HT_ERR_INTERNAL,
-            "a recorded sequence of %lld steps moves u", (long long)period(s));
-    return HT_OK;
-}
-
-static void count_steps(struct ht_fd_stepper *s, int64_t steps) {
-    struct ht_task tasks[HT_FD_MOST_TASKS];
-    struct ht_schedule schedule = {.task = tasks};
-    struct ht_fd_halo_state state = s->state;
-    ht_fd_schedule_make(&s->slab, HT_FD_FORWARDS, 0, passes_of(s, HT_FD_FORWARDS), &state,
-                        &schedule);
-    ht_schedule_count(&schedule, steps, &s->counts);
-    s->steps += steps;
     s->at += steps;
     s->since += steps;
 }
 
-static enum ht_err fd_repeat(void *self, int64_t steps, int64_t *done) {
+/* Nothing depends on time. Where L is applied to u itself, u and w change names in each step. */
+static int64_t alike(void *self, int64_t *period) {
     struct ht_fd_stepper *s = self;
-    const int64_t times = ht_least(steps, steps_alike(s)) / period(s);
-    *done = 0;
-    if (times == 0) return HT_OK;
-    if (s->sequence == NULL) TRY(record(s));
-    if (s->values[HT_FD_U].buffer != s->sequence_u) return HT_OK;
-    TRY(ht_sequence_run(s->sequence, times));
-    *done = times * period(s);
-    count_steps(s, *done);
-    return HT_OK;
-}
-
-static enum ht_err fd_half_step_back(void *self, enum ht_subgrid from) {
-    struct ht_fd_stepper *s = self;
-    REQUIRE(!s->slab.layers, HT_ERR_INTERNAL, "absorbing layers: no steps back in time");
-    if (from == HT_DUAL) return run_passes(s, HT_FD_BACKWARDS, 0, 1);
-    s->at--;
-    TRY(find_amplitudes(s, true));
-    return run_passes(s, HT_FD_BACKWARDS, 1, passes_of(s, HT_FD_BACKWARDS));
-}
-
-static enum ht_err fd_finish(void *self) {
-    struct ht_fd_stepper *s = self;
-    TRY(complete_exchange(s));
-    if (s->halo != NULL) TRY(ht_fd_halo_finish(s->halo));
-    return s->engine.ops->finish(&s->engine);
+    const int64_t since = s->since % STEPS_BETWEEN_MEANS;
+    if (s->injection != NULL || (s->problem.layers != NULL && s->layers.start)) return 0;
+    *period = s->problem.stages > 1 ? 1 : 2;
+    const int64_t steps = !s->closed ? INT64_MAX : since == 0 ? 0 : STEPS_BETWEEN_MEANS - since;
+    if (s->r.sequence == NULL && steps >= *period) s->sequence_u = s->values[HT_FD_U].buffer;
+    return s->values[HT_FD_U].buffer == s->sequence_u ? steps : 0;
 }
 
 /* ---- data ---- */
@@ -429,7 +396,7 @@ static enum ht_err fd_put(void *self, enum ht_subgrid subgrid, int64_t first, in
     s->mean = NAN;
     s->since = s->at = 0;
     TRY(ht_fd_layers_clear(s));
-    ht_fd_halo_overwritten(&s->state, name_of(subgrid));
+    ht_halo_overwritten(&s->r.state, (int)name_of(subgrid));
     return move_planes(s, s->values[name_of(subgrid)], first, last,
                        coefs + field * part * (last - first), NULL);
 }
@@ -459,16 +426,15 @@ static enum ht_err fd_measure(void *self, enum ht_subgrid subgrid, int count,
 static void fd_destroy(void *self) {
     struct ht_fd_stepper *s = self;
     if (s == NULL) return;
-    ht_sequence_destroy(s->sequence);
-    ht_fd_halo_destroy(s->halo);
+    ht_runner_free(&s->r);
     ht_fd_injection_destroy(s->injection);
     ht_fd_arrays_destroy(s);
     free(s);
 }
 
-/* Of the kernels since they were made, which may serve other steppers, too. */
-static struct ht_fd_seconds seconds_of(const struct ht_fd_stepper *s) {
-    struct ht_fd_seconds now = {.ghosts = 0};
+static struct ht_task_seconds seconds_of(const void *self) {
+    const struct ht_fd_stepper *s = self;
+    struct ht_task_seconds now = {.ghosts = 0};
     if (s->engine.kernels == NULL) return now;
     now.ghosts = ht_fd_kernels_ghosts(s->engine.kernels);
     for (int part = 0; part < 2; part++)
@@ -477,34 +443,32 @@ static struct ht_fd_seconds seconds_of(const struct ht_fd_stepper *s) {
     return now;
 }
 
-static void fd_traffic(void *self, struct ht_traffic *out) {
-    const struct ht_fd_stepper *s = self;
-    const struct ht_fd_seconds now = seconds_of(s), *before = &s->before;
-    *out = (struct ht_traffic){
-        .half_steps = 2 * s->steps,
-        .exchanges = s->counts.tasks[HT_TASK_SEND],
-        .interior_s = now.part[HT_PART_INTERIOR] - before->part[HT_PART_INTERIOR],
-        .boundary_s = now.part[HT_PART_BOUNDARY] - before->part[HT_PART_BOUNDARY],
-        .ghosts_s = now.ghosts - before->ghosts};
-    if (s->halo != NULL) ht_fd_halo_traffic(s->halo, out);
-}
-
 static void fd_absolute(void *self) {
     struct ht_fd_stepper *s = self;
     s->engine.absolute = true;
 }
 
+static const struct ht_runner_ops runner_ops = {
+    .task = {[HT_TASK_GHOSTS] = run_ghosts,
+             [HT_TASK_STEP] = run_step,
+             [HT_TASK_LAYERS] = run_layers,
+             [HT_TASK_INJECT] = run_inject},
+    .before = before,
+    .after = after,
+    .alike = alike,
+    .seconds = seconds_of,
+};
 static const struct ht_stepper_ops fd_ops = {
     .put = fd_put,
     .get = fd_get,
     .measure = fd_measure,
-    .half_step = fd_half_step,
-    .repeat = fd_repeat,
-    .half_step_back = fd_half_step_back,
+    .half_step = ht_runner_half_step,
+    .repeat = ht_runner_repeat,
+    .half_step_back = ht_runner_half_step_back,
     .absolute = fd_absolute,
-    .finish = fd_finish,
+    .finish = ht_runner_finish,
     .destroy = fd_destroy,
-    .traffic = fd_traffic,
+    .traffic = ht_runner_traffic,
 };
 
 /* The sum of 1/a, of which the mean of d is a part. */
@@ -522,45 +486,37 @@ static enum ht_err find_mass(struct ht_fd_stepper *s) {
     return HT_OK;
 }
 
-static bool same_state(const struct ht_fd_halo_state *a, const struct ht_fd_halo_state *b) {
-    bool same = a->open == b->open;
-    for (int i = 0; i < HT_FD_NAMES; i++)
-        same = same && a->valid.of[i] == b->valid.of[i] &&
-               (!a->open || a->coming.of[i] == b->coming.of[i]);
-    return same;
+struct ht_pack_format ht_fd_format(const struct ht_problem *problem, bool fp64) {
+    return (struct ht_pack_format){.fp64 = fp64,
+                                   .block = 1,
+                                   .fields = 1,
+                                   .padded_coefs = 1,
+                                   .precision = problem->halo.precision};
 }
 
-static void log_step(const struct ht_schedule *schedule) {
-    struct ht_text text = {0};
-    ht_schedule_add_text(schedule, &text);
-    if (ht_text_status(&text) == HT_OK) ht_log("time step: %s", text.data);
-    ht_text_free(&text);
-}
-
-/* Logs the schedules of a run's steps until they repeat. An exchange serves at least half a step,
- * so that after it one of `depth` + 1 states comes again. */
-static enum ht_err log_schedules(const struct ht_fd_stepper *s) {
-    struct ht_task tasks[HT_FD_MOST_TASKS];
-    struct ht_schedule schedule = {.task = tasks};
-    struct ht_fd_halo_state state = s->state, *seen = NULL;
-    bool fresh = true;
-    if (s->halo == NULL || ht_log_level_get() < HT_LOG_VERBOSE) return HT_OK;
-    const int most = 2 * s->slab.depth + 2;
-    TRY(HT_ALLOC(seen, most));
-    for (int n = 0; n < most && fresh; n++) {
-        seen[n] = state;
-        ht_fd_schedule_make(&s->slab, HT_FD_FORWARDS, 0, passes_of(s, HT_FD_FORWARDS), &state,
-                            &schedule);
-        log_step(&schedule);
-        for (int i = 0; i <= n; i++) fresh = fresh && !same_state(&state, &seen[i]);
+void ht_fd_plan_halo(struct ht_fd_stepper *s, struct ht_halo *out) {
+    struct ht_passes passes[HT_FD_SEQUENCES];
+    const struct ht_passes *list[HT_FD_SEQUENCES];
+    for (int a = 0; a < HT_FD_NAMES; a++) {
+        struct ht_halo_part *part = ht_halo_add(out, a, &s->r.partition.window[HT_PRIMARY]);
+        part->format = ht_fd_format(&s->problem, s->engine.spec.fp64);
+        part->packer = s->engine.packer;
+        part->u = &s->values[a].buffer;
     }
-    free(seen);
-    return HT_OK;
+    for (int i = 0; i < HT_FD_SEQUENCES; i++) {
+        ht_fd_passes(&s->problem, (enum ht_fd_sequence)i, &passes[i]);
+        list[i] = &passes[i];
+    }
+    ht_halo_plan(&s->problem, HT_FD_SEQUENCES, list, out);
 }
 
 static enum ht_err make(struct ht_fd_stepper *s) {
     const struct ht_grid *grid = s->problem.grid;
-    s->before = seconds_of(s);
+    struct ht_partition *p = &s->r.partition;
+    TRY(HT_ALLOC(p->targets[HT_PRIMARY], 1));
+    p->targets[HT_PRIMARY][0].box = p->window[HT_PRIMARY].held;
+    p->count[HT_PRIMARY] = 1;
+    TRY(ht_runner_make(&s->r, &runner_ops, &s->problem, s->engine.device));
     for (int k = 0; k < s->engine.spec.dims; k++)
         s->law.scale[k] = (s->engine.spec.density ? 1 : s->problem.fd.inverse_density) /
                           (grid->h[k] * grid->h[k]);
@@ -572,13 +528,14 @@ static enum ht_err make(struct ht_fd_stepper *s) {
 enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
                                  const struct ht_fd_engine *engine, struct ht_stepper *out) {
     struct ht_fd_stepper *s = NULL;
+    struct ht_halo halo = {.parts = 0};
     TRY(HT_ALLOC(s, 1));
     s->engine = *engine;
     ht_fd_stepper_plan(problem, engine, s);
     enum ht_err err = ht_comm_agree(problem->grid->slab.comm, make(s));
-    if (err == HT_OK) err = ht_fd_halo_create(s, &s->halo);
+    if (s->r.partition.cut) ht_fd_plan_halo(s, &halo);
+    if (err == HT_OK) err = ht_runner_connect(&s->r, problem, &halo);
     if (err == HT_OK) err = find_mass(s);
-    if (err == HT_OK) err = log_schedules(s);
     if (err != HT_OK) {
         fd_destroy(s);
         return err;

@@ -16,28 +16,32 @@ struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64) {
 
 /* Ghosts, or planes of a neighbour, at one side of an axis. */
 static int64_t nodes_beyond(const struct ht_fd_stepper *s, int axis, int side) {
-    const struct ht_fd_slab *slab = &s->slab;
+    const struct ht_partition *p = &s->r.partition;
+    const int64_t reach = ht_fd_reach(&s->engine.spec);
     if (axis >= s->problem.grid->dims) return 0;
-    if (axis == 2 && slab->neighbour[side]) return ht_fd_planes_needed(slab->reach, slab->depth);
-    return slab->reach;
+    return axis == 2 && p->neighbour[side] ? reach * p->depth : reach;
 }
 
 static void make_axis(struct ht_fd_stepper *s, int axis) {
     const struct ht_grid *grid = s->problem.grid;
-    struct ht_fd_slab *slab = &s->slab;
+    struct ht_partition *p = &s->r.partition;
+    struct ht_window *w = &p->window[HT_PRIMARY];
     int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, axis);
     if (axis == 2) nodes = s->last - s->first;
-    const struct ht_fd_row row = ht_fd_row(nodes, slab->reach);
+    const struct ht_fd_row row = ht_fd_row(nodes, ht_fd_reach(&s->engine.spec));
     const int64_t begin = axis == 0 ? row.begin : nodes_beyond(s, axis, 0);
-    s->box.begin[axis] = slab->own.begin[axis] = begin;
-    s->box.end[axis] = slab->own.end[axis] = begin + nodes;
-    s->count[axis] = axis == 0 ? row.row : begin + nodes + nodes_beyond(s, axis, 1);
+    s->box.begin[axis] = w->own.begin[axis] = w->held.begin[axis] = begin;
+    s->box.end[axis] = w->own.end[axis] = w->held.end[axis] = begin + nodes;
+    w->count[axis] = axis == 0 ? row.row : begin + nodes + nodes_beyond(s, axis, 1);
+    w->origin[axis] = (axis == 2 ? s->first : 0) - begin;
+    if (axis == 2 && p->neighbour[0]) w->held.begin[2] = 0;
+    if (axis == 2 && p->neighbour[1]) w->held.end[2] = w->count[2];
     for (int side = 0; side < 2; side++) {
-        const bool cut = axis == 2 && slab->neighbour[side];
+        const bool cut = axis == 2 && p->neighbour[side];
         const bool filled = axis < grid->dims && !cut;
         s->sides[axis][side] = filled ? grid->wall[axis][side] : HT_FD_SIDE_NONE;
         s->ends.half[axis][side] = !cut && ht_measure_half(grid, HT_PRIMARY, axis, side);
-        slab->ghosts = slab->ghosts || filled;
+        p->ghosts[HT_PRIMARY] = p->ghosts[HT_PRIMARY] || filled;
     }
 }
 
@@ -46,13 +50,15 @@ void ht_fd_stepper_plan(const struct ht_problem *problem, const struct ht_fd_eng
     const struct ht_grid *grid = problem->grid;
     out->problem = *problem;
     out->engine = *engine;
-    out->slab = ht_fd_slab_of(problem);
+    out->r.partition =
+        (struct ht_partition){.cut = ht_grid_cut(grid), .depth = ht_halo_depth(problem)};
     ht_grid_own(grid, HT_PRIMARY, &out->first, &out->last);
     for (int side = 0; side < 2; side++)
-        out->slab.neighbour[side] = ht_grid_neighbour(grid, side) >= 0;
+        out->r.partition.neighbour[side] = ht_grid_neighbour(grid, side) >= 0;
     for (int k = 0; k < 3; k++) make_axis(out, k);
-    out->box.row = out->count[0];
-    out->box.plane = out->count[0] * out->count[1];
+    const int64_t *count = out->r.partition.window[HT_PRIMARY].count;
+    out->box.row = count[0];
+    out->box.plane = count[0] * count[1];
     ht_fd_layers_plan(out);
 }
 
@@ -77,17 +83,21 @@ struct ht_budget ht_differences_stepper_budget(const struct ht_problem *problem,
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
     const struct ht_fd_engine engine = {.spec = spec};
     struct ht_fd_array *list[MOST_ARRAYS];
-    struct ht_fd_stepper s = {.steps = 0};
-    int64_t message;
+    struct ht_fd_stepper s = {.at = 0};
+    struct ht_halo halo = {.parts = 0};
+    int64_t message = 0;
     ht_fd_stepper_plan(problem, &engine, &s);
-    const int64_t bytes = s.box.plane * s.count[2] * ht_real_size(spec.fp64);
+    const int64_t bytes =
+        ht_window_nodes(&s.r.partition.window[HT_PRIMARY]) * ht_real_size(spec.fp64);
     const int arrays = list_arrays(&s, list);
     const int64_t layers = ht_fd_layers_words(&s) * ht_real_size(spec.fp64);
-    struct ht_budget b = {.state = STATE * bytes + layers,
-                          .layers = layers,
-                          .medium = (arrays - STATE) * bytes,
-                          .messages = ht_fd_halo_bytes(&s, &message)};
+    struct ht_budget b = {
+        .state = STATE * bytes + layers, .layers = layers, .medium = (arrays - STATE) * bytes};
     (void)info;
+    if (ht_grid_cut(problem->grid)) {
+        ht_fd_plan_halo(&s, &halo);
+        b.messages = ht_links_bytes(halo.exchanger.link, &message);
+    }
     b.total = b.state + b.medium + b.messages;
     b.largest_buffer = bytes > message ? bytes : message;
     return b;
@@ -97,7 +107,8 @@ enum ht_err ht_fd_arrays_create(struct ht_fd_stepper *s) {
     struct ht_fd_array *list[MOST_ARRAYS];
     const int count = list_arrays(s, list);
     for (int i = 0; i < count; i++)
-        TRY(s->engine.ops->create(&s->engine, s->box.plane * s->count[2], list[i]));
+        TRY(s->engine.ops->create(&s->engine, ht_window_nodes(&s->r.partition.window[HT_PRIMARY]),
+                                  list[i]));
     return ht_fd_layers_create(s);
 }
 
@@ -184,7 +195,8 @@ static void continue_row(const struct ht_fd_stepper *s, int what, const double *
     memcpy(to + begin, from, (size_t)(end - begin) * sizeof *to);
     continue_ends(s, what, from, 0, begin, to);
     /* The last of values between nodes lies behind a wall. */
-    continue_ends(s, what, from, what == 0 ? end : end - 1, s->count[0], to);
+    continue_ends(s, what, from, what == 0 ? end : end - 1,
+                  s->r.partition.window[HT_PRIMARY].count[0], to);
 }
 
 /* A plane of the grid's values into one of the window, continued along x1 and x2. */
@@ -196,7 +208,7 @@ static enum ht_err continue_plane(void *data, int64_t plane, int worker) {
     const double *from = p->from + plane * ht_grid_plane(grid, HT_PRIMARY);
     double *to = p->to + plane * s->box.plane;
     (void)worker;
-    for (int64_t m2 = 0; m2 < s->count[1]; m2++, to += s->box.row) {
+    for (int64_t m2 = 0; m2 < s->r.partition.window[HT_PRIMARY].count[1]; m2++, to += s->box.row) {
         const int64_t at = ht_fd_inside(grid, p->what, 1, m2 - s->box.begin[1]);
         continue_row(s, p->what, from + at * n1, to);
     }
@@ -204,8 +216,8 @@ static enum ht_err continue_plane(void *data, int64_t plane, int worker) {
 }
 
 static enum ht_err fill_planes(struct ht_fd_stepper *s, struct planes *p, struct ht_fd_array to) {
-    for (int64_t m3 = 0; m3 < s->count[2]; m3 += p->count) {
-        const int64_t some = ht_least(p->count, s->count[2] - m3);
+    for (int64_t m3 = 0; m3 < s->r.partition.window[HT_PRIMARY].count[2]; m3 += p->count) {
+        const int64_t some = ht_least(p->count, s->r.partition.window[HT_PRIMARY].count[2] - m3);
         const int64_t at = s->first + m3 - s->box.begin[2];
         TRY(ht_fd_fill_planes(&s->problem, p->what, at, at + some, p->from));
         TRY(ht_threads_run(some, continue_plane, p));
@@ -226,7 +238,9 @@ static enum ht_err fill_uniform(const void *medium, int what, int64_t first, int
 
 enum ht_err ht_fd_fill_medium(struct ht_fd_stepper *s) {
     const struct ht_grid *grid = s->problem.grid;
-    struct planes p = {.s = s, .count = ht_least(ht_fd_block_planes(grid), s->count[2])};
+    struct planes p = {
+        .s = s,
+        .count = ht_least(ht_fd_block_planes(grid), s->r.partition.window[HT_PRIMARY].count[2])};
     if (s->problem.fd.fill == NULL) {
         s->problem.fd.fill = fill_uniform;
         s->problem.fd.medium = &s->problem;

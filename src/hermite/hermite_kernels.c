@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "halo.h"
 #include "layer_kernels.h"
 #include "src/solve/methods.h"
 #include "stepper_private.h"

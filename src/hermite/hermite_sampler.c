@@ -305,7 +305,7 @@ static enum ht_err sampler_take(void *self, int64_t slot) {
                       s->of->row[end].field == row->field;)
             end++;
         TRY(ht_rows_take(s->rows, i, end, t->u[row->subgrid][row->field],
-                         ht_window_nodes(&t->partition.window[row->subgrid]), slot));
+                         ht_window_nodes(&t->r.partition.window[row->subgrid]), slot));
     }
     return HT_OK;
 }
@@ -380,7 +380,7 @@ static void fill_tables(const struct sampler *s, int64_t *node, double *weight) 
     const int coefs = s->of->coefs, nodes = s->nodes;
     for (int64_t i = 0; i < s->of->rows; i++) {
         const struct ht_sampler_row *row = &s->of->row[i];
-        const struct ht_window *w = &t->partition.window[row->subgrid];
+        const struct ht_window *w = &t->r.partition.window[row->subgrid];
         const int64_t n1 = ht_grid_nodes(s->of->grid, row->subgrid, 0);
         const int64_t *at = s->node[row->pattern];
         for (int v = 0; v < nodes; v++)
@@ -407,7 +407,7 @@ static enum ht_err make_rows(struct sampler *s, const char *cache) {
     enum ht_err err = HT_ALLOC(node, shape.rows * s->nodes);
     if (err == HT_OK) err = HT_ALLOC(weight, shape.rows * s->nodes * t->padded_coefs);
     if (err == HT_OK) fill_tables(s, node, weight);
-    if (err == HT_OK) err = ht_rows_create(t->device, &shape, cache, node, weight, &s->rows);
+    if (err == HT_OK) err = ht_rows_create(t->r.device, &shape, cache, node, weight, &s->rows);
     free(weight);
     free(node);
     return err;

@@ -79,6 +79,48 @@ static void list_buffers(const struct ht_problem *p, const struct ht_spec *spec,
     list->scale_bytes = HT_MAX_TERMS * (int64_t)ht_real_size(spec->fp64);
 }
 
+/* ---- what is exchanged ---- */
+
+/* A grid's fields, and the memory variables of absorbing layers, of each axis and side as far as
+ * they have nodes in its planes. t, kernels: NULL before there is a device. */
+static enum ht_err plan_halo(const struct ht_problem *p, const struct ht_tuning *tuning,
+                             struct ht_device_stepper *t, const struct ht_kernels *kernels,
+                             struct ht_halo *out) {
+    struct ht_layer_memory memory[3][2] = {{{.first = {{0}}}}};
+    struct ht_layer_memory(*of)[2] = t != NULL ? t->memory : memory;
+    struct ht_equations eq;
+    struct ht_passes passes;
+    TRY(ht_equations_absorb(p->eq, ht_absorbing_axes(p->layers), &eq));
+    ht_layer_windows(p, memory);
+    for (int i = 0; i < 2; i++) {
+        const struct ht_window window = ht_problem_window(p, i ? HT_DUAL : HT_PRIMARY);
+        struct ht_halo_part *part = ht_halo_add(out, i, &window);
+        part->format = ht_problem_format(p, tuning, i ? HT_DUAL : HT_PRIMARY);
+        if (t != NULL) part->u = t->stored[i];
+        if (t != NULL) part->packer = kernels->packer[i];
+        for (int n = 0; n < 6; n++) {
+            const struct ht_layer_memory *m = &of[n / 2][n % 2];
+            if (ht_window_nodes(&m->window[i]) == 0) continue;
+            part = &out->part[out->parts++];
+            *part = (struct ht_halo_part){
+                .array = i, .window = m->window[i], .first = m->first[i][2], .u = m->u[i]};
+            part->format = ht_layer_format(p, tuning, ht_layer_fields(&eq, n / 2));
+            if (t != NULL) part->packer = kernels->layers->packer[n / 2];
+        }
+    }
+    ht_schedule_passes(p, false, &passes);
+    ht_halo_plan(p, 1, (const struct ht_passes *const[]){&passes}, out);
+    return HT_OK;
+}
+
+static int64_t message_bytes(const struct ht_problem *p, const struct ht_tuning *tuning,
+                             int64_t *largest) {
+    struct ht_halo halo = {.parts = 0};
+    *largest = 0;
+    if (!ht_grid_cut(p->grid) || plan_halo(p, tuning, NULL, NULL, &halo) != HT_OK) return 0;
+    return ht_links_bytes(halo.exchanger.link, largest);
+}
+
 struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
                                            const struct ht_tuning *tuning,
                                            const struct ht_device_info *info) {
@@ -98,7 +140,7 @@ struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
     }
     b.total += 2 * list.scale_bytes + ht_injection_bytes(p, &spec);
     b.poly_planes = list.poly_planes;
-    b.messages = ht_halo_bytes(p, tuning, &message);
+    b.messages = message_bytes(p, tuning, &message);
     b.largest_buffer = larger(b.largest_buffer, message);
     b.total += b.messages;
     b.layers = ht_stepper_layer_bytes(p, &spec) + ht_stepper_sponge_bytes(p, spec.fp64);
@@ -131,6 +173,7 @@ static bool leaves_gaps(const struct ht_device_stepper *t) {
 /* Creates all buffers that the variants of the sets of kernels need. */
 static enum ht_err stepper_allocate(struct ht_device_stepper *t) {
     int64_t per_target = 0;
+    int stored[2] = {0, 0};
     struct list list;
     bool work = false;
     for (int i = 0; i < t->sets; i++) {
@@ -138,24 +181,25 @@ static enum ht_err stepper_allocate(struct ht_device_stepper *t) {
         per_target = larger(per_target, ht_variant_poly_bytes(variant, &t->set[i].spec[0]));
         work = work || ht_variant_needs_work(variant);
     }
-    list_buffers(&t->problem, &t->spec, per_target, work, ht_device_info(t->device), &list);
+    list_buffers(&t->problem, &t->spec, per_target, work, ht_device_info(t->r.device), &list);
     t->poly_planes = list.poly_planes;
     for (int i = 0; i < list.count; i++) {
         const struct item *item = &list.item[i];
-        TRY(ht_buffer_create(t->device, item->bytes, place_of(t, item)));
+        TRY(ht_buffer_create(t->r.device, item->bytes, place_of(t, item)));
+        if (item->use == FIELD)
+            t->stored[item->subgrid][stored[item->subgrid]++] = *place_of(t, item);
         if (item->use == FIELD && leaves_gaps(t))
             TRY(ht_stepper_clear(t, item->subgrid, item->index));
     }
     for (int i = 0; i < 2 * t->regions; i++)
-        TRY(ht_buffer_create(t->device, list.scale_bytes, &t->scale[i % 2][i / 2]));
+        TRY(ht_buffer_create(t->r.device, list.scale_bytes, &t->scale[i % 2][i / 2]));
     return HT_OK;
 }
 
 static void stepper_destroy(void *self) {
     struct ht_device_stepper *t = self;
     if (t == NULL) return;
-    ht_sequence_destroy(t->sequence);
-    ht_halo_destroy(t->halo);
+    ht_runner_free(&t->r);
     ht_injection_destroy(t->injection);
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->u[subgrid][f]);
@@ -171,11 +215,8 @@ static void stepper_destroy(void *self) {
             ht_buffer_destroy(t->scale[i][r]);
         free(t->scale[i]);
     }
-    for (int i = 0; i < t->known_count; i++) free(t->known[i].schedule.task);
-    free(t->known);
     free(t->set);
     for (int i = 0; i < 2; i++) free(t->set_of[i]);
-    ht_partition_free(&t->partition);
     free(t);
 }
 
@@ -183,23 +224,22 @@ static void stepper_destroy(void *self) {
 
 /* Fills the ghosts of the sources of a half step, all stored fields of the grid, and those of what
  * layers remember beside them. */
-static enum ht_err run_ghosts(struct ht_device_stepper *t, const struct ht_task *task) {
-    struct ht_buffer *u[HT_MAX_FIELDS];
-    int fields = 0;
-    for (int f = 0; f < t->problem.eq->nfields; f++)
-        if (t->u[task->pass][f] != NULL) u[fields++] = t->u[task->pass][f];
-    ht_sequence_branch(t->device, 1);
-    TRY(ht_ghosts_fill(t->set[0].ghosts[task->pass], &t->ghosts[task->pass], u));
+static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
+    struct ht_device_stepper *t = self;
+    ht_sequence_branch(t->r.device, 1);
+    TRY(ht_ghosts_fill(t->set[0].ghosts[task->pass], &t->ghosts[task->pass],
+                       t->stored[task->pass]));
     if (task->pass == HT_DUAL) TRY(ht_stepper_layer_ghosts(t, 2));
-    ht_sequence_branch(t->device, 0);
+    ht_sequence_branch(t->r.device, 0);
     return HT_OK;
 }
 
-static enum ht_err run_step(struct ht_device_stepper *t, const struct ht_task *task) {
+static enum ht_err run_step(void *self, const struct ht_task *task) {
+    struct ht_device_stepper *t = self;
     enum ht_subgrid from = (enum ht_subgrid)task->pass;
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    const struct ht_window *source = &t->partition.window[from];
-    const struct ht_window *target = &t->partition.window[to];
+    const struct ht_window *source = &t->r.partition.window[from];
+    const struct ht_window *target = &t->r.partition.window[to];
     const struct ht_targets *targets = &task->targets;
     struct ht_step_args args = {.src_row = (long)ht_window_row(source),
                                 .src_plane = (long)ht_window_plane(source),
@@ -209,7 +249,7 @@ static enum ht_err run_step(struct ht_device_stepper *t, const struct ht_task *t
                                 .dst_nodes = (long)ht_window_nodes(target),
                                 .stages = t->problem.stages};
     int64_t shift[3], period[3];
-    struct ht_step_buffers buffers = {.scale = t->scale[t->direction][targets->region],
+    struct ht_step_buffers buffers = {.scale = t->scale[t->r.back][targets->region],
                                       .work = t->work,
                                       .poly_planes = t->poly_planes};
     ht_window_shift(t->problem.grid, from, source, target, shift, period);
@@ -224,229 +264,123 @@ static enum ht_err run_step(struct ht_device_stepper *t, const struct ht_task *t
     memcpy(buffers.poly, t->poly, sizeof buffers.poly);
     memcpy(buffers.medium, t->medium[to], sizeof buffers.medium);
     ht_stepper_add_layers(t, &t->region[targets->region], from, &args, &buffers);
-    const int set = t->set_of[t->direction][targets->region];
+    const int set = t->set_of[t->r.back][targets->region];
     return ht_step_launch(t->set[set].step[from], task->part, &args, &buffers);
 }
 
-static enum ht_err run_inject(struct ht_device_stepper *t, const struct ht_task *task) {
+static enum ht_err run_inject(void *self, const struct ht_task *task) {
+    struct ht_device_stepper *t = self;
     const enum ht_subgrid to = task->pass == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const struct ht_box *planes = &task->targets.box;
     return ht_injection_add(t->injection, to, planes->begin[2], planes->end[2],
-                            ht_window_nodes(&t->partition.window[to]), t->u[to]);
+                            ht_window_nodes(&t->r.partition.window[to]), t->u[to]);
 }
 
-static enum ht_err run_send(struct ht_device_stepper *t, const struct ht_task *task) {
-    return ht_halo_send(t->halo, (enum ht_subgrid)task->pass);
-}
-
-static enum ht_err run_receive(struct ht_device_stepper *t, const struct ht_task *task) {
-    return ht_halo_receive(t->halo, (enum ht_subgrid)task->pass);
-}
-
-typedef enum ht_err task_function(struct ht_device_stepper *t, const struct ht_task *task);
-static task_function *const run_task[HT_TASK_KINDS] = {
-    [HT_TASK_RECEIVE] = run_receive, [HT_TASK_GHOSTS] = run_ghosts,
-    [HT_TASK_STEP] = run_step,       [HT_TASK_INJECT] = run_inject,
-    [HT_TASK_SEND] = run_send,       [HT_TASK_LAYERS] = ht_stepper_damp,
-};
-
-/* ---- half steps ---- */
-
-static bool same_extent(struct ht_extent a, struct ht_extent b) {
-    return a.below == b.below && a.above == b.above;
-}
-
-static bool same_state(const struct ht_halo_state *a, const struct ht_halo_state *b) {
-    bool same = a->open == b->open && (!a->open || a->next == b->next);
-    for (int subgrid = 0; subgrid < 2; subgrid++)
-        same = same && same_extent(a->valid[subgrid], b->valid[subgrid]) &&
-               a->stale[subgrid] == b->stale[subgrid];
-    return same;
-}
-
-/* Logs the schedule of a half step. */
-static void log_schedule(const struct ht_known_step *step) {
-    struct ht_text text = {0};
-    ht_schedule_add_text(&step->schedule, &text);
-    if (ht_text_status(&text) == HT_OK)
-        ht_log("half step from the %s grid: %s", step->from == HT_DUAL ? "dual" : "primary",
-               text.data);
-    ht_text_free(&text);
-}
-
-static enum ht_err make_known(struct ht_device_stepper *t, enum ht_subgrid from) {
-    const int targets = t->partition.count[from == HT_PRIMARY];
-    struct ht_known_step *step;
-    if (t->known_count == t->known_room) {
-        int room = 2 * t->known_room + 4;
-        TRY(HT_ALLOC(step, room));
-        for (int i = 0; i < t->known_count; i++) step[i] = t->known[i];
-        free(t->known);
-        t->known = step;
-        t->known_room = room;
-    }
-    step = &t->known[t->known_count];
-    *step = (struct ht_known_step){.from = from, .before = t->state, .after = t->state};
-    TRY(HT_ALLOC(step->schedule.task, HT_MOST_TASKS((int64_t)targets)));
-    ht_schedule_make(&t->partition, from, &step->after, &step->schedule);
-    t->known_count++;
-    if (t->partition.cut && ht_log_level_get() >= HT_LOG_VERBOSE) log_schedule(step);
-    return HT_OK;
-}
-
-/* The schedule of the half step from a grid in the present state of the halo. There are few such
- * states, and a sequence of half steps returns to the first one. *fresh: the schedule is new. */
-static enum ht_err find_known(struct ht_device_stepper *t, enum ht_subgrid from,
-                              const struct ht_known_step **out, bool *fresh) {
-    int i = 0;
-    while (i < t->known_count &&
-           (t->known[i].from != from || !same_state(&t->known[i].before, &t->state)))
-        i++;
-    *fresh = i == t->known_count;
-    if (*fresh) TRY(make_known(t, from));
-    *out = &t->known[i];
-    return HT_OK;
-}
-
-static enum ht_err run_tasks(struct ht_device_stepper *t, const struct ht_schedule *schedule) {
-    for (int i = 0; i < schedule->count; i++) {
-        const struct ht_task *task = &schedule->task[i];
-        ht_sequence_branch(t->device, task->branch);
-        TRY(run_task[task->kind](t, task));
-    }
-    ht_sequence_branch(t->device, 0);
-    return HT_OK;
-}
-
-static enum ht_err run_half_step(struct ht_device_stepper *t, enum ht_subgrid from,
-                                 enum ht_direction direction) {
-    const struct ht_known_step *step;
-    bool fresh;
-    TRY(find_known(t, from, &step, &fresh));
-    t->direction = direction;
-    if (t->injection != NULL)
-        TRY(ht_injection_begin(t->injection, from, direction == HT_BACKWARDS));
-    TRY(run_tasks(t, &step->schedule));
-    ht_schedule_count(&step->schedule, 1, &t->counts);
-    t->state = step->after;
-    t->half_steps++;
-    return HT_OK;
-}
-
-/* ---- time steps that repeat ---- */
-
-/* Whether every time step launches the same: nothing depends on time or on other ranks, and no
- * library launches. */
-static bool repeats(const struct ht_device_stepper *t) {
-    bool same = t->halo == NULL && t->injection == NULL;
-    for (int i = 0; i < t->sets; i++) same = same && !ht_variant_needs_work(t->set[i].variant);
-    return same;
-}
-
-/* The schedules of both half steps of a time step; the state of the halo, of which there is none,
- * stays. */
-static enum ht_err find_step(struct ht_device_stepper *t, const struct ht_schedule *out[2]) {
-    const struct ht_known_step *step;
-    bool fresh;
-    TRY(find_known(t, HT_PRIMARY, &step, &fresh));
-    out[0] = &step->schedule;
-    TRY(find_known(t, HT_DUAL, &step, &fresh));
-    out[1] = &step->schedule;
-    return HT_OK;
-}
-
-static enum ht_err record(struct ht_device_stepper *t, const struct ht_schedule *const step[2]) {
-    t->direction = HT_FORWARDS;
-    TRY(ht_sequence_begin(t->device));
-    enum ht_err err = run_tasks(t, step[0]);
-    if (err == HT_OK) err = run_tasks(t, step[1]);
-    return ht_sequence_end(t->device, err, &t->sequence);
-}
-
-static enum ht_err stepper_repeat(void *self, int64_t steps, int64_t *done) {
+static enum ht_err before(void *self, enum ht_subgrid from, bool back) {
     struct ht_device_stepper *t = self;
-    const struct ht_schedule *step[2];
-    *done = repeats(t) ? steps : 0;
-    if (*done == 0) return HT_OK;
-    TRY(find_step(t, step));
-    if (t->sequence == NULL) TRY(record(t, step));
-    TRY(ht_sequence_run(t->sequence, *done));
-    for (int i = 0; i < 2; i++) ht_schedule_count(step[i], *done, &t->counts);
-    t->half_steps += 2 * *done;
-    return HT_OK;
-}
-
-static enum ht_err stepper_half_step(void *self, enum ht_subgrid from) {
-    return run_half_step(self, from, HT_FORWARDS);
-}
-
-static enum ht_err stepper_half_step_back(void *self, enum ht_subgrid from) {
-    struct ht_device_stepper *t = self;
-    REQUIRE(t->sponge == NULL, HT_ERR_INTERNAL,
+    REQUIRE(!back || t->sponge == NULL, HT_ERR_INTERNAL,
             "no half steps back in a sponge, which has damped the waves");
     for (int r = 0; r < t->regions; r++)
-        REQUIRE(t->set_of[HT_BACKWARDS][r] >= 0, HT_ERR_INTERNAL, "no kernels for half steps back");
-    return run_half_step(t, from, HT_BACKWARDS);
+        REQUIRE(t->set_of[back][r] >= 0, HT_ERR_INTERNAL, "no kernels for half steps back");
+    return t->injection != NULL ? ht_injection_begin(t->injection, from, back) : HT_OK;
 }
 
-/* Makes the schedules of a run's half steps until they repeat. */
-static enum ht_err make_schedules(struct ht_device_stepper *t) {
-    const struct ht_halo_state start = t->state;
-    const struct ht_known_step *step;
-    bool fresh = true;
-    for (int n = 0; fresh; n++) {
-        TRY(find_known(t, n % 2 ? HT_DUAL : HT_PRIMARY, &step, &fresh));
-        t->state = step->after;
+static void after(void *self, int64_t steps) {
+    (void)self, (void)steps;
+}
+
+/* Every time step launches the same where nothing depends on time and no library launches. */
+static int64_t alike(void *self, int64_t *period) {
+    const struct ht_device_stepper *t = self;
+    bool same = t->injection == NULL;
+    (void)period;
+    for (int i = 0; i < t->sets; i++) same = same && !ht_variant_needs_work(t->set[i].variant);
+    return same ? INT64_MAX : 0;
+}
+
+void ht_hermite_schedule_passes(const struct ht_problem *problem, bool back,
+                                struct ht_passes *out) {
+    const bool two_level = problem->scheme->two_level;
+    (void)back;
+    *out = (struct ht_passes){.count = 2, .half = {{0, 1}, {1, 2}}};
+    for (int i = 0; i < 2; i++) {
+        const enum ht_subgrid from = i ? HT_DUAL : HT_PRIMARY, to = i ? HT_PRIMARY : HT_DUAL;
+        const bool damped = ht_sponge_rate(problem, to) > 0;
+        struct ht_pass *pass = &out->pass[i];
+        /* Dual plane m lies between the primary planes m and m + 1. */
+        *pass = (struct ht_pass){.number = i,
+                                 .from = from,
+                                 .to = to,
+                                 .sources = 1u << from,
+                                 .reads = two_level ? 1u << to : 0,
+                                 .writes = 1u << to,
+                                 .reach = {from == HT_DUAL, from == HT_PRIMARY}};
+        if (damped && two_level) ht_pass_add(pass, HT_TASK_LAYERS);
+        ht_pass_add(pass, HT_TASK_STEP);
+        if (problem->duhamel != NULL) ht_pass_add(pass, HT_TASK_INJECT);
+        if (damped) ht_pass_add(pass, HT_TASK_LAYERS);
     }
-    t->state = start;
-    return HT_OK;
 }
 
-static enum ht_err stepper_finish(void *self) {
-    struct ht_device_stepper *t = self;
-    TRY(ht_stepper_complete_exchange(t));
-    if (t->halo != NULL) TRY(ht_halo_finish(t->halo));
-    return ht_device_finish(t->device);
+/* The stored fields at a plane's nodes, and memory variables in layers along x1 and x2, which have
+ * nodes from the inner face or, on the dual grid, one before it. Layers along x3 are taken not to
+ * reach the cut. */
+double ht_hermite_message_values(const struct ht_problem *p, int array) {
+    const enum ht_subgrid of = (enum ht_subgrid)array;
+    const unsigned axes = ht_absorbing_axes(p->layers);
+    if (array > 1) return 0;
+    const double plane = (double)ht_grid_plane(p->grid, of);
+    double values = plane * ht_problem_stored(p, of);
+    struct ht_equations eq;
+    if (axes == 0 || ht_equations_absorb(p->eq, axes, &eq) != HT_OK) return values;
+    for (int n = 0; n < 4; n++) {
+        const int axis = n / 2;
+        const int64_t cells = p->layers->side[axis][n % 2].cells;
+        if (cells > 0)
+            values += ht_layer_fields(&eq, axis) * (double)(cells + 1) * plane /
+                      (double)ht_grid_nodes(p->grid, of, axis);
+    }
+    return values;
 }
 
 /* ---- timers ---- */
 
-/* Total seconds of the kernels so far, including launches by other steppers. */
-static struct ht_task_seconds seconds_of(const struct ht_device_stepper *t) {
+static struct ht_task_seconds seconds_of(const void *self) {
+    const struct ht_device_stepper *t = self;
     struct ht_task_seconds sum = {.ghosts = 0};
     for (int i = 0; i < t->sets; i++) {
         const struct ht_kernels *k = &t->set[i];
         for (int n = 0; n < 4; n++)
             if (n < 2 || k->step[1] != k->step[0])
-                sum.step[n % 2] += ht_step_total(k->step[n / 2], (enum ht_step_part)(n % 2));
+                sum.part[n % 2] += ht_step_total(k->step[n / 2], (enum ht_step_part)(n % 2));
     }
     for (int subgrid = 0; subgrid < 2; subgrid++)
         sum.ghosts += ht_ghosts_total(t->set[0].ghosts[subgrid]);
-    for (int i = 0; i < 2; i++) sum.step[i] += ht_sponge_total(t->sponge, (enum ht_step_part)i);
+    for (int i = 0; i < 2; i++) sum.part[i] += ht_sponge_total(t->sponge, (enum ht_step_part)i);
+    sum.part[HT_PART_INTERIOR] += sum.ghosts;
     return sum;
 }
 
-static void stepper_traffic(void *self, struct ht_traffic *out) {
-    struct ht_device_stepper *t = self;
-    const struct ht_task_seconds now = seconds_of(t), *before = &t->before;
-    *out = (struct ht_traffic){.half_steps = t->half_steps,
-                               .exchanges = t->counts.tasks[HT_TASK_SEND]};
-    if (t->halo != NULL) ht_halo_traffic(t->halo, out);
-    out->ghosts_s = now.ghosts - before->ghosts;
-    out->interior_s = now.step[HT_PART_INTERIOR] - before->step[HT_PART_INTERIOR] + out->ghosts_s;
-    out->boundary_s = now.step[HT_PART_BOUNDARY] - before->step[HT_PART_BOUNDARY];
-}
-
+static const struct ht_runner_ops runner_ops = {
+    .task = {[HT_TASK_GHOSTS] = run_ghosts,
+             [HT_TASK_STEP] = run_step,
+             [HT_TASK_INJECT] = run_inject,
+             [HT_TASK_LAYERS] = ht_stepper_damp},
+    .before = before,
+    .after = after,
+    .alike = alike,
+    .seconds = seconds_of,
+};
 static const struct ht_stepper_ops stepper_ops = {
     .put = ht_stepper_put,
     .get = ht_stepper_get,
     .measure = ht_stepper_measure,
-    .half_step = stepper_half_step,
-    .repeat = stepper_repeat,
-    .half_step_back = stepper_half_step_back,
-    .finish = stepper_finish,
+    .half_step = ht_runner_half_step,
+    .repeat = ht_runner_repeat,
+    .half_step_back = ht_runner_half_step_back,
+    .finish = ht_runner_finish,
     .destroy = stepper_destroy,
-    .traffic = stepper_traffic,
+    .traffic = ht_runner_traffic,
 };
 
 struct ht_device_stepper *ht_device_stepper_of(const struct ht_stepper *stepper) {
@@ -468,9 +402,9 @@ static bool operator_differs(const struct ht_spec *baked, const struct ht_spec *
 /* law: the spec of a region. */
 static enum ht_err check_kernels(const struct ht_device_stepper *t,
                                  const struct ht_kernels *kernels, const struct ht_spec *law,
-                                 enum ht_direction direction) {
+                                 bool back) {
     const struct ht_spec *spec = &kernels->spec[0];
-    const double sign = direction == HT_FORWARDS ? 1 : -1;
+    const double sign = back ? -1 : 1;
     REQUIRE(spec->medium_degree == law->medium_degree &&
                 (kernels->variant->pack == NULL || !operator_differs(spec, law, sign)),
             HT_ERR_INTERNAL, "kernels of another step or medium");
@@ -482,11 +416,11 @@ static enum ht_err check_kernels(const struct ht_device_stepper *t,
 
 /* *out: the number of a set of kernels, which is added if it is new; -1 for NULL. */
 static enum ht_err add_set(struct ht_device_stepper *t, const struct ht_kernels *kernels,
-                           const struct ht_spec *law, enum ht_direction direction, int *out) {
+                           const struct ht_spec *law, bool back, int *out) {
     int i = 0;
     *out = -1;
     if (kernels == NULL) return HT_OK;
-    TRY(check_kernels(t, kernels, law, direction));
+    TRY(check_kernels(t, kernels, law, back));
     while (i < t->sets && t->set[i].step[0] != kernels->step[0]) i++;
     if (i == t->sets) t->set[t->sets++] = *kernels;
     *out = i;
@@ -514,42 +448,41 @@ static struct ht_spec spec_of(const struct ht_device_stepper *t, const struct ht
     return ht_problem_spec(&p, &tuning, HT_PRIMARY);
 }
 
-static enum ht_err add_regions(struct ht_device_stepper *t, int regions,
+static enum ht_err add_regions(struct ht_device_stepper *t, struct ht_device *device, int regions,
                                const struct ht_region *region) {
     t->regions = regions;
     TRY(HT_ALLOC(t->region, regions));
     memcpy(t->region, region, (size_t)regions * sizeof *region);
-    TRY(ht_partition_make(&t->problem, regions, region, &t->partition));
+    TRY(ht_partition_make(&t->problem, regions, region, &t->r.partition));
     TRY(HT_ALLOC(t->set, 2 * (int64_t)regions));
-    TRY(HT_ALLOC(t->set_of[HT_FORWARDS], regions));
-    TRY(HT_ALLOC(t->set_of[HT_BACKWARDS], regions));
-    for (int i = 0; i < 2; i++) TRY(HT_ALLOC(t->scale[i], regions));
+    for (int i = 0; i < 2; i++) {
+        TRY(HT_ALLOC(t->set_of[i], regions));
+        TRY(HT_ALLOC(t->scale[i], regions));
+    }
     for (int r = 0; r < regions; r++) {
         const struct ht_kernels *k = region[r].kernels, *back = region[r].back;
         TRY(check_law(t, region[r].law));
         const struct ht_spec law = spec_of(t, region[r].law);
         if (back == NULL && k->variant->pack == NULL) back = k;
-        TRY(add_set(t, k, &law, HT_FORWARDS, &t->set_of[HT_FORWARDS][r]));
-        TRY(add_set(t, back, &law, HT_BACKWARDS, &t->set_of[HT_BACKWARDS][r]));
+        TRY(add_set(t, k, &law, false, &t->set_of[0][r]));
+        TRY(add_set(t, back, &law, true, &t->set_of[1][r]));
     }
-    t->before = seconds_of(t);
-    return HT_OK;
+    return ht_runner_make(&t->r, &runner_ops, &t->problem, device);
 }
 
 static enum ht_err make_injection(struct ht_device_stepper *t, const struct ht_kernels *kernels) {
     if (t->problem.duhamel == NULL) return HT_OK;
     REQUIRE(kernels->injector, HT_ERR_INTERNAL, "no kernel of sources");
-    TRY(ht_injection_create(&t->problem, t->partition.window, &t->injection));
+    TRY(ht_injection_create(&t->problem, t->r.partition.window, &t->injection));
     return ht_injection_upload(t->injection, kernels->injector);
 }
 
-static enum ht_err make_parts(struct ht_device_stepper *t, int regions,
+static enum ht_err make_parts(struct ht_device_stepper *t, struct ht_device *device, int regions,
                               const struct ht_region *region) {
     t->element_size = ht_real_size(t->spec.fp64);
     t->coefs = ht_grid_coefs(t->problem.grid);
     t->padded_coefs = ht_storage_order(&t->spec, t->storage);
-    TRY(add_regions(t, regions, region));
-    TRY(make_schedules(t));
+    TRY(add_regions(t, device, regions, region));
     TRY(stepper_allocate(t));
     TRY(ht_stepper_make_layers(t));
     TRY(ht_stepper_make_sponge(t));
@@ -559,7 +492,8 @@ static enum ht_err make_parts(struct ht_device_stepper *t, int regions,
     }
     TRY(make_injection(t, region[0].kernels));
     for (int subgrid = 0; subgrid < 2; subgrid++) {
-        TRY(ht_window_ghosts(t->problem.grid, &t->partition.window[subgrid], &t->ghosts[subgrid]));
+        TRY(ht_window_ghosts(t->problem.grid, &t->r.partition.window[subgrid],
+                             &t->ghosts[subgrid]));
         TRY(ht_stepper_fill_medium(t, subgrid ? HT_DUAL : HT_PRIMARY));
     }
     return HT_OK;
@@ -579,15 +513,14 @@ enum ht_err ht_stepper_create_regions(const struct ht_problem *problem, struct h
     TRY(HT_ALLOC(t, 1));
     t->problem = *problem;
     t->spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
-    t->device = device;
     t->layers = kernels->layers;
     t->sponge = ht_sponge_rate(problem, HT_PRIMARY) > 0 ? kernels->sponge : NULL;
-    enum ht_err err = make_parts(t, regions, region);
+    enum ht_err err = make_parts(t, device, regions, region);
     if (ht_grid_cut(problem->grid)) {
+        struct ht_halo halo = {.parts = 0};
         err = ht_comm_agree(problem->grid->slab.comm, err);
-        if (err == HT_OK)
-            err = ht_halo_create(problem, device, kernels, t->u,
-                                 (const struct ht_layer_memory(*)[2])t->memory, &t->halo);
+        if (err == HT_OK) err = plan_halo(problem, &tuning, t, kernels, &halo);
+        if (err == HT_OK) err = ht_runner_connect(&t->r, problem, &halo);
     }
     if (err != HT_OK) {
         stepper_destroy(t);

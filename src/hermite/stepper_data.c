@@ -40,7 +40,7 @@ struct rows {
 
 static struct rows rows_of(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
                            int64_t planes) {
-    const struct ht_window *w = &t->partition.window[subgrid];
+    const struct ht_window *w = &t->r.partition.window[subgrid];
     const struct ht_box *own = &w->own;
     return (struct rows){.window = w,
                          .count = planes * (own->end[1] - own->begin[1]),
@@ -103,7 +103,7 @@ static enum ht_err convert(struct conversion *c) {
  * field's buffer with the first `count` storage indices in those planes. */
 static struct ht_span block_span(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
                                  int count, int64_t first, int64_t last) {
-    const struct ht_window *window = &t->partition.window[subgrid];
+    const struct ht_window *window = &t->r.partition.window[subgrid];
     int64_t unit = (int64_t)t->spec.block * t->element_size;
     int64_t plane = ht_window_plane(window);
     return (struct ht_span){
@@ -137,7 +137,7 @@ enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first, i
                            .part = part};
     void *data = NULL;
     TRY(check_own(t, subgrid, first, last));
-    ht_halo_overwritten(&t->state, subgrid);
+    ht_halo_overwritten(&t->r.state, (int)subgrid);
     enum ht_err err = ht_mem_alloc((size_t)(span.rows * span.width), 1, &data);
     for (int f = 0; err == HT_OK && f < t->problem.eq->nfields; f++) {
         if (t->u[subgrid][f] == NULL) continue;
@@ -202,7 +202,7 @@ static void leave_layers(const struct ht_device_stepper *t, enum ht_subgrid subg
 static void measure_own(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
                         struct ht_reduce_item *item) {
     const struct ht_grid *grid = t->problem.grid;
-    item->window = &t->partition.window[subgrid];
+    item->window = &t->r.partition.window[subgrid];
     item->box = item->window->own;
     for (int k = 0; k < 3; k++) {
         item->nodes[k] = item->box.end[k] - item->box.begin[k];
@@ -275,7 +275,7 @@ enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
 
 enum ht_err ht_stepper_clear(struct ht_device_stepper *t, enum ht_subgrid subgrid, int field) {
     const int64_t most = (int64_t)1 << 24;
-    const struct ht_window *window = &t->partition.window[subgrid];
+    const struct ht_window *window = &t->r.partition.window[subgrid];
     int64_t bytes =
         HT_LAYOUT_SIZE(t->spec.block, t->padded_coefs, ht_window_nodes(window)) * t->element_size;
     int64_t part = bytes < most ? bytes : most;
@@ -310,7 +310,7 @@ enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t, int region,
 static enum ht_err upload_medium(struct ht_device_stepper *t, enum ht_subgrid subgrid, int64_t at,
                                  int64_t count, double *values, void *data) {
     const struct ht_problem *p = &t->problem;
-    const struct ht_window *window = &t->partition.window[subgrid];
+    const struct ht_window *window = &t->r.partition.window[subgrid];
     int64_t part = ht_grid_plane(p->grid, subgrid) * count;
     struct conversion c = {.rows = rows_of(t, subgrid, count),
                            .element_size = t->element_size,
@@ -339,7 +339,7 @@ static int64_t planes_at_once(const struct ht_device_stepper *t, enum ht_subgrid
     int64_t per_plane = ht_grid_plane(t->problem.grid, subgrid) * values * 8;
     int64_t planes = ((int64_t)1 << 26) / (per_plane > 0 ? per_plane : 1);
     int64_t most =
-        t->partition.window[subgrid].held.end[2] - t->partition.window[subgrid].held.begin[2];
+        t->r.partition.window[subgrid].held.end[2] - t->r.partition.window[subgrid].held.begin[2];
     return planes < 1 ? 1 : planes < most ? planes : most;
 }
 
@@ -347,8 +347,8 @@ static int64_t planes_at_once(const struct ht_device_stepper *t, enum ht_subgrid
 static int64_t planes_from(const struct ht_device_stepper *t, enum ht_subgrid subgrid, int64_t at,
                            int64_t most) {
     int64_t planes = ht_grid_planes(t->problem.grid, subgrid);
-    int64_t first = (t->partition.window[subgrid].origin[2] + at + planes) % planes;
-    int64_t count = t->partition.window[subgrid].held.end[2] - at;
+    int64_t first = (t->r.partition.window[subgrid].origin[2] + at + planes) % planes;
+    int64_t count = t->r.partition.window[subgrid].held.end[2] - at;
     if (count > most) count = most;
     return count < planes - first ? count : planes - first;
 }
@@ -356,7 +356,7 @@ static int64_t planes_from(const struct ht_device_stepper *t, enum ht_subgrid su
 enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t, enum ht_subgrid subgrid) {
     const struct ht_problem *p = &t->problem;
     if (p->medium_degree < 0) return HT_OK;
-    const struct ht_window *window = &t->partition.window[subgrid];
+    const struct ht_window *window = &t->r.partition.window[subgrid];
     int64_t chunk = planes_at_once(t, subgrid, (int64_t)p->eq->nmaterials * p->medium_coefs);
     int64_t room = ht_window_plane(window) * chunk * p->medium_coefs;
     int64_t begin = window->held.begin[2], end = window->held.end[2];
@@ -375,11 +375,4 @@ enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t, enum ht_subgrid 
     free(data);
     free(values);
     return err;
-}
-
-enum ht_err ht_stepper_complete_exchange(struct ht_device_stepper *t) {
-    if (!t->state.open) return HT_OK;
-    TRY(ht_halo_receive(t->halo, t->state.next));
-    ht_halo_received(&t->partition, &t->state);
-    return HT_OK;
 }

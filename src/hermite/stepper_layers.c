@@ -34,7 +34,7 @@ static enum ht_err create_zeros(const struct ht_device_stepper *t, int64_t bytes
     const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     void *zeros = NULL;
     TRY(ht_mem_alloc((size_t)bytes, 1, &zeros));
-    enum ht_err err = ht_buffer_create(t->device, bytes, out);
+    enum ht_err err = ht_buffer_create(t->r.device, bytes, out);
     if (err == HT_OK) err = ht_buffer_write(*out, span, zeros);
     free(zeros);
     return err;
@@ -54,7 +54,7 @@ static enum ht_err make_memory(struct ht_device_stepper *t, int axis, int side) 
 
 /* The profiles of an axis at the indices of a window, [index][degree]. */
 static enum ht_err make_profiles(struct ht_device_stepper *t, enum ht_subgrid subgrid, int axis) {
-    const struct ht_window *w = &t->partition.window[subgrid];
+    const struct ht_window *w = &t->r.partition.window[subgrid];
     const int coefs = t->problem.layers->profile_degree + 1;
     const int64_t count = w->count[axis] * coefs;
     const int64_t bytes = count * t->element_size;
@@ -74,7 +74,7 @@ static enum ht_err make_profiles(struct ht_device_stepper *t, enum ht_subgrid su
     }
     for (int i = 0; err == HT_OK && i < HT_LAYER_PROFILES; i++) {
         struct ht_buffer **to = &t->profile[subgrid][axis][i];
-        err = ht_buffer_create(t->device, bytes, to);
+        err = ht_buffer_create(t->r.device, bytes, to);
         if (err == HT_OK && t->element_size == 8)
             err = ht_buffer_write(*to, span, values + i * count);
         if (err == HT_OK && t->element_size == 4)
@@ -119,7 +119,7 @@ static struct ht_part_place place_of(const struct ht_layer_memory *m, enum ht_su
 
 static struct ht_part_place whole_window(const struct ht_device_stepper *t,
                                          enum ht_subgrid subgrid) {
-    const struct ht_window *w = &t->partition.window[subgrid];
+    const struct ht_window *w = &t->r.partition.window[subgrid];
     return (struct ht_part_place){.row = (long)ht_window_row(w),
                                   .plane = (long)ht_window_plane(w),
                                   .nodes = (long)ht_window_nodes(w)};
@@ -158,7 +158,7 @@ enum ht_err ht_stepper_layer_ghosts(const struct ht_device_stepper *t, int branc
     for (int n = 0; n < 6; n++) {
         const struct ht_layer_memory *m = &t->memory[n / 2][n % 2];
         if (m->u[HT_DUAL][0] == NULL) continue;
-        ht_sequence_branch(t->device, branch + n);
+        ht_sequence_branch(t->r.device, branch + n);
         TRY(ht_ghosts_fill(t->layers->ghosts[n / 2], &t->layer_ghosts[n / 2][n % 2],
                            m->u[HT_DUAL]));
     }
@@ -191,7 +191,7 @@ int64_t ht_stepper_sponge_bytes(const struct ht_problem *p, bool fp64) {
 /* [coefficient][index in the window]; 1 behind walls, where nothing is damped.
  */
 static enum ht_err make_jets(struct ht_device_stepper *t, enum ht_subgrid subgrid, int axis) {
-    const struct ht_window *w = &t->partition.window[subgrid];
+    const struct ht_window *w = &t->r.partition.window[subgrid];
     const int64_t values = jet_values(&t->problem, subgrid, axis);
     const int64_t bytes = values * t->element_size, length = w->count[axis];
     const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
@@ -209,7 +209,7 @@ static enum ht_err make_jets(struct ht_device_stepper *t, enum ht_subgrid subgri
             single[i * length + m] = (float)jets[i];
         }
     }
-    if (err == HT_OK) err = ht_buffer_create(t->device, bytes, to);
+    if (err == HT_OK) err = ht_buffer_create(t->r.device, bytes, to);
     if (err == HT_OK) err = ht_buffer_write(*to, span, t->spec.fp64 ? (void *)wide : single);
     free(single);
     free(wide);
@@ -235,7 +235,7 @@ void ht_stepper_free_sponge(struct ht_device_stepper *t) {
 /* The nodes of a box in the layers of an axis. */
 static struct ht_sponge_args args_of(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
                                      int axis, const struct ht_box *box) {
-    const struct ht_window *w = &t->partition.window[subgrid];
+    const struct ht_window *w = &t->r.partition.window[subgrid];
     const struct ht_layer *side = t->problem.layers->side[axis];
     const int64_t nodes = ht_grid_nodes(t->problem.grid, subgrid, axis);
     const int64_t begin = box->begin[axis], end = box->end[axis];
@@ -256,7 +256,8 @@ static struct ht_sponge_args args_of(const struct ht_device_stepper *t, enum ht_
     return args;
 }
 
-enum ht_err ht_stepper_damp(struct ht_device_stepper *t, const struct ht_task *task) {
+enum ht_err ht_stepper_damp(void *self, const struct ht_task *task) {
+    struct ht_device_stepper *t = self;
     const enum ht_subgrid to = task->pass == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     for (int axis = 0; axis < 3; axis++) {
         if (t->jets[to][axis] == NULL) continue;

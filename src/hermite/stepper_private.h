@@ -5,27 +5,13 @@
 #define HTWAVE_HERMITE_STEPPER_PRIVATE_H
 
 #include "ghost_args.h"
-#include "halo.h"
 #include "layer_kernels.h"
-
-/* A half step whose schedule exists. */
-struct ht_known_step {
-    enum ht_subgrid from;
-    struct ht_halo_state before, after;
-    struct ht_schedule schedule;
-};
-
-/* Device seconds by kind of task. */
-struct ht_task_seconds {
-    double step[2], ghosts; /* [enum ht_step_part] */
-};
-enum ht_direction { HT_FORWARDS, HT_BACKWARDS };
+#include "src/solve/runner.h"
 
 struct ht_device_stepper {
+    struct ht_runner r;
     struct ht_problem problem;
     struct ht_spec spec;
-    struct ht_device *device;
-    struct ht_partition partition;
     int regions;
     struct ht_region *region;
     const struct ht_layer_kernels *layers;              /* NULL: none of cpml */
@@ -38,24 +24,16 @@ struct ht_device_stepper {
     int sets; /* sets of kernels, each once; the first also fills
                  ghosts, packs and reduces */
     struct ht_kernels *set;
-    int *set_of[2];              /* [direction][region]; -1: none */
-    enum ht_direction direction; /* of the current half step */
-    struct ht_halo_state state;
-    struct ht_known_step *known;
-    int known_count, known_room;
-    struct ht_sequence *sequence;   /* of a time step; NULL: not recorded */
-    struct ht_halo *halo;           /* NULL: the grid is one slab */
+    int *set_of[2];                 /* [forwards, back][region]; -1: none */
     struct ht_injection *injection; /* NULL: no sources */
     struct ht_buffer *u[2][HT_MAX_FIELDS];
+    struct ht_buffer *stored[2][HT_MAX_FIELDS]; /* of these, without gaps */
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];
     struct ht_buffer *poly[HT_MAX_FIELDS];
     struct ht_buffer *work;         /* NULL: no variant needs it */
-    struct ht_buffer **scale[2];    /* [direction][region] */
+    struct ht_buffer **scale[2];    /* [forwards, back][region] */
     struct ht_ghost_args ghosts[2]; /* of each grid */
     int64_t poly_planes;
-    int64_t half_steps; /* half steps and tasks so far */
-    struct ht_task_counts counts;
-    struct ht_task_seconds before; /* of the kernels for other steppers */
     int element_size, coefs, padded_coefs;
     int storage[HT_MAX_COEFS]; /* storage index of each coefficient */
 };
@@ -92,10 +70,7 @@ int64_t ht_stepper_sponge_bytes(const struct ht_problem *problem, bool fp64);
 HT_CHECKED enum ht_err ht_stepper_make_sponge(struct ht_device_stepper *t);
 void ht_stepper_free_sponge(struct ht_device_stepper *t);
 /* Damps the planes of a task on the target grid of its half step. */
-HT_CHECKED enum ht_err ht_stepper_damp(struct ht_device_stepper *t, const struct ht_task *task);
-
-/* stepper.c: waits for the messages of an exchange in progress. */
-HT_CHECKED enum ht_err ht_stepper_complete_exchange(struct ht_device_stepper *t);
+HT_CHECKED enum ht_err ht_stepper_damp(void *self, const struct ht_task *task);
 
 /* Fill the buffers of a step: scale[term] of cl/evolve.cl of a region for either direction, the
  * same for both grids, and the medium of the held planes. spec: of the region's law. */

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "htwave/schedule.h"
 #include "methods.h"
 #include "sampler_private.h"
 
@@ -15,6 +16,14 @@ enum ht_err ht_kernels_create(const struct ht_problem *problem, struct ht_device
                               const struct ht_tuning *tuning, const char *cache,
                               struct ht_kernels *out) {
     return problem->scheme->does->kernels_create(problem, device, tuning, cache, out);
+}
+
+void ht_schedule_passes(const struct ht_problem *problem, bool back, struct ht_passes *out) {
+    problem->scheme->does->schedule_passes(problem, back, out);
+}
+
+double ht_message_values(const struct ht_problem *problem, int array) {
+    return problem->scheme->does->message_values(problem, array);
 }
 
 enum ht_err ht_stepper_create(const struct ht_problem *problem, struct ht_device *device,

@@ -14,63 +14,37 @@ static double word_of(const struct ht_problem *p, bool fp64) {
     return element_size;
 }
 
-/* Numbers of a plane that have coefficients: the stored fields at its nodes, and memory variables
- * in layers along x1 and x2, which have nodes from the inner face or, on the dual grid, one before
- * it. Layers along x3 are taken not to reach the cut. */
-double ht_message_values(const struct ht_problem *p, enum ht_subgrid of) {
-    const double plane = (double)ht_grid_plane(p->grid, of);
-    const unsigned axes = ht_absorbing_axes(p->layers);
-    double values = plane * ht_problem_stored(p, of);
-    struct ht_equations eq;
-    if (axes == 0 || ht_equations_absorb(p->eq, axes, &eq) != HT_OK) return values;
-    for (int n = 0; n < 4; n++) {
-        const int axis = n / 2;
-        const int64_t cells = p->layers->side[axis][n % 2].cells;
-        if (cells > 0)
-            values += ht_layer_fields(&eq, axis) * (double)(cells + 1) * plane /
-                      (double)ht_grid_nodes(p->grid, of, axis);
-    }
-    return values;
+void ht_message_planes(const struct ht_problem *p, bool fp64, double bytes[HT_ARRAYS]) {
+    for (int a = 0; a < HT_ARRAYS; a++)
+        bytes[a] = ht_message_values(p, a) * ht_grid_coefs(p->grid) * word_of(p, fp64);
 }
 
-/* A plane holds (N+1)^3 coefficients of each number. What a slab sends down, the slab below
- * receives from above. */
-struct ht_exchange ht_exchange_count(const struct ht_problem *p, bool fp64, enum ht_subgrid from) {
-    const bool two_level = p->scheme->two_level;
+/* What a slab sends down, the slab below receives from above. */
+struct ht_exchange ht_exchange_bytes(const struct ht_planes *planes,
+                                     const double plane_bytes[HT_ARRAYS]) {
     struct ht_exchange sent = {{0, 0}};
-    for (int side = 0; side < 2; side++)
-        for (int of = 0; of < 2; of++)
-            sent.bytes[side] +=
-                ht_halo_planes(ht_halo_depth(p), from, (enum ht_subgrid)of, two_level, 1 - side) *
-                ht_message_values(p, (enum ht_subgrid)of) * ht_grid_coefs(p->grid) *
-                word_of(p, fp64);
+    for (int n = 0; n < 2 * HT_ARRAYS; n++)
+        sent.bytes[n % 2] += (double)planes->of[n / 2][1 - n % 2] * plane_bytes[n / 2];
     return sent;
 }
 
-double ht_message_plane(const struct ht_problem *p, bool fp64) {
-    return (double)ht_grid_plane(p->grid, HT_PRIMARY) * word_of(p, fp64);
-}
-
-/* One message to a neighbour per exchange with planes for it. An exchange serves `depth` half
- * steps; a step has two. With an odd depth exchanges alternate between the grids. */
+/* One message to a neighbour per exchange with planes for it. An exchange serves `depth` passes of
+ * a step's; after as many exchanges as a step has passes they begin anew. */
 struct ht_sent ht_sent_here(const struct ht_problem *p, bool fp64) {
-    int depth = ht_halo_depth(p), kinds = depth % 2 == 0 ? 1 : 2;
+    const int depth = ht_halo_depth(p);
+    double plane_bytes[HT_ARRAYS];
     struct ht_sent sum = {0, 0};
-    if (p->fd.order > 0) {
-        const struct ht_fd_slab slab = ht_fd_slab_of(p);
-        return ht_fd_sent(&slab, ht_message_plane(p, fp64));
+    struct ht_passes passes;
+    ht_schedule_passes(p, false, &passes);
+    ht_message_planes(p, fp64, plane_bytes);
+    for (int i = 0; i < passes.count; i++) {
+        const struct ht_planes planes =
+            ht_exchange_planes(&passes, depth, i * depth % passes.count);
+        const struct ht_exchange e = ht_exchange_bytes(&planes, plane_bytes);
+        sum.messages += (e.bytes[0] > 0) + (e.bytes[1] > 0);
+        sum.bytes += e.bytes[0] + e.bytes[1];
     }
-    for (int from = 0; from < kinds; from++) {
-        struct ht_exchange e = ht_exchange_count(p, fp64, (enum ht_subgrid)from);
-        for (int side = 0; side < 2; side++) {
-            sum.messages += e.bytes[side] > 0;
-            sum.bytes += e.bytes[side];
-        }
-    }
-    const double per_step = 2.0 / depth / kinds;
-    sum.messages *= per_step;
-    sum.bytes *= per_step;
-    return sum;
+    return (struct ht_sent){sum.messages / depth, sum.bytes / depth};
 }
 
 /* ---- dG ---- */

@@ -8,6 +8,7 @@
 
 #include "htwave/energy.h"
 #include "htwave/sampler.h"
+#include "htwave/schedule.h"
 
 /* X(name, type, function, arguments) for each function of a row, which does what the one of this
  * name after ht_ does. name: of the row. */
@@ -18,6 +19,9 @@
     X(name, enum ht_err, kernels_create,                                                           \
       (const struct ht_problem *problem, struct ht_device *device, const struct ht_tuning *tuning, \
        const char *cache, struct ht_kernels *out))                                                 \
+    X(name, void, schedule_passes,                                                                 \
+      (const struct ht_problem *problem, bool back, struct ht_passes *out))                        \
+    X(name, double, message_values, (const struct ht_problem *problem, int array))                 \
     X(name, enum ht_err, stepper_create,                                                           \
       (const struct ht_problem *problem, struct ht_device *device,                                 \
        const struct ht_kernels *kernels, struct ht_stepper *out))                                  \

@@ -5,12 +5,6 @@
 
 #include <stdlib.h>
 
-static enum ht_subgrid other(enum ht_subgrid subgrid) {
-    return subgrid == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-}
-
-/* ---- time steps ---- */
-
 /* ---- partition ---- */
 
 static struct ht_box intersect(const struct ht_box *a, const struct ht_box *b) {
@@ -20,18 +14,6 @@ static struct ht_box intersect(const struct ht_box *a, const struct ht_box *b) {
         box.end[k] = ht_least(a->end[k], b->end[k]);
     }
     return box;
-}
-
-void ht_partition_slab(const struct ht_problem *problem, struct ht_partition *out) {
-    *out = (struct ht_partition){.cut = ht_grid_cut(problem->grid),
-                                 .depth = ht_halo_depth(problem),
-                                 .sources = problem->duhamel != NULL,
-                                 .two_level = problem->scheme->two_level};
-    for (int i = 0; i < 2; i++) {
-        out->window[i] = ht_problem_window(problem, i ? HT_DUAL : HT_PRIMARY);
-        out->neighbour[i] = ht_grid_neighbour(problem->grid, i) >= 0;
-        out->damped[i] = ht_sponge_rate(problem, i ? HT_DUAL : HT_PRIMARY) > 0;
-    }
 }
 
 void ht_partition_free(struct ht_partition *partition) {
@@ -117,53 +99,105 @@ static enum ht_err divide(const struct ht_problem *problem, int regions,
 
 enum ht_err ht_partition_make(const struct ht_problem *problem, int regions,
                               const struct ht_region *region, struct ht_partition *out) {
-    ht_partition_slab(problem, out);
+    *out =
+        (struct ht_partition){.cut = ht_grid_cut(problem->grid), .depth = ht_halo_depth(problem)};
+    for (int i = 0; i < 2; i++) {
+        const struct ht_window *w = &out->window[i];
+        out->window[i] = ht_problem_window(problem, i ? HT_DUAL : HT_PRIMARY);
+        out->neighbour[i] = ht_grid_neighbour(problem->grid, i) >= 0;
+        out->ghosts[i] = ht_window_nodes(w) > ht_box_nodes(&w->held);
+    }
     enum ht_err err = divide(problem, regions, region, out);
     if (err != HT_OK) ht_partition_free(out);
     return err;
 }
 
-/* ---- what is up to date ---- */
+/* ---- planes ---- */
 
-struct ht_extent ht_exchange_extent(const struct ht_partition *p, enum ht_subgrid from,
-                                    enum ht_subgrid subgrid) {
-    return (struct ht_extent){ht_halo_planes(p->depth, from, subgrid, p->two_level, 0),
-                              ht_halo_planes(p->depth, from, subgrid, p->two_level, 1)};
+static bool has(unsigned mask, int array) {
+    return mask >> array & 1u;
 }
 
-void ht_halo_overwritten(struct ht_halo_state *state, enum ht_subgrid subgrid) {
-    state->valid[subgrid] = (struct ht_extent){0, 0};
-    state->stale[subgrid] = state->open;
+void ht_pass_add(struct ht_pass *pass, enum ht_task_kind kind) {
+    pass->work[pass->works++] = kind;
+}
+
+/* The pass after which as many passes with sources are done as an exchange serves. */
+static int last_served(const struct ht_passes *passes, int depth, int index) {
+    int left = passes->once ? 1 : depth;
+    for (;; index++) {
+        left -= passes->pass[index % passes->count].sources != 0;
+        if (left == 0) return index;
+    }
+}
+
+/* Planes of an array beyond a side that must be right before a pass. need: those after it. */
+static int64_t needed_before(const struct ht_pass *pass, const struct ht_planes *need, int array,
+                             int side) {
+    int64_t targets = 0, planes = has(pass->writes, array) ? 0 : need->of[array][side];
+    for (int a = 0; a < HT_ARRAYS; a++)
+        if (has(pass->writes, a)) targets = ht_most(targets, need->of[a][side]);
+    if (has(pass->reads, array)) planes = ht_most(planes, targets);
+    if (has(pass->sources, array)) planes = ht_most(planes, targets + pass->reach[side]);
+    return planes;
+}
+
+/* From the last pass served, which has targets at own nodes only, back to the first: what a pass
+ * writes must be right where a later one needs it. */
+struct ht_planes ht_exchange_planes(const struct ht_passes *passes, int depth, int index) {
+    struct ht_planes need = {{{0}}};
+    for (int i = last_served(passes, depth, index); i >= index; i--) {
+        const struct ht_planes after = need;
+        for (int n = 0; n < 2 * HT_ARRAYS; n++)
+            need.of[n / 2][n % 2] =
+                needed_before(&passes->pass[i % passes->count], &after, n / 2, n % 2);
+    }
+    return need;
+}
+
+int64_t ht_planes_needed(const struct ht_passes *passes, int depth) {
+    int64_t most = 0;
+    for (int i = 0; i < passes->count; i++) {
+        const struct ht_planes planes = ht_exchange_planes(passes, depth, i);
+        for (int n = 0; n < 2 * HT_ARRAYS; n++) most = ht_most(most, planes.of[n / 2][n % 2]);
+    }
+    return most;
+}
+
+/* ---- what is up to date ---- */
+
+void ht_halo_overwritten(struct ht_halo_state *state, int array) {
+    state->valid.of[array][0] = state->valid.of[array][1] = 0;
+    state->stale[array] = state->open;
 }
 
 /* Planes that the exchange did not bring count as out of date, even if they are not. So an exchange
- * is followed by at most one of the same kind. */
-void ht_halo_received(const struct ht_partition *p, struct ht_halo_state *state) {
+ * in one direction is followed by at most one of the same. */
+void ht_halo_received(struct ht_halo_state *state) {
+    const struct ht_planes none = {{{0}}};
     state->open = false;
-    for (int subgrid = 0; subgrid < 2; subgrid++) {
-        state->valid[subgrid] = ht_exchange_extent(p, state->next, subgrid ? HT_DUAL : HT_PRIMARY);
-        if (state->stale[subgrid]) state->valid[subgrid] = (struct ht_extent){0, 0};
-        state->stale[subgrid] = false;
+    for (int a = 0; a < HT_ARRAYS; a++) {
+        const struct ht_planes *from = state->stale[a] ? &none : &state->coming;
+        for (int side = 0; side < 2; side++) state->valid.of[a][side] = from->of[a][side];
+        state->stale[a] = false;
     }
 }
 
-static bool enough(const struct ht_halo_state *state, enum ht_subgrid from) {
-    return from == HT_PRIMARY ? state->valid[from].above > 0 : state->valid[from].below > 0;
+/* Planes beyond a side that a pass can compute; negative: not even the own ones. */
+static int64_t targets_beyond(const struct ht_pass *pass, const struct ht_halo_state *state,
+                              int side) {
+    int64_t planes = pass->writes == 0 ? 0 : INT64_MAX;
+    for (int a = 0; a < HT_ARRAYS; a++) {
+        const int64_t valid = state->valid.of[a][side];
+        if (has(pass->reads, a)) planes = ht_least(planes, valid);
+        if (has(pass->sources, a)) planes = ht_least(planes, valid - pass->reach[side]);
+    }
+    return planes;
 }
 
-/* Planes beyond the slab that a half step can compute. */
-static struct ht_extent reach(const struct ht_partition *p, const struct ht_halo_state *state,
-                              enum ht_subgrid from) {
-    struct ht_extent e = state->valid[from], kept = state->valid[other(from)];
-    if (from == HT_PRIMARY)
-        e.above--;
-    else
-        e.below--;
-    if (p->two_level) {
-        e.below = ht_least(e.below, kept.below);
-        e.above = ht_least(e.above, kept.above);
-    }
-    return e;
+static bool enough(const struct ht_partition *p, const struct ht_pass *pass,
+                   const struct ht_halo_state *state) {
+    return !p->cut || (targets_beyond(pass, state, 0) >= 0 && targets_beyond(pass, state, 1) >= 0);
 }
 
 /* ---- tasks ---- */
@@ -174,94 +208,121 @@ static const char *task_name(enum ht_task_kind kind) {
     return names[kind];
 }
 
-static void add_task(struct ht_schedule *s, enum ht_task_kind kind, enum ht_subgrid subgrid) {
-    s->task[s->count++] = (struct ht_task){.kind = kind, .pass = (int)subgrid};
+static struct ht_task *add_task(struct ht_schedule *s, enum ht_task_kind kind,
+                                const struct ht_pass *pass) {
+    struct ht_task *task = &s->task[s->count++];
+    *task = (struct ht_task){.kind = kind, .pass = pass->number};
+    return task;
 }
 
-/* Adds a task for whole planes of the targets. */
-static void add_planes(struct ht_schedule *s, enum ht_task_kind kind, enum ht_subgrid from,
-                       enum ht_step_part part, const struct ht_box *planes) {
-    add_task(s, kind, from);
-    s->task[s->count - 1].part = part;
-    s->task[s->count - 1].targets = (struct ht_targets){.box = *planes};
+/* Adds a task for whole planes [first, last) of the window of a grid. */
+static struct ht_task *add_planes(const struct ht_partition *p, struct ht_schedule *s,
+                                  enum ht_task_kind kind, const struct ht_pass *pass,
+                                  enum ht_subgrid grid, int64_t first, int64_t last) {
+    struct ht_task *task = add_task(s, kind, pass);
+    task->targets.box = p->window[grid].held;
+    task->targets.box.begin[2] = first;
+    task->targets.box.end[2] = last;
+    return task;
 }
 
-/* Adds STEP tasks for planes [first, last) of the target's window, one per region, and the sources
- * and the sponge there. */
-static void add_steps(const struct ht_partition *p, enum ht_subgrid from, enum ht_step_part part,
-                      int64_t first, int64_t last, struct ht_schedule *s) {
-    const enum ht_subgrid to = other(from);
-    struct ht_box planes = p->window[to].held;
-    planes.begin[2] = first;
-    planes.end[2] = last;
-    if (first >= last) return;
-    if (p->damped[to] && p->two_level) add_planes(s, HT_TASK_LAYERS, from, part, &planes);
-    for (int i = 0; i < p->count[to]; i++) {
-        const struct ht_targets *targets = &p->targets[to][i];
-        const struct ht_box box = intersect(&targets->box, &planes);
+/* Adds STEP tasks for planes of the targets, one per region. */
+static void add_regions(const struct ht_partition *p, const struct ht_pass *pass,
+                        enum ht_step_part part, const struct ht_box *planes,
+                        struct ht_schedule *s) {
+    for (int i = 0; i < p->count[pass->to]; i++) {
+        const struct ht_targets *targets = &p->targets[pass->to][i];
+        const struct ht_box box = intersect(&targets->box, planes);
         if (ht_box_nodes(&box) == 0) continue;
-        add_task(s, HT_TASK_STEP, from);
-        struct ht_task *task = &s->task[s->count - 1];
+        struct ht_task *task = add_task(s, HT_TASK_STEP, pass);
         task->branch = targets->shares ? 1 : 1 + s->count;
         task->part = part;
         task->targets = *targets;
         task->targets.box = box;
     }
-    if (p->sources) add_planes(s, HT_TASK_INJECT, from, part, &planes);
-    if (p->damped[to]) add_planes(s, HT_TASK_LAYERS, from, part, &planes);
 }
 
-/* Adds the boundary planes that are sent down and up, SEND, then the interior, which overlaps with
- * the messages. */
-static void add_split(const struct ht_partition *p, enum ht_subgrid from, struct ht_schedule *s) {
-    const enum ht_subgrid to = other(from);
-    const struct ht_box *own = &p->window[to].own;
-    const struct ht_extent e = ht_exchange_extent(p, to, to);
-    int64_t first = own->begin[2], last = own->end[2];
-    int64_t low = first + (p->neighbour[0] ? e.above : 0);
-    int64_t high = ht_most(low, last - (p->neighbour[1] ? e.below : 0));
-    add_steps(p, from, HT_PART_BOUNDARY, first, low, s);
-    add_steps(p, from, HT_PART_BOUNDARY, high, last, s);
-    add_task(s, HT_TASK_SEND, to);
-    add_steps(p, from, HT_PART_INTERIOR, low, high, s);
+/* Adds the pass's work on planes [first, last) of the targets. */
+static void add_work(const struct ht_partition *p, const struct ht_pass *pass,
+                     enum ht_step_part part, int64_t first, int64_t last, struct ht_schedule *s) {
+    for (int i = 0; i < pass->works && first < last; i++) {
+        struct ht_task *task = add_planes(p, s, pass->work[i], pass, pass->to, first, last);
+        task->part = part;
+        if (pass->work[i] != HT_TASK_STEP) continue;
+        const struct ht_box planes = task->targets.box;
+        s->count--;
+        add_regions(p, pass, part, &planes, s);
+    }
 }
 
-static void add_half_step(const struct ht_partition *p, enum ht_subgrid from,
-                          struct ht_halo_state *state, struct ht_schedule *s) {
-    const enum ht_subgrid to = other(from);
-    const struct ht_window *source = &p->window[from];
-    const struct ht_box *own = &p->window[to].own;
-    if (ht_window_nodes(source) > ht_box_nodes(&source->held)) add_task(s, HT_TASK_GHOSTS, from);
-    if (!p->cut) {
-        add_steps(p, from, HT_PART_INTERIOR, own->begin[2], own->end[2], s);
-        return;
-    }
-    const struct ht_extent e = state->valid[to] = reach(p, state, from);
-    if (enough(state, to)) {
-        add_steps(p, from, HT_PART_INTERIOR, own->begin[2] - (p->neighbour[0] ? e.below : 0),
-                  own->end[2] + (p->neighbour[1] ? e.above : 0), s);
-        return;
-    }
-    state->valid[to] = (struct ht_extent){0, 0};
+static void add_transfer(struct ht_schedule *s, enum ht_task_kind kind, const struct ht_pass *pass,
+                         struct ht_halo_state *state) {
+    add_task(s, kind, pass)->planes = state->coming;
     state->open = true;
-    state->next = to;
-    add_split(p, from, s);
+    if (kind == HT_TASK_RECEIVE) ht_halo_received(state);
 }
 
-void ht_schedule_make(const struct ht_partition *p, enum ht_subgrid from,
-                      struct ht_halo_state *state, struct ht_schedule *out) {
+/* Adds the planes [first, last) of a pass: those that are sent down and up, SEND, then the
+ * interior, which overlaps with the messages. What leaves at one end comes from beyond the other
+ * one. */
+static void add_split(const struct ht_partition *p, const struct ht_pass *pass,
+                      const struct ht_pass *next, int64_t first, int64_t last,
+                      struct ht_halo_state *state, struct ht_schedule *s) {
+    const struct ht_box *own = &p->window[pass->to].own;
+    int64_t down = 0, up = 0, low = first, high = last;
+    for (int a = 0; a < HT_ARRAYS; a++) {
+        if (has(pass->writes, a)) down = ht_most(down, state->coming.of[a][1]);
+        if (has(pass->writes, a)) up = ht_most(up, state->coming.of[a][0]);
+    }
+    if (p->neighbour[0] && down > 0) low = own->begin[2] + down;
+    if (p->neighbour[1] && up > 0) high = ht_most(low, own->end[2] - up);
+    add_work(p, pass, HT_PART_BOUNDARY, first, low, s);
+    add_work(p, pass, HT_PART_BOUNDARY, high, last, s);
+    add_transfer(s, HT_TASK_SEND, next, state);
+    add_work(p, pass, HT_PART_INTERIOR, low, high, s);
+}
+
+/* The planes that the pass needs are there. next: number of the pass after it. */
+static void add_pass(const struct ht_partition *p, const struct ht_passes *passes,
+                     const struct ht_pass *pass, int next, struct ht_halo_state *state,
+                     struct ht_schedule *s) {
+    const struct ht_box *own = &p->window[pass->to].own;
+    int64_t beyond[2] = {0, 0};
+    for (int side = 0; side < 2; side++) {
+        if (p->cut) beyond[side] = targets_beyond(pass, state, side);
+        for (int a = 0; a < HT_ARRAYS; a++)
+            if (has(pass->writes, a)) state->valid.of[a][side] = beyond[side];
+        if (!p->neighbour[side]) beyond[side] = 0;
+    }
+    const int64_t first = own->begin[2] - beyond[0], last = own->end[2] + beyond[1];
+    if (p->ghosts[pass->from] && pass->sources != 0)
+        (void)add_planes(p, s, HT_TASK_GHOSTS, pass, pass->to, first, last);
+    const int before = s->count;
+    if (enough(p, &passes->pass[next], state)) {
+        add_work(p, pass, HT_PART_INTERIOR, first, last, s);
+    } else {
+        state->coming = ht_exchange_planes(passes, p->depth, next);
+        add_split(p, pass, &passes->pass[next], first, last, state, s);
+    }
+    for (int i = before; i < s->count; i++) {
+        s->task[i].first = s->task[i].kind == HT_TASK_STEP;
+        if (s->task[i].first) break;
+    }
+}
+
+void ht_schedule_make(const struct ht_partition *p, const struct ht_passes *passes, int first,
+                      int last, struct ht_halo_state *state, struct ht_schedule *out) {
     out->count = 0;
-    if (state->open) {
-        add_task(out, HT_TASK_RECEIVE, state->next);
-        ht_halo_received(p, state);
+    for (int i = first; i < last; i++) {
+        const struct ht_pass *pass = &passes->pass[i];
+        if (state->open) add_transfer(out, HT_TASK_RECEIVE, pass, state);
+        if (!enough(p, pass, state)) {
+            state->coming = ht_exchange_planes(passes, p->depth, i);
+            add_transfer(out, HT_TASK_SEND, pass, state);
+            add_transfer(out, HT_TASK_RECEIVE, pass, state);
+        }
+        add_pass(p, passes, pass, (i + 1) % passes->count, state, out);
     }
-    if (p->cut && !enough(state, from)) {
-        add_task(out, HT_TASK_SEND, from);
-        add_task(out, HT_TASK_RECEIVE, from);
-        state->next = from;
-        ht_halo_received(p, state);
-    }
-    add_half_step(p, from, state, out);
 }
 
 void ht_schedule_add_text(const struct ht_schedule *schedule, struct ht_text *out) {
@@ -283,16 +344,4 @@ void ht_schedule_count(const struct ht_schedule *schedule, int64_t times,
         sum->launches[task->part] += times;
         sum->nodes[task->part] += times * ht_box_nodes(&task->targets.box);
     }
-}
-
-/* Along x3 dual node m lies between the primary nodes m and m + 1. A half step from the primary
- * grid reads one plane beyond the slab's upper end, a half step from the dual grid one plane beyond
- * its lower end. So k half steps read ceil(k/2) planes beyond the end that the first half step
- * crosses, and floor(k/2) beyond the other end. The target planes of the first half step extend one
- * plane less beyond the end that it crosses. */
-int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of, bool two_level, int side) {
-    bool ahead = side == (from == HT_PRIMARY ? 1 : 0);
-    int reach = ahead ? (depth + 1) / 2 : depth / 2;
-    if (of == from) return reach;
-    return two_level ? reach - ahead : 0;
 }

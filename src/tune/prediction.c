@@ -8,22 +8,16 @@ static void load_grids(const struct ht_problem *p, const struct ht_spec *spec,
                        struct ht_load *out) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     const int depth = out->depth;
-    double most = 0;
-    out->thinnest = (depth + 1) / 2;
-    out->two_level = p->scheme->two_level;
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         enum ht_subgrid which = (enum ht_subgrid)subgrid;
         double values =
-            (double)padded_coefs * ht_message_values(p, which) +
+            (double)padded_coefs * ht_message_values(p, subgrid) +
             (double)p->medium_coefs * p->eq->nmaterials * (double)ht_grid_plane(p->grid, which);
         double plane = values * ht_real_size(spec->fp64);
-        out->sent[subgrid] = ht_exchange_count(p, spec->fp64, which);
         out->plane_bytes += plane;
         int beyond = subgrid == HT_PRIMARY ? 2 * ((depth + 1) / 2) : depth;
         out->halo_bytes += beyond * plane;
-        for (int side = 0; side < 2; side++) most = fmax(most, out->sent[subgrid].bytes[side]);
     }
-    out->halo_bytes += 2 * HT_LINK_BUFFERS * most;
 }
 
 /* The arrays of finite differences with their ghosts. */
@@ -32,34 +26,31 @@ static void load_arrays(const struct ht_problem *p, const struct ht_spec *spec,
     const struct ht_grid whole = ht_grid_whole(p->grid);
     const struct ht_tuning tuning = {.fp64 = spec->fp64, .block = 1};
     const struct ht_device_info info = {.memory = 0};
+    const int64_t ghosts = 2 * out->passes.pass[0].reach[0];
     struct ht_problem alone = *p;
-    double most = 0;
     alone.grid = &whole;
     const struct ht_budget budget = ht_stepper_budget(&alone, &tuning, &info);
-    out->fd = ht_fd_slab_of(p);
-    out->array_bytes = ht_message_plane(p, spec->fp64);
-    out->thinnest = ht_fd_planes_needed(out->fd.reach, out->depth);
-    out->plane_bytes =
-        (double)budget.total / (double)(ht_grid_planes(&whole, HT_PRIMARY) + 2 * out->fd.reach);
-    for (int i = 0; i < out->fd.terms; i++) {
-        const struct ht_fd_planes planes = ht_fd_exchange(&out->fd, HT_FD_FORWARDS, i);
-        double bytes = 0;
-        for (int a = 0; a < HT_FD_NAMES; a++) bytes += (double)planes.of[a] * out->array_bytes;
-        most = fmax(most, bytes);
-    }
-    out->halo_bytes = 2 * (double)out->thinnest * out->plane_bytes + 2 * HT_LINK_BUFFERS * most;
+    out->plane_bytes = (double)budget.total / (double)(ht_grid_planes(&whole, HT_PRIMARY) + ghosts);
+    out->halo_bytes = 2 * (double)out->thinnest * out->plane_bytes;
 }
 
 void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec, bool weak,
                   struct ht_load *out) {
+    double most = 0;
     *out = (struct ht_load){.cells = (double)ht_grid_plane(p->grid, HT_DUAL),
                             .planes = p->grid->cells[2],
                             .weak = weak,
-                            .depth = p->halo.depth > 0 ? p->halo.depth : 1};
-    if (p->fd.order > 0)
-        load_arrays(p, spec, out);
-    else
-        load_grids(p, spec, out);
+                            .depth = ht_halo_depth(p)};
+    ht_schedule_passes(p, false, &out->passes);
+    ht_message_planes(p, spec->fp64, out->sent_bytes);
+    out->thinnest = ht_planes_needed(&out->passes, out->depth);
+    (p->fd.order > 0 ? load_arrays : load_grids)(p, spec, out);
+    for (int i = 0; i < out->passes.count; i++) {
+        const struct ht_planes planes = ht_exchange_planes(&out->passes, out->depth, i);
+        const struct ht_exchange sent = ht_exchange_bytes(&planes, out->sent_bytes);
+        most = fmax(most, fmax(sent.bytes[0], sent.bytes[1]));
+    }
+    out->halo_bytes += 2 * HT_LINK_BUFFERS * most;
 }
 
 double ht_rate_expected(const struct ht_machine *machine, const struct ht_spec spec[2]) {
@@ -99,14 +90,12 @@ static double transfer(const struct ht_machine *m, const double bytes[2], bool n
 /* A slab with this number of planes of one node each, between two others or alone. */
 static void make_slab(const struct ht_load *load, bool alone, int64_t planes,
                       struct ht_targets targets[2], struct ht_partition *out) {
-    *out = (struct ht_partition){.cut = !alone,
-                                 .neighbour = {!alone, !alone},
-                                 .depth = load->depth,
-                                 .two_level = load->two_level};
+    const int64_t beyond = alone ? 0 : ht_planes_needed(&load->passes, load->depth);
+    const int64_t count = planes + 2 * beyond;
+    *out =
+        (struct ht_partition){.cut = !alone, .neighbour = {!alone, !alone}, .depth = load->depth};
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         struct ht_window *window = &out->window[subgrid];
-        const int64_t beyond = alone ? 0 : load->depth;
-        const int64_t count = planes + 2 * beyond;
         *window = (struct ht_window){.count = {1, 1, count},
                                      .own = {{0, 0, beyond}, {1, 1, beyond + planes}},
                                      .held = {{0, 0, 0}, {1, 1, count}}};
@@ -122,20 +111,12 @@ static double pack_seconds(const struct ht_machine *m, const double bytes[2]) {
     return 2 * 2 * (bytes[0] + bytes[1]) / m->device.copy + 2 * sides * m->device.launch_s;
 }
 
-static struct ht_exchange sent_by(const struct ht_load *load, const struct ht_task *task) {
-    double planes = 0;
-    if (load->fd.terms == 0) return load->sent[task->pass];
-    for (int a = 0; a < HT_FD_NAMES; a++) planes += (double)task->planes[a];
-    planes *= load->array_bytes;
-    return (struct ht_exchange){{planes, planes}};
-}
-
 /* Half steps that a pass over the nodes counts for: rates are in half steps. */
 static double part_of_step(const struct ht_load *load) {
-    return load->fd.terms == 0 ? 1 : 2.0 / load->fd.terms;
+    return 2.0 / load->passes.count;
 }
 
-/* Adds the seconds of a half step's tasks. Messages overlap with the steps between the task that
+/* Adds the seconds of a step's tasks. Messages overlap with the steps between the task that
  * sends them and the one that receives them. */
 static void add_tasks(const struct ht_load *load, const struct ht_machine *m, double rate,
                       const struct ht_schedule *schedule, struct ht_prediction *p) {
@@ -145,7 +126,7 @@ static void add_tasks(const struct ht_load *load, const struct ht_machine *m, do
         const double seconds =
             (double)ht_box_nodes(&task->targets.box) * load->cells * part_of_step(load) / rate;
         if (task->kind == HT_TASK_SEND) {
-            const struct ht_exchange sent = sent_by(load, task);
+            const struct ht_exchange sent = ht_exchange_bytes(&task->planes, load->sent_bytes);
             travel = transfer(m, sent.bytes, p->ranks > m->device.per_node);
             p->transfer += travel;
             p->pack += pack_seconds(m, sent.bytes);
@@ -170,32 +151,17 @@ static const char *find_limit(const struct ht_prediction *p, const struct ht_mac
     return p->ranks > m->device.per_node ? "network" : "links";
 }
 
-/* The half steps of 2 `depth` steps; those of the second half count. */
-static void walk_half_steps(const struct ht_load *load, const struct ht_machine *m, double rate,
-                            struct ht_prediction *p) {
-    struct ht_task tasks[HT_MOST_TASKS(1)];
+/* 2 `depth` steps, of which those of the second half count. */
+static void walk_steps(const struct ht_load *load, const struct ht_machine *m, double rate,
+                       struct ht_prediction *p) {
+    struct ht_task tasks[HT_MOST_TASKS(HT_PASSES, 1)];
     struct ht_schedule schedule = {.task = tasks};
     struct ht_halo_state state = {.open = false};
     struct ht_targets targets[2];
     struct ht_partition slab;
     make_slab(load, p->ranks == 1, p->planes, targets, &slab);
-    for (int n = 0; n < 4 * load->depth; n++) {
-        ht_schedule_make(&slab, n % 2 ? HT_DUAL : HT_PRIMARY, &state, &schedule);
-        if (n >= 2 * load->depth) add_tasks(load, m, rate, &schedule, p);
-    }
-}
-
-/* The same steps of finite differences. */
-static void walk_passes(const struct ht_load *load, const struct ht_machine *m, double rate,
-                        struct ht_prediction *p) {
-    struct ht_task tasks[HT_FD_MOST_TASKS];
-    struct ht_schedule schedule = {.task = tasks};
-    struct ht_fd_halo_state state = {.open = false};
-    struct ht_fd_slab slab = load->fd;
-    slab.neighbour[0] = slab.neighbour[1] = p->ranks > 1;
-    slab.own = (struct ht_box){{0, 0, 0}, {1, 1, p->planes}};
     for (int n = 0; n < 2 * load->depth; n++) {
-        ht_fd_schedule_make(&slab, HT_FD_FORWARDS, 0, slab.terms, &state, &schedule);
+        ht_schedule_make(&slab, &load->passes, 0, load->passes.count, &state, &schedule);
         if (n >= load->depth) add_tasks(load, m, rate, &schedule, p);
     }
 }
@@ -204,7 +170,7 @@ static void walk_passes(const struct ht_load *load, const struct ht_machine *m, 
 static void add_step(const struct ht_load *load, const struct ht_machine *m, double rate,
                      struct ht_prediction *p) {
     const double per_step = 1.0 / load->depth;
-    (load->fd.terms > 0 ? walk_passes : walk_half_steps)(load, m, rate, p);
+    walk_steps(load, m, rate, p);
     p->interior *= per_step;
     p->boundary *= per_step;
     p->pack *= per_step;

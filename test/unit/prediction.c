@@ -19,26 +19,38 @@ static struct range read_by(struct range target, enum ht_subgrid from) {
     return target;
 }
 
+/* Those of a step by Hermite methods. */
+static struct ht_passes passes_of(bool two_level) {
+    const struct ht_grid grid = {.dims = 3, .order = 1, .cells = {1, 1, 1}};
+    struct ht_problem problem = {.grid = &grid,
+                                 .scheme = ht_scheme_at(two_level ? HT_LEAPFROG : HT_TAYLOR)};
+    struct ht_passes passes;
+    ht_schedule_passes(&problem, false, &passes);
+    return passes;
+}
+
 static void test_planes(void) {
     const int own = 20;
     int wrong = 0, cases = 0;
-    for (int depth = 1; depth <= 9; depth++)
-        for (int start = 0; start < 2; start++) {
-            enum ht_subgrid from = (enum ht_subgrid)start, other = 1 - from;
-            struct range r = {0, own - 1}, target = r;
-            for (int n = depth - 1; n >= 0; n--) {
-                target = r;
-                r = read_by(r, n % 2 == 0 ? from : other);
+    for (int two = 0; two < 2; two++)
+        for (int depth = 1; depth <= 9; depth++)
+            for (int start = 0; start < 2; start++) {
+                enum ht_subgrid from = (enum ht_subgrid)start, other = 1 - from;
+                const struct ht_passes passes = passes_of(two);
+                const struct ht_planes planes = ht_exchange_planes(&passes, depth, start);
+                struct range r = {0, own - 1}, target = r;
+                for (int n = depth - 1; n >= 0; n--) {
+                    target = r;
+                    r = read_by(r, n % 2 == 0 ? from : other);
+                }
+                for (int side = 0; side < 2; side++) {
+                    int need = side ? r.high - own + 1 : -r.low;
+                    int fresh = side ? target.high - own + 1 : -target.low;
+                    wrong += planes.of[from][side] != need;
+                    wrong += planes.of[other][side] != (two ? fresh : 0);
+                    cases += 2;
+                }
             }
-            for (int side = 0; side < 2; side++) {
-                int need = side ? r.high - own + 1 : -r.low;
-                int fresh = side ? target.high - own + 1 : -target.low;
-                wrong += ht_halo_planes(depth, from, from, false, side) != need;
-                wrong += ht_halo_planes(depth, from, other, true, side) != fresh;
-                wrong += ht_halo_planes(depth, from, other, false, side) != 0;
-                cases += 3;
-            }
-        }
     TEST_CHECK(wrong == 0, "planes of halos: %d of %d differ from a walk", wrong, cases);
 }
 
@@ -234,7 +246,8 @@ static struct ht_load plain_load(bool weak) {
                             .weak = weak,
                             .depth = 1,
                             .thinnest = 1,
-                            .sent = {{{8000, 0}}, {{0, 8000}}},
+                            .passes = passes_of(false),
+                            .sent_bytes = {8000, 8000},
                             .plane_bytes = 100,
                             .halo_bytes = 7};
 }
@@ -280,7 +293,6 @@ static void test_depth(void) {
     struct ht_load load = plain_load(false);
     struct ht_prediction p;
     load.depth = 2;
-    load.sent[0] = (struct ht_exchange){{8000, 8000}};
     ht_predict(&load, &m, 1e9, 4, &p);
     /* a step is one cycle: 4 planes and 4, one more computed twice, two of them leave before the
      * last two, behind which messages travel */
@@ -309,15 +321,14 @@ static void test_sums(void) {
                 struct ht_prediction p;
                 load.planes = planes;
                 load.depth = k;
-                load.two_level = two;
-                const double bytes = 8000, sides = k > 1 ? 2 : 1;
-                for (int from = 0; from < 2 && k > 1; from++)
-                    load.sent[from] = (struct ht_exchange){{bytes, bytes}};
+                load.passes = passes_of(two);
+                /* of the sources k planes, of the targets k - 1 */
+                const double bytes = 8000.0 * (k + two * (k - 1)), sides = k > 1 ? 2 : 1;
                 ht_predict(&load, &m, 1e9, 2, &p);
                 double interior = (k * planes - k + 0.5 * k * (k - 1)) * 1e-6 + k * 3e-6;
                 double boundary = k * 1.5e-6 + sides * 3e-6;
-                double pack = 4 * sides * bytes / 4e9 + 2 * sides * 3e-6;
-                double travel = sides * bytes / 1e9;
+                double pack = 4 * bytes / 4e9 + 2 * sides * 3e-6;
+                double travel = bytes / 1e9;
                 double exposed = fmax(0, travel - (planes - k) * 1e-6);
                 double step = 2.0 / k * (interior + boundary + pack + exposed);
                 worst = fmax(worst, fabs(p.step / step - 1));
@@ -406,20 +417,20 @@ static void test_differences_messages(void) {
  * either side, 16 us over the network behind 4 us. */
 static void test_differences_step(void) {
     const struct ht_machine m = round_machine();
-    struct ht_load load = {.cells = 1000,
-                           .planes = 32,
-                           .depth = 1,
-                           .thinnest = 2,
-                           .fd = {.terms = 2, .depth = 1, .reach = 2},
-                           .array_bytes = 4000};
+    struct ht_load load = {
+        .cells = 1000, .planes = 32, .depth = 1, .thinnest = 2, .sent_bytes = {4000, 4000, 4000}};
+    struct ht_problem problem;
+    struct ht_grid grid;
     struct ht_prediction p;
+    make_differences(&grid, 2, 1, &problem);
+    ht_schedule_passes(&problem, false, &load.passes);
     ht_predict(&load, &m, 1e9, 4, &p);
     near("fd: interior", p.interior, 8e-6);
     near("fd: boundary", p.boundary, 8e-6);
     near("fd: pack", p.pack, 32e-6);
     near("fd: exposed", p.exposed, 24e-6);
     near("fd: efficiency", p.efficiency, 64e-6 / 4 / 72e-6);
-    load.depth = load.fd.depth = 2;
+    load.depth = 2;
     load.thinnest = 4;
     /* Two planes more at either end in the first pass; all leave in the other:
      * 16000 bytes to either side, 32 us behind nothing. */
@@ -428,8 +439,9 @@ static void test_differences_step(void) {
     near("fd, depth 2: boundary", p.boundary, 8e-6);
     near("fd, depth 2: pack", p.pack, 32e-6);
     near("fd, depth 2: exposed", p.exposed, 32e-6);
-    load.fd.terms = 1; /* a pass counts for two half steps: 2 us a plane */
-    load.depth = load.fd.depth = 1;
+    problem.stages = 1; /* a pass counts for two half steps: 2 us a plane */
+    ht_schedule_passes(&problem, false, &load.passes);
+    load.depth = 1;
     ht_predict(&load, &m, 1e9, 4, &p);
     near("fd, one term: interior", p.interior, 8e-6);
     near("fd, one term: boundary", p.boundary, 8e-6);
@@ -472,8 +484,8 @@ static void test_load(void) {
     /* two planes of the primary grid, one of the dual one, a message out and two in on both sides
      */
     near("load: bytes of the halo", load.halo_bytes, (3 + 6) * plane);
-    near("load: sent down", load.sent[0].bytes[0], plane);
-    near("load: sent up", load.sent[1].bytes[1], plane);
+    near("load: a plane sent of the primary grid", load.sent_bytes[HT_PRIMARY], plane);
+    near("load: a plane sent of the dual grid", load.sent_bytes[HT_DUAL], plane);
     /* docs/method.md 12: 2048 bytes, 37 952 FMA */
     near("rate by copies", ht_rate_expected(&m, spec), 0.5 / (2048 / 4e9));
     m.device.copy = 1e15;

@@ -1,54 +1,51 @@
-/* Schedules of half steps without a device: a rank that does as its tasks say, each plane carrying
+/* Schedules without a device: a rank that does as its tasks say, each plane of each array carrying
  * the number of the version that it holds. All ranks do the same, so that what a neighbour sends is
  * what this rank would send.
  *
- * Half steps from a grid in any order and new data between them, over depths, neighbours, walls,
- * schemes and regions: every source plane that a task reads must be of the source's newest version;
- * by a scheme of two levels so must be the target that it adds to; every own target is computed
- * once and then damped by a sponge, by a scheme of two levels before it, too. Only steps are
- * branches, and those that may run side by side share nothing.
+ * Passes of both methods in any order and new data between them, over depths, neighbours, walls,
+ * schemes, reaches and regions: every plane that a task reads must be of its array's newest
+ * version; every own target is computed once per pass, and gets the pass's other work in its order;
+ * an exchange brings neither less nor more than by the formulas of docs/differences.md, and
+ * messages use their slots in turn. Only steps are branches, and those that may run side by side
+ * share nothing.
  */
 #include "test.h"
 
 #include "htwave/schedule.h"
+#include "src/fd/fd.h"
 
-enum { PLANES = 24, ROOM = 64, FIRST = 9, OWN = 7 };
+enum { ROOM = 200 };
 
 struct rank {
     struct ht_problem problem;
     struct ht_grid grid;
+    struct ht_equations eq;
     struct ht_partition p;
     struct ht_halo_state state;
-    int version[2];     /* newest, per grid */
-    int plane[2][ROOM]; /* version of each plane of the windows */
-    int sent[2];        /* versions in the exchange under way */
+    const struct ht_passes *passes;          /* under way */
+    int version[HT_ARRAYS], sent[HT_ARRAYS]; /* newest; in the exchange under way */
+    int plane[HT_ARRAYS][ROOM];              /* version of each plane */
+    int works[ROOM];                         /* done in the pass, but steps */
     bool under_way;
+    unsigned before[2]; /* directions of the last exchanges: bit 0 down, 1 up */
     int64_t nodes_done;
-    int damped[ROOM]; /* how often in the half step under way */
-    int wrong;        /* reads of old planes, branches */
+    int wrong; /* reads of old planes, branches .. */
     struct ht_task_counts counts;
 };
 
-static enum ht_subgrid other(enum ht_subgrid subgrid) {
-    return subgrid == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-}
-
-/* A slab in the middle of a grid of 3 x 2 cells a plane, by hand: the rank has no communicator. */
-static void make_slab(struct rank *r, int depth, bool two_level, bool wall) {
+/* A slab in the middle of a grid of 3 x 2 nodes a plane, by hand: the rank has no communicator. */
+static void make_slab(struct rank *r, int depth, int64_t beyond, int64_t own, bool wall) {
     struct ht_partition *p = &r->p;
-    *r = (struct rank){.grid = {.dims = 3, .order = 1, .cells = {3, 2, PLANES}}};
-    *p = (struct ht_partition){
-        .cut = true, .neighbour = {true, !wall}, .depth = depth, .two_level = two_level};
+    *p = (struct ht_partition){.cut = true, .neighbour = {true, !wall}, .depth = depth};
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         struct ht_window *w = &p->window[subgrid];
-        const int64_t beyond = depth;
-        *w =
-            (struct ht_window){.count = {3, 2, OWN + 2 * beyond}, .origin = {0, 0, FIRST - beyond}};
-        w->held = (struct ht_box){{0, 0, 0}, {3, 2, OWN + 2 * beyond}};
-        w->own = (struct ht_box){{0, 0, beyond}, {3, 2, beyond + OWN}};
-        for (int m = 0; m < ROOM; m++) r->plane[subgrid][m] = -1;
-        for (int m = 0; m < OWN; m++) r->plane[subgrid][beyond + m] = 0;
+        *w = (struct ht_window){.count = {3, 2, own + 2 * beyond}};
+        w->held = (struct ht_box){{0, 0, 0}, {3, 2, own + 2 * beyond}};
+        w->own = (struct ht_box){{0, 0, beyond}, {3, 2, beyond + own}};
     }
+    for (int a = 0; a < HT_ARRAYS; a++)
+        for (int64_t m = 0; m < ROOM; m++)
+            r->plane[a][m] = m >= beyond && m < beyond + own ? 0 : -1;
 }
 
 /* Two boxes along x1, of which the second is cut along x3. */
@@ -69,63 +66,113 @@ static bool make_regions(struct rank *r, int regions) {
     return true;
 }
 
+/* A problem by Hermite methods with a sponge, of seven planes. */
+static bool make_hermite(struct rank *r, int depth, bool two_level, bool wall, int regions,
+                         struct ht_layers *layers) {
+    *r = (struct rank){.grid = {.dims = 3, .order = 1, .cells = {3, 2, 24}}};
+    *layers = (struct ht_layers){.type = HT_ABSORBING_SPONGE};
+    r->eq = ht_equations_make(ht_system_find("wave"), 3);
+    r->problem = (struct ht_problem){.eq = &r->eq, .grid = &r->grid, .layers = layers};
+    (void)ht_problem_set_scheme(&r->problem, ht_scheme_at(two_level ? HT_LEAPFROG : HT_TAYLOR));
+    make_slab(r, depth, depth, 7, wall);
+    return make_regions(r, regions);
+}
+
+/* A problem by finite differences, as thin as it may be. */
+static bool make_differences(struct rank *r, int depth, int terms, int radius, bool wall) {
+    *r = (struct rank){.grid = {.dims = 3, .cells = {3, 2, 24}}};
+    r->eq = ht_equations_make(ht_system_find("wave"), 3);
+    r->problem = (struct ht_problem){
+        .eq = &r->eq, .grid = &r->grid, .stages = terms, .fd = {.order = 2 * radius}};
+    (void)ht_problem_set_scheme(&r->problem, ht_scheme_find("fd"));
+    make_slab(r, depth, (int64_t)radius * depth, (int64_t)radius * depth, wall);
+    return make_regions(r, 1);
+}
+
 /* ---- what tasks do ---- */
 
+static bool in(unsigned mask, int array) {
+    return mask >> array & 1u;
+}
+
+static const struct ht_pass *pass_of(const struct rank *r, const struct ht_task *task) {
+    const struct ht_pass *pass = r->passes->pass;
+    while (pass->number != task->pass) pass++;
+    return pass;
+}
+
+/* Works before a step of the pass, but for steps; or all. */
+static int works_of(const struct ht_pass *pass, bool all) {
+    int count = 0;
+    for (int i = 0; i < pass->works; i++) {
+        if (pass->work[i] == HT_TASK_STEP && !all) break;
+        count += pass->work[i] != HT_TASK_STEP;
+    }
+    return count;
+}
+
 static void step(struct rank *r, const struct ht_task *task) {
-    const enum ht_subgrid from = (enum ht_subgrid)task->pass;
-    const enum ht_subgrid to = other(from);
-    const struct ht_box *box = &task->targets.box;
-    const struct ht_window *w = &r->p.window[to];
-    const struct ht_window *s = &r->p.window[from];
+    const struct ht_pass *pass = pass_of(r, task);
+    const struct ht_box *box = &task->targets.box, *own = &r->p.window[0].own;
     for (int64_t m = box->begin[2]; m < box->end[2]; m++) {
-        /* dual m from primary m, m + 1; primary m from dual m - 1, m */
-        const int64_t node = m + w->origin[2];
-        int64_t low = node - (from == HT_DUAL) - s->origin[2];
-        int64_t last = low + 1;
-        if (!r->p.neighbour[1] && last >= s->own.end[2]) last = low;
-        for (int64_t q = low; q <= last; q++)
-            r->wrong += q < 0 || q >= s->count[2] || r->plane[from][q] != r->version[from];
-        /* the old value: of this half step already where regions share m */
-        r->wrong += r->p.two_level && r->plane[to][m] != r->version[to] &&
-                    r->plane[to][m] != r->version[to] + 1;
-        r->plane[to][m] = r->version[to] + 1;
-        r->wrong += r->damped[m] != r->p.two_level;
-        if (m >= w->own.begin[2] && m < w->own.end[2])
+        for (int a = 0; a < HT_ARRAYS; a++) {
+            for (int64_t q = m - pass->reach[0]; in(pass->sources, a) && q <= m + pass->reach[1];
+                 q++)
+                r->wrong += (q < own->end[2] || r->p.neighbour[1]) &&
+                            (q < 0 || q >= ROOM || r->plane[a][q] < r->version[a]);
+            /* of this pass already where regions share m */
+            r->wrong += in(pass->reads, a) && r->plane[a][m] != r->version[a] &&
+                        !(in(pass->writes, a) && r->plane[a][m] == r->version[a] + 1);
+            if (in(pass->writes, a)) r->plane[a][m] = r->version[a] + 1;
+        }
+        r->wrong += r->works[m] != works_of(pass, false);
+        if (m >= own->begin[2] && m < own->end[2])
             r->nodes_done += (box->end[0] - box->begin[0]) * (box->end[1] - box->begin[1]);
     }
 }
 
-/* The own planes that leave hold the newest version; target: a grid whose half step is under way,
- * -1: none. */
-static void send(struct rank *r, enum ht_subgrid from, int target) {
-    for (int subgrid = 0; subgrid < 2; subgrid++) {
-        const enum ht_subgrid which = subgrid ? HT_DUAL : HT_PRIMARY;
-        const struct ht_extent e = ht_exchange_extent(&r->p, from, which);
-        const struct ht_box *own = &r->p.window[subgrid].own;
-        const int newest = r->version[subgrid] + (subgrid == target);
-        const int damped = 1 + r->p.two_level;
-        for (int64_t m = 0; r->p.neighbour[0] && m < e.above; m++)
-            r->wrong += r->plane[subgrid][own->begin[2] + m] != newest ||
-                        (subgrid == target && r->damped[own->begin[2] + m] != damped);
-        for (int64_t m = 0; r->p.neighbour[1] && m < e.below; m++)
-            r->wrong += r->plane[subgrid][own->end[2] - 1 - m] != newest ||
-                        (subgrid == target && r->damped[own->end[2] - 1 - m] != damped);
-        r->sent[subgrid] = newest;
+/* The pass whose results leave with a message: one under way, or about to begin where no own planes
+ * of it leave here; NULL: none. */
+static const struct ht_pass *sends(const struct rank *r, const struct ht_schedule *s, int i) {
+    if (i + 1 < s->count && s->task[i + 1].kind == HT_TASK_RECEIVE) return NULL;
+    while (i < s->count && s->task[i].kind != HT_TASK_STEP) i++;
+    return i < s->count ? pass_of(r, &s->task[i]) : NULL;
+}
+
+/* The own planes that leave hold the newest version, and all of the pass's work. pass: under way;
+ * NULL: none. */
+static void send(struct rank *r, const struct ht_task *task, const struct ht_pass *pass) {
+    const struct ht_box *own = &r->p.window[0].own;
+    unsigned ways = 0;
+    for (int n = 0; n < 2 * HT_ARRAYS; n++) {
+        const int a = n / 2, side = n % 2;
+        if (task->planes.of[a][1 - side] > 0) ways |= 1u << side;
+        const bool written = pass != NULL && in(pass->writes, a);
+        const int newest = r->version[a] + written;
+        for (int64_t i = 0; r->p.neighbour[side] && i < task->planes.of[a][1 - side]; i++) {
+            const int64_t m = side == 0 ? own->begin[2] + i : own->end[2] - 1 - i;
+            r->wrong += r->plane[a][m] != newest;
+            r->wrong += written && r->works[m] != works_of(pass, true);
+        }
+        r->sent[a] = newest;
     }
+    /* Two slots suffice: not three messages in one direction without one back. */
+    r->wrong += ways != 3 && ways == r->before[0] && ways == r->before[1];
+    r->before[0] = r->before[1];
+    r->before[1] = ways;
     r->wrong += r->under_way;
     r->under_way = true;
 }
 
-static void receive(struct rank *r, enum ht_subgrid from) {
+static void receive(struct rank *r, const struct ht_planes *planes) {
+    const struct ht_box *own = &r->p.window[0].own;
     r->wrong += !r->under_way;
     r->under_way = false;
-    for (int subgrid = 0; subgrid < 2; subgrid++) {
-        const struct ht_extent e = ht_exchange_extent(&r->p, from, subgrid ? HT_DUAL : HT_PRIMARY);
-        const struct ht_box *own = &r->p.window[subgrid].own;
-        for (int64_t m = 1; r->p.neighbour[0] && m <= e.below; m++)
-            r->plane[subgrid][own->begin[2] - m] = r->sent[subgrid];
-        for (int64_t m = 0; r->p.neighbour[1] && m < e.above; m++)
-            r->plane[subgrid][own->end[2] + m] = r->sent[subgrid];
+    for (int a = 0; a < HT_ARRAYS; a++) {
+        for (int64_t i = 0; r->p.neighbour[0] && i < planes->of[a][0]; i++)
+            r->plane[a][own->begin[2] - 1 - i] = r->sent[a];
+        for (int64_t i = 0; r->p.neighbour[1] && i < planes->of[a][1]; i++)
+            r->plane[a][own->end[2] + i] = r->sent[a];
     }
 }
 
@@ -136,15 +183,18 @@ static bool disjoint(const struct ht_box *a, const struct ht_box *b) {
     return apart;
 }
 
-/* Steps in a row: those that share buffers are of one branch, the others of one each. */
+/* Steps in a row: those that share buffers are of one branch, the others of one each. The first one
+ * of a pass says so. */
 static int wrong_branches(const struct ht_schedule *s) {
-    int wrong = 0;
+    int wrong = 0, pass = -1;
     for (int i = 0; i < s->count; i++) {
         const struct ht_task *a = &s->task[i];
-        wrong += (a->branch > 0) != (a->kind == HT_TASK_STEP);
+        const bool steps = a->kind == HT_TASK_STEP;
+        wrong += (a->branch > 0) != steps || a->first != (steps && a->pass != pass);
+        if (steps) pass = a->pass;
         for (int n = i - 1; n >= 0 && a->branch > 0; n--) {
             const struct ht_task *b = &s->task[n];
-            if (b->branch == 0) break;
+            if (b->branch == 0 || b->pass != a->pass) break;
             wrong += !disjoint(&a->targets.box, &b->targets.box) ||
                      (a->branch == b->branch) != (a->targets.shares && b->targets.shares);
         }
@@ -152,68 +202,168 @@ static int wrong_branches(const struct ht_schedule *s) {
     return wrong;
 }
 
-static void half_step(struct rank *r, enum ht_subgrid from) {
-    const enum ht_subgrid to = other(from);
-    const struct ht_box *own = &r->p.window[to].own;
-    memset(r->damped, 0, sizeof r->damped);
-    static struct ht_task tasks[HT_MOST_TASKS(3)];
-    struct ht_schedule s = {.task = tasks};
-    ht_schedule_make(&r->p, from, &r->state, &s);
-    r->nodes_done = 0;
-    r->wrong += wrong_branches(&s);
-    for (int i = 0; i < s.count; i++) {
-        const struct ht_task *task = &s.task[i];
-        if (task->kind == HT_TASK_STEP) step(r, task);
-        for (int64_t m = task->targets.box.begin[2];
-             task->kind == HT_TASK_LAYERS && m < task->targets.box.end[2]; m++)
-            r->damped[m]++;
-        if (task->kind == HT_TASK_RECEIVE) receive(r, (enum ht_subgrid)task->pass);
-        if (task->kind == HT_TASK_SEND)
-            send(r, (enum ht_subgrid)task->pass,
-                 i + 1 < s.count && s.task[i + 1].kind == HT_TASK_RECEIVE ? -1 : (int)to);
-    }
+/* A pass is over where no later task of it works on a box. */
+static bool is_over(const struct ht_schedule *s, int i, const struct ht_pass *pass) {
+    for (int j = i + 1; j < s->count; j++)
+        if (s->task[j].pass == pass->number && s->task[j].kind != HT_TASK_SEND &&
+            s->task[j].kind != HT_TASK_RECEIVE)
+            return false;
+    return true;
+}
+
+static void end_pass(struct rank *r, const struct ht_pass *pass) {
+    const struct ht_box *own = &r->p.window[0].own;
     r->wrong += r->nodes_done != ht_box_nodes(own);
     for (int64_t m = own->begin[2]; m < own->end[2]; m++)
-        r->wrong += r->damped[m] != 1 + r->p.two_level;
-    r->version[to]++;
+        r->wrong += r->works[m] != works_of(pass, true);
+    for (int a = 0; a < HT_ARRAYS; a++) r->version[a] += in(pass->writes, a);
+    memset(r->works, 0, sizeof r->works);
+    r->nodes_done = 0;
+}
+
+static void run(struct rank *r, const struct ht_passes *passes, int first, int last) {
+    static struct ht_task tasks[HT_MOST_TASKS(HT_PASSES, 3)];
+    struct ht_schedule s = {.task = tasks};
+    const struct ht_pass *pass = NULL; /* under way */
+    r->passes = passes;
+    ht_schedule_make(&r->p, passes, first, last, &r->state, &s);
+    r->wrong += s.count > (int)(sizeof tasks / sizeof *tasks) || wrong_branches(&s);
+    for (int i = 0; i < s.count; i++) {
+        const struct ht_task *task = &tasks[i];
+        const bool works = task->kind == HT_TASK_LAYERS || task->kind == HT_TASK_INJECT;
+        if (works || task->kind == HT_TASK_STEP) pass = pass_of(r, task);
+        if (task->kind == HT_TASK_STEP) step(r, task);
+        for (int64_t m = task->targets.box.begin[2]; works && m < task->targets.box.end[2]; m++)
+            r->works[m]++;
+        if (task->kind == HT_TASK_SEND) send(r, task, pass != NULL ? pass : sends(r, &s, i));
+        if (task->kind == HT_TASK_RECEIVE) receive(r, &task->planes);
+        if (pass == NULL || !is_over(&s, i, pass)) continue;
+        end_pass(r, pass);
+        pass = NULL;
+    }
     ht_schedule_count(&s, 1, &r->counts);
 }
 
-static void put(struct rank *r, enum ht_subgrid subgrid) {
-    const struct ht_box *own = &r->p.window[subgrid].own;
-    r->version[subgrid]++;
-    for (int64_t m = own->begin[2]; m < own->end[2]; m++)
-        r->plane[subgrid][m] = r->version[subgrid];
-    ht_halo_overwritten(&r->state, subgrid);
+static void put(struct rank *r, int array) {
+    const struct ht_box *own = &r->p.window[0].own;
+    r->version[array]++;
+    for (int64_t m = own->begin[2]; m < own->end[2]; m++) r->plane[array][m] = r->version[array];
+    ht_halo_overwritten(&r->state, array);
+}
+
+static void finish(struct rank *r) {
+    if (!r->state.open) return;
+    receive(r, &r->state.coming);
+    ht_halo_received(&r->state);
 }
 
 /* ---- cases ---- */
 
-/* Half steps in turn, or from grids as the bits say, and new data now and then.
- */
-static void run(int depth, bool two_level, bool wall, int regions, bool turns) {
+/* Half steps in turn, or from grids as the bits say, and new data now and then. */
+static void half_steps(int depth, bool two_level, bool wall, int regions, bool turns) {
     enum { HALVES = 200 };
     static struct rank r;
-    make_slab(&r, depth, two_level, wall);
-    r.p.damped[HT_PRIMARY] = r.p.damped[HT_DUAL] = true;
-    const bool ok = make_regions(&r, regions);
+    struct ht_layers layers;
+    struct ht_passes passes;
+    const bool ok = make_hermite(&r, depth, two_level, wall, regions, &layers);
+    ht_schedule_passes(&r.problem, false, &passes);
     for (int n = 0; n < HALVES && ok; n++) {
         const uint64_t bits = ht_rng_bits(3, (uint64_t)n) >> 16;
-        const int subgrid = turns ? n % 2 : (int)(bits & 1);
-        half_step(&r, subgrid ? HT_DUAL : HT_PRIMARY);
-        if (!turns && (bits >> 1 & 7) == 0) put(&r, bits >> 4 & 1 ? HT_DUAL : HT_PRIMARY);
+        const int from = turns ? n % 2 : (int)(bits & 1);
+        run(&r, &passes, passes.half[from][0], passes.half[from][1]);
+        if (!turns && (bits >> 1 & 7) == 0) put(&r, (int)(bits >> 4 & 1));
     }
     ht_partition_free(&r.p);
     TEST_CHECK(ok && r.wrong == 0,
-               "depth %d, %d level(s), %s, %d region(s), %s: %d faults in %d "
-               "half steps",
-               depth, 1 + two_level, wall ? "a wall" : "two neighbours", regions,
+               "depth %d, %d level(s), %s, %d region(s), %s: %d faults in %d half steps", depth,
+               1 + two_level, wall ? "a wall" : "two neighbours", regions,
                turns ? "in turn" : "in any order", r.wrong, HALVES);
     if (!turns) return;
     /* one before the first half step, one after every depth-th */
     const int64_t sends = r.counts.tasks[HT_TASK_SEND];
     TEST_CHECK(sends == 1 + HALVES / depth, "depth %d: %lld exchanges (expected %d)", depth,
                (long long)sends, 1 + HALVES / depth);
+}
+
+static void make_sequences(const struct rank *r, struct ht_passes out[HT_FD_SEQUENCES]) {
+    for (int i = 0; i < HT_FD_SEQUENCES; i++)
+        ht_fd_passes(&r->problem, (enum ht_fd_sequence)i, &out[i]);
+}
+
+static void any_order(int depth, int terms, int radius, bool wall) {
+    enum { MOVES = 300 };
+    static struct rank r;
+    struct ht_passes all[HT_FD_SEQUENCES];
+    const bool ok = make_differences(&r, depth, terms, radius, wall);
+    make_sequences(&r, all);
+    for (int n = 0; n < MOVES && ok; n++) {
+        const uint64_t bits = ht_rng_bits(3, (uint64_t)n) >> 16;
+        const int what = (int)(bits % 12);
+        if (what < 4) run(&r, &all[HT_FD_FORWARDS], 0, terms);
+        if (what == 4 || what == 5) run(&r, &all[HT_FD_BACKWARDS], 0, 1);
+        if (what == 5 || what == 6) run(&r, &all[HT_FD_BACKWARDS], 1, 1 + terms);
+        if (what == 7) run(&r, &all[HT_FD_MEASURE], 0, terms);
+        if (what == 8) put(&r, HT_FD_U);
+        if (what == 9) put(&r, HT_FD_D);
+        if (what == 10) finish(&r);
+        if (what == 11) put(&r, HT_FD_W);
+        if (what == 11) run(&r, &all[HT_FD_BEGIN], 0, 1);
+    }
+    ht_partition_free(&r.p);
+    TEST_CHECK(ok && r.wrong == 0, "depth %d, %d term(s), reach %d, %s: %d faults in %d moves",
+               depth, terms, radius, wall ? "a wall" : "two neighbours", r.wrong, MOVES);
+}
+
+static void in_turn(int depth, int terms, bool back) {
+    enum { STEPS = 60 };
+    static struct rank r;
+    struct ht_passes all[HT_FD_SEQUENCES];
+    const bool ok = make_differences(&r, depth, terms, 3, false);
+    make_sequences(&r, all);
+    for (int n = 0; n < STEPS && ok; n++) run(&r, &all[back], 0, terms + back);
+    const int64_t sends = r.counts.tasks[HT_TASK_SEND];
+    /* The last one of steps back comes with the next retreat. */
+    const int64_t wanted = 1 + terms * STEPS / depth - (back && terms * STEPS % depth == 0);
+    ht_partition_free(&r.p);
+    TEST_CHECK(ok && r.wrong == 0 && sends == wanted,
+               "depth %d, %d term(s) %s: %lld exchanges (expected %lld), %d faults", depth, terms,
+               back ? "back" : "in turn", (long long)sends, (long long)wanted, r.wrong);
+}
+
+/* ---- planes ---- */
+
+static void judge_planes(struct rank *r, int depth, enum ht_fd_sequence sequence, int index,
+                         const int64_t wanted[3]) {
+    struct ht_passes passes;
+    ht_fd_passes(&r->problem, sequence, &passes);
+    const struct ht_planes p = ht_exchange_planes(&passes, depth, index);
+    bool right = true;
+    for (int a = 0; a < HT_FD_NAMES; a++)
+        right = right && p.of[a][0] == wanted[a] && p.of[a][1] == wanted[a];
+    TEST_CHECK(right, "depth %d, %d term(s), sequence %d, pass %d: %d %d %d planes of u, d, w",
+               depth, r->problem.stages, (int)sequence, index, (int)p.of[HT_FD_U][0],
+               (int)p.of[HT_FD_D][0], (int)p.of[HT_FD_W][0]);
+}
+
+/* k applications of reach r: k r planes of what the first one is applied to, and of what it adds to
+ * as many as it computes. */
+static void test_planes(void) {
+    for (int k = 1; k <= 5; k++) {
+        static struct rank r;
+        struct ht_passes passes;
+        const int64_t m = 3, all = k * m, less = all - m;
+        const int64_t two = k > 2 ? all - 2 * m : 0;
+        (void)make_differences(&r, k, 1, (int)m, false);
+        judge_planes(&r, k, HT_FD_FORWARDS, 0, (int64_t[]){all, less, 0});
+        judge_planes(&r, k, HT_FD_MEASURE, 0, (int64_t[]){m, 0, 0});
+        r.problem.stages = 2;
+        judge_planes(&r, k, HT_FD_FORWARDS, 0, (int64_t[]){all, two, 0});
+        judge_planes(&r, k, HT_FD_FORWARDS, 1, (int64_t[]){less, less, all});
+        judge_planes(&r, k, HT_FD_BEGIN, 0, (int64_t[]){0, 0, m});
+        ht_schedule_passes(&r.problem, false, &passes);
+        TEST_CHECK(ht_planes_needed(&passes, k) == all, "depth %d: %d planes", k, (int)all);
+        ht_partition_free(&r.p);
+    }
 }
 
 /* ---- regions ---- */
@@ -265,45 +415,81 @@ static void test_partition(void) {
 
 /* ---- the order of tasks ---- */
 
-static void judge_text(struct rank *r, enum ht_subgrid from, const char *wanted) {
-    struct ht_task tasks[HT_MOST_TASKS(3)];
+static void judge_text(struct rank *r, const struct ht_passes *passes, int first, int last,
+                       const char *wanted) {
+    struct ht_task tasks[HT_MOST_TASKS(HT_PASSES, 3)];
     struct ht_schedule s = {.task = tasks};
     struct ht_text text = {0};
-    ht_schedule_make(&r->p, from, &r->state, &s);
+    ht_schedule_make(&r->p, passes, first, last, &r->state, &s);
     ht_schedule_add_text(&s, &text);
-    TEST_CHECK(text.data != NULL && strcmp(text.data, wanted) == 0, "depth %d from %s: %s",
-               r->p.depth, from == HT_DUAL ? "dual" : "primary", text.data);
+    TEST_CHECK(text.data != NULL && strcmp(text.data, wanted) == 0, "depth %d, passes %d to %d: %s",
+               r->p.depth, first, last, text.data);
     ht_text_free(&text);
 }
 
 /* Messages travel behind the interior; where a halo is deeper, every second half step exchanges
  * nothing. */
-static void test_order(void) {
+static void test_half_steps(void) {
     static struct rank r;
-    make_slab(&r, 1, false, false);
-    r.p.window[0].count[1]++; /* ghosts of the primary grid */
-    if (!make_regions(&r, 1)) return;
-    judge_text(&r, HT_PRIMARY, "send, receive, ghosts, step boundary, send, step interior");
-    judge_text(&r, HT_DUAL, "receive, step boundary, send, step interior");
-    judge_text(&r, HT_PRIMARY, "receive, ghosts, step boundary, send, step interior");
+    struct ht_layers layers;
+    struct ht_passes passes;
+    if (!make_hermite(&r, 1, false, false, 1, &layers)) return;
+    r.problem.layers = NULL;
+    ht_schedule_passes(&r.problem, false, &passes);
+    r.p.ghosts[HT_PRIMARY] = true;
+    judge_text(&r, &passes, 0, 1, "send, receive, ghosts, step boundary, send, step interior");
+    judge_text(&r, &passes, 1, 2, "receive, step boundary, send, step interior");
+    judge_text(&r, &passes, 0, 1, "receive, ghosts, step boundary, send, step interior");
     ht_partition_free(&r.p);
-    make_slab(&r, 2, false, false);
-    if (!make_regions(&r, 1)) return;
-    judge_text(&r, HT_PRIMARY, "send, receive, step interior");
-    judge_text(&r, HT_DUAL, "step boundary, step boundary, send, step interior");
-    judge_text(&r, HT_PRIMARY, "receive, step interior");
+    if (!make_hermite(&r, 2, false, false, 1, &layers)) return;
+    judge_text(&r, &passes, 0, 1, "send, receive, step interior");
+    judge_text(&r, &passes, 1, 2, "step boundary, step boundary, send, step interior");
+    judge_text(&r, &passes, 0, 1, "receive, step interior");
     ht_partition_free(&r.p);
-    make_slab(&r, 1, false, false);
-    if (!make_regions(&r, 2)) return;
+    if (!make_hermite(&r, 1, false, false, 2, &layers)) return;
     r.p.cut = false;
-    judge_text(&r, HT_DUAL, "step interior, step interior");
+    judge_text(&r, &passes, 1, 2, "step interior, step interior");
+    ht_partition_free(&r.p);
+}
+
+static void test_passes(void) {
+    static struct rank r;
+    struct ht_passes passes;
+    if (!make_differences(&r, 1, 1, 2, true)) return;
+    ht_schedule_passes(&r.problem, false, &passes);
+    r.p.ghosts[HT_PRIMARY] = true;
+    r.p.window[0].own.end[2] += 4;
+    judge_text(&r, &passes, 0, 1, "send, receive, ghosts, step boundary, send, step interior");
+    judge_text(&r, &passes, 0, 1, "receive, ghosts, step boundary, send, step interior");
+    ht_partition_free(&r.p);
+    if (!make_differences(&r, 2, 2, 1, false)) return;
+    ht_schedule_passes(&r.problem, false, &passes);
+    r.p.ghosts[HT_PRIMARY] = true;
+    r.p.window[0].own.end[2] += 4;
+    r.p.targets[0][0].box.end[2] += 4;
+    judge_text(&r, &passes, 0, 2,
+               "send, receive, ghosts, step interior, ghosts, step boundary, step boundary, send, "
+               "step interior");
+    judge_text(&r, &passes, 0, 2,
+               "receive, ghosts, step interior, ghosts, step boundary, step boundary, send, step "
+               "interior");
+    r.p.cut = r.p.neighbour[0] = r.p.neighbour[1] = r.p.ghosts[HT_PRIMARY] = false;
+    r.state = (struct ht_halo_state){.open = false};
+    judge_text(&r, &passes, 0, 2, "step interior, step interior");
     ht_partition_free(&r.p);
 }
 
 int main(void) {
-    test_order();
+    test_planes();
+    test_half_steps();
+    test_passes();
     test_partition();
     for (int depth = 1; depth <= 5; depth++)
-        for (int i = 0; i < 8; i++) run(depth, i & 1, i & 2, 1 + (depth + i) % 3, i & 4);
+        for (int i = 0; i < 8; i++) {
+            const int terms = 1 + (i & 1);
+            half_steps(depth, i & 1, i & 2, 1 + (depth + i) % 3, i & 4);
+            any_order(depth, terms, 1 + (i & 2) * 3, i & 4);
+            if (i < 4) in_turn(depth, terms, i & 2);
+        }
     return test_end("schedule");
 }
