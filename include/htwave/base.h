@@ -189,6 +189,15 @@ HT_CHECKED enum ht_err ht_file_make_directory(const char *path);
  * name. */
 HT_CHECKED enum ht_err ht_file_temporary(const char *path, char **temporary);
 HT_CHECKED enum ht_err ht_file_commit(const char *temporary, const char *path);
+/* A stream to a temporary file of folder/name (folder NULL: of the path `name`), which
+ * ht_stream_close commits where err is HT_OK, and removes otherwise. */
+struct ht_stream {
+    char *path, *temporary;
+    FILE *file;
+    int error; /* errno of a failed write; 0: none, or not known */
+};
+HT_CHECKED enum ht_err ht_stream_open(const char *folder, const char *name, struct ht_stream *out);
+HT_CHECKED enum ht_err ht_stream_close(struct ht_stream *stream, enum ht_err err);
 /* Forces a temporary file to disk; path is for messages. */
 HT_CHECKED enum ht_err ht_file_sync(const char *temporary, const char *path);
 bool ht_file_exists(const char *path);

@@ -40,9 +40,9 @@ struct ht_picture {
     const char *title, *subtitle;
     struct ht_label x, y, value;
     int pixels; /* longest side of the map at least so many pixels */
-    const struct ht_mark *mark;
+    struct ht_mark *mark;
     int64_t marks;
-    const struct ht_outline *outline;
+    struct ht_outline *outline;
     int outlines;
 };
 HT_CHECKED enum ht_err ht_picture_write(const struct ht_picture *picture, const char *path);

@@ -280,3 +280,35 @@ bool ht_file_exists(const char *path) {
     struct stat info;
     return stat(path, &info) == 0;
 }
+
+enum ht_err ht_stream_open(const char *folder, const char *name, struct ht_stream *out) {
+    *out = (struct ht_stream){.path = NULL};
+    TRY(folder ? ht_file_path(folder, name, &out->path) : ht_text_copy(name, &out->path));
+    enum ht_err err = ht_file_temporary(out->path, &out->temporary);
+    if (!err) out->file = fopen(out->temporary, "wb");
+    if (!err && out->file) return HT_OK;
+    if (!err) {
+        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", out->path, strerror(errno));
+        unlink(out->temporary);
+    }
+    free(out->temporary);
+    free(out->path);
+    return err;
+}
+
+enum ht_err ht_stream_close(struct ht_stream *stream, enum ht_err err) {
+    const bool good = !ferror(stream->file);
+    errno = 0;
+    const bool closed = fclose(stream->file) == 0;
+    const int error = stream->error ? stream->error : errno;
+    if (!err && !(good && closed && stream->error == 0))
+        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", stream->path,
+                         error ? strerror(error) : "the disk is full");
+    if (!err)
+        err = ht_file_commit(stream->temporary, stream->path);
+    else
+        unlink(stream->temporary);
+    free(stream->temporary);
+    free(stream->path);
+    return err;
+}

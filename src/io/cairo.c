@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "colour.h"
 #include "plot.h"
 
 static const struct ht_colour ink = {35, 35, 40};
@@ -449,39 +448,21 @@ static enum ht_err check(cairo_t *cr, const char *path) {
          path, cairo_status_to_string(status));
 }
 
-struct writer {
-    FILE *file;
-    int error; /* errno of a failed write, which cairo does not pass on */
-};
-
 static cairo_status_t write_some(void *data, const unsigned char *bytes, unsigned length) {
-    struct writer *writer = data;
-    if (fwrite(bytes, 1, length, writer->file) == length) return CAIRO_STATUS_SUCCESS;
-    writer->error = errno;
+    struct ht_stream *stream = data;
+    if (fwrite(bytes, 1, length, stream->file) == length) return CAIRO_STATUS_SUCCESS;
+    stream->error = errno; /* which cairo does not pass on */
     return CAIRO_STATUS_WRITE_ERROR;
 }
 
-static enum ht_err write_file(cairo_surface_t *surface, const char *name, const char *path) {
-    struct writer writer = {.file = fopen(name, "wb")};
-    REQUIRE(writer.file, HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));
-    cairo_status_t status = cairo_surface_write_to_png_stream(surface, write_some, &writer);
-    if (fclose(writer.file) != 0 && writer.error == 0) writer.error = errno;
-    REQUIRE(writer.error == 0, HT_ERR_IO, "cannot write %s: %s", path, strerror(writer.error));
-    REQUIRE(status == CAIRO_STATUS_SUCCESS, HT_ERR_IO, "cannot write %s: %s", path,
-            cairo_status_to_string(status));
-    return HT_OK;
-}
-
 static enum ht_err write_png(cairo_surface_t *surface, const char *path) {
-    char *temporary;
-    TRY(ht_file_temporary(path, &temporary));
-    enum ht_err err = write_file(surface, temporary, path);
-    if (err)
-        remove(temporary);
-    else
-        err = ht_file_commit(temporary, path);
-    free(temporary);
-    return err;
+    struct ht_stream stream;
+    TRY(ht_stream_open(NULL, path, &stream));
+    cairo_status_t status = cairo_surface_write_to_png_stream(surface, write_some, &stream);
+    enum ht_err err = HT_OK;
+    if (status != CAIRO_STATUS_SUCCESS && stream.error == 0)
+        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", path, cairo_status_to_string(status));
+    return ht_stream_close(&stream, err);
 }
 
 enum ht_err ht_picture_write(const struct ht_picture *picture, const char *path) {

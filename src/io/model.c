@@ -6,10 +6,8 @@
 #include <string.h>
 
 #include "directory.h"
-#include "marks.h"
 #include "names.h"
 #include "pictures.h"
-#include "slice.h"
 
 struct model {
     const struct ht_params *params;
@@ -110,7 +108,7 @@ static void choose_name(const struct model *m, char name[32]) {
         (void)find_name(m->medium, 0, name);
 }
 
-static enum ht_err add_title(const struct model *m, const char *name, struct ht_text *title) {
+static void add_title(const struct model *m, const char *name, struct ht_text *title) {
     ht_text_add(title, "%s, the model", name);
     if (m->places.sources > 0)
         ht_text_add(title, "; %lld source%s (disc)", (long long)m->places.sources,
@@ -119,36 +117,27 @@ static enum ht_err add_title(const struct model *m, const char *name, struct ht_
         ht_text_add(title, "; %lld receiver%s (triangle)",
                     (long long)(m->places.count - m->places.sources),
                     m->places.count - m->places.sources > 1 ? "s" : "");
-    return ht_text_status(title);
 }
 
 static enum ht_err draw_slice(const struct model *m, const struct ht_slice *slice, const char *name,
                               const double *values, const char *path) {
     struct ht_text title = {0}, subtitle = {0};
-    struct ht_marks marks = {0};
-    struct ht_picture picture = {.background = values,
-                                 .value = {name, ht_units_name(m->params, name)}};
-    if (m->medium->grid->dims == 1) { /* a curve */
+    struct ht_picture picture = ht_slice_picture(slice, m->params);
+    picture.value = (struct ht_label){name, ht_units_name(m->params, name)};
+    if (m->medium->grid->dims == 1) /* a curve */
         picture.values = values;
-        picture.background = NULL;
-    }
-    ht_pictures_axes(m->params, slice, &picture);
-    enum ht_err err = ht_marks_make(&m->places, slice, &marks);
-    ht_marks_show(&marks, &picture);
-    if (!err) err = add_title(m, name, &title);
+    else
+        picture.background = values;
+    enum ht_err err = ht_slice_mark(slice, &m->places, &picture);
+    add_title(m, name, &title);
     ht_pictures_place(m->params, m->medium, slice, &subtitle);
     if (slice->normal >= 0 && m->places.count > 0)
         ht_text_add(&subtitle, "; open: in front or behind");
     if (picture.outlines > 0)
         ht_text_add(&subtitle, "; dashed: plane source or box of a plane wave");
-    if (!err) err = ht_text_status(&subtitle);
-    picture.title = title.data;
-    picture.subtitle = subtitle.data;
-    if (!err) err = ht_picture_write(&picture, path);
-    ht_marks_free(&marks);
-    ht_text_free(&title);
-    ht_text_free(&subtitle);
-    return err;
+    enum ht_err drawn = ht_pictures_write(&picture, &title, &subtitle, path);
+    ht_slice_unmark(&picture);
+    return err ? err : drawn;
 }
 
 static enum ht_err draw(const struct model *m, int index, const struct ht_slice_given *given) {

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "directory.h"
-#include "marks.h"
 #include "names.h"
 #include "plot.h"
 #include "slice.h"
@@ -17,10 +16,10 @@ struct view {
     char name[HT_SLICE_NAME];
     struct ht_slice slice;
     int field;
-    double range;       /* given; 0: none */
-    double largest;     /* magnitude drawn so far, on rank 0 */
-    double *background; /* on rank 0; NULL: not read or none */
-    struct ht_marks marks;
+    double range;              /* given; 0: none */
+    double largest;            /* magnitude drawn so far, on rank 0 */
+    double *background;        /* on rank 0; NULL: not read or none */
+    struct ht_picture picture; /* all but what changes with time */
 };
 struct ht_pictures {
     const struct ht_params *params;
@@ -105,6 +104,9 @@ static enum ht_err make_views(struct ht_pictures *p, unsigned stored) {
         view->slice = ht_slice_make(p->medium->grid, given.plane, given.position);
         view->range = given.range;
         TRY(find_field(p->params, equations(p), stored, i, &view->field));
+        const char *field = equations(p)->field[view->field].name;
+        view->picture = ht_slice_picture(&view->slice, p->params);
+        view->picture.value = (struct ht_label){field, ht_units_name(p->params, field)};
     }
     return HT_OK;
 }
@@ -124,7 +126,7 @@ void ht_pictures_destroy(struct ht_pictures *p) {
     if (!p) return;
     for (int i = 0; p->view && i < p->count; i++) {
         free(p->view[i].background);
-        ht_marks_free(&p->view[i].marks);
+        ht_slice_unmark(&p->view[i].picture);
     }
     free(p->view);
     free(p->last);
@@ -135,10 +137,8 @@ enum ht_err ht_pictures_mark(struct ht_pictures *p, const struct ht_shots *shots
                              const struct ht_receivers *receivers) {
     struct ht_places places;
     enum ht_err err = ht_places_make(shots, receivers, &places);
-    for (int i = 0; !err && i < p->count; i++) {
-        ht_marks_free(&p->view[i].marks);
-        err = ht_marks_make(&places, &p->view[i].slice, &p->view[i].marks);
-    }
+    for (int i = 0; !err && i < p->count; i++)
+        err = ht_slice_mark(&p->view[i].slice, &places, &p->view[i].picture);
     ht_places_free(&places);
     return err;
 }
@@ -152,12 +152,11 @@ static void add_unit(const struct ht_params *params, const char *quantity, struc
 }
 
 /* "p (pressure) at t = 1.4 s" */
-static enum ht_err add_title(const struct ht_pictures *p, const struct view *view, double time,
-                             struct ht_text *title) {
+static void add_title(const struct ht_pictures *p, const struct view *view, double time,
+                      struct ht_text *title) {
     const struct ht_field *field = &equations(p)->field[view->field];
     ht_text_add(title, "%s (%s) at t = %.5g", field->name, field->meaning, time);
     add_unit(p->params, "time", title);
-    return ht_text_status(title);
 }
 
 void ht_pictures_place(const struct ht_params *params, const struct ht_medium *medium,
@@ -170,8 +169,8 @@ void ht_pictures_place(const struct ht_params *params, const struct ht_medium *m
 }
 
 /* "acoustic, x3 = 0.5 km; colours: fixed; grey: c from 1.5 (light) to 4.5 (dark) km/s" */
-static enum ht_err add_subtitle(const struct ht_pictures *p, const struct view *view,
-                                const struct ht_picture *picture, struct ht_text *text) {
+static void add_subtitle(const struct ht_pictures *p, const struct view *view,
+                         const struct ht_picture *picture, struct ht_text *text) {
     const char *background = ht_pictures_background(p->params);
     const bool run = p->params->output.picture.scale == HT_SCALE_RUN;
     double extreme[2];
@@ -185,7 +184,6 @@ static enum ht_err add_subtitle(const struct ht_pictures *p, const struct view *
                     extreme[1]);
         add_unit(p->params, background, text);
     }
-    return ht_text_status(text);
 }
 
 /* ---- drawing ---- */
@@ -195,24 +193,6 @@ static enum ht_err read_background(const struct ht_pictures *p, struct view *vie
     if (!name || view->background) return HT_OK;
     TRY(HT_ALLOC(view->background, view->slice.width * view->slice.height));
     return ht_slice_parameter(&view->slice, p->medium, name, view->background);
-}
-
-void ht_pictures_axes(const struct ht_params *params, const struct ht_slice *slice,
-                      struct ht_picture *picture) {
-    static const char *const axis[] = {"x1", "x2", "x3"};
-    const struct ht_wall_kind *lower =
-        ht_wall_find(ht_system_find(params->system), params->boundary.side[slice->up][0]);
-    const char *length = ht_units_name(params, "length");
-    picture->width = slice->width;
-    picture->height = slice->height;
-    picture->x0 = slice->x0;
-    picture->x1 = slice->x1;
-    picture->y0 = slice->y0;
-    picture->y1 = slice->y1;
-    picture->y_down = slice->height > 1 && lower != NULL && lower->factor < 0;
-    picture->x = (struct ht_label){axis[slice->across], length};
-    picture->y = (struct ht_label){axis[slice->up], length};
-    picture->pixels = params->output.picture.pixels;
 }
 
 /* The range of the colours; 0: the picture's own. */
@@ -225,24 +205,28 @@ static double range_of(const struct ht_pictures *p, struct view *view,
     return view->largest;
 }
 
+enum ht_err ht_pictures_write(struct ht_picture *picture, struct ht_text *title,
+                              struct ht_text *subtitle, const char *path) {
+    enum ht_err err = ht_text_status(title);
+    if (!err) err = ht_text_status(subtitle);
+    picture->title = title->data;
+    picture->subtitle = subtitle->data;
+    if (!err) err = ht_picture_write(picture, path);
+    ht_text_free(title);
+    ht_text_free(subtitle);
+    return err;
+}
+
 static enum ht_err write_picture(const struct ht_pictures *p, struct view *view, double time,
                                  const double *values, const char *path) {
-    const char *field = equations(p)->field[view->field].name;
     struct ht_text title = {0}, subtitle = {0};
-    struct ht_picture picture = {.values = values,
-                                 .background = view->background,
-                                 .value = {field, ht_units_name(p->params, field)}};
-    ht_pictures_axes(p->params, &view->slice, &picture);
-    ht_marks_show(&view->marks, &picture);
+    struct ht_picture picture = view->picture;
+    picture.values = values;
+    picture.background = view->background;
     picture.range = range_of(p, view, &picture);
-    enum ht_err err = add_title(p, view, time, &title);
-    if (!err) err = add_subtitle(p, view, &picture, &subtitle);
-    picture.title = title.data;
-    picture.subtitle = subtitle.data;
-    if (!err) err = ht_picture_write(&picture, path);
-    ht_text_free(&title);
-    ht_text_free(&subtitle);
-    return err;
+    add_title(p, view, time, &title);
+    add_subtitle(p, view, &picture, &subtitle);
+    return ht_pictures_write(&picture, &title, &subtitle, path);
 }
 
 /* values, on rank 0: the slice of all ranks. */

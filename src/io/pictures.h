@@ -28,8 +28,8 @@ const char *ht_pictures_background(const struct ht_params *params);
 /* "acoustic, x3 = 0.5 km" */
 void ht_pictures_place(const struct ht_params *params, const struct ht_medium *medium,
                        const struct ht_slice *slice, struct ht_text *text);
-/* Size, box, axes with units, pixels. */
-void ht_pictures_axes(const struct ht_params *params, const struct ht_slice *slice,
-                      struct ht_picture *picture);
+/* Draws, and frees the texts; their failures are the result. */
+HT_CHECKED enum ht_err ht_pictures_write(struct ht_picture *picture, struct ht_text *title,
+                                         struct ht_text *subtitle, const char *path);
 
 #endif

@@ -12,11 +12,57 @@
 
 #include <math.h>
 
-#include "colour.h"
-
 static const struct ht_colour white = {255, 255, 255};
 static const struct ht_colour light_grey = {250, 250, 250};
 static const struct ht_colour dark_grey = {184, 184, 184};
+
+/* ---- two colour maps that are even to the eye ----
+ *
+ * The diverging one: two paths in CIELAB leave the neutral colour (L = 97): one through blue (hue
+ * 265 to 290 degrees), one through red (52 to 32), both down to L = 30 linearly, with a chroma that
+ * rises and falls off as the screen's gamut wants. Each is cut into eight pieces of equal length in
+ * CIELAB, so that equal steps of the field look equal (neighbours in the table are 12.9 +- 0.7
+ * apart) and the two signs have the same lightness.
+ *
+ * The rising one: every eighth part of viridis (S. van der Walt, N. Smith 2015, CC0), whose
+ * lightness is linear.
+ */
+
+enum { LAST = 16 };
+
+static const struct ht_colour anchors[LAST + 1] = {
+    {1, 66, 155},    {2, 94, 195},    {41, 125, 228},  {85, 155, 248},  {123, 177, 255},
+    {157, 196, 255}, {189, 215, 255}, {218, 233, 254}, {246, 246, 246}, {254, 226, 215},
+    {255, 204, 184}, {253, 181, 153}, {246, 154, 123}, {233, 124, 93},  {211, 89, 65},
+    {179, 52, 42},   {141, 19, 26},
+};
+
+static unsigned char mix(unsigned char a, unsigned char b, double t) {
+    return (unsigned char)lround(a + t * (b - a));
+}
+
+static struct ht_colour blend(struct ht_colour a, struct ht_colour b, double t) {
+    return (struct ht_colour){mix(a.red, b.red, t), mix(a.green, b.green, t),
+                              mix(a.blue, b.blue, t)};
+}
+
+struct ht_colour ht_colour_signed(double value) {
+    double at = (fmin(fmax(value, -1.0), 1.0) + 1.0) * (0.5 * LAST);
+    int i = (int)fmin(floor(at), LAST - 1);
+    return blend(anchors[i], anchors[i + 1], at - i);
+}
+
+struct ht_colour ht_colour_rising(double value) {
+    static const struct ht_colour part[] = {{68, 1, 84},    {71, 45, 123},  {59, 82, 139},
+                                            {44, 114, 142}, {33, 145, 140}, {40, 174, 128},
+                                            {94, 201, 98},  {173, 220, 48}, {253, 231, 37}};
+    enum { PARTS = sizeof part / sizeof part[0] - 1 };
+    double at = fmin(fmax(value, 0.0), 1.0) * PARTS;
+    int i = (int)fmin(floor(at), PARTS - 1);
+    return blend(part[i], part[i + 1], at - i);
+}
+
+/* ---- from nodes to pixels ---- */
 
 double ht_plot_largest(const struct ht_picture *picture) {
     double largest = 0.0;
@@ -96,7 +142,7 @@ void ht_plot_span(const struct ht_picture *picture, double extreme[2]) {
 static struct ht_colour relief_colour(const double extreme[2], double value) {
     double t = (value - extreme[0]) / (extreme[1] - extreme[0]);
     if (!isfinite(t)) return white;
-    return ht_colour_mix(light_grey, dark_grey, fmin(fmax(t, 0.0), 1.0));
+    return blend(light_grey, dark_grey, fmin(fmax(t, 0.0), 1.0));
 }
 
 /* Smooth at 0, where a kink would draw lines along the zeros of the wave; half opaque at 15 % of
@@ -105,7 +151,7 @@ static struct ht_colour over(struct ht_colour ground, double value) {
     const double half = 0.15;
     double v2 = fmin(value * value, 1.0);
     double opacity = v2 * (1.0 + half * half) / (v2 + half * half);
-    return ht_colour_mix(ground, ht_colour_signed(value), opacity);
+    return blend(ground, ht_colour_signed(value), opacity);
 }
 
 static uint32_t rgb(struct ht_colour c) {

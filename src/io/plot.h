@@ -1,8 +1,18 @@
-/* From nodes to pixels: the map of a slice, the curve of a row. */
+/* From nodes to pixels: the map of a slice, the curve of a row, the colours of signed fields and of
+ * models. */
 #ifndef HTWAVE_IO_PLOT_H
 #define HTWAVE_IO_PLOT_H
 
 #include "htwave/output.h"
+
+struct ht_colour {
+    unsigned char red, green, blue;
+};
+/* Diverging map: -1 deep blue, 0 neutral, +1 deep red; values beyond are clamped. */
+struct ht_colour ht_colour_signed(double value);
+/* Rising map: 0 dark violet to 1 light yellow, lightness even to the eye; values beyond are
+ * clamped. */
+struct ht_colour ht_colour_rising(double value);
 
 /* The largest finite |value|; the same, 1 when there is none above 0. */
 double ht_plot_largest(const struct ht_picture *picture);

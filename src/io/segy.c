@@ -137,16 +137,16 @@ static enum ht_err write_segy(const struct ht_trace_table *t) {
     for (int r = 0; r < t->group->readings; r++) {
         char name[NAME], text[TEXT + 1];
         unsigned char header[BINARY];
-        struct ht_trace_file file;
+        struct ht_stream stream;
         const int places = decimals(t);
         snprintf(name, sizeof name, HT_TRACES_SEGY, t->group->name, t->group->reading[r].name);
-        TRY(ht_trace_open(t->directory, name, &file));
+        TRY(ht_stream_open(t->directory, name, &stream));
         text_header(t, r, text);
-        fwrite(text, 1, TEXT, file.stream);
+        fwrite(text, 1, TEXT, stream.file);
         binary_header(t, header);
-        fwrite(header, 1, sizeof header, file.stream);
-        for (int64_t i = 0; i < t->group->count; i++) write_trace(t, r, i, places, file.stream);
-        TRY(ht_trace_close(&file, HT_OK));
+        fwrite(header, 1, sizeof header, stream.file);
+        for (int64_t i = 0; i < t->group->count; i++) write_trace(t, r, i, places, stream.file);
+        TRY(ht_stream_close(&stream, HT_OK));
     }
     return HT_OK;
 }

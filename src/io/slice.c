@@ -4,6 +4,10 @@
 #include "slice.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "names.h"
 
 static int64_t points(const struct ht_grid *grid, int axis) {
     bool seam = axis < grid->dims && ht_grid_periodic(grid, axis);
@@ -87,4 +91,113 @@ enum ht_err ht_slice_parameter(const struct ht_slice *slice, const struct ht_med
         }
     }
     return HT_OK;
+}
+
+struct ht_picture ht_slice_picture(const struct ht_slice *slice, const struct ht_params *params) {
+    static const char *const axis[] = {"x1", "x2", "x3"};
+    const struct ht_wall_kind *lower =
+        ht_wall_find(ht_system_find(params->system), params->boundary.side[slice->up][0]);
+    const char *length = ht_units_name(params, "length");
+    return (struct ht_picture){.width = slice->width,
+                               .height = slice->height,
+                               .x0 = slice->x0,
+                               .x1 = slice->x1,
+                               .y0 = slice->y0,
+                               .y1 = slice->y1,
+                               .y_down = slice->height > 1 && lower != NULL && lower->factor < 0,
+                               .x = {axis[slice->across], length},
+                               .y = {axis[slice->up], length},
+                               .pixels = params->output.picture.pixels};
+}
+
+/* ---- places ---- */
+
+/* Points of a source; planes and plane waves have none. */
+static int points_of(const struct ht_shot *shot) {
+    const bool wide = shot->type == HT_SHOT_PLANE || shot->type == HT_SHOT_INCIDENT;
+    return wide ? 0 : shot->points;
+}
+
+enum ht_err ht_places_make(const struct ht_shots *shots, const struct ht_receivers *receivers,
+                           struct ht_places *out) {
+    *out = (struct ht_places){.shots = shots};
+    for (int i = 0; shots && i < shots->count; i++) out->sources += points_of(&shots->shot[i]);
+    out->count = out->sources;
+    for (int n = 0; receivers && n < receivers->count; n++) out->count += receivers->group[n].count;
+    TRY(HT_ALLOC(out->x, out->count));
+    double(*x)[3] = out->x;
+    for (int i = 0; shots && i < shots->count; i++)
+        for (int k = 0; k < points_of(&shots->shot[i]); k++)
+            ht_shot_position(&shots->shot[i], k, *x++);
+    for (int n = 0; receivers && n < receivers->count; n++)
+        for (int64_t k = 0; k < receivers->group[n].count; k++)
+            memcpy(*x++, receivers->group[n].x[k], sizeof *x);
+    return HT_OK;
+}
+
+void ht_places_free(struct ht_places *places) {
+    free(places->x);
+    *places = (struct ht_places){0};
+}
+
+/* ---- marks ---- */
+
+static struct ht_mark mark_of(const struct ht_slice *slice, const double x[3], bool source) {
+    const struct ht_grid *grid = slice->grid;
+    const int normal = slice->normal;
+    struct ht_mark mark = {.x = x[slice->across],
+                           .y = slice->height > 1 ? x[slice->up] : 0,
+                           .source = source,
+                           .inside = true};
+    if (normal < 0) return mark;
+    const double at = ht_grid_x(grid, HT_PRIMARY, normal, slice->index);
+    mark.inside = fabs(x[normal] - at) <= 0.5 * grid->h[normal] * (1 + 1e-9);
+    return mark;
+}
+
+/* A plane across the slice is a line; one that is the slice, or in front of it, is not drawn, nor
+ * is the box of a plane wave that the slice does not cut. */
+static bool find_outline(const struct ht_slice *slice, const struct ht_shot *shot,
+                         struct ht_outline *out) {
+    const int across = slice->across, up = slice->up, normal = slice->normal;
+    const bool plane = shot->type == HT_SHOT_PLANE;
+    if (points_of(shot) > 0 || slice->height == 1) return false;
+    if (plane && shot->axis == normal) return false;
+    *out = (struct ht_outline){{shot->first[across], shot->last[across]},
+                               {shot->first[up], shot->last[up]}};
+    if (plane && shot->axis == across) {
+        out->x[1] = out->x[0];
+        out->y[0] = slice->y0;
+        out->y[1] = slice->y1;
+    } else if (plane) {
+        out->y[1] = out->y[0];
+        out->x[0] = slice->x0;
+        out->x[1] = slice->x1;
+    }
+    if (plane || normal < 0) return true;
+    const double at = ht_grid_x(slice->grid, HT_PRIMARY, normal, slice->index);
+    return at >= shot->first[normal] && at <= shot->last[normal];
+}
+
+enum ht_err ht_slice_mark(const struct ht_slice *slice, const struct ht_places *places,
+                          struct ht_picture *picture) {
+    const int shots = places->shots ? places->shots->count : 0;
+    ht_slice_unmark(picture);
+    TRY(HT_ALLOC(picture->mark, places->count));
+    TRY(HT_ALLOC(picture->outline, shots));
+    picture->marks = places->count;
+    for (int64_t i = 0; i < places->count; i++)
+        picture->mark[i] = mark_of(slice, places->x[i], i < places->sources);
+    for (int i = 0; i < shots; i++)
+        if (find_outline(slice, &places->shots->shot[i], &picture->outline[picture->outlines]))
+            picture->outlines++;
+    return HT_OK;
+}
+
+void ht_slice_unmark(struct ht_picture *picture) {
+    free(picture->mark);
+    free(picture->outline);
+    picture->mark = NULL;
+    picture->outline = NULL;
+    picture->marks = picture->outlines = 0;
 }

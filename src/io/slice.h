@@ -1,4 +1,4 @@
-/* The slice of the grid that a picture shows. */
+/* The slice of the grid that a picture shows, and what is marked on it. */
 #ifndef HTWAVE_IO_SLICE_H
 #define HTWAVE_IO_SLICE_H
 
@@ -27,5 +27,23 @@ void ht_slice_close(const struct ht_slice *slice, double *values);
 HT_CHECKED enum ht_err ht_slice_parameter(const struct ht_slice *slice,
                                           const struct ht_medium *medium, const char *name,
                                           double *out);
+
+/* Size, box, axes with units, pixels. */
+struct ht_picture ht_slice_picture(const struct ht_slice *slice, const struct ht_params *params);
+
+/* Points of sources, then receivers. */
+struct ht_places {
+    const struct ht_shots *shots; /* NULL: none */
+    int64_t count, sources;
+    double (*x)[3];
+};
+/* Either may be NULL; shots must outlive the places. Free them in any case. */
+HT_CHECKED enum ht_err ht_places_make(const struct ht_shots *shots,
+                                      const struct ht_receivers *receivers, struct ht_places *out);
+void ht_places_free(struct ht_places *places);
+/* Marks the places in a picture of the slice; unmark it in any case. */
+HT_CHECKED enum ht_err ht_slice_mark(const struct ht_slice *slice, const struct ht_places *places,
+                                     struct ht_picture *picture);
+void ht_slice_unmark(struct ht_picture *picture);
 
 #endif

@@ -8,11 +8,9 @@
  */
 #include "traces.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "directory.h"
 #include "htwave/output.h"
@@ -28,39 +26,6 @@ struct ht_traces {
     struct ht_h5 *file;
     int64_t *done; /* samples [group] */
 };
-
-/* ---- files ---- */
-
-enum ht_err ht_trace_open(const char *directory, const char *name, struct ht_trace_file *out) {
-    *out = (struct ht_trace_file){.path = NULL};
-    TRY(ht_file_path(directory, name, &out->path));
-    enum ht_err err = ht_file_temporary(out->path, &out->temporary);
-    if (err == HT_OK) out->stream = fopen(out->temporary, "wb");
-    if (err == HT_OK && out->stream == NULL) {
-        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", out->path, strerror(errno));
-        unlink(out->temporary);
-    }
-    if (err == HT_OK) return HT_OK;
-    free(out->temporary);
-    free(out->path);
-    return err;
-}
-
-enum ht_err ht_trace_close(struct ht_trace_file *file, enum ht_err err) {
-    errno = 0;
-    bool good = !ferror(file->stream);
-    good = fclose(file->stream) == 0 && good;
-    if (err == HT_OK && !good)
-        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", file->path,
-                         errno ? strerror(errno) : "the disk is full");
-    if (err == HT_OK)
-        err = ht_file_commit(file->temporary, file->path);
-    else
-        unlink(file->temporary);
-    free(file->temporary);
-    free(file->path);
-    return err;
-}
 
 /* ---- CSV ---- */
 
@@ -91,12 +56,12 @@ static void write_rows(const struct ht_trace_table *t, FILE *out) {
 }
 
 static enum ht_err write_csv(const struct ht_trace_table *table) {
-    struct ht_trace_file file;
+    struct ht_stream stream;
     char name[NAME];
     snprintf(name, sizeof name, HT_TRACES_CSV, table->group->name);
-    TRY(ht_trace_open(table->directory, name, &file));
-    write_rows(table, file.stream);
-    return ht_trace_close(&file, HT_OK);
+    TRY(ht_stream_open(table->directory, name, &stream));
+    write_rows(table, stream.file);
+    return ht_stream_close(&stream, HT_OK);
 }
 
 static const struct ht_trace_format csv = {.name = "csv", .check = check_csv, .write = write_csv};

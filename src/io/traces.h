@@ -25,15 +25,6 @@ struct ht_trace_format {
     enum ht_err (*write)(const struct ht_trace_table *table);
 };
 extern const struct ht_trace_format ht_trace_segy; /* segy.c */
-/* A stream to a temporary file, which ht_trace_close commits to path where err is HT_OK, and
- * removes otherwise. */
-struct ht_trace_file {
-    char *path, *temporary;
-    FILE *stream;
-};
-HT_CHECKED enum ht_err ht_trace_open(const char *directory, const char *name,
-                                     struct ht_trace_file *out);
-HT_CHECKED enum ht_err ht_trace_close(struct ht_trace_file *file, enum ht_err err);
 
 /* ---- the traces of a run ---- */
 struct ht_traces;
