@@ -64,7 +64,7 @@ static enum ht_err best(struct bench *b, struct ht_kernel *kernel, int64_t group
                         double work, double *rate) {
     const struct ht_arg args[2] = {{.buffer = b->from}, {.buffer = b->to}};
     const int64_t range[3] = {groups, 1, 1};
-    const double enough = 0.2;
+    const double enough = 0.05;
     double spent = 0;
     *rate = 0;
     for (int r = 0; r < REPEATS && spent < enough; r++) {
@@ -101,7 +101,7 @@ enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, const char *c
     b.width = info->gpu ? 1 : 64 / b.element_size;
     b.group_size = info->gpu ? GROUP_SIZE : 1;
     b.turns = info->gpu ? 1 : GROUP_SIZE;
-    b.parts = info->gpu ? 1 : 4;
+    b.parts = info->gpu ? 1 : 16;
     if (bytes > info->memory / 16) bytes = info->memory / 16;
     b.values = bytes / b.element_size / per_group * per_group;
     enum ht_err err = measure(&b, cache, out);
