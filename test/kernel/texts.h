@@ -1,5 +1,6 @@
 /* Program texts for other compilers: some of each row of the table of kernels, with precision, kind
- * of medium, layout, system, dimension and scheme taking turns, and of each small kernel. */
+ * of medium, layout, system, dimension and scheme taking turns, and of each small kernel; half of
+ * them unless all are asked for (test_all). */
 #ifndef HTWAVE_TEST_TEXTS_H
 #define HTWAVE_TEST_TEXTS_H
 
@@ -10,6 +11,11 @@
 #include "htwave/simulation.h"
 
 enum { TEXTS_TURNS = 6, TEXTS_OWN = 90 }; /* 9.0a has PTX of its own */
+
+/* Those of three dimensions and two, of both precisions, with a medium of either kind. */
+static bool texts_turn(int turn) {
+    return test_all() || turn == 0 || turn == 1 || turn == 4;
+}
 
 struct texts {
     int ptx; /* 10 times the architecture of an NVIDIA device; 0: OpenCL */
@@ -163,7 +169,7 @@ static void texts_small(struct texts *t, bool fp64, int block) {
     texts_give(t, ht_sponge_text(fp64, block, 3, 9, 128, &text), &text, "sponge_%d_%d", fp64,
                block);
     texts_give(t, ht_rows_text(&rows, &text), &text, "rows_%d_%d", fp64, block);
-    if (block > 1) return;
+    if (block > 1 && test_all()) return;
     texts_give(t, ht_fd_injector_text(fp64, 128, &text), &text, "fd_inject_%d", fp64);
     texts_give(t, ht_fd_sampler_text(fp64, ht_point_nodes(8), 64, &text), &text, "fd_sample_%d",
                fp64);
@@ -174,16 +180,18 @@ static void texts_small(struct texts *t, bool fp64, int block) {
 
 static inline void texts_each(struct texts *t) {
     for (int v = 0; v < ht_variant_count(); v++)
-        for (int turn = 0; turn < TEXTS_TURNS; turn++) texts_row(t, ht_variant_at(v), turn);
+        for (int turn = 0; turn < TEXTS_TURNS; turn++)
+            if (texts_turn(turn)) texts_row(t, ht_variant_at(v), turn);
     texts_layers(t, "acoustic", false);
     texts_layers(t, "wave", true);
     for (int v = 0; v < ht_variant_count(); v++)
         for (int turn = 0; turn < 4 && ht_variant_at(v)->differences; turn++)
             texts_fd(t, ht_variant_at(v), turn);
     texts_small(t, false, 1);
+    texts_small(t, true, 2);
+    if (!test_all()) return;
     texts_small(t, false, 4);
     texts_small(t, true, 1);
-    texts_small(t, true, 2);
 }
 
 #endif
