@@ -39,7 +39,7 @@ static enum ht_err find_system(struct ht_plan *plan) {
     TRY(ht_system_check(system));
     if (params->grid.dims < system->min_dims || params->grid.dims > ht_system_largest(system))
         return ht_params_error(params, "grid.cells", "%d axes, but the system %s has %d to %d",
-                               params->grid.dims, system->name, system->min_dims,
+                               params->grid.dims, system->name, (int)ht_most(1, system->min_dims),
                                ht_system_largest(system));
     plan->eq = ht_equations_make(system, params->grid.dims);
     return HT_OK;
