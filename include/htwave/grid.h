@@ -139,6 +139,10 @@ int ht_layers_cap(struct ht_layers *layers, double most);
  * axis is taken from: the nearest that is in no layer.
  */
 int64_t ht_layers_inside(const struct ht_grid *grid, int axis, bool half, int64_t m);
+/* Values of a plane that are in layers along x1 and x2 become those of these nodes; half: bit k,
+ * the values are those half a cell up axis k. */
+void ht_layers_continue(const struct ht_grid *grid, enum ht_subgrid subgrid, unsigned half,
+                        double *plane);
 /* x of the layer's inner face, or of the side without one. */
 double ht_layers_end(const struct ht_grid *grid, int axis, int side);
 /* Whether x lies in a layer, deeper than its inner face; *axis: along which. */

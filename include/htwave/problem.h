@@ -5,7 +5,7 @@
 #include "htwave/kernel.h"
 #include "htwave/shots.h"
 
-/* Time-stepping schemes: how half steps make time steps. One row per scheme in src/plan/scheme_*.c;
+/* Time-stepping schemes: how half steps make time steps. One row per scheme in src/plan/scheme.c;
  * the rest of the program uses the properties of a row, never its name. Names of time.scheme:
  * params.h.
  */
@@ -72,12 +72,9 @@ struct ht_scheme {
     /* Sets *out and returns NULL; or returns why the equations have no such form, to follow "the
      * fields of SYSTEM". */
     const char *(*form)(const struct ht_equations *eq, struct ht_form *out);
-    /* The functions below need equations that have the form. */
-    /* As ht_stability_full, ht_stability_cfl and ht_stability_stages. */
-    int (*full_stages)(const struct ht_equations *eq, int order);
-    double (*largest_cfl)(const struct ht_equations *eq, int order, int stages);
-    int (*least_stages)(const struct ht_equations *eq, int order, double cfl);
-    const struct ht_rounding *(*rounding)(const struct ht_equations *eq);
+    /* Of equations that have the form; NULL: of finite differences. */
+    enum ht_symbol (*symbol)(const struct ht_equations *eq);
+    struct ht_rounding rounding[2];       /* of systems of first order, of pairs; 0: unknown */
     const struct ht_invariant *invariant; /* NULL: none */
 };
 
@@ -89,6 +86,16 @@ const struct ht_scheme *ht_scheme_at(int index);
 const struct ht_scheme *ht_scheme_find(const char *name);
 /* The scheme's name for titles: "" for the default scheme. */
 const char *ht_scheme_mark(const struct ht_scheme *scheme);
+/* As ht_stability_full, ht_stability_cfl and ht_stability_stages, of equations that have the form.
+ */
+int ht_scheme_full_stages(const struct ht_scheme *scheme, const struct ht_equations *eq, int order);
+double ht_scheme_cfl(const struct ht_scheme *scheme, const struct ht_equations *eq, int order,
+                     int stages);
+int ht_scheme_least_stages(const struct ht_scheme *scheme, const struct ht_equations *eq, int order,
+                           double cfl);
+/* NULL: unknown. */
+const struct ht_rounding *ht_scheme_rounding(const struct ht_scheme *scheme,
+                                             const struct ht_equations *eq);
 bool ht_scheme_steps(const struct ht_scheme *scheme, const struct ht_equations *eq);
 
 /* The data of a half step that do not depend on a device: equations, grid, medium, time step,

@@ -159,7 +159,7 @@ static double cells_of(const struct ht_bench_row *row) {
 
 static double largest_cfl_of(const struct ht_bench_row *row) {
     const struct ht_equations eq = ht_equations_make(row->system, row->dims);
-    return row->scheme->largest_cfl(&eq, row->order, row->stages);
+    return ht_scheme_cfl(row->scheme, &eq, row->order, row->stages);
 }
 
 static double rate_of(const struct ht_bench_row *row) {

@@ -202,7 +202,7 @@ static enum ht_err tune_plain(struct tune *tune, const struct ht_equations *eq, 
     const struct ht_tune_choice choice = {0};
     const int64_t n = side[eq->dims - 1], cells[3] = {n, n, n};
     struct ht_part plain, sample;
-    int stages = scheme->least_stages(eq, order, 0.9);
+    int stages = ht_scheme_least_stages(scheme, eq, order, 0.9);
     ht_test_problem_plain(eq, order, stages, scheme, &plain);
     ht_test_problem(&plain.problem, cells, &sample);
     return tune_class(tune, &sample.problem, fp64, &choice);

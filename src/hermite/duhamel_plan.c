@@ -384,7 +384,8 @@ static enum ht_err wave_error(const struct ht_plan *plan, const struct ht_duhame
     }
     (void)ht_problem_set_scheme(&problem, scheme);
     memcpy(problem.uniform, material, sizeof problem.uniform);
-    problem.stages = (int)ht_least(plan->problem.stages, scheme->full_stages(&eq, plan->order));
+    problem.stages =
+        (int)ht_least(plan->problem.stages, ht_scheme_full_stages(scheme, &eq, plan->order));
     const double k[3] = {2 * HT_PI / (cells * grid.h[0])};
     const struct ht_bloch_run run = {.problem = &problem,
                                      .material = material,

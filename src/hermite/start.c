@@ -140,7 +140,7 @@ static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last, 
     ht_problem_part(&plan->problem, &box, HT_SIDES_MIRROR, HT_MEDIUM_OWN, &s->part);
     (void)ht_problem_set_scheme(&s->part.problem, starter);
     s->part.problem.dt = -plan->problem.dt;
-    s->part.problem.stages = starter->full_stages(&plan->eq, plan->grid.order);
+    s->part.problem.stages = ht_scheme_full_stages(starter, &plan->eq, plan->grid.order);
     s->part.problem.amplification = 0; /* nothing grows in one half step */
 }
 

@@ -306,28 +306,14 @@ static enum ht_err fill(struct ht_fit_job *job, double *out) {
     return HT_OK;
 }
 
-/* Values in absorbing layers along x1 and x2 are those of the nearest point outside of them, in
- * planes of the grid. */
-static void continue_plane(const struct ht_grid *grid, int what, double *out) {
-    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    const int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
-    for (int64_t m2 = 0; m2 < n2; m2++) {
-        double *row = out + m2 * n1;
-        for (int64_t m1 = 0; m1 < n1; m1++) row[m1] = row[ht_layers_inside(grid, 0, what == 1, m1)];
-    }
-    for (int64_t m2 = 0; m2 < n2; m2++) {
-        const int64_t from = ht_layers_inside(grid, 1, what == 2, m2);
-        if (from != m2) memcpy(out + m2 * n1, out + from * n1, (size_t)n1 * sizeof *out);
-    }
-}
-
 /* Planes [first, last) from those that are in no layer, [low, high), which stand at the beginning
  * of out. */
 static void continue_planes(const struct ht_grid *grid, int what, int64_t first, int64_t last,
                             int64_t low, int64_t high, double *out) {
     const int64_t plane = ht_grid_plane(grid, HT_PRIMARY);
     const size_t bytes = (size_t)plane * sizeof *out;
-    for (int64_t p = 0; p < high - low; p++) continue_plane(grid, what, out + p * plane);
+    for (int64_t p = 0; p < high - low; p++)
+        ht_layers_continue(grid, HT_PRIMARY, 1u << what >> 1, out + p * plane);
     for (int64_t m = last - 1; m >= first; m--) {
         const int64_t from = ht_layers_inside(grid, 2, what == 3, m) - low;
         if (from != m - first) memcpy(out + (m - first) * plane, out + from * plane, bytes);

@@ -67,6 +67,16 @@ int64_t ht_layers_inside(const struct ht_grid *grid, int axis, bool half, int64_
     return m;
 }
 
+void ht_layers_continue(const struct ht_grid *grid, enum ht_subgrid subgrid, unsigned half,
+                        double *plane) {
+    const int64_t n1 = ht_grid_nodes(grid, subgrid, 0), nodes = ht_grid_plane(grid, subgrid);
+    for (int64_t n = 0; n < nodes; n++) {
+        const int64_t m1 = ht_layers_inside(grid, 0, half & 1u, n % n1);
+        const int64_t m2 = ht_layers_inside(grid, 1, half >> 1 & 1u, n / n1);
+        plane[n] = plane[m2 * n1 + m1];
+    }
+}
+
 double ht_layers_end(const struct ht_grid *grid, int axis, int side) {
     const int64_t cells = grid->layer[axis][side];
     return side == 0 ? ht_grid_x(grid, HT_PRIMARY, axis, cells)

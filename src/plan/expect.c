@@ -63,7 +63,7 @@ static double mean_drift(const struct ht_plan *plan) {
 static void expect_rounding(const struct ht_plan *plan, double wavelengths,
                             struct ht_expected *expected) {
     const bool fp64 = ht_in_double(plan->params);
-    const struct ht_rounding *row = plan->problem.scheme->rounding(&plan->eq);
+    const struct ht_rounding *row = ht_scheme_rounding(plan->problem.scheme, &plan->eq);
     if (row == NULL) {
         ht_fd_expect_rounding(plan, fp64, expected);
         return;

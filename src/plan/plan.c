@@ -164,12 +164,12 @@ static void choose_halo(struct ht_plan *plan) {
 static int full_stages(const struct ht_plan *plan) {
     if (differences(plan) && plan->problem.layers != NULL && plan->layers.type == HT_ABSORBING_CPML)
         return 1;
-    return plan->problem.scheme->full_stages(&plan->eq, plan->grid.order);
+    return ht_scheme_full_stages(plan->problem.scheme, &plan->eq, plan->grid.order);
 }
 
 static double largest_cfl(const struct ht_plan *plan, int stages) {
     if (differences(plan)) return ht_fd_plan_cfl(plan, stages);
-    return plan->problem.scheme->largest_cfl(&plan->eq, plan->grid.order, stages);
+    return ht_scheme_cfl(plan->problem.scheme, &plan->eq, plan->grid.order, stages);
 }
 
 /* CFL number of a step dt: the largest c dt/h over the axes. */
@@ -201,7 +201,7 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
         plan->problem.stages = (int)given->number[0];
     } else if (strcmp(given->text, "least") == 0 ||
                (strcmp(given->text, "auto") == 0 && !plan->medium->uniform && !differences(plan))) {
-        plan->problem.stages = plan->problem.scheme->least_stages(&plan->eq, order, cfl);
+        plan->problem.stages = ht_scheme_least_stages(plan->problem.scheme, &plan->eq, order, cfl);
     } else {
         plan->problem.stages = full_stages(plan);
     }

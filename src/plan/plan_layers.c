@@ -174,7 +174,8 @@ void ht_plan_limit_layers(struct ht_plan *plan) {
     const bool given = ht_params_is_set(plan->params, "absorbing.reflection");
     if (plan->problem.layers == NULL || scheme->method != HT_HERMITE) return;
     /* The series does not end in layers. */
-    if (matched(plan)) plan->layers.stages = scheme->full_stages(&plan->eq, plan->order) + 4;
+    if (matched(plan))
+        plan->layers.stages = ht_scheme_full_stages(scheme, &plan->eq, plan->order) + 4;
     if (step > 0 && ht_layers_cap(&plan->layers, most / step) > 0 && given)
         ht_note("absorbing.reflection: damping is limited to %g per half step, "
                 "where it is stable",
@@ -302,18 +303,6 @@ void ht_plan_sponge_reflection(const struct ht_plan *plan, double whole[3], doub
 
 /* ---- the medium in layers of Hermite methods ---- */
 
-/* The values at nodes in layers along x1 and x2 become those of the nearest node in none. */
-static void continue_plane(const struct ht_grid *grid, enum ht_subgrid subgrid, double *plane) {
-    const bool dual = subgrid == HT_DUAL;
-    const int64_t n1 = ht_grid_nodes(grid, subgrid, 0);
-    const int64_t n2 = ht_grid_nodes(grid, subgrid, 1);
-    for (int64_t n = 0; n < n1 * n2; n++) {
-        const int64_t m1 = ht_layers_inside(grid, 0, dual, n % n1);
-        const int64_t m2 = ht_layers_inside(grid, 1, dual, n / n1);
-        if (m2 * n1 + m1 != n) plane[n] = plane[m2 * n1 + m1];
-    }
-}
-
 /* Planes in layers along x3 come from the nearest in none. Polynomials keep their other
  * coefficients, which layers do not use. */
 static enum ht_err fill_continued(const void *context, enum ht_subgrid subgrid, int64_t first,
@@ -334,7 +323,7 @@ static enum ht_err fill_continued(const void *context, enum ht_subgrid subgrid, 
         for (int64_t r = 0; err == HT_OK && r < rows; r++) {
             double *to = out + (r * planes + m - first) * nodes;
             if (from != m) memcpy(to, plane + r * nodes, (size_t)nodes * sizeof *to);
-            continue_plane(grid, subgrid, to);
+            ht_layers_continue(grid, subgrid, subgrid == HT_DUAL ? 7 : 0, to);
         }
     }
     free(plane);

@@ -175,7 +175,7 @@ static bool asks_variant(const struct ht_plan *plan, unsigned stored) {
 
 static bool is_stable(const struct ht_plan *plan, int stages) {
     const double cfl = plan->params->time.step > 0 ? 0 : plan->params->time.cfl;
-    const double most = ht_scheme_leapfrog.largest_cfl(&plan->eq, plan->order, stages);
+    const double most = ht_scheme_cfl(&ht_scheme_leapfrog, &plan->eq, plan->order, stages);
     return most > 0 && cfl <= most;
 }
 
@@ -185,13 +185,14 @@ static bool asks_stages(const struct ht_plan *plan, unsigned stored) {
     const struct ht_value *stages = &plan->params->time.stages;
     (void)stored;
     return stages->kind == HT_VALUE_NUMBERS &&
-           (stages->number[0] > ht_scheme_leapfrog.full_stages(&plan->eq, plan->order) ||
+           (stages->number[0] >
+                ht_scheme_full_stages(&ht_scheme_leapfrog, &plan->eq, plan->order) ||
             !is_stable(plan, (int)stages->number[0]));
 }
 
 static bool asks_step(const struct ht_plan *plan, unsigned stored) {
     (void)stored;
-    return !is_stable(plan, ht_scheme_leapfrog.full_stages(&plan->eq, plan->order));
+    return !is_stable(plan, ht_scheme_full_stages(&ht_scheme_leapfrog, &plan->eq, plan->order));
 }
 
 /* Nothing damps what rounded messages add. */

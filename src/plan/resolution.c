@@ -14,8 +14,8 @@ static bool differences(const struct ht_carrier *c) {
 
 /* The default step of a run with all stages. */
 static double hermite_cfl(const struct ht_carrier *c) {
-    const int full = c->scheme->full_stages(c->eq, c->order);
-    return fmin(0.9, c->scheme->usual_part * c->scheme->largest_cfl(c->eq, c->order, full));
+    const int full = ht_scheme_full_stages(c->scheme, c->eq, c->order);
+    return fmin(0.9, c->scheme->usual_part * ht_scheme_cfl(c->scheme, c->eq, c->order, full));
 }
 
 /* Of a wave along an axis, or along an edge: a problem in one or two dimensions, with so many equal
@@ -29,7 +29,7 @@ static enum ht_err error_of_steps(const struct ht_carrier *c, int axes, double c
     const double k[3] = {each, axes > 1 ? each : 0, 0};
     struct ht_problem problem = {.eq = &eq, .grid = &grid, .medium_degree = -1, .dt = dt};
     for (int m = 0; m < HT_MAX_MATERIALS; m++) problem.uniform[m] = 1;
-    problem.stages = c->scheme->full_stages(c->eq, c->order);
+    problem.stages = ht_scheme_full_stages(c->scheme, c->eq, c->order);
     (void)ht_problem_set_scheme(&problem, c->scheme);
     const struct ht_bloch_run run = {&problem, problem.uniform, dt, steps};
     return ht_bloch_error(&run, k, out);
@@ -191,7 +191,7 @@ enum ht_err ht_resolution_find(const struct ht_carrier *carrier, double waveleng
 double ht_resolution_rounding(const struct ht_carrier *carrier, bool fp64,
                               const struct ht_resolution *grid, double wavelengths) {
     const double unit = (fp64 ? DBL_EPSILON : FLT_EPSILON) / 2;
-    const struct ht_rounding *row = carrier->scheme->rounding(carrier->eq);
+    const struct ht_rounding *row = ht_scheme_rounding(carrier->scheme, carrier->eq);
     const double w = fmax(wavelengths, 1);
     if (row == NULL) return 5 * unit * sqrt(w * grid->cells * carrier->contrast / grid->cfl);
     const double wide = fp64 && row->wide > 0 ? row->wide : 1;

@@ -1,13 +1,123 @@
-/* The table of time-stepping schemes and functions common to all schemes.
- */
+/* The time-stepping schemes, a row each, and functions common to all of them. */
+#include "htwave/fd_kernel.h"
+#include "schemes.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "schemes.h"
-#include "src/solve/methods.h"
-
 const struct ht_method ht_method_hermite = HT_METHOD_ROW(hermite);
 const struct ht_method ht_method_differences = HT_METHOD_ROW(differences);
+
+/* ---- Taylor ---- */
+
+/* The state of the dual grid half a step later is the Taylor series in time of the cells'
+ * interpolants, and likewise from the dual to the primary grid (docs/method.md, sections 2 to 5).
+ * Interpolation is a projection, so waves that the grid does not resolve are damped. */
+static const char *taylor_form(const struct ht_equations *eq, struct ht_form *out) {
+    (void)eq;
+    *out = (struct ht_form){.old_sign = 0};
+    return NULL;
+}
+
+static enum ht_symbol taylor_symbol(const struct ht_equations *eq) {
+    return eq->symbol;
+}
+
+const struct ht_scheme ht_scheme_taylor = {
+    .name = "taylor",
+    .title = "Taylor",
+    .dissipates = true,
+    .usual_part = 1,
+    .usual_order = 3,
+    .does = &ht_method_hermite,
+    .form = taylor_form,
+    .symbol = taylor_symbol,
+    .rounding = {{.power = 0.75, .below = 15, .above = 12, .factor = {6, 6, 8, 8, 12, 28, 70, 180}},
+                 /* measured in 1-D only */
+                 {.power = 0.75,
+                  .below = 20,
+                  .above = 20,
+                  .factor = {20, 20, 20, 40, 80, 350, 1600, 7000}}},
+};
+
+/* ---- leapfrog ---- */
+
+/* Leapfrog: twice the odd or even powers of dt of a Taylor half step, added to the values one step
+ * earlier (docs/method.md, section 13):
+ *     dst(t + dt/2) = old_sign dst(t - dt/2) + 2 (odd or even part of E I src).
+ * For systems whose fields form two groups that only change each other (struct ht_leapfrog). With
+ * -dt the odd or even part is multiplied by -old_sign, so the same half step runs backwards; the
+ * scheme damps nothing.
+ */
+static const char *leapfrog_form(const struct ht_equations *eq, struct ht_form *out) {
+    if (eq->leapfrog.old_sign == 0) return "do not fall into groups that only change each other";
+    out->old_sign = eq->leapfrog.old_sign;
+    memcpy(out->stored, eq->leapfrog.stored, sizeof out->stored);
+    return NULL;
+}
+
+/* Two equal groups need the even powers. */
+static enum ht_symbol leapfrog_symbol(const struct ht_equations *eq) {
+    return eq->leapfrog.old_sign < 0 ? HT_SYMBOL_LEAPFROG_EVEN : HT_SYMBOL_LEAPFROG_ODD;
+}
+
+/* In a varying medium leapfrog is unstable: interpolation projects in a seminorm that the medium
+ * does not conserve, and nothing damps the added energy (docs/method.md, section 13).
+ *
+ * Wide brackets of rounding: nothing is damped, and the accumulated errors are erratic. `wave`: its
+ * mean moves, too (expect.c). In single precision variants with operators are near the likely
+ * value, those that compute stages at the upper end. */
+const struct ht_scheme ht_scheme_leapfrog = {
+    .name = "leapfrog",
+    .title = "leapfrog",
+    .two_level = true,
+    .reversible = true,
+    .usual_part = 1,
+    .usual_order = 3,
+    .varying = "leapfrog grows in varying media, also in smooth ones: use "
+               "\"taylor\" or a uniform medium",
+    .most_growth = 1e4,
+    .starter = &ht_scheme_taylor,
+    .does = &ht_method_hermite,
+    .form = leapfrog_form,
+    .symbol = leapfrog_symbol,
+    .rounding =
+        {{.power = 0.6, .below = 25, .above = 20, .factor = {20, 20, 30, 30, 65, 170, 650, 2000}},
+         {.power = 0.6,
+          .below = 80,
+          .above = 40,
+          .factor = {20, 20, 25, 25, 25, 40, 200, 500},
+          .wide = 6}},
+    .invariant = &ht_leapfrog_energy,
+};
+
+/* ---- finite differences ---- */
+
+/* For u_tt = K div(1/rho grad u): one value per node, order 2R in space, 2 or 4 in time
+ * (docs/differences.md). Conserves a discrete energy in every positive medium, and is reversible.
+ */
+static const char *fd_form(const struct ht_equations *eq, struct ht_form *out) {
+    const struct ht_second_order *form = &eq->second_order;
+    if (!form->known) return "do not obey u_tt = K div(1/rho grad u)";
+    *out = (struct ht_form){.stored = {1u << form->field, 1u << form->field}};
+    return NULL;
+}
+
+const struct ht_scheme ht_scheme_fd = {
+    .name = "fd",
+    .title = "finite differences",
+    .two_level = true,
+    .reversible = true,
+    .usual_part = 0.95,
+    .usual_order = 8,
+    .most_growth = 1.01,
+    .method = HT_FINITE_DIFFERENCES,
+    .does = &ht_method_differences,
+    .form = fd_form,
+    .invariant = &ht_fd_energy,
+};
+
+/* ---- all of them ---- */
 
 static const struct ht_scheme *const schemes[] = {
     [HT_TAYLOR] = &ht_scheme_taylor,
@@ -43,6 +153,30 @@ bool ht_scheme_steps(const struct ht_scheme *scheme, const struct ht_equations *
     return scheme->form(eq, &form) == NULL;
 }
 
-/* ---- problems ---- */
+int ht_scheme_full_stages(const struct ht_scheme *scheme, const struct ht_equations *eq,
+                          int order) {
+    return scheme->symbol == NULL ? 2 : ht_stability_full(scheme->symbol(eq), eq->dims, order);
+}
 
-/* ---- the invariant ---- */
+/* Of finite differences where the spacing is the same along all axes: one term is stable up to dt
+ * omega = 2, two up to sqrt 12. */
+double ht_scheme_cfl(const struct ht_scheme *scheme, const struct ht_equations *eq, int order,
+                     int stages) {
+    if (scheme->symbol != NULL)
+        return ht_stability_cfl(scheme->symbol(eq), eq->dims, order, stages);
+    const struct ht_fd_weights w = ht_fd_weights(order);
+    return ht_fd_stable(&w, false, stages, eq->dims);
+}
+
+int ht_scheme_least_stages(const struct ht_scheme *scheme, const struct ht_equations *eq, int order,
+                           double cfl) {
+    if (scheme->symbol != NULL)
+        return ht_stability_stages(scheme->symbol(eq), eq->dims, order, cfl);
+    return cfl <= ht_scheme_cfl(scheme, eq, order, 1) ? 1 : 2;
+}
+
+const struct ht_rounding *ht_scheme_rounding(const struct ht_scheme *scheme,
+                                             const struct ht_equations *eq) {
+    const struct ht_rounding *row = &scheme->rounding[eq->symbol == HT_SYMBOL_PAIR];
+    return row->power > 0 ? row : NULL;
+}

@@ -1,5 +1,5 @@
-/* The rows of src/plan/scheme.c, one file each. A new scheme needs its name in HT_EACH_SCHEME
- * (htwave/params.h), a file and a line here.
+/* The rows of src/plan/scheme.c. A new scheme needs its name in HT_EACH_SCHEME (htwave/params.h), a
+ * row and a line here.
  */
 #ifndef HTWAVE_PLAN_SCHEMES_H
 #define HTWAVE_PLAN_SCHEMES_H

@@ -17,8 +17,8 @@ void ht_test_problem_plain(const struct ht_equations *eq, int order, int stages,
     struct ht_grid grid = {.dims = eq->dims, .order = order};
     struct ht_problem like = {.eq = eq, .grid = &grid, .medium_degree = -1};
     for (int k = 0; k < 3; k++) grid.h[k] = 1;
-    like.stages = stages > 0 ? stages : scheme->full_stages(eq, order);
-    double cfl = scheme->largest_cfl(eq, order, like.stages);
+    like.stages = stages > 0 ? stages : ht_scheme_full_stages(scheme, eq, order);
+    double cfl = ht_scheme_cfl(scheme, eq, order, like.stages);
     like.dt = 0.9 * (cfl > 0 ? cfl : 0.1);
     for (int m = 0; m < HT_MAX_MATERIALS; m++) like.uniform[m] = 1;
     (void)ht_problem_set_scheme(&like, scheme);

@@ -38,7 +38,7 @@ static void make(struct trial *t, const char *system, int dims, int order, bool 
     const struct ht_scheme *leapfrog = ht_scheme_at(HT_LEAPFROG);
     const char *why = ht_problem_set_scheme(&t->problem, leapfrog);
     if (why != NULL) TEST_CHECK(false, "the fields of %s %s", system, why);
-    t->problem.stages = leapfrog->full_stages(&t->eq, order);
+    t->problem.stages = ht_scheme_full_stages(leapfrog, &t->eq, order);
     t->tuning =
         (struct ht_tuning){.variant = ht_variant_find(variant ? variant : "monolithic", NULL, 0),
                            .fp64 = true,

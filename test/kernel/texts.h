@@ -105,7 +105,7 @@ static void texts_row(struct texts *t, const struct ht_variant *variant, int tur
                                .medium_degree = degrees[(turn / 2) % 3]};
         struct ht_shape shape;
         struct ht_text text = {0};
-        spec.stages = ht_scheme_at(HT_TAYLOR)->full_stages(&eq, spec.order);
+        spec.stages = ht_scheme_full_stages(ht_scheme_at(HT_TAYLOR), &eq, spec.order);
         if (turn % 3 == 0) texts_two_levels(&spec);
         if (!texts_settle(variant, turn, &spec, &shape)) continue;
         enum ht_err err = ht_kernel_text(variant, &spec, &shape, &text);

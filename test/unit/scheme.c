@@ -80,12 +80,12 @@ static void test_stability(const struct trial *t) {
     const struct ht_scheme *s = t->scheme;
     int wrong = 0;
     for (int n = 1; n <= HT_MAX_ORDER; n++) {
-        const struct ht_rounding *r = s->rounding(&t->eq);
-        int full = s->full_stages(&t->eq, n);
-        double limit = s->largest_cfl(&t->eq, n, full);
-        int least = s->least_stages(&t->eq, n, 0.9 * limit);
+        const struct ht_rounding *r = ht_scheme_rounding(s, &t->eq);
+        int full = ht_scheme_full_stages(s, &t->eq, n);
+        double limit = ht_scheme_cfl(s, &t->eq, n, full);
+        int least = ht_scheme_least_stages(s, &t->eq, n, 0.9 * limit);
         wrong += !(limit > 0 && limit <= 1) || least < 1 || least > full ||
-                 s->largest_cfl(&t->eq, n, least) < 0.9 * limit || !(r->factor[n - 1] > 1) ||
+                 ht_scheme_cfl(s, &t->eq, n, least) < 0.9 * limit || !(r->factor[n - 1] > 1) ||
                  !(r->below > 1 && r->above > 1);
     }
     TEST_CHECK(wrong == 0, "%s: %d of %d orders without limit or stages", t->name, wrong,
@@ -247,7 +247,7 @@ static void test_trial(const struct ht_scheme *scheme, const struct ht_system *s
                    form_is_sound(&t),
                "%s: stores %x and %x, old_sign %d", t.name, t.problem.stored[0],
                t.problem.stored[1], t.problem.old_sign);
-    t.problem.stages = scheme->full_stages(&t.eq, t.grid.order);
+    t.problem.stages = ht_scheme_full_stages(scheme, &t.eq, t.grid.order);
     test_stability(&t);
     test_full(&t);
     test_levels(&t);
