@@ -154,7 +154,7 @@ static double volume_at(const struct ht_shot *shot, double r, double time) {
         const double q = i * apart;
         sum += q * exp(-q * q / (2 * radius * radius)) * ht_shot_at(shot, time - fabs(r - q), 0);
     }
-    return sum * apart / (2 * r * pow(2 * pi * radius * radius, 1.5));
+    return sum * apart / (2 * r * pow(2 * HT_PI * radius * radius, 1.5));
 }
 
 /* In three dimensions, periodic, cells of three lengths: the sum over images.
