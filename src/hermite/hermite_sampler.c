@@ -36,12 +36,13 @@ struct making {
     double *medium;       /* [material][a][node of the plane] */
     int64_t plane;        /* of the medium; -1: none yet */
     double matrix[MOST_TERMS * MOST_TERMS];
-    int n[3], t[3], cube;    /* N+1, 2N+2 up to axis dims, else 1 */
-    double *e, *next;        /* [field][j3][j2][j1] */
-    double *product;         /* [j3][j2][j1] */
-    enum ht_subgrid subgrid; /* whose nodes the vertices are, */
-    int64_t cell[3];         /* the lowest of them */
-    double eta[3];           /* of the point in the cell */
+    int index[HT_MAX_COEFS][3]; /* of a node's coefficients */
+    int n[3], t[3], cube;       /* N+1, 2N+2 up to axis dims, else 1 */
+    double *e, *next;           /* [field][j3][j2][j1] */
+    double *product;            /* [j3][j2][j1] */
+    enum ht_subgrid subgrid;    /* whose nodes the vertices are, */
+    int64_t cell[3];            /* the lowest of them */
+    double eta[3];              /* of the point in the cell */
 };
 
 /* For each trace all fields, below and above. */
@@ -170,9 +171,9 @@ static void weigh_axis(const struct making *m, double *w, int axis) {
     const int size = m->t[axis];
     int stride = 1;
     for (int k = 0; k < axis; k++) stride *= m->t[k];
-    for (int q = 0; q < m->cube; q++) {
+    for (int n = 0; n < m->cube / size; n++) {
+        const int q = n / stride * stride * size + n % stride;
         double line[MOST_TERMS] = {0};
-        if (q / stride % size != 0) continue;
         for (int row = 0; row < size; row++)
             for (int col = 0; col < size; col++)
                 line[col] += m->matrix[row * size + col] * w[q + row * stride];
@@ -213,7 +214,7 @@ static bool find_weights(const struct making *m, const double *w, int field, int
         unsigned mirrored;
         s->node[s->patterns][v] = node_of(m, field, vertex, &sign, &mirrored);
         for (int i = 0; i < coefs; i++) {
-            const int j[3] = {i % n[0], i / n[0] % n[1], i / (n[0] * n[1])};
+            const int *j = m->index[i];
             double value = sign;
             int q = 0;
             for (int k = 2; k >= 0; k--) {
@@ -351,6 +352,11 @@ static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
         m->n[k] = k < p->eq->dims ? p->grid->order + 1 : 1;
         m->t[k] = k < p->eq->dims ? 2 * m->n[k] : 1;
         m->cube *= m->t[k];
+    }
+    for (int i = 0; i < ht_grid_coefs(p->grid); i++) {
+        m->index[i][0] = i % m->n[0];
+        m->index[i][1] = i / m->n[0] % m->n[1];
+        m->index[i][2] = i / (m->n[0] * m->n[1]);
     }
     ht_hermite_matrix(p->grid->order, m->matrix);
     TRY(HT_ALLOC(m->e, p->eq->nfields * m->cube));
