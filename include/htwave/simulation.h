@@ -115,21 +115,8 @@ double ht_simulation_limit(const struct ht_simulation *sim);
 const char *ht_simulation_precision(const struct ht_simulation *sim);
 const char *ht_simulation_layout(const struct ht_simulation *sim);
 
-/* Stored and new tuning of a simulation: parts of ht_simulation_plan and ht_simulation_tune.
- */
-
-/* The choices that the input leaves open. */
+/* The choices of a tuning that the input leaves open. */
 struct ht_tune_choice ht_tuning_choice(const struct ht_simulation *sim);
-/* Replaces the tuning by a stored result, where there is one. */
-void ht_tuning_recall(struct ht_simulation *sim);
-/* Whether to search before the run; measures the device's limits if needed.
- */
-bool ht_tuning_wanted(struct ht_simulation *sim);
-/* Copies rank 0's tuning to all ranks. Collective. */
-HT_CHECKED enum ht_err ht_tuning_share(struct ht_simulation *sim);
-/* Searches for a few seconds and stores the result. */
-void ht_tuning_search(struct ht_simulation *sim);
-
 /* The directory that device.cache means; NULL: none. Free it. */
 HT_CHECKED enum ht_err ht_cache_directory(const char *given, char **out);
 
@@ -137,27 +124,30 @@ HT_CHECKED enum ht_err ht_cache_directory(const char *given, char **out);
  * printed.
  */
 
-/* Seconds over the ranks. */
-struct ht_spread {
-    double mean, worst;
+/* Seconds: of the kernels; of all steps, by the hosts' clocks, and of these steps; ghosts of the
+ * interior; exposed: none of these kernels. */
+enum {
+    HT_TIME_KERNEL,
+    HT_TIME_STEP,
+    HT_TIME_INTERIOR,
+    HT_TIME_BOUNDARY,
+    HT_TIME_GHOSTS,
+    HT_TIME_PACK,
+    HT_TIME_EXPOSED,
+    HT_TIMES
 };
 enum { HT_TRANSPORT_NAMES = 64 };
 struct ht_parallel {
-    struct ht_spread step; /* of all steps, by the hosts' clocks */
-    struct ht_spread kernel, interior, boundary, pack;
-    struct ht_spread ghosts;  /* of interior */
-    struct ht_spread exposed; /* of step: none of these kernels */
-    double exchanges;         /* per step */
-    double messages, bytes;   /* per step, sent by all ranks */
-    double limit;             /* of all devices, or NaN */
-    double joules;            /* likewise */
+    struct {
+        double mean, worst; /* over the ranks */
+    } part[HT_TIMES];
+    double exchanges;       /* per step */
+    double messages, bytes; /* per step, sent by all ranks */
+    double limit;           /* of all devices, or NaN */
+    double joules;          /* likewise */
     char transport[HT_TRANSPORT_NAMES];
 };
 
-/* The transports of all pairs of ranks, each once, the fastest first: "peer + staged"; "" without
- * neighbours. Collective. */
-HT_CHECKED enum ht_err ht_parallel_transport(struct ht_comm *comm, const struct ht_traffic *own,
-                                             char out[HT_TRANSPORT_NAMES]);
 /* Collective; after the last step. */
 HT_CHECKED enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struct ht_parallel *out);
 /* Ranks, devices, slabs and their halos. */

@@ -206,19 +206,19 @@ static const char *kernel_of(const struct ht_bench_row *row) {
 
 static void print_row(const struct ht_bench_row *row, struct ht_text *text) {
     if (row == NULL) {
-        ht_text_add(text,
-                    "%-9s %-8s %-2s %-2s %-3s %-21s %-6s %-7s %6s %9s %10s "
-                    "%10s %8s %7s %7s %9s %8s\n",
-                    "system", "scheme", "d", "N", "q", "kernels", "prec.", "layout", "side", "ms",
-                    "cells/s", "unknowns/s", "GFLOP/s", "GB/s", "% limit", "nJ/cell", "check");
+        ht_text_add(
+            text,
+            "%-9s %-8s %-2s %-2s %-3s %-21s %-6s %-7s %6s %9s %10s %10s %8s %7s %7s %9s %8s\n",
+            "system", "scheme", "d", "N", "q", "kernels", "prec.", "layout", "side", "ms",
+            "cells/s", "unknowns/s", "GFLOP/s", "GB/s", "% limit", "nJ/cell", "check");
         return;
     }
     char joules[16] = "-";
     if (isfinite(row->joules))
         snprintf(joules, sizeof joules, "%.4g", 1e9 * row->joules / cells_of(row));
     ht_text_add(text,
-                "%-9s %-8s %-2d %-2d %-3d %-21s %-6s %-7s %6lld %9.4g %10.4g "
-                "%10.4g %8.4g %7.4g %7.2g %9s %8.2g\n",
+                "%-9s %-8s %-2d %-2d %-3d %-21s %-6s %-7s %6lld %9.4g %10.4g %10.4g %8.4g %7.4g "
+                "%7.2g %9s %8.2g\n",
                 row->system->name, row->scheme->name, row->dims, row->order, row->stages,
                 kernel_of(row), precision_of(row), row->density ? "density" : layout_of(row),
                 (long long)row->side, 1e3 * row->seconds, rate_of(row),
@@ -454,7 +454,6 @@ static void add_json(const struct ht_bench *bench, struct ht_json *json) {
     }
     ht_json_close(json, ']');
     ht_json_close(json, '}');
-    ht_json_end(json);
 }
 
 enum ht_err ht_bench_write(const struct ht_bench *bench) {

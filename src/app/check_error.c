@@ -3,8 +3,7 @@
  *
  * Grids follow from the schemes' plane waves (htwave/estimate.h), errors of rounding from their
  * model. Of all methods those with the least work at the device's limits are planned as runs of the
- * file and timed: the best of each scheme, then the next ones.
- */
+ * file and timed: the best of each scheme, then the next ones. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -63,9 +62,9 @@ static enum ht_err find_frequency(struct search *s) {
         s->source = "the initial wave";
     }
     if (!(s->frequency > 0))
-        return ht_params_error(plan->params, "initial.frequency",
-                               "is needed by --error: the highest frequency "
-                               "whose waves must be right");
+        return ht_params_error(
+            plan->params, "initial.frequency",
+            "is needed by --error: the highest frequency whose waves must be right");
     if (!(plan->medium->speed_min > 0))
         return ht_params_error(plan->params, "medium", "--error: nothing moves in it");
     s->length = plan->medium->speed_min / s->frequency;
@@ -302,34 +301,45 @@ static double whole_error(const struct choice *c) {
     return hypot(c->grid.error, c->rounding);
 }
 
-static void add_choice(const struct choice *c, struct ht_text *text) {
+static void add_choice(const struct choice *c, struct ht_facts *f) {
     char name[LINE], cells[LINE], bytes[32] = "-", seconds[32] = "-";
     name_method(c, name);
     name_cells(c, " x ", cells);
     if (isfinite(c->bytes)) ht_text_bytes(c->bytes, bytes);
     if (isfinite(c->seconds)) ht_text_seconds(c->seconds, seconds);
-    ht_text_add(text, "  %-16s %-9s %6.2f  %-18s", name, c->fp64 ? "double" : "single",
-                c->grid.cells, cells);
-    if (c->why[0])
-        ht_text_add(text, " refused: %s\n", c->why);
-    else
-        ht_text_add(text, " %6.3g %8lld %9.1e %10s %10s\n", c->grid.cfl, (long long)c->steps,
-                    whole_error(c), bytes, seconds);
+    ht_say(f, "  %-16s %-9s %6.2f  %-18s", name, c->fp64 ? "double" : "single", c->grid.cells,
+           cells);
+    ht_fact(f, open, NULL, '{');
+    ht_fact(f, string, "scheme", c->carrier.scheme->name);
+    ht_fact(f, integer, "order", c->carrier.order);
+    if (differences(c)) ht_fact(f, integer, "terms", c->carrier.stages);
+    ht_fact(f, string, "precision", c->fp64 ? "double" : "single");
+    ht_fact(f, number, "cells_per_wavelength", c->grid.cells);
+    ht_fact(f, integers, "cells", c->carrier.eq->dims, c->cells);
+    ht_fact(f, number, "cfl", c->grid.cfl);
+    ht_fact(f, number, "expected_error", whole_error(c));
+    if (c->why[0]) {
+        ht_say(f, " refused: %s\n", c->why);
+        ht_fact(f, string, "refused", c->why);
+    } else {
+        ht_say(f, " %6.3g %8lld %9.1e %10s %10s\n", c->grid.cfl, (long long)c->steps,
+               whole_error(c), bytes, seconds);
+        ht_fact(f, integer, "steps", c->steps);
+        ht_fact(f, number, "memory_bytes", c->bytes);
+        ht_fact(f, number, "expected_s", c->seconds);
+    }
+    ht_fact(f, close, '}');
 }
 
 static void add_waves(const struct search *s, struct ht_text *text) {
     const struct ht_plan *plan = s->sim->plan;
-    ht_text_add(text,
-                "error %.3g after %.4g wavelengths of %.4g, those of frequency "
-                "%.4g (%s)%s\n",
+    ht_text_add(text, "error %.3g after %.4g wavelengths of %.4g, those of frequency %.4g (%s)%s\n",
                 s->error, s->wavelengths, s->length, s->frequency, s->source,
                 s->contrast > 1 ? " where waves are slowest" : "");
     if (!plan->medium->uniform)
-        ht_text_add(text,
-                    "the medium varies: finite differences alone, whose errors "
-                    "are known there%s\n",
-                    plan->medium->rough ? "; those of jumps, of second order, are not included"
-                                        : "");
+        ht_text_add(
+            text, "the medium varies: finite differences alone, whose errors are known there%s\n",
+            plan->medium->rough ? "; those of jumps, of second order, are not included" : "");
     ht_text_add(text, "device %s\n", s->sim->no_device ? "none is available" : s->sim->info.name);
 }
 
@@ -340,14 +350,11 @@ static void add_precision(const struct search *s, struct ht_text *text) {
         both |= s->choice[i].fp64;
     }
     if (!single && isfinite(s->least_rounding) && !s->sim->oracle)
-        ht_text_add(text,
-                    "single precision does not suffice: rounding errs by %.1e "
-                    "or more%s\n",
+        ht_text_add(text, "single precision does not suffice: rounding errs by %.1e or more%s\n",
                     s->least_rounding, both ? "" : ", and the device has no double precision");
 }
 
-/* A word of a command line, in quotes where a shell would not take it as it is.
- */
+/* A word of a command line, in quotes where a shell would not take it as it is. */
 static void add_word(const char *word, struct ht_text *text) {
     const char *safe = "_./=,:+-%@";
     bool plain = word[0] != 0;
@@ -381,57 +388,26 @@ static void add_best(const struct search *s, struct ht_text *text) {
     ht_text_add(text, "\n");
 }
 
-static void add_text(const struct search *s, struct ht_text *text) {
-    add_waves(s, text);
-    add_precision(s, text);
-    if (s->count > 0)
-        ht_text_add(text, "  %-16s %-9s %6s  %-18s %6s %8s %9s %10s %10s\n", "scheme", "precision",
-                    "c/w", "cells", "cfl", "steps", "error", "memory", "time");
-    for (int i = 0; i < s->count && s->choice[i].shown; i++) add_choice(&s->choice[i], text);
-    if (s->count > 0)
-        ht_text_add(text, "  c/w: cells per wavelength; error: expected, with "
-                          "rounding; time: of the file's steps, as timed here\n");
-    add_best(s, text);
-}
-
-static void add_json(const struct search *s, struct ht_json *json) {
-    ht_json_open(json, NULL, '{');
-    ht_json_number(json, "error", s->error);
-    ht_json_number(json, "wavelengths", s->wavelengths);
-    ht_json_number(json, "frequency", s->frequency);
-    ht_json_number(json, "wavelength", s->length);
-    ht_json_string(json, "no_device", s->sim->no_device);
-    ht_json_open(json, "choices", '[');
-    for (int i = 0; i < s->count && s->choice[i].shown; i++) {
-        const struct choice *c = &s->choice[i];
-        ht_json_open(json, NULL, '{');
-        ht_json_string(json, "scheme", c->carrier.scheme->name);
-        ht_json_integer(json, "order", c->carrier.order);
-        if (differences(c)) ht_json_integer(json, "terms", c->carrier.stages);
-        ht_json_string(json, "precision", c->fp64 ? "double" : "single");
-        ht_json_number(json, "cells_per_wavelength", c->grid.cells);
-        ht_json_open(json, "cells", '[');
-        for (int k = 0; k < c->carrier.eq->dims; k++) ht_json_integer(json, NULL, c->cells[k]);
-        ht_json_close(json, ']');
-        ht_json_number(json, "cfl", c->grid.cfl);
-        ht_json_number(json, "expected_error", whole_error(c));
-        if (c->why[0]) ht_json_string(json, "refused", c->why);
-        if (!c->why[0]) ht_json_integer(json, "steps", c->steps);
-        if (!c->why[0]) ht_json_number(json, "memory_bytes", c->bytes);
-        if (!c->why[0]) ht_json_number(json, "expected_s", c->seconds);
-        ht_json_close(json, '}');
-    }
-    ht_json_close(json, ']');
-    ht_json_close(json, '}');
-    ht_json_end(json);
-}
-
 static enum ht_err report(const struct search *s) {
-    struct ht_json json = {0};
-    struct ht_text text = {0};
-    add_json(s, &json);
-    add_text(s, &text);
-    return ht_json_or_text(&json, &text, s->args->json);
+    struct ht_facts f = ht_facts_open();
+    ht_fact(&f, number, "error", s->error);
+    ht_fact(&f, number, "wavelengths", s->wavelengths);
+    ht_fact(&f, number, "frequency", s->frequency);
+    ht_fact(&f, number, "wavelength", s->length);
+    ht_fact(&f, string, "no_device", s->sim->no_device);
+    add_waves(s, &f.text);
+    add_precision(s, &f.text);
+    if (s->count > 0)
+        ht_say(&f, "  %-16s %-9s %6s  %-18s %6s %8s %9s %10s %10s\n", "scheme", "precision", "c/w",
+               "cells", "cfl", "steps", "error", "memory", "time");
+    ht_fact(&f, open, "choices", '[');
+    for (int i = 0; i < s->count && s->choice[i].shown; i++) add_choice(&s->choice[i], &f);
+    ht_fact(&f, close, ']');
+    if (s->count > 0)
+        ht_say(&f, "  c/w: cells per wavelength; error: expected, with rounding; time: of the "
+                   "file's steps, as timed here\n");
+    add_best(s, &f.text);
+    return ht_facts_print(&f, s->args->json);
 }
 
 /* ---- the command ---- */

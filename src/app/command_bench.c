@@ -70,10 +70,10 @@ static enum ht_err check_case(const char *name) {
         {"stages", "python3 bench/figures.py stages"},
     };
     for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
-        REQUIRE(strcmp(gone[i][0], name) != 0, HT_ERR_INPUT,
-                "bench %s is no longer a case: use %s (scripts are installed "
-                "in share/htwave/bench)",
-                name, gone[i][1]);
+        REQUIRE(
+            strcmp(gone[i][0], name) != 0, HT_ERR_INPUT,
+            "bench %s is no longer a case: use %s (scripts are installed in share/htwave/bench)",
+            name, gone[i][1]);
     for (size_t i = 0; i < CASES; i++)
         if (strcmp(cases[i][0], name) == 0) return HT_OK;
     FAIL(HT_ERR_INPUT, "bench %s: no such case; must be among %s, %s", name, cases[0][0],
@@ -93,9 +93,9 @@ static enum ht_err plan_table1(struct ht_bench *bench) {
                                       .side = gpu ? TABLE_SIDE : 0,
                                       .steps = gpu ? TABLE_STEPS : 0};
     if (!gpu)
-        ht_note("table 1 on smaller grids and fewer steps; times are scaled to "
-                "%d^3 cells and %d steps",
-                TABLE_SIDE, TABLE_STEPS);
+        ht_note(
+            "table 1 on smaller grids and fewer steps; times are scaled to %d^3 cells and %d steps",
+            TABLE_SIDE, TABLE_STEPS);
     bench->sweep.precisions = "single";
     bench->sweep.ndims = 1;
     bench->sweep.dims[0] = 3;
@@ -124,8 +124,7 @@ static void add_times(const char *name, const double *seconds, struct ht_text *t
 static enum ht_err print_table1(struct ht_bench *bench, int first, int last) {
     struct ht_text text = {0};
     ht_text_add(&text,
-                "advection, 150^3 cells, 200 steps, single precision: "
-                "seconds\n%-26s %8s %8s %8s\n",
+                "advection, 150^3 cells, 200 steps, single precision: seconds\n%-26s %8s %8s %8s\n",
                 "", "N = 1", "N = 2", "N = 3");
     for (int v = 0; v < ht_variant_count(); v++) {
         double seconds[TABLE_ORDERS] = {NAN, NAN, NAN};
@@ -153,15 +152,14 @@ static enum ht_err measure_device(struct ht_bench *bench) {
     const struct ht_device_info *info = bench->info;
     TRY(ht_limits_measure(bench->device, false, bench->cache, &bench->limits[0]));
     if (info->fp64) TRY(ht_limits_measure(bench->device, true, bench->cache, &bench->limits[1]));
-    ht_log("%s, %s, driver %s: copies %.4g GB/s, single %.4g GFMA/s, double "
-           "%.4g GFMA/s%s",
+    ht_log("%s, %s, driver %s: copies %.4g GB/s, single %.4g GFMA/s, double %.4g GFMA/s%s",
            info->name, info->backend, info->driver,
            1e-9 * fmax(bench->limits[0].bytes_per_s, bench->limits[1].bytes_per_s),
            1e-9 * bench->limits[0].fma_per_s, 1e-9 * bench->limits[1].fma_per_s,
            ht_device_joules(bench->device) >= 0 ? "" : ", energy not reported");
     if (!info->gpu)
-        ht_note("a CPU: small grids, single precision and low orders unless "
-                "flags say otherwise, so that a case takes about a minute");
+        ht_note("a CPU: small grids, single precision and low orders unless flags say otherwise, "
+                "so that a case takes about a minute");
     return HT_OK;
 }
 
@@ -201,8 +199,8 @@ static enum ht_err list_cases(void) {
 static enum ht_err run(struct ht_bench *bench, const struct ht_args *args) {
     for (int i = 0; i < args->count; i++) TRY(check_case(args->operand[i]));
     REQUIRE(ht_comm_size(args->comm) == 1, HT_ERR_INPUT,
-            "bench runs in one process, not on %d ranks: run it without "
-            "mpiexec; bench/scaling.py measures several",
+            "bench runs in one process, not on %d ranks: run it without mpiexec; bench/scaling.py "
+            "measures several",
             ht_comm_size(args->comm));
     TRY(ht_device_open(bench->sweep.backend, bench->sweep.device, 0, &bench->device));
     bench->info = ht_device_info(bench->device);

@@ -1,6 +1,5 @@
 /* htwave check: everything about a run that is known without running it, and its expected time,
- * which check_time.c measures.
- */
+ * which check_time.c measures. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +18,7 @@ static enum ht_err check_directory(const struct ht_params *params) {
     enum ht_err err = HT_OK;
     if (!good)
         err = ht_params_error(params, "output.directory",
-                              "cannot be written: %s is not a directory, or not "
-                              "writable",
-                              above);
+                              "cannot be written: %s is not a directory, or not writable", above);
     free(above);
     return err;
 }
@@ -48,9 +45,7 @@ static void add_receivers(const struct ht_simulation *sim, const struct ht_estim
         ht_fact(f, number, "receivers_time_share", share);
     }
     if (!(estimate->rate > 0) || !isfinite(share)) return;
-    ht_say(f,
-           "  receivers %s of the host's memory, %s a step: %.2g %% of "
-           "its time\n",
+    ht_say(f, "  receivers %s of the host's memory, %s a step: %.2g %% of its time\n",
            ht_text_bytes((double)estimate->sampler_bytes, bytes),
            ht_text_seconds(estimate->sample_s, time), 100 * share);
 }
@@ -61,12 +56,10 @@ static void add_layers(const struct ht_simulation *sim, const struct ht_estimate
     ht_fact(f, number, "absorbing_time_share", share);
     if (!(estimate->rate > 0)) return;
     if (estimate->layers_left_out)
-        ht_say(f, "  layers    as if they took no longer than other cells: "
-                  "too thick to be timed on a small grid\n");
+        ht_say(f, "  layers    as if they took no longer than other cells: too thick to be timed "
+                  "on a small grid\n");
     if (isfinite(share))
-        ht_say(f,
-               "  layers    %.2g %% of the steps' time, %.3g cell "
-               "half-steps/s there\n",
+        ht_say(f, "  layers    %.2g %% of the steps' time, %.3g cell half-steps/s there\n",
                100 * share,
                ht_estimate_layer_cells(sim) / ht_estimate_layer_seconds(sim, estimate));
 }
@@ -78,9 +71,7 @@ static void add_rate(const struct ht_simulation *sim, const struct ht_estimate *
     ht_fact(f, number, "expected_s", seconds);
     if (!(estimate->rate > 0)) return;
     ht_fact(f, number, "expected_cell_half_steps_per_s", estimate->rate);
-    ht_say(f,
-           "  expected  %s of stepping, from %.3g cell half-steps/s "
-           "on ",
+    ht_say(f, "  expected  %s of stepping, from %.3g cell half-steps/s on ",
            ht_text_seconds(seconds, time), estimate->rate);
     for (int k = 0; k < sim->plan->grid.dims; k++)
         ht_say(f, "%s%lld", k ? " x " : "", (long long)estimate->cells[k]);
@@ -95,15 +86,14 @@ static void add_estimate(const struct ht_simulation *sim, const struct ht_estima
     ht_fact(f, number, "selfcheck_ratio", sim->selfcheck_ratio);
     if (estimate->rate > 0 && isfinite(sim->selfcheck_ratio))
         ht_say(f,
-               "  kernels   agree with the reference: worst difference "
-               "%.2g of what rounding explains\n",
+               "  kernels   agree with the reference: worst difference %.2g of what rounding "
+               "explains\n",
                sim->selfcheck_ratio);
 }
 
 static enum ht_err report(const struct ht_simulation *sim, const struct ht_estimate *estimate,
                           bool as_json) {
-    struct ht_facts f = {.text = {0}};
-    ht_fact(&f, open, NULL, '{');
+    struct ht_facts f = ht_facts_open();
     ht_report_plan(sim, &f);
     ht_say(&f, "  disk      ");
     ht_disk_describe(sim->plan, &f.text);
@@ -113,9 +103,7 @@ static enum ht_err report(const struct ht_simulation *sim, const struct ht_estim
     ht_say(&f, "%s\n", sim->no_device ? "fine, but no device is available" : "fine");
     ht_fact(&f, string, "no_device", sim->no_device);
     ht_parallel_add_json(sim, NULL, &f.json);
-    ht_fact(&f, close, '}');
-    ht_json_end(&f.json);
-    return ht_fact(&f, or_text, &f.text, as_json);
+    return ht_facts_print(&f, as_json);
 }
 
 /* ---- the model ---- */

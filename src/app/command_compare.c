@@ -6,24 +6,20 @@
 #include "htwave/output.h"
 
 static enum ht_err print(const struct ht_difference *d, double eps, bool as_json) {
-    struct ht_json json = {0};
-    struct ht_text text = {0};
-    ht_json_open(&json, NULL, '{');
-    ht_json_string(&json, "dataset", d->dataset);
-    ht_json_number(&json, "largest", d->largest);
-    ht_json_number(&json, "max_abs", d->max_abs);
-    ht_json_number(&json, "max_relative", d->max_rel);
-    ht_json_number(&json, "l2_relative", d->l2_rel);
-    ht_json_integer(&json, "values", d->values);
-    ht_json_number(&json, "eps", eps);
-    ht_json_bool(&json, "equal", d->max_rel <= eps);
-    ht_json_close(&json, '}');
-    ht_json_end(&json);
-    ht_text_add(&text,
-                "%lld values; largest difference in %s: %.6g for values up "
-                "to %.6g, relative %.6g; relative L2 of all %.6g\n",
-                (long long)d->values, d->dataset, d->max_abs, d->largest, d->max_rel, d->l2_rel);
-    return ht_json_or_text(&json, &text, as_json);
+    struct ht_facts f = ht_facts_open();
+    ht_fact(&f, string, "dataset", d->dataset);
+    ht_fact(&f, number, "largest", d->largest);
+    ht_fact(&f, number, "max_abs", d->max_abs);
+    ht_fact(&f, number, "max_relative", d->max_rel);
+    ht_fact(&f, number, "l2_relative", d->l2_rel);
+    ht_fact(&f, integer, "values", d->values);
+    ht_fact(&f, number, "eps", eps);
+    ht_fact(&f, bool, "equal", d->max_rel <= eps);
+    ht_say(&f,
+           "%lld values; largest difference in %s: %.6g for values up to %.6g, relative %.6g; "
+           "relative L2 of all %.6g\n",
+           (long long)d->values, d->dataset, d->max_abs, d->largest, d->max_rel, d->l2_rel);
+    return ht_facts_print(&f, as_json);
 }
 
 enum ht_err ht_command_compare(const struct ht_args *args) {
@@ -35,8 +31,7 @@ enum ht_err ht_command_compare(const struct ht_args *args) {
     TRY(print(&difference, eps, args->json));
     /* Written so that NaN is a difference. */
     REQUIRE(difference.max_rel <= eps, HT_ERR_DIFFERENT,
-            "%s and %s differ by %.6g relative to the largest value of %s, "
-            "more than %g",
+            "%s and %s differ by %.6g relative to the largest value of %s, more than %g",
             args->operand[0], args->operand[1], difference.max_rel, difference.dataset, eps);
     return HT_OK;
 }

@@ -6,8 +6,7 @@
  * changes at worst add up. A scheme of two levels sums twice over time, so that random ones grow
  * like n^(3/2). The binomials of the interpolation grow like 4^N and lose digits as if in 4^N/16
  * half steps more. An error up to four times the sum of both may be rounding; it is called so where
- * the observed order, too, is less than half of what the method has, 2N + 1.
- */
+ * the observed order, too, is less than half of what the method has, 2N + 1. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -110,11 +109,10 @@ static enum ht_err run(struct ht_simulation *sim, struct row *row) {
     struct ht_energies energies = {.series = NULL};
     double began = ht_clock();
     if (!plan->solution->exact && !plan->solution->returns)
-        return ht_params_error(sim->params, "initial.type",
-                               "its solution at time.end is not known: "
-                               "converge needs a plane wave, a standing mode, "
-                               "an advected Gaussian, or initial.returns = "
-                               "true");
+        return ht_params_error(
+            sim->params, "initial.type",
+            "its solution at time.end is not known: converge needs a plane wave, a standing mode, "
+            "an advected Gaussian, or initial.returns = true");
     TRY(ht_simulation_compile(sim));
     TRY(ht_simulation_start(sim));
     const struct ht_observer observers[] = {ht_observe_energy(&energies),
@@ -171,49 +169,35 @@ static enum ht_err run_all(const struct ht_args *args, const struct ht_params *b
 
 /* ---- report ---- */
 
-static void add_row_json(const struct row *row, struct ht_json *json) {
-    ht_json_open(json, NULL, '{');
-    ht_json_integer(json, "grid_order", row->order);
-    ht_json_open(json, "cells", '[');
-    for (int k = 0; k < row->dims; k++) ht_json_integer(json, NULL, row->cells[k]);
-    ht_json_close(json, ']');
-    ht_json_number(json, "h", row->h);
-    ht_json_integer(json, "steps", row->steps);
-    ht_json_number(json, "error_l2_relative", row->error);
-    ht_json_number(json, "order", row->observed);
-    ht_json_number(json, "rounding_bound", row->bound);
-    ht_json_bool(json, "rounding", row->rounding);
-    ht_json_number(json, "wall_s", row->seconds);
-    ht_json_close(json, '}');
-}
-
-static void add_row_text(const struct row *row, struct ht_text *text) {
+static void add_row(const struct row *row, struct ht_facts *f) {
     char cells[64] = "";
     int used = 0;
     for (int k = 0; k < row->dims; k++)
         used += snprintf(cells + used, sizeof cells - (size_t)used, "%s%lld", k ? " x " : "",
                          (long long)row->cells[k]);
-    ht_text_add(text, "%2d  %-20s %10.4g %8lld %12.4e", row->order, cells, row->h,
-                (long long)row->steps, row->error);
-    if (isfinite(row->observed)) ht_text_add(text, " %7.2f", row->observed);
-    ht_text_add(text, "%s\n", row->rounding ? "  rounding" : "");
+    ht_say(f, "%2d  %-20s %10.4g %8lld %12.4e", row->order, cells, row->h, (long long)row->steps,
+           row->error);
+    ht_fact(f, open, NULL, '{');
+    ht_fact(f, integer, "grid_order", row->order);
+    ht_fact(f, integers, "cells", row->dims, row->cells);
+    ht_fact(f, number, "h", row->h);
+    ht_fact(f, integer, "steps", row->steps);
+    ht_fact(f, number, "error_l2_relative", row->error);
+    ht_fact_said(f, "order", row->observed, " %7.2f", row->observed);
+    ht_fact(f, number, "rounding_bound", row->bound);
+    ht_fact(f, bool, "rounding", row->rounding);
+    ht_fact(f, number, "wall_s", row->seconds);
+    ht_fact(f, close, '}');
+    ht_say(f, "%s\n", row->rounding ? "  rounding" : "");
 }
 
 static enum ht_err report(const struct table *t, bool as_json) {
-    struct ht_json json = {0};
-    struct ht_text text = {0};
-    ht_json_open(&json, NULL, '{');
-    ht_json_open(&json, "rows", '[');
-    ht_text_add(&text, " N  cells                         h    steps     "
-                       "error L2   order\n");
-    for (int i = 0; i < t->count; i++) {
-        add_row_json(&t->row[i], &json);
-        add_row_text(&t->row[i], &text);
-    }
-    ht_json_close(&json, ']');
-    ht_json_close(&json, '}');
-    ht_json_end(&json);
-    return ht_json_or_text(&json, &text, as_json);
+    struct ht_facts f = ht_facts_open();
+    ht_fact(&f, open, "rows", '[');
+    ht_say(&f, " N  cells                         h    steps     error L2   order\n");
+    for (int i = 0; i < t->count; i++) add_row(&t->row[i], &f);
+    ht_fact(&f, close, ']');
+    return ht_facts_print(&f, as_json);
 }
 
 /* The last row of the n-th order that can be judged: one within the bound of rounding can show that
@@ -233,15 +217,15 @@ static enum ht_err check_order(const struct table *t, double wanted) {
         const struct row *first = t->row + (ptrdiff_t)n * t->ncells;
         const struct row *row = judged(t, n, wanted);
         REQUIRE(row != NULL, HT_ERR_DIFFERENT,
-                "grid.order = %d: --min-order %g is not shown: no grid has an "
-                "error above what rounding can be (%.2g on %lld cells along "
-                "x1) and another grid before it; take coarser grids%s",
+                "grid.order = %d: --min-order %g is not shown: no grid has an error above what "
+                "rounding can be (%.2g on %lld cells along x1) and another grid before it; take "
+                "coarser grids%s",
                 first->order, wanted, first->bound, (long long)first->cells[0],
                 t->single ? " or device.precision = \"double\"" : "");
-        REQUIRE(row->observed >= wanted, HT_ERR_DIFFERENT,
-                "grid.order = %d: observed order %.3f on %lld cells along x1 is "
-                "below --min-order %g",
-                row->order, row->observed, (long long)row->cells[0], wanted);
+        REQUIRE(
+            row->observed >= wanted, HT_ERR_DIFFERENT,
+            "grid.order = %d: observed order %.3f on %lld cells along x1 is below --min-order %g",
+            row->order, row->observed, (long long)row->cells[0], wanted);
     }
     return HT_OK;
 }
@@ -253,12 +237,11 @@ static enum ht_err converge(const struct ht_args *args, const struct ht_params *
     if (text != NULL) TRY(ht_args_real("--min-order", text, &wanted));
     TRY(read_lists(args, base, t));
     REQUIRE(text == NULL || t->ncells > 1, HT_ERR_INPUT,
-            "--min-order needs --cells with two numbers or more: an order is "
-            "observed between two grids");
+            "--min-order needs --cells with two numbers or more: an order is observed between two "
+            "grids");
     for (int i = 1; text != NULL && i < t->ncells; i++)
         REQUIRE(t->cells[i] != t->cells[i - 1], HT_ERR_INPUT,
-                "--cells %s: --min-order needs other cells from one grid to "
-                "the next",
+                "--cells %s: --min-order needs other cells from one grid to the next",
                 ht_args_value(args, "--cells"));
     TRY(run_all(args, base, t));
     TRY(report(t, args->json));

@@ -40,22 +40,25 @@ static void add_stored(const struct ht_equations *eq, unsigned bits, struct ht_t
     }
 }
 
-static void add_schemes(const struct ht_equations *eq, struct ht_text *text) {
+static void add_schemes(const struct ht_equations *eq, struct ht_facts *f) {
     const char *before = "schemes     ";
+    ht_fact(f, open, "schemes", '[');
     for (int s = 0; s < ht_scheme_count(); s++) {
         const struct ht_scheme *scheme = ht_scheme_at(s);
         struct ht_form form;
+        if (ht_scheme_steps(scheme, eq)) ht_fact(f, string, NULL, scheme->name);
         if (scheme->form(eq, &form) != NULL) continue;
-        ht_text_add(text, "%s%s", before, scheme->name);
+        ht_say(f, "%s%s", before, scheme->name);
         before = ", ";
         if (!scheme->two_level || scheme->method != HT_HERMITE) continue;
-        ht_text_add(text, " (");
-        add_stored(eq, form.stored[HT_PRIMARY], text);
-        ht_text_add(text, " at integer times, ");
-        add_stored(eq, form.stored[HT_DUAL], text);
-        ht_text_add(text, " at half-integer times)");
+        ht_say(f, " (");
+        add_stored(eq, form.stored[HT_PRIMARY], &f->text);
+        ht_say(f, " at integer times, ");
+        add_stored(eq, form.stored[HT_DUAL], &f->text);
+        ht_say(f, " at half-integer times)");
     }
-    ht_text_add(text, "\n");
+    ht_fact(f, close, ']');
+    ht_say(f, "\n");
 }
 
 /* "speed of sound, or bulk modulus", "velocity along x1". */
@@ -74,18 +77,34 @@ static const char *parameter_meaning(const struct ht_parameter *row, char *buffe
     return buffer;
 }
 
-static void add_parameters(const struct ht_system *system, struct ht_text *text) {
+static void add_medium(const struct ht_system *system, struct ht_facts *f) {
     char meaning[160];
+    ht_fact(f, open, "parameters", '[');
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_parameter *row = &system->parameter[p];
-        ht_text_add(text, "%-11s medium.%-11s %s (default %g)\n", p ? "" : "medium",
-                    row->vector ? row->vector : row->names,
-                    parameter_meaning(row, meaning, sizeof meaning), row->fallback);
+        parameter_meaning(row, meaning, sizeof meaning);
+        ht_say(f, "%-11s medium.%-11s %s (default %g)\n", p ? "" : "medium",
+               row->vector ? row->vector : row->names, meaning, row->fallback);
+        ht_fact(f, open, NULL, '{');
+        ht_fact(f, string, "name", row->names);
+        ht_fact(f, string, "meaning", meaning);
+        ht_fact(f, number, "default", row->fallback);
+        ht_fact(f, close, '}');
     }
-    for (int m = 0; m < system->nmaterials; m++)
-        ht_text_add(text, "%-11s %-18s %s%s%s\n", m ? "" : "materials", system->material[m].name,
-                    system->material[m].meaning, system->material[m].positive ? ", positive" : "",
-                    system->material[m].varies ? ", may vary in space" : "");
+    ht_fact(f, close, ']');
+    ht_fact(f, open, "materials", '[');
+    for (int m = 0; m < system->nmaterials; m++) {
+        const struct ht_material *row = &system->material[m];
+        ht_say(f, "%-11s %-18s %s%s%s\n", m ? "" : "materials", row->name, row->meaning,
+               row->positive ? ", positive" : "", row->varies ? ", may vary in space" : "");
+        ht_fact(f, open, NULL, '{');
+        ht_fact(f, string, "name", row->name);
+        ht_fact(f, string, "meaning", row->meaning);
+        ht_fact(f, bool, "positive", row->positive);
+        ht_fact(f, bool, "varies", row->varies);
+        ht_fact(f, close, '}');
+    }
+    ht_fact(f, close, ']');
 }
 
 /* The fewest dimensions in which a field exists. */
@@ -98,93 +117,52 @@ static int least_dims(const struct ht_system *system, const char *field) {
     return dims;
 }
 
-static void add_text(const struct ht_system *system, struct ht_text *text) {
-    const struct ht_equations eq = ht_equations_make(system, ht_system_largest(system));
+static void add_fields(const struct ht_equations *eq, struct ht_facts *f) {
     char words[40];
-    ht_text_add(text, "%s: %s\n", system->name, system->title);
-    ht_text_add(text, "equations   %s\n", system->equations);
-    for (int f = 0; f < eq.nfields; f++) {
-        const int least = least_dims(system, eq.field[f].name);
-        ht_text_add(text, "%-11s %-4s %-28s %s%s\n", f ? "" : "fields", eq.field[f].name,
-                    eq.field[f].meaning, parity_words(eq.field[f].parity, words),
-                    least == 3   ? "; in 3-D"
-                    : least == 2 ? "; in 2-D and 3-D"
-                                 : "");
-    }
-    add_parameters(system, text);
-    ht_text_add(text, "%-11s %-10s %s\n", "boundaries", "periodic",
-                "both sides continue at the other");
-    for (int w = 0; w < system->nwalls; w++)
-        ht_text_add(text, "%-11s %-10s %s\n", "", system->wall[w].name, system->wall[w].meaning);
-    add_energy(&eq, text);
-    add_schemes(&eq, text);
-    ht_text_add(text,
-                "solutions   plane wave %s, standing mode %s, advected "
-                "data %s\n",
-                eq.second_order.known || eq.translates ? "yes" : "no",
-                eq.second_order.known ? "yes" : "no", eq.translates ? "yes" : "no");
-}
-
-static void add_fields_json(const struct ht_equations *eq, struct ht_json *json) {
-    ht_json_open(json, "fields", '[');
-    for (int f = 0; f < eq->nfields; f++) {
-        const struct ht_field *field = &eq->field[f];
-        ht_json_open(json, NULL, '{');
-        ht_json_string(json, "name", field->name);
-        ht_json_string(json, "meaning", field->meaning);
-        ht_json_open(json, "odd", '[');
+    ht_fact(f, open, "fields", '[');
+    for (int i = 0; i < eq->nfields; i++) {
+        const struct ht_field *field = &eq->field[i];
+        const int least = least_dims(eq->system, field->name);
+        ht_say(f, "%-11s %-4s %-28s %s%s\n", i ? "" : "fields", field->name, field->meaning,
+               parity_words(field->parity, words),
+               least == 3   ? "; in 3-D"
+               : least == 2 ? "; in 2-D and 3-D"
+                            : "");
+        ht_fact(f, open, NULL, '{');
+        ht_fact(f, string, "name", field->name);
+        ht_fact(f, string, "meaning", field->meaning);
+        ht_fact(f, open, "odd", '[');
         for (int k = 0; k < 3; k++)
-            if (field->parity >> k & 1u) ht_json_integer(json, NULL, k + 1);
-        ht_json_close(json, ']');
-        ht_json_integer(json, "min_dimensions", least_dims(eq->system, field->name));
-        ht_json_close(json, '}');
+            if (field->parity >> k & 1u) ht_fact(f, integer, NULL, k + 1);
+        ht_fact(f, close, ']');
+        ht_fact(f, integer, "min_dimensions", least);
+        ht_fact(f, close, '}');
     }
-    ht_json_close(json, ']');
+    ht_fact(f, close, ']');
 }
 
-static void add_medium_json(const struct ht_system *system, struct ht_json *json) {
-    char meaning[160];
-    ht_json_open(json, "parameters", '[');
-    for (int p = 0; p < system->nparameters; p++) {
-        ht_json_open(json, NULL, '{');
-        ht_json_string(json, "name", system->parameter[p].names);
-        ht_json_string(json, "meaning",
-                       parameter_meaning(&system->parameter[p], meaning, sizeof meaning));
-        ht_json_number(json, "default", system->parameter[p].fallback);
-        ht_json_close(json, '}');
-    }
-    ht_json_close(json, ']');
-    ht_json_open(json, "materials", '[');
-    for (int m = 0; m < system->nmaterials; m++) {
-        ht_json_open(json, NULL, '{');
-        ht_json_string(json, "name", system->material[m].name);
-        ht_json_string(json, "meaning", system->material[m].meaning);
-        ht_json_bool(json, "positive", system->material[m].positive);
-        ht_json_bool(json, "varies", system->material[m].varies);
-        ht_json_close(json, '}');
-    }
-    ht_json_close(json, ']');
-}
-
-static void add_json(const struct ht_system *system, struct ht_json *json) {
+static void add_system(const struct ht_system *system, struct ht_facts *f) {
     const struct ht_equations eq = ht_equations_make(system, ht_system_largest(system));
-    ht_json_open(json, NULL, '{');
-    ht_json_string(json, "name", system->name);
-    ht_json_string(json, "title", system->title);
-    ht_json_string(json, "equations", system->equations);
-    add_fields_json(&eq, json);
-    add_medium_json(system, json);
-    ht_json_open(json, "boundaries", '[');
-    ht_json_string(json, NULL, "periodic");
-    for (int w = 0; w < system->nwalls; w++) ht_json_string(json, NULL, system->wall[w].name);
-    ht_json_close(json, ']');
-    ht_json_bool(json, "energy_conserved", eq.nenergy > 0);
-    ht_json_open(json, "schemes", '[');
-    for (int s = 0; s < ht_scheme_count(); s++)
-        if (ht_scheme_steps(ht_scheme_at(s), &eq))
-            ht_json_string(json, NULL, ht_scheme_at(s)->name);
-    ht_json_close(json, ']');
-    ht_json_close(json, '}');
+    ht_say(f, "%s: %s\nequations   %s\n", system->name, system->title, system->equations);
+    ht_fact(f, string, "name", system->name);
+    ht_fact(f, string, "title", system->title);
+    ht_fact(f, string, "equations", system->equations);
+    add_fields(&eq, f);
+    add_medium(system, f);
+    ht_say(f, "%-11s %-10s both sides continue at the other\n", "boundaries", "periodic");
+    ht_fact(f, open, "boundaries", '[');
+    ht_fact(f, string, NULL, "periodic");
+    for (int w = 0; w < system->nwalls; w++) {
+        ht_say(f, "%-11s %-10s %s\n", "", system->wall[w].name, system->wall[w].meaning);
+        ht_fact(f, string, NULL, system->wall[w].name);
+    }
+    ht_fact(f, close, ']');
+    ht_fact(f, bool, "energy_conserved", eq.nenergy > 0);
+    add_energy(&eq, &f->text);
+    add_schemes(&eq, f);
+    ht_say(f, "solutions   plane wave %s, standing mode %s, advected data %s\n",
+           eq.second_order.known || eq.translates ? "yes" : "no",
+           eq.second_order.known ? "yes" : "no", eq.translates ? "yes" : "no");
 }
 
 static enum ht_err fail_unknown(const char *word) {
@@ -204,26 +182,27 @@ static enum ht_err fail_unknown(const char *word) {
     return err;
 }
 
+/* Of all systems the text is their names, titles and equations. */
 static enum ht_err print(const struct ht_system *only, bool as_json) {
-    struct ht_json json = {0};
-    struct ht_text text = {0};
+    struct ht_facts f = ht_facts_open();
+    struct ht_text list = {0};
     if (only != NULL) {
-        add_text(only, &text);
-        add_json(only, &json);
-    } else {
-        ht_json_open(&json, NULL, '{');
-        ht_json_open(&json, "systems", '[');
-        for (int i = 0; i < ht_system_count(); i++) {
-            const struct ht_system *system = ht_system_at(i);
-            ht_text_add(&text, "%-12s %s\n%-12s %s\n", system->name, system->title, "",
-                        system->equations);
-            add_json(system, &json);
-        }
-        ht_json_close(&json, ']');
-        ht_json_close(&json, '}');
+        add_system(only, &f);
+        return ht_facts_print(&f, as_json);
     }
-    ht_json_end(&json);
-    return ht_json_or_text(&json, &text, as_json);
+    ht_fact(&f, open, "systems", '[');
+    for (int i = 0; i < ht_system_count(); i++) {
+        const struct ht_system *system = ht_system_at(i);
+        ht_text_add(&list, "%-12s %s\n%-12s %s\n", system->name, system->title, "",
+                    system->equations);
+        ht_fact(&f, open, NULL, '{');
+        add_system(system, &f);
+        ht_fact(&f, close, '}');
+    }
+    ht_fact(&f, close, ']');
+    ht_text_free(&f.text);
+    f.text = list;
+    return ht_facts_print(&f, as_json);
 }
 
 enum ht_err ht_command_describe(const struct ht_args *args) {

@@ -26,83 +26,72 @@ static enum ht_err measure(const struct ht_device_info *info, struct measure *ou
     return err;
 }
 
-static void add_json(const struct ht_device_info *info, const struct measure *m,
-                     struct ht_json *json) {
-    ht_json_open(json, NULL, '{');
-    ht_json_integer(json, "index", info->index);
-    ht_json_string(json, "name", info->name);
-    ht_json_string(json, "vendor", info->vendor);
-    ht_json_string(json, "platform", info->platform);
-    ht_json_string(json, "driver", info->driver);
-    ht_json_string(json, "backend", info->backend);
-    ht_json_string(json, "id", info->id);
-    ht_json_bool(json, "gpu", info->gpu);
-    ht_json_bool(json, "fp64", info->fp64);
-    ht_json_integer(json, "memory_bytes", info->memory);
-    ht_json_integer(json, "max_buffer_bytes", info->max_buffer);
-    ht_json_integer(json, "local_memory_bytes", info->local_memory);
-    ht_json_integer(json, "max_group", info->max_group);
-    ht_json_integer(json, "compute_units", info->compute_units);
-    if (m->bytes_per_s > 0) ht_json_number(json, "copy_bytes_per_s", m->bytes_per_s);
-    if (m->fma_single > 0) ht_json_number(json, "fma_single_per_s", m->fma_single);
-    if (m->fma_double > 0) ht_json_number(json, "fma_double_per_s", m->fma_double);
-    ht_json_close(json, '}');
-}
-
-static void add_text(const struct ht_device_info *info, const struct measure *m,
-                     struct ht_text *text) {
+static void add_device(const struct ht_device_info *info, const struct measure *m,
+                       struct ht_facts *f) {
     char memory[32], buffer[32], local[32];
-    ht_text_add(text, "%d: %s\n", info->index, info->name);
-    ht_text_add(text, "   %s, %s, %s, driver %s\n", info->backend, info->gpu ? "GPU" : "no GPU",
-                info->platform, info->driver);
-    ht_text_add(text,
-                "   memory %s, largest buffer %s, local memory %s, groups of "
-                "%lld, %d compute units, %s\n",
-                ht_text_bytes((double)info->memory, memory),
-                ht_text_bytes((double)info->max_buffer, buffer),
-                ht_text_bytes((double)info->local_memory, local), (long long)info->max_group,
-                info->compute_units, info->fp64 ? "single and double" : "single only");
+    ht_fact(f, open, NULL, '{');
+    ht_fact(f, integer, "index", info->index);
+    ht_fact(f, string, "name", info->name);
+    ht_fact(f, string, "vendor", info->vendor);
+    ht_fact(f, string, "platform", info->platform);
+    ht_fact(f, string, "driver", info->driver);
+    ht_fact(f, string, "backend", info->backend);
+    ht_fact(f, string, "id", info->id);
+    ht_fact(f, bool, "gpu", info->gpu);
+    ht_fact(f, bool, "fp64", info->fp64);
+    ht_fact(f, integer, "memory_bytes", info->memory);
+    ht_fact(f, integer, "max_buffer_bytes", info->max_buffer);
+    ht_fact(f, integer, "local_memory_bytes", info->local_memory);
+    ht_fact(f, integer, "max_group", info->max_group);
+    ht_fact(f, integer, "compute_units", info->compute_units);
+    ht_say(f, "%d: %s\n   %s, %s, %s, driver %s\n", info->index, info->name, info->backend,
+           info->gpu ? "GPU" : "no GPU", info->platform, info->driver);
+    ht_say(
+        f,
+        "   memory %s, largest buffer %s, local memory %s, groups of %lld, %d compute units, %s\n",
+        ht_text_bytes((double)info->memory, memory),
+        ht_text_bytes((double)info->max_buffer, buffer),
+        ht_text_bytes((double)info->local_memory, local), (long long)info->max_group,
+        info->compute_units, info->fp64 ? "single and double" : "single only");
+    if (m->bytes_per_s > 0) ht_fact(f, number, "copy_bytes_per_s", m->bytes_per_s);
     if (m->bytes_per_s > 0)
-        ht_text_add(text, "   copies %.4g GB/s, single %.4g GFMA/s", m->bytes_per_s * 1e-9,
-                    m->fma_single * 1e-9);
-    if (m->fma_double > 0) ht_text_add(text, ", double %.4g GFMA/s", m->fma_double * 1e-9);
-    if (m->bytes_per_s > 0) ht_text_add(text, "\n");
+        ht_say(f, "   copies %.4g GB/s, single %.4g GFMA/s", m->bytes_per_s * 1e-9,
+               m->fma_single * 1e-9);
+    if (m->fma_single > 0) ht_fact(f, number, "fma_single_per_s", m->fma_single);
+    if (m->fma_double > 0) ht_fact(f, number, "fma_double_per_s", m->fma_double);
+    if (m->fma_double > 0) ht_say(f, ", double %.4g GFMA/s", m->fma_double * 1e-9);
+    if (m->bytes_per_s > 0) ht_say(f, "\n");
+    ht_fact(f, close, '}');
 }
 
 /* Back ends without devices, with the reason. */
-static void add_missing(struct ht_json *json, struct ht_text *text) {
+static void add_missing(struct ht_facts *f) {
     const char *name;
-    ht_json_open(json, "missing", '{');
+    ht_fact(f, open, "missing", '{');
     for (int b = 0; (name = ht_device_backend(b)) != NULL; b++) {
         const char *missing = ht_device_missing(name);
         if (missing == NULL) continue;
-        ht_json_string(json, name, missing);
-        ht_text_add(text, "no %s: %s\n", name, missing);
+        ht_fact(f, string, name, missing);
+        ht_say(f, "no %s: %s\n", name, missing);
     }
-    ht_json_close(json, '}');
+    ht_fact(f, close, '}');
 }
 
 static enum ht_err list(int count, const struct ht_device_info *infos, const struct ht_args *args) {
-    struct ht_json json = {0};
-    struct ht_text text = {0};
+    struct ht_facts f = ht_facts_open();
     enum ht_err err = HT_OK;
-    ht_json_open(&json, NULL, '{');
-    ht_json_open(&json, "devices", '[');
+    ht_fact(&f, open, "devices", '[');
     for (int i = 0; err == HT_OK && i < count; i++) {
         struct measure m = {0};
         if (ht_args_value(args, "--measure")) err = measure(&infos[i], &m);
-        add_json(&infos[i], &m, &json);
-        add_text(&infos[i], &m, &text);
+        add_device(&infos[i], &m, &f);
     }
-    ht_json_close(&json, ']');
-    add_missing(&json, &text);
-    ht_json_close(&json, '}');
-    ht_json_end(&json);
-    ht_text_add(&text, "device.select takes a number, a part of a name, gpu "
-                       "or cpu; device.backend = \"oracle\" needs none.\n");
-    if (err == HT_OK) err = ht_args_print(args->json ? &json.text : &text);
-    ht_text_free(&json.text);
-    ht_text_free(&text);
+    ht_fact(&f, close, ']');
+    add_missing(&f);
+    ht_say(&f, "device.select takes a number, a part of a name, gpu or cpu; device.backend = "
+               "\"oracle\" needs none.\n");
+    if (err == HT_OK) return ht_facts_print(&f, args->json);
+    ht_facts_free(&f);
     return err;
 }
 

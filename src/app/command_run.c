@@ -1,5 +1,4 @@
-/* htwave run: prepares the simulation, takes its steps with the observers below and reports.
- */
+/* htwave run: prepares the simulation, takes its steps with the observers below and reports. */
 #include <math.h>
 
 #include "commands.h"
@@ -63,22 +62,19 @@ static enum ht_err take_steps(struct run *r) {
 }
 
 static enum ht_err finish(struct run *r, double began, const struct ht_args *args) {
-    struct ht_facts facts = {.text = {0}};
+    struct ht_facts facts = ht_facts_open();
     struct ht_json *json = &facts.json;
     r->result.wall_s = ht_clock() - began;
     TRY(ht_parallel_gather(r->sim, &r->result.parallel));
-    ht_json_open(json, NULL, '{');
     ht_report_plan(r->sim, &facts);
     ht_text_free(&facts.text); /* said before the run */
     ht_report_result(r->sim, &r->result, r->output, &facts);
     ht_json_close(json, '}');
-    ht_json_end(json);
     enum ht_err err = ht_text_status(&json->text);
     if (err == HT_OK) err = ht_output_summary(r->output, json->text.data);
     if (err == HT_OK) err = log_text(&facts.text);
     if (err == HT_OK && args->json) err = ht_args_print(&json->text);
-    ht_text_free(&facts.text);
-    ht_text_free(&json->text);
+    ht_facts_free(&facts);
     return err;
 }
 

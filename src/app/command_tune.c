@@ -1,6 +1,5 @@
 /* htwave tune: the fastest kernels for the problem of FILE, or for classes of problems, found by
- * timing and stored for later runs.
- */
+ * timing and stored for later runs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,11 +62,10 @@ static void add_row(const struct ht_tuning *t, double rate, const char *why, str
     ht_text_free(&shape);
 }
 
-static const char columns[] = "variant            layout   per group                            "
-                              "million cell\n";
+static const char columns[] =
+    "variant            layout   per group                            million cell\n";
 static const char more_columns[] =
-    "                                                                 "
-    "half-steps/s";
+    "                                                                 half-steps/s";
 
 /* "acoustic, 3-D, N = 3, single precision, ..." */
 static void add_class(const struct ht_problem *p, bool fp64, const struct ht_tune_choice *choice,
@@ -159,13 +157,12 @@ static enum ht_err show(struct tune *tune) {
         err = ht_tuning_path(tune->cache, ht_device_info(tune->device), &path);
     if (err == HT_OK && path != NULL)
         ht_text_add(&text,
-                    "Kept in %s:\nruns of these classes on this device take "
-                    "them where device.variant and device.layout are "
-                    "\"auto\".\n",
+                    "Kept in %s:\nruns of these classes on this device take them where "
+                    "device.variant and device.layout are \"auto\".\n",
                     path);
     if (err == HT_OK && path == NULL)
-        ht_text_add(&text, "Not kept: there is no cache directory. Runs take "
-                           "them by device.variant and device.layout.\n");
+        ht_text_add(&text, "Not kept: there is no cache directory. Runs take them by "
+                           "device.variant and device.layout.\n");
     if (err == HT_OK) err = ht_args_print(&text);
     free(path);
     ht_text_free(&text);
@@ -273,7 +270,6 @@ enum ht_err ht_command_tune(const struct ht_args *args) {
     enum ht_err err = params != NULL ? tune_file(&tune, params) : tune_classes(&tune);
     ht_json_close(&tune.json, ']');
     ht_json_close(&tune.json, '}');
-    ht_json_end(&tune.json);
     if (err == HT_OK && args->json) err = ht_args_print(&tune.json.text);
     ht_text_free(&tune.json.text);
     ht_text_free(&tune.winners);

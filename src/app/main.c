@@ -1,6 +1,5 @@
 /* The program: finds the command in the table, runs it, and prints an error once on standard error.
- * Of several ranks only rank 0 prints.
- */
+ * Of several ranks only rank 0 prints. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -32,8 +31,7 @@ static const struct ht_command commands[] = {
      .arguments = "FILE [key=value ...]",
      .help = "read and plan a run: memory, steps, expected time; run nothing",
      .flag = {{"--model", "DIR",
-               "write model.h5 and pictures of the model with sources and "
-               "receivers"},
+               "write model.h5 and pictures of the model with sources and receivers"},
               {"--error", "E", "which scheme, order and grid err by at most E, and their cost"},
               {"--wavelengths", "W", "for --error (default: time.end times the frequency)"},
               {"--machine", "FILE", "predict times on many devices like that"},
@@ -90,9 +88,7 @@ static const struct ht_command commands[] = {
      .help = "rates of the kernels beside the device's limits",
      .flag = {{"--cases", NULL, "only list the cases"},
               HT_SWEEP_FLAGS,
-              {"--cells", "N",
-               "along each axis (default: what fits and ends "
-               "soon)"},
+              {"--cells", "N", "along each axis (default: what fits and ends soon)"},
               {"--gib", "G", "largest state of both grids (default 6)"},
               {"--seconds", "X", "for each case (default 600, 60 on a CPU)"},
               {"--stages", "Q", "of the Taylor series (default: all)"},
@@ -105,13 +101,11 @@ static const struct ht_command commands[] = {
      .most = -1,
      .json = true,
      .ranks = true,
-     .more = "Writes bench.csv and bench.json; tools/plot.py draws the CSV. Every "
-             "program is compared "
-             "with the\nreference before it is timed.\n\n"
-             "--orders are N of Hermite methods and orders in space of fd. "
-             "Wavelengths, "
-             "media,\nabsorbing layers and scaling: bench/*.py."
-             "\nFigures of the paper: bench/figures.py.",
+     .more = "Writes bench.csv and bench.json; tools/plot.py draws the CSV. Every program is "
+             "compared with the\nreference before it is timed.\n\n"
+             "--orders are N of Hermite methods and orders in space of fd. Wavelengths, "
+             "media,\nabsorbing layers and scaling: bench/*.py.\nFigures of the paper: "
+             "bench/figures.py.",
      .run = ht_command_bench},
     {.name = "tune",
      .arguments = "[FILE [key=value ...]]",
@@ -119,11 +113,10 @@ static const struct ht_command commands[] = {
      .flag = {{"--seconds", "X", "for each class of problems (default 60)"}, HT_SWEEP_FLAGS},
      .most = -1,
      .json = true,
-     .more = "Without FILE: for uniform media, and the systems, dimensions, "
-             "orders\n"
-             "and precisions that the flags select. With FILE only --seconds has "
-             "an effect.\nResults are stored in the cache directory; runs with "
-             "device.variant or\ndevice.layout \"auto\" use them.\n" OVERRIDES,
+     .more = "Without FILE: for uniform media, and the systems, dimensions, orders\n"
+             "and precisions that the flags select. With FILE only --seconds has an "
+             "effect.\nResults are stored in the cache directory; runs with device.variant "
+             "or\ndevice.layout \"auto\" use them.\n" OVERRIDES,
      .run = ht_command_tune},
     {.name = "kernel-text",
      .arguments = "FILE [key=value ...]",
@@ -148,8 +141,8 @@ static void print_help(FILE *out) {
     fputs("\n  htwave COMMAND --help                flags of a command\n"
           "  htwave --help-config [--markdown]    all keys of an input file\n"
           "  htwave --version [--json]            and what it was built with\n\n"
-          "Exit codes: 0 done, 1 failed, 2 wrong input, 3 solution not "
-          "finite,\n4 compare or converge found a difference.\n",
+          "Exit codes: 0 done, 1 failed, 2 wrong input, 3 solution not finite,\n4 compare or "
+          "converge found a difference.\n",
           out);
 }
 
@@ -177,9 +170,8 @@ static enum ht_err silence(const struct ht_comm *comm) {
 static enum ht_err read_args(struct ht_comm *comm, const struct ht_command *command, int argc,
                              char **argv, struct ht_args *args) {
     REQUIRE(command->ranks || ht_comm_size(comm) == 1, HT_ERR_INPUT,
-            "%s runs in one process, not on %d ranks: run it without "
-            "mpiexec",
-            command->name, ht_comm_size(comm));
+            "%s runs in one process, not on %d ranks: run it without mpiexec", command->name,
+            ht_comm_size(comm));
     enum ht_err err = ht_args_read(command, argc, argv, args);
     args->comm = comm;
     if (ht_comm_rank(comm) > 0) ht_log_level_set(HT_LOG_SILENT);

@@ -1,5 +1,4 @@
-/* The combinations that bench and tune loop over, selected by common flags.
- */
+/* The combinations that bench and tune loop over, selected by common flags. */
 #ifndef HTWAVE_APP_SWEEP_H
 #define HTWAVE_APP_SWEEP_H
 

@@ -2,8 +2,7 @@
  *
  * The pixels of the map are ours, one to one; cairo draws all around them. All measures follow from
  * the size of the letters, which grows with the map, and margins from the axes, so that the
- * pictures of a run have one size.
- */
+ * pictures of a run have one size. */
 #include <cairo.h>
 #include <errno.h>
 #include <math.h>

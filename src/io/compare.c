@@ -1,8 +1,7 @@
 /* Two outputs compared: the largest difference of each dataset relative to the largest value that
  * it has in either file, so that fields of different size count alike, and a field that is zero in
  * one file has a scale, too; and one number for all values together. The result is symmetric in A
- * and B.
- */
+ * and B. */
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>

@@ -13,8 +13,7 @@
  *
  * 4. All other files are left alone.
  *
- * All refusals come before the first change.
- */
+ * All refusals come before the first change. */
 #include "directory.h"
 
 #include <dirent.h>
@@ -30,8 +29,7 @@
 #define OLD_NAME "run-%03d"
 
 /* Names of outputs: digits > 0 stands for a number of at least so many digits, perhaps after a name
- * that the input gives and "_" (NAMED); ANY_NAME for such a name alone.
- */
+ * that the input gives and "_" (NAMED); ANY_NAME for such a name alone. */
 #define ANY_NAME SIZE_MAX
 #define NAMED ((size_t)64)
 static const struct {
@@ -175,9 +173,8 @@ static enum ht_err check_input(const struct ht_params *params, const char *path)
     TRY(err);
     if (same) return HT_OK;
     return ht_params_error(params, "output.directory",
-                           "the run reads %s and would replace it by another "
-                           "one: copy the input to another directory or choose "
-                           "another output.directory",
+                           "the run reads %s and would replace it by another one: copy the input "
+                           "to another directory or choose another output.directory",
                            path);
 }
 
@@ -196,9 +193,8 @@ static enum ht_err keep(const struct ht_params *params, struct listing *list, st
         }
     }
     return ht_params_error(params, key ? key : "output.directory",
-                           "the run reads %s and would write a file of this "
-                           "name: move it to another directory or choose "
-                           "another output.directory",
+                           "the run reads %s and would write a file of this name: move it to "
+                           "another directory or choose another output.directory",
                            path);
 }
 
@@ -225,9 +221,8 @@ static enum ht_err check_age(const struct ht_params *params, const struct listin
                    (input.tv_sec == other.tv_sec && input.tv_nsec > other.tv_nsec);
     if (other.tv_sec == 0 || !younger) return HT_OK;
     return ht_params_error(params, "output.directory",
-                           "%s was changed after the run that wrote the outputs "
-                           "beside it: copy it to another directory or choose "
-                           "another output.directory",
+                           "%s was changed after the run that wrote the outputs beside it: copy it "
+                           "to another directory or choose another output.directory",
                            HT_INPUT_NAME);
 }
 
@@ -263,10 +258,9 @@ static enum ht_err take_lock(const struct ht_params *params, struct ht_lock *loc
 }
 
 static enum ht_err refuse_busy(const struct ht_params *params, const char *holder) {
-    return ht_params_error(params, "output.directory",
-                           "%s is writing to it: choose another directory, or "
-                           "wait until it has ended",
-                           holder);
+    return ht_params_error(
+        params, "output.directory",
+        "%s is writing to it: choose another directory, or wait until it has ended", holder);
 }
 
 static void remove_unfinished(const char *directory, const struct listing *list) {
@@ -328,8 +322,7 @@ static bool move_file(const char *from, const char *to) {
     return rename(from, to) == 0;
 }
 
-/* Any other file that stays gets a second name where the file system allows it.
- */
+/* Any other file that stays gets a second name where the file system allows it. */
 static enum ht_err move_entry(const struct entry *entry, const char *directory, const char *old) {
     char *from = NULL, *to = NULL;
     enum ht_err err = ht_file_path(directory, entry->name, &from);

@@ -1,6 +1,5 @@
 /* The directory that a run writes to: one run at a time, whose files are not mixed with those of
- * earlier ones. By rank 0 only.
- */
+ * earlier ones. By rank 0 only. */
 #ifndef HTWAVE_IO_DIRECTORY_H
 #define HTWAVE_IO_DIRECTORY_H
 

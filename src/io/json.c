@@ -17,10 +17,11 @@ void ht_json_open(struct ht_json *json, const char *name, char bracket) {
     member(json, name);
     ht_text_add(&json->text, "%c", bracket);
     json->members = false;
+    json->depth++;
 }
 
 void ht_json_close(struct ht_json *json, char bracket) {
-    ht_text_add(&json->text, "%c", bracket);
+    ht_text_add(&json->text, --json->depth == 0 ? "%c\n" : "%c", bracket);
     json->members = true;
 }
 
@@ -41,6 +42,18 @@ void ht_json_integer(struct ht_json *json, const char *name, int64_t value) {
     ht_text_add(&json->text, "%lld", (long long)value);
 }
 
+void ht_json_numbers(struct ht_json *json, const char *name, int count, const double *values) {
+    ht_json_open(json, name, '[');
+    for (int i = 0; i < count; i++) ht_json_number(json, NULL, values[i]);
+    ht_json_close(json, ']');
+}
+
+void ht_json_integers(struct ht_json *json, const char *name, int count, const int64_t *values) {
+    ht_json_open(json, name, '[');
+    for (int i = 0; i < count; i++) ht_json_integer(json, NULL, values[i]);
+    ht_json_close(json, ']');
+}
+
 void ht_json_bool(struct ht_json *json, const char *name, bool value) {
     member(json, name);
     ht_text_add(&json->text, value ? "true" : "false");
@@ -52,13 +65,20 @@ void ht_json_string(struct ht_json *json, const char *name, const char *value) {
     ht_text_add_json(&json->text, value);
 }
 
-void ht_json_end(struct ht_json *json) {
-    ht_text_add(&json->text, "\n");
+struct ht_facts ht_facts_open(void) {
+    struct ht_facts facts = {.text = {0}};
+    ht_fact(&facts, open, NULL, '{');
+    return facts;
 }
 
-enum ht_err ht_json_or_text(struct ht_json *json, struct ht_text *text, bool as_json) {
-    enum ht_err err = ht_args_print(as_json ? &json->text : text);
-    ht_text_free(&json->text);
-    ht_text_free(text);
+enum ht_err ht_facts_print(struct ht_facts *facts, bool as_json) {
+    ht_fact(facts, close, '}');
+    enum ht_err err = ht_args_print(as_json ? &facts->json.text : &facts->text);
+    ht_facts_free(facts);
     return err;
+}
+
+void ht_facts_free(struct ht_facts *facts) {
+    ht_text_free(&facts->text);
+    ht_text_free(&facts->json.text);
 }

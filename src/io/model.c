@@ -1,6 +1,5 @@
 /* The model of a run, before it: model.h5 with the medium at the nodes and the places of sources
- * and receivers, and a picture of each slice.
- */
+ * and receivers, and a picture of each slice. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -24,11 +24,11 @@ enum ht_err ht_fields_find(const struct ht_params *params, const struct ht_equat
     add_names(eq, stored, &known);
     enum ht_err err = ht_text_status(&known);
     if (!err && *field >= 0)
-        err = ht_params_error(params, key,
-                              "\"%s\" is not stored at the times and nodes of "
-                              "outputs by time.scheme = \"%s\", which stores "
-                              "%s there; \"taylor\" stores all fields",
-                              name, ht_scheme_word(params->time.scheme), known.data);
+        err =
+            ht_params_error(params, key,
+                            "\"%s\" is not stored at the times and nodes of outputs by time.scheme "
+                            "= \"%s\", which stores %s there; \"taylor\" stores all fields",
+                            name, ht_scheme_word(params->time.scheme), known.data);
     else if (!err)
         err = ht_params_error(params, key, "no field \"%s\": %s in %d dimension%s has %s", name,
                               eq->system->name, eq->dims, eq->dims == 1 ? "" : "s", known.data);

@@ -3,8 +3,7 @@
  *
  * Every file but series.csv and traces.h5, which grow, is written under a temporary name and
  * renamed, so a reader (also ParaView during a run) sees complete files only. Numbers in names
- * count from 0, those of snapshots from directory.first.
- */
+ * count from 0, those of snapshots from directory.first. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -70,9 +69,9 @@ static enum ht_err select_fields(struct ht_output *output) {
 static enum ht_err check_ranks(const struct ht_output *output) {
     if (!output->params->output.snapshots || !ht_grid_cut(output->medium->grid) || ht_h5_parallel())
         return HT_OK;
-    return ht_params_error(output->params, "output.snapshots",
-                           "must be false with several ranks: the HDF5 library "
-                           "was built without MPI");
+    return ht_params_error(
+        output->params, "output.snapshots",
+        "must be false with several ranks: the HDF5 library was built without MPI");
 }
 
 enum ht_err ht_output_check(const struct ht_params *params, const struct ht_medium *medium,
@@ -157,9 +156,8 @@ static enum ht_err write_attributes(const struct ht_output *output, const struct
     TRY(ht_units_write(&output->params->output.units, file));
     if (!state->coefs) return HT_OK;
     return ht_h5_set_text(file, "coefficient_index",
-                          "(i3 (order+1) + i2) (order+1) + i1 for "
-                          "spacing^i/i! times the derivative of orders "
-                          "i1, i2, i3");
+                          "(i3 (order+1) + i2) (order+1) + i1 for spacing^i/i! times the "
+                          "derivative of orders i1, i2, i3");
 }
 
 enum { NAME = 64 };
@@ -291,11 +289,11 @@ static void add_snapshot(const struct ht_output *output, int index, struct ht_te
     add_numbers(grid->h, text);
     ht_text_add(text, "    </Geometry>\n");
     for (int f = 0; f < output->nfields; f++) {
-        ht_text_add(text,
-                    "    <Attribute Name=\"%s\" AttributeType=\"Scalar\" Center=\"Node\">\n"
-                    "     <DataItem Format=\"HDF\" NumberType=\"Float\" Precision=\"%d\" "
-                    "Dimensions=\"",
-                    output->name[f], output->single ? 4 : 8);
+        ht_text_add(
+            text,
+            "    <Attribute Name=\"%s\" AttributeType=\"Scalar\" Center=\"Node\">\n"
+            "     <DataItem Format=\"HDF\" NumberType=\"Float\" Precision=\"%d\" Dimensions=\"",
+            output->name[f], output->single ? 4 : 8);
         add_dimensions(grid, text);
         ht_text_add(text, "\">" HT_SNAPSHOT_NAME ":/%s</DataItem>\n    </Attribute>\n", number,
                     output->name[f]);
@@ -305,11 +303,11 @@ static void add_snapshot(const struct ht_output *output, int index, struct ht_te
 
 static enum ht_err write_xdmf(const struct ht_output *output) {
     struct ht_text text = {0};
-    ht_text_add(&text, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
-                       "<Xdmf Version=\"3.0\">\n"
-                       " <Domain>\n"
-                       "  <Grid Name=\"htwave\" GridType=\"Collection\" "
-                       "CollectionType=\"Temporal\">\n");
+    ht_text_add(&text,
+                "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
+                "<Xdmf Version=\"3.0\">\n"
+                " <Domain>\n"
+                "  <Grid Name=\"htwave\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
     for (int i = 0; i < output->count; i++) add_snapshot(output, i, &text);
     ht_text_add(&text, "  </Grid>\n </Domain>\n</Xdmf>\n");
     enum ht_err err = ht_text_status(&text);
@@ -327,8 +325,8 @@ enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t st
     snprintf(name, sizeof name, HT_SNAPSHOT_NAME, output->first + output->count);
     enum ht_err err = ht_file_path(output->params->output.directory, name, &path);
     if (!err && whole && !coefs)
-        err = ht_err_set(HT_ERR_INTERNAL, "snapshot without the coefficients that "
-                                          "output.coefficients asks for");
+        err = ht_err_set(HT_ERR_INTERNAL,
+                         "snapshot without the coefficients that output.coefficients asks for");
     err = ht_comm_agree(comm_of(output), err);
     if (!err) err = write_snapshot(output, &state, path);
     free(path);

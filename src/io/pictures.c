@@ -1,6 +1,5 @@
 /* Pictures of a run: a slice each, of the slices that the input asks for. Values are collected on
- * rank 0, which draws.
- */
+ * rank 0, which draws. */
 #include "pictures.h"
 
 #include <math.h>
@@ -51,10 +50,10 @@ static enum ht_err check_cairo(const struct ht_params *params) {
     for (int i = 0; i < ht_option_count(); i++) {
         const char *key = ht_option_at(i)->key;
         if (strncmp(key, section, sizeof section - 1) == 0 && ht_params_is_set(params, key))
-            return ht_params_error(params, key,
-                                   "asks for pictures, but this htwave was built without cairo, "
-                                   "which draws them: leave it out, or set output.pictures = "
-                                   "false");
+            return ht_params_error(
+                params, key,
+                "asks for pictures, but this htwave was built without cairo, which draws them: "
+                "leave it out, or set output.pictures = false");
     }
     return HT_OK;
 }

@@ -6,8 +6,7 @@
  * would show corners; the background, which may jump, linearly.
  *
  * Over a background the wave's colour is laid with an opacity that grows with
- * |value|/range, so that quiet places show the medium.
- */
+ * |value|/range, so that quiet places show the medium. */
 #include "plot.h"
 
 #include <math.h>
@@ -25,8 +24,7 @@ static const struct ht_colour dark_grey = {184, 184, 184};
  * apart) and the two signs have the same lightness.
  *
  * The rising one: every eighth part of viridis (S. van der Walt, N. Smith 2015, CC0), whose
- * lightness is linear.
- */
+ * lightness is linear. */
 
 enum { LAST = 16 };
 

@@ -6,8 +6,7 @@
  *     bytes 109        time of the first sample in ms (whole ones)
  *     bytes 115, 117   samples, sample interval in microseconds
  * Times are taken as seconds. Positions are whole numbers there, of up to four decimals; those of
- * traces.h5 are exact.
- */
+ * traces.h5 are exact. */
 #include <math.h>
 #include <string.h>
 
@@ -29,14 +28,12 @@ static enum ht_err check(const struct ht_params *params, const struct ht_receive
     const bool whole = fabs(us - round(us)) <= 1e-6 * us;
     if (group->samples > MOST)
         return ht_params_error(params, "output.traces",
-                               "\"segy\" holds at most %d samples per trace, "
-                               "\"%s\" has %lld",
-                               MOST, group->name, (long long)group->samples);
+                               "\"segy\" holds at most %d samples per trace, \"%s\" has %lld", MOST,
+                               group->name, (long long)group->samples);
     if (whole && us >= 1 && us <= MOST) return HT_OK;
     return ht_params_error(params, "output.traces",
-                           "\"segy\" has sample intervals of 1 to %d whole "
-                           "microseconds, \"%s\" one of %.9g s: choose "
-                           "another receivers.%d.every",
+                           "\"segy\" has sample intervals of 1 to %d whole microseconds, \"%s\" "
+                           "one of %.9g s: choose another receivers.%d.every",
                            MOST, group->name, us / 1e6, n + 1);
 }
 
@@ -64,8 +61,7 @@ static void text_header(const struct ht_trace_table *t, int reading, char text[T
                      t->group->name, t->group->reading[reading].name);
         if (line == 1)
             snprintf(words, sizeof words,
-                     "receivers: x1 at byte 81, x2 at 85, x3 at 41, scalars at "
-                     "71 and 69");
+                     "receivers: x1 at byte 81, x2 at 85, x3 at 41, scalars at 71 and 69");
         if (line == 38) snprintf(words, sizeof words, "SEG Y REV1");
         if (line == 39) snprintf(words, sizeof words, "END TEXTUAL HEADER");
         char whole[LINE + 8];

@@ -1,6 +1,5 @@
 /* Along a periodic axis the first node is repeated at the end, so that the picture shows the whole
- * box.
- */
+ * box. */
 #include "slice.h"
 
 #include <math.h>

@@ -4,8 +4,7 @@
  *
  * Of a process that is killed the file keeps the samples so far. It is laid out for all samples
  * first, and then only values are written: those of a block, then its times. A time that is not a
- * number has no sample yet.
- */
+ * number has no sample yet. */
 #include "traces.h"
 
 #include <math.h>
@@ -34,10 +33,10 @@ static enum ht_err check_csv(const struct ht_params *params, const struct ht_rec
     const struct ht_receiver_group *group = &receivers->group[n];
     const int64_t traces = group->count * group->readings;
     if (traces <= MOST_CSV) return HT_OK;
-    return ht_params_error(params, "output.traces",
-                           "\"csv\" takes at most %d traces of a group, "
-                           "\"%s\" has %lld: read traces.h5",
-                           MOST_CSV, group->name, (long long)traces);
+    return ht_params_error(
+        params, "output.traces",
+        "\"csv\" takes at most %d traces of a group, \"%s\" has %lld: read traces.h5", MOST_CSV,
+        group->name, (long long)traces);
 }
 
 static void write_rows(const struct ht_trace_table *t, FILE *out) {
@@ -84,8 +83,7 @@ enum ht_err ht_output_check_traces(const struct ht_params *params,
         const struct ht_trace_format *format = find_format(names->name[i]);
         if (format == NULL)
             return ht_params_error(params, "output.traces",
-                                   "no format \"%s\": \"csv\" and \"segy\"; "
-                                   "HDF5 is always written",
+                                   "no format \"%s\": \"csv\" and \"segy\"; HDF5 is always written",
                                    names->name[i]);
         for (int n = 0; receivers != NULL && n < receivers->count; n++)
             TRY(format->check(params, receivers, n));

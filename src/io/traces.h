@@ -1,6 +1,5 @@
 /* The receivers' traces: traces.h5, written while the run goes on, and further formats at its end.
- * By rank 0 only.
- */
+ * By rank 0 only. */
 #ifndef HTWAVE_IO_TRACES_H
 #define HTWAVE_IO_TRACES_H
 

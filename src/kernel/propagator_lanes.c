@@ -44,9 +44,8 @@ enum ht_err ht_target_group(const struct ht_tuning *tuning, const struct ht_devi
     while (tuning->rows == 0 && out->rows > 1 && (int64_t)out->cells * out->rows > info->max_group)
         out->rows /= 2;
     REQUIRE((int64_t)out->cells * out->rows <= info->max_group, HT_ERR_INPUT,
-            "device.cells_per_group = %d: %d rows of them are more work-items than "
-            "the %lld that %s allows per group",
-            out->cells, out->rows, (long long)info->max_group, info->name);
+            "%d rows of %d cells are more work-items than the %lld that %s allows per group",
+            out->rows, out->cells, (long long)info->max_group, info->name);
     out->group_size = out->cells * out->rows;
     return HT_OK;
 }

@@ -69,8 +69,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     out->cells = tuning->cells > 0 ? tuning->cells : most < 32 ? most : 32;
     out->rows = wide_of(spec);
     out->tile = tiles.rows;
-    REQUIRE(out->cells <= most, HT_ERR_INPUT, "device.cells_per_group = %d: must be at most %d",
-            out->cells, most);
+    REQUIRE(out->cells <= most, HT_ERR_INPUT, "must be at most %d", most);
     out->parts = (int)ht_divide_up(tiles.count, most / out->cells);
     const int own = (tiles.count + out->parts - 1) / out->parts;
     out->group_size = own * out->cells;

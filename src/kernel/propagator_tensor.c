@@ -114,7 +114,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     const int cells = TENSOR_CELLS;
     int rows = tuning->rows;
     REQUIRE(tuning->cells == 0 || tuning->cells == TENSOR_CELLS, HT_ERR_INPUT,
-            "device.cells_per_group = %d: this variant works on %d", tuning->cells, TENSOR_CELLS);
+            "this variant works on %d cells per group", TENSOR_CELLS);
     if (rows <= 0) rows = 4;
     if (spec->eq->dims == 1) rows = 1;
     while (tuning->rows <= 0 && rows > 1 &&
@@ -336,7 +336,7 @@ static enum ht_err planes_shape(const struct ht_tuning *tuning, const struct ht_
     const int cells = TENSOR_CELLS;
     int rows = tuning->rows > 0 ? tuning->rows : 2;
     REQUIRE(tuning->cells == 0 || tuning->cells == cells, HT_ERR_INPUT,
-            "device.cells_per_group = %d: this variant works on %d", tuning->cells, cells);
+            "this variant works on %d cells per group", cells);
     struct ht_tensor_shape s = ht_tensor_shape_of(spec, DEPTH, parts, cells, rows, limit);
     if (tuning->rows <= 0 && s.local_bytes > limit)
         s = ht_tensor_shape_of(spec, DEPTH, parts, cells, rows = 1, limit);

@@ -38,7 +38,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     const int rows = 2, cells = TARGETS / DEPTH / rows;
     const int parts = ht_tensor_parts(spec, MOST_TILES);
     REQUIRE(tuning->cells == 0 || tuning->cells == cells, HT_ERR_INPUT,
-            "device.cells_per_group = %d: this variant works on %d", tuning->cells, cells);
+            "this variant works on %d cells per group", cells);
     REQUIRE(tuning->rows == 0 || tuning->rows == rows, HT_ERR_INPUT,
             "%d rows per group: this variant works on %d", tuning->rows, rows);
     const struct ht_tensor_shape s = ht_tensor_shape_of(spec, DEPTH, parts, cells, rows, 0);

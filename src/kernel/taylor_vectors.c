@@ -20,9 +20,8 @@ enum ht_err ht_vector_cells(const struct ht_tuning *tuning, const struct ht_spec
     const int most = spec->fp64 ? 8 : 16; /* 64 bytes */
     int wanted = tuning->cells;
     REQUIRE(wanted <= most && (wanted & (wanted - 1)) == 0, HT_ERR_INPUT,
-            "device.cells_per_group = %d: on %s variant \"%s\" takes 1, 2, 4, "
-            "8%s",
-            wanted, info->name, tuning->variant->name, spec->fp64 ? "" : " or 16");
+            "on %s variant \"%s\" takes 1, 2, 4, 8%s", info->name, tuning->variant->name,
+            spec->fp64 ? "" : " or 16");
     *cells = wanted > 0 ? wanted : info->gpu ? 1 : most;
     return HT_OK;
 }

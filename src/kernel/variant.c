@@ -53,9 +53,8 @@ bool ht_variant_has(const struct ht_variant *variant, enum ht_stage_kind kind) {
 
 enum ht_err ht_group_fits(int cells, int items, const struct ht_device_info *info) {
     REQUIRE((int64_t)cells * items <= info->max_group, HT_ERR_INPUT,
-            "device.cells_per_group = %d: %d work-items per cell, and %s "
-            "allows %lld per group",
-            cells, items, info->name, (long long)info->max_group);
+            "%d work-items per cell, and %s allows %lld per group", items, info->name,
+            (long long)info->max_group);
     return HT_OK;
 }
 

@@ -2,8 +2,7 @@
  * when another rank has failed: that rank sends a notice to every other rank before it agrees.
  * Notices, agreement and the run have separate communicators, since a failure may leave collectives
  * and messages of the run unfinished. MPI may still write to their destinations until the process
- * ends: collectives use their own buffers, and the buffer of an unfinished one is never freed.
- */
+ * ends: collectives use their own buffers, and the buffer of an unfinished one is never freed. */
 #include "htwave/comm.h"
 
 #include <fcntl.h>
@@ -141,8 +140,7 @@ static void end_now(int unused) {
     _exit(last_code);
 }
 
-/* MPI may print complaints about unfinished messages; they do not help users.
- */
+/* MPI may print complaints about unfinished messages; they do not help users. */
 static void fall_silent(void) {
     int nothing = open("/dev/null", O_WRONLY);
     fflush(NULL);
@@ -251,8 +249,7 @@ static enum ht_err comm_wait(struct ht_comm *c, MPI_Request *request, const char
     return HT_OK;
 }
 
-/* Sends a notice to all other ranks. Notices are only probed, never received.
- */
+/* Sends a notice to all other ranks. Notices are only probed, never received. */
 static void send_notices(struct ht_comm *c) {
     for (int r = 0; r < c->size; r++) {
         MPI_Request request;

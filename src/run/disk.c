@@ -112,10 +112,10 @@ enum ht_err ht_disk_check(const struct ht_plan *plan) {
     ht_disk_describe(plan, &text);
     enum ht_err err = ht_text_status(&text);
     if (err == HT_OK)
-        err = ht_params_error(plan->params, "output.directory",
-                              "lacks room, %s: take fewer receivers, samples "
-                              "or snapshots, or another folder",
-                              text.data);
+        err = ht_params_error(
+            plan->params, "output.directory",
+            "lacks room, %s: take fewer receivers, samples or snapshots, or another folder",
+            text.data);
     ht_text_free(&text);
     return err;
 }

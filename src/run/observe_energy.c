@@ -31,8 +31,8 @@ static enum ht_err judge_energy(const struct ht_view *view, const struct ht_stat
     TRY(ht_energy_watch(plan, view->time, state, &e->watch));
     if (scheme->dissipates) e->rise = e->watch.rise;
     if (e->watch.grows && !warned)
-        ht_warn("the energy has risen by %.2g %% by time %g, though this "
-                "scheme can only lose it: the run grows; likely cause: %s",
+        ht_warn("the energy has risen by %.2g %% by time %g, though this scheme can only lose it: "
+                "the run grows; likely cause: %s",
                 100 * e->watch.rise, view->time, ht_growth_cause(plan));
     return HT_OK;
 }
@@ -148,8 +148,8 @@ static void warn_changed(const struct ht_plan *plan, const struct ht_conserved *
     const double change = energy[1] / energy[0] - 1;
     if (plan->problem.layers != NULL || !(fabs(change) > most)) return;
     if (strcmp(plan->params->initial.type, "random") == 0) return;
-    ht_warn("the energy, which %s conserves, has changed by %.2g %%: likely "
-            "cause: %swaves that the grid does not resolve; take %smore cells",
+    ht_warn("the energy, which %s conserves, has changed by %.2g %%: likely cause: %swaves that "
+            "the grid does not resolve; take %smore cells",
             scheme->title, 100 * change,
             ht_in_double(plan->params) ? "" : "rounding, which nothing damps, or ",
             ht_in_double(plan->params) ? "" : "device.precision = \"double\" or ");

@@ -6,13 +6,19 @@
 
 /* ---- gathering ---- */
 
-struct part {
-    double step, kernel, interior, boundary, ghosts, pack, exposed;
+/* As members of JSON name them; the kernels' are a member of the run. */
+static const char *const part_name[HT_TIMES] = {"kernel", "step", "interior", "boundary",
+                                                "ghosts", "pack", "exposed"};
+
+struct share {
+    double seconds[HT_TIMES];
     double exchanges, messages, bytes; /* per step */
     double limit, joules;              /* of a device that the rank leads */
 };
 
-enum ht_err ht_parallel_transport(struct ht_comm *comm, const struct ht_traffic *own,
+/* The transports of all pairs of ranks, each once, the fastest first: "peer + staged"; "" without
+ * neighbours. */
+static enum ht_err find_transport(struct ht_comm *comm, const struct ht_traffic *own,
                                   char out[HT_TRANSPORT_NAMES]) {
     const char *name;
     *out = '\0';
@@ -31,55 +37,34 @@ enum ht_err ht_parallel_transport(struct ht_comm *comm, const struct ht_traffic 
 
 /* The stepper's timers also have kernels outside the run's steps (of the conserved energy): its
  * seconds are scaled to these steps. */
-static void fill_traffic(const struct ht_simulation *sim, const struct ht_traffic *traffic,
-                         struct part *out) {
-    double done = fmax(0.5 * (double)traffic->half_steps, 1);
-    double scale = (double)sim->run.steps / done;
-    out->interior = traffic->interior_s * scale;
-    out->boundary = traffic->boundary_s * scale;
-    out->ghosts = traffic->ghosts_s * scale;
-    out->pack = traffic->pack_s * scale;
-    out->exposed = fmax(0, out->step - out->interior - out->boundary - out->pack);
-    out->exchanges = (double)traffic->exchanges / done;
-    out->messages = (double)traffic->messages / done;
-    out->bytes = (double)traffic->bytes / done;
+static struct share own_share(const struct ht_simulation *sim, const struct ht_traffic *traffic) {
+    const double done = fmax(0.5 * (double)traffic->half_steps, 1);
+    const double scale = (double)sim->run.steps / done;
+    const bool leads = ht_simulation_leads(sim);
+    struct share own = {.seconds = {[HT_TIME_KERNEL] = sim->run.kernel_s,
+                                    [HT_TIME_STEP] = sim->run.step_s,
+                                    [HT_TIME_INTERIOR] = traffic->interior_s * scale,
+                                    [HT_TIME_BOUNDARY] = traffic->boundary_s * scale,
+                                    [HT_TIME_GHOSTS] = traffic->ghosts_s * scale,
+                                    [HT_TIME_PACK] = traffic->pack_s * scale},
+                        .exchanges = (double)traffic->exchanges / done,
+                        .messages = (double)traffic->messages / done,
+                        .bytes = (double)traffic->bytes / done,
+                        .limit = leads ? ht_simulation_limit(sim) : 0,
+                        .joules = leads ? ht_simulation_joules(sim) : 0};
+    const double *s = own.seconds;
+    own.seconds[HT_TIME_EXPOSED] =
+        fmax(0, s[HT_TIME_STEP] - s[HT_TIME_INTERIOR] - s[HT_TIME_BOUNDARY] - s[HT_TIME_PACK]);
+    return own;
 }
 
-static void fill_part(const struct ht_simulation *sim, const struct ht_traffic *traffic,
-                      struct part *out) {
-    memset(out, 0, sizeof *out);
-    out->step = sim->run.step_s;
-    out->kernel = sim->run.kernel_s;
-    fill_traffic(sim, traffic, out);
-    if (!ht_simulation_leads(sim)) return;
-    out->limit = ht_simulation_limit(sim);
-    out->joules = ht_simulation_joules(sim);
-}
-
-/* Mean and largest value of a member, at an offset, of all parts. */
-static struct ht_spread spread(int ranks, const struct part *all, size_t offset) {
-    struct ht_spread s = {.mean = 0};
+static void combine(int ranks, const struct share *all, struct ht_parallel *out) {
+    *out = (struct ht_parallel){.exchanges = all->exchanges};
     for (int r = 0; r < ranks; r++) {
-        double value;
-        memcpy(&value, (const char *)&all[r] + offset, sizeof value);
-        s.mean += value / ranks;
-        s.worst = fmax(s.worst, value);
-    }
-    return s;
-}
-
-static void combine(int ranks, const struct part *all, struct ht_parallel *out) {
-    *out = (struct ht_parallel){
-        .step = spread(ranks, all, offsetof(struct part, step)),
-        .kernel = spread(ranks, all, offsetof(struct part, kernel)),
-        .interior = spread(ranks, all, offsetof(struct part, interior)),
-        .boundary = spread(ranks, all, offsetof(struct part, boundary)),
-        .ghosts = spread(ranks, all, offsetof(struct part, ghosts)),
-        .pack = spread(ranks, all, offsetof(struct part, pack)),
-        .exposed = spread(ranks, all, offsetof(struct part, exposed)),
-        .exchanges = all->exchanges,
-    };
-    for (int r = 0; r < ranks; r++) {
+        for (int i = 0; i < HT_TIMES; i++) {
+            out->part[i].mean += all[r].seconds[i] / ranks;
+            out->part[i].worst = fmax(out->part[i].worst, all[r].seconds[i]);
+        }
         out->messages += all[r].messages;
         out->bytes += all[r].bytes;
         out->limit += all[r].limit;
@@ -90,15 +75,15 @@ static void combine(int ranks, const struct part *all, struct ht_parallel *out) 
 enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struct ht_parallel *out) {
     const struct ht_stepper *s = &sim->run.stepper;
     struct ht_traffic traffic = {.half_steps = 0};
-    struct part own, *all = NULL;
+    struct share own, *all = NULL;
     if (s->ops->traffic != NULL) s->ops->traffic(s->self, &traffic);
-    fill_part(sim, &traffic, &own);
+    own = own_share(sim, &traffic);
     TRY(HT_ALLOC(all, sim->ranks));
     enum ht_err err = ht_comm_gather(sim->comm, &own, sizeof own, all);
     if (err == HT_OK) combine(sim->ranks, all, out);
     free(all);
     TRY(err);
-    return ht_parallel_transport(sim->comm, &traffic, out->transport);
+    return find_transport(sim->comm, &traffic, out->transport);
 }
 
 /* ---- text ---- */
@@ -125,9 +110,17 @@ void ht_parallel_add_ranks(const struct ht_simulation *sim, struct ht_text *text
                 precision_of(sim));
 }
 
-static void add_seconds(const char *what, double seconds, struct ht_text *text) {
+static void add_parts(const char *whose, const struct ht_parallel *p, bool worst,
+                      struct ht_text *text) {
     char number[32];
-    ht_text_add(text, "%s%s", what, ht_text_seconds(seconds, number));
+    ht_text_add(text, "%s", whose);
+    for (int i = HT_TIME_INTERIOR; i < HT_TIMES; i++) {
+        if (i == HT_TIME_GHOSTS) continue;
+        ht_text_add(text, "%s %s %s", i == HT_TIME_INTERIOR ? "" : ",",
+                    i == HT_TIME_PACK ? "packing" : part_name[i],
+                    ht_text_seconds(worst ? p->part[i].worst : p->part[i].mean, number));
+    }
+    ht_text_add(text, "\n");
 }
 
 void ht_parallel_add_times(const struct ht_simulation *sim, const struct ht_parallel *p,
@@ -136,38 +129,24 @@ void ht_parallel_add_times(const struct ht_simulation *sim, const struct ht_para
     if (sim->ranks == 1) return;
     ht_text_add(text, "  exchange  %s: %.4g messages and %s per step\n", p->transport, p->messages,
                 ht_text_bytes(p->bytes, bytes));
-    add_seconds("  steps     mean of ranks: interior ", p->interior.mean, text);
-    add_seconds(", boundary ", p->boundary.mean, text);
-    add_seconds(", packing ", p->pack.mean, text);
-    add_seconds(", exposed ", p->exposed.mean, text);
-    add_seconds("\n            worst rank: interior ", p->interior.worst, text);
-    add_seconds(", boundary ", p->boundary.worst, text);
-    add_seconds(", packing ", p->pack.worst, text);
-    add_seconds(", exposed ", p->exposed.worst, text);
-    ht_text_add(text, "\n");
+    add_parts("  steps     mean of ranks:", p, false, text);
+    add_parts("            worst rank:", p, true, text);
 }
 
 /* ---- JSON ---- */
 
-static void add_spread(const char *name, struct ht_spread s, struct ht_json *json) {
-    char key[40];
-    snprintf(key, sizeof key, "%s_s", name);
-    ht_json_number(json, key, s.mean);
-    snprintf(key, sizeof key, "%s_worst_s", name);
-    ht_json_number(json, key, s.worst);
-}
-
 static void add_results(const struct ht_parallel *p, struct ht_json *json) {
+    char key[40];
     ht_json_string(json, "transport", p->transport);
     ht_json_number(json, "exchanges_per_step", p->exchanges);
     ht_json_number(json, "messages_per_step", p->messages);
     ht_json_number(json, "bytes_per_step", p->bytes);
-    add_spread("step", p->step, json);
-    add_spread("interior", p->interior, json);
-    add_spread("boundary", p->boundary, json);
-    add_spread("ghosts", p->ghosts, json);
-    add_spread("pack", p->pack, json);
-    add_spread("exposed", p->exposed, json);
+    for (int i = HT_TIME_STEP; i < HT_TIMES; i++) {
+        snprintf(key, sizeof key, "%s_s", part_name[i]);
+        ht_json_number(json, key, p->part[i].mean);
+        snprintf(key, sizeof key, "%s_worst_s", part_name[i]);
+        ht_json_number(json, key, p->part[i].worst);
+    }
 }
 
 void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_parallel *p,
@@ -177,9 +156,7 @@ void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_paral
     ht_json_integer(json, "ranks", sim->ranks);
     ht_json_integer(json, "devices", ht_ranks_devices(sim->ranks, sim->assignment));
     ht_json_integer(json, "machines", ht_ranks_machines(sim->ranks, sim->assignment));
-    ht_json_open(json, "planes", '[');
-    for (int r = 0; r < sim->ranks; r++) ht_json_integer(json, NULL, sim->planes[r]);
-    ht_json_close(json, ']');
+    ht_json_integers(json, "planes", sim->ranks, sim->planes);
     ht_json_integer(json, "halo_depth", sim->plan->problem.halo.depth);
     ht_json_string(json, "halo_precision", precision_of(sim));
     if (p != NULL) add_results(p, json);

@@ -35,16 +35,16 @@ static enum ht_err compare_programs(int ranks, const struct program *all) {
                         all[r].version);
     enum ht_err err = ht_text_status(&others);
     if (err == HT_OK && others.length > 0)
-        err = ht_err_set(HT_ERR_INPUT,
-                         "not the program of rank 0 (version %s): %s; all "
-                         "ranks must run the same file",
-                         all[0].version, others.data);
+        err = ht_err_set(
+            HT_ERR_INPUT,
+            "not the program of rank 0 (version %s): %s; all ranks must run the same file",
+            all[0].version, others.data);
     for (int r = 1; err == HT_OK && r < ranks; r++)
         if (strcmp(all[r].command, all[0].command) != 0)
-            err = ht_err_set(HT_ERR_INPUT,
-                             "rank %d has the command \"%s\", rank 0 has "
-                             "\"%s\": all ranks must have the same",
-                             r, all[r].command, all[0].command);
+            err = ht_err_set(
+                HT_ERR_INPUT,
+                "rank %d has the command \"%s\", rank 0 has \"%s\": all ranks must have the same",
+                r, all[r].command, all[0].command);
     ht_text_free(&others);
     return err;
 }
@@ -95,8 +95,8 @@ static enum ht_err compare_params(const char *own, const char *rank0) {
     n = (int)strcspn(own, "\n");
     n0 = (int)strcspn(rank0, "\n");
     FAIL(HT_ERR_INPUT,
-         "parameters differ from those of rank 0: \"%.*s\", not \"%.*s\"; all "
-         "ranks must read the same input",
+         "parameters differ from those of rank 0: \"%.*s\", not \"%.*s\"; all ranks must read the "
+         "same input",
          n < most ? n : most, own, n0 < most ? n0 : most, rank0);
 }
 

@@ -1,8 +1,7 @@
 /* The report of a run. limit_fraction compares the kernels' time with
  *     t_min = max(bytes_min / bandwidth, fma_min / rate),
  * the least that the method needs on a perfect use of this device. Both rates are measured in the
- * same run.
- */
+ * same run. */
 #include "htwave/sampler.h"
 #include "htwave/simulation.h"
 
@@ -54,10 +53,8 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
         ht_say(f, "  unknowns  %s: %s at as many points\n", number,
                plan->eq.field[plan->eq.second_order.field].name);
     else
-        ht_say(f,
-               "  unknowns  %s: %d field%s with %d derivatives at %lld "
-               "nodes\n",
-               number, fields, fields > 1 ? "s" : "", ht_grid_coefs(&plan->grid),
+        ht_say(f, "  unknowns  %s: %d field%s with %d derivatives at %lld nodes\n", number, fields,
+               fields > 1 ? "s" : "", ht_grid_coefs(&plan->grid),
                (long long)ht_grid_total(&plan->grid, HT_PRIMARY));
     ht_fact(f, number, "unknowns", unknowns);
 }
@@ -65,13 +62,10 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
 static void add_grid(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_grid *grid = &sim->plan->grid;
     ht_fact(f, integer, "dimensions", grid->dims);
-    ht_fact(f, open, "cells", '[');
+    ht_fact(f, integers, "cells", grid->dims, grid->cells);
     ht_say(f, "  grid      ");
-    for (int k = 0; k < grid->dims; k++) {
+    for (int k = 0; k < grid->dims; k++)
         ht_say(f, "%s%lld", k ? " x " : "", (long long)grid->cells[k]);
-        ht_fact(f, integer, NULL, grid->cells[k]);
-    }
-    ht_fact(f, close, ']');
     ht_say(f, " cells of ");
     for (int k = 0; k < grid->dims; k++) ht_say(f, "%s%.4g", k ? " x " : "", grid->h[k]);
     ht_say(f, "\n");
@@ -140,26 +134,15 @@ static void add_layer_sides(const struct ht_layers *layers, int64_t cells, struc
     }
 }
 
-/* Numbers of decibels in JSON. */
-static void add_db(const char *key, const double *db, int count, struct ht_facts *f) {
-    ht_fact(f, open, key, '[');
-    for (int i = 0; i < count; i++) ht_fact(f, number, NULL, db[i]);
-    ht_fact(f, close, ']');
-}
-
 static void add_sponge(const struct ht_plan *plan, struct ht_facts *f) {
     double whole[3], half[3];
     ht_plan_sponge_reflection(plan, whole, half);
     ht_say(f,
-           "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
-           "60 degrees of wavelets as long as the layer is thick,\n"
+           "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, 60 degrees of wavelets "
+           "as long as the layer is thick,\n"
            "            %.0f, %.0f, %.0f dB of half the length\n",
            whole[0], whole[1], whole[2], half[0], half[1], half[2]);
-    add_db("absorbing_reflection_of_thickness_db", whole, 3, f);
-}
-
-static const char *organisation_of(const struct ht_simulation *sim) {
-    return ht_organisation_word(sim->plan->problem.fd.organisation);
+    ht_fact(f, numbers, "absorbing_reflection_of_thickness_db", 3, whole);
 }
 
 /* By Hermite methods of the case that docs/absorbing.md measures. */
@@ -167,33 +150,31 @@ static void add_reflection(const struct ht_plan *plan, struct ht_facts *f) {
     const double point = ht_plan_layer_point_reflection(plan);
     double db[3];
     ht_fact_said(f, "absorbing_point_source_db", point,
-                 "            expected reflection about %.0f dB of a point "
-                 "source, 6 cells from the layers, 5 cells per wavelength\n",
+                 "            expected reflection about %.0f dB of a point source, 6 cells from "
+                 "the layers, 5 cells per wavelength\n",
                  point);
     if (plan->problem.fd.order == 0) return;
     ht_plan_layer_reflection(plan, db);
     ht_say(f,
-           "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
-           "60 degrees, 10 points per wavelength\n",
+           "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, 60 degrees, 10 points "
+           "per wavelength\n",
            db[0], db[1], db[2]);
-    add_db("absorbing_reflection_db", db, 3, f);
+    ht_fact(f, numbers, "absorbing_reflection_db", 3, db);
 }
 
 static void add_returned(const struct ht_plan *plan, struct ht_facts *f) {
     const double part = 0.01, longest = ht_plan_layer_longest(plan, part);
     double db[2];
     if (ht_plan_layer_shots_db(plan, db)) {
-        ht_say(f,
-               "            expected of the sources' own waves %.0f dB at "
-               "0, %.0f dB at 60 degrees\n",
-               db[0], db[1]);
-        add_db("absorbing_sources_db", db, 2, f);
+        ht_say(
+            f,
+            "            expected of the sources' own waves %.0f dB at 0, %.0f dB at 60 degrees\n",
+            db[0], db[1]);
+        ht_fact(f, numbers, "absorbing_sources_db", 2, db);
     }
     if (isfinite(longest))
-        ht_say(f,
-               "            %g %% and more come back of waves longer than "
-               "%.3g\n",
-               100 * part, longest);
+        ht_say(f, "            %g %% and more come back of waves longer than %.3g\n", 100 * part,
+               longest);
 }
 
 /* Which sides have layers of how many cells. */
@@ -227,7 +208,7 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
                     layers->profile_degree == 0   ? ""
                     : layers->profile_degree == 2 ? "; quadratic about a node"
                                                   : "; cubic about a node",
-                    organisation_of(sim));
+                    ht_organisation_word(sim->plan->problem.fd.organisation));
     if (differences(sim) || layers->type == HT_ABSORBING_CPML)
         ht_text_add(text, "; the medium is constant along their normals");
     ht_text_add(text, "\n");
@@ -296,8 +277,8 @@ static void add_accuracy_text(const struct ht_plan *plan, struct ht_text *text) 
     const struct ht_expected *e = &plan->expected;
     if (!(plan->cells_per_wavelength > 0)) {
         if (!plan->solution->rest && plan->steps > 0)
-            ht_text_add(text, "  accuracy  unknown: initial.frequency, the data's "
-                              "highest, is not given\n");
+            ht_text_add(
+                text, "  accuracy  unknown: initial.frequency, the data's highest, is not given\n");
         return;
     }
     ht_text_add(text, "  accuracy  %.3g cells per wavelength", plan->cells_per_wavelength);
@@ -307,15 +288,13 @@ static void add_accuracy_text(const struct ht_plan *plan, struct ht_text *text) 
         ht_text_add(text, ": not resolved\n");
     else if (e->varies && e->limited && !e->jumps)
         ht_text_add(text,
-                    ": expected error up to %.1e at the end, without the "
-                    "medium's own, ~ h^%d\n",
+                    ": expected error up to %.1e at the end, without the medium's own, ~ h^%d\n",
                     e->high, plan->medium->degree + 1);
     else if (e->varies)
         ht_text_add(text, ": expected error up to %.1e at the end, %s\n", e->high,
                     !e->jumps           ? "where the medium is smooth"
                     : plan->fit == NULL ? "in smooth parts of the medium only"
-                                        : "and what its jumps add, which "
-                                          "is not known beforehand");
+                                        : "and what its jumps add, which is not known beforehand");
     else if (e->low == 0)
         ht_text_add(text, ": expected error up to %.1e at the end\n", e->high);
     else if (e->error > e->high / 3 && e->error < 3 * e->low)
@@ -351,9 +330,8 @@ static void add_forms(const struct ht_duhamel *d, struct ht_facts *f) {
         travel = fmax(travel, form->travel);
         if (i < most && form->radius > 0)
             ht_say(f,
-                   "            group %d: radius %g cells, order %d, "
-                   "reach %.2g, errs by at most %.1e; the scheme by about "
-                   "%.1e ten wavelengths away\n",
+                   "            group %d: radius %g cells, order %d, reach %.2g, errs by at most "
+                   "%.1e; the scheme by about %.1e ten wavelengths away\n",
                    i + 1, form->radius, 2 * form->order, ht_source_reach_most(form), form->error,
                    form->travel);
     }
@@ -387,8 +365,7 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
     if (points > 0) ht_text_add(text, " at %d point%s", points, points > 1 ? "s" : "");
     add_shot_types(shots, text);
     ht_text_add(text,
-                ", until %.4g; frequencies up to %.4g, %.3g %s per wavelength "
-                "there of %.2g needed",
+                ", until %.4g; frequencies up to %.4g, %.3g %s per wavelength there of %.2g needed",
                 shots->end, shots->highest, ht_plan_shot_points(plan),
                 plan->duhamel != NULL ? "cells" : "points", ht_plan_needed_points(plan));
     const bool fp64 = sim->tuning.fp64 || sim->oracle;
@@ -410,9 +387,7 @@ static void add_steps(const struct ht_simulation *sim, struct ht_facts *f) {
                         : plan->problem.layers == NULL || plan->layers.type == HT_ABSORBING_SPONGE
                             ? "term in time"
                             : "term in time, as absorbing layers take";
-    ht_say(f,
-           "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most "
-           "%.3g, %s%s%d %s\n",
+    ht_say(f, "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most %.3g, %s%s%d %s\n",
            (long long)plan->steps, plan->problem.dt, sim->params->time.end, plan->cfl,
            plan->cfl_limit, mark, mark[0] ? ", " : "", plan->problem.stages, terms);
     ht_fact(f, integer, "steps", plan->steps);
@@ -427,12 +402,12 @@ static void add_steps(const struct ht_simulation *sim, struct ht_facts *f) {
 static void add_outputs(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_plan *plan = sim->plan;
     if (!plan->snapshots_off && !plan->pictures_off) return;
-    ht_text_add(text,
-                "  outputs   %s%s%s at the steps nearest to their times, up to "
-                "half a step (%.2g) off\n",
-                plan->snapshots_off ? "snapshots" : "",
-                plan->snapshots_off && plan->pictures_off ? " and " : "",
-                plan->pictures_off ? "pictures" : "", plan->problem.dt / 2);
+    ht_text_add(
+        text,
+        "  outputs   %s%s%s at the steps nearest to their times, up to half a step (%.2g) off\n",
+        plan->snapshots_off ? "snapshots" : "",
+        plan->snapshots_off && plan->pictures_off ? " and " : "",
+        plan->pictures_off ? "pictures" : "", plan->problem.dt / 2);
 }
 
 static void add_receiver_group(const struct ht_receiver_group *group, double dt,
@@ -453,12 +428,11 @@ static void add_receivers(const struct ht_simulation *sim, struct ht_facts *f) {
     char bytes[32], device[32];
     if (all == NULL) return;
     const bool fp64 = sim->tuning.fp64 || sim->oracle;
-    ht_text_add(text,
-                "  receivers %lld trace%s of %d group%s: %s in traces.h5, at most %s "
-                "on the device\n",
-                (long long)all->traces, all->traces == 1 ? "" : "s", all->count,
-                all->count == 1 ? "" : "s", ht_text_bytes((double)all->bytes, bytes),
-                ht_text_bytes((double)ht_sampler_bytes(sim->plan, fp64), device));
+    ht_text_add(
+        text, "  receivers %lld trace%s of %d group%s: %s in traces.h5, at most %s on the device\n",
+        (long long)all->traces, all->traces == 1 ? "" : "s", all->count, all->count == 1 ? "" : "s",
+        ht_text_bytes((double)all->bytes, bytes),
+        ht_text_bytes((double)ht_sampler_bytes(sim->plan, fp64), device));
     for (int n = 0; n < all->count && n < most; n++)
         add_receiver_group(&all->group[n], all->dt, text);
     if (all->count > most) ht_text_add(text, "            and %d more\n", all->count - most);
@@ -490,9 +464,8 @@ static void note_fit(const struct ht_simulation *sim) {
     const struct ht_fit_counts c = ht_fit_counts(sim->plan->fit);
     char place[96];
     if (c.cut > 0)
-        ht_note("the fit of the medium cut %lld of %lld values at half the "
-                "least near them, the first near %s: thin layers or large "
-                "contrasts; more cells fit them better",
+        ht_note("the fit of the medium cut %lld of %lld values at half the least near them, the "
+                "first near %s: thin layers or large contrasts; more cells fit them better",
                 (long long)c.cut, (long long)c.values,
                 ht_fit_cut_place(sim->plan->fit, place, sizeof place));
 }
@@ -507,10 +480,9 @@ static void note_receivers(const struct ht_simulation *sim) {
     const double period = points * h / speed;
     for (int n = 0; all != NULL && n < all->count; n++)
         if (all->group[n].every > period / 2)
-            ht_note("receivers.%d.every = %.6g is more than half a period of "
-                    "the shortest wave that the grid carries, %.6g at %g "
-                    "points per wavelength: such waves are recorded as slower "
-                    "ones",
+            ht_note("receivers.%d.every = %.6g is more than half a period of the shortest wave "
+                    "that the grid carries, %.6g at %g points per wavelength: such waves are "
+                    "recorded as slower ones",
                     n + 1, all->group[n].every, period, points);
 }
 
@@ -536,13 +508,11 @@ static void note_dispersion(const struct ht_simulation *sim) {
         return;
     if (omega > 0)
         snprintf(size, sizeof size,
-                 ": the highest frequency, %.3g, is %.2g %% too high, at the "
-                 "end by %.2g periods",
+                 ": the highest frequency, %.3g, is %.2g %% too high, at the end by %.2g periods",
                  omega / (2 * acos(-1.0)), 100 * faster / (omega * dt),
                  faster * (double)plan->steps / (2 * acos(-1.0)));
-    ht_note("traces keep the dispersion of one term in time, since the run "
-            "begins with waves that move or has plane waves from outside%s; "
-            "time.stages = 2 errs less",
+    ht_note("traces keep the dispersion of one term in time, since the run begins with waves that "
+            "move or has plane waves from outside%s; time.stages = 2 errs less",
             size);
 }
 
@@ -563,14 +533,13 @@ static void note_left_out(const struct ht_plan *plan) {
 static void note_data(const struct ht_simulation *sim) {
     const struct ht_plan *plan = sim->plan;
     if (plan->shots == NULL && !ht_params_gives(sim->params, "initial"))
-        ht_note("neither sources nor initial data are given: a Gaussian pulse "
-                "of width %g about (0.5, ..)",
+        ht_note("neither sources nor initial data are given: a Gaussian pulse of width %g about "
+                "(0.5, ..)",
                 sim->params->initial.width);
     if (plan->expected.error > 0.05 ||
         (plan->cells_per_wavelength > 0 && plan->cells_per_wavelength < 1 &&
          !plan->solution->single_wave))
-        ht_note("the shortest wave is hardly resolved: take more cells or a "
-                "higher grid.order");
+        ht_note("the shortest wave is hardly resolved: take more cells or a higher grid.order");
 }
 
 void ht_report_notes(const struct ht_simulation *sim) {
@@ -583,24 +552,22 @@ void ht_report_notes(const struct ht_simulation *sim) {
     if (sim->params->output.series && differences(sim) &&
         ht_equations_first_order(&sim->plan->eq) &&
         (sim->plan->shots != NULL || sim->plan->problem.layers != NULL))
-        ht_note("the energy in series.csv is not known: finite differences "
-                "compute p alone, and sources or absorbing sides change it");
+        ht_note("the energy in series.csv is not known: finite differences compute p alone, and "
+                "sources or absorbing sides change it");
     if (differences(sim)) {
         note_fit(sim);
         note_dispersion(sim);
         return;
     }
     if (medium->flattened > 0 && medium->degree > 0)
-        ht_note("the medium is too rough for polynomials at %lld nodes of "
-                "both grids; it is constant about these",
+        ht_note("the medium is too rough for polynomials at %lld nodes of both grids; it is "
+                "constant about these",
                 (long long)medium->flattened);
     if (medium->rough)
-        ht_note("where the medium jumps, runs of every order can grow; the "
-                "energy is watched, and a run that grows ends with exit code "
-                "3");
+        ht_note("where the medium jumps, runs of every order can grow; the energy is watched, and "
+                "a run that grows ends with exit code 3");
     if (medium->wall_gradient)
-        ht_note("the medium varies across a wall: the order drops to about 2 "
-                "near it");
+        ht_note("the medium varies across a wall: the order drops to about 2 near it");
 }
 
 /* ---- after the run ---- */
@@ -612,7 +579,7 @@ static double half_steps(const struct ht_simulation *sim) {
 /* Alone by the device's clock; of several ranks by the slowest host's, so that waiting for each
  * other counts. */
 static double rate(const struct ht_simulation *sim, const struct ht_result *result) {
-    double seconds = sim->ranks > 1 ? result->parallel.step.worst : sim->run.kernel_s;
+    double seconds = sim->ranks > 1 ? result->parallel.part[HT_TIME_STEP].worst : sim->run.kernel_s;
     return seconds > 0 && sim->run.steps > 0 ? half_steps(sim) / seconds : NAN;
 }
 
@@ -659,8 +626,8 @@ static void add_times(const struct ht_simulation *sim, const struct ht_result *r
     ht_fact(f, integer, "steps_done", run->steps);
     ht_fact(f, number, "wall_s", result->wall_s);
     ht_fact(f, number, "setup_s", setup);
-    ht_fact(f, number, "step_s", result->parallel.step.mean);
-    ht_fact(f, number, "kernel_s", result->parallel.kernel.mean);
+    ht_fact(f, number, "step_s", result->parallel.part[HT_TIME_STEP].mean);
+    ht_fact(f, number, "kernel_s", result->parallel.part[HT_TIME_KERNEL].mean);
     ht_fact(f, number, "output_s", run->look_s);
     ht_fact(f, number, "selfcheck_ratio", sim->selfcheck_ratio);
     ht_fact(f, bool, "tuned", sim->tuned);
@@ -679,12 +646,9 @@ static void add_rate(const struct ht_simulation *sim, const struct ht_result *re
     if (!isfinite(per_s)) return;
     ht_say(f, "  rate      %s cell half-steps/s", with_prefix(per_s, cells));
     if (isfinite(fraction))
-        ht_say(f,
-               ", %.2g %% of the %s limit (%s copies %sB/s and does "
-               "%sFMA/s)",
-               100 * fraction, sim->ranks > 1 ? "devices'" : "device's",
-               sim->ranks > 1 ? "that of rank 0" : "it", with_prefix(limits->bytes_per_s, bytes),
-               with_prefix(limits->fma_per_s, fma));
+        ht_say(f, ", %.2g %% of the %s limit (%s copies %sB/s and does %sFMA/s)", 100 * fraction,
+               sim->ranks > 1 ? "devices'" : "device's", sim->ranks > 1 ? "that of rank 0" : "it",
+               with_prefix(limits->bytes_per_s, bytes), with_prefix(limits->fma_per_s, fma));
     ht_say(f, "\n");
 }
 
@@ -730,9 +694,8 @@ void ht_report_result(const struct ht_simulation *sim, const struct ht_result *r
     add_rate(sim, result, f);
     ht_parallel_add_times(sim, &result->parallel, &f->text);
     ht_fact_said(f, "joules", joules,
-                 "  power     %.4g J of the device%s, %.3g nJ per cell "
-                 "half-step\n",
-                 joules, sim->ranks > 1 ? "s" : "", 1e9 * joules / half_steps(sim));
+                 "  power     %.4g J of the device%s, %.3g nJ per cell half-step\n", joules,
+                 sim->ranks > 1 ? "s" : "", 1e9 * joules / half_steps(sim));
     add_energy(sim, result, f);
     ht_fact_said(f, "error_l2_relative", result->error, "  error     %.3e, relative L2 of %s\n",
                  result->error,

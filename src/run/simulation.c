@@ -1,15 +1,24 @@
 /* Device, kernels and state of a run. Everything that depends on sizes is refused before anything
  * of that size is touched: a lower bound of the memory before the plan scans the grid's nodes, the
- * exact budget before compiling.
- */
-
-#include "memory.h"
+ * exact budget before compiling. */
+#include "htwave/simulation.h"
+#include "htwave/sampler.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- the device ---- */
+
+static double host_memory(void) {
+    const double unknown = 1024.0 * 1024 * 1024 * 1024;
+#ifdef _SC_PHYS_PAGES
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && size > 0) return (double)pages * (double)size;
+#endif
+    return unknown;
+}
 
 static void use_oracle(struct ht_simulation *sim) {
     sim->oracle = true;
@@ -21,13 +30,13 @@ static void use_oracle(struct ht_simulation *sim) {
                                         .index = -1,
                                         .fp64 = true,
                                         .compute_units = 1};
-    sim->info.memory = sim->info.max_buffer = (int64_t)ht_memory_host();
+    sim->info.memory = sim->info.max_buffer = (int64_t)host_memory();
 }
 
 static enum ht_err refuse_oracle(const struct ht_simulation *sim) {
     return ht_params_error(sim->params, "device.backend",
-                           "the serial reference runs in one process, not on %d "
-                           "ranks: run it without mpiexec or choose a device",
+                           "the serial reference runs in one process, not on %d ranks: run it "
+                           "without mpiexec or choose a device",
                            sim->ranks);
 }
 
@@ -66,6 +75,113 @@ bool ht_simulation_leads(const struct ht_simulation *sim) {
     return sim->ranks == 1 || sim->assignment[sim->rank].first == sim->rank;
 }
 
+/* ---- stored and new tuning ---- */
+
+static const double search_s = 5;
+
+struct ht_tune_choice ht_tuning_choice(const struct ht_simulation *sim) {
+    const struct ht_params *params = sim->params;
+    struct ht_tune_choice choice = {0};
+    if (strcmp(params->device.variant, "auto") != 0) choice.variant = sim->tuning.variant;
+    if (params->device.layout != HT_LAYOUT_AUTO) choice.block = sim->tuning.block;
+    return choice;
+}
+
+/* Nothing to choose, or not wanted. */
+static bool is_closed(const struct ht_simulation *sim) {
+    const struct ht_tune_choice choice = ht_tuning_choice(sim);
+    return sim->params->device.tune == HT_TUNE_NEVER ||
+           (choice.variant != NULL && choice.block != 0);
+}
+
+/* Shape values that the input gives are not changed. */
+static void adopt(struct ht_simulation *sim, const struct ht_tuned *tuned) {
+    const struct ht_params *params = sim->params;
+    struct ht_tuning tuning = tuned->tuning;
+    tuning.fp64 = sim->tuning.fp64;
+    if (params->device.cells_per_group > 0) tuning.cells = params->device.cells_per_group;
+    if (params->device.planes_per_group > 0) tuning.planes = params->device.planes_per_group;
+    sim->tuning = tuning;
+    sim->tuned = true;
+}
+
+static void recall_tuning(struct ht_simulation *sim) {
+    const struct ht_tune_choice choice = ht_tuning_choice(sim);
+    char name[HT_TUNE_CLASS];
+    struct ht_tuned tuned;
+    struct ht_kernels plan;
+    if (is_closed(sim)) return;
+    ht_tune_class(&sim->plan->problem, sim->tuning.fp64, &choice, name);
+    if (!ht_tuning_load(sim->cache, &sim->info, name, &tuned)) return;
+    tuned.tuning.fp64 = sim->tuning.fp64;
+    tuned.tuning.ptx = sim->info.ptx;
+    tuned.tuning.ptx_own = sim->info.ptx_own;
+    /* The stored line may have been edited: it must be valid for this problem. */
+    if (ht_kernels_plan(&sim->plan->problem, &sim->info, &tuned.tuning, &plan) == HT_OK)
+        adopt(sim, &tuned);
+}
+
+static enum ht_err share_tuning(struct ht_simulation *sim) {
+    struct {
+        char variant[48];
+        struct ht_tuning tuning;
+        bool tuned;
+    } of;
+    struct ht_tuning *t = &sim->tuning;
+    const struct ht_spec spec = ht_problem_spec(&sim->plan->problem, t, HT_PRIMARY);
+    if (sim->ranks == 1) return HT_OK;
+    memset(&of, 0, sizeof of);
+    snprintf(of.variant, sizeof of.variant, "%s", t->variant->name);
+    of.tuning = *t;
+    of.tuned = sim->tuned;
+    TRY(ht_comm_broadcast(sim->comm, &of, sizeof of));
+    of.tuning.variant = ht_variant_find(of.variant, &spec, sim->info.gpu);
+    of.tuning.ptx = t->ptx;
+    of.tuning.ptx_own = t->ptx_own;
+    *t = of.tuning;
+    sim->tuned = of.tuned;
+    return HT_OK;
+}
+
+/* Assumes a tenth of the device's limit. */
+static double expected_seconds(const struct ht_simulation *sim) {
+    const double fraction = 0.1;
+    const struct ht_limits *limits = &sim->limits;
+    const struct ht_spec spec = ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
+    struct ht_cost least = ht_cost_minimum(&spec, sim->plan->problem.stages);
+    if (!(limits->bytes_per_s > 0 && limits->fma_per_s > 0)) return 0;
+    return 2.0 * (double)sim->plan->steps * ht_simulation_cells(sim) *
+           fmax(least.bytes / limits->bytes_per_s, least.fma / limits->fma_per_s) / fraction;
+}
+
+static bool wants_tuning(struct ht_simulation *sim) {
+    const double worthwhile = 3; /* times the search */
+    if (is_closed(sim)) return false;
+    if (sim->params->device.tune == HT_TUNE_ALWAYS) return true;
+    if (sim->tuned || !sim->info.gpu || sim->cache == NULL) return false;
+    ht_simulation_measure(sim);
+    return expected_seconds(sim) > worthwhile * search_s;
+}
+
+static void search_tuning(struct ht_simulation *sim) {
+    const struct ht_tune_choice choice = ht_tuning_choice(sim);
+    const struct ht_tune_effort effort = {.seconds = search_s, .cache = sim->cache};
+    const struct ht_problem *problem = &sim->plan->problem;
+    char name[HT_TUNE_CLASS];
+    struct ht_tuned tuned;
+    ht_log("timing kernels for up to %.0f s: the first run of this kind on this device "
+           "(device.tune = \"never\" turns this off)",
+           search_s);
+    if (ht_tune(problem, sim->device, sim->tuning.fp64, &choice, &effort, &tuned) != HT_OK) {
+        ht_note("the built-in rules choose the kernels: %s", ht_err_message());
+        return;
+    }
+    ht_tune_class(problem, tuned.tuning.fp64, &choice, name);
+    if (sim->cache != NULL && ht_tuning_store(sim->cache, &sim->info, name, &tuned) != HT_OK)
+        ht_note("the result of the timing is not stored: %s", ht_err_message());
+    adopt(sim, &tuned);
+}
+
 /* ---- kernels ---- */
 
 /* The spec of the half step from the primary grid. */
@@ -98,17 +214,16 @@ static enum ht_err refuse_noise(const struct ht_simulation *sim, const struct ht
     ht_variant_list(spec, &names);
     enum ht_err err = ht_text_status(&names);
     if (err == HT_OK)
-        err = ht_params_error(params,
-                              named                     ? "device.variant"
-                              : params->time.step > 0.0 ? "time.step"
-                                                        : "time.cfl",
-                              "in single precision the rounding of %s grows at order %d in %d "
-                              "dimensions with cfl %.2f: take a cfl of at most %.2f or "
-                              "device.precision = \"double\"%s%s",
-                              named ? "its series" : "series", spec->order, spec->eq->dims,
-                              sim->plan->cfl, floor(100 * cfl) / 100,
-                              names.length > 0 ? ", or variant " : "",
-                              names.length > 0 ? names.data : "");
+        err = ht_params_error(
+            params,
+            named                     ? "device.variant"
+            : params->time.step > 0.0 ? "time.step"
+                                      : "time.cfl",
+            "in single precision the rounding of %s grows at order %d in %d dimensions with cfl "
+            "%.2f: take a cfl of at most %.2f or device.precision = \"double\"%s%s",
+            named ? "its series" : "series", spec->order, spec->eq->dims, sim->plan->cfl,
+            floor(100 * cfl) / 100, names.length > 0 ? ", or variant " : "",
+            names.length > 0 ? names.data : "");
     ht_text_free(&names);
     return err;
 }
@@ -153,22 +268,13 @@ static int choose_block(const struct ht_simulation *sim) {
     return !blocked ? 1 : sim->tuning.fp64 ? 2 : 4;
 }
 
-/* An error about the cells per group becomes one of the input, with its place.
- */
-static enum ht_err choose_shape(struct ht_simulation *sim) {
-    char rule[256];
-    enum ht_err err = ht_kernels_plan(&sim->plan->problem, &sim->info, &sim->tuning, &sim->kernels);
-    if (err != HT_ERR_INPUT) return err;
-    const char *value = strstr(ht_err_message(), ": ");
-    snprintf(rule, sizeof rule, "%s", value ? value + 2 : ht_err_message());
-    return ht_params_error(sim->params, "device.cells_per_group", "%s", rule);
-}
-
 /* All ranks use the tuning of rank 0, or results and layouts would differ. */
 static enum ht_err settle_kernels(struct ht_simulation *sim) {
-    TRY(ht_tuning_share(sim));
+    TRY(share_tuning(sim));
     if (sim->rank > 0) TRY(check_variant(sim));
-    return choose_shape(sim);
+    return ht_params_blame(
+        sim->params, "device.cells_per_group",
+        ht_kernels_plan(&sim->plan->problem, &sim->info, &sim->tuning, &sim->kernels));
 }
 
 /* The tuning is complete without a device as well, for the budget. */
@@ -187,7 +293,7 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
         sim->info.gpu || (tuning->variant != NULL && tuning->variant->made_for == HT_FOR_CPU);
     if (!sim->oracle && sim->device == NULL) return HT_OK;
     if (!sim->oracle) {
-        if (sim->rank == 0) ht_tuning_recall(sim);
+        if (sim->rank == 0) recall_tuning(sim);
         return settle_kernels(sim);
     }
     tuning->block = 1;
@@ -208,6 +314,212 @@ enum ht_err ht_cache_directory(const char *given, char **out) {
     return ht_text_print(out, "%s%s", base, below);
 }
 
+/* ---- memory, which several ranks may share: their needs together must fit ---- */
+
+/* What a list of groups needs of the host's memory. */
+static enum ht_err check_host(const struct ht_simulation *sim, const char *list, double bytes,
+                              const char *what, const char *where, const char *advice) {
+    char need[32], have[32];
+    if (bytes <= host_memory()) return HT_OK;
+    return ht_params_error(
+        sim->params, list, "%sneed %s of memory%s, the host has %s: take fewer%s", what,
+        ht_text_bytes(bytes, need), where, ht_text_bytes(host_memory(), have), advice);
+}
+
+/* Per trace, on rank 0: position, weights, nodes, a block of samples. */
+enum { TRACE_BYTES = 1024 };
+
+static enum ht_err check_receivers(const struct ht_simulation *sim) {
+    const struct ht_groups *groups = &sim->params->receivers;
+    const struct ht_receivers_given *group = groups->group;
+    double traces = 0;
+    char what[40];
+    for (int n = 0; n < groups->count; n++) {
+        const int fields = group[n].fields.count;
+        traces += (double)group[n].count * group[n].count2 * (fields > 0 ? fields : 1);
+    }
+    snprintf(what, sizeof what, "%.3g traces ", traces);
+    return check_host(sim, "receivers", traces * TRACE_BYTES, what, "", "");
+}
+
+/* Ranks whose needs are added up: those of one device. */
+static bool shares_memory(const struct ht_simulation *sim, int rank) {
+    return sim->assignment[rank].first == sim->assignment[sim->rank].first;
+}
+
+static int sharers(const struct ht_simulation *sim) {
+    int count = 0;
+    for (int r = 0; r < sim->ranks; r++) count += shares_memory(sim, r);
+    return count;
+}
+
+static enum ht_err refuse_memory(const struct ht_simulation *sim, double bytes, double memory,
+                                 const char *advice) {
+    char need[32], have[32], whose[48] = "";
+    ht_text_bytes(bytes, need);
+    ht_text_bytes(memory, have);
+    if (sharers(sim) > 1)
+        snprintf(whose, sizeof whose, " for the %d ranks that use it", sharers(sim));
+    return ht_params_error(sim->params, "grid.cells", "needs %s of memory%s, %s has %s%s", need,
+                           whose, sim->info.name, have, advice);
+}
+
+static int bits_of(unsigned mask) {
+    int count = 0;
+    for (; mask != 0; mask &= mask - 1) count++;
+    return count;
+}
+
+/* Values per cell of both grids. */
+static double values_of(const struct ht_params *params, const struct ht_scheme *scheme,
+                        const struct ht_equations *eq) {
+    const int given = params->grid.order;
+    const int order = given > 0 ? given : scheme->usual_order;
+    struct ht_form form = {0};
+    if (scheme->form(eq, &form) != NULL) return INFINITY;
+    double values = bits_of(form.stored[0]) + bits_of(form.stored[1]);
+    if (values == 0) values = 2 * eq->nfields;
+    for (int k = 0; k < eq->dims && scheme->method == HT_HERMITE; k++) values *= order + 1;
+    return values;
+}
+
+/* The least of the schemes that may be chosen. */
+static double least_values(const struct ht_params *params, const struct ht_equations *eq) {
+    double least = INFINITY;
+    for (int s = 0; s < ht_scheme_count(); s++)
+        if (params->time.scheme == HT_SCHEME_AUTO || s == (int)params->time.scheme)
+            least = fmin(least, values_of(params, ht_scheme_at(s), eq));
+    return isfinite(least) ? least : 0; /* refused later */
+}
+
+/* Both grids have at least as many nodes as there are cells, divided among the ranks. In floating
+ * point: the product may exceed 64 bits. */
+static enum ht_err check_cells(const struct ht_simulation *sim) {
+    const struct ht_params *params = sim->params;
+    const struct ht_system *system = ht_system_find(params->system);
+    if (system == NULL || sim->info.memory <= 0) return HT_OK;
+    struct ht_equations eq = ht_equations_make(system, params->grid.dims);
+    bool fp64 = sim->oracle || params->device.precision == HT_DOUBLE;
+    const double memory = (double)sim->info.memory;
+    double bytes = least_values(params, &eq) * ht_real_size(fp64) * sharers(sim) / sim->ranks;
+    for (int k = 0; k < params->grid.dims; k++) bytes *= (double)params->grid.cells[k];
+    if (bytes > memory)
+        return refuse_memory(sim, bytes, memory, ": take fewer cells or a lower grid.order");
+    return HT_OK;
+}
+
+/* The variant that needs the least memory between its kernels. */
+static const struct ht_variant *leanest(const struct ht_simulation *sim) {
+    const struct ht_spec spec = ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
+    const struct ht_variant *best = ht_variant_choose("auto", &spec, &sim->info);
+    if (best == NULL) best = sim->tuning.variant; /* which was named */
+    for (int i = 0; i < ht_variant_count(); i++)
+        if (ht_variant_refuses(ht_variant_at(i), &spec) == NULL &&
+            ht_variant_poly_bytes(ht_variant_at(i), &spec) < ht_variant_poly_bytes(best, &spec))
+            best = ht_variant_at(i);
+    return best;
+}
+
+static struct ht_budget budget_of(const struct ht_simulation *sim, const struct ht_variant *variant,
+                                  int64_t of_shots) {
+    struct ht_tuning tuning = sim->tuning;
+    tuning.variant = variant;
+    struct ht_budget b = ht_stepper_budget(&sim->plan->problem, &tuning, &sim->info);
+    b.total += ht_start_bytes(sim->plan, &tuning, &sim->info) +
+               ht_sampler_bytes(sim->plan, tuning.fp64) + of_shots;
+    return b;
+}
+
+/* Replaces bytes by the sum over the ranks whose needs are added up. */
+static enum ht_err sum_of_sharers(const struct ht_simulation *sim, int count, int64_t *bytes) {
+    int64_t *all = NULL;
+    if (sim->ranks == 1) return HT_OK;
+    TRY(HT_ALLOC(all, count * sim->ranks));
+    enum ht_err err = ht_comm_gather(sim->comm, bytes, (size_t)count * sizeof *bytes, all);
+    for (int i = 0; err == HT_OK && i < count; i++) {
+        bytes[i] = 0;
+        for (int r = 0; r < sim->ranks; r++)
+            if (shares_memory(sim, r)) bytes[i] += all[r * count + i];
+    }
+    free(all);
+    return err;
+}
+
+/* What a list of groups needs, `list` its key, in words `what`. */
+static enum ht_err refuse_list(const struct ht_simulation *sim, const char *list, const char *what,
+                               int64_t bytes, int64_t all, double memory) {
+    char need[32], total[32], have[32];
+    return ht_params_error(
+        sim->params, list,
+        "%s need %s on the device; with them the run needs %s, %s has %s: take fewer", what,
+        ht_text_bytes((double)bytes, need), ht_text_bytes((double)all, total), sim->info.name,
+        ht_text_bytes(memory, have));
+}
+
+/* Refuses the receivers, or the sources, without which the run fits. */
+static enum ht_err check_lists(const struct ht_simulation *sim, int64_t bytes, int64_t of_shots,
+                               double memory) {
+    const int64_t of_receivers = ht_sampler_bytes(sim->plan, sim->tuning.fp64 || sim->oracle);
+    char traces[40];
+    if ((double)bytes <= memory) return HT_OK;
+    if ((double)(bytes - of_receivers * sharers(sim)) <= memory) {
+        snprintf(traces, sizeof traces, "%lld traces", (long long)sim->plan->receivers->traces);
+        return refuse_list(sim, "receivers", traces, of_receivers, bytes, memory);
+    }
+    if ((double)(bytes - of_shots * sharers(sim)) <= memory)
+        return refuse_list(sim, "sources", "they", of_shots, bytes, memory);
+    return HT_OK;
+}
+
+static enum ht_err check_budget(const struct ht_simulation *sim, int64_t of_shots) {
+    const struct ht_budget *b = &sim->budget;
+    char need[32], have[32], advice[160];
+    const struct ht_variant *lean = leanest(sim);
+    int64_t bytes[2] = {b->total, budget_of(sim, lean, of_shots).total};
+    const double memory = (double)sim->info.memory;
+    TRY(sum_of_sharers(sim, 2, bytes));
+    snprintf(advice, sizeof advice, ": take fewer cells or a lower grid.order%s",
+             sim->tuning.fp64 && !sim->oracle
+                 ? ", or device.precision = \"single\", which needs half"
+                 : "");
+    if ((double)bytes[0] > memory && (double)bytes[1] <= memory)
+        snprintf(advice, sizeof advice, ": device.variant = \"%s\" needs only %s", lean->name,
+                 ht_text_bytes((double)bytes[1], need));
+    TRY(check_lists(sim, bytes[0], of_shots, memory));
+    if ((double)bytes[0] > memory) return refuse_memory(sim, (double)bytes[0], memory, advice);
+    if (b->largest_buffer > sim->info.max_buffer)
+        return ht_params_error(
+            sim->params, "grid.cells",
+            "needs a buffer of %s, %s allows %s at once: take fewer cells or a lower grid.order",
+            ht_text_bytes((double)b->largest_buffer, need), sim->info.name,
+            ht_text_bytes((double)sim->info.max_buffer, have));
+    return HT_OK;
+}
+
+/* Rank 0 keeps the traces of all steps where dispersion is removed. */
+static enum ht_err check_history(const struct ht_simulation *sim) {
+    const struct ht_plan *plan = sim->plan;
+    char what[64];
+    if (sim->rank > 0 || plan->receivers == NULL || !ht_resampling_of(plan).whole) return HT_OK;
+    const double steps = (double)(plan->steps + ht_resampling_beyond(plan));
+    const double traces = (double)plan->receivers->traces;
+    snprintf(what, sizeof what, "%.0f traces of %.0f steps ", traces, steps);
+    return check_host(sim, "receivers", 8 * steps * traces, what,
+                      " where time.dispersion is removed", ", or \"keep\" it");
+}
+
+static enum ht_err check_memory(struct ht_simulation *sim) {
+    const struct ht_variant *variant = sim->tuning.variant;
+    struct ht_shot_bytes shots;
+    TRY(ht_plan_shot_bytes(sim->plan, sim->tuning.fp64 || sim->oracle, &shots));
+    TRY(ht_comm_agree(sim->comm, check_host(sim, "sources", (double)shots.host, "", "",
+                                            ", smaller or shorter ones")));
+    TRY(ht_comm_agree(sim->comm, check_history(sim)));
+    sim->budget = budget_of(sim, variant != NULL ? variant : leanest(sim), shots.device);
+    if (sim->device == NULL && !sim->oracle) return HT_OK;
+    return check_budget(sim, shots.device);
+}
+
 /* ---- plan ---- */
 
 static enum ht_err gather_planes(struct ht_simulation *sim) {
@@ -222,25 +534,25 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
     TRY(ht_ranks_check_params(sim->comm, sim->params));
     TRY(open_device(sim));
     TRY(find_assignments(sim));
-    TRY(ht_memory_check_cells(sim));
-    TRY(ht_memory_check_receivers(sim));
+    TRY(check_cells(sim));
+    TRY(check_receivers(sim));
     TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
     TRY(gather_planes(sim));
     TRY(ht_cache_directory(sim->params->device.cache, &sim->cache));
     TRY(choose_kernels(sim));
-    return ht_memory_check_budget(sim);
+    return check_memory(sim);
 }
 
 enum ht_err ht_simulation_tune(struct ht_simulation *sim) {
     double began = ht_clock();
     bool wanted = sim->rank == 0 && sim->device != NULL;
-    wanted = wanted && ht_tuning_wanted(sim);
+    wanted = wanted && wants_tuning(sim);
     TRY(ht_comm_broadcast(sim->comm, &wanted, sizeof wanted));
     if (!wanted) return HT_OK;
-    if (sim->rank == 0) ht_tuning_search(sim);
+    if (sim->rank == 0) search_tuning(sim);
     TRY(settle_kernels(sim));
     sim->tune_s = ht_clock() - began;
-    return ht_memory_check_budget(sim);
+    return check_memory(sim);
 }
 
 enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,

@@ -1,6 +1,5 @@
 /* A signal handler can communicate with the program through static objects only (C11 7.14.1.1).
- * This file has all variables of this kind.
- */
+ * This file has all variables of this kind. */
 #include "htwave/run.h"
 
 #include <signal.h>

@@ -155,8 +155,7 @@ enum ht_err ht_rate_measure(const struct ht_part *test, struct ht_device *device
 /* ---- check against the reference ---- */
 
 /* Whether the reference is fast enough with all stages: it does 2e8 products per second. (The
- * programs of operator variants contain the number of stages.)
- */
+ * programs of operator variants contain the number of stages.) */
 static bool affordable(const struct ht_problem *p) {
     double cube = pow(2.0 * p->grid->order + 2, p->grid->dims);
     return cube * p->stages * p->eq->nterms < 1e5;

@@ -23,8 +23,7 @@ const char *ht_tune_size(const struct ht_grid *grid) {
 void ht_tune_class(const struct ht_problem *p, bool fp64, const struct ht_tune_choice *choice,
                    char name[HT_TUNE_CLASS]) {
     snprintf(name, HT_TUNE_CLASS,
-             "%s %s %dd order=%d %s stages=%d medium=%d,%x stored=%x,%x "
-             "%s variant=%s block=%d",
+             "%s %s %dd order=%d %s stages=%d medium=%d,%x stored=%x,%x %s variant=%s block=%d",
              p->eq->system->name, p->scheme->name, p->grid->dims,
              is_fd(p) ? p->fd.order : p->grid->order, fp64 ? "double" : "single", p->stages,
              is_fd(p) ? p->fd.density : p->medium_degree, p->medium_degree > 0 ? p->constant : 0,
@@ -97,8 +96,7 @@ static void report(const struct search *s, const struct ht_trial *trial) {
 }
 
 /* Times a tuning. Returns seconds per half step, or NaN if the tuning was timed before, exceeds the
- * memory, fails or gives wrong results. Updates the best.
- */
+ * memory, fails or gives wrong results. Updates the best. */
 static double try_tuning(struct search *s, const struct ht_tuning *tuning) {
     struct ht_kernels kernels;
     struct ht_trial trial = {.tuning = *tuning, .seconds = NAN};

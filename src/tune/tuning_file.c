@@ -10,8 +10,7 @@
  *
  * The file is replaced by rename. The last line shows whether the file is complete and undamaged;
  * the head shows whether the results belong to this driver and these kernels. If two processes
- * store at the same time, one line is lost and measured again later.
- */
+ * store at the same time, one line is lost and measured again later. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,11 +169,8 @@ enum ht_err ht_tuning_store(const char *directory, const struct ht_device_info *
     } else if (lines != NULL) {
         ht_text_add(&text, "%s", lines);
     }
-    ht_text_add(&text,
-                "%s: %s block=%d cells=%d rows=%d planes=%d trim=%d "
-                "rate=%.4g\n",
-                class_name, t->variant->name, t->block, t->cells, t->rows, t->planes, t->trim,
-                tuned->rate);
+    ht_text_add(&text, "%s: %s block=%d cells=%d rows=%d planes=%d trim=%d rate=%.4g\n", class_name,
+                t->variant->name, t->block, t->cells, t->rows, t->planes, t->trim, tuned->rate);
     enum ht_err err = write_all(path, &text);
     ht_text_free(&text);
     free(data);

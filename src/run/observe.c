@@ -1,0 +1,99 @@
+/* The smaller observers: snapshots and pictures at the steps nearest to their times, the error at
+ * the end, the progress line. */
+#include "htwave/run.h"
+
+#include <math.h>
+
+/* ---- snapshots ---- */
+
+static int64_t snapshots_next(void *context, const struct ht_run *run, int64_t from) {
+    const struct ht_params *params = run->plan->params;
+    (void)context;
+    return ht_run_multiple(run, params->output.snapshots ? params->output.every : 0, from);
+}
+
+static enum ht_err snapshots_look(void *context, const struct ht_view *view) {
+    return ht_output_snapshot(context, view->time, view->run->steps, view->nodal, view->coefs);
+}
+
+struct ht_observer ht_observe_snapshots(const struct ht_params *params, struct ht_output *output) {
+    unsigned coefs = params->output.coefficients ? HT_NEED_COEFS : 0;
+    unsigned needs = HT_NEED_JUDGED | HT_NEED_NODAL | coefs;
+    return (struct ht_observer){.name = "snapshots",
+                                .context = output,
+                                .needs = params->output.snapshots ? needs : 0,
+                                .next = snapshots_next,
+                                .look = snapshots_look};
+}
+
+/* ---- pictures ---- */
+
+static int64_t pictures_next(void *context, const struct ht_run *run, int64_t from) {
+    const struct ht_params *params = run->plan->params;
+    (void)context;
+    return ht_run_multiple(run, ht_output_draws(params) ? params->output.picture.every : 0, from);
+}
+
+static enum ht_err pictures_look(void *context, const struct ht_view *view) {
+    return ht_output_picture(context, view->time, view->nodal);
+}
+
+struct ht_observer ht_observe_pictures(const struct ht_params *params, struct ht_output *output) {
+    bool draws = ht_output_draws(params);
+    return (struct ht_observer){.name = "pictures",
+                                .context = output,
+                                .needs = draws ? HT_NEED_JUDGED | HT_NEED_NODAL : 0,
+                                .next = pictures_next,
+                                .look = pictures_look};
+}
+
+/* ---- error ---- */
+
+static enum ht_err error_begin(void *context, struct ht_run *run) {
+    (void)run;
+    *(double *)context = NAN;
+    return HT_OK;
+}
+
+/* A solution that returns to the initial data is known at time.end only. */
+static enum ht_err error_look(void *context, const struct ht_view *view) {
+    const struct ht_plan *plan = view->run->plan;
+    bool returned = plan->solution->returns && !view->run->interrupted;
+    if (!view->last || !(plan->solution->exact || returned)) return HT_OK;
+    return ht_nodal_error(plan, view->nodal, view->time, context);
+}
+
+struct ht_observer ht_observe_error(const struct ht_plan *plan, double *error) {
+    bool known = plan->solution->exact || plan->solution->returns;
+    return (struct ht_observer){.name = "error",
+                                .context = error,
+                                .needs = known ? HT_NEED_NODAL : 0,
+                                .begin = error_begin,
+                                .look = error_look};
+}
+
+/* ---- progress ---- */
+
+static enum ht_err progress_begin(void *context, struct ht_run *run) {
+    double cells = (double)ht_grid_total(&run->plan->grid, HT_DUAL);
+    ht_progress_start(context, "run", (double)run->plan->steps, "cell half-steps", 2 * cells);
+    return HT_OK;
+}
+
+static enum ht_err progress_look(void *context, const struct ht_view *view) {
+    ht_progress_update(context, (double)view->run->steps);
+    return HT_OK;
+}
+
+static void progress_end(void *context) {
+    ht_progress_end(context);
+}
+
+struct ht_observer ht_observe_progress(struct ht_progress *progress) {
+    return (struct ht_observer){.name = "progress",
+                                .context = progress,
+                                .seconds = 0.1,
+                                .begin = progress_begin,
+                                .look = progress_look,
+                                .end = progress_end};
+}
