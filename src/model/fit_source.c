@@ -11,59 +11,17 @@
 
 enum { BOXES_PER_SPACING = 4 }; /* of expressions */
 
-/* The samples of any file; all have the same lattice. */
-static const struct ht_samples *lattice(const struct ht_medium *medium) {
-    for (int p = 0; p < medium->eq->system->nparameters; p++)
-        if (medium->source->row[p].samples) return medium->source->row[p].samples;
-    return NULL;
-}
-
-/* ---- boxes ---- */
-
-static enum ht_err boxes_layers(const struct ht_medium_source *source, struct ht_fit_axis *axis) {
-    axis->boxes = source->layers;
-    TRY(HT_ALLOC(axis->edge, axis->boxes + 1));
-    for (int64_t i = 1; i < axis->boxes; i++) axis->edge[i] = source->interface[i - 1];
-    return HT_OK;
-}
-
-/* Samples that reach into the box; the first and the last one have no end. */
-static enum ht_err boxes_file(const struct ht_samples *samples, int k, struct ht_fit_axis *axis) {
-    const double tiny = 1e-9;
-    double origin = samples->origin[k], spacing = samples->spacing[k];
-    double last = (double)samples->shape[k] - 1;
-    double low = floor((axis->lower - origin) / spacing + 0.5 + tiny);
-    double high = ceil((axis->upper - origin) / spacing - 0.5 - tiny);
-    low = fmin(fmax(low, 0), last);
-    high = fmin(fmax(high, low), last);
-    axis->base = (int64_t)low;
-    axis->boxes = (int64_t)(high - low) + 1;
-    TRY(HT_ALLOC(axis->edge, axis->boxes + 1));
-    for (int64_t i = 1; i < axis->boxes; i++)
-        axis->edge[i] = origin + ((double)(axis->base + i) - 0.5) * spacing;
-    return HT_OK;
-}
-
-static enum ht_err boxes_equal(int64_t count, struct ht_fit_axis *axis) {
-    double length = axis->upper - axis->lower;
-    axis->boxes = count;
-    TRY(HT_ALLOC(axis->edge, count + 1));
-    for (int64_t i = 1; i < count; i++)
-        axis->edge[i] = axis->lower + length * ((double)i / (double)count);
-    return HT_OK;
-}
-
 enum ht_err ht_fit_boxes(const struct ht_medium *medium, int k, struct ht_fit_axis *axis) {
     const struct ht_medium_source *source = medium->source;
-    int64_t cells = medium->grid->cells[k];
-    if (!source->depends[k])
-        TRY(boxes_equal(1, axis));
-    else if (source->type == HT_MEDIUM_LAYERS)
-        TRY(boxes_layers(source, axis));
-    else if (source->type == HT_MEDIUM_FILE)
-        TRY(boxes_file(lattice(medium), k, axis));
-    else
-        TRY(boxes_equal(cells * BOXES_PER_SPACING, axis));
+    const struct ht_medium_boxes *boxes = &source->boxes[k];
+    const bool equal = source->depends[k] && source->type == HT_MEDIUM_EXPRESSION;
+    axis->boxes = equal ? medium->grid->cells[k] * BOXES_PER_SPACING : boxes->count;
+    axis->base = boxes->base;
+    TRY(HT_ALLOC(axis->edge, axis->boxes + 1));
+    for (int64_t i = 1; i < axis->boxes; i++)
+        axis->edge[i] =
+            equal ? axis->lower + (axis->upper - axis->lower) * ((double)i / (double)axis->boxes)
+                  : boxes->edge[i];
     axis->edge[0] = axis->lower;
     axis->edge[axis->boxes] = axis->upper;
     return HT_OK;
@@ -178,7 +136,7 @@ static enum ht_err source_line(const struct ht_medium *medium, const struct ht_f
 enum ht_err ht_fit_source(const struct ht_fit *fit, enum ht_fit_quantity quantity, int64_t p3,
                           int64_t first, int64_t last, int64_t row, double *out) {
     const struct ht_fit_axis *axis = fit->axis;
-    const struct ht_samples *samples = lattice(fit->medium);
+    const struct ht_samples *samples = ht_medium_lattice(fit->medium->source);
     const int64_t i3 = axis[2].box[p3];
     struct lines lines;
     enum ht_err err = lines_make(fit->medium, axis[0].boxes, &lines);

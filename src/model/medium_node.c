@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "medium_private.h"
-#include "samples_private.h"
 
 static const double ROUGH = 0.5;
 
@@ -47,10 +46,21 @@ static const int many_panels[HT_MAX_DIMS + 1] = {1, 32, 8, 4};
 /* Materials that differ by more over the points of Gauss's rule are steep. */
 static const double STEEP = 1.5;
 
+/* What a cell has along each axis: boxes on which the medium is constant, by their numbers, or
+ * points of a rule; weights are parts of the spacing. */
+struct ht_medium_cell {
+    struct share {
+        double weight, x;
+        int64_t at;
+    } * share[3];
+    int64_t count[3], room[3];
+};
+
 enum ht_err ht_medium_work_create(const struct ht_medium *medium, struct ht_medium_work *work) {
     ptrdiff_t coefs = medium->coefs > 4 ? medium->coefs : 4;
     *work = (struct ht_medium_work){0};
     TRY(HT_ALLOC(work->block, coefs * 2 * HT_MAX_MATERIALS));
+    TRY(HT_ALLOC(work->cell, 1));
     for (int i = 0; i < HT_MAX_MATERIALS; i++) {
         work->value[i] = work->block + i * coefs;
         work->material[i] = work->block + (HT_MAX_MATERIALS + i) * coefs;
@@ -59,8 +69,10 @@ enum ht_err ht_medium_work_create(const struct ht_medium *medium, struct ht_medi
 }
 
 void ht_medium_work_destroy(struct ht_medium_work *work) {
+    for (int k = 0; work->cell != NULL && k < 3; k++) free(work->cell->share[k]);
+    free(work->cell);
     free(work->block);
-    work->block = NULL;
+    *work = (struct ht_medium_work){0};
 }
 
 /* ---- checks ---- */
@@ -125,13 +137,7 @@ static enum ht_err check_materials(const struct ht_medium *medium, const double 
 
 /* ---- points ---- */
 
-static int layer_of(const struct ht_medium_source *source, double x) {
-    int layer = 0;
-    while (layer < source->layers - 1 && x >= source->interface[layer]) layer++;
-    return layer;
-}
-
-static double layer_value(const struct ht_medium_row *row, int layer) {
+static double layer_value(const struct ht_medium_row *row, int64_t layer) {
     return row->number[row->count > 1 ? layer : 0];
 }
 
@@ -146,7 +152,9 @@ enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter, c
         TRY(ht_samples_jet(row->samples, source->linear, x, row->samples->spacing, jet));
         *value = jet[0];
     } else if (source->type == HT_MEDIUM_LAYERS) {
-        *value = layer_value(row, layer_of(source, x[source->axis]));
+        int layer = 0;
+        while (layer < source->layers - 1 && x[source->axis] >= source->interface[layer]) layer++;
+        *value = layer_value(row, layer);
     } else {
         *value = row->number[0];
     }
@@ -222,7 +230,8 @@ struct mean {
     const struct ht_medium *medium;
     double weight, sum[HT_MAX_MATERIALS];
     double least[HT_MAX_MATERIALS], most[HT_MAX_MATERIALS];
-    const struct rule *rule; /* in each of so many panels of an axis */
+    struct ht_medium_cell *cell;
+    const struct rule *rule; /* in each of so many panels of an axis; NULL: boxes */
     int panels;
     bool several;
     uint64_t branches; /* of the expressions, at the first point */
@@ -245,8 +254,9 @@ static enum ht_err mean_add(struct mean *mean, double weight, const double *valu
     return HT_OK;
 }
 
-static struct mean mean_begin(const struct ht_medium *medium) {
-    struct mean mean = {.medium = medium, .panels = 1};
+static struct mean mean_begin(const struct ht_medium *medium, struct ht_medium_cell *cell,
+                              const struct rule *rule, int panels) {
+    struct mean mean = {.medium = medium, .cell = cell, .rule = rule, .panels = panels};
     for (int m = 0; m < HT_MAX_MATERIALS; m++) {
         mean.least[m] = INFINITY;
         mean.most[m] = -INFINITY;
@@ -279,65 +289,75 @@ static int axis_parts(const struct ht_grid *grid, int axis, double x, double low
     return (below || above) && ht_grid_periodic(grid, axis) ? 2 : 1;
 }
 
-/* The function that is summed over a part of a cell, a box with this weight. */
-typedef enum ht_err add_part(struct mean *mean, double weight, const double low[3],
-                             const double high[3]);
+static enum ht_err add_share(struct ht_medium_cell *cell, int k, double weight, double x,
+                             int64_t at) {
+    TRY(HT_GROW(cell->share[k], cell->count[k] + 1, cell->room[k]));
+    cell->share[k][cell->count[k]++] = (struct share){weight, x, at};
+    return HT_OK;
+}
 
-static enum ht_err each_part(struct mean *mean, const double x[3], add_part *add) {
-    const struct ht_grid *grid = mean->medium->grid;
-    double low[3][2], high[3][2];
-    int parts[3], i[3];
-    for (int k = 0; k < 3; k++) parts[k] = axis_parts(grid, k, x[k], low[k], high[k]);
-    for (i[2] = 0; i[2] < parts[2]; i[2]++) {
-        for (i[1] = 0; i[1] < parts[1]; i[1]++) {
-            for (i[0] = 0; i[0] < parts[0]; i[0]++) {
-                double from[3], to[3], weight = 1;
-                for (int k = 0; k < 3; k++) {
-                    from[k] = low[k][i[k]];
-                    to[k] = high[k][i[k]];
-                    weight *= (to[k] - from[k]) / grid->h[k];
-                }
-                if (weight > 0) TRY(add(mean, weight, from, to));
-            }
-        }
+/* The points of the rule between low and high. */
+static enum ht_err add_points(const struct mean *mean, int k, double low, double high) {
+    const struct rule *rule = mean->rule;
+    const double part = (high - low) / mean->medium->grid->h[k];
+    for (int i = 0; i < rule->points * mean->panels; i++) {
+        const int panel = i / rule->points, n = i % rule->points;
+        const double place = (panel + rule->place[n]) / mean->panels;
+        TRY(add_share(mean->cell, k, part * rule->weight[n] / mean->panels,
+                      low + (high - low) * place, 0));
     }
     return HT_OK;
 }
 
-/* Exact: lengths of the layers in the cell, which on a periodic axis continues at the far side of
- * the box. */
-static enum ht_err mean_layers(struct mean *mean, const double x[3]) {
-    const struct ht_medium *medium = mean->medium;
-    const struct ht_medium_source *source = medium->source;
-    const struct ht_grid *grid = medium->grid;
-    int axis = source->axis, copies = ht_grid_periodic(grid, axis) ? 1 : 0;
-    double length = grid->upper[axis] - grid->lower[axis];
-    for (int l = 0; l < source->layers; l++) {
-        bool top = l == source->layers - 1;
-        double from = l > 0 ? source->interface[l - 1] : grid->lower[axis];
-        double to = top ? grid->upper[axis] : source->interface[l];
-        double share = 0, values[HT_MAX_MATERIALS] = {0};
-        for (int copy = -copies; copy <= copies; copy++) {
-            double centre = x[axis] + copy * length, half = grid->h[axis] / 2;
-            share += fmax(0, fmin(to, centre + half) - fmax(from, centre - half));
-        }
-        if (share <= 0) continue;
-        for (int p = 0; p < medium->eq->system->nparameters; p++)
-            values[p] = layer_value(&source->row[p], l);
-        TRY(mean_add(mean, share, values, x));
+/* The boxes between low and high, exactly; the first and the last one have no end. */
+static enum ht_err add_boxes(const struct mean *mean, int k, double low, double high) {
+    const struct ht_medium_boxes *boxes = &mean->medium->source->boxes[k];
+    int64_t i = 0, end = boxes->count - 1;
+    while (i < end) { /* the last one that begins at low or below */
+        const int64_t middle = (i + end + 1) / 2;
+        *(boxes->edge[middle] <= low ? &i : &end) =
+            boxes->edge[middle] <= low ? middle : middle - 1;
+    }
+    for (double from = low; from < high; i++) {
+        const double to = i < boxes->count - 1 ? fmin(boxes->edge[i + 1], high) : high;
+        TRY(add_share(mean->cell, k, (to - from) / mean->medium->grid->h[k], (from + to) / 2,
+                      boxes->base + i));
+        from = to;
     }
     return HT_OK;
 }
 
-/* The parameters at a point, and the sides that their expressions took. */
-static enum ht_err point_values(struct mean *mean, const double x[3], double *values) {
-    const struct ht_medium *medium = mean->medium;
+/* The cell about x. */
+static enum ht_err list_cell(const struct mean *mean, const double x[3]) {
+    for (int k = 0; k < 3; k++) {
+        double low[2], high[2];
+        const int parts = axis_parts(mean->medium->grid, k, x[k], low, high);
+        const bool points = mean->rule != NULL && mean->medium->source->depends[k];
+        mean->cell->count[k] = 0;
+        for (int i = 0; i < parts; i++)
+            if (high[i] > low[i])
+                TRY(points ? add_points(mean, k, low[i], high[i])
+                           : add_boxes(mean, k, low[i], high[i]));
+    }
+    return HT_OK;
+}
+
+/* The parameters at a point or in a box, and the sides that their expressions took. */
+static enum ht_err find_values(struct mean *mean, const double x[3], const int64_t at[3],
+                               double *values) {
+    const struct ht_medium_source *source = mean->medium->source;
     uint64_t branches = HT_HASH_SEED;
-    for (int p = 0; p < medium->eq->system->nparameters; p++) {
-        const struct ht_medium_row *row = &medium->source->row[p];
-        values[p] = row->number ? row->number[0] : 0;
-        if (row->expr) TRY(ht_expr_value(row->expr, x, &values[p], &branches));
-        TRY(check_row(medium, p, values[p], x));
+    for (int p = 0; p < mean->medium->eq->system->nparameters; p++) {
+        const struct ht_medium_row *row = &source->row[p];
+        const struct ht_samples *samples = row->samples;
+        if (row->expr)
+            TRY(ht_expr_value(row->expr, x, &values[p], &branches));
+        else if (samples)
+            values[p] =
+                samples->value[(at[2] * samples->shape[1] + at[1]) * samples->shape[0] + at[0]];
+        else
+            values[p] = layer_value(row, at[source->axis]);
+        TRY(check_row(mean->medium, p, values[p], x));
     }
     if (mean->several && branches != mean->branches) mean->crossed = true;
     mean->branches = branches;
@@ -345,118 +365,57 @@ static enum ht_err point_values(struct mean *mean, const double x[3], double *va
     return HT_OK;
 }
 
-/* Point i of an axis of the rule: its position in [0, 1] and its weight. */
-static double rule_place(const struct mean *mean, int i, double *weight) {
-    const struct rule *rule = mean->rule;
-    const int panel = i / rule->points, in_panel = i % rule->points;
-    *weight *= rule->weight[in_panel];
-    *weight /= mean->panels;
-    return (panel + rule->place[in_panel]) / mean->panels;
-}
-
-/* The rule on a part of a cell; `ends` only until a change of sides. */
-static enum ht_err add_expression(struct mean *mean, double weight, const double low[3],
-                                  const double high[3]) {
-    const struct ht_medium_source *source = mean->medium->source;
+/* The mean over the cell about x; by `ends` only until a change of sides. */
+static enum ht_err add_cell(struct mean *mean, const double about[3]) {
+    const struct ht_medium_cell *cell = mean->cell;
     const bool looks = mean->rule == &ends;
-    int count[3], i[3];
-    for (int k = 0; k < 3; k++)
-        count[k] = source->depends[k] ? mean->rule->points * mean->panels : 1;
-    for (i[2] = 0; i[2] < count[2]; i[2]++) {
-        for (i[1] = 0; i[1] < count[1]; i[1]++) {
-            for (i[0] = 0; i[0] < count[0]; i[0]++) {
-                double x[3], values[HT_MAX_MATERIALS] = {0}, w = weight;
-                if (looks && mean->crossed) return HT_OK;
-                for (int k = 0; k < 3; k++) {
-                    const double place = count[k] > 1 ? rule_place(mean, i[k], &w) : 0.5;
-                    x[k] = low[k] + (high[k] - low[k]) * place;
-                }
-                TRY(point_values(mean, x, values));
-                if (!looks) TRY(mean_add(mean, w, values, x));
-            }
+    TRY(list_cell(mean, about));
+    for (int64_t n = 0; n < cell->count[0] * cell->count[1] * cell->count[2]; n++) {
+        const int64_t i[3] = {n % cell->count[0], n / cell->count[0] % cell->count[1],
+                              n / cell->count[0] / cell->count[1]};
+        double x[3], values[HT_MAX_MATERIALS] = {0}, weight = 1;
+        int64_t at[3];
+        for (int k = 0; k < 3; k++) {
+            const struct share *share = &cell->share[k][i[k]];
+            weight *= share->weight;
+            x[k] = share->x;
+            at[k] = share->at;
         }
+        if (looks && mean->crossed) return HT_OK;
+        TRY(find_values(mean, x, at, values));
+        if (!looks) TRY(mean_add(mean, weight, values, x));
     }
     return HT_OK;
 }
 
 /* Whether a jump or kink of an expression lies in the cell about x. */
-static enum ht_err cell_crossed(const struct ht_medium *medium, const double x[3], bool *crossed) {
-    struct mean mean = mean_begin(medium);
+static enum ht_err cell_crossed(const struct ht_medium *medium, const struct ht_medium_work *work,
+                                const double x[3], bool *crossed) {
+    struct mean mean = mean_begin(medium, work->cell, &ends, 1);
+    const int64_t none[3] = {0};
     double values[HT_MAX_MATERIALS];
     *crossed = false;
     if (!medium->source->kinks) return HT_OK;
-    TRY(point_values(&mean, x, values)); /* whose polynomial may be taken */
-    mean.rule = &ends;
-    TRY(each_part(&mean, x, add_expression));
+    TRY(find_values(&mean, x, none, values)); /* whose polynomial may be taken */
+    TRY(add_cell(&mean, x));
     *crossed = mean.crossed;
-    return HT_OK;
-}
-
-static enum ht_err mean_expression(struct mean *mean, const double x[3]) {
-    const struct ht_medium *medium = mean->medium;
-    const bool *depends = medium->source->depends;
-    int axes = depends[0] + depends[1] + depends[2];
-    bool crossed = false;
-    TRY(cell_crossed(medium, x, &crossed));
-    mean->rule = axes < 3 ? &gauss_four : &gauss_three;
-    if (!crossed) TRY(each_part(mean, x, add_expression));
-    if (!crossed && !mean->crossed && !mean_steep(mean)) return HT_OK;
-    *mean = mean_begin(medium);
-    mean->rule = &pairs;
-    mean->panels = many_panels[axes];
-    return each_part(mean, x, add_expression);
-}
-
-/* Adds sample number `at` of every file, and the parameters that are numbers.
- */
-static enum ht_err mean_sample(struct mean *mean, double weight, int64_t at, const double x[3]) {
-    const struct ht_medium *medium = mean->medium;
-    double values[HT_MAX_MATERIALS] = {0};
-    for (int p = 0; p < medium->eq->system->nparameters; p++) {
-        const struct ht_medium_row *row = &medium->source->row[p];
-        values[p] = row->samples ? row->samples->value[at] : row->number[0];
-    }
-    return mean_add(mean, weight, values, x);
-}
-
-static enum ht_err add_file(struct mean *mean, double weight, const double low[3],
-                            const double high[3]) {
-    const struct ht_medium *medium = mean->medium;
-    const struct ht_samples *samples = NULL;
-    struct ht_samples_span span[3];
-    for (int p = 0; p < medium->eq->system->nparameters; p++)
-        if (medium->source->row[p].samples) samples = medium->source->row[p].samples;
-    REQUIRE(samples, HT_ERR_INTERNAL, "medium: of type file without a file");
-    for (int k = 0; k < 3; k++) ht_samples_span(samples, k, low[k], high[k], &span[k]);
-    for (int64_t i3 = span[2].first; i3 <= span[2].last; i3++) {
-        double w3 = weight * ht_samples_share(samples, 2, &span[2], i3);
-        for (int64_t i2 = span[1].first; i2 <= span[1].last; i2++) {
-            double w2 = w3 * ht_samples_share(samples, 1, &span[1], i2);
-            int64_t row = (i3 * samples->shape[1] + i2) * samples->shape[0];
-            for (int64_t i1 = span[0].first; i1 <= span[0].last; i1++) {
-                double w = w2 * ht_samples_share(samples, 0, &span[0], i1);
-                TRY(mean_sample(mean, w, row + i1, low));
-            }
-        }
-    }
     return HT_OK;
 }
 
 /* work->material = constants, the means over the cell about x. */
 static enum ht_err cell_mean(const struct ht_medium *medium, const struct ht_medium_work *work,
                              const double x[3]) {
-    struct mean mean = mean_begin(medium);
-    switch (medium->source->type) {
-    case HT_MEDIUM_LAYERS:
-        TRY(mean_layers(&mean, x));
-        break;
-    case HT_MEDIUM_FILE:
-        TRY(each_part(&mean, x, add_file));
-        break;
-    case HT_MEDIUM_EXPRESSION:
-    case HT_MEDIUM_CONSTANT:
-        TRY(mean_expression(&mean, x));
-        break;
+    const bool *depends = medium->source->depends;
+    const int axes = depends[0] + depends[1] + depends[2];
+    const bool expression = medium->source->type == HT_MEDIUM_EXPRESSION;
+    const struct rule *rule = axes < 3 ? &gauss_four : &gauss_three;
+    struct mean mean = mean_begin(medium, work->cell, expression ? rule : NULL, 1);
+    bool crossed = false;
+    TRY(cell_crossed(medium, work, x, &crossed));
+    if (!crossed) TRY(add_cell(&mean, x));
+    if (crossed || (expression && (mean.crossed || mean_steep(&mean)))) {
+        mean = mean_begin(medium, work->cell, &pairs, many_panels[axes]);
+        TRY(add_cell(&mean, x));
     }
     for (int m = 0; m < medium->eq->nmaterials; m++) {
         double *out = work->material[m];
@@ -517,7 +476,7 @@ enum ht_err ht_medium_node(const struct ht_medium *medium, const struct ht_mediu
     TRY(parameter_jets(medium, work, x));
     const double *const *value = (const double *const *)work->value;
     TRY(medium->eq->system->materials(source->jets, source->chosen, value, work->material));
-    TRY(cell_crossed(medium, x, &crossed));
+    TRY(cell_crossed(medium, work, x, &crossed));
     if (!crossed && resolved(medium, work)) return HT_OK;
     *flattened = true;
     return cell_mean(medium, work, x);

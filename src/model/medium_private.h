@@ -15,6 +15,13 @@ struct ht_medium_row {
     struct ht_samples *samples;
 };
 
+/* The boxes on which a medium is constant along an axis, from edge[i] to edge[i + 1]: layers,
+ * samples from number `base` on, which reach half a spacing to either side, or one. The first and
+ * the last sample have no end. */
+struct ht_medium_boxes {
+    int64_t count, base;
+    double *edge;
+};
 struct ht_medium_source {
     struct ht_medium *medium; /* the owner; fills add to its counter */
     const struct ht_params *params;
@@ -23,6 +30,7 @@ struct ht_medium_source {
     int chosen[HT_MAX_MATERIALS];
     struct ht_jets *jets, *zero, *linear; /* degrees medium's, 0, 1 */
     bool depends[3];                      /* on x1, x2, x3 */
+    struct ht_medium_boxes boxes[3];      /* of expressions one */
     bool kinks;                           /* an expression is not smooth */
     int axis, layers;                     /* layers: of layers - 1 ... */
     const double *interface;              /* ... interfaces along axis */
@@ -37,12 +45,19 @@ HT_CHECKED enum ht_err ht_medium_source_read(struct ht_medium *medium);
 HT_CHECKED enum ht_err ht_medium_source_expand(struct ht_medium *medium);
 /* Whether a parameter depends on the place. */
 bool ht_medium_row_varies(const struct ht_medium *medium, int p);
+/* The samples of any file, all of which have the same lattice, or NULL. */
+const struct ht_samples *ht_medium_lattice(const struct ht_medium_source *source);
 void ht_medium_source_destroy(struct ht_medium_source *source);
+
+/* samples.c: entry 0 of ht_samples_jet over ht_jets_total(dims, degree). */
+double ht_samples_value(const struct ht_samples *samples, int dims, int degree, const double x[3],
+                        const double h[3]);
 
 /* medium_node.c: jets of parameters and materials at one point. */
 struct ht_medium_work {
     double *value[HT_MAX_MATERIALS], *material[HT_MAX_MATERIALS];
     double *block; /* what the pointers point into */
+    struct ht_medium_cell *cell;
 };
 HT_CHECKED enum ht_err ht_medium_work_create(const struct ht_medium *medium,
                                              struct ht_medium_work *work);

@@ -341,6 +341,39 @@ static void find_dependence(const struct ht_medium *medium) {
     }
 }
 
+const struct ht_samples *ht_medium_lattice(const struct ht_medium_source *source) {
+    for (int p = 0; p < HT_MAX_MATERIALS; p++)
+        if (source->row[p].samples) return source->row[p].samples;
+    return NULL;
+}
+
+/* Of samples those that reach into the box. */
+static enum ht_err find_boxes(const struct ht_medium *medium, int k) {
+    const double tiny = 1e-9;
+    struct ht_medium_source *source = medium->source;
+    struct ht_medium_boxes *boxes = &source->boxes[k];
+    const struct ht_samples *samples = source->depends[k] ? ht_medium_lattice(source) : NULL;
+    double first = 0;
+    boxes->count = source->type == HT_MEDIUM_LAYERS && source->depends[k] ? source->layers : 1;
+    if (samples != NULL) {
+        const double end = (double)samples->shape[k] - 1, spacing = samples->spacing[k];
+        first = floor((medium->grid->lower[k] - samples->origin[k]) / spacing + 0.5 + tiny);
+        double last = ceil((medium->grid->upper[k] - samples->origin[k]) / spacing - 0.5 - tiny);
+        first = fmin(fmax(first, 0), end);
+        last = fmin(fmax(last, first), end);
+        boxes->base = (int64_t)first;
+        boxes->count = (int64_t)(last - first) + 1;
+    }
+    TRY(HT_ALLOC(boxes->edge, boxes->count + 1));
+    boxes->edge[0] = medium->grid->lower[k];
+    boxes->edge[boxes->count] = medium->grid->upper[k];
+    for (int64_t i = 1; i < boxes->count; i++)
+        boxes->edge[i] = samples == NULL
+                             ? source->interface[i - 1]
+                             : samples->origin[k] + (first + (double)i - 0.5) * samples->spacing[k];
+    return HT_OK;
+}
+
 /* Roughness that is known before nodes are scanned. */
 static void find_roughness(struct ht_medium *medium) {
     struct ht_medium_source *source = medium->source;
@@ -434,6 +467,7 @@ enum ht_err ht_medium_source_expand(struct ht_medium *medium) {
     TRY(ht_jets_total(dims, 0, &source->zero));
     TRY(ht_jets_total(dims, 1, &source->linear));
     medium->coefs = source->jets->count;
+    for (int k = 0; k < 3; k++) TRY(find_boxes(medium, k));
     return find_constant(medium);
 }
 
@@ -443,6 +477,7 @@ void ht_medium_source_destroy(struct ht_medium_source *source) {
         ht_expr_destroy(source->row[p].expr);
         ht_samples_destroy(source->row[p].samples);
     }
+    for (int k = 0; k < 3; k++) free(source->boxes[k].edge);
     ht_jets_destroy(source->jets);
     ht_jets_destroy(source->zero);
     ht_jets_destroy(source->linear);

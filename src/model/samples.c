@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "htwave/h5.h"
-#include "samples_private.h"
+#include "medium_private.h"
 
 enum { MAX_POINTS = 24 }; /* samples per axis of a stencil */
 
@@ -393,30 +393,4 @@ double ht_samples_value(const struct ht_samples *samples, int dims, int degree, 
         sum += stencil[2].weight[0][j3] * plane[0][0];
     }
     return sum;
-}
-
-/* ---- means ---- */
-
-/* Sample i represents the interval half a spacing to either side; the first and the last one extend
- * to infinity. */
-void ht_samples_span(const struct ht_samples *samples, int axis, double low, double high,
-                     struct ht_samples_span *span) {
-    double origin = samples->origin[axis], spacing = samples->spacing[axis];
-    double last = (double)(samples->shape[axis] - 1);
-    double first = floor((low - origin) / spacing + 0.5);
-    double end = ceil((high - origin) / spacing - 0.5);
-    span->low = low;
-    span->high = high;
-    span->first = (int64_t)fmin(fmax(first, 0), last);
-    span->last = (int64_t)fmin(fmax(end, (double)span->first), last);
-}
-
-double ht_samples_share(const struct ht_samples *samples, int axis,
-                        const struct ht_samples_span *span, int64_t i) {
-    double centre = samples->origin[axis] + (double)i * samples->spacing[axis];
-    double low = centre - samples->spacing[axis] / 2;
-    double high = centre + samples->spacing[axis] / 2;
-    if (i == span->first || low < span->low) low = span->low;
-    if (i == span->last || high > span->high) high = span->high;
-    return fmax(high - low, 0) / (span->high - span->low);
 }

@@ -191,6 +191,30 @@ static void test_three_ways(void) {
     unlink(path_of("rho.f32"));
 }
 
+/* Samples stand for a tenth to either side; those at the ends have no end. */
+static void test_samples(void) {
+    const float K[4] = {1, 4, 2, 8}, rho[4] = {1, 3, 1, 1};
+    char options[600], name[128];
+    struct scene s;
+    write_raw(path_of("K.f32"), 4, K);
+    write_raw(path_of("rho.f32"), 4, rho);
+    snprintf(name, sizeof name, "%s", path_of("K.f32"));
+    snprintf(options, sizeof options,
+             "medium.type=file; medium.degree=0; medium.shape=[4]; medium.spacing=[0.2];"
+             "medium.origin=[0.3]; medium.K=\"%s\"; medium.rho=\"%s\"",
+             name, path_of("rho.f32"));
+    acoustic(&s, LINE, 2, 1, options);
+    double *out = fill(&s, HT_DUAL);
+    /* 0.025 of the first and 0.1 of the second sample */
+    TEST_BELOW(fabs(1 / out[3] - 0.4), 1e-7, "harmonic mean of a modulus, inverse");
+    TEST_BELOW(fabs(1 / out[8 + 3] - 2.6), 1e-7, "arithmetic mean of a density");
+    TEST_CHECK(out[0] == 1 && out[7] == 8, "beyond the samples: %g, %g", out[0], out[7]);
+    free(out);
+    close_scene(&s);
+    unlink(path_of("K.f32"));
+    unlink(path_of("rho.f32"));
+}
+
 /* A slab narrower than the distance of the points that are looked at, about a node: its value may
  * not stand for the whole cell, 0.02 of 0.125. */
 static void test_thin(void) {
@@ -214,6 +238,7 @@ int main(void) {
     test_thin();
     test_roughness();
     test_three_ways();
+    test_samples();
     rmdir(scene_directory);
     return test_end("medium_means");
 }

@@ -9,8 +9,8 @@
 
 #include "../test.h"
 #include "htwave/h5.h"
+#include "htwave/medium.h"
 #include "io/scratch.h"
-#include "src/model/samples_private.h"
 
 static char *directory;
 
@@ -177,42 +177,6 @@ static void test_ends(void) {
     ht_samples_destroy(s);
 }
 
-/* ---- means ---- */
-
-static double two_values(const double *x) {
-    return x[0] < 1 ? 1 : 4;
-}
-
-/* Over an interval along x1, of the values or their inverse. */
-static double mean_of(const struct ht_samples *samples, double low, double high, bool inverse) {
-    struct ht_samples_span span;
-    double sum = 0;
-    ht_samples_span(samples, 0, low, high, &span);
-    for (int64_t i = span.first; i <= span.last; i++)
-        sum += ht_samples_share(samples, 0, &span, i) *
-               (inverse ? 1 / samples->value[i] : samples->value[i]);
-    return inverse ? 1 / sum : sum;
-}
-
-static void test_means(void) {
-    const int64_t shape[3] = {8, 3, 1};
-    const double origin[3] = {0.125, 0, 0}, spacing[3] = {0.25, 1, 1};
-    struct ht_samples *step = make(shape, origin, spacing, two_values);
-    struct ht_samples *line = make(shape, origin, spacing, first);
-    /* 0.3 of value 1 and 0.1 of value 4 */
-    TEST_BELOW(fabs(mean_of(step, 0.7, 1.1, false) - 0.7 / 0.4), 1e-14,
-               "arithmetic mean of a step");
-    TEST_BELOW(fabs(mean_of(step, 0.7, 1.1, true) - 0.4 / 0.325), 1e-14, "harmonic mean of a step");
-    TEST_BELOW(fabs(mean_of(line, 0.5, 1.5, false) - 3), 1e-14, "mean of a line about its middle");
-    TEST_BELOW(fabs(mean_of(line, -9.5, -8.5, true) - 1.25), 1e-14,
-               "mean beyond the first sample: its value");
-    /* 0.75 first, 0.25 second */
-    TEST_BELOW(fabs(mean_of(line, -0.5, 0.5, false) - (0.75 * 1.25 + 0.25 * 1.75)), 1e-14,
-               "mean over the first sample's edge");
-    ht_samples_destroy(step);
-    ht_samples_destroy(line);
-}
-
 /* ---- files ---- */
 
 static const char *path_of(const char *name) {
@@ -354,7 +318,6 @@ int main(void) {
     test_exact();
     test_order();
     test_ends();
-    test_means();
     test_axes();
     test_hdf5();
     test_refusals();
