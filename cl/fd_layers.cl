@@ -62,7 +62,7 @@ struct ht_fd_layer_coefs {
 #define HT_FD_MEMORY_ARGS profile, before, halves, nodes
 
 /* Work-items of a group that lie side by side; there are so many such rows. */
-#define HT_FD_ROWS_OF_ITEMS (HT_FD_ROW_ITEMS / HT_FD_LAYER_WIDTH)
+#define HT_FD_ROWS_OF_ITEMS (HT_TOOL_ITEMS / HT_FD_LAYER_WIDTH)
 
 /* A target: its indices in the window, the layers that it is in, and how many targets follow it
  * along `axis`. A work-item has those from `next` to `end` along `deep`, every
@@ -437,7 +437,7 @@ HT_INLINE void ht_fd_finish_node(const struct ht_fd_layer_args *s,
 }
 
 /* Nodes that the interior's kernel has stepped. */
-HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_correct(
+HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_layer_correct(
     struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, HT_FD_MEMORY_PARAMS,
     HT_GLOBAL const real *HT_RESTRICT u, HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
     HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
@@ -456,7 +456,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_correct(
 }
 
 /* The same in the first step, when memories hold data. */
-HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_start(
+HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_layer_start(
     struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, HT_FD_MEMORY_PARAMS,
     HT_GLOBAL const real *HT_RESTRICT u, HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
     HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
@@ -471,7 +471,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_start(
 }
 
 /* A whole step of nodes, in layers or not. */
-HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_update(
+HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_layer_update(
     struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, HT_FD_MEMORY_PARAMS,
     HT_GLOBAL const real *HT_RESTRICT u, HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
     HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
@@ -526,7 +526,7 @@ HT_INLINE real ht_fd_squares(const struct ht_fd_coefs *c, const int axis, HT_GLO
 #endif
 
 /* What a node has of - <u, L u>, as differences alone: z / a adds up to it. */
-HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_squares(
+HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_layer_squares(
     struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, HT_GLOBAL const real *HT_RESTRICT u,
     HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS, HT_GLOBAL real *HT_RESTRICT z) {
     struct ht_fd_place m;
@@ -549,7 +549,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_squares(
 }
 
 /* Sponges: a factor per depth. */
-HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_damp(
+HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_layer_damp(
     struct ht_fd_layer_args s, HT_GLOBAL const real *HT_RESTRICT profile,
     HT_GLOBAL real *HT_RESTRICT u, HT_GLOBAL real *HT_RESTRICT d) {
     struct ht_fd_place m;

@@ -24,7 +24,7 @@
 /* Of a plane: the tile; b2, then fluxes along x2; b1, then fluxes along x1; values and b ahead
  * along the march. */
 #define HT_FD_OWN_AT (HT_FD_TILE + HT_FD_FLUXES + HT_FD_BESIDE)
-#define HT_FD_STAGE_PACKS (HT_FD_OWN_AT + HT_FD_OWN_OF(HT_DIMS, HT_FD_ITEMS))
+#define HT_FD_STAGE_PACKS (HT_FD_OWN_AT + HT_FD_OWN_OF(HT_DIMS, HT_TOOL_ITEMS))
 #define HT_FD_LOCAL (2 * HT_FD_STAGE_PACKS)
 /* Planes up to the last one whose values a work-item keeps. All from that of the targets on where
  * they take few registers: then those of the next plane need not be read again for the tile. */
@@ -237,7 +237,7 @@ HT_INLINE void ht_fd_fill(const struct ht_fd_item *me, HT_GLOBAL const real *u,
 #if HT_DIMS > 1
     HT_LOCAL ht_pack *ahead = tile + HT_FD_OWN_AT + HT_ITEM();
     ht_fd_copy(ahead, u + HT_FD_AHEAD * step + (row + me->i1));
-    ht_fd_copy(ahead + HT_FD_ITEMS, along + (HT_FD_R - 1) * step + (row + me->i1));
+    ht_fd_copy(ahead + HT_TOOL_ITEMS, along + (HT_FD_R - 1) * step + (row + me->i1));
 #endif
     HT_COPY_COMMIT();
 }
@@ -315,7 +315,7 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *
 #if HT_DIMS > 1
         ht_unpack(tile[HT_FD_OWN_AT + HT_ITEM()], lead);
         ht_fd_take_values(c, lead, &m);
-        ht_unpack(tile[HT_FD_OWN_AT + HT_FD_ITEMS + HT_ITEM()], b);
+        ht_unpack(tile[HT_FD_OWN_AT + HT_TOOL_ITEMS + HT_ITEM()], b);
         ht_fd_take_flux(c, b, &m);
         HT_UNROLL
         for (int e = 0; e < HT_BLOCK; e++) sum[e] += m.sum[0][e];

@@ -8,16 +8,19 @@
 #define HTWAVE_GHOST_ARGS_H
 
 struct ht_ghost_args {
-    long row; /* of the window */
+    long first; /* number in the window of the node of indices 0 */
+    long row;   /* of the window */
     long plane;
     long nodes;   /* of the whole window */
     int count[3]; /* nodes along each axis */
     int begin[3]; /* nodes [begin, end) of an axis are no ghosts */
     int end[3];
-    int factor[6]; /* of the wall at [2 * axis + side] */
-    int planes;    /* ghosts in x3 planes */
-    int rows;      /* ghosts in x3 planes and x2 rows */
-    int ghosts;    /* all ghosts */
+    /* At [2 * axis + side] a ghost of index i along the axis has its source at index from + way i:
+     * way -1 behind a wall, which multiplies by factor, way 1 where the axis is periodic. */
+    int from[6], way[6], factor[6];
+    int planes; /* ghosts in x3 planes */
+    int rows;   /* ghosts in x3 planes and x2 rows */
+    int ghosts; /* all ghosts */
 };
 
 #endif

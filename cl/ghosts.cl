@@ -1,6 +1,6 @@
-/* Fills the ghosts of all fields of a window in one launch. Along an axis, index i < begin is the
- * mirror image of 2 begin - 1 - i, and index i >= end that of 2 end - 1 - i. Edges and corners are
- * mirrored along several axes at once, so the order of the axes does not matter.
+/* Fills the ghosts of all fields of a window in one launch. Along an axis, index i < begin or i >=
+ * end is a ghost of index from + way i, for each side those of cl/ghost_args.h. Edges and corners
+ * are mirrored along several axes at once, so the order of the axes does not matter.
  *
  *       begin-1   begin      end-1   end
  *     ----g---|-----s---- ... -s---|---g----    | wall, g ghost, s its source
@@ -10,7 +10,7 @@
  * where bit k of bits[field][storage index] is set if the coefficient is odd under reflection of
  * x_(k+1).
  *
- * Work-groups: first axis HT_GHOST_ITEMS ghosts, second axis HT_GHOST_BLOCKS blocks of
+ * Work-groups: first axis HT_TOOL_ITEMS ghosts, second axis HT_GHOST_BLOCKS blocks of
  * coefficients, third axis the field.
  */
 #define HT_GHOST_PARAM(slot) , HT_GLOBAL ht_pack *HT_RESTRICT u##slot
@@ -41,8 +41,8 @@ HT_INLINE void ht_ghost_at(const struct ht_ghost_args *a, int n, int m[3]) {
     }
 }
 
-/* Number of the node whose mirror image is node m. mirrored: bit k is set if a wall normal to axis
- * k mirrors it; factor: product of these walls' factors. */
+/* Number of the source of node m. mirrored: bit k is set if a wall normal to axis k mirrors it;
+ * factor: product of these walls' factors. */
 HT_INLINE long ht_ghost_source(const struct ht_ghost_args *a, const int m[3], int *mirrored,
                                int *factor) {
     int from[3];
@@ -51,11 +51,14 @@ HT_INLINE long ht_ghost_source(const struct ht_ghost_args *a, const int m[3], in
     HT_UNROLL
     for (int k = 0; k < 3; k++) {
         const int below = m[k] < a->begin[k], above = m[k] >= a->end[k];
-        from[k] = below ? 2 * a->begin[k] - 1 - m[k] : above ? 2 * a->end[k] - 1 - m[k] : m[k];
-        *mirrored |= (below || above) << k;
+        const int way = below ? a->way[2 * k] : a->way[2 * k + 1];
+        from[k] = below   ? a->from[2 * k] + way * m[k]
+                  : above ? a->from[2 * k + 1] + way * m[k]
+                          : m[k];
+        *mirrored |= ((below || above) && way < 0) << k;
         *factor *= below ? a->factor[2 * k] : above ? a->factor[2 * k + 1] : 1;
     }
-    return from[2] * a->plane + from[1] * a->row + from[0];
+    return a->first + from[2] * a->plane + from[1] * a->row + from[0];
 }
 
 HT_INLINE ht_pack ht_mirrored(const ht_pack x, const int mirrored, const int factor,
@@ -71,16 +74,16 @@ HT_INLINE ht_pack ht_mirrored(const ht_pack x, const int mirrored, const int fac
     return ht_packed(v);
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_GHOST_ITEMS) void ht_fill_ghosts(
+HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fill_ghosts(
     struct ht_ghost_args a,
     HT_GLOBAL const int *HT_RESTRICT bits HT_EACH_GHOST_FIELD(HT_GHOST_PARAM)) {
-    const int n = (int)(HT_GROUP_1() * HT_GHOST_ITEMS) + HT_ITEM();
+    const int n = (int)(HT_GROUP_1() * HT_TOOL_ITEMS) + HT_ITEM();
     const int first = (int)HT_GROUP_2() * HT_GHOST_BLOCKS;
     const int field = (int)HT_GROUP_3();
     int m[3], mirrored, factor;
     if (n >= a.ghosts) return;
     ht_ghost_at(&a, n, m);
-    const long to = m[2] * a.plane + m[1] * a.row + m[0];
+    const long to = a.first + m[2] * a.plane + m[1] * a.row + m[0];
     const long from = ht_ghost_source(&a, m, &mirrored, &factor);
     HT_GLOBAL ht_pack *u = u0;
     HT_EACH_GHOST_FIELD(HT_GHOST_CHOOSE)

@@ -13,6 +13,7 @@ struct ht_inject_args {
     long odd;          /* those of the field before its first coefficient */
     int coefs;         /* of a node, with gaps */
     int terms;
+    int both; /* adds to v, too */
 };
 
 #endif

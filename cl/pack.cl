@@ -6,15 +6,21 @@
  * brings the largest of them to [2^14, 2^15), because halves end at 65504 and lose digits below
  * 2^-14, whatever the units of a field.
  *
- * Work-groups: first axis HT_PACK_ITEMS values of a block of coefficients each, second axis the
+ * Work-groups: first axis HT_TOOL_ITEMS values of a block of coefficients each, second axis the
  * field, third the block. Value v of a block is that of node v
  * / HT_BLOCK of the box.
  */
 
-#if HT_PACK_HALF
+#if HT_PACK_BYTES == 2
+typedef HT_HALF ht_packed;
 #define HT_PACK_WRITE(values, i, x) HT_STORE_HALF(values, i, x)
 #define HT_PACK_READ(values, i) HT_LOAD_HALF(values, i)
 #else
+#if HT_PACK_BYTES == 8
+typedef double ht_packed;
+#else
+typedef float ht_packed;
+#endif
 #define HT_PACK_WRITE(values, i, x) (values)[i] = (ht_packed)(x)
 #define HT_PACK_READ(values, i) (values)[i]
 #endif
@@ -61,22 +67,22 @@ HT_INLINE HT_GLOBAL ht_packed *ht_pack_values(const struct ht_pack_args *a,
 
 #if HT_PACK_SCALED
 /* The scales. One work-group per storage index (first axis) and field (second). */
-HT_KERNEL HT_GROUP_SIZE(HT_PACK_ITEMS) void ht_pack_scale(
+HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_pack_scale(
     struct ht_pack_args a, HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_IN)) {
-    HT_LOCAL_ARRAY(float, largest, HT_PACK_ITEMS);
+    HT_LOCAL_ARRAY(float, largest, HT_TOOL_ITEMS);
     const int item = HT_ITEM(), field = (int)HT_GROUP_2();
     const int index = (int)HT_GROUP_1();
     HT_GLOBAL const real *chosen = u0;
     HT_EACH_PACKED(HT_PACK_CHOOSE)
     float most = 0;
-    for (long n = item; n < a.nodes; n += HT_PACK_ITEMS) {
+    for (long n = item; n < a.nodes; n += HT_TOOL_ITEMS) {
         const float x =
             fabs((float)chosen[HT_LAYOUT_AT(HT_BLOCK, index, ht_pack_node(&a, n), a.total)]);
         most = x > most ? x : most;
     }
     largest[item] = most;
     HT_BARRIER();
-    for (int width = HT_PACK_ITEMS / 2; width > 0; width /= 2) {
+    for (int width = HT_TOOL_ITEMS / 2; width > 0; width /= 2) {
         if (item < width && largest[item + width] > largest[item])
             largest[item] = largest[item + width];
         HT_BARRIER();
@@ -92,10 +98,10 @@ HT_KERNEL HT_GROUP_SIZE(HT_PACK_ITEMS) void ht_pack_scale(
 #endif
 
 HT_KERNEL
-HT_GROUP_SIZE(HT_PACK_ITEMS)
+HT_GROUP_SIZE(HT_TOOL_ITEMS)
 void ht_pack(struct ht_pack_args a, HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_IN)) {
     const int field = (int)HT_GROUP_2(), block = (int)HT_GROUP_3();
-    const long v = HT_GROUP_1() * HT_PACK_ITEMS + HT_ITEM();
+    const long v = HT_GROUP_1() * HT_TOOL_ITEMS + HT_ITEM();
     const long values = a.nodes * HT_BLOCK; /* of a block */
     HT_GLOBAL const real *chosen = u0;
     HT_EACH_PACKED(HT_PACK_CHOOSE)
@@ -109,10 +115,10 @@ void ht_pack(struct ht_pack_args a, HT_GLOBAL float *message HT_EACH_PACKED(HT_P
 }
 
 HT_KERNEL
-HT_GROUP_SIZE(HT_PACK_ITEMS)
+HT_GROUP_SIZE(HT_TOOL_ITEMS)
 void ht_unpack(struct ht_pack_args a, HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_OUT)) {
     const int field = (int)HT_GROUP_2(), block = (int)HT_GROUP_3();
-    const long v = HT_GROUP_1() * HT_PACK_ITEMS + HT_ITEM();
+    const long v = HT_GROUP_1() * HT_TOOL_ITEMS + HT_ITEM();
     const long values = a.nodes * HT_BLOCK; /* of a block */
     HT_GLOBAL real *chosen = u0;
     HT_EACH_PACKED(HT_PACK_CHOOSE)

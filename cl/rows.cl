@@ -1,31 +1,36 @@
-/* Rows of sparse weights times a field's coefficients at HT_ROW_NODES nodes:
- *     node    [row][HT_ROW_NODES]: numbers in the window
- *     weight  [row][storage index][HT_ROW_NODES]
+/* Rows of sparse weights times an array's coefficients at HT_ROW_NODES nodes:
+ *     from    [row][2]: its pattern, the node from which that counts
+ *     node    [pattern][HT_ROW_NODES]: numbers of nodes, from there on
+ *     weight  [pattern][storage index][HT_ROW_NODES]
  *     ring    [slot][row]
- * A work-group of HT_ROW_ITEMS, a power of two, for each row: sums of every HT_ROW_ITEMS-th
- * product, then of these by halves. A sum depends on its row and the values alone, not on the
- * window.
+ * HT_ROW_ITEMS work-items, a power of two, for each row: sums of every HT_ROW_ITEMS-th product,
+ * then of these by halves. A sum depends on its row and the values alone, not on the window.
  */
 #define HT_ROW_VALUES (HT_ROW_COEFS * HT_ROW_NODES)
 
-HT_KERNEL HT_GROUP_SIZE(HT_ROW_ITEMS) void ht_rows(struct ht_rows_args s,
-                                                   HT_GLOBAL const long *HT_RESTRICT node,
-                                                   HT_GLOBAL const real *HT_RESTRICT weight,
-                                                   HT_GLOBAL const real *HT_RESTRICT u,
-                                                   HT_GLOBAL real *HT_RESTRICT ring) {
-    HT_LOCAL_ARRAY(real, part, HT_ROW_ITEMS);
-    const int item = HT_ITEM();
-    const long row = s.first + HT_GROUP_1();
+HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_rows(struct ht_rows_args s,
+                                                    HT_GLOBAL const int *HT_RESTRICT node,
+                                                    HT_GLOBAL const long *HT_RESTRICT from,
+                                                    HT_GLOBAL const real *HT_RESTRICT weight,
+                                                    HT_GLOBAL const real *HT_RESTRICT u,
+                                                    HT_GLOBAL real *HT_RESTRICT ring) {
+    HT_LOCAL_ARRAY(real, part, HT_TOOL_ITEMS);
+    const int lane = HT_ITEM(), item = lane % HT_ROW_ITEMS;
+    const long row = s.first + HT_GROUP_1() * (HT_TOOL_ITEMS / HT_ROW_ITEMS) + lane / HT_ROW_ITEMS;
     real sum = 0;
-    for (int n = item; n < HT_ROW_VALUES; n += HT_ROW_ITEMS) {
-        const long at = node[row * HT_ROW_NODES + n % HT_ROW_NODES];
-        sum = fma(weight[row * HT_ROW_VALUES + n],
-                  u[HT_LAYOUT_AT(HT_BLOCK, n / HT_ROW_NODES, at, s.nodes)], sum);
+    if (row < s.last) {
+        const long pattern = from[2 * row], start = from[2 * row + 1];
+        HT_GLOBAL const int *nodes = node + pattern * HT_ROW_NODES;
+        HT_GLOBAL const real *weights = weight + pattern * HT_ROW_VALUES;
+        for (int n = item; n < HT_ROW_VALUES; n += HT_ROW_ITEMS) {
+            const long at = start + nodes[n % HT_ROW_NODES];
+            sum = fma(weights[n], u[HT_LAYOUT_AT(HT_BLOCK, n / HT_ROW_NODES, at, s.nodes)], sum);
+        }
     }
-    part[item] = sum;
+    part[lane] = sum;
     for (int step = HT_ROW_ITEMS / 2; step > 0; step /= 2) {
         HT_BARRIER();
-        if (item < step) part[item] += part[item + step];
+        if (item < step) part[lane] += part[lane + step];
     }
-    if (item == 0) ring[s.slot * s.rows + row] = part[0];
+    if (item == 0 && row < s.last) ring[s.slot * s.rows + row] = part[lane];
 }

@@ -5,7 +5,8 @@
 #define HTWAVE_ROWS_ARGS_H
 
 struct ht_rows_args {
-    long first; /* row of the first work-group */
+    long first; /* rows [first, last) */
+    long last;
     long rows;  /* of all launches */
     long nodes; /* of the window */
     long slot;  /* of the ring */

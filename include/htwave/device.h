@@ -77,6 +77,11 @@ struct ht_span {
 HT_CHECKED enum ht_err ht_buffer_write(struct ht_buffer *buffer, struct ht_span span,
                                        const void *data);
 HT_CHECKED enum ht_err ht_buffer_read(struct ht_buffer *buffer, struct ht_span span, void *data);
+/* Values [first, first + count) of a buffer in double (fp64) or single precision. */
+HT_CHECKED enum ht_err ht_buffer_write_reals(struct ht_buffer *buffer, bool fp64, int64_t first,
+                                             int64_t count, const double *values);
+HT_CHECKED enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64, int64_t first,
+                                            int64_t count, double *values);
 
 /* Compiles program text, or loads it from the cache directory (NULL: no cache; not used, either,
  * where the driver keeps compiled programs by itself). The message of a failure contains the

@@ -86,7 +86,7 @@ HT_CHECKED enum ht_err ht_injection_create(const struct ht_problem *problem,
                                            struct ht_injection **out);
 void ht_injection_destroy(struct ht_injection *in); /* NULL allowed */
 /* Makes lists and shapes for the device, of which `injector` has the layout. */
-HT_CHECKED enum ht_err ht_injection_upload(struct ht_injection *in, struct ht_injector *injector);
+HT_CHECKED enum ht_err ht_injection_upload(struct ht_injection *in, struct ht_tool *injector);
 /* The device bytes of an upload, at most. */
 int64_t ht_injection_bytes(const struct ht_problem *problem, const struct ht_spec *spec);
 /* Begins a half step: finds its row of amplitudes. */

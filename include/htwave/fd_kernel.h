@@ -13,7 +13,7 @@
 #ifndef HTWAVE_FD_KERNEL_H
 #define HTWAVE_FD_KERNEL_H
 
-#include "htwave/kernel.h"
+#include "htwave/tool.h"
 
 enum { HT_FD_PACK = 4, HT_FD_LINE = 32 };
 
@@ -105,94 +105,6 @@ enum { HT_FD_SIDE_NONE = 2 };
 HT_CHECKED enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *kernels, const struct ht_fd_box *box,
                                          const int sides[3][2], struct ht_buffer *u);
 
-/* ---- fd_sums.c: sums over a box ---- */
-/* Nodes weigh half at the marked ends [axis][lower, upper] of the box. Values x that are not finite
- * are counted and left out. */
-struct ht_fd_sum {
-    double product; /* of x y / a */
-    double mean;    /* of x / a */
-    double largest; /* |x + level| */
-    int64_t bad;    /* x that are not finite */
-    int64_t first;  /* of them: node of the plane, x1 fastest; -1: none */
-};
-/* Compiled at the first use. Sums in double where the device has it, else in single; compensated,
- * in an order that depends on the box alone. */
-struct ht_fd_reduction;
-HT_CHECKED enum ht_err ht_fd_reduction_create(struct ht_device *device, bool fp64,
-                                              const char *cache, struct ht_fd_reduction **out);
-void ht_fd_reduction_destroy(struct ht_fd_reduction *reduction);
-HT_CHECKED enum ht_err ht_fd_reduction_text(bool fp64, bool wide, int lanes, struct ht_text *out);
-/* out[plane of the box]: depends on that plane alone. three: of a grid in three dimensions. Waits
- * for all work enqueued before. */
-HT_CHECKED enum ht_err ht_fd_sum(struct ht_fd_reduction *reduction, const struct ht_fd_box *box,
-                                 const bool half[3][2], struct ht_buffer *x, struct ht_buffer *y,
-                                 struct ht_buffer *a, double level, bool three,
-                                 struct ht_fd_sum *out);
-/* x += shift at the nodes of the box; enqueued. */
-HT_CHECKED enum ht_err ht_fd_shift(struct ht_fd_reduction *reduction, const struct ht_fd_box *box,
-                                   double shift, struct ht_buffer *x);
-
-/* ---- fd_sample.c: values at points ---- */
-/* The nodes of a point along x1 and x2, in indices of the window. */
-struct ht_fd_pattern {
-    struct ht_point_axis axis[2];
-};
-/* Of one x3 plane of the window: the sum of w2 w1 u over a pattern's nodes. */
-struct ht_fd_item {
-    int64_t pattern, plane;
-};
-/* Takes samples of all items, at least one, into the slots of a ring. */
-struct ht_fd_sampler;
-HT_CHECKED enum ht_err ht_fd_sampler_create(struct ht_device *device, bool fp64, const char *cache,
-                                            int64_t patterns, const struct ht_fd_pattern *pattern,
-                                            int64_t items, const struct ht_fd_item *item,
-                                            int64_t slots, struct ht_fd_sampler **out);
-void ht_fd_sampler_destroy(struct ht_fd_sampler *sampler); /* NULL allowed */
-/* points: nodes of a pattern along an axis, at most. */
-int64_t ht_fd_sampler_bytes(int points, int64_t patterns, int64_t items, int64_t slots, bool fp64);
-HT_CHECKED enum ht_err ht_fd_sampler_text(bool fp64, int points, int lanes, struct ht_text *out);
-/* row, plane: nodes of the window's rows and planes. Enqueued. */
-HT_CHECKED enum ht_err ht_fd_sampler_take(struct ht_fd_sampler *sampler, int64_t row, int64_t plane,
-                                          struct ht_buffer *u, int64_t slot);
-/* out[slot][item] of the first `slots` slots; waits for the work before. */
-HT_CHECKED enum ht_err ht_fd_sampler_read(struct ht_fd_sampler *sampler, int64_t slots,
-                                          double *out);
-/* Device seconds of all launches. */
-double ht_fd_sampler_seconds(const struct ht_fd_sampler *sampler);
-
-/* ---- fd_inject.c: sources ---- */
-/* A list of nodes of a window, each once: at[i] with the entries [begin[i], begin[i + 1]), which
- * are columns of a table of amplitudes with weights. */
-struct ht_fd_injected_nodes {
-    int64_t count;
-    int64_t *at;
-    int *begin, *column; /* begin: count + 1 of them */
-    double *weight;
-};
-/* Compiled at the first use. */
-struct ht_fd_injector;
-HT_CHECKED enum ht_err ht_fd_injector_create(struct ht_device *device, bool fp64, const char *cache,
-                                             struct ht_fd_injector **out);
-void ht_fd_injector_destroy(struct ht_fd_injector *injector);
-/* Device seconds of all launches since the last call. */
-double ht_fd_injector_seconds(struct ht_fd_injector *injector);
-HT_CHECKED enum ht_err ht_fd_injector_text(bool fp64, int lanes, struct ht_text *out);
-/* The list on the device, and room for a table of so many values; the injector must outlive them.
- * count > 0. */
-struct ht_fd_injected;
-HT_CHECKED enum ht_err ht_fd_injected_create(struct ht_fd_injector *injector,
-                                             const struct ht_fd_injected_nodes *list, int64_t table,
-                                             struct ht_fd_injected **out);
-void ht_fd_injected_destroy(struct ht_fd_injected *injected);
-/* The first values of the table, after the work enqueued before. */
-HT_CHECKED enum ht_err ht_fd_injected_table(struct ht_fd_injected *injected, int64_t count,
-                                            const double *values);
-/* x[at[i]] += sign sum weight table[row + column], first <= i < last, and the same to y (NULL:
- * none), in the order of the entries; enqueued. */
-HT_CHECKED enum ht_err ht_fd_inject(struct ht_fd_injected *injected, int64_t first, int64_t last,
-                                    int64_t row, double sign, struct ht_buffer *x,
-                                    struct ht_buffer *y);
-
 /* Kernels of the absorbing layers of finite differences (cl/fd_layers.cl, docs/absorbing.md). A
  * layer is an end of an axis of a window: along the axis nodes count from its wall, 0, inwards, and
  * half point i lies between nodes i and i + 1. Half points and nodes 0 .. cells - 1 are damped;
@@ -245,38 +157,30 @@ void ht_fd_layer_zones(const struct ht_fd_box *box, const struct ht_fd_sides *si
 /* Most nodes from one to its neighbour along an axis of the window. */
 int64_t ht_fd_layer_limit(const struct ht_fd_spec *spec);
 
-/* Compiled when they are made. */
-struct ht_fd_layer_kernels;
+/* Compiled when they are made. On CPUs, where a zone is in one layer, work-items do lines along its
+ * normal: each half point is computed once, with twice the registers. */
 HT_CHECKED enum ht_err ht_fd_layer_kernels_create(struct ht_device *device,
                                                   const struct ht_fd_spec *spec, const char *cache,
-                                                  struct ht_fd_layer_kernels **out);
-void ht_fd_layer_kernels_destroy(struct ht_fd_layer_kernels *k); /* NULL too */
-/* lines: where a zone is in one layer, work-items do lines along its normal, as CPUs do: each half
- * point is computed once, with twice the registers. */
-HT_CHECKED enum ht_err ht_fd_layer_text(const struct ht_fd_spec *spec, int lanes, bool lines,
-                                        struct ht_text *out);
-/* Device seconds of all launches since the last call; in all. NULL: 0. */
-double ht_fd_layer_seconds(struct ht_fd_layer_kernels *k);
-double ht_fd_layer_total(const struct ht_fd_layer_kernels *k, enum ht_step_part part);
+                                                  struct ht_tool **out);
 
 /* Enqueued in order, one launch each for all layers of a box of the window. L of op has its factor
  * in scale; u: before the step.
  *     correct: nodes that layers change, after d = d + L u; out = u + d
  *     update:  both at once; everywhere: at all nodes of the box
  *     damp:    nodes of sponges, after a step */
-HT_CHECKED enum ht_err ht_fd_layer_correct(struct ht_fd_layer_kernels *k, enum ht_step_part part,
+HT_CHECKED enum ht_err ht_fd_layer_correct(struct ht_tool *k, enum ht_step_part part,
                                            const struct ht_fd_box *box,
                                            const struct ht_fd_sides *sides,
                                            const struct ht_fd_operator *op,
                                            const struct ht_fd_memory *memory, struct ht_buffer *u,
                                            struct ht_buffer *d, struct ht_buffer *out);
-HT_CHECKED enum ht_err ht_fd_layer_update(struct ht_fd_layer_kernels *k, enum ht_step_part part,
+HT_CHECKED enum ht_err ht_fd_layer_update(struct ht_tool *k, enum ht_step_part part,
                                           const struct ht_fd_box *box,
                                           const struct ht_fd_sides *sides, bool everywhere,
                                           const struct ht_fd_operator *op,
                                           const struct ht_fd_memory *memory, struct ht_buffer *u,
                                           struct ht_buffer *d, struct ht_buffer *out);
-HT_CHECKED enum ht_err ht_fd_layer_damp(struct ht_fd_layer_kernels *k, enum ht_step_part part,
+HT_CHECKED enum ht_err ht_fd_layer_damp(struct ht_tool *k, enum ht_step_part part,
                                         const struct ht_fd_box *box,
                                         const struct ht_fd_sides *sides, struct ht_buffer *profile,
                                         struct ht_buffer *u, struct ht_buffer *d);
@@ -285,8 +189,7 @@ HT_CHECKED enum ht_err ht_fd_layer_damp(struct ht_fd_layer_kernels *k, enum ht_s
  * differences from the node, else half of b times squares of first differences at the half points
  * to either side. Over all nodes z / a adds up to - <u, L u>; over some of them, too, a constant
  * counts nothing. */
-HT_CHECKED enum ht_err ht_fd_layer_squares(struct ht_fd_layer_kernels *k,
-                                           const struct ht_fd_box *box,
+HT_CHECKED enum ht_err ht_fd_layer_squares(struct ht_tool *k, const struct ht_fd_box *box,
                                            const struct ht_fd_operator *op, struct ht_buffer *u,
                                            struct ht_buffer *z);
 

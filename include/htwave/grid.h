@@ -192,6 +192,8 @@ void ht_window_shift(const struct ht_grid *grid, enum ht_subgrid from,
 /* Arguments of the ghost kernel (cl/ghost_args.h) for a window of a grid. HT_ERR_DEVICE if int
  * cannot count the ghosts. */
 struct ht_ghost_args;
+/* From nodes and sides along each axis: the numbers of ghosts. */
+HT_CHECKED enum ht_err ht_ghosts_number(struct ht_ghost_args *args);
 HT_CHECKED enum ht_err ht_window_ghosts(const struct ht_grid *grid, const struct ht_window *window,
                                         struct ht_ghost_args *out);
 

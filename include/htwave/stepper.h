@@ -14,19 +14,17 @@ struct ht_layer_kernels;
 struct ht_kernels {
     /* Of finite differences, which have no others. */
     struct ht_fd_kernels *fd;
-    struct ht_fd_reduction *fd_reduction;
-    struct ht_fd_injector *fd_injector;
-    struct ht_fd_layer_kernels *fd_layers; /* NULL: no side absorbs */
+    struct ht_tool *fd_layers; /* NULL: no side absorbs */
     const struct ht_variant *variant;
     struct ht_spec spec[2];
     struct ht_shape shape[2];
-    struct ht_step *step[2];     /* NULL: not compiled */
-    struct ht_ghosts *ghosts[2]; /* [subgrid]: as the source of a half step */
-    struct ht_reduction *reduction;
-    struct ht_injector *injector;    /* NULL: no sources */
-    struct ht_packer *packer[2];     /* [subgrid]; NULL: the grid is one slab */
+    struct ht_step *step[2];   /* NULL: not compiled */
+    struct ht_tool *ghosts[2]; /* [subgrid]: as the source of a half step */
+    struct ht_tool *sums;
+    struct ht_tool *injector;        /* NULL: no sources */
+    struct ht_tool *packer[2];       /* [subgrid]; NULL: the grid is one slab */
     struct ht_layer_kernels *layers; /* NULL: no perfectly matched layers */
-    struct ht_sponge *sponge;        /* NULL: none */
+    struct ht_tool *sponge;          /* NULL: none */
 };
 
 /* Of perfectly matched layers: of the boxes where the layers of the same axes overlap, one set
@@ -39,8 +37,7 @@ struct ht_layer_kernels {
     struct ht_kernels set[HT_LAYER_SETS];
     /* Of an axis's memory variables: ghosts on the dual grid, messages (NULL:
      * the grid is one slab). */
-    struct ht_ghosts *ghosts[3];
-    struct ht_packer *packer[3];
+    struct ht_tool *ghosts[3], *packer[3];
 };
 
 /* Sets all members except the compiled steps; fails as ht_variant_shape does. The problem's
@@ -77,7 +74,7 @@ bool ht_kernels_cached(const struct ht_kernels *kernels);
 struct ht_quantity {
     int field, coef, material;
     const double *weights; /* [point][coefficient]; NULL: coef only */
-    int points;            /* at most HT_REDUCE_POINTS of cl/reduce_args.h */
+    int points;            /* at most HT_MEASURE_POINTS of cl/sum_args.h */
     bool beside;           /* absorbing layers are left out: ht_measure_beside */
 };
 

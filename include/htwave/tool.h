@@ -1,16 +1,67 @@
-/* Small kernels beside half steps: weights added to fields, read from them, and sponges. */
+/* Small programs beside the half steps: ghosts, messages, sums, sources, receivers, sponges. Those
+ * of finite differences are the same as those of Hermite methods with one coefficient per node.
+ */
 #ifndef HTWAVE_TOOL_H
 #define HTWAVE_TOOL_H
 
 #include "htwave/kernel.h"
 
-/* The kernel that adds sources to the nodes of a grid of a Hermite method: for a list of nodes, the
- * sum over entries and terms of an amplitude times a shape, all derivatives of the node.
+/* One of them. Functions below that make one take `device` NULL for its text alone, as for a GPU,
+ * and `cache`: directory of compiled programs, NULL: none. Launches are enqueued in the work queue.
  */
+struct ht_tool;
+void ht_tool_destroy(struct ht_tool *tool); /* NULL allowed */
+const char *ht_tool_text(const struct ht_tool *tool);
+/* Compiles it, if that is not done; else the first launch does. */
+HT_CHECKED enum ht_err ht_tool_build(struct ht_tool *tool);
+bool ht_tool_cached(const struct ht_tool *tool);
+/* Device seconds of all launches since the last call. NULL: 0. */
+double ht_tool_seconds(struct ht_tool *tool);
+/* Of the launches for a part of a step so far; a tool that knows no parts has all in the interior.
+ * NULL: 0. */
+double ht_tool_total(const struct ht_tool *tool, enum ht_step_part part);
 
+/* ---- ghosts.c: the ghosts of a window ---- */
+struct ht_ghost_args; /* cl/ghost_args.h */
+/* For the fields that a spec's source grid stores. */
+HT_CHECKED enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spec,
+                                        const char *cache, struct ht_tool **out);
+/* args: of ht_window_ghosts; u: the buffers of the fields, without gaps. */
+HT_CHECKED enum ht_err ht_ghosts_fill(struct ht_tool *ghosts, const struct ht_ghost_args *args,
+                                      struct ht_buffer *const *u);
+
+/* ---- packer.c: boxes of a window into messages and out of them; compiled when made ---- */
+struct ht_pack_format {
+    bool fp64;        /* of the fields */
+    int block;        /* as in ht_spec */
+    int fields;       /* number of buffers, packed one after the other */
+    int padded_coefs; /* of ht_storage_order */
+    enum ht_halo_precision precision;
+};
+/* A box of the window that the buffers hold, and the part of a message buffer that begins at byte
+ * `at`, a multiple of 16. */
+struct ht_pack_range {
+    const struct ht_window *window;
+    struct ht_box box;
+    int64_t at;
+};
+HT_CHECKED enum ht_err ht_packer_create(struct ht_device *device,
+                                        const struct ht_pack_format *format, const char *cache,
+                                        struct ht_tool **out);
+/* Size of a message of this number of nodes in bytes, a multiple of 16. */
+int64_t ht_packer_bytes(const struct ht_pack_format *format, int64_t nodes);
+/* u[fields]. */
+HT_CHECKED enum ht_err ht_packer_pack(struct ht_tool *packer, struct ht_buffer *const *u,
+                                      const struct ht_pack_range *range, struct ht_buffer *message);
+HT_CHECKED enum ht_err ht_packer_unpack(struct ht_tool *packer, struct ht_buffer *const *u,
+                                        const struct ht_pack_range *range,
+                                        struct ht_buffer *message);
+
+/* ---- inject.c: sources ---- */
 /* Nodes of a window, each once, in increasing order: at[n] with the entries [begin[n], begin[n +
  * 1]). An entry is a shape and a column of the table of amplitudes. wall: bits 0 to 2 are the axes
- * on whose walls of factor +1 the node lies, bits 3 to 5 those of walls of factor -1. */
+ * on whose walls of factor +1 the node lies, bits 3 to 5 those of walls of factor -1. Of finite
+ * differences wall and shape are NULL: entry e has shape e. */
 struct ht_inject_list {
     int64_t count;
     int64_t *at;
@@ -20,28 +71,20 @@ struct ht_inject_list {
 /* Shapes: values [shape][field][term][coefficient] for the fields that the grid stores,
  * coefficients as in ht_grid_coefs. odd[field][coefficient]: bit k, odd under reflection of
  * x_(k+1). On a wall of factor +1 odd ones vanish, on one of factor -1 even ones: what is added to
- * them is left out. */
+ * them is left out. Of finite differences there are one field, term and coefficient. */
 struct ht_inject_shapes {
     int fields, terms, coefs, columns;
     int64_t count;
     double *value;
     int *odd;
 };
-
-/* Compiled at the first use. cache: of compiled programs, NULL: none. */
-struct ht_injector;
 HT_CHECKED enum ht_err ht_injector_create(struct ht_device *device, const struct ht_spec *spec,
-                                          const char *cache, struct ht_injector **out);
-void ht_injector_destroy(struct ht_injector *injector); /* NULL allowed */
-/* Device seconds of all launches since the last call. */
-double ht_injector_seconds(struct ht_injector *injector);
-HT_CHECKED enum ht_err ht_injector_text(bool fp64, int block, int lanes, struct ht_text *out);
-
+                                          const char *cache, struct ht_tool **out);
 /* List and shapes on the device, and room for a table of amplitudes [row][field <
  * row_fields][column][term], of which all fields take the same for row_fields 1; the injector must
- * outlive them. */
+ * outlive them. count > 0. */
 struct ht_injected;
-HT_CHECKED enum ht_err ht_injected_create(struct ht_injector *injector,
+HT_CHECKED enum ht_err ht_injected_create(struct ht_tool *injector,
                                           const struct ht_inject_list *list,
                                           const struct ht_inject_shapes *shapes, int64_t rows,
                                           int row_fields, struct ht_injected **out);
@@ -51,68 +94,91 @@ int64_t ht_injected_bytes(const struct ht_spec *spec, int64_t nodes, int64_t ent
                           const struct ht_inject_shapes *shapes, int64_t rows, int row_fields);
 /* The whole table, after the work enqueued before. */
 HT_CHECKED enum ht_err ht_injected_table(struct ht_injected *injected, const double *values);
-/* Adds to the nodes [first, last) of the list with the amplitudes of a row:
- * field number `field` of the stored ones, in buffer u, which has room for `nodes` nodes; enqueued.
+/* Adds sign times the amplitudes of a row to the nodes [first, last) of the list: field number
+ * `field` of the stored ones, in buffer u, which has room for `nodes` nodes, and in v (NULL: none).
  */
 HT_CHECKED enum ht_err ht_inject(struct ht_injected *injected, int64_t first, int64_t last,
-                                 int64_t row, int field, int64_t nodes, struct ht_buffer *u);
+                                 int64_t row, int field, double sign, int64_t nodes,
+                                 struct ht_buffer *u, struct ht_buffer *v);
 
-/* Rows of sparse weights, read from fields on a device: each is a weighted sum of one field's
- * coefficients at a few nodes of a window, as a sample of a receiver of a Hermite method is.
- * Samples of all rows go to a slot of a ring, which is read when it is full, or before.
- */
-
-/* What is the same for all rows. */
+/* ---- rows.c: samples of receivers; compiled when made ---- */
+/* Rows of sparse weights, each a weighted sum of one array's coefficients at a few nodes of a
+ * window. Samples of all rows, at least one, go to a slot of a ring, which is read when it is full,
+ * or before. */
 struct ht_rows_shape {
     bool fp64;
     int block; /* of the layout */
     int coefs; /* weights of a node, of all storage indices */
-    int nodes; /* of a row: 2 or 4 */
-    int64_t rows, slots;
+    int nodes; /* of a pattern */
+    int64_t patterns, rows, slots;
 };
-
-struct ht_rows;
-/* node[row][nodes]: numbers in the window of the row's field. weight[row][storage index][nodes].
- * rows >= 1. cache: of compiled programs; NULL: none. */
+/* node[pattern][nodes]: numbers in the window from a row's node on; weight[pattern][storage
+ * index][nodes]; from[row]: its pattern, its node. */
+struct ht_rows_tables {
+    int *node;
+    double *weight;
+    int64_t (*from)[2];
+};
+HT_CHECKED enum ht_err ht_rows_alloc(const struct ht_rows_shape *shape, struct ht_rows_tables *out);
+void ht_rows_free(struct ht_rows_tables *tables); /* after a failure, too */
 HT_CHECKED enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape *shape,
-                                      const char *cache, const int64_t *node, const double *weight,
-                                      struct ht_rows **out);
-void ht_rows_destroy(struct ht_rows *rows); /* NULL allowed */
+                                      const char *cache, const struct ht_rows_tables *tables,
+                                      struct ht_tool **out);
 /* Device bytes. */
 int64_t ht_rows_bytes(const struct ht_rows_shape *shape);
-/* The program's text. */
-HT_CHECKED enum ht_err ht_rows_text(const struct ht_rows_shape *shape, struct ht_text *out);
-/* Samples of the rows [first, last), whose field is u in a window of so many nodes, to a slot;
- * enqueued. */
-HT_CHECKED enum ht_err ht_rows_take(struct ht_rows *rows, int64_t first, int64_t last,
+/* Samples of the rows [first, last), whose array is u of a window of so many nodes, to a slot. */
+HT_CHECKED enum ht_err ht_rows_take(struct ht_tool *rows, int64_t first, int64_t last,
                                     struct ht_buffer *u, int64_t nodes, int64_t slot);
 /* out[slot][row] of the first `slots` slots; waits for the work before. */
-HT_CHECKED enum ht_err ht_rows_read(struct ht_rows *rows, int64_t slots, double *out);
-/* Device seconds of all launches. */
-double ht_rows_seconds(const struct ht_rows *rows);
+HT_CHECKED enum ht_err ht_rows_read(struct ht_tool *rows, int64_t slots, double *out);
 
-/* The kernel of a sponge of Hermite methods: multiplies the polynomials of nodes by those of a
- * damping that depends on one axis (cl/sponge.cl).
- */
-
+/* ---- sponge.c: multiplies the polynomials of nodes by those of a damping that depends on one
+ * axis; compiled when made ---- */
 struct ht_sponge_args; /* cl/sponge_args.h */
-
-struct ht_sponge;
-/* cache: directory of compiled programs, NULL: none. */
 HT_CHECKED enum ht_err ht_sponge_create(struct ht_device *device, const struct ht_spec *spec,
-                                        const char *cache, struct ht_sponge **out);
-void ht_sponge_destroy(struct ht_sponge *sponge); /* NULL allowed */
-/* Device seconds of all launches since the last call. */
-double ht_sponge_seconds(struct ht_sponge *sponge);
-/* Device seconds so far of the launches for a part. */
-double ht_sponge_total(const struct ht_sponge *sponge, enum ht_step_part part);
-/* coefs: N+1; lines: of coefficients along an axis. */
-HT_CHECKED enum ht_err ht_sponge_text(bool fp64, int block, int coefs, int lines, int items,
-                                      struct ht_text *out);
-/* Multiplies one field in buffer u; enqueued. jets: [coefficient][index in the window along the
- * axis] in the field's precision. */
-HT_CHECKED enum ht_err ht_sponge_multiply(struct ht_sponge *sponge, enum ht_step_part part,
+                                        const char *cache, struct ht_tool **out);
+/* Of one field in buffer u. jets: [coefficient][index in the window along the axis] in the field's
+ * precision. */
+HT_CHECKED enum ht_err ht_sponge_multiply(struct ht_tool *sponge, enum ht_step_part part,
                                           const struct ht_sponge_args *args, struct ht_buffer *jets,
                                           struct ht_buffer *u);
+
+/* ---- sums.c: sums over the nodes of a box ---- */
+/* Values that are not finite are counted and left out. */
+struct ht_measure {
+    double sum;     /* of x y / a, or value^2 / a, over nodes and points */
+    double mean;    /* of x / a */
+    double largest; /* |x + level|; 0 if no value is finite */
+    int64_t bad;    /* values x that are not finite */
+    int64_t first;  /* node of the box, or of the plane, of the first of them; -1: none */
+};
+/* A node weighs 1, halved for each end [axis][lower, upper] in `half` that it lies on. */
+struct ht_sum_item {
+    struct ht_buffer *x; /* NULL: not stored; no values */
+    struct ht_buffer *y; /* NULL: x */
+    struct ht_buffer *a; /* first value per node; NULL: 1 */
+    double level;
+    int coef; /* storage index */
+    /* [point][coefs]: values sum_c weights[c] x[coef + c]; NULL: x[coef] */
+    const double *weights;
+    int coefs, points;
+    int64_t row, plane, total; /* nodes of a row, of a plane, of all of the window */
+    struct ht_box box;         /* in the window */
+    bool half[3][2];
+};
+/* For fields of a spec's precision and layout. Sums in double precision where `wide`, else in
+ * single; compensated, in an order that depends on the box alone. */
+HT_CHECKED enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec,
+                                      bool wide, const char *cache, struct ht_tool **out);
+/* After all work enqueued so far; out[i] is the result of items[i]. Without wide the squares must
+ * not overflow single precision (|x| < 1e19), else sum is infinite. */
+HT_CHECKED enum ht_err ht_sums_run(struct ht_tool *sums, int count, const struct ht_sum_item *items,
+                                   struct ht_measure *out);
+/* The same of one item for each of its planes, which depends on that plane alone. */
+HT_CHECKED enum ht_err ht_sums_planes(struct ht_tool *sums, const struct ht_sum_item *item,
+                                      struct ht_measure *out);
+/* x += shift at the nodes of an item's box. */
+HT_CHECKED enum ht_err ht_sums_shift(struct ht_tool *sums, const struct ht_sum_item *item,
+                                     double shift);
 
 #endif

@@ -94,12 +94,59 @@ enum ht_err ht_buffer_read(struct ht_buffer *buffer, struct ht_span span, void *
     return buffer->device->backend->buffer_read(buffer->device->handle, buffer->handle, span, data);
 }
 
+/* ---- numbers of the host in a buffer's precision ---- */
+
+struct rounding {
+    const double *from;
+    float *to;
+    int64_t count, chunks;
+};
+
+static enum ht_err round_chunk(void *data, int64_t chunk, int worker) {
+    const struct rounding *r = data;
+    const int64_t end = ht_threads_first(r->count, r->chunks, chunk + 1);
+    (void)worker;
+    for (int64_t i = ht_threads_first(r->count, r->chunks, chunk); i < end; i++)
+        r->to[i] = (float)r->from[i];
+    return HT_OK;
+}
+
+enum ht_err ht_buffer_write_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
+                                  const double *values) {
+    const int64_t word = fp64 ? 8 : 4, least = (int64_t)1 << 18;
+    const struct ht_span span = {
+        .offset = first * word, .width = count * word, .pitch = count * word, .rows = 1};
+    struct rounding r = {.from = values, .count = count, .chunks = ht_threads_chunks(count, least)};
+    if (fp64) return ht_buffer_write(buffer, span, values);
+    TRY(HT_ALLOC(r.to, count));
+    enum ht_err err = ht_threads_run(r.chunks, round_chunk, &r);
+    if (err == HT_OK) err = ht_buffer_write(buffer, span, r.to);
+    free(r.to);
+    return err;
+}
+
+enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
+                                 double *values) {
+    const int64_t word = fp64 ? 8 : 4;
+    const struct ht_span span = {
+        .offset = first * word, .width = count * word, .pitch = count * word, .rows = 1};
+    float *single = NULL;
+    if (fp64) return ht_buffer_read(buffer, span, values);
+    TRY(HT_ALLOC(single, count));
+    enum ht_err err = ht_buffer_read(buffer, span, single);
+    for (int64_t i = 0; err == HT_OK && i < count; i++) values[i] = single[i];
+    free(single);
+    return err;
+}
+
 /* Reads the limit of registers per work-item from the program text, so that a binary depends on the
  * text alone. */
 static int registers_of(const char *text) {
-    const char key[] = "#define HT_MOST_REGISTERS (";
+    const char key[] = "#define HT_MOST_REGISTERS ";
     const char *at = strstr(text, key);
-    return at == NULL ? 0 : (int)strtol(at + sizeof key - 1, NULL, 10);
+    if (at == NULL) return 0;
+    at += sizeof key - 1;
+    return (int)strtol(*at == '(' ? at + 1 : at, NULL, 10);
 }
 
 /* From the cache if it has this text for this device and the driver accepts the binary; with any

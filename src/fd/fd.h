@@ -94,7 +94,7 @@ struct ht_fd_engine_ops {
     /* out[plane of the box]. */
     enum ht_err (*sums)(struct ht_fd_engine *e, const struct ht_fd_box *box,
                         const struct ht_fd_ends *ends, struct ht_fd_array x, struct ht_fd_array y,
-                        struct ht_fd_array a, double level, struct ht_fd_sum *out);
+                        struct ht_fd_array a, double level, struct ht_measure *out);
     /* The table of amplitudes is new. */
     enum ht_err (*amplitudes)(struct ht_fd_engine *e, struct ht_fd_injection *in);
     /* x, and y where it has memory, at nodes [first, last) of the list += sign times the amplitudes
@@ -118,11 +118,10 @@ struct ht_fd_engine {
     struct ht_fd_weights weights;
     struct ht_device *device;      /* NULL: plain */
     struct ht_fd_kernels *kernels; /* on it */
-    struct ht_fd_reduction *reduction;
-    struct ht_fd_injector *injector;
-    struct ht_fd_layer_kernels *layers; /* NULL: no side absorbs */
-    struct ht_packer *packer;           /* NULL: the grid is one slab */
-    bool absolute;                      /* plain: of magnitudes, for bounds */
+    struct ht_tool *sums, *injector;
+    struct ht_tool *layers; /* NULL: no side absorbs */
+    struct ht_tool *packer; /* NULL: the grid is one slab */
+    bool absolute;          /* plain: of magnitudes, for bounds */
 };
 
 /* ---- fd_shots.c: sources ---- */
@@ -142,6 +141,7 @@ HT_CHECKED enum ht_err ht_fd_entries_add(struct ht_fd_entries *entries,
  * adds to w, row 2 j + 1 what the update adds to d and u. A shot has one column of it, a plane wave
  * many.
  */
+enum { HT_FD_INJECTION_ROWS = 256 }; /* of the table, two for each step */
 struct ht_fd_injection {
     const struct ht_shots *shots;
     const struct ht_equations *eq;
@@ -149,7 +149,8 @@ struct ht_fd_injection {
     int terms;
     struct ht_fd_incidence **incident; /* [shot] NULL: no plane wave */
     int *column;                       /* [shot] the first one; and the end */
-    struct ht_fd_injected_nodes list;  /* in the window */
+    struct ht_inject_list list;        /* in the window; without walls and shapes */
+    struct ht_inject_shapes shapes;    /* a weight for each entry */
     int64_t room, entries;             /* of the list's arrays, in use */
     int64_t *plane;                    /* of the window: its first entry of the list; and the end
                                         */
@@ -158,14 +159,14 @@ struct ht_fd_injection {
     double *size;                      /* [shot] norm of the weights, as that of the energy */
     double driven;                     /* sum over the steps of the norm of what was added */
     bool filled;
-    int64_t first, values; /* of the table */
+    int64_t first; /* of the table */
     double *table;
     double *push; /* [step of the table] norm of the step */
     struct ht_fd_signal {
         int64_t count;
         double *f;
-    } * undispersed;                 /* [shot] of steps; NULL: as they are */
-    struct ht_fd_injected *injected; /* on the device; NULL: not yet */
+    } * undispersed;              /* [shot] of steps; NULL: as they are */
+    struct ht_injected *injected; /* on the device; NULL: not yet */
 };
 struct ht_fd_stepper;
 /* *out: NULL without sources. Fills medium planes. */
@@ -244,13 +245,13 @@ HT_CHECKED enum ht_err ht_fd_apply(struct ht_fd_stepper *s, double factor, struc
 /* The law with its scales multiplied. */
 struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor);
 /* Sums over the whole grid, the same on all ranks and whatever their number; first: node of the
- * grid; level: as that of ht_fd_sum. Collective. */
+ * grid; level: as that of struct ht_sum_item. Collective. */
 HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x,
-                                   struct ht_fd_array y, double level, struct ht_fd_sum *out);
+                                   struct ht_fd_array y, double level, struct ht_measure *out);
 /* The same over a part of the own nodes, which may be empty; ends: of it. */
 HT_CHECKED enum ht_err ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *part,
                                         const struct ht_fd_ends *ends, struct ht_fd_array x,
-                                        struct ht_fd_array y, double level, struct ht_fd_sum *out);
+                                        struct ht_fd_array y, double level, struct ht_measure *out);
 /* to = 0 at the own nodes. */
 HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array to);
 

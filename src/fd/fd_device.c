@@ -16,55 +16,14 @@ static int64_t word_of(const struct ht_fd_engine *e) {
 /* Values in the device's precision, some at a time. */
 enum { PIECE = 1 << 16 };
 
-/* Values rounded to single precision, by threads. */
-struct rounding {
-    const double *from;
-    float *to;
-    int64_t count, chunks;
-};
-
-static enum ht_err round_chunk(void *data, int64_t chunk, int worker) {
-    const struct rounding *r = data;
-    const int64_t end = ht_threads_first(r->count, r->chunks, chunk + 1);
-    (void)worker;
-    for (int64_t i = ht_threads_first(r->count, r->chunks, chunk); i < end; i++)
-        r->to[i] = (float)r->from[i];
-    return HT_OK;
-}
-
-static enum ht_err round_values(struct rounding *r) {
-    const int64_t least = 4 * (int64_t)PIECE;
-    r->chunks = ht_threads_chunks(r->count, least);
-    return ht_threads_run(r->chunks, round_chunk, r);
-}
-
 static enum ht_err device_write(struct ht_fd_engine *e, struct ht_fd_array to, int64_t first,
                                 int64_t count, const double *from) {
-    float *single = NULL;
-    if (!e->spec.fp64) TRY(HT_ALLOC(single, count));
-    struct rounding r = {.from = from, .to = single, .count = count};
-    enum ht_err err = single != NULL ? round_values(&r) : HT_OK;
-    const struct ht_span span = {.offset = first * word_of(e),
-                                 .width = count * word_of(e),
-                                 .pitch = count * word_of(e),
-                                 .rows = 1};
-    if (err == HT_OK) err = ht_buffer_write(to.buffer, span, single ? (const void *)single : from);
-    free(single);
-    return err;
+    return ht_buffer_write_reals(to.buffer, e->spec.fp64, first, count, from);
 }
 
 static enum ht_err device_read(struct ht_fd_engine *e, struct ht_fd_array from, int64_t first,
                                int64_t count, double *to) {
-    float *single = NULL;
-    if (!e->spec.fp64) TRY(HT_ALLOC(single, count));
-    const struct ht_span span = {.offset = first * word_of(e),
-                                 .width = count * word_of(e),
-                                 .pitch = count * word_of(e),
-                                 .rows = 1};
-    enum ht_err err = ht_buffer_read(from.buffer, span, single ? (void *)single : (void *)to);
-    for (int64_t i = 0; err == HT_OK && single != NULL && i < count; i++) to[i] = single[i];
-    free(single);
-    return err;
+    return ht_buffer_read_reals(from.buffer, e->spec.fp64, first, count, to);
 }
 
 static enum ht_err device_create(struct ht_fd_engine *e, int64_t nodes, struct ht_fd_array *out) {
@@ -118,31 +77,44 @@ static enum ht_err device_advance(struct ht_fd_engine *e, const struct ht_fd_box
     return ht_fd_advance(e->kernels, box, factor, d.buffer, p.buffer);
 }
 
+static struct ht_sum_item item_of(const struct ht_fd_box *box, struct ht_fd_array x) {
+    struct ht_sum_item item = {.x = x.buffer, .row = box->row, .plane = box->plane};
+    memcpy(item.box.begin, box->begin, sizeof item.box.begin);
+    memcpy(item.box.end, box->end, sizeof item.box.end);
+    return item;
+}
+
 static enum ht_err device_shift(struct ht_fd_engine *e, const struct ht_fd_box *box, double c,
                                 struct ht_fd_array x) {
-    return ht_fd_shift(e->reduction, box, c, x.buffer);
+    const struct ht_sum_item item = item_of(box, x);
+    return ht_sums_shift(e->sums, &item, c);
 }
 
 static enum ht_err device_sums(struct ht_fd_engine *e, const struct ht_fd_box *box,
                                const struct ht_fd_ends *ends, struct ht_fd_array x,
                                struct ht_fd_array y, struct ht_fd_array a, double level,
-                               struct ht_fd_sum *out) {
-    return ht_fd_sum(e->reduction, box, ends->half, x.buffer, y.buffer, a.buffer, level,
-                     e->spec.dims > 2, out);
+                               struct ht_measure *out) {
+    struct ht_sum_item item = item_of(box, x);
+    item.y = y.buffer;
+    item.a = a.buffer;
+    item.level = level;
+    memcpy(item.half, ends->half, sizeof item.half);
+    return ht_sums_planes(e->sums, &item, out);
 }
 
 static enum ht_err device_amplitudes(struct ht_fd_engine *e, struct ht_fd_injection *in) {
     if (in->list.count == 0) return HT_OK;
     if (in->injected == NULL)
-        TRY(ht_fd_injected_create(e->injector, &in->list, in->values, &in->injected));
-    return ht_fd_injected_table(in->injected, in->values, in->table);
+        TRY(ht_injected_create(e->injector, &in->list, &in->shapes, HT_FD_INJECTION_ROWS, 1,
+                               &in->injected));
+    return ht_injected_table(in->injected, in->table);
 }
 
 static enum ht_err device_inject(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
                                  int64_t last, int64_t row, double sign, struct ht_fd_array x,
                                  struct ht_fd_array y) {
     (void)e;
-    return ht_fd_inject(in->injected, first, last, row, sign, x.buffer, y.buffer);
+    return ht_inject(in->injected, first, last, row, 0, sign, 0, x.buffer, y.buffer);
 }
 
 static struct ht_fd_memory memory_of(const struct ht_fd_layers *l) {
@@ -200,8 +172,8 @@ static void fd_engine_device(const struct ht_fd_spec *spec, struct ht_device *de
                                  .spec = *spec,
                                  .device = device,
                                  .kernels = kernels->fd,
-                                 .reduction = kernels->fd_reduction,
-                                 .injector = kernels->fd_injector,
+                                 .sums = kernels->sums,
+                                 .injector = kernels->injector,
                                  .layers = kernels->fd_layers,
                                  .packer = kernels->packer[0]};
 }
@@ -228,8 +200,9 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
     struct ht_kernels k;
     TRY(ht_differences_kernels_plan(problem, ht_device_info(device), tuning, &k));
     enum ht_err err = ht_fd_kernels_create(device, &spec, tuning->variant, &shape, cache, &k.fd);
-    if (err == HT_OK) err = ht_fd_reduction_create(device, tuning->fp64, cache, &k.fd_reduction);
-    if (err == HT_OK) err = ht_fd_injector_create(device, tuning->fp64, cache, &k.fd_injector);
+    const bool wide = ht_device_info(device)->fp64;
+    if (err == HT_OK) err = ht_sums_create(device, &k.spec[0], wide, cache, &k.sums);
+    if (err == HT_OK) err = ht_injector_create(device, &k.spec[0], cache, &k.injector);
     if (err == HT_OK && problem->layers != NULL)
         err = ht_fd_layer_kernels_create(device, &spec, cache, &k.fd_layers);
     if (err == HT_OK && ht_grid_cut(problem->grid))

@@ -10,10 +10,10 @@
 #include "src/solve/methods.h"
 
 /* z = dt^2 M u. */
-static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy, struct ht_fd_sum *u) {
+static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy, struct ht_measure *u) {
     const struct ht_fd_array v = s->values[HT_FD_U], d = s->values[HT_FD_D];
     const double dt = s->problem.dt;
-    struct ht_fd_sum dz, dd;
+    struct ht_measure dz, dd;
     double volume = 1;
     for (int k = 0; k < s->engine.spec.dims; k++) volume *= s->problem.grid->h[k];
     TRY(ht_fd_clear(s, s->z));
@@ -21,7 +21,7 @@ static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy, struct h
     TRY(ht_fd_total(s, v, s->z, s->level, u));
     TRY(ht_fd_total(s, d, s->z, 0, &dz));
     TRY(ht_fd_total(s, d, d, 0, &dd));
-    *energy = volume / (2 * dt * dt) * (dd.product - u->product + dz.product);
+    *energy = volume / (2 * dt * dt) * (dd.sum - u->sum + dz.sum);
     return HT_OK;
 }
 
@@ -48,20 +48,20 @@ static void cut(const struct ht_fd_stepper *s, int k, int side, bool inside, str
 }
 
 static enum ht_err product(struct ht_fd_stepper *s, const struct part *part, struct ht_fd_array x,
-                           struct ht_fd_array y, struct ht_fd_sum *out) {
+                           struct ht_fd_array y, struct ht_measure *out) {
     return ht_fd_part_total(s, &part->box, &part->ends, x, y, 0, out);
 }
 
 /* Of a node outside of layers all its energy counts, as differences, so that parts have one; inside
  * only that of u's rate: gradients there are as steep as the layer is thin, however long the waves.
  * In layers of its sides, too. */
-static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out, struct ht_fd_sum *u) {
+static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out, struct ht_measure *u) {
     const double dt = s->problem.dt;
     const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
     const struct ht_fd_array d = s->values[HT_FD_D];
     const struct part all = {s->box, s->ends};
     struct part inner = all;
-    struct ht_fd_sum dz, dd, slopes, rate, outside;
+    struct ht_measure dz, dd, slopes, rate, outside;
     double half = 1 / (2 * dt * dt);
     for (int k = 0; k < s->engine.spec.dims; k++) {
         half *= s->problem.grid->h[k];
@@ -77,20 +77,20 @@ static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out, stru
     TRY(product(s, &inner, s->z, s->z, &slopes));
     TRY(product(s, &all, d, d, &rate));
     TRY(product(s, &inner, d, d, &outside));
-    out->energy = half * (dd.product + dz.product + slopes.mean + (rate.product - outside.product));
+    out->energy = half * (dd.sum + dz.sum + slopes.mean + (rate.sum - outside.sum));
     for (int n = 0; n < 2 * s->engine.spec.dims; n++) {
         struct part layer = all;
-        struct ht_fd_sum sum;
+        struct ht_measure sum;
         if (s->problem.layers->side[n / 2][n % 2].cells == 0) continue;
         cut(s, n / 2, n % 2, true, &layer);
         TRY(product(s, &layer, d, d, &sum));
-        out->layer[n / 2][n % 2] = half * sum.product;
+        out->layer[n / 2][n % 2] = half * sum.sum;
     }
     return HT_OK;
 }
 
 /* What is in layers at the start counts as a whole. */
-static enum ht_err find_state(struct ht_fd_stepper *s, struct ht_state *out, struct ht_fd_sum *u) {
+static enum ht_err find_state(struct ht_fd_stepper *s, struct ht_state *out, struct ht_measure *u) {
     *out = (struct ht_state){.energy = 0};
     return s->problem.layers != NULL && s->at > 0 ? find_open(s, out, u)
                                                   : find_energy(s, &out->energy, u);
@@ -103,7 +103,7 @@ static bool known(const struct ht_plan *plan) {
 
 static enum ht_err measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
                            double *energy) {
-    struct ht_fd_sum sums;
+    struct ht_measure sums;
     struct ht_state state;
     (void)plan;
     TRY(find_state(ht_fd_stepper_of(stepper), &state, &sums));
@@ -114,7 +114,7 @@ static enum ht_err measure(const struct ht_plan *plan, const struct ht_stepper *
 const struct ht_invariant ht_fd_energy = {.known = known, .measure = measure};
 
 static enum ht_err not_finite(const struct ht_fd_stepper *s, double time,
-                              const struct ht_fd_sum *sums) {
+                              const struct ht_measure *sums) {
     const struct ht_grid *grid = s->problem.grid;
     const int64_t node = sums->first > 0 ? sums->first : 0;
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
@@ -140,9 +140,9 @@ static double find_driven(const struct ht_plan *plan, const struct ht_fd_stepper
 static enum ht_err find_held(struct ht_fd_stepper *s, struct ht_state *out) {
     const double unit = s->engine.spec.fp64 ? DBL_EPSILON : FLT_EPSILON;
     const struct ht_fd_array u = s->values[HT_FD_U];
-    struct ht_fd_sum squares;
+    struct ht_measure squares;
     TRY(ht_fd_total(s, u, u, 0, &squares));
-    out->held = squares.product / 2;
+    out->held = squares.sum / 2;
     for (int k = 0; k < s->engine.spec.dims; k++) out->held *= s->problem.grid->h[k];
     out->rounding = 16 * unit * out->held / pow(s->problem.dt, 2);
     return HT_OK;
@@ -152,7 +152,7 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
                                          const struct ht_stepper *stepper, double time,
                                          struct ht_state *out) {
     struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
-    struct ht_fd_sum sums;
+    struct ht_measure sums;
     *out = (struct ht_state){.energy = 0};
     if (known(plan))
         TRY(find_state(s, out, &sums));

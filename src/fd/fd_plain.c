@@ -213,21 +213,21 @@ static double weight(const struct ht_fd_box *box, const struct ht_fd_ends *ends,
 static enum ht_err plain_sums(struct ht_fd_engine *e, const struct ht_fd_box *box,
                               const struct ht_fd_ends *ends, struct ht_fd_array x,
                               struct ht_fd_array y, struct ht_fd_array a, double level,
-                              struct ht_fd_sum *out) {
+                              struct ht_measure *out) {
     (void)e;
     for (int64_t m3 = box->begin[2]; m3 < box->end[2]; m3++)
-        out[m3 - box->begin[2]] = (struct ht_fd_sum){.first = -1};
+        out[m3 - box->begin[2]] = (struct ht_measure){.first = -1};
     EACH_NODE(box) {
         const int64_t at = node_at(box, m1, m2, m3), m[3] = {m1, m2, m3};
         const double factor = weight(box, ends, m) / a.host[at];
         const double value = x.host[at];
-        struct ht_fd_sum *sum = &out[m3 - box->begin[2]];
+        struct ht_measure *sum = &out[m3 - box->begin[2]];
         if (!isfinite(value)) {
             if (sum->bad++ == 0)
                 sum->first =
                     (m2 - box->begin[1]) * (box->end[0] - box->begin[0]) + m1 - box->begin[0];
         } else {
-            sum->product += factor * value * y.host[at];
+            sum->sum += factor * value * y.host[at];
             sum->mean += factor * value;
             sum->largest = fmax(sum->largest, fabs(value + level));
         }
@@ -245,11 +245,12 @@ static enum ht_err plain_amplitudes(struct ht_fd_engine *e, struct ht_fd_injecti
 static enum ht_err plain_inject(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
                                 int64_t last, int64_t row, double sign, struct ht_fd_array x,
                                 struct ht_fd_array y) {
-    const struct ht_fd_injected_nodes *list = &in->list;
+    const struct ht_inject_list *list = &in->list;
+    const double *amplitude = in->table + row * in->shapes.columns;
     for (int64_t i = first; i < last; i++) {
         double sum = 0;
         for (int k = list->begin[i]; k < list->begin[i + 1]; k++)
-            sum += magnitude(e, list->weight[k] * in->table[row + list->column[k]]);
+            sum += magnitude(e, in->shapes.value[k] * amplitude[list->column[k]]);
         x.host[list->at[i]] += magnitude(e, sign) * sum;
         if (y.host != NULL) y.host[list->at[i]] += magnitude(e, sign) * sum;
     }

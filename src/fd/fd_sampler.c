@@ -12,10 +12,10 @@ struct sampler {
     const struct ht_sampler *of;
     struct ht_fd_stepper *stepper;
     int64_t patterns;
-    struct ht_fd_pattern *pattern; /* of the window's nodes; without a device of the grid's */
-    double *whole;                 /* [pattern] sum of its weights */
-    double *level;                 /* [slot] of struct ht_fd_stepper */
-    struct ht_fd_sampler *device;  /* NULL: none, or no rows */
+    struct ht_point_axis (*pattern)[2]; /* along x1 and x2 */
+    double *whole;                      /* [pattern] sum of its weights */
+    double *level;                      /* [slot] of struct ht_fd_stepper */
+    struct ht_tool *device;             /* NULL: none, or no rows */
 };
 
 static int64_t most_rows(const struct ht_plan *plan) {
@@ -24,8 +24,14 @@ static int64_t most_rows(const struct ht_plan *plan) {
 
 int64_t ht_differences_sampler_bytes(const struct ht_plan *plan, bool fp64) {
     const int64_t rows = most_rows(plan);
-    return ht_fd_sampler_bytes(plan->grid.point_nodes + 1, plan->receivers->traces, rows,
-                               ht_sampler_slots(rows), fp64);
+    const int points = plan->grid.point_nodes + 1;
+    const struct ht_rows_shape shape = {.fp64 = fp64,
+                                        .coefs = 1,
+                                        .nodes = plan->grid.dims > 1 ? points * points : points,
+                                        .patterns = plan->receivers->traces,
+                                        .rows = rows,
+                                        .slots = ht_sampler_slots(rows)};
+    return ht_rows_bytes(&shape);
 }
 
 /* ---- samples ---- */
@@ -35,14 +41,13 @@ static enum ht_err sampler_take(void *self, int64_t slot) {
     const struct ht_fd_stepper *stepper = s->stepper;
     s->level[slot] = stepper->level;
     if (s->device == NULL) return HT_OK;
-    return ht_fd_sampler_take(s->device, stepper->box.row, stepper->box.plane,
-                              stepper->values[HT_FD_U].buffer, slot);
+    return ht_rows_take(s->device, 0, s->of->rows, stepper->values[HT_FD_U].buffer, 0, slot);
 }
 
 static enum ht_err sampler_read(void *self, int64_t slots, double *sums) {
     const struct sampler *s = self;
     const int64_t rows = s->of->rows;
-    if (s->device != NULL) TRY(ht_fd_sampler_read(s->device, slots, sums));
+    if (s->device != NULL) TRY(ht_rows_read(s->device, slots, sums));
     for (int64_t n = 0; n < slots; n++)
         for (int64_t i = 0; i < rows; i++)
             sums[n * rows + i] += s->level[n] * s->whole[s->of->row[i].pattern];
@@ -51,7 +56,7 @@ static enum ht_err sampler_read(void *self, int64_t slots, double *sums) {
 
 static double sampler_sum(const void *self, const struct ht_sampler_row *row, const double *plane) {
     const struct sampler *s = self;
-    const struct ht_point_axis *axis = s->pattern[row->pattern].axis;
+    const struct ht_point_axis *axis = s->pattern[row->pattern];
     const int64_t nodes = ht_grid_nodes(s->of->grid, HT_PRIMARY, 0);
     double sum = 0;
     for (int m2 = 0; m2 < axis[1].count; m2++)
@@ -63,12 +68,12 @@ static double sampler_sum(const void *self, const struct ht_sampler_row *row, co
 
 static double sampler_seconds(const void *self) {
     const struct sampler *s = self;
-    return s->device != NULL ? ht_fd_sampler_seconds(s->device) : 0;
+    return ht_tool_total(s->device, HT_PART_INTERIOR);
 }
 
 static void sampler_destroy(void *self) {
     struct sampler *s = self;
-    ht_fd_sampler_destroy(s->device);
+    ht_tool_destroy(s->device);
     free(s->pattern);
     free(s->whole);
     free(s->level);
@@ -85,8 +90,6 @@ static const struct ht_sampler_ops device_ops = {.take = sampler_take,
 
 static enum ht_err add_trace(struct sampler *s, const struct ht_trace *trace,
                              struct ht_sampler *out) {
-    const struct ht_fd_stepper *stepper = s->stepper;
-    struct ht_fd_pattern *pattern = &s->pattern[s->patterns];
     struct ht_sampler_row row = {.field = trace->reading.field, .pattern = s->patterns};
     struct ht_point_axis axis[3];
     bool any = false, own;
@@ -100,29 +103,52 @@ static enum ht_err add_trace(struct sampler *s, const struct ht_trace *trace,
     if (!any) return HT_OK;
     double sum[2] = {0, 0};
     for (int k = 0; k < 2; k++) {
-        pattern->axis[k] = axis[k];
-        for (int i = 0; i < axis[k].count; i++) {
-            if (stepper->engine.device != NULL) pattern->axis[k].node[i] += stepper->box.begin[k];
-            sum[k] += axis[k].weight[i];
-        }
+        s->pattern[s->patterns][k] = axis[k];
+        for (int i = 0; i < axis[k].count; i++) sum[k] += axis[k].weight[i];
     }
     s->whole[s->patterns++] = sum[0] * sum[1];
     return HT_OK;
 }
 
+/* Nodes of patterns count from their first; what is left of a pattern has weight 0. */
+static void fill_tables(const struct sampler *s, int nodes, const struct ht_rows_tables *out) {
+    const struct ht_fd_box *box = &s->stepper->box;
+    for (int64_t p = 0; p < s->patterns; p++) {
+        const struct ht_point_axis *x = &s->pattern[p][0], *y = &s->pattern[p][1];
+        for (int n = 0; n < x->count * y->count; n++) {
+            const int i = n % x->count, j = n / x->count;
+            out->weight[p * nodes + n] = y->weight[j] * x->weight[i];
+            out->node[p * nodes + n] =
+                (int)((y->node[j] - y->node[0]) * box->row + x->node[i] - x->node[0]);
+        }
+    }
+    for (int64_t i = 0; i < s->of->rows; i++) {
+        const struct ht_sampler_row *row = &s->of->row[i];
+        const struct ht_point_axis *axis = s->pattern[row->pattern];
+        out->from[i][0] = row->pattern;
+        out->from[i][1] = (row->plane - s->stepper->first + box->begin[2]) * box->plane +
+                          (axis[1].node[0] + box->begin[1]) * box->row + axis[0].node[0] +
+                          box->begin[0];
+    }
+}
+
 static enum ht_err make_device(struct sampler *s, const char *cache, const struct ht_sampler *of) {
-    const struct ht_fd_stepper *stepper = s->stepper;
-    struct ht_fd_item *item = NULL;
+    const struct ht_fd_engine *e = &s->stepper->engine;
+    struct ht_rows_shape shape = {.fp64 = e->spec.fp64,
+                                  .block = 1,
+                                  .coefs = 1,
+                                  .nodes = 1,
+                                  .patterns = s->patterns,
+                                  .rows = of->rows,
+                                  .slots = of->slots};
+    struct ht_rows_tables tables = {.node = NULL};
     if (of->rows == 0) return HT_OK;
-    TRY(HT_ALLOC(item, of->rows));
-    for (int64_t i = 0; i < of->rows; i++)
-        item[i] =
-            (struct ht_fd_item){.pattern = of->row[i].pattern,
-                                .plane = of->row[i].plane - stepper->first + stepper->box.begin[2]};
-    const enum ht_err err =
-        ht_fd_sampler_create(stepper->engine.device, stepper->engine.spec.fp64, cache, s->patterns,
-                             s->pattern, of->rows, item, of->slots, &s->device);
-    free(item);
+    for (int64_t p = 0; p < s->patterns; p++)
+        shape.nodes = (int)ht_most(shape.nodes, s->pattern[p][0].count * s->pattern[p][1].count);
+    enum ht_err err = ht_rows_alloc(&shape, &tables);
+    if (err == HT_OK) fill_tables(s, shape.nodes, &tables);
+    if (err == HT_OK) err = ht_rows_create(e->device, &shape, cache, &tables, &s->device);
+    ht_rows_free(&tables);
     return err;
 }
 

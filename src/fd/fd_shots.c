@@ -14,7 +14,7 @@
 #include "src/solve/methods.h"
 
 /* Steps in the table at a time: one transfer for so many. */
-enum { STEPS = 128 };
+enum { STEPS = HT_FD_INJECTION_ROWS / 2 };
 
 enum ht_err ht_fd_entries_add(struct ht_fd_entries *entries, const struct ht_fd_entry *entry) {
     TRY(HT_GROW(entries->entry, entries->count + 1, entries->room));
@@ -145,7 +145,7 @@ static enum ht_err gather_plane(struct making *m, int64_t plane) {
 /* ---- the list of the window ---- */
 
 static enum ht_err reserve(struct ht_fd_injection *in, int64_t more) {
-    struct ht_fd_injected_nodes *list = &in->list;
+    struct ht_inject_list *list = &in->list;
     if (in->entries + more < in->room) return HT_OK;
     const int64_t room = 2 * (in->entries + more) + 1;
     REQUIRE(room < INT32_MAX, HT_ERR_MEMORY, "sources have more than %d weights at nodes",
@@ -157,8 +157,8 @@ static enum ht_err reserve(struct ht_fd_injection *in, int64_t more) {
     if (begin != NULL) list->begin = begin;
     void *column = realloc(list->column, count * sizeof *list->column);
     if (column != NULL) list->column = column;
-    void *weight = realloc(list->weight, count * sizeof *list->weight);
-    if (weight != NULL) list->weight = weight;
+    void *weight = realloc(in->shapes.value, count * sizeof *in->shapes.value);
+    if (weight != NULL) in->shapes.value = weight;
     REQUIRE(at && begin && column && weight, HT_ERR_MEMORY, "out of memory for sources");
     in->room = room;
     list->begin[list->count] = (int)in->entries;
@@ -171,7 +171,7 @@ static enum ht_err add_plane(struct making *m, int64_t m3) {
     const struct ht_grid *grid = s->problem.grid;
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     const int64_t nodes = ht_grid_plane(grid, HT_PRIMARY);
-    struct ht_fd_injected_nodes *list = &m->in->list;
+    struct ht_inject_list *list = &m->in->list;
     TRY(reserve(m->in, m->plane.count));
     for (int64_t i = 0; i < m->plane.count; i++) {
         const struct ht_fd_entry *e = &m->plane.entry[i];
@@ -180,7 +180,7 @@ static enum ht_err add_plane(struct making *m, int64_t m3) {
             list->at[list->count++] = m3 * s->box.plane + (at / n1 + s->box.begin[1]) * s->box.row +
                                       at % n1 + s->box.begin[0];
         list->column[m->in->entries] = e->column;
-        list->weight[m->in->entries++] = e->weight;
+        m->in->shapes.value[m->in->entries++] = e->weight;
         list->begin[list->count] = (int)m->in->entries;
     }
     return HT_OK;
@@ -262,11 +262,11 @@ static enum ht_err make_tables(struct making *m) {
     struct ht_fd_injection *in = m->in;
     const int shots = in->shots->count, columns = in->column[shots];
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
-    in->values = (int64_t)2 * STEPS * columns;
+    in->shapes = (struct ht_inject_shapes){.fields = 1, .terms = 1, .coefs = 1, .columns = columns};
     TRY(HT_ALLOC(in->plane, m->stepper->r.partition.window[HT_PRIMARY].count[2] + 1));
     TRY(HT_ALLOC(in->whole, columns));
     TRY(HT_ALLOC(in->size, shots));
-    TRY(HT_ALLOC(in->table, in->values));
+    TRY(HT_ALLOC(in->table, (int64_t)HT_FD_INJECTION_ROWS * columns));
     TRY(HT_ALLOC(in->push, STEPS));
     TRY(HT_ALLOC(m->wanted, planes));
     TRY(HT_ALLOC(m->modulus, ht_grid_plane(grid, HT_PRIMARY)));
@@ -303,11 +303,11 @@ enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s, struct ht_fd_i
 
 void ht_fd_injection_destroy(struct ht_fd_injection *in) {
     if (in == NULL) return;
-    ht_fd_injected_destroy(in->injected);
+    ht_injected_destroy(in->injected);
     free(in->list.at);
     free(in->list.begin);
     free(in->list.column);
-    free(in->list.weight);
+    free(in->shapes.value);
     free(in->plane);
     for (int i = 0; in->undispersed != NULL && i < in->shots->count; i++)
         free(in->undispersed[i].f);
@@ -346,7 +346,7 @@ enum ht_err ht_differences_shot_bytes(const struct ht_plan *plan, bool fp64,
         entries += most.entries;
         out->host += most.host;
     }
-    const int64_t table = (int64_t)2 * STEPS * columns;
+    const int64_t table = (int64_t)HT_FD_INJECTION_ROWS * columns;
     out->device = 12 * nodes + (4 + word) * entries + word * table;
     out->host += 12 * nodes + 12 * entries + 8 * table;
     out->host += (int64_t)sizeof(struct ht_fd_entry) * entries;
@@ -424,6 +424,6 @@ enum ht_err ht_fd_injection_add(struct ht_fd_injection *in, struct ht_fd_engine 
     const int64_t first = in->plane[begin], last = in->plane[end];
     const int64_t row = 2 * (step - in->first) + (pass == HT_FD_STAGE ? 0 : 1);
     if (first == last || !(in->push[step - in->first] > 0)) return HT_OK;
-    return engine->ops->inject(engine, in, first, last, row * in->column[in->shots->count],
-                               pass == HT_FD_INCREMENT ? -1 : 1, x, y);
+    return engine->ops->inject(engine, in, first, last, row, pass == HT_FD_INCREMENT ? -1 : 1, x,
+                               y);
 }

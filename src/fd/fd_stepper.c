@@ -213,17 +213,17 @@ enum ht_err ht_fd_apply(struct ht_fd_stepper *s, double factor, struct ht_fd_arr
 
 /* Each rank has its planes among those of the grid: the others add 0, and all are added in their
  * order. */
-static enum ht_err add_planes(struct ht_fd_stepper *s, const struct ht_fd_sum *own,
-                              struct ht_fd_sum *out) {
+static enum ht_err add_planes(struct ht_fd_stepper *s, const struct ht_measure *own,
+                              struct ht_measure *out) {
     const struct ht_grid *grid = s->problem.grid;
     struct ht_comm *comm = grid->slab.comm;
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
     double *sums = NULL, most[2] = {0, -INFINITY};
-    *out = (struct ht_fd_sum){.first = -1};
+    *out = (struct ht_measure){.first = -1};
     TRY(HT_ALLOC(sums, 3 * planes));
     for (int64_t m = s->first; m < s->last; m++) {
-        const struct ht_fd_sum *sum = &own[m - s->first];
-        sums[3 * m] = sum->product;
+        const struct ht_measure *sum = &own[m - s->first];
+        sums[3 * m] = sum->sum;
         sums[3 * m + 1] = sum->mean;
         sums[3 * m + 2] = (double)sum->bad;
         most[0] = fmax(most[0], sum->largest);
@@ -233,7 +233,7 @@ static enum ht_err add_planes(struct ht_fd_stepper *s, const struct ht_fd_sum *o
     enum ht_err err = ht_comm_sum(comm, (int)(3 * planes), sums);
     if (err == HT_OK) err = ht_comm_max(comm, 2, most);
     for (int64_t m = 0; m < planes; m++) {
-        out->product += sums[3 * m];
+        out->sum += sums[3 * m];
         out->mean += sums[3 * m + 1];
         out->bad += (int64_t)sums[3 * m + 2];
     }
@@ -245,8 +245,8 @@ static enum ht_err add_planes(struct ht_fd_stepper *s, const struct ht_fd_sum *o
 
 enum ht_err ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *part,
                              const struct ht_fd_ends *ends, struct ht_fd_array x,
-                             struct ht_fd_array y, double level, struct ht_fd_sum *out) {
-    struct ht_fd_sum *own = NULL;
+                             struct ht_fd_array y, double level, struct ht_measure *out) {
+    struct ht_measure *own = NULL;
     bool some = true;
     TRY(HT_ALLOC(own, s->last - s->first));
     for (int64_t m = 0; m < s->last - s->first; m++) own[m].first = -1;
@@ -260,7 +260,7 @@ enum ht_err ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *pa
 }
 
 enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x, struct ht_fd_array y,
-                        double level, struct ht_fd_sum *out) {
+                        double level, struct ht_measure *out) {
     return ht_fd_part_total(s, &s->box, &s->ends, x, y, level, out);
 }
 
@@ -275,19 +275,18 @@ static enum ht_err shift(struct ht_fd_stepper *s, enum ht_fd_name name, double b
 /* The mean of u, where it matters, becomes a part of its level. */
 static enum ht_err lower(struct ht_fd_stepper *s) {
     const struct ht_fd_array u = s->values[HT_FD_U];
-    struct ht_fd_sum sum;
+    struct ht_measure sum;
     TRY(ht_fd_total(s, u, u, 0, &sum));
     const double mean = (float)(sum.mean / s->mass);
     /* Data that are not finite are for the watch to find. */
-    if (!(mean * mean * s->mass > SMALL_MEAN * sum.product) || !isfinite(sum.product) ||
-        sum.bad > 0)
+    if (!(mean * mean * s->mass > SMALL_MEAN * sum.sum) || !isfinite(sum.sum) || sum.bad > 0)
         return HT_OK;
     s->level += mean;
     return shift(s, HT_FD_U, -mean);
 }
 
 static enum ht_err keep_mean(struct ht_fd_stepper *s) {
-    struct ht_fd_sum sum;
+    struct ht_measure sum;
     const struct ht_fd_array d = s->values[HT_FD_D];
     if (!s->closed || s->since % STEPS_BETWEEN_MEANS != 0) return HT_OK;
     TRY(ht_runner_complete(&s->r));
@@ -439,7 +438,7 @@ static struct ht_task_seconds seconds_of(const void *self) {
     now.ghosts = ht_fd_kernels_ghosts(s->engine.kernels);
     for (int part = 0; part < 2; part++)
         now.part[part] = ht_fd_kernels_total(s->engine.kernels, (enum ht_step_part)part) +
-                         ht_fd_layer_total(s->engine.layers, (enum ht_step_part)part);
+                         ht_tool_total(s->engine.layers, (enum ht_step_part)part);
     return now;
 }
 
@@ -473,7 +472,7 @@ static const struct ht_stepper_ops fd_ops = {
 
 /* The sum of 1/a, of which the mean of d is a part. */
 static enum ht_err find_mass(struct ht_fd_stepper *s) {
-    struct ht_fd_sum sum;
+    struct ht_measure sum;
     s->closed = !s->engine.spec.fp64 && !s->layers.sponge;
     s->mean = NAN;
     for (int k = 0; k < s->engine.spec.dims; k++)

@@ -119,8 +119,8 @@ enum ht_err ht_injection_add(struct ht_injection *in, enum ht_subgrid to, int64_
                              int64_t last, int64_t nodes, struct ht_buffer *const *u) {
     const struct ht_injection_grid *g = &in->grid[to];
     for (int f = 0; in->row >= 0 && g->injected != NULL && f < g->shapes.fields; f++)
-        TRY(ht_inject(g->injected, g->plane[first], g->plane[last], in->row, f, nodes,
-                      u[g->field[f]]));
+        TRY(ht_inject(g->injected, g->plane[first], g->plane[last], in->row, f, 1, nodes,
+                      u[g->field[f]], NULL));
     return HT_OK;
 }
 
@@ -205,7 +205,7 @@ void ht_injection_destroy(struct ht_injection *in) {
 }
 
 /* The host's shapes are not needed any more. */
-enum ht_err ht_injection_upload(struct ht_injection *in, struct ht_injector *injector) {
+enum ht_err ht_injection_upload(struct ht_injection *in, struct ht_tool *injector) {
     for (int i = 0; i < 2; i++) {
         struct ht_injection_grid *g = &in->grid[i];
         if (g->list.count == 0) continue;

@@ -1,5 +1,5 @@
 /* The kernels of a problem's two half steps by a Hermite method, compiled for a device, and the
- * reduction for their fields. The two half steps differ only if the grids store different fields.
+ * sums for their fields. The two half steps differ only if the grids store different fields.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static enum ht_err create_axis(const struct ht_problem *problem, struct ht_devic
     for (int f = 0; f < k->full.nfields; f++)
         if (ht_field_layer(&k->full, f) == axis) spec.src |= 1u << f;
     TRY(ht_ghosts_create(device, &spec, cache, &k->ghosts[axis]));
-    TRY(ht_ghosts_build(k->ghosts[axis]));
+    TRY(ht_tool_build(k->ghosts[axis]));
     if (!ht_grid_cut(problem->grid)) return HT_OK;
     const struct ht_pack_format format =
         ht_layer_format(problem, tuning, ht_layer_fields(&k->full, axis));
@@ -161,8 +161,7 @@ static enum ht_err create(struct ht_device *device, const char *cache, struct ht
         TRY(ht_step_create(device, k->variant, &k->spec[1], &k->shape[1], cache, &k->step[1]));
     for (int subgrid = 0; subgrid < 2; subgrid++)
         TRY(ht_ghosts_create(device, &k->spec[subgrid], cache, &k->ghosts[subgrid]));
-    return ht_reduction_create(device, &k->spec[0], ht_device_info(device)->fp64, cache,
-                               &k->reduction);
+    return ht_sums_create(device, &k->spec[0], ht_device_info(device)->fp64, cache, &k->sums);
 }
 
 /* Compiles the ghost kernels before the first step if the problem's windows have ghosts. */
@@ -170,7 +169,7 @@ static enum ht_err build_ghosts(const struct ht_problem *problem, struct ht_kern
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         const struct ht_window window = ht_problem_window(problem, subgrid ? HT_DUAL : HT_PRIMARY);
         if (ht_window_nodes(&window) > ht_box_nodes(&window.held))
-            TRY(ht_ghosts_build(k->ghosts[subgrid]));
+            TRY(ht_tool_build(k->ghosts[subgrid]));
     }
     return HT_OK;
 }

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "reduce_args.h"
 #include "src/solve/methods.h"
+#include "sum_args.h"
 
 static void node_position(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t node,
                           double x[3]) {
@@ -98,7 +98,8 @@ static void list_state(const struct ht_plan *plan, struct energy_list *list) {
 static void add_points(const struct ht_grid *grid, const struct ht_energy_term *term, int axis,
                        struct energy_list *list) {
     const int points = 1 << grid->dims;
-    double *weights = list->weights + (int64_t)list->count * HT_REDUCE_POINTS * ht_grid_coefs(grid);
+    double *weights =
+        list->weights + (int64_t)list->count * HT_MEASURE_POINTS * ht_grid_coefs(grid);
     weigh_points(grid, axis, weights);
     add_quantity(list, term->field, 0, term->material, axis >= 0, 0.5 / points);
     list->what[list->count - 1].weights = weights;
@@ -197,7 +198,7 @@ enum ht_err ht_hermite_state_measure(const struct ht_plan *plan, const struct ht
     struct energy_list list = {.count = 0};
     *out = (struct ht_state){.energy = 0};
     TRY(HT_ALLOC(list.weights,
-                 (int64_t)MOST_QUANTITIES * HT_REDUCE_POINTS * ht_grid_coefs(&plan->grid)));
+                 (int64_t)MOST_QUANTITIES * HT_MEASURE_POINTS * ht_grid_coefs(&plan->grid)));
     enum ht_err err = measure_nodes(plan, stepper, time, &list, out);
     if (err == HT_OK) err = measure_content(plan, stepper, time, HT_PRIMARY, &list, out);
     /* In a one-level scheme the dual grid is no part of the state. */

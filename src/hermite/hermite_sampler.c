@@ -25,7 +25,7 @@ struct sampler {
     int64_t (*node)[MOST_NODES];      /* [pattern] of the plane */
     double *weight;                   /* [pattern][coefficient][vertex] */
     struct ht_device_stepper *device; /* NULL: the reference */
-    struct ht_rows *rows;             /* NULL: no own rows */
+    struct ht_tool *rows;             /* NULL: no own rows */
 };
 
 /* What making the rows needs. */
@@ -60,6 +60,7 @@ int64_t ht_hermite_sampler_bytes(const struct ht_plan *plan, bool fp64) {
     const struct ht_rows_shape shape = {.fp64 = fp64,
                                         .coefs = (int)ht_grid_coefs(&plan->grid),
                                         .nodes = nodes_of(&plan->grid),
+                                        .patterns = rows,
                                         .rows = rows,
                                         .slots = ht_sampler_slots(rows)};
     return ht_rows_bytes(&shape);
@@ -318,12 +319,12 @@ static enum ht_err sampler_read(void *self, int64_t slots, double *sums) {
 
 static double sampler_seconds(const void *self) {
     const struct sampler *s = self;
-    return s->rows != NULL ? ht_rows_seconds(s->rows) : 0;
+    return ht_tool_total(s->rows, HT_PART_INTERIOR);
 }
 
 static void sampler_destroy(void *self) {
     struct sampler *s = self;
-    ht_rows_destroy(s->rows);
+    ht_tool_destroy(s->rows);
     free(s->node);
     free(s->weight);
     free(s);
@@ -380,8 +381,9 @@ static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struc
     return ht_sampler_listed(out);
 }
 
-/* The rows' tables: numbers of nodes in the window, weights by storage index. */
-static void fill_tables(const struct sampler *s, int64_t *node, double *weight) {
+/* The rows' tables: each row has a pattern of its own, numbers of nodes from the first of them on
+ * and weights by storage index. */
+static void fill_tables(const struct sampler *s, const struct ht_rows_tables *out) {
     const struct ht_device_stepper *t = s->device;
     const int coefs = s->of->coefs, nodes = s->nodes;
     for (int64_t i = 0; i < s->of->rows; i++) {
@@ -389,12 +391,16 @@ static void fill_tables(const struct sampler *s, int64_t *node, double *weight) 
         const struct ht_window *w = &t->r.partition.window[row->subgrid];
         const int64_t n1 = ht_grid_nodes(s->of->grid, row->subgrid, 0);
         const int64_t *at = s->node[row->pattern];
-        for (int v = 0; v < nodes; v++)
-            node[i * nodes + v] =
+        out->from[i][0] = i;
+        for (int v = 0; v < nodes; v++) {
+            const int64_t node =
                 ht_window_at(w, w->own.begin[0] + at[v] % n1, w->own.begin[1] + at[v] / n1,
                              row->plane - w->origin[2]);
+            if (v == 0) out->from[i][1] = node;
+            out->node[i * nodes + v] = (int)(node - out->from[i][1]);
+        }
         for (int n = 0; n < coefs * nodes; n++)
-            weight[(i * t->padded_coefs + t->storage[n / nodes]) * nodes + n % nodes] =
+            out->weight[(i * t->padded_coefs + t->storage[n / nodes]) * nodes + n % nodes] =
                 s->weight[row->pattern * coefs * nodes + n];
     }
 }
@@ -405,17 +411,15 @@ static enum ht_err make_rows(struct sampler *s, const char *cache) {
                                         .block = t->spec.block,
                                         .coefs = t->padded_coefs,
                                         .nodes = s->nodes,
+                                        .patterns = s->of->rows,
                                         .rows = s->of->rows,
                                         .slots = s->of->slots};
-    int64_t *node = NULL;
-    double *weight = NULL;
+    struct ht_rows_tables tables = {.node = NULL};
     if (shape.rows == 0) return HT_OK;
-    enum ht_err err = HT_ALLOC(node, shape.rows * s->nodes);
-    if (err == HT_OK) err = HT_ALLOC(weight, shape.rows * s->nodes * t->padded_coefs);
-    if (err == HT_OK) fill_tables(s, node, weight);
-    if (err == HT_OK) err = ht_rows_create(t->r.device, &shape, cache, node, weight, &s->rows);
-    free(weight);
-    free(node);
+    enum ht_err err = ht_rows_alloc(&shape, &tables);
+    if (err == HT_OK) fill_tables(s, &tables);
+    if (err == HT_OK) err = ht_rows_create(t->r.device, &shape, cache, &tables, &s->rows);
+    ht_rows_free(&tables);
     return err;
 }
 

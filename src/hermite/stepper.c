@@ -355,8 +355,8 @@ static struct ht_task_seconds seconds_of(const void *self) {
                 sum.part[n % 2] += ht_step_total(k->step[n / 2], (enum ht_step_part)(n % 2));
     }
     for (int subgrid = 0; subgrid < 2; subgrid++)
-        sum.ghosts += ht_ghosts_total(t->set[0].ghosts[subgrid]);
-    for (int i = 0; i < 2; i++) sum.part[i] += ht_sponge_total(t->sponge, (enum ht_step_part)i);
+        sum.ghosts += ht_tool_total(t->set[0].ghosts[subgrid], HT_PART_INTERIOR);
+    for (int i = 0; i < 2; i++) sum.part[i] += ht_tool_total(t->sponge, (enum ht_step_part)i);
     sum.part[HT_PART_INTERIOR] += sum.ghosts;
     return sum;
 }

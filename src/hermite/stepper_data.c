@@ -5,17 +5,8 @@
 #include <string.h>
 
 #include "layout.h"
-#include "reduce_args.h"
 #include "stepper_private.h"
-
-static void to_device(int element_size, int64_t count, const double *from, void *to) {
-    if (element_size == 8) {
-        memcpy(to, from, (size_t)count * sizeof *from);
-        return;
-    }
-    float *single = to;
-    for (int64_t i = 0; i < count; i++) single[i] = (float)from[i];
-}
+#include "sum_args.h"
 
 static void set_value(int element_size, void *to, int64_t i, double value) {
     if (element_size == 8)
@@ -179,10 +170,10 @@ enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field, int c
 
 /* Leaves the nodes in absorbing layers out, and the item if none is left. */
 static void leave_layers(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
-                         struct ht_reduce_item *item) {
+                         struct ht_sum_item *item) {
     const struct ht_grid *grid = t->problem.grid;
     for (int k = 0; k < 3; k++) {
-        const int64_t origin = item->window->origin[k];
+        const int64_t origin = t->r.partition.window[subgrid].origin[k];
         int64_t begin, end;
         ht_measure_beside(grid, subgrid, k, &begin, &end);
         if (grid->layer[k][0] > 0 && begin - origin >= item->box.begin[k]) {
@@ -193,22 +184,21 @@ static void leave_layers(const struct ht_device_stepper *t, enum ht_subgrid subg
             item->box.end[k] = end - origin;
             item->half[k][1] = subgrid == HT_PRIMARY;
         }
-        item->nodes[k] = item->box.end[k] - item->box.begin[k];
-        if (item->nodes[k] <= 0) item->u = NULL;
+        if (item->box.end[k] <= item->box.begin[k]) item->x = NULL;
     }
 }
 
 /* Sets the item's nodes to the own nodes of a grid; ends at a neighbour's slab are no walls. */
 static void measure_own(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
-                        struct ht_reduce_item *item) {
+                        struct ht_sum_item *item) {
     const struct ht_grid *grid = t->problem.grid;
-    item->window = &t->r.partition.window[subgrid];
-    item->box = item->window->own;
-    for (int k = 0; k < 3; k++) {
-        item->nodes[k] = item->box.end[k] - item->box.begin[k];
-        for (int side = 0; side < 2; side++)
-            item->half[k][side] = ht_measure_half(grid, subgrid, k, side);
-    }
+    const struct ht_window *window = &t->r.partition.window[subgrid];
+    item->row = ht_window_row(window);
+    item->plane = ht_window_plane(window);
+    item->total = ht_window_nodes(window);
+    item->box = window->own;
+    for (int n = 0; n < 6; n++)
+        item->half[n / 2][n % 2] = ht_measure_half(grid, subgrid, n / 2, n % 2);
     for (int side = 0; side < 2; side++)
         if (ht_grid_neighbour(grid, side) >= 0) item->half[2][side] = false;
 }
@@ -218,7 +208,7 @@ enum { MOST_STORED = HT_MAX_COEFS + 8 };
 
 /* The weights in storage order; gaps, which hold zeros, have the weight 0. */
 static void weigh_all(const struct ht_device_stepper *t, const struct ht_quantity *what,
-                      double *stored, struct ht_reduce_item *item) {
+                      double *stored, struct ht_sum_item *item) {
     const int coefs = ht_grid_coefs(t->problem.grid);
     for (int i = 0; i < coefs; i++)
         if (t->storage[i] >= item->coefs) item->coefs = t->storage[i] + 1;
@@ -231,41 +221,41 @@ static void weigh_all(const struct ht_device_stepper *t, const struct ht_quantit
 }
 
 /* Node n of an item as one of the grid. */
-static int64_t node_of(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                       const struct ht_reduce_item *item, int64_t n) {
+static int64_t node_of(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
+                       const struct ht_sum_item *item, int64_t n) {
     int64_t node = 0, stride = 1;
     for (int k = 0; k < 3; k++) {
-        const int64_t m = n % item->nodes[k];
-        node += stride * (item->window->origin[k] + item->box.begin[k] + m);
-        stride *= ht_grid_nodes(grid, subgrid, k);
-        n /= item->nodes[k];
+        const int64_t nodes = item->box.end[k] - item->box.begin[k];
+        node +=
+            stride * (t->r.partition.window[subgrid].origin[k] + item->box.begin[k] + n % nodes);
+        stride *= ht_grid_nodes(t->problem.grid, subgrid, k);
+        n /= nodes;
     }
     return node;
 }
 
 enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
                                const struct ht_quantity *what, struct ht_measure *out) {
-    const int64_t room = (int64_t)MOST_STORED * HT_REDUCE_POINTS;
+    const int64_t room = (int64_t)MOST_STORED * HT_MEASURE_POINTS;
     struct ht_device_stepper *t = self;
-    struct ht_reduce_item *items = NULL;
+    struct ht_sum_item *items = NULL;
     double *stored = NULL;
     TRY(HT_ALLOC(items, count));
     enum ht_err err = HT_ALLOC(stored, count * room);
     for (int i = 0; err == HT_OK && i < count; i++) {
-        struct ht_reduce_item *item = &items[i];
-        item->u = t->u[subgrid][what[i].field];
+        struct ht_sum_item *item = &items[i];
+        item->x = t->u[subgrid][what[i].field];
         item->coef = t->storage[what[i].coef];
         if (what[i].weights != NULL) weigh_all(t, &what[i], stored + i * room, item);
-        if (what[i].material >= 0) item->medium = t->medium[subgrid][what[i].material];
+        if (what[i].material >= 0) item->a = t->medium[subgrid][what[i].material];
         measure_own(t, subgrid, item);
         if (what[i].beside) leave_layers(t, subgrid, item);
     }
-    if (err == HT_OK) err = ht_reduction_run(t->set[0].reduction, count, items, out);
+    if (err == HT_OK) err = ht_sums_run(t->set[0].sums, count, items, out);
     free(stored);
     for (int i = 0; err == HT_OK && i < count; i++) {
         out[i].sum *= ht_measure_factor(&t->problem, &what[i]);
-        if (out[i].first >= 0)
-            out[i].first = node_of(t->problem.grid, subgrid, &items[i], out[i].first);
+        if (out[i].first >= 0) out[i].first = node_of(t, subgrid, &items[i], out[i].first);
     }
     free(items);
     return err;
@@ -293,14 +283,11 @@ enum ht_err ht_stepper_clear(struct ht_device_stepper *t, enum ht_subgrid subgri
 
 enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t, int region,
                                   const struct ht_spec *spec) {
-    double scale[HT_MAX_TERMS], converted[HT_MAX_TERMS];
+    double scale[HT_MAX_TERMS];
     const int terms = spec->eq->nterms;
-    int64_t bytes = (int64_t)terms * t->element_size;
-    struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     for (int back = 0; back < 2; back++) {
         for (int n = 0; n < terms; n++) scale[n] = back ? -spec->scale[n] : spec->scale[n];
-        to_device(t->element_size, terms, scale, converted);
-        TRY(ht_buffer_write(t->scale[back][region], span, converted));
+        TRY(ht_buffer_write_reals(t->scale[back][region], t->spec.fp64, 0, terms, scale));
     }
     return HT_OK;
 }

@@ -57,30 +57,21 @@ static enum ht_err make_profiles(struct ht_device_stepper *t, enum ht_subgrid su
     const struct ht_window *w = &t->r.partition.window[subgrid];
     const int coefs = t->problem.layers->profile_degree + 1;
     const int64_t count = w->count[axis] * coefs;
-    const int64_t bytes = count * t->element_size;
-    const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
+    enum ht_err err = HT_OK;
     double *values = NULL;
-    float *singles = NULL;
     TRY(HT_ALLOC(values, HT_LAYER_PROFILES * count));
-    enum ht_err err = HT_ALLOC(singles, HT_LAYER_PROFILES * count);
-    for (int64_t m = 0; err == HT_OK && m < count; m++) {
+    for (int64_t m = 0; m < count; m++) {
         const int64_t node = w->origin[axis] + m / coefs;
         double at[HT_LAYER_PROFILES][HT_PROFILE_DEGREE + 1];
         ht_absorbing_profiles(t->problem.layers, axis, ht_absorbing_at(subgrid, node), at);
-        for (int i = 0; i < HT_LAYER_PROFILES; i++) {
-            values[i * count + m] = at[i][m % coefs];
-            singles[i * count + m] = (float)at[i][m % coefs];
-        }
+        for (int i = 0; i < HT_LAYER_PROFILES; i++) values[i * count + m] = at[i][m % coefs];
     }
     for (int i = 0; err == HT_OK && i < HT_LAYER_PROFILES; i++) {
         struct ht_buffer **to = &t->profile[subgrid][axis][i];
-        err = ht_buffer_create(t->r.device, bytes, to);
-        if (err == HT_OK && t->element_size == 8)
-            err = ht_buffer_write(*to, span, values + i * count);
-        if (err == HT_OK && t->element_size == 4)
-            err = ht_buffer_write(*to, span, singles + i * count);
+        err = ht_buffer_create(t->r.device, count * t->element_size, to);
+        if (err == HT_OK)
+            err = ht_buffer_write_reals(*to, t->spec.fp64, 0, count, values + i * count);
     }
-    free(singles);
     free(values);
     return err;
 }
@@ -193,25 +184,18 @@ int64_t ht_stepper_sponge_bytes(const struct ht_problem *p, bool fp64) {
 static enum ht_err make_jets(struct ht_device_stepper *t, enum ht_subgrid subgrid, int axis) {
     const struct ht_window *w = &t->r.partition.window[subgrid];
     const int64_t values = jet_values(&t->problem, subgrid, axis);
-    const int64_t bytes = values * t->element_size, length = w->count[axis];
-    const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
+    const int64_t length = w->count[axis];
     struct ht_buffer **to = &t->jets[subgrid][axis];
     double *wide = NULL;
-    float *single = NULL;
     TRY(HT_ALLOC(wide, values));
-    enum ht_err err = HT_ALLOC(single, values);
-    for (int64_t m = 0; err == HT_OK && m < length; m++) {
+    for (int64_t m = 0; m < length; m++) {
         double jets[HT_MAX_ORDER + 1] = {1};
         if (m >= w->held.begin[axis] && m < w->held.end[axis])
             ht_sponge_jets(&t->problem, subgrid, axis, w->origin[axis] + m, jets);
-        for (int i = 0; i <= t->spec.order; i++) {
-            wide[i * length + m] = jets[i];
-            single[i * length + m] = (float)jets[i];
-        }
+        for (int i = 0; i <= t->spec.order; i++) wide[i * length + m] = jets[i];
     }
-    if (err == HT_OK) err = ht_buffer_create(t->r.device, bytes, to);
-    if (err == HT_OK) err = ht_buffer_write(*to, span, t->spec.fp64 ? (void *)wide : single);
-    free(single);
+    enum ht_err err = ht_buffer_create(t->r.device, values * t->element_size, to);
+    if (err == HT_OK) err = ht_buffer_write_reals(*to, t->spec.fp64, 0, values, wide);
     free(wide);
     return err;
 }

@@ -18,7 +18,7 @@ struct ht_device_stepper {
     struct ht_layer_memory memory[3][2];                /* [axis][side] */
     struct ht_ghost_args layer_ghosts[3][2];            /* theirs on the dual grid */
     struct ht_buffer *profile[2][3][HT_LAYER_PROFILES]; /* [subgrid][axis] */
-    struct ht_sponge *sponge;                           /* NULL: none */
+    struct ht_tool *sponge;                             /* NULL: none */
     struct ht_buffer *jets[2][3];                       /* of a sponge: [subgrid][axis], as in
                                                            cl/sponge.cl; NULL: not damped */
     int sets; /* sets of kernels, each once; the first also fills

@@ -1,5 +1,6 @@
 /* The kernels of finite differences: their shapes, program and launches.
  */
+#include "htwave/fd_kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,8 @@
 #include "fd_args.h"
 #include "fd_private.h"
 #include "fd_sizes.h"
+#include "ghost_args.h"
+#include "tool.h"
 #include "variant.h"
 
 int ht_fd_reach(const struct ht_fd_spec *spec) {
@@ -118,106 +121,90 @@ struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec, const struct ht_va
 
 /* ---- text ---- */
 
-static void add_numbers(const struct ht_fd_spec *spec, const struct ht_variant *variant,
-                        const struct ht_fd_shape *shape, int ptx, struct ht_text *out) {
-    const struct {
-        const char *name;
-        int value;
-    } numbers[] = {
-        {"DOUBLE", spec->fp64},
-        {"DIMS", spec->dims},
-        {"BLOCK", block_of(spec)},
-        {"FD_R", spec->radius},
-        {"FD_DENSITY", spec->density},
-        {"FD_REACH", ht_fd_reach(spec)},
-        {"FD_PACKS", shape->packs},
-        {"FD_ROWS", shape->rows},
-        {"FD_SEGMENT", segment_of(spec)},
-        {"MOST_REGISTERS", shape->registers},
-        {"FD_ITEMS", items_of(variant, shape)},
-        {"FD_ROW_ITEMS", ROW_ITEMS},
-        {"FD_NONE", HT_FD_SIDE_NONE},
-        {"PTX", ptx},
-    };
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name, numbers[i].value);
-    /* In digits alone, part of a vector type's name. */
-    ht_text_add(out, "#define HT_WIDTH %d\n", spec->fp64 ? 8 : 16);
-}
-
 /* shape: chosen. ptx: as in struct ht_device_info. */
-static enum ht_err add_text(const struct ht_fd_spec *spec, const struct ht_variant *variant,
-                            const struct ht_fd_shape *shape, int ptx, struct ht_text *out) {
+static struct ht_recipe recipe_of(const struct ht_fd_spec *spec, const struct ht_variant *variant,
+                                  const struct ht_fd_shape *shape, int ptx) {
+    static const char *const before[] = {"fd_args.h", "fd_sizes.h", "fd_common.cl"};
+    enum { BEFORE = sizeof before / sizeof *before };
     const char *const *files = spec->density ? variant->density_files : variant->files;
-    add_numbers(spec, variant, shape, ptx, out);
-    TRY(ht_kernel_add_source("prelude.cl", out));
-    TRY(ht_kernel_add_source("fd_args.h", out));
-    TRY(ht_kernel_add_source("fd_sizes.h", out));
-    TRY(ht_kernel_add_source("fd_common.cl", out));
-    for (int i = 0; i < HT_MAX_FILES && files[i] != NULL; i++)
-        TRY(ht_kernel_add_source(files[i], out));
-    TRY(ht_kernel_add_source("fd_entries.cl", out));
-    return ht_text_status(out);
+    struct ht_recipe recipe = {.fp64 = spec->fp64,
+                               .items = items_of(variant, shape),
+                               .number = {{"DIMS", spec->dims},
+                                          {"BLOCK", block_of(spec)},
+                                          {"FD_R", spec->radius},
+                                          {"FD_DENSITY", spec->density},
+                                          {"FD_REACH", ht_fd_reach(spec)},
+                                          {"FD_PACKS", shape->packs},
+                                          {"FD_ROWS", shape->rows},
+                                          {"FD_SEGMENT", segment_of(spec)},
+                                          {"MOST_REGISTERS", shape->registers},
+                                          {"FD_PIECE", ROW_ITEMS},
+                                          {"PTX", ptx},
+                                          {"WIDTH", spec->fp64 ? 8 : 16}},
+                               .entry = {"ht_fd_stage", "ht_fd_update_own", "ht_fd_update_apart",
+                                         "ht_fd_update_alone", "ht_fd_advance"},
+                               .parts = true};
+    for (int i = 0; i < BEFORE; i++) recipe.file[i] = before[i];
+    int count = BEFORE;
+    for (int i = 0; files[i] != NULL; i++) recipe.file[count++] = files[i];
+    recipe.file[count] = "fd_entries.cl";
+    return recipe;
 }
 
 enum ht_err ht_fd_text(const struct ht_fd_spec *spec, const struct ht_variant *variant,
                        const struct ht_fd_shape *shape, int ptx, struct ht_text *out) {
     const struct ht_device_info usual = {.max_group = 1024, .local_memory = (int64_t)48 * 1024};
     const struct ht_fd_shape some = ht_fd_shape(spec, variant, shape, &usual);
-    return add_text(spec, variant, &some, ptx, out);
+    const struct ht_recipe recipe = recipe_of(spec, variant, &some, ptx);
+    struct ht_tool *tool = NULL;
+    TRY(ht_tool_create(NULL, &recipe, NULL, sizeof *tool, &tool));
+    ht_text_add(out, "%s", ht_tool_text(tool));
+    ht_tool_destroy(tool);
+    return ht_text_status(out);
 }
 
 /* ---- kernels ---- */
 
-enum { STAGE, OWN, APART, ALONE, ADVANCE, FILL, ENTRIES };
-static const char *const entry[ENTRIES] = {"ht_fd_stage",        "ht_fd_update_own",
-                                           "ht_fd_update_apart", "ht_fd_update_alone",
-                                           "ht_fd_advance",      "ht_fd_fill_ghosts"};
+enum { STAGE, OWN, APART, ALONE, ADVANCE }; /* entries */
 
 struct ht_fd_kernels {
-    struct ht_device *device;
+    struct ht_tool tool;
     struct ht_fd_spec spec;
     struct ht_fd_weights weights;
     const struct ht_variant *variant;
     struct ht_fd_shape shape;
-    struct ht_program *program;
-    struct ht_kernel *kernel[2][ENTRIES]; /* [part], an account each */
+    struct ht_tool *ghosts;
 };
 
 void ht_fd_kernels_destroy(struct ht_fd_kernels *k) {
     if (k == NULL) return;
-    for (int i = 0; i < 2 * ENTRIES; i++) ht_kernel_destroy(k->kernel[i / ENTRIES][i % ENTRIES]);
-    ht_program_destroy(k->program);
-    free(k);
+    ht_tool_destroy(k->ghosts);
+    ht_tool_destroy(&k->tool);
 }
 
-static enum ht_err build(struct ht_fd_kernels *k, const char *cache) {
-    struct ht_text text = {0};
-    enum ht_err err =
-        add_text(&k->spec, k->variant, &k->shape, ht_device_info(k->device)->ptx, &text);
-    if (err == HT_OK) err = ht_program_build(k->device, text.data, cache, &k->program);
-    ht_text_free(&text);
-    for (int i = 0; err == HT_OK && i < 2 * ENTRIES; i++)
-        err =
-            ht_kernel_create(k->program, entry[i % ENTRIES], &k->kernel[i / ENTRIES][i % ENTRIES]);
-    return err;
+static enum ht_err build(struct ht_fd_kernels *k) {
+    const struct ht_spec spec = {.fp64 = k->spec.fp64, .differences = 2 * k->spec.radius};
+    TRY(ht_tool_build(&k->tool));
+    TRY(ht_ghosts_create(k->tool.device, &spec, k->tool.cache, &k->ghosts));
+    return ht_tool_build(k->ghosts);
 }
 
 enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
                                  const struct ht_variant *variant, const struct ht_fd_shape *shape,
                                  const char *cache, struct ht_fd_kernels **out) {
     const struct ht_device_info *info = ht_device_info(device);
+    const struct ht_fd_shape some = ht_fd_shape(spec, variant, shape, info);
+    const struct ht_recipe recipe = recipe_of(spec, variant, &some, info->ptx);
     struct ht_fd_kernels *k = NULL;
     *out = NULL;
     REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
             "device.precision = \"double\": %s has no double precision", info->name);
-    TRY(HT_ALLOC(k, 1));
-    k->device = device;
+    TRY(ht_tool_create(device, &recipe, cache, sizeof *k, &k));
     k->spec = *spec;
     k->weights = ht_fd_weights(2 * spec->radius);
     k->variant = variant;
-    k->shape = ht_fd_shape(spec, variant, shape, info);
-    const enum ht_err err = build(k, cache);
+    k->shape = some;
+    const enum ht_err err = build(k);
     if (err != HT_OK) {
         ht_fd_kernels_destroy(k);
         return ht_err_prefix(err, "variant %s", variant->name);
@@ -227,27 +214,19 @@ enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_sp
 }
 
 bool ht_fd_kernels_cached(const struct ht_fd_kernels *k) {
-    return ht_program_cached(k->program);
+    return ht_tool_cached(&k->tool);
 }
 
 double ht_fd_kernels_seconds(struct ht_fd_kernels *k) {
-    double seconds = 0;
-    for (int i = 0; i < 2 * ENTRIES; i++) {
-        struct ht_kernel *kernel = k->kernel[i / ENTRIES][i % ENTRIES];
-        if (kernel != NULL) seconds += ht_kernel_seconds(kernel);
-    }
-    return seconds;
+    return ht_tool_seconds(&k->tool) + ht_tool_seconds(k->ghosts);
 }
 
 double ht_fd_kernels_total(const struct ht_fd_kernels *k, enum ht_step_part part) {
-    double seconds = 0;
-    for (int i = 0; i < ENTRIES; i++)
-        if (k->kernel[part][i] != NULL) seconds += ht_kernel_total(k->kernel[part][i]);
-    return seconds;
+    return ht_tool_total(&k->tool, part) + ht_tool_total(k->ghosts, part);
 }
 
 double ht_fd_kernels_ghosts(const struct ht_fd_kernels *k) {
-    return ht_kernel_total(k->kernel[HT_PART_INTERIOR][FILL]);
+    return ht_tool_total(k->ghosts, HT_PART_INTERIOR);
 }
 
 /* ---- launches ---- */
@@ -279,7 +258,7 @@ static int groups_per_unit(const struct ht_fd_kernels *k, const struct ht_device
 
 /* Long marches read little twice; short ones give groups enough to fill a device. */
 static int64_t choose_planes(const struct ht_fd_kernels *k, int64_t planes, int64_t columns) {
-    const struct ht_device_info *info = ht_device_info(k->device);
+    const struct ht_device_info *info = ht_device_info(k->tool.device);
     const int64_t least = (int64_t)4 * k->spec.radius;
     int64_t wanted = (int64_t)info->compute_units * groups_per_unit(k, info);
     int64_t parts = ht_divide_up(wanted, columns);
@@ -310,7 +289,7 @@ static int64_t groups_along_row(const struct ht_fd_kernels *k, const struct ht_f
 static void set_groups(const struct ht_fd_kernels *k, const struct ht_fd_box *box,
                        struct ht_fd_args *args, int64_t groups[3]) {
     const int last = k->spec.dims - 1;
-    groups[0] = ht_divide_up(extent(box, 0), ROW_ITEMS) * extent(box, 1);
+    groups[0] = ht_divide_up(extent(box, 0), k->tool.recipe.items) * extent(box, 1);
     groups[1] = 1;
     groups[2] = extent(box, 2);
     if (k->variant == &ht_variant_fd_plain) return;
@@ -376,8 +355,7 @@ static enum ht_err pass(struct ht_fd_kernels *k, enum ht_step_part part, int whi
     arg[n++] = (struct ht_arg){.buffer = d};
     arg[n++] = (struct ht_arg){.buffer = p};
     arg[n++] = (struct ht_arg){.buffer = out};
-    return ht_kernel_launch(k->kernel[part][which], n, arg, groups,
-                            items_of(k->variant, &k->shape));
+    return ht_tool_launch(&k->tool, part, which, groups, n, arg);
 }
 
 /* What a kernel does not use is still given. */
@@ -398,39 +376,46 @@ enum ht_err ht_fd_update(struct ht_fd_kernels *k, enum ht_step_part part,
 enum ht_err ht_fd_advance(struct ht_fd_kernels *k, const struct ht_fd_box *box, double factor,
                           struct ht_buffer *d, struct ht_buffer *p) {
     const struct ht_fd_args args = args_of(box);
-    const float single = (float)factor;
+    float single;
     const struct ht_arg arg[4] = {{.value = &args, .size = sizeof args},
-                                  {.value = k->spec.fp64 ? (const void *)&factor : &single,
-                                   .size = k->spec.fp64 ? sizeof factor : sizeof single},
+                                  ht_tool_real(&k->tool, &factor, &single),
                                   {.buffer = d},
                                   {.buffer = p}};
     const int64_t groups[3] = {ht_divide_up(extent(box, 0), ROW_ITEMS) * extent(box, 1), 1,
                                extent(box, 2)};
     if (is_empty(box)) return HT_OK;
-    return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][ADVANCE], 4, arg, groups, ROW_ITEMS);
+    return ht_tool_launch(&k->tool, HT_PART_INTERIOR, ADVANCE, groups, 4, arg);
 }
 
-/* One launch, with work-items for the largest face. */
+/* Edges and corners, too, which the operators do not read. */
 enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k, const struct ht_fd_box *box,
                               const int sides[3][2], struct ht_buffer *u) {
     const int reach = ht_fd_reach(&k->spec);
-    struct ht_fd_args args = args_of(box);
-    int64_t fast = 0, slow = 0;
+    struct ht_ghost_args args = {.row = (long)box->row, .plane = (long)box->plane};
+    const long stride[3] = {1, args.row, args.plane};
     if (is_empty(box)) return HT_OK;
-    for (int64_t axis = 0; axis < k->spec.dims; axis++) {
-        const int *side = sides[axis];
-        args.side[2 * axis] = side[0];
-        args.side[2 * axis + 1] = side[1];
-        if (side[0] == HT_FD_SIDE_NONE && side[1] == HT_FD_SIDE_NONE) continue;
-        fast = ht_most(fast, extent(box, axis == 0));
-        slow = ht_most(slow, extent(box, axis == 2 ? 1 : 2));
-        REQUIRE(extent(box, axis) > reach || side[0] == HT_FD_SIDE_NONE ||
-                    side[1] == HT_FD_SIDE_NONE,
-                HT_ERR_INTERNAL, "%lld nodes along x%d: ghosts need more than %d",
-                (long long)extent(box, axis), (int)axis + 1, reach);
+    for (int64_t axis = 0; axis < 3; axis++) {
+        const int inner = (int)extent(box, axis);
+        int depth[2];
+        for (int side = 0; side < 2; side++) {
+            const bool has = axis < k->spec.dims && sides[axis][side] != HT_FD_SIDE_NONE;
+            depth[side] = has ? reach : 0;
+        }
+        REQUIRE(inner > reach || depth[0] == 0 || depth[1] == 0, HT_ERR_INTERNAL,
+                "%d nodes along x%d: ghosts need more than %d", inner, (int)axis + 1, reach);
+        args.first += (long)(box->begin[axis] - depth[0]) * stride[axis];
+        args.count[axis] = depth[0] + inner + depth[1];
+        args.begin[axis] = depth[0];
+        args.end[axis] = depth[0] + inner;
+        for (int side = 0; side < 2; side++) {
+            const int64_t at = 2 * axis + side;
+            const int edge = side ? args.end[axis] - 1 : args.begin[axis];
+            const bool periodic = sides[axis][side] == 0;
+            args.factor[at] = periodic ? 1 : sides[axis][side];
+            args.way[at] = periodic ? 1 : -1;
+            args.from[at] = !periodic ? 2 * edge : side ? -inner : inner;
+        }
     }
-    const struct ht_arg arg[2] = {{.value = &args, .size = sizeof args}, {.buffer = u}};
-    const int64_t groups[3] = {ht_divide_up(fast, ROW_ITEMS), (int64_t)2 * k->spec.dims, slow};
-    if (fast == 0) return HT_OK;
-    return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][FILL], 2, arg, groups, ROW_ITEMS);
+    TRY(ht_ghosts_number(&args));
+    return ht_ghosts_fill(k->ghosts, &args, &u);
 }

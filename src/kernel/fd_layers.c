@@ -1,7 +1,6 @@
 /* Absorbing layers of finite differences on a device: the program of cl/fd_layers.cl and its
  * launches.
  */
-
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,19 +8,18 @@
 #include "fd_args.h"
 #include "fd_layer_args.h"
 #include "fd_private.h"
+#include "tool.h"
 
 /* Of a program that does no lines a group has WIDTH columns of DEPTH targets, LANES / WIDTH of each
  * at a time. Measured on an H200 (bench/NOTES.md). */
 enum { LANES = 128, WIDTH = 32, DEPTH = 12 };
-enum { CORRECT, START, UPDATE, SQUARES, DAMP, ENTRIES };
+enum { CORRECT, START, UPDATE, SQUARES, DAMP }; /* entries */
 
-struct ht_fd_layer_kernels {
+struct layer_kernels {
+    struct ht_tool tool;
     struct ht_fd_spec spec;
     struct ht_fd_weights weights, narrow; /* of L, of the layers */
-    int lanes;
     bool lines;
-    struct ht_program *program;
-    struct ht_kernel *kernel[2][ENTRIES]; /* [part], an account each */
 };
 
 int64_t ht_fd_layer_limit(const struct ht_fd_spec *spec) {
@@ -47,26 +45,6 @@ struct ht_fd_weights ht_fd_layer_weights(const struct ht_fd_spec *spec) {
     return out;
 }
 
-void ht_fd_layer_kernels_destroy(struct ht_fd_layer_kernels *k) {
-    if (k == NULL) return;
-    for (int i = 0; i < 2 * ENTRIES; i++) ht_kernel_destroy(k->kernel[i / ENTRIES][i % ENTRIES]);
-    ht_program_destroy(k->program);
-    free(k);
-}
-
-double ht_fd_layer_seconds(struct ht_fd_layer_kernels *k) {
-    double seconds = 0;
-    for (int i = 0; k != NULL && i < 2 * ENTRIES; i++)
-        seconds += ht_kernel_seconds(k->kernel[i / ENTRIES][i % ENTRIES]);
-    return seconds;
-}
-
-double ht_fd_layer_total(const struct ht_fd_layer_kernels *k, enum ht_step_part part) {
-    double seconds = 0;
-    for (int i = 0; k != NULL && i < ENTRIES; i++) seconds += ht_kernel_total(k->kernel[part][i]);
-    return seconds;
-}
-
 /* Of the columns of a group (cl/fd_layers.cl): how many, how deep. */
 static int width_of(int lanes, bool lines) {
     return lines || lanes < WIDTH ? lanes : WIDTH;
@@ -76,66 +54,36 @@ static int depth_of(bool lines) {
     return lines ? 1 : DEPTH;
 }
 
-enum ht_err ht_fd_layer_text(const struct ht_fd_spec *spec, int lanes, bool lines,
-                             struct ht_text *out) {
-    const struct {
-        const char *name;
-        int value;
-    } numbers[] = {
-        {"DOUBLE", spec->fp64},
-        {"DIMS", spec->dims},
-        {"FD_R", spec->radius},
-        {"FD_LAYER_R", ht_fd_layer_radius(spec)},
-        {"FD_DENSITY", spec->density},
-        {"FD_ROW_ITEMS", lanes},
-        {"FD_LAYER_LINES", lines},
-        {"FD_LAYER_WIDTH", width_of(lanes, lines)},
-        {"FD_LAYER_DEPTH", depth_of(lines)},
-        {"FD_PROFILES", HT_FD_PROFILES},
-    };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name, numbers[i].value);
-    TRY(ht_kernel_add_source("prelude.cl", out));
-    TRY(ht_kernel_add_source("fd_args.h", out));
-    TRY(ht_kernel_add_source("fd_layer_args.h", out));
-    TRY(ht_kernel_add_source("fd_common.cl", out));
-    TRY(ht_kernel_add_source("fd_layers.cl", out));
-    return ht_text_status(out);
-}
-
-static enum ht_err build(struct ht_fd_layer_kernels *k, struct ht_device *device,
-                         const char *cache) {
-    static const char *const entry[ENTRIES] = {"ht_fd_layer_correct", "ht_fd_layer_start",
-                                               "ht_fd_layer_update", "ht_fd_layer_squares",
-                                               "ht_fd_layer_damp"};
-    struct ht_text text = {0};
-    enum ht_err err = ht_fd_layer_text(&k->spec, k->lanes, k->lines, &text);
-    if (err == HT_OK) err = ht_program_build(device, text.data, cache, &k->program);
-    ht_text_free(&text);
-    for (int i = 0; err == HT_OK && i < 2 * ENTRIES; i++)
-        err =
-            ht_kernel_create(k->program, entry[i % ENTRIES], &k->kernel[i / ENTRIES][i % ENTRIES]);
-    return err;
-}
-
 enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
-                                       const char *cache, struct ht_fd_layer_kernels **out) {
-    struct ht_fd_layer_kernels *k = NULL;
+                                       const char *cache, struct ht_tool **out) {
+    const bool lines = !ht_tool_info(device)->gpu;
+    int lanes = LANES;
+    while (lanes > ht_tool_info(device)->max_group) lanes /= 2;
+    const struct ht_recipe recipe = {
+        .what = "kernels of absorbing layers",
+        .fp64 = spec->fp64,
+        .items = lanes,
+        .number = {{"DIMS", spec->dims},
+                   {"FD_R", spec->radius},
+                   {"FD_LAYER_R", ht_fd_layer_radius(spec)},
+                   {"FD_DENSITY", spec->density},
+                   {"FD_LAYER_LINES", lines},
+                   {"FD_LAYER_WIDTH", width_of(lanes, lines)},
+                   {"FD_LAYER_DEPTH", depth_of(lines)},
+                   {"FD_PROFILES", HT_FD_PROFILES}},
+        .file = {"fd_args.h", "fd_layer_args.h", "fd_common.cl", "fd_layers.cl"},
+        .entry = {"ht_fd_layer_correct", "ht_fd_layer_start", "ht_fd_layer_update",
+                  "ht_fd_layer_squares", "ht_fd_layer_damp"},
+        .parts = true};
+    struct layer_kernels *k = NULL;
     *out = NULL;
-    TRY(HT_ALLOC(k, 1));
+    TRY(ht_tool_create(device, &recipe, cache, sizeof *k, &k));
     k->spec = *spec;
     k->weights = ht_fd_weights(2 * spec->radius);
     k->narrow = ht_fd_layer_weights(spec);
-    k->lanes = LANES;
-    k->lines = !ht_device_info(device)->gpu;
-    while (k->lanes > ht_device_info(device)->max_group) k->lanes /= 2;
-    const enum ht_err err = build(k, device, cache);
-    if (err != HT_OK) {
-        ht_fd_layer_kernels_destroy(k);
-        return ht_err_prefix(err, "kernels of absorbing layers");
-    }
-    *out = k;
-    return HT_OK;
+    k->lines = lines;
+    const enum ht_err err = ht_tool_build(&k->tool);
+    return HT_MADE(err, &k->tool, ht_tool_destroy, out);
 }
 
 /* ---- arguments ---- */
@@ -153,7 +101,7 @@ _Static_assert(sizeof(struct ht_fd_layer_args) + 52 * sizeof(double) + 9 * sizeo
 _Static_assert(sizeof(struct ht_fd_layer_args) + 40 * sizeof(double) + 12 * sizeof(void *) <= 1024,
                "arguments of layers, density varies");
 
-static void put(const struct ht_fd_layer_kernels *k, int *count, double value, union coefs *out) {
+static void put(const struct layer_kernels *k, int *count, double value, union coefs *out) {
     if (k->spec.fp64)
         out->wide[(*count)++] = value;
     else
@@ -161,8 +109,7 @@ static void put(const struct ht_fd_layer_kernels *k, int *count, double value, u
 }
 
 /* The number of bytes. */
-static size_t set_coefs(const struct ht_fd_layer_kernels *k, const double scale[3],
-                        union coefs *out) {
+static size_t set_coefs(const struct layer_kernels *k, const double scale[3], union coefs *out) {
     const int narrow = k->narrow.radius;
     int count = 0;
     for (int i = 0; i < ht_fd_coef_rows(&k->spec); i++)
@@ -174,7 +121,7 @@ static size_t set_coefs(const struct ht_fd_layer_kernels *k, const double scale[
     return (size_t)count * (k->spec.fp64 ? sizeof(double) : sizeof(float));
 }
 
-static struct ht_fd_layer layer_of(const struct ht_fd_layer_kernels *k, const struct ht_fd_box *box,
+static struct ht_fd_layer layer_of(const struct layer_kernels *k, const struct ht_fd_box *box,
                                    const struct ht_fd_side *side) {
     const int64_t along[3] = {1, box->row, box->plane};
     const int way = side->side == 0 ? 1 : -1, axis = side->axis;
@@ -232,8 +179,7 @@ void ht_fd_layer_zones(const struct ht_fd_box *box, const struct ht_fd_sides *si
 
 /* Zone n of a launch: whether it is done by lines, and its groups. */
 static void set_zone(const struct ht_fd_zones *zones, int n, bool everywhere,
-                     const struct ht_fd_layer_kernels *k, bool lines,
-                     struct ht_fd_layer_args *out) {
+                     const struct layer_kernels *k, bool lines, struct ht_fd_layer_args *out) {
     const int at[3] = {n % 3, n / 3 % 3, n / 9};
     int64_t count[3];
     unsigned layers = 0;
@@ -253,15 +199,14 @@ static void set_zone(const struct ht_fd_zones *zones, int n, bool everywhere,
     const int deep = zones->layers[1][at[1]] != 0 && zones->layers[2][at[2]] == 0 ? 1 : 2;
     out->first[n + 1] = out->first[n];
     if (!none)
-        out->first[n + 1] +=
-            (int)(ht_divide_up(count[0] * count[3 - deep], width_of(k->lanes, k->lines)) *
-                  ht_divide_up(count[deep], depth_of(k->lines)));
+        out->first[n + 1] += (int)(ht_divide_up(count[0] * count[3 - deep],
+                                                width_of(k->tool.recipe.items, k->lines)) *
+                                   ht_divide_up(count[deep], depth_of(k->lines)));
 }
 
 /* Zones of a launch, and the groups of each: of those in layers, or all. */
 static void set_zones(const struct ht_fd_box *box, const struct ht_fd_sides *sides, bool everywhere,
-                      const struct ht_fd_layer_kernels *k, bool lines,
-                      struct ht_fd_layer_args *out) {
+                      const struct layer_kernels *k, bool lines, struct ht_fd_layer_args *out) {
     struct ht_fd_zones zones;
     ht_fd_layer_zones(box, sides, &zones);
     for (int n = 0; n < 3; n++)
@@ -285,7 +230,7 @@ static void add_buffer(struct launch *l, struct ht_buffer *buffer) {
     l->arg[l->count++] = (struct ht_arg){.buffer = buffer};
 }
 
-static void begin(const struct ht_fd_layer_kernels *k, const struct ht_fd_box *box,
+static void begin(const struct layer_kernels *k, const struct ht_fd_box *box,
                   const struct ht_fd_sides *sides, bool everywhere, bool lines, struct launch *l) {
     *l = (struct launch){
         .args = {.row = (int)box->row, .plane = k->spec.dims > 2 ? (int)box->plane : 0}};
@@ -294,26 +239,26 @@ static void begin(const struct ht_fd_layer_kernels *k, const struct ht_fd_box *b
     l->arg[l->count++] = (struct ht_arg){.value = &l->args, .size = sizeof l->args};
 }
 
-static void add_coefs(const struct ht_fd_layer_kernels *k, const struct ht_fd_operator *op,
+static void add_coefs(const struct layer_kernels *k, const struct ht_fd_operator *op,
                       struct launch *l) {
     const size_t bytes = set_coefs(k, op->scale, &l->coefs);
     l->arg[l->count++] = (struct ht_arg){.value = &l->coefs, .size = bytes};
 }
 
-static void add_density(const struct ht_fd_layer_kernels *k, const struct ht_fd_operator *op,
+static void add_density(const struct layer_kernels *k, const struct ht_fd_operator *op,
                         struct launch *l) {
     for (int i = 0; k->spec.density && i < 3; i++)
         add_buffer(l, i < k->spec.dims ? op->b[i] : op->a);
 }
 
-static enum ht_err run(struct ht_fd_layer_kernels *k, enum ht_step_part part, int entry,
+static enum ht_err run(struct layer_kernels *k, enum ht_step_part part, int entry,
                        const struct launch *l) {
     const int64_t groups[3] = {l->args.first[HT_FD_ZONES], 1, 1};
     if (groups[0] == 0) return HT_OK;
-    return ht_kernel_launch(k->kernel[part][entry], l->count, l->arg, groups, k->lanes);
+    return ht_tool_launch(&k->tool, part, entry, groups, l->count, l->arg);
 }
 
-static enum ht_err step(struct ht_fd_layer_kernels *k, enum ht_step_part part, int entry,
+static enum ht_err step(struct layer_kernels *k, enum ht_step_part part, int entry,
                         const struct ht_fd_operator *op, const struct ht_fd_memory *memory,
                         struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *out,
                         struct launch *l) {
@@ -330,29 +275,32 @@ static enum ht_err step(struct ht_fd_layer_kernels *k, enum ht_step_part part, i
     return run(k, part, entry, l);
 }
 
-enum ht_err ht_fd_layer_correct(struct ht_fd_layer_kernels *k, enum ht_step_part part,
+enum ht_err ht_fd_layer_correct(struct ht_tool *tool, enum ht_step_part part,
                                 const struct ht_fd_box *box, const struct ht_fd_sides *sides,
                                 const struct ht_fd_operator *op, const struct ht_fd_memory *memory,
                                 struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *out) {
+    struct layer_kernels *k = (struct layer_kernels *)tool;
     struct launch l;
     begin(k, box, sides, false, k->lines && !memory->start, &l);
     return step(k, part, memory->start ? START : CORRECT, op, memory, u, d, out, &l);
 }
 
-enum ht_err ht_fd_layer_update(struct ht_fd_layer_kernels *k, enum ht_step_part part,
+enum ht_err ht_fd_layer_update(struct ht_tool *tool, enum ht_step_part part,
                                const struct ht_fd_box *box, const struct ht_fd_sides *sides,
                                bool everywhere, const struct ht_fd_operator *op,
                                const struct ht_fd_memory *memory, struct ht_buffer *u,
                                struct ht_buffer *d, struct ht_buffer *out) {
+    struct layer_kernels *k = (struct layer_kernels *)tool;
     struct launch l;
     begin(k, box, sides, everywhere, k->lines, &l);
     return step(k, part, UPDATE, op, memory, u, d, out, &l);
 }
 
-enum ht_err ht_fd_layer_squares(struct ht_fd_layer_kernels *k, const struct ht_fd_box *box,
+enum ht_err ht_fd_layer_squares(struct ht_tool *tool, const struct ht_fd_box *box,
                                 const struct ht_fd_operator *op, struct ht_buffer *u,
                                 struct ht_buffer *z) {
     const struct ht_fd_sides none = {.count = 0};
+    struct layer_kernels *k = (struct layer_kernels *)tool;
     struct launch l;
     begin(k, box, &none, true, false, &l);
     add_coefs(k, op, &l);
@@ -363,9 +311,10 @@ enum ht_err ht_fd_layer_squares(struct ht_fd_layer_kernels *k, const struct ht_f
     return run(k, HT_PART_INTERIOR, SQUARES, &l);
 }
 
-enum ht_err ht_fd_layer_damp(struct ht_fd_layer_kernels *k, enum ht_step_part part,
+enum ht_err ht_fd_layer_damp(struct ht_tool *tool, enum ht_step_part part,
                              const struct ht_fd_box *box, const struct ht_fd_sides *sides,
                              struct ht_buffer *profile, struct ht_buffer *u, struct ht_buffer *d) {
+    struct layer_kernels *k = (struct layer_kernels *)tool;
     struct launch l;
     begin(k, box, sides, false, false, &l);
     add_buffer(&l, profile);

@@ -1,124 +1,97 @@
 /* Host side of cl/rows.cl. */
-#include "htwave/tool.h"
+#include "rows_args.h"
 
 #include <stdlib.h>
 
-#include "rows_args.h"
+#include "tool.h"
 
-enum { ITEMS = 64 };
+enum { NODE, FROM, WEIGHT, RING }; /* buffers */
 
-struct ht_rows {
+struct rows {
+    struct ht_tool tool;
     struct ht_rows_shape shape;
-    struct ht_program *program;
-    struct ht_kernel *kernel;
-    struct ht_buffer *node, *weight, *ring;
 };
 
-void ht_rows_destroy(struct ht_rows *r) {
-    if (r == NULL) return;
-    ht_kernel_destroy(r->kernel);
-    ht_program_destroy(r->program);
-    ht_buffer_destroy(r->node);
-    ht_buffer_destroy(r->weight);
-    ht_buffer_destroy(r->ring);
-    free(r);
-}
-
-static int word_of(const struct ht_rows_shape *shape) {
-    return ht_real_size(shape->fp64);
-}
-
 int64_t ht_rows_bytes(const struct ht_rows_shape *shape) {
-    const int64_t word = word_of(shape), nodes = shape->nodes;
-    return shape->rows * (nodes * (8 + shape->coefs * word) + shape->slots * word);
+    const int64_t word = shape->fp64 ? 8 : 4, nodes = shape->nodes;
+    return shape->patterns * nodes * (4 + shape->coefs * word) +
+           shape->rows * (16 + shape->slots * word);
 }
 
-enum ht_err ht_rows_text(const struct ht_rows_shape *shape, struct ht_text *out) {
-    ht_text_add(out,
-                "#define HT_DOUBLE %d\n#define HT_BLOCK %d\n"
-                "#define HT_ROW_COEFS %d\n#define HT_ROW_NODES %d\n"
-                "#define HT_ROW_ITEMS %d\n",
-                shape->fp64, shape->block, shape->coefs, shape->nodes, ITEMS);
-    TRY(ht_kernel_add_source("prelude.cl", out));
-    TRY(ht_kernel_add_source("layout.h", out));
-    TRY(ht_kernel_add_source("rows_args.h", out));
-    TRY(ht_kernel_add_source("rows.cl", out));
-    return ht_text_status(out);
+enum ht_err ht_rows_alloc(const struct ht_rows_shape *shape, struct ht_rows_tables *out) {
+    const int64_t nodes = shape->patterns * shape->nodes;
+    TRY(HT_ALLOC(out->node, nodes));
+    TRY(HT_ALLOC(out->weight, nodes * shape->coefs));
+    return HT_ALLOC(out->from, shape->rows);
 }
 
-static enum ht_err build(struct ht_rows *r, struct ht_device *device, const char *cache) {
-    struct ht_text text = {0};
-    enum ht_err err = ht_rows_text(&r->shape, &text);
-    if (err == HT_OK) err = ht_program_build(device, text.data, cache, &r->program);
-    ht_text_free(&text);
-    if (err != HT_OK) return ht_err_prefix(err, "kernel of receivers");
-    return ht_kernel_create(r->program, "ht_rows", &r->kernel);
+void ht_rows_free(struct ht_rows_tables *tables) {
+    free(tables->node);
+    free(tables->weight);
+    free(tables->from);
 }
 
-static struct ht_span span_of(int64_t bytes) {
-    return (struct ht_span){.width = bytes, .pitch = bytes, .rows = 1};
+static enum ht_err store(struct rows *r, const struct ht_rows_tables *t) {
+    const struct ht_rows_shape *s = &r->shape;
+    const struct ht_tool *tool = &r->tool;
+    TRY(ht_tool_store(tool, s->patterns * s->nodes * 4, t->node, &r->tool.buffer[NODE]));
+    TRY(ht_tool_store(tool, s->rows * 16, t->from, &r->tool.buffer[FROM]));
+    TRY(ht_tool_store_reals(tool, s->patterns * s->nodes * s->coefs, t->weight,
+                            &r->tool.buffer[WEIGHT]));
+    return ht_tool_store_reals(tool, s->rows * s->slots, NULL, &r->tool.buffer[RING]);
 }
 
-static enum ht_err store(struct ht_device *device, const void *data, int64_t bytes,
-                         struct ht_buffer **out) {
-    TRY(ht_buffer_create(device, bytes, out));
-    return ht_buffer_write(*out, span_of(bytes), data);
-}
-
-static enum ht_err store_weights(struct ht_rows *r, struct ht_device *device,
-                                 const double *weight) {
-    const int64_t values = r->shape.rows * r->shape.nodes * r->shape.coefs;
-    float *single = NULL;
-    if (r->shape.fp64) return store(device, weight, values * (int64_t)sizeof *weight, &r->weight);
-    TRY(HT_ALLOC(single, values));
-    for (int64_t i = 0; i < values; i++) single[i] = (float)weight[i];
-    enum ht_err err = store(device, single, values * (int64_t)sizeof *single, &r->weight);
-    free(single);
-    return err;
+/* Work-items of a row: few where it has few products. */
+static int items_of(const struct ht_rows_shape *shape, const struct ht_device *device) {
+    int items = shape->coefs > 1 ? 64 : 16;
+    while (items > ht_tool_info(device)->max_group) items /= 2;
+    return items;
 }
 
 enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape *shape,
-                           const char *cache, const int64_t *node, const double *weight,
-                           struct ht_rows **out) {
-    struct ht_rows *r = NULL;
+                           const char *cache, const struct ht_rows_tables *tables,
+                           struct ht_tool **out) {
+    const struct ht_recipe recipe = {.what = "kernel of receivers",
+                                     .fp64 = shape->fp64,
+                                     .items = 64,
+                                     .number = {{"BLOCK", shape->block},
+                                                {"ROW_COEFS", shape->coefs},
+                                                {"ROW_NODES", shape->nodes},
+                                                {"ROW_ITEMS", items_of(shape, device)}},
+                                     .file = {"layout.h", "rows_args.h", "rows.cl"},
+                                     .entry = {"ht_rows"}};
+    struct rows *r = NULL;
     *out = NULL;
-    TRY(HT_ALLOC(r, 1));
+    TRY(ht_tool_create(device, &recipe, cache, sizeof *r, &r));
     r->shape = *shape;
-    enum ht_err err = build(r, device, cache);
-    if (err == HT_OK)
-        err = store(device, node, shape->rows * shape->nodes * (int64_t)sizeof *node, &r->node);
-    if (err == HT_OK) err = store_weights(r, device, weight);
-    if (err == HT_OK)
-        err = ht_buffer_create(device, shape->rows * shape->slots * word_of(shape), &r->ring);
-    return HT_MADE(err, r, ht_rows_destroy, out);
+    enum ht_err err = ht_tool_build(&r->tool);
+    if (err == HT_OK) err = store(r, tables);
+    return HT_MADE(err, &r->tool, ht_tool_destroy, out);
 }
 
-enum ht_err ht_rows_take(struct ht_rows *r, int64_t first, int64_t last, struct ht_buffer *u,
+enum ht_err ht_rows_take(struct ht_tool *tool, int64_t first, int64_t last, struct ht_buffer *u,
                          int64_t nodes, int64_t slot) {
+    const struct ht_rows_shape *shape = &((struct rows *)tool)->shape;
     const struct ht_rows_args args = {.first = (long)first,
-                                      .rows = (long)r->shape.rows,
+                                      .last = (long)last,
+                                      .rows = (long)shape->rows,
                                       .nodes = (long)nodes,
                                       .slot = (long)slot};
-    const int64_t groups[3] = {last - first, 1, 1};
+    const int64_t each = tool->recipe.items / items_of(shape, tool->device);
+    const int64_t groups[3] = {ht_divide_up(last - first, each), 1, 1};
     const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
-                                 {.buffer = r->node},
-                                 {.buffer = r->weight},
+                                 {.buffer = tool->buffer[NODE]},
+                                 {.buffer = tool->buffer[FROM]},
+                                 {.buffer = tool->buffer[WEIGHT]},
                                  {.buffer = u},
-                                 {.buffer = r->ring}};
-    return ht_kernel_launch(r->kernel, 5, arg, groups, ITEMS);
+                                 {.buffer = tool->buffer[RING]}};
+    REQUIRE(slot < shape->slots, HT_ERR_INTERNAL,
+            "receivers: sample %lld of %lld before they are read", (long long)slot + 1,
+            (long long)shape->slots);
+    return ht_tool_launch(tool, HT_PART_INTERIOR, 0, groups, 6, arg);
 }
 
-enum ht_err ht_rows_read(struct ht_rows *r, int64_t slots, double *out) {
-    const int64_t values = slots * r->shape.rows;
-    float *single = NULL;
-    if (!r->shape.fp64) TRY(HT_ALLOC(single, values));
-    enum ht_err err = ht_buffer_read(r->ring, span_of(values * word_of(&r->shape)),
-                                     r->shape.fp64 ? (void *)out : (void *)single);
-    for (int64_t i = 0; err == HT_OK && single != NULL && i < values; i++) out[i] = single[i];
-    free(single);
-    return err;
-}
-
-double ht_rows_seconds(const struct ht_rows *r) {
-    return ht_kernel_total(r->kernel);
+enum ht_err ht_rows_read(struct ht_tool *tool, int64_t slots, double *out) {
+    const struct ht_rows_shape *shape = &((struct rows *)tool)->shape;
+    return ht_buffer_read_reals(tool->buffer[RING], shape->fp64, 0, slots * shape->rows, out);
 }

@@ -1,60 +1,20 @@
 /* The sponge of Hermite methods on a device: the program of cl/sponge.cl for one precision, layout
  * and order, and its launches.
  */
-#include "htwave/tool.h"
+#include "sponge_args.h"
 
 #include <stdlib.h>
 
-#include "counts.h"
-#include "sponge_args.h"
+#include "tool.h"
 
-enum { MOST_ITEMS = 128 };
-
-struct ht_sponge {
-    int coefs, lines, items; /* coefs: N+1 */
-    struct ht_program *program;
-    struct ht_kernel *kernel[2]; /* [part], an account each */
-    struct ht_buffer *at;
+struct sponge {
+    struct ht_tool tool;
+    int coefs, lines; /* coefs: N+1; lines: of coefficients along an axis */
 };
 
-void ht_sponge_destroy(struct ht_sponge *sponge) {
-    if (sponge == NULL) return;
-    for (int i = 0; i < 2; i++) ht_kernel_destroy(sponge->kernel[i]);
-    ht_program_destroy(sponge->program);
-    ht_buffer_destroy(sponge->at);
-    free(sponge);
-}
-
-double ht_sponge_seconds(struct ht_sponge *sponge) {
-    double seconds = 0;
-    for (int i = 0; sponge != NULL && i < 2; i++) seconds += ht_kernel_seconds(sponge->kernel[i]);
-    return seconds;
-}
-
-double ht_sponge_total(const struct ht_sponge *sponge, enum ht_step_part part) {
-    return sponge == NULL ? 0 : ht_kernel_total(sponge->kernel[part]);
-}
-
-enum ht_err ht_sponge_text(bool fp64, int block, int coefs, int lines, int items,
-                           struct ht_text *out) {
-    ht_text_add(out,
-                "#define HT_DOUBLE %d\n#define HT_BLOCK %d\n"
-                "#define HT_SPONGE_N %d\n#define HT_SPONGE_LINES %d\n"
-                "#define HT_SPONGE_ITEMS %d\n",
-                fp64, block, coefs, lines, items);
-    TRY(ht_kernel_add_source("prelude.cl", out));
-    TRY(ht_kernel_add_source("layout.h", out));
-    TRY(ht_kernel_add_source("sponge_args.h", out));
-    TRY(ht_kernel_add_source("sponge.cl", out));
-    return ht_text_status(out);
-}
-
 /* Storage indices [axis][line][i] of the lines of coefficients. */
-static enum ht_err upload_lines(struct ht_sponge *sponge, struct ht_device *device,
-                                const struct ht_spec *spec) {
+static enum ht_err upload_lines(struct sponge *sponge, const struct ht_spec *spec) {
     const int n = sponge->coefs, lines = sponge->lines, dims = spec->eq->dims;
-    const int64_t bytes = (int64_t)dims * lines * n * (int64_t)sizeof(int);
-    const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     int storage[HT_MAX_COEFS], *at = NULL;
     ht_storage_order(spec, storage);
     TRY(HT_ALLOC(at, (int64_t)dims * lines * n));
@@ -63,48 +23,43 @@ static enum ht_err upload_lines(struct ht_sponge *sponge, struct ht_device *devi
             for (int i = 0; i < n; i++)
                 at[(k * lines + line) * n + i] =
                     storage[line % stride + (line / stride * n + i) * stride];
-    enum ht_err err = ht_buffer_create(device, bytes, &sponge->at);
-    if (err == HT_OK) err = ht_buffer_write(sponge->at, span, at);
+    enum ht_err err = ht_tool_store(&sponge->tool, (int64_t)dims * lines * n * (int64_t)sizeof *at,
+                                    at, &sponge->tool.buffer[0]);
     free(at);
     return err;
 }
 
-static enum ht_err build(struct ht_sponge *sponge, struct ht_device *device,
-                         const struct ht_spec *spec, const char *cache) {
-    struct ht_text text = {0};
-    enum ht_err err =
-        ht_sponge_text(spec->fp64, spec->block, sponge->coefs, sponge->lines, sponge->items, &text);
-    if (err == HT_OK) err = ht_program_build(device, text.data, cache, &sponge->program);
-    ht_text_free(&text);
-    for (int i = 0; err == HT_OK && i < 2; i++)
-        err = ht_kernel_create(sponge->program, "ht_sponge", &sponge->kernel[i]);
-    return err == HT_OK ? upload_lines(sponge, device, spec)
-                        : ht_err_prefix(err, "kernel of a sponge");
-}
-
 enum ht_err ht_sponge_create(struct ht_device *device, const struct ht_spec *spec,
-                             const char *cache, struct ht_sponge **out) {
-    struct ht_sponge *sponge = NULL;
+                             const char *cache, struct ht_tool **out) {
+    const int coefs = spec->order + 1;
+    const int lines = spec->eq->dims > 2 ? coefs * coefs : spec->eq->dims > 1 ? coefs : 1;
+    const struct ht_recipe recipe = {
+        .what = "kernel of a sponge",
+        .fp64 = spec->fp64,
+        .items = 128,
+        .number = {{"BLOCK", spec->block}, {"SPONGE_N", coefs}, {"SPONGE_LINES", lines}},
+        .file = {"layout.h", "sponge_args.h", "sponge.cl"},
+        .entry = {"ht_sponge"},
+        .parts = true};
+    struct sponge *sponge = NULL;
     *out = NULL;
-    TRY(HT_ALLOC(sponge, 1));
-    sponge->coefs = spec->order + 1;
-    sponge->lines = 1;
-    for (int k = 1; k < spec->eq->dims; k++) sponge->lines *= sponge->coefs;
-    sponge->items = MOST_ITEMS;
-    while (sponge->items > ht_device_info(device)->max_group) sponge->items /= 2;
-    const enum ht_err err = build(sponge, device, spec, cache);
-    return HT_MADE(err, sponge, ht_sponge_destroy, out);
+    TRY(ht_tool_create(device, &recipe, cache, sizeof *sponge, &sponge));
+    sponge->coefs = coefs;
+    sponge->lines = lines;
+    enum ht_err err = ht_tool_build(&sponge->tool);
+    if (err == HT_OK) err = upload_lines(sponge, spec);
+    return HT_MADE(err, &sponge->tool, ht_tool_destroy, out);
 }
 
-enum ht_err ht_sponge_multiply(struct ht_sponge *sponge, enum ht_step_part part,
+enum ht_err ht_sponge_multiply(struct ht_tool *tool, enum ht_step_part part,
                                const struct ht_sponge_args *args, struct ht_buffer *jets,
                                struct ht_buffer *u) {
     const int64_t nodes = args->count[0] * args->count[1] * args->count[2];
-    const int64_t groups[3] = {ht_divide_up(nodes, sponge->items), sponge->lines, 1};
+    const int64_t groups[3] = {ht_divide_up(nodes, tool->recipe.items),
+                               ((struct sponge *)tool)->lines, 1};
     const struct ht_arg arg[] = {{.value = args, .size = sizeof *args},
-                                 {.buffer = sponge->at},
+                                 {.buffer = tool->buffer[0]},
                                  {.buffer = jets},
                                  {.buffer = u}};
-    if (nodes == 0) return HT_OK;
-    return ht_kernel_launch(sponge->kernel[part], 4, arg, groups, sponge->items);
+    return nodes == 0 ? HT_OK : ht_tool_launch(tool, part, 0, groups, 4, arg);
 }

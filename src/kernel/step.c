@@ -7,79 +7,53 @@
 #include "args.h"
 #include "counts.h"
 #include "products.h"
+#include "tool.h"
 #include "variant.h"
 
 struct ht_step {
-    struct ht_device *device;
+    struct ht_tool
+        tool; /* an entry for each stage; buffer[0]: the operator, where kernels take one */
     const struct ht_variant *variant;
     struct ht_equations eq; /* spec.eq, for a plan may go before its kernels */
     struct ht_spec spec;
     struct ht_sizes sizes;
     struct ht_shape shape;
-    size_t args_size; /* of struct ht_step_args, as far as the program has it */
-    struct ht_program *program;
-    struct ht_kernel *kernel[2][2]; /* [part][stage], each with a launch timer */
-    struct ht_buffer *operator;     /* NULL: of variants without blocks, and
-                                       where launches bring theirs */
-    struct ht_products *products;   /* NULL: the variant has none */
+    size_t args_size;             /* of struct ht_step_args, as far as the program has it */
+    struct ht_products *products; /* NULL: the variant has none */
 };
 
 void ht_step_destroy(struct ht_step *step) {
     if (step == NULL) return;
-    for (int i = 0; i < 4; i++) ht_kernel_destroy(step->kernel[i / 2][i % 2]);
-    ht_program_destroy(step->program);
-    ht_buffer_destroy(step->operator);
     ht_products_destroy(step->products);
-    free(step);
+    ht_tool_destroy(&step->tool);
 }
 
-/* Uploads the operator's values in the device's precision. A variant without operator gets a buffer
- * of one value, since its kernel needs the argument. */
-static enum ht_err upload(struct ht_step *step, const struct ht_operator *op) {
+/* The operator's values; a variant without operator gets a buffer of one value, since its kernel
+ * needs the argument. */
+static enum ht_err build(struct ht_step *step, const struct ht_operator *op) {
     const double nothing = 0;
-    const double *value = op->count > 0 ? op->value : &nothing;
-    int64_t count = op->count > 0 ? op->count : 1;
-    int64_t bytes = count * ht_real_size(step->spec.fp64);
-    struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
-    float *single = NULL;
-    TRY(ht_buffer_create(step->device, bytes, &step->operator));
-    if (step->spec.fp64) return ht_buffer_write(step->operator, span, value);
-    TRY(HT_ALLOC(single, count));
-    for (int64_t i = 0; i < count; i++) single[i] = (float)value[i];
-    enum ht_err err = ht_buffer_write(step->operator, span, single);
-    free(single);
-    return err;
+    const bool some = op->count > 0;
+    if (ht_variant_has(step->variant, HT_STAGE_OPERATOR))
+        TRY(ht_tool_store_reals(&step->tool, some ? op->count : 1, some ? op->value : &nothing,
+                                &step->tool.buffer[0]));
+    TRY(ht_tool_build(&step->tool));
+    for (int i = 0; step->variant->open_memory && i < 4; i++)
+        if (step->tool.kernel[i / 2][i % 2] != NULL)
+            TRY(ht_kernel_open_memory(step->tool.kernel[i / 2][i % 2], step->shape.local_bytes));
+    if (!ht_variant_needs_work(step->variant)) return HT_OK;
+    return ht_products_create(step->tool.device, &step->spec, &step->products);
 }
 
-static enum ht_err build(struct ht_step *step, const char *cache) {
-    struct ht_text text = {0};
-    struct ht_operator op;
-    TRY(ht_operator_make(step->variant, &step->spec, &step->shape, &op));
-    enum ht_err err = ht_kernel_text_of(step->variant, &step->spec, &step->shape, &op, &text);
-    if (err == HT_OK && ht_variant_has(step->variant, HT_STAGE_OPERATOR)) err = upload(step, &op);
-    ht_operator_free(&op);
-    if (err == HT_OK) err = ht_program_build(step->device, text.data, cache, &step->program);
-    ht_text_free(&text);
-    for (int i = 0; err == HT_OK && i < 4; i++) {
-        const struct ht_variant_stage *stage = &step->variant->stage[i % 2];
-        struct ht_kernel **kernel = &step->kernel[i / 2][i % 2];
-        if (stage->kind == HT_STAGE_NONE) continue;
-        err = ht_kernel_create(step->program, stage->entry, kernel);
-        if (err == HT_OK && step->variant->open_memory)
-            err = ht_kernel_open_memory(*kernel, step->shape.local_bytes);
-    }
-    if (err == HT_OK && ht_variant_needs_work(step->variant))
-        err = ht_products_create(step->device, &step->spec, &step->products);
-    return err;
-}
-
-enum ht_err ht_step_create(struct ht_device *device, const struct ht_variant *variant,
-                           const struct ht_spec *spec, const struct ht_shape *shape,
-                           const char *cache, struct ht_step **out) {
+static enum ht_err create(struct ht_device *device, const struct ht_variant *variant,
+                          const struct ht_spec *spec, const struct ht_shape *shape,
+                          const char *cache, const struct ht_operator *op, const char *text,
+                          struct ht_step **out) {
+    const struct ht_recipe recipe = {.text = text,
+                                     .fp64 = spec->fp64,
+                                     .entry = {variant->stage[0].entry, variant->stage[1].entry},
+                                     .parts = true};
     struct ht_step *step = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(step, 1));
-    step->device = device;
+    TRY(ht_tool_create(device, &recipe, cache, sizeof *step, &step));
     step->variant = variant;
     step->eq = *spec->eq;
     step->spec = *spec;
@@ -88,17 +62,26 @@ enum ht_err ht_step_create(struct ht_device *device, const struct ht_variant *va
     step->args_size = spec->eq->nmemory > 0 ? sizeof(struct ht_step_args)
                                             : offsetof(struct ht_step_args, src_part);
     step->shape = *shape;
-    enum ht_err err = build(step, cache);
-    if (err != HT_OK) {
-        ht_step_destroy(step);
-        return ht_err_prefix(err, "variant %s", variant->name);
-    }
-    *out = step;
-    return HT_OK;
+    enum ht_err err = build(step, op);
+    return HT_MADE(err, step, ht_step_destroy, out);
+}
+
+enum ht_err ht_step_create(struct ht_device *device, const struct ht_variant *variant,
+                           const struct ht_spec *spec, const struct ht_shape *shape,
+                           const char *cache, struct ht_step **out) {
+    struct ht_text text = {0};
+    struct ht_operator op;
+    *out = NULL;
+    enum ht_err err = ht_operator_make(variant, spec, shape, &op);
+    if (err == HT_OK) err = ht_kernel_text_of(variant, spec, shape, &op, &text);
+    if (err == HT_OK) err = create(device, variant, spec, shape, cache, &op, text.data, out);
+    ht_operator_free(&op);
+    ht_text_free(&text);
+    return err == HT_OK ? HT_OK : ht_err_prefix(err, "variant %s", variant->name);
 }
 
 bool ht_step_cached(const struct ht_step *step) {
-    return ht_program_cached(step->program);
+    return ht_tool_cached(&step->tool);
 }
 
 struct arguments {
@@ -125,7 +108,7 @@ static void add_arguments(const struct ht_step *step, enum ht_stage_kind kind,
     bool evolves = kind == HT_STAGE_STEP || kind == HT_STAGE_EVOLVE;
     list->arg[list->count++] = (struct ht_arg){.value = args, .size = step->args_size};
     if (kind == HT_STAGE_OPERATOR) {
-        add_buffers(list, 1, &step->operator);
+        add_buffers(list, 1, step->tool.buffer);
         add_fields(list, z->sources, z->source_field, buffers->src);
         add_fields(list, z->targets, z->target_field, buffers->dst);
         return;
@@ -155,7 +138,7 @@ static enum ht_err interpolate_by_products(struct ht_step *step, enum ht_step_pa
         const struct ht_arg list[3] = {{.value = args, .size = step->args_size},
                                        {.buffer = buffers->src[z->source_field[slot]]},
                                        {.buffer = ht_products_source(step->products, poly, work)}};
-        TRY(ht_kernel_launch(step->kernel[part][0], 3, list, groups, step->shape.group_size));
+        TRY(ht_kernel_launch(step->tool.kernel[part][0], 3, list, groups, step->shape.group_size));
         TRY(ht_products_run(step->products, row * rows, poly, work));
     }
     return HT_OK;
@@ -186,7 +169,7 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
         groups[2] = planes;
     }
     add_arguments(step, kind, args, buffers, &list);
-    return ht_kernel_launch(step->kernel[part][i], list.count, list.arg, groups, group_size);
+    return ht_kernel_launch(step->tool.kernel[part][i], list.count, list.arg, groups, group_size);
 }
 
 /* Planes per group of equal groups. Of n planes in all per unit, a group's first one also needs the
@@ -201,7 +184,7 @@ static long even_march(int64_t units, int64_t columns, int64_t planes) {
 
 /* Long marches reuse faces; short ones give enough groups to fill a device. */
 static long choose_march(const struct ht_step *step, const struct ht_step_args *args) {
-    const struct ht_device_info *info = ht_device_info(step->device);
+    const struct ht_device_info *info = ht_device_info(step->tool.device);
     int64_t planes = args->end[2] - args->begin[2];
     int64_t plane[2];
     plane_groups(&step->shape, args, plane);
@@ -244,15 +227,12 @@ enum ht_err ht_step_launch(struct ht_step *step, enum ht_step_part part,
 
 void ht_step_add_seconds(struct ht_step *step, double seconds[2]) {
     for (int i = 0; i < 4; i++)
-        if (step->kernel[i / 2][i % 2] != NULL)
-            seconds[i % 2] += ht_kernel_seconds(step->kernel[i / 2][i % 2]);
+        if (step->tool.kernel[i / 2][i % 2] != NULL)
+            seconds[i % 2] += ht_kernel_seconds(step->tool.kernel[i / 2][i % 2]);
     if (step->products != NULL) seconds[0] += ht_products_seconds(step->products);
 }
 
 /* Without the products of a library, which have one timer for both parts. */
 double ht_step_total(const struct ht_step *step, enum ht_step_part part) {
-    double seconds = 0;
-    for (int i = 0; step != NULL && i < 2; i++)
-        if (step->kernel[part][i] != NULL) seconds += ht_kernel_total(step->kernel[part][i]);
-    return seconds;
+    return step != NULL ? ht_tool_total(&step->tool, part) : 0;
 }

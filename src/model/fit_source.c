@@ -86,7 +86,7 @@ struct lines {
 
 static enum ht_err lines_make(const struct ht_medium *medium, int64_t count, struct lines *lines) {
     const int parameters = medium->eq->system->nparameters;
-    lines->count = count;
+    *lines = (struct lines){.count = count};
     TRY(HT_ALLOC(lines->x1, (1 + parameters + medium->eq->nmaterials) * count));
     for (int p = 0; p < parameters; p++) {
         lines->value[p] = lines->x1 + (1 + p) * count;

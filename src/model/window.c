@@ -68,29 +68,36 @@ void ht_window_shift(const struct ht_grid *grid, enum ht_subgrid from,
     }
 }
 
-enum ht_err ht_window_ghosts(const struct ht_grid *grid, const struct ht_window *window,
-                             struct ht_ghost_args *out) {
-    const struct ht_box *held = &window->held;
-    int64_t inner3 = held->end[2] - held->begin[2];
-    int64_t planes = (window->count[2] - inner3) * ht_window_plane(window);
-    int64_t inner2 = held->end[1] - held->begin[1];
-    int64_t rows = (window->count[1] - inner2) * window->count[0] * inner3;
-    int64_t ghosts = ht_window_nodes(window) - ht_box_nodes(held);
+enum ht_err ht_ghosts_number(struct ht_ghost_args *args) {
+    const int64_t row = args->count[0], plane = row * args->count[1], all = plane * args->count[2];
+    const int64_t inner1 = args->end[0] - args->begin[0], inner2 = args->end[1] - args->begin[1];
+    const int64_t inner3 = args->end[2] - args->begin[2];
+    const int64_t ghosts = all - inner1 * inner2 * inner3;
     REQUIRE(ghosts <= INT32_MAX, HT_ERR_DEVICE,
             "grid.cells: %lld ghost nodes behind walls, more than the %d that "
             "one rank counts",
             (long long)ghosts, INT32_MAX);
+    args->planes = (int)(all - plane * inner3);
+    args->rows = (int)(args->planes + (plane - row * inner2) * inner3);
+    args->ghosts = (int)ghosts;
+    return HT_OK;
+}
+
+enum ht_err ht_window_ghosts(const struct ht_grid *grid, const struct ht_window *window,
+                             struct ht_ghost_args *out) {
+    const struct ht_box *held = &window->held;
     *out = (struct ht_ghost_args){.row = (long)ht_window_row(window),
                                   .plane = (long)ht_window_plane(window),
-                                  .nodes = (long)ht_window_nodes(window),
-                                  .planes = (int)planes,
-                                  .rows = (int)(planes + rows),
-                                  .ghosts = (int)ghosts};
+                                  .nodes = (long)ht_window_nodes(window)};
     for (int k = 0; k < 3; k++) {
         out->count[k] = (int)window->count[k];
         out->begin[k] = (int)held->begin[k];
         out->end[k] = (int)held->end[k];
-        for (int side = 0; side < 2; side++) out->factor[2 * k + side] = grid->wall[k][side];
+        for (int side = 0; side < 2; side++) {
+            out->from[2 * k + side] = 2 * (side ? out->end[k] : out->begin[k]) - 1;
+            out->way[2 * k + side] = -1;
+            out->factor[2 * k + side] = grid->wall[k][side];
+        }
     }
-    return HT_OK;
+    return ht_ghosts_number(out);
 }

@@ -86,12 +86,12 @@ void ht_region_add_seconds(struct ht_kernels *kernels, struct ht_region_seconds 
     for (int i = 0; i < 2; i++) {
         if (i == 0 || kernels->step[1] != kernels->step[0])
             ht_step_add_seconds(kernels->step[i], both[0]);
-        out->ghosts += ht_ghosts_seconds(kernels->ghosts[i]);
+        out->ghosts += ht_tool_seconds(kernels->ghosts[i]);
     }
     for (int axes = 1; axes < HT_REGION_KINDS; axes++)
         if (layers->set[axes].step[0] != NULL)
             ht_step_add_seconds(layers->set[axes].step[0], both[axes]);
-    for (int axis = 0; axis < 3; axis++) out->ghosts += ht_ghosts_seconds(layers->ghosts[axis]);
+    for (int axis = 0; axis < 3; axis++) out->ghosts += ht_tool_seconds(layers->ghosts[axis]);
     for (int axes = 0; axes < HT_REGION_KINDS; axes++)
         out->kernels[axes] += both[axes][0] + both[axes][1];
 }

@@ -113,6 +113,6 @@ void ht_halo_traffic(const struct ht_halo *h, struct ht_traffic *out) {
     for (int i = 0; i < h->parts; i++) {
         bool counted = false;
         for (int j = 0; j < i; j++) counted = counted || h->part[j].packer == h->part[i].packer;
-        if (!counted) out->pack_s += ht_packer_total(h->part[i].packer);
+        if (!counted) out->pack_s += ht_tool_total(h->part[i].packer, HT_PART_INTERIOR);
     }
 }

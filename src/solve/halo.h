@@ -14,7 +14,7 @@ struct ht_halo_part {
     struct ht_window window; /* of these buffers */
     int64_t first;           /* plane of the array's window at their plane 0 */
     struct ht_pack_format format;
-    struct ht_packer *packer;   /* NULL: for counts only */
+    struct ht_tool *packer;     /* NULL: for counts only */
     struct ht_buffer *const *u; /* looked up at each exchange */
 };
 enum { HT_HALO_PARTS = 14 };

@@ -24,8 +24,8 @@ static void destroy_layers(struct ht_layer_kernels *k) {
     if (k == NULL) return;
     for (int s = 0; s < HT_LAYER_SETS; s++) ht_kernels_destroy(&k->set[s]);
     for (int axis = 0; axis < 3; axis++) {
-        ht_ghosts_destroy(k->ghosts[axis]);
-        ht_packer_destroy(k->packer[axis]);
+        ht_tool_destroy(k->ghosts[axis]);
+        ht_tool_destroy(k->packer[axis]);
     }
     free(k);
 }
@@ -33,18 +33,16 @@ static void destroy_layers(struct ht_layer_kernels *k) {
 void ht_kernels_destroy(struct ht_kernels *kernels) {
     if (kernels == NULL) return;
     ht_fd_kernels_destroy(kernels->fd);
-    ht_fd_reduction_destroy(kernels->fd_reduction);
-    ht_fd_injector_destroy(kernels->fd_injector);
-    ht_fd_layer_kernels_destroy(kernels->fd_layers);
+    ht_tool_destroy(kernels->fd_layers);
     if (kernels->step[1] != kernels->step[0]) ht_step_destroy(kernels->step[1]);
     ht_step_destroy(kernels->step[0]);
-    ht_reduction_destroy(kernels->reduction);
-    ht_injector_destroy(kernels->injector);
+    ht_tool_destroy(kernels->sums);
+    ht_tool_destroy(kernels->injector);
     destroy_layers(kernels->layers);
-    ht_sponge_destroy(kernels->sponge);
+    ht_tool_destroy(kernels->sponge);
     for (int subgrid = 0; subgrid < 2; subgrid++) {
-        ht_ghosts_destroy(kernels->ghosts[subgrid]);
-        ht_packer_destroy(kernels->packer[subgrid]);
+        ht_tool_destroy(kernels->ghosts[subgrid]);
+        ht_tool_destroy(kernels->packer[subgrid]);
     }
     *kernels = (struct ht_kernels){0};
 }
@@ -53,23 +51,22 @@ static void add_layers(struct ht_layer_kernels *k, double seconds[2]) {
     if (k == NULL) return;
     for (int s = 0; s < HT_LAYER_SETS; s++)
         if (k->set[s].step[0] != NULL) ht_step_add_seconds(k->set[s].step[0], seconds);
-    for (int axis = 0; axis < 3; axis++) seconds[0] += ht_ghosts_seconds(k->ghosts[axis]);
+    for (int axis = 0; axis < 3; axis++) seconds[0] += ht_tool_seconds(k->ghosts[axis]);
 }
 
 void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
     if (kernels->fd != NULL) {
-        seconds[0] += ht_fd_kernels_seconds(kernels->fd) +
-                      ht_fd_injector_seconds(kernels->fd_injector) +
-                      ht_fd_layer_seconds(kernels->fd_layers);
+        seconds[0] += ht_fd_kernels_seconds(kernels->fd) + ht_tool_seconds(kernels->injector) +
+                      ht_tool_seconds(kernels->fd_layers);
         return;
     }
     ht_step_add_seconds(kernels->step[0], seconds);
     if (kernels->step[1] != kernels->step[0]) ht_step_add_seconds(kernels->step[1], seconds);
     for (int subgrid = 0; subgrid < 2; subgrid++)
-        seconds[0] += ht_ghosts_seconds(kernels->ghosts[subgrid]);
-    seconds[0] += ht_injector_seconds(kernels->injector);
+        seconds[0] += ht_tool_seconds(kernels->ghosts[subgrid]);
+    seconds[0] += ht_tool_seconds(kernels->injector);
     add_layers(kernels->layers, seconds);
-    seconds[0] += ht_sponge_seconds(kernels->sponge);
+    seconds[0] += ht_tool_seconds(kernels->sponge);
 }
 
 double ht_kernels_seconds(struct ht_kernels *kernels) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "htwave/energy.h"
-#include "reduce_args.h"
+#include "sum_args.h"
 
 /* Planes of all coefficients that fit about 64 MiB. */
 static int64_t chunk_planes(const struct ht_plan *plan) {
@@ -107,7 +107,7 @@ struct ht_measure ht_measure_plain(const struct ht_problem *problem, enum ht_sub
     const double *from = u + (what->weights ? 0 : what->coef) * nodes;
     for (int64_t n = 0; n < nodes; n++) {
         double factor = weight(problem->grid, subgrid, what->beside, n), values = 0;
-        double value[HT_REDUCE_POINTS] = {0};
+        double value[HT_MEASURE_POINTS] = {0};
         for (int i = 0; factor > 0 && i < coefs; i++) {
             double x = from[i * nodes + n];
             if (!isfinite(x)) {

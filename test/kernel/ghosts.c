@@ -8,7 +8,7 @@
 #include "test.h"
 
 #include "ghost_args.h"
-#include "htwave/kernel.h"
+#include "htwave/tool.h"
 #include "layout.h"
 
 struct scene {
@@ -48,7 +48,7 @@ static enum ht_err move(struct scene *s, int field, bool write) {
     return err;
 }
 
-static enum ht_err fill(struct scene *s, struct ht_ghosts *ghosts) {
+static enum ht_err fill(struct scene *s, struct ht_tool *ghosts) {
     struct ht_ghost_args args;
     int64_t count = per_field(s);
     TRY(ht_window_ghosts(&s->grid, &s->window, &args));
@@ -136,7 +136,7 @@ static void make_grid(struct scene *s, int dims, const int walls[3][2]) {
 }
 
 static void run(struct scene *s, const char *name) {
-    struct ht_ghosts *ghosts = NULL;
+    struct ht_tool *ghosts = NULL;
     int wrong = 0, shifted = count_shifted(&s->grid, HT_PRIMARY) + count_shifted(&s->grid, HT_DUAL);
     enum ht_err err = ht_ghosts_create(s->device, &s->spec, NULL, &ghosts);
     if (err == HT_OK) err = fill(s, ghosts);
@@ -146,7 +146,7 @@ static void run(struct scene *s, const char *name) {
                "0)%s",
                name, (long long)(s->nodes - ht_box_nodes(&s->window.held)), wrong, shifted,
                err ? ht_err_message() : "");
-    ht_ghosts_destroy(ghosts);
+    ht_tool_destroy(ghosts);
     for (int f = 0; f < HT_MAX_FIELDS; f++) {
         ht_buffer_destroy(s->u[f]);
         s->u[f] = NULL;

@@ -6,14 +6,14 @@
 #include "open_device.h"
 #include "test.h"
 
-#include "htwave/kernel.h"
+#include "htwave/tool.h"
 
 enum { FIELDS = 3, PLACES = 8, TOTAL = 50, FIRST = 13, NODES = 21 };
 
 struct scene {
     struct ht_device *device;
     struct ht_pack_format format;
-    struct ht_packer *packer;
+    struct ht_tool *packer;
     struct ht_buffer *from[FIELDS], *to[FIELDS], *message;
     double *before, *after; /* [field][place][node] of the layout */
 };
@@ -129,7 +129,7 @@ static void run(struct ht_device *device, bool fp64, int block, enum ht_halo_pre
                fp64 ? "double" : "single", block, name[precision], err == HT_OK ? "" : ": ",
                err == HT_OK ? "" : ht_err_message());
     TEST_CHECK(changed == 0, "%d other values changed", changed);
-    ht_packer_destroy(s.packer);
+    ht_tool_destroy(s.packer);
     ht_buffer_destroy(s.message);
     for (int f = 0; f < FIELDS; f++) {
         ht_buffer_destroy(s.from[f]);

@@ -212,30 +212,34 @@ static void reduce_expect(struct ht_measure *out) {
     }
 }
 
-static enum ht_err reduce_buffers(struct ht_device *device, struct ht_reduce_item *item) {
+static enum ht_err reduce_buffers(struct ht_device *device, struct ht_sum_item *item) {
     static float u[N1 * N2], medium[N1 * N2];
     struct ht_span span = {.width = sizeof u, .pitch = sizeof u, .rows = 1};
     for (int n = 0; n < N1 * N2; n++) {
         u[n] = n == BAD ? (float)NAN : 1 + (float)(n % 5);
         medium[n] = 2;
     }
-    TRY(ht_buffer_create(device, sizeof u, &item->u));
-    TRY(ht_buffer_create(device, sizeof medium, &item->medium));
-    TRY(ht_buffer_write(item->u, span, u));
-    return ht_buffer_write(item->medium, span, medium);
+    TRY(ht_buffer_create(device, sizeof u, &item->x));
+    TRY(ht_buffer_create(device, sizeof medium, &item->a));
+    TRY(ht_buffer_write(item->x, span, u));
+    return ht_buffer_write(item->a, span, medium);
 }
 
 static void run_reduction(bool wide, struct ht_device *device) {
     const char *name = wide ? "reduce, sums in double" : "reduce";
     const struct ht_spec spec = {.fp64 = false, .block = 1};
-    struct ht_reduce_item item = {.nodes = {N1, N2, 1}, .half = {{true, false}, {false, true}}};
-    struct ht_reduction *reduction = NULL;
+    struct ht_sum_item item = {.row = N1,
+                               .plane = (int64_t)N1 * N2,
+                               .total = (int64_t)N1 * N2,
+                               .box = {.end = {N1, N2, 1}},
+                               .half = {{true, false}, {false, true}}};
+    struct ht_tool *reduction = NULL;
     struct ht_measure found = {.sum = 0}, expected;
     if (!wanted(name)) return;
     reduce_expect(&expected);
     enum ht_err err = reduce_buffers(device, &item);
-    if (err == HT_OK) err = ht_reduction_create(device, &spec, wide, NULL, &reduction);
-    if (err == HT_OK) err = ht_reduction_run(reduction, 1, &item, &found);
+    if (err == HT_OK) err = ht_sums_create(device, &spec, wide, NULL, &reduction);
+    if (err == HT_OK) err = ht_sums_run(reduction, 1, &item, &found);
     TEST_CHECK(err == HT_OK && found.sum == expected.sum && found.largest == expected.largest &&
                    found.bad == expected.bad && found.first == expected.first,
                "%s: sum %g (expected %g), largest %g (%g), %d bad (%d), the "
@@ -243,9 +247,9 @@ static void run_reduction(bool wide, struct ht_device *device) {
                name, found.sum, expected.sum, found.largest, expected.largest, (int)found.bad,
                (int)expected.bad, (int)found.first, (int)expected.first,
                err ? ht_err_message() : "");
-    ht_reduction_destroy(reduction);
-    ht_buffer_destroy(item.u);
-    ht_buffer_destroy(item.medium);
+    ht_tool_destroy(reduction);
+    ht_buffer_destroy(item.x);
+    ht_buffer_destroy(item.a);
 }
 
 int main(int argc, char **argv) {

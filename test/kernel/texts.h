@@ -1,6 +1,5 @@
 /* Program texts for other compilers: some of each row of the table of kernels, with precision, kind
- * of medium, layout, system, dimension and scheme taking turns, and of each small kernel; half of
- * them unless all are asked for (test_all). */
+ * of medium, layout, system, dimension and scheme taking turns, and of each small kernel. */
 #ifndef HTWAVE_TEST_TEXTS_H
 #define HTWAVE_TEST_TEXTS_H
 
@@ -11,11 +10,6 @@
 #include "htwave/simulation.h"
 
 enum { TEXTS_TURNS = 6, TEXTS_OWN = 90 }; /* 9.0a has PTX of its own */
-
-/* Those of three dimensions and two, of both precisions, with a medium of either kind. */
-static bool texts_turn(int turn) {
-    return test_all() || turn == 0 || turn == 1 || turn == 4;
-}
 
 struct texts {
     int ptx; /* 10 times the architecture of an NVIDIA device; 0: OpenCL */
@@ -53,6 +47,22 @@ static void texts_give(struct texts *t, enum ht_err err, struct ht_text *text, c
     else
         TEST_CHECK(false, "%s: %s", name, ht_err_message());
     ht_text_free(text);
+}
+
+/* The text of a tool, which is destroyed. */
+HT_PRINTF(4, 5)
+static void texts_tool(struct texts *t, enum ht_err err, struct ht_tool **tool, const char *format,
+                       ...) {
+    struct ht_text text = {0};
+    char name[128];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    if (err == HT_OK) ht_text_add(&text, "%s", ht_tool_text(*tool));
+    texts_give(t, err, &text, "%s", name);
+    ht_tool_destroy(*tool);
+    *tool = NULL;
 }
 
 /* The form of a scheme of two levels that steps the equations, if any. */
@@ -143,55 +153,61 @@ static void texts_fd(struct texts *t, const struct ht_variant *variant, int turn
                                     .fp64 = turn / 2 != 0,
                                     .density = turn % 2 != 0};
     struct ht_text text = {0};
+    struct ht_tool *tool = NULL;
     enum ht_err err = ht_fd_text(&spec, variant, NULL, t->ptx, &text);
     texts_give(t, err, &text, "%s_%d", variant->name, turn);
-    err = ht_fd_layer_text(&spec, 128, false, &text);
-    if (strcmp(variant->name, "fd-plain") == 0) texts_give(t, err, &text, "fd_layers_%d", turn);
-    ht_text_free(&text);
+    if (strcmp(variant->name, "fd-plain") != 0) return;
+    err = ht_fd_layer_kernels_create(NULL, &spec, NULL, &tool);
+    texts_tool(t, err, &tool, "fd_layers_%d", turn);
 }
 
-/* What knows little more than precision and layout. */
+/* What knows little more than precision and layout; of Hermite methods, of finite differences. */
 static void texts_small(struct texts *t, bool fp64, int block) {
-    const struct ht_spec spec = {.fp64 = fp64, .block = block};
-    const struct ht_rows_shape rows = {.fp64 = fp64, .block = block, .coefs = 16, .nodes = 4};
-    const bool wide = fp64 || block > 1;
-    struct ht_text text = {0};
+    const struct ht_equations eq = ht_equations_make(ht_system_find("acoustic"), 3);
+    struct ht_tool *tool = NULL;
     for (int p = HT_HALO_SAME; p <= HT_HALO_HALF; p++) {
         const struct ht_pack_format format = {
             .fp64 = fp64, .block = block, .fields = 1 + p, .precision = (enum ht_halo_precision)p};
         if (!fp64 && p == HT_HALO_SINGLE) continue;
-        texts_give(t, ht_packer_text(&format, 128, &text), &text, "pack%d_%d_%d", p, fp64, block);
+        enum ht_err err = ht_packer_create(NULL, &format, NULL, &tool);
+        texts_tool(t, err, &tool, "pack%d_%d_%d", p, fp64, block);
     }
-    texts_give(t, ht_reduction_text(&spec, wide, 128, &text), &text, "reduce_%d_%d", fp64, block);
-    texts_give(t, ht_injector_text(fp64, block, 128, &text), &text, "inject_%d_%d", fp64, block);
-    texts_give(t, ht_ghosts_text(&spec, 4, 8 * block, 128, &text), &text, "ghosts_%d_%d", fp64,
-               block);
-    texts_give(t, ht_sponge_text(fp64, block, 3, 9, 128, &text), &text, "sponge_%d_%d", fp64,
-               block);
-    texts_give(t, ht_rows_text(&rows, &text), &text, "rows_%d_%d", fp64, block);
-    if (block > 1 && test_all()) return;
-    texts_give(t, ht_fd_injector_text(fp64, 128, &text), &text, "fd_inject_%d", fp64);
-    texts_give(t, ht_fd_sampler_text(fp64, ht_point_nodes(8), 64, &text), &text, "fd_sample_%d",
-               fp64);
-    for (int cpu = 0; cpu < 2; cpu++)
-        texts_give(t, ht_fd_reduction_text(fp64, cpu || fp64, cpu ? 1 : 128, &text), &text,
-                   "fd_sums_%d_%d", fp64, cpu);
+    for (int differences = 0; differences <= 8; differences += 8) {
+        const struct ht_spec spec = {
+            .eq = &eq, .order = 2, .fp64 = fp64, .block = block, .differences = differences};
+        const struct ht_rows_shape rows = {.fp64 = fp64,
+                                           .block = differences ? 1 : block,
+                                           .coefs = differences ? 1 : 16,
+                                           .nodes = differences ? 100 : 4};
+        const struct ht_rows_tables tables = {.node = NULL};
+        const bool wide = fp64 || block > 1;
+        if (differences > 0 && block > 1) return;
+        enum ht_err err = ht_sums_create(NULL, &spec, wide, NULL, &tool);
+        texts_tool(t, err, &tool, "sums%d_%d_%d", differences, fp64, block);
+        err = ht_injector_create(NULL, &spec, NULL, &tool);
+        texts_tool(t, err, &tool, "inject%d_%d_%d", differences, fp64, block);
+        err = ht_ghosts_create(NULL, &spec, NULL, &tool);
+        texts_tool(t, err, &tool, "ghosts%d_%d_%d", differences, fp64, block);
+        err = ht_rows_create(NULL, &rows, NULL, &tables, &tool);
+        texts_tool(t, err, &tool, "rows%d_%d_%d", differences, fp64, block);
+        if (differences > 0) return;
+        err = ht_sponge_create(NULL, &spec, NULL, &tool);
+        texts_tool(t, err, &tool, "sponge_%d_%d", fp64, block);
+    }
 }
 
 static inline void texts_each(struct texts *t) {
     for (int v = 0; v < ht_variant_count(); v++)
-        for (int turn = 0; turn < TEXTS_TURNS; turn++)
-            if (texts_turn(turn)) texts_row(t, ht_variant_at(v), turn);
+        for (int turn = 0; turn < TEXTS_TURNS; turn++) texts_row(t, ht_variant_at(v), turn);
     texts_layers(t, "acoustic", false);
     texts_layers(t, "wave", true);
     for (int v = 0; v < ht_variant_count(); v++)
         for (int turn = 0; turn < 4 && ht_variant_at(v)->differences; turn++)
             texts_fd(t, ht_variant_at(v), turn);
     texts_small(t, false, 1);
-    texts_small(t, true, 2);
-    if (!test_all()) return;
     texts_small(t, false, 4);
     texts_small(t, true, 1);
+    texts_small(t, true, 2);
 }
 
 #endif

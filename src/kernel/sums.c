@@ -1,0 +1,184 @@
+/* Sums over boxes of nodes on a device: what cl/sums.cl reads, its launches, and the sums of its
+ * groups. One transfer reads the results of all items.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "sum_args.h"
+#include "tool.h"
+
+/* Groups of a plane: many where there is one plane only. */
+enum { LANES = 128, FEW_GROUPS = 8, MANY_GROUPS = 512, ENTRIES = 8 };
+/* Places of the one work-item of a group on a CPU: vectors of doubles. */
+enum { WIDTH = 16 };
+enum { SUMS, SHIFT };      /* entries */
+enum { WEIGHTS, RESULTS }; /* buffers */
+
+struct sums {
+    struct ht_tool tool;
+    bool wide;
+    int points;
+    int64_t room[2]; /* bytes that the buffers hold */
+};
+
+enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec, bool wide,
+                           const char *cache, struct ht_tool **out) {
+    const bool differences = spec->differences > 0, gpu = ht_tool_info(device)->gpu;
+    const int points = differences ? 1 : HT_MEASURE_POINTS;
+    const struct ht_recipe recipe = {.what = "kernel of sums",
+                                     .fp64 = spec->fp64,
+                                     .items = gpu ? LANES : 1,
+                                     .number = {{"BLOCK", differences ? 1 : spec->block},
+                                                {"SUM_WIDE", wide},
+                                                {"SUM_POINTS", points},
+                                                {"SUM_WIDTH", gpu ? 1 : WIDTH}},
+                                     .file = {"layout.h", "sum_args.h", "sums.cl"},
+                                     .entry = {[SUMS] = "ht_sums", [SHIFT] = "ht_shift"}};
+    struct sums *r = NULL;
+    TRY(ht_tool_create(device, &recipe, cache, sizeof *r, &r));
+    r->wide = wide;
+    r->points = points;
+    *out = &r->tool;
+    return HT_OK;
+}
+
+static enum ht_err make_room(struct sums *r, int which, int64_t bytes) {
+    struct ht_buffer **buffer = &r->tool.buffer[which];
+    if (bytes <= r->room[which]) return HT_OK;
+    ht_buffer_destroy(*buffer);
+    *buffer = NULL;
+    r->room[which] = 0;
+    TRY(ht_buffer_create(r->tool.device, bytes, buffer));
+    r->room[which] = bytes;
+    return HT_OK;
+}
+
+static int coefs_of(const struct ht_sum_item *item) {
+    return item->weights != NULL ? item->coefs : 1;
+}
+
+static struct ht_sum_args args_of(const struct ht_sum_item *item) {
+    const int64_t *begin = item->box.begin, *end = item->box.end;
+    struct ht_sum_args args = {.begin =
+                                   (long)(begin[2] * item->plane + begin[1] * item->row + begin[0]),
+                               .row = (long)item->row,
+                               .plane = (long)item->plane,
+                               .total = (long)item->total,
+                               .coef = item->coef,
+                               .coefs = coefs_of(item),
+                               .divide = item->a != NULL};
+    for (int k = 0; k < 3; k++) args.count[k] = (long)(end[k] - begin[k]);
+    for (int i = 0; i < 6; i++) args.ends[i] = item->half[i / 2][i % 2];
+    const int64_t pieces = args.count[1] * ht_divide_up(args.count[0], HT_SUM_PIECE);
+    args.groups = (long)ht_least(pieces, args.count[2] > 1 ? FEW_GROUPS : MANY_GROUPS);
+    return args;
+}
+
+/* Weights of coefficients at points, one item after the other. */
+static enum ht_err send_weights(struct sums *r, int count, const struct ht_sum_item *items) {
+    int64_t values = 0, at = 0;
+    double *data = NULL;
+    for (int i = 0; i < count; i++) values += (int64_t)coefs_of(&items[i]) * r->points;
+    TRY(make_room(r, WEIGHTS, 8 * values));
+    TRY(HT_ALLOC(data, values));
+    for (int i = 0; i < count; i++) {
+        const struct ht_sum_item *item = &items[i];
+        for (int c = 0; c < coefs_of(item); c++, at += r->points) {
+            if (item->weights == NULL) data[at] = 1;
+            for (int q = 0; item->weights != NULL && q < item->points; q++)
+                data[at + q] = item->weights[q * item->coefs + c];
+        }
+    }
+    enum ht_err err = ht_buffer_write_reals(r->tool.buffer[WEIGHTS], r->wide, 0, values, data);
+    free(data);
+    return err;
+}
+
+static enum ht_err launch(struct sums *r, const struct ht_sum_item *item,
+                          const struct ht_sum_args *args) {
+    const int64_t groups[3] = {args->groups, args->count[2], 1};
+    const float single = (float)item->level;
+    const struct ht_arg arg[] = {{.value = args, .size = sizeof *args},
+                                 {.value = r->wide ? (const void *)&item->level : &single,
+                                  .size = r->wide ? sizeof item->level : sizeof single},
+                                 {.buffer = item->x},
+                                 {.buffer = item->y != NULL ? item->y : item->x},
+                                 {.buffer = item->a != NULL ? item->a : item->x},
+                                 {.buffer = r->tool.buffer[r->points > 1 ? WEIGHTS : RESULTS]},
+                                 {.buffer = r->tool.buffer[RESULTS]}};
+    return ht_tool_launch(&r->tool, HT_PART_INTERIOR, SUMS, groups, 7, arg);
+}
+
+/* Adds the results of a plane's groups, in their order; before: nodes of planes below. */
+static void add_groups(const struct ht_sum_args *args, int64_t plane, int64_t before,
+                       const double *results, struct ht_measure *out) {
+    for (int64_t g = 0; g < args->groups; g++) {
+        const double *e = results + (args->slot + plane * args->groups + g) * ENTRIES;
+        /* After an overflow the lower part is NaN. */
+        out->sum += isfinite(e[1]) ? e[0] + e[1] : INFINITY;
+        out->mean += e[2] + e[3];
+        out->largest = fmax(out->largest, e[4]);
+        out->bad += (int64_t)e[5];
+        const int64_t node = before + (int64_t)e[6] * args->count[0] + (int64_t)e[7];
+        if (e[6] >= 0 && (out->first < 0 || node < out->first)) out->first = node;
+    }
+}
+
+/* each: a result for each plane, of one item. */
+static enum ht_err run(struct sums *r, int count, const struct ht_sum_item *items, bool each,
+                       struct ht_sum_args *args, double **results, struct ht_measure *out) {
+    int64_t values = 0, weights = 0;
+    for (int i = 0; i < count; i++) {
+        args[i] = args_of(&items[i]);
+        args[i].slot = (long)(values / ENTRIES);
+        args[i].weights = (long)weights;
+        weights += (int64_t)args[i].coefs * r->points;
+        if (items[i].x != NULL) values += args[i].groups * args[i].count[2] * ENTRIES;
+        for (int64_t m = 0; m < (each ? args[i].count[2] : 1); m++)
+            out[i + m] = (struct ht_measure){.first = -1};
+    }
+    if (values == 0) return HT_OK;
+    TRY(make_room(r, RESULTS, 8 * values));
+    if (r->points > 1) TRY(send_weights(r, count, items));
+    for (int i = 0; i < count; i++)
+        if (items[i].x != NULL) TRY(launch(r, &items[i], &args[i]));
+    TRY(ht_device_finish(r->tool.device));
+    TRY(HT_ALLOC(*results, values));
+    TRY(ht_buffer_read_reals(r->tool.buffer[RESULTS], r->wide, 0, values, *results));
+    for (int i = 0; i < count; i++)
+        for (int64_t m = 0; items[i].x != NULL && m < args[i].count[2]; m++)
+            add_groups(&args[i], m, each ? 0 : m * args[i].count[0] * args[i].count[1], *results,
+                       &out[each ? m : i]);
+    return HT_OK;
+}
+
+static enum ht_err run_all(struct ht_tool *sums, int count, const struct ht_sum_item *items,
+                           bool each, struct ht_measure *out) {
+    struct ht_sum_args *args = NULL;
+    double *results = NULL;
+    TRY(HT_ALLOC(args, count));
+    enum ht_err err = run((struct sums *)sums, count, items, each, args, &results, out);
+    free(results);
+    free(args);
+    return err;
+}
+
+enum ht_err ht_sums_run(struct ht_tool *sums, int count, const struct ht_sum_item *items,
+                        struct ht_measure *out) {
+    return run_all(sums, count, items, false, out);
+}
+
+enum ht_err ht_sums_planes(struct ht_tool *sums, const struct ht_sum_item *item,
+                           struct ht_measure *out) {
+    return run_all(sums, 1, item, true, out);
+}
+
+enum ht_err ht_sums_shift(struct ht_tool *sums, const struct ht_sum_item *item, double shift) {
+    const struct ht_sum_args args = args_of(item);
+    const int64_t groups[3] = {args.groups, args.count[2], 1};
+    float single;
+    const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
+                                 ht_tool_real(sums, &shift, &single),
+                                 {.buffer = item->x}};
+    return ht_tool_launch(sums, HT_PART_INTERIOR, SHIFT, groups, 3, arg);
+}

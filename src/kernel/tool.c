@@ -1,0 +1,118 @@
+/* What all tools do: see tool.h. */
+#include "tool.h"
+
+#include <stdlib.h>
+
+const struct ht_device_info *ht_tool_info(const struct ht_device *device) {
+    static const struct ht_device_info any = {.gpu = true, .fp64 = true, .max_group = 1024};
+    return device != NULL ? ht_device_info(device) : &any;
+}
+
+static enum ht_err write_text(struct ht_tool *tool) {
+    const struct ht_recipe *r = &tool->recipe;
+    struct ht_text *out = &tool->text;
+    if (r->text != NULL) {
+        ht_text_add(out, "%s", r->text);
+        return ht_text_status(out);
+    }
+    ht_text_add(out, "#define HT_DOUBLE %d\n#define HT_TOOL_ITEMS %d\n", r->fp64, r->items);
+    for (int i = 0; i < HT_RECIPE_NUMBERS && r->number[i].name != NULL; i++)
+        ht_text_add(out, "#define HT_%s %d\n", r->number[i].name, r->number[i].value);
+    if (r->each.name != NULL) ht_text_add(out, "#define HT_%s(X)", r->each.name);
+    for (int i = 0; i < r->each.count; i++) ht_text_add(out, " X(%d)", i);
+    ht_text_add(out, "\n");
+    TRY(ht_kernel_add_source("prelude.cl", out));
+    for (int i = 0; i < HT_MAX_FILES && r->file[i] != NULL; i++)
+        TRY(ht_kernel_add_source(r->file[i], out));
+    return ht_text_status(out);
+}
+
+enum ht_err ht_tool_create(struct ht_device *device, const struct ht_recipe *recipe,
+                           const char *cache, size_t size, void *out) {
+    struct ht_tool *tool = NULL;
+    *(void **)out = NULL;
+    TRY(ht_mem_alloc(1, size, &tool));
+    tool->device = device;
+    tool->recipe = *recipe;
+    while (tool->recipe.items > 1 && tool->recipe.items > ht_tool_info(device)->max_group)
+        tool->recipe.items /= 2;
+    enum ht_err err = cache != NULL ? ht_text_copy(cache, &tool->cache) : HT_OK;
+    if (err == HT_OK) err = write_text(tool);
+    return HT_MADE(err, tool, ht_tool_destroy, (struct ht_tool **)out);
+}
+
+void ht_tool_destroy(struct ht_tool *tool) {
+    if (tool == NULL) return;
+    for (int i = 0; i < 2 * HT_TOOL_ENTRIES; i++)
+        ht_kernel_destroy(tool->kernel[i / HT_TOOL_ENTRIES][i % HT_TOOL_ENTRIES]);
+    for (int i = 0; i < HT_TOOL_BUFFERS; i++) ht_buffer_destroy(tool->buffer[i]);
+    ht_program_destroy(tool->program);
+    ht_text_free(&tool->text);
+    free(tool->cache);
+    free(tool);
+}
+
+const char *ht_tool_text(const struct ht_tool *tool) {
+    return tool->text.data;
+}
+
+enum ht_err ht_tool_build(struct ht_tool *tool) {
+    const struct ht_recipe *r = &tool->recipe;
+    if (tool->program != NULL || tool->device == NULL) return HT_OK;
+    enum ht_err err = ht_program_build(tool->device, tool->text.data, tool->cache, &tool->program);
+    for (int part = 0; part <= r->parts; part++)
+        for (int i = 0; err == HT_OK && i < HT_TOOL_ENTRIES && r->entry[i] != NULL; i++)
+            err = ht_kernel_create(tool->program, r->entry[i], &tool->kernel[part][i]);
+    return err == HT_OK || r->what == NULL ? err : ht_err_prefix(err, "%s", r->what);
+}
+
+bool ht_tool_cached(const struct ht_tool *tool) {
+    return ht_program_cached(tool->program);
+}
+
+enum ht_err ht_tool_launch(struct ht_tool *tool, enum ht_step_part part, int entry,
+                           const int64_t groups[3], int count, const struct ht_arg *args) {
+    TRY(ht_tool_build(tool));
+    return ht_kernel_launch(tool->kernel[tool->recipe.parts ? part : 0][entry], count, args, groups,
+                            tool->recipe.items);
+}
+
+double ht_tool_seconds(struct ht_tool *tool) {
+    double seconds = 0;
+    for (int i = 0; tool != NULL && i < 2 * HT_TOOL_ENTRIES; i++) {
+        struct ht_kernel *kernel = tool->kernel[i / HT_TOOL_ENTRIES][i % HT_TOOL_ENTRIES];
+        if (kernel != NULL) seconds += ht_kernel_seconds(kernel);
+    }
+    return seconds;
+}
+
+double ht_tool_total(const struct ht_tool *tool, enum ht_step_part part) {
+    double seconds = 0;
+    for (int i = 0; tool != NULL && i < HT_TOOL_ENTRIES; i++)
+        if (tool->kernel[part][i] != NULL) seconds += ht_kernel_total(tool->kernel[part][i]);
+    return seconds;
+}
+
+/* ---- numbers ---- */
+
+struct ht_arg ht_tool_real(const struct ht_tool *tool, const double *value, float *single) {
+    *single = (float)*value;
+    if (tool->recipe.fp64) return (struct ht_arg){.value = value, .size = sizeof *value};
+    return (struct ht_arg){.value = single, .size = sizeof *single};
+}
+
+enum ht_err ht_tool_store(const struct ht_tool *tool, int64_t bytes, const void *data,
+                          struct ht_buffer **out) {
+    const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
+    if (tool->device == NULL) return HT_OK;
+    TRY(ht_buffer_create(tool->device, bytes, out));
+    return data != NULL ? ht_buffer_write(*out, span, data) : HT_OK;
+}
+
+enum ht_err ht_tool_store_reals(const struct ht_tool *tool, int64_t count, const double *values,
+                                struct ht_buffer **out) {
+    const bool fp64 = tool->recipe.fp64;
+    if (tool->device == NULL) return HT_OK;
+    TRY(ht_buffer_create(tool->device, count * (fp64 ? 8 : 4), out));
+    return values != NULL ? ht_buffer_write_reals(*out, fp64, 0, count, values) : HT_OK;
+}

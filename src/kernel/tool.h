@@ -1,0 +1,58 @@
+/* A tool: a small program beside the half steps, its kernels and what they read on a device. A file
+ * of src/kernel that needs one states the program as a recipe, keeps its numbers behind struct
+ * ht_tool, which is its struct's first member, and launches kernels by number.
+ */
+#ifndef HTWAVE_KERNEL_TOOL_H
+#define HTWAVE_KERNEL_TOOL_H
+
+#include "htwave/tool.h"
+
+enum { HT_RECIPE_NUMBERS = 16, HT_TOOL_ENTRIES = 6, HT_TOOL_BUFFERS = 4 };
+
+/* The program: definitions, cl/prelude.cl, files. Each list ends before its first NULL. */
+struct ht_recipe {
+    const char *what; /* for messages; NULL: the caller says it */
+    const char *text; /* the program, instead of what follows but for entries; NULL: none */
+    bool fp64;        /* HT_DOUBLE */
+    int items;        /* of a group, HT_TOOL_ITEMS: halved until the device has that many */
+    struct {
+        const char *name; /* HT_<name> */
+        int value;
+    } number[HT_RECIPE_NUMBERS];
+    struct {
+        const char *name; /* HT_<name>(X): X(0) .. X(count - 1) */
+        int count;
+    } each;
+    const char *file[HT_MAX_FILES], *entry[HT_TOOL_ENTRIES];
+    bool parts; /* each part of a step has an account of its own (ht_tool_total) */
+};
+
+struct ht_tool {
+    struct ht_device *device; /* NULL: text alone */
+    struct ht_recipe recipe;  /* items: those of a group */
+    char *cache;              /* of compiled programs; NULL: none */
+    struct ht_text text;
+    struct ht_program *program;
+    struct ht_kernel *kernel[2][HT_TOOL_ENTRIES]; /* [part] */
+    struct ht_buffer *buffer[HT_TOOL_BUFFERS];    /* the file's; freed with the tool */
+};
+
+/* Facts of a device; of none those of a GPU that has everything. */
+const struct ht_device_info *ht_tool_info(const struct ht_device *device);
+/* A tool that has its text and is compiled by ht_tool_build or by the first launch. *out: a struct
+ * of `size` bytes that begins with struct ht_tool. */
+HT_CHECKED enum ht_err ht_tool_create(struct ht_device *device, const struct ht_recipe *recipe,
+                                      const char *cache, size_t size, void *out);
+HT_CHECKED enum ht_err ht_tool_launch(struct ht_tool *tool, enum ht_step_part part, int entry,
+                                      const int64_t groups[3], int count,
+                                      const struct ht_arg *args);
+/* The argument `value` in the tool's precision; *single lives as long. */
+struct ht_arg ht_tool_real(const struct ht_tool *tool, const double *value, float *single);
+/* A buffer with these bytes, or these values in the tool's precision; NULL: undefined ones. Nothing
+ * where there is no device. */
+HT_CHECKED enum ht_err ht_tool_store(const struct ht_tool *tool, int64_t bytes, const void *data,
+                                     struct ht_buffer **out);
+HT_CHECKED enum ht_err ht_tool_store_reals(const struct ht_tool *tool, int64_t count,
+                                           const double *values, struct ht_buffer **out);
+
+#endif
