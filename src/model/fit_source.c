@@ -138,7 +138,7 @@ enum ht_err ht_fit_source(const struct ht_fit *fit, enum ht_fit_quantity quantit
     const struct ht_fit_axis *axis = fit->axis;
     const struct ht_samples *samples = ht_medium_lattice(fit->medium->source);
     const int64_t i3 = axis[2].box[p3];
-    struct lines lines;
+    struct lines lines = {.x1 = NULL};
     enum ht_err err = lines_make(fit->medium, axis[0].boxes, &lines);
     for (int64_t i = 0; err == HT_OK && i < lines.count; i++) lines.x1[i] = centre(&axis[0], i);
     for (int64_t p = first; err == HT_OK && p < last; p++, out += row) {
