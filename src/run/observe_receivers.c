@@ -372,10 +372,13 @@ static enum ht_err end_traces(struct ht_recorder *r, const char *how, double tim
     return ht_output_traces_end(r->output, how, time);
 }
 
+/* With the samples since the last look, where they can still be read. */
 static enum ht_err receivers_save(void *context, const struct ht_run *run) {
     struct ht_recorder *r = context;
+    if (r->sampler == NULL) return HT_OK;
+    const enum ht_err err = collect(r, run->plan->grid.slab.comm, run->steps, true);
     if (!r->writes) return HT_OK;
-    TRY(add_steps(r, 0, true));
+    if (err != HT_OK) TRY(add_steps(r, 0, true));
     return end_traces(r, "failed", ht_run_time(run));
 }
 
