@@ -207,9 +207,9 @@ killed() { # SIGNAL OVERRIDE...
     "$htwave" run line.cfg --quiet "$device" time.end=1e5 \
         'output.traces=["csv"]' "$@" 2>message.txt &
     child=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    for _ in $(seq 300); do
         [ -e out/traces.h5 ] && break
-        sleep 0.5
+        sleep 0.1
     done
     sleep 0.5
     kill -"$signal" $child

@@ -22,9 +22,9 @@ ends() {
     shift 3
     "$htwave" "$@" >answer.txt 2>message.txt &
     child=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    for _ in $(seq 300); do
         [ -e "$await" ] && break
-        sleep 0.5
+        sleep 0.1
     done
     sleep "$seconds"
     if ! kill -"$signal" $child 2>/dev/null; then

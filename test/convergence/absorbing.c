@@ -4,8 +4,7 @@
  *               from the walls behind the layers have crossed it;
  *   corner      a source 4 cells from a layer on each axis, rigid sides behind
  *               it, against a box that no wave comes back from; three
- *               dimensions where HTWAVE_COVER is "all", since programs take a
- *               minute;
+ *               dimensions by check-all, since programs take a minute;
  *   decay       random data in a small square with layers on all sides, whose
  *               corners have the memory of two axes;
  *   sponge      a wavelet that goes into the layer along its normal, against a
@@ -162,15 +161,16 @@ static void test_near(const char *system, int dims, int order, int layer, double
                system, dims, order, layer);
 }
 
+/* In two dimensions by N = 2 alone, where layers of `wave` are weakest. */
 static void test_close(const char *system) {
-    const char *cover = getenv("HTWAVE_COVER");
     const bool pair = strcmp(system, "wave") == 0;
     for (int order = 2; order <= 3; order++) {
         test_near(system, 1, order, 8, pair ? -90 : -95);
+        if (order > 2 && !test_all()) continue;
         test_near(system, 2, order, 8, -60);
-        test_near(system, 2, order, 12, -75);
+        if (pair || test_all()) test_near(system, 2, order, 12, -75);
     }
-    if (cover == NULL || strcmp(cover, "all") != 0) return;
+    if (!test_all()) return;
     for (int order = 2; order <= 3; order++) {
         test_near(system, 3, order, 8, -60);
         test_near(system, 3, order, 12, -75);
@@ -249,8 +249,8 @@ static double energy_of(const struct fd_run *run) {
     return state.energy;
 }
 
-/* Energy after `steps` over that after a tenth of them. */
-static double decay(const char *system, int order, int steps, const char *more) {
+/* Energy after `steps` over that after `before` of them. */
+static double decay(const char *system, int order, int before, int steps, const char *more) {
     struct fd_run run;
     fd_open(&run,
             "time.scheme=taylor system=%s grid.order=%d grid.cells=[10,9] "
@@ -258,9 +258,9 @@ static double decay(const char *system, int order, int steps, const char *more) 
             "boundary.x2=absorbing absorbing.cells=4 time.end=100 "
             "initial.type=random %s",
             system, order, more);
-    fd_advance(&run, steps / 10);
+    fd_advance(&run, before);
     const double early = energy_of(&run);
-    fd_advance(&run, steps - steps / 10);
+    fd_advance(&run, steps - before);
     const double late = energy_of(&run);
     fd_close(&run);
     return late / early;
@@ -268,28 +268,29 @@ static double decay(const char *system, int order, int steps, const char *more) 
 
 int main(int argc, char **argv) {
     const bool all = argc > 1 && strcmp(argv[1], "all") == 0;
-    const int steps = all ? 100000 : 1000;
+    const int steps = all ? 100000 : 300;
     if (!fd_have_device()) return test_end("absorbing");
-    for (int order = 2; order <= 3; order++) {
-        test_reflection("acoustic", order, -100);
-        test_reflection("wave", order, -100);
-    }
+    test_reflection("acoustic", 2, -100);
+    test_reflection("wave", 3, -100);
+    if (test_all()) test_reflection("acoustic", 3, -100);
+    if (test_all()) test_reflection("wave", 2, -100);
     test_close("acoustic");
     test_close("wave");
     test_sponges();
     for (int i = 0; i < 2; i++) {
         const char *system = i ? "wave" : "acoustic";
-        for (int order = 1; order <= (all ? 3 : 2); order++)
-            TEST_BELOW(decay(system, order, steps, ""), 1,
+        for (int order = all ? 1 : 2; order <= (all ? 3 : 2); order++)
+            TEST_BELOW(decay(system, order, steps / 10, steps, ""), 1,
                        "%s, N = %d: energy after %d steps of random data", system, order, steps);
     }
     for (int order = 2; order <= 3; order++)
-        TEST_BELOW(decay(order == 2 ? "acoustic" : "wave", order, steps,
+        TEST_BELOW(decay(order == 2 ? "acoustic" : "wave", order, steps / 10, steps,
                          "time.scheme=leapfrog absorbing.type=sponge "
                          "grid.cells=[14,13] grid.upper=[14.0,13.0] "
                          "absorbing.cells=6"),
                    1, "sponge, N = %d: energy after %d steps of random data", order, steps);
-    const double grown = decay("acoustic", 2, steps, "absorbing.alpha=0 absorbing.sponge=0");
+    const double grown =
+        decay("acoustic", 2, steps, 2 * steps, "absorbing.alpha=0 absorbing.sponge=0");
     TEST_CHECK(grown > 1,
                "planted: without alpha and sponge the energy grows "
                "by %.3g",

@@ -106,7 +106,7 @@ static void test_blocks(void) {
 /* Steps of 0.2 of the limit have no error to speak of. */
 static void test_smooth(int order, int coarse, int fine) {
     static double exact[NODES];
-    const struct trial reference = {true, 8, 16, 2, "", "time.cfl=0.3"};
+    const struct trial reference = {true, 6, 16, 2, "", "time.cfl=0.3"};
     const struct trial a = {true, coarse, order, 2, "", "time.cfl=0.2"};
     const struct trial b = {true, fine, order, 2, "", "time.cfl=0.2"};
     run(&reference, exact);

@@ -250,7 +250,7 @@ static void test_usual(void) {
     judge(2, FREE, &third, 5, 6, "monopole", 2e-3);
     judge(2, RIGID, &level, 4, 4, "force", 5e-4);
     judge(3, FREE, &third, 5, 2, "force", 5e-3);
-    judge(3, FREE, &low, 5, 6, "wave", 2e-3);
+    judge(3, FREE, &low, 5, 2, "wave", 2e-3);
 }
 
 /* N = 5, 4 cells per wavelength, 6 wavelengths away in three dimensions: on CPUs in a duct, whose
@@ -504,7 +504,9 @@ static double differ(const struct ht_plan *plan, enum ht_subgrid which, const st
 
 static void open_room(const struct room *r, char *scheme, char *system, struct ht_params **params,
                       struct ht_plan **plan) {
+    /* In three dimensions compiling takes long. */
     char order[] = "grid.order=2", end[] = "time.end=30.0";
+    if (r == &room) order[sizeof order - 2] = '1';
     char x1[] = "boundary.x1=\"rigid\"";
     char x2[] = "boundary.x2=[\"free\", \"rigid\"]";
     char x3[] = "boundary.x3=[\"rigid\", \"free\"]";

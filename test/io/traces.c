@@ -1,6 +1,7 @@
 /* Traces of receivers on the serial reference and on the device of test/open_device.h: on nodes the
  * state, off them an exact wave within stated errors, between steps the scheme's oscillation.
  */
+#include "../compiler.h"
 #include "recorded.h"
 
 /* ---- on nodes ---- */
@@ -620,7 +621,7 @@ static void near_sources(void) {
                     "from=[0,0.3];to=[0.4,0.3];count=9",
                     "system=acoustic grid={cells=[8,7];upper=[0.4,0.35];} "
                     "medium.rho=1.3 boundary={x1=[\"free\",\"rigid\"];"
-                    "x2=\"rigid\";} time={end=2.5;step=0.01;} "
+                    "x2=\"rigid\";} time={end=1.5;step=0.01;} "
                     "sources=({position=[0.06,0.31];frequency=1;radius=3;"
                     "tolerance=1e-9;},{kind=\"force\";direction=[1,2];"
                     "position=[0.33,0.02];frequency=0.8;radius=3;"
@@ -663,6 +664,7 @@ static void twins(void) {
 
 int main(void) {
     ht_log_level_set(HT_LOG_QUIET);
+    test_optimise(false); /* few steps of many programs */
     const bool device = have_device();
     const char *fp64 = "device.precision=double grid.order=2";
     on_nodes("oracle", "fd", 0, "p", fp64);

@@ -7,6 +7,7 @@
  */
 #include <float.h>
 
+#include "compiler.h"
 #include "open_device.h"
 #include "test.h"
 
@@ -241,6 +242,7 @@ int main(void) {
         return test_end("absorbing");
     }
     printf("device %s\n", ht_device_info(device)->name);
+    test_optimise(ht_device_info(device)->gpu);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         run_row(&rows[i], device, rows[i].scene == &corner);
     ht_device_close(device);

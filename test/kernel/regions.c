@@ -294,11 +294,11 @@ int main(void) {
         return test_end("regions");
     }
     const bool fp64 = ht_device_info(device)->fp64;
+    test_optimise(false);
     for (int i = 0; i < 2; i++) {
         run_pair(device, pair[i], "acoustic", false);
         run_pair(device, pair[i], "wave", true);
     }
-    test_optimise(false);
     for (int i = 0; i < (int)(sizeof back / sizeof *back); i++)
         test_back(device, back[i].variant, back[i].system, back[i].leapfrog, fp64 && i % 2 == 0);
     test_laws(device, "monolithic", "monolithic", "acoustic", false, fp64);

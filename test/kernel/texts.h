@@ -1,5 +1,6 @@
 /* Program texts for other compilers: some of each row of the table of kernels, with precision, kind
- * of medium, layout, system, dimension and scheme taking turns, and of each small kernel. */
+ * of medium, layout, system, dimension and scheme taking turns, and of each small kernel; half of
+ * them unless all are asked for (test_all). */
 #ifndef HTWAVE_TEST_TEXTS_H
 #define HTWAVE_TEST_TEXTS_H
 
@@ -10,6 +11,11 @@
 #include "htwave/simulation.h"
 
 enum { TEXTS_TURNS = 6, TEXTS_OWN = 90 }; /* 9.0a has PTX of its own */
+
+/* Those of three dimensions and two, of both precisions, with a medium of either kind. */
+static bool texts_turn(int turn) {
+    return test_all() || turn == 0 || turn == 1 || turn == 4;
+}
 
 struct texts {
     int ptx; /* 10 times the architecture of an NVIDIA device; 0: OpenCL */
@@ -198,15 +204,17 @@ static void texts_small(struct texts *t, bool fp64, int block) {
 
 static inline void texts_each(struct texts *t) {
     for (int v = 0; v < ht_variant_count(); v++)
-        for (int turn = 0; turn < TEXTS_TURNS; turn++) texts_row(t, ht_variant_at(v), turn);
+        for (int turn = 0; turn < TEXTS_TURNS; turn++)
+            if (texts_turn(turn)) texts_row(t, ht_variant_at(v), turn);
     texts_layers(t, "acoustic", false);
     texts_layers(t, "wave", true);
     for (int v = 0; v < ht_variant_count(); v++)
-        for (int turn = 0; turn < 4 && ht_variant_at(v)->differences; turn++)
+        for (int turn = 0; turn < 4 && ht_variant_at(v)->differences; turn += test_all() ? 1 : 3)
             texts_fd(t, ht_variant_at(v), turn);
-    texts_small(t, false, 1);
     texts_small(t, false, 4);
     texts_small(t, true, 1);
+    if (!test_all()) return;
+    texts_small(t, false, 1);
     texts_small(t, true, 2);
 }
 

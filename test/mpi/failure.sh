@@ -40,11 +40,11 @@ begin() {
     timeout -k 5 200 mpiexec -n 3 ./rank.sh "$htwave" run long.cfg --quiet \
         "$device" "$@" >answer.txt 2>message.txt &
     launcher=$!
-    for _ in $(seq 240); do
+    for _ in $(seq 600); do
         [ -e out/fields_000000.h5 ] && break
-        sleep 0.25
+        sleep 0.1
     done
-    sleep 1
+    sleep 0.3
     judge "$title: three ranks step" [ "$(alive | wc -w)" = 3 ]
 }
 
