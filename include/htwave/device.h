@@ -83,11 +83,13 @@ HT_CHECKED enum ht_err ht_buffer_write_reals(struct ht_buffer *buffer, bool fp64
 HT_CHECKED enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64, int64_t first,
                                             int64_t count, double *values);
 
-/* Compiles program text, or loads it from the cache directory (NULL: no cache; not used, either,
- * where the driver keeps compiled programs by itself). The message of a failure contains the
+/* The directory of programs that are compiled from now on, which must outlive them; NULL, as at
+ * first: none. Not used where the driver keeps compiled programs by itself. */
+void ht_device_cache(struct ht_device *device, const char *directory);
+/* Compiles program text, or loads it from the device's cache. The message of a failure contains the
  * compiler's log. */
 HT_CHECKED enum ht_err ht_program_build(struct ht_device *device, const char *text,
-                                        const char *cache, struct ht_program **out);
+                                        struct ht_program **out);
 void ht_program_destroy(struct ht_program *program); /* NULL allowed */
 bool ht_program_cached(const struct ht_program *program);
 HT_CHECKED enum ht_err ht_kernel_create(struct ht_program *program, const char *name,

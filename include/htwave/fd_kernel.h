@@ -57,10 +57,10 @@ struct ht_fd_row {
 struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach);
 
 struct ht_fd_kernels;
-/* shape: NULL: all chosen. cache: of compiled programs; NULL: none. */
+/* shape: NULL: all chosen. */
 HT_CHECKED enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
                                             const struct ht_variant *variant,
-                                            const struct ht_fd_shape *shape, const char *cache,
+                                            const struct ht_fd_shape *shape,
                                             struct ht_fd_kernels **out);
 void ht_fd_kernels_destroy(struct ht_fd_kernels *kernels); /* NULL allowed */
 bool ht_fd_kernels_cached(const struct ht_fd_kernels *kernels);
@@ -160,7 +160,7 @@ int64_t ht_fd_layer_limit(const struct ht_fd_spec *spec);
 /* Compiled when they are made. On CPUs, where a zone is in one layer, work-items do lines along its
  * normal: each half point is computed once, with twice the registers. */
 HT_CHECKED enum ht_err ht_fd_layer_kernels_create(struct ht_device *device,
-                                                  const struct ht_fd_spec *spec, const char *cache,
+                                                  const struct ht_fd_spec *spec,
                                                   struct ht_tool **out);
 
 /* Enqueued in order, one launch each for all layers of a box of the window. L of op has its factor

@@ -239,7 +239,7 @@ HT_CHECKED enum ht_err ht_kernel_text(const struct ht_variant *variant, const st
 struct ht_step;
 HT_CHECKED enum ht_err ht_step_create(struct ht_device *device, const struct ht_variant *variant,
                                       const struct ht_spec *spec, const struct ht_shape *shape,
-                                      const char *cache, struct ht_step **out);
+                                      struct ht_step **out);
 void ht_step_destroy(struct ht_step *step); /* NULL allowed */
 bool ht_step_cached(const struct ht_step *step);
 
@@ -272,7 +272,7 @@ double ht_step_total(const struct ht_step *step, enum ht_step_part part);
 struct ht_limits {
     double bytes_per_s, fma_per_s;
 };
-HT_CHECKED enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, const char *cache,
+HT_CHECKED enum ht_err ht_limits_measure(struct ht_device *device, bool fp64,
                                          struct ht_limits *out);
 
 #endif

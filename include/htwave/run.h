@@ -131,10 +131,9 @@ struct ht_observer ht_observe_error(const struct ht_plan *plan, double *error);
 /* At the multiples of output.every and output.picture.every, and at the end. */
 struct ht_observer ht_observe_snapshots(const struct ht_params *params, struct ht_output *output);
 struct ht_observer ht_observe_pictures(const struct ht_params *params, struct ht_output *output);
-/* Traces of the plan's receivers, if it has any. cache: of compiled programs; NULL: none. */
+/* Traces of the plan's receivers, if it has any. */
 struct ht_recorder;
-HT_CHECKED enum ht_err ht_recorder_create(struct ht_output *output, const char *cache,
-                                          struct ht_recorder **out);
+HT_CHECKED enum ht_err ht_recorder_create(struct ht_output *output, struct ht_recorder **out);
 void ht_recorder_destroy(struct ht_recorder *recorder); /* NULL allowed */
 struct ht_observer ht_observe_receivers(struct ht_recorder *recorder);
 /* For a plan with receivers: of the host's memory, that rank 0 takes for samples on their way to

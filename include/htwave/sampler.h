@@ -99,9 +99,9 @@ int64_t ht_fd_steps_beside(double step);
 
 struct ht_sampler;
 /* For a plan with receivers whose stepper holds the state of step 0, from which the first sample
- * is. Destroy it before the stepper. cache: of compiled programs; NULL: none. Collective. */
+ * is. Destroy it before the stepper. Collective. */
 HT_CHECKED enum ht_err ht_sampler_create(const struct ht_plan *plan, struct ht_stepper *stepper,
-                                         const char *cache, struct ht_sampler **out);
+                                         struct ht_sampler **out);
 void ht_sampler_destroy(struct ht_sampler *sampler); /* NULL allowed */
 /* Most samples that it holds: collect them at least so often. */
 int64_t ht_sampler_period(const struct ht_sampler *sampler);

@@ -49,10 +49,9 @@ HT_CHECKED enum ht_err ht_kernels_plan(const struct ht_problem *problem,
  * ht_kernels_plan, for slabs that have changed since. */
 HT_CHECKED enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
                                               const struct ht_variant *variant);
-/* Plans and compiles. cache: directory of compiled programs, NULL: none. */
+/* Plans and compiles. */
 HT_CHECKED enum ht_err ht_kernels_create(const struct ht_problem *problem, struct ht_device *device,
-                                         const struct ht_tuning *tuning, const char *cache,
-                                         struct ht_kernels *out);
+                                         const struct ht_tuning *tuning, struct ht_kernels *out);
 void ht_kernels_destroy(struct ht_kernels *kernels); /* NULL allowed */
 /* Adds the device seconds since the last call: of the first kernel of the variant and the ghosts,
  * of the second kernel. */
@@ -199,11 +198,10 @@ struct ht_budget ht_stepper_budget(const struct ht_problem *problem, const struc
 /* Sets the stepper's own planes to the solution at time 0, and for a two-level scheme the dual grid
  * to the solution at -dt/2. If the solution is known only at time 0, the scheme's starter computes
  * the dual grid by a backward half step from all fields on the primary grid, some x3 planes at a
- * time, on the device (NULL: by the oracle) with kernels of the tuning and the cache's directory.
+ * time, on the device (NULL: by the oracle) with kernels of the tuning.
  * No communication: data of other slabs are computed here. */
 HT_CHECKED enum ht_err ht_start(const struct ht_plan *plan, struct ht_device *device,
-                                const struct ht_tuning *tuning, const char *cache,
-                                const struct ht_stepper *stepper);
+                                const struct ht_tuning *tuning, const struct ht_stepper *stepper);
 /* Device bytes that ht_start needs in addition to the stepper. */
 int64_t ht_start_bytes(const struct ht_plan *plan, const struct ht_tuning *tuning,
                        const struct ht_device_info *info);

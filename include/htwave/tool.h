@@ -6,9 +6,8 @@
 
 #include "htwave/kernel.h"
 
-/* One of them. Functions below that make one take `device` NULL for its text alone, as for a GPU,
- * and `cache`: directory of compiled programs, NULL: none. Launches are enqueued in the work queue.
- */
+/* One of them. Functions below that make one take `device` NULL for its text alone, as for a GPU.
+ * Launches are enqueued in the work queue. */
 struct ht_tool;
 void ht_tool_destroy(struct ht_tool *tool); /* NULL allowed */
 const char *ht_tool_text(const struct ht_tool *tool);
@@ -25,7 +24,7 @@ double ht_tool_total(const struct ht_tool *tool, enum ht_step_part part);
 struct ht_ghost_args; /* cl/ghost_args.h */
 /* For the fields that a spec's source grid stores. */
 HT_CHECKED enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spec,
-                                        const char *cache, struct ht_tool **out);
+                                        struct ht_tool **out);
 /* args: of ht_window_ghosts; u: the buffers of the fields, without gaps. */
 HT_CHECKED enum ht_err ht_ghosts_fill(struct ht_tool *ghosts, const struct ht_ghost_args *args,
                                       struct ht_buffer *const *u);
@@ -46,8 +45,7 @@ struct ht_pack_range {
     int64_t at;
 };
 HT_CHECKED enum ht_err ht_packer_create(struct ht_device *device,
-                                        const struct ht_pack_format *format, const char *cache,
-                                        struct ht_tool **out);
+                                        const struct ht_pack_format *format, struct ht_tool **out);
 /* Size of a message of this number of nodes in bytes, a multiple of 16. */
 int64_t ht_packer_bytes(const struct ht_pack_format *format, int64_t nodes);
 /* u[fields]. */
@@ -79,7 +77,7 @@ struct ht_inject_shapes {
     int *odd;
 };
 HT_CHECKED enum ht_err ht_injector_create(struct ht_device *device, const struct ht_spec *spec,
-                                          const char *cache, struct ht_tool **out);
+                                          struct ht_tool **out);
 /* List and shapes on the device, and room for a table of amplitudes [row][field <
  * row_fields][column][term], of which all fields take the same for row_fields 1; the injector must
  * outlive them. count > 0. */
@@ -122,8 +120,7 @@ struct ht_rows_tables {
 HT_CHECKED enum ht_err ht_rows_alloc(const struct ht_rows_shape *shape, struct ht_rows_tables *out);
 void ht_rows_free(struct ht_rows_tables *tables); /* after a failure, too */
 HT_CHECKED enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape *shape,
-                                      const char *cache, const struct ht_rows_tables *tables,
-                                      struct ht_tool **out);
+                                      const struct ht_rows_tables *tables, struct ht_tool **out);
 /* Device bytes. */
 int64_t ht_rows_bytes(const struct ht_rows_shape *shape);
 /* Samples of the rows [first, last), whose array is u of a window of so many nodes, to a slot. */
@@ -136,7 +133,7 @@ HT_CHECKED enum ht_err ht_rows_read(struct ht_tool *rows, int64_t slots, double 
  * axis; compiled when made ---- */
 struct ht_sponge_args; /* cl/sponge_args.h */
 HT_CHECKED enum ht_err ht_sponge_create(struct ht_device *device, const struct ht_spec *spec,
-                                        const char *cache, struct ht_tool **out);
+                                        struct ht_tool **out);
 /* Of one field in buffer u. jets: [coefficient][index in the window along the axis] in the field's
  * precision. */
 HT_CHECKED enum ht_err ht_sponge_multiply(struct ht_tool *sponge, enum ht_step_part part,
@@ -169,7 +166,7 @@ struct ht_sum_item {
 /* For fields of a spec's precision and layout. Sums in double precision where `wide`, else in
  * single; compensated, in an order that depends on the box alone. */
 HT_CHECKED enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec,
-                                      bool wide, const char *cache, struct ht_tool **out);
+                                      bool wide, struct ht_tool **out);
 /* After all work enqueued so far; out[i] is the result of items[i]. Without wide the squares must
  * not overflow single precision (|x| < 1e19), else sum is infinite. */
 HT_CHECKED enum ht_err ht_sums_run(struct ht_tool *sums, int count, const struct ht_sum_item *items,

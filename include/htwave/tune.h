@@ -87,8 +87,7 @@ struct ht_trial {
     const char *why;
 };
 struct ht_tune_effort {
-    double seconds;    /* limit, including compilation */
-    const char *cache; /* of compiled kernels; NULL: none */
+    double seconds; /* limit, including compilation */
     /* Called after each timing, if not NULL. */
     void (*report)(void *context, const struct ht_trial *trial);
     void *context;

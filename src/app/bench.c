@@ -288,7 +288,7 @@ static enum ht_err measure_row(const struct ht_bench *bench, struct ht_bench_row
     ht_test_problem(&plain.problem, cells, &test);
     row->fields = 0.5 * (ht_problem_stored(&test.problem, HT_PRIMARY) +
                          ht_problem_stored(&test.problem, HT_DUAL));
-    TRY(ht_kernels_create(&test.problem, bench->device, &row->tuning, bench->cache, &kernels));
+    TRY(ht_kernels_create(&test.problem, bench->device, &row->tuning, &kernels));
     row->shape = kernels.shape[0];
     enum ht_err err = time_row(bench, &test, &kernels, row);
     ht_kernels_destroy(&kernels);

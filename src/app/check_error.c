@@ -418,7 +418,7 @@ static enum ht_err find_limits(struct search *s) {
     for (int fp64 = 0; fp64 < 2; fp64++) {
         s->limits[fp64] = usual;
         if (s->sim->device == NULL || (fp64 && !s->sim->info.fp64)) continue;
-        TRY(ht_limits_measure(s->sim->device, fp64, s->sim->cache, &s->limits[fp64]));
+        TRY(ht_limits_measure(s->sim->device, fp64, &s->limits[fp64]));
     }
     return HT_OK;
 }

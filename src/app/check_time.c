@@ -192,7 +192,7 @@ static enum ht_err estimate_receivers(const struct ht_simulation *sim, const str
     plan.grid = part->grid;
     plan.problem = part->problem;
     plan.receivers = &receivers;
-    if (err == HT_OK) err = ht_sampler_create(&plan, stepper, sim->cache, &sampler);
+    if (err == HT_OK) err = ht_sampler_create(&plan, stepper, &sampler);
     double whole = 0;
     if (err == HT_OK) err = time_samples(stepper, sampler, &out->sample_s);
     if (err == HT_OK) err = ht_recorder_time(sim->plan, &whole);

@@ -150,8 +150,8 @@ static enum ht_err print_table1(struct ht_bench *bench, int first, int last) {
 
 static enum ht_err measure_device(struct ht_bench *bench) {
     const struct ht_device_info *info = bench->info;
-    TRY(ht_limits_measure(bench->device, false, bench->cache, &bench->limits[0]));
-    if (info->fp64) TRY(ht_limits_measure(bench->device, true, bench->cache, &bench->limits[1]));
+    TRY(ht_limits_measure(bench->device, false, &bench->limits[0]));
+    if (info->fp64) TRY(ht_limits_measure(bench->device, true, &bench->limits[1]));
     ht_log("%s, %s, driver %s: copies %.4g GB/s, single %.4g GFMA/s, double %.4g GFMA/s%s",
            info->name, info->backend, info->driver,
            1e-9 * fmax(bench->limits[0].bytes_per_s, bench->limits[1].bytes_per_s),
@@ -205,6 +205,7 @@ static enum ht_err run(struct ht_bench *bench, const struct ht_args *args) {
     TRY(ht_device_open(bench->sweep.backend, bench->sweep.device, 0, &bench->device));
     bench->info = ht_device_info(bench->device);
     TRY(ht_cache_directory(bench->sweep.cache, &bench->cache));
+    ht_device_cache(bench->device, bench->cache);
     return run_cases(bench, args);
 }
 

@@ -17,8 +17,8 @@ static enum ht_err measure(const struct ht_device_info *info, struct measure *ou
     char index[16];
     snprintf(index, sizeof index, "%d", info->index);
     TRY(ht_device_open("auto", index, 0, &device));
-    enum ht_err err = ht_limits_measure(device, false, NULL, &limits[0]);
-    if (err == HT_OK && info->fp64) err = ht_limits_measure(device, true, NULL, &limits[1]);
+    enum ht_err err = ht_limits_measure(device, false, &limits[0]);
+    if (err == HT_OK && info->fp64) err = ht_limits_measure(device, true, &limits[1]);
     ht_device_close(device);
     *out = (struct measure){.bytes_per_s = fmax(limits[0].bytes_per_s, limits[1].bytes_per_s),
                             .fma_single = limits[0].fma_per_s,

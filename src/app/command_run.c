@@ -45,7 +45,7 @@ static enum ht_err take_steps(struct run *r) {
     const struct ht_plan *plan = r->sim->plan;
     struct ht_progress progress;
     r->result.energy.series = r->output;
-    enum ht_err err = ht_recorder_create(r->output, r->sim->cache, &r->recorder);
+    enum ht_err err = ht_recorder_create(r->output, &r->recorder);
     if (err == HT_OK) err = ht_output_mark(r->output, plan->shots, plan->receivers);
     TRY(ht_comm_agree(plan->grid.slab.comm, err));
     const struct ht_observer observers[] = {

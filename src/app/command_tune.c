@@ -113,7 +113,7 @@ static enum ht_err search(struct tune *tune, const struct ht_problem *problem, b
                           const struct ht_tune_choice *choice, const char *name,
                           struct ht_tuned *best) {
     const struct ht_tune_effort effort = {
-        .seconds = tune->seconds, .cache = tune->cache, .report = report, .context = tune};
+        .seconds = tune->seconds, .report = report, .context = tune};
     ht_json_open(&tune->json, NULL, '{');
     ht_json_string(&tune->json, "class", name);
     ht_json_open(&tune->json, "trials", '[');
@@ -250,6 +250,7 @@ static enum ht_err tune_classes(struct tune *tune) {
     TRY(ht_device_open(sweep.backend, sweep.device, 0, &tune->device));
     enum ht_err err = ht_cache_directory(sweep.cache, &cache);
     tune->cache = cache;
+    ht_device_cache(tune->device, cache);
     if (err == HT_OK) err = tune_all(tune, &sweep);
     if (err == HT_OK && !tune->args->json) err = show(tune);
     ht_device_close(tune->device);

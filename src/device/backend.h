@@ -29,8 +29,10 @@ struct ht_backend {
     void (*close)(void *device);
     enum ht_err (*buffer_create)(void *device, int64_t bytes, void **buffer);
     void (*buffer_destroy)(void *buffer);
-    enum ht_err (*buffer_write)(void *device, void *buffer, struct ht_span span, const void *data);
-    enum ht_err (*buffer_read)(void *device, void *buffer, struct ht_span span, void *data);
+    /* A span that is not empty, to `in` or from `out` in host memory; the other is NULL. On the
+     * work queue it is done when the call returns, on the transfer queue it is under way. */
+    enum ht_err (*copy)(void *device, void *buffer, struct ht_span span, void *in, const void *out,
+                        enum ht_queue queue);
     /* From source text, or from a binary of program_binary. registers: limit per work-item where
      * the compiler accepts one, 0: the compiler's choice.
      */
@@ -62,17 +64,15 @@ struct ht_backend {
     double (*launch_seconds)(void *timing);
     double (*joules)(void *device);
 
-    enum ht_err (*event_create)(void *device, void **event);
-    void (*event_destroy)(void *event);
-    enum ht_err (*event_record)(void *device, void *event, enum ht_queue queue);
+    /* *event: NULL before it is first recorded. */
+    enum ht_err (*event_record)(void *device, void **event, enum ht_queue queue);
+    void (*event_destroy)(void *device, void *event);
     enum ht_err (*event_await)(void *device, void *event, enum ht_queue queue);
     enum ht_err (*event_done)(void *device, void *event, bool *done);
-    enum ht_err (*pinned_create)(void *device, int64_t bytes, void **memory, void **pinned);
-    void (*pinned_destroy)(void *pinned);
-    enum ht_err (*transfer_read)(void *device, void *buffer, int64_t at, int64_t bytes,
-                                 void *memory);
-    enum ht_err (*transfer_write)(void *device, void *buffer, int64_t at, int64_t bytes,
-                                  const void *memory);
+    /* Sets nothing where the driver gives no such memory. `destroy` waits for transfers in any
+     * case, after a failure some may be under way; pinned NULL: the memory is not the driver's. */
+    void (*pinned_create)(void *device, int64_t bytes, void **memory, void **pinned);
+    void (*pinned_destroy)(void *device, void *memory, void *pinned);
     /* These four may be NULL where every info has no_peer. */
     enum ht_err (*peer_name)(void *device, void *buffer, unsigned char name[HT_PEER_NAME]);
     enum ht_err (*peer_open)(void *device, const unsigned char name[HT_PEER_NAME], int64_t bytes,

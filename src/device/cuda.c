@@ -1,16 +1,15 @@
-/* The CUDA back end: the driver's library, devices, queues and events. Its memory is in
- * cuda_memory.c and cuda_peers.c, its programs and launches in cuda_program.c, cuda_sequence.c and
- * cuda_nvrtc.c. Building needs only the headers of the CUDA toolkit; the libraries are loaded at
- * run time.
+/* The CUDA back end: the driver's library, devices, queues, events and memory. Its programs and
+ * launches are in cuda_program.c and cuda_nvrtc.c. Building needs only the headers of the CUDA
+ * toolkit; the libraries are loaded at run time.
  */
 #include "cuda_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#include "cuda_nvrtc.h"
-#include "library.h"
-#include "nvml.h"
+#include "nvidia.h"
 
 /* ---- the library ---- */
 
@@ -221,53 +220,232 @@ static const char *cuda_no_gemm(void) {
 
 /* ---- events ---- */
 
-struct cuda_queue_event {
-    struct ht_cuda_device *device;
-    CUevent handle;
-};
-
-static enum ht_err cuda_event_create(void *handle, void **out) {
-    struct ht_cuda_device *device = handle;
-    struct cuda_queue_event *event = NULL;
-    TRY(ht_cuda_enter(device));
-    TRY(HT_ALLOC(event, 1));
-    event->device = device;
-    enum ht_err err = ht_cuda_check(
-        device->cuda->cuEventCreate(&event->handle, CU_EVENT_DISABLE_TIMING), "creating an event");
-    return HT_MADE(err, event, free, out);
-}
-
-static void cuda_event_destroy(void *handle) {
-    struct cuda_queue_event *event = handle;
-    if (ht_cuda_enter(event->device) == HT_OK)
-        (void)event->device->cuda->cuEventDestroy(event->handle);
-    free(event);
-}
-
-static enum ht_err cuda_event_record(void *handle, void *event_handle, enum ht_queue queue) {
+static enum ht_err cuda_event_record(void *handle, void **event, enum ht_queue queue) {
     const struct ht_cuda_device *device = handle;
-    const struct cuda_queue_event *event = event_handle;
+    CUevent fresh = *event;
     TRY(ht_cuda_enter(device));
-    return ht_cuda_check(device->cuda->cuEventRecord(event->handle, device->queue[queue]),
+    if (fresh == NULL)
+        TRY(ht_cuda_check(device->cuda->cuEventCreate(&fresh, CU_EVENT_DISABLE_TIMING),
+                          "creating an event"));
+    *event = fresh;
+    return ht_cuda_check(device->cuda->cuEventRecord(fresh, device->queue[queue]),
                          "recording an event");
 }
 
-static enum ht_err cuda_event_await(void *handle, void *event_handle, enum ht_queue queue) {
+static void cuda_event_destroy(void *handle, void *event) {
     const struct ht_cuda_device *device = handle;
-    const struct cuda_queue_event *event = event_handle;
+    if (ht_cuda_enter(device) == HT_OK) (void)device->cuda->cuEventDestroy(event);
+}
+
+static enum ht_err cuda_event_await(void *handle, void *event, enum ht_queue queue) {
+    const struct ht_cuda_device *device = handle;
     TRY(ht_cuda_enter(device));
-    return ht_cuda_check(device->cuda->cuStreamWaitEvent(device->queue[queue], event->handle, 0),
+    return ht_cuda_check(device->cuda->cuStreamWaitEvent(device->queue[queue], event, 0),
                          "waiting for an event");
 }
 
-static enum ht_err cuda_event_done(void *handle, void *event_handle, bool *done) {
+static enum ht_err cuda_event_done(void *handle, void *event, bool *done) {
     const struct ht_cuda_device *device = handle;
-    const struct cuda_queue_event *event = event_handle;
     TRY(ht_cuda_enter(device));
-    CUresult code = device->cuda->cuEventQuery(event->handle);
+    CUresult code = device->cuda->cuEventQuery(event);
     *done = code == CUDA_SUCCESS;
     if (code == CUDA_ERROR_NOT_READY) return HT_OK;
     return ht_cuda_check(code, "work before an event");
+}
+
+/* ---- buffers ---- */
+
+static enum ht_err cuda_buffer_create(void *handle, int64_t bytes, void **out) {
+    struct ht_cuda_device *device = handle;
+    struct ht_cuda_buffer *buffer = NULL;
+    char size[32], what[64];
+    TRY(ht_cuda_enter(device));
+    TRY(HT_ALLOC(buffer, 1));
+    buffer->device = device;
+    buffer->bytes = bytes;
+    snprintf(what, sizeof what, "a device buffer of %s", ht_text_bytes((double)bytes, size));
+    enum ht_err err = ht_cuda_check(device->cuda->cuMemAlloc(&buffer->at, (size_t)bytes), what);
+    return HT_MADE(err, buffer, free, out);
+}
+
+static void cuda_buffer_destroy(void *handle) {
+    struct ht_cuda_buffer *buffer = handle;
+    ht_cuda_settle(buffer->device);
+    if (ht_cuda_enter(buffer->device) == HT_OK) (void)buffer->device->cuda->cuMemFree(buffer->at);
+    free(buffer);
+}
+
+/* A range at an address of the device. */
+static CUresult copy_range(const struct ht_cuda_device *device, CUdeviceptr at, int64_t bytes,
+                           void *in, const void *out, CUstream queue) {
+    if (in != NULL) return device->cuda->cuMemcpyDtoHAsync(in, at, (size_t)bytes, queue);
+    return device->cuda->cuMemcpyHtoDAsync(at, out, (size_t)bytes, queue);
+}
+
+/* Rows with gaps between them on the device. */
+static CUresult copy_rows(const struct ht_cuda_device *device, CUdeviceptr at, struct ht_span span,
+                          void *in, const void *out, CUstream queue) {
+    CUDA_MEMCPY2D rows = {.WidthInBytes = (size_t)span.width, .Height = (size_t)span.rows};
+    if (in != NULL) {
+        rows.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+        rows.srcDevice = at;
+        rows.srcPitch = (size_t)span.pitch;
+        rows.dstMemoryType = CU_MEMORYTYPE_HOST;
+        rows.dstHost = in;
+        rows.dstPitch = (size_t)span.width;
+    } else {
+        rows.srcMemoryType = CU_MEMORYTYPE_HOST;
+        rows.srcHost = out;
+        rows.srcPitch = (size_t)span.width;
+        rows.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+        rows.dstDevice = at;
+        rows.dstPitch = (size_t)span.pitch;
+    }
+    return device->cuda->cuMemcpy2DAsync(&rows, queue);
+}
+
+/* Rows further apart than the driver's largest pitch are copied one by one. On the work queue the
+ * copy is in order with kernels; then the host waits for it. */
+static enum ht_err cuda_copy(void *handle, void *buffer_handle, struct ht_span span, void *in,
+                             const void *out, enum ht_queue on) {
+    const struct ht_cuda_device *device = handle;
+    const struct ht_cuda_buffer *buffer = buffer_handle;
+    const CUdeviceptr at = buffer->at + (CUdeviceptr)span.offset;
+    const CUstream queue = device->queue[on];
+    CUresult code = CUDA_SUCCESS;
+    TRY(ht_cuda_enter(device));
+    if (span.rows == 1 || span.pitch == span.width)
+        code = copy_range(device, at, span.width * span.rows, in, out, queue);
+    else if (span.pitch <= device->most_pitch)
+        code = copy_rows(device, at, span, in, out, queue);
+    else
+        for (int64_t r = 0; code == CUDA_SUCCESS && r < span.rows; r++)
+            code = copy_range(device, at + (CUdeviceptr)(r * span.pitch), span.width,
+                              in != NULL ? (char *)in + r * span.width : NULL,
+                              out != NULL ? (const char *)out + r * span.width : NULL, queue);
+    if (code == CUDA_SUCCESS && on == HT_QUEUE_WORK)
+        code = device->cuda->cuStreamSynchronize(queue);
+    return ht_cuda_check(code, in != NULL ? "reading from the device" : "writing to the device");
+}
+
+/* Memory that the driver has locked; the handle is the memory itself. */
+static void cuda_pinned_create(void *handle, int64_t bytes, void **memory, void **pinned) {
+    const struct ht_cuda_device *device = handle;
+    if (ht_cuda_enter(device) == HT_OK &&
+        device->cuda->cuMemAllocHost(memory, (size_t)bytes) == CUDA_SUCCESS)
+        *pinned = *memory;
+}
+
+static void cuda_pinned_destroy(void *handle, void *memory, void *pinned) {
+    const struct ht_cuda_device *device = handle;
+    ht_cuda_settle(device);
+    if (pinned != NULL && ht_cuda_enter(device) == HT_OK) (void)device->cuda->cuMemFreeHost(memory);
+}
+
+/* ---- buffers of other processes ---- */
+
+/* They are opened by the driver's handles. A handle stands for a whole allocation, so a name also
+ * holds the buffer's offset in it. A process cannot open its own handles; then the name's address
+ * is used. */
+
+/* The bytes of a name. */
+struct name {
+    CUipcMemHandle handle;
+    uint64_t process; /* the process that allocated it */
+    uint64_t address; /* there */
+    int64_t offset;   /* in the allocation */
+    int64_t bytes;
+};
+_Static_assert(sizeof(struct name) <= HT_PEER_NAME, "names of peers");
+
+struct cuda_peer {
+    struct ht_cuda_device *device;
+    CUdeviceptr base; /* of the allocation; 0: of this process */
+    CUdeviceptr at;
+};
+
+/* A number that identifies this process, the same at every call. Process ids alone may repeat
+ * between containers. */
+static uint64_t process_number(void) {
+    static uint64_t number;
+    if (number == 0) {
+        const struct {
+            double time;
+            int64_t id;
+            const void *place;
+        } self = {ht_clock(), (int64_t)getpid(), &number};
+        number = ht_hash(HT_HASH_SEED, &self, sizeof self) | 1;
+    }
+    return number;
+}
+
+static enum ht_err cuda_peer_name(void *handle, void *buffer_handle,
+                                  unsigned char out[HT_PEER_NAME]) {
+    const struct ht_cuda_device *device = handle;
+    const struct ht_cuda_buffer *buffer = buffer_handle;
+    struct name name;
+    CUdeviceptr base = 0;
+    size_t size = 0;
+    memset(&name, 0, sizeof name);
+    TRY(ht_cuda_enter(device));
+    TRY(ht_cuda_check(device->cuda->cuMemGetAddressRange(&base, &size, buffer->at),
+                      "the allocation of a buffer"));
+    TRY(ht_cuda_check(device->cuda->cuIpcGetMemHandle(&name.handle, base),
+                      "naming a buffer for other processes"));
+    name.process = process_number();
+    name.address = (uint64_t)buffer->at;
+    name.offset = (int64_t)(buffer->at - base);
+    name.bytes = buffer->bytes;
+    memset(out, 0, HT_PEER_NAME);
+    memcpy(out, &name, sizeof name);
+    return HT_OK;
+}
+
+static enum ht_err open_peer(struct cuda_peer *peer, const struct name *name) {
+    const struct ht_cuda_device *device = peer->device;
+    if (name->process == process_number()) {
+        peer->at = (CUdeviceptr)name->address;
+        return HT_OK;
+    }
+    TRY(ht_cuda_enter(device));
+    TRY(ht_cuda_check(device->cuda->cuIpcOpenMemHandle(&peer->base, name->handle,
+                                                       CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
+                      "opening a buffer of another process"));
+    peer->at = peer->base + (CUdeviceptr)name->offset;
+    return HT_OK;
+}
+
+static enum ht_err cuda_peer_open(void *handle, const unsigned char from[HT_PEER_NAME],
+                                  int64_t bytes, void **out) {
+    struct cuda_peer *peer = NULL;
+    struct name name;
+    memcpy(&name, from, sizeof name);
+    REQUIRE(bytes <= name.bytes, HT_ERR_INTERNAL, "a peer's buffer has %lld bytes, not %lld",
+            (long long)name.bytes, (long long)bytes);
+    TRY(HT_ALLOC(peer, 1));
+    peer->device = handle;
+    enum ht_err err = open_peer(peer, &name);
+    return HT_MADE(err, peer, free, out);
+}
+
+static void cuda_peer_close(void *handle) {
+    struct cuda_peer *peer = handle;
+    ht_cuda_settle(peer->device);
+    if (peer->base != 0 && ht_cuda_enter(peer->device) == HT_OK)
+        (void)peer->device->cuda->cuIpcCloseMemHandle(peer->base);
+    free(peer);
+}
+
+static enum ht_err cuda_transfer_peer(void *handle, void *buffer_handle, int64_t at, int64_t bytes,
+                                      void *peer_handle, int64_t to) {
+    const struct ht_cuda_device *device = handle;
+    const struct ht_cuda_buffer *buffer = buffer_handle;
+    const struct cuda_peer *peer = peer_handle;
+    TRY(ht_cuda_enter(device));
+    return ht_cuda_check(device->cuda->cuMemcpyAsync(peer->at + (CUdeviceptr)to,
+                                                     buffer->at + (CUdeviceptr)at, (size_t)bytes,
+                                                     device->queue[HT_QUEUE_TRANSFER]),
+                         "copying to a buffer of another process");
 }
 
 const struct ht_backend ht_backend_cuda = {
@@ -277,10 +455,9 @@ const struct ht_backend ht_backend_cuda = {
     .info = cuda_info,
     .open = cuda_open,
     .close = cuda_close,
-    .buffer_create = ht_cuda_buffer_create,
-    .buffer_destroy = ht_cuda_buffer_destroy,
-    .buffer_write = ht_cuda_buffer_write,
-    .buffer_read = ht_cuda_buffer_read,
+    .buffer_create = cuda_buffer_create,
+    .buffer_destroy = cuda_buffer_destroy,
+    .copy = cuda_copy,
     .program_build = ht_cuda_program_build,
     .program_load = ht_cuda_program_load,
     .program_binary = ht_cuda_program_binary,
@@ -296,17 +473,14 @@ const struct ht_backend ht_backend_cuda = {
     .finish = cuda_finish,
     .launch_seconds = ht_cuda_launch_seconds,
     .joules = cuda_joules,
-    .event_create = cuda_event_create,
     .event_destroy = cuda_event_destroy,
     .event_record = cuda_event_record,
     .event_await = cuda_event_await,
     .event_done = cuda_event_done,
-    .pinned_create = ht_cuda_pinned_create,
-    .pinned_destroy = ht_cuda_pinned_destroy,
-    .transfer_read = ht_cuda_transfer_read,
-    .transfer_write = ht_cuda_transfer_write,
-    .peer_name = ht_cuda_peer_name,
-    .peer_open = ht_cuda_peer_open,
-    .peer_close = ht_cuda_peer_close,
-    .transfer_peer = ht_cuda_transfer_peer,
+    .pinned_create = cuda_pinned_create,
+    .pinned_destroy = cuda_pinned_destroy,
+    .peer_name = cuda_peer_name,
+    .peer_open = cuda_peer_open,
+    .peer_close = cuda_peer_close,
+    .transfer_peer = cuda_transfer_peer,
 };

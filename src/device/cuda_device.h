@@ -105,31 +105,7 @@ HT_CHECKED enum ht_err ht_cuda_enter(const struct ht_cuda_device *device);
  * calls. */
 void ht_cuda_settle(const struct ht_cuda_device *device);
 
-/* cuda_memory.c: operations of struct ht_backend. */
-HT_CHECKED enum ht_err ht_cuda_buffer_create(void *device, int64_t bytes, void **buffer);
-void ht_cuda_buffer_destroy(void *handle);
-HT_CHECKED enum ht_err ht_cuda_buffer_write(void *device, void *buffer, struct ht_span span,
-                                            const void *data);
-HT_CHECKED enum ht_err ht_cuda_buffer_read(void *device, void *buffer, struct ht_span span,
-                                           void *data);
-HT_CHECKED enum ht_err ht_cuda_pinned_create(void *device, int64_t bytes, void **memory,
-                                             void **pinned);
-void ht_cuda_pinned_destroy(void *handle);
-HT_CHECKED enum ht_err ht_cuda_transfer_read(void *device, void *buffer, int64_t at, int64_t bytes,
-                                             void *memory);
-HT_CHECKED enum ht_err ht_cuda_transfer_write(void *device, void *buffer, int64_t at, int64_t bytes,
-                                              const void *memory);
-
-/* cuda_peers.c: likewise. */
-HT_CHECKED enum ht_err ht_cuda_peer_name(void *device, void *buffer,
-                                         unsigned char name[HT_PEER_NAME]);
-HT_CHECKED enum ht_err ht_cuda_peer_open(void *device, const unsigned char name[HT_PEER_NAME],
-                                         int64_t bytes, void **peer);
-void ht_cuda_peer_close(void *handle);
-HT_CHECKED enum ht_err ht_cuda_transfer_peer(void *device, void *buffer, int64_t at, int64_t bytes,
-                                             void *peer, int64_t to);
-
-/* cuda_program.c: likewise. */
+/* cuda_program.c: operations of struct ht_backend. */
 HT_CHECKED enum ht_err ht_cuda_program_build(void *device, const char *text, int registers,
                                              void **program);
 HT_CHECKED enum ht_err ht_cuda_program_load(void *device, const void *binary, size_t size,
@@ -141,21 +117,9 @@ void ht_cuda_kernel_destroy(void *kernel);
 HT_CHECKED enum ht_err ht_cuda_kernel_open_memory(void *kernel, int64_t bytes);
 HT_CHECKED enum ht_err ht_cuda_launch(void *device, const struct ht_launch *launch, void **timing);
 double ht_cuda_launch_seconds(void *handle);
-/* A launch as the driver takes it, after checks. parameter: gets the places of its arguments, which
- * *out refers to. */
-HT_CHECKED enum ht_err ht_cuda_describe(const struct ht_launch *launch,
-                                        void *parameter[HT_MAX_ARGS],
-                                        CUDA_KERNEL_NODE_PARAMS_v1 *out);
-/* A timer for the commands that follow, which is ended after them; err: theirs. *timing: for
- * ht_cuda_launch_seconds, where there is no error. */
-HT_CHECKED enum ht_err ht_cuda_timer_start(struct ht_cuda_device *device,
-                                           struct ht_cuda_timer **out);
-HT_CHECKED enum ht_err ht_cuda_timer_end(struct ht_cuda_timer *timer, enum ht_err err,
-                                         void **timing);
 /* Destroys the device's spare timers. */
 void ht_cuda_forget_timers(struct ht_cuda_device *device);
 
-/* cuda_sequence.c: likewise. */
 HT_CHECKED enum ht_err ht_cuda_sequence_create(void *device, int count,
                                                const struct ht_launch *launch, void **sequence);
 void ht_cuda_sequence_destroy(void *handle);

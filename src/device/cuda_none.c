@@ -2,7 +2,7 @@
  * no devices.
  */
 #include "backend.h"
-#include "cuda_nvrtc.h"
+#include "nvidia.h"
 
 static const char *cuda_missing(void) {
     return "this htwave was built without the headers of the CUDA toolkit";

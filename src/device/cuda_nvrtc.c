@@ -2,13 +2,11 @@
  * a compiler that is newer than itself. So libraries are tried from the driver's version downwards,
  * then newer ones.
  */
-#include "cuda_nvrtc.h"
+#include "nvidia.h"
 
 #include <nvrtc.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "library.h"
 
 #define FUNCTIONS(X)             \
     X(nvrtcVersion)              \

@@ -1,13 +1,13 @@
-/* Programs and launches of the CUDA back end. NVRTC compiles text to machine code, which the
- * program cache stores; the driver loads it. Each launch is timed by a pair of events, which are
- * used again.
+/* Programs, launches and sequences of the CUDA back end. NVRTC compiles text to machine code, which
+ * the program cache stores; the driver loads it. Each launch is timed by a pair of events, which
+ * are used again.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda_device.h"
-#include "cuda_nvrtc.h"
+#include "nvidia.h"
 
 struct cuda_program {
     struct ht_cuda_device *device;
@@ -199,7 +199,7 @@ static void give_timer(struct ht_cuda_timer *timer) {
     timer->device->spare = timer;
 }
 
-enum ht_err ht_cuda_timer_start(struct ht_cuda_device *device, struct ht_cuda_timer **out) {
+static enum ht_err start_timer(struct ht_cuda_device *device, struct ht_cuda_timer **out) {
     *out = NULL;
     TRY(ht_cuda_enter(device));
     TRY(take_timer(device, out));
@@ -211,7 +211,7 @@ enum ht_err ht_cuda_timer_start(struct ht_cuda_device *device, struct ht_cuda_ti
     return err;
 }
 
-enum ht_err ht_cuda_timer_end(struct ht_cuda_timer *timer, enum ht_err err, void **timing) {
+static enum ht_err end_timer(struct ht_cuda_timer *timer, enum ht_err err, void **timing) {
     const struct ht_cuda_device *device = timer->device;
     if (err == HT_OK)
         err = ht_cuda_check(device->cuda->cuEventRecord(timer->end, device->queue[HT_QUEUE_WORK]),
@@ -274,8 +274,8 @@ static enum ht_err check_groups(const int64_t groups[3], int64_t group_size) {
     return HT_OK;
 }
 
-enum ht_err ht_cuda_describe(const struct ht_launch *launch, void *parameter[HT_MAX_ARGS],
-                             CUDA_KERNEL_NODE_PARAMS_v1 *out) {
+static enum ht_err describe(const struct ht_launch *launch, void *parameter[HT_MAX_ARGS],
+                            CUDA_KERNEL_NODE_PARAMS_v1 *out) {
     const struct cuda_kernel *kernel = launch->kernel;
     const int64_t *groups = launch->groups;
     TRY(collect(kernel, launch->nargs, launch->args, parameter));
@@ -295,7 +295,7 @@ enum ht_err ht_cuda_describe(const struct ht_launch *launch, void *parameter[HT_
 static enum ht_err enqueue(const struct ht_cuda_device *device, const struct ht_launch *launch) {
     void *parameter[HT_MAX_ARGS];
     CUDA_KERNEL_NODE_PARAMS_v1 k;
-    TRY(ht_cuda_describe(launch, parameter, &k));
+    TRY(describe(launch, parameter, &k));
     return ht_cuda_check(
         device->cuda->cuLaunchKernel(k.func, k.gridDimX, k.gridDimY, k.gridDimZ, k.blockDimX,
                                      k.blockDimY, k.blockDimZ, k.sharedMemBytes,
@@ -306,6 +306,120 @@ static enum ht_err enqueue(const struct ht_cuda_device *device, const struct ht_
 enum ht_err ht_cuda_launch(void *handle, const struct ht_launch *launch, void **timing) {
     struct ht_cuda_device *device = handle;
     struct ht_cuda_timer *timer;
-    TRY(ht_cuda_timer_start(device, &timer));
-    return ht_cuda_timer_end(timer, enqueue(device, launch), timing);
+    TRY(start_timer(device, &timer));
+    return end_timer(timer, enqueue(device, launch), timing);
+}
+
+/* ---- sequences ---- */
+
+/* Graphs, which are made once. The device goes from kernel to kernel of a graph faster than from
+ * launch to launch (bench/NOTES.md), the host has one call for many, and branches run side by side.
+ */
+
+/* Launches of the larger graph, about. */
+enum { MANY = 64 };
+
+struct cuda_sequence {
+    struct ht_cuda_device *device;
+    CUgraphExec once, often; /* the whole sequence once, `repeats` times */
+    int64_t repeats;
+};
+
+void ht_cuda_sequence_destroy(void *handle) {
+    struct cuda_sequence *s = handle;
+    const struct ht_cuda *cuda = s->device->cuda;
+    ht_cuda_settle(s->device);
+    if (s->once != NULL) (void)cuda->cuGraphExecDestroy(s->once);
+    if (s->often != NULL) (void)cuda->cuGraphExecDestroy(s->often);
+    free(s);
+}
+
+/* A graph that is being made. */
+struct growing {
+    const struct ht_cuda *cuda;
+    CUgraph graph;
+    CUgraphNode *node; /* of the launches of a fork */
+    CUgraphNode last;  /* what the next launch waits for; NULL: nothing */
+};
+
+static enum ht_err check_graph(CUresult code) {
+    return code == CUDA_SUCCESS ? HT_OK : ht_cuda_check(code, "preparing a sequence of kernels");
+}
+
+/* after: what it waits for; NULL: nothing. */
+static enum ht_err add_launch(const struct growing *g, const struct ht_launch *launch,
+                              CUgraphNode after, CUgraphNode *out) {
+    void *parameter[HT_MAX_ARGS];
+    CUDA_KERNEL_NODE_PARAMS_v1 kernel;
+    TRY(describe(launch, parameter, &kernel));
+    return check_graph(
+        g->cuda->cuGraphAddKernelNode_v1(out, g->graph, &after, after != NULL ? 1 : 0, &kernel));
+}
+
+/* Launches of one fork: each waits for the one before it of its branch. Where there are several
+ * branches the next launches wait for a node without work, since forks in a row would need an edge
+ * for each two of their launches. */
+static enum ht_err add_fork(struct growing *g, int count, const struct ht_launch *launch) {
+    int branches = 0;
+    for (int i = 0; i < count; i++) {
+        int before = i - 1;
+        while (before >= 0 && launch[before].branch != launch[i].branch) before--;
+        branches += before < 0;
+        TRY(add_launch(g, &launch[i], before < 0 ? g->last : g->node[before], &g->node[i]));
+    }
+    g->last = g->node[count - 1];
+    if (branches == 1) return HT_OK;
+    return check_graph(g->cuda->cuGraphAddEmptyNode(&g->last, g->graph, g->node, (size_t)count));
+}
+
+static enum ht_err add_all(struct growing *g, int count, const struct ht_launch *launch) {
+    for (int i = 0, end; i < count; i = end) {
+        end = i + 1;
+        while (end < count && launch[i].branch != 0 && launch[end].branch != 0 &&
+               launch[end].fork == launch[i].fork)
+            end++;
+        TRY(add_fork(g, end - i, &launch[i]));
+    }
+    return HT_OK;
+}
+
+static enum ht_err make_graph(const struct ht_cuda *cuda, int64_t times, int count,
+                              const struct ht_launch *launch, CUgraphExec *out) {
+    struct growing g = {.cuda = cuda};
+    TRY(HT_ALLOC(g.node, count));
+    enum ht_err err = check_graph(cuda->cuGraphCreate(&g.graph, 0));
+    for (int64_t n = 0; err == HT_OK && n < times; n++) err = add_all(&g, count, launch);
+    if (err == HT_OK) err = check_graph(cuda->cuGraphInstantiateWithFlags(out, g.graph, 0));
+    if (err != HT_OK) *out = NULL;
+    if (g.graph != NULL) (void)cuda->cuGraphDestroy(g.graph);
+    free(g.node);
+    return err;
+}
+
+enum ht_err ht_cuda_sequence_create(void *handle, int count, const struct ht_launch *launch,
+                                    void **out) {
+    struct cuda_sequence *s = NULL;
+    TRY(ht_cuda_enter(handle));
+    TRY(HT_ALLOC(s, 1));
+    s->device = handle;
+    s->repeats = ht_divide_up(MANY, count);
+    enum ht_err err = make_graph(s->device->cuda, 1, count, launch, &s->once);
+    if (err == HT_OK) err = make_graph(s->device->cuda, s->repeats, count, launch, &s->often);
+    return HT_MADE(err, s, ht_cuda_sequence_destroy, out);
+}
+
+enum ht_err ht_cuda_sequence_run(void *handle, int64_t times, void **timing) {
+    const struct cuda_sequence *s = handle;
+    CUstream queue = s->device->queue[HT_QUEUE_WORK];
+    struct ht_cuda_timer *timer;
+    CUresult code = CUDA_SUCCESS;
+    TRY(start_timer(s->device, &timer));
+    for (int64_t left = times; code == CUDA_SUCCESS && left > 0;) {
+        const bool many = left >= s->repeats;
+        code = s->device->cuda->cuGraphLaunch(many ? s->often : s->once, queue);
+        left -= many ? s->repeats : 1;
+    }
+    const enum ht_err err =
+        code == CUDA_SUCCESS ? HT_OK : ht_cuda_check(code, "launching a sequence of kernels");
+    return end_timer(timer, err, timing);
 }

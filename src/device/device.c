@@ -31,6 +31,10 @@ const struct ht_device_info *ht_device_info(const struct ht_device *device) {
     return &device->info;
 }
 
+void ht_device_cache(struct ht_device *device, const char *directory) {
+    device->cache = directory;
+}
+
 int64_t ht_device_allocated(const struct ht_device *device) {
     return device->allocated;
 }
@@ -48,13 +52,8 @@ enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes, struct ht_
     buffer->bytes = bytes;
     enum ht_err err =
         device->backend->buffer_create(device->handle, bytes > 0 ? bytes : 1, &buffer->handle);
-    if (err != HT_OK) {
-        free(buffer);
-        return err;
-    }
-    device->allocated += bytes;
-    *out = buffer;
-    return HT_OK;
+    if (err == HT_OK) device->allocated += bytes;
+    return HT_MADE(err, buffer, free, out);
 }
 
 void ht_buffer_destroy(struct ht_buffer *buffer) {
@@ -74,24 +73,24 @@ static bool span_fits(int64_t bytes, struct ht_span span) {
     return span.rows - 1 <= room / span.pitch;
 }
 
-static enum ht_err check_span(const struct ht_buffer *buffer, struct ht_span span) {
+enum ht_err ht_buffer_copy(struct ht_buffer *buffer, struct ht_span span, void *in, const void *out,
+                           enum ht_queue queue) {
+    struct ht_device *device = buffer->device;
     REQUIRE(span_fits(buffer->bytes, span), HT_ERR_INTERNAL,
             "transfer of %lld rows of %lld bytes at %lld, pitch %lld, of a "
             "buffer of %lld",
             (long long)span.rows, (long long)span.width, (long long)span.offset,
             (long long)span.pitch, (long long)buffer->bytes);
-    return HT_OK;
+    if (span.width == 0) return HT_OK;
+    return device->backend->copy(device->handle, buffer->handle, span, in, out, queue);
 }
 
 enum ht_err ht_buffer_write(struct ht_buffer *buffer, struct ht_span span, const void *data) {
-    TRY(check_span(buffer, span));
-    return buffer->device->backend->buffer_write(buffer->device->handle, buffer->handle, span,
-                                                 data);
+    return ht_buffer_copy(buffer, span, NULL, data, HT_QUEUE_WORK);
 }
 
 enum ht_err ht_buffer_read(struct ht_buffer *buffer, struct ht_span span, void *data) {
-    TRY(check_span(buffer, span));
-    return buffer->device->backend->buffer_read(buffer->device->handle, buffer->handle, span, data);
+    return ht_buffer_copy(buffer, span, data, NULL, HT_QUEUE_WORK);
 }
 
 /* ---- numbers of the host in a buffer's precision ---- */
@@ -151,45 +150,39 @@ static int registers_of(const char *text) {
 
 /* From the cache if it has this text for this device and the driver accepts the binary; with any
  * fault in it the text is compiled as if it were absent. */
-static bool load_cached(struct ht_device *device, const char *text, const char *cache,
-                        void **handle) {
+static bool load_cached(struct ht_program *program, const char *text) {
+    struct ht_device *device = program->device;
     void *binary = NULL;
     size_t size = 0;
-    if (cache == NULL || !ht_cache_load(cache, &device->info, text, &binary, &size)) return false;
-    enum ht_err err =
-        device->backend->program_load(device->handle, binary, size, registers_of(text), handle);
+    if (!ht_cache_load(device->cache, &device->info, text, &binary, &size)) return false;
+    enum ht_err err = device->backend->program_load(device->handle, binary, size,
+                                                    registers_of(text), &program->handle);
     free(binary);
     return err == HT_OK;
 }
 
-static void store_cached(struct ht_program *program, const char *text, const char *cache) {
+static void store_cached(struct ht_program *program, const char *text) {
     void *binary = NULL;
     size_t size = 0;
     const struct ht_device *device = program->device;
     if (device->backend->program_binary(program->handle, &binary, &size) == HT_OK)
-        ht_cache_store(cache, &device->info, text, binary, size);
+        ht_cache_store(device->cache, &device->info, text, binary, size);
     free(binary);
 }
 
-enum ht_err ht_program_build(struct ht_device *device, const char *text, const char *cache,
-                             struct ht_program **out) {
+enum ht_err ht_program_build(struct ht_device *device, const char *text, struct ht_program **out) {
+    const bool keeps = device->cache != NULL && !device->info.caches;
     struct ht_program *program = NULL;
+    enum ht_err err = HT_OK;
     *out = NULL;
     TRY(HT_ALLOC(program, 1));
     program->device = device;
-    if (device->info.caches) cache = NULL;
-    program->cached = load_cached(device, text, cache, &program->handle);
-    if (!program->cached) {
-        enum ht_err err = device->backend->program_build(device->handle, text, registers_of(text),
-                                                         &program->handle);
-        if (err != HT_OK) {
-            free(program);
-            return err;
-        }
-        if (cache != NULL) store_cached(program, text, cache);
-    }
-    *out = program;
-    return HT_OK;
+    program->cached = keeps && load_cached(program, text);
+    if (!program->cached)
+        err = device->backend->program_build(device->handle, text, registers_of(text),
+                                             &program->handle);
+    if (err == HT_OK && keeps && !program->cached) store_cached(program, text);
+    return HT_MADE(err, program, free, out);
 }
 
 void ht_program_destroy(struct ht_program *program) {

@@ -32,6 +32,7 @@ struct ht_device {
     struct ht_device_info info;
     void *handle;
     int64_t allocated;
+    const char *cache;                         /* directory of compiled programs; NULL: none */
     struct ht_pending pending[HT_MAX_PENDING]; /* launches not yet added */
     int npending;
     struct ht_sequence *recording; /* gets the launches; NULL: none */
@@ -43,6 +44,9 @@ struct ht_buffer {
     int64_t bytes;
 };
 
+/* Copies a span after a check that it lies in the buffer; as `copy` of struct ht_backend. */
+HT_CHECKED enum ht_err ht_buffer_copy(struct ht_buffer *buffer, struct ht_span span, void *in,
+                                      const void *out, enum ht_queue queue);
 /* Makes room for one more entry in pending. */
 HT_CHECKED enum ht_err ht_device_make_room(struct ht_device *device);
 void ht_timer_charge(struct ht_launch_timer *timer, double seconds);

@@ -1,11 +1,9 @@
 /* NVML, loaded at run time: neither its header nor its library is needed to build htwave. The
  * declarations of the functions used follow NVML's documentation.
  */
-#include "nvml.h"
+#include "nvidia.h"
 
 #include <stdlib.h>
-
-#include "library.h"
 
 enum { NVML_SUCCESS = 0 };
 typedef struct nvml_device *nvml_handle;

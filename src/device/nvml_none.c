@@ -1,7 +1,7 @@
 /* Built instead of nvml.c: energy is unknown. */
 #include <stddef.h>
 
-#include "nvml.h"
+#include "nvidia.h"
 
 struct ht_nvml *ht_nvml_open(struct ht_pci pci) {
     (void)pci;

@@ -1,20 +1,28 @@
-/* The OpenCL back end; its buffers and transfers are in opencl_memory.c, its matrix products in
- * clblast.c. One context and two in-order queues per device.
+/* The OpenCL back end, which needs OpenCL 1.2 only; its matrix products are in clblast.c. One
+ * context and two in-order queues per device. An event is that of a marker command. Pinned memory
+ * is that of a buffer which the driver keeps in host memory, mapped for its whole life.
  */
-#include "opencl.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "gemm.h"
-#include "nvml.h"
+#include "nvidia.h"
+
+struct cl_device {
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue queue[2]; /* [enum ht_queue]; the work queue measures times */
+    struct ht_nvml *nvml;      /* NULL: energy is unknown */
+    bool nvidia, pocl;
+};
 
 struct cl_built {
-    struct ht_cl_device *device;
+    struct cl_device *device;
     cl_program program;
 };
 
-const char *ht_cl_code_name(cl_int code) {
+/* Text of an error code that users meet, else "OpenCL error". */
+static const char *code_name(cl_int code) {
     switch (code) {
     case CL_DEVICE_NOT_AVAILABLE:
         return "device not available";
@@ -39,8 +47,8 @@ const char *ht_cl_code_name(cl_int code) {
     }
 }
 
-enum ht_err ht_cl_check(cl_int code, const char *what) {
-    REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "%s: %s (code %d)", what, ht_cl_code_name(code),
+static enum ht_err check(cl_int code, const char *what) {
+    REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "%s: %s (code %d)", what, code_name(code),
             (int)code);
     return HT_OK;
 }
@@ -214,7 +222,7 @@ static enum ht_err cl_info(int index, struct ht_device_info *info) {
 }
 
 static void cl_close(void *handle) {
-    struct ht_cl_device *device = handle;
+    struct cl_device *device = handle;
     if (device == NULL) return;
     for (int q = 0; q < 2; q++)
         if (device->queue[q] != NULL) (void)clFinish(device->queue[q]);
@@ -226,16 +234,16 @@ static void cl_close(void *handle) {
     free(device);
 }
 
-static enum ht_err open_into(struct ht_cl_device *device, int index) {
+static enum ht_err open_into(struct cl_device *device, int index) {
     cl_int code = CL_SUCCESS;
     TRY(device_at(index, &device->id));
     device->context = clCreateContext(NULL, 1, &device->id, NULL, NULL, &code);
-    TRY(ht_cl_check(code, "opening the device"));
+    TRY(check(code, "opening the device"));
     device->queue[HT_QUEUE_WORK] =
         clCreateCommandQueue(device->context, device->id, CL_QUEUE_PROFILING_ENABLE, &code);
-    TRY(ht_cl_check(code, "opening the device's queue"));
+    TRY(check(code, "opening the device's queue"));
     device->queue[HT_QUEUE_TRANSFER] = clCreateCommandQueue(device->context, device->id, 0, &code);
-    TRY(ht_cl_check(code, "opening the device's transfer queue"));
+    TRY(check(code, "opening the device's transfer queue"));
     if (by_nvidia(device->id)) device->nvml = ht_nvml_open(pci_of(device->id));
     struct ht_device_info info = {0};
     TRY(cl_info(index, &info));
@@ -245,21 +253,130 @@ static enum ht_err open_into(struct ht_cl_device *device, int index) {
 }
 
 static enum ht_err cl_open(int index, void **out) {
-    struct ht_cl_device *device = NULL;
+    struct cl_device *device = NULL;
     TRY(HT_ALLOC(device, 1));
     enum ht_err err = open_into(device, index);
     return HT_MADE(err, device, cl_close, out);
 }
 
+/* ---- memory ---- */
+
+static enum ht_err cl_buffer_create(void *handle, int64_t bytes, void **out) {
+    struct cl_device *device = handle;
+    cl_int code = CL_SUCCESS;
+    char size[32];
+    *out = clCreateBuffer(device->context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, &code);
+    REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "a device buffer of %s: %s (code %d)",
+            ht_text_bytes((double)bytes, size), code_name(code), (int)code);
+    return HT_OK;
+}
+
+static void cl_buffer_destroy(void *buffer) {
+    (void)clReleaseMemObject((cl_mem)buffer);
+}
+
+/* Rows are the y axis; x is the part of the offset within a row. */
+static cl_int copy_rows(cl_command_queue queue, cl_bool wait, cl_mem buffer, struct ht_span span,
+                        void *in, const void *out) {
+    const size_t at[3] = {(size_t)(span.offset % span.pitch), (size_t)(span.offset / span.pitch),
+                          0};
+    const size_t origin[3] = {0, 0, 0}, region[3] = {(size_t)span.width, (size_t)span.rows, 1};
+    const size_t pitch = (size_t)span.pitch, width = (size_t)span.width;
+    return in != NULL ? clEnqueueReadBufferRect(queue, buffer, wait, at, origin, region, pitch, 0,
+                                                width, 0, in, 0, NULL, NULL)
+                      : clEnqueueWriteBufferRect(queue, buffer, wait, at, origin, region, pitch, 0,
+                                                 width, 0, out, 0, NULL, NULL);
+}
+
+static enum ht_err cl_copy(void *handle, void *buffer, struct ht_span span, void *in,
+                           const void *out, enum ht_queue on) {
+    struct cl_device *device = handle;
+    cl_command_queue queue = device->queue[on];
+    const cl_bool wait = on == HT_QUEUE_WORK ? CL_TRUE : CL_FALSE;
+    const size_t at = (size_t)span.offset, bytes = (size_t)(span.width * span.rows);
+    const char *what = in != NULL ? "reading from the device" : "writing to the device";
+    cl_int code;
+    if (span.rows > 1 && span.pitch != span.width)
+        code = copy_rows(queue, wait, buffer, span, in, out);
+    else if (in != NULL)
+        code = clEnqueueReadBuffer(queue, buffer, wait, at, bytes, in, 0, NULL, NULL);
+    else
+        code = clEnqueueWriteBuffer(queue, buffer, wait, at, bytes, out, 0, NULL, NULL);
+    if (code == CL_SUCCESS && !wait) code = clFlush(queue);
+    return check(code, what);
+}
+
+/* Makes a buffer in memory of the driver and keeps it mapped: NVIDIA then locks its pages (55 GB/s
+ * on an H200 instead of 14 to 17). Transfers use the memory, not the buffer. */
+static void cl_pinned_create(void *handle, int64_t bytes, void **memory, void **out) {
+    struct cl_device *device = handle;
+    cl_int code = CL_SUCCESS;
+    cl_mem buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                                   (size_t)bytes, NULL, &code);
+    if (code != CL_SUCCESS || buffer == NULL) return;
+    *memory =
+        clEnqueueMapBuffer(device->queue[HT_QUEUE_TRANSFER], buffer, CL_TRUE,
+                           CL_MAP_READ | CL_MAP_WRITE, 0, (size_t)bytes, 0, NULL, NULL, &code);
+    if (code == CL_SUCCESS && *memory != NULL)
+        *out = buffer;
+    else
+        (void)clReleaseMemObject(buffer);
+}
+
+static void cl_pinned_destroy(void *handle, void *memory, void *buffer) {
+    struct cl_device *device = handle;
+    cl_command_queue queue = device->queue[HT_QUEUE_TRANSFER];
+    if (buffer != NULL) (void)clEnqueueUnmapMemObject(queue, buffer, memory, 0, NULL, NULL);
+    (void)clFinish(queue);
+    if (buffer != NULL) (void)clReleaseMemObject(buffer);
+}
+
+/* ---- events ---- */
+
+static void cl_event_destroy(void *device, void *event) {
+    (void)device;
+    (void)clReleaseEvent(event);
+}
+
+/* Flushed, so that another queue may wait for it. */
+static enum ht_err cl_event_record(void *handle, void **event, enum ht_queue queue) {
+    struct cl_device *device = handle;
+    cl_event fresh = NULL;
+    if (*event != NULL) (void)clReleaseEvent(*event);
+    *event = NULL;
+    TRY(check(clEnqueueMarkerWithWaitList(device->queue[queue], 0, NULL, &fresh),
+              "recording an event"));
+    *event = fresh;
+    return check(clFlush(device->queue[queue]), "recording an event");
+}
+
+static enum ht_err cl_event_await(void *handle, void *event_handle, enum ht_queue queue) {
+    struct cl_device *device = handle;
+    cl_event event = event_handle;
+    return check(clEnqueueBarrierWithWaitList(device->queue[queue], 1, &event, NULL),
+                 "waiting for an event");
+}
+
+static enum ht_err cl_event_done(void *handle, void *event, bool *done) {
+    cl_int status = CL_QUEUED;
+    (void)handle;
+    TRY(check(
+        clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
+        "querying an event"));
+    *done = status == CL_COMPLETE;
+    return status < 0 ? check(status, "work before an event") : HT_OK;
+}
+
+/* ---- programs and launches ---- */
+
 /* The compiler's log as the error message. */
-static enum ht_err build_failed(struct ht_cl_device *device, cl_program program, cl_int code) {
+static enum ht_err build_failed(struct cl_device *device, cl_program program, cl_int code) {
     size_t size = 0;
     char *log = NULL;
     (void)clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
     TRY(HT_ALLOC(log, size + 1));
     (void)clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
-    ht_err_set(HT_ERR_DEVICE, "%s (code %d); compiler log:\n%s", ht_cl_code_name(code), (int)code,
-               log);
+    ht_err_set(HT_ERR_DEVICE, "%s (code %d); compiler log:\n%s", code_name(code), (int)code, log);
     free(log);
     return HT_ERR_DEVICE;
 }
@@ -285,7 +402,7 @@ static void option_text(bool own_builtins, char *out, size_t size) {
 static enum ht_err finish_build(struct cl_built *built, cl_int code, void **out) {
     const bool own_builtins = built->device->pocl;
     char options[96];
-    enum ht_err err = ht_cl_check(code, "creating a program");
+    enum ht_err err = check(code, "creating a program");
     for (int tries = 0; err == HT_OK && tries < 1 + own_builtins; tries++) {
         option_text(own_builtins && tries == 0, options, sizeof options);
         code = clBuildProgram(built->program, 1, &built->device->id, options, NULL, NULL);
@@ -295,7 +412,7 @@ static enum ht_err finish_build(struct cl_built *built, cl_int code, void **out)
     return HT_MADE(err, built, cl_program_destroy, out);
 }
 
-static enum ht_err build_text(struct ht_cl_device *device, const char *text, void **out) {
+static enum ht_err build_text(struct cl_device *device, const char *text, void **out) {
     struct cl_built *built = NULL;
     cl_int code = CL_SUCCESS;
     TRY(HT_ALLOC(built, 1));
@@ -304,7 +421,7 @@ static enum ht_err build_text(struct ht_cl_device *device, const char *text, voi
     return finish_build(built, code, out);
 }
 
-static enum ht_err build_binary(struct ht_cl_device *device, const void *binary, size_t size,
+static enum ht_err build_binary(struct cl_device *device, const void *binary, size_t size,
                                 void **out) {
     struct cl_built *built = NULL;
     cl_int code = CL_SUCCESS, status = CL_SUCCESS;
@@ -319,15 +436,14 @@ static enum ht_err build_binary(struct ht_cl_device *device, const void *binary,
 static enum ht_err cl_program_binary(void *handle, void **binary, size_t *size) {
     struct cl_built *built = handle;
     unsigned char *bytes = NULL;
-    TRY(ht_cl_check(
-        clGetProgramInfo(built->program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL),
-        "reading the size of a compiled program"));
+    TRY(check(clGetProgramInfo(built->program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL),
+              "reading the size of a compiled program"));
     REQUIRE(*size > 0, HT_ERR_DEVICE, "the driver returned no program binary");
     TRY(HT_ALLOC(bytes, *size));
     *binary = bytes;
-    return ht_cl_check(clGetProgramInfo(built->program, CL_PROGRAM_BINARIES,
-                                        sizeof(unsigned char *), &bytes, NULL),
-                       "reading a compiled program");
+    return check(clGetProgramInfo(built->program, CL_PROGRAM_BINARIES, sizeof(unsigned char *),
+                                  &bytes, NULL),
+                 "reading a compiled program");
 }
 
 /* PTX with a limit of registers in each kernel, whose group size it states:
@@ -343,7 +459,7 @@ static enum ht_err limit_registers(const char *ptx, int registers, struct ht_tex
 
 /* NVIDIA's compiler makes PTX, in which a limit holds. Replaces *program where all goes well;
  * without a limit it is right as well. */
-static enum ht_err limited_build(struct ht_cl_device *device, int registers, void **program) {
+static enum ht_err limited_build(struct cl_device *device, int registers, void **program) {
     void *binary = NULL, *limited = NULL;
     char *ptx = NULL;
     struct ht_text text = {0};
@@ -366,7 +482,7 @@ static enum ht_err limited_build(struct ht_cl_device *device, int registers, voi
 }
 
 static enum ht_err cl_program_build(void *handle, const char *text, int registers, void **out) {
-    struct ht_cl_device *device = handle;
+    struct cl_device *device = handle;
     TRY(build_text(device, text, out));
     if (registers == 0 || !device->nvidia) return HT_OK;
     enum ht_err err = limited_build(device, registers, out);
@@ -387,8 +503,8 @@ static enum ht_err kernel_make(void *handle, const char *name, void **out) {
     struct cl_built *built = handle;
     cl_int code = CL_SUCCESS;
     *out = clCreateKernel(built->program, name, &code);
-    REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "kernel %s: %s (code %d)", name,
-            ht_cl_code_name(code), (int)code);
+    REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "kernel %s: %s (code %d)", name, code_name(code),
+            (int)code);
     return HT_OK;
 }
 
@@ -401,7 +517,7 @@ struct cl_timing {
     cl_event first, last; /* first: NULL if they are one */
 };
 
-static enum ht_err enqueue(const struct ht_cl_device *device, const struct ht_launch *launch,
+static enum ht_err enqueue(const struct cl_device *device, const struct ht_launch *launch,
                            cl_event *done) {
     cl_kernel kernel = launch->kernel;
     for (int i = 0; i < launch->nargs; i++) {
@@ -415,9 +531,9 @@ static enum ht_err enqueue(const struct ht_cl_device *device, const struct ht_la
     size_t local[3] = {(size_t)launch->group_size, 1, 1};
     size_t global[3] = {(size_t)(launch->groups[0] * launch->group_size), (size_t)launch->groups[1],
                         (size_t)launch->groups[2]};
-    return ht_cl_check(clEnqueueNDRangeKernel(device->queue[HT_QUEUE_WORK], kernel, 3, NULL, global,
-                                              local, 0, NULL, done),
-                       "launching a kernel");
+    return check(clEnqueueNDRangeKernel(device->queue[HT_QUEUE_WORK], kernel, 3, NULL, global,
+                                        local, 0, NULL, done),
+                 "launching a kernel");
 }
 
 static void free_timing(struct cl_timing *timing) {
@@ -427,7 +543,7 @@ static void free_timing(struct cl_timing *timing) {
 }
 
 static enum ht_err cl_launch(void *handle, const struct ht_launch *launch, void **out) {
-    struct ht_cl_device *device = handle;
+    struct cl_device *device = handle;
     struct cl_timing *timing = NULL;
     TRY(HT_ALLOC(timing, 1));
     enum ht_err err = enqueue(device, launch, &timing->last);
@@ -443,7 +559,7 @@ static enum ht_err cl_launch(void *handle, const struct ht_launch *launch, void 
 /* ---- sequences ---- */
 
 struct cl_sequence {
-    struct ht_cl_device *device;
+    struct cl_device *device;
     int count;
     const struct ht_launch *launch;
 };
@@ -487,7 +603,7 @@ static enum ht_err cl_sequence_run(void *handle, int64_t times, void **out) {
 
 static enum ht_err cl_gemm(void *handle, bool fp64, const struct ht_gemm_shape *shape,
                            void *const buffers[3], void **out) {
-    struct ht_cl_device *device = handle;
+    struct cl_device *device = handle;
     struct cl_timing *timing = NULL;
     TRY(HT_ALLOC(timing, 1));
     enum ht_err err =
@@ -496,8 +612,8 @@ static enum ht_err cl_gemm(void *handle, bool fp64, const struct ht_gemm_shape *
 }
 
 static enum ht_err cl_finish(void *handle) {
-    struct ht_cl_device *device = handle;
-    return ht_cl_check(clFinish(device->queue[HT_QUEUE_WORK]), "running kernels");
+    struct cl_device *device = handle;
+    return check(clFinish(device->queue[HT_QUEUE_WORK]), "running kernels");
 }
 
 static double cl_launch_seconds(void *handle) {
@@ -513,7 +629,7 @@ static double cl_launch_seconds(void *handle) {
 }
 
 static double cl_joules(void *handle) {
-    struct ht_cl_device *device = handle;
+    struct cl_device *device = handle;
     return ht_nvml_joules(device->nvml);
 }
 
@@ -524,10 +640,9 @@ const struct ht_backend ht_backend_opencl = {
     .info = cl_info,
     .open = cl_open,
     .close = cl_close,
-    .buffer_create = ht_cl_buffer_create,
-    .buffer_destroy = ht_cl_buffer_destroy,
-    .buffer_write = ht_cl_buffer_write,
-    .buffer_read = ht_cl_buffer_read,
+    .buffer_create = cl_buffer_create,
+    .buffer_destroy = cl_buffer_destroy,
+    .copy = cl_copy,
     .program_build = cl_program_build,
     .program_load = cl_program_load,
     .program_binary = cl_program_binary,
@@ -543,13 +658,10 @@ const struct ht_backend ht_backend_opencl = {
     .finish = cl_finish,
     .launch_seconds = cl_launch_seconds,
     .joules = cl_joules,
-    .event_create = ht_cl_event_create,
-    .event_destroy = ht_cl_event_destroy,
-    .event_record = ht_cl_event_record,
-    .event_await = ht_cl_event_await,
-    .event_done = ht_cl_event_done,
-    .pinned_create = ht_cl_pinned_create,
-    .pinned_destroy = ht_cl_pinned_destroy,
-    .transfer_read = ht_cl_transfer_read,
-    .transfer_write = ht_cl_transfer_write,
+    .event_destroy = cl_event_destroy,
+    .event_record = cl_event_record,
+    .event_await = cl_event_await,
+    .event_done = cl_event_done,
+    .pinned_create = cl_pinned_create,
+    .pinned_destroy = cl_pinned_destroy,
 };

@@ -14,7 +14,8 @@ struct ht_event {
 
 struct ht_pinned {
     struct ht_device *device;
-    void *handle, *memory;
+    void *handle; /* NULL: plain memory, as the driver gives no other */
+    void *memory;
     int64_t bytes;
 };
 
@@ -31,19 +32,20 @@ enum ht_err ht_event_create(struct ht_device *device, struct ht_event **out) {
     *out = NULL;
     TRY(HT_ALLOC(event, 1));
     event->device = device;
-    enum ht_err err = device->backend->event_create(device->handle, &event->handle);
-    return HT_MADE(err, event, free, out);
+    *out = event;
+    return HT_OK;
 }
 
 void ht_event_destroy(struct ht_event *event) {
     if (event == NULL) return;
-    event->device->backend->event_destroy(event->handle);
+    if (event->handle != NULL)
+        event->device->backend->event_destroy(event->device->handle, event->handle);
     free(event);
 }
 
 enum ht_err ht_event_record(struct ht_event *event, enum ht_queue queue) {
     event->recorded = false;
-    TRY(event->device->backend->event_record(event->device->handle, event->handle, queue));
+    TRY(event->device->backend->event_record(event->device->handle, &event->handle, queue));
     event->recorded = true;
     return HT_OK;
 }
@@ -73,14 +75,18 @@ enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes, struct ht_
     TRY(HT_ALLOC(pinned, 1));
     pinned->device = device;
     pinned->bytes = bytes;
-    enum ht_err err = device->backend->pinned_create(device->handle, bytes > 0 ? bytes : 1,
-                                                     &pinned->memory, &pinned->handle);
+    bytes = ht_most(bytes, 1);
+    device->backend->pinned_create(device->handle, bytes, &pinned->memory, &pinned->handle);
+    enum ht_err err =
+        pinned->handle != NULL ? HT_OK : ht_mem_alloc((size_t)bytes, 1, &pinned->memory);
     return HT_MADE(err, pinned, free, out);
 }
 
 void ht_pinned_destroy(struct ht_pinned *pinned) {
     if (pinned == NULL) return;
-    pinned->device->backend->pinned_destroy(pinned->handle);
+    struct ht_device *device = pinned->device;
+    device->backend->pinned_destroy(device->handle, pinned->memory, pinned->handle);
+    if (pinned->handle == NULL) free(pinned->memory);
     free(pinned);
 }
 
@@ -109,17 +115,16 @@ static enum ht_err check_range(const struct ht_buffer *buffer, int64_t at, int64
 enum ht_err ht_transfer_read(struct ht_buffer *buffer, int64_t at, int64_t bytes,
                              struct ht_pinned *pinned, int64_t to) {
     TRY(check_range(buffer, at, bytes, "memory", to, pinned->bytes));
-    if (bytes == 0) return HT_OK;
-    return buffer->device->backend->transfer_read(buffer->device->handle, buffer->handle, at, bytes,
-                                                  (char *)pinned->memory + to);
+    const struct ht_span span = {.offset = at, .width = bytes, .pitch = bytes, .rows = 1};
+    return ht_buffer_copy(buffer, span, (char *)pinned->memory + to, NULL, HT_QUEUE_TRANSFER);
 }
 
 enum ht_err ht_transfer_write(struct ht_buffer *buffer, int64_t at, int64_t bytes,
                               const struct ht_pinned *pinned, int64_t from) {
     TRY(check_range(buffer, at, bytes, "memory", from, pinned->bytes));
-    if (bytes == 0) return HT_OK;
-    return buffer->device->backend->transfer_write(buffer->device->handle, buffer->handle, at,
-                                                   bytes, (const char *)pinned->memory + from);
+    const struct ht_span span = {.offset = at, .width = bytes, .pitch = bytes, .rows = 1};
+    return ht_buffer_copy(buffer, span, NULL, (const char *)pinned->memory + from,
+                          HT_QUEUE_TRANSFER);
 }
 
 /* ---- peers ---- */

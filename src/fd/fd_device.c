@@ -193,20 +193,20 @@ enum ht_err ht_differences_kernels_plan(const struct ht_problem *problem,
 
 enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
                                           struct ht_device *device, const struct ht_tuning *tuning,
-                                          const char *cache, struct ht_kernels *out) {
+                                          struct ht_kernels *out) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
     const struct ht_fd_shape shape = ht_fd_asked(tuning);
     const struct ht_pack_format format = ht_fd_format(problem, tuning->fp64);
     struct ht_kernels k;
     TRY(ht_differences_kernels_plan(problem, ht_device_info(device), tuning, &k));
-    enum ht_err err = ht_fd_kernels_create(device, &spec, tuning->variant, &shape, cache, &k.fd);
+    enum ht_err err = ht_fd_kernels_create(device, &spec, tuning->variant, &shape, &k.fd);
     const bool wide = ht_device_info(device)->fp64;
-    if (err == HT_OK) err = ht_sums_create(device, &k.spec[0], wide, cache, &k.sums);
-    if (err == HT_OK) err = ht_injector_create(device, &k.spec[0], cache, &k.injector);
+    if (err == HT_OK) err = ht_sums_create(device, &k.spec[0], wide, &k.sums);
+    if (err == HT_OK) err = ht_injector_create(device, &k.spec[0], &k.injector);
     if (err == HT_OK && problem->layers != NULL)
-        err = ht_fd_layer_kernels_create(device, &spec, cache, &k.fd_layers);
+        err = ht_fd_layer_kernels_create(device, &spec, &k.fd_layers);
     if (err == HT_OK && ht_grid_cut(problem->grid))
-        err = ht_packer_create(device, &format, cache, &k.packer[0]);
+        err = ht_packer_create(device, &format, &k.packer[0]);
     if (err != HT_OK) {
         ht_kernels_destroy(&k);
         return err;

@@ -132,7 +132,7 @@ static void fill_tables(const struct sampler *s, int nodes, const struct ht_rows
     }
 }
 
-static enum ht_err make_device(struct sampler *s, const char *cache, const struct ht_sampler *of) {
+static enum ht_err make_device(struct sampler *s, const struct ht_sampler *of) {
     const struct ht_fd_engine *e = &s->stepper->engine;
     struct ht_rows_shape shape = {.fp64 = e->spec.fp64,
                                   .block = 1,
@@ -147,13 +147,12 @@ static enum ht_err make_device(struct sampler *s, const char *cache, const struc
         shape.nodes = (int)ht_most(shape.nodes, s->pattern[p][0].count * s->pattern[p][1].count);
     enum ht_err err = ht_rows_alloc(&shape, &tables);
     if (err == HT_OK) fill_tables(s, shape.nodes, &tables);
-    if (err == HT_OK) err = ht_rows_create(e->device, &shape, cache, &tables, &s->device);
+    if (err == HT_OK) err = ht_rows_create(e->device, &shape, &tables, &s->device);
     ht_rows_free(&tables);
     return err;
 }
 
-enum ht_err ht_differences_sampler_make(const struct ht_plan *plan, const char *cache,
-                                        struct ht_sampler *out) {
+enum ht_err ht_differences_sampler_make(const struct ht_plan *plan, struct ht_sampler *out) {
     struct sampler *s = NULL;
     TRY(HT_ALLOC(s, 1));
     out->self = s;
@@ -170,5 +169,5 @@ enum ht_err ht_differences_sampler_make(const struct ht_plan *plan, const char *
     }
     TRY(ht_sampler_listed(out));
     TRY(HT_ALLOC(s->level, out->slots));
-    return s->stepper->engine.device != NULL ? make_device(s, cache, out) : HT_OK;
+    return s->stepper->engine.device != NULL ? make_device(s, out) : HT_OK;
 }

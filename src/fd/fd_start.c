@@ -228,9 +228,8 @@ static enum ht_err put_data(const struct ht_plan *plan, const struct ht_stepper 
 }
 
 enum ht_err ht_differences_start(const struct ht_plan *plan, struct ht_device *device,
-                                 const struct ht_tuning *tuning, const char *cache,
-                                 const struct ht_stepper *stepper) {
-    (void)device, (void)tuning, (void)cache;
+                                 const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
+    (void)device, (void)tuning;
     TRY(put_data(plan, stepper));
     return ht_fd_start(ht_fd_stepper_of(stepper));
 }

@@ -44,7 +44,7 @@ static enum ht_err make_law(const struct ht_problem *problem, unsigned axes,
 /* The kernels where the layers of these axes overlap. The Taylor series does not end in layers, so
  * that nothing is trimmed. */
 static enum ht_err create_set(const struct ht_problem *problem, struct ht_device *device,
-                              const struct ht_tuning *interior, unsigned axes, const char *cache,
+                              const struct ht_tuning *interior, unsigned axes,
                               struct ht_layer_kernels *k) {
     const struct ht_device_info *info = ht_device_info(device);
     struct ht_kernels *set = &k->set[axes];
@@ -59,14 +59,14 @@ static enum ht_err create_set(const struct ht_problem *problem, struct ht_device
         set->spec[i] = ht_problem_spec(&p, &tuning, i ? HT_DUAL : HT_PRIMARY);
         TRY(ht_variant_shape(&tuning, &set->spec[i], info, &set->shape[i]));
     }
-    TRY(ht_step_create(device, set->variant, &set->spec[0], &set->shape[0], cache, &set->step[0]));
+    TRY(ht_step_create(device, set->variant, &set->spec[0], &set->shape[0], &set->step[0]));
     set->step[1] = set->step[0];
     return HT_OK;
 }
 
 /* Of the memory variables of an axis. */
 static enum ht_err create_axis(const struct ht_problem *problem, struct ht_device *device,
-                               const struct ht_tuning *tuning, int axis, const char *cache,
+                               const struct ht_tuning *tuning, int axis,
                                struct ht_layer_kernels *k) {
     struct ht_problem p = *problem;
     p.eq = &k->full;
@@ -74,37 +74,36 @@ static enum ht_err create_axis(const struct ht_problem *problem, struct ht_devic
     spec.src = spec.dst = 0;
     for (int f = 0; f < k->full.nfields; f++)
         if (ht_field_layer(&k->full, f) == axis) spec.src |= 1u << f;
-    TRY(ht_ghosts_create(device, &spec, cache, &k->ghosts[axis]));
+    TRY(ht_ghosts_create(device, &spec, &k->ghosts[axis]));
     TRY(ht_tool_build(k->ghosts[axis]));
     if (!ht_grid_cut(problem->grid)) return HT_OK;
     const struct ht_pack_format format =
         ht_layer_format(problem, tuning, ht_layer_fields(&k->full, axis));
-    return ht_packer_create(device, &format, cache, &k->packer[axis]);
+    return ht_packer_create(device, &format, &k->packer[axis]);
 }
 
 static enum ht_err create_layers(const struct ht_problem *problem, struct ht_device *device,
-                                 const struct ht_tuning *tuning, const char *cache,
-                                 struct ht_layer_kernels *k) {
+                                 const struct ht_tuning *tuning, struct ht_layer_kernels *k) {
     const unsigned axes = ht_absorbing_axes(problem->layers);
     struct ht_absorbing_box box[HT_ABSORBING_BOXES];
     const int boxes = ht_absorbing_boxes(problem->grid, problem->layers, box);
     TRY(ht_equations_absorb(problem->eq, axes, &k->full));
     for (int i = 0; i < boxes; i++)
         if (box[i].axes != 0 && k->set[box[i].axes].step[0] == NULL)
-            TRY(create_set(problem, device, tuning, box[i].axes, cache, k));
+            TRY(create_set(problem, device, tuning, box[i].axes, k));
     for (int axis = 0; axis < 3; axis++)
-        if (axes >> axis & 1u) TRY(create_axis(problem, device, tuning, axis, cache, k));
+        if (axes >> axis & 1u) TRY(create_axis(problem, device, tuning, axis, k));
     return HT_OK;
 }
 
 /* tuning: of the interior's kernels. */
 static enum ht_err layer_kernels_create(const struct ht_problem *problem, struct ht_device *device,
-                                        const struct ht_tuning *tuning, const char *cache,
+                                        const struct ht_tuning *tuning,
                                         struct ht_layer_kernels **out) {
     struct ht_layer_kernels *k = NULL;
     *out = NULL;
     TRY(HT_ALLOC(k, 1));
-    enum ht_err err = create_layers(problem, device, tuning, cache, k);
+    enum ht_err err = create_layers(problem, device, tuning, k);
     if (err != HT_OK) {
         struct ht_kernels failed = {.layers = k};
         ht_kernels_destroy(&failed);
@@ -144,24 +143,23 @@ enum ht_err ht_hermite_kernels_plan(const struct ht_problem *problem,
 }
 
 static enum ht_err create_packers(const struct ht_problem *problem, struct ht_device *device,
-                                  const struct ht_tuning *tuning, const char *cache,
-                                  struct ht_kernels *k) {
+                                  const struct ht_tuning *tuning, struct ht_kernels *k) {
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         const struct ht_pack_format format =
             ht_problem_format(problem, tuning, subgrid ? HT_DUAL : HT_PRIMARY);
-        TRY(ht_packer_create(device, &format, cache, &k->packer[subgrid]));
+        TRY(ht_packer_create(device, &format, &k->packer[subgrid]));
     }
     return HT_OK;
 }
 
-static enum ht_err create(struct ht_device *device, const char *cache, struct ht_kernels *k) {
-    TRY(ht_step_create(device, k->variant, &k->spec[0], &k->shape[0], cache, &k->step[0]));
+static enum ht_err create(struct ht_device *device, struct ht_kernels *k) {
+    TRY(ht_step_create(device, k->variant, &k->spec[0], &k->shape[0], &k->step[0]));
     k->step[1] = k->step[0];
     if (k->spec[0].src != k->spec[1].src)
-        TRY(ht_step_create(device, k->variant, &k->spec[1], &k->shape[1], cache, &k->step[1]));
+        TRY(ht_step_create(device, k->variant, &k->spec[1], &k->shape[1], &k->step[1]));
     for (int subgrid = 0; subgrid < 2; subgrid++)
-        TRY(ht_ghosts_create(device, &k->spec[subgrid], cache, &k->ghosts[subgrid]));
-    return ht_sums_create(device, &k->spec[0], ht_device_info(device)->fp64, cache, &k->sums);
+        TRY(ht_ghosts_create(device, &k->spec[subgrid], &k->ghosts[subgrid]));
+    return ht_sums_create(device, &k->spec[0], ht_device_info(device)->fp64, &k->sums);
 }
 
 /* Compiles the ghost kernels before the first step if the problem's windows have ghosts. */
@@ -175,20 +173,19 @@ static enum ht_err build_ghosts(const struct ht_problem *problem, struct ht_kern
 }
 
 enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem, struct ht_device *device,
-                                      const struct ht_tuning *tuning, const char *cache,
-                                      struct ht_kernels *out) {
+                                      const struct ht_tuning *tuning, struct ht_kernels *out) {
     struct ht_kernels k;
     TRY(ht_hermite_kernels_plan(problem, ht_device_info(device), tuning, &k));
-    enum ht_err err = create(device, cache, &k);
+    enum ht_err err = create(device, &k);
     if (err == HT_OK) err = build_ghosts(problem, &k);
     if (err == HT_OK && ht_grid_cut(problem->grid))
-        err = create_packers(problem, device, tuning, cache, &k);
+        err = create_packers(problem, device, tuning, &k);
     if (err == HT_OK && problem->duhamel != NULL)
-        err = ht_injector_create(device, &k.spec[0], cache, &k.injector);
+        err = ht_injector_create(device, &k.spec[0], &k.injector);
     if (err == HT_OK && ht_absorbing_axes(problem->layers) != 0)
-        err = layer_kernels_create(problem, device, tuning, cache, &k.layers);
+        err = layer_kernels_create(problem, device, tuning, &k.layers);
     if (err == HT_OK && ht_sponge_rate(problem, HT_PRIMARY) > 0)
-        err = ht_sponge_create(device, &k.spec[0], cache, &k.sponge);
+        err = ht_sponge_create(device, &k.spec[0], &k.sponge);
     if (err != HT_OK) {
         ht_kernels_destroy(&k);
         return err;

@@ -405,7 +405,7 @@ static void fill_tables(const struct sampler *s, const struct ht_rows_tables *ou
     }
 }
 
-static enum ht_err make_rows(struct sampler *s, const char *cache) {
+static enum ht_err make_rows(struct sampler *s) {
     const struct ht_device_stepper *t = s->device;
     const struct ht_rows_shape shape = {.fp64 = t->spec.fp64,
                                         .block = t->spec.block,
@@ -418,13 +418,12 @@ static enum ht_err make_rows(struct sampler *s, const char *cache) {
     if (shape.rows == 0) return HT_OK;
     enum ht_err err = ht_rows_alloc(&shape, &tables);
     if (err == HT_OK) fill_tables(s, &tables);
-    if (err == HT_OK) err = ht_rows_create(t->r.device, &shape, cache, &tables, &s->rows);
+    if (err == HT_OK) err = ht_rows_create(t->r.device, &shape, &tables, &s->rows);
     ht_rows_free(&tables);
     return err;
 }
 
-enum ht_err ht_hermite_sampler_make(const struct ht_plan *plan, const char *cache,
-                                    struct ht_sampler *out) {
+enum ht_err ht_hermite_sampler_make(const struct ht_plan *plan, struct ht_sampler *out) {
     struct sampler *s = NULL;
     struct making m;
     TRY(HT_ALLOC(s, 1));
@@ -438,5 +437,5 @@ enum ht_err ht_hermite_sampler_make(const struct ht_plan *plan, const char *cach
     if (err == HT_OK) err = list_rows(plan, &m, s, out);
     end_making(&m);
     if (err != HT_OK || s->device == NULL) return err;
-    return make_rows(s, cache);
+    return make_rows(s);
 }

@@ -216,8 +216,7 @@ static struct ht_tuning start_tuning(const struct layer *s, const struct ht_tuni
 }
 
 static enum ht_err step_back(const struct ht_plan *plan, struct ht_device *device,
-                             const struct ht_tuning *tuning, const char *cache,
-                             const struct ht_stepper *stepper) {
+                             const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
     int64_t chunk = layer_planes(plan), begin, end;
     struct ht_kernels kernels = {0};
     struct ht_progress progress;
@@ -226,7 +225,7 @@ static enum ht_err step_back(const struct ht_plan *plan, struct ht_device *devic
     make_layer(plan, begin, begin + chunk, &s);
     if (device != NULL) {
         const struct ht_tuning own = start_tuning(&s, tuning);
-        TRY(ht_kernels_create(&s.part.problem, device, &own, cache, &kernels));
+        TRY(ht_kernels_create(&s.part.problem, device, &own, &kernels));
     }
     enum ht_err err = HT_OK;
     ht_progress_start(&progress, "half a step back", (double)(end - begin), "cells",
@@ -257,10 +256,9 @@ int64_t ht_hermite_start_bytes(const struct ht_plan *plan, const struct ht_tunin
 }
 
 enum ht_err ht_hermite_start(const struct ht_plan *plan, struct ht_device *device,
-                             const struct ht_tuning *tuning, const char *cache,
-                             const struct ht_stepper *stepper) {
+                             const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
     TRY(put_solution(plan, HT_PRIMARY, 0, stepper));
     if (!scheme_of(plan)->two_level || plan->steps == 0) return HT_OK;
     if (!steps_back(plan)) return put_solution(plan, HT_DUAL, -plan->problem.dt / 2, stepper);
-    return step_back(plan, device, tuning, cache, stepper);
+    return step_back(plan, device, tuning, stepper);
 }

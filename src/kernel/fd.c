@@ -157,7 +157,7 @@ enum ht_err ht_fd_text(const struct ht_fd_spec *spec, const struct ht_variant *v
     const struct ht_fd_shape some = ht_fd_shape(spec, variant, shape, &usual);
     const struct ht_recipe recipe = recipe_of(spec, variant, &some, ptx);
     struct ht_tool *tool = NULL;
-    TRY(ht_tool_create(NULL, &recipe, NULL, sizeof *tool, &tool));
+    TRY(ht_tool_create(NULL, &recipe, sizeof *tool, &tool));
     ht_text_add(out, "%s", ht_tool_text(tool));
     ht_tool_destroy(tool);
     return ht_text_status(out);
@@ -185,13 +185,13 @@ void ht_fd_kernels_destroy(struct ht_fd_kernels *k) {
 static enum ht_err build(struct ht_fd_kernels *k) {
     const struct ht_spec spec = {.fp64 = k->spec.fp64, .differences = 2 * k->spec.radius};
     TRY(ht_tool_build(&k->tool));
-    TRY(ht_ghosts_create(k->tool.device, &spec, k->tool.cache, &k->ghosts));
+    TRY(ht_ghosts_create(k->tool.device, &spec, &k->ghosts));
     return ht_tool_build(k->ghosts);
 }
 
 enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
                                  const struct ht_variant *variant, const struct ht_fd_shape *shape,
-                                 const char *cache, struct ht_fd_kernels **out) {
+                                 struct ht_fd_kernels **out) {
     const struct ht_device_info *info = ht_device_info(device);
     const struct ht_fd_shape some = ht_fd_shape(spec, variant, shape, info);
     const struct ht_recipe recipe = recipe_of(spec, variant, &some, info->ptx);
@@ -199,7 +199,7 @@ enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_sp
     *out = NULL;
     REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
             "device.precision = \"double\": %s has no double precision", info->name);
-    TRY(ht_tool_create(device, &recipe, cache, sizeof *k, &k));
+    TRY(ht_tool_create(device, &recipe, sizeof *k, &k));
     k->spec = *spec;
     k->weights = ht_fd_weights(2 * spec->radius);
     k->variant = variant;

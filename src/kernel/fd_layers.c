@@ -55,7 +55,7 @@ static int depth_of(bool lines) {
 }
 
 enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
-                                       const char *cache, struct ht_tool **out) {
+                                       struct ht_tool **out) {
     const bool lines = !ht_tool_info(device)->gpu;
     int lanes = LANES;
     while (lanes > ht_tool_info(device)->max_group) lanes /= 2;
@@ -77,7 +77,7 @@ enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht
         .parts = true};
     struct layer_kernels *k = NULL;
     *out = NULL;
-    TRY(ht_tool_create(device, &recipe, cache, sizeof *k, &k));
+    TRY(ht_tool_create(device, &recipe, sizeof *k, &k));
     k->spec = *spec;
     k->weights = ht_fd_weights(2 * spec->radius);
     k->narrow = ht_fd_layer_weights(spec);

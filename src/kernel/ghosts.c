@@ -32,7 +32,7 @@ static enum ht_err upload_bits(struct ghosts *g, const struct ht_spec *spec, int
 }
 
 enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spec,
-                             const char *cache, struct ht_tool **out) {
+                             struct ht_tool **out) {
     const bool differences = spec->differences > 0;
     int storage[HT_MAX_COEFS];
     const int fields = differences ? 1 : ht_sizes_of(spec).sources;
@@ -48,7 +48,7 @@ enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spe
         .entry = {"ht_fill_ghosts"}};
     struct ghosts *g = NULL;
     *out = NULL;
-    TRY(ht_tool_create(device, &recipe, cache, sizeof *g, &g));
+    TRY(ht_tool_create(device, &recipe, sizeof *g, &g));
     g->fields = fields;
     g->blocks = coefs / block;
     const enum ht_err err = upload_bits(g, spec, coefs);

@@ -24,7 +24,7 @@ static int order_coefs(const struct ht_spec *spec, int storage[HT_MAX_COEFS]) {
 }
 
 enum ht_err ht_injector_create(struct ht_device *device, const struct ht_spec *spec,
-                               const char *cache, struct ht_tool **out) {
+                               struct ht_tool **out) {
     const bool shaped = spec->differences == 0;
     const struct ht_recipe recipe = {
         .what = "kernel of sources",
@@ -34,7 +34,7 @@ enum ht_err ht_injector_create(struct ht_device *device, const struct ht_spec *s
         .file = {"layout.h", "inject_args.h", "inject.cl"},
         .entry = {"ht_inject"}};
     struct injector *injector = NULL;
-    TRY(ht_tool_create(device, &recipe, cache, sizeof *injector, &injector));
+    TRY(ht_tool_create(device, &recipe, sizeof *injector, &injector));
     injector->padded_coefs = order_coefs(spec, injector->storage);
     *out = &injector->tool;
     return HT_OK;

@@ -63,8 +63,7 @@ static enum ht_err measure(struct bench *b, struct ht_limits *out) {
     return best(b, FMA, groups, b->group_size, CHAINS * ROUNDS * done, &out->fma_per_s);
 }
 
-enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, const char *cache,
-                              struct ht_limits *out) {
+enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, struct ht_limits *out) {
     const struct ht_device_info *info = ht_device_info(device);
     const int64_t per_group = (int64_t)GROUP_SIZE * COPIES;
     const int element_size = fp64 ? 8 : 4, width = info->gpu ? 1 : 64 / element_size;
@@ -83,7 +82,7 @@ enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, const char *c
     /* Much larger than the caches of a GPU; small enough to be quick on a CPU. */
     const int64_t bytes = ht_least((int64_t)1 << (info->gpu ? 29 : 25), info->memory / 16);
     struct bench *b = NULL;
-    TRY(ht_tool_create(device, &recipe, cache, sizeof *b, &b));
+    TRY(ht_tool_create(device, &recipe, sizeof *b, &b));
     b->element_size = element_size;
     b->width = width;
     b->group_size = group_size;

@@ -32,7 +32,7 @@ int64_t ht_packer_bytes(const struct ht_pack_format *format, int64_t nodes) {
 }
 
 enum ht_err ht_packer_create(struct ht_device *device, const struct ht_pack_format *format,
-                             const char *cache, struct ht_tool **out) {
+                             struct ht_tool **out) {
     const struct ht_recipe recipe = {
         .what = "kernel of messages",
         .fp64 = format->fp64,
@@ -46,7 +46,7 @@ enum ht_err ht_packer_create(struct ht_device *device, const struct ht_pack_form
         .entry = {"ht_pack", "ht_unpack", is_scaled(format) ? "ht_pack_scale" : NULL}};
     struct packer *packer = NULL;
     *out = NULL;
-    TRY(ht_tool_create(device, &recipe, cache, sizeof *packer, &packer));
+    TRY(ht_tool_create(device, &recipe, sizeof *packer, &packer));
     packer->format = *format;
     const enum ht_err err = ht_tool_build(&packer->tool);
     return HT_MADE(err, &packer->tool, ht_tool_destroy, out);

@@ -49,8 +49,7 @@ static int items_of(const struct ht_rows_shape *shape, const struct ht_device *d
 }
 
 enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape *shape,
-                           const char *cache, const struct ht_rows_tables *tables,
-                           struct ht_tool **out) {
+                           const struct ht_rows_tables *tables, struct ht_tool **out) {
     const struct ht_recipe recipe = {.what = "kernel of receivers",
                                      .fp64 = shape->fp64,
                                      .items = 64,
@@ -62,7 +61,7 @@ enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape 
                                      .entry = {"ht_rows"}};
     struct rows *r = NULL;
     *out = NULL;
-    TRY(ht_tool_create(device, &recipe, cache, sizeof *r, &r));
+    TRY(ht_tool_create(device, &recipe, sizeof *r, &r));
     r->shape = *shape;
     enum ht_err err = ht_tool_build(&r->tool);
     if (err == HT_OK) err = store(r, tables);

@@ -30,7 +30,7 @@ static enum ht_err upload_lines(struct sponge *sponge, const struct ht_spec *spe
 }
 
 enum ht_err ht_sponge_create(struct ht_device *device, const struct ht_spec *spec,
-                             const char *cache, struct ht_tool **out) {
+                             struct ht_tool **out) {
     const int coefs = spec->order + 1;
     const int lines = spec->eq->dims > 2 ? coefs * coefs : spec->eq->dims > 1 ? coefs : 1;
     const struct ht_recipe recipe = {
@@ -43,7 +43,7 @@ enum ht_err ht_sponge_create(struct ht_device *device, const struct ht_spec *spe
         .parts = true};
     struct sponge *sponge = NULL;
     *out = NULL;
-    TRY(ht_tool_create(device, &recipe, cache, sizeof *sponge, &sponge));
+    TRY(ht_tool_create(device, &recipe, sizeof *sponge, &sponge));
     sponge->coefs = coefs;
     sponge->lines = lines;
     enum ht_err err = ht_tool_build(&sponge->tool);

@@ -46,14 +46,13 @@ static enum ht_err build(struct ht_step *step, const struct ht_operator *op) {
 
 static enum ht_err create(struct ht_device *device, const struct ht_variant *variant,
                           const struct ht_spec *spec, const struct ht_shape *shape,
-                          const char *cache, const struct ht_operator *op, const char *text,
-                          struct ht_step **out) {
+                          const struct ht_operator *op, const char *text, struct ht_step **out) {
     const struct ht_recipe recipe = {.text = text,
                                      .fp64 = spec->fp64,
                                      .entry = {variant->stage[0].entry, variant->stage[1].entry},
                                      .parts = true};
     struct ht_step *step = NULL;
-    TRY(ht_tool_create(device, &recipe, cache, sizeof *step, &step));
+    TRY(ht_tool_create(device, &recipe, sizeof *step, &step));
     step->variant = variant;
     step->eq = *spec->eq;
     step->spec = *spec;
@@ -68,13 +67,13 @@ static enum ht_err create(struct ht_device *device, const struct ht_variant *var
 
 enum ht_err ht_step_create(struct ht_device *device, const struct ht_variant *variant,
                            const struct ht_spec *spec, const struct ht_shape *shape,
-                           const char *cache, struct ht_step **out) {
+                           struct ht_step **out) {
     struct ht_text text = {0};
     struct ht_operator op;
     *out = NULL;
     enum ht_err err = ht_operator_make(variant, spec, shape, &op);
     if (err == HT_OK) err = ht_kernel_text_of(variant, spec, shape, &op, &text);
-    if (err == HT_OK) err = create(device, variant, spec, shape, cache, &op, text.data, out);
+    if (err == HT_OK) err = create(device, variant, spec, shape, &op, text.data, out);
     ht_operator_free(&op);
     ht_text_free(&text);
     return err == HT_OK ? HT_OK : ht_err_prefix(err, "variant %s", variant->name);

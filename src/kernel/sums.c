@@ -22,7 +22,7 @@ struct sums {
 };
 
 enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec, bool wide,
-                           const char *cache, struct ht_tool **out) {
+                           struct ht_tool **out) {
     const bool differences = spec->differences > 0, gpu = ht_tool_info(device)->gpu;
     const int points = differences ? 1 : HT_MEASURE_POINTS;
     const struct ht_recipe recipe = {.what = "kernel of sums",
@@ -35,7 +35,7 @@ enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec,
                                      .file = {"layout.h", "sum_args.h", "sums.cl"},
                                      .entry = {[SUMS] = "ht_sums", [SHIFT] = "ht_shift"}};
     struct sums *r = NULL;
-    TRY(ht_tool_create(device, &recipe, cache, sizeof *r, &r));
+    TRY(ht_tool_create(device, &recipe, sizeof *r, &r));
     r->wide = wide;
     r->points = points;
     *out = &r->tool;

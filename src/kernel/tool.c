@@ -27,8 +27,8 @@ static enum ht_err write_text(struct ht_tool *tool) {
     return ht_text_status(out);
 }
 
-enum ht_err ht_tool_create(struct ht_device *device, const struct ht_recipe *recipe,
-                           const char *cache, size_t size, void *out) {
+enum ht_err ht_tool_create(struct ht_device *device, const struct ht_recipe *recipe, size_t size,
+                           void *out) {
     struct ht_tool *tool = NULL;
     *(void **)out = NULL;
     TRY(ht_mem_alloc(1, size, &tool));
@@ -36,8 +36,7 @@ enum ht_err ht_tool_create(struct ht_device *device, const struct ht_recipe *rec
     tool->recipe = *recipe;
     while (tool->recipe.items > 1 && tool->recipe.items > ht_tool_info(device)->max_group)
         tool->recipe.items /= 2;
-    enum ht_err err = cache != NULL ? ht_text_copy(cache, &tool->cache) : HT_OK;
-    if (err == HT_OK) err = write_text(tool);
+    enum ht_err err = write_text(tool);
     return HT_MADE(err, tool, ht_tool_destroy, (struct ht_tool **)out);
 }
 
@@ -48,7 +47,6 @@ void ht_tool_destroy(struct ht_tool *tool) {
     for (int i = 0; i < HT_TOOL_BUFFERS; i++) ht_buffer_destroy(tool->buffer[i]);
     ht_program_destroy(tool->program);
     ht_text_free(&tool->text);
-    free(tool->cache);
     free(tool);
 }
 
@@ -59,7 +57,7 @@ const char *ht_tool_text(const struct ht_tool *tool) {
 enum ht_err ht_tool_build(struct ht_tool *tool) {
     const struct ht_recipe *r = &tool->recipe;
     if (tool->program != NULL || tool->device == NULL) return HT_OK;
-    enum ht_err err = ht_program_build(tool->device, tool->text.data, tool->cache, &tool->program);
+    enum ht_err err = ht_program_build(tool->device, tool->text.data, &tool->program);
     for (int part = 0; part <= r->parts; part++)
         for (int i = 0; err == HT_OK && i < HT_TOOL_ENTRIES && r->entry[i] != NULL; i++)
             err = ht_kernel_create(tool->program, r->entry[i], &tool->kernel[part][i]);

@@ -30,7 +30,6 @@ struct ht_recipe {
 struct ht_tool {
     struct ht_device *device; /* NULL: text alone */
     struct ht_recipe recipe;  /* items: those of a group */
-    char *cache;              /* of compiled programs; NULL: none */
     struct ht_text text;
     struct ht_program *program;
     struct ht_kernel *kernel[2][HT_TOOL_ENTRIES]; /* [part] */
@@ -42,7 +41,7 @@ const struct ht_device_info *ht_tool_info(const struct ht_device *device);
 /* A tool that has its text and is compiled by ht_tool_build or by the first launch. *out: a struct
  * of `size` bytes that begins with struct ht_tool. */
 HT_CHECKED enum ht_err ht_tool_create(struct ht_device *device, const struct ht_recipe *recipe,
-                                      const char *cache, size_t size, void *out);
+                                      size_t size, void *out);
 HT_CHECKED enum ht_err ht_tool_launch(struct ht_tool *tool, enum ht_step_part part, int entry,
                                       const int64_t groups[3], int count,
                                       const struct ht_arg *args);

@@ -22,7 +22,6 @@ struct block {
 };
 struct ht_recorder {
     struct ht_output *output;
-    const char *cache;
     const struct ht_receivers *receivers;
     struct ht_sampler *sampler;
     int derivatives; /* by time, of a trace at a level */
@@ -336,7 +335,7 @@ static enum ht_err receivers_begin(void *context, struct ht_run *run) {
     r->leads = ht_comm_rank(comm) == 0;
     r->derivatives = ht_resampling_of(run->plan).derivatives;
     r->per_step = ht_resampling_of(run->plan).per_step;
-    TRY(ht_sampler_create(run->plan, &run->stepper, r->cache, &r->sampler));
+    TRY(ht_sampler_create(run->plan, &run->stepper, &r->sampler));
     return ht_comm_agree(comm, r->leads ? allocate(r, run->plan) : HT_OK);
 }
 
@@ -420,14 +419,12 @@ static void receivers_end(void *context) {
     free(r->block);
     free(r->value);
     free(r->turned);
-    *r = (struct ht_recorder){.output = r->output, .cache = r->cache};
+    *r = (struct ht_recorder){.output = r->output};
 }
 
-enum ht_err ht_recorder_create(struct ht_output *output, const char *cache,
-                               struct ht_recorder **out) {
+enum ht_err ht_recorder_create(struct ht_output *output, struct ht_recorder **out) {
     TRY(HT_ALLOC(*out, 1));
     (*out)->output = output;
-    (*out)->cache = cache;
     return HT_OK;
 }
 

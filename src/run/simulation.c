@@ -165,7 +165,7 @@ static bool wants_tuning(struct ht_simulation *sim) {
 
 static void search_tuning(struct ht_simulation *sim) {
     const struct ht_tune_choice choice = ht_tuning_choice(sim);
-    const struct ht_tune_effort effort = {.seconds = search_s, .cache = sim->cache};
+    const struct ht_tune_effort effort = {.seconds = search_s};
     const struct ht_problem *problem = &sim->plan->problem;
     char name[HT_TUNE_CLASS];
     struct ht_tuned tuned;
@@ -539,6 +539,7 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
     TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
     TRY(gather_planes(sim));
     TRY(ht_cache_directory(sim->params->device.cache, &sim->cache));
+    if (sim->device != NULL) ht_device_cache(sim->device, sim->cache);
     TRY(choose_kernels(sim));
     return check_memory(sim);
 }
@@ -588,8 +589,7 @@ static enum ht_err compile(struct ht_simulation *sim) {
     double began = ht_clock();
     TRY(need_device(sim));
     if (sim->oracle) return HT_OK;
-    TRY(ht_kernels_create(&sim->plan->problem, sim->device, &sim->tuning, sim->cache,
-                          &sim->kernels));
+    TRY(ht_kernels_create(&sim->plan->problem, sim->device, &sim->tuning, &sim->kernels));
     sim->compile_s = ht_clock() - began;
     if (!sim->params->device.selfcheck) return HT_OK;
     began = ht_clock();
@@ -608,7 +608,7 @@ void ht_simulation_measure(struct ht_simulation *sim) {
     double began = ht_clock();
     if (sim->device == NULL || sim->limits.fma_per_s > 0) return;
     if (!ht_simulation_leads(sim)) return;
-    if (ht_limits_measure(sim->device, sim->tuning.fp64, sim->cache, &sim->limits) != HT_OK) {
+    if (ht_limits_measure(sim->device, sim->tuning.fp64, &sim->limits) != HT_OK) {
         sim->limits = (struct ht_limits){0};
         ht_note("the device's limits are not known: %s", ht_err_message());
     }
@@ -626,7 +626,7 @@ enum ht_err ht_simulation_start(struct ht_simulation *sim) {
     sim->run = (struct ht_run){.plan = sim->plan, .kernels = sim->oracle ? NULL : &sim->kernels};
     TRY(ht_plan_choose_scale(sim->plan));
     TRY(ht_simulation_stepper(sim, &sim->plan->problem, &sim->run.stepper));
-    TRY(ht_start(sim->plan, sim->device, &sim->tuning, sim->cache, &sim->run.stepper));
+    TRY(ht_start(sim->plan, sim->device, &sim->tuning, &sim->run.stepper));
     sim->joules_before = sim->device != NULL ? ht_device_joules(sim->device) : -1;
     sim->start_s = ht_clock() - began;
     return HT_OK;

@@ -13,9 +13,8 @@ enum ht_err ht_kernels_plan(const struct ht_problem *problem, const struct ht_de
 }
 
 enum ht_err ht_kernels_create(const struct ht_problem *problem, struct ht_device *device,
-                              const struct ht_tuning *tuning, const char *cache,
-                              struct ht_kernels *out) {
-    return problem->scheme->does->kernels_create(problem, device, tuning, cache, out);
+                              const struct ht_tuning *tuning, struct ht_kernels *out) {
+    return problem->scheme->does->kernels_create(problem, device, tuning, out);
 }
 
 void ht_schedule_passes(const struct ht_problem *problem, bool back, struct ht_passes *out) {
@@ -45,9 +44,8 @@ double ht_oracle_roundings(const struct ht_problem *problem) {
 }
 
 enum ht_err ht_start(const struct ht_plan *plan, struct ht_device *device,
-                     const struct ht_tuning *tuning, const char *cache,
-                     const struct ht_stepper *stepper) {
-    return plan->problem.scheme->does->start(plan, device, tuning, cache, stepper);
+                     const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
+    return plan->problem.scheme->does->start(plan, device, tuning, stepper);
 }
 
 int64_t ht_start_bytes(const struct ht_plan *plan, const struct ht_tuning *tuning,

@@ -18,7 +18,7 @@
        const struct ht_tuning *tuning, struct ht_kernels *out))                                    \
     X(name, enum ht_err, kernels_create,                                                           \
       (const struct ht_problem *problem, struct ht_device *device, const struct ht_tuning *tuning, \
-       const char *cache, struct ht_kernels *out))                                                 \
+       struct ht_kernels *out))                                                                    \
     X(name, void, schedule_passes,                                                                 \
       (const struct ht_problem *problem, bool back, struct ht_passes *out))                        \
     X(name, double, message_values, (const struct ht_problem *problem, int array))                 \
@@ -36,7 +36,7 @@
       (const struct ht_problem *problem, const struct ht_variant *variant, struct ht_part *out))   \
     X(name, enum ht_err, start,                                                                    \
       (const struct ht_plan *plan, struct ht_device *device, const struct ht_tuning *tuning,       \
-       const char *cache, const struct ht_stepper *stepper))                                       \
+       const struct ht_stepper *stepper))                                                          \
     X(name, int64_t, start_bytes,                                                                  \
       (const struct ht_plan *plan, const struct ht_tuning *tuning,                                 \
        const struct ht_device_info *info))                                                         \
@@ -44,8 +44,7 @@
       (const struct ht_plan *plan, const struct ht_stepper *stepper, double time,                  \
        struct ht_state *out))                                                                      \
     /* Lists a sampler's rows, calls ht_sampler_listed, makes what takes samples. */               \
-    X(name, enum ht_err, sampler_make,                                                             \
-      (const struct ht_plan *plan, const char *cache, struct ht_sampler *out))                     \
+    X(name, enum ht_err, sampler_make, (const struct ht_plan *plan, struct ht_sampler *out))       \
     X(name, int64_t, sampler_bytes, (const struct ht_plan *plan, bool fp64))                       \
     /* Adds to *out. */                                                                            \
     X(name, enum ht_err, shot_bytes,                                                               \

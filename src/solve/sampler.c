@@ -135,24 +135,24 @@ enum ht_err ht_sampler_listed(struct ht_sampler *s) {
     return HT_ALLOC(s->plane, s->coefs * ht_grid_plane(s->grid, HT_PRIMARY));
 }
 
-static enum ht_err make(const struct ht_plan *plan, const char *cache, struct ht_sampler *s) {
+static enum ht_err make(const struct ht_plan *plan, struct ht_sampler *s) {
     const struct ht_resampling need = ht_resampling_of(plan);
     s->grid = &plan->grid;
     s->scale = plan->scale;
     s->traces = plan->receivers->traces * need.per_step * need.derivatives;
     TRY(HT_ALLOC(s->first, s->traces + 1));
-    TRY(plan->problem.scheme->does->sampler_make(plan, cache, s));
+    TRY(plan->problem.scheme->does->sampler_make(plan, s));
     s->stepper->sampler = s;
     return ht_sampler_take(s);
 }
 
 enum ht_err ht_sampler_create(const struct ht_plan *plan, struct ht_stepper *stepper,
-                              const char *cache, struct ht_sampler **out) {
+                              struct ht_sampler **out) {
     struct ht_sampler *s = NULL;
     *out = NULL;
     enum ht_err err = HT_ALLOC(s, 1);
     if (err == HT_OK) s->stepper = stepper;
-    if (err == HT_OK) err = make(plan, cache, s);
+    if (err == HT_OK) err = make(plan, s);
     err = ht_comm_agree(plan->grid.slab.comm, err);
     return HT_MADE(err, s, ht_sampler_destroy, out);
 }

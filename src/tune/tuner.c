@@ -106,8 +106,7 @@ static double try_tuning(struct search *s, const struct ht_tuning *tuning) {
         !fits_memory(s, tuning) || !is_new(s, tuning, &kernels))
         return NAN;
     double seconds = NAN;
-    enum ht_err err =
-        ht_kernels_create(&s->test.problem, s->device, tuning, s->effort->cache, &kernels);
+    enum ht_err err = ht_kernels_create(&s->test.problem, s->device, tuning, &kernels);
     if (err == HT_OK) {
         err = time_kernels(s, &kernels, &seconds);
         ht_kernels_destroy(&kernels);

@@ -34,7 +34,7 @@ int nvmlDeviceGetTotalEnergyConsumption(void *device,
 C
 cat >ask.c <<'C'
 #include <stdio.h>
-#include "nvml.h"
+#include "nvidia.h"
 static void ask(struct ht_pci pci) {
     struct ht_nvml *n = ht_nvml_open(pci);
     double first = ht_nvml_joules(n);
@@ -48,7 +48,7 @@ int main(void) {
     return 0;
 }
 C
-cc -D_POSIX_C_SOURCE=200809L -I"$source/src/device" -o ask ask.c \
+cc -D_POSIX_C_SOURCE=200809L -I"$source/src/device" -I"$source/include" -o ask ask.c \
     "$source/src/device/nvml.c" -ldl || fail 'does not compile'
 answer() { LD_LIBRARY_PATH=$PWD/library ./ask | tr '\n' ','; }
 

@@ -130,8 +130,8 @@ static enum ht_err run_return(const struct trial *t, struct ht_device *device, d
     if (device == NULL) {
         err = ht_oracle_create(&t->problem, &s);
     } else {
-        err = ht_kernels_create(&t->problem, device, &t->tuning, NULL, &kernels[0]);
-        if (err == HT_OK) err = ht_kernels_create(&reversed, device, &t->tuning, NULL, &kernels[1]);
+        err = ht_kernels_create(&t->problem, device, &t->tuning, &kernels[0]);
+        if (err == HT_OK) err = ht_kernels_create(&reversed, device, &t->tuning, &kernels[1]);
         if (err == HT_OK) err = ht_stepper_create_regions(&t->problem, device, 1, &all, &s);
     }
     if (err == HT_OK) err = there_and_back(t, &s, largest, off);

@@ -57,7 +57,7 @@ static void open_scene(struct scene *s, struct options *o) {
     if (s->sim->plan->receivers == NULL) return;
     double first;
     int64_t steps;
-    must(ht_sampler_create(s->sim->plan, &s->sim->run.stepper, NULL, &s->sampler));
+    must(ht_sampler_create(s->sim->plan, &s->sim->run.stepper, &s->sampler));
     must(ht_sampler_collect(s->sampler, &steps, &first));
 }
 
@@ -546,7 +546,7 @@ static void test_kernel(struct ht_device *device, const struct ht_plan *plan,
     const double bound =
         2 * STEPS * ht_oracle_roundings(&plan->problem) * ldexp(1, fp64 ? -53 : -24);
     tuning.variant = ht_variant_find("monolithic", NULL, false);
-    must(ht_kernels_create(&plan->problem, device, &tuning, NULL, &kernels));
+    must(ht_kernels_create(&plan->problem, device, &tuning, &kernels));
     must(ht_stepper_create(&plan->problem, device, &kernels, &stepper));
     half_steps(plan, &stepper, STEPS);
     for (int which = 0; which < 2; which++)

@@ -176,7 +176,7 @@ static void judge_readings(const struct scene *s) {
               &run);
     const struct ht_plan *plan = run.sim->plan;
     double *start = fd_values(&run, HT_PRIMARY);
-    fd_must(ht_sampler_create(plan, fd_stepper(&run), NULL, &sampler));
+    fd_must(ht_sampler_create(plan, fd_stepper(&run), &sampler));
     fd_advance(&run, STEPS);
     double *end = fd_values(&run, HT_PRIMARY);
     fd_must(ht_sampler_collect(sampler, &steps, sample));

@@ -71,7 +71,7 @@ static inline enum ht_err scene_compile(struct scene *scene, const struct ht_pla
     struct ht_problem problem = plan->problem;
     double began = ht_clock();
     problem.eq = &entry->eq;
-    enum ht_err err = ht_kernels_create(&problem, scene->device, tuning, NULL, &entry->kernels);
+    enum ht_err err = ht_kernels_create(&problem, scene->device, tuning, &entry->kernels);
     scene->compile_s += ht_clock() - began;
     return err;
 }
@@ -157,7 +157,7 @@ static inline enum ht_err scene_prepare(struct scene *scene, const char *text,
                                      .fp64 = spec->fp64,
                                      .trim = spec->trim,
                                      .block = spec->block};
-    return ht_start(run->plan, scene->device, &tuning, NULL, &run->stepper);
+    return ht_start(run->plan, scene->device, &tuning, &run->stepper);
 }
 
 /* The state at time 0; to be closed after a failure too. */

@@ -60,7 +60,7 @@ static void read_scene(struct scene *s, const char *format, ...) {
 
 static void start_scene(struct scene *s) {
     must(ht_oracle_create(&s->plan->problem, &s->stepper));
-    must(ht_start(s->plan, NULL, NULL, NULL, &s->stepper));
+    must(ht_start(s->plan, NULL, NULL, &s->stepper));
 }
 
 static void close_scene(struct scene *s) {
@@ -514,7 +514,7 @@ static enum ht_err run_device(const struct scene *s, struct ht_device *device, b
     struct ht_kernels kernels = {0};
     struct ht_stepper stepper = {0};
     tuning.variant = ht_variant_find("fd-plain", &spec, false);
-    TRY(ht_kernels_create(problem, device, &tuning, NULL, &kernels));
+    TRY(ht_kernels_create(problem, device, &tuning, &kernels));
     enum ht_err err = ht_stepper_create(problem, device, &kernels, &stepper);
     for (int i = 0; err == HT_OK && i < 2 * steps; i++)
         err = stepper.ops->half_step(stepper.self, i % 2 ? HT_DUAL : HT_PRIMARY);

@@ -379,7 +379,7 @@ static enum ht_err device_values(const struct scene *s, struct ht_device *device
     struct ht_kernels kernels = {0};
     struct ht_stepper stepper = {0};
     tuning.variant = ht_variant_find(variant, &spec, false);
-    TRY(ht_kernels_create(problem, device, &tuning, NULL, &kernels));
+    TRY(ht_kernels_create(problem, device, &tuning, &kernels));
     enum ht_err err = ht_stepper_create(problem, device, &kernels, &stepper);
     for (int i = 0; err == HT_OK && i < 2 * steps; i++)
         err = stepper.ops->half_step(stepper.self, i % 2 ? HT_DUAL : HT_PRIMARY);

@@ -98,7 +98,7 @@ static void record(struct trial *t, const char *backend, int field, const char *
     must(ht_simulation_compile(t->sim));
     must(ht_simulation_start(t->sim));
     must(ht_output_create(t->params, t->sim->plan->medium, 0, &t->output));
-    must(ht_recorder_create(t->output, NULL, &t->recorder));
+    must(ht_recorder_create(t->output, &t->recorder));
     observe(t, field);
     char *path = scratch_path(t->directory, "traces.h5");
     must(ht_h5_open(path, &t->file));

@@ -199,7 +199,7 @@ static void run_row(const struct row *row, struct ht_device *device, bool plante
     const struct ht_device_info *info = ht_device_info(device);
     if (row->fp64 && !info->fp64) return;
     make(&t, row, info);
-    enum ht_err err = ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels);
+    enum ht_err err = ht_kernels_create(&t.problem, device, &t.tuning, &kernels);
     if (err == HT_OK) err = compare(&t, &t.problem, device, &kernels, &worst);
     if (err != HT_OK)
         TEST_CHECK(false, "%s: %s", t.name, ht_err_message());

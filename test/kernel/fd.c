@@ -281,9 +281,9 @@ static enum ht_err run_kernels(struct scene *s, struct verdict *v) {
     struct ht_fd_kernels *kernels[2] = {NULL, NULL};
     enum ht_err err = make_scene(s);
     if (err == HT_OK)
-        err = ht_fd_kernels_create(s->device, &c->spec, c->variant, &c->shape, NULL, &kernels[0]);
+        err = ht_fd_kernels_create(s->device, &c->spec, c->variant, &c->shape, &kernels[0]);
     if (err == HT_OK && c->variant != plain && same_bits(c))
-        err = ht_fd_kernels_create(s->device, &c->spec, plain, NULL, NULL, &kernels[1]);
+        err = ht_fd_kernels_create(s->device, &c->spec, plain, NULL, &kernels[1]);
     if (err == HT_OK) err = judge(s, kernels[0], kernels[1], v);
     for (int i = 0; i < 2; i++) ht_fd_kernels_destroy(kernels[i]);
     return err;
@@ -419,7 +419,7 @@ static enum ht_err run_ghosts(struct scene *s, const int sides[3][2], int64_t *w
     TRY(make_scene(s));
     memcpy(s->got[0], s->value[U], (size_t)s->nodes * sizeof *s->got[0]);
     expect_ghosts(s, sides, s->got[0]);
-    TRY(ht_fd_kernels_create(s->device, &s->c->spec, s->c->variant, NULL, NULL, &kernels));
+    TRY(ht_fd_kernels_create(s->device, &s->c->spec, s->c->variant, NULL, &kernels));
     enum ht_err err = HT_OK;
     for (int f = 0; err == HT_OK && f < A; f++) err = move(s, s->buffer[f], s->value[f], true);
     if (err == HT_OK) err = ht_fd_fill_ghosts(kernels, &s->box, sides, s->buffer[U]);
@@ -479,8 +479,7 @@ static void test_constant(struct ht_device *device) {
         int64_t wrong = 0;
         enum ht_err err = make_scene(&s);
         for (int64_t i = 0; err == HT_OK && i < s.nodes; i++) s.value[U][i] = (double)1.1f;
-        if (err == HT_OK)
-            err = ht_fd_kernels_create(device, &c.spec, c.variant, NULL, NULL, &kernels);
+        if (err == HT_OK) err = ht_fd_kernels_create(device, &c.spec, c.variant, NULL, &kernels);
         if (err == HT_OK) err = run(&s, kernels, OWN, s.got);
         for (int64_t i = 0; err == HT_OK && i < s.nodes; i++) wrong += s.got[0][i] != s.value[D][i];
         TEST_CHECK(err == HT_OK && wrong == 0, "%s of a constant: %lld increments changed %s",

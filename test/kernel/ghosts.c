@@ -138,7 +138,7 @@ static void make_grid(struct scene *s, int dims, const int walls[3][2]) {
 static void run(struct scene *s, const char *name) {
     struct ht_tool *ghosts = NULL;
     int wrong = 0, shifted = count_shifted(&s->grid, HT_PRIMARY) + count_shifted(&s->grid, HT_DUAL);
-    enum ht_err err = ht_ghosts_create(s->device, &s->spec, NULL, &ghosts);
+    enum ht_err err = ht_ghosts_create(s->device, &s->spec, &ghosts);
     if (err == HT_OK) err = fill(s, ghosts);
     if (err == HT_OK) wrong = count_wrong(s);
     TEST_CHECK(err == HT_OK && wrong == 0 && shifted == 0,

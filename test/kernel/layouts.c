@@ -43,7 +43,7 @@ static enum ht_err create(const struct scene *s, bool fp64, struct ht_kernels *o
     const struct ht_spec spec = ht_problem_spec(&s->problem, &tuning, HT_PRIMARY);
     tuning.variant = ht_variant_find("monolithic", &spec, false);
     tuning.block = spec.block;
-    return ht_kernels_create(&s->problem, s->device, &tuning, NULL, out);
+    return ht_kernels_create(&s->problem, s->device, &tuning, out);
 }
 
 static void run(struct scene *s, int dims, bool fp64) {

@@ -52,7 +52,7 @@ static enum ht_err read_sizes(struct ht_device *device, const char *text, int co
     int sizes[MOST] = {0}, sum = 0;
     const struct ht_span span = {.width = sizeof sizes, .pitch = sizeof sizes, .rows = 1};
     const int64_t groups[3] = {1, 1, 1};
-    enum ht_err err = ht_program_build(device, text, NULL, &program);
+    enum ht_err err = ht_program_build(device, text, &program);
     if (err == HT_OK) err = ht_kernel_create(program, "ht_sizes", &kernel);
     if (err == HT_OK) err = ht_buffer_create(device, span.width, &buffer);
     const struct ht_arg args[1] = {{.buffer = buffer}};

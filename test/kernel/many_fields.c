@@ -86,7 +86,7 @@ static enum ht_err verify(const struct many_case *c, struct ht_device *device, d
     problem.medium = &problem;
     (void)ht_problem_set_scheme(&problem, ht_scheme_at(c->leapfrog ? HT_LEAPFROG : HT_TAYLOR));
     struct ht_tuning tuning = {.variant = ht_variant_find(c->variant, NULL, true), .block = 1};
-    TRY(ht_kernels_create(&problem, device, &tuning, NULL, &kernels));
+    TRY(ht_kernels_create(&problem, device, &tuning, &kernels));
     enum ht_err err = ht_verify_kernels(&problem, device, &kernels, worst);
     ht_kernels_destroy(&kernels);
     return err;
@@ -138,7 +138,7 @@ static void test_odd_scalar(struct ht_device *device) {
         double worst = 0;
         enum ht_err err = HT_OK;
         if (!reason) {
-            err = ht_kernels_create(&problem, device, &tuning, NULL, &kernels);
+            err = ht_kernels_create(&problem, device, &tuning, &kernels);
             if (!err) err = ht_verify_kernels(&problem, device, &kernels, &worst);
             ht_kernels_destroy(&kernels);
         }

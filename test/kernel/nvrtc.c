@@ -6,7 +6,7 @@
 #include "texts.h"
 
 #include "src/device/cache.h"
-#include "src/device/cuda_nvrtc.h"
+#include "src/device/nvidia.h"
 
 /* An ELF file for the machine CUDA, which is what a cubin is. */
 static bool is_cubin(const unsigned char *code, size_t size) {

@@ -58,7 +58,7 @@ static enum ht_err prepare(struct scene *s) {
     struct ht_pack_range range = {.window = &window,
                                   .box = {.begin = {FIRST, 0, 0}, .end = {FIRST + NODES, 1, 1}},
                                   .at = offset};
-    TRY(ht_packer_create(s->device, &s->format, NULL, &s->packer));
+    TRY(ht_packer_create(s->device, &s->format, &s->packer));
     TRY(ht_buffer_create(s->device, offset + ht_packer_bytes(&s->format, NODES), &s->message));
     TRY(HT_ALLOC(s->before, FIELDS * values()));
     TRY(HT_ALLOC(s->after, FIELDS * values()));

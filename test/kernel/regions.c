@@ -58,7 +58,7 @@ static void run_pair(struct ht_device *device, const char *const variant[2], con
     enum ht_err err = HT_OK;
     for (int i = 0; i < 2 && err == HT_OK; i++) {
         make(&t, system, leapfrog, variant[i], ht_device_info(device)->fp64);
-        err = ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels[i]);
+        err = ht_kernels_create(&t.problem, device, &t.tuning, &kernels[i]);
     }
     for (int seed = 1; seed <= 3 && err == HT_OK; seed++)
         err = regions_differ(&t.problem, device, set, 2, (uint64_t)seed, 3, &different);
@@ -144,9 +144,9 @@ static void test_back(struct ht_device *device, const char *variant, const char 
     struct trial t;
     make(&t, system, leapfrog, variant, fp64);
     const struct ht_problem reversed = ht_problem_reversed(&t.problem);
-    enum ht_err err = ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels[0]);
+    enum ht_err err = ht_kernels_create(&t.problem, device, &t.tuning, &kernels[0]);
     if (err == HT_OK && t.tuning.variant->pack != NULL)
-        err = ht_kernels_create(&reversed, device, &t.tuning, NULL, &kernels[1]);
+        err = ht_kernels_create(&reversed, device, &t.tuning, &kernels[1]);
     if (err == HT_OK) err = run_back(&t, device, kernels, &worst);
     for (int i = 0; i < 2; i++) ht_kernels_destroy(&kernels[i]);
     if (err != HT_OK) {
@@ -171,9 +171,8 @@ static enum ht_err make_laws(struct trial *t, struct ht_device *device, const ch
         const struct ht_problem reversed = ht_problem_reversed(&p);
         struct ht_tuning tuning = t->tuning;
         if (l == 0) tuning.variant = ht_variant_find(uniform, NULL, false);
-        TRY(ht_kernels_create(&p, device, &tuning, NULL, &kernels[l]));
-        if (tuning.variant->pack != NULL)
-            TRY(ht_kernels_create(&reversed, device, &tuning, NULL, back));
+        TRY(ht_kernels_create(&p, device, &tuning, &kernels[l]));
+        if (tuning.variant->pack != NULL) TRY(ht_kernels_create(&reversed, device, &tuning, back));
     }
     return HT_OK;
 }
@@ -255,7 +254,7 @@ static void test_refusals(struct ht_device *device) {
     struct ht_stepper stepper = {0};
     struct trial t;
     make(&t, "wave", false, "propagator", false);
-    enum ht_err err = ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels);
+    enum ht_err err = ht_kernels_create(&t.problem, device, &t.tuning, &kernels);
     if (err == HT_OK) err = ht_stepper_create(&t.problem, device, &kernels, &stepper);
     TEST_CHECK(err == HT_OK, "kernels for half steps forwards");
     if (err == HT_OK) {

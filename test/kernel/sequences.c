@@ -53,7 +53,7 @@ static enum ht_err open_scene(const struct test_case *c, struct ht_device *devic
                                .block = 1};
     const struct ht_spec spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
     tuning.variant = ht_variant_find(s->params->device.variant, &spec, ht_device_info(device)->gpu);
-    TRY(ht_kernels_create(problem, device, &tuning, NULL, &s->kernels));
+    TRY(ht_kernels_create(problem, device, &tuning, &s->kernels));
     const struct ht_kernels *kernels = &s->kernels;
     TRY(ht_stepper_create(problem, device, kernels, &s->stepper[1]));
     if (c->regions == 0) return ht_stepper_create(problem, device, kernels, &s->stepper[0]);

@@ -81,9 +81,9 @@ static enum ht_err compile_narrow(struct ht_device *device, struct ht_kernels *k
         shape->face_fields = shape->face_fields > 1 ? shape->face_fields - 1 : 1;
         shape->planes = PLANES;
         kernels->step[i] = kernels->step[0];
-        TRY(ht_ghosts_create(device, &kernels->spec[i], NULL, &kernels->ghosts[i]));
+        TRY(ht_ghosts_create(device, &kernels->spec[i], &kernels->ghosts[i]));
         if (i == 0 || kernels->spec[0].src != kernels->spec[1].src)
-            TRY(ht_step_create(device, kernels->variant, &kernels->spec[i], shape, NULL,
+            TRY(ht_step_create(device, kernels->variant, &kernels->spec[i], shape,
                                &kernels->step[i]));
     }
     return HT_OK;
@@ -107,7 +107,7 @@ static enum ht_err run(struct small_case *c, struct ht_device *device, double *w
         TRY(ht_kernels_plan(&problem, ht_device_info(device), &tuning, &kernels));
         TRY(compile_narrow(device, &kernels));
     } else {
-        TRY(ht_kernels_create(&problem, device, &tuning, NULL, &kernels));
+        TRY(ht_kernels_create(&problem, device, &tuning, &kernels));
     }
     enum ht_err err = HT_OK;
     if (can) turn = !turn;
@@ -193,7 +193,7 @@ static void run_limits(bool fp64, struct ht_device *device) {
     const char *name = fp64 ? "limits double" : "limits single";
     struct ht_limits limits = {0};
     if (!wanted(name)) return;
-    enum ht_err err = ht_limits_measure(device, fp64, NULL, &limits);
+    enum ht_err err = ht_limits_measure(device, fp64, &limits);
     TEST_CHECK(err == HT_OK && limits.bytes_per_s > 0 && limits.fma_per_s > 0,
                "%s: %.3g bytes/s, %.3g FMA/s (bound: above 0)%s", name, limits.bytes_per_s,
                limits.fma_per_s, err ? ht_err_message() : "");
@@ -238,7 +238,7 @@ static void run_reduction(bool wide, struct ht_device *device) {
     if (!wanted(name)) return;
     reduce_expect(&expected);
     enum ht_err err = reduce_buffers(device, &item);
-    if (err == HT_OK) err = ht_sums_create(device, &spec, wide, NULL, &reduction);
+    if (err == HT_OK) err = ht_sums_create(device, &spec, wide, &reduction);
     if (err == HT_OK) err = ht_sums_run(reduction, 1, &item, &found);
     TEST_CHECK(err == HT_OK && found.sum == expected.sum && found.largest == expected.largest &&
                    found.bad == expected.bad && found.first == expected.first,

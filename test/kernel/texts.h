@@ -163,7 +163,7 @@ static void texts_fd(struct texts *t, const struct ht_variant *variant, int turn
     enum ht_err err = ht_fd_text(&spec, variant, NULL, t->ptx, &text);
     texts_give(t, err, &text, "%s_%d", variant->name, turn);
     if (strcmp(variant->name, "fd-plain") != 0) return;
-    err = ht_fd_layer_kernels_create(NULL, &spec, NULL, &tool);
+    err = ht_fd_layer_kernels_create(NULL, &spec, &tool);
     texts_tool(t, err, &tool, "fd_layers_%d", turn);
 }
 
@@ -175,7 +175,7 @@ static void texts_small(struct texts *t, bool fp64, int block) {
         const struct ht_pack_format format = {
             .fp64 = fp64, .block = block, .fields = 1 + p, .precision = (enum ht_halo_precision)p};
         if (!fp64 && p == HT_HALO_SINGLE) continue;
-        enum ht_err err = ht_packer_create(NULL, &format, NULL, &tool);
+        enum ht_err err = ht_packer_create(NULL, &format, &tool);
         texts_tool(t, err, &tool, "pack%d_%d_%d", p, fp64, block);
     }
     for (int differences = 0; differences <= 8; differences += 8) {
@@ -188,16 +188,16 @@ static void texts_small(struct texts *t, bool fp64, int block) {
         const struct ht_rows_tables tables = {.node = NULL};
         const bool wide = fp64 || block > 1;
         if (differences > 0 && block > 1) return;
-        enum ht_err err = ht_sums_create(NULL, &spec, wide, NULL, &tool);
+        enum ht_err err = ht_sums_create(NULL, &spec, wide, &tool);
         texts_tool(t, err, &tool, "sums%d_%d_%d", differences, fp64, block);
-        err = ht_injector_create(NULL, &spec, NULL, &tool);
+        err = ht_injector_create(NULL, &spec, &tool);
         texts_tool(t, err, &tool, "inject%d_%d_%d", differences, fp64, block);
-        err = ht_ghosts_create(NULL, &spec, NULL, &tool);
+        err = ht_ghosts_create(NULL, &spec, &tool);
         texts_tool(t, err, &tool, "ghosts%d_%d_%d", differences, fp64, block);
-        err = ht_rows_create(NULL, &rows, NULL, &tables, &tool);
+        err = ht_rows_create(NULL, &rows, &tables, &tool);
         texts_tool(t, err, &tool, "rows%d_%d_%d", differences, fp64, block);
         if (differences > 0) return;
-        err = ht_sponge_create(NULL, &spec, NULL, &tool);
+        err = ht_sponge_create(NULL, &spec, &tool);
         texts_tool(t, err, &tool, "sponge_%d_%d", fp64, block);
     }
 }

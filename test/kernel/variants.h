@@ -156,7 +156,7 @@ static void run_kind(struct kind *kind, struct ht_device *device) {
         TEST_SKIP("%s: %s", name, ht_err_message());
         return;
     }
-    enum ht_err err = ht_kernels_create(&problem, device, &tuning, NULL, &kernels);
+    enum ht_err err = ht_kernels_create(&problem, device, &tuning, &kernels);
     if (err == HT_OK) err = run_walls(kind, device, &kernels, &worst);
     ht_kernels_destroy(&kernels);
     if (err != HT_OK) {
@@ -334,7 +334,7 @@ static void run_planted(struct ht_device *device) {
     struct ht_tuning tuning = tuning_of(&kind);
     struct ht_problem problem = make_problem(&kind, &grid), bad = problem;
     bad.eq = &wrong;
-    enum ht_err err = ht_kernels_create(&bad, device, &tuning, NULL, &kernels);
+    enum ht_err err = ht_kernels_create(&bad, device, &tuning, &kernels);
     if (err == HT_OK) err = ht_verify_kernels(&problem, device, &kernels, &parity);
     problem.dt = NAN;
     if (err == HT_OK) err = ht_verify_kernels(&problem, device, &kernels, &nan);
@@ -367,7 +367,7 @@ static void run_slightly_wrong(struct ht_device *device, bool fp64, double off) 
     for (int wrong = 0; err == HT_OK && wrong < 2; wrong++) {
         struct ht_problem made = problem;
         made.dt *= 1 + wrong * off;
-        err = ht_kernels_create(&made, device, &tuning, NULL, &kernels);
+        err = ht_kernels_create(&made, device, &tuning, &kernels);
         for (int subgrid = 0; subgrid < 2; subgrid++) /* it claims to be the right one */
             kernels.spec[subgrid] =
                 ht_problem_spec(&problem, &tuning, subgrid ? HT_DUAL : HT_PRIMARY);

@@ -44,7 +44,7 @@ static enum ht_err verify(const struct velocity_case *c, bool fp64, struct ht_de
         grid.upper[k] = grid.h[k] * (double)grid.cells[k];
         problem.uniform[k] = c->velocity[k];
     }
-    TRY(ht_kernels_create(&problem, device, &tuning, NULL, &kernels));
+    TRY(ht_kernels_create(&problem, device, &tuning, &kernels));
     enum ht_err err = ht_verify_kernels(&problem, device, &kernels, worst);
     ht_kernels_destroy(&kernels);
     return err;

@@ -287,7 +287,7 @@ static void run(const char *name, const struct ht_plan *plan) {
     bool small = plan->grid.cells[2] <= MANY;
     if (!small) return;
     stop_on(replica_create(&plan->problem, &stepper));
-    stop_on(ht_start(plan, NULL, &tuning, NULL, &stepper));
+    stop_on(ht_start(plan, NULL, &tuning, &stepper));
     say_hash(name, "start", state_hash(plan, &stepper));
     if (plan->problem.medium_degree < 0) {
         say_measures(name, plan, &stepper, 0);

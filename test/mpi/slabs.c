@@ -70,7 +70,7 @@ static enum ht_err make_law_kernels(const struct scene *scene, const struct tria
                                     struct ht_kernels kernels[LAWS]) {
     for (int l = 0; l < LAWS; l++) {
         const struct ht_problem p = ht_problem_with_law(&t->problem, &medium->law[l]);
-        TRY(ht_kernels_create(&p, scene->device, &t->tuning, NULL, &kernels[l]));
+        TRY(ht_kernels_create(&p, scene->device, &t->tuning, &kernels[l]));
     }
     return HT_OK;
 }

@@ -114,14 +114,14 @@ static inline enum ht_err trial_kernels(const struct scene *scene, const struct 
                                         struct ht_kernels *kernels) {
     const bool first = ht_comm_rank(scene->comm) == 0;
     const bool gpu = ht_device_info(scene->device)->gpu;
-    const char *cache = gpu ? scene->cache : NULL;
+    ht_device_cache(scene->device, gpu ? scene->cache : NULL);
     enum ht_err err = HT_OK;
     double nothing = 0;
-    if (first) err = ht_kernels_create(&t->problem, scene->device, &t->tuning, cache, kernels);
+    if (first) err = ht_kernels_create(&t->problem, scene->device, &t->tuning, kernels);
     if (err == HT_OK && first && !gpu) err = trial_warm(scene, t, kernels);
     if (err == HT_OK) err = ht_comm_max(scene->comm, 1, &nothing);
     if (err == HT_OK && !first)
-        err = ht_kernels_create(&t->problem, scene->device, &t->tuning, cache, kernels);
+        err = ht_kernels_create(&t->problem, scene->device, &t->tuning, kernels);
     return ht_comm_agree(scene->comm, err);
 }
 

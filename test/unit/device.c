@@ -275,7 +275,7 @@ static void test_bad_program(struct ht_device *device) {
     char *text = program_text("HT_KERNEL void ht_bad(HT_GLOBAL float *x) {\n"
                               "    x[0] = no_such_thing_here;\n}\n");
     struct ht_program *program = NULL;
-    enum ht_err err = ht_program_build(device, text, NULL, &program);
+    enum ht_err err = ht_program_build(device, text, &program);
     TEST_CHECK(err == HT_ERR_DEVICE && program == NULL &&
                    strstr(ht_err_message(), "no_such_thing_here"),
                "the compiler's log of a bad program: %.200s", ht_err_message());
@@ -344,7 +344,7 @@ static void test_programs(struct ht_device *device) {
     struct ht_program *program = NULL;
     struct ht_kernel *kernel = NULL, *none = NULL;
     struct ht_buffer *x = NULL;
-    enum ht_err err = ht_program_build(device, text, NULL, &program);
+    enum ht_err err = ht_program_build(device, text, &program);
     free(text);
     TEST_CHECK(err == HT_OK && !ht_program_cached(program),
                "a program compiles, not from a cache%s", err ? ht_err_message() : "");

@@ -17,7 +17,7 @@ static enum ht_err step(const struct ht_plan *plan, struct ht_stepper *stepper, 
     int64_t apart = plan->steps / 20 + 1;
     struct ht_state state;
     TRY(ht_oracle_create(&plan->problem, stepper));
-    TRY(ht_start(plan, NULL, NULL, NULL, stepper));
+    TRY(ht_start(plan, NULL, NULL, stepper));
     for (;; w->steps++) {
         double time = (double)w->steps * plan->problem.dt;
         if (w->steps % apart == 0 || w->steps == plan->steps) {

@@ -566,6 +566,7 @@ static void test_device(const char *cache) {
         TEST_SKIP("no device: %s", ht_err_message());
         return;
     }
+    ht_device_cache(device, cache);
     for (int i = 0; i < 3; i++) {
         const bool fp64 = i != 2;
         const int steps = 40;
@@ -576,7 +577,7 @@ static void test_device(const char *cache) {
         make(&s, &media[row[i]], 0.95);
         const struct ht_spec spec = ht_problem_spec(&s.problem, &tuning, HT_PRIMARY);
         tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
-        must(ht_kernels_create(&s.problem, device, &tuning, cache, &kernels));
+        must(ht_kernels_create(&s.problem, device, &tuning, &kernels));
         double *values = zeros(ht_grid_total(&s.grid, HT_PRIMARY));
         for (int o = HT_ORGANISATION_COMBINED; o <= HT_ORGANISATION_FACES; o++) {
             s.problem.fd.organisation = (enum ht_organisation)o;

@@ -208,7 +208,7 @@ static enum ht_err measure_device(struct scene *s, struct ht_device *device, int
     struct ht_kernels kernels;
     struct scene on = *s;
     tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
-    TRY(ht_kernels_create(&s->plan->problem, device, &tuning, NULL, &kernels));
+    TRY(ht_kernels_create(&s->plan->problem, device, &tuning, &kernels));
     enum ht_err err = ht_stepper_create(&s->plan->problem, device, &kernels, &on.stepper);
     if (err == HT_OK) err = put(&on, random_value);
     if (err == HT_OK) err = step(&on, steps);
@@ -290,7 +290,7 @@ static void test_rest(const char *data) {
              "grid.order=8; boundary.x1=absorbing; time.end=1; %s",
              data);
     enum ht_err err = open_scene(options, &s);
-    if (err == HT_OK) err = ht_start(s.plan, NULL, NULL, NULL, &s.stepper);
+    if (err == HT_OK) err = ht_start(s.plan, NULL, NULL, &s.stepper);
     if (err == HT_OK) err = step(&s, (int)(time / s.plan->problem.dt));
     if (err == HT_OK) err = s.stepper.ops->get(s.stepper.self, HT_PRIMARY, 0, 1, 0, 1, values);
     for (int i = 0; err == HT_OK && i <= 60; i++) worst = fmax(i > 0 ? worst : 0, fabs(values[i]));
@@ -310,7 +310,7 @@ static enum ht_err open_hermite(double width, int cells, int order, const char *
              "time.end=1; initial.width=%.17g; initial.centre=[%g]; %s",
              cells, cells, order, width, 0.5 * cells, more);
     TRY(open_scene(options, s));
-    return ht_start(s->plan, NULL, NULL, NULL, &s->stepper);
+    return ht_start(s->plan, NULL, NULL, &s->stepper);
 }
 
 /* Steps until a wave has crossed the box twice and a half, or the watch ends the run; *most: of the

@@ -38,7 +38,7 @@ static enum ht_err simulate(struct trial *t, const char *input, char *into) {
     TRY(ht_simulation_compile(t->sim));
     TRY(ht_simulation_start(t->sim));
     TRY(ht_output_create(t->params, t->sim->plan->medium, 0, &t->output));
-    TRY(ht_recorder_create(t->output, NULL, &t->recorder));
+    TRY(ht_recorder_create(t->output, &t->recorder));
     const struct ht_observer receivers = ht_observe_receivers(t->recorder);
     return ht_run_execute(&t->sim->run, 1, &receivers);
 }

@@ -41,7 +41,7 @@ static enum ht_err prepare(const char *directory, const char *text, struct trial
     TRY(ht_params_read(NULL, count, options, &t->params));
     TRY(ht_plan_create(t->params, NULL, &t->plan));
     TRY(ht_oracle_create(&t->plan->problem, &t->run.stepper));
-    TRY(ht_start(t->plan, NULL, NULL, NULL, &t->run.stepper));
+    TRY(ht_start(t->plan, NULL, NULL, &t->run.stepper));
     t->run.plan = t->plan;
     return ht_output_create(t->params, t->plan->medium, t->plan->problem.stored[HT_PRIMARY],
                             &t->output);
@@ -59,7 +59,7 @@ static void run_trial(const char *directory, const char *text, const struct ht_o
     struct ht_observer o[8];
     struct ht_recorder *recorder = NULL;
     int count = 0;
-    t->err = ht_recorder_create(t->output, NULL, &recorder);
+    t->err = ht_recorder_create(t->output, &recorder);
     if (first != NULL) o[count++] = *first;
     o[count++] = ht_observe_energy(&t->energies);
     o[count++] = ht_observe_conserved(&t->conserved);

@@ -47,7 +47,8 @@ static void expect_build(struct ht_device *device, int more, const char *cache, 
                          const char *what) {
     char *text = adding_text(more);
     struct ht_program *program = NULL;
-    enum ht_err err = ht_program_build(device, text, cache, &program);
+    ht_device_cache(device, cache);
+    enum ht_err err = ht_program_build(device, text, &program);
     bool got = err == HT_OK && ht_program_cached(program);
     double added = err == HT_OK ? added_by(device, program) : (double)NAN;
     TEST_CHECK(err == HT_OK && got == cached && added == more + 0.5,
@@ -255,9 +256,9 @@ static int build_once(const char *cache, int ready) {
     struct ht_program *program = NULL;
     char *text = adding_text(1), byte;
     int code = test_open_device(&device) == HT_OK ? 1 : NO_DEVICE;
+    if (device != NULL) ht_device_cache(device, cache);
     if (device != NULL && read(ready, &byte, 1) == 0 && /* all start when the pipe closes */
-        ht_program_build(device, text, cache, &program) == HT_OK &&
-        added_by(device, program) == 1.5)
+        ht_program_build(device, text, &program) == HT_OK && added_by(device, program) == 1.5)
         code = 0;
     ht_program_destroy(program);
     ht_device_close(device);

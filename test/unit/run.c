@@ -59,7 +59,7 @@ static enum ht_err prepare(struct trial *t, const char *end) {
     TRY(ht_params_read(NULL, 9, options, &t->params));
     TRY(ht_plan_create(t->params, NULL, &t->plan));
     TRY(ht_oracle_create(&t->plan->problem, &t->oracle));
-    return ht_start(t->plan, NULL, NULL, NULL, &t->oracle);
+    return ht_start(t->plan, NULL, NULL, &t->oracle);
 }
 
 /* Steps of 0.1 to the end. */
@@ -96,7 +96,7 @@ struct record {
     const double *nodal, *coefs; /* of the last look */
 };
 
-static enum ht_err record_begin(void *context, const struct ht_run *run) {
+static enum ht_err record_begin(void *context, struct ht_run *run) {
     struct record *r = context;
     r->begun++;
     r->wrong_time = run != &r->trial->run;

@@ -23,7 +23,7 @@ static enum ht_err open_scene(struct scene *s) {
     float values[VALUES];
     for (int i = 0; i < VALUES; i++) values[i] = START;
     s->expected = s->expected_y = START;
-    enum ht_err err = ht_program_build(s->device, text, NULL, &s->program);
+    enum ht_err err = ht_program_build(s->device, text, &s->program);
     free(text);
     if (err == HT_OK) err = ht_kernel_create(s->program, "ht_add", &s->add);
     if (err == HT_OK) err = ht_kernel_create(s->program, "ht_scale", &s->scale);

@@ -140,7 +140,7 @@ static enum ht_err add_state(const struct ht_plan *plan, struct result *out) {
     double *values = NULL;
     must(HT_ALLOC(values, nodes));
     must(ht_oracle_create(&plan->problem, &stepper));
-    enum ht_err err = ht_start(plan, NULL, NULL, NULL, &stepper);
+    enum ht_err err = ht_start(plan, NULL, NULL, &stepper);
     for (int from = 0; steps && err == HT_OK && from < 2; from++)
         err = stepper.ops->half_step(stepper.self, (enum ht_subgrid)from);
     for (int f = 0; err == HT_OK && f < plan->eq.nfields; f++) {

@@ -29,7 +29,7 @@ static enum ht_err make_kernels(struct ht_device *device, struct kernels *out) {
                               "    const int i = (int)HT_GROUP_1() * 16 + HT_ITEM();\n"
                               "    y[i] = x[at + i];\n}\n");
     *out = (struct kernels){0};
-    enum ht_err err = ht_program_build(device, text, NULL, &out->program);
+    enum ht_err err = ht_program_build(device, text, &out->program);
     free(text);
     if (err == HT_OK) err = ht_kernel_create(out->program, "ht_slow", &out->slow);
     if (err == HT_OK) err = ht_kernel_create(out->program, "ht_last", &out->last);

@@ -1,0 +1,58 @@
+/* Libraries of NVIDIA that are loaded at run time: NVRTC, the compiler of the CUDA toolkit
+ * (cuda_nvrtc.c; in cuda_none.c it is missing), which needs no device, and NVML, the management
+ * library of the driver, for the energy counter (nvml.c; in nvml_none.c it is missing).
+ */
+#ifndef HTWAVE_DEVICE_NVIDIA_H
+#define HTWAVE_DEVICE_NVIDIA_H
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "htwave/base.h"
+
+/* Stores the function's address in the function pointer at `function`, NULL when the library has no
+ * such function. C has no cast from an object pointer to a function pointer; POSIX guarantees that
+ * both have the same representation (dlsym). */
+static inline bool ht_library_find(void *library, const char *name, void *function) {
+    void *symbol = dlsym(library, name);
+    memcpy(function, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+/* Address of a device on the PCI bus. */
+struct ht_pci {
+    int domain, bus, slot; /* bus -1: not known */
+};
+/* In the format of NVML and lspci; empty when it is not known. */
+static inline void ht_pci_text(struct ht_pci pci, char *out, size_t size) {
+    out[0] = '\0';
+    if (pci.bus >= 0)
+        snprintf(out, size, "%08x:%02x:%02x.0", (unsigned)pci.domain, (unsigned)pci.bus,
+                 (unsigned)pci.slot);
+}
+
+/* ---- nvml.c ---- */
+struct ht_nvml;
+/* NULL when the library, the device or its counter is missing; that is no error, energy is then
+ * unknown. Without a bus address the only device is taken; with several devices none. */
+struct ht_nvml *ht_nvml_open(struct ht_pci pci);
+void ht_nvml_close(struct ht_nvml *nvml); /* NULL allowed */
+/* Joules of the whole board since the driver was loaded; negative: unknown (also for NULL). */
+double ht_nvml_joules(struct ht_nvml *nvml);
+
+/* ---- cuda_nvrtc.c ---- */
+/* Why it cannot be used; NULL: it can. driver: 1000 major + 10 minor of the CUDA version that will
+ * run the code, 0: any. The first call loads the library, which stays loaded. */
+const char *ht_nvrtc_missing(int driver);
+/* "13.0"; "" when it is missing. */
+const char *ht_nvrtc_version(void);
+/* Whether machine code for this architecture may use what it alone has (9.0a). */
+bool ht_nvrtc_own(int architecture);
+/* Machine code (a cubin) for the architecture (90: 9.0); where the compiler does not support that,
+ * PTX for the nearest older one, which drivers translate. registers: as in struct ht_backend. *code
+ * is owned by the caller. The message of a failure contains the compiler's log. */
+HT_CHECKED enum ht_err ht_nvrtc_compile(const char *text, int architecture, int registers,
+                                        void **code, size_t *size);
+
+#endif
