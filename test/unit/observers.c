@@ -268,7 +268,7 @@ static enum ht_err fail_look(void *context, const struct ht_view *view) {
 /* What receivers hold in memory is written when something else fails. */
 static void test_failure(const char *directory) {
     int64_t step = 3, extent[8] = {0};
-    double p[3] = {NAN, NAN, NAN};
+    double p[4] = {NAN, NAN, NAN, NAN};
     int rank = 0;
     const struct ht_observer fails = {
         .name = "fails", .context = &step, .next = spoil_next, .look = fail_look};
@@ -284,11 +284,11 @@ static void test_failure(const char *directory) {
                "a failure at step %d: %s", (int)t.run.steps, ht_err_message());
     enum ht_err err = ht_h5_open(path, &file);
     if (!err) err = ht_h5_extent(file, "receivers-1/p", &rank, extent);
-    if (!err && extent[1] == 3) err = ht_h5_read(file, "receivers-1/p", 3, p);
-    TEST_CHECK(!err && rank == 2 && extent[1] == 3 && p[0] == 1 &&
-                   fabs(p[2] - cos(0.4 * acos(-1.0))) < 1e-3,
-               "the traces have the samples until then: %d (3), %g, %g, %g", (int)extent[1], p[0],
-               p[1], p[2]);
+    if (!err && extent[1] == 4) err = ht_h5_read(file, "receivers-1/p", 4, p);
+    TEST_CHECK(!err && rank == 2 && extent[1] == 4 && p[0] == 1 &&
+                   fabs(p[3] - cos(0.6 * HT_PI)) < 1e-3,
+               "the traces have the samples until then: %d (4), %g, %g, %g", (int)extent[1], p[0],
+               p[1], p[3]);
     ht_h5_close(file);
     free(path);
     close_trial(&t);
