@@ -17,17 +17,18 @@ struct ht_estimate {
     bool layers_left_out;  /* so thick that no small grid has them */
     double sample_s;       /* of the receivers' samples of a step; NaN */
     int64_t sampler_bytes; /* on the host; with sample_s */
+    double seconds;        /* of the run's steps; NaN: not known */
+    double layer_s;        /* of these in layers; NaN: none, not known */
+    double layer_rate;     /* cell half-steps per second there */
 };
+#define HT_NO_ESTIMATE                                                      \
+    (struct ht_estimate) {                                                  \
+        .damped_rate = NAN, .sample_s = NAN, .seconds = NAN, .layer_s = NAN \
+    }
 
 /* ---- check_time.c ---- */
 /* Times the compiled kernels of a simulation on a small version of its grid. Collective. */
 HT_CHECKED enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_estimate *out);
-/* Of the run's steps, and those of them in layers; NaN: not known, none. */
-double ht_estimate_seconds(const struct ht_simulation *sim, const struct ht_estimate *estimate);
-double ht_estimate_layer_seconds(const struct ht_simulation *sim,
-                                 const struct ht_estimate *estimate);
-/* Cell half-steps in layers. */
-double ht_estimate_layer_cells(const struct ht_simulation *sim);
 
 /* ---- check_error.c ---- */
 /* check --error: which scheme, order, grid and precision reach an error, and what they take.

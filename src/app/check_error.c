@@ -248,7 +248,7 @@ static enum ht_err time_run(struct ht_simulation *sim, struct choice *c) {
     if (sim->no_device != NULL) return HT_OK;
     TRY(ht_simulation_compile(sim));
     TRY(ht_estimate_time(sim, &estimate));
-    c->seconds = ht_estimate_seconds(sim, &estimate);
+    c->seconds = estimate.seconds;
     return HT_OK;
 }
 

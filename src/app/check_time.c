@@ -262,10 +262,33 @@ static enum ht_err measure(struct ht_simulation *sim, struct ht_estimate *out) {
     return fits ? find_damped(sim, &part, out) : HT_OK;
 }
 
+/* ---- the run's time ---- */
+
+static void find_seconds(const struct ht_simulation *sim, struct ht_estimate *e) {
+    const struct ht_plan *plan = sim->plan;
+    const double steps = (double)plan->steps, cells = ht_simulation_cells(sim);
+    const double damped = 2 * steps * (cells - inner_cells(&plan->grid, &plan->layers));
+    if (!(e->rate > 0)) return;
+    if (e->regions.targets[0] > 0) {
+        struct ht_region_work work;
+        ht_region_work(&plan->grid, &plan->layers, &work);
+        e->seconds = steps * ht_region_expect(&e->regions, &work, &e->layer_s);
+        e->layer_s *= steps;
+    } else {
+        e->seconds = 2 * cells * steps / e->rate;
+    }
+    if (!(e->regions.targets[0] > 0) && e->damped_rate > 0) {
+        const double more = steps * ht_region_damped(&plan->grid, &plan->layers) / e->damped_rate;
+        e->layer_s = more + damped / e->rate;
+        e->seconds += more;
+    }
+    e->layer_rate = damped / e->layer_s;
+}
+
 /* Rates of all ranks together; each launches all boxes. */
 enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_estimate *out) {
     struct ht_region_rates *regions = &out->regions;
-    *out = (struct ht_estimate){.damped_rate = NAN, .sample_s = NAN};
+    *out = HT_NO_ESTIMATE;
     TRY(ht_comm_agree(sim->comm, measure(sim, out)));
     TRY(ht_comm_sum(sim->comm, 1, &out->rate));
     TRY(ht_comm_sum(sim->comm, 1, &out->damped_rate));
@@ -273,49 +296,6 @@ enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_estimate *out)
     TRY(ht_comm_sum(sim->comm, 1, &regions->surface));
     TRY(ht_comm_sum(sim->comm, 1, &regions->box_s));
     regions->box_s /= sim->ranks;
+    find_seconds(sim, out);
     return HT_OK;
-}
-
-/* ---- the run's time ---- */
-
-static double half_steps(const struct ht_simulation *sim, double cells) {
-    return 2 * cells * (double)sim->plan->steps;
-}
-
-double ht_estimate_layer_cells(const struct ht_simulation *sim) {
-    const struct ht_plan *plan = sim->plan;
-    return half_steps(sim, ht_simulation_cells(sim) - inner_cells(&plan->grid, &plan->layers));
-}
-
-static double find_seconds(const struct ht_simulation *sim, const struct ht_estimate *estimate,
-                           double *layers) {
-    const struct ht_plan *plan = sim->plan;
-    const double steps = (double)plan->steps;
-    *layers = NAN;
-    if (!(estimate->rate > 0)) return NAN;
-    if (estimate->regions.targets[0] > 0) {
-        struct ht_region_work work;
-        ht_region_work(&plan->grid, &plan->layers, &work);
-        const double step = ht_region_expect(&estimate->regions, &work, layers);
-        *layers *= steps;
-        return steps * step;
-    }
-    const double all = half_steps(sim, ht_simulation_cells(sim)) / estimate->rate;
-    if (!(estimate->damped_rate > 0)) return all;
-    const double more =
-        steps * ht_region_damped(&plan->grid, &plan->layers) / estimate->damped_rate;
-    *layers = more + ht_estimate_layer_cells(sim) / estimate->rate;
-    return all + more;
-}
-
-double ht_estimate_seconds(const struct ht_simulation *sim, const struct ht_estimate *estimate) {
-    double layers;
-    return find_seconds(sim, estimate, &layers);
-}
-
-double ht_estimate_layer_seconds(const struct ht_simulation *sim,
-                                 const struct ht_estimate *estimate) {
-    double layers;
-    (void)find_seconds(sim, estimate, &layers);
-    return layers;
 }

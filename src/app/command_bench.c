@@ -1,12 +1,64 @@
-/* htwave bench: measures the device, runs the cases, writes the results. Table 1 is that of Vargas,
- * Chan, Hagstrom and Warburton (2016), on any device. */
+/* htwave bench: measures the device and the rows of the cases, one by one, and writes them as a
+ * table, CSV and JSON. Table 1 is that of Vargas, Chan, Hagstrom and Warburton (2016), on any
+ * device. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "bench.h"
 #include "commands.h"
+#include "htwave/json.h"
+#include "htwave/run.h"
 #include "htwave/simulation.h"
+#include "htwave/tune.h"
+#include "sweep.h"
+
+/* One measurement: its plan and its results. */
+struct row {
+    const char *of; /* case */
+    const struct ht_system *system;
+    const struct ht_scheme *scheme;
+    struct ht_tuning tuning;
+    int dims, order;
+    int stages;   /* 0 in a plan: all */
+    int64_t side; /* cells along each axis; 0 in a plan: chosen */
+    int steps;    /* number of timed steps; 0: until the median is steady */
+    int kernel;   /* results are of this kernel of the variant; -1: of all */
+    bool density; /* varies; of finite differences */
+    /* ---- results ---- */
+    bool done;     /* else skipped, see why */
+    char why[160]; /* "" if no error */
+    struct ht_shape shape;
+    double fields;        /* stored fields, mean of both grids */
+    double seconds, best; /* per half step: median, least */
+    double total;         /* of all timed steps */
+    int timed;
+    double joules;        /* per half step; NaN: unknown */
+    double verified;      /* worst difference over its bound */
+    struct ht_cost cost;  /* per cell, of the variant */
+    struct ht_cost least; /* per cell, of the method */
+    double fraction;      /* of the device's limit */
+};
+
+struct bench {
+    struct ht_sweep sweep;
+    struct ht_device *device;
+    const struct ht_device_info *info;
+    struct ht_limits limits[2]; /* [double precision] */
+    char *cache;                /* of compiled kernels; NULL: none */
+    const char *directory;      /* of the results */
+    int64_t side;               /* 0: chosen */
+    double gib, seconds;        /* largest state; time per case */
+    int cells, rows, planes;    /* of the shape; 0: chosen */
+    int stages;                 /* 0: all */
+    bool each;                  /* kernel of a variant is a row, too */
+    bool csv, json;             /* on standard output */
+    int count;
+    int64_t room;
+    struct row *row;
+    int left_out; /* number of rows skipped for lack of time */
+    bool wrong;   /* a program disagrees with the reference */
+};
 
 /* ---- flags ---- */
 
@@ -29,7 +81,7 @@ static enum ht_err read_whole(const struct ht_args *args, const char *flag, int 
     return HT_OK;
 }
 
-static enum ht_err read_flags(const struct ht_args *args, struct ht_bench *bench) {
+static enum ht_err read_flags(const struct ht_args *args, struct bench *bench) {
     const char *directory = ht_args_value(args, "--out");
     int side = 0;
     bench->directory = directory != NULL ? directory : "bench-out";
@@ -80,18 +132,482 @@ static enum ht_err check_case(const char *name) {
          cases[1][0]);
 }
 
+/* ---- planning ---- */
+
+static enum ht_err add_row(struct bench *bench, const struct row *row) {
+    TRY(HT_GROW(bench->row, bench->count + 1, bench->room));
+    bench->row[bench->count++] = *row;
+    return HT_OK;
+}
+
+static struct ht_spec spec_of(const struct row *row, const struct ht_equations *eq,
+                              struct ht_part *test) {
+    ht_test_problem_plain(eq, row->order, row->stages, row->scheme, test);
+    test->problem.fd.density = row->density;
+    return ht_problem_spec(&test->problem, &row->tuning, HT_PRIMARY);
+}
+
+/* Whether a variant is selected: by name, as the one that "auto" chooses, else those made for the
+ * device. */
+static bool wants_variant(const struct bench *bench, const struct ht_spec *spec,
+                          const struct ht_variant *variant) {
+    const bool taken = variant == ht_variant_choose("auto", spec, bench->info);
+    if (bench->sweep.variants != NULL)
+        return ht_args_listed(bench->sweep.variants, variant->name) ||
+               (taken && ht_args_listed(bench->sweep.variants, "auto"));
+    return ht_variant_suits(variant, bench->info->gpu);
+}
+
+/* A row of a variant; with --each its kernels have rows of their own. */
+static enum ht_err add_variant(struct bench *bench, struct row row) {
+    const struct ht_variant_stage *stage = row.tuning.variant->stage;
+    TRY(add_row(bench, &row));
+    if (!bench->each || stage[1].kind == HT_STAGE_NONE) return HT_OK;
+    for (row.kernel = 0; row.kernel < 2; row.kernel++) TRY(add_row(bench, &row));
+    return HT_OK;
+}
+
+/* Plans a row for every variant that applies. */
+static enum ht_err plan_variants(struct bench *bench, struct row row) {
+    const struct ht_equations eq = ht_equations_make(row.system, row.dims);
+    struct ht_part test;
+    const struct ht_spec spec = spec_of(&row, &eq, &test);
+    for (int v = 0; v < ht_variant_count(); v++) {
+        row.tuning.variant = ht_variant_at(v);
+        if (wants_variant(bench, &spec, row.tuning.variant) &&
+            ht_variant_refuses(row.tuning.variant, &spec) == NULL)
+            TRY(add_variant(bench, row));
+    }
+    return HT_OK;
+}
+
+static bool differences(const struct row *row) {
+    return row->scheme->method == HT_FINITE_DIFFERENCES;
+}
+
+/* Finite differences have one layout; one and two terms, and uniform and varying density are rows
+ * of their own. */
+static enum ht_err plan_differences(struct bench *bench, struct row row) {
+    const int given = row.stages, most = given > 0 ? given : 2;
+    row.tuning.block = 1;
+    for (row.stages = given > 0 ? given : 1; row.stages <= most; row.stages++)
+        for (int density = 0; density < 2; density++) {
+            row.density = density;
+            TRY(plan_variants(bench, row));
+        }
+    return HT_OK;
+}
+
+/* Plans both layouts only if they are selected. */
+static enum ht_err plan_layouts(struct bench *bench, struct row row) {
+    if (differences(&row)) return plan_differences(bench, row);
+    for (int wide = 0; wide < 2; wide++) {
+        row.tuning.block = !wide ? 1 : row.tuning.fp64 ? 2 : 4;
+        bool wanted = bench->sweep.layouts != NULL ? ht_sweep_block(&bench->sweep, row.tuning.block)
+                                                   : wide == bench->info->gpu;
+        if (wanted) TRY(plan_variants(bench, row));
+    }
+    return HT_OK;
+}
+
+/* Whether a precision is selected; by default only single on a (slow) CPU. */
+static bool wants_precision(const struct bench *bench, bool fp64) {
+    if (fp64 && !bench->info->fp64) return false;
+    if (bench->sweep.precisions == NULL && !bench->info->gpu) return !fp64;
+    return ht_sweep_precision(&bench->sweep, fp64);
+}
+
+static enum ht_err plan_orders(struct bench *bench, struct row row, int most) {
+    const struct ht_sweep *sweep = &bench->sweep;
+    static const int even[] = {4, 8, 16};
+    const bool fd = differences(&row);
+    const int usual = fd ? 3 : most;
+    for (int fp64 = 0; fp64 < 2; fp64++)
+        for (int n = 0; n < (sweep->norders > 0 ? sweep->norders : usual); n++) {
+            row.tuning.fp64 = fp64;
+            row.order = sweep->norders > 0 ? sweep->orders[n] : fd ? even[n] : n + 1;
+            if (wants_precision(bench, fp64) &&
+                (fd ? row.order % 2 == 0 : row.order <= HT_MAX_ORDER))
+                TRY(plan_layouts(bench, row));
+        }
+    return HT_OK;
+}
+
+/* Finite differences step one field of either system: those of one are rows. */
+static bool has_differences(const struct bench *bench, const struct row *like) {
+    for (int i = 0; i < bench->count; i++)
+        if (bench->row[i].of == like->of && differences(&bench->row[i]) &&
+            bench->row[i].dims == like->dims && bench->row[i].system != like->system)
+            return true;
+    return false;
+}
+
+static enum ht_err plan_system(struct bench *bench, const struct row *like, int most) {
+    const struct ht_sweep *sweep = &bench->sweep;
+    struct row row = *like;
+    row.tuning.trim = bench->info->gpu;
+    row.tuning.ptx = bench->info->ptx;
+    row.tuning.ptx_own = bench->info->ptx_own;
+    row.tuning.cells = bench->cells;
+    row.tuning.rows = bench->rows;
+    row.tuning.planes = bench->planes;
+    row.side = row.side > 0 ? row.side : bench->side;
+    row.stages = row.stages > 0 ? row.stages : bench->stages;
+    for (int d = 0; d < sweep->ndims; d++) {
+        row.dims = sweep->dims[d];
+        const struct ht_equations eq = ht_equations_make(row.system, row.dims);
+        for (int s = 0; s < ht_scheme_count(); s++) {
+            row.scheme = ht_scheme_at(s);
+            if (ht_scheme_steps(row.scheme, &eq) && ht_sweep_scheme(sweep, row.scheme) &&
+                !(differences(&row) && has_differences(bench, &row)))
+                TRY(plan_orders(bench, row, most));
+        }
+    }
+    return HT_OK;
+}
+
+static enum ht_err plan_sweep(struct bench *bench, const char *of, int most) {
+    for (int s = 0; s < ht_system_count(); s++) {
+        const struct row row = {.of = of, .system = ht_system_at(s), .kernel = -1};
+        if (ht_args_listed(bench->sweep.systems, row.system->name))
+            TRY(plan_system(bench, &row, most));
+    }
+    return HT_OK;
+}
+
+/* ---- numbers ---- */
+
+static double cells_of(const struct row *row) {
+    return pow((double)row->side, row->dims);
+}
+
+static double largest_cfl_of(const struct row *row) {
+    const struct ht_equations eq = ht_equations_make(row->system, row->dims);
+    return ht_scheme_cfl(row->scheme, &eq, row->order, row->stages);
+}
+
+static double rate_of(const struct row *row) {
+    return cells_of(row) / row->seconds;
+}
+
+static double gflops_of(const struct row *row) {
+    return 2e-9 * row->cost.fma * rate_of(row);
+}
+
+static double gbytes_of(const struct row *row) {
+    return 1e-9 * row->cost.bytes * rate_of(row);
+}
+
+static const char *precision_of(const struct row *row) {
+    return row->tuning.fp64 ? "double" : "single";
+}
+
+static const char *layout_of(const struct row *row) {
+    return row->tuning.block > 1 ? "blocked" : "tensor";
+}
+
+static double unknowns_of(const struct row *row) {
+    return row->fields * (differences(row) ? 1 : pow(row->order + 1, row->dims));
+}
+
+static const char *kernel_of(const struct row *row) {
+    if (row->kernel < 0) return row->tuning.variant->name;
+    switch (row->tuning.variant->stage[row->kernel].kind) {
+    case HT_STAGE_INTERPOLATE_NAIVE:
+        return "naive interpolation";
+    case HT_STAGE_INTERPOLATE_GEMM:
+        return "interpolation by gemm";
+    case HT_STAGE_INTERPOLATE_ROLLED:
+        return "rolled interpolation";
+    case HT_STAGE_EVOLVE:
+        return "evolution";
+    default:
+        return row->tuning.variant->name;
+    }
+}
+
+/* ---- the table ---- */
+
+static void print_row(const struct row *row, struct ht_text *text) {
+    if (row == NULL) {
+        ht_text_add(
+            text,
+            "%-9s %-8s %-2s %-2s %-3s %-21s %-6s %-7s %6s %9s %10s %10s %8s %7s %7s %9s %8s\n",
+            "system", "scheme", "d", "N", "q", "kernels", "prec.", "layout", "side", "ms",
+            "cells/s", "unknowns/s", "GFLOP/s", "GB/s", "% limit", "nJ/cell", "check");
+        return;
+    }
+    char joules[16] = "-";
+    if (isfinite(row->joules))
+        snprintf(joules, sizeof joules, "%.4g", 1e9 * row->joules / cells_of(row));
+    ht_text_add(text,
+                "%-9s %-8s %-2d %-2d %-3d %-21s %-6s %-7s %6lld %9.4g %10.4g %10.4g %8.4g %7.4g "
+                "%7.2g %9s %8.2g\n",
+                row->system->name, row->scheme->name, row->dims, row->order, row->stages,
+                kernel_of(row), precision_of(row), row->density ? "density" : layout_of(row),
+                (long long)row->side, 1e3 * row->seconds, rate_of(row),
+                unknowns_of(row) * rate_of(row), gflops_of(row), gbytes_of(row),
+                100 * row->fraction, joules, row->verified);
+}
+
+/* ---- measuring ---- */
+
+/* Cells per axis such that a half step is short enough at 2 % of the device's rate, the rate of
+ * slow kernels. */
+static int64_t choose_side(const struct bench *bench, const struct row *row,
+                           const struct ht_part *plain) {
+    static const int64_t usual[] = {1 << 20, 2048, 128};
+    const double efficiency = 0.02, patience_s = bench->info->gpu ? 2 : 0.25;
+    double fma = bench->limits[row->tuning.fp64].fma_per_s * efficiency * patience_s;
+    int64_t most = usual[row->dims - 1];
+    if (row->dims == 3 && differences(row)) most = bench->info->gpu ? 512 : 256;
+    if (row->side > 0) most = row->side;
+    if (row->side > 0 || differences(row)) fma = INFINITY;
+    return ht_test_problem_cells(&plain->problem, &row->tuning, most, bench->gib * 0x1p30, fma);
+}
+
+static void count_work(const struct bench *bench, const struct ht_spec *spec, struct row *row) {
+    const struct ht_limits *limits = &bench->limits[spec->fp64];
+    row->cost = ht_variant_cost(row->tuning.variant, spec, row->kernel);
+    row->least = ht_cost_minimum(spec, spec->stages);
+    if (row->kernel >= 0) row->least = row->cost;
+    row->fraction = rate_of(row) * fmax(row->least.bytes / limits->bytes_per_s,
+                                        row->least.fma / limits->fma_per_s);
+}
+
+static enum ht_err time_row(const struct bench *bench, const struct ht_part *test,
+                            struct ht_kernels *kernels, struct row *row) {
+    const bool gpu = bench->info->gpu;
+    struct ht_effort effort = {.warm = gpu ? 2 : 1,
+                               .least = gpu ? 7 : 3,
+                               .seconds = gpu ? 0.1 : 0.3,
+                               .joules_of = gpu ? 0.5 : 0};
+    struct ht_rate rate;
+    if (row->steps > 0) {
+        effort.least = row->steps;
+        effort.seconds = 0;
+    }
+    TRY(ht_test_problem_verify(test, bench->device, kernels, &row->verified));
+    REQUIRE(row->verified <= 1, HT_ERR_DEVICE,
+            "differs from the reference by %.3g times what rounding explains", row->verified);
+    TRY(ht_rate_measure(test, bench->device, kernels, &effort, &rate));
+    row->seconds = row->kernel < 0 ? rate.median : rate.kernel[row->kernel];
+    row->best = row->kernel < 0 ? rate.best : row->seconds;
+    row->total = rate.total;
+    row->timed = rate.timed;
+    row->joules = row->kernel < 0 ? rate.joules : NAN;
+    return HT_OK;
+}
+
+static enum ht_err measure_row(const struct bench *bench, struct row *row) {
+    const struct ht_equations eq = ht_equations_make(row->system, row->dims);
+    struct ht_part plain, test;
+    struct ht_kernels kernels;
+    const struct ht_spec spec = spec_of(row, &eq, &plain);
+    row->joules = row->verified = NAN;
+    row->stages = spec.stages;
+    row->side = choose_side(bench, row, &plain);
+    const int64_t cells[3] = {row->side, row->side, row->side};
+    ht_test_problem(&plain.problem, cells, &test);
+    row->fields = 0.5 * (ht_problem_stored(&test.problem, HT_PRIMARY) +
+                         ht_problem_stored(&test.problem, HT_DUAL));
+    TRY(ht_kernels_create(&test.problem, bench->device, &row->tuning, &kernels));
+    row->shape = kernels.shape[0];
+    enum ht_err err = time_row(bench, &test, &kernels, row);
+    ht_kernels_destroy(&kernels);
+    if (err == HT_OK) count_work(bench, &spec, row);
+    row->done = err == HT_OK;
+    return err;
+}
+
+/* Measures a row. If it fails, the reason is reported and the other rows continue. */
+static void try_row(struct bench *bench, struct row *row) {
+    if (measure_row(bench, row) == HT_OK) return;
+    snprintf(row->why, sizeof row->why, "%s", ht_err_message());
+    ht_warn("%s, %s, N = %d, %s, %s: %s", row->of, row->system->name, row->order,
+            row->tuning.variant->name, precision_of(row), row->why);
+    if (row->verified > 1) bench->wrong = true;
+}
+
+static enum ht_err measure_rows(struct bench *bench, int first, int last) {
+    struct ht_progress progress;
+    struct ht_text text = {0};
+    double began = ht_clock();
+    const char *name = last > first ? bench->row[first].of : "";
+    bool table = !bench->csv && !bench->json;
+    ht_progress_start(&progress, name, last - first, "rows", 1);
+    if (table) print_row(NULL, &text);
+    enum ht_err err = table ? ht_args_print(&text) : HT_OK;
+    for (int i = first; err == HT_OK && i < last; i++) {
+        struct row *row = &bench->row[i];
+        if (ht_stop_wanted() || ht_clock() - began > bench->seconds) {
+            snprintf(row->why, sizeof row->why, "no time left");
+            bench->left_out++;
+            continue;
+        }
+        try_row(bench, row);
+        ht_text_free(&text);
+        if (row->done) print_row(row, &text);
+        if (table && row->done) err = ht_args_print(&text);
+        ht_progress_update(&progress, i + 1 - first);
+    }
+    ht_progress_end(&progress);
+    ht_text_free(&text);
+    return err;
+}
+
+/* ---- columns ---- */
+
+struct value {
+    const char *name;
+    const char *text; /* NULL: a number */
+    double number;    /* NaN: absent */
+};
+enum { COLUMNS = 35 };
+
+static void add(struct value *list, int *n, struct value value) {
+    if (*n < COLUMNS) list[(*n)++] = value;
+}
+
+/* Columns of a row for CSV and JSON. */
+static int columns_of(const struct row *r, struct value *v) {
+    double unknowns = unknowns_of(r);
+    double rate = r->done ? rate_of(r) : NAN;
+    int n = 0;
+    add(v, &n, (struct value){"case", r->of, 0});
+    add(v, &n, (struct value){"system", r->system->name, 0});
+    add(v, &n, (struct value){"scheme", r->scheme->name, 0});
+    add(v, &n, (struct value){"dimensions", NULL, r->dims});
+    add(v, &n, (struct value){"order", NULL, r->order});
+    add(v, &n, (struct value){"stages", NULL, r->stages});
+    add(v, &n, (struct value){"variant", r->tuning.variant->name, 0});
+    add(v, &n, (struct value){"kernels", kernel_of(r), 0});
+    add(v, &n, (struct value){"precision", precision_of(r), 0});
+    add(v, &n, (struct value){"medium", r->density ? "density" : "uniform", 0});
+    add(v, &n, (struct value){"layout", layout_of(r), 0});
+    add(v, &n, (struct value){"cells_per_group", NULL, r->shape.cells});
+    add(v, &n, (struct value){"planes_per_group", NULL, r->shape.planes});
+    add(v, &n, (struct value){"lanes", NULL, r->shape.group_size});
+    add(v, &n, (struct value){"side", NULL, (double)r->side});
+    add(v, &n, (struct value){"ms", NULL, r->done ? 1e3 * r->seconds : NAN});
+    add(v, &n, (struct value){"ms_best", NULL, r->done ? 1e3 * r->best : NAN});
+    add(v, &n, (struct value){"steps_timed", NULL, r->timed});
+    add(v, &n, (struct value){"cell_half_steps_per_s", NULL, rate});
+    add(v, &n, (struct value){"unknowns_per_s", NULL, unknowns * rate});
+    add(v, &n, (struct value){"fma_per_cell", NULL, r->cost.fma});
+    add(v, &n, (struct value){"bytes_per_cell", NULL, r->cost.bytes});
+    add(v, &n, (struct value){"gflops", NULL, 2e-9 * r->cost.fma * rate});
+    add(v, &n, (struct value){"gbytes_per_s", NULL, 1e-9 * r->cost.bytes * rate});
+    add(v, &n, (struct value){"limit_fraction", NULL, r->done ? r->fraction : NAN});
+    add(v, &n, (struct value){"joules_per_half_step", NULL, r->done ? r->joules : NAN});
+    add(v, &n, (struct value){"verified_ratio", NULL, r->done ? r->verified : NAN});
+    add(v, &n, (struct value){"largest_cfl", NULL, r->done ? largest_cfl_of(r) : NAN});
+    add(v, &n, (struct value){"note", r->why, 0});
+    return n;
+}
+
+/* Columns for CSV: JSON has the device and the like once for all rows. */
+static int csv_columns_of(const struct bench *bench, const struct row *r, struct value *v) {
+    const struct ht_limits *limits = &bench->limits[r->tuning.fp64];
+    const struct ht_device_info *info = bench->info;
+    int n = columns_of(r, v);
+    add(v, &n, (struct value){"limit_gflops", NULL, 2e-9 * limits->fma_per_s});
+    add(v, &n, (struct value){"limit_gbytes_per_s", NULL, 1e-9 * limits->bytes_per_s});
+    add(v, &n, (struct value){"device", info->name, 0});
+    add(v, &n, (struct value){"backend", info->backend, 0});
+    add(v, &n, (struct value){"driver", info->driver, 0});
+    add(v, &n, (struct value){"version", HT_VERSION, 0});
+    return n;
+}
+
+static void add_csv(const struct bench *bench, struct ht_text *text) {
+    struct value v[COLUMNS];
+    for (int i = 0; i < bench->count; i++) {
+        int n = csv_columns_of(bench, &bench->row[i], v);
+        for (int k = 0; i == 0 && k < n; k++)
+            ht_text_add(text, "%s%s", v[k].name, k + 1 < n ? "," : "\n");
+        for (int k = 0; k < n; k++) {
+            if (v[k].text != NULL && strpbrk(v[k].text, ",\"\n") != NULL)
+                ht_text_add_json(text, v[k].text);
+            else if (v[k].text != NULL)
+                ht_text_add(text, "%s", v[k].text);
+            else if (isfinite(v[k].number))
+                ht_text_add(text, "%.9g", v[k].number);
+            ht_text_add(text, "%s", k + 1 < n ? "," : "\n");
+        }
+    }
+}
+
+static void add_limits(const struct bench *bench, struct ht_json *json) {
+    const struct ht_limits *limits = bench->limits;
+    ht_json_open(json, "limits", '{');
+    ht_json_number(json, "copy_bytes_per_s", fmax(limits[0].bytes_per_s, limits[1].bytes_per_s));
+    ht_json_number(json, "fma_single_per_s", limits[0].fma_per_s);
+    if (limits[1].fma_per_s > 0) ht_json_number(json, "fma_double_per_s", limits[1].fma_per_s);
+    ht_json_close(json, '}');
+}
+
+static void add_json(const struct bench *bench, struct ht_json *json) {
+    const struct ht_device_info *info = bench->info;
+    char date[32] = "";
+    time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    ht_json_open(json, NULL, '{');
+    ht_json_string(json, "htwave", HT_VERSION);
+    ht_json_string(json, "date", date);
+    ht_json_string(json, "device", info->name);
+    ht_json_string(json, "driver", info->driver);
+    ht_json_string(json, "platform", info->platform);
+    ht_json_string(json, "backend", info->backend);
+    add_limits(bench, json);
+    ht_json_integer(json, "left_out", bench->left_out);
+    ht_json_open(json, "rows", '[');
+    for (int i = 0; i < bench->count; i++) {
+        struct value v[COLUMNS];
+        int n = columns_of(&bench->row[i], v);
+        ht_json_open(json, NULL, '{');
+        for (int k = 0; k < n; k++)
+            if (v[k].text == NULL)
+                ht_json_number(json, v[k].name, v[k].number);
+            else if (*v[k].text != '\0')
+                ht_json_string(json, v[k].name, v[k].text);
+        ht_json_close(json, '}');
+    }
+    ht_json_close(json, ']');
+    ht_json_close(json, '}');
+}
+
+static enum ht_err write_results(const struct bench *bench) {
+    struct ht_text csv = {0};
+    struct ht_json json = {0};
+    if (bench->count > 0) add_csv(bench, &csv);
+    add_json(bench, &json);
+    enum ht_err err = ht_text_status(&json.text);
+    if (err == HT_OK) err = ht_text_status(&csv);
+    if (err == HT_OK)
+        err = ht_file_write_in(bench->directory, "bench.json", json.text.data, json.text.length);
+    if (err == HT_OK && bench->count > 0)
+        err = ht_file_write_in(bench->directory, "bench.csv", csv.data, csv.length);
+    if (err == HT_OK && bench->csv) err = ht_args_print(&csv);
+    if (err == HT_OK && bench->json) err = ht_args_print(&json.text);
+    ht_text_free(&csv);
+    ht_text_free(&json.text);
+    return err;
+}
+
 /* ---- table 1 ---- */
 
 enum { TABLE_SIDE = 150, TABLE_STEPS = 200, TABLE_ORDERS = 3 };
 
-static enum ht_err plan_table1(struct ht_bench *bench) {
+static enum ht_err plan_table1(struct bench *bench) {
     const bool gpu = bench->info->gpu;
     const struct ht_sweep saved = bench->sweep;
-    const struct ht_bench_row like = {.of = "table1",
-                                      .system = ht_system_find("advection"),
-                                      .kernel = -1,
-                                      .side = gpu ? TABLE_SIDE : 0,
-                                      .steps = gpu ? TABLE_STEPS : 0};
+    const struct row like = {.of = "table1",
+                             .system = ht_system_find("advection"),
+                             .kernel = -1,
+                             .side = gpu ? TABLE_SIDE : 0,
+                             .steps = gpu ? TABLE_STEPS : 0};
     if (!gpu)
         ht_note(
             "table 1 on smaller grids and fewer steps; times are scaled to %d^3 cells and %d steps",
@@ -99,13 +615,13 @@ static enum ht_err plan_table1(struct ht_bench *bench) {
     bench->sweep.precisions = "single";
     bench->sweep.ndims = 1;
     bench->sweep.dims[0] = 3;
-    enum ht_err err = ht_bench_plan_system(bench, &like, TABLE_ORDERS);
+    enum ht_err err = plan_system(bench, &like, TABLE_ORDERS);
     bench->sweep = saved;
     return err;
 }
 
 /* Device seconds of 200 steps on 150^3 cells, measured or scaled. */
-static double table_seconds(const struct ht_bench_row *row) {
+static double table_seconds(const struct row *row) {
     double scale = pow((double)TABLE_SIDE / (double)row->side, 3);
     if (row->steps == TABLE_STEPS) return row->total * scale;
     return 2 * TABLE_STEPS * row->seconds * scale;
@@ -121,7 +637,7 @@ static void add_times(const char *name, const double *seconds, struct ht_text *t
     ht_text_add(text, "\n");
 }
 
-static enum ht_err print_table1(struct ht_bench *bench, int first, int last) {
+static enum ht_err print_table1(struct bench *bench, int first, int last) {
     struct ht_text text = {0};
     ht_text_add(&text,
                 "advection, 150^3 cells, 200 steps, single precision: seconds\n%-26s %8s %8s %8s\n",
@@ -130,7 +646,7 @@ static enum ht_err print_table1(struct ht_bench *bench, int first, int last) {
         double seconds[TABLE_ORDERS] = {NAN, NAN, NAN};
         bool any = false;
         for (int i = first; i < last; i++) {
-            const struct ht_bench_row *row = &bench->row[i];
+            const struct row *row = &bench->row[i];
             if (!row->done || row->tuning.variant != ht_variant_at(v) || row->order > TABLE_ORDERS)
                 continue;
             seconds[row->order - 1] = table_seconds(row);
@@ -148,7 +664,7 @@ static enum ht_err print_table1(struct ht_bench *bench, int first, int last) {
 
 /* ---- the run ---- */
 
-static enum ht_err measure_device(struct ht_bench *bench) {
+static enum ht_err measure_device(struct bench *bench) {
     const struct ht_device_info *info = bench->info;
     TRY(ht_limits_measure(bench->device, false, &bench->limits[0]));
     if (info->fp64) TRY(ht_limits_measure(bench->device, true, &bench->limits[1]));
@@ -163,22 +679,22 @@ static enum ht_err measure_device(struct ht_bench *bench) {
     return HT_OK;
 }
 
-static enum ht_err run_case(struct ht_bench *bench, const char *name, const struct ht_args *args) {
+static enum ht_err run_case(struct bench *bench, const char *name, const struct ht_args *args) {
     const int first = bench->count, most = bench->info->gpu ? 5 : 3;
     const bool table1 = strcmp(name, "table1") == 0;
     if (ht_args_value(args, "--seconds") == NULL) bench->seconds = bench->info->gpu ? 600 : 60;
-    TRY(table1 ? plan_table1(bench) : ht_bench_plan_sweep(bench, name, most));
-    TRY(ht_bench_measure(bench, first, bench->count));
+    TRY(table1 ? plan_table1(bench) : plan_sweep(bench, name, most));
+    TRY(measure_rows(bench, first, bench->count));
     return table1 ? print_table1(bench, first, bench->count) : HT_OK;
 }
 
-static enum ht_err run_cases(struct ht_bench *bench, const struct ht_args *args) {
+static enum ht_err run_cases(struct bench *bench, const struct ht_args *args) {
     TRY(ht_file_make_directory(bench->directory));
     TRY(measure_device(bench));
     for (int i = 0; i < args->count || i == 0; i++)
         TRY(run_case(bench, args->count > 0 ? args->operand[i] : "rates", args));
     REQUIRE(bench->count > 0, HT_ERR_INPUT, "bench: the flags exclude all rows");
-    TRY(ht_bench_write(bench));
+    TRY(write_results(bench));
     if (bench->left_out > 0)
         ht_note("%d row%s left out by the time limit (--seconds %g)", bench->left_out,
                 bench->left_out == 1 ? "" : "s", bench->seconds);
@@ -196,7 +712,7 @@ static enum ht_err list_cases(void) {
     return err;
 }
 
-static enum ht_err run(struct ht_bench *bench, const struct ht_args *args) {
+static enum ht_err run(struct bench *bench, const struct ht_args *args) {
     for (int i = 0; i < args->count; i++) TRY(check_case(args->operand[i]));
     REQUIRE(ht_comm_size(args->comm) == 1, HT_ERR_INPUT,
             "bench runs in one process, not on %d ranks: run it without mpiexec; bench/scaling.py "
@@ -210,7 +726,7 @@ static enum ht_err run(struct ht_bench *bench, const struct ht_args *args) {
 }
 
 enum ht_err ht_command_bench(const struct ht_args *args) {
-    struct ht_bench bench = {.gib = 6};
+    struct bench bench = {.gib = 6};
     if (ht_args_value(args, "--cases") != NULL) return list_cases();
     TRY(read_flags(args, &bench));
     ht_stop_watch();

@@ -25,20 +25,11 @@ static enum ht_err check_directory(const struct ht_params *params) {
 
 /* ---- report ---- */
 
-/* Of the time of the steps; NaN: not known, or there are none. */
-static double layer_share(const struct ht_simulation *sim, const struct ht_estimate *estimate) {
-    return ht_estimate_layer_seconds(sim, estimate) / ht_estimate_seconds(sim, estimate);
-}
-
-/* Of the time of a step. */
-static double sample_share(const struct ht_simulation *sim, const struct ht_estimate *estimate) {
-    const double step_s = ht_estimate_seconds(sim, estimate) / (double)sim->plan->steps;
-    return estimate->sample_s / (estimate->sample_s + step_s);
-}
-
 static void add_receivers(const struct ht_simulation *sim, const struct ht_estimate *estimate,
                           struct ht_facts *f) {
-    const double share = sample_share(sim, estimate);
+    /* of the time of a step */
+    const double step_s = estimate->seconds / (double)sim->plan->steps;
+    const double share = estimate->sample_s / (estimate->sample_s + step_s);
     char bytes[32], time[32];
     if (estimate->sampler_bytes > 0) {
         ht_fact(f, integer, "receivers_host_bytes", estimate->sampler_bytes);
@@ -50,9 +41,8 @@ static void add_receivers(const struct ht_simulation *sim, const struct ht_estim
            ht_text_seconds(estimate->sample_s, time), 100 * share);
 }
 
-static void add_layers(const struct ht_simulation *sim, const struct ht_estimate *estimate,
-                       struct ht_facts *f) {
-    const double share = layer_share(sim, estimate);
+static void add_layers(const struct ht_estimate *estimate, struct ht_facts *f) {
+    const double share = estimate->layer_s / estimate->seconds;
     ht_fact(f, number, "absorbing_time_share", share);
     if (!(estimate->rate > 0)) return;
     if (estimate->layers_left_out)
@@ -60,19 +50,17 @@ static void add_layers(const struct ht_simulation *sim, const struct ht_estimate
                   "on a small grid\n");
     if (isfinite(share))
         ht_say(f, "  layers    %.2g %% of the steps' time, %.3g cell half-steps/s there\n",
-               100 * share,
-               ht_estimate_layer_cells(sim) / ht_estimate_layer_seconds(sim, estimate));
+               100 * share, estimate->layer_rate);
 }
 
 static void add_rate(const struct ht_simulation *sim, const struct ht_estimate *estimate,
                      struct ht_facts *f) {
-    const double seconds = ht_estimate_seconds(sim, estimate);
     char time[32];
-    ht_fact(f, number, "expected_s", seconds);
+    ht_fact(f, number, "expected_s", estimate->seconds);
     if (!(estimate->rate > 0)) return;
     ht_fact(f, number, "expected_cell_half_steps_per_s", estimate->rate);
     ht_say(f, "  expected  %s of stepping, from %.3g cell half-steps/s on ",
-           ht_text_seconds(seconds, time), estimate->rate);
+           ht_text_seconds(estimate->seconds, time), estimate->rate);
     for (int k = 0; k < sim->plan->grid.dims; k++)
         ht_say(f, "%s%lld", k ? " x " : "", (long long)estimate->cells[k]);
     ht_say(f, " cells here%s\n", sim->ranks > 1 ? " in each rank, without exchanges" : "");
@@ -81,7 +69,7 @@ static void add_rate(const struct ht_simulation *sim, const struct ht_estimate *
 static void add_estimate(const struct ht_simulation *sim, const struct ht_estimate *estimate,
                          struct ht_facts *f) {
     add_rate(sim, estimate, f);
-    add_layers(sim, estimate, f);
+    add_layers(estimate, f);
     add_receivers(sim, estimate, f);
     ht_fact(f, number, "selfcheck_ratio", sim->selfcheck_ratio);
     if (estimate->rate > 0 && isfinite(sim->selfcheck_ratio))
@@ -118,7 +106,7 @@ static enum ht_err write_model(const struct ht_simulation *sim, const char *dire
 }
 
 static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) {
-    struct ht_estimate estimate = {.rate = 0, .damped_rate = NAN, .sample_s = NAN};
+    struct ht_estimate estimate = HT_NO_ESTIMATE;
     TRY(ht_output_check(sim->params, sim->plan->medium, sim->plan->problem.stored[HT_PRIMARY]));
     TRY(ht_output_check_traces(sim->params, sim->plan->receivers));
     TRY(check_directory(sim->params));
