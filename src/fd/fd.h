@@ -300,4 +300,8 @@ struct ht_pack_format ht_fd_format(const struct ht_problem *problem, bool fp64);
 /* The messages of a planned stepper. */
 void ht_fd_plan_halo(struct ht_fd_stepper *s, struct ht_halo *out);
 
+/* fd_incidence.c: refuses plane waves whose surface the grid cannot hold, or about which the medium
+ * varies. A rank looks at its own planes: one that fails must enter ht_comm_agree. */
+HT_CHECKED enum ht_err ht_fd_surface_check(const struct ht_plan *plan);
+
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fd.h"
-#include "fd_plan.h"
+#include "src/solve/methods.h"
 
 /* ---- a bound of the operator ---- */
 
@@ -487,28 +487,8 @@ static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
     return HT_OK;
 }
 
-enum ht_err ht_fd_plan_medium(struct ht_plan *plan) {
-    plan->problem.fd = (struct ht_fd_problem){.order = plan->order};
-    return find_rate(plan, &plan->fd_rate);
-}
-
-double ht_fd_plan_cfl(const struct ht_plan *plan, int stages) {
-    const struct ht_fd_weights w = ht_fd_weights(plan->problem.fd.order);
-    return ht_fd_stable(&w, plan->problem.fd.density, stages, plan->grid.dims);
-}
-
-enum ht_err ht_fd_check_order(const struct ht_plan *plan) {
-    const struct ht_params *params = plan->params;
-    if (plan->order % 2 != 0 || plan->order > 2 * HT_FD_RADIUS)
-        return ht_params_error(params, "grid.order",
-                               "is the order in space of finite differences "
-                               "(time.scheme = \"fd\"): must be 2, 4 .. %d",
-                               2 * HT_FD_RADIUS);
-    return HT_OK;
-}
-
 /* Ghosts of a periodic axis or a wall are nodes of the same window. */
-enum ht_err ht_fd_check_points(const struct ht_plan *plan) {
+static enum ht_err check_points(const struct ht_plan *plan) {
     const struct ht_fd_spec spec = {.dims = plan->grid.dims,
                                     .radius = plan->problem.fd.order / 2,
                                     .density = plan->problem.fd.density};
@@ -523,11 +503,67 @@ enum ht_err ht_fd_check_points(const struct ht_plan *plan) {
     return HT_OK;
 }
 
-enum ht_err ht_fd_check_slabs(const struct ht_plan *plan, int ranks, int64_t thinnest) {
+/* The fit visits every point. */
+enum ht_err ht_differences_plan_medium(struct ht_plan *plan, bool sampled) {
+    (void)sampled;
+    TRY(ht_medium_scan(plan->medium, true));
+    plan->problem.fd = (struct ht_fd_problem){.order = plan->order};
+    TRY(find_rate(plan, &plan->fd_rate));
+    return check_points(plan);
+}
+
+/* Layers take one term in time: with two the fastest waves would grow in them (docs/absorbing.md).
+ */
+int ht_differences_plan_stages(const struct ht_plan *plan) {
+    return plan->problem.layers != NULL && plan->layers.type == HT_ABSORBING_CPML ? 1 : 2;
+}
+
+double ht_differences_plan_limit(const struct ht_plan *plan, int stages) {
+    const struct ht_fd_weights w = ht_fd_weights(plan->problem.fd.order);
+    return ht_fd_stable(&w, plan->problem.fd.density, stages, plan->grid.dims);
+}
+
+double ht_differences_plan_cfl(const struct ht_plan *plan, double dt) {
+    return plan->fd_rate * dt;
+}
+
+enum ht_err ht_differences_plan_order(struct ht_plan *plan) {
+    plan->grid.order = 0;
+    plan->grid.point_nodes = ht_point_nodes(plan->order);
+    if (plan->order % 2 == 0 && plan->order <= 2 * HT_FD_RADIUS) return HT_OK;
+    return ht_params_error(plan->params, "grid.order",
+                           "is the order in space of finite differences "
+                           "(time.scheme = \"fd\"): must be 2, 4 .. %d",
+                           2 * HT_FD_RADIUS);
+}
+
+/* The first and the last slab hold the layers at the ends of x3. */
+static enum ht_err check_layer_slabs(const struct ht_plan *plan, const int64_t *start) {
+    const struct ht_grid *grid = &plan->grid;
+    const int64_t reach = plan->order / 2;
+    const int ranks = ht_comm_size(grid->slab.comm);
+    for (int side = 0; side < 2; side++) {
+        const int64_t planes = side == 0 ? start[1] : start[ranks] - start[ranks - 1];
+        const int64_t cells = grid->layer[2][side], needed = cells + reach;
+        if (plan->params->absorbing.type == HT_ABSORBING_SPONGE || cells == 0 || planes >= needed)
+            continue;
+        return ht_params_error(plan->params, "absorbing.cells",
+                               "the layer at the %s side of x3 belongs to one rank: with order "
+                               "%d its slab needs %lld planes, but has %lld of %d ranks",
+                               side == 0 ? "lower" : "upper", plan->order, (long long)needed,
+                               (long long)planes, ranks);
+    }
+    return HT_OK;
+}
+
+/* Ranks send planes that they own, as many as the stencil reaches over, before each pass. */
+enum ht_err ht_differences_plan_slabs(const struct ht_plan *plan, const int64_t *start,
+                                      int64_t thinnest) {
     const struct ht_fd_spec widest = {
         .dims = plan->grid.dims, .radius = plan->order / 2, .density = true};
-    const int reach = ht_fd_reach(&widest);
+    const int reach = ht_fd_reach(&widest), ranks = ht_comm_size(plan->grid.slab.comm);
     const int depth = plan->params->parallel.halo_depth;
+    TRY(check_layer_slabs(plan, start));
     if (thinnest < reach)
         return ht_params_error(plan->params, "grid.cells",
                                "the stencil of order %d needs slabs of %d planes, but the "
@@ -538,26 +574,8 @@ enum ht_err ht_fd_check_slabs(const struct ht_plan *plan, int ranks, int64_t thi
         return ht_params_error(plan->params, "parallel.halo_depth",
                                "needs slabs of %lld planes, but the thinnest "
                                "of %d ranks has %lld: at most %lld",
-                               (long long)(int64_t)reach * depth, ranks, (long long)thinnest,
+                               (long long)reach * depth, ranks, (long long)thinnest,
                                (long long)(thinnest / reach));
-    return HT_OK;
-}
-
-enum ht_err ht_fd_check_layer_slabs(const struct ht_plan *plan, const int64_t *start) {
-    const struct ht_grid *grid = &plan->grid;
-    const int64_t reach = plan->order / 2;
-    const int ranks = ht_comm_size(grid->slab.comm);
-    for (int side = 0; side < 2; side++) {
-        const int64_t planes = side == 0 ? start[1] : start[ranks] - start[ranks - 1];
-        const int64_t cells = grid->layer[2][side], needed = cells + reach;
-        const bool alone = ranks == 1 || plan->params->absorbing.type == HT_ABSORBING_SPONGE;
-        if (alone || cells == 0 || planes >= needed) continue;
-        return ht_params_error(plan->params, "absorbing.cells",
-                               "the layer at the %s side of x3 belongs to one rank: with order "
-                               "%d its slab needs %lld planes, but has %lld of %d ranks",
-                               side == 0 ? "lower" : "upper", plan->order, (long long)needed,
-                               (long long)planes, ranks);
-    }
     return HT_OK;
 }
 
@@ -592,7 +610,7 @@ static enum ht_err check_forms(const struct ht_plan *plan) {
     return HT_OK;
 }
 
-enum ht_err ht_fd_check_shots(const struct ht_plan *plan) {
+enum ht_err ht_differences_plan_shots(struct ht_plan *plan) {
     const double carried = 2.1;
     TRY(check_forms(plan));
     if (plan->shots == NULL || !(plan->problem.dt > 0)) return HT_OK;

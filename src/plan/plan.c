@@ -7,9 +7,9 @@
 
 #include "htwave/energy.h"
 #include "plan_parts.h"
-#include "src/fd/fd_plan.h"
 #include "src/hermite/duhamel_private.h"
 #include "src/solve/amplification.h"
+#include "src/solve/methods.h"
 #include "src/solve/sampler_private.h"
 
 void ht_plan_destroy(struct ht_plan *plan) {
@@ -76,6 +76,10 @@ static enum ht_err find_walls(struct ht_plan *plan) {
     return ht_layers_place(plan->params, (const bool(*)[2])absorbing, &plan->grid);
 }
 
+static const struct ht_method *method(const struct ht_plan *plan) {
+    return plan->problem.scheme->does;
+}
+
 static bool differences(const struct ht_plan *plan) {
     return plan->problem.scheme->method == HT_FINITE_DIFFERENCES;
 }
@@ -120,23 +124,16 @@ static enum ht_err check_ranks(const struct ht_plan *plan) {
 }
 
 /* A rank sends only planes that it owns, which limits the depth. */
-static enum ht_err check_depth(const struct ht_plan *plan, const int64_t *start) {
-    int depth = plan->params->parallel.halo_depth;
-    int ranks = ht_comm_size(plan->grid.slab.comm);
-    int64_t thinnest = start[1];
-    for (int r = 1; r < ranks; r++)
-        if (start[r + 1] - start[r] < thinnest) thinnest = start[r + 1] - start[r];
-    if (differences(plan)) {
-        TRY(ht_fd_check_layer_slabs(plan, start));
-        return ht_fd_check_slabs(plan, ranks, thinnest);
-    }
-    if (ranks > 1 && (depth + 1) / 2 > thinnest)
-        return ht_params_error(plan->params, "parallel.halo_depth",
-                               "needs slabs of %d planes, but the thinnest of "
-                               "%d ranks has %lld: at most %lld",
-                               (depth + 1) / 2, ranks, (long long)thinnest,
-                               2 * (long long)thinnest);
-    return HT_OK;
+enum ht_err ht_hermite_plan_slabs(const struct ht_plan *plan, const int64_t *start,
+                                  int64_t thinnest) {
+    const int depth = plan->params->parallel.halo_depth;
+    (void)start;
+    if ((depth + 1) / 2 <= thinnest) return HT_OK;
+    return ht_params_error(plan->params, "parallel.halo_depth",
+                           "needs slabs of %d planes, but the thinnest of "
+                           "%d ranks has %lld: at most %lld",
+                           (depth + 1) / 2, ht_comm_size(plan->grid.slab.comm), (long long)thinnest,
+                           2 * (long long)thinnest);
 }
 
 static enum ht_err cut_slabs(struct ht_plan *plan) {
@@ -148,7 +145,9 @@ static enum ht_err cut_slabs(struct ht_plan *plan) {
     ht_slab_cut(plan->grid.cells[2], ranks, start);
     slab->first = start[rank];
     slab->last = start[rank + 1];
-    enum ht_err err = check_depth(plan, start);
+    int64_t thinnest = start[1];
+    for (int r = 1; r < ranks; r++) thinnest = ht_least(thinnest, start[r + 1] - start[r]);
+    enum ht_err err = method(plan)->plan_slabs(plan, start, thinnest);
     free(start);
     return err;
 }
@@ -159,23 +158,18 @@ static void choose_halo(struct ht_plan *plan) {
                                                  .transport = plan->params->parallel.transport};
 }
 
-/* Layers of finite differences take one term in time: with two the fastest waves would grow in them
- * (docs/absorbing.md). */
-static int full_stages(const struct ht_plan *plan) {
-    if (differences(plan) && plan->problem.layers != NULL && plan->layers.type == HT_ABSORBING_CPML)
-        return 1;
+int ht_hermite_plan_stages(const struct ht_plan *plan) {
     return ht_scheme_full_stages(plan->problem.scheme, &plan->eq, plan->grid.order);
 }
 
-static double largest_cfl(const struct ht_plan *plan, int stages) {
-    if (differences(plan)) return ht_fd_plan_cfl(plan, stages);
+double ht_hermite_plan_limit(const struct ht_plan *plan, int stages) {
     return ht_scheme_cfl(plan->problem.scheme, &plan->eq, plan->grid.order, stages);
 }
 
-/* CFL number of a step dt: the largest c dt/h over the axes. */
-static double cfl_of(const struct ht_plan *plan, double dt) {
-    double cfl = plan->fd_rate * dt;
-    for (int k = 0; !differences(plan) && k < plan->grid.dims; k++)
+/* The largest c dt/h over the axes. */
+double ht_hermite_plan_cfl(const struct ht_plan *plan, double dt) {
+    double cfl = 0;
+    for (int k = 0; k < plan->grid.dims; k++)
         cfl = fmax(cfl, plan->medium->speed[k] * dt / plan->grid.h[k]);
     return cfl;
 }
@@ -185,33 +179,35 @@ static double cfl_of(const struct ht_plan *plan, double dt) {
 static enum ht_err choose_stages(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_value *given = &params->time.stages;
-    int dims = plan->grid.dims, order = plan->grid.order;
-    double cfl = params->time.step > 0 ? cfl_of(plan, params->time.step) : params->time.cfl;
+    const int dims = plan->grid.dims, order = plan->grid.order;
+    const int full = method(plan)->plan_stages(plan);
+    double cfl =
+        params->time.step > 0 ? method(plan)->plan_cfl(plan, params->time.step) : params->time.cfl;
     if (given->kind == HT_VALUE_NUMBERS) {
-        if (given->number[0] > full_stages(plan) && differences(plan))
-            return ht_params_error(params, "time.stages", "at most %d with %s", full_stages(plan),
-                                   full_stages(plan) > 1 ? "time.scheme = \"fd\""
-                                                         : "absorbing layers of type cpml; "
-                                                           "absorbing.type = \"sponge\" takes 2");
-        if (given->number[0] > full_stages(plan))
+        if (given->number[0] > full && differences(plan))
+            return ht_params_error(params, "time.stages", "at most %d with %s", full,
+                                   full > 1 ? "time.scheme = \"fd\""
+                                            : "absorbing layers of type cpml; "
+                                              "absorbing.type = \"sponge\" takes 2");
+        if (given->number[0] > full)
             return ht_params_error(params, "time.stages",
                                    "at most %d (\"full\") are taken at "
                                    "order %d in %d dimensions",
-                                   full_stages(plan), order, dims);
+                                   full, order, dims);
         plan->problem.stages = (int)given->number[0];
     } else if (strcmp(given->text, "least") == 0 ||
                (strcmp(given->text, "auto") == 0 && !plan->medium->uniform && !differences(plan))) {
         plan->problem.stages = ht_scheme_least_stages(plan->problem.scheme, &plan->eq, order, cfl);
     } else {
-        plan->problem.stages = full_stages(plan);
+        plan->problem.stages = full;
     }
-    plan->cfl_limit = largest_cfl(plan, plan->problem.stages);
+    plan->cfl_limit = method(plan)->plan_limit(plan, plan->problem.stages);
     if (plan->cfl_limit <= 0)
         return ht_params_error(params, "time.stages",
                                "no stable time step is known for %d stages at "
                                "order %d in %d dimensions; \"full\" (%d) and "
                                "\"least\" are always stable",
-                               plan->problem.stages, order, dims, full_stages(plan));
+                               plan->problem.stages, order, dims, full);
     return HT_OK;
 }
 
@@ -269,10 +265,11 @@ static double meet_outputs(struct ht_plan *plan, double steps) {
 
 /* The CFL number that all stages allow, if the run has fewer. */
 static const char *more_stages(const struct ht_plan *plan, char words[64]) {
-    int full = full_stages(plan);
+    int full = method(plan)->plan_stages(plan);
     words[0] = '\0';
     if (plan->problem.stages < full)
-        snprintf(words, 64, "; time.stages = \"full\" allows %.3g", largest_cfl(plan, full));
+        snprintf(words, 64, "; time.stages = \"full\" allows %.3g",
+                 method(plan)->plan_limit(plan, full));
     return words;
 }
 
@@ -280,12 +277,12 @@ static const char *more_stages(const struct ht_plan *plan, char words[64]) {
 static enum ht_err choose_step(struct ht_plan *plan, double most) {
     char more[64];
     const struct ht_params *params = plan->params;
-    double per_time = cfl_of(plan, 1), dt = params->time.step;
+    double per_time = method(plan)->plan_cfl(plan, 1), dt = params->time.step;
     double cfl = params->time.cfl;
     const double rounding = 1e-12; /* of dt and of the CFL number */
     /* The default is the same for every system; full stages may allow less. */
     if (!ht_params_is_set(params, "time.cfl") &&
-        (differences(plan) || plan->problem.stages == full_stages(plan)))
+        (differences(plan) || plan->problem.stages == method(plan)->plan_stages(plan)))
         cfl = fmin(cfl, plan->problem.scheme->usual_part * plan->cfl_limit);
     if (!ht_params_is_set(params, "time.cfl")) cfl = fmin(cfl, most);
     if (dt > 0) {
@@ -307,7 +304,7 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
     if (steps > 0) steps = meet_outputs(plan, steps);
     plan->steps = (int64_t)steps;
     plan->problem.dt = steps > 0 ? params->time.end / steps : 0;
-    plan->cfl = cfl_of(plan, plan->problem.dt);
+    plan->cfl = method(plan)->plan_cfl(plan, plan->problem.dt);
     return HT_OK;
 }
 
@@ -346,23 +343,21 @@ static enum ht_err fill_medium(const void *medium, enum ht_subgrid subgrid, int6
     return ht_medium_fill(medium, subgrid, first, last, out);
 }
 
-static enum ht_err choose_scheme(struct ht_plan *plan) {
-    TRY(ht_plan_choose_scheme(plan));
-    plan->grid.order = differences(plan) ? 0 : plan->order;
-    if (differences(plan)) plan->grid.point_nodes = ht_point_nodes(plan->order);
-    return HT_OK;
+enum ht_err ht_hermite_plan_order(struct ht_plan *plan) {
+    const bool automatic = plan->chosen_by[0] != '\0';
+    plan->grid.order = plan->order;
+    if (plan->order <= HT_MAX_ORDER) return HT_OK;
+    return ht_params_error(plan->params, "grid.order",
+                           "is N of Hermite methods (time.scheme = \"%s\"%s%s): must be 1 to %d",
+                           plan->problem.scheme->name, automatic ? ", " : "", plan->chosen_by,
+                           HT_MAX_ORDER);
 }
 
-/* The fit visits every point of finite differences. */
-static enum ht_err scan_medium(struct ht_plan *plan, bool sampled) {
-    TRY(ht_medium_scan(plan->medium, sampled || differences(plan)));
-    if (!differences(plan)) return HT_OK;
-    TRY(ht_fd_plan_medium(plan));
-    return ht_fd_check_points(plan);
+enum ht_err ht_hermite_plan_medium(struct ht_plan *plan, bool sampled) {
+    return ht_medium_scan(plan->medium, sampled);
 }
 
-static enum ht_err check_shots(struct ht_plan *plan) {
-    if (differences(plan)) return ht_fd_check_shots(plan);
+enum ht_err ht_hermite_plan_shots(struct ht_plan *plan) {
     TRY(ht_duhamel_create(plan, &plan->duhamel));
     plan->problem.duhamel = plan->duhamel;
     return HT_OK;
@@ -570,11 +565,12 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(make_grid(plan));
     TRY(check_ranks(plan));
     TRY(ht_medium_read(plan->params, &plan->eq, &plan->grid, &plan->medium));
-    TRY(choose_scheme(plan));
+    TRY(ht_plan_choose_scheme(plan));
+    TRY(method(plan)->plan_order(plan));
     TRY(cut_slabs(plan));
     choose_halo(plan);
-    TRY(scan_medium(plan, sampled));
-    TRY(ht_plan_make_layers(plan));
+    TRY(method(plan)->plan_medium(plan, sampled));
+    if (ht_layers_any(&plan->grid)) TRY(method(plan)->plan_layers(plan));
     set_problem(plan);
     TRY(choose_stages(plan));
     TRY(choose_step(plan, INFINITY));
@@ -587,7 +583,7 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(ht_shots_create(plan->params, plan->medium, &plan->shots));
     plan->problem.shots = plan->shots;
     TRY(choose_dispersion(plan));
-    TRY(check_shots(plan));
+    TRY(method(plan)->plan_shots(plan));
     TRY(ht_plan_weigh_shots(plan));
     TRY(make_receivers(plan));
     ht_plan_warn_layers(plan);

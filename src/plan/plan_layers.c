@@ -235,8 +235,7 @@ static enum ht_err check_hermite(const struct ht_plan *plan) {
     return check_thickness(plan, least_cells);
 }
 
-/* The same as ht_plan_make_layers for Hermite methods, a part of it. */
-static enum ht_err plan_make_hermite_layers(struct ht_plan *plan) {
+enum ht_err ht_hermite_plan_layers(struct ht_plan *plan) {
     const bool sponge = plan->params->absorbing.type == HT_ABSORBING_SPONGE;
     TRY(check_hermite(plan));
     TRY(ht_layers_make(plan->params, &plan->grid, plan->medium->speed,
@@ -336,12 +335,9 @@ void ht_plan_continue_medium(struct ht_plan *plan) {
     plan->problem.medium = plan;
 }
 
-enum ht_err ht_plan_make_layers(struct ht_plan *plan) {
+enum ht_err ht_differences_plan_layers(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     enum ht_absorbing_type type = params->absorbing.type;
-    if (!ht_layers_any(&plan->grid)) return HT_OK;
-    if (plan->problem.scheme->method != HT_FINITE_DIFFERENCES)
-        return plan_make_hermite_layers(plan);
     TRY(refuse_hermite(params, 1, "time.scheme = \"fd\""));
     if (type == HT_ABSORBING_AUTO) type = HT_ABSORBING_CPML;
     if (type == HT_ABSORBING_SPONGE) TRY(plan_check_sponge(params));

@@ -10,9 +10,6 @@
 HT_CHECKED enum ht_err ht_plan_choose_scheme(struct ht_plan *plan);
 
 /* ---- plan_layers.c: absorbing sides ---- */
-/* Sets plan->layers and problem.layers where sides absorb, once the medium's speeds are known;
- * refuses what the scheme's layers do not have. */
-HT_CHECKED enum ht_err ht_plan_make_layers(struct ht_plan *plan);
 /* The rest for Hermite methods, once the step is known: stages in the layers, and their damping
  * within the limit of the step. */
 void ht_plan_limit_layers(struct ht_plan *plan);

@@ -11,7 +11,6 @@
  */
 #include "plan_parts.h"
 #include "schemes.h"
-#include "src/fd/fd_plan.h"
 
 #include <string.h>
 
@@ -287,16 +286,6 @@ static enum ht_err choose(struct ht_plan *plan, const struct ht_scheme **scheme)
     return key == NULL && differences ? check_meaning(plan) : HT_OK;
 }
 
-static enum ht_err check_order(const struct ht_plan *plan, const struct ht_scheme *scheme) {
-    const bool automatic = plan->chosen_by[0] != '\0';
-    if (scheme->method == HT_FINITE_DIFFERENCES) return ht_fd_check_order(plan);
-    if (plan->order <= HT_MAX_ORDER) return HT_OK;
-    return ht_params_error(plan->params, "grid.order",
-                           "is N of Hermite methods (time.scheme = \"%s\"%s%s)"
-                           ": must be 1 to %d",
-                           scheme->name, automatic ? ", " : "", plan->chosen_by, HT_MAX_ORDER);
-}
-
 enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_scheme *scheme = &ht_scheme_taylor;
@@ -311,5 +300,5 @@ enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
     if (scheme->varying != NULL && !plan->medium->uniform)
         return ht_params_error(params, "time.scheme", "the medium varies, and %s", scheme->varying);
     plan->order = order_of(plan, scheme);
-    return check_order(plan, scheme);
+    return HT_OK;
 }

@@ -1,8 +1,6 @@
 /* The time-stepping schemes, a row each, and functions common to all of them. */
-#include "htwave/fd_kernel.h"
 #include "schemes.h"
 
-#include <math.h>
 #include <string.h>
 
 const struct ht_method ht_method_hermite = HT_METHOD_ROW(hermite);
@@ -151,32 +149,4 @@ const char *ht_scheme_mark(const struct ht_scheme *scheme) {
 bool ht_scheme_steps(const struct ht_scheme *scheme, const struct ht_equations *eq) {
     struct ht_form form;
     return scheme->form(eq, &form) == NULL;
-}
-
-int ht_scheme_full_stages(const struct ht_scheme *scheme, const struct ht_equations *eq,
-                          int order) {
-    return scheme->symbol == NULL ? 2 : ht_stability_full(scheme->symbol(eq), eq->dims, order);
-}
-
-/* Of finite differences where the spacing is the same along all axes: one term is stable up to dt
- * omega = 2, two up to sqrt 12. */
-double ht_scheme_cfl(const struct ht_scheme *scheme, const struct ht_equations *eq, int order,
-                     int stages) {
-    if (scheme->symbol != NULL)
-        return ht_stability_cfl(scheme->symbol(eq), eq->dims, order, stages);
-    const struct ht_fd_weights w = ht_fd_weights(order);
-    return ht_fd_stable(&w, false, stages, eq->dims);
-}
-
-int ht_scheme_least_stages(const struct ht_scheme *scheme, const struct ht_equations *eq, int order,
-                           double cfl) {
-    if (scheme->symbol != NULL)
-        return ht_stability_stages(scheme->symbol(eq), eq->dims, order, cfl);
-    return cfl <= ht_scheme_cfl(scheme, eq, order, 1) ? 1 : 2;
-}
-
-const struct ht_rounding *ht_scheme_rounding(const struct ht_scheme *scheme,
-                                             const struct ht_equations *eq) {
-    const struct ht_rounding *row = &scheme->rounding[eq->symbol == HT_SYMBOL_PAIR];
-    return row->power > 0 ? row : NULL;
 }

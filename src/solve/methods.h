@@ -48,7 +48,22 @@
     X(name, int64_t, sampler_bytes, (const struct ht_plan *plan, bool fp64))                       \
     /* Adds to *out. */                                                                            \
     X(name, enum ht_err, shot_bytes,                                                               \
-      (const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out))
+      (const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out))                          \
+    /* Parts of ht_plan_create. grid.order is one of theirs; what follows from it. */              \
+    X(name, enum ht_err, plan_order, (struct ht_plan * plan))                                      \
+    /* Scans the medium, or fits it. Collective. */                                                \
+    X(name, enum ht_err, plan_medium, (struct ht_plan * plan, bool sampled))                       \
+    /* Refuses slabs that are too thin; rank r has cells [start[r], start[r + 1]) along x3. */     \
+    X(name, enum ht_err, plan_slabs,                                                               \
+      (const struct ht_plan *plan, const int64_t *start, int64_t thinnest))                        \
+    /* Sets plan->layers and problem.layers where sides absorb, once the medium's speeds are       \
+     * known; refuses what the scheme's layers do not have. */                                     \
+    X(name, enum ht_err, plan_layers, (struct ht_plan * plan))                                     \
+    X(name, enum ht_err, plan_shots, (struct ht_plan * plan))                                      \
+    /* The most stages, the largest stable cfl of some, that of a step. */                         \
+    X(name, int, plan_stages, (const struct ht_plan *plan))                                        \
+    X(name, double, plan_limit, (const struct ht_plan *plan, int stages))                          \
+    X(name, double, plan_cfl, (const struct ht_plan *plan, double dt))
 
 /* A type and a list of parameters cannot stand in parentheses. NOLINTNEXTLINE */
 #define HT_METHOD_MEMBER(name, type, what, arguments) type(*what) arguments;
@@ -83,6 +98,12 @@ HT_CHECKED enum ht_err ht_fd_memory_get(const struct ht_stepper *stepper, int wh
  * with this cosine (fd_layers.c); 1: not known. */
 double ht_fd_layer_returned(const struct ht_problem *problem, int axis, int side, double frequency,
                             double cosine);
+
+/* Of one wave of finite differences with the wavenumbers k where the medium is slowest: its
+ * relative error at the end by dispersion; where the medium varies, an upper bound in its smooth
+ * parts. What rounding adds (fd_plan.c). */
+double ht_fd_wave_error(const struct ht_plan *plan, const double k[3]);
+void ht_fd_expect_rounding(const struct ht_plan *plan, bool fp64, struct ht_expected *expected);
 
 /* Is a node of a plane of the primary grid on a wall that holds u = 0 (fd_start.c)? Data that do
  * not meet it would stay. */

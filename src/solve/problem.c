@@ -5,6 +5,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "htwave/fd_kernel.h"
 #include "htwave/schedule.h"
 
 const char *ht_problem_set_scheme(struct ht_problem *problem, const struct ht_scheme *scheme) {
@@ -103,4 +104,34 @@ struct ht_problem ht_problem_with_law(const struct ht_problem *problem, const st
     p.medium_coefs = 0;
     memcpy(p.uniform, law->uniform, sizeof p.uniform);
     return p;
+}
+
+/* ---- schemes ---- */
+
+int ht_scheme_full_stages(const struct ht_scheme *scheme, const struct ht_equations *eq,
+                          int order) {
+    return scheme->symbol == NULL ? 2 : ht_stability_full(scheme->symbol(eq), eq->dims, order);
+}
+
+/* Of finite differences where the spacing is the same along all axes: one term is stable up to dt
+ * omega = 2, two up to sqrt 12. */
+double ht_scheme_cfl(const struct ht_scheme *scheme, const struct ht_equations *eq, int order,
+                     int stages) {
+    if (scheme->symbol != NULL)
+        return ht_stability_cfl(scheme->symbol(eq), eq->dims, order, stages);
+    const struct ht_fd_weights w = ht_fd_weights(order);
+    return ht_fd_stable(&w, false, stages, eq->dims);
+}
+
+int ht_scheme_least_stages(const struct ht_scheme *scheme, const struct ht_equations *eq, int order,
+                           double cfl) {
+    if (scheme->symbol != NULL)
+        return ht_stability_stages(scheme->symbol(eq), eq->dims, order, cfl);
+    return cfl <= ht_scheme_cfl(scheme, eq, order, 1) ? 1 : 2;
+}
+
+const struct ht_rounding *ht_scheme_rounding(const struct ht_scheme *scheme,
+                                             const struct ht_equations *eq) {
+    const struct ht_rounding *row = &scheme->rounding[eq->symbol == HT_SYMBOL_PAIR];
+    return row->power > 0 ? row : NULL;
 }
