@@ -1,5 +1,5 @@
 /* Fills the ghosts of all fields of a window in one launch. Along an axis, index i < begin or i >=
- * end is a ghost of index from + way i, for each side those of cl/ghost_args.h. Edges and corners
+ * end is a ghost of index from + way i, for each side those of cl/tool_args.h. Edges and corners
  * are mirrored along several axes at once, so the order of the axes does not matter.
  *
  *       begin-1   begin      end-1   end

@@ -189,7 +189,7 @@ int64_t ht_window_at(const struct ht_window *window, int64_t m1, int64_t m2, int
 void ht_window_shift(const struct ht_grid *grid, enum ht_subgrid from,
                      const struct ht_window *source, const struct ht_window *target,
                      int64_t shift[3], int64_t period[3]);
-/* Arguments of the ghost kernel (cl/ghost_args.h) for a window of a grid. HT_ERR_DEVICE if int
+/* Arguments of the ghost kernel (cl/tool_args.h) for a window of a grid. HT_ERR_DEVICE if int
  * cannot count the ghosts. */
 struct ht_ghost_args;
 /* From nodes and sides along each axis: the numbers of ghosts. */

@@ -73,7 +73,7 @@ bool ht_kernels_cached(const struct ht_kernels *kernels);
 struct ht_quantity {
     int field, coef, material;
     const double *weights; /* [point][coefficient]; NULL: coef only */
-    int points;            /* at most HT_MEASURE_POINTS of cl/sum_args.h */
+    int points;            /* at most HT_MEASURE_POINTS of cl/tool_args.h */
     bool beside;           /* absorbing layers are left out: ht_measure_beside */
 };
 

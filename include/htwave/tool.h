@@ -21,7 +21,7 @@ double ht_tool_seconds(struct ht_tool *tool);
 double ht_tool_total(const struct ht_tool *tool, enum ht_step_part part);
 
 /* ---- ghosts.c: the ghosts of a window ---- */
-struct ht_ghost_args; /* cl/ghost_args.h */
+struct ht_ghost_args; /* cl/tool_args.h */
 /* For the fields that a spec's source grid stores. */
 HT_CHECKED enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spec,
                                         struct ht_tool **out);
@@ -131,7 +131,7 @@ HT_CHECKED enum ht_err ht_rows_read(struct ht_tool *rows, int64_t slots, double 
 
 /* ---- sponge.c: multiplies the polynomials of nodes by those of a damping that depends on one
  * axis; compiled when made ---- */
-struct ht_sponge_args; /* cl/sponge_args.h */
+struct ht_sponge_args; /* cl/tool_args.h */
 HT_CHECKED enum ht_err ht_sponge_create(struct ht_device *device, const struct ht_spec *spec,
                                         struct ht_tool **out);
 /* Of one field in buffer u. jets: [coefficient][index in the window along the axis] in the field's

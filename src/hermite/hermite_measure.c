@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "src/solve/methods.h"
-#include "sum_args.h"
+#include "tool_args.h"
 
 static void node_position(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t node,
                           double x[3]) {

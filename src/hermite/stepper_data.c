@@ -6,7 +6,7 @@
 
 #include "layout.h"
 #include "stepper_private.h"
-#include "sum_args.h"
+#include "tool_args.h"
 
 static void set_value(int element_size, void *to, int64_t i, double value) {
     if (element_size == 8)

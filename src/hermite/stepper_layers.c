@@ -5,7 +5,7 @@
 
 #include "args.h"
 #include "layout.h"
-#include "sponge_args.h"
+#include "tool_args.h"
 #include "stepper_private.h"
 
 static int64_t field_bytes(const struct ht_spec *spec, const struct ht_window *window) {

@@ -4,7 +4,7 @@
 #ifndef HTWAVE_HERMITE_STEPPER_PRIVATE_H
 #define HTWAVE_HERMITE_STEPPER_PRIVATE_H
 
-#include "ghost_args.h"
+#include "tool_args.h"
 #include "layer_kernels.h"
 #include "src/solve/runner.h"
 

@@ -167,6 +167,12 @@ struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
     return z;
 }
 
+int ht_spec_coefs(const struct ht_spec *spec) {
+    int coefs = 1;
+    for (int k = 0; k < spec->eq->dims; k++) coefs *= spec->order + 1;
+    return coefs;
+}
+
 /* FMAs per field: number of lines along each axis times 2 (N+1)^2. A march along x3 uses each face
  * for two cells. */
 static double interpolation_fma(const struct ht_sizes *z, int dims) {

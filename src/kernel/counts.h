@@ -29,6 +29,8 @@ struct ht_sizes {
 /* The axis of a term's profile where it varies about a node; -1: none. */
 int ht_spec_profile(const struct ht_spec *spec, const struct ht_term *term);
 struct ht_sizes ht_sizes_of(const struct ht_spec *spec);
+/* Coefficients of a field at a node, without gaps. */
+int ht_spec_coefs(const struct ht_spec *spec);
 /* Parity class of coefficient i: bit k is i_k mod 2. */
 int ht_parity_of(const struct ht_sizes *z, int i);
 

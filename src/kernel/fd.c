@@ -1,15 +1,13 @@
 /* The kernels of finite differences: their shapes, program and launches.
  */
-#include "htwave/fd_kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "fd_args.h"
-#include "fd_private.h"
 #include "fd_sizes.h"
-#include "ghost_args.h"
 #include "tool.h"
+#include "tool_args.h"
 #include "variant.h"
 
 int ht_fd_reach(const struct ht_fd_spec *spec) {

@@ -7,8 +7,8 @@
 
 #include "fd_args.h"
 #include "fd_layer_args.h"
-#include "fd_private.h"
 #include "tool.h"
+#include "variant.h"
 
 /* Of a program that does no lines a group has WIDTH columns of DEPTH targets, LANES / WIDTH of each
  * at a time. Measured on an H200 (bench/NOTES.md). */

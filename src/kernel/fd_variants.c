@@ -1,7 +1,6 @@
 /* The rows of the kernels of finite differences among the variants: what a user can choose, and
  * their work. The kernels themselves: htwave/fd_kernel.h.
  */
-#include "htwave/fd_kernel.h"
 #include "variant.h"
 
 struct ht_fd_shape ht_fd_asked(const struct ht_tuning *tuning) {

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "counts.h"
-#include "ghost_args.h"
 #include "tool.h"
+#include "tool_args.h"
 
 enum { BLOCKS = 8 };
 
@@ -44,7 +44,7 @@ enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spe
         .items = 128,
         .number = {{"BLOCK", block}, {"GHOST_BLOCKS", BLOCKS}, {"GHOST_COEFS", coefs}},
         .each = {"EACH_GHOST_FIELD", fields},
-        .file = {"packs.cl", "ghost_args.h", "ghosts.cl"},
+        .file = {"packs.cl", "tool_args.h", "ghosts.cl"},
         .entry = {"ht_fill_ghosts"}};
     struct ghosts *g = NULL;
     *out = NULL;

@@ -1,5 +1,5 @@
 /* Sources on a device: the lists, shapes and amplitudes that cl/inject.cl reads, its launches. */
-#include "inject_args.h"
+#include "tool_args.h"
 
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ enum ht_err ht_injector_create(struct ht_device *device, const struct ht_spec *s
         .fp64 = spec->fp64,
         .items = 128,
         .number = {{"BLOCK", shaped ? spec->block : 1}, {"INJECT_SHAPED", shaped}},
-        .file = {"layout.h", "inject_args.h", "inject.cl"},
+        .file = {"layout.h", "tool_args.h", "inject.cl"},
         .entry = {"ht_inject"}};
     struct injector *injector = NULL;
     TRY(ht_tool_create(device, &recipe, sizeof *injector, &injector));

@@ -1,7 +1,7 @@
 /* Messages between slabs: the program of cl/pack.cl for one format, and its launches.
  */
-#include "pack_args.h"
 #include "tool.h"
+#include "tool_args.h"
 
 enum { UNIT = 16 };
 enum { PACK, UNPACK, SCALE }; /* entries */
@@ -42,7 +42,7 @@ enum ht_err ht_packer_create(struct ht_device *device, const struct ht_pack_form
                    {"PACK_SCALED", is_scaled(format)},
                    {"PACK_BYTES", value_bytes(format)}},
         .each = {"EACH_PACKED", format->fields},
-        .file = {"layout.h", "pack_args.h", "pack.cl"},
+        .file = {"layout.h", "tool_args.h", "pack.cl"},
         .entry = {"ht_pack", "ht_unpack", is_scaled(format) ? "ht_pack_scale" : NULL}};
     struct packer *packer = NULL;
     *out = NULL;

@@ -7,13 +7,8 @@
 #include "local_sizes.h"
 #include "variant.h"
 
-static int coefs_of(const struct ht_spec *spec) {
-    const struct ht_sizes z = ht_sizes_of(spec);
-    return z.n1 * z.n2 * z.n3;
-}
-
 static int sources_of(const struct ht_spec *spec) {
-    return ht_slots(spec->src, spec->eq->nfields) * coefs_of(spec);
+    return ht_slots(spec->src, spec->eq->nfields) * ht_spec_coefs(spec);
 }
 
 static int padded(int rows, int tile) {
@@ -54,7 +49,7 @@ static int64_t local_bytes(const struct ht_spec *spec, const struct ht_shape *sh
 /* The number of source entries whose sums fit a first-level cache. */
 static int choose_chunk(const struct ht_spec *spec, const struct ht_shape *shape) {
     const int most_bytes = 32768;
-    int coefs = coefs_of(spec);
+    int coefs = ht_spec_coefs(spec);
     int entry = (shape->cells * shape->rows * ht_real_size(spec->fp64)) << spec->eq->dims;
     int chunk = entry < most_bytes ? most_bytes / entry : 1;
     return chunk < coefs ? chunk : coefs;
@@ -142,7 +137,7 @@ static void add_chunk(const struct ht_blocks *blocks, int tile, int first, int l
 
 static enum ht_err pack_tiles(const struct ht_blocks *blocks, const struct ht_spec *spec,
                               const struct ht_shape *shape, struct ht_operator *out) {
-    int coefs = coefs_of(spec);
+    int coefs = ht_spec_coefs(spec);
     add_tables(blocks, shape, &out->text);
     TRY(HT_ALLOC(out->value, (int64_t)padded_rows(blocks->rows, shape->tile) * blocks->sources));
     for (int field = 0; field < blocks->sources; field += coefs)

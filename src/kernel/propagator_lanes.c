@@ -9,14 +9,9 @@ enum { WARP = 32 };
 
 enum { MOST_STAGES = 4 };
 
-static int64_t coefs_of(const struct ht_spec *spec) {
-    struct ht_sizes z = ht_sizes_of(spec);
-    return (int64_t)z.n1 * z.n2 * z.n3;
-}
-
 static int64_t entries_of(const struct ht_spec *spec) {
     int fields = ht_sizes_of(spec).fields;
-    int64_t coefs = coefs_of(spec);
+    int64_t coefs = ht_spec_coefs(spec);
     return ht_slots(spec->src, fields) * coefs * ht_slots(spec->dst, fields) * coefs;
 }
 
@@ -30,7 +25,7 @@ static const char *refuses(const struct ht_spec *spec) {
 /* Where tensor cores are slower, or are not there (bench/NOTES.md, Literals or tensor cores). */
 static bool pays(const struct ht_spec *spec) {
     const int dims = spec->eq->dims, fields = ht_sizes_of(spec).fields;
-    const int64_t coefs = coefs_of(spec), entries = entries_of(spec);
+    const int64_t coefs = ht_spec_coefs(spec), entries = entries_of(spec);
     const bool same = ht_slots(spec->src, fields) == ht_slots(spec->dst, fields);
     if (dims == 1 || ht_variant_refuses(&ht_variant_propagator_tensor, spec) != NULL) return true;
     if (spec->fp64) return coefs <= 9 || (same && coefs <= 16 && entries <= 1024);
@@ -67,7 +62,7 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks, const struct ht
                                  const struct ht_shape *shape, struct ht_operator *out) {
     int storage[HT_MAX_COEFS], most = 0, *bits = NULL, *target = NULL;
     const int padded = ht_storage_order(spec, storage);
-    const int coefs = (int)coefs_of(spec);
+    const int coefs = (int)ht_spec_coefs(spec);
     const int entries = blocks->sources / coefs * padded;
     const int targets = ht_slots(spec->dst, spec->eq->nfields) * padded;
     double *value = NULL;
@@ -108,14 +103,10 @@ const struct ht_variant ht_variant_propagator_lanes = {
     .name = "propagator-lanes",
     .meaning = "the half step as dense parity blocks that are literals of the "
                "program, a work-item per target (uniform media)",
-    .medium = HT_UNIFORM,
-    .blocks = true,
+    HT_BLOCKS_ON_GPU,
     .refuses = refuses,
     .pays = pays,
-    .made_for = HT_FOR_GPU,
-    .counts32 = true,
     .shape = choose_shape,
-    .cost = ht_cost_dense,
     .pack = pack_literals,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "chunks.cl", "tile.cl",
               "propagator_lanes.cl"},

@@ -16,13 +16,8 @@ static int wide_of(const struct ht_spec *spec) {
     return spec->fp64 ? 2 : 4; /* HT_WIDE: 16 bytes */
 }
 
-static int coefs_of(const struct ht_spec *spec) {
-    const struct ht_sizes z = ht_sizes_of(spec);
-    return z.n1 * z.n2 * z.n3;
-}
-
 static int sources_of(const struct ht_spec *spec) {
-    return ht_slots(spec->src, spec->eq->nfields) * coefs_of(spec);
+    return ht_slots(spec->src, spec->eq->nfields) * ht_spec_coefs(spec);
 }
 
 static const char *refuses(const struct ht_spec *spec) {
@@ -140,13 +135,9 @@ const struct ht_variant ht_variant_propagator_local = {
     .name = "propagator-local",
     .meaning = "the half step as dense parity blocks through local memory, for "
                "any GPU (uniform media)",
-    .medium = HT_UNIFORM,
-    .blocks = true,
+    HT_BLOCKS_ON_GPU,
     .refuses = refuses,
-    .made_for = HT_FOR_GPU,
-    .counts32 = true,
     .shape = choose_shape,
-    .cost = ht_cost_dense,
     .pack = pack_tiles,
     .files = {"common.cl", "wide.cl", "propagator_local.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_local"}}};

@@ -1,5 +1,5 @@
 /* Host side of cl/rows.cl. */
-#include "rows_args.h"
+#include "tool_args.h"
 
 #include <stdlib.h>
 
@@ -57,7 +57,7 @@ enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape 
                                                 {"ROW_COEFS", shape->coefs},
                                                 {"ROW_NODES", shape->nodes},
                                                 {"ROW_ITEMS", items_of(shape, device)}},
-                                     .file = {"layout.h", "rows_args.h", "rows.cl"},
+                                     .file = {"layout.h", "tool_args.h", "rows.cl"},
                                      .entry = {"ht_rows"}};
     struct rows *r = NULL;
     *out = NULL;

@@ -1,7 +1,7 @@
 /* The sponge of Hermite methods on a device: the program of cl/sponge.cl for one precision, layout
  * and order, and its launches.
  */
-#include "sponge_args.h"
+#include "tool_args.h"
 
 #include <stdlib.h>
 
@@ -38,7 +38,7 @@ enum ht_err ht_sponge_create(struct ht_device *device, const struct ht_spec *spe
         .fp64 = spec->fp64,
         .items = 128,
         .number = {{"BLOCK", spec->block}, {"SPONGE_N", coefs}, {"SPONGE_LINES", lines}},
-        .file = {"layout.h", "sponge_args.h", "sponge.cl"},
+        .file = {"layout.h", "tool_args.h", "sponge.cl"},
         .entry = {"ht_sponge"},
         .parts = true};
     struct sponge *sponge = NULL;

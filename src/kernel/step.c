@@ -6,9 +6,36 @@
 
 #include "args.h"
 #include "counts.h"
-#include "products.h"
 #include "tool.h"
 #include "variant.h"
+
+/* Hermite interpolation as strided-batched matrix products. A cell's vertex values are a tensor
+ * v[r3][r2][r1] of T = 2N+2 values per axis, r1 fastest.
+ *
+ *   1. The axes x1..xg together, with the largest g such that P = T^g <= FUSED:
+ *      rows of P values times the transpose of K = H x .. x H,
+ *          b[row][n] = sum_r v[row][r] K[n][r],
+ *      in batches of ROWS rows, since libraries are slow for few rows.
+ *   2. Each further axis k: per cell and index of the axes above,
+ *          b[n_k][inner] = sum_r H[n_k][r_k] v[r_k][inner],
+ *      inner running over the T^k values of the axes below.
+ *
+ * Each product reads one of two buffers and writes the other. The entries of K are exact in single
+ * precision: at most 24 bits for P <= 64.
+ */
+enum {
+    FUSED = 64,
+    MOST_VALUES = FUSED * FUSED, /* of an operator; N = 8 has 18 x 18 */
+    ROWS = 64,
+    MOST_BATCHES = 65535
+};
+
+struct products {
+    struct ht_gemm *gemm;
+    struct ht_buffer *fused, *matrix; /* K transposed, H */
+    int t, p, cube;
+    int count; /* products */
+};
 
 struct ht_step {
     struct ht_tool
@@ -18,13 +45,114 @@ struct ht_step {
     struct ht_spec spec;
     struct ht_sizes sizes;
     struct ht_shape shape;
-    size_t args_size;             /* of struct ht_step_args, as far as the program has it */
-    struct ht_products *products; /* NULL: the variant has none */
+    size_t args_size;          /* of struct ht_step_args, as far as the program has it */
+    struct products *products; /* NULL: the variant has none */
 };
+
+/* ---- products ---- */
+
+static void destroy_products(struct products *products) {
+    if (products == NULL) return;
+    ht_gemm_destroy(products->gemm);
+    ht_buffer_destroy(products->fused);
+    ht_buffer_destroy(products->matrix);
+    free(products);
+}
+
+/* The transpose of H x .. x H, p x p row-major. */
+static void fused_operator(const double *matrix, int t, int p, double *out) {
+    for (int r = 0; r < p; r++)
+        for (int n = 0; n < p; n++) {
+            double value = 1;
+            for (int stride = 1; stride < p; stride *= t)
+                value *= matrix[n / stride % t * t + r / stride % t];
+            out[r * p + n] = value;
+        }
+}
+
+static enum ht_err fill_products(const struct ht_step *step, struct products *out) {
+    double matrix[4 * (HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1)];
+    double fused[MOST_VALUES] = {0};
+    out->t = step->sizes.t1;
+    out->cube = step->sizes.cube;
+    out->p = out->t;
+    out->count = step->spec.eq->dims;
+    while (out->p * out->t <= FUSED && out->p < out->cube) {
+        out->p *= out->t;
+        out->count--;
+    }
+    ht_hermite_matrix(step->spec.order, matrix);
+    fused_operator(matrix, out->t, out->p, fused);
+    TRY(ht_gemm_create(step->tool.device, step->spec.fp64, &out->gemm));
+    TRY(ht_tool_store_reals(&step->tool, (int64_t)out->t * out->t, matrix, &out->matrix));
+    return ht_tool_store_reals(&step->tool, (int64_t)out->p * out->p, fused, &out->fused);
+}
+
+static enum ht_err make_products(const struct ht_step *step, struct products **out) {
+    struct products *products = NULL;
+    TRY(HT_ALLOC(products, 1));
+    enum ht_err err = fill_products(step, products);
+    return HT_MADE(err, products, destroy_products, out);
+}
+
+static struct ht_buffer *products_source(const struct products *products, struct ht_buffer *poly,
+                                         struct ht_buffer *work) {
+    return products->count % 2 ? work : poly;
+}
+
+/* `batches` products of one shape, split into launches within the limits of every device. data:
+ * which of A and B is not the shared operator. */
+static enum ht_err launch_all(struct products *products, struct ht_gemm_shape shape, int data,
+                              int64_t batches, struct ht_buffer *const buffers[3]) {
+    for (int64_t first = 0; first < batches; first += MOST_BATCHES) {
+        int64_t left = batches - first;
+        shape.batches = left < MOST_BATCHES ? left : MOST_BATCHES;
+        TRY(ht_gemm_launch(products->gemm, &shape, buffers));
+        shape.at[data] += shape.batches * shape.stride[data];
+        shape.at[2] += shape.batches * shape.stride[2];
+    }
+    return HT_OK;
+}
+
+static enum ht_err run_fused(struct products *products, int64_t targets, struct ht_buffer *from,
+                             struct ht_buffer *to) {
+    struct ht_buffer *const buffers[3] = {from, products->fused, to};
+    int64_t p = products->p, rows = targets * (products->cube / p);
+    int64_t whole = rows / ROWS, rest = rows % ROWS;
+    struct ht_gemm_shape shape = {.m = ROWS, .n = p, .k = p, .stride = {ROWS * p, 0, ROWS * p}};
+    TRY(launch_all(products, shape, 0, whole, buffers));
+    shape.m = rest;
+    shape.at[0] = shape.at[2] = whole * ROWS * p;
+    return launch_all(products, shape, 0, rest > 0, buffers);
+}
+
+static enum ht_err run_axis(struct products *products, int64_t targets, int64_t inner,
+                            struct ht_buffer *from, struct ht_buffer *to) {
+    struct ht_buffer *const buffers[3] = {products->matrix, from, to};
+    int64_t t = products->t, values = t * inner;
+    const struct ht_gemm_shape shape = {.m = t, .n = inner, .k = t, .stride = {0, values, values}};
+    return launch_all(products, shape, 1, targets * (products->cube / values), buffers);
+}
+
+static enum ht_err run_products(struct products *products, int64_t targets, struct ht_buffer *poly,
+                                struct ht_buffer *work) {
+    struct ht_buffer *from = products_source(products, poly, work);
+    struct ht_buffer *to = from == poly ? work : poly;
+    TRY(run_fused(products, targets, from, to));
+    for (int64_t inner = products->p; inner < products->cube; inner *= products->t) {
+        struct ht_buffer *next = from;
+        from = to;
+        to = next;
+        TRY(run_axis(products, targets, inner, from, to));
+    }
+    return HT_OK;
+}
+
+/* ---- a step ---- */
 
 void ht_step_destroy(struct ht_step *step) {
     if (step == NULL) return;
-    ht_products_destroy(step->products);
+    destroy_products(step->products);
     ht_tool_destroy(&step->tool);
 }
 
@@ -41,7 +169,7 @@ static enum ht_err build(struct ht_step *step, const struct ht_operator *op) {
         if (step->tool.kernel[i / 2][i % 2] != NULL)
             TRY(ht_kernel_open_memory(step->tool.kernel[i / 2][i % 2], step->shape.local_bytes));
     if (!ht_variant_needs_work(step->variant)) return HT_OK;
-    return ht_products_create(step->tool.device, &step->spec, &step->products);
+    return make_products(step, &step->products);
 }
 
 static enum ht_err create(struct ht_device *device, const struct ht_variant *variant,
@@ -136,9 +264,9 @@ static enum ht_err interpolate_by_products(struct ht_step *step, enum ht_step_pa
         struct ht_buffer *poly = buffers->poly[slot], *work = buffers->work;
         const struct ht_arg list[3] = {{.value = args, .size = step->args_size},
                                        {.buffer = buffers->src[z->source_field[slot]]},
-                                       {.buffer = ht_products_source(step->products, poly, work)}};
+                                       {.buffer = products_source(step->products, poly, work)}};
         TRY(ht_kernel_launch(step->tool.kernel[part][0], 3, list, groups, step->shape.group_size));
-        TRY(ht_products_run(step->products, row * rows, poly, work));
+        TRY(run_products(step->products, row * rows, poly, work));
     }
     return HT_OK;
 }
@@ -228,7 +356,7 @@ void ht_step_add_seconds(struct ht_step *step, double seconds[2]) {
     for (int i = 0; i < 4; i++)
         if (step->tool.kernel[i / 2][i % 2] != NULL)
             seconds[i % 2] += ht_kernel_seconds(step->tool.kernel[i / 2][i % 2]);
-    if (step->products != NULL) seconds[0] += ht_products_seconds(step->products);
+    if (step->products != NULL) seconds[0] += ht_gemm_seconds(step->products->gemm);
 }
 
 /* Without the products of a library, which have one timer for both parts. */

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sum_args.h"
 #include "tool.h"
+#include "tool_args.h"
 
 /* Groups of a plane: many where there is one plane only. */
 enum { LANES = 128, FEW_GROUPS = 8, MANY_GROUPS = 512, ENTRIES = 8 };
@@ -32,7 +32,7 @@ enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec,
                                                 {"SUM_WIDE", wide},
                                                 {"SUM_POINTS", points},
                                                 {"SUM_WIDTH", gpu ? 1 : WIDTH}},
-                                     .file = {"layout.h", "sum_args.h", "sums.cl"},
+                                     .file = {"layout.h", "tool_args.h", "sums.cl"},
                                      .entry = {[SUMS] = "ht_sums", [SHIFT] = "ht_shift"}};
     struct sums *r = NULL;
     TRY(ht_tool_create(device, &recipe, sizeof *r, &r));

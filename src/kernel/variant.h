@@ -5,6 +5,7 @@
 #define HTWAVE_KERNEL_VARIANT_H
 
 #include "counts.h"
+#include "htwave/fd_kernel.h"
 
 extern const struct ht_variant ht_variant_fd_march, ht_variant_fd_vectors, ht_variant_fd_plain;
 /* Work of half a time step of finite differences per node; bytes count values.
@@ -14,6 +15,10 @@ struct ht_cost ht_cost_differences(const struct ht_spec *spec);
 HT_CHECKED enum ht_err ht_fd_variant_text(const struct ht_variant *variant,
                                           const struct ht_spec *spec, const struct ht_shape *shape,
                                           struct ht_text *out);
+/* Weight j of row i of struct ht_fd_coefs (cl/fd_common.cl), which has ht_fd_coef_rows of them. */
+double ht_fd_coef(const struct ht_fd_spec *spec, const struct ht_fd_weights *weights,
+                  const double scale[3], int i, int j);
+int ht_fd_coef_rows(const struct ht_fd_spec *spec);
 /* columns.c: a work-item for each column of a target's coefficients. */
 extern const struct ht_variant ht_variant_monolithic, ht_variant_two_rolled, ht_variant_two_naive,
     ht_variant_gemm;
@@ -26,6 +31,11 @@ extern const struct ht_variant ht_variant_propagator_planes,
 extern const struct ht_variant ht_variant_propagator_warpgroup; /* propagator_warpgroup.c */
 extern const struct ht_variant ht_variant_vector;               /* taylor_vectors.c */
 extern const struct ht_variant ht_variant_parity_chains;        /* parity_chains.c */
+
+/* What rows of dense parity blocks for GPUs have in common. */
+#define HT_BLOCKS_ON_GPU                                                            \
+    .medium = HT_UNIFORM, .blocks = true, .made_for = HT_FOR_GPU, .counts32 = true, \
+    .cost = ht_cost_dense
 
 /* Whether one of the variant's kernels is of this kind. */
 bool ht_variant_has(const struct ht_variant *variant, enum ht_stage_kind kind);

@@ -1,7 +1,7 @@
 /* Windows and their ghosts; see the header. */
 #include "htwave/grid.h"
 
-#include "ghost_args.h"
+#include "tool_args.h"
 
 int64_t ht_box_nodes(const struct ht_box *box) {
     int64_t nodes = 1;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "htwave/energy.h"
-#include "sum_args.h"
+#include "tool_args.h"
 
 /* Planes of all coefficients that fit about 64 MiB. */
 static int64_t chunk_planes(const struct ht_plan *plan) {

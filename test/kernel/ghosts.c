@@ -7,7 +7,7 @@
 #include "open_device.h"
 #include "test.h"
 
-#include "ghost_args.h"
+#include "tool_args.h"
 #include "htwave/tool.h"
 #include "layout.h"
 
