@@ -89,6 +89,17 @@ struct ht_traffic {
     double interior_s, boundary_s, ghosts_s, pack_s;
 };
 
+/* Arrays of a stepper on a device. */
+struct ht_arrays {
+    struct ht_device *device;
+    bool fp64;
+    int block, coefs;                      /* of the layout; of a node, with gaps */
+    const int *storage;                    /* [coefficient] its index */
+    const struct ht_window *window;        /* [subgrid] */
+    struct ht_buffer *u[2][HT_MAX_FIELDS]; /* [subgrid][field] */
+    double level;                          /* values of u less this are in the arrays */
+};
+
 struct ht_stepper;
 /* If the grid is divided into slabs, a stepper holds the planes that its rank owns; plane numbers
  * are those of the whole grid. (The oracle supports one slab only.) */
@@ -122,6 +133,8 @@ struct ht_stepper_ops {
     /* With several slabs call it directly after `finish`, or after the ranks have agreed on a
      * failure. */
     void (*destroy)(void *self);
+    /* What it has on a device; NULL: nothing. */
+    void (*arrays)(const void *self, struct ht_arrays *out);
     /* After finish; NULL for a stepper without slabs. */
     void (*traffic)(void *self, struct ht_traffic *out);
 };

@@ -457,6 +457,19 @@ static const struct ht_runner_ops runner_ops = {
     .alike = alike,
     .seconds = seconds_of,
 };
+static void fd_arrays(const void *self, struct ht_arrays *out) {
+    static const int first = 0;
+    const struct ht_fd_stepper *s = self;
+    *out = (struct ht_arrays){.device = s->engine.device,
+                              .fp64 = s->engine.spec.fp64,
+                              .block = 1,
+                              .coefs = 1,
+                              .storage = &first,
+                              .window = s->r.partition.window,
+                              .level = s->level};
+    out->u[HT_PRIMARY][s->problem.eq->second_order.field] = s->values[HT_FD_U].buffer;
+}
+
 static const struct ht_stepper_ops fd_ops = {
     .put = fd_put,
     .get = fd_get,
@@ -467,6 +480,7 @@ static const struct ht_stepper_ops fd_ops = {
     .absolute = fd_absolute,
     .finish = ht_runner_finish,
     .destroy = fd_destroy,
+    .arrays = fd_arrays,
     .traffic = ht_runner_traffic,
 };
 

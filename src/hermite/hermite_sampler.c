@@ -6,8 +6,7 @@
  * arithmetic of the reference (oracle.c): products with the medium's polynomials are cut at degree
  * 2N+1 per axis. At last H^T makes weights of the vertices' derivatives of it. A row is the sum
  * over one field's at the vertices in one x3 plane; in fewer dimensions there is one plane. On a
- * vertex the value takes that vertex alone, exactly: H and powers of 1/2 are dyadic. On a device
- * the rows are those of htwave/tool.h.
+ * vertex the value takes that vertex alone, exactly: H and powers of 1/2 are dyadic.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,19 +14,8 @@
 
 #include "src/solve/methods.h"
 #include "src/solve/sampler_private.h"
-#include "stepper_private.h"
 
-enum { MOST_TERMS = 2 * (HT_MAX_ORDER + 1), MOST_NODES = 4 };
-struct sampler {
-    const struct ht_sampler *of;
-    int nodes; /* of a row: the vertices in its plane, by their bits along x1 and x2 */
-    int64_t patterns, room[2];
-    int64_t (*node)[MOST_NODES];      /* [pattern] of the plane */
-    double *weight;                   /* [pattern][coefficient][vertex] */
-    struct ht_device_stepper *device; /* NULL: the reference */
-    struct ht_tool *rows;             /* NULL: no own rows */
-};
-
+enum { MOST_TERMS = 2 * (HT_MAX_ORDER + 1) };
 /* What making the rows needs. */
 struct making {
     const struct ht_problem *problem;
@@ -46,24 +34,12 @@ struct making {
 };
 
 /* For each trace all fields, below and above. */
-static int64_t most_rows(const struct ht_plan *plan) {
+void ht_hermite_sampler_shape(const struct ht_plan *plan, struct ht_rows_shape *out) {
     const struct ht_resampling need = ht_resampling_of(plan);
-    return 2 * plan->receivers->traces * need.per_step * need.derivatives * plan->eq.nfields;
-}
-
-static int nodes_of(const struct ht_grid *grid) {
-    return grid->dims > 1 ? MOST_NODES : 2;
-}
-
-int64_t ht_hermite_sampler_bytes(const struct ht_plan *plan, bool fp64) {
-    const int64_t rows = most_rows(plan);
-    const struct ht_rows_shape shape = {.fp64 = fp64,
-                                        .coefs = (int)ht_grid_coefs(&plan->grid),
-                                        .nodes = nodes_of(&plan->grid),
-                                        .patterns = rows,
-                                        .rows = rows,
-                                        .slots = ht_sampler_slots(rows)};
-    return ht_rows_bytes(&shape);
+    out->coefs = (int)ht_grid_coefs(&plan->grid);
+    out->nodes = plan->grid.dims > 1 ? 4 : 2; /* by their bits along x1 and x2 */
+    out->rows = 2 * plan->receivers->traces * need.per_step * need.derivatives * plan->eq.nfields;
+    out->patterns = out->rows;
 }
 
 /* ---- the function of a value ---- */
@@ -202,19 +178,17 @@ static int64_t node_of(const struct making *m, int field, const int vertex[3], d
     return node;
 }
 
-/* The weights at the lower or upper x3 plane of the cell, behind those of the patterns; false: all
- * are 0. */
+/* The weights at the lower or upper x3 plane of the cell; false: all are 0. */
 static bool find_weights(const struct making *m, const double *w, int field, int side,
-                         struct sampler *s) {
-    const int *n = m->n, *t = m->t, coefs = s->of->coefs;
-    double *out = s->weight + s->patterns * coefs * s->nodes;
+                         const struct ht_rows_shape *shape, int64_t *node, double *out) {
+    const int *n = m->n, *t = m->t, nodes = shape->nodes;
     bool any = false;
-    for (int v = 0; v < s->nodes; v++) {
+    for (int v = 0; v < nodes; v++) {
         const int vertex[3] = {v & 1, v >> 1, side};
         double sign;
         unsigned mirrored;
-        s->node[s->patterns][v] = node_of(m, field, vertex, &sign, &mirrored);
-        for (int i = 0; i < coefs; i++) {
+        node[v] = node_of(m, field, vertex, &sign, &mirrored);
+        for (int i = 0; i < shape->coefs; i++) {
             const int *j = m->index[i];
             double value = sign;
             int q = 0;
@@ -222,15 +196,15 @@ static bool find_weights(const struct making *m, const double *w, int field, int
                 q = q * t[k] + vertex[k] * n[k] + j[k];
                 if ((mirrored >> k & 1u) != 0 && j[k] % 2 != 0) value = -value;
             }
-            out[i * s->nodes + v] = value * w[q];
-            any = any || out[i * s->nodes + v] != 0;
+            out[i * nodes + v] = value * w[q];
+            any = any || out[i * nodes + v] != 0;
         }
     }
     return any;
 }
 
 static enum ht_err add_row(struct making *m, const double *w, int field, int side,
-                           struct sampler *s, struct ht_sampler *out) {
+                           struct ht_sampler *out) {
     int factor;
     bool mirrored, own;
     const struct ht_sampler_row row = {
@@ -238,12 +212,13 @@ static enum ht_err add_row(struct making *m, const double *w, int field, int sid
         .field = field,
         .plane =
             ht_grid_source(m->problem->grid, m->subgrid, 2, m->cell[2] + side, &factor, &mirrored),
-        .pattern = s->patterns};
-    TRY(HT_GROW(s->node, s->patterns + 1, s->room[0]));
-    TRY(HT_GROW(s->weight, (s->patterns + 1) * out->coefs * s->nodes, s->room[1]));
-    if (!find_weights(m, w, field, side, s)) return HT_OK;
+        .pattern = out->shape.patterns};
+    int64_t *node;
+    double *value;
+    TRY(ht_sampler_pattern(out, &node, &value));
+    if (!find_weights(m, w, field, side, &out->shape, node, value)) return HT_OK;
     TRY(ht_sampler_add(out, &row, 1, &own));
-    s->patterns += own;
+    out->shape.patterns += own;
     return HT_OK;
 }
 
@@ -256,7 +231,7 @@ static bool takes(const struct making *m, int field) {
 }
 
 /* The rows of one derivative by time of a trace. */
-static enum ht_err add_rows(struct making *m, struct sampler *s, struct ht_sampler *out) {
+static enum ht_err add_rows(struct making *m, struct ht_sampler *out) {
     const struct ht_problem *p = m->problem;
     for (int f = 0; f < p->eq->nfields; f++) {
         double *w = m->next; /* free until the next derivative */
@@ -264,77 +239,25 @@ static enum ht_err add_rows(struct making *m, struct sampler *s, struct ht_sampl
         memcpy(w, m->e + (int64_t)f * m->cube, (size_t)m->cube * sizeof *w);
         for (int k = 0; k < p->eq->dims; k++) weigh_axis(m, w, k);
         for (int side = 0; side < (p->eq->dims > 2 ? 2 : 1); side++)
-            TRY(add_row(m, w, f, side, s, out));
+            TRY(add_row(m, w, f, side, out));
     }
     return HT_OK;
 }
 
 /* Of a trace at one level. */
 static enum ht_err add_trace(struct making *m, enum ht_subgrid subgrid,
-                             const struct ht_trace *trace, struct sampler *s, int64_t *first,
-                             struct ht_sampler *out) {
+                             const struct ht_trace *trace, int64_t *first, struct ht_sampler *out) {
     int made = 0;
     find_cell(m, subgrid, trace->x);
     TRY(fill_medium(m));
     take_value(m, &trace->reading);
     for (int d = 0; d < m->need.derivatives; d++) {
         for (; made < m->need.derivative[d]; made++) differentiate(m);
-        TRY(add_rows(m, s, out));
+        TRY(add_rows(m, out));
         first[d + 1] = out->all;
     }
     return HT_OK;
 }
-
-/* ---- samples ---- */
-
-static double sampler_sum(const void *self, const struct ht_sampler_row *row, const double *plane) {
-    const struct sampler *s = self;
-    const double *weight = s->weight + row->pattern * s->of->coefs * s->nodes;
-    const int64_t nodes = ht_grid_plane(s->of->grid, row->subgrid);
-    double sum = 0;
-    for (int i = 0; i < s->of->coefs; i++)
-        for (int v = 0; v < s->nodes; v++)
-            sum += weight[i * s->nodes + v] * plane[i * nodes + s->node[row->pattern][v]];
-    return sum;
-}
-
-static enum ht_err sampler_take(void *self, int64_t slot) {
-    const struct sampler *s = self;
-    const struct ht_device_stepper *t = s->device;
-    for (int64_t i = 0, end; i < s->of->rows; i = end) {
-        const struct ht_sampler_row *row = &s->of->row[i];
-        for (end = i; end < s->of->rows && s->of->row[end].subgrid == row->subgrid &&
-                      s->of->row[end].field == row->field;)
-            end++;
-        TRY(ht_rows_take(s->rows, i, end, t->u[row->subgrid][row->field],
-                         ht_window_nodes(&t->r.partition.window[row->subgrid]), slot));
-    }
-    return HT_OK;
-}
-
-static enum ht_err sampler_read(void *self, int64_t slots, double *sums) {
-    const struct sampler *s = self;
-    return s->rows != NULL ? ht_rows_read(s->rows, slots, sums) : HT_OK;
-}
-
-static double sampler_seconds(const void *self) {
-    const struct sampler *s = self;
-    return ht_tool_total(s->rows, HT_PART_INTERIOR);
-}
-
-static void sampler_destroy(void *self) {
-    struct sampler *s = self;
-    ht_tool_destroy(s->rows);
-    free(s->node);
-    free(s->weight);
-    free(s);
-}
-
-static const struct ht_sampler_ops plain_ops = {.sum = sampler_sum, .destroy = sampler_destroy};
-static const struct ht_sampler_ops device_ops = {.take = sampler_take,
-                                                 .read = sampler_read,
-                                                 .seconds = sampler_seconds,
-                                                 .destroy = sampler_destroy};
 
 /* ---- making ---- */
 
@@ -369,73 +292,21 @@ static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
                     (int64_t)p->eq->nmaterials * m->jets->count * ht_grid_plane(p->grid, HT_DUAL));
 }
 
-static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struct sampler *s,
-                             struct ht_sampler *out) {
+static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struct ht_sampler *out) {
     const int64_t traces = plan->receivers->traces;
     const int levels = m->need.per_step;
     for (int64_t t = 0; t < levels * traces; t++) {
         const struct ht_trace trace = ht_trace_at(plan->receivers, t % traces);
-        TRY(add_trace(m, t / traces + 1 < levels ? HT_DUAL : HT_PRIMARY, &trace, s,
+        TRY(add_trace(m, t / traces + 1 < levels ? HT_DUAL : HT_PRIMARY, &trace,
                       out->first + t * m->need.derivatives, out));
     }
-    return ht_sampler_listed(out);
+    return HT_OK;
 }
 
-/* The rows' tables: each row has a pattern of its own, numbers of nodes from the first of them on
- * and weights by storage index. */
-static void fill_tables(const struct sampler *s, const struct ht_rows_tables *out) {
-    const struct ht_device_stepper *t = s->device;
-    const int coefs = s->of->coefs, nodes = s->nodes;
-    for (int64_t i = 0; i < s->of->rows; i++) {
-        const struct ht_sampler_row *row = &s->of->row[i];
-        const struct ht_window *w = &t->r.partition.window[row->subgrid];
-        const int64_t n1 = ht_grid_nodes(s->of->grid, row->subgrid, 0);
-        const int64_t *at = s->node[row->pattern];
-        out->from[i][0] = i;
-        for (int v = 0; v < nodes; v++) {
-            const int64_t node =
-                ht_window_at(w, w->own.begin[0] + at[v] % n1, w->own.begin[1] + at[v] / n1,
-                             row->plane - w->origin[2]);
-            if (v == 0) out->from[i][1] = node;
-            out->node[i * nodes + v] = (int)(node - out->from[i][1]);
-        }
-        for (int n = 0; n < coefs * nodes; n++)
-            out->weight[(i * t->padded_coefs + t->storage[n / nodes]) * nodes + n % nodes] =
-                s->weight[row->pattern * coefs * nodes + n];
-    }
-}
-
-static enum ht_err make_rows(struct sampler *s) {
-    const struct ht_device_stepper *t = s->device;
-    const struct ht_rows_shape shape = {.fp64 = t->spec.fp64,
-                                        .block = t->spec.block,
-                                        .coefs = t->padded_coefs,
-                                        .nodes = s->nodes,
-                                        .patterns = s->of->rows,
-                                        .rows = s->of->rows,
-                                        .slots = s->of->slots};
-    struct ht_rows_tables tables = {.node = NULL};
-    if (shape.rows == 0) return HT_OK;
-    enum ht_err err = ht_rows_alloc(&shape, &tables);
-    if (err == HT_OK) fill_tables(s, &tables);
-    if (err == HT_OK) err = ht_rows_create(t->r.device, &shape, &tables, &s->rows);
-    ht_rows_free(&tables);
-    return err;
-}
-
-enum ht_err ht_hermite_sampler_make(const struct ht_plan *plan, struct ht_sampler *out) {
-    struct sampler *s = NULL;
+enum ht_err ht_hermite_sampler_list(const struct ht_plan *plan, struct ht_sampler *out) {
     struct making m;
-    TRY(HT_ALLOC(s, 1));
-    out->self = s;
-    s->of = out;
-    s->device = ht_device_stepper_of(out->stepper);
-    s->nodes = nodes_of(out->grid);
-    out->ops = s->device != NULL ? &device_ops : &plain_ops;
-    out->coefs = (int)ht_grid_coefs(out->grid);
     enum ht_err err = begin_making(plan, &m);
-    if (err == HT_OK) err = list_rows(plan, &m, s, out);
+    if (err == HT_OK) err = list_rows(plan, &m, out);
     end_making(&m);
-    if (err != HT_OK || s->device == NULL) return err;
-    return make_rows(s);
+    return err;
 }

@@ -371,6 +371,17 @@ static const struct ht_runner_ops runner_ops = {
     .alike = alike,
     .seconds = seconds_of,
 };
+static void stepper_arrays(const void *self, struct ht_arrays *out) {
+    const struct ht_device_stepper *t = self;
+    *out = (struct ht_arrays){.device = t->r.device,
+                              .fp64 = t->spec.fp64,
+                              .block = t->spec.block,
+                              .coefs = t->padded_coefs,
+                              .storage = t->storage,
+                              .window = t->r.partition.window};
+    memcpy(out->u, t->u, sizeof out->u);
+}
+
 static const struct ht_stepper_ops stepper_ops = {
     .put = ht_stepper_put,
     .get = ht_stepper_get,
@@ -380,12 +391,9 @@ static const struct ht_stepper_ops stepper_ops = {
     .half_step_back = ht_runner_half_step_back,
     .finish = ht_runner_finish,
     .destroy = stepper_destroy,
+    .arrays = stepper_arrays,
     .traffic = ht_runner_traffic,
 };
-
-struct ht_device_stepper *ht_device_stepper_of(const struct ht_stepper *stepper) {
-    return stepper->ops == &stepper_ops ? stepper->self : NULL;
-}
 
 /* ---- making ---- */
 

@@ -38,8 +38,6 @@ struct ht_device_stepper {
     int storage[HT_MAX_COEFS]; /* storage index of each coefficient */
 };
 
-/* NULL: not one on a device. */
-struct ht_device_stepper *ht_device_stepper_of(const struct ht_stepper *stepper);
 /* As in struct ht_stepper_ops. */
 HT_CHECKED enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first,
                                       int64_t last, const double *coefs);

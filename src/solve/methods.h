@@ -9,6 +9,7 @@
 #include "htwave/energy.h"
 #include "htwave/sampler.h"
 #include "htwave/schedule.h"
+#include "htwave/tool.h"
 
 /* X(name, type, function, arguments) for each function of a row, which does what the one of this
  * name after ht_ does. name: of the row. */
@@ -43,9 +44,9 @@
     X(name, enum ht_err, state_measure,                                                            \
       (const struct ht_plan *plan, const struct ht_stepper *stepper, double time,                  \
        struct ht_state *out))                                                                      \
-    /* Lists a sampler's rows, calls ht_sampler_listed, makes what takes samples. */               \
-    X(name, enum ht_err, sampler_make, (const struct ht_plan *plan, struct ht_sampler *out))       \
-    X(name, int64_t, sampler_bytes, (const struct ht_plan *plan, bool fp64))                       \
+    /* Of a sampler at most, but for precision, layout and slots. */                               \
+    X(name, void, sampler_shape, (const struct ht_plan *plan, struct ht_rows_shape *out))          \
+    X(name, enum ht_err, sampler_list, (const struct ht_plan *plan, struct ht_sampler *out))       \
     /* Adds to *out. */                                                                            \
     X(name, enum ht_err, shot_bytes,                                                               \
       (const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out))                          \

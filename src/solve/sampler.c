@@ -8,7 +8,8 @@
 /* Values of a ring, and its slots at most and at least. */
 enum { RING_VALUES = 1 << 21, MOST_SLOTS = 1024, LEAST_SLOTS = 16 };
 
-int64_t ht_sampler_slots(int64_t rows) {
+/* Samples of so many rows that a ring holds. */
+static int64_t slots_of(int64_t rows) {
     const int64_t slots = ht_least(RING_VALUES / ht_most(rows, 1), MOST_SLOTS);
     return ht_most(slots, LEAST_SLOTS);
 }
@@ -30,21 +31,62 @@ static bool same_plane(const struct ht_sampler_row *a, const struct ht_sampler_r
 /* On the host: of a stepper without a device. */
 static enum ht_err take_plain(struct ht_sampler *s, int64_t slot) {
     const struct ht_stepper *stepper = s->stepper;
+    const int nodes = s->shape.nodes, coefs = s->shape.coefs;
     for (int64_t i = 0; i < s->rows; i++) {
         const struct ht_sampler_row *row = &s->row[i];
+        const int64_t all = ht_grid_plane(s->grid, row->subgrid);
+        const int64_t *node = s->node + row->pattern * nodes;
+        const double *value = s->value + row->pattern * nodes * coefs;
+        double sum = 0;
         if (i == 0 || !same_plane(row, row - 1))
-            TRY(stepper->ops->get(stepper->self, row->subgrid, row->field, s->coefs, row->plane,
+            TRY(stepper->ops->get(stepper->self, row->subgrid, row->field, coefs, row->plane,
                                   row->plane + 1, s->plane));
-        s->ring[slot * s->rows + i] = s->ops->sum(s->self, row, s->plane);
+        for (int n = 0; n < coefs * nodes; n++)
+            sum += value[n] * s->plane[n / nodes * all + node[n % nodes]];
+        s->ring[slot * s->rows + i] = sum;
+    }
+    return HT_OK;
+}
+
+/* False: there is no device. */
+static bool find_arrays(const struct ht_sampler *s, struct ht_arrays *out) {
+    const struct ht_stepper *stepper = s->stepper;
+    if (stepper->ops->arrays == NULL) return false;
+    stepper->ops->arrays(stepper->self, out);
+    return out->device != NULL;
+}
+
+static enum ht_err take_device(struct ht_sampler *s, const struct ht_arrays *arrays, int64_t slot) {
+    s->level[slot] = arrays->level;
+    for (int64_t i = 0, end; i < s->rows; i = end) {
+        const struct ht_sampler_row *row = &s->row[i];
+        for (end = i; end < s->rows && s->row[end].subgrid == row->subgrid &&
+                      s->row[end].field == row->field;)
+            end++;
+        TRY(ht_rows_take(s->tool, i, end, arrays->u[row->subgrid][row->field],
+                         ht_window_nodes(&arrays->window[row->subgrid]), slot));
     }
     return HT_OK;
 }
 
 enum ht_err ht_sampler_take(struct ht_sampler *s) {
-    REQUIRE(s->taken < s->slots, HT_ERR_INTERNAL,
-            "receivers: more than %lld steps without reading their samples", (long long)s->slots);
+    REQUIRE(s->taken < s->shape.slots, HT_ERR_INTERNAL,
+            "receivers: more than %lld steps without reading their samples",
+            (long long)s->shape.slots);
+    struct ht_arrays arrays;
     const int64_t slot = s->taken++;
-    return s->ops->take != NULL ? s->ops->take(s->self, slot) : take_plain(s, slot);
+    return find_arrays(s, &arrays) ? take_device(s, &arrays, slot) : take_plain(s, slot);
+}
+
+/* What a level adds to a row: its weights' sum times that. */
+static enum ht_err read_ring(struct ht_sampler *s) {
+    const int nodes = s->shape.nodes;
+    if (s->tool != NULL) TRY(ht_rows_read(s->tool, s->taken, s->ring));
+    for (int64_t n = 0; n < s->taken; n++)
+        for (int64_t i = 0; s->level[n] != 0 && i < s->rows; i++)
+            for (int k = 0; k < nodes; k++)
+                s->ring[n * s->rows + i] += s->level[n] * s->value[s->row[i].pattern * nodes + k];
+    return HT_OK;
 }
 
 /* Ranks add zeros for planes of others, which is exact. */
@@ -57,11 +99,10 @@ static enum ht_err share_sums(struct ht_sampler *s, int64_t steps) {
 }
 
 enum ht_err ht_sampler_collect(struct ht_sampler *s, int64_t *steps, double *values) {
+    memset(s->sums, 0, (size_t)(s->shape.slots * s->all) * sizeof *s->sums);
+    TRY(ht_comm_agree(s->grid->slab.comm, read_ring(s)));
     *steps = s->taken;
     s->taken = 0;
-    memset(s->sums, 0, (size_t)(s->slots * s->all) * sizeof *s->sums);
-    TRY(ht_comm_agree(s->grid->slab.comm,
-                      s->ops->read != NULL ? s->ops->read(s->self, *steps, s->ring) : HT_OK));
     for (int64_t n = 0; n < *steps; n++)
         for (int64_t i = 0; i < s->rows; i++)
             s->sums[n * s->all + s->row[i].number] = s->ring[n * s->rows + i];
@@ -77,19 +118,31 @@ enum ht_err ht_sampler_collect(struct ht_sampler *s, int64_t *steps, double *val
 }
 
 int64_t ht_sampler_period(const struct ht_sampler *s) {
-    return s->slots;
+    return s->shape.slots;
 }
 
 double ht_sampler_seconds(const struct ht_sampler *s) {
-    return s->ops->seconds != NULL ? s->ops->seconds(s->self) : 0;
+    return ht_tool_total(s->tool, HT_PART_INTERIOR);
 }
 
 int64_t ht_sampler_bytes(const struct ht_plan *plan, bool fp64) {
+    struct ht_rows_shape shape = {.fp64 = fp64};
     if (plan->receivers == NULL) return 0;
-    return plan->problem.scheme->does->sampler_bytes(plan, fp64);
+    plan->problem.scheme->does->sampler_shape(plan, &shape);
+    shape.slots = slots_of(shape.rows);
+    return ht_rows_bytes(&shape);
 }
 
 /* ---- making ---- */
+
+enum ht_err ht_sampler_pattern(struct ht_sampler *s, int64_t **node, double **value) {
+    const int64_t nodes = s->shape.nodes, values = nodes * s->shape.coefs, at = s->shape.patterns;
+    TRY(HT_GROW(s->node, (at + 1) * nodes, s->room[2]));
+    TRY(HT_GROW(s->value, (at + 1) * values, s->room[3]));
+    *node = memset(s->node + at * nodes, 0, (size_t)nodes * sizeof **node);
+    *value = memset(s->value + at * values, 0, (size_t)values * sizeof **value);
+    return HT_OK;
+}
 
 enum ht_err ht_sampler_add(struct ht_sampler *s, const struct ht_sampler_row *row, double weight,
                            bool *own) {
@@ -109,10 +162,13 @@ enum ht_err ht_sampler_add(struct ht_sampler *s, const struct ht_sampler_row *ro
 void ht_sampler_destroy(struct ht_sampler *s) {
     if (s == NULL) return;
     if (s->stepper->sampler == s) s->stepper->sampler = NULL;
-    if (s->self != NULL) s->ops->destroy(s->self);
+    ht_tool_destroy(s->tool);
     free(s->first);
     free(s->weight);
     free(s->row);
+    free(s->node);
+    free(s->value);
+    free(s->level);
     free(s->ring);
     free(s->sums);
     free(s->plane);
@@ -127,21 +183,62 @@ static int by_plane(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-enum ht_err ht_sampler_listed(struct ht_sampler *s) {
-    if (s->rows > 0) qsort(s->row, (size_t)s->rows, sizeof *s->row, by_plane);
-    s->slots = ht_sampler_slots(s->all);
-    TRY(HT_ALLOC(s->ring, s->slots * s->rows));
-    TRY(HT_ALLOC(s->sums, s->slots * s->all));
-    return HT_ALLOC(s->plane, s->coefs * ht_grid_plane(s->grid, HT_PRIMARY));
+/* Nodes count from the first of a pattern in the row's plane of the window; weights are by storage
+ * index. */
+static void fill_tables(const struct ht_sampler *s, const struct ht_arrays *a,
+                        const struct ht_rows_tables *out) {
+    const int nodes = s->shape.nodes, coefs = s->shape.coefs;
+    for (int64_t i = 0; i < s->rows; i++) {
+        const struct ht_sampler_row *row = &s->row[i];
+        const struct ht_window *w = &a->window[row->subgrid];
+        const int64_t n1 = ht_grid_nodes(s->grid, row->subgrid, 0), p = row->pattern;
+        out->from[i][0] = p;
+        for (int n = 0; n < nodes; n++) {
+            const int64_t at = s->node[p * nodes + n];
+            const int64_t node = ht_window_at(w, w->own.begin[0] + at % n1,
+                                              w->own.begin[1] + at / n1, row->plane - w->origin[2]);
+            if (n == 0) out->from[i][1] = node;
+            out->node[p * nodes + n] = (int)(node - out->from[i][1]);
+        }
+        for (int n = 0; n < coefs * nodes; n++)
+            out->weight[(p * a->coefs + a->storage[n / nodes]) * nodes + n % nodes] =
+                s->value[p * coefs * nodes + n];
+    }
+}
+
+static enum ht_err make_tool(struct ht_sampler *s) {
+    struct ht_rows_shape shape = s->shape;
+    struct ht_rows_tables tables = {.node = NULL};
+    struct ht_arrays arrays;
+    if (s->rows == 0 || !find_arrays(s, &arrays)) return HT_OK;
+    shape.fp64 = arrays.fp64;
+    shape.block = arrays.block;
+    shape.coefs = arrays.coefs;
+    enum ht_err err = ht_rows_alloc(&shape, &tables);
+    if (err == HT_OK) fill_tables(s, &arrays, &tables);
+    if (err == HT_OK) err = ht_rows_create(arrays.device, &shape, &tables, &s->tool);
+    ht_rows_free(&tables);
+    return err;
 }
 
 static enum ht_err make(const struct ht_plan *plan, struct ht_sampler *s) {
     const struct ht_resampling need = ht_resampling_of(plan);
+    const struct ht_method *method = plan->problem.scheme->does;
     s->grid = &plan->grid;
     s->scale = plan->scale;
     s->traces = plan->receivers->traces * need.per_step * need.derivatives;
     TRY(HT_ALLOC(s->first, s->traces + 1));
-    TRY(plan->problem.scheme->does->sampler_make(plan, s));
+    method->sampler_shape(plan, &s->shape);
+    s->shape.patterns = 0;
+    TRY(method->sampler_list(plan, s));
+    if (s->rows > 0) qsort(s->row, (size_t)s->rows, sizeof *s->row, by_plane);
+    s->shape.rows = s->rows;
+    s->shape.slots = slots_of(s->all);
+    TRY(HT_ALLOC(s->level, s->shape.slots));
+    TRY(HT_ALLOC(s->ring, s->shape.slots * s->rows));
+    TRY(HT_ALLOC(s->sums, s->shape.slots * s->all));
+    TRY(HT_ALLOC(s->plane, s->shape.coefs * ht_grid_plane(s->grid, HT_PRIMARY)));
+    TRY(make_tool(s));
     s->stepper->sampler = s;
     return ht_sampler_take(s);
 }
