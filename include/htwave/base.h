@@ -155,14 +155,13 @@ char *ht_text_bytes(double bytes, char *buffer);
 /* "1 h 02 min", "3.2 s" into buffer (at least 32 bytes); returns buffer. */
 char *ht_text_seconds(double seconds, char *buffer);
 
-/* ---- clock.c ---- */
-double ht_clock(void); /* monotonic seconds */
+double ht_clock(void); /* monotonic seconds; log.c */
 
 /* ---- hash.c: FNV-1a, 64 bits; start from HT_HASH_SEED ---- */
 #define HT_HASH_SEED 0xcbf29ce484222325ULL
 uint64_t ht_hash(uint64_t seed, const void *data, size_t size);
 
-/* ---- rng.c: counter-based (SplitMix64), so that values depend on seed and index only: any part of
+/* ---- Random numbers: counter-based (SplitMix64), so that values depend on seed and index only: any part of
  * a field can be generated alone ---- */
 uint64_t ht_rng_bits(uint64_t seed, uint64_t index);
 double ht_rng_uniform(uint64_t seed, uint64_t index); /* in [-1, 1) */

@@ -100,18 +100,17 @@ int ht_stability_stages(enum ht_symbol kind, int dims, int order, double cfl);
  * this cfl along all axes, of waves (src/solve/ amplification.c); 0 below N = 5. */
 double ht_stability_growth(int dims, int order, double cfl);
 
-/* ---- kaiser.c ---- */
+/* ---- special.c, to the end but for interpolation.c and fd.c ---- */
 /* sin(pi r)/(pi r) I_0(shape sqrt(1 - (r/half)^2)) for |r| < half, else 0. */
 double ht_kaiser_sinc(double r, double half, double shape);
 
-/* ---- lagrange.c ---- */
+/* ---- interpolation.c ---- */
 /* The value at `at` of the polynomial through values at 0, 1 .. count - 1 is their sum with these
  * weights; at a node it is the value there, exactly. */
 void ht_lagrange_weights(int count, double at, double *weight);
 /* The same of its derivative. */
 void ht_lagrange_slopes(int count, double at, double *weight);
 
-/* ---- birkhoff.c ---- */
 /* Data: derivatives of given orders, the same at 0, 1 .. levels - 1. */
 enum { HT_BIRKHOFF_MOST = 24 };
 struct ht_birkhoff {
@@ -127,13 +126,12 @@ HT_CHECKED enum ht_err ht_birkhoff_make(int levels, int derivatives, const int *
  * weight[level][derivative]. */
 void ht_birkhoff_weights(const struct ht_birkhoff *b, double at, double *weight);
 
-/* ---- legendre.c ---- */
 /* Legendre's polynomials of degrees below count at x. */
 void ht_legendre(int count, double x, double *out);
 /* Gauss points and weights on [-1/2, 1/2]. */
 void ht_gauss_points(int count, double *x, double *weight);
 
-/* ---- flat.c: Gaussians of order 2Q ---- */
+/* Gaussians of order 2Q: */
 /* exp(-x^2/2) times the even polynomial of degree 2Q - 2 such that, with z = k^2/2,
  *     spectrum(k) = exp(-z) sum over j < Q of z^j/j! = 1 - O(k^(2Q)). */
 enum { HT_FLAT_ORDER = 32, HT_FLAT_DERIVATIVES = 128 };
@@ -143,7 +141,6 @@ void ht_flat_derivatives(int order, long double x, int count, long double *out);
 /* 1 - spectrum(k). */
 double ht_flat_missing(int order, double wavenumber);
 
-/* ---- median.c ---- */
 /* The middle value, for an even number the larger of both; sorts them. */
 double ht_median(int count, double *values);
 

@@ -1,27 +1,202 @@
 /* HDF5 files: datasets of doubles, attributes of the root group. Files are created through the
- * project's file driver (h5_disk.c).
+ * project's file driver.
  *
  * Invariants: an HDF5 handle opened in a function is closed there on every path, except the file's;
  * struct ht_h5 of a created file owns the temporary name until publish, commit or discard.
  */
-#include "h5_private.h"
-
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "htwave/h5.h"
+
+#define H5_USE_110_API /* later versions keep the types of 1.10 under it */
+#include <hdf5.h>
+#if H5_VERSION_GE(1, 13, 0)
+#include <H5FDdevelop.h>
+#endif
+
+struct ht_h5 {
+    hid_t id;               /* H5I_INVALID_HID: shared out, open elsewhere */
+    hid_t driver;           /* the file driver, held while the file is open */
+    hid_t access;           /* of all ranks, from ready to joined; else 0 */
+    char *path, *temporary; /* temporary: NULL for a file opened to read, or
+                               published */
+    int error;              /* the first errno of a write */
+};
+
+/* ---- file driver ---- */
+
+/* The HDF5 file driver of files that one process writes.
+ *
+ * Why not a driver of the library: HDF5 caches metadata until the file is closed. If they cannot be
+ * written (disk full) the file cannot be closed: the handle stays half open and the library crashes
+ * when the process ends (seen with 1.10.8). This driver records the first system error and ignores
+ * all further writes, so that HDF5 always closes cleanly. Then htwave reports the error, and the
+ * temporary file is not renamed.
+ */
+
+struct disk {
+    H5FD_t base; /* first, filled by HDF5 */
+    int fd;
+    int *error;       /* in struct ht_h5, which outlives the driver's file */
+    haddr_t eoa, eof; /* end of the allocated addresses, of the file */
+};
+
+/* The driver's property is the address of ht_h5.error. */
+static H5FD_t *disk_open(const char *name, unsigned flags, hid_t fapl, haddr_t maxaddr) {
+    (void)flags, (void)maxaddr;
+    int *const *error = H5Pget_driver_info(fapl);
+    if (!error) return NULL;
+    struct disk *disk = calloc(1, sizeof *disk);
+    if (!disk) {
+        **error = ENOMEM;
+        return NULL;
+    }
+    disk->error = *error;
+    disk->fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0666);
+    if (disk->fd < 0) {
+        **error = errno;
+        free(disk);
+        return NULL;
+    }
+    return &disk->base;
+}
+
+static herr_t disk_close(H5FD_t *file) {
+    struct disk *disk = (struct disk *)file;
+    /* network file systems report a full disk here */
+    if (close(disk->fd) != 0 && !*disk->error) *disk->error = errno;
+    free(disk);
+    return 0;
+}
+
+static herr_t disk_query(const H5FD_t *file, unsigned long *flags) {
+    (void)file;
+    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
+             H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+    return 0;
+}
+
+static haddr_t disk_get_eoa(const H5FD_t *file, H5FD_mem_t type) {
+    (void)type;
+    return ((const struct disk *)file)->eoa;
+}
+
+static herr_t disk_set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t address) {
+    (void)type;
+    ((struct disk *)file)->eoa = address;
+    return 0;
+}
+
+static haddr_t disk_get_eof(const H5FD_t *file, H5FD_mem_t type) {
+    (void)type;
+    return ((const struct disk *)file)->eof;
+}
+
+static herr_t disk_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t address, size_t size,
+                        void *buffer) {
+    (void)type, (void)dxpl;
+    struct disk *disk = (struct disk *)file;
+    char *to = buffer;
+    while (size > 0) {
+        ssize_t n = pread(disk->fd, to, size, (off_t)address);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && !*disk->error) *disk->error = errno;
+        if (n <= 0) break;
+        to += n;
+        address += (haddr_t)n;
+        size -= (size_t)n;
+    }
+    memset(to, 0, size); /* past the end HDF5 expects zeros */
+    return 0;
+}
+
+static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t address, size_t size,
+                         const void *buffer) {
+    (void)type, (void)dxpl;
+    struct disk *disk = (struct disk *)file;
+    const char *from = buffer;
+    if (address + size > disk->eof) disk->eof = address + size;
+    while (size > 0 && !*disk->error) {
+        ssize_t n = pwrite(disk->fd, from, size, (off_t)address);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            *disk->error = n < 0 ? errno : ENOSPC;
+            break;
+        }
+        from += n;
+        address += (haddr_t)n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+static herr_t disk_truncate(H5FD_t *file, hid_t dxpl, hbool_t closing) {
+    (void)dxpl, (void)closing;
+    struct disk *disk = (struct disk *)file;
+    if (disk->eof == disk->eoa) return 0;
+    if (!*disk->error && ftruncate(disk->fd, (off_t)disk->eoa) != 0) *disk->error = errno;
+    disk->eof = disk->eoa;
+    return 0;
+}
+
+static const H5FD_class_t disk_class = {
+#ifdef H5FD_CLASS_VERSION
+    .version = H5FD_CLASS_VERSION,
+    .value = (H5FD_class_value_t)600, /* above the library's own 0..511 */
+#endif
+    .name = "htwave_disk",
+    .maxaddr = ((haddr_t)1 << 62) - 1,
+    .fc_degree = H5F_CLOSE_STRONG,
+    .fapl_size = sizeof(int *),
+    .open = disk_open,
+    .close = disk_close,
+    .query = disk_query,
+    .get_eoa = disk_get_eoa,
+    .set_eoa = disk_set_eoa,
+    .get_eof = disk_get_eof,
+    .read = disk_read,
+    .write = disk_write,
+    .truncate = disk_truncate,
+    .fl_map = H5FD_FLMAP_DICHOTOMY,
+};
+
+/* Creates file->temporary; negative when that failed. */
+static hid_t disk_create(struct ht_h5 *file) {
+    file->driver = H5FDregister(&disk_class);
+    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
+    int *property = &file->error;
+    hid_t id = H5I_INVALID_HID;
+    if (file->driver > 0 && fapl >= 0 && H5Pset_driver(fapl, file->driver, &property) >= 0)
+        id = H5Fcreate(file->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
+    if (fapl >= 0) H5Pclose(fapl);
+    return id;
+}
+
+/* Not before the file is closed: HDF5 uses the class of a driver while it closes a file that held
+ * the last reference to it. */
+static void disk_drop(struct ht_h5 *file) {
+    if (file->driver > 0) H5FDunregister(file->driver);
+    file->driver = 0;
+}
+
 /* ---- files ---- */
 
-const char *ht_h5_reason(int error) {
+/* Text of a system error, or of HDF5's where error is 0. */
+static const char *reason(int error) {
     return error ? strerror(error) : "HDF5 refused it";
 }
 
-void ht_h5_quiet(void) {
+/* Turns HDF5's own messages off. */
+static void quiet(void) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-void ht_h5_free(struct ht_h5 *file) {
+/* Frees the record of a closed file. */
+static void free_file(struct ht_h5 *file) {
     free(file->temporary);
     free(file->path);
     free(file);
@@ -30,32 +205,33 @@ void ht_h5_free(struct ht_h5 *file) {
 static enum ht_err create_file(const char *path, struct ht_h5 *file) {
     TRY(ht_text_copy(path, &file->path));
     TRY(ht_file_temporary(path, &file->temporary));
-    file->id = ht_h5_disk_create(file);
+    file->id = disk_create(file);
     if (file->id < 0) {
-        ht_h5_disk_drop(file);
+        disk_drop(file);
         unlink(file->temporary);
-        FAIL(HT_ERR_IO, "cannot create %s: %s", path, ht_h5_reason(file->error));
+        FAIL(HT_ERR_IO, "cannot create %s: %s", path, reason(file->error));
     }
     return HT_OK;
 }
 
 enum ht_err ht_h5_create(const char *path, struct ht_h5 **out) {
-    ht_h5_quiet();
+    quiet();
     *out = NULL;
     struct ht_h5 *file;
     TRY(HT_ALLOC(file, 1));
     enum ht_err err = create_file(path, file);
-    return HT_MADE(err, file, ht_h5_free, out);
+    return HT_MADE(err, file, free_file, out);
 }
 
-void ht_h5_shut(struct ht_h5 *file) {
+/* Closes what is open; a failure is recorded in file->error. */
+static void shut(struct ht_h5 *file) {
     if (file->id >= 0 && H5Fclose(file->id) < 0 && !file->error) file->error = EIO;
     file->id = H5I_INVALID_HID;
-    ht_h5_disk_drop(file);
+    disk_drop(file);
 }
 
 static enum ht_err check_written(const struct ht_h5 *file) {
-    REQUIRE(!file->error, HT_ERR_IO, "cannot write %s: %s", file->path, ht_h5_reason(file->error));
+    REQUIRE(!file->error, HT_ERR_IO, "cannot write %s: %s", file->path, reason(file->error));
     return HT_OK;
 }
 
@@ -70,11 +246,11 @@ enum ht_err ht_h5_publish(struct ht_h5 *file) {
 
 enum ht_err ht_h5_commit(struct ht_h5 *file) {
     const char *name = file->temporary;
-    ht_h5_shut(file);
+    shut(file);
     enum ht_err err = check_written(file);
     if (!err) err = name ? ht_file_commit(name, file->path) : ht_file_sync(file->path, file->path);
     if (err && name) unlink(name);
-    ht_h5_free(file);
+    free_file(file);
     return err;
 }
 
@@ -82,9 +258,9 @@ void ht_h5_discard(struct ht_h5 *file) {
     if (!file) return;
     /* nothing needs to be written to disk from here on */
     if (!file->error) file->error = ECANCELED;
-    ht_h5_shut(file);
+    shut(file);
     if (file->temporary) unlink(file->temporary);
-    ht_h5_free(file);
+    free_file(file);
 }
 
 /* Opens without locks: some file systems have none, and reading must work. */
@@ -110,18 +286,18 @@ static enum ht_err open_file(const char *path, struct ht_h5 *file) {
 }
 
 enum ht_err ht_h5_open(const char *path, struct ht_h5 **out) {
-    ht_h5_quiet();
+    quiet();
     *out = NULL;
     struct ht_h5 *file;
     TRY(HT_ALLOC(file, 1));
     enum ht_err err = open_file(path, file);
-    return HT_MADE(err, file, ht_h5_free, out);
+    return HT_MADE(err, file, free_file, out);
 }
 
 void ht_h5_close(struct ht_h5 *file) {
     if (!file) return;
-    ht_h5_shut(file);
-    ht_h5_free(file);
+    shut(file);
+    free_file(file);
 }
 
 /* ---- datasets ---- */
@@ -167,7 +343,7 @@ static enum ht_err reserve(struct ht_h5 *file, const char *name, int rank, const
     bool ok = space >= 0 && make_set(file, name, space, chunk, single);
     if (space >= 0) H5Sclose(space);
     REQUIRE(ok && !file->error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name, file->path,
-            ht_h5_reason(file->error));
+            reason(file->error));
     return HT_OK;
 }
 
@@ -220,7 +396,7 @@ enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis, i
     H5Sclose(space);
     H5Dclose(set);
     REQUIRE(ok && !error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name, file->path,
-            ht_h5_reason(error));
+            reason(error));
     return HT_OK;
 }
 
@@ -235,7 +411,7 @@ enum ht_err ht_h5_cut(struct ht_h5 *file, const char *name, int axis, int64_t le
     H5Sclose(space);
     H5Dclose(set);
     REQUIRE(ok && !file->error, HT_ERR_IO, "cannot cut dataset %s of %s: %s", name, file->path,
-            ht_h5_reason(file->error));
+            reason(file->error));
     return HT_OK;
 }
 
@@ -300,7 +476,7 @@ static enum ht_err set_attribute(const struct ht_h5 *file, const char *name, hid
         }
     }
     REQUIRE(ok && !file->error, HT_ERR_IO, "cannot write attribute %s of %s: %s", name, file->path,
-            ht_h5_reason(file->error));
+            reason(file->error));
     return HT_OK;
 }
 
@@ -370,4 +546,104 @@ enum ht_err ht_h5_each(struct ht_h5 *file, enum ht_err (*visit)(const char *name
         H5Ovisit2(file->id, H5_INDEX_NAME, H5_ITER_INC, visit_object, &visitor, H5O_INFO_BASIC);
     REQUIRE(result >= 0, HT_ERR_IO, "cannot list the datasets of %s", file->path);
     return visitor.err;
+}
+
+/* ---- files of all ranks ---- */
+
+/* Files that all ranks of a run write together, by HDF5 over MPI.
+ *
+ * HDF5 waits for the other ranks inside its collective calls, and a rank whose call has failed does
+ * not always reach the point where the others wait: a collective H5Dwrite that fails on one rank
+ * leaves the others in MPI_File_set_view; metadata that cannot be written leave them in a barrier
+ * (seen in the sources of 1.10). So only opening and closing are collective here. The metadata are
+ * complete before the ranks open the file: one process has written them through the driver above.
+ * Each rank writes its values by independent transfers. Its part of a dataset is one contiguous
+ * piece of the file, or one per coefficient, so independent transfers cost nothing.
+ */
+
+enum ht_err ht_h5_share(struct ht_h5 *file, const char **name) {
+    shut(file);
+    REQUIRE(!file->error, HT_ERR_IO, "cannot write %s: %s", file->path, reason(file->error));
+    *name = file->temporary;
+    return HT_OK;
+}
+
+void ht_h5_version(char *buffer, size_t size) {
+    unsigned version[3] = {0};
+    (void)H5get_libversion(&version[0], &version[1], &version[2]);
+    snprintf(buffer, size, "%u.%u.%u", version[0], version[1], version[2]);
+}
+
+#ifdef H5_HAVE_PARALLEL
+bool ht_h5_parallel(void) {
+    return true;
+}
+
+/* Both calls wait for all ranks: the first one duplicates the communicator. */
+static hid_t open_together(const struct ht_h5 *file) {
+    if (H5Pset_fapl_mpio(file->access, MPI_COMM_WORLD, MPI_INFO_NULL) < 0) return H5I_INVALID_HID;
+    return H5Fopen(file->temporary, H5F_ACC_RDWR, file->access);
+}
+#else
+bool ht_h5_parallel(void) {
+    return false;
+}
+
+static hid_t open_together(const struct ht_h5 *file) {
+    (void)file;
+    return H5I_INVALID_HID;
+}
+#endif
+
+static enum ht_err make_ready(const char *name, const char *path, struct ht_h5 *file) {
+    file->id = H5I_INVALID_HID;
+    REQUIRE(ht_h5_parallel(), HT_ERR_IO,
+            "cannot write %s: the HDF5 library was built without MPI, which "
+            "files of several ranks need",
+            path);
+    TRY(ht_text_copy(path, &file->path));
+    TRY(ht_text_copy(name, &file->temporary));
+    file->access = H5Pcreate(H5P_FILE_ACCESS);
+    REQUIRE(file->access > 0, HT_ERR_MEMORY, "cannot write %s: HDF5 has no memory for it", path);
+    return HT_OK;
+}
+
+static void forget_access(struct ht_h5 *file) {
+    if (file->access > 0) H5Pclose(file->access);
+    file->access = 0;
+}
+
+void ht_h5_unready(struct ht_h5 *file) {
+    if (file == NULL) return;
+    forget_access(file);
+    free_file(file);
+}
+
+enum ht_err ht_h5_ready(const char *name, const char *path, struct ht_h5 **out) {
+    quiet();
+    *out = NULL;
+    struct ht_h5 *file;
+    TRY(HT_ALLOC(file, 1));
+    enum ht_err err = make_ready(name, path, file);
+    return HT_MADE(err, file, ht_h5_unready, out);
+}
+
+enum ht_err ht_h5_join(struct ht_h5 *file) {
+    file->id = open_together(file);
+    forget_access(file);
+    REQUIRE(file->id >= 0, HT_ERR_IO, "cannot write %s: the ranks cannot open it together",
+            file->path);
+    return HT_OK;
+}
+
+enum ht_err ht_h5_leave(struct ht_h5 *file) {
+    shut(file);
+    enum ht_err err = HT_OK;
+    if (file->error)
+        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", file->path, reason(file->error));
+    /* on each rank: its values may still be in the memory of this machine only
+     */
+    if (!err) err = ht_file_sync(file->temporary, file->path);
+    free_file(file);
+    return err;
 }

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "htwave/base.h"
@@ -21,6 +22,13 @@ void ht_log_level_set(enum ht_log_level level) {
 
 enum ht_log_level ht_log_level_get(void) {
     return current;
+}
+
+/* Differences are wall time even if the date is changed. */
+double ht_clock(void) {
+    struct timespec now = {0, 0};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static bool on_terminal(void) {

@@ -17,7 +17,8 @@ struct recorded {
 struct ht_sequence {
     struct ht_device *device;
     int fork, branch; /* of the next launch */
-    int count, room;
+    int count;
+    int64_t room[2]; /* of the two lists */
     struct recorded *recorded;
     struct ht_launch *launch; /* as the back end gets them */
     void *handle;             /* of the back end; NULL: not made yet */
@@ -50,29 +51,6 @@ void ht_sequence_destroy(struct ht_sequence *s) {
     free(s);
 }
 
-static enum ht_err grow(struct ht_sequence *s) {
-    struct recorded *recorded = NULL;
-    struct ht_launch *launch = NULL;
-    const int room = 2 * s->room + 8;
-    if (s->count < s->room) return HT_OK;
-    TRY(HT_ALLOC(recorded, room));
-    enum ht_err err = HT_ALLOC(launch, room);
-    if (err != HT_OK) {
-        free(recorded);
-        return err;
-    }
-    for (int i = 0; i < s->count; i++) {
-        recorded[i] = s->recorded[i];
-        launch[i] = s->launch[i];
-    }
-    free(s->recorded);
-    free(s->launch);
-    s->recorded = recorded;
-    s->launch = launch;
-    s->room = room;
-    return HT_OK;
-}
-
 /* Each value begins where any type may. */
 static size_t room_of(const struct ht_arg *arg) {
     const size_t unit = _Alignof(max_align_t);
@@ -83,7 +61,8 @@ enum ht_err ht_sequence_add(struct ht_sequence *s, struct ht_kernel *kernel,
                             const struct ht_launch *launch) {
     struct recorded r = {.kernel = kernel};
     size_t bytes = 1, at = 0;
-    TRY(grow(s));
+    TRY(HT_GROW(s->recorded, s->count + 1, s->room[0]));
+    TRY(HT_GROW(s->launch, s->count + 1, s->room[1]));
     for (int i = 0; i < launch->nargs; i++) bytes += room_of(&launch->args[i]);
     TRY(HT_ALLOC(r.args, launch->nargs + 1));
     enum ht_err err = HT_ALLOC(r.values, bytes);

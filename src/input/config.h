@@ -40,14 +40,6 @@ HT_CHECKED enum ht_err ht_config_read_file(const char *path, ht_config_visit *vi
 HT_CHECKED enum ht_err ht_config_read_value(const char *key, const char *text,
                                             ht_config_visit *visit, void *data);
 
-/* ---- config_text.c ---- */
-/* What libconfig 1.5 gets wrong or refuses, mended in the text without moving a line: integers
- * beyond 32 bits get the suffix L (it would wrap them silently), arrays become lists (it would
- * refuse [1, 2.5]). Integers beyond 64 bits and @include are errors. path is for messages; NULL:
- * command line. */
-HT_CHECKED enum ht_err ht_config_prepare(const char *text, const char *path, struct ht_text *out);
-/* "path:line", or "command line" when path is NULL. */
-void ht_config_place(struct ht_text *out, const char *path, int line);
 /* A number that reads back to the same value and is not an integer's text. */
 void ht_config_add_real(struct ht_text *out, double value);
 /* A string in quotes, escaped. */

@@ -2,8 +2,11 @@
  * before. Every key set is remembered with its text and place, so that any later check can name
  * them.
  */
+#include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "params_parts.h"
 
@@ -11,11 +14,405 @@ bool ht_in_double(const struct ht_params *params) {
     return params->device.precision == HT_DOUBLE || strcmp(params->device.backend, "oracle") == 0;
 }
 
+/* ---- where every key was set and to what, and messages that say it ---- */
+
+static struct ht_source *find_source(const struct ht_params *params, const char *key) {
+    struct ht_source *source = params->sources->source;
+    for (int i = 0; source && i < params->sources->count; i++)
+        if (strcmp(source[i].key, key) == 0) return &source[i];
+    return NULL;
+}
+
+const struct ht_source *ht_params_source(const struct ht_params *params, const char *key) {
+    return find_source(params, key);
+}
+
+static void clear_source(struct ht_source *source) {
+    free(source->key);
+    free(source->value);
+    free(source->place);
+    *source = (struct ht_source){0};
+}
+
+/* The key is inside the group of that name. */
+static bool key_inside(const char *key, const char *group) {
+    size_t length = strlen(group);
+    return strncmp(key, group, length) == 0 && key[length] == '.';
+}
+
+/* What was said about keys inside a map, list or group no longer holds. */
+static void forget(struct ht_params *params, const char *group) {
+    struct ht_sources *sources = params->sources;
+    int kept = 0;
+    for (int i = 0; i < sources->count; i++) {
+        if (key_inside(sources->source[i].key, group))
+            clear_source(&sources->source[i]);
+        else
+            sources->source[kept++] = sources->source[i];
+    }
+    sources->count = kept;
+}
+
+static enum ht_err remember(struct ht_params *params, const struct ht_setting *setting) {
+    struct ht_source fresh = {.in_file = setting->in_file};
+    struct ht_source *old = find_source(params, setting->key);
+    enum ht_err err = ht_text_copy(setting->key, &fresh.key);
+    if (!err) err = ht_text_copy(setting->value, &fresh.value);
+    if (!err) err = ht_text_copy(setting->place, &fresh.place);
+    if (!err && old) {
+        clear_source(old);
+        *old = fresh;
+        return HT_OK;
+    }
+    struct ht_sources *sources = params->sources;
+    if (!err) err = HT_GROW(sources->source, sources->count + 1, sources->room);
+    if (!err) sources->source[sources->count++] = fresh;
+    if (err) clear_source(&fresh);
+    return err;
+}
+
+/* The value stands in the input file, not on the command line. */
+static bool in_file(const struct ht_params *params, const char *key) {
+    const struct ht_source *source = find_source(params, key);
+    return source && source->in_file;
+}
+
+enum ht_err ht_params_error(const struct ht_params *params, const char *key, const char *fmt, ...) {
+    char rule[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(rule, sizeof rule, fmt, args);
+    va_end(args);
+    const struct ht_source *source = find_source(params, key);
+    const struct ht_option *option = ht_option_find(key);
+    if (source)
+        FAIL(HT_ERR_INPUT, "%s = %s: %s (%s)", HT_SHOWN(key), HT_SHOWN(source->value), rule,
+             HT_SHOWN_PLACE(source->place));
+    if (option && option->fallback)
+        FAIL(HT_ERR_INPUT, "%s = %s: %s (default)", key, option->fallback, rule);
+    FAIL(HT_ERR_INPUT, "%s: %s (not set)", HT_SHOWN(key), rule);
+}
+
+enum ht_err ht_params_blame(const struct ht_params *params, const char *key, enum ht_err err) {
+    char reason[1024]; /* a copy: the record is about to be replaced */
+    if (err != HT_ERR_INPUT && err != HT_ERR_IO) return err;
+    snprintf(reason, sizeof reason, "%s", ht_err_message());
+    return ht_params_error(params, key, "%s", reason);
+}
+
+/* The value as text is the same for every way of writing it, and the table's defaults are written
+ * in that way (test/unit/params.c checks it). */
+static bool says_default(const struct ht_source *source) {
+    const struct ht_option *option = ht_option_find(source->key);
+    if (option && option->type == HT_OPT_LIST)
+        return strcmp(source->value, "[]") == 0; /* as all empty lists */
+    return option && option->fallback && strcmp(source->value, option->fallback) == 0;
+}
+
+bool ht_params_is_set(const struct ht_params *params, const char *key) {
+    for (int i = 0; i < params->sources->count; i++) {
+        const struct ht_source *source = &params->sources->source[i];
+        if (strcmp(source->key, key) != 0 && !key_inside(source->key, key)) continue;
+        if (!says_default(source)) return true;
+    }
+    return false;
+}
+
+bool ht_params_gives(const struct ht_params *params, const char *group) {
+    bool given = false;
+    for (int i = 0; i < params->sources->count; i++)
+        given = given || key_inside(params->sources->source[i].key, group);
+    return given;
+}
+
+static void free_sources(struct ht_sources *sources) {
+    if (sources == NULL) return;
+    for (int i = 0; i < sources->count; i++) clear_source(&sources->source[i]);
+    free(sources->source);
+    free(sources->input);
+    free(sources);
+}
+
+/* ---- lists of groups ---- */
+
+/* Lists of groups, sources = ( { ... }, { ... } ). A group is a structure of its list's size in an
+ * array that grows by one with each group read. Its keys are those of the list's rows, under
+ * "list.N.": so messages, overrides and the record of what was set where need no other words than
+ * for any key.
+ */
+
+static struct ht_groups *groups_of(const struct ht_params *params, const struct ht_option *option) {
+    return (struct ht_groups *)((char *)params + option->offset);
+}
+
+/* Group number n, counted from 1. */
+static void *group_at(const struct ht_groups *groups, const struct ht_option_list *list, int n) {
+    return (char *)groups->group + (size_t)(n - 1) * list->size;
+}
+
+bool ht_params_leaf(const struct ht_params *params, int index, struct ht_leaf *leaf) {
+    for (int i = 0; i < ht_option_count(); i++) {
+        const struct ht_option *option = ht_option_at(i);
+        const struct ht_option_list *list = ht_option_list(option);
+        int inside = list ? groups_of(params, option)->count * list->count : 0;
+        if (index == 0) {
+            *leaf = (struct ht_leaf){.option = option, .base = params};
+            snprintf(leaf->key, sizeof leaf->key, "%s", option->key);
+            return true;
+        }
+        index--;
+        if (list && index < inside) {
+            int n = index / list->count + 1, row = index % list->count;
+            leaf->option = &list->option[row];
+            leaf->base = group_at(groups_of(params, option), list, n);
+            snprintf(leaf->key, sizeof leaf->key, "%s.%d.%s", option->key, n,
+                     list->option[row].key);
+            return true;
+        }
+        index -= inside;
+    }
+    return false;
+}
+
+/* The keys of a group start from their defaults. */
+static enum ht_err set_defaults(void *group, const struct ht_option_list *list) {
+    for (int k = 0; k < list->count; k++) TRY(ht_option_set_default(group, &list->option[k]));
+    return HT_OK;
+}
+
+static enum ht_err append_group(struct ht_params *params, const struct ht_list_key *in) {
+    struct ht_groups *groups = groups_of(params, in->option);
+    size_t size = in->list->size;
+    if (groups->count >= (int)in->option->high)
+        return ht_params_error(params, in->option->key, "must have at most %d groups",
+                               (int)in->option->high);
+    char *more = realloc(groups->group, ((size_t)groups->count + 1) * size);
+    REQUIRE(more, HT_ERR_MEMORY, "out of memory");
+    memset(more + (size_t)groups->count * size, 0, size);
+    groups->group = more;
+    groups->count++;
+    return set_defaults(group_at(groups, in->list, groups->count), in->list);
+}
+
+static enum ht_err fail_no_group(const struct ht_params *params, const struct ht_list_key *in,
+                                 const struct ht_setting *setting) {
+    int count = groups_of(params, in->option)->count;
+    FAIL(HT_ERR_INPUT, "%s = %s: %s has no such group; it has %d, counted from 1 (%s)",
+         HT_SHOWN(setting->key), HT_SHOWN(setting->value), in->list->key, count,
+         HT_SHOWN_PLACE(setting->place));
+}
+
+/* The group itself, which stands before its keys: a new one, or on the command line one that
+ * replaces another. */
+static enum ht_err visit_group(struct ht_params *params, const struct ht_list_key *in,
+                               const struct ht_setting *setting) {
+    struct ht_groups *groups = groups_of(params, in->option);
+    if (setting->kind != HT_SETTING_GROUP)
+        FAIL(HT_ERR_INPUT, "%s = %s: group %d of %s must be { ... } (%s)", HT_SHOWN(setting->key),
+             HT_SHOWN(setting->value), in->group, in->list->key, HT_SHOWN_PLACE(setting->place));
+    if (in->group < 1 || in->group > groups->count + 1) return fail_no_group(params, in, setting);
+    forget(params, setting->key);
+    if (in->group == groups->count + 1) {
+        TRY(append_group(params, in));
+    } else {
+        TRY(set_defaults(group_at(groups, in->list, in->group), in->list));
+    }
+    return remember(params, setting);
+}
+
+/* The row whose name is near, or what other programs call it; NULL: none. */
+static const char *nearest_row(const char *name, int count, const char *const *known) {
+    const char *near = ht_text_nearest(name, known, count), *word;
+    for (int i = 0; !near && (word = ht_params_synonym(name, i)) != NULL; i++)
+        for (int k = 0; k < count; k++)
+            if (strcmp(word, known[k]) == 0) near = known[k];
+    return near;
+}
+
+static enum ht_err fail_unknown_row(const struct ht_list_key *in,
+                                    const struct ht_setting *setting) {
+    const char *known[32];
+    char what[128];
+    int count = 0;
+    for (; count < in->list->count && count < 32; count++)
+        known[count] = in->list->option[count].key;
+    snprintf(what, sizeof what, "key in group %d of %s", in->group, in->list->key);
+    return ht_option_unknown(setting, what, nearest_row(in->name, count, known),
+                             ", whose groups have the keys", count, known);
+}
+
+/* A key whose group has no number: of the command line. */
+static enum ht_err fail_no_number(const struct ht_list_key *in, const struct ht_setting *setting) {
+    FAIL(HT_ERR_INPUT,
+         "%s: %s is a list of groups, counted from 1: give %s.1.%s, or the "
+         "whole list (%s)",
+         HT_SHOWN(setting->key), in->list->key, in->list->key, in->list->option[0].key,
+         HT_SHOWN_PLACE(setting->place));
+}
+
+/* A setting whose key is inside a list. */
+static enum ht_err visit_list(struct ht_params *params, const struct ht_list_key *in,
+                              const struct ht_setting *setting) {
+    struct ht_groups *groups = groups_of(params, in->option);
+    if (in->group == 0 && *in->name) return fail_no_number(in, setting);
+    if (*in->name == '\0') return visit_group(params, in, setting);
+    if (!in->row) return fail_unknown_row(in, setting);
+    if (in->group > groups->count) return fail_no_group(params, in, setting);
+    void *group = group_at(groups, in->list, in->group);
+    TRY(remember(params, setting));
+    TRY(ht_option_set_default(group, in->row));
+    return ht_option_store(group, in->row, setting);
+}
+
+/* Without a value: "not given" is one, of types that have it. */
+static bool must_be_given(const struct ht_option *row) {
+    return !row->fallback && row->type != HT_OPT_VALUE && row->type != HT_OPT_MEDIUM;
+}
+
+enum ht_err ht_params_check_axes(const struct ht_params *params, const struct ht_option *row,
+                                 const char *key) {
+    const struct ht_source *source = ht_params_source(params, key);
+    int entries = 1;
+    if (row->type != HT_OPT_REAL3 && row->type != HT_OPT_INT3) return HT_OK;
+    for (const char *c = source->value; *c; c++) entries += *c == ',';
+    if (entries >= params->grid.dims) return HT_OK;
+    return ht_params_error(params, key,
+                           "must have an entry for each of the grid's %d axes "
+                           "(grid.cells)",
+                           params->grid.dims);
+}
+
+static enum ht_err check_group(const struct ht_params *params, const struct ht_option_list *list,
+                               int n) {
+    char group[80], key[96];
+    snprintf(group, sizeof group, "%s.%d", list->key, n);
+    for (int k = 0; k < list->count; k++) {
+        snprintf(key, sizeof key, "%s.%s", group, list->option[k].key);
+        if (!must_be_given(&list->option[k])) continue;
+        if (!ht_params_source(params, key))
+            return ht_params_error(params, group, "must give %s", list->option[k].key);
+        TRY(ht_params_check_axes(params, &list->option[k], key));
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_params_check_lists(const struct ht_params *params) {
+    for (int i = 0; i < ht_option_count(); i++) {
+        const struct ht_option *option = ht_option_at(i);
+        const struct ht_option_list *list = ht_option_list(option);
+        for (int n = 1; list && n <= groups_of(params, option)->count; n++)
+            TRY(check_group(params, list, n));
+    }
+    return HT_OK;
+}
+
+bool ht_params_pulse(const struct ht_params *params, int index, struct ht_pulse *out) {
+    const struct ht_pulse *pulses = params->initial.pulses.group;
+    if (index < params->initial.pulses.count) {
+        *out = pulses[index];
+        return true;
+    }
+    *out = (struct ht_pulse){.width = params->initial.width,
+                             .amplitude = params->initial.amplitude,
+                             .field = params->initial.field};
+    for (int k = 0; k < 3; k++) out->centre[k] = params->initial.centre[k];
+    return params->initial.pulses.count == 0 && index == 0;
+}
+
+/* ---- names of files ---- */
+
+/* Names of files that a run reads. A relative one in an input file is meant from the folder of that
+ * file, so that an input and its data move together and runs start from anywhere; one on the
+ * command line is meant from the current directory, as the shell completes it. Once the parameters
+ * are read, all of them are meant from the current directory; printed they are absolute, so that
+ * the resolved input can stand in another folder.
+ */
+
+/* The member that holds a file's name; NULL: the option has none. */
+static char *const *file_name_at(const struct ht_params *params, const struct ht_leaf *leaf) {
+    const struct ht_option *option = leaf->option;
+    const void *at = (const char *)leaf->base + option->offset;
+    if (option->type == HT_OPT_FILE) {
+        char *const *name = at;
+        return *name && **name ? name : NULL;
+    }
+    const struct ht_value *value = at;
+    if (option->type != HT_OPT_MEDIUM || params->medium.type != HT_MEDIUM_FILE) return NULL;
+    return value->kind == HT_VALUE_TEXT && *value->text ? &value->text : NULL;
+}
+
+const char *ht_params_file_at(const struct ht_params *params, const struct ht_leaf *leaf) {
+    char *const *name = file_name_at(params, leaf);
+    return name ? *name : NULL;
+}
+
+/* A file that this run's kind of initial data does not need is not read. */
+static bool is_read(const struct ht_params *params, const struct ht_option *option) {
+    return strcmp(option->key, "initial.file") != 0 || strcmp(params->initial.type, "file") == 0;
+}
+
+bool ht_params_reads(const struct ht_params *params, int index, const char **key,
+                     const char **path) {
+    const char *input = params->sources->input;
+    *key = NULL;
+    *path = input;
+    if (input && index-- == 0) return true;
+    struct ht_leaf leaf;
+    for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
+        char *const *name = file_name_at(params, &leaf);
+        if (!name || !is_read(params, leaf.option) || index-- > 0) continue;
+        const struct ht_source *source = ht_params_source(params, leaf.key);
+        *key = source ? source->key : leaf.option->key;
+        *path = *name;
+        return true;
+    }
+    return false;
+}
+
+/* Makes relative names of files in the input file those from the current directory; once all is
+ * read. */
+static enum ht_err resolve(struct ht_params *params) {
+    const char *input = params->sources->input;
+    const char *slash = input ? strrchr(input, '/') : NULL;
+    struct ht_leaf leaf;
+    for (int i = 0; slash && ht_params_leaf(params, i, &leaf); i++) {
+        char *const *name = file_name_at(params, &leaf);
+        char *whole = NULL;
+        if (!name || **name == '/' || !in_file(params, leaf.key)) continue;
+        TRY(ht_text_print(&whole, "%.*s%s", (int)(slash - input) + 1, input, *name));
+        free(*name);
+        /* the member is ours, and its address is that of params */
+        *(char **)name = whole;
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_params_absolute(const char *path, char **out) {
+    size_t room = 256;
+    char *here = NULL;
+    *out = NULL;
+    if (*path == '/') return ht_text_copy(path, out);
+    enum ht_err err = HT_ALLOC(here, room);
+    while (!err && !getcwd(here, room)) {
+        char *more = errno == ERANGE ? realloc(here, room *= 2) : NULL;
+        if (!more)
+            err = ht_err_set(HT_ERR_IO,
+                             "the current directory has no "
+                             "name: %s",
+                             strerror(errno));
+        if (more) here = more;
+    }
+    while (strncmp(path, "./", 2) == 0) path += 2;
+    if (!err) err = ht_file_path(here, path, out);
+    free(here);
+    return err;
+}
+
 /* ---- reading ---- */
 
 static bool is_section(const char *key) {
     for (int i = 0; i < ht_option_count(); i++)
-        if (ht_key_inside(ht_option_at(i)->key, key)) return true;
+        if (key_inside(ht_option_at(i)->key, key)) return true;
     return false;
 }
 
@@ -23,7 +420,7 @@ static bool is_section(const char *key) {
 static const struct ht_option *map_of(const char *key) {
     for (int i = 0; i < ht_option_count(); i++) {
         const struct ht_option *option = ht_option_at(i);
-        if (option->type == HT_OPT_MAP && ht_key_inside(key, option->key)) return option;
+        if (option->type == HT_OPT_MAP && key_inside(key, option->key)) return option;
     }
     return NULL;
 }
@@ -36,14 +433,14 @@ static enum ht_err fail_gone(const struct ht_setting *setting, const char *advic
 static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
     struct ht_params *params = data;
     struct ht_list_key in;
-    if (ht_option_in_list(setting->key, &in)) return ht_params_visit_list(params, &in, setting);
+    if (ht_option_in_list(setting->key, &in)) return visit_list(params, &in, setting);
     const struct ht_option *option = ht_option_find(setting->key);
     const struct ht_option *map = map_of(setting->key);
     bool group = setting->kind == HT_SETTING_GROUP;
     if (option || map) {
         if (option && (option->type == HT_OPT_MAP || option->type == HT_OPT_LIST))
-            ht_params_forget(params, option->key);
-        TRY(ht_params_remember(params, setting));
+            forget(params, option->key);
+        TRY(remember(params, setting));
         if (!option) return ht_option_store_member(params, map, setting);
         /* What an array leaves out has its default, whatever came before. */
         TRY(ht_option_set_default(params, option));
@@ -94,7 +491,7 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
     if (path) TRY(ht_config_read_file(path, visit_setting, params));
     for (int i = 0; i < noverrides; i++) TRY(read_override(params, overrides[i]));
     TRY(rest_before_shots(params));
-    TRY(ht_params_resolve(params));
+    TRY(resolve(params));
     return ht_params_check(params);
 }
 
@@ -110,6 +507,6 @@ enum ht_err ht_params_read(const char *path, int noverrides, char *const *overri
 void ht_params_destroy(struct ht_params *params) {
     if (!params) return;
     for (int i = 0; i < ht_option_count(); i++) ht_option_clear(params, ht_option_at(i));
-    ht_params_free_sources(params->sources);
+    free_sources(params->sources);
     free(params);
 }

@@ -13,10 +13,11 @@ struct ht_source {
 struct ht_sources {
     char *input; /* the file; NULL: none */
     int count;
+    int64_t room;
     struct ht_source *source;
 };
 
-/* ---- params_lists.c ---- */
+/* ---- params.c ---- */
 /* One value of the parameters, in a list's group or not. */
 struct ht_leaf {
     const struct ht_option *option;
@@ -25,9 +26,6 @@ struct ht_leaf {
 };
 /* For index 0, 1, ..: false when there are no more. */
 bool ht_params_leaf(const struct ht_params *params, int index, struct ht_leaf *leaf);
-/* A setting whose key is inside a list. */
-HT_CHECKED enum ht_err ht_params_visit_list(struct ht_params *params, const struct ht_list_key *in,
-                                            const struct ht_setting *setting);
 /* Every group has the keys that it must have. */
 HT_CHECKED enum ht_err ht_params_check_lists(const struct ht_params *params);
 
@@ -36,19 +34,8 @@ HT_CHECKED enum ht_err ht_params_check_lists(const struct ht_params *params);
 HT_CHECKED enum ht_err ht_params_check_axes(const struct ht_params *params,
                                             const struct ht_option *row, const char *key);
 
-/* ---- params_source.c ---- */
 /* Where the key was set; NULL: nowhere. */
 const struct ht_source *ht_params_source(const struct ht_params *params, const char *key);
-HT_CHECKED enum ht_err ht_params_remember(struct ht_params *params,
-                                          const struct ht_setting *setting);
-/* What was said about keys inside a map, list or group no longer holds. */
-void ht_params_forget(struct ht_params *params, const char *group);
-void ht_params_free_sources(struct ht_sources *sources); /* NULL allowed */
-/* The value stands in the input file, not on the command line. */
-bool ht_params_in_file(const struct ht_params *params, const char *key);
-
-/* The key is inside the group of that name. */
-bool ht_key_inside(const char *key, const char *group);
 
 /* ---- params_names.c ---- */
 /* The name that users of other programs give to an option: the option's last name, for index 0, 1,
@@ -58,10 +45,6 @@ const char *ht_params_synonym(const char *word, int index);
 HT_CHECKED enum ht_err ht_params_unknown_key(const struct ht_setting *setting);
 HT_CHECKED enum ht_err ht_params_unknown_group(const struct ht_setting *setting);
 
-/* ---- params_files.c ---- */
-/* Makes relative names of files in the input file those from the current directory; once all is
- * read. */
-HT_CHECKED enum ht_err ht_params_resolve(struct ht_params *params);
 /* The name of a file that the value is, or NULL. */
 const char *ht_params_file_at(const struct ht_params *params, const struct ht_leaf *leaf);
 /* A name that holds in every directory; the caller frees it. */

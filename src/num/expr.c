@@ -11,13 +11,52 @@
  * evaluator runs the program on a stack of jets, so that derivatives come from the rules of
  * calculus, never from differences.
  */
-#include "expr_private.h"
-#include "jet_math.h"
-
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "jet.h"
+
+enum ht_expr_code {
+    OP_NUMBER,
+    OP_VARIABLE,
+    OP_NEGATE,
+    OP_ADD,
+    OP_SUBTRACT,
+    OP_MULTIPLY,
+    OP_DIVIDE,
+    OP_POWER,
+    OP_SIN,
+    OP_COS,
+    OP_TAN,
+    OP_EXP,
+    OP_LOG,
+    OP_SQRT,
+    OP_TANH,
+    OP_SINH,
+    OP_COSH,
+    OP_ATAN,
+    OP_ERF,
+    OP_ABS,
+    OP_MIN,
+    OP_MAX,
+    OP_STEP
+};
+
+struct ht_expr_op {
+    enum ht_expr_code code;
+    int operands;
+    int axis;     /* OP_VARIABLE */
+    double value; /* OP_NUMBER; OP_POWER: the exponent if operands is 1 */
+};
+
+struct ht_expr {
+    struct ht_expr_op *op;
+    int count;
+    int64_t room;
+    int height, depth; /* of the stack: after the last operation, largest */
+};
 
 enum { MAX_NESTING = 200, SCRATCH = 3 };
 
@@ -239,6 +278,129 @@ enum ht_err ht_expr_value(const struct ht_expr *expr, const double x[3], double 
     return HT_OK;
 }
 
+/* ---- evaluation along lines ---- */
+
+/* Each operation is done for a piece of the line, or once where its operands are the same at all
+ * points. */
+enum { PIECE = 128 };
+
+/* An entry of the stack: value[0] alone where all are the same. */
+struct entry {
+    bool same;
+    double value[PIECE];
+};
+
+static void spread_entry(struct entry *a, int64_t count) {
+    for (int64_t i = 1; i < count && a->same; i++) a->value[i] = a->value[0];
+    a->same = false;
+}
+
+static double value_unary(const struct ht_expr_op *op, double a) {
+    switch (op->code) {
+    case OP_POWER:
+        return ht_power(a, op->value);
+    case OP_SQRT:
+        return ht_power(a, 0.5);
+    case OP_SIN:
+        return sin(a);
+    case OP_COS:
+        return cos(a);
+    case OP_TAN:
+        return sin(a) / cos(a);
+    case OP_EXP:
+        return exp(a);
+    case OP_LOG:
+        return log(a);
+    case OP_TANH:
+        return tanh(a);
+    case OP_SINH:
+        return sinh(a);
+    case OP_COSH:
+        return cosh(a);
+    case OP_ATAN:
+        return atan(a);
+    case OP_ERF:
+        return erf(a);
+    case OP_STEP:
+        return a >= 0 ? 1 : 0;
+    case OP_ABS:
+        return a < 0 ? -a : a;
+    default:
+        return -a; /* OP_NEGATE */
+    }
+}
+
+static double value_binary(enum ht_expr_code code, double a, double b) {
+    if (code == OP_MIN) return a <= b ? a : b;
+    if (code == OP_MAX) return a >= b ? a : b;
+    return exp(b * log(a)); /* OP_POWER */
+}
+
+static void line_unary(const struct ht_expr_op *op, int64_t count, struct entry *a) {
+    if (a->same) count = 1;
+    for (int64_t i = 0; i < count; i++) a->value[i] = value_unary(op, a->value[i]);
+}
+
+/* a becomes a op b. */
+static void line_binary(enum ht_expr_code code, int64_t count, struct entry *a, struct entry *b) {
+    double *x = a->value;
+    const double *y = b->value;
+    if (a->same && b->same) {
+        count = 1;
+    } else {
+        spread_entry(a, count);
+        spread_entry(b, count);
+    }
+    if (code == OP_ADD)
+        for (int64_t i = 0; i < count; i++) x[i] += y[i];
+    else if (code == OP_SUBTRACT)
+        for (int64_t i = 0; i < count; i++) x[i] -= y[i];
+    else if (code == OP_MULTIPLY)
+        for (int64_t i = 0; i < count; i++) x[i] *= y[i];
+    else if (code == OP_DIVIDE)
+        for (int64_t i = 0; i < count; i++) x[i] /= y[i];
+    else
+        for (int64_t i = 0; i < count; i++) x[i] = value_binary(code, x[i], y[i]);
+}
+
+/* The result is the lowest entry of the stack. */
+static void evaluate_piece(const struct ht_expr *expr, int64_t count, const double *x1,
+                           const double x[3], struct entry *stack) {
+    struct entry *top = stack; /* the free entry above the operands */
+    for (int n = 0; n < expr->count; n++) {
+        const struct ht_expr_op *op = &expr->op[n];
+        const bool variable = op->code == OP_VARIABLE;
+        if (variable && op->axis == 0) {
+            top->same = false;
+            memcpy(top->value, x1, (size_t)count * sizeof *x1);
+            top++;
+        } else if (variable || op->code == OP_NUMBER) {
+            top->same = true;
+            top->value[0] = variable ? x[op->axis] : op->value;
+            top++;
+        } else if (op->operands == 2) {
+            top--;
+            line_binary(op->code, count, top - 1, top);
+        } else {
+            line_unary(op, count, top - 1);
+        }
+    }
+}
+
+enum ht_err ht_expr_line(const struct ht_expr *expr, int64_t count, const double *x1,
+                         const double x[3], double *out) {
+    struct entry *stack = NULL;
+    TRY(HT_ALLOC(stack, expr->depth));
+    for (int64_t at = 0; at < count; at += PIECE) {
+        const int64_t some = ht_least(PIECE, count - at);
+        evaluate_piece(expr, some, x1 + at, x, stack);
+        spread_entry(stack, some);
+        memcpy(out + at, stack->value, (size_t)some * sizeof *out);
+    }
+    free(stack);
+    return HT_OK;
+}
+
 /* ---- dependence ---- */
 
 bool ht_expr_uses(const struct ht_expr *expr, int axis) {
@@ -259,15 +421,7 @@ bool ht_expr_smooth(const struct ht_expr *expr) {
 /* ---- writing the program ---- */
 
 static enum ht_err append(struct ht_expr *expr, struct ht_expr_op op) {
-    if (expr->count == expr->capacity) {
-        int capacity = expr->capacity ? 2 * expr->capacity : 16;
-        struct ht_expr_op *grown;
-        TRY(HT_ALLOC(grown, capacity));
-        if (expr->count) memcpy(grown, expr->op, (size_t)expr->count * sizeof *grown);
-        free(expr->op);
-        expr->op = grown;
-        expr->capacity = capacity;
-    }
+    TRY(HT_GROW(expr->op, expr->count + 1, expr->room));
     expr->op[expr->count++] = op;
     expr->height += 1 - op.operands;
     if (expr->height > expr->depth) expr->depth = expr->height;

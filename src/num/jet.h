@@ -2,8 +2,8 @@
  * allowed; out must not overlap the arguments. A function that is singular at the value gives
  * entries that are not finite.
  */
-#ifndef HTWAVE_NUM_JET_MATH_H
-#define HTWAVE_NUM_JET_MATH_H
+#ifndef HTWAVE_NUM_JET_H
+#define HTWAVE_NUM_JET_H
 
 #include <math.h>
 

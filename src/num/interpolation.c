@@ -1,12 +1,43 @@
+/* Interpolation from values, and from derivatives, at equally spaced levels. */
+#include <math.h>
+
+#include "htwave/num.h"
+
+/* Barycentric form (Berrut and Trefethen, SIAM Review 46, 2004, eq. 4.2). */
+void ht_lagrange_weights(int count, double at, double *weight) {
+    double sum = 0, binomial = 1;
+    for (int j = 0; j < count; j++) weight[j] = 0;
+    for (int j = 0; j < count; j++) {
+        if (at == j) {
+            for (int i = 0; i < count; i++) weight[i] = i == j;
+            return;
+        }
+        weight[j] = (j % 2 ? -binomial : binomial) / (at - j);
+        sum += weight[j];
+        binomial *= (double)(count - 1 - j) / (j + 1);
+    }
+    for (int j = 0; j < count; j++) weight[j] /= sum;
+}
+
+/* The rule of products, factor by factor: no place is special. */
+void ht_lagrange_slopes(int count, double at, double *weight) {
+    for (int i = 0; i < count; i++) {
+        double value = 1, slope = 0;
+        for (int j = 0; j < count; j++) {
+            if (j == i) continue;
+            slope = (slope * (at - j) + value) / (i - j);
+            value *= (at - j) / (i - j);
+        }
+        weight[i] = slope;
+    }
+}
+
 /* Interpolation from derivatives of given orders at equally spaced levels (Birkhoff's problem;
  * Lorentz, Jetter, Riemenschneider, Birkhoff Interpolation, 1983): weights for which polynomials of
  * degree below the number of data come out right, by elimination once and two triangular solves per
  * place. Powers of the distance from the middle, in extended precision:
  * with 24 data the weights lose up to nine digits.
  */
-#include <math.h>
-
-#include "htwave/num.h"
 
 typedef long double real;
 enum { MOST = HT_BIRKHOFF_MOST };

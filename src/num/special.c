@@ -1,0 +1,125 @@
+/* Special functions, quadrature, Fourier transform, median. */
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "htwave/num.h"
+
+/* ---- the sinc under Kaiser's window ---- */
+
+/* I_0(sqrt(y)), a power series in y/4. */
+static double bessel(double y) {
+    double sum = 1, term = 1;
+    for (int k = 1; term > 1e-18 * sum; k++) {
+        term *= y / (4.0 * k * k);
+        sum += term;
+    }
+    return sum;
+}
+
+double ht_kaiser_sinc(double r, double half, double shape) {
+    const double t = r / half;
+    if (fabs(t) >= 1) return 0;
+    return (r != 0 ? sin(HT_PI * r) / (HT_PI * r) : 1) * bessel(shape * shape * (1 - t * t));
+}
+
+/* ---- Legendre's polynomials and the quadrature by their zeros ---- */
+
+void ht_legendre(int count, double x, double *out) {
+    for (int n = 0; n < count; n++)
+        out[n] = n == 0   ? 1
+                 : n == 1 ? x
+                          : ((2 * n - 1) * x * out[n - 1] - (n - 1) * out[n - 2]) / n;
+}
+
+/* Newton's method (Abramowitz and Stegun, 25.4.29). */
+void ht_gauss_points(int count, double *x, double *weight) {
+    const int n = count;
+    for (int i = 0; i < n; i++) {
+        double z = cos(HT_PI * (i + 0.75) / (n + 0.5)), slope = 1;
+        for (int sweep = 0; sweep < 20; sweep++) {
+            double before = 1, p = z;
+            for (int k = 2; k <= n; k++) {
+                double next = ((2 * k - 1) * z * p - (k - 1) * before) / k;
+                before = p;
+                p = next;
+            }
+            slope = n * (z * p - before) / (z * z - 1);
+            z -= p / slope;
+        }
+        x[i] = z / 2;
+        weight[i] = 1 / ((1 - z * z) * slope * slope);
+    }
+}
+
+/* ---- Gaussians with a flat spectrum ---- */
+
+/* g(x) = phi(x) sum_j (-1)^j/(2^j j!) He_2j(x) with the normal density phi and Hermite's
+ * polynomials He, whose n-th derivative takes He_(2j+n) and the sign (-1)^n. He_n(-x) = (-1)^n
+ * He_n(x) to the last bit. */
+void ht_flat_derivatives(int order, long double x, int count, long double *out) {
+    const long double area = sqrtl(2 * acosl(-1.0L));
+    const long double density = expl(-x * x / 2) / area;
+    long double he[HT_FLAT_DERIVATIVES + 2 * HT_FLAT_ORDER] = {1, x};
+    long double factor[HT_FLAT_ORDER] = {1};
+    for (int j = 1; j < order; j++) factor[j] = factor[j - 1] / (-2.0L * j);
+    for (int n = 2; n < count + 2 * order; n++) he[n] = x * he[n - 1] - (n - 1) * he[n - 2];
+    for (int n = 0; n < count; n++) {
+        long double sum = 0;
+        for (int j = 0; j < order; j++) sum += factor[j] * he[2 * j + n];
+        out[n] = (n % 2 ? -density : density) * sum;
+    }
+}
+
+/* exp(-z) times the terms z^j/j! of the exponential from j = Q on. */
+double ht_flat_missing(int order, double wavenumber) {
+    const double z = wavenumber * wavenumber / 2;
+    double term = exp(-z), below = 0, sum = 0;
+    for (int j = 0; j < order; j++) {
+        below += term;
+        term *= z / (j + 1);
+    }
+    if (z > order) return 1 - below;
+    for (int j = order; term > 1e-17 * sum; j++) {
+        sum += term;
+        term *= z / (j + 1);
+    }
+    return sum;
+}
+
+/* ---- fast Fourier transform by decimation in time ---- */
+
+void ht_fourier(int bits, double complex *x) {
+    const int64_t n = (int64_t)1 << bits;
+    for (int64_t i = 1, j = 0; i < n; i++) {
+        int64_t bit = n / 2;
+        for (; j & bit; bit /= 2) j ^= bit;
+        j ^= bit;
+        if (i >= j) continue;
+        const double complex before = x[i];
+        x[i] = x[j];
+        x[j] = before;
+    }
+    for (int64_t width = 1; width < n; width *= 2)
+        for (int64_t i = 0; i < width; i++) {
+            const double angle = -HT_PI * (double)i / (double)width;
+            const double complex turn = ht_complex(cos(angle), sin(angle));
+            for (int64_t at = i; at < n; at += 2 * width) {
+                const double complex odd = turn * x[at + width];
+                x[at + width] = x[at] - odd;
+                x[at] += odd;
+            }
+        }
+}
+
+/* ---- the middle of values ---- */
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double ht_median(int count, double *values) {
+    qsort(values, (size_t)count, sizeof *values, ascending);
+    return values[count / 2];
+}
