@@ -87,6 +87,9 @@ HT_CHECKED enum ht_err ht_output_picture(struct ht_output *output, double time,
  * NULL: there are none. */
 HT_CHECKED enum ht_err ht_output_check_traces(const struct ht_params *params,
                                               const struct ht_receivers *receivers);
+/* Bytes of a value in traces.h5 and the formats of output.traces, after their check: texts have
+ * about so many characters a number, with its comma. */
+int ht_output_trace_bytes(const struct ht_params *params);
 /* traces.h5 and the other formats of output.traces, by rank 0 alone: begins traces.h5; adds samples
  * [first, last) of a group, data[reading][receiver][sample], which follow those before; ends it and
  * writes the other formats; how: "end", "interrupted", "not finite" or "failed", and the time

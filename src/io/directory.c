@@ -25,11 +25,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "traces.h"
+
 #define LOCK_NAME ".htwave.lock"
 #define OLD_NAME "run-%03d"
 
 /* Names of outputs: digits > 0 stands for a number of at least so many digits, perhaps after a name
- * that the input gives and "_" (NAMED); ANY_NAME for such a name alone. */
+ * that the input gives and "_" (NAMED); ANY_NAME for such a name, and the ending of a format. */
 #define ANY_NAME SIZE_MAX
 #define NAMED ((size_t)64)
 static const struct {
@@ -37,9 +39,9 @@ static const struct {
     size_t digits;
     const char *after;
 } outputs[] = {
-    {HT_INPUT_NAME, 0, ""},        {HT_SUMMARY_NAME, 0, ""},      {HT_XDMF_NAME, 0, ""},
-    {"fields_", 6, ".h5"},         {"wave_", 4 | NAMED, ".png"},  {HT_TRACES_NAME, 0, ""},
-    {"traces_", ANY_NAME, ".csv"}, {"traces_", ANY_NAME, ".sgy"}, {HT_SERIES_NAME, 0, ""},
+    {HT_INPUT_NAME, 0, ""},    {HT_SUMMARY_NAME, 0, ""},     {HT_XDMF_NAME, 0, ""},
+    {"fields_", 6, ".h5"},     {"wave_", 4 | NAMED, ".png"}, {HT_TRACES_NAME, 0, ""},
+    {"traces_", ANY_NAME, ""}, {HT_SERIES_NAME, 0, ""},
 };
 enum { OUTPUTS = sizeof outputs / sizeof outputs[0], SNAPSHOT = 3 };
 
@@ -71,7 +73,11 @@ static bool is_numbered(const char *name, size_t length, const char *before, siz
     if (length < skip + end || strncmp(name, before, skip) != 0) return false;
     if (strncmp(name + length - end, after, end) != 0) return false;
     size_t count = length - skip - end;
-    if (digits == ANY_NAME) return count > 0;
+    if (digits == ANY_NAME) {
+        size_t dot = length - 1;
+        while (dot > skip && name[dot] != '.') dot--;
+        return dot > skip && ht_trace_ends(name + dot + 1, length - dot - 1);
+    }
     if (digits & NAMED) {
         size_t named = name_length(name + skip, count);
         digits -= NAMED;

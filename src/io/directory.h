@@ -5,7 +5,7 @@
 
 #include "htwave/params.h"
 
-/* Names of outputs; each has a row in directory.c. */
+/* Names of outputs; each has a row in directory.c, but formats of traces one in traces.c. */
 #define HT_INPUT_NAME "input.cfg"
 #define HT_SUMMARY_NAME "summary.json"
 #define HT_XDMF_NAME "fields.xdmf"
@@ -13,8 +13,6 @@
 #define HT_PICTURE_NAME "wave_%04d.png"
 #define HT_SLICE_PICTURE "wave_%s_%04d.png"
 #define HT_TRACES_NAME "traces.h5"
-#define HT_TRACES_CSV "traces_%s.csv"
-#define HT_TRACES_SEGY "traces_%s_%s.sgy"
 #define HT_SERIES_NAME "series.csv"
 
 struct ht_directory {

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "directory.h"
 #include "traces.h"
 
 enum { TEXT = 3200, BINARY = 400, TRACE = 240, LINE = 80, NAME = 128 };
@@ -135,7 +134,7 @@ static enum ht_err write_segy(const struct ht_trace_table *t) {
         unsigned char header[BINARY];
         struct ht_stream stream;
         const int places = decimals(t);
-        snprintf(name, sizeof name, HT_TRACES_SEGY, t->group->name, t->group->reading[r].name);
+        snprintf(name, sizeof name, "traces_%s_%s.sgy", t->group->name, t->group->reading[r].name);
         TRY(ht_stream_open(t->directory, name, &stream));
         text_header(t, r, text);
         fwrite(text, 1, TEXT, stream.file);
@@ -147,4 +146,5 @@ static enum ht_err write_segy(const struct ht_trace_table *t) {
     return HT_OK;
 }
 
-const struct ht_trace_format ht_trace_segy = {.name = "segy", .check = check, .write = write_segy};
+const struct ht_trace_format ht_trace_segy = {
+    .name = "segy", .ending = "sgy", .bytes = {4, 4}, .check = check, .write = write_segy};

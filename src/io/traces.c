@@ -57,13 +57,14 @@ static void write_rows(const struct ht_trace_table *t, FILE *out) {
 static enum ht_err write_csv(const struct ht_trace_table *table) {
     struct ht_stream stream;
     char name[NAME];
-    snprintf(name, sizeof name, HT_TRACES_CSV, table->group->name);
+    snprintf(name, sizeof name, "traces_%s.csv", table->group->name);
     TRY(ht_stream_open(table->directory, name, &stream));
     write_rows(table, stream.file);
     return ht_stream_close(&stream, HT_OK);
 }
 
-static const struct ht_trace_format csv = {.name = "csv", .check = check_csv, .write = write_csv};
+static const struct ht_trace_format csv = {
+    .name = "csv", .ending = "csv", .bytes = {16, 24}, .check = check_csv, .write = write_csv};
 
 /* ---- formats ---- */
 
@@ -74,6 +75,22 @@ static const struct ht_trace_format *find_format(const char *name) {
     for (int i = 0; i < FORMATS; i++)
         if (strcmp(formats[i]->name, name) == 0) return formats[i];
     return NULL;
+}
+
+bool ht_trace_ends(const char *ending, size_t length) {
+    for (int i = 0; i < FORMATS; i++)
+        if (strlen(formats[i]->ending) == length &&
+            strncmp(formats[i]->ending, ending, length) == 0)
+            return true;
+    return false;
+}
+
+int ht_output_trace_bytes(const struct ht_params *params) {
+    const bool fp64 = params->device.precision == HT_DOUBLE;
+    int bytes = fp64 ? 8 : 4;
+    for (int i = 0; i < params->output.traces.count; i++)
+        bytes += find_format(params->output.traces.name[i])->bytes[fp64];
+    return bytes;
 }
 
 enum ht_err ht_output_check_traces(const struct ht_params *params,

@@ -17,13 +17,16 @@ struct ht_trace_table {
 };
 /* A format beside HDF5: a row of the table in traces.c. */
 struct ht_trace_format {
-    const char *name;
+    const char *name, *ending; /* of output.traces, of its files' names: traces_*.ending */
+    int bytes[2];              /* of a value, about; [double precision] */
     /* Refuses what it cannot hold; n: of the group. */
     enum ht_err (*check)(const struct ht_params *params, const struct ht_receivers *receivers,
                          int n);
     enum ht_err (*write)(const struct ht_trace_table *table);
 };
 extern const struct ht_trace_format ht_trace_segy; /* segy.c */
+/* Whether a file of such an ending is one of a format. */
+bool ht_trace_ends(const char *ending, size_t length);
 
 /* ---- the traces of a run ---- */
 struct ht_traces;

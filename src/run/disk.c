@@ -19,15 +19,10 @@ static double count_times(const struct ht_plan *plan, double every) {
     return fmin(count, (double)plan->steps + 1);
 }
 
-/* Texts have so many characters a number, with its comma. */
 static double bytes_of_traces(const struct ht_plan *plan) {
-    enum { SINGLE_TEXT = 16, DOUBLE_TEXT = 24, SEGY = 4 };
-    const struct ht_names *formats = &plan->params->output.traces;
-    const bool fp64 = plan->params->device.precision == HT_DOUBLE;
-    double bytes = 0, value = ht_real_size(fp64);
+    double bytes = 0;
     if (plan->receivers == NULL) return 0;
-    for (int i = 0; i < formats->count; i++)
-        value += strcmp(formats->name[i], "segy") == 0 ? SEGY : fp64 ? DOUBLE_TEXT : SINGLE_TEXT;
+    const double value = ht_output_trace_bytes(plan->params);
     for (int n = 0; n < plan->receivers->count; n++) {
         const struct ht_receiver_group *group = &plan->receivers->group[n];
         bytes += (double)group->samples * (8 + value * (double)(group->count * group->readings));
