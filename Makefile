@@ -67,11 +67,13 @@ LONG_ITEMS := $(filter $(LONGEST),$(ITEMS)) \
     $(filter-out $(LONGEST),$(filter convergence/% kernel/% mpi/%,$(ITEMS)))
 ALL_ITEMS := $(LONG_ITEMS) $(filter-out $(LONG_ITEMS),$(ITEMS))
 HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
-# Long sums of numbers, which address checks make five times as long: what they
-# call is called by commands and by other tests of the host, too. With address
-# checks at night only.
-NUMBERS := config/check.sh config/examples.sh config/experiments.sh io/traces \
-    unit/absorbing unit/cover unit/differences unit/fit unit/layers \
+# Long sums of numbers, which address checks make five times as long, and scripts
+# in Python: what they call is called by commands and by other tests of the host,
+# too. With address checks at night only.
+NUMBERS := config/cache.sh config/check.sh config/examples.sh \
+    config/experiments.sh config/laboratory.sh config/pictures.sh config/plot.sh \
+    io/traces unit/absorbing unit/amplification unit/cover unit/differences \
+    unit/energy_watch unit/fd_layers unit/fit unit/layers unit/prediction \
     unit/stability unit/threads
 # With address checks: what judges each file's contents and each rank's memory.
 ASAN_ITEMS := $(filter-out $(if $(filter all,$(HTWAVE_COVER)),,$(NUMBERS)), \

@@ -227,7 +227,7 @@ def methods_of(lab):
     args, found = lab.args, {}
     flags = ["--dims", "3", "--variants", "auto", "--gib", "1", "--precisions",
              args.precisions, "--seconds", str(args.seconds / 4),
-             *(["--cells", "24"] if args.quick else [])]
+             *(["--cells", "12"] if args.quick else [])]
     rows = []
     orders = args.orders or ([2, 3, 4, 5, 6, 7] if lab.gpu else [2, 3, 4])
     hermite = [s for s in args.schemes if s != "fd"]

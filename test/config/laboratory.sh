@@ -38,7 +38,7 @@ script() {
 }
 
 # errors NAME COLUMN VALUE...: "points:error ..." of rows of media.csv
-script media --quick
+script media --quick --orders 2
 errors=$(awk -F, '$2 == "fd" && $3 == 8 && $4 == 2 && $7 == 4 { e[$5] = $8 }
     END { print e["auto"], e["box"], e["point"] }' media/media.csv)
 judge "media.py: errors of fit, box, points: $errors" awk -v e="$errors" \

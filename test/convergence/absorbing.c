@@ -245,7 +245,7 @@ static void test_sponges(void) {
 
 static double energy_of(const struct fd_run *run) {
     struct ht_state state;
-    fd_must(ht_state_measure(run->sim->plan, fd_stepper(run), 0, &state));
+    must(ht_state_measure(run->sim->plan, fd_stepper(run), 0, &state));
     return state.energy;
 }
 

@@ -8,18 +8,11 @@
 #include <unistd.h>
 
 #include "../open_device.h"
-#include "../test.h"
 #include "htwave/simulation.h"
 #include "io/scratch.h"
+#include "must.h"
 
 enum { FD_TEXT = 2048, FD_OPTIONS = 60 };
-
-/* What a test cannot go on without. */
-static inline void fd_must(enum ht_err err) {
-    if (err == HT_OK) return;
-    TEST_CHECK(false, "%s", ht_err_message());
-    exit(test_end("differences"));
-}
 
 /* Whether there is a device with double precision to run on. */
 static inline bool fd_have_device(void) {
@@ -71,10 +64,10 @@ static inline void fd_open(struct fd_run *run, const char *format, ...) {
         while (*at == ' ') *at++ = 0;
     }
     *run = (struct fd_run){0};
-    fd_must(ht_params_read(NULL, count, option, &run->params));
-    fd_must(ht_simulation_plan(run->params, NULL, &run->sim));
-    fd_must(ht_simulation_compile(run->sim));
-    fd_must(ht_simulation_start(run->sim));
+    must(ht_params_read(NULL, count, option, &run->params));
+    must(ht_simulation_plan(run->params, NULL, &run->sim));
+    must(ht_simulation_compile(run->sim));
+    must(ht_simulation_start(run->sim));
     run->nodes = ht_grid_total(&run->sim->plan->grid, HT_PRIMARY);
 }
 
@@ -83,7 +76,7 @@ static inline struct ht_stepper *fd_stepper(const struct fd_run *run) {
 }
 
 static inline void fd_advance(struct fd_run *run, int64_t steps) {
-    fd_must(ht_run_advance(&run->sim->run, steps));
+    must(ht_run_advance(&run->sim->run, steps));
 }
 
 /* u, or d of the dual grid: nodes values, to be freed. */
@@ -91,9 +84,9 @@ static inline double *fd_values(const struct fd_run *run, enum ht_subgrid subgri
     const struct ht_stepper *s = fd_stepper(run);
     const struct ht_plan *plan = run->sim->plan;
     double *u = NULL;
-    fd_must(HT_ALLOC(u, run->nodes));
-    fd_must(s->ops->get(s->self, subgrid, plan->eq.second_order.field, 1, 0,
-                        ht_grid_planes(&plan->grid, HT_PRIMARY), u));
+    must(HT_ALLOC(u, run->nodes));
+    must(s->ops->get(s->self, subgrid, plan->eq.second_order.field, 1, 0,
+                     ht_grid_planes(&plan->grid, HT_PRIMARY), u));
     return u;
 }
 
@@ -101,16 +94,16 @@ static inline void fd_put(const struct fd_run *run, enum ht_subgrid subgrid, con
     const struct ht_stepper *s = fd_stepper(run);
     const struct ht_plan *plan = run->sim->plan;
     double *all = NULL;
-    fd_must(HT_ALLOC(all, run->nodes * plan->eq.nfields));
+    must(HT_ALLOC(all, run->nodes * plan->eq.nfields));
     memcpy(all + plan->eq.second_order.field * run->nodes, values,
            (size_t)run->nodes * sizeof *all);
-    fd_must(s->ops->put(s->self, subgrid, 0, ht_grid_planes(&plan->grid, HT_PRIMARY), all));
+    must(s->ops->put(s->self, subgrid, 0, ht_grid_planes(&plan->grid, HT_PRIMARY), all));
     free(all);
 }
 
 static inline double fd_energy(const struct fd_run *run) {
     double energy = NAN;
-    fd_must(ht_conserved_energy(run->sim->plan, fd_stepper(run), &energy));
+    must(ht_conserved_energy(run->sim->plan, fd_stepper(run), &energy));
     return energy;
 }
 
@@ -137,7 +130,7 @@ static inline const char *fd_path(const char *name) {
 }
 
 static inline void fd_write(const char *name, int64_t count, const float *values) {
-    fd_must(ht_file_write(fd_path(name), values, (size_t)count * sizeof *values));
+    must(ht_file_write(fd_path(name), values, (size_t)count * sizeof *values));
 }
 
 #endif

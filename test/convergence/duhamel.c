@@ -6,14 +6,8 @@
 #include "exact_shots.h"
 #include "htwave/sampler.h"
 #include "htwave/simulation.h"
+#include "must.h"
 #include "open_device.h"
-#include "test.h"
-
-static void must(enum ht_err err) {
-    if (err == HT_OK) return;
-    TEST_CHECK(false, "%s", ht_err_message());
-    exit(test_end("duhamel"));
-}
 
 enum { MOST_OVERRIDES = 40, LENGTH = 320 };
 

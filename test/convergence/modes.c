@@ -37,7 +37,7 @@ static double error_of(const struct walls *room, int order, int terms, int cells
     const struct ht_plan *plan = run.sim->plan;
     fd_advance(&run, plan->steps);
     nodal[plan->eq.second_order.field] = fd_values(&run, HT_PRIMARY);
-    fd_must(ht_nodal_error(plan, (const double *const *)nodal, end, &error));
+    must(ht_nodal_error(plan, (const double *const *)nodal, end, &error));
     free(nodal[plan->eq.second_order.field]);
     fd_close(&run);
     return error;

@@ -116,8 +116,8 @@ static void judge_return(const struct scene *s) {
     double *start = fd_values(&run, HT_PRIMARY);
     fd_advance(&run, STEPS);
     double *away = fd_values(&run, HT_PRIMARY);
-    for (int n = 0; n < STEPS; n++) fd_must(ht_stepper_step_back(fd_stepper(&run), scheme));
-    fd_must(fd_stepper(&run)->ops->finish(fd_stepper(&run)->self));
+    for (int n = 0; n < STEPS; n++) must(ht_stepper_step_back(fd_stepper(&run), scheme));
+    must(fd_stepper(&run)->ops->finish(fd_stepper(&run)->self));
     double *back = fd_values(&run, HT_PRIMARY);
     TEST_CHECK(fd_distance(run.nodes, away, start, 0) > 0.5, "%s: %d steps change the data",
                s->name, STEPS);
@@ -176,11 +176,11 @@ static void judge_readings(const struct scene *s) {
               &run);
     const struct ht_plan *plan = run.sim->plan;
     double *start = fd_values(&run, HT_PRIMARY);
-    fd_must(ht_sampler_create(plan, fd_stepper(&run), &sampler));
+    must(ht_sampler_create(plan, fd_stepper(&run), &sampler));
     fd_advance(&run, STEPS);
     double *end = fd_values(&run, HT_PRIMARY);
-    fd_must(ht_sampler_collect(sampler, &steps, sample));
-    fd_must(ht_state_measure(plan, fd_stepper(&run), 0, &state));
+    must(ht_sampler_collect(sampler, &steps, sample));
+    must(ht_state_measure(plan, fd_stepper(&run), 0, &state));
     for (int64_t n = 0; n < run.nodes; n++) most = fmax(most, fabs(end[n]));
     TEST_CHECK(steps == STEPS + 1, "%lld samples", (long long)steps);
     TEST_BELOW(fmax(fabs(sample[0] - start[NODE]), fabs(sample[STEPS] - end[NODE])), 2 * unit,
@@ -200,7 +200,7 @@ int main(void) {
         {"blocks 2-D, rigid, order 4", SQUARE, RIGID, 2, false, 4, 2},
         {"thin layers 1-D, rigid, order 8", LINE, "boundary.x1=rigid", 1, true, 8, 2},
         {"thin layers 2-D, rigid, order 8", SQUARE, RIGID, 2, true, 8, 2},
-        {"blocks 3-D, periodic, order 8", CUBE, "", 3, false, 8, 2},
+        {"blocks 3-D, periodic, order 4", CUBE, "", 3, false, 4, 2},
     };
     enum { SCENES = sizeof scenes / sizeof *scenes };
     if (!fd_have_device()) return test_end("rough");
@@ -210,8 +210,9 @@ int main(void) {
         /* Rounding averages out over points as over steps, like sqrt(steps/points): less on a line
          * of 60. */
         judge_energy(s, s->grid, "double", s->dims > 1 ? 1e-13 : 6e-13);
-        judge_return(s);
-        if (s->dims > 1) judge_energy(s, s->dims > 2 ? CUBE : WIDE, "single", 1e-6);
+        if (i % 2 || s->dims > 2 || test_all()) judge_return(s);
+        if (s->dims > 1 && (i != 3 || test_all()))
+            judge_energy(s, s->dims > 2 ? CUBE : WIDE, "single", 1e-6);
     }
     for (int i = 0; i < SCENES - 1; i++) {
         if (i == 0 || test_all()) judge_single(&scenes[i], 0);

@@ -14,14 +14,8 @@
 #include <stdarg.h>
 
 #include "htwave/energy.h"
+#include "must.h"
 #include "open_device.h"
-#include "test.h"
-
-static void must(enum ht_err err) {
-    if (err == HT_OK) return;
-    TEST_CHECK(false, "%s", ht_err_message());
-    exit(test_end("shapes"));
-}
 
 /* ---- a run ---- */
 

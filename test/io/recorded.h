@@ -7,19 +7,12 @@
 #include <stdarg.h>
 
 #include "../open_device.h"
-#include "../test.h"
 #include "htwave/h5.h"
 #include "htwave/simulation.h"
+#include "must.h"
 #include "scratch.h"
 
 enum { TEXT = 2048, OPTIONS = 40, NONE = -1 };
-
-/* What a test cannot go on without. */
-static void must(enum ht_err err) {
-    if (err == HT_OK) return;
-    TEST_CHECK(false, "%s", ht_err_message());
-    exit(test_end("traces"));
-}
 
 /* ---- a run with receivers ---- */
 

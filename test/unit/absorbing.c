@@ -20,7 +20,7 @@
  */
 #include <float.h>
 
-#include "test.h"
+#include "must.h"
 
 #include "htwave/stepper.h"
 
@@ -39,12 +39,6 @@ struct strip {
     double *b, *w, *next;             /* [field][j1][j2] */
     double *u[2];                     /* [node][field][i1][i2] */
 };
-
-static void must(enum ht_err err) {
-    if (err == HT_OK) return;
-    TEST_CHECK(false, "%s", ht_err_message());
-    exit(test_end("absorbing"));
-}
 
 static int64_t node_values(const struct strip *s) {
     return (int64_t)s->eq.nfields * s->n * s->n;

@@ -11,18 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
+#include "must.h"
 
 #include "htwave/stepper.h"
 
 enum { MOST = 64 };
-
-/* What a test cannot go on without. */
-static void must(enum ht_err err) {
-    if (err == HT_OK) return;
-    TEST_CHECK(false, "%s", ht_err_message());
-    exit(test_end("differences"));
-}
 
 struct scene {
     struct ht_equations eq;

@@ -8,15 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
+#include "must.h"
 
 #include "htwave/stepper.h"
-
-static inline void must(enum ht_err err) {
-    if (err == HT_OK) return;
-    TEST_CHECK(false, "%s", ht_err_message());
-    exit(test_end("fd_layers"));
-}
 
 static inline double *zeros(int64_t count) {
     double *x = NULL;

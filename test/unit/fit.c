@@ -19,7 +19,7 @@ struct case_ {
 static enum ht_err open_case(struct case_ *c, const char *system, const int64_t *cells, int walls,
                              enum ht_fit_kind kind, const char *options) {
     *c = (struct case_){.scene = {.grid = make_grid(cells, 2, walls)}};
-    stop_on(open_scene(&c->scene, system, options));
+    must(open_scene(&c->scene, system, options));
     c->planes = ht_grid_planes(&c->scene.grid, HT_PRIMARY);
     c->plane = ht_grid_plane(&c->scene.grid, HT_PRIMARY);
     c->count = c->planes * c->plane;
@@ -34,8 +34,8 @@ static void close_case(struct case_ *c) {
 /* The caller frees it. */
 static double *filled(struct case_ *c, int what) {
     double *out;
-    stop_on(HT_ALLOC(out, c->count));
-    stop_on(ht_fit_fill(c->fit, what, 0, c->planes, out));
+    must(HT_ALLOC(out, c->count));
+    must(ht_fit_fill(c->fit, what, 0, c->planes, out));
     return out;
 }
 
@@ -140,7 +140,7 @@ static void test_one_axis(enum ht_fit_kind kind, int walls) {
     struct rule rule;
     double worst = 0;
     rule_make(kind, &rule);
-    stop_on(open_case(&c, "acoustic", cells, walls, kind, JUMPS));
+    must(open_case(&c, "acoustic", cells, walls, kind, JUMPS));
     double *K = filled(&c, 0), *b = filled(&c, 1);
     for (int64_t m = 0; m < c.count; m++) {
         double x[3] = {(double)m / 20}, y[3] = {((double)m + 0.5) / 20};
@@ -171,7 +171,7 @@ static void test_integrals(double contrast) {
                  "medium.interfaces=[%.17g, %.17g];"
                  "medium.K=[1.0, %g, 1.0]; medium.rho=[%g, 1.0, %g]",
                  at, far, contrast, contrast, contrast);
-        stop_on(open_case(&c, "acoustic", cells, 0, HT_FIT_SINC, options));
+        must(open_case(&c, "acoustic", cells, 0, HT_FIT_SINC, options));
         double *K = filled(&c, 0), *b = filled(&c, 1);
         for (int64_t m = 0; m < c.count; m++) {
             sums[0] += 1 / K[m] / 64;
@@ -212,7 +212,7 @@ static void test_split(bool falls, int along) {
                  "medium.type=layers; medium.axis=x%d;"
                  "medium.interfaces=[%.17g]; medium.rho=[%s]",
                  along + 1, at / 20, falls ? "100.0, 1.0" : "1.0, 100.0");
-        stop_on(open_case(&c, "acoustic", cells, 1 << along, HT_FIT_SINC, options));
+        must(open_case(&c, "acoustic", cells, 1 << along, HT_FIT_SINC, options));
         double *K = filled(&c, 0), *b = filled(&c, 1 + along);
         double *other = filled(&c, 2 - along);
         const int64_t step = along ? 5 : 1;
@@ -245,14 +245,14 @@ static void test_split(bool falls, int along) {
 static void test_mirror(enum ht_fit_kind kind, int walls) {
     const int64_t cells[3] = {24, 0, 0};
     struct case_ c, d;
-    stop_on(open_case(&c, "acoustic", cells, walls, kind,
-                      "medium.type=layers; medium.axis=x1;"
-                      "medium.interfaces=[0.31, 0.77];"
-                      "medium.K=[1.0, 5.0, 2.0]; medium.rho=[1.0, 2.0, 7.0]"));
-    stop_on(open_case(&d, "acoustic", cells, walls, kind,
-                      "medium.type=layers; medium.axis=x1;"
-                      "medium.interfaces=[0.23, 0.69];"
-                      "medium.K=[2.0, 5.0, 1.0]; medium.rho=[7.0, 2.0, 1.0]"));
+    must(open_case(&c, "acoustic", cells, walls, kind,
+                   "medium.type=layers; medium.axis=x1;"
+                   "medium.interfaces=[0.31, 0.77];"
+                   "medium.K=[1.0, 5.0, 2.0]; medium.rho=[1.0, 2.0, 7.0]"));
+    must(open_case(&d, "acoustic", cells, walls, kind,
+                   "medium.type=layers; medium.axis=x1;"
+                   "medium.interfaces=[0.23, 0.69];"
+                   "medium.K=[2.0, 5.0, 1.0]; medium.rho=[7.0, 2.0, 1.0]"));
     double *K = filled(&c, 0), *b = filled(&c, 1), worst = 0;
     double *L = filled(&d, 0), *a = filled(&d, 1);
     for (int64_t m = 0; m < c.count; m++) {
@@ -349,7 +349,7 @@ static void test_two_axes(enum ht_fit_kind kind, int walls) {
     char options[800];
     rule_make(kind, &rule);
     make_samples(2, size, options, sizeof options);
-    stop_on(open_case(&c, "acoustic", cells, walls, kind, options));
+    must(open_case(&c, "acoustic", cells, walls, kind, options));
     for (int what = 0; what < 3; what++) {
         double *out = filled(&c, what), worst = 0;
         int64_t n1 = ht_grid_nodes(&c.scene.grid, HT_PRIMARY, 0);
@@ -374,15 +374,15 @@ static void test_three_axes(int walls) {
     struct case_ c, d;
     char options[800];
     make_samples(3, size, options, sizeof options);
-    stop_on(open_case(&c, "acoustic", cells, walls, HT_FIT_SINC, options));
+    must(open_case(&c, "acoustic", cells, walls, HT_FIT_SINC, options));
     double *whole[4], worst = 0;
     for (int what = 0; what < 4; what++) {
         whole[what] = filled(&c, what);
         for (int64_t first = 0; first < c.planes; first += 2) {
             int64_t last = first + 2 < c.planes ? first + 2 : c.planes;
             double *part;
-            stop_on(HT_ALLOC(part, 2 * c.plane));
-            stop_on(ht_fit_fill(c.fit, what, first, last, part));
+            must(HT_ALLOC(part, 2 * c.plane));
+            must(ht_fit_fill(c.fit, what, first, last, part));
             if (memcmp(part, whole[what] + first * c.plane,
                        (size_t)((last - first) * c.plane) * sizeof *part) != 0)
                 worst = 1;
@@ -397,7 +397,7 @@ static void test_three_axes(int walls) {
     int turned_walls = (walls & 2) | (walls & 1) << 2 | walls >> 2;
     snprintf(options + strlen(options), sizeof options - strlen(options),
              "; medium.axes=[\"x3\", \"x2\", \"x1\"]");
-    stop_on(open_case(&d, "acoustic", turned_cells, turned_walls, HT_FIT_SINC, options));
+    must(open_case(&d, "acoustic", turned_cells, turned_walls, HT_FIT_SINC, options));
     worst = 0;
     for (int what = 0; what < 4; what++) {
         double *turned = filled(&d, what ? 4 - what : 0);
@@ -432,7 +432,7 @@ static void test_constant(void) {
     for (int i = 0; i < 125; i++) sample_c[i] = 2, sample_rho[i] = 4;
     write_raw(path_of("c.bin"), 125, sample_c);
     write_raw(path_of("rho.bin"), 125, sample_rho);
-    stop_on(open_case(&c, "acoustic", cells, 5, HT_FIT_SINC, options));
+    must(open_case(&c, "acoustic", cells, 5, HT_FIT_SINC, options));
     for (int what = 0; what < 4; what++) {
         double *out = filled(&c, what);
         worst = worse(worst, spread(out, c.count, what ? 0.25 : 16));
@@ -450,11 +450,11 @@ static void test_same(enum ht_fit_kind kind, int walls) {
     struct case_ layers, file, expression;
     char options[400];
     double worst[2] = {0};
-    stop_on(open_case(&layers, "acoustic", cells, walls, kind,
-                      "medium.type=layers; medium.axis=x3;"
-                      "medium.interfaces=[0.25, 0.5, 0.75];"
-                      "medium.c=[1.0, 2.0, 2.0, 1.5];"
-                      "medium.rho=[1.0, 1.0, 3.0, 2.0]"));
+    must(open_case(&layers, "acoustic", cells, walls, kind,
+                   "medium.type=layers; medium.axis=x3;"
+                   "medium.interfaces=[0.25, 0.5, 0.75];"
+                   "medium.c=[1.0, 2.0, 2.0, 1.5];"
+                   "medium.rho=[1.0, 1.0, 3.0, 2.0]"));
     write_raw(path_of("c.bin"), 4, c);
     write_raw(path_of("rho.bin"), 4, rho);
     snprintf(options, sizeof options,
@@ -462,11 +462,11 @@ static void test_same(enum ht_fit_kind kind, int walls) {
              "medium.shape=[4, 0, 0]; medium.spacing=[0.25, 1.0, 1.0];"
              "medium.origin=[0.125, 0.0, 0.0]; medium.axes=[\"x3\"]",
              scene_directory, scene_directory);
-    stop_on(open_case(&file, "acoustic", cells, walls, kind, options));
-    stop_on(open_case(&expression, "acoustic", cells, walls, kind,
-                      "medium.type=expression;"
-                      "medium.c=\"1 + step(x3 - 0.25) - step(x3 - 0.75)/2\";"
-                      "medium.rho=\"1 + 2*step(x3 - 0.5) - step(x3 - 0.75)\""));
+    must(open_case(&file, "acoustic", cells, walls, kind, options));
+    must(open_case(&expression, "acoustic", cells, walls, kind,
+                   "medium.type=expression;"
+                   "medium.c=\"1 + step(x3 - 0.25) - step(x3 - 0.75)/2\";"
+                   "medium.rho=\"1 + 2*step(x3 - 0.5) - step(x3 - 0.75)\""));
     for (int what = 0; what < 4; what++) {
         double *a = filled(&layers, what), *b = filled(&file, what);
         double *d = filled(&expression, what);
@@ -491,9 +491,9 @@ static void test_auto(void) {
     const int64_t cells[3] = {6, 8, 0};
     struct case_ c;
     double worst = 0, K, b;
-    stop_on(open_case(&c, "acoustic", cells, 2, HT_FIT_AUTO,
-                      "medium.type=expression; medium.c=\"1 + 0.1*x1\";"
-                      "medium.rho=\"2 + 0.1*x2\""));
+    must(open_case(&c, "acoustic", cells, 2, HT_FIT_AUTO,
+                   "medium.type=expression; medium.c=\"1 + 0.1*x1\";"
+                   "medium.rho=\"2 + 0.1*x2\""));
     TEST_CHECK(ht_fit_chosen(c.fit) == HT_FIT_POINT, "auto: smooth expressions take point");
     double *out[3];
     for (int what = 0; what < 3; what++) out[what] = filled(&c, what);
@@ -509,13 +509,13 @@ static void test_auto(void) {
     TEST_BELOW(worst, 1e-14, "values at points, off by");
     for (int what = 0; what < 3; what++) free(out[what]);
     close_case(&c);
-    stop_on(open_case(&c, "acoustic", cells, 0, HT_FIT_AUTO,
-                      "medium.type=expression; medium.c=\"1 + step(x1-0.4)\""));
+    must(open_case(&c, "acoustic", cells, 0, HT_FIT_AUTO,
+                   "medium.type=expression; medium.c=\"1 + step(x1-0.4)\""));
     TEST_CHECK(ht_fit_chosen(c.fit) == HT_FIT_SINC, "auto: expressions with jumps take sinc");
     TEST_CHECK(ht_fit_density_uniform(c.fit, &b) && b == 1 && !ht_fit_uniform(c.fit, &K, &b),
                "density given as a number is uniform, the medium is not");
     close_case(&c);
-    stop_on(open_case(&c, "wave", cells, 0, HT_FIT_AUTO, "medium.c=3.0"));
+    must(open_case(&c, "wave", cells, 0, HT_FIT_AUTO, "medium.c=3.0"));
     TEST_CHECK(ht_fit_uniform(c.fit, &K, &b) && K == 9 && b == 1, "wave: K = c^2, b = 1");
     double *all = filled(&c, 0);
     TEST_CHECK(spread(all, c.count, 9) == 0, "wave: filled with it");
@@ -527,14 +527,14 @@ static void test_auto(void) {
 static void test_modulus(void) {
     const int64_t cells[3] = {16, 0, 0};
     struct case_ c, d;
-    stop_on(open_case(&c, "acoustic", cells, 0, HT_FIT_SINC,
-                      "medium.type=layers; medium.axis=x1;"
-                      "medium.interfaces=[0.43]; medium.K=[1.0, 18.0];"
-                      "medium.rho=[1.0, 2.0]"));
-    stop_on(open_case(&d, "acoustic", cells, 0, HT_FIT_SINC,
-                      "medium.type=layers; medium.axis=x1;"
-                      "medium.interfaces=[0.43]; medium.c=[1.0, 3.0];"
-                      "medium.rho=[1.0, 2.0]"));
+    must(open_case(&c, "acoustic", cells, 0, HT_FIT_SINC,
+                   "medium.type=layers; medium.axis=x1;"
+                   "medium.interfaces=[0.43]; medium.K=[1.0, 18.0];"
+                   "medium.rho=[1.0, 2.0]"));
+    must(open_case(&d, "acoustic", cells, 0, HT_FIT_SINC,
+                   "medium.type=layers; medium.axis=x1;"
+                   "medium.interfaces=[0.43]; medium.c=[1.0, 3.0];"
+                   "medium.rho=[1.0, 2.0]"));
     double *K = filled(&c, 0), *L = filled(&d, 0), worst = 0;
     for (int64_t i = 0; i < c.count; i++) worst = worse(worst, fabs(K[i] / L[i] - 1));
     TEST_BELOW(worst, 1e-14, "K = 18 and c = 3, rho = 2 are the same");
@@ -554,8 +554,8 @@ static void test_cut(void) {
     const char *options = "medium.type=layers; medium.axis=x1;"
                           "medium.interfaces=[0.52]; medium.K=[1.0, 100.0];"
                           "medium.rho=[100.0, 1.0]";
-    stop_on(open_case(&c, "acoustic", cells, 7, HT_FIT_SINC, options));
-    stop_on(open_case(&d, "acoustic", cells, 7, HT_FIT_BOX, options));
+    must(open_case(&c, "acoustic", cells, 7, HT_FIT_SINC, options));
+    must(open_case(&d, "acoustic", cells, 7, HT_FIT_BOX, options));
     double *K = filled(&c, 0), *box = filled(&d, 0);
     struct ht_fit_counts of = ht_fit_counts(c.fit);
     TEST_BELOW(fabs(of.most[0] / 200 - 1), 1e-14, "cut: 1/K is half of the least, K = %g",
@@ -584,14 +584,14 @@ static void test_cut_slabs(void) {
     spread_of_samples = 5;
     make_samples(3, size, options, sizeof options);
     spread_of_samples = 0.4;
-    stop_on(open_case(&c, "acoustic", cells, 4, HT_FIT_SINC, options));
+    must(open_case(&c, "acoustic", cells, 4, HT_FIT_SINC, options));
     for (int what = 0; what < 4; what++) {
         struct ht_fit_counts before = ht_fit_counts(c.fit);
         free(filled(&c, what));
         struct ht_fit_counts whole = ht_fit_counts(c.fit);
         double *plane;
-        stop_on(HT_ALLOC(plane, c.plane));
-        for (int64_t m = 0; m < c.planes; m++) stop_on(ht_fit_fill(c.fit, what, m, m + 1, plane));
+        must(HT_ALLOC(plane, c.plane));
+        for (int64_t m = 0; m < c.planes; m++) must(ht_fit_fill(c.fit, what, m, m + 1, plane));
         free(plane);
         int64_t cut = whole.cut - before.cut;
         int64_t parts = ht_fit_counts(c.fit).cut - whole.cut;
@@ -627,7 +627,7 @@ static void test_points_refused(void) {
         char options[128];
         enum ht_err err = HT_OK;
         snprintf(options, sizeof options, "medium.type=expression;%s", rows[i].medium);
-        stop_on(open_case(&c, "acoustic", cells, rows[i].walls, HT_FIT_POINT, options));
+        must(open_case(&c, "acoustic", cells, rows[i].walls, HT_FIT_POINT, options));
         int m = 0;
         for (; err == HT_OK && m < 8; m++) err = ht_fit_fill(c.fit, what, m, m + 1, out);
         TEST_CHECK(rows[i].place == NULL ? err == HT_OK
@@ -643,16 +643,16 @@ static void test_refusals(void) {
     const int64_t cells[3] = {8, 8, 0};
     struct case_ c;
     double out[72];
-    stop_on(open_case(&c, "acoustic", cells, 2, HT_FIT_AUTO,
-                      "medium.type=layers; medium.axis=x2;"
-                      "medium.interfaces=[0.5]; medium.rho=[1.0, 20000.0]"));
+    must(open_case(&c, "acoustic", cells, 2, HT_FIT_AUTO,
+                   "medium.type=layers; medium.axis=x2;"
+                   "medium.interfaces=[0.5]; medium.rho=[1.0, 20000.0]"));
     TEST_CHECK(ht_fit_fill(c.fit, 2, 0, 1, out) == HT_ERR_INPUT && message_has("medium.rho") &&
                    message_has("along x2") && message_has("10000"),
                "contrast of 20000: %s", ht_err_message());
     close_case(&c);
-    stop_on(open_case(&c, "acoustic", cells, 0, HT_FIT_POINT,
-                      "medium.type=expression;"
-                      "medium.c=\"1 + 200*step(x1 - 0.3)\""));
+    must(open_case(&c, "acoustic", cells, 0, HT_FIT_POINT,
+                   "medium.type=expression;"
+                   "medium.c=\"1 + 200*step(x1 - 0.3)\""));
     TEST_CHECK(ht_fit_fill(c.fit, 0, 0, 1, out) == HT_ERR_INPUT && message_has("medium.c") &&
                    message_has("(0.375, 0)"),
                "points: %s", ht_err_message());

@@ -40,9 +40,9 @@ static void test_constant(void) {
     acoustic(&s, LINE, 2, 0, "medium.K=12; medium.rho=3");
     double c = 0, K = 0, rho = 0;
     const double x[3] = {0.3, 0, 0};
-    stop_on(ht_medium_parameter(s.medium, "c", x, &c));
-    stop_on(ht_medium_parameter(s.medium, "K", x, &K));
-    stop_on(ht_medium_parameter(s.medium, "rho", x, &rho));
+    must(ht_medium_parameter(s.medium, "c", x, &c));
+    must(ht_medium_parameter(s.medium, "K", x, &K));
+    must(ht_medium_parameter(s.medium, "rho", x, &rho));
     TEST_BELOW(fabs(c - 2) + fabs(K - 12) + fabs(rho - 3), 1e-14,
                "parameters by name, c from K and rho");
     TEST_CHECK(ht_medium_parameter(s.medium, "vp", x, &c) == HT_ERR_INPUT &&
@@ -53,7 +53,7 @@ static void test_constant(void) {
 
 static void test_advection(void) {
     struct scene s = {.grid = make_grid(SQUARE, 2, 0)};
-    stop_on(open_scene(&s, "advection", "medium.velocity=[0.0, -2.0]"));
+    must(open_scene(&s, "advection", "medium.velocity=[0.0, -2.0]"));
     TEST_CHECK(s.medium->uniform && s.medium->constant[1] == -2, "advection: velocity2 = %g",
                s.medium->constant[1]);
     TEST_CHECK(s.medium->speed[0] == 0 && s.medium->speed[1] == 2 && s.medium->speed_min == 2,
@@ -71,13 +71,13 @@ static double against_text(const struct scene *s, enum ht_subgrid subgrid, const
     struct ht_jets *jets;
     struct ht_expr *expr;
     double want[300], worst = 0;
-    stop_on(ht_jets_total(s->grid.dims, m->degree, &jets));
-    stop_on(ht_expr_parse(text, &expr));
+    must(ht_jets_total(s->grid.dims, m->degree, &jets));
+    must(ht_expr_parse(text, &expr));
     for (int64_t node = 0; node < total; node++) {
         int64_t index[3];
         double x[3];
         node_at(&s->grid, subgrid, node, index, x);
-        stop_on(ht_expr_jet(expr, jets, x, s->grid.h, want));
+        must(ht_expr_jet(expr, jets, x, s->grid.h, want));
         for (int a = 0; a < jets->count; a++) {
             bool odd = false;
             for (int k = 0; k < 3; k++)
@@ -164,8 +164,8 @@ static void test_layers(void) {
     free(primary);
     double below = 0, above = 0;
     const double x[3] = {0.28, 0, 0}, y[3] = {0.29, 0, 0};
-    stop_on(ht_medium_parameter(s.medium, "K", x, &below));
-    stop_on(ht_medium_parameter(s.medium, "K", y, &above));
+    must(ht_medium_parameter(s.medium, "K", x, &below));
+    must(ht_medium_parameter(s.medium, "K", y, &above));
     TEST_BELOW(fabs(below - 1) + fabs(above - 4), 0, "layers: point values");
     close_scene(&s);
     acoustic(&s, LINE, 3, 0, options);
@@ -183,11 +183,11 @@ static void write_smooth(int n) {
     const int64_t extent[1] = {n};
     double *c;
     struct ht_h5 *file;
-    stop_on(HT_ALLOC(c, n));
+    must(HT_ALLOC(c, n));
     for (int i = 0; i < n; i++) c[i] = 1.2 + 0.2 * sin(3.0 * i / (n - 1));
-    stop_on(ht_h5_create(path_of("c.h5"), &file));
-    stop_on(ht_h5_write(file, "data", 1, extent, c, false));
-    stop_on(ht_h5_commit(file));
+    must(ht_h5_create(path_of("c.h5"), &file));
+    must(ht_h5_write(file, "data", 1, extent, c, false));
+    must(ht_h5_commit(file));
     free(c);
 }
 
@@ -239,7 +239,7 @@ static void test_file_mean(void) {
     free(out);
     double middle = 0;
     const double x[3] = {0.25, 0, 0};
-    stop_on(ht_medium_parameter(s.medium, "c", x, &middle));
+    must(ht_medium_parameter(s.medium, "c", x, &middle));
     TEST_BELOW(fabs(middle - 3), 1e-14, "file: point values are linear");
     close_scene(&s);
 }
@@ -285,7 +285,7 @@ static double smallest_ratio(const struct scene *s, enum ht_subgrid subgrid, int
     int64_t total = ht_grid_total(&s->grid, subgrid);
     double *out = fill(s, subgrid), smallest = INFINITY;
     struct ht_jets *jets;
-    stop_on(ht_jets_total(s->grid.dims, m->degree, &jets));
+    must(ht_jets_total(s->grid.dims, m->degree, &jets));
     for (int64_t i = 0; i < total; i++) {
         bool constant = true;
         for (int a = 1; a < jets->count; a++) constant = constant && out[a * total + i] == 0;
@@ -361,9 +361,9 @@ static void check_ranges(const char *what, const char *options) {
         int64_t planes = ht_grid_planes(&s.grid, (enum ht_subgrid)subgrid);
         int64_t size = ht_grid_plane(&s.grid, (enum ht_subgrid)subgrid);
         int64_t rows = (int64_t)s.medium->coefs * s.eq.nmaterials;
-        stop_on(HT_ALLOC(part, rows * size * 2));
+        must(HT_ALLOC(part, rows * size * 2));
         for (int64_t p = 0; p + 2 <= planes; p++) {
-            stop_on(ht_medium_fill(s.medium, (enum ht_subgrid)subgrid, p, p + 2, part));
+            must(ht_medium_fill(s.medium, (enum ht_subgrid)subgrid, p, p + 2, part));
             for (int64_t row = 0; row < rows; row++)
                 for (int64_t i = 0; i < 2 * size; i++)
                     worst = worst_of(worst, fabs(part[row * 2 * size + i] -
@@ -413,7 +413,7 @@ static void test_real(void) {
         s.grid.upper[k] = k == 0 ? 12 : 3;
         s.grid.h[k] = 0.03;
     }
-    stop_on(open_scene(&s, "acoustic", options));
+    must(open_scene(&s, "acoustic", options));
     int64_t flat = 0, total = ht_grid_total(&s.grid, HT_PRIMARY) + ht_grid_total(&s.grid, HT_DUAL);
     double ratio = smallest_ratio(&s, HT_DUAL, &flat);
     TEST_CHECK(s.medium->speed[0] <= 4.7 * 1.5 && s.medium->speed_min >= 1,

@@ -111,7 +111,7 @@ static void test_place(void) {
     struct scene s = {.grid = make_grid(LINE, 2, 0)};
     const char *text = "medium = {\n  type = \"expression\";\n"
                        "  c = \"0.5 - x1\";\n};\n";
-    stop_on(ht_file_write(path_of("x.cfg"), text, strlen(text)));
+    must(ht_file_write(path_of("x.cfg"), text, strlen(text)));
     enum ht_err err = open_file(&s, "acoustic", path_of("x.cfg"), 0, NULL);
     TEST_CHECK(err == HT_ERR_INPUT && strstr(ht_err_message(), "x.cfg:3)") &&
                    strstr(ht_err_message(), "medium.c = \"0.5 - x1\": gives c"),

@@ -5,9 +5,9 @@
 
 #include <unistd.h>
 
-#include "../test.h"
 #include "htwave/medium.h"
 #include "io/scratch.h"
+#include "must.h"
 
 static char *scene_directory;
 
@@ -22,12 +22,6 @@ struct scene {
 };
 
 enum { MAX_OPTIONS = 12 };
-
-static inline void stop_on(enum ht_err err) {
-    if (err == HT_OK) return;
-    printf("not ok - set-up: %s\n", ht_err_message());
-    exit(1);
-}
 
 static inline const char *path_of(const char *name) {
     static char path[128];
@@ -79,7 +73,7 @@ static inline void close_scene(struct scene *scene) {
 static inline void acoustic(struct scene *scene, const int64_t *cells, int order, int walls,
                             const char *options) {
     *scene = (struct scene){.grid = make_grid(cells, order, walls)};
-    stop_on(open_scene(scene, "acoustic", options));
+    must(open_scene(scene, "acoustic", options));
 }
 
 static inline void write_raw(const char *path, int count, const float *values) {
@@ -93,8 +87,8 @@ static inline double *fill(const struct scene *scene, enum ht_subgrid subgrid) {
     const struct ht_medium *medium = scene->medium;
     int64_t total = ht_grid_total(&scene->grid, subgrid);
     double *out;
-    stop_on(HT_ALLOC(out, total * medium->coefs * scene->eq.nmaterials));
-    stop_on(ht_medium_fill(medium, subgrid, 0, ht_grid_planes(&scene->grid, subgrid), out));
+    must(HT_ALLOC(out, total * medium->coefs * scene->eq.nmaterials));
+    must(ht_medium_fill(medium, subgrid, 0, ht_grid_planes(&scene->grid, subgrid), out));
     return out;
 }
 

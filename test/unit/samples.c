@@ -7,26 +7,20 @@
  */
 #include <unistd.h>
 
-#include "../test.h"
 #include "htwave/h5.h"
 #include "htwave/medium.h"
 #include "io/scratch.h"
+#include "must.h"
 
 static char *directory;
-
-static void stop_on(enum ht_err err) {
-    if (err == HT_OK) return;
-    printf("not ok - set-up: %s\n", ht_err_message());
-    exit(1);
-}
 
 /* ---- samples in memory ---- */
 
 static struct ht_samples *make(const int64_t *shape, const double *origin, const double *spacing,
                                double (*f)(const double *)) {
     struct ht_samples *s;
-    stop_on(HT_ALLOC(s, 1));
-    stop_on(HT_ALLOC(s->value, shape[0] * shape[1] * shape[2]));
+    must(HT_ALLOC(s, 1));
+    must(HT_ALLOC(s->value, shape[0] * shape[1] * shape[2]));
     for (int k = 0; k < 3; k++) {
         s->shape[k] = shape[k];
         s->origin[k] = origin[k];
@@ -46,9 +40,9 @@ static double jet_error(const struct ht_samples *s, const struct ht_jets *jets, 
                         const double *x, const double *h) {
     double got[1000], want[1000], worst = 0;
     struct ht_expr *expr;
-    stop_on(ht_expr_parse(text, &expr));
-    stop_on(ht_expr_jet(expr, jets, x, h, want));
-    stop_on(ht_samples_jet(s, jets, x, h, got));
+    must(ht_expr_parse(text, &expr));
+    must(ht_expr_jet(expr, jets, x, h, want));
+    must(ht_samples_jet(s, jets, x, h, got));
     for (int a = 0; a < jets->count; a++) {
         double error = fabs(got[a] - want[a]);
         worst = error <= worst ? worst : error;
@@ -93,8 +87,8 @@ static void test_exact(void) {
     struct ht_samples *s = make(shape, origin, spacing, cubic);
     for (int degree = 3; degree <= 6; degree++) {
         struct ht_jets *total, *tensor;
-        stop_on(ht_jets_total(3, degree, &total));
-        stop_on(ht_jets_tensor(3, degree, &tensor));
+        must(ht_jets_total(3, degree, &total));
+        must(ht_jets_tensor(3, degree, &tensor));
         for (int i = 0; i < 4; i++) {
             double before = places[i].end ? 0 : degree / 2.0;
             double bound = 0x1p-52 * largest;
@@ -123,7 +117,7 @@ static double smooth_error(double h, double ratio, int degree) {
     struct ht_samples *s = make(shape, origin, spacing, smooth);
     struct ht_jets *jets;
     double worst = 0;
-    stop_on(ht_jets_total(2, degree, &jets));
+    must(ht_jets_total(2, degree, &jets));
     for (int i = 0; i < 25; i++) {
         int column = i % 5, row = i / 5;
         double x[3] = {0.4 * column + 0.1, 0.4 * row + 0.13, 0};
@@ -160,16 +154,16 @@ static void test_ends(void) {
     struct ht_samples *s = make(shape, origin, spacing, first);
     struct ht_jets *jets;
     double jet[10];
-    stop_on(ht_jets_total(1, 7, &jets));
+    must(ht_jets_total(1, 7, &jets));
     double x[3] = {-3, 7, 0};
-    stop_on(ht_samples_jet(s, jets, x, h, jet));
+    must(ht_samples_jet(s, jets, x, h, jet));
     TEST_BELOW(fabs(jet[0] - 3), 0, "below the samples: the first value");
     TEST_BELOW(fabs(jet[1]) + fabs(jet[2]), 0, "below the samples: flat");
     x[0] = 99;
-    stop_on(ht_samples_jet(s, jets, x, h, jet));
+    must(ht_samples_jet(s, jets, x, h, jet));
     TEST_BELOW(fabs(jet[0] - 7), 0, "above the samples: the last value");
     x[0] = 1.7;
-    stop_on(ht_samples_jet(s, jets, x, h, jet));
+    must(ht_samples_jet(s, jets, x, h, jet));
     double error = fabs(jet[0] - 4.4) + fabs(jet[1] - 1);
     for (int a = 2; a < jets->count; a++) error += fabs(jet[a]);
     TEST_BELOW(error, 1e-13, "degree 7 of 5 samples: what they determine");
@@ -206,7 +200,7 @@ static void test_axes(void) {
                                        .scale = 2,
                                        .axes = &axes};
     struct ht_samples *s = NULL;
-    stop_on(ht_samples_read(&format, &s));
+    must(ht_samples_read(&format, &s));
     TEST_CHECK(s->shape[0] == 4 && s->shape[1] == 1 && s->shape[2] == 3,
                "axes [x3, x1]: shape %lld x %lld x %lld", (long long)s->shape[0],
                (long long)s->shape[1], (long long)s->shape[2]);
@@ -220,9 +214,9 @@ static void test_axes(void) {
     struct ht_jets *jets;
     double here[20], there[20], along = 0;
     const double h[3] = {0.2, 0.3, 0.1}, x[3] = {6.3, -4, 5.1}, y[3] = {6.3, 70, 5.1};
-    stop_on(ht_jets_total(3, 2, &jets));
-    stop_on(ht_samples_jet(s, jets, x, h, here));
-    stop_on(ht_samples_jet(s, jets, y, h, there));
+    must(ht_jets_total(3, 2, &jets));
+    must(ht_samples_jet(s, jets, x, h, here));
+    must(ht_samples_jet(s, jets, y, h, there));
     for (int a = 0; a < jets->count; a++) {
         along += fabs(here[a] - there[a]);
         if (jets->index[a][1] > 0) along += fabs(here[a]);
@@ -238,15 +232,15 @@ static void test_hdf5(void) {
     struct ht_h5 *file;
     struct ht_samples *s = NULL;
     for (int i = 0; i < 12; i++) values[i] = i + 0.125;
-    stop_on(ht_h5_create(path_of("m.h5"), &file));
-    stop_on(ht_h5_write(file, "model/c", 2, extent, values, false));
-    stop_on(ht_h5_commit(file));
+    must(ht_h5_create(path_of("m.h5"), &file));
+    must(ht_h5_write(file, "model/c", 2, extent, values, false));
+    must(ht_h5_commit(file));
     struct ht_samples_format format = {.path = path_of("m.h5"),
                                        .format = HT_HDF5,
                                        .dataset = "model/c",
                                        .spacing = {1, 1},
                                        .scale = 1};
-    stop_on(ht_samples_read(&format, &s));
+    must(ht_samples_read(&format, &s));
     double error = 0;
     for (int i = 0; i < 12; i++) error += fabs(s->value[i] - values[i]);
     TEST_CHECK(s->shape[0] == 3 && s->shape[1] == 4 && s->shape[2] == 1,

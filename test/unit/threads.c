@@ -8,15 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "test.h"
+#include "must.h"
 
 #include "htwave/stepper.h"
-
-static void must(enum ht_err err) {
-    if (err == HT_OK) return;
-    printf("not ok - set-up: %s\n", ht_err_message());
-    exit(1);
-}
 
 static const int thread_counts[] = {1, 5};
 enum { COUNTS = 2 };
