@@ -4,8 +4,7 @@
  * Functions marked collective are called by all ranks in the same order. A rank that waits for
  * others polls for failures: when another rank enters ht_comm_agree with an error, the wait ends
  * with HT_ERR_ELSEWHERE, so that all ranks meet in ht_comm_agree. After a failure only ht_comm_end
- * may follow: any other call fails at once, ht_comm_agree with the same failure.
- */
+ * may follow: any other call fails at once, ht_comm_agree with the same failure. */
 #ifndef HTWAVE_COMM_H
 #define HTWAVE_COMM_H
 
@@ -55,8 +54,7 @@ HT_CHECKED enum ht_err ht_comm_collect(struct ht_comm *comm, const void *own, in
 /* A single rank (NULL) has no messages: an error. */
 /* Begins at once; data must stay until the message is done. The receiver knows the size; messages
  * of one tag between two ranks arrive in order. tag is 0..32766. bytes is at most 2^31 - 1, or
- * 2^34 - 8 where it is a multiple of 8.
- */
+ * 2^34 - 8 where it is a multiple of 8. */
 struct ht_message;
 HT_CHECKED enum ht_err ht_message_send(struct ht_comm *comm, int to, int tag, const void *data,
                                        int64_t bytes, struct ht_message **out);

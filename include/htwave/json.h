@@ -1,6 +1,5 @@
 /* Members of a JSON object, appended to a text. A number that is not finite cannot be written in
- * JSON: its key is left out.
- */
+ * JSON: its key is left out. */
 #ifndef HTWAVE_JSON_H
 #define HTWAVE_JSON_H
 
@@ -12,8 +11,7 @@ struct ht_json {
     int depth;    /* of open objects and arrays */
 };
 
-/* name NULL: inside an array, or the outermost object. bracket: '{' or '['.
- */
+/* name NULL: inside an array, or the outermost object. bracket: '{' or '['. */
 void ht_json_open(struct ht_json *json, const char *name, char bracket);
 /* '}' or ']'; that of the outermost object ends the line. */
 void ht_json_close(struct ht_json *json, char bracket);

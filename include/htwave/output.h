@@ -3,8 +3,7 @@
  *
  * Functions marked collective are called by all ranks of the medium's grid, and end in the same
  * result, with the same message, on all of them. Snapshots are written by all ranks into one file,
- * everything else by rank 0.
- */
+ * everything else by rank 0. */
 #ifndef HTWAVE_OUTPUT_H
 #define HTWAVE_OUTPUT_H
 

@@ -6,8 +6,7 @@
 #include "htwave/output.h"
 
 /* SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGXCPU: the program ends with exit code 1 and a message, at
- * once or, while a command watches for them, after the current steps.
- */
+ * once or, while a command watches for them, after the current steps. */
 
 /* From now on a signal ends the process at once; no file is left half-written. speak: with a
  * message, which only one of several ranks prints. */
@@ -24,8 +23,7 @@ bool ht_stop_wanted(void);
  * function ht_observe_<what> that returns the structure; its declaration below; its
  * line in the list of each command that uses it. Receivers, for example: `begin` opens the file,
  * `next` returns the step nearest to the next of given times, `look` appends values, `end` closes
- * the file.
- */
+ * the file. */
 
 struct ht_run {
     const struct ht_plan *plan;
@@ -102,8 +100,7 @@ double ht_run_time(const struct ht_run *run);
 int64_t ht_run_multiple(const struct ht_run *run, double every, int64_t from);
 
 /* Observers of a run. What they are given must outlive the run; results are set to
- * NaN, not known, when the run begins.
- */
+ * NaN, not known, when the run begins. */
 
 /* Physical energies (docs/method.md, section 9), NaN where they are not known and where none is
  * conserved. */

@@ -8,8 +8,7 @@
 #include "htwave/tune.h"
 
 /* The ranks of a run as processes: that they run the same program with the same input, and the
- * device assigned to each rank. All functions are collective; a single rank passes every check.
- */
+ * device assigned to each rank. All functions are collective; a single rank passes every check. */
 
 /* Refuse ranks that run another program, another command, or other flags or parameters than rank 0,
  * naming them. */
@@ -28,8 +27,7 @@ HT_CHECKED enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count,
 /* The device assigned to a rank. */
 struct ht_assignment {
     int machine; /* the lowest rank on the same machine */
-    int first;   /* the lowest rank that uses the same device; -1: it has none
-                  */
+    int first;   /* the lowest rank that uses the same device; -1: it has none */
     char name[128];
 };
 /* *out: the assignments of all ranks, freed by the caller; info NULL: this rank has no device. */
@@ -70,8 +68,7 @@ struct ht_simulation {
 };
 
 /* Every rank calls these functions, in the same order. A rank that fails by itself must enter
- * ht_comm_agree before it destroys the simulation.
- */
+ * ht_comm_agree before it destroys the simulation. */
 
 /* Performs all checks that need no compilation: parameters, grid, medium, initial data, device,
  * variant, memory. A missing device, on any rank, is no failure yet: device is NULL then and
@@ -89,8 +86,7 @@ HT_CHECKED enum ht_err ht_simulation_compile(struct ht_simulation *sim);
 /* Whether this rank is the lowest that uses its device. */
 bool ht_simulation_leads(const struct ht_simulation *sim);
 /* Measures the limits of the device once, on the rank that leads it; before start, which may take
- * all memory. A failure is a note only.
- */
+ * all memory. A failure is a note only. */
 void ht_simulation_measure(struct ht_simulation *sim);
 /* Makes the run: allocates the state and sets it to the initial data. */
 HT_CHECKED enum ht_err ht_simulation_start(struct ht_simulation *sim);
@@ -121,8 +117,7 @@ struct ht_tune_choice ht_tuning_choice(const struct ht_simulation *sim);
 HT_CHECKED enum ht_err ht_cache_directory(const char *given, char **out);
 
 /* Results of several ranks: gathered from all, printed by rank 0. For a single rank nothing is
- * printed.
- */
+ * printed. */
 
 /* Seconds: of the kernels; of all steps, by the hosts' clocks, and of these steps; ghosts of the
  * interior; exposed: none of these kernels. */
@@ -159,8 +154,7 @@ void ht_parallel_add_times(const struct ht_simulation *sim, const struct ht_para
 void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_parallel *parallel,
                           struct ht_json *json);
 
-/* The report of a run: a banner before it and a summary after it, as text and as JSON.
- */
+/* The report of a run: a banner before it and a summary after it, as text and as JSON. */
 
 /* What a run's observers found; NaN: not known. */
 struct ht_result {

@@ -5,8 +5,7 @@
 #include "htwave/schedule.h"
 
 /* Speed of compiled kernels on a device, for bench and the tuner. Test problems have random data,
- * never zeros, in a box that is periodic along all axes.
- */
+ * never zeros, in a box that is periodic along all axes. */
 
 /* A test problem: equations, order, step, stages and kind of medium of `like` in a periodic box
  * with `cells` cells (axes beyond the dimensions are ignored). */
@@ -48,14 +47,12 @@ HT_CHECKED enum ht_err ht_rate_measure(const struct ht_part *test, struct ht_dev
 
 /* Compares the kernels with the reference on three cells along each axis, or two points more than a
  * stencil of finite differences spans, with all stages if the reference is fast enough; *worst as
- * in ht_verify_kernels.
- */
+ * in ht_verify_kernels. */
 HT_CHECKED enum ht_err ht_test_problem_verify(const struct ht_part *test, struct ht_device *device,
                                               const struct ht_kernels *kernels, double *worst);
 
 /* The fastest tuning for a class of problems on a device: found by timing, stored in a file per
- * device.
- */
+ * device. */
 
 /* The user's choices; the rest is open. */
 struct ht_tune_choice {
@@ -112,8 +109,7 @@ bool ht_tuning_load(const char *directory, const struct ht_device_info *info,
 HT_CHECKED enum ht_err ht_tuning_store(const char *directory, const struct ht_device_info *info,
                                        const char *class_name, const struct ht_tuned *tuned);
 
-/* Predicted time of a step on a machine, from counts only (docs/scaling.md).
- */
+/* Predicted time of a step on a machine, from counts only (docs/scaling.md). */
 
 /* The work of slabs of a problem. */
 struct ht_load {
