@@ -68,9 +68,7 @@ static void *open_library(int driver) {
 static bool find(void *library, const char *name, void *function) {
     if (ht_library_find(library, name, function)) return true;
     snprintf(nvrtc.missing, sizeof nvrtc.missing,
-             "libnvrtc.so has no function %s: is the CUDA toolkit older than "
-             "11.2?",
-             name);
+             "libnvrtc.so has no function %s: is the CUDA toolkit older than 11.2?", name);
     return false;
 }
 

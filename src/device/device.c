@@ -77,8 +77,7 @@ enum ht_err ht_buffer_copy(struct ht_buffer *buffer, struct ht_span span, void *
                            enum ht_queue queue) {
     struct ht_device *device = buffer->device;
     REQUIRE(span_fits(buffer->bytes, span), HT_ERR_INTERNAL,
-            "transfer of %lld rows of %lld bytes at %lld, pitch %lld, of a "
-            "buffer of %lld",
+            "transfer of %lld rows of %lld bytes at %lld, pitch %lld, of a buffer of %lld",
             (long long)span.rows, (long long)span.width, (long long)span.offset,
             (long long)span.pitch, (long long)buffer->bytes);
     if (span.width == 0) return HT_OK;
@@ -320,8 +319,7 @@ static enum ht_err check_gemm(const struct ht_gemm *gemm, const struct ht_gemm_s
                end * element_size <= buffers[i]->bytes;
     }
     REQUIRE(good, HT_ERR_INTERNAL,
-            "%lld matrix products %lld x %lld x %lld beyond their buffers or "
-            "2^31 values",
+            "%lld matrix products %lld x %lld x %lld beyond their buffers or 2^31 values",
             (long long)s->batches, (long long)s->m, (long long)s->n, (long long)s->k);
     return HT_OK;
 }

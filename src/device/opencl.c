@@ -120,16 +120,14 @@ static const char *cl_missing(void) {
     int count = 0;
     if (cl_count(&count) != HT_OK || count > 0) return NULL;
     if (nplatforms == 0)
-        return "no driver is installed (the package pocl-opencl-icd runs on "
-               "any CPU)";
+        return "no driver is installed (the package pocl-opencl-icd runs on any CPU)";
     for (cl_uint p = 0; p < nplatforms; p++) {
         char name[128] = "";
         clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
         snprintf(reason, sizeof reason, "the driver is installed (%s) but finds no device", name);
         if (!is_pocl(name) || try_pocl_cache() == HT_OK) continue;
         snprintf(reason, sizeof reason,
-                 "PoCL finds no device without a folder that it can write "
-                 "(set POCL_CACHE_DIR): %s",
+                 "PoCL finds no device without a folder that it can write (set POCL_CACHE_DIR): %s",
                  ht_err_message());
         break;
     }

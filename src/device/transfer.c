@@ -105,8 +105,7 @@ static bool fits(int64_t at, int64_t bytes, int64_t whole) {
 static enum ht_err check_range(const struct ht_buffer *buffer, int64_t at, int64_t bytes,
                                const char *other, int64_t other_at, int64_t whole) {
     REQUIRE(fits(at, bytes, buffer->bytes) && fits(other_at, bytes, whole), HT_ERR_INTERNAL,
-            "transfer of %lld bytes between %lld of a buffer of %lld and %lld "
-            "of %s of %lld",
+            "transfer of %lld bytes between %lld of a buffer of %lld and %lld of %s of %lld",
             (long long)bytes, (long long)at, (long long)buffer->bytes, (long long)other_at, other,
             (long long)whole);
     return HT_OK;

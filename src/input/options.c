@@ -21,189 +21,157 @@
 
 static const struct ht_option option[] = {
     {"system", HT_OPT_STRING, AT(system), "\"acoustic\"", ANY, NULL, "",
-     "The equations to solve; `htwave describe` lists the systems with their "
-     "fields, medium parameters and walls."},
+     "The equations to solve; `htwave describe` lists the systems with their fields, medium "
+     "parameters and walls."},
 
     {"grid.cells", HT_OPT_CELLS, AT(grid.cells), "[32, 32, 32]", 1, COUNT_MAX, NULL, "cells",
-     "Cells along each axis. One, two or three numbers make the run one, two "
-     "or three dimensional."},
+     "Cells along each axis. One, two or three numbers make the run one, two or three "
+     "dimensional."},
     {"grid.lower", HT_OPT_REAL3, AT(grid.lower), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Lower corner of the box, one number per axis."},
     {"grid.upper", HT_OPT_REAL3, AT(grid.upper), "[1.0, 1.0, 1.0]", ANY, NULL, "length",
      "Upper corner of the box; greater than the lower one along every axis."},
     {"grid.order", HT_OPT_INT, AT(grid.order), "0", 0, 16, NULL, "",
-     "Of Hermite methods N, 1 to 8: every node holds (N+1)^dims derivatives of "
-     "each field; errors fall like h^(2N+1) in a uniform medium (in varying "
-     "media see medium.degree). 3 suits single precision; higher orders pay in "
-     "double. With time.scheme = \"fd\" the order in space: 2, 4 .. 16; 8 "
-     "suits "
-     "most media. 0 takes N = 3, or order 8 with fd. With time.scheme = "
-     "\"auto\" in a medium that varies an order is refused unless another key "
-     "tells which of the two it is: name the scheme."},
+     "Of Hermite methods N, 1 to 8: every node holds (N+1)^dims derivatives of each field; errors "
+     "fall like h^(2N+1) in a uniform medium (in varying media see medium.degree). 3 suits single "
+     "precision; higher orders pay in double. With time.scheme = \"fd\" the order in space: 2, 4 "
+     ".. 16; 8 suits most media. 0 takes N = 3, or order 8 with fd. With time.scheme = \"auto\" in "
+     "a medium that varies an order is refused unless another key tells which of the two it is: "
+     "name the scheme."},
 
     {"time.end", HT_OPT_REAL, AT(time.end), "1.0", NOT_NEGATIVE, NULL, "time",
      "End of the run, which starts at 0. The last step ends there exactly."},
     {"time.cfl", HT_OPT_REAL, AT(time.cfl), "0.9", DBL_MIN, 1, NULL, "",
-     "Step as a fraction of the largest one that full stages allow: the time "
-     "in which the fastest wave crosses a cell. With time.scheme = \"fd\" the "
-     "default is the smaller of 0.9 and 0.95 of the largest stable step, "
-     "which depends on the medium."},
+     "Step as a fraction of the largest one that full stages allow: the time in which the fastest "
+     "wave crosses a cell. With time.scheme = \"fd\" the default is the smaller of 0.9 and 0.95 of "
+     "the largest stable step, which depends on the medium."},
     {"time.step", HT_OPT_REAL, AT(time.step), "0.0", NOT_NEGATIVE, NULL, "time",
-     "Longest time step, instead of time.cfl; 0 uses time.cfl. "
-     "An unstable step is refused."},
+     "Longest time step, instead of time.cfl; 0 uses time.cfl. An unstable step is refused."},
     {"time.scheme", HT_OPT_CHOICE, AT(time.scheme), "\"auto\"", ANY, CHOICES(HT_EACH_SCHEME_WORD),
      "",
-     "Time stepping: taylor, a Taylor series in time of the polynomial of each "
-     "cell, "
-     "which damps waves that the grid does not resolve; or leapfrog, which "
-     "conserves energy, for systems with such a form (acoustic: p at integer, "
-     "v at half-integer times; wave: u only); or fd, finite differences, for "
-     "acoustic and wave in media that vary: stable in every positive medium, "
-     "conserves energy, one value per point. auto takes fd where the medium "
-     "varies, a side absorbs or a plane wave comes from outside. Otherwise "
-     "it takes leapfrog for acoustic and wave, and taylor for advection; "
-     "taylor for all where output.fields, output.picture.field, "
-     "receivers.fields, time.stages, time.cfl or parallel.halo_precision ask "
-     "for what leapfrog has not. Keys that "
-     "describe one kind of scheme choose "
-     "it in any medium: "
-     "medium.fit and a device.variant of fd take fd; medium.degree, "
-     "time.stages above 2 and another device.variant take taylor or "
-     "leapfrog. The output says which scheme was chosen and why."},
+     "Time stepping: taylor, a Taylor series in time of the polynomial of each cell, which damps "
+     "waves that the grid does not resolve; or leapfrog, which conserves energy, for systems with "
+     "such a form (acoustic: p at integer, v at half-integer times; wave: u only); or fd, finite "
+     "differences, for acoustic and wave in media that vary: stable in every positive medium, "
+     "conserves energy, one value per point. auto takes fd where the medium varies, a side absorbs "
+     "or a plane wave comes from outside. Otherwise it takes leapfrog for acoustic and wave, and "
+     "taylor for advection; taylor for all where output.fields, output.picture.field, "
+     "receivers.fields, time.stages, time.cfl or parallel.halo_precision ask for what leapfrog has "
+     "not. Keys that describe one kind of scheme choose it in any medium: medium.fit and a "
+     "device.variant of fd take fd; medium.degree, time.stages above 2 and another device.variant "
+     "take taylor or leapfrog. The output says which scheme was chosen and why."},
 
     {"time.stages", HT_OPT_VALUE, AT(time.stages), "\"auto\"", 1, 10000, "auto|full|least", "",
-     "Terms of the Taylor series: \"full\" is exact for the cell's polynomial "
-     "in a uniform medium; \"least\" is the fewest that are stable at the "
-     "step, at least 2N+1 to preserve the order; \"auto\" is full in a "
-     "uniform medium, where most kernels take no more time for it, and least "
-     "in a varying medium, where time grows with the number; or an integer "
-     "(refused if unstable). Of fd: 1 or 2 terms in time, order 2 or 4; "
-     "\"auto\" is 2."},
+     "Terms of the Taylor series: \"full\" is exact for the cell's polynomial in a uniform medium; "
+     "\"least\" is the fewest that are stable at the step, at least 2N+1 to preserve the order; "
+     "\"auto\" is full in a uniform medium, where most kernels take no more time for it, and least "
+     "in a varying medium, where time grows with the number; or an integer (refused if unstable). "
+     "Of fd: 1 or 2 terms in time, order 2 or 4; \"auto\" is 2."},
     {"time.dispersion", HT_OPT_CHOICE, AT(time.dispersion), "\"auto\"", ANY,
      CHOICES(HT_EACH_DISPERSION), "",
-     "Finite differences with one term in time: remove takes the dispersion "
-     "of the time steps out of the traces, exactly, in any medium: sources "
-     "are transformed before, traces afterwards, and only the error in space "
-     "is left. Fields between keep it. The run takes some steps more after "
-     "its end, and the traces of all steps stay in memory. auto removes it "
-     "where time.stages = 1, there are receivers and the run begins with "
-     "sources or data at rest."},
+     "Finite differences with one term in time: remove takes the dispersion of the time steps out "
+     "of the traces, exactly, in any medium: sources are transformed before, traces afterwards, "
+     "and only the error in space is left. Fields between keep it. The run takes some steps more "
+     "after its end, and the traces of all steps stay in memory. auto removes it where time.stages "
+     "= 1, there are receivers and the run begins with sources or data at rest."},
 
     {"boundary.x1", HT_OPT_SIDES, AT(boundary.side[0]), "[\"periodic\", \"periodic\"]", ANY, NULL,
      "",
-     "Lower and upper side along x1: periodic on both, or on each a wall of "
-     "the system (acoustic, wave: rigid, free) or \"absorbing\", a layer "
-     "inside the box in which waves die out. One name applies to both."},
+     "Lower and upper side along x1: periodic on both, or on each a wall of the system (acoustic, "
+     "wave: rigid, free) or \"absorbing\", a layer inside the box in which waves die out. One name "
+     "applies to both."},
     {"boundary.x2", HT_OPT_SIDES, AT(boundary.side[1]), "[\"periodic\", \"periodic\"]", ANY, NULL,
      "", "Lower and upper side along x2."},
     {"boundary.x3", HT_OPT_SIDES, AT(boundary.side[2]), "[\"periodic\", \"periodic\"]", ANY, NULL,
      "", "Lower and upper side along x3."},
 
     {"absorbing.cells", HT_OPT_VALUE, AT(absorbing.cells), "8.0", 0, 10000, NULL, "cells",
-     "Thickness of the layers of absorbing sides. They lie inside the box from "
-     "grid.lower to grid.upper; "
-     "in them the medium is that of their inner face, constant along the "
-     "normal. 0: a rigid wall. cpml of fd: at least 6 in more than one "
-     "dimension. One number, or one per axis, or lower "
-     "and upper of x1, then of x2 and x3 (those of other sides do not "
-     "matter)."},
+     "Thickness of the layers of absorbing sides. They lie inside the box from grid.lower to "
+     "grid.upper; in them the medium is that of their inner face, constant along the normal. 0: a "
+     "rigid wall. cpml of fd: at least 6 in more than one dimension. One number, or one per axis, "
+     "or lower and upper of x1, then of x2 and x3 (those of other sides do not matter)."},
     {"absorbing.type", HT_OPT_CHOICE, AT(absorbing.type), "\"auto\"", ANY,
      CHOICES(HT_EACH_ABSORBING), "",
-     "cpml, a convolutional perfectly matched layer, which lets waves of any "
-     "direction in; sponge, which damps the fields themselves, for schemes "
-     "without cpml (leapfrog, fd with two terms in time) and where it costs "
-     "too much. auto is cpml."},
+     "cpml, a convolutional perfectly matched layer, which lets waves of any direction in; sponge, "
+     "which damps the fields themselves, for schemes without cpml (leapfrog, fd with two terms in "
+     "time) and where it costs too much. auto is cpml."},
     {"absorbing.organisation", HT_OPT_CHOICE, AT(absorbing.organisation), "\"auto\"", ANY,
      CHOICES(HT_EACH_ORGANISATION), "",
-     "How the layers are computed; it changes results by rounding only. "
-     "combined: one kernel everywhere; regions: a kernel for the interior and "
-     "one for the boxes of the layers around it (Hermite methods: one for each "
-     "kind of box); faces: the interior's kernel everywhere, then a correction "
-     "in the layers. Hermite methods have regions; fd has all three, auto is "
-     "faces."},
+     "How the layers are computed; it changes results by rounding only. combined: one kernel "
+     "everywhere; regions: a kernel for the interior and one for the boxes of the layers around it "
+     "(Hermite methods: one for each kind of box); faces: the interior's kernel everywhere, then a "
+     "correction in the layers. Hermite methods have regions; fd has all three, auto is faces."},
     {"absorbing.reflection", HT_OPT_VALUE, AT(absorbing.reflection), "\"auto\"", 1e-16, 0.5, "auto",
      "",
-     "Reflection R at normal incidence that the damping is made for, without "
-     "the error of the grid: the integral of the damping over the thickness "
-     "is -c ln R / 2, c the largest speed. auto: from the thickness; cpml of "
-     "fd has 1.4e-20, which absorbs waves along the side, too."},
+     "Reflection R at normal incidence that the damping is made for, without the error of the "
+     "grid: the integral of the damping over the thickness is -c ln R / 2, c the largest speed. "
+     "auto: from the thickness; cpml of fd has 1.4e-20, which absorbs waves along the side, too."},
     {"absorbing.degree", HT_OPT_VALUE, AT(absorbing.degree), "\"auto\"", 0, 8, "auto", "",
      "Degree m of the damping, which grows as depth^m from the inner face."},
     {"absorbing.alpha", HT_OPT_VALUE, AT(absorbing.alpha), "\"auto\"", 0, 10, "auto", "c/h",
-     "cpml: frequency below which the layer lets waves through, in speeds per "
-     "cell; keeps long runs stable."},
+     "cpml: frequency below which the layer lets waves through, in speeds per cell; keeps long "
+     "runs stable."},
     {"absorbing.sponge", HT_OPT_VALUE, AT(absorbing.sponge), "\"auto\"", 0, 1, "auto", "",
-     "Hermite methods with cpml: weak damping of all fields beside it, as part "
-     "of the damping along the normal; keeps long runs stable."},
+     "Hermite methods with cpml: weak damping of all fields beside it, as part of the damping "
+     "along the normal; keeps long runs stable."},
 
     {"medium.type", HT_OPT_CHOICE, AT(medium.type), "\"constant\"", ANY,
      CHOICES(HT_EACH_MEDIUM_TYPE), "",
-     "Where the medium comes from: one value everywhere, plane layers, "
-     "gridded files, or expressions in x1, x2, x3. Each parameter is then a "
-     "number, or one number per layer, the name of a file, or an expression. "
-     "Relative file names start from the directory of the input file, on the "
-     "command line from the current directory."},
+     "Where the medium comes from: one value everywhere, plane layers, gridded files, or "
+     "expressions in x1, x2, x3. Each parameter is then a number, or one number per layer, the "
+     "name of a file, or an expression. Relative file names start from the directory of the input "
+     "file, on the command line from the current directory."},
     {"medium.degree", HT_OPT_INT, AT(medium.degree), "-1", -1, 10, NULL, "",
-     "Degree g of the polynomials that describe the medium in each cell; 0 "
-     "is constant per node, the mean of its cell. In smooth media the order is "
-     "the smaller of 2N+1 and g+1; at constant impedance g = N+1 suffices for "
-     "2N+1. -1 chooses N+1, N+2 for N = 4, 6, 8, and means in cells where the "
-     "medium jumps."},
+     "Degree g of the polynomials that describe the medium in each cell; 0 is constant per node, "
+     "the mean of its cell. In smooth media the order is the smaller of 2N+1 and g+1; at constant "
+     "impedance g = N+1 suffices for 2N+1. -1 chooses N+1, N+2 for N = 4, 6, 8, and means in cells "
+     "where the medium jumps."},
     {"medium.fit", HT_OPT_CHOICE, AT(medium.fit), "\"auto\"", ANY, CHOICES(HT_EACH_FIT), "",
-     "Finite differences: how the medium becomes one number per point. sinc "
-     "averages it with a windowed sinc, four points to either side, and so "
-     "places jumps between points; box averages it over the point's cell; "
-     "point takes the value there. Averages take samples of a file as constant "
-     "over half a spacing to either side, point is linear between them. auto "
-     "is point for smooth expressions, else sinc."},
+     "Finite differences: how the medium becomes one number per point. sinc averages it with a "
+     "windowed sinc, four points to either side, and so places jumps between points; box averages "
+     "it over the point's cell; point takes the value there. Averages take samples of a file as "
+     "constant over half a spacing to either side, point is linear between them. auto is point for "
+     "smooth expressions, else sinc."},
     {"medium.axis", HT_OPT_CHOICE, AT(medium.axis), "\"x3\"", ANY, CHOICES(HT_EACH_AXIS), "",
      "Layers: the axis along which they are stacked."},
     {"medium.interfaces", HT_OPT_VALUE, AT(medium.interfaces), NULL, ANY, NULL, "length",
-     "Layers: increasing positions of the interfaces along the axis, one "
-     "fewer than the layers."},
+     "Layers: increasing positions of the interfaces along the axis, one fewer than the layers."},
     {"medium.format", HT_OPT_CHOICE, AT(medium.format), "\"raw\"", ANY, CHOICES(HT_EACH_FORMAT), "",
-     "Files: raw little-endian 32-bit floats without a header, or an HDF5 "
-     "dataset."},
+     "Files: raw little-endian 32-bit floats without a header, or an HDF5 dataset."},
     {"medium.dataset", HT_OPT_STRING, AT(medium.dataset), "\"data\"", ANY, NULL, "",
-     "HDF5 files: name of the dataset; empty means the name of the parameter, "
-     "such as c."},
+     "HDF5 files: name of the dataset; empty means the name of the parameter, such as c."},
     {"medium.shape", HT_OPT_INT64_3, AT(medium.shape), "[0, 0, 0]", 0, COUNT_MAX, NULL, "samples",
-     "Files: samples along each axis of the file, in the order of medium.axes. "
-     "Required for raw files; 0 reads it from HDF5 files."},
+     "Files: samples along each axis of the file, in the order of medium.axes. Required for raw "
+     "files; 0 reads it from HDF5 files."},
     {"medium.spacing", HT_OPT_SAMPLES3, AT(medium.spacing), "[1.0, 1.0, 1.0]", POSITIVE, NULL,
      "length",
-     "Files: distance of samples along each axis of the file, in the order of "
-     "medium.axes."},
+     "Files: distance of samples along each axis of the file, in the order of medium.axes."},
     {"medium.origin", HT_OPT_SAMPLES3, AT(medium.origin), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
-     "Files: position of the first sample, in the order of medium.axes. "
-     "Outside the samples the medium has the value at the edge."},
+     "Files: position of the first sample, in the order of medium.axes. Outside the samples the "
+     "medium has the value at the edge."},
     {"medium.axes", HT_OPT_NAMES, AT(medium.axes), "[]", ANY, NULL, "",
-     "Files: the axis of the box for each axis of the file, the fastest "
-     "varying first: [\"x3\", \"x1\"] is a section stored depth first, the "
-     "same for all x2. Empty means x1, x2, x3."},
+     "Files: the axis of the box for each axis of the file, the fastest varying first: [\"x3\", "
+     "\"x1\"] is a section stored depth first, the same for all x2. Empty means x1, x2, x3."},
     {"medium.scale", HT_OPT_REAL, AT(medium.scale), "1.0", ANY, NULL, "",
      "Files: factor of the values, to convert their unit."},
 
     {"initial.type", HT_OPT_STRING, AT(initial.type), "\"gaussian\"", ANY,
      "gaussian|plane|standing|random|expression|file|zero", "",
-     "Initial data: a Gaussian pulse, a plane wave along +k, a standing mode "
-     "between walls, random numbers, expressions, gridded files, or "
-     "nothing."},
+     "Initial data: a Gaussian pulse, a plane wave along +k, a standing mode between walls, random "
+     "numbers, expressions, gridded files, or nothing."},
     {"initial.field", HT_OPT_STRING, AT(initial.field), "\"\"", ANY, NULL, "",
-     "Gaussian: the field with the pulse; empty means the first of the "
-     "system."},
+     "Gaussian: the field with the pulse; empty means the first of the system."},
     {"initial.centre", HT_OPT_REAL3, AT(initial.centre), "[0.5, 0.5, 0.5]", ANY, NULL, "length",
      "Gaussian: position of the centre."},
     {"initial.width", HT_OPT_REAL, AT(initial.width), "0.1", POSITIVE, NULL, "length",
      "Gaussian: width w of exp(-r^2/(2 w^2)), r the distance from the centre."},
     {"initial.amplitude", HT_OPT_REAL, AT(initial.amplitude), "1.0", ANY, NULL, "field",
-     "Gaussian, plane, standing: factor of the wave; random: the values lie "
-     "between minus and plus the amplitude."},
+     "Gaussian, plane, standing: factor of the wave; random: the values lie between minus and plus "
+     "the amplitude."},
     {"initial.pulses", HT_OPT_LIST, AT(initial.pulses), "()", 0, 64, NULL, "groups",
-     "Gaussian: sum of several pulses, instead of centre, width, amplitude and "
-     "field: ( { centre = [0.3, 0.5]; }, { centre = [0.7, 0.5]; width = 0.05; "
-     "} "
-     "). On the command line the whole list, or a key of group N (from 1)."},
+     "Gaussian: sum of several pulses, instead of centre, width, amplitude and field: ( { centre = "
+     "[0.3, 0.5]; }, { centre = [0.7, 0.5]; width = 0.05; } ). On the command line the whole list, "
+     "or a key of group N (from 1)."},
     {"initial.phase", HT_OPT_REAL, AT(initial.phase), "0.0", ANY, NULL, "radians",
      "Plane and standing waves: phase at time 0."},
     {"initial.cycles", HT_OPT_INT3, AT(initial.cycles), "[1, 0, 0]", ANY, NULL, "wavelengths",
@@ -213,40 +181,35 @@ static const struct ht_option option[] = {
     {"initial.seed", HT_OPT_INT64, AT(initial.seed), "1", ANY, NULL, "",
      "Random: a different seed gives different numbers."},
     {"initial.values", HT_OPT_MAP, AT(initial.values), NULL, ANY, NULL, "",
-     "Expression: field = \"expression in x1, x2, x3\"; omitted fields are "
-     "zero. File: field = \"dataset\" for a dataset with another name."},
+     "Expression: field = \"expression in x1, x2, x3\"; omitted fields are zero. File: field = "
+     "\"dataset\" for a dataset with another name."},
     {"initial.file", HT_OPT_FILE, AT(initial.file), "\"\"", ANY, NULL, "",
-     "File: HDF5 file with a dataset per field, nodal values on the primary "
-     "grid or all coefficients as a run writes them. Relative names as in "
-     "medium.type."},
+     "File: HDF5 file with a dataset per field, nodal values on the primary grid or all "
+     "coefficients as a run writes them. Relative names as in medium.type."},
     {"initial.returns", HT_OPT_BOOL, AT(initial.returns), "false", ANY, NULL, "",
-     "States that the exact solution at time.end is the initial data, so that "
-     "the run reports its error."},
+     "States that the exact solution at time.end is the initial data, so that the run reports its "
+     "error."},
     {"initial.frequency", HT_OPT_REAL, AT(initial.frequency), "0.0", NOT_NEGATIVE, NULL, "1/time",
-     "Highest frequency of interest, for the accuracy estimate before the "
-     "run; 0 means unknown."},
+     "Highest frequency of interest, for the accuracy estimate before the run; 0 means unknown."},
 
     {"receivers", HT_OPT_LIST, AT(receivers), "()", 0, 1000, NULL, "groups",
-     "Groups of receivers, which record fields in time at any positions: "
-     "( { position = [0.3, 0.5]; }, { name = \"line\"; type = \"line\"; "
-     "from = [0.1, 0.1]; to = [0.9, 0.1]; count = 101; every = 0.01; } ). "
-     "Their traces are written to traces.h5, a group of HDF5 each."},
+     "Groups of receivers, which record fields in time at any positions: ( { position = [0.3, "
+     "0.5]; }, { name = \"line\"; type = \"line\"; from = [0.1, 0.1]; to = [0.9, 0.1]; count = "
+     "101; every = 0.01; } ). Their traces are written to traces.h5, a group of HDF5 each."},
 
     {"sources", HT_OPT_LIST, AT(shots), "()", 0, 256, NULL, "groups",
-     "Sources of waves: ( { position = [0.3, 0.5]; "
-     "frequency = 10.0; }, { .. } ). With sources initial.type is zero unless "
-     "a key of initial is given. On the command line the whole list, or a key "
-     "of group N (from 1), sources.N.key."},
+     "Sources of waves: ( { position = [0.3, 0.5]; frequency = 10.0; }, { .. } ). With sources "
+     "initial.type is zero unless a key of initial is given. On the command line the whole list, "
+     "or a key of group N (from 1), sources.N.key."},
 
     {"output.directory", HT_OPT_STRING, AT(output.directory), "\"out\"", ANY, NULL, "",
-     "Directory of all output files, relative to the current directory; "
-     "created if missing. A second run at the same time is refused. Outputs "
-     "of an earlier run are moved to a subdirectory run-001, run-002, ..; "
-     "files that the run reads are not moved."},
+     "Directory of all output files, relative to the current directory; created if missing. A "
+     "second run at the same time is refused. Outputs of an earlier run are moved to a "
+     "subdirectory run-001, run-002, ..; files that the run reads are not moved."},
     {"output.every", HT_OPT_REAL, AT(output.every), "0.0", NOT_NEGATIVE, NULL, "time",
-     "Time between snapshots; 0 writes the last state only. Up to 5 % more "
-     "steps are taken if outputs then fall on steps; else they are at the "
-     "nearest steps (noted in the banner) and contain their true times."},
+     "Time between snapshots; 0 writes the last state only. Up to 5 % more steps are taken if "
+     "outputs then fall on steps; else they are at the nearest steps (noted in the banner) and "
+     "contain their true times."},
     {"output.fields", HT_OPT_NAMES, AT(output.fields), "[]", ANY, NULL, "",
      "Fields to write; empty means all."},
     {"output.coefficients", HT_OPT_BOOL, AT(output.coefficients), "false", ANY, NULL, "",
@@ -254,103 +217,90 @@ static const struct ht_option option[] = {
     {"output.snapshots", HT_OPT_BOOL, AT(output.snapshots), "true", ANY, NULL, "",
      "Write snapshots as HDF5 with an XDMF file for ParaView."},
     {"output.pictures", HT_OPT_BOOL, AT(output.pictures), "true", ANY, NULL, "",
-     "Draw pictures (PNG) by the options output.picture. A program built "
-     "without cairo draws none, and refuses keys of output.picture unless "
-     "this is false."},
+     "Draw pictures (PNG) by the options output.picture. A program built without cairo draws none, "
+     "and refuses keys of output.picture unless this is false."},
     {"output.traces", HT_OPT_NAMES, AT(output.traces), "[]", ANY, NULL, "",
-     "Formats of the receivers' traces beside HDF5: csv, a table per group and "
-     "field of at most 64 traces; segy, SEG-Y revision 1 with IEEE floats."},
+     "Formats of the receivers' traces beside HDF5: csv, a table per group and field of at most 64 "
+     "traces; segy, SEG-Y revision 1 with IEEE floats."},
     {"output.series", HT_OPT_BOOL, AT(output.series), "false", ANY, NULL, "",
-     "Write series.csv while the run goes on: time, energy and the largest "
-     "value of each field, each time the energy is looked at."},
+     "Write series.csv while the run goes on: time, energy and the largest value of each field, "
+     "each time the energy is looked at."},
     {"output.units", HT_OPT_MAP, AT(output.units), NULL, ANY, NULL, "",
-     "Names of your units, shown in pictures: of length, time, fields and "
-     "parameters of the medium, such as { length = \"km\"; time = \"s\"; "
-     "p = \"Pa\"; c = \"km/s\"; }. Numbers are not converted."},
+     "Names of your units, shown in pictures: of length, time, fields and parameters of the "
+     "medium, such as { length = \"km\"; time = \"s\"; p = \"Pa\"; c = \"km/s\"; }. Numbers are "
+     "not converted."},
     {"output.picture.plane", HT_OPT_CHOICE, AT(output.picture.plane), "\"x3\"", ANY,
      CHOICES(HT_EACH_AXIS), "", "Three dimensions: the axis normal to the slice."},
     {"output.picture.field", HT_OPT_STRING, AT(output.picture.field), "\"\"", ANY, NULL, "",
      "Field to draw; empty means the first of the system."},
     {"output.picture.position", HT_OPT_REAL, AT(output.picture.position), "0.5", 0, 1, NULL,
-     "of the box",
-     "Position of the slice: 0 is the lower side of the box, 1 the upper "
-     "side."},
+     "of the box", "Position of the slice: 0 is the lower side of the box, 1 the upper side."},
     {"output.picture.every", HT_OPT_REAL, AT(output.picture.every), "0.0", NOT_NEGATIVE, NULL,
      "time", "Time between pictures, as output.every; 0 draws the last state only."},
     {"output.picture.range", HT_OPT_REAL, AT(output.picture.range), "0.0", NOT_NEGATIVE, NULL,
      "field", "Colours span -range to range; 0 uses what output.picture.scale says."},
     {"output.picture.scale", HT_OPT_CHOICE, AT(output.picture.scale), "\"picture\"", ANY,
      CHOICES(HT_EACH_SCALE), "",
-     "Range of the colours of a slice without range: the largest value of each "
-     "picture, or of all pictures of the slice so far, so that colours of a "
-     "run can be compared. The picture says which."},
+     "Range of the colours of a slice without range: the largest value of each picture, or of all "
+     "pictures of the slice so far, so that colours of a run can be compared. The picture says "
+     "which."},
     {"output.picture.pixels", HT_OPT_INT, AT(output.picture.pixels), "640", 16, 8192, NULL,
      "pixels", "Minimum length of the picture's longer side."},
     {"output.picture.background", HT_OPT_STRING, AT(output.picture.background), "\"none\"", ANY,
      NULL, "", "Medium parameter drawn in grey under the wave, such as c; or none."},
     {"output.picture.marks", HT_OPT_BOOL, AT(output.picture.marks), "false", ANY, NULL, "",
-     "Draw sources (discs; planes and boxes of plane waves dashed) and "
-     "receivers (triangles) over the wave; open where they are not in the "
-     "slice."},
+     "Draw sources (discs; planes and boxes of plane waves dashed) and receivers (triangles) over "
+     "the wave; open where they are not in the slice."},
     {"output.picture.slices", HT_OPT_LIST, AT(output.picture.slices), "()", 0, 64, NULL, "groups",
-     "Several slices, instead of plane, position, field and range: "
-     "( { plane = \"x1\"; }, { name = \"top\"; plane = \"x3\"; position = "
-     "0.1; } ). Each is drawn at the times of output.picture.every, as "
-     "wave_NAME_0000.png."},
+     "Several slices, instead of plane, position, field and range: ( { plane = \"x1\"; }, { name = "
+     "\"top\"; plane = \"x3\"; position = 0.1; } ). Each is drawn at the times of "
+     "output.picture.every, as wave_NAME_0000.png."},
 
     {"device.backend", HT_OPT_STRING, AT(device.backend), "\"auto\"", ANY,
      "auto|cuda|opencl|oracle", "",
-     "Back end: CUDA, OpenCL, auto (the one with the better device), or the "
-     "serial reference on the host."},
+     "Back end: CUDA, OpenCL, auto (the one with the better device), or the serial reference on "
+     "the host."},
     {"device.select", HT_OPT_STRING, AT(device.select), "\"auto\"", ANY, NULL, "",
-     "The device: gpu, cpu, its number or a part of its name as `htwave "
-     "devices` prints them; auto prefers a GPU."},
+     "The device: gpu, cpu, its number or a part of its name as `htwave devices` prints them; auto "
+     "prefers a GPU."},
     {"device.precision", HT_OPT_CHOICE, AT(device.precision), "\"single\"", ANY,
      CHOICES(HT_EACH_PRECISION), "",
-     "Arithmetic and storage: 32 or 64 bit floating point. At high orders "
-     "(N = 8; advection N >= 7, in three dimensions N >= 5) kernels that sum "
-     "series "
-     "are refused in single precision for steps with which rounding grows; the "
-     "message says how long steps may be."},
+     "Arithmetic and storage: 32 or 64 bit floating point. At high orders (N = 8; advection N >= "
+     "7, in three dimensions N >= 5) kernels that sum series are refused in single precision for "
+     "steps with which rounding grows; the message says how long steps may be."},
     {"device.variant", HT_OPT_STRING, AT(device.variant), "\"auto\"", ANY, NULL, "",
      "Kernel variant by name; auto chooses the best that applies."},
     {"device.layout", HT_OPT_CHOICE, AT(device.layout), "\"auto\"", ANY, CHOICES(HT_EACH_LAYOUT),
-     "",
-     "Order of coefficients in memory: one after the other, or some of them "
-     "innermost."},
+     "", "Order of coefficients in memory: one after the other, or some of them innermost."},
     {"device.cache", HT_OPT_STRING, AT(device.cache), "\"auto\"", ANY, NULL, "",
-     "Directory of compiled kernels and tuning results; auto is htwave in the "
-     "user's cache directory, none disables storage."},
+     "Directory of compiled kernels and tuning results; auto is htwave in the user's cache "
+     "directory, none disables storage."},
     {"device.tune", HT_OPT_CHOICE, AT(device.tune), "\"auto\"", ANY, CHOICES(HT_EACH_TUNE), "",
-     "If variant or layout is auto: use the result of htwave tune. Without a "
-     "result, auto times the kernels for 5 s before runs on a GPU with an "
-     "expected time of 15 s or more, always before every run; never uses the "
-     "built-in choice and ignores results."},
+     "If variant or layout is auto: use the result of htwave tune. Without a result, auto times "
+     "the kernels for 5 s before runs on a GPU with an expected time of 15 s or more, always "
+     "before every run; never uses the built-in choice and ignores results."},
     {"device.cells_per_group", HT_OPT_INT, AT(device.cells_per_group), "0", 0, 1024, NULL, "cells",
      "Cells along x1 that one work-group computes; 0 is automatic."},
     {"device.planes_per_group", HT_OPT_INT, AT(device.planes_per_group), "0", 0, 1048576, NULL,
      "planes", "Planes along x3 that one work-group computes; 0 is automatic."},
     {"device.threads", HT_OPT_INT, AT(device.threads), "0", 0, 256, NULL, "",
-     "Threads of the host that prepare a run: medium, step limit, initial "
-     "data. 0 takes the cores that the process may use; the ranks of a machine "
-     "share its cores. Results do not depend on it."},
+     "Threads of the host that prepare a run: medium, step limit, initial data. 0 takes the cores "
+     "that the process may use; the ranks of a machine share its cores. Results do not depend on "
+     "it."},
     {"device.selfcheck", HT_OPT_BOOL, AT(device.selfcheck), "true", ANY, NULL, "",
-     "Compare the kernels with the serial reference on this device before "
-     "the run; takes under a second."},
+     "Compare the kernels with the serial reference on this device before the run; takes under a "
+     "second."},
     {"parallel.halo_depth", HT_OPT_INT, AT(parallel.halo_depth), "1", 1, 64, NULL, "half steps",
-     "Half steps, by time.scheme = \"fd\" applications of the operator, "
-     "between "
-     "two exchanges of planes with the neighbours; more than 1 computes some "
-     "planes twice and changes no result."},
+     "Half steps, by time.scheme = \"fd\" applications of the operator, between two exchanges of "
+     "planes with the neighbours; more than 1 computes some planes twice and changes no result."},
     {"parallel.halo_precision", HT_OPT_CHOICE, AT(parallel.halo_precision), "\"same\"", ANY,
      CHOICES(HT_EACH_HALO_PRECISION), "",
-     "Precision of the planes in messages to the neighbours: same changes no "
-     "result, the others halve or quarter the messages."},
+     "Precision of the planes in messages to the neighbours: same changes no result, the others "
+     "halve or quarter the messages."},
     {"parallel.transport", HT_OPT_STRING, AT(parallel.transport), "\"auto\"", ANY,
      "auto|peer|staged", "",
-     "Transport of messages: peer (from device to device) or staged (MPI "
-     "messages); auto chooses the first that works, for every two "
-     "neighbours."},
+     "Transport of messages: peer (from device to device) or staged (MPI messages); auto chooses "
+     "the first that works, for every two neighbours."},
 };
 
 /* ---- lists of groups ---- */
@@ -372,12 +322,11 @@ static const struct ht_option pulse_option[] = {
 
 static const struct ht_option receivers_option[] = {
     {"name", HT_OPT_STRING, IN_RECEIVERS(name), "\"\"", ANY, NULL, "",
-     "Name of the group in the outputs; empty means receivers-N, N the group's "
-     "number."},
+     "Name of the group in the outputs; empty means receivers-N, N the group's number."},
     {"type", HT_OPT_CHOICE, IN_RECEIVERS(type), "\"point\"", ANY, CHOICES(HT_EACH_RECEIVER_TYPE),
      "",
-     "One point; a line of them; a plane, a lattice with the edges from-to and "
-     "from-side; or positions in a file."},
+     "One point; a line of them; a plane, a lattice with the edges from-to and from-side; or "
+     "positions in a file."},
     {"position", HT_OPT_REAL3, IN_RECEIVERS(position), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Point: where it is, on the grid or off it."},
     {"from", HT_OPT_REAL3, IN_RECEIVERS(from), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
@@ -391,39 +340,36 @@ static const struct ht_option receivers_option[] = {
     {"count2", HT_OPT_INT, IN_RECEIVERS(count2), "1", 1, 100000000, NULL, "lines",
      "Plane: lines from `from` to `side`."},
     {"file", HT_OPT_FILE, IN_RECEIVERS(file), "\"\"", ANY, NULL, "",
-     "File: a line per receiver with its coordinates, one number per axis, "
-     "separated by blanks or commas; # begins a comment. Relative names as in "
-     "medium.type."},
+     "File: a line per receiver with its coordinates, one number per axis, separated by blanks or "
+     "commas; # begins a comment. Relative names as in medium.type."},
     {"fields", HT_OPT_NAMES, IN_RECEIVERS(fields), "[]", ANY, NULL, "",
-     "What to record: fields, such as p, and derivatives of fields, such as "
-     "p_x1. Empty means all fields that the scheme stores at whole steps: with "
-     "time.scheme = \"fd\" p of acoustic, u of wave."},
+     "What to record: fields, such as p, and derivatives of fields, such as p_x1. Empty means all "
+     "fields that the scheme stores at whole steps: with time.scheme = \"fd\" p of acoustic, u of "
+     "wave."},
     {"every", HT_OPT_VALUE, IN_RECEIVERS(every), "\"step\"", POSITIVE, "step", "time",
-     "Time between samples, exactly, whatever the time step: values between "
-     "steps are interpolated. \"step\" takes those of each time step."},
+     "Time between samples, exactly, whatever the time step: values between steps are "
+     "interpolated. \"step\" takes those of each time step."},
     {"start", HT_OPT_REAL, IN_RECEIVERS(start), "0.0", NOT_NEGATIVE, NULL, "time",
-     "Time of the first sample; with every = \"step\" the first step at or "
-     "after it."},
+     "Time of the first sample; with every = \"step\" the first step at or after it."},
 };
 
 #define IN_SHOT(member) offsetof(struct ht_shot_given, member)
 
 static const struct ht_option shot_option[] = {
     {"type", HT_OPT_CHOICE, IN_SHOT(type), "\"point\"", ANY, CHOICES(HT_EACH_SHOT_TYPE), "",
-     "point; line, of `count` equal points from `from` to `to`, both included; "
-     "plane, all of the box at `at` along `axis`; volume, a Gaussian; plane "
-     "wave, which comes from outside, by finite differences: inside the box "
-     "`from` .. `to` the fields are the total ones, outside of it what is "
-     "scattered alone."},
+     "point; line, of `count` equal points from `from` to `to`, both included; plane, all of the "
+     "box at `at` along `axis`; volume, a Gaussian; plane wave, which comes from outside, by "
+     "finite differences: inside the box `from` .. `to` the fields are the total ones, outside of "
+     "it what is scattered alone."},
     {"position", HT_OPT_REAL3, IN_SHOT(position), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Point and volume, must be given: where it is, anywhere in the box."},
     {"from", HT_OPT_REAL3, IN_SHOT(from), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
-     "Line: its first point. Plane wave: lower corner of its box. The medium "
-     "is uniform about the surface of the box."},
+     "Line: its first point. Plane wave: lower corner of its box. The medium is uniform about the "
+     "surface of the box."},
     {"to", HT_OPT_REAL3, IN_SHOT(to), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
-     "Line: its last point. Plane wave: upper corner of its box. Along an axis "
-     "on which the box is that of the grid it has no surface; the wave runs "
-     "normal to such axes, whose sides are rigid or periodic."},
+     "Line: its last point. Plane wave: upper corner of its box. Along an axis on which the box is "
+     "that of the grid it has no surface; the wave runs normal to such axes, whose sides are rigid "
+     "or periodic."},
     {"count", HT_OPT_INT, IN_SHOT(count), "0", 0, 10000, NULL, "points",
      "Line: number of points, 2 or more; each has the amplitude."},
     {"axis", HT_OPT_CHOICE, IN_SHOT(axis), "\"x1\"", ANY, CHOICES(HT_EACH_AXIS), "",
@@ -431,57 +377,51 @@ static const struct ht_option shot_option[] = {
     {"at", HT_OPT_REAL, IN_SHOT(at), "0.0", ANY, NULL, "length",
      "Plane, must be given: its place along the axis, anywhere in the box."},
     {"width", HT_OPT_REAL, IN_SHOT(width), "0.0", NOT_NEGATIVE, NULL, "length",
-     "Volume, must be given: w of the Gaussian exp(-|x - x0|^2/(2 w^2)), whose "
-     "integral is 1; one spacing or more."},
+     "Volume, must be given: w of the Gaussian exp(-|x - x0|^2/(2 w^2)), whose integral is 1; one "
+     "spacing or more."},
     {"kind", HT_OPT_CHOICE, IN_SHOT(kind), "\"monopole\"", ANY, CHOICES(HT_EACH_SHOT_KIND), "",
-     "monopole: acoustic p_t = -K div v + K s(t) delta(x - x0), with s the "
-     "volume per time; wave u_tt = c^2 lap u + s(t) delta(x - x0). force "
-     "(acoustic): rho v_t = -grad p + direction s(t) delta(x - x0). The delta "
-     "of a line is the sum over its points, that of a plane delta(x_k - at), "
-     "that of a volume its Gaussian. A force of a volume gives all its points "
-     "the acceleration that the density at its centre makes; that of a plane "
-     "is normal to it. Plane waves have no kind."},
+     "monopole: acoustic p_t = -K div v + K s(t) delta(x - x0), with s the volume per time; wave "
+     "u_tt = c^2 lap u + s(t) delta(x - x0). force (acoustic): rho v_t = -grad p + direction s(t) "
+     "delta(x - x0). The delta of a line is the sum over its points, that of a plane delta(x_k - "
+     "at), that of a volume its Gaussian. A force of a volume gives all its points the "
+     "acceleration that the density at its centre makes; that of a plane is normal to it. Plane "
+     "waves have no kind."},
     {"direction", HT_OPT_REAL3, IN_SHOT(direction), "[0.0, 0.0, 0.0]", ANY, NULL, "",
      "Force: its direction; plane wave: where it travels to; of any length."},
     {"signal", HT_OPT_CHOICE, IN_SHOT(signal), "\"ricker\"", ANY, CHOICES(HT_EACH_SIGNAL), "",
-     "s(t), of largest value 1 (burst: nearly), with a = pi frequency t: "
-     "ricker "
-     "(1 - 2 a^2) exp(-a^2); gaussian exp(-a^2); gaussian derivative, the rise "
-     "of the latter; burst, a sine of `cycles` periods under a Hann window, "
-     "from t = 0 on; file, see there."},
+     "s(t), of largest value 1 (burst: nearly), with a = pi frequency t: ricker (1 - 2 a^2) "
+     "exp(-a^2); gaussian exp(-a^2); gaussian derivative, the rise of the latter; burst, a sine of "
+     "`cycles` periods under a Hann window, from t = 0 on; file, see there."},
     {"frequency", HT_OPT_REAL, IN_SHOT(frequency), "0.0", NOT_NEGATIVE, NULL, "1/time",
-     "Of the signal (all but files): of a Ricker that of the spectrum's peak, "
-     "of a burst that of the sine."},
+     "Of the signal (all but files): of a Ricker that of the spectrum's peak, of a burst that of "
+     "the sine."},
     {"cycles", HT_OPT_REAL, IN_SHOT(cycles), "5.0", 1, 1e6, NULL, "periods",
      "Burst: periods of the sine."},
     {"file", HT_OPT_FILE, IN_SHOT(file), "\"\"", ANY, NULL, "",
-     "Signal \"file\": a text file with two columns, t and s, which is 0 "
-     "outside of its times; between them a cubic spline. Lines that begin with "
-     "# are comments. Relative names as in medium.type."},
+     "Signal \"file\": a text file with two columns, t and s, which is 0 outside of its times; "
+     "between them a cubic spline. Lines that begin with # are comments. Relative names as in "
+     "medium.type."},
     {"delay", HT_OPT_VALUE, IN_SHOT(delay), "\"auto\"", ANY, "auto", "time",
-     "Time of the run at which the signal has t = 0. auto: the signal begins "
-     "with the run (a Ricker has its peak at 5 / (pi frequency)); 0 for "
-     "bursts and files. Of a plane wave: at the corner of its box that it "
-     "reaches first."},
+     "Time of the run at which the signal has t = 0. auto: the signal begins with the run (a "
+     "Ricker has its peak at 5 / (pi frequency)); 0 for bursts and files. Of a plane wave: at the "
+     "corner of its box that it reaches first."},
     {"amplitude", HT_OPT_REAL, IN_SHOT(amplitude), "1.0", ANY, NULL, "",
-     "Factor of the signal: a volume per time (monopole) or a force, of a "
-     "plane per area, in one and two dimensions per area and per length; of a "
-     "plane wave its p (acoustic) or u (wave)."},
+     "Factor of the signal: a volume per time (monopole) or a force, of a plane per area, in one "
+     "and two dimensions per area and per length; of a plane wave its p (acoustic) or u (wave)."},
     {"radius", HT_OPT_VALUE, IN_SHOT(radius), "\"auto\"", 0.25, 4, "auto", "cells",
-     "Hermite methods: of the Gaussian with a flat spectrum that stands for "
-     "the point. auto: 1.25, with grid.order 3 or less 1.5 (leapfrog "
-     "of pressure and velocity 1.75), or less where that errs less."},
+     "Hermite methods: of the Gaussian with a flat spectrum that stands for the point. auto: 1.25, "
+     "with grid.order 3 or less 1.5 (leapfrog of pressure and velocity 1.75), or less where that "
+     "errs less."},
     {"tolerance", HT_OPT_REAL, IN_SHOT(tolerance), "0.0002", 1e-9, 0.1, NULL, "",
-     "Hermite methods: error of traces, relative in L2, that the Gaussian may "
-     "add; the banner shows what it adds."},
+     "Hermite methods: error of traces, relative in L2, that the Gaussian may add; the banner "
+     "shows what it adds."},
 };
 
 #define IN_SLICE(member) offsetof(struct ht_slice_given, member)
 
 static const struct ht_option slice_option[] = {
     {"name", HT_OPT_STRING, IN_SLICE(name), "\"\"", ANY, NULL, "",
-     "Name in those of the pictures; empty means slice-N, N the group's "
-     "number."},
+     "Name in those of the pictures; empty means slice-N, N the group's number."},
     {"plane", HT_OPT_CHOICE, IN_SLICE(plane), "\"x3\"", ANY, CHOICES(HT_EACH_AXIS), "",
      "Three dimensions: the axis normal to the slice."},
     {"position", HT_OPT_REAL, IN_SLICE(position), "0.5", 0, 1, NULL, "of the box",

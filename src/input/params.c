@@ -244,8 +244,7 @@ static enum ht_err fail_unknown_row(const struct ht_list_key *in,
 /* A key whose group has no number: of the command line. */
 static enum ht_err fail_no_number(const struct ht_list_key *in, const struct ht_setting *setting) {
     FAIL(HT_ERR_INPUT,
-         "%s: %s is a list of groups, counted from 1: give %s.1.%s, or the "
-         "whole list (%s)",
+         "%s: %s is a list of groups, counted from 1: give %s.1.%s, or the whole list (%s)",
          HT_SHOWN(setting->key), in->list->key, in->list->key, in->list->option[0].key,
          HT_SHOWN_PLACE(setting->place));
 }
@@ -277,8 +276,7 @@ enum ht_err ht_params_check_axes(const struct ht_params *params, const struct ht
     for (const char *c = source->value; *c; c++) entries += *c == ',';
     if (entries >= params->grid.dims) return HT_OK;
     return ht_params_error(params, key,
-                           "must have an entry for each of the grid's %d axes "
-                           "(grid.cells)",
+                           "must have an entry for each of the grid's %d axes (grid.cells)",
                            params->grid.dims);
 }
 
@@ -396,10 +394,7 @@ enum ht_err ht_params_absolute(const char *path, char **out) {
     while (!err && !getcwd(here, room)) {
         char *more = errno == ERANGE ? realloc(here, room *= 2) : NULL;
         if (!more)
-            err = ht_err_set(HT_ERR_IO,
-                             "the current directory has no "
-                             "name: %s",
-                             strerror(errno));
+            err = ht_err_set(HT_ERR_IO, "the current directory has no name: %s", strerror(errno));
         if (more) here = more;
     }
     while (strncmp(path, "./", 2) == 0) path += 2;
@@ -462,9 +457,7 @@ static enum ht_err read_override(struct ht_params *params, const char *text) {
     const char *equals = strchr(text, '=');
     struct ht_text key = {0};
     REQUIRE(equals && equals > text, HT_ERR_INPUT,
-            "%s: an option on the command line is key=value, such as "
-            "grid.order=4",
-            HT_SHOWN(text));
+            "%s: an option on the command line is key=value, such as grid.order=4", HT_SHOWN(text));
     const char *end = equals;
     text += strspn(text, " \t");
     while (end > text && (end[-1] == ' ' || end[-1] == '\t')) end--;

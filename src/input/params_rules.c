@@ -38,8 +38,7 @@ static enum ht_err check_entries(const struct ht_params *p) {
         for (int k = p->grid.dims; k < 3; k++)
             if (entry(&leaf, k) != default_entry(option, k))
                 return ht_params_error(p, leaf.key,
-                                       "has an entry for x%d, but the grid has "
-                                       "%d %s (grid.cells)",
+                                       "has an entry for x%d, but the grid has %d %s (grid.cells)",
                                        k + 1, p->grid.dims, p->grid.dims > 1 ? "axes" : "axis");
     }
     return HT_OK;
@@ -50,9 +49,7 @@ static enum ht_err check_boundaries(const struct ht_params *p) {
         char key[32];
         snprintf(key, sizeof key, "boundary.x%d", k + 1);
         if (ht_params_is_set(p, key))
-            return ht_params_error(p, key,
-                                   "x%d is no axis of the grid, which has %d "
-                                   "(grid.cells)",
+            return ht_params_error(p, key, "x%d is no axis of the grid, which has %d (grid.cells)",
                                    k + 1, p->grid.dims);
     }
     return HT_OK;
@@ -93,8 +90,7 @@ static enum ht_err check_stages(const struct ht_params *p) {
     if (stages->kind != HT_VALUE_NUMBERS) return HT_OK;
     if (stages->count == 1 && stages->number[0] == floor(stages->number[0])) return HT_OK;
     return ht_params_error(p, "time.stages",
-                           "must be \"auto\", \"full\", \"least\" or a whole "
-                           "number");
+                           "must be \"auto\", \"full\", \"least\" or a whole number");
 }
 
 static enum ht_err check_layers(const struct ht_params *p) {
@@ -120,8 +116,7 @@ static enum ht_err check_pulses(const struct ht_params *p) {
     if (p->initial.pulses.count == 0) return HT_OK;
     if (strcmp(p->initial.type, "gaussian") != 0)
         return ht_params_error(p, "initial.pulses",
-                               "is for initial.type \"gaussian\", but the type "
-                               "is \"%s\"",
+                               "is for initial.type \"gaussian\", but the type is \"%s\"",
                                p->initial.type);
     for (size_t i = 0; i < sizeof single / sizeof *single; i++)
         if (ht_params_is_set(p, single[i]))
@@ -189,9 +184,7 @@ static enum ht_err check_name(const struct ht_params *params, const char *key, c
     name_of(params, n, name);
     for (int i = 1; i < n; i++)
         if (strcmp(name, name_of(params, i, other)) == 0)
-            return ht_params_error(params, key,
-                                   "%s %d has the name \"%s\", too: names must "
-                                   "differ",
+            return ht_params_error(params, key, "%s %d has the name \"%s\", too: names must differ",
                                    what, i, name);
     return HT_OK;
 }
@@ -322,8 +315,7 @@ static enum ht_err check_signal(const struct ht_params *p, int group) {
     if (file != (*shot->file != '\0'))
         return ht_params_error(p, key_of(group, "file", key),
                                file ? "must name a file: the signal is \"%s\""
-                                    : "is for signal \"file\", but the signal "
-                                      "is \"%s\"",
+                                    : "is for signal \"file\", but the signal is \"%s\"",
                                ht_signal_word(shot->signal));
     if (file == (shot->frequency > 0))
         return ht_params_error(p, key_of(group, "frequency", key),
