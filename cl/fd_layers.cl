@@ -60,6 +60,12 @@ struct ht_fd_layer_coefs {
     HT_GLOBAL const real *HT_RESTRICT profile, HT_GLOBAL const real *HT_RESTRICT before, \
         HT_GLOBAL real *HT_RESTRICT halves, HT_GLOBAL real *HT_RESTRICT nodes
 #define HT_FD_MEMORY_ARGS profile, before, halves, nodes
+/* These and the arrays of a step. */
+#define HT_FD_STEP_PARAMS                                                                       \
+    HT_FD_MEMORY_PARAMS, HT_GLOBAL const real *HT_RESTRICT u,                                   \
+        HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS, HT_GLOBAL real *HT_RESTRICT d, \
+        HT_GLOBAL real *HT_RESTRICT out
+#define HT_FD_STEP_ARGS HT_FD_MEMORY_ARGS, u, a HT_FD_MEDIUM_ARGS, d, out
 
 /* Work-items of a group that lie side by side; there are so many such rows. */
 #define HT_FD_ROWS_OF_ITEMS (HT_TOOL_ITEMS / HT_FD_LAYER_WIDTH)
@@ -365,9 +371,7 @@ HT_INLINE real ht_fd_correct_node(const struct ht_fd_layer_args *s,
 /* Layer i along a line: each half point once. whole: a step of u and d, too. */
 HT_INLINE void ht_fd_march(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
                            const int i, const struct ht_fd_place *m, const bool whole,
-                           HT_FD_MEMORY_PARAMS, HT_GLOBAL const real *HT_RESTRICT u,
-                           HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
-                           HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
+                           HT_FD_STEP_PARAMS) {
     struct ht_fd_line l;
     real near[2 * HT_FD_LAYER_SPAN + 1] = {0}, q[2 * HT_FD_LAYER_R] = {0};
     real flux[2 * HT_FD_LAYER_R] = {0}, after[HT_FD_LAYER_R + 1] = {0};
@@ -405,26 +409,11 @@ HT_INLINE void ht_fd_march(const struct ht_fd_layer_args *s, const struct ht_fd_
     }
 }
 
-/* Along the lines of a zone that has one layer. */
-HT_INLINE void ht_fd_march_layer(const struct ht_fd_layer_args *s,
-                                 const struct ht_fd_layer_coefs *c, const struct ht_fd_place *m,
-                                 const bool whole, HT_FD_MEMORY_PARAMS,
-                                 HT_GLOBAL const real *HT_RESTRICT u,
-                                 HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
-                                 HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
-    HT_ROLLED
-    for (int i = 0; i < HT_FD_MOST_LAYERS; i++)
-        if (m->layers >> i & 1)
-            ht_fd_march(s, c, i, m, whole, HT_FD_MEMORY_ARGS, u, a HT_FD_MEDIUM_ARGS, d, out);
-}
-
 /* All layers at a node, whose d without them is `plain`. */
 HT_INLINE void ht_fd_finish_node(const struct ht_fd_layer_args *s,
                                  const struct ht_fd_layer_coefs *c, const int start,
                                  const struct ht_fd_place *m, const long at, const real plain,
-                                 HT_FD_MEMORY_PARAMS, HT_GLOBAL const real *HT_RESTRICT u,
-                                 HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
-                                 HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
+                                 HT_FD_STEP_PARAMS) {
     real step = plain, factor = 1;
     HT_ROLLED
     for (int i = 0; m->layers >> i != 0; i++)
@@ -436,59 +425,36 @@ HT_INLINE void ht_fd_finish_node(const struct ht_fd_layer_args *s,
     out[at] = u[at] + step;
 }
 
-/* Nodes that the interior's kernel has stepped. */
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_layer_correct(
-    struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, HT_FD_MEMORY_PARAMS,
-    HT_GLOBAL const real *HT_RESTRICT u, HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
-    HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
+/* Nodes that the interior's kernel has stepped, or (whole) a whole step of them, in layers or not.
+ * start: of the first step, when memories hold data. */
+HT_INLINE void ht_fd_layer_step(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
+                                const int start, const bool whole, HT_FD_STEP_PARAMS) {
     struct ht_fd_place m;
-    if (!ht_fd_target(&s, &m)) return;
-    if (m.axis >= 0) {
-        ht_fd_march_layer(&s, &c, &m, false, HT_FD_MEMORY_ARGS, u, a HT_FD_MEDIUM_ARGS, d, out);
+    if (!ht_fd_target(s, &m)) return;
+    if (!start && m.axis >= 0) { /* along the lines of a zone that has one layer */
+        HT_ROLLED
+        for (int i = 0; i < HT_FD_MOST_LAYERS; i++)
+            if (m.layers >> i & 1) ht_fd_march(s, c, i, &m, whole, HT_FD_STEP_ARGS);
         return;
     }
     HT_ROLLED
     for (; m.next < m.end; ht_fd_go_on(&m)) {
-        const long at = ht_fd_number(&s, &m);
-        ht_fd_finish_node(&s, &c, 0, &m, at, d[at], HT_FD_MEMORY_ARGS, u, a HT_FD_MEDIUM_ARGS, d,
-                          out);
+        const long at = ht_fd_number(s, &m);
+        const real plain =
+            whole ? fma(a[at], ht_fd_whole(s, c, at, u HT_FD_MEDIUM_ARGS), d[at]) : d[at];
+        ht_fd_finish_node(s, c, start, &m, at, plain, HT_FD_STEP_ARGS);
     }
 }
 
-/* The same in the first step, when memories hold data. */
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_layer_start(
-    struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, HT_FD_MEMORY_PARAMS,
-    HT_GLOBAL const real *HT_RESTRICT u, HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
-    HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
-    struct ht_fd_place m;
-    if (!ht_fd_target(&s, &m)) return;
-    HT_ROLLED
-    for (; m.next < m.end; ht_fd_go_on(&m)) {
-        const long at = ht_fd_number(&s, &m);
-        ht_fd_finish_node(&s, &c, 1, &m, at, d[at], HT_FD_MEMORY_ARGS, u, a HT_FD_MEDIUM_ARGS, d,
-                          out);
+#define HT_FD_LAYER_ENTRY(name, start, whole)                                       \
+    HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void name(                               \
+        struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, HT_FD_STEP_PARAMS) { \
+        ht_fd_layer_step(&s, &c, start, whole, HT_FD_STEP_ARGS);                    \
     }
-}
 
-/* A whole step of nodes, in layers or not. */
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_layer_update(
-    struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, HT_FD_MEMORY_PARAMS,
-    HT_GLOBAL const real *HT_RESTRICT u, HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
-    HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
-    struct ht_fd_place m;
-    if (!ht_fd_target(&s, &m)) return;
-    if (m.axis >= 0) {
-        ht_fd_march_layer(&s, &c, &m, true, HT_FD_MEMORY_ARGS, u, a HT_FD_MEDIUM_ARGS, d, out);
-        return;
-    }
-    HT_ROLLED
-    for (; m.next < m.end; ht_fd_go_on(&m)) {
-        const long at = ht_fd_number(&s, &m);
-        const real plain = fma(a[at], ht_fd_whole(&s, &c, at, u HT_FD_MEDIUM_ARGS), d[at]);
-        ht_fd_finish_node(&s, &c, 0, &m, at, plain, HT_FD_MEMORY_ARGS, u, a HT_FD_MEDIUM_ARGS, d,
-                          out);
-    }
-}
+HT_FD_LAYER_ENTRY(ht_fd_layer_correct, 0, false)
+HT_FD_LAYER_ENTRY(ht_fd_layer_start, 1, false)
+HT_FD_LAYER_ENTRY(ht_fd_layer_update, 0, true)
 
 #if HT_FD_DENSITY
 /* Half of the products of first differences of u at half points +-1/2. */
