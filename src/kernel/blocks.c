@@ -1,7 +1,6 @@
 /* Parity blocks (blocks.h): their sizes and masks, and the arithmetic of their entries.
  */
 #include "blocks.h"
-#include "blocks_private.h"
 #include "counts.h"
 
 #include <stdlib.h>

@@ -45,4 +45,14 @@ const char *ht_blocks_refuse(const struct ht_spec *spec);
  * ht_storage_order. */
 int ht_storage_entry(int entry, int coefs, int padded_coefs, const int *storage);
 
+/* ---- shared by the files of parity blocks ---- */
+/* A field's parity as bits of the equations' axes. */
+unsigned ht_blocks_parity(const struct ht_equations *eq, int field);
+/* Whether a mask of fields has this one. */
+bool ht_blocks_stores(unsigned mask, int field);
+
+/* Rows and entries of blocks that have the room for them, in double or long double. */
+HT_CHECKED enum ht_err ht_blocks_fill_double(const struct ht_spec *spec, struct ht_blocks *blocks);
+HT_CHECKED enum ht_err ht_blocks_fill_long(const struct ht_spec *spec, struct ht_blocks *blocks);
+
 #endif

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blocks_private.h"
+#include "blocks.h"
 #include "counts.h"
 
 enum { MOST = 2 * HT_MAX_ORDER + 2 };
