@@ -1,5 +1,5 @@
 /* Adds sources to an array, or to two: a work-item per node of a list and coefficient,
- *     u[at[n]][i] += sign sum over e, r of amplitude[column[e]][r] shape[e][r][i],
+ *     u[at[n]][i] += sum over e, r of amplitude[column[e]][r] shape[e][r][i],
  * begin[n] <= e < begin[n + 1]. Coefficients that vanish on a wall on which the node lies are left
  * alone: bit k of odd[i] is set if coefficient i is odd under reflection of x_(k+1), the lower bits
  * of wall[n] are the axes whose wall lets even ones pass, the upper ones those that let odd ones
@@ -7,7 +7,7 @@
  * entry a shape of its own with one term, and walls let all pass.
  */
 HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_inject(
-    struct ht_inject_args s, const real sign, HT_GLOBAL const long *HT_RESTRICT at,
+    struct ht_inject_args s, HT_GLOBAL const long *HT_RESTRICT at,
     HT_GLOBAL const int *HT_RESTRICT begin, HT_GLOBAL const int *HT_RESTRICT wall,
     HT_GLOBAL const int *HT_RESTRICT column, HT_GLOBAL const int *HT_RESTRICT shape,
     HT_GLOBAL const int *HT_RESTRICT odd, HT_GLOBAL const real *HT_RESTRICT values,
@@ -31,7 +31,6 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_inject(
         for (int r = 0; r < terms; r++) part += amplitude[r] * value[(long)r * coefs];
         sum += part;
     }
-    sum *= sign;
     const long to = HT_LAYOUT_AT(HT_BLOCK, i, at[n], s.nodes);
     u[to] += sum;
     if (s.both) v[to] += sum;

@@ -74,7 +74,7 @@ struct ht_injection {
     struct ht_injection_grid grid[2];
     double *table; /* [row][field][column][term] */
     bool *acts;    /* [row] */
-    bool filled, back;
+    bool filled;
     int64_t first; /* half step of row 0 */
     int64_t steps; /* time steps done: half steps from the dual grid */
     int64_t row;   /* of the current half step; -1: no source acts */
@@ -90,7 +90,7 @@ HT_CHECKED enum ht_err ht_injection_upload(struct ht_injection *in, struct ht_to
 /* The device bytes of an upload, at most. */
 int64_t ht_injection_bytes(const struct ht_problem *problem, const struct ht_spec *spec);
 /* Begins a half step: finds its row of amplitudes. */
-HT_CHECKED enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from, bool back);
+HT_CHECKED enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from);
 /* Adds to x3 planes [first, last) of the target grid's window; u[field]. */
 HT_CHECKED enum ht_err ht_injection_add(struct ht_injection *in, enum ht_subgrid to, int64_t first,
                                         int64_t last, int64_t nodes, struct ht_buffer *const *u);

@@ -180,9 +180,6 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem, const struct ht
  * are not counted. Collective; the same on any number of ranks. */
 HT_CHECKED enum ht_err ht_fd_bound(const struct ht_problem *problem, struct ht_fit *fit,
                                    double *most);
-/* The problem with time step -dt, for the kernels of backward half steps. */
-struct ht_problem ht_problem_reversed(const struct ht_problem *problem);
-
 /* The kind of medium that kernels are compiled for. A problem's own law is that of its medium; a
  * region may have a simpler one, where its medium is. */
 struct ht_law {

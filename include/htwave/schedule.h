@@ -4,7 +4,7 @@
  * finite differences. A pass computes arrays at the nodes of a grid, the targets, region by region.
  * It reads arrays at its targets, and one or more, its sources, `reach` planes below and above
  * them. Methods describe their steps by tables of passes (ht_schedule_passes): half steps of
- * Hermite methods are two, steps of finite differences one to three.
+ * Hermite methods are two, steps of finite differences one or two.
  *
  * The tasks of a pass, as far as it needs them:
  *   - receive: the messages of an exchange, into the planes beyond the slab;
@@ -16,7 +16,7 @@
  *   - step: the interior, during the transfer.
  * An exchange brings what the next `depth` passes with sources read. The planes that are up to date
  * determine the tasks. They depend only on the sequence of passes and transfers, so all ranks make
- * the same schedule without communication. The same list serves steps forwards and back, the run,
+ * the same schedule without communication. The same list serves the run,
  * the counts, and the model of docs/scaling.md.
  *
  * Tasks wait for those before them, but steps that follow one another do not wait for each other:
@@ -43,7 +43,7 @@
 enum ht_task_kind { HT_EACH_TASK_KIND(HT_TASK_CONSTANT) HT_TASK_KINDS };
 
 /* ---- passes ---- */
-enum { HT_ARRAYS = 3, HT_PASSES = 3, HT_WORKS = 4 }; /* at most */
+enum { HT_ARRAYS = 3, HT_PASSES = 2, HT_WORKS = 4 }; /* at most */
 struct ht_pass {
     int number;                      /* the method's own; of Hermite methods the source grid */
     enum ht_subgrid from, to;        /* grids of the sources and of the targets */
@@ -59,8 +59,8 @@ struct ht_passes {
     bool once;
     int half[2][2]; /* the half step from a grid is passes [half[grid][0], half[grid][1]) */
 };
-/* Those of a time step of a problem, forwards or back. */
-void ht_schedule_passes(const struct ht_problem *problem, bool back, struct ht_passes *out);
+/* Those of a time step of a problem. */
+void ht_schedule_passes(const struct ht_problem *problem, struct ht_passes *out);
 /* Adds to the work of a pass. */
 void ht_pass_add(struct ht_pass *pass, enum ht_task_kind kind);
 

@@ -123,9 +123,6 @@ struct ht_stepper_ops {
     /* NULL, or: takes the next time steps, *done of them, at most `steps`, at less cost than by
      * half_step, with the same results; 0 where the next one must be taken so. */
     enum ht_err (*repeat)(void *self, int64_t steps, int64_t *done);
-    /* Half step with -dt. In a reversible scheme and a uniform medium it undoes a half step from
-     * the same grid, up to rounding. */
-    enum ht_err (*half_step_back)(void *self, enum ht_subgrid from);
     /* Of a reference (ht_oracle_absolute); else NULL. */
     void (*absolute)(void *self);
     /* Waits for all half steps; collective with several slabs. */
@@ -147,12 +144,6 @@ struct ht_stepper {
 void ht_stepper_destroy(struct ht_stepper *stepper);
 /* So many time steps, a sample after each where there is a sampler, and waits for them. */
 HT_CHECKED enum ht_err ht_stepper_advance(const struct ht_stepper *stepper, int64_t steps);
-/* A backward time step. A two-level scheme reverses the half steps of a time step in reverse order,
- * each from its source grid. A one-level scheme starts from the primary grid, the only values it
- * has. */
-HT_CHECKED enum ht_err ht_stepper_step_back(const struct ht_stepper *stepper,
-                                            const struct ht_scheme *scheme);
-
 /* The operation `measure` on plain arrays, in double precision: u [i][node] of the grid, medium one
  * value per node (NULL: the material is uniform). */
 struct ht_measure ht_measure_plain(const struct ht_problem *problem, enum ht_subgrid subgrid,
@@ -185,9 +176,6 @@ struct ht_region {
     int side[3];                      /* of the layers whose memory variables the law has */
     const struct ht_law *law;         /* NULL: the problem's own */
     const struct ht_kernels *kernels; /* compiled for it */
-    /* Kernels of backward half steps, of the same variant for the reversed problem. NULL: the same
-     * kernels; or none if the program contains the operator (`pack` of the variant). */
-    const struct ht_kernels *back;
 };
 /* A stepper with several regions, which are disjoint and cover all cells; all ranks pass the same
  * regions. Their kernels must agree in precision, layout and order. */

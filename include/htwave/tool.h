@@ -92,12 +92,12 @@ int64_t ht_injected_bytes(const struct ht_spec *spec, int64_t nodes, int64_t ent
                           const struct ht_inject_shapes *shapes, int64_t rows, int row_fields);
 /* The whole table, after the work enqueued before. */
 HT_CHECKED enum ht_err ht_injected_table(struct ht_injected *injected, const double *values);
-/* Adds sign times the amplitudes of a row to the nodes [first, last) of the list: field number
+/* Adds the amplitudes of a row to the nodes [first, last) of the list: field number
  * `field` of the stored ones, in buffer u, which has room for `nodes` nodes, and in v (NULL: none).
  */
 HT_CHECKED enum ht_err ht_inject(struct ht_injected *injected, int64_t first, int64_t last,
-                                 int64_t row, int field, double sign, int64_t nodes,
-                                 struct ht_buffer *u, struct ht_buffer *v);
+                                 int64_t row, int field, int64_t nodes, struct ht_buffer *u,
+                                 struct ht_buffer *v);
 
 /* ---- rows.c: samples of receivers; compiled when made ---- */
 /* Rows of sparse weights, each a weighted sum of one array's coefficients at a few nodes of a

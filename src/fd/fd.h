@@ -14,26 +14,20 @@
 /* A step is made of passes over the nodes; with two terms of the series in time
  *     stage:      w = u + dt^2/12 L u
  *     update:     d = d + dt^2 L w, u = u + d;
- * with one term there is no stage, and L is applied to u. A step back is
- *     retreat:    u = u - d
- *     stage       as above
- *     increment:  d = d - dt^2 L w.
+ * with one term there is no stage, and L is applied to u.
  * Where sides absorb, a task after each box of an update does what the layers change there. */
 enum ht_fd_name { HT_FD_U, HT_FD_D, HT_FD_W, HT_FD_NAMES }; /* of arrays */
 enum ht_fd_pass {
     HT_FD_STAGE,
     HT_FD_UPDATE,
-    HT_FD_RETREAT,
-    HT_FD_INCREMENT,
     HT_FD_APPLY, /* dt^2 M u into another array, at the own nodes only */
     HT_FD_START  /* d = w + dt^2/6 L w */
 };
 /* Passes that follow each other, again and again but for the last two. */
 enum ht_fd_sequence {
-    HT_FD_FORWARDS,  /* stage, update */
-    HT_FD_BACKWARDS, /* retreat, stage, increment */
-    HT_FD_MEASURE,   /* stage, apply */
-    HT_FD_BEGIN,     /* start */
+    HT_FD_FORWARDS, /* stage, update */
+    HT_FD_MEASURE,  /* stage, apply */
+    HT_FD_BEGIN,    /* start */
     HT_FD_SEQUENCES
 };
 void ht_fd_passes(const struct ht_problem *problem, enum ht_fd_sequence sequence,
@@ -97,11 +91,10 @@ struct ht_fd_engine_ops {
                         struct ht_fd_array a, double level, struct ht_measure *out);
     /* The table of amplitudes is new. */
     enum ht_err (*amplitudes)(struct ht_fd_engine *e, struct ht_fd_injection *in);
-    /* x, and y where it has memory, at nodes [first, last) of the list += sign times the amplitudes
+    /* x, and y where it has memory, at nodes [first, last) of the list += the amplitudes
      * of a row of the table. */
     enum ht_err (*inject)(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
-                          int64_t last, int64_t row, double sign, struct ht_fd_array x,
-                          struct ht_fd_array y);
+                          int64_t last, int64_t row, struct ht_fd_array x, struct ht_fd_array y);
     /* What absorbing layers add to a step on a box, by their organisation: as ht_fd_layer_correct,
      * update or damp. The plain engine corrects. */
     enum ht_err (*layers)(struct ht_fd_engine *e, enum ht_step_part part,
@@ -173,10 +166,10 @@ struct ht_fd_stepper;
 HT_CHECKED enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s,
                                               struct ht_fd_injection **out);
 void ht_fd_injection_destroy(struct ht_fd_injection *in); /* NULL allowed */
-/* The amplitudes of a step, which begins at time step dt, are in the table. back: steps before it
- * follow. *mean: what it adds to the sum of d / a. */
+/* The amplitudes of a step, which begins at time step dt, are in the table. *mean: what it adds to
+ * the sum of d / a. */
 HT_CHECKED enum ht_err ht_fd_injection_step(struct ht_fd_injection *in, struct ht_fd_engine *engine,
-                                            int64_t step, bool back, double *mean);
+                                            int64_t step, double *mean);
 /* Adds what a pass (HT_FD_STAGE: to w, else to d and u) takes on planes of the window. */
 HT_CHECKED enum ht_err ht_fd_injection_add(struct ht_fd_injection *in, struct ht_fd_engine *engine,
                                            enum ht_fd_pass pass, int64_t step, int64_t begin,

@@ -111,10 +111,10 @@ static enum ht_err device_amplitudes(struct ht_fd_engine *e, struct ht_fd_inject
 }
 
 static enum ht_err device_inject(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
-                                 int64_t last, int64_t row, double sign, struct ht_fd_array x,
+                                 int64_t last, int64_t row, struct ht_fd_array x,
                                  struct ht_fd_array y) {
     (void)e;
-    return ht_inject(in->injected, first, last, row, 0, sign, 0, x.buffer, y.buffer);
+    return ht_inject(in->injected, first, last, row, 0, 0, x.buffer, y.buffer);
 }
 
 static struct ht_fd_memory memory_of(const struct ht_fd_layers *l) {

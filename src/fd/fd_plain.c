@@ -243,7 +243,7 @@ static enum ht_err plain_amplitudes(struct ht_fd_engine *e, struct ht_fd_injecti
 }
 
 static enum ht_err plain_inject(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
-                                int64_t last, int64_t row, double sign, struct ht_fd_array x,
+                                int64_t last, int64_t row, struct ht_fd_array x,
                                 struct ht_fd_array y) {
     const struct ht_inject_list *list = &in->list;
     const double *amplitude = in->table + row * in->shapes.columns;
@@ -251,8 +251,8 @@ static enum ht_err plain_inject(struct ht_fd_engine *e, struct ht_fd_injection *
         double sum = 0;
         for (int k = list->begin[i]; k < list->begin[i + 1]; k++)
             sum += magnitude(e, in->shapes.value[k] * amplitude[list->column[k]]);
-        x.host[list->at[i]] += magnitude(e, sign) * sum;
-        if (y.host != NULL) y.host[list->at[i]] += magnitude(e, sign) * sum;
+        x.host[list->at[i]] += sum;
+        if (y.host != NULL) y.host[list->at[i]] += sum;
     }
     return HT_OK;
 }

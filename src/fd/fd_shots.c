@@ -402,12 +402,12 @@ static void fill_table(struct ht_fd_injection *in) {
 }
 
 enum ht_err ht_fd_injection_step(struct ht_fd_injection *in, struct ht_fd_engine *engine,
-                                 int64_t step, bool back, double *mean) {
+                                 int64_t step, double *mean) {
     const int columns = in->column[in->shots->count];
     const int64_t inside = step - in->first;
     *mean = 0;
     if (!in->filled || inside < 0 || inside >= STEPS) {
-        in->first = back ? step - STEPS + 1 : step;
+        in->first = step;
         in->filled = true;
         fill_table(in);
         TRY(engine->ops->amplitudes(engine, in));
@@ -424,6 +424,5 @@ enum ht_err ht_fd_injection_add(struct ht_fd_injection *in, struct ht_fd_engine 
     const int64_t first = in->plane[begin], last = in->plane[end];
     const int64_t row = 2 * (step - in->first) + (pass == HT_FD_STAGE ? 0 : 1);
     if (first == last || !(in->push[step - in->first] > 0)) return HT_OK;
-    return engine->ops->inject(engine, in, first, last, row, pass == HT_FD_INCREMENT ? -1 : 1, x,
-                               y);
+    return engine->ops->inject(engine, in, first, last, row, x, y);
 }

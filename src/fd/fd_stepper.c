@@ -2,8 +2,7 @@
  *     d = d + dt^2 M u,   u = u + d,   M = L or L + dt^2/12 L^2,
  * where d = u(t_n) - u(t_(n-1)): values near u's size are never subtracted, so that rounding does
  * not grow with the square of the number of steps. The half step from the primary grid is the whole
- * time step, the one from the dual grid nothing; backwards u = u - d is the latter and d = d - dt^2
- * M u the former.
+ * time step, the one from the dual grid nothing.
  *
  * Where nothing fixes the mean of u (sides periodic or rigid), the sum of d / a stays the same but
  * for rounding, which would let u drift: in single precision what rounding added is taken out every
@@ -107,7 +106,6 @@ static enum ht_err add_to_source(struct ht_fd_stepper *s, const struct ht_task *
 
 static enum ht_err run_step(void *self, const struct ht_task *task) {
     struct ht_fd_stepper *s = self;
-    const struct ht_fd_box box = box_of(s, task);
     const struct ht_fd_array *v = s->values;
     switch ((enum ht_fd_pass)task->pass) {
     case HT_FD_STAGE:
@@ -116,10 +114,6 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
         return add_to_source(s, task, 6, v[HT_FD_D]);
     case HT_FD_UPDATE:
         return run_update(s, task);
-    case HT_FD_RETREAT:
-        return s->engine.ops->advance(&s->engine, &box, -1, v[HT_FD_D], v[HT_FD_U]);
-    case HT_FD_INCREMENT:
-        return add_operator(s, task, -1, v[HT_FD_D]);
     default:
         return add_operator(s, task, s->apply_factor, s->apply_to);
     }
@@ -142,19 +136,19 @@ void ht_fd_passes(const struct ht_problem *problem, enum ht_fd_sequence sequence
                   struct ht_passes *out) {
     static const struct {
         int count;
-        enum ht_fd_pass pass[3];
+        enum ht_fd_pass pass[2];
     } rows[] = {[HT_FD_FORWARDS] = {2, {HT_FD_STAGE, HT_FD_UPDATE}},
-                [HT_FD_BACKWARDS] = {3, {HT_FD_RETREAT, HT_FD_STAGE, HT_FD_INCREMENT}},
                 [HT_FD_MEASURE] = {2, {HT_FD_STAGE, HT_FD_APPLY}},
                 [HT_FD_BEGIN] = {1, {HT_FD_START}}};
     static const struct {
         unsigned reads, writes;
-    } arrays[] = {
-        [HT_FD_STAGE] = {0, W},     [HT_FD_UPDATE] = {U | D, U | D}, [HT_FD_RETREAT] = {U | D, U},
-        [HT_FD_INCREMENT] = {D, D}, [HT_FD_APPLY] = {0, 0},          [HT_FD_START] = {0, D}};
+    } arrays[] = {[HT_FD_STAGE] = {0, W},
+                  [HT_FD_UPDATE] = {U | D, U | D},
+                  [HT_FD_APPLY] = {0, 0},
+                  [HT_FD_START] = {0, D}};
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
     const int64_t reach = ht_fd_reach(&spec);
-    const bool again = sequence <= HT_FD_BACKWARDS, back = sequence == HT_FD_BACKWARDS;
+    const bool again = sequence == HT_FD_FORWARDS;
     *out = (struct ht_passes){.once = !again};
     for (int i = 0; i < rows[sequence].count; i++) {
         const enum ht_fd_pass which = rows[sequence].pass[i];
@@ -164,19 +158,16 @@ void ht_fd_passes(const struct ht_problem *problem, enum ht_fd_sequence sequence
                                  .reads = arrays[which].reads,
                                  .writes = arrays[which].writes,
                                  .reach = {reach, reach}};
-        if (which != HT_FD_RETREAT) pass->sources = 1u << source_name(problem, which);
+        pass->sources = 1u << source_name(problem, which);
         ht_pass_add(pass, HT_TASK_STEP);
         if (problem->layers != NULL && which == HT_FD_UPDATE) ht_pass_add(pass, HT_TASK_LAYERS);
-        if (problem->shots != NULL && again && which != HT_FD_RETREAT)
-            ht_pass_add(pass, HT_TASK_INJECT);
+        if (problem->shots != NULL && again) ht_pass_add(pass, HT_TASK_INJECT);
     }
-    out->half[HT_PRIMARY][0] = out->half[HT_DUAL][1] = back;
     out->half[HT_PRIMARY][1] = out->count;
 }
 
-void ht_differences_schedule_passes(const struct ht_problem *problem, bool back,
-                                    struct ht_passes *out) {
-    ht_fd_passes(problem, back ? HT_FD_BACKWARDS : HT_FD_FORWARDS, out);
+void ht_differences_schedule_passes(const struct ht_problem *problem, struct ht_passes *out) {
+    ht_fd_passes(problem, HT_FD_FORWARDS, out);
 }
 
 double ht_differences_message_values(const struct ht_problem *problem, int array) {
@@ -298,22 +289,19 @@ static enum ht_err keep_mean(struct ht_fd_stepper *s) {
 }
 
 /* The amplitudes of step s->at, and the mean that they add. */
-static enum ht_err find_amplitudes(struct ht_fd_stepper *s, bool back) {
+static enum ht_err find_amplitudes(struct ht_fd_stepper *s) {
     double mean;
     if (s->injection == NULL) return HT_OK;
-    TRY(ht_fd_injection_step(s->injection, &s->engine, s->at, back, &mean));
-    s->mean += back ? -mean : mean;
+    TRY(ht_fd_injection_step(s->injection, &s->engine, s->at, &mean));
+    s->mean += mean;
     return HT_OK;
 }
 
-static enum ht_err before(void *self, enum ht_subgrid from, bool back) {
+static enum ht_err before(void *self, enum ht_subgrid from) {
     struct ht_fd_stepper *s = self;
-    REQUIRE(!back || s->problem.layers == NULL, HT_ERR_INTERNAL,
-            "absorbing layers: no steps back in time");
-    if (from == HT_DUAL) return HT_OK;
-    if (back) s->at--;
-    if (!back) TRY(keep_mean(s));
-    return find_amplitudes(s, back);
+    (void)from;
+    TRY(keep_mean(s));
+    return find_amplitudes(s);
 }
 
 static void after(void *self, int64_t steps) {
@@ -476,7 +464,6 @@ static const struct ht_stepper_ops fd_ops = {
     .measure = fd_measure,
     .half_step = ht_runner_half_step,
     .repeat = ht_runner_repeat,
-    .half_step_back = ht_runner_half_step_back,
     .absolute = fd_absolute,
     .finish = ht_runner_finish,
     .destroy = fd_destroy,

@@ -44,16 +44,14 @@ static void expand(const struct ht_injection *in, const struct quadrature *rule,
     const bool odd = takes_odd(p->eq, shot->kind, field);
     const bool taylor = p->old_sign == 0;
     const double tau = p->dt / 2, t = (double)q * tau;
-    const double ahead = taylor && in->back ? -tau : tau;
     const double other = odd ? -p->old_sign : p->old_sign;
-    const double factor = !in->back ? 1 : !taylor ? -p->old_sign : odd ? 1 : -1;
     for (int r = 0; r < p->duhamel->terms; r++) out[r] = 0;
     for (int i = 0; i < GAUSS; i++) {
-        const double th = ahead * (rule->x[i] + 0.5);
+        const double th = tau * (rule->x[i] + 0.5);
         double s = ht_source_signal(shot, t + th, 0);
         if (!taylor) s += other * ht_source_signal(shot, t - th, 0);
         for (int r = 0; r < p->duhamel->terms; r++)
-            out[r] += factor * (2 * r + 1) * rule->weight[i] * s * rule->legendre[i][r];
+            out[r] += (2 * r + 1) * rule->weight[i] * s * rule->legendre[i][r];
     }
 }
 
@@ -87,12 +85,11 @@ static void fill_row(struct ht_injection *in, const struct quadrature *rule, int
     }
 }
 
-static enum ht_err fill_table(struct ht_injection *in, int64_t q, bool back) {
+static enum ht_err fill_table(struct ht_injection *in, int64_t q) {
     struct quadrature rule;
     bool any = false;
     make_quadrature(in->problem.duhamel->terms, &rule);
-    in->first = back ? q - HT_INJECTION_ROWS + 1 : q;
-    in->back = back;
+    in->first = q;
     in->filled = true;
     for (int64_t row = 0; row < HT_INJECTION_ROWS; row++) {
         fill_row(in, &rule, row);
@@ -103,11 +100,10 @@ static enum ht_err fill_table(struct ht_injection *in, int64_t q, bool back) {
     return HT_OK;
 }
 
-enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from, bool back) {
-    const int64_t later = from == HT_PRIMARY ? 0 : back ? -1 : 1;
+enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from) {
+    const int64_t later = from == HT_PRIMARY ? 0 : 1;
     const int64_t q = 2 * in->steps + later;
-    if (!in->filled || in->back != back || q < in->first || q >= in->first + HT_INJECTION_ROWS)
-        TRY(fill_table(in, q, back));
+    if (!in->filled || q < in->first || q >= in->first + HT_INJECTION_ROWS) TRY(fill_table(in, q));
     in->row = in->acts[q - in->first] ? q - in->first : -1;
     in->steps += later;
     return HT_OK;
@@ -119,7 +115,7 @@ enum ht_err ht_injection_add(struct ht_injection *in, enum ht_subgrid to, int64_
                              int64_t last, int64_t nodes, struct ht_buffer *const *u) {
     const struct ht_injection_grid *g = &in->grid[to];
     for (int f = 0; in->row >= 0 && g->injected != NULL && f < g->shapes.fields; f++)
-        TRY(ht_inject(g->injected, g->plane[first], g->plane[last], in->row, f, 1, nodes,
+        TRY(ht_inject(g->injected, g->plane[first], g->plane[last], in->row, f, nodes,
                       u[g->field[f]], NULL));
     return HT_OK;
 }

@@ -287,10 +287,10 @@ static enum ht_err do_half_step(struct oracle *o, enum ht_subgrid from) {
     return HT_OK;
 }
 
-static enum ht_err add_sources(struct oracle *o, enum ht_subgrid from, bool back) {
+static enum ht_err add_sources(struct oracle *o, enum ht_subgrid from) {
     const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     if (o->injection == NULL) return HT_OK;
-    TRY(ht_injection_begin(o->injection, from, back));
+    TRY(ht_injection_begin(o->injection, from));
     ht_injection_add_plain(o->injection, to, ht_grid_total(o->problem.grid, to), o->u[to]);
     return HT_OK;
 }
@@ -332,19 +332,9 @@ static enum ht_err oracle_half_step(void *self, enum ht_subgrid from) {
     const struct oracle *o = self;
     if (o->problem.scheme->two_level) damp(self, to);
     TRY(do_half_step(self, from));
-    TRY(add_sources(self, from, false));
+    TRY(add_sources(self, from));
     damp(self, to);
     return HT_OK;
-}
-
-static enum ht_err oracle_half_step_back(void *self, enum ht_subgrid from) {
-    struct oracle *o = self;
-    REQUIRE(ht_sponge_rate(&o->problem, HT_PRIMARY) == 0, HT_ERR_INTERNAL,
-            "no half steps back in a sponge, which has damped the waves");
-    o->problem.dt = -o->problem.dt;
-    enum ht_err err = do_half_step(self, from);
-    o->problem.dt = -o->problem.dt;
-    return err == HT_OK ? add_sources(self, from, true) : err;
 }
 
 static enum ht_err oracle_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
@@ -401,7 +391,6 @@ static const struct ht_stepper_ops oracle_ops = {
     .get = oracle_get,
     .measure = oracle_measure,
     .half_step = oracle_half_step,
-    .half_step_back = oracle_half_step_back,
     .absolute = oracle_absolute,
     .finish = oracle_finish,
     .destroy = oracle_destroy,

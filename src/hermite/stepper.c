@@ -25,7 +25,7 @@ struct item {
 struct list {
     int count;
     struct item item[3 * HT_MAX_FIELDS + 2 * HT_MAX_MATERIALS + 1];
-    int64_t scale_bytes; /* of a region in one direction, of any law */
+    int64_t scale_bytes; /* of a region, of any law */
     int64_t poly_planes;
 };
 
@@ -108,7 +108,7 @@ static enum ht_err plan_halo(const struct ht_problem *p, const struct ht_tuning 
             if (t != NULL) part->packer = kernels->layers->packer[n / 2];
         }
     }
-    ht_schedule_passes(p, false, &passes);
+    ht_schedule_passes(p, &passes);
     ht_halo_plan(p, 1, (const struct ht_passes *const[]){&passes}, out);
     return HT_OK;
 }
@@ -138,7 +138,7 @@ struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
         b.largest_buffer = larger(b.largest_buffer, item->bytes);
         b.total += item->bytes;
     }
-    b.total += 2 * list.scale_bytes + ht_injection_bytes(p, &spec);
+    b.total += list.scale_bytes + ht_injection_bytes(p, &spec);
     b.poly_planes = list.poly_planes;
     b.messages = message_bytes(p, tuning, &message);
     b.largest_buffer = larger(b.largest_buffer, message);
@@ -191,8 +191,8 @@ static enum ht_err stepper_allocate(struct ht_device_stepper *t) {
         if (item->use == FIELD && leaves_gaps(t))
             TRY(ht_stepper_clear(t, item->subgrid, item->index));
     }
-    for (int i = 0; i < 2 * t->regions; i++)
-        TRY(ht_buffer_create(t->r.device, list.scale_bytes, &t->scale[i % 2][i / 2]));
+    for (int r = 0; r < t->regions; r++)
+        TRY(ht_buffer_create(t->r.device, list.scale_bytes, &t->scale[r]));
     return HT_OK;
 }
 
@@ -210,13 +210,10 @@ static void stepper_destroy(void *self) {
     ht_stepper_free_layers(t);
     ht_stepper_free_sponge(t);
     free(t->region);
-    for (int i = 0; i < 2; i++) {
-        for (int r = 0; t->scale[i] != NULL && r < t->regions; r++)
-            ht_buffer_destroy(t->scale[i][r]);
-        free(t->scale[i]);
-    }
+    for (int r = 0; t->scale != NULL && r < t->regions; r++) ht_buffer_destroy(t->scale[r]);
+    free(t->scale);
     free(t->set);
-    for (int i = 0; i < 2; i++) free(t->set_of[i]);
+    free(t->set_of);
     free(t);
 }
 
@@ -249,9 +246,8 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
                                 .dst_nodes = (long)ht_window_nodes(target),
                                 .stages = t->problem.stages};
     int64_t shift[3], period[3];
-    struct ht_step_buffers buffers = {.scale = t->scale[t->r.back][targets->region],
-                                      .work = t->work,
-                                      .poly_planes = t->poly_planes};
+    struct ht_step_buffers buffers = {
+        .scale = t->scale[targets->region], .work = t->work, .poly_planes = t->poly_planes};
     ht_window_shift(t->problem.grid, from, source, target, shift, period);
     for (int k = 0; k < 3; k++) {
         args.shift[k] = (long)shift[k];
@@ -264,7 +260,7 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
     memcpy(buffers.poly, t->poly, sizeof buffers.poly);
     memcpy(buffers.medium, t->medium[to], sizeof buffers.medium);
     ht_stepper_add_layers(t, &t->region[targets->region], from, &args, &buffers);
-    const int set = t->set_of[t->r.back][targets->region];
+    const int set = t->set_of[targets->region];
     return ht_step_launch(t->set[set].step[from], task->part, &args, &buffers);
 }
 
@@ -276,13 +272,9 @@ static enum ht_err run_inject(void *self, const struct ht_task *task) {
                             ht_window_nodes(&t->r.partition.window[to]), t->u[to]);
 }
 
-static enum ht_err before(void *self, enum ht_subgrid from, bool back) {
+static enum ht_err before(void *self, enum ht_subgrid from) {
     struct ht_device_stepper *t = self;
-    REQUIRE(!back || t->sponge == NULL, HT_ERR_INTERNAL,
-            "no half steps back in a sponge, which has damped the waves");
-    for (int r = 0; r < t->regions; r++)
-        REQUIRE(t->set_of[back][r] >= 0, HT_ERR_INTERNAL, "no kernels for half steps back");
-    return t->injection != NULL ? ht_injection_begin(t->injection, from, back) : HT_OK;
+    return t->injection != NULL ? ht_injection_begin(t->injection, from) : HT_OK;
 }
 
 static void after(void *self, int64_t steps) {
@@ -298,10 +290,8 @@ static int64_t alike(void *self, int64_t *period) {
     return same ? INT64_MAX : 0;
 }
 
-void ht_hermite_schedule_passes(const struct ht_problem *problem, bool back,
-                                struct ht_passes *out) {
+void ht_hermite_schedule_passes(const struct ht_problem *problem, struct ht_passes *out) {
     const bool two_level = problem->scheme->two_level;
-    (void)back;
     *out = (struct ht_passes){.count = 2, .half = {{0, 1}, {1, 2}}};
     for (int i = 0; i < 2; i++) {
         const enum ht_subgrid from = i ? HT_DUAL : HT_PRIMARY, to = i ? HT_PRIMARY : HT_DUAL;
@@ -388,7 +378,6 @@ static const struct ht_stepper_ops stepper_ops = {
     .measure = ht_stepper_measure,
     .half_step = ht_runner_half_step,
     .repeat = ht_runner_repeat,
-    .half_step_back = ht_runner_half_step_back,
     .finish = ht_runner_finish,
     .destroy = stepper_destroy,
     .arrays = stepper_arrays,
@@ -397,24 +386,20 @@ static const struct ht_stepper_ops stepper_ops = {
 
 /* ---- making ---- */
 
-/* Whether the operator that a program contains differs from the problem's, or for sign -1 from that
- * of the reversed problem. */
-static bool operator_differs(const struct ht_spec *baked, const struct ht_spec *wanted,
-                             double sign) {
+/* Whether the operator that a program contains differs from the problem's. */
+static bool operator_differs(const struct ht_spec *baked, const struct ht_spec *wanted) {
     bool differs = baked->stages != wanted->stages;
     for (int t = 0; t < wanted->eq->nterms; t++)
-        differs = differs || baked->scale[t] != sign * wanted->scale[t];
+        differs = differs || baked->scale[t] != wanted->scale[t];
     return differs;
 }
 
 /* law: the spec of a region. */
 static enum ht_err check_kernels(const struct ht_device_stepper *t,
-                                 const struct ht_kernels *kernels, const struct ht_spec *law,
-                                 bool back) {
+                                 const struct ht_kernels *kernels, const struct ht_spec *law) {
     const struct ht_spec *spec = &kernels->spec[0];
-    const double sign = back ? -1 : 1;
     REQUIRE(spec->medium_degree == law->medium_degree &&
-                (kernels->variant->pack == NULL || !operator_differs(spec, law, sign)),
+                (kernels->variant->pack == NULL || !operator_differs(spec, law)),
             HT_ERR_INTERNAL, "kernels of another step or medium");
     REQUIRE(spec->fp64 == t->spec.fp64 && spec->block == t->spec.block &&
                 spec->sorted == t->spec.sorted && spec->order == t->spec.order,
@@ -422,13 +407,11 @@ static enum ht_err check_kernels(const struct ht_device_stepper *t,
     return HT_OK;
 }
 
-/* *out: the number of a set of kernels, which is added if it is new; -1 for NULL. */
+/* *out: the number of a set of kernels, which is added if it is new. */
 static enum ht_err add_set(struct ht_device_stepper *t, const struct ht_kernels *kernels,
-                           const struct ht_spec *law, bool back, int *out) {
+                           const struct ht_spec *law, int *out) {
     int i = 0;
-    *out = -1;
-    if (kernels == NULL) return HT_OK;
-    TRY(check_kernels(t, kernels, law, back));
+    TRY(check_kernels(t, kernels, law));
     while (i < t->sets && t->set[i].step[0] != kernels->step[0]) i++;
     if (i == t->sets) t->set[t->sets++] = *kernels;
     *out = i;
@@ -462,18 +445,13 @@ static enum ht_err add_regions(struct ht_device_stepper *t, struct ht_device *de
     TRY(HT_ALLOC(t->region, regions));
     memcpy(t->region, region, (size_t)regions * sizeof *region);
     TRY(ht_partition_make(&t->problem, regions, region, &t->r.partition));
-    TRY(HT_ALLOC(t->set, 2 * (int64_t)regions));
-    for (int i = 0; i < 2; i++) {
-        TRY(HT_ALLOC(t->set_of[i], regions));
-        TRY(HT_ALLOC(t->scale[i], regions));
-    }
+    TRY(HT_ALLOC(t->set, regions));
+    TRY(HT_ALLOC(t->set_of, regions));
+    TRY(HT_ALLOC(t->scale, regions));
     for (int r = 0; r < regions; r++) {
-        const struct ht_kernels *k = region[r].kernels, *back = region[r].back;
         TRY(check_law(t, region[r].law));
         const struct ht_spec law = spec_of(t, region[r].law);
-        if (back == NULL && k->variant->pack == NULL) back = k;
-        TRY(add_set(t, k, &law, false, &t->set_of[0][r]));
-        TRY(add_set(t, back, &law, true, &t->set_of[1][r]));
+        TRY(add_set(t, region[r].kernels, &law, &t->set_of[r]));
     }
     return ht_runner_make(&t->r, &runner_ops, &t->problem, device);
 }

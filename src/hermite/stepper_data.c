@@ -283,13 +283,7 @@ enum ht_err ht_stepper_clear(struct ht_device_stepper *t, enum ht_subgrid subgri
 
 enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t, int region,
                                   const struct ht_spec *spec) {
-    double scale[HT_MAX_TERMS];
-    const int terms = spec->eq->nterms;
-    for (int back = 0; back < 2; back++) {
-        for (int n = 0; n < terms; n++) scale[n] = back ? -spec->scale[n] : spec->scale[n];
-        TRY(ht_buffer_write_reals(t->scale[back][region], t->spec.fp64, 0, terms, scale));
-    }
-    return HT_OK;
+    return ht_buffer_write_reals(t->scale[region], t->spec.fp64, 0, spec->eq->nterms, spec->scale);
 }
 
 /* Planes [at, at + count) of the windows of all materials, which do not cross the periodic seam;

@@ -24,14 +24,14 @@ struct ht_device_stepper {
     int sets; /* sets of kernels, each once; the first also fills
                  ghosts, packs and reduces */
     struct ht_kernels *set;
-    int *set_of[2];                 /* [forwards, back][region]; -1: none */
+    int *set_of;                    /* [region] */
     struct ht_injection *injection; /* NULL: no sources */
     struct ht_buffer *u[2][HT_MAX_FIELDS];
     struct ht_buffer *stored[2][HT_MAX_FIELDS]; /* of these, without gaps */
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];
     struct ht_buffer *poly[HT_MAX_FIELDS];
     struct ht_buffer *work;         /* NULL: no variant needs it */
-    struct ht_buffer **scale[2];    /* [forwards, back][region] */
+    struct ht_buffer **scale;       /* [region] */
     struct ht_ghost_args ghosts[2]; /* of each grid */
     int64_t poly_planes;
     int element_size, coefs, padded_coefs;
@@ -70,8 +70,8 @@ void ht_stepper_free_sponge(struct ht_device_stepper *t);
 /* Damps the planes of a task on the target grid of its half step. */
 HT_CHECKED enum ht_err ht_stepper_damp(void *self, const struct ht_task *task);
 
-/* Fill the buffers of a step: scale[term] of cl/evolve.cl of a region for either direction, the
- * same for both grids, and the medium of the held planes. spec: of the region's law. */
+/* Fill the buffers of a step: scale[term] of cl/evolve.cl of a region, the same for both
+ * grids, and the medium of the held planes. spec: of the region's law. */
 HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t, int region,
                                              const struct ht_spec *spec);
 HT_CHECKED enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t, enum ht_subgrid subgrid);

@@ -136,7 +136,7 @@ enum ht_err ht_injected_table(struct ht_injected *d, const double *values) {
 /* ---- launch ---- */
 
 enum ht_err ht_inject(struct ht_injected *d, int64_t first, int64_t last, int64_t row, int field,
-                      double sign, int64_t nodes, struct ht_buffer *u, struct ht_buffer *v) {
+                      int64_t nodes, struct ht_buffer *u, struct ht_buffer *v) {
     struct injector *injector = d->injector;
     const int64_t coefs = injector->padded_coefs, terms = d->terms;
     const struct ht_inject_args args = {
@@ -152,13 +152,11 @@ enum ht_err ht_inject(struct ht_injected *d, int64_t first, int64_t last, int64_
         .both = v != NULL};
     const int64_t groups[3] = {ht_divide_up((last - first) * coefs, injector->tool.recipe.items), 1,
                                1};
-    float single;
-    struct ht_arg arg[4 + BUFFERS] = {{.value = &args, .size = sizeof args},
-                                      ht_tool_real(&injector->tool, &sign, &single)};
+    struct ht_arg arg[3 + BUFFERS] = {{.value = &args, .size = sizeof args}};
     for (int i = 0; i < BUFFERS; i++)
-        arg[2 + i].buffer = d->buffer[i] != NULL ? d->buffer[i] : d->buffer[BEGIN];
-    arg[2 + BUFFERS].buffer = u;
-    arg[3 + BUFFERS].buffer = v != NULL ? v : u;
+        arg[1 + i].buffer = d->buffer[i] != NULL ? d->buffer[i] : d->buffer[BEGIN];
+    arg[1 + BUFFERS].buffer = u;
+    arg[2 + BUFFERS].buffer = v != NULL ? v : u;
     if (first == last) return HT_OK;
-    return ht_tool_launch(&injector->tool, HT_PART_INTERIOR, 0, groups, 4 + BUFFERS, arg);
+    return ht_tool_launch(&injector->tool, HT_PART_INTERIOR, 0, groups, 3 + BUFFERS, arg);
 }

@@ -17,8 +17,8 @@ enum ht_err ht_kernels_create(const struct ht_problem *problem, struct ht_device
     return problem->scheme->does->kernels_create(problem, device, tuning, out);
 }
 
-void ht_schedule_passes(const struct ht_problem *problem, bool back, struct ht_passes *out) {
-    problem->scheme->does->schedule_passes(problem, back, out);
+void ht_schedule_passes(const struct ht_problem *problem, struct ht_passes *out) {
+    problem->scheme->does->schedule_passes(problem, out);
 }
 
 double ht_message_values(const struct ht_problem *problem, int array) {
@@ -111,13 +111,6 @@ enum ht_err ht_stepper_advance(const struct ht_stepper *stepper, int64_t steps) 
         if (stepper->sampler != NULL) TRY(ht_sampler_take(stepper->sampler));
     }
     return stepper->ops->finish(stepper->self);
-}
-
-enum ht_err ht_stepper_step_back(const struct ht_stepper *stepper, const struct ht_scheme *scheme) {
-    const enum ht_subgrid first = scheme->two_level ? HT_DUAL : HT_PRIMARY;
-    const enum ht_subgrid other = scheme->two_level ? HT_PRIMARY : HT_DUAL;
-    TRY(stepper->ops->half_step_back(stepper->self, first));
-    return stepper->ops->half_step_back(stepper->self, other);
 }
 
 void ht_stepper_destroy(struct ht_stepper *stepper) {

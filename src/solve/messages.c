@@ -35,7 +35,7 @@ struct ht_sent ht_sent_here(const struct ht_problem *p, bool fp64) {
     double plane_bytes[HT_ARRAYS];
     struct ht_sent sum = {0, 0};
     struct ht_passes passes;
-    ht_schedule_passes(p, false, &passes);
+    ht_schedule_passes(p, &passes);
     ht_message_planes(p, fp64, plane_bytes);
     for (int i = 0; i < passes.count; i++) {
         const struct ht_planes planes =

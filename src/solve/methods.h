@@ -20,8 +20,7 @@
     X(name, enum ht_err, kernels_create,                                                           \
       (const struct ht_problem *problem, struct ht_device *device, const struct ht_tuning *tuning, \
        struct ht_kernels *out))                                                                    \
-    X(name, void, schedule_passes,                                                                 \
-      (const struct ht_problem *problem, bool back, struct ht_passes *out))                        \
+    X(name, void, schedule_passes, (const struct ht_problem *problem, struct ht_passes *out))      \
     X(name, double, message_values, (const struct ht_problem *problem, int array))                 \
     X(name, enum ht_err, stepper_create,                                                           \
       (const struct ht_problem *problem, struct ht_device *device,                                 \

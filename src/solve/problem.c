@@ -87,12 +87,6 @@ struct ht_window ht_problem_window(const struct ht_problem *problem, enum ht_sub
     return ht_window_make(problem->grid, subgrid, more, subgrid == HT_PRIMARY ? more : less);
 }
 
-struct ht_problem ht_problem_reversed(const struct ht_problem *problem) {
-    struct ht_problem reversed = *problem;
-    reversed.dt = -problem->dt;
-    return reversed;
-}
-
 struct ht_problem ht_problem_with_law(const struct ht_problem *problem, const struct ht_law *law) {
     struct ht_problem p = *problem;
     if (law == NULL) return p;

@@ -32,40 +32,31 @@ enum ht_err ht_runner_complete(struct ht_runner *r) {
 
 /* ---- steps ---- */
 
-static enum ht_err half_step(struct ht_runner *r, enum ht_subgrid from, bool back) {
-    const struct ht_passes *passes = &r->steps[back];
+enum ht_err ht_runner_half_step(void *self, enum ht_subgrid from) {
+    struct ht_runner *r = self;
+    const struct ht_passes *passes = &r->passes;
     const int first = passes->half[from][0], last = passes->half[from][1];
     r->half_steps++;
-    r->back = back;
     if (first == last) return HT_OK;
-    TRY(r->ops->before(r, from, back));
+    TRY(r->ops->before(r, from));
     TRY(ht_runner_run(r, passes, first, last));
-    if (!back && last == passes->count) r->ops->after(r, 1);
+    if (last == passes->count) r->ops->after(r, 1);
     return HT_OK;
-}
-
-enum ht_err ht_runner_half_step(void *self, enum ht_subgrid from) {
-    return half_step(self, from, false);
-}
-
-enum ht_err ht_runner_half_step_back(void *self, enum ht_subgrid from) {
-    return half_step(self, from, true);
 }
 
 static enum ht_err record(struct ht_runner *r, int64_t period) {
     enum ht_err err = HT_OK;
     TRY(ht_sequence_begin(r->device));
     r->recording = true;
-    r->back = false;
     for (int64_t n = 0; err == HT_OK && n < period; n++)
-        err = ht_runner_run(r, &r->steps[0], 0, r->steps[0].count);
+        err = ht_runner_run(r, &r->passes, 0, r->passes.count);
     r->recording = false;
     return ht_sequence_end(r->device, err, &r->sequence);
 }
 
 enum ht_err ht_runner_repeat(void *self, int64_t steps, int64_t *done) {
     struct ht_runner *r = self;
-    const struct ht_passes *passes = &r->steps[0];
+    const struct ht_passes *passes = &r->passes;
     int64_t period = 1;
     *done = 0;
     if (r->device == NULL || r->halo != NULL) return HT_OK;
@@ -124,7 +115,7 @@ static bool same_state(const struct ht_halo_state *a, const struct ht_halo_state
 /* Logs the schedules of a run until they repeat. An exchange serves at least one pass, so that
  * after it one of `depth` + 1 states comes again. */
 static enum ht_err log_schedules(struct ht_runner *r) {
-    const struct ht_passes *passes = &r->steps[0];
+    const struct ht_passes *passes = &r->passes;
     const int most = 4 * (r->partition.depth + 1);
     struct ht_halo_state state = r->state, *seen = NULL;
     bool fresh = true;
@@ -147,7 +138,7 @@ enum ht_err ht_runner_make(struct ht_runner *r, const struct ht_runner_ops *ops,
     const int targets = (int)ht_most(r->partition.count[HT_PRIMARY], r->partition.count[HT_DUAL]);
     r->ops = ops;
     r->device = device;
-    for (int back = 0; back < 2; back++) ht_schedule_passes(problem, back, &r->steps[back]);
+    ht_schedule_passes(problem, &r->passes);
     r->since = ops->seconds(r);
     return HT_ALLOC(r->schedule.task, HT_MOST_TASKS(HT_PASSES, (int64_t)targets));
 }

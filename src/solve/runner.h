@@ -16,8 +16,8 @@ struct ht_task_seconds {
 struct ht_runner_ops {
     /* One function per kind of task; the runner sends and receives. */
     enum ht_err (*task[HT_TASK_KINDS])(void *self, const struct ht_task *task);
-    /* Before the passes of a half step, and after those of so many time steps forwards. */
-    enum ht_err (*before)(void *self, enum ht_subgrid from, bool back);
+    /* Before the passes of a half step, and after those of so many time steps. */
+    enum ht_err (*before)(void *self, enum ht_subgrid from);
     void (*after)(void *self, int64_t steps);
     /* Of one slab: the time steps from now on of which each launches the same as the one *period
      * (1 unless set) steps before it. A sequence of so many is recorded at the first call with
@@ -30,12 +30,11 @@ struct ht_runner {
     const struct ht_runner_ops *ops;
     struct ht_device *device; /* NULL: none */
     struct ht_partition partition;
-    struct ht_passes steps[2]; /* forwards, back */
+    struct ht_passes passes; /* of a time step */
     struct ht_halo_state state;
     struct ht_halo *halo;         /* NULL: the grid is one slab */
     struct ht_schedule schedule;  /* the last one */
     struct ht_sequence *sequence; /* of a period; NULL: not recorded */
-    bool back;                    /* in a half step back */
     bool recording;
     int64_t half_steps;
     struct ht_task_counts counts;
@@ -58,7 +57,6 @@ HT_CHECKED enum ht_err ht_runner_complete(struct ht_runner *r);
 
 /* As in struct ht_stepper_ops. */
 HT_CHECKED enum ht_err ht_runner_half_step(void *self, enum ht_subgrid from);
-HT_CHECKED enum ht_err ht_runner_half_step_back(void *self, enum ht_subgrid from);
 HT_CHECKED enum ht_err ht_runner_repeat(void *self, int64_t steps, int64_t *done);
 HT_CHECKED enum ht_err ht_runner_finish(void *self);
 void ht_runner_traffic(void *self, struct ht_traffic *out);

@@ -41,7 +41,7 @@ void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec, bool w
                             .planes = p->grid->cells[2],
                             .weak = weak,
                             .depth = ht_halo_depth(p)};
-    ht_schedule_passes(p, false, &out->passes);
+    ht_schedule_passes(p, &out->passes);
     ht_message_planes(p, spec->fp64, out->sent_bytes);
     out->thinnest = ht_planes_needed(&out->passes, out->depth);
     (p->fd.order > 0 ? load_arrays : load_grids)(p, spec, out);

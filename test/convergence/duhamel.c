@@ -553,19 +553,6 @@ static void test_kernel(struct ht_device *device, const struct ht_plan *plan,
     ht_kernels_destroy(&kernels);
 }
 
-/* Steps there and back; by leapfrog they lead to rest. */
-static void test_back(const struct ht_plan *plan, const struct ht_stepper *oracle) {
-    const struct ht_scheme *scheme = plan->problem.scheme;
-    double largest = 0, left = 0;
-    for (int which = 0; which < 2; which++)
-        largest = fmax(largest, differ(plan, which ? HT_DUAL : HT_PRIMARY, oracle, NULL));
-    for (int i = 0; i < STEPS; i++) must(ht_stepper_step_back(oracle, scheme));
-    for (int which = 0; which < 2; which++)
-        left = fmax(left, differ(plan, which ? HT_DUAL : HT_PRIMARY, oracle, NULL));
-    TEST_BELOW(left / largest, 1e-11, "leapfrog %s: %d steps there and back", plan->eq.system->name,
-               STEPS);
-}
-
 static void test_scheme(struct ht_device *device, const char *name, const struct room *r, int block,
                         bool sorted) {
     const char *of = r == &scalar ? "wave" : "acoustic";
@@ -580,30 +567,6 @@ static void test_scheme(struct ht_device *device, const char *name, const struct
     half_steps(plan, &oracle, STEPS);
     if (device != NULL && (block != 2 || ht_device_info(device)->fp64))
         test_kernel(device, plan, &oracle, block == 2, block, sorted);
-    if (plan->problem.old_sign != 0) test_back(plan, &oracle);
-    ht_stepper_destroy(&oracle);
-    ht_plan_destroy(plan);
-    ht_params_destroy(params);
-}
-
-/* Steps of the Taylor scheme back are its steps for the mirrored wave. */
-static void test_taylor_back(void) {
-    char order[] = "grid.order=7", cells[] = "grid.cells=[40]";
-    char upper[] = "grid.upper=[40.0]", scheme[] = "time.scheme=taylor";
-    char end[] = "time.end=40.0",
-         source[] = "sources=({ position = [13.3]; frequency = 0.1; tolerance = 1e-9; })";
-    char *list[] = {order, cells, upper, scheme, end, source};
-    struct ht_params *params = NULL;
-    struct ht_plan *plan = NULL;
-    struct ht_stepper oracle;
-    must(ht_params_read(NULL, 6, list, &params));
-    must(ht_plan_create(params, NULL, &plan));
-    must(ht_oracle_create(&plan->problem, &oracle));
-    half_steps(plan, &oracle, 30);
-    const double there = differ(plan, HT_PRIMARY, &oracle, NULL);
-    for (int i = 0; i < 30; i++) must(ht_stepper_step_back(&oracle, plan->problem.scheme));
-    TEST_BELOW(differ(plan, HT_PRIMARY, &oracle, NULL) / there, 1e-6,
-               "Taylor: 30 steps there and back");
     ht_stepper_destroy(&oracle);
     ht_plan_destroy(plan);
     ht_params_destroy(params);
@@ -618,7 +581,6 @@ int main(void) {
     test_scheme(device, "taylor", &scalar, 4, true);
     test_scheme(device, "leapfrog", &flat, 1, false);
     test_scheme(device, "leapfrog", &scalar, 2, false);
-    test_taylor_back();
     const bool fp64 = here && ht_device_info(device)->fp64;
     ht_device_close(device);
     if (fp64) {

@@ -107,28 +107,6 @@ static void judge_energy(const struct scene *s, const char *grid, const char *pr
     fd_close(&run);
 }
 
-/* Steps there and back from random data. */
-static void judge_return(const struct scene *s) {
-    enum { STEPS = 1000 };
-    struct fd_run run;
-    start_run(s, s->grid, "initial.type=random time.end=3000", &run);
-    const struct ht_scheme *scheme = run.sim->plan->problem.scheme;
-    double *start = fd_values(&run, HT_PRIMARY);
-    fd_advance(&run, STEPS);
-    double *away = fd_values(&run, HT_PRIMARY);
-    for (int n = 0; n < STEPS; n++) must(ht_stepper_step_back(fd_stepper(&run), scheme));
-    must(fd_stepper(&run)->ops->finish(fd_stepper(&run)->self));
-    double *back = fd_values(&run, HT_PRIMARY);
-    TEST_CHECK(fd_distance(run.nodes, away, start, 0) > 0.5, "%s: %d steps change the data",
-               s->name, STEPS);
-    TEST_BELOW(fd_distance(run.nodes, back, start, 0), 1e-12, "%s: %d steps there and back, off by",
-               s->name, STEPS);
-    free(start);
-    free(away);
-    free(back);
-    fd_close(&run);
-}
-
 /* ---- single against double ---- */
 
 static double *after(const struct scene *s, const char *precision, double mean, int64_t *nodes) {
@@ -210,7 +188,6 @@ int main(void) {
         /* Rounding averages out over points as over steps, like sqrt(steps/points): less on a line
          * of 60. */
         judge_energy(s, s->grid, "double", s->dims > 1 ? 1e-13 : 6e-13);
-        if (i % 2 || s->dims > 2 || test_all()) judge_return(s);
         if (s->dims > 1 && (i != 3 || test_all()))
             judge_energy(s, s->dims > 2 ? CUBE : WIDE, "single", 1e-6);
     }

@@ -483,23 +483,6 @@ static void test_disk(void) {
     "\"force\"; direction = [1.0, 0.0, 0.0]; }, { type = \"volume\"; "       \
     "position = [3.0, 9.2, 17.5]; width = 1.7; frequency = 0.05; })"
 
-static void test_back(void) {
-    struct scene s;
-    double largest = 0, left = 0;
-    const int steps = 200; /* more than a table of amplitudes */
-    read_scene(&s, ALL);
-    start_scene(&s);
-    for (int i = 0; i < steps; i++) (void)step(&s);
-    for (int64_t n = 0; n < s.nodes; n++) largest = fmax(largest, fabs(s.u[n]));
-    for (int i = 0; i < steps; i++) must(ht_stepper_step_back(&s.stepper, s.plan->problem.scheme));
-    for (int which = 0; which < 2; which++) {
-        get(&s, which ? HT_DUAL : HT_PRIMARY);
-        for (int64_t n = 0; n < s.nodes; n++) left = fmax(left, fabs(s.u[n]));
-    }
-    close_scene(&s);
-    TEST_BELOW(left / largest, 1e-11, "all types: %d steps there and back", steps);
-}
-
 static enum ht_err run_device(const struct scene *s, struct ht_device *device, bool fp64, int steps,
                               double *out) {
     const struct ht_problem *problem = &s->plan->problem;
@@ -600,7 +583,6 @@ static void test_energies(void) {
 
 int main(void) {
     test_kernels();
-    test_back();
     test_plane("periodic", false, 30.37);
     test_plane("rigid", false, 30);
     test_plane("rigid", true, 30.37);

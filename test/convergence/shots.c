@@ -320,33 +320,6 @@ static void test_reciprocity(void) {
     TEST_BELOW(worst / largest, 1e-12, "source and receiver exchanged");
 }
 
-static void test_back(int terms) {
-    char text[MOST_OVERRIDES][LENGTH], *list[MOST_OVERRIDES];
-    struct scene s;
-    double largest = 0, left = 0;
-    int n = 0;
-    for (int i = 0; i < LAYERED; i++) add(text, list, &n, "%s", layered[i]);
-    add(text, list, &n, "time.stages=%d", terms);
-    add(text, list, &n,
-        "sources=({ position = [7.3, 4.4]; frequency = 0.05; signal = "
-        "\"gaussian\"; }, { type = \"line\"; from = [3.0, 20.2]; to = "
-        "[29.0, 25.7]; count = 9; frequency = 0.07; signal = \"burst\"; })");
-    open_scene(&s, n, list);
-    const int64_t nodes = ht_grid_total(&s.plan->grid, HT_PRIMARY);
-    /* more than the table of amplitudes holds at a time */
-    const int steps = 300;
-    for (int i = 0; i < steps; i++) step(&s);
-    (void)read_point(&s, HT_PRIMARY);
-    for (int64_t i = 0; i < nodes; i++) largest = fmax(largest, fabs(s.values[i]));
-    for (int i = 0; i < steps; i++) must(ht_stepper_step_back(&s.stepper, s.plan->problem.scheme));
-    for (int which = 0; which < 2; which++) {
-        (void)read_point(&s, which ? HT_DUAL : HT_PRIMARY);
-        for (int64_t i = 0; i < nodes; i++) left = fmax(left, fabs(s.values[i]));
-    }
-    TEST_BELOW(left / largest, 1e-11, "%d terms: %d steps there and back", terms, steps);
-    close_scene(&s);
-}
-
 /* ---- kernels ---- */
 
 static char *const closed[] = {
@@ -428,8 +401,6 @@ int main(void) {
     test_order(1);
     test_order(2);
     test_reciprocity();
-    test_back(1);
-    test_back(2);
     test_accuracy();
     test_removed();
     return test_end("shots");

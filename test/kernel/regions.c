@@ -1,10 +1,9 @@
-/* Regions and directions of the stepper on a device:
+/* Regions of the stepper on a device:
  *   regions     two variants that compute the same numbers in turn, region by
  *               region, against one of them, bit by bit;
- *   backwards   half steps with -dt from both grids, in regions, against the
+ *   reference   half steps from both grids, in regions, against the
  *               reference, over the bound n eps sum|products| of its absolute
- *               mode for each of them; by kernels of the reversed problem where
- *               the operator is part of the program;
+ *               mode for each of them;
  *   laws        regions of a uniform medium, of values at nodes and of polynomials, each by
  *               kernels for no more than that, against the reference;
  *   refusals    kernels that do not fit.
@@ -67,31 +66,28 @@ static void run_pair(struct ht_device *device, const char *const variant[2], con
                variant[0], t.name, different, err ? ht_err_message() : "");
 }
 
-/* ---- backwards ---- */
+/* ---- reference ---- */
 
-static enum ht_err two_half_steps(const struct trial *t, const struct ht_stepper *s, bool back,
-                                  double *data) {
+static enum ht_err two_half_steps(const struct trial *t, const struct ht_stepper *s, double *data) {
     const struct ht_stepper_ops *ops = s->ops;
     TRY(put_noise(&t->problem, s, data));
-    for (int n = 0; n < 2; n++)
-        TRY((back ? ops->half_step_back : ops->half_step)(s->self, n == 0 ? HT_PRIMARY : HT_DUAL));
+    for (int n = 0; n < 2; n++) TRY(ops->half_step(s->self, n == 0 ? HT_PRIMARY : HT_DUAL));
     return ops->finish(s->self);
 }
 
 /* The largest difference from the reference over the value of its absolute mode. */
-static enum ht_err compare(const struct trial *t, const struct ht_stepper *s, bool back,
-                           double *worst) {
+static enum ht_err compare(const struct trial *t, const struct ht_stepper *s, double *worst) {
     const int coefs = ht_grid_coefs(&t->grid);
     struct ht_stepper oracle[2] = {{0}, {0}};
     double *data[3] = {NULL, NULL, NULL};
     int64_t values = ht_grid_total(&t->grid, HT_PRIMARY) * coefs * t->eq.nfields;
     enum ht_err err = HT_OK;
     for (int i = 0; i < 3 && err == HT_OK; i++) err = HT_ALLOC(data[i], values);
-    if (err == HT_OK) err = two_half_steps(t, s, back, data[0]);
+    if (err == HT_OK) err = two_half_steps(t, s, data[0]);
     for (int i = 0; i < 2 && err == HT_OK; i++) {
         err = ht_oracle_create(&t->problem, &oracle[i]);
         if (err == HT_OK && i == 1) ht_oracle_absolute(&oracle[i]);
-        if (err == HT_OK) err = two_half_steps(t, &oracle[i], back, data[0]);
+        if (err == HT_OK) err = two_half_steps(t, &oracle[i], data[0]);
     }
     for (int m = 0; m < 2 * t->eq.nfields && err == HT_OK; m++) {
         const enum ht_subgrid subgrid = m % 2 ? HT_DUAL : HT_PRIMARY;
@@ -122,39 +118,33 @@ static void judge_seconds(const struct trial *t, const struct ht_stepper *s) {
         spent.ghosts_s, spent.interior_s, walls ? "" : " without walls");
 }
 
-static enum ht_err run_back(const struct trial *t, struct ht_device *device,
-                            const struct ht_kernels kernels[2], double *worst) {
-    const struct ht_kernels *forwards = &kernels[0];
-    const bool baked = t->tuning.variant->pack != NULL;
+static enum ht_err run_regions(const struct trial *t, struct ht_device *device,
+                               const struct ht_kernels *kernels, double *worst) {
     struct ht_region region[MOST_REGIONS];
     struct ht_stepper stepper = {0};
-    int regions = cut_regions(&t->grid, 2, 3, &forwards, 1, region);
-    for (int r = 0; r < regions; r++) region[r].back = baked ? &kernels[1] : NULL;
+    const int regions = cut_regions(&t->grid, 2, 3, &kernels, 1, region);
     TRY(ht_stepper_create_regions(&t->problem, device, regions, region, &stepper));
-    enum ht_err err = compare(t, &stepper, true, worst);
+    enum ht_err err = compare(t, &stepper, worst);
     if (err == HT_OK) judge_seconds(t, &stepper);
     ht_stepper_destroy(&stepper);
     return err;
 }
 
-static void test_back(struct ht_device *device, const char *variant, const char *system,
-                      bool leapfrog, bool fp64) {
-    struct ht_kernels kernels[2] = {{0}, {0}};
+static void test_reference(struct ht_device *device, const char *variant, const char *system,
+                           bool leapfrog, bool fp64) {
+    struct ht_kernels kernels = {0};
     double worst = 0;
     struct trial t;
     make(&t, system, leapfrog, variant, fp64);
-    const struct ht_problem reversed = ht_problem_reversed(&t.problem);
-    enum ht_err err = ht_kernels_create(&t.problem, device, &t.tuning, &kernels[0]);
-    if (err == HT_OK && t.tuning.variant->pack != NULL)
-        err = ht_kernels_create(&reversed, device, &t.tuning, &kernels[1]);
-    if (err == HT_OK) err = run_back(&t, device, kernels, &worst);
-    for (int i = 0; i < 2; i++) ht_kernels_destroy(&kernels[i]);
+    enum ht_err err = ht_kernels_create(&t.problem, device, &t.tuning, &kernels);
+    if (err == HT_OK) err = run_regions(&t, device, &kernels, &worst);
+    ht_kernels_destroy(&kernels);
     if (err != HT_OK) {
-        TEST_CHECK(false, "%s backwards: %s", t.name, ht_err_message());
+        TEST_CHECK(false, "%s: %s", t.name, ht_err_message());
         return;
     }
     const double eps = fp64 ? DBL_EPSILON : FLT_EPSILON;
-    TEST_BELOW(worst, 2 * ht_oracle_roundings(&t.problem) * eps / 2, "%s %s backwards", t.name,
+    TEST_BELOW(worst, 2 * ht_oracle_roundings(&t.problem) * eps / 2, "%s %s", t.name,
                fp64 ? "double" : "single");
 }
 
@@ -163,38 +153,34 @@ static void test_back(struct ht_device *device, const char *variant, const char 
 /* Regions by kernels for a uniform medium, for values at nodes and for polynomials, where the
  * medium is such; uniform: the variant for the first. */
 static enum ht_err make_laws(struct trial *t, struct ht_device *device, const char *uniform,
-                             struct law_medium *medium, struct ht_kernels kernels[LAWS],
-                             struct ht_kernels *back) {
+                             struct law_medium *medium, struct ht_kernels kernels[LAWS]) {
     law_make(&t->problem, &t->grid, medium);
     for (int l = 0; l < LAWS; l++) {
         const struct ht_problem p = ht_problem_with_law(&t->problem, &medium->law[l]);
-        const struct ht_problem reversed = ht_problem_reversed(&p);
         struct ht_tuning tuning = t->tuning;
         if (l == 0) tuning.variant = ht_variant_find(uniform, NULL, false);
         TRY(ht_kernels_create(&p, device, &tuning, &kernels[l]));
-        if (tuning.variant->pack != NULL) TRY(ht_kernels_create(&reversed, device, &tuning, back));
     }
     return HT_OK;
 }
 
-/* Forwards, backwards, and forwards with a law that is wrong by 1 %, which kernels that contain the
- * operator do not fit. */
+/* By the laws, and with a law that is wrong by 1 %, which kernels that contain the operator do not
+ * fit. */
 static enum ht_err run_laws(struct trial *t, struct ht_device *device,
                             const struct law_medium *medium, const struct ht_kernels kernels[LAWS],
-                            const struct ht_kernels *back, double worst[3]) {
-    const bool baked = back->variant != NULL;
+                            double worst[2]) {
+    const bool baked = kernels[0].variant->pack != NULL;
     struct law_medium wrong = *medium;
     wrong.law[0].uniform[0] *= 1.01;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         struct ht_region region[LAW_REGIONS];
         struct ht_stepper stepper = {0};
-        law_regions(i < 2 ? medium : &wrong, kernels, region);
-        if (baked) region[0].back = back;
+        law_regions(i == 0 ? medium : &wrong, kernels, region);
         enum ht_err err =
             ht_stepper_create_regions(&t->problem, device, LAW_REGIONS, region, &stepper);
-        if (err == HT_ERR_INTERNAL && baked && i == 2) worst[2] = INFINITY;
-        if (err == HT_ERR_INTERNAL && baked && i == 2) return HT_OK;
-        if (err == HT_OK) err = compare(t, &stepper, i == 1, &worst[i]);
+        if (err == HT_ERR_INTERNAL && baked && i == 1) worst[1] = INFINITY;
+        if (err == HT_ERR_INTERNAL && baked && i == 1) return HT_OK;
+        if (err == HT_OK) err = compare(t, &stepper, &worst[i]);
         ht_stepper_destroy(&stepper);
         TRY(err);
     }
@@ -222,31 +208,27 @@ static void refuse_laws(struct trial *t, struct ht_device *device, struct law_me
 
 static void test_laws(struct ht_device *device, const char *variant, const char *uniform,
                       const char *system, bool leapfrog, bool fp64) {
-    static const char *const what[] = {"", " backwards"};
-    struct ht_kernels kernels[LAWS] = {{0}}, back = {0};
+    struct ht_kernels kernels[LAWS] = {{0}};
     struct law_medium medium;
-    double worst[3] = {0, 0, 0};
+    double worst[2] = {0, 0};
     struct trial t;
     make(&t, system, leapfrog, variant, fp64);
-    enum ht_err err = make_laws(&t, device, uniform, &medium, kernels, &back);
-    if (err == HT_OK) err = run_laws(&t, device, &medium, kernels, &back, worst);
+    enum ht_err err = make_laws(&t, device, uniform, &medium, kernels);
+    if (err == HT_OK) err = run_laws(&t, device, &medium, kernels, worst);
     if (err == HT_OK) refuse_laws(&t, device, &medium, kernels);
     for (int l = 0; l < LAWS; l++) ht_kernels_destroy(&kernels[l]);
-    ht_kernels_destroy(&back);
     if (err != HT_OK) {
         TEST_CHECK(false, "%s, laws: %s", t.name, ht_err_message());
         return;
     }
     const double eps = fp64 ? DBL_EPSILON : FLT_EPSILON;
     const double bound = 2 * ht_oracle_roundings(&t.problem) * eps / 2;
-    for (int i = 0; i < 2; i++)
-        TEST_BELOW(worst[i], bound, "%s and %s by their laws%s", t.name, uniform, what[i]);
-    TEST_CHECK(worst[2] > 10 * bound, "%s: %.3g by a law that is wrong by 1 %%", t.name, worst[2]);
+    TEST_BELOW(worst[0], bound, "%s and %s by their laws", t.name, uniform);
+    TEST_CHECK(worst[1] > 10 * bound, "%s: %.3g by a law that is wrong by 1 %%", t.name, worst[1]);
 }
 
 /* ---- refusals ---- */
 
-/* An operator in the program: of the forward half step only. */
 static void test_refusals(struct ht_device *device) {
     struct ht_kernels kernels = {0};
     const struct ht_kernels *set = &kernels;
@@ -256,16 +238,10 @@ static void test_refusals(struct ht_device *device) {
     make(&t, "wave", false, "propagator", false);
     enum ht_err err = ht_kernels_create(&t.problem, device, &t.tuning, &kernels);
     if (err == HT_OK) err = ht_stepper_create(&t.problem, device, &kernels, &stepper);
-    TEST_CHECK(err == HT_OK, "kernels for half steps forwards");
+    TEST_CHECK(err == HT_OK, "kernels of the whole grid");
     if (err == HT_OK) {
-        judge_refusal(stepper.ops->half_step_back(stepper.self, HT_PRIMARY),
-                      "back without kernels of the reversed problem");
         ht_stepper_destroy(&stepper);
         cut_regions(&t.grid, 1, 2, &set, 1, region);
-        region[0].back = &kernels;
-        judge_refusal(ht_stepper_create_regions(&t.problem, device, 2, region, &stepper),
-                      "the forward kernels for half steps back");
-        region[0].back = NULL;
         judge_refusal(ht_stepper_create_regions(&t.problem, device, 1, region, &stepper),
                       "one of two regions");
         const struct ht_law nodes = {.medium_degree = 0};
@@ -283,10 +259,10 @@ int main(void) {
     static const struct {
         const char *variant, *system;
         bool leapfrog;
-    } back[] = {{"propagator", "acoustic", true},     {"propagator", "wave", false},
-                {"monolithic", "acoustic", false},    {"monolithic", "wave", true},
-                {"parity-chains", "acoustic", false}, {"vector", "wave", false},
-                {"separable", "advection", false}};
+    } alone[] = {{"propagator", "acoustic", true},     {"propagator", "wave", false},
+                 {"monolithic", "acoustic", false},    {"monolithic", "wave", true},
+                 {"parity-chains", "acoustic", false}, {"vector", "wave", false},
+                 {"separable", "advection", false}};
     struct ht_device *device = NULL;
     if (test_open_device(&device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
@@ -298,8 +274,9 @@ int main(void) {
         run_pair(device, pair[i], "acoustic", false);
         run_pair(device, pair[i], "wave", true);
     }
-    for (int i = 0; i < (int)(sizeof back / sizeof *back); i++)
-        test_back(device, back[i].variant, back[i].system, back[i].leapfrog, fp64 && i % 2 == 0);
+    for (int i = 0; i < (int)(sizeof alone / sizeof *alone); i++)
+        test_reference(device, alone[i].variant, alone[i].system, alone[i].leapfrog,
+                       fp64 && i % 2 == 0);
     test_laws(device, "monolithic", "monolithic", "acoustic", false, fp64);
     test_laws(device, "two-rolled", "propagator", "acoustic", true, false);
     test_laws(device, "monolithic", "parity-chains", "acoustic", false, false);

@@ -11,10 +11,10 @@
  */
 #include "mpi/trial.h"
 
-/* P, D: a half step from the primary, from the dual grid; B, E: the same back; p, d: new data on
- * some planes of that grid; f: finish; m: a measure. */
+/* P, D: a half step from the primary, from the dual grid; p, d: new data on some planes of that
+ * grid; f: finish; m: a measure. */
 static const char *const sequences[] = {"PDPDPDP",     "PDfPmDPfmDP",   "PDpPDdDPDp",
-                                        "PPDDDPpPdPD", "DPfpdDPDPmdDP", "PDPEBEmBDpPBE"};
+                                        "PPDDDPpPdPD", "DPfpdDPDPmdDP", "PDPDPDmPDpPPD"};
 enum { SEQUENCES = sizeof sequences / sizeof *sequences };
 
 static const int wall_sets[][3][2] = {
@@ -44,13 +44,10 @@ static enum ht_err do_both(const struct pair *pair, char what) {
     const struct ht_stepper *both[2] = {&pair->together, &pair->alone};
     for (int i = 0; i < 2; i++) {
         const struct ht_stepper_ops *ops = both[i]->ops;
-        const bool primary = what == 'P' || what == 'B';
-        const bool back = what == 'B' || what == 'E';
         if (what == 'f')
             TRY(ops->finish(both[i]->self));
         else
-            TRY((back ? ops->half_step_back : ops->half_step)(both[i]->self,
-                                                              primary ? HT_PRIMARY : HT_DUAL));
+            TRY(ops->half_step(both[i]->self, what == 'P' ? HT_PRIMARY : HT_DUAL));
     }
     return HT_OK;
 }

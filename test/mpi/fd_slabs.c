@@ -1,5 +1,5 @@
 /* Finite differences in slabs against one process, bit by bit: every rank steps the whole grid
- * alone, then all step it together, from the same random data, forwards and back, with new data in
+ * alone, then all step it together, from the same random data, with new data in
  * between (while an exchange is in progress or not), and each compares the planes that it owns, and
  * the energy. Depth of halos, terms, walls and media meet in every program; the thinnest slab has
  * as many planes as the halo needs. Long runs in single precision have their mean corrected. Half
@@ -139,11 +139,6 @@ static enum ht_err forwards(const struct ht_stepper *s, int steps) {
     return HT_OK;
 }
 
-static enum ht_err back(const struct trial *t, const struct ht_stepper *s, int steps) {
-    for (int n = 0; n < steps; n++) TRY(ht_stepper_step_back(s, t->problem.scheme));
-    return HT_OK;
-}
-
 /* Data on the first plane only, so that elsewhere a correction of the mean is more than a rounding
  * of the values; with means, so that u has one at step 100, which is taken out. */
 static bool quiet;
@@ -185,15 +180,8 @@ static enum ht_err work(const struct trial *t, const struct ht_grid *grid,
     TRY(put(t, grid, s, HT_PRIMARY, 5));
     TRY(forwards(s, 3));
     TRY(put(t, grid, s, HT_DUAL, 6));
-    if (t->problem.layers != NULL) { /* which have no steps back */
-        TRY(forwards(s, steps));
-        TRY(measure(s, &energy[1]));
-        return measure(s, &energy[2]);
-    }
-    TRY(back(t, s, 5));
+    TRY(forwards(s, steps));
     TRY(measure(s, &energy[1]));
-    TRY(back(t, s, 1));
-    TRY(forwards(s, 2));
     return measure(s, &energy[2]);
 }
 

@@ -25,7 +25,7 @@ static struct ht_passes passes_of(bool two_level) {
     struct ht_problem problem = {.grid = &grid,
                                  .scheme = ht_scheme_at(two_level ? HT_LEAPFROG : HT_TAYLOR)};
     struct ht_passes passes;
-    ht_schedule_passes(&problem, false, &passes);
+    ht_schedule_passes(&problem, &passes);
     return passes;
 }
 
@@ -423,7 +423,7 @@ static void test_differences_step(void) {
     struct ht_grid grid;
     struct ht_prediction p;
     make_differences(&grid, 2, 1, &problem);
-    ht_schedule_passes(&problem, false, &load.passes);
+    ht_schedule_passes(&problem, &load.passes);
     ht_predict(&load, &m, 1e9, 4, &p);
     near("fd: interior", p.interior, 8e-6);
     near("fd: boundary", p.boundary, 8e-6);
@@ -440,7 +440,7 @@ static void test_differences_step(void) {
     near("fd, depth 2: pack", p.pack, 32e-6);
     near("fd, depth 2: exposed", p.exposed, 32e-6);
     problem.stages = 1; /* a pass counts for two half steps: 2 us a plane */
-    ht_schedule_passes(&problem, false, &load.passes);
+    ht_schedule_passes(&problem, &load.passes);
     load.depth = 1;
     ht_predict(&load, &m, 1e9, 4, &p);
     near("fd, one term: interior", p.interior, 8e-6);

@@ -266,7 +266,7 @@ static void half_steps(int depth, bool two_level, bool wall, int regions, bool t
     struct ht_layers layers;
     struct ht_passes passes;
     const bool ok = make_hermite(&r, depth, two_level, wall, regions, &layers);
-    ht_schedule_passes(&r.problem, false, &passes);
+    ht_schedule_passes(&r.problem, &passes);
     for (int n = 0; n < HALVES && ok; n++) {
         const uint64_t bits = ht_rng_bits(3, (uint64_t)n) >> 16;
         const int from = turns ? n % 2 : (int)(bits & 1);
@@ -299,10 +299,8 @@ static void any_order(int depth, int terms, int radius, bool wall) {
     for (int n = 0; n < MOVES && ok; n++) {
         const uint64_t bits = ht_rng_bits(3, (uint64_t)n) >> 16;
         const int what = (int)(bits % 12);
-        if (what < 4) run(&r, &all[HT_FD_FORWARDS], 0, terms);
-        if (what == 4 || what == 5) run(&r, &all[HT_FD_BACKWARDS], 0, 1);
-        if (what == 5 || what == 6) run(&r, &all[HT_FD_BACKWARDS], 1, 1 + terms);
-        if (what == 7) run(&r, &all[HT_FD_MEASURE], 0, terms);
+        if (what < 6) run(&r, &all[HT_FD_FORWARDS], 0, terms);
+        if (what == 6 || what == 7) run(&r, &all[HT_FD_MEASURE], 0, terms);
         if (what == 8) put(&r, HT_FD_U);
         if (what == 9) put(&r, HT_FD_D);
         if (what == 10) finish(&r);
@@ -314,20 +312,19 @@ static void any_order(int depth, int terms, int radius, bool wall) {
                depth, terms, radius, wall ? "a wall" : "two neighbours", r.wrong, MOVES);
 }
 
-static void in_turn(int depth, int terms, bool back) {
+static void in_turn(int depth, int terms) {
     enum { STEPS = 60 };
     static struct rank r;
     struct ht_passes all[HT_FD_SEQUENCES];
     const bool ok = make_differences(&r, depth, terms, 3, false);
     make_sequences(&r, all);
-    for (int n = 0; n < STEPS && ok; n++) run(&r, &all[back], 0, terms + back);
+    for (int n = 0; n < STEPS && ok; n++) run(&r, &all[HT_FD_FORWARDS], 0, terms);
     const int64_t sends = r.counts.tasks[HT_TASK_SEND];
-    /* The last one of steps back comes with the next retreat. */
-    const int64_t wanted = 1 + terms * STEPS / depth - (back && terms * STEPS % depth == 0);
+    const int64_t wanted = 1 + terms * STEPS / depth;
     ht_partition_free(&r.p);
     TEST_CHECK(ok && r.wrong == 0 && sends == wanted,
-               "depth %d, %d term(s) %s: %lld exchanges (expected %lld), %d faults", depth, terms,
-               back ? "back" : "in turn", (long long)sends, (long long)wanted, r.wrong);
+               "depth %d, %d term(s) in turn: %lld exchanges (expected %lld), %d faults", depth,
+               terms, (long long)sends, (long long)wanted, r.wrong);
 }
 
 /* ---- planes ---- */
@@ -360,7 +357,7 @@ static void test_planes(void) {
         judge_planes(&r, k, HT_FD_FORWARDS, 0, (int64_t[]){all, two, 0});
         judge_planes(&r, k, HT_FD_FORWARDS, 1, (int64_t[]){less, less, all});
         judge_planes(&r, k, HT_FD_BEGIN, 0, (int64_t[]){0, 0, m});
-        ht_schedule_passes(&r.problem, false, &passes);
+        ht_schedule_passes(&r.problem, &passes);
         TEST_CHECK(ht_planes_needed(&passes, k) == all, "depth %d: %d planes", k, (int)all);
         ht_partition_free(&r.p);
     }
@@ -435,7 +432,7 @@ static void test_half_steps(void) {
     struct ht_passes passes;
     if (!make_hermite(&r, 1, false, false, 1, &layers)) return;
     r.problem.layers = NULL;
-    ht_schedule_passes(&r.problem, false, &passes);
+    ht_schedule_passes(&r.problem, &passes);
     r.p.ghosts[HT_PRIMARY] = true;
     judge_text(&r, &passes, 0, 1, "send, receive, ghosts, step boundary, send, step interior");
     judge_text(&r, &passes, 1, 2, "receive, step boundary, send, step interior");
@@ -456,14 +453,14 @@ static void test_passes(void) {
     static struct rank r;
     struct ht_passes passes;
     if (!make_differences(&r, 1, 1, 2, true)) return;
-    ht_schedule_passes(&r.problem, false, &passes);
+    ht_schedule_passes(&r.problem, &passes);
     r.p.ghosts[HT_PRIMARY] = true;
     r.p.window[0].own.end[2] += 4;
     judge_text(&r, &passes, 0, 1, "send, receive, ghosts, step boundary, send, step interior");
     judge_text(&r, &passes, 0, 1, "receive, ghosts, step boundary, send, step interior");
     ht_partition_free(&r.p);
     if (!make_differences(&r, 2, 2, 1, false)) return;
-    ht_schedule_passes(&r.problem, false, &passes);
+    ht_schedule_passes(&r.problem, &passes);
     r.p.ghosts[HT_PRIMARY] = true;
     r.p.window[0].own.end[2] += 4;
     r.p.targets[0][0].box.end[2] += 4;
@@ -489,7 +486,7 @@ int main(void) {
             const int terms = 1 + (i & 1);
             half_steps(depth, i & 1, i & 2, 1 + (depth + i) % 3, i & 4);
             any_order(depth, terms, 1 + (i & 2) * 3, i & 4);
-            if (i < 4) in_turn(depth, terms, i & 2);
+            if (i < 2) in_turn(depth, terms);
         }
     return test_end("schedule");
 }
