@@ -8,6 +8,7 @@
 #ifndef HTWAVE_FD_FD_H
 #define HTWAVE_FD_FD_H
 
+#include "src/solve/columns.h"
 #include "src/solve/runner.h"
 
 /* ---- passes ---- */
@@ -118,18 +119,6 @@ struct ht_fd_engine {
 };
 
 /* ---- fd_shots.c: sources ---- */
-/* What a column of the table of amplitudes adds at a node of the grid. */
-struct ht_fd_entry {
-    int64_t node;
-    int column;
-    double weight;
-};
-struct ht_fd_entries {
-    int64_t count, room;
-    struct ht_fd_entry *entry;
-};
-HT_CHECKED enum ht_err ht_fd_entries_add(struct ht_fd_entries *entries,
-                                         const struct ht_fd_entry *entry);
 /* Amplitudes of some steps are in the table at a time: row 2 j of step first + j is what the stage
  * adds to w, row 2 j + 1 what the update adds to d and u. A shot has one column of it, a plane wave
  * many.
@@ -144,7 +133,6 @@ struct ht_fd_injection {
     int *column;                       /* [shot] the first one; and the end */
     struct ht_inject_list list;        /* in the window; without walls and shapes */
     struct ht_inject_shapes shapes;    /* a weight for each entry */
-    int64_t room, entries;             /* of the list's arrays, in use */
     int64_t *plane;                    /* of the window: its first entry of the list; and the end
                                         */
     double *whole;                     /* [column] sum over the grid of weights / a, half at walls
@@ -185,7 +173,7 @@ int ht_fd_incidence_columns(const struct ht_fd_incidence *in);
 /* Adds the entries on an x3 plane of the grid, of columns `column` on, sorted.
  */
 HT_CHECKED enum ht_err ht_fd_incidence_entries(const struct ht_fd_incidence *in, int64_t plane,
-                                               int column, struct ht_fd_entries *out);
+                                               int column, struct ht_columns *out);
 /* The amplitudes of a step: [column]; *norm is no less than the norm of what they add. Whether
  * there are any. */
 bool ht_fd_incidence_row(const struct ht_fd_incidence *in, int64_t step, double dt, double *stage,

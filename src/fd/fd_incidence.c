@@ -321,7 +321,7 @@ static void add_star(const struct ht_fd_incidence *in, const int64_t m[3], int a
 }
 
 static enum ht_err add_node(const struct ht_fd_incidence *in, const int64_t m[3], int64_t node,
-                            int column, struct ht_fd_entries *out) {
+                            int column, struct ht_columns *out) {
     const struct ht_fd_surface *s = &in->surface;
     struct touched touched = {.first = s->columns};
     double xi = 0;
@@ -330,9 +330,10 @@ static enum ht_err add_node(const struct ht_fd_incidence *in, const int64_t m[3]
     for (int k = 0; k < 3 && k < s->grid->dims; k++)
         if (fd_surface_crosses(s, m, k)) add_star(in, m, k, xi, &touched);
     for (int64_t i = touched.first; i < touched.last; i++) {
-        const struct ht_fd_entry entry = {node, column + (int)i, in->values[i]};
+        const struct ht_column_entry entry = {
+            .at = node, .column = column + (int)i, .weight = in->values[i]};
         in->values[i] = 0;
-        if (entry.weight != 0) TRY(ht_fd_entries_add(out, &entry));
+        if (entry.weight != 0) TRY(ht_columns_add(out, entry));
     }
     return HT_OK;
 }
@@ -345,7 +346,7 @@ static void range_of(const struct ht_fd_surface *s, int axis, int64_t *begin, in
 }
 
 enum ht_err ht_fd_incidence_entries(const struct ht_fd_incidence *in, int64_t plane, int column,
-                                    struct ht_fd_entries *out) {
+                                    struct ht_columns *out) {
     const struct ht_fd_surface *s = &in->surface;
     const int64_t row = ht_grid_nodes(s->grid, HT_PRIMARY, 0);
     int64_t begin[3], end[3], m[3] = {0, 0, plane};

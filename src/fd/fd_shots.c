@@ -16,22 +16,16 @@
 /* Steps in the table at a time: one transfer for so many. */
 enum { STEPS = HT_FD_INJECTION_ROWS / 2 };
 
-enum ht_err ht_fd_entries_add(struct ht_fd_entries *entries, const struct ht_fd_entry *entry) {
-    TRY(HT_GROW(entries->entry, entries->count + 1, entries->room));
-    entries->entry[entries->count++] = *entry;
-    return HT_OK;
-}
-
 /* What making a list needs for a while. */
 struct making {
     const struct ht_fd_stepper *stepper;
     struct ht_fd_injection *in;
-    bool *wanted;               /* [plane of the grid] in the window */
-    struct ht_fd_entries shots; /* on these planes, of all but plane waves */
-    struct ht_fd_entries plane; /* all of one plane */
-    double *modulus;            /* of one plane */
-    double *sums;               /* [plane of the grid][column, shot]: parts of whole, and of
-                                   the square of size */
+    bool *wanted;             /* [plane of the grid] in the window */
+    struct ht_columns grid;   /* on these planes, by nodes of the grid */
+    struct ht_columns window; /* by nodes of the window */
+    double *modulus;          /* of one plane */
+    double *sums;             /* [plane of the grid][column, shot]: parts of whole, and of
+                                 the square of size */
 };
 
 /* ---- points, lines, planes, volumes ---- */
@@ -44,37 +38,14 @@ static enum ht_err append_shot(struct making *m, int shot) {
     enum ht_err err = HT_OK;
     for (int i = 0; err == HT_OK && i < point.count; i++) {
         const int64_t *at = point.node[i].m;
-        const struct ht_fd_entry entry = {at[2] * ht_grid_plane(grid, HT_PRIMARY) + at[1] * row +
-                                              at[0],
-                                          m->in->column[shot], point.node[i].weight};
-        err = ht_fd_entries_add(&m->shots, &entry);
+        const struct ht_column_entry entry = {.at = at[2] * ht_grid_plane(grid, HT_PRIMARY) +
+                                                    at[1] * row + at[0],
+                                              .column = m->in->column[shot],
+                                              .weight = point.node[i].weight};
+        err = ht_columns_add(&m->grid, entry);
     }
     ht_point_free(&point);
     return err;
-}
-
-static int compare(const void *a, const void *b) {
-    const struct ht_fd_entry *x = a, *y = b;
-    if (x->node != y->node) return x->node < y->node ? -1 : 1;
-    return x->column < y->column ? -1 : x->column > y->column;
-}
-
-static void sort(struct ht_fd_entries *entries) {
-    if (entries->count > 0)
-        qsort(entries->entry, (size_t)entries->count, sizeof *entries->entry, compare);
-}
-
-/* The first entry at or after a node of the grid. */
-static int64_t entry_at(const struct ht_fd_entries *entries, int64_t node) {
-    int64_t low = 0, high = entries->count;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (entries->entry[middle].node < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /* ---- a plane ---- */
@@ -109,83 +80,6 @@ static int shot_of(const struct ht_fd_injection *in, int column) {
     return low;
 }
 
-/* The entries of a plane of the grid, sorted, with the modulus; what they add to sums over the grid
- * if it is an own one. */
-static enum ht_err gather_plane(struct making *m, int64_t plane) {
-    const struct ht_fd_problem *fd = &m->stepper->problem.fd;
-    const struct ht_grid *grid = m->stepper->problem.grid;
-    const struct ht_fd_injection *in = m->in;
-    const int64_t nodes = ht_grid_plane(grid, HT_PRIMARY);
-    const int columns = in->column[in->shots->count];
-    const bool own = plane >= m->stepper->first && plane < m->stepper->last;
-    double *sums = m->sums + plane * (columns + in->shots->count);
-    m->plane.count = 0;
-    for (int64_t i = entry_at(&m->shots, plane * nodes);
-         i < m->shots.count && m->shots.entry[i].node < (plane + 1) * nodes; i++)
-        TRY(ht_fd_entries_add(&m->plane, &m->shots.entry[i]));
-    for (int i = 0; i < in->shots->count; i++)
-        if (in->incident[i] != NULL)
-            TRY(ht_fd_incidence_entries(in->incident[i], plane, in->column[i], &m->plane));
-    if (m->plane.count == 0) return HT_OK;
-    sort(&m->plane);
-    TRY(fd->fill(fd->medium, 0, plane, plane + 1, m->modulus));
-    for (int64_t i = 0; i < m->plane.count; i++) {
-        struct ht_fd_entry *e = &m->plane.entry[i];
-        const int shot = shot_of(in, e->column);
-        const double modulus = m->modulus[e->node - plane * nodes];
-        if (takes_modulus(in, shot)) e->weight *= modulus;
-        const double part = half_at_walls(grid, e->node) * e->weight / modulus;
-        if (!own) continue;
-        sums[e->column] += part;
-        sums[columns + shot] += part * e->weight;
-    }
-    return HT_OK;
-}
-
-/* ---- the list of the window ---- */
-
-static enum ht_err reserve(struct ht_fd_injection *in, int64_t more) {
-    struct ht_inject_list *list = &in->list;
-    if (in->entries + more < in->room) return HT_OK;
-    const int64_t room = 2 * (in->entries + more) + 1;
-    REQUIRE(room < INT32_MAX, HT_ERR_MEMORY, "sources have more than %d weights at nodes",
-            INT32_MAX / 2);
-    const size_t count = (size_t)room;
-    void *at = realloc(list->at, count * sizeof *list->at);
-    if (at != NULL) list->at = at;
-    void *begin = realloc(list->begin, count * sizeof *list->begin);
-    if (begin != NULL) list->begin = begin;
-    void *column = realloc(list->column, count * sizeof *list->column);
-    if (column != NULL) list->column = column;
-    void *weight = realloc(in->shapes.value, count * sizeof *in->shapes.value);
-    if (weight != NULL) in->shapes.value = weight;
-    REQUIRE(at && begin && column && weight, HT_ERR_MEMORY, "out of memory for sources");
-    in->room = room;
-    list->begin[list->count] = (int)in->entries;
-    return HT_OK;
-}
-
-/* Adds the gathered entries as those of plane m3 of the window. */
-static enum ht_err add_plane(struct making *m, int64_t m3) {
-    const struct ht_fd_stepper *s = m->stepper;
-    const struct ht_grid *grid = s->problem.grid;
-    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    const int64_t nodes = ht_grid_plane(grid, HT_PRIMARY);
-    struct ht_inject_list *list = &m->in->list;
-    TRY(reserve(m->in, m->plane.count));
-    for (int64_t i = 0; i < m->plane.count; i++) {
-        const struct ht_fd_entry *e = &m->plane.entry[i];
-        const int64_t at = e->node % nodes;
-        if (i == 0 || e[-1].node != e->node)
-            list->at[list->count++] = m3 * s->box.plane + (at / n1 + s->box.begin[1]) * s->box.row +
-                                      at % n1 + s->box.begin[0];
-        list->column[m->in->entries] = e->column;
-        m->in->shapes.value[m->in->entries++] = e->weight;
-        list->begin[list->count] = (int)m->in->entries;
-    }
-    return HT_OK;
-}
-
 /* The plane of the grid that is plane m3 of the window. */
 static int64_t grid_plane(const struct ht_fd_stepper *s, int64_t m3) {
     const struct ht_grid *grid = s->problem.grid;
@@ -195,23 +89,74 @@ static int64_t grid_plane(const struct ht_fd_stepper *s, int64_t m3) {
     return wraps ? (m % planes + planes) % planes : m;
 }
 
+/* Of a plane of the window: its weights get the modulus, and are added to the sums over the grid if
+ * it is an own one. */
+static enum ht_err weigh_plane(struct making *m, int64_t m3) {
+    const struct ht_fd_stepper *s = m->stepper;
+    const struct ht_fd_injection *in = m->in;
+    const struct ht_grid *grid = s->problem.grid;
+    const int64_t plane = grid_plane(s, m3), n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    const int columns = in->column[in->shots->count];
+    double *sums = m->sums + plane * (columns + in->shots->count);
+    if (in->plane[m3] == in->plane[m3 + 1]) return HT_OK;
+    TRY(s->problem.fd.fill(s->problem.fd.medium, 0, plane, plane + 1, m->modulus));
+    for (int64_t n = in->plane[m3]; n < in->plane[m3 + 1]; n++) {
+        const int64_t at = in->list.at[n] - m3 * s->box.plane;
+        const int64_t node =
+            (at / s->box.row - s->box.begin[1]) * n1 + at % s->box.row - s->box.begin[0];
+        const double half = half_at_walls(grid, plane * ht_grid_plane(grid, HT_PRIMARY) + node);
+        for (int e = in->list.begin[n]; e < in->list.begin[n + 1]; e++) {
+            const int column = in->list.column[e], shot = shot_of(in, column);
+            double *weight = &in->shapes.value[e];
+            if (takes_modulus(in, shot)) *weight *= m->modulus[node];
+            const double part = half * *weight / m->modulus[node];
+            if (plane < s->first || plane >= s->last) continue;
+            sums[column] += part;
+            sums[columns + shot] += part * *weight;
+        }
+    }
+    return HT_OK;
+}
+
+/* ---- the list of the window ---- */
+
+/* Entries of the grid on all planes of the window from `begin` on that are theirs. */
+static enum ht_err place(struct making *m, int64_t begin, int64_t end) {
+    const struct ht_fd_stepper *s = m->stepper;
+    const struct ht_grid *grid = s->problem.grid;
+    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    const int64_t nodes = ht_grid_plane(grid, HT_PRIMARY);
+    const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
+    for (int64_t i = 0; i < m->grid.count; i++) {
+        struct ht_column_entry entry = m->grid.entry[i];
+        const int64_t at = entry.at % nodes;
+        const int64_t later = entry.at / nodes - grid_plane(s, begin);
+        for (int64_t m3 = begin + (later + planes) % planes; m3 < end; m3 += planes) {
+            entry.at = m3 * s->box.plane + (at / n1 + s->box.begin[1]) * s->box.row + at % n1 +
+                       s->box.begin[0];
+            TRY(ht_columns_add(&m->window, entry));
+        }
+    }
+    return HT_OK;
+}
+
 /* Planes with targets: own ones, and those of neighbours. */
 static enum ht_err make_list(struct making *m) {
     const struct ht_fd_stepper *s = m->stepper;
-    const bool *neighbour = s->r.partition.neighbour;
-    const int64_t begin = neighbour[0] ? 0 : s->box.begin[2];
-    const int64_t end = neighbour[1] ? s->r.partition.window[HT_PRIMARY].count[2] : s->box.end[2];
+    struct ht_fd_injection *in = m->in;
+    const int64_t planes = s->r.partition.window[HT_PRIMARY].count[2];
+    const int64_t begin = s->r.partition.neighbour[0] ? 0 : s->box.begin[2];
+    const int64_t end = s->r.partition.neighbour[1] ? planes : s->box.end[2];
     for (int64_t m3 = begin; m3 < end; m3++) m->wanted[grid_plane(s, m3)] = true;
-    for (int i = 0; i < m->in->shots->count; i++) TRY(append_shot(m, i));
-    sort(&m->shots);
-    TRY(reserve(m->in, 0));
-    for (int64_t m3 = 0; m3 < s->r.partition.window[HT_PRIMARY].count[2]; m3++) {
-        m->in->plane[m3] = m->in->list.count;
-        if (m3 < begin || m3 >= end) continue;
-        TRY(gather_plane(m, grid_plane(s, m3)));
-        TRY(add_plane(m, m3));
-    }
-    m->in->plane[s->r.partition.window[HT_PRIMARY].count[2]] = m->in->list.count;
+    for (int i = 0; i < in->shots->count; i++) TRY(append_shot(m, i));
+    for (int64_t p = 0; p < ht_grid_planes(s->problem.grid, HT_PRIMARY); p++)
+        for (int i = 0; m->wanted[p] && i < in->shots->count; i++)
+            if (in->incident[i] != NULL)
+                TRY(ht_fd_incidence_entries(in->incident[i], p, in->column[i], &m->grid));
+    TRY(place(m, begin, end));
+    TRY(ht_columns_list(&m->window, planes, s->box.plane, &in->list, &in->plane,
+                        &in->shapes.value));
+    for (int64_t m3 = begin; m3 < end; m3++) TRY(weigh_plane(m, m3));
     return HT_OK;
 }
 
@@ -263,7 +208,6 @@ static enum ht_err make_tables(struct making *m) {
     const int shots = in->shots->count, columns = in->column[shots];
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
     in->shapes = (struct ht_inject_shapes){.fields = 1, .terms = 1, .coefs = 1, .columns = columns};
-    TRY(HT_ALLOC(in->plane, m->stepper->r.partition.window[HT_PRIMARY].count[2] + 1));
     TRY(HT_ALLOC(in->whole, columns));
     TRY(HT_ALLOC(in->size, shots));
     TRY(HT_ALLOC(in->table, (int64_t)HT_FD_INJECTION_ROWS * columns));
@@ -284,8 +228,8 @@ static enum ht_err make(const struct ht_fd_stepper *s, struct ht_fd_injection *i
     if (err == HT_OK) err = make_list(&m);
     if (err == HT_OK) err = share_sums(&m);
     free(m.wanted);
-    free(m.shots.entry);
-    free(m.plane.entry);
+    free(m.grid.entry);
+    free(m.window.entry);
     free(m.modulus);
     free(m.sums);
     if (err == HT_OK && s->problem.fd.undispersed) err = remove_dispersion(in);
@@ -349,7 +293,7 @@ enum ht_err ht_differences_shot_bytes(const struct ht_plan *plan, bool fp64,
     const int64_t table = (int64_t)HT_FD_INJECTION_ROWS * columns;
     out->device = 12 * nodes + (4 + word) * entries + word * table;
     out->host += 12 * nodes + 12 * entries + 8 * table;
-    out->host += (int64_t)sizeof(struct ht_fd_entry) * entries;
+    out->host += (int64_t)(2 * sizeof(struct ht_column_entry)) * entries;
     return HT_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "duhamel_private.h"
+#include "src/solve/columns.h"
 
 static const int64_t one = (int64_t)1 << HT_SOURCE_FRACTION;
 
@@ -139,13 +140,6 @@ struct axis_nodes {
     } * node;
 };
 
-/* A node of a window takes a shape times the amplitudes of a column; number:
- * in what order entries of the same column are added. */
-struct entry {
-    int64_t at, number;
-    int column, shape, wall;
-};
-
 struct listing {
     const struct ht_problem *problem;
     const struct ht_grid *grid;
@@ -154,8 +148,8 @@ struct listing {
     struct envelope *envelope; /* [shot][axis]; where it varies */
     struct axis_nodes axis[3];
     bool counts; /* alone */
-    int64_t entries, room;
-    struct entry *entry;
+    int64_t entries;
+    struct ht_columns columns;
     int vectors;
     int64_t vector_room;
     struct ht_source_vector *vector;
@@ -276,15 +270,6 @@ static enum ht_err find_shape(struct listing *l, struct key key, int *out) {
 
 /* ---- entries ---- */
 
-static enum ht_err add_entry(struct listing *l, struct entry entry) {
-    REQUIRE(l->entries < INT32_MAX - 1, HT_ERR_MEMORY, "sources have too many nodes");
-    if (!l->counts) TRY(HT_GROW(l->entry, l->entries + 1, l->room));
-    entry.number = l->entries;
-    if (!l->counts) l->entry[l->entries] = entry;
-    l->entries++;
-    return HT_OK;
-}
-
 /* The nodes of the axes' lists of which the product of envelopes counts. */
 static enum ht_err add_nodes(struct listing *l, int column, int vector, double cut) {
     const struct axis_nodes *a = l->axis;
@@ -292,7 +277,7 @@ static enum ht_err add_nodes(struct listing *l, int column, int vector, double c
         for (int64_t i2 = 0; i2 < a[1].count; i2++)
             for (int64_t i1 = 0; i1 < a[0].count; i1++) {
                 const struct axis_node *n[3] = {&a[0].node[i1], &a[1].node[i2], &a[2].node[i3]};
-                struct entry entry = {
+                struct ht_column_entry entry = {
                     .at = ht_window_at(l->window, n[0]->index, n[1]->index, n[2]->index),
                     .column = column,
                     .wall = n[0]->wall | n[1]->wall | n[2]->wall};
@@ -300,7 +285,8 @@ static enum ht_err add_nodes(struct listing *l, int column, int vector, double c
                     .vector = vector, .distance = {n[0]->distance, n[1]->distance, n[2]->distance}};
                 if (n[0]->size * n[1]->size * n[2]->size < cut) continue;
                 TRY(find_shape(l, key, &entry.shape));
-                TRY(add_entry(l, entry));
+                l->entries++;
+                if (!l->counts) TRY(ht_columns_add(&l->columns, entry));
             }
     return HT_OK;
 }
@@ -345,43 +331,6 @@ static enum ht_err add_point(struct listing *l, const struct ht_source_point *po
 }
 
 /* ---- the list ---- */
-
-static int by_node(const void *a, const void *b) {
-    const struct entry *x = a, *y = b;
-    if (x->at != y->at) return x->at < y->at ? -1 : 1;
-    if (x->column != y->column) return x->column < y->column ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-static enum ht_err make_list(int64_t count, struct entry *entries, const struct ht_window *window,
-                             struct ht_injection_grid *out) {
-    struct ht_inject_list *list = &out->list;
-    const int64_t planes = window->count[2];
-    const int64_t plane = ht_window_plane(window);
-    if (count > 0) qsort(entries, (size_t)count, sizeof *entries, by_node);
-    TRY(HT_ALLOC(list->at, count));
-    TRY(HT_ALLOC(list->wall, count));
-    TRY(HT_ALLOC(list->begin, count + 1));
-    TRY(HT_ALLOC(list->column, count));
-    TRY(HT_ALLOC(list->shape, count));
-    TRY(HT_ALLOC(out->plane, planes + 1));
-    for (int64_t i = 0; i < count; i++) {
-        const struct entry *entry = &entries[i];
-        if (i == 0 || entry->at != entry[-1].at) {
-            list->begin[list->count] = (int)i;
-            list->wall[list->count] = entry->wall;
-            list->at[list->count++] = entry->at;
-        }
-        list->column[i] = entry->column;
-        list->shape[i] = entry->shape;
-    }
-    list->begin[list->count] = (int)count;
-    for (int64_t m = 0, n = 0; m <= planes; m++) {
-        while (n < list->count && list->at[n] < m * plane) n++;
-        out->plane[m] = n;
-    }
-    return HT_OK;
-}
 
 /* odd[stored field][coefficient] of htwave/tool.h. */
 static void find_odd(const struct ht_problem *problem, enum ht_subgrid to, int coefs, int *odd) {
@@ -442,7 +391,7 @@ static enum ht_err make_shapes(const struct listing *l, struct ht_injection_grid
 static void free_listing(struct listing *l) {
     for (int k = 0; k < 3; k++) free(l->axis[k].node);
     free(l->envelope);
-    free(l->entry);
+    free(l->columns.entry);
     free(l->vector);
     free(l->key);
 }
@@ -463,7 +412,9 @@ enum ht_err ht_injection_list(const struct ht_problem *problem, enum ht_subgrid 
                               const struct ht_window *window, struct ht_injection_grid *out) {
     struct listing l = {.problem = problem, .grid = problem->grid, .to = to, .window = window};
     enum ht_err err = walk(&l);
-    if (err == HT_OK) err = make_list(l.entries, l.entry, window, out);
+    if (err == HT_OK)
+        err = ht_columns_list(&l.columns, window->count[2], ht_window_plane(window), &out->list,
+                              &out->plane, NULL);
     if (err == HT_OK) err = make_shapes(&l, out);
     free_listing(&l);
     return err;
