@@ -40,6 +40,9 @@ int64_t ht_grid_total(const struct ht_grid *grid, enum ht_subgrid subgrid);
 /* Number of x3 planes: nodes along x3 in 3-D, else 1. */
 int64_t ht_grid_planes(const struct ht_grid *grid, enum ht_subgrid subgrid);
 double ht_grid_x(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, int64_t m);
+/* "(x1, x2)" in as many dimensions as the grid has, for messages. */
+enum { HT_PLACE = 96 };
+const char *ht_grid_place(const struct ht_grid *grid, const double x[3], char out[HT_PLACE]);
 bool ht_grid_periodic(const struct ht_grid *grid, int axis);
 /* Source node m of grid `from`, perhaps behind a wall or the periodic seam:
  * returns the node that holds its values and sets *factor to the product of wall factors passed (1:

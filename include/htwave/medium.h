@@ -160,8 +160,6 @@ struct ht_fit_counts ht_fit_counts(const struct ht_fit *fit);
 void ht_fit_count(struct ht_fit *fit, bool count);
 /* Makes the counts those of all ranks, the place that of the lowest rank with a cut. Collective. */
 HT_CHECKED enum ht_err ht_fit_counts_share(struct ht_fit *fit, struct ht_comm *comm);
-/* "(x1, x2)" of `place`. */
-const char *ht_fit_cut_place(const struct ht_fit *fit, char *buffer, size_t size);
 
 /* Initial data and exact solutions: node coefficients to full order at any time for which the
  * solution is known.

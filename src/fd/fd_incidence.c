@@ -200,16 +200,15 @@ static enum ht_err refuse_medium(const struct ht_plan *plan, int group,
                                  double found, double wanted) {
     const struct ht_second_order *form = &plan->eq.second_order;
     const int material = what == 0 ? form->modulus : form->inverse_density;
-    char key[64], place[96];
-    int used = 0;
-    for (int k = 0; k < 3 && k < plan->grid.dims; k++)
-        used += snprintf(place + used, sizeof place - (size_t)used, "%s%.6g", k ? ", " : "",
-                         ht_grid_x(&plan->grid, HT_PRIMARY, k, m[k]));
+    char key[64], place[HT_PLACE];
+    double x[3];
+    for (int k = 0; k < 3; k++) x[k] = ht_grid_x(&plan->grid, HT_PRIMARY, k, m[k]);
     snprintf(key, sizeof key, "sources.%d", group);
     return ht_params_error(plan->params, key,
-                           "the medium varies at the surface of its box: %s is %.9g near (%s), "
+                           "the medium varies at the surface of its box: %s is %.9g near %s, "
                            "%.9g at from; jumps must be %d spacings from it",
-                           plan->eq.system->material[material].name, found, place, wanted,
+                           plan->eq.system->material[material].name, found,
+                           ht_grid_place(&plan->grid, x, place), wanted,
                            s->reach + HT_FIT_REACH + 1);
 }
 

@@ -144,10 +144,6 @@ enum ht_err ht_fit_counts_share(struct ht_fit *fit, struct ht_comm *comm) {
     return err;
 }
 
-const char *ht_fit_cut_place(const struct ht_fit *fit, char *buffer, size_t size) {
-    return ht_medium_place(fit->medium, fit->counts.place, buffer, size);
-}
-
 /* ---- checks ---- */
 
 double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i) {
@@ -166,11 +162,11 @@ enum ht_fit_quantity ht_fit_quantity_of(const struct ht_fit_job *job) {
 }
 
 /* "(x1, x2)" of an entry. */
-static const char *place_text(const struct ht_fit_job *job, int64_t i1, int64_t i2, char *buffer,
-                              size_t size) {
+static const char *place_text(const struct ht_fit_job *job, int64_t i1, int64_t i2,
+                              char place[HT_PLACE]) {
     double x[3] = {ht_fit_position(job, 0, i1), ht_fit_position(job, 1, i2),
                    ht_fit_position(job, 2, 0)};
-    return ht_medium_place(job->fit->medium, x, buffer, size);
+    return ht_grid_place(job->fit->medium->grid, x, place);
 }
 
 static enum ht_err refuse(const struct ht_fit_job *job, int axis, int64_t i1, int64_t i2, double a,
@@ -178,13 +174,12 @@ static enum ht_err refuse(const struct ht_fit_job *job, int axis, int64_t i1, in
     const struct ht_medium *medium = job->fit->medium;
     const struct ht_fit_role *role = &job->fit->role[ht_fit_quantity_of(job)];
     const bool inverse = role->inverse < 0;
-    char place[96];
+    char place[HT_PLACE];
     return ht_params_error(medium->source->params, ht_fit_key(medium, role),
                            "gives %s = %.6g at %s next to %.6g along x%d: finite differences "
                            "take a contrast of at most %g",
                            ht_fit_name(medium, role), inverse ? 1 / a : a,
-                           place_text(job, i1, i2, place, sizeof place), inverse ? 1 / b : b,
-                           axis + 1, CONTRAST);
+                           place_text(job, i1, i2, place), inverse ? 1 / b : b, axis + 1, CONTRAST);
 }
 
 enum { LANES = 8 };
@@ -243,11 +238,11 @@ enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64
 static enum ht_err fail_value(const struct ht_fit_job *job, double value, int64_t i1, int64_t i2) {
     const struct ht_medium *medium = job->fit->medium;
     const struct ht_fit_role *role = &job->fit->role[ht_fit_quantity_of(job)];
-    char place[96];
+    char place[HT_PLACE];
     return ht_params_error(medium->source->params, ht_fit_key(medium, role),
                            "gives a fitted %s of %.6g at %s: must be positive and finite",
                            medium->eq->system->material[role->material].name, value,
-                           place_text(job, i1, i2, place, sizeof place));
+                           place_text(job, i1, i2, place));
 }
 
 static void note_range(struct ht_fit_job *job, double value) {

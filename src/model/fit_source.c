@@ -100,7 +100,7 @@ static enum ht_err lines_make(const struct ht_medium *medium, int64_t count, str
 static enum ht_err check_line(const struct ht_medium *medium, const struct lines *lines,
                               const struct ht_fit_role *role, const double x[3],
                               const double *line) {
-    char place[96];
+    char place[HT_PLACE];
     int64_t i = 0;
     while (i < lines->count && line[i] > 0 && line[i] <= DBL_MAX) i++;
     if (i == lines->count) return HT_OK;
@@ -108,7 +108,7 @@ static enum ht_err check_line(const struct ht_medium *medium, const struct lines
     return ht_params_error(medium->source->params, ht_fit_key(medium, role),
                            "gives %s = %.6g at %s: it and its inverse must be positive and finite",
                            ht_fit_name(medium, role), role->inverse >= 0 ? line[i] : 1 / line[i],
-                           ht_medium_place(medium, at, place, sizeof place));
+                           ht_grid_place(medium->grid, at, place));
 }
 
 /* 1/material on a line; at: number of the first one's samples, -1: files are interpolated. */

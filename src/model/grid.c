@@ -34,6 +34,14 @@ double ht_grid_x(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, 
     return grid->lower[axis] + ((double)m + offset) * grid->h[axis];
 }
 
+const char *ht_grid_place(const struct ht_grid *grid, const double x[3], char out[HT_PLACE]) {
+    int used = 0;
+    for (int k = 0; k < grid->dims; k++)
+        used += snprintf(out + used, HT_PLACE - (size_t)used, "%s%.6g", k ? ", " : "(", x[k]);
+    snprintf(out + used, HT_PLACE - (size_t)used, ")");
+    return out;
+}
+
 int64_t ht_grid_source(const struct ht_grid *grid, enum ht_subgrid from, int axis, int64_t m,
                        int *factor, bool *mirrored) {
     int64_t n = ht_grid_nodes(grid, from, axis);

@@ -77,43 +77,30 @@ void ht_medium_work_destroy(struct ht_medium_work *work) {
 
 /* ---- checks ---- */
 
-const char *ht_medium_place(const struct ht_medium *medium, const double x[3], char *buffer,
-                            size_t size) {
-    int dims = medium->grid->dims;
-    if (dims == 1)
-        snprintf(buffer, size, "(%g)", x[0]);
-    else if (dims == 2)
-        snprintf(buffer, size, "(%g, %g)", x[0], x[1]);
-    else
-        snprintf(buffer, size, "(%g, %g, %g)", x[0], x[1], x[2]);
-    return buffer;
-}
-
 static bool valid(double value, bool positive) {
     return isfinite(value) && (!positive || value > 0);
 }
 
 static enum ht_err check(const struct ht_medium *medium, const char *key, const char *name,
                          double value, bool positive, const double x[3]) {
-    char place[96];
+    char place[HT_PLACE];
     if (valid(value, positive)) return HT_OK;
     return ht_params_error(medium->source->params, key, "gives %s = %.6g at %s: must be %s", name,
-                           value, ht_medium_place(medium, x, place, sizeof place),
+                           value, ht_grid_place(medium->grid, x, place),
                            positive ? "positive and finite" : "finite");
 }
 
 /* The device has them in its precision. */
 static enum ht_err check_range(const struct ht_medium *medium, const char *name, double value,
                                const double x[3]) {
-    char place[96];
+    char place[HT_PLACE];
     if (ht_in_double(medium->source->params) || value == 0 ||
         (fabs(value) >= FLT_MIN && fabs(value) <= FLT_MAX))
         return HT_OK;
     return ht_params_error(medium->source->params, medium->source->row[0].key,
                            "gives %s = %.6g at %s: leaves the range of single precision, %.2g to "
                            "%.2g; take device.precision = \"double\" or other units",
-                           name, value, ht_medium_place(medium, x, place, sizeof place), FLT_MIN,
-                           FLT_MAX);
+                           name, value, ht_grid_place(medium->grid, x, place), FLT_MIN, FLT_MAX);
 }
 
 static enum ht_err check_row(const struct ht_medium *medium, int parameter, double value,

@@ -69,9 +69,6 @@ HT_CHECKED enum ht_err ht_medium_row_value(const struct ht_medium *medium, int p
 HT_CHECKED enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter,
                                           int64_t count, const double *x1, const double x[3],
                                           double *out);
-/* "(x1, x2)" in as many dimensions as the grid has, for messages. */
-const char *ht_medium_place(const struct ht_medium *medium, const double x[3], char *buffer,
-                            size_t size);
 /* Materials at a node, without the other coefficients of its polynomials and before any reduction
  * to means (which is made only where the value is not valid). there: those of the point x. */
 HT_CHECKED enum ht_err ht_medium_estimate(const struct ht_medium *medium,

@@ -71,23 +71,19 @@ static const char *placed_by(const struct ht_receivers_given *given, int64_t rec
 static enum ht_err check_place(const struct making *m, int n,
                                const struct ht_receiver_group *group) {
     const struct ht_grid *grid = m->of->grid;
-    char key[KEY], at[80] = "";
+    char key[KEY], at[HT_PLACE];
     for (int64_t i = 0; i < group->count; i++) {
         const double *x = group->x[i];
         int axis = ht_point_outside(grid, x);
         const bool outside = axis >= 0;
         if (!outside && !ht_layers_hold(grid, x, &axis)) continue;
-        size_t length = 0;
-        for (int k = 0; k < grid->dims; k++)
-            length +=
-                (size_t)snprintf(at + length, sizeof at - length, "%s%.6g", k ? ", " : "", x[k]);
-        return ht_params_error(m->params, key_of(n, placed_by(given_at(m, n), i), key),
-                               "receiver %lld of %lld, at (%s), is %s x%d is %.6g to %.6g",
-                               (long long)i + 1, (long long)group->count, at,
-                               outside ? "outside the box, whose"
-                                       : "inside an absorbing layer: between the layers",
-                               axis + 1, outside ? grid->lower[axis] : ht_layers_end(grid, axis, 0),
-                               outside ? grid->upper[axis] : ht_layers_end(grid, axis, 1));
+        return ht_params_error(
+            m->params, key_of(n, placed_by(given_at(m, n), i), key),
+            "receiver %lld of %lld, at %s, is %s x%d is %.6g to %.6g", (long long)i + 1,
+            (long long)group->count, ht_grid_place(grid, x, at),
+            outside ? "outside the box, whose" : "inside an absorbing layer: between the layers",
+            axis + 1, outside ? grid->lower[axis] : ht_layers_end(grid, axis, 0),
+            outside ? grid->upper[axis] : ht_layers_end(grid, axis, 1));
     }
     return HT_OK;
 }

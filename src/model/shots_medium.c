@@ -81,26 +81,19 @@ static enum ht_err look_along_plane(const struct ht_medium *medium, const struct
     return HT_OK;
 }
 
-static const char *place_text(const struct ht_grid *grid, const double x[3], char text[96]) {
-    int used = 0;
-    for (int k = 0; k < grid->dims; k++)
-        used += snprintf(text + used, 96 - (size_t)used, "%s%.6g", k ? ", " : "", x[k]);
-    return text;
-}
-
 static void warn(const struct ht_grid *grid, const struct ht_shot *shot, int group,
                  const struct jump *jump) {
-    char where[96], what[96], which[192];
-    place_text(grid, jump->shot, where);
+    char where[HT_PLACE], what[HT_PLACE], which[192];
+    ht_grid_place(grid, jump->shot, where);
     if (jump->places > 1)
-        snprintf(which, sizeof which, ": %lld of %lld places, the first at (%s), are",
+        snprintf(which, sizeof which, ": %lld of %lld places, the first at %s, are",
                  (long long)jump->found, (long long)jump->places, where);
     else
-        snprintf(which, sizeof which, " at (%s) is", where);
+        snprintf(which, sizeof which, " at %s is", where);
     ht_warn("sources.%d%s spread over nodes on both sides of a jump of the "
-            "medium near (%s): waves err there by more than the dispersion of "
+            "medium near %s: waves err there by more than the dispersion of "
             "the grid; move it %g %s away",
-            group, which, place_text(grid, jump->jump, what),
+            group, which, ht_grid_place(grid, jump->jump, what),
             shot->type == HT_SHOT_VOLUME ? 7 : ht_point_reach(grid),
             shot->type == HT_SHOT_VOLUME ? "widths" : "spacings");
 }

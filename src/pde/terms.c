@@ -336,11 +336,12 @@ static double largest_eigenvalue(int n, double a[HT_MAX_FIELDS][HT_MAX_FIELDS]) 
             most = fmax(most, a[i / n][i / n]);
         else
             diagonal = diagonal && a[i / n][i % n] == 0;
-    for (int s = 0; s < SQUARINGS && !diagonal; s++, part /= 2) {
+    for (int s = 0; s < SQUARINGS && !diagonal; s++) {
         double size = 0;
         for (int i = 0; i < n * n; i++) size = fmax(size, fabs(a[i / n][i % n]));
         if (size == 0) return 0;
         logarithm += part * log(size);
+        part /= 2;
         for (int i = 0; i < n * n; i++) {
             b[i / n][i % n] = 0;
             for (int j = 0; j < n; j++)

@@ -466,27 +466,20 @@ static void judge_point(const struct ht_plan *plan, const struct ht_source_point
         .error = error, .distance = distance, .shot = point->shot, .x = {x[0], x[1], x[2]}};
 }
 
-static void place_of(const struct ht_plan *plan, const double x[3], char out[96]) {
-    int length = 0;
-    for (int k = 0; k < plan->grid.dims; k++)
-        length += snprintf(out + length, 96 - (size_t)length, "%s%g", length ? ", " : "", x[k]);
-}
-
 static void warn_near(const struct ht_plan *plan) {
     struct nearest worst = {.error = 0};
-    char place[96];
+    char place[HT_PLACE];
     for (int64_t t = 0; t < plan->receivers->traces; t++) {
         const struct ht_trace trace = ht_trace_at(plan->receivers, t);
         for (int64_t i = 0; i < plan->duhamel->points; i++)
             judge_point(plan, &plan->duhamel->point[i], trace.x, &worst);
     }
     if (worst.error <= fmax(0.01, plan->duhamel->form[worst.shot].error)) return;
-    place_of(plan, worst.x, place);
-    ht_warn("receivers: the one at (%s) is %.2g cells from sources.%d, whose "
+    ht_warn("receivers: the one at %s is %.2g cells from sources.%d, whose "
             "Gaussian of radius %g is no point there: up to %.2g %% of it lie "
             "further away; take more cells, or another place",
-            place, worst.distance, worst.shot + 1, plan->duhamel->form[worst.shot].radius,
-            100 * worst.error);
+            ht_grid_place(&plan->grid, worst.x, place), worst.distance, worst.shot + 1,
+            plan->duhamel->form[worst.shot].radius, 100 * worst.error);
 }
 
 /* ---- beside boxes of plane waves ---- */
@@ -520,13 +513,13 @@ static void warn_beside(const struct ht_plan *plan) {
         for (int i = 0; i < plan->shots->count; i++) {
             const struct ht_trace trace = ht_trace_at(plan->receivers, t);
             const struct ht_shot *shot = &plan->shots->shot[i];
-            char place[96];
+            char place[HT_PLACE];
             if (shot->type != HT_SHOT_INCIDENT || !beside(plan, shot, trace.x)) continue;
-            place_of(plan, trace.x, place);
-            ht_warn("receivers: the one at (%s) takes values from both sides "
+            ht_warn("receivers: the one at %s takes values from both sides "
                     "of the surface of the box of sources.%d, where fields "
                     "jump: move it %g or more away",
-                    place, i + 1, reach_of(plan) * ht_source_cell(plan));
+                    ht_grid_place(&plan->grid, trace.x, place), i + 1,
+                    reach_of(plan) * ht_source_cell(plan));
             return;
         }
 }

@@ -467,7 +467,7 @@ static void note_fit(const struct ht_simulation *sim) {
         ht_note("the fit of the medium cut %lld of %lld values at half the least near them, the "
                 "first near %s: thin layers or large contrasts; more cells fit them better",
                 (long long)c.cut, (long long)c.values,
-                ht_fit_cut_place(sim->plan->fit, place, sizeof place));
+                ht_grid_place(&sim->plan->grid, c.place, place));
 }
 
 /* Of a wave of four points per wavelength, where it is slowest. */
