@@ -38,7 +38,7 @@ static enum ht_err best(struct bench *b, int entry, int64_t groups, int group_si
     const struct ht_arg args[2] = {{.buffer = b->tool.buffer[FROM]},
                                    {.buffer = b->tool.buffer[TO]}};
     const int64_t range[3] = {groups, 1, 1};
-    const double enough = 0.2;
+    const double enough = 0.05;
     double spent = 0;
     *rate = 0;
     for (int r = 0; r < REPEATS && spent < enough; r++) {
@@ -87,7 +87,7 @@ enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, struct ht_lim
     b->width = width;
     b->group_size = group_size;
     b->turns = turns;
-    b->parts = info->gpu ? 1 : 4;
+    b->parts = info->gpu ? 1 : 16;
     b->values = bytes / element_size / per_group * per_group;
     enum ht_err err = measure(b, out);
     ht_tool_destroy(&b->tool);

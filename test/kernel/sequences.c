@@ -15,11 +15,13 @@
 #include "htwave/simulation.h"
 
 enum { MOST_OPTIONS = 20, TEXT = 1024, BATCHES = 6 };
-static const int batch[BATCHES] = {1, 5, 2, 61, 130, 3};
+/* The long ones go beyond the steps at which finite differences look at their mean. */
+static const int batches[2][BATCHES] = {{1, 5, 2, 9, 6, 3}, {1, 5, 2, 61, 130, 3}};
 
 struct test_case {
     const char *options;
     int regions; /* of the stepper by sequences; 0: as the options say */
+    bool far;    /* long batches */
 };
 struct scene {
     struct ht_params *params;
@@ -96,7 +98,7 @@ static enum ht_err take(const struct ht_stepper *s, int steps, bool repeat) {
 }
 
 /* New data before two of the batches, a step of two half steps before one. */
-static enum ht_err run(const struct scene *s, bool repeat) {
+static enum ht_err run(const struct scene *s, const int *batch, bool repeat) {
     const struct ht_stepper *stepper = &s->stepper[repeat ? 0 : 1];
     for (int i = 0; i < BATCHES; i++) {
         if (i == 0 || i == 4) TRY(put(s, stepper, 7 + (uint64_t)i));
@@ -141,17 +143,21 @@ static void judge_case(struct ht_device *device, const struct test_case *c) {
     struct scene s;
     int64_t different = 0, half_steps[2] = {0};
     double largest = 0, seconds[2] = {0};
+    const int *batch = batches[c->far];
+    int taken = 2;
+    for (int i = 0; i < BATCHES; i++) taken += 2 * batch[i];
     enum ht_err err = open_scene(c, device, &s);
     for (int i = 0; i < 2 && err == HT_OK; i++) {
-        err = run(&s, i == 0);
+        err = run(&s, batch, i == 0);
         seconds[i] = ht_kernels_seconds(&s.kernels);
     }
     if (err == HT_OK) err = compare(&s, &different, half_steps, &largest);
     TEST_CHECK(err == HT_OK && different == 0 && isfinite(largest) && largest > 1e-6,
                "%s: %d values differ, largest %.3g %s", c->options, (int)different, largest,
                err ? ht_err_message() : "");
-    TEST_CHECK(half_steps[0] == half_steps[1] && half_steps[0] == 406,
-               "half steps counted: %d and %d of 406", (int)half_steps[0], (int)half_steps[1]);
+    TEST_CHECK(half_steps[0] == half_steps[1] && half_steps[0] == taken,
+               "half steps counted: %d and %d of %d", (int)half_steps[0], (int)half_steps[1],
+               taken);
     TEST_CHECK(seconds[0] > 0 && seconds[1] > 0, "they took %.3g s on the device, %.3g s",
                seconds[0], seconds[1]);
     close_scene(&s);
@@ -160,51 +166,51 @@ static void judge_case(struct ht_device *device, const struct test_case *c) {
 static const struct test_case cases[] = {
     {"system=acoustic; grid.cells=[9,7]; grid.order=1; time.scheme=taylor; "
      "boundary.x1=rigid; boundary.x2=[\"free\",\"rigid\"]",
-     0},
+     0, false},
     {"system=advection; grid.cells=[9,7]; grid.order=1; "
      "medium.velocity=[1,1]; device.variant=separable",
-     0},
-    {"system=wave; grid.cells=[5,6]; grid.order=1; time.scheme=leapfrog", 0},
+     0, false},
+    {"system=wave; grid.cells=[5,6]; grid.order=1; time.scheme=leapfrog", 0, false},
     {"system=wave; grid.cells=[24,23]; grid.order=1; time.scheme=taylor; "
      "boundary.x1=absorbing; absorbing.type=sponge",
-     0},
-    {"system=acoustic; grid.cells=[12,13]; grid.order=1; time.scheme=taylor; "
+     0, false},
+    {"system=acoustic; grid.cells=[8,7]; grid.order=1; time.scheme=taylor; "
      "boundary.x1=absorbing; boundary.x2=absorbing; absorbing.cells=3; "
      "device.variant=two-rolled",
-     0},
+     0, false},
     {"system=acoustic; grid.cells=[9,5]; grid.order=1; time.scheme=taylor; "
      "device.variant=two-rolled",
-     4},
+     4, false},
     {"system=wave; grid.cells=[9,7,5]; grid.order=1; time.scheme=leapfrog; "
      "boundary.x1=rigid",
-     MOST_REGIONS},
+     MOST_REGIONS, false},
     {"time.scheme=fd; grid.cells=[30,26]; grid.order=4; "
      "time.dispersion=keep",
-     0},
+     0, true},
     {"time.scheme=fd; grid.cells=[30,26]; grid.order=4; boundary.x1=rigid; "
      "boundary.x2=rigid; time.stages=1; time.dispersion=remove",
-     0},
+     0, true},
     {"time.scheme=fd; grid.cells=[30,26]; grid.order=4; "
      "boundary.x1=absorbing; boundary.x2=rigid",
-     0},
-    {"time.scheme=fd; grid.cells=[18,17,19]; grid.order=4; "
+     0, false},
+    {"time.scheme=fd; grid.cells=[11,7,9]; grid.order=4; "
      "time.stages=2; boundary.x2=rigid; device.variant=fd-march",
-     0},
+     0, false},
 };
 /* For GPUs, of which some run branches side by side: too long for a CPU. */
 static const struct test_case long_cases[] = {
     {"system=acoustic; grid.cells=[16,15,14]; grid.order=2; "
      "time.scheme=taylor; boundary.x1=absorbing; boundary.x2=absorbing; "
      "boundary.x3=absorbing; absorbing.cells=4",
-     0},
+     0, false},
     {"system=acoustic; grid.cells=[12,13,11]; grid.order=1; "
      "time.scheme=taylor; boundary.x1=absorbing; boundary.x2=absorbing; "
      "boundary.x3=absorbing; absorbing.cells=3; "
      "device.variant=two-rolled",
-     0},
+     0, false},
     {"system=acoustic; grid.cells=[40,14,16]; grid.order=2; "
      "time.scheme=taylor; device.variant=two-rolled",
-     MOST_REGIONS},
+     MOST_REGIONS, false},
 };
 
 /* ---- times ---- */

@@ -348,7 +348,8 @@ int main(int argc, char **argv) {
     if (here) {
         test_count(&scene);
         test_budget(&scene);
-        for (int i = 0; i < 4; i++) run_schedules(&scene, i % 2 != 0, i < 2 ? -1 : 2);
+        for (int i = 0; i < (test_all() ? 4 : 2); i++)
+            run_schedules(&scene, i % 2 != 0, i % 3 == 0 ? -1 : 2);
         run_roundings(&scene);
     }
     return scene_close(&scene, "exchange");
