@@ -5,8 +5,7 @@
  * The Taylor scheme takes s(t + th), 0 <= th <= tau, into the series of L^j g. Leapfrog adds to the
  * values at t - tau:
  *     int_0^tau (tau - th)^j/j! [s(t + th) + keep (-1)^j s(t - th)] dth,
- * of which a field takes even j only or odd ones only. A step back takes the same away; that of the
- * Taylor scheme is a step with -tau.
+ * of which a field takes even j only or odd ones only.
  */
 #include <math.h>
 #include <stdlib.h>
