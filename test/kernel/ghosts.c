@@ -7,9 +7,9 @@
 #include "open_device.h"
 #include "test.h"
 
-#include "tool_args.h"
 #include "htwave/tool.h"
 #include "layout.h"
+#include "tool_args.h"
 
 struct scene {
     struct ht_device *device;
