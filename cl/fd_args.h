@@ -12,6 +12,7 @@ struct ht_fd_args {
     long end[3];
     long rows;   /* x2 rows per group, where it can be chosen at a launch */
     long planes; /* of the last axis that one group does in turn */
+    int side[6]; /* of ghosts, at [2 * axis + side]: htwave/fd_kernel.h */
 };
 
 #endif

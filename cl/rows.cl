@@ -4,9 +4,27 @@
  *     weight  [pattern][storage index][HT_ROW_NODES]
  *     ring    [slot][row]
  * HT_ROW_ITEMS work-items, a power of two, for each row: sums of every HT_ROW_ITEMS-th product,
- * then of these by halves. A sum depends on its row and the values alone, not on the window.
+ * then of these by halves. On CPUs a work-item takes HT_ROW_TURN rows and adds in the same order. A
+ * sum depends on its row and the values alone, not on the window.
  */
 #define HT_ROW_VALUES (HT_ROW_COEFS * HT_ROW_NODES)
+
+/* Sum of every HT_ROW_ITEMS-th product of a row from `item` on. */
+HT_INLINE real ht_row_part(const struct ht_rows_args *s, long row, int item,
+                           HT_GLOBAL const int *HT_RESTRICT node,
+                           HT_GLOBAL const long *HT_RESTRICT from,
+                           HT_GLOBAL const real *HT_RESTRICT weight,
+                           HT_GLOBAL const real *HT_RESTRICT u) {
+    const long pattern = from[2 * row], start = from[2 * row + 1];
+    HT_GLOBAL const int *nodes = node + pattern * HT_ROW_NODES;
+    HT_GLOBAL const real *weights = weight + pattern * HT_ROW_VALUES;
+    real sum = 0;
+    for (int n = item; n < HT_ROW_VALUES; n += HT_ROW_ITEMS) {
+        const long at = start + nodes[n % HT_ROW_NODES];
+        sum = fma(weights[n], u[HT_LAYOUT_AT(HT_BLOCK, n / HT_ROW_NODES, at, s->nodes)], sum);
+    }
+    return sum;
+}
 
 HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_rows(struct ht_rows_args s,
                                                     HT_GLOBAL const int *HT_RESTRICT node,
@@ -14,23 +32,26 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_rows(struct ht_rows_args s,
                                                     HT_GLOBAL const real *HT_RESTRICT weight,
                                                     HT_GLOBAL const real *HT_RESTRICT u,
                                                     HT_GLOBAL real *HT_RESTRICT ring) {
+#if HT_TOOL_ITEMS == 1
+    for (int turn = 0; turn < HT_ROW_TURN; turn++) {
+        const long row = s.first + HT_GROUP_1() * HT_ROW_TURN + turn;
+        real part[HT_ROW_ITEMS];
+        if (row >= s.last) continue;
+        for (int item = 0; item < HT_ROW_ITEMS; item++)
+            part[item] = ht_row_part(&s, row, item, node, from, weight, u);
+        for (int step = HT_ROW_ITEMS / 2; step > 0; step /= 2)
+            for (int item = 0; item < step; item++) part[item] += part[item + step];
+        ring[s.slot * s.rows + row] = part[0];
+    }
+#else
     HT_LOCAL_ARRAY(real, part, HT_TOOL_ITEMS);
     const int lane = HT_ITEM(), item = lane % HT_ROW_ITEMS;
     const long row = s.first + HT_GROUP_1() * (HT_TOOL_ITEMS / HT_ROW_ITEMS) + lane / HT_ROW_ITEMS;
-    real sum = 0;
-    if (row < s.last) {
-        const long pattern = from[2 * row], start = from[2 * row + 1];
-        HT_GLOBAL const int *nodes = node + pattern * HT_ROW_NODES;
-        HT_GLOBAL const real *weights = weight + pattern * HT_ROW_VALUES;
-        for (int n = item; n < HT_ROW_VALUES; n += HT_ROW_ITEMS) {
-            const long at = start + nodes[n % HT_ROW_NODES];
-            sum = fma(weights[n], u[HT_LAYOUT_AT(HT_BLOCK, n / HT_ROW_NODES, at, s.nodes)], sum);
-        }
-    }
-    part[lane] = sum;
+    part[lane] = row < s.last ? ht_row_part(&s, row, item, node, from, weight, u) : 0;
     for (int step = HT_ROW_ITEMS / 2; step > 0; step /= 2) {
         HT_BARRIER();
         if (item < step) part[lane] += part[lane + step];
     }
     if (item == 0 && row < s.last) ring[s.slot * s.rows + row] = part[lane];
+#endif
 }

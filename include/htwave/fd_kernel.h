@@ -98,9 +98,8 @@ HT_CHECKED enum ht_err ht_fd_advance(struct ht_fd_kernels *kernels, const struct
 /* Fills the ghosts of u to either side of box, `reach` nodes deep along each axis of the grid:
  * sides[k][side] 0: from the other end (period end - begin), +1 or -1: mirror image about the
  * outermost node of the box with that sign, HT_FD_SIDE_NONE: left alone (a neighbour's planes).
- * Faces only, no edges:
- * the operators are stars. A box that is filled from both ends along an axis has more than `reach`
- * nodes there. */
+ * Faces only, no edges: the operators are stars. A box that is filled from both ends along an axis
+ * has more than `reach` nodes there. */
 enum { HT_FD_SIDE_NONE = 2 };
 HT_CHECKED enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *kernels, const struct ht_fd_box *box,
                                          const int sides[3][2], struct ht_buffer *u);

@@ -181,9 +181,14 @@ void ht_fd_kernels_destroy(struct ht_fd_kernels *k) {
 }
 
 static enum ht_err build(struct ht_fd_kernels *k) {
-    const struct ht_spec spec = {.fp64 = k->spec.fp64, .differences = 2 * k->spec.radius};
+    const struct ht_recipe ghosts = {
+        .fp64 = k->spec.fp64,
+        .items = ROW_ITEMS,
+        .number = {{"FD_REACH", ht_fd_reach(&k->spec)}, {"FD_NONE", HT_FD_SIDE_NONE}},
+        .file = {"fd_args.h", "fd_ghosts.cl"},
+        .entry = {"ht_fd_fill_ghosts"}};
     TRY(ht_tool_build(&k->tool));
-    TRY(ht_ghosts_create(k->tool.device, &spec, &k->ghosts));
+    TRY(ht_tool_create(k->tool.device, &ghosts, sizeof *k->ghosts, &k->ghosts));
     return ht_tool_build(k->ghosts);
 }
 
@@ -385,37 +390,30 @@ enum ht_err ht_fd_advance(struct ht_fd_kernels *k, const struct ht_fd_box *box, 
     return ht_tool_launch(&k->tool, HT_PART_INTERIOR, ADVANCE, groups, 4, arg);
 }
 
-/* Edges and corners, too, which the operators do not read. */
+/* One launch, with work-items for the largest face. */
 enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k, const struct ht_fd_box *box,
                               const int sides[3][2], struct ht_buffer *u) {
     const int reach = ht_fd_reach(&k->spec);
-    struct ht_ghost_args args = {.row = (long)box->row, .plane = (long)box->plane};
-    const long stride[3] = {1, args.row, args.plane};
+    struct ht_fd_args args = args_of(box);
+    int64_t fast = 0, slow = 0;
     if (is_empty(box)) return HT_OK;
-    for (int64_t axis = 0; axis < 3; axis++) {
-        const int inner = (int)extent(box, axis);
-        int depth[2];
-        for (int side = 0; side < 2; side++) {
-            const bool has = axis < k->spec.dims && sides[axis][side] != HT_FD_SIDE_NONE;
-            depth[side] = has ? reach : 0;
-        }
-        REQUIRE(inner > reach || depth[0] == 0 || depth[1] == 0, HT_ERR_INTERNAL,
-                "%d nodes along x%d: ghosts need more than %d", inner, (int)axis + 1, reach);
-        args.first += (long)(box->begin[axis] - depth[0]) * stride[axis];
-        args.count[axis] = depth[0] + inner + depth[1];
-        args.begin[axis] = depth[0];
-        args.end[axis] = depth[0] + inner;
-        for (int side = 0; side < 2; side++) {
-            const int64_t at = 2 * axis + side;
-            const int edge = side ? args.end[axis] - 1 : args.begin[axis];
-            const bool periodic = sides[axis][side] == 0;
-            args.factor[at] = periodic ? 1 : sides[axis][side];
-            args.way[at] = periodic ? 1 : -1;
-            args.from[at] = !periodic ? 2 * edge : side ? -inner : inner;
-        }
+    for (int64_t axis = 0; axis < k->spec.dims; axis++) {
+        const int *side = sides[axis];
+        args.side[2 * axis] = side[0];
+        args.side[2 * axis + 1] = side[1];
+        if (side[0] == HT_FD_SIDE_NONE && side[1] == HT_FD_SIDE_NONE) continue;
+        fast = ht_most(fast, extent(box, axis == 0));
+        slow = ht_most(slow, extent(box, axis == 2 ? 1 : 2));
+        REQUIRE(extent(box, axis) > reach || side[0] == HT_FD_SIDE_NONE ||
+                    side[1] == HT_FD_SIDE_NONE,
+                HT_ERR_INTERNAL, "%lld nodes along x%d: ghosts need more than %d",
+                (long long)extent(box, axis), (int)axis + 1, reach);
     }
-    TRY(ht_ghosts_number(&args));
-    return ht_ghosts_fill(k->ghosts, &args, &u);
+    const struct ht_arg arg[2] = {{.value = &args, .size = sizeof args}, {.buffer = u}};
+    const int64_t groups[3] = {ht_divide_up(fast, k->ghosts->recipe.items),
+                               (int64_t)2 * k->spec.dims, slow};
+    if (fast == 0) return HT_OK;
+    return ht_tool_launch(k->ghosts, HT_PART_INTERIOR, 0, groups, 2, arg);
 }
 
 /* ---- rows of the table of variants: what a user can choose, and their work ---- */

@@ -16,14 +16,12 @@ struct ghosts {
 static enum ht_err upload_bits(struct ghosts *g, const struct ht_spec *spec, int padded_coefs) {
     int storage[HT_MAX_COEFS], *bits = NULL;
     TRY(HT_ALLOC(bits, (int64_t)g->fields * padded_coefs));
-    if (spec->differences == 0) {
-        const struct ht_sizes z = ht_sizes_of(spec);
-        ht_storage_order(spec, storage);
-        for (int f = 0; f < g->fields; f++)
-            for (int i = 0; i < z.n1 * z.n2 * z.n3; i++)
-                bits[f * padded_coefs + storage[i]] =
-                    (int)spec->eq->field[z.source_field[f]].parity ^ ht_parity_of(&z, i);
-    }
+    const struct ht_sizes z = ht_sizes_of(spec);
+    ht_storage_order(spec, storage);
+    for (int f = 0; f < g->fields; f++)
+        for (int i = 0; i < z.n1 * z.n2 * z.n3; i++)
+            bits[f * padded_coefs + storage[i]] =
+                (int)spec->eq->field[z.source_field[f]].parity ^ ht_parity_of(&z, i);
     enum ht_err err =
         ht_tool_store(&g->tool, (int64_t)g->fields * padded_coefs * (int64_t)sizeof *bits, bits,
                       &g->tool.buffer[0]);
@@ -33,16 +31,13 @@ static enum ht_err upload_bits(struct ghosts *g, const struct ht_spec *spec, int
 
 enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spec,
                              struct ht_tool **out) {
-    const bool differences = spec->differences > 0;
     int storage[HT_MAX_COEFS];
-    const int fields = differences ? 1 : ht_sizes_of(spec).sources;
-    const int coefs = differences ? 1 : ht_storage_order(spec, storage);
-    const int block = differences ? 1 : spec->block;
+    const int fields = ht_sizes_of(spec).sources, coefs = ht_storage_order(spec, storage);
     const struct ht_recipe recipe = {
         .what = "kernel of ghosts",
         .fp64 = spec->fp64,
         .items = 128,
-        .number = {{"BLOCK", block}, {"GHOST_BLOCKS", BLOCKS}, {"GHOST_COEFS", coefs}},
+        .number = {{"BLOCK", spec->block}, {"GHOST_BLOCKS", BLOCKS}, {"GHOST_COEFS", coefs}},
         .each = {"EACH_GHOST_FIELD", fields},
         .file = {"packs.cl", "tool_args.h", "ghosts.cl"},
         .entry = {"ht_fill_ghosts"}};
@@ -50,7 +45,7 @@ enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spe
     *out = NULL;
     TRY(ht_tool_create(device, &recipe, sizeof *g, &g));
     g->fields = fields;
-    g->blocks = coefs / block;
+    g->blocks = coefs / spec->block;
     const enum ht_err err = upload_bits(g, spec, coefs);
     return HT_MADE(err, &g->tool, ht_tool_destroy, out);
 }

@@ -41,22 +41,25 @@ static enum ht_err store(struct rows *r, const struct ht_rows_tables *t) {
     return ht_tool_store_reals(tool, s->rows * s->slots, NULL, &r->tool.buffer[RING]);
 }
 
-/* Work-items of a row: few where it has few products. */
-static int items_of(const struct ht_rows_shape *shape, const struct ht_device *device) {
-    int items = shape->coefs > 1 ? 64 : 16;
-    while (items > ht_tool_info(device)->max_group) items /= 2;
-    return items;
+enum { ITEMS = 64, TURN = 16 };
+
+/* Partial sums of a row: few where it has few products. */
+static int sums_of(const struct ht_rows_shape *shape) {
+    return shape->coefs > 1 ? ITEMS : 16;
 }
 
 enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape *shape,
                            const struct ht_rows_tables *tables, struct ht_tool **out) {
+    const struct ht_device_info *info = ht_tool_info(device);
+    const bool alone = !info->gpu || info->max_group < ITEMS;
     const struct ht_recipe recipe = {.what = "kernel of receivers",
                                      .fp64 = shape->fp64,
-                                     .items = 64,
+                                     .items = alone ? 1 : ITEMS,
                                      .number = {{"BLOCK", shape->block},
                                                 {"ROW_COEFS", shape->coefs},
                                                 {"ROW_NODES", shape->nodes},
-                                                {"ROW_ITEMS", items_of(shape, device)}},
+                                                {"ROW_ITEMS", sums_of(shape)},
+                                                {"ROW_TURN", TURN}},
                                      .file = {"layout.h", "tool_args.h", "rows.cl"},
                                      .entry = {"ht_rows"}};
     struct rows *r = NULL;
@@ -76,7 +79,7 @@ enum ht_err ht_rows_take(struct ht_tool *tool, int64_t first, int64_t last, stru
                                       .rows = (long)shape->rows,
                                       .nodes = (long)nodes,
                                       .slot = (long)slot};
-    const int64_t each = tool->recipe.items / items_of(shape, tool->device);
+    const int64_t each = tool->recipe.items == 1 ? TURN : ITEMS / sums_of(shape);
     const int64_t groups[3] = {ht_divide_up(last - first, each), 1, 1};
     const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
                                  {.buffer = tool->buffer[NODE]},

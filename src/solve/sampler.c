@@ -89,31 +89,33 @@ static enum ht_err read_ring(struct ht_sampler *s) {
     return HT_OK;
 }
 
-/* Ranks add zeros for planes of others, which is exact. */
+/* Sums of all ranks' rows, which add zeros for planes of others: exact. */
 static enum ht_err share_sums(struct ht_sampler *s, int64_t steps) {
     const int64_t most = 1 << 24, all = steps * s->all;
-    if (!ht_grid_cut(s->grid)) return HT_OK;
+    memset(s->sums, 0, (size_t)all * sizeof *s->sums);
+    for (int64_t n = 0; n < steps; n++)
+        for (int64_t i = 0; i < s->rows; i++)
+            s->sums[n * s->all + s->row[i].number] = s->ring[n * s->rows + i];
     for (int64_t at = 0; at < all; at += most)
         TRY(ht_comm_sum(s->grid->slab.comm, (int)ht_least(all - at, most), s->sums + at));
     return HT_OK;
 }
 
 enum ht_err ht_sampler_collect(struct ht_sampler *s, int64_t *steps, double *values) {
-    memset(s->sums, 0, (size_t)(s->shape.slots * s->all) * sizeof *s->sums);
+    const bool cut = s->sums != NULL;
     TRY(ht_comm_agree(s->grid->slab.comm, read_ring(s)));
     *steps = s->taken;
     s->taken = 0;
-    for (int64_t n = 0; n < *steps; n++)
-        for (int64_t i = 0; i < s->rows; i++)
-            s->sums[n * s->all + s->row[i].number] = s->ring[n * s->rows + i];
-    TRY(share_sums(s, *steps));
-    for (int64_t n = 0; values != NULL && n < *steps; n++)
+    if (cut) TRY(share_sums(s, *steps));
+    for (int64_t n = 0; values != NULL && n < *steps; n++) {
+        const double *sums = (cut ? s->sums : s->ring) + n * s->all;
         for (int64_t t = 0; t < s->traces; t++) {
             double value = 0;
             for (int64_t p = s->first[t]; p < s->first[t + 1]; p++)
-                value += s->weight[p] * s->sums[n * s->all + p];
+                value += s->weight[p] * sums[cut ? p : s->place[p]];
             values[n * s->traces + t] = value / s->scale;
         }
+    }
     return HT_OK;
 }
 
@@ -171,6 +173,7 @@ void ht_sampler_destroy(struct ht_sampler *s) {
     free(s->level);
     free(s->ring);
     free(s->sums);
+    free(s->place);
     free(s->plane);
     free(s);
 }
@@ -236,7 +239,9 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_sampler *s) {
     s->shape.slots = slots_of(s->all);
     TRY(HT_ALLOC(s->level, s->shape.slots));
     TRY(HT_ALLOC(s->ring, s->shape.slots * s->rows));
-    TRY(HT_ALLOC(s->sums, s->shape.slots * s->all));
+    if (ht_grid_cut(s->grid)) TRY(HT_ALLOC(s->sums, s->shape.slots * s->all));
+    TRY(HT_ALLOC(s->place, s->all));
+    for (int64_t i = 0; i < s->rows; i++) s->place[s->row[i].number] = i;
     TRY(HT_ALLOC(s->plane, s->shape.coefs * ht_grid_plane(s->grid, HT_PRIMARY)));
     TRY(make_tool(s));
     s->stepper->sampler = s;

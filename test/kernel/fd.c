@@ -386,29 +386,25 @@ static int64_t source_of(int side, int64_t edge, int64_t way, int64_t period) {
     return side == 0 ? edge + way + (way > 0 ? -period : period) : edge - way;
 }
 
-/* Ghosts behind edges and corners have their sources along several axes. */
 static void expect_ghosts(const struct scene *s, const int sides[3][2], double *value) {
     const int reach = ht_fd_reach(&s->c->spec);
     const int64_t stride[3] = {1, s->box.row, s->box.plane};
     for (int64_t i = 0; i < s->nodes; i++) {
+        if (!inside(s, i)) continue;
         const int64_t m[3] = {i % s->box.row, i / s->box.row % (s->box.plane / s->box.row),
                               i / s->box.plane};
-        int64_t from = i;
-        bool ghost = true;
-        double sign = 1;
-        for (int k = 0; k < 3; k++) {
-            const int64_t begin = s->box.begin[k], end = s->box.end[k];
-            const int high = m[k] >= end;
-            const int64_t edge = high ? end - 1 : begin, way = m[k] - edge;
-            if (m[k] >= begin && m[k] < end) continue;
-            if (k >= s->c->spec.dims || llabs(way) > reach || sides[k][high] == HT_FD_SIDE_NONE) {
-                ghost = false;
-                break;
+        for (int k = 0; k < s->c->spec.dims; k++)
+            for (int side = 0; side < 2; side++) {
+                const int64_t begin = s->box.begin[k], end = s->box.end[k];
+                const int64_t edge = side ? end - 1 : begin;
+                if (m[k] != edge || sides[k][side] == HT_FD_SIDE_NONE) continue;
+                for (int n = 1; n <= reach; n++) {
+                    const int64_t way = side ? n : -n;
+                    const int64_t from = source_of(sides[k][side], edge, way, end - begin);
+                    value[i + way * stride[k]] =
+                        (sides[k][side] < 0 ? -1 : 1) * s->value[U][i + (from - edge) * stride[k]];
+                }
             }
-            from += (source_of(sides[k][high], edge, way, end - begin) - m[k]) * stride[k];
-            sign *= sides[k][high] < 0 ? -1 : 1;
-        }
-        if (ghost) value[i] = sign * s->value[U][from];
     }
 }
 
