@@ -7,26 +7,32 @@
  */
 HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_fill_ghosts(struct ht_fd_args s,
                                                               HT_GLOBAL real *u) {
-    const int face = (int)HT_GROUP_2(), axis = face / 2;
-    const int fast = axis == 0, slow = axis == 2 ? 1 : 2;
-    const long first = s.begin[fast] + HT_GROUP_1() * HT_TOOL_ITEMS;
-    const long j = s.begin[slow] + HT_GROUP_3();
-    const int side = s.side[face];
-    if (side == HT_FD_NONE || j >= s.end[slow]) return;
+    const int face = (int)HT_GROUP_2(), axis = face / 2, upper = face % 2;
+    /* CUDA would copy arguments that are indexed by variables to memory. */
+    long begin = s.begin[0], end = s.end[0], stride = 1;
+    int side = s.side[0];
+    HT_UNROLL
+    for (int k = 0; k < 6; k++) side = face == k ? s.side[k] : side;
+    begin = axis == 1 ? s.begin[1] : axis == 2 ? s.begin[2] : begin;
+    end = axis == 1 ? s.end[1] : axis == 2 ? s.end[2] : end;
+    stride = axis == 1 ? s.row : axis == 2 ? s.plane : stride;
+    /* along the face: i, fast, and j, slow */
+    const long first = (axis == 0 ? s.begin[1] : s.begin[0]) + HT_GROUP_1() * HT_TOOL_ITEMS;
+    const long last = axis == 0 ? s.end[1] : s.end[0], row = axis == 0 ? s.row : 1;
+    const long j = (axis == 2 ? s.begin[1] : s.begin[2]) + HT_GROUP_3();
+    if (side == HT_FD_NONE || j >= (axis == 2 ? s.end[1] : s.end[2])) return;
     /* The outermost node, and the way from it to the first ghost; ghosts are copies of what lies
      * one period behind them, or opposite. */
-    const long stride = axis == 0 ? 1 : axis == 1 ? s.row : s.plane;
-    const long edge = face % 2 ? s.end[axis] - 1 : s.begin[axis];
-    const long way = face % 2 ? stride : -stride;
-    const long period = (s.end[axis] - s.begin[axis]) * (face % 2 ? -1 : 1);
-    const long line = edge * stride + j * (slow == 1 ? s.row : s.plane);
+    const long way = upper ? stride : -stride;
+    const long period = (end - begin) * (upper ? -stride : stride);
+    const long line = (upper ? end - 1 : begin) * stride + j * (axis == 2 ? s.row : s.plane);
     for (int n = 0; n < HT_FD_REACH; n++) {
         const int item = n * HT_TOOL_ITEMS + (int)HT_ITEM();
         const int depth = 1 + (axis == 0 ? item % HT_FD_REACH : n);
         const long i = first + (axis == 0 ? item / HT_FD_REACH : (int)HT_ITEM());
-        const long at = line + i * (fast == 0 ? 1 : s.row);
-        const long from = side != 0 ? at - depth * way : at + depth * way + period * stride;
-        if (i >= s.end[fast]) continue;
+        const long at = line + i * row;
+        const long from = side != 0 ? at - depth * way : at + depth * way + period;
+        if (i >= last) continue;
         u[at + depth * way] = side < 0 ? -u[from] : u[from];
     }
 }

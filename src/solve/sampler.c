@@ -78,14 +78,12 @@ enum ht_err ht_sampler_take(struct ht_sampler *s) {
     return find_arrays(s, &arrays) ? take_device(s, &arrays, slot) : take_plain(s, slot);
 }
 
-/* What a level adds to a row: its weights' sum times that. */
+/* A level adds to a row its weights' sum times that. */
 static enum ht_err read_ring(struct ht_sampler *s) {
-    const int nodes = s->shape.nodes;
     if (s->tool != NULL) TRY(ht_rows_read(s->tool, s->taken, s->ring));
     for (int64_t n = 0; n < s->taken; n++)
         for (int64_t i = 0; s->level[n] != 0 && i < s->rows; i++)
-            for (int k = 0; k < nodes; k++)
-                s->ring[n * s->rows + i] += s->level[n] * s->value[s->row[i].pattern * nodes + k];
+            s->ring[n * s->rows + i] += s->level[n] * s->whole[s->row[i].pattern];
     return HT_OK;
 }
 
@@ -174,6 +172,7 @@ void ht_sampler_destroy(struct ht_sampler *s) {
     free(s->ring);
     free(s->sums);
     free(s->place);
+    free(s->whole);
     free(s->plane);
     free(s);
 }
@@ -240,6 +239,10 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_sampler *s) {
     TRY(HT_ALLOC(s->level, s->shape.slots));
     TRY(HT_ALLOC(s->ring, s->shape.slots * s->rows));
     if (ht_grid_cut(s->grid)) TRY(HT_ALLOC(s->sums, s->shape.slots * s->all));
+    TRY(HT_ALLOC(s->whole, s->shape.patterns));
+    for (int64_t p = 0; p < s->shape.patterns; p++)
+        for (int n = 0; n < s->shape.nodes; n++)
+            s->whole[p] += s->value[p * s->shape.nodes * s->shape.coefs + n];
     TRY(HT_ALLOC(s->place, s->all));
     for (int64_t i = 0; i < s->rows; i++) s->place[s->row[i].number] = i;
     TRY(HT_ALLOC(s->plane, s->shape.coefs * ht_grid_plane(s->grid, HT_PRIMARY)));

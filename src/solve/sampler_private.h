@@ -33,6 +33,7 @@ struct ht_sampler {
     double *level;  /* [slot] of struct ht_arrays */
     double *ring;   /* [slot][row] */
     double *sums;   /* [slot][row of all ranks]; NULL: the grid is one slab */
+    double *whole;  /* [pattern] sum of its weights of values */
     int64_t *place; /* [row of all ranks]: the own row; not used where the grid is cut */
     double *plane;  /* of a stepper without a device: coefficients of a plane */
     struct ht_tool *tool;
