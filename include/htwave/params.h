@@ -239,7 +239,7 @@ struct ht_params {
         char *field;
         double centre[3], width, amplitude, phase;
         struct ht_groups pulses; /* of struct ht_pulse */
-        int cycles[3], modes[3];
+        int cycles[3], modes[3], wave;
         int64_t seed;
         struct ht_map values; /* expression: field = "..." ; file: dataset */
         char *file;

@@ -169,9 +169,10 @@ bool ht_equations_measured(const struct ht_equations *eq);
 /* Largest signal speed along an axis for materials M: of the waves exp(i k x) of the terms. */
 double ht_equations_speed(const struct ht_equations *eq, const double *material, int axis);
 /* Plane wave exp(i(k.x - omega t)), the wave that travels along +k: amplitude per field, real[f] +
- * i imaginary[f] (zero on entry), and omega. False: none is known. */
+ * i imaginary[f] (zero on entry), and omega. wave: 1 the fastest kind, 2 the next, such as the
+ * shear waves of a solid. False: none is known. */
 bool ht_equations_plane(const struct ht_equations *eq, const double *material, const double *k,
-                        double *real, double *imaginary, double *omega);
+                        int wave, double *real, double *imaginary, double *omega);
 /* Standing mode between walls: field f is (cosine[f] cos(omega t) + sine[f] sin(omega t)) * product
  * over axes of cos(k_j (x_j - lower_j)) if f is even at the lower wall, sin if it is odd. factor[j]
  * is the wall factor at the lower side (periodic: +1). False: none is known. */

@@ -70,7 +70,8 @@ struct map {
 static double fill_wave(struct map *s, const struct ht_bloch_run *run, const double k[3]) {
     const struct ht_equations *eq = s->problem->eq;
     double real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0}, omega;
-    (void)ht_equations_plane(eq, run->material, k, real, imaginary, &omega);
+    const int wave = run->wave > 0 ? run->wave : 1;
+    (void)ht_equations_plane(eq, run->material, k, wave, real, imaginary, &omega);
     for (int f = 0; f < eq->nfields; f++) {
         const double size = hypot(real[f], imaginary[f]);
         s->size_of[f] = size > 0 ? size : 1;

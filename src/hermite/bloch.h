@@ -11,6 +11,7 @@ struct ht_bloch_run {
     const struct ht_problem *problem; /* equations, cells, stages, scheme */
     const double *material;
     double dt, steps;
+    int wave; /* of ht_equations_plane; 0: the fastest */
 };
 
 /* Nodal amplitudes at the end of the fields stored on the primary grid, as factors of exp(i k.x):

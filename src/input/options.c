@@ -176,6 +176,9 @@ static const struct ht_option option[] = {
      "Plane and standing waves: phase at time 0."},
     {"initial.cycles", HT_OPT_INT3, AT(initial.cycles), "[1, 0, 0]", ANY, NULL, "wavelengths",
      "Plane wave: whole wavelengths across the box along each axis."},
+    {"initial.wave", HT_OPT_INT, AT(initial.wave), "1", 1, 6, NULL, "",
+     "Plane wave: 1 the fastest kind of wave of the system, 2 the next, such as the shear waves of "
+     "a solid."},
     {"initial.modes", HT_OPT_INT3, AT(initial.modes), "[1, 0, 0]", 0, 1000000000, NULL,
      "half wavelengths", "Standing wave: mode number along each axis."},
     {"initial.seed", HT_OPT_INT64, AT(initial.seed), "1", ANY, NULL, "",

@@ -324,10 +324,10 @@ static enum ht_err prepare_plane(struct ht_solution *solution) {
         return ht_params_error(params, "initial.cycles", "at least one axis needs a wavelength");
     double material[HT_MAX_MATERIALS];
     TRY(centre_materials(data->medium, material));
-    if (!ht_equations_plane(solution->eq, material, data->k, data->cosine, data->sine,
-                            &data->omega))
-        return ht_params_error(params, "initial.type", "no plane waves are known for %s",
-                               solution->eq->system->name);
+    if (!ht_equations_plane(solution->eq, material, data->k, params->initial.wave, data->cosine,
+                            data->sine, &data->omega))
+        return ht_params_error(params, params->initial.wave > 1 ? "initial.wave" : "initial.type",
+                               "%s has no such plane waves", solution->eq->system->name);
     solution->exact = data->medium->uniform;
     return HT_OK;
 }

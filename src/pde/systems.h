@@ -5,7 +5,7 @@
 
 #include "htwave/system.h"
 
-#define HT_EACH_SYSTEM(X) X(advection) X(acoustic) X(wave)
+#define HT_EACH_SYSTEM(X) X(advection) X(acoustic) X(wave) X(maxwell) X(maxwell_tm) X(elastic)
 
 #define HT_DECLARE_SYSTEM(name) extern const struct ht_system ht_system_##name;
 HT_EACH_SYSTEM(HT_DECLARE_SYSTEM)

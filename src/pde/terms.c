@@ -247,9 +247,12 @@ struct ht_equations ht_terms_derive(const struct ht_system *system, int *wrong) 
 
 /* ---- in fewer dimensions ---- */
 
-/* The fields of which others have derivatives, as a mask. */
+/* The fields of which others have derivatives, as a mask, and of these the first with those that it
+ * is coupled to: fields beside them, such as v3 of elastic waves in a plane, are waves of their
+ * own.
+ */
 static unsigned existing(const struct ht_equations *eq, int dims) {
-    unsigned mask = ~0u, before = 0;
+    unsigned mask = ~0u, before = 0, coupled;
     while (mask != before) {
         before = mask;
         mask = 0;
@@ -257,7 +260,16 @@ static unsigned existing(const struct ht_equations *eq, int dims) {
             if (eq->term[i].axis < dims && (before >> eq->term[i].row & 1u))
                 mask |= 1u << eq->term[i].col;
     }
-    return mask;
+    coupled = mask & -mask;
+    for (before = 0; coupled != before;) {
+        before = coupled;
+        for (int i = 0; i < eq->nterms; i++) {
+            const unsigned both = 1u << eq->term[i].row | 1u << eq->term[i].col;
+            if (eq->term[i].axis < dims && (coupled & both) && (mask & both) == both)
+                coupled |= both;
+        }
+    }
+    return coupled;
 }
 
 static unsigned renumber_bits(unsigned bits, const int *number) {
@@ -325,7 +337,7 @@ bool ht_equations_measured(const struct ht_equations *eq) {
 /* ---- speeds ---- */
 
 /* The largest eigenvalue of a matrix that has a full set of them, none below 0: the limit of the
- * size of its powers. */
+ * size of its powers. The matrix becomes one that leads to its eigenvectors. */
 static double largest_eigenvalue(int n, double a[HT_MAX_FIELDS][HT_MAX_FIELDS]) {
     enum { SQUARINGS = 50 };
     double b[HT_MAX_FIELDS][HT_MAX_FIELDS], logarithm = 0, part = 1;
@@ -349,25 +361,35 @@ static double largest_eigenvalue(int n, double a[HT_MAX_FIELDS][HT_MAX_FIELDS]) 
         }
         for (int i = 0; i < n; i++) memcpy(a[i], b[i], (size_t)n * sizeof **a);
     }
+    for (int i = 0; i < n && diagonal; i++) a[i][i] = a[i][i] == most;
     return diagonal ? most : exp(logarithm);
 }
 
-/* By way of the other group and back. */
-static double group_speed(const struct ht_equations *eq, const double *material, int axis) {
+/* B of one group of fields a, by way of the other group b and back: with a_t = i A b, b_t = i A' a
+ * of waves exp(i k.x), omega^2 a = B a. number: of the fields of the group, out. */
+static int make_round(const struct ht_equations *eq, const double *material, const double *k,
+                      int number[HT_MAX_FIELDS], double B[HT_MAX_FIELDS][HT_MAX_FIELDS]) {
     const unsigned one = eq->leapfrog.stored[0];
-    double a[HT_MAX_FIELDS][HT_MAX_FIELDS] = {{0}};
-    int number[HT_MAX_FIELDS], n = 0;
+    int n = 0;
+    memset(B, 0, HT_MAX_FIELDS * sizeof *B);
     for (int f = 0; f < eq->nfields; f++) number[f] = one >> f & 1u ? n++ : -1;
     for (int i = 0; i < eq->nterms; i++)
         for (int j = 0; j < eq->nterms; j++) {
             const struct ht_term *s = &eq->term[i], *t = &eq->term[j];
-            if (s->axis != axis || t->axis != axis || s->col != t->row || number[s->row] < 0)
-                continue;
-            a[number[s->row]][number[t->col]] += s->coef * t->coef *
+            if (s->col != t->row || number[s->row] < 0) continue;
+            B[number[s->row]][number[t->col]] += s->coef * t->coef * k[s->axis] * k[t->axis] *
                                                  (s->material < 0 ? 1 : material[s->material]) *
                                                  (t->material < 0 ? 1 : material[t->material]);
         }
-    return sqrt(largest_eigenvalue(n, a));
+    return n;
+}
+
+static double group_speed(const struct ht_equations *eq, const double *material, int axis) {
+    double B[HT_MAX_FIELDS][HT_MAX_FIELDS], k[3] = {0};
+    int number[HT_MAX_FIELDS];
+    k[axis] = 1;
+    const int n = make_round(eq, material, k, number, B);
+    return sqrt(largest_eigenvalue(n, B));
 }
 
 static double speed_of_form(const struct ht_second_order *form, const double *material) {
@@ -395,14 +417,66 @@ static double frequency(const struct ht_equations *eq, const double *material, c
     return speed_of_form(&eq->second_order, material) * sqrt(sum);
 }
 
+/* Leaves the part of a vector in the space of B's largest eigenvalue; B becomes B (1 - B/lambda),
+ * whose largest one is of the next space. False: there is none above tiny. */
+static bool take_largest(int n, double tiny, double B[HT_MAX_FIELDS][HT_MAX_FIELDS],
+                         double vector[HT_MAX_FIELDS]) {
+    double space[HT_MAX_FIELDS][HT_MAX_FIELDS], part[HT_MAX_FIELDS] = {0};
+    double rest[HT_MAX_FIELDS][HT_MAX_FIELDS];
+    memcpy(space, B, sizeof space);
+    const double lambda = largest_eigenvalue(n, space);
+    if (!(lambda > tiny)) return false;
+    for (int i = 0; i < n * n; i++) {
+        part[i / n] += space[i / n][i % n] * vector[i % n];
+        rest[i / n][i % n] = B[i / n][i % n];
+        for (int j = 0; j < n; j++) rest[i / n][i % n] -= B[i / n][j] * B[j][i % n] / lambda;
+    }
+    memcpy(vector, part, sizeof part);
+    memcpy(B, rest, sizeof rest);
+    return true;
+}
+
+/* The wave number `wave` by speed, the fastest first, of two groups of fields: a in the space of an
+ * eigenvalue omega^2 of B, b = -A' a / omega. */
+static bool plane_of_groups(const struct ht_equations *eq, const double *material, const double *k,
+                            int wave, double *real, double *omega) {
+    double B[HT_MAX_FIELDS][HT_MAX_FIELDS], rest[HT_MAX_FIELDS][HT_MAX_FIELDS];
+    double vector[HT_MAX_FIELDS] = {0}, most = 0, square = 0, tiny = 0;
+    int number[HT_MAX_FIELDS], largest = 0;
+    const int n = make_round(eq, material, k, number, B);
+    memcpy(rest, B, sizeof rest);
+    for (int i = 0; i < n; i++) tiny += 1e-9 * B[i][i];
+    for (int w = 0; w < wave; w++) {
+        /* any vector that no direction singles out */
+        for (int i = 0; i < n; i++) vector[i] = cos(1 + 2.3 * i);
+        if (!take_largest(n, tiny, rest, vector)) return false;
+    }
+    for (int i = 0; i < n; i++)
+        if (fabs(vector[i]) > fabs(vector[largest])) largest = i;
+    most = fabs(vector[largest]);
+    for (int i = 0; i < n; i++) square += B[largest][i] * vector[i] / vector[largest];
+    *omega = sqrt(square);
+    for (int f = 0; f < eq->nfields; f++)
+        if (number[f] >= 0) real[f] = vector[number[f]] / most;
+    for (int i = 0; i < eq->nterms; i++) {
+        const struct ht_term *t = &eq->term[i];
+        if (number[t->row] < 0)
+            real[t->row] -= t->coef * (t->material < 0 ? 1 : material[t->material]) * k[t->axis] *
+                            real[t->col] / *omega;
+    }
+    return true;
+}
+
 /* Of a form of second order u = exp(i(k.x - omega t)), v = u_t, f_k = -s_k k / (|k| sqrt(K/b)). */
 bool ht_equations_plane(const struct ht_equations *eq, const double *material, const double *k,
-                        double *real, double *imaginary, double *omega) {
+                        int wave, double *real, double *imaginary, double *omega) {
     const struct ht_second_order *form = &eq->second_order;
     *omega = 0;
     for (int j = 0; j < eq->dims && eq->translates; j++) *omega += material[j] * k[j];
     if (eq->translates) real[0] = 1;
-    if (!form->known) return eq->translates;
+    if (!form->known && eq->leapfrog.old_sign > 0)
+        return plane_of_groups(eq, material, k, wave, real, omega);
+    if (!form->known || wave > 1) return eq->translates && wave == 1;
     *omega = frequency(eq, material, k);
     real[form->field] = 1;
     if (form->rate >= 0) imaginary[form->rate] = -*omega;

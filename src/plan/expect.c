@@ -411,11 +411,14 @@ enum ht_err ht_expect(struct ht_plan *plan) {
                 drift);
     if (!(plan->solution->theta > 0) || plan->steps == 0) return HT_OK;
     plan->cells_per_wavelength = find_cells(plan);
-    if (!plan->eq.second_order.known && !plan->eq.translates) return check_cells(plan);
+    if (!plan->eq.second_order.known && !plan->eq.translates &&
+        !(plan->solution->single_wave && plan->eq.leapfrog.old_sign > 0))
+        return check_cells(plan);
     TRY(find_shorter(&x));
     plan->cells_per_wavelength /= x.shorter;
     TRY(check_cells(plan));
     x.run.problem = &plan->problem;
+    x.run.wave = plan->params->initial.wave;
     x.run.dt = plan->problem.dt;
     x.run.steps = (double)plan->steps;
     if (!differences(plan)) TRY(uniform_materials(&x));

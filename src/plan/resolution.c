@@ -31,7 +31,7 @@ static enum ht_err error_of_steps(const struct ht_carrier *c, int axes, double c
     for (int m = 0; m < HT_MAX_MATERIALS; m++) problem.uniform[m] = 1;
     problem.stages = ht_scheme_full_stages(c->scheme, c->eq, c->order);
     (void)ht_problem_set_scheme(&problem, c->scheme);
-    const struct ht_bloch_run run = {&problem, problem.uniform, dt, steps};
+    const struct ht_bloch_run run = {&problem, problem.uniform, dt, steps, 1};
     return ht_bloch_error(&run, k, out);
 }
 

@@ -212,7 +212,7 @@ static double speed_difference(const struct ht_system *system, int dims, int axi
 /* L a + i omega a over |L| |a|. */
 static double plane_residual(const struct sample *s) {
     double re[MOST_FIELDS] = {0}, im[MOST_FIELDS] = {0}, omega = 0, worst = 0, size = 0;
-    if (!ht_equations_plane(&s->eq, s->material, s->k, re, im, &omega)) return 0;
+    if (!ht_equations_plane(&s->eq, s->material, s->k, 1, re, im, &omega)) return 0;
     for (int r = 0; r < s->eq.nfields; r++) {
         double complex sum = I * omega * (re[r] + I * im[r]);
         size = worse(size, hypot(re[r], im[r]));

@@ -1,0 +1,85 @@
+/* Maxwell's equations in a medium without charges and losses (see for instance Jackson, Classical
+ * Electrodynamics, chapter 6):
+ *     eps E_t = curl H,    mu H_t = -curl E.
+ * In two dimensions E1, E2 and H3 exist here (transverse electric), E3, H1 and H2 in a system of
+ * its own (transverse magnetic). E_t = 0 and H_n = 0 at an electric wall, a mirror with factor +1.
+ */
+#include "systems.h"
+
+enum { INVERSE_EPS, INVERSE_MU };
+
+static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
+                             const double *const *value, double *const *out) {
+    (void)chosen;
+    ht_jet_reciprocal(jets, value[0], out[INVERSE_EPS]);
+    ht_jet_reciprocal(jets, value[1], out[INVERSE_MU]);
+    return HT_OK;
+}
+
+#define MEDIUM                                                          \
+    .nmaterials = 2,                                                    \
+    .material = {{"1/eps", "inverse permittivity", true, true},         \
+                 {"1/mu", "inverse permeability", true, true}},         \
+    .nwalls = 2,                                                        \
+    .wall = {{"electric", +1, "E_t = 0 (perfect electric conductor)"},  \
+             {"magnetic", -1, "H_t = 0 (perfect magnetic conductor)"}}, \
+    .nparameters = 2,                                                   \
+    .parameter = {{.names = "eps",                                      \
+                   .meanings = "permittivity",                          \
+                   .units = "permittivity",                             \
+                   .fallback = 1.0,                                     \
+                   .positive = true},                                   \
+                  {.names = "mu",                                       \
+                   .meanings = "permeability",                          \
+                   .units = "permeability",                             \
+                   .fallback = 1.0,                                     \
+                   .positive = true}},                                  \
+    .speed_name = "c", .materials = materials
+
+enum { E1, E2, E3, H1, H2, H3 };
+
+const struct ht_system ht_system_maxwell = {
+    .name = "maxwell",
+    .title = "Maxwell's equations: electric and magnetic field",
+    .equations = "eps E_t = curl H,  mu H_t = -curl E",
+    .nfields = 6,
+    .field = {{"E1", "electric field along x1"},
+              {"E2", "electric field along x2"},
+              {"E3", "electric field along x3"},
+              {"H1", "magnetic field along x1"},
+              {"H2", "magnetic field along x2"},
+              {"H3", "magnetic field along x3"}},
+    .parity = 6, /* of E1: it is odd at electric walls normal to x2 and x3 */
+    .nterms = 12,
+    .term = {{E1, H3, 1, 1, +1, INVERSE_EPS},
+             {E1, H2, 2, 1, -1, INVERSE_EPS},
+             {E2, H1, 2, 1, +1, INVERSE_EPS},
+             {E2, H3, 0, 1, -1, INVERSE_EPS},
+             {E3, H2, 0, 1, +1, INVERSE_EPS},
+             {E3, H1, 1, 1, -1, INVERSE_EPS},
+             {H1, E3, 1, 1, -1, INVERSE_MU},
+             {H1, E2, 2, 1, +1, INVERSE_MU},
+             {H2, E1, 2, 1, -1, INVERSE_MU},
+             {H2, E3, 0, 1, +1, INVERSE_MU},
+             {H3, E2, 0, 1, -1, INVERSE_MU},
+             {H3, E1, 1, 1, +1, INVERSE_MU}},
+    MEDIUM};
+
+enum { TM_E3, TM_H1, TM_H2 };
+
+const struct ht_system ht_system_maxwell_tm = {
+    .name = "maxwell_tm",
+    .title = "Maxwell's equations in two dimensions, transverse magnetic: E3, H1, H2",
+    .equations = "eps E3_t = d1 H2 - d2 H1,  mu H1_t = -d2 E3,  mu H2_t = d1 E3",
+    .max_dims = 2,
+    .nfields = 3,
+    .field = {{"E3", "electric field along x3"},
+              {"H1", "magnetic field along x1"},
+              {"H2", "magnetic field along x2"}},
+    .parity = 3,
+    .nterms = 4,
+    .term = {{TM_E3, TM_H2, 0, 1, +1, INVERSE_EPS},
+             {TM_E3, TM_H1, 1, 1, -1, INVERSE_EPS},
+             {TM_H1, TM_E3, 1, 1, -1, INVERSE_MU},
+             {TM_H2, TM_E3, 0, 1, +1, INVERSE_MU}},
+    MEDIUM};
