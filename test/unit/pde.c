@@ -187,7 +187,7 @@ static void apply(const struct sample *s, const double complex *in, double compl
 /* The largest frequency of waves along an axis with |k| = 1 by iteration: L has imaginary
  * eigenvalues, so |L^2 a|/|a| grows to the square of the largest. */
 static double speed_difference(const struct ht_system *system, int dims, int axis) {
-    enum { TIMES = 400 };
+    enum { TIMES = 4000 }; /* speeds of two waves may be near each other */
     struct sample s;
     double complex a[MOST_FIELDS], b[MOST_FIELDS];
     double found = 0;
@@ -209,10 +209,10 @@ static double speed_difference(const struct ht_system *system, int dims, int axi
 
 /* ---- solutions ---- */
 
-/* L a + i omega a over |L| |a|. */
-static double plane_residual(const struct sample *s) {
+/* L a + i omega a over |L| |a| of a wave (ht_equations_plane); -1: there is none. */
+static double plane_residual(const struct sample *s, int wave) {
     double re[MOST_FIELDS] = {0}, im[MOST_FIELDS] = {0}, omega = 0, worst = 0, size = 0;
-    if (!ht_equations_plane(&s->eq, s->material, s->k, 1, re, im, &omega)) return 0;
+    if (!ht_equations_plane(&s->eq, s->material, s->k, wave, re, im, &omega)) return -1;
     for (int r = 0; r < s->eq.nfields; r++) {
         double complex sum = I * omega * (re[r] + I * im[r]);
         size = worse(size, hypot(re[r], im[r]));
@@ -371,9 +371,13 @@ static void check_energy(const struct ht_system *system, int dims) {
 static void check_solutions(const struct ht_system *system, int dims) {
     double plane = 0, standing = 0, leak = 0;
     struct sample s;
+    int waves = 0;
     for (int n = 0; n < DRAWS; n++) {
         if (!make_sample(system, dims, &s)) plane = NAN;
-        plane = worse(plane, plane_residual(&s));
+        for (int wave = 1; plane_residual(&s, wave) >= 0; wave++) {
+            plane = worse(plane, plane_residual(&s, wave));
+            waves = wave > waves ? wave : waves;
+        }
         leak = worse(leak, leapfrog_leak(&s));
         for (int walls = 0; walls < 1 << dims && system->nwalls > 0; walls++) {
             int factor[3] = {1, 1, 1};
@@ -381,7 +385,8 @@ static void check_solutions(const struct ht_system *system, int dims) {
             standing = worse(standing, standing_residual(&s, factor));
         }
     }
-    TEST_BELOW(plane, rounding, "%s in %d-D: residual of plane waves", system->name, dims);
+    TEST_BELOW(plane, rounding, "%s in %d-D: residual of plane waves of %d kinds", system->name,
+               dims, waves);
     TEST_BELOW(standing, rounding, "%s in %d-D: residual of modes", system->name, dims);
     if (s.eq.leapfrog.old_sign == 0) return;
     TEST_BELOW(leak, 0, "%s in %d-D: what leapfrog leaves out", system->name, dims);
@@ -583,7 +588,7 @@ static void check_psv(void) {
                "psv: groups %x, %x, parities", eq.leapfrog.stored[0], eq.leapfrog.stored[1]);
     TEST_CHECK(!eq.second_order.known && coupled == 1 && !ht_equations_measured(&eq),
                "psv: no form of second order, an energy with one coupling");
-    TEST_CHECK(line.nfields == 4 && ht_equations_field(&line, "s22") < 0,
+    TEST_CHECK(line.nfields == 2 && ht_equations_field(&line, "v2") < 0,
                "psv: %d fields along a line", line.nfields);
     TEST_BELOW(fabs(ht_equations_speed(&eq, material, 0) - 1), 1e-14, "psv: speed of P waves");
 }
