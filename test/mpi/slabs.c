@@ -13,6 +13,7 @@
  */
 #include "compiler.h"
 #include "kernel/cover.h"
+#include "kernel/law.h"
 #include "mpi/trial.h"
 #include "regions.h"
 
@@ -231,7 +232,7 @@ static void run_variants(struct scene *scene) {
     enum { MOST = 64 };
     int met[MOST] = {0};
     scene->number = 0;
-    for (int s = 0; s < ht_system_count(); s++) {
+    for (int s = 0; s < law_systems(); s++) {
         const struct ht_system *system = ht_system_at(s);
         const int schemes = ht_equations_make(system, 3).leapfrog.old_sign != 0 ? 2 : 1;
         for (int v = 0; v < ht_variant_count(); v++)

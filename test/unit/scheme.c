@@ -11,7 +11,7 @@
 
 #include "htwave/stepper.h"
 
-enum { CELLS = 3, STEPS = 4, MOST = 1 << 12 };
+enum { CELLS = 3, STEPS = 4, MOST = 1 << 13 };
 
 /* ---- names ---- */
 

@@ -1,0 +1,71 @@
+/* Plane waves of Maxwell's equations and of elastic solids, compressional and shear, uniform media,
+ * double precision: the error is the expected one of the scheme, and falls as h^(2N + 0.7) or
+ * faster with Taylor series.
+ */
+#include "scene.h"
+
+static const struct {
+    const char *system, *text;
+    int dims;
+} waves[] = {
+    {"maxwell", "initial.cycles=[1]", 1},
+    {"maxwell", "medium.eps=2.25 initial.cycles=[1,1] grid.upper=[1,1.25]", 2},
+    {"maxwell", "medium.mu=0.5 initial.cycles=[1,0,1]", 3},
+    {"maxwell_tm", "medium.eps=2.25 initial.cycles=[1,1] grid.upper=[1,1.25]", 2},
+    {"elastic", "medium.vs=0.6 initial.cycles=[1]", 1},
+    {"elastic", "medium.vs=0.6 medium.rho=1.2 initial.cycles=[1,1] grid.upper=[1,1.25]", 2},
+    {"elastic", "medium.vs=0.6 initial.wave=2 initial.cycles=[1,1] grid.upper=[1,1.25]", 2},
+    {"elastic",
+     "medium.lambda=2.2 medium.mu=1.3 medium.rho=1.2 initial.wave=2 "
+     "initial.cycles=[1,0,1]",
+     3},
+};
+enum { WAVES = sizeof waves / sizeof *waves };
+
+/* *expected: of the same run. */
+static bool error_of(struct scene *scene, int wave, int order, const char *scheme, int cells,
+                     double *error, double *expected) {
+    static const char *const grid[] = {"[%d]", "[%d,%d]", "[%d,%d,%d]"};
+    char all[48];
+    struct scene_run run;
+    snprintf(all, sizeof all, grid[waves[wave].dims - 1], cells, cells, cells);
+    enum ht_err err = scene_open(scene, &run,
+                                 "system=%s grid.order=%d time.scheme=%s initial.type=plane %s "
+                                 "time.cfl=0.6 time.end=0.7 grid.cells=%s",
+                                 waves[wave].system, order, scheme, waves[wave].text, all);
+    if (err == HT_OK) err = scene_finish(&run, error);
+    if (err == HT_OK) *expected = run.plan->expected.error;
+    if (err != HT_OK) TEST_CHECK(false, "%s: %s", waves[wave].system, ht_err_message());
+    scene_close(&run);
+    return err == HT_OK;
+}
+
+static void judge(struct scene *scene, int wave, int order, const char *scheme) {
+    static const int cells[3][2] = {{12, 18}, {6, 10}, {5, 8}};
+    const int *n = cells[order - 1];
+    double error[2], expected[2];
+    for (int i = 0; i < 2; i++)
+        if (!error_of(scene, wave, order, scheme, n[i], &error[i], &expected[i])) return;
+    for (int i = 0; i < 2; i++)
+        TEST_BELOW(fabs(log(error[i] / expected[i])), log(1.02),
+                   "%s %dD N=%d %s on %d cells: %.3g, expected %.3g: logarithm of the ratio",
+                   waves[wave].system, waves[wave].dims, order, scheme, n[i], error[i],
+                   expected[i]);
+    const double found = log(error[0] / error[1]) / log((double)n[1] / n[0]);
+    if (strcmp(scheme, "taylor") == 0)
+        TEST_BELOW(2 * order + 0.7 - found, 0, "%s %dD N=%d: order %.2f, short of 2N + 0.7 by",
+                   waves[wave].system, waves[wave].dims, order, found);
+}
+
+int main(void) {
+    struct scene scene;
+    if (!scene_start(&scene)) return test_end("systems");
+    for (int wave = 0; wave < WAVES; wave++)
+        for (int order = 1; order <= 3; order++) {
+            if (!test_all() && waves[wave].dims == 3 && order != 2) continue;
+            judge(&scene, wave, order, "taylor");
+            judge(&scene, wave, order, "leapfrog");
+        }
+    scene_end(&scene);
+    return test_end("systems");
+}
