@@ -161,8 +161,8 @@ double ht_clock(void); /* monotonic seconds; log.c */
 #define HT_HASH_SEED 0xcbf29ce484222325ULL
 uint64_t ht_hash(uint64_t seed, const void *data, size_t size);
 
-/* ---- Random numbers: counter-based (SplitMix64), so that values depend on seed and index only: any part of
- * a field can be generated alone ---- */
+/* ---- Random numbers: counter-based (SplitMix64), so that values depend on seed and index only:
+ * any part of a field can be generated alone ---- */
 uint64_t ht_rng_bits(uint64_t seed, uint64_t index);
 double ht_rng_uniform(uint64_t seed, uint64_t index); /* in [-1, 1) */
 

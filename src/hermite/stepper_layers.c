@@ -5,8 +5,8 @@
 
 #include "args.h"
 #include "layout.h"
-#include "tool_args.h"
 #include "stepper_private.h"
+#include "tool_args.h"
 
 static int64_t field_bytes(const struct ht_spec *spec, const struct ht_window *window) {
     int storage[HT_MAX_COEFS];

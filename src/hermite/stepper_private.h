@@ -4,9 +4,9 @@
 #ifndef HTWAVE_HERMITE_STEPPER_PRIVATE_H
 #define HTWAVE_HERMITE_STEPPER_PRIVATE_H
 
-#include "tool_args.h"
 #include "layer_kernels.h"
 #include "src/solve/runner.h"
+#include "tool_args.h"
 
 struct ht_device_stepper {
     struct ht_runner r;
