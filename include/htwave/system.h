@@ -29,7 +29,7 @@ struct ht_wall_kind {
 
 struct ht_field {
     const char *name, *meaning;
-    unsigned parity; /* of equations; bit k: odd under reflection of x_(k+1) */
+    unsigned parity; /* bit k: odd under reflection of x_(k+1) */
 };
 
 struct ht_term {
@@ -50,8 +50,10 @@ struct ht_system {
     const char *name, *title, *equations; /* equations: text, for describe */
     int min_dims, max_dims;               /* 0: 1 and 3 */
     int nfields, nterms, nmaterials, nwalls;
-    struct ht_field field[HT_MAX_FIELDS]; /* the first is the default one of a Gaussian */
-    unsigned parity;                      /* of the first field; the others' follow */
+    struct {
+        const char *name, *meaning;
+    } field[HT_MAX_FIELDS]; /* the first is the default one of a Gaussian */
+    unsigned parity;        /* of the first field; the others' follow */
     struct ht_term term[HT_MAX_TERMS];
     struct ht_material material[HT_MAX_MATERIALS];
     struct ht_wall_kind wall[4]; /* without "periodic", common to all */

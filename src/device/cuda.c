@@ -311,7 +311,7 @@ static enum ht_err cuda_copy(void *handle, void *buffer_handle, struct ht_span s
     const struct ht_cuda_device *device = handle;
     const struct ht_cuda_buffer *buffer = buffer_handle;
     const CUdeviceptr at = buffer->at + (CUdeviceptr)span.offset;
-    const CUstream queue = device->queue[on];
+    CUstream queue = device->queue[on];
     CUresult code = CUDA_SUCCESS;
     TRY(ht_cuda_enter(device));
     if (span.rows == 1 || span.pitch == span.width)

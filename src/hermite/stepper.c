@@ -285,7 +285,7 @@ static void after(void *self, int64_t steps) {
 static int64_t alike(void *self, int64_t *period) {
     const struct ht_device_stepper *t = self;
     bool same = t->injection == NULL;
-    (void)period;
+    *period = 1;
     for (int i = 0; i < t->sets; i++) same = same && !ht_variant_needs_work(t->set[i].variant);
     return same ? INT64_MAX : 0;
 }

@@ -21,7 +21,7 @@ static void append(struct ht_point *list, const struct ht_point *point, const bo
 static enum ht_err reserve(struct ht_point *list, int64_t *room, int64_t more) {
     REQUIRE((int64_t)list->count + more < INT_MAX / 2, HT_ERR_MEMORY,
             "a source of more than %d nodes", INT_MAX / 2);
-    return HT_GROW(list->node, list->count + more, *room);
+    return ht_mem_grow(list->count + more, sizeof *list->node, &list->node, room);
 }
 
 static int compare(const void *a, const void *b) {

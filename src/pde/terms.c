@@ -231,7 +231,8 @@ struct ht_equations ht_terms_derive(const struct ht_system *system, int *wrong) 
     eq.nfields = system->nfields;
     eq.nterms = system->nterms;
     eq.nmaterials = system->nmaterials;
-    memcpy(eq.field, system->field, sizeof eq.field);
+    for (int f = 0; f < eq.nfields; f++)
+        eq.field[f] = (struct ht_field){system->field[f].name, system->field[f].meaning, 0};
     memcpy(eq.term, system->term, sizeof eq.term);
     const bool groups = join(&eq, GROUPS, 0, group) && eq.nfields > 1;
     find_mirrors(&eq);

@@ -23,8 +23,9 @@ void ht_message_planes(const struct ht_problem *p, bool fp64, double bytes[HT_AR
 struct ht_exchange ht_exchange_bytes(const struct ht_planes *planes,
                                      const double plane_bytes[HT_ARRAYS]) {
     struct ht_exchange sent = {{0, 0}};
-    for (int n = 0; n < 2 * HT_ARRAYS; n++)
-        sent.bytes[n % 2] += (double)planes->of[n / 2][1 - n % 2] * plane_bytes[n / 2];
+    for (int a = 0; a < HT_ARRAYS; a++)
+        for (int side = 0; side < 2; side++)
+            sent.bytes[side] += (double)planes->of[a][1 - side] * plane_bytes[a];
     return sent;
 }
 

@@ -26,7 +26,8 @@ static void make_system(void) {
     for (int f = 0; f < HT_MAX_FIELDS; f++) {
         unsigned parity = (unsigned)(f % PARITIES);
         snprintf(names[f], sizeof names[f], "u%d", f);
-        many.field[f] = (struct ht_field){names[f], "", 0};
+        many.field[f].name = names[f];
+        many.field[f].meaning = "";
         for (int k = 0; k < 3; k++) {
             int t = many.nterms++, partner = (int)(parity ^ (1u << k));
             many.term[t] = (struct ht_term){.row = f,

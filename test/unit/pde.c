@@ -290,9 +290,9 @@ static bool is_name(const char *name) {
 static int wrong_names(const struct ht_system *system) {
     int wrong = !is_name(system->name) || !system->title || !system->equations;
     for (int f = 0; f < system->nfields; f++) {
-        const struct ht_field *field = &system->field[f];
-        wrong += !is_name(field->name) || !field->meaning || !*field->meaning;
-        for (int g = 0; g < f; g++) wrong += strcmp(field->name, system->field[g].name) == 0;
+        const char *name = system->field[f].name, *meaning = system->field[f].meaning;
+        wrong += !is_name(name) || !meaning || !*meaning;
+        for (int g = 0; g < f; g++) wrong += strcmp(name, system->field[g].name) == 0;
     }
     for (int m = 0; m < system->nmaterials; m++)
         wrong += !system->material[m].name || !system->material[m].meaning;
@@ -450,9 +450,12 @@ static enum ht_err two_materials(const struct ht_jets *jets, const int *chosen,
 }
 
 #define POSITIVE(name) \
-    { name, "a material", true, true }
-#define PARAMETER(name, value) \
-    { .names = name, .meanings = "a parameter", .units = "1", .fallback = value, .positive = true }
+    { (name), "a material", true, true }
+#define PARAMETER(name, value)                                                         \
+    {                                                                                  \
+        .names = (name), .meanings = "a parameter", .units = "1", .fallback = (value), \
+        .positive = true                                                               \
+    }
 
 /* rho v3_t = d1 s13 + d2 s23, s_k3,t = mu d_k v3. */
 static const struct ht_system sh = {
