@@ -1,10 +1,11 @@
 /* A system at the limits of HT_MAX_FIELDS, HT_MAX_TERMS and HT_MAX_MATERIALS:
  * lists of arguments, masks of fields and tables hold as many, and the kernels agree with the
- * oracle; so they do for a scalar that is odd under reflections. The system has sets of eight
- * fields, one of each parity,
- *     d u_(s,q)/dt = sum over axes k of a_k M du_(s,q xor bit k)/dx_k,
- * in three dimensions. Fields with an even and an odd number of odd axes change each other only: so
- * there is a leapfrog form, too.
+ * oracle; so they do for a scalar that is odd under reflections. The system has sets s of eight
+ * fields, one of each parity q,
+ *     d u_(s,q)/dt = sum over axes k of a_k M du_(s',q xor bit k)/dx_k,
+ * in three dimensions, s' the next set along x3 where q is odd, so that all fields are coupled.
+ * Fields with an even and an odd number of odd axes change each other only: so there is a leapfrog
+ * form, too.
  */
 #include "compiler.h"
 #include "open_device.h"
@@ -30,8 +31,9 @@ static void make_system(void) {
         many.field[f].meaning = "";
         for (int k = 0; k < 3; k++) {
             int t = many.nterms++, partner = (int)(parity ^ (1u << k));
+            const int set = (f / PARITIES + (k == 2 && parity % 2 != 0)) % SETS;
             many.term[t] = (struct ht_term){.row = f,
-                                            .col = f - (int)parity + partner,
+                                            .col = set * PARITIES + partner,
                                             .axis = k,
                                             .derivative = 1,
                                             .coef = (t % 2 ? -1 : 1) * (0.5 + 0.25 * k),
