@@ -60,7 +60,11 @@ enum ht_err ht_medium_work_create(const struct ht_medium *medium, struct ht_medi
     ptrdiff_t coefs = medium->coefs > 4 ? medium->coefs : 4;
     *work = (struct ht_medium_work){0};
     TRY(HT_ALLOC(work->block, coefs * 2 * HT_MAX_MATERIALS));
-    TRY(HT_ALLOC(work->cell, 1));
+    const enum ht_err err = HT_ALLOC(work->cell, 1);
+    if (err != HT_OK) {
+        ht_medium_work_destroy(work);
+        return err;
+    }
     for (int i = 0; i < HT_MAX_MATERIALS; i++) {
         work->value[i] = work->block + i * coefs;
         work->material[i] = work->block + (HT_MAX_MATERIALS + i) * coefs;

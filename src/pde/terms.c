@@ -306,7 +306,8 @@ struct ht_equations ht_equations_make(const struct ht_system *system, int dims) 
         number[f] = -1;
         if (f >= all.nfields || !(exist >> f & 1u)) continue;
         number[f] = eq.nfields;
-        eq.field[eq.nfields++] = all.field[f];
+        eq.field[eq.nfields] = all.field[f];
+        eq.field[eq.nfields++].parity &= (1u << dims) - 1; /* of the axes that there are */
     }
     for (int i = 0; i < all.nterms; i++) {
         struct ht_term term = all.term[i];
