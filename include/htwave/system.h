@@ -140,7 +140,8 @@ struct ht_second_order {
 };
 
 /* A system in dims dimensions: the fields and terms that exist there, with fields renumbered. A
- * field exists if another one changes by it. Plain value, no ownership.
+ * field exists if another one changes by it and it is coupled to the first one that exists. Plain
+ * value, no ownership.
  *
  * In absorbing layers (ht_equations_absorb) memory variables follow the fields, and profiles, which
  * depend on the position along one axis alone, follow the materials. */

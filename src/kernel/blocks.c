@@ -6,16 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-unsigned ht_blocks_parity(const struct ht_equations *eq, int field) {
-    return eq->field[field].parity & ((1u << eq->dims) - 1);
-}
-
 bool ht_blocks_apply(const struct ht_equations *eq) {
     for (int t = 0; t < eq->nterms; t++) {
         const struct ht_term *term = &eq->term[t];
         unsigned odd = term->derivative % 2 ? 1u << term->axis : 0;
-        if (ht_blocks_parity(eq, term->row) != (ht_blocks_parity(eq, term->col) ^ odd))
-            return false;
+        if (eq->field[term->row].parity != (eq->field[term->col].parity ^ odd)) return false;
     }
     return true;
 }
@@ -32,7 +27,7 @@ void ht_blocks_rows(const struct ht_spec *spec, int rows[8]) {
         for (unsigned g = 0; ht_blocks_stores(spec->dst, f) && g < 1u << eq->dims; g++) {
             int count = 1;
             for (int k = 0; k < eq->dims; k++)
-                count *= (g ^ ht_blocks_parity(eq, f)) >> k & 1u ? odds : evens;
+                count *= (g ^ eq->field[f].parity) >> k & 1u ? odds : evens;
             rows[g] += count;
         }
 }
@@ -47,7 +42,7 @@ static enum ht_err number_sources(const struct ht_spec *spec, struct ht_blocks *
     for (int f = 0; f < spec->eq->nfields; f++)
         for (int i = 0; ht_blocks_stores(spec->src, f) && i < coefs; i++)
             blocks->parity[source++] =
-                (int)((unsigned)ht_parity_of(&z, i) ^ ht_blocks_parity(spec->eq, f));
+                (int)((unsigned)ht_parity_of(&z, i) ^ spec->eq->field[f].parity);
     return HT_OK;
 }
 

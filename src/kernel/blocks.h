@@ -46,8 +46,6 @@ const char *ht_blocks_refuse(const struct ht_spec *spec);
 int ht_storage_entry(int entry, int coefs, int padded_coefs, const int *storage);
 
 /* ---- shared by the files of parity blocks ---- */
-/* A field's parity as bits of the equations' axes. */
-unsigned ht_blocks_parity(const struct ht_equations *eq, int field);
 /* Whether a mask of fields has this one. */
 bool ht_blocks_stores(unsigned mask, int field);
 

@@ -102,7 +102,7 @@ static void add_term(struct builder *b, int t, int n, unsigned g) {
     const struct ht_term *term = &eq->term[t];
     const int size = b->n[term->axis], stride = b->stride[term->axis];
     const int from = term->row * b->coefs, to = term->col * b->coefs;
-    const unsigned class = g ^ ht_blocks_parity(eq, term->row);
+    const unsigned class = g ^ eq->field[term->row].parity;
     const int odd = (int)(class >> term->axis & 1u);
     for (int m = 0; m < size; m++) {
         const int low = 2 * m + odd, up = (low + term->derivative) / 2;
@@ -208,7 +208,7 @@ static void add_rows(struct builder *b, struct ht_blocks *blocks, int field, int
     evolve(b, field, outputs, output, g);
     for (int f = 0; f < eq->nfields; f++) {
         if (!ht_blocks_stores(b->spec->src, f)) continue;
-        interpolate(b, f, g ^ ht_blocks_parity(eq, f), outputs, entry);
+        interpolate(b, f, g ^ eq->field[f].parity, outputs, entry);
         for (int l = 0; l < outputs; l++) entry[l] += b->coefs;
     }
 }
@@ -216,7 +216,7 @@ static void add_rows(struct builder *b, struct ht_blocks *blocks, int field, int
 /* The rows of a field, class by class. */
 static void add_field(struct builder *b, struct ht_blocks *blocks, int field, int slot) {
     for (unsigned own = 0; own < 1u << b->dims; own++) {
-        const unsigned g = own ^ ht_blocks_parity(b->spec->eq, field);
+        const unsigned g = own ^ b->spec->eq->field[field].parity;
         int output[LANES] = {0}, count = 0, index[3];
         for (int i = 0; i < b->coefs; i++) {
             if (split(b, i, index) != own) continue;

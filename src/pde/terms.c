@@ -367,6 +367,11 @@ static double largest_eigenvalue(int n, double a[HT_MAX_FIELDS][HT_MAX_FIELDS]) 
     return diagonal ? most : exp(logarithm);
 }
 
+/* What a derivative is multiplied with. */
+static double factor_of(const struct ht_term *t, const double *material) {
+    return t->coef * (t->material < 0 ? 1 : material[t->material]);
+}
+
 /* B of one group of fields a, by way of the other group b and back: with a_t = i A b, b_t = i A' a
  * of waves exp(i k.x), omega^2 a = B a. number: of the fields of the group, out. */
 static int make_round(const struct ht_equations *eq, const double *material, const double *k,
@@ -379,9 +384,8 @@ static int make_round(const struct ht_equations *eq, const double *material, con
         for (int j = 0; j < eq->nterms; j++) {
             const struct ht_term *s = &eq->term[i], *t = &eq->term[j];
             if (s->col != t->row || number[s->row] < 0) continue;
-            B[number[s->row]][number[t->col]] += s->coef * t->coef * k[s->axis] * k[t->axis] *
-                                                 (s->material < 0 ? 1 : material[s->material]) *
-                                                 (t->material < 0 ? 1 : material[t->material]);
+            B[number[s->row]][number[t->col]] +=
+                factor_of(s, material) * k[s->axis] * factor_of(t, material) * k[t->axis];
         }
     return n;
 }
@@ -443,6 +447,7 @@ static bool take_largest(int n, double tiny, double B[HT_MAX_FIELDS][HT_MAX_FIEL
 static bool plane_of_groups(const struct ht_equations *eq, const double *material, const double *k,
                             int wave, double *real, double *omega) {
     double B[HT_MAX_FIELDS][HT_MAX_FIELDS], rest[HT_MAX_FIELDS][HT_MAX_FIELDS];
+    static const double rounding = 1e-12;
     double vector[HT_MAX_FIELDS] = {0}, most = 0, square = 0, tiny = 0;
     int number[HT_MAX_FIELDS], largest = 0;
     const int n = make_round(eq, material, k, number, B);
@@ -460,11 +465,17 @@ static bool plane_of_groups(const struct ht_equations *eq, const double *materia
     *omega = sqrt(square);
     for (int f = 0; f < eq->nfields; f++)
         if (number[f] >= 0) real[f] = vector[number[f]] / most;
-    for (int i = 0; i < eq->nterms; i++) {
-        const struct ht_term *t = &eq->term[i];
-        if (number[t->row] < 0)
-            real[t->row] -= t->coef * (t->material < 0 ? 1 : material[t->material]) * k[t->axis] *
-                            real[t->col] / *omega;
+    for (int f = 0; f < eq->nfields; f++) {
+        /* What rounding leaves of a field that the wave does not have is 0. */
+        double size = number[f] >= 0;
+        for (int i = 0; i < eq->nterms && number[f] < 0; i++) {
+            const struct ht_term *t = &eq->term[i];
+            const double part = factor_of(t, material) * k[t->axis] / *omega;
+            if (t->row != f) continue;
+            real[f] -= part * real[t->col];
+            size = fmax(size, fabs(part));
+        }
+        if (fabs(real[f]) < rounding * size) real[f] = 0;
     }
     return true;
 }
