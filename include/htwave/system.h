@@ -208,4 +208,53 @@ int ht_wall_sign(const struct ht_equations *eq, int field, int axis, int factor)
 /* The wall with this name, or NULL; "periodic" has factor 0. */
 const struct ht_wall_kind *ht_wall_find(const struct ht_system *system, const char *name);
 
+/* ---- pair.c ---- */
+/* The staggered form of a first-order system: two groups of fields that change each other only,
+ *
+ *     a += dt A b   (group 0),     b += dt B a   (group 1),
+ *
+ * leapfrogged, group 0 at times n - 1/2, group 1 at n. A field lies half a spacing up along axis k
+ * where bit k of its parity is set. A term turns bit `axis` of the parity alone and leads from one
+ * group to the other; its derivative goes up (node to half point) where the row's bit is set, else
+ * down, with the staggered weights s_j of htwave/num.h:
+ *
+ *     up:   d f(m) = 1/h sum_j s_j (f(m+1+j) - f(m-j)),
+ *     down: d f(m) = 1/h sum_j s_j (f(m+j) - f(m-1-j)).
+ *
+ * A = C A0, B = D B0: A0 and B0 = -A0^T have factors alone, C and D are symmetric. The coefficient
+ * of a term is C_rq at the row's point, where q is the field by which the term's column changes
+ * along its axis: of the stress s_11 and the slope d_2 v_2, q = s_22. Such steps keep the energy
+ *
+ *     E = (<a, C^-1 a> at n - 1/2  +  <b^(n-1), D^-1 b^n>) / 2,
+ *
+ * whatever the medium, up to dt omega_max = 2: nothing is used but that A0 and B0 are adjoint.
+ */
+
+/* C_rq, row <= col, where both lie. */
+struct ht_pair_coefficient {
+    unsigned parity;
+    int row, col;
+    int material; /* that the terms name; -1: 1 */
+};
+struct ht_pair_term {
+    int row, col, axis;
+    double factor;
+    int coefficient;
+};
+struct ht_pair {
+    int dims, nfields, nterms, ncoefficients;
+    unsigned parity[HT_MAX_FIELDS];
+    unsigned group[2]; /* masks of fields; the first group changes first */
+    struct ht_pair_term term[HT_MAX_TERMS];
+    struct ht_pair_coefficient coefficient[HT_MAX_TERMS];
+};
+/* Why equations have no such form, to follow "the fields of SYSTEM"; NULL: they have it. apart:
+ * coefficients of different entries C_rq are different ones; else those of one material at one
+ * parity are the same, as in isotropic media without averages. */
+const char *ht_pair_make(const struct ht_equations *eq, bool apart, struct ht_pair *out);
+/* Whether a difference of field `col` along an axis goes up. */
+static inline bool ht_pair_up(const struct ht_pair *pair, int col, int axis) {
+    return !(pair->parity[col] >> axis & 1u);
+}
+
 #endif

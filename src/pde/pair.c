@@ -1,0 +1,50 @@
+/* The staggered form of a system from its terms; see the header. */
+#include "htwave/system.h"
+
+/* The field by which field `col` changes along an axis; -1: by none, or several. */
+static int partner_of(const struct ht_equations *eq, int col, int axis) {
+    int partner = -1;
+    for (int t = 0; t < eq->nterms; t++) {
+        const struct ht_term *term = &eq->term[t];
+        if (term->row != col || term->axis != axis) continue;
+        if (partner >= 0) return -1;
+        partner = term->col;
+    }
+    return partner;
+}
+
+static int find_coefficient(const struct ht_term *term, int partner, bool apart,
+                            struct ht_pair *pair) {
+    const int row = term->row < partner ? term->row : partner;
+    const int col = term->row < partner ? partner : term->row;
+    int i = 0;
+    for (; i < pair->ncoefficients; i++) {
+        const struct ht_pair_coefficient *c = &pair->coefficient[i];
+        if (c->row == row && c->col == col) return i;
+        if (!apart && c->material == term->material && c->parity == pair->parity[term->row])
+            return i;
+    }
+    pair->coefficient[pair->ncoefficients++] = (struct ht_pair_coefficient){
+        .parity = pair->parity[term->row], .row = row, .col = col, .material = term->material};
+    return i;
+}
+
+const char *ht_pair_make(const struct ht_equations *eq, bool apart, struct ht_pair *out) {
+    *out = (struct ht_pair){.dims = eq->dims, .nfields = eq->nfields};
+    if (eq->leapfrog.old_sign <= 0) return "do not fall into two groups that change each other";
+    if (!eq->mirrors) return "have no places on a staggered grid";
+    for (int g = 0; g < 2; g++) out->group[g] = eq->leapfrog.stored[g == 0 ? 1 : 0];
+    for (int f = 0; f < eq->nfields; f++) out->parity[f] = eq->field[f].parity;
+    for (int t = 0; t < eq->nterms; t++) {
+        const struct ht_term *term = &eq->term[t];
+        const int partner = partner_of(eq, term->col, term->axis);
+        if (term->derivative != 1 || partner < 0) return "do not change by first derivatives alone";
+        out->term[out->nterms++] =
+            (struct ht_pair_term){.row = term->row,
+                                  .col = term->col,
+                                  .axis = term->axis,
+                                  .factor = term->coef,
+                                  .coefficient = find_coefficient(term, partner, apart, out)};
+    }
+    return NULL;
+}
