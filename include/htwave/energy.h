@@ -28,6 +28,12 @@ struct ht_state {
     /* Finite differences: of which an energy below 0 may be; half of the field's squares over the
      * modulus, without the field's mean. */
     double rounding, held;
+    /* Finite differences of acoustics: the energies are those of the pressure's rate; of what data
+     * and sources bring the state has `held`. */
+    bool of_rate;
+    /* Layers get energy with the first step that this state has not: the rate at which they damp
+     * data. What may grow is watched from the next look on. */
+    bool partial;
     /* Finite differences: what the nodes in each absorbing layer have of the energy. */
     double layer[3][2];
 };
@@ -66,11 +72,11 @@ struct ht_energy_watch {
                                            if a state was not resolved */
     bool rough;                         /* a state so far was not resolved by the grid */
     bool began_rough;
-    double given; /* root of the energy before sources act */
-    bool looked;
-    double time;    /* of the last look */
-    double brought; /* by data and sources: a root */
-    double largest; /* energy */
+    double given;         /* root of the energy before sources act */
+    bool looked, partial; /* the last state was */
+    double time;          /* of the last look */
+    double brought;       /* by data and sources: a root */
+    double largest;       /* energy */
     /* Absorbing layers, of the looks so far: the least that is no less than the energy now, and
      * state.driven at the last one. */
     double began, held, driven; /* began: the energy at the first look */

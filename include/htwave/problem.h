@@ -40,14 +40,14 @@ struct ht_invariant {
                             double *energy);
 };
 
-/* How a grid holds fields: their derivatives at the nodes, or values alone. */
-enum ht_method_name { HT_HERMITE, HT_FINITE_DIFFERENCES };
-
 struct ht_scheme {
-    const char *name;  /* value of time.scheme */
-    const char *title; /* name in a sentence */
-    enum ht_method_name method;
+    const char *name;             /* value of time.scheme */
+    const char *title;            /* name in a sentence */
     const struct ht_method *does; /* src/solve/methods.h */
+
+    /* Whether nodes hold values alone (finite differences), or derivatives, too (Hermite methods).
+     */
+    bool nodal;
 
     /* Whether a half step adds to the values of its target grid one step earlier. Then the grids
      * hold fields at times dt/2 apart, and both together are the state. Else a half step overwrites

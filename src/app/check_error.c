@@ -70,7 +70,7 @@ static enum ht_err find_frequency(struct search *s) {
     s->length = plan->medium->speed_min / s->frequency;
     s->contrast = largest_speed(plan) / plan->medium->speed_min;
     s->density =
-        !plan->medium->uniform && (plan->problem.fd.order == 0 || plan->problem.fd.density);
+        !plan->medium->uniform && (!plan->problem.scheme->nodal || plan->problem.fd.density);
     return HT_OK;
 }
 
@@ -95,10 +95,6 @@ static enum ht_err find_waves(struct search *s) {
 }
 
 /* ---- methods ---- */
-
-static bool differences(const struct choice *c) {
-    return c->carrier.scheme->method == HT_FINITE_DIFFERENCES;
-}
 
 /* Seconds per wavelength and period at the limits of the device. */
 static double find_work(const struct search *s, const struct choice *c) {
@@ -145,7 +141,7 @@ static enum ht_err add_methods(struct search *s) {
     static const int fd_orders[] = {4, 8, 16};
     for (int i = 0; i < ht_scheme_count(); i++) {
         const struct ht_scheme *scheme = ht_scheme_at(i);
-        const bool fd = scheme->method == HT_FINITE_DIFFERENCES;
+        const bool fd = scheme->nodal;
         if (!ht_scheme_steps(scheme, &plan->eq)) continue;
         if (!fd && !plan->medium->uniform) continue;
         for (int n = 0; n < (fd ? 6 : HT_MAX_ORDER); n++) {
@@ -193,7 +189,7 @@ static void choose(struct search *s) {
 static void find_cells(const struct search *s, struct choice *c) {
     const struct ht_grid *grid = &s->sim->plan->grid;
     const double h = s->length / c->grid.cells, rounding = 1e-9;
-    const int least = differences(c) ? c->carrier.order + 1 : 3;
+    const int least = c->carrier.scheme->nodal ? c->carrier.order + 1 : 3;
     for (int k = 0; k < grid->dims; k++)
         c->cells[k] = (int64_t)fmax(least, ceil((grid->upper[k] - grid->lower[k]) / h - rounding));
 }
@@ -213,7 +209,7 @@ static int list_keys(const struct choice *c, char text[LINES][LINE]) {
     snprintf(text[n++], LINE, "grid.cells=[%.140s]", cells);
     snprintf(text[n++], LINE, "grid.order=%d", c->carrier.order);
     snprintf(text[n++], LINE, "time.scheme=%s", c->carrier.scheme->name);
-    if (differences(c))
+    if (c->carrier.scheme->nodal)
         snprintf(text[n++], LINE, "time.stages=%d", c->carrier.stages);
     else
         snprintf(text[n++], LINE, "time.stages=full");
@@ -290,7 +286,7 @@ static enum ht_err try_runs(struct search *s) {
 /* ---- the report ---- */
 
 static void name_method(const struct choice *c, char text[LINE]) {
-    if (differences(c))
+    if (c->carrier.scheme->nodal)
         snprintf(text, LINE, "fd %d, %d term%s", c->carrier.order, c->carrier.stages,
                  c->carrier.stages > 1 ? "s" : "");
     else
@@ -312,7 +308,7 @@ static void add_choice(const struct choice *c, struct ht_facts *f) {
     ht_fact(f, open, NULL, '{');
     ht_fact(f, string, "scheme", c->carrier.scheme->name);
     ht_fact(f, integer, "order", c->carrier.order);
-    if (differences(c)) ht_fact(f, integer, "terms", c->carrier.stages);
+    if (c->carrier.scheme->nodal) ht_fact(f, integer, "terms", c->carrier.stages);
     ht_fact(f, string, "precision", c->fp64 ? "double" : "single");
     ht_fact(f, number, "cells_per_wavelength", c->grid.cells);
     ht_fact(f, integers, "cells", c->carrier.eq->dims, c->cells);

@@ -56,10 +56,6 @@ static void make_spec(struct predict *p) {
 
 /* ---- the rate ---- */
 
-static bool differences(const struct predict *p) {
-    return p->plan->problem.fd.order > 0;
-}
-
 /* Unless it was given (p->rate > 0). */
 static void choose_rate(struct predict *p) {
     const bool known = p->machine.device.rate > 0;
@@ -130,7 +126,7 @@ static void add_sent(const struct predict *p, struct ht_json *json, struct ht_te
     ht_json_open(json, "messages", '{');
     ht_json_number(json, "per_step", sent.messages);
     ht_json_number(json, "bytes_per_step", sent.bytes);
-    if (!differences(p)) {
+    if (!p->plan->problem.scheme->nodal) {
         const struct ht_sent dg = ht_sent_dg(problem, p->spec[0].fp64);
         const double steps = cfl > 0 ? cfl / ht_dg_step(p->plan->grid.order) : NAN; /* for one */
         ht_text_add(text, "; a nodal dG method of degree %d would send %.0f, %s",
@@ -163,13 +159,14 @@ static void add_head(const struct predict *p, struct ht_text *text) {
                 "halo of %d %s%s, precision %s\n"
                 "%.4g cell half-steps/s per GPU: %s\n",
                 p->machine.name, p->machine.device.per_node, params->system,
-                p->plan->problem.scheme->name, differences(p) ? "order" : "N =", p->plan->order,
+                p->plan->problem.scheme->name,
+                p->plan->problem.scheme->nodal ? "order" : "N =", p->plan->order,
                 ht_precision_word(params->device.precision), (long long)params->grid.cells[0],
                 (long long)params->grid.cells[1], (long long)params->grid.cells[2], depth,
-                differences(p) ? "pass" : "half step",
-                depth == 1       ? ""
-                : differences(p) ? "es"
-                                 : "s",
+                p->plan->problem.scheme->nodal ? "pass" : "half step",
+                depth == 1                       ? ""
+                : p->plan->problem.scheme->nodal ? "es"
+                                                 : "s",
                 ht_halo_precision_word(params->parallel.halo_precision), p->rate, p->rate_from);
 }
 

@@ -66,7 +66,7 @@ static double inner_cells(const struct ht_grid *grid, const struct ht_layers *la
 static bool shrink_with_layers(const struct ht_simulation *sim, double most,
                                struct ht_layers *layers, struct ht_part *out) {
     const struct ht_problem *problem = &sim->plan->problem;
-    const bool both = sim->info.gpu || problem->fd.order > 0;
+    const bool both = sim->info.gpu || problem->scheme->nodal;
     struct ht_box box = {{0}, {0}};
     if (ht_region_grid(&sim->plan->grid, problem->layers, both, most, box.end, layers) == 0)
         return false;
@@ -214,7 +214,7 @@ static double cells_beyond_caches(const struct ht_simulation *sim, double least)
 }
 
 static double most_cells(const struct ht_simulation *sim) {
-    const bool fd = sim->plan->problem.fd.order > 0;
+    const bool fd = sim->plan->problem.scheme->nodal;
     if (sim->oracle) return 8;
     if (sim->info.gpu) return fd ? 1 << 24 : 262144;
     /* a launch takes as long as 1e4 points of fd */
@@ -225,7 +225,7 @@ static double most_cells(const struct ht_simulation *sim) {
 static double most_with_layers(const struct ht_simulation *sim) {
     const double least = 32768;
     if (sim->info.gpu) return 2 * most_cells(sim);
-    if (sim->plan->problem.fd.order > 0) return 16 * most_cells(sim);
+    if (sim->plan->problem.scheme->nodal) return 16 * most_cells(sim);
     return sim->plan->grid.dims == 3 ? least : cells_beyond_caches(sim, least);
 }
 
@@ -251,7 +251,7 @@ static enum ht_err find_plain(struct ht_simulation *sim, double most, struct ht_
 static enum ht_err measure(struct ht_simulation *sim, struct ht_estimate *out) {
     const struct ht_problem *problem = &sim->plan->problem;
     const bool layers = problem->layers != NULL && !sim->oracle;
-    const bool regions = problem->fd.order == 0 && ht_absorbing_axes(problem->layers) != 0;
+    const bool regions = !problem->scheme->nodal && ht_absorbing_axes(problem->layers) != 0;
     const double most = most_cells(sim);
     struct ht_layers kept;
     struct ht_part part;

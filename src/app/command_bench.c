@@ -181,10 +181,6 @@ static enum ht_err plan_variants(struct bench *bench, struct row row) {
     return HT_OK;
 }
 
-static bool differences(const struct row *row) {
-    return row->scheme->method == HT_FINITE_DIFFERENCES;
-}
-
 /* Finite differences have one layout; one and two terms, and uniform and varying density are rows
  * of their own. */
 static enum ht_err plan_differences(struct bench *bench, struct row row) {
@@ -200,7 +196,7 @@ static enum ht_err plan_differences(struct bench *bench, struct row row) {
 
 /* Plans both layouts only if they are selected. */
 static enum ht_err plan_layouts(struct bench *bench, struct row row) {
-    if (differences(&row)) return plan_differences(bench, row);
+    if (row.scheme->nodal) return plan_differences(bench, row);
     for (int wide = 0; wide < 2; wide++) {
         row.tuning.block = !wide ? 1 : row.tuning.fp64 ? 2 : 4;
         bool wanted = bench->sweep.layouts != NULL ? ht_sweep_block(&bench->sweep, row.tuning.block)
@@ -220,7 +216,7 @@ static bool wants_precision(const struct bench *bench, bool fp64) {
 static enum ht_err plan_orders(struct bench *bench, struct row row, int most) {
     const struct ht_sweep *sweep = &bench->sweep;
     static const int even[] = {4, 8, 16};
-    const bool fd = differences(&row);
+    const bool fd = row.scheme->nodal;
     const int usual = fd ? 3 : most;
     for (int fp64 = 0; fp64 < 2; fp64++)
         for (int n = 0; n < (sweep->norders > 0 ? sweep->norders : usual); n++) {
@@ -236,7 +232,7 @@ static enum ht_err plan_orders(struct bench *bench, struct row row, int most) {
 /* Finite differences step one field of either system: those of one are rows. */
 static bool has_differences(const struct bench *bench, const struct row *like) {
     for (int i = 0; i < bench->count; i++)
-        if (bench->row[i].of == like->of && differences(&bench->row[i]) &&
+        if (bench->row[i].of == like->of && bench->row[i].scheme->nodal &&
             bench->row[i].dims == like->dims && bench->row[i].system != like->system)
             return true;
     return false;
@@ -259,7 +255,7 @@ static enum ht_err plan_system(struct bench *bench, const struct row *like, int 
         for (int s = 0; s < ht_scheme_count(); s++) {
             row.scheme = ht_scheme_at(s);
             if (ht_scheme_steps(row.scheme, &eq) && ht_sweep_scheme(sweep, row.scheme) &&
-                !(differences(&row) && has_differences(bench, &row)))
+                !(row.scheme->nodal && has_differences(bench, &row)))
                 TRY(plan_orders(bench, row, most));
         }
     }
@@ -307,7 +303,7 @@ static const char *layout_of(const struct row *row) {
 }
 
 static double unknowns_of(const struct row *row) {
-    return row->fields * (differences(row) ? 1 : pow(row->order + 1, row->dims));
+    return row->fields * (row->scheme->nodal ? 1 : pow(row->order + 1, row->dims));
 }
 
 static const char *kernel_of(const struct row *row) {
@@ -360,9 +356,9 @@ static int64_t choose_side(const struct bench *bench, const struct row *row,
     const double efficiency = 0.02, patience_s = bench->info->gpu ? 2 : 0.25;
     double fma = bench->limits[row->tuning.fp64].fma_per_s * efficiency * patience_s;
     int64_t most = usual[row->dims - 1];
-    if (row->dims == 3 && differences(row)) most = bench->info->gpu ? 512 : 256;
+    if (row->dims == 3 && row->scheme->nodal) most = bench->info->gpu ? 512 : 256;
     if (row->side > 0) most = row->side;
-    if (row->side > 0 || differences(row)) fma = INFINITY;
+    if (row->side > 0 || row->scheme->nodal) fma = INFINITY;
     return ht_test_problem_cells(&plain->problem, &row->tuning, most, bench->gib * 0x1p30, fma);
 }
 

@@ -50,7 +50,7 @@ static void add_schemes(const struct ht_equations *eq, struct ht_facts *f) {
         if (scheme->form(eq, &form) != NULL) continue;
         ht_say(f, "%s%s", before, scheme->name);
         before = ", ";
-        if (!scheme->two_level || scheme->method != HT_HERMITE) continue;
+        if (!scheme->two_level || scheme->nodal) continue;
         ht_say(f, " (");
         add_stored(eq, form.stored[HT_PRIMARY], &f->text);
         ht_say(f, " at integer times, ");

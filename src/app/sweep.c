@@ -31,8 +31,7 @@ static enum ht_err check_names(const struct ht_sweep *s) {
     TRY(ht_args_names("--variants", s->variants, count, name));
     count = 0;
     for (int i = 0; i < ht_scheme_count() && count < MOST; i++)
-        if (ht_scheme_at(i)->method == HT_HERMITE || s->differences)
-            name[count++] = ht_scheme_at(i)->name;
+        if (!ht_scheme_at(i)->nodal || s->differences) name[count++] = ht_scheme_at(i)->name;
     TRY(ht_args_names("--schemes", s->schemes, count, name));
     TRY(ht_args_names("--backend", s->backend, 3, backends));
     TRY(ht_args_names("--precisions", s->precisions, 2, precisions));
@@ -70,7 +69,7 @@ bool ht_sweep_block(const struct ht_sweep *sweep, int block) {
 }
 
 bool ht_sweep_scheme(const struct ht_sweep *sweep, const struct ht_scheme *scheme) {
-    if (scheme->method != HT_HERMITE && !sweep->differences) return false;
+    if (scheme->nodal && !sweep->differences) return false;
     return ht_args_listed(sweep->schemes, scheme->name);
 }
 

@@ -161,7 +161,20 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
     if (sums.bad > 0) return not_finite(s, time, &sums);
     if (known(plan)) TRY(find_held(s, out));
     out->driven = find_driven(plan, s);
+    out->of_rate = ht_equations_first_order(&plan->eq);
+    out->partial = plan->problem.layers != NULL && time <= 0;
     out->content = out->energy;
     out->largest[plan->eq.second_order.field] = sums.largest;
     return HT_OK;
+}
+
+const char *ht_differences_growth_cause(const struct ht_plan *plan) {
+    if (plan->problem.layers == NULL)
+        return "the largest stable step was estimated too long for this medium, or the device "
+               "computes wrongly; take a smaller time.cfl";
+    if (plan->layers.type == HT_ABSORBING_SPONGE)
+        return "the largest stable step was estimated too long for this medium; take a smaller "
+               "time.cfl";
+    return "waves grow in the absorbing layers, or the largest stable step was estimated too long "
+           "for this medium; take a smaller time.cfl or absorbing.type = \"sponge\"";
 }

@@ -207,3 +207,19 @@ enum ht_err ht_hermite_state_measure(const struct ht_plan *plan, const struct ht
     free(list.weights);
     return err;
 }
+
+const char *ht_hermite_growth_cause(const struct ht_plan *plan) {
+    if (plan->problem.layers != NULL)
+        return plan->layers.type == HT_ABSORBING_SPONGE
+                   ? "waves grow in the absorbing layers; take a larger absorbing.reflection or "
+                     "another absorbing.cells"
+                   : "waves grow in the absorbing layers; take another absorbing.cells or "
+                     "time.scheme = \"fd\"";
+    if (plan->medium->uniform)
+        return "the step is stable for this scheme, so the grid does not resolve the initial data, "
+               "or rounding or the device is to blame; try more cells or device.precision = "
+               "\"double\"";
+    return "the medium: Hermite methods are not proven stable where it varies, and grow where it "
+           "jumps or is not resolved, at every order; smooth it over six cells or more, with "
+           "medium.degree at its default, or take a lower grid.order or time.cfl";
+}

@@ -91,10 +91,6 @@ struct expect {
     double material[HT_MAX_MATERIALS];
 };
 
-static bool differences(const struct ht_plan *plan) {
-    return plan->problem.fd.order > 0;
-}
-
 /* ---- one medium for all ---- */
 
 /* The frequency of a wave is constant, so its wavelength is shorter where the medium is slower than
@@ -158,7 +154,7 @@ static enum ht_err step_wave(const struct expect *x, const double k[3], double *
     struct ht_bloch_run run = x->run;
     struct ht_bloch_wave wave;
     double error = 0, whole = 0, all = 0;
-    if (differences(x->plan)) {
+    if (x->plan->problem.scheme->nodal) {
         *out = ht_fd_wave_error(x->plan, k);
         return HT_OK;
     }
@@ -187,7 +183,7 @@ static enum ht_err expect_single(struct expect *x) {
     }
     /* the start's own error, by fd; axes that err together */
     const bool damps = plan->problem.scheme->dissipates;
-    const double margin = differences(plan) ? 2 : varies < 2 ? 1 : damps ? 1.25 : 2;
+    const double margin = plan->problem.scheme->nodal ? 2 : varies < 2 ? 1 : damps ? 1.25 : 2;
     TRY(step_wave(x, k, &e));
     plan->expected = (struct ht_expected){.error = e, .low = e / margin, .high = e * margin};
     return HT_OK;
@@ -396,7 +392,8 @@ static enum ht_err check_cells(const struct ht_plan *plan) {
                            "the initial data have waves of %.2g %s per wavelength where waves "
                            "travel at %.3g: the grid carries none with less than %.2g; take more "
                            "cells, or wider data",
-                           plan->cells_per_wavelength, differences(plan) ? "points" : "cells",
+                           plan->cells_per_wavelength,
+                           plan->problem.scheme->nodal ? "points" : "cells",
                            plan->medium->speed_min, carried);
 }
 
@@ -421,7 +418,7 @@ enum ht_err ht_expect(struct ht_plan *plan) {
     x.run.wave = plan->params->initial.wave;
     x.run.dt = plan->problem.dt;
     x.run.steps = (double)plan->steps;
-    if (!differences(plan)) TRY(uniform_materials(&x));
+    if (!plan->problem.scheme->nodal) TRY(uniform_materials(&x));
     TRY(expect_kind(&x, &length));
     if (!plan->medium->uniform) {
         plan->expected.low = 0;
@@ -431,8 +428,8 @@ enum ht_err ht_expect(struct ht_plan *plan) {
     expect_rounding(plan, count_wavelengths(plan, length), &plan->expected);
     plan->expected.varies = !plan->medium->uniform;
     plan->expected.jumps = plan->medium->rough;
-    plan->expected.limited =
-        !differences(plan) && !plan->medium->uniform && plan->medium->degree < 2 * plan->grid.order;
+    plan->expected.limited = !plan->problem.scheme->nodal && !plan->medium->uniform &&
+                             plan->medium->degree < 2 * plan->grid.order;
     /* Waves that alias on the grid, or waves shorter than those of single pulses. */
     if ((!plan->solution->single_wave && plan->cells_per_wavelength < 1) || pulses_cancel(plan))
         plan->expected = (struct ht_expected){.error = 0};

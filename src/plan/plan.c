@@ -80,13 +80,9 @@ static const struct ht_method *method(const struct ht_plan *plan) {
     return plan->problem.scheme->does;
 }
 
-static bool differences(const struct ht_plan *plan) {
-    return plan->problem.scheme->method == HT_FINITE_DIFFERENCES;
-}
-
 int ht_plan_full_order(const struct ht_plan *plan) {
     const int in_time = 2 * plan->problem.stages;
-    if (!differences(plan)) return 2 * plan->order + 1;
+    if (!plan->problem.scheme->nodal) return 2 * plan->order + 1;
     return plan->order < in_time ? plan->order : in_time;
 }
 
@@ -184,7 +180,7 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
     double cfl =
         params->time.step > 0 ? method(plan)->plan_cfl(plan, params->time.step) : params->time.cfl;
     if (given->kind == HT_VALUE_NUMBERS) {
-        if (given->number[0] > full && differences(plan))
+        if (given->number[0] > full && plan->problem.scheme->nodal)
             return ht_params_error(params, "time.stages", "at most %d with %s", full,
                                    full > 1 ? "time.scheme = \"fd\""
                                             : "absorbing layers of type cpml; "
@@ -196,7 +192,8 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
                                    full, order, dims);
         plan->problem.stages = (int)given->number[0];
     } else if (strcmp(given->text, "least") == 0 ||
-               (strcmp(given->text, "auto") == 0 && !plan->medium->uniform && !differences(plan))) {
+               (strcmp(given->text, "auto") == 0 && !plan->medium->uniform &&
+                !plan->problem.scheme->nodal)) {
         plan->problem.stages = ht_scheme_least_stages(plan->problem.scheme, &plan->eq, order, cfl);
     } else {
         plan->problem.stages = full;
@@ -282,7 +279,7 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
     const double rounding = 1e-12; /* of dt and of the CFL number */
     /* The default is the same for every system; full stages may allow less. */
     if (!ht_params_is_set(params, "time.cfl") &&
-        (differences(plan) || plan->problem.stages == method(plan)->plan_stages(plan)))
+        (plan->problem.scheme->nodal || plan->problem.stages == method(plan)->plan_stages(plan)))
         cfl = fmin(cfl, plan->problem.scheme->usual_part * plan->cfl_limit);
     if (!ht_params_is_set(params, "time.cfl")) cfl = fmin(cfl, most);
     if (dt > 0) {
@@ -316,7 +313,7 @@ static enum ht_err limit_rounding(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     double *amplification = &plan->problem.amplification;
     const double *speed = plan->medium->speed;
-    if (differences(plan) || ht_in_double(params)) return HT_OK;
+    if (plan->problem.scheme->nodal || ht_in_double(params)) return HT_OK;
     *amplification = ht_series_amplification(&plan->problem, speed);
     if (plan->medium->uniform || ht_params_is_set(params, "time.cfl") || params->time.step > 0 ||
         !ht_series_grows(&plan->problem))
@@ -369,7 +366,7 @@ static enum ht_err make_receivers(struct ht_plan *plan) {
         .eq = &plan->eq,
         .grid = &plan->grid,
         .held = plan->problem.stored[HT_PRIMARY],
-        .second = differences(plan) ? &plan->eq.second_order : NULL,
+        .second = plan->problem.scheme->nodal ? &plan->eq.second_order : NULL,
         .dt = plan->problem.dt,
         .steps = plan->steps,
         .frequency =
@@ -389,7 +386,7 @@ static bool begins_at_rest(const struct ht_plan *plan) {
 /* A snapshot of finite differences lacks the rate of p, that of others would be its first
  * differences. */
 static enum ht_err check_snapshot(const struct ht_plan *plan) {
-    if (!differences(plan) || !(plan->solution->snapshot > 0)) return HT_OK;
+    if (!plan->problem.scheme->nodal || !(plan->solution->snapshot > 0)) return HT_OK;
     return ht_params_error(plan->params, "initial.file",
                            "is a snapshot of a run at time %g, which finite differences do not "
                            "continue: it lacks the field's rate; run from time 0, or continue "
@@ -409,7 +406,7 @@ static bool has_incidence(const struct ht_plan *plan) {
  * resampler_whole.c; waves from outside are made for the scheme's own dispersion. */
 static enum ht_err choose_dispersion(struct ht_plan *plan) {
     const enum ht_dispersion given = plan->params->time.dispersion;
-    const bool can = differences(plan) && plan->problem.stages == 1;
+    const bool can = plan->problem.scheme->nodal && plan->problem.stages == 1;
     const bool rest = can && begins_at_rest(plan) && !has_incidence(plan);
     plan->problem.fd.undispersed =
         rest && (given == HT_DISPERSION_REMOVE ||

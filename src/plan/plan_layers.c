@@ -157,7 +157,7 @@ static void usual_second(enum ht_absorbing_type type, int order, struct ht_layer
 }
 
 static bool matched(const struct ht_plan *plan) {
-    return plan->problem.layers != NULL && plan->problem.fd.order == 0 &&
+    return plan->problem.layers != NULL && !plan->problem.scheme->nodal &&
            plan->layers.type == HT_ABSORBING_CPML;
 }
 
@@ -172,7 +172,7 @@ void ht_plan_limit_layers(struct ht_plan *plan) {
     const double step = plan->problem.dt / 2;
     const double most = matched(plan) ? most_damping : most_sponge;
     const bool given = ht_params_is_set(plan->params, "absorbing.reflection");
-    if (plan->problem.layers == NULL || scheme->method != HT_HERMITE) return;
+    if (plan->problem.layers == NULL || scheme->nodal) return;
     /* The series does not end in layers. */
     if (matched(plan))
         plan->layers.stages = ht_scheme_full_stages(scheme, &plan->eq, plan->order) + 4;
@@ -366,7 +366,7 @@ enum damped { PAIR, SINGLE, FIRST };
 
 static enum damped damped_by(const struct ht_problem *problem) {
     const bool pair = ht_equations_first_order(problem->eq);
-    if (problem->fd.order > 0) return SINGLE;
+    if (problem->scheme->nodal) return SINGLE;
     if (problem->layers->type == HT_ABSORBING_CPML) return pair ? PAIR : FIRST;
     if (ht_sponge_rate(problem, HT_DUAL) == 0) return FIRST;
     return pair ? PAIR : SINGLE;
@@ -419,7 +419,7 @@ double ht_layer_returned(const struct ht_problem *problem, int axis, int side, d
                          double cosine) {
     const struct ht_layer *layer = &problem->layers->side[axis][side];
     if (layer->cells == 0) return 0;
-    if (problem->fd.order > 0 && problem->layers->type == HT_ABSORBING_CPML)
+    if (problem->scheme->nodal && problem->layers->type == HT_ABSORBING_CPML)
         return ht_fd_layer_returned(problem, axis, side, frequency, cosine);
     /* w = omega L/c, from sigma L/c at the wall */
     const double whole = -(layer->degree + 1) * log(layer->reflection) / 2;
@@ -476,7 +476,7 @@ bool ht_plan_layer_shots_db(const struct ht_plan *plan, double db[2]) {
     double grid[3] = {-INFINITY, -INFINITY, -INFINITY};
     int shot;
     if (plan->problem.layers == NULL || plan->shots == NULL) return false;
-    if (plan->problem.fd.order == 0)
+    if (!plan->problem.scheme->nodal)
         grid[0] = grid[2] = ht_plan_layer_point_reflection(plan);
     else if (plan->layers.type == HT_ABSORBING_SPONGE)
         ht_plan_layer_reflection(plan, grid);
@@ -494,7 +494,7 @@ static double fastest(const struct ht_plan *plan) {
 /* Between factors of two, then by halving. */
 double ht_plan_layer_longest(const struct ht_plan *plan, double part) {
     const double speed = fastest(plan);
-    const double resolved = plan->problem.fd.order > 0 ? 8 : 1; /* cells */
+    const double resolved = plan->problem.scheme->nodal ? 8 : 1; /* cells */
     double low = resolved * plan->grid.h[0], high = low;
     for (int n = 0; n < 40 && returned(plan, speed / high, 1) < part; n++) {
         low = high;
@@ -519,7 +519,7 @@ void ht_plan_warn_layers(const struct ht_plan *plan) {
                 "the layers, which absorb no waves longer than %.3g well: take "
                 "%s",
                 shot + 1, 100 * part, ht_plan_layer_longest(plan, most),
-                plan->layers.type == HT_ABSORBING_SPONGE || plan->problem.fd.order > 0
+                plan->layers.type == HT_ABSORBING_SPONGE || plan->problem.scheme->nodal
                     ? "thicker ones (absorbing.cells)"
                     : "a smaller absorbing.alpha, or larger cells");
 }

@@ -64,21 +64,21 @@ static bool gives_fd_variant(const struct ht_params *params) {
 
 static const struct kind_key {
     const char *key;
-    enum ht_method_name method;
+    bool nodal; /* of finite differences, or of Hermite methods */
     bool (*given)(const struct ht_params *params);
     bool ignored;    /* by the other kind, which refuses the others itself */
     const char *why; /* NULL: the key "is of" its kind */
 } kind_key[] = {
-    {"medium.degree", HT_HERMITE, gives_degree, true, NULL},
-    {"medium.fit", HT_FINITE_DIFFERENCES, gives_fit, true, NULL},
-    {"time.stages", HT_HERMITE, gives_stages, false, NULL},
-    {"device.variant", HT_HERMITE, gives_hermite_variant, false, NULL},
-    {"device.variant", HT_FINITE_DIFFERENCES, gives_fd_variant, false, NULL},
+    {"medium.degree", false, gives_degree, true, NULL},
+    {"medium.fit", true, gives_fit, true, NULL},
+    {"time.stages", false, gives_stages, false, NULL},
+    {"device.variant", false, gives_hermite_variant, false, NULL},
+    {"device.variant", true, gives_fd_variant, false, NULL},
 };
 enum { KIND_KEYS = sizeof kind_key / sizeof *kind_key };
 
-static const char *kind_name(enum ht_method_name method) {
-    return method == HT_HERMITE ? "Hermite methods" : "finite differences";
+static const char *kind_name(bool nodal) {
+    return nodal ? "finite differences" : "Hermite methods";
 }
 
 /* *key: a key that chooses the kind, NULL: none is given. */
@@ -87,11 +87,11 @@ static enum ht_err find_kind_key(const struct ht_params *params, const struct ki
     for (int i = 0; i < KIND_KEYS; i++) {
         const struct kind_key *now = &kind_key[i];
         if (!now->given(params)) continue;
-        if (*key != NULL && (*key)->method != now->method)
+        if (*key != NULL && (*key)->nodal != now->nodal)
             return ht_params_error(params, now->key,
                                    "is for %s, but %s is given too, which is for %s: give one of "
                                    "them",
-                                   kind_name(now->method), (*key)->key, kind_name((*key)->method));
+                                   kind_name(now->nodal), (*key)->key, kind_name((*key)->nodal));
         if (*key == NULL) *key = now;
     }
     return HT_OK;
@@ -100,11 +100,11 @@ static enum ht_err find_kind_key(const struct ht_params *params, const struct ki
 static enum ht_err check_ignored(const struct ht_plan *plan, const struct ht_scheme *scheme) {
     for (int i = 0; i < KIND_KEYS; i++) {
         const struct kind_key *key = &kind_key[i];
-        if (key->method != scheme->method && key->ignored && key->given(plan->params))
+        if (key->nodal != scheme->nodal && key->ignored && key->given(plan->params))
             return ht_params_error(plan->params, key->key,
                                    "has no meaning with time.scheme = \"%s\": "
                                    "it is for %s",
-                                   scheme->name, kind_name(key->method));
+                                   scheme->name, kind_name(key->nodal));
     }
     return HT_OK;
 }
@@ -270,7 +270,7 @@ static enum ht_err choose(struct ht_plan *plan, const struct ht_scheme **scheme)
     TRY(find_kind_key(plan->params, &key));
     const bool steps = ht_scheme_steps(&ht_scheme_fd, &plan->eq);
     bool differences = why_differences(plan) != NULL && steps;
-    if (key != NULL) differences = key->method == HT_FINITE_DIFFERENCES;
+    if (key != NULL) differences = key->nodal;
     if (differences && !steps)
         return ht_params_error(plan->params, key->key,
                                "is for finite differences, which %s has no "

@@ -6,10 +6,6 @@
 
 #include "src/hermite/bloch.h"
 
-static bool differences(const struct ht_carrier *c) {
-    return c->scheme->method == HT_FINITE_DIFFERENCES;
-}
-
 /* ---- Hermite methods ---- */
 
 /* The default step of a run with all stages. */
@@ -183,7 +179,7 @@ static void find_fd(const struct ht_carrier *c, double wavelengths, double error
 enum ht_err ht_resolution_find(const struct ht_carrier *carrier, double wavelengths, double error,
                                struct ht_resolution *out) {
     *out = (struct ht_resolution){.cells = 0};
-    if (!differences(carrier)) return find_hermite(carrier, wavelengths, error, out);
+    if (!carrier->scheme->nodal) return find_hermite(carrier, wavelengths, error, out);
     find_fd(carrier, wavelengths, error, out);
     return HT_OK;
 }

@@ -67,7 +67,7 @@ static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
     const enum ht_subgrid of = ht_problem_nodes(t->problem, subgrid);
     int64_t nodes = ht_grid_total(grid, of);
     fill_random(nodes * coefs * t->problem->eq->nfields, nodes, t->data[0]);
-    if (t->problem->fd.order > 0) meet_walls(t->problem, t->data[0]);
+    if (t->problem->scheme->nodal) meet_walls(t->problem, t->data[0]);
     for (int s = 0; s < 3; s++)
         TRY(all[s]->ops->put(all[s]->self, subgrid, 0, ht_grid_planes(grid, of), t->data[0]));
     return HT_OK;

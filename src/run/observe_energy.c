@@ -50,18 +50,12 @@ static enum ht_err add_row(const struct ht_view *view, const struct ht_state *st
     return ht_comm_agree(comm, err);
 }
 
-/* Nothing adds or takes energy. */
-static bool keeps_energy(const struct ht_plan *plan) {
-    return plan->problem.fd.order > 0 && plan->problem.layers == NULL && plan->shots == NULL;
-}
-
 /* The field's own energy and that of data that are no part of the state. */
 static enum ht_err find_initial(const struct ht_plan *plan, const struct ht_state *state,
                                 struct ht_energies *e) {
     double hidden;
     e->initial = e->final;
-    if (!isnan(e->final) || plan->problem.fd.order == 0 || !ht_equations_measured(&plan->eq))
-        return HT_OK;
+    if (!state->of_rate || !ht_equations_measured(&plan->eq)) return HT_OK;
     TRY(ht_data_hidden(plan, &hidden));
     e->initial = (state->held + hidden) / (plan->scale * plan->scale);
     return HT_OK;
@@ -73,15 +67,15 @@ static enum ht_err find_energy(const struct ht_view *view, const struct ht_state
     const struct ht_run *run = view->run;
     const struct ht_invariant *invariant = run->plan->problem.scheme->invariant;
     const bool dear = invariant != NULL && invariant->physical != NULL;
-    /* Of acoustics finite differences conserve the energy of p's rate, and that of p in proportion.
-     */
+    /* Where nothing adds or takes energy, that of p's rate is conserved, and that of p in
+     * proportion. */
+    const bool keeps = run->plan->problem.layers == NULL && run->plan->shots == NULL;
     if (run->steps == 0) e->rate = state->energy;
     e->final = NAN;
     if (!dear || e->series != NULL || run->steps == 0 || view->last)
         TRY(ht_physical_energy(run->plan, &run->stepper, state, &e->final));
     if (run->steps == 0) TRY(find_initial(run->plan, state, e));
-    if (isnan(e->final) && e->rate > 0 && keeps_energy(run->plan))
-        e->final = e->initial * state->energy / e->rate;
+    if (state->of_rate && e->rate > 0 && keeps) e->final = e->initial * state->energy / e->rate;
     /* Its half steps are none of the run. */
     if (dear && run->kernels != NULL) (void)ht_kernels_seconds(run->kernels);
     return HT_OK;

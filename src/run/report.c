@@ -22,15 +22,11 @@ static const char *with_prefix(double value, char buffer[32]) {
 
 /* ---- before the run ---- */
 
-static bool differences(const struct ht_simulation *sim) {
-    return sim->plan->problem.fd.order > 0;
-}
-
 static void add_scheme(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
     const char *name = plan->problem.scheme->name;
     const char *why = plan->chosen_by[0] != '\0' ? plan->chosen_by : NULL;
-    if (differences(sim))
+    if (sim->plan->problem.scheme->nodal)
         ht_say(f, "  scheme    %s of order %d in space, %d in time%s", name, plan->order,
                2 * plan->problem.stages,
                plan->problem.fd.undispersed ? ", dispersion in time removed from traces" : "");
@@ -49,7 +45,7 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
     const int fields = ht_problem_stored(&plan->problem, HT_PRIMARY);
     char number[32];
     with_prefix(unknowns, number);
-    if (differences(sim))
+    if (sim->plan->problem.scheme->nodal)
         ht_say(f, "  unknowns  %s: %s at as many points\n", number,
                plan->eq.field[plan->eq.second_order.field].name);
     else
@@ -76,7 +72,7 @@ static void add_grid(const struct ht_simulation *sim, struct ht_facts *f) {
 static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_medium *medium = sim->plan->medium;
     int full = ht_plan_full_order(sim->plan), degree = medium->degree;
-    if (differences(sim)) {
+    if (sim->plan->problem.scheme->nodal) {
         if (medium->rough)
             ht_text_add(text, "; errors ~ h to h^2 where it jumps\n");
         else
@@ -153,7 +149,7 @@ static void add_reflection(const struct ht_plan *plan, struct ht_facts *f) {
                  "            expected reflection about %.0f dB of a point source, 6 cells from "
                  "the layers, 5 cells per wavelength\n",
                  point);
-    if (plan->problem.fd.order == 0) return;
+    if (!plan->problem.scheme->nodal) return;
     ht_plan_layer_reflection(plan, db);
     ht_say(f,
            "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, 60 degrees, 10 points "
@@ -209,17 +205,17 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
                     : layers->profile_degree == 2 ? "; quadratic about a node"
                                                   : "; cubic about a node",
                     ht_organisation_word(sim->plan->problem.fd.organisation));
-    if (differences(sim) || layers->type == HT_ABSORBING_CPML)
+    if (sim->plan->problem.scheme->nodal || layers->type == HT_ABSORBING_CPML)
         ht_text_add(text, "; the medium is constant along their normals");
     ht_text_add(text, "\n");
     add_reflection(sim->plan, f);
     add_returned(sim->plan, f);
-    if (!differences(sim) && layers->type == HT_ABSORBING_SPONGE) {
+    if (!sim->plan->problem.scheme->nodal && layers->type == HT_ABSORBING_SPONGE) {
         add_sponge(sim->plan, f);
         return;
     }
     ht_text_add(text, "            %s of memory", ht_text_bytes((double)sim->budget.layers, bytes));
-    if (differences(sim))
+    if (sim->plan->problem.scheme->nodal)
         ht_text_add(text, ", %.2g %% of the memory traffic", 100 * ht_plan_layer_share(sim->plan));
     ht_text_add(text, "\n");
 }
@@ -382,8 +378,8 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
 static void add_steps(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
     const char *mark = ht_scheme_mark(plan->problem.scheme);
-    const char *terms = !differences(sim)          ? "Taylor stages"
-                        : plan->problem.stages > 1 ? "terms in time"
+    const char *terms = !sim->plan->problem.scheme->nodal ? "Taylor stages"
+                        : plan->problem.stages > 1        ? "terms in time"
                         : plan->problem.layers == NULL || plan->layers.type == HT_ABSORBING_SPONGE
                             ? "term in time"
                             : "term in time, as absorbing layers take";
@@ -549,12 +545,12 @@ void ht_report_notes(const struct ht_simulation *sim) {
     if (sim->params->output.pictures && !ht_output_draws(sim->params))
         ht_note("no pictures are drawn: this htwave was built without cairo");
     note_receivers(sim);
-    if (sim->params->output.series && differences(sim) &&
+    if (sim->params->output.series && sim->plan->problem.scheme->nodal &&
         ht_equations_first_order(&sim->plan->eq) &&
         (sim->plan->shots != NULL || sim->plan->problem.layers != NULL))
         ht_note("the energy in series.csv is not known: finite differences compute p alone, and "
                 "sources or absorbing sides change it");
-    if (differences(sim)) {
+    if (sim->plan->problem.scheme->nodal) {
         note_fit(sim);
         note_dispersion(sim);
         return;

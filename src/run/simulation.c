@@ -379,7 +379,7 @@ static double values_of(const struct ht_params *params, const struct ht_scheme *
     if (scheme->form(eq, &form) != NULL) return INFINITY;
     double values = bits_of(form.stored[0]) + bits_of(form.stored[1]);
     if (values == 0) values = 2 * eq->nfields;
-    for (int k = 0; k < eq->dims && scheme->method == HT_HERMITE; k++) values *= order + 1;
+    for (int k = 0; k < eq->dims && !scheme->nodal; k++) values *= order + 1;
     return values;
 }
 

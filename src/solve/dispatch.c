@@ -79,15 +79,16 @@ enum ht_err ht_conserved_energy(const struct ht_plan *plan, const struct ht_step
     return HT_OK;
 }
 
-/* Of acoustics finite differences measure the energy of the rate. */
+const char *ht_growth_cause(const struct ht_plan *plan) {
+    return plan->problem.scheme->does->growth_cause(plan);
+}
+
 enum ht_err ht_physical_energy(const struct ht_plan *plan, const struct ht_stepper *stepper,
                                const struct ht_state *state, double *energy) {
     const struct ht_scheme *scheme = plan->problem.scheme;
-    const bool fd = scheme->method == HT_FINITE_DIFFERENCES;
     *energy = NAN;
-    if (!ht_equations_measured(&plan->eq)) return HT_OK;
-    if (fd && ht_equations_first_order(&plan->eq)) return HT_OK;
-    if (fd || !scheme->two_level) {
+    if (!ht_equations_measured(&plan->eq) || state->of_rate) return HT_OK;
+    if (scheme->invariant == NULL || scheme->invariant->physical == NULL) {
         *energy = state->energy / (plan->scale * plan->scale);
         return HT_OK;
     }

@@ -28,35 +28,6 @@ static const double ROUNDING = 1e-11;
  * that u grows like the number of steps, 1e-5 of its largest value in 10^4 of them. */
 static const double LEFT = 1e-3, LEFT_DRIVEN = 1e-7;
 
-const char *ht_growth_cause(const struct ht_plan *plan) {
-    if (plan->problem.layers != NULL && plan->layers.type == HT_ABSORBING_SPONGE &&
-        plan->problem.fd.order == 0)
-        return "waves grow in the absorbing layers; take a larger "
-               "absorbing.reflection or another absorbing.cells";
-    if (plan->problem.layers != NULL && plan->problem.fd.order == 0)
-        return "waves grow in the absorbing layers; take another "
-               "absorbing.cells or time.scheme = \"fd\"";
-    if (plan->problem.layers != NULL && plan->layers.type == HT_ABSORBING_SPONGE)
-        return "the largest stable step was estimated too long for this "
-               "medium; take a smaller time.cfl";
-    if (plan->problem.layers != NULL)
-        return "waves grow in the absorbing layers, or the largest stable step "
-               "was estimated too long for this medium; take a smaller "
-               "time.cfl or absorbing.type = \"sponge\"";
-    if (plan->problem.fd.order > 0)
-        return "the largest stable step was estimated too long for this "
-               "medium, or the device computes wrongly; take a smaller "
-               "time.cfl";
-    if (plan->medium->uniform)
-        return "the step is stable for this scheme, so the grid does not "
-               "resolve the initial data, or rounding or the device is to "
-               "blame; try more cells or device.precision = \"double\"";
-    return "the medium: Hermite methods are not proven stable where it varies, "
-           "and grow where it jumps or is not resolved, at every order; smooth "
-           "it over six cells or more, with medium.degree at its default, or "
-           "take a lower grid.order or time.cfl";
-}
-
 /* The value as a multiple of the lowest value so far, or of `least` if that is larger. hidden: what
  * it leaves out now and may have later. */
 static double growth(double now, double hidden, double least, double *lowest, double *first) {
@@ -85,8 +56,7 @@ static bool resolved(const struct ht_plan *plan, const struct ht_state *state) {
  * unresolved data fluctuates, most for the second-order equation. */
 static double most_growth(const struct ht_plan *plan, const struct ht_energy_watch *watch) {
     const double doubled = 2, given = plan->problem.scheme->most_growth;
-    if (plan->problem.layers != NULL &&
-        (plan->problem.fd.order > 0 || ht_equations_first_order(&plan->eq)))
+    if (plan->problem.layers != NULL && (given > 0 || ht_equations_first_order(&plan->eq)))
         return fmax(given, doubled);
     if (given > 0) return given;
     if (!watch->rough) return doubled;
@@ -99,13 +69,11 @@ static double most_growth(const struct ht_plan *plan, const struct ht_energy_wat
  * second-order equations, 0.23 where absorbing layers give back waves of 200 cells, 0.87 where
  * these are of 60 cells and damping varies about a node. The expected rounding error is added. */
 static double small_rise(const struct ht_plan *plan, const struct ht_energy_watch *watch) {
-    const bool layers = plan->problem.layers != NULL && plan->problem.fd.order == 0;
     const double small = ht_equations_first_order(&plan->eq) ? 0.01
-                         : !layers                           ? 0.1
+                         : plan->problem.layers == NULL      ? 0.1
                          : plan->layers.profile_degree == 0  ? 0.5
                                                              : 0.9;
     if (watch->rough) return ht_equations_first_order(&plan->eq) ? 0.2 : 10;
-    if (plan->problem.fd.order > 0) return small;
     return plan->medium->uniform ? fmax(small, 2 * plan->expected.high) : small;
 }
 
@@ -130,16 +98,10 @@ static enum ht_err watch_sign(const struct ht_plan *plan, double time, const str
          told(plan, state->energy), time, told(plan, state->rounding), ht_growth_cause(plan));
 }
 
-/* The energy that data and sources bring, and what the state has of it: of acoustics by finite
- * differences the part of the pressure, since the energy that these measure is that of its rate. */
-static bool of_rate(const struct ht_plan *plan) {
-    return plan->problem.fd.order > 0 && ht_equations_first_order(&plan->eq);
-}
-
-/* Times as much as they bring. What comes from sources is resolved; of data see most_growth. */
+/* Times as much as data and sources bring. What comes from sources is resolved; of data see
+ * most_growth. */
 static double most_brought(const struct ht_plan *plan, const struct ht_energy_watch *watch) {
-    if (plan->solution->rest || plan->problem.fd.order > 0) return 2;
-    return most_growth(plan, watch);
+    return plan->solution->rest ? 2 : fmax(2, most_growth(plan, watch));
 }
 
 /* At the first look. */
@@ -150,28 +112,28 @@ static enum ht_err find_given(const struct ht_plan *plan, const struct ht_state 
     TRY(ht_data_hidden(plan, &hidden));
     if (!plan->solution->rest && !resolved(plan, state)) watch->rough = true;
     if (watch->rough) hidden += state->slope;
-    watch->brought = sqrt(hidden + fmax(of_rate(plan) ? state->held : both, 0));
+    watch->brought = sqrt(hidden + fmax(state->of_rate ? state->held : both, 0));
     return HT_OK;
 }
 
 static enum ht_err watch_brought(const struct ht_plan *plan, double time,
                                  const struct ht_state *state, struct ht_energy_watch *watch) {
     const bool two_level = plan->problem.scheme->two_level;
-    const double now = of_rate(plan) ? state->held
-                       : two_level   ? state->content
-                                     : fmin(state->energy, state->content);
+    const double now = state->of_rate ? state->held
+                       : two_level    ? state->content
+                                      : fmin(state->energy, state->content);
     if (!watch->looked) TRY(find_given(plan, state, watch));
     watch->brought += ht_plan_pushed(plan, watch->time, time);
     const double brought = pow(watch->brought, 2);
     /* Random derivatives of v are not those of its random values. */
     const bool random = strcmp(plan->params->initial.type, "random") == 0;
-    if (of_rate(plan) ? random : plan->shots == NULL) return HT_OK;
+    if (state->of_rate ? random : plan->shots == NULL) return HT_OK;
     if (!(brought > 0) || now <= most_brought(plan, watch) * brought) return HT_OK;
     FAIL(HT_ERR_NOT_FINITE,
          "the energy%s%s, %.3g at time %g, is more than data and sources can "
          "have brought, %.3g: unstable; likely cause: %s",
-         of_rate(plan) ? " of " : "",
-         of_rate(plan) ? plan->eq.field[plan->eq.second_order.field].name : "", told(plan, now),
+         state->of_rate ? " of " : "",
+         state->of_rate ? plan->eq.field[plan->eq.second_order.field].name : "", told(plan, now),
          time, told(plan, brought), ht_growth_cause(plan));
 }
 
@@ -194,18 +156,12 @@ static double left_by_layers(const struct ht_state *state, const struct ht_energ
                 LEFT_DRIVEN * state->driven * state->driven);
 }
 
-/* Data in layers of finite differences get, with the first step, the rate at which these damp them,
- * an energy that the start has not: what may grow is watched from the look after the start on. */
-static bool starts_late(const struct ht_plan *plan) {
-    return plan->problem.layers != NULL && plan->problem.fd.order > 0;
-}
-
 /* What comes into a layer was there before, or sources brought it. */
 static enum ht_err watch_layers(const struct ht_plan *plan, double time,
                                 const struct ht_state *state, struct ht_energy_watch *watch) {
     const bool sponge = plan->layers.type == HT_ABSORBING_SPONGE;
     const double brought = state->driven - watch->driven;
-    const bool first = !watch->looked || (starts_late(plan) && watch->time <= 0);
+    const bool first = !watch->looked || watch->partial;
     if (first) watch->began = fmax(state->energy, 0);
     const double held = pow(sqrt(watch->held) + brought, 2);
     const double most = fmax(2 * held, left_by_layers(state, watch));
@@ -234,7 +190,7 @@ static enum ht_err watch_growth(const struct ht_plan *plan, double time,
                                 const struct ht_state *state, struct ht_energy_watch *watch) {
     const struct ht_scheme *scheme = plan->problem.scheme;
     bool loses = scheme->dissipates, begins = !(watch->first_content > 0);
-    if (starts_late(plan) && time <= 0) return HT_OK;
+    if (state->partial) return HT_OK;
     watch->rough = watch->rough || !resolved(plan, state);
     if (begins) watch->began_rough = watch->rough;
     double most = most_growth(plan, watch);
@@ -265,6 +221,7 @@ enum ht_err ht_energy_watch(const struct ht_plan *plan, double time, const struc
     TRY(watch_brought(plan, time, state, watch));
     if (plan->problem.layers != NULL) TRY(watch_layers(plan, time, state, watch));
     watch->looked = true;
+    watch->partial = state->partial;
     watch->time = time;
     watch->largest = fmax(watch->largest, state->energy);
     return time < ht_plan_undriven(plan) ? watch_driven(plan, time, state, watch)

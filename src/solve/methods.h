@@ -43,6 +43,7 @@
     X(name, enum ht_err, state_measure,                                                            \
       (const struct ht_plan *plan, const struct ht_stepper *stepper, double time,                  \
        struct ht_state *out))                                                                      \
+    X(name, const char *, growth_cause, (const struct ht_plan *plan))                              \
     /* Of a sampler at most, but for precision, layout and slots. */                               \
     X(name, void, sampler_shape, (const struct ht_plan *plan, struct ht_rows_shape *out))          \
     X(name, enum ht_err, sampler_list, (const struct ht_plan *plan, struct ht_sampler *out))       \

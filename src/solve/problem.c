@@ -31,7 +31,7 @@ int ht_problem_stored(const struct ht_problem *problem, enum ht_subgrid subgrid)
 }
 
 enum ht_subgrid ht_problem_nodes(const struct ht_problem *problem, enum ht_subgrid subgrid) {
-    return problem->fd.order > 0 ? HT_PRIMARY : subgrid;
+    return problem->scheme->nodal ? HT_PRIMARY : subgrid;
 }
 
 struct ht_spec ht_problem_spec(const struct ht_problem *problem, const struct ht_tuning *tuning,

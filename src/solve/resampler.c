@@ -33,7 +33,7 @@ struct ht_resampling ht_resampling_of(const struct ht_plan *plan) {
     struct ht_resampling out = {.levels = 1, .per_step = 1, .derivatives = 1};
     out.whole = problem->fd.undispersed;
     if (out.whole || !between_steps(plan->receivers)) return out;
-    if (scheme->method == HT_FINITE_DIFFERENCES) {
+    if (scheme->nodal) {
         out.levels = HT_RECEIVERS_STENCIL;
     } else if (scheme->two_level) {
         out.sinc = true;

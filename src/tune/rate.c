@@ -22,7 +22,7 @@ void ht_test_problem_plain(const struct ht_equations *eq, int order, int stages,
     like.dt = 0.9 * (cfl > 0 ? cfl : 0.1);
     for (int m = 0; m < HT_MAX_MATERIALS; m++) like.uniform[m] = 1;
     (void)ht_problem_set_scheme(&like, scheme);
-    if (scheme->method == HT_FINITE_DIFFERENCES) {
+    if (scheme->nodal) {
         like.fd = (struct ht_fd_problem){.order = order, .inverse_density = 1};
         grid.order = 0;
     }
@@ -42,7 +42,7 @@ static double most_fma(const struct ht_spec *spec) {
 /* Values that stay on the device. */
 static double values_of(const struct ht_problem *like) {
     const double arrays = 5; /* u, d, w, one for measures, the modulus */
-    if (like->fd.order > 0) return arrays + (like->fd.density ? like->eq->dims : 0);
+    if (like->scheme->nodal) return arrays + (like->fd.density ? like->eq->dims : 0);
     return 2.0 * like->eq->nfields * ht_grid_coefs(like->grid);
 }
 
@@ -166,7 +166,7 @@ enum ht_err ht_test_problem_verify(const struct ht_part *test, struct ht_device 
     const struct ht_fd_spec fd = {.dims = test->grid.dims,
                                   .radius = test->problem.fd.order / 2,
                                   .density = test->problem.fd.density};
-    const int64_t side = test->problem.fd.order > 0 ? ht_fd_reach(&fd) + 2 : 3;
+    const int64_t side = test->problem.scheme->nodal ? ht_fd_reach(&fd) + 2 : 3;
     const int64_t cells[3] = {side, side, side};
     const int few = 6;
     struct ht_part small;

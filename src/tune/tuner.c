@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_fd(const struct ht_problem *problem) {
-    return problem->fd.order > 0;
-}
-
 /* ---- classes ---- */
 
 /* Small grids or slabs do not fill a device. */
@@ -25,10 +21,11 @@ void ht_tune_class(const struct ht_problem *p, bool fp64, const struct ht_tune_c
     snprintf(name, HT_TUNE_CLASS,
              "%s %s %dd order=%d %s stages=%d medium=%d,%x stored=%x,%x %s variant=%s block=%d",
              p->eq->system->name, p->scheme->name, p->grid->dims,
-             is_fd(p) ? p->fd.order : p->grid->order, fp64 ? "double" : "single", p->stages,
-             is_fd(p) ? p->fd.density : p->medium_degree, p->medium_degree > 0 ? p->constant : 0,
-             p->stored[0], p->stored[1], ht_tune_size(p->grid),
-             choice->variant ? choice->variant->name : "auto", choice->block);
+             p->scheme->nodal ? p->fd.order : p->grid->order, fp64 ? "double" : "single", p->stages,
+             p->scheme->nodal ? p->fd.density : p->medium_degree,
+             p->medium_degree > 0 ? p->constant : 0, p->stored[0], p->stored[1],
+             ht_tune_size(p->grid), choice->variant ? choice->variant->name : "auto",
+             choice->block);
 }
 
 /* ---- one timing ---- */
@@ -59,7 +56,7 @@ static bool time_is_up(const struct search *s) {
 static bool is_new(struct search *s, const struct ht_tuning *tuning,
                    const struct ht_kernels *plan) {
     struct ht_text text = {0};
-    const bool fd = is_fd(s->problem);
+    const bool fd = s->problem->scheme->nodal;
     const int numbers[] = {plan->spec[0].block, fd || tuning->trim,    plan->shape[0].cells,
                            plan->shape[0].rows, plan->shape[0].planes, plan->shape[0].group_size};
     enum ht_err err =
@@ -132,7 +129,7 @@ static int try_defaults(struct search *s, bool fp64, struct candidate *out) {
     const bool gpu = ht_device_info(s->device)->gpu;
     const int wide = fp64 ? 2 : 4, layout[2] = {gpu ? wide : 1, gpu ? 1 : wide};
     int count = 0;
-    const int layouts = is_fd(s->problem) ? 1 : 2; /* one value per node */
+    const int layouts = s->problem->scheme->nodal ? 1 : 2; /* one value per node */
     for (int n = 0; n < layouts; n++)
         for (int i = 0; i < ht_variant_count(); i++) {
             const struct ht_variant *variant = ht_variant_at(i);
@@ -180,7 +177,7 @@ static const struct {
   values = {.cells = {32, 64, 128, 256}, .rows = {2, 4, 8, 16, 32}, .planes = {8, 16, 32, 64, 128}};
 
 static void improve(struct search *s, struct candidate *at) {
-    const bool fd = is_fd(s->problem);
+    const bool fd = s->problem->scheme->nodal;
     search_member(s, at, &at->tuning.cells, fd ? values.cells : polynomials.cells);
     search_member(s, at, &at->tuning.rows, fd ? values.rows : polynomials.rows);
     search_member(s, at, &at->tuning.planes, fd ? values.planes : polynomials.planes);

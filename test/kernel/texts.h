@@ -76,9 +76,7 @@ static void texts_two_levels(struct ht_spec *spec) {
     for (int s = 0; s < ht_scheme_count(); s++) {
         const struct ht_scheme *scheme = ht_scheme_at(s);
         struct ht_form form;
-        if (scheme->method != HT_HERMITE || !scheme->two_level ||
-            scheme->form(spec->eq, &form) != NULL)
-            continue;
+        if (scheme->nodal || !scheme->two_level || scheme->form(spec->eq, &form) != NULL) continue;
         spec->old_sign = form.old_sign;
         spec->src = form.stored[HT_DUAL];
         spec->dst = form.stored[HT_PRIMARY];

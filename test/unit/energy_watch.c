@@ -160,22 +160,24 @@ static void test_states(void) {
     static const struct {
         const char *scheme, *says;
         struct ht_state state[2];
-    } rows[] = {{"fd",
-                 "the energy is -1",
-                 {{.energy = 1, .content = 1}, {.energy = -1, .content = -1, .rounding = 0.1}}},
-                {"fd",
-                 "the energy of p, 3 at time 1, is more than",
-                 {{.energy = 1, .content = 1, .held = 1}, {.energy = 1, .content = 1, .held = 3}}},
-                {"taylor",
-                 "the energy overflows",
-                 {{.energy = (double)INFINITY, .content = 1}, {.energy = 1}}},
-                {"leapfrog",
-                 "the energy overflows",
-                 {{.energy = 1, .content = 1}, {.energy = 1, .content = NAN}}},
-                {"fd",
-                 "",
-                 {{.energy = 1, .content = 1, .held = 1},
-                  {.energy = -0.05, .content = -0.05, .rounding = 0.1, .held = 1}}}};
+    } rows[] = {
+        {"fd",
+         "the energy is -1",
+         {{.energy = 1, .content = 1}, {.energy = -1, .content = -1, .rounding = 0.1}}},
+        {"fd",
+         "the energy of p, 3 at time 1, is more than",
+         {{.energy = 1, .content = 1, .held = 1, .of_rate = true},
+          {.energy = 1, .content = 1, .held = 3, .of_rate = true}}},
+        {"taylor",
+         "the energy overflows",
+         {{.energy = (double)INFINITY, .content = 1}, {.energy = 1}}},
+        {"leapfrog",
+         "the energy overflows",
+         {{.energy = 1, .content = 1}, {.energy = 1, .content = NAN}}},
+        {"fd",
+         "",
+         {{.energy = 1, .content = 1, .held = 1, .of_rate = true},
+          {.energy = -0.05, .content = -0.05, .rounding = 0.1, .held = 1, .of_rate = true}}}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char scheme[32];
         char *lines[] = {(char[]){"grid.cells=[24]"}, scheme, (char[]){"initial.width=0.2"}};

@@ -159,8 +159,8 @@ static void test_classes(void) {
     ht_tune_class(&sample.problem, false, &open, name[5]);
     ht_test_problem_plain(&eq, 3, 0, ht_scheme_at(HT_LEAPFROG), &sample);
     ht_tune_class(&sample.problem, false, &open, name[6]);
-    for (int n = 7; n < KINDS; n++) { /* finite differences */
-        sample.problem.fd.order = n == 7 ? 4 : 8;
+    for (int n = 7; n < KINDS; n++) {
+        ht_test_problem_plain(&eq, n == 7 ? 4 : 8, 1, ht_scheme_at(HT_DIFFERENCES), &sample);
         sample.problem.fd.density = n == 9;
         ht_tune_class(&sample.problem, false, &open, name[n]);
     }
