@@ -1,8 +1,7 @@
 /* How PoCL compiles what a test runs: without optimising it takes a third of the time, a tenth for
  * kernels of long straight lines.
  */
-#ifndef TEST_COMPILER_H
-#define TEST_COMPILER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -24,5 +23,3 @@ static inline void test_optimise(bool optimise) {
 static inline bool test_optimises(const struct ht_variant *variant) {
     return variant->made_for != HT_FOR_GPU && strcmp(variant->name, "gemm") != 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What a test cannot go on without. */
-#ifndef TEST_MUST_H
-#define TEST_MUST_H
+#pragma once
 
 #include "test.h"
 
@@ -11,5 +10,3 @@ static inline void must(enum ht_err err) {
     TEST_CHECK(false, "set-up: %s", ht_err_message());
     exit(test_end("a test that breaks off"));
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* The device that a test runs on. HTWAVE_DEVICE chooses it, "cpu" when it is not set, among the
  * devices of the back end HTWAVE_BACKEND, "auto".
  */
-#ifndef TEST_OPEN_DEVICE_H
-#define TEST_OPEN_DEVICE_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -21,5 +20,3 @@ static inline const char *test_select(void) {
 HT_CHECKED static inline enum ht_err test_open_device(struct ht_device **out) {
     return ht_device_open(test_backend(), test_select(), 0, out);
 }
-
-#endif

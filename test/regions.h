@@ -1,6 +1,5 @@
 /* A grid in several regions, for tests that compare it with the grid in one. */
-#ifndef TEST_REGIONS_H
-#define TEST_REGIONS_H
+#pragma once
 
 #include "test.h"
 
@@ -161,5 +160,3 @@ static inline enum ht_err regions_differ(const struct ht_problem *p, struct ht_d
     for (int i = 0; i < 2; i++) ht_stepper_destroy(&stepper[i]);
     return err;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Slabs of any thickness. */
-#ifndef HTWAVE_TEST_SLAB_CUT_H
-#define HTWAVE_TEST_SLAB_CUT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ static inline void test_slab_cut(int64_t cells, int ranks, const double *weights
         start[r + 1] = end < least ? least : end > most ? most : end;
     }
 }
-
-#endif

@@ -2,8 +2,7 @@
  * prove): "ok - TEXT", "not ok - TEXT", "ok # skip WHY". The text says what was judged: the number
  * and its bound. The plan "1..N" at the end tells a program that ended from one that broke off.
  */
-#ifndef HTWAVE_TEST_H
-#define HTWAVE_TEST_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -79,5 +78,3 @@ static inline int test_end(const char *name) {
     test_plan();
     return test_failed ? 1 : 0;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* The command line: a table of commands, each with its flags, and the arguments of the one that
  * runs.
  */
-#ifndef HTWAVE_ARGS_H
-#define HTWAVE_ARGS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -56,5 +55,3 @@ HT_CHECKED enum ht_err ht_args_real(const char *flag, const char *text, double *
 
 /* All of text to standard output; a full disk or a closed pipe is an error. */
 HT_CHECKED enum ht_err ht_args_print(const struct ht_text *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* Errors, memory, text, log, clock, files, hash, random numbers; threads of the host. */
-#ifndef HTWAVE_BASE_H
-#define HTWAVE_BASE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -254,5 +253,3 @@ int64_t ht_threads_chunks(int64_t items, int64_t least);
 static inline int64_t ht_threads_first(int64_t items, int64_t chunks, int64_t chunk) {
     return items / chunks * chunk + items % chunks * chunk / chunks;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * others polls for failures: when another rank enters ht_comm_agree with an error, the wait ends
  * with HT_ERR_ELSEWHERE, so that all ranks meet in ht_comm_agree. After a failure only ht_comm_end
  * may follow: any other call fails at once, ht_comm_agree with the same failure. */
-#ifndef HTWAVE_COMM_H
-#define HTWAVE_COMM_H
+#pragma once
 
 #include "htwave/base.h"
 
@@ -73,5 +72,3 @@ void ht_message_abandon(struct ht_message *message);
 HT_CHECKED enum ht_err ht_comm_look_out(struct ht_comm *comm);
 /* Between two polls: yields the core; after many polls sleeps for 20 us, in the end for 1 ms. */
 void ht_comm_pause(long polls);
-
-#endif

@@ -5,8 +5,7 @@
  * return at once and ht_device_finish waits for them. Transfers that overlap with the work have an
  * in-order queue of their own (see below).
  */
-#ifndef HTWAVE_DEVICE_H
-#define HTWAVE_DEVICE_H
+#pragma once
 
 #include "htwave/base.h"
 
@@ -207,5 +206,3 @@ HT_CHECKED enum ht_err ht_gemm_launch(struct ht_gemm *gemm, const struct ht_gemm
                                       struct ht_buffer *const buffers[3]);
 /* As ht_kernel_seconds. */
 double ht_gemm_seconds(struct ht_gemm *gemm);
-
-#endif

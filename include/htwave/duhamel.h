@@ -6,8 +6,7 @@
  * flat spectrum about a point (num.h); all derivatives of G_r at the nodes are known in closed form
  * where the medium is uniform.
  */
-#ifndef HTWAVE_DUHAMEL_H
-#define HTWAVE_DUHAMEL_H
+#pragma once
 
 #include "htwave/problem.h"
 #include "htwave/tool.h"
@@ -142,5 +141,3 @@ void ht_source_powers(const struct ht_problem *problem, const struct ht_source_v
                       const long double distance[3], int field, int slope, int last, double *out);
 /* The reach of a form along an axis, in cells, without waves. */
 double ht_source_reach(const struct ht_source_form *form, int axis, int order);
-
-#endif

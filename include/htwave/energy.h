@@ -1,6 +1,5 @@
 /* Measures of a state on the primary grid: nodal values, energies, error. */
-#ifndef HTWAVE_ENERGY_H
-#define HTWAVE_ENERGY_H
+#pragma once
 
 #include "htwave/stepper.h"
 
@@ -95,5 +94,3 @@ const char *ht_growth_cause(const struct ht_plan *plan);
  * which the solution is known. Collective. */
 HT_CHECKED enum ht_err ht_nodal_error(const struct ht_plan *plan, const double *const *nodal,
                                       double time, double *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Estimates before a run: the grid that a given error needs, the time of absorbing layers. */
-#ifndef HTWAVE_ESTIMATE_H
-#define HTWAVE_ESTIMATE_H
+#pragma once
 
 #include "htwave/stepper.h"
 
@@ -90,5 +89,3 @@ int64_t ht_region_grid(const struct ht_grid *grid, const struct ht_layers *layer
 /* Cells in layers, once for each axis along which they are damped: what corrections and products
  * with profiles in layers take grows with. */
 double ht_region_damped(const struct ht_grid *grid, const struct ht_layers *layers);
-
-#endif

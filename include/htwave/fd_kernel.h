@@ -10,8 +10,7 @@
  * targets there is room for ht_fd_reach nodes, rounded up to packs, to either side. The values at
  * nodes that are no neighbours do not matter. Launches write to nodes of their box alone.
  */
-#ifndef HTWAVE_FD_KERNEL_H
-#define HTWAVE_FD_KERNEL_H
+#pragma once
 
 #include "htwave/tool.h"
 
@@ -191,5 +190,3 @@ HT_CHECKED enum ht_err ht_fd_layer_damp(struct ht_tool *k, enum ht_step_part par
 HT_CHECKED enum ht_err ht_fd_layer_squares(struct ht_tool *k, const struct ht_fd_box *box,
                                            const struct ht_fd_operator *op, struct ht_buffer *u,
                                            struct ht_buffer *z);
-
-#endif

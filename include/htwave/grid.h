@@ -2,8 +2,7 @@
  * cells the dual grid has n nodes and the primary grid n (periodic) or n + 1 (walls). Axes beyond
  * dims have one node and h = 1.
  */
-#ifndef HTWAVE_GRID_H
-#define HTWAVE_GRID_H
+#pragma once
 
 #include "htwave/comm.h"
 #include "htwave/params.h"
@@ -267,5 +266,3 @@ HT_CHECKED enum ht_err ht_point_read(const struct ht_grid *grid, const double x[
 HT_CHECKED enum ht_err ht_point_spread(const struct ht_grid *grid, const double x[3], int slope,
                                        struct ht_point *out);
 void ht_point_free(struct ht_point *point); /* after a failure, too */
-
-#endif

@@ -1,8 +1,7 @@
 /* HDF5 datasets and attributes: the only header through which HDF5 is used. HDF5's error stack is
  * turned off; messages name file and dataset.
  */
-#ifndef HTWAVE_H5_H
-#define HTWAVE_H5_H
+#pragma once
 
 #include "htwave/base.h"
 
@@ -80,5 +79,3 @@ HT_CHECKED enum ht_err ht_h5_join(struct ht_h5 *file);
 /* Closes a joined file, also after a write that failed; the values that this rank wrote are then on
  * disk. */
 HT_CHECKED enum ht_err ht_h5_leave(struct ht_h5 *file);
-
-#endif

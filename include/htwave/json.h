@@ -1,7 +1,6 @@
 /* Members of a JSON object, appended to a text. A number that is not finite cannot be written in
  * JSON: its key is left out. */
-#ifndef HTWAVE_JSON_H
-#define HTWAVE_JSON_H
+#pragma once
 
 #include "htwave/base.h"
 
@@ -42,5 +41,3 @@ struct ht_facts ht_facts_open(void);
 /* Closes the outermost object, writes one of the two to standard output and frees both. */
 HT_CHECKED enum ht_err ht_facts_print(struct ht_facts *facts, bool as_json);
 void ht_facts_free(struct ht_facts *facts);
-
-#endif

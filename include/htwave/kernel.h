@@ -1,6 +1,5 @@
 /* Texts of kernels and what runs them: half steps, ghosts, packing, sums. */
-#ifndef HTWAVE_KERNEL_H
-#define HTWAVE_KERNEL_H
+#pragma once
 
 #include "htwave/device.h"
 #include "htwave/grid.h"
@@ -274,5 +273,3 @@ struct ht_limits {
 };
 HT_CHECKED enum ht_err ht_limits_measure(struct ht_device *device, bool fp64,
                                          struct ht_limits *out);
-
-#endif

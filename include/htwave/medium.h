@@ -4,8 +4,7 @@
  * materials of the node have degree 0 and their harmonic means over the cell, as layers and media
  * of degree 0 have everywhere (docs/method.md, section 7).
  */
-#ifndef HTWAVE_MEDIUM_H
-#define HTWAVE_MEDIUM_H
+#pragma once
 
 #include "htwave/grid.h"
 
@@ -194,5 +193,3 @@ bool ht_solution_occurs(const struct ht_solution *solution, int field);
  * unless exact, 0 or less at rest. */
 HT_CHECKED enum ht_err ht_solution_fill(const struct ht_solution *solution, enum ht_subgrid subgrid,
                                         double time, int64_t first, int64_t last, double *out);
-
-#endif

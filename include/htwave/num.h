@@ -1,8 +1,7 @@
 /* Pure mathematics: Hermite interpolation, jets (truncated Taylor series), expressions, stability
  * of the scheme. No device, no files.
  */
-#ifndef HTWAVE_NUM_H
-#define HTWAVE_NUM_H
+#pragma once
 
 #include "htwave/base.h"
 
@@ -199,5 +198,3 @@ static inline double _Complex ht_complex(double re, double im) {
 
 /* x_q becomes the sum over l of x_l exp(-2 pi i q l / n), n = 2^bits. */
 void ht_fourier(int bits, double _Complex *x);
-
-#endif

@@ -4,8 +4,7 @@
  * Functions marked collective are called by all ranks of the medium's grid, and end in the same
  * result, with the same message, on all of them. Snapshots are written by all ranks into one file,
  * everything else by rank 0. */
-#ifndef HTWAVE_OUTPUT_H
-#define HTWAVE_OUTPUT_H
+#pragma once
 
 #include "htwave/shots.h"
 
@@ -135,5 +134,3 @@ struct ht_difference {
  * difference over all datasets. A dataset that the other lacks or that has another shape there is
  * HT_ERR_DIFFERENT. NaN differs from everything, infinitely. */
 HT_CHECKED enum ht_err ht_compare(const char *a, const char *b, struct ht_difference *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* Parameters of a run: one table of options (src/input/options.c) drives parsing, checks,
  * --help-config, the resolved input and its documentation.
  */
-#ifndef HTWAVE_PARAMS_H
-#define HTWAVE_PARAMS_H
+#pragma once
 
 #include "htwave/base.h"
 
@@ -430,5 +429,3 @@ struct ht_machine {
 /* Refuses unknown keys (naming the nearest), missing ones, wrong types and values out of range with
  * key, value, rule, file and line: HT_ERR_INPUT. */
 HT_CHECKED enum ht_err ht_machine_read(const char *path, struct ht_machine *out);
-
-#endif

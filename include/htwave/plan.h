@@ -1,6 +1,5 @@
 /* The plan of a run: all data that follow from the parameters alone. */
-#ifndef HTWAVE_PLAN_H
-#define HTWAVE_PLAN_H
+#pragma once
 
 #include "htwave/duhamel.h"
 
@@ -88,5 +87,3 @@ struct ht_shot_bytes {
 HT_CHECKED enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64,
                                           struct ht_shot_bytes *out);
 void ht_plan_destroy(struct ht_plan *plan);
-
-#endif

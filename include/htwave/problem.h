@@ -1,6 +1,5 @@
 /* What is to be computed: schemes, the problem, absorbing layers, small problems. */
-#ifndef HTWAVE_PROBLEM_H
-#define HTWAVE_PROBLEM_H
+#pragma once
 
 #include "htwave/kernel.h"
 #include "htwave/shots.h"
@@ -288,5 +287,3 @@ struct ht_part {
  * may extend across a periodic seam. */
 void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
                      enum ht_part_sides sides, enum ht_part_medium medium, struct ht_part *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* A run of time steps: signals that end it, the loop with its observers, the observers. */
-#ifndef HTWAVE_RUN_H
-#define HTWAVE_RUN_H
+#pragma once
 
 #include "htwave/energy.h"
 #include "htwave/output.h"
@@ -140,5 +139,3 @@ int64_t ht_recorder_bytes(const struct ht_plan *plan, int64_t period);
  * the time of two traces of each group. */
 HT_CHECKED enum ht_err ht_recorder_time(const struct ht_plan *plan, double *seconds);
 struct ht_observer ht_observe_progress(struct ht_progress *progress);
-
-#endif

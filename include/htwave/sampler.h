@@ -1,6 +1,5 @@
 /* What receivers record: its way from samples of steps to traces at their times. */
-#ifndef HTWAVE_SAMPLER_H
-#define HTWAVE_SAMPLER_H
+#pragma once
 
 #include "htwave/stepper.h"
 
@@ -125,5 +124,3 @@ HT_CHECKED enum ht_err ht_integrals_find(const struct ht_plan *plan,
                                          const struct ht_receiver_group *group,
                                          const struct ht_reading *reading, double *start,
                                          double *factor);
-
-#endif

@@ -26,8 +26,7 @@
  * their order, and those of few, often long work-groups would be left over at its end, with nothing
  * to fill the other units.
  */
-#ifndef HTWAVE_SCHEDULE_H
-#define HTWAVE_SCHEDULE_H
+#pragma once
 
 #include "htwave/stepper.h"
 
@@ -173,5 +172,3 @@ struct ht_sent ht_sent_dg(const struct ht_problem *problem, bool fp64);
 /* Largest stable step of the dG method as a fraction of the time in which the fastest wave crosses
  * a cell. */
 double ht_dg_step(int order);
-
-#endif

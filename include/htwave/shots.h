@@ -1,6 +1,5 @@
 /* Sources and receivers: signals, shots, and where receivers stand. */
-#ifndef HTWAVE_SHOTS_H
-#define HTWAVE_SHOTS_H
+#pragma once
 
 #include "htwave/medium.h"
 
@@ -164,5 +163,3 @@ double ht_receivers_time(const struct ht_receivers *receivers,
 /* Positions in a file, a line each; x is freed by the caller. */
 HT_CHECKED enum ht_err ht_positions_read(const char *path, int dims, int64_t *count,
                                          double (**x)[3]);
-
-#endif

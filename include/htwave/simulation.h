@@ -1,6 +1,5 @@
 /* All of a run from its parameters: ranks, preparation, tuning, results of ranks, report, disk. */
-#ifndef HTWAVE_SIMULATION_H
-#define HTWAVE_SIMULATION_H
+#pragma once
 
 #include "htwave/args.h"
 #include "htwave/json.h"
@@ -186,5 +185,3 @@ HT_CHECKED enum ht_err ht_disk_above(const char *path, char **out);
 HT_CHECKED enum ht_err ht_disk_check(const struct ht_plan *plan);
 /* "1.2 GiB to write: traces .., snapshots .., pictures ..; 20 GiB free" */
 void ht_disk_describe(const struct ht_plan *plan, struct ht_text *text);
-
-#endif

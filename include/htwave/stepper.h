@@ -1,6 +1,5 @@
 /* What steps a problem's state: kernels, steppers, the start, the reference. */
-#ifndef HTWAVE_STEPPER_H
-#define HTWAVE_STEPPER_H
+#pragma once
 
 #include "htwave/fd_kernel.h"
 #include "htwave/plan.h"
@@ -233,5 +232,3 @@ HT_CHECKED enum ht_err ht_test_medium(const void *context, enum ht_subgrid subgr
  * difference over its bound. */
 HT_CHECKED enum ht_err ht_selfcheck(const struct ht_problem *problem, struct ht_device *device,
                                     const struct ht_kernels *kernels, double *worst);
-
-#endif

@@ -9,8 +9,7 @@
  * parameters of the medium (such as c and rho). What the terms decide is in struct ht_equations:
  * parities, energy, groups of leapfrog, the form of second order, speeds.
  */
-#ifndef HTWAVE_SYSTEM_H
-#define HTWAVE_SYSTEM_H
+#pragma once
 
 #include "htwave/num.h"
 
@@ -256,5 +255,3 @@ const char *ht_pair_make(const struct ht_equations *eq, bool apart, struct ht_pa
 static inline bool ht_pair_up(const struct ht_pair *pair, int col, int axis) {
     return !(pair->parity[col] >> axis & 1u);
 }
-
-#endif

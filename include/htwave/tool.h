@@ -1,8 +1,7 @@
 /* Small programs beside the half steps: ghosts, messages, sums, sources, receivers, sponges. Those
  * of finite differences are the same as those of Hermite methods with one coefficient per node.
  */
-#ifndef HTWAVE_TOOL_H
-#define HTWAVE_TOOL_H
+#pragma once
 
 #include "htwave/kernel.h"
 
@@ -177,5 +176,3 @@ HT_CHECKED enum ht_err ht_sums_planes(struct ht_tool *sums, const struct ht_sum_
 /* x += shift at the nodes of an item's box. */
 HT_CHECKED enum ht_err ht_sums_shift(struct ht_tool *sums, const struct ht_sum_item *item,
                                      double shift);
-
-#endif

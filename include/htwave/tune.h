@@ -1,6 +1,5 @@
 /* Speed of kernels: measured, tuned, and predicted from counts. */
-#ifndef HTWAVE_TUNE_H
-#define HTWAVE_TUNE_H
+#pragma once
 
 #include "htwave/schedule.h"
 
@@ -147,5 +146,3 @@ struct ht_prediction {
 };
 void ht_predict(const struct ht_load *load, const struct ht_machine *machine, double rate,
                 int ranks, struct ht_prediction *out);
-
-#endif

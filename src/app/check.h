@@ -1,6 +1,5 @@
 /* The parts of htwave check, by its flags. */
-#ifndef HTWAVE_APP_CHECK_H
-#define HTWAVE_APP_CHECK_H
+#pragma once
 
 #include "htwave/estimate.h"
 #include "htwave/simulation.h"
@@ -38,5 +37,3 @@ HT_CHECKED enum ht_err ht_check_error(const struct ht_args *args, const struct h
 /* ---- check_machine.c ---- */
 /* check --machine: prints strong and weak scaling of a run on a machine. No device is needed. */
 HT_CHECKED enum ht_err ht_check_machine(const struct ht_args *args, const struct ht_params *params);
-
-#endif

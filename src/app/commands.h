@@ -1,6 +1,5 @@
 /* One function per command; the table of them is in main.c. */
-#ifndef HTWAVE_APP_COMMANDS_H
-#define HTWAVE_APP_COMMANDS_H
+#pragma once
 
 #include "htwave/args.h"
 
@@ -16,5 +15,3 @@ HT_CHECKED enum ht_err ht_command_kernel_text(const struct ht_args *args);
 
 /* version.c: --version, with what the program was built with. */
 HT_CHECKED enum ht_err ht_version_print(bool as_json);
-
-#endif

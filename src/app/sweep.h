@@ -1,6 +1,5 @@
 /* The combinations that bench and tune loop over, selected by common flags. */
-#ifndef HTWAVE_APP_SWEEP_H
-#define HTWAVE_APP_SWEEP_H
+#pragma once
 
 #include "htwave/args.h"
 #include "htwave/problem.h"
@@ -35,5 +34,3 @@ HT_CHECKED enum ht_err ht_sweep_read(const struct ht_args *args, bool difference
 bool ht_sweep_block(const struct ht_sweep *sweep, int block);
 bool ht_sweep_scheme(const struct ht_sweep *sweep, const struct ht_scheme *scheme);
 bool ht_sweep_precision(const struct ht_sweep *sweep, bool fp64);
-
-#endif

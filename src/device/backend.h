@@ -2,8 +2,7 @@
  * contract of the function of the same name in htwave/device.h. Its arguments have been checked
  * against the sizes of the buffers that they name.
  */
-#ifndef HTWAVE_DEVICE_BACKEND_H
-#define HTWAVE_DEVICE_BACKEND_H
+#pragma once
 
 #include "htwave/device.h"
 
@@ -83,5 +82,3 @@ struct ht_backend {
 };
 
 extern const struct ht_backend ht_backend_cuda, ht_backend_opencl;
-
-#endif

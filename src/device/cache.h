@@ -1,8 +1,7 @@
 /* Compiled programs on disk. A cache never makes a run fail: an entry that cannot be read, verified
  * or written, or that others than the user could have written, counts as absent.
  */
-#ifndef HTWAVE_DEVICE_CACHE_H
-#define HTWAVE_DEVICE_CACHE_H
+#pragma once
 
 #include "htwave/device.h"
 
@@ -11,5 +10,3 @@ bool ht_cache_load(const char *directory, const struct ht_device_info *info, con
                    void **binary, size_t *size);
 void ht_cache_store(const char *directory, const struct ht_device_info *info, const char *text,
                     const void *binary, size_t size);
-
-#endif

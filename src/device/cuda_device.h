@@ -1,8 +1,7 @@
 /* Shared by the files of the CUDA back end: the functions of the driver's library, which is loaded
  * at run time, and the state of an open device.
  */
-#ifndef HTWAVE_DEVICE_CUDA_DEVICE_H
-#define HTWAVE_DEVICE_CUDA_DEVICE_H
+#pragma once
 
 #include <cuda.h>
 
@@ -124,5 +123,3 @@ HT_CHECKED enum ht_err ht_cuda_sequence_create(void *device, int count,
                                                const struct ht_launch *launch, void **sequence);
 void ht_cuda_sequence_destroy(void *handle);
 HT_CHECKED enum ht_err ht_cuda_sequence_run(void *handle, int64_t times, void **timing);
-
-#endif

@@ -1,8 +1,7 @@
 /* Shared by the files of the device layer: the structs behind the handles of htwave/device.h, and
  * the choice of a device.
  */
-#ifndef HTWAVE_DEVICE_DEVICE_PRIVATE_H
-#define HTWAVE_DEVICE_DEVICE_PRIVATE_H
+#pragma once
 
 #include "backend.h"
 
@@ -60,5 +59,3 @@ void ht_sequence_charge(struct ht_sequence *sequence, double seconds);
 /* Index in the list of the device that ht_device_open takes, -1 when none matches. */
 int ht_device_choose(int count, const struct ht_device_info *infos, const char *backend,
                      const char *select, int sharer);
-
-#endif

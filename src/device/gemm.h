@@ -1,8 +1,7 @@
 /* Matrix products for the OpenCL back end: src/device/clblast.c, or clblast_none.c in a build
  * without that library.
  */
-#ifndef HTWAVE_DEVICE_GEMM_H
-#define HTWAVE_DEVICE_GEMM_H
+#pragma once
 
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
@@ -18,5 +17,3 @@ HT_CHECKED enum ht_err ht_clblast_gemm(cl_command_queue queue, bool fp64,
                                        cl_event *event);
 /* Call before a context is released: the library caches its programs. */
 void ht_clblast_forget(void);
-
-#endif

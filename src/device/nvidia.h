@@ -2,8 +2,7 @@
  * (cuda_nvrtc.c; in cuda_none.c it is missing), which needs no device, and NVML, the management
  * library of the driver, for the energy counter (nvml.c; in nvml_none.c it is missing).
  */
-#ifndef HTWAVE_DEVICE_NVIDIA_H
-#define HTWAVE_DEVICE_NVIDIA_H
+#pragma once
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -54,5 +53,3 @@ bool ht_nvrtc_own(int architecture);
  * is owned by the caller. The message of a failure contains the compiler's log. */
 HT_CHECKED enum ht_err ht_nvrtc_compile(const char *text, int architecture, int registers,
                                         void **code, size_t *size);
-
-#endif

@@ -5,8 +5,7 @@
  * The primary grid holds u at t_n, and in place of the dual grid the increment d = u(t_n) -
  * u(t_(n-1)) at the same nodes.
  */
-#ifndef HTWAVE_FD_FD_H
-#define HTWAVE_FD_FD_H
+#pragma once
 
 #include "src/solve/columns.h"
 #include "src/solve/runner.h"
@@ -284,5 +283,3 @@ void ht_fd_plan_halo(struct ht_fd_stepper *s, struct ht_halo *out);
 /* fd_incidence.c: refuses plane waves whose surface the grid cannot hold, or about which the medium
  * varies. A rank looks at its own planes: one that fails must enter ht_comm_agree. */
 HT_CHECKED enum ht_err ht_fd_surface_check(const struct ht_plan *plan);
-
-#endif

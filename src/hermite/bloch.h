@@ -1,6 +1,5 @@
 /* A plane wave advanced by the scheme itself: see bloch.c. */
-#ifndef HTWAVE_HERMITE_BLOCH_H
-#define HTWAVE_HERMITE_BLOCH_H
+#pragma once
 
 #include <complex.h>
 
@@ -24,5 +23,3 @@ HT_CHECKED enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const doubl
 /* Of all these fields, relative to the wave. */
 HT_CHECKED enum ht_err ht_bloch_error(const struct ht_bloch_run *run, const double k[3],
                                       double *error);
-
-#endif

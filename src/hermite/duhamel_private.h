@@ -1,8 +1,7 @@
 /* What src/hermite/duhamel*.c share: signals, the images of sources behind walls and beyond
  * periodic sides. Places are whole multiples of 2^-32 cells from the lower end of an axis.
  */
-#ifndef HTWAVE_HERMITE_DUHAMEL_PRIVATE_H
-#define HTWAVE_HERMITE_DUHAMEL_PRIVATE_H
+#pragma once
 
 #include "htwave/duhamel.h"
 
@@ -38,5 +37,3 @@ struct ht_source_vector ht_source_vector_image(const struct ht_problem *problem,
 /* ---- duhamel_plan.c ---- */
 /* The largest spacing, in which radii are. */
 double ht_source_cell(const struct ht_plan *plan);
-
-#endif

@@ -1,8 +1,7 @@
 /* The kernels of absorbing layers: of the boxes where the layers of the same axes overlap, one set
  * each, beside those of the interior.
  */
-#ifndef HTWAVE_HERMITE_LAYER_KERNELS_H
-#define HTWAVE_HERMITE_LAYER_KERNELS_H
+#pragma once
 
 #include "htwave/stepper.h"
 
@@ -23,5 +22,3 @@ int ht_layer_regions(const struct ht_problem *problem, const struct ht_kernels *
 /* The format of their messages. */
 struct ht_pack_format ht_layer_format(const struct ht_problem *problem,
                                       const struct ht_tuning *tuning, int fields);
-
-#endif

@@ -1,8 +1,7 @@
 /* The stepper on a device: stepper.c creates it, lists its buffers and runs its schedules,
  * stepper_data.c transfers its data.
  */
-#ifndef HTWAVE_HERMITE_STEPPER_PRIVATE_H
-#define HTWAVE_HERMITE_STEPPER_PRIVATE_H
+#pragma once
 
 #include "layer_kernels.h"
 #include "src/solve/runner.h"
@@ -75,5 +74,3 @@ HT_CHECKED enum ht_err ht_stepper_damp(void *self, const struct ht_task *task);
 HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t, int region,
                                              const struct ht_spec *spec);
 HT_CHECKED enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t, enum ht_subgrid subgrid);
-
-#endif

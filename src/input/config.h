@@ -1,7 +1,6 @@
 /* Input text as settings, one after the other, without libconfig's types.
  */
-#ifndef HTWAVE_INPUT_CONFIG_H
-#define HTWAVE_INPUT_CONFIG_H
+#pragma once
 
 #include "htwave/base.h"
 
@@ -44,5 +43,3 @@ HT_CHECKED enum ht_err ht_config_read_value(const char *key, const char *text,
 void ht_config_add_real(struct ht_text *out, double value);
 /* A string in quotes, escaped. */
 void ht_config_add_string(struct ht_text *out, const char *string);
-
-#endif

@@ -1,7 +1,6 @@
 /* Texts about options for error messages, the manual and the resolved input.
  */
-#ifndef HTWAVE_INPUT_OPTIONS_H
-#define HTWAVE_INPUT_OPTIONS_H
+#pragma once
 
 #include "config.h"
 #include "htwave/params.h"
@@ -47,5 +46,3 @@ enum ht_err ht_option_unknown(const struct ht_setting *setting, const char *what
                               const char *has, int count, const char *const *names);
 /* Length of the section of a key: 4 for "grid.order", 0 for "system". */
 int ht_option_section(const char *key);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files params*.c share. */
-#ifndef HTWAVE_INPUT_PARAMS_PARTS_H
-#define HTWAVE_INPUT_PARAMS_PARTS_H
+#pragma once
 
 #include "config.h"
 #include "options.h"
@@ -53,5 +52,3 @@ HT_CHECKED enum ht_err ht_params_absolute(const char *path, char **out);
 /* ---- params_rules.c ---- */
 /* Rules between options that the parameters alone decide. */
 HT_CHECKED enum ht_err ht_params_check(const struct ht_params *params);
-
-#endif

@@ -1,7 +1,6 @@
 /* The directory that a run writes to: one run at a time, whose files are not mixed with those of
  * earlier ones. By rank 0 only. */
-#ifndef HTWAVE_IO_DIRECTORY_H
-#define HTWAVE_IO_DIRECTORY_H
+#pragma once
 
 #include "htwave/params.h"
 
@@ -29,5 +28,3 @@ HT_CHECKED enum ht_err ht_directory_check(const struct ht_params *params);
  * is. Release in any case. */
 HT_CHECKED enum ht_err ht_directory_take(const struct ht_params *params, struct ht_directory *out);
 void ht_directory_release(struct ht_directory *directory);
-
-#endif

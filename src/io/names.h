@@ -1,6 +1,5 @@
 /* What an input may name of outputs: fields, and the user's names of units (output.units). */
-#ifndef HTWAVE_IO_NAMES_H
-#define HTWAVE_IO_NAMES_H
+#pragma once
 
 #include "htwave/h5.h"
 #include "htwave/medium.h"
@@ -20,5 +19,3 @@ HT_CHECKED enum ht_err ht_units_check(const struct ht_params *params,
 const char *ht_units_name(const struct ht_params *params, const char *quantity);
 /* Attributes of a file: unit_NAME for each that is given. */
 HT_CHECKED enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *file);
-
-#endif

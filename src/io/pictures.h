@@ -1,6 +1,5 @@
 /* The pictures of a run: slices of fields over the medium, and of the model. */
-#ifndef HTWAVE_IO_PICTURES_H
-#define HTWAVE_IO_PICTURES_H
+#pragma once
 
 #include "slice.h"
 
@@ -31,5 +30,3 @@ void ht_pictures_place(const struct ht_params *params, const struct ht_medium *m
 /* Draws, and frees the texts; their failures are the result. */
 HT_CHECKED enum ht_err ht_pictures_write(struct ht_picture *picture, struct ht_text *title,
                                          struct ht_text *subtitle, const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* From nodes to pixels: the map of a slice, the curve of a row, the colours of signed fields and of
  * models. */
-#ifndef HTWAVE_IO_PLOT_H
-#define HTWAVE_IO_PLOT_H
+#pragma once
 
 #include "htwave/output.h"
 
@@ -32,5 +31,3 @@ void ht_plot_map(const struct ht_picture *picture, double range, const int64_t s
  * is not finite. */
 double ht_plot_curve(const struct ht_picture *picture, double range, int64_t column,
                      int64_t columns);
-
-#endif

@@ -1,6 +1,5 @@
 /* The slice of the grid that a picture shows, and what is marked on it. */
-#ifndef HTWAVE_IO_SLICE_H
-#define HTWAVE_IO_SLICE_H
+#pragma once
 
 #include "htwave/output.h"
 
@@ -45,5 +44,3 @@ void ht_places_free(struct ht_places *places);
 HT_CHECKED enum ht_err ht_slice_mark(const struct ht_slice *slice, const struct ht_places *places,
                                      struct ht_picture *picture);
 void ht_slice_unmark(struct ht_picture *picture);
-
-#endif

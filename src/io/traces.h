@@ -1,7 +1,6 @@
 /* The receivers' traces: traces.h5, written while the run goes on, and further formats at its end.
  * By rank 0 only. */
-#ifndef HTWAVE_IO_TRACES_H
-#define HTWAVE_IO_TRACES_H
+#pragma once
 
 #include "htwave/shots.h"
 
@@ -41,5 +40,3 @@ HT_CHECKED enum ht_err ht_traces_add(struct ht_traces *traces, int group, int64_
 HT_CHECKED enum ht_err ht_traces_finish(struct ht_traces *traces, const char *how, double time);
 /* What is not finished stays as it was written; NULL allowed. */
 void ht_traces_destroy(struct ht_traces *traces);
-
-#endif

@@ -10,8 +10,7 @@
  * The entries include the factor 2^-dims of the sums, and the factor 2 of leapfrog. Derivation:
  * docs/method.md, section 4.
  */
-#ifndef HTWAVE_KERNEL_BLOCKS_H
-#define HTWAVE_KERNEL_BLOCKS_H
+#pragma once
 
 #include "htwave/kernel.h"
 
@@ -52,5 +51,3 @@ bool ht_blocks_stores(unsigned mask, int field);
 /* Rows and entries of blocks that have the room for them, in double or long double. */
 HT_CHECKED enum ht_err ht_blocks_fill_double(const struct ht_spec *spec, struct ht_blocks *blocks);
 HT_CHECKED enum ht_err ht_blocks_fill_long(const struct ht_spec *spec, struct ht_blocks *blocks);
-
-#endif

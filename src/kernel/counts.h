@@ -1,7 +1,6 @@
 /* Sizes that follow from a spec: the host's counterpart of the macros in cl/common.cl.
  */
-#ifndef HTWAVE_KERNEL_COUNTS_H
-#define HTWAVE_KERNEL_COUNTS_H
+#pragma once
 
 #include "htwave/kernel.h"
 
@@ -44,5 +43,3 @@ void ht_text_ints(struct ht_text *out, const char *name, const int *values, int 
 HT_CHECKED enum ht_err ht_kernel_text_of(const struct ht_variant *variant,
                                          const struct ht_spec *spec, const struct ht_shape *shape,
                                          const struct ht_operator *op, struct ht_text *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* What the variants on tensor cores share (propagator_tensor.c): parity blocks in tiles of 8
  * results, distributed to parts, and the operator in the order of a kernel.
  */
-#ifndef HTWAVE_KERNEL_TENSOR_H
-#define HTWAVE_KERNEL_TENSOR_H
+#pragma once
 
 #include "blocks.h"
 #include "counts.h"
@@ -44,5 +43,3 @@ struct ht_tensor_order {
 HT_CHECKED enum ht_err ht_tensor_pack(const struct ht_blocks *blocks, const struct ht_spec *spec,
                                       const struct ht_tensor_order *order,
                                       const struct ht_shape *shape, struct ht_operator *out);
-
-#endif

@@ -2,8 +2,7 @@
  * of src/kernel that needs one states the program as a recipe, keeps its numbers behind struct
  * ht_tool, which is its struct's first member, and launches kernels by number.
  */
-#ifndef HTWAVE_KERNEL_TOOL_H
-#define HTWAVE_KERNEL_TOOL_H
+#pragma once
 
 #include "htwave/tool.h"
 
@@ -53,5 +52,3 @@ HT_CHECKED enum ht_err ht_tool_store(const struct ht_tool *tool, int64_t bytes, 
                                      struct ht_buffer **out);
 HT_CHECKED enum ht_err ht_tool_store_reals(const struct ht_tool *tool, int64_t count,
                                            const double *values, struct ht_buffer **out);
-
-#endif

@@ -1,8 +1,7 @@
 /* The rows of the table of variants and their shared functions. Each row is defined in the file of
  * its variant.
  */
-#ifndef HTWAVE_KERNEL_VARIANT_H
-#define HTWAVE_KERNEL_VARIANT_H
+#pragma once
 
 #include "counts.h"
 #include "htwave/fd_kernel.h"
@@ -77,5 +76,3 @@ struct ht_cost ht_cost_dense(const struct ht_variant *variant, const struct ht_s
                              int kernel);
 struct ht_cost ht_cost_separable(const struct ht_variant *variant, const struct ht_spec *spec,
                                  int kernel);
-
-#endif

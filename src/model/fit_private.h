@@ -1,7 +1,6 @@
 /* Shared by the files src/model/fit*.c: the boxes on which the medium is constant, and the weights
  * that average over them along each axis. */
-#ifndef HTWAVE_MODEL_FIT_PRIVATE_H
-#define HTWAVE_MODEL_FIT_PRIVATE_H
+#pragma once
 
 #include "medium_private.h"
 
@@ -142,5 +141,3 @@ HT_CHECKED enum ht_err ht_fit_source_points(const struct ht_fit *fit, enum ht_fi
  * the material. */
 const char *ht_fit_key(const struct ht_medium *medium, const struct ht_fit_role *role);
 const char *ht_fit_name(const struct ht_medium *medium, const struct ht_fit_role *role);
-
-#endif

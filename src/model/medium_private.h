@@ -1,6 +1,5 @@
 /* The parameters and expressions behind a medium, shared by src/model/medium*.c and fit*.c only. */
-#ifndef HTWAVE_MODEL_MEDIUM_PRIVATE_H
-#define HTWAVE_MODEL_MEDIUM_PRIVATE_H
+#pragma once
 
 #include "htwave/medium.h"
 
@@ -83,5 +82,3 @@ HT_CHECKED enum ht_err ht_medium_node(const struct ht_medium *medium,
 
 /* medium_scan.c: speeds, walls, checks over all nodes of both grids. */
 HT_CHECKED enum ht_err ht_medium_visit(struct ht_medium *medium);
-
-#endif

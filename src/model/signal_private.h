@@ -1,6 +1,5 @@
 /* Shared by src/model/signal.c and signal_file.c. */
-#ifndef HTWAVE_MODEL_SIGNAL_PRIVATE_H
-#define HTWAVE_MODEL_SIGNAL_PRIVATE_H
+#pragma once
 
 #include <complex.h>
 
@@ -22,5 +21,3 @@ struct ht_signal {
 HT_CHECKED enum ht_err ht_spline_read(struct ht_signal *s);
 double ht_spline_at(const struct ht_signal *s, double t, int order);
 void ht_spline_extent(const struct ht_signal *s, double extent[2]);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the files src/model/solution*.c: one row per initial.type. */
-#ifndef HTWAVE_MODEL_SOLUTION_TYPES_H
-#define HTWAVE_MODEL_SOLUTION_TYPES_H
+#pragma once
 
 #include "htwave/medium.h"
 
@@ -81,5 +80,3 @@ HT_CHECKED enum ht_err ht_solution_find_field(const struct ht_solution *solution
 /* The field of an entry of initial.values. */
 HT_CHECKED enum ht_err ht_solution_find_value(const struct ht_solution *solution, const char *name,
                                               int *field);
-
-#endif

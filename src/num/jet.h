@@ -2,8 +2,7 @@
  * allowed; out must not overlap the arguments. A function that is singular at the value gives
  * entries that are not finite.
  */
-#ifndef HTWAVE_NUM_JET_H
-#define HTWAVE_NUM_JET_H
+#pragma once
 
 #include <math.h>
 
@@ -27,5 +26,3 @@ void ht_jet_tan(const struct ht_jets *jets, const double *g, double *scratch, do
 void ht_jet_tanh(const struct ht_jets *jets, const double *g, double *scratch, double *out);
 void ht_jet_atan(const struct ht_jets *jets, const double *g, double *scratch, double *out);
 void ht_jet_erf(const struct ht_jets *jets, const double *g, double *scratch, double *out);
-
-#endif

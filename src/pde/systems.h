@@ -1,7 +1,6 @@
 /* The systems: each is a file src/pde/NAME.c with ht_system_NAME and a name here. Options, help,
  * kernels and tests are made from the file. */
-#ifndef HTWAVE_PDE_SYSTEMS_H
-#define HTWAVE_PDE_SYSTEMS_H
+#pragma once
 
 #include "htwave/system.h"
 
@@ -14,5 +13,3 @@ HT_EACH_SYSTEM(HT_DECLARE_SYSTEM)
 /* In the most dimensions that a system may have; *wrong: a term that contradicts an energy, -1:
  * none. */
 struct ht_equations ht_terms_derive(const struct ht_system *system, int *wrong);
-
-#endif

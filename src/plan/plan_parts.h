@@ -1,6 +1,5 @@
 /* Parts of ht_plan_create. */
-#ifndef HTWAVE_PLAN_PLAN_PARTS_H
-#define HTWAVE_PLAN_PLAN_PARTS_H
+#pragma once
 
 #include "htwave/plan.h"
 
@@ -22,5 +21,3 @@ void ht_plan_continue_medium(struct ht_plan *plan);
 /* ---- expect.c ---- */
 /* Sets cells_per_wavelength and expected of a plan that is otherwise complete. */
 HT_CHECKED enum ht_err ht_expect(struct ht_plan *plan);
-
-#endif

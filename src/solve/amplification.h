@@ -1,5 +1,4 @@
-#ifndef HTWAVE_SOLVE_AMPLIFICATION_H
-#define HTWAVE_SOLVE_AMPLIFICATION_H
+#pragma once
 
 #include "htwave/problem.h"
 
@@ -12,5 +11,3 @@ double ht_series_amplification(const struct ht_problem *problem, const double sp
 /* Whether the rounding of single precision grows with problem->amplification.
  */
 bool ht_series_grows(const struct ht_problem *problem);
-
-#endif

@@ -1,6 +1,5 @@
 /* Sources as sparse columns: what of them acts at which nodes, for the kernel of tool.h. */
-#ifndef HTWAVE_SOLVE_COLUMNS_H
-#define HTWAVE_SOLVE_COLUMNS_H
+#pragma once
 
 #include "htwave/tool.h"
 
@@ -22,5 +21,3 @@ HT_CHECKED enum ht_err ht_columns_add(struct ht_columns *columns, struct ht_colu
 HT_CHECKED enum ht_err ht_columns_list(struct ht_columns *columns, int64_t planes, int64_t nodes,
                                        struct ht_inject_list *list, int64_t **plane,
                                        double **weight);
-
-#endif

@@ -2,8 +2,7 @@
  * and the two tasks that begin and end an exchange. The schedule decides which planes of which
  * arrays are exchanged when (htwave/schedule.h).
  */
-#ifndef HTWAVE_SOLVE_HALO_H
-#define HTWAVE_SOLVE_HALO_H
+#pragma once
 
 #include "htwave/schedule.h"
 #include "transport.h"
@@ -45,5 +44,3 @@ HT_CHECKED enum ht_err ht_halo_send(struct ht_halo *halo, const struct ht_planes
 HT_CHECKED enum ht_err ht_halo_receive(struct ht_halo *halo, const struct ht_planes *planes);
 /* Adds the counts of messages, their transports and the packing seconds to out. */
 void ht_halo_traffic(const struct ht_halo *halo, struct ht_traffic *out);
-
-#endif

@@ -3,8 +3,7 @@
  * depend on it look it up by the problem's scheme. One row per discretisation, each in files of its
  * own.
  */
-#ifndef HTWAVE_SOLVE_METHODS_H
-#define HTWAVE_SOLVE_METHODS_H
+#pragma once
 
 #include "htwave/energy.h"
 #include "htwave/sampler.h"
@@ -109,5 +108,3 @@ void ht_fd_expect_rounding(const struct ht_plan *plan, bool fp64, struct ht_expe
 /* Is a node of a plane of the primary grid on a wall that holds u = 0 (fd_start.c)? Data that do
  * not meet it would stay. */
 bool ht_fd_held(const struct ht_grid *grid, int64_t m3, int64_t node);
-
-#endif

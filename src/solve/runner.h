@@ -3,8 +3,7 @@
  * steps that repeat, and counts. It is the first member of its stepper, so that `self` of the
  * functions of htwave/stepper.h is both.
  */
-#ifndef HTWAVE_SOLVE_RUNNER_H
-#define HTWAVE_SOLVE_RUNNER_H
+#pragma once
 
 #include "halo.h"
 
@@ -60,5 +59,3 @@ HT_CHECKED enum ht_err ht_runner_half_step(void *self, enum ht_subgrid from);
 HT_CHECKED enum ht_err ht_runner_repeat(void *self, int64_t steps, int64_t *done);
 HT_CHECKED enum ht_err ht_runner_finish(void *self);
 void ht_runner_traffic(void *self, struct ht_traffic *out);
-
-#endif

@@ -2,8 +2,7 @@
  * one array in one x3 plane, its rows in the order of the planes. A method lists the rows; samples
  * go into a ring of slots, after each time step one.
  */
-#ifndef HTWAVE_SOLVE_SAMPLER_PRIVATE_H
-#define HTWAVE_SOLVE_SAMPLER_PRIVATE_H
+#pragma once
 
 #include "htwave/sampler.h"
 #include "htwave/tool.h"
@@ -54,5 +53,3 @@ struct ht_trace {
 };
 /* For trace 0, 1, .. */
 struct ht_trace ht_trace_at(const struct ht_receivers *receivers, int64_t trace);
-
-#endif

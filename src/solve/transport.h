@@ -2,8 +2,7 @@
  * table with one row per transport. A link has the buffers of one side of a slab. Two slots
  * alternate, so a message never overwrites the previous one.
  */
-#ifndef HTWAVE_SOLVE_TRANSPORT_H
-#define HTWAVE_SOLVE_TRANSPORT_H
+#pragma once
 
 #include "htwave/schedule.h"
 
@@ -79,5 +78,3 @@ HT_CHECKED enum ht_err ht_exchanger_end(struct ht_exchanger *e, ht_message_funct
 HT_CHECKED enum ht_err ht_exchanger_finish(struct ht_exchanger *e);
 /* Adds the counts of messages and their transports to out. */
 void ht_exchanger_traffic(const struct ht_exchanger *e, struct ht_traffic *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* Runs of finite differences for the convergence tests: from "key=value" texts by the way that a
  * run takes (htwave/simulation.h), on the device of test/open_device.h.
  */
-#ifndef TEST_CONVERGENCE_DIFFERENCES_H
-#define TEST_CONVERGENCE_DIFFERENCES_H
+#pragma once
 
 #include <stdarg.h>
 #include <unistd.h>
@@ -132,5 +131,3 @@ static inline const char *fd_path(const char *name) {
 static inline void fd_write(const char *name, int64_t count, const float *values) {
     must(ht_file_write(fd_path(name), values, (size_t)count * sizeof *values));
 }
-
-#endif

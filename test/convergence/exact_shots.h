@@ -1,6 +1,5 @@
 /* Exact traces of sources in a box of speed 1: sums over image sources. */
-#ifndef TEST_CONVERGENCE_EXACT_SHOTS_H
-#define TEST_CONVERGENCE_EXACT_SHOTS_H
+#pragma once
 
 #include <math.h>
 
@@ -80,5 +79,3 @@ static inline double exact_at(const struct exact *e, double time) {
             }
     return sum;
 }
-
-#endif

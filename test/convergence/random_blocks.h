@@ -1,7 +1,6 @@
 /* A medium that jumps everywhere: overlapping blocks at random places, as samples for a file.
  * bench/media.py makes the same. */
-#ifndef HTWAVE_TEST_RANDOM_BLOCKS_H
-#define HTWAVE_TEST_RANDOM_BLOCKS_H
+#pragma once
 
 #include <math.h>
 
@@ -68,5 +67,3 @@ static inline void random_blocks_fill(const struct random_blocks *blocks, float 
             fill_block(blocks, &block, (float)between(1, blocks->rho, blocks->seed, at + 7), rho);
     }
 }
-
-#endif

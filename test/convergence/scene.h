@@ -9,8 +9,7 @@
  * data are not quite the scheme's own wave, and what else they excite decays slowly near c dt = h,
  * so that orders over short times beat about 2N+1: hence 2N+0.7.
  */
-#ifndef TEST_CONVERGENCE_SCENE_H
-#define TEST_CONVERGENCE_SCENE_H
+#pragma once
 
 #include <float.h>
 #include <stdarg.h>
@@ -284,5 +283,3 @@ static inline void scene_ladder(struct scene *scene, const char *name,
                    "%s: order %.2f (at least %.2f); %s", name, order, ladder->wanted, errors.data);
     ht_text_free(&errors);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Pictures read back by cairo. */
-#ifndef HTWAVE_TEST_IO_IMAGE_H
-#define HTWAVE_TEST_IO_IMAGE_H
+#pragma once
 
 #include <cairo.h>
 #include <stdbool.h>
@@ -50,5 +49,3 @@ static bool find_map(const struct image *image, int *x, int *y) {
             }
     return false;
 }
-
-#endif

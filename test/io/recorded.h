@@ -1,8 +1,7 @@
 /* Runs with receivers, for tests of traces: a run in a scratch directory, its trace file's sets,
  * the state at nodes meanwhile.
  */
-#ifndef TEST_IO_RECORDED_H
-#define TEST_IO_RECORDED_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -155,5 +154,3 @@ static inline bool have_device(void) {
     ht_device_close(device);
     return fp64;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A directory of a test's own under $TMPDIR, and what is in it. */
-#ifndef TEST_IO_SCRATCH_H
-#define TEST_IO_SCRATCH_H
+#pragma once
 
 #include <dirent.h>
 #include <stdio.h>
@@ -54,5 +53,3 @@ static inline void scratch_remove(char *directory) {
     rmdir(directory);
     free(directory);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * The choice is greedy: next comes the row with most new pairs for its cost, the first of several.
  * So the same rows are chosen every time.
  */
-#ifndef TEST_KERNEL_COVER_H
-#define TEST_KERNEL_COVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -116,5 +115,3 @@ static inline void cover_make(struct cover *c) {
     free(list);
     free(pairs);
 }
-
-#endif

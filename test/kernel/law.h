@@ -1,6 +1,5 @@
 /* Laws, as factors of the tests count them: a system and a scheme. */
-#ifndef TEST_KERNEL_LAW_H
-#define TEST_KERNEL_LAW_H
+#pragma once
 
 #include "htwave/system.h"
 
@@ -31,5 +30,3 @@ static inline int law_count(void) {
     while (law_at(n, &leapfrog) != NULL) n++;
     return n;
 }
-
-#endif

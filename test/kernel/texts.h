@@ -1,8 +1,7 @@
 /* Program texts for other compilers: some of each row of the table of kernels, with precision, kind
  * of medium, layout, system, dimension and scheme taking turns, and of each small kernel; half of
  * them unless all are asked for (test_all). */
-#ifndef HTWAVE_TEST_TEXTS_H
-#define HTWAVE_TEST_TEXTS_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -215,5 +214,3 @@ static inline void texts_each(struct texts *t) {
     texts_small(t, false, 1);
     texts_small(t, true, 2);
 }
-
-#endif

@@ -17,8 +17,7 @@
  * stepped in several regions, which must not change a bit: all of them, or with a covering one per
  * program, with walls that take turns, and the first of long rows.
  */
-#ifndef HTWAVE_TEST_VARIANTS_H
-#define HTWAVE_TEST_VARIANTS_H
+#pragma once
 
 #include "compiler.h"
 #include "cover.h"
@@ -406,5 +405,3 @@ static int run_dimensions(int first, int last, int argc, char **argv) {
     ht_device_close(device);
     return test_end("variants");
 }
-
-#endif

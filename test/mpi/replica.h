@@ -2,8 +2,7 @@
  * takes the planes of others from them before a half step. What it is asked for must lie on own
  * planes.
  */
-#ifndef TEST_MPI_REPLICA_H
-#define TEST_MPI_REPLICA_H
+#pragma once
 
 #include "htwave/stepper.h"
 
@@ -150,5 +149,3 @@ static inline enum ht_err replica_create(const struct ht_problem *problem, struc
     *out = (struct ht_stepper){.ops = &ops, .self = r};
     return HT_OK;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Slabs beside one process, for tests of both: a grid that is cut and the same one whole, steppers
  * of either, and the values in which they differ.
  */
-#ifndef TEST_MPI_TRIAL_H
-#define TEST_MPI_TRIAL_H
+#pragma once
 
 #include "open_device.h"
 #include "slab_cut.h"
@@ -224,5 +223,3 @@ static inline enum ht_err trial_measure(const struct scene *scene, enum ht_subgr
 static inline double trial_measure_bound(const struct trial *t) {
     return t->tuning.fp64 ? 1e-12 : 1e-5;
 }
-
-#endif

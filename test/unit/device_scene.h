@@ -1,8 +1,7 @@
 /* A device and small programs on it, for the tests of the device layer. The texts begin with
  * cl/prelude.cl, so that every back end takes them.
  */
-#ifndef TEST_UNIT_DEVICE_SCENE_H
-#define TEST_UNIT_DEVICE_SCENE_H
+#pragma once
 
 #include "open_device.h"
 #include "test.h"
@@ -69,5 +68,3 @@ static inline double added_by(struct ht_device *device, struct ht_program *progr
     ht_buffer_destroy(x);
     return err == HT_OK ? (double)values[VALUES - 1] : (double)NAN;
 }
-
-#endif

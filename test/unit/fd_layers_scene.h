@@ -1,8 +1,7 @@
 /* Scenes of absorbing layers of finite differences for the tests, and steps of them: media, boxes,
  * layers, and the damping that runs take.
  */
-#ifndef TEST_UNIT_FD_LAYERS_SCENE_H
-#define TEST_UNIT_FD_LAYERS_SCENE_H
+#pragma once
 
 #include <math.h>
 #include <stdlib.h>
@@ -140,5 +139,3 @@ static inline void step(const struct ht_stepper *stepper, int count) {
         must(stepper->ops->half_step(stepper->self, HT_DUAL));
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Media built from option texts, for the tests of the medium.
  */
-#ifndef TEST_UNIT_MEDIUM_SCENE_H
-#define TEST_UNIT_MEDIUM_SCENE_H
+#pragma once
 
 #include <unistd.h>
 
@@ -91,5 +90,3 @@ static inline double *fill(const struct scene *scene, enum ht_subgrid subgrid) {
     must(ht_medium_fill(medium, subgrid, 0, ht_grid_planes(&scene->grid, subgrid), out));
     return out;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* What the tests of initial data share: a grid, a uniform medium and data as a run would have them,
  * made from a short request.
  */
-#ifndef HTWAVE_TEST_SOLUTION_SETUP_H
-#define HTWAVE_TEST_SOLUTION_SETUP_H
+#pragma once
 
 #include "../test.h"
 
@@ -135,5 +134,3 @@ static inline double compare(const struct request *a, const struct request *b,
     tear_down(&second);
     return worst;
 }
-
-#endif
