@@ -2,8 +2,10 @@
  * edges. Of a face, (axis, side) = HT_GROUP_2, i counts nodes along x1, or x2 where the face is
  * normal to x1: HT_TOOL_ITEMS of them are a group's; j counts along the axis that is left. Each
  * node has HT_FD_REACH ghosts, copied one after the other by a work-item, or, normal to x1 where
- * they are neighbours in memory, by work-items that are neighbours. No work-item divides:
- * cl/ghosts.cl, which fills edges, too, takes three times as long.
+ * they are neighbours in memory, by work-items that are neighbours. Mirrors stand at nodes; of
+ * fields that lie half a spacing above them (HT_FD_HALF added to the side's number) ghost -d is the
+ * image of node d - 1. No work-item divides: cl/ghosts.cl, which fills edges, too, takes three
+ * times as long.
  */
 HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_fill_ghosts(struct ht_fd_args s,
                                                               HT_GLOBAL real *u) {
@@ -20,6 +22,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_fill_ghosts(struct ht_fd_args 
     const long first = (axis == 0 ? s.begin[1] : s.begin[0]) + HT_GROUP_1() * HT_TOOL_ITEMS;
     const long last = axis == 0 ? s.end[1] : s.end[0], row = axis == 0 ? s.row : 1;
     const long j = (axis == 2 ? s.begin[1] : s.begin[2]) + HT_GROUP_3();
+    const int above = side > HT_FD_NONE, sign = above ? side - HT_FD_HALF : side;
     if (side == HT_FD_NONE || j >= (axis == 2 ? s.end[1] : s.end[2])) return;
     /* The outermost node, and the way from it to the first ghost; ghosts are copies of what lies
      * one period behind them, or opposite. */
@@ -31,8 +34,9 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_fill_ghosts(struct ht_fd_args 
         const int depth = 1 + (axis == 0 ? item % HT_FD_REACH : n);
         const long i = first + (axis == 0 ? item / HT_FD_REACH : (int)HT_ITEM());
         const long at = line + i * row;
-        const long from = side != 0 ? at - depth * way : at + depth * way + period;
+        const long mirror = at - depth * way + (above ? -stride : 0);
+        const long from = side != 0 ? mirror : at + depth * way + period;
         if (i >= last) continue;
-        u[at + depth * way] = side < 0 ? -u[from] : u[from];
+        u[at + depth * way] = sign < 0 ? -u[from] : u[from];
     }
 }

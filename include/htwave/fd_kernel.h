@@ -66,8 +66,6 @@ bool ht_fd_kernels_cached(const struct ht_fd_kernels *kernels);
 /* Device seconds of all launches since the last call, and in all. */
 double ht_fd_kernels_seconds(struct ht_fd_kernels *kernels);
 double ht_fd_kernels_total(const struct ht_fd_kernels *kernels, enum ht_step_part part);
-/* Of filling ghosts, a part of the interior's. */
-double ht_fd_kernels_ghosts(const struct ht_fd_kernels *kernels);
 /* Their program. ptx: as in struct ht_device_info. */
 HT_CHECKED enum ht_err ht_fd_text(const struct ht_fd_spec *spec, const struct ht_variant *variant,
                                   const struct ht_fd_shape *shape, int ptx, struct ht_text *out);
@@ -96,12 +94,65 @@ HT_CHECKED enum ht_err ht_fd_advance(struct ht_fd_kernels *kernels, const struct
                                      double factor, struct ht_buffer *d, struct ht_buffer *p);
 /* Fills the ghosts of u to either side of box, `reach` nodes deep along each axis of the grid:
  * sides[k][side] 0: from the other end (period end - begin), +1 or -1: mirror image about the
- * outermost node of the box with that sign, HT_FD_SIDE_NONE: left alone (a neighbour's planes).
- * Faces only, no edges: the operators are stars. A box that is filled from both ends along an axis
- * has more than `reach` nodes there. */
-enum { HT_FD_SIDE_NONE = 2 };
-HT_CHECKED enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *kernels, const struct ht_fd_box *box,
+ * outermost node of the box with that sign, HT_FD_SIDE_HALF +- 1: the same of values that lie half
+ * a spacing above the nodes, HT_FD_SIDE_NONE: left alone (a neighbour's planes). Faces only, no
+ * edges: the operators are stars. A box that is filled from both ends along an axis has more than
+ * `reach` nodes there. Compiled when made. */
+enum { HT_FD_SIDE_NONE = 2, HT_FD_SIDE_HALF = 4 };
+HT_CHECKED enum ht_err ht_fd_ghosts_create(struct ht_device *device, const struct ht_fd_spec *spec,
+                                           struct ht_tool **out);
+HT_CHECKED enum ht_err ht_fd_ghosts_fill(struct ht_tool *ghosts, const struct ht_fd_box *box,
                                          const int sides[3][2], struct ht_buffer *u);
+
+/* ---- pairs: staggered first-order systems (struct ht_pair) ---- */
+/* One program per group of fields, made from the terms. Windows and boxes are those above; a pass
+ * reads `radius` nodes to either side of its targets along each axis, and on CPUs up to
+ * HT_PAIR_BEYOND nodes beyond the last target of a row, whatever lies there. */
+enum { HT_PAIR_BEYOND = 16 };
+struct ht_pair_spec {
+    const struct ht_pair *pair;
+    int radius;
+    bool fp64;
+    unsigned constant; /* bit i: coefficient i is a number */
+};
+/* What a pass works on. Arrays that it does not touch may be NULL. */
+struct ht_pair_arrays {
+    struct ht_buffer *field[HT_MAX_FIELDS];      /* [node] */
+    struct ht_buffer *rate[HT_MAX_FIELDS];       /* [node]: of ht_pair_rate and ht_pair_solve */
+    struct ht_buffer *coefficient[HT_MAX_TERMS]; /* [node]; of constant ones: not used */
+    double number[HT_MAX_TERMS];                 /* of constant ones */
+};
+struct ht_pair_kernels;
+/* variant: fd-plain or fd-vectors. shape: NULL: chosen. Compiled when they are made. */
+HT_CHECKED enum ht_err ht_pair_kernels_create(struct ht_device *device,
+                                              const struct ht_pair_spec *spec,
+                                              const struct ht_variant *variant,
+                                              const struct ht_fd_shape *shape,
+                                              struct ht_pair_kernels **out);
+void ht_pair_kernels_destroy(struct ht_pair_kernels *kernels); /* NULL allowed */
+/* The fields of a group at the nodes of the box change by factor times the derivatives of the other
+ * group's; scale[k]: factor / h_k. Enqueued. */
+HT_CHECKED enum ht_err ht_pair_pass(struct ht_pair_kernels *kernels, enum ht_step_part part,
+                                    int group, const struct ht_fd_box *box, const double scale[3],
+                                    const struct ht_pair_arrays *arrays);
+/* arrays->rate of the group's fields: these changes alone. */
+HT_CHECKED enum ht_err ht_pair_rate(struct ht_pair_kernels *kernels, int group,
+                                    const struct ht_fd_box *box, const double scale[3],
+                                    const struct ht_pair_arrays *arrays);
+/* Of those fields f of a group that are coupled, and there are so many: arrays->rate = C^+ f, by a
+ * generalized inverse; f is in the range of C. */
+int ht_pair_coupled(const struct ht_pair_kernels *kernels, int group);
+HT_CHECKED enum ht_err ht_pair_solve(struct ht_pair_kernels *kernels, int group,
+                                     const struct ht_fd_box *box,
+                                     const struct ht_pair_arrays *arrays);
+bool ht_pair_kernels_cached(const struct ht_pair_kernels *kernels);
+/* Device seconds, as of ht_fd_kernels. */
+double ht_pair_kernels_seconds(struct ht_pair_kernels *kernels);
+double ht_pair_kernels_total(const struct ht_pair_kernels *kernels, enum ht_step_part part);
+/* The programs of both groups, one after the other. ptx: as in struct ht_device_info. */
+HT_CHECKED enum ht_err ht_pair_text(const struct ht_pair_spec *spec,
+                                    const struct ht_variant *variant,
+                                    const struct ht_fd_shape *shape, int ptx, struct ht_text *out);
 
 /* Kernels of the absorbing layers of finite differences (cl/fd_layers.cl, docs/absorbing.md). A
  * layer is an end of an axis of a window: along the axis nodes count from its wall, 0, inwards, and

@@ -32,22 +32,23 @@ struct ht_spec {
     const struct ht_equations *eq;
     int order;
     bool fp64;
-    int block;         /* contiguous coefficients: 1, 2 or 4 (cl/layout.h) */
-    int medium_degree; /* -1 uniform, 0 per node, > 0 cell polynomials */
-    unsigned constant; /* bit m: polynomials of material m have degree 0 in
-                          every cell; 0 where medium_degree <= 0 */
-    bool trim;         /* skip coefficients that cannot reach an output */
-    bool sorted;       /* coefficients are sorted by parity (ht_storage_order), in
-                          blocks of 16 bytes */
-    int ptx;           /* architecture whose PTX a kernel may use; 0: none */
-    bool ptx_own;      /* also that of this architecture alone */
-    unsigned src, dst; /* field masks of the source and the target grid: bit f
-                          is set if field f is stored; 0: all fields */
-    int differences;   /* order in space of finite differences; 0: Hermite */
-    bool density;      /* of finite differences: 1/rho varies */
-    int old_sign;      /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
-                          dst = old_sign dst + 2 E I src, where fields that are
-                          not stored on the source are 0 */
+    int block;              /* contiguous coefficients: 1, 2 or 4 (cl/layout.h) */
+    int medium_degree;      /* -1 uniform, 0 per node, > 0 cell polynomials */
+    unsigned constant;      /* bit m: polynomials of material m have degree 0 in
+                               every cell; 0 where medium_degree <= 0 */
+    bool trim;              /* skip coefficients that cannot reach an output */
+    bool sorted;            /* coefficients are sorted by parity (ht_storage_order), in
+                               blocks of 16 bytes */
+    int ptx;                /* architecture whose PTX a kernel may use; 0: none */
+    bool ptx_own;           /* also that of this architecture alone */
+    unsigned src, dst;      /* field masks of the source and the target grid: bit f
+                               is set if field f is stored; 0: all fields */
+    int differences;        /* order in space of finite differences; 0: Hermite */
+    bool density;           /* of finite differences: 1/rho varies */
+    enum ht_pair_kind pair; /* of finite differences: by a pair of groups of fields */
+    int old_sign;           /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
+                               dst = old_sign dst + 2 E I src, where fields that are
+                               not stored on the source are 0 */
     int stages;
     double scale[HT_MAX_TERMS]; /* per term (dt/2) coef / h_axis^derivative,
                                    times the material in a uniform medium;

@@ -111,7 +111,9 @@ struct ht_halo_choice {
 /* What finite differences need beside a grid of order 0: one value per node. Constant along with
  * `uniform` of the problem where medium_degree < 0. */
 struct ht_fd_problem {
-    int order;              /* in space, 2R; 0: the problem is for Hermite methods */
+    int order; /* in space, 2R; 0: the problem is for Hermite methods */
+    /* A pair of groups of fields (struct ht_pair), in place of one field of second order. */
+    enum ht_pair_kind pair;
     bool undispersed;       /* sources and traces are transformed: resampler_whole.c */
     bool density;           /* 1/rho varies */
     double inverse_density; /* else */
@@ -119,8 +121,9 @@ struct ht_fd_problem {
      * (src/hermite/layer_kernels.h). */
     enum ht_organisation organisation;
     /* The modulus at the primary nodes of x3 planes [first, last) (what 0), or 1/rho half a spacing
-     * above them along axis what - 1: [node]. NULL:
-     * uniform. */
+     * above them along axis what - 1: [node]. Of a pair coefficient number `what`, half a spacing
+     * above the nodes along the axes of its parity; the last half point before a wall is the image
+     * of the one before. NULL: uniform. */
     enum ht_err (*fill)(const void *medium, int what, int64_t first, int64_t last, double *out);
     const void *medium;
 };
@@ -159,6 +162,8 @@ struct ht_problem {
 const char *ht_problem_set_scheme(struct ht_problem *problem, const struct ht_scheme *scheme);
 /* Half steps per exchange. */
 int ht_halo_depth(const struct ht_problem *problem);
+/* Of finite differences by a pair. */
+void ht_problem_pair(const struct ht_problem *problem, struct ht_pair *out);
 /* The window of a grid that a rank's buffers hold. */
 struct ht_window ht_problem_window(const struct ht_problem *problem, enum ht_subgrid subgrid);
 /* Whether a field is stored on a grid; the number of fields stored there. */

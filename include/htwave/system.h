@@ -236,7 +236,7 @@ struct ht_pair_coefficient {
     int material; /* that the terms name; -1: 1 */
 };
 struct ht_pair_term {
-    int row, col, axis;
+    int row, col, axis, partner; /* partner: q of C_rq */
     double factor;
     int coefficient;
 };
@@ -247,10 +247,12 @@ struct ht_pair {
     struct ht_pair_term term[HT_MAX_TERMS];
     struct ht_pair_coefficient coefficient[HT_MAX_TERMS];
 };
-/* Why equations have no such form, to follow "the fields of SYSTEM"; NULL: they have it. apart:
- * coefficients of different entries C_rq are different ones; else those of one material at one
+enum ht_pair_kind { HT_PAIR_NONE, HT_PAIR_TOGETHER, HT_PAIR_APART };
+/* Why equations have no such form, to follow "the fields of SYSTEM"; NULL: they have it. APART:
+ * coefficients of different entries C_rq are different ones; TOGETHER: those of one material at one
  * parity are the same, as in isotropic media without averages. */
-const char *ht_pair_make(const struct ht_equations *eq, bool apart, struct ht_pair *out);
+const char *ht_pair_make(const struct ht_equations *eq, enum ht_pair_kind kind,
+                         struct ht_pair *out);
 /* Whether a difference of field `col` along an axis goes up. */
 static inline bool ht_pair_up(const struct ht_pair *pair, int col, int axis) {
     return !(pair->parity[col] >> axis & 1u);

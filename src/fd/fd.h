@@ -111,7 +111,7 @@ struct ht_fd_engine {
     struct ht_fd_weights weights;
     struct ht_device *device;      /* NULL: plain */
     struct ht_fd_kernels *kernels; /* on it */
-    struct ht_tool *sums, *injector;
+    struct ht_tool *ghosts, *sums, *injector;
     struct ht_tool *layers; /* NULL: no side absorbs */
     struct ht_tool *packer; /* NULL: the grid is one slab */
     bool absolute;          /* plain: of magnitudes, for bounds */
@@ -194,7 +194,7 @@ struct ht_fd_stepper {
     struct ht_fd_engine engine;
     struct ht_fd_box box; /* the own nodes in the window */
     int64_t first, last;  /* own x3 planes */
-    int sides[3][2];      /* of ht_fd_fill_ghosts */
+    int sides[3][2];      /* of ht_fd_ghosts_fill */
     struct ht_fd_ends ends;
     struct ht_fd_law law;                      /* scale: 1 / h^2, times the uniform 1/rho */
     struct ht_fd_array values[HT_FD_NAMES], z; /* z: for measures */

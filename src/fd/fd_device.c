@@ -54,7 +54,7 @@ static struct ht_fd_operator operator_of(const struct ht_fd_law *law) {
 
 static enum ht_err device_ghosts(struct ht_fd_engine *e, const struct ht_fd_box *box,
                                  const int sides[3][2], struct ht_fd_array u) {
-    return ht_fd_fill_ghosts(e->kernels, box, sides, u.buffer);
+    return ht_fd_ghosts_fill(e->ghosts, box, sides, u.buffer);
 }
 
 static enum ht_err device_stage(struct ht_fd_engine *e, enum ht_step_part part,
@@ -172,6 +172,7 @@ static void fd_engine_device(const struct ht_fd_spec *spec, struct ht_device *de
                                  .spec = *spec,
                                  .device = device,
                                  .kernels = kernels->fd,
+                                 .ghosts = kernels->ghosts[0],
                                  .sums = kernels->sums,
                                  .injector = kernels->injector,
                                  .layers = kernels->fd_layers,
@@ -202,6 +203,7 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
     enum ht_err err = ht_fd_kernels_create(device, &spec, tuning->variant, &shape, &k.fd);
     const bool wide = ht_device_info(device)->fp64;
     if (err == HT_OK) err = ht_sums_create(device, &k.spec[0], wide, &k.sums);
+    if (err == HT_OK) err = ht_fd_ghosts_create(device, &spec, &k.ghosts[0]);
     if (err == HT_OK) err = ht_injector_create(device, &k.spec[0], &k.injector);
     if (err == HT_OK && problem->layers != NULL)
         err = ht_fd_layer_kernels_create(device, &spec, &k.fd_layers);

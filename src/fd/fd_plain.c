@@ -39,13 +39,13 @@ static void fill_side(const struct ht_fd_engine *e, const struct ht_fd_box *box,
                       int kind, double *u) {
     const int64_t pitch[3] = {1, box->row, box->plane};
     const int64_t low = box->begin[axis], high = box->end[axis] - 1;
-    const int a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
+    const int a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2, half = kind > HT_FD_SIDE_NONE;
     for (int j = 1; j <= ht_fd_reach(&e->spec); j++) {
         const int64_t to = side == 0 ? low - j : high + j;
-        const int64_t mirror = side == 0 ? low + j : high - j;
+        const int64_t mirror = (side == 0 ? low + j : high - j) - half;
         const int64_t wrapped = side == 0 ? high + 1 - j : low - 1 + j;
         const int64_t from = kind == 0 ? wrapped : mirror;
-        const double sign = kind < 0 ? -1 : 1;
+        const double sign = kind - half * HT_FD_SIDE_HALF < 0 ? -1 : 1;
         for (int64_t mb = box->begin[b]; mb < box->end[b]; mb++)
             for (int64_t ma = box->begin[a]; ma < box->end[a]; ma++) {
                 double *at = u + ma * pitch[a] + mb * pitch[b];

@@ -377,10 +377,29 @@ struct ht_cost ht_cost_separable(const struct ht_variant *variant, const struct 
     return operator_cost(spec, &z, separable_fma(&z, spec->eq->dims));
 }
 
+/* Of half a time step of a pair per node: each group is read twice and written once, coefficients
+ * that vary are read; a difference is used by all terms that take it. */
+static struct ht_cost cost_pair(const struct ht_spec *spec) {
+    struct ht_pair pair;
+    (void)ht_pair_make(spec->eq, spec->pair, &pair);
+    int differences = 0;
+    for (int t = 0; t < pair.nterms; t++) {
+        bool known = false;
+        for (int i = 0; i < t; i++)
+            known = known || (pair.term[i].col == pair.term[t].col &&
+                              pair.term[i].axis == pair.term[t].axis);
+        differences += !known;
+    }
+    const int media = spec->medium_degree < 0 ? 0 : pair.ncoefficients;
+    return (struct ht_cost){.fma = (differences * spec->differences + pair.nterms) / 2.0,
+                            .bytes = (3 * pair.nfields + media) / 2.0};
+}
+
 /* Of half a time step per node. One pass reads the field, the increment and the medium and writes
  * the first two; a second term of the series adds one that reads two values and writes one, and one
  * value more to read. */
 struct ht_cost ht_cost_differences(const struct ht_spec *spec) {
+    if (spec->pair != HT_PAIR_NONE) return cost_pair(spec);
     const int passes = spec->stages > 1 ? 2 : 1;
     const bool density = spec->density;
     const double taps = density ? 2.0 * spec->differences : spec->differences / 2.0 + 1;

@@ -171,25 +171,11 @@ struct ht_fd_kernels {
     struct ht_fd_weights weights;
     const struct ht_variant *variant;
     struct ht_fd_shape shape;
-    struct ht_tool *ghosts;
 };
 
 void ht_fd_kernels_destroy(struct ht_fd_kernels *k) {
     if (k == NULL) return;
-    ht_tool_destroy(k->ghosts);
     ht_tool_destroy(&k->tool);
-}
-
-static enum ht_err build(struct ht_fd_kernels *k) {
-    const struct ht_recipe ghosts = {
-        .fp64 = k->spec.fp64,
-        .items = ROW_ITEMS,
-        .number = {{"FD_REACH", ht_fd_reach(&k->spec)}, {"FD_NONE", HT_FD_SIDE_NONE}},
-        .file = {"fd_args.h", "fd_ghosts.cl"},
-        .entry = {"ht_fd_fill_ghosts"}};
-    TRY(ht_tool_build(&k->tool));
-    TRY(ht_tool_create(k->tool.device, &ghosts, sizeof *k->ghosts, &k->ghosts));
-    return ht_tool_build(k->ghosts);
 }
 
 enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
@@ -207,7 +193,7 @@ enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_sp
     k->weights = ht_fd_weights(2 * spec->radius);
     k->variant = variant;
     k->shape = some;
-    const enum ht_err err = build(k);
+    const enum ht_err err = ht_tool_build(&k->tool);
     if (err != HT_OK) {
         ht_fd_kernels_destroy(k);
         return ht_err_prefix(err, "variant %s", variant->name);
@@ -221,15 +207,11 @@ bool ht_fd_kernels_cached(const struct ht_fd_kernels *k) {
 }
 
 double ht_fd_kernels_seconds(struct ht_fd_kernels *k) {
-    return ht_tool_seconds(&k->tool) + ht_tool_seconds(k->ghosts);
+    return ht_tool_seconds(&k->tool);
 }
 
 double ht_fd_kernels_total(const struct ht_fd_kernels *k, enum ht_step_part part) {
-    return ht_tool_total(&k->tool, part) + ht_tool_total(k->ghosts, part);
-}
-
-double ht_fd_kernels_ghosts(const struct ht_fd_kernels *k) {
-    return ht_tool_total(k->ghosts, HT_PART_INTERIOR);
+    return ht_tool_total(&k->tool, part);
 }
 
 /* ---- launches ---- */
@@ -390,30 +372,55 @@ enum ht_err ht_fd_advance(struct ht_fd_kernels *k, const struct ht_fd_box *box, 
     return ht_tool_launch(&k->tool, HT_PART_INTERIOR, ADVANCE, groups, 4, arg);
 }
 
+/* ---- ghosts ---- */
+
+struct ghosts {
+    struct ht_tool tool;
+    int dims, reach;
+};
+
+enum ht_err ht_fd_ghosts_create(struct ht_device *device, const struct ht_fd_spec *spec,
+                                struct ht_tool **out) {
+    const struct ht_recipe recipe = {.what = "kernel of ghosts",
+                                     .fp64 = spec->fp64,
+                                     .items = ROW_ITEMS,
+                                     .number = {{"FD_REACH", ht_fd_reach(spec)},
+                                                {"FD_NONE", HT_FD_SIDE_NONE},
+                                                {"FD_HALF", HT_FD_SIDE_HALF}},
+                                     .file = {"fd_args.h", "fd_ghosts.cl"},
+                                     .entry = {"ht_fd_fill_ghosts"}};
+    struct ghosts *k = NULL;
+    TRY(ht_tool_create(device, &recipe, sizeof *k, &k));
+    k->dims = spec->dims;
+    k->reach = ht_fd_reach(spec);
+    const enum ht_err err = ht_tool_build(&k->tool);
+    return HT_MADE(err, &k->tool, ht_tool_destroy, out);
+}
+
 /* One launch, with work-items for the largest face. */
-enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k, const struct ht_fd_box *box,
+enum ht_err ht_fd_ghosts_fill(struct ht_tool *ghosts, const struct ht_fd_box *box,
                               const int sides[3][2], struct ht_buffer *u) {
-    const int reach = ht_fd_reach(&k->spec);
+    const struct ghosts *k = (const struct ghosts *)ghosts;
     struct ht_fd_args args = args_of(box);
     int64_t fast = 0, slow = 0;
     if (is_empty(box)) return HT_OK;
-    for (int64_t axis = 0; axis < k->spec.dims; axis++) {
+    for (int64_t axis = 0; axis < k->dims; axis++) {
         const int *side = sides[axis];
         args.side[2 * axis] = side[0];
         args.side[2 * axis + 1] = side[1];
         if (side[0] == HT_FD_SIDE_NONE && side[1] == HT_FD_SIDE_NONE) continue;
         fast = ht_most(fast, extent(box, axis == 0));
         slow = ht_most(slow, extent(box, axis == 2 ? 1 : 2));
-        REQUIRE(extent(box, axis) > reach || side[0] == HT_FD_SIDE_NONE ||
+        REQUIRE(extent(box, axis) > k->reach || side[0] == HT_FD_SIDE_NONE ||
                     side[1] == HT_FD_SIDE_NONE,
                 HT_ERR_INTERNAL, "%lld nodes along x%d: ghosts need more than %d",
-                (long long)extent(box, axis), (int)axis + 1, reach);
+                (long long)extent(box, axis), (int)axis + 1, k->reach);
     }
     const struct ht_arg arg[2] = {{.value = &args, .size = sizeof args}, {.buffer = u}};
-    const int64_t groups[3] = {ht_divide_up(fast, k->ghosts->recipe.items),
-                               (int64_t)2 * k->spec.dims, slow};
+    const int64_t groups[3] = {ht_divide_up(fast, k->tool.recipe.items), (int64_t)2 * k->dims,
+                               slow};
     if (fast == 0) return HT_OK;
-    return ht_tool_launch(k->ghosts, HT_PART_INTERIOR, 0, groups, 2, arg);
+    return ht_tool_launch(ghosts, HT_PART_INTERIOR, 0, groups, 2, arg);
 }
 
 /* ---- rows of the table of variants: what a user can choose, and their work ---- */
@@ -434,17 +441,29 @@ static struct ht_fd_spec fd_spec_of(const struct ht_spec *spec) {
 enum ht_err ht_fd_variant_text(const struct ht_variant *variant, const struct ht_spec *spec,
                                const struct ht_shape *shape, struct ht_text *out) {
     const struct ht_fd_spec fd = fd_spec_of(spec);
+    struct ht_pair pair;
     const struct ht_tuning tuning = {
         .fp64 = spec->fp64, .cells = shape->cells, .rows = shape->rows, .planes = shape->planes};
     const struct ht_fd_shape chosen = ht_fd_asked(&tuning);
-    return ht_fd_text(&fd, variant, &chosen, spec->ptx, out);
+    if (spec->pair == HT_PAIR_NONE) return ht_fd_text(&fd, variant, &chosen, spec->ptx, out);
+    (void)ht_pair_make(spec->eq, spec->pair, &pair);
+    const struct ht_pair_spec of = {.pair = &pair,
+                                    .radius = fd.radius,
+                                    .fp64 = spec->fp64,
+                                    .constant = spec->medium_degree < 0 ? ~0u : 0};
+    return ht_pair_text(&of, variant, &chosen, spec->ptx, out);
+}
+
+static const char *refuse_pairs(const struct ht_spec *spec) {
+    return spec->pair != HT_PAIR_NONE ? "it steps one field of second order" : NULL;
 }
 
 static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
                                 const struct ht_device_info *info, struct ht_shape *out) {
     const struct ht_fd_spec fd = fd_spec_of(spec);
     const struct ht_fd_shape asked = ht_fd_asked(tuning);
-    const struct ht_fd_shape shape = ht_fd_shape(&fd, tuning->variant, &asked, info);
+    const struct ht_fd_shape shape =
+        spec->pair != HT_PAIR_NONE ? asked : ht_fd_shape(&fd, tuning->variant, &asked, info);
     out->cells = shape.packs * ht_fd_pack(spec->fp64);
     out->rows = shape.rows;
     out->planes = shape.planes;
@@ -465,6 +484,7 @@ const struct ht_variant ht_variant_fd_march = {
     .made_for = HT_FOR_GPU,
     .medium = HT_POLYNOMIALS,
     .differences = true,
+    .refuses = refuse_pairs,
     .shape = choose_shape,
     .cost = cost,
     .files = {"packs.cl", "ptx.cl", "fd_items.cl", "fd_march.cl"},

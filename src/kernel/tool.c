@@ -20,7 +20,7 @@ static enum ht_err write_text(struct ht_tool *tool) {
         ht_text_add(out, "#define HT_%s %d\n", r->number[i].name, r->number[i].value);
     if (r->each.name != NULL) ht_text_add(out, "#define HT_%s(X)", r->each.name);
     for (int i = 0; i < r->each.count; i++) ht_text_add(out, " X(%d)", i);
-    ht_text_add(out, "\n");
+    ht_text_add(out, "\n%s", r->definitions != NULL ? r->definitions : "");
     TRY(ht_kernel_add_source("prelude.cl", out));
     for (int i = 0; i < HT_MAX_FILES && r->file[i] != NULL; i++)
         TRY(ht_kernel_add_source(r->file[i], out));

@@ -8,7 +8,7 @@
 
 enum { HT_RECIPE_NUMBERS = 16, HT_TOOL_ENTRIES = 6, HT_TOOL_BUFFERS = 4 };
 
-/* The program: definitions, cl/prelude.cl, files. Each list ends before its first NULL. */
+/* The program: numbers, definitions, cl/prelude.cl, files. Each list ends before its first NULL. */
 struct ht_recipe {
     const char *what; /* for messages; NULL: the caller says it */
     const char *text; /* the program, instead of what follows but for entries; NULL: none */
@@ -22,6 +22,7 @@ struct ht_recipe {
         const char *name; /* HT_<name>(X): X(0) .. X(count - 1) */
         int count;
     } each;
+    const char *definitions; /* after the numbers; NULL: none; copied */
     const char *file[HT_MAX_FILES], *entry[HT_TOOL_ENTRIES];
     bool parts; /* each part of a step has an account of its own (ht_tool_total) */
 };

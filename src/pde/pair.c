@@ -29,7 +29,8 @@ static int find_coefficient(const struct ht_term *term, int partner, bool apart,
     return i;
 }
 
-const char *ht_pair_make(const struct ht_equations *eq, bool apart, struct ht_pair *out) {
+const char *ht_pair_make(const struct ht_equations *eq, enum ht_pair_kind kind,
+                         struct ht_pair *out) {
     *out = (struct ht_pair){.dims = eq->dims, .nfields = eq->nfields};
     if (eq->leapfrog.old_sign <= 0) return "do not fall into two groups that change each other";
     if (!eq->mirrors) return "have no places on a staggered grid";
@@ -39,12 +40,13 @@ const char *ht_pair_make(const struct ht_equations *eq, bool apart, struct ht_pa
         const struct ht_term *term = &eq->term[t];
         const int partner = partner_of(eq, term->col, term->axis);
         if (term->derivative != 1 || partner < 0) return "do not change by first derivatives alone";
-        out->term[out->nterms++] =
-            (struct ht_pair_term){.row = term->row,
-                                  .col = term->col,
-                                  .axis = term->axis,
-                                  .factor = term->coef,
-                                  .coefficient = find_coefficient(term, partner, apart, out)};
+        out->term[out->nterms++] = (struct ht_pair_term){
+            .row = term->row,
+            .col = term->col,
+            .axis = term->axis,
+            .partner = partner,
+            .factor = term->coef,
+            .coefficient = find_coefficient(term, partner, kind == HT_PAIR_APART, out)};
     }
     return NULL;
 }

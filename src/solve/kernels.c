@@ -33,6 +33,7 @@ static void destroy_layers(struct ht_layer_kernels *k) {
 void ht_kernels_destroy(struct ht_kernels *kernels) {
     if (kernels == NULL) return;
     ht_fd_kernels_destroy(kernels->fd);
+    ht_pair_kernels_destroy(kernels->pair);
     ht_tool_destroy(kernels->fd_layers);
     if (kernels->step[1] != kernels->step[0]) ht_step_destroy(kernels->step[1]);
     ht_step_destroy(kernels->step[0]);
@@ -55,9 +56,14 @@ static void add_layers(struct ht_layer_kernels *k, double seconds[2]) {
 }
 
 void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
+    if (kernels->pair != NULL) {
+        seconds[0] += ht_pair_kernels_seconds(kernels->pair) + ht_tool_seconds(kernels->injector) +
+                      ht_tool_seconds(kernels->ghosts[0]);
+        return;
+    }
     if (kernels->fd != NULL) {
         seconds[0] += ht_fd_kernels_seconds(kernels->fd) + ht_tool_seconds(kernels->injector) +
-                      ht_tool_seconds(kernels->fd_layers);
+                      ht_tool_seconds(kernels->fd_layers) + ht_tool_seconds(kernels->ghosts[0]);
         return;
     }
     ht_step_add_seconds(kernels->step[0], seconds);
@@ -76,6 +82,7 @@ double ht_kernels_seconds(struct ht_kernels *kernels) {
 }
 
 bool ht_kernels_cached(const struct ht_kernels *kernels) {
+    if (kernels->pair != NULL) return ht_pair_kernels_cached(kernels->pair);
     if (kernels->fd != NULL) return ht_fd_kernels_cached(kernels->fd);
     return ht_step_cached(kernels->step[0]) && ht_step_cached(kernels->step[1]);
 }

@@ -30,6 +30,11 @@ int ht_problem_stored(const struct ht_problem *problem, enum ht_subgrid subgrid)
     return count;
 }
 
+/* The scheme's form was asked for it before. */
+void ht_problem_pair(const struct ht_problem *problem, struct ht_pair *out) {
+    (void)ht_pair_make(problem->eq, problem->fd.pair, out);
+}
+
 enum ht_subgrid ht_problem_nodes(const struct ht_problem *problem, enum ht_subgrid subgrid) {
     return problem->scheme->nodal ? HT_PRIMARY : subgrid;
 }
@@ -49,6 +54,7 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem, const struct ht
                            .dst = problem->stored[from == HT_PRIMARY],
                            .differences = problem->fd.order,
                            .density = problem->fd.density,
+                           .pair = problem->fd.pair,
                            .old_sign = problem->old_sign,
                            .stages = problem->stages,
                            .noise = problem->amplification *

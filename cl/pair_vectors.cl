@@ -1,0 +1,45 @@
+/* A pass on CPUs: a group is one work-item, which takes `rows` rows along x2 and goes from plane to
+ * plane along x3, so that the planes around them stay in a cache; in two dimensions it goes from
+ * row to row. HT_WIDTH nodes of a row are done at a time. The last vector of a row reads beyond its
+ * targets, whatever lies there, and stores its targets alone.
+ */
+#define HT_PAIR_PUT(f) ht_pair_put(f + at, end - at, set, sum_##f);
+
+HT_INLINE void ht_pair_put(HT_GLOBAL real *f, const long count, const int set,
+                           const vector change) {
+    const vector value = set ? change : HT_GLOBAL_VECTOR(f) + change;
+    if (count >= HT_WIDTH) {
+        *(HT_GLOBAL loose *)f = value;
+    } else {
+        real values[HT_WIDTH];
+        *(loose *)values = value;
+        for (int e = 0; e < count; e++) f[e] = values[e];
+    }
+}
+
+HT_INLINE void ht_pair_row(const struct ht_fd_args *s, const struct ht_pair_coefs *c, const int set,
+                           long row HT_PAIR_PARAMS) {
+    const long end = row + s->end[0];
+    for (long at = row + s->begin[0]; at < end; at += HT_WIDTH) {
+        HT_PAIR_CHANGES
+        HT_PAIR_TARGETS(HT_PAIR_PUT)
+    }
+}
+
+HT_INLINE void ht_pair_walk(const struct ht_fd_args *s, const struct ht_pair_coefs *c,
+                            const int set HT_PAIR_PARAMS) {
+    long first2 = s->begin[1], end2 = s->end[1];
+    long first3 = s->begin[2], end3 = s->end[2];
+    if (HT_DIMS > 2) {
+        first2 += HT_GROUP_2() * s->rows;
+        if (end2 > first2 + s->rows) end2 = first2 + s->rows;
+        first3 += HT_GROUP_3() * s->planes;
+        if (end3 > first3 + s->planes) end3 = first3 + s->planes;
+    } else if (HT_DIMS > 1) {
+        first2 += HT_GROUP_3() * s->planes;
+        if (end2 > first2 + s->planes) end2 = first2 + s->planes;
+    }
+    for (long i3 = first3; i3 < end3; i3++)
+        for (long i2 = first2; i2 < end2; i2++)
+            ht_pair_row(s, c, set, i3 * s->plane + i2 * s->row HT_PAIR_ARGS);
+}

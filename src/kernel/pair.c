@@ -1,0 +1,386 @@
+/* The kernels of staggered first-order systems: their lists (cl/pair.cl), programs and launches. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fd_args.h"
+#include "tool.h"
+#include "variant.h"
+
+/* ---- what a pass touches ---- */
+
+/* Terms of a group, with the number of the difference that each takes: terms that take the same one
+ * share it. */
+struct pass {
+    int nterms, term[HT_MAX_TERMS], difference[HT_MAX_TERMS];
+    int ndifferences, source[HT_MAX_TERMS]; /* a term of each difference */
+    unsigned sources, targets;              /* fields */
+    int ncoefficients, coefficient[HT_MAX_TERMS];
+};
+
+static bool has(const int *list, int count, int value) {
+    for (int i = 0; i < count; i++)
+        if (list[i] == value) return true;
+    return false;
+}
+
+static int find_difference(const struct ht_pair *pair, const struct ht_pair_term *term, int number,
+                           struct pass *p) {
+    for (int i = 0; i < p->ndifferences; i++) {
+        const struct ht_pair_term *other = &pair->term[p->source[i]];
+        if (other->col == term->col && other->axis == term->axis) return i;
+    }
+    p->source[p->ndifferences] = number;
+    return p->ndifferences++;
+}
+
+static struct pass pass_of(const struct ht_pair *pair, int group) {
+    struct pass p = {.targets = pair->group[group]};
+    for (int t = 0; t < pair->nterms; t++) {
+        const struct ht_pair_term *term = &pair->term[t];
+        if (!(p.targets >> term->row & 1u)) continue;
+        p.term[p.nterms] = t;
+        p.difference[p.nterms++] = find_difference(pair, term, t, &p);
+        p.sources |= 1u << term->col;
+        if (!has(p.coefficient, p.ncoefficients, term->coefficient))
+            p.coefficient[p.ncoefficients++] = term->coefficient;
+    }
+    return p;
+}
+
+/* ---- text ---- */
+
+static bool is_constant(const struct ht_pair_spec *spec, int coefficient) {
+    return spec->constant >> coefficient & 1u;
+}
+
+static void add_fields(const char *name, unsigned fields, struct ht_text *out) {
+    ht_text_add(out, "\n#define HT_PAIR_%s(X)", name);
+    for (int f = 0; f < HT_MAX_FIELDS; f++)
+        if (fields >> f & 1u) ht_text_add(out, " X(f%d)", f);
+}
+
+/* The rows of a group that share coefficients with others, by number; returns how many. */
+static int find_coupled(const struct ht_pair *pair, unsigned targets, int number[HT_MAX_FIELDS]) {
+    unsigned coupled = 0;
+    int count = 0;
+    for (int t = 0; t < pair->nterms; t++) {
+        const struct ht_pair_term *term = &pair->term[t];
+        if (term->partner != term->row) coupled |= 1u << term->row;
+    }
+    for (int f = 0; f < pair->nfields; f++) {
+        const bool is = (coupled & targets) >> f & 1u;
+        number[f] = is ? count : -1;
+        count += is;
+    }
+    return count;
+}
+
+static void add_coupled(const struct ht_pair_spec *spec, const struct pass *p,
+                        struct ht_text *out) {
+    const struct ht_pair *pair = spec->pair;
+    int number[HT_MAX_FIELDS];
+    const int count = find_coupled(pair, p->targets, number);
+    ht_text_add(out, "\n#define HT_PAIR_COUPLED %d\n#define HT_PAIR_COUPLED_ROWS(X)", count);
+    for (int f = 0; f < pair->nfields; f++)
+        if (number[f] >= 0) ht_text_add(out, " X(%d, f%d)", number[f], f);
+    ht_text_add(out, "\n#define HT_PAIR_COUPLINGS(V, N)");
+    for (int i = 0; i < p->nterms; i++) {
+        const struct ht_pair_term *t = &pair->term[p->term[i]];
+        const int col = number[t->partner];
+        const bool constant = is_constant(spec, t->coefficient);
+        if (number[t->row] >= 0 && number[t->row] <= col)
+            ht_text_add(out, " %s(%d, %d, %s%d)", constant ? "N" : "V", number[t->row], col,
+                        constant ? "" : "m", t->coefficient);
+    }
+    ht_text_add(out, "\n");
+}
+
+static void add_lists(const struct ht_pair_spec *spec, int group, struct ht_text *out) {
+    const struct ht_pair *pair = spec->pair;
+    const struct pass p = pass_of(pair, group);
+    add_fields("SOURCES", p.sources, out);
+    add_fields("TARGETS", p.targets, out);
+    ht_text_add(out, "\n#define HT_PAIR_MEDIA(X)");
+    for (int i = 0; i < p.ncoefficients; i++)
+        if (!is_constant(spec, p.coefficient[i])) ht_text_add(out, " X(m%d)", p.coefficient[i]);
+    ht_text_add(out, "\n#define HT_PAIR_DIFFERENCES(X)");
+    for (int i = 0; i < p.ndifferences; i++) {
+        const struct ht_pair_term *t = &pair->term[p.source[i]];
+        ht_text_add(out, " X(d%d, f%d, %d, %d)", i, t->col, t->axis,
+                    ht_pair_up(pair, t->col, t->axis));
+    }
+    ht_text_add(out, "\n#define HT_PAIR_TERMS(V, N)");
+    for (int i = 0; i < p.nterms; i++) {
+        const struct ht_pair_term *t = &pair->term[p.term[i]];
+        const bool number = is_constant(spec, t->coefficient);
+        ht_text_add(out, " %s(f%d, %s%d, d%d, %.17g)", number ? "N" : "V", t->row,
+                    number ? "" : "m", t->coefficient, p.difference[i], t->factor);
+    }
+    add_coupled(spec, &p, out);
+}
+
+/* ---- shapes ---- */
+
+static bool by_vectors(const struct ht_variant *variant) {
+    return variant == &ht_variant_fd_vectors;
+}
+
+static struct ht_fd_shape shape_of(const struct ht_pair_spec *spec,
+                                   const struct ht_variant *variant,
+                                   const struct ht_fd_shape *asked, int most) {
+    struct ht_fd_shape shape = {0};
+    if (asked != NULL) shape = *asked;
+    if (by_vectors(variant)) return shape;
+    if (shape.packs == 0) shape.packs = spec->pair->dims > 1 ? 32 : 128;
+    if (shape.rows == 0) shape.rows = 4;
+    if (spec->pair->dims == 1) shape.rows = 1;
+    while (shape.rows > 1 && shape.packs * shape.rows > most) shape.rows /= 2;
+    while (shape.packs > 1 && shape.packs * shape.rows > most) shape.packs /= 2;
+    return shape;
+}
+
+static struct ht_recipe recipe_of(const struct ht_pair_spec *spec, const struct ht_variant *variant,
+                                  const struct ht_fd_shape *shape, int ptx) {
+    const bool vectors = by_vectors(variant);
+    return (struct ht_recipe){.fp64 = spec->fp64,
+                               .items = vectors ? 1 : shape->packs * shape->rows,
+                               .number = {{"DIMS", spec->pair->dims},
+                                          {"FD_R", spec->radius},
+                                          {"FD_PACKS", shape->packs},
+                                          {"FD_ROWS", shape->rows},
+                                          {"MOST_REGISTERS", shape->registers},
+                                          {"PTX", ptx},
+                                          {"WIDTH", spec->fp64 ? 8 : 16},
+                                          {"PAIR_VECTORS", vectors},
+                                          {"PAIR_NUMBERS", spec->pair->ncoefficients}},
+                               .file = {"fd_args.h", vectors ? "loose.cl" : "pair.cl",
+                                        vectors ? "pair.cl" : "pair_plain.cl",
+                                        vectors ? "pair_vectors.cl" : "pair_entry.cl",
+                                        vectors ? "pair_entry.cl" : NULL},
+                               .entry = {"ht_pair_pass", "ht_pair_rate", "ht_pair_solve"},
+                               .parts = true};
+}
+
+/* ---- kernels ---- */
+
+enum { PASS, RATE, SOLVE }; /* entries */
+
+struct ht_pair_kernels {
+    struct ht_device *device;
+    struct ht_pair pair;
+    struct ht_pair_spec spec;
+    struct ht_fd_weights weights;
+    struct ht_fd_shape shape;
+    bool vectors;
+    int coupled[2], number[HT_MAX_FIELDS]; /* of a group's fields that are coupled */
+    struct ht_tool *tool[2];
+};
+
+void ht_pair_kernels_destroy(struct ht_pair_kernels *k) {
+    if (k == NULL) return;
+    for (int i = 0; i < 2; i++) ht_tool_destroy(k->tool[i]);
+    free(k);
+}
+
+static enum ht_err make_tool(struct ht_pair_kernels *k, const struct ht_variant *variant, int group,
+                             int ptx) {
+    struct ht_recipe recipe = recipe_of(&k->spec, variant, &k->shape, ptx);
+    struct ht_text lists = {0};
+    int number[HT_MAX_FIELDS];
+    k->coupled[group] = find_coupled(&k->pair, k->pair.group[group], number);
+    for (int f = 0; f < k->pair.nfields; f++)
+        if (k->pair.group[group] >> f & 1u) k->number[f] = number[f];
+    if (k->coupled[group] == 0) recipe.entry[SOLVE] = NULL;
+    add_lists(&k->spec, group, &lists);
+    recipe.definitions = lists.data;
+    enum ht_err err = ht_text_status(&lists);
+    if (err == HT_OK)
+        err = ht_tool_create(k->device, &recipe, sizeof *k->tool[group], &k->tool[group]);
+    if (err == HT_OK) k->tool[group]->recipe.definitions = NULL;
+    ht_text_free(&lists);
+    return err;
+}
+
+/* device: NULL for the texts alone. */
+static enum ht_err make(struct ht_device *device, const struct ht_pair_spec *spec,
+                        const struct ht_variant *variant, const struct ht_fd_shape *shape, int ptx,
+                        struct ht_pair_kernels **out) {
+    struct ht_pair_kernels *k = NULL;
+    enum ht_err err = HT_OK;
+    *out = NULL;
+    TRY(HT_ALLOC(k, 1));
+    k->device = device;
+    k->pair = *spec->pair;
+    k->spec = *spec;
+    k->spec.pair = &k->pair;
+    k->weights = ht_fd_weights(2 * spec->radius);
+    k->vectors = by_vectors(variant);
+    k->shape = shape_of(spec, variant, shape, (int)ht_least(ht_tool_info(device)->max_group, 1024));
+    for (int group = 0; err == HT_OK && group < 2; group++) {
+        err = make_tool(k, variant, group, ptx);
+        if (err == HT_OK) err = ht_tool_build(k->tool[group]);
+    }
+    if (err != HT_OK) {
+        ht_pair_kernels_destroy(k);
+        return ht_err_prefix(err, "variant %s", variant->name);
+    }
+    *out = k;
+    return HT_OK;
+}
+
+enum ht_err ht_pair_kernels_create(struct ht_device *device, const struct ht_pair_spec *spec,
+                                   const struct ht_variant *variant,
+                                   const struct ht_fd_shape *shape, struct ht_pair_kernels **out) {
+    const struct ht_device_info *info = ht_device_info(device);
+    *out = NULL;
+    REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
+            "device.precision = \"double\": %s has no double precision", info->name);
+    return make(device, spec, variant, shape, info->ptx, out);
+}
+
+enum ht_err ht_pair_text(const struct ht_pair_spec *spec, const struct ht_variant *variant,
+                         const struct ht_fd_shape *shape, int ptx, struct ht_text *out) {
+    struct ht_pair_kernels *k;
+    TRY(make(NULL, spec, variant, shape, ptx, &k));
+    for (int group = 0; group < 2; group++) ht_text_add(out, "%s", ht_tool_text(k->tool[group]));
+    ht_pair_kernels_destroy(k);
+    return ht_text_status(out);
+}
+
+bool ht_pair_kernels_cached(const struct ht_pair_kernels *k) {
+    return ht_tool_cached(k->tool[0]) && ht_tool_cached(k->tool[1]);
+}
+
+double ht_pair_kernels_seconds(struct ht_pair_kernels *k) {
+    return ht_tool_seconds(k->tool[0]) + ht_tool_seconds(k->tool[1]);
+}
+
+double ht_pair_kernels_total(const struct ht_pair_kernels *k, enum ht_step_part part) {
+    return ht_tool_total(k->tool[0], part) + ht_tool_total(k->tool[1], part);
+}
+
+/* ---- launches ---- */
+
+/* struct ht_pair_coefs of cl/pair.cl; returns its bytes. */
+union coefs {
+    float single[3 * HT_FD_RADIUS + HT_MAX_TERMS];
+    double wide[3 * HT_FD_RADIUS + HT_MAX_TERMS];
+};
+
+static size_t set_coefs(const struct ht_pair_kernels *k, const double scale[3],
+                        const double *number, union coefs *out) {
+    const int r = k->spec.radius, weights = k->pair.dims * r;
+    const int count = weights + k->pair.ncoefficients;
+    for (int i = 0; i < count; i++) {
+        const double value =
+            i < weights ? scale[i / r] * k->weights.first[i % r] : number[i - weights];
+        if (k->spec.fp64)
+            out->wide[i] = value;
+        else
+            out->single[i] = (float)value;
+    }
+    return (size_t)count * (k->spec.fp64 ? sizeof(double) : sizeof(float));
+}
+
+static int64_t extent(const struct ht_fd_box *box, int axis) {
+    return box->end[axis] - box->begin[axis];
+}
+
+/* Groups of a pass, and what each does in turn: on CPUs four groups per core share the rows. */
+static void set_groups(const struct ht_pair_kernels *k, const struct ht_fd_box *box,
+                       struct ht_fd_args *args, int64_t groups[3]) {
+    const int last = k->pair.dims - 1;
+    const int64_t most = (int64_t)ht_device_info(k->device)->compute_units * 4;
+    groups[0] = groups[1] = groups[2] = 1;
+    if (!k->vectors) {
+        groups[0] = ht_divide_up(extent(box, 0), k->shape.packs);
+        groups[1] = ht_divide_up(extent(box, 1), k->shape.rows);
+        groups[2] = extent(box, 2);
+        return;
+    }
+    args->rows = k->shape.rows > 0 ? k->shape.rows : 16;
+    if (last == 2) groups[1] = ht_divide_up(extent(box, 1), args->rows);
+    if (last == 0) return;
+    const int64_t parts = ht_divide_up(most, groups[1]);
+    args->planes = k->shape.planes > 0 ? k->shape.planes : ht_divide_up(extent(box, last), parts);
+    groups[2] = ht_divide_up(extent(box, last), args->planes);
+}
+
+static bool is_empty(const struct ht_fd_box *box) {
+    return extent(box, 0) <= 0 || extent(box, 1) <= 0 || extent(box, 2) <= 0;
+}
+
+static struct ht_fd_args args_of(const struct ht_fd_box *box) {
+    struct ht_fd_args args = {.row = box->row, .plane = box->plane};
+    memcpy(args.begin, box->begin, sizeof args.begin);
+    memcpy(args.end, box->end, sizeof args.end);
+    return args;
+}
+
+static int add_media(const struct ht_pair_kernels *k, const struct pass *p,
+                     const struct ht_pair_arrays *arrays, struct ht_arg *arg, int n) {
+    for (int i = 0; i < p->ncoefficients; i++)
+        if (!is_constant(&k->spec, p->coefficient[i]))
+            arg[n++] = (struct ht_arg){.buffer = arrays->coefficient[p->coefficient[i]]};
+    return n;
+}
+
+static enum ht_err launch(struct ht_pair_kernels *k, enum ht_step_part part, int entry, int group,
+                          const struct ht_fd_box *box, const double scale[3],
+                          struct ht_buffer *const *target, const struct ht_pair_arrays *arrays) {
+    const struct pass p = pass_of(&k->pair, group);
+    struct ht_fd_args args = args_of(box);
+    struct ht_arg arg[HT_MAX_ARGS];
+    union coefs coefs;
+    int64_t groups[3];
+    int n = 0;
+    if (is_empty(box)) return HT_OK;
+    set_groups(k, box, &args, groups);
+    arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
+    arg[n++] =
+        (struct ht_arg){.value = &coefs, .size = set_coefs(k, scale, arrays->number, &coefs)};
+    for (int f = 0; f < k->pair.nfields; f++)
+        if (p.sources >> f & 1u) arg[n++] = (struct ht_arg){.buffer = arrays->field[f]};
+    n = add_media(k, &p, arrays, arg, n);
+    for (int f = 0; f < k->pair.nfields; f++)
+        if (p.targets >> f & 1u) arg[n++] = (struct ht_arg){.buffer = target[f]};
+    return ht_tool_launch(k->tool[group], part, entry, groups, n, arg);
+}
+
+enum ht_err ht_pair_pass(struct ht_pair_kernels *k, enum ht_step_part part, int group,
+                         const struct ht_fd_box *box, const double scale[3],
+                         const struct ht_pair_arrays *arrays) {
+    return launch(k, part, PASS, group, box, scale, arrays->field, arrays);
+}
+
+enum ht_err ht_pair_rate(struct ht_pair_kernels *k, int group, const struct ht_fd_box *box,
+                         const double scale[3], const struct ht_pair_arrays *arrays) {
+    return launch(k, HT_PART_INTERIOR, RATE, group, box, scale, arrays->rate, arrays);
+}
+
+int ht_pair_coupled(const struct ht_pair_kernels *k, int group) {
+    return k->coupled[group];
+}
+
+enum ht_err ht_pair_solve(struct ht_pair_kernels *k, int group, const struct ht_fd_box *box,
+                          const struct ht_pair_arrays *arrays) {
+    const struct pass p = pass_of(&k->pair, group);
+    const double scale[3] = {0, 0, 0};
+    struct ht_fd_args args = args_of(box);
+    struct ht_arg arg[HT_MAX_ARGS];
+    union coefs coefs;
+    const int64_t groups[3] = {ht_divide_up(extent(box, 0), k->tool[group]->recipe.items),
+                               extent(box, 1), extent(box, 2)};
+    int n = 0;
+    if (is_empty(box) || k->coupled[group] == 0) return HT_OK;
+    arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
+    arg[n++] =
+        (struct ht_arg){.value = &coefs, .size = set_coefs(k, scale, arrays->number, &coefs)};
+    n = add_media(k, &p, arrays, arg, n);
+    for (int f = 0; f < k->pair.nfields; f++) {
+        if (!(p.targets >> f & 1u) || k->number[f] < 0) continue;
+        arg[n++] = (struct ht_arg){.buffer = arrays->field[f]};
+        arg[n++] = (struct ht_arg){.buffer = arrays->rate[f]};
+    }
+    return ht_tool_launch(k->tool[group], HT_PART_INTERIOR, SOLVE, groups, n, arg);
+}

@@ -1,0 +1,219 @@
+/* Kernels of staggered first-order systems against the formulas in double precision, computed here:
+ * the largest difference over the bound that rounding allows. Nodes outside the box stay as they
+ * were, and all kernels give the bits of the plain one. Systems x dimensions x radii x precisions,
+ * sizes that are no multiples of groups and vectors, coefficients that vary beside constant ones.
+ */
+#include "htwave/fd_kernel.h"
+
+#include "open_device.h"
+#include "test.h"
+
+#include <float.h>
+
+struct scene {
+    struct ht_device *device;
+    struct ht_pair pair;
+    struct ht_pair_spec spec;
+    struct ht_fd_box box;
+    int64_t nodes;
+    double scale[3];
+    double *field[HT_MAX_FIELDS], *got[2][HT_MAX_FIELDS];
+    double *coefficient[HT_MAX_TERMS];
+    struct ht_pair_arrays arrays;
+};
+
+static size_t bytes_of(const struct scene *s) {
+    return s->spec.fp64 ? sizeof(double) : sizeof(float);
+}
+
+static enum ht_err move(struct scene *s, struct ht_buffer *buffer, double *value, bool write) {
+    const int64_t bytes = s->nodes * (int64_t)bytes_of(s);
+    const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
+    float *single = NULL;
+    if (s->spec.fp64)
+        return write ? ht_buffer_write(buffer, span, value) : ht_buffer_read(buffer, span, value);
+    TRY(HT_ALLOC(single, s->nodes));
+    for (int64_t i = 0; i < s->nodes; i++) single[i] = (float)value[i];
+    const enum ht_err err =
+        write ? ht_buffer_write(buffer, span, single) : ht_buffer_read(buffer, span, single);
+    for (int64_t i = 0; i < s->nodes; i++) value[i] = (double)single[i];
+    free(single);
+    return err;
+}
+
+/* Random values that the precision holds. */
+static enum ht_err make_array(struct scene *s, uint64_t seed, bool positive, double **value,
+                              struct ht_buffer **buffer) {
+    TRY(HT_ALLOC(*value, s->nodes));
+    TRY(ht_buffer_create(s->device, s->nodes * (int64_t)bytes_of(s), buffer));
+    for (int64_t i = 0; i < s->nodes; i++) {
+        const double x = ht_rng_uniform(seed, (uint64_t)i) * (positive ? 0.5 : 1) + positive;
+        (*value)[i] = s->spec.fp64 ? x : (double)(float)x;
+    }
+    return move(s, *buffer, *value, true);
+}
+
+/* The window has just the room that the header asks for; the box is a part of its nodes. */
+static void set_box(struct scene *s, const int64_t nodes[3]) {
+    const int64_t reach = s->spec.radius;
+    int64_t count[3] = {1, 1, 1};
+    for (int k = 0; k < s->pair.dims; k++) {
+        s->box.begin[k] = reach + (nodes[k] > 4);
+        s->box.end[k] = reach + nodes[k];
+        count[k] = 2 * reach + nodes[k];
+    }
+    for (int k = s->pair.dims; k < 3; k++) s->box.end[k] = 1;
+    s->box.row = count[0];
+    s->box.plane = count[0] * count[1];
+    s->nodes = s->box.plane * count[2] + HT_PAIR_BEYOND;
+}
+
+static enum ht_err make_scene(struct scene *s) {
+    for (int f = 0; f < s->pair.nfields; f++) {
+        TRY(make_array(s, 3 + (uint64_t)f, false, &s->field[f], &s->arrays.field[f]));
+        for (int i = 0; i < 2; i++) TRY(HT_ALLOC(s->got[i][f], s->nodes));
+    }
+    for (int c = 0; c < s->pair.ncoefficients; c++) {
+        TRY(make_array(s, 50 + (uint64_t)c, true, &s->coefficient[c], &s->arrays.coefficient[c]));
+        s->arrays.number[c] = s->coefficient[c][0];
+    }
+    for (int k = 0; k < 3; k++) s->scale[k] = 0.3 / (1 + k);
+    return HT_OK;
+}
+
+static void free_scene(struct scene *s) {
+    for (int f = 0; f < HT_MAX_FIELDS; f++) {
+        free(s->field[f]);
+        free(s->got[0][f]);
+        free(s->got[1][f]);
+        ht_buffer_destroy(s->arrays.field[f]);
+    }
+    for (int c = 0; c < HT_MAX_TERMS; c++) {
+        free(s->coefficient[c]);
+        ht_buffer_destroy(s->arrays.coefficient[c]);
+    }
+}
+
+/* A field after the pass of its group, and the sum of the magnitudes that it was made of. */
+static double expected(const struct scene *s, int field, int64_t at, double *size) {
+    const struct ht_fd_weights w = ht_fd_weights(2 * s->spec.radius);
+    const int64_t stride[3] = {1, s->box.row, s->box.plane};
+    double value = s->field[field][at];
+    *size = fabs(value);
+    for (int t = 0; t < s->pair.nterms; t++) {
+        const struct ht_pair_term *term = &s->pair.term[t];
+        const double *col = s->field[term->col];
+        const int64_t d = stride[term->axis], up = s->pair.parity[field] >> term->axis & 1;
+        const int c = term->coefficient;
+        if (term->row != field) continue;
+        const double m = term->factor * s->scale[term->axis] *
+                         (s->spec.constant >> c & 1u ? s->arrays.number[c] : s->coefficient[c][at]);
+        for (int j = 0; j < w.radius; j++) {
+            const double above = col[at + (up + j) * d], below = col[at + (up - 1 - j) * d];
+            value += m * w.first[j] * (above - below);
+            *size += fabs(m * w.first[j]) * (fabs(above) + fabs(below));
+        }
+    }
+    return value;
+}
+
+static bool inside(const struct scene *s, int64_t i) {
+    const int64_t m[3] = {i % s->box.row, i / s->box.row % (s->box.plane / s->box.row),
+                          i / s->box.plane};
+    bool in = true;
+    for (int k = 0; k < 3; k++) in = in && m[k] >= s->box.begin[k] && m[k] < s->box.end[k];
+    return in;
+}
+
+/* Of a pass: differences over their bounds, infinite where a node that is no target changed. Each
+ * term passes through 6 roundings, one for each difference, one for each term of its row. */
+static double compare(const struct scene *s, int group) {
+    const double unit = s->spec.fp64 ? DBL_EPSILON / 2 : FLT_EPSILON / 2;
+    const double most = (s->spec.radius + s->pair.dims + 6) * unit;
+    double worst = 0;
+    for (int f = 0; f < s->pair.nfields; f++)
+        for (int64_t i = 0; i < s->nodes; i++) {
+            double size = 0, value = s->field[f][i], ratio;
+            const bool target = s->pair.group[group] >> f & 1u && inside(s, i);
+            if (target) value = expected(s, f, i, &size);
+            ratio = target                     ? fabs(s->got[0][f][i] - value) / (most * size)
+                    : s->got[0][f][i] == value ? 0
+                                               : INFINITY;
+            if (!(ratio <= worst)) worst = isfinite(ratio) ? ratio : INFINITY;
+        }
+    return worst;
+}
+
+static enum ht_err run(struct scene *s, struct ht_pair_kernels *kernels, int group,
+                       double *const got[]) {
+    for (int f = 0; f < s->pair.nfields; f++) TRY(move(s, s->arrays.field[f], s->field[f], true));
+    TRY(ht_pair_pass(kernels, HT_PART_INTERIOR, group, &s->box, s->scale, &s->arrays));
+    TRY(ht_device_finish(s->device));
+    for (int f = 0; f < s->pair.nfields; f++) TRY(move(s, s->arrays.field[f], got[f], false));
+    return HT_OK;
+}
+
+static enum ht_err judge(struct scene *s, const struct ht_variant *variant, double worst[2],
+                         int64_t *unequal) {
+    struct ht_pair_kernels *kernels[2] = {NULL, NULL};
+    const struct ht_variant *plain = ht_variant_find("fd-plain", NULL, false);
+    enum ht_err err = ht_pair_kernels_create(s->device, &s->spec, variant, NULL, &kernels[0]);
+    if (err == HT_OK)
+        err = ht_pair_kernels_create(s->device, &s->spec, plain, NULL, &kernels[1]);
+    for (int group = 0; err == HT_OK && group < 2; group++) {
+        for (int i = 0; err == HT_OK && i < 2; i++) err = run(s, kernels[i], group, s->got[i]);
+        if (err == HT_OK) worst[group] = compare(s, group);
+        for (int f = 0; err == HT_OK && f < s->pair.nfields; f++)
+            for (int64_t i = 0; i < s->nodes; i++) *unequal += s->got[0][f][i] != s->got[1][f][i];
+    }
+    for (int i = 0; i < 2; i++) ht_pair_kernels_destroy(kernels[i]);
+    return err;
+}
+
+static void run_case(struct ht_device *device, const char *system, int dims, int radius, bool fp64,
+                     const char *variant, const int64_t nodes[3]) {
+    const struct ht_equations eq = ht_equations_make(ht_system_find(system), dims);
+    struct scene s = {.device = device};
+    double worst[2] = {INFINITY, INFINITY};
+    int64_t unequal = 0;
+    char name[120];
+    snprintf(name, sizeof name, "%s %s %dD order %d %s, %d x %d x %d", variant, system, dims,
+             2 * radius, fp64 ? "double" : "single", (int)nodes[0], (int)nodes[1], (int)nodes[2]);
+    const char *why = ht_pair_make(&eq, radius % 3 ? HT_PAIR_TOGETHER : HT_PAIR_APART, &s.pair);
+    enum ht_err err = HT_OK;
+    TEST_CHECK(why == NULL, "%s: %s", name, why != NULL ? why : "a pair");
+    s.spec = (struct ht_pair_spec){
+        .pair = &s.pair, .radius = radius, .fp64 = fp64, .constant = radius % 2 ? 2u : 0};
+    set_box(&s, nodes);
+    if (err == HT_OK) err = make_scene(&s);
+    if (err == HT_OK) err = judge(&s, ht_variant_find(variant, NULL, false), worst, &unequal);
+    if (err != HT_OK) TEST_CHECK(false, "%s: %s", name, ht_err_message());
+    for (int group = 0; err == HT_OK && group < 2; group++)
+        TEST_BELOW(worst[group], 1.0, "%s, group %d", name, group);
+    if (err == HT_OK)
+        TEST_CHECK(unequal == 0, "%s: %lld values unlike fd-plain's", name, (long long)unequal);
+    free_scene(&s);
+}
+
+int main(void) {
+    static const char *const systems[] = {"acoustic", "maxwell", "elastic"};
+    static const char *const variants[] = {"fd-plain", "fd-vectors"};
+    static const int64_t sizes[3][3] = {{1031, 1, 1}, {289, 21, 1}, {77, 19, 13}};
+    struct ht_device *device = NULL;
+    if (test_open_device(&device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return test_end("pair");
+    }
+    for (int i = 0; i < 3; i++)
+        for (int dims = 1; dims <= 3; dims++)
+            for (int v = 0; v < 2; v++)
+                for (int radius = 1; radius <= HT_FD_RADIUS; radius++) {
+                    const bool chosen = (radius + i + dims) % 4 == v;
+                    if (chosen)
+                        run_case(device, systems[i], dims, radius,
+                                 (radius + v) % 2 != 0 && ht_device_info(device)->fp64, variants[v],
+                                 sizes[dims - 1]);
+                }
+    ht_device_close(device);
+    return test_end("pair");
+}
