@@ -86,7 +86,7 @@ HT_INLINE void ht_sum_node(const struct ht_sum_args *s, const int e, const long 
 #else
     const ht_wide raw = x[at];
     const ht_wide value = isfinite(raw) ? raw : 0;
-    const ht_wide weighted = weight * value / (ht_wide)a[at];
+    const ht_wide weighted = weight * value / (s->divide ? (ht_wide)a[at] : 1);
     sums->bad[e] += isfinite(raw) ? 0 : 1;
     sums->largest[e] = fmax(sums->largest[e], fabs(value + level));
     ht_sum_add_place(sums->product, e, weighted * (ht_wide)y[at]);

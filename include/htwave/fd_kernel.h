@@ -139,9 +139,8 @@ HT_CHECKED enum ht_err ht_pair_pass(struct ht_pair_kernels *kernels, enum ht_ste
 HT_CHECKED enum ht_err ht_pair_rate(struct ht_pair_kernels *kernels, int group,
                                     const struct ht_fd_box *box, const double scale[3],
                                     const struct ht_pair_arrays *arrays);
-/* Of those fields f of a group that are coupled, and there are so many: arrays->rate = C^+ f, by a
+/* Of those fields f of a group that are coupled (ht_pair_coupled): arrays->rate = C^+ f, by a
  * generalized inverse; f is in the range of C. */
-int ht_pair_coupled(const struct ht_pair_kernels *kernels, int group);
 HT_CHECKED enum ht_err ht_pair_solve(struct ht_pair_kernels *kernels, int group,
                                      const struct ht_fd_box *box,
                                      const struct ht_pair_arrays *arrays);

@@ -27,6 +27,9 @@ struct ht_grid {
     /* Cells of the layer in front of an absorbing side, whose wall is rigid; 0: none. */
     int64_t layer[3][2];
     int point_nodes; /* about a point along an axis */
+    /* From the nodes to the places of values, in spacings: 0 but for copies of a grid that stand
+     * for staggered fields (ht_places_create). */
+    double shift[3];
     struct ht_slab slab;
 };
 

@@ -75,6 +75,8 @@ struct ht_scheme {
     enum ht_symbol (*symbol)(const struct ht_equations *eq);
     struct ht_rounding rounding[2];       /* of systems of first order, of pairs; 0: unknown */
     const struct ht_invariant *invariant; /* NULL: none */
+    /* What takes its place where equations do not have its form; NULL: nothing. */
+    const struct ht_scheme *otherwise;
 };
 
 /* The rows in the order of enum ht_scheme_name. The first is the default scheme, which titles omit.

@@ -253,6 +253,8 @@ enum ht_pair_kind { HT_PAIR_NONE, HT_PAIR_TOGETHER, HT_PAIR_APART };
  * parity are the same, as in isotropic media without averages. */
 const char *ht_pair_make(const struct ht_equations *eq, enum ht_pair_kind kind,
                          struct ht_pair *out);
+/* The fields whose rows share coefficients with others: C couples them. */
+unsigned ht_pair_coupled(const struct ht_pair *pair);
 /* Whether a difference of field `col` along an axis goes up. */
 static inline bool ht_pair_up(const struct ht_pair *pair, int col, int axis) {
     return !(pair->parity[col] >> axis & 1u);

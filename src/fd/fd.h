@@ -40,7 +40,7 @@ struct ht_fd_array {
 };
 /* L = a sum_k scale_k d_k(b_k d_k) of htwave/fd_kernel.h. */
 struct ht_fd_law {
-    struct ht_fd_array a, b[3];
+    struct ht_fd_array a, b[3]; /* a of no array: 1 */
     double scale[3];
 };
 /* Ends of a box at which nodes weigh half in sums. */
@@ -57,6 +57,8 @@ struct ht_fd_layers {
     struct ht_fd_array profile, before, halves, nodes;
     bool start; /* no step was taken: memories hold data */
 };
+enum ht_pair_work { HT_PAIR_STEP, HT_PAIR_RATE, HT_PAIR_SOLVE };
+struct ht_pair_stepper;
 struct ht_shot;
 struct ht_fd_injection;
 struct ht_fd_engine;
@@ -101,6 +103,10 @@ struct ht_fd_engine_ops {
                           const struct ht_fd_box *box, const struct ht_fd_law *law,
                           const struct ht_fd_layers *layers, struct ht_fd_array u,
                           struct ht_fd_array d, struct ht_fd_array out);
+    /* Of a pair, as ht_pair_pass, ht_pair_rate and ht_pair_solve. */
+    enum ht_err (*pair)(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
+                        enum ht_pair_work work, enum ht_step_part part, int group,
+                        const struct ht_fd_box *box, const double scale[3]);
     /* As ht_fd_layer_squares, where there are layers. */
     enum ht_err (*squares)(struct ht_fd_engine *e, const struct ht_fd_box *box,
                            const struct ht_fd_law *law, struct ht_fd_array u, struct ht_fd_array z);
@@ -111,6 +117,7 @@ struct ht_fd_engine {
     struct ht_fd_weights weights;
     struct ht_device *device;      /* NULL: plain */
     struct ht_fd_kernels *kernels; /* on it */
+    struct ht_pair_kernels *pair;
     struct ht_tool *ghosts, *sums, *injector;
     struct ht_tool *layers; /* NULL: no side absorbs */
     struct ht_tool *packer; /* NULL: the grid is one slab */
@@ -232,6 +239,12 @@ HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x
 HT_CHECKED enum ht_err ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *part,
                                         const struct ht_fd_ends *ends, struct ht_fd_array x,
                                         struct ht_fd_array y, double level, struct ht_measure *out);
+/* HT_ERR_INTERNAL unless they are own planes. */
+HT_CHECKED enum ht_err ht_fd_check_own(const struct ht_fd_stepper *s, int64_t first, int64_t last);
+/* Own planes between an array and plain values [plane][n2][n1], read or written. */
+HT_CHECKED enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_array array,
+                                         int64_t first, int64_t last, const double *from,
+                                         double *to);
 /* to = 0 at the own nodes. */
 HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array to);
 
@@ -267,12 +280,16 @@ void ht_fd_stepper_plan(const struct ht_problem *problem, const struct ht_fd_eng
 HT_CHECKED enum ht_err ht_fd_arrays_create(struct ht_fd_stepper *s);
 void ht_fd_arrays_destroy(struct ht_fd_stepper *s);
 HT_CHECKED enum ht_err ht_fd_fill_medium(struct ht_fd_stepper *s);
-/* The node of the grid whose value node m of an axis takes, in the planes of ht_fd_problem.fill
- * `what`: behind a wall the mirror image, of values between nodes of what lies between nodes. */
-int64_t ht_fd_inside(const struct ht_grid *grid, int what, int axis, int64_t m);
-/* Planes [first, last) along x3 of the medium so continued; neighbours are filled together. */
-HT_CHECKED enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int what, int64_t first,
-                                         int64_t last, double *out);
+/* The node of the grid whose value node m of an axis takes, for values that lie half a spacing up
+ * along the axes of a parity: behind a wall the mirror image. */
+int64_t ht_fd_inside(const struct ht_grid *grid, unsigned parity, int axis, int64_t m);
+/* Planes [first, last) along x3 of ht_fd_problem.fill `what` so continued; neighbours are filled
+ * together. */
+HT_CHECKED enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int what,
+                                         unsigned parity, int64_t first, int64_t last, double *out);
+/* ht_fd_problem.fill `what`, so continued, in the window. */
+HT_CHECKED enum ht_err ht_fd_fill_array(struct ht_fd_stepper *s, int what, unsigned parity,
+                                        struct ht_fd_array to);
 /* Planes to fill at once: averages along x3 begin anew with each fill. */
 int64_t ht_fd_block_planes(const struct ht_grid *grid);
 
@@ -283,3 +300,36 @@ void ht_fd_plan_halo(struct ht_fd_stepper *s, struct ht_halo *out);
 /* fd_incidence.c: refuses plane waves whose surface the grid cannot hold, or about which the medium
  * varies. A rank looks at its own planes: one that fails must enter ht_comm_agree. */
 HT_CHECKED enum ht_err ht_fd_surface_check(const struct ht_plan *plan);
+
+/* ---- pair.c: first-order systems by a pair of groups of fields (struct ht_pair) ---- */
+/* Group 0 is at times n - 1/2, group 1 at n; a field's value number m is that at its place in the
+ * cell of node m. Where walls end an axis, the last value between nodes is the image of the one
+ * before: it is stepped as the others are, and to the same bits. */
+struct ht_pair_stepper {
+    struct ht_fd_stepper fd; /* window, engine, sums: its arrays and its law have no memory */
+    struct ht_pair pair;
+    unsigned coupled;  /* fields that share coefficients with others */
+    unsigned constant; /* bit i: coefficient i is number[i] everywhere */
+    double number[HT_MAX_TERMS];
+    struct ht_fd_array field[HT_MAX_FIELDS], coefficient[HT_MAX_TERMS];
+    /* spare[i] is rate[f] of the fields of group 1, and solved[f] of coupled ones; group 0's have
+     * the same as group 1's. */
+    int spares;
+    struct ht_fd_array spare[2 * HT_MAX_FIELDS], rate[HT_MAX_FIELDS], solved[HT_MAX_FIELDS];
+    int sides[HT_MAX_FIELDS][3][2]; /* of ht_fd_ghosts_fill */
+};
+HT_CHECKED enum ht_err ht_pair_stepper_create(const struct ht_problem *problem,
+                                              const struct ht_fd_engine *engine,
+                                              struct ht_stepper *out);
+struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper);
+/* From the fields at time 0 those of the start: group 0 half a step earlier. Group 1 changes: put
+ * it again. Collective. */
+HT_CHECKED enum ht_err ht_pair_begin(struct ht_pair_stepper *s);
+/* Refuses fewer cells than the stencil reaches over. */
+HT_CHECKED enum ht_err ht_fd_check_points(const struct ht_plan *plan);
+/* The rates of group 1, times dt. Collective. */
+HT_CHECKED enum ht_err ht_pair_rates(struct ht_pair_stepper *s);
+/* What the device's and the plain engine make of problem and kernels (NULL: plain). */
+void ht_fd_engine_device(const struct ht_fd_spec *spec, struct ht_device *device,
+                         const struct ht_kernels *kernels, struct ht_fd_engine *out);
+void ht_fd_engine_plain(const struct ht_fd_spec *spec, struct ht_fd_engine *out);

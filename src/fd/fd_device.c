@@ -149,6 +149,24 @@ static enum ht_err device_squares(struct ht_fd_engine *e, const struct ht_fd_box
     return ht_fd_layer_squares(e->layers, box, &op, u.buffer, z.buffer);
 }
 
+static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
+                               enum ht_pair_work work, enum ht_step_part part, int group,
+                               const struct ht_fd_box *box, const double scale[3]) {
+    const struct ht_fd_array *rate = work == HT_PAIR_SOLVE ? s->solved : s->rate;
+    struct ht_pair_arrays arrays;
+    for (int f = 0; f < HT_MAX_FIELDS; f++) {
+        arrays.field[f] = s->field[f].buffer;
+        arrays.rate[f] = rate[f].buffer;
+    }
+    for (int c = 0; c < HT_MAX_TERMS; c++) {
+        arrays.coefficient[c] = s->coefficient[c].buffer;
+        arrays.number[c] = s->number[c];
+    }
+    if (work == HT_PAIR_STEP) return ht_pair_pass(e->pair, part, group, box, scale, &arrays);
+    if (work == HT_PAIR_RATE) return ht_pair_rate(e->pair, group, box, scale, &arrays);
+    return ht_pair_solve(e->pair, group, box, &arrays);
+}
+
 static const struct ht_fd_engine_ops device_ops = {
     .create = device_create,
     .destroy = device_destroy,
@@ -164,14 +182,16 @@ static const struct ht_fd_engine_ops device_ops = {
     .inject = device_inject,
     .layers = device_layers,
     .squares = device_squares,
+    .pair = device_pair,
 };
 
-static void fd_engine_device(const struct ht_fd_spec *spec, struct ht_device *device,
-                             const struct ht_kernels *kernels, struct ht_fd_engine *out) {
+void ht_fd_engine_device(const struct ht_fd_spec *spec, struct ht_device *device,
+                         const struct ht_kernels *kernels, struct ht_fd_engine *out) {
     *out = (struct ht_fd_engine){.ops = &device_ops,
                                  .spec = *spec,
                                  .device = device,
                                  .kernels = kernels->fd,
+                                 .pair = kernels->pair,
                                  .ghosts = kernels->ghosts[0],
                                  .sums = kernels->sums,
                                  .injector = kernels->injector,
@@ -192,15 +212,29 @@ enum ht_err ht_differences_kernels_plan(const struct ht_problem *problem,
     return HT_OK;
 }
 
+static enum ht_err create_steps(const struct ht_problem *problem, struct ht_device *device,
+                                const struct ht_tuning *tuning, struct ht_kernels *k) {
+    const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
+    const struct ht_fd_shape shape = ht_fd_asked(tuning);
+    struct ht_pair pair;
+    if (problem->fd.pair == HT_PAIR_NONE)
+        return ht_fd_kernels_create(device, &spec, tuning->variant, &shape, &k->fd);
+    ht_problem_pair(problem, &pair);
+    const struct ht_pair_spec of = {.pair = &pair,
+                                    .radius = spec.radius,
+                                    .fp64 = spec.fp64,
+                                    .constant = problem->medium_degree < 0 ? ~0u : 0};
+    return ht_pair_kernels_create(device, &of, tuning->variant, &shape, &k->pair);
+}
+
 enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
                                           struct ht_device *device, const struct ht_tuning *tuning,
                                           struct ht_kernels *out) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
-    const struct ht_fd_shape shape = ht_fd_asked(tuning);
     const struct ht_pack_format format = ht_fd_format(problem, tuning->fp64);
     struct ht_kernels k;
     TRY(ht_differences_kernels_plan(problem, ht_device_info(device), tuning, &k));
-    enum ht_err err = ht_fd_kernels_create(device, &spec, tuning->variant, &shape, &k.fd);
+    enum ht_err err = create_steps(problem, device, tuning, &k);
     const bool wide = ht_device_info(device)->fp64;
     if (err == HT_OK) err = ht_sums_create(device, &k.spec[0], wide, &k.sums);
     if (err == HT_OK) err = ht_fd_ghosts_create(device, &spec, &k.ghosts[0]);
@@ -223,6 +257,6 @@ enum ht_err ht_differences_stepper_create(const struct ht_problem *problem,
                                           struct ht_stepper *out) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, kernels->spec[0].fp64);
     struct ht_fd_engine engine;
-    fd_engine_device(&spec, device, kernels, &engine);
+    ht_fd_engine_device(&spec, device, kernels, &engine);
     return ht_fd_stepper_create(problem, &engine, out);
 }

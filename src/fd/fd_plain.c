@@ -219,7 +219,7 @@ static enum ht_err plain_sums(struct ht_fd_engine *e, const struct ht_fd_box *bo
         out[m3 - box->begin[2]] = (struct ht_measure){.first = -1};
     EACH_NODE(box) {
         const int64_t at = node_at(box, m1, m2, m3), m[3] = {m1, m2, m3};
-        const double factor = weight(box, ends, m) / a.host[at];
+        const double factor = weight(box, ends, m) / (a.host != NULL ? a.host[at] : 1);
         const double value = x.host[at];
         struct ht_measure *sum = &out[m3 - box->begin[2]];
         if (!isfinite(value)) {
@@ -444,6 +444,58 @@ static enum ht_err fd_plain_layers(struct ht_fd_engine *e, enum ht_step_part par
     return HT_OK;
 }
 
+/* ---- pairs ---- */
+
+/* A term's share at node `at`, without its coefficient. */
+static double pair_difference(const struct ht_fd_engine *e, const struct ht_pair_stepper *s,
+                              const struct ht_pair_term *term, const struct ht_fd_box *box,
+                              int64_t at) {
+    const int64_t pitch = pitch_of(box, term->axis);
+    const double *f = s->field[term->col].host + at;
+    const int up = ht_pair_up(&s->pair, term->col, term->axis);
+    double sum = 0;
+    for (int j = 0; j < e->weights.radius; j++) {
+        const double above = magnitude(e, f[(up + j) * pitch]);
+        const double below = magnitude(e, f[(up - 1 - j) * pitch]);
+        sum += magnitude(e, e->weights.first[j]) * (e->absolute ? above + below : above - below);
+    }
+    return magnitude(e, term->factor) * sum;
+}
+
+static double coefficient_at(const struct ht_pair_stepper *s, int c, int64_t at) {
+    return s->constant >> c & 1u ? s->number[c] : s->coefficient[c].host[at];
+}
+
+static void pair_rows(const struct ht_fd_engine *e, const struct ht_pair_stepper *s,
+                      enum ht_pair_work work, int group, const struct ht_fd_box *box,
+                      const double scale[3], int64_t at) {
+    double sum[HT_MAX_FIELDS] = {0};
+    for (int t = 0; t < s->pair.nterms; t++) {
+        const struct ht_pair_term *term = &s->pair.term[t];
+        if (!(s->pair.group[group] >> term->row & 1u)) continue;
+        sum[term->row] +=
+            magnitude(e, scale[term->axis] * coefficient_at(s, term->coefficient, at)) *
+            pair_difference(e, s, term, box, at);
+    }
+    for (int f = 0; f < s->pair.nfields; f++) {
+        if (!(s->pair.group[group] >> f & 1u)) continue;
+        if (work == HT_PAIR_STEP)
+            s->field[f].host[at] = magnitude(e, s->field[f].host[at]) + sum[f];
+        else
+            s->rate[f].host[at] = sum[f];
+    }
+}
+
+/* Measures are the device's alone. */
+static enum ht_err plain_pair(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
+                              enum ht_pair_work work, enum ht_step_part part, int group,
+                              const struct ht_fd_box *box, const double scale[3]) {
+    (void)part;
+    REQUIRE(work != HT_PAIR_SOLVE, HT_ERR_INTERNAL, "the reference solves no systems");
+    EACH_NODE(box) pair_rows(e, s, work, group, box, scale, node_at(box, m1, m2, m3));
+    return HT_OK;
+}
+
 static const struct ht_fd_engine_ops plain_ops = {
     .create = plain_create,
     .destroy = plain_destroy,
@@ -459,9 +511,10 @@ static const struct ht_fd_engine_ops plain_ops = {
     .inject = plain_inject,
     .layers = fd_plain_layers,
     .squares = plain_squares,
+    .pair = plain_pair,
 };
 
-static void fd_engine_plain(const struct ht_fd_spec *spec, struct ht_fd_engine *out) {
+void ht_fd_engine_plain(const struct ht_fd_spec *spec, struct ht_fd_engine *out) {
     *out = (struct ht_fd_engine){.ops = &plain_ops, .spec = *spec};
     out->weights = ht_fd_weights(2 * spec->radius);
 }
@@ -471,7 +524,7 @@ static void fd_engine_plain(const struct ht_fd_spec *spec, struct ht_fd_engine *
 enum ht_err ht_differences_oracle_create(const struct ht_problem *problem, struct ht_stepper *out) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
     struct ht_fd_engine engine;
-    fd_engine_plain(&spec, &engine);
+    ht_fd_engine_plain(&spec, &engine);
     return ht_fd_stepper_create(problem, &engine, out);
 }
 

@@ -78,8 +78,9 @@ static void continue_row(const struct bound *b, int what, const double *from, do
     const int64_t more = 2 * (int64_t)b->radius;
     memcpy(to + more, from, (size_t)b->n1 * sizeof *to);
     for (int64_t j = 0; j <= more; j++) {
-        to[more - j] = from[ht_fd_inside(b->problem->grid, what, 0, -j)];
-        to[more + b->n1 - 1 + j] = from[ht_fd_inside(b->problem->grid, what, 0, b->n1 - 1 + j)];
+        to[more - j] = from[ht_fd_inside(b->problem->grid, what ? 1u << (what - 1) : 0, 0, -j)];
+        to[more + b->n1 - 1 + j] =
+            from[ht_fd_inside(b->problem->grid, what ? 1u << (what - 1) : 0, 0, b->n1 - 1 + j)];
     }
 }
 
@@ -155,7 +156,7 @@ static void along_x1(const struct bound *b, const struct room *room, const doubl
 }
 
 static const double *row_of(const struct bound *b, int what, const double *x, int64_t m2) {
-    return x + ht_fd_inside(b->problem->grid, what, 1, m2) * b->n1;
+    return x + ht_fd_inside(b->problem->grid, what ? 1u << (what - 1) : 0, 1, m2) * b->n1;
 }
 
 /* Those that rows [begin, end) need. */
@@ -310,7 +311,7 @@ static bool own_plane(const struct bound *b, int64_t m3) {
 static enum ht_err fill_part(const struct bound *b, int what, int64_t first, int64_t last) {
     if (first >= last) return HT_OK;
     count_fills(b, own_plane(b, first));
-    TRY(ht_fd_fill_planes(b->problem, what, first, last, b->fill));
+    TRY(ht_fd_fill_planes(b->problem, what, what ? 1u << (what - 1) : 0, first, last, b->fill));
     count_fills(b, false);
     for (int64_t m3 = first; m3 < last; m3++)
         memcpy(medium_at(b, what, m3), b->fill + (m3 - first) * b->plane,
@@ -488,7 +489,7 @@ static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
 }
 
 /* Ghosts of a periodic axis or a wall are nodes of the same window. */
-static enum ht_err check_points(const struct ht_plan *plan) {
+enum ht_err ht_fd_check_points(const struct ht_plan *plan) {
     const struct ht_fd_spec spec = {.dims = plan->grid.dims,
                                     .radius = plan->problem.fd.order / 2,
                                     .density = plan->problem.fd.density};
@@ -509,7 +510,7 @@ enum ht_err ht_differences_plan_medium(struct ht_plan *plan, bool sampled) {
     TRY(ht_medium_scan(plan->medium, true));
     plan->problem.fd = (struct ht_fd_problem){.order = plan->order};
     TRY(find_rate(plan, &plan->fd_rate));
-    return check_points(plan);
+    return ht_fd_check_points(plan);
 }
 
 /* Layers take one term in time: with two the fastest waves would grow in them (docs/absorbing.md).
@@ -647,11 +648,12 @@ enum { SPEEDS = 9 };
 /* (Omega - omega)/omega of a wave; INFINITY: it is not carried. */
 static double shift_of(const struct ht_plan *plan, const struct ht_fd_weights *w, double speed,
                        const double k[3]) {
+    const bool staggered = plan->problem.fd.density || plan->problem.fd.pair != HT_PAIR_NONE;
     double x = 0, square = 0;
     for (int j = 0; j < plan->grid.dims; j++) {
         const double h = plan->grid.h[j], theta = k[j] * h;
         const double nu = speed * plan->problem.dt / h;
-        x += nu * nu * ht_fd_symbol(w, plan->problem.fd.density, theta);
+        x += nu * nu * ht_fd_symbol(w, staggered, theta);
         square += k[j] * k[j];
     }
     return ht_fd_turn(plan->problem.stages, x) / (speed * sqrt(square) * plan->problem.dt) - 1;

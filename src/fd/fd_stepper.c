@@ -324,7 +324,7 @@ static int64_t alike(void *self, int64_t *period) {
 
 /* ---- data ---- */
 
-static enum ht_err check_own(const struct ht_fd_stepper *s, int64_t first, int64_t last) {
+enum ht_err ht_fd_check_own(const struct ht_fd_stepper *s, int64_t first, int64_t last) {
     REQUIRE(first >= s->first && last <= s->last, HT_ERR_INTERNAL,
             "planes %lld to %lld of a slab from %lld to %lld", (long long)first, (long long)last,
             (long long)s->first, (long long)s->last);
@@ -335,9 +335,8 @@ static bool is_field(const struct ht_fd_stepper *s, int field) {
     return field == s->problem.eq->second_order.field;
 }
 
-/* Planes of the window between own nodes and a plain array, one at a time. */
-static enum ht_err move_planes(struct ht_fd_stepper *s, struct ht_fd_array array, int64_t first,
-                               int64_t last, const double *from, double *to) {
+enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_array array, int64_t first,
+                              int64_t last, const double *from, double *to) {
     const struct ht_fd_engine_ops *ops = s->engine.ops;
     const int64_t n1 = s->box.end[0] - s->box.begin[0];
     const int64_t n2 = s->box.end[1] - s->box.begin[1];
@@ -378,24 +377,24 @@ static enum ht_err fd_put(void *self, enum ht_subgrid subgrid, int64_t first, in
     struct ht_fd_stepper *s = self;
     const int field = s->problem.eq->second_order.field;
     const int64_t part = ht_grid_plane(s->problem.grid, HT_PRIMARY);
-    TRY(check_own(s, first, last));
+    TRY(ht_fd_check_own(s, first, last));
     if (subgrid == HT_PRIMARY) TRY(raise_level(s));
     s->mean = NAN;
     s->since = s->at = 0;
     TRY(ht_fd_layers_clear(s));
     ht_halo_overwritten(&s->r.state, (int)name_of(subgrid));
-    return move_planes(s, s->values[name_of(subgrid)], first, last,
-                       coefs + field * part * (last - first), NULL);
+    return ht_fd_move_planes(s, s->values[name_of(subgrid)], first, last,
+                             coefs + field * part * (last - first), NULL);
 }
 
 static enum ht_err fd_get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
                           int64_t last, double *out) {
     struct ht_fd_stepper *s = self;
-    TRY(check_own(s, first, last));
+    TRY(ht_fd_check_own(s, first, last));
     REQUIRE(is_field(s, field) && count == 1, HT_ERR_INTERNAL,
             "finite differences hold values of %s only",
             s->problem.eq->field[s->problem.eq->second_order.field].name);
-    TRY(move_planes(s, s->values[name_of(subgrid)], first, last, NULL, out));
+    TRY(ht_fd_move_planes(s, s->values[name_of(subgrid)], first, last, NULL, out));
     const int64_t plane = ht_grid_plane(s->problem.grid, HT_PRIMARY);
     for (int64_t n = 0; subgrid == HT_PRIMARY && n < plane * (last - first); n++)
         out[n] += s->level;

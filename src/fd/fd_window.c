@@ -120,9 +120,9 @@ void ht_fd_arrays_destroy(struct ht_fd_stepper *s) {
 
 /* ---- the medium ---- */
 
-int64_t ht_fd_inside(const struct ht_grid *grid, int what, int axis, int64_t m) {
+int64_t ht_fd_inside(const struct ht_grid *grid, unsigned parity, int axis, int64_t m) {
     const int64_t n = ht_grid_nodes(grid, HT_PRIMARY, axis);
-    const int64_t half = what == axis + 1 ? 1 : 0;
+    const int64_t half = parity >> axis & 1u;
     const bool wraps = axis < grid->dims && ht_grid_periodic(grid, axis);
     const int64_t period = wraps ? n : 2 * (n - 1);
     if (axis >= grid->dims) return 0;
@@ -146,27 +146,27 @@ static void exchange_planes(int64_t plane, double *a, double *b) {
 
 /* Planes from m on, at most `count`, whose images in the grid are neighbours; *step: the direction
  * from one to the next. */
-static int64_t find_run(const struct ht_grid *grid, int what, int64_t m, int64_t count,
+static int64_t find_run(const struct ht_grid *grid, unsigned parity, int64_t m, int64_t count,
                         int64_t *step) {
     int64_t run = 1;
     for (*step = 1; run < count; run++) {
         const int64_t one =
-            ht_fd_inside(grid, what, 2, m + run) - ht_fd_inside(grid, what, 2, m + run - 1);
+            ht_fd_inside(grid, parity, 2, m + run) - ht_fd_inside(grid, parity, 2, m + run - 1);
         if (run == 1 && one == -1) *step = -1;
         if (one != *step) break;
     }
     return run;
 }
 
-enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int what, int64_t first,
-                              int64_t last, double *out) {
+enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int what, unsigned parity,
+                              int64_t first, int64_t last, double *out) {
     const struct ht_grid *grid = problem->grid;
     const struct ht_fd_problem *fd = &problem->fd;
     const int64_t plane = ht_grid_plane(grid, HT_PRIMARY);
     int64_t run, step;
     for (int64_t m = first; m < last; m += run, out += run * plane) {
-        run = find_run(grid, what, m, last - m, &step);
-        const int64_t low = ht_fd_inside(grid, what, 2, step > 0 ? m : m + run - 1);
+        run = find_run(grid, parity, m, last - m, &step);
+        const int64_t low = ht_fd_inside(grid, parity, 2, step > 0 ? m : m + run - 1);
         TRY(fd->fill(fd->medium, what, low, low + run, out));
         for (int64_t j = 0; step < 0 && j < run / 2; j++)
             exchange_planes(plane, out + j * plane, out + (run - 1 - j) * plane);
@@ -177,25 +177,26 @@ enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int what, int64_
 /* Values of planes of the grid, and of the window. */
 struct planes {
     const struct ht_fd_stepper *s;
-    int what;
+    unsigned parity;
     int64_t count;
     double *from, *to;
 };
 
-static void continue_ends(const struct ht_fd_stepper *s, int what, const double *from,
+static void continue_ends(const struct ht_fd_stepper *s, unsigned parity, const double *from,
                           int64_t first, int64_t last, double *to) {
     const struct ht_grid *grid = s->problem.grid;
     for (int64_t m1 = first; m1 < last; m1++)
-        to[m1] = from[ht_fd_inside(grid, what, 0, m1 - s->box.begin[0])];
+        to[m1] = from[ht_fd_inside(grid, parity, 0, m1 - s->box.begin[0])];
 }
 
 /* A row of the grid's values into one of the window, continued along x1. */
-static void continue_row(const struct ht_fd_stepper *s, int what, const double *from, double *to) {
+static void continue_row(const struct ht_fd_stepper *s, unsigned parity, const double *from,
+                         double *to) {
     const int64_t begin = s->box.begin[0], end = s->box.end[0];
     memcpy(to + begin, from, (size_t)(end - begin) * sizeof *to);
-    continue_ends(s, what, from, 0, begin, to);
+    continue_ends(s, parity, from, 0, begin, to);
     /* The last of values between nodes lies behind a wall. */
-    continue_ends(s, what, from, what == 0 ? end : end - 1,
+    continue_ends(s, parity, from, parity == 0 ? end : end - 1,
                   s->r.partition.window[HT_PRIMARY].count[0], to);
 }
 
@@ -209,21 +210,32 @@ static enum ht_err continue_plane(void *data, int64_t plane, int worker) {
     double *to = p->to + plane * s->box.plane;
     (void)worker;
     for (int64_t m2 = 0; m2 < s->r.partition.window[HT_PRIMARY].count[1]; m2++, to += s->box.row) {
-        const int64_t at = ht_fd_inside(grid, p->what, 1, m2 - s->box.begin[1]);
-        continue_row(s, p->what, from + at * n1, to);
+        const int64_t at = ht_fd_inside(grid, p->parity, 1, m2 - s->box.begin[1]);
+        continue_row(s, p->parity, from + at * n1, to);
     }
     return HT_OK;
 }
 
-static enum ht_err fill_planes(struct ht_fd_stepper *s, struct planes *p, struct ht_fd_array to) {
-    for (int64_t m3 = 0; m3 < s->r.partition.window[HT_PRIMARY].count[2]; m3 += p->count) {
-        const int64_t some = ht_least(p->count, s->r.partition.window[HT_PRIMARY].count[2] - m3);
+enum ht_err ht_fd_fill_array(struct ht_fd_stepper *s, int what, unsigned parity,
+                             struct ht_fd_array to) {
+    const struct ht_grid *grid = s->problem.grid;
+    const int64_t planes = s->r.partition.window[HT_PRIMARY].count[2];
+    struct planes p = {
+        .s = s, .parity = parity, .count = ht_least(ht_fd_block_planes(grid), planes)};
+    enum ht_err err = HT_ALLOC(p.from, p.count * ht_grid_plane(grid, HT_PRIMARY));
+    if (err == HT_OK) err = HT_ALLOC(p.to, p.count * s->box.plane);
+    for (int64_t m3 = 0; err == HT_OK && m3 < planes; m3 += p.count) {
+        const int64_t some = ht_least(p.count, planes - m3);
         const int64_t at = s->first + m3 - s->box.begin[2];
-        TRY(ht_fd_fill_planes(&s->problem, p->what, at, at + some, p->from));
-        TRY(ht_threads_run(some, continue_plane, p));
-        TRY(s->engine.ops->write(&s->engine, to, m3 * s->box.plane, some * s->box.plane, p->to));
+        err = ht_fd_fill_planes(&s->problem, what, parity, at, at + some, p.from);
+        if (err == HT_OK) err = ht_threads_run(some, continue_plane, &p);
+        if (err == HT_OK)
+            err =
+                s->engine.ops->write(&s->engine, to, m3 * s->box.plane, some * s->box.plane, p.to);
     }
-    return HT_OK;
+    free(p.from);
+    free(p.to);
+    return err;
 }
 
 static enum ht_err fill_uniform(const void *medium, int what, int64_t first, int64_t last,
@@ -237,22 +249,12 @@ static enum ht_err fill_uniform(const void *medium, int what, int64_t first, int
 }
 
 enum ht_err ht_fd_fill_medium(struct ht_fd_stepper *s) {
-    const struct ht_grid *grid = s->problem.grid;
-    struct planes p = {
-        .s = s,
-        .count = ht_least(ht_fd_block_planes(grid), s->r.partition.window[HT_PRIMARY].count[2])};
     if (s->problem.fd.fill == NULL) {
         s->problem.fd.fill = fill_uniform;
         s->problem.fd.medium = &s->problem;
     }
-    enum ht_err err = HT_ALLOC(p.from, p.count * ht_grid_plane(grid, HT_PRIMARY));
-    if (err == HT_OK) err = HT_ALLOC(p.to, p.count * s->box.plane);
-    if (err == HT_OK) err = fill_planes(s, &p, s->law.a);
-    for (int k = 0; err == HT_OK && k < s->engine.spec.dims; k++) {
-        p.what = 1 + k;
-        if (s->engine.spec.density) err = fill_planes(s, &p, s->law.b[k]);
-    }
-    free(p.from);
-    free(p.to);
-    return err;
+    TRY(ht_fd_fill_array(s, 0, 0, s->law.a));
+    for (int k = 0; s->engine.spec.density && k < s->engine.spec.dims; k++)
+        TRY(ht_fd_fill_array(s, 1 + k, 1u << k, s->law.b[k]));
+    return HT_OK;
 }

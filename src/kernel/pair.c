@@ -61,12 +61,8 @@ static void add_fields(const char *name, unsigned fields, struct ht_text *out) {
 
 /* The rows of a group that share coefficients with others, by number; returns how many. */
 static int find_coupled(const struct ht_pair *pair, unsigned targets, int number[HT_MAX_FIELDS]) {
-    unsigned coupled = 0;
+    const unsigned coupled = ht_pair_coupled(pair);
     int count = 0;
-    for (int t = 0; t < pair->nterms; t++) {
-        const struct ht_pair_term *term = &pair->term[t];
-        if (term->partner != term->row) coupled |= 1u << term->row;
-    }
     for (int f = 0; f < pair->nfields; f++) {
         const bool is = (coupled & targets) >> f & 1u;
         number[f] = is ? count : -1;
@@ -143,22 +139,22 @@ static struct ht_recipe recipe_of(const struct ht_pair_spec *spec, const struct 
                                   const struct ht_fd_shape *shape, int ptx) {
     const bool vectors = by_vectors(variant);
     return (struct ht_recipe){.fp64 = spec->fp64,
-                               .items = vectors ? 1 : shape->packs * shape->rows,
-                               .number = {{"DIMS", spec->pair->dims},
-                                          {"FD_R", spec->radius},
-                                          {"FD_PACKS", shape->packs},
-                                          {"FD_ROWS", shape->rows},
-                                          {"MOST_REGISTERS", shape->registers},
-                                          {"PTX", ptx},
-                                          {"WIDTH", spec->fp64 ? 8 : 16},
-                                          {"PAIR_VECTORS", vectors},
-                                          {"PAIR_NUMBERS", spec->pair->ncoefficients}},
-                               .file = {"fd_args.h", vectors ? "loose.cl" : "pair.cl",
-                                        vectors ? "pair.cl" : "pair_plain.cl",
-                                        vectors ? "pair_vectors.cl" : "pair_entry.cl",
-                                        vectors ? "pair_entry.cl" : NULL},
-                               .entry = {"ht_pair_pass", "ht_pair_rate", "ht_pair_solve"},
-                               .parts = true};
+                              .items = vectors ? 1 : shape->packs * shape->rows,
+                              .number = {{"DIMS", spec->pair->dims},
+                                         {"FD_R", spec->radius},
+                                         {"FD_PACKS", shape->packs},
+                                         {"FD_ROWS", shape->rows},
+                                         {"MOST_REGISTERS", shape->registers},
+                                         {"PTX", ptx},
+                                         {"WIDTH", spec->fp64 ? 8 : 16},
+                                         {"PAIR_VECTORS", vectors},
+                                         {"PAIR_NUMBERS", spec->pair->ncoefficients}},
+                              .file = {"fd_args.h", vectors ? "loose.cl" : "pair.cl",
+                                       vectors ? "pair.cl" : "pair_plain.cl",
+                                       vectors ? "pair_vectors.cl" : "pair_entry.cl",
+                                       vectors ? "pair_entry.cl" : NULL},
+                              .entry = {"ht_pair_pass", "ht_pair_rate", "ht_pair_solve"},
+                              .parts = true};
 }
 
 /* ---- kernels ---- */
@@ -356,10 +352,6 @@ enum ht_err ht_pair_pass(struct ht_pair_kernels *k, enum ht_step_part part, int 
 enum ht_err ht_pair_rate(struct ht_pair_kernels *k, int group, const struct ht_fd_box *box,
                          const double scale[3], const struct ht_pair_arrays *arrays) {
     return launch(k, HT_PART_INTERIOR, RATE, group, box, scale, arrays->rate, arrays);
-}
-
-int ht_pair_coupled(const struct ht_pair_kernels *k, int group) {
-    return k->coupled[group];
 }
 
 enum ht_err ht_pair_solve(struct ht_pair_kernels *k, int group, const struct ht_fd_box *box,

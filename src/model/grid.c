@@ -31,7 +31,7 @@ int64_t ht_grid_total(const struct ht_grid *grid, enum ht_subgrid subgrid) {
 
 double ht_grid_x(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, int64_t m) {
     double offset = subgrid == HT_DUAL && axis < grid->dims ? 0.5 : 0.0;
-    return grid->lower[axis] + ((double)m + offset) * grid->h[axis];
+    return grid->lower[axis] + ((double)m + offset + grid->shift[axis]) * grid->h[axis];
 }
 
 const char *ht_grid_place(const struct ht_grid *grid, const double x[3], char out[HT_PLACE]) {

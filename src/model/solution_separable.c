@@ -44,7 +44,8 @@ static void fill_table(const struct ht_solution *solution, const struct ht_solut
     const struct ht_grid *grid = solution->grid;
     int64_t first = point.axis == 2 ? range->first : 0;
     int64_t all = ht_grid_nodes(grid, range->subgrid, point.axis);
-    bool walls = range->subgrid == HT_PRIMARY && !ht_grid_periodic(grid, point.axis);
+    bool walls = range->subgrid == HT_PRIMARY && !ht_grid_periodic(grid, point.axis) &&
+                 grid->shift[point.axis] == 0;
     for (int64_t m = 0; m < table->nodes; m++) {
         double re[HT_MAX_ORDER + 1] = {0}, im[HT_MAX_ORDER + 1] = {0};
         point.x = ht_grid_x(grid, range->subgrid, point.axis, first + m);

@@ -50,3 +50,10 @@ const char *ht_pair_make(const struct ht_equations *eq, enum ht_pair_kind kind,
     }
     return NULL;
 }
+
+unsigned ht_pair_coupled(const struct ht_pair *pair) {
+    unsigned coupled = 0;
+    for (int t = 0; t < pair->nterms; t++)
+        if (pair->term[t].partner != pair->term[t].row) coupled |= 1u << pair->term[t].row;
+    return coupled;
+}

@@ -366,7 +366,9 @@ static enum ht_err make_receivers(struct ht_plan *plan) {
         .eq = &plan->eq,
         .grid = &plan->grid,
         .held = plan->problem.stored[HT_PRIMARY],
-        .second = plan->problem.scheme->nodal ? &plan->eq.second_order : NULL,
+        .second = plan->problem.scheme->nodal && plan->problem.fd.pair == HT_PAIR_NONE
+                      ? &plan->eq.second_order
+                      : NULL,
         .dt = plan->problem.dt,
         .steps = plan->steps,
         .frequency =
@@ -406,7 +408,8 @@ static bool has_incidence(const struct ht_plan *plan) {
  * resampler_whole.c; waves from outside are made for the scheme's own dispersion. */
 static enum ht_err choose_dispersion(struct ht_plan *plan) {
     const enum ht_dispersion given = plan->params->time.dispersion;
-    const bool can = plan->problem.scheme->nodal && plan->problem.stages == 1;
+    const bool can = plan->problem.scheme->nodal && plan->problem.stages == 1 &&
+                     plan->problem.fd.pair == HT_PAIR_NONE;
     const bool rest = can && begins_at_rest(plan) && !has_incidence(plan);
     plan->problem.fd.undispersed =
         rest && (given == HT_DISPERSION_REMOVE ||

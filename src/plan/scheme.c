@@ -5,6 +5,32 @@
 
 const struct ht_method ht_method_hermite = HT_METHOD_ROW(hermite);
 const struct ht_method ht_method_differences = HT_METHOD_ROW(differences);
+const struct ht_method ht_method_staggered = {
+    .kernels_plan = ht_differences_kernels_plan,
+    .kernels_create = ht_differences_kernels_create,
+    .schedule_passes = ht_staggered_schedule_passes,
+    .message_values = ht_staggered_message_values,
+    .stepper_create = ht_staggered_stepper_create,
+    .stepper_budget = ht_staggered_stepper_budget,
+    .oracle_create = ht_staggered_oracle_create,
+    .oracle_roundings = ht_staggered_oracle_roundings,
+    .shrink = ht_differences_shrink,
+    .start = ht_staggered_start,
+    .start_bytes = ht_differences_start_bytes,
+    .state_measure = ht_staggered_state_measure,
+    .growth_cause = ht_staggered_growth_cause,
+    .sampler_shape = ht_differences_sampler_shape,
+    .sampler_list = ht_differences_sampler_list,
+    .shot_bytes = ht_staggered_shot_bytes,
+    .plan_order = ht_differences_plan_order,
+    .plan_medium = ht_staggered_plan_medium,
+    .plan_slabs = ht_differences_plan_slabs,
+    .plan_layers = ht_staggered_plan_layers,
+    .plan_shots = ht_staggered_plan_shots,
+    .plan_stages = ht_staggered_plan_stages,
+    .plan_limit = ht_staggered_plan_limit,
+    .plan_cfl = ht_differences_plan_cfl,
+};
 
 /* ---- Taylor ---- */
 
@@ -101,6 +127,28 @@ static const char *fd_form(const struct ht_equations *eq, struct ht_form *out) {
     return NULL;
 }
 
+/* For first-order systems whose fields are two groups that only change each other: all fields,
+ * staggered; order 2R in space, 2 in time. Conserves a discrete energy in every medium. */
+static const char *pair_form(const struct ht_equations *eq, struct ht_form *out) {
+    struct ht_pair pair;
+    *out = (struct ht_form){.old_sign = 0};
+    return ht_pair_make(eq, HT_PAIR_TOGETHER, &pair);
+}
+
+static const struct ht_scheme scheme_pair = {
+    .name = "fd",
+    .title = "finite differences",
+    .nodal = true,
+    .two_level = true,
+    .reversible = true,
+    .usual_part = 0.95,
+    .usual_order = 8,
+    .most_growth = 1.01,
+    .does = &ht_method_staggered,
+    .form = pair_form,
+    .invariant = &ht_pair_energy,
+};
+
 const struct ht_scheme ht_scheme_fd = {
     .name = "fd",
     .title = "finite differences",
@@ -113,6 +161,7 @@ const struct ht_scheme ht_scheme_fd = {
     .does = &ht_method_differences,
     .form = fd_form,
     .invariant = &ht_fd_energy,
+    .otherwise = &scheme_pair,
 };
 
 /* ---- all of them ---- */
@@ -148,5 +197,6 @@ const char *ht_scheme_mark(const struct ht_scheme *scheme) {
 
 bool ht_scheme_steps(const struct ht_scheme *scheme, const struct ht_equations *eq) {
     struct ht_form form;
-    return scheme->form(eq, &form) == NULL;
+    const struct ht_scheme *other = scheme->otherwise;
+    return scheme->form(eq, &form) == NULL || (other != NULL && ht_scheme_steps(other, eq));
 }

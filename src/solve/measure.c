@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/energy.h"
+#include "methods.h"
 #include "tool_args.h"
 
 /* Planes of all coefficients that fit about 64 MiB. */
@@ -16,12 +16,11 @@ static int64_t chunk_planes(const struct ht_plan *plan) {
     return planes < 1 ? 1 : planes < end - begin ? planes : end - begin;
 }
 
-/* Computes the solution on the own planes in chunks and calls `use` for each.
- */
-static enum ht_err each_chunk(const struct ht_plan *plan, double time,
-                              enum ht_err (*use)(void *context, int64_t first, int64_t last,
-                                                 const double *coefs),
-                              void *context) {
+/* Computes a solution on the own planes in chunks and calls `use` for each. */
+static enum ht_err
+each_chunk(const struct ht_plan *plan, const struct ht_solution *solution, double time,
+           enum ht_err (*use)(void *context, int64_t first, int64_t last, const double *coefs),
+           void *context) {
     const struct ht_grid *grid = &plan->grid;
     int64_t chunk = chunk_planes(plan), begin, end;
     double *coefs = NULL;
@@ -31,7 +30,7 @@ static enum ht_err each_chunk(const struct ht_plan *plan, double time,
     enum ht_err err = HT_OK;
     for (int64_t first = begin; err == HT_OK && first < end; first += chunk) {
         int64_t last = first + chunk < end ? first + chunk : end;
-        err = ht_solution_fill(plan->solution, HT_PRIMARY, time, first, last, coefs);
+        err = ht_solution_fill(solution, HT_PRIMARY, time, first, last, coefs);
         if (err == HT_OK) err = use(context, first, last, coefs);
     }
     free(coefs);
@@ -180,7 +179,7 @@ enum ht_err ht_data_hidden(const struct ht_plan *plan, double *out) {
     for (int t = 0; t < plan->eq.nenergy; t++) any = any || hides(plan, &plan->eq.energy[t]);
     if (!any) return HT_OK;
     TRY(HT_ALLOC(h.material, ht_grid_plane(&plan->grid, HT_PRIMARY) * chunk_planes(plan)));
-    enum ht_err err = each_chunk(plan, 0, add_hidden, &h);
+    enum ht_err err = each_chunk(plan, plan->solution, 0, add_hidden, &h);
     free(h.material);
     TRY(ht_comm_agree(plan->grid.slab.comm, err));
     TRY(ht_comm_sum(plan->grid.slab.comm, 1, &h.sum));
@@ -192,7 +191,8 @@ enum ht_err ht_data_hidden(const struct ht_plan *plan, double *out) {
 struct error_sums {
     const struct ht_plan *plan;
     const double *const *nodal;
-    int64_t begin;  /* first own plane of the nodal values */
+    int64_t begin; /* first own plane of the nodal values */
+    unsigned fields;
     double both[2]; /* sums of squares of the differences, of the solution */
 };
 
@@ -202,7 +202,7 @@ static enum ht_err add_chunk(void *context, int64_t first, int64_t last, const d
     int64_t part = plane * (last - first);
     for (int f = 0; f < s->plan->eq.nfields; f++) {
         const double *exact = coefs + part * f * ht_grid_coefs(&s->plan->grid);
-        for (int64_t n = 0; s->nodal[f] != NULL && n < part; n++) {
+        for (int64_t n = 0; s->fields >> f & 1u && s->nodal[f] != NULL && n < part; n++) {
             double d = s->nodal[f][(first - s->begin) * plane + n] - exact[n];
             s->both[0] += d * d;
             s->both[1] += exact[n] * exact[n];
@@ -214,9 +214,19 @@ static enum ht_err add_chunk(void *context, int64_t first, int64_t last, const d
 enum ht_err ht_nodal_error(const struct ht_plan *plan, const double *const *nodal, double time,
                            double *error) {
     struct error_sums sums = {.plan = plan, .nodal = nodal};
+    struct ht_places *places;
     int64_t end;
     ht_grid_own(&plan->grid, HT_PRIMARY, &sums.begin, &end);
-    TRY(each_chunk(plan, plan->solution->exact ? time : 0, add_chunk, &sums));
+    TRY(ht_places_create(plan, &places));
+    enum ht_err err = HT_OK;
+    for (int i = 0; err == HT_OK && i < places->count; i++) {
+        const struct ht_place *place = &places->place[i];
+        sums.fields = place->fields;
+        err = each_chunk(plan, place->solution, plan->solution->exact ? time + place->later : 0,
+                         add_chunk, &sums);
+    }
+    ht_places_destroy(places);
+    TRY(err);
     TRY(ht_comm_sum(plan->grid.slab.comm, 2, sums.both));
     *error = sqrt(sums.both[0] / (sums.both[1] > 0 ? sums.both[1] : 1));
     return HT_OK;

@@ -74,15 +74,33 @@ struct ht_method {
 #define HT_METHOD_FUNCTION(name, type, what, arguments) type ht_##name##_##what arguments;
 HT_EACH_METHOD(HT_METHOD_FUNCTION, hermite)
 HT_EACH_METHOD(HT_METHOD_FUNCTION, differences)
-extern const struct ht_method ht_method_hermite, ht_method_differences;
+/* By a pair of groups of fields; the row takes some functions of `differences`. */
+HT_EACH_METHOD(HT_METHOD_FUNCTION, staggered)
+extern const struct ht_method ht_method_hermite, ht_method_differences, ht_method_staggered;
 
 /* What their schemes conserve. */
-extern const struct ht_invariant ht_leapfrog_energy, ht_fd_energy;
+extern const struct ht_invariant ht_leapfrog_energy, ht_fd_energy, ht_pair_energy;
 
 /* The initializer of a row. */
 #define HT_METHOD_POINTER(name, type, what, arguments) .what = ht_##name##_##what,
 #define HT_METHOD_ROW(name) \
     { HT_EACH_METHOD(HT_METHOD_POINTER, name) }
+
+/* ---- places.c ---- */
+/* Fields whose values lie at the same places, and the solution there: value m of node m of the
+ * primary grid. They are those at the step's time, or `later`. */
+struct ht_place {
+    struct ht_solution *solution;
+    unsigned fields;
+    double later;
+    bool borrowed; /* the solution is the plan's */
+};
+struct ht_places {
+    int count;
+    struct ht_place place[8];
+};
+HT_CHECKED enum ht_err ht_places_create(const struct ht_plan *plan, struct ht_places **out);
+void ht_places_destroy(struct ht_places *places); /* NULL allowed */
 
 /* ---- fd_layers.c, for the self-check ---- */
 /* Numbers in each of the memories of absorbing layers, of half points and of nodes. 0: the stepper

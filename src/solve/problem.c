@@ -12,6 +12,8 @@ const char *ht_problem_set_scheme(struct ht_problem *problem, const struct ht_sc
     struct ht_form form;
     const char *why = scheme->form(problem->eq, &form);
     /* cppcheck-suppress returnDanglingLifetime ; the reason is a literal */
+    if (why != NULL && scheme->otherwise != NULL)
+        return ht_problem_set_scheme(problem, scheme->otherwise);
     if (why != NULL) return why;
     problem->scheme = scheme;
     problem->old_sign = form.old_sign;

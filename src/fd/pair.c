@@ -1,0 +1,335 @@
+/* Time steps of first-order systems by a pair of groups of fields (htwave/system.h, struct
+ * ht_pair): a += dt A b,   b += dt B a, two passes. The half step from the primary grid is the
+ * whole time step, the one from the dual grid nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fd.h"
+#include "src/solve/methods.h"
+
+/* ---- passes ---- */
+
+/* Beside passes 0 and 1, which step a group: */
+enum { RATES = 2, QUARTER, HALF };
+enum sequence { FORWARDS, MEASURE, BEGIN, SEQUENCES };
+
+static int group_of(int pass) {
+    return pass == HALF ? 0 : pass == QUARTER || pass == RATES ? 1 : pass;
+}
+
+/* Arrays of the schedule are the groups. */
+static void make_passes(const struct ht_problem *problem, enum sequence sequence,
+                        struct ht_passes *out) {
+    static const int rows[][3] = {
+        [FORWARDS] = {2, 0, 1}, [MEASURE] = {1, RATES}, [BEGIN] = {2, QUARTER, HALF}};
+    const int64_t reach = problem->fd.order / 2;
+    *out = (struct ht_passes){.once = sequence != FORWARDS};
+    for (int i = 0; i < rows[sequence][0]; i++) {
+        const int number = rows[sequence][1 + i], group = group_of(number);
+        struct ht_pass *pass = &out->pass[out->count++];
+        *pass = (struct ht_pass){.number = number,
+                                 .sources = 1u << (1 - group),
+                                 .reads = 1u << group,
+                                 .writes = number == RATES ? 0 : 1u << group,
+                                 .reach = {reach, reach}};
+        ht_pass_add(pass, HT_TASK_STEP);
+    }
+    out->half[HT_PRIMARY][1] = out->count;
+}
+
+void ht_staggered_schedule_passes(const struct ht_problem *problem, struct ht_passes *out) {
+    make_passes(problem, FORWARDS, out);
+}
+
+double ht_staggered_message_values(const struct ht_problem *problem, int array) {
+    struct ht_pair pair;
+    int fields = 0;
+    ht_problem_pair(problem, &pair);
+    for (int f = 0; array < 2 && f < pair.nfields; f++)
+        if (pair.group[array] >> f & 1u) fields++;
+    return (double)(fields * ht_grid_plane(problem->grid, HT_PRIMARY));
+}
+
+static enum ht_err run_sequence(struct ht_pair_stepper *s, enum sequence sequence) {
+    struct ht_passes passes;
+    make_passes(&s->fd.problem, sequence, &passes);
+    return ht_runner_run(&s->fd.r, &passes, 0, passes.count);
+}
+
+enum ht_err ht_pair_begin(struct ht_pair_stepper *s) {
+    return run_sequence(s, BEGIN);
+}
+
+enum ht_err ht_pair_rates(struct ht_pair_stepper *s) {
+    return run_sequence(s, MEASURE);
+}
+
+/* ---- tasks ---- */
+
+static struct ht_fd_box box_of(const struct ht_pair_stepper *s, const struct ht_task *task) {
+    struct ht_fd_box box = s->fd.box;
+    memcpy(box.begin, task->targets.box.begin, sizeof box.begin);
+    memcpy(box.end, task->targets.box.end, sizeof box.end);
+    return box;
+}
+
+static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
+    struct ht_pair_stepper *s = self;
+    const struct ht_fd_box box = box_of(s, task);
+    const unsigned sources = s->pair.group[1 - group_of(task->pass)];
+    for (int f = 0; f < s->pair.nfields; f++)
+        if (sources >> f & 1u)
+            TRY(s->fd.engine.ops->ghosts(&s->fd.engine, &box, (const int(*)[2])s->sides[f],
+                                         s->field[f]));
+    return HT_OK;
+}
+
+static enum ht_err run_step(void *self, const struct ht_task *task) {
+    static const double factors[] = {1, 1, [RATES] = 1, [QUARTER] = -0.25, [HALF] = -0.5};
+    struct ht_pair_stepper *s = self;
+    const struct ht_fd_box box = box_of(s, task);
+    double scale[3];
+    for (int k = 0; k < 3; k++)
+        scale[k] = factors[task->pass] * s->fd.problem.dt / s->fd.problem.grid->h[k];
+    return s->fd.engine.ops->pair(&s->fd.engine, s,
+                                  task->pass == RATES ? HT_PAIR_RATE : HT_PAIR_STEP, task->part,
+                                  group_of(task->pass), &box, scale);
+}
+
+static enum ht_err before(void *self, enum ht_subgrid from) {
+    (void)self, (void)from;
+    return HT_OK;
+}
+
+static void after(void *self, int64_t steps) {
+    struct ht_pair_stepper *s = self;
+    s->fd.at += steps;
+}
+
+/* Nothing depends on time. */
+static int64_t alike(void *self, int64_t *period) {
+    (void)self, (void)period;
+    return INT64_MAX;
+}
+
+static struct ht_task_seconds seconds_of(const void *self) {
+    const struct ht_pair_stepper *s = self;
+    struct ht_task_seconds now = {.ghosts = 0};
+    if (s->fd.engine.pair == NULL) return now;
+    now.ghosts = ht_tool_total(s->fd.engine.ghosts, HT_PART_INTERIOR);
+    for (int part = 0; part < 2; part++)
+        now.part[part] = ht_pair_kernels_total(s->fd.engine.pair, (enum ht_step_part)part);
+    now.part[HT_PART_INTERIOR] += now.ghosts;
+    return now;
+}
+
+/* ---- data ---- */
+
+static enum ht_err put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                       const double *values) {
+    struct ht_pair_stepper *s = self;
+    const int64_t part = ht_grid_plane(s->fd.problem.grid, HT_PRIMARY) * (last - first);
+    (void)subgrid;
+    TRY(ht_fd_check_own(&s->fd, first, last));
+    s->fd.at = 0;
+    for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
+    for (int f = 0; f < s->pair.nfields; f++)
+        TRY(ht_fd_move_planes(&s->fd, s->field[f], first, last, values + f * part, NULL));
+    return HT_OK;
+}
+
+static enum ht_err get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
+                       int64_t last, double *out) {
+    struct ht_pair_stepper *s = self;
+    (void)subgrid;
+    TRY(ht_fd_check_own(&s->fd, first, last));
+    REQUIRE(count == 1, HT_ERR_INTERNAL, "finite differences hold values only");
+    return ht_fd_move_planes(&s->fd, s->field[field], first, last, NULL, out);
+}
+
+static enum ht_err no_measure(void *self, enum ht_subgrid subgrid, int count,
+                              const struct ht_quantity *what, struct ht_measure *out) {
+    (void)self, (void)subgrid, (void)count, (void)what, (void)out;
+    FAIL(HT_ERR_INTERNAL, "finite differences have measures of their own");
+}
+
+static void make_absolute(void *self) {
+    struct ht_pair_stepper *s = self;
+    s->fd.engine.absolute = true;
+}
+
+static void arrays(const void *self, struct ht_arrays *out) {
+    static const int first = 0;
+    const struct ht_pair_stepper *s = self;
+    *out = (struct ht_arrays){.device = s->fd.engine.device,
+                              .fp64 = s->fd.engine.spec.fp64,
+                              .block = 1,
+                              .coefs = 1,
+                              .storage = &first,
+                              .window = s->fd.r.partition.window};
+    for (int f = 0; f < s->pair.nfields; f++) out->u[HT_PRIMARY][f] = s->field[f].buffer;
+}
+
+/* ---- memory ---- */
+
+/* Fields, coefficients that vary, spares: from this list they are counted, created and destroyed.
+ */
+enum { MOST_ARRAYS = 3 * HT_MAX_FIELDS + HT_MAX_TERMS };
+static int list_arrays(struct ht_pair_stepper *s, struct ht_fd_array *list[MOST_ARRAYS]) {
+    int count = 0;
+    for (int f = 0; f < s->pair.nfields; f++) list[count++] = &s->field[f];
+    for (int i = 0; i < s->spares; i++) list[count++] = &s->spare[i];
+    for (int c = 0; c < s->pair.ncoefficients; c++)
+        if (!(s->constant >> c & 1u)) list[count++] = &s->coefficient[c];
+    return count;
+}
+
+static int64_t nodes_of(const struct ht_pair_stepper *s) {
+    return ht_window_nodes(&s->fd.r.partition.window[HT_PRIMARY]) + HT_PAIR_BEYOND;
+}
+
+/* Numbers of the spares that rates and solutions take, or, once they have memory, the arrays. */
+static void share_spares(struct ht_pair_stepper *s) {
+    int rates = 0, solved[2] = {0, 0};
+    for (int f = 0; f < s->pair.nfields; f++)
+        if (s->pair.group[1] >> f & 1u) s->rate[f] = s->spare[rates++];
+    solved[1] = rates;
+    for (int f = 0; f < s->pair.nfields; f++)
+        if (s->coupled >> f & 1u) s->solved[f] = s->spare[solved[s->pair.group[1] >> f & 1u]++];
+    s->spares = (int)ht_most(solved[0], solved[1]);
+}
+
+/* The members that need no memory. */
+static void plan(const struct ht_problem *problem, const struct ht_fd_engine *engine,
+                 struct ht_pair_stepper *s) {
+    const struct ht_equations *eq = problem->eq;
+    ht_fd_stepper_plan(problem, engine, &s->fd);
+    ht_problem_pair(problem, &s->pair);
+    s->coupled = ht_pair_coupled(&s->pair);
+    s->constant = problem->medium_degree < 0 ? ~0u : 0;
+    for (int c = 0; c < s->pair.ncoefficients; c++) {
+        const int material = s->pair.coefficient[c].material;
+        s->number[c] = material < 0 ? 1 : problem->uniform[material];
+    }
+    for (int n = 0; n < 6 * eq->nfields; n++) {
+        const int f = n / 6, k = n / 2 % 3, side = n % 2, factor = s->fd.sides[k][side];
+        int *out = &s->sides[f][k][side];
+        *out = factor;
+        if (factor == 0 || factor == HT_FD_SIDE_NONE) continue;
+        *out = ht_wall_sign(eq, f, k, factor);
+        if (s->pair.parity[f] >> k & 1u) *out += HT_FD_SIDE_HALF;
+    }
+    share_spares(s);
+}
+
+static void plan_halo(struct ht_pair_stepper *s, struct ht_halo *out) {
+    struct ht_passes passes[SEQUENCES];
+    const struct ht_passes *list[SEQUENCES];
+    for (int group = 0; group < 2; group++)
+        for (int f = 0; f < s->pair.nfields; f++) {
+            if (!(s->pair.group[group] >> f & 1u)) continue;
+            struct ht_halo_part *part =
+                ht_halo_add(out, group, &s->fd.r.partition.window[HT_PRIMARY]);
+            part->format = ht_fd_format(&s->fd.problem, s->fd.engine.spec.fp64);
+            part->packer = s->fd.engine.packer;
+            part->u = &s->field[f].buffer;
+        }
+    for (int i = 0; i < SEQUENCES; i++) {
+        make_passes(&s->fd.problem, (enum sequence)i, &passes[i]);
+        list[i] = &passes[i];
+    }
+    ht_halo_plan(&s->fd.problem, SEQUENCES, list, out);
+}
+
+struct ht_budget ht_staggered_stepper_budget(const struct ht_problem *problem,
+                                             const struct ht_tuning *tuning,
+                                             const struct ht_device_info *info) {
+    const struct ht_fd_engine engine = {.spec = ht_fd_spec_of(problem, tuning->fp64)};
+    struct ht_fd_array *list[MOST_ARRAYS];
+    struct ht_pair_stepper s = {.spares = 0};
+    struct ht_halo halo = {.parts = 0};
+    int64_t message = 0;
+    (void)info;
+    plan(problem, &engine, &s);
+    const int64_t bytes = nodes_of(&s) * ht_real_size(tuning->fp64);
+    const int count = list_arrays(&s, list), state = s.pair.nfields + s.spares;
+    struct ht_budget b = {.state = state * bytes, .medium = (count - state) * bytes};
+    if (ht_grid_cut(problem->grid)) {
+        plan_halo(&s, &halo);
+        b.messages = ht_links_bytes(halo.exchanger.link, &message);
+    }
+    b.total = b.state + b.medium + b.messages;
+    b.largest_buffer = ht_most(bytes, message);
+    return b;
+}
+
+/* ---- making ---- */
+
+static void destroy(void *self) {
+    struct ht_pair_stepper *s = self;
+    struct ht_fd_array *list[MOST_ARRAYS];
+    if (s == NULL) return;
+    ht_runner_free(&s->fd.r);
+    for (int i = list_arrays(s, list) - 1; i >= 0; i--) s->fd.engine.ops->destroy(list[i]);
+    free(s);
+}
+
+static const struct ht_runner_ops runner_ops = {
+    .task = {[HT_TASK_GHOSTS] = run_ghosts, [HT_TASK_STEP] = run_step},
+    .before = before,
+    .after = after,
+    .alike = alike,
+    .seconds = seconds_of,
+};
+
+static const struct ht_stepper_ops pair_ops = {
+    .put = put,
+    .get = get,
+    .measure = no_measure,
+    .half_step = ht_runner_half_step,
+    .repeat = ht_runner_repeat,
+    .absolute = make_absolute,
+    .finish = ht_runner_finish,
+    .destroy = destroy,
+    .arrays = arrays,
+    .traffic = ht_runner_traffic,
+};
+
+static enum ht_err make(struct ht_pair_stepper *s) {
+    struct ht_fd_array *list[MOST_ARRAYS];
+    struct ht_partition *p = &s->fd.r.partition;
+    TRY(HT_ALLOC(p->targets[HT_PRIMARY], 1));
+    p->targets[HT_PRIMARY][0].box = p->window[HT_PRIMARY].held;
+    p->count[HT_PRIMARY] = 1;
+    TRY(ht_runner_make(&s->fd.r, &runner_ops, &s->fd.problem, s->fd.engine.device));
+    const int count = list_arrays(s, list);
+    for (int i = 0; i < count; i++)
+        TRY(s->fd.engine.ops->create(&s->fd.engine, nodes_of(s), list[i]));
+    share_spares(s);
+    for (int c = 0; c < s->pair.ncoefficients; c++)
+        if (!(s->constant >> c & 1u))
+            TRY(ht_fd_fill_array(&s->fd, c, s->pair.coefficient[c].parity, s->coefficient[c]));
+    return HT_OK;
+}
+
+enum ht_err ht_pair_stepper_create(const struct ht_problem *problem,
+                                   const struct ht_fd_engine *engine, struct ht_stepper *out) {
+    struct ht_pair_stepper *s = NULL;
+    struct ht_halo halo = {.parts = 0};
+    TRY(HT_ALLOC(s, 1));
+    plan(problem, engine, s);
+    enum ht_err err = ht_comm_agree(problem->grid->slab.comm, make(s));
+    if (s->fd.r.partition.cut) plan_halo(s, &halo);
+    if (err == HT_OK) err = ht_runner_connect(&s->fd.r, problem, &halo);
+    if (err != HT_OK) {
+        destroy(s);
+        return err;
+    }
+    *out = (struct ht_stepper){.ops = &pair_ops, .self = s};
+    return HT_OK;
+}
+
+struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper) {
+    return stepper->ops == &pair_ops ? stepper->self : NULL;
+}

@@ -1,0 +1,241 @@
+/* Pairs of groups of fields in a run: the plan's parts, the start, energies.
+ *
+ * The places of a field's values and their times differ from the nodes of the primary grid and the
+ * step's time: ht_places_create has the initial data and the solution there.
+ */
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fd.h"
+#include "src/solve/methods.h"
+
+/* ---- plan ---- */
+
+static double symbol_of(const struct ht_plan *plan) {
+    const struct ht_fd_weights w = ht_fd_weights(plan->problem.fd.order);
+    return plan->grid.dims * ht_fd_symbol(&w, true, acos(-1.0));
+}
+
+/* In a uniform medium omega^2 <= c^2 S^2 sum 1/h^2, c the speed of the fastest waves. */
+static enum ht_err find_rate(struct ht_plan *plan) {
+    double speed = 0, sum = 0;
+    for (int k = 0; k < plan->grid.dims; k++) {
+        speed = fmax(speed, plan->medium->speed[k]);
+        sum += 1 / (plan->grid.h[k] * plan->grid.h[k] * plan->grid.dims);
+    }
+    plan->fd_rate = speed * sqrt(sum);
+    if (plan->medium->uniform) return HT_OK;
+    return ht_params_error(plan->params, "medium", "varies: not yet");
+}
+
+enum ht_err ht_staggered_plan_medium(struct ht_plan *plan, bool sampled) {
+    (void)sampled;
+    TRY(ht_medium_scan(plan->medium, true));
+    plan->problem.fd = (struct ht_fd_problem){.order = plan->order, .pair = HT_PAIR_TOGETHER};
+    TRY(find_rate(plan));
+    return ht_fd_check_points(plan);
+}
+
+enum ht_err ht_staggered_plan_layers(struct ht_plan *plan) {
+    return ht_params_error(plan->params, "boundary",
+                           "%s by finite differences has no absorbing "
+                           "sides: take time.scheme = \"taylor\" in a medium that is uniform or "
+                           "smooth",
+                           plan->eq.system->name);
+}
+
+enum ht_err ht_staggered_plan_shots(struct ht_plan *plan) {
+    if (plan->shots == NULL) return HT_OK;
+    return ht_params_error(plan->params, "sources", "%s by finite differences has no sources",
+                           plan->eq.system->name);
+}
+
+enum ht_err ht_staggered_shot_bytes(const struct ht_plan *plan, bool fp64,
+                                    struct ht_shot_bytes *out) {
+    (void)plan, (void)fp64, (void)out;
+    return HT_OK;
+}
+
+/* Two terms are for fields of second order. */
+int ht_staggered_plan_stages(const struct ht_plan *plan) {
+    (void)plan;
+    return 1;
+}
+
+double ht_staggered_plan_limit(const struct ht_plan *plan, int stages) {
+    (void)stages;
+    return 2 / sqrt(symbol_of(plan));
+}
+
+const char *ht_staggered_growth_cause(const struct ht_plan *plan) {
+    (void)plan;
+    return "the device computes wrongly, or data lie outside of what the medium can hold, such as "
+           "shear stress in a fluid; steps are proven stable";
+}
+
+/* ---- kernels ---- */
+
+enum ht_err ht_staggered_stepper_create(const struct ht_problem *problem, struct ht_device *device,
+                                        const struct ht_kernels *kernels, struct ht_stepper *out) {
+    const struct ht_fd_spec spec = ht_fd_spec_of(problem, kernels->spec[0].fp64);
+    struct ht_fd_engine engine;
+    ht_fd_engine_device(&spec, device, kernels, &engine);
+    return ht_pair_stepper_create(problem, &engine, out);
+}
+
+enum ht_err ht_staggered_oracle_create(const struct ht_problem *problem, struct ht_stepper *out) {
+    const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
+    struct ht_fd_engine engine;
+    ht_fd_engine_plain(&spec, &engine);
+    return ht_pair_stepper_create(problem, &engine, out);
+}
+
+/* Of each pass: the products of a difference, the terms of a row, and some for factors. */
+double ht_staggered_oracle_roundings(const struct ht_problem *problem) {
+    return 2 * (problem->fd.order / 2.0 + problem->eq->dims + 6);
+}
+
+/* ---- the start ---- */
+
+/* Values of some fields at their places. */
+static enum ht_err put_data(const struct ht_plan *plan, const struct ht_places *places,
+                            struct ht_pair_stepper *s, unsigned fields) {
+    const int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
+    const int64_t block = ht_fd_block_planes(&plan->grid);
+    double *values = NULL;
+    int64_t begin, end;
+    ht_grid_own(&plan->grid, HT_PRIMARY, &begin, &end);
+    TRY(HT_ALLOC(values, block * plane * plan->eq.nfields));
+    enum ht_err err = HT_OK;
+    for (int64_t m = begin; err == HT_OK && m < end; m += block)
+        for (int i = 0; err == HT_OK && i < places->count; i++) {
+            const int64_t last = ht_least(m + block, end), part = plane * (last - m);
+            const unsigned mine = places->place[i].fields & fields;
+            if (mine == 0) continue;
+            err = ht_solution_fill(places->place[i].solution, HT_PRIMARY, 0, m, last, values);
+            ht_plan_multiply(plan, false, part * plan->eq.nfields, values);
+            for (int f = 0; err == HT_OK && f < plan->eq.nfields; f++)
+                if (mine >> f & 1u)
+                    err = ht_fd_move_planes(&s->fd, s->field[f], m, last, values + f * part, NULL);
+        }
+    free(values);
+    for (int group = 0; group < 2; group++)
+        if (s->pair.group[group] & fields) ht_halo_overwritten(&s->fd.r.state, group);
+    return ht_comm_agree(plan->grid.slab.comm, err);
+}
+
+/* a(-dt/2) = a - dt/2 A (b - dt/4 B a), which of a wave of the scheme is exact but for (omega
+ * dt)^4/128. b is put again, since it has changed. */
+enum ht_err ht_staggered_start(const struct ht_plan *plan, struct ht_device *device,
+                               const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
+    struct ht_pair_stepper *s = ht_pair_stepper_of(stepper);
+    struct ht_places *places = NULL;
+    (void)device, (void)tuning;
+    s->fd.at = 0;
+    TRY(ht_places_create(plan, &places));
+    enum ht_err err = put_data(plan, places, s, ~0u);
+    if (err == HT_OK) err = ht_pair_begin(s);
+    if (err == HT_OK) err = put_data(plan, places, s, s->pair.group[1]);
+    ht_places_destroy(places);
+    return err;
+}
+
+/* ---- energy ---- */
+
+/* Sums over the places of a field: along axes with walls those between nodes are one less, and
+ * walls halve only nodes. */
+static enum ht_err total(struct ht_pair_stepper *s, int f, struct ht_fd_array x,
+                         struct ht_fd_array y, bool divide, struct ht_measure *out) {
+    const struct ht_grid *grid = s->fd.problem.grid;
+    struct ht_fd_box box = s->fd.box;
+    struct ht_fd_ends ends = s->fd.ends;
+    int c = -1;
+    for (int t = 0; t < s->pair.nterms && divide; t++)
+        if (s->pair.term[t].row == f) c = s->pair.term[t].coefficient;
+    for (int k = 0; k < grid->dims; k++) {
+        if (!(s->pair.parity[f] >> k & 1u) || ht_grid_periodic(grid, k)) continue;
+        if (ends.half[k][1]) box.end[k]--;
+        ends.half[k][0] = ends.half[k][1] = false;
+    }
+    const bool varies = c >= 0 && !(s->constant >> c & 1u);
+    s->fd.law.a = varies ? s->coefficient[c] : (struct ht_fd_array){NULL, NULL};
+    TRY(ht_fd_part_total(&s->fd, &box, &ends, x, y, 0, out));
+    if (c >= 0 && !varies) out->sum /= s->number[c];
+    return HT_OK;
+}
+
+static enum ht_err not_finite(const struct ht_pair_stepper *s, int field, double time,
+                              const struct ht_measure *sums) {
+    const struct ht_grid *grid = s->fd.problem.grid;
+    const int64_t node = ht_most(sums->first, 0);
+    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    const int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
+    const double x[3] = {ht_grid_x(grid, HT_PRIMARY, 0, node % n1),
+                         ht_grid_x(grid, HT_PRIMARY, 1, node / n1 % n2),
+                         ht_grid_x(grid, HT_PRIMARY, 2, node / (n1 * n2))};
+    char place[HT_PLACE];
+    FAIL(HT_ERR_NOT_FINITE, "%s is not finite at %s, time %g", s->fd.problem.eq->field[field].name,
+         ht_grid_place(grid, x, place), time);
+}
+
+/* What a field has: <f, C^-1 f>, of group 1 <f, D^-1 f> - <f, D^-1 rate>. squares: the first. */
+static enum ht_err add_field(struct ht_pair_stepper *s, int f, double time, double *energy,
+                             double *squares, struct ht_state *out) {
+    const bool coupled = s->coupled >> f & 1u, later = s->pair.group[1] >> f & 1u;
+    const struct ht_fd_array by = coupled ? s->solved[f] : s->field[f];
+    struct ht_measure sums, rates = {.sum = 0};
+    TRY(total(s, f, s->field[f], by, !coupled, &sums));
+    if (sums.bad > 0) return not_finite(s, f, time, &sums);
+    if (later) TRY(total(s, f, s->rate[f], by, !coupled, &rates));
+    *squares += sums.sum;
+    *energy += sums.sum - rates.sum;
+    out->largest[f] = sums.largest;
+    return HT_OK;
+}
+
+/* The largest value needs no quotient; of coupled fields the values themselves are looked at. */
+static enum ht_err find_energy(struct ht_pair_stepper *s, double time, struct ht_state *out) {
+    static const double none[3] = {0};
+    double energy = 0, squares = 0, half = 0.5;
+    for (int k = 0; k < s->fd.problem.grid->dims; k++) half *= s->fd.problem.grid->h[k];
+    TRY(ht_pair_rates(s));
+    for (int group = 1; group >= 0; group--) {
+        if (s->pair.group[group] & s->coupled)
+            TRY(s->fd.engine.ops->pair(&s->fd.engine, s, HT_PAIR_SOLVE, HT_PART_INTERIOR, group,
+                                       &s->fd.box, none));
+        for (int f = 0; f < s->pair.nfields; f++)
+            if (s->pair.group[group] >> f & 1u) TRY(add_field(s, f, time, &energy, &squares, out));
+    }
+    out->energy = out->content = half * energy;
+    out->held = half * squares;
+    return HT_OK;
+}
+
+static bool known(const struct ht_plan *plan) {
+    return plan->problem.dt > 0;
+}
+
+static enum ht_err measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                           double *energy) {
+    struct ht_state state = {.energy = 0};
+    (void)plan;
+    TRY(find_energy(ht_pair_stepper_of(stepper), 0, &state));
+    *energy = state.energy;
+    return HT_OK;
+}
+
+const struct ht_invariant ht_pair_energy = {.known = known, .measure = measure};
+
+/* Energies round by some units of the squares. */
+enum ht_err ht_staggered_state_measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                                       double time, struct ht_state *out) {
+    struct ht_pair_stepper *s = ht_pair_stepper_of(stepper);
+    (void)plan;
+    *out = (struct ht_state){.energy = 0};
+    TRY(find_energy(s, time, out));
+    out->rounding = 16 * (s->fd.engine.spec.fp64 ? DBL_EPSILON : FLT_EPSILON) * out->held;
+    return HT_OK;
+}
