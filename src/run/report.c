@@ -45,7 +45,10 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
     const int fields = ht_problem_stored(&plan->problem, HT_PRIMARY);
     char number[32];
     with_prefix(unknowns, number);
-    if (sim->plan->problem.scheme->nodal)
+    if (plan->problem.fd.pair != HT_PAIR_NONE)
+        ht_say(f, "  unknowns  %s: %d fields, staggered, at %lld points each\n", number, fields,
+               (long long)ht_grid_total(&plan->grid, HT_PRIMARY));
+    else if (plan->problem.scheme->nodal)
         ht_say(f, "  unknowns  %s: %s at as many points\n", number,
                plan->eq.field[plan->eq.second_order.field].name);
     else
