@@ -28,7 +28,7 @@ struct ht_grid {
     int64_t layer[3][2];
     int point_nodes; /* about a point along an axis */
     /* From the nodes to the places of values, in spacings: 0 but for copies of a grid that stand
-     * for staggered fields (ht_places_create). */
+     * for staggered fields (ht_places_create), of which ht_grid_x and points know. */
     double shift[3];
     struct ht_slab slab;
 };

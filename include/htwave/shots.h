@@ -118,6 +118,7 @@ struct ht_reading {
     int field;
     int slope; /* -1: the value */
     bool integral;
+    double late; /* steps from the time of a step's value of the field to the step's own */
     char name[HT_READING_NAME];
 };
 struct ht_receiver_group {
@@ -147,6 +148,7 @@ struct ht_receivers_of {
     unsigned held;                        /* bit per field that has values at whole steps; 0: all */
     const struct ht_second_order *second; /* its flux is recorded as integrals;
                                              NULL: no */
+    unsigned half_early;                  /* fields whose values are half a step early */
     double dt;                            /* of a step, */
     int64_t steps;                        /* of the run */
     double frequency;                     /* highest of the waves; 0: not known */

@@ -14,7 +14,8 @@ void ht_differences_sampler_shape(const struct ht_plan *plan, struct ht_rows_sha
     out->rows = out->patterns * (plan->grid.dims > 2 ? points : 1);
 }
 
-static enum ht_err add_trace(const struct ht_trace *trace, struct ht_sampler *out) {
+static enum ht_err add_trace(const struct ht_grid *grid, const struct ht_trace *trace,
+                             struct ht_sampler *out) {
     struct ht_sampler_row row = {.field = trace->reading.field, .pattern = out->shape.patterns};
     const int64_t n1 = ht_grid_nodes(out->grid, HT_PRIMARY, 0);
     struct ht_point_axis axis[3];
@@ -22,7 +23,7 @@ static enum ht_err add_trace(const struct ht_trace *trace, struct ht_sampler *ou
     int64_t *node;
     double *value;
     for (int k = 0; k < 3; k++)
-        ht_point_axis_read(out->grid, k, trace->x[k], trace->reading.slope == k, &axis[k]);
+        ht_point_axis_read(grid, k, trace->x[k], trace->reading.slope == k, &axis[k]);
     TRY(ht_sampler_pattern(out, &node, &value));
     for (int i2 = 0; i2 < axis[1].count; i2++)
         for (int i1 = 0; i1 < axis[0].count; i1++) {
@@ -41,7 +42,11 @@ static enum ht_err add_trace(const struct ht_trace *trace, struct ht_sampler *ou
 enum ht_err ht_differences_sampler_list(const struct ht_plan *plan, struct ht_sampler *out) {
     for (int64_t t = 0; t < out->traces; t++) {
         const struct ht_trace trace = ht_trace_at(plan->receivers, t);
-        TRY(add_trace(&trace, out));
+        const unsigned parity = plan->eq.field[trace.reading.field].parity;
+        struct ht_grid grid = *out->grid;
+        for (int k = 0; k < 3 && plan->problem.fd.pair != HT_PAIR_NONE; k++)
+            grid.shift[k] = parity >> k & 1u ? 0.5 : 0;
+        TRY(add_trace(&grid, &trace, out));
         out->first[t + 1] = out->all;
     }
     return HT_OK;

@@ -25,20 +25,22 @@ int ht_point_outside(const struct ht_grid *grid, const double x[3]) {
 /* ---- one axis ---- */
 
 /* The node that holds the value of node m, and the sign of the walls passed on the way; walls may
- * be passed several times. */
+ * be passed several times. Values half a spacing above the nodes are odd where those at nodes are
+ * even. */
 static int64_t fold(const struct ht_grid *grid, int axis, int64_t m, int *sign) {
-    const int64_t n = ht_grid_nodes(grid, HT_PRIMARY, axis);
+    const int64_t half = grid->shift[axis] > 0, n = ht_grid_nodes(grid, HT_PRIMARY, axis) - half;
     *sign = 1;
-    if (ht_grid_periodic(grid, axis)) return (m % n + n) % n;
+    if (ht_grid_periodic(grid, axis)) return (m % (n + half) + n + half) % (n + half);
     while (m < 0 || m >= n) {
-        *sign *= grid->wall[axis][m < 0 ? 0 : 1];
-        m = m < 0 ? -m : 2 * (n - 1) - m;
+        *sign *= grid->wall[axis][m < 0 ? 0 : 1] * (half ? -1 : 1);
+        m = (m < 0 ? -m : 2 * (n - 1) - m) - (half ? m < 0 ? 1 : -1 : 0);
     }
     return m;
 }
 
 static bool on_free_wall(const struct ht_grid *grid, int axis, int64_t m) {
     const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
+    if (grid->shift[axis] > 0) return false;
     return (m == 0 && grid->wall[axis][0] < 0) || (m == last && grid->wall[axis][1] < 0);
 }
 
@@ -66,7 +68,7 @@ void ht_point_axis_read(const struct ht_grid *grid, int axis, double x, bool slo
         return;
     }
     const double h = grid->h[axis];
-    double at = (x - grid->lower[axis]) / h;
+    double at = (x - grid->lower[axis]) / h - grid->shift[axis];
     if (fabs(at - round(at)) <= CLOSE) at = round(at);
     const bool centred = slope && at == floor(at);
     const int count = grid->point_nodes + (centred ? 1 : 0);

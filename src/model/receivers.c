@@ -152,6 +152,7 @@ static enum ht_err add_reading(const struct making *m, int n, const char *name,
     const bool known = parse_reading(m, name, reading);
     if (!known || (!is_held(m, reading->field) && !is_integral(m, reading)))
         return refuse_field(m, n, name, known);
+    reading->late = m->of->half_early >> reading->field & 1u ? 0.5 : 0;
     for (int i = 0; i < group->readings; i++)
         if (strcmp(group->reading[i].name, reading->name) == 0)
             return ht_params_error(m->params, key_of(n, "fields", key), "names \"%s\" twice", name);

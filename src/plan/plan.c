@@ -361,6 +361,8 @@ enum ht_err ht_hermite_plan_shots(struct ht_plan *plan) {
 }
 
 static enum ht_err make_receivers(struct ht_plan *plan) {
+    struct ht_pair pair = {.dims = 0};
+    if (plan->problem.fd.pair != HT_PAIR_NONE) ht_problem_pair(&plan->problem, &pair);
     const struct ht_params *params = plan->params;
     const struct ht_receivers_of of = {
         .eq = &plan->eq,
@@ -369,6 +371,7 @@ static enum ht_err make_receivers(struct ht_plan *plan) {
         .second = plan->problem.scheme->nodal && plan->problem.fd.pair == HT_PAIR_NONE
                       ? &plan->eq.second_order
                       : NULL,
+        .half_early = pair.group[0],
         .dt = plan->problem.dt,
         .steps = plan->steps,
         .frequency =

@@ -122,11 +122,14 @@ static enum ht_err make_sample(struct ht_recorder *r, int n, double at, int64_t 
     const int64_t count = record.group->count;
     struct ht_resampled by;
     TRY(sum_up(r, n, from, (int64_t)floor(at)));
-    TRY(ht_resampler_weights(r->resampler, at, r->first, reached(r), &by));
     for (int64_t t = 0; t < record.group->readings * count; t++) out[t] = 0;
-    for (int i = 0; i < record.group->readings; i++)
-        if (!record.group->reading[i].integral)
-            add_weighted(r, &by, from + i * count, count, out + i * count);
+    for (int i = 0; i < record.group->readings; i++) {
+        const struct ht_reading *reading = &record.group->reading[i];
+        if (reading->integral) continue;
+        TRY(ht_resampler_weights(r->resampler, at + reading->late, r->first, reached(r), &by));
+        add_weighted(r, &by, from + i * count, count, out + i * count);
+    }
+    TRY(ht_resampler_weights(r->resampler, at, r->first, reached(r), &by));
     ht_source_samples_add(r->near, at, &by, from, record.group->readings * count, out);
     for (int i = 0; i < record.group->readings; i++) {
         record.reading = i;
@@ -147,9 +150,11 @@ static double step_of(const struct ht_recorder *r, const struct ht_receiver_grou
     return fabs(at - round(at)) < close_by ? round(at) : at;
 }
 
-/* Integrals need the steps about the one before. */
-static bool is_ready(const struct ht_recorder *r, const struct block *block, double at, bool last) {
-    const double later = block->integrals && !last ? nextafter(at, INFINITY) : at;
+/* Integrals need the steps about the one before, early values those about the one after. */
+static bool is_ready(const struct ht_recorder *r, int n, double at, bool last) {
+    const struct ht_receiver_group *group = &r->receivers->group[n];
+    double later = r->block[n].integrals && !last ? nextafter(at, INFINITY) : at;
+    for (int i = 0; i < group->readings; i++) later = fmax(later, at + group->reading[i].late);
     return ht_resampler_ready(r->resampler, later, reached(r), last);
 }
 
@@ -162,7 +167,7 @@ static enum ht_err make_samples(struct ht_recorder *r, int n, int64_t from, bool
         const int64_t sample = block->first + block->count;
         if (sample >= group->samples) break;
         const double at = step_of(r, group, sample);
-        if (!is_ready(r, block, at, last)) break;
+        if (!is_ready(r, n, at, last)) break;
         TRY(make_sample(r, n, at, from, block->data + block->count * traces));
         if (++block->count == r->most) TRY(write_block(r, n));
     }
@@ -207,7 +212,7 @@ static enum ht_err make_whole(struct ht_recorder *r, int n, int64_t from, bool l
     if (!last && r->count < block->transformed + block->transformed / 2) return HT_OK;
     block->transformed = r->count;
     while (block->first + ready < group->samples &&
-           is_ready(r, block, step_of(r, group, block->first + ready), last))
+           is_ready(r, n, step_of(r, group, block->first + ready), last))
         ready++;
     for (int64_t some; ready > 0; ready -= some) {
         some = ht_least(ready, r->most);

@@ -22,7 +22,8 @@ static bool between_steps(const struct ht_receivers *receivers) {
     for (int n = 0; n < receivers->count; n++) {
         const struct ht_receiver_group *group = &receivers->group[n];
         between = between || group->every > 0;
-        for (int i = 0; i < group->readings; i++) between = between || group->reading[i].integral;
+        for (int i = 0; i < group->readings; i++)
+            between = between || group->reading[i].integral || group->reading[i].late > 0;
     }
     return between;
 }
@@ -52,6 +53,7 @@ struct ht_resampling ht_resampling_of(const struct ht_plan *plan) {
 int64_t ht_resampling_beyond(const struct ht_plan *plan) {
     const struct ht_resampling of = ht_resampling_of(plan);
     if (of.sinc) return ht_divide_up(SINC - 1, of.per_step);
+    if (plan->problem.fd.pair != HT_PAIR_NONE) return HT_RECEIVERS_STENCIL / 2;
     if (!of.whole) return 0;
     return ht_fd_steps_beside((double)plan->steps);
 }
