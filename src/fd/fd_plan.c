@@ -672,9 +672,20 @@ static double worst_shift(const struct ht_plan *plan, const struct ht_fd_weights
     return worst;
 }
 
+/* In a uniform medium that of the wave's kind, such as shear. */
+static double speed_of(const struct ht_plan *plan, const double k[3]) {
+    const struct ht_medium *medium = plan->medium;
+    double real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0}, omega;
+    if (!medium->uniform || plan->problem.fd.pair == HT_PAIR_NONE ||
+        !ht_equations_plane(&plan->eq, medium->constant, k, plan->params->initial.wave, real,
+                            imaginary, &omega))
+        return medium->speed_min;
+    return fabs(omega) / sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
+}
+
 double ht_fd_wave_error(const struct ht_plan *plan, const double k[3]) {
     const struct ht_fd_weights w = ht_fd_weights(plan->order);
-    const double least = plan->medium->speed_min;
+    const double least = speed_of(plan, k);
     const double length = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
     double fastest = least, shift = 0;
     for (int j = 0; j < plan->grid.dims; j++) fastest = fmax(fastest, plan->medium->speed[j]);
