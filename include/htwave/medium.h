@@ -27,6 +27,7 @@ struct ht_medium {
                                         fills count those of own planes */
     bool rough;                      /* has jumps or kinks, or is not resolved: orders and errors
                                         of smooth media do not hold */
+    bool vanishes;                   /* a parameter that may be 0 is 0 somewhere */
     bool wall_gradient;              /* varies across a wall: order drops there */
     double visited;                  /* part of the different nodes evaluated, 1: all */
     struct ht_medium_source *source; /* private */
@@ -159,6 +160,27 @@ struct ht_fit_counts ht_fit_counts(const struct ht_fit *fit);
 void ht_fit_count(struct ht_fit *fit, bool count);
 /* Makes the counts those of all ranks, the place that of the lowest rank with a cut. Collective. */
 HT_CHECKED enum ht_err ht_fit_counts_share(struct ht_fit *fit, struct ht_comm *comm);
+
+/* ---- frame.c ----
+ * The medium of staggered fields: the coefficients of struct ht_pair at the primary nodes, moved
+ * half a spacing up along the axes of their parity.
+ */
+struct ht_frame;
+/* What auto becomes: point where the medium is a smooth expression, else sinc. A uniform medium is
+ * always of values at points. */
+enum ht_fit_kind ht_frame_kind(const struct ht_medium *medium, enum ht_fit_kind kind);
+/* pair: coefficients apart, but for kind point. The medium must outlive the frame. */
+HT_CHECKED enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair *pair,
+                                       enum ht_fit_kind kind, struct ht_frame **out);
+void ht_frame_destroy(struct ht_frame *frame); /* NULL allowed */
+/* out[c]: coefficient c for the primary nodes of x3 planes [first, last) (2-D, 1-D: plane 0), x1
+ * fastest: out[c][plane][m2][m1]; NULL: not wanted. Coefficients of one parity that are wanted
+ * together share their averages. Points of the last nodes may lie behind the periodic seam or a
+ * wall: the medium continues there, also as a mirror image. In absorbing layers the values are
+ * those of the nearest point outside. Planes of other ranks are allowed; values depend neither on
+ * how planes are divided among calls nor on threads. */
+HT_CHECKED enum ht_err ht_frame_fill(const struct ht_frame *frame, int64_t first, int64_t last,
+                                     double *const out[]);
 
 /* Initial data and exact solutions: node coefficients to full order at any time for which the
  * solution is known.

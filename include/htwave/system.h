@@ -43,6 +43,7 @@ struct ht_material {
     const char *name, *meaning;
     bool positive; /* must be > 0 and finite everywhere */
     bool varies;   /* may vary in space */
+    bool zero;     /* positive: 0 is allowed, too, as of the shear modulus of a fluid */
 };
 
 struct ht_system {
@@ -67,6 +68,7 @@ struct ht_system {
         const char *units; /* "length/time|pressure" */
         double fallback;   /* default value of the first name */
         bool positive;     /* must be > 0 */
+        bool zero;         /* positive: 0 is allowed, too */
         /* Set for a component of a vector: the option medium.VECTOR is an array with the values of
          * three rows, one per axis, constant in space. */
         const char *vector; /* NULL: none */
@@ -79,6 +81,9 @@ struct ht_system {
      * parameter p. value[p] and out[m] are jets over `jets`. */
     enum ht_err (*materials)(const struct ht_jets *jets, const int *chosen,
                              const double *const *value, double *const *out);
+    /* What materials that may each be so are to be together, where they are not, such as "vs must
+     * be below vp"; NULL: nothing. No function: all may. */
+    const char *(*refuse)(int dims, const double *material);
 };
 
 /* The systems of src/pde/systems.h. */

@@ -121,6 +121,7 @@ static void add_use(const struct name_use *use) {
         m->option.low = 1;
         m->option.high = 0;
     }
+    if (row->zero && m->option.low < 1) m->option.low = 0; /* a row check for the others */
     add_meaning(m, use);
 }
 

@@ -41,7 +41,7 @@ static enum ht_err make_axis(struct ht_fit *fit, int k) {
     return ht_fit_axis_unfold(axis, fit->kind);
 }
 
-static enum ht_err make_axes(struct ht_fit *fit) {
+enum ht_err ht_fit_make_axes(struct ht_fit *fit) {
     for (int k = 0; k < 3; k++) TRY(make_axis(fit, k));
     if (fit->kind == HT_FIT_POINT) return HT_OK;
     TRY(ht_fit_split(fit));
@@ -61,7 +61,7 @@ static enum ht_err make(struct ht_fit *fit) {
     if (fit->kind == HT_FIT_AUTO) fit->kind = smooth ? HT_FIT_POINT : HT_FIT_SINC;
     fit->uniform = medium->uniform;
     fit->K = medium->constant[form->modulus];
-    return fit->uniform ? HT_OK : make_axes(fit);
+    return fit->uniform ? HT_OK : ht_fit_make_axes(fit);
 }
 
 enum ht_err ht_fit_create(const struct ht_medium *medium, enum ht_fit_kind kind,
@@ -145,6 +145,11 @@ enum ht_err ht_fit_counts_share(struct ht_fit *fit, struct ht_comm *comm) {
 }
 
 /* ---- checks ---- */
+
+double ht_fit_fold(const struct ht_fit_axis *axis, double x) {
+    if (x <= axis->upper) return x;
+    return axis->periodic ? x - (axis->upper - axis->lower) : 2 * axis->upper - x;
+}
 
 double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i) {
     const struct ht_fit_axis *axis = &job->fit->axis[k];
@@ -301,16 +306,15 @@ static enum ht_err fill(struct ht_fit_job *job, double *out) {
     return HT_OK;
 }
 
-/* Planes [first, last) from those that are in no layer, [low, high), which stand at the beginning
- * of out. */
-static void continue_planes(const struct ht_grid *grid, int what, int64_t first, int64_t last,
-                            int64_t low, int64_t high, double *out) {
+void ht_fit_continue(const struct ht_grid *grid, unsigned half, int64_t first, int64_t last,
+                     int64_t low, int64_t high, double *out) {
+    if (!ht_layers_any(grid)) return;
     const int64_t plane = ht_grid_plane(grid, HT_PRIMARY);
     const size_t bytes = (size_t)plane * sizeof *out;
     for (int64_t p = 0; p < high - low; p++)
-        ht_layers_continue(grid, HT_PRIMARY, 1u << what >> 1, out + p * plane);
+        ht_layers_continue(grid, HT_PRIMARY, half, out + p * plane);
     for (int64_t m = last - 1; m >= first; m--) {
-        const int64_t from = ht_layers_inside(grid, 2, what == 3, m) - low;
+        const int64_t from = ht_layers_inside(grid, 2, half >> 2 & 1u, m) - low;
         if (from != m - first) memcpy(out + (m - first) * plane, out + from * plane, bytes);
     }
 }
@@ -333,7 +337,7 @@ enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first, int64_t las
             HT_ERR_INTERNAL, "fit: no planes %lld to %lld", (long long)first, (long long)last);
     if (first == last) return HT_OK;
     TRY(fill(&job, out));
-    if (ht_layers_any(grid)) continue_planes(grid, what, first, last, low, high, out);
+    ht_fit_continue(grid, 1u << what >> 1, first, last, low, high, out);
     job.counts.values = count;
     if (!fit->quiet) ht_fit_counts_add(&job.counts, &fit->counts);
     return HT_OK;

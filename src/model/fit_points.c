@@ -24,12 +24,6 @@ struct points {
     struct ht_progress progress;
 };
 
-/* A point behind the seam or a wall, back in the box. */
-static double fold(const struct ht_fit_axis *axis, double x) {
-    if (x <= axis->upper) return x;
-    return axis->periodic ? x - (axis->upper - axis->lower) : 2 * axis->upper - x;
-}
-
 /* The job of line i, which is line *i2 of plane job.at3. */
 static struct ht_fit_job job_of(const struct points *p, int64_t i, int64_t *i2) {
     struct ht_fit_job job = *p->job;
@@ -47,8 +41,8 @@ static enum ht_err evaluate_line(const struct points *p, int64_t i) {
     int64_t i2;
     double *line = p->values + i * p->n1;
     const struct ht_fit_job job = job_of(p, i, &i2);
-    const double x[3] = {0, fold(&axis[1], ht_fit_position(&job, 1, i2)),
-                         fold(&axis[2], ht_fit_position(&job, 2, 0))};
+    const double x[3] = {0, ht_fit_fold(&axis[1], ht_fit_position(&job, 1, i2)),
+                         ht_fit_fold(&axis[2], ht_fit_position(&job, 2, 0))};
     TRY(ht_fit_source_points(p->job->fit, ht_fit_quantity_of(&job), depends[0] ? p->n1 : 1, p->x1,
                              x, line));
     for (int64_t i1 = 1; i1 < p->n1 && !depends[0]; i1++) line[i1] = line[0];
@@ -83,7 +77,7 @@ static enum ht_err evaluate(struct points *p) {
         p->range[c][0] = INFINITY;
         p->range[c][1] = 0;
     }
-    for (int64_t i = 0; i < p->n1; i++) p->x1[i] = fold(axis, ht_fit_position(p->job, 0, i));
+    for (int64_t i = 0; i < p->n1; i++) p->x1[i] = ht_fit_fold(axis, ht_fit_position(p->job, 0, i));
     ht_progress_start(&p->progress, "evaluating the medium", (double)p->lines, "points",
                       (double)p->n1);
     enum ht_err err = ht_threads_run(p->chunks, evaluate_chunk, p);

@@ -87,6 +87,14 @@ HT_CHECKED enum ht_err ht_fit_split(struct ht_fit *fit);
 double ht_fit_split_part(const struct ht_fit_axis *axis, int64_t p, double x, bool own);
 
 /* ---- fit.c ---- */
+/* The axes of a fit whose medium and kind are set. */
+HT_CHECKED enum ht_err ht_fit_make_axes(struct ht_fit *fit);
+/* Planes [first, last) of points half a spacing up along the axes of a mask, from the planes [low,
+ * high) that lie in no layer and stand at the beginning of out. */
+void ht_fit_continue(const struct ht_grid *grid, unsigned half, int64_t first, int64_t last,
+                     int64_t low, int64_t high, double *out);
+/* A point behind the seam or a wall, back in the box. */
+double ht_fit_fold(const struct ht_fit_axis *axis, double x);
 /* Counts of nothing; adding those of another part. */
 struct ht_fit_counts ht_fit_counts_none(void);
 void ht_fit_counts_add(const struct ht_fit_counts *more, struct ht_fit_counts *counts);
@@ -128,6 +136,17 @@ HT_CHECKED enum ht_err ht_fit_role(const struct ht_medium *medium, int material,
 /* Sets base, boxes and edge of the axis from the medium's rows. */
 HT_CHECKED enum ht_err ht_fit_boxes(const struct ht_medium *medium, int k,
                                     struct ht_fit_axis *axis);
+/* Points of a line, with room for the parameters and the materials there; free x1. */
+struct ht_fit_line {
+    int64_t count;
+    double *x1, *value[HT_MAX_MATERIALS], *material[HT_MAX_MATERIALS];
+};
+HT_CHECKED enum ht_err ht_fit_line_make(const struct ht_medium *medium, int64_t count,
+                                        struct ht_fit_line *line);
+/* Materials at the points x1[i], x[1], x[2], checked; at: number of the first one's samples, -1:
+ * files are interpolated. */
+HT_CHECKED enum ht_err ht_fit_line_materials(const struct ht_medium *medium, const double x[3],
+                                             int64_t at, const struct ht_fit_line *line);
 /* The quantity on a plane of the boxes, x1 fastest: piece p3 along x3, lines of the pieces [first,
  * last) along x2, `row` apart. */
 HT_CHECKED enum ht_err ht_fit_source(const struct ht_fit *fit, enum ht_fit_quantity quantity,

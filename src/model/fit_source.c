@@ -78,26 +78,50 @@ static double centre(const struct ht_fit_axis *axis, int64_t i) {
     return (axis->edge[i] + axis->edge[i + 1]) / 2;
 }
 
-/* Points of a line: their x1, the parameters and the materials there. */
-struct lines {
-    int64_t count;
-    double *x1, *value[HT_MAX_MATERIALS], *material[HT_MAX_MATERIALS];
-};
-
-static enum ht_err lines_make(const struct ht_medium *medium, int64_t count, struct lines *lines) {
+enum ht_err ht_fit_line_make(const struct ht_medium *medium, int64_t count,
+                             struct ht_fit_line *line) {
     const int parameters = medium->eq->system->nparameters;
-    *lines = (struct lines){.count = count};
-    TRY(HT_ALLOC(lines->x1, (1 + parameters + medium->eq->nmaterials) * count));
+    *line = (struct ht_fit_line){.count = count};
+    TRY(HT_ALLOC(line->x1, (1 + parameters + medium->eq->nmaterials) * count));
     for (int p = 0; p < parameters; p++) {
-        lines->value[p] = lines->x1 + (1 + p) * count;
-        for (int64_t i = 0; i < count; i++) lines->value[p][i] = 1;
+        line->value[p] = line->x1 + (1 + p) * count;
+        for (int64_t i = 0; i < count; i++) line->value[p][i] = 1;
     }
     for (int m = 0; m < medium->eq->nmaterials; m++)
-        lines->material[m] = lines->x1 + (1 + parameters + m) * count;
+        line->material[m] = line->x1 + (1 + parameters + m) * count;
     return HT_OK;
 }
 
-static enum ht_err check_line(const struct ht_medium *medium, const struct lines *lines,
+/* value[p]: where the values of parameter p are, of those in the mask. */
+static enum ht_err line_values(const struct ht_medium *medium, unsigned parameters,
+                               const double x[3], int64_t at, const struct ht_fit_line *line,
+                               const double *value[HT_MAX_MATERIALS]) {
+    const struct ht_medium_source *source = medium->source;
+    for (int p = 0; p < medium->eq->system->nparameters; p++) {
+        const bool direct = source->row[p].samples && at >= 0;
+        value[p] = direct ? source->row[p].samples->value + at : line->value[p];
+        if ((parameters >> p & 1u) && !direct)
+            TRY(ht_medium_row_line(medium, p, line->count, line->x1, x, line->value[p]));
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_fit_line_materials(const struct ht_medium *medium, const double x[3], int64_t at,
+                                  const struct ht_fit_line *line) {
+    const struct ht_jets points = {.dims = 1, .count = (int)line->count};
+    const double *value[HT_MAX_MATERIALS];
+    double material[HT_MAX_MATERIALS];
+    TRY(line_values(medium, ~0u, x, at, line, value));
+    TRY(medium->eq->system->materials(&points, medium->source->chosen, value, line->material));
+    for (int64_t i = 0; i < line->count; i++) {
+        const double place[3] = {line->x1[i], x[1], x[2]};
+        for (int m = 0; m < medium->eq->nmaterials; m++) material[m] = line->material[m][i];
+        TRY(ht_medium_check(medium, material, place));
+    }
+    return HT_OK;
+}
+
+static enum ht_err check_line(const struct ht_medium *medium, const struct ht_fit_line *lines,
                               const struct ht_fit_role *role, const double x[3],
                               const double *line) {
     char place[HT_PLACE];
@@ -113,21 +137,15 @@ static enum ht_err check_line(const struct ht_medium *medium, const struct lines
 
 /* 1/material on a line; at: number of the first one's samples, -1: files are interpolated. */
 static enum ht_err source_line(const struct ht_medium *medium, const struct ht_fit_role *role,
-                               const double x[3], int64_t at, const struct lines *lines,
+                               const double x[3], int64_t at, const struct ht_fit_line *lines,
                                double *out) {
-    const struct ht_medium_source *source = medium->source;
     const struct ht_jets points = {.dims = 1, .count = (int)lines->count};
     const double *value[HT_MAX_MATERIALS];
-    for (int p = 0; p < medium->eq->system->nparameters; p++) {
-        const bool direct = source->row[p].samples && at >= 0;
-        value[p] = direct ? source->row[p].samples->value + at : lines->value[p];
-        if ((role->parameters >> p & 1u) && !direct)
-            TRY(ht_medium_row_line(medium, p, lines->count, lines->x1, x, lines->value[p]));
-    }
+    TRY(line_values(medium, role->parameters, x, at, lines, value));
     if (role->inverse >= 0) {
         memcpy(out, value[role->inverse], (size_t)lines->count * sizeof *out);
     } else {
-        TRY(medium->eq->system->materials(&points, source->chosen, value, lines->material));
+        TRY(medium->eq->system->materials(&points, medium->source->chosen, value, lines->material));
         ht_jet_reciprocal(&points, lines->material[role->material], out);
     }
     return check_line(medium, lines, role, x, out);
@@ -138,8 +156,8 @@ enum ht_err ht_fit_source(const struct ht_fit *fit, enum ht_fit_quantity quantit
     const struct ht_fit_axis *axis = fit->axis;
     const struct ht_samples *samples = ht_medium_lattice(fit->medium->source);
     const int64_t i3 = axis[2].box[p3];
-    struct lines lines = {.x1 = NULL};
-    enum ht_err err = lines_make(fit->medium, axis[0].boxes, &lines);
+    struct ht_fit_line lines;
+    enum ht_err err = ht_fit_line_make(fit->medium, axis[0].boxes, &lines);
     for (int64_t i = 0; err == HT_OK && i < lines.count; i++) lines.x1[i] = centre(&axis[0], i);
     for (int64_t p = first; err == HT_OK && p < last; p++, out += row) {
         const int64_t i2 = axis[1].box[p];
@@ -154,8 +172,8 @@ enum ht_err ht_fit_source(const struct ht_fit *fit, enum ht_fit_quantity quantit
 
 enum ht_err ht_fit_source_points(const struct ht_fit *fit, enum ht_fit_quantity quantity,
                                  int64_t count, const double *x1, const double x[3], double *out) {
-    struct lines lines;
-    TRY(lines_make(fit->medium, count, &lines));
+    struct ht_fit_line lines;
+    TRY(ht_fit_line_make(fit->medium, count, &lines));
     memcpy(lines.x1, x1, (size_t)count * sizeof *x1);
     enum ht_err err = source_line(fit->medium, &fit->role[quantity], x, -1, &lines, out);
     free(lines.x1);

@@ -81,17 +81,21 @@ void ht_medium_work_destroy(struct ht_medium_work *work) {
 
 /* ---- checks ---- */
 
-static bool valid(double value, bool positive) {
-    return isfinite(value) && (!positive || value > 0);
+const char *ht_medium_rule(bool positive, bool zero) {
+    return !positive ? "finite" : zero ? "0 or positive, and finite" : "positive and finite";
+}
+
+static bool valid(double value, bool positive, bool zero) {
+    return isfinite(value) && (!positive || value > 0 || (zero && value == 0));
 }
 
 static enum ht_err check(const struct ht_medium *medium, const char *key, const char *name,
-                         double value, bool positive, const double x[3]) {
+                         double value, bool positive, bool zero, const double x[3]) {
     char place[HT_PLACE];
-    if (valid(value, positive)) return HT_OK;
+    if (valid(value, positive, zero)) return HT_OK;
     return ht_params_error(medium->source->params, key, "gives %s = %.6g at %s: must be %s", name,
                            value, ht_grid_place(medium->grid, x, place),
-                           positive ? "positive and finite" : "finite");
+                           ht_medium_rule(positive, zero));
 }
 
 /* The device has them in its precision. */
@@ -110,19 +114,25 @@ static enum ht_err check_range(const struct ht_medium *medium, const char *name,
 static enum ht_err check_row(const struct ht_medium *medium, int parameter, double value,
                              const double x[3]) {
     const struct ht_medium_row *row = &medium->source->row[parameter];
-    return check(medium, row->key, row->name, value,
-                 medium->eq->system->parameter[parameter].positive, x);
+    const struct ht_parameter *of = &medium->eq->system->parameter[parameter];
+    return check(medium, row->key, row->name, value, of->positive, of->zero, x);
 }
 
 /* Materials may overflow where the parameters do not. */
-static enum ht_err check_materials(const struct ht_medium *medium, const double *material,
-                                   const double x[3]) {
+enum ht_err ht_medium_check(const struct ht_medium *medium, const double *material,
+                            const double x[3]) {
     const struct ht_system *system = medium->eq->system;
+    const char *key = medium->source->row[0].key;
+    char place[HT_PLACE];
     for (int m = 0; m < medium->eq->nmaterials; m++) {
-        TRY(check(medium, medium->source->row[0].key, system->material[m].name, material[m],
-                  system->material[m].positive, x));
-        TRY(check_range(medium, system->material[m].name, material[m], x));
+        const struct ht_material *of = &system->material[m];
+        TRY(check(medium, key, of->name, material[m], of->positive, of->zero, x));
+        TRY(check_range(medium, of->name, material[m], x));
     }
+    const char *reason = system->refuse ? system->refuse(medium->grid->dims, material) : NULL;
+    if (reason != NULL)
+        return ht_params_error(medium->source->params, key, "at %s: %s",
+                               ht_grid_place(medium->grid, x, place), reason);
     return HT_OK;
 }
 
@@ -179,7 +189,7 @@ static enum ht_err point_materials(const struct ht_medium *medium, const double 
         out[i] = &material[i];
     }
     TRY(system->materials(source->zero, source->chosen, in, out));
-    return check_materials(medium, material, x);
+    return ht_medium_check(medium, material, x);
 }
 
 enum ht_err ht_medium_point(const struct ht_medium *medium, const double x[3],
@@ -206,7 +216,7 @@ enum ht_err ht_medium_estimate(const struct ht_medium *medium, const struct ht_m
         values[p] = row->samples
                         ? ht_samples_value(row->samples, grid->dims, medium->degree, x, grid->h)
                         : row->number[0];
-        usable = usable && valid(values[p], system->parameter[p].positive);
+        usable = usable && valid(values[p], system->parameter[p].positive, false);
     }
     if (usable) return point_materials(medium, values, x, material);
     TRY(ht_medium_node(medium, work, x, &flattened));
@@ -444,7 +454,7 @@ static bool resolved(const struct ht_medium *medium, const struct ht_medium_work
     const struct ht_system *system = medium->eq->system;
     const struct ht_jets *jets = medium->source->jets;
     for (int p = 0; p < system->nparameters; p++)
-        if (!valid(work->value[p][0], system->parameter[p].positive)) return false;
+        if (!valid(work->value[p][0], system->parameter[p].positive, false)) return false;
     for (int m = 0; m < medium->eq->nmaterials; m++) {
         const double *material = work->material[m];
         double variation = 0;

@@ -61,6 +61,11 @@ struct ht_medium_work {
 HT_CHECKED enum ht_err ht_medium_work_create(const struct ht_medium *medium,
                                              struct ht_medium_work *work);
 void ht_medium_work_destroy(struct ht_medium_work *work);
+/* What a value must be. */
+const char *ht_medium_rule(bool positive, bool zero);
+/* Whether materials are allowed. */
+HT_CHECKED enum ht_err ht_medium_check(const struct ht_medium *medium, const double *material,
+                                       const double x[3]);
 /* The value of a parameter at any point (files: linear between samples). */
 HT_CHECKED enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter,
                                            const double x[3], double *value);

@@ -29,6 +29,7 @@ static void node_position(const struct ht_grid *grid, enum ht_subgrid subgrid,
 struct found {
     double speed[3], speed_min;
     int64_t flattened;
+    bool vanishes;
 };
 
 /* used: what the scheme has at a node; there: of the parameters at the node. Where the density
@@ -50,6 +51,7 @@ static void add_found(const struct found *found, struct ht_medium *medium) {
     if (found->speed_min > 0 && (medium->speed_min == 0 || found->speed_min < medium->speed_min))
         medium->speed_min = found->speed_min;
     medium->flattened += found->flattened;
+    medium->vanishes = medium->vanishes || found->vanishes;
 }
 
 static enum ht_err scan_node(const struct ht_medium *medium, const struct ht_medium_work *work,
@@ -64,6 +66,8 @@ static enum ht_err scan_node(const struct ht_medium *medium, const struct ht_med
     } else {
         TRY(ht_medium_estimate(medium, work, x, there, material));
     }
+    for (int m = 0; m < medium->eq->nmaterials; m++)
+        if (medium->eq->system->material[m].zero && there[m] == 0) found->vanishes = true;
     note_speed(medium, material, there, found);
     return HT_OK;
 }
@@ -238,13 +242,14 @@ static enum ht_err combine(struct ht_medium *medium) {
     struct ht_comm *comm = medium->grid->slab.comm;
     double flattened = (double)medium->flattened;
     double least = medium->speed_min > 0 ? medium->speed_min : INFINITY;
-    double most[5] = {medium->speed[0], medium->speed[1], medium->speed[2], -least,
-                      medium->wall_gradient};
-    TRY(ht_comm_max(comm, 5, most));
+    double most[6] = {medium->speed[0], medium->speed[1],      medium->speed[2],
+                      -least,           medium->wall_gradient, medium->vanishes};
+    TRY(ht_comm_max(comm, 6, most));
     if (medium->source->depends[2]) TRY(ht_comm_sum(comm, 1, &flattened));
     for (int k = 0; k < 3; k++) medium->speed[k] = most[k];
     medium->speed_min = isfinite(most[3]) ? -most[3] : 0;
     medium->wall_gradient = most[4] > 0;
+    medium->vanishes = most[5] > 0;
     medium->flattened = (int64_t)flattened;
     return HT_OK;
 }

@@ -230,11 +230,12 @@ static enum ht_err row_check(const struct ht_medium *medium, int parameter) {
     const struct ht_medium_source *source = medium->source;
     const struct ht_medium_row *row = &source->row[parameter];
     const struct ht_samples *samples = row->samples;
-    bool positive = medium->eq->system->parameter[parameter].positive;
-    const char *rule = positive ? "positive and finite" : "finite";
+    const struct ht_parameter *of = &medium->eq->system->parameter[parameter];
+    const bool positive = of->positive;
+    const char *rule = ht_medium_rule(positive, of->zero);
     for (int i = 0; i < row->count; i++) {
         double v = row->number[i];
-        if (!isfinite(v) || (positive && v <= 0))
+        if (!isfinite(v) || (positive && (of->zero ? v < 0 : v <= 0)))
             return ht_params_error(source->params, row->key, "%s = %.6g: must be %s", row->name, v,
                                    rule);
     }
@@ -242,7 +243,7 @@ static enum ht_err row_check(const struct ht_medium *medium, int parameter) {
     int64_t n1 = samples->shape[0], n2 = samples->shape[1];
     int64_t count = n1 * n2 * samples->shape[2];
     for (int64_t i = 0; i < count; i++) {
-        if (samples->value[i] > 0) continue;
+        if (samples->value[i] > 0 || (of->zero && samples->value[i] == 0)) continue;
         int64_t at[3] = {i % n1, i / n1 % n2, i / n1 / n2};
         return ht_params_error(source->params, row->key,
                                "gives %s = %.6g at sample [%lld, %lld, %lld] along x1, x2, x3: "
@@ -251,6 +252,16 @@ static enum ht_err row_check(const struct ht_medium *medium, int parameter) {
                                (long long)at[2], rule);
     }
     return HT_OK;
+}
+
+/* Whether a number or sample is 0. */
+static bool row_vanishes(const struct ht_medium_row *row) {
+    const struct ht_samples *samples = row->samples;
+    const int64_t *n = samples ? samples->shape : NULL, count = n ? n[0] * n[1] * n[2] : row->count;
+    const double *values = samples ? samples->value : row->number;
+    for (int64_t i = 0; i < count; i++)
+        if (values[i] == 0) return true;
+    return false;
 }
 
 static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
@@ -448,6 +459,8 @@ enum ht_err ht_medium_source_read(struct ht_medium *medium) {
     TRY(check_unused(medium));
     for (int p = 0; p < medium->eq->system->nparameters; p++) {
         TRY(row_read(medium, p));
+        if (medium->eq->system->parameter[p].zero && row_vanishes(&medium->source->row[p]))
+            medium->vanishes = true;
         files = files || source->row[p].samples;
     }
     if (source->type == HT_MEDIUM_FILE && !files)

@@ -35,6 +35,14 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
     return HT_OK;
 }
 
+/* The work of any strain is positive. */
+static const char *refuse(int dims, const double *material) {
+    static const char *const must[] = {
+        "lambda + 2 mu must be positive", "lambda + mu must be positive, vs less than vp",
+        "3 lambda + 2 mu must be positive, vs less than vp sqrt(3)/2 = 0.866 vp"};
+    return dims * material[LAMBDA] + 2 * material[MU] > 0 ? NULL : must[dims - 1];
+}
+
 const struct ht_system ht_system_elastic = {
     .name = "elastic",
     .title = "elastic waves in an isotropic solid: velocity and stress",
@@ -64,10 +72,10 @@ const struct ht_system ht_system_elastic = {
              {S13, V1, 2, 1, 1, MU},          {S13, V3, 0, 1, 1, MU},
              {S23, V2, 2, 1, 1, MU},          {S23, V3, 1, 1, 1, MU}},
     .nmaterials = 4,
-    .material = {{"1/rho", "inverse density", true, true},
-                 {"P", "lambda + 2 mu", true, true},
-                 {"lambda", "first Lame modulus", false, true},
-                 {"mu", "shear modulus", true, true}},
+    .material = {{"1/rho", "inverse density", true, true, false},
+                 {"P", "lambda + 2 mu", true, true, false},
+                 {"lambda", "first Lame modulus", false, true, false},
+                 {"mu", "shear modulus", true, true, true}},
     .nwalls = 2,
     .wall = {{"roller", +1, "v_n = 0, s_nt = 0"}, {"antisymmetric", -1, "v_t = 0, s_nn = 0"}},
     .nparameters = 3,
@@ -80,11 +88,13 @@ const struct ht_system ht_system_elastic = {
                    .meanings = "speed of shear waves|shear modulus",
                    .units = "length/time|pressure",
                    .fallback = 0.5,
-                   .positive = true},
+                   .positive = true,
+                   .zero = true},
                   {.names = "rho",
                    .meanings = "density",
                    .units = "mass/length^3",
                    .fallback = 1.0,
                    .positive = true}},
     .materials = materials,
+    .refuse = refuse,
 };

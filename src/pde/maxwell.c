@@ -18,8 +18,8 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
 
 #define MEDIUM                                                          \
     .nmaterials = 2,                                                    \
-    .material = {{"1/eps", "inverse permittivity", true, true},         \
-                 {"1/mu", "inverse permeability", true, true}},         \
+    .material = {{"1/eps", "inverse permittivity", true, true, false},  \
+                 {"1/mu", "inverse permeability", true, true, false}},  \
     .nwalls = 2,                                                        \
     .wall = {{"electric", +1, "E_t = 0 (perfect electric conductor)"},  \
              {"magnetic", -1, "H_t = 0 (perfect magnetic conductor)"}}, \

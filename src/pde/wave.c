@@ -30,7 +30,7 @@ const struct ht_system ht_system_wave = {
              {V, U, 1, 2, 1, SPEED_SQUARED},
              {V, U, 2, 2, 1, SPEED_SQUARED}},
     .nmaterials = 1,
-    .material = {{"c^2", "square of the wave speed", true, true}},
+    .material = {{"c^2", "square of the wave speed", true, true, false}},
     .nwalls = 2,
     .wall = {{"rigid", +1, "du/dn = 0 (Neumann)"}, {"free", -1, "u = 0 (Dirichlet)"}},
     .nparameters = 1,

@@ -351,7 +351,12 @@ enum ht_err ht_hermite_plan_order(struct ht_plan *plan) {
 }
 
 enum ht_err ht_hermite_plan_medium(struct ht_plan *plan, bool sampled) {
-    return ht_medium_scan(plan->medium, sampled);
+    TRY(ht_medium_scan(plan->medium, sampled));
+    if (!plan->medium->vanishes) return HT_OK;
+    return ht_params_error(plan->params, "time.scheme",
+                           "Hermite methods (\"%s\") need materials that are positive, but \"%s\" "
+                           "has 0 somewhere (a fluid): that is for finite differences",
+                           plan->problem.scheme->name, plan->eq.system->name);
 }
 
 enum ht_err ht_hermite_plan_shots(struct ht_plan *plan) {

@@ -42,7 +42,7 @@ static void make_system(void) {
     }
     many.nmaterials = HT_MAX_MATERIALS;
     for (int m = 0; m < HT_MAX_MATERIALS; m++)
-        many.material[m] = (struct ht_material){"M", "", true, true};
+        many.material[m] = (struct ht_material){"M", "", true, true, false};
 }
 
 static void test_equations(void) {

@@ -58,6 +58,11 @@ static void test_refusals(void) {
            "medium.degree=2",
            "must be 0 or left out");
     refuse("advection", LINE, "medium.type=expression", "medium.type = \"expression\"");
+    refuse("elastic", BOX, "medium.vp=2; medium.vs=1.8", "3 lambda + 2 mu must be positive");
+    refuse("elastic", SQUARE, "medium.vp=2; medium.vs=2", "lambda + mu must be positive");
+    refuse("elastic", SQUARE, "medium.type=expression; medium.mu=\"x1-0.5\"; medium.lambda=3",
+           "gives mu = -0.5 at (0, 0): must be 0 or positive, and finite");
+    refuse("maxwell", BOX, "medium.mu=0", "mu = 0: must be positive and finite");
     refuse("advection", LINE, "medium.c=2", "has no such parameter; it has velocity");
     refuse("acoustic", LINE, "medium.velocity=[1.0]", "has no such parameter; it has c|K, rho");
 }

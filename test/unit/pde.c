@@ -450,7 +450,7 @@ static enum ht_err two_materials(const struct ht_jets *jets, const int *chosen,
 }
 
 #define POSITIVE(name) \
-    { (name), "a material", true, true }
+    { (name), "a material", true, true, false }
 #define PARAMETER(name, value)                                                         \
     {                                                                                  \
         .names = (name), .meanings = "a parameter", .units = "1", .fallback = (value), \
