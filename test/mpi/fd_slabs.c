@@ -261,6 +261,26 @@ static enum ht_err run(const struct scene *scene, const struct trial *t,
     return err;
 }
 
+/* ---- the bound of the step ---- */
+
+static void compare_bounds(const struct scene *scene, const char *system, int walls) {
+    const struct kind kind = {4, true, false, "auto"};
+    struct trial t;
+    struct ht_pair pair;
+    double bound[2][2] = {{NAN}, {NAN}};
+    make(&t, scene, &kind, 1, 1, walls);
+    t.eq = ht_equations_make(ht_system_find(system), 3);
+    const char *none = ht_pair_make(&t.eq, HT_PAIR_APART, &pair);
+    const bool fails = none != NULL || ht_fd_bound(&t.problem, NULL, &bound[0][0]) != HT_OK ||
+                       ht_pair_bound(&t.problem, &pair, &bound[0][1]) != HT_OK ||
+                       ht_fd_bound(&t.alone, NULL, &bound[1][0]) != HT_OK ||
+                       ht_pair_bound(&t.alone, &pair, &bound[1][1]) != HT_OK;
+    TEST_CHECK(!fails && bound[0][0] == bound[1][0] && bound[0][1] == bound[1][1],
+               "%s of %d ranks, %s: bounds of omega^2 %.17g, %.17g, alone %.17g, %.17g", system,
+               ht_comm_size(scene->comm), walls ? "walls" : "periodic", bound[0][0], bound[0][1],
+               bound[1][0], bound[1][1]);
+}
+
 /* ---- cases ---- */
 
 static void judge(const struct scene *scene, struct trial *t, bool driven,
@@ -359,5 +379,7 @@ int main(int argc, char **argv) {
     for (int i = 0; here && i < (int)(sizeof kinds / sizeof *kinds); i++)
         run_kind(&scene, kinds[i]);
     for (int i = 1; here && i < 3; i++) run_layers(&scene, kinds[i]);
+    for (int i = 0; here && i < 4; i++)
+        compare_bounds(&scene, i % 2 == 0 ? "elastic" : "maxwell", i / 2);
     return scene_close(&scene, "fd_slabs");
 }

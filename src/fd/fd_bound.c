@@ -1,0 +1,740 @@
+/* The largest omega^2 of finite differences, from above, in any medium.
+ *
+ * Every eigenvalue of a matrix L is at most that of its magnitudes |L|, and this is at most the
+ * largest quotient
+ *     (|L| x)_i / x_i      for any positive x  (Collatz and Wielandt).
+ * Here L = A B of the staggered form (struct ht_pair), |A| |B| in place of |L|, on the group with
+ * fewer fields; or, where the density is uniform, the second differences of u alone. The first x is
+ * constant for each field, by the ratio of fields that grows most where the medium is that of the
+ * first plane: with it the bound is sharp in uniform media. Then x = |L| x, |L|^2 x .. give less,
+ * down to the eigenvalue of |L|. Weights alternate in sign, so that for sound and for solids whose
+ * lambda is not negative |L| is -L between two diagonal matrices of signs and the bound has no gap:
+ * but for odd periodic axes and free walls it becomes omega^2 itself. Each quotient is proven, so
+ * few powers are enough, and no estimate from below with a margin is needed.
+ *
+ * Magnitudes lose the sign of a curl in three dimensions, 15 % of the step. But differences
+ * commute, so that |curl E|^2 + |div E|^2 = sum_k |d_k E|^2, and with c the largest coefficient of
+ * H omega^2 is at most that of E_i,tt = c e_i sum_k d_k d_k E_i, which has no gap.
+ *
+ * The powers are computed plane by plane along x3, each group behind the other by the reach of its
+ * differences, from planes of the medium that are kept until the last power has used them. Beyond
+ * the grid everything continues periodically or as a mirror image, even, as magnitudes are. Numbers
+ * of a node do not depend on the slab. Threads share the rows of a plane: a run of them reads
+ * planes above and below at its own rows only, and other rows only of a plane that is done, or,
+ * where there is no x3, one group is done after the other.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fd.h"
+
+/* LEAST_NODES: of a chunk of rows, worth a thread. PAIRS: in one sum. */
+enum { POWERS = 4, LEAST_NODES = 4096, LANES = 8, PAIRS = 3 * (HT_FD_RADIUS + 1) };
+
+/* A difference: sum over j of weight_j (x(m + offset_j) + x(m + turn - offset_j)). */
+struct term {
+    int row, col, axis, coefficient;
+    int pairs, turn; /* turn: 1 up, -1 down, 0 second differences */
+    int offset[HT_FD_RADIUS + 1];
+    double weight[HT_FD_RADIUS + 1];
+    int64_t ahead, behind; /* planes that it reads, about its own */
+};
+/* Planes of a field, in turn: plane m is made in the run of threads of plane m + lag. */
+struct ring {
+    double *values; /* rows with R more values at both ends */
+    int64_t turns, lag, lowest;
+};
+struct range {
+    double least, most;
+};
+struct bound {
+    const struct ht_problem *problem;
+    struct ht_fit *fit; /* NULL allowed */
+    const struct ht_pair *pair;
+    unsigned group[2]; /* a power makes the first, then the second, to which |L| is applied */
+    int terms, first[HT_MAX_FIELDS + 1];
+    struct term term[HT_MAX_TERMS]; /* by rows: those of field f from first[f] on */
+    int dims, radius;
+    int64_t n1, n2, plane, stride; /* nodes; of a row of a ring */
+    int64_t begin, end;            /* own planes */
+    int64_t *inside[2][2];         /* [axis][half] nodes for -R .. n + R - 1 */
+    double size;                   /* of |L|: powers stay near 1 */
+    double start[HT_MAX_FIELDS];
+    /* What |L|^p is applied to, and what it passes through. */
+    struct ring ring[POWERS + 1][HT_MAX_FIELDS];
+    double *medium[HT_MAX_TERMS];       /* magnitudes, planes in turn; NULL: in no term */
+    struct range range[HT_MAX_TERMS];   /* of coefficients on own planes */
+    int64_t block, kept, filled, ahead; /* planes of a fill, of the ring; the first not filled yet;
+                                           runs before a plane is needed */
+    double *fill, *ones;                /* of `block` planes; a row */
+    int workers;
+    double **row; /* of each worker */
+    int64_t chunks;
+    double (*most)[POWERS];     /* of each chunk */
+    int power, stage, together; /* of one run of threads */
+    int64_t at;                 /* plane of that run */
+};
+
+/* ---- few numbers ---- */
+
+struct matrix {
+    int n;
+    double a[HT_MAX_FIELDS][HT_MAX_FIELDS];
+};
+
+/* What a term becomes where the coefficients are constants and differences i s. */
+static double symbol_of(const struct ht_pair_term *term, const double *coefficient,
+                        const double s[3], bool magnitudes) {
+    const double value = term->coefficient < 0 ? 1 : coefficient[term->coefficient];
+    const double symbol = term->factor * value * s[term->axis];
+    return magnitudes ? fabs(symbol) : symbol;
+}
+
+/* Of -L on a group. */
+static void find_symbol(const struct ht_pair *pair, unsigned group, const double *coefficient,
+                        const double s[3], bool magnitudes, struct matrix *out) {
+    *out = (struct matrix){.n = pair->nfields};
+    for (const struct ht_pair_term *t = pair->term; t < pair->term + pair->nterms; t++) {
+        const double first = symbol_of(t, coefficient, s, magnitudes);
+        if (!(group >> t->row & 1u)) continue;
+        if (group >> t->col & 1u) out->a[t->row][t->col] += first * s[t->axis];
+        for (const struct ht_pair_term *r = pair->term; r < pair->term + pair->nterms; r++)
+            if (r->row == t->col && !(group >> r->row & 1u))
+                out->a[t->row][r->col] += first * symbol_of(r, coefficient, s, magnitudes);
+    }
+}
+
+static struct matrix multiply(const struct matrix *x, const struct matrix *y) {
+    struct matrix z = {.n = x->n};
+    for (int i = 0; i < x->n; i++)
+        for (int j = 0; j < x->n; j++)
+            for (int k = 0; k < x->n; k++) z.a[i][j] += x->a[i][k] * y->a[k][j];
+    return z;
+}
+
+static double largest_entry(const struct matrix *x) {
+    double most = 0;
+    for (int i = 0; i < x->n; i++)
+        for (int j = 0; j < x->n; j++) most = fmax(most, fabs(x->a[i][j]));
+    return most;
+}
+
+/* The largest eigenvalue of a matrix that has real ones, none negative, from squares of squares of
+ * it; x afterwards: a high power. */
+static double find_radius(struct matrix *x) {
+    double logarithm = 0, share = 1;
+    for (int n = 0; n < 60; n++, share /= 2) {
+        const double scale = largest_entry(x);
+        if (!(scale > 0)) return 0;
+        for (int i = 0; i < x->n; i++)
+            for (int j = 0; j < x->n; j++) x->a[i][j] /= scale;
+        logarithm += share * log(scale);
+        *x = multiply(x, x);
+    }
+    return exp(logarithm);
+}
+
+/* ---- |L| of one plane ---- */
+
+static bool half(const struct bound *b, int field, int axis) {
+    return b->pair->parity[field] >> axis & 1u;
+}
+
+static double *turn(const struct bound *b, const struct ring *r, int64_t m) {
+    return r->values + (m % r->turns + r->turns) % r->turns * b->stride * b->n2;
+}
+
+static double *medium_at(const struct bound *b, int coefficient, int64_t m3) {
+    return b->medium[coefficient] + (m3 % b->kept + b->kept) % b->kept * b->plane;
+}
+
+/* Where the row of a term goes. */
+static struct ring *target(struct bound *b, int power, int row) {
+    return &b->ring[b->group[0] >> row & 1u ? power : power + 1][row];
+}
+
+/* out = or += factor times the weighted sum of pairs of rows. */
+static void add_pairs(int pairs, const double *weight, const double *const up[],
+                      const double *const down[], int64_t count, const double *factor, bool more,
+                      double *out) {
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        double sum[LANES] = {0};
+        for (int j = 0; j < pairs; j++)
+            for (int l = 0; l < LANES; l++) sum[l] += weight[j] * (up[j][i + l] + down[j][i + l]);
+        for (int l = 0; l < LANES; l++)
+            out[i + l] = (more ? out[i + l] : 0) + factor[i + l] * sum[l];
+    }
+    for (; i < count; i++) {
+        double sum = 0;
+        for (int j = 0; j < pairs; j++) sum += weight[j] * (up[j][i] + down[j][i]);
+        out[i] = (more ? out[i] : 0) + factor[i] * sum;
+    }
+}
+
+/* The row that a term reads so many nodes away. */
+static const double *row_at(const struct bound *b, const struct ring *from, const struct term *t,
+                            int64_t m3, int64_t m2, int away) {
+    const int64_t *inside = b->inside[1][half(b, t->col, 1)] + b->radius;
+    if (t->axis == 0) return turn(b, from, m3) + m2 * b->stride + b->radius + away;
+    if (t->axis == 1) return turn(b, from, m3) + inside[m2 + away] * b->stride + b->radius;
+    return turn(b, from, m3 + away) + m2 * b->stride + b->radius;
+}
+
+/* One row of a field. Terms with the same coefficient, which follow each other, make one sum. */
+static void apply(const struct bound *b, int power, int field, int64_t m3, int64_t m2,
+                  double *out) {
+    const double *up[PAIRS], *down[PAIRS];
+    double weight[PAIRS];
+    int pairs = 0;
+    bool more = false;
+    for (int i = b->first[field]; i < b->first[field + 1]; i++) {
+        const struct term *t = &b->term[i];
+        const struct ring *from = &b->ring[power][t->col];
+        for (int j = 0; j < t->pairs; j++, pairs++) {
+            weight[pairs] = t->weight[j];
+            up[pairs] = row_at(b, from, t, m3, m2, t->offset[j]);
+            down[pairs] = row_at(b, from, t, m3, m2, t->turn - t->offset[j]);
+        }
+        if (i + 1 < b->first[field + 1] && t[1].coefficient == t->coefficient &&
+            pairs + t[1].pairs <= PAIRS)
+            continue;
+        const double *factor =
+            t->coefficient < 0 ? b->ones : medium_at(b, t->coefficient, m3) + m2 * b->n1;
+        add_pairs(pairs, weight, up, down, b->n1, factor, more, out);
+        more = true;
+        pairs = 0;
+    }
+}
+
+static void continue_row(const struct bound *b, int field, double *row) {
+    const int64_t *inside = b->inside[0][half(b, field, 0)] + b->radius;
+    for (int64_t j = 1; j <= b->radius; j++) row[-j] = row[inside[-j]];
+    for (int64_t m = b->n1; m < b->n1 + b->radius; m++) row[m] = row[inside[m]];
+}
+
+/* The powers between need not be judged. */
+static void judge(const struct bound *b, int power, int64_t m3, const double *sum, const double *x,
+                  double *most) {
+    double largest = *most;
+    if (m3 < b->begin || m3 >= b->end) return;
+    if (power > 0 && power < POWERS - 1) return;
+    for (int64_t i = 0; i < b->n1; i++) {
+        const double quotient = sum[i] / x[i];
+        largest = quotient > largest ? quotient : largest;
+    }
+    *most = largest;
+}
+
+/* ---- all powers along x3 ---- */
+
+/* Rows [begin, end) of a field. */
+static void advance(struct bound *b, int worker, int power, int field, int64_t begin, int64_t end,
+                    double *most) {
+    const struct ring *to = target(b, power, field);
+    const int64_t m3 = b->at - to->lag;
+    if (m3 < to->lowest) return;
+    for (int64_t m2 = begin; m2 < end; m2++) {
+        const int64_t at = m2 * b->stride + b->radius;
+        double *out = to->values != NULL ? turn(b, to, m3) + at : b->row[worker];
+        apply(b, power, field, m3, m2, out);
+        if (b->group[1] >> field & 1u)
+            judge(b, power, m3, out, turn(b, &b->ring[power][field], m3) + at, most);
+        if (to->values != NULL) continue_row(b, field, out);
+    }
+}
+
+static enum ht_err advance_chunk(void *data, int64_t chunk, int worker) {
+    struct bound *b = data;
+    const int64_t begin = ht_threads_first(b->n2, b->chunks, chunk);
+    const int64_t end = ht_threads_first(b->n2, b->chunks, chunk + 1);
+    for (int i = 0; i < b->together; i++) {
+        const int power = b->power + (b->stage + i) / 2;
+        const unsigned group = b->group[(b->stage + i) % 2];
+        for (int f = 0; f < b->pair->nfields; f++)
+            if (group >> f & 1u) advance(b, worker, power, f, begin, end, &b->most[chunk][power]);
+    }
+    return HT_OK;
+}
+
+static enum ht_err advance_all(struct bound *b, int64_t m3) {
+    const int stages = 2 * POWERS;
+    b->together = b->dims > 2 ? stages : 1;
+    b->at = m3;
+    for (int i = 0; i < stages; i += b->together) {
+        b->power = i / 2;
+        b->stage = i % 2;
+        TRY(ht_threads_run(b->chunks, advance_chunk, b));
+    }
+    return HT_OK;
+}
+
+static void count_fills(const struct bound *b, bool count) {
+    if (b->fit != NULL) ht_fit_count(b->fit, count);
+}
+
+/* The last values between nodes lie behind a wall. */
+static void mend_plane(const struct bound *b, int coefficient, double *plane) {
+    const unsigned parity = b->pair->coefficient[coefficient].parity;
+    const int64_t end1 = b->inside[0][parity & 1u][b->radius + b->n1 - 1];
+    const int64_t end2 = b->inside[1][parity >> 1 & 1u][b->radius + b->n2 - 1];
+    for (int64_t m2 = 0; m2 < b->n2; m2++) plane[(m2 + 1) * b->n1 - 1] = plane[m2 * b->n1 + end1];
+    for (int64_t m1 = 0; m1 < b->n1; m1++)
+        plane[(b->n2 - 1) * b->n1 + m1] = plane[end2 * b->n1 + m1];
+}
+
+static void add_range(struct range *range, const double *values, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        range->least = values[i] < range->least ? values[i] : range->least;
+        range->most = values[i] > range->most ? values[i] : range->most;
+    }
+}
+
+/* Planes [first, last) into the ring. Every rank counts its own planes. */
+static enum ht_err fill_part(struct bound *b, int coefficient, int64_t first, int64_t last) {
+    const bool own = first >= b->begin && first < b->end;
+    if (first >= last || (!own && b->medium[coefficient] == NULL)) return HT_OK;
+    count_fills(b, own);
+    TRY(ht_fd_fill_planes(b->problem, coefficient, b->pair->coefficient[coefficient].parity, first,
+                          last, b->fill));
+    count_fills(b, false);
+    for (int64_t m3 = first; m3 < last; m3++) {
+        double *plane = b->fill + (m3 - first) * b->plane;
+        mend_plane(b, coefficient, plane);
+        if (own) add_range(&b->range[coefficient], plane, b->plane);
+        if (b->medium[coefficient] == NULL) continue;
+        double *to = medium_at(b, coefficient, m3);
+        for (int64_t i = 0; i < b->plane; i++) to[i] = fabs(plane[i]);
+    }
+    return HT_OK;
+}
+
+/* Planes of the medium up to m3, and some more below `end`. */
+static enum ht_err fill_medium(struct bound *b, int64_t m3, int64_t end) {
+    const int64_t last = ht_least(m3 + b->block, end);
+    const int64_t own[2] = {ht_least(ht_most(b->begin, m3), last),
+                            ht_least(ht_most(b->end, m3), last)};
+    if (m3 < b->filled) return HT_OK;
+    for (int c = 0; c < b->pair->ncoefficients; c++) {
+        TRY(fill_part(b, c, m3, own[0]));
+        TRY(fill_part(b, c, own[0], own[1]));
+        TRY(fill_part(b, c, own[1], last));
+    }
+    b->filled = last;
+    return HT_OK;
+}
+
+/* Whether fields are made on the way from power p to the next, of `field` ring[p][field]. */
+static bool made(const struct bound *b, int p, int field) {
+    return (p < POWERS && b->group[0] >> field & 1u) || (p > 0 && b->group[1] >> field & 1u);
+}
+
+static enum ht_err scan(struct bound *b) {
+    int64_t first = INT64_MAX, end = 0;
+    struct ht_progress progress;
+    enum ht_err err = HT_OK;
+    for (int p = 0; p <= POWERS; p++)
+        for (int f = 0; f < b->pair->nfields; f++) {
+            const struct ring *r = &b->ring[p][f];
+            if (made(b, p, f)) first = ht_least(first, r->lowest + r->lag);
+            if (p == POWERS) end = ht_most(end, b->end + r->lag);
+        }
+    b->filled = first - b->ahead;
+    ht_progress_start(&progress, "medium", (double)(end - first), "nodes", (double)b->plane);
+    for (int64_t m3 = first; err == HT_OK && m3 < end; m3++) {
+        err = fill_medium(b, m3 - b->ahead, end - b->ahead);
+        if (err == HT_OK) err = advance_all(b, m3);
+        ht_progress_update(&progress, (double)(m3 + 1 - first));
+    }
+    ht_progress_end(&progress);
+    return err;
+}
+
+/* ---- what is made when ---- */
+
+/* As early as it can be, but the fields between two powers as late. */
+static void find_lags(struct bound *b) {
+    for (int i = 0; i < 2 * POWERS; i++)
+        for (const struct term *t = b->term; t < b->term + b->terms; t++) {
+            struct ring *to = target(b, i / 2, t->row);
+            if (b->group[i % 2] >> t->row & 1u)
+                to->lag = ht_most(to->lag, b->ring[i / 2][t->col].lag + t->ahead);
+        }
+    for (int p = 0; p < POWERS; p++) {
+        for (int f = 0; f < b->pair->nfields; f++)
+            if (b->group[0] >> f & 1u) b->ring[p][f].lag = INT64_MAX;
+        for (const struct term *t = b->term; t < b->term + b->terms; t++) {
+            struct ring *from = &b->ring[p][t->col];
+            if (b->group[0] >> t->col & 1u)
+                from->lag = ht_least(from->lag, target(b, p, t->row)->lag - t->ahead);
+        }
+    }
+}
+
+static void find_lowest(struct bound *b) {
+    for (int f = 0; f < b->pair->nfields; f++) b->ring[POWERS][f].lowest = b->begin;
+    for (int i = 2 * POWERS - 1; i >= 0; i--) {
+        struct ring *ring = b->ring[i / 2];
+        for (int f = 0; i % 2 == 1 && f < b->pair->nfields; f++)
+            ring[f].lowest = b->group[0] >> f & 1u ? INT64_MAX : b->ring[i / 2 + 1][f].lowest;
+        for (const struct term *t = b->term; t < b->term + b->terms; t++)
+            if (b->group[i % 2] >> t->row & 1u)
+                ring[t->col].lowest =
+                    ht_least(ring[t->col].lowest, target(b, i / 2, t->row)->lowest - t->behind);
+    }
+}
+
+/* Planes of each ring: until the last one that reads them. The first power is applied to constants.
+ */
+static void find_turns(struct bound *b) {
+    int64_t least = INT64_MAX, most = 0;
+    for (int p = 0; p <= POWERS; p++)
+        for (int f = 0; f < b->pair->nfields; f++) {
+            struct ring *r = &b->ring[p][f];
+            r->turns = 1;
+            if (p > 0 && p < POWERS && b->group[1] >> f & 1u)
+                r->turns = b->ring[p + 1][f].lag - r->lag + 1;
+            if (!made(b, p, f)) continue;
+            least = ht_least(least, r->lag);
+            most = ht_most(most, r->lag);
+        }
+    for (int p = 0; p < POWERS; p++)
+        for (const struct term *t = b->term; t < b->term + b->terms; t++) {
+            struct ring *from = &b->ring[p][t->col];
+            const int64_t turns = target(b, p, t->row)->lag - from->lag + t->behind + 1;
+            if (made(b, p, t->col)) from->turns = ht_most(from->turns, turns);
+        }
+    b->ahead = least;
+    b->block = b->dims > 2 ? ht_fd_block_planes(b->problem->grid) : 1;
+    b->kept = b->block + most - least;
+}
+
+/* ---- memory ---- */
+
+static void release(struct bound *b) {
+    for (int c = 0; c < b->pair->ncoefficients; c++) free(b->medium[c]);
+    for (int p = 0; p < POWERS; p++)
+        for (int f = 0; f < b->pair->nfields; f++) free(b->ring[p][f].values);
+    for (int w = 0; b->row != NULL && w < b->workers; w++) free(b->row[w]);
+    for (int i = 0; i < 4; i++) free(b->inside[i / 2][i % 2]);
+    free(b->row);
+    free(b->most);
+    free(b->fill);
+    free(b->ones);
+}
+
+static enum ht_err find_inside(struct bound *b, int axis, int64_t nodes) {
+    for (unsigned half = 0; half < 2; half++) {
+        int64_t **inside = &b->inside[axis][half];
+        TRY(HT_ALLOC(*inside, nodes + 2 * b->radius));
+        for (int64_t m = -b->radius; m < nodes + b->radius; m++)
+            (*inside)[b->radius + m] = ht_fd_inside(b->problem->grid, half << axis, axis, m);
+    }
+    return HT_OK;
+}
+
+static enum ht_err reserve(struct bound *b) {
+    const int64_t ring_plane = b->stride * b->n2;
+    for (int i = 0; i < b->terms; i++) {
+        const int c = b->term[i].coefficient;
+        if (c >= 0 && b->medium[c] == NULL) TRY(HT_ALLOC(b->medium[c], b->kept * b->plane));
+    }
+    for (int p = 0; p < POWERS; p++)
+        for (int f = 0; f < b->pair->nfields; f++)
+            if (made(b, p, f) || b->group[1] >> f & 1u)
+                TRY(HT_ALLOC(b->ring[p][f].values, b->ring[p][f].turns * ring_plane));
+    TRY(find_inside(b, 0, b->n1));
+    TRY(find_inside(b, 1, b->n2));
+    TRY(HT_ALLOC(b->fill, b->block * b->plane));
+    TRY(HT_ALLOC(b->ones, b->n1));
+    for (int64_t i = 0; i < b->n1; i++) b->ones[i] = 1;
+    TRY(HT_ALLOC(b->most, b->chunks));
+    TRY(HT_ALLOC(b->row, b->workers));
+    for (int w = 0; w < b->workers; w++) TRY(HT_ALLOC(b->row[w], b->n1));
+    return HT_OK;
+}
+
+/* ---- one run ---- */
+
+static bool is_second(const struct ht_pair *pair, const struct ht_pair_term *term) {
+    const unsigned both = 1u << term->row | 1u << term->col;
+    return (pair->group[0] & both) == both || (pair->group[1] & both) == both;
+}
+
+/* Sums of magnitudes of weights. */
+static double find_sum(const struct ht_problem *problem, bool second) {
+    const struct ht_fd_weights w = ht_fd_weights(problem->fd.order);
+    double sum = second ? fabs(w.second[0]) : 0;
+    for (int j = 0; j < w.radius; j++) sum += 2 * fabs(second ? w.second[j + 1] : w.first[j]);
+    return second ? sqrt(sum) : sum;
+}
+
+static void add_term(struct bound *b, const struct ht_pair_term *from) {
+    const struct ht_fd_weights w = ht_fd_weights(b->problem->fd.order);
+    const double h = b->problem->grid->h[from->axis];
+    const bool second = is_second(b->pair, from), up = ht_pair_up(b->pair, from->col, from->axis);
+    struct term *t = &b->term[b->terms++];
+    *t = (struct term){.row = from->row,
+                       .col = from->col,
+                       .axis = from->axis,
+                       .coefficient = from->coefficient,
+                       .pairs = second ? w.radius + 1 : w.radius,
+                       .turn = second ? 0
+                               : up   ? 1
+                                      : -1};
+    for (int j = 0; j < t->pairs; j++) {
+        const double factor = fabs(from->factor) / (second ? h * h * b->size : h * sqrt(b->size));
+        t->offset[j] = second || up ? j + 1 : j;
+        t->weight[j] = factor * fabs(second ? w.second[j + 1] : w.first[j]);
+        if (j < w.radius) continue;
+        t->offset[j] = 0;
+        t->weight[j] = factor * fabs(w.second[0]) / 2;
+    }
+    if (b->dims > 2 && t->axis == 2) {
+        t->ahead = b->radius - (t->turn < 0);
+        t->behind = b->radius - (t->turn > 0);
+    } else if (b->dims > 2 && t->axis == 1) {
+        t->ahead = 1;
+    }
+}
+
+/* By rows, of these by coefficients. */
+static void list_terms(struct bound *b) {
+    for (int f = 0; f < b->pair->nfields; f++) {
+        b->first[f] = b->terms;
+        for (int c = -1; c < b->pair->ncoefficients; c++)
+            for (int t = 0; t < b->pair->nterms; t++)
+                if (b->pair->term[t].row == f && b->pair->term[t].coefficient == c)
+                    add_term(b, &b->pair->term[t]);
+    }
+    b->first[b->pair->nfields] = b->terms;
+}
+
+/* The size of |L|, and the ratio of fields that grows most, by the first plane, for all ranks. */
+static enum ht_err find_start(struct bound *b) {
+    const struct ht_fd_problem *fd = &b->problem->fd;
+    double coefficient[HT_MAX_TERMS] = {0}, s[3], *plane = NULL;
+    struct matrix x;
+    enum ht_err err = HT_ALLOC(plane, b->plane);
+    for (int c = 0; err == HT_OK && c < b->pair->ncoefficients; c++) {
+        err = fd->fill(fd->medium, c, 0, 1, plane);
+        for (int64_t i = 0; err == HT_OK && i < b->plane; i++)
+            coefficient[c] = fmax(coefficient[c], fabs(plane[i]));
+    }
+    free(plane);
+    TRY(err);
+    for (int k = 0; k < 3; k++)
+        s[k] = find_sum(b->problem, is_second(b->pair, &b->pair->term[0])) / b->problem->grid->h[k];
+    find_symbol(b->pair, b->group[1], coefficient, s, true, &x);
+    const double size = find_radius(&x);
+    b->size = size > 0 && size < INFINITY ? size : 1;
+    double most = 0;
+    for (int f = 0; f < x.n; f++) {
+        for (int j = 0; j < x.n; j++) b->start[f] += x.a[f][j];
+        most = fmax(most, b->start[f]);
+    }
+    for (int f = 0; f < x.n; f++) b->start[f] = most > 0 ? fmax(b->start[f] / most, 1e-6) : 1;
+    return HT_OK;
+}
+
+static void set_up(const struct ht_problem *problem, const struct ht_pair *pair, int group,
+                   struct bound *b) {
+    const struct ht_grid *grid = problem->grid;
+    *b = (struct bound){.problem = problem,
+                        .pair = pair,
+                        .group = {pair->group[1 - group], pair->group[group]},
+                        .dims = grid->dims,
+                        .radius = problem->fd.order / 2,
+                        .n1 = ht_grid_nodes(grid, HT_PRIMARY, 0),
+                        .n2 = ht_grid_nodes(grid, HT_PRIMARY, 1),
+                        .plane = ht_grid_plane(grid, HT_PRIMARY)};
+    b->stride = b->n1 + 2 * b->radius;
+    ht_grid_own(grid, HT_PRIMARY, &b->begin, &b->end);
+    b->workers = ht_threads_count();
+    b->chunks = ht_threads_chunks(b->n2, ht_most(LEAST_NODES / b->n1, 4 * (int64_t)b->radius));
+    for (int c = 0; c < pair->ncoefficients; c++)
+        b->range[c] = (struct range){.least = INFINITY, .most = -INFINITY};
+}
+
+static enum ht_err prepare(struct bound *b) {
+    TRY(find_start(b));
+    list_terms(b);
+    find_lags(b);
+    find_lowest(b);
+    find_turns(b);
+    TRY(reserve(b));
+    for (int f = 0; f < b->pair->nfields; f++)
+        for (int64_t i = 0; b->group[1] >> f & 1u && i < b->stride * b->n2; i++)
+            b->ring[0][f].values[i] = b->start[f];
+    return HT_OK;
+}
+
+/* The same on all ranks. */
+static enum ht_err share(struct bound *b, struct range *range, double *most) {
+    double all[2 * HT_MAX_TERMS + 2] = {0};
+    const int count = b->pair->ncoefficients;
+    for (int64_t c = 0; c < b->chunks; c++) {
+        all[0] = fmax(all[0], b->most[c][0]);
+        all[1] = fmax(all[1], b->most[c][POWERS - 1]);
+    }
+    for (int c = 0; c < count; c++) {
+        all[2 * c + 2] = b->range[c].most;
+        all[2 * c + 3] = -b->range[c].least;
+    }
+    TRY(ht_comm_max(b->problem->grid->slab.comm, 2 * count + 2, all));
+    for (int c = 0; c < count; c++)
+        range[c] = (struct range){.least = -all[2 * c + 3], .most = all[2 * c + 2]};
+    *most = b->size * fmin(all[0], all[1]);
+    return HT_OK;
+}
+
+/* By |L| on a group. */
+static enum ht_err run(const struct ht_problem *problem, struct ht_fit *fit,
+                       const struct ht_pair *pair, int group, struct range *range, double *most) {
+    struct bound b;
+    set_up(problem, pair, group, &b);
+    b.fit = fit;
+    count_fills(&b, false);
+    enum ht_err err = prepare(&b);
+    if (err == HT_OK) err = scan(&b);
+    if (err == HT_OK) err = share(&b, range, most);
+    release(&b);
+    return err;
+}
+
+/* ---- any first-order system ---- */
+
+/* In uniform media, exactly but on odd periodic axes: with real s the eigenvalue is convex, so that
+ * it is largest in a corner. */
+static double find_uniform(const struct ht_problem *problem, const struct ht_pair *pair, int group,
+                           const double *coefficient) {
+    const double sum = find_sum(problem, false), *h = problem->grid->h;
+    double most = 0;
+    for (int corner = 0; corner < 4; corner++) {
+        const double s[3] = {sum / h[0], (corner & 1 ? -sum : sum) / h[1],
+                             (corner & 2 ? -sum : sum) / h[2]};
+        struct matrix x;
+        find_symbol(pair, pair->group[group], coefficient, s, false, &x);
+        most = fmax(most, find_radius(&x));
+    }
+    return most;
+}
+
+/* Whether the differences of a group are a curl: L without coefficients is -|s|^2 but on a null
+ * space, and magnitudes are larger. Powers of these s are independent of each other. */
+static bool is_curl(const struct ht_pair *pair, int group) {
+    const double s[3] = {1, exp(1) / 2, acos(-1.0) / 2};
+    const double square = s[0] * s[0] + s[1] * s[1] + s[2] * s[2];
+    double ones[HT_MAX_TERMS], worst = 0;
+    struct matrix x, magnitudes;
+    for (int c = 0; c < pair->ncoefficients; c++) {
+        ones[c] = 1;
+        if (pair->coefficient[c].row != pair->coefficient[c].col) return false;
+    }
+    find_symbol(pair, pair->group[group], ones, s, false, &x);
+    find_symbol(pair, pair->group[group], ones, s, true, &magnitudes);
+    const struct matrix xx = multiply(&x, &x);
+    for (int i = 0; i < x.n; i++)
+        for (int j = 0; j < x.n; j++) worst = fmax(worst, fabs(xx.a[i][j] - square * x.a[i][j]));
+    return worst < 1e-12 * square * square && find_radius(&magnitudes) > square * (1 + 1e-9);
+}
+
+static void append(struct ht_pair *pair, int row, int col, int axis, double factor,
+                   int coefficient) {
+    pair->term[pair->nterms++] = (struct ht_pair_term){
+        .row = row, .col = col, .axis = axis, .factor = factor, .coefficient = coefficient};
+}
+
+/* Each field of a group by itself: all its differences, and back. False: too many. */
+static bool make_gradients(const struct ht_pair *pair, int group, struct ht_pair *out) {
+    *out = *pair;
+    out->nterms = 0;
+    out->group[1 - group] = 0;
+    for (int f = 0; f < pair->nfields; f++) {
+        int coefficient = -1;
+        if (!(pair->group[group] >> f & 1u)) continue;
+        for (int t = 0; t < pair->nterms; t++)
+            if (pair->term[t].row == f) coefficient = pair->term[t].coefficient;
+        for (int k = 0; k < pair->dims; k++) {
+            const int slope = out->nfields++;
+            if (slope >= HT_MAX_FIELDS || out->nterms + 2 > HT_MAX_TERMS) return false;
+            out->parity[slope] = pair->parity[f] ^ 1u << k;
+            out->group[1 - group] |= 1u << slope;
+            append(out, slope, f, k, 1, -1);
+            append(out, f, slope, k, 1, coefficient);
+        }
+    }
+    return true;
+}
+
+/* By the gradients of a curl. *constant: the other group's coefficients are. */
+static enum ht_err bound_gradients(const struct ht_problem *problem, const struct ht_pair *pair,
+                                   const struct ht_pair *gradients, int group, double *most,
+                                   bool *constant) {
+    struct range range[HT_MAX_TERMS], others = {INFINITY, 0};
+    TRY(run(problem, NULL, gradients, group, range, most));
+    for (int c = 0; c < pair->ncoefficients; c++) {
+        if (pair->group[group] >> pair->coefficient[c].row & 1u) continue;
+        others.least = fmin(others.least, range[c].least);
+        others.most = fmax(others.most, range[c].most);
+    }
+    *most *= others.most;
+    *constant = others.least > others.most * (1 - 1e-9);
+    return HT_OK;
+}
+
+enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair *pair,
+                          double *most) {
+    int fields[2] = {0};
+    double coefficient[HT_MAX_TERMS], magnitudes;
+    bool uniform = true, enough = false;
+    struct range range[HT_MAX_TERMS];
+    struct ht_pair gradients;
+    for (int f = 0; f < pair->nfields; f++) fields[pair->group[1] >> f & 1u]++;
+    const int group = fields[0] < fields[1] ? 0 : 1;
+    for (int c = 0; c < pair->ncoefficients; c++) {
+        const int material = pair->coefficient[c].material;
+        coefficient[c] = material < 0 ? 1 : problem->uniform[material];
+    }
+    *most = problem->fd.fill == NULL ? find_uniform(problem, pair, group, coefficient) : INFINITY;
+    if (problem->fd.fill == NULL) return HT_OK;
+    if (is_curl(pair, group) && make_gradients(pair, group, &gradients))
+        TRY(bound_gradients(problem, pair, &gradients, group, most, &enough));
+    if (enough) return HT_OK;
+    TRY(run(problem, NULL, pair, group, range, &magnitudes));
+    for (int c = 0; c < pair->ncoefficients; c++) {
+        coefficient[c] = range[c].most;
+        uniform = uniform && range[c].least == range[c].most;
+    }
+    *most = fmin(*most, uniform ? find_uniform(problem, pair, group, coefficient) : magnitudes);
+    return HT_OK;
+}
+
+/* ---- one field ---- */
+
+/* Fluxes where the density varies, else second differences. */
+static struct ht_pair second_order(const struct ht_problem *problem) {
+    const bool density = problem->fd.density;
+    const int dims = problem->grid->dims;
+    struct ht_pair pair = {.dims = dims, .nfields = 1, .ncoefficients = 1, .group = {0, 1}};
+    for (int k = 0; k < dims; k++) {
+        if (!density) {
+            append(&pair, 0, 0, k, problem->fd.inverse_density, 0);
+            continue;
+        }
+        const int flux = pair.nfields++, c = pair.ncoefficients++;
+        pair.parity[flux] = pair.coefficient[c].parity = 1u << k;
+        pair.group[0] |= 1u << flux;
+        append(&pair, flux, 0, k, 1, c);
+        append(&pair, 0, flux, k, 1, 0);
+    }
+    return pair;
+}
+
+enum ht_err ht_fd_bound(const struct ht_problem *problem, struct ht_fit *fit, double *most) {
+    const struct ht_pair pair = second_order(problem);
+    struct range range[HT_MAX_TERMS];
+    TRY(run(problem, fit, &pair, 1, range, most));
+    return fit != NULL ? ht_fit_counts_share(fit, problem->grid->slab.comm) : HT_OK;
+}
