@@ -22,7 +22,9 @@ struct ht_plan {
     struct ht_duhamel *duhamel;     /* their Hermite form; NULL: none */
     double *shot_norm;              /* of each: see src/solve/brought.c; NULL: no steps */
     struct ht_layers layers;        /* of absorbing sides; no cells: none */
-    struct ht_fit *fit;             /* of finite differences; NULL: the medium is uniform */
+    /* Of finite differences, of one field or of a pair; NULL: the medium is uniform. */
+    struct ht_fit *fit;
+    struct ht_frame *frame;
     double fd_rate;                 /* their cfl per time */
     int order;                      /* N, or of finite differences */
     char chosen_by[96];             /* "auto: " and why this scheme; "" where it was named */

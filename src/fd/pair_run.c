@@ -19,16 +19,33 @@ static double symbol_of(const struct ht_plan *plan) {
     return plan->grid.dims * ht_fd_symbol(&w, true, acos(-1.0));
 }
 
+static enum ht_err fill(const void *medium, int what, int64_t first, int64_t last, double *out) {
+    const struct ht_plan *plan = medium;
+    double *all[HT_MAX_TERMS] = {NULL};
+    all[what] = out;
+    return ht_frame_fill(plan->frame, first, last, all);
+}
+
 /* In a uniform medium omega^2 <= c^2 S^2 sum 1/h^2, c the speed of the fastest waves. */
 static enum ht_err find_rate(struct ht_plan *plan) {
-    double speed = 0, sum = 0;
+    const enum ht_fit_kind kind = ht_frame_kind(plan->medium, plan->params->medium.fit);
+    double speed = 0, sum = 0, most;
+    struct ht_pair pair;
     for (int k = 0; k < plan->grid.dims; k++) {
         speed = fmax(speed, plan->medium->speed[k]);
         sum += 1 / (plan->grid.h[k] * plan->grid.h[k] * plan->grid.dims);
     }
     plan->fd_rate = speed * sqrt(sum);
     if (plan->medium->uniform) return HT_OK;
-    return ht_params_error(plan->params, "medium", "varies: not yet");
+    plan->problem.fd.pair = kind == HT_FIT_POINT ? HT_PAIR_TOGETHER : HT_PAIR_APART;
+    plan->problem.fd.fill = fill;
+    plan->problem.fd.medium = plan;
+    plan->problem.grid = &plan->grid;
+    ht_problem_pair(&plan->problem, &pair);
+    TRY(ht_frame_create(plan->medium, &pair, kind, &plan->frame));
+    TRY(ht_pair_bound(&plan->problem, &pair, &most));
+    plan->fd_rate = sqrt(most / symbol_of(plan));
+    return HT_OK;
 }
 
 enum ht_err ht_staggered_plan_medium(struct ht_plan *plan, bool sampled) {

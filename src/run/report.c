@@ -106,6 +106,9 @@ static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     double fastest = 0;
     ht_say(f, "  medium    %s",
            medium->uniform ? "uniform" : ht_medium_type_word(sim->params->medium.type));
+    if (sim->plan->frame != NULL)
+        ht_say(f, ", fitted: %s",
+               ht_fit_word(ht_frame_kind(medium, sim->plan->params->medium.fit)));
     if (sim->plan->fit != NULL)
         add_fit(sim, f);
     else if (!medium->uniform && medium->degree == 0)
