@@ -1,5 +1,5 @@
 /* Sums over the nodes of a box of a window, in one pass:
- *     sum weight x y / a,   sum weight x / a,   largest |x + level|,
+ *     sum weight x y / a,   sum weight x / a  (0 where a is),   largest |x + level|,
  *     values x that are not finite, and the first of their nodes;
  * of Hermite methods (HT_SUM_POINTS > 1) the first is sum weight v^2 / a over the values v at some
  * points about each node, sums of weights times coefficients x, and there is no second one.
@@ -86,7 +86,8 @@ HT_INLINE void ht_sum_node(const struct ht_sum_args *s, const int e, const long 
 #else
     const ht_wide raw = x[at];
     const ht_wide value = isfinite(raw) ? raw : 0;
-    const ht_wide weighted = weight * value / (s->divide ? (ht_wide)a[at] : 1);
+    const ht_wide by = s->divide ? (ht_wide)a[at] : 1;
+    const ht_wide weighted = by != 0 ? weight * value / by : 0;
     sums->bad[e] += isfinite(raw) ? 0 : 1;
     sums->largest[e] = fmax(sums->largest[e], fabs(value + level));
     ht_sum_add_place(sums->product, e, weighted * (ht_wide)y[at]);

@@ -219,7 +219,8 @@ static enum ht_err plain_sums(struct ht_fd_engine *e, const struct ht_fd_box *bo
         out[m3 - box->begin[2]] = (struct ht_measure){.first = -1};
     EACH_NODE(box) {
         const int64_t at = node_at(box, m1, m2, m3), m[3] = {m1, m2, m3};
-        const double factor = weight(box, ends, m) / (a.host != NULL ? a.host[at] : 1);
+        const double by = a.host != NULL ? a.host[at] : 1;
+        const double factor = by != 0 ? weight(box, ends, m) / by : 0;
         const double value = x.host[at];
         struct ht_measure *sum = &out[m3 - box->begin[2]];
         if (!isfinite(value)) {
