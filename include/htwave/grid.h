@@ -260,12 +260,4 @@ void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x, doub
 /* The same of a constant 1, which has no slope. */
 void ht_point_axis_constant(const struct ht_grid *grid, int axis, double *weight);
 
-/* u(x) is the sum of weight u(m); slope: an axis, then it is du/dx_slope, or -1. x inside. count
- * may be 0: on a free wall. Needs ht_point_free. */
-HT_CHECKED enum ht_err ht_point_read(const struct ht_grid *grid, const double x[3], int slope,
-                                     struct ht_point *out);
-/* delta(. - x) at node m is weight; slope: the derivative by x_slope of that, -d/dx of the delta in
- * space. Else as above. */
-HT_CHECKED enum ht_err ht_point_spread(const struct ht_grid *grid, const double x[3], int slope,
-                                       struct ht_point *out);
 void ht_point_free(struct ht_point *point); /* after a failure, too */

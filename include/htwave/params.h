@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "htwave/base.h"
+#include "htwave/system.h"
 
 /* A value that may be a number, an array of numbers or a string. */
 struct ht_value {
@@ -87,20 +87,11 @@ struct ht_groups {
     X(HT_HALO_SAME, "same")       \
     X(HT_HALO_SINGLE, "single")   \
     X(HT_HALO_HALF, "half")
-/* Of sources: shapes, what they do, signals. */
-#define HT_EACH_SHOT_TYPE(X)    \
-    X(HT_SHOT_POINT, "point")   \
-    X(HT_SHOT_LINE, "line")     \
-    X(HT_SHOT_PLANE, "plane")   \
-    X(HT_SHOT_VOLUME, "volume") \
-    X(HT_SHOT_INCIDENT, "plane wave")
-#define HT_EACH_SHOT_KIND(X)        \
-    X(HT_SHOT_MONOPOLE, "monopole") \
-    X(HT_SHOT_FORCE, "force")
 /* What the colours of a picture without a given range span. */
 #define HT_EACH_SCALE(X)           \
     X(HT_SCALE_PICTURE, "picture") \
     X(HT_SCALE_RUN, "run")
+/* Signals of sources. */
 #define HT_EACH_SIGNAL(X)                          \
     X(HT_SIGNAL_RICKER, "ricker")                  \
     X(HT_SIGNAL_GAUSSIAN, "gaussian")              \
@@ -122,8 +113,6 @@ enum ht_layout_choice { HT_EACH_LAYOUT(HT_CHOICE_CONSTANT) };
 enum ht_tune_when { HT_EACH_TUNE(HT_CHOICE_CONSTANT) };
 enum ht_receiver_type { HT_EACH_RECEIVER_TYPE(HT_CHOICE_CONSTANT) };
 enum ht_halo_precision { HT_EACH_HALO_PRECISION(HT_CHOICE_CONSTANT) };
-enum ht_shot_type { HT_EACH_SHOT_TYPE(HT_CHOICE_CONSTANT) };
-enum ht_shot_kind { HT_EACH_SHOT_KIND(HT_CHOICE_CONSTANT) };
 enum ht_signal_kind { HT_EACH_SIGNAL(HT_CHOICE_CONSTANT) };
 enum ht_scale { HT_EACH_SCALE(HT_CHOICE_CONSTANT) };
 
@@ -136,8 +125,6 @@ const char *ht_fit_word(enum ht_fit_kind value);
 const char *ht_receiver_type_word(enum ht_receiver_type value);
 const char *ht_precision_word(enum ht_precision value);
 const char *ht_halo_precision_word(enum ht_halo_precision value);
-const char *ht_shot_type_word(enum ht_shot_type value);
-const char *ht_shot_kind_word(enum ht_shot_kind value);
 const char *ht_signal_word(enum ht_signal_kind value);
 
 /* A parameter of the medium, such as c: of type HT_OPT_MEDIUM or, of a vector, HT_OPT_REAL3. */
@@ -152,14 +139,13 @@ struct ht_pulse {
 };
 /* A shot, a source of waves: a group of the list "sources". */
 struct ht_shot_given {
-    enum ht_shot_type type;
-    enum ht_shot_kind kind;
+    int type, kind;         /* see ht_source_type_of, ht_source_kind_of */
     double position[3];     /* point and volume */
     double from[3], to[3];  /* line: its ends; plane wave: corners of its box */
-    int count;              /* points of a line */
+    int count;              /* points of a line; else 0 */
     enum ht_grid_axis axis; /* plane: normal to it, at this place */
     double at;
-    double width; /* volume */
+    double width; /* volume; else 0 */
     double direction[3];
     enum ht_signal_kind signal;
     double frequency, cycles, amplitude;
@@ -169,6 +155,46 @@ struct ht_shot_given {
     struct ht_value radius;
     double tolerance;
 };
+
+/* ---- sources.c ---- */
+/* A type of source: where it acts. What the rest of the program does with a source follows from its
+ * row, and from what a group gives: points along a line, a width of a volume. */
+struct ht_source_type {
+    const char *word, *help;
+    const char *keys;     /* of its own, each of which must be given: "from to count" */
+    const char *place[2]; /* the keys of its first and its last point */
+    bool flat;            /* a plane: it does not vary but along its axis */
+    /* It comes from outside, into the box between its first and last point, along a direction, by
+     * finite differences; it has no kind. NULL, or why. */
+    const char *outside;
+};
+/* A kind of source: what it does. */
+struct ht_source_kind {
+    const char *word, *help;
+    const char *takes; /* the key that it needs; NULL: none */
+    /* Fields that it drives: NULL: the scalar of the form of second order, or its rate; else those
+     * of this name with the number of an axis, and by which sign; divided by what the field has in
+     * the energy. */
+    const char *field;
+    double sign;
+    bool stays; /* what it adds to the mean stays in a closed box */
+};
+const struct ht_source_type *ht_source_type_of(const struct ht_shot_given *given);
+const struct ht_source_kind *ht_source_kind_of(const struct ht_shot_given *given);
+/* Those of this number, 0, 1, ..; NULL: there are no more. */
+const struct ht_source_type *ht_source_type_at(int index);
+const struct ht_source_kind *ht_source_kind_at(int index);
+
+/* What a source of amplitude 1 adds to u_t of a field: delta times weight, times the material (-1:
+ * 1) at its place. */
+struct ht_drive {
+    int field, material;
+    double weight;
+};
+enum { HT_MAX_DRIVES = 6 };
+/* numbers: what the kind takes. The number of drives, 0: the system has no such sources. */
+int ht_source_drives(const struct ht_source_kind *kind, const struct ht_equations *eq,
+                     const double *numbers, struct ht_drive drive[HT_MAX_DRIVES]);
 
 /* A group of receivers. */
 struct ht_receivers_given {

@@ -40,16 +40,18 @@ const double *ht_signal_bands(const struct ht_signal *signal);
  * discretisation; ht_shot_spread gives them to a grid.
  */
 
-/* One group, with one signal. A plane wave has no points: inside the box from `first` to `last`
- * fields are total, outside scattered ones. */
+/* One group, with one signal. What comes from outside has no points: inside the box from `first` to
+ * `last` fields are total, outside scattered ones. */
 struct ht_shot {
-    enum ht_shot_type type;
-    enum ht_shot_kind kind;
-    int points;               /* of a line; else 1 */
-    double first[3], last[3]; /* of a line; else the same; of a plane the
-                                 component along its axis counts */
+    const struct ht_source_type *type;
+    const struct ht_source_kind *kind;
+    int drives; /* fields that each point drives, on the grid of its medium */
+    struct ht_drive drive[HT_MAX_DRIVES];
+    int points;               /* of a line; 0 of what comes from outside; else 1 */
+    double first[3], last[3]; /* of a line, of a box; else the same */
+    bool varies[3];           /* of a plane along its axis only */
     int axis;                 /* normal to a plane */
-    double width;             /* of a volume, w in exp(-x^2/(2 w^2)) */
+    double width;             /* of a volume, w in exp(-x^2/(2 w^2)); else 0 */
     double direction[3];      /* of length 1 */
     double corner;            /* direction times the corner of the box that a
                                  plane wave reaches first */
@@ -81,8 +83,13 @@ double ht_shot_at(const struct ht_shot *shot, double time, int order);
  */
 bool ht_shot_acts(const struct ht_shot *shot, double from, double to);
 void ht_shot_position(const struct ht_shot *shot, int point, double x[3]);
-/* The law of the shot's kind. */
-const struct ht_shot_law *ht_shot_law(const struct ht_equations *eq, enum ht_shot_kind kind);
+/* Axes along which it varies. */
+int ht_shot_dims(const struct ht_shot *shot);
+/* In the form of second order u_tt takes g(x) times the derivative of this order of the signal, 0
+ * or 1; of a drive of a flux g is the derivative of delta along the flux's axis, of others (-1)
+ * delta. */
+int ht_shot_order(const struct ht_equations *eq, const struct ht_shot *shot);
+int ht_shot_slope(const struct ht_equations *eq, const struct ht_drive *drive);
 
 /* Parts of the energy of a shot's waves, far away, in the bands of its signal; they add up to 1. */
 void ht_shot_bands(const struct ht_equations *eq, const struct ht_shot *shot,
@@ -91,9 +98,9 @@ void ht_shot_bands(const struct ht_equations *eq, const struct ht_shot *shot,
 double ht_shot_band(const struct ht_shot *shot, int band);
 
 /* ---- shots_spread.c ---- */
-/* What a shot of amplitude 1 adds to u_tt at the nodes, without the modulus:
- * the sum over its points of weights of the delta or, of forces, of -div of direction/rho delta;
- * nothing of plane waves. planes: which x3 planes are wanted; NULL: all. As ht_point_spread. */
+/* What a shot of amplitude 1 adds to u_tt at the nodes, without the modulus: the sum over its points
+ * and drives of weights of delta or, of drives of fluxes, of its derivatives times their material.
+ * planes: which x3 planes are wanted; NULL: all. Needs ht_point_free. */
 HT_CHECKED enum ht_err ht_shot_spread(const struct ht_shots *shots, int index, const bool *planes,
                                       struct ht_point *out);
 /* The most nodes of a shot on so many planes. */

@@ -128,19 +128,13 @@ struct ht_leapfrog {
  * can be stepped by finite differences, which keep u alone: as
  *     u_t = v,  v_t = M[modulus] lap u,   or with the signs s_k
  *     u_t = sum s_k M[modulus] d_k f_k,  f_k,t = s_k M[inverse_density] d_k u.
- * A monopole is a source of v, or of u times the modulus, a force one of f times the inverse
- * density: u_tt = .. + g(x) f(t) with f the signal or its derivative and g delta(x - x0), or of a
- * force s_k d_k direction_k/rho delta(x - x0), times the modulus where `modulus`. */
+ */
 struct ht_second_order {
     bool known;
     int field;
     int modulus, inverse_density; /* materials; -1: 1 */
     int rate;                     /* field v; -1: fluxes */
     int flux[3], sign[3];         /* fields f_k, s_k along the axes that exist; -1, 0 */
-    struct ht_shot_law {
-        bool known, modulus;
-        int derivative; /* of the signal: 0, 1 */
-    } monopole, force;
 };
 
 /* A system in dims dimensions: the fields and terms that exist there, with fields renumbered. A

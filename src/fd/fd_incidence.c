@@ -253,7 +253,7 @@ static enum ht_err check_medium(const struct ht_plan *plan, int group,
 enum ht_err ht_fd_surface_check(const struct ht_plan *plan) {
     for (int i = 0; i < plan->shots->count; i++) {
         struct ht_fd_surface surface;
-        if (plan->shots->shot[i].type != HT_SHOT_INCIDENT) continue;
+        if (!plan->shots->shot[i].type->outside) continue;
         TRY(fd_surface_make(&plan->problem, &plan->shots->shot[i], &surface));
         TRY(check_box(plan, i + 1, &surface));
         TRY(check_medium(plan, i + 1, &surface));

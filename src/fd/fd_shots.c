@@ -65,7 +65,7 @@ static double half_at_walls(const struct ht_grid *grid, int64_t node) {
 
 /* Whether the weights of a shot take the modulus; plane waves have it. */
 static bool takes_modulus(const struct ht_fd_injection *in, int shot) {
-    return in->incident[shot] == NULL && ht_shot_law(in->eq, in->shots->shot[shot].kind)->modulus;
+    return in->incident[shot] == NULL && in->eq->second_order.rate < 0;
 }
 
 static int shot_of(const struct ht_fd_injection *in, int column) {
@@ -184,8 +184,8 @@ static enum ht_err remove_dispersion(struct ht_fd_injection *in) {
     TRY(HT_ALLOC(in->undispersed, in->shots->count));
     for (int i = 0; i < in->shots->count; i++) {
         const struct ht_shot *shot = &in->shots->shot[i];
-        TRY(ht_fd_undispersed(shot, ht_shot_law(in->eq, shot->kind)->derivative, in->dt,
-                              &in->undispersed[i].count, &in->undispersed[i].f));
+        TRY(ht_fd_undispersed(shot, ht_shot_order(in->eq, shot), in->dt, &in->undispersed[i].count,
+                              &in->undispersed[i].f));
     }
     return HT_OK;
 }
@@ -195,7 +195,7 @@ static enum ht_err make_columns(const struct ht_problem *problem, struct ht_fd_i
     TRY(HT_ALLOC(in->column, in->shots->count + 1));
     for (int i = 0; i < in->shots->count; i++) {
         const struct ht_shot *shot = &in->shots->shot[i];
-        const bool wave = shot->type == HT_SHOT_INCIDENT;
+        const bool wave = shot->type->outside != NULL;
         if (wave) TRY(ht_fd_incidence_create(problem, shot, &in->incident[i]));
         in->column[i + 1] = in->column[i] + (wave ? ht_fd_incidence_columns(in->incident[i]) : 1);
     }
@@ -282,7 +282,7 @@ enum ht_err ht_differences_shot_bytes(const struct ht_plan *plan, bool fp64,
         const int64_t more =
             ht_shot_most_nodes(shots, i, s.r.partition.window[HT_PRIMARY].count[2]);
         struct ht_fd_incidence_most most = {1, more, more, 0};
-        if (shots->shot[i].type == HT_SHOT_INCIDENT)
+        if (shots->shot[i].type->outside)
             TRY(ht_fd_incidence_count(problem, &shots->shot[i],
                                       s.r.partition.window[HT_PRIMARY].count[2], &most));
         columns += most.columns;
@@ -303,7 +303,7 @@ enum ht_err ht_differences_shot_bytes(const struct ht_plan *plan, bool fp64,
 static void amplitudes(const struct ht_fd_injection *in, int i, double t, double *stage,
                        double *update) {
     const struct ht_shot *shot = &in->shots->shot[i];
-    const int order = ht_shot_law(in->eq, shot->kind)->derivative;
+    const int order = ht_shot_order(in->eq, shot);
     const double dt = in->dt;
     *stage = *update = 0;
     if (in->undispersed != NULL) {

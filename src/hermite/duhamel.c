@@ -18,11 +18,11 @@ enum { GAUSS = 20 };
 
 /* ---- amplitudes ---- */
 
-/* Whether a field takes the odd powers of L of a kind of source: not of its own group of fields. */
-static bool takes_odd(const struct ht_equations *eq, enum ht_shot_kind kind, int field) {
-    const struct ht_second_order *form = &eq->second_order;
-    const bool of_first = kind == HT_SHOT_MONOPOLE && form->rate < 0;
-    return of_first != (field == form->field);
+/* Whether a field takes the odd powers of L of a source: it is not of the group that this drives.
+ */
+static bool takes_odd(const struct ht_equations *eq, const struct ht_shot *shot, int field) {
+    const unsigned group = eq->leapfrog.stored[HT_PRIMARY];
+    return ((group >> field ^ group >> shot->drive[0].field) & 1u) != 0;
 }
 
 struct quadrature {
@@ -40,7 +40,7 @@ static void expand(const struct ht_injection *in, const struct quadrature *rule,
                    int field, int64_t q, double *out) {
     const struct ht_problem *p = &in->problem;
     const struct ht_shot *shot = &p->duhamel->shots->shot[column];
-    const bool odd = takes_odd(p->eq, shot->kind, field);
+    const bool odd = takes_odd(p->eq, shot, field);
     const bool taylor = p->old_sign == 0;
     const double tau = p->dt / 2, t = (double)q * tau;
     const double other = odd ? -p->old_sign : p->old_sign;

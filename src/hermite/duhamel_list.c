@@ -63,18 +63,16 @@ void ht_source_images(const struct ht_problem *problem, const struct ht_source_p
 
 struct ht_source_vector ht_source_vector(const struct ht_problem *problem,
                                          const struct ht_source_point *point) {
-    const struct ht_second_order *form = &problem->eq->second_order;
     const struct ht_duhamel *d = problem->duhamel;
     const struct ht_shot *shot = &d->shots->shot[point->shot];
     struct ht_source_vector v = {.order = d->form[point->shot].order};
     memcpy(v.along, d->form[point->shot].along, sizeof v.along);
     memcpy(v.material, point->material, sizeof v.material);
-    if (shot->kind == HT_SHOT_MONOPOLE && form->rate >= 0)
-        v.field[form->rate] = 1;
-    else if (shot->kind == HT_SHOT_MONOPOLE)
-        v.field[form->field] = point->material[form->modulus];
-    for (int k = 0; shot->kind == HT_SHOT_FORCE && k < problem->grid->dims; k++)
-        v.field[form->flux[k]] = shot->direction[k] * point->material[form->inverse_density];
+    for (int i = 0; i < shot->drives; i++) {
+        const struct ht_drive *drive = &shot->drive[i];
+        v.field[drive->field] =
+            drive->weight * (drive->material < 0 ? 1 : point->material[drive->material]);
+    }
     return v;
 }
 

@@ -133,9 +133,9 @@ static double source_least_radius(const struct ht_plan *plan) {
 
 /* One field, its time derivative or none: a pair. */
 static const double *rows_of(const struct ht_plan *plan, const struct ht_shot *shot) {
-    const bool vortices =
-        shot->kind == HT_SHOT_FORCE && plan->grid.dims > 1 && shot->type != HT_SHOT_PLANE;
-    const bool pair = plan->eq.second_order.rate >= 0;
+    const struct ht_second_order *form = &plan->eq.second_order;
+    const bool vortices = shot->drive[0].field != form->field && ht_shot_dims(shot) > 1;
+    const bool pair = form->rate >= 0;
     const int row = plan->order < ROWS ? plan->order - 1 : ROWS - 1;
     return left[!damps(plan)][pair ? PAIR : vortices ? FORCE : MONOPOLE][row];
 }
@@ -224,7 +224,7 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhame
                 i + 1, 2 * HT_PI / waves.highest, form->radius, form->error, shot->tolerance,
                 shot->radius > 0 ? "leave radius out, or " : "");
     for (int k = 0; k < plan->grid.dims; k++)
-        if (shot->type != HT_SHOT_PLANE || k == shot->axis) form->along[k] = form->radius;
+        if (shot->varies[k]) form->along[k] = form->radius;
     return HT_OK;
 }
 
@@ -244,7 +244,7 @@ static enum ht_err make_volume(const struct ht_plan *plan, int i, struct ht_sour
 static enum ht_err make_form(const struct ht_plan *plan, int i, struct ht_duhamel *d) {
     struct ht_source_form *form = &d->form[i];
     form->cut = 1e-2 * plan->shots->shot[i].tolerance;
-    if (plan->shots->shot[i].type == HT_SHOT_VOLUME)
+    if (plan->shots->shot[i].width > 0)
         TRY(make_volume(plan, i, form));
     else
         TRY(make_flat(plan, i, d));
@@ -307,14 +307,10 @@ static bool same_at(const struct ht_plan *plan, int64_t nodes, int64_t node,
 static enum ht_err refuse_medium(const struct ht_plan *plan, const struct ht_duhamel *d,
                                  const struct ht_source_point *point) {
     const struct ht_source_form *form = &d->form[point->shot];
-    static const char *const keys[] = {[HT_SHOT_POINT] = "position",
-                                       [HT_SHOT_LINE] = "from",
-                                       [HT_SHOT_PLANE] = "at",
-                                       [HT_SHOT_VOLUME] = "position"};
     char key[40], place[96];
     int length = 0;
     snprintf(key, sizeof key, "sources.%d.%s", point->shot + 1,
-             keys[plan->shots->shot[point->shot].type]);
+             plan->shots->shot[point->shot].type->place[0]);
     for (int k = 0; k < plan->grid.dims; k++)
         if (ht_source_varies(form, k))
             length += snprintf(place + length, sizeof place - (size_t)length, "%s%g",
@@ -462,7 +458,7 @@ static enum ht_err check_sides(const struct ht_plan *plan, int i) {
     const struct ht_shot *shot = &plan->shots->shot[i];
     char key[40];
     snprintf(key, sizeof key, "sources.%d.axis", i + 1);
-    for (int k = 0; shot->type == HT_SHOT_PLANE && k < plan->grid.dims; k++)
+    for (int k = 0; shot->type->flat && k < plan->grid.dims; k++)
         for (int side = 0; side < 2; side++)
             if (k != shot->axis && plan->grid.wall[k][side] < 0)
                 return ht_params_error(plan->params, key,
@@ -481,7 +477,7 @@ static enum ht_err check_volume(const struct ht_plan *plan, int i) {
     char key[40];
     snprintf(key, sizeof key, "sources.%d.width", i + 1);
     for (int k = 1; k < plan->grid.dims; k++) least = fmin(least, plan->grid.h[k]);
-    if (shot->type != HT_SHOT_VOLUME || shot->width <= most * least) return HT_OK;
+    if (shot->width <= most * least) return HT_OK;
     return ht_params_error(plan->params, key,
                            "Hermite methods have volumes of up to %g cells, "
                            "here %g: take fewer cells, or time.scheme = \"fd\"",
@@ -491,7 +487,7 @@ static enum ht_err check_volume(const struct ht_plan *plan, int i) {
 static enum ht_err check_outside(const struct ht_plan *plan, int i) {
     char key[40];
     snprintf(key, sizeof key, "sources.%d.type", i + 1);
-    if (plan->shots->shot[i].type != HT_SHOT_INCIDENT) return HT_OK;
+    if (!plan->shots->shot[i].type->outside) return HT_OK;
     return ht_params_error(plan->params, key,
                            "needs finite differences: Hermite methods, here "
                            "%s, have no plane waves from outside; give "

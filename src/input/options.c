@@ -3,20 +3,12 @@
  * are made from the systems (options_medium.c). Rows of one section stand together, a section
  * before the sections inside it: the resolved input is printed in this order.
  */
-#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "options.h"
 
-/* The text "a|b|c" of a list of choices. */
-#define WORD(constant, word) "|" word
-#define CHOICES(each) &(each(WORD))[1]
-
 #define AT(member) offsetof(struct ht_params, member)
-#define ANY 1, 0 /* low > high: no range */
-#define POSITIVE DBL_MIN, DBL_MAX
-#define NOT_NEGATIVE 0, DBL_MAX
 #define COUNT_MAX 2147483648.0 /* nodes or samples per axis */
 
 static const struct ht_option option[] = {
@@ -356,70 +348,6 @@ static const struct ht_option receivers_option[] = {
      "Time of the first sample; with every = \"step\" the first step at or after it."},
 };
 
-#define IN_SHOT(member) offsetof(struct ht_shot_given, member)
-
-static const struct ht_option shot_option[] = {
-    {"type", HT_OPT_CHOICE, IN_SHOT(type), "\"point\"", ANY, CHOICES(HT_EACH_SHOT_TYPE), "",
-     "point; line, of `count` equal points from `from` to `to`, both included; plane, all of the "
-     "box at `at` along `axis`; volume, a Gaussian; plane wave, which comes from outside, by "
-     "finite differences: inside the box `from` .. `to` the fields are the total ones, outside of "
-     "it what is scattered alone."},
-    {"position", HT_OPT_REAL3, IN_SHOT(position), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
-     "Point and volume, must be given: where it is, anywhere in the box."},
-    {"from", HT_OPT_REAL3, IN_SHOT(from), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
-     "Line: its first point. Plane wave: lower corner of its box. The medium is uniform about the "
-     "surface of the box."},
-    {"to", HT_OPT_REAL3, IN_SHOT(to), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
-     "Line: its last point. Plane wave: upper corner of its box. Along an axis on which the box is "
-     "that of the grid it has no surface; the wave runs normal to such axes, whose sides are rigid "
-     "or periodic."},
-    {"count", HT_OPT_INT, IN_SHOT(count), "0", 0, 10000, NULL, "points",
-     "Line: number of points, 2 or more; each has the amplitude."},
-    {"axis", HT_OPT_CHOICE, IN_SHOT(axis), "\"x1\"", ANY, CHOICES(HT_EACH_AXIS), "",
-     "Plane, must be given: the axis that is normal to it."},
-    {"at", HT_OPT_REAL, IN_SHOT(at), "0.0", ANY, NULL, "length",
-     "Plane, must be given: its place along the axis, anywhere in the box."},
-    {"width", HT_OPT_REAL, IN_SHOT(width), "0.0", NOT_NEGATIVE, NULL, "length",
-     "Volume, must be given: w of the Gaussian exp(-|x - x0|^2/(2 w^2)), whose integral is 1; one "
-     "spacing or more."},
-    {"kind", HT_OPT_CHOICE, IN_SHOT(kind), "\"monopole\"", ANY, CHOICES(HT_EACH_SHOT_KIND), "",
-     "monopole: acoustic p_t = -K div v + K s(t) delta(x - x0), with s the volume per time; wave "
-     "u_tt = c^2 lap u + s(t) delta(x - x0). force (acoustic): rho v_t = -grad p + direction s(t) "
-     "delta(x - x0). The delta of a line is the sum over its points, that of a plane delta(x_k - "
-     "at), that of a volume its Gaussian. A force of a volume gives all its points the "
-     "acceleration that the density at its centre makes; that of a plane is normal to it. Plane "
-     "waves have no kind."},
-    {"direction", HT_OPT_REAL3, IN_SHOT(direction), "[0.0, 0.0, 0.0]", ANY, NULL, "",
-     "Force: its direction; plane wave: where it travels to; of any length."},
-    {"signal", HT_OPT_CHOICE, IN_SHOT(signal), "\"ricker\"", ANY, CHOICES(HT_EACH_SIGNAL), "",
-     "s(t), of largest value 1 (burst: nearly), with a = pi frequency t: ricker (1 - 2 a^2) "
-     "exp(-a^2); gaussian exp(-a^2); gaussian derivative, the rise of the latter; burst, a sine of "
-     "`cycles` periods under a Hann window, from t = 0 on; file, see there."},
-    {"frequency", HT_OPT_REAL, IN_SHOT(frequency), "0.0", NOT_NEGATIVE, NULL, "1/time",
-     "Of the signal (all but files): of a Ricker that of the spectrum's peak, of a burst that of "
-     "the sine."},
-    {"cycles", HT_OPT_REAL, IN_SHOT(cycles), "5.0", 1, 1e6, NULL, "periods",
-     "Burst: periods of the sine."},
-    {"file", HT_OPT_FILE, IN_SHOT(file), "\"\"", ANY, NULL, "",
-     "Signal \"file\": a text file with two columns, t and s, which is 0 outside of its times; "
-     "between them a cubic spline. Lines that begin with # are comments. Relative names as in "
-     "medium.type."},
-    {"delay", HT_OPT_VALUE, IN_SHOT(delay), "\"auto\"", ANY, "auto", "time",
-     "Time of the run at which the signal has t = 0. auto: the signal begins with the run (a "
-     "Ricker has its peak at 5 / (pi frequency)); 0 for bursts and files. Of a plane wave: at the "
-     "corner of its box that it reaches first."},
-    {"amplitude", HT_OPT_REAL, IN_SHOT(amplitude), "1.0", ANY, NULL, "",
-     "Factor of the signal: a volume per time (monopole) or a force, of a plane per area, in one "
-     "and two dimensions per area and per length; of a plane wave its p (acoustic) or u (wave)."},
-    {"radius", HT_OPT_VALUE, IN_SHOT(radius), "\"auto\"", 0.25, 4, "auto", "cells",
-     "Hermite methods: of the Gaussian with a flat spectrum that stands for the point. auto: 1.25, "
-     "with grid.order 3 or less 1.5 (leapfrog of pressure and velocity 1.75), or less where that "
-     "errs less."},
-    {"tolerance", HT_OPT_REAL, IN_SHOT(tolerance), "0.0002", 1e-9, 0.1, NULL, "",
-     "Hermite methods: error of traces, relative in L2, that the Gaussian may add; the banner "
-     "shows what it adds."},
-};
-
 #define IN_SLICE(member) offsetof(struct ht_slice_given, member)
 
 static const struct ht_option slice_option[] = {
@@ -435,16 +363,14 @@ static const struct ht_option slice_option[] = {
      "As output.picture.range."},
 };
 
-static const struct ht_option_list lists[] = {
-    {"receivers", sizeof(struct ht_receivers_given),
-     sizeof receivers_option / sizeof *receivers_option, receivers_option},
-    {"initial.pulses", sizeof(struct ht_pulse), sizeof pulse_option / sizeof *pulse_option,
-     pulse_option},
-    {"sources", sizeof(struct ht_shot_given), sizeof shot_option / sizeof *shot_option,
-     shot_option},
-    {"output.picture.slices", sizeof(struct ht_slice_given),
-     sizeof slice_option / sizeof *slice_option, slice_option},
-};
+#define LIST(key, type, rows)                                             \
+    &(const struct ht_option_list) {                                      \
+        (key), sizeof(struct type), sizeof(rows) / sizeof *(rows), (rows) \
+    }
+static const struct ht_option_list *const lists[] = {
+    LIST("receivers", ht_receivers_given, receivers_option),
+    LIST("initial.pulses", ht_pulse, pulse_option), &ht_source_list,
+    LIST("output.picture.slices", ht_slice_given, slice_option)};
 
 /* ---- looking up ---- */
 
@@ -470,7 +396,7 @@ const struct ht_option *ht_option_at(int index) {
 
 const struct ht_option_list *ht_option_list(const struct ht_option *row) {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (strcmp(lists[i].key, row->key) == 0) return &lists[i];
+        if (strcmp(lists[i]->key, row->key) == 0) return lists[i];
     return NULL;
 }
 
@@ -489,9 +415,9 @@ static void read_group(const char *text, struct ht_list_key *out) {
 
 bool ht_option_in_list(const char *key, struct ht_list_key *out) {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        size_t length = strlen(lists[i].key);
-        if (strncmp(key, lists[i].key, length) != 0 || key[length] != '.') continue;
-        *out = (struct ht_list_key){.list = &lists[i], .option = ht_option_find(lists[i].key)};
+        size_t length = strlen(lists[i]->key);
+        if (strncmp(key, lists[i]->key, length) != 0 || key[length] != '.') continue;
+        *out = (struct ht_list_key){.list = lists[i], .option = ht_option_find(lists[i]->key)};
         read_group(key + length + 1, out);
         return true;
     }
@@ -527,6 +453,4 @@ WORDS(fit, ht_fit_kind, HT_EACH_FIT)
 WORDS(receiver_type, ht_receiver_type, HT_EACH_RECEIVER_TYPE)
 WORDS(precision, ht_precision, HT_EACH_PRECISION)
 WORDS(halo_precision, ht_halo_precision, HT_EACH_HALO_PRECISION)
-WORDS(shot_type, ht_shot_type, HT_EACH_SHOT_TYPE)
-WORDS(shot_kind, ht_shot_kind, HT_EACH_SHOT_KIND)
 WORDS(signal, ht_signal_kind, HT_EACH_SIGNAL)

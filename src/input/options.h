@@ -2,8 +2,18 @@
  */
 #pragma once
 
+#include <float.h>
+
 #include "config.h"
 #include "htwave/params.h"
+
+/* ---- rows of options ---- */
+/* The text "a|b|c" of a list of choices. */
+#define WORD(constant, word) "|" word
+#define CHOICES(each) &(each(WORD))[1]
+#define ANY 1, 0 /* low > high: no range */
+#define POSITIVE DBL_MIN, DBL_MAX
+#define NOT_NEGATIVE 0, DBL_MAX
 
 /* ---- types.c ---- */
 /* base is what holds the option's member: struct ht_params or another one that the rows of options
@@ -44,5 +54,8 @@ bool ht_option_in_list(const char *key, struct ht_list_key *out);
  * none), or else `has`, to follow `what`, and these names. */
 enum ht_err ht_option_unknown(const struct ht_setting *setting, const char *what, const char *near,
                               const char *has, int count, const char *const *names);
+/* ---- sources.c ---- */
+extern const struct ht_option_list ht_source_list;
+
 /* Length of the section of a key: 4 for "grid.order", 0 for "system". */
 int ht_option_section(const char *key);

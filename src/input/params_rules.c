@@ -141,25 +141,32 @@ static enum ht_err check_initial(const struct ht_params *p) {
 
 enum { KEY = 96 };
 
-/* A key that belongs to groups of some types, which must give it. */
-struct owned {
-    const char *key; /* NULL: the end of the rows */
-    unsigned types;  /* bit per type */
-};
+/* Whether a list of words such as "from to" has it. */
+static bool has_word(const char *words, const char *word) {
+    const size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)) != NULL; at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return true;
+    return false;
+}
 
-/* Group n of a list has the keys of its type, and none of other types'. */
-static enum ht_err check_owned(const struct ht_params *params, const char *list, int n,
-                               const struct owned *owned, int type, const char *word) {
+/* Group n of a list has the keys of its type, and none of other types': keys[type]: "from to". */
+static enum ht_err check_owned(const struct ht_params *params, const char *list, int n, int types,
+                               const char *const *keys, int type, const char *word) {
+    const struct ht_option_list *rows = ht_option_list(ht_option_find(list));
     char group[80], key[96];
     snprintf(group, sizeof group, "%s.%d", list, n);
-    for (; owned->key != NULL; owned++) {
-        const bool wanted = owned->types >> type & 1u;
-        snprintf(key, sizeof key, "%s.%s", group, owned->key);
+    for (int i = 0; i < rows->count; i++) {
+        const char *name = rows->option[i].key;
+        bool owned = false;
+        for (int t = 0; t < types; t++) owned = owned || has_word(keys[t], name);
+        if (!owned) continue;
+        const bool wanted = has_word(keys[type], name);
+        snprintf(key, sizeof key, "%s.%s", group, name);
         if (wanted && !ht_params_source(params, key))
-            return ht_params_error(params, group, "must give %s: its type is \"%s\"", owned->key,
-                                   word);
+            return ht_params_error(params, group, "must give %s: its type is \"%s\"", name, word);
         if (wanted)
-            TRY(ht_params_check_axes(params, ht_option_find(key), key));
+            TRY(ht_params_check_axes(params, &rows->option[i], key));
         else if (ht_params_is_set(params, key))
             return ht_params_error(params, key, "does not belong to %s of type \"%s\"", list, word);
     }
@@ -191,21 +198,15 @@ static enum ht_err check_name(const struct ht_params *params, const char *key, c
 
 /* ---- receivers: each type has keys of its own ---- */
 
-static const struct owned receiver_keys[] = {
-    {"position", 1u << HT_RECEIVER_POINT},
-    {"from", 1u << HT_RECEIVER_LINE | 1u << HT_RECEIVER_PLANE},
-    {"to", 1u << HT_RECEIVER_LINE | 1u << HT_RECEIVER_PLANE},
-    {"side", 1u << HT_RECEIVER_PLANE},
-    {"count", 1u << HT_RECEIVER_LINE | 1u << HT_RECEIVER_PLANE},
-    {"count2", 1u << HT_RECEIVER_PLANE},
-    {"file", 1u << HT_RECEIVER_FILE},
-    {NULL, 0},
-};
+static const char *const receiver_keys[] = {[HT_RECEIVER_POINT] = "position",
+                                            [HT_RECEIVER_LINE] = "from to count",
+                                            [HT_RECEIVER_PLANE] = "from to side count count2",
+                                            [HT_RECEIVER_FILE] = "file"};
 
 static enum ht_err check_type(const struct ht_params *p, const struct ht_receivers_given *group,
                               int n) {
     char key[KEY];
-    TRY(check_owned(p, "receivers", n, receiver_keys, (int)group->type,
+    TRY(check_owned(p, "receivers", n, HT_RECEIVER_FILE + 1, receiver_keys, (int)group->type,
                     ht_receiver_type_word(group->type)));
     if (group->type != HT_RECEIVER_FILE || *group->file) return HT_OK;
     snprintf(key, sizeof key, "receivers.%d.file", n);
@@ -243,6 +244,8 @@ static enum ht_err check_receivers(const struct ht_params *params) {
 
 /* ---- sources: each type has keys of its own ---- */
 
+enum { TYPES = 16 }; /* at most */
+
 static const struct ht_shot_given *shot_of(const struct ht_params *p, int group) {
     const struct ht_shot_given *shots = p->shots.group;
     return &shots[group - 1];
@@ -253,27 +256,19 @@ static char *key_of(int group, const char *name, char key[KEY]) {
     return key;
 }
 
-static const struct owned shot_keys[] = {
-    {"position", 1u << HT_SHOT_POINT | 1u << HT_SHOT_VOLUME},
-    {"from", 1u << HT_SHOT_LINE | 1u << HT_SHOT_INCIDENT},
-    {"to", 1u << HT_SHOT_LINE | 1u << HT_SHOT_INCIDENT},
-    {"count", 1u << HT_SHOT_LINE},
-    {"axis", 1u << HT_SHOT_PLANE},
-    {"at", 1u << HT_SHOT_PLANE},
-    {"width", 1u << HT_SHOT_VOLUME},
-    {NULL, 0},
-};
-
-/* Beside the key's own range. */
+/* Beside the keys' own ranges. */
 static enum ht_err check_shape(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
+    const struct ht_source_type *type = ht_source_type_of(shot);
     char key[KEY];
-    if (shot->type == HT_SHOT_LINE && shot->count < 2)
+    if (has_word(type->keys, "count") && shot->count < 2)
         return ht_params_error(p, key_of(group, "count", key), "of a line must be 2 or more");
-    if (shot->type == HT_SHOT_PLANE && (int)shot->axis >= p->grid.dims)
+    if (has_word(type->keys, "axis") && (int)shot->axis >= p->grid.dims)
         return ht_params_error(p, key_of(group, "axis", key), "is none of the %d axes of the box",
                                p->grid.dims);
-    for (int k = 0; shot->type == HT_SHOT_INCIDENT && k < p->grid.dims; k++)
+    if (has_word(type->keys, "width") && !(shot->width > 0))
+        return ht_params_error(p, key_of(group, "width", key), "of a volume must be above 0");
+    for (int k = 0; type->outside != NULL && k < p->grid.dims; k++)
         if (!(shot->to[k] > shot->from[k]))
             return ht_params_error(p, key_of(group, "to", key),
                                    "x%d = %g must be above that of from, %g", k + 1, shot->to[k],
@@ -285,23 +280,34 @@ static bool is_zero(const double d[3]) {
     return d[0] == 0 && d[1] == 0 && d[2] == 0;
 }
 
+/* The kinds that take the key, as "a" or "b". */
+static enum ht_err refuse_key(const struct ht_params *p, int group, const char *name) {
+    char key[KEY], of[128];
+    int length = 0;
+    const struct ht_source_kind *kind;
+    for (int i = 0; (kind = ht_source_kind_at(i)) != NULL; i++)
+        if (kind->takes != NULL && strcmp(kind->takes, name) == 0)
+            length += snprintf(of + length, sizeof of - (size_t)length, "%s\"%s\"",
+                               length ? " or " : "", kind->word);
+    return ht_params_error(p, key_of(group, name, key), "is for kind %s, but the kind is \"%s\"",
+                           of, ht_source_kind_of(shot_of(p, group))->word);
+}
+
 static enum ht_err check_direction(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
-    const bool incident = shot->type == HT_SHOT_INCIDENT;
-    const bool force = !incident && shot->kind == HT_SHOT_FORCE;
+    const struct ht_source_type *type = ht_source_type_of(shot);
+    const struct ht_source_kind *kind = ht_source_kind_of(shot);
     char key[KEY];
-    if (incident && ht_params_is_set(p, key_of(group, "kind", key)))
-        return ht_params_error(p, key, "a plane wave has no kind");
-    key_of(group, "kind", key);
-    if (incident) snprintf(key, sizeof key, "sources.%d", group);
-    if ((force || incident) && is_zero(shot->direction))
-        return ht_params_error(p, key, "a %s needs a direction that is not zero",
-                               incident ? "plane wave" : "force");
-    if (!force && !incident && !is_zero(shot->direction))
-        return ht_params_error(p, key_of(group, "direction", key),
-                               "is for kind \"force\", but the kind is \"%s\"",
-                               ht_shot_kind_word(shot->kind));
-    for (int k = 0; k < 3 && shot->type == HT_SHOT_PLANE; k++)
+    if (type->outside && ht_params_is_set(p, key_of(group, "kind", key)))
+        return ht_params_error(p, key, "a %s has no kind", type->word);
+    if (type->outside) snprintf(key, sizeof key, "sources.%d", group);
+    const bool takes = type->outside || kind->takes != NULL;
+    if (takes && is_zero(shot->direction))
+        return ht_params_error(p, type->outside ? key : key_of(group, "kind", key),
+                               "a %s needs a direction that is not zero",
+                               type->outside ? type->word : kind->word);
+    if (!takes && !is_zero(shot->direction)) return refuse_key(p, group, "direction");
+    for (int k = 0; k < 3 && type->flat; k++)
         if (shot->direction[k] != 0 && k != (int)shot->axis)
             return ht_params_error(p, key_of(group, "direction", key),
                                    "of a plane must be along its axis");
@@ -330,9 +336,13 @@ static enum ht_err check_signal(const struct ht_params *p, int group) {
 }
 
 static enum ht_err check_shots(const struct ht_params *params) {
+    const char *keys[TYPES] = {NULL};
+    int types = 0;
+    for (; ht_source_type_at(types) != NULL; types++) keys[types] = ht_source_type_at(types)->keys;
     for (int group = 1; group <= params->shots.count; group++) {
-        const enum ht_shot_type type = shot_of(params, group)->type;
-        TRY(check_owned(params, "sources", group, shot_keys, (int)type, ht_shot_type_word(type)));
+        const struct ht_shot_given *shot = shot_of(params, group);
+        const char *word = ht_source_type_of(shot)->word;
+        TRY(check_owned(params, "sources", group, types, keys, shot->type, word));
         TRY(check_shape(params, group));
         TRY(check_direction(params, group));
         TRY(check_signal(params, group));

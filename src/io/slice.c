@@ -111,10 +111,9 @@ struct ht_picture ht_slice_picture(const struct ht_slice *slice, const struct ht
 
 /* ---- places ---- */
 
-/* Points of a source; planes and plane waves have none. */
+/* Points of a source; planes and boxes have none. */
 static int points_of(const struct ht_shot *shot) {
-    const bool wide = shot->type == HT_SHOT_PLANE || shot->type == HT_SHOT_INCIDENT;
-    return wide ? 0 : shot->points;
+    return shot->type->flat ? 0 : shot->points;
 }
 
 enum ht_err ht_places_make(const struct ht_shots *shots, const struct ht_receivers *receivers,
@@ -159,7 +158,7 @@ static struct ht_mark mark_of(const struct ht_slice *slice, const double x[3], b
 static bool find_outline(const struct ht_slice *slice, const struct ht_shot *shot,
                          struct ht_outline *out) {
     const int across = slice->across, up = slice->up, normal = slice->normal;
-    const bool plane = shot->type == HT_SHOT_PLANE;
+    const bool plane = shot->type->flat;
     if (points_of(shot) > 0 || slice->height == 1) return false;
     if (plane && shot->axis == normal) return false;
     *out = (struct ht_outline){{shot->first[across], shot->last[across]},

@@ -121,35 +121,6 @@ void ht_point_axis_constant(const struct ht_grid *grid, int axis, double *weight
         weight[m] += axis < grid->dims && on_free_wall(grid, axis, m) ? 0 : 1;
 }
 
-/* ---- all axes ---- */
-
-/* Of the axes' lists, each sorted: so is their product. */
-static enum ht_err multiply(const struct ht_point_axis axis[3], struct ht_point *out) {
-    *out = (struct ht_point){.count = 0};
-    TRY(HT_ALLOC(out->node, axis[0].count * axis[1].count * axis[2].count));
-    for (int i3 = 0; i3 < axis[2].count; i3++)
-        for (int i2 = 0; i2 < axis[1].count; i2++)
-            for (int i1 = 0; i1 < axis[0].count; i1++)
-                out->node[out->count++] = (struct ht_point_node){
-                    {axis[0].node[i1], axis[1].node[i2], axis[2].node[i3]},
-                    axis[0].weight[i1] * axis[1].weight[i2] * axis[2].weight[i3]};
-    return HT_OK;
-}
-
-enum ht_err ht_point_read(const struct ht_grid *grid, const double x[3], int slope,
-                          struct ht_point *out) {
-    struct ht_point_axis axis[3];
-    for (int k = 0; k < 3; k++) ht_point_axis_read(grid, k, x[k], k == slope, &axis[k]);
-    return multiply(axis, out);
-}
-
-enum ht_err ht_point_spread(const struct ht_grid *grid, const double x[3], int slope,
-                            struct ht_point *out) {
-    struct ht_point_axis axis[3];
-    for (int k = 0; k < 3; k++) ht_point_axis_spread(grid, k, x[k], k == slope, &axis[k]);
-    return multiply(axis, out);
-}
-
 void ht_point_free(struct ht_point *point) {
     free(point->node);
     *point = (struct ht_point){.count = 0};

@@ -12,19 +12,29 @@ static const char *key_of(int group, const char *name, char key[64]) {
     return key;
 }
 
-const struct ht_shot_law *ht_shot_law(const struct ht_equations *eq, enum ht_shot_kind kind) {
-    return kind == HT_SHOT_FORCE ? &eq->second_order.force : &eq->second_order.monopole;
+int ht_shot_dims(const struct ht_shot *shot) {
+    return shot->varies[0] + shot->varies[1] + shot->varies[2];
+}
+
+int ht_shot_order(const struct ht_equations *eq, const struct ht_shot *shot) {
+    const struct ht_second_order *form = &eq->second_order;
+    return form->rate < 0 && shot->drive[0].field == form->field;
+}
+
+int ht_shot_slope(const struct ht_equations *eq, const struct ht_drive *drive) {
+    int axis = eq->second_order.rate < 0 ? 2 : -1;
+    while (axis >= 0 && eq->second_order.flux[axis] != drive->field) axis--;
+    return axis;
 }
 
 /* Of u_tt = c^2 div grad u + f(t) delta(x) in d dimensions u far away is f divided by the power
- * (3 - d)/2 of the frequency. */
+ * (3 - d)/2 of the frequency; fields of first order are as u_t. */
 void ht_shot_bands(const struct ht_equations *eq, const struct ht_shot *shot,
                    double out[HT_SIGNAL_BANDS]) {
     const double *band = ht_signal_bands(shot->signal);
-    const int dims = shot->type == HT_SHOT_PLANE ? 1 : eq->dims;
-    double whole = 0, power = ht_shot_law(eq, shot->kind)->derivative +
-                              (shot->kind == HT_SHOT_FORCE) + 0.5 * (dims - 3);
-    if (shot->type == HT_SHOT_INCIDENT) power = 0;
+    const bool rate = eq->second_order.known && eq->second_order.rate >= 0;
+    double whole = 0, power = (rate ? 0 : 1) + 0.5 * (ht_shot_dims(shot) - 3);
+    if (shot->type->outside) power = 0;
     for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
         out[b] = band[b] * pow(b + 0.5, 2 * power);
         whole += out[b];
@@ -36,12 +46,13 @@ double ht_shot_band(const struct ht_shot *shot, int band) {
     return ht_signal_traits(shot->signal).highest * 2 * (band + 0.5) / HT_SIGNAL_BANDS;
 }
 
-static enum ht_err check_kind(const struct ht_params *params, const struct ht_equations *eq,
-                              enum ht_shot_kind kind, int group) {
+static enum ht_err find_drives(const struct ht_params *params, const struct ht_equations *eq,
+                               int group, struct ht_shot *shot) {
     char key[64];
-    if (ht_shot_law(eq, kind)->known) return HT_OK;
+    shot->drives = ht_source_drives(shot->kind, eq, shot->direction, shot->drive);
+    if (shot->drives > 0) return HT_OK;
     return ht_params_error(params, key_of(group, "kind", key), "%s has no sources of kind \"%s\"",
-                           eq->system->name, ht_shot_kind_word(kind));
+                           eq->system->name, shot->kind->word);
 }
 
 static enum ht_err check_inside(const struct ht_params *params, const struct ht_grid *grid,
@@ -63,9 +74,7 @@ static enum ht_err check_layers(const struct ht_params *params, const struct ht_
     char key[64];
     int k;
     for (k = 0; k < 3; k++)
-        x[k] = shot->type == HT_SHOT_PLANE && k != shot->axis
-                   ? (grid->lower[k] + grid->upper[k]) / 2
-                   : at[k];
+        x[k] = k < grid->dims && !shot->varies[k] ? (grid->lower[k] + grid->upper[k]) / 2 : at[k];
     if (!ht_layers_hold(grid, x, &k)) return HT_OK;
     return ht_params_error(params, key_of(group, name, key),
                            "x%d = %g is inside an absorbing layer: between the layers are %g to "
@@ -83,6 +92,7 @@ static enum ht_err check_width(const struct ht_params *params, const struct ht_g
         widest = fmax(widest, grid->h[k]);
         longest = fmax(longest, grid->upper[k] - grid->lower[k]);
     }
+    if (!(shot->width > 0)) return HT_OK;
     if (shot->width > longest)
         return ht_params_error(params, key_of(group, "width", key),
                                "a volume is as wide as the box is long, %.6g, "
@@ -97,41 +107,46 @@ static enum ht_err check_width(const struct ht_params *params, const struct ht_g
 
 static enum ht_err check_place(const struct ht_params *params, const struct ht_grid *grid,
                                const struct ht_shot *shot, int group) {
-    static const char *const keys[][2] = {[HT_SHOT_POINT] = {"position", "position"},
-                                          [HT_SHOT_LINE] = {"from", "to"},
-                                          [HT_SHOT_PLANE] = {"at", "at"},
-                                          [HT_SHOT_VOLUME] = {"position", "position"},
-                                          [HT_SHOT_INCIDENT] = {"from", "to"}};
-    TRY(check_inside(params, grid, group, keys[shot->type][0], shot->first));
-    TRY(check_inside(params, grid, group, keys[shot->type][1], shot->last));
-    TRY(check_layers(params, grid, shot, group, keys[shot->type][0], shot->first));
-    TRY(check_layers(params, grid, shot, group, keys[shot->type][1], shot->last));
-    if (shot->type != HT_SHOT_VOLUME) return HT_OK;
+    const char *const *keys = shot->type->place;
+    TRY(check_inside(params, grid, group, keys[0], shot->first));
+    TRY(check_inside(params, grid, group, keys[1], shot->last));
+    TRY(check_layers(params, grid, shot, group, keys[0], shot->first));
+    TRY(check_layers(params, grid, shot, group, keys[1], shot->last));
     return check_width(params, grid, shot, group);
 }
 
-static bool on_free_wall(const struct ht_grid *grid, const double x[3]) {
-    bool on = false;
-    for (int k = 0; k < 3 && k < grid->dims; k++) {
-        const double close = 1e-9 * grid->h[k];
-        on = on || (grid->wall[k][0] < 0 && fabs(x[k] - grid->lower[k]) <= close) ||
-             (grid->wall[k][1] < 0 && fabs(x[k] - grid->upper[k]) <= close);
-    }
-    return on;
+/* A wall on which the field is 0, or NULL. */
+static const struct ht_wall_kind *silencing(const struct ht_medium *medium, int field,
+                                            const double x[3]) {
+    const struct ht_wall_kind *wall = medium->eq->system->wall;
+    const struct ht_grid *grid = medium->grid;
+    for (int k = 0; k < grid->dims; k++)
+        for (int side = 0; side < 2; side++) {
+            const int factor = grid->wall[k][side];
+            const double end = side ? grid->upper[k] : grid->lower[k];
+            if (factor != 0 && ht_wall_sign(medium->eq, field, k, factor) < 0 &&
+                fabs(x[k] - end) <= 1e-9 * grid->h[k])
+                return wall->factor == factor ? wall : wall + 1;
+        }
+    return NULL;
 }
 
-static void warn_silent(const struct ht_grid *grid, const struct ht_shot *shot, int group) {
+static void warn_silent(const struct ht_medium *medium, const struct ht_shot *shot, int group) {
+    const struct ht_wall_kind *wall = NULL;
     int silent = 0;
-    if (shot->type == HT_SHOT_INCIDENT) return;
     for (int i = 0; i < shot->points; i++) {
+        const struct ht_wall_kind *on = NULL;
         double x[3];
         ht_shot_position(shot, i, x);
-        silent += on_free_wall(grid, x);
+        for (int d = 0; d == 0 || (on != NULL && d < shot->drives); d++)
+            on = silencing(medium, shot->drive[d].field, x);
+        if (on == NULL) continue;
+        silent++;
+        wall = on;
     }
-    if (silent > 0 && shot->kind == HT_SHOT_MONOPOLE)
-        ht_warn("sources.%d: %d of %d point%s on a free wall, where the field "
-                "is 0: silent",
-                group, silent, shot->points, shot->points > 1 ? "s are" : " is");
+    if (silent > 0)
+        ht_warn("sources.%d: %d of %d point%s on a %s wall, where the field is 0: silent", group,
+                silent, shot->points, shot->points > 1 ? "s are" : " is", wall->name);
 }
 
 static bool is_closed(const struct ht_grid *grid) {
@@ -144,8 +159,7 @@ static bool is_closed(const struct ht_grid *grid) {
 /* A monopole adds to the mean, which nothing takes away. */
 static void warn_constant(const struct ht_grid *grid, const struct ht_shot *shot, int group) {
     const double part = ht_signal_traits(shot->signal).constant;
-    if (shot->type == HT_SHOT_INCIDENT) return;
-    if (shot->kind == HT_SHOT_MONOPOLE && is_closed(grid) && fabs(part) > 1e-3)
+    if (shot->points > 0 && shot->kind->stays && is_closed(grid) && fabs(part) > 1e-3)
         ht_warn("sources.%d: the signal has a constant part (%.2g of its "
                 "size), and no side of the box is free: the mean of the field "
                 "does not return to 0",
@@ -186,15 +200,17 @@ static enum ht_err make_signal(const struct ht_params *params, const struct ht_s
 
 static void set_place(const struct ht_shot_given *given, const struct ht_grid *grid,
                       struct ht_shot *shot) {
-    const bool ends = given->type == HT_SHOT_LINE || given->type == HT_SHOT_INCIDENT;
-    shot->type = given->type;
-    shot->kind = given->kind;
-    shot->points = given->type == HT_SHOT_LINE ? given->count : 1;
+    shot->type = ht_source_type_of(given);
+    shot->kind = ht_source_kind_of(given);
+    shot->points = shot->type->outside ? 0 : (int)ht_most(1, given->count);
+    for (int k = 0; k < grid->dims; k++)
+        shot->varies[k] = !shot->type->flat || k == (int)given->axis;
     shot->axis = (int)given->axis;
     shot->width = given->width;
+    const bool ends = strcmp(shot->type->place[0], "from") == 0;
     memcpy(shot->first, ends ? given->from : given->position, sizeof shot->first);
     memcpy(shot->last, ends ? given->to : given->position, sizeof shot->last);
-    if (given->type != HT_SHOT_PLANE) return;
+    if (!shot->type->flat) return;
     for (int k = 0; k < 3; k++) /* the middle of the plane */
         shot->first[k] = (grid->lower[k] + grid->upper[k]) / 2;
     shot->first[given->axis] = given->at;
@@ -228,11 +244,11 @@ static enum ht_err make_shot(const struct ht_params *params, const struct ht_med
     shot->tolerance = given->tolerance;
     if (given->radius.kind == HT_VALUE_NUMBERS) shot->radius = given->radius.number[0];
     set_direction(given, shot);
-    TRY(check_kind(params, medium->eq, shot->kind, group));
+    TRY(find_drives(params, medium->eq, group, shot));
     TRY(check_place(params, medium->grid, shot, group));
-    if (shot->type == HT_SHOT_INCIDENT) TRY(find_crossing(medium, shot));
+    if (shot->type->outside) TRY(find_crossing(medium, shot));
     TRY(make_signal(params, given, group, shot));
-    warn_silent(medium->grid, shot, group);
+    warn_silent(medium, shot, group);
     warn_constant(medium->grid, shot, group);
     return HT_OK;
 }

@@ -47,10 +47,9 @@ static enum ht_err look_at(const struct ht_medium *medium, const struct ht_shot 
     double place[3] = {0};
     bool found = false;
     for (int k = 0; k < medium->grid->dims; k++) {
-        const double reach = shot->type == HT_SHOT_VOLUME
-                                 ? HT_POINT_WIDEST * shot->width
-                                 : ht_point_reach(medium->grid) * medium->grid->h[k];
-        if (shot->type == HT_SHOT_PLANE && k != shot->axis) continue;
+        const double reach = shot->width > 0 ? HT_POINT_WIDEST * shot->width
+                                             : ht_point_reach(medium->grid) * medium->grid->h[k];
+        if (!shot->varies[k]) continue;
         for (int i = 0; i < 2; i++)
             if (material[i] >= 0) TRY(find_jump(medium, material[i], x, k, reach, &found, place));
     }
@@ -62,15 +61,16 @@ static enum ht_err look_at(const struct ht_medium *medium, const struct ht_shot 
     return HT_OK;
 }
 
-static enum ht_err look_along_plane(const struct ht_medium *medium, const struct ht_shot *shot,
-                                    struct jump *jump) {
+/* About a point, at places along the axes on which the shot does not vary. */
+static enum ht_err look_along(const struct ht_medium *medium, const struct ht_shot *shot, int point,
+                              struct jump *jump) {
     const struct ht_grid *grid = medium->grid;
     int count[3];
     double x[3];
-    memcpy(x, shot->first, sizeof x);
+    ht_shot_position(shot, point, x);
     for (int k = 0; k < 3; k++)
         count[k] =
-            k < grid->dims && k != shot->axis ? (int)ht_least(grid->cells[k] + 1, MOST_PLACES) : 1;
+            k < grid->dims && !shot->varies[k] ? (int)ht_least(grid->cells[k] + 1, MOST_PLACES) : 1;
     for (int i = 0; i < count[0] * count[1] * count[2]; i++) {
         const int at[3] = {i % count[0], i / count[0] % count[1], i / count[0] / count[1]};
         for (int k = 0; k < 3; k++)
@@ -94,8 +94,7 @@ static void warn(const struct ht_grid *grid, const struct ht_shot *shot, int gro
             "medium near %s: waves err there by more than the dispersion of "
             "the grid; move it %g %s away",
             group, which, ht_grid_place(grid, jump->jump, what),
-            shot->type == HT_SHOT_VOLUME ? 7 : ht_point_reach(grid),
-            shot->type == HT_SHOT_VOLUME ? "widths" : "spacings");
+            shot->width > 0 ? 7 : ht_point_reach(grid), shot->width > 0 ? "widths" : "spacings");
 }
 
 enum ht_err ht_shots_warn_jumps(const struct ht_shots *shots) {
@@ -103,13 +102,7 @@ enum ht_err ht_shots_warn_jumps(const struct ht_shots *shots) {
     for (int n = 0; n < shots->count && !medium->uniform; n++) {
         const struct ht_shot *shot = &shots->shot[n];
         struct jump jump = {.places = 0};
-        if (shot->type == HT_SHOT_INCIDENT) continue;
-        if (shot->type == HT_SHOT_PLANE) TRY(look_along_plane(medium, shot, &jump));
-        for (int i = 0; shot->type != HT_SHOT_PLANE && i < shot->points; i++) {
-            double x[3];
-            ht_shot_position(shot, i, x);
-            TRY(look_at(medium, shot, x, &jump));
-        }
+        for (int i = 0; i < shot->points; i++) TRY(look_along(medium, shot, i, &jump));
         if (jump.found > 0) warn(medium->grid, shot, n + 1, &jump);
     }
     return HT_OK;

@@ -68,7 +68,6 @@ static bool is_pair(const struct ht_equations *eq, struct ht_second_order *form)
             return false;
         axes |= 1u << t->axis;
     }
-    form->monopole.known = true;
     return eq->nfields == 2 && eq->nterms == 1 + eq->dims && axes == (1u << eq->dims) - 1 &&
            form->modulus >= 0;
 }
@@ -91,8 +90,6 @@ static bool is_flux(const struct ht_equations *eq, struct ht_second_order *form)
             t->row != (first ? form->field : form->flux[t->axis]) || t->coef != form->sign[t->axis])
             return false;
     }
-    form->monopole = (struct ht_shot_law){true, true, 1};
-    form->force = (struct ht_shot_law){true, true, 0};
     return eq->nfields == 1 + eq->dims && count[0] == eq->dims && count[1] == eq->dims;
 }
 

@@ -409,7 +409,7 @@ static enum ht_err check_snapshot(const struct ht_plan *plan) {
 static bool has_incidence(const struct ht_plan *plan) {
     bool incident = false;
     for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++)
-        incident = incident || plan->shots->shot[i].type == HT_SHOT_INCIDENT;
+        incident = incident || plan->shots->shot[i].type->outside;
     return incident;
 }
 
@@ -463,7 +463,7 @@ static void judge_point(const struct ht_plan *plan, const struct ht_source_point
                         const double x[3], struct nearest *worst) {
     const struct ht_source_form *form = &plan->duhamel->form[point->shot];
     double square = 0;
-    if (plan->shots->shot[point->shot].type == HT_SHOT_VOLUME) return;
+    if (plan->shots->shot[point->shot].width > 0) return;
     for (int k = 0; k < plan->grid.dims; k++) {
         if (!ht_source_reaches(&plan->problem, point, k, x[k])) return;
         if (ht_source_varies(form, k)) square += pow((x[k] - point->x[k]) / plan->grid.h[k], 2);
@@ -523,7 +523,7 @@ static void warn_beside(const struct ht_plan *plan) {
             const struct ht_trace trace = ht_trace_at(plan->receivers, t);
             const struct ht_shot *shot = &plan->shots->shot[i];
             char place[HT_PLACE];
-            if (shot->type != HT_SHOT_INCIDENT || !beside(plan, shot, trace.x)) continue;
+            if (!shot->type->outside || !beside(plan, shot, trace.x)) continue;
             ht_warn("receivers: the one at %s takes values from both sides "
                     "of the surface of the box of sources.%d, where fields "
                     "jump: move it %g or more away",

@@ -250,7 +250,7 @@ static const char *why_differences(const struct ht_plan *plan) {
     if (!plan->medium->uniform) return "the medium varies";
     if (ht_layers_any(&plan->grid)) return "sides absorb";
     for (int i = 0; i < plan->params->shots.count; i++)
-        if (shots[i].type == HT_SHOT_INCIDENT) return "a plane wave comes from outside";
+        if (ht_source_type_of(&shots[i])->outside) return ht_source_type_of(&shots[i])->outside;
     return NULL;
 }
 

@@ -343,13 +343,19 @@ static void add_forms(const struct ht_duhamel *d, struct ht_facts *f) {
     ht_fact(f, number, "sources_travel_error", travel);
 }
 
-/* ", 2 of type plane", for types other than point and line. */
+/* Whether it consists of points. */
+static bool has_points(const struct ht_shot *shot) {
+    return shot->points > 0 && !shot->type->flat && !(shot->width > 0);
+}
+
+/* ", 2 of type plane", for types that are not made of points. */
 static void add_shot_types(const struct ht_shots *shots, struct ht_text *text) {
-    for (int type = HT_SHOT_PLANE; type <= HT_SHOT_INCIDENT; type++) {
+    const struct ht_source_type *type;
+    for (int n = 0; (type = ht_source_type_at(n)) != NULL; n++) {
         int count = 0;
-        for (int i = 0; i < shots->count; i++) count += (int)shots->shot[i].type == type;
-        if (count > 0)
-            ht_text_add(text, ", %d of type %s", count, ht_shot_type_word((enum ht_shot_type)type));
+        for (int i = 0; i < shots->count; i++)
+            count += shots->shot[i].type == type && !has_points(&shots->shot[i]);
+        if (count > 0) ht_text_add(text, ", %d of type %s", count, type->word);
     }
 }
 
@@ -362,7 +368,7 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
     int points = 0;
     if (shots == NULL) return;
     for (int i = 0; i < shots->count; i++)
-        points += shots->shot[i].type <= HT_SHOT_LINE ? shots->shot[i].points : 0;
+        points += has_points(&shots->shot[i]) ? shots->shot[i].points : 0;
     ht_text_add(text, "  sources   %d", shots->count);
     if (points > 0) ht_text_add(text, " at %d point%s", points, points > 1 ? "s" : "");
     add_shot_types(shots, text);

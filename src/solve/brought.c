@@ -26,16 +26,14 @@ static double axis_square(const struct ht_plan *plan, int shot, int axis, double
     const struct ht_shot *s = &plan->shots->shot[shot];
     const double h = plan->grid.h[axis], between = 1.3; /* nodes */
     *reach = 0;
-    if (s->type == HT_SHOT_PLANE && axis != s->axis)
-        return plan->grid.upper[axis] - plan->grid.lower[axis];
+    if (!s->varies[axis]) return plan->grid.upper[axis] - plan->grid.lower[axis];
     if (plan->duhamel != NULL) {
         const struct ht_source_form *form = &plan->duhamel->form[shot];
         *reach = form->reach[axis] * h;
         return gaussian_square(form->order, form->along[axis] * h);
     }
-    *reach =
-        s->type == HT_SHOT_VOLUME ? HT_POINT_WIDEST * s->width : ht_point_reach(&plan->grid) * h;
-    return s->type == HT_SHOT_VOLUME ? gaussian_square(1, s->width) : between / h;
+    *reach = s->width > 0 ? HT_POINT_WIDEST * s->width : ht_point_reach(&plan->grid) * h;
+    return s->width > 0 ? gaussian_square(1, s->width) : between / h;
 }
 
 /* At most: mirror images behind walls, or across a periodic box, add n parts of g, whose squares
@@ -54,15 +52,15 @@ static enum ht_err point_square(const struct ht_plan *plan, int shot, int n, dou
                                 double *out) {
     const struct ht_shot *s = &plan->shots->shot[shot];
     const struct ht_second_order *form = &plan->eq.second_order;
-    const bool force = s->kind == HT_SHOT_FORCE;
-    const int material = force ? form->inverse_density : form->modulus;
+    const int of_drive = s->drive[0].material;
+    const int material = of_drive < 0 ? form->modulus : of_drive;
     double x[3], value = 1;
     ht_shot_position(s, n, x);
     if (material >= 0)
         TRY(ht_medium_parameter(plan->medium, plan->eq.system->material[material].name, x, &value));
     /* g is the material delta, or delta alone, in a field that is divided by the material in the
      * energy */
-    *out = force || ht_shot_law(&plan->eq, s->kind)->modulus ? value / 2 : 0.5 / value;
+    *out = of_drive < 0 ? 0.5 / value : value / 2;
     *widest = 0;
     for (int k = 0; k < plan->grid.dims; k++) {
         double reach;
@@ -98,7 +96,7 @@ static enum ht_err surface_norm(const struct ht_plan *plan, int shot, double *ou
 static enum ht_err shot_norm(const struct ht_plan *plan, int shot, double *out) {
     const struct ht_shot *s = &plan->shots->shot[shot];
     double sum = 0, reach = 0, length = 0;
-    if (s->type == HT_SHOT_INCIDENT) return surface_norm(plan, shot, out);
+    if (s->type->outside) return surface_norm(plan, shot, out);
     for (int n = 0; n < s->points; n++) {
         double square;
         TRY(point_square(plan, shot, n, &reach, &square));
@@ -127,7 +125,7 @@ static double acted(const struct ht_shot *shot, double dt, double from, double t
     from = fmax(from, t.begin + shot->delay);
     to = fmin(to, past + dt);
     if (!(from < to)) return 0;
-    if (shot->type == HT_SHOT_INCIDENT) return (to - from) * fabs(shot->amplitude) * t.largest;
+    if (shot->type->outside) return (to - from) * fabs(shot->amplitude) * t.largest;
     const int64_t count = (int64_t)ceil(2 * (to - from) / dt);
     double sum = 0;
     for (int64_t i = 0; i < count; i++)

@@ -39,7 +39,7 @@ enum { TAYLOR, LEAPFROG, FD, SCHEMES };
 /* Of one source or image at a distance x. */
 static double wave_from(const struct ht_shot *shot, bool pair, double x, double time,
                         bool velocity) {
-    const bool force = shot->kind == HT_SHOT_FORCE;
+    const bool force = shot->direction[0] != 0;
     const double s = ht_shot_at(shot, time - fabs(x), pair ? -1 : 0) / 2;
     const double way = force != velocity && x < 0 ? -1 : 1;
     if (pair) return s;
@@ -51,7 +51,7 @@ static double source_at(const struct ht_shot *shot, bool pair, double x, double 
                         bool velocity) {
     const double apart = 0.2;
     double sum = 0, whole = 0;
-    if (shot->type != HT_SHOT_VOLUME) return wave_from(shot, pair, x, time, velocity);
+    if (!(shot->width > 0)) return wave_from(shot, pair, x, time, velocity);
     for (int n = -30; n <= 30; n++) {
         const double q = n * apart;
         const double weight = exp(-q * q / 2);
@@ -70,7 +70,7 @@ static double exact_at(const struct ht_shot *shot, const struct sides *side, boo
             sum +=
                 source_at(shot, pair, x - at - n * (side->turn ? 2 : 1) * length, time, velocity);
     for (int n = -1; n <= 2 && side->turn != 0; n++)
-        sum += side->turn * (shot->kind == HT_SHOT_FORCE ? -1 : 1) *
+        sum += side->turn * (shot->direction[0] != 0 ? -1 : 1) *
                source_at(shot, pair, x + at - 2 * n * length, time, velocity);
     return sum;
 }

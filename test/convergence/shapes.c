@@ -16,6 +16,7 @@
 #include "htwave/energy.h"
 #include "must.h"
 #include "open_device.h"
+#include "point_nodes.h"
 
 /* ---- a run ---- */
 
@@ -149,7 +150,7 @@ static void test_plane(const char *boundary, bool force, double at) {
     start_scene(&s);
     const double place[3] = {x, 7.7, 0};
     struct ht_point point;
-    must(ht_point_read(&s.plan->grid, place, -1, &point));
+    must(point_nodes(false, &s.plan->grid, place, -1, &point));
     const double expected = theory(&s, frequency, 2, 110);
     while (s.done < s.plan->steps) {
         const double time = step(&s);

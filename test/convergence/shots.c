@@ -16,6 +16,7 @@
 #include "htwave/sampler.h"
 #include "must.h"
 #include "open_device.h"
+#include "point_nodes.h"
 
 /* ---- a run and its trace ---- */
 
@@ -170,7 +171,7 @@ static double trace_error(const struct exact *given, const struct kind *kind, do
         source, e.frequency, e.force ? "force" : "monopole",
         e.force ? e.dims > 2 ? "direction = [2.0, 0.0, 0.0];" : "direction = [2.0, 0.0];" : "");
     open_scene(&s, n, list);
-    must(ht_point_read(&s.plan->grid, e.receiver, -1, &s.receiver));
+    must(point_nodes(false, &s.plan->grid, e.receiver, -1, &s.receiver));
     e.signal = s.plan->shots->shot[0].signal;
     e.delay = s.plan->shots->shot[0].delay;
     double difference = 0, whole = 0, *value = values_of(&s);
@@ -299,7 +300,7 @@ static void trace(const double from[2], const double to[2], double *out) {
     add(text, list, &n, "sources=({ position = [%.17g, %.17g]; frequency = 0.08; })", from[0],
         from[1]);
     open_scene(&s, n, list);
-    must(ht_point_read(&s.plan->grid, at, -1, &s.receiver));
+    must(point_nodes(false, &s.plan->grid, at, -1, &s.receiver));
     for (int64_t i = 0; i < 40; i++) {
         step(&s);
         out[i] = read_point(&s, HT_PRIMARY);

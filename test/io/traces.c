@@ -564,7 +564,7 @@ static double near_exact(const struct trial *t, const void *context, double x, d
     (void)context;
     const struct ht_source_form *form = &t->sim->plan->duhamel->form[0];
     const struct ht_shot *shot = &t->sim->plan->shots->shot[0];
-    const bool force = shot->kind == HT_SHOT_FORCE, flips = force != (*field == 'v');
+    const bool force = shot->direction[0] != 0, flips = force != (*field == 'v');
     const double rho = 1.3, at = (x - shot->first[0]) / form->radius;
     double sum = 0, place[POINTS], weight[POINTS];
     ht_gauss_points(POINTS, place, weight);

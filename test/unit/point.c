@@ -1,8 +1,8 @@
 /* Points between nodes: values and slopes of waves against the exact ones, on periodic axes and at
  * walls; nodes; spreading as the adjoint of reading; order of the lists.
  */
-#include "htwave/grid.h"
 
+#include "point_nodes.h"
 #include "test.h"
 
 enum { RIGID = 1, FREE = -1, PERIODIC = 0 };
@@ -93,7 +93,7 @@ static void test_nodes(void) {
         struct ht_point point;
         const int64_t at[3] = {m % 4, m, 12 - m};
         for (int k = 0; k < 3; k++) x[k] = grid.lower[k] + (double)at[k] * grid.h[k] * (1 + 1e-15);
-        if (ht_point_read(&grid, x, -1, &point) != HT_OK) abort();
+        if (point_nodes(false, &grid, x, -1, &point) != HT_OK) abort();
         wrong += point.count != 1 || point.node->weight != 1;
         for (int k = 0; k < 3 && point.count == 1; k++) wrong += point.node->m[k] != at[k];
         ht_point_free(&point);
@@ -128,8 +128,8 @@ static void test_lists(int dims, int low, int high, int slope) {
         x[k] = grid.upper[k] - 0.37 * grid.h[k];
         volume *= grid.h[k];
     }
-    if (ht_point_read(&grid, x, slope, &read) != HT_OK ||
-        ht_point_spread(&grid, x, slope, &spread) != HT_OK)
+    if (point_nodes(false, &grid, x, slope, &read) != HT_OK ||
+        point_nodes(true, &grid, x, slope, &spread) != HT_OK)
         abort();
     for (int i = 0; i < read.count; i++) {
         const struct ht_point_node *r = &read.node[i], *s = &spread.node[i];
@@ -152,7 +152,7 @@ static void test_free_wall(void) {
     const struct ht_grid grid = make_grid(2, cells, RIGID, FREE);
     const double x[3] = {grid.upper[0], 0.3, 0};
     struct ht_point point;
-    if (ht_point_spread(&grid, x, -1, &point) != HT_OK) abort();
+    if (point_nodes(true, &grid, x, -1, &point) != HT_OK) abort();
     TEST_CHECK(point.count == 0, "nothing is spread from a free wall (%d)", point.count);
     ht_point_free(&point);
 }

@@ -1,0 +1,156 @@
+/* Sources of waves: a row per type, which says where a source acts, and per kind, which says what
+ * it does; the options of their groups, and rules between these. Nothing else knows types or kinds
+ * by their names.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "options.h"
+
+/* ---- types ---- */
+
+/* X(word, help, members of the row) */
+#define EACH_TYPE(X)                                                                              \
+    X("point", "", .keys = "position", .place = {"position", "position"})                         \
+    X("line", ", of `count` equal points from `from` to `to`, both included",                     \
+      .keys = "from to count", .place = {"from", "to"})                                           \
+    X("plane", ", all of the box at `at` along `axis`", .keys = "axis at", .place = {"at", "at"}, \
+      .flat = true)                                                                               \
+    X("volume", ", a Gaussian", .keys = "position width", .place = {"position", "position"})      \
+    X("plane wave",                                                                               \
+      ", which comes from outside, by finite differences: inside the box `from` .. `to` the "     \
+      "fields are the total ones, outside of it what is scattered alone",                         \
+      .keys = "from to", .place = {"from", "to"}, .outside = "a plane wave comes from outside")
+
+/* ---- kinds ---- */
+
+#define EACH_KIND(X)                                                                        \
+    X("monopole",                                                                           \
+      ": acoustic p_t = -K div v + K s(t) delta(x - x0), with s the volume per time; wave " \
+      "u_tt = c^2 lap u + s(t) delta(x - x0)",                                              \
+      .stays = true)                                                                        \
+    X("force", " (acoustic): rho v_t = -grad p + direction s(t) delta(x - x0)",             \
+      .takes = "direction", .field = "v", .sign = 1)
+
+#define ROW(word, help, ...) {word, help, __VA_ARGS__},
+#define CHOICE(word, ...) "|" word
+#define HELP_TYPE(word, help, ...) "; " word help
+#define HELP_KIND(word, help, ...) " " word help "."
+
+static const struct ht_source_type types[] = {EACH_TYPE(ROW)};
+static const struct ht_source_kind kinds[] = {EACH_KIND(ROW)};
+enum { TYPES = sizeof types / sizeof *types, KINDS = sizeof kinds / sizeof *kinds };
+
+const struct ht_source_type *ht_source_type_at(int index) {
+    return index < TYPES ? &types[index] : NULL;
+}
+
+const struct ht_source_kind *ht_source_kind_at(int index) {
+    return index < KINDS ? &kinds[index] : NULL;
+}
+
+const struct ht_source_type *ht_source_type_of(const struct ht_shot_given *given) {
+    return &types[given->type];
+}
+
+const struct ht_source_kind *ht_source_kind_of(const struct ht_shot_given *given) {
+    return &kinds[given->kind];
+}
+
+/* ---- what they drive ---- */
+
+/* What the square of a field is divided by in the energy. */
+static int material_of(const struct ht_equations *eq, int field) {
+    for (int i = 0; i < eq->nenergy; i++)
+        if (eq->energy[i].field == field && eq->energy[i].other == field)
+            return eq->energy[i].material;
+    return -1;
+}
+
+static int drive_scalar(const struct ht_equations *eq, struct ht_drive *drive) {
+    const struct ht_second_order *form = &eq->second_order;
+    *drive = form->rate >= 0 ? (struct ht_drive){form->rate, -1, 1}
+                             : (struct ht_drive){form->field, form->modulus, 1};
+    return form->known ? 1 : 0;
+}
+
+int ht_source_drives(const struct ht_source_kind *kind, const struct ht_equations *eq,
+                     const double *numbers, struct ht_drive drive[HT_MAX_DRIVES]) {
+    int count = 0;
+    if (kind->field == NULL) return drive_scalar(eq, drive);
+    for (int k = 0; k < 3; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "%s%d", kind->field, k + 1);
+        const int field = ht_equations_field(eq, name);
+        if (field >= 0 && numbers[k] != 0)
+            drive[count++] =
+                (struct ht_drive){field, material_of(eq, field), kind->sign * numbers[k]};
+    }
+    return count;
+}
+
+/* ---- options ---- */
+
+#define IN_SHOT(member) offsetof(struct ht_shot_given, member)
+
+static const struct ht_option option[] = {
+    {"type", HT_OPT_CHOICE, IN_SHOT(type), "\"point\"", ANY, &(EACH_TYPE(CHOICE))[1], "",
+     &(EACH_TYPE(HELP_TYPE) ".")[2]},
+    {"position", HT_OPT_REAL3, IN_SHOT(position), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+     "Point and volume, must be given: where it is, anywhere in the box."},
+    {"from", HT_OPT_REAL3, IN_SHOT(from), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+     "Line: its first point. Plane wave: lower corner of its box. The medium is uniform about the "
+     "surface of the box."},
+    {"to", HT_OPT_REAL3, IN_SHOT(to), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+     "Line: its last point. Plane wave: upper corner of its box. Along an axis on which the box is "
+     "that of the grid it has no surface; the wave runs normal to such axes, whose sides are rigid "
+     "or periodic."},
+    {"count", HT_OPT_INT, IN_SHOT(count), "0", 0, 10000, NULL, "points",
+     "Line: number of points, 2 or more; each has the amplitude."},
+    {"axis", HT_OPT_CHOICE, IN_SHOT(axis), "\"x1\"", ANY, CHOICES(HT_EACH_AXIS), "",
+     "Plane, must be given: the axis that is normal to it."},
+    {"at", HT_OPT_REAL, IN_SHOT(at), "0.0", ANY, NULL, "length",
+     "Plane, must be given: its place along the axis, anywhere in the box."},
+    {"width", HT_OPT_REAL, IN_SHOT(width), "0.0", NOT_NEGATIVE, NULL, "length",
+     "Volume, must be given: w of the Gaussian exp(-|x - x0|^2/(2 w^2)), whose integral is 1; one "
+     "spacing or more."},
+    {"kind", HT_OPT_CHOICE, IN_SHOT(kind), "\"monopole\"", ANY, &(EACH_KIND(CHOICE))[1], "",
+     &(EACH_KIND(
+         HELP_KIND) " The delta of a line is the sum over its points, that of a plane "
+                    "delta(x_k - at), that of a volume its Gaussian. A force of a volume "
+                    "gives all its points the acceleration that the density at its centre "
+                    "makes; that of a plane is normal to it. Plane waves have no kind.")[1]},
+    {"direction", HT_OPT_REAL3, IN_SHOT(direction), "[0.0, 0.0, 0.0]", ANY, NULL, "",
+     "Force: its direction; plane wave: where it travels to; of any length."},
+    {"signal", HT_OPT_CHOICE, IN_SHOT(signal), "\"ricker\"", ANY, CHOICES(HT_EACH_SIGNAL), "",
+     "s(t), of largest value 1 (burst: nearly), with a = pi frequency t: ricker (1 - 2 a^2) "
+     "exp(-a^2); gaussian exp(-a^2); gaussian derivative, the rise of the latter; burst, a sine of "
+     "`cycles` periods under a Hann window, from t = 0 on; file, see there."},
+    {"frequency", HT_OPT_REAL, IN_SHOT(frequency), "0.0", NOT_NEGATIVE, NULL, "1/time",
+     "Of the signal (all but files): of a Ricker that of the spectrum's peak, of a burst that of "
+     "the sine."},
+    {"cycles", HT_OPT_REAL, IN_SHOT(cycles), "5.0", 1, 1e6, NULL, "periods",
+     "Burst: periods of the sine."},
+    {"file", HT_OPT_FILE, IN_SHOT(file), "\"\"", ANY, NULL, "",
+     "Signal \"file\": a text file with two columns, t and s, which is 0 outside of its times; "
+     "between them a cubic spline. Lines that begin with # are comments. Relative names as in "
+     "medium.type."},
+    {"delay", HT_OPT_VALUE, IN_SHOT(delay), "\"auto\"", ANY, "auto", "time",
+     "Time of the run at which the signal has t = 0. auto: the signal begins with the run (a "
+     "Ricker has its peak at 5 / (pi frequency)); 0 for bursts and files. Of a plane wave: at the "
+     "corner of its box that it reaches first."},
+    {"amplitude", HT_OPT_REAL, IN_SHOT(amplitude), "1.0", ANY, NULL, "",
+     "Factor of the signal: a volume per time (monopole) or a force, of a plane per area, in one "
+     "and two dimensions per area and per length; of a plane wave its p (acoustic) or u (wave)."},
+    {"radius", HT_OPT_VALUE, IN_SHOT(radius), "\"auto\"", 0.25, 4, "auto", "cells",
+     "Hermite methods: of the Gaussian with a flat spectrum that stands for the point. auto: 1.25, "
+     "with grid.order 3 or less 1.5 (leapfrog of pressure and velocity 1.75), or less where that "
+     "errs less."},
+    {"tolerance", HT_OPT_REAL, IN_SHOT(tolerance), "0.0002", 1e-9, 0.1, NULL, "",
+     "Hermite methods: error of traces, relative in L2, that the Gaussian may add; the banner "
+     "shows what it adds."},
+};
+
+const struct ht_option_list ht_source_list = {"sources", sizeof(struct ht_shot_given),
+                                              sizeof option / sizeof *option, option};
