@@ -43,15 +43,17 @@ HT_CHECKED enum ht_err ht_args_read(const struct ht_command *command, int argc, 
 const char *ht_args_value(const struct ht_args *args, const char *flag);
 void ht_args_help(const struct ht_command *command, FILE *out);
 
-/* "4,6,8" as integers from least on; *out is owned by the caller. */
-HT_CHECKED enum ht_err ht_args_integers(const char *flag, const char *text, long least, long most,
-                                        int *count, int **out);
+/* A flag's "4,6,8" as integers from least on; *out is owned by the caller. Not given: none. */
+HT_CHECKED enum ht_err ht_args_integers(const struct ht_args *args, const char *flag, long least,
+                                        long most, int *count, int **out);
 /* Whether word is an entry of the comma-separated list; NULL: all words are. */
 bool ht_args_listed(const char *list, const char *word);
 /* Refuses a list (NULL allowed) with an entry that is not among the names. */
 HT_CHECKED enum ht_err ht_args_names(const char *flag, const char *list, int count,
                                      const char *const *names);
-HT_CHECKED enum ht_err ht_args_real(const char *flag, const char *text, double *out);
+/* A flag's number from least (DBL_MIN: above 0) to most; not given: *out stays. */
+HT_CHECKED enum ht_err ht_args_real(const struct ht_args *args, const char *flag, double least,
+                                    double most, double *out);
 
 /* All of text to standard output; a full disk or a closed pipe is an error. */
 HT_CHECKED enum ht_err ht_args_print(const struct ht_text *text);

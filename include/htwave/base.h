@@ -113,6 +113,12 @@ static inline int64_t ht_divide_up(int64_t a, int64_t b) {
  * gives a valid pointer. Free with free(). */
 HT_CHECKED enum ht_err ht_mem_alloc(size_t count, size_t size, void *out);
 #define HT_ALLOC(pointer, count) ht_mem_alloc((size_t)(count), sizeof *(pointer), &(pointer))
+/* Of a local variable: its address is passed to a function at the end of its block; the memory that
+ * it points to then, or its text, is freed. Set to NULL what is handed over. */
+#define HT_ENDED(by) __attribute__((cleanup(by)))
+#define HT_FREED HT_ENDED(ht_mem_release)
+#define HT_FREED_TEXT HT_ENDED(ht_text_free)
+void ht_mem_release(void *address); /* of a pointer */
 /* The end of a function that makes an object: hands it over in *out, or after an error destroys it;
  * has the value of err. */
 #define HT_MADE(err, made, destroy, out) \
@@ -153,6 +159,9 @@ const char *ht_text_nearest(const char *word, const char *const *names, int coun
 char *ht_text_bytes(double bytes, char *buffer);
 /* "1 h 02 min", "3.2 s" into buffer (at least 32 bytes); returns buffer. */
 char *ht_text_seconds(double seconds, char *buffer);
+/* For arguments of a message. */
+#define HT_BYTES(bytes) ht_text_bytes((double)(bytes), (char[32]){0})
+#define HT_SECONDS(seconds) ht_text_seconds((seconds), (char[32]){0})
 
 double ht_clock(void); /* monotonic seconds; log.c */
 

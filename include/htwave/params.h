@@ -316,6 +316,10 @@ struct ht_params {
 HT_CHECKED enum ht_err ht_params_read(const char *path, int noverrides, char *const *overrides,
                                       struct ht_params **out);
 void ht_params_destroy(struct ht_params *params);
+/* HT_ENDED(ht_params_end) struct ht_params *params */
+static inline void ht_params_end(struct ht_params **params) {
+    ht_params_destroy(*params);
+}
 
 /* HT_ERR_INPUT with the message "key = value: rule (file:line)". The rule is the formatted text;
  * value and place are those recorded for key ("default" as the place when it was not set). */

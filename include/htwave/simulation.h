@@ -76,6 +76,10 @@ struct ht_simulation {
 HT_CHECKED enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,
                                           struct ht_simulation **out);
 void ht_simulation_destroy(struct ht_simulation *sim); /* NULL allowed */
+/* HT_ENDED(ht_simulation_end) struct ht_simulation *sim */
+static inline void ht_simulation_end(struct ht_simulation **sim) {
+    ht_simulation_destroy(*sim);
+}
 /* Times kernels where device.tune asks for it and no result is stored for this class of problems;
  * changes tuning and budget. Failures are notes. */
 HT_CHECKED enum ht_err ht_simulation_tune(struct ht_simulation *sim);

@@ -5,6 +5,7 @@
  * model. Of all methods those with the least work at the device's limits are planned as runs of the
  * file and timed: the best of each scheme, then the next ones. */
 #include <ctype.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,21 +75,11 @@ static enum ht_err find_frequency(struct search *s) {
     return HT_OK;
 }
 
-static enum ht_err read_flag(const struct ht_args *args, const char *flag, double most,
-                             double *out) {
-    const char *text = ht_args_value(args, flag);
-    if (text == NULL) return HT_OK;
-    TRY(ht_args_real(flag, text, out));
-    REQUIRE(*out > 0 && *out <= most, HT_ERR_INPUT, "%s %s: must be above 0 and at most %g", flag,
-            text, most);
-    return HT_OK;
-}
-
 static enum ht_err find_waves(struct search *s) {
-    TRY(read_flag(s->args, "--error", 0.5, &s->error));
+    TRY(ht_args_real(s->args, "--error", DBL_MIN, 0.5, &s->error));
     TRY(find_frequency(s));
     s->wavelengths = s->sim->params->time.end * s->frequency;
-    TRY(read_flag(s->args, "--wavelengths", 1e6, &s->wavelengths));
+    TRY(ht_args_real(s->args, "--wavelengths", DBL_MIN, 1e6, &s->wavelengths));
     if (s->wavelengths > 0) return HT_OK;
     return ht_params_error(s->sim->params, "time.end",
                            "--error: gives no path; --wavelengths does");
@@ -186,14 +177,6 @@ static void choose(struct search *s) {
 
 /* ---- runs of the file ---- */
 
-static void find_cells(const struct search *s, struct choice *c) {
-    const struct ht_grid *grid = &s->sim->plan->grid;
-    const double h = s->length / c->grid.cells, rounding = 1e-9;
-    const int least = c->carrier.scheme->nodal ? c->carrier.order + 1 : 3;
-    for (int k = 0; k < grid->dims; k++)
-        c->cells[k] = (int64_t)fmax(least, ceil((grid->upper[k] - grid->lower[k]) / h - rounding));
-}
-
 static void name_cells(const struct choice *c, const char *between, char text[LINE]) {
     int n = 0;
     for (int k = 0; k < c->carrier.eq->dims; k++)
@@ -221,7 +204,8 @@ static int list_keys(const struct choice *c, char text[LINES][LINE]) {
 static enum ht_err plan_run(const struct search *s, struct choice *c, struct ht_params **params,
                             struct ht_simulation **sim) {
     const struct ht_args *args = s->args;
-    char text[LINES][LINE], **lines = NULL;
+    char text[LINES][LINE];
+    HT_FREED char **lines = NULL;
     int n = list_keys(c, text), count = args->count - 1;
     if (s->sim->params->time.step > 0) snprintf(text[n++], LINE, "time.step=0");
     snprintf(text[n++], LINE, "device.variant=auto");
@@ -229,9 +213,8 @@ static enum ht_err plan_run(const struct search *s, struct choice *c, struct ht_
     TRY(HT_ALLOC(lines, count + n));
     for (int i = 0; i < count; i++) lines[i] = args->operand[1 + i];
     for (int i = 0; i < n; i++) lines[count + i] = text[i];
-    enum ht_err err = ht_params_read(args->operand[0], count + n, lines, params);
-    free(lines);
-    return err == HT_OK ? ht_simulation_plan(*params, NULL, sim) : err;
+    TRY(ht_params_read(args->operand[0], count + n, lines, params));
+    return ht_simulation_plan(*params, NULL, sim);
 }
 
 static enum ht_err time_run(struct ht_simulation *sim, struct choice *c) {
@@ -251,15 +234,17 @@ static enum ht_err time_run(struct ht_simulation *sim, struct choice *c) {
 /* What is refused, as leapfrog beside absorbing sides, is said. */
 static enum ht_err try_run(const struct search *s, struct choice *c) {
     const enum ht_log_level level = ht_log_level_get();
-    struct ht_params *params = NULL;
-    struct ht_simulation *sim = NULL;
-    find_cells(s, c);
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
+    const struct ht_grid *grid = &s->sim->plan->grid;
+    const double h = s->length / c->grid.cells, rounding = 1e-9;
+    const int least = c->carrier.scheme->nodal ? c->carrier.order + 1 : 3;
+    for (int k = 0; k < grid->dims; k++)
+        c->cells[k] = (int64_t)fmax(least, ceil((grid->upper[k] - grid->lower[k]) / h - rounding));
     if (level < HT_LOG_VERBOSE) ht_log_level_set(HT_LOG_SILENT);
     enum ht_err err = plan_run(s, c, &params, &sim);
     if (err == HT_OK) err = time_run(sim, c);
     ht_log_level_set(level);
-    ht_simulation_destroy(sim);
-    ht_params_destroy(params);
     if (err == HT_OK || (err != HT_ERR_INPUT && err != HT_ERR_MEMORY && err != HT_ERR_DEVICE))
         return err;
     snprintf(c->why, sizeof c->why, "%s", ht_err_message());
@@ -276,22 +261,7 @@ static int by_seconds(const void *left, const void *right) {
     return by_work(left, right);
 }
 
-static enum ht_err try_runs(struct search *s) {
-    for (int i = 0; i < s->count; i++)
-        if (s->choice[i].shown) TRY(try_run(s, &s->choice[i]));
-    qsort(s->choice, (size_t)s->count, sizeof *s->choice, by_seconds);
-    return HT_OK;
-}
-
 /* ---- the report ---- */
-
-static void name_method(const struct choice *c, char text[LINE]) {
-    if (c->carrier.scheme->nodal)
-        snprintf(text, LINE, "fd %d, %d term%s", c->carrier.order, c->carrier.stages,
-                 c->carrier.stages > 1 ? "s" : "");
-    else
-        snprintf(text, LINE, "%s, N = %d", c->carrier.scheme->name, c->carrier.order);
-}
 
 static double whole_error(const struct choice *c) {
     return hypot(c->grid.error, c->rounding);
@@ -299,7 +269,11 @@ static double whole_error(const struct choice *c) {
 
 static void add_choice(const struct choice *c, struct ht_facts *f) {
     char name[LINE], cells[LINE], bytes[32] = "-", seconds[32] = "-";
-    name_method(c, name);
+    if (c->carrier.scheme->nodal)
+        snprintf(name, LINE, "fd %d, %d term%s", c->carrier.order, c->carrier.stages,
+                 c->carrier.stages > 1 ? "s" : "");
+    else
+        snprintf(name, LINE, "%s, N = %d", c->carrier.scheme->name, c->carrier.order);
     name_cells(c, " x ", cells);
     if (isfinite(c->bytes)) ht_text_bytes(c->bytes, bytes);
     if (isfinite(c->seconds)) ht_text_seconds(c->seconds, seconds);
@@ -337,17 +311,6 @@ static void add_waves(const struct search *s, struct ht_text *text) {
             text, "the medium varies: finite differences alone, whose errors are known there%s\n",
             plan->medium->rough ? "; those of jumps, of second order, are not included" : "");
     ht_text_add(text, "device %s\n", s->sim->no_device ? "none is available" : s->sim->info.name);
-}
-
-static void add_precision(const struct search *s, struct ht_text *text) {
-    bool single = false, both = false;
-    for (int i = 0; i < s->count; i++) {
-        single |= !s->choice[i].fp64;
-        both |= s->choice[i].fp64;
-    }
-    if (!single && isfinite(s->least_rounding) && !s->sim->oracle)
-        ht_text_add(text, "single precision does not suffice: rounding errs by %.1e or more%s\n",
-                    s->least_rounding, both ? "" : ", and the device has no double precision");
 }
 
 /* A word of a command line, in quotes where a shell would not take it as it is. */
@@ -392,7 +355,14 @@ static enum ht_err report(const struct search *s) {
     ht_fact(&f, number, "wavelength", s->length);
     ht_fact(&f, string, "no_device", s->sim->no_device);
     add_waves(s, &f.text);
-    add_precision(s, &f.text);
+    bool single = false, both = false;
+    for (int i = 0; i < s->count; i++) {
+        single |= !s->choice[i].fp64;
+        both |= s->choice[i].fp64;
+    }
+    if (!single && isfinite(s->least_rounding) && !s->sim->oracle)
+        ht_text_add(&f.text, "single precision does not suffice: rounding errs by %.1e or more%s\n",
+                    s->least_rounding, both ? "" : ", and the device has no double precision");
     if (s->count > 0)
         ht_say(&f, "  %-16s %-9s %6s  %-18s %6s %8s %9s %10s %10s\n", "scheme", "precision", "c/w",
                "cells", "cfl", "steps", "error", "memory", "time");
@@ -408,39 +378,31 @@ static enum ht_err report(const struct search *s) {
 
 /* ---- the command ---- */
 
-/* Without a device its limits are those of no particular one. */
-static enum ht_err find_limits(struct search *s) {
+static enum ht_err search(struct search *s) {
+    TRY(find_waves(s));
+    /* Without a device its limits are those of no particular one. */
     const struct ht_limits usual = {.bytes_per_s = 1e11, .fma_per_s = 5e11};
     for (int fp64 = 0; fp64 < 2; fp64++) {
         s->limits[fp64] = usual;
         if (s->sim->device == NULL || (fp64 && !s->sim->info.fp64)) continue;
         TRY(ht_limits_measure(s->sim->device, fp64, &s->limits[fp64]));
     }
-    return HT_OK;
-}
-
-static enum ht_err search(struct search *s) {
-    TRY(find_waves(s));
-    TRY(find_limits(s));
     TRY(add_methods(s));
     choose(s);
-    TRY(try_runs(s));
+    for (int i = 0; i < s->count; i++)
+        if (s->choice[i].shown) TRY(try_run(s, &s->choice[i]));
+    qsort(s->choice, (size_t)s->count, sizeof *s->choice, by_seconds);
     return report(s);
 }
 
 enum ht_err ht_check_error(const struct ht_args *args, const struct ht_params *params) {
-    struct ht_simulation *sim = NULL;
-    struct search *s = NULL;
+    HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
+    HT_FREED struct search *s = NULL;
     REQUIRE(ht_comm_size(args->comm) == 1, HT_ERR_INPUT, "--error: not on several ranks");
     TRY(ht_simulation_plan(params, args->comm, &sim));
-    enum ht_err err = HT_ALLOC(s, 1);
-    if (err == HT_OK) {
-        s->args = args;
-        s->sim = sim;
-        s->least_rounding = INFINITY;
-        err = search(s);
-    }
-    free(s);
-    ht_simulation_destroy(sim);
-    return err;
+    TRY(HT_ALLOC(s, 1));
+    s->args = args;
+    s->sim = sim;
+    s->least_rounding = INFINITY;
+    return search(s);
 }

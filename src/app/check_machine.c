@@ -1,4 +1,5 @@
 /* Predictions as tables and JSON; the model is in docs/scaling.md. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,60 +20,32 @@ struct predict {
 
 /* ---- input ---- */
 
-static enum ht_err read_gpus(const struct ht_args *args, struct predict *p) {
-    const char *text = ht_args_value(args, "--gpus");
-    if (text != NULL) return ht_args_integers("--gpus", text, 1, MOST_GPUS, &p->count, &p->gpus);
-    TRY(HT_ALLOC(p->gpus, DEFAULT_GPUS));
-    for (; p->count < DEFAULT_GPUS; p->count++) p->gpus[p->count] = 1 << p->count;
-    return HT_OK;
-}
-
-static enum ht_err read_rate(const struct ht_args *args, struct predict *p) {
-    const char *given = ht_args_value(args, "--rate");
-    if (given == NULL) return HT_OK;
-    TRY(ht_args_real("--rate", given, &p->rate));
-    REQUIRE(p->rate > 0, HT_ERR_INPUT, "--rate %s: must be > 0", given);
-    return HT_OK;
-}
-
 /* Reads and checks all input before the medium, which takes time. */
 static enum ht_err read_all(const struct ht_args *args, struct predict *p) {
     TRY(ht_machine_read(ht_args_value(args, "--machine"), &p->machine));
-    TRY(read_gpus(args, p));
-    TRY(read_rate(args, p));
+    TRY(ht_args_integers(args, "--gpus", 1, MOST_GPUS, &p->count, &p->gpus));
+    if (p->count == 0) {
+        TRY(HT_ALLOC(p->gpus, DEFAULT_GPUS));
+        for (; p->count < DEFAULT_GPUS; p->count++) p->gpus[p->count] = 1 << p->count;
+    }
+    TRY(ht_args_real(args, "--rate", DBL_MIN, DBL_MAX, &p->rate));
     if (p->params->grid.dims != 3)
         return ht_params_error(p->params, "grid.cells",
                                "only grids of three dimensions are divided into slabs");
     return HT_OK;
 }
 
-/* The specs of the half steps on a GPU of this kind. */
-static void make_spec(struct predict *p) {
-    bool fp64 = p->params->device.precision == HT_DOUBLE;
-    const struct ht_tuning tuning = {.fp64 = fp64, .trim = true, .block = fp64 ? 2 : 4};
-    for (int from = 0; from < 2; from++)
-        p->spec[from] = ht_problem_spec(&p->plan->problem, &tuning, (enum ht_subgrid)from);
-}
-
 /* ---- the rate ---- */
-
-/* Unless it was given (p->rate > 0). */
-static void choose_rate(struct predict *p) {
-    const bool known = p->machine.device.rate > 0;
-    p->rate_from = p->rate > 0 ? "given" : known ? "the machine's" : "a fraction of its limits";
-    if (p->rate <= 0) p->rate = ht_rate_expected(&p->machine, p->spec);
-}
 
 /* ---- tables ---- */
 
 static void add_prediction(const struct predict *p, const struct ht_prediction *row,
                            struct ht_facts *f) {
-    char memory[32];
     bool fits = row->memory <= p->machine.device.memory;
     ht_say(f, "  %6d %7lld %11s %9.4g %9.4g %9.4g %9.4g %9.4g %6.1f%% %s%s\n", row->ranks,
-           (long long)row->planes, ht_text_bytes(row->memory, memory), 1e3 * row->step,
-           1e3 * row->interior, 1e3 * row->boundary, 1e3 * row->pack, 1e3 * row->exposed,
-           100 * row->efficiency, row->limit, fits ? "" : ", does not fit");
+           (long long)row->planes, HT_BYTES(row->memory), 1e3 * row->step, 1e3 * row->interior,
+           1e3 * row->boundary, 1e3 * row->pack, 1e3 * row->exposed, 100 * row->efficiency,
+           row->limit, fits ? "" : ", does not fit");
     ht_fact(f, open, NULL, '{');
     ht_fact(f, integer, "gpus", row->ranks);
     ht_fact(f, integer, "planes", row->planes);
@@ -120,9 +93,8 @@ static void add_sent(const struct predict *p, struct ht_json *json, struct ht_te
     const struct ht_problem *problem = &p->plan->problem;
     const double cfl = p->plan->cfl, visited = p->plan->medium->visited;
     const struct ht_sent sent = ht_sent_here(problem, p->spec[0].fp64);
-    char here[32], bytes[32];
     ht_text_add(text, "a slab sends %.3g messages, %s per step", sent.messages,
-                ht_text_bytes(sent.bytes, here));
+                HT_BYTES(sent.bytes));
     ht_json_open(json, "messages", '{');
     ht_json_number(json, "per_step", sent.messages);
     ht_json_number(json, "bytes_per_step", sent.bytes);
@@ -130,7 +102,7 @@ static void add_sent(const struct predict *p, struct ht_json *json, struct ht_te
         const struct ht_sent dg = ht_sent_dg(problem, p->spec[0].fp64);
         const double steps = cfl > 0 ? cfl / ht_dg_step(p->plan->grid.order) : NAN; /* for one */
         ht_text_add(text, "; a nodal dG method of degree %d would send %.0f, %s",
-                    2 * p->plan->grid.order + 1, dg.messages, ht_text_bytes(dg.bytes, bytes));
+                    2 * p->plan->grid.order + 1, dg.messages, HT_BYTES(dg.bytes));
         if (isfinite(steps))
             ht_text_add(text, ", and take %.3g steps for one: %.3g times the bytes", steps,
                         dg.bytes * steps / sent.bytes);
@@ -190,8 +162,15 @@ enum ht_err ht_check_machine(const struct ht_args *args, const struct ht_params 
     enum ht_err err = read_all(args, &p);
     if (err == HT_OK) err = ht_plan_sketch(params, &p.plan);
     if (err == HT_OK) {
-        make_spec(&p);
-        choose_rate(&p);
+        /* The specs of the half steps on a GPU of this kind. */
+        bool fp64 = p.params->device.precision == HT_DOUBLE;
+        const struct ht_tuning tuning = {.fp64 = fp64, .trim = true, .block = fp64 ? 2 : 4};
+        for (int from = 0; from < 2; from++)
+            p.spec[from] = ht_problem_spec(&p.plan->problem, &tuning, (enum ht_subgrid)from);
+        /* The rate, unless it was given. */
+        const bool known = p.machine.device.rate > 0;
+        p.rate_from = p.rate > 0 ? "given" : known ? "the machine's" : "a fraction of its limits";
+        if (p.rate <= 0) p.rate = ht_rate_expected(&p.machine, p.spec);
         err = report(&p, args->json);
     }
     free(p.gpus);

@@ -1,6 +1,7 @@
 /* htwave bench: measures the device and the rows of the cases, one by one, and writes them as a
  * table, CSV and JSON. Table 1 is that of Vargas, Chan, Hagstrom and Warburton (2016), on any
  * device. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,19 +63,10 @@ struct bench {
 
 /* ---- flags ---- */
 
-static enum ht_err read_real(const struct ht_args *args, const char *flag, double least,
-                             double *out) {
-    const char *text = ht_args_value(args, flag);
-    if (text == NULL) return HT_OK;
-    TRY(ht_args_real(flag, text, out));
-    REQUIRE(*out >= least, HT_ERR_INPUT, "%s %s: must be at least %g", flag, text, least);
-    return HT_OK;
-}
-
 static enum ht_err read_whole(const struct ht_args *args, const char *flag, int *out) {
     double value = *out;
     const double most = 1 << 24;
-    TRY(read_real(args, flag, 0, &value));
+    TRY(ht_args_real(args, flag, 0, DBL_MAX, &value));
     REQUIRE(value == floor(value) && value <= most, HT_ERR_INPUT,
             "%s: must be a whole number up to %.0f", flag, most);
     *out = (int)value;
@@ -96,9 +88,9 @@ static enum ht_err read_flags(const struct ht_args *args, struct bench *bench) {
     TRY(read_whole(args, "--rows", &bench->rows));
     TRY(read_whole(args, "--planes", &bench->planes));
     TRY(read_whole(args, "--stages", &bench->stages));
-    TRY(read_real(args, "--gib", 0.001, &bench->gib));
+    TRY(ht_args_real(args, "--gib", 0.001, DBL_MAX, &bench->gib));
     bench->side = side;
-    return read_real(args, "--seconds", 0, &bench->seconds);
+    return ht_args_real(args, "--seconds", 0, DBL_MAX, &bench->seconds);
 }
 
 /* ---- cases ---- */
@@ -534,15 +526,6 @@ static void add_csv(const struct bench *bench, struct ht_text *text) {
     }
 }
 
-static void add_limits(const struct bench *bench, struct ht_json *json) {
-    const struct ht_limits *limits = bench->limits;
-    ht_json_open(json, "limits", '{');
-    ht_json_number(json, "copy_bytes_per_s", fmax(limits[0].bytes_per_s, limits[1].bytes_per_s));
-    ht_json_number(json, "fma_single_per_s", limits[0].fma_per_s);
-    if (limits[1].fma_per_s > 0) ht_json_number(json, "fma_double_per_s", limits[1].fma_per_s);
-    ht_json_close(json, '}');
-}
-
 static void add_json(const struct bench *bench, struct ht_json *json) {
     const struct ht_device_info *info = bench->info;
     char date[32] = "";
@@ -556,7 +539,12 @@ static void add_json(const struct bench *bench, struct ht_json *json) {
     ht_json_string(json, "driver", info->driver);
     ht_json_string(json, "platform", info->platform);
     ht_json_string(json, "backend", info->backend);
-    add_limits(bench, json);
+    const struct ht_limits *limits = bench->limits;
+    ht_json_open(json, "limits", '{');
+    ht_json_number(json, "copy_bytes_per_s", fmax(limits[0].bytes_per_s, limits[1].bytes_per_s));
+    ht_json_number(json, "fma_single_per_s", limits[0].fma_per_s);
+    if (limits[1].fma_per_s > 0) ht_json_number(json, "fma_double_per_s", limits[1].fma_per_s);
+    ht_json_close(json, '}');
     ht_json_integer(json, "left_out", bench->left_out);
     ht_json_open(json, "rows", '[');
     for (int i = 0; i < bench->count; i++) {
@@ -634,7 +622,7 @@ static void add_times(const char *name, const double *seconds, struct ht_text *t
 }
 
 static enum ht_err print_table1(struct bench *bench, int first, int last) {
-    struct ht_text text = {0};
+    HT_FREED_TEXT struct ht_text text = {0};
     ht_text_add(&text,
                 "advection, 150^3 cells, 200 steps, single precision: seconds\n%-26s %8s %8s %8s\n",
                 "", "N = 1", "N = 2", "N = 3");
@@ -652,10 +640,8 @@ static enum ht_err print_table1(struct bench *bench, int first, int last) {
     }
     ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, monolithic", 2.09, 13.77, 36.17);
     ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, two kernels", 2.42, 13.77, 37.23);
-    enum ht_err err = HT_OK;
-    if (!bench->csv && !bench->json) err = ht_args_print(&text);
-    ht_text_free(&text);
-    return err;
+    if (!bench->csv && !bench->json) TRY(ht_args_print(&text));
+    return HT_OK;
 }
 
 /* ---- the run ---- */
@@ -701,11 +687,9 @@ static enum ht_err run_cases(struct bench *bench, const struct ht_args *args) {
 }
 
 static enum ht_err list_cases(void) {
-    struct ht_text text = {0};
+    HT_FREED_TEXT struct ht_text text = {0};
     for (size_t i = 0; i < CASES; i++) ht_text_add(&text, "%-14s %s\n", cases[i][0], cases[i][1]);
-    enum ht_err err = ht_args_print(&text);
-    ht_text_free(&text);
-    return err;
+    return ht_args_print(&text);
 }
 
 static enum ht_err run(struct bench *bench, const struct ht_args *args) {

@@ -12,15 +12,13 @@
 
 /* The nearest existing parent directory must be writable. */
 static enum ht_err check_directory(const struct ht_params *params) {
-    char *above = NULL;
+    HT_FREED char *above = NULL;
     TRY(ht_disk_above(params->output.directory, &above));
     bool good = access(above, W_OK | X_OK) == 0;
-    enum ht_err err = HT_OK;
     if (!good)
-        err = ht_params_error(params, "output.directory",
-                              "cannot be written: %s is not a directory, or not writable", above);
-    free(above);
-    return err;
+        return ht_params_error(params, "output.directory",
+                               "cannot be written: %s is not a directory, or not writable", above);
+    return HT_OK;
 }
 
 /* ---- report ---- */
@@ -30,15 +28,13 @@ static void add_receivers(const struct ht_simulation *sim, const struct ht_estim
     /* of the time of a step */
     const double step_s = estimate->seconds / (double)sim->plan->steps;
     const double share = estimate->sample_s / (estimate->sample_s + step_s);
-    char bytes[32], time[32];
     if (estimate->sampler_bytes > 0) {
         ht_fact(f, integer, "receivers_host_bytes", estimate->sampler_bytes);
         ht_fact(f, number, "receivers_time_share", share);
     }
     if (!(estimate->rate > 0) || !isfinite(share)) return;
     ht_say(f, "  receivers %s of the host's memory, %s a step: %.2g %% of its time\n",
-           ht_text_bytes((double)estimate->sampler_bytes, bytes),
-           ht_text_seconds(estimate->sample_s, time), 100 * share);
+           HT_BYTES(estimate->sampler_bytes), HT_SECONDS(estimate->sample_s), 100 * share);
 }
 
 static void add_layers(const struct ht_estimate *estimate, struct ht_facts *f) {
@@ -55,12 +51,11 @@ static void add_layers(const struct ht_estimate *estimate, struct ht_facts *f) {
 
 static void add_rate(const struct ht_simulation *sim, const struct ht_estimate *estimate,
                      struct ht_facts *f) {
-    char time[32];
     ht_fact(f, number, "expected_s", estimate->seconds);
     if (!(estimate->rate > 0)) return;
     ht_fact(f, number, "expected_cell_half_steps_per_s", estimate->rate);
     ht_say(f, "  expected  %s of stepping, from %.3g cell half-steps/s on ",
-           ht_text_seconds(estimate->seconds, time), estimate->rate);
+           HT_SECONDS(estimate->seconds), estimate->rate);
     for (int k = 0; k < sim->plan->grid.dims; k++)
         ht_say(f, "%s%lld", k ? " x " : "", (long long)estimate->cells[k]);
     ht_say(f, " cells here%s\n", sim->ranks > 1 ? " in each rank, without exchanges" : "");
@@ -121,11 +116,9 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
 }
 
 static enum ht_err check_here(const struct ht_args *args, const struct ht_params *params) {
-    struct ht_simulation *sim = NULL;
+    HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
     TRY(ht_simulation_plan(params, args->comm, &sim));
-    enum ht_err err = ht_comm_agree(args->comm, check(sim, args));
-    ht_simulation_destroy(sim);
-    return err;
+    return ht_comm_agree(args->comm, check(sim, args));
 }
 
 static enum ht_err check_flags(const struct ht_args *args) {
@@ -145,16 +138,10 @@ static enum ht_err check_flags(const struct ht_args *args) {
 }
 
 enum ht_err ht_command_check(const struct ht_args *args) {
-    struct ht_params *params = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     TRY(check_flags(args));
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
-    enum ht_err err = HT_OK;
-    if (ht_args_value(args, "--machine") != NULL)
-        err = ht_check_machine(args, params);
-    else if (ht_args_value(args, "--error") != NULL)
-        err = ht_check_error(args, params);
-    else
-        err = check_here(args, params);
-    ht_params_destroy(params);
-    return err;
+    if (ht_args_value(args, "--machine") != NULL) return ht_check_machine(args, params);
+    if (ht_args_value(args, "--error") != NULL) return ht_check_error(args, params);
+    return check_here(args, params);
 }

@@ -1,5 +1,5 @@
 /* htwave compare: the largest difference of two outputs, in numbers. */
-#include <math.h>
+#include <float.h>
 
 #include "commands.h"
 #include "htwave/json.h"
@@ -23,10 +23,9 @@ static enum ht_err print(const struct ht_difference *d, double eps, bool as_json
 }
 
 enum ht_err ht_command_compare(const struct ht_args *args) {
-    const char *given = ht_args_value(args, "--eps");
     struct ht_difference difference = {.values = 0};
     double eps = 0;
-    if (given != NULL) TRY(ht_args_real("--eps", given, &eps));
+    TRY(ht_args_real(args, "--eps", -DBL_MAX, DBL_MAX, &eps));
     TRY(ht_compare(args->operand[0], args->operand[1], &difference));
     TRY(print(&difference, eps, args->json));
     /* Written so that NaN is a difference. */

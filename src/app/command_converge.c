@@ -34,6 +34,12 @@ struct table {
     bool single; /* precision */
 };
 
+static void free_table(struct table *t) {
+    free(t->row);
+    free(t->order);
+    free(t->cells);
+}
+
 /* ---- what to run ---- */
 
 /* Half to double of the file's own. */
@@ -51,13 +57,10 @@ static enum ht_err default_cells(const struct ht_params *params, struct table *t
 
 static enum ht_err read_lists(const struct ht_args *args, const struct ht_params *params,
                               struct table *t) {
-    const char *cells = ht_args_value(args, "--cells");
-    const char *order = ht_args_value(args, "--order");
-    if (cells != NULL)
-        TRY(ht_args_integers("--cells", cells, 1, 1000000, &t->ncells, &t->cells));
-    else
-        TRY(default_cells(params, t));
-    if (order != NULL) return ht_args_integers("--order", order, 1, 16, &t->norders, &t->order);
+    TRY(ht_args_integers(args, "--cells", 1, 1000000, &t->ncells, &t->cells));
+    if (t->ncells == 0) TRY(default_cells(params, t));
+    TRY(ht_args_integers(args, "--order", 1, 16, &t->norders, &t->order));
+    if (t->norders > 0) return HT_OK;
     TRY(HT_ALLOC(t->order, 1));
     t->order[t->norders++] = params->grid.order;
     return HT_OK;
@@ -71,7 +74,7 @@ static enum ht_err read_params(const struct ht_args *args, const struct ht_param
     char grid[128], number[32], selfcheck[] = "device.selfcheck=false";
     /* Nothing is written: times of outputs must not change the steps. */
     char snapshots[] = "output.every=0.0", pictures[] = "output.pictures=false";
-    char **overrides = NULL;
+    HT_FREED char **overrides = NULL;
     *out = NULL;
     int used = snprintf(grid, sizeof grid, "grid.cells=[");
     for (int k = 0; k < base->grid.dims; k++) {
@@ -88,9 +91,7 @@ static enum ht_err read_params(const struct ht_args *args, const struct ht_param
     overrides[count++] = snapshots;
     overrides[count++] = pictures;
     if (!check) overrides[count++] = selfcheck;
-    enum ht_err err = ht_params_read(args->operand[0], count, overrides, out);
-    free(overrides);
-    return err;
+    return ht_params_read(args->operand[0], count, overrides, out);
 }
 
 /* ---- one run ---- */
@@ -131,8 +132,8 @@ static enum ht_err run(struct ht_simulation *sim, struct row *row) {
 
 static enum ht_err run_row(const struct ht_args *args, const struct ht_params *base,
                            struct table *t, int order, int cells) {
-    struct ht_params *params = NULL;
-    struct ht_simulation *sim = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
     struct row *row = &t->row[t->count];
     bool first = t->count % t->ncells == 0;
     bool check = first && base->device.selfcheck;
@@ -146,25 +147,20 @@ static enum ht_err run_row(const struct ht_args *args, const struct ht_params *b
         row->rounding = row->error <= row->bound && row->observed < 0.5 * row->full;
         t->count++;
     }
-    err = ht_comm_agree(args->comm, err);
-    ht_simulation_destroy(sim);
-    ht_params_destroy(params);
-    return err;
+    return ht_comm_agree(args->comm, err);
 }
 
 static enum ht_err run_all(const struct ht_args *args, const struct ht_params *base,
                            struct table *t) {
-    struct ht_progress progress;
+    HT_ENDED(ht_progress_end) struct ht_progress progress;
     int total = t->norders * t->ncells;
-    TRY(HT_ALLOC(t->row, total));
     ht_progress_start(&progress, "converge", total, "grids", 1);
-    enum ht_err err = HT_OK;
-    for (int i = 0; err == HT_OK && i < total; i++) {
-        err = run_row(args, base, t, t->order[i / t->ncells], t->cells[i % t->ncells]);
+    TRY(HT_ALLOC(t->row, total));
+    for (int i = 0; i < total; i++) {
+        TRY(run_row(args, base, t, t->order[i / t->ncells], t->cells[i % t->ncells]));
         ht_progress_update(&progress, i + 1);
     }
-    ht_progress_end(&progress);
-    return err;
+    return HT_OK;
 }
 
 /* ---- report ---- */
@@ -189,15 +185,6 @@ static void add_row(const struct row *row, struct ht_facts *f) {
     ht_fact(f, number, "wall_s", row->seconds);
     ht_fact(f, close, '}');
     ht_say(f, "%s\n", row->rounding ? "  rounding" : "");
-}
-
-static enum ht_err report(const struct table *t, bool as_json) {
-    struct ht_facts f = ht_facts_open();
-    ht_fact(&f, open, "rows", '[');
-    ht_say(&f, " N  cells                         h    steps     error L2   order\n");
-    for (int i = 0; i < t->count; i++) add_row(&t->row[i], &f);
-    ht_fact(&f, close, ']');
-    return ht_facts_print(&f, as_json);
 }
 
 /* The last row of the n-th order that can be judged: one within the bound of rounding can show that
@@ -234,7 +221,7 @@ static enum ht_err converge(const struct ht_args *args, const struct ht_params *
                             struct table *t) {
     const char *text = ht_args_value(args, "--min-order");
     double wanted = 0;
-    if (text != NULL) TRY(ht_args_real("--min-order", text, &wanted));
+    TRY(ht_args_real(args, "--min-order", -DBL_MAX, DBL_MAX, &wanted));
     TRY(read_lists(args, base, t));
     REQUIRE(text == NULL || t->ncells > 1, HT_ERR_INPUT,
             "--min-order needs --cells with two numbers or more: an order is observed between two "
@@ -244,18 +231,18 @@ static enum ht_err converge(const struct ht_args *args, const struct ht_params *
                 "--cells %s: --min-order needs other cells from one grid to the next",
                 ht_args_value(args, "--cells"));
     TRY(run_all(args, base, t));
-    TRY(report(t, args->json));
+    struct ht_facts f = ht_facts_open();
+    ht_fact(&f, open, "rows", '[');
+    ht_say(&f, " N  cells                         h    steps     error L2   order\n");
+    for (int i = 0; i < t->count; i++) add_row(&t->row[i], &f);
+    ht_fact(&f, close, ']');
+    TRY(ht_facts_print(&f, args->json));
     return text ? check_order(t, wanted) : HT_OK;
 }
 
 enum ht_err ht_command_converge(const struct ht_args *args) {
-    struct ht_params *params = NULL;
-    struct table table = {.count = 0};
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(free_table) struct table table = {.count = 0};
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
-    enum ht_err err = converge(args, params, &table);
-    free(table.row);
-    free(table.order);
-    free(table.cells);
-    ht_params_destroy(params);
-    return err;
+    return converge(args, params, &table);
 }

@@ -168,18 +168,15 @@ static void add_system(const struct ht_system *system, struct ht_facts *f) {
 static enum ht_err fail_unknown(const char *word) {
     const char *names[32];
     int count = 0;
-    struct ht_text list = {0};
+    HT_FREED_TEXT struct ht_text list = {0};
     for (int i = 0; i < ht_system_count() && count < 32; i++) {
         names[count++] = ht_system_at(i)->name;
         ht_text_add(&list, "%s%s", i ? ", " : "", ht_system_at(i)->name);
     }
     const char *near = ht_text_nearest(word, names, count);
-    enum ht_err err = ht_text_status(&list);
-    if (err == HT_OK)
-        err = ht_err_set(HT_ERR_INPUT, "%s: unknown system%s%s; there are %s", word,
-                         near ? ", nearest is " : "", near ? near : "", list.data);
-    ht_text_free(&list);
-    return err;
+    TRY(ht_text_status(&list));
+    return ht_err_set(HT_ERR_INPUT, "%s: unknown system%s%s; there are %s", word,
+                      near ? ", nearest is " : "", near ? near : "", list.data);
 }
 
 /* Of all systems the text is their names, titles and equations. */

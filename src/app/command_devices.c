@@ -28,7 +28,6 @@ static enum ht_err measure(const struct ht_device_info *info, struct measure *ou
 
 static void add_device(const struct ht_device_info *info, const struct measure *m,
                        struct ht_facts *f) {
-    char memory[32], buffer[32], local[32];
     ht_fact(f, open, NULL, '{');
     ht_fact(f, integer, "index", info->index);
     ht_fact(f, string, "name", info->name);
@@ -49,10 +48,9 @@ static void add_device(const struct ht_device_info *info, const struct measure *
     ht_say(
         f,
         "   memory %s, largest buffer %s, local memory %s, groups of %lld, %d compute units, %s\n",
-        ht_text_bytes((double)info->memory, memory),
-        ht_text_bytes((double)info->max_buffer, buffer),
-        ht_text_bytes((double)info->local_memory, local), (long long)info->max_group,
-        info->compute_units, info->fp64 ? "single and double" : "single only");
+        HT_BYTES(info->memory), HT_BYTES(info->max_buffer), HT_BYTES(info->local_memory),
+        (long long)info->max_group, info->compute_units,
+        info->fp64 ? "single and double" : "single only");
     if (m->bytes_per_s > 0) ht_fact(f, number, "copy_bytes_per_s", m->bytes_per_s);
     if (m->bytes_per_s > 0)
         ht_say(f, "   copies %.4g GB/s, single %.4g GFMA/s", m->bytes_per_s * 1e-9,
@@ -78,28 +76,23 @@ static void add_missing(struct ht_facts *f) {
 }
 
 static enum ht_err list(int count, const struct ht_device_info *infos, const struct ht_args *args) {
-    struct ht_facts f = ht_facts_open();
-    enum ht_err err = HT_OK;
+    HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
     ht_fact(&f, open, "devices", '[');
-    for (int i = 0; err == HT_OK && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         struct measure m = {0};
-        if (ht_args_value(args, "--measure")) err = measure(&infos[i], &m);
+        if (ht_args_value(args, "--measure")) TRY(measure(&infos[i], &m));
         add_device(&infos[i], &m, &f);
     }
     ht_fact(&f, close, ']');
     add_missing(&f);
     ht_say(&f, "device.select takes a number, a part of a name, gpu or cpu; device.backend = "
                "\"oracle\" needs none.\n");
-    if (err == HT_OK) return ht_facts_print(&f, args->json);
-    ht_facts_free(&f);
-    return err;
+    return ht_facts_print(&f, args->json);
 }
 
 enum ht_err ht_command_devices(const struct ht_args *args) {
     int count = 0;
-    struct ht_device_info *infos = NULL;
+    HT_FREED struct ht_device_info *infos = NULL;
     TRY(ht_device_list(&count, &infos));
-    enum ht_err err = list(count, infos, args);
-    free(infos);
-    return err;
+    return list(count, infos, args);
 }

@@ -6,41 +6,29 @@
 #include "htwave/simulation.h"
 
 static enum ht_err print_run(const struct ht_params *params, int ptx) {
-    struct ht_simulation *sim = NULL;
-    struct ht_text text = {0};
+    HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
+    HT_FREED_TEXT struct ht_text text = {0};
     TRY(ht_simulation_plan(params, NULL, &sim));
-    enum ht_err err = HT_OK;
-    if (sim->device == NULL)
-        err = ht_err_set(HT_ERR_DEVICE, "no device, so no kernels: %s",
-                         sim->no_device ? sim->no_device : "device.backend is \"oracle\"");
-    if (err == HT_OK && ptx > 0) sim->kernels.spec[0].ptx = ptx;
-    if (err == HT_OK)
-        err = ht_kernel_text(sim->kernels.variant, &sim->kernels.spec[0], &sim->kernels.shape[0],
-                             &text);
-    if (err == HT_OK) err = ht_args_print(&text);
-    ht_text_free(&text);
-    ht_simulation_destroy(sim);
-    return err;
+    REQUIRE(sim->device != NULL, HT_ERR_DEVICE, "no device, so no kernels: %s",
+            sim->no_device ? sim->no_device : "device.backend is \"oracle\"");
+    if (ptx > 0) sim->kernels.spec[0].ptx = ptx;
+    TRY(ht_kernel_text(sim->kernels.variant, &sim->kernels.spec[0], &sim->kernels.shape[0], &text));
+    return ht_args_print(&text);
 }
 
 /* 10 times the architecture; 0 without the flag. */
 static enum ht_err read_ptx(const struct ht_args *args, int *out) {
-    const char *text = ht_args_value(args, "--ptx");
-    int count = 0, *list = NULL;
-    *out = 0;
-    if (text == NULL) return HT_OK;
-    TRY(ht_args_integers("--ptx", text, 1, 999, &count, &list));
-    *out = list[0];
-    free(list);
+    int count = 0;
+    HT_FREED int *list = NULL;
+    TRY(ht_args_integers(args, "--ptx", 1, 999, &count, &list));
+    *out = list != NULL ? list[0] : 0;
     return HT_OK;
 }
 
 enum ht_err ht_command_kernel_text(const struct ht_args *args) {
-    struct ht_params *params = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     int ptx = 0;
     TRY(read_ptx(args, &ptx));
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
-    enum ht_err err = print_run(params, ptx);
-    ht_params_destroy(params);
-    return err;
+    return print_run(params, ptx);
 }

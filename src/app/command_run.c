@@ -11,6 +11,12 @@ struct run {
     struct ht_result result;
 };
 
+static void end_run(struct run *r) {
+    ht_recorder_destroy(r->recorder);
+    ht_output_destroy(r->output);
+    ht_simulation_destroy(r->sim);
+}
+
 /* Frees the text, whose last newline ht_log writes. */
 static enum ht_err log_text(struct ht_text *text) {
     enum ht_err err = ht_text_status(text);
@@ -27,17 +33,6 @@ static enum ht_err log_banner(const struct ht_simulation *sim) {
     TRY(log_text(&facts.text));
     ht_report_notes(sim);
     return HT_OK;
-}
-
-static enum ht_err prepare(struct ht_simulation *sim) {
-    TRY(ht_simulation_tune(sim));
-    if (sim->no_device == NULL) TRY(log_banner(sim));
-    TRY(ht_simulation_compile(sim));
-    if (ht_log_level_get() >= HT_LOG_VERBOSE && isfinite(sim->selfcheck_ratio))
-        ht_log("self-check: worst difference is %.3g of its bound, in %.2f s", sim->selfcheck_ratio,
-               sim->selfcheck_s);
-    ht_simulation_measure(sim);
-    return ht_simulation_start(sim);
 }
 
 /* Energies judge each state before the observers below them use it. */
@@ -92,7 +87,14 @@ static enum ht_err simulate(struct run *r, const struct ht_params *params,
     double began = ht_clock();
     TRY(ht_simulation_plan(params, args->comm, &r->sim));
     TRY(ht_comm_agree(args->comm, check_output(r->sim)));
-    TRY(prepare(r->sim));
+    TRY(ht_simulation_tune(r->sim));
+    if (r->sim->no_device == NULL) TRY(log_banner(r->sim));
+    TRY(ht_simulation_compile(r->sim));
+    if (ht_log_level_get() >= HT_LOG_VERBOSE && isfinite(r->sim->selfcheck_ratio))
+        ht_log("self-check: worst difference is %.3g of its bound, in %.2f s",
+               r->sim->selfcheck_ratio, r->sim->selfcheck_s);
+    ht_simulation_measure(r->sim);
+    TRY(ht_simulation_start(r->sim));
     const struct ht_plan *plan = r->sim->plan;
     ht_stop_watch();
     enum ht_err err =
@@ -107,13 +109,8 @@ static enum ht_err simulate(struct run *r, const struct ht_params *params,
 }
 
 enum ht_err ht_command_run(const struct ht_args *args) {
-    struct ht_params *params = NULL;
-    struct run r = {.sim = NULL};
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(end_run) struct run r = {.sim = NULL};
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
-    enum ht_err err = ht_comm_agree(args->comm, simulate(&r, params, args));
-    ht_recorder_destroy(r.recorder);
-    ht_output_destroy(r.output);
-    ht_simulation_destroy(r.sim);
-    ht_params_destroy(params);
-    return err;
+    return ht_comm_agree(args->comm, simulate(&r, params, args));
 }

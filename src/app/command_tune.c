@@ -1,5 +1,6 @@
 /* htwave tune: the fastest kernels for the problem of FILE, or for classes of problems, found by
  * timing and stored for later runs. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,48 +146,38 @@ static enum ht_err tune_class(struct tune *tune, const struct ht_problem *proble
 
 /* The winners on standard output, and what becomes of them. */
 static enum ht_err show(struct tune *tune) {
-    struct ht_text text = {0};
-    char *path = NULL;
+    HT_FREED_TEXT struct ht_text text = {0};
+    HT_FREED char *path = NULL;
     ht_text_add(&text, "Fastest on %s, %d timings for %d class%s of problems:\n",
                 ht_device_info(tune->device)->name, tune->trials, tune->classes,
                 tune->classes == 1 ? "" : "es");
     ht_text_add(&text, "  %s  %s\n%s\n", columns, more_columns,
                 tune->winners.data != NULL ? tune->winners.data : "");
-    enum ht_err err = ht_text_status(&text);
-    if (err == HT_OK && tune->cache != NULL)
-        err = ht_tuning_path(tune->cache, ht_device_info(tune->device), &path);
-    if (err == HT_OK && path != NULL)
+    TRY(ht_text_status(&text));
+    if (tune->cache != NULL) TRY(ht_tuning_path(tune->cache, ht_device_info(tune->device), &path));
+    if (path != NULL)
         ht_text_add(&text,
                     "Kept in %s:\nruns of these classes on this device take them where "
                     "device.variant and device.layout are \"auto\".\n",
                     path);
-    if (err == HT_OK && path == NULL)
+    if (path == NULL)
         ht_text_add(&text, "Not kept: there is no cache directory. Runs take them by "
                            "device.variant and device.layout.\n");
-    if (err == HT_OK) err = ht_args_print(&text);
-    free(path);
-    ht_text_free(&text);
-    return err;
+    return ht_args_print(&text);
 }
 
 /* ---- a file ---- */
 
 static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
-    struct ht_simulation *sim = NULL;
+    HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
     TRY(ht_simulation_plan(params, NULL, &sim));
-    enum ht_err err = HT_OK;
-    if (sim->device == NULL)
-        err = ht_err_set(HT_ERR_DEVICE, "no device, so nothing to tune: %s",
-                         sim->no_device ? sim->no_device : "device.backend is \"oracle\"");
-    if (err == HT_OK) {
-        const struct ht_tune_choice choice = ht_tuning_choice(sim);
-        tune->device = sim->device;
-        tune->cache = sim->cache;
-        err = tune_class(tune, &sim->plan->problem, sim->tuning.fp64, &choice);
-    }
-    if (err == HT_OK && !tune->args->json) err = show(tune);
-    ht_simulation_destroy(sim);
-    return err;
+    REQUIRE(sim->device != NULL, HT_ERR_DEVICE, "no device, so nothing to tune: %s",
+            sim->no_device ? sim->no_device : "device.backend is \"oracle\"");
+    const struct ht_tune_choice choice = ht_tuning_choice(sim);
+    tune->device = sim->device;
+    tune->cache = sim->cache;
+    TRY(tune_class(tune, &sim->plan->problem, sim->tuning.fp64, &choice));
+    return tune->args->json ? HT_OK : show(tune);
 }
 
 /* ---- classes ---- */
@@ -216,16 +207,6 @@ static enum ht_err tune_scheme(struct tune *tune, const struct ht_sweep *sweep,
     return HT_OK;
 }
 
-static enum ht_err tune_system(struct tune *tune, const struct ht_sweep *sweep,
-                               const struct ht_equations *eq) {
-    for (int s = 0; s < ht_scheme_count(); s++) {
-        const struct ht_scheme *scheme = ht_scheme_at(s);
-        if (ht_scheme_steps(scheme, eq) && ht_sweep_scheme(sweep, scheme))
-            TRY(tune_scheme(tune, sweep, eq, scheme));
-    }
-    return HT_OK;
-}
-
 static enum ht_err tune_all(struct tune *tune, struct ht_sweep *sweep) {
     const int orders[] = {1, 2, 3, 4, 5};
     if (sweep->norders == 0) {
@@ -237,7 +218,11 @@ static enum ht_err tune_all(struct tune *tune, struct ht_sweep *sweep) {
         if (!ht_args_listed(sweep->systems, system->name)) continue;
         for (int d = 0; d < sweep->ndims; d++) {
             const struct ht_equations eq = ht_equations_make(system, sweep->dims[d]);
-            TRY(tune_system(tune, sweep, &eq));
+            for (int i = 0; i < ht_scheme_count(); i++) {
+                const struct ht_scheme *scheme = ht_scheme_at(i);
+                if (ht_scheme_steps(scheme, &eq) && ht_sweep_scheme(sweep, scheme))
+                    TRY(tune_scheme(tune, sweep, &eq, scheme));
+            }
         }
     }
     return HT_OK;
@@ -260,10 +245,8 @@ static enum ht_err tune_classes(struct tune *tune) {
 
 enum ht_err ht_command_tune(const struct ht_args *args) {
     struct tune tune = {.args = args, .seconds = 60};
-    const char *seconds = ht_args_value(args, "--seconds");
-    struct ht_params *params = NULL;
-    if (seconds != NULL) TRY(ht_args_real("--seconds", seconds, &tune.seconds));
-    REQUIRE(tune.seconds >= 0, HT_ERR_INPUT, "--seconds %s: must be at least 0", seconds);
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    TRY(ht_args_real(args, "--seconds", 0, DBL_MAX, &tune.seconds));
     if (args->count > 0)
         TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
     ht_json_open(&tune.json, NULL, '{');
@@ -274,6 +257,5 @@ enum ht_err ht_command_tune(const struct ht_args *args) {
     if (err == HT_OK && args->json) err = ht_args_print(&tune.json.text);
     ht_text_free(&tune.json.text);
     ht_text_free(&tune.winners);
-    ht_params_destroy(params);
     return err;
 }

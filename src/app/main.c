@@ -247,19 +247,15 @@ static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
     return fail_unknown(word);
 }
 
-/* Files get the lowest free descriptors: where the caller has closed a standard stream what is
- * meant for it would go into a file of results. Opened the wrong way around, so that using the
- * stream fails as if it were closed. */
-static void fill_streams(void) {
+int main(int argc, char **argv) {
+    struct ht_comm *comm = NULL;
+    /* Files get the lowest free descriptors: where the caller has closed a standard stream what is
+     * meant for it would go into a file of results. Opened the wrong way around, so that using the
+     * stream fails as if it were closed. */
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF &&
             open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
             _exit(1);
-}
-
-int main(int argc, char **argv) {
-    struct ht_comm *comm = NULL;
-    fill_streams();
     /* Without the signals a write beyond a limit on file sizes, or to a reader that has gone
      * (head), returns an error. */
     signal(SIGXFSZ, SIG_IGN);

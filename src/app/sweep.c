@@ -5,13 +5,12 @@
 
 static enum ht_err read_integers(const struct ht_args *args, const char *flag, int most, int room,
                                  int *count, int *out) {
-    const char *text = ht_args_value(args, flag);
-    int n = 0, *list = NULL;
-    if (text == NULL) return HT_OK;
-    TRY(ht_args_integers(flag, text, 1, most, &n, &list));
+    int n = 0;
+    HT_FREED int *list = NULL;
+    TRY(ht_args_integers(args, flag, 1, most, &n, &list));
+    if (n == 0) return HT_OK;
     *count = n < room ? n : room;
     memcpy(out, list, (size_t)*count * sizeof *out);
-    free(list);
     return HT_OK;
 }
 

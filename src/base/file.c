@@ -54,10 +54,8 @@ enum ht_err ht_file_size(const char *path, int64_t *size) {
 }
 
 static enum ht_err check_most(const char *path, size_t size, size_t most) {
-    char limit[32];
     if (size <= most) return HT_OK;
-    FAIL(HT_ERR_IO, "cannot read %s: it is larger than %s", path,
-         ht_text_bytes((double)most, limit));
+    FAIL(HT_ERR_IO, "cannot read %s: it is larger than %s", path, HT_BYTES(most));
 }
 
 /* The file may grow meanwhile, or have no known size, as those of /proc. */
@@ -189,11 +187,9 @@ enum ht_err ht_file_path(const char *folder, const char *name, char **out) {
 }
 
 enum ht_err ht_file_write_in(const char *folder, const char *name, const void *data, size_t size) {
-    char *path = NULL;
+    HT_FREED char *path = NULL;
     TRY(ht_file_path(folder, name, &path));
-    enum ht_err err = ht_file_write(path, data, size);
-    free(path);
-    return err;
+    return ht_file_write(path, data, size);
 }
 
 enum ht_err ht_file_temporary(const char *path, char **temporary) {
@@ -244,7 +240,7 @@ static enum ht_err make_parents(char *path) {
 }
 
 static enum ht_err probe_directory(const char *path) {
-    struct ht_text name = {0};
+    HT_FREED_TEXT struct ht_text name = {0};
     char *temporary = NULL;
     int fd = -1;
     ht_text_add(&name, "%s/htwave", path);
@@ -256,7 +252,6 @@ static enum ht_err probe_directory(const char *path) {
         unlink(temporary);
         free(temporary);
     }
-    ht_text_free(&name);
     return err;
 }
 

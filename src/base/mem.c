@@ -11,9 +11,8 @@ enum ht_err ht_mem_alloc(size_t count, size_t size, void *out) {
     /* calloc(0) may return NULL, which callers would take for exhaustion. */
     fresh = calloc(count ? count : 1, size ? size : 1);
     if (!fresh) {
-        char text[32];
         FAIL(HT_ERR_MEMORY, "out of memory: cannot allocate %s",
-             ht_text_bytes((double)count * (double)size, text));
+             HT_BYTES((double)count * (double)size));
     }
     /* out is the address of a pointer of any type. */
     memcpy(out, &fresh, sizeof fresh);

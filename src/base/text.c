@@ -24,6 +24,12 @@ enum ht_err ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room) {
     return HT_OK;
 }
 
+void ht_mem_release(void *address) {
+    void *memory;
+    memcpy(&memory, address, sizeof memory);
+    free(memory);
+}
+
 /* Room for extra characters and the NUL. Doubling makes appends linear in all.
  */
 static bool reserve(struct ht_text *text, size_t extra) {

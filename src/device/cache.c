@@ -97,19 +97,16 @@ static enum ht_err store(const char *directory, const struct ht_text *key, const
                          size_t size) {
     struct header header = {
         .key_size = key->length, .binary_size = size, .checksum = checksum(key, binary, size)};
-    struct ht_text path = {0};
-    char *whole = NULL;
+    HT_FREED_TEXT struct ht_text path = {0};
+    HT_FREED char *whole = NULL;
     size_t length = sizeof header + key->length + size;
     memcpy(header.magic, magic, sizeof magic);
     TRY(HT_ALLOC(whole, length));
     memcpy(whole, &header, sizeof header);
     memcpy(whole + sizeof header, key->data, key->length);
     memcpy(whole + sizeof header + key->length, binary, size);
-    enum ht_err err = make_path(directory, key, &path);
-    if (err == HT_OK) err = write_private(directory, path.data, whole, length);
-    ht_text_free(&path);
-    free(whole);
-    return err;
+    TRY(make_path(directory, key, &path));
+    return write_private(directory, path.data, whole, length);
 }
 
 void ht_cache_store(const char *directory, const struct ht_device_info *info, const char *text,

@@ -40,10 +40,8 @@ static enum ht_err list_all(int *count, struct ht_device_info **infos, int **own
 }
 
 enum ht_err ht_device_list(int *count, struct ht_device_info **out) {
-    int *own_index = NULL;
-    enum ht_err err = list_all(count, out, &own_index);
-    free(own_index);
-    return err;
+    HT_FREED int *own_index = NULL;
+    return list_all(count, out, &own_index);
 }
 
 static const struct ht_backend *backend_of(const char *name) {
@@ -131,21 +129,18 @@ static void add_reason(const char *backend, struct ht_text *text) {
 
 static enum ht_err none_matches(int count, const struct ht_device_info *infos, const char *backend,
                                 const char *select) {
-    struct ht_text text = {0};
+    HT_FREED_TEXT struct ht_text text = {0};
     for (int n = 0; n < count; n++)
         ht_text_add(&text, "%s%d: %s (%s)", n ? "; " : "", n, infos[n].name, infos[n].backend);
     if (count == 0) ht_text_add(&text, "none");
     const bool any = strcmp(backend, "auto") == 0;
     if (!any) add_reason(backend, &text);
     for (int b = 0; any && count == 0 && b < NBACKENDS; b++) add_reason(backends[b]->name, &text);
-    enum ht_err err = ht_text_status(&text);
-    if (err == HT_OK)
-        err = ht_err_set(HT_ERR_DEVICE,
-                         "no device matches device.backend = \"%s\", "
-                         "device.select = \"%s\"; available: %s",
-                         backend, select, text.data);
-    ht_text_free(&text);
-    return err;
+    TRY(ht_text_status(&text));
+    return ht_err_set(HT_ERR_DEVICE,
+                      "no device matches device.backend = \"%s\", "
+                      "device.select = \"%s\"; available: %s",
+                      backend, select, text.data);
 }
 
 static enum ht_err open_one(const struct ht_device_info *info, int own_index,

@@ -258,12 +258,12 @@ static enum ht_err cuda_event_done(void *handle, void *event, bool *done) {
 static enum ht_err cuda_buffer_create(void *handle, int64_t bytes, void **out) {
     struct ht_cuda_device *device = handle;
     struct ht_cuda_buffer *buffer = NULL;
-    char size[32], what[64];
+    char what[64];
     TRY(ht_cuda_enter(device));
     TRY(HT_ALLOC(buffer, 1));
     buffer->device = device;
     buffer->bytes = bytes;
-    snprintf(what, sizeof what, "a device buffer of %s", ht_text_bytes((double)bytes, size));
+    snprintf(what, sizeof what, "a device buffer of %s", HT_BYTES(bytes));
     enum ht_err err = ht_cuda_check(device->cuda->cuMemAlloc(&buffer->at, (size_t)bytes), what);
     return HT_MADE(err, buffer, free, out);
 }

@@ -40,13 +40,11 @@ int64_t ht_device_allocated(const struct ht_device *device) {
 }
 
 enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes, struct ht_buffer **out) {
-    char size[32], limit[32];
     struct ht_buffer *buffer = NULL;
     *out = NULL;
     REQUIRE(bytes <= device->info.max_buffer, HT_ERR_DEVICE,
-            "a buffer of %s is more than %s allows at once (%s)",
-            ht_text_bytes((double)bytes, size), device->info.name,
-            ht_text_bytes((double)device->info.max_buffer, limit));
+            "a buffer of %s is more than %s allows at once (%s)", HT_BYTES(bytes),
+            device->info.name, HT_BYTES(device->info.max_buffer));
     TRY(HT_ALLOC(buffer, 1));
     buffer->device = device;
     buffer->bytes = bytes;
@@ -128,13 +126,12 @@ enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64, int64_t fi
     const int64_t word = fp64 ? 8 : 4;
     const struct ht_span span = {
         .offset = first * word, .width = count * word, .pitch = count * word, .rows = 1};
-    float *single = NULL;
+    HT_FREED float *single = NULL;
     if (fp64) return ht_buffer_read(buffer, span, values);
     TRY(HT_ALLOC(single, count));
-    enum ht_err err = ht_buffer_read(buffer, span, single);
-    for (int64_t i = 0; err == HT_OK && i < count; i++) values[i] = single[i];
-    free(single);
-    return err;
+    TRY(ht_buffer_read(buffer, span, single));
+    for (int64_t i = 0; i < count; i++) values[i] = single[i];
+    return HT_OK;
 }
 
 /* Reads the limit of registers per work-item from the program text, so that a binary depends on the

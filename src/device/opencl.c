@@ -98,7 +98,7 @@ static bool is_pocl(const char *platform) {
 static enum ht_err try_pocl_cache(void) {
     const char *own = getenv("POCL_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"),
                *home = getenv("HOME");
-    struct ht_text path = {0};
+    HT_FREED_TEXT struct ht_text path = {0};
     if (own != NULL)
         ht_text_add(&path, "%s", own);
     else if (xdg != NULL && *xdg != '\0')
@@ -107,10 +107,8 @@ static enum ht_err try_pocl_cache(void) {
         ht_text_add(&path, "%s/.cache/pocl/kcache", home);
     else
         ht_text_add(&path, "/tmp/pocl/kcache");
-    enum ht_err err = ht_text_status(&path);
-    if (err == HT_OK) err = ht_file_make_directory(path.data);
-    ht_text_free(&path);
-    return err;
+    TRY(ht_text_status(&path));
+    return ht_file_make_directory(path.data);
 }
 
 static const char *cl_missing(void) {
@@ -262,10 +260,9 @@ static enum ht_err cl_open(int index, void **out) {
 static enum ht_err cl_buffer_create(void *handle, int64_t bytes, void **out) {
     struct cl_device *device = handle;
     cl_int code = CL_SUCCESS;
-    char size[32];
     *out = clCreateBuffer(device->context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, &code);
     REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "a device buffer of %s: %s (code %d)",
-            ht_text_bytes((double)bytes, size), code_name(code), (int)code);
+            HT_BYTES(bytes), code_name(code), (int)code);
     return HT_OK;
 }
 
@@ -386,37 +383,24 @@ static void cl_program_destroy(void *handle) {
     free(built);
 }
 
-/* NVIDIA's compiler accepts -cl-nv-maxrregcount, and does not keep to it (limited_build). PoCL
- * takes 0.1 s and more per program for clang's declarations of all built-in functions; by the guard
- * of their header they are left out where cl/prelude.cl declares those in use. Its number of
- * warnings, of functions that a program does not use, would stand among our messages; lint has the
- * texts' warnings. */
-static void option_text(bool own_builtins, char *out, size_t size) {
-    snprintf(out, size, "%s%s", "-cl-std=CL1.2 -cl-denorms-are-zero",
-             own_builtins ? " -w -D_OPENCL_H_ -DHT_BUILTINS" : "");
-}
-
 /* Compiles or links built->program, which has just been created with code. */
 static enum ht_err finish_build(struct cl_built *built, cl_int code, void **out) {
     const bool own_builtins = built->device->pocl;
     char options[96];
     enum ht_err err = check(code, "creating a program");
     for (int tries = 0; err == HT_OK && tries < 1 + own_builtins; tries++) {
-        option_text(own_builtins && tries == 0, options, sizeof options);
+        /* NVIDIA's compiler accepts -cl-nv-maxrregcount, and does not keep to it (limited_build).
+         * PoCL takes 0.1 s and more per program for clang's declarations of all built-in functions;
+         * by the guard of their header they are left out where cl/prelude.cl declares those in use.
+         * Its number of warnings, of functions that a program does not use, would stand among our
+         * messages; lint has the texts' warnings. */
+        snprintf(options, sizeof options, "%s%s", "-cl-std=CL1.2 -cl-denorms-are-zero",
+                 own_builtins && tries == 0 ? " -w -D_OPENCL_H_ -DHT_BUILTINS" : "");
         code = clBuildProgram(built->program, 1, &built->device->id, options, NULL, NULL);
         if (code == CL_SUCCESS) break;
     }
     if (err == HT_OK && code != CL_SUCCESS) err = build_failed(built->device, built->program, code);
     return HT_MADE(err, built, cl_program_destroy, out);
-}
-
-static enum ht_err build_text(struct cl_device *device, const char *text, void **out) {
-    struct cl_built *built = NULL;
-    cl_int code = CL_SUCCESS;
-    TRY(HT_ALLOC(built, 1));
-    built->device = device;
-    built->program = clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
-    return finish_build(built, code, out);
 }
 
 static enum ht_err build_binary(struct cl_device *device, const void *binary, size_t size,
@@ -444,44 +428,39 @@ static enum ht_err cl_program_binary(void *handle, void **binary, size_t *size) 
                  "reading a compiled program");
 }
 
-/* PTX with a limit of registers in each kernel, whose group size it states:
- * *out is empty where it does not. */
-static enum ht_err limit_registers(const char *ptx, int registers, struct ht_text *out) {
-    static const char size_of_group[] = "\n.reqntid";
-    for (const char *at; (at = strstr(ptx, size_of_group)) != NULL; ptx = at + 1) {
-        ht_text_add(out, "%.*s\n.maxnreg %d\n", (int)(at - ptx), ptx, registers);
-    }
-    if (out->length > 0) ht_text_add(out, "%s", ptx);
-    return ht_text_status(out);
-}
-
 /* NVIDIA's compiler makes PTX, in which a limit holds. Replaces *program where all goes well;
  * without a limit it is right as well. */
 static enum ht_err limited_build(struct cl_device *device, int registers, void **program) {
-    void *binary = NULL, *limited = NULL;
-    char *ptx = NULL;
-    struct ht_text text = {0};
+    void *limited = NULL;
+    HT_FREED void *binary = NULL;
+    HT_FREED char *ptx = NULL;
+    HT_FREED_TEXT struct ht_text text = {0};
     size_t size = 0;
-    enum ht_err err = cl_program_binary(*program, &binary, &size);
-    if (err == HT_OK) err = HT_ALLOC(ptx, size + 1);
-    if (err == HT_OK) {
-        memcpy(ptx, binary, size);
-        err = limit_registers(ptx, registers, &text);
-    }
-    if (err == HT_OK && text.length > 0 &&
-        build_binary(device, text.data, text.length, &limited) == HT_OK) {
+    TRY(cl_program_binary(*program, &binary, &size));
+    TRY(HT_ALLOC(ptx, size + 1));
+    memcpy(ptx, binary, size);
+    /* PTX with a limit of registers in each kernel, whose group size it states: the text is
+     * empty where it does not. */
+    const char *from = ptx;
+    for (const char *at; (at = strstr(from, "\n.reqntid")) != NULL; from = at + 1)
+        ht_text_add(&text, "%.*s\n.maxnreg %d\n", (int)(at - from), from, registers);
+    if (text.length > 0) ht_text_add(&text, "%s", from);
+    TRY(ht_text_status(&text));
+    if (text.length > 0 && build_binary(device, text.data, text.length, &limited) == HT_OK) {
         cl_program_destroy(*program);
         *program = limited;
     }
-    ht_text_free(&text);
-    free(ptx);
-    free(binary);
-    return err;
+    return HT_OK;
 }
 
 static enum ht_err cl_program_build(void *handle, const char *text, int registers, void **out) {
     struct cl_device *device = handle;
-    TRY(build_text(device, text, out));
+    struct cl_built *built = NULL;
+    cl_int code = CL_SUCCESS;
+    TRY(HT_ALLOC(built, 1));
+    built->device = device;
+    built->program = clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
+    TRY(finish_build(built, code, out));
     if (registers == 0 || !device->nvidia) return HT_OK;
     enum ht_err err = limited_build(device, registers, out);
     if (err != HT_OK) {

@@ -4,6 +4,7 @@
 #include "htwave/args.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +21,6 @@ static int own_flags(const struct ht_command *command) {
     int count = 0;
     while (count < HT_MAX_FLAGS && command->flag[count].name != NULL) count++;
     return count;
-}
-
-static enum ht_err fail_unknown(const struct ht_command *command, const char *word) {
-    const char *known[COMMON + HT_MAX_FLAGS];
-    int count = 0;
-    for (int i = 0; i < COMMON; i++) known[count++] = common_flags[i].name;
-    for (int i = 0; i < own_flags(command); i++) known[count++] = command->flag[i].name;
-    const char *near = ht_text_nearest(word, known, count);
-    FAIL(HT_ERR_INPUT, "%s %s: unknown flag%s%s; htwave %s --help lists them", command->name,
-         HT_SHOWN(word), near ? ", nearest is " : "", near ? near : "", command->name);
 }
 
 /* Whether word is flag, alone or with "=value". */
@@ -67,7 +58,13 @@ static enum ht_err read_own(const struct ht_command *command, int argc, char **a
         out->value[i] = argv[(*next)++];
         return HT_OK;
     }
-    return fail_unknown(command, word);
+    const char *known[COMMON + HT_MAX_FLAGS];
+    int count = 0;
+    for (int i = 0; i < COMMON; i++) known[count++] = common_flags[i].name;
+    for (int i = 0; i < own_flags(command); i++) known[count++] = command->flag[i].name;
+    const char *near = ht_text_nearest(word, known, count);
+    FAIL(HT_ERR_INPUT, "%s %s: unknown flag%s%s; htwave %s --help lists them", command->name,
+         HT_SHOWN(word), near ? ", nearest is " : "", near ? near : "", command->name);
 }
 
 static enum ht_err check_count(const struct ht_args *args) {
@@ -123,11 +120,13 @@ void ht_args_help(const struct ht_command *command, FILE *out) {
                 command->name);
 }
 
-enum ht_err ht_args_integers(const char *flag, const char *text, long least, long most, int *count,
-                             int **out) {
+enum ht_err ht_args_integers(const struct ht_args *args, const char *flag, long least, long most,
+                             int *count, int **out) {
+    const char *text = ht_args_value(args, flag);
     int room = 1;
     *out = NULL;
     *count = 0;
+    if (text == NULL) return HT_OK;
     for (const char *c = text; *c; c++) room += *c == ',';
     TRY(HT_ALLOC(*out, room));
     for (const char *c = text; *count < room; c++) {
@@ -159,15 +158,12 @@ bool ht_args_listed(const char *list, const char *word) {
 
 static enum ht_err check_name(const char *flag, const char *word, int length, int count,
                               const char *const *names) {
-    struct ht_text known = {0};
+    HT_FREED_TEXT struct ht_text known = {0};
     for (int i = 0; i < count; i++)
         if (strncmp(names[i], word, (size_t)length) == 0 && names[i][length] == '\0') return HT_OK;
     for (int i = 0; i < count; i++) ht_text_add(&known, "%s%s", i ? ", " : "", names[i]);
-    enum ht_err err = ht_text_status(&known);
-    if (err == HT_OK)
-        err = ht_err_set(HT_ERR_INPUT, "%s %.*s: must be of %s", flag, length, word, known.data);
-    ht_text_free(&known);
-    return err;
+    TRY(ht_text_status(&known));
+    return ht_err_set(HT_ERR_INPUT, "%s %.*s: must be of %s", flag, length, word, known.data);
 }
 
 enum ht_err ht_args_names(const char *flag, const char *list, int count, const char *const *names) {
@@ -180,11 +176,19 @@ enum ht_err ht_args_names(const char *flag, const char *list, int count, const c
     return HT_OK;
 }
 
-enum ht_err ht_args_real(const char *flag, const char *text, double *out) {
-    char *end = NULL;
-    *out = strtod(text, &end);
-    REQUIRE(end != text && *end == '\0' && isfinite(*out), HT_ERR_INPUT, "%s %s: must be a number",
+enum ht_err ht_args_real(const struct ht_args *args, const char *flag, double least, double most,
+                         double *out) {
+    const char *text = ht_args_value(args, flag);
+    char *end = NULL, low[32] = "above 0", high[32] = "";
+    if (text == NULL) return HT_OK;
+    const double value = strtod(text, &end);
+    REQUIRE(end != text && *end == '\0' && isfinite(value), HT_ERR_INPUT, "%s %s: must be a number",
             flag, HT_SHOWN(text));
+    if (least > DBL_MIN || least <= 0) snprintf(low, sizeof low, "at least %g", least);
+    if (most < DBL_MAX) snprintf(high, sizeof high, " and at most %g", most);
+    REQUIRE(value >= least && value <= most, HT_ERR_INPUT, "%s %s: must be %s%s", flag, text, low,
+            high);
+    *out = value;
     return HT_OK;
 }
 

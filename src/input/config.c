@@ -28,14 +28,12 @@ static void add_place(struct ht_text *out, const char *path, int line) {
 
 static enum ht_err fail_at(const char *text, const char *at, const char *path,
                            const char *message) {
-    struct ht_text place = {0};
+    HT_FREED_TEXT struct ht_text place = {0};
     int line = 1;
     for (const char *c = text; c < at; c++) line += *c == '\n';
     add_place(&place, path, line);
-    enum ht_err err = ht_text_status(&place);
-    if (!err) err = ht_err_set(HT_ERR_INPUT, "%s (%s)", message, place.data);
-    ht_text_free(&place);
-    return err;
+    TRY(ht_text_status(&place));
+    return ht_err_set(HT_ERR_INPUT, "%s (%s)", message, place.data);
 }
 
 /* Length of the string or comment at s; 0 when there is none. */
@@ -259,24 +257,16 @@ static enum ht_err take_value(config_setting_t *from, struct ht_setting *to,
 
 static enum ht_err visit_one(const struct walk *walk, config_setting_t *from, const char *key) {
     struct ht_setting setting = {.key = key, .raw = walk->raw, .in_file = walk->path != NULL};
-    struct ht_text place = {0}, value = {0};
-    struct ht_scalar *items = NULL;
-    enum ht_err err = take_value(from, &setting, &items);
-    if (!err) {
-        add_place(&place, walk->path, (int)config_setting_source_line(from));
-        add_value(&value, &setting);
-        err = ht_text_status(&place);
-    }
-    if (!err) err = ht_text_status(&value);
-    if (!err) {
-        setting.place = place.data;
-        setting.value = value.data;
-        err = walk->visit(walk->data, &setting);
-    }
-    free(items);
-    ht_text_free(&place);
-    ht_text_free(&value);
-    return err;
+    HT_FREED_TEXT struct ht_text place = {0}, value = {0};
+    HT_FREED struct ht_scalar *items = NULL;
+    TRY(take_value(from, &setting, &items));
+    add_place(&place, walk->path, (int)config_setting_source_line(from));
+    add_value(&value, &setting);
+    TRY(ht_text_status(&place));
+    TRY(ht_text_status(&value));
+    setting.place = place.data;
+    setting.value = value.data;
+    return walk->visit(walk->data, &setting);
 }
 
 /* A list with a group or a list in it, whose elements are visited, too. */
@@ -379,13 +369,11 @@ static enum ht_err visit_word(const char *key, const char *word, ht_config_visit
                                  .kind = HT_SETTING_SCALAR,
                                  .count = 1,
                                  .item = &item};
-    struct ht_text value = {0};
+    HT_FREED_TEXT struct ht_text value = {0};
     ht_config_add_string(&value, word);
-    enum ht_err err = ht_text_status(&value);
+    TRY(ht_text_status(&value));
     setting.value = value.data;
-    if (!err) err = visit(data, &setting);
-    ht_text_free(&value);
-    return err;
+    return visit(data, &setting);
 }
 
 /* Whether text may be a value in libconfig's syntax: anything else is a word, whose characters need
@@ -403,7 +391,7 @@ static bool maybe_value(const char *text) {
 /* A value in libconfig's syntax, if it is one: *done tells. */
 static enum ht_err visit_value(const char *key, const char *text, const struct walk *walk,
                                bool *done) {
-    struct ht_text whole = {0}, ready = {0};
+    HT_FREED_TEXT struct ht_text whole = {0}, ready = {0};
     config_t config;
     ht_text_add(&whole, "value = %s\n", text);
     enum ht_err err = ht_text_status(&whole);
@@ -418,8 +406,6 @@ static enum ht_err visit_value(const char *key, const char *text, const struct w
         if (!err) err = visit_all(walk, setting, key, 1);
     }
     config_destroy(&config);
-    ht_text_free(&whole);
-    ht_text_free(&ready);
     return err;
 }
 

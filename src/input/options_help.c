@@ -41,14 +41,12 @@ enum ht_err ht_option_unknown(const struct ht_setting *setting, const char *what
                               const char *has, int count, const char *const *names) {
     const char *key = HT_SHOWN(setting->key);
     const char *place = HT_SHOWN_PLACE(setting->place);
-    struct ht_text known = {0};
+    HT_FREED_TEXT struct ht_text known = {0};
     if (near) FAIL(HT_ERR_INPUT, "%s: unknown %s; did you mean %s? (%s)", key, what, near, place);
     ht_text_add(&known, "%s", count > 0 ? has : "");
     for (int i = 0; i < count; i++) ht_text_add(&known, "%s %s", i ? "," : "", names[i]);
-    enum ht_err err = ht_text_status(&known);
-    if (!err) err = ht_err_set(HT_ERR_INPUT, "%s: unknown %s%s (%s)", key, what, known.data, place);
-    ht_text_free(&known);
-    return err;
+    TRY(ht_text_status(&known));
+    return ht_err_set(HT_ERR_INPUT, "%s: unknown %s%s (%s)", key, what, known.data, place);
 }
 
 /* "integer" of "an integer". */

@@ -387,20 +387,18 @@ static enum ht_err resolve(struct ht_params *params) {
 
 enum ht_err ht_params_absolute(const char *path, char **out) {
     size_t room = 256;
-    char *here = NULL;
+    HT_FREED char *here = NULL;
     *out = NULL;
     if (*path == '/') return ht_text_copy(path, out);
-    enum ht_err err = HT_ALLOC(here, room);
-    while (!err && !getcwd(here, room)) {
+    TRY(HT_ALLOC(here, room));
+    while (!getcwd(here, room)) {
         char *more = errno == ERANGE ? realloc(here, room *= 2) : NULL;
         if (!more)
-            err = ht_err_set(HT_ERR_IO, "the current directory has no name: %s", strerror(errno));
+            return ht_err_set(HT_ERR_IO, "the current directory has no name: %s", strerror(errno));
         if (more) here = more;
     }
     while (strncmp(path, "./", 2) == 0) path += 2;
-    if (!err) err = ht_file_path(here, path, out);
-    free(here);
-    return err;
+    return ht_file_path(here, path, out);
 }
 
 /* ---- reading ---- */
@@ -455,17 +453,15 @@ static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
 
 static enum ht_err read_override(struct ht_params *params, const char *text) {
     const char *equals = strchr(text, '=');
-    struct ht_text key = {0};
+    HT_FREED_TEXT struct ht_text key = {0};
     REQUIRE(equals && equals > text, HT_ERR_INPUT,
             "%s: an option on the command line is key=value, such as grid.order=4", HT_SHOWN(text));
     const char *end = equals;
     text += strspn(text, " \t");
     while (end > text && (end[-1] == ' ' || end[-1] == '\t')) end--;
     ht_text_add(&key, "%.*s", end > text ? (int)(end - text) : 0, text);
-    enum ht_err err = ht_text_status(&key);
-    if (!err) err = ht_config_read_value(key.data, equals + 1, visit_setting, params);
-    ht_text_free(&key);
-    return err;
+    TRY(ht_text_status(&key));
+    return ht_config_read_value(key.data, equals + 1, visit_setting, params);
 }
 
 /* Sources begin at rest, unless initial data are asked for. */

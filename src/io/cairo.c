@@ -288,15 +288,6 @@ static void draw_title(const struct sheet *s, double y, double size, bool bold, 
     draw_text(s->cr, (double)s->origin[0], y, 0, text);
 }
 
-static void draw_titles(const struct sheet *s) {
-    double d = s->letter, first = (pad + 0.8) * d;
-    set_colour(s->cr, ink);
-    draw_title(s, first, 1.15 * d, true, s->picture->title);
-    set_colour(s->cr, faint);
-    draw_title(s, first + line * d, 0.9 * d, false, s->picture->subtitle);
-    set_font(s->cr, d, false);
-}
-
 static void draw_bar(const struct sheet *s) {
     double d = s->letter, width = floor(bar_width * d);
     double x = (double)(s->origin[0] + s->map[0]) + ceil(pad * d);
@@ -407,7 +398,12 @@ static void draw(const struct sheet *s, cairo_surface_t *surface) {
     if (s->curve) draw_curve(s);
     draw_outlines(s);
     draw_marks(s);
-    draw_titles(s);
+    double d = s->letter, first = (pad + 0.8) * d;
+    set_colour(s->cr, ink);
+    draw_title(s, first, 1.15 * d, true, s->picture->title);
+    set_colour(s->cr, faint);
+    draw_title(s, first + line * d, 0.9 * d, false, s->picture->subtitle);
+    set_font(s->cr, d, false);
     draw_frame(s->cr, left, top, (double)s->map[0], (double)s->map[1]);
     draw_x_axis(s, bottom);
     draw_y_axis(s, &s->y, left - 1, -1, (pad + 0.6) * s->letter);

@@ -60,11 +60,6 @@ static enum ht_err append(const char *name, void *context) {
     return HT_OK;
 }
 
-static void list_free(struct list *list) {
-    for (int i = 0; i < list->count; i++) free(list->name[i]);
-    free(list->name);
-}
-
 static bool contains(const struct list *list, const char *name) {
     for (int i = 0; i < list->count; i++)
         if (strcmp(list->name[i], name) == 0) return true;
@@ -84,7 +79,8 @@ static enum ht_err side_open(const char *path, struct side *side) {
 }
 
 static void side_close(struct side *side) {
-    list_free(&side->sets);
+    for (int i = 0; i < side->sets.count; i++) free(side->sets.name[i]);
+    free(side->sets.name);
     ht_h5_close(side->file);
     ht_text_free(&side->path);
 }
@@ -115,16 +111,14 @@ static enum ht_err same_shape(const struct side *a, const struct side *b, const 
         *count *= extent[0][i];
     }
     if (same) return HT_OK;
-    struct ht_text text = {0};
+    HT_FREED_TEXT struct ht_text text = {0};
     ht_text_add(&text, "dataset %s has shape ", name);
     print_shape(rank[0], extent[0], &text);
     ht_text_add(&text, " in %s, ", a->path.data);
     print_shape(rank[1], extent[1], &text);
     ht_text_add(&text, " in %s", b->path.data);
-    enum ht_err err = ht_text_status(&text);
-    if (!err) err = ht_err_set(HT_ERR_DIFFERENT, "%s", text.data);
-    ht_text_free(&text);
-    return err;
+    TRY(ht_text_status(&text));
+    return ht_err_set(HT_ERR_DIFFERENT, "%s", text.data);
 }
 
 /* Sums of squares over all datasets. */
@@ -161,19 +155,15 @@ static void measure(int64_t count, const double *a, const double *b, struct ht_d
 static enum ht_err compare_set(const struct side *a, const struct side *b, const char *name,
                                struct ht_difference *out, struct squares *sum) {
     int64_t count;
-    double *value_a = NULL, *value_b = NULL;
+    HT_FREED double *value_a = NULL, *value_b = NULL;
     TRY(same_shape(a, b, name, &count));
-    enum ht_err err = HT_ALLOC(value_a, count);
-    if (!err) err = HT_ALLOC(value_b, count);
-    if (!err) err = ht_h5_read(a->file, name, count, value_a);
-    if (!err) err = ht_h5_read(b->file, name, count, value_b);
-    if (!err) {
-        measure(count, value_a, value_b, out, sum);
-        snprintf(out->dataset, sizeof out->dataset, "%s", name);
-    }
-    free(value_a);
-    free(value_b);
-    return err;
+    TRY(HT_ALLOC(value_a, count));
+    TRY(HT_ALLOC(value_b, count));
+    TRY(ht_h5_read(a->file, name, count, value_a));
+    TRY(ht_h5_read(b->file, name, count, value_b));
+    measure(count, value_a, value_b, out, sum);
+    snprintf(out->dataset, sizeof out->dataset, "%s", name);
+    return HT_OK;
 }
 
 static enum ht_err compare_all(const struct side *a, const struct side *b,

@@ -121,14 +121,6 @@ static bool is_unfinished(const char *name) {
 
 /* ---- contents ---- */
 
-static enum ht_err add_entry(struct listing *list, const char *name, bool unfinished) {
-    TRY(HT_GROW(list->entry, list->count + 1, list->room));
-    struct entry entry = {.unfinished = unfinished};
-    TRY(ht_text_copy(name, &entry.name));
-    list->entry[list->count++] = entry;
-    return HT_OK;
-}
-
 static void free_listing(struct listing *list) {
     for (int i = 0; i < list->count; i++) free(list->entry[i].name);
     free(list->entry);
@@ -144,7 +136,11 @@ static enum ht_err list_entry(struct listing *list, const char *name) {
     }
     bool unfinished = is_unfinished(name);
     if (!unfinished && output_kind(name, length) == OUTPUTS) return HT_OK;
-    return add_entry(list, name, unfinished);
+    TRY(HT_GROW(list->entry, list->count + 1, list->room));
+    struct entry entry = {.unfinished = unfinished};
+    TRY(ht_text_copy(name, &entry.name));
+    list->entry[list->count++] = entry;
+    return HT_OK;
 }
 
 /* A missing directory is an empty one. */
@@ -302,12 +298,10 @@ static enum ht_err make_old(const char *directory, int last, char **out) {
 
 /* The input is copied: later changes must not affect the stored one. */
 static enum ht_err copy_text(const char *from, const char *to) {
-    char *data = NULL;
+    HT_FREED char *data = NULL;
     size_t size = 0;
-    enum ht_err err = ht_file_read(from, &data, &size);
-    if (!err) err = ht_file_write(to, data, size);
-    free(data);
-    return err;
+    TRY(ht_file_read(from, &data, &size));
+    return ht_file_write(to, data, size);
 }
 
 /* A relative link, moved one folder down, needs one more "..". */
@@ -330,18 +324,16 @@ static bool move_file(const char *from, const char *to) {
 
 /* Any other file that stays gets a second name where the file system allows it. */
 static enum ht_err move_entry(const struct entry *entry, const char *directory, const char *old) {
-    char *from = NULL, *to = NULL;
-    enum ht_err err = ht_file_path(directory, entry->name, &from);
-    if (!err) err = ht_file_path(old, entry->name, &to);
-    if (!err && entry->read && strcmp(entry->name, HT_INPUT_NAME) == 0)
-        err = copy_text(from, to);
-    else if (!err && entry->read)
+    HT_FREED char *from = NULL, *to = NULL;
+    TRY(ht_file_path(directory, entry->name, &from));
+    TRY(ht_file_path(old, entry->name, &to));
+    if (entry->read && strcmp(entry->name, HT_INPUT_NAME) == 0)
+        TRY(copy_text(from, to));
+    else if (entry->read)
         (void)link(from, to);
-    else if (!err && !move_file(from, to))
-        err = ht_err_set(HT_ERR_IO, "cannot move %s to %s: %s", from, to, strerror(errno));
-    free(from);
-    free(to);
-    return err;
+    else if (!move_file(from, to))
+        return ht_err_set(HT_ERR_IO, "cannot move %s to %s: %s", from, to, strerror(errno));
+    return HT_OK;
 }
 
 /* After a failure: moves files back as far as possible. */
@@ -395,18 +387,6 @@ static enum ht_err move_outputs(const char *directory, const struct listing *lis
     return HT_OK;
 }
 
-/* The caller has checked that the file that is read is the same. */
-static enum ht_err write_input(const struct ht_params *params, const struct listing *list) {
-    struct ht_text text = {0};
-    for (int i = 0; i < list->count; i++)
-        if (list->entry[i].read && strcmp(list->entry[i].name, HT_INPUT_NAME) == 0) return HT_OK;
-    enum ht_err err = ht_params_print(params, &text);
-    if (!err)
-        err = ht_file_write_in(params->output.directory, HT_INPUT_NAME, text.data, text.length);
-    ht_text_free(&text);
-    return err;
-}
-
 static enum ht_err take_listed(const struct ht_params *params, struct listing *list,
                                struct ht_directory *out) {
     const char *directory = params->output.directory;
@@ -417,7 +397,12 @@ static enum ht_err take_listed(const struct ht_params *params, struct listing *l
     else
         ht_note("%s is on a file system without locks: keep other runs away", directory);
     TRY(ht_params_blame(params, "output.directory", move_outputs(directory, list)));
-    return write_input(params, list);
+    /* The caller has checked that the file that is read is the same. */
+    HT_FREED_TEXT struct ht_text text = {0};
+    for (int i = 0; i < list->count; i++)
+        if (list->entry[i].read && strcmp(list->entry[i].name, HT_INPUT_NAME) == 0) return HT_OK;
+    TRY(ht_params_print(params, &text));
+    return ht_file_write_in(params->output.directory, HT_INPUT_NAME, text.data, text.length);
 }
 
 /* ---- interface ---- */

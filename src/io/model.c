@@ -32,38 +32,35 @@ static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, co
     const struct ht_grid *grid = m->medium->grid;
     const int dims = grid->dims, up = dims - 1;
     int64_t extent[3], n[3], count = 1;
-    double *plane = NULL, x[3];
+    double x[3];
+    HT_FREED double *plane = NULL;
     for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
     for (int k = 0; k < dims; k++) extent[k] = n[up - k];
     for (int k = 0; k < up && k < 2; k++) count *= n[k];
     TRY(ht_h5_reserve(file, name, dims, extent, true));
     TRY(HT_ALLOC(plane, count));
-    enum ht_err err = HT_OK;
-    for (int64_t last = 0; !err && last < n[up]; last++) {
-        for (int64_t i = 0; !err && i < count; i++) {
+    for (int64_t last = 0; last < n[up]; last++) {
+        for (int64_t i = 0; i < count; i++) {
             const int64_t at[3] = {i % n[0], i / n[0], 0};
             for (int k = 0; k < 3; k++)
                 x[k] = ht_grid_x(grid, HT_PRIMARY, k, k == up ? last : at[k]);
-            err = ht_medium_parameter(m->medium, name, x, &plane[i]);
+            TRY(ht_medium_parameter(m->medium, name, x, &plane[i]));
         }
-        if (!err) err = ht_h5_write_planes(file, name, 0, last, last + 1, plane);
+        TRY(ht_h5_write_planes(file, name, 0, last, last + 1, plane));
     }
-    free(plane);
-    return err;
+    return HT_OK;
 }
 
 static enum ht_err write_places(const struct model *m, struct ht_h5 *file, const char *name,
                                 int64_t first, int64_t last) {
     const int dims = m->medium->grid->dims;
     const int64_t extent[2] = {last - first, dims};
-    double *out = NULL;
+    HT_FREED double *out = NULL;
     if (last == first) return HT_OK;
     TRY(HT_ALLOC(out, extent[0] * dims));
     for (int64_t i = first; i < last; i++)
         for (int k = 0; k < dims; k++) out[(i - first) * dims + k] = m->places.x[i][k];
-    enum ht_err err = ht_h5_write(file, name, 2, extent, out, false);
-    free(out);
-    return err;
+    return ht_h5_write(file, name, 2, extent, out, false);
 }
 
 static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
@@ -107,17 +104,6 @@ static void choose_name(const struct model *m, char name[32]) {
         (void)find_name(m->medium, 0, name);
 }
 
-static void add_title(const struct model *m, const char *name, struct ht_text *title) {
-    ht_text_add(title, "%s, the model", name);
-    if (m->places.sources > 0)
-        ht_text_add(title, "; %lld source%s (disc)", (long long)m->places.sources,
-                    m->places.sources > 1 ? "s" : "");
-    if (m->places.count > m->places.sources)
-        ht_text_add(title, "; %lld receiver%s (triangle)",
-                    (long long)(m->places.count - m->places.sources),
-                    m->places.count - m->places.sources > 1 ? "s" : "");
-}
-
 static enum ht_err draw_slice(const struct model *m, const struct ht_slice *slice, const char *name,
                               const double *values, const char *path) {
     struct ht_text title = {0}, subtitle = {0};
@@ -128,7 +114,14 @@ static enum ht_err draw_slice(const struct model *m, const struct ht_slice *slic
     else
         picture.background = values;
     enum ht_err err = ht_slice_mark(slice, &m->places, &picture);
-    add_title(m, name, &title);
+    ht_text_add(&title, "%s, the model", name);
+    if (m->places.sources > 0)
+        ht_text_add(&title, "; %lld source%s (disc)", (long long)m->places.sources,
+                    m->places.sources > 1 ? "s" : "");
+    if (m->places.count > m->places.sources)
+        ht_text_add(&title, "; %lld receiver%s (triangle)",
+                    (long long)(m->places.count - m->places.sources),
+                    m->places.count - m->places.sources > 1 ? "s" : "");
     ht_pictures_place(m->params, m->medium, slice, &subtitle);
     if (slice->normal >= 0 && m->places.count > 0)
         ht_text_add(&subtitle, "; open: in front or behind");
@@ -142,18 +135,15 @@ static enum ht_err draw_slice(const struct model *m, const struct ht_slice *slic
 static enum ht_err draw(const struct model *m, int index, const struct ht_slice_given *given) {
     const struct ht_slice slice = ht_slice_make(m->medium->grid, given->plane, given->position);
     char name[HT_SLICE_NAME], file[HT_SLICE_NAME + 16], parameter[32];
-    char *path = NULL;
-    double *values = NULL;
+    HT_FREED char *path = NULL;
+    HT_FREED double *values = NULL;
     ht_params_slice_name(m->params, index, name);
     snprintf(file, sizeof file, "model%s%s.png", *name ? "_" : "", name);
     choose_name(m, parameter);
     TRY(HT_ALLOC(values, slice.width * slice.height));
-    enum ht_err err = ht_slice_parameter(&slice, m->medium, parameter, values);
-    if (!err) err = ht_file_path(m->directory, file, &path);
-    if (!err) err = draw_slice(m, &slice, parameter, values, path);
-    free(path);
-    free(values);
-    return err;
+    TRY(ht_slice_parameter(&slice, m->medium, parameter, values));
+    TRY(ht_file_path(m->directory, file, &path));
+    return draw_slice(m, &slice, parameter, values, path);
 }
 
 static enum ht_err write_model(struct model *m) {

@@ -226,12 +226,11 @@ static enum ht_err write_joined(const struct ht_output *output, const struct sta
 static enum ht_err write_together(const struct ht_output *output, const struct state *state,
                                   const char *path, struct ht_h5 *file) {
     const char *shared = NULL;
-    char *name = NULL;
+    HT_FREED char *name = NULL;
     enum ht_err err = file ? ht_h5_share(file, &shared) : HT_OK;
     if (!err) err = ht_comm_broadcast_text(comm_of(output), shared, &name);
     err = ht_comm_agree(comm_of(output), err);
     if (!err) err = write_joined(output, state, name, path);
-    free(name);
     return err;
 }
 
@@ -302,7 +301,7 @@ static void add_snapshot(const struct ht_output *output, int index, struct ht_te
 }
 
 static enum ht_err write_xdmf(const struct ht_output *output) {
-    struct ht_text text = {0};
+    HT_FREED_TEXT struct ht_text text = {0};
     ht_text_add(&text,
                 "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
                 "<Xdmf Version=\"3.0\">\n"
@@ -310,10 +309,8 @@ static enum ht_err write_xdmf(const struct ht_output *output) {
                 "  <Grid Name=\"htwave\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
     for (int i = 0; i < output->count; i++) add_snapshot(output, i, &text);
     ht_text_add(&text, "  </Grid>\n </Domain>\n</Xdmf>\n");
-    enum ht_err err = ht_text_status(&text);
-    if (!err) err = ht_file_write(output->xdmf_path, text.data, text.length);
-    ht_text_free(&text);
-    return err;
+    TRY(ht_text_status(&text));
+    return ht_file_write(output->xdmf_path, text.data, text.length);
 }
 
 enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t step,
@@ -406,8 +403,11 @@ static enum ht_err series_begin(struct ht_output *output, const char *path) {
     return HT_OK;
 }
 
-static enum ht_err add_row(struct ht_output *output, double time, double energy,
-                           const double *largest, const char *path) {
+enum ht_err ht_output_series(struct ht_output *output, double time, double energy,
+                             const double *largest) {
+    HT_FREED char *path = NULL;
+    if (!output->params->output.series) return HT_OK;
+    TRY(ht_file_path(output->params->output.directory, HT_SERIES_NAME, &path));
     if (output->series == NULL) TRY(series_begin(output, path));
     fprintf(output->series, "%.15g,%.17g", time, energy);
     for (int f = 0; f < equations(output)->nfields; f++)
@@ -415,14 +415,4 @@ static enum ht_err add_row(struct ht_output *output, double time, double energy,
     fprintf(output->series, "\n");
     REQUIRE(fflush(output->series) == 0, HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));
     return HT_OK;
-}
-
-enum ht_err ht_output_series(struct ht_output *output, double time, double energy,
-                             const double *largest) {
-    char *path = NULL;
-    if (!output->params->output.series) return HT_OK;
-    TRY(ht_file_path(output->params->output.directory, HT_SERIES_NAME, &path));
-    enum ht_err err = add_row(output, time, energy, largest, path);
-    free(path);
-    return err;
 }

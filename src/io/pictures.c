@@ -150,14 +150,6 @@ static void add_unit(const struct ht_params *params, const char *quantity, struc
     if (unit) ht_text_add(text, " %s", unit);
 }
 
-/* "p (pressure) at t = 1.4 s" */
-static void add_title(const struct ht_pictures *p, const struct view *view, double time,
-                      struct ht_text *title) {
-    const struct ht_field *field = &equations(p)->field[view->field];
-    ht_text_add(title, "%s (%s) at t = %.5g", field->name, field->meaning, time);
-    add_unit(p->params, "time", title);
-}
-
 void ht_pictures_place(const struct ht_params *params, const struct ht_medium *medium,
                        const struct ht_slice *slice, struct ht_text *text) {
     ht_text_add(text, "%s", medium->eq->system->name);
@@ -223,23 +215,12 @@ static enum ht_err write_picture(const struct ht_pictures *p, struct view *view,
     picture.values = values;
     picture.background = view->background;
     picture.range = range_of(p, view, &picture);
-    add_title(p, view, time, &title);
+    /* "p (pressure) at t = 1.4 s" */
+    const struct ht_field *field = &equations(p)->field[view->field];
+    ht_text_add(&title, "%s (%s) at t = %.5g", field->name, field->meaning, time);
+    add_unit(p->params, "time", &title);
     add_subtitle(p, view, &picture, &subtitle);
     return ht_pictures_write(&picture, &title, &subtitle, path);
-}
-
-/* values, on rank 0: the slice of all ranks. */
-static enum ht_err gather_slice(struct ht_comm *comm, const struct ht_slice *slice,
-                                const double *nodal, double *values) {
-    double *own = NULL;
-    int64_t first, last;
-    ht_slice_own(slice, &first, &last);
-    int64_t count = (last - first) * slice->width;
-    TRY(HT_ALLOC(own, count));
-    ht_slice_values(slice, nodal, own);
-    enum ht_err err = ht_comm_collect(comm, own, count * (int64_t)sizeof *own, values);
-    free(own);
-    return err;
 }
 
 /* What computes does not depend on pictures: one that cannot be drawn does not end a run. Returns
@@ -257,15 +238,21 @@ static enum ht_err take_picture(const struct ht_pictures *p, struct view *view, 
                                 const double *const *nodal, const char *path, bool *drawn) {
     struct ht_comm *comm = p->medium->grid->slab.comm;
     const struct ht_slice *slice = &view->slice;
-    double *values = NULL;
+    HT_FREED double *values = NULL;
     if (ht_comm_rank(comm) == 0) TRY(HT_ALLOC(values, slice->width * slice->height));
-    enum ht_err err = gather_slice(comm, slice, nodal[view->field], values);
-    if (!err && values) {
+    /* values, on rank 0: the slice of all ranks. */
+    HT_FREED double *own = NULL;
+    int64_t first, last;
+    ht_slice_own(slice, &first, &last);
+    int64_t count = (last - first) * slice->width;
+    TRY(HT_ALLOC(own, count));
+    ht_slice_values(slice, nodal[view->field], own);
+    TRY(ht_comm_collect(comm, own, count * (int64_t)sizeof *own, values));
+    if (values) {
         ht_slice_close(slice, values);
         *drawn = draw_slice(p, view, time, values, path);
     }
-    free(values);
-    return err;
+    return HT_OK;
 }
 
 static enum ht_err draw_view(struct ht_pictures *p, struct view *view, double time,

@@ -116,28 +116,24 @@ static void name_set(const struct ht_receiver_group *group, const char *what, ch
 
 static enum ht_err write_positions(struct ht_traces *t, const struct ht_receiver_group *group) {
     const int64_t extent[2] = {group->count, t->dims};
-    double *x = NULL;
+    HT_FREED double *x = NULL;
     char name[NAME];
     TRY(HT_ALLOC(x, group->count * t->dims));
     for (int64_t i = 0; i < group->count; i++)
         memcpy(x + i * t->dims, group->x[i], (size_t)t->dims * sizeof *x);
     name_set(group, "position", name);
-    enum ht_err err = ht_h5_write(t->file, name, 2, extent, x, false);
-    free(x);
-    return err;
+    return ht_h5_write(t->file, name, 2, extent, x, false);
 }
 
 static enum ht_err write_times(struct ht_traces *t, const struct ht_receiver_group *group,
                                int64_t first, int64_t last, bool known) {
-    double *time = NULL;
+    HT_FREED double *time = NULL;
     char name[NAME];
     TRY(HT_ALLOC(time, last - first));
     for (int64_t n = first; n < last; n++)
         time[n - first] = known ? ht_receivers_time(t->receivers, group, n) : NAN;
     name_set(group, "time", name);
-    enum ht_err err = ht_h5_write_planes(t->file, name, 0, first, last, time);
-    free(time);
-    return err;
+    return ht_h5_write_planes(t->file, name, 0, first, last, time);
 }
 
 static enum ht_err reserve(struct ht_traces *t) {

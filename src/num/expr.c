@@ -493,21 +493,17 @@ static enum ht_err expected(struct parser *p, const char *what) {
 
 static enum ht_err unknown_name(struct parser *p, const char *name) {
     const char *known[NSYMBOLS + NFUNCTIONS];
-    struct ht_text list = {0};
+    HT_FREED_TEXT struct ht_text list = {0};
     int count = 0;
     for (const struct ht_expr_word *w; (w = ht_expr_word(count)); count++) {
         known[count] = w->name;
         ht_text_add(&list, "%s %s", count == NSYMBOLS ? " and the functions" : "", w->name);
     }
-    enum ht_err err = ht_text_status(&list);
-    if (err == HT_OK) {
-        const char *near = ht_text_nearest(name, known, count);
-        err = ht_err_set(HT_ERR_INPUT, "column %zu: unknown name \"%s\"%s%s%s; known are%s",
-                         p->at + 1, name, near ? ", nearest is \"" : "", near ? near : "",
-                         near ? "\"" : "", list.data);
-    }
-    ht_text_free(&list);
-    return err;
+    TRY(ht_text_status(&list));
+    const char *near = ht_text_nearest(name, known, count);
+    return ht_err_set(HT_ERR_INPUT, "column %zu: unknown name \"%s\"%s%s%s; known are%s", p->at + 1,
+                      name, near ? ", nearest is \"" : "", near ? near : "", near ? "\"" : "",
+                      list.data);
 }
 
 /* name "(" sum { "," sum } ")", at the parenthesis. */

@@ -26,17 +26,6 @@ static int lookup_cell(const struct lookup *lookup, const int a[3]) {
     return (a[2] * lookup->side + a[1]) * lookup->side + a[0];
 }
 
-static enum ht_err lookup_create(const struct ht_jets *jets, struct lookup *out) {
-    int largest = 0;
-    for (int n = 0; n < jets->count; n++)
-        for (int k = 0; k < 3; k++)
-            if (jets->index[n][k] > largest) largest = jets->index[n][k];
-    out->side = largest + 1;
-    TRY(HT_ALLOC(out->entry, out->side * out->side * out->side));
-    for (int n = 0; n < jets->count; n++) out->entry[lookup_cell(out, jets->index[n])] = n;
-    return HT_OK;
-}
-
 /* Number of multi-indices i <= k. */
 static int parts(const int k[3]) {
     return (k[0] + 1) * (k[1] + 1) * (k[2] + 1);
@@ -68,7 +57,13 @@ static enum ht_err complete(struct ht_jets *jets) {
     }
     TRY(HT_ALLOC(jets->pair, jets->pairs));
     struct lookup lookup;
-    TRY(lookup_create(jets, &lookup));
+    int largest = 0;
+    for (int n = 0; n < jets->count; n++)
+        for (int k = 0; k < 3; k++)
+            if (jets->index[n][k] > largest) largest = jets->index[n][k];
+    lookup.side = largest + 1;
+    TRY(HT_ALLOC(lookup.entry, lookup.side * lookup.side * lookup.side));
+    for (int n = 0; n < jets->count; n++) lookup.entry[lookup_cell(&lookup, jets->index[n])] = n;
     int at = 0;
     for (int n = 0; n < jets->count; n++) at = fill_group(jets, &lookup, n, at);
     free(lookup.entry);

@@ -45,11 +45,6 @@ static enum ht_err comm_check(int code, const char *what) {
  * its device's driver have a core, else it takes the core from those that are waited for. */
 static long yields = 2000;
 
-static void set_yields(int ranks) {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (cores > 0 && 2 * (long)ranks > cores) yields = 20;
-}
-
 static bool launched(void) {
     static const char *const variables[] = {"PMI_RANK", "PMI_FD", "PMIX_RANK",
                                             "OMPI_COMM_WORLD_RANK", "MPI_LOCALRANKID"};
@@ -58,7 +53,17 @@ static bool launched(void) {
     return false;
 }
 
-static enum ht_err number_machine(struct ht_comm *c, const int *ranks) {
+static enum ht_err find_machine(struct ht_comm *c) {
+    HT_FREED int *ranks = NULL;
+    TRY(comm_check(MPI_Comm_split_type(c->run, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &c->machine),
+                   "finding the ranks of a machine"));
+    TRY(comm_check(MPI_Comm_set_errhandler(c->machine, MPI_ERRORS_RETURN), "starting MPI"));
+    TRY(comm_check(MPI_Comm_size(c->machine, &c->local_size), "counting ranks"));
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (cores > 0 && 2 * (long)c->local_size > cores) yields = 20;
+    TRY(HT_ALLOC(c->machine_rank, c->size));
+    TRY(HT_ALLOC(ranks, c->size));
+    for (int r = 0; r < c->size; r++) ranks[r] = r;
     MPI_Group all = MPI_GROUP_NULL, here = MPI_GROUP_NULL;
     int code = MPI_Comm_group(c->run, &all);
     if (code == MPI_SUCCESS) code = MPI_Comm_group(c->machine, &here);
@@ -67,21 +72,6 @@ static enum ht_err number_machine(struct ht_comm *c, const int *ranks) {
     if (here != MPI_GROUP_NULL) (void)MPI_Group_free(&here);
     if (all != MPI_GROUP_NULL) (void)MPI_Group_free(&all);
     return comm_check(code, "finding the ranks of a machine");
-}
-
-static enum ht_err find_machine(struct ht_comm *c) {
-    int *ranks = NULL;
-    TRY(comm_check(MPI_Comm_split_type(c->run, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &c->machine),
-                   "finding the ranks of a machine"));
-    TRY(comm_check(MPI_Comm_set_errhandler(c->machine, MPI_ERRORS_RETURN), "starting MPI"));
-    TRY(comm_check(MPI_Comm_size(c->machine, &c->local_size), "counting ranks"));
-    set_yields(c->local_size);
-    TRY(HT_ALLOC(c->machine_rank, c->size));
-    TRY(HT_ALLOC(ranks, c->size));
-    for (int r = 0; r < c->size; r++) ranks[r] = r;
-    enum ht_err err = number_machine(c, ranks);
-    free(ranks);
-    return err;
 }
 
 static enum ht_err start(struct ht_comm *c) {
@@ -286,15 +276,6 @@ static enum ht_err gather_codes(struct ht_comm *c, int own, int *codes) {
     return HT_OK;
 }
 
-/* Copies the message of rank `from` to c->message on all ranks. */
-static enum ht_err share_message(struct ht_comm *c, int from, bool all) {
-    if (all || c->rank != from)
-        snprintf(c->message, MESSAGE, "%s", ht_err_message());
-    else
-        snprintf(c->message, MESSAGE, "rank %d: %s", from, ht_err_message());
-    return comm_check(MPI_Bcast(c->message, MESSAGE, MPI_CHAR, from, c->agree), "agreeing");
-}
-
 static enum ht_err agree(struct ht_comm *c, enum ht_err err) {
     int *codes = NULL;
     bool all = true;
@@ -306,7 +287,12 @@ static enum ht_err agree(struct ht_comm *c, enum ht_err err) {
     free(codes);
     TRY(done);
     if (first < 0) return HT_OK;
-    TRY(share_message(c, first, all));
+    /* Copies the message of rank `from` to c->message on all ranks. */
+    if (all || c->rank != first)
+        snprintf(c->message, MESSAGE, "%s", ht_err_message());
+    else
+        snprintf(c->message, MESSAGE, "rank %d: %s", first, ht_err_message());
+    TRY(comm_check(MPI_Bcast(c->message, MESSAGE, MPI_CHAR, first, c->agree), "agreeing"));
     c->failed = (enum ht_err)code;
     return c->failed;
 }
@@ -472,12 +458,12 @@ enum ht_err ht_comm_broadcast_text(struct ht_comm *c, const char *text, char **o
 
 /* values <- combined with those of the other ranks in the order of ranks. */
 static enum ht_err combine(struct ht_comm *c, int count, double *values, bool add) {
-    double *all = NULL;
+    HT_FREED double *all = NULL;
     if (c == NULL || count == 0) return HT_OK;
     size_t n = (size_t)count;
     TRY(HT_ALLOC(all, n * (size_t)c->size));
-    enum ht_err err = ht_comm_gather(c, values, n * sizeof *values, all);
-    for (size_t i = 0; err == HT_OK && i < n; i++) {
+    TRY(ht_comm_gather(c, values, n * sizeof *values, all));
+    for (size_t i = 0; i < n; i++) {
         values[i] = all[i];
         for (size_t r = 1; r < (size_t)c->size; r++) {
             double other = all[r * n + i];
@@ -487,8 +473,7 @@ static enum ht_err combine(struct ht_comm *c, int count, double *values, bool ad
                 values[i] = other;
         }
     }
-    free(all);
-    return err;
+    return HT_OK;
 }
 
 enum ht_err ht_comm_sum(struct ht_comm *c, int count, double *values) {
@@ -527,14 +512,12 @@ static enum ht_err collect(struct ht_comm *c, const void *own, const int64_t *by
 }
 
 enum ht_err ht_comm_collect(struct ht_comm *c, const void *own, int64_t bytes, void *all) {
-    int64_t *sizes = NULL;
+    HT_FREED int64_t *sizes = NULL;
     if (c == NULL) {
         copy(all, own, (size_t)bytes);
         return HT_OK;
     }
     TRY(HT_ALLOC(sizes, c->size));
-    enum ht_err err = ht_comm_gather(c, &bytes, sizeof bytes, sizes);
-    if (err == HT_OK) err = collect(c, own, sizes, all);
-    free(sizes);
-    return err;
+    TRY(ht_comm_gather(c, &bytes, sizeof bytes, sizes));
+    return collect(c, own, sizes, all);
 }

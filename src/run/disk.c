@@ -91,26 +91,21 @@ void ht_disk_describe(const struct ht_plan *plan, struct ht_text *text) {
     const double part[] = {need.traces, need.snapshots, need.pictures};
     static const char *const what[] = {"traces", "snapshots", "pictures about"};
     const char *between = ": ";
-    char bytes[32];
-    ht_text_add(text, "%s to write", ht_text_bytes(need.total, bytes));
+    ht_text_add(text, "%s to write", HT_BYTES(need.total));
     for (int i = 0; i < 3; i++) {
         if (!(part[i] > 0)) continue;
-        ht_text_add(text, "%s%s %s", between, what[i], ht_text_bytes(part[i], bytes));
+        ht_text_add(text, "%s%s %s", between, what[i], HT_BYTES(part[i]));
         between = ", ";
     }
-    if (isfinite(room)) ht_text_add(text, "; %s free", ht_text_bytes(room, bytes));
+    if (isfinite(room)) ht_text_add(text, "; %s free", HT_BYTES(room));
 }
 
 enum ht_err ht_disk_check(const struct ht_plan *plan) {
-    struct ht_text text = {0};
+    HT_FREED_TEXT struct ht_text text = {0};
     if (ht_disk_need(plan).total <= free_bytes(plan->params->output.directory)) return HT_OK;
     ht_disk_describe(plan, &text);
-    enum ht_err err = ht_text_status(&text);
-    if (err == HT_OK)
-        err = ht_params_error(
-            plan->params, "output.directory",
-            "lacks room, %s: take fewer receivers, samples or snapshots, or another folder",
-            text.data);
-    ht_text_free(&text);
-    return err;
+    TRY(ht_text_status(&text));
+    return ht_params_error(
+        plan->params, "output.directory",
+        "lacks room, %s: take fewer receivers, samples or snapshots, or another folder", text.data);
 }

@@ -287,12 +287,11 @@ int64_t ht_recorder_bytes(const struct ht_plan *plan, int64_t period) {
 enum ht_err ht_recorder_time(const struct ht_plan *plan, double *seconds) {
     const struct ht_receivers *receivers = plan->receivers;
     const int64_t steps = ht_resampling_keeps(plan);
-    double *value = NULL;
+    HT_FREED double *value = NULL;
     *seconds = 0;
     if (!ht_resampling_of(plan).whole) return HT_OK;
     TRY(HT_ALLOC(value, 4 * steps));
-    enum ht_err err = HT_OK;
-    for (int n = 0; err == HT_OK && n < receivers->count; n++) {
+    for (int n = 0; n < receivers->count; n++) {
         const struct ht_receiver_group *group = &receivers->group[n];
         const int64_t samples = ht_least(group->samples, steps);
         const int64_t pairs = ht_divide_up(group->count, 2) * (int64_t)group->readings;
@@ -302,12 +301,11 @@ enum ht_err ht_recorder_time(const struct ht_plan *plan, double *seconds) {
                                        .every = (double)plan->steps / (double)samples,
                                        .samples = samples};
         const double before = ht_clock();
-        err = ht_resample_whole(&whole, 2, value + 2 * steps);
+        TRY(ht_resample_whole(&whole, 2, value + 2 * steps));
         *seconds +=
             ALL_TRANSFORMS * (ht_clock() - before) * ceil((double)pairs / ht_threads_count());
     }
-    free(value);
-    return err;
+    return HT_OK;
 }
 
 static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {

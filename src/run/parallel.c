@@ -112,23 +112,21 @@ void ht_parallel_add_ranks(const struct ht_simulation *sim, struct ht_text *text
 
 static void add_parts(const char *whose, const struct ht_parallel *p, bool worst,
                       struct ht_text *text) {
-    char number[32];
     ht_text_add(text, "%s", whose);
     for (int i = HT_TIME_INTERIOR; i < HT_TIMES; i++) {
         if (i == HT_TIME_GHOSTS) continue;
         ht_text_add(text, "%s %s %s", i == HT_TIME_INTERIOR ? "" : ",",
                     i == HT_TIME_PACK ? "packing" : part_name[i],
-                    ht_text_seconds(worst ? p->part[i].worst : p->part[i].mean, number));
+                    HT_SECONDS(worst ? p->part[i].worst : p->part[i].mean));
     }
     ht_text_add(text, "\n");
 }
 
 void ht_parallel_add_times(const struct ht_simulation *sim, const struct ht_parallel *p,
                            struct ht_text *text) {
-    char bytes[32];
     if (sim->ranks == 1) return;
     ht_text_add(text, "  exchange  %s: %.4g messages and %s per step\n", p->transport, p->messages,
-                ht_text_bytes(p->bytes, bytes));
+                HT_BYTES(p->bytes));
     add_parts("  steps     mean of ranks:", p, false, text);
     add_parts("            worst rank:", p, true, text);
 }

@@ -28,37 +28,35 @@ static void describe_program(const char *command, struct program *out) {
 
 /* The same result on all ranks. */
 static enum ht_err compare_programs(int ranks, const struct program *all) {
-    struct ht_text others = {0};
+    HT_FREED_TEXT struct ht_text others = {0};
     for (int r = 1; r < ranks; r++)
         if (all[r].hash != all[0].hash)
             ht_text_add(&others, "%srank %d (version %s)", others.length > 0 ? ", " : "", r,
                         all[r].version);
-    enum ht_err err = ht_text_status(&others);
-    if (err == HT_OK && others.length > 0)
-        err = ht_err_set(
+    TRY(ht_text_status(&others));
+    if (others.length > 0)
+        return ht_err_set(
             HT_ERR_INPUT,
             "not the program of rank 0 (version %s): %s; all ranks must run the same file",
             all[0].version, others.data);
-    for (int r = 1; err == HT_OK && r < ranks; r++)
+    for (int r = 1; r < ranks; r++)
         if (strcmp(all[r].command, all[0].command) != 0)
-            err = ht_err_set(
+            return ht_err_set(
                 HT_ERR_INPUT,
                 "rank %d has the command \"%s\", rank 0 has \"%s\": all ranks must have the same",
                 r, all[r].command, all[0].command);
-    ht_text_free(&others);
-    return err;
+    return HT_OK;
 }
 
 enum ht_err ht_ranks_check_program(struct ht_comm *comm, const char *command) {
     int ranks = ht_comm_size(comm);
-    struct program own, *all = NULL;
+    struct program own;
+    HT_FREED struct program *all = NULL;
     if (ranks == 1) return HT_OK;
     describe_program(command, &own);
     TRY(HT_ALLOC(all, ranks));
-    enum ht_err err = ht_comm_gather(comm, &own, sizeof own, all);
-    if (err == HT_OK) err = compare_programs(ranks, all);
-    free(all);
-    return err;
+    TRY(ht_comm_gather(comm, &own, sizeof own, all));
+    return compare_programs(ranks, all);
 }
 
 enum ht_err ht_ranks_check_flags(const struct ht_args *args) {
@@ -75,23 +73,19 @@ enum ht_err ht_ranks_check_flags(const struct ht_args *args) {
     return ht_comm_agree(args->comm, ht_err_set(HT_ERR_INPUT, "flags differ from those of rank 0"));
 }
 
-/* The lines in which two texts first differ. */
-static void find_difference(const char **a, const char **b) {
-    const char *x = *a, *y = *b;
-    for (; *x != '\0' && *x == *y; x++, y++)
-        if (*x == '\n') {
-            *a = x + 1;
-            *b = y + 1;
-        }
-    *a += strspn(*a, " ");
-    *b += strspn(*b, " ");
-}
-
 static enum ht_err compare_params(const char *own, const char *rank0) {
     const int most = 60;
     int n, n0;
     if (strcmp(own, rank0) == 0) return HT_OK;
-    find_difference(&own, &rank0);
+    /* The lines in which two texts first differ. */
+    const char *x = own, *y = rank0;
+    for (; *x != '\0' && *x == *y; x++, y++)
+        if (*x == '\n') {
+            own = x + 1;
+            rank0 = y + 1;
+        }
+    own += strspn(own, " ");
+    rank0 += strspn(rank0, " ");
     n = (int)strcspn(own, "\n");
     n0 = (int)strcspn(rank0, "\n");
     FAIL(HT_ERR_INPUT,
@@ -152,7 +146,8 @@ struct choice {
 enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count, const struct ht_device_info *infos,
                             int *out) {
     int rank = ht_comm_rank(comm), ranks = ht_comm_size(comm);
-    struct choice own, *all = NULL;
+    struct choice own;
+    HT_FREED struct choice *all = NULL;
     struct device_name name;
     *out = 0;
     memset(&own, 0, sizeof own);
@@ -164,10 +159,9 @@ enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count, const struct ht_dev
         own.devices = ht_hash(own.devices, &name, sizeof name);
     }
     TRY(HT_ALLOC(all, ranks));
-    enum ht_err err = ht_comm_gather(comm, &own, sizeof own, all);
-    for (int r = 0; err == HT_OK && r < rank; r++) *out += memcmp(&all[r], &own, sizeof own) == 0;
-    free(all);
-    return err;
+    TRY(ht_comm_gather(comm, &own, sizeof own, all));
+    for (int r = 0; r < rank; r++) *out += memcmp(&all[r], &own, sizeof own) == 0;
+    return HT_OK;
 }
 
 enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend, const char *select,

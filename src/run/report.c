@@ -124,29 +124,6 @@ static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_fact(f, integer, "medium_degree", sim->plan->problem.medium_degree);
 }
 
-/* "x1 lower and upper, x2 upper": the sides with a layer of so many cells. */
-static void add_layer_sides(const struct ht_layers *layers, int64_t cells, struct ht_text *text) {
-    int axes = 0;
-    for (int k = 0; k < layers->dims; k++) {
-        const bool low = layers->side[k][0].cells == cells;
-        const bool high = layers->side[k][1].cells == cells;
-        if (!low && !high) continue;
-        ht_text_add(text, "%s x%d%s%s%s", axes++ ? "," : "", k + 1, low ? " lower" : "",
-                    low && high ? " and" : "", high ? " upper" : "");
-    }
-}
-
-static void add_sponge(const struct ht_plan *plan, struct ht_facts *f) {
-    double whole[3], half[3];
-    ht_plan_sponge_reflection(plan, whole, half);
-    ht_say(f,
-           "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, 60 degrees of wavelets "
-           "as long as the layer is thick,\n"
-           "            %.0f, %.0f, %.0f dB of half the length\n",
-           whole[0], whole[1], whole[2], half[0], half[1], half[2]);
-    ht_fact(f, numbers, "absorbing_reflection_of_thickness_db", 3, whole);
-}
-
 /* By Hermite methods of the case that docs/absorbing.md measures. */
 static void add_reflection(const struct ht_plan *plan, struct ht_facts *f) {
     const double point = ht_plan_layer_point_reflection(plan);
@@ -190,7 +167,15 @@ static void add_thicknesses(const struct ht_layers *layers, struct ht_text *text
         }
         if (next == INT64_MAX) return;
         ht_text_add(text, "%s of %lld cells at", kinds ? ";" : "", (long long)next);
-        add_layer_sides(layers, next, text);
+        /* "x1 lower and upper, x2 upper": the sides with a layer of so many cells. */
+        int axes = 0;
+        for (int k = 0; k < layers->dims; k++) {
+            const bool low = layers->side[k][0].cells == next;
+            const bool high = layers->side[k][1].cells == next;
+            if (!low && !high) continue;
+            ht_text_add(text, "%s x%d%s%s%s", axes++ ? "," : "", k + 1, low ? " lower" : "",
+                        low && high ? " and" : "", high ? " upper" : "");
+        }
         done = next;
     }
 }
@@ -198,7 +183,6 @@ static void add_thicknesses(const struct ht_layers *layers, struct ht_text *text
 static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_layers *layers = sim->plan->problem.layers;
     struct ht_text *text = &f->text;
-    char bytes[32];
     if (layers == NULL) return;
     const char *type = ht_absorbing_word(layers->type);
     ht_fact(f, string, "absorbing", type);
@@ -217,10 +201,18 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
     add_reflection(sim->plan, f);
     add_returned(sim->plan, f);
     if (!sim->plan->problem.scheme->nodal && layers->type == HT_ABSORBING_SPONGE) {
-        add_sponge(sim->plan, f);
+        double whole[3], half[3];
+        ht_plan_sponge_reflection(sim->plan, whole, half);
+        ht_say(
+            f,
+            "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, 60 degrees of wavelets "
+            "as long as the layer is thick,\n"
+            "            %.0f, %.0f, %.0f dB of half the length\n",
+            whole[0], whole[1], whole[2], half[0], half[1], half[2]);
+        ht_fact(f, numbers, "absorbing_reflection_of_thickness_db", 3, whole);
         return;
     }
-    ht_text_add(text, "            %s of memory", ht_text_bytes((double)sim->budget.layers, bytes));
+    ht_text_add(text, "            %s of memory", HT_BYTES(sim->budget.layers));
     if (sim->plan->problem.scheme->nodal)
         ht_text_add(text, ", %.2g %% of the memory traffic", 100 * ht_plan_layer_share(sim->plan));
     ht_text_add(text, "\n");
@@ -243,14 +235,13 @@ static void add_kernels(const struct ht_simulation *sim, struct ht_facts *f) {
 
 static void add_device(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_device_info *info = &sim->info;
-    char memory[32];
     ht_fact(f, string, "precision", ht_simulation_precision(sim));
     if (sim->device == NULL && !sim->oracle) {
         ht_say(f, "  device    none: %s\n", sim->no_device);
         return;
     }
     ht_say(f, "  device    %s (%s, driver %s, %s)\n", info->name, info->backend, info->driver,
-           ht_text_bytes((double)info->memory, memory));
+           HT_BYTES(info->memory));
     ht_fact(f, string, "device", info->name);
     ht_fact(f, string, "driver", info->driver);
     ht_fact(f, string, "backend", info->backend);
@@ -263,11 +254,9 @@ static void add_device(const struct ht_simulation *sim, struct ht_facts *f) {
 
 static void add_memory(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_budget *b = &sim->budget;
-    char total[32], state[32], medium[32], interpolants[32];
-    ht_say(f, "  memory    %s%s: state %s, medium %s, interpolants %s",
-           ht_text_bytes((double)b->total, total), sim->ranks > 1 ? " of rank 0" : "",
-           ht_text_bytes((double)b->state, state), ht_text_bytes((double)b->medium, medium),
-           ht_text_bytes((double)b->interpolants, interpolants));
+    ht_say(f, "  memory    %s%s: state %s, medium %s, interpolants %s", HT_BYTES(b->total),
+           sim->ranks > 1 ? " of rank 0" : "", HT_BYTES(b->state), HT_BYTES(b->medium),
+           HT_BYTES(b->interpolants));
     if (sim->info.memory > 0)
         ht_say(f, "; %.2g %% of the device", 100.0 * (double)b->total / (double)sim->info.memory);
     ht_say(f, "\n");
@@ -364,7 +353,6 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_shots *shots = plan->shots;
     struct ht_shot_bytes bytes;
     struct ht_text *text = &f->text;
-    char device[32];
     int points = 0;
     if (shots == NULL) return;
     for (int i = 0; i < shots->count; i++)
@@ -378,8 +366,7 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
                 plan->duhamel != NULL ? "cells" : "points", ht_plan_needed_points(plan));
     const bool fp64 = sim->tuning.fp64 || sim->oracle;
     if (ht_plan_shot_bytes(plan, fp64, &bytes) == HT_OK && bytes.device > 0)
-        ht_text_add(text, "; at most %s on the device",
-                    ht_text_bytes((double)bytes.device, device));
+        ht_text_add(text, "; at most %s on the device", HT_BYTES(bytes.device));
     ht_text_add(text, "\n");
     ht_fact(f, integer, "sources", shots->count);
     ht_fact(f, number, "sources_highest_frequency", shots->highest);
@@ -433,14 +420,12 @@ static void add_receivers(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_receivers *all = sim->plan->receivers;
     const int most = 8;
     struct ht_text *text = &f->text;
-    char bytes[32], device[32];
     if (all == NULL) return;
     const bool fp64 = sim->tuning.fp64 || sim->oracle;
     ht_text_add(
         text, "  receivers %lld trace%s of %d group%s: %s in traces.h5, at most %s on the device\n",
         (long long)all->traces, all->traces == 1 ? "" : "s", all->count, all->count == 1 ? "" : "s",
-        ht_text_bytes((double)all->bytes, bytes),
-        ht_text_bytes((double)ht_sampler_bytes(sim->plan, fp64), device));
+        HT_BYTES(all->bytes), HT_BYTES(ht_sampler_bytes(sim->plan, fp64)));
     for (int n = 0; n < all->count && n < most; n++)
         add_receiver_group(&all->group[n], all->dt, text);
     if (all->count > most) ht_text_add(text, "            and %d more\n", all->count - most);
@@ -607,17 +592,14 @@ static double setup_seconds(const struct ht_simulation *sim) {
 }
 
 static void add_setup(const struct ht_simulation *sim, struct ht_text *text) {
-    char a[32], b[32];
-    ht_text_add(
-        text, "  setup     compile %s%s, self-check %s, ", ht_text_seconds(sim->compile_s, a),
-        ht_kernels_cached(&sim->kernels) ? " (cached)" : "", ht_text_seconds(sim->selfcheck_s, b));
-    ht_text_add(text, "measuring the device %s, start %s\n", ht_text_seconds(sim->measure_s, a),
-                ht_text_seconds(sim->start_s, b));
+    ht_text_add(text, "  setup     compile %s%s, self-check %s, ", HT_SECONDS(sim->compile_s),
+                ht_kernels_cached(&sim->kernels) ? " (cached)" : "", HT_SECONDS(sim->selfcheck_s));
+    ht_text_add(text, "measuring the device %s, start %s\n", HT_SECONDS(sim->measure_s),
+                HT_SECONDS(sim->start_s));
 }
 
 static void add_times(const struct ht_simulation *sim, const struct ht_result *result,
                       struct ht_facts *f) {
-    char a[32], b[32];
     bool alone = sim->ranks == 1;
     const struct ht_run *run = &sim->run;
     double steps = alone ? run->kernel_s : run->step_s;
@@ -625,10 +607,10 @@ static void add_times(const struct ht_simulation *sim, const struct ht_result *r
     double rest = result->wall_s - setup - steps - run->look_s;
     ht_say(f, "%s step %lld of %lld, time %.6g, in %s\n",
            run->interrupted ? "interrupted at" : "done:", (long long)run->steps,
-           (long long)sim->plan->steps, ht_run_time(run), ht_text_seconds(result->wall_s, a));
-    ht_say(f, "  wall time %s %s, output %s, ", alone ? "kernels" : "steps",
-           ht_text_seconds(steps, a), ht_text_seconds(run->look_s, b));
-    ht_say(f, "setup %s, rest %s\n", ht_text_seconds(setup, a), ht_text_seconds(fmax(rest, 0), b));
+           (long long)sim->plan->steps, ht_run_time(run), HT_SECONDS(result->wall_s));
+    ht_say(f, "  wall time %s %s, output %s, ", alone ? "kernels" : "steps", HT_SECONDS(steps),
+           HT_SECONDS(run->look_s));
+    ht_say(f, "setup %s, rest %s\n", HT_SECONDS(setup), HT_SECONDS(fmax(rest, 0)));
     if (!sim->oracle) add_setup(sim, &f->text);
     ht_fact(f, bool, "interrupted", run->interrupted);
     ht_fact(f, integer, "steps_done", run->steps);

@@ -119,34 +119,19 @@ static enum ht_err read_coefs(struct loop *l) {
     return HT_OK;
 }
 
-static enum ht_err read_values(struct loop *l, unsigned needs) {
-    unsigned missing = needs & ~l->held;
-    if (missing & HT_NEED_NODAL) TRY(ht_nodal_read(l->run->plan, &l->run->stepper, l->nodal));
-    if (missing & HT_NEED_COEFS) TRY(read_coefs(l));
-    l->held |= needs;
-    return HT_OK;
-}
-
 static enum ht_err look(struct loop *l, int i) {
     const struct ht_observer *o = &l->observer[i];
     double began = ht_clock();
     struct ht_view view = {.run = l->run, .time = ht_run_time(l->run), .last = l->last};
-    TRY(read_values(l, o->needs));
+    unsigned missing = o->needs & ~l->held;
+    if (missing & HT_NEED_NODAL) TRY(ht_nodal_read(l->run->plan, &l->run->stepper, l->nodal));
+    if (missing & HT_NEED_COEFS) TRY(read_coefs(l));
+    l->held |= o->needs;
     if (o->needs & HT_NEED_NODAL) view.nodal = (const double *const *)l->nodal;
     if (o->needs & HT_NEED_COEFS) view.coefs = l->coefs;
     TRY(o->look(o->context, &view));
     l->looks[i]++;
     l->seconds[i] += ht_clock() - began;
-    return HT_OK;
-}
-
-static enum ht_err look_all(struct loop *l) {
-    l->held = 0;
-    for (int i = 0; i < l->count; i++) {
-        if ((l->due >> i & 1) == 0) continue;
-        TRY(look(l, i));
-        ask_next(l, i, l->run->steps + 1);
-    }
     return HT_OK;
 }
 
@@ -174,7 +159,12 @@ static enum ht_err take_batch(struct loop *l) {
 static enum ht_err take_steps(struct loop *l) {
     for (;;) {
         TRY(agree_on_next(l));
-        TRY(look_all(l));
+        l->held = 0;
+        for (int i = 0; i < l->count; i++) {
+            if ((l->due >> i & 1) == 0) continue;
+            TRY(look(l, i));
+            ask_next(l, i, l->run->steps + 1);
+        }
         if (l->last) return HT_OK;
         TRY(take_batch(l));
     }

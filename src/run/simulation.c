@@ -64,13 +64,6 @@ static enum ht_err need_device(const struct ht_simulation *sim) {
     FAIL(HT_ERR_DEVICE, "%s", sim->no_device);
 }
 
-/* Either all ranks have a device or none. */
-static enum ht_err find_assignments(struct ht_simulation *sim) {
-    TRY(ht_ranks_assignments(sim->comm, sim->device != NULL ? &sim->info : NULL, &sim->assignment));
-    return ht_comm_agree(
-        sim->comm, ht_ranks_devices(sim->ranks, sim->assignment) > 0 ? need_device(sim) : HT_OK);
-}
-
 bool ht_simulation_leads(const struct ht_simulation *sim) {
     return sim->ranks == 1 || sim->assignment[sim->rank].first == sim->rank;
 }
@@ -191,14 +184,11 @@ static struct ht_spec spec_of(const struct ht_simulation *sim) {
 
 static enum ht_err refuse_variant(const struct ht_simulation *sim, const struct ht_spec *spec,
                                   const char *reason) {
-    struct ht_text names = {0};
+    HT_FREED_TEXT struct ht_text names = {0};
     ht_variant_list(spec, &names);
-    enum ht_err err = ht_text_status(&names);
-    if (err == HT_OK)
-        err = ht_params_error(sim->params, "device.variant", "does not apply: %s; use %s", reason,
-                              names.data);
-    ht_text_free(&names);
-    return err;
+    TRY(ht_text_status(&names));
+    return ht_params_error(sim->params, "device.variant", "does not apply: %s; use %s", reason,
+                           names.data);
 }
 
 static bool is_named(const struct ht_simulation *sim) {
@@ -209,38 +199,32 @@ static bool is_named(const struct ht_simulation *sim) {
 static enum ht_err refuse_noise(const struct ht_simulation *sim, const struct ht_spec *spec) {
     const struct ht_params *params = sim->params;
     const bool named = is_named(sim);
-    struct ht_text names = {0};
+    HT_FREED_TEXT struct ht_text names = {0};
     const double cfl = ht_plan_quiet_cfl(sim->plan);
     ht_variant_list(spec, &names);
-    enum ht_err err = ht_text_status(&names);
-    if (err == HT_OK)
-        err = ht_params_error(
-            params,
-            named                     ? "device.variant"
-            : params->time.step > 0.0 ? "time.step"
-                                      : "time.cfl",
-            "in single precision the rounding of %s grows at order %d in %d dimensions with cfl "
-            "%.2f: take a cfl of at most %.2f or device.precision = \"double\"%s%s",
-            named ? "its series" : "series", spec->order, spec->eq->dims, sim->plan->cfl,
-            floor(100 * cfl) / 100, names.length > 0 ? ", or variant " : "",
-            names.length > 0 ? names.data : "");
-    ht_text_free(&names);
-    return err;
+    TRY(ht_text_status(&names));
+    return ht_params_error(
+        params,
+        named                     ? "device.variant"
+        : params->time.step > 0.0 ? "time.step"
+                                  : "time.cfl",
+        "in single precision the rounding of %s grows at order %d in %d dimensions with cfl "
+        "%.2f: take a cfl of at most %.2f or device.precision = \"double\"%s%s",
+        named ? "its series" : "series", spec->order, spec->eq->dims, sim->plan->cfl,
+        floor(100 * cfl) / 100, names.length > 0 ? ", or variant " : "",
+        names.length > 0 ? names.data : "");
 }
 
 static enum ht_err unknown_variant(const struct ht_simulation *sim) {
     const char *instead = ht_params_gone("device.variant", sim->params->device.variant);
     if (instead != NULL)
         return ht_params_error(sim->params, "device.variant", "no longer there; use %s", instead);
-    struct ht_text names = {0};
+    HT_FREED_TEXT struct ht_text names = {0};
     for (int i = 0; i < ht_variant_count(); i++)
         ht_text_add(&names, ", %s", ht_variant_at(i)->name);
-    enum ht_err err = ht_text_status(&names);
-    if (err == HT_OK)
-        err = ht_params_error(sim->params, "device.variant",
-                              "no such variant: must be one of auto%s", names.data);
-    ht_text_free(&names);
-    return err;
+    TRY(ht_text_status(&names));
+    return ht_params_error(sim->params, "device.variant", "no such variant: must be one of auto%s",
+                           names.data);
 }
 
 static enum ht_err check_variant(const struct ht_simulation *sim) {
@@ -319,11 +303,10 @@ enum ht_err ht_cache_directory(const char *given, char **out) {
 /* What a list of groups needs of the host's memory. */
 static enum ht_err check_host(const struct ht_simulation *sim, const char *list, double bytes,
                               const char *what, const char *where, const char *advice) {
-    char need[32], have[32];
     if (bytes <= host_memory()) return HT_OK;
-    return ht_params_error(
-        sim->params, list, "%sneed %s of memory%s, the host has %s: take fewer%s", what,
-        ht_text_bytes(bytes, need), where, ht_text_bytes(host_memory(), have), advice);
+    return ht_params_error(sim->params, list,
+                           "%sneed %s of memory%s, the host has %s: take fewer%s", what,
+                           HT_BYTES(bytes), where, HT_BYTES(host_memory()), advice);
 }
 
 /* Per trace, on rank 0: position, weights, nodes, a block of samples. */
@@ -432,28 +415,25 @@ static struct ht_budget budget_of(const struct ht_simulation *sim, const struct 
 
 /* Replaces bytes by the sum over the ranks whose needs are added up. */
 static enum ht_err sum_of_sharers(const struct ht_simulation *sim, int count, int64_t *bytes) {
-    int64_t *all = NULL;
+    HT_FREED int64_t *all = NULL;
     if (sim->ranks == 1) return HT_OK;
     TRY(HT_ALLOC(all, count * sim->ranks));
-    enum ht_err err = ht_comm_gather(sim->comm, bytes, (size_t)count * sizeof *bytes, all);
-    for (int i = 0; err == HT_OK && i < count; i++) {
+    TRY(ht_comm_gather(sim->comm, bytes, (size_t)count * sizeof *bytes, all));
+    for (int i = 0; i < count; i++) {
         bytes[i] = 0;
         for (int r = 0; r < sim->ranks; r++)
             if (shares_memory(sim, r)) bytes[i] += all[r * count + i];
     }
-    free(all);
-    return err;
+    return HT_OK;
 }
 
 /* What a list of groups needs, `list` its key, in words `what`. */
 static enum ht_err refuse_list(const struct ht_simulation *sim, const char *list, const char *what,
                                int64_t bytes, int64_t all, double memory) {
-    char need[32], total[32], have[32];
     return ht_params_error(
         sim->params, list,
         "%s need %s on the device; with them the run needs %s, %s has %s: take fewer", what,
-        ht_text_bytes((double)bytes, need), ht_text_bytes((double)all, total), sim->info.name,
-        ht_text_bytes(memory, have));
+        HT_BYTES(bytes), HT_BYTES(all), sim->info.name, HT_BYTES(memory));
 }
 
 /* Refuses the receivers, or the sources, without which the run fits. */
@@ -473,7 +453,7 @@ static enum ht_err check_lists(const struct ht_simulation *sim, int64_t bytes, i
 
 static enum ht_err check_budget(const struct ht_simulation *sim, int64_t of_shots) {
     const struct ht_budget *b = &sim->budget;
-    char need[32], have[32], advice[160];
+    char advice[160];
     const struct ht_variant *lean = leanest(sim);
     int64_t bytes[2] = {b->total, budget_of(sim, lean, of_shots).total};
     const double memory = (double)sim->info.memory;
@@ -484,15 +464,14 @@ static enum ht_err check_budget(const struct ht_simulation *sim, int64_t of_shot
                  : "");
     if ((double)bytes[0] > memory && (double)bytes[1] <= memory)
         snprintf(advice, sizeof advice, ": device.variant = \"%s\" needs only %s", lean->name,
-                 ht_text_bytes((double)bytes[1], need));
+                 HT_BYTES(bytes[1]));
     TRY(check_lists(sim, bytes[0], of_shots, memory));
     if ((double)bytes[0] > memory) return refuse_memory(sim, (double)bytes[0], memory, advice);
     if (b->largest_buffer > sim->info.max_buffer)
         return ht_params_error(
             sim->params, "grid.cells",
             "needs a buffer of %s, %s allows %s at once: take fewer cells or a lower grid.order",
-            ht_text_bytes((double)b->largest_buffer, need), sim->info.name,
-            ht_text_bytes((double)sim->info.max_buffer, have));
+            HT_BYTES(b->largest_buffer), sim->info.name, HT_BYTES(sim->info.max_buffer));
     return HT_OK;
 }
 
@@ -522,22 +501,21 @@ static enum ht_err check_memory(struct ht_simulation *sim) {
 
 /* ---- plan ---- */
 
-static enum ht_err gather_planes(struct ht_simulation *sim) {
+static enum ht_err make_plan(struct ht_simulation *sim) {
+    TRY(ht_ranks_check_params(sim->comm, sim->params));
+    TRY(open_device(sim));
+    /* Either all ranks have a device or none. */
+    TRY(ht_ranks_assignments(sim->comm, sim->device != NULL ? &sim->info : NULL, &sim->assignment));
+    TRY(ht_comm_agree(
+        sim->comm, ht_ranks_devices(sim->ranks, sim->assignment) > 0 ? need_device(sim) : HT_OK));
+    TRY(check_cells(sim));
+    TRY(check_receivers(sim));
+    TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
     int64_t first, last, own;
     ht_grid_own(&sim->plan->grid, HT_DUAL, &first, &last);
     own = last - first;
     if (sim->planes == NULL) TRY(HT_ALLOC(sim->planes, sim->ranks));
-    return ht_comm_gather(sim->comm, &own, sizeof own, sim->planes);
-}
-
-static enum ht_err make_plan(struct ht_simulation *sim) {
-    TRY(ht_ranks_check_params(sim->comm, sim->params));
-    TRY(open_device(sim));
-    TRY(find_assignments(sim));
-    TRY(check_cells(sim));
-    TRY(check_receivers(sim));
-    TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
-    TRY(gather_planes(sim));
+    TRY(ht_comm_gather(sim->comm, &own, sizeof own, sim->planes));
     TRY(ht_cache_directory(sim->params->device.cache, &sim->cache));
     if (sim->device != NULL) ht_device_cache(sim->device, sim->cache);
     TRY(choose_kernels(sim));

@@ -64,15 +64,13 @@ static enum ht_err fill(const struct ht_problem *p, enum ht_subgrid subgrid,
     const enum ht_subgrid nodes = ht_problem_nodes(p, subgrid);
     int64_t count = ht_grid_plane(p->grid, nodes) * p->eq->nfields * ht_grid_coefs(p->grid);
     int64_t first, last;
-    double *plane = NULL;
+    HT_FREED double *plane = NULL;
     TRY(HT_ALLOC(plane, count));
     for (int64_t n = 0; n < count; n++) plane[n] = ht_rng_uniform(11, (uint64_t)n);
-    enum ht_err err = HT_OK;
     ht_grid_own(p->grid, nodes, &first, &last);
-    for (int64_t m = first; err == HT_OK && m < last; m++)
-        err = stepper->ops->put(stepper->self, subgrid, m, m + 1, plane);
-    free(plane);
-    return err;
+    for (int64_t m = first; m < last; m++)
+        TRY(stepper->ops->put(stepper->self, subgrid, m, m + 1, plane));
+    return HT_OK;
 }
 
 /* A two-level scheme also reads the old values of the target grid. */

@@ -204,27 +204,23 @@ enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device, 
                     const struct ht_tune_choice *choice, const struct ht_tune_effort *effort,
                     struct ht_tuned *out) {
     const double hopeless = 1.5;
-    struct search *s = NULL;
-    struct candidate *list = NULL;
+    HT_FREED struct search *s = NULL;
+    HT_FREED struct candidate *list = NULL;
     TRY(HT_ALLOC(s, 1));
-    enum ht_err err = HT_ALLOC(list, CANDIDATES);
-    if (err == HT_OK) {
-        s->problem = problem;
-        s->device = device;
-        s->choice = choice;
-        s->effort = effort;
-        s->began = ht_clock();
-        s->best.seconds = INFINITY;
-        make_test_problem(s, fp64);
-        int count = try_defaults(s, fp64, list);
-        for (int i = 0; i < count && i < FINALISTS; i++)
-            if (list[i].seconds < hopeless * s->best.seconds) improve(s, &list[i]);
-        out->tuning = s->best.tuning;
-        out->rate = (double)ht_grid_total(&s->test.grid, HT_PRIMARY) / s->best.seconds;
-        if (!isfinite(s->best.seconds))
-            err = ht_err_set(HT_ERR_DEVICE, "no variant could be timed on this device");
-    }
-    free(list);
-    free(s);
-    return err;
+    TRY(HT_ALLOC(list, CANDIDATES));
+    s->problem = problem;
+    s->device = device;
+    s->choice = choice;
+    s->effort = effort;
+    s->began = ht_clock();
+    s->best.seconds = INFINITY;
+    make_test_problem(s, fp64);
+    int count = try_defaults(s, fp64, list);
+    for (int i = 0; i < count && i < FINALISTS; i++)
+        if (list[i].seconds < hopeless * s->best.seconds) improve(s, &list[i]);
+    out->tuning = s->best.tuning;
+    out->rate = (double)ht_grid_total(&s->test.grid, HT_PRIMARY) / s->best.seconds;
+    if (!isfinite(s->best.seconds))
+        return ht_err_set(HT_ERR_DEVICE, "no variant could be timed on this device");
+    return HT_OK;
 }

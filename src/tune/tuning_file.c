@@ -144,19 +144,11 @@ bool ht_tuning_load(const char *directory, const struct ht_device_info *info,
 
 /* ---- writing ---- */
 
-static enum ht_err write_all(const char *path, struct ht_text *text) {
-    TRY(ht_text_status(text));
-    ht_text_add(text, "end %016llx\n",
-                (unsigned long long)ht_hash(HT_HASH_SEED, text->data, text->length));
-    TRY(ht_text_status(text));
-    return ht_file_write(path, text->data, text->length);
-}
-
 enum ht_err ht_tuning_store(const char *directory, const struct ht_device_info *info,
                             const char *class_name, const struct ht_tuned *tuned) {
     const struct ht_tuning *t = &tuned->tuning;
-    struct ht_text text = {0};
-    char *path = NULL, *data = NULL;
+    HT_FREED_TEXT struct ht_text text = {0};
+    HT_FREED char *path = NULL, *data = NULL;
     const char *why = NULL;
     TRY(ht_file_make_directory(directory));
     TRY(ht_tuning_path(directory, info, &path));
@@ -171,9 +163,9 @@ enum ht_err ht_tuning_store(const char *directory, const struct ht_device_info *
     }
     ht_text_add(&text, "%s: %s block=%d cells=%d rows=%d planes=%d trim=%d rate=%.4g\n", class_name,
                 t->variant->name, t->block, t->cells, t->rows, t->planes, t->trim, tuned->rate);
-    enum ht_err err = write_all(path, &text);
-    ht_text_free(&text);
-    free(data);
-    free(path);
-    return err;
+    TRY(ht_text_status(&text));
+    ht_text_add(&text, "end %016llx\n",
+                (unsigned long long)ht_hash(HT_HASH_SEED, text.data, text.length));
+    TRY(ht_text_status(&text));
+    return ht_file_write(path, text.data, text.length);
 }
