@@ -185,7 +185,7 @@ broken 'wrong syntax' 'broken.cfg:' 's/^links = {/links = /'
 refuses 'no file' 'none.cfg' --machine none.cfg
 refuses 'GPUs that are none' 'gpus 0,4: must be integers 1' --machine "$one" \
     --gpus 0,4
-refuses 'rate 0' 'rate 0: must be > 0' --machine "$one" --rate 0
+refuses 'rate 0' 'rate 0: must be above 0' --machine "$one" --rate 0
 refuses 'flags of a machine' 'gpus: needs --machine' --gpus 4
 refuses 'two dimensions' 'grid.cells = .*three dimensions' --machine "$one" \
     'grid.cells=[8,8]'
