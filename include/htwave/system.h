@@ -46,6 +46,24 @@ struct ht_material {
     bool zero;     /* positive: 0 is allowed, too, as of the shear modulus of a fluid */
 };
 
+/* Media of finite differences, averaged where faces cross cells. Scalars of the materials are
+ * averaged about the point of C_rq (struct ht_pair); it follows from these means and from n, the
+ * normal of the face. Where the scalars do not vary it must be what the materials say, whatever n.
+ */
+enum { HT_MAX_SCALARS = 8 };
+struct ht_average {
+    int nscalars; /* 0: the system has no such rule */
+    const char *name[HT_MAX_SCALARS];
+    unsigned uses[HT_MAX_FIELDS]; /* scalars, by field r. C_rq of one scalar does not depend on n */
+    unsigned normal;              /* scalars whose gradients show n */
+    unsigned any_sign;            /* scalars; the others are positive, or 0 in a fluid */
+    unsigned vanishing;           /* a scalar that is 0 in a fluid alone; 0: there are none */
+    void (*scalars)(int64_t count, double *const *material, double *const *out);
+    /* slips: part of the cell is fluid. r, q: fields of the system. */
+    double (*coefficient)(int dims, const double *mean, bool slips, const double n[3], int r,
+                          int q);
+};
+
 struct ht_system {
     const char *name, *title, *equations; /* equations: text, for describe */
     int min_dims, max_dims;               /* 0: 1 and 3 */
@@ -84,6 +102,7 @@ struct ht_system {
     /* What materials that may each be so are to be together, where they are not, such as "vs must
      * be below vp"; NULL: nothing. No function: all may. */
     const char *(*refuse)(int dims, const double *material);
+    struct ht_average average;
 };
 
 /* The systems of src/pde/systems.h. */

@@ -44,8 +44,15 @@ static enum ht_err make_axis(struct ht_fit *fit, int k) {
 enum ht_err ht_fit_make_axes(struct ht_fit *fit) {
     for (int k = 0; k < 3; k++) TRY(make_axis(fit, k));
     if (fit->kind == HT_FIT_POINT) return HT_OK;
-    TRY(ht_fit_split(fit));
-    for (int k = 0; k < 3; k++) TRY(ht_fit_axis_weigh(&fit->axis[k], fit->kind));
+    if (fit->average == NULL) TRY(ht_fit_split(fit));
+    const bool box = fit->kind == HT_FIT_BOX;
+    for (int k = 0; k < 3; k++)
+        for (int w = 0; w < HT_FIT_WINDOWS; w++) {
+            const bool usual = w == (box ? HT_FIT_BY_BOX : HT_FIT_BY_SINC);
+            const bool slope = w == HT_FIT_BOX_SLOPE;
+            if (usual || (fit->average && (!box || slope)))
+                TRY(ht_fit_axis_weigh(&fit->axis[k], w));
+        }
     return HT_OK;
 }
 
@@ -156,14 +163,10 @@ double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i) {
     if (k == 2) i = job->at3;
     if (job->fitted[k]) {
         double m = (double)(k == 1 ? job->first[1] + i : i);
-        return axis->lower + (m + (k == job->own ? 0.5 : 0)) * axis->h;
+        return axis->lower + (m + (job->shift >> k & 1u ? 0.5 : 0)) * axis->h;
     }
     int64_t box = k == 0 ? i : axis->box[k == 1 ? job->pieces[0] + i : i];
     return (axis->edge[box] + axis->edge[box + 1]) / 2;
-}
-
-enum ht_fit_quantity ht_fit_quantity_of(const struct ht_fit_job *job) {
-    return job->what == HT_FIT_MODULUS ? HT_FIT_COMPLIANCE : HT_FIT_DENSITY;
 }
 
 /* "(x1, x2)" of an entry. */
@@ -177,8 +180,8 @@ static const char *place_text(const struct ht_fit_job *job, int64_t i1, int64_t 
 static enum ht_err refuse(const struct ht_fit_job *job, int axis, int64_t i1, int64_t i2, double a,
                           double b) {
     const struct ht_medium *medium = job->fit->medium;
-    const struct ht_fit_role *role = &job->fit->role[ht_fit_quantity_of(job)];
-    const bool inverse = role->inverse < 0;
+    const struct ht_fit_role *role = &job->fit->role[job->quantity];
+    const bool inverse = role->inverse < 0 && role->name == NULL;
     char place[HT_PLACE];
     return ht_params_error(medium->source->params, ht_fit_key(medium, role),
                            "gives %s = %.6g at %s next to %.6g along x%d: finite differences "
@@ -215,7 +218,7 @@ bool ht_fit_too_wide(const double range[2]) {
 /* The first of n values at a that is too far from that at b; -1: none. */
 static int64_t contrast(const double *a, const double *b, int64_t n) {
     for (int64_t i = 0; i < n; i++)
-        if (a[i] > CONTRAST * b[i] || b[i] > CONTRAST * a[i]) return i;
+        if ((a[i] > CONTRAST * b[i] && b[i] > 0) || (b[i] > CONTRAST * a[i] && a[i] > 0)) return i;
     return -1;
 }
 
@@ -227,8 +230,9 @@ enum ht_err ht_fit_check_beside(const struct ht_fit_job *job, int axis, int64_t 
 
 enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64_t row,
                                const double *values, const double *before) {
-    for (int64_t i2 = 0; i2 < n[1]; i2++) ht_fit_extend(n[0], values + i2 * row, job->range);
-    if (!ht_fit_too_wide(job->range)) return HT_OK;
+    double *range = job->range[job->quantity];
+    for (int64_t i2 = 0; i2 < n[1]; i2++) ht_fit_extend(n[0], values + i2 * row, range);
+    if (!ht_fit_too_wide(range)) return HT_OK;
     for (int64_t i2 = 0; i2 < n[1]; i2++) {
         const double *line = values + i2 * row;
         TRY(ht_fit_check_beside(job, 0, 1, i2, n[0] - 1, line + 1, line));
@@ -242,7 +246,7 @@ enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64
 
 static enum ht_err fail_value(const struct ht_fit_job *job, double value, int64_t i1, int64_t i2) {
     const struct ht_medium *medium = job->fit->medium;
-    const struct ht_fit_role *role = &job->fit->role[ht_fit_quantity_of(job)];
+    const struct ht_fit_role *role = &job->fit->role[job->quantity];
     char place[HT_PLACE];
     return ht_params_error(medium->source->params, ht_fit_key(medium, role),
                            "gives a fitted %s of %.6g at %s: must be positive and finite",
@@ -269,13 +273,14 @@ enum ht_err ht_fit_emit_row(struct ht_fit_job *job, bool inverse, int64_t i2, co
     return HT_OK;
 }
 
-enum ht_err ht_fit_emit(struct ht_fit_job *job, int64_t row, const double *values) {
+/* Values of the job's rows of plane at3 into its output: compliance or b. */
+static enum ht_err emit(struct ht_fit_job *job, const struct ht_fit_done *done) {
     const struct ht_fit_axis *axis = job->fit->axis;
     int64_t n1 = axis[0].nodes, rows = job->last[1] - job->first[1];
     int64_t plane = (job->at3 - job->first[2]) * n1 * axis[1].nodes;
     double *out = job->out + plane + job->first[1] * n1;
     for (int64_t i2 = 0; i2 < rows; i2++)
-        TRY(ht_fit_emit_row(job, job->what == HT_FIT_MODULUS, i2, values + i2 * row,
+        TRY(ht_fit_emit_row(job, job->what == HT_FIT_MODULUS, i2, done->value + i2 * done->row,
                             out + i2 * n1));
     return HT_OK;
 }
@@ -324,10 +329,21 @@ enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first, int64_t las
     int64_t count = (last - first) * ht_grid_plane(grid, HT_PRIMARY);
     const int64_t low = ht_layers_inside(grid, 2, what == 3, first);
     const int64_t high = ht_layers_inside(grid, 2, what == 3, last - 1) + 1;
+    const int quantity = what == HT_FIT_MODULUS ? HT_FIT_COMPLIANCE : HT_FIT_DENSITY;
+    const enum ht_fit_window by = fit->kind == HT_FIT_BOX ? HT_FIT_BY_BOX : HT_FIT_BY_SINC;
+    const struct ht_fit_channel channel = {.quantity = quantity,
+                                           .shift = 1u << what >> 1,
+                                           .window = {by, by, by},
+                                           .track = fit->kind == HT_FIT_SINC};
     struct ht_fit_job job = {.fit = fit,
                              .what = what,
+                             .quantity = quantity,
                              .own = what - 1,
-                             .range = {INFINITY, 0},
+                             .shift = channel.shift,
+                             .nchannels = 1,
+                             .channel = &channel,
+                             .emit = emit,
+                             .range = {{INFINITY, 0}, {INFINITY, 0}},
                              .counts = ht_fit_counts_none(),
                              .first = {0, 0, low},
                              .last = {0, fit->axis[1].nodes, high}};
@@ -337,7 +353,7 @@ enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first, int64_t las
             HT_ERR_INTERNAL, "fit: no planes %lld to %lld", (long long)first, (long long)last);
     if (first == last) return HT_OK;
     TRY(fill(&job, out));
-    ht_fit_continue(grid, 1u << what >> 1, first, last, low, high, out);
+    ht_fit_continue(grid, channel.shift, first, last, low, high, out);
     job.counts.values = count;
     if (!fit->quiet) ht_fit_counts_add(&job.counts, &fit->counts);
     return HT_OK;

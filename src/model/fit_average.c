@@ -109,29 +109,42 @@ static bool rows_cut(const struct neighbours *of, int64_t length, double *out) {
 
 /* ---- the work of a fill ---- */
 
+/* What a channel keeps from plane to plane. */
+struct stage {
+    const struct ht_fit_channel *channel;
+    struct sheet *ring;  /* of planes of boxes, averaged in the plane but for b_3 */
+    struct sheet raw[3]; /* planes of the grid before the cut, in turn */
+    struct sheet done;   /* all axes averaged */
+};
+
 struct work {
     struct ht_fit_job *job;
-    bool track; /* keep the least values */
+    struct stage stage[HT_FIT_CHANNELS], *at; /* at: whose turn it is */
+    struct ht_fit_done done[HT_FIT_CHANNELS];
     int slots;
-    struct sheet boxes, before;    /* values of boxes, those of the plane below */
-    struct sheet *ring;            /* of planes of boxes, averaged in the plane
-                                      but for b_3 */
-    struct sheet raw[3];           /* planes of the grid before the cut, in turn */
-    struct sheet above;            /* b_3: a plane of the grid before x1 and x2 */
-    struct sheet middle, done;     /* one axis and both axes averaged */
-    double *line[2][3];            /* x2: lines before the cut, in turn; least */
-    double *tile[5];               /* lines side by side: values and least of boxes, the same
-                                      of nodes before the cut, values of nodes */
-    const double **value, **least; /* rows of one output */
+    struct sheet boxes[HT_MAX_SCALARS];  /* values of boxes, of quantities that are needed ... */
+    struct sheet before[HT_MAX_SCALARS]; /* ... and those of the plane below */
+    struct sheet above;                  /* b_3: a plane of the grid before x1 and x2 */
+    struct sheet middle;                 /* one axis averaged */
+    double *line[2][3];                  /* x2: lines before the cut, in turn; least */
+    double *tile[5];                     /* lines side by side: values and least of boxes, the same
+                                            of nodes before the cut, values of nodes */
+    const double **value, **least;       /* rows of one output */
 };
 
 static const struct ht_fit_axis *axis_of(const struct work *work, int k) {
     return &work->job->fit->axis[k];
 }
 
+/* Whether the least values are kept. */
+static bool tracks(const struct work *work) {
+    return work->at->channel->track;
+}
+
 /* Of node m along axis k, from -1 on. */
 static const struct ht_fit_taps *taps_of(const struct work *work, int k, int64_t m) {
-    return &axis_of(work, k)->taps[k == work->job->own][m + 1];
+    const struct ht_fit_channel *channel = work->at->channel;
+    return &axis_of(work, k)->taps[channel->window[k]][channel->shift >> k & 1u][m + 1];
 }
 
 /* ---- counts of the cut ---- */
@@ -194,7 +207,7 @@ static void tile_average(const struct work *work, int64_t m) {
         work->least[t] = tile[1] + box[taps->first + t] * LANES;
     }
     struct rows rows = {taps->count, taps->weight, work->value, work->least, LANES};
-    rows_add(&rows, tile[2] + (m + 1) * LANES, work->track ? tile[3] + (m + 1) * LANES : NULL);
+    rows_add(&rows, tile[2] + (m + 1) * LANES, tracks(work) ? tile[3] + (m + 1) * LANES : NULL);
 }
 
 /* The cut of the tile's nodes; lines from i2 on, of which `lines` exist. */
@@ -215,11 +228,11 @@ static void average_x1(const struct work *work, const struct sheet *in, struct s
     for (int64_t i2 = 0; i2 < in->n[1]; i2 += LANES) {
         int64_t lines = in->n[1] - i2 < LANES ? in->n[1] - i2 : LANES;
         tile_read(in, in->value, i2, tile[0]);
-        if (work->track) tile_read(in, sheet_least(in), i2, tile[1]);
+        if (tracks(work)) tile_read(in, sheet_least(in), i2, tile[1]);
         for (int64_t m = -1; m <= out->n[0]; m++) tile_average(work, m);
-        if (work->track) tile_cut(work, out->n[0], i2, lines);
-        tile_write(out, work->track ? tile[4] : tile[2] + LANES, i2, out->value);
-        if (work->track) tile_write(out, tile[3] + LANES, i2, out->least);
+        if (tracks(work)) tile_cut(work, out->n[0], i2, lines);
+        tile_write(out, tracks(work) ? tile[4] : tile[2] + LANES, i2, out->value);
+        if (tracks(work)) tile_write(out, tile[3] + LANES, i2, out->least);
     }
 }
 
@@ -233,7 +246,7 @@ static void line_average(const struct work *work, const struct sheet *in, int64_
         work->least[t] = sheet_least(in) + at;
     }
     struct rows rows = {taps->count, taps->weight, work->value, work->least, in->row};
-    rows_add(&rows, work->line[0][slot], work->track ? work->line[1][slot] : NULL);
+    rows_add(&rows, work->line[0][slot], tracks(work) ? work->line[1][slot] : NULL);
 }
 
 static void line_cut(const struct work *work, int64_t i, struct sheet *out) {
@@ -243,7 +256,7 @@ static void line_cut(const struct work *work, int64_t i, struct sheet *out) {
         of.least[j] = work->line[1][(i + j + 2) % 3];
     }
     size_t size = (size_t)out->row * sizeof(double);
-    if (!work->track) {
+    if (!tracks(work)) {
         memcpy(out->value + i * out->row, of.value[1], size);
         return;
     }
@@ -263,7 +276,7 @@ static void average_x2(const struct work *work, const struct sheet *in, struct s
 
 /* Averages along axis k of the plane. */
 static void average(const struct work *work, int k, const struct sheet *in, struct sheet *out) {
-    out->least = work->track ? out->room : NULL;
+    out->least = tracks(work) ? out->room : NULL;
     work->job->fitted[k] = true;
     if (k == 0)
         average_x1(work, in, out);
@@ -291,24 +304,49 @@ static void average_plane(struct work *work, const struct sheet *in, struct shee
 
 /* ---- averages along x3 ---- */
 
-/* Piece p along x3 into its slot of the ring; first: there is none below. */
-static enum ht_err load(struct work *work, int64_t p, bool first) {
+/* Values of boxes at piece p along x3; first: there is none below. */
+static enum ht_err load_boxes(struct work *work, int64_t p, bool first) {
     struct ht_fit_job *job = work->job;
-    struct sheet *slot = &work->ring[p % work->slots];
-    struct sheet *to = job->own == 2 ? slot : &work->boxes;
+    const struct ht_average *rule = job->fit->average;
+    double *out[HT_MAX_SCALARS];
+    int64_t row = 0;
+    for (int q = 0; q < HT_MAX_SCALARS; q++) {
+        out[q] = work->boxes[q].value;
+        if (out[q]) row = work->boxes[q].row;
+    }
     memset(job->fitted, 0, sizeof job->fitted);
     job->at3 = p;
-    TRY(ht_fit_source(job->fit, ht_fit_quantity_of(job), p, job->pieces[0], job->pieces[1], to->row,
-                      to->value));
-    TRY(ht_fit_check_plane(job, to->n, to->row, to->value, first ? NULL : work->before.value));
-    if (work->before.value)
-        memcpy(work->before.value, to->value, (size_t)(to->row * to->n[1]) * sizeof *to->value);
-    if (job->own != 2) average_plane(work, to, slot);
+    TRY(ht_fit_source(job->fit, p, job->pieces[0], job->pieces[1], row, out));
+    for (int q = 0; q < HT_MAX_SCALARS; q++) {
+        const struct sheet *boxes = &work->boxes[q];
+        double *before = work->before[q].value;
+        if (!out[q] || (rule && (rule->any_sign >> q & 1u))) continue;
+        job->quantity = q;
+        TRY(ht_fit_check_plane(job, boxes->n, row, out[q], first ? NULL : before));
+        if (before) memcpy(before, out[q], (size_t)(row * boxes->n[1]) * sizeof *before);
+    }
+    return HT_OK;
+}
+
+/* Piece p along x3 into the rings. */
+static enum ht_err load(struct work *work, int64_t p, bool first) {
+    const struct ht_fit_job *job = work->job;
+    TRY(load_boxes(work, p, first));
+    for (int c = 0; c < job->nchannels; c++) {
+        work->at = &work->stage[c];
+        const struct sheet *boxes = &work->boxes[work->at->channel->quantity];
+        struct sheet *slot = &work->at->ring[p % work->slots];
+        if (job->own == 2)
+            memcpy(slot->value, boxes->value,
+                   (size_t)(boxes->row * boxes->n[1]) * sizeof *slot->value);
+        else
+            average_plane(work, boxes, slot);
+    }
     return HT_OK;
 }
 
 static struct sheet *raw_of(struct work *work, int64_t m) {
-    return &work->raw[(m + 3) % 3];
+    return &work->at->raw[(m + 3) % 3];
 }
 
 /* Plane m of the grid, from -1 on, from the ring, before the cut. */
@@ -316,12 +354,12 @@ static void plane_average(struct work *work, int64_t m) {
     const struct ht_fit_taps *taps = taps_of(work, 2, m);
     struct sheet *to = raw_of(work, m);
     for (int t = 0; t < taps->count; t++) {
-        const struct sheet *from = &work->ring[(taps->first + t) % work->slots];
+        const struct sheet *from = &work->at->ring[(taps->first + t) % work->slots];
         work->value[t] = from->value;
         work->least[t] = sheet_least(from);
     }
     struct rows rows = {taps->count, taps->weight, work->value, work->least, to->row * to->n[1]};
-    to->least = work->track ? to->room : NULL;
+    to->least = tracks(work) ? to->room : NULL;
     rows_add(&rows, to->value, to->least);
 }
 
@@ -333,27 +371,35 @@ static void plane_cut(struct work *work, int64_t m, struct sheet *out) {
             of.value[j] = raw_of(work, m + j - 1)->value + at;
             of.least[j] = sheet_least(raw_of(work, m + j - 1)) + at;
         }
-        if (!work->track)
+        if (!tracks(work))
             memcpy(out->value + at, of.value[1], (size_t)out->row * sizeof(double));
         else if (rows_cut(&of, out->row, out->value + at))
             note_cuts(work, &of, out->n[0], 1, 0, i2);
     }
 }
 
-/* Plane m of the grid. */
+/* Plane m of the grid, of all channels. */
 static enum ht_err finish(struct work *work, int64_t m) {
     struct ht_fit_job *job = work->job;
-    job->at3 = m;
-    job->fitted[2] = true;
-    job->fitted[0] = job->fitted[1] = job->own != 2;
-    if (job->own == 2) {
-        plane_cut(work, m, &work->above);
-        invert(&work->above);
-        average_plane(work, &work->above, &work->done);
-    } else {
-        plane_cut(work, m, &work->done);
+    for (int c = 0; c < job->nchannels; c++) {
+        struct sheet *done = &work->stage[c].done;
+        work->at = &work->stage[c];
+        job->at3 = m;
+        job->fitted[2] = true;
+        job->fitted[0] = job->fitted[1] = job->own != 2;
+        if (job->own == 2) {
+            plane_cut(work, m, &work->above);
+            invert(&work->above);
+            average_plane(work, &work->above, done);
+        } else {
+            plane_cut(work, m, done);
+        }
+        work->done[c] = (struct ht_fit_done){
+            .row = done->row,
+            .value = done->value,
+            .least = tracks(work) && job->own != 2 ? raw_of(work, m)->least : NULL};
     }
-    return ht_fit_emit(job, work->done.row, work->done.value);
+    return job->emit(job, work->done);
 }
 
 /* ---- strips ---- */
@@ -366,14 +412,31 @@ struct strips {
     struct ht_progress progress;
 };
 
+/* The pieces [first, last) along axis k of which node m needs some. */
+static void pieces_of(struct work *work, int k, int64_t m, int64_t *first, int64_t *last) {
+    for (int c = 0; c < work->job->nchannels; c++) {
+        work->at = &work->stage[c];
+        const struct ht_fit_taps *taps = taps_of(work, k, m);
+        const int64_t end = taps->first + taps->count;
+        *first = c == 0 ? taps->first : ht_least(*first, taps->first);
+        *last = c == 0 ? end : ht_most(*last, end);
+    }
+}
+
 static enum ht_err average_planes(struct work *work, struct strips *strips, int worker) {
     struct ht_fit_job *job = work->job;
     const int64_t rows = job->last[1] - job->first[1];
-    int64_t first = taps_of(work, 2, job->first[2] - 1)->first, next = first;
+    int64_t from, next, end;
+    pieces_of(work, 2, job->first[2] - 1, &from, &end);
+    next = from;
     for (int64_t m = job->first[2] - 1; m <= job->last[2]; m++) {
-        const struct ht_fit_taps *taps = taps_of(work, 2, m);
-        for (; next < taps->first + taps->count; next++) TRY(load(work, next, next == first));
-        plane_average(work, m);
+        int64_t first;
+        pieces_of(work, 2, m, &first, &end);
+        for (; next < end; next++) TRY(load(work, next, next == from));
+        for (int c = 0; c < job->nchannels; c++) {
+            work->at = &work->stage[c];
+            plane_average(work, m);
+        }
         if (m <= job->first[2]) continue;
         TRY(finish(work, m - 1));
         const int64_t done = atomic_fetch_add(&strips->done, rows) + rows;
@@ -383,11 +446,26 @@ static enum ht_err average_planes(struct work *work, struct strips *strips, int 
 }
 
 /* The pieces along x2 that the rows of the job need. */
-static void find_pieces(const struct work *work) {
+static void find_pieces(struct work *work) {
     struct ht_fit_job *job = work->job;
-    const struct ht_fit_taps *end = taps_of(work, 1, job->last[1]);
-    job->pieces[0] = taps_of(work, 1, job->first[1] - 1)->first;
-    job->pieces[1] = end->first + end->count;
+    int64_t other;
+    pieces_of(work, 1, job->first[1] - 1, &job->pieces[0], &other);
+    pieces_of(work, 1, job->last[1], &other, &job->pieces[1]);
+}
+
+/* Of a channel. */
+static enum ht_err make_stage(const struct work *work, struct stage *stage) {
+    const struct ht_fit_job *job = work->job;
+    const int own = job->own;
+    const int64_t rows = job->last[1] - job->first[1], pieces = job->pieces[1] - job->pieces[0];
+    const int64_t n1 = own == 2 ? axis_of(work, 0)->boxes : axis_of(work, 0)->nodes;
+    const int64_t n2 = own == 2 ? pieces : rows;
+    const bool track = stage->channel->track;
+    TRY(HT_ALLOC(stage->ring, work->slots));
+    for (int s = 0; s < work->slots; s++)
+        TRY(sheet_make(n1, n2, track && own != 2, &stage->ring[s]));
+    for (int i = 0; i < 3; i++) TRY(sheet_make(n1, n2, track, &stage->raw[i]));
+    return sheet_make(axis_of(work, 0)->nodes, rows, track, &stage->done);
 }
 
 static enum ht_err make_sheets(struct work *work) {
@@ -397,18 +475,21 @@ static enum ht_err make_sheets(struct work *work) {
     const int64_t rows = job->last[1] - job->first[1];
     const int64_t pieces = job->pieces[1] - job->pieces[0];
     const bool stacked = axis_of(work, 2)->boxes > 1;
+    const struct ht_average *rule = job->fit->average;
+    bool track = false;
     work->slots = axis_of(work, 2)->most;
-    TRY(HT_ALLOC(work->ring, work->slots));
-    for (int s = 0; s < work->slots; s++)
-        TRY(sheet_make(own == 2 ? box1 : n1, own == 2 ? pieces : rows, work->track && own != 2,
-                       &work->ring[s]));
-    TRY(sheet_make(own == 1 ? box1 : n1, own == 1 ? rows : pieces, work->track, &work->middle));
-    TRY(sheet_make(n1, rows, work->track, &work->done));
-    for (int i = 0; i < 3; i++)
-        TRY(sheet_make(own == 2 ? box1 : n1, own == 2 ? pieces : rows, work->track, &work->raw[i]));
+    for (int c = 0; c < job->nchannels; c++) {
+        TRY(make_stage(work, &work->stage[c]));
+        track = track || job->channel[c].track;
+    }
+    TRY(sheet_make(own == 1 ? box1 : n1, own == 1 ? rows : pieces, track, &work->middle));
     if (own == 2) TRY(sheet_make(box1, pieces, false, &work->above));
-    if (own != 2) TRY(sheet_make(box1, pieces, false, &work->boxes));
-    return stacked ? sheet_make(box1, pieces, false, &work->before) : HT_OK;
+    for (int q = 0; q < HT_MAX_SCALARS; q++) {
+        if (rule ? q >= rule->nscalars : q != job->channel->quantity) continue;
+        TRY(sheet_make(box1, pieces, false, &work->boxes[q]));
+        if (stacked) TRY(sheet_make(box1, pieces, false, &work->before[q]));
+    }
+    return HT_OK;
 }
 
 static enum ht_err work_make(struct work *work) {
@@ -425,16 +506,21 @@ static enum ht_err work_make(struct work *work) {
 }
 
 static void work_clear(struct work *work) {
-    for (int s = 0; work->ring && s < work->slots; s++) sheet_clear(&work->ring[s]);
-    free(work->ring);
-    sheet_clear(&work->boxes);
-    sheet_clear(&work->before);
+    for (int c = 0; c < work->job->nchannels; c++) {
+        struct stage *stage = &work->stage[c];
+        for (int s = 0; stage->ring && s < work->slots; s++) sheet_clear(&stage->ring[s]);
+        free(stage->ring);
+        for (int i = 0; i < 3; i++) sheet_clear(&stage->raw[i]);
+        sheet_clear(&stage->done);
+    }
+    for (int q = 0; q < HT_MAX_SCALARS; q++) {
+        sheet_clear(&work->boxes[q]);
+        sheet_clear(&work->before[q]);
+    }
     sheet_clear(&work->above);
     sheet_clear(&work->middle);
-    sheet_clear(&work->done);
     for (int i = 0; i < 5; i++) free(work->tile[i]);
     for (int i = 0; i < 6; i++) free(work->line[i / 3][i % 3]);
-    for (int i = 0; i < 3; i++) sheet_clear(&work->raw[i]);
     free(work->value);
     free(work->least);
 }
@@ -442,7 +528,8 @@ static void work_clear(struct work *work) {
 static enum ht_err average_strip(void *data, int64_t strip, int worker) {
     struct strips *strips = data;
     struct ht_fit_job job = *strips->job;
-    struct work work = {.job = &job, .track = job.fit->kind == HT_FIT_SINC};
+    struct work work = {.job = &job};
+    for (int c = 0; c < job.nchannels; c++) work.stage[c].channel = &job.channel[c];
     const int64_t nodes = axis_of(&work, 1)->nodes;
     job.first[1] = ht_threads_first(nodes, strips->count, strip);
     job.last[1] = ht_threads_first(nodes, strips->count, strip + 1);

@@ -46,14 +46,14 @@ static double integral(double a, double b) {
 
 /* Integrals of the window from 0 to i/FINE. */
 struct table {
-    enum ht_fit_kind kind;
+    enum ht_fit_window window;
     double part[REACH * FINE + 1];
 };
 
-static void table_make(enum ht_fit_kind kind, struct table *table) {
+static void table_make(enum ht_fit_window by, struct table *table) {
     const double width = 1.0 / FINE;
-    *table = (struct table){.kind = kind};
-    for (int i = 0; i < REACH * FINE && kind == HT_FIT_SINC; i++)
+    *table = (struct table){.window = by};
+    for (int i = 0; i < REACH * FINE && by == HT_FIT_BY_SINC; i++)
         table->part[i + 1] = table->part[i] + integral(i * width, (i + 1) * width);
 }
 
@@ -72,15 +72,24 @@ static double interpolate(const struct table *table, double at) {
     return above / below;
 }
 
-static double half_width(enum ht_fit_kind kind) {
-    return kind == HT_FIT_SINC ? REACH : 0.5;
+static double half_width(enum ht_fit_window by) {
+    static const double width[] = {[HT_FIT_BY_SINC] = REACH,
+                                   [HT_FIT_BY_BOX] = 0.5,
+                                   [HT_FIT_BY_COSINE] = REACH,
+                                   [HT_FIT_BOX_SLOPE] = 1,
+                                   [HT_FIT_COSINE_SLOPE] = REACH + 0.5};
+    return width[by];
 }
 
-/* C(r); box: of the box. */
-static double cumulative(const struct table *table, bool box, double r) {
-    const double whole = table->part[(ptrdiff_t)REACH * FINE];
-    if (fabs(r) >= half_width(box ? HT_FIT_BOX : HT_FIT_SINC)) return r > 0;
-    if (box) return 0.5 + r;
+/* C(r) of a window; of slopes 0 at both ends. */
+static double cumulative(const struct table *table, enum ht_fit_window by, double r) {
+    const double pi = acos(-1), whole = table->part[(ptrdiff_t)REACH * FINE];
+    const bool slope = by == HT_FIT_BOX_SLOPE || by == HT_FIT_COSINE_SLOPE;
+    const enum ht_fit_window of = by == HT_FIT_BOX_SLOPE ? HT_FIT_BY_BOX : HT_FIT_BY_COSINE;
+    if (slope) return cumulative(table, of, r - 0.5) - cumulative(table, of, r + 0.5);
+    if (fabs(r) >= half_width(by)) return r > 0;
+    if (by == HT_FIT_BY_BOX) return 0.5 + r;
+    if (by == HT_FIT_BY_COSINE) return 0.5 + r / (2 * REACH) + sin(pi * r / REACH) / (2 * pi);
     double part = interpolate(table, fabs(r) * FINE);
     return 0.5 + copysign(0.5 * part / whole, r);
 }
@@ -142,45 +151,48 @@ static double part_below(const struct ht_fit_axis *axis, const struct table *tab
     const enum ht_fit_end kind = axis->end[p];
     if (kind == HT_FIT_END_SPLIT)
         return ht_fit_split_part(axis, p, (double)m + 0.5 * shift, shift == 1);
-    return cumulative(table, table->kind == HT_FIT_BOX || kind == HT_FIT_END_BOX,
+    return cumulative(table, kind == HT_FIT_END_BOX ? HT_FIT_BY_BOX : table->window,
                       (end - output(axis, shift, m)) / axis->h);
 }
 
 static void taps_weigh(const struct ht_fit_axis *axis, const struct table *table, int shift,
                        int64_t m, const struct ht_fit_taps *taps) {
+    const bool slope = table->window == HT_FIT_BOX_SLOPE || table->window == HT_FIT_COSINE_SLOPE;
     double before = 0;
     for (int i = 0; i < taps->count; i++) {
-        double part = i < taps->count - 1 ? part_below(axis, table, taps->first + i, shift, m) : 1;
+        double part =
+            i < taps->count - 1 ? part_below(axis, table, taps->first + i, shift, m) : !slope;
         taps->weight[i] = part - before;
         before = part;
     }
 }
 
 enum ht_err ht_fit_axis_unfold(struct ht_fit_axis *axis, enum ht_fit_kind kind) {
-    const double margin = (half_width(kind) + 2) * axis->h;
+    const double half = half_width(kind == HT_FIT_SINC ? HT_FIT_BY_SINC : HT_FIT_BY_BOX);
+    const double margin = (half + 2) * axis->h;
     return unfold(axis, axis->lower - margin, axis->upper + margin);
 }
 
-enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_kind kind) {
+enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_window window) {
     struct table table;
-    const double half = half_width(kind);
+    const double half = half_width(window);
     int64_t total = 0;
-    table_make(kind, &table);
+    table_make(window, &table);
     for (int s = 0; s < 2; s++) {
         int64_t from = 0;
-        TRY(HT_ALLOC(axis->taps[s], axis->nodes + 2));
+        TRY(HT_ALLOC(axis->taps[window][s], axis->nodes + 2));
         for (int64_t m = -1; m <= axis->nodes; m++) {
-            struct ht_fit_taps *taps = &axis->taps[s][m + 1];
+            struct ht_fit_taps *taps = &axis->taps[window][s][m + 1];
             taps_find(axis, output(axis, s, m), half, &from, taps);
             if (taps->count > axis->most) axis->most = taps->count;
             total += taps->count;
         }
     }
-    TRY(HT_ALLOC(axis->weights, total));
-    double *weight = axis->weights;
+    TRY(HT_ALLOC(axis->weights[window], total));
+    double *weight = axis->weights[window];
     for (int s = 0; s < 2; s++)
         for (int64_t m = -1; m <= axis->nodes; m++) {
-            struct ht_fit_taps *taps = &axis->taps[s][m + 1];
+            struct ht_fit_taps *taps = &axis->taps[window][s][m + 1];
             taps->weight = weight;
             weight += taps->count;
             taps_weigh(axis, &table, s, m, taps);
@@ -194,7 +206,9 @@ void ht_fit_axis_clear(struct ht_fit_axis *axis) {
     free(axis->place);
     free(axis->end);
     for (int i = 0; i < 2; i++) free(axis->jump[i]);
-    free(axis->taps[0]);
-    free(axis->taps[1]);
-    free(axis->weights);
+    for (int w = 0; w < HT_FIT_WINDOWS; w++) {
+        free(axis->taps[w][0]);
+        free(axis->taps[w][1]);
+        free(axis->weights[w]);
+    }
 }

@@ -43,8 +43,7 @@ static enum ht_err evaluate_line(const struct points *p, int64_t i) {
     const struct ht_fit_job job = job_of(p, i, &i2);
     const double x[3] = {0, ht_fit_fold(&axis[1], ht_fit_position(&job, 1, i2)),
                          ht_fit_fold(&axis[2], ht_fit_position(&job, 2, 0))};
-    TRY(ht_fit_source_points(p->job->fit, ht_fit_quantity_of(&job), depends[0] ? p->n1 : 1, p->x1,
-                             x, line));
+    TRY(ht_fit_source_points(p->job->fit, job.quantity, depends[0] ? p->n1 : 1, p->x1, x, line));
     for (int64_t i1 = 1; i1 < p->n1 && !depends[0]; i1++) line[i1] = line[0];
     return HT_OK;
 }

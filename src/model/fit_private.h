@@ -12,13 +12,24 @@ struct ht_fit_taps {
     double *weight;
 };
 
+/* What a medium is averaged by along an axis: a windowed sinc, a box, a raised cosine of the reach
+ * of the sinc; slopes: differences over a spacing of the averages half a spacing to either side.
+ */
+enum ht_fit_window {
+    HT_FIT_BY_SINC,
+    HT_FIT_BY_BOX,
+    HT_FIT_BY_COSINE,
+    HT_FIT_BOX_SLOPE,
+    HT_FIT_COSINE_SLOPE,
+    HT_FIT_WINDOWS
+};
 /* What is done at the end of a piece: averages by the sinc or by boxes, or the medium is split. */
 enum ht_fit_end { HT_FIT_END_SINC, HT_FIT_END_BOX, HT_FIT_END_SPLIT };
 
 /* Along one axis the box is cut into boxes from edge[i] to edge[i + 1], whose values are those of
  * source base + i. Pieces are these boxes continued beyond the box of the grid: piece p has the
- * values of box[p] and lies between place[p] and place[p + 1]. taps[s][m + 1] average about x_m + s
- * h/2, for m from -1 to `nodes`. */
+ * values of box[p] and lies between place[p] and place[p + 1]. taps[w][s][m + 1] average about x_m
+ * + s h/2 by window w, for m from -1 to `nodes`. */
 struct ht_fit_axis {
     double lower, upper, h;
     bool periodic;
@@ -27,14 +38,15 @@ struct ht_fit_axis {
     double *edge;
     int64_t pieces, *box;
     double *place;
-    enum ht_fit_end *end; /* of each piece */
-    double *jump[2];      /* split: the factors of 1/K and rho there */
-    struct ht_fit_taps *taps[2];
-    double *weights; /* what the taps point into */
-    int most;        /* taps */
+    enum ht_fit_end *end;                        /* of each piece */
+    double *jump[2];                             /* split: the factors of 1/K and rho there */
+    struct ht_fit_taps *taps[HT_FIT_WINDOWS][2]; /* of windows that are in use */
+    double *weights[HT_FIT_WINDOWS];             /* what the taps point into */
+    int most;                                    /* taps */
 };
 /* The material behind a quantity, and the parameters that decide it. */
 struct ht_fit_role {
+    const char *name;    /* a scalar of the system's rule; NULL: 1/material */
     int material;        /* -1: it is 1 */
     unsigned parameters; /* bits */
     int inverse;         /* the parameter that is 1/material; -1: none is */
@@ -43,7 +55,8 @@ struct ht_fit_role {
 enum ht_fit_quantity { HT_FIT_COMPLIANCE, HT_FIT_DENSITY };
 struct ht_fit {
     const struct ht_medium *medium;
-    struct ht_fit_role role[2];
+    struct ht_fit_role role[HT_MAX_SCALARS];
+    const struct ht_average *average; /* the quantities are its scalars; NULL: these two */
     enum ht_fit_kind kind;
     bool uniform, density_uniform;
     double K, b; /* where uniform */
@@ -58,25 +71,47 @@ struct ht_fit {
     } below[4];
 };
 
+/* What is averaged: a quantity about points half a spacing up along the axes of the mask `shift`.
+ * track: with its least values in reach, below half of which it is cut. */
+struct ht_fit_channel {
+    int quantity;
+    unsigned shift;
+    enum ht_fit_window window[3];
+    bool track;
+};
+enum { HT_FIT_CHANNELS = 32 };
+/* A plane of averages: rows are `row` apart; least: the least values in reach, NULL: not tracked.
+ */
+struct ht_fit_done {
+    int64_t row;
+    const double *value, *least;
+};
+
 /* What a fill computes: of x3 planes [first[2], last[2]) rows [first[1], last[1]); out is that of
  * ht_fit_fill. Functions on values of x1 and x2, some averaged to nodes already and others of
  * pieces, share it. */
 struct ht_fit_job {
     struct ht_fit *fit;
-    int what;
-    int own; /* axis that is averaged first, half a spacing on; -1: none */
+    int what, quantity;
+    unsigned shift; /* axes along which points lie half a spacing up */
+    int own;        /* axis that is averaged first, then inverted; -1: none */
+    int nchannels;
+    const struct ht_fit_channel *channel;
+    /* Takes plane at3 of averages, of all channels. */
+    enum ht_err (*emit)(struct ht_fit_job *job, const struct ht_fit_done *done);
+    void *data; /* of emit */
     int64_t first[3], last[3];
     int64_t pieces[2]; /* [first, last) along x2 that the rows need */
     bool fitted[3];    /* axes that have been averaged */
     int64_t at3;       /* piece, or fitted: plane */
     double *out;
-    double range[2]; /* least and largest of the values checked so far */
+    double range[HT_MAX_SCALARS][2]; /* least and largest of the values checked so far */
     struct ht_fit_counts counts;
 };
 
-/* edge and boxes are set; kind sinc or box. Pieces, then weights. */
+/* edge and boxes are set; kind sinc or box. Pieces, then weights of a window. */
 HT_CHECKED enum ht_err ht_fit_axis_unfold(struct ht_fit_axis *axis, enum ht_fit_kind kind);
-HT_CHECKED enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_kind kind);
+HT_CHECKED enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_window window);
 void ht_fit_axis_clear(struct ht_fit_axis *axis);
 
 /* ---- fit_split.c ---- */
@@ -102,7 +137,6 @@ void ht_fit_counts_add(const struct ht_fit_counts *more, struct ht_fit_counts *c
 void ht_fit_counts_cut(struct ht_fit_counts *counts, const double x[3]);
 /* Position along axis k of entry i of the values of a job (k 2: at3). */
 double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i);
-enum ht_fit_quantity ht_fit_quantity_of(const struct ht_fit_job *job);
 /* Extends range[2], from least to largest. */
 void ht_fit_extend(int64_t count, const double *values, double range[2]);
 /* Whether two values of the range may differ by too much. */
@@ -119,8 +153,6 @@ HT_CHECKED enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t 
  * range. */
 HT_CHECKED enum ht_err ht_fit_emit_row(struct ht_fit_job *job, bool inverse, int64_t i2,
                                        const double *values, double *out);
-/* Values of the job's rows of plane at3 into its output: compliance or b. */
-HT_CHECKED enum ht_err ht_fit_emit(struct ht_fit_job *job, int64_t row, const double *values);
 
 /* ---- fit_average.c ---- */
 /* All rows of planes [first[2], last[2]) by averages. */
@@ -147,11 +179,10 @@ HT_CHECKED enum ht_err ht_fit_line_make(const struct ht_medium *medium, int64_t 
  * files are interpolated. */
 HT_CHECKED enum ht_err ht_fit_line_materials(const struct ht_medium *medium, const double x[3],
                                              int64_t at, const struct ht_fit_line *line);
-/* The quantity on a plane of the boxes, x1 fastest: piece p3 along x3, lines of the pieces [first,
- * last) along x2, `row` apart. */
-HT_CHECKED enum ht_err ht_fit_source(const struct ht_fit *fit, enum ht_fit_quantity quantity,
-                                     int64_t p3, int64_t first, int64_t last, int64_t row,
-                                     double *out);
+/* The quantities with out[quantity] on a plane of the boxes, x1 fastest: piece p3 along x3, lines
+ * of the pieces [first, last) along x2, `row` apart. */
+HT_CHECKED enum ht_err ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first,
+                                     int64_t last, int64_t row, double *const out[HT_MAX_SCALARS]);
 /* The quantity at the points x1[i], x[1], x[2]. */
 HT_CHECKED enum ht_err ht_fit_source_points(const struct ht_fit *fit, enum ht_fit_quantity quantity,
                                             int64_t count, const double *x1, const double x[3],

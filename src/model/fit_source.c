@@ -70,6 +70,7 @@ const char *ht_fit_key(const struct ht_medium *medium, const struct ht_fit_role 
 }
 
 const char *ht_fit_name(const struct ht_medium *medium, const struct ht_fit_role *role) {
+    if (role->name != NULL) return role->name;
     return role->inverse >= 0 ? medium->source->row[role->inverse].name
                               : medium->eq->system->material[role->material].name;
 }
@@ -151,20 +152,32 @@ static enum ht_err source_line(const struct ht_medium *medium, const struct ht_f
     return check_line(medium, lines, role, x, out);
 }
 
-enum ht_err ht_fit_source(const struct ht_fit *fit, enum ht_fit_quantity quantity, int64_t p3,
-                          int64_t first, int64_t last, int64_t row, double *out) {
+/* Scalars of the system's rule on a line. */
+static enum ht_err scalars_line(const struct ht_fit *fit, const double x[3], int64_t at,
+                                const struct ht_fit_line *line, double *const *out) {
+    TRY(ht_fit_line_materials(fit->medium, x, at, line));
+    fit->average->scalars(line->count, line->material, out);
+    return HT_OK;
+}
+
+enum ht_err ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first, int64_t last,
+                          int64_t row, double *const out[HT_MAX_SCALARS]) {
     const struct ht_fit_axis *axis = fit->axis;
     const struct ht_samples *samples = ht_medium_lattice(fit->medium->source);
     const int64_t i3 = axis[2].box[p3];
     struct ht_fit_line lines;
     enum ht_err err = ht_fit_line_make(fit->medium, axis[0].boxes, &lines);
     for (int64_t i = 0; err == HT_OK && i < lines.count; i++) lines.x1[i] = centre(&axis[0], i);
-    for (int64_t p = first; err == HT_OK && p < last; p++, out += row) {
+    for (int64_t p = first; err == HT_OK && p < last; p++) {
         const int64_t i2 = axis[1].box[p];
         const double x[3] = {0, centre(&axis[1], i2), centre(&axis[2], i3)};
+        double *to[HT_MAX_SCALARS];
         int64_t at = (axis[2].base + i3) * (samples ? samples->shape[1] : 0);
-        at = (at + axis[1].base + i2) * (samples ? samples->shape[0] : 0);
-        err = source_line(fit->medium, &fit->role[quantity], x, at + axis[0].base, &lines, out);
+        at = (at + axis[1].base + i2) * (samples ? samples->shape[0] : 0) + axis[0].base;
+        for (int q = 0; q < HT_MAX_SCALARS; q++) to[q] = out[q] ? out[q] + (p - first) * row : NULL;
+        if (fit->average) err = scalars_line(fit, x, at, &lines, to);
+        for (int q = 0; q < 2 && !fit->average && err == HT_OK; q++)
+            if (to[q]) err = source_line(fit->medium, &fit->role[q], x, at, &lines, to[q]);
     }
     free(lines.x1);
     return err;

@@ -32,9 +32,12 @@ static enum ht_err line_read(const struct ht_fit *fit, int k, enum ht_fit_quanti
     const int64_t lines = k == 1 ? axis->boxes : 1;
     int64_t p = 0; /* where pieces are the boxes in their order */
     while (axis->box[p] != 0 || axis->box[p + 1] != 1) p++;
-    for (int64_t i = 0; i < (k == 2 ? axis->boxes : 1); i++)
-        TRY(ht_fit_source(fit, quantity, k == 2 ? p + i : 0, k == 1 ? p : 0,
-                          (k == 1 ? p : 0) + lines, 1, value + i));
+    for (int64_t i = 0; i < (k == 2 ? axis->boxes : 1); i++) {
+        double *out[HT_MAX_SCALARS] = {NULL};
+        out[quantity] = value + i;
+        TRY(ht_fit_source(fit, k == 2 ? p + i : 0, k == 1 ? p : 0, (k == 1 ? p : 0) + lines, 1,
+                          out));
+    }
     return HT_OK;
 }
 

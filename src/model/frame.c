@@ -1,5 +1,13 @@
-/* The medium of staggered fields: coefficients C_rq at the points of their parity; see the header.
+/* The medium of staggered fields: coefficients C_rq at the points of their parity.
+ *
+ * The system's rule (struct ht_average) makes them from means of scalars about the point and from
+ * the normal n of the face that crosses the cell: the direction in which
+ *     J = sum over scalars q that show it of (grad F[q]) (grad F[q])^T / F[q]^2
+ * is largest, with means F by boxes, or for the sinc by raised cosines of the same reach, so that n
+ * is known where the lobes of the sinc are. Where the medium varies along one axis n is that axis.
+ * Where fluid is in the reach of the sinc the means are those by boxes.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +16,41 @@
 struct ht_frame {
     struct ht_fit fit; /* its medium, kind and axes */
     struct ht_pair pair;
+    int field[HT_MAX_FIELDS]; /* of the system, by fields of the pair */
+    bool fluid;               /* may be somewhere */
 };
 
 enum ht_fit_kind ht_frame_kind(const struct ht_medium *medium, enum ht_fit_kind kind) {
     const bool smooth = medium->source->type == HT_MEDIUM_EXPRESSION && !medium->rough;
     if (medium->uniform) return HT_FIT_POINT;
     return kind != HT_FIT_AUTO ? kind : smooth ? HT_FIT_POINT : HT_FIT_SINC;
+}
+
+/* Of the system, that of the equations. */
+static int field_of(const struct ht_equations *eq, int field) {
+    int f = 0;
+    while (strcmp(eq->system->field[f].name, eq->field[field].name) != 0) f++;
+    return f;
+}
+
+static enum ht_err make(struct ht_frame *frame) {
+    struct ht_fit *fit = &frame->fit;
+    const struct ht_equations *eq = fit->medium->eq;
+    const struct ht_average *rule = &eq->system->average;
+    for (int f = 0; f < frame->pair.nfields; f++) frame->field[f] = field_of(eq, f);
+    if (fit->kind == HT_FIT_POINT) return ht_fit_make_axes(fit);
+    if (rule->nscalars == 0)
+        return ht_params_error(fit->medium->source->params, "medium.fit",
+                               "the system \"%s\" has no averages: must be \"point\"",
+                               eq->system->name);
+    fit->average = rule;
+    for (int q = 0; q < rule->nscalars; q++)
+        fit->role[q] = (struct ht_fit_role){
+            .name = rule->name[q], .parameters = ~0u, .inverse = -1, .material = -1};
+    /* Expressions may be 0 between the nodes that were scanned. */
+    frame->fluid = rule->vanishing != 0 &&
+                   (fit->medium->vanishes || fit->medium->source->type == HT_MEDIUM_EXPRESSION);
+    return ht_fit_make_axes(fit);
 }
 
 enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair *pair,
@@ -24,7 +61,7 @@ enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair
     frame->pair = *pair;
     frame->fit.medium = medium;
     frame->fit.kind = ht_frame_kind(medium, kind);
-    enum ht_err err = ht_fit_make_axes(&frame->fit);
+    enum ht_err err = make(frame);
     return HT_MADE(err, frame, ht_frame_destroy, out);
 }
 
@@ -40,9 +77,16 @@ void ht_frame_destroy(struct ht_frame *frame) {
 struct fill {
     const struct ht_frame *frame;
     unsigned parity;
-    int64_t first, last, n[2];
+    int64_t first, last, nodes[2];
     double *out[HT_MAX_TERMS]; /* of coefficients of that parity; NULL: not wanted */
     int64_t lines, chunks;
+    /* Averages: the channels of the mean of each scalar, -1: it is not used, of that by boxes
+     * beside fluid, of its mean and its slopes along the axes for n. */
+    int mean[HT_MAX_SCALARS], box[HT_MAX_SCALARS], whole[HT_MAX_SCALARS];
+    int slope[HT_MAX_SCALARS][3];
+    int nchannels;
+    struct ht_fit_channel channel[HT_FIT_CHANNELS];
+    double n[3]; /* where it is the same everywhere; 0: it is not, or nothing depends on it */
 };
 
 static double position(const struct fill *fill, int k, int64_t m) {
@@ -59,8 +103,8 @@ static void points_line(const struct fill *fill, int64_t i, const struct ht_fit_
     for (int c = 0; c < pair->ncoefficients; c++) {
         if (fill->out[c] == NULL) continue;
         const int material = pair->coefficient[c].material;
-        double *out = fill->out[c] + i * fill->n[0];
-        for (int64_t i1 = 0; i1 < fill->n[0]; i1++)
+        double *out = fill->out[c] + i * fill->nodes[0];
+        for (int64_t i1 = 0; i1 < fill->nodes[0]; i1++)
             out[i1] = material < 0 ? 1 : line->material[material][line->count > 1 ? i1 : 0];
     }
 }
@@ -72,13 +116,13 @@ static enum ht_err points_chunk(void *data, int64_t chunk, int worker) {
     const int64_t end = ht_threads_first(fill->lines, fill->chunks, chunk + 1);
     struct ht_fit_line line;
     bool ready = false;
-    enum ht_err err = ht_fit_line_make(medium, depends[0] ? fill->n[0] : 1, &line);
+    enum ht_err err = ht_fit_line_make(medium, depends[0] ? fill->nodes[0] : 1, &line);
     (void)worker;
     for (int64_t i = 0; err == HT_OK && i < line.count; i++) line.x1[i] = position(fill, 0, i);
     for (int64_t i = ht_threads_first(fill->lines, fill->chunks, chunk); i < end; i++) {
-        const double x[3] = {0, position(fill, 1, i % fill->n[1]),
-                             position(fill, 2, fill->first + i / fill->n[1])};
-        const bool repeated = !depends[1] && ready && i % fill->n[1] > 0;
+        const double x[3] = {0, position(fill, 1, i % fill->nodes[1]),
+                             position(fill, 2, fill->first + i / fill->nodes[1])};
+        const bool repeated = !depends[1] && ready && i % fill->nodes[1] > 0;
         if (err == HT_OK && !repeated) err = ht_fit_line_materials(medium, x, -1, &line);
         ready = true;
         if (err == HT_OK) points_line(fill, i, &line);
@@ -89,9 +133,193 @@ static enum ht_err points_chunk(void *data, int64_t chunk, int worker) {
 
 static enum ht_err fill_points(struct fill *fill) {
     enum { LEAST_POINTS = 4096 }; /* of a chunk, worth a thread */
-    fill->lines = (fill->last - fill->first) * fill->n[1];
-    fill->chunks = ht_threads_chunks(fill->lines, LEAST_POINTS / fill->n[0]);
+    fill->lines = (fill->last - fill->first) * fill->nodes[1];
+    fill->chunks = ht_threads_chunks(fill->lines, LEAST_POINTS / fill->nodes[0]);
     return ht_threads_run(fill->chunks, points_chunk, fill);
+}
+
+/* ---- averages ---- */
+
+/* By one window along all axes, but for another one along axis k (-1: none). */
+static int add_channel(struct fill *fill, int q, enum ht_fit_window by, bool track, int k,
+                       enum ht_fit_window other) {
+    struct ht_fit_channel *channel = &fill->channel[fill->nchannels];
+    *channel = (struct ht_fit_channel){
+        .quantity = q, .shift = fill->parity, .window = {by, by, by}, .track = track};
+    if (k >= 0) channel->window[k] = other;
+    return fill->nchannels++;
+}
+
+static void add_normal(struct fill *fill, int q) {
+    const struct ht_fit *fit = &fill->frame->fit;
+    const bool box = fit->kind == HT_FIT_BOX;
+    const enum ht_fit_window by = box ? HT_FIT_BY_BOX : HT_FIT_BY_COSINE;
+    const enum ht_fit_window slope = box ? HT_FIT_BOX_SLOPE : HT_FIT_COSINE_SLOPE;
+    fill->whole[q] = add_channel(fill, q, by, false, -1, by);
+    for (int k = 0; k < 3; k++)
+        if (fit->medium->source->depends[k])
+            fill->slope[q][k] = add_channel(fill, q, by, false, k, slope);
+}
+
+/* The scalars that the wanted coefficients use. */
+static unsigned find_uses(const struct fill *fill, bool *turns) {
+    const struct ht_frame *frame = fill->frame;
+    unsigned uses = 0;
+    *turns = false;
+    for (int c = 0; c < frame->pair.ncoefficients; c++) {
+        const int field = frame->field[frame->pair.coefficient[c].row];
+        const unsigned those = frame->fit.average->uses[field];
+        if (fill->out[c] == NULL) continue;
+        uses |= those;
+        *turns = *turns || (those & (those - 1)) != 0;
+    }
+    return uses;
+}
+
+static void find_channels(struct fill *fill) {
+    const struct ht_frame *frame = fill->frame;
+    const struct ht_average *rule = frame->fit.average;
+    const bool *depends = frame->fit.medium->source->depends;
+    const bool sinc = frame->fit.kind == HT_FIT_SINC;
+    const enum ht_fit_window by = sinc ? HT_FIT_BY_SINC : HT_FIT_BY_BOX;
+    bool turns;
+    unsigned uses = find_uses(fill, &turns);
+    if (frame->fluid) uses |= rule->vanishing;
+    for (int q = 0; q < rule->nscalars; q++) {
+        const bool fluid = frame->fluid && (rule->vanishing >> q & 1u);
+        fill->mean[q] = fill->box[q] = fill->whole[q] = -1;
+        for (int k = 0; k < 3; k++) fill->slope[q][k] = -1;
+        if (!(uses >> q & 1u)) continue;
+        fill->mean[q] =
+            add_channel(fill, q, by, sinc ? !(rule->any_sign >> q & 1u) : fluid, -1, by);
+        fill->box[q] = fill->mean[q];
+        if (sinc && frame->fluid) fill->box[q] = add_channel(fill, q, HT_FIT_BY_BOX, fluid, -1, by);
+    }
+    if (depends[0] + depends[1] + depends[2] == 1)
+        for (int k = 0; k < 3; k++) fill->n[k] = depends[k];
+    else
+        for (int q = 0; turns && q < rule->nscalars; q++)
+            if (rule->normal >> q & 1u) add_normal(fill, q);
+}
+
+/* ---- n ---- */
+
+/* Turns the matrix J in the plane of axes a and b so that its entry ab is 0; the columns of V turn
+ * with it. */
+static void turn(double J[3][3], double V[3][3], int a, int b) {
+    const int c = 3 - a - b;
+    if (J[a][b] == 0) return;
+    const double cot = (J[b][b] - J[a][a]) / (2 * J[a][b]);
+    const double t = copysign(1, cot) / (fabs(cot) + sqrt(1 + cot * cot));
+    const double cosine = 1 / sqrt(1 + t * t), sine = t * cosine;
+    const double ac = J[a][c], bc = J[b][c];
+    J[a][a] -= t * J[a][b];
+    J[b][b] += t * J[a][b];
+    J[a][b] = J[b][a] = 0;
+    J[a][c] = J[c][a] = cosine * ac - sine * bc;
+    J[b][c] = J[c][b] = sine * ac + cosine * bc;
+    for (int i = 0; i < 3; i++) {
+        const double va = V[i][a], vb = V[i][b];
+        V[i][a] = cosine * va - sine * vb;
+        V[i][b] = sine * va + cosine * vb;
+    }
+}
+
+/* The direction in which J is largest; that of x1 where J is 0. */
+static void largest(double J[3][3], double n[3]) {
+    enum { SWEEPS = 6 }; /* of Jacobi's method, which then has converged */
+    double V[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        if (J[0][1] == 0 && J[0][2] == 0 && J[1][2] == 0) break;
+        turn(J, V, 0, 1);
+        turn(J, V, 0, 2);
+        turn(J, V, 1, 2);
+    }
+    int at = 0;
+    for (int k = 1; k < 3; k++)
+        if (J[k][k] > J[at][at]) at = k;
+    for (int k = 0; k < 3; k++) n[k] = V[k][at];
+}
+
+/* Of entry i of the channels' planes. */
+static void find_normal(const struct fill *fill, const struct ht_fit_done *done, int64_t i,
+                        double n[3]) {
+    const struct ht_fit *fit = &fill->frame->fit;
+    double J[3][3] = {{0}};
+    memcpy(n, fill->n, sizeof fill->n);
+    if (n[0] + n[1] + n[2] > 0) return;
+    for (int q = 0; q < fit->average->nscalars; q++) {
+        double slope[3] = {0};
+        if (fill->whole[q] < 0 || !(done[fill->whole[q]].value[i] > 0)) continue;
+        for (int k = 0; k < 3; k++)
+            if (fill->slope[q][k] >= 0)
+                slope[k] = done[fill->slope[q][k]].value[i] / fit->axis[k].h /
+                           done[fill->whole[q]].value[i];
+        for (int k = 0; k < 9; k++) J[k / 3][k % 3] += slope[k / 3] * slope[k % 3];
+    }
+    largest(J, n);
+}
+
+/* ---- coefficients ---- */
+
+/* Whether fluid is in reach of entry i of a channel. */
+static bool has_fluid(const struct fill *fill, const int *channels, const struct ht_fit_done *done,
+                      int64_t i) {
+    const struct ht_average *rule = fill->frame->fit.average;
+    for (int q = 0; fill->frame->fluid && q < rule->nscalars; q++)
+        if (rule->vanishing >> q & 1u) return done[channels[q]].least[i] == 0;
+    return false;
+}
+
+/* The wanted coefficients of entry i into entry `to` of their outputs. */
+static enum ht_err emit_point(const struct fill *fill, const struct ht_fit_done *done, int64_t i,
+                              int64_t to) {
+    const struct ht_frame *frame = fill->frame;
+    const struct ht_average *rule = frame->fit.average;
+    const int *from = has_fluid(fill, fill->mean, done, i) ? fill->box : fill->mean;
+    const bool slips = has_fluid(fill, fill->box, done, i);
+    double mean[HT_MAX_SCALARS] = {0}, n[3];
+    for (int q = 0; q < rule->nscalars; q++)
+        if (from[q] >= 0) mean[q] = done[from[q]].value[i];
+    find_normal(fill, done, i, n);
+    for (int c = 0; c < frame->pair.ncoefficients; c++) {
+        const struct ht_pair_coefficient *of = &frame->pair.coefficient[c];
+        if (fill->out[c] == NULL) continue;
+        const double value = rule->coefficient(frame->pair.dims, mean, slips, n,
+                                               frame->field[of->row], frame->field[of->col]);
+        REQUIRE(isfinite(value) && (of->row != of->col || value >= 0), HT_ERR_INTERNAL,
+                "frame: coefficient %d is %g", c, value);
+        fill->out[c][to] = value;
+    }
+    return HT_OK;
+}
+
+static enum ht_err emit_plane(struct ht_fit_job *job, const struct ht_fit_done *done) {
+    const struct fill *fill = job->data;
+    for (int64_t i2 = job->first[1]; i2 < job->last[1]; i2++) {
+        const int64_t to = ((job->at3 - job->first[2]) * fill->nodes[1] + i2) * fill->nodes[0];
+        const int64_t from = (i2 - job->first[1]) * done->row;
+        for (int64_t i1 = 0; i1 < fill->nodes[0]; i1++)
+            TRY(emit_point(fill, done, from + i1, to + i1));
+    }
+    return HT_OK;
+}
+
+static enum ht_err fill_averages(struct fill *fill) {
+    struct ht_fit fit = fill->frame->fit; /* its counts are of no use */
+    struct ht_fit_job job = {.fit = &fit,
+                             .own = -1,
+                             .shift = fill->parity,
+                             .channel = fill->channel,
+                             .emit = emit_plane,
+                             .data = fill,
+                             .counts = ht_fit_counts_none(),
+                             .first = {0, 0, fill->first},
+                             .last = {0, fill->nodes[1], fill->last}};
+    for (int q = 0; q < HT_MAX_SCALARS; q++) job.range[q][0] = INFINITY;
+    find_channels(fill);
+    job.nchannels = fill->nchannels;
+    return ht_fit_average(&job);
 }
 
 /* ---- all kinds ---- */
@@ -101,12 +329,12 @@ static enum ht_err fill_parity(struct fill *fill, int64_t first, int64_t last) {
     const struct ht_medium *medium = fill->frame->fit.medium;
     const struct ht_grid *grid = medium->grid;
     const bool half = fill->parity >> 2 & 1u;
-    const size_t plane = (size_t)(fill->n[0] * fill->n[1]);
+    const size_t plane = (size_t)(fill->nodes[0] * fill->nodes[1]);
     const int64_t low = ht_layers_inside(grid, 2, half, first);
     const int64_t high = ht_layers_inside(grid, 2, half, last - 1) + 1;
     fill->first = low;
     fill->last = medium->source->depends[2] ? high : low + 1;
-    TRY(fill_points(fill));
+    TRY(fill->frame->fit.kind == HT_FIT_POINT ? fill_points(fill) : fill_averages(fill));
     for (int c = 0; c < fill->frame->pair.ncoefficients; c++) {
         double *out = fill->out[c];
         for (int64_t m = fill->last; out != NULL && m < high; m++)
@@ -124,7 +352,7 @@ enum ht_err ht_frame_fill(const struct ht_frame *frame, int64_t first, int64_t l
     for (unsigned parity = 0; first < last && parity < 8; parity++) {
         struct fill fill = {.frame = frame, .parity = parity};
         bool any = false;
-        for (int k = 0; k < 2; k++) fill.n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
+        for (int k = 0; k < 2; k++) fill.nodes[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
         for (int c = 0; c < frame->pair.ncoefficients; c++) {
             const bool here = frame->pair.coefficient[c].parity == parity;
             fill.out[c] = here ? out[c] : NULL;

@@ -27,6 +27,27 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
     return HT_OK;
 }
 
+/* At a face the velocity is continuous along n and the slope of the pressure across. */
+enum { MEAN_COMPLIANCE, MEAN_RHO, MEAN_INVERSE_RHO };
+
+static void scalars(int64_t count, double *const *material, double *const *out) {
+    for (int64_t i = 0; i < count; i++) {
+        out[MEAN_COMPLIANCE][i] = 1 / material[MODULUS][i];
+        out[MEAN_RHO][i] = 1 / material[INVERSE_DENSITY][i];
+        out[MEAN_INVERSE_RHO][i] = material[INVERSE_DENSITY][i];
+    }
+}
+
+static double coefficient(int dims, const double *mean, bool slips, const double n[3], int r,
+                          int q) {
+    (void)dims, (void)slips, (void)q;
+    if (r == P) return 1 / mean[MEAN_COMPLIANCE];
+    const double along = n[r - V1] * n[r - V1];
+    return along / mean[MEAN_RHO] + (1 - along) * mean[MEAN_INVERSE_RHO];
+}
+
+#define VECTOR (1 << MEAN_RHO | 1 << MEAN_INVERSE_RHO)
+
 const struct ht_system ht_system_acoustic = {
     .name = "acoustic",
     .title = "linear acoustics: pressure and particle velocity",
@@ -61,4 +82,10 @@ const struct ht_system ht_system_acoustic = {
                    .positive = true}},
     .speed_name = "c",
     .materials = materials,
+    .average = {.nscalars = 3,
+                .name = {"1/K", "rho", "1/rho"},
+                .uses = {1 << MEAN_COMPLIANCE, VECTOR, VECTOR, VECTOR},
+                .normal = 1 << MEAN_COMPLIANCE | 1 << MEAN_RHO,
+                .scalars = scalars,
+                .coefficient = coefficient},
 };

@@ -35,6 +35,52 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
     return HT_OK;
 }
 
+/* Thin layers normal to n, of which each is isotropic (Backus, 1962, J. Geophys. Res. 67(11),
+ * 4427-4440): traction and the strain along the face are the same in all of them. With the means of
+ *     a = 1/P,  b = lambda/P,  d = 4 mu (lambda + mu)/P,  g = 1/mu,  m = mu
+ * of a strain e, e_nn = n e n, P the projection on the face and e_t the trace of P e P, the work is
+ *     2 W = e_nn^2/a + 2 b/a e_nn e_t + (d + b^2/a - 2 m) e_t^2 + 2 m |P e P|^2 + 4/g |P e n|^2.
+ * It is not negative where a > 0 and d >= m >= 0; in the plane of two dimensions m has no part.
+ */
+enum { MEAN_A, MEAN_B, MEAN_D, MEAN_G, MEAN_M, MEAN_RHO };
+enum { MODULI = 1 << MEAN_A | 1 << MEAN_B | 1 << MEAN_D | 1 << MEAN_G | 1 << MEAN_M };
+
+static void scalars(int64_t count, double *const *material, double *const *out) {
+    for (int64_t i = 0; i < count; i++) {
+        const double P = material[P_MODULUS][i], lambda = material[LAMBDA][i];
+        const double mu = material[MU][i];
+        out[MEAN_A][i] = 1 / P;
+        out[MEAN_B][i] = lambda / P;
+        out[MEAN_D][i] = 4 * mu * (lambda + mu) / P;
+        out[MEAN_G][i] = mu > 0 ? 1 / mu : 0;
+        out[MEAN_M][i] = mu;
+        out[MEAN_RHO][i] = 1 / material[INVERSE_RHO][i];
+    }
+}
+
+/* Of the stresses ij and kl: half of the second derivative of 2 W, e_ij and e_ji being one. */
+static double coefficient(int dims, const double *mean, bool slips, const double n[3], int r,
+                          int q) {
+    static const int axes[][2] = {[S11] = {0, 0}, [S22] = {1, 1}, [S33] = {2, 2},
+                                  [S12] = {0, 1}, [S13] = {0, 2}, [S23] = {1, 2}};
+    if (r < S11) return 1 / mean[MEAN_RHO];
+    const int i = axes[r][0], j = axes[r][1], k = axes[q][0], l = axes[q][1];
+    const double m = mean[MEAN_M], G = slips ? 0 : 1 / mean[MEAN_G];
+    const double d = dims == 3 && mean[MEAN_D] < m ? m : mean[MEAN_D];
+    const double nn = 1 / mean[MEAN_A], nt = mean[MEAN_B] * nn;
+    if (slips && mean[MEAN_D] == 0) return i == j && k == l ? nn : 0; /* all is fluid */
+    const double tt = d + mean[MEAN_B] * nt - 2 * m;
+    double P[3][3];
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++) P[a][b] = (a == b) - n[a] * n[b];
+    const double value = nn * n[i] * n[j] * n[k] * n[l] +
+                         nt * (n[i] * n[j] * P[k][l] + P[i][j] * n[k] * n[l]) +
+                         tt * P[i][j] * P[k][l] + m * (P[i][k] * P[j][l] + P[i][l] * P[j][k]) +
+                         G * (P[i][k] * n[j] * n[l] + P[i][l] * n[j] * n[k] +
+                              P[j][k] * n[i] * n[l] + P[j][l] * n[i] * n[k]);
+    return r == q && value < 0 ? 0 : value; /* by rounding */
+}
+
 /* The work of any strain is positive. */
 static const char *refuse(int dims, const double *material) {
     static const char *const must[] = {
@@ -97,4 +143,21 @@ const struct ht_system ht_system_elastic = {
                    .positive = true}},
     .materials = materials,
     .refuse = refuse,
+    .average = {.nscalars = 6,
+                .name = {"1/(lambda + 2 mu)", "lambda/(lambda + 2 mu)",
+                         "4 mu (lambda + mu)/(lambda + 2 mu)", "1/mu", "mu", "rho"},
+                .uses = {[V1] = 1 << MEAN_RHO,
+                         [V2] = 1 << MEAN_RHO,
+                         [V3] = 1 << MEAN_RHO,
+                         [S11] = MODULI,
+                         [S22] = MODULI,
+                         [S33] = MODULI,
+                         [S12] = MODULI,
+                         [S13] = MODULI,
+                         [S23] = MODULI},
+                .normal = 1 << MEAN_A | 1 << MEAN_D | 1 << MEAN_RHO,
+                .any_sign = 1 << MEAN_B,
+                .vanishing = 1 << MEAN_M,
+                .scalars = scalars,
+                .coefficient = coefficient},
 };

@@ -16,6 +16,30 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
     return HT_OK;
 }
 
+/* At a face the flux density is continuous along n and the field across: 1/eps has there the means
+ * of 1/eps and the inverse of those of eps. */
+enum { MEAN_EPS, MEAN_INVERSE_EPS, MEAN_MU, MEAN_INVERSE_MU };
+enum { ELECTRIC = 1 << MEAN_EPS | 1 << MEAN_INVERSE_EPS };
+enum { MAGNETIC = 1 << MEAN_MU | 1 << MEAN_INVERSE_MU };
+
+static void scalars(int64_t count, double *const *material, double *const *out) {
+    for (int64_t i = 0; i < count; i++) {
+        out[MEAN_EPS][i] = 1 / material[INVERSE_EPS][i];
+        out[MEAN_INVERSE_EPS][i] = material[INVERSE_EPS][i];
+        out[MEAN_MU][i] = 1 / material[INVERSE_MU][i];
+        out[MEAN_INVERSE_MU][i] = material[INVERSE_MU][i];
+    }
+}
+
+/* mean: of eps or mu, and of its inverse. */
+static double along(const double *mean, double n) {
+    return n * n * mean[1] + (1 - n * n) / mean[0];
+}
+
+#define AVERAGE                                                                                    \
+    .nscalars = 4, .name = {"eps", "1/eps", "mu", "1/mu"}, .normal = 1 << MEAN_EPS | 1 << MEAN_MU, \
+    .scalars = scalars
+
 #define MEDIUM                                                          \
     .nmaterials = 2,                                                    \
     .material = {{"1/eps", "inverse permittivity", true, true, false},  \
@@ -37,6 +61,12 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
     .speed_name = "c", .materials = materials
 
 enum { E1, E2, E3, H1, H2, H3 };
+
+static double coefficient(int dims, const double *mean, bool slips, const double n[3], int r,
+                          int q) {
+    (void)dims, (void)slips, (void)q;
+    return r < H1 ? along(mean + MEAN_EPS, n[r]) : along(mean + MEAN_MU, n[r - H1]);
+}
 
 const struct ht_system ht_system_maxwell = {
     .name = "maxwell",
@@ -63,9 +93,17 @@ const struct ht_system ht_system_maxwell = {
              {H2, E3, 0, 1, +1, INVERSE_MU},
              {H3, E2, 0, 1, -1, INVERSE_MU},
              {H3, E1, 1, 1, +1, INVERSE_MU}},
+    .average = {AVERAGE, .coefficient = coefficient,
+                .uses = {ELECTRIC, ELECTRIC, ELECTRIC, MAGNETIC, MAGNETIC, MAGNETIC}},
     MEDIUM};
 
 enum { TM_E3, TM_H1, TM_H2 };
+
+static double tm_coefficient(int dims, const double *mean, bool slips, const double n[3], int r,
+                             int q) {
+    static const int of[] = {E3, H1, H2};
+    return coefficient(dims, mean, slips, n, of[r], q);
+}
 
 const struct ht_system ht_system_maxwell_tm = {
     .name = "maxwell_tm",
@@ -82,4 +120,5 @@ const struct ht_system ht_system_maxwell_tm = {
              {TM_E3, TM_H1, 1, 1, -1, INVERSE_EPS},
              {TM_H1, TM_E3, 1, 1, -1, INVERSE_MU},
              {TM_H2, TM_E3, 0, 1, +1, INVERSE_MU}},
+    .average = {AVERAGE, .coefficient = tm_coefficient, .uses = {ELECTRIC, MAGNETIC, MAGNETIC}},
     MEDIUM};

@@ -15,7 +15,9 @@ static enum ht_err open_case(struct case_ *c, const char *system, const int64_t 
     *c = (struct case_){.scene = {.grid = make_grid(cells, 2, walls)}};
     must(open_scene(&c->scene, system, options));
     kind = ht_frame_kind(c->scene.medium, kind);
-    if (ht_pair_make(&c->scene.eq, kind != HT_FIT_POINT, &c->pair) != NULL) exit(1);
+    if (ht_pair_make(&c->scene.eq, kind == HT_FIT_POINT ? HT_PAIR_TOGETHER : HT_PAIR_APART,
+                     &c->pair) != NULL)
+        exit(1);
     c->planes = ht_grid_planes(&c->scene.grid, HT_PRIMARY);
     for (int k = 0; k < 2; k++) c->n[k] = ht_grid_nodes(&c->scene.grid, HT_PRIMARY, k);
     return ht_frame_create(c->scene.medium, &c->pair, kind, &c->frame);
@@ -107,7 +109,267 @@ static void test_points(void) {
     }
 }
 
+/* ---- the rules of the systems ---- */
+
+/* Of scalars that do not vary C_rq is what the terms say, whatever n. */
+static double off_uniform(const char *name, int dims, const double *material) {
+    const struct ht_system *system = ht_system_find(name);
+    const struct ht_average *rule = &system->average;
+    const struct ht_equations eq = ht_equations_make(system, dims);
+    double scalar[HT_MAX_SCALARS], copy[HT_MAX_MATERIALS], worst = 0, *out[HT_MAX_SCALARS];
+    double *in[HT_MAX_MATERIALS];
+    struct ht_pair pair;
+    for (int q = 0; q < HT_MAX_SCALARS; q++) out[q] = &scalar[q];
+    for (int m = 0; m < system->nmaterials; m++) copy[m] = material[m], in[m] = &copy[m];
+    rule->scalars(1, in, out);
+    if (ht_pair_make(&eq, HT_PAIR_APART, &pair) != NULL) return INFINITY;
+    for (int i = 0; i < 20; i++) {
+        const double u = 0.3 * i, v = dims == 3 ? 0.17 * i * i : 0;
+        const double n[3] = {cos(u) * cos(v), sin(u) * cos(v), sin(v)};
+        for (int c = 0; c < pair.ncoefficients; c++) {
+            int of[2] = {pair.coefficient[c].row, pair.coefficient[c].col};
+            for (int j = 0; j < 2; j++) {
+                int f = 0;
+                while (strcmp(system->field[f].name, eq.field[of[j]].name) != 0) f++;
+                of[j] = f;
+            }
+            worst = fmax(worst, fabs(rule->coefficient(dims, scalar, false, n, of[0], of[1]) -
+                                     material[pair.coefficient[c].material]));
+        }
+    }
+    return worst;
+}
+
+static void test_uniform(void) {
+    const double elastic[] = {0.8, 4.2, 1.6, 1.3}, maxwell[] = {0.4, 0.9}, fluid[] = {1.7, 0.6};
+    for (int dims = 2; dims <= 3; dims++) {
+        TEST_BELOW(off_uniform("elastic", dims, elastic), 2e-14, "uniform solid, %d-D", dims);
+        TEST_BELOW(off_uniform("maxwell", dims, maxwell), 2e-15, "uniform dielectric, %d-D", dims);
+        TEST_BELOW(off_uniform("acoustic", dims, fluid), 2e-15, "uniform fluid, %d-D", dims);
+    }
+    TEST_BELOW(off_uniform("maxwell_tm", 2, maxwell), 2e-15, "uniform dielectric, TM");
+}
+
+/* ---- averages ---- */
+
+/* By names of fields. */
+static int coefficient_of(const struct case_ *c, const char *row, const char *col) {
+    for (int k = 0; k < c->pair.ncoefficients; k++) {
+        const struct ht_pair_coefficient *of = &c->pair.coefficient[k];
+        if (strcmp(c->scene.eq.field[of->row].name, row) == 0 &&
+            strcmp(c->scene.eq.field[of->col].name, col) == 0)
+            return k;
+    }
+    TEST_CHECK(false, "no coefficient %s %s", row, col);
+    exit(1);
+}
+
+/* Two solids or a fluid and a solid on 16 x 16 cells, with faces at angles of 0, 45 and 26 degrees
+ * and around a circle: C_11, C_12, C_22 at a node and C_66 at the edge beside it, from a program of
+ * its own that averages boxes of a quarter of a spacing. */
+#define FACE(phi, lambda, mu, rho) \
+    ELASTIC("2+" lambda "*step(" phi ")", mu "*step(" phi ")", "1+" rho "*step(" phi ")")
+static const char *const faces[][2] = {
+    {FACE("sin(2*pi*x1+0.7)", "2", "1+1.2", "0.3"), FACE("sin(2*pi*x1+0.7)", "2", "1.5", "0.3")},
+    {FACE("sin(2*pi*(x1+x2)+0.3)", "2", "1+1.2", "0.3"),
+     FACE("sin(2*pi*(x1+x2)+0.3)", "2", "1.5", "0.3")},
+    {FACE("sin(2*pi*(x1+2*x2)+0.4)", "2", "1+1.2", "0.3"),
+     FACE("sin(2*pi*(x1+2*x2)+0.4)", "2", "1.5", "0.3")},
+    {FACE("0.09-(x1-0.5)^2-(x2-0.45)^2", "2", "1+1.2", "0.3"),
+     FACE("0.09-(x1-0.5)^2-(x2-0.45)^2", "2", "1.5", "0.3")}};
+enum { FLAT, AT_45, AT_26, CIRCLE };
+static const struct {
+    int face;
+    enum ht_fit_kind kind;
+    int fluid;
+    int64_t m[2];
+    double expected[4];
+} cells[] = {
+    {FLAT, HT_FIT_BOX, 0, {6, 15}, {6.58823529412, 3.17647058824, 7.15294117647, 1.15789473684}},
+    {FLAT, HT_FIT_SINC, 0, {14, 8}, {4.65618284403, 2.29826492911, 5.07477909851, 1.6630741494}},
+    {FLAT, HT_FIT_SINC, 1, {6, 15}, {4.30769230769, 2.92307692308, 5.51923076923, 0}},
+    {AT_45, HT_FIT_SINC, 0, {7, 15}, {9.0768751917, 4.24537175852, 9.0768751917, 1.66641293007}},
+    {AT_45, HT_FIT_BOX, 1, {7, 15}, {7, 4, 7, 0.801411290323}},
+    {AT_26, HT_FIT_BOX, 0, {9, 15}, {5.76234548578, 2.76906890628, 5.44790379843, 1}},
+    {AT_26, HT_FIT_SINC, 0, {7, 4}, {5.8016198457, 2.75449006164, 5.43778712779, 2.2642992769}},
+    {AT_26, HT_FIT_SINC, 1, {9, 15}, {3.62779405799, 2.853767139, 2.94244944178, 0}},
+    {CIRCLE, HT_FIT_BOX, 0, {12, 5}, {6.61434948784, 3.29372731802, 6.89231352319, 1.38802852403}},
+    {CIRCLE, HT_FIT_SINC, 0, {8, 12}, {6.14825531389, 2.69051565703, 5.51913444548, 1.04974263928}},
+    {CIRCLE, HT_FIT_SINC, 0, {8, 11}, {8.81672935228, 4.34233212346, 9.1531306716, 1.97750903858}},
+    {CIRCLE, HT_FIT_BOX, 1, {12, 5}, {3.86121620198, 3.67714569519, 4.45756933072, .257404604908}},
+    {CIRCLE, HT_FIT_SINC, 1, {12, 5}, {3.87274953258, 3.64825331073, 4.5038207690, .248744488022}},
+    {CIRCLE, HT_FIT_SINC, 1, {11, 3}, {2.30172435464, 2.21155891621, 2.18447153842, 0.22394015774}},
+};
+
+static void test_cells(void) {
+    static const char *const entry[4][2] = {
+        {"s11", "s11"}, {"s11", "s22"}, {"s22", "s22"}, {"s12", "s12"}};
+    static const int64_t size[3] = {16, 16, 0};
+    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
+        const int64_t m[3] = {cells[i].m[0], cells[i].m[1], 0};
+        struct case_ c;
+        double worst = 0;
+        must(
+            open_case(&c, "elastic", size, 0, cells[i].kind, faces[cells[i].face][cells[i].fluid]));
+        double *all = filled(&c, 1);
+        for (int e = 0; e < 4; e++) {
+            const int k = coefficient_of(&c, entry[e][0], entry[e][1]);
+            worst = fmax(worst, fabs(value_of(&c, all, k, m) - cells[i].expected[e]));
+        }
+        TEST_BELOW(worst, 1e-9, "face %d, %s%s, cell (%d, %d)", cells[i].face,
+                   cells[i].kind == HT_FIT_BOX ? "box" : "sinc", cells[i].fluid ? ", fluid" : "",
+                   (int)m[0], (int)m[1]);
+        free(all);
+        close_case(&c);
+    }
+}
+
+/* A face normal to x3 that divides a cell: Backus' means, exactly. */
+static void test_backus(void) {
+    static const char *const solid = "medium.type=layers; medium.axis=x3; medium.fit=box;"
+                                     "medium.interfaces=[0.45]; medium.lambda=[2.0, 7.0];"
+                                     "medium.mu=[1.0, 3.0]; medium.rho=[1.0, 4.0]";
+    static const char *const name[][2] = {{"s33", "s33"}, {"s11", "s33"}, {"s22", "s33"},
+                                          {"s11", "s11"}, {"s11", "s22"}, {"s12", "s12"},
+                                          {"v1", "v1"},   {"v2", "v2"}};
+    static const int64_t size[3] = {4, 3, 4};
+    const double f = 0.3; /* of the node's cell, 0.375 to 0.625, in the first layer */
+    const double a = f / 4 + (1 - f) / 13, b = f / 2 + (1 - f) * 7 / 13;
+    const double d = f * 3 + (1 - f) * 120 / 13, m = f + (1 - f) * 3;
+    const double tt = d + b * b / a, rho = f + (1 - f) * 4;
+    const double expected[] = {1 / a, b / a, b / a, tt, tt - 2 * m, m, 1 / rho, 1 / rho};
+    const int64_t node[3] = {1, 2, 2};
+    struct case_ c;
+    double worst = 0;
+    must(open_case(&c, "elastic", size, 4, HT_FIT_BOX, solid));
+    double *all = filled(&c, 1);
+    for (int e = 0; e < 8; e++) {
+        const int k = coefficient_of(&c, name[e][0], name[e][1]);
+        worst = fmax(worst, fabs(value_of(&c, all, k, node) - expected[e]));
+    }
+    TEST_BELOW(worst, 1e-13, "layers along x3: off Backus' means by");
+    free(all);
+    close_case(&c);
+}
+
+/* eps jumps from 1 to 4 at a face: 1/eps at a point of E along it, and of E at 45 degrees, where f
+ * is what the point's cell has of the larger one. */
+static void test_dielectric(void) {
+    static const int64_t size[3] = {16, 16, 0}, at[2][3] = {{8, 3, 0}, {7, 15, 0}};
+    static const char *const options[] = {
+        "medium.type=layers; medium.axis=x1; medium.interfaces=[0.53125]; medium.eps=[1.0, 4.0]",
+        "medium.type=expression; medium.eps=\"1+3*step(sin(2*pi*(x1+x2)+0.3))\""};
+    double f = 0;
+    for (int i = 0; i < 16; i++) {
+        const double sum = (26 + i % 4 + 0.5) / 64 + (60 + i / 4 + 0.5) / 64;
+        f += sin(2 * acos(-1) * sum + 0.3) >= 0 ? 1 / 16. : 0;
+    }
+    const double expected[] = {2 / 5., ((1 - f + f / 4) + 1 / (1 + 3 * f)) / 2};
+    for (int i = 0; i < 2; i++) {
+        struct case_ c;
+        must(open_case(&c, "maxwell", size, 0, HT_FIT_BOX, options[i]));
+        double *all = filled(&c, 1);
+        const int k = i ? coefficient_of(&c, "E1", "E1") : coefficient_of(&c, "E2", "E2");
+        TEST_BELOW(fabs(value_of(&c, all, k, at[i]) - expected[i]), 1e-14,
+                   "E at %d degrees from a face, f = %.3g: 1/eps off by", 45 * i, i ? f : 0.5);
+        free(all);
+        close_case(&c);
+    }
+}
+
+/* ---- random media ---- */
+
+/* The least of the leading minors of a symmetric matrix, over powers of its trace. */
+static double least_minor(double C[3][3], int n) {
+    const double trace = C[0][0] + C[1][1] + C[2][2];
+    const double two = C[0][0] * C[1][1] - C[0][1] * C[0][1];
+    const double other =
+        fmin(C[0][0] * C[2][2] - C[0][2] * C[0][2], C[1][1] * C[2][2] - C[1][2] * C[1][2]);
+    const double three = C[0][0] * (C[1][1] * C[2][2] - C[1][2] * C[1][2]) -
+                         C[0][1] * (C[0][1] * C[2][2] - C[1][2] * C[0][2]) +
+                         C[0][2] * (C[0][1] * C[1][2] - C[1][1] * C[0][2]);
+    double least = fmin(C[0][0], C[1][1]) / trace;
+    least = fmin(least, two / trace / trace);
+    if (n < 3) return least;
+    least = fmin(least, fmin(C[2][2] / trace, other / trace / trace));
+    return fmin(least, three / trace / trace / trace);
+}
+
+static double worst_block(const struct case_ *c, const double *all) {
+    static const char *const name[] = {"s11", "s22", "s33"};
+    const int dims = c->scene.grid.dims;
+    double worst = INFINITY;
+    for (int64_t n = 0; n < c->planes * c->n[1] * c->n[0]; n++) {
+        const int64_t m[3] = {n % c->n[0], n / c->n[0] % c->n[1], n / c->n[0] / c->n[1]};
+        double C[3][3] = {{0}};
+        for (int i = 0; i < dims; i++)
+            for (int j = i; j < dims; j++)
+                C[i][j] = C[j][i] = value_of(c, all, coefficient_of(c, name[i], name[j]), m);
+        worst = fmin(worst, least_minor(C, dims));
+    }
+    return worst;
+}
+
+/* Random samples, 30 % of them fluid. */
+static void write_rough(const int64_t *size) {
+    static const char *const name[] = {"lambda", "mu", "rho"};
+    const int count = (int)(size[0] * size[1] * size[2]);
+    uint64_t state = 1;
+    float *value;
+    must(HT_ALLOC(value, count));
+    for (int p = 0; p < 3; p++) {
+        char file[32];
+        for (int i = 0; i < count; i++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            const float u = (float)(state >> 40) / (float)(1 << 24);
+            value[i] = p == 1 ? (u < 0.3f ? 0 : 6 * u) : 0.5f + 8 * u;
+        }
+        snprintf(file, sizeof file, "%s.f32", name[p]);
+        write_raw(path_of(file), count, value);
+    }
+    free(value);
+}
+
+static void test_rough(void) {
+    for (int i = 0; i < 4; i++) {
+        const int64_t size[3] = {9, 8, i / 2 ? 7 : 0}, shape[3] = {12, 9, i / 2 ? 8 : 1};
+        const enum ht_fit_kind kind = i % 2 ? HT_FIT_SINC : HT_FIT_BOX;
+        const char *word = i % 2 ? "sinc" : "box";
+        char options[600], extent[120];
+        struct case_ c;
+        write_rough(shape);
+        snprintf(extent, sizeof extent,
+                 i / 2 ? "medium.shape=[12, 9, 8]; medium.spacing=[0.083, 0.11, 0.12]"
+                       : "medium.shape=[12, 9]; medium.spacing=[0.083, 0.11]");
+        snprintf(options, sizeof options,
+                 "medium.type=file; medium.lambda=%s/lambda.f32; medium.mu=%s/mu.f32;"
+                 "medium.rho=%s/rho.f32; %s",
+                 scene_directory, scene_directory, scene_directory, extent);
+        must(open_case(&c, "elastic", size, 2, kind, options));
+        double *whole = filled(&c, 1), *parts = filled(&c, c.planes > 1 ? 3 : 1);
+        const size_t bytes = (size_t)(c.pair.ncoefficients * c.planes * c.n[0] * c.n[1]) * 8;
+        TEST_BELOW(-worst_block(&c, whole), 1e-14, "rough, %d-D, %s: least minor below 0 by",
+                   c.scene.grid.dims, word);
+        TEST_CHECK(memcmp(whole, parts, bytes) == 0, "rough, %d-D, %s: equal in parts",
+                   c.scene.grid.dims, word);
+        free(whole);
+        free(parts);
+        close_case(&c);
+    }
+}
+
 int main(void) {
+    if ((scene_directory = scratch_make("frame")) == NULL) return 1;
     test_points();
+    test_uniform();
+    test_cells();
+    test_backus();
+    test_dielectric();
+    test_rough();
+    remove(path_of("lambda.f32"));
+    remove(path_of("mu.f32"));
+    remove(path_of("rho.f32"));
+    rmdir(scene_directory);
+    free(scene_directory);
     return test_end("frame");
 }
