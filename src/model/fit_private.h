@@ -92,7 +92,8 @@ struct ht_fit_done {
  * pieces, share it. */
 struct ht_fit_job {
     struct ht_fit *fit;
-    int what, quantity;
+    int what;
+    int quantity;   /* of those that ht_fit_source knows */
     unsigned shift; /* axes along which points lie half a spacing up */
     int own;        /* axis that is averaged first, then inverted; -1: none */
     int nchannels;
@@ -184,9 +185,8 @@ HT_CHECKED enum ht_err ht_fit_line_materials(const struct ht_medium *medium, con
 HT_CHECKED enum ht_err ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first,
                                      int64_t last, int64_t row, double *const out[HT_MAX_SCALARS]);
 /* The quantity at the points x1[i], x[1], x[2]. */
-HT_CHECKED enum ht_err ht_fit_source_points(const struct ht_fit *fit, enum ht_fit_quantity quantity,
-                                            int64_t count, const double *x1, const double x[3],
-                                            double *out);
+HT_CHECKED enum ht_err ht_fit_source_points(const struct ht_fit *fit, int quantity, int64_t count,
+                                            const double *x1, const double x[3], double *out);
 /* The key to blame for a quantity, and its name in messages: of the parameter that it is, else of
  * the material. */
 const char *ht_fit_key(const struct ht_medium *medium, const struct ht_fit_role *role);

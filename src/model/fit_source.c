@@ -183,8 +183,8 @@ enum ht_err ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first, i
     return err;
 }
 
-enum ht_err ht_fit_source_points(const struct ht_fit *fit, enum ht_fit_quantity quantity,
-                                 int64_t count, const double *x1, const double x[3], double *out) {
+enum ht_err ht_fit_source_points(const struct ht_fit *fit, int quantity, int64_t count,
+                                 const double *x1, const double x[3], double *out) {
     struct ht_fit_line lines;
     TRY(ht_fit_line_make(fit->medium, count, &lines));
     memcpy(lines.x1, x1, (size_t)count * sizeof *x1);
