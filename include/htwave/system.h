@@ -24,6 +24,7 @@ struct ht_wall_kind {
     const char *name; /* as in boundary.x1 = ["name", "name"] */
     int factor;
     const char *meaning;
+    bool layer; /* before it lies an absorbing layer */
 };
 
 struct ht_field {
@@ -74,7 +75,7 @@ struct ht_system {
     unsigned parity;        /* of the first field; the others' follow */
     struct ht_term term[HT_MAX_TERMS];
     struct ht_material material[HT_MAX_MATERIALS];
-    struct ht_wall_kind wall[4]; /* without "periodic", common to all */
+    struct ht_wall_kind wall[4]; /* without those of all systems, src/pde/systems.c */
 
     /* The medium's parameters, from which the materials are computed. The options medium.NAME,
      * their help and their checks are made from these rows. Alternatives share a row; names,
@@ -222,7 +223,9 @@ int ht_material_layer(const struct ht_equations *eq, int material);
 
 /* Sign with which field f continues behind a wall normal to axis k. */
 int ht_wall_sign(const struct ht_equations *eq, int field, int axis, int factor);
-/* The wall with this name, or NULL; "periodic" has factor 0. */
+/* The sides that the system may have, for index 0, 1, ..: its walls and those of all systems. NULL:
+ * there are no more. The one of this name, or NULL. */
+const struct ht_wall_kind *ht_wall_at(const struct ht_system *system, int index);
 const struct ht_wall_kind *ht_wall_find(const struct ht_system *system, const char *name);
 
 /* ---- pair.c ---- */

@@ -143,18 +143,17 @@ static void add_fields(const struct ht_equations *eq, struct ht_facts *f) {
 
 static void add_system(const struct ht_system *system, struct ht_facts *f) {
     const struct ht_equations eq = ht_equations_make(system, ht_system_largest(system));
+    const struct ht_wall_kind *side;
     ht_say(f, "%s: %s\nequations   %s\n", system->name, system->title, system->equations);
     ht_fact(f, string, "name", system->name);
     ht_fact(f, string, "title", system->title);
     ht_fact(f, string, "equations", system->equations);
     add_fields(&eq, f);
     add_medium(system, f);
-    ht_say(f, "%-11s %-10s both sides continue at the other\n", "boundaries", "periodic");
     ht_fact(f, open, "boundaries", '[');
-    ht_fact(f, string, NULL, "periodic");
-    for (int w = 0; w < system->nwalls; w++) {
-        ht_say(f, "%-11s %-10s %s\n", "", system->wall[w].name, system->wall[w].meaning);
-        ht_fact(f, string, NULL, system->wall[w].name);
+    for (int n = 0; (side = ht_wall_at(system, n)) != NULL; n++) {
+        ht_say(f, "%-11s %-10s %s\n", n == 0 ? "boundaries" : "", side->name, side->meaning);
+        ht_fact(f, string, NULL, side->name);
     }
     ht_fact(f, close, ']');
     ht_fact(f, bool, "energy_conserved", eq.nenergy > 0);

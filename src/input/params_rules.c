@@ -74,17 +74,6 @@ static enum ht_err check_box(const struct ht_params *p) {
     return HT_OK;
 }
 
-static enum ht_err check_sides(const struct ht_params *p) {
-    for (int axis = 0; axis < p->grid.dims; axis++) {
-        char *const *side = p->boundary.side[axis];
-        char key[32];
-        if (!strcmp(side[0], "periodic") == !strcmp(side[1], "periodic")) continue;
-        snprintf(key, sizeof key, "boundary.x%d", axis + 1);
-        return ht_params_error(p, key, "must be periodic on both sides or on neither");
-    }
-    return HT_OK;
-}
-
 static enum ht_err check_stages(const struct ht_params *p) {
     const struct ht_value *stages = &p->time.stages;
     if (stages->kind != HT_VALUE_NUMBERS) return HT_OK;
@@ -413,7 +402,6 @@ enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(check_entries(params));
     TRY(check_boundaries(params));
     TRY(check_box(params));
-    TRY(check_sides(params));
     TRY(check_stages(params));
     TRY(check_layers(params));
     TRY(check_receivers(params));

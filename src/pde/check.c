@@ -37,12 +37,14 @@ static enum ht_err check_walls(const struct ht_system *s, const struct ht_equati
             "system %s has walls, but its terms no mirrors: a derivative along an axis must lead "
             "from fields that are even to fields that are odd there",
             s->name);
-    for (int w = 0; w < s->nwalls; w++)
-        REQUIRE((s->wall[w].factor == 1 || s->wall[w].factor == -1) &&
-                    strcmp(s->wall[w].name, "absorbing") != 0 &&
-                    ht_wall_find(s, s->wall[w].name) == &s->wall[w],
+    const struct ht_wall_kind *kind;
+    for (int n = 0; (kind = ht_wall_at(s, n)) != NULL; n++) {
+        const bool of_system = kind >= s->wall && kind < s->wall + s->nwalls;
+        REQUIRE((!of_system || kind->factor == 1 || kind->factor == -1) &&
+                    ht_wall_find(s, kind->name) == kind,
                 HT_ERR_INTERNAL, "system %s: the wall \"%s\" is no mirror, or its name is taken",
-                s->name, s->wall[w].name);
+                s->name, kind->name);
+    }
     return HT_OK;
 }
 

@@ -40,11 +40,25 @@ int ht_wall_sign(const struct ht_equations *eq, int field, int axis, int factor)
     return (eq->field[field].parity >> axis) & 1u ? -factor : factor;
 }
 
+/* Sides of all systems, and of those with walls. Behind the layer of an absorbing one is a mirror.
+ */
+static const struct ht_wall_kind common[] = {
+    {"periodic", 0, "both sides continue at the other", .layer = false}};
+static const struct ht_wall_kind of_mirrors[] = {
+    {"absorbing", +1, "a layer inside the box in which waves die out", .layer = true}};
+enum { COMMON = sizeof common / sizeof *common, MIRRORS = sizeof of_mirrors / sizeof *of_mirrors };
+
+const struct ht_wall_kind *ht_wall_at(const struct ht_system *system, int index) {
+    const int walls = system->nwalls, more = index - COMMON - walls;
+    if (index < COMMON) return &common[index];
+    if (more < 0) return &system->wall[index - COMMON];
+    return more < MIRRORS && walls > 0 ? &of_mirrors[more] : NULL;
+}
+
 const struct ht_wall_kind *ht_wall_find(const struct ht_system *system, const char *name) {
-    static const struct ht_wall_kind periodic = {"periodic", 0, "continues at the far side"};
-    if (strcmp(name, periodic.name) == 0) return &periodic;
-    for (int w = 0; w < system->nwalls; w++)
-        if (strcmp(system->wall[w].name, name) == 0) return &system->wall[w];
+    const struct ht_wall_kind *kind;
+    for (int n = 0; (kind = ht_wall_at(system, n)) != NULL; n++)
+        if (strcmp(kind->name, name) == 0) return kind;
     return NULL;
 }
 

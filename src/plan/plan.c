@@ -51,9 +51,8 @@ static enum ht_err refuse_side(const struct ht_plan *plan, int axis, const char 
     char key[24];
     struct ht_text names = {0};
     snprintf(key, sizeof key, "boundary.x%d", axis + 1);
-    ht_text_add(&names, "periodic");
-    for (int w = 0; w < system->nwalls; w++) ht_text_add(&names, ", %s", system->wall[w].name);
-    if (system->nwalls > 0) ht_text_add(&names, ", absorbing");
+    for (int n = 0; ht_wall_at(system, n) != NULL; n++)
+        ht_text_add(&names, "%s%s", n > 0 ? ", " : "", ht_wall_at(system, n)->name);
     enum ht_err err = ht_text_status(&names);
     if (err == HT_OK)
         err = ht_params_error(plan->params, key, "\"%s\" is no boundary of system %s; it has %s",
@@ -62,18 +61,23 @@ static enum ht_err refuse_side(const struct ht_plan *plan, int axis, const char 
     return err;
 }
 
-/* Behind the layer of an absorbing side is a mirror that is +1, if the system has mirrors. */
 static enum ht_err find_walls(struct ht_plan *plan) {
     bool absorbing[3][2] = {{false}};
-    for (int k = 0; k < plan->grid.dims; k++)
+    for (int k = 0; k < plan->grid.dims; k++) {
+        const int *wall = plan->grid.wall[k];
+        char key[24];
         for (int side = 0; side < 2; side++) {
             const char *name = plan->params->boundary.side[k][side];
-            absorbing[k][side] = strcmp(name, "absorbing") == 0;
             const struct ht_wall_kind *kind = ht_wall_find(plan->eq.system, name);
-            const bool mirrors = absorbing[k][side] && plan->eq.system->nwalls > 0;
-            if (kind == NULL && !mirrors) return refuse_side(plan, k, name);
-            plan->grid.wall[k][side] = mirrors ? 1 : kind->factor;
+            if (kind == NULL) return refuse_side(plan, k, name);
+            absorbing[k][side] = kind->layer;
+            plan->grid.wall[k][side] = kind->factor;
         }
+        snprintf(key, sizeof key, "boundary.x%d", k + 1);
+        if ((wall[0] == 0) != (wall[1] == 0))
+            return ht_params_error(plan->params, key,
+                                   "must be periodic on both sides or on neither");
+    }
     return ht_layers_place(plan->params, (const bool(*)[2])absorbing, &plan->grid);
 }
 
