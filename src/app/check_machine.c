@@ -18,6 +18,11 @@ struct predict {
     const char *rate_from;
 };
 
+static void end_predict(struct predict *p) {
+    free(p->gpus);
+    ht_plan_destroy(p->plan);
+}
+
 /* ---- input ---- */
 
 /* Reads and checks all input before the medium, which takes time. */
@@ -158,22 +163,17 @@ static enum ht_err report(const struct predict *p, bool as_json) {
 }
 
 enum ht_err ht_check_machine(const struct ht_args *args, const struct ht_params *params) {
-    struct predict p = {.params = params};
-    enum ht_err err = read_all(args, &p);
-    if (err == HT_OK) err = ht_plan_sketch(params, &p.plan);
-    if (err == HT_OK) {
-        /* The specs of the half steps on a GPU of this kind. */
-        bool fp64 = p.params->device.precision == HT_DOUBLE;
-        const struct ht_tuning tuning = {.fp64 = fp64, .trim = true, .block = fp64 ? 2 : 4};
-        for (int from = 0; from < 2; from++)
-            p.spec[from] = ht_problem_spec(&p.plan->problem, &tuning, (enum ht_subgrid)from);
-        /* The rate, unless it was given. */
-        const bool known = p.machine.device.rate > 0;
-        p.rate_from = p.rate > 0 ? "given" : known ? "the machine's" : "a fraction of its limits";
-        if (p.rate <= 0) p.rate = ht_rate_expected(&p.machine, p.spec);
-        err = report(&p, args->json);
-    }
-    free(p.gpus);
-    ht_plan_destroy(p.plan);
-    return err;
+    HT_ENDED(end_predict) struct predict p = {.params = params};
+    TRY(read_all(args, &p));
+    TRY(ht_plan_sketch(params, &p.plan));
+    /* The specs of the half steps on a GPU of this kind. */
+    bool fp64 = p.params->device.precision == HT_DOUBLE;
+    const struct ht_tuning tuning = {.fp64 = fp64, .trim = true, .block = fp64 ? 2 : 4};
+    for (int from = 0; from < 2; from++)
+        p.spec[from] = ht_problem_spec(&p.plan->problem, &tuning, (enum ht_subgrid)from);
+    /* The rate, unless it was given. */
+    const bool known = p.machine.device.rate > 0;
+    p.rate_from = p.rate > 0 ? "given" : known ? "the machine's" : "a fraction of its limits";
+    if (p.rate <= 0) p.rate = ht_rate_expected(&p.machine, p.spec);
+    return report(&p, args->json);
 }

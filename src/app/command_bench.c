@@ -418,15 +418,15 @@ static void try_row(struct bench *bench, struct row *row) {
 }
 
 static enum ht_err measure_rows(struct bench *bench, int first, int last) {
-    struct ht_progress progress;
-    struct ht_text text = {0};
+    HT_ENDED(ht_progress_end) struct ht_progress progress;
+    HT_FREED_TEXT struct ht_text text = {0};
     double began = ht_clock();
     const char *name = last > first ? bench->row[first].of : "";
     bool table = !bench->csv && !bench->json;
     ht_progress_start(&progress, name, last - first, "rows", 1);
     if (table) print_row(NULL, &text);
-    enum ht_err err = table ? ht_args_print(&text) : HT_OK;
-    for (int i = first; err == HT_OK && i < last; i++) {
+    if (table) TRY(ht_args_print(&text));
+    for (int i = first; i < last; i++) {
         struct row *row = &bench->row[i];
         if (ht_stop_wanted() || ht_clock() - began > bench->seconds) {
             snprintf(row->why, sizeof row->why, "no time left");
@@ -436,12 +436,10 @@ static enum ht_err measure_rows(struct bench *bench, int first, int last) {
         try_row(bench, row);
         ht_text_free(&text);
         if (row->done) print_row(row, &text);
-        if (table && row->done) err = ht_args_print(&text);
+        if (table && row->done) TRY(ht_args_print(&text));
         ht_progress_update(&progress, i + 1 - first);
     }
-    ht_progress_end(&progress);
-    ht_text_free(&text);
-    return err;
+    return HT_OK;
 }
 
 /* ---- columns ---- */
@@ -563,21 +561,18 @@ static void add_json(const struct bench *bench, struct ht_json *json) {
 }
 
 static enum ht_err write_results(const struct bench *bench) {
-    struct ht_text csv = {0};
-    struct ht_json json = {0};
+    HT_FREED_TEXT struct ht_text csv = {0};
+    HT_ENDED(ht_facts_free) struct ht_facts f = {.text = {0}};
+    const struct ht_text *json = &f.json.text;
     if (bench->count > 0) add_csv(bench, &csv);
-    add_json(bench, &json);
-    enum ht_err err = ht_text_status(&json.text);
-    if (err == HT_OK) err = ht_text_status(&csv);
-    if (err == HT_OK)
-        err = ht_file_write_in(bench->directory, "bench.json", json.text.data, json.text.length);
-    if (err == HT_OK && bench->count > 0)
-        err = ht_file_write_in(bench->directory, "bench.csv", csv.data, csv.length);
-    if (err == HT_OK && bench->csv) err = ht_args_print(&csv);
-    if (err == HT_OK && bench->json) err = ht_args_print(&json.text);
-    ht_text_free(&csv);
-    ht_text_free(&json.text);
-    return err;
+    add_json(bench, &f.json);
+    TRY(ht_text_status(json));
+    TRY(ht_text_status(&csv));
+    TRY(ht_file_write_in(bench->directory, "bench.json", json->data, json->length));
+    if (bench->count > 0)
+        TRY(ht_file_write_in(bench->directory, "bench.csv", csv.data, csv.length));
+    if (bench->csv) TRY(ht_args_print(&csv));
+    return bench->json ? ht_args_print(json) : HT_OK;
 }
 
 /* ---- table 1 ---- */
@@ -640,8 +635,7 @@ static enum ht_err print_table1(struct bench *bench, int first, int last) {
     }
     ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, monolithic", 2.09, 13.77, 36.17);
     ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, two kernels", 2.42, 13.77, 37.23);
-    if (!bench->csv && !bench->json) TRY(ht_args_print(&text));
-    return HT_OK;
+    return bench->csv || bench->json ? HT_OK : ht_args_print(&text);
 }
 
 /* ---- the run ---- */

@@ -230,16 +230,15 @@ static enum ht_err tune_all(struct tune *tune, struct ht_sweep *sweep) {
 
 static enum ht_err tune_classes(struct tune *tune) {
     struct ht_sweep sweep;
-    char *cache = NULL;
+    HT_FREED char *cache = NULL;
     TRY(ht_sweep_read(tune->args, false, &sweep));
+    TRY(ht_cache_directory(sweep.cache, &cache));
     TRY(ht_device_open(sweep.backend, sweep.device, 0, &tune->device));
-    enum ht_err err = ht_cache_directory(sweep.cache, &cache);
     tune->cache = cache;
     ht_device_cache(tune->device, cache);
-    if (err == HT_OK) err = tune_all(tune, &sweep);
+    enum ht_err err = tune_all(tune, &sweep);
     if (err == HT_OK && !tune->args->json) err = show(tune);
     ht_device_close(tune->device);
-    free(cache);
     return err;
 }
 

@@ -256,12 +256,10 @@ static enum ht_err probe_directory(const char *path) {
 }
 
 enum ht_err ht_file_make_directory(const char *path) {
-    char *copy = NULL;
+    HT_FREED char *copy = NULL;
     REQUIRE(*path, HT_ERR_IO, "cannot create a directory without a name");
     TRY(ht_text_copy(path, &copy));
-    enum ht_err err = make_parents(copy);
-    free(copy);
-    TRY(err);
+    TRY(make_parents(copy));
     return probe_directory(path);
 }
 

@@ -58,8 +58,8 @@ static const char *verify(const char *data, size_t size, const struct ht_text *k
 
 bool ht_cache_load(const char *directory, const struct ht_device_info *info, const char *text,
                    void **binary, size_t *size) {
-    struct ht_text key = {0}, path = {0};
-    char *data = NULL;
+    HT_FREED_TEXT struct ht_text key = {0}, path = {0};
+    HT_FREED char *data = NULL;
     size_t length = 0;
     bool found = false;
     if (make_key(info, text, &key) == HT_OK && make_path(directory, &key, &path) == HT_OK &&
@@ -72,9 +72,6 @@ bool ht_cache_load(const char *directory, const struct ht_device_info *info, con
             found = true;
         }
     }
-    free(data);
-    ht_text_free(&key);
-    ht_text_free(&path);
     return found;
 }
 
@@ -111,9 +108,8 @@ static enum ht_err store(const char *directory, const struct ht_text *key, const
 
 void ht_cache_store(const char *directory, const struct ht_device_info *info, const char *text,
                     const void *binary, size_t size) {
-    struct ht_text key = {0};
+    HT_FREED_TEXT struct ht_text key = {0};
     if (make_key(info, text, &key) == HT_OK && store(directory, &key, binary, size) != HT_OK &&
         ht_log_level_get() >= HT_LOG_VERBOSE)
         ht_note("compiled kernels are not cached: %s", ht_err_message());
-    ht_text_free(&key);
 }

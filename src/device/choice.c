@@ -155,14 +155,12 @@ static enum ht_err open_one(const struct ht_device_info *info, int own_index,
 
 enum ht_err ht_device_open(const char *backend, const char *select, int sharer,
                            struct ht_device **out) {
-    int count = 0, *own_index = NULL;
-    struct ht_device_info *infos = NULL;
+    int count = 0;
+    HT_FREED int *own_index = NULL;
+    HT_FREED struct ht_device_info *infos = NULL;
     *out = NULL;
     TRY(list_all(&count, &infos, &own_index));
     int n = ht_device_choose(count, infos, backend, select, sharer);
-    enum ht_err err = n < 0 ? none_matches(count, infos, backend, select)
-                            : open_one(&infos[n], own_index[n], out);
-    free(infos);
-    free(own_index);
-    return err;
+    return n < 0 ? none_matches(count, infos, backend, select)
+                 : open_one(&infos[n], own_index[n], out);
 }

@@ -148,22 +148,19 @@ static int registers_of(const char *text) {
  * fault in it the text is compiled as if it were absent. */
 static bool load_cached(struct ht_program *program, const char *text) {
     struct ht_device *device = program->device;
-    void *binary = NULL;
+    HT_FREED void *binary = NULL;
     size_t size = 0;
-    if (!ht_cache_load(device->cache, &device->info, text, &binary, &size)) return false;
-    enum ht_err err = device->backend->program_load(device->handle, binary, size,
-                                                    registers_of(text), &program->handle);
-    free(binary);
-    return err == HT_OK;
+    return ht_cache_load(device->cache, &device->info, text, &binary, &size) &&
+           device->backend->program_load(device->handle, binary, size, registers_of(text),
+                                         &program->handle) == HT_OK;
 }
 
 static void store_cached(struct ht_program *program, const char *text) {
-    void *binary = NULL;
+    HT_FREED void *binary = NULL;
     size_t size = 0;
     const struct ht_device *device = program->device;
     if (device->backend->program_binary(program->handle, &binary, &size) == HT_OK)
         ht_cache_store(device->cache, &device->info, text, binary, size);
-    free(binary);
 }
 
 enum ht_err ht_program_build(struct ht_device *device, const char *text, struct ht_program **out) {

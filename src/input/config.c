@@ -281,24 +281,22 @@ static bool is_nested(const config_setting_t *setting) {
 static enum ht_err visit_all(const struct walk *walk, config_setting_t *group, const char *key,
                              int depth) {
     struct walk inner = *walk;
-    enum ht_err err = HT_OK;
     inner.raw = NULL;
     if (!config_setting_is_group(group) && !is_nested(group)) return HT_OK;
-    for (int i = 0; !err && i < config_setting_length(group); i++) {
+    for (int i = 0; i < config_setting_length(group); i++) {
         config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
         const char *own = config_setting_name(member);
-        struct ht_text name = {0};
+        HT_FREED_TEXT struct ht_text name = {0};
         ht_text_add(&name, "%s%s", key, *key ? "." : "");
         if (own)
             ht_text_add(&name, "%s", own);
         else
             ht_text_add(&name, "%d", i + 1);
-        err = ht_text_status(&name);
-        if (!err) err = visit_one(&inner, member, name.data);
-        if (!err && depth < DEPTH_MAX) err = visit_all(&inner, member, name.data, depth + 1);
-        ht_text_free(&name);
+        TRY(ht_text_status(&name));
+        TRY(visit_one(&inner, member, name.data));
+        if (depth < DEPTH_MAX) TRY(visit_all(&inner, member, name.data, depth + 1));
     }
-    return err;
+    return HT_OK;
 }
 
 /* The line of text that libconfig stopped at, without its indent. */
@@ -326,36 +324,25 @@ static enum ht_err skip_mark(const char *path, const char **text, size_t size) {
 }
 
 static enum ht_err read_text(const char *text, const struct walk *walk) {
-    struct ht_text ready = {0};
-    config_t config;
-    enum ht_err err = prepare(text, walk->path, &ready);
-    if (err) {
-        ht_text_free(&ready);
-        return err;
-    }
+    HT_FREED_TEXT struct ht_text ready = {0};
+    HT_ENDED(config_destroy) config_t config;
     config_init(&config);
-    if (config_read_string(&config, ready.data))
-        err = visit_all(walk, config_root_setting(&config), "", 0);
-    else
-        err = fail_syntax(&config, text, walk->path);
-    config_destroy(&config);
-    ht_text_free(&ready);
-    return err;
+    TRY(prepare(text, walk->path, &ready));
+    if (!config_read_string(&config, ready.data)) return fail_syntax(&config, text, walk->path);
+    return visit_all(walk, config_root_setting(&config), "", 0);
 }
 
 enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit, void *data) {
     struct walk walk = {.path = path, .visit = visit, .data = data};
-    char *text = NULL;
+    HT_FREED char *text = NULL;
     size_t size = 0;
     /* Not config_read_file: its scanner ends the program on a directory. A file that is not there
      * is wrong input, not a failing disk. */
     enum ht_err err = ht_file_read_most(path, INPUT_MOST, &text, &size);
     if (err) return err == HT_ERR_IO ? HT_ERR_INPUT : err;
     const char *start = text;
-    err = skip_mark(path, &start, size);
-    if (!err) err = read_text(start, &walk);
-    free(text);
-    return err;
+    TRY(skip_mark(path, &start, size));
+    return read_text(start, &walk);
 }
 
 /* ---- values from the command line ---- */
@@ -392,7 +379,7 @@ static bool maybe_value(const char *text) {
 static enum ht_err visit_value(const char *key, const char *text, const struct walk *walk,
                                bool *done) {
     HT_FREED_TEXT struct ht_text whole = {0}, ready = {0};
-    config_t config;
+    HT_ENDED(config_destroy) config_t config;
     ht_text_add(&whole, "value = %s\n", text);
     enum ht_err err = ht_text_status(&whole);
     if (!err) err = prepare(whole.data, NULL, &ready);
@@ -405,7 +392,6 @@ static enum ht_err visit_value(const char *key, const char *text, const struct w
         err = visit_one(walk, setting, key);
         if (!err) err = visit_all(walk, setting, key, 1);
     }
-    config_destroy(&config);
     return err;
 }
 

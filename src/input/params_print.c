@@ -58,10 +58,9 @@ static void change_group(struct ht_text *out, const char *previous, const char *
 }
 
 static enum ht_err add_path(struct ht_text *out, const char *path) {
-    char *absolute = NULL;
+    HT_FREED char *absolute = NULL;
     TRY(ht_params_absolute(path, &absolute));
     ht_config_add_string(out, absolute);
-    free(absolute);
     return HT_OK;
 }
 

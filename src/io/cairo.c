@@ -470,20 +470,16 @@ enum ht_err ht_picture_write(const struct ht_picture *picture, const char *path)
     double longest = (double)(s.map[0] > s.map[1] ? s.map[0] : s.map[1]);
     s.letter = fmin(fmax(longest / 46, 11), 90);
     make_axes(&s);
-    struct paper paper = paper_make(smallest); /* to measure letters */
-    s.cr = paper.cr;
+    HT_ENDED(paper_free) struct paper letters = paper_make(smallest); /* to measure them */
+    s.cr = letters.cr;
     make_layout(&s);
-    enum ht_err err = check(s.cr, path);
-    paper_free(&paper);
-    TRY(err);
-    paper = paper_make(s.size);
+    TRY(check(s.cr, path));
+    HT_ENDED(paper_free) struct paper paper = paper_make(s.size);
     s.cr = paper.cr;
-    err = check(s.cr, path);
-    if (!err) draw(&s, paper.surface);
-    if (!err) err = check(s.cr, path);
-    if (!err) err = write_png(paper.surface, path);
-    paper_free(&paper);
-    return err;
+    TRY(check(s.cr, path));
+    draw(&s, paper.surface);
+    TRY(check(s.cr, path));
+    return write_png(paper.surface, path);
 }
 
 const char *ht_picture_cairo(void) {

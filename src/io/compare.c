@@ -186,12 +186,9 @@ static enum ht_err compare_all(const struct side *a, const struct side *b,
 }
 
 enum ht_err ht_compare(const char *a, const char *b, struct ht_difference *out) {
-    struct side first = {0}, second = {0};
+    HT_ENDED(side_close) struct side first = {0}, second = {0};
     memset(out, 0, sizeof *out);
-    enum ht_err err = side_open(a, &first);
-    if (!err) err = side_open(b, &second);
-    if (!err) err = compare_all(&first, &second, out);
-    side_close(&first);
-    side_close(&second);
-    return err;
+    TRY(side_open(a, &first));
+    TRY(side_open(b, &second));
+    return compare_all(&first, &second, out);
 }

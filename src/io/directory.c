@@ -164,16 +164,12 @@ static bool same_file(const char *a, const char *b) {
 
 /* The run reads its own resolved input, unchanged. */
 static enum ht_err check_input(const struct ht_params *params, const char *path) {
-    struct ht_text text = {0};
-    char *data = NULL;
+    HT_FREED_TEXT struct ht_text text = {0};
+    HT_FREED char *data = NULL;
     size_t size = 0;
-    enum ht_err err = ht_params_print(params, &text);
-    if (!err) err = ht_file_read(path, &data, &size);
-    bool same = !err && size == text.length && !memcmp(data, text.data, size);
-    free(data);
-    ht_text_free(&text);
-    TRY(err);
-    if (same) return HT_OK;
+    TRY(ht_params_print(params, &text));
+    TRY(ht_file_read(path, &data, &size));
+    if (size == text.length && !memcmp(data, text.data, size)) return HT_OK;
     return ht_params_error(params, "output.directory",
                            "the run reads %s and would replace it by another one: copy the input "
                            "to another directory or choose another output.directory",
@@ -208,12 +204,10 @@ static enum ht_err check_age(const struct ht_params *params, const struct listin
         const struct entry *entry = &list->entry[i];
         bool is_input = strcmp(entry->name, HT_INPUT_NAME) == 0;
         struct stat file;
-        char *path = NULL;
+        HT_FREED char *path = NULL;
         if (entry->unfinished || (is_input && !entry->read)) continue;
         TRY(ht_file_path(params->output.directory, entry->name, &path));
-        bool there = stat(path, &file) == 0;
-        free(path);
-        if (!there) continue;
+        if (stat(path, &file) != 0) continue;
         struct timespec *last = is_input ? &input : &other;
         if (file.st_mtim.tv_sec > last->tv_sec ||
             (file.st_mtim.tv_sec == last->tv_sec && file.st_mtim.tv_nsec > last->tv_nsec))
@@ -230,15 +224,13 @@ static enum ht_err check_age(const struct ht_params *params, const struct listin
 
 static enum ht_err find_read(const struct ht_params *params, struct listing *list) {
     const char *key, *path;
-    enum ht_err err = HT_OK;
     for (int i = 0; i < list->count; i++) {
-        char *own = NULL;
-        if (!err) err = ht_file_path(params->output.directory, list->entry[i].name, &own);
-        for (int n = 0; !err && ht_params_reads(params, n, &key, &path); n++)
-            if (same_file(own, path)) err = keep(params, list, &list->entry[i], key, path);
-        free(own);
+        HT_FREED char *own = NULL;
+        TRY(ht_file_path(params->output.directory, list->entry[i].name, &own));
+        for (int n = 0; ht_params_reads(params, n, &key, &path); n++)
+            if (same_file(own, path)) TRY(keep(params, list, &list->entry[i], key, path));
     }
-    return err != HT_OK ? err : check_age(params, list);
+    return check_age(params, list);
 }
 
 static enum ht_err make_listing(const struct ht_params *params, struct listing *list) {
@@ -251,11 +243,10 @@ static enum ht_err make_listing(const struct ht_params *params, struct listing *
 /* A directory that cannot be created is a wrong value of its key. */
 static enum ht_err take_lock(const struct ht_params *params, struct ht_lock *lock) {
     const char *directory = params->output.directory;
-    char *path = NULL;
+    HT_FREED char *path = NULL;
     enum ht_err err = ht_file_make_directory(directory);
     if (!err) err = ht_file_path(directory, LOCK_NAME, &path);
     if (!err) err = ht_lock_take(path, lock);
-    free(path);
     return ht_params_blame(params, "output.directory", err);
 }
 
@@ -268,11 +259,10 @@ static enum ht_err refuse_busy(const struct ht_params *params, const char *holde
 static void remove_unfinished(const char *directory, const struct listing *list) {
     int count = 0;
     for (int i = 0; i < list->count; i++) {
-        char *path = NULL;
+        HT_FREED char *path = NULL;
         if (!list->entry[i].unfinished || list->entry[i].read) continue;
         if (ht_file_path(directory, list->entry[i].name, &path) == HT_OK)
             count += unlink(path) == 0;
-        free(path);
     }
     if (count > 0)
         ht_log("removed %d unfinished file%s of a killed run from %s", count, count > 1 ? "s" : "",
@@ -340,7 +330,7 @@ static enum ht_err move_entry(const struct entry *entry, const char *directory, 
 static void move_back(const char *directory, const struct listing *list, const char *old,
                       int moved) {
     for (int i = 0; i < moved; i++) {
-        char *from = NULL, *to = NULL;
+        HT_FREED char *from = NULL, *to = NULL;
         const struct entry *entry = &list->entry[i];
         if (entry->unfinished) continue;
         if (ht_file_path(old, entry->name, &from) == HT_OK &&
@@ -350,8 +340,6 @@ static void move_back(const char *directory, const struct listing *list, const c
             else
                 (void)rename(from, to);
         }
-        free(from);
-        free(to);
     }
     (void)rmdir(old);
 }
@@ -416,20 +404,16 @@ enum ht_err ht_directory_idle(const struct ht_params *params) {
 }
 
 enum ht_err ht_directory_check(const struct ht_params *params) {
-    struct listing list = {0};
-    enum ht_err err = make_listing(params, &list);
-    free_listing(&list);
-    return err;
+    HT_ENDED(free_listing) struct listing list = {0};
+    return make_listing(params, &list);
 }
 
 enum ht_err ht_directory_take(const struct ht_params *params, struct ht_directory *out) {
-    struct listing list = {0};
+    HT_ENDED(free_listing) struct listing list = {0};
     *out = (struct ht_directory){.lock.fd = -1};
     TRY(take_lock(params, &out->lock));
     if (out->lock.state == HT_LOCK_BUSY) return refuse_busy(params, out->lock.holder);
-    enum ht_err err = take_listed(params, &list, out);
-    free_listing(&list);
-    return err;
+    return take_listed(params, &list, out);
 }
 
 void ht_directory_release(struct ht_directory *directory) {

@@ -79,12 +79,10 @@ static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
 
 static enum ht_err write_file(const struct model *m) {
     struct ht_h5 *file = NULL;
-    char *path = NULL;
+    HT_FREED char *path = NULL;
     TRY(ht_file_path(m->directory, "model.h5", &path));
-    enum ht_err err = ht_h5_create(path, &file);
-    free(path);
-    TRY(err);
-    err = fill_file(m, file);
+    TRY(ht_h5_create(path, &file));
+    enum ht_err err = fill_file(m, file);
     if (!err) return ht_h5_commit(file);
     ht_h5_discard(file);
     return err;
@@ -159,8 +157,8 @@ enum ht_err ht_output_model(const struct ht_params *params, const struct ht_medi
                             const struct ht_shots *shots, const struct ht_receivers *receivers,
                             const char *directory) {
     struct model m = {.params = params, .medium = medium, .directory = directory};
-    enum ht_err err = ht_places_make(shots, receivers, &m.places);
-    if (!err) err = write_model(&m);
-    ht_places_free(&m.places);
-    return err;
+    HT_ENDED(ht_places_free) struct ht_places places = {NULL};
+    TRY(ht_places_make(shots, receivers, &places));
+    m.places = places;
+    return write_model(&m);
 }

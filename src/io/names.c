@@ -71,22 +71,20 @@ static bool is_text(const char *unit) {
 
 enum ht_err ht_units_check(const struct ht_params *params, const struct ht_equations *eq) {
     const struct ht_map *units = &params->output.units;
-    struct ht_text list = {0}, key = {0};
+    HT_FREED_TEXT struct ht_text list = {0};
     add_quantities(eq, &list);
-    enum ht_err err = ht_text_status(&list);
-    for (int i = 0; !err && i < units->count; i++) {
-        ht_text_free(&key);
+    TRY(ht_text_status(&list));
+    for (int i = 0; i < units->count; i++) {
+        HT_FREED_TEXT struct ht_text key = {0};
         ht_text_add(&key, "output.units.%s", units->name[i]);
-        err = ht_text_status(&key);
-        if (!err && !is_listed(list.data, units->name[i]))
-            err = ht_params_error(params, key.data, "must be the unit of one of %s", list.data);
-        if (!err && !is_text(units->text[i]))
-            err = ht_params_error(params, key.data, "must be text in UTF-8 of at most %d bytes",
-                                  LONGEST);
+        TRY(ht_text_status(&key));
+        if (!is_listed(list.data, units->name[i]))
+            return ht_params_error(params, key.data, "must be the unit of one of %s", list.data);
+        if (!is_text(units->text[i]))
+            return ht_params_error(params, key.data, "must be text in UTF-8 of at most %d bytes",
+                                   LONGEST);
     }
-    ht_text_free(&key);
-    ht_text_free(&list);
-    return err;
+    return HT_OK;
 }
 
 enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *file) {

@@ -317,7 +317,8 @@ enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t st
                                const double *const *nodal, const double *coefs) {
     const bool whole = output->params->output.coefficients;
     const struct state state = {time, step, nodal, whole ? coefs : NULL};
-    char name[32], *path = NULL;
+    char name[32];
+    HT_FREED char *path = NULL;
     if (!output->params->output.snapshots) return HT_OK;
     snprintf(name, sizeof name, HT_SNAPSHOT_NAME, output->first + output->count);
     enum ht_err err = ht_file_path(output->params->output.directory, name, &path);
@@ -325,9 +326,8 @@ enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t st
         err = ht_err_set(HT_ERR_INTERNAL,
                          "snapshot without the coefficients that output.coefficients asks for");
     err = ht_comm_agree(comm_of(output), err);
-    if (!err) err = write_snapshot(output, &state, path);
-    free(path);
     TRY(err);
+    TRY(write_snapshot(output, &state, path));
     err = HT_GROW(output->time, output->count + 1, output->room);
     if (!err) output->time[output->count++] = time;
     if (!err && is_first(output)) err = write_xdmf(output);

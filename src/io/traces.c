@@ -154,12 +154,10 @@ static enum ht_err reserve(struct ht_traces *t) {
 }
 
 static enum ht_err begin(struct ht_traces *t) {
-    char *path = NULL;
+    HT_FREED char *path = NULL;
     TRY(HT_ALLOC(t->done, t->receivers->count));
     TRY(ht_file_path(t->params->output.directory, HT_TRACES_NAME, &path));
-    enum ht_err err = ht_h5_create(path, &t->file);
-    free(path);
-    TRY(err);
+    TRY(ht_h5_create(path, &t->file));
     TRY(ht_h5_set_text(t->file, "system", t->params->system));
     TRY(ht_h5_set_number(t->file, "time_step", 1, &t->receivers->dt));
     TRY(ht_h5_set_text(t->file, "ended", "killed"));
@@ -215,13 +213,11 @@ static enum ht_err cut(struct ht_traces *t, int n) {
     char name[NAME];
     if (t->done[n] == group->samples) return HT_OK;
     if (t->done[n] == 0) {
-        double *none = NULL;
+        HT_FREED double *none = NULL;
         const int64_t values = group->count * group->readings;
         TRY(HT_ALLOC(none, values));
         for (int64_t i = 0; i < values; i++) none[i] = NAN;
-        enum ht_err err = ht_traces_add(t, n, 0, 1, none);
-        free(none);
-        TRY(err);
+        TRY(ht_traces_add(t, n, 0, 1, none));
     }
     name_set(group, "time", name);
     TRY(ht_h5_cut(t->file, name, 0, t->done[n]));

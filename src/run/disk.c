@@ -76,12 +76,11 @@ enum ht_err ht_disk_above(const char *path, char **out) {
 /* Infinite where the system does not say it. */
 static double free_bytes(const char *directory) {
     struct statvfs room;
-    char *above = NULL;
+    HT_FREED char *above = NULL;
     double bytes = INFINITY;
     if (ht_disk_above(directory, &above) != HT_OK) return bytes;
     if (statvfs(above, &room) == 0 && room.f_blocks > 0)
         bytes = (double)room.f_bavail * (double)room.f_frsize;
-    free(above);
     return bytes;
 }
 

@@ -55,7 +55,7 @@ static bool time_is_up(const struct search *s) {
  * differences follows from the numbers. */
 static bool is_new(struct search *s, const struct ht_tuning *tuning,
                    const struct ht_kernels *plan) {
-    struct ht_text text = {0};
+    HT_FREED_TEXT struct ht_text text = {0};
     const bool fd = s->problem->scheme->nodal;
     const int numbers[] = {plan->spec[0].block, fd || tuning->trim,    plan->shape[0].cells,
                            plan->shape[0].rows, plan->shape[0].planes, plan->shape[0].group_size};
@@ -64,7 +64,6 @@ static bool is_new(struct search *s, const struct ht_tuning *tuning,
     uint64_t hash = ht_hash(HT_HASH_SEED, numbers, sizeof numbers);
     hash = ht_hash(hash, tuning->variant->name, strlen(tuning->variant->name));
     if (err == HT_OK && !fd) hash = ht_hash(hash, text.data, text.length);
-    ht_text_free(&text);
     for (int i = 0; i < s->nseen; i++)
         if (s->seen[i] == hash) return false;
     if (s->nseen < CANDIDATES) s->seen[s->nseen++] = hash;

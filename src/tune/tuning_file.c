@@ -59,7 +59,7 @@ static char *find_end(char *data, size_t size) {
  * program. *why: then the reason, or NULL if there is no file. The caller frees *data. */
 static char *read_lines(const char *path, const struct ht_device_info *info, char **data,
                         const char **why) {
-    struct ht_text head = {0};
+    HT_FREED_TEXT struct ht_text head = {0};
     char *lines = NULL, *end = NULL;
     size_t size = 0;
     *data = NULL;
@@ -78,7 +78,6 @@ static char *read_lines(const char *path, const struct ht_device_info *info, cha
         *end = '\0';
         lines = *data + head.length;
     }
-    ht_text_free(&head);
     return lines;
 }
 
@@ -130,15 +129,13 @@ static bool parse(const char *line, struct ht_tuned *out) {
 
 bool ht_tuning_load(const char *directory, const struct ht_device_info *info,
                     const char *class_name, struct ht_tuned *out) {
-    char *path = NULL, *data = NULL;
+    HT_FREED char *path = NULL, *data = NULL;
     const char *why = NULL;
     if (directory == NULL || ht_tuning_path(directory, info, &path) != HT_OK) return false;
     char *line = find_line(read_lines(path, info, &data, &why), class_name);
     bool found = line != NULL && parse(line + strlen(class_name) + 2, out);
     if (line != NULL && !found) why = "damaged";
     if (why != NULL) ht_note("the tuning file %s is ignored: %s", path, why);
-    free(data);
-    free(path);
     return found;
 }
 
