@@ -301,18 +301,6 @@ static void add_choice(const struct choice *c, struct ht_facts *f) {
     ht_fact(f, close, '}');
 }
 
-static void add_waves(const struct search *s, struct ht_text *text) {
-    const struct ht_plan *plan = s->sim->plan;
-    ht_text_add(text, "error %.3g after %.4g wavelengths of %.4g, those of frequency %.4g (%s)%s\n",
-                s->error, s->wavelengths, s->length, s->frequency, s->source,
-                s->contrast > 1 ? " where waves are slowest" : "");
-    if (!plan->medium->uniform)
-        ht_text_add(
-            text, "the medium varies: finite differences alone, whose errors are known there%s\n",
-            plan->medium->rough ? "; those of jumps, of second order, are not included" : "");
-    ht_text_add(text, "device %s\n", s->sim->no_device ? "none is available" : s->sim->info.name);
-}
-
 /* A word of a command line, in quotes where a shell would not take it as it is. */
 static void add_word(const char *word, struct ht_text *text) {
     const char *safe = "_./=,:+-%@";
@@ -354,7 +342,18 @@ static enum ht_err report(const struct search *s) {
     ht_fact(&f, number, "frequency", s->frequency);
     ht_fact(&f, number, "wavelength", s->length);
     ht_fact(&f, string, "no_device", s->sim->no_device);
-    add_waves(s, &f.text);
+    const struct ht_plan *plan = s->sim->plan;
+    ht_text_add(&f.text,
+                "error %.3g after %.4g wavelengths of %.4g, those of frequency %.4g (%s)%s\n",
+                s->error, s->wavelengths, s->length, s->frequency, s->source,
+                s->contrast > 1 ? " where waves are slowest" : "");
+    if (!plan->medium->uniform)
+        ht_text_add(&f.text,
+                    "the medium varies: finite differences alone, whose errors are known there%s\n",
+                    plan->medium->rough ? "; those of jumps, of second order, are not included"
+                                        : "");
+    ht_text_add(&f.text, "device %s\n",
+                s->sim->no_device ? "none is available" : s->sim->info.name);
     bool single = false, both = false;
     for (int i = 0; i < s->count; i++) {
         single |= !s->choice[i].fp64;

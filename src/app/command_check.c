@@ -61,19 +61,6 @@ static void add_rate(const struct ht_simulation *sim, const struct ht_estimate *
     ht_say(f, " cells here%s\n", sim->ranks > 1 ? " in each rank, without exchanges" : "");
 }
 
-static void add_estimate(const struct ht_simulation *sim, const struct ht_estimate *estimate,
-                         struct ht_facts *f) {
-    add_rate(sim, estimate, f);
-    add_layers(estimate, f);
-    add_receivers(sim, estimate, f);
-    ht_fact(f, number, "selfcheck_ratio", sim->selfcheck_ratio);
-    if (estimate->rate > 0 && isfinite(sim->selfcheck_ratio))
-        ht_say(f,
-               "  kernels   agree with the reference: worst difference %.2g of what rounding "
-               "explains\n",
-               sim->selfcheck_ratio);
-}
-
 static enum ht_err report(const struct ht_simulation *sim, const struct ht_estimate *estimate,
                           bool as_json) {
     struct ht_facts f = ht_facts_open();
@@ -82,7 +69,15 @@ static enum ht_err report(const struct ht_simulation *sim, const struct ht_estim
     ht_disk_describe(sim->plan, &f.text);
     ht_say(&f, "\n");
     ht_fact(&f, number, "output_bytes", ht_disk_need(sim->plan).total);
-    add_estimate(sim, estimate, &f);
+    add_rate(sim, estimate, &f);
+    add_layers(estimate, &f);
+    add_receivers(sim, estimate, &f);
+    ht_fact(&f, number, "selfcheck_ratio", sim->selfcheck_ratio);
+    if (estimate->rate > 0 && isfinite(sim->selfcheck_ratio))
+        ht_say(&f,
+               "  kernels   agree with the reference: worst difference %.2g of what rounding "
+               "explains\n",
+               sim->selfcheck_ratio);
     ht_say(&f, "%s\n", sim->no_device ? "fine, but no device is available" : "fine");
     ht_fact(&f, string, "no_device", sim->no_device);
     ht_parallel_add_json(sim, NULL, &f.json);
@@ -115,12 +110,6 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
     return report(sim, &estimate, args->json);
 }
 
-static enum ht_err check_here(const struct ht_args *args, const struct ht_params *params) {
-    HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
-    TRY(ht_simulation_plan(params, args->comm, &sim));
-    return ht_comm_agree(args->comm, check(sim, args));
-}
-
 static enum ht_err check_flags(const struct ht_args *args) {
     static const char *const of_machine[] = {"--gpus", "--rate"};
     for (int i = 0; i < 2; i++)
@@ -143,5 +132,7 @@ enum ht_err ht_command_check(const struct ht_args *args) {
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
     if (ht_args_value(args, "--machine") != NULL) return ht_check_machine(args, params);
     if (ht_args_value(args, "--error") != NULL) return ht_check_error(args, params);
-    return check_here(args, params);
+    HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
+    TRY(ht_simulation_plan(params, args->comm, &sim));
+    return ht_comm_agree(args->comm, check(sim, args));
 }

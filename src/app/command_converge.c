@@ -150,19 +150,6 @@ static enum ht_err run_row(const struct ht_args *args, const struct ht_params *b
     return ht_comm_agree(args->comm, err);
 }
 
-static enum ht_err run_all(const struct ht_args *args, const struct ht_params *base,
-                           struct table *t) {
-    HT_ENDED(ht_progress_end) struct ht_progress progress;
-    int total = t->norders * t->ncells;
-    ht_progress_start(&progress, "converge", total, "grids", 1);
-    TRY(HT_ALLOC(t->row, total));
-    for (int i = 0; i < total; i++) {
-        TRY(run_row(args, base, t, t->order[i / t->ncells], t->cells[i % t->ncells]));
-        ht_progress_update(&progress, i + 1);
-    }
-    return HT_OK;
-}
-
 /* ---- report ---- */
 
 static void add_row(const struct row *row, struct ht_facts *f) {
@@ -230,7 +217,14 @@ static enum ht_err converge(const struct ht_args *args, const struct ht_params *
         REQUIRE(t->cells[i] != t->cells[i - 1], HT_ERR_INPUT,
                 "--cells %s: --min-order needs other cells from one grid to the next",
                 ht_args_value(args, "--cells"));
-    TRY(run_all(args, base, t));
+    HT_ENDED(ht_progress_end) struct ht_progress progress;
+    int total = t->norders * t->ncells;
+    ht_progress_start(&progress, "converge", total, "grids", 1);
+    TRY(HT_ALLOC(t->row, total));
+    for (int i = 0; i < total; i++) {
+        TRY(run_row(args, base, t, t->order[i / t->ncells], t->cells[i % t->ncells]));
+        ht_progress_update(&progress, i + 1);
+    }
     struct ht_facts f = ht_facts_open();
     ht_fact(&f, open, "rows", '[');
     ht_say(&f, " N  cells                         h    steps     error L2   order\n");

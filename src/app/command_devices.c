@@ -62,19 +62,6 @@ static void add_device(const struct ht_device_info *info, const struct measure *
     ht_fact(f, close, '}');
 }
 
-/* Back ends without devices, with the reason. */
-static void add_missing(struct ht_facts *f) {
-    const char *name;
-    ht_fact(f, open, "missing", '{');
-    for (int b = 0; (name = ht_device_backend(b)) != NULL; b++) {
-        const char *missing = ht_device_missing(name);
-        if (missing == NULL) continue;
-        ht_fact(f, string, name, missing);
-        ht_say(f, "no %s: %s\n", name, missing);
-    }
-    ht_fact(f, close, '}');
-}
-
 static enum ht_err list(int count, const struct ht_device_info *infos, const struct ht_args *args) {
     HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
     ht_fact(&f, open, "devices", '[');
@@ -84,7 +71,16 @@ static enum ht_err list(int count, const struct ht_device_info *infos, const str
         add_device(&infos[i], &m, &f);
     }
     ht_fact(&f, close, ']');
-    add_missing(&f);
+    /* Back ends without devices, with the reason. */
+    const char *name;
+    ht_fact(&f, open, "missing", '{');
+    for (int b = 0; (name = ht_device_backend(b)) != NULL; b++) {
+        const char *missing = ht_device_missing(name);
+        if (missing == NULL) continue;
+        ht_fact(&f, string, name, missing);
+        ht_say(&f, "no %s: %s\n", name, missing);
+    }
+    ht_fact(&f, close, '}');
     ht_say(&f, "device.select takes a number, a part of a name, gpu or cpu; device.backend = "
                "\"oracle\" needs none.\n");
     return ht_facts_print(&f, args->json);

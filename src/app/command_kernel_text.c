@@ -5,17 +5,6 @@
 #include "commands.h"
 #include "htwave/simulation.h"
 
-static enum ht_err print_run(const struct ht_params *params, int ptx) {
-    HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
-    HT_FREED_TEXT struct ht_text text = {0};
-    TRY(ht_simulation_plan(params, NULL, &sim));
-    REQUIRE(sim->device != NULL, HT_ERR_DEVICE, "no device, so no kernels: %s",
-            sim->no_device ? sim->no_device : "device.backend is \"oracle\"");
-    if (ptx > 0) sim->kernels.spec[0].ptx = ptx;
-    TRY(ht_kernel_text(sim->kernels.variant, &sim->kernels.spec[0], &sim->kernels.shape[0], &text));
-    return ht_args_print(&text);
-}
-
 /* 10 times the architecture; 0 without the flag. */
 static enum ht_err read_ptx(const struct ht_args *args, int *out) {
     int count = 0;
@@ -30,5 +19,12 @@ enum ht_err ht_command_kernel_text(const struct ht_args *args) {
     int ptx = 0;
     TRY(read_ptx(args, &ptx));
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
-    return print_run(params, ptx);
+    HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
+    HT_FREED_TEXT struct ht_text text = {0};
+    TRY(ht_simulation_plan(params, NULL, &sim));
+    REQUIRE(sim->device != NULL, HT_ERR_DEVICE, "no device, so no kernels: %s",
+            sim->no_device ? sim->no_device : "device.backend is \"oracle\"");
+    if (ptx > 0) sim->kernels.spec[0].ptx = ptx;
+    TRY(ht_kernel_text(sim->kernels.variant, &sim->kernels.spec[0], &sim->kernels.shape[0], &text));
+    return ht_args_print(&text);
 }

@@ -110,22 +110,6 @@ static void report(void *context, const struct ht_trial *trial) {
     ht_json_close(&tune->json, '}');
 }
 
-static enum ht_err search(struct tune *tune, const struct ht_problem *problem, bool fp64,
-                          const struct ht_tune_choice *choice, const char *name,
-                          struct ht_tuned *best) {
-    const struct ht_tune_effort effort = {
-        .seconds = tune->seconds, .report = report, .context = tune};
-    ht_json_open(&tune->json, NULL, '{');
-    ht_json_string(&tune->json, "class", name);
-    ht_json_open(&tune->json, "trials", '[');
-    TRY(ht_tune(problem, tune->device, fp64, choice, &effort, best));
-    ht_json_close(&tune->json, ']');
-    add_tuning(&tune->json, &best->tuning);
-    ht_json_number(&tune->json, "cell_half_steps_per_s", best->rate);
-    ht_json_close(&tune->json, '}');
-    return HT_OK;
-}
-
 static enum ht_err tune_class(struct tune *tune, const struct ht_problem *problem, bool fp64,
                               const struct ht_tune_choice *choice) {
     char name[HT_TUNE_CLASS];
@@ -137,7 +121,16 @@ static enum ht_err tune_class(struct tune *tune, const struct ht_problem *proble
     ht_text_add(&tune->winners, "%s\n", text.data != NULL ? text.data : "");
     ht_text_add(&text, "\n  %s  %s", columns, more_columns);
     log_and_free(&text);
-    TRY(search(tune, problem, fp64, choice, name, &best));
+    const struct ht_tune_effort effort = {
+        .seconds = tune->seconds, .report = report, .context = tune};
+    ht_json_open(&tune->json, NULL, '{');
+    ht_json_string(&tune->json, "class", name);
+    ht_json_open(&tune->json, "trials", '[');
+    TRY(ht_tune(problem, tune->device, fp64, choice, &effort, &best));
+    ht_json_close(&tune->json, ']');
+    add_tuning(&tune->json, &best.tuning);
+    ht_json_number(&tune->json, "cell_half_steps_per_s", best.rate);
+    ht_json_close(&tune->json, '}');
     ht_text_add(&tune->winners, "  ");
     add_row(&best.tuning, best.rate, "", &tune->winners);
     if (tune->cache == NULL) return HT_OK;

@@ -228,17 +228,6 @@ static enum ht_err make_one(const char *path) {
     FAIL(HT_ERR_IO, "cannot create directory %s: %s", path, strerror(error));
 }
 
-static enum ht_err make_parents(char *path) {
-    for (char *slash = path + 1; *slash; slash++) {
-        if (*slash != '/') continue;
-        *slash = '\0';
-        enum ht_err err = make_one(path);
-        *slash = '/';
-        TRY(err);
-    }
-    return make_one(path);
-}
-
 static enum ht_err probe_directory(const char *path) {
     HT_FREED_TEXT struct ht_text name = {0};
     char *temporary = NULL;
@@ -259,7 +248,14 @@ enum ht_err ht_file_make_directory(const char *path) {
     HT_FREED char *copy = NULL;
     REQUIRE(*path, HT_ERR_IO, "cannot create a directory without a name");
     TRY(ht_text_copy(path, &copy));
-    TRY(make_parents(copy));
+    for (char *slash = copy + 1; *slash; slash++) {
+        if (*slash != '/') continue;
+        *slash = '\0';
+        enum ht_err err = make_one(copy);
+        *slash = '/';
+        TRY(err);
+    }
+    TRY(make_one(copy));
     return probe_directory(path);
 }
 

@@ -146,18 +146,6 @@ static enum ht_err compile_failed(nvrtcProgram program, nvrtcResult code) {
     return HT_ERR_DEVICE;
 }
 
-static enum ht_err take_code(nvrtcProgram program, bool cubin, void **code, size_t *size) {
-    char *bytes = NULL;
-    TRY(check(cubin ? nvrtc.nvrtcGetCUBINSize(program, size) : nvrtc.nvrtcGetPTXSize(program, size),
-              "the size of compiled code"));
-    REQUIRE(*size > 0, HT_ERR_DEVICE, "NVRTC returned no code");
-    TRY(HT_ALLOC(bytes, *size));
-    enum ht_err err =
-        check(cubin ? nvrtc.nvrtcGetCUBIN(program, bytes) : nvrtc.nvrtcGetPTX(program, bytes),
-              "compiled code");
-    return HT_MADE(err, bytes, free, code);
-}
-
 /* As OpenCL's -cl-denorms-are-zero. Products and sums are fused by default, as in OpenCL. */
 static enum ht_err compile(nvrtcProgram program, int architecture, int registers, void **code,
                            size_t *size) {
@@ -171,7 +159,15 @@ static enum ht_err compile(nvrtcProgram program, int architecture, int registers
     snprintf(most, sizeof most, "--maxrregcount=%d", registers);
     nvrtcResult result = nvrtc.nvrtcCompileProgram(program, registers > 0 ? 5 : 4, options);
     if (result != NVRTC_SUCCESS) return compile_failed(program, result);
-    return take_code(program, cubin, code, size);
+    char *bytes = NULL;
+    TRY(check(cubin ? nvrtc.nvrtcGetCUBINSize(program, size) : nvrtc.nvrtcGetPTXSize(program, size),
+              "the size of compiled code"));
+    REQUIRE(*size > 0, HT_ERR_DEVICE, "NVRTC returned no code");
+    TRY(HT_ALLOC(bytes, *size));
+    enum ht_err err =
+        check(cubin ? nvrtc.nvrtcGetCUBIN(program, bytes) : nvrtc.nvrtcGetPTX(program, bytes),
+              "compiled code");
+    return HT_MADE(err, bytes, free, code);
 }
 
 enum ht_err ht_nvrtc_compile(const char *text, int architecture, int registers, void **code,

@@ -262,24 +262,19 @@ static enum ht_err collect(const struct cuda_kernel *kernel, int nargs, const st
     return HT_OK;
 }
 
-static enum ht_err check_groups(const int64_t groups[3], int64_t group_size) {
+static enum ht_err describe(const struct ht_launch *launch, void *parameter[HT_MAX_ARGS],
+                            CUDA_KERNEL_NODE_PARAMS_v1 *out) {
+    const struct cuda_kernel *kernel = launch->kernel;
+    const int64_t *groups = launch->groups;
+    TRY(collect(kernel, launch->nargs, launch->args, parameter));
     const int64_t most[3] = {INT32_MAX, UINT16_MAX, UINT16_MAX};
     for (int k = 0; k < 3; k++)
         REQUIRE(groups[k] <= most[k], HT_ERR_DEVICE,
                 "%lld groups along x%d: CUDA allows %lld (device.backend = "
                 "\"opencl\" may allow more)",
                 (long long)groups[k], k + 1, (long long)most[k]);
-    REQUIRE(group_size <= INT32_MAX, HT_ERR_DEVICE, "a group of %lld work-items",
-            (long long)group_size);
-    return HT_OK;
-}
-
-static enum ht_err describe(const struct ht_launch *launch, void *parameter[HT_MAX_ARGS],
-                            CUDA_KERNEL_NODE_PARAMS_v1 *out) {
-    const struct cuda_kernel *kernel = launch->kernel;
-    const int64_t *groups = launch->groups;
-    TRY(collect(kernel, launch->nargs, launch->args, parameter));
-    TRY(check_groups(groups, launch->group_size));
+    REQUIRE(launch->group_size <= INT32_MAX, HT_ERR_DEVICE, "a group of %lld work-items",
+            (long long)launch->group_size);
     *out = (CUDA_KERNEL_NODE_PARAMS_v1){.func = kernel->function,
                                         .gridDimX = (unsigned)groups[0],
                                         .gridDimY = (unsigned)groups[1],

@@ -234,9 +234,11 @@ enum ht_err ht_kernel_open_memory(struct ht_kernel *kernel, int64_t bytes) {
     return device->backend->kernel_open_memory(kernel->handle, bytes);
 }
 
-/* A buffer counts as its address. */
-static enum ht_err check_arguments(const struct ht_device *device, int nargs,
-                                   const struct ht_arg *args) {
+enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs, const struct ht_arg *args,
+                             const int64_t groups[3], int64_t group_size) {
+    struct ht_device *device = kernel->device;
+    struct ht_arg own[HT_MAX_ARGS];
+    /* A buffer counts as its address. */
     int64_t bytes = 0, most = device->info.max_arguments;
     REQUIRE(nargs <= HT_MAX_ARGS, HT_ERR_INTERNAL, "a kernel with %d arguments", nargs);
     for (int i = 0; i < nargs; i++)
@@ -245,14 +247,6 @@ static enum ht_err check_arguments(const struct ht_device *device, int nargs,
             "a kernel with %lld bytes of arguments; %s takes %lld: a variant "
             "of two kernels needs fewer",
             (long long)bytes, device->info.name, (long long)most);
-    return HT_OK;
-}
-
-enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs, const struct ht_arg *args,
-                             const int64_t groups[3], int64_t group_size) {
-    struct ht_device *device = kernel->device;
-    struct ht_arg own[HT_MAX_ARGS];
-    TRY(check_arguments(device, nargs, args));
     for (int i = 0; i < nargs; i++) {
         own[i] = args[i];
         if (args[i].buffer != NULL) own[i] = (struct ht_arg){.value = args[i].buffer->handle};

@@ -311,27 +311,6 @@ static enum ht_err fail_syntax(const config_t *config, const char *text, const c
          cut ? VALUE_SHOWN : length, start, cut ? "..." : "", path, line);
 }
 
-/* Editors write marks of byte order in front of text. That of UTF-8 tells nothing and is skipped;
- * those of UTF-16 tell that this is not UTF-8. */
-static enum ht_err skip_mark(const char *path, const char **text, size_t size) {
-    bool wide =
-        size >= 2 && (memcmp(*text, "\xff\xfe", 2) == 0 || memcmp(*text, "\xfe\xff", 2) == 0);
-    REQUIRE(!wide, HT_ERR_INPUT, "%s is text in UTF-16: save it as UTF-8 or ASCII",
-            HT_SHOWN_PLACE(path));
-    REQUIRE(strlen(*text) == size, HT_ERR_INPUT, "%s is not a text file", HT_SHOWN_PLACE(path));
-    if (size >= 3 && memcmp(*text, "\xef\xbb\xbf", 3) == 0) *text += 3;
-    return HT_OK;
-}
-
-static enum ht_err read_text(const char *text, const struct walk *walk) {
-    HT_FREED_TEXT struct ht_text ready = {0};
-    HT_ENDED(config_destroy) config_t config;
-    config_init(&config);
-    TRY(prepare(text, walk->path, &ready));
-    if (!config_read_string(&config, ready.data)) return fail_syntax(&config, text, walk->path);
-    return visit_all(walk, config_root_setting(&config), "", 0);
-}
-
 enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit, void *data) {
     struct walk walk = {.path = path, .visit = visit, .data = data};
     HT_FREED char *text = NULL;
@@ -341,8 +320,20 @@ enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit, void *
     enum ht_err err = ht_file_read_most(path, INPUT_MOST, &text, &size);
     if (err) return err == HT_ERR_IO ? HT_ERR_INPUT : err;
     const char *start = text;
-    TRY(skip_mark(path, &start, size));
-    return read_text(start, &walk);
+    /* Editors write marks of byte order in front of text. That of UTF-8 tells nothing and is
+     * skipped; those of UTF-16 tell that this is not UTF-8. */
+    bool wide =
+        size >= 2 && (memcmp(start, "\xff\xfe", 2) == 0 || memcmp(start, "\xfe\xff", 2) == 0);
+    REQUIRE(!wide, HT_ERR_INPUT, "%s is text in UTF-16: save it as UTF-8 or ASCII",
+            HT_SHOWN_PLACE(path));
+    REQUIRE(strlen(start) == size, HT_ERR_INPUT, "%s is not a text file", HT_SHOWN_PLACE(path));
+    if (size >= 3 && memcmp(start, "\xef\xbb\xbf", 3) == 0) start += 3;
+    HT_FREED_TEXT struct ht_text ready = {0};
+    HT_ENDED(config_destroy) config_t config;
+    config_init(&config);
+    TRY(prepare(start, walk.path, &ready));
+    if (!config_read_string(&config, ready.data)) return fail_syntax(&config, start, walk.path);
+    return visit_all(&walk, config_root_setting(&config), "", 0);
 }
 
 /* ---- values from the command line ---- */

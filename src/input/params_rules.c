@@ -115,17 +115,6 @@ static enum ht_err check_pulses(const struct ht_params *p) {
     return HT_OK;
 }
 
-static enum ht_err check_initial(const struct ht_params *p) {
-    TRY(check_pulses(p));
-    if (strcmp(p->initial.type, "expression") == 0 && p->initial.values.count == 0)
-        return ht_params_error(p, "initial.values",
-                               "must give a field, such as { p = \"x1\"; }, "
-                               "when initial.type is \"expression\"");
-    if (strcmp(p->initial.type, "file") == 0 && !*p->initial.file)
-        return ht_params_error(p, "initial.file", "must name a file when initial.type is \"file\"");
-    return HT_OK;
-}
-
 /* ---- groups of lists ---- */
 
 enum { KEY = 96 };
@@ -217,18 +206,6 @@ static enum ht_err check_every(const struct ht_params *p, const struct ht_value 
     snprintf(key, sizeof key, "receivers.%d.every", n);
     if (every->kind != HT_VALUE_NUMBERS || every->count == 1) return HT_OK;
     return ht_params_error(p, key, "must be one time, or \"step\"");
-}
-
-static enum ht_err check_receivers(const struct ht_params *params) {
-    const struct ht_receivers_given *group = params->receivers.group;
-    for (int n = 1; n <= params->receivers.count; n++) {
-        char key[KEY];
-        snprintf(key, sizeof key, "receivers.%d.name", n);
-        TRY(check_type(params, &group[n - 1], n));
-        TRY(check_name(params, key, group[n - 1].name, "group", n, ht_params_receivers_name));
-        TRY(check_every(params, &group[n - 1].every, n));
-    }
-    return HT_OK;
 }
 
 /* ---- sources: each type has keys of its own ---- */
@@ -404,8 +381,23 @@ enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(check_box(params));
     TRY(check_stages(params));
     TRY(check_layers(params));
-    TRY(check_receivers(params));
+    const struct ht_receivers_given *group = params->receivers.group;
+    for (int n = 1; n <= params->receivers.count; n++) {
+        char key[KEY];
+        snprintf(key, sizeof key, "receivers.%d.name", n);
+        TRY(check_type(params, &group[n - 1], n));
+        TRY(check_name(params, key, group[n - 1].name, "group", n, ht_params_receivers_name));
+        TRY(check_every(params, &group[n - 1].every, n));
+    }
     TRY(check_slices(params));
     TRY(check_shots(params));
-    return check_initial(params);
+    TRY(check_pulses(params));
+    if (strcmp(params->initial.type, "expression") == 0 && params->initial.values.count == 0)
+        return ht_params_error(params, "initial.values",
+                               "must give a field, such as { p = \"x1\"; }, "
+                               "when initial.type is \"expression\"");
+    if (strcmp(params->initial.type, "file") == 0 && !*params->initial.file)
+        return ht_params_error(params, "initial.file",
+                               "must name a file when initial.type is \"file\"");
+    return HT_OK;
 }

@@ -450,16 +450,6 @@ static cairo_status_t write_some(void *data, const unsigned char *bytes, unsigne
     return CAIRO_STATUS_WRITE_ERROR;
 }
 
-static enum ht_err write_png(cairo_surface_t *surface, const char *path) {
-    struct ht_stream stream;
-    TRY(ht_stream_open(NULL, path, &stream));
-    cairo_status_t status = cairo_surface_write_to_png_stream(surface, write_some, &stream);
-    enum ht_err err = HT_OK;
-    if (status != CAIRO_STATUS_SUCCESS && stream.error == 0)
-        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", path, cairo_status_to_string(status));
-    return ht_stream_close(&stream, err);
-}
-
 enum ht_err ht_picture_write(const struct ht_picture *picture, const char *path) {
     REQUIRE(picture->width >= 1 && picture->height >= 1 && (picture->values || picture->background),
             HT_ERR_INTERNAL, "picture %s has no values", path);
@@ -479,7 +469,13 @@ enum ht_err ht_picture_write(const struct ht_picture *picture, const char *path)
     TRY(check(s.cr, path));
     draw(&s, paper.surface);
     TRY(check(s.cr, path));
-    return write_png(paper.surface, path);
+    struct ht_stream stream;
+    TRY(ht_stream_open(NULL, path, &stream));
+    cairo_status_t status = cairo_surface_write_to_png_stream(paper.surface, write_some, &stream);
+    enum ht_err err = HT_OK;
+    if (status != CAIRO_STATUS_SUCCESS && stream.error == 0)
+        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", path, cairo_status_to_string(status));
+    return ht_stream_close(&stream, err);
 }
 
 const char *ht_picture_cairo(void) {

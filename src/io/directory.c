@@ -222,7 +222,8 @@ static enum ht_err check_age(const struct ht_params *params, const struct listin
                            HT_INPUT_NAME);
 }
 
-static enum ht_err find_read(const struct ht_params *params, struct listing *list) {
+static enum ht_err make_listing(const struct ht_params *params, struct listing *list) {
+    TRY(ht_params_blame(params, "output.directory", list_outputs(params->output.directory, list)));
     const char *key, *path;
     for (int i = 0; i < list->count; i++) {
         HT_FREED char *own = NULL;
@@ -233,22 +234,7 @@ static enum ht_err find_read(const struct ht_params *params, struct listing *lis
     return check_age(params, list);
 }
 
-static enum ht_err make_listing(const struct ht_params *params, struct listing *list) {
-    TRY(ht_params_blame(params, "output.directory", list_outputs(params->output.directory, list)));
-    return find_read(params, list);
-}
-
 /* ---- changes ---- */
-
-/* A directory that cannot be created is a wrong value of its key. */
-static enum ht_err take_lock(const struct ht_params *params, struct ht_lock *lock) {
-    const char *directory = params->output.directory;
-    HT_FREED char *path = NULL;
-    enum ht_err err = ht_file_make_directory(directory);
-    if (!err) err = ht_file_path(directory, LOCK_NAME, &path);
-    if (!err) err = ht_lock_take(path, lock);
-    return ht_params_blame(params, "output.directory", err);
-}
 
 static enum ht_err refuse_busy(const struct ht_params *params, const char *holder) {
     return ht_params_error(
@@ -411,7 +397,13 @@ enum ht_err ht_directory_check(const struct ht_params *params) {
 enum ht_err ht_directory_take(const struct ht_params *params, struct ht_directory *out) {
     HT_ENDED(free_listing) struct listing list = {0};
     *out = (struct ht_directory){.lock.fd = -1};
-    TRY(take_lock(params, &out->lock));
+    /* A directory that cannot be created is a wrong value of its key. */
+    const char *directory = params->output.directory;
+    HT_FREED char *path = NULL;
+    enum ht_err err = ht_file_make_directory(directory);
+    if (!err) err = ht_file_path(directory, LOCK_NAME, &path);
+    if (!err) err = ht_lock_take(path, &out->lock);
+    TRY(ht_params_blame(params, "output.directory", err));
     if (out->lock.state == HT_LOCK_BUSY) return refuse_busy(params, out->lock.holder);
     return take_listed(params, &list, out);
 }

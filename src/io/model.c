@@ -144,15 +144,6 @@ static enum ht_err draw(const struct model *m, int index, const struct ht_slice_
     return draw_slice(m, &slice, parameter, values, path);
 }
 
-static enum ht_err write_model(struct model *m) {
-    struct ht_slice_given given;
-    TRY(ht_file_make_directory(m->directory));
-    TRY(write_file(m));
-    for (int i = 0; ht_picture_cairo() && ht_params_slice(m->params, i, &given); i++)
-        TRY(draw(m, i, &given));
-    return HT_OK;
-}
-
 enum ht_err ht_output_model(const struct ht_params *params, const struct ht_medium *medium,
                             const struct ht_shots *shots, const struct ht_receivers *receivers,
                             const char *directory) {
@@ -160,5 +151,10 @@ enum ht_err ht_output_model(const struct ht_params *params, const struct ht_medi
     HT_ENDED(ht_places_free) struct ht_places places = {NULL};
     TRY(ht_places_make(shots, receivers, &places));
     m.places = places;
-    return write_model(&m);
+    struct ht_slice_given given;
+    TRY(ht_file_make_directory(m.directory));
+    TRY(write_file(&m));
+    for (int i = 0; ht_picture_cairo() && ht_params_slice(m.params, i, &given); i++)
+        TRY(draw(&m, i, &given));
+    return HT_OK;
 }

@@ -40,20 +40,6 @@ const char *ht_units_name(const struct ht_params *params, const char *quantity) 
     return NULL;
 }
 
-/* What may have a unit: "length, time, p, v1, c, K, rho". */
-static void add_quantities(const struct ht_equations *eq, struct ht_text *list) {
-    ht_text_add(list, "length, time");
-    for (int f = 0; f < eq->nfields; f++) ht_text_add(list, ", %s", eq->field[f].name);
-    for (int p = 0; p < eq->system->nparameters; p++) {
-        ht_text_add(list, ", ");
-        for (const char *c = eq->system->parameter[p].names; *c; c++)
-            if (*c == '|')
-                ht_text_add(list, ", ");
-            else
-                ht_text_add(list, "%c", *c);
-    }
-}
-
 static bool is_listed(const char *list, const char *name) {
     size_t length = strlen(name);
     for (const char *at = list; *at; at += strspn(at, ", ")) {
@@ -72,7 +58,17 @@ static bool is_text(const char *unit) {
 enum ht_err ht_units_check(const struct ht_params *params, const struct ht_equations *eq) {
     const struct ht_map *units = &params->output.units;
     HT_FREED_TEXT struct ht_text list = {0};
-    add_quantities(eq, &list);
+    /* What may have a unit: "length, time, p, v1, c, K, rho". */
+    ht_text_add(&list, "length, time");
+    for (int f = 0; f < eq->nfields; f++) ht_text_add(&list, ", %s", eq->field[f].name);
+    for (int p = 0; p < eq->system->nparameters; p++) {
+        ht_text_add(&list, ", ");
+        for (const char *c = eq->system->parameter[p].names; *c; c++)
+            if (*c == '|')
+                ht_text_add(&list, ", ");
+            else
+                ht_text_add(&list, "%c", *c);
+    }
     TRY(ht_text_status(&list));
     for (int i = 0; i < units->count; i++) {
         HT_FREED_TEXT struct ht_text key = {0};

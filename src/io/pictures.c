@@ -43,21 +43,6 @@ bool ht_output_draws(const struct ht_params *params) {
     return params->output.pictures && ht_picture_cairo() != NULL;
 }
 
-/* Without cairo a run that says nothing about pictures has none. */
-static enum ht_err check_cairo(const struct ht_params *params) {
-    static const char section[] = "output.picture.";
-    if (!params->output.pictures || ht_output_draws(params)) return HT_OK;
-    for (int i = 0; i < ht_option_count(); i++) {
-        const char *key = ht_option_at(i)->key;
-        if (strncmp(key, section, sizeof section - 1) == 0 && ht_params_is_set(params, key))
-            return ht_params_error(
-                params, key,
-                "asks for pictures, but this htwave was built without cairo, which draws them: "
-                "leave it out, or set output.pictures = false");
-    }
-    return HT_OK;
-}
-
 static enum ht_err find_field(const struct ht_params *params, const struct ht_equations *eq,
                               unsigned stored, int index, int *field) {
     struct ht_slice_given given;
@@ -88,7 +73,18 @@ enum ht_err ht_pictures_check(const struct ht_params *params, const struct ht_me
         TRY(find_field(params, medium->eq, stored, i, &field));
     TRY(check_background(params, medium));
     TRY(ht_units_check(params, medium->eq));
-    return check_cairo(params);
+    /* Without cairo a run that says nothing about pictures has none. */
+    static const char section[] = "output.picture.";
+    if (!params->output.pictures || ht_output_draws(params)) return HT_OK;
+    for (int i = 0; i < ht_option_count(); i++) {
+        const char *key = ht_option_at(i)->key;
+        if (strncmp(key, section, sizeof section - 1) == 0 && ht_params_is_set(params, key))
+            return ht_params_error(
+                params, key,
+                "asks for pictures, but this htwave was built without cairo, which draws them: "
+                "leave it out, or set output.pictures = false");
+    }
+    return HT_OK;
 }
 
 /* ---- creation ---- */

@@ -22,24 +22,20 @@ static void multiply_linear(double *p, int *degree, double shift) {
     ++*degree;
 }
 
-static void right_column(int order, int j, double *column) {
-    double binomial = 1; /* C(N+i, i) */
-    memset(column, 0, COEFS * sizeof *column);
-    for (int i = 0; i <= order - j; i++) {
-        double p[COEFS] = {1};
-        int degree = 0;
-        for (int n = 0; n <= order; n++) multiply_linear(p, &degree, 0.5);
-        for (int n = 0; n < i + j; n++) multiply_linear(p, &degree, -0.5);
-        for (int k = 0; k <= degree; k++) column[k] += (i % 2 ? -1 : 1) * binomial * p[k];
-        binomial = binomial * (order + i + 1) / (i + 1);
-    }
-}
-
 void ht_hermite_matrix(int order, double *matrix) {
     int half = order + 1, size = 2 * half;
     for (int j = 0; j < half; j++) {
         double column[COEFS];
-        right_column(order, j, column);
+        double binomial = 1; /* C(N+i, i) */
+        memset(column, 0, COEFS * sizeof *column);
+        for (int i = 0; i <= order - j; i++) {
+            double p[COEFS] = {1};
+            int degree = 0;
+            for (int n = 0; n <= order; n++) multiply_linear(p, &degree, 0.5);
+            for (int n = 0; n < i + j; n++) multiply_linear(p, &degree, -0.5);
+            for (int k = 0; k <= degree; k++) column[k] += (i % 2 ? -1 : 1) * binomial * p[k];
+            binomial = binomial * (order + i + 1) / (i + 1);
+        }
         for (int k = 0; k < size; k++) {
             matrix[k * size + half + j] = column[k];
             matrix[k * size + j] = (k + j) % 2 ? -column[k] : column[k];

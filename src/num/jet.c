@@ -258,21 +258,6 @@ static void power_integer(const struct ht_jets *jets, const double *g, int expon
     }
 }
 
-/* g E P = exponent P E g, solved for the entry with the highest index. */
-static void power_real(const struct ht_jets *jets, const double *g, double exponent, double *out) {
-    out[0] = pow(g[0], exponent);
-    int p = 1;
-    for (int k = 1; k < jets->count; k++) {
-        double sum = 0;
-        for (p++; p < jets->pairs && jets->pair[p][2] == k; p++) {
-            const int *pair = jets->pair[p];
-            double weight = exponent * total(jets, pair[0]) - total(jets, pair[1]);
-            sum += weight * g[pair[0]] * out[pair[1]];
-        }
-        out[k] = sum / (total(jets, k) * g[0]);
-    }
-}
-
 void ht_jet_power(const struct ht_jets *jets, const double *g, double exponent, double *scratch,
                   double *out) {
     if (is_constant(jets, g)) {
@@ -285,7 +270,18 @@ void ht_jet_power(const struct ht_jets *jets, const double *g, double exponent, 
             ht_jet_divide(jets, scratch + jets->count, scratch, out);
         }
     } else {
-        power_real(jets, g, exponent, out);
+        /* g E P = exponent P E g, solved for the entry with the highest index. */
+        out[0] = pow(g[0], exponent);
+        int p = 1;
+        for (int k = 1; k < jets->count; k++) {
+            double sum = 0;
+            for (p++; p < jets->pairs && jets->pair[p][2] == k; p++) {
+                const int *pair = jets->pair[p];
+                double weight = exponent * total(jets, pair[0]) - total(jets, pair[1]);
+                sum += weight * g[pair[0]] * out[pair[1]];
+            }
+            out[k] = sum / (total(jets, k) * g[0]);
+        }
     }
 }
 
