@@ -323,9 +323,6 @@ static void test_refused_rules(void) {
     expect_refused("grid = { lower = [1.0]; };", NULL,
                    "grid.lower = [1.0]: must be below grid.upper along every "
                    "axis, but x1 has 1 and 1 (x.cfg:1)");
-    expect_refused("boundary = { x2 = [\"periodic\", \"rigid\"]; };", NULL,
-                   "boundary.x2 = [\"periodic\", \"rigid\"]: must be periodic "
-                   "on both sides or on neither (x.cfg:1)");
     expect_refused("grid = { cells = [8, 8]; }; medium = { type = "
                    "\"layers\"; };",
                    NULL,
