@@ -38,12 +38,6 @@ struct term {
     int pairs, turn; /* turn: 1 up, -1 down, 0 second differences */
     int offset[HT_FD_RADIUS + 1];
     double weight[HT_FD_RADIUS + 1];
-    int64_t ahead, behind; /* planes that it reads, about its own */
-};
-/* Planes of a field, in turn: plane m is made in the run of threads of plane m + lag. */
-struct ring {
-    double *values; /* rows with R more values at both ends */
-    int64_t turns, lag, lowest;
 };
 struct range {
     double least, most;
@@ -61,13 +55,14 @@ struct bound {
     int64_t *inside[2][2];         /* [axis][half] nodes for -R .. n + R - 1 */
     double size;                   /* of |L|: powers stay near 1 */
     double start[HT_MAX_FIELDS];
-    /* What |L|^p is applied to, and what it passes through. */
-    struct ring ring[POWERS + 1][HT_MAX_FIELDS];
-    double *medium[HT_MAX_TERMS];       /* magnitudes, planes in turn; NULL: in no term */
-    struct range range[HT_MAX_TERMS];   /* of coefficients on own planes */
-    int64_t block, kept, filled, ahead; /* planes of a fill, of the ring; the first not filled yet;
-                                           runs before a plane is needed */
-    double *fill, *ones;                /* of `block` planes; a row */
+    /* Planes of what |L|^p is applied to, and of what it passes through, in turn: of rows with R
+     * more values at both ends. */
+    double *field[POWERS + 1][HT_MAX_FIELDS];
+    int64_t reach, turns; /* of differences along x3, 0: there is no x3; planes of a field */
+    double *medium[HT_MAX_TERMS];     /* magnitudes, planes in turn; NULL: in no term */
+    struct range range[HT_MAX_TERMS]; /* of coefficients on own planes */
+    int64_t block, kept, filled; /* planes of a fill, of the medium; the first not filled yet */
+    double *fill, *ones;         /* of `block` planes; a row */
     int workers;
     double **row; /* of each worker */
     int64_t chunks;
@@ -124,12 +119,13 @@ static double largest_entry(const struct matrix *x) {
  * it; x afterwards: a high power. */
 static double find_radius(struct matrix *x) {
     double logarithm = 0, share = 1;
-    for (int n = 0; n < 60; n++, share /= 2) {
+    for (int n = 0; n < 60; n++) {
         const double scale = largest_entry(x);
         if (!(scale > 0)) return 0;
         for (int i = 0; i < x->n; i++)
             for (int j = 0; j < x->n; j++) x->a[i][j] /= scale;
         logarithm += share * log(scale);
+        share /= 2;
         *x = multiply(x, x);
     }
     return exp(logarithm);
@@ -141,17 +137,20 @@ static bool half(const struct bound *b, int field, int axis) {
     return b->pair->parity[field] >> axis & 1u;
 }
 
-static double *turn(const struct bound *b, const struct ring *r, int64_t m) {
-    return r->values + (m % r->turns + r->turns) % r->turns * b->stride * b->n2;
+/* Row m2 of plane m3. */
+static double *field_at(const struct bound *b, double *planes, int64_t m3, int64_t m2) {
+    const int64_t plane = (m3 % b->turns + b->turns) % b->turns;
+    return planes + (plane * b->n2 + m2) * b->stride + b->radius;
 }
 
 static double *medium_at(const struct bound *b, int coefficient, int64_t m3) {
     return b->medium[coefficient] + (m3 % b->kept + b->kept) % b->kept * b->plane;
 }
 
-/* Where the row of a term goes. */
-static struct ring *target(struct bound *b, int power, int row) {
-    return &b->ring[b->group[0] >> row & 1u ? power : power + 1][row];
+/* Of a group, 0 or 1, on the way from a power to the next: plane m is made in the run of threads of
+ * plane m + lag. */
+static int64_t lag(const struct bound *b, int power, int group) {
+    return b->reach * (b->group[0] != 0 ? 2 * power + 1 + group : power + 1);
 }
 
 /* out = or += factor times the weighted sum of pairs of rows. */
@@ -174,12 +173,12 @@ static void add_pairs(int pairs, const double *weight, const double *const up[],
 }
 
 /* The row that a term reads so many nodes away. */
-static const double *row_at(const struct bound *b, const struct ring *from, const struct term *t,
-                            int64_t m3, int64_t m2, int away) {
+static const double *row_at(const struct bound *b, double *from, const struct term *t, int64_t m3,
+                            int64_t m2, int away) {
     const int64_t *inside = b->inside[1][half(b, t->col, 1)] + b->radius;
-    if (t->axis == 0) return turn(b, from, m3) + m2 * b->stride + b->radius + away;
-    if (t->axis == 1) return turn(b, from, m3) + inside[m2 + away] * b->stride + b->radius;
-    return turn(b, from, m3 + away) + m2 * b->stride + b->radius;
+    if (t->axis == 0) return field_at(b, from, m3, m2) + away;
+    if (t->axis == 1) return field_at(b, from, m3, inside[m2 + away]);
+    return field_at(b, from, m3 + away, m2);
 }
 
 /* One row of a field. Terms with the same coefficient, which follow each other, make one sum. */
@@ -191,7 +190,7 @@ static void apply(const struct bound *b, int power, int field, int64_t m3, int64
     bool more = false;
     for (int i = b->first[field]; i < b->first[field + 1]; i++) {
         const struct term *t = &b->term[i];
-        const struct ring *from = &b->ring[power][t->col];
+        double *from = b->field[power][t->col];
         for (int j = 0; j < t->pairs; j++, pairs++) {
             weight[pairs] = t->weight[j];
             up[pairs] = row_at(b, from, t, m3, m2, t->offset[j]);
@@ -229,19 +228,17 @@ static void judge(const struct bound *b, int power, int64_t m3, const double *su
 
 /* ---- all powers along x3 ---- */
 
-/* Rows [begin, end) of a field. */
-static void advance(struct bound *b, int worker, int power, int field, int64_t begin, int64_t end,
-                    double *most) {
-    const struct ring *to = target(b, power, field);
-    const int64_t m3 = b->at - to->lag;
-    if (m3 < to->lowest) return;
+/* Rows [begin, end) of a field of a group. */
+static void advance(struct bound *b, int worker, int power, int group, int field, int64_t begin,
+                    int64_t end, double *most) {
+    const int64_t behind = lag(b, power, group), m3 = b->at - behind;
+    double *to = b->field[power + group][field];
+    if (m3 < b->begin - (lag(b, POWERS - 1, 1) - behind)) return;
     for (int64_t m2 = begin; m2 < end; m2++) {
-        const int64_t at = m2 * b->stride + b->radius;
-        double *out = to->values != NULL ? turn(b, to, m3) + at : b->row[worker];
+        double *out = to != NULL ? field_at(b, to, m3, m2) : b->row[worker];
         apply(b, power, field, m3, m2, out);
-        if (b->group[1] >> field & 1u)
-            judge(b, power, m3, out, turn(b, &b->ring[power][field], m3) + at, most);
-        if (to->values != NULL) continue_row(b, field, out);
+        if (group == 1) judge(b, power, m3, out, field_at(b, b->field[power][field], m3, m2), most);
+        if (to != NULL) continue_row(b, field, out);
     }
 }
 
@@ -251,9 +248,10 @@ static enum ht_err advance_chunk(void *data, int64_t chunk, int worker) {
     const int64_t end = ht_threads_first(b->n2, b->chunks, chunk + 1);
     for (int i = 0; i < b->together; i++) {
         const int power = b->power + (b->stage + i) / 2;
-        const unsigned group = b->group[(b->stage + i) % 2];
+        const int group = (b->stage + i) % 2;
         for (int f = 0; f < b->pair->nfields; f++)
-            if (group >> f & 1u) advance(b, worker, power, f, begin, end, &b->most[chunk][power]);
+            if (b->group[group] >> f & 1u)
+                advance(b, worker, power, group, f, begin, end, &b->most[chunk][power]);
     }
     return HT_OK;
 }
@@ -325,25 +323,15 @@ static enum ht_err fill_medium(struct bound *b, int64_t m3, int64_t end) {
     return HT_OK;
 }
 
-/* Whether fields are made on the way from power p to the next, of `field` ring[p][field]. */
-static bool made(const struct bound *b, int p, int field) {
-    return (p < POWERS && b->group[0] >> field & 1u) || (p > 0 && b->group[1] >> field & 1u);
-}
-
 static enum ht_err scan(struct bound *b) {
-    int64_t first = INT64_MAX, end = 0;
+    const int64_t ahead = lag(b, 0, b->group[0] != 0 ? 0 : 1), all = lag(b, POWERS - 1, 1);
+    const int64_t first = b->begin - all + 2 * ahead, end = b->end + all;
     struct ht_progress progress;
     enum ht_err err = HT_OK;
-    for (int p = 0; p <= POWERS; p++)
-        for (int f = 0; f < b->pair->nfields; f++) {
-            const struct ring *r = &b->ring[p][f];
-            if (made(b, p, f)) first = ht_least(first, r->lowest + r->lag);
-            if (p == POWERS) end = ht_most(end, b->end + r->lag);
-        }
-    b->filled = first - b->ahead;
+    b->filled = first - ahead;
     ht_progress_start(&progress, "medium", (double)(end - first), "nodes", (double)b->plane);
     for (int64_t m3 = first; err == HT_OK && m3 < end; m3++) {
-        err = fill_medium(b, m3 - b->ahead, end - b->ahead);
+        err = fill_medium(b, m3 - ahead, end - ahead);
         if (err == HT_OK) err = advance_all(b, m3);
         ht_progress_update(&progress, (double)(m3 + 1 - first));
     }
@@ -351,71 +339,12 @@ static enum ht_err scan(struct bound *b) {
     return err;
 }
 
-/* ---- what is made when ---- */
-
-/* As early as it can be, but the fields between two powers as late. */
-static void find_lags(struct bound *b) {
-    for (int i = 0; i < 2 * POWERS; i++)
-        for (const struct term *t = b->term; t < b->term + b->terms; t++) {
-            struct ring *to = target(b, i / 2, t->row);
-            if (b->group[i % 2] >> t->row & 1u)
-                to->lag = ht_most(to->lag, b->ring[i / 2][t->col].lag + t->ahead);
-        }
-    for (int p = 0; p < POWERS; p++) {
-        for (int f = 0; f < b->pair->nfields; f++)
-            if (b->group[0] >> f & 1u) b->ring[p][f].lag = INT64_MAX;
-        for (const struct term *t = b->term; t < b->term + b->terms; t++) {
-            struct ring *from = &b->ring[p][t->col];
-            if (b->group[0] >> t->col & 1u)
-                from->lag = ht_least(from->lag, target(b, p, t->row)->lag - t->ahead);
-        }
-    }
-}
-
-static void find_lowest(struct bound *b) {
-    for (int f = 0; f < b->pair->nfields; f++) b->ring[POWERS][f].lowest = b->begin;
-    for (int i = 2 * POWERS - 1; i >= 0; i--) {
-        struct ring *ring = b->ring[i / 2];
-        for (int f = 0; i % 2 == 1 && f < b->pair->nfields; f++)
-            ring[f].lowest = b->group[0] >> f & 1u ? INT64_MAX : b->ring[i / 2 + 1][f].lowest;
-        for (const struct term *t = b->term; t < b->term + b->terms; t++)
-            if (b->group[i % 2] >> t->row & 1u)
-                ring[t->col].lowest =
-                    ht_least(ring[t->col].lowest, target(b, i / 2, t->row)->lowest - t->behind);
-    }
-}
-
-/* Planes of each ring: until the last one that reads them. The first power is applied to constants.
- */
-static void find_turns(struct bound *b) {
-    int64_t least = INT64_MAX, most = 0;
-    for (int p = 0; p <= POWERS; p++)
-        for (int f = 0; f < b->pair->nfields; f++) {
-            struct ring *r = &b->ring[p][f];
-            r->turns = 1;
-            if (p > 0 && p < POWERS && b->group[1] >> f & 1u)
-                r->turns = b->ring[p + 1][f].lag - r->lag + 1;
-            if (!made(b, p, f)) continue;
-            least = ht_least(least, r->lag);
-            most = ht_most(most, r->lag);
-        }
-    for (int p = 0; p < POWERS; p++)
-        for (const struct term *t = b->term; t < b->term + b->terms; t++) {
-            struct ring *from = &b->ring[p][t->col];
-            const int64_t turns = target(b, p, t->row)->lag - from->lag + t->behind + 1;
-            if (made(b, p, t->col)) from->turns = ht_most(from->turns, turns);
-        }
-    b->ahead = least;
-    b->block = b->dims > 2 ? ht_fd_block_planes(b->problem->grid) : 1;
-    b->kept = b->block + most - least;
-}
-
 /* ---- memory ---- */
 
 static void release(struct bound *b) {
     for (int c = 0; c < b->pair->ncoefficients; c++) free(b->medium[c]);
     for (int p = 0; p < POWERS; p++)
-        for (int f = 0; f < b->pair->nfields; f++) free(b->ring[p][f].values);
+        for (int f = 0; f < b->pair->nfields; f++) free(b->field[p][f]);
     for (int w = 0; b->row != NULL && w < b->workers; w++) free(b->row[w]);
     for (int i = 0; i < 4; i++) free(b->inside[i / 2][i % 2]);
     free(b->row);
@@ -427,7 +356,7 @@ static void release(struct bound *b) {
 static enum ht_err find_inside(struct bound *b, int axis, int64_t nodes) {
     for (unsigned half = 0; half < 2; half++) {
         int64_t **inside = &b->inside[axis][half];
-        TRY(HT_ALLOC(*inside, nodes + 2 * b->radius));
+        TRY(HT_ALLOC(*inside, nodes + 2 * (int64_t)b->radius));
         for (int64_t m = -b->radius; m < nodes + b->radius; m++)
             (*inside)[b->radius + m] = ht_fd_inside(b->problem->grid, half << axis, axis, m);
     }
@@ -435,15 +364,14 @@ static enum ht_err find_inside(struct bound *b, int axis, int64_t nodes) {
 }
 
 static enum ht_err reserve(struct bound *b) {
-    const int64_t ring_plane = b->stride * b->n2;
     for (int i = 0; i < b->terms; i++) {
         const int c = b->term[i].coefficient;
         if (c >= 0 && b->medium[c] == NULL) TRY(HT_ALLOC(b->medium[c], b->kept * b->plane));
     }
     for (int p = 0; p < POWERS; p++)
         for (int f = 0; f < b->pair->nfields; f++)
-            if (made(b, p, f) || b->group[1] >> f & 1u)
-                TRY(HT_ALLOC(b->ring[p][f].values, b->ring[p][f].turns * ring_plane));
+            if ((b->group[0] | b->group[1]) >> f & 1u)
+                TRY(HT_ALLOC(b->field[p][f], b->turns * b->stride * b->n2));
     TRY(find_inside(b, 0, b->n1));
     TRY(find_inside(b, 1, b->n2));
     TRY(HT_ALLOC(b->fill, b->block * b->plane));
@@ -490,12 +418,6 @@ static void add_term(struct bound *b, const struct ht_pair_term *from) {
         if (j < w.radius) continue;
         t->offset[j] = 0;
         t->weight[j] = factor * fabs(w.second[0]) / 2;
-    }
-    if (b->dims > 2 && t->axis == 2) {
-        t->ahead = b->radius - (t->turn < 0);
-        t->behind = b->radius - (t->turn > 0);
-    } else if (b->dims > 2 && t->axis == 1) {
-        t->ahead = 1;
     }
 }
 
@@ -549,7 +471,11 @@ static void set_up(const struct ht_problem *problem, const struct ht_pair *pair,
                         .n1 = ht_grid_nodes(grid, HT_PRIMARY, 0),
                         .n2 = ht_grid_nodes(grid, HT_PRIMARY, 1),
                         .plane = ht_grid_plane(grid, HT_PRIMARY)};
-    b->stride = b->n1 + 2 * b->radius;
+    b->stride = b->n1 + 2 * (int64_t)b->radius;
+    b->reach = b->dims > 2 ? b->radius : 0;
+    b->turns = 2 * b->reach + 1;
+    b->block = b->dims > 2 ? ht_fd_block_planes(grid) : 1;
+    b->kept = b->block + lag(b, POWERS - 1, 1) - b->reach;
     ht_grid_own(grid, HT_PRIMARY, &b->begin, &b->end);
     b->workers = ht_threads_count();
     b->chunks = ht_threads_chunks(b->n2, ht_most(LEAST_NODES / b->n1, 4 * (int64_t)b->radius));
@@ -560,13 +486,10 @@ static void set_up(const struct ht_problem *problem, const struct ht_pair *pair,
 static enum ht_err prepare(struct bound *b) {
     TRY(find_start(b));
     list_terms(b);
-    find_lags(b);
-    find_lowest(b);
-    find_turns(b);
     TRY(reserve(b));
     for (int f = 0; f < b->pair->nfields; f++)
-        for (int64_t i = 0; b->group[1] >> f & 1u && i < b->stride * b->n2; i++)
-            b->ring[0][f].values[i] = b->start[f];
+        for (int64_t i = 0; b->group[1] >> f & 1u && i < b->turns * b->stride * b->n2; i++)
+            b->field[0][f][i] = b->start[f];
     return HT_OK;
 }
 

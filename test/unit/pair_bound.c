@@ -40,7 +40,7 @@ static double pattern(const struct scene *s, int salt, unsigned parity, const in
     double x = 0.5;
     if (s->medium == ROUGH)
         return 0.5 + 0.5 * ht_rng_uniform(11 + (uint64_t)salt, 64 * (uint64_t)node + parity);
-    for (int k = 0; k < s->grid.dims; k++)
+    for (int k = 0; k < 3 && k < s->grid.dims; k++)
         x += 0.16 * cos(2 * acos(-1.0) * ((double)m[k] + 0.5 * (parity >> k & 1u)) /
                         (double)s->grid.cells[k]);
     return x;
