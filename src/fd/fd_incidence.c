@@ -232,7 +232,7 @@ static enum ht_err check_medium(const struct ht_plan *plan, int group,
     const struct ht_fd_problem *fd = &plan->problem.fd;
     const int last = fd->density ? s->grid->dims : 0;
     int64_t begin, end;
-    double *value = NULL;
+    HT_FREED double *value = NULL;
     if (fd->fill == NULL) return HT_OK;
     ht_grid_own(s->grid, HT_PRIMARY, &begin, &end);
     if (s->grid->dims > 2) {
@@ -240,14 +240,12 @@ static enum ht_err check_medium(const struct ht_plan *plan, int group,
         end = ht_least(end, s->upper[2] + s->reach + 1);
     }
     TRY(HT_ALLOC(value, ht_grid_plane(s->grid, HT_PRIMARY)));
-    enum ht_err err = HT_OK;
-    for (int64_t m = begin; err == HT_OK && m < end; m++)
-        for (int what = 0; err == HT_OK && what <= last; what++) {
-            err = fd->fill(fd->medium, what, m, m + 1, value);
-            if (err == HT_OK) err = check_plane(plan, group, s, what, m, value);
+    for (int64_t m = begin; m < end; m++)
+        for (int what = 0; what <= last; what++) {
+            TRY(fd->fill(fd->medium, what, m, m + 1, value));
+            TRY(check_plane(plan, group, s, what, m, value));
         }
-    free(value);
-    return err;
+    return HT_OK;
 }
 
 enum ht_err ht_fd_surface_check(const struct ht_plan *plan) {

@@ -209,7 +209,8 @@ static enum ht_err add_planes(struct ht_fd_stepper *s, const struct ht_measure *
     const struct ht_grid *grid = s->problem.grid;
     struct ht_comm *comm = grid->slab.comm;
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
-    double *sums = NULL, most[2] = {0, -INFINITY};
+    double most[2] = {0, -INFINITY};
+    HT_FREED double *sums = NULL;
     *out = (struct ht_measure){.first = -1};
     TRY(HT_ALLOC(sums, 3 * planes));
     for (int64_t m = s->first; m < s->last; m++) {
@@ -221,8 +222,8 @@ static enum ht_err add_planes(struct ht_fd_stepper *s, const struct ht_measure *
         if (sum->first >= 0)
             most[1] = fmax(most[1], -(double)(m * ht_grid_plane(grid, HT_PRIMARY) + sum->first));
     }
-    enum ht_err err = ht_comm_sum(comm, (int)(3 * planes), sums);
-    if (err == HT_OK) err = ht_comm_max(comm, 2, most);
+    TRY(ht_comm_sum(comm, (int)(3 * planes), sums));
+    TRY(ht_comm_max(comm, 2, most));
     for (int64_t m = 0; m < planes; m++) {
         out->sum += sums[3 * m];
         out->mean += sums[3 * m + 1];
@@ -230,24 +231,21 @@ static enum ht_err add_planes(struct ht_fd_stepper *s, const struct ht_measure *
     }
     out->largest = most[0];
     if (isfinite(most[1])) out->first = (int64_t)-most[1];
-    free(sums);
-    return err;
+    return HT_OK;
 }
 
 enum ht_err ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *part,
                              const struct ht_fd_ends *ends, struct ht_fd_array x,
                              struct ht_fd_array y, double level, struct ht_measure *out) {
-    struct ht_measure *own = NULL;
+    HT_FREED struct ht_measure *own = NULL;
     bool some = true;
     TRY(HT_ALLOC(own, s->last - s->first));
     for (int64_t m = 0; m < s->last - s->first; m++) own[m].first = -1;
     for (int k = 0; k < 3; k++) some = some && part->begin[k] < part->end[k];
-    enum ht_err err = some ? s->engine.ops->sums(&s->engine, part, ends, x, y, s->law.a, level,
-                                                 own + part->begin[2] - s->box.begin[2])
-                           : HT_OK;
-    if (err == HT_OK) err = add_planes(s, own, out);
-    free(own);
-    return err;
+    TRY(some ? s->engine.ops->sums(&s->engine, part, ends, x, y, s->law.a, level,
+                                   own + part->begin[2] - s->box.begin[2])
+             : HT_OK);
+    return add_planes(s, own, out);
 }
 
 enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x, struct ht_fd_array y,
@@ -341,24 +339,21 @@ enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_array array,
     const int64_t n1 = s->box.end[0] - s->box.begin[0];
     const int64_t n2 = s->box.end[1] - s->box.begin[1];
     const size_t bytes = (size_t)n1 * sizeof *to;
-    double *plane = NULL;
+    HT_FREED double *plane = NULL;
     TRY(HT_ALLOC(plane, s->box.plane));
-    enum ht_err err = HT_OK;
-    for (int64_t m = first; err == HT_OK && m < last; m++) {
+    for (int64_t m = first; m < last; m++) {
         const int64_t at = (m - s->first + s->box.begin[2]) * s->box.plane;
         double *corner = plane + s->box.begin[1] * s->box.row + s->box.begin[0];
-        if (to != NULL) err = ops->read(&s->engine, array, at, s->box.plane, plane);
-        for (int64_t m2 = 0; err == HT_OK && m2 < n2; m2++) {
+        if (to != NULL) TRY(ops->read(&s->engine, array, at, s->box.plane, plane));
+        for (int64_t m2 = 0; m2 < n2; m2++) {
             const int64_t row = ((m - first) * n2 + m2) * n1;
             double *values = corner + m2 * s->box.row;
             if (to != NULL) memcpy(to + row, values, bytes);
             if (from != NULL) memcpy(values, from + row, bytes);
         }
-        if (err == HT_OK && from != NULL)
-            err = ops->write(&s->engine, array, at, s->box.plane, plane);
+        if (from != NULL) TRY(ops->write(&s->engine, array, at, s->box.plane, plane));
     }
-    free(plane);
-    return err;
+    return HT_OK;
 }
 
 static enum ht_fd_name name_of(enum ht_subgrid subgrid) {

@@ -286,7 +286,7 @@ static enum ht_err add_axes(struct map *s, const struct ht_bloch_run *run, const
 
 enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
                           struct ht_bloch_wave *out) {
-    struct map *s = NULL;
+    HT_FREED struct map *s = NULL;
     *out = (struct ht_bloch_wave){{0}, {0}};
     TRY(HT_ALLOC(s, 1));
     s->problem = run->problem;
@@ -297,14 +297,13 @@ enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
     const number turned = ht_complex(cos(end), -sin(end));
     s->lambda = ht_complex(cos(angle), -sin(angle));
     s->early = ht_complex(cos(angle / 2), sin(angle / 2));
-    enum ht_err err = add_axes(s, run, k, out->error);
+    TRY(add_axes(s, run, k, out->error));
     for (int f = 0; f < s->problem->eq->nfields; f++) {
         if (!ht_problem_stores(s->problem, HT_PRIMARY, f)) continue;
         out->exact[f] = s->size_of[f] * times(turned, s->amplitude[f]);
         out->error[f] = s->size_of[f] * times(turned, out->error[f]);
     }
-    free(s);
-    return err;
+    return HT_OK;
 }
 
 enum ht_err ht_bloch_error(const struct ht_bloch_run *run, const double k[3], double *error) {

@@ -188,21 +188,16 @@ static enum ht_err move_dual(const struct layer *s, const struct ht_stepper *fro
 static enum ht_err do_layer(const struct layer *s, struct ht_device *device,
                             const struct ht_kernels *kernels, const struct ht_stepper *out) {
     const struct ht_grid *grid = &s->plan->grid;
-    struct ht_stepper stepper = {0};
-    double *coefs = NULL;
-    enum ht_err err = device != NULL
-                          ? ht_stepper_create(&s->part.problem, device, kernels, &stepper)
-                          : ht_oracle_create(&s->part.problem, &stepper);
-    if (err == HT_OK)
-        err = HT_ALLOC(coefs,
-                       ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) * s->plan->eq.nfields);
-    if (err == HT_OK) err = put_layer(s, &stepper, coefs);
-    if (err == HT_OK) err = stepper.ops->half_step(stepper.self, HT_PRIMARY);
-    if (err == HT_OK) err = stepper.ops->finish(stepper.self);
-    if (err == HT_OK) err = move_dual(s, &stepper, coefs, out);
-    free(coefs);
-    ht_stepper_destroy(&stepper);
-    return err;
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
+    HT_FREED double *coefs = NULL;
+    TRY(device != NULL ? ht_stepper_create(&s->part.problem, device, kernels, &stepper)
+                       : ht_oracle_create(&s->part.problem, &stepper));
+    TRY(HT_ALLOC(coefs,
+                 ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) * s->plan->eq.nfields));
+    TRY(put_layer(s, &stepper, coefs));
+    TRY(stepper.ops->half_step(stepper.self, HT_PRIMARY));
+    TRY(stepper.ops->finish(stepper.self));
+    return move_dual(s, &stepper, coefs, out);
 }
 
 /* Tuning of the layers. The run's variant may not apply to all fields, or only to the run's own

@@ -238,11 +238,11 @@ enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
                                const struct ht_quantity *what, struct ht_measure *out) {
     const int64_t room = (int64_t)MOST_STORED * HT_MEASURE_POINTS;
     struct ht_device_stepper *t = self;
-    struct ht_sum_item *items = NULL;
-    double *stored = NULL;
+    HT_FREED struct ht_sum_item *items = NULL;
+    HT_FREED double *stored = NULL;
     TRY(HT_ALLOC(items, count));
-    enum ht_err err = HT_ALLOC(stored, count * room);
-    for (int i = 0; err == HT_OK && i < count; i++) {
+    TRY(HT_ALLOC(stored, count * room));
+    for (int i = 0; i < count; i++) {
         struct ht_sum_item *item = &items[i];
         item->x = t->u[subgrid][what[i].field];
         item->coef = t->storage[what[i].coef];
@@ -251,14 +251,12 @@ enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
         measure_own(t, subgrid, item);
         if (what[i].beside) leave_layers(t, subgrid, item);
     }
-    if (err == HT_OK) err = ht_sums_run(t->set[0].sums, count, items, out);
-    free(stored);
-    for (int i = 0; err == HT_OK && i < count; i++) {
+    TRY(ht_sums_run(t->set[0].sums, count, items, out));
+    for (int i = 0; i < count; i++) {
         out[i].sum *= ht_measure_factor(&t->problem, &what[i]);
         if (out[i].first >= 0) out[i].first = node_of(t, subgrid, &items[i], out[i].first);
     }
-    free(items);
-    return err;
+    return HT_OK;
 }
 
 /* ---- scale and medium ---- */
@@ -269,16 +267,14 @@ enum ht_err ht_stepper_clear(struct ht_device_stepper *t, enum ht_subgrid subgri
     int64_t bytes =
         HT_LAYOUT_SIZE(t->spec.block, t->padded_coefs, ht_window_nodes(window)) * t->element_size;
     int64_t part = bytes < most ? bytes : most;
-    void *zeros = NULL;
+    HT_FREED void *zeros = NULL;
     TRY(ht_mem_alloc((size_t)part, 1, &zeros));
-    enum ht_err err = HT_OK;
-    for (int64_t at = 0; err == HT_OK && at < bytes; at += part) {
+    for (int64_t at = 0; at < bytes; at += part) {
         int64_t width = bytes - at < part ? bytes - at : part;
         const struct ht_span span = {.offset = at, .width = width, .pitch = width, .rows = 1};
-        err = ht_buffer_write(t->u[subgrid][field], span, zeros);
+        TRY(ht_buffer_write(t->u[subgrid][field], span, zeros));
     }
-    free(zeros);
-    return err;
+    return HT_OK;
 }
 
 enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t, int region,

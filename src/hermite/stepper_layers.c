@@ -32,12 +32,10 @@ int64_t ht_stepper_layer_bytes(const struct ht_problem *p, const struct ht_spec 
 static enum ht_err create_zeros(const struct ht_device_stepper *t, int64_t bytes,
                                 struct ht_buffer **out) {
     const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
-    void *zeros = NULL;
+    HT_FREED void *zeros = NULL;
     TRY(ht_mem_alloc((size_t)bytes, 1, &zeros));
-    enum ht_err err = ht_buffer_create(t->r.device, bytes, out);
-    if (err == HT_OK) err = ht_buffer_write(*out, span, zeros);
-    free(zeros);
-    return err;
+    TRY(ht_buffer_create(t->r.device, bytes, out));
+    return ht_buffer_write(*out, span, zeros);
 }
 
 static enum ht_err make_memory(struct ht_device_stepper *t, int axis, int side) {
@@ -57,8 +55,7 @@ static enum ht_err make_profiles(struct ht_device_stepper *t, enum ht_subgrid su
     const struct ht_window *w = &t->r.partition.window[subgrid];
     const int coefs = t->problem.layers->profile_degree + 1;
     const int64_t count = w->count[axis] * coefs;
-    enum ht_err err = HT_OK;
-    double *values = NULL;
+    HT_FREED double *values = NULL;
     TRY(HT_ALLOC(values, HT_LAYER_PROFILES * count));
     for (int64_t m = 0; m < count; m++) {
         const int64_t node = w->origin[axis] + m / coefs;
@@ -66,14 +63,12 @@ static enum ht_err make_profiles(struct ht_device_stepper *t, enum ht_subgrid su
         ht_absorbing_profiles(t->problem.layers, axis, ht_absorbing_at(subgrid, node), at);
         for (int i = 0; i < HT_LAYER_PROFILES; i++) values[i * count + m] = at[i][m % coefs];
     }
-    for (int i = 0; err == HT_OK && i < HT_LAYER_PROFILES; i++) {
+    for (int i = 0; i < HT_LAYER_PROFILES; i++) {
         struct ht_buffer **to = &t->profile[subgrid][axis][i];
-        err = ht_buffer_create(t->r.device, count * t->element_size, to);
-        if (err == HT_OK)
-            err = ht_buffer_write_reals(*to, t->spec.fp64, 0, count, values + i * count);
+        TRY(ht_buffer_create(t->r.device, count * t->element_size, to));
+        TRY(ht_buffer_write_reals(*to, t->spec.fp64, 0, count, values + i * count));
     }
-    free(values);
-    return err;
+    return HT_OK;
 }
 
 enum ht_err ht_stepper_make_layers(struct ht_device_stepper *t) {
@@ -186,7 +181,7 @@ static enum ht_err make_jets(struct ht_device_stepper *t, enum ht_subgrid subgri
     const int64_t values = jet_values(&t->problem, subgrid, axis);
     const int64_t length = w->count[axis];
     struct ht_buffer **to = &t->jets[subgrid][axis];
-    double *wide = NULL;
+    HT_FREED double *wide = NULL;
     TRY(HT_ALLOC(wide, values));
     for (int64_t m = 0; m < length; m++) {
         double jets[HT_MAX_ORDER + 1] = {1};
@@ -194,10 +189,8 @@ static enum ht_err make_jets(struct ht_device_stepper *t, enum ht_subgrid subgri
             ht_sponge_jets(&t->problem, subgrid, axis, w->origin[axis] + m, jets);
         for (int i = 0; i <= t->spec.order; i++) wide[i * length + m] = jets[i];
     }
-    enum ht_err err = ht_buffer_create(t->r.device, values * t->element_size, to);
-    if (err == HT_OK) err = ht_buffer_write_reals(*to, t->spec.fp64, 0, values, wide);
-    free(wide);
-    return err;
+    TRY(ht_buffer_create(t->r.device, values * t->element_size, to));
+    return ht_buffer_write_reals(*to, t->spec.fp64, 0, values, wide);
 }
 
 enum ht_err ht_stepper_make_sponge(struct ht_device_stepper *t) {

@@ -14,7 +14,8 @@ struct ghosts {
 
 /* Parity, [field][storage index]. */
 static enum ht_err upload_bits(struct ghosts *g, const struct ht_spec *spec, int padded_coefs) {
-    int storage[HT_MAX_COEFS], *bits = NULL;
+    int storage[HT_MAX_COEFS];
+    HT_FREED int *bits = NULL;
     TRY(HT_ALLOC(bits, (int64_t)g->fields * padded_coefs));
     const struct ht_sizes z = ht_sizes_of(spec);
     ht_storage_order(spec, storage);
@@ -25,7 +26,6 @@ static enum ht_err upload_bits(struct ghosts *g, const struct ht_spec *spec, int
     enum ht_err err =
         ht_tool_store(&g->tool, (int64_t)g->fields * padded_coefs * (int64_t)sizeof *bits, bits,
                       &g->tool.buffer[0]);
-    free(bits);
     return err;
 }
 

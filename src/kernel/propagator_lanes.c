@@ -60,22 +60,23 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
 
 static enum ht_err pack_literals(const struct ht_blocks *blocks, const struct ht_spec *spec,
                                  const struct ht_shape *shape, struct ht_operator *out) {
-    int storage[HT_MAX_COEFS], most = 0, *bits = NULL, *target = NULL;
+    int storage[HT_MAX_COEFS], most = 0;
+    HT_FREED int *bits = NULL, *target = NULL;
     const int padded = ht_storage_order(spec, storage);
     const int coefs = (int)ht_spec_coefs(spec);
     const int entries = blocks->sources / coefs * padded;
     const int targets = ht_slots(spec->dst, spec->eq->nfields) * padded;
-    double *value = NULL;
+    HT_FREED double *value = NULL;
     (void)shape;
     for (int g = 0; g < blocks->blocks; g++)
         if (blocks->rows[g] > most) most = blocks->rows[g];
-    enum ht_err err = HT_ALLOC(bits, entries);
-    if (err == HT_OK) err = HT_ALLOC(target, targets);
-    if (err == HT_OK) err = HT_ALLOC(value, (int64_t)blocks->blocks * most * entries);
-    for (int e = 0; err == HT_OK && e < targets; e++) target[e] = -1;
-    for (int s = 0; err == HT_OK && s < blocks->sources; s++)
+    TRY(HT_ALLOC(bits, entries));
+    TRY(HT_ALLOC(target, targets));
+    TRY(HT_ALLOC(value, (int64_t)blocks->blocks * most * entries));
+    for (int e = 0; e < targets; e++) target[e] = -1;
+    for (int s = 0; s < blocks->sources; s++)
         bits[ht_storage_entry(s, coefs, padded, storage)] = blocks->parity[s];
-    for (int g = 0; err == HT_OK && g < blocks->blocks; g++)
+    for (int g = 0; g < blocks->blocks; g++)
         for (int r = 0; r < blocks->rows[g]; r++) {
             target[ht_storage_entry(blocks->row[g][r], coefs, padded, storage)] = g * most + r;
             for (int s = 0; s < blocks->sources; s++)
@@ -83,20 +84,15 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks, const struct ht
                       ht_storage_entry(s, coefs, padded, storage)] =
                     blocks->entry[g][(int64_t)r * blocks->sources + s];
         }
-    if (err == HT_OK) {
-        ht_text_add(&out->text,
-                    "#define HT_PARTS 1\n#define HT_PITCH HT_TILE_1\n"
-                    "#define HT_STAGES (HT_CHUNKS < %d ? HT_CHUNKS + 1 : %d)\n"
-                    "#define HT_BLOCK_ROWS %d\n",
-                    MOST_STAGES - 1, MOST_STAGES, most);
-        ht_text_ints(&out->text, "bits", bits, entries);
-        ht_text_ints(&out->text, "target", target, targets);
-        ht_text_table(&out->text, "entry", value, blocks->blocks * most * entries, spec->fp64);
-    }
-    free(value);
-    free(target);
-    free(bits);
-    return err;
+    ht_text_add(&out->text,
+                "#define HT_PARTS 1\n#define HT_PITCH HT_TILE_1\n"
+                "#define HT_STAGES (HT_CHUNKS < %d ? HT_CHUNKS + 1 : %d)\n"
+                "#define HT_BLOCK_ROWS %d\n",
+                MOST_STAGES - 1, MOST_STAGES, most);
+    ht_text_ints(&out->text, "bits", bits, entries);
+    ht_text_ints(&out->text, "target", target, targets);
+    ht_text_table(&out->text, "entry", value, blocks->blocks * most * entries, spec->fp64);
+    return HT_OK;
 }
 
 const struct ht_variant ht_variant_propagator_lanes = {

@@ -108,27 +108,22 @@ static enum ht_err pack_tiles(const struct ht_blocks *blocks, const struct ht_sp
     const int own = shape->group_size / shape->cells, all = own * shape->parts;
     const int chunks = (sources_of(spec) + shape->chunk - 1) / shape->chunk;
     const int entries = chunks * shape->chunk;
-    int *block = NULL, *first = NULL, *target = NULL;
-    enum ht_err err = HT_ALLOC(block, all);
-    if (err == HT_OK) err = HT_ALLOC(first, all);
-    if (err == HT_OK) err = HT_ALLOC(target, all * shape->tile);
-    if (err == HT_OK) err = HT_ALLOC(out->value, (int64_t)entries * all * shape->tile);
-    if (err == HT_OK) {
-        const int count = place_tiles(blocks, shape->tile, block, first);
-        for (int n = 0; n < all * shape->tile; n++) {
-            const int t = n / shape->tile, r = first[t] + n % shape->tile;
-            target[n] = t < count && r < blocks->rows[block[t]] ? blocks->row[block[t]][r] : -1;
-        }
-        put_values(blocks, shape, own, count, block, first, entries, out);
-        ht_text_add(&out->text, "#define HT_TILES %d\n#define HT_PARTS %d\n", own, shape->parts);
-        ht_text_ints(&out->text, "tile_block", block, all);
-        ht_text_ints(&out->text, "row_target", target, all * shape->tile);
-        ht_text_ints(&out->text, "bits", blocks->parity, blocks->sources);
+    HT_FREED int *block = NULL, *first = NULL, *target = NULL;
+    TRY(HT_ALLOC(block, all));
+    TRY(HT_ALLOC(first, all));
+    TRY(HT_ALLOC(target, all * shape->tile));
+    TRY(HT_ALLOC(out->value, (int64_t)entries * all * shape->tile));
+    const int count = place_tiles(blocks, shape->tile, block, first);
+    for (int n = 0; n < all * shape->tile; n++) {
+        const int t = n / shape->tile, r = first[t] + n % shape->tile;
+        target[n] = t < count && r < blocks->rows[block[t]] ? blocks->row[block[t]][r] : -1;
     }
-    free(target);
-    free(first);
-    free(block);
-    return err;
+    put_values(blocks, shape, own, count, block, first, entries, out);
+    ht_text_add(&out->text, "#define HT_TILES %d\n#define HT_PARTS %d\n", own, shape->parts);
+    ht_text_ints(&out->text, "tile_block", block, all);
+    ht_text_ints(&out->text, "row_target", target, all * shape->tile);
+    ht_text_ints(&out->text, "bits", blocks->parity, blocks->sources);
+    return HT_OK;
 }
 
 const struct ht_variant ht_variant_propagator_local = {

@@ -217,14 +217,14 @@ static enum ht_err place_padding(const struct packing *p, const bool *used, int 
 }
 
 static enum ht_err pack_rows(const struct packing *p, const int *storage) {
-    struct pair *pairs = NULL;
-    bool *used = NULL;
+    HT_FREED struct pair *pairs = NULL;
+    HT_FREED bool *used = NULL;
     int targets = ht_slots(p->spec->dst, p->spec->eq->nfields) * p->padded_coefs;
     TRY(HT_ALLOC(pairs, targets));
-    enum ht_err err = HT_ALLOC(used, targets);
+    TRY(HT_ALLOC(used, targets));
     for (int part = 0; part < p->s.cut.parts; part++)
         for (int n = 0; n < p->s.cut.all * 4; n++) where_of(p, part)[n] = -1;
-    for (int g = 0; err == HT_OK && g < p->blocks->blocks; g++) {
+    for (int g = 0; g < p->blocks->blocks; g++) {
         double *where = where_of(p, g / p->s.cut.blocks);
         int first = p->s.cut.first[g % p->s.cut.blocks];
         int count = collect_pairs(p->blocks, g, p->coefs, p->padded_coefs, storage, pairs);
@@ -236,10 +236,7 @@ static enum ht_err pack_rows(const struct packing *p, const int *storage) {
                 if (pairs[n].row[e] >= 0) pack_row(p, g, tile, n % 4 * 2 + e, pairs[n].row[e]);
         }
     }
-    if (err == HT_OK) err = place_padding(p, used, targets);
-    free(used);
-    free(pairs);
-    return err;
+    return place_padding(p, used, targets);
 }
 
 static void add_tiles(const struct ht_tensor_shape *s, int cells, struct ht_text *text) {

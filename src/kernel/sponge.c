@@ -15,7 +15,8 @@ struct sponge {
 /* Storage indices [axis][line][i] of the lines of coefficients. */
 static enum ht_err upload_lines(struct sponge *sponge, const struct ht_spec *spec) {
     const int n = sponge->coefs, lines = sponge->lines, dims = spec->eq->dims;
-    int storage[HT_MAX_COEFS], *at = NULL;
+    int storage[HT_MAX_COEFS];
+    HT_FREED int *at = NULL;
     ht_storage_order(spec, storage);
     TRY(HT_ALLOC(at, (int64_t)dims * lines * n));
     for (int k = 0, stride = 1; k < dims; k++, stride *= n)
@@ -23,10 +24,8 @@ static enum ht_err upload_lines(struct sponge *sponge, const struct ht_spec *spe
             for (int i = 0; i < n; i++)
                 at[(k * lines + line) * n + i] =
                     storage[line % stride + (line / stride * n + i) * stride];
-    enum ht_err err = ht_tool_store(&sponge->tool, (int64_t)dims * lines * n * (int64_t)sizeof *at,
-                                    at, &sponge->tool.buffer[0]);
-    free(at);
-    return err;
+    return ht_tool_store(&sponge->tool, (int64_t)dims * lines * n * (int64_t)sizeof *at, at,
+                         &sponge->tool.buffer[0]);
 }
 
 enum ht_err ht_sponge_create(struct ht_device *device, const struct ht_spec *spec,

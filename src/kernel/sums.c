@@ -77,7 +77,7 @@ static struct ht_sum_args args_of(const struct ht_sum_item *item) {
 /* Weights of coefficients at points, one item after the other. */
 static enum ht_err send_weights(struct sums *r, int count, const struct ht_sum_item *items) {
     int64_t values = 0, at = 0;
-    double *data = NULL;
+    HT_FREED double *data = NULL;
     for (int i = 0; i < count; i++) values += (int64_t)coefs_of(&items[i]) * r->points;
     TRY(make_room(r, WEIGHTS, 8 * values));
     TRY(HT_ALLOC(data, values));
@@ -89,9 +89,7 @@ static enum ht_err send_weights(struct sums *r, int count, const struct ht_sum_i
                 data[at + q] = item->weights[q * item->coefs + c];
         }
     }
-    enum ht_err err = ht_buffer_write_reals(r->tool.buffer[WEIGHTS], r->wide, 0, values, data);
-    free(data);
-    return err;
+    return ht_buffer_write_reals(r->tool.buffer[WEIGHTS], r->wide, 0, values, data);
 }
 
 static enum ht_err launch(struct sums *r, const struct ht_sum_item *item,
@@ -154,13 +152,10 @@ static enum ht_err run(struct sums *r, int count, const struct ht_sum_item *item
 
 static enum ht_err run_all(struct ht_tool *sums, int count, const struct ht_sum_item *items,
                            bool each, struct ht_measure *out) {
-    struct ht_sum_args *args = NULL;
-    double *results = NULL;
+    HT_FREED struct ht_sum_args *args = NULL;
+    HT_FREED double *results = NULL;
     TRY(HT_ALLOC(args, count));
-    enum ht_err err = run((struct sums *)sums, count, items, each, args, &results, out);
-    free(results);
-    free(args);
-    return err;
+    return run((struct sums *)sums, count, items, each, args, &results, out);
 }
 
 enum ht_err ht_sums_run(struct ht_tool *sums, int count, const struct ht_sum_item *items,

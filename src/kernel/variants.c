@@ -101,16 +101,13 @@ void ht_variant_list(const struct ht_spec *spec, struct ht_text *out) {
 
 static enum ht_err refuse(const struct ht_variant *variant, const struct ht_spec *spec,
                           const char *reason) {
-    struct ht_text names = {0};
+    HT_FREED_TEXT struct ht_text names = {0};
     ht_variant_list(spec, &names);
-    enum ht_err err = ht_text_status(&names);
-    if (err == HT_OK)
-        err = ht_err_set(HT_ERR_INPUT,
-                         "device.variant = \"%s\" does not apply: %s; use "
-                         "%s",
-                         variant->name, reason, names.data);
-    ht_text_free(&names);
-    return err;
+    TRY(ht_text_status(&names));
+    return ht_err_set(HT_ERR_INPUT,
+                      "device.variant = \"%s\" does not apply: %s; use "
+                      "%s",
+                      variant->name, reason, names.data);
 }
 
 int64_t ht_variant_poly_bytes(const struct ht_variant *variant, const struct ht_spec *spec) {

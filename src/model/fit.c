@@ -142,13 +142,12 @@ void ht_fit_counts_add(const struct ht_fit_counts *more, struct ht_fit_counts *c
 
 enum ht_err ht_fit_counts_share(struct ht_fit *fit, struct ht_comm *comm) {
     const int ranks = ht_comm_size(comm);
-    struct ht_fit_counts *all = NULL;
+    HT_FREED struct ht_fit_counts *all = NULL;
     TRY(HT_ALLOC(all, ranks));
-    enum ht_err err = ht_comm_gather(comm, &fit->counts, sizeof fit->counts, all);
-    if (err == HT_OK) fit->counts = all[0];
-    for (int r = 1; err == HT_OK && r < ranks; r++) ht_fit_counts_add(&all[r], &fit->counts);
-    free(all);
-    return err;
+    TRY(ht_comm_gather(comm, &fit->counts, sizeof fit->counts, all));
+    fit->counts = all[0];
+    for (int r = 1; r < ranks; r++) ht_fit_counts_add(&all[r], &fit->counts);
+    return HT_OK;
 }
 
 /* ---- checks ---- */

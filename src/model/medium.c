@@ -212,17 +212,14 @@ enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgr
 /* Names that are accepted, "c|K, rho", for the message. */
 static enum ht_err unknown_name(const struct ht_medium *medium, const char *name) {
     const struct ht_system *system = medium->eq->system;
-    struct ht_text names = {0};
+    HT_FREED_TEXT struct ht_text names = {0};
     for (int p = 0; p < system->nparameters; p++)
         ht_text_add(&names, "%s%s", p ? ", " : "", system->parameter[p].names);
-    enum ht_err err = ht_text_status(&names);
-    if (err == HT_OK)
-        err = ht_err_set(HT_ERR_INPUT,
-                         "\"%s\" is no parameter of the medium: must be among "
-                         "%s",
-                         name, names.data);
-    ht_text_free(&names);
-    return err;
+    TRY(ht_text_status(&names));
+    return ht_err_set(HT_ERR_INPUT,
+                      "\"%s\" is no parameter of the medium: must be among "
+                      "%s",
+                      name, names.data);
 }
 
 enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3], double *speed) {

@@ -30,20 +30,17 @@ static bool system_takes(const struct ht_system *system, const char *wanted) {
 /* "c|K, rho", "velocity". */
 static enum ht_err fail_unused(const struct ht_medium *medium, const char *key) {
     const struct ht_system *system = medium->eq->system;
-    struct ht_text names = {0};
+    HT_FREED_TEXT struct ht_text names = {0};
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_parameter *row = &system->parameter[p];
         if (row->vector && row->axis > 0) continue;
         ht_text_add(&names, "%s%s", p ? ", " : "", row->vector ? row->vector : row->names);
     }
-    enum ht_err err = ht_text_status(&names);
-    if (err == HT_OK)
-        err = ht_params_error(medium->source->params, key,
-                              "the system \"%s\" has no such parameter; it has "
-                              "%s",
-                              system->name, names.data);
-    ht_text_free(&names);
-    return err;
+    TRY(ht_text_status(&names));
+    return ht_params_error(medium->source->params, key,
+                           "the system \"%s\" has no such parameter; it has "
+                           "%s",
+                           system->name, names.data);
 }
 
 /* A parameter that the system would silently ignore is refused. */

@@ -95,24 +95,21 @@ static bool is_held(const struct making *m, int field) {
 }
 
 static enum ht_err refuse_field(const struct making *m, int n, const char *name, bool known) {
-    struct ht_text held = {0};
+    HT_FREED_TEXT struct ht_text held = {0};
     char key[KEY];
     for (int f = 0; f < m->of->eq->nfields; f++)
         if (is_held(m, f))
             ht_text_add(&held, "%s%s", held.length ? ", " : "", m->of->eq->field[f].name);
-    enum ht_err err = ht_text_status(&held);
-    if (err == HT_OK && known)
-        err = ht_params_error(m->params, key_of(n, "fields", key),
-                              "\"%s\" has no values at whole steps by this "
-                              "time.scheme, which holds %s there, and its "
-                              "derivatives, such as %s_x1",
-                              name, held.data, m->of->eq->field[0].name);
-    else if (err == HT_OK)
-        err = ht_params_error(m->params, key_of(n, "fields", key),
-                              "no field \"%s\" to record: %s, or a derivative such as %s_x1", name,
-                              held.data, m->of->eq->field[0].name);
-    ht_text_free(&held);
-    return err;
+    TRY(ht_text_status(&held));
+    if (known)
+        return ht_params_error(m->params, key_of(n, "fields", key),
+                               "\"%s\" has no values at whole steps by this "
+                               "time.scheme, which holds %s there, and its "
+                               "derivatives, such as %s_x1",
+                               name, held.data, m->of->eq->field[0].name);
+    return ht_params_error(m->params, key_of(n, "fields", key),
+                           "no field \"%s\" to record: %s, or a derivative such as %s_x1", name,
+                           held.data, m->of->eq->field[0].name);
 }
 
 /* "p", or "p_x1" for its derivative. */

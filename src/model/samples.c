@@ -140,7 +140,7 @@ static enum ht_err check_byte_order(const unsigned char *data, int64_t count) {
 /* Raw float32 of exactly the promised size, in file order. */
 static enum ht_err read_raw(const struct ht_samples_format *format, struct layout *layout,
                             double **values, int64_t *count) {
-    char *data = NULL;
+    HT_FREED char *data = NULL;
     size_t size = 0;
     int rank = 0;
     while (rank < 3 && format->shape[rank] > 0) rank++;
@@ -149,15 +149,13 @@ static enum ht_err read_raw(const struct ht_samples_format *format, struct layou
     TRY(layout_count(layout, count));
     TRY(check_raw_size(format, layout, *count));
     TRY(ht_file_read_most(format->path, (size_t)*count * 4, &data, &size));
-    enum ht_err err = HT_OK;
     if (size != (size_t)*count * 4)
-        err = ht_err_set(HT_ERR_INPUT, "%s has changed while it was read", format->path);
-    if (err == HT_OK) err = check_byte_order((unsigned char *)data, *count);
-    if (err == HT_OK) err = ht_mem_alloc((size_t)*count, sizeof **values, values);
-    for (int64_t i = 0; err == HT_OK && i < *count; i++)
+        return ht_err_set(HT_ERR_INPUT, "%s has changed while it was read", format->path);
+    TRY(check_byte_order((unsigned char *)data, *count));
+    TRY(ht_mem_alloc((size_t)*count, sizeof **values, values));
+    for (int64_t i = 0; i < *count; i++)
         (*values)[i] = (double)float_from_little_endian((unsigned char *)data + 4 * i);
-    free(data);
-    return err;
+    return HT_OK;
 }
 
 /* The extents of a dataset (slowest first) against the shape, if given. */

@@ -18,27 +18,22 @@ enum ht_err ht_solution_find_field(const struct ht_solution *solution, const cha
     const struct ht_equations *eq = solution->eq;
     *field = ht_equations_field(eq, name);
     if (*field >= 0) return HT_OK;
-    struct ht_text list = {0};
+    HT_FREED_TEXT struct ht_text list = {0};
     for (int f = 0; f < eq->nfields; f++)
         ht_text_add(&list, "%s%s", f ? " " : "", eq->field[f].name);
-    enum ht_err err = ht_text_status(&list);
-    if (err == HT_OK)
-        err = ht_params_error(solution->data->params, key,
-                              "no field \"%s\" in %s in %d dimension%s; the "
-                              "fields are %s",
-                              name, eq->system->name, eq->dims, eq->dims > 1 ? "s" : "", list.data);
-    ht_text_free(&list);
-    return err;
+    TRY(ht_text_status(&list));
+    return ht_params_error(solution->data->params, key,
+                           "no field \"%s\" in %s in %d dimension%s; the "
+                           "fields are %s",
+                           name, eq->system->name, eq->dims, eq->dims > 1 ? "s" : "", list.data);
 }
 
 enum ht_err ht_solution_find_value(const struct ht_solution *solution, const char *name,
                                    int *field) {
-    struct ht_text key = {0};
+    HT_FREED_TEXT struct ht_text key = {0};
     ht_text_add(&key, "initial.values.%s", name);
-    enum ht_err err = ht_text_status(&key);
-    if (err == HT_OK) err = ht_solution_find_field(solution, key.data, name, field);
-    ht_text_free(&key);
-    return err;
+    TRY(ht_text_status(&key));
+    return ht_solution_find_field(solution, key.data, name, field);
 }
 
 static enum ht_err find_type(const struct ht_params *params, const struct ht_solution_type **out) {

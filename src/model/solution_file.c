@@ -100,7 +100,7 @@ static void list_extents(struct ht_text *text, int count, const int64_t *extent)
 
 static enum ht_err wrong_shape(const struct ht_solution *solution, const struct dataset *set) {
     const struct ht_grid *grid = solution->grid;
-    struct ht_text text = {0};
+    HT_FREED_TEXT struct ht_text text = {0};
     int64_t nodes[3];
     for (int k = 0; k < grid->dims; k++)
         nodes[k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
@@ -112,11 +112,8 @@ static enum ht_err wrong_shape(const struct ht_solution *solution, const struct 
                 " (x1 last; for coefficients with %d of them per node in "
                 "front)",
                 ht_grid_coefs(grid));
-    enum ht_err err = ht_text_status(&text);
-    if (err == HT_OK)
-        err = ht_params_error(solution->data->params, "initial.file", "%s", text.data);
-    ht_text_free(&text);
-    return err;
+    TRY(ht_text_status(&text));
+    return ht_params_error(solution->data->params, "initial.file", "%s", text.data);
 }
 
 static enum ht_err check_finite(const struct ht_solution *solution, const struct dataset *set,

@@ -75,12 +75,10 @@ static enum ht_err fill_random(const struct ht_solution *solution,
 /* ---- expression ---- */
 
 static enum ht_err blame(const struct ht_params *params, const char *field, const char *rule) {
-    struct ht_text key = {0};
+    HT_FREED_TEXT struct ht_text key = {0};
     ht_text_add(&key, "initial.values.%s", field);
-    enum ht_err err = ht_text_status(&key);
-    if (err == HT_OK) err = ht_params_error(params, key.data, "%s", rule);
-    ht_text_free(&key);
-    return err;
+    TRY(ht_text_status(&key));
+    return ht_params_error(params, key.data, "%s", rule);
 }
 
 static enum ht_err parse(struct ht_solution *solution, const char *name, const char *text) {

@@ -58,14 +58,11 @@ static enum ht_err read_initial(const struct ht_plan *plan, const struct ht_rece
 static enum ht_err find_initial(const struct ht_plan *plan, const struct ht_receiver_group *group,
                                 int field, double *start) {
     const int64_t nodes = ht_grid_plane(&plan->grid, HT_PRIMARY);
-    struct ht_point_axis *planes = NULL;
-    double *values = NULL;
-    enum ht_err err = HT_ALLOC(planes, group->count);
-    if (err == HT_OK) err = HT_ALLOC(values, plan->eq.nfields * nodes);
-    if (err == HT_OK) err = read_initial(plan, group, field, planes, values, start);
-    free(values);
-    free(planes);
-    return err;
+    HT_FREED struct ht_point_axis *planes = NULL;
+    HT_FREED double *values = NULL;
+    TRY(HT_ALLOC(planes, group->count));
+    TRY(HT_ALLOC(values, plan->eq.nfields * nodes));
+    return read_initial(plan, group, field, planes, values, start);
 }
 
 enum ht_err ht_integrals_find(const struct ht_plan *plan, const struct ht_receiver_group *group,

@@ -29,16 +29,14 @@ static enum ht_err fill_medium(const void *context, enum ht_subgrid subgrid, int
     const struct ht_problem *whole = part->whole;
     int64_t planes = ht_grid_planes(whole->grid, subgrid);
     int64_t rows = (int64_t)whole->medium_coefs * whole->eq->nmaterials;
-    double *plane = NULL;
+    HT_FREED double *plane = NULL;
     TRY(HT_ALLOC(plane, rows * ht_grid_plane(whole->grid, subgrid)));
-    enum ht_err err = HT_OK;
-    for (int64_t m = first; err == HT_OK && m < last; m++) {
+    for (int64_t m = first; m < last; m++) {
         int64_t at = (part->cells.begin[2] + m) % planes;
-        err = whole->medium_fill(whole->medium, subgrid, at, at + 1, plane);
-        if (err == HT_OK) cut_plane(part, subgrid, m - first, last - first, plane, out);
+        TRY(whole->medium_fill(whole->medium, subgrid, at, at + 1, plane));
+        cut_plane(part, subgrid, m - first, last - first, plane, out);
     }
-    free(plane);
-    return err;
+    return HT_OK;
 }
 
 static void set_sides(const struct ht_part *part, enum ht_part_sides sides, struct ht_grid *grid) {

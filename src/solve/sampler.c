@@ -210,7 +210,7 @@ static void fill_tables(const struct ht_sampler *s, const struct ht_arrays *a,
 
 static enum ht_err make_tool(struct ht_sampler *s) {
     struct ht_rows_shape shape = s->shape;
-    struct ht_rows_tables tables = {.node = NULL};
+    HT_ENDED(ht_rows_free) struct ht_rows_tables tables = {.node = NULL};
     struct ht_arrays arrays;
     if (s->rows == 0 || !find_arrays(s, &arrays)) return HT_OK;
     shape.fp64 = arrays.fp64;
@@ -219,7 +219,6 @@ static enum ht_err make_tool(struct ht_sampler *s) {
     enum ht_err err = ht_rows_alloc(&shape, &tables);
     if (err == HT_OK) fill_tables(s, &arrays, &tables);
     if (err == HT_OK) err = ht_rows_create(arrays.device, &shape, &tables, &s->tool);
-    ht_rows_free(&tables);
     return err;
 }
 

@@ -31,19 +31,18 @@ static enum ht_err find_most(const struct ht_plan *plan, const struct ht_solutio
                              const double unit[HT_MAX_FIELDS], double *most) {
     const int64_t plane = ht_grid_plane(solution->grid, HT_PRIMARY);
     const int64_t field = plane * ht_grid_coefs(solution->grid);
-    double *values = NULL;
+    HT_FREED double *values = NULL;
     int64_t begin, end;
     ht_grid_own(solution->grid, HT_PRIMARY, &begin, &end);
-    enum ht_err err = HT_ALLOC(values, field * plan->eq.nfields);
-    for (int64_t m = begin; err == HT_OK && m < end; m++) {
-        err = ht_solution_fill(solution, HT_PRIMARY, 0, m, m + 1, values);
-        for (int f = 0; err == HT_OK && f < plan->eq.nfields; f++)
+    TRY(HT_ALLOC(values, field * plan->eq.nfields));
+    for (int64_t m = begin; m < end; m++) {
+        TRY(ht_solution_fill(solution, HT_PRIMARY, 0, m, m + 1, values));
+        for (int f = 0; f < plan->eq.nfields; f++)
             for (int64_t n = 0; n < plane; n++)
                 if (isfinite(values[f * field + n]))
                     *most = fmax(*most, fabs(values[f * field + n]) / unit[f]);
     }
-    free(values);
-    return err;
+    return HT_OK;
 }
 
 /* Without derivatives; a file may have them. */
