@@ -30,11 +30,6 @@ struct quadrature {
     double legendre[GAUSS][HT_DUHAMEL_TERMS];
 };
 
-static void make_quadrature(int terms, struct quadrature *q) {
-    ht_gauss_points(GAUSS, q->x, q->weight);
-    for (int i = 0; i < GAUSS; i++) ht_legendre(terms, 2 * q->x[i], q->legendre[i]);
-}
-
 /* Coefficients of one shot and field in half step q. */
 static void expand(const struct ht_injection *in, const struct quadrature *rule, int column,
                    int field, int64_t q, double *out) {
@@ -87,7 +82,9 @@ static void fill_row(struct ht_injection *in, const struct quadrature *rule, int
 static enum ht_err fill_table(struct ht_injection *in, int64_t q) {
     struct quadrature rule;
     bool any = false;
-    make_quadrature(in->problem.duhamel->terms, &rule);
+    ht_gauss_points(GAUSS, rule.x, rule.weight);
+    for (int i = 0; i < GAUSS; i++)
+        ht_legendre(in->problem.duhamel->terms, 2 * rule.x[i], rule.legendre[i]);
     in->first = q;
     in->filled = true;
     for (int64_t row = 0; row < HT_INJECTION_ROWS; row++) {

@@ -390,16 +390,6 @@ static enum ht_err wave_error(const struct ht_plan *plan, const struct ht_duhame
     return ht_bloch_error(&run, k, error);
 }
 
-static enum ht_err find_needed(const struct ht_plan *plan, struct ht_duhamel *d) {
-    const double most = 0.1;
-    double error = INFINITY;
-    for (int tenths = 7; tenths < 1000 && error > most; tenths++) {
-        d->needed = tenths / 10.0;
-        TRY(wave_error(plan, d, d->needed, 10 * d->needed, &error));
-    }
-    return HT_OK;
-}
-
 static bool same_waves(const struct source_waves *a, const struct source_waves *b) {
     bool same = a->highest == b->highest;
     for (int n = 0; n < HT_SIGNAL_BANDS; n++)
@@ -495,31 +485,23 @@ static enum ht_err check_outside(const struct ht_plan *plan, int i) {
                            plan->problem.scheme->name);
 }
 
-static enum ht_err check_types(const struct ht_plan *plan) {
+/* ---- making ---- */
+
+static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
+    d->shots = plan->shots;
     for (int i = 0; i < plan->shots->count; i++) {
         TRY(check_outside(plan, i));
         TRY(check_sides(plan, i));
         TRY(check_volume(plan, i));
     }
-    return HT_OK;
-}
-
-/* ---- making ---- */
-
-static enum ht_err count_nodes(const struct ht_plan *plan, struct ht_duhamel *d) {
-    struct ht_problem problem = plan->problem;
-    problem.duhamel = d;
-    for (int i = 0; i < 2; i++)
-        TRY(ht_injection_count(&problem, i ? HT_DUAL : HT_PRIMARY, &d->most[i]));
-    return HT_OK;
-}
-
-static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
-    d->shots = plan->shots;
-    TRY(check_types(plan));
     TRY(HT_ALLOC(d->form, d->shots->count));
     TRY(make_points(plan, d));
-    TRY(find_needed(plan, d));
+    const double most = 0.1;
+    double error = INFINITY;
+    for (int tenths = 7; tenths < 1000 && error > most; tenths++) {
+        d->needed = tenths / 10.0;
+        TRY(wave_error(plan, d, d->needed, 10 * d->needed, &error));
+    }
     TRY(check_cells(plan, d));
     for (int i = 0; i < d->shots->count; i++) {
         TRY(make_form(plan, i, d));
@@ -527,7 +509,11 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
     }
     TRY(check_medium(plan, d));
     d->terms = count_terms(plan);
-    return count_nodes(plan, d);
+    struct ht_problem problem = plan->problem;
+    problem.duhamel = d;
+    for (int i = 0; i < 2; i++)
+        TRY(ht_injection_count(&problem, i ? HT_DUAL : HT_PRIMARY, &d->most[i]));
+    return HT_OK;
 }
 
 enum ht_err ht_duhamel_create(const struct ht_plan *plan, struct ht_duhamel **out) {

@@ -111,11 +111,6 @@ static int powers_of(const struct ht_source_vector *v, double nu) {
     return MOST_POWERS;
 }
 
-static void factorials(long double out[FACTORIALS]) {
-    out[0] = 1;
-    for (int n = 1; n < FACTORIALS; n++) out[n] = n * out[n - 1];
-}
-
 /* What all places have in common, ... */
 struct shaping {
     const struct ht_problem *problem;
@@ -155,7 +150,8 @@ static void prepare(const struct ht_problem *p, const struct ht_source_vector *v
     s->vector = v;
     s->powers = powers;
     s->count = more + 2 * powers + 2;
-    factorials(s->factorial);
+    s->factorial[0] = 1;
+    for (int n = 1; n < FACTORIALS; n++) s->factorial[n] = n * s->factorial[n - 1];
     for (int i = 0; i <= HT_MAX_ORDER; i++) s->inverse[i] = 1 / s->factorial[i];
     for (int k = 0; k < 3; k++) {
         const long double nu = courant(p, v, k);

@@ -5,19 +5,14 @@
 #include "src/solve/methods.h"
 #include "tool_args.h"
 
-static void node_position(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t node,
-                          double x[3]) {
-    int64_t n1 = ht_grid_nodes(grid, subgrid, 0);
-    int64_t n2 = ht_grid_nodes(grid, subgrid, 1);
-    x[0] = ht_grid_x(grid, subgrid, 0, node % n1);
-    x[1] = ht_grid_x(grid, subgrid, 1, node / n1 % n2);
-    x[2] = ht_grid_x(grid, subgrid, 2, node / (n1 * n2));
-}
-
 static enum ht_err not_finite(const struct ht_plan *plan, enum ht_subgrid subgrid, int field,
                               int64_t node, double time) {
     double x[3];
-    node_position(&plan->grid, subgrid, node, x);
+    int64_t n1 = ht_grid_nodes(&plan->grid, subgrid, 0);
+    int64_t n2 = ht_grid_nodes(&plan->grid, subgrid, 1);
+    x[0] = ht_grid_x(&plan->grid, subgrid, 0, node % n1);
+    x[1] = ht_grid_x(&plan->grid, subgrid, 1, node / n1 % n2);
+    x[2] = ht_grid_x(&plan->grid, subgrid, 2, node / (n1 * n2));
     if (time == 0)
         FAIL(HT_ERR_NOT_FINITE,
              "%s is not finite at (%g, %g, %g), time 0: the initial data are "
@@ -45,18 +40,6 @@ static void add_quantity(struct energy_list *list, int field, int coef, int mate
     list->what[list->count] =
         (struct ht_quantity){.field = field, .coef = coef, .material = material, .beside = beside};
     list->factor[list->count++] = factor;
-}
-
-/* The components of the gradient are the first scaled derivatives over h. */
-static void list_term(const struct ht_grid *grid, const struct ht_energy_term *term,
-                      struct energy_list *list) {
-    if (!term->gradient) add_quantity(list, term->field, 0, term->material, false, 0.5);
-    for (int k = 0, i = 1; term->gradient && k < grid->dims; k++, i *= grid->order + 1) {
-        const double factor = 0.5 / (grid->h[k] * grid->h[k]);
-        add_quantity(list, term->field, i, term->material, true, factor);
-        if (ht_layers_any(grid)) /* all of them, for ht_state.steep */
-            add_quantity(list, term->field, i, term->material, false, factor);
-    }
 }
 
 /* xi^power; if scale > 0, its derivative times scale. */
@@ -88,7 +71,15 @@ static void list_state(const struct ht_plan *plan, struct energy_list *list) {
         for (int t = 0; t < plan->eq.nenergy; t++) {
             const struct ht_energy_term *term = &plan->eq.energy[t];
             if (term->field != f || term->other != f) continue;
-            list_term(&plan->grid, term, list);
+            /* The components of the gradient are the first scaled derivatives over h. */
+            if (!term->gradient) add_quantity(list, term->field, 0, term->material, false, 0.5);
+            for (int k = 0, i = 1; term->gradient && k < plan->grid.dims;
+                 k++, i *= plan->grid.order + 1) {
+                const double factor = 0.5 / (plan->grid.h[k] * plan->grid.h[k]);
+                add_quantity(list, term->field, i, term->material, true, factor);
+                if (ht_layers_any(&plan->grid)) /* all of them, for ht_state.steep */
+                    add_quantity(list, term->field, i, term->material, false, factor);
+            }
             values = values || !term->gradient;
         }
         if (!values) add_quantity(list, f, 0, -1, false, 0);

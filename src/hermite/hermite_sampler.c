@@ -72,16 +72,6 @@ static double power_at(const struct making *m, int axis, int j, bool slope) {
     return slope ? j * power / m->problem->grid->h[axis] : power;
 }
 
-static void take_value(struct making *m, const struct ht_reading *reading) {
-    double *e = m->e + (int64_t)reading->field * m->cube;
-    memset(m->e, 0, (size_t)m->problem->eq->nfields * (size_t)m->cube * sizeof *m->e);
-    for (int q = 0; q < m->cube; q++) {
-        const int j[3] = {q % m->t[0], q / m->t[0] % m->t[1], q / (m->t[0] * m->t[1])};
-        e[q] = 1;
-        for (int k = 0; k < 3; k++) e[q] *= power_at(m, k, j[k], reading->slope == k);
-    }
-}
-
 /* ---- derivatives by time ---- */
 
 static enum ht_err fill_medium(struct making *m) {
@@ -250,7 +240,13 @@ static enum ht_err add_trace(struct making *m, enum ht_subgrid subgrid,
     int made = 0;
     find_cell(m, subgrid, trace->x);
     TRY(fill_medium(m));
-    take_value(m, &trace->reading);
+    double *e = m->e + (int64_t)trace->reading.field * m->cube;
+    memset(m->e, 0, (size_t)m->problem->eq->nfields * (size_t)m->cube * sizeof *m->e);
+    for (int q = 0; q < m->cube; q++) {
+        const int j[3] = {q % m->t[0], q / m->t[0] % m->t[1], q / (m->t[0] * m->t[1])};
+        e[q] = 1;
+        for (int k = 0; k < 3; k++) e[q] *= power_at(m, k, j[k], trace->reading.slope == k);
+    }
     for (int d = 0; d < m->need.derivatives; d++) {
         for (; made < m->need.derivative[d]; made++) differentiate(m);
         TRY(add_rows(m, out));
@@ -260,14 +256,6 @@ static enum ht_err add_trace(struct making *m, enum ht_subgrid subgrid,
 }
 
 /* ---- making ---- */
-
-static void end_making(struct making *m) {
-    ht_jets_destroy(m->jets);
-    free(m->medium);
-    free(m->e);
-    free(m->next);
-    free(m->product);
-}
 
 static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
     const struct ht_problem *p = &plan->problem;
@@ -307,6 +295,10 @@ enum ht_err ht_hermite_sampler_list(const struct ht_plan *plan, struct ht_sample
     struct making m;
     enum ht_err err = begin_making(plan, &m);
     if (err == HT_OK) err = list_rows(plan, &m, out);
-    end_making(&m);
+    ht_jets_destroy(m.jets);
+    free(m.medium);
+    free(m.e);
+    free(m.next);
+    free(m.product);
     return err;
 }

@@ -205,16 +205,6 @@ static void apply_operator(struct oracle *o, const double *medium, int k) {
     }
 }
 
-static void evolve(struct oracle *o, const double *medium) {
-    size_t count = (size_t)(o->eq.nfields * o->cube);
-    const int stages = o->axes != 0 ? o->problem.layers->stages : o->problem.stages;
-    memcpy(o->w, o->b, count * sizeof *o->w);
-    for (int k = stages; k >= 1; k--) {
-        apply_operator(o, medium, k);
-        for (size_t q = 0; q < count; q++) o->w[q] = o->b[q] + o->next[q];
-    }
-}
-
 /* The medium's polynomials at a target, [material][a]; NULL if uniform. */
 static void target_medium(const struct oracle *o, enum ht_subgrid to, int64_t node, double *out) {
     if (o->medium[to] == NULL) return;
@@ -266,7 +256,13 @@ static void do_target(struct oracle *o, enum ht_subgrid from, const int64_t *tar
         gather(o, from, f, target);
         for (int axis = 0; axis < o->problem.eq->dims; axis++) interpolate_axis(o, f, axis);
     }
-    evolve(o, medium);
+    size_t count = (size_t)(o->eq.nfields * o->cube);
+    const int stages = o->axes != 0 ? o->problem.layers->stages : o->problem.stages;
+    memcpy(o->w, o->b, count * sizeof *o->w);
+    for (int k = stages; k >= 1; k--) {
+        apply_operator(o, medium, k);
+        for (size_t q = 0; q < count; q++) o->w[q] = o->b[q] + o->next[q];
+    }
     for (int f = 0; f < fields; f++)
         if (ht_problem_stores(&o->problem, to, f) && applies(o, ht_field_layer(&o->eq, f)))
             put_target(o, to, f, node);
@@ -410,18 +406,6 @@ static enum ht_err allocate_medium(struct oracle *o) {
     return HT_OK;
 }
 
-/* All nodes, without ghosts. */
-static enum ht_err make_injection(struct oracle *o) {
-    struct ht_window window[2] = {{.count = {0}}};
-    for (int i = 0; i < 2; i++)
-        for (int k = 0; k < 3; k++) {
-            const int64_t nodes = ht_grid_nodes(o->problem.grid, i ? HT_DUAL : HT_PRIMARY, k);
-            window[i].count[k] = nodes;
-            window[i].own.end[k] = window[i].held.end[k] = nodes;
-        }
-    return ht_injection_create(&o->problem, window, &o->injection);
-}
-
 static enum ht_err allocate(struct oracle *o) {
     const struct ht_problem *p = &o->problem;
     o->coefs = o->cube = 1;
@@ -441,7 +425,15 @@ static enum ht_err allocate(struct oracle *o) {
     for (int subgrid = 0; subgrid < 2; subgrid++)
         TRY(HT_ALLOC(o->u[subgrid], ht_grid_total(p->grid, subgrid ? HT_DUAL : HT_PRIMARY) *
                                         o->eq.nfields * o->coefs));
-    TRY(make_injection(o));
+    /* All nodes, without ghosts. */
+    struct ht_window window[2] = {{.count = {0}}};
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 3; k++) {
+            const int64_t nodes = ht_grid_nodes(o->problem.grid, i ? HT_DUAL : HT_PRIMARY, k);
+            window[i].count[k] = nodes;
+            window[i].own.end[k] = window[i].held.end[k] = nodes;
+        }
+    TRY(ht_injection_create(&o->problem, window, &o->injection));
     return allocate_medium(o);
 }
 

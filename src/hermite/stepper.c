@@ -394,9 +394,11 @@ static bool operator_differs(const struct ht_spec *baked, const struct ht_spec *
     return differs;
 }
 
-/* law: the spec of a region. */
-static enum ht_err check_kernels(const struct ht_device_stepper *t,
-                                 const struct ht_kernels *kernels, const struct ht_spec *law) {
+/* *out: the number of a set of kernels, which is added if it is new. */
+static enum ht_err add_set(struct ht_device_stepper *t, const struct ht_kernels *kernels,
+                           const struct ht_spec *law, int *out) {
+    int i = 0;
+    /* law: the spec of a region. */
     const struct ht_spec *spec = &kernels->spec[0];
     REQUIRE(spec->medium_degree == law->medium_degree &&
                 (kernels->variant->pack == NULL || !operator_differs(spec, law)),
@@ -404,28 +406,9 @@ static enum ht_err check_kernels(const struct ht_device_stepper *t,
     REQUIRE(spec->fp64 == t->spec.fp64 && spec->block == t->spec.block &&
                 spec->sorted == t->spec.sorted && spec->order == t->spec.order,
             HT_ERR_INTERNAL, "kernels of another precision, layout or order");
-    return HT_OK;
-}
-
-/* *out: the number of a set of kernels, which is added if it is new. */
-static enum ht_err add_set(struct ht_device_stepper *t, const struct ht_kernels *kernels,
-                           const struct ht_spec *law, int *out) {
-    int i = 0;
-    TRY(check_kernels(t, kernels, law));
     while (i < t->sets && t->set[i].step[0] != kernels->step[0]) i++;
     if (i == t->sets) t->set[t->sets++] = *kernels;
     *out = i;
-    return HT_OK;
-}
-
-/* The medium's values at the nodes are the first of its polynomials' coefficients, of whatever
- * degree. */
-static enum ht_err check_law(const struct ht_device_stepper *t, const struct ht_law *law) {
-    const int degree = t->problem.medium_degree;
-    REQUIRE(law == NULL || law->medium_degree == degree || law->medium_degree < 0 ||
-                (law->medium_degree == 0 && degree > 0),
-            HT_ERR_INTERNAL, "a law of degree %d in a medium of degree %d", law->medium_degree,
-            degree);
     return HT_OK;
 }
 
@@ -449,7 +432,14 @@ static enum ht_err add_regions(struct ht_device_stepper *t, struct ht_device *de
     TRY(HT_ALLOC(t->set_of, regions));
     TRY(HT_ALLOC(t->scale, regions));
     for (int r = 0; r < regions; r++) {
-        TRY(check_law(t, region[r].law));
+        /* The medium's values at the nodes are the first of its polynomials' coefficients, of
+         * whatever degree. */
+        const int degree = t->problem.medium_degree;
+        REQUIRE(region[r].law == NULL || region[r].law->medium_degree == degree ||
+                    region[r].law->medium_degree < 0 ||
+                    (region[r].law->medium_degree == 0 && degree > 0),
+                HT_ERR_INTERNAL, "a law of degree %d in a medium of degree %d",
+                region[r].law->medium_degree, degree);
         const struct ht_spec law = spec_of(t, region[r].law);
         TRY(add_set(t, region[r].kernels, &law, &t->set_of[r]));
     }

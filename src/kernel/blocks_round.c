@@ -179,14 +179,6 @@ static enum ht_err part_init(const struct rounding *r, struct part *p, int g, in
     return HT_ALLOC(p->factor, (int64_t)p->coefs * p->coefs);
 }
 
-static void part_free(struct part *p) {
-    free(p->order);
-    free(p->size);
-    free(p->weight);
-    free(p->error);
-    free(p->factor);
-}
-
 /* Parities of a field's interpolant in block g, bits of the equations' axes. */
 static unsigned interpolant(const struct rounding *r, int g, int slot) {
     return (unsigned)(g ^ r->blocks->parity[(int64_t)slot * r->coefs]);
@@ -206,7 +198,11 @@ static enum ht_err round_part(void *data, int64_t chunk, int worker) {
         factorise(r, &p, odd);
         for (int row = 0; row < p.rows; row++) round_row(&p, p.first + row * p.pitch);
     }
-    part_free(&p);
+    free(p.order);
+    free(p.size);
+    free(p.weight);
+    free(p.error);
+    free(p.factor);
     return err;
 }
 

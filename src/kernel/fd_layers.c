@@ -204,18 +204,6 @@ static void set_zone(const struct ht_fd_zones *zones, int n, bool everywhere,
                                    ht_divide_up(count[deep], depth_of(k->lines)));
 }
 
-/* Zones of a launch, and the groups of each: of those in layers, or all. */
-static void set_zones(const struct ht_fd_box *box, const struct ht_fd_sides *sides, bool everywhere,
-                      const struct layer_kernels *k, bool lines, struct ht_fd_layer_args *out) {
-    struct ht_fd_zones zones;
-    ht_fd_layer_zones(box, sides, &zones);
-    for (int n = 0; n < 3; n++)
-        for (int i = 0; i < 4; i++) out->cut[n][i] = (int)zones.cut[n][i];
-    for (int n = 0; n < 9; n++)
-        out->layers[n / 3] |= (int)(zones.layers[n / 3][n % 3] << 8 * (n % 3));
-    for (int n = 0; n < HT_FD_ZONES; n++) set_zone(&zones, n, everywhere, k, lines, out);
-}
-
 /* ---- launches ---- */
 
 /* What all launches have in common. */
@@ -234,7 +222,14 @@ static void begin(const struct layer_kernels *k, const struct ht_fd_box *box,
                   const struct ht_fd_sides *sides, bool everywhere, bool lines, struct launch *l) {
     *l = (struct launch){
         .args = {.row = (int)box->row, .plane = k->spec.dims > 2 ? (int)box->plane : 0}};
-    set_zones(box, sides, everywhere, k, lines, &l->args);
+    /* Zones of a launch, and the groups of each: of those in layers, or all. */
+    struct ht_fd_zones zones;
+    ht_fd_layer_zones(box, sides, &zones);
+    for (int n = 0; n < 3; n++)
+        for (int i = 0; i < 4; i++) l->args.cut[n][i] = (int)zones.cut[n][i];
+    for (int n = 0; n < 9; n++)
+        l->args.layers[n / 3] |= (int)(zones.layers[n / 3][n % 3] << 8 * (n % 3));
+    for (int n = 0; n < HT_FD_ZONES; n++) set_zone(&zones, n, everywhere, k, lines, &l->args);
     for (int i = 0; i < sides->count; i++) l->args.layer[i] = layer_of(k, box, &sides->side[i]);
     l->arg[l->count++] = (struct ht_arg){.value = &l->args, .size = sizeof l->args};
 }

@@ -22,15 +22,6 @@ struct bench {
     int64_t values;
 };
 
-static enum ht_err fill(struct bench *b) {
-    const double multiplier = 0.999;
-    const double pair[2] = {multiplier, 1 - multiplier};
-    int64_t bytes = b->values * b->element_size;
-    TRY(ht_buffer_create(b->tool.device, bytes, &b->tool.buffer[FROM]));
-    TRY(ht_buffer_create(b->tool.device, bytes, &b->tool.buffer[TO]));
-    return ht_buffer_write_reals(b->tool.buffer[FROM], b->element_size == 8, 0, 2, pair);
-}
-
 /* Best rate of several launches, until they have taken long enough; each does `work`. */
 static enum ht_err best(struct bench *b, int entry, int64_t groups, int group_size, double work,
                         double *rate) {
@@ -55,7 +46,12 @@ static enum ht_err measure(struct bench *b, struct ht_limits *out) {
     const int64_t per_group = (int64_t)GROUP_SIZE * COPIES;
     double values = (double)b->values;
     TRY(ht_tool_build(&b->tool));
-    TRY(fill(b));
+    const double multiplier = 0.999;
+    const double pair[2] = {multiplier, 1 - multiplier};
+    int64_t bytes = b->values * b->element_size;
+    TRY(ht_buffer_create(b->tool.device, bytes, &b->tool.buffer[FROM]));
+    TRY(ht_buffer_create(b->tool.device, bytes, &b->tool.buffer[TO]));
+    TRY(ht_buffer_write_reals(b->tool.buffer[FROM], b->element_size == 8, 0, 2, pair));
     TRY(best(b, COPY, b->values / per_group, GROUP_SIZE, 2 * values * b->element_size,
              &out->bytes_per_s));
     int64_t groups = b->values / b->width / b->group_size / b->turns / b->parts;

@@ -127,14 +127,6 @@ static void add_tile(const struct ht_blocks *blocks, int g, int row, int tile, i
                 r < blocks->rows[g] ? blocks->entry[g][r * blocks->sources + s] : 0;
 }
 
-/* Appends the tiles of all blocks over source entries [first, last). */
-static void add_chunk(const struct ht_blocks *blocks, int tile, int first, int last,
-                      struct ht_operator *out) {
-    for (int g = 0; g < blocks->blocks; g++)
-        for (int r = 0; r < blocks->rows[g]; r += tile)
-            add_tile(blocks, g, r, tile, first, last, out);
-}
-
 static enum ht_err pack_tiles(const struct ht_blocks *blocks, const struct ht_spec *spec,
                               const struct ht_shape *shape, struct ht_operator *out) {
     int coefs = ht_spec_coefs(spec);
@@ -143,7 +135,10 @@ static enum ht_err pack_tiles(const struct ht_blocks *blocks, const struct ht_sp
     for (int field = 0; field < blocks->sources; field += coefs)
         for (int i = 0; i < coefs; i += shape->chunk) {
             int last = i + shape->chunk < coefs ? i + shape->chunk : coefs;
-            add_chunk(blocks, shape->tile, field + i, field + last, out);
+            /* Appends the tiles of all blocks over source entries [first, last). */
+            for (int g = 0; g < blocks->blocks; g++)
+                for (int r = 0; r < blocks->rows[g]; r += shape->tile)
+                    add_tile(blocks, g, r, shape->tile, field + i, field + last, out);
         }
     return HT_OK;
 }

@@ -115,15 +115,6 @@ static double cubic(const struct ht_knot *k, double x, int order) {
     }
 }
 
-static void find_integrals(int64_t n, struct ht_knot *k) {
-    k[0].area = k[0].moment = 0;
-    for (int64_t i = 0; i + 1 < n; i++) {
-        const double h = k[i + 1].t - k[i].t;
-        k[i + 1].area = cubic(&k[i], h, -1);
-        k[i + 1].moment = cubic(&k[i], h, -2);
-    }
-}
-
 enum ht_err ht_spline_read(struct ht_signal *s) {
     char *text = NULL;
     size_t size;
@@ -134,7 +125,12 @@ enum ht_err ht_spline_read(struct ht_signal *s) {
     if (err == HT_OK) err = check_gaps(s);
     TRY(err);
     find_bends(s->samples, s->knot);
-    find_integrals(s->samples, s->knot);
+    s->knot[0].area = s->knot[0].moment = 0;
+    for (int64_t i = 0; i + 1 < s->samples; i++) {
+        const double h = s->knot[i + 1].t - s->knot[i].t;
+        s->knot[i + 1].area = cubic(&s->knot[i], h, -1);
+        s->knot[i + 1].moment = cubic(&s->knot[i], h, -2);
+    }
     return HT_OK;
 }
 

@@ -34,14 +34,6 @@ static enum ht_err add_term(struct ht_equations *eq, int row, int col, int axis,
     return HT_OK;
 }
 
-static enum ht_err add_profiles(struct ht_equations *eq, int axis) {
-    REQUIRE(eq->nmaterials + HT_LAYER_PROFILES <= HT_MAX_MATERIALS, HT_ERR_INTERNAL,
-            "%s: more than %d materials in absorbing layers", eq->system->name, HT_MAX_MATERIALS);
-    for (int i = 0; i < HT_LAYER_PROFILES; i++) eq->profile_axis[eq->nmaterials++] = axis;
-    eq->nprofiles += HT_LAYER_PROFILES;
-    return HT_OK;
-}
-
 /* The psi of D^order of a column along an axis, and its equation if it is new. profile: number of
  * the axis's first one. */
 static enum ht_err find_memory(struct ht_equations *eq, int axis, int profile, int col, int order,
@@ -83,7 +75,10 @@ static enum ht_err absorb_axis(const struct ht_equations *base, int axis, struct
     const int profile = eq->nmaterials;
     struct memory m;
     for (int i = 0; i < 2 * HT_MAX_FIELDS; i++) m.field[i / HT_MAX_FIELDS][i % HT_MAX_FIELDS] = -1;
-    TRY(add_profiles(eq, axis));
+    REQUIRE(eq->nmaterials + HT_LAYER_PROFILES <= HT_MAX_MATERIALS, HT_ERR_INTERNAL,
+            "%s: more than %d materials in absorbing layers", eq->system->name, HT_MAX_MATERIALS);
+    for (int i = 0; i < HT_LAYER_PROFILES; i++) eq->profile_axis[eq->nmaterials++] = axis;
+    eq->nprofiles += HT_LAYER_PROFILES;
     for (int t = 0; t < base->nterms; t++)
         if (base->term[t].axis == axis && base->term[t].derivative > 0)
             TRY(stretch(eq, &base->term[t], profile, &m));

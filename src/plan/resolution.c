@@ -107,18 +107,6 @@ struct symbols {
     double square[SPEEDS][WAYS];
 };
 
-static void fill_symbols(const struct ht_carrier *c, const struct ht_fd_weights *w, double cells,
-                         struct symbols *out) {
-    *out = (struct symbols){.theta = {0}};
-    for (int s = 0; s < SPEEDS; s++) {
-        out->theta[s] = 2 * HT_PI / (cells * (s ? c->contrast : 1));
-        for (int axes = 1; axes <= c->eq->dims; axes++) {
-            const double theta = out->theta[s] / sqrt(axes);
-            out->square[s][axes - 1] = axes * ht_fd_symbol(w, c->density, theta);
-        }
-    }
-}
-
 /* As ht_fd_error, of which these are the waves; the worst. */
 static double fd_error(const struct ht_carrier *c, const struct symbols *s, double cfl,
                        double wavelengths) {
@@ -143,7 +131,14 @@ static void shorten(const struct ht_carrier *c, double cells, double largest, do
     const double shorter = 0.97, volume = pow(cells, c->eq->dims + 1);
     const struct ht_fd_weights w = ht_fd_weights(c->order);
     struct symbols symbols;
-    fill_symbols(c, &w, cells, &symbols);
+    symbols = (struct symbols){.theta = {0}};
+    for (int s = 0; s < SPEEDS; s++) {
+        symbols.theta[s] = 2 * HT_PI / (cells * (s ? c->contrast : 1));
+        for (int axes = 1; axes <= c->eq->dims; axes++) {
+            const double theta = symbols.theta[s] / sqrt(axes);
+            symbols.square[s][axes - 1] = axes * ht_fd_symbol(&w, c->density, theta);
+        }
+    }
     /* of a step without an error in time, nearly */
     if (fd_error(c, &symbols, 1e-4, wavelengths) > 2 * error) return;
     for (int i = 0; i < STEPS; i++) {
