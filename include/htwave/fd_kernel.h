@@ -109,11 +109,26 @@ HT_CHECKED enum ht_err ht_fd_ghosts_fill(struct ht_tool *ghosts, const struct ht
  * reads `radius` nodes to either side of its targets along each axis, and on CPUs up to
  * HT_PAIR_BEYOND nodes beyond the last target of a row, whatever lies there. */
 enum { HT_PAIR_BEYOND = 16 };
+/* Absorbing layers (cl/pair_layers.cl): none, a sponge, matched ones that damp differences along
+ * their normals, or the others, too. */
+enum ht_pair_damping { HT_PAIR_UNDAMPED, HT_PAIR_SPONGE, HT_PAIR_MATCHED, HT_PAIR_MIXED };
 struct ht_pair_spec {
     const struct ht_pair *pair;
     int radius;
     bool fp64;
     unsigned constant; /* bit i: coefficient i is a number */
+    enum ht_pair_damping damping;
+};
+/* Numbers of a point's profile; differences of a group that a layer of an axis remembers. */
+int ht_pair_profiles(enum ht_pair_damping damping);
+int ht_pair_slots(const struct ht_pair *pair, enum ht_pair_damping damping, int group, int axis);
+/* Number 2 axis + side: its nodes in the window, none where they end as they begin; its first
+ * numbers in the memory of each group and in the table of profiles. */
+struct ht_pair_layers {
+    struct {
+        int64_t begin[3], end[3], memory, profile;
+    } layer[6];
+    int64_t memory, profiles; /* numbers in all */
 };
 /* What a pass works on. Arrays that it does not touch may be NULL. */
 struct ht_pair_arrays {
@@ -121,6 +136,8 @@ struct ht_pair_arrays {
     struct ht_buffer *rate[HT_MAX_FIELDS];       /* [node]: of ht_pair_rate and ht_pair_solve */
     struct ht_buffer *coefficient[HT_MAX_TERMS]; /* [node]; of constant ones: not used */
     double number[HT_MAX_TERMS];                 /* of constant ones */
+    /* Of layers, with room for HT_PAIR_BEYOND numbers more; memory of each group. */
+    struct ht_buffer *profile, *memory[2];
 };
 struct ht_pair_kernels;
 /* variant: fd-plain or fd-vectors. shape: NULL: chosen. Compiled when they are made. */
@@ -144,6 +161,11 @@ HT_CHECKED enum ht_err ht_pair_rate(struct ht_pair_kernels *kernels, int group,
 HT_CHECKED enum ht_err ht_pair_solve(struct ht_pair_kernels *kernels, int group,
                                      const struct ht_fd_box *box,
                                      const struct ht_pair_arrays *arrays);
+/* After a pass of the group on a box: what layers change there. */
+HT_CHECKED enum ht_err ht_pair_damp(struct ht_pair_kernels *kernels, enum ht_step_part part,
+                                    int group, const struct ht_fd_box *box, const double scale[3],
+                                    const struct ht_pair_layers *layers,
+                                    const struct ht_pair_arrays *arrays);
 bool ht_pair_kernels_cached(const struct ht_pair_kernels *kernels);
 /* Device seconds, as of ht_fd_kernels. */
 double ht_pair_kernels_seconds(struct ht_pair_kernels *kernels);

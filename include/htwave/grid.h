@@ -92,6 +92,7 @@ struct ht_layer {
     /* Of finite differences: kappa and the damping of the field's rate, 1/time, at the wall, and
      * the pole behind it; 0: none. */
     double stretch, loss, pole;
+    double power; /* kappa - 1 grows as depth^power */
 };
 struct ht_layers {
     enum ht_absorbing_type type; /* cpml or sponge */
@@ -99,6 +100,7 @@ struct ht_layers {
     int stages;         /* of the Taylor series in layers of Hermite methods */
     int profile_degree; /* there, of sigma about a node: struct ht_equations */
     int64_t cells[3];   /* of the grid */
+    double mix;         /* of pairs: the other axes' sigma, as a part of the normal's */
     struct ht_layer side[3][2];
 };
 

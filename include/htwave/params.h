@@ -242,7 +242,7 @@ struct ht_params {
         struct ht_value cells; /* one number, one per axis or one per side */
         enum ht_absorbing_type type;
         enum ht_organisation organisation;
-        struct ht_value reflection, degree, alpha, sponge; /* or "auto" */
+        struct ht_value reflection, degree, alpha, sponge, mix; /* or "auto" */
     } absorbing;
     struct {
         enum ht_medium_type type;

@@ -107,6 +107,10 @@ struct ht_fd_engine_ops {
     enum ht_err (*pair)(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
                         enum ht_pair_work work, enum ht_step_part part, int group,
                         const struct ht_fd_box *box, const double scale[3]);
+    /* After a pass of a group: as ht_pair_damp. */
+    enum ht_err (*damp)(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
+                        enum ht_step_part part, int group, const struct ht_fd_box *box,
+                        const double scale[3]);
     /* As ht_fd_layer_squares, where there are layers. */
     enum ht_err (*squares)(struct ht_fd_engine *e, const struct ht_fd_box *box,
                            const struct ht_fd_law *law, struct ht_fd_array u, struct ht_fd_array z);
@@ -239,6 +243,15 @@ HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x
 HT_CHECKED enum ht_err ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *part,
                                         const struct ht_fd_ends *ends, struct ht_fd_array x,
                                         struct ht_fd_array y, double level, struct ht_measure *out);
+/* A part of the own nodes (fd_energy.c): of what it is the nodes of the layer at a side remain, or
+ * else those of none there; what is in no layer. */
+struct ht_fd_part {
+    struct ht_fd_box box;
+    struct ht_fd_ends ends;
+};
+void ht_fd_part_cut(const struct ht_fd_stepper *s, int k, int side, bool inside,
+                    struct ht_fd_part *part);
+void ht_fd_part_open(const struct ht_fd_stepper *s, struct ht_fd_part *part);
 /* HT_ERR_INTERNAL unless they are own planes. */
 HT_CHECKED enum ht_err ht_fd_check_own(const struct ht_fd_stepper *s, int64_t first, int64_t last);
 /* Own planes between an array and plain values [plane][n2][n1], read or written. */
@@ -317,6 +330,10 @@ struct ht_pair_stepper {
     int spares;
     struct ht_fd_array spare[2 * HT_MAX_FIELDS], rate[HT_MAX_FIELDS], solved[HT_MAX_FIELDS];
     int sides[HT_MAX_FIELDS][3][2]; /* of ht_fd_ghosts_fill */
+    enum ht_pair_damping damping;
+    struct ht_pair_layers layers;
+    struct ht_fd_array profile, memory[2]; /* of each group, as those of struct ht_pair_arrays */
+    bool remembers;                        /* memories are not 0 */
 };
 HT_CHECKED enum ht_err ht_pair_stepper_create(const struct ht_problem *problem,
                                               const struct ht_fd_engine *engine,
@@ -325,6 +342,16 @@ struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper);
 /* From the fields at time 0 those of the start: group 0 half a step earlier. Group 1 changes: put
  * it again. Collective. */
 HT_CHECKED enum ht_err ht_pair_begin(struct ht_pair_stepper *s);
+/* pair_layers.c: absorbing layers. */
+enum ht_pair_damping ht_pair_damping_of(const struct ht_problem *problem);
+/* The members that need no memory. */
+void ht_pair_layers_plan(struct ht_pair_stepper *s);
+/* Numbers that they keep in the engine's memory. */
+int64_t ht_pair_layers_words(const struct ht_pair_stepper *s);
+HT_CHECKED enum ht_err ht_pair_layers_create(struct ht_pair_stepper *s);
+void ht_pair_layers_destroy(struct ht_pair_stepper *s);
+/* They forget what steps have left. */
+HT_CHECKED enum ht_err ht_pair_layers_clear(struct ht_pair_stepper *s);
 /* Refuses fewer cells than the stencil reaches over. */
 HT_CHECKED enum ht_err ht_fd_check_points(const struct ht_plan *plan);
 /* The rates of group 1, times dt. Collective. */

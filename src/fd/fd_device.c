@@ -149,11 +149,9 @@ static enum ht_err device_squares(struct ht_fd_engine *e, const struct ht_fd_box
     return ht_fd_layer_squares(e->layers, box, &op, u.buffer, z.buffer);
 }
 
-static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
-                               enum ht_pair_work work, enum ht_step_part part, int group,
-                               const struct ht_fd_box *box, const double scale[3]) {
-    const struct ht_fd_array *rate = work == HT_PAIR_SOLVE ? s->solved : s->rate;
-    struct ht_pair_arrays arrays;
+static struct ht_pair_arrays pair_arrays(const struct ht_pair_stepper *s,
+                                         const struct ht_fd_array *rate) {
+    struct ht_pair_arrays arrays = {.profile = s->profile.buffer};
     for (int f = 0; f < HT_MAX_FIELDS; f++) {
         arrays.field[f] = s->field[f].buffer;
         arrays.rate[f] = rate[f].buffer;
@@ -162,9 +160,25 @@ static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_step
         arrays.coefficient[c] = s->coefficient[c].buffer;
         arrays.number[c] = s->number[c];
     }
+    for (int group = 0; group < 2; group++) arrays.memory[group] = s->memory[group].buffer;
+    return arrays;
+}
+
+static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
+                               enum ht_pair_work work, enum ht_step_part part, int group,
+                               const struct ht_fd_box *box, const double scale[3]) {
+    const struct ht_pair_arrays arrays =
+        pair_arrays(s, work == HT_PAIR_SOLVE ? s->solved : s->rate);
     if (work == HT_PAIR_STEP) return ht_pair_pass(e->pair, part, group, box, scale, &arrays);
     if (work == HT_PAIR_RATE) return ht_pair_rate(e->pair, group, box, scale, &arrays);
     return ht_pair_solve(e->pair, group, box, &arrays);
+}
+
+static enum ht_err device_damp(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
+                               enum ht_step_part part, int group, const struct ht_fd_box *box,
+                               const double scale[3]) {
+    const struct ht_pair_arrays arrays = pair_arrays(s, s->rate);
+    return ht_pair_damp(e->pair, part, group, box, scale, &s->layers, &arrays);
 }
 
 static const struct ht_fd_engine_ops device_ops = {
@@ -183,6 +197,7 @@ static const struct ht_fd_engine_ops device_ops = {
     .layers = device_layers,
     .squares = device_squares,
     .pair = device_pair,
+    .damp = device_damp,
 };
 
 void ht_fd_engine_device(const struct ht_fd_spec *spec, struct ht_device *device,
@@ -223,7 +238,8 @@ static enum ht_err create_steps(const struct ht_problem *problem, struct ht_devi
     const struct ht_pair_spec of = {.pair = &pair,
                                     .radius = spec.radius,
                                     .fp64 = spec.fp64,
-                                    .constant = problem->medium_degree < 0 ? ~0u : 0};
+                                    .constant = problem->medium_degree < 0 ? ~0u : 0,
+                                    .damping = ht_pair_damping_of(problem)};
     return ht_pair_kernels_create(device, &of, tuning->variant, &shape, &k->pair);
 }
 
@@ -239,7 +255,7 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
     if (err == HT_OK) err = ht_sums_create(device, &k.spec[0], wide, &k.sums);
     if (err == HT_OK) err = ht_fd_ghosts_create(device, &spec, &k.ghosts[0]);
     if (err == HT_OK) err = ht_injector_create(device, &k.spec[0], &k.injector);
-    if (err == HT_OK && problem->layers != NULL)
+    if (err == HT_OK && problem->layers != NULL && problem->fd.pair == HT_PAIR_NONE)
         err = ht_fd_layer_kernels_create(device, &spec, &k.fd_layers);
     if (err == HT_OK && ht_grid_cut(problem->grid))
         err = ht_packer_create(device, &format, &k.packer[0]);

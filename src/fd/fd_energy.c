@@ -27,14 +27,8 @@ static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy, struct h
 
 /* ---- with layers ---- */
 
-/* A part of the box. */
-struct part {
-    struct ht_fd_box box;
-    struct ht_fd_ends ends;
-};
-
-/* The nodes of the layer at a side, or else those of none there. */
-static void cut(const struct ht_fd_stepper *s, int k, int side, bool inside, struct part *part) {
+void ht_fd_part_cut(const struct ht_fd_stepper *s, int k, int side, bool inside,
+                    struct ht_fd_part *part) {
     const int64_t cells = s->problem.layers->side[k][side].cells;
     const int64_t first = s->box.begin[k] - (k == 2 ? s->first : 0);
     const int64_t past = first + s->problem.grid->cells[k] + 1 - cells;
@@ -47,8 +41,15 @@ static void cut(const struct ht_fd_stepper *s, int k, int side, bool inside, str
     part->ends.half[k][below ? 1 : 0] = false;
 }
 
-static enum ht_err product(struct ht_fd_stepper *s, const struct part *part, struct ht_fd_array x,
-                           struct ht_fd_array y, struct ht_measure *out) {
+void ht_fd_part_open(const struct ht_fd_stepper *s, struct ht_fd_part *part) {
+    *part = (struct ht_fd_part){s->box, s->ends};
+    for (int n = 0; n < 2 * s->engine.spec.dims; n++)
+        if (s->problem.layers->side[n / 2][n % 2].cells > 0)
+            ht_fd_part_cut(s, n / 2, n % 2, false, part);
+}
+
+static enum ht_err product(struct ht_fd_stepper *s, const struct ht_fd_part *part,
+                           struct ht_fd_array x, struct ht_fd_array y, struct ht_measure *out) {
     return ht_fd_part_total(s, &part->box, &part->ends, x, y, 0, out);
 }
 
@@ -59,15 +60,12 @@ static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out, stru
     const double dt = s->problem.dt;
     const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
     const struct ht_fd_array d = s->values[HT_FD_D];
-    const struct part all = {s->box, s->ends};
-    struct part inner = all;
+    const struct ht_fd_part all = {s->box, s->ends};
+    struct ht_fd_part inner;
     struct ht_measure dz, dd, slopes, rate, outside;
     double half = 1 / (2 * dt * dt);
-    for (int k = 0; k < s->engine.spec.dims; k++) {
-        half *= s->problem.grid->h[k];
-        for (int side = 0; side < 2; side++)
-            if (s->problem.layers->side[k][side].cells > 0) cut(s, k, side, false, &inner);
-    }
+    for (int k = 0; k < s->engine.spec.dims; k++) half *= s->problem.grid->h[k];
+    ht_fd_part_open(s, &inner);
     TRY(ht_fd_clear(s, s->z));
     TRY(ht_fd_apply(s, 1, s->z)); /* and u's ghosts */
     TRY(ht_fd_part_total(s, &all.box, &all.ends, s->values[HT_FD_U], s->z, s->level, u));
@@ -79,10 +77,10 @@ static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out, stru
     TRY(product(s, &inner, d, d, &outside));
     out->energy = half * (dd.sum + dz.sum + slopes.mean + (rate.sum - outside.sum));
     for (int n = 0; n < 2 * s->engine.spec.dims; n++) {
-        struct part layer = all;
+        struct ht_fd_part layer = all;
         struct ht_measure sum;
         if (s->problem.layers->side[n / 2][n % 2].cells == 0) continue;
-        cut(s, n / 2, n % 2, true, &layer);
+        ht_fd_part_cut(s, n / 2, n % 2, true, &layer);
         TRY(product(s, &layer, d, d, &sum));
         out->layer[n / 2][n % 2] = half * sum.sum;
     }

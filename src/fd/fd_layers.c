@@ -45,7 +45,7 @@ static void add_side(struct ht_fd_stepper *s, int axis, int side) {
 void ht_fd_layers_plan(struct ht_fd_stepper *s) {
     struct ht_fd_layers *l = &s->layers;
     l->radius = ht_fd_layer_radius(&s->engine.spec);
-    if (s->problem.layers == NULL) return;
+    if (s->problem.layers == NULL || s->problem.fd.pair != HT_PAIR_NONE) return;
     l->sponge = s->problem.layers->type == HT_ABSORBING_SPONGE;
     /* Plain loops correct what others have stepped. */
     l->organisation = s->engine.device == NULL ? HT_ORGANISATION_FACES : s->problem.fd.organisation;
@@ -221,24 +221,45 @@ enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m, const
     return err;
 }
 
+/* Of a pair the memories are those of its groups; NULL: the stepper has none. */
+static struct ht_fd_engine *find_memory(const struct ht_stepper *stepper, int which,
+                                        int64_t *numbers, struct ht_fd_array *out) {
+    struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
+    struct ht_pair_stepper *pair = ht_pair_stepper_of(stepper);
+    struct ht_fd_array *list[MEMORIES];
+    if (s == NULL && pair == NULL) return NULL;
+    if (pair != NULL) {
+        *numbers = pair->layers.memory;
+        *out = pair->memory[which];
+        return &pair->fd.engine;
+    }
+    list_memories(&s->layers, list);
+    *numbers = s->layers.sides.memory;
+    *out = *list[1 + which];
+    return &s->engine;
+}
+
 int64_t ht_fd_memory_numbers(const struct ht_stepper *stepper) {
-    const struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
-    return s == NULL ? 0 : s->layers.sides.memory;
+    struct ht_fd_array memory;
+    int64_t numbers = 0;
+    (void)find_memory(stepper, 0, &numbers, &memory);
+    return numbers;
 }
 
 enum ht_err ht_fd_memory_put(const struct ht_stepper *stepper, int which, const double *values) {
     struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
-    struct ht_fd_array *list[MEMORIES];
-    list_memories(&s->layers, list);
-    s->layers.start = false;
-    return s->engine.ops->write(&s->engine, *list[1 + which], 0, s->layers.sides.memory, values);
+    struct ht_fd_array memory;
+    int64_t numbers;
+    struct ht_fd_engine *e = find_memory(stepper, which, &numbers, &memory);
+    if (s != NULL) s->layers.start = false;
+    return e->ops->write(e, memory, 0, numbers, values);
 }
 
 enum ht_err ht_fd_memory_get(const struct ht_stepper *stepper, int which, double *values) {
-    struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
-    struct ht_fd_array *list[MEMORIES];
-    list_memories(&s->layers, list);
-    return s->engine.ops->read(&s->engine, *list[1 + which], 0, s->layers.sides.memory, values);
+    struct ht_fd_array memory;
+    int64_t numbers;
+    struct ht_fd_engine *e = find_memory(stepper, which, &numbers, &memory);
+    return e->ops->read(e, memory, 0, numbers, values);
 }
 
 /* ---- tasks ---- */

@@ -497,6 +497,115 @@ static enum ht_err plain_pair(struct ht_fd_engine *e, const struct ht_pair_stepp
     return HT_OK;
 }
 
+/* ---- absorbing layers of pairs, from the formulas of cl/pair_layers.cl ---- */
+
+/* A node, and the layer that it is in along each axis, -1: none. */
+struct spot {
+    int64_t m[3], at;
+    int layer[3];
+};
+
+static bool find_layers(const struct ht_pair_stepper *s, struct spot *spot) {
+    bool any = false;
+    for (int k = 0; k < 3; k++) {
+        spot->layer[k] = -1;
+        for (int i = 2 * k; i < 2 * k + 2; i++)
+            if (spot->m[k] >= s->layers.layer[i].begin[k] && spot->m[k] < s->layers.layer[i].end[k])
+                spot->layer[k] = i;
+        any = any || spot->layer[k] >= 0;
+    }
+    return any;
+}
+
+/* Number `which` of the profile of the layer of an axis, at a place of this parity. */
+static double pair_profile(const struct ht_fd_engine *e, const struct ht_pair_stepper *s,
+                           const struct spot *spot, int axis, unsigned parity, int which) {
+    const int i = spot->layer[axis], half = parity >> axis & 1u;
+    const int64_t begin = s->layers.layer[i].begin[axis];
+    const int64_t depths = s->layers.layer[i].end[axis] - begin;
+    const int row = half * ht_pair_profiles(s->damping) + which;
+    return magnitude(
+        e, s->profile.host[s->layers.layer[i].profile + row * depths + spot->m[axis] - begin]);
+}
+
+static void plain_sponge(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int group,
+                         const struct spot *spot) {
+    for (int f = 0; f < s->pair.nfields; f++)
+        for (int k = 0; k < 3; k++)
+            if (s->pair.group[group] >> f & 1u && spot->layer[k] >= 0)
+                s->field[f].host[spot->at] *= pair_profile(e, s, spot, k, s->pair.parity[f], 0);
+}
+
+/* Difference number `slot` of what layers remember at a node. */
+static double *memory_at(const struct ht_pair_stepper *s, int group, const struct spot *spot,
+                         int axis, int slot) {
+    const int i = spot->layer[axis];
+    int64_t number = slot;
+    for (int k = 2; k >= 0; k--) {
+        const int64_t begin = s->layers.layer[i].begin[k];
+        number = number * (s->layers.layer[i].end[k] - begin) + spot->m[k] - begin;
+    }
+    return &s->memory[group].host[s->layers.layer[i].memory + number];
+}
+
+/* The change of a difference d; number: among those of the group, along: of those of its axis. */
+static double pair_change(const struct ht_fd_engine *e, const struct ht_pair_stepper *s,
+                          const struct ht_pair_term *term, int number, int along,
+                          const struct spot *spot, double d) {
+    const unsigned parity = s->pair.parity[term->row];
+    const int group = s->pair.group[1] >> term->row & 1u;
+    const bool mixes = s->damping == HT_PAIR_MIXED;
+    double sum = 0;
+    for (int k = 0; k < 3; k++) {
+        const bool own = k == term->axis;
+        if (spot->layer[k] < 0 || !(own || mixes)) continue;
+        double *psi = memory_at(s, group, spot, k, mixes ? number : along);
+        *psi = pair_profile(e, s, spot, k, parity, own ? 1 : 3) * magnitude(e, *psi) +
+               pair_profile(e, s, spot, k, parity, own ? 2 : 4) * (d + sum);
+        sum += (own ? pair_profile(e, s, spot, k, parity, 0) * (d + sum) : 0) + *psi;
+    }
+    return sum;
+}
+
+/* Terms that take the same difference share its memory: it changes with the first of them. */
+static void plain_matched(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int group,
+                          const struct ht_fd_box *box, const double scale[3],
+                          const struct spot *spot) {
+    double change[HT_MAX_FIELDS][3];
+    bool known[HT_MAX_FIELDS][3] = {{false}};
+    int number = 0, along[3] = {0, 0, 0};
+    for (int t = 0; t < s->pair.nterms; t++) {
+        struct ht_pair_term term = s->pair.term[t];
+        const double factor = term.factor;
+        double *now = &change[term.col][term.axis];
+        if (!(s->pair.group[group] >> term.row & 1u)) continue;
+        term.factor = 1;
+        if (!known[term.col][term.axis]) {
+            const double d =
+                magnitude(e, scale[term.axis]) * pair_difference(e, s, &term, box, spot->at);
+            *now = pair_change(e, s, &term, number++, along[term.axis]++, spot, d);
+            known[term.col][term.axis] = true;
+        }
+        s->field[term.row].host[spot->at] +=
+            magnitude(e, factor * coefficient_at(s, term.coefficient, spot->at)) * *now;
+    }
+}
+
+static enum ht_err plain_damp(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
+                              enum ht_step_part part, int group, const struct ht_fd_box *box,
+                              const double scale[3]) {
+    (void)part;
+    EACH_NODE(box) {
+        struct spot spot = {.m = {m1, m2, m3}, .at = node_at(box, m1, m2, m3)};
+        if (!find_layers(s, &spot)) continue;
+        if (s->damping == HT_PAIR_SPONGE)
+            plain_sponge(e, s, group, &spot);
+        else
+            plain_matched(e, s, group, box, scale, &spot);
+    }
+    return HT_OK;
+}
+
 static const struct ht_fd_engine_ops plain_ops = {
     .create = plain_create,
     .destroy = plain_destroy,
@@ -513,6 +622,7 @@ static const struct ht_fd_engine_ops plain_ops = {
     .layers = fd_plain_layers,
     .squares = plain_squares,
     .pair = plain_pair,
+    .damp = plain_damp,
 };
 
 void ht_fd_engine_plain(const struct ht_fd_spec *spec, struct ht_fd_engine *out) {

@@ -34,6 +34,7 @@ static void make_passes(const struct ht_problem *problem, enum sequence sequence
                                  .writes = number == RATES ? 0 : 1u << group,
                                  .reach = {reach, reach}};
         ht_pass_add(pass, HT_TASK_STEP);
+        if (problem->layers != NULL && sequence == FORWARDS) ht_pass_add(pass, HT_TASK_LAYERS);
     }
     out->half[HT_PRIMARY][1] = out->count;
 }
@@ -85,16 +86,30 @@ static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
     return HT_OK;
 }
 
-static enum ht_err run_step(void *self, const struct ht_task *task) {
+static void set_scale(const struct ht_pair_stepper *s, int pass, double scale[3]) {
     static const double factors[] = {1, 1, [RATES] = 1, [QUARTER] = -0.25, [HALF] = -0.5};
+    for (int k = 0; k < 3; k++)
+        scale[k] = factors[pass] * s->fd.problem.dt / s->fd.problem.grid->h[k];
+}
+
+static enum ht_err run_step(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
     const struct ht_fd_box box = box_of(s, task);
     double scale[3];
-    for (int k = 0; k < 3; k++)
-        scale[k] = factors[task->pass] * s->fd.problem.dt / s->fd.problem.grid->h[k];
+    set_scale(s, task->pass, scale);
     return s->fd.engine.ops->pair(&s->fd.engine, s,
                                   task->pass == RATES ? HT_PAIR_RATE : HT_PAIR_STEP, task->part,
                                   group_of(task->pass), &box, scale);
+}
+
+/* After run_step of the same box. */
+static enum ht_err run_layers(void *self, const struct ht_task *task) {
+    struct ht_pair_stepper *s = self;
+    const struct ht_fd_box box = box_of(s, task);
+    double scale[3];
+    set_scale(s, task->pass, scale);
+    s->remembers = true;
+    return s->fd.engine.ops->damp(&s->fd.engine, s, task->part, group_of(task->pass), &box, scale);
 }
 
 static enum ht_err before(void *self, enum ht_subgrid from) {
@@ -132,6 +147,7 @@ static enum ht_err put(void *self, enum ht_subgrid subgrid, int64_t first, int64
     const int64_t part = ht_grid_plane(s->fd.problem.grid, HT_PRIMARY) * (last - first);
     (void)subgrid;
     TRY(ht_fd_check_own(&s->fd, first, last));
+    TRY(ht_pair_layers_clear(s));
     s->fd.at = 0;
     for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
     for (int f = 0; f < s->pair.nfields; f++)
@@ -221,6 +237,7 @@ static void plan(const struct ht_problem *problem, const struct ht_fd_engine *en
         if (s->pair.parity[f] >> k & 1u) *out += HT_FD_SIDE_HALF;
     }
     share_spares(s);
+    ht_pair_layers_plan(s);
 }
 
 static void plan_halo(struct ht_pair_stepper *s, struct ht_halo *out) {
@@ -254,7 +271,9 @@ struct ht_budget ht_staggered_stepper_budget(const struct ht_problem *problem,
     plan(problem, &engine, &s);
     const int64_t bytes = nodes_of(&s) * ht_real_size(tuning->fp64);
     const int count = list_arrays(&s, list), state = s.pair.nfields + s.spares;
-    struct ht_budget b = {.state = state * bytes, .medium = (count - state) * bytes};
+    const int64_t layers = ht_pair_layers_words(&s) * ht_real_size(tuning->fp64);
+    struct ht_budget b = {
+        .state = state * bytes + layers, .layers = layers, .medium = (count - state) * bytes};
     if (ht_grid_cut(problem->grid)) {
         plan_halo(&s, &halo);
         b.messages = ht_links_bytes(halo.exchanger.link, &message);
@@ -272,11 +291,13 @@ static void destroy(void *self) {
     if (s == NULL) return;
     ht_runner_free(&s->fd.r);
     for (int i = list_arrays(s, list) - 1; i >= 0; i--) s->fd.engine.ops->destroy(list[i]);
+    ht_pair_layers_destroy(s);
     free(s);
 }
 
 static const struct ht_runner_ops runner_ops = {
-    .task = {[HT_TASK_GHOSTS] = run_ghosts, [HT_TASK_STEP] = run_step},
+    .task =
+        {[HT_TASK_GHOSTS] = run_ghosts, [HT_TASK_STEP] = run_step, [HT_TASK_LAYERS] = run_layers},
     .before = before,
     .after = after,
     .alike = alike,
@@ -310,7 +331,7 @@ static enum ht_err make(struct ht_pair_stepper *s) {
     for (int c = 0; c < s->pair.ncoefficients; c++)
         if (!(s->constant >> c & 1u))
             TRY(ht_fd_fill_array(&s->fd, c, s->pair.coefficient[c].parity, s->coefficient[c]));
-    return HT_OK;
+    return ht_pair_layers_create(s);
 }
 
 enum ht_err ht_pair_stepper_create(const struct ht_problem *problem,

@@ -56,14 +56,6 @@ enum ht_err ht_staggered_plan_medium(struct ht_plan *plan, bool sampled) {
     return ht_fd_check_points(plan);
 }
 
-enum ht_err ht_staggered_plan_layers(struct ht_plan *plan) {
-    return ht_params_error(plan->params, "boundary",
-                           "%s by finite differences has no absorbing "
-                           "sides: take time.scheme = \"taylor\" in a medium that is uniform or "
-                           "smooth",
-                           plan->eq.system->name);
-}
-
 enum ht_err ht_staggered_plan_shots(struct ht_plan *plan) {
     if (plan->shots == NULL) return HT_OK;
     return ht_params_error(plan->params, "sources", "%s by finite differences has no sources",
@@ -88,7 +80,10 @@ double ht_staggered_plan_limit(const struct ht_plan *plan, int stages) {
 }
 
 const char *ht_staggered_growth_cause(const struct ht_plan *plan) {
-    (void)plan;
+    if (plan->problem.layers != NULL && plan->layers.type == HT_ABSORBING_CPML)
+        return "waves grow in the absorbing layers: take a larger absorbing.mix, or "
+               "absorbing.type = \"sponge\"; or data lie outside of what the medium can hold, such "
+               "as shear stress in a fluid";
     return "the device computes wrongly, or data lie outside of what the medium can hold, such as "
            "shear stress in a fluid; steps are proven stable";
 }
@@ -110,9 +105,11 @@ enum ht_err ht_staggered_oracle_create(const struct ht_problem *problem, struct 
     return ht_pair_stepper_create(problem, &engine, out);
 }
 
-/* Of each pass: the products of a difference, the terms of a row, and some for factors. */
+/* Of each pass: the products of a difference, the terms of a row, and some for factors; the same
+ * for layers, with five for what each of them does to a difference. */
 double ht_staggered_oracle_roundings(const struct ht_problem *problem) {
-    return 2 * (problem->fd.order / 2.0 + problem->eq->dims + 6);
+    const double pass = 2 * (problem->fd.order / 2.0 + problem->eq->dims + 6);
+    return problem->layers != NULL ? 2 * pass + 10 * problem->eq->dims : pass;
 }
 
 /* ---- the start ---- */
@@ -152,6 +149,7 @@ enum ht_err ht_staggered_start(const struct ht_plan *plan, struct ht_device *dev
     struct ht_places *places = NULL;
     (void)device, (void)tuning;
     s->fd.at = 0;
+    TRY(ht_pair_layers_clear(s));
     TRY(ht_places_create(plan, &places));
     enum ht_err err = put_data(plan, places, s, ~0u);
     if (err == HT_OK) err = ht_pair_begin(s);
@@ -164,11 +162,12 @@ enum ht_err ht_staggered_start(const struct ht_plan *plan, struct ht_device *dev
 
 /* Sums over the places of a field: along axes with walls those between nodes are one less, and
  * walls halve only nodes. */
-static enum ht_err total(struct ht_pair_stepper *s, int f, struct ht_fd_array x,
-                         struct ht_fd_array y, bool divide, struct ht_measure *out) {
+static enum ht_err total(struct ht_pair_stepper *s, const struct ht_fd_part *part, int f,
+                         struct ht_fd_array x, struct ht_fd_array y, bool divide,
+                         struct ht_measure *out) {
     const struct ht_grid *grid = s->fd.problem.grid;
-    struct ht_fd_box box = s->fd.box;
-    struct ht_fd_ends ends = s->fd.ends;
+    struct ht_fd_box box = part->box;
+    struct ht_fd_ends ends = part->ends;
     int c = -1;
     for (int t = 0; t < s->pair.nterms && divide; t++)
         if (s->pair.term[t].row == f) c = s->pair.term[t].coefficient;
@@ -198,15 +197,35 @@ static enum ht_err not_finite(const struct ht_pair_stepper *s, int field, double
          ht_grid_place(grid, x, place), time);
 }
 
-/* What a field has: <f, C^-1 f>, of group 1 <f, D^-1 f> - <f, D^-1 rate>. squares: the first. */
+/* The squares of a field in each layer. */
+static enum ht_err add_layers(struct ht_pair_stepper *s, int f, struct ht_fd_array by, bool divide,
+                              struct ht_state *out) {
+    struct ht_measure sums;
+    for (int n = 0; n < 6; n++) {
+        struct ht_fd_part layer = {s->fd.box, s->fd.ends};
+        if (s->fd.problem.layers->side[n / 2][n % 2].cells == 0) continue;
+        ht_fd_part_cut(&s->fd, n / 2, n % 2, true, &layer);
+        TRY(total(s, &layer, f, s->field[f], by, divide, &sums));
+        out->layer[n / 2][n % 2] += sums.sum;
+    }
+    return HT_OK;
+}
+
+/* What a field has: <f, C^-1 f>, of group 1 <f, D^-1 f> - <f, D^-1 rate>, the rate outside of
+ * layers, where it is that of the steps. squares: the first. */
 static enum ht_err add_field(struct ht_pair_stepper *s, int f, double time, double *energy,
                              double *squares, struct ht_state *out) {
     const bool coupled = s->coupled >> f & 1u, later = s->pair.group[1] >> f & 1u;
     const struct ht_fd_array by = coupled ? s->solved[f] : s->field[f];
+    const struct ht_fd_part all = {s->fd.box, s->fd.ends};
+    struct ht_fd_part open = all;
     struct ht_measure sums, rates = {.sum = 0};
-    TRY(total(s, f, s->field[f], by, !coupled, &sums));
+    const bool layers = s->fd.problem.layers != NULL;
+    if (layers) ht_fd_part_open(&s->fd, &open);
+    TRY(total(s, &all, f, s->field[f], by, !coupled, &sums));
     if (sums.bad > 0) return not_finite(s, f, time, &sums);
-    if (later) TRY(total(s, f, s->rate[f], by, !coupled, &rates));
+    if (later) TRY(total(s, &open, f, s->rate[f], by, !coupled, &rates));
+    if (layers) TRY(add_layers(s, f, by, !coupled, out));
     *squares += sums.sum;
     *energy += sums.sum - rates.sum;
     out->largest[f] = sums.largest;
@@ -228,6 +247,7 @@ static enum ht_err find_energy(struct ht_pair_stepper *s, double time, struct ht
     }
     out->energy = out->content = half * energy;
     out->held = half * squares;
+    for (int n = 0; n < 6; n++) out->layer[n / 2][n % 2] *= half;
     return HT_OK;
 }
 

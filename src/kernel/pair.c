@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fd_args.h"
+#include "pair_layer_args.h"
 #include "tool.h"
 #include "variant.h"
 
@@ -45,6 +46,27 @@ static struct pass pass_of(const struct ht_pair *pair, int group) {
             p.coefficient[p.ncoefficients++] = term->coefficient;
     }
     return p;
+}
+
+/* ---- absorbing layers ---- */
+
+int ht_pair_profiles(enum ht_pair_damping damping) {
+    static const int numbers[] = {
+        [HT_PAIR_UNDAMPED] = 0, [HT_PAIR_SPONGE] = 1, [HT_PAIR_MATCHED] = 3, [HT_PAIR_MIXED] = 5};
+    return numbers[damping];
+}
+
+/* Differences of a pass along an axis, before number `last`. */
+static int count_along(const struct ht_pair *pair, const struct pass *p, int axis, int last) {
+    int count = 0;
+    for (int i = 0; i < last; i++) count += pair->term[p->source[i]].axis == axis;
+    return count;
+}
+
+int ht_pair_slots(const struct ht_pair *pair, enum ht_pair_damping damping, int group, int axis) {
+    const struct pass p = pass_of(pair, group);
+    if (damping == HT_PAIR_MIXED) return p.ndifferences;
+    return damping == HT_PAIR_MATCHED ? count_along(pair, &p, axis, p.ndifferences) : 0;
 }
 
 /* ---- text ---- */
@@ -91,6 +113,23 @@ static void add_coupled(const struct ht_pair_spec *spec, const struct pass *p,
     ht_text_add(out, "\n");
 }
 
+static void add_layers(const struct ht_pair_spec *spec, const struct pass *p, struct ht_text *out) {
+    const struct ht_pair *pair = spec->pair;
+    const bool mixes = spec->damping == HT_PAIR_MIXED;
+    if (spec->damping == HT_PAIR_UNDAMPED) return;
+    ht_text_add(out, "#define HT_PAIR_DAMPED(X)");
+    for (int i = 0; i < p->ndifferences; i++) {
+        const struct ht_pair_term *t = &pair->term[p->source[i]];
+        ht_text_add(out, " X(d%d, f%d, %d, %d, %u, %d)", i, t->col, t->axis,
+                    ht_pair_up(pair, t->col, t->axis), pair->parity[t->col] ^ 1u << t->axis,
+                    mixes ? i : count_along(pair, p, t->axis, i));
+    }
+    ht_text_add(out, "\n#define HT_PAIR_PLACES(X)");
+    for (int f = 0; f < pair->nfields; f++)
+        if (p->targets >> f & 1u) ht_text_add(out, " X(f%d, %u)", f, pair->parity[f]);
+    ht_text_add(out, "\n");
+}
+
 static void add_lists(const struct ht_pair_spec *spec, int group, struct ht_text *out) {
     const struct ht_pair *pair = spec->pair;
     const struct pass p = pass_of(pair, group);
@@ -113,6 +152,7 @@ static void add_lists(const struct ht_pair_spec *spec, int group, struct ht_text
                     number ? "" : "m", t->coefficient, p.difference[i], t->factor);
     }
     add_coupled(spec, &p, out);
+    add_layers(spec, &p, out);
 }
 
 /* ---- shapes ---- */
@@ -137,29 +177,38 @@ static struct ht_fd_shape shape_of(const struct ht_pair_spec *spec,
 
 static struct ht_recipe recipe_of(const struct ht_pair_spec *spec, const struct ht_variant *variant,
                                   const struct ht_fd_shape *shape, int ptx) {
-    const bool vectors = by_vectors(variant);
-    return (struct ht_recipe){.fp64 = spec->fp64,
-                              .items = vectors ? 1 : shape->packs * shape->rows,
-                              .number = {{"DIMS", spec->pair->dims},
-                                         {"FD_R", spec->radius},
-                                         {"FD_PACKS", shape->packs},
-                                         {"FD_ROWS", shape->rows},
-                                         {"MOST_REGISTERS", shape->registers},
-                                         {"PTX", ptx},
-                                         {"WIDTH", spec->fp64 ? 8 : 16},
-                                         {"PAIR_VECTORS", vectors},
-                                         {"PAIR_NUMBERS", spec->pair->ncoefficients}},
-                              .file = {"fd_args.h", vectors ? "loose.cl" : "pair.cl",
-                                       vectors ? "pair.cl" : "pair_plain.cl",
-                                       vectors ? "pair_vectors.cl" : "pair_entry.cl",
-                                       vectors ? "pair_entry.cl" : NULL},
-                              .entry = {"ht_pair_pass", "ht_pair_rate", "ht_pair_solve"},
-                              .parts = true};
+    const bool vectors = by_vectors(variant), damped = spec->damping != HT_PAIR_UNDAMPED;
+    struct ht_recipe r = {.fp64 = spec->fp64,
+                          .items = vectors ? 1 : shape->packs * shape->rows,
+                          .number = {{"DIMS", spec->pair->dims},
+                                     {"FD_R", spec->radius},
+                                     {"FD_PACKS", shape->packs},
+                                     {"FD_ROWS", shape->rows},
+                                     {"MOST_REGISTERS", shape->registers},
+                                     {"PTX", ptx},
+                                     {"WIDTH", spec->fp64 ? 8 : 16},
+                                     {"PAIR_VECTORS", vectors},
+                                     {"PAIR_NUMBERS", spec->pair->ncoefficients},
+                                     {"PAIR_SPONGE", spec->damping == HT_PAIR_SPONGE},
+                                     {"PAIR_MIXES", spec->damping == HT_PAIR_MIXED},
+                                     {"PAIR_PROFILES", ht_pair_profiles(spec->damping)}},
+                          .entry = {"ht_pair_pass", "ht_pair_rate", "ht_pair_solve",
+                                    damped ? "ht_pair_layers" : NULL},
+                          .parts = true};
+    int n = 0;
+    r.file[n++] = "fd_args.h";
+    if (vectors) r.file[n++] = "loose.cl";
+    r.file[n++] = "pair.cl";
+    r.file[n++] = vectors ? "pair_vectors.cl" : "pair_plain.cl";
+    r.file[n++] = "pair_entry.cl";
+    if (damped) r.file[n++] = "pair_layer_args.h";
+    if (damped) r.file[n++] = "pair_layers.cl";
+    return r;
 }
 
 /* ---- kernels ---- */
 
-enum { PASS, RATE, SOLVE }; /* entries */
+enum { PASS, RATE, SOLVE, LAYERS }; /* entries */
 
 struct ht_pair_kernels {
     struct ht_device *device;
@@ -321,6 +370,18 @@ static int add_media(const struct ht_pair_kernels *k, const struct pass *p,
     return n;
 }
 
+/* HT_PAIR_PARAMS. */
+static int add_arrays(const struct ht_pair_kernels *k, const struct pass *p,
+                      struct ht_buffer *const *target, const struct ht_pair_arrays *arrays,
+                      struct ht_arg *arg, int n) {
+    for (int f = 0; f < k->pair.nfields; f++)
+        if (p->sources >> f & 1u) arg[n++] = (struct ht_arg){.buffer = arrays->field[f]};
+    n = add_media(k, p, arrays, arg, n);
+    for (int f = 0; f < k->pair.nfields; f++)
+        if (p->targets >> f & 1u) arg[n++] = (struct ht_arg){.buffer = target[f]};
+    return n;
+}
+
 static enum ht_err launch(struct ht_pair_kernels *k, enum ht_step_part part, int entry, int group,
                           const struct ht_fd_box *box, const double scale[3],
                           struct ht_buffer *const *target, const struct ht_pair_arrays *arrays) {
@@ -335,11 +396,7 @@ static enum ht_err launch(struct ht_pair_kernels *k, enum ht_step_part part, int
     arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
     arg[n++] =
         (struct ht_arg){.value = &coefs, .size = set_coefs(k, scale, arrays->number, &coefs)};
-    for (int f = 0; f < k->pair.nfields; f++)
-        if (p.sources >> f & 1u) arg[n++] = (struct ht_arg){.buffer = arrays->field[f]};
-    n = add_media(k, &p, arrays, arg, n);
-    for (int f = 0; f < k->pair.nfields; f++)
-        if (p.targets >> f & 1u) arg[n++] = (struct ht_arg){.buffer = target[f]};
+    n = add_arrays(k, &p, target, arrays, arg, n);
     return ht_tool_launch(k->tool[group], part, entry, groups, n, arg);
 }
 
@@ -375,4 +432,68 @@ enum ht_err ht_pair_solve(struct ht_pair_kernels *k, int group, const struct ht_
         arg[n++] = (struct ht_arg){.buffer = arrays->rate[f]};
     }
     return ht_tool_launch(k->tool[group], HT_PART_INTERIOR, SOLVE, groups, n, arg);
+}
+
+/* ---- launches of layers ---- */
+
+enum { ROWS = 16 }; /* of a group, on CPUs */
+
+/* What layers of an axis cut a box into. */
+static void cut_axis(const struct ht_fd_box *box, const struct ht_pair_layers *layers, int axis,
+                     struct ht_pair_layer_args *out) {
+    int64_t cut[4] = {box->begin[axis], box->begin[axis], box->end[axis], box->end[axis]};
+    const int64_t low = layers->layer[2 * axis].end[axis];
+    const int64_t high = layers->layer[2 * axis + 1].begin[axis];
+    if (low > layers->layer[2 * axis].begin[axis]) cut[1] = ht_least(ht_most(cut[0], low), cut[3]);
+    if (high < layers->layer[2 * axis + 1].end[axis])
+        cut[2] = ht_least(ht_most(cut[1], high), cut[3]);
+    for (int i = 0; i < 4; i++) out->cut[axis][i] = (int)cut[i];
+}
+
+static void set_layers(const struct ht_pair_kernels *k, const struct ht_fd_box *box,
+                       const struct ht_pair_layers *layers, struct ht_pair_layer_args *out) {
+    *out =
+        (struct ht_pair_layer_args){.row = (long)box->row, .plane = (long)box->plane, .rows = ROWS};
+    for (int i = 0; i < 6; i++) {
+        for (int n = 0; n < 3; n++) {
+            out->layer[i].begin[n] = (int)layers->layer[i].begin[n];
+            out->layer[i].n[n] = (int)(layers->layer[i].end[n] - layers->layer[i].begin[n]);
+        }
+        out->layer[i].memory = (long)layers->layer[i].memory;
+        out->layer[i].profile = (int)layers->layer[i].profile;
+    }
+    for (int axis = 0; axis < 3; axis++) cut_axis(box, layers, axis, out);
+    for (int zone = 0; zone < HT_PAIR_ZONES; zone++) {
+        const int at[3] = {zone % 3, zone / 3 % 3, zone / 9};
+        const bool none = at[0] == 1 && at[1] == 1 && at[2] == 1;
+        int64_t n[3];
+        for (int axis = 0; axis < 3; axis++)
+            n[axis] = out->cut[axis][at[axis] + 1] - out->cut[axis][at[axis]];
+        out->first[zone + 1] = out->first[zone];
+        if (none || n[0] * n[1] * n[2] == 0) continue;
+        out->first[zone + 1] +=
+            (int)(k->vectors ? ht_divide_up(n[1] * n[2], ROWS)
+                             : ht_divide_up(n[0] * n[1] * n[2], k->tool[0]->recipe.items));
+    }
+}
+
+enum ht_err ht_pair_damp(struct ht_pair_kernels *k, enum ht_step_part part, int group,
+                         const struct ht_fd_box *box, const double scale[3],
+                         const struct ht_pair_layers *layers, const struct ht_pair_arrays *arrays) {
+    const struct pass p = pass_of(&k->pair, group);
+    struct ht_pair_layer_args args;
+    struct ht_arg arg[HT_MAX_ARGS];
+    union coefs coefs;
+    int n = 0;
+    set_layers(k, box, layers, &args);
+    const int64_t groups[3] = {args.first[HT_PAIR_ZONES], 1, 1};
+    if (is_empty(box) || groups[0] == 0) return HT_OK;
+    arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
+    arg[n++] =
+        (struct ht_arg){.value = &coefs, .size = set_coefs(k, scale, arrays->number, &coefs)};
+    arg[n++] = (struct ht_arg){.buffer = arrays->profile};
+    if (k->spec.damping != HT_PAIR_SPONGE)
+        arg[n++] = (struct ht_arg){.buffer = arrays->memory[group]};
+    n = add_arrays(k, &p, arrays->field, arrays, arg, n);
+    return ht_tool_launch(k->tool[group], part, LAYERS, groups, n, arg);
 }

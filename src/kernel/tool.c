@@ -59,8 +59,9 @@ enum ht_err ht_tool_build(struct ht_tool *tool) {
     if (tool->program != NULL || tool->device == NULL) return HT_OK;
     enum ht_err err = ht_program_build(tool->device, tool->text.data, &tool->program);
     for (int part = 0; part <= r->parts; part++)
-        for (int i = 0; err == HT_OK && i < HT_TOOL_ENTRIES && r->entry[i] != NULL; i++)
-            err = ht_kernel_create(tool->program, r->entry[i], &tool->kernel[part][i]);
+        for (int i = 0; err == HT_OK && i < HT_TOOL_ENTRIES; i++)
+            if (r->entry[i] != NULL)
+                err = ht_kernel_create(tool->program, r->entry[i], &tool->kernel[part][i]);
     return err == HT_OK || r->what == NULL ? err : ht_err_prefix(err, "%s", r->what);
 }
 

@@ -67,6 +67,15 @@ double ht_plan_layer_share(const struct ht_plan *plan) {
     return words * layers / (inner + words * layers);
 }
 
+/* Keys of matched layers that others do not have. */
+static enum ht_err refuse_mix(const struct ht_params *params, const char *with) {
+    if (params->absorbing.mix.kind != HT_VALUE_NUMBERS) return HT_OK;
+    return ht_params_error(params, "absorbing.mix",
+                           "has no meaning with %s: it is for the matched layers of first-order "
+                           "systems by finite differences",
+                           with);
+}
+
 /* Keys of the perfectly matched layers of Hermite methods. */
 static enum ht_err refuse_hermite(const struct ht_params *params, size_t first, const char *with) {
     const bool meant[] = {params->absorbing.alpha.kind == HT_VALUE_NUMBERS,
@@ -84,14 +93,17 @@ static enum ht_err refuse_hermite(const struct ht_params *params, size_t first, 
 /* Refuses keys of perfectly matched layers. */
 static enum ht_err plan_check_sponge(const struct ht_params *params) {
     TRY(refuse_hermite(params, 0, "absorbing.type = \"sponge\""));
+    TRY(refuse_mix(params, "absorbing.type = \"sponge\""));
     if (params->absorbing.organisation == HT_ORGANISATION_AUTO) return HT_OK;
     return ht_params_error(params, "absorbing.organisation",
                            "is of perfectly matched layers: has no meaning "
                            "with absorbing.type = \"sponge\"");
 }
 
-/* Behind matched layers of finite differences waves are 0: the tails of guided waves, which a rigid
- * wall feeds, are damped, and no constant is left over. */
+/* Behind matched layers of fields of second order waves are 0: the tails of guided waves, which a
+ * rigid wall feeds, are damped, and no constant is left over. Fields of a pair are 0 on the one
+ * kind of wall or on the other: with one of each at the ends of an axis none of them has a
+ * constant. */
 static enum ht_err place_matched(struct ht_plan *plan) {
     for (int k = 0; k < plan->grid.dims; k++)
         if (plan->grid.layer[k][0] * plan->grid.layer[k][1] > 0 &&
@@ -110,7 +122,8 @@ static enum ht_err place_matched(struct ht_plan *plan) {
                                    "less than %d points grow beside media that vary; take more, "
                                    "or absorbing.type = \"sponge\"",
                                    (long long)cells, least_matched);
-        plan->grid.wall[n / 2][n % 2] = -1;
+        plan->grid.wall[n / 2][n % 2] =
+            plan->problem.fd.pair != HT_PAIR_NONE && n % 2 == 0 ? 1 : -1;
     }
     return HT_OK;
 }
@@ -238,6 +251,7 @@ static enum ht_err check_hermite(const struct ht_plan *plan) {
 enum ht_err ht_hermite_plan_layers(struct ht_plan *plan) {
     const bool sponge = plan->params->absorbing.type == HT_ABSORBING_SPONGE;
     TRY(check_hermite(plan));
+    TRY(refuse_mix(plan->params, "Hermite methods"));
     TRY(ht_layers_make(plan->params, &plan->grid, plan->medium->speed,
                        sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML, plan->order,
                        usual_of(plan), &plan->layers));
@@ -335,14 +349,14 @@ void ht_plan_continue_medium(struct ht_plan *plan) {
     plan->problem.medium = plan;
 }
 
-enum ht_err ht_differences_plan_layers(struct ht_plan *plan) {
+/* Of finite differences: what all of them have. */
+static enum ht_err plan_nodal(struct ht_plan *plan, ht_layer_usual *usual) {
     const struct ht_params *params = plan->params;
     enum ht_absorbing_type type = params->absorbing.type;
     TRY(refuse_hermite(params, 1, "time.scheme = \"fd\""));
     if (type == HT_ABSORBING_AUTO) type = HT_ABSORBING_CPML;
     if (type == HT_ABSORBING_SPONGE) TRY(plan_check_sponge(params));
-    TRY(ht_layers_make(params, &plan->grid, plan->medium->speed, type, plan->order,
-                       plan->grid.dims > 1 ? ht_layers_usual : ht_layers_usual_line,
+    TRY(ht_layers_make(params, &plan->grid, plan->medium->speed, type, plan->order, usual,
                        &plan->layers));
     if (type == HT_ABSORBING_CPML) TRY(place_matched(plan));
     if (type == HT_ABSORBING_CPML && params->parallel.halo_depth > 1)
@@ -352,6 +366,42 @@ enum ht_err ht_differences_plan_layers(struct ht_plan *plan) {
                                         ? HT_ORGANISATION_FACES
                                         : params->absorbing.organisation;
     plan->problem.layers = &plan->layers;
+    return HT_OK;
+}
+
+enum ht_err ht_differences_plan_layers(struct ht_plan *plan) {
+    TRY(refuse_mix(plan->params, "a system that is stepped as one field"));
+    return plan_nodal(plan, plan->grid.dims > 1 ? ht_layers_usual : ht_layers_usual_line);
+}
+
+/* ---- of pairs ---- */
+
+static double given_or(const struct ht_value *given, double usual) {
+    return given->kind == HT_VALUE_NUMBERS ? given->number[0] : usual;
+}
+
+/* kappa and alpha keep tails of guided waves, which stand in the layers, from growing. */
+static void usual_pair(enum ht_absorbing_type type, int order, struct ht_layer *layer) {
+    ht_layers_usual_line(type, order, layer);
+    if (type == HT_ABSORBING_SPONGE) return;
+    layer->reflection = 1e-5;
+    layer->stretch = 1;
+    layer->power = 6;
+    layer->alpha = 0.1;
+}
+
+/* Waves of two speeds, whose fields share coefficients, grow without mixing. */
+enum ht_err ht_staggered_plan_layers(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    struct ht_pair pair;
+    TRY(plan_nodal(plan, usual_pair));
+    if (plan->problem.fd.organisation != HT_ORGANISATION_FACES)
+        return ht_params_error(params, "absorbing.organisation",
+                               "finite differences of %s have \"faces\"", plan->eq.system->name);
+    const bool two_speeds =
+        ht_pair_make(&plan->eq, HT_PAIR_TOGETHER, &pair) == NULL && ht_pair_coupled(&pair) != 0;
+    plan->layers.mix =
+        plan->grid.dims > 1 ? given_or(&params->absorbing.mix, two_speeds ? 0.01 : 0) : 0;
     return HT_OK;
 }
 
@@ -366,6 +416,7 @@ enum damped { PAIR, SINGLE, FIRST };
 
 static enum damped damped_by(const struct ht_problem *problem) {
     const bool pair = ht_equations_first_order(problem->eq);
+    if (problem->fd.pair != HT_PAIR_NONE) return PAIR;
     if (problem->scheme->nodal) return SINGLE;
     if (problem->layers->type == HT_ABSORBING_CPML) return pair ? PAIR : FIRST;
     if (ht_sponge_rate(problem, HT_DUAL) == 0) return FIRST;
@@ -385,8 +436,10 @@ static struct slice slice_at(const struct ht_problem *problem, const struct ht_l
     const double whole = -(layer->degree + 1) * log(layer->reflection) / 2;
     const double sigma = whole * pow(depth, layer->degree);
     const double alpha = layer->most > 0 ? layer->alpha * whole / layer->most : 0;
+    const double kappa =
+        layer->stretch > 1 ? 1 + (layer->stretch - 1) * pow(depth, layer->power) : 1;
     if (problem->layers->type == HT_ABSORBING_CPML)
-        return (struct slice){1 + sigma / (alpha + I * w), sigma * layer->sponge};
+        return (struct slice){kappa + sigma / (alpha + I * w), sigma * layer->sponge};
     return (struct slice){1, what == FIRST ? 2 * sigma : sigma};
 }
 
@@ -419,7 +472,8 @@ double ht_layer_returned(const struct ht_problem *problem, int axis, int side, d
                          double cosine) {
     const struct ht_layer *layer = &problem->layers->side[axis][side];
     if (layer->cells == 0) return 0;
-    if (problem->scheme->nodal && problem->layers->type == HT_ABSORBING_CPML)
+    const bool pair = problem->fd.pair != HT_PAIR_NONE;
+    if (problem->scheme->nodal && !pair && problem->layers->type == HT_ABSORBING_CPML)
         return ht_fd_layer_returned(problem, axis, side, frequency, cosine);
     /* w = omega L/c, from sigma L/c at the wall */
     const double whole = -(layer->degree + 1) * log(layer->reflection) / 2;
@@ -476,6 +530,7 @@ bool ht_plan_layer_shots_db(const struct ht_plan *plan, double db[2]) {
     double grid[3] = {-INFINITY, -INFINITY, -INFINITY};
     int shot;
     if (plan->problem.layers == NULL || plan->shots == NULL) return false;
+    if (plan->problem.fd.pair != HT_PAIR_NONE) return false;
     if (!plan->problem.scheme->nodal)
         grid[0] = grid[2] = ht_plan_layer_point_reflection(plan);
     else if (plan->layers.type == HT_ABSORBING_SPONGE)

@@ -132,7 +132,7 @@ static void add_reflection(const struct ht_plan *plan, struct ht_facts *f) {
                  "            expected reflection about %.0f dB of a point source, 6 cells from "
                  "the layers, 5 cells per wavelength\n",
                  point);
-    if (!plan->problem.scheme->nodal) return;
+    if (!plan->problem.scheme->nodal || plan->problem.fd.pair != HT_PAIR_NONE) return;
     ht_plan_layer_reflection(plan, db);
     ht_say(f,
            "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, 60 degrees, 10 points "

@@ -27,6 +27,8 @@ static const double ROUNDING = 1e-11;
  * what they bring: rounding in single precision leaves d in the layers that nothing takes away, so
  * that u grows like the number of steps, 1e-5 of its largest value in 10^4 of them. */
 static const double LEFT = 1e-3, LEFT_DRIVEN = 1e-7;
+/* Layers of pairs give back of waves some times longer than they are thick. */
+static const double LEFT_PAIR = 0.05;
 
 /* The value as a multiple of the lowest value so far, or of `least` if that is larger. hidden: what
  * it leaves out now and may have later. */
@@ -151,20 +153,25 @@ static enum ht_err watch_driven(const struct ht_plan *plan, double time,
 }
 
 /* Below which what layers leave is not watched. */
-static double left_by_layers(const struct ht_state *state, const struct ht_energy_watch *watch) {
-    return fmax(LEFT * fmax(watch->first_energy, watch->began),
+static double left_by_layers(const struct ht_plan *plan, const struct ht_state *state,
+                             const struct ht_energy_watch *watch) {
+    const double left = plan->problem.fd.pair != HT_PAIR_NONE ? LEFT_PAIR : LEFT;
+    return fmax(left * fmax(watch->first_energy, watch->began),
                 LEFT_DRIVEN * state->driven * state->driven);
 }
 
 /* What comes into a layer was there before, or sources brought it. */
 static enum ht_err watch_layers(const struct ht_plan *plan, double time,
                                 const struct ht_state *state, struct ht_energy_watch *watch) {
-    const bool sponge = plan->layers.type == HT_ABSORBING_SPONGE;
+    const char *cure = plan->layers.type == HT_ABSORBING_SPONGE ? ""
+                       : plan->problem.fd.pair == HT_PAIR_NONE  ? " or absorbing.type = \"sponge\""
+                                                                : ", a larger absorbing.mix or "
+                                                                  "absorbing.type = \"sponge\"";
     const double brought = state->driven - watch->driven;
     const bool first = !watch->looked || watch->partial;
     if (first) watch->began = fmax(state->energy, 0);
     const double held = pow(sqrt(watch->held) + brought, 2);
-    const double most = fmax(2 * held, left_by_layers(state, watch));
+    const double most = fmax(2 * held, left_by_layers(plan, state, watch));
     int worst = 0;
     for (int n = 1; n < 6; n++)
         if (state->layer[n / 2][n % 2] > state->layer[worst / 2][worst % 2]) worst = n;
@@ -178,7 +185,7 @@ static enum ht_err watch_layers(const struct ht_plan *plan, double time,
              "inner face, or the device computes wrongly; take a smaller "
              "time.cfl%s",
              worst % 2 == 0 ? "lower" : "upper", worst / 2 + 1, told(plan, now), time,
-             told(plan, held), sponge ? "" : " or absorbing.type = \"sponge\"");
+             told(plan, held), cure);
     const double all = fmax(fmax(state->energy, now), 0);
     watch->held = first ? all : fmin(held, all);
     watch->driven = state->driven;
@@ -198,7 +205,7 @@ static enum ht_err watch_growth(const struct ht_plan *plan, double time,
     watch->slope = fmax(watch->slope, state->slope);
     double least =
         fmax(watch->rough ? 0.01 * watch->slope : 0, ROUNDING * state->driven * state->driven);
-    if (plan->problem.layers != NULL) least = fmax(least, left_by_layers(state, watch));
+    if (plan->problem.layers != NULL) least = fmax(least, left_by_layers(plan, state, watch));
     double content =
         growth(state->content, state->steep, least, &watch->content, &watch->first_content);
     double energy =
