@@ -149,7 +149,7 @@ static void add_head(const struct predict *p, struct ht_text *text) {
 
 static enum ht_err report(const struct predict *p, bool as_json) {
     struct ht_facts f = ht_facts_open();
-    struct ht_text sent = {0};
+    HT_FREED_TEXT struct ht_text sent = {0};
     ht_fact(&f, string, "machine", p->machine.name);
     ht_fact(&f, string, "system", p->plan->eq.system->name);
     ht_fact(&f, number, "rate", p->rate);
@@ -158,7 +158,6 @@ static enum ht_err report(const struct predict *p, bool as_json) {
     add_head(p, &f.text);
     for (int weak = 0; weak < 2; weak++) add_table(p, weak, &f);
     if (sent.data != NULL) ht_say(&f, "%s", sent.data);
-    ht_text_free(&sent);
     return ht_facts_print(&f, as_json);
 }
 

@@ -110,14 +110,12 @@ static enum ht_err time_regions(struct ht_simulation *sim, const struct ht_stepp
 /* Perfectly matched layers of Hermite methods. */
 static enum ht_err find_regions(struct ht_simulation *sim, const struct ht_part *part,
                                 struct ht_estimate *out) {
-    struct ht_stepper stepper = {0};
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
     struct ht_region_seconds seconds;
     struct ht_region_work work;
     int64_t steps;
     TRY(ht_simulation_stepper(sim, &part->problem, &stepper));
-    enum ht_err err = time_regions(sim, &stepper, part, &steps, &seconds);
-    ht_stepper_destroy(&stepper);
-    TRY(err);
+    TRY(time_regions(sim, &stepper, part, &steps, &seconds));
     ht_region_work(&part->grid, part->problem.layers, &work);
     ht_region_rates(&work, &seconds, (double)steps, &out->regions);
     out->rate = out->regions.targets[0];
@@ -129,12 +127,10 @@ static enum ht_err find_regions(struct ht_simulation *sim, const struct ht_part 
 static enum ht_err find_damped(struct ht_simulation *sim, const struct ht_part *part,
                                struct ht_estimate *out) {
     const double cells = (double)ht_grid_total(&part->grid, HT_DUAL);
-    struct ht_stepper stepper = {0};
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
     double all = 0;
     TRY(ht_simulation_stepper(sim, &part->problem, &stepper));
-    enum ht_err err = find_rate(&stepper, part, false, &all);
-    ht_stepper_destroy(&stepper);
-    TRY(err);
+    TRY(find_rate(&stepper, part, false, &all));
     const double more = 2 * cells / all - 2 * cells / out->rate;
     out->damped_rate = ht_region_damped(&part->grid, part->problem.layers) / fmax(more, 0);
     return HT_OK;
@@ -235,14 +231,12 @@ static enum ht_err find_plain(struct ht_simulation *sim, double most, struct ht_
      * number. */
     const int few = 4;
     struct ht_part part;
-    struct ht_stepper stepper = {0};
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
     shrink(sim, most, &part);
     if (sim->oracle && part.problem.stages > few) part.problem.stages = few;
     TRY(ht_simulation_stepper(sim, &part.problem, &stepper));
-    enum ht_err err = find_rate(&stepper, &part, sim->oracle, &out->rate);
-    if (err == HT_OK) err = estimate_receivers(sim, &part, &stepper, out);
-    ht_stepper_destroy(&stepper);
-    TRY(err);
+    TRY(find_rate(&stepper, &part, sim->oracle, &out->rate));
+    TRY(estimate_receivers(sim, &part, &stepper, out));
     memcpy(out->cells, part.grid.cells, sizeof out->cells);
     out->rate *= (double)part.problem.stages / sim->plan->problem.stages;
     return HT_OK;

@@ -269,21 +269,8 @@ static double cells_of(const struct row *row) {
     return pow((double)row->side, row->dims);
 }
 
-static double largest_cfl_of(const struct row *row) {
-    const struct ht_equations eq = ht_equations_make(row->system, row->dims);
-    return ht_scheme_cfl(row->scheme, &eq, row->order, row->stages);
-}
-
 static double rate_of(const struct row *row) {
     return cells_of(row) / row->seconds;
-}
-
-static double gflops_of(const struct row *row) {
-    return 2e-9 * row->cost.fma * rate_of(row);
-}
-
-static double gbytes_of(const struct row *row) {
-    return 1e-9 * row->cost.bytes * rate_of(row);
 }
 
 static const char *precision_of(const struct row *row) {
@@ -334,8 +321,8 @@ static void print_row(const struct row *row, struct ht_text *text) {
                 row->system->name, row->scheme->name, row->dims, row->order, row->stages,
                 kernel_of(row), precision_of(row), row->density ? "density" : layout_of(row),
                 (long long)row->side, 1e3 * row->seconds, rate_of(row),
-                unknowns_of(row) * rate_of(row), gflops_of(row), gbytes_of(row),
-                100 * row->fraction, joules, row->verified);
+                unknowns_of(row) * rate_of(row), 2e-9 * row->cost.fma * rate_of(row),
+                1e-9 * row->cost.bytes * rate_of(row), 100 * row->fraction, joules, row->verified);
 }
 
 /* ---- measuring ---- */
@@ -390,7 +377,7 @@ static enum ht_err time_row(const struct bench *bench, const struct ht_part *tes
 static enum ht_err measure_row(const struct bench *bench, struct row *row) {
     const struct ht_equations eq = ht_equations_make(row->system, row->dims);
     struct ht_part plain, test;
-    struct ht_kernels kernels;
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     const struct ht_spec spec = spec_of(row, &eq, &plain);
     row->joules = row->verified = NAN;
     row->stages = spec.stages;
@@ -401,11 +388,10 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
                          ht_problem_stored(&test.problem, HT_DUAL));
     TRY(ht_kernels_create(&test.problem, bench->device, &row->tuning, &kernels));
     row->shape = kernels.shape[0];
-    enum ht_err err = time_row(bench, &test, &kernels, row);
-    ht_kernels_destroy(&kernels);
-    if (err == HT_OK) count_work(bench, &spec, row);
-    row->done = err == HT_OK;
-    return err;
+    TRY(time_row(bench, &test, &kernels, row));
+    count_work(bench, &spec, row);
+    row->done = true;
+    return HT_OK;
 }
 
 /* Measures a row. If it fails, the reason is reported and the other rows continue. */
@@ -459,6 +445,8 @@ static void add(struct value *list, int *n, struct value value) {
 static int columns_of(const struct row *r, struct value *v) {
     double unknowns = unknowns_of(r);
     double rate = r->done ? rate_of(r) : NAN;
+    const struct ht_equations eq = ht_equations_make(r->system, r->dims);
+    const double cfl = ht_scheme_cfl(r->scheme, &eq, r->order, r->stages);
     int n = 0;
     add(v, &n, (struct value){"case", r->of, 0});
     add(v, &n, (struct value){"system", r->system->name, 0});
@@ -487,7 +475,7 @@ static int columns_of(const struct row *r, struct value *v) {
     add(v, &n, (struct value){"limit_fraction", NULL, r->done ? r->fraction : NAN});
     add(v, &n, (struct value){"joules_per_half_step", NULL, r->done ? r->joules : NAN});
     add(v, &n, (struct value){"verified_ratio", NULL, r->done ? r->verified : NAN});
-    add(v, &n, (struct value){"largest_cfl", NULL, r->done ? largest_cfl_of(r) : NAN});
+    add(v, &n, (struct value){"largest_cfl", NULL, r->done ? cfl : NAN});
     add(v, &n, (struct value){"note", r->why, 0});
     return n;
 }

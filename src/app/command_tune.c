@@ -52,7 +52,7 @@ static void add_shape(const struct ht_tuning *t, struct ht_text *text) {
 
 /* A line of a table: columns that trials and winners share. rate in cell half steps per second. */
 static void add_row(const struct ht_tuning *t, double rate, const char *why, struct ht_text *text) {
-    struct ht_text shape = {0};
+    HT_FREED_TEXT struct ht_text shape = {0};
     add_shape(t, &shape);
     ht_text_add(text, "%-18s %-8s %-36s", t->variant->name, layout_of(t),
                 shape.data != NULL ? shape.data : "");
@@ -60,7 +60,6 @@ static void add_row(const struct ht_tuning *t, double rate, const char *why, str
         ht_text_add(text, " %12.4g", 1e-6 * rate);
     else
         ht_text_add(text, " left out: %.120s", why);
-    ht_text_free(&shape);
 }
 
 static const char columns[] =

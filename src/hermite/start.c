@@ -213,8 +213,8 @@ static struct ht_tuning start_tuning(const struct layer *s, const struct ht_tuni
 static enum ht_err step_back(const struct ht_plan *plan, struct ht_device *device,
                              const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
     int64_t chunk = layer_planes(plan), begin, end;
-    struct ht_kernels kernels = {0};
-    struct ht_progress progress;
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
+    HT_ENDED(ht_progress_end) struct ht_progress progress = {NULL};
     struct layer s;
     ht_grid_own(&plan->grid, HT_DUAL, &begin, &end);
     make_layer(plan, begin, begin + chunk, &s);
@@ -222,18 +222,15 @@ static enum ht_err step_back(const struct ht_plan *plan, struct ht_device *devic
         const struct ht_tuning own = start_tuning(&s, tuning);
         TRY(ht_kernels_create(&s.part.problem, device, &own, &kernels));
     }
-    enum ht_err err = HT_OK;
     ht_progress_start(&progress, "half a step back", (double)(end - begin), "cells",
                       (double)ht_grid_plane(&plan->grid, HT_DUAL));
-    for (int64_t first = begin; err == HT_OK && first < end; first += chunk) {
+    for (int64_t first = begin; first < end; first += chunk) {
         int64_t last = first + chunk < end ? first + chunk : end;
         make_layer(plan, first, last, &s);
-        err = do_layer(&s, device, &kernels, stepper);
+        TRY(do_layer(&s, device, &kernels, stepper));
         ht_progress_update(&progress, (double)(last - begin));
     }
-    ht_progress_end(&progress);
-    ht_kernels_destroy(&kernels);
-    return err;
+    return HT_OK;
 }
 
 static bool steps_back(const struct ht_plan *plan) {

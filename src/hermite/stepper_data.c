@@ -15,10 +15,6 @@ static void set_value(int element_size, void *to, int64_t i, double value) {
         ((float *)to)[i] = (float)value;
 }
 
-static double from_device(int element_size, const void *from, int64_t i) {
-    return element_size == 8 ? ((const double *)from)[i] : (double)((const float *)from)[i];
-}
-
 /* ---- fields ---- */
 
 /* Rows along x1 in some whole planes of a grid, and their position in the same planes of its
@@ -70,7 +66,8 @@ static void convert_rows(const struct conversion *c, int i, int64_t first, int64
             if (c->from != NULL)
                 set_value(c->element_size, c->device, there, c->from[host]);
             else
-                c->to[host] = from_device(c->element_size, c->device, there);
+                c->to[host] = c->element_size == 8 ? ((const double *)c->device)[there]
+                                                   : (double)((const float *)c->device)[there];
         }
     }
 }

@@ -66,7 +66,7 @@ static void start_option(struct made_option *m, const struct name_use *use, cons
 static void add_vector_default(struct made_option *m, const struct ht_system *system,
                                const char *vector) {
     double value[3] = {0};
-    struct ht_text text = {0};
+    HT_FREED_TEXT struct ht_text text = {0};
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_parameter *row = &system->parameter[p];
         if (row->vector && strcmp(row->vector, vector) == 0) value[row->axis] = row->fallback;
@@ -76,7 +76,6 @@ static void add_vector_default(struct made_option *m, const struct ht_system *sy
         ht_config_add_real(&text, value[k]);
     }
     if (ht_text_status(&text) == HT_OK) snprintf(m->fallback, sizeof m->fallback, "%s]", text.data);
-    ht_text_free(&text);
     m->option.fallback = m->fallback;
 }
 

@@ -179,16 +179,12 @@ static enum ht_err part_init(const struct rounding *r, struct part *p, int g, in
     return HT_ALLOC(p->factor, (int64_t)p->coefs * p->coefs);
 }
 
-/* Parities of a field's interpolant in block g, bits of the equations' axes. */
-static unsigned interpolant(const struct rounding *r, int g, int slot) {
-    return (unsigned)(g ^ r->blocks->parity[(int64_t)slot * r->coefs]);
-}
-
 static enum ht_err round_part(void *data, int64_t chunk, int worker) {
     const struct rounding *r = data;
     const int g = (int)(chunk % r->blocks->blocks);
     const int slot = (int)(chunk / r->blocks->blocks);
-    const unsigned odd = interpolant(r, g, slot);
+    /* Parities of a field's interpolant in block g, bits of the equations' axes. */
+    const unsigned odd = (unsigned)(g ^ r->blocks->parity[(int64_t)slot * r->coefs]);
     struct part p;
     (void)worker;
     const enum ht_err err = part_init(r, &p, g, slot);

@@ -39,12 +39,6 @@ static int segment_of(const struct ht_fd_spec *spec) {
     return SEGMENT_BYTES / ht_real_size(spec->fp64);
 }
 
-/* Groups of fd-march that a compiler gives a few registers more than this would leave half of a
- * multiprocessor idle; where it needs far more a limit would cost more than it brings. */
-static int registers_for(const struct ht_fd_spec *spec) {
-    return spec->dims == 3 && spec->radius > 4 && !spec->density ? 128 : 0;
-}
-
 /* Rows of fd-vectors where density varies: as many as local memory has room for
  * (cl/fd_vectors_density.cl). */
 static int block_rows(const struct ht_fd_spec *spec, const struct ht_device_info *info) {
@@ -111,7 +105,10 @@ struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec, const struct ht_va
     if (spec->dims < 3) shape.rows = 1;
     const int least = least_packs(spec);
     if (shape.packs < least) shape.packs = least;
-    if (shape.registers == 0) shape.registers = registers_for(spec);
+    /* Groups of fd-march that a compiler gives a few registers more than this would leave half of a
+     * multiprocessor idle; where it needs far more a limit would cost more than it brings. */
+    if (shape.registers == 0)
+        shape.registers = spec->dims == 3 && spec->radius > 4 && !spec->density ? 128 : 0;
     while (shape.rows > 1 && !fits(spec, &shape, info)) shape.rows /= 2;
     while (shape.packs > least && !fits(spec, &shape, info)) shape.packs--;
     return shape;

@@ -16,10 +16,6 @@ static int wide_of(const struct ht_spec *spec) {
     return spec->fp64 ? 2 : 4; /* HT_WIDE: 16 bytes */
 }
 
-static int sources_of(const struct ht_spec *spec) {
-    return ht_slots(spec->src, spec->eq->nfields) * ht_spec_coefs(spec);
-}
-
 static const char *refuses(const struct ht_spec *spec) {
     if (spec->eq->dims < 2) return "it needs two or three dimensions";
     return ht_blocks_refuse(spec);
@@ -106,7 +102,8 @@ static void put_values(const struct ht_blocks *blocks, const struct ht_shape *sh
 static enum ht_err pack_tiles(const struct ht_blocks *blocks, const struct ht_spec *spec,
                               const struct ht_shape *shape, struct ht_operator *out) {
     const int own = shape->group_size / shape->cells, all = own * shape->parts;
-    const int chunks = (sources_of(spec) + shape->chunk - 1) / shape->chunk;
+    const int sources = ht_slots(spec->src, spec->eq->nfields) * ht_spec_coefs(spec);
+    const int chunks = (sources + shape->chunk - 1) / shape->chunk;
     const int entries = chunks * shape->chunk;
     HT_FREED int *block = NULL, *first = NULL, *target = NULL;
     TRY(HT_ALLOC(block, all));

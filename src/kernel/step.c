@@ -196,14 +196,12 @@ static enum ht_err create(struct ht_device *device, const struct ht_variant *var
 enum ht_err ht_step_create(struct ht_device *device, const struct ht_variant *variant,
                            const struct ht_spec *spec, const struct ht_shape *shape,
                            struct ht_step **out) {
-    struct ht_text text = {0};
-    struct ht_operator op;
+    HT_FREED_TEXT struct ht_text text = {0};
+    HT_ENDED(ht_operator_free) struct ht_operator op = {0};
     *out = NULL;
     enum ht_err err = ht_operator_make(variant, spec, shape, &op);
     if (err == HT_OK) err = ht_kernel_text_of(variant, spec, shape, &op, &text);
     if (err == HT_OK) err = create(device, variant, spec, shape, &op, text.data, out);
-    ht_operator_free(&op);
-    ht_text_free(&text);
     return err == HT_OK ? HT_OK : ht_err_prefix(err, "variant %s", variant->name);
 }
 

@@ -242,10 +242,8 @@ enum ht_err ht_kernel_text_of(const struct ht_variant *variant, const struct ht_
 
 enum ht_err ht_kernel_text(const struct ht_variant *variant, const struct ht_spec *spec,
                            const struct ht_shape *shape, struct ht_text *out) {
-    struct ht_operator op;
+    HT_ENDED(ht_operator_free) struct ht_operator op = {0};
     if (variant->differences) return ht_fd_variant_text(variant, spec, shape, out);
     TRY(ht_operator_make(variant, spec, shape, &op));
-    enum ht_err err = ht_kernel_text_of(variant, spec, shape, &op, out);
-    ht_operator_free(&op);
-    return err;
+    return ht_kernel_text_of(variant, spec, shape, &op, out);
 }

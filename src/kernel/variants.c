@@ -36,10 +36,6 @@ bool ht_variant_suits(const struct ht_variant *variant, bool gpu) {
     return variant->made_for == HT_FOR_ANY || variant->made_for == (gpu ? HT_FOR_GPU : HT_FOR_CPU);
 }
 
-static bool applies(const struct ht_variant *variant, const struct ht_spec *spec) {
-    return ht_variant_refuses(variant, spec) == NULL;
-}
-
 /* The rounding errors of the parity blocks' entries are the same in every step and accumulate. In
  * one dimension, where speed hardly matters, this excludes parity blocks in single precision. */
 static bool pays(const struct ht_variant *variant, const struct ht_spec *spec) {
@@ -51,7 +47,8 @@ static bool pays(const struct ht_variant *variant, const struct ht_spec *spec) {
 static const struct ht_variant *next_of(int first, const struct ht_spec *spec, bool gpu, int *at) {
     for (*at = first; *at < ht_variant_count(); ++*at) {
         const struct ht_variant *variant = variants[*at];
-        if (ht_variant_suits(variant, gpu) && pays(variant, spec) && applies(variant, spec))
+        if (ht_variant_suits(variant, gpu) && pays(variant, spec) &&
+            ht_variant_refuses(variant, spec) == NULL)
             return variant;
     }
     return NULL;

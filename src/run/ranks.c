@@ -95,14 +95,12 @@ static enum ht_err compare_params(const char *own, const char *rank0) {
 }
 
 enum ht_err ht_ranks_check_params(struct ht_comm *comm, const struct ht_params *params) {
-    struct ht_text own = {0};
-    char *rank0 = NULL;
+    HT_FREED_TEXT struct ht_text own = {0};
+    HT_FREED char *rank0 = NULL;
     if (ht_comm_size(comm) == 1) return HT_OK;
     enum ht_err err = ht_params_print(params, &own);
     if (err == HT_OK) err = ht_comm_broadcast_text(comm, own.data, &rank0);
     if (err == HT_OK) err = compare_params(own.data, rank0);
-    free(rank0);
-    ht_text_free(&own);
     return ht_comm_agree(comm, err);
 }
 

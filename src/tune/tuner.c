@@ -47,10 +47,6 @@ struct search {
     } best;
 };
 
-static bool time_is_up(const struct search *s) {
-    return ht_clock() - s->began > s->effort->seconds;
-}
-
 /* Whether no tuning with the same program and launch was timed before. The program of finite
  * differences follows from the numbers. */
 static bool is_new(struct search *s, const struct ht_tuning *tuning,
@@ -97,7 +93,7 @@ static double try_tuning(struct search *s, const struct ht_tuning *tuning) {
     struct ht_kernels kernels;
     struct ht_trial trial = {.tuning = *tuning, .seconds = NAN};
     trial.cells = ht_grid_total(&s->test.grid, HT_PRIMARY);
-    if (time_is_up(s) && isfinite(s->best.seconds)) return NAN;
+    if (ht_clock() - s->began > s->effort->seconds && isfinite(s->best.seconds)) return NAN;
     if (ht_kernels_plan(&s->test.problem, ht_device_info(s->device), tuning, &kernels) != HT_OK ||
         !fits_memory(s, tuning) || !is_new(s, tuning, &kernels))
         return NAN;
