@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "app.h"
 
 enum { CHOICES = 64, SHOWN = 6, FAMILIES = 4, LINE = 160, LINES = 10 };
 

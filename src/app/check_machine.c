@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "app.h"
 
 enum { MOST_GPUS = 1 << 20, DEFAULT_GPUS = 13 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "app.h"
 #include "htwave/sampler.h"
 
 /* ---- steps ---- */

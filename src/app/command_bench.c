@@ -7,12 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "commands.h"
-#include "htwave/json.h"
-#include "htwave/run.h"
-#include "htwave/simulation.h"
-#include "htwave/tune.h"
-#include "sweep.h"
+#include "app.h"
 
 /* One measurement: its plan and its results. */
 struct row {

@@ -5,8 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "check.h"
-#include "commands.h"
+#include "app.h"
 
 /* ---- outputs ---- */
 

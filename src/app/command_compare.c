@@ -1,9 +1,7 @@
 /* htwave compare: the largest difference of two outputs, in numbers. */
 #include <float.h>
 
-#include "commands.h"
-#include "htwave/json.h"
-#include "htwave/output.h"
+#include "app.h"
 
 static enum ht_err print(const struct ht_difference *d, double eps, bool as_json) {
     struct ht_facts f = ht_facts_open();

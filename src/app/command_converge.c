@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
-#include "htwave/simulation.h"
+#include "app.h"
 
 /* One simulation's outcome. */
 struct row {

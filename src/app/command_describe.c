@@ -1,9 +1,7 @@
 /* htwave describe: the table of systems as text. */
 #include <string.h>
 
-#include "commands.h"
-#include "htwave/json.h"
-#include "htwave/problem.h"
+#include "app.h"
 
 /* "odd in x1" of parity bits. */
 static const char *parity_words(unsigned parity, char buffer[40]) {

@@ -2,8 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "commands.h"
-#include "htwave/json.h"
+#include "app.h"
 #include "htwave/kernel.h"
 
 /* Measured limits of one device; 0: not measured. */

@@ -2,8 +2,7 @@
  * it is that of an NVIDIA device of that architecture. */
 #include <stdlib.h>
 
-#include "commands.h"
-#include "htwave/simulation.h"
+#include "app.h"
 
 /* 10 times the architecture; 0 without the flag. */
 static enum ht_err read_ptx(const struct ht_args *args, int *out) {

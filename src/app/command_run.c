@@ -1,8 +1,7 @@
 /* htwave run: prepares the simulation, takes its steps with the observers below and reports. */
 #include <math.h>
 
-#include "commands.h"
-#include "htwave/simulation.h"
+#include "app.h"
 
 struct run {
     struct ht_simulation *sim;

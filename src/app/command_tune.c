@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
-#include "htwave/simulation.h"
-#include "sweep.h"
+#include "app.h"
 
 struct tune {
     const struct ht_args *args;

@@ -6,9 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
-#include "htwave/simulation.h"
-#include "sweep.h"
+#include "app.h"
 
 #define OVERRIDES "key=value replaces a value of FILE; htwave --help-config lists all keys."
 /* Added to the help of commands that several ranks may run. */

@@ -1,4 +1,4 @@
-#include "sweep.h"
+#include "app.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,7 @@
 /* The parts of this program: for --version and error reports. */
-#include "commands.h"
+#include "app.h"
 #include "htwave/device.h"
 #include "htwave/h5.h"
-#include "htwave/json.h"
-#include "htwave/output.h"
 
 /* The Makefile sets it where it knows the commit. */
 #ifndef HT_COMMIT

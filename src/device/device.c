@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache.h"
 #include "device_private.h"
 
 struct ht_program {

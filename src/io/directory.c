@@ -14,7 +14,7 @@
  * 4. All other files are left alone.
  *
  * All refusals come before the first change. */
-#include "directory.h"
+#include "files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,8 +24,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "traces.h"
 
 #define LOCK_NAME ".htwave.lock"
 #define OLD_NAME "run-%03d"

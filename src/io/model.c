@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "directory.h"
-#include "names.h"
-#include "pictures.h"
+#include "files.h"
 
 struct model {
     const struct ht_params *params;

@@ -1,4 +1,4 @@
-#include "names.h"
+#include "files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,10 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "directory.h"
-#include "names.h"
-#include "pictures.h"
-#include "traces.h"
+#include "files.h"
 
 struct ht_output {
     const struct ht_params *params;

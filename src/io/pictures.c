@@ -1,15 +1,12 @@
 /* Pictures of a run: a slice each, of the slices that the input asks for. Values are collected on
  * rank 0, which draws. */
-#include "pictures.h"
+#include "files.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "directory.h"
-#include "names.h"
 #include "plot.h"
-#include "slice.h"
 
 struct view {
     char name[HT_SLICE_NAME];

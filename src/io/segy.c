@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "traces.h"
+#include "files.h"
 
 enum { TEXT = 3200, BINARY = 400, TRACE = 240, LINE = 80, NAME = 128 };
 enum { MOST = 65535 }; /* samples, microseconds: two bytes without a sign */

@@ -1,12 +1,11 @@
 /* Along a periodic axis the first node is repeated at the end, so that the picture shows the whole
  * box. */
-#include "slice.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "names.h"
+#include "files.h"
 
 static int64_t points(const struct ht_grid *grid, int axis) {
     bool seam = axis < grid->dims && ht_grid_periodic(grid, axis);

@@ -5,15 +5,11 @@
  * Of a process that is killed the file keeps the samples so far. It is laid out for all samples
  * first, and then only values are written: those of a block, then its times. A time that is not a
  * number has no sample yet. */
-#include "traces.h"
+#include "files.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "directory.h"
-#include "htwave/output.h"
-#include "names.h"
 
 enum { NAME = 96, MOST_CSV = 64 };
 

@@ -5,7 +5,7 @@
  */
 #include "texts.h"
 
-#include "src/device/cache.h"
+#include "src/device/device_private.h"
 #include "src/device/nvidia.h"
 
 /* An ELF file for the machine CUDA, which is what a cubin is. */

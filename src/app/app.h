@@ -1,0 +1,88 @@
+/* Commands, whose table is in main.c, and what several of them use. */
+#pragma once
+
+#include "htwave/args.h"
+#include "htwave/estimate.h"
+#include "htwave/problem.h"
+#include "htwave/simulation.h"
+
+/* ---- a function per command ---- */
+HT_CHECKED enum ht_err ht_command_run(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_check(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_converge(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_devices(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_describe(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_compare(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_bench(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_tune(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_kernel_text(const struct ht_args *args);
+
+/* version.c: --version, with what the program was built with. */
+HT_CHECKED enum ht_err ht_version_print(bool as_json);
+
+/* ---- the combinations that bench and tune loop over, selected by common flags ---- */
+enum { HT_SWEEP_ORDERS = 16, HT_SWEEP_DIMS = 3 };
+
+/* Flags of a command's table that ht_sweep_read understands. */
+#define HT_SWEEP_FLAGS                                                                          \
+    {"--systems", "LIST", "of equations, as acoustic,advection"},                               \
+        {"--dims", "LIST", "dimensions, as 2,3"},                                               \
+        {"--orders", "LIST", "N, as 1,2,3; of fd the order in space"},                          \
+        {"--schemes", "LIST", "taylor,leapfrog; bench: fd, too"},                               \
+        {"--precisions", "LIST", "single,double"}, {"--variants", "LIST", "of kernels"},        \
+        {"--layouts", "LIST", "tensor,blocked"}, {"--backend", "NAME", "auto, cuda or opencl"}, \
+        {"--device", "NAME", "number, gpu, cpu or a part of its name"}, {                       \
+        "--cache", "DIR", "of compiled kernels; auto, or none"                                  \
+    }
+
+/* Lists are separated by commas; NULL: all. */
+struct ht_sweep {
+    const char *systems, *schemes, *precisions, *variants, *layouts, *backend, *device, *cache;
+    int norders, orders[HT_SWEEP_ORDERS]; /* none given: 0 */
+    int ndims, dims[HT_SWEEP_DIMS];       /* none given: 3 */
+    bool dims_given;
+    bool differences; /* schemes of finite differences, too */
+};
+/* Refuses unknown names and numbers out of range. differences: as above. */
+HT_CHECKED enum ht_err ht_sweep_read(const struct ht_args *args, bool differences,
+                                     struct ht_sweep *out);
+/* Whether a layout with coefficient blocks of this length (1, and 4 or 2 by precision) is selected;
+ * likewise a scheme and a precision. */
+bool ht_sweep_block(const struct ht_sweep *sweep, int block);
+bool ht_sweep_scheme(const struct ht_sweep *sweep, const struct ht_scheme *scheme);
+bool ht_sweep_precision(const struct ht_sweep *sweep, bool fp64);
+
+/* ---- the parts of check, by its flags ---- */
+struct ht_estimate {
+    int64_t cells[3]; /* of the small grid */
+    double rate;      /* cell half-steps per second there, by all ranks together,
+                         each rank on one such grid, outside of layers */
+    /* With perfectly matched layers of Hermite methods, else 0. */
+    struct ht_region_rates regions;
+    /* What other layers take beyond that: cells of ht_region_damped per second; NaN: none, not
+     * known. */
+    double damped_rate;
+    bool layers_left_out;  /* so thick that no small grid has them */
+    double sample_s;       /* of the receivers' samples of a step; NaN */
+    int64_t sampler_bytes; /* on the host; with sample_s */
+    double seconds;        /* of the run's steps; NaN: not known */
+    double layer_s;        /* of these in layers; NaN: none, not known */
+    double layer_rate;     /* cell half-steps per second there */
+};
+#define HT_NO_ESTIMATE                                                      \
+    (struct ht_estimate) {                                                  \
+        .damped_rate = NAN, .sample_s = NAN, .seconds = NAN, .layer_s = NAN \
+    }
+
+/* ---- check_time.c ---- */
+/* Times the compiled kernels of a simulation on a small version of its grid. Collective. */
+HT_CHECKED enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_estimate *out);
+
+/* ---- check_error.c ---- */
+/* check --error: which scheme, order, grid and precision reach an error, and what they take.
+ * params: as read from the operands of args. */
+HT_CHECKED enum ht_err ht_check_error(const struct ht_args *args, const struct ht_params *params);
+
+/* ---- check_machine.c ---- */
+/* check --machine: prints strong and weak scaling of a run on a machine. No device is needed. */
+HT_CHECKED enum ht_err ht_check_machine(const struct ht_args *args, const struct ht_params *params);

@@ -1,0 +1,118 @@
+/* What the files of a run share: names of fields and units, the directory, traces, pictures. */
+#pragma once
+
+#include "htwave/h5.h"
+#include "htwave/medium.h"
+#include "htwave/params.h"
+#include "htwave/shots.h"
+#include "slice.h"
+
+/* ---- what an input may name of outputs: fields, and units (output.units); names.c ---- */
+/* stored: bit per field of the primary grid, 0: all. */
+bool ht_fields_stored(unsigned stored, int field);
+/* The field of this name; refuses, naming the key, one that the equations do not have, or that is
+ * not stored. */
+HT_CHECKED enum ht_err ht_fields_find(const struct ht_params *params, const struct ht_equations *eq,
+                                      unsigned stored, const char *key, const char *name,
+                                      int *field);
+
+/* Refuses units of what the equations do not have, and what is no text. */
+HT_CHECKED enum ht_err ht_units_check(const struct ht_params *params,
+                                      const struct ht_equations *eq);
+/* Of "length", "time", a field or a parameter of the medium; NULL: not given, or empty. */
+const char *ht_units_name(const struct ht_params *params, const char *quantity);
+/* Attributes of a file: unit_NAME for each that is given. */
+HT_CHECKED enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *file);
+
+/* ---- the files in output.directory; directory.c ---- */
+/* Names of outputs; each has a row in directory.c, but formats of traces one in traces.c. */
+#define HT_INPUT_NAME "input.cfg"
+#define HT_SUMMARY_NAME "summary.json"
+#define HT_XDMF_NAME "fields.xdmf"
+#define HT_SNAPSHOT_NAME "fields_%06d.h5"
+#define HT_PICTURE_NAME "wave_%04d.png"
+#define HT_SLICE_PICTURE "wave_%s_%04d.png"
+#define HT_TRACES_NAME "traces.h5"
+#define HT_SERIES_NAME "series.csv"
+
+struct ht_directory {
+    struct ht_lock lock;
+    int first; /* number of the first snapshot: behind those that are read */
+};
+
+/* Refuses a directory in which another run writes now. */
+HT_CHECKED enum ht_err ht_directory_idle(const struct ht_params *params);
+/* Refuses when the run would write a file that it reads. Changes nothing. */
+HT_CHECKED enum ht_err ht_directory_check(const struct ht_params *params);
+/* Makes and locks the directory, removes what killed runs left unfinished, moves outputs that are
+ * there to a folder run-NNN inside and writes the resolved input. What the run reads stays where it
+ * is. Release in any case. */
+HT_CHECKED enum ht_err ht_directory_take(const struct ht_params *params, struct ht_directory *out);
+void ht_directory_release(struct ht_directory *directory);
+
+/* ---- traces.h5, written while the run goes on, and further formats; by rank 0; traces.c ---- */
+/* A group with its data. */
+struct ht_trace_table {
+    const char *directory;
+    const struct ht_receivers *receivers;
+    const struct ht_receiver_group *group;
+    int dims;
+    bool single; /* precision of the data */
+    int64_t samples;
+    double *data[HT_MAX_READINGS]; /* [receiver][sample] */
+};
+/* A format beside HDF5: a row of the table in traces.c. */
+struct ht_trace_format {
+    const char *name, *ending; /* of output.traces, of its files' names: traces_*.ending */
+    int bytes[2];              /* of a value, about; [double precision] */
+    /* Refuses what it cannot hold; n: of the group. */
+    enum ht_err (*check)(const struct ht_params *params, const struct ht_receivers *receivers,
+                         int n);
+    enum ht_err (*write)(const struct ht_trace_table *table);
+};
+extern const struct ht_trace_format ht_trace_segy; /* segy.c */
+/* Whether a file of such an ending is one of a format. */
+bool ht_trace_ends(const char *ending, size_t length);
+
+/* ---- the traces of a run ---- */
+struct ht_traces;
+/* traces.h5 with room for all samples. receivers must outlive the traces. */
+HT_CHECKED enum ht_err ht_traces_create(const struct ht_params *params,
+                                        const struct ht_receivers *receivers, int dims,
+                                        struct ht_traces **out);
+/* Samples [first, last) of a group: data[reading][receiver][sample]. Blocks follow each other. */
+HT_CHECKED enum ht_err ht_traces_add(struct ht_traces *traces, int group, int64_t first,
+                                     int64_t last, const double *data);
+/* Cuts what was not reached, writes the attributes ended and end_time and the other formats. */
+HT_CHECKED enum ht_err ht_traces_finish(struct ht_traces *traces, const char *how, double time);
+/* What is not finished stays as it was written; NULL allowed. */
+void ht_traces_destroy(struct ht_traces *traces);
+
+/* ---- slices of fields over the medium, and of the model; pictures.c ---- */
+/* What ht_output_check says of pictures. */
+HT_CHECKED enum ht_err ht_pictures_check(const struct ht_params *params,
+                                         const struct ht_medium *medium, unsigned stored);
+/* All but checked; params and medium must outlive them. */
+struct ht_pictures;
+HT_CHECKED enum ht_err ht_pictures_create(const struct ht_params *params,
+                                          const struct ht_medium *medium, unsigned stored,
+                                          struct ht_pictures **out);
+void ht_pictures_destroy(struct ht_pictures *pictures); /* NULL allowed */
+/* Sources and receivers, either of which may be NULL, are drawn from now on. */
+HT_CHECKED enum ht_err ht_pictures_mark(struct ht_pictures *pictures, const struct ht_shots *shots,
+                                        const struct ht_receivers *receivers);
+/* Each slice, of ht_output_picture's values. Collective. */
+HT_CHECKED enum ht_err ht_pictures_draw(struct ht_pictures *pictures, double time,
+                                        const double *const *nodal);
+/* The path of the newest one; NULL: none. */
+const char *ht_pictures_last(const struct ht_pictures *pictures);
+
+/* ---- parts, for the model ---- */
+/* output.picture.background; NULL: none. */
+const char *ht_pictures_background(const struct ht_params *params);
+/* "acoustic, x3 = 0.5 km" */
+void ht_pictures_place(const struct ht_params *params, const struct ht_medium *medium,
+                       const struct ht_slice *slice, struct ht_text *text);
+/* Draws, and frees the texts; their failures are the result. */
+HT_CHECKED enum ht_err ht_pictures_write(struct ht_picture *picture, struct ht_text *title,
+                                         struct ht_text *subtitle, const char *path);
