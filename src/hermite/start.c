@@ -214,7 +214,7 @@ static enum ht_err step_back(const struct ht_plan *plan, struct ht_device *devic
                              const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
     int64_t chunk = layer_planes(plan), begin, end;
     HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
-    HT_ENDED(ht_progress_end) struct ht_progress progress = {NULL};
+    HT_ENDED(ht_progress_end) struct ht_progress progress = {.what = NULL};
     struct layer s;
     ht_grid_own(&plan->grid, HT_DUAL, &begin, &end);
     make_layer(plan, begin, begin + chunk, &s);

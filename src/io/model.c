@@ -146,7 +146,7 @@ enum ht_err ht_output_model(const struct ht_params *params, const struct ht_medi
                             const struct ht_shots *shots, const struct ht_receivers *receivers,
                             const char *directory) {
     struct model m = {.params = params, .medium = medium, .directory = directory};
-    HT_ENDED(ht_places_free) struct ht_places places = {NULL};
+    HT_ENDED(ht_places_free) struct ht_places places = {.shots = NULL};
     TRY(ht_places_make(shots, receivers, &places));
     m.places = places;
     struct ht_slice_given given;

@@ -127,7 +127,7 @@ void ht_pictures_destroy(struct ht_pictures *p) {
 
 enum ht_err ht_pictures_mark(struct ht_pictures *p, const struct ht_shots *shots,
                              const struct ht_receivers *receivers) {
-    HT_ENDED(ht_places_free) struct ht_places places = {NULL};
+    HT_ENDED(ht_places_free) struct ht_places places = {.shots = NULL};
     TRY(ht_places_make(shots, receivers, &places));
     for (int i = 0; i < p->count; i++)
         TRY(ht_slice_mark(&p->view[i].slice, &places, &p->view[i].picture));
