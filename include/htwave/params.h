@@ -157,6 +157,7 @@ struct ht_shot_given {
 };
 
 /* ---- sources.c ---- */
+enum { HT_MAX_DRIVES = 6 };
 /* A type of source: where it acts. What the rest of the program does with a source follows from its
  * row, and from what a group gives: points along a line, a width of a volume. */
 struct ht_source_type {
@@ -172,11 +173,12 @@ struct ht_source_type {
 struct ht_source_kind {
     const char *word, *help;
     const char *takes; /* the key that it needs; NULL: none */
-    /* Fields that it drives: NULL: the scalar of the form of second order, or its rate; else those
-     * of this name with the number of an axis, and by which sign; divided by what the field has in
-     * the energy. */
-    const char *field;
+    /* Fields that it drives, each by its number of those that the key takes (without one 1) times
+     * the sign, divided by what the field has in the energy where `own`; none: the scalar of the
+     * form of second order, or its rate. */
+    const char *field[HT_MAX_DRIVES];
     double sign;
+    bool own;
     bool stays; /* what it adds to the mean stays in a closed box */
 };
 const struct ht_source_type *ht_source_type_of(const struct ht_shot_given *given);
@@ -191,7 +193,6 @@ struct ht_drive {
     int field, material;
     double weight;
 };
-enum { HT_MAX_DRIVES = 6 };
 /* numbers: what the kind takes. The number of drives, 0: the system has no such sources. */
 int ht_source_drives(const struct ht_source_kind *kind, const struct ht_equations *eq,
                      const double *numbers, struct ht_drive drive[HT_MAX_DRIVES]);

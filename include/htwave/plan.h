@@ -25,9 +25,9 @@ struct ht_plan {
     /* Of finite differences, of one field or of a pair; NULL: the medium is uniform. */
     struct ht_fit *fit;
     struct ht_frame *frame;
-    double fd_rate;                 /* their cfl per time */
-    int order;                      /* N, or of finite differences */
-    char chosen_by[96];             /* "auto: " and why this scheme; "" where it was named */
+    double fd_rate;     /* their cfl per time */
+    int order;          /* N, or of finite differences */
+    char chosen_by[96]; /* "auto: " and why this scheme; "" where it was named */
     struct ht_problem problem;
     double scale; /* of the state: a power of two (src/solve/scale.c) */
     int64_t steps;

@@ -98,11 +98,16 @@ void ht_shot_bands(const struct ht_equations *eq, const struct ht_shot *shot,
 double ht_shot_band(const struct ht_shot *shot, int band);
 
 /* ---- shots_spread.c ---- */
-/* What a shot of amplitude 1 adds to u_tt at the nodes, without the modulus: the sum over its points
- * and drives of weights of delta or, of drives of fluxes, of its derivatives times their material.
- * planes: which x3 planes are wanted; NULL: all. Needs ht_point_free. */
+/* What a shot of amplitude 1 adds to u_tt at the nodes, without the modulus: the sum over its
+ * points and drives of weights of delta or, of drives of fluxes, of its derivatives times their
+ * material. planes: which x3 planes are wanted; NULL: all. Needs ht_point_free. */
 HT_CHECKED enum ht_err ht_shot_spread(const struct ht_shots *shots, int index, const bool *planes,
                                       struct ht_point *out);
+/* The same of one drive of a pair, of delta times its weight alone, at the places of its field
+ * (grid->shift). */
+HT_CHECKED enum ht_err ht_shot_spread_drive(const struct ht_shots *shots, int index, int drive,
+                                            const struct ht_grid *grid, const bool *planes,
+                                            struct ht_point *out);
 /* The most nodes of a shot on so many planes. */
 int64_t ht_shot_most_nodes(const struct ht_shots *shots, int index, int64_t planes);
 

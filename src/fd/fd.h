@@ -173,6 +173,16 @@ HT_CHECKED enum ht_err ht_fd_injection_add(struct ht_fd_injection *in, struct ht
                                            enum ht_fd_pass pass, int64_t step, int64_t begin,
                                            int64_t end, struct ht_fd_array x, struct ht_fd_array y);
 
+/* The plane of the grid that is plane m3 of the window. */
+int64_t ht_fd_grid_plane(const struct ht_fd_stepper *s, int64_t m3);
+/* Planes [begin, end) of the window with targets, own ones and those of neighbours; wanted[plane of
+ * the grid] is set for them. */
+void ht_fd_target_planes(const struct ht_fd_stepper *s, int64_t *begin, int64_t *end, bool *wanted);
+/* Adds entries at nodes of the grid at the nodes of these planes that are theirs. */
+HT_CHECKED enum ht_err ht_fd_place_columns(const struct ht_fd_stepper *s, int64_t begin,
+                                           int64_t end, const struct ht_columns *from,
+                                           struct ht_columns *window);
+
 /* ---- fd_incidence.c: plane waves from outside ---- */
 struct ht_fd_incidence;
 HT_CHECKED enum ht_err ht_fd_incidence_create(const struct ht_problem *problem,
@@ -334,7 +344,19 @@ struct ht_pair_stepper {
     struct ht_pair_layers layers;
     struct ht_fd_array profile, memory[2]; /* of each group, as those of struct ht_pair_arrays */
     bool remembers;                        /* memories are not 0 */
+    struct ht_fd_injection *injection[HT_MAX_FIELDS]; /* NULL: no source drives the field */
 };
+/* ---- pair_shots.c: their sources ---- */
+/* Each field that some shot drives has a list of its own, with a column per shot. The steps take
+ * f += dt s(t) delta at the time between that before and after, by row step - first of the table.
+ */
+HT_CHECKED enum ht_err ht_pair_injection_create(struct ht_pair_stepper *s);
+void ht_pair_injection_destroy(struct ht_pair_stepper *s);
+/* The amplitudes of a step are in the tables. */
+HT_CHECKED enum ht_err ht_pair_injection_step(struct ht_pair_stepper *s);
+/* Adds what a group takes on planes of the window. */
+HT_CHECKED enum ht_err ht_pair_injection_add(struct ht_pair_stepper *s, int group, int64_t begin,
+                                             int64_t end);
 HT_CHECKED enum ht_err ht_pair_stepper_create(const struct ht_problem *problem,
                                               const struct ht_fd_engine *engine,
                                               struct ht_stepper *out);

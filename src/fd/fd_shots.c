@@ -80,8 +80,7 @@ static int shot_of(const struct ht_fd_injection *in, int column) {
     return low;
 }
 
-/* The plane of the grid that is plane m3 of the window. */
-static int64_t grid_plane(const struct ht_fd_stepper *s, int64_t m3) {
+int64_t ht_fd_grid_plane(const struct ht_fd_stepper *s, int64_t m3) {
     const struct ht_grid *grid = s->problem.grid;
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
     const int64_t m = s->first + m3 - s->box.begin[2];
@@ -95,7 +94,7 @@ static enum ht_err weigh_plane(struct making *m, int64_t m3) {
     const struct ht_fd_stepper *s = m->stepper;
     const struct ht_fd_injection *in = m->in;
     const struct ht_grid *grid = s->problem.grid;
-    const int64_t plane = grid_plane(s, m3), n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    const int64_t plane = ht_fd_grid_plane(s, m3), n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     const int columns = in->column[in->shots->count];
     double *sums = m->sums + plane * (columns + in->shots->count);
     if (in->plane[m3] == in->plane[m3 + 1]) return HT_OK;
@@ -120,40 +119,44 @@ static enum ht_err weigh_plane(struct making *m, int64_t m3) {
 
 /* ---- the list of the window ---- */
 
-/* Entries of the grid on all planes of the window from `begin` on that are theirs. */
-static enum ht_err place(struct making *m, int64_t begin, int64_t end) {
-    const struct ht_fd_stepper *s = m->stepper;
+enum ht_err ht_fd_place_columns(const struct ht_fd_stepper *s, int64_t begin, int64_t end,
+                                const struct ht_columns *from, struct ht_columns *window) {
     const struct ht_grid *grid = s->problem.grid;
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     const int64_t nodes = ht_grid_plane(grid, HT_PRIMARY);
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
-    for (int64_t i = 0; i < m->grid.count; i++) {
-        struct ht_column_entry entry = m->grid.entry[i];
+    for (int64_t i = 0; i < from->count; i++) {
+        struct ht_column_entry entry = from->entry[i];
         const int64_t at = entry.at % nodes;
-        const int64_t later = entry.at / nodes - grid_plane(s, begin);
+        const int64_t later = entry.at / nodes - ht_fd_grid_plane(s, begin);
         for (int64_t m3 = begin + (later + planes) % planes; m3 < end; m3 += planes) {
             entry.at = m3 * s->box.plane + (at / n1 + s->box.begin[1]) * s->box.row + at % n1 +
                        s->box.begin[0];
-            TRY(ht_columns_add(&m->window, entry));
+            TRY(ht_columns_add(window, entry));
         }
     }
     return HT_OK;
 }
 
-/* Planes with targets: own ones, and those of neighbours. */
+void ht_fd_target_planes(const struct ht_fd_stepper *s, int64_t *begin, int64_t *end,
+                         bool *wanted) {
+    *begin = s->r.partition.neighbour[0] ? 0 : s->box.begin[2];
+    *end = s->r.partition.neighbour[1] ? s->r.partition.window[HT_PRIMARY].count[2] : s->box.end[2];
+    for (int64_t m3 = *begin; m3 < *end; m3++) wanted[ht_fd_grid_plane(s, m3)] = true;
+}
+
 static enum ht_err make_list(struct making *m) {
     const struct ht_fd_stepper *s = m->stepper;
     struct ht_fd_injection *in = m->in;
     const int64_t planes = s->r.partition.window[HT_PRIMARY].count[2];
-    const int64_t begin = s->r.partition.neighbour[0] ? 0 : s->box.begin[2];
-    const int64_t end = s->r.partition.neighbour[1] ? planes : s->box.end[2];
-    for (int64_t m3 = begin; m3 < end; m3++) m->wanted[grid_plane(s, m3)] = true;
+    int64_t begin, end;
+    ht_fd_target_planes(s, &begin, &end, m->wanted);
     for (int i = 0; i < in->shots->count; i++) TRY(append_shot(m, i));
     for (int64_t p = 0; p < ht_grid_planes(s->problem.grid, HT_PRIMARY); p++)
         for (int i = 0; m->wanted[p] && i < in->shots->count; i++)
             if (in->incident[i] != NULL)
                 TRY(ht_fd_incidence_entries(in->incident[i], p, in->column[i], &m->grid));
-    TRY(place(m, begin, end));
+    TRY(ht_fd_place_columns(s, begin, end, &m->grid, &m->window));
     TRY(ht_columns_list(&m->window, planes, s->box.plane, &in->list, &in->plane,
                         &in->shapes.value));
     for (int64_t m3 = begin; m3 < end; m3++) TRY(weigh_plane(m, m3));

@@ -35,6 +35,7 @@ static void make_passes(const struct ht_problem *problem, enum sequence sequence
                                  .reach = {reach, reach}};
         ht_pass_add(pass, HT_TASK_STEP);
         if (problem->layers != NULL && sequence == FORWARDS) ht_pass_add(pass, HT_TASK_LAYERS);
+        if (problem->shots != NULL && sequence == FORWARDS) ht_pass_add(pass, HT_TASK_INJECT);
     }
     out->half[HT_PRIMARY][1] = out->count;
 }
@@ -112,9 +113,14 @@ static enum ht_err run_layers(void *self, const struct ht_task *task) {
     return s->fd.engine.ops->damp(&s->fd.engine, s, task->part, group_of(task->pass), &box, scale);
 }
 
+static enum ht_err run_inject(void *self, const struct ht_task *task) {
+    return ht_pair_injection_add(self, group_of(task->pass), task->targets.box.begin[2],
+                                 task->targets.box.end[2]);
+}
+
 static enum ht_err before(void *self, enum ht_subgrid from) {
-    (void)self, (void)from;
-    return HT_OK;
+    (void)from;
+    return ht_pair_injection_step(self);
 }
 
 static void after(void *self, int64_t steps) {
@@ -122,10 +128,11 @@ static void after(void *self, int64_t steps) {
     s->fd.at += steps;
 }
 
-/* Nothing depends on time. */
+/* Nothing but sources depends on time. */
 static int64_t alike(void *self, int64_t *period) {
-    (void)self, (void)period;
-    return INT64_MAX;
+    const struct ht_pair_stepper *s = self;
+    (void)period;
+    return s->fd.problem.shots == NULL ? INT64_MAX : 0;
 }
 
 static struct ht_task_seconds seconds_of(const void *self) {
@@ -290,14 +297,17 @@ static void destroy(void *self) {
     struct ht_fd_array *list[MOST_ARRAYS];
     if (s == NULL) return;
     ht_runner_free(&s->fd.r);
+    ht_pair_injection_destroy(s);
     for (int i = list_arrays(s, list) - 1; i >= 0; i--) s->fd.engine.ops->destroy(list[i]);
     ht_pair_layers_destroy(s);
     free(s);
 }
 
 static const struct ht_runner_ops runner_ops = {
-    .task =
-        {[HT_TASK_GHOSTS] = run_ghosts, [HT_TASK_STEP] = run_step, [HT_TASK_LAYERS] = run_layers},
+    .task = {[HT_TASK_GHOSTS] = run_ghosts,
+             [HT_TASK_STEP] = run_step,
+             [HT_TASK_LAYERS] = run_layers,
+             [HT_TASK_INJECT] = run_inject},
     .before = before,
     .after = after,
     .alike = alike,
@@ -331,7 +341,8 @@ static enum ht_err make(struct ht_pair_stepper *s) {
     for (int c = 0; c < s->pair.ncoefficients; c++)
         if (!(s->constant >> c & 1u))
             TRY(ht_fd_fill_array(&s->fd, c, s->pair.coefficient[c].parity, s->coefficient[c]));
-    return ht_pair_layers_create(s);
+    TRY(ht_pair_layers_create(s));
+    return ht_pair_injection_create(s);
 }
 
 enum ht_err ht_pair_stepper_create(const struct ht_problem *problem,

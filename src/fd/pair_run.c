@@ -57,14 +57,23 @@ enum ht_err ht_staggered_plan_medium(struct ht_plan *plan, bool sampled) {
 }
 
 enum ht_err ht_staggered_plan_shots(struct ht_plan *plan) {
-    if (plan->shots == NULL) return HT_OK;
-    return ht_params_error(plan->params, "sources", "%s by finite differences has no sources",
-                           plan->eq.system->name);
+    for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++)
+        if (plan->shots->shot[i].type->outside != NULL)
+            return ht_params_error(plan->params, "sources", "%s has no plane waves from outside",
+                                   plan->eq.system->name);
+    return ht_differences_plan_shots(plan);
 }
 
 enum ht_err ht_staggered_shot_bytes(const struct ht_plan *plan, bool fp64,
                                     struct ht_shot_bytes *out) {
-    (void)plan, (void)fp64, (void)out;
+    const struct ht_shots *shots = plan->problem.shots;
+    const int64_t planes = ht_grid_planes(&plan->grid, HT_PRIMARY);
+    for (int i = 0; i < shots->count; i++) {
+        const int64_t nodes = ht_shot_most_nodes(shots, i, planes) * shots->shot[i].drives;
+        const int64_t table = (int64_t)HT_FD_INJECTION_ROWS * shots->shot[i].drives;
+        out->device += (16 + ht_real_size(fp64)) * nodes + ht_real_size(fp64) * table;
+        out->host += (24 + 2 * (int64_t)sizeof(struct ht_column_entry)) * nodes + 8 * table;
+    }
     return HT_OK;
 }
 

@@ -29,12 +29,14 @@ static double entry(const struct ht_leaf *leaf, int k) {
 }
 
 /* Entries for axes beyond the grid's must be the defaults, as the resolved input has them; samples
- * of files have axes of their own. */
+ * of files have axes of their own, and directions of sources may be those of fields (H3 in two
+ * dimensions: shots.c). */
 static enum ht_err check_entries(const struct ht_params *p) {
     struct ht_leaf leaf;
     for (int i = 0; ht_params_leaf(p, i, &leaf); i++) {
         const struct ht_option *option = leaf.option;
         if (option->type != HT_OPT_REAL3 && option->type != HT_OPT_INT3) continue;
+        if (strstr(leaf.key, ".direction") != NULL) continue;
         for (int k = p->grid.dims; k < 3; k++)
             if (entry(&leaf, k) != default_entry(option, k))
                 return ht_params_error(p, leaf.key,

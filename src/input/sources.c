@@ -25,13 +25,19 @@
 
 /* ---- kinds ---- */
 
-#define EACH_KIND(X)                                                                        \
-    X("monopole",                                                                           \
-      ": acoustic p_t = -K div v + K s(t) delta(x - x0), with s the volume per time; wave " \
-      "u_tt = c^2 lap u + s(t) delta(x - x0)",                                              \
-      .stays = true)                                                                        \
-    X("force", " (acoustic): rho v_t = -grad p + direction s(t) delta(x - x0)",             \
-      .takes = "direction", .field = "v", .sign = 1)
+#define EACH_KIND(X)                                                                          \
+    X("monopole",                                                                             \
+      ": acoustic p_t = -K div v + K s(t) delta(x - x0), with s the volume per time; wave "   \
+      "u_tt = c^2 lap u + s(t) delta(x - x0)",                                                \
+      .stays = true)                                                                          \
+    X("force", " (acoustic, elastic): rho v_t = .. + direction s(t) delta(x - x0)",           \
+      .takes = "direction", .field = {"v1", "v2", "v3"}, .sign = 1, .own = true)              \
+    X("explosion", " (elastic): s_ii,t = .. - s(t) delta(x - x0), s the rate of its moment",  \
+      .field = {"s11", "s22", "s33"}, .sign = -1)                                             \
+    X("dipole", " (maxwell): eps E_t = curl H - direction s(t) delta(x - x0), s the current", \
+      .takes = "direction", .field = {"E1", "E2", "E3"}, .sign = -1, .own = true)             \
+    X("magnetic dipole", " (maxwell): mu H_t = -curl E - direction s(t) delta(x - x0)",       \
+      .takes = "direction", .field = {"H1", "H2", "H3"}, .sign = -1, .own = true)
 
 #define ROW(word, help, ...) {word, help, __VA_ARGS__},
 #define CHOICE(word, ...) "|" word
@@ -78,14 +84,13 @@ static int drive_scalar(const struct ht_equations *eq, struct ht_drive *drive) {
 int ht_source_drives(const struct ht_source_kind *kind, const struct ht_equations *eq,
                      const double *numbers, struct ht_drive drive[HT_MAX_DRIVES]) {
     int count = 0;
-    if (kind->field == NULL) return drive_scalar(eq, drive);
-    for (int k = 0; k < 3; k++) {
-        char name[16];
-        snprintf(name, sizeof name, "%s%d", kind->field, k + 1);
-        const int field = ht_equations_field(eq, name);
-        if (field >= 0 && numbers[k] != 0)
-            drive[count++] =
-                (struct ht_drive){field, material_of(eq, field), kind->sign * numbers[k]};
+    if (kind->field[0] == NULL) return drive_scalar(eq, drive);
+    for (int i = 0; i < HT_MAX_DRIVES && kind->field[i] != NULL; i++) {
+        const int field = ht_equations_field(eq, kind->field[i]);
+        const double number = kind->takes != NULL ? numbers[i] : 1;
+        if (field >= 0 && number != 0)
+            drive[count++] = (struct ht_drive){field, kind->own ? material_of(eq, field) : -1,
+                                               kind->sign * number};
     }
     return count;
 }

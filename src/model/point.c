@@ -84,7 +84,7 @@ void ht_point_axis_read(const struct ht_grid *grid, int axis, double x, bool slo
 
 void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x, bool slope,
                           struct ht_point_axis *out) {
-    const bool walls = axis < grid->dims && !ht_grid_periodic(grid, axis);
+    const bool walls = axis < grid->dims && !ht_grid_periodic(grid, axis) && grid->shift[axis] == 0;
     const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
     ht_point_axis_read(grid, axis, x, slope, out);
     for (int i = 0; i < out->count; i++) {
@@ -100,10 +100,10 @@ void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x, doub
         weight[0] += slope ? 0 : 1;
         return;
     }
-    const double h = grid->h[axis], at = (x - grid->lower[axis]) / h;
+    const double h = grid->h[axis], at = (x - grid->lower[axis]) / h - grid->shift[axis];
     const double r = radius / h;
     const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
-    const bool walls = !ht_grid_periodic(grid, axis);
+    const bool walls = !ht_grid_periodic(grid, axis) && grid->shift[axis] == 0;
     for (int64_t m = (int64_t)floor(at - widest * r); (double)m <= at + widest * r; m++) {
         int sign;
         const int64_t node = fold(grid, axis, m, &sign);

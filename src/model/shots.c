@@ -18,11 +18,11 @@ int ht_shot_dims(const struct ht_shot *shot) {
 
 int ht_shot_order(const struct ht_equations *eq, const struct ht_shot *shot) {
     const struct ht_second_order *form = &eq->second_order;
-    return form->rate < 0 && shot->drive[0].field == form->field;
+    return form->known && form->rate < 0 && shot->drive[0].field == form->field;
 }
 
 int ht_shot_slope(const struct ht_equations *eq, const struct ht_drive *drive) {
-    int axis = eq->second_order.rate < 0 ? 2 : -1;
+    int axis = eq->second_order.known && eq->second_order.rate < 0 ? 2 : -1;
     while (axis >= 0 && eq->second_order.flux[axis] != drive->field) axis--;
     return axis;
 }
@@ -50,6 +50,13 @@ static enum ht_err find_drives(const struct ht_params *params, const struct ht_e
                                int group, struct ht_shot *shot) {
     char key[64];
     shot->drives = ht_source_drives(shot->kind, eq, shot->direction, shot->drive);
+    for (int k = eq->dims; k < 3; k++) {
+        const char *field = shot->type->outside ? NULL : shot->kind->field[k];
+        if (shot->direction[k] != 0 && (field == NULL || ht_equations_field(eq, field) < 0))
+            return ht_params_error(params, key_of(group, "direction", key),
+                                   "has an entry for x%d, but the grid has %d %s (grid.cells)",
+                                   k + 1, eq->dims, eq->dims > 1 ? "axes" : "axis");
+    }
     if (shot->drives > 0) return HT_OK;
     return ht_params_error(params, key_of(group, "kind", key), "%s has no sources of kind \"%s\"",
                            eq->system->name, shot->kind->word);

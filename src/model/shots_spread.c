@@ -150,6 +150,30 @@ enum ht_err ht_shot_spread(const struct ht_shots *shots, int index, const bool *
     return err;
 }
 
+enum ht_err ht_shot_spread_drive(const struct ht_shots *shots, int index, int drive,
+                                 const struct ht_grid *grid, const bool *planes,
+                                 struct ht_point *out) {
+    const struct ht_shot *shot = &shots->shot[index];
+    struct ht_equations plain = *shots->medium->eq; /* which have no fluxes */
+    struct ht_medium medium = *shots->medium;
+    int64_t room = 0;
+    enum ht_err err = HT_OK;
+    *out = (struct ht_point){.count = 0};
+    plain.second_order.known = false;
+    medium.eq = &plain;
+    medium.grid = grid;
+    for (int i = 0; err == HT_OK && i < shot->points; i++) {
+        double x[3];
+        ht_shot_position(shot, i, x);
+        err = add_point(shot, &medium, &shot->drive[drive], x, planes, out, &room);
+    }
+    if (err != HT_OK)
+        ht_point_free(out);
+    else if (shot->points > 1)
+        merge(out);
+    return err;
+}
+
 int64_t ht_shot_most_nodes(const struct ht_shots *shots, int index, int64_t planes) {
     const struct ht_shot *shot = &shots->shot[index];
     const struct ht_grid *grid = shots->medium->grid;

@@ -249,6 +249,8 @@ static const char *why_differences(const struct ht_plan *plan) {
     const struct ht_shot_given *shots = plan->params->shots.group;
     if (!plan->medium->uniform) return "the medium varies";
     if (ht_layers_any(&plan->grid)) return "sides absorb";
+    if (plan->params->shots.count > 0 && !plan->eq.second_order.known)
+        return "sources of this system are of fd";
     for (int i = 0; i < plan->params->shots.count; i++)
         if (ht_source_type_of(&shots[i])->outside) return ht_source_type_of(&shots[i])->outside;
     return NULL;

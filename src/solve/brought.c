@@ -47,6 +47,37 @@ static double parts_along(const struct ht_grid *grid, int axis, double x, double
     return parts;
 }
 
+/* Half of g^T C^+ g of the fields that a shot of a pair drives, C of the materials at x: by
+ * elimination, which ends where the rest is 0 (fluids). */
+static enum ht_err pair_density(const struct ht_plan *plan, const struct ht_shot *s,
+                                const double x[3], double *out) {
+    double c[HT_MAX_DRIVES][HT_MAX_DRIVES] = {{0}}, g[HT_MAX_DRIVES], most = 0;
+    struct ht_pair pair;
+    (void)ht_pair_make(&plan->eq, HT_PAIR_TOGETHER, &pair);
+    for (int i = 0; i < s->drives; i++) {
+        for (int t = 0; t < pair.nterms; t++)
+            for (int j = 0; j < s->drives; j++) {
+                const struct ht_pair_term *term = &pair.term[t];
+                if (term->row != s->drive[i].field || term->partner != s->drive[j].field) continue;
+                const int material = pair.coefficient[term->coefficient].material;
+                TRY(ht_medium_parameter(plan->medium, plan->eq.system->material[material].name, x,
+                                        &c[i][j]));
+            }
+        g[i] = s->drive[i].weight * (s->drive[i].material >= 0 ? c[i][i] : 1);
+        most = fmax(most, c[i][i]);
+    }
+    for (int k = 0; k < s->drives; k++) {
+        if (!(c[k][k] > 1e-12 * most)) continue;
+        *out += g[k] * g[k] / c[k][k] / 2;
+        for (int i = k + 1; i < s->drives; i++) {
+            const double factor = c[i][k] / c[k][k];
+            for (int j = k + 1; j < s->drives; j++) c[i][j] -= factor * c[k][j];
+            g[i] -= factor * g[k];
+        }
+    }
+    return HT_OK;
+}
+
 /* Energy of g of one point; *widest: the largest reach. */
 static enum ht_err point_square(const struct ht_plan *plan, int shot, int n, double *widest,
                                 double *out) {
@@ -55,12 +86,14 @@ static enum ht_err point_square(const struct ht_plan *plan, int shot, int n, dou
     const int of_drive = s->drive[0].material;
     const int material = of_drive < 0 ? form->modulus : of_drive;
     double x[3], value = 1;
+    const bool pair = plan->problem.fd.pair != HT_PAIR_NONE;
     ht_shot_position(s, n, x);
-    if (material >= 0)
+    if (material >= 0 && !pair)
         TRY(ht_medium_parameter(plan->medium, plan->eq.system->material[material].name, x, &value));
     /* g is the material delta, or delta alone, in a field that is divided by the material in the
      * energy */
-    *out = of_drive < 0 ? 0.5 / value : value / 2;
+    *out = pair ? 0 : of_drive < 0 ? 0.5 / value : value / 2;
+    if (pair) TRY(pair_density(plan, s, x, out));
     *widest = 0;
     for (int k = 0; k < plan->grid.dims; k++) {
         double reach;

@@ -1,0 +1,171 @@
+/* Sources of pairs of groups of fields: f_t = .. + M weight s(t) delta(x - x0) of a field f, M its
+ * own coefficient at its place or 1 (struct ht_drive). The delta has the weights of reading points
+ * at the places of the field, over the cell's volume.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fd.h"
+
+enum { STEPS = HT_FD_INJECTION_ROWS }; /* in a table at a time */
+
+struct making {
+    struct ht_pair_stepper *s;
+    int field;
+    struct ht_fd_injection *in;
+    struct ht_grid grid; /* at the field's places */
+    bool *wanted;        /* [plane of the grid] */
+    int64_t begin, end;  /* planes of the window with targets */
+    double *medium;      /* of one plane */
+    struct ht_columns all, window;
+};
+
+/* Where walls end an axis the last value between nodes is the image of the one before, and takes
+ * what that takes: bits of `which` are axes along which the entry is for the image. False: there is
+ * none. */
+static bool find_image(const struct making *m, unsigned which, const int64_t from[3], int64_t to[3],
+                       double *sign) {
+    memcpy(to, from, 3 * sizeof *to);
+    *sign = 1;
+    for (int k = 0; k < m->grid.dims; k++) {
+        const int64_t last = ht_grid_nodes(&m->grid, HT_PRIMARY, k) - 1;
+        if (!(which >> k & 1u)) continue;
+        if (!(m->grid.shift[k] > 0) || ht_grid_periodic(&m->grid, k) || from[k] != last - 1)
+            return false;
+        to[k] = last;
+        *sign *= -m->grid.wall[k][1];
+    }
+    return true;
+}
+
+/* The field's coefficient on a plane of the grid. */
+static enum ht_err read_medium(struct making *m, int64_t plane) {
+    const struct ht_problem *problem = &m->s->fd.problem;
+    const int64_t nodes = ht_grid_plane(&m->grid, HT_PRIMARY);
+    int c = 0;
+    for (int t = 0; t < m->s->pair.nterms; t++)
+        if (m->s->pair.term[t].row == m->field && m->s->pair.term[t].partner == m->field)
+            c = m->s->pair.term[t].coefficient;
+    if (!(m->s->constant >> c & 1u))
+        return problem->fd.fill(problem->fd.medium, c, plane, plane + 1, m->medium);
+    for (int64_t n = 0; n < nodes; n++) m->medium[n] = m->s->number[c];
+    return HT_OK;
+}
+
+static enum ht_err add_node(struct making *m, int shot, bool own,
+                            const struct ht_point_node *node) {
+    const int64_t row = ht_grid_nodes(&m->grid, HT_PRIMARY, 0);
+    const int64_t plane = ht_grid_plane(&m->grid, HT_PRIMARY);
+    for (unsigned which = 0; which < 1u << m->grid.dims; which++) {
+        int64_t at[3];
+        double sign;
+        if (!find_image(m, which, node->m, at, &sign) || !m->wanted[at[2]]) continue;
+        const double factor = own ? m->medium[node->m[1] * row + node->m[0]] : 1;
+        TRY(ht_columns_add(&m->all,
+                           (struct ht_column_entry){.at = at[2] * plane + at[1] * row + at[0],
+                                                    .column = shot,
+                                                    .weight = sign * factor * node->weight}));
+    }
+    return HT_OK;
+}
+
+static enum ht_err add_drive(struct making *m, int shot, int number) {
+    const struct ht_shots *shots = m->in->shots;
+    const bool own = shots->shot[shot].drive[number].material >= 0;
+    struct ht_point point;
+    int64_t plane = -1;
+    TRY(ht_shot_spread_drive(shots, shot, number, &m->grid, NULL, &point));
+    enum ht_err err = HT_OK;
+    for (int i = 0; err == HT_OK && i < point.count; i++) {
+        if (own && point.node[i].m[2] != plane) {
+            plane = point.node[i].m[2];
+            err = read_medium(m, plane);
+        }
+        if (err == HT_OK) err = add_node(m, shot, own, &point.node[i]);
+    }
+    ht_point_free(&point);
+    return err;
+}
+
+static enum ht_err make_list(struct making *m) {
+    struct ht_fd_injection *in = m->in;
+    const struct ht_fd_stepper *fd = &m->s->fd;
+    const int64_t planes = fd->r.partition.window[HT_PRIMARY].count[2];
+    ht_fd_target_planes(fd, &m->begin, &m->end, m->wanted);
+    for (int i = 0; i < in->shots->count; i++)
+        for (int d = 0; d < in->shots->shot[i].drives; d++)
+            if (in->shots->shot[i].drive[d].field == m->field) TRY(add_drive(m, i, d));
+    TRY(ht_fd_place_columns(fd, m->begin, m->end, &m->all, &m->window));
+    return ht_columns_list(&m->window, planes, fd->box.plane, &in->list, &in->plane,
+                           &in->shapes.value);
+}
+
+static enum ht_err make_field(struct ht_pair_stepper *s, int field) {
+    const struct ht_shots *shots = s->fd.problem.shots;
+    struct making m = {.s = s, .field = field, .grid = *s->fd.problem.grid};
+    TRY(HT_ALLOC(s->injection[field], 1));
+    m.in = s->injection[field];
+    m.in->shots = shots;
+    m.in->shapes =
+        (struct ht_inject_shapes){.fields = 1, .terms = 1, .coefs = 1, .columns = shots->count};
+    for (int k = 0; k < 3; k++) m.grid.shift[k] = s->pair.parity[field] >> k & 1u ? 0.5 : 0;
+    enum ht_err err = HT_ALLOC(m.in->table, (int64_t)STEPS * shots->count);
+    if (err == HT_OK) err = HT_ALLOC(m.wanted, ht_grid_planes(&m.grid, HT_PRIMARY));
+    if (err == HT_OK) err = HT_ALLOC(m.medium, ht_grid_plane(&m.grid, HT_PRIMARY));
+    if (err == HT_OK) err = make_list(&m);
+    free(m.wanted);
+    free(m.medium);
+    free(m.all.entry);
+    free(m.window.entry);
+    return err;
+}
+
+enum ht_err ht_pair_injection_create(struct ht_pair_stepper *s) {
+    const struct ht_shots *shots = s->fd.problem.shots;
+    unsigned driven = 0;
+    if (shots == NULL || !(s->fd.problem.dt > 0)) return HT_OK;
+    for (int i = 0; i < shots->count; i++)
+        for (int d = 0; d < shots->shot[i].drives; d++)
+            driven |= 1u << shots->shot[i].drive[d].field;
+    for (int f = 0; f < s->pair.nfields; f++)
+        if (driven >> f & 1u) TRY(make_field(s, f));
+    return HT_OK;
+}
+
+void ht_pair_injection_destroy(struct ht_pair_stepper *s) {
+    for (int f = 0; f < s->pair.nfields; f++) ht_fd_injection_destroy(s->injection[f]);
+}
+
+static void fill_table(const struct ht_pair_stepper *s, int field, struct ht_fd_injection *in) {
+    const double dt = s->fd.problem.dt, later = s->pair.group[1] >> field & 1u ? 0.5 : 0;
+    for (int64_t j = 0; j < STEPS; j++)
+        for (int i = 0; i < in->shots->count; i++)
+            in->table[j * in->shots->count + i] =
+                dt * ht_shot_at(&in->shots->shot[i], ((double)(in->first + j) + later) * dt, 0);
+}
+
+enum ht_err ht_pair_injection_step(struct ht_pair_stepper *s) {
+    for (int f = 0; f < s->pair.nfields; f++) {
+        struct ht_fd_injection *in = s->injection[f];
+        if (in == NULL) continue;
+        if (in->filled && s->fd.at >= in->first && s->fd.at < in->first + STEPS) continue;
+        in->first = s->fd.at;
+        in->filled = true;
+        fill_table(s, f, in);
+        TRY(s->fd.engine.ops->amplitudes(&s->fd.engine, in));
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_pair_injection_add(struct ht_pair_stepper *s, int group, int64_t begin,
+                                  int64_t end) {
+    const struct ht_fd_array none = {NULL, NULL};
+    for (int f = 0; f < s->pair.nfields; f++) {
+        struct ht_fd_injection *in = s->injection[f];
+        if (in == NULL || !(s->pair.group[group] >> f & 1u)) continue;
+        if (in->plane[begin] == in->plane[end]) continue;
+        TRY(s->fd.engine.ops->inject(&s->fd.engine, in, in->plane[begin], in->plane[end],
+                                     s->fd.at - in->first, s->field[f], none));
+    }
+    return HT_OK;
+}
