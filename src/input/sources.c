@@ -36,7 +36,7 @@
       .field = {"s11", "s22", "s33"}, .sign = -1)                                             \
     X("dipole", " (maxwell): eps E_t = curl H - direction s(t) delta(x - x0), s the current", \
       .takes = "direction", .field = {"E1", "E2", "E3"}, .sign = -1, .own = true)             \
-    X("magnetic dipole", " (maxwell): mu H_t = -curl E - direction s(t) delta(x - x0)",       \
+    X("magnetic", ", a dipole (maxwell): mu H_t = -curl E - direction s(t) delta(x - x0)",    \
       .takes = "direction", .field = {"H1", "H2", "H3"}, .sign = -1, .own = true)
 
 #define ROW(word, help, ...) {word, help, __VA_ARGS__},

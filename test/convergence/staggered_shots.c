@@ -1,0 +1,73 @@
+/* Sources of staggered finite differences against those of acoustics by Taylor series, whose traces
+ * are tested against exact solutions: an explosion in a solid is a monopole of p = -s_ii for v and
+ * moves with the speed of compressional waves, a magnetic dipole normal to the plane a monopole of
+ * p = H3 with K = 1/mu, 1/rho = 1/eps, a force in a fluid is one.
+ */
+#include "../io/recorded.h"
+
+static const struct {
+    const char *name, *pair, *acoustic;
+    const char *field[2], *as[2];
+} cases[] = {
+    {"explosion in a solid",
+     "system=elastic medium.vp=2 medium.vs=1 medium.rho=1.3 boundary.x1=roller "
+     "sources=({kind=\"explosion\";%s})",
+     "system=acoustic medium.c=2 medium.rho=1.3 boundary.x1=rigid "
+     "sources=({amplitude=0.192307692307692;%s})",
+     {"v1", "v2"},
+     {"v1", "v2"}},
+    {"force in a fluid",
+     "system=elastic medium.vp=2 medium.vs=0 medium.rho=1.3 boundary.x2=antisymmetric "
+     "sources=({kind=\"force\";direction=[1.0,0.5];%s})",
+     "system=acoustic medium.c=2 medium.rho=1.3 boundary.x2=free "
+     "sources=({kind=\"force\";direction=[1.0,0.5];%s})",
+     {"v1", "v2"},
+     {"v1", "v2"}},
+    {"magnetic dipole",
+     "system=maxwell medium.eps=0.8 medium.mu=0.3125 boundary.x2=electric "
+     "sources=({kind=\"magnetic\";direction=[0.0,0.0,-1.0];%s})",
+     "system=acoustic medium.K=3.2 medium.rho=0.8 boundary.x2=rigid sources=({%s})",
+     {"H3", NULL},
+     {"p", NULL}},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+/* 13 points per wavelength at the peak; near walls, so that the images count, too. */
+static void run(struct trial *t, const char *system, const char *scheme) {
+    static const char source[] = "position=[0.507,0.433];frequency=6.0;";
+    char text[TEXT];
+    snprintf(text, sizeof text, system, source);
+    record(
+        t, "device", NONE,
+        "%s %s grid.cells=[96,80] grid.upper=[1.2,1.0] time.end=0.5 device.precision=double "
+        "receivers=({name=\"a\";type=\"line\";from=[0.8,0.05];to=[0.83,0.97];count=5;every=0.02;})",
+        text, scheme);
+}
+
+static void judge(int i) {
+    struct trial pair, acoustic;
+    run(&pair, cases[i].pair, "time.scheme=fd grid.order=16 time.cfl=0.06");
+    run(&acoustic, cases[i].acoustic, "time.scheme=taylor grid.order=4");
+    for (int f = 0; f < 2 && cases[i].field[f] != NULL; f++) {
+        char name[2][32];
+        int64_t extent[8];
+        double worst = 0, largest = 0;
+        snprintf(name[0], sizeof name[0], "a/%s", cases[i].field[f]);
+        snprintf(name[1], sizeof name[1], "a/%s", cases[i].as[f]);
+        double *got = read_set(&pair, name[0], extent), *exact = read_set(&acoustic, name[1], NULL);
+        for (int64_t n = 0; n < extent[0] * extent[1]; n++) {
+            worst = fmax(worst, fabs(got[n] - exact[n]));
+            largest = fmax(largest, fabs(exact[n]));
+        }
+        TEST_BELOW(worst / largest, 1e-3, "%s, %s", cases[i].name, cases[i].field[f]);
+        free(got);
+        free(exact);
+    }
+    finish(&pair);
+    finish(&acoustic);
+}
+
+int main(void) {
+    for (int i = 0; i < CASES; i++) judge(i);
+    return test_end("staggered_shots");
+}
