@@ -16,7 +16,7 @@ static void far(struct scene *scene, const char *system, int order, int cells, i
     enum ht_err err = scene_open(scene, &run,
                                  "system=%s time.scheme=leapfrog grid.order=%d grid.cells=[%d] "
                                  "initial.type=plane initial.cycles=[%d] initial.phase=0.785398 "
-                                 "time.end=%.17g device.variant=monolithic",
+                                 "time.end=%.17g device.variant=vector",
                                  system, order, cells, cycles, 100.0 / cycles);
     if (err == HT_OK) err = scene_finish(&run, &error);
     if (err == HT_OK) expected = run.plan->expected.error;
@@ -83,10 +83,9 @@ static void orders(struct scene *scene, const char *system, const char *scheme, 
     snprintf(text, sizeof text,
              "system=%s time.scheme=%s grid.order=%d initial.type=plane "
              "initial.cycles=%s grid.upper=%s time.cfl=%g "
-             "time.end=%g device.variant=%s",
+             "time.end=%g device.variant=vector",
              system, scheme, order, cycles[dims - 1], upper[dims - 1],
-             strcmp(system, "acoustic") == 0 ? 0.9 : 0.7, dims == 1 ? 14.0 : 3.6,
-             order % 2 ? "monolithic" : "two-rolled");
+             strcmp(system, "acoustic") == 0 ? 0.9 : 0.7, dims == 1 ? 14.0 : 3.6);
     scene_ladder(scene, name, &ladder, text);
 }
 
@@ -127,7 +126,7 @@ static void rooms(struct scene *scene) {
     };
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
         char text[SCENE_TEXT]; /* by the programs of orders() */
-        snprintf(text, sizeof text, "%s device.variant=two-rolled", rows[n].text);
+        snprintf(text, sizeof text, "%s device.variant=vector", rows[n].text);
         scene_ladder(scene, rows[n].name, &rows[n].ladder, text);
     }
 }
@@ -170,9 +169,9 @@ static void starts(struct scene *scene) {
                        "initial.values.v=\"2*pi*sin(2*pi*x1)\"";
     const char *sound = "initial.values.p=\"cos(2*pi*x1)\" "
                         "initial.values.v1=\"cos(2*pi*x1)\"";
-    const char *line = "grid.order=4 grid.cells=[6] device.variant=two-rolled";
+    const char *line = "grid.order=4 grid.cells=[6] device.variant=vector";
     const char *box = "grid.order=1 grid.cells=[6,48,12] grid.upper=[1,8,2] "
-                      "device.variant=monolithic";
+                      "device.variant=vector";
     begun(scene, "wave", wave, line);
     begun(scene, "acoustic", sound, line);
     begun(scene, "acoustic", sound, box);
@@ -188,7 +187,7 @@ static void conserved(struct scene *scene, const char *system, int64_t steps, co
     double before = 0, after = 0, bound = 0;
     enum ht_err err = scene_open(scene, &run,
                                  "system=%s time.scheme=leapfrog "
-                                 "device.variant=monolithic %s time.end=1e6",
+                                 "device.variant=vector %s time.end=1e6",
                                  system, options);
     if (err == HT_OK) err = ht_conserved_energy(run.plan, &run.stepper, &before);
     if (err == HT_OK) err = scene_advance(&run, steps);

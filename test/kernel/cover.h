@@ -14,7 +14,7 @@
 
 #include "htwave/kernel.h"
 
-enum { COVER_FACTORS = 12, COVER_LEVELS = 8 };
+enum { COVER_FACTORS = 12, COVER_LEVELS = 32 };
 
 typedef unsigned char cover_row[COVER_FACTORS];
 

@@ -12,21 +12,28 @@ static inline int law_systems(void) {
     return test_all() ? ht_system_count() : 3;
 }
 
-/* Law number n: a system, and its scheme. */
-static inline const struct ht_system *law_at(int n, bool *leapfrog) {
-    for (int s = 0; s < law_systems(); s++)
-        for (int scheme = 0; scheme < 2; scheme++) {
-            const struct ht_system *system = ht_system_at(s);
-            *leapfrog = scheme > 0;
-            if (*leapfrog && ht_equations_make(system, 3).leapfrog.old_sign == 0) continue;
-            if (n-- == 0) return system;
-        }
-    return NULL;
+/* Law number n in some dimensions. Coverings ask for each many thousand times: each is derived
+ * once. */
+static inline struct ht_equations law_at(int n, int dims, bool *leapfrog) {
+    enum { MOST = 32 };
+    static struct ht_equations eq[MOST][3];
+    static bool old[MOST];
+    static int count;
+    if (count == 0)
+        for (int s = 0; s < law_systems(); s++)
+            for (int scheme = 0; scheme < 2; scheme++) {
+                for (int d = 0; d < 3; d++)
+                    eq[count][d] = ht_equations_make(ht_system_at(s), d + 1);
+                old[count] = scheme > 0;
+                if (scheme == 0 || eq[count][2].leapfrog.old_sign != 0) count++;
+            }
+    if (n < count) *leapfrog = old[n];
+    return n < count ? eq[n][dims - 1] : (struct ht_equations){0};
 }
 
 static inline int law_count(void) {
     bool leapfrog;
     int n = 0;
-    while (law_at(n, &leapfrog) != NULL) n++;
+    while (law_at(n, 1, &leapfrog).system != NULL) n++;
     return n;
 }

@@ -145,7 +145,7 @@ static struct small_case case_of(const struct chooser *chooser, const unsigned c
     struct small_case c = {.variant = chooser->variant,
                            .stages = 3 + (row[LAW] + row[DIMS]) % 3,
                            .narrow = row[NARROW]};
-    c.eq = ht_equations_make(law_at(row[LAW], &c.leapfrog), 1 + row[DIMS]);
+    c.eq = law_at(row[LAW], 1 + row[DIMS], &c.leapfrog);
     c.spec.order = 3 - row[DIMS];
     c.spec.fp64 = row[FP64];
     c.spec.block = row[BLOCK] ? 1 : c.spec.fp64 ? 2 : 4;

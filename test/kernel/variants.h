@@ -4,12 +4,9 @@
  *     n eps sum|products|
  * of the oracle's absolute mode; 1 is the most that rounding explains.
  *
- * The whole product of cases would compile thousands of programs. On a CPU, where compiling takes
- * most of the time, each variant gets rows of a pairwise covering (cover.h): with it any two of law
- * (system and scheme), dimension, order up to 3, precision, layout, medium, trimming, cells and
- * planes per group meet, where it takes both; beyond order 3 it meets each order, in one or two
- * dimensions. On a GPU, and on a CPU by `make check-all` (HTWAVE_COVER=all), all (variant, system,
- * scheme, dimension, order) are run, the rest is drawn.
+ * On a CPU the cases are those of a pairwise covering (cases.h). On a GPU, and on a CPU by `make
+ * check-all` (HTWAVE_COVER=all), all (variant, system, scheme, dimension, order) are run, the rest
+ * is drawn.
  *
  * Sides and lengths of rows are run-time data: each program is run with several walls and, where a
  * group's cells are those the variant chooses, on rows along x1 longer than a vector or a group:
@@ -19,21 +16,9 @@
  */
 #pragma once
 
-#include "compiler.h"
-#include "cover.h"
-#include "law.h"
-#include "open_device.h"
+#include "cases.h"
 #include "regions.h"
 #include "test.h"
-
-struct kind {
-    const struct ht_variant *variant;
-    struct ht_equations eq;
-    struct ht_spec spec;
-    int cells, planes; /* per group; 0: chosen */
-    bool leapfrog, rows /* long ones, too */, plain /* not optimised */;
-    double different; /* values in regions */
-};
 
 /* Optional argument: run the cases whose name holds it. */
 static const char *only;
@@ -56,62 +41,13 @@ static const int wall_sets[][3][2] = {
 static const int64_t row_lengths[] = {32, 17, 31};
 
 static struct ht_grid make_grid(int dims, int order, int walls) {
-    struct ht_grid grid = {.dims = dims, .order = order};
-    const int64_t cells[3] = {dims == 1 ? 7 : 3, 2, 3};
-    for (int k = 0; k < 3; k++) {
-        bool there = k < dims;
-        grid.cells[k] = there ? cells[k] : 1;
-        grid.h[k] = there ? 0.5 + 0.25 * k : 1;
-        grid.upper[k] = grid.h[k] * (double)grid.cells[k];
-        for (int side = 0; side < 2 && there; side++)
-            grid.wall[k][side] = wall_sets[walls][k][side];
-    }
-    return grid;
-}
-
-static struct ht_problem make_problem(const struct kind *kind, const struct ht_grid *grid) {
-    struct ht_problem p = {.eq = &kind->eq, .grid = grid, .dt = 0.4};
-    int full = grid->dims * (2 * grid->order + 1);
-    /* Stages are loops in program text, but not of operators. */
-    bool reduced = grid->order > 3 && kind->variant->pack == NULL;
-    p.stages = reduced ? 6 : full;
-    (void)ht_problem_set_scheme(&p, ht_scheme_at(kind->leapfrog ? HT_LEAPFROG : HT_TAYLOR));
-    p.medium_degree = kind->spec.medium_degree;
-    /* Material 1 is constant beside polynomials of degree 2. */
-    for (int m = 0; m < HT_MAX_MATERIALS; m++) p.uniform[m] = 0.75 + 0.125 * m;
-    if (p.medium_degree >= 0) {
-        p.medium_coefs = 1;
-        for (int k = 1; k <= grid->dims; k++)
-            p.medium_coefs = p.medium_coefs * (p.medium_degree + k) / k;
-        p.medium_fill = ht_test_medium;
-        p.constant = p.medium_degree == 2 ? 2u : 0u;
-    }
-    return p;
-}
-
-static void describe(const struct kind *kind, char *out, size_t size) {
-    snprintf(out, size, "%s %s %s %dD N=%d %s block %d medium %d%s cells %d planes %d%s%s",
-             kind->variant->name, kind->eq.system->name, kind->leapfrog ? "leapfrog" : "taylor",
-             kind->eq.dims, kind->spec.order, kind->spec.fp64 ? "double" : "single",
-             kind->spec.block, kind->spec.medium_degree, kind->spec.trim ? " trimmed" : "",
-             kind->cells, kind->planes, kind->rows ? " long rows" : "",
-             kind->plain ? " not optimised" : "");
-}
-
-static struct ht_tuning tuning_of(const struct kind *kind) {
-    return (struct ht_tuning){.variant = kind->variant,
-                              .fp64 = kind->spec.fp64,
-                              .ptx = kind->spec.ptx,
-                              .trim = kind->spec.trim,
-                              .block = kind->spec.block,
-                              .cells = kind->cells,
-                              .planes = kind->planes};
+    return case_grid(dims, order, wall_sets[walls]);
 }
 
 static enum ht_err run_grid(struct kind *kind, struct ht_device *device,
                             const struct ht_kernels *kernels, const struct ht_grid *grid,
                             bool in_regions, double *worst) {
-    struct ht_problem problem = make_problem(kind, grid);
+    struct ht_problem problem = case_problem(kind, grid);
     double ratio = 0;
     problem.medium = &problem;
     TRY(ht_verify_kernels(&problem, device, kernels, &ratio));
@@ -143,12 +79,12 @@ static enum ht_err run_walls(struct kind *kind, struct ht_device *device,
 
 static void run_kind(struct kind *kind, struct ht_device *device) {
     struct ht_grid grid = make_grid(kind->eq.dims, kind->spec.order, 0);
-    struct ht_problem problem = make_problem(kind, &grid);
-    struct ht_tuning tuning = tuning_of(kind);
+    struct ht_problem problem = case_problem(kind, &grid);
+    struct ht_tuning tuning = case_tuning(kind);
     struct ht_kernels kernels = {0};
     double worst = 0;
     char name[160];
-    describe(kind, name, sizeof name);
+    case_name(kind, name, sizeof name);
     if (only != NULL && strstr(name, only) == NULL) return;
     test_optimise(!kind->plain);
     if (ht_kernels_plan(&problem, ht_device_info(device), &tuning, &kernels) != HT_OK) {
@@ -205,8 +141,8 @@ static void run_order(const struct ht_system *system, bool leapfrog, int dims, i
             kind.spec.fp64 = ht_device_info(device)->fp64;
             kind.spec.ptx = ht_device_info(device)->ptx;
             kind.spec.ptx_own = ht_device_info(device)->ptx_own;
-            struct ht_tuning tuning = tuning_of(&kind);
-            struct ht_problem problem = make_problem(&kind, &grid);
+            struct ht_tuning tuning = case_tuning(&kind);
+            struct ht_problem problem = case_problem(&kind, &grid);
             struct ht_spec spec = ht_problem_spec(&problem, &tuning, HT_PRIMARY);
             if (ht_variant_refuses(kind.variant, &spec) != NULL) kind.spec.fp64 = spec.fp64 = false;
             if (ht_variant_refuses(kind.variant, &spec) != NULL) continue;
@@ -227,96 +163,13 @@ static void run_all(int first, int last, struct ht_device *device) {
             }
 }
 
-/* ---- a covering ---- */
-
-enum { LAW, DIMS, ORDER, FP64, BLOCK, MEDIUM, TRIM, CELLS, PLANES, ROWS };
-enum { COVERED = 10, COVERED_ORDER = 3 };
-
-struct chooser {
-    const struct ht_variant *variant;
-    const struct ht_device_info *info;
-    bool high; /* orders beyond COVERED_ORDER */
-};
-
-static struct kind kind_of(const struct chooser *chooser, const unsigned char *row) {
-    struct kind kind = {.variant = chooser->variant};
-    const struct ht_system *system = law_at(row[LAW], &kind.leapfrog);
-    const int order = 1 + row[ORDER] + (chooser->high ? COVERED_ORDER : 0);
-    const int degrees[4] = {-1, 0, 2, order + 1};
-    kind.eq = ht_equations_make(system, 1 + row[DIMS]);
-    kind.spec.order = order;
-    kind.spec.fp64 = row[FP64];
-    kind.spec.block = !row[BLOCK] ? 1 : row[FP64] ? 2 : 4;
-    kind.spec.medium_degree = degrees[row[MEDIUM]];
-    kind.spec.trim = row[TRIM];
-    kind.spec.ptx = chooser->info->ptx;
-    kind.cells = row[CELLS] == 2 ? 3 : row[CELLS];
-    /* Left to itself a group takes one plane of so few; on real grids it walks through many, and
-     * keeps what neighbouring planes share. */
-    kind.planes = row[PLANES] ? 3 : 0;
-    kind.rows = row[ROWS];
-    return kind;
-}
-
-/* Compiling takes seconds in three dimensions, else tenths. */
-static double row_cost(const unsigned char *row, void *context) {
-    const struct chooser *chooser = context;
-    struct kind kind = kind_of(chooser, row);
-    const struct ht_variant *variant = chooser->variant;
-    const int dims = kind.eq.dims, degree = kind.spec.medium_degree;
-    struct ht_grid grid = make_grid(dims, kind.spec.order, 0);
-    struct ht_shape shape;
-    if (kind.spec.fp64 && !chooser->info->fp64) return 0;
-    if (kind.spec.trim && !variant->series) return 0; /* operators are whole */
-    if (kind.planes > 0 && dims < 3) return 0;
-    if (degree >= 0 && (!kind.eq.system->material[0].varies || degree > variant->medium)) return 0;
-    if (kind.cells > 0 && (dims == 3 || variant->ptx > 0)) return 0;
-    if (kind.rows && (kind.cells > 0 || dims * kind.spec.order > 4)) return 0;
-    if (chooser->high && dims == 3) return 0;
-    /* Products of many terms through local memory take half a minute. */
-    if (variant->made_for == HT_FOR_GPU && dims == 3 && degree > 3) return 0;
-    const struct ht_tuning tuning = tuning_of(&kind);
-    const struct ht_problem problem = make_problem(&kind, &grid);
-    const struct ht_spec spec = ht_problem_spec(&problem, &tuning, HT_PRIMARY);
-    if (ht_variant_refuses(variant, &spec) != NULL ||
-        ht_variant_lacks(variant, chooser->info) != NULL ||
-        ht_variant_shape(&tuning, &spec, chooser->info, &shape) != HT_OK)
-        return 0;
-    return dims == 1 ? 1 : dims == 2 ? 1.5 : 2 + kind.spec.order;
-}
-
-/* Rows of one variant in some dimensions; of high orders each but once. Of what CPUs run, optimised
- * is the first in each dimension, so that compilers' faults are found. */
-static void run_covered(struct chooser *chooser, int first, int last, bool plain,
-                        struct ht_device *device) {
-    struct cover cover = {.factors = COVERED, .cost = row_cost, .context = chooser};
-    const int orders = chooser->high ? HT_MAX_ORDER - COVERED_ORDER : COVERED_ORDER;
-    const int levels[COVERED] = {law_count(), 3, orders, 2, 2, 4, 2, 3, 2, 2};
-    bool met[COVER_LEVELS] = {false}, optimised[4] = {false};
-    memcpy(cover.levels, levels, sizeof levels);
-    cover_make(&cover);
-    for (int i = 0; i < cover.count; i++) {
-        struct kind kind = kind_of(chooser, cover.row[i]);
-        bool *done = &optimised[kind.eq.dims];
-        if (chooser->high && met[cover.row[i][ORDER]]) continue;
-        met[cover.row[i][ORDER]] = true;
-        kind.plain = chooser->high || *done || !test_optimises(chooser->variant);
-        *done = true;
-        if (kind.eq.dims >= first && kind.eq.dims <= last && kind.plain == plain)
-            run_kind(&kind, device);
-    }
-    free(cover.row);
-}
-
-/* The optimised ones first (test_optimise). */
 static void run_covering(int first, int last, struct ht_device *device) {
-    for (int plain = 0; plain < 2; plain++)
-        for (int v = part; v < ht_variant_count(); v += parts) {
-            struct chooser chooser = {.variant = ht_variant_at(v), .info = ht_device_info(device)};
-            run_covered(&chooser, first, last, plain, device);
-            chooser.high = true;
-            run_covered(&chooser, first, last, plain, device);
-        }
+    struct kind *kind = NULL;
+    const int count = cases_choose(ht_device_info(device), false, &kind);
+    for (int i = 0, n = 0; i < count; i++)
+        if (kind[i].eq.dims >= first && kind[i].eq.dims <= last && n++ % parts == part)
+            run_kind(&kind[i], device);
+    free(kind);
 }
 
 /* What the comparison must find: a kernel with a wrong parity, seen behind a wall, and values that
@@ -330,8 +183,8 @@ static void run_planted(struct ht_device *device) {
     kind.eq = wrong = ht_equations_make(ht_system_find("acoustic"), 1);
     wrong.field[0].parity ^= 1u;
     kind.spec = (struct ht_spec){.order = 2, .block = 1, .medium_degree = -1};
-    struct ht_tuning tuning = tuning_of(&kind);
-    struct ht_problem problem = make_problem(&kind, &grid), bad = problem;
+    struct ht_tuning tuning = case_tuning(&kind);
+    struct ht_problem problem = case_problem(&kind, &grid), bad = problem;
     bad.eq = &wrong;
     enum ht_err err = ht_kernels_create(&bad, device, &tuning, &kernels);
     if (err == HT_OK) err = ht_verify_kernels(&problem, device, &kernels, &parity);
@@ -360,8 +213,8 @@ static void run_slightly_wrong(struct ht_device *device, bool fp64, double off) 
     kind.eq = ht_equations_make(ht_system_find("acoustic"), 2);
     kind.spec = (struct ht_spec){.order = 3, .block = 1, .medium_degree = -1, .fp64 = fp64};
     if (fp64 && !ht_device_info(device)->fp64) return;
-    struct ht_tuning tuning = tuning_of(&kind);
-    struct ht_problem problem = make_problem(&kind, &grid);
+    struct ht_tuning tuning = case_tuning(&kind);
+    struct ht_problem problem = case_problem(&kind, &grid);
     enum ht_err found[2] = {HT_OK, HT_OK}, err = HT_OK;
     for (int wrong = 0; err == HT_OK && wrong < 2; wrong++) {
         struct ht_problem made = problem;

@@ -1,19 +1,15 @@
-/* Slabs against one process, bit by bit, by every variant: every rank steps the whole grid alone,
- * then all step it together and in regions, from the same random data on both grids, and each
- * compares the planes it owns. Systems, schemes and variants are all run; order, precision, layout,
- * medium, walls, planes, depth of halos, transport and number of regions are drawn so that pairs of
- * them meet. Alone it only shows that it runs.
+/* Slabs against one process, bit by bit, by every variant: rank 0 steps the whole grid alone, then
+ * all step it together and in regions, from the same random data on both grids, and each compares
+ * the planes it owns. Cases are the three-dimensional ones of kernel/variants_cube_*, whose
+ * programs they take; walls, planes, depth of halos, transport and number of regions are drawn so
+ * that pairs of them meet. Alone it only shows that it runs.
  *
- * On a CPU, where compiling takes most of the time, each case meets one of the numbers of ranks 2,
- * 3 and 5 (test/mpi/slabs.sh), orders are 1, or 2 where the compiler is quick, no program is
- * optimised, and a variant meets its first system and scheme and every second of the others;
- * `gemm`, which compiles CLBlast for 10 s, the first alone.
+ * Unless all cases are wanted each meets one of the numbers of ranks 2, 3 and 5
+ * (test/mpi/slabs.sh).
  *
  *     slabs [CACHE [PART]]    cases whose name holds PART, whatever the ranks
  */
-#include "compiler.h"
-#include "kernel/cover.h"
-#include "kernel/law.h"
+#include "kernel/cases.h"
 #include "mpi/trial.h"
 #include "regions.h"
 
@@ -25,16 +21,6 @@ static const int wall_sets[][3][2] = {
     {{0, 0}, {-1, 1}, {0, 0}},
     {{-1, 1}, {1, 1}, {1, 1}},
 };
-
-static void make_problem(struct trial *t, const struct scene *scene, bool leapfrog, int degree,
-                         uint64_t bits) {
-    static const char *const transport[] = {"auto", "staged"};
-    int stages = 3 * (2 * t->grid.order + 1);
-    if (t->variant->pack == NULL && t->grid.order > 2) stages = 4;
-    trial_problem(t, stages, leapfrog, degree);
-    t->problem.halo.depth = trial_depth(scene, t, 1 + (int)(bits & 3));
-    t->problem.halo.transport = transport[bits >> 2 & 1];
-}
 
 /* One in four cases has one. */
 static int regions_of(const struct scene *scene) {
@@ -65,6 +51,26 @@ static enum ht_err put_and_advance(const struct trial *t, const struct ht_grid *
     return advance(t, stepper);
 }
 
+/* Rank 0 steps the whole grid, for all. */
+static enum ht_err advance_alone(const struct scene *scene, const struct trial *t,
+                                 const struct ht_stepper *stepper, double *data) {
+    const bool first = ht_comm_rank(scene->comm) == 0;
+    const int coefs = ht_grid_coefs(&t->whole);
+    TRY(ht_comm_agree(scene->comm, first ? put_and_advance(t, &t->whole, stepper, data) : HT_OK));
+    for (int m = 0; m < 2; m++) {
+        const enum ht_subgrid subgrid = m ? HT_DUAL : HT_PRIMARY;
+        const int64_t planes = ht_grid_planes(&t->whole, subgrid);
+        const int64_t values = coefs * ht_grid_total(&t->whole, subgrid);
+        for (int f = 0; first && f < t->eq.nfields; f++)
+            if (ht_problem_stores(&t->alone, subgrid, f))
+                TRY(stepper->ops->get(stepper->self, subgrid, f, coefs, 0, planes,
+                                      data + f * values));
+        TRY(ht_comm_broadcast(scene->comm, data, (size_t)(t->eq.nfields * values) * sizeof *data));
+        if (!first) TRY(stepper->ops->put(stepper->self, subgrid, 0, planes, data));
+    }
+    return HT_OK;
+}
+
 /* ---- regions with laws ---- */
 
 static enum ht_err make_law_kernels(const struct scene *scene, const struct trial *t,
@@ -80,24 +86,16 @@ static enum ht_err make_law_kernels(const struct scene *scene, const struct tria
 /* Rank 0 compiles first: its steps alone. */
 static enum ht_err run_laws(const struct scene *scene, struct trial *t,
                             const struct law_medium *medium, double *different) {
-    const bool first = ht_comm_rank(scene->comm) == 0;
     struct ht_stepper together = {0}, alone = {0};
     struct ht_kernels kernels[LAWS] = {{0}};
     struct ht_region region[LAW_REGIONS];
-    double *data[2] = {NULL, NULL}, nothing = 0;
-    enum ht_err err = HT_OK;
+    double *data[2] = {NULL, NULL};
+    enum ht_err err = make_law_kernels(scene, t, medium, kernels);
+    law_regions(medium, kernels, region);
     for (int i = 0; i < 2 && err == HT_OK; i++) err = HT_ALLOC(data[i], trial_values(t));
-    for (int turn = 0; turn < 2 && err == HT_OK; turn++) {
-        if (first == (turn == 0)) {
-            err = make_law_kernels(scene, t, medium, kernels);
-            law_regions(medium, kernels, region);
-            if (err == HT_OK)
-                err = ht_stepper_create_regions(&t->alone, scene->device, LAW_REGIONS, region,
-                                                &alone);
-            if (err == HT_OK) err = put_and_advance(t, &t->whole, &alone, data[0]);
-        }
-        if (err == HT_OK) err = ht_comm_max(scene->comm, 1, &nothing);
-    }
+    if (err == HT_OK)
+        err = ht_stepper_create_regions(&t->alone, scene->device, LAW_REGIONS, region, &alone);
+    if (err == HT_OK) err = advance_alone(scene, t, &alone, data[0]);
     if (err == HT_OK)
         err = ht_stepper_create_regions(&t->problem, scene->device, LAW_REGIONS, region, &together);
     if (err == HT_OK) err = put_and_advance(t, &t->grid, &together, data[0]);
@@ -143,7 +141,7 @@ static enum ht_err run(const struct scene *scene, struct trial *t, const struct 
     if (err == HT_OK) err = ht_stepper_create(&t->alone, scene->device, kernels, &alone);
     for (int i = 0; i < 2 && err == HT_OK; i++) err = HT_ALLOC(data[i], trial_values(t));
     if (err == HT_OK) err = put_and_advance(t, &t->grid, &together, data[0]);
-    if (err == HT_OK) err = put_and_advance(t, &t->whole, &alone, data[0]);
+    if (err == HT_OK) err = advance_alone(scene, t, &alone, data[0]);
     if (err == HT_OK) err = trial_compare(t, &together, &alone, data, trial_same, numbers);
     if (err == HT_OK) err = trial_measure(scene, HT_PRIMARY, &together, &alone, &numbers[1]);
     if (err == HT_OK) err = ht_comm_sum(scene->comm, 1, &numbers[0]);
@@ -179,74 +177,48 @@ static bool has_turn(const struct scene *scene) {
     return ranks == 1 ? n % 12 == 0 : n % 3 == (ranks == 5 ? 1 : ranks % 3);
 }
 
-static bool applies(const struct trial *t, const struct ht_device_info *info) {
-    struct ht_shape shape;
-    const struct ht_spec spec = ht_problem_spec(&t->problem, &t->tuning, HT_PRIMARY);
-    return ht_variant_refuses(t->variant, &spec) == NULL &&
-           ht_variant_lacks(t->variant, info) == NULL &&
-           ht_variant_shape(&t->tuning, &spec, info, &shape) == HT_OK;
-}
-
-static void run_variant(struct scene *scene, const struct ht_variant *variant,
-                        const struct ht_system *system, bool leapfrog, int *met) {
-    const struct ht_device_info *info = ht_device_info(scene->device);
+/* What a case leaves open is drawn. */
+static void run_case(struct scene *scene, const struct kind *kind) {
+    static const char *const transport[] = {"auto", "staged"};
     const uint64_t bits = ht_rng_bits(23, (uint64_t)scene->number);
-    const int degrees[4] = {-1, 0, 2, -1};
-    const bool quick = variant->made_for == HT_FOR_CPU && scene->number % 2 == 0;
-    const int order = info->gpu ? 1 + scene->number % 3 : 1 + quick;
+    const int walls = kind->eq.system->nwalls > 0 ? (int)(bits >> 12 & 3) : 0;
     const int ranks = ht_comm_size(scene->comm);
-    struct trial t = {
-        .variant = variant, .eq = ht_equations_make(system, 3), .half_steps = HALF_STEPS};
-    int degree = system->material[0].varies ? degrees[bits >> 8 & 3] : -1;
-    int walls = system->nwalls > 0 ? (int)(bits >> 12 & 3) : 0;
-    t.tuning = (struct ht_tuning){.variant = variant,
-                                  .fp64 = info->fp64 && (bits >> 10 & 1),
-                                  .ptx = info->ptx,
-                                  .ptx_own = info->ptx_own,
-                                  .trim = true,
-                                  .planes = (int)(bits >> 17 & 3)};
-    t.tuning.block = bits >> 11 & 1 ? 1 : t.tuning.fp64 ? 2 : 4;
-    trial_cut(&t, scene, order, wall_sets[walls], (bits >> 14 & 3) == 0 ? ranks : 3 * ranks + 2,
-              1 + (int)(bits >> 16 & 1));
-    for (int tries = 0; tries < 3; tries++) {
-        make_problem(&t, scene, leapfrog, degree, bits >> 20);
-        if (applies(&t, info)) break;
-        degree = tries == 0 && degree > 0 ? 0 : -1;
-    }
-    if (!applies(&t, info)) return;
-    snprintf(t.name, sizeof t.name,
-             "%d ranks %s %s %s N=%d %s block %d medium %d walls %d%d planes "
-             "%lld by %d depth %d regions %d",
-             ranks, variant->name, system->name, leapfrog ? "leapfrog" : "taylor", order,
-             t.tuning.fp64 ? "double" : "single", t.tuning.block, degree, t.grid.wall[2][0],
-             t.grid.wall[2][1], (long long)t.grid.cells[2], t.tuning.planes, t.problem.halo.depth,
-             regions_of(scene));
-    const bool once = strcmp(variant->name, "gemm") == 0;
-    const bool passed = scene->only == NULL && !test_all() && (once ? *met > 0 : *met % 2 > 0);
-    if (has_turn(scene) && !passed && scene_wants(scene, t.name)) judge(scene, &t);
-    ++*met;
+    struct trial t = {.variant = kind->variant,
+                      .eq = kind->eq,
+                      .tuning = case_tuning(kind),
+                      .half_steps = HALF_STEPS};
+    char name[120];
+    trial_cut(&t, scene, kind->spec.order, wall_sets[walls],
+              (bits >> 14 & 3) == 0 ? ranks : 3 * ranks + 2, 1 + (int)(bits >> 16 & 1));
+    t.problem = case_problem(kind, &t.grid);
+    t.problem.eq = &t.eq;
+    t.alone = t.problem;
+    t.alone.grid = &t.whole;
+    t.problem.medium = t.alone.medium = &t.alone;
+    t.problem.halo.depth = trial_depth(scene, &t, 1 + (int)(bits >> 20 & 3));
+    t.problem.halo.transport = transport[bits >> 22 & 1];
+    case_name(kind, name, sizeof name);
+    snprintf(t.name, sizeof t.name, "%d ranks %s walls %d%d planes %lld depth %d regions %d", ranks,
+             name, t.grid.wall[2][0], t.grid.wall[2][1], (long long)t.grid.cells[2],
+             t.problem.halo.depth, regions_of(scene));
+    test_optimise(!kind->plain);
+    if (has_turn(scene) && scene_wants(scene, t.name)) judge(scene, &t);
     scene->number++;
 }
 
-static void run_variants(struct scene *scene) {
-    enum { MOST = 64 };
-    int met[MOST] = {0};
-    scene->number = 0;
-    for (int s = 0; s < law_systems(); s++) {
-        const struct ht_system *system = ht_system_at(s);
-        const int schemes = ht_equations_make(system, 3).leapfrog.old_sign != 0 ? 2 : 1;
-        for (int v = 0; v < ht_variant_count(); v++)
-            for (int l = 0; l < schemes; l++)
-                run_variant(scene, ht_variant_at(v), system, l > 0, &met[v % MOST]);
-    }
+static void run_cases(struct scene *scene) {
+    struct kind *kind = NULL;
+    const int count = cases_choose(ht_device_info(scene->device), test_all(), &kind);
+    for (int i = 0; i < count; i++)
+        if (kind[i].eq.dims == 3) run_case(scene, &kind[i]);
+    free(kind);
+    test_optimise(false);
+    for (int i = 0; i < 2; i++)
+        if (test_all() || ht_comm_size(scene->comm) == (i > 0 ? 5 : 2)) judge_laws(scene, i > 0);
 }
 
 int main(int argc, char **argv) {
     struct scene scene;
-    if (scene_open(&scene, argc, argv)) {
-        test_optimise(false);
-        run_variants(&scene);
-        for (int i = 0; i < 2; i++) judge_laws(&scene, i > 0);
-    }
+    if (scene_open(&scene, argc, argv)) run_cases(&scene);
     return scene_close(&scene, "slabs");
 }

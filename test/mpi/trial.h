@@ -24,7 +24,7 @@ struct trial {
     int64_t start[65]; /* first plane of each slab */
     struct ht_problem problem, alone;
     int half_steps; /* of slabs.c */
-    char name[200];
+    char name[240];
 };
 
 /* Arguments: CACHE, PART of the names of trials to be run. */

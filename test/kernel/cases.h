@@ -1,0 +1,198 @@
+/* Cases of the kernels: variant, law (system and scheme), dimension, order, precision, layout,
+ * medium, trimming, cells and planes per group.
+ *
+ * The whole product would compile thousands of programs, and on a CPU compiling takes most of the
+ * time. So `cases_choose` takes rows of a pairwise covering (cover.h) in which the variant is one
+ * factor, and order, precision and layout together are one: each variant meets each
+ * law, each kind of numbers, each medium, each dimension (the third by each scheme) and all other
+ * options; and any two levels of these meet by some variant.
+ */
+#ifndef TEST_KERNEL_CASES_H
+#define TEST_KERNEL_CASES_H
+
+#include "compiler.h"
+#include "cover.h"
+#include "law.h"
+#include "open_device.h"
+
+#include "htwave/stepper.h"
+
+struct kind {
+    const struct ht_variant *variant;
+    struct ht_equations eq;
+    struct ht_spec spec;
+    int cells, planes; /* per group; 0: chosen */
+    bool leapfrog, rows /* long ones, too */, plain /* not optimised */;
+    double different; /* values in regions */
+};
+
+static inline struct ht_grid case_grid(int dims, int order, const int wall[3][2]) {
+    struct ht_grid grid = {.dims = dims, .order = order};
+    const int64_t cells[3] = {dims == 1 ? 7 : 3, 2, 3};
+    for (int k = 0; k < 3; k++) {
+        bool there = k < dims;
+        grid.cells[k] = there ? cells[k] : 1;
+        grid.h[k] = there ? 0.5 + 0.25 * k : 1;
+        grid.upper[k] = grid.h[k] * (double)grid.cells[k];
+        for (int side = 0; side < 2 && there; side++) grid.wall[k][side] = wall[k][side];
+    }
+    return grid;
+}
+
+static inline struct ht_problem case_problem(const struct kind *kind, const struct ht_grid *grid) {
+    struct ht_problem p = {.eq = &kind->eq, .grid = grid, .dt = 0.4};
+    int full = grid->dims * (2 * grid->order + 1);
+    /* Stages are loops in program text, but not of operators. */
+    bool reduced = grid->order > 3 && kind->variant->pack == NULL;
+    p.stages = reduced ? 6 : full;
+    (void)ht_problem_set_scheme(&p, ht_scheme_at(kind->leapfrog ? HT_LEAPFROG : HT_TAYLOR));
+    p.medium_degree = kind->spec.medium_degree;
+    /* Material 1 is constant beside polynomials of degree 2. */
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) p.uniform[m] = 0.75 + 0.125 * m;
+    if (p.medium_degree >= 0) {
+        p.medium_coefs = 1;
+        for (int k = 1; k <= grid->dims; k++)
+            p.medium_coefs = p.medium_coefs * (p.medium_degree + k) / k;
+        p.medium_fill = ht_test_medium;
+        p.constant = p.medium_degree == 2 ? 2u : 0u;
+    }
+    return p;
+}
+
+static inline struct ht_tuning case_tuning(const struct kind *kind) {
+    return (struct ht_tuning){.variant = kind->variant,
+                              .fp64 = kind->spec.fp64,
+                              .ptx = kind->spec.ptx,
+                              .ptx_own = kind->spec.ptx_own,
+                              .trim = kind->spec.trim,
+                              .block = kind->spec.block,
+                              .cells = kind->cells,
+                              .planes = kind->planes};
+}
+
+static inline void case_name(const struct kind *kind, char *out, size_t size) {
+    snprintf(out, size, "%s %s %s %dD N=%d %s block %d medium %d%s cells %d planes %d%s%s",
+             kind->variant->name, kind->eq.system->name, kind->leapfrog ? "leapfrog" : "taylor",
+             kind->eq.dims, kind->spec.order, kind->spec.fp64 ? "double" : "single",
+             kind->spec.block, kind->spec.medium_degree, kind->spec.trim ? " trimmed" : "",
+             kind->cells, kind->planes, kind->rows ? " long rows" : "",
+             kind->plain ? " not optimised" : "");
+}
+
+/* ---- a covering ---- */
+
+enum { VARIANT, LAW, SPACE, NUMBERS, MEDIUM, TRIM, CELLS, PLANES, ROWS, FACTORS };
+/* Dimensions, the third by each scheme. */
+enum { SPACES = 4, CUBE = 2, CUBE_LEAPFROG };
+/* Coefficients at odd N + 1 do not fill blocks. */
+static const struct {
+    int order;
+    bool fp64, blocked;
+} number_kinds[] = {
+    {1, false, false}, {1, true, true}, {1, false, true}, {2, false, false}, {2, false, true},
+    {2, true, false},  {2, true, true}, {3, true, false}, {3, false, true},  {4, true, false},
+    {5, false, false}, {6, true, true}, {7, false, true}, {8, true, false},
+};
+enum { LOW = 3, KINDS_OF_NUMBERS = sizeof number_kinds / sizeof *number_kinds };
+
+struct chooser {
+    const struct ht_device_info *info;
+    bool cube; /* no other rows than those in three dimensions */
+};
+
+static inline struct kind case_of(const struct chooser *chooser, const unsigned char *row) {
+    struct kind kind = {.variant = ht_variant_at(row[VARIANT])};
+    const int dims = row[SPACE] < CUBE ? 1 + row[SPACE] : 3;
+    const int order = number_kinds[row[NUMBERS]].order;
+    const int degrees[4] = {-1, 0, 2, order + 1};
+    kind.eq = law_at(row[LAW], dims, &kind.leapfrog);
+    kind.spec.order = order;
+    kind.spec.fp64 = number_kinds[row[NUMBERS]].fp64;
+    kind.spec.block = !number_kinds[row[NUMBERS]].blocked ? 1 : kind.spec.fp64 ? 2 : 4;
+    kind.spec.medium_degree = degrees[row[MEDIUM]];
+    kind.spec.trim = row[TRIM];
+    kind.spec.ptx = chooser->info->ptx;
+    kind.spec.ptx_own = chooser->info->ptx_own;
+    kind.cells = row[CELLS] == 2 ? 3 : row[CELLS];
+    /* Left to itself a group takes one plane of so few; on real grids it walks through many, and
+     * keeps what neighbouring planes share. */
+    kind.planes = row[PLANES] ? 3 : 0;
+    kind.rows = row[ROWS];
+    return kind;
+}
+
+/* Whether the options of a case go together. */
+static inline bool case_possible(const struct chooser *chooser, const struct kind *kind) {
+    static const int none[3][2];
+    const struct ht_variant *variant = kind->variant;
+    const int dims = kind->eq.dims, order = kind->spec.order, degree = kind->spec.medium_degree;
+    struct ht_shape shape;
+    if (kind->spec.fp64 && !chooser->info->fp64) return false;
+    if (kind->spec.trim && !variant->series) return false; /* operators are whole */
+    if (kind->planes > 0 && dims < 3) return false;
+    if (degree >= 0 && (!kind->eq.system->material[0].varies || degree > variant->medium))
+        return false;
+    if (kind->cells > 0 && (dims == 3 || variant->ptx > 0)) return false;
+    if (kind->rows && (kind->cells > 0 || dims * order > 4)) return false;
+    if (order > LOW && dims == 3) return false;
+    /* Products of many terms through local memory take half a minute. */
+    if (variant->made_for == HT_FOR_GPU && dims == 3 && degree > 3) return false;
+    const struct ht_tuning tuning = case_tuning(kind);
+    const struct ht_grid grid = case_grid(dims, order, none);
+    const struct ht_problem problem = case_problem(kind, &grid);
+    const struct ht_spec spec = ht_problem_spec(&problem, &tuning, HT_PRIMARY);
+    return ht_variant_refuses(variant, &spec) == NULL &&
+           ht_variant_shape(&tuning, &spec, chooser->info, &shape) == HT_OK;
+}
+
+/* Compiling takes seconds in three dimensions and at high orders in two, else tenths. */
+static inline double case_cost(const unsigned char *row, void *context) {
+    const struct chooser *chooser = context;
+    uint64_t hash = 0;
+    for (int f = 0; f < FACTORS; f++) hash = 32 * hash + row[f];
+    if (row[SPACE] < CUBE && chooser->cube) return 0;
+    if (ht_variant_lacks(ht_variant_at(row[VARIANT]), chooser->info) != NULL) return 0;
+    const struct kind kind = case_of(chooser, row);
+    if (row[SPACE] >= CUBE && kind.leapfrog != (row[SPACE] == CUBE_LEAPFROG)) return 0;
+    if (!case_possible(chooser, &kind)) return 0;
+    double cost = kind.eq.dims == 3                            ? 2 + kind.spec.order
+                  : kind.eq.dims == 2 && kind.spec.order > LOW ? 2
+                                                               : 1;
+    /* Of rows that cost the same any. */
+    return cost + 1e-3 * (double)(ht_rng_bits(31, hash) % 64);
+}
+
+/* Variants that CPUs run. Others are compiled for CPUs by tests alone, and most of `gemm` is
+ * CLBlast's, 20 s of the compiler's time. */
+static inline bool case_for_cpu(const struct ht_variant *variant) {
+    return variant->made_for != HT_FOR_GPU && strcmp(variant->name, "gemm") != 0;
+}
+
+/* *out: cases, to be freed. Of what CPUs run, optimised is the first in each dimension, so that
+ * compilers' faults are found; optimised cases come first (test_optimise). */
+static inline int cases_choose(const struct ht_device_info *info, bool cube, struct kind **out) {
+    struct chooser chooser = {.info = info, .cube = cube};
+    struct cover cover = {
+        .factors = FACTORS,
+        .levels = {ht_variant_count(), law_count(), SPACES, KINDS_OF_NUMBERS, 4, 2, 3, 2, 2},
+        .cost = case_cost,
+        .context = &chooser};
+    bool optimised[COVER_LEVELS][4] = {{false}};
+    int first = 0, last;
+    cover_make(&cover);
+    struct kind *kind = calloc((size_t)cover.count + 1, sizeof *kind);
+    if (kind == NULL) abort();
+    last = cover.count;
+    for (int i = 0; i < cover.count; i++) {
+        struct kind next = case_of(&chooser, cover.row[i]);
+        bool *done = &optimised[cover.row[i][VARIANT]][next.eq.dims];
+        next.plain = *done || next.spec.order > LOW || !case_for_cpu(next.variant);
+        *done = *done || !next.plain;
+        kind[next.plain ? --last : first++] = next;
+    }
+    free(cover.row);
+    *out = kind;
+    return cover.count;
+}
+
+#endif
