@@ -5,9 +5,6 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "htwave/kernel.h"
 
 /* For all programs compiled from now on. Optimised ones come first: once PoCL 3.1 has compiled one
  * without optimising, it calls built-in functions in all later ones of the process. */
@@ -16,10 +13,4 @@ static inline void test_optimise(bool optimise) {
         unsetenv("POCL_EXTRA_BUILD_FLAGS");
     else
         setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 1);
-}
-
-/* Variants that CPUs run. Others are compiled for CPUs by tests alone, and most of `gemm` is
- * CLBlast's, 20 s of the compiler's time. */
-static inline bool test_optimises(const struct ht_variant *variant) {
-    return variant->made_for != HT_FOR_GPU && strcmp(variant->name, "gemm") != 0;
 }

@@ -188,12 +188,12 @@ int main(void) {
         /* Rounding averages out over points as over steps, like sqrt(steps/points): less on a line
          * of 60. */
         judge_energy(s, s->grid, "double", s->dims > 1 ? 1e-13 : 6e-13);
-        if (s->dims > 1 && (i != 3 || test_all()))
+        if (s->dims > 1 && (i % 4 == 2 || test_all()))
             judge_energy(s, s->dims > 2 ? CUBE : WIDE, "single", 1e-6);
     }
     for (int i = 0; i < SCENES - 1; i++) {
         if (i == 0 || test_all()) judge_single(&scenes[i], 0);
-        judge_single(&scenes[i], 1);
+        if (i % 2 == 0 || test_all()) judge_single(&scenes[i], 1);
     }
     judge_readings(&scenes[0]);
     unlink(fd_path("c.f32"));

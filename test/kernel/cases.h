@@ -7,8 +7,7 @@
  * law, each kind of numbers, each medium, each dimension (the third by each scheme) and all other
  * options; and any two levels of these meet by some variant.
  */
-#ifndef TEST_KERNEL_CASES_H
-#define TEST_KERNEL_CASES_H
+#pragma once
 
 #include "compiler.h"
 #include "cover.h"
@@ -82,8 +81,11 @@ static inline void case_name(const struct kind *kind, char *out, size_t size) {
 /* ---- a covering ---- */
 
 enum { VARIANT, LAW, SPACE, NUMBERS, MEDIUM, TRIM, CELLS, PLANES, ROWS, FACTORS };
-/* Dimensions, the third by each scheme. */
-enum { SPACES = 4, CUBE = 2, CUBE_LEAPFROG };
+/* One dimension, two, and three: those where the parts of a block differ most, N = 2 in blocks, in
+ * double precision by Taylor series and in single precision by leapfrog if the system has it; and
+ * others by what is made for CPUs. */
+enum { LINE, SQUARE, CUBE, CUBE_SINGLE, CUBE_OTHER, SPACES };
+
 /* Coefficients at odd N + 1 do not fill blocks. */
 static const struct {
     int order;
@@ -145,6 +147,14 @@ static inline bool case_possible(const struct chooser *chooser, const struct kin
            ht_variant_shape(&tuning, &spec, chooser->info, &shape) == HT_OK;
 }
 
+static inline bool case_in_cube(const struct kind *kind, int space) {
+    const bool blocks = kind->spec.order == 2 && kind->spec.block > 1;
+    if (space == CUBE) return blocks && kind->spec.fp64 && !kind->leapfrog;
+    if (space == CUBE_SINGLE)
+        return blocks && !kind->spec.fp64 && (kind->leapfrog || kind->eq.leapfrog.old_sign == 0);
+    return !blocks && kind->variant->made_for == HT_FOR_CPU;
+}
+
 /* Compiling takes seconds in three dimensions and at high orders in two, else tenths. */
 static inline double case_cost(const unsigned char *row, void *context) {
     const struct chooser *chooser = context;
@@ -153,9 +163,9 @@ static inline double case_cost(const unsigned char *row, void *context) {
     if (row[SPACE] < CUBE && chooser->cube) return 0;
     if (ht_variant_lacks(ht_variant_at(row[VARIANT]), chooser->info) != NULL) return 0;
     const struct kind kind = case_of(chooser, row);
-    if (row[SPACE] >= CUBE && kind.leapfrog != (row[SPACE] == CUBE_LEAPFROG)) return 0;
+    if (row[SPACE] >= CUBE && !case_in_cube(&kind, row[SPACE])) return 0;
     if (!case_possible(chooser, &kind)) return 0;
-    double cost = kind.eq.dims == 3                            ? 2 + kind.spec.order
+    double cost = kind.eq.dims == 3                            ? 4 + kind.spec.medium_degree
                   : kind.eq.dims == 2 && kind.spec.order > LOW ? 2
                                                                : 1;
     /* Of rows that cost the same any. */
@@ -194,5 +204,3 @@ static inline int cases_choose(const struct ht_device_info *info, bool cube, str
     *out = kind;
     return cover.count;
 }
-
-#endif

@@ -6,6 +6,8 @@
 #include <ctype.h>
 
 #include "compiler.h"
+#include "htwave/kernel.h"
+
 #include "open_device.h"
 #include "test.h"
 

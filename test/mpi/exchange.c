@@ -162,7 +162,7 @@ static void make_trial(struct trial *t, const struct scene *scene, bool leapfrog
     const int64_t ranks = ht_comm_size(scene->comm);
     const int64_t planes[] = {ranks, 2 * ranks, 2 * ranks + 1, 4 * ranks + 3};
     const struct ht_device_info *info = ht_device_info(scene->device);
-    *t = (struct trial){.variant = ht_variant_find("monolithic", NULL, false),
+    *t = (struct trial){.variant = trial_quick(scene),
                         .eq = ht_equations_make(ht_system_find("acoustic"), 3)};
     t->tuning = (struct ht_tuning){.variant = t->variant,
                                    .ptx = info->ptx,

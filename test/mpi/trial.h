@@ -50,6 +50,12 @@ static inline bool scene_wants(const struct scene *scene, const char *name) {
     return scene->only == NULL || strstr(name, scene->only) != NULL;
 }
 
+/* A variant that is compiled and runs quickly, for all media. */
+static inline const struct ht_variant *trial_quick(const struct scene *scene) {
+    const bool gpu = ht_device_info(scene->device)->gpu;
+    return ht_variant_find(gpu ? "monolithic" : "vector", NULL, false);
+}
+
 /* A grid of 4 x 3 x planes cells, cut in parts whose sizes follow from uneven:
  * 0: alike. */
 static inline void trial_cut(struct trial *t, const struct scene *scene, int order,
