@@ -24,7 +24,7 @@ simulate() { # program, further compiler options, argument of the program...
 }
 
 planted() { # what, compiler option, what Oclgrind should say
-    simulate small "$2" "monolithic acoustic taylor 2D"
+    simulate small "$2" "monolithic advection taylor 2D"
     found=$(grep -c "$3" "$scratch/log" 2>/dev/null)
     if [ "${found:-0}" -gt 0 ]; then
         pass "$1 is reported: $found times \"$3\" (bound: above 0)"
