@@ -149,7 +149,7 @@ static void print_order(struct scene *scene, struct table *table, int order) {
 }
 
 static void print_table(struct scene *scene, int count, char **word) {
-    struct table table = {.first = 1, .last = 7, .both = true, .variant = "monolithic"};
+    struct table table = {.first = 1, .last = 7, .both = true, .variant = "vector"};
     int numbers = 0;
     for (int i = 0; i < count; i++) {
         double value = strtod(word[i], NULL);
@@ -199,7 +199,7 @@ static void plane_waves(struct scene *scene, int first, int last) {
                           cells[c],
                           20,
                           false,
-                          "monolithic"};
+                          "vector"};
         if (row.order == 0 || (direction == 2 && c == 1)) continue;
         if (direction < first || direction > last) continue;
         /* programs of more dimensions take long to compile: of two and three schemes */
@@ -254,7 +254,7 @@ static void gaussian(struct scene *scene, const char *text) {
                                  "%s initial.type=gaussian initial.width=0.1 "
                                  "initial.centre=[0.5,0.5] time.end=3 "
                                  "initial.returns=true "
-                                 "device.variant=monolithic",
+                                 "device.variant=vector",
                                  text);
     if (err == HT_OK) err = scene_finish(&run, &o.measured);
     if (err == HT_OK) o.expected = run.plan->expected;
@@ -271,7 +271,7 @@ static void pulses(struct scene *scene, const char *text) {
     struct scene_run run;
     struct outcome o = {0};
     enum ht_err err = scene_open(scene, &run,
-                                 "%s time.end=3 initial.returns=true device.variant=monolithic "
+                                 "%s time.end=3 initial.returns=true device.variant=vector "
                                  "initial.pulses=({centre=[0.3];width=0.1;},"
                                  "{centre=[0.8];width=0.15;amplitude=-3.0;})",
                                  text);
@@ -305,7 +305,7 @@ static void mode(struct scene *scene, const char *text) {
     struct outcome o = {0};
     enum ht_err err = scene_open(scene, &run,
                                  "%s grid.cells=[5] boundary.x1=rigid initial.type=standing "
-                                 "initial.modes=[3] device.variant=monolithic",
+                                 "initial.modes=[3] device.variant=vector",
                                  text);
     if (err == HT_OK) err = scene_finish(&run, &o.measured);
     if (err == HT_OK) o.expected = run.plan->expected;
