@@ -174,12 +174,12 @@ HT_CHECKED enum ht_err ht_frame_create(const struct ht_medium *medium, const str
                                        enum ht_fit_kind kind, struct ht_frame **out);
 void ht_frame_destroy(struct ht_frame *frame); /* NULL allowed */
 /* out[c]: coefficient c for the primary nodes of x3 planes [first, last) (2-D, 1-D: plane 0), x1
- * fastest: out[c][plane][m2][m1]; NULL: not wanted. Coefficients of one parity that are wanted
- * together share their averages. Points of the last nodes may lie behind the periodic seam or a
- * wall: the medium continues there, also as a mirror image. In absorbing layers the values are
- * those of the nearest point outside. Planes of other ranks are allowed; values depend neither on
- * how planes are divided among calls nor on threads. */
-HT_CHECKED enum ht_err ht_frame_fill(const struct ht_frame *frame, int64_t first, int64_t last,
+ * fastest: out[c][plane][m2][m1]; NULL: not wanted. Coefficients of one parity on the same
+ * planes share their averages, also in calls one after the other. Points of the last nodes may lie
+ * behind the periodic seam or a wall: the medium continues there, also as a mirror image. In
+ * absorbing layers the values are those of the nearest point outside. Planes of other ranks are
+ * allowed; values depend neither on how planes are divided among calls nor on threads. */
+HT_CHECKED enum ht_err ht_frame_fill(struct ht_frame *frame, int64_t first, int64_t last,
                                      double *const out[]);
 
 /* Initial data and exact solutions: node coefficients to full order at any time for which the

@@ -310,9 +310,9 @@ int64_t ht_fd_inside(const struct ht_grid *grid, unsigned parity, int axis, int6
  * together. */
 HT_CHECKED enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int what,
                                          unsigned parity, int64_t first, int64_t last, double *out);
-/* ht_fd_problem.fill `what`, so continued, in the window. */
-HT_CHECKED enum ht_err ht_fd_fill_array(struct ht_fd_stepper *s, int what, unsigned parity,
-                                        struct ht_fd_array to);
+/* ht_fd_problem.fill of `first` to `last` - 1, so continued, in the window. */
+HT_CHECKED enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last,
+                                         unsigned parity, const struct ht_fd_array *to);
 /* Planes to fill at once: averages along x3 begin anew with each fill. */
 int64_t ht_fd_block_planes(const struct ht_grid *grid);
 

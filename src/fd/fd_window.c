@@ -216,8 +216,8 @@ static enum ht_err continue_plane(void *data, int64_t plane, int worker) {
     return HT_OK;
 }
 
-enum ht_err ht_fd_fill_array(struct ht_fd_stepper *s, int what, unsigned parity,
-                             struct ht_fd_array to) {
+enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last, unsigned parity,
+                              const struct ht_fd_array *to) {
     const struct ht_grid *grid = s->problem.grid;
     const int64_t planes = s->r.partition.window[HT_PRIMARY].count[2];
     struct planes p = {
@@ -227,11 +227,13 @@ enum ht_err ht_fd_fill_array(struct ht_fd_stepper *s, int what, unsigned parity,
     for (int64_t m3 = 0; err == HT_OK && m3 < planes; m3 += p.count) {
         const int64_t some = ht_least(p.count, planes - m3);
         const int64_t at = s->first + m3 - s->box.begin[2];
-        err = ht_fd_fill_planes(&s->problem, what, parity, at, at + some, p.from);
-        if (err == HT_OK) err = ht_threads_run(some, continue_plane, &p);
-        if (err == HT_OK)
-            err =
-                s->engine.ops->write(&s->engine, to, m3 * s->box.plane, some * s->box.plane, p.to);
+        for (int what = first; err == HT_OK && what < last; what++) {
+            err = ht_fd_fill_planes(&s->problem, what, parity, at, at + some, p.from);
+            if (err == HT_OK) err = ht_threads_run(some, continue_plane, &p);
+            if (err == HT_OK)
+                err = s->engine.ops->write(&s->engine, to[what - first], m3 * s->box.plane,
+                                           some * s->box.plane, p.to);
+        }
     }
     free(p.from);
     free(p.to);
@@ -253,8 +255,8 @@ enum ht_err ht_fd_fill_medium(struct ht_fd_stepper *s) {
         s->problem.fd.fill = fill_uniform;
         s->problem.fd.medium = &s->problem;
     }
-    TRY(ht_fd_fill_array(s, 0, 0, s->law.a));
+    TRY(ht_fd_fill_arrays(s, 0, 1, 0, &s->law.a));
     for (int k = 0; s->engine.spec.density && k < s->engine.spec.dims; k++)
-        TRY(ht_fd_fill_array(s, 1 + k, 1u << k, s->law.b[k]));
+        TRY(ht_fd_fill_arrays(s, 1 + k, 2 + k, 1u << k, &s->law.b[k]));
     return HT_OK;
 }

@@ -327,6 +327,18 @@ static const struct ht_stepper_ops pair_ops = {
     .traffic = ht_runner_traffic,
 };
 
+/* Neighbours of one parity together. */
+static enum ht_err fill_coefficients(struct ht_pair_stepper *s) {
+    const struct ht_pair_coefficient *of = s->pair.coefficient;
+    int first = 0;
+    for (int c = 1; c <= s->pair.ncoefficients && s->constant == 0; c++) {
+        if (c < s->pair.ncoefficients && of[c].parity == of[first].parity) continue;
+        TRY(ht_fd_fill_arrays(&s->fd, first, c, of[first].parity, &s->coefficient[first]));
+        first = c;
+    }
+    return HT_OK;
+}
+
 static enum ht_err make(struct ht_pair_stepper *s) {
     struct ht_fd_array *list[MOST_ARRAYS];
     struct ht_partition *p = &s->fd.r.partition;
@@ -338,9 +350,7 @@ static enum ht_err make(struct ht_pair_stepper *s) {
     for (int i = 0; i < count; i++)
         TRY(s->fd.engine.ops->create(&s->fd.engine, nodes_of(s), list[i]));
     share_spares(s);
-    for (int c = 0; c < s->pair.ncoefficients; c++)
-        if (!(s->constant >> c & 1u))
-            TRY(ht_fd_fill_array(&s->fd, c, s->pair.coefficient[c].parity, s->coefficient[c]));
+    TRY(fill_coefficients(s));
     TRY(ht_pair_layers_create(s));
     return ht_pair_injection_create(s);
 }

@@ -18,6 +18,11 @@ struct ht_frame {
     struct ht_pair pair;
     int field[HT_MAX_FIELDS]; /* of the system, by fields of the pair */
     bool fluid;               /* may be somewhere */
+    /* All coefficients of the parity that was averaged last, on its planes, one after the other:
+     * callers ask for one at a time. NULL: none. */
+    double *kept;
+    unsigned parity;
+    int64_t first, last;
 };
 
 enum ht_fit_kind ht_frame_kind(const struct ht_medium *medium, enum ht_fit_kind kind) {
@@ -68,6 +73,7 @@ enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair
 void ht_frame_destroy(struct ht_frame *frame) {
     if (!frame) return;
     for (int k = 0; k < 3; k++) ht_fit_axis_clear(&frame->fit.axis[k]);
+    free(frame->kept);
     free(frame);
 }
 
@@ -344,7 +350,46 @@ static enum ht_err fill_parity(struct fill *fill, int64_t first, int64_t last) {
     return HT_OK;
 }
 
-enum ht_err ht_frame_fill(const struct ht_frame *frame, int64_t first, int64_t last,
+/* All coefficients of the parity into what the frame keeps. */
+static enum ht_err keep(struct ht_frame *frame, const struct fill *wanted, int64_t first,
+                        int64_t last) {
+    const int64_t size = (last - first) * wanted->nodes[0] * wanted->nodes[1];
+    struct fill all = *wanted;
+    int count = 0;
+    if (frame->kept && frame->parity == wanted->parity && frame->first == first &&
+        frame->last == last)
+        return HT_OK;
+    free(frame->kept);
+    frame->kept = NULL;
+    for (int c = 0; c < frame->pair.ncoefficients; c++)
+        count += frame->pair.coefficient[c].parity == wanted->parity;
+    TRY(HT_ALLOC(frame->kept, count * size));
+    for (int c = frame->pair.ncoefficients - 1; c >= 0; c--)
+        if (frame->pair.coefficient[c].parity == wanted->parity)
+            all.out[c] = frame->kept + --count * size;
+    const enum ht_err err = fill_parity(&all, first, last);
+    frame->parity = wanted->parity;
+    frame->first = first;
+    frame->last = err == HT_OK ? last : first;
+    return err;
+}
+
+/* The wanted coefficients of one parity, of which there are `count`. */
+static enum ht_err fill_wanted(struct ht_frame *frame, struct fill *fill, int count, int64_t first,
+                               int64_t last) {
+    const int64_t size = (last - first) * fill->nodes[0] * fill->nodes[1];
+    if (count == 1 || frame->fit.kind == HT_FIT_POINT) return fill_parity(fill, first, last);
+    TRY(keep(frame, fill, first, last));
+    const double *from = frame->kept;
+    for (int c = 0; c < frame->pair.ncoefficients; c++) {
+        if (frame->pair.coefficient[c].parity != fill->parity) continue;
+        if (fill->out[c]) memcpy(fill->out[c], from, (size_t)size * sizeof *from);
+        from += size;
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_frame_fill(struct ht_frame *frame, int64_t first, int64_t last,
                           double *const out[]) {
     const struct ht_grid *grid = frame->fit.medium->grid;
     REQUIRE(first >= 0 && first <= last && last <= ht_grid_planes(grid, HT_PRIMARY),
@@ -352,13 +397,15 @@ enum ht_err ht_frame_fill(const struct ht_frame *frame, int64_t first, int64_t l
     for (unsigned parity = 0; first < last && parity < 8; parity++) {
         struct fill fill = {.frame = frame, .parity = parity};
         bool any = false;
+        int count = 0;
         for (int k = 0; k < 2; k++) fill.nodes[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
         for (int c = 0; c < frame->pair.ncoefficients; c++) {
-            const bool here = frame->pair.coefficient[c].parity == parity;
-            fill.out[c] = here ? out[c] : NULL;
-            any = any || fill.out[c] != NULL;
+            if (frame->pair.coefficient[c].parity != parity) continue;
+            fill.out[c] = out[c];
+            any = any || out[c] != NULL;
+            count++;
         }
-        if (any) TRY(fill_parity(&fill, first, last));
+        if (any) TRY(fill_wanted(frame, &fill, count, first, last));
     }
     return HT_OK;
 }

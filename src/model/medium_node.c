@@ -102,8 +102,8 @@ static enum ht_err check(const struct ht_medium *medium, const char *key, const 
 static enum ht_err check_range(const struct ht_medium *medium, const char *name, double value,
                                const double x[3]) {
     char place[HT_PLACE];
-    if (ht_in_double(medium->source->params) || value == 0 ||
-        (fabs(value) >= FLT_MIN && fabs(value) <= FLT_MAX))
+    if (value == 0 || (fabs(value) >= FLT_MIN && fabs(value) <= FLT_MAX) ||
+        ht_in_double(medium->source->params))
         return HT_OK;
     return ht_params_error(medium->source->params, medium->source->row[0].key,
                            "gives %s = %.6g at %s: leaves the range of single precision, %.2g to "
