@@ -386,16 +386,15 @@ static enum ht_err resolve(struct ht_params *params) {
 }
 
 enum ht_err ht_params_absolute(const char *path, char **out) {
-    size_t room = 256;
     HT_FREED char *here = NULL;
+    int64_t room = 0;
     *out = NULL;
     if (*path == '/') return ht_text_copy(path, out);
-    TRY(HT_ALLOC(here, room));
-    while (!getcwd(here, room)) {
-        char *more = errno == ERANGE ? realloc(here, room *= 2) : NULL;
-        if (!more)
-            return ht_err_set(HT_ERR_IO, "the current directory has no name: %s", strerror(errno));
-        if (more) here = more;
+    for (bool known = false; !known;) {
+        TRY(HT_GROW(here, room + 1, room));
+        known = getcwd(here, (size_t)room) != NULL;
+        REQUIRE(known || errno == ERANGE, HT_ERR_IO, "the current directory has no name: %s",
+                strerror(errno));
     }
     while (strncmp(path, "./", 2) == 0) path += 2;
     return ht_file_path(here, path, out);
