@@ -1,8 +1,8 @@
 /* HDF5 files: datasets of doubles, attributes of the root group. Files are created through the
  * project's file driver.
  *
- * Invariants: an HDF5 handle opened in a function is closed there on every path, except the file's;
- * struct ht_h5 of a created file owns the temporary name until publish, commit or discard.
+ * Invariants: an HDF5 handle opened in a function is closed there (HID), except the file's; struct
+ * ht_h5 of a created file owns the temporary name until publish, commit or discard.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +26,12 @@ struct ht_h5 {
                                published */
     int error;              /* the first errno of a write */
 };
+
+/* A handle of any kind that is closed at the end of its block. */
+#define HID HT_ENDED(end_id) hid_t
+static void end_id(hid_t *id) {
+    if (*id >= 0) (void)H5Idec_ref(*id);
+}
 
 /* ---- file driver ---- */
 
@@ -167,13 +173,11 @@ static const H5FD_class_t disk_class = {
 /* Creates file->temporary; negative when that failed. */
 static hid_t disk_create(struct ht_h5 *file) {
     file->driver = H5FDregister(&disk_class);
-    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
+    HID fapl = H5Pcreate(H5P_FILE_ACCESS);
     int *property = &file->error;
-    hid_t id = H5I_INVALID_HID;
-    if (file->driver > 0 && fapl >= 0 && H5Pset_driver(fapl, file->driver, &property) >= 0)
-        id = H5Fcreate(file->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
-    if (fapl >= 0) H5Pclose(fapl);
-    return id;
+    if (file->driver <= 0 || fapl < 0 || H5Pset_driver(fapl, file->driver, &property) < 0)
+        return H5I_INVALID_HID;
+    return H5Fcreate(file->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
 }
 
 /* Not before the file is closed: HDF5 uses the class of a driver while it closes a file that held
@@ -265,14 +269,11 @@ void ht_h5_discard(struct ht_h5 *file) {
 
 /* Opens without locks: some file systems have none, and reading must work. */
 static hid_t open_unlocked(const char *path) {
-    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
-    if (fapl < 0) return fapl;
-    hid_t id = H5I_INVALID_HID;
-    if (H5Pset_file_locking(fapl, false, true) >= 0 &&
-        H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG) >= 0)
-        id = H5Fopen(path, H5F_ACC_RDONLY, fapl);
-    H5Pclose(fapl);
-    return id;
+    HID fapl = H5Pcreate(H5P_FILE_ACCESS);
+    if (fapl < 0 || H5Pset_file_locking(fapl, false, true) < 0 ||
+        H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG) < 0)
+        return H5I_INVALID_HID;
+    return H5Fopen(path, H5F_ACC_RDONLY, fapl);
 }
 
 static enum ht_err open_file(const char *path, struct ht_h5 *file) {
@@ -304,33 +305,20 @@ void ht_h5_close(struct ht_h5 *file) {
 
 /* Creates a dataset with space for all values but writes none. Ranks write parts of it, and a disk
  * that is too small is detected when values are written. No times are stored, so that equal runs
- * write equal files. */
-static hid_t dataset_properties(void) {
-    hid_t made = H5Pcreate(H5P_DATASET_CREATE);
-    if (made >= 0 && (H5Pset_alloc_time(made, H5D_ALLOC_TIME_EARLY) < 0 ||
-                      H5Pset_fill_time(made, H5D_FILL_TIME_NEVER) < 0 ||
-                      H5Pset_obj_track_times(made, false) < 0)) {
-        H5Pclose(made);
-        made = H5I_INVALID_HID;
-    }
-    return made;
-}
-
-/* chunk: NULL: the values stand together. */
+ * write equal files. chunk: NULL: the values stand together. */
 static bool make_set(const struct ht_h5 *file, const char *name, hid_t space, const hsize_t *chunk,
                      bool single) {
-    bool ok = false;
-    hid_t links = H5Pcreate(H5P_LINK_CREATE), made = dataset_properties();
+    HID links = H5Pcreate(H5P_LINK_CREATE), made = H5Pcreate(H5P_DATASET_CREATE);
     const int rank = H5Sget_simple_extent_ndims(space);
-    if (links >= 0 && made >= 0 && (chunk == NULL || H5Pset_chunk(made, rank, chunk) >= 0) &&
-        H5Pset_create_intermediate_group(links, 1) >= 0) {
-        hid_t type = single ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
-        hid_t set = H5Dcreate2(file->id, name, type, space, links, made, H5P_DEFAULT);
-        ok = set >= 0 && H5Dclose(set) >= 0;
-    }
-    if (made >= 0) H5Pclose(made);
-    if (links >= 0) H5Pclose(links);
-    return ok;
+    if (links < 0 || made < 0 || H5Pset_alloc_time(made, H5D_ALLOC_TIME_EARLY) < 0 ||
+        H5Pset_fill_time(made, H5D_FILL_TIME_NEVER) < 0 ||
+        H5Pset_obj_track_times(made, false) < 0 ||
+        (chunk != NULL && H5Pset_chunk(made, rank, chunk) < 0) ||
+        H5Pset_create_intermediate_group(links, 1) < 0)
+        return false;
+    hid_t type = single ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+    hid_t set = H5Dcreate2(file->id, name, type, space, links, made, H5P_DEFAULT);
+    return set >= 0 && H5Dclose(set) >= 0;
 }
 
 static enum ht_err reserve(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
@@ -339,9 +327,8 @@ static enum ht_err reserve(struct ht_h5 *file, const char *name, int rank, const
             file->path, name, rank);
     hsize_t size[8];
     for (int i = 0; i < rank; i++) size[i] = (hsize_t)extent[i];
-    hid_t space = H5Screate_simple(rank, size, NULL);
+    HID space = H5Screate_simple(rank, size, NULL);
     bool ok = space >= 0 && make_set(file, name, space, chunk, single);
-    if (space >= 0) H5Sclose(space);
     REQUIRE(ok && !file->error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name, file->path,
             reason(file->error));
     return HT_OK;
@@ -366,10 +353,7 @@ static enum ht_err open_set(struct ht_h5 *file, const char *name, hid_t *set, hi
     *set = H5Dopen2(file->id, name, H5P_DEFAULT);
     REQUIRE(*set >= 0, HT_ERR_IO, "%s holds no dataset %s", file->path, name);
     *space = H5Dget_space(*set);
-    if (*space < 0) {
-        H5Dclose(*set);
-        FAIL(HT_ERR_IO, "cannot read dataset %s of %s", name, file->path);
-    }
+    REQUIRE(*space >= 0, HT_ERR_IO, "cannot read dataset %s of %s", name, file->path);
     return HT_OK;
 }
 
@@ -386,30 +370,25 @@ static bool select_planes(hid_t space, int axis, int64_t first, int64_t last, hi
 
 enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis, int64_t first,
                                int64_t last, const double *data) {
-    hid_t set, space, part = H5I_INVALID_HID;
+    HID set = H5I_INVALID_HID, space = H5I_INVALID_HID, part = H5I_INVALID_HID;
     TRY(open_set(file, name, &set, &space));
     errno = 0; /* HDF5 and MPI do not pass on the system's errno */
     bool ok = select_planes(space, axis, first, last, &part) &&
               H5Dwrite(set, H5T_NATIVE_DOUBLE, part, space, H5P_DEFAULT, data) >= 0;
     int error = file->error || ok ? file->error : errno;
-    if (part >= 0) H5Sclose(part);
-    H5Sclose(space);
-    H5Dclose(set);
     REQUIRE(ok && !error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name, file->path,
             reason(error));
     return HT_OK;
 }
 
 enum ht_err ht_h5_cut(struct ht_h5 *file, const char *name, int axis, int64_t length) {
-    hid_t set, space;
+    HID set = H5I_INVALID_HID, space = H5I_INVALID_HID;
     hsize_t size[8];
     TRY(open_set(file, name, &set, &space));
     const int rank = H5Sget_simple_extent_dims(space, size, NULL);
     bool ok = axis < rank && length >= 1 && (hsize_t)length <= size[axis];
     size[axis] = (hsize_t)length;
     ok = ok && H5Dset_extent(set, size) >= 0;
-    H5Sclose(space);
-    H5Dclose(set);
     REQUIRE(ok && !file->error, HT_ERR_IO, "cannot cut dataset %s of %s: %s", name, file->path,
             reason(file->error));
     return HT_OK;
@@ -422,13 +401,11 @@ enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank, const in
 }
 
 enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank, int64_t extent[8]) {
-    hid_t set, space;
+    HID set = H5I_INVALID_HID, space = H5I_INVALID_HID;
     TRY(open_set(file, name, &set, &space));
     hsize_t size[8];
     int n = H5Sget_simple_extent_ndims(space);
     bool ok = n >= 0 && n <= 8 && H5Sget_simple_extent_dims(space, size, NULL) == n;
-    H5Sclose(space);
-    H5Dclose(set);
     REQUIRE(ok, HT_ERR_IO, "dataset %s of %s has more than 8 dimensions", name, file->path);
     for (int i = 0; i < n; i++) extent[i] = (int64_t)size[i];
     *rank = n;
@@ -436,15 +413,14 @@ enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank, int64_
 }
 
 static bool is_number(hid_t set) {
-    hid_t type = H5Dget_type(set);
-    if (type < 0) return false;
-    H5T_class_t class = H5Tget_class(type);
-    H5Tclose(type);
+    HID type = H5Dget_type(set);
+    const H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
     return class == H5T_INTEGER || class == H5T_FLOAT;
 }
 
-static enum ht_err read_set(const struct ht_h5 *file, const char *name, hid_t set, hid_t space,
-                            double *data, int64_t count) {
+enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count, double *data) {
+    HID set = H5I_INVALID_HID, space = H5I_INVALID_HID;
+    TRY(open_set(file, name, &set, &space));
     int64_t stored = (int64_t)H5Sget_simple_extent_npoints(space);
     REQUIRE(stored == count, HT_ERR_IO, "dataset %s of %s holds %lld values, expected %lld", name,
             file->path, (long long)stored, (long long)count);
@@ -452,15 +428,6 @@ static enum ht_err read_set(const struct ht_h5 *file, const char *name, hid_t se
     REQUIRE(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0, HT_ERR_IO,
             "cannot read dataset %s of %s: the file is damaged", name, file->path);
     return HT_OK;
-}
-
-enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count, double *data) {
-    hid_t set, space;
-    TRY(open_set(file, name, &set, &space));
-    enum ht_err err = read_set(file, name, set, space, data, count);
-    H5Sclose(space);
-    H5Dclose(set);
-    return err;
 }
 
 /* ---- attributes ---- */
@@ -483,42 +450,25 @@ static enum ht_err set_attribute(const struct ht_h5 *file, const char *name, hid
 enum ht_err ht_h5_set_number(struct ht_h5 *file, const char *name, int count,
                              const double *values) {
     hsize_t size = (hsize_t)count;
-    hid_t space = count == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &size, NULL);
+    HID space = count == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &size, NULL);
     REQUIRE(space >= 0, HT_ERR_IO, "cannot write attribute %s of %s", name, file->path);
-    enum ht_err err = set_attribute(file, name, H5T_IEEE_F64LE, space, H5T_NATIVE_DOUBLE, values);
-    H5Sclose(space);
-    return err;
+    return set_attribute(file, name, H5T_IEEE_F64LE, space, H5T_NATIVE_DOUBLE, values);
 }
 
 enum ht_err ht_h5_set_text(struct ht_h5 *file, const char *name, const char *value) {
-    enum ht_err err = HT_ERR_IO;
-    hid_t space = H5Screate(H5S_SCALAR);
-    hid_t type = H5Tcopy(H5T_C_S1);
-    if (space >= 0 && type >= 0 && H5Tset_size(type, strlen(value) + 1) >= 0)
-        err = set_attribute(file, name, type, space, type, value);
-    else
-        ht_err_set(err, "cannot write attribute %s of %s", name, file->path);
-    if (type >= 0) H5Tclose(type);
-    if (space >= 0) H5Sclose(space);
-    return err;
-}
-
-static bool read_attribute(hid_t id, int count, double *values) {
-    hid_t space = H5Aget_space(id);
-    if (space < 0) return false;
-    bool ok =
-        H5Sget_simple_extent_npoints(space) == count && H5Aread(id, H5T_NATIVE_DOUBLE, values) >= 0;
-    H5Sclose(space);
-    return ok;
+    HID space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
+    REQUIRE(space >= 0 && type >= 0 && H5Tset_size(type, strlen(value) + 1) >= 0, HT_ERR_IO,
+            "cannot write attribute %s of %s", name, file->path);
+    return set_attribute(file, name, type, space, type, value);
 }
 
 enum ht_err ht_h5_get_number(struct ht_h5 *file, const char *name, int count, double *values) {
-    hid_t id =
-        H5Aexists(file->id, name) > 0 ? H5Aopen(file->id, name, H5P_DEFAULT) : H5I_INVALID_HID;
+    HID id = H5Aexists(file->id, name) > 0 ? H5Aopen(file->id, name, H5P_DEFAULT) : H5I_INVALID_HID;
     REQUIRE(id >= 0, HT_ERR_IO, "%s has no attribute %s", file->path, name);
-    bool ok = read_attribute(id, count, values);
-    H5Aclose(id);
-    REQUIRE(ok, HT_ERR_IO, "attribute %s of %s does not hold %d numbers", name, file->path, count);
+    HID space = H5Aget_space(id);
+    REQUIRE(space >= 0 && H5Sget_simple_extent_npoints(space) == count &&
+                H5Aread(id, H5T_NATIVE_DOUBLE, values) >= 0,
+            HT_ERR_IO, "attribute %s of %s does not hold %d numbers", name, file->path, count);
     return HT_OK;
 }
 
