@@ -13,6 +13,7 @@
  */
 #include <stdarg.h>
 
+#include "device_values.h"
 #include "htwave/energy.h"
 #include "must.h"
 #include "open_device.h"
@@ -484,26 +485,6 @@ static void test_disk(void) {
     "\"force\"; direction = [1.0, 0.0, 0.0]; }, { type = \"volume\"; "       \
     "position = [3.0, 9.2, 17.5]; width = 1.7; frequency = 0.05; })"
 
-static enum ht_err run_device(const struct scene *s, struct ht_device *device, bool fp64, int steps,
-                              double *out) {
-    const struct ht_problem *problem = &s->plan->problem;
-    struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
-    const struct ht_spec spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
-    struct ht_kernels kernels = {0};
-    struct ht_stepper stepper = {0};
-    tuning.variant = ht_variant_find("fd-plain", &spec, false);
-    TRY(ht_kernels_create(problem, device, &tuning, &kernels));
-    enum ht_err err = ht_stepper_create(problem, device, &kernels, &stepper);
-    for (int i = 0; err == HT_OK && i < 2 * steps; i++)
-        err = stepper.ops->half_step(stepper.self, i % 2 ? HT_DUAL : HT_PRIMARY);
-    if (err == HT_OK)
-        err = stepper.ops->get(stepper.self, HT_PRIMARY, 0, 1, 0,
-                               ht_grid_planes(&s->plan->grid, HT_PRIMARY), out);
-    ht_stepper_destroy(&stepper);
-    ht_kernels_destroy(&kernels);
-    return err;
-}
-
 /* As in shots.c: half an ulp of the largest value for each step. In single precision the mean of a
  * closed box is corrected on the way. */
 static void test_kernels(void) {
@@ -522,7 +503,7 @@ static void test_kernels(void) {
     for (int fp64 = 0; fp64 < 2; fp64++) {
         double worst = 0, largest = 0;
         if (fp64 && !ht_device_info(device)->fp64) continue;
-        must(run_device(&s, device, fp64, steps, got));
+        must(device_values(s.plan, device, "fd-plain", fp64, steps, got));
         for (int64_t n = 0; n < s.nodes; n++) {
             worst = fmax(worst, fabs(got[n] - s.u[n]));
             largest = fmax(largest, fabs(s.u[n]));

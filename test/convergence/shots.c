@@ -12,6 +12,7 @@
  */
 #include <stdarg.h>
 
+#include "device_values.h"
 #include "exact_shots.h"
 #include "htwave/sampler.h"
 #include "must.h"
@@ -340,26 +341,6 @@ static char *const closed[] = {
 };
 enum { CLOSED = sizeof closed / sizeof *closed };
 
-static enum ht_err device_values(const struct scene *s, struct ht_device *device,
-                                 const char *variant, bool fp64, int steps, double *out) {
-    const struct ht_problem *problem = &s->plan->problem;
-    struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
-    const struct ht_spec spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
-    struct ht_kernels kernels = {0};
-    struct ht_stepper stepper = {0};
-    tuning.variant = ht_variant_find(variant, &spec, false);
-    TRY(ht_kernels_create(problem, device, &tuning, &kernels));
-    enum ht_err err = ht_stepper_create(problem, device, &kernels, &stepper);
-    for (int i = 0; err == HT_OK && i < 2 * steps; i++)
-        err = stepper.ops->half_step(stepper.self, i % 2 ? HT_DUAL : HT_PRIMARY);
-    if (err == HT_OK)
-        err = stepper.ops->get(stepper.self, HT_PRIMARY, 0, 1, 0,
-                               ht_grid_planes(&s->plan->grid, HT_PRIMARY), out);
-    ht_stepper_destroy(&stepper);
-    ht_kernels_destroy(&kernels);
-    return err;
-}
-
 /* Each step rounds u, d and what a source adds, and single precision the medium, which shifts
  * phases: half an ulp of the largest value for each step.
  */
@@ -368,7 +349,7 @@ static void test_kernels(struct ht_device *device, const struct scene *s, const 
     const int64_t nodes = ht_grid_total(&s->plan->grid, HT_PRIMARY);
     double worst = 0, largest = 0, *got = NULL;
     must(HT_ALLOC(got, nodes));
-    must(device_values(s, device, variant, fp64, steps, got));
+    must(device_values(s->plan, device, variant, fp64, steps, got));
     for (int64_t i = 0; i < nodes; i++) {
         worst = fmax(worst, fabs(got[i] - s->values[i]));
         largest = fmax(largest, fabs(s->values[i]));

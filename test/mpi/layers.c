@@ -17,7 +17,7 @@ static void make(struct trial *t, const struct scene *scene, struct ht_layers *l
                  const struct kind *kind) {
     static const int wall[3][2] = {{1, -1}, {0, 0}, {1, 1}};
     const int64_t layer[3][2] = {{2, 0}, {0, 0}, {LAYER, LAYER}};
-    *t = (struct trial){.variant = ht_variant_find("monolithic", NULL, false),
+    *t = (struct trial){.variant = trial_quick(scene),
                         .eq = ht_equations_make(ht_system_find("acoustic"), 3)};
     t->tuning = (struct ht_tuning){.variant = t->variant,
                                    .fp64 = ht_device_info(scene->device)->fp64,

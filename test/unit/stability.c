@@ -120,11 +120,9 @@ static void symbol_column(const struct symbol *s, const double *theta, double cf
     }
 }
 
-/* log of the spectral radius */
-static double symbol_growth(const struct symbol *s, const double *theta, double cfl) {
-    static double complex a[MAX_SIZE * MAX_SIZE], b[MAX_SIZE * MAX_SIZE];
-    int n = s->size;
-    for (int c = 0; c < n; c++) symbol_column(s, theta, cfl, c, a);
+/* log of the spectral radius of an n x n matrix, which is overwritten. */
+static double log_radius(int n, double complex *a) {
+    static double complex b[MAX_SIZE * MAX_SIZE];
     double log_scale = 0;
     for (int turn = 0; turn < SQUARINGS; turn++) {
         double norm = DBL_MIN;
@@ -139,6 +137,13 @@ static double symbol_growth(const struct symbol *s, const double *theta, double 
         log_scale = 2 * log_scale + log(norm);
     }
     return ldexp(log_scale, -SQUARINGS);
+}
+
+static double symbol_growth(const struct symbol *s, const double *theta, double cfl) {
+    static double complex a[MAX_SIZE * MAX_SIZE];
+    int n = s->size;
+    for (int c = 0; c < n; c++) symbol_column(s, theta, cfl, c, a);
+    return log_radius(n, a);
 }
 
 /* Largest growth over a lattice of angles; by symmetry theta_1 >= |theta_2|
@@ -205,12 +210,10 @@ static void check_table(void) {
 /* log of the spectral radius of a full step: old_sign -1 with the even series of the pair from u to
  * u. */
 static double leapfrog_growth(int dims, int order, const double *theta, double cfl) {
-    static double complex half[MAX_SIZE * MAX_SIZE];
-    static double complex a[MAX_SIZE * MAX_SIZE], b[MAX_SIZE * MAX_SIZE];
+    static double complex half[MAX_SIZE * MAX_SIZE], a[MAX_SIZE * MAX_SIZE];
     int stages = ht_stability_full(HT_SYMBOL_LEAPFROG_EVEN, dims, order);
     struct symbol s = symbol_of(HT_SYMBOL_PAIR, dims, order, stages);
     int n = s.size, m = n / 2;
-    double log_scale = 0;
     for (int c = 0; c < m; c++) symbol_column(&s, theta, cfl, c, half);
     /* w' = -w + S u, u' = -u + S w' in the block form [u; w]. */
     memset(a, 0, sizeof a);
@@ -224,19 +227,7 @@ static double leapfrog_growth(int dims, int order, const double *theta, double c
         }
         a[(m + i) * n + m + i] = -1;
     }
-    for (int turn = 0; turn < SQUARINGS; turn++) {
-        double norm = DBL_MIN;
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < n; j++) {
-                double complex sum = 0;
-                for (int k = 0; k < n; k++) sum += a[i * n + k] * a[k * n + j];
-                b[i * n + j] = sum;
-                norm = fmax(norm, cabs(sum));
-            }
-        for (int i = 0; i < n * n; i++) a[i] = b[i] / norm;
-        log_scale = 2 * log_scale + log(norm);
-    }
-    return ldexp(log_scale, -SQUARINGS);
+    return log_radius(n, a);
 }
 
 /* Stable up to the limit for all steps, not just there. */
