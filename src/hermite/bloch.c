@@ -271,19 +271,6 @@ static void add_change(const struct map *s, const number *base, const number *ax
     }
 }
 
-static enum ht_err add_axes(struct map *s, const struct ht_bloch_run *run, const double k[3],
-                            number *out) {
-    number base[HT_MAX_FIELDS] = {0}, axis[HT_MAX_FIELDS] = {0};
-    int count = 0;
-    for (int j = 0; j < s->problem->grid->dims; j++) {
-        if (k[j] == 0) continue;
-        if (count == 1) TRY(change_axis(s, run, k, -1, base));
-        TRY(change_axis(s, run, k, j, count == 0 ? out : axis));
-        if (count++ > 0) add_change(s, base, axis, out);
-    }
-    return HT_OK;
-}
-
 enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
                           struct ht_bloch_wave *out) {
     HT_FREED struct map *s = NULL;
@@ -297,7 +284,14 @@ enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
     const number turned = ht_complex(cos(end), -sin(end));
     s->lambda = ht_complex(cos(angle), -sin(angle));
     s->early = ht_complex(cos(angle / 2), sin(angle / 2));
-    TRY(add_axes(s, run, k, out->error));
+    number base[HT_MAX_FIELDS] = {0}, axis[HT_MAX_FIELDS] = {0};
+    int count = 0;
+    for (int j = 0; j < s->problem->grid->dims; j++) {
+        if (k[j] == 0) continue;
+        if (count == 1) TRY(change_axis(s, run, k, -1, base));
+        TRY(change_axis(s, run, k, j, count == 0 ? out->error : axis));
+        if (count++ > 0) add_change(s, base, axis, out->error);
+    }
     for (int f = 0; f < s->problem->eq->nfields; f++) {
         if (!ht_problem_stores(s->problem, HT_PRIMARY, f)) continue;
         out->exact[f] = s->size_of[f] * times(turned, s->amplitude[f]);

@@ -157,14 +157,6 @@ static enum ht_err add_reading(const struct making *m, int n, const char *name,
     return HT_OK;
 }
 
-static enum ht_err choose_readings(const struct making *m, int n, struct ht_receiver_group *group) {
-    const struct ht_names *names = &given_at(m, n)->fields;
-    for (int i = 0; i < names->count; i++) TRY(add_reading(m, n, names->name[i], group));
-    for (int f = 0; names->count == 0 && f < m->of->eq->nfields; f++)
-        if (is_held(m, f)) TRY(add_reading(m, n, m->of->eq->field[f].name, group));
-    return HT_OK;
-}
-
 /* ---- times ---- */
 
 /* Times are decimal numbers: a sample at the end counts in spite of rounding.
@@ -221,7 +213,10 @@ static enum ht_err make_group(const struct making *m, int n) {
     ht_params_receivers_name(m->params, n + 1, group->name);
     TRY(place(m, n, group));
     TRY(check_place(m, n, group));
-    TRY(choose_readings(m, n, group));
+    const struct ht_names *names = &given_at(m, n)->fields;
+    for (int i = 0; i < names->count; i++) TRY(add_reading(m, n, names->name[i], group));
+    for (int f = 0; names->count == 0 && f < m->of->eq->nfields; f++)
+        if (is_held(m, f)) TRY(add_reading(m, n, m->of->eq->field[f].name, group));
     TRY(choose_times(m, n, group));
     TRY(check_times(m, n, group));
     const int64_t word = m->params->device.precision == HT_DOUBLE ? 8 : 4;

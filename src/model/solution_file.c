@@ -116,17 +116,6 @@ static enum ht_err wrong_shape(const struct ht_solution *solution, const struct 
     return ht_params_error(solution->data->params, "initial.file", "%s", text.data);
 }
 
-static enum ht_err check_finite(const struct ht_solution *solution, const struct dataset *set,
-                                const double *values, int64_t count) {
-    for (int64_t n = 0; n < count; n++)
-        if (!isfinite(values[n]))
-            return ht_params_error(solution->data->params, "initial.file",
-                                   "dataset %s holds a value that is not "
-                                   "finite (number %lld)",
-                                   set->name, (long long)n);
-    return HT_OK;
-}
-
 /* name: of the dataset, or without its ending _coefficients. */
 static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, int field,
                               const char *name) {
@@ -148,7 +137,13 @@ static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, 
     TRY(HT_ALLOC(data->values[field], count));
     TRY(ht_params_blame(data->params, "initial.file",
                         ht_h5_read(file, set.name, count, data->values[field])));
-    return check_finite(solution, &set, data->values[field], count);
+    for (int64_t n = 0; n < count; n++)
+        if (!isfinite(data->values[field][n]))
+            return ht_params_error(solution->data->params, "initial.file",
+                                   "dataset %s holds a value that is not "
+                                   "finite (number %lld)",
+                                   set.name, (long long)n);
+    return HT_OK;
 }
 
 /* The fields that initial.values names, else all under their own names. */

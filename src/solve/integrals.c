@@ -55,16 +55,6 @@ static enum ht_err read_initial(const struct ht_plan *plan, const struct ht_rece
     return HT_OK;
 }
 
-static enum ht_err find_initial(const struct ht_plan *plan, const struct ht_receiver_group *group,
-                                int field, double *start) {
-    const int64_t nodes = ht_grid_plane(&plan->grid, HT_PRIMARY);
-    HT_FREED struct ht_point_axis *planes = NULL;
-    HT_FREED double *values = NULL;
-    TRY(HT_ALLOC(planes, group->count));
-    TRY(HT_ALLOC(values, plan->eq.nfields * nodes));
-    return read_initial(plan, group, field, planes, values, start);
-}
-
 enum ht_err ht_integrals_find(const struct ht_plan *plan, const struct ht_receiver_group *group,
                               const struct ht_reading *reading, double *start, double *factor) {
     const struct ht_second_order *form = &plan->eq.second_order;
@@ -76,5 +66,10 @@ enum ht_err ht_integrals_find(const struct ht_plan *plan, const struct ht_receiv
         start[i] = 0;
     }
     if (!ht_solution_occurs(plan->solution, field)) return HT_OK;
-    return find_initial(plan, group, field, start);
+    const int64_t nodes = ht_grid_plane(&plan->grid, HT_PRIMARY);
+    HT_FREED struct ht_point_axis *planes = NULL;
+    HT_FREED double *values = NULL;
+    TRY(HT_ALLOC(planes, group->count));
+    TRY(HT_ALLOC(values, plan->eq.nfields * nodes));
+    return read_initial(plan, group, field, planes, values, start);
 }

@@ -312,13 +312,6 @@ static enum ht_err begin(struct probe *p, int slot) {
     return link_send(link, slot, bytes);
 }
 
-static enum ht_err go_on(struct probe *p, int slot) {
-    const int64_t bytes = 8 * p->values;
-    if (!p->announced) TRY(link_announce(p->link, slot, bytes, &p->announced));
-    if (!p->arrived) TRY(link_fetch(p->link, slot, bytes, &p->arrived));
-    return HT_OK;
-}
-
 static enum ht_err exchange(struct probe probe[2], int slot) {
     bool done = false;
     for (int side = 0; side < 2; side++)
@@ -328,7 +321,9 @@ static enum ht_err exchange(struct probe probe[2], int slot) {
         for (int side = 0; side < 2; side++) {
             struct probe *p = &probe[side];
             if (p->values == 0) continue;
-            TRY(go_on(p, slot));
+            const int64_t bytes = 8 * p->values;
+            if (!p->announced) TRY(link_announce(p->link, slot, bytes, &p->announced));
+            if (!p->arrived) TRY(link_fetch(p->link, slot, bytes, &p->arrived));
             done = done && p->announced && p->arrived;
         }
         if (!done) ht_comm_pause(looks);
