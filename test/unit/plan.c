@@ -74,7 +74,7 @@ static void test_refusals(void) {
     refuse("time.scheme=fd; grid.order=8; time.cfl=0.85",
            "time.cfl = 0.85: unstable: with 2 stages at order 8");
     refuse("system=advection; time.scheme=fd; grid.order=8",
-           "time.scheme = \"fd\": the fields of advection do not obey");
+           "time.scheme = \"fd\": the fields of advection do not fall");
     refuse("grid.order=2; time.stages=16", "time.stages = 16: at most 15 (\"full\")");
     refuse("grid.cells=[8]; grid.order=3; time.stages=8", "at most 7");
     refuse("time.end=1e30", "time.end = 1e+30: needs");
