@@ -132,6 +132,8 @@ HT_CHECKED enum ht_err ht_source_shaper_create(const struct ht_problem *problem,
 void ht_source_shaper_destroy(struct ht_source_shaper *shaper);
 void ht_source_shaper_apply(const struct ht_source_shaper *shaper, const long double distance[3],
                             double *out);
+/* The slowest of the speeds of waves over the fastest. */
+double ht_source_ratio(const struct ht_equations *eq, const double *material);
 /* Powers of tau L of g that count within `span` half steps: j = 0 .. result. */
 int ht_source_last_power(const struct ht_problem *problem, const struct ht_source_vector *vector,
                          double span);

@@ -38,7 +38,8 @@ static struct source_waves source_waves(const struct ht_plan *plan, const struct
     double slowest = INFINITY;
     for (int64_t i = 0; i < d->points; i++)
         if (d->point[i].shot == shot)
-            slowest = fmin(slowest, ht_equations_speed(&plan->eq, d->point[i].material, 0));
+            slowest = fmin(slowest, ht_equations_speed(&plan->eq, d->point[i].material, 0) *
+                                        ht_source_ratio(&plan->eq, d->point[i].material));
     const double cell = 2 * HT_PI * ht_source_cell(plan) / slowest;
     waves.highest = cell * ht_signal_traits(of->signal).highest;
     ht_shot_bands(&plan->eq, of, waves.energy);

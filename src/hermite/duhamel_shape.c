@@ -16,14 +16,20 @@
 #include "htwave/duhamel.h"
 
 /* Powers of the Laplacian, at most. */
-enum { MOST_POWERS = 48, MOST_TERMS = 24 };
+enum { MOST_POWERS = 48, MOST_TERMS = 384 };
 /* Factorials up to j + r + 1. */
 enum { FACTORIALS = 2 * MOST_POWERS + 4 + HT_DUHAMEL_TERMS };
+
+/* Waves of two speeds c_1 > c_2 have with s = 1, 2 and (c^2 lap)^l as that of c_1
+ *     L^(2l+s) g = (c^2 lap)^l [OWN_l L^s g] + (c^2 lap)^(l-1) [MORE_(l-1) L^(s+2) g],
+ * since L^2 is c_1^2 lap or c_2^2 lap on what it makes: OWN_l = (r^l - r)/(1 - r), MORE_l = (1 -
+ * r^(l+1))/(1 - r), r = c_2^2/c_1^2. Of one speed L^(2l+s) g = (c^2 lap)^l L^s g. */
+enum { ALONE, OWN, MORE, SCALES };
 
 /* factor times the shift-th derivatives of lap^l of the Gaussian, of all l or of 0 alone, for j = 2
  * (l + first) + odd. */
 struct term {
-    int field, odd, first, shift[3];
+    int field, odd, first, shift[3], scale;
     bool single;
     long double factor;
 };
@@ -72,12 +78,78 @@ static void list_flux(const struct ht_second_order *form, int dims,
     }
 }
 
+/* ---- any first-order system of waves of one or two speeds ---- */
+
+/* Adds `term`, to one of its field and shift. */
+static void merge(struct term *list, int *count, const struct term *term) {
+    int i = 0;
+    while (i < *count && (list[i].field != term->field ||
+                          memcmp(list[i].shift, term->shift, sizeof term->shift) != 0))
+        i++;
+    if (i == *count && *count < MOST_TERMS)
+        list[(*count)++] = *term;
+    else
+        list[i].factor += term->factor;
+}
+
+/* L of a list of derivatives of the Gaussian. */
+static int apply(const struct ht_equations *eq, const double *material, int count,
+                 const struct term *list, struct term *out) {
+    int made = 0;
+    for (int i = 0; i < count; i++)
+        for (int t = 0; t < eq->nterms; t++) {
+            const struct ht_term *by = &eq->term[t];
+            struct term term = list[i];
+            if (by->col != term.field) continue;
+            term.field = by->row;
+            term.shift[by->axis]++;
+            term.factor *= by->coef * (by->material < 0 ? 1 : material[by->material]);
+            merge(out, &made, &term);
+        }
+    return made;
+}
+
+double ht_source_ratio(const struct ht_equations *eq, const double *material) {
+    const double k[3] = {1, 0, 0};
+    double real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0}, omega[2];
+    if (eq->second_order.known ||
+        !ht_equations_plane(eq, material, k, 1, real, imaginary, &omega[0]) ||
+        !ht_equations_plane(eq, material, k, 2, real, imaginary, &omega[1]))
+        return 1;
+    return omega[1] / omega[0];
+}
+
+static void list_waves(const struct ht_equations *eq, const struct ht_source_vector *v,
+                       struct term *list, int *count) {
+    struct term power[2][MOST_TERMS];
+    const bool two = ht_source_ratio(eq, v->material) < 1;
+    int made = 0;
+    for (int f = 0; f < eq->nfields; f++) {
+        power[0][made] = derivative(f, 0, -1, v->field[f]);
+        power[0][made].single = true;
+        if (v->field[f] != 0) list[(*count)++] = power[0][made++];
+    }
+    for (int j = 1; j <= (two ? 4 : 2); j++) {
+        made = apply(eq, v->material, made, power[(j - 1) % 2], power[j % 2]);
+        for (int i = 0; i < made; i++) {
+            struct term *term = &power[j % 2][i];
+            term->single = false;
+            term->odd = j % 2;
+            term->first = j / 2;
+            term->scale = !two ? ALONE : j <= 2 ? OWN : MORE;
+            if (*count < MOST_TERMS) add_term(list, count, *term);
+        }
+    }
+}
+
 static int list_terms(const struct ht_problem *p, const struct ht_source_vector *v,
                       struct term *list) {
     const struct ht_second_order *form = &p->eq->second_order;
     const long double tau = p->dt / 2;
     int count = 0;
-    if (form->rate >= 0)
+    if (!form->known)
+        list_waves(p->eq, v, list, &count);
+    else if (form->rate >= 0)
         list_pair(form, v, list, &count);
     else
         list_flux(form, p->eq->dims, v, list, &count);
@@ -119,6 +191,7 @@ struct shaping {
     long double travel[3][MOST_POWERS + 1]; /* nu^(2a)/a! */
     long double inverse[HT_MAX_ORDER + 1];  /* 1/i! */
     long double factorial[FACTORIALS];
+    long double scale[SCALES][MOST_POWERS + 1];
 };
 
 /* ... and the derivatives of each axis' factor at a distance. */
@@ -128,10 +201,7 @@ struct place {
 
 /* Cells that waves travel in half a step. */
 static double courant(const struct ht_problem *p, const struct ht_source_vector *v, int axis) {
-    const struct ht_second_order *form = &p->eq->second_order;
-    const int density = form->inverse_density;
-    const double speed =
-        sqrt(v->material[form->modulus] * (density >= 0 ? v->material[density] : 1));
+    const double speed = ht_equations_speed(p->eq, v->material, 0);
     return axis < p->eq->dims ? speed * p->dt / 2 / p->grid->h[axis] : 0;
 }
 
@@ -149,9 +219,15 @@ static void prepare(const struct ht_problem *p, const struct ht_source_vector *v
     s->problem = p;
     s->vector = v;
     s->powers = powers;
-    s->count = more + 2 * powers + 2;
+    s->count = more + 2 * powers + (p->eq->second_order.known ? 2 : 4);
     s->factorial[0] = 1;
     for (int n = 1; n < FACTORIALS; n++) s->factorial[n] = n * s->factorial[n - 1];
+    const long double ratio = ht_source_ratio(p->eq, v->material), r = ratio * ratio;
+    for (int l = 0; l <= powers; l++) {
+        s->scale[ALONE][l] = 1;
+        s->scale[OWN][l] = r < 1 ? (powl(r, l) - r) / (1 - r) : 0;
+        s->scale[MORE][l] = r < 1 ? (1 - powl(r, l + 1)) / (1 - r) : 0;
+    }
     for (int i = 0; i <= HT_MAX_ORDER; i++) s->inverse[i] = 1 / s->factorial[i];
     for (int k = 0; k < 3; k++) {
         const long double nu = courant(p, v, k);
@@ -209,7 +285,7 @@ struct ht_source_shaper {
     struct term list[MOST_TERMS];
     /* [first][odd][r][l]: l! times the integral of P_r for j = 2 (l + first) + odd, over tau^(j+1);
      * 0 for j < r. */
-    long double weight[2][2][HT_DUHAMEL_TERMS][MOST_POWERS + 1];
+    long double weight[3][2][HT_DUHAMEL_TERMS][MOST_POWERS + 1];
 };
 
 static void make_weights(struct ht_source_shaper *m, int first, int odd) {
@@ -233,7 +309,7 @@ enum ht_err ht_source_shaper_create(const struct ht_problem *problem, enum ht_su
     m->coefs = ht_grid_coefs(problem->grid);
     m->count = list_terms(problem, vector, m->list);
     prepare(problem, vector, powers_within(problem, vector, 1), problem->grid->order + 1, &m->s);
-    for (int i = 0; i < 4; i++) make_weights(m, i / 2, i % 2);
+    for (int i = 0; i < 6; i++) make_weights(m, i / 2, i % 2);
     *out = m;
     return HT_OK;
 }
@@ -247,9 +323,10 @@ static void add_terms(const struct ht_source_shaper *m, const struct term *term,
                       const long double *all, double *out) {
     for (int r = 0; r < m->terms; r++) {
         const long double *w = m->weight[term->first][term->odd][r];
+        const long double *scale = m->s.scale[term->scale];
         const int from = (r - term->odd + 1) / 2 - term->first; /* j >= r */
         long double sum = 0;
-        for (int l = from > 0 ? from : 0; l <= powers; l++) sum += w[l] * all[l];
+        for (int l = from > 0 ? from : 0; l <= powers; l++) sum += w[l] * scale[l] * all[l];
         out[(ptrdiff_t)r * m->coefs] += (double)(term->factor * sum);
     }
 }
@@ -316,7 +393,7 @@ void ht_source_powers(const struct ht_problem *problem, const struct ht_source_v
         for (int l = 0; l <= (term->single ? 0 : powers); l++) {
             const int j = 2 * (l + term->first) + term->odd;
             if (j > last) break;
-            out[j] += (double)(term->factor * s.factorial[l] * all[l] /
+            out[j] += (double)(term->factor * s.factorial[l] * s.scale[term->scale][l] * all[l] /
                                (slope < 0 ? 1 : problem->grid->h[slope]));
         }
     }

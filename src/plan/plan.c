@@ -365,10 +365,6 @@ enum ht_err ht_hermite_plan_medium(struct ht_plan *plan, bool sampled) {
 }
 
 enum ht_err ht_hermite_plan_shots(struct ht_plan *plan) {
-    if (plan->shots != NULL && !plan->eq.second_order.known)
-        return ht_params_error(plan->params, "sources",
-                               "of %s are of finite differences: take time.scheme = \"fd\"",
-                               plan->eq.system->name);
     TRY(ht_duhamel_create(plan, &plan->duhamel));
     plan->problem.duhamel = plan->duhamel;
     return HT_OK;

@@ -250,7 +250,7 @@ static const char *why_differences(const struct ht_plan *plan) {
     if (!plan->medium->uniform) return "the medium varies";
     if (ht_layers_any(&plan->grid)) return "sides absorb";
     if (plan->params->shots.count > 0 && !plan->eq.second_order.known)
-        return "sources of this system are of fd";
+        return "this system has sources";
     for (int i = 0; i < plan->params->shots.count; i++)
         if (ht_source_type_of(&shots[i])->outside) return ht_source_type_of(&shots[i])->outside;
     return NULL;

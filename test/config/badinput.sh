@@ -136,7 +136,7 @@ shot 'a source without a position' 'must give position' '' \
 shot 'a source with one number' 'sources.1.position|2 axes' '' \
     'sources.1.position=[0.5]'
 shot 'a source of an unknown kind' 'sources.1.kind|monopole|force' \
-    'kind = "dipole";'
+    'kind = "quadrupole";'
 shot 'a force without a direction' 'sources.1.kind|a direction that is not zero' \
     'kind = "force";'
 shot 'a force of a wave' 'sources.1.kind|wave has no sources' \

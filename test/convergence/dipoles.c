@@ -1,0 +1,221 @@
+/* Point sources of elastic waves and of Maxwell's equations by Hermite methods against the
+ * solutions of Stokes (a force in a solid; Aki and Richards, Quantitative Seismology, chapter 4, as
+ * for explosions) and Hertz (a dipole; Jackson, Classical Electrodynamics, section 9.2), in double
+ * precision. Those of two dimensions are integrals of these along x3. Lengths are in cells.
+ */
+#include <math.h>
+#include <stdarg.h>
+
+#include "htwave/sampler.h"
+#include "htwave/simulation.h"
+#include "must.h"
+#include "open_device.h"
+
+enum { MOST_OVERRIDES = 40, LENGTH = 320 };
+
+struct options {
+    char text[MOST_OVERRIDES][LENGTH], *list[MOST_OVERRIDES];
+    int count;
+};
+
+static void add(struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct options *o, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(o->text[o->count], LENGTH, fmt, args);
+    va_end(args);
+    o->list[o->count] = o->text[o->count];
+    o->count++;
+}
+
+/* ---- runs ---- */
+
+struct scene {
+    struct ht_params *params;
+    struct ht_simulation *sim;
+    struct ht_sampler *sampler;
+};
+
+static void open_scene(struct scene *s, struct options *o) {
+    *s = (struct scene){.params = NULL};
+    add(o, "output.snapshots=false");
+    add(o, "output.pictures=false");
+    add(o, "device.precision=double");
+    add(o, "device.selfcheck=false");
+    add(o, "device.tune=never");
+    add(o, "device.select=%s", test_select());
+    add(o, "device.backend=%s", test_backend());
+    must(ht_params_read(NULL, o->count, o->list, &s->params));
+    must(ht_simulation_plan(s->params, NULL, &s->sim));
+    must(ht_simulation_compile(s->sim));
+    must(ht_simulation_start(s->sim));
+    if (s->sim->plan->receivers == NULL) return;
+    double first;
+    int64_t steps;
+    must(ht_sampler_create(s->sim->plan, &s->sim->run.stepper, &s->sampler));
+    must(ht_sampler_collect(s->sampler, &steps, &first));
+}
+
+static void close_scene(struct scene *s) {
+    ht_sampler_destroy(s->sampler);
+    ht_simulation_destroy(s->sim);
+    ht_params_destroy(s->params);
+}
+
+/* ---- exact solutions ---- */
+
+struct exact {
+    const struct ht_shot *shot;
+    double fast, slow, density;
+    double along[3]; /* the direction */
+};
+
+/* Velocity of a solid in which a force acts at a distance d. */
+static void stokes(const struct exact *e, const double d[3], double time, double out[3]) {
+    enum { POINTS = 40 };
+    const double r = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    const double first = r / e->fast, last = r / e->slow;
+    const double g = (d[0] * e->along[0] + d[1] * e->along[1] + d[2] * e->along[2]) / r;
+    const double p = ht_shot_at(e->shot, time - first, 1) / (e->fast * e->fast * r);
+    const double s = ht_shot_at(e->shot, time - last, 1) / (e->slow * e->slow * r);
+    double x[POINTS], weight[POINTS], near = 0;
+    ht_gauss_points(POINTS, x, weight);
+    for (int i = 0; i < POINTS; i++) {
+        const double tau = first + (x[i] + 0.5) * (last - first);
+        near += weight[i] * (last - first) * tau * ht_shot_at(e->shot, time - tau, 1);
+    }
+    for (int k = 0; k < 3; k++) {
+        const double normal = g * d[k] / r;
+        out[k] = ((3 * normal - e->along[k]) * near / (r * r * r) + normal * p +
+                  (e->along[k] - normal) * s) /
+                 (4 * HT_PI * e->density);
+    }
+}
+
+/* Velocity about an explosion, the signal being the rate of its moment. */
+static void explode(const struct exact *e, const double d[3], double time, double out[3]) {
+    const double r = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), t = time - r / e->fast;
+    const double size =
+        ht_shot_at(e->shot, t, 0) / (r * r) + ht_shot_at(e->shot, t, 1) / e->fast / r;
+    for (int k = 0; k < 3; k++)
+        out[k] = size * d[k] / r / (4 * HT_PI * e->density * e->fast * e->fast);
+}
+
+/* Electric field of a dipole's current, or the magnetic one of a magnetic one; density: eps, mu. */
+static void hertz(const struct exact *e, const double d[3], double time, double out[3]) {
+    const double r = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), t = time - r / e->fast;
+    const double g = (d[0] * e->along[0] + d[1] * e->along[1] + d[2] * e->along[2]) / r;
+    const double near =
+        ht_shot_at(e->shot, t, -1) / (r * r * r) + ht_shot_at(e->shot, t, 0) / (e->fast * r * r);
+    const double far = ht_shot_at(e->shot, t, 1) / (e->fast * e->fast * r);
+    for (int k = 0; k < 3; k++) {
+        const double normal = g * d[k] / r;
+        out[k] = ((3 * normal - e->along[k]) * near + (normal - e->along[k]) * far) /
+                 (4 * HT_PI * e->density);
+    }
+}
+
+typedef void solution(const struct exact *e, const double d[3], double time, double out[3]);
+
+/* Of sources all along x3. */
+static void along_x3(solution *of, const struct exact *e, const double d[3], double time,
+                     double out[3]) {
+    const double apart = 0.3, end = e->fast * time;
+    memset(out, 0, 3 * sizeof *out);
+    for (int i = 0; i * apart <= end; i++) {
+        double part[3];
+        of(e, (const double[3]){d[0], d[1], i * apart}, time, part);
+        for (int k = 0; k < 2; k++) out[k] += (i == 0 ? 1 : 2) * apart * part[k];
+    }
+}
+
+/* ---- traces ---- */
+
+struct test {
+    const char *system, *medium, *kind, *fields, *scheme;
+    solution *of;
+    double fast, slow, density;
+    int dims, order, cells; /* of the box */
+    double frequency, end, bound;
+};
+
+static void describe(const struct test *t, double finer, struct options *o) {
+    const bool solid = t->dims > 2;
+    const int n = 2 * (int)(finer * t->cells / 2);
+    add(o, "system=%s", t->system);
+    add(o, "%s", t->medium);
+    add(o, solid ? "grid.cells=[%d,%d,%d]" : "grid.cells=[%d,%d]", n, n, n);
+    add(o, solid ? "grid.upper=[%d,%d,%d]" : "grid.upper=[%d,%d]", n, n, n);
+    add(o, "grid.order=%d", t->order);
+    add(o, "time.scheme=%s", t->scheme);
+    add(o, "time.end=%.17g", finer * t->end);
+    add(o,
+        "sources=({ position=[%g,%g%s]; frequency=%.17g; kind=\"%s\"; tolerance=1e-6; "
+        "%s amplitude=1.5; })",
+        n / 2 + 0.3, n / 2 - 0.2, solid ? ",7.1" : "", t->frequency / finer, t->kind,
+        t->of == explode ? "" : "direction=[0.6,0.8];");
+    add(o, "receivers=({ name=\"r\"; position=[%g,%g%s]; every=\"step\"; fields=[%s]; })",
+        n / 2 + 0.3 + finer * 7.7, n / 2 - 0.2 + finer * 3.1, solid ? ",7.1" : "", t->fields);
+}
+
+/* Relative error of two components of a trace in L2; finer: as many cells per wavelength. */
+static double trace_error(const struct test *t, double finer) {
+    struct options o = {.count = 0};
+    struct scene s;
+    double difference = 0, whole = 0;
+    describe(t, finer, &o);
+    open_scene(&s, &o);
+    const struct ht_plan *plan = s.sim->plan;
+    const struct exact e = {.shot = &plan->shots->shot[0],
+                            .fast = t->fast,
+                            .slow = t->slow,
+                            .density = t->density,
+                            .along = {0.6, 0.8}};
+    const double d[3] = {finer * 7.7, finer * 3.1};
+    for (int64_t i = 1; i <= plan->steps; i++) {
+        double got[2], exact[3];
+        int64_t steps;
+        must(ht_run_advance(&s.sim->run, 1));
+        must(ht_sampler_collect(s.sampler, &steps, got));
+        if (t->dims > 2)
+            t->of(&e, d, (double)i * plan->problem.dt, exact);
+        else
+            along_x3(t->of, &e, d, (double)i * plan->problem.dt, exact);
+        for (int k = 0; k < 2; k++) {
+            difference += pow(got[k] - exact[k], 2);
+            whole += pow(exact[k], 2);
+        }
+    }
+    close_scene(&s);
+    return sqrt(difference / whole);
+}
+
+#define SOLID "elastic", "medium={vp=1.0;vs=0.6;rho=1.3;}"
+#define LIGHT "maxwell", "medium={eps=1.25;mu=0.8;}"
+#define LIGHT_TM "maxwell_tm", "medium={eps=1.25;mu=0.8;}"
+
+int main(void) {
+    static const struct test tests[] = {
+        {SOLID, "force", "\"v1\",\"v2\"", "taylor", stokes, 1, 0.6, 1.3, 2, 3, 40, 0.13, 31,
+         1.5e-3},
+        {LIGHT, "dipole", "\"E1\",\"E2\"", "leapfrog", hertz, 1, 1, 1.25, 2, 4, 40, 0.16, 27, 2e-4},
+        /* the others by check-all */
+        {SOLID, "explosion", "\"v1\",\"v2\"", "taylor", explode, 1, 0.6, 1.3, 2, 3, 40, 0.2, 31,
+         1.3e-2},
+        {SOLID, "force", "\"v1\",\"v2\"", "leapfrog", stokes, 1, 0.6, 1.3, 2, 5, 40, 0.13, 31,
+         4e-4},
+        {LIGHT_TM, "magnetic", "\"H1\",\"H2\"", "taylor", hertz, 1, 1, 0.8, 2, 3, 40, 0.16, 27,
+         3e-4},
+        {SOLID, "force", "\"v1\",\"v2\"", "taylor", stokes, 1, 0.6, 1.3, 3, 2, 20, 0.16, 14,
+         1.4e-2},
+    };
+    for (size_t i = 0; i < (test_all() ? sizeof tests / sizeof *tests : 2); i++) {
+        const struct test *t = &tests[i];
+        const double coarse = trace_error(t, 1), fine = trace_error(t, 1.5);
+        TEST_BELOW(coarse, t->bound, "%s %s, %d-D, %s, N = %d", t->system, t->kind, t->dims,
+                   t->scheme, t->order);
+        TEST_BELOW(2 * t->order * log(1.5), log(coarse / fine), "errors fall by the order 2 N");
+    }
+    return test_end("dipoles");
+}
