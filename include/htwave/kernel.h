@@ -35,7 +35,8 @@ struct ht_spec {
     int block;              /* contiguous coefficients: 1, 2 or 4 (cl/layout.h) */
     int medium_degree;      /* -1 uniform, 0 per node, > 0 cell polynomials */
     unsigned constant;      /* bit m: polynomials of material m have degree 0 in
-                               every cell; 0 where medium_degree <= 0 */
+                               every cell; 0 where medium_degree <= 0. Of pairs: coefficient m is a
+                          number */
     bool trim;              /* skip coefficients that cannot reach an output */
     bool sorted;            /* coefficients are sorted by parity (ht_storage_order), in
                                blocks of 16 bytes */

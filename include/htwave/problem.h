@@ -116,6 +116,8 @@ struct ht_fd_problem {
     int order; /* in space, 2R; 0: the problem is for Hermite methods */
     /* A pair of groups of fields (struct ht_pair), in place of one field of second order. */
     enum ht_pair_kind pair;
+    unsigned constant; /* of it: bit i: coefficient i is number[i] everywhere */
+    double number[HT_MAX_TERMS];
     bool undispersed;       /* sources and traces are transformed: resampler_whole.c */
     bool density;           /* 1/rho varies */
     double inverse_density; /* else */
@@ -166,6 +168,8 @@ const char *ht_problem_set_scheme(struct ht_problem *problem, const struct ht_sc
 int ht_halo_depth(const struct ht_problem *problem);
 /* Of finite differences by a pair. */
 void ht_problem_pair(const struct ht_problem *problem, struct ht_pair *out);
+/* Its coefficients that are numbers: all in a uniform medium, where they are its materials. */
+unsigned ht_problem_constant(const struct ht_problem *problem);
 /* The window of a grid that a rank's buffers hold. */
 struct ht_window ht_problem_window(const struct ht_problem *problem, enum ht_subgrid subgrid);
 /* Whether a field is stored on a grid; the number of fields stored there. */

@@ -238,7 +238,7 @@ static enum ht_err create_steps(const struct ht_problem *problem, struct ht_devi
     const struct ht_pair_spec of = {.pair = &pair,
                                     .radius = spec.radius,
                                     .fp64 = spec.fp64,
-                                    .constant = problem->medium_degree < 0 ? ~0u : 0,
+                                    .constant = ht_problem_constant(problem),
                                     .damping = ht_pair_damping_of(problem)};
     return ht_pair_kernels_create(device, &of, tuning->variant, &shape, &k->pair);
 }

@@ -230,10 +230,12 @@ static void plan(const struct ht_problem *problem, const struct ht_fd_engine *en
     ht_fd_stepper_plan(problem, engine, &s->fd);
     ht_problem_pair(problem, &s->pair);
     s->coupled = ht_pair_coupled(&s->pair);
-    s->constant = problem->medium_degree < 0 ? ~0u : 0;
+    s->constant = ht_problem_constant(problem);
     for (int c = 0; c < s->pair.ncoefficients; c++) {
         const int material = s->pair.coefficient[c].material;
-        s->number[c] = material < 0 ? 1 : problem->uniform[material];
+        s->number[c] = problem->medium_degree >= 0 ? problem->fd.number[c]
+                       : material < 0              ? 1
+                                                   : problem->uniform[material];
     }
     for (int n = 0; n < 6 * eq->nfields; n++) {
         const int f = n / 6, k = n / 2 % 3, side = n % 2, factor = s->fd.sides[k][side];
@@ -330,11 +332,13 @@ static const struct ht_stepper_ops pair_ops = {
 /* Neighbours of one parity together. */
 static enum ht_err fill_coefficients(struct ht_pair_stepper *s) {
     const struct ht_pair_coefficient *of = s->pair.coefficient;
-    int first = 0;
-    for (int c = 1; c <= s->pair.ncoefficients && s->constant == 0; c++) {
-        if (c < s->pair.ncoefficients && of[c].parity == of[first].parity) continue;
-        TRY(ht_fd_fill_arrays(&s->fd, first, c, of[first].parity, &s->coefficient[first]));
-        first = c;
+    for (int first = 0, end; first < s->pair.ncoefficients; first = end) {
+        end = first + 1;
+        if (s->constant >> first & 1u) continue;
+        while (end < s->pair.ncoefficients && of[end].parity == of[first].parity &&
+               !(s->constant >> end & 1u))
+            end++;
+        TRY(ht_fd_fill_arrays(&s->fd, first, end, of[first].parity, &s->coefficient[first]));
     }
     return HT_OK;
 }

@@ -26,6 +26,49 @@ static enum ht_err fill(const void *medium, int what, int64_t first, int64_t las
     return ht_frame_fill(plan->frame, first, last, all);
 }
 
+/* Looks at what it fills. */
+struct look {
+    const struct ht_plan *plan;
+    double *least, *most; /* [coefficient] */
+};
+
+static enum ht_err fill_and_look(const void *medium, int what, int64_t first, int64_t last,
+                                 double *out) {
+    const struct look *look = medium;
+    const int64_t plane = ht_grid_plane(&look->plan->grid, HT_PRIMARY);
+    TRY(fill(look->plan, what, first, last, out));
+    for (int64_t n = 0; n < plane * (last - first); n++) {
+        look->least[what] = fmin(look->least[what], out[n]);
+        look->most[what] = fmax(look->most[what], out[n]);
+    }
+    return HT_OK;
+}
+
+/* The bound of omega^2; coefficients that are the same everywhere, but for rounding of averages,
+ * become numbers. Collective. */
+static enum ht_err find_bound(struct ht_plan *plan, const struct ht_pair *pair, double *bound) {
+    const double rounding = 1e-12;
+    double least[HT_MAX_TERMS], most[HT_MAX_TERMS];
+    struct ht_fd_problem *fd = &plan->problem.fd;
+    const struct look look = {.plan = plan, .least = least, .most = most};
+    for (int c = 0; c < HT_MAX_TERMS; c++) least[c] = INFINITY, most[c] = -INFINITY;
+    fd->fill = fill_and_look;
+    fd->medium = &look;
+    const enum ht_err err = ht_pair_bound(&plan->problem, pair, bound);
+    fd->fill = fill;
+    fd->medium = plan;
+    TRY(err);
+    for (int c = 0; c < HT_MAX_TERMS; c++) least[c] = -least[c];
+    TRY(ht_comm_max(plan->grid.slab.comm, HT_MAX_TERMS, least));
+    TRY(ht_comm_max(plan->grid.slab.comm, HT_MAX_TERMS, most));
+    for (int c = 0; c < pair->ncoefficients; c++) {
+        if (!(most[c] + least[c] <= rounding * fabs(most[c]))) continue;
+        fd->constant |= 1u << c;
+        fd->number[c] = most[c];
+    }
+    return HT_OK;
+}
+
 /* In a uniform medium omega^2 <= c^2 S^2 sum 1/h^2, c the speed of the fastest waves. */
 static enum ht_err find_rate(struct ht_plan *plan) {
     const enum ht_fit_kind kind = ht_frame_kind(plan->medium, plan->params->medium.fit);
@@ -38,12 +81,10 @@ static enum ht_err find_rate(struct ht_plan *plan) {
     plan->fd_rate = speed * sqrt(sum);
     if (plan->medium->uniform) return HT_OK;
     plan->problem.fd.pair = kind == HT_FIT_POINT ? HT_PAIR_TOGETHER : HT_PAIR_APART;
-    plan->problem.fd.fill = fill;
-    plan->problem.fd.medium = plan;
     plan->problem.grid = &plan->grid;
     ht_problem_pair(&plan->problem, &pair);
     TRY(ht_frame_create(plan->medium, &pair, kind, &plan->frame));
-    TRY(ht_pair_bound(&plan->problem, &pair, &most));
+    TRY(find_bound(plan, &pair, &most));
     plan->fd_rate = sqrt(most / symbol_of(plan));
     return HT_OK;
 }

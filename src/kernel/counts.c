@@ -390,7 +390,9 @@ static struct ht_cost cost_pair(const struct ht_spec *spec) {
                               pair.term[i].axis == pair.term[t].axis);
         differences += !known;
     }
-    const int media = spec->medium_degree < 0 ? 0 : pair.ncoefficients;
+    int media = 0;
+    for (int c = 0; c < pair.ncoefficients; c++)
+        if (spec->medium_degree >= 0 && !(spec->constant >> c & 1u)) media++;
     return (struct ht_cost){.fma = (differences * spec->differences + pair.nterms) / 2.0,
                             .bytes = (3 * pair.nfields + media) / 2.0};
 }

@@ -447,7 +447,7 @@ enum ht_err ht_fd_variant_text(const struct ht_variant *variant, const struct ht
     const struct ht_pair_spec of = {.pair = &pair,
                                     .radius = fd.radius,
                                     .fp64 = spec->fp64,
-                                    .constant = spec->medium_degree < 0 ? ~0u : 0};
+                                    .constant = spec->medium_degree < 0 ? ~0u : spec->constant};
     return ht_pair_text(&of, variant, &chosen, spec->ptx, out);
 }
 

@@ -37,6 +37,10 @@ void ht_problem_pair(const struct ht_problem *problem, struct ht_pair *out) {
     (void)ht_pair_make(problem->eq, problem->fd.pair, out);
 }
 
+unsigned ht_problem_constant(const struct ht_problem *problem) {
+    return problem->medium_degree < 0 ? ~0u : problem->fd.constant;
+}
+
 enum ht_subgrid ht_problem_nodes(const struct ht_problem *problem, enum ht_subgrid subgrid) {
     return problem->scheme->nodal ? HT_PRIMARY : subgrid;
 }
@@ -50,7 +54,9 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem, const struct ht
                            .ptx = tuning->ptx,
                            .ptx_own = tuning->ptx_own,
                            .medium_degree = problem->medium_degree,
-                           .constant = problem->medium_degree > 0 ? problem->constant : 0,
+                           .constant = problem->fd.pair != HT_PAIR_NONE ? problem->fd.constant
+                                       : problem->medium_degree > 0     ? problem->constant
+                                                                        : 0,
                            .trim = tuning->trim,
                            .src = problem->stored[from],
                            .dst = problem->stored[from == HT_PRIMARY],
