@@ -17,8 +17,9 @@
 #include "../open_device.h"
 #include "../test.h"
 #include "htwave/energy.h"
+#include "options.h"
 
-enum { SCENE_TEXT = 1024, SCENE_OPTIONS = 40, SCENE_RUNGS = 8 };
+enum { SCENE_TEXT = 1024, SCENE_RUNGS = 8 };
 
 /* ---- compiled steps ---- */
 
@@ -125,19 +126,9 @@ static inline void scene_close(struct scene_run *run) {
 
 /* Options separated by blanks; by Taylor series in double precision unless they say otherwise. */
 static inline enum ht_err scene_read(const char *text, struct ht_params **out) {
-    char copy[SCENE_TEXT], fp64[] = "device.precision=double";
-    char scheme[] = "time.scheme=taylor";
-    char *option[SCENE_OPTIONS] = {fp64, scheme};
-    int count = 2;
-    *out = NULL;
-    REQUIRE(strlen(text) < sizeof copy, HT_ERR_INTERNAL, "text too long");
-    memcpy(copy, text, strlen(text) + 1);
-    for (char *at = copy; *at && count < SCENE_OPTIONS;) {
-        option[count++] = at;
-        at += strcspn(at, " ");
-        if (*at) *at++ = 0;
-    }
-    return ht_params_read(NULL, count, option, out);
+    char all[2 * SCENE_TEXT];
+    snprintf(all, sizeof all, "device.precision=double time.scheme=taylor %s", text);
+    return test_params(NULL, ' ', all, out);
 }
 
 static inline enum ht_err scene_prepare(struct scene *scene, const char *text,

@@ -11,10 +11,11 @@
 #include "../compiler.h"
 #include "../open_device.h"
 #include "../regions.h"
+#include "options.h"
 
 #include "htwave/simulation.h"
 
-enum { MOST_OPTIONS = 20, TEXT = 1024, BATCHES = 6 };
+enum { BATCHES = 6 };
 /* The long ones go beyond the steps at which finite differences look at their mean. */
 static const int batches[2][BATCHES] = {{1, 5, 2, 9, 6, 3}, {1, 5, 2, 61, 130, 3}};
 
@@ -30,23 +31,11 @@ struct scene {
     struct ht_stepper stepper[2]; /* by sequences, by launches */
 };
 
-/* From "key=value; key=value". */
-static enum ht_err read_options(const char *options, struct ht_params **out) {
-    char text[TEXT], *list[MOST_OPTIONS];
-    int count = 0;
-    snprintf(text, sizeof text, "%s", options);
-    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS; part = strtok(NULL, ";")) {
-        part += strspn(part, " ");
-        if (*part) list[count++] = part;
-    }
-    return ht_params_read(NULL, count, list, out);
-}
-
 static enum ht_err open_scene(const struct test_case *c, struct ht_device *device,
                               struct scene *s) {
     struct ht_region region[MOST_REGIONS];
     *s = (struct scene){.plan = NULL};
-    TRY(read_options(c->options, &s->params));
+    TRY(test_params(NULL, ';', c->options, &s->params));
     TRY(ht_plan_create(s->params, NULL, &s->plan));
     const struct ht_problem *problem = &s->plan->problem;
     struct ht_tuning tuning = {.ptx = ht_device_info(device)->ptx,
@@ -232,7 +221,7 @@ static enum ht_err time_steps(struct ht_simulation *sim) {
 static int time_case(const char *options) {
     struct ht_params *params = NULL;
     struct ht_simulation *sim = NULL;
-    enum ht_err err = read_options(options, &params);
+    enum ht_err err = test_params(NULL, ';', options, &params);
     if (err == HT_OK) err = ht_simulation_plan(params, NULL, &sim);
     if (err == HT_OK) err = ht_simulation_compile(sim);
     if (err == HT_OK) err = ht_simulation_start(sim);

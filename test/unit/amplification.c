@@ -6,24 +6,18 @@
 #include <math.h>
 
 #include "htwave/stepper.h"
+#include "options.h"
 #include "src/solve/amplification.h"
 #include "test.h"
 
-enum { MOST = 2 * HT_MAX_ORDER + 2, OPTIONS = 9, LENGTH = 80 };
+enum { MOST = 2 * HT_MAX_ORDER + 2 };
 
 /* Of a run with these options, separated by blanks, on many steps. */
 static struct ht_plan *plan_of(const char *options, struct ht_params **params) {
-    char text[OPTIONS][LENGTH] = {"time.end=1000", "time.scheme=taylor"};
-    char *option[OPTIONS] = {text[0], text[1]};
+    char text[400];
     struct ht_plan *plan = NULL;
-    int count = 2;
-    for (const char *at = options; *at != '\0' && count < OPTIONS; count++) {
-        const size_t length = strcspn(at, " ");
-        snprintf(text[count], LENGTH, "%.*s", (int)length, at);
-        option[count] = text[count];
-        at += length + (at[length] == ' ');
-    }
-    enum ht_err err = ht_params_read(NULL, count, option, params);
+    snprintf(text, sizeof text, "time.end=1000 time.scheme=taylor %s", options);
+    enum ht_err err = test_params(NULL, ' ', text, params);
     if (err == HT_OK) err = ht_plan_create(*params, NULL, &plan);
     if (err != HT_OK) {
         TEST_CHECK(false, "%s", ht_err_message());

@@ -1,5 +1,6 @@
 /* Runs that grow are seen, runs that are right are not taken for such. The serial reference steps;
  * states are looked at as a run does, twenty times. */
+#include "options.h"
 #include "test.h"
 
 #include <math.h>
@@ -32,20 +33,11 @@ static enum ht_err step(const struct ht_plan *plan, struct ht_stepper *stepper, 
 
 /* text: pairs key=value, one per space. */
 static struct watched watch(const char *text) {
-    enum { MOST = 24, LENGTH = 120 };
-    char line[MOST][LENGTH], *lines[MOST];
     struct watched w = {.err = HT_OK};
     struct ht_params *params = NULL;
     struct ht_plan *plan = NULL;
     struct ht_stepper stepper = {0};
-    int count = 0;
-    for (const char *at = text; *at != '\0' && count < MOST; count++) {
-        size_t length = strcspn(at, " ");
-        snprintf(line[count], LENGTH, "%.*s", (int)length, at);
-        lines[count] = line[count];
-        at += length + strspn(at + length, " ");
-    }
-    w.err = ht_params_read(NULL, count, lines, &params);
+    w.err = test_params(NULL, ' ', text, &params);
     if (w.err == HT_OK) w.err = ht_plan_create(params, NULL, &plan);
     if (w.err == HT_OK) w.err = step(plan, &stepper, &w);
     if (w.err != HT_OK) snprintf(w.message, sizeof w.message, "%s", ht_err_message());

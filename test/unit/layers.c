@@ -7,12 +7,13 @@
 #include <math.h>
 
 #include "open_device.h"
+#include "options.h"
 #include "test.h"
 
 #include "htwave/energy.h"
 #include "src/fd/fd.h"
 
-enum { MOST_OPTIONS = 20, TEXT = 1024 };
+enum { TEXT = 1024 };
 
 struct scene {
     struct ht_params *params;
@@ -22,15 +23,8 @@ struct scene {
 
 /* "key=value; key=value" */
 static enum ht_err open_scene(const char *options, struct scene *s) {
-    char text[TEXT], *list[MOST_OPTIONS];
-    int count = 0;
     *s = (struct scene){.plan = NULL};
-    snprintf(text, sizeof text, "%s", options);
-    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS; part = strtok(NULL, ";")) {
-        part += strspn(part, " ");
-        if (*part) list[count++] = part;
-    }
-    TRY(ht_params_read(NULL, count, list, &s->params));
+    TRY(test_params(NULL, ';', options, &s->params));
     TRY(ht_plan_create(s->params, NULL, &s->plan));
     return ht_oracle_create(&s->plan->problem, &s->stepper);
 }

@@ -117,7 +117,7 @@ static void test_place(void) {
     const char *text = "medium = {\n  type = \"expression\";\n"
                        "  c = \"0.5 - x1\";\n};\n";
     must(ht_file_write(path_of("x.cfg"), text, strlen(text)));
-    enum ht_err err = open_file(&s, "acoustic", path_of("x.cfg"), 0, NULL);
+    enum ht_err err = open_file(&s, "acoustic", path_of("x.cfg"), "");
     TEST_CHECK(err == HT_ERR_INPUT && strstr(ht_err_message(), "x.cfg:3)") &&
                    strstr(ht_err_message(), "medium.c = \"0.5 - x1\": gives c"),
                "file and line: %s", ht_err_message());

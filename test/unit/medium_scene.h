@@ -7,6 +7,7 @@
 #include "htwave/medium.h"
 #include "io/scratch.h"
 #include "must.h"
+#include "options.h"
 
 static char *scene_directory;
 
@@ -19,8 +20,6 @@ struct scene {
     struct ht_grid grid;
     struct ht_medium *medium;
 };
-
-enum { MAX_OPTIONS = 12 };
 
 static inline const char *path_of(const char *name) {
     static char path[128];
@@ -42,23 +41,16 @@ static inline struct ht_grid make_grid(const int64_t *cells, int order, int wall
     return grid;
 }
 
+/* file: NULL, or one of parameters. options: "key=value; key=value; ..". */
 static inline enum ht_err open_file(struct scene *scene, const char *system, const char *file,
-                                    int count, char **options) {
-    TRY(ht_params_read(file, count, options, &scene->params));
+                                    const char *options) {
+    TRY(test_params(file, ';', options, &scene->params));
     scene->eq = ht_equations_make(ht_system_find(system), scene->grid.dims);
     return ht_medium_create(scene->params, &scene->eq, &scene->grid, &scene->medium);
 }
 
-/* options: "key=value; key=value; ..". */
 static inline enum ht_err open_scene(struct scene *scene, const char *system, const char *options) {
-    char text[1024], *list[MAX_OPTIONS];
-    int count = 0;
-    snprintf(text, sizeof text, "%s", options);
-    for (char *part = strtok(text, ";"); part && count < MAX_OPTIONS; part = strtok(NULL, ";")) {
-        part += strspn(part, " ");
-        if (*part) list[count++] = part;
-    }
-    return open_file(scene, system, NULL, count, list);
+    return open_file(scene, system, NULL, options);
 }
 
 static inline void close_scene(struct scene *scene) {

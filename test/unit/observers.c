@@ -7,12 +7,11 @@
 #include <sys/stat.h>
 
 #include "../io/scratch.h"
+#include "options.h"
 #include "test.h"
 
 #include "htwave/h5.h"
 #include "htwave/run.h"
-
-enum { MOST_OPTIONS = 24, OPTION = 120 };
 
 struct trial {
     struct ht_params *params;
@@ -27,18 +26,10 @@ struct trial {
 
 /* text: pairs key=value, one per space. */
 static enum ht_err prepare(const char *directory, const char *text, struct trial *t) {
-    char option[MOST_OPTIONS][OPTION], *options[MOST_OPTIONS];
-    int count = 0;
-    snprintf(option[count++], OPTION, "output.directory=\"%s\"", directory);
-    for (const char *at = text; *at != '\0' && count < MOST_OPTIONS;) {
-        size_t length = strcspn(at, " ");
-        snprintf(option[count++], OPTION, "%.*s", (int)length, at);
-        at += length + strspn(at + length, " ");
-    }
-    if (ht_picture_cairo() == NULL && count < MOST_OPTIONS)
-        snprintf(option[count++], OPTION, "output.pictures=false");
-    for (int i = 0; i < count; i++) options[i] = option[i];
-    TRY(ht_params_read(NULL, count, options, &t->params));
+    char all[2000];
+    const char *more = ht_picture_cairo() == NULL ? "output.pictures=false" : "";
+    snprintf(all, sizeof all, "output.directory=\"%s\" %s %s", directory, text, more);
+    TRY(test_params(NULL, ' ', all, &t->params));
     TRY(ht_plan_create(t->params, NULL, &t->plan));
     TRY(ht_oracle_create(&t->plan->problem, &t->run.stepper));
     TRY(ht_start(t->plan, NULL, NULL, &t->run.stepper));

@@ -4,11 +4,12 @@
 #include <float.h>
 
 #include "io/scratch.h"
+#include "options.h"
 #include "test.h"
 
 #include "htwave/plan.h"
 
-enum { MOST_OPTIONS = 16, MESSAGE = 600 };
+enum { MESSAGE = 600 };
 
 /* Parameters given as "key=value; key=value", and their plan. */
 struct trial {
@@ -20,14 +21,7 @@ struct trial {
 
 static struct trial begin_file(const char *file, const char *options) {
     struct trial t = {0};
-    char text[512], *list[MOST_OPTIONS];
-    int count = 0;
-    snprintf(text, sizeof text, "%s", options);
-    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS; part = strtok(NULL, ";")) {
-        part += strspn(part, " ");
-        if (*part) list[count++] = part;
-    }
-    t.err = ht_params_read(file, count, list, &t.params);
+    t.err = test_params(file, ';', options, &t.params);
     if (t.err == HT_OK) t.err = ht_plan_create(t.params, NULL, &t.plan);
     snprintf(t.message, sizeof t.message, "%.590s", t.err ? ht_err_message() : "accepted");
     return t;

@@ -5,30 +5,26 @@
 #include <unistd.h>
 
 #include "io/scratch.h"
+#include "options.h"
 #include "test.h"
 
 #include "htwave/plan.h"
 
-enum { MOST_OPTIONS = 20, TEXT = 1024 };
+enum { TEXT = 1024 };
 
 static char *directory;
 
 /* "key=value; key=value", %s: the directory */
 static enum ht_err plan_of(const char *options, struct ht_params **params, struct ht_plan **plan) {
-    char text[TEXT], *list[MOST_OPTIONS];
-    int count = 0;
+    char text[TEXT];
     const char *place = strstr(options, "%s");
     if (place != NULL)
         snprintf(text, sizeof text, "%.*s%s%s", (int)(place - options), options, directory,
                  place + 2);
     else
         snprintf(text, sizeof text, "%s", options);
-    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS; part = strtok(NULL, ";")) {
-        part += strspn(part, " ");
-        if (*part) list[count++] = part;
-    }
     *plan = NULL;
-    TRY(ht_params_read(NULL, count, list, params));
+    TRY(test_params(NULL, ';', text, params));
     return ht_plan_create(*params, NULL, plan);
 }
 

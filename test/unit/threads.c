@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "must.h"
+#include "options.h"
 
 #include "htwave/stepper.h"
 
@@ -91,7 +92,6 @@ static void test_division(void) {
 
 /* ---- runs ---- */
 
-enum { MOST_OPTIONS = 16 };
 static char *directory;
 
 struct result {
@@ -167,17 +167,14 @@ static enum ht_err prepare(const struct ht_params *params, struct result *out) {
 }
 
 static struct result run(const char *options, int threads) {
-    char text[1024], *list[MOST_OPTIONS];
+    char text[1024];
     struct ht_params *params;
     struct result out = {.bits = HT_HASH_SEED};
-    int count = 0;
     snprintf(text, sizeof text,
              "output.snapshots=false; output.pictures=false; "
              "initial.type=random; time.end=0.01; device.threads=%d; %s",
              threads, options);
-    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS; part = strtok(NULL, ";"))
-        list[count++] = part + strspn(part, " ");
-    must(ht_params_read(NULL, count, list, &params));
+    must(test_params(NULL, ';', text, &params));
     out.err = prepare(params, &out);
     if (out.err != HT_OK) snprintf(out.message, sizeof out.message, "%s", ht_err_message());
     ht_params_destroy(params);
