@@ -16,7 +16,8 @@
 #include "htwave/duhamel.h"
 
 /* Powers of the Laplacian, at most. */
-enum { MOST_POWERS = 48, MOST_TERMS = 384 };
+/* MOST_TERMS: derivatives of up to four powers of L of all fields. */
+enum { MOST_POWERS = 48, MOST_TERMS = 35 * HT_MAX_FIELDS };
 /* Factorials up to j + r + 1. */
 enum { FACTORIALS = 2 * MOST_POWERS + 4 + HT_DUHAMEL_TERMS };
 
@@ -86,7 +87,7 @@ static void merge(struct term *list, int *count, const struct term *term) {
     while (i < *count && (list[i].field != term->field ||
                           memcmp(list[i].shift, term->shift, sizeof term->shift) != 0))
         i++;
-    if (i == *count && *count < MOST_TERMS)
+    if (i == *count)
         list[(*count)++] = *term;
     else
         list[i].factor += term->factor;
@@ -137,7 +138,7 @@ static void list_waves(const struct ht_equations *eq, const struct ht_source_vec
             term->odd = j % 2;
             term->first = j / 2;
             term->scale = !two ? ALONE : j <= 2 ? OWN : MORE;
-            if (*count < MOST_TERMS) add_term(list, count, *term);
+            add_term(list, count, *term);
         }
     }
 }
