@@ -21,16 +21,29 @@ initial = { type = "gaussian"; centre = [0.6, 0.5, 1.0]; width = 0.2; };
 output = { directory = "out"; every = 0.3; pictures = false; };
 CFG
 
+cat >solid.cfg <<CFG
+system = "elastic";
+grid = { cells = [17, 16, 37]; upper = [1.7, 1.6, 3.7]; order = 4; };
+time = { end = 1.2; scheme = "fd"; };
+boundary = { x1 = "absorbing"; x2 = "absorbing"; x3 = "absorbing"; };
+absorbing = { cells = 6.0; };
+medium = { type = "layers"; interfaces = [0.83, 2.111];
+           vp = [1.0, 2.5, 1.2]; vs = [0.5, 1.2, 0.6]; rho = [1.0, 2.0, 0.7]; };
+initial = { type = "gaussian"; field = "s11"; centre = [0.6, 0.5, 1.0]; width = 0.2; };
+output = { directory = "out"; every = 0.6; pictures = false; };
+CFG
+
 # same TITLE RANKS OVERRIDE...: ranks "2 3 5"
+input=sea.cfg
 same() {
     title=$1 counts=$2
     shift 2
     rm -rf alone
-    "$htwave" run sea.cfg --quiet "$device" output.directory=alone "$@"
+    "$htwave" run $input --quiet "$device" output.directory=alone "$@"
     judge "$title: alone, exit code $?" [ -e alone/fields_000002.h5 ]
     for n in $counts; do
         rm -rf out
-        ranks $n "$htwave" run sea.cfg --quiet "$device" "$@" >said.txt 2>&1
+        ranks $n "$htwave" run $input --quiet "$device" "$@" >said.txt 2>&1
         judge "$title by $n: exit code $?" [ -e out/fields_000002.h5 ]
         "$htwave" compare alone/fields_000002.h5 out/fields_000002.h5 \
             --json >compare.txt
@@ -43,6 +56,10 @@ same 'walls, density' '2 5'
 same 'uniform density, one term' 3 medium.rho=1.0 time.stages=1 grid.order=4
 same 'periodic' 2 'boundary.x3=["periodic","periodic"]' grid.order=4
 same 'deep halos' 3 parallel.halo_depth=2 grid.order=4
+input=solid.cfg
+same 'absorbing sides of a solid' '2 3'
+same 'sponge' 2 absorbing.type=sponge parallel.halo_depth=2
+input=sea.cfg
 same 'double' 3 device.precision=double grid.order=4
 
 # Rounded messages change the values, by as much as they round.

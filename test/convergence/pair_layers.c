@@ -1,0 +1,230 @@
+/* Absorbing layers of first-order systems by staggered finite differences:
+ *   reflection  a pulse in the middle of a box, 12 cells from the layers, against the same in a
+ *               larger box until waves from its walls have come back;
+ *   decay       random data in small boxes whose media guide waves along the layers, in both
+ *               precisions: what is left falls, and does not grow again;
+ *   sponge      takes what comes to it, too;
+ *   kernels     meet the reference of self-checks, and all give the same bits.
+ * With the argument "all": 1e5 steps.
+ */
+#include <float.h>
+
+#include "differences.h"
+
+enum { NEAR = 12, STEPS_APART = 4 };
+
+struct scene {
+    const char *name, *system, *pulse; /* field */
+    int dims, cells;
+    const char *more;
+};
+
+static void add_axes(const struct scene *s, int value, const char *point, char out[64]) {
+    int used = 0;
+    for (int k = 0; k < s->dims; k++)
+        used += snprintf(out + used, 64 - (size_t)used, "%c%d%s", k > 0 ? ',' : '[', value, point);
+    snprintf(out + used, 64 - (size_t)used, "]");
+}
+
+/* Waves of about 15 cells where c is 1. Both runs have one term in time. */
+static void open_pulse(struct fd_run *run, const struct scene *s, int end, int beyond) {
+    const int width = 2 * (NEAR + s->cells);
+    char cells[64], lower[64], upper[64], distance[128] = "", sides[160] = "";
+    add_axes(s, width + 2 * beyond, "", cells);
+    add_axes(s, -beyond, ".0", lower);
+    add_axes(s, width + beyond, ".0", upper);
+    for (int k = 1; k <= s->dims; k++) {
+        snprintf(sides + strlen(sides), sizeof sides - strlen(sides), "boundary.x%d=%s ", k,
+                 beyond ? "periodic" : "absorbing");
+        snprintf(distance + strlen(distance), sizeof distance - strlen(distance), "%s(x%d-%d)^2",
+                 k > 1 ? "+" : "", k, width / 2);
+    }
+    fd_open(run,
+            "system=%s grid.order=8 grid.cells=%s grid.lower=%s grid.upper=%s %s "
+            "absorbing.cells=%d time.stages=1 time.step=0.4 time.end=%d initial.type=expression "
+            "initial.values.%s=exp(-(%s)/12)*(1-(%s)/12) %s",
+            s->system, cells, lower, upper, sides, s->cells, end, s->pulse, distance, distance,
+            s->more);
+}
+
+static double *values_of(const struct fd_run *run, int field) {
+    const struct ht_stepper *s = fd_stepper(run);
+    double *u = NULL;
+    must(HT_ALLOC(u, run->nodes));
+    must(s->ops->get(s->self, HT_PRIMARY, field, 1, 0,
+                     ht_grid_planes(&run->sim->plan->grid, HT_PRIMARY), u));
+    return u;
+}
+
+/* Of the nodes between the layers: the largest |difference| of a field, and its largest value on
+ * their faces. */
+static void judge(const struct scene *s, const struct fd_run run[2], int field, double *incident,
+                  double *worst) {
+    const int side = 2 * NEAR + 1;
+    double *u[2] = {values_of(&run[0], field), values_of(&run[1], field)};
+    for (int m = 0; m < (int)pow(side, s->dims); m++) {
+        const int x[3] = {m % side, m / side % side, m / side / side};
+        int64_t at[2] = {0, 0};
+        bool face = false;
+        for (int k = s->dims - 1; k >= 0; k--) {
+            for (int i = 0; i < 2; i++) {
+                const struct ht_grid *grid = &run[i].sim->plan->grid;
+                const int64_t first = (grid->cells[k] - 2 * NEAR) / 2;
+                at[i] = at[i] * ht_grid_nodes(grid, HT_PRIMARY, k) + first + x[k];
+            }
+            face = face || x[k] == 0 || x[k] == side - 1;
+        }
+        *worst = fmax(*worst, fabs(u[0][at[0]] - u[1][at[1]]));
+        if (face) *incident = fmax(*incident, fabs(u[1][at[1]]));
+    }
+    free(u[0]);
+    free(u[1]);
+}
+
+/* Of the field that has the pulse, in dB. */
+static double reflection(const struct scene *s, int end, double speed) {
+    struct fd_run run[2];
+    double incident = 0, worst = 0;
+    int field = 0;
+    open_pulse(&run[0], s, end, 0);
+    open_pulse(&run[1], s, end, (int)(0.5 * speed * end) + 8);
+    const struct ht_plan *plan = run[0].sim->plan;
+    while (strcmp(plan->eq.field[field].name, s->pulse) != 0) field++;
+    for (int64_t k = 0; k + STEPS_APART <= plan->steps; k += STEPS_APART) {
+        for (int i = 0; i < 2; i++) fd_advance(&run[i], STEPS_APART);
+        judge(s, run, field, &incident, &worst);
+    }
+    for (int i = 0; i < 2; i++) fd_close(&run[i]);
+    return 20 * log10(worst / incident);
+}
+
+/* Waves of about 15 cells; in three dimensions the box is smaller. */
+static void test_reflection(const struct scene *s, int end, double bound) {
+    TEST_BELOW(reflection(s, end, 1), bound, "%s: reflection, dB", s->name);
+}
+
+static void test_reflections(void) {
+    const struct scene maxwell = {"Maxwell, 2-D", "maxwell", "H3", 2, 8, ""};
+    const struct scene cube = {"Maxwell, 3-D", "maxwell", "H3", 3, 8, ""};
+    const char *solid = "medium.vp=1.0 medium.vs=0.58";
+    const struct scene compression = {"elastic, P", "elastic", "s11", 2, 12, solid};
+    const struct scene shear = {"elastic, S", "elastic", "s12", 2, 12, solid};
+    const struct scene sponge = {"sponge", "maxwell", "H3", 2, 12, "absorbing.type=sponge"};
+    test_reflection(&maxwell, 60, -63);
+    test_reflection(&compression, 60, -60);
+    test_reflection(&shear, 60, -52);
+    test_reflection(&sponge, 60, -25);
+    if (test_all()) test_reflection(&cube, 44, -60);
+}
+
+/* ---- growth ---- */
+
+struct box {
+    const char *name, *text;
+};
+
+/* Slow layers of a few cells, 4 and 5 cells from absorbing ones. */
+static const struct box boxes[] = {
+    {"Maxwell, slab of eps 4",
+     "system=maxwell absorbing.cells=8 grid.cells=[16,32] grid.upper=[16.0,32.0] "
+     "medium.type=layers "
+     "medium.axis=x2 medium.interfaces=[12.0,19.0] medium.eps=[1.0,4.0,1.0]"},
+    {"Maxwell, slab of eps 9 with ends in layers",
+     "system=maxwell absorbing.cells=8 grid.cells=[30,32] grid.upper=[30.0,32.0] "
+     "boundary.x1=absorbing medium.type=layers medium.axis=x2 medium.interfaces=[13.0,18.0] "
+     "medium.eps=[1.0,9.0,1.0]"},
+    {"elastic, vp/vs 5",
+     "system=elastic absorbing.cells=12 grid.cells=[34,32] grid.upper=[34.0,32.0] "
+     "boundary.x1=absorbing medium.vp=1.0 medium.vs=0.2"},
+    {"elastic, slow over fast",
+     "system=elastic absorbing.cells=12 grid.cells=[16,40] grid.upper=[16.0,40.0] "
+     "medium.type=layers medium.axis=x2 medium.interfaces=[20.0] medium.vp=[0.5,1.0] "
+     "medium.vs=[0.15,0.58] medium.rho=[0.8,1.0]"},
+    {"elastic, slow over fast with ends in layers",
+     "system=elastic absorbing.cells=12 grid.cells=[34,40] grid.upper=[34.0,40.0] "
+     "boundary.x1=absorbing medium.type=layers medium.axis=x2 medium.interfaces=[20.0] "
+     "medium.vp=[0.5,1.0] medium.vs=[0.15,0.58] medium.rho=[0.8,1.0]"},
+    /* Random shear stress in a fluid is no state of it. */
+    {"elastic, fluid over solid",
+     "system=elastic absorbing.cells=12 grid.cells=[34,40] grid.upper=[34.0,40.0] "
+     "boundary.x1=absorbing medium.type=layers medium.axis=x2 medium.interfaces=[20.0] "
+     "medium.vp=[0.6,1.0] medium.vs=[0.0,0.5] medium.rho=[0.6,1.0] initial.type=expression "
+     "initial.values.v1=exp(-((x1-17.3)^2+(x2-20.2)^2)/0.7) "
+     "initial.values.v2=exp(-((x1-4.3)^2+(x2-20.2)^2)/0.7)"},
+};
+
+/* Of the change in a step, in which what is static, such as most of random data, has no part. */
+static double change_of(struct fd_run *run) {
+    const int count = run->sim->plan->eq.nfields;
+    double *before[HT_MAX_FIELDS], sum = 0;
+    for (int f = 0; f < count; f++) before[f] = values_of(run, f);
+    fd_advance(run, 1);
+    for (int f = 0; f < count; f++) {
+        double *after = values_of(run, f);
+        for (int64_t n = 0; n < run->nodes; n++) sum += pow(after[n] - before[f][n], 2);
+        free(after);
+        free(before[f]);
+    }
+    return sum;
+}
+
+/* The largest change in the last tenth of the steps over that after the first hundredth. */
+static void test_decay(const struct box *box, const char *precision, int steps, double bound) {
+    struct fd_run run;
+    double late = 0;
+    fd_open(&run,
+            "grid.order=8 boundary.x2=absorbing time.end=1e6 initial.type=random "
+            "device.precision=%s %s",
+            precision, box->text);
+    fd_advance(&run, steps / 100);
+    const double early = change_of(&run);
+    fd_advance(&run, steps - steps / 10 - steps / 100);
+    for (int i = 0; i < 10; i++) {
+        fd_advance(&run, steps / 100);
+        late = fmax(late, change_of(&run));
+    }
+    fd_close(&run);
+    TEST_BELOW(late / early, bound, "%s, %s: squares of changes after %d steps", box->name,
+               precision, steps);
+}
+
+/* ---- kernels ---- */
+
+/* Both kernels meet the reference, and give the same bits. */
+static void test_kernels(const char *text) {
+    static const char *const variants[] = {"fd-plain", "fd-vectors"};
+    struct fd_run run[2];
+    int64_t unequal = 0;
+    for (int i = 0; i < 2; i++) {
+        fd_open(&run[i],
+                "grid.order=4 grid.cells=[19,17,15] grid.upper=[19.0,17.0,15.0] absorbing.cells=6 "
+                "boundary.x1=absorbing boundary.x2=absorbing boundary.x3=absorbing "
+                "initial.type=random time.end=10 device.precision=single device.selfcheck=true "
+                "device.variant=%s %s",
+                variants[i], text);
+        fd_advance(&run[i], 9);
+    }
+    for (int f = 0; f < run[0].sim->plan->eq.nfields; f++) {
+        double *u[2] = {values_of(&run[0], f), values_of(&run[1], f)};
+        for (int64_t n = 0; n < run[0].nodes; n++) unequal += u[0][n] != u[1][n];
+        for (int i = 0; i < 2; i++) free(u[i]);
+    }
+    TEST_CHECK(unequal == 0, "%s: %lld values of fd-vectors are unlike those of fd-plain", text,
+               (long long)unequal);
+    for (int i = 0; i < 2; i++) fd_close(&run[i]);
+}
+
+int main(int argc, char **argv) {
+    const bool all = argc > 1 && strcmp(argv[1], "all") == 0;
+    const int steps = all ? 100000 : test_all() ? 10000 : 2000;
+    const int count = sizeof boxes / sizeof *boxes;
+    if (!fd_have_device()) return test_end("pair_layers");
+    test_kernels("system=elastic");
+    test_kernels("system=maxwell");
+    test_kernels("system=elastic absorbing.type=sponge");
+    test_reflections();
+    for (int i = 0; i < count; i++)
+        for (int p = 0; p < (test_all() || all ? 2 : 1); p++)
+            test_decay(&boxes[i], p ? "double" : "single", steps, 0.5);
+    return test_end("pair_layers");
+}
