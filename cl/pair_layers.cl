@@ -1,11 +1,10 @@
 /* Absorbing layers of pairs (docs/absorbing.md), on the nodes in them, after a pass.
  *
- * Matched layers: a difference d along a layer's normal becomes d/kappa + psi, where
- *     psi = b psi + a d,   b = exp(-(sigma/kappa + alpha) dt),
- *     a = sigma (b - 1)/(kappa (sigma + kappa alpha)).
- * With mixing the other differences become d + psi, with sigma multiplied by q and kappa 1. Where
- * layers meet, one takes what the one before it has made of d. A field takes the change of d by its
- * terms: the pass has not changed what d is made of.
+ * Matched layers: a difference d along a layer's normal becomes d + psi, where
+ *     psi = b psi + a d,   b = exp(-(sigma + alpha) dt),   a = sigma (b - 1)/(sigma + alpha).
+ * With mixing the other differences do, too, with sigma multiplied by q. Where layers meet, one
+ * takes what the one before it has made of d. A field takes the change of d by its terms: the pass
+ * has not changed what d is made of.
  *
  * A sponge multiplies the fields that have changed by exp(-sigma dt).
  *
@@ -16,8 +15,8 @@
  *     HT_PAIR_PLACES(X)   X(f, place): fields that change
  *
  * profile: of each layer, for nodes and then for half points, HT_PAIR_PROFILES numbers of each
- * depth, depths side by side: 1/kappa - 1, b and a, with mixing b and a of the other differences;
- * of a sponge the factor.
+ * depth, depths side by side: b and a, with mixing b and a of the other differences; of a sponge
+ * the factor.
  */
 #if HT_PAIR_VECTORS
 #define HT_PAIR_PUT_LAYER(p, set, value) ht_pair_put(p, count, set, value)
@@ -98,11 +97,11 @@ HT_INLINE ht_pair_value ht_pair_filter(const struct ht_pair_layer_args *l,
     const long m1 = m->m1 - l->layer[i].begin[0], m2 = m->m2 - l->layer[i].begin[1];
     const long m3 = m->m3 - l->layer[i].begin[2];
     HT_GLOBAL real *psi = memory + l->layer[i].memory + ((slot * n3 + m3) * n2 + m2) * n1 + m1;
-    const ht_pair_value b = ht_pair_profile(l, i, axis, between, own ? 1 : 3, depth, profile);
-    const ht_pair_value a = ht_pair_profile(l, i, axis, between, own ? 2 : 4, depth, profile);
+    const ht_pair_value b = ht_pair_profile(l, i, axis, between, own ? 0 : 2, depth, profile);
+    const ht_pair_value a = ht_pair_profile(l, i, axis, between, own ? 1 : 3, depth, profile);
     const ht_pair_value now = fma(b, HT_PAIR_LOAD(psi), a * x);
     HT_PAIR_PUT_LAYER(psi, 1, now);
-    return own ? fma(ht_pair_profile(l, i, axis, between, 0, depth, profile), x, now) : now;
+    return now;
 }
 
 /* The change of a difference. */

@@ -92,7 +92,6 @@ struct ht_layer {
     /* Of finite differences: kappa and the damping of the field's rate, 1/time, at the wall, and
      * the pole behind it; 0: none. */
     double stretch, loss, pole;
-    double power; /* kappa - 1 grows as depth^power */
 };
 struct ht_layers {
     enum ht_absorbing_type type; /* cpml or sponge */

@@ -560,9 +560,9 @@ static double pair_change(const struct ht_fd_engine *e, const struct ht_pair_ste
         const bool own = k == term->axis;
         if (spot->layer[k] < 0 || !(own || mixes)) continue;
         double *psi = memory_at(s, group, spot, k, mixes ? number : along);
-        *psi = pair_profile(e, s, spot, k, parity, own ? 1 : 3) * magnitude(e, *psi) +
-               pair_profile(e, s, spot, k, parity, own ? 2 : 4) * (d + sum);
-        sum += (own ? pair_profile(e, s, spot, k, parity, 0) * (d + sum) : 0) + *psi;
+        *psi = pair_profile(e, s, spot, k, parity, own ? 0 : 2) * magnitude(e, *psi) +
+               pair_profile(e, s, spot, k, parity, own ? 1 : 3) * (d + sum);
+        sum += *psi;
     }
     return sum;
 }

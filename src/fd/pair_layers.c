@@ -60,14 +60,13 @@ int64_t ht_pair_layers_words(const struct ht_pair_stepper *s) {
     return 2 * (s->layers.memory + HT_PAIR_BEYOND) + s->layers.profiles + HT_PAIR_BEYOND;
 }
 
-/* psi = b psi + a d of cl/pair_layers.cl. */
-static void set_filter(double sigma, double kappa, double alpha, double dt, double *b, double *a) {
-    const double whole = kappa * (sigma + kappa * alpha);
-    *b = exp(-(sigma / kappa + alpha) * dt);
-    *a = whole > 0 ? sigma * (*b - 1) / whole : 0;
+/* b and a of cl/pair_layers.cl, `apart` numbers from each other. */
+static void set_filter(double sigma, double alpha, double dt, int64_t apart, double *out) {
+    out[0] = exp(-(sigma + alpha) * dt);
+    out[apart] = sigma > 0 ? sigma * (out[0] - 1) / (sigma + alpha) : 0;
 }
 
-/* What cl/pair_layers.cl has of a point, `apart` numbers from each other. */
+/* What cl/pair_layers.cl has of a point. */
 static void fill_point(const struct ht_pair_stepper *s, int axis, double at, int64_t apart,
                        double *out) {
     const struct ht_layers *layers = s->fd.problem.layers;
@@ -77,11 +76,9 @@ static void fill_point(const struct ht_pair_stepper *s, int axis, double at, int
         out[0] = exp(-stretch.sigma * dt);
         return;
     }
-    out[0] = 1 / stretch.kappa - 1;
-    set_filter(stretch.sigma, stretch.kappa, stretch.alpha, dt, &out[apart], &out[2 * apart]);
+    set_filter(stretch.sigma, stretch.alpha, dt, apart, out);
     if (s->damping == HT_PAIR_MIXED)
-        set_filter(layers->mix * stretch.sigma, 1, stretch.alpha, dt, &out[3 * apart],
-                   &out[4 * apart]);
+        set_filter(layers->mix * stretch.sigma, stretch.alpha, dt, apart, out + 2 * apart);
 }
 
 static void fill_profile(const struct ht_pair_stepper *s, int i, double *out) {

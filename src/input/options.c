@@ -97,7 +97,9 @@ static const struct ht_option option[] = {
      "",
      "Reflection R at normal incidence that the damping is made for, without the error of the "
      "grid: the integral of the damping over the thickness is -c ln R / 2, c the largest speed. "
-     "auto: from the thickness; cpml of fd has 1.4e-20, which absorbs waves along the side, too."},
+     "auto: from the thickness; cpml of fd has 1.4e-20, which absorbs waves along the side, too, "
+     "of "
+     "first-order systems 1e-5."},
     {"absorbing.degree", HT_OPT_VALUE, AT(absorbing.degree), "\"auto\"", 0, 8, "auto", "",
      "Degree m of the damping, which grows as depth^m from the inner face."},
     {"absorbing.alpha", HT_OPT_VALUE, AT(absorbing.alpha), "\"auto\"", 0, 10, "auto", "c/h",

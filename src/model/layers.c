@@ -113,7 +113,6 @@ void ht_layers_usual(enum ht_absorbing_type type, int order, struct ht_layer *la
     layer->pole = 0.5;
     layer->reflection = 1.4e-20;
     layer->stretch = 25;
-    layer->power = 6;
     layer->alpha = rest * pow(8 / cells, 1.75) / cells;
     layer->loss = 1e-3;
 }
@@ -180,7 +179,7 @@ enum ht_err ht_layers_make(const struct ht_params *params, const struct ht_grid 
 }
 
 struct ht_stretch ht_layers_stretch(const struct ht_layers *layers, int axis, double at) {
-    const double n = (double)layers->cells[axis];
+    const double n = (double)layers->cells[axis], power = 6;
     struct ht_stretch out = {.kappa = 1};
     if (axis >= layers->dims) return out;
     if (at < 0) at = -at;
@@ -191,7 +190,7 @@ struct ht_stretch ht_layers_stretch(const struct ht_layers *layers, int axis, do
         if (layer->cells == 0 || depth <= 0) continue;
         const double x = depth / (double)layer->cells;
         out.sigma += layer->most * shape(layer, x);
-        out.kappa += layer->stretch > 1 ? (layer->stretch - 1) * pow(x, layer->power) : 0;
+        out.kappa += layer->stretch > 1 ? (layer->stretch - 1) * pow(x, power) : 0;
         out.alpha = fmax(out.alpha, layer->alpha);
         out.loss += layer->loss * x * x;
     }

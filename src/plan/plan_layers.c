@@ -380,13 +380,11 @@ static double given_or(const struct ht_value *given, double usual) {
     return given->kind == HT_VALUE_NUMBERS ? given->number[0] : usual;
 }
 
-/* kappa and alpha keep tails of guided waves, which stand in the layers, from growing. */
+/* alpha keeps tails of guided waves, which stand in the layers, from growing. */
 static void usual_pair(enum ht_absorbing_type type, int order, struct ht_layer *layer) {
     ht_layers_usual_line(type, order, layer);
     if (type == HT_ABSORBING_SPONGE) return;
     layer->reflection = 1e-5;
-    layer->stretch = 1;
-    layer->power = 6;
     layer->alpha = 0.1;
 }
 
@@ -436,10 +434,8 @@ static struct slice slice_at(const struct ht_problem *problem, const struct ht_l
     const double whole = -(layer->degree + 1) * log(layer->reflection) / 2;
     const double sigma = whole * pow(depth, layer->degree);
     const double alpha = layer->most > 0 ? layer->alpha * whole / layer->most : 0;
-    const double kappa =
-        layer->stretch > 1 ? 1 + (layer->stretch - 1) * pow(depth, layer->power) : 1;
     if (problem->layers->type == HT_ABSORBING_CPML)
-        return (struct slice){kappa + sigma / (alpha + I * w), sigma * layer->sponge};
+        return (struct slice){1 + sigma / (alpha + I * w), sigma * layer->sponge};
     return (struct slice){1, what == FIRST ? 2 * sigma : sigma};
 }
 
