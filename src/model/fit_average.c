@@ -414,12 +414,13 @@ struct strips {
 
 /* The pieces [first, last) along axis k of which node m needs some. */
 static void pieces_of(struct work *work, int k, int64_t m, int64_t *first, int64_t *last) {
+    *first = INT64_MAX;
+    *last = 0;
     for (int c = 0; c < work->job->nchannels; c++) {
         work->at = &work->stage[c];
         const struct ht_fit_taps *taps = taps_of(work, k, m);
-        const int64_t end = taps->first + taps->count;
-        *first = c == 0 ? taps->first : ht_least(*first, taps->first);
-        *last = c == 0 ? end : ht_most(*last, end);
+        *first = ht_least(*first, taps->first);
+        *last = ht_most(*last, taps->first + taps->count);
     }
 }
 

@@ -79,7 +79,7 @@ struct ht_fit_channel {
     enum ht_fit_window window[3];
     bool track;
 };
-enum { HT_FIT_CHANNELS = 32 };
+enum { HT_FIT_CHANNELS = 6 * HT_MAX_SCALARS }; /* mean, box, n: mean and slopes */
 /* A plane of averages: rows are `row` apart; least: the least values in reach, NULL: not tracked.
  */
 struct ht_fit_done {
