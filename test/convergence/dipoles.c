@@ -153,10 +153,10 @@ static void describe(const struct test *t, double finer, struct options *o) {
     add(o,
         "sources=({ position=[%g,%g%s]; frequency=%.17g; kind=\"%s\"; tolerance=1e-6; "
         "%s amplitude=1.5; })",
-        n / 2 + 0.3, n / 2 - 0.2, solid ? ",7.1" : "", t->frequency / finer, t->kind,
+        0.5 * n + 0.3, 0.5 * n - 0.2, solid ? ",7.1" : "", t->frequency / finer, t->kind,
         t->of == explode ? "" : "direction=[0.6,0.8];");
     add(o, "receivers=({ name=\"r\"; position=[%g,%g%s]; every=\"step\"; fields=[%s]; })",
-        n / 2 + 0.3 + finer * 7.7, n / 2 - 0.2 + finer * 3.1, solid ? ",7.1" : "", t->fields);
+        0.5 * n + 0.3 + finer * 7.7, 0.5 * n - 0.2 + finer * 3.1, solid ? ",7.1" : "", t->fields);
 }
 
 /* Relative error of two components of a trace in L2; finer: as many cells per wavelength. */
