@@ -213,7 +213,7 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
         return;
     }
     ht_text_add(text, "            %s of memory", HT_BYTES(sim->budget.layers));
-    if (sim->plan->problem.scheme->nodal)
+    if (sim->plan->problem.scheme->nodal && sim->plan->problem.fd.pair == HT_PAIR_NONE)
         ht_text_add(text, ", %.2g %% of the memory traffic", 100 * ht_plan_layer_share(sim->plan));
     ht_text_add(text, "\n");
 }

@@ -225,6 +225,6 @@ int main(int argc, char **argv) {
     test_reflections();
     for (int i = 0; i < count; i++)
         for (int p = 0; p < (test_all() || all ? 2 : 1); p++)
-            test_decay(&boxes[i], p ? "double" : "single", steps, 0.5);
+            test_decay(&boxes[i], p ? "double" : "single", steps, all ? 2 : 0.5);
     return test_end("pair_layers");
 }
