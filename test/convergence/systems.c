@@ -45,8 +45,8 @@ static void judge(struct scene *scene, int wave, int order, const char *scheme) 
     const int *n = cells[order - 1];
     double error[2], expected[2];
     for (int i = 0; i < 2; i++)
-        if (!error_of(scene, wave, order, scheme, n[i], "time.cfl=0.6", &error[i],
-                      &expected[i])) return;
+        if (!error_of(scene, wave, order, scheme, n[i], "time.cfl=0.6", &error[i], &expected[i]))
+            return;
     for (int i = 0; i < 2; i++)
         TEST_BELOW(fabs(log(error[i] / expected[i])), log(1.02),
                    "%s %dD N=%d %s on %d cells: %.3g, expected %.3g: logarithm of the ratio",
