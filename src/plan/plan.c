@@ -188,8 +188,10 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
         if (given->number[0] > full && plan->problem.scheme->nodal)
             return ht_params_error(params, "time.stages", "at most %d with %s", full,
                                    full > 1 ? "time.scheme = \"fd\""
-                                            : "absorbing layers of type cpml; "
-                                              "absorbing.type = \"sponge\" takes 2");
+                                   : plan->problem.fd.pair != HT_PAIR_NONE
+                                       ? "staggered fields (time.scheme = \"fd\")"
+                                       : "absorbing layers of type cpml; "
+                                         "absorbing.type = \"sponge\" takes 2");
         if (given->number[0] > full)
             return ht_params_error(params, "time.stages",
                                    "at most %d (\"full\") are taken at "
