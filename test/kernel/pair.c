@@ -158,8 +158,7 @@ static enum ht_err judge(struct scene *s, const struct ht_variant *variant, doub
     struct ht_pair_kernels *kernels[2] = {NULL, NULL};
     const struct ht_variant *plain = ht_variant_find("fd-plain", NULL, false);
     enum ht_err err = ht_pair_kernels_create(s->device, &s->spec, variant, NULL, &kernels[0]);
-    if (err == HT_OK)
-        err = ht_pair_kernels_create(s->device, &s->spec, plain, NULL, &kernels[1]);
+    if (err == HT_OK) err = ht_pair_kernels_create(s->device, &s->spec, plain, NULL, &kernels[1]);
     for (int group = 0; err == HT_OK && group < 2; group++) {
         for (int i = 0; err == HT_OK && i < 2; i++) err = run(s, kernels[i], group, s->got[i]);
         if (err == HT_OK) worst[group] = compare(s, group);

@@ -641,7 +641,7 @@ static void check_refused(void) {
     refused(&bad, "a wall of a taken name", "taken");
     bad = *ht_system_find("advection");
     bad.nwalls = 1;
-    bad.wall[0] = (struct ht_wall_kind){"wall", 1, "u"};
+    bad.wall[0] = (struct ht_wall_kind){.name = "wall", .factor = 1, .meaning = "u"};
     refused(&bad, "a wall at a single field", "no mirrors");
     bad = psv;
     bad.materials = exchanged;
