@@ -276,6 +276,8 @@ const char *ht_pair_make(const struct ht_equations *eq, enum ht_pair_kind kind,
                          struct ht_pair *out);
 /* The fields whose rows share coefficients with others: C couples them. */
 unsigned ht_pair_coupled(const struct ht_pair *pair);
+/* y = C^+ x, C symmetric and not negative, x in its range; both change. */
+void ht_pair_invert(int count, double c[HT_MAX_FIELDS][HT_MAX_FIELDS], double *x, double *y);
 /* Whether a difference of field `col` along an axis goes up. */
 static inline bool ht_pair_up(const struct ht_pair *pair, int col, int axis) {
     return !(pair->parity[col] >> axis & 1u);

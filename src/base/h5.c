@@ -29,7 +29,7 @@ struct ht_h5 {
 
 /* A handle of any kind that is closed at the end of its block. */
 #define HID HT_ENDED(end_id) hid_t
-static void end_id(hid_t *id) {
+static void end_id(const hid_t *id) {
     if (*id >= 0) (void)H5Idec_ref(*id);
 }
 

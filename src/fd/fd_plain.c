@@ -487,13 +487,31 @@ static void pair_rows(const struct ht_fd_engine *e, const struct ht_pair_stepper
     }
 }
 
-/* Measures are the device's alone. */
+static void pair_solve(const struct ht_pair_stepper *s, int group, int64_t at) {
+    double c[HT_MAX_FIELDS][HT_MAX_FIELDS] = {{0}}, x[HT_MAX_FIELDS], y[HT_MAX_FIELDS];
+    int number[HT_MAX_FIELDS], count = 0;
+    for (int f = 0; f < s->pair.nfields; f++) {
+        if (!((s->pair.group[group] & s->coupled) >> f & 1u)) continue;
+        x[count] = s->field[f].host[at];
+        number[f] = count++;
+    }
+    for (int t = 0; t < s->pair.nterms; t++) {
+        const struct ht_pair_term *term = &s->pair.term[t];
+        if ((s->pair.group[group] & s->coupled) >> term->row & 1u)
+            c[number[term->row]][number[term->partner]] = coefficient_at(s, term->coefficient, at);
+    }
+    ht_pair_invert(count, c, x, y);
+    for (int f = 0; f < s->pair.nfields; f++)
+        if ((s->pair.group[group] & s->coupled) >> f & 1u) s->solved[f].host[at] = y[number[f]];
+}
+
 static enum ht_err plain_pair(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
                               enum ht_pair_work work, enum ht_step_part part, int group,
                               const struct ht_fd_box *box, const double scale[3]) {
     (void)part;
-    REQUIRE(work != HT_PAIR_SOLVE, HT_ERR_INTERNAL, "the reference solves no systems");
-    EACH_NODE(box) pair_rows(e, s, work, group, box, scale, node_at(box, m1, m2, m3));
+    if (work == HT_PAIR_SOLVE) EACH_NODE(box) pair_solve(s, group, node_at(box, m1, m2, m3));
+    if (work != HT_PAIR_SOLVE)
+        EACH_NODE(box) pair_rows(e, s, work, group, box, scale, node_at(box, m1, m2, m3));
     return HT_OK;
 }
 

@@ -45,7 +45,7 @@ static void plan_layer(struct ht_pair_stepper *s, int axis, int side) {
     all->layer[i].memory = all->memory;
     all->layer[i].profile = all->profiles;
     all->memory += slots_of(s, axis) * nodes;
-    all->profiles += 2 * ht_pair_profiles(s->damping) * (*end - *begin);
+    all->profiles += (int64_t)2 * ht_pair_profiles(s->damping) * (*end - *begin);
 }
 
 void ht_pair_layers_plan(struct ht_pair_stepper *s) {
@@ -88,7 +88,7 @@ static void fill_profile(const struct ht_pair_stepper *s, int i, double *out) {
     for (int half = 0; half < 2; half++)
         for (int64_t m = begin; m < end; m++)
             fill_point(s, axis, (double)(m - first) + 0.5 * half, end - begin,
-                       out + half * numbers * (end - begin) + m - begin);
+                       out + (int64_t)half * numbers * (end - begin) + m - begin);
 }
 
 enum ht_err ht_pair_layers_create(struct ht_pair_stepper *s) {

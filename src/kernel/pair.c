@@ -439,7 +439,7 @@ enum ht_err ht_pair_solve(struct ht_pair_kernels *k, int group, const struct ht_
 enum { ROWS = 16 }; /* of a group, on CPUs */
 
 /* What layers of an axis cut a box into. */
-static void cut_axis(const struct ht_fd_box *box, const struct ht_pair_layers *layers, int axis,
+static void cut_axis(const struct ht_fd_box *box, const struct ht_pair_layers *layers, int64_t axis,
                      struct ht_pair_layer_args *out) {
     int64_t cut[4] = {box->begin[axis], box->begin[axis], box->end[axis], box->end[axis]};
     const int64_t low = layers->layer[2 * axis].end[axis];

@@ -68,7 +68,7 @@ const struct ht_system ht_system_acoustic = {
     .material = {{"K", "bulk modulus, rho c^2", true, true, false},
                  {"1/rho", "inverse density", true, true, false}},
     .nwalls = 2,
-    .wall = {{"rigid", +1, "v_n = 0"}, {"free", -1, "p = 0 (pressure release)"}},
+    .wall = {{"rigid", +1, "v_n = 0", false}, {"free", -1, "p = 0 (pressure release)", false}},
     .nparameters = 2,
     .parameter = {{.names = "c|K",
                    .meanings = "speed of sound|bulk modulus rho c^2",

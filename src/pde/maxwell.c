@@ -40,24 +40,24 @@ static double along(const double *mean, double n) {
     .nscalars = 4, .name = {"eps", "1/eps", "mu", "1/mu"}, .normal = 1 << MEAN_EPS | 1 << MEAN_MU, \
     .scalars = scalars
 
-#define MEDIUM                                                          \
-    .nmaterials = 2,                                                    \
-    .material = {{"1/eps", "inverse permittivity", true, true, false},  \
-                 {"1/mu", "inverse permeability", true, true, false}},  \
-    .nwalls = 2,                                                        \
-    .wall = {{"electric", +1, "E_t = 0 (perfect electric conductor)"},  \
-             {"magnetic", -1, "H_t = 0 (perfect magnetic conductor)"}}, \
-    .nparameters = 2,                                                   \
-    .parameter = {{.names = "eps",                                      \
-                   .meanings = "permittivity",                          \
-                   .units = "permittivity",                             \
-                   .fallback = 1.0,                                     \
-                   .positive = true},                                   \
-                  {.names = "mu",                                       \
-                   .meanings = "permeability",                          \
-                   .units = "permeability",                             \
-                   .fallback = 1.0,                                     \
-                   .positive = true}},                                  \
+#define MEDIUM                                                                 \
+    .nmaterials = 2,                                                           \
+    .material = {{"1/eps", "inverse permittivity", true, true, false},         \
+                 {"1/mu", "inverse permeability", true, true, false}},         \
+    .nwalls = 2,                                                               \
+    .wall = {{"electric", +1, "E_t = 0 (perfect electric conductor)", false},  \
+             {"magnetic", -1, "H_t = 0 (perfect magnetic conductor)", false}}, \
+    .nparameters = 2,                                                          \
+    .parameter = {{.names = "eps",                                             \
+                   .meanings = "permittivity",                                 \
+                   .units = "permittivity",                                    \
+                   .fallback = 1.0,                                            \
+                   .positive = true},                                          \
+                  {.names = "mu",                                              \
+                   .meanings = "permeability",                                 \
+                   .units = "permeability",                                    \
+                   .fallback = 1.0,                                            \
+                   .positive = true}},                                         \
     .speed_name = "c", .materials = materials
 
 enum { E1, E2, E3, H1, H2, H3 };

@@ -1,6 +1,8 @@
 /* The staggered form of a system from its terms; see the header. */
 #include "htwave/system.h"
 
+#include <math.h>
+
 /* The field by which field `col` changes along an axis; -1: by none, or several. */
 static int partner_of(const struct ht_equations *eq, int col, int axis) {
     int partner = -1;
@@ -56,4 +58,35 @@ unsigned ht_pair_coupled(const struct ht_pair *pair) {
     for (int t = 0; t < pair->nterms; t++)
         if (pair->term[t].partner != pair->term[t].row) coupled |= 1u << pair->term[t].row;
     return coupled;
+}
+
+/* Elimination with the largest pivots, which ends where the rest is rounding. */
+void ht_pair_invert(int count, double c[HT_MAX_FIELDS][HT_MAX_FIELDS], double *x, double *y) {
+    const double rounding = 1e-13;
+    int row[HT_MAX_FIELDS], rank = 0;
+    double most = 0;
+    for (int i = 0; i < count; i++) {
+        most = fmax(most, c[i][i]);
+        row[i] = i;
+        y[i] = 0;
+    }
+    for (; rank < count; rank++) {
+        int best = rank;
+        for (int i = rank + 1; i < count; i++)
+            if (c[row[i]][row[i]] > c[row[best]][row[best]]) best = i;
+        const int pivot = row[best];
+        row[best] = row[rank];
+        row[rank] = pivot;
+        if (!(c[pivot][pivot] > rounding * most)) break;
+        for (int i = rank + 1; i < count; i++) {
+            const double factor = c[row[i]][pivot] / c[pivot][pivot];
+            for (int j = rank + 1; j < count; j++) c[row[i]][row[j]] -= factor * c[pivot][row[j]];
+            x[row[i]] -= factor * x[pivot];
+        }
+    }
+    for (int k = rank - 1; k >= 0; k--) {
+        double sum = x[row[k]];
+        for (int j = k + 1; j < rank; j++) sum -= c[row[k]][row[j]] * y[row[j]];
+        y[row[k]] = sum / c[row[k]][row[k]];
+    }
 }

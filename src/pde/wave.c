@@ -32,7 +32,7 @@ const struct ht_system ht_system_wave = {
     .nmaterials = 1,
     .material = {{"c^2", "square of the wave speed", true, true, false}},
     .nwalls = 2,
-    .wall = {{"rigid", +1, "du/dn = 0 (Neumann)"}, {"free", -1, "u = 0 (Dirichlet)"}},
+    .wall = {{"rigid", +1, "du/dn = 0 (Neumann)", false}, {"free", -1, "u = 0 (Dirichlet)", false}},
     .nparameters = 1,
     .parameter = {{.names = "c",
                    .meanings = "wave speed",

@@ -47,11 +47,11 @@ static double parts_along(const struct ht_grid *grid, int axis, double x, double
     return parts;
 }
 
-/* Half of g^T C^+ g of the fields that a shot of a pair drives, C of the materials at x: by
- * elimination, which ends where the rest is 0 (fluids). */
+/* Half of g^T C^+ g of the fields that a shot of a pair drives, C of the materials at x. */
 static enum ht_err pair_density(const struct ht_plan *plan, const struct ht_shot *s,
                                 const double x[3], double *out) {
-    double c[HT_MAX_DRIVES][HT_MAX_DRIVES] = {{0}}, g[HT_MAX_DRIVES], most = 0;
+    double c[HT_MAX_FIELDS][HT_MAX_FIELDS] = {{0}}, g[HT_MAX_DRIVES], y[HT_MAX_DRIVES];
+    double of[HT_MAX_DRIVES];
     struct ht_pair pair;
     (void)ht_pair_make(&plan->eq, HT_PAIR_TOGETHER, &pair);
     for (int i = 0; i < s->drives; i++) {
@@ -63,18 +63,10 @@ static enum ht_err pair_density(const struct ht_plan *plan, const struct ht_shot
                 TRY(ht_medium_parameter(plan->medium, plan->eq.system->material[material].name, x,
                                         &c[i][j]));
             }
-        g[i] = s->drive[i].weight * (s->drive[i].material >= 0 ? c[i][i] : 1);
-        most = fmax(most, c[i][i]);
+        of[i] = g[i] = s->drive[i].weight * (s->drive[i].material >= 0 ? c[i][i] : 1);
     }
-    for (int k = 0; k < s->drives; k++) {
-        if (!(c[k][k] > 1e-12 * most)) continue;
-        *out += g[k] * g[k] / c[k][k] / 2;
-        for (int i = k + 1; i < s->drives; i++) {
-            const double factor = c[i][k] / c[k][k];
-            for (int j = k + 1; j < s->drives; j++) c[i][j] -= factor * c[k][j];
-            g[i] -= factor * g[k];
-        }
-    }
+    ht_pair_invert(s->drives, c, g, y);
+    for (int i = 0; i < s->drives; i++) *out += of[i] * y[i] / 2;
     return HT_OK;
 }
 

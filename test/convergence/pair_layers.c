@@ -69,7 +69,7 @@ static void judge(const struct scene *s, const struct fd_run run[2], int field, 
         for (int k = s->dims - 1; k >= 0; k--) {
             for (int i = 0; i < 2; i++) {
                 const struct ht_grid *grid = &run[i].sim->plan->grid;
-                const int64_t first = (grid->cells[k] - 2 * NEAR) / 2;
+                const int64_t first = (grid->cells[k] - (int64_t)2 * NEAR) / 2;
                 at[i] = at[i] * ht_grid_nodes(grid, HT_PRIMARY, k) + first + x[k];
             }
             face = face || x[k] == 0 || x[k] == side - 1;
