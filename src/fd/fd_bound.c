@@ -413,11 +413,11 @@ static void add_term(struct bound *b, const struct ht_pair_term *from) {
                                       : -1};
     for (int j = 0; j < t->pairs; j++) {
         const double factor = fabs(from->factor) / (second ? h * h * b->size : h * sqrt(b->size));
-        t->offset[j] = second || up ? j + 1 : j;
-        t->weight[j] = factor * fabs(second ? w.second[j + 1] : w.first[j]);
-        if (j < w.radius) continue;
-        t->offset[j] = 0;
-        t->weight[j] = factor * fabs(w.second[0]) / 2;
+        const bool middle = j == w.radius; /* of second differences, twice */
+        t->offset[j] = middle ? 0 : second || up ? j + 1 : j;
+        t->weight[j] = factor * (middle   ? fabs(w.second[0]) / 2
+                                 : second ? fabs(w.second[j + 1])
+                                          : fabs(w.first[j]));
     }
 }
 
