@@ -79,7 +79,9 @@ int main(void) {
     if (!scene_start(&scene)) return test_end("systems");
     for (int wave = 0; wave < WAVES; wave++)
         for (int order = 1; order <= 3; order++) {
-            if (!test_all() && waves[wave].dims == 3 && order != 2) continue;
+            static const int alone[] = {1, 0, 2}; /* [dims - 1]; 0: all */
+            const int only = alone[waves[wave].dims - 1];
+            if (!test_all() && only > 0 && order != only) continue;
             judge(&scene, wave, order, "taylor");
             judge(&scene, wave, order, "leapfrog");
         }
@@ -87,7 +89,8 @@ int main(void) {
         for (int order = 2; order <= 6; order += 2) {
             /* a field of second order, whose rate at the start is not the scheme's */
             if (strcmp(waves[wave].system, "maxwell_tm") == 0) continue;
-            if (waves[wave].dims < 3 || order == 4 || test_all())
+            if ((waves[wave].dims == 2 && order != 4) || (waves[wave].dims != 2 && order == 4) ||
+                test_all())
                 judge_differences(&scene, wave, order);
         }
     scene_end(&scene);
