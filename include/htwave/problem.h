@@ -117,6 +117,7 @@ struct ht_fd_problem {
     /* A pair of groups of fields (struct ht_pair), in place of one field of second order. */
     enum ht_pair_kind pair;
     unsigned constant; /* of it: bit i: coefficient i is number[i] everywhere */
+    bool fluid;        /* some C_rr is 0 somewhere */
     double number[HT_MAX_TERMS];
     bool undispersed;       /* sources and traces are transformed: resampler_whole.c */
     bool density;           /* 1/rho varies */

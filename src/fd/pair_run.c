@@ -62,6 +62,8 @@ static enum ht_err find_bound(struct ht_plan *plan, const struct ht_pair *pair, 
     TRY(ht_comm_max(plan->grid.slab.comm, HT_MAX_TERMS, least));
     TRY(ht_comm_max(plan->grid.slab.comm, HT_MAX_TERMS, most));
     for (int c = 0; c < pair->ncoefficients; c++) {
+        const bool own = pair->coefficient[c].row == pair->coefficient[c].col;
+        fd->fluid = fd->fluid || (own && !(least[c] < 0)); /* least: minus the least */
         if (!(most[c] + least[c] <= rounding * fabs(most[c]))) continue;
         fd->constant |= 1u << c;
         fd->number[c] = most[c];
@@ -79,6 +81,12 @@ static enum ht_err find_rate(struct ht_plan *plan) {
         sum += 1 / (plan->grid.h[k] * plan->grid.h[k] * plan->grid.dims);
     }
     plan->fd_rate = speed * sqrt(sum);
+    ht_problem_pair(&plan->problem, &pair);
+    for (int c = 0; c < pair.ncoefficients && plan->medium->uniform; c++) {
+        const struct ht_pair_coefficient *own = &pair.coefficient[c];
+        if (own->row == own->col && plan->medium->constant[own->material] == 0)
+            plan->problem.fd.fluid = true;
+    }
     if (plan->medium->uniform) return HT_OK;
     plan->problem.fd.pair = kind == HT_FIT_POINT ? HT_PAIR_TOGETHER : HT_PAIR_APART;
     plan->problem.grid = &plan->grid;
@@ -164,6 +172,96 @@ double ht_staggered_oracle_roundings(const struct ht_problem *problem) {
 
 /* ---- the start ---- */
 
+/* What a fluid cannot have stays there for ever and drives the other group: stress in it is
+ * -p times 1. Of each field the largest value, and the largest part of one that is not in the range
+ * of C, with its node. */
+struct range {
+    const struct ht_plan *plan;
+    const struct ht_pair_stepper *s;
+    double *medium; /* [coefficient][node] of planes; NULL: no fluid anywhere */
+    int64_t part;
+    double most[HT_MAX_FIELDS], rest[HT_MAX_FIELDS];
+    int64_t node[HT_MAX_FIELDS];
+};
+
+/* Of fields that C couples, or of one, at a node of planes that begin at node `first`. */
+static void find_rest(struct range *r, unsigned fields, const double *values, int64_t node,
+                      int64_t first) {
+    const struct ht_pair *pair = &r->s->pair;
+    double c[HT_MAX_FIELDS][HT_MAX_FIELDS] = {{0}}, left[HT_MAX_FIELDS][HT_MAX_FIELDS];
+    double x[HT_MAX_FIELDS], y[HT_MAX_FIELDS];
+    int number[HT_MAX_FIELDS], count = 0;
+    for (int f = 0; f < pair->nfields; f++) {
+        if (!(fields >> f & 1u)) continue;
+        x[count] = values[f * r->part + node];
+        r->most[f] = fmax(r->most[f], fabs(x[count]));
+        number[f] = count++;
+    }
+    for (int t = 0; t < pair->nterms; t++) {
+        const struct ht_pair_term *term = &pair->term[t];
+        if (fields >> term->row & 1u)
+            c[number[term->row]][number[term->partner]] =
+                r->medium[term->coefficient * r->part + node];
+    }
+    memcpy(left, c, sizeof left);
+    ht_pair_invert(count, left, x, y);
+    for (int f = 0; f < pair->nfields; f++) {
+        double rest = values[f * r->part + node];
+        if (!(fields >> f & 1u)) continue;
+        for (int j = 0; j < count; j++) rest -= c[number[f]][j] * y[j];
+        if (fabs(rest) <= r->rest[f]) continue;
+        r->rest[f] = fabs(rest);
+        r->node[f] = first + node;
+    }
+}
+
+/* Fields of one parity on planes from `first` on. */
+static enum ht_err look_at_range(struct range *r, unsigned fields, int64_t first, int64_t last,
+                                 const double *values) {
+    const struct ht_problem *problem = &r->plan->problem;
+    const struct ht_pair *pair = &r->s->pair;
+    const int64_t plane = ht_grid_plane(&r->plan->grid, HT_PRIMARY);
+    r->part = plane * (last - first);
+    if (r->medium == NULL) return HT_OK;
+    for (int c = 0; c < pair->ncoefficients; c++) {
+        double *to = r->medium + c * r->part;
+        if (!(fields >> pair->coefficient[c].row & 1u)) continue;
+        if (r->s->constant >> c & 1u)
+            for (int64_t n = 0; n < r->part; n++) to[n] = r->s->number[c];
+        else
+            TRY(problem->fd.fill(problem->fd.medium, c, first, last, to));
+    }
+    for (int f = 0; f < pair->nfields; f++) {
+        const unsigned together = r->s->coupled >> f & 1u ? r->s->coupled & fields : 1u << f;
+        if (!(fields >> f & 1u)) continue;
+        for (int64_t n = 0; n < r->part; n++)
+            if (values[f * r->part + n] != 0) find_rest(r, together, values, n, first * plane);
+    }
+    return HT_OK;
+}
+
+/* Refuses more than what tails of data leave. Collective. */
+static enum ht_err judge_range(struct range *r) {
+    const struct ht_grid *grid = &r->plan->grid;
+    const double tail = 1e-6;
+    TRY(ht_comm_max(grid->slab.comm, HT_MAX_FIELDS, r->most));
+    for (int f = 0; f < r->s->pair.nfields; f++) {
+        char place[HT_PLACE];
+        double x[3];
+        if (!(r->rest[f] > tail * r->most[f])) continue;
+        for (int64_t k = 0, left = r->node[f]; k < 3; k++) {
+            const int64_t nodes = k < 2 ? ht_grid_nodes(grid, HT_PRIMARY, (int)k) : left + 1;
+            x[k] = ht_grid_x(grid, HT_PRIMARY, (int)k, left % nodes);
+            left /= nodes;
+        }
+        return ht_params_error(r->plan->params, "initial",
+                               "%s at %s is none that the fluid there can have, which is a "
+                               "pressure: the same normal stresses, and no shear stress",
+                               r->plan->eq.field[f].name, ht_grid_place(grid, x, place));
+    }
+    return HT_OK;
+}
+
 /* Values of some fields at their places. */
 static enum ht_err put_data(const struct ht_plan *plan, const struct ht_places *places,
                             struct ht_pair_stepper *s, unsigned fields) {
@@ -172,20 +270,27 @@ static enum ht_err put_data(const struct ht_plan *plan, const struct ht_places *
     double *values = NULL;
     int64_t begin, end;
     ht_grid_own(&plan->grid, HT_PRIMARY, &begin, &end);
+    struct range range = {.plan = plan, .s = s};
     TRY(HT_ALLOC(values, block * plane * plan->eq.nfields));
-    enum ht_err err = HT_OK;
+    enum ht_err err = plan->problem.fd.fluid
+                          ? HT_ALLOC(range.medium, block * plane * s->pair.ncoefficients)
+                          : HT_OK;
     for (int64_t m = begin; err == HT_OK && m < end; m += block)
         for (int i = 0; err == HT_OK && i < places->count; i++) {
             const int64_t last = ht_least(m + block, end), part = plane * (last - m);
             const unsigned mine = places->place[i].fields & fields;
             if (mine == 0) continue;
             err = ht_solution_fill(places->place[i].solution, HT_PRIMARY, 0, m, last, values);
+            if (err == HT_OK) err = look_at_range(&range, mine, m, last, values);
             ht_plan_multiply(plan, false, part * plan->eq.nfields, values);
             for (int f = 0; err == HT_OK && f < plan->eq.nfields; f++)
                 if (mine >> f & 1u)
                     err = ht_fd_move_planes(&s->fd, s->field[f], m, last, values + f * part, NULL);
         }
+    err = ht_comm_agree(plan->grid.slab.comm, err);
+    if (err == HT_OK) err = judge_range(&range);
     free(values);
+    free(range.medium);
     for (int group = 0; group < 2; group++)
         if (s->pair.group[group] & fields) ht_halo_overwritten(&s->fd.r.state, group);
     return ht_comm_agree(plan->grid.slab.comm, err);

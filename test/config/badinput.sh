@@ -594,6 +594,29 @@ bad_layer 'a source in a layer' 'sources.1.position|x1 = 0.1|absorbing layer' \
 bad_layer 'a receiver in a layer' 'receivers.1.position|(0.9, 0.5)|layer' \
     'receivers=({position=[0.9,0.5];})'
 
+# First-order systems.
+solid() { # WHAT PATTERNS ARGUMENT...
+    what=$1 patterns=$2
+    shift 2
+    printf '%s\n' "$base" >bad.cfg
+    refused "$what" 2 "$patterns" run bad.cfg --quiet "$device" system=elastic \
+        'grid={cells=[20,16];order=4;}' time.scheme=fd "$@"
+}
+solid 'shear stress in a fluid' 's12 at (|fluid|pressure' medium.vs=0 \
+    'initial.field="s12"'
+solid 'one normal stress in a fluid' 's22 at (|fluid|pressure' medium.vs=0 \
+    'initial.field="s11"'
+solid 'a fluid by Hermite methods' 'time.scheme = "taylor"|0 somewhere (a fluid)' medium.vs=0 \
+    time.scheme=taylor
+solid 'vs above vp' 'lambda + mu must be positive|vs less than vp' medium.vs=1.5
+solid 'a source of acoustics' 'sources.1.kind|elastic has no sources|monopole' \
+    'sources=({position=[0.5,0.5];frequency=2.0;})'
+solid 'a force out of the plane' 'sources.1.direction|x3|2 axes' \
+    'sources=({kind="force";direction=[0.0,0.0,1.0];position=[0.5,0.5];frequency=2.0;})'
+solid 'two terms in time' 'time.stages = 2|staggered' time.stages=2
+solid 'a variant of one field' 'fd-march|fd-plain' device.variant=fd-march \
+    device.backend=auto
+
 if (ulimit -f 16) 2>/dev/null; then
     full 16
 else

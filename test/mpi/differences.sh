@@ -60,7 +60,7 @@ input=solid.cfg
 same 'absorbing sides of a solid' '2 3'
 same 'sponge' 2 absorbing.type=sponge parallel.halo_depth=2
 same 'fluid in a solid between walls, sources of both groups' '2 3' \
-    'medium.vs=[0.5,0.0,0.6]' 'boundary={x1=["roller","roller"];x3=["roller","antisymmetric"];}' \
+    initial.type=zero 'medium.vs=[0.5,0.0,0.6]' 'boundary={x1=["roller","roller"];x3=["roller","antisymmetric"];}' \
     'sources=({kind="explosion";position=[0.81,0.8,1.9];frequency=0.8;},
               {kind="force";direction=[1.0,1.0,2.0];position=[0.81,0.8,1.2];frequency=0.8;})'
 input=sea.cfg
