@@ -167,6 +167,8 @@ HT_CHECKED enum ht_err ht_pair_damp(struct ht_pair_kernels *kernels, enum ht_ste
                                     const struct ht_pair_layers *layers,
                                     const struct ht_pair_arrays *arrays);
 bool ht_pair_kernels_cached(const struct ht_pair_kernels *kernels);
+/* Whether they have layers. NULL: no. */
+bool ht_pair_kernels_damp(const struct ht_pair_kernels *kernels);
 /* Device seconds, as of ht_fd_kernels. */
 double ht_pair_kernels_seconds(struct ht_pair_kernels *kernels);
 double ht_pair_kernels_total(const struct ht_pair_kernels *kernels, enum ht_step_part part);

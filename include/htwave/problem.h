@@ -16,8 +16,9 @@ struct ht_stepper;
 
 /* The form of equations for a scheme. */
 struct ht_form {
-    unsigned stored[2]; /* field mask per grid; 0: all fields */
-    int old_sign;       /* as in ht_spec */
+    unsigned stored[2];     /* field mask per grid; 0: all fields */
+    int old_sign;           /* as in ht_spec */
+    enum ht_pair_kind pair; /* of finite differences: of a pair */
 };
 
 /* Model of the rounding errors: src/plan/expect.c. */

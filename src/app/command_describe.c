@@ -43,9 +43,10 @@ static void add_schemes(const struct ht_equations *eq, struct ht_facts *f) {
     ht_fact(f, open, "schemes", '[');
     for (int s = 0; s < ht_scheme_count(); s++) {
         const struct ht_scheme *scheme = ht_scheme_at(s);
-        struct ht_form form;
-        if (ht_scheme_steps(scheme, eq)) ht_fact(f, string, NULL, scheme->name);
-        if (scheme->form(eq, &form) != NULL) continue;
+        struct ht_form form = {.old_sign = 0};
+        if (!ht_scheme_steps(scheme, eq)) continue;
+        ht_fact(f, string, NULL, scheme->name);
+        (void)scheme->form(eq, &form);
         ht_say(f, "%s%s", before, scheme->name);
         before = ", ";
         if (!scheme->two_level || scheme->nodal) continue;
@@ -157,8 +158,12 @@ static void add_system(const struct ht_system *system, struct ht_facts *f) {
     ht_fact(f, bool, "energy_conserved", eq.nenergy > 0);
     add_energy(&eq, &f->text);
     add_schemes(&eq, f);
+    const double k[3] = {1, 0, 0};
+    double material[HT_MAX_MATERIALS], real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0};
+    double omega;
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) material[m] = 1;
     ht_say(f, "solutions   plane wave %s, standing mode %s, advected data %s\n",
-           eq.second_order.known || eq.translates ? "yes" : "no",
+           ht_equations_plane(&eq, material, k, 1, real, imaginary, &omega) ? "yes" : "no",
            eq.second_order.known ? "yes" : "no", eq.translates ? "yes" : "no");
 }
 

@@ -292,6 +292,10 @@ enum ht_err ht_pair_text(const struct ht_pair_spec *spec, const struct ht_varian
     return ht_text_status(out);
 }
 
+bool ht_pair_kernels_damp(const struct ht_pair_kernels *k) {
+    return k != NULL && k->spec.damping != HT_PAIR_UNDAMPED;
+}
+
 bool ht_pair_kernels_cached(const struct ht_pair_kernels *k) {
     return ht_tool_cached(k->tool[0]) && ht_tool_cached(k->tool[1]);
 }

@@ -131,7 +131,7 @@ static const char *fd_form(const struct ht_equations *eq, struct ht_form *out) {
  * staggered; order 2R in space, 2 in time. Conserves a discrete energy in every medium. */
 static const char *pair_form(const struct ht_equations *eq, struct ht_form *out) {
     struct ht_pair pair;
-    *out = (struct ht_form){.old_sign = 0};
+    *out = (struct ht_form){.pair = HT_PAIR_TOGETHER};
     return ht_pair_make(eq, HT_PAIR_TOGETHER, &pair);
 }
 

@@ -17,6 +17,7 @@ const char *ht_problem_set_scheme(struct ht_problem *problem, const struct ht_sc
     if (why != NULL) return why;
     problem->scheme = scheme;
     problem->old_sign = form.old_sign;
+    problem->fd.pair = form.pair;
     memcpy(problem->stored, form.stored, sizeof problem->stored);
     return NULL;
 }

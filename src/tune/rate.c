@@ -23,7 +23,8 @@ void ht_test_problem_plain(const struct ht_equations *eq, int order, int stages,
     for (int m = 0; m < HT_MAX_MATERIALS; m++) like.uniform[m] = 1;
     (void)ht_problem_set_scheme(&like, scheme);
     if (scheme->nodal) {
-        like.fd = (struct ht_fd_problem){.order = order, .inverse_density = 1};
+        like.fd =
+            (struct ht_fd_problem){.order = order, .inverse_density = 1, .pair = like.fd.pair};
         grid.order = 0;
     }
     ht_test_problem(&like, cells, out);
@@ -42,6 +43,7 @@ static double most_fma(const struct ht_spec *spec) {
 /* Values that stay on the device. */
 static double values_of(const struct ht_problem *like) {
     const double arrays = 5; /* u, d, w, one for measures, the modulus */
+    if (like->fd.pair != HT_PAIR_NONE) return 2.0 * like->eq->nfields;
     if (like->scheme->nodal) return arrays + (like->fd.density ? like->eq->dims : 0);
     return 2.0 * like->eq->nfields * ht_grid_coefs(like->grid);
 }
