@@ -169,12 +169,14 @@ static enum ht_err plan_variants(struct bench *bench, struct row row) {
 }
 
 /* Finite differences have one layout; one and two terms, and uniform and varying density are rows
- * of their own. */
+ * of their own, but for pairs, which have one term here and a uniform medium. */
 static enum ht_err plan_differences(struct bench *bench, struct row row) {
-    const int given = row.stages, most = given > 0 ? given : 2;
+    const struct ht_equations eq = ht_equations_make(row.system, row.dims);
+    const int full = ht_scheme_full_stages(row.scheme, &eq, row.order);
+    const int given = row.stages, most = given > 0 ? (int)ht_least(given, full) : full;
     row.tuning.block = 1;
-    for (row.stages = given > 0 ? given : 1; row.stages <= most; row.stages++)
-        for (int density = 0; density < 2; density++) {
+    for (row.stages = given > 0 ? most : 1; row.stages <= most; row.stages++)
+        for (int density = 0; density < full; density++) {
             row.density = density;
             TRY(plan_variants(bench, row));
         }

@@ -119,7 +119,9 @@ struct ht_problem ht_problem_with_law(const struct ht_problem *problem, const st
 
 int ht_scheme_full_stages(const struct ht_scheme *scheme, const struct ht_equations *eq,
                           int order) {
-    return scheme->symbol == NULL ? 2 : ht_stability_full(scheme->symbol(eq), eq->dims, order);
+    struct ht_form form;
+    if (scheme->symbol != NULL) return ht_stability_full(scheme->symbol(eq), eq->dims, order);
+    return scheme->form(eq, &form) == NULL ? 2 : 1; /* a pair */
 }
 
 /* Of finite differences where the spacing is the same along all axes: one term is stable up to dt
