@@ -135,14 +135,17 @@ static enum ht_err add_methods(struct search *s) {
         const bool fd = scheme->nodal;
         if (!ht_scheme_steps(scheme, &plan->eq)) continue;
         if (!fd && !plan->medium->uniform) continue;
+        /* of pairs one term alone, whose dispersion stays */
+        const bool pair = fd && ht_scheme_full_stages(scheme, &plan->eq, 2) == 1;
         for (int n = 0; n < (fd ? 6 : HT_MAX_ORDER); n++) {
+            if (pair && n % 2 == 1) continue;
             const struct ht_carrier carrier = {.eq = &plan->eq,
                                                .scheme = scheme,
                                                .order = fd ? fd_orders[n / 2] : n + 1,
                                                .stages = fd ? 1 + n % 2 : 0,
-                                               .density = fd && s->density,
-                                               .undispersed =
-                                                   fd && n % 2 == 0 && removes_dispersion(plan),
+                                               .density = fd && (s->density || pair),
+                                               .undispersed = fd && n % 2 == 0 && !pair &&
+                                                              removes_dispersion(plan),
                                                .contrast = fd ? s->contrast : 1};
             TRY(add_method(s, &carrier));
         }
