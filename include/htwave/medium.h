@@ -22,6 +22,7 @@ struct ht_medium {
     double speed_min;                /* smallest above 0 over axes and nodes, of parameters at
                                         the node, for cells per wavelength; 0 when nothing
                                         moves */
+    double slowest;                  /* the same of the slowest waves, such as shear */
     int64_t flattened;               /* nodes of both grids that were reduced to degree 0.
                                         Final after create up to 2e6 different nodes; beyond,
                                         fills count those of own planes */

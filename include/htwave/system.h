@@ -189,6 +189,8 @@ int ht_equations_field(const struct ht_equations *eq, const char *name);
 bool ht_equations_measured(const struct ht_equations *eq);
 /* Largest signal speed along an axis for materials M: of the waves exp(i k x) of the terms. */
 double ht_equations_speed(const struct ht_equations *eq, const double *material, int axis);
+/* The smallest above 0, such as that of shear waves; where the axis couples fields the largest. */
+double ht_equations_slowest(const struct ht_equations *eq, const double *material, int axis);
 /* Plane wave exp(i(k.x - omega t)), the wave that travels along +k: amplitude per field, real[f] +
  * i imaginary[f] (zero on entry), and omega. wave: 1 the fastest kind, 2 the next, such as the
  * shear waves of a solid. False: none is known. */

@@ -145,7 +145,7 @@ double ht_plan_needed_points(const struct ht_plan *plan) {
     for (int k = 0; k < plan->grid.dims; k++) widest = fmax(widest, plan->grid.h[k]);
     /* Where dispersion is removed steps count as if they were short. */
     const double dt = plan->problem.dt * (plan->problem.fd.undispersed ? 0.01 : 1);
-    const double nu = plan->medium->speed_min * dt / widest;
+    const double nu = plan->medium->slowest * dt / widest;
     while (points < 1000 &&
            ht_fd_error(&w, plan->problem.stages, axis, points, nu, wavelengths) > most)
         points += 0.1;
@@ -178,12 +178,12 @@ enum ht_err ht_differences_plan_shots(struct ht_plan *plan) {
                                "have frequencies up to %.3g, of which the grid has %.2g points "
                                "per wavelength where waves travel at %.3g: it carries none with "
                                "less than 2, and %.2g are needed",
-                               plan->shots->highest, points, plan->medium->speed_min, needed);
+                               plan->shots->highest, points, plan->medium->slowest, needed);
     if (points < needed)
         ht_warn("sources have frequencies up to %.3g, of which the grid has "
                 "%.2g points per wavelength where waves travel at %.3g: order "
                 "%d needs %.2g for errors below 10 %% over ten wavelengths",
-                plan->shots->highest, points, plan->medium->speed_min, plan->order, needed);
+                plan->shots->highest, points, plan->medium->slowest, plan->order, needed);
     return HT_OK;
 }
 

@@ -432,13 +432,13 @@ static enum ht_err check_cells(const struct ht_plan *plan, const struct ht_duham
                                "have frequencies up to %.3g, of which the grid has %.2g cells per "
                                "wavelength where waves travel at %.3g: it carries none with less "
                                "than %.2g, and %.2g are needed",
-                               plan->shots->highest, cells, plan->medium->speed_min, carried,
+                               plan->shots->highest, cells, plan->medium->slowest, carried,
                                d->needed);
     if (cells < d->needed)
         ht_warn("sources have frequencies up to %.3g, of which the grid has "
                 "%.2g cells per wavelength where waves travel at %.3g: N = %d "
                 "needs %.2g for errors below 10 %% over ten wavelengths",
-                plan->shots->highest, cells, plan->medium->speed_min, plan->order, d->needed);
+                plan->shots->highest, cells, plan->medium->slowest, plan->order, d->needed);
     return HT_OK;
 }
 

@@ -27,7 +27,7 @@ static void node_position(const struct ht_grid *grid, enum ht_subgrid subgrid,
 
 /* What a chunk of the scan has found: as the members of struct ht_medium. */
 struct found {
-    double speed[3], speed_min;
+    double speed[3], speed_min, slowest;
     int64_t flattened;
     bool vanishes;
 };
@@ -42,7 +42,10 @@ static void note_speed(const struct ht_medium *medium, const double *used, const
         const double fast = ht_equations_speed(medium->eq, used, k);
         const double slow = ht_equations_speed(medium->eq, there, k);
         found->speed[k] = fmax(found->speed[k], fast);
+        const double slowest = ht_equations_slowest(medium->eq, there, k);
         if (slow > 0 && (found->speed_min == 0 || slow < found->speed_min)) found->speed_min = slow;
+        if (slowest > 0 && (found->slowest == 0 || slowest < found->slowest))
+            found->slowest = slowest;
     }
 }
 
@@ -50,6 +53,8 @@ static void add_found(const struct found *found, struct ht_medium *medium) {
     for (int k = 0; k < 3; k++) medium->speed[k] = fmax(medium->speed[k], found->speed[k]);
     if (found->speed_min > 0 && (medium->speed_min == 0 || found->speed_min < medium->speed_min))
         medium->speed_min = found->speed_min;
+    if (found->slowest > 0 && (medium->slowest == 0 || found->slowest < medium->slowest))
+        medium->slowest = found->slowest;
     medium->flattened += found->flattened;
     medium->vanishes = medium->vanishes || found->vanishes;
 }
@@ -242,12 +247,14 @@ static enum ht_err combine(struct ht_medium *medium) {
     struct ht_comm *comm = medium->grid->slab.comm;
     double flattened = (double)medium->flattened;
     double least = medium->speed_min > 0 ? medium->speed_min : INFINITY;
-    double most[6] = {medium->speed[0], medium->speed[1],      medium->speed[2],
-                      -least,           medium->wall_gradient, medium->vanishes};
-    TRY(ht_comm_max(comm, 6, most));
+    double slowest = medium->slowest > 0 ? medium->slowest : INFINITY;
+    double most[7] = {medium->speed[0],      medium->speed[1], medium->speed[2], -least,
+                      medium->wall_gradient, medium->vanishes, -slowest};
+    TRY(ht_comm_max(comm, 7, most));
     if (medium->source->depends[2]) TRY(ht_comm_sum(comm, 1, &flattened));
     for (int k = 0; k < 3; k++) medium->speed[k] = most[k];
     medium->speed_min = isfinite(most[3]) ? -most[3] : 0;
+    medium->slowest = isfinite(most[6]) ? -most[6] : 0;
     medium->wall_gradient = most[4] > 0;
     medium->vanishes = most[5] > 0;
     medium->flattened = (int64_t)flattened;

@@ -406,6 +406,20 @@ double ht_equations_speed(const struct ht_equations *eq, const double *material,
     return eq->leapfrog.old_sign > 0 ? group_speed(eq, material, axis) : 0;
 }
 
+double ht_equations_slowest(const struct ht_equations *eq, const double *material, int axis) {
+    double B[HT_MAX_FIELDS][HT_MAX_FIELDS], k[3] = {0}, least = INFINITY;
+    int number[HT_MAX_FIELDS];
+    const double fastest = ht_equations_speed(eq, material, axis);
+    if (eq->translates || eq->second_order.known || !(eq->leapfrog.old_sign > 0)) return fastest;
+    k[axis] = 1;
+    const int n = make_round(eq, material, k, number, B);
+    for (int i = 0; i < n * n; i++)
+        if (i / n != i % n && B[i / n][i % n] != 0) return fastest;
+    for (int i = 0; i < n; i++)
+        if (B[i][i] > 0) least = fmin(least, B[i][i]);
+    return isfinite(least) ? sqrt(least) : fastest;
+}
+
 /* ---- waves ---- */
 
 static double sum_of_squares(const double *k, int dims) {

@@ -173,5 +173,5 @@ double ht_plan_undriven(const struct ht_plan *plan) {
 double ht_plan_shot_points(const struct ht_plan *plan) {
     double widest = 0;
     for (int k = 0; k < plan->grid.dims; k++) widest = fmax(widest, plan->grid.h[k]);
-    return plan->medium->speed_min / (plan->shots->highest * widest);
+    return plan->medium->slowest / (plan->shots->highest * widest);
 }
