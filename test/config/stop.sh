@@ -14,8 +14,14 @@ initial = { type = "plane"; cycles = [1, 0]; };
 output = { directory = "out"; every = 0.0; picture = { every = 0.0; }; };
 CFG
 
-# ends SIGNAL SECONDS PATTERN ARGUMENT...: the signal comes after SECONDS, and
-# when the file $await is there
+# Whether process $1 has a handler for SIGINT.
+listens() {
+    mask=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)
+    [ $((0x${mask:-0} & 2)) != 0 ]
+}
+
+# ends SIGNAL SECONDS PATTERN ARGUMENT...: the signal comes after SECONDS, 0: as
+# soon as it is listened to, and when the file $await is there
 await=plane.cfg
 ends() {
     signal=$1 seconds=$2 pattern=$3
@@ -25,6 +31,10 @@ ends() {
     for _ in $(seq 300); do
         [ -e "$await" ] && break
         sleep 0.1
+    done
+    for _ in $(seq 500); do
+        [ "$seconds" != 0 ] || listens $child && break
+        sleep 0.01
     done
     sleep "$seconds"
     if ! kill -"$signal" $child 2>/dev/null; then
@@ -93,7 +103,7 @@ if have_device; then
     ends INT 2 interrupted tune --device "$select" --quiet --orders 3,4,5
     ends INT 2 interrupted bench --device "$select" --quiet --out bench
     judge 'bench: bench.json has what was measured' valid_json bench/bench.json
-    ends INT 0.4 interrupted devices --measure
+    ends INT 0 interrupted devices --measure
 else
     skip 'tune, bench, devices: no device is here'
 fi
