@@ -75,7 +75,7 @@ const struct ht_scheme ht_scheme_taylor = {
  */
 static const char *leapfrog_form(const struct ht_equations *eq, struct ht_form *out) {
     if (eq->leapfrog.old_sign == 0) return "do not fall into groups that only change each other";
-    out->old_sign = eq->leapfrog.old_sign;
+    *out = (struct ht_form){.old_sign = eq->leapfrog.old_sign};
     memcpy(out->stored, eq->leapfrog.stored, sizeof out->stored);
     return NULL;
 }
