@@ -262,6 +262,12 @@ struct ht_fd_part {
 void ht_fd_part_cut(const struct ht_fd_stepper *s, int k, int side, bool inside,
                     struct ht_fd_part *part);
 void ht_fd_part_open(const struct ht_fd_stepper *s, struct ht_fd_part *part);
+/* Of steppers of finite differences that begin with a struct ht_fd_stepper: the box of a task, and
+ * functions of struct ht_stepper_ops. */
+struct ht_fd_box ht_fd_task_box(const struct ht_fd_stepper *s, const struct ht_task *task);
+HT_CHECKED enum ht_err ht_fd_no_measure(void *self, enum ht_subgrid subgrid, int count,
+                                        const struct ht_quantity *what, struct ht_measure *out);
+void ht_fd_absolute(void *self);
 /* HT_ERR_INTERNAL unless they are own planes. */
 HT_CHECKED enum ht_err ht_fd_check_own(const struct ht_fd_stepper *s, int64_t first, int64_t last);
 /* Own planes between an array and plain values [plane][n2][n1], read or written. */

@@ -29,7 +29,7 @@ struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor) {
 
 /* ---- tasks ---- */
 
-static struct ht_fd_box box_of(const struct ht_fd_stepper *s, const struct ht_task *task) {
+struct ht_fd_box ht_fd_task_box(const struct ht_fd_stepper *s, const struct ht_task *task) {
     struct ht_fd_box box = s->box;
     memcpy(box.begin, task->targets.box.begin, sizeof box.begin);
     memcpy(box.end, task->targets.box.end, sizeof box.end);
@@ -48,7 +48,7 @@ static struct ht_fd_array source_of(const struct ht_fd_stepper *s, const struct 
 
 static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
     struct ht_fd_stepper *s = self;
-    const struct ht_fd_box box = box_of(s, task);
+    const struct ht_fd_box box = ht_fd_task_box(s, task);
     return s->engine.ops->ghosts(&s->engine, &box, (const int(*)[2])s->sides, source_of(s, task));
 }
 
@@ -57,7 +57,7 @@ static enum ht_err add_operator(struct ht_fd_stepper *s, const struct ht_task *t
                                 struct ht_fd_array out) {
     const double dt = s->problem.dt;
     const struct ht_fd_law law = ht_fd_scaled(&s->law, factor * dt * dt);
-    const struct ht_fd_box box = box_of(s, task);
+    const struct ht_fd_box box = ht_fd_task_box(s, task);
     return s->engine.ops->update(&s->engine, task->part, &box, &law, source_of(s, task), out,
                                  s->values[HT_FD_U], (struct ht_fd_array){NULL, NULL});
 }
@@ -75,7 +75,7 @@ static void rename_arrays(struct ht_fd_stepper *s) {
 static enum ht_err run_update(struct ht_fd_stepper *s, const struct ht_task *task) {
     const double dt = s->problem.dt;
     const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
-    const struct ht_fd_box targets = box_of(s, task);
+    const struct ht_fd_box targets = ht_fd_task_box(s, task);
     struct ht_fd_box box;
     const struct ht_fd_array *v = s->values;
     const bool in_place = s->problem.stages > 1;
@@ -90,7 +90,7 @@ static enum ht_err run_layers(void *self, const struct ht_task *task) {
     struct ht_fd_stepper *s = self;
     const double dt = s->problem.dt;
     const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
-    const struct ht_fd_box box = box_of(s, task);
+    const struct ht_fd_box box = ht_fd_task_box(s, task);
     const struct ht_fd_array *v = s->values;
     if (s->layers.sides.count == 0) return HT_OK;
     return ht_fd_layers_step(s, task->part, &box, &law, v[HT_FD_W], v[HT_FD_D], v[HT_FD_U]);
@@ -100,7 +100,7 @@ static enum ht_err add_to_source(struct ht_fd_stepper *s, const struct ht_task *
                                  double divisor, struct ht_fd_array out) {
     const double dt = s->problem.dt;
     const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt / divisor);
-    const struct ht_fd_box box = box_of(s, task);
+    const struct ht_fd_box box = ht_fd_task_box(s, task);
     return s->engine.ops->stage(&s->engine, task->part, &box, &law, source_of(s, task), out);
 }
 
@@ -396,8 +396,8 @@ static enum ht_err fd_get(void *self, enum ht_subgrid subgrid, int field, int co
     return HT_OK;
 }
 
-static enum ht_err fd_measure(void *self, enum ht_subgrid subgrid, int count,
-                              const struct ht_quantity *what, struct ht_measure *out) {
+enum ht_err ht_fd_no_measure(void *self, enum ht_subgrid subgrid, int count,
+                             const struct ht_quantity *what, struct ht_measure *out) {
     (void)self, (void)subgrid, (void)count, (void)what, (void)out;
     FAIL(HT_ERR_INTERNAL, "finite differences have measures of their own");
 }
@@ -425,7 +425,7 @@ static struct ht_task_seconds seconds_of(const void *self) {
     return now;
 }
 
-static void fd_absolute(void *self) {
+void ht_fd_absolute(void *self) {
     struct ht_fd_stepper *s = self;
     s->engine.absolute = true;
 }
@@ -456,10 +456,10 @@ static void fd_arrays(const void *self, struct ht_arrays *out) {
 static const struct ht_stepper_ops fd_ops = {
     .put = fd_put,
     .get = fd_get,
-    .measure = fd_measure,
+    .measure = ht_fd_no_measure,
     .half_step = ht_runner_half_step,
     .repeat = ht_runner_repeat,
-    .absolute = fd_absolute,
+    .absolute = ht_fd_absolute,
     .finish = ht_runner_finish,
     .destroy = fd_destroy,
     .arrays = fd_arrays,

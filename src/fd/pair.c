@@ -69,16 +69,9 @@ enum ht_err ht_pair_rates(struct ht_pair_stepper *s) {
 
 /* ---- tasks ---- */
 
-static struct ht_fd_box box_of(const struct ht_pair_stepper *s, const struct ht_task *task) {
-    struct ht_fd_box box = s->fd.box;
-    memcpy(box.begin, task->targets.box.begin, sizeof box.begin);
-    memcpy(box.end, task->targets.box.end, sizeof box.end);
-    return box;
-}
-
 static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
-    const struct ht_fd_box box = box_of(s, task);
+    const struct ht_fd_box box = ht_fd_task_box(&s->fd, task);
     const unsigned sources = s->pair.group[1 - group_of(task->pass)];
     for (int f = 0; f < s->pair.nfields; f++)
         if (sources >> f & 1u)
@@ -95,7 +88,7 @@ static void set_scale(const struct ht_pair_stepper *s, int pass, double scale[3]
 
 static enum ht_err run_step(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
-    const struct ht_fd_box box = box_of(s, task);
+    const struct ht_fd_box box = ht_fd_task_box(&s->fd, task);
     double scale[3];
     set_scale(s, task->pass, scale);
     return s->fd.engine.ops->pair(&s->fd.engine, s,
@@ -106,7 +99,7 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
 /* After run_step of the same box. */
 static enum ht_err run_layers(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
-    const struct ht_fd_box box = box_of(s, task);
+    const struct ht_fd_box box = ht_fd_task_box(&s->fd, task);
     double scale[3];
     set_scale(s, task->pass, scale);
     s->remembers = true;
@@ -169,17 +162,6 @@ static enum ht_err get(void *self, enum ht_subgrid subgrid, int field, int count
     TRY(ht_fd_check_own(&s->fd, first, last));
     REQUIRE(count == 1, HT_ERR_INTERNAL, "finite differences hold values only");
     return ht_fd_move_planes(&s->fd, s->field[field], first, last, NULL, out);
-}
-
-static enum ht_err no_measure(void *self, enum ht_subgrid subgrid, int count,
-                              const struct ht_quantity *what, struct ht_measure *out) {
-    (void)self, (void)subgrid, (void)count, (void)what, (void)out;
-    FAIL(HT_ERR_INTERNAL, "finite differences have measures of their own");
-}
-
-static void make_absolute(void *self) {
-    struct ht_pair_stepper *s = self;
-    s->fd.engine.absolute = true;
 }
 
 static void arrays(const void *self, struct ht_arrays *out) {
@@ -319,10 +301,10 @@ static const struct ht_runner_ops runner_ops = {
 static const struct ht_stepper_ops pair_ops = {
     .put = put,
     .get = get,
-    .measure = no_measure,
+    .measure = ht_fd_no_measure,
     .half_step = ht_runner_half_step,
     .repeat = ht_runner_repeat,
-    .absolute = make_absolute,
+    .absolute = ht_fd_absolute,
     .finish = ht_runner_finish,
     .destroy = destroy,
     .arrays = arrays,

@@ -191,12 +191,15 @@ static void find_rest(struct range *r, unsigned fields, const double *values, in
     double c[HT_MAX_FIELDS][HT_MAX_FIELDS] = {{0}}, left[HT_MAX_FIELDS][HT_MAX_FIELDS];
     double x[HT_MAX_FIELDS], y[HT_MAX_FIELDS];
     int number[HT_MAX_FIELDS], count = 0;
+    bool any = false;
     for (int f = 0; f < pair->nfields; f++) {
         if (!(fields >> f & 1u)) continue;
         x[count] = values[f * r->part + node];
+        any = any || x[count] != 0;
         r->most[f] = fmax(r->most[f], fabs(x[count]));
         number[f] = count++;
     }
+    if (!any) return;
     for (int t = 0; t < pair->nterms; t++) {
         const struct ht_pair_term *term = &pair->term[t];
         if (fields >> term->row & 1u)
@@ -233,9 +236,9 @@ static enum ht_err look_at_range(struct range *r, unsigned fields, int64_t first
     }
     for (int f = 0; f < pair->nfields; f++) {
         const unsigned together = r->s->coupled >> f & 1u ? r->s->coupled & fields : 1u << f;
-        if (!(fields >> f & 1u)) continue;
-        for (int64_t n = 0; n < r->part; n++)
-            if (values[f * r->part + n] != 0) find_rest(r, together, values, n, first * plane);
+        const bool lowest = (together & ((1u << f) - 1)) == 0;
+        if (!(fields >> f & 1u) || !lowest) continue;
+        for (int64_t n = 0; n < r->part; n++) find_rest(r, together, values, n, first * plane);
     }
     return HT_OK;
 }

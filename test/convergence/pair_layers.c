@@ -5,7 +5,8 @@
  *               precisions: what is left falls, and does not grow again;
  *   sponge      takes what comes to it, too;
  *   kernels     meet the reference of self-checks, and all give the same bits.
- * With the argument "all": 1e5 steps.
+ * With the argument "all": 1e5 steps, in which three of the boxes do not decay enough: periodic
+ * ones (a guided mode that no layer takes) and fluid over solid, which grows.
  */
 #include <float.h>
 
@@ -225,6 +226,6 @@ int main(int argc, char **argv) {
     test_reflections();
     for (int i = 0; i < count; i++)
         for (int p = 0; p < (test_all() || all ? 2 : 1); p++)
-            test_decay(&boxes[i], p ? "double" : "single", steps, all ? 2 : 0.5);
+            test_decay(&boxes[i], p ? "double" : "single", steps, 0.5);
     return test_end("pair_layers");
 }

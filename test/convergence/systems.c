@@ -67,7 +67,7 @@ static void judge_differences(struct scene *scene, int wave, int order) {
             return;
     const double found = log(error[0] / error[1]) / log((double)n[1] / n[0]);
     for (int i = 0; i < 2; i++)
-        TEST_BELOW(fabs(log(error[i] / expected[i])), log(1.1),
+        TEST_BELOW(fabs(log(error[i] / expected[i])), log(1.02),
                    "%s %dD fd of order %d on %d cells: %.3g, expected %.3g: logarithm of the ratio",
                    waves[wave].system, waves[wave].dims, order, n[i], error[i], expected[i]);
     TEST_BELOW(order - 0.4 - found, 0, "%s %dD fd of order %d: order %.2f, short by",
