@@ -604,7 +604,7 @@ solid() { # WHAT PATTERNS ARGUMENT...
 }
 solid 'shear stress in a fluid' 's12 at (|fluid|pressure' medium.vs=0 \
     'initial.field="s12"'
-solid 'one normal stress in a fluid' 's22 at (|fluid|pressure' medium.vs=0 \
+solid 'one normal stress in a fluid' ' at (0.5, 0.5)|fluid|pressure' medium.vs=0 \
     'initial.field="s11"'
 solid 'a fluid by Hermite methods' 'time.scheme = "taylor"|0 somewhere (a fluid)' medium.vs=0 \
     time.scheme=taylor
