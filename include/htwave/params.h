@@ -145,8 +145,8 @@ struct ht_shot_given {
     int count;              /* points of a line; else 0 */
     enum ht_grid_axis axis; /* plane: normal to it, at this place */
     double at;
-    double width; /* volume; else 0 */
-    double direction[3];
+    double width;                   /* volume; else 0 */
+    double direction[3], moment[6]; /* M11, M22, M33, M12, M13, M23 */
     enum ht_signal_kind signal;
     double frequency, cycles, amplitude;
     char *file;
@@ -173,9 +173,11 @@ struct ht_source_type {
 struct ht_source_kind {
     const char *word, *help;
     const char *takes; /* the key that it needs; NULL: none */
-    /* Fields that it drives, each by its number of those that the key takes (without one 1) times
-     * the sign, divided by what the field has in the energy where `own`; none: the scalar of the
-     * form of second order, or its rate. */
+    size_t numbers;    /* those of the key: their place in struct ht_shot_given */
+    bool unit;         /* they are a direction, taken as of length 1 */
+    /* Fields that it drives, each by its number of those of the key (without one 1) times the sign,
+     * divided by what the field has in the energy where `own`; none: the scalar of the form of
+     * second order, or its rate. */
     const char *field[HT_MAX_DRIVES];
     double sign;
     bool own;
@@ -193,9 +195,12 @@ struct ht_drive {
     int field, material;
     double weight;
 };
-/* numbers: what the kind takes. The number of drives, 0: the system has no such sources. */
-int ht_source_drives(const struct ht_source_kind *kind, const struct ht_equations *eq,
-                     const double *numbers, struct ht_drive drive[HT_MAX_DRIVES]);
+/* The number of drives, 0: the system has no such sources. *missing: a field that the source has a
+ * number for and the system has not, of which it has others; else NULL. */
+int ht_source_drives(const struct ht_shot_given *given, const struct ht_equations *eq,
+                     struct ht_drive drive[HT_MAX_DRIVES], const char **missing);
+/* Whether a group has a number other than 0 for what a kind takes. */
+bool ht_source_takes(const struct ht_shot_given *given, const struct ht_source_kind *kind);
 
 /* A group of receivers. */
 struct ht_receivers_given {
@@ -388,6 +393,7 @@ enum ht_option_type {
     HT_OPT_INT3,     /* int[3], 1 to 3 integers (missing: the default's) */
     HT_OPT_INT64_3,  /* int64_t[3], likewise */
     HT_OPT_REAL3,    /* double[3], 1 to 3 numbers, likewise */
+    HT_OPT_REAL6,    /* double[6] */
     HT_OPT_SAMPLES3, /* the same for the axes of a file, not of the grid */
     HT_OPT_SIDES,    /* char *[2]: one name for both sides or two */
     HT_OPT_NAMES,    /* struct ht_names */

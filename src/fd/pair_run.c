@@ -244,7 +244,7 @@ static enum ht_err look_at_range(struct range *r, unsigned fields, int64_t first
 }
 
 /* Refuses more than what tails of data leave. Collective. */
-static enum ht_err judge_range(struct range *r) {
+static enum ht_err judge_range(struct range *r, const char *key) {
     const struct ht_grid *grid = &r->plan->grid;
     const double tail = 1e-6;
     TRY(ht_comm_max(grid->slab.comm, HT_MAX_FIELDS, r->most));
@@ -257,7 +257,7 @@ static enum ht_err judge_range(struct range *r) {
             x[k] = ht_grid_x(grid, HT_PRIMARY, (int)k, left % nodes);
             left /= nodes;
         }
-        return ht_params_error(r->plan->params, "initial",
+        return ht_params_error(r->plan->params, key,
                                "%s at %s is none that the fluid there can have, which is a "
                                "pressure: the same normal stresses, and no shear stress",
                                r->plan->eq.field[f].name, ht_grid_place(grid, x, place));
@@ -291,12 +291,71 @@ static enum ht_err put_data(const struct ht_plan *plan, const struct ht_places *
                     err = ht_fd_move_planes(&s->fd, s->field[f], m, last, values + f * part, NULL);
         }
     err = ht_comm_agree(plan->grid.slab.comm, err);
-    if (err == HT_OK) err = judge_range(&range);
+    if (err == HT_OK) err = judge_range(&range, "initial");
     free(values);
     free(range.medium);
     for (int group = 0; group < 2; group++)
         if (s->pair.group[group] & fields) ht_halo_overwritten(&s->fd.r.state, group);
     return ht_comm_agree(plan->grid.slab.comm, err);
+}
+
+/* What a shot adds to its fields on plane m; false: nothing. */
+static bool put_shot(const struct range *r, const struct ht_shot *shot,
+                     const struct ht_point *point, int64_t m, double *values) {
+    const int64_t row = ht_grid_nodes(&r->plan->grid, HT_PRIMARY, 0);
+    bool any = false;
+    memset(values, 0, (size_t)(r->part * r->plan->eq.nfields) * sizeof *values);
+    for (int d = 0; d < shot->drives; d++)
+        for (int i = 0; i < point[d].count; i++) {
+            const struct ht_point_node *node = &point[d].node[i];
+            if (node->m[2] != m) continue;
+            any = true;
+            values[shot->drive[d].field * r->part + node->m[1] * row + node->m[0]] = node->weight;
+        }
+    return any;
+}
+
+static enum ht_err look_at_shot(struct range *r, int index, unsigned fields) {
+    const struct ht_shots *shots = r->plan->problem.shots;
+    const struct ht_shot *shot = &shots->shot[index];
+    struct ht_point point[HT_MAX_DRIVES] = {{.count = 0}};
+    double *values = NULL;
+    int64_t begin, end;
+    enum ht_err err = HT_ALLOC(values, r->part * r->plan->eq.nfields);
+    if (err == HT_OK) err = HT_ALLOC(r->medium, r->part * r->s->pair.ncoefficients);
+    for (int d = 0; err == HT_OK && d < shot->drives; d++) {
+        struct ht_grid grid = r->plan->grid;
+        const unsigned parity = r->s->pair.parity[shot->drive[d].field];
+        for (int k = 0; k < 3; k++) grid.shift[k] = parity >> k & 1u ? 0.5 : 0;
+        err = ht_shot_spread_drive(shots, index, d, &grid, NULL, &point[d]);
+    }
+    ht_grid_own(&r->plan->grid, HT_PRIMARY, &begin, &end);
+    for (int64_t m = begin; err == HT_OK && m < end; m++)
+        if (put_shot(r, shot, point, m, values)) err = look_at_range(r, fields, m, m + 1, values);
+    for (int d = 0; d < shot->drives; d++) ht_point_free(&point[d]);
+    free(values);
+    free(r->medium);
+    return err;
+}
+
+/* What moment tensors add to stress must be in the range as data must; a pressure always is.
+ * Collective. */
+static enum ht_err check_shot(const struct ht_plan *plan, struct ht_pair_stepper *s, int index) {
+    const struct ht_shot *shot = &plan->problem.shots->shot[index];
+    struct range r = {.plan = plan, .s = s, .part = ht_grid_plane(&plan->grid, HT_PRIMARY)};
+    unsigned driven = 0;
+    bool pressure = true;
+    char key[64];
+    for (int d = 0; d < shot->drives; d++) {
+        if (shot->drive[d].material >= 0) return HT_OK;
+        driven |= 1u << shot->drive[d].field;
+        pressure = pressure && shot->drive[d].weight == shot->drive[0].weight;
+    }
+    if (pressure && driven == s->coupled) return HT_OK;
+    if (driven & s->coupled) driven |= s->coupled;
+    TRY(ht_comm_agree(plan->grid.slab.comm, look_at_shot(&r, index, driven)));
+    snprintf(key, sizeof key, "sources.%d.%s", index + 1, shot->kind->takes);
+    return judge_range(&r, key);
 }
 
 /* a(-dt/2) = a - dt/2 A (b - dt/4 B a), which of a wave of the scheme is exact but for (omega
@@ -310,6 +369,10 @@ enum ht_err ht_staggered_start(const struct ht_plan *plan, struct ht_device *dev
     TRY(ht_pair_layers_clear(s));
     TRY(ht_places_create(plan, &places));
     enum ht_err err = put_data(plan, places, s, ~0u);
+    for (int i = 0; err == HT_OK && plan->problem.fd.fluid && plan->problem.shots != NULL &&
+                    i < plan->problem.shots->count;
+         i++)
+        err = check_shot(plan, s, i);
     if (err == HT_OK) err = ht_pair_begin(s);
     if (err == HT_OK) err = put_data(plan, places, s, s->pair.group[1]);
     ht_places_destroy(places);

@@ -261,20 +261,23 @@ static enum ht_err refuse_key(const struct ht_params *p, int group, const char *
                            of, ht_source_kind_of(shot_of(p, group))->word);
 }
 
-static enum ht_err check_direction(const struct ht_params *p, int group) {
+static enum ht_err check_numbers(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
     const struct ht_source_type *type = ht_source_type_of(shot);
     const struct ht_source_kind *kind = ht_source_kind_of(shot);
     char key[KEY];
     if (type->outside && ht_params_is_set(p, key_of(group, "kind", key)))
         return ht_params_error(p, key, "a %s has no kind", type->word);
+    const char *takes = type->outside ? "direction" : kind->takes;
     if (type->outside) snprintf(key, sizeof key, "sources.%d", group);
-    const bool takes = type->outside || kind->takes != NULL;
-    if (takes && is_zero(shot->direction))
+    if (takes && (type->outside ? is_zero(shot->direction) : !ht_source_takes(shot, kind)))
         return ht_params_error(p, type->outside ? key : key_of(group, "kind", key),
-                               "a %s needs a direction that is not zero",
-                               type->outside ? type->word : kind->word);
-    if (!takes && !is_zero(shot->direction)) return refuse_key(p, group, "direction");
+                               "a %s needs a %s that is not zero",
+                               type->outside ? type->word : kind->word, takes);
+    const struct ht_source_kind *other;
+    for (int i = 0; (other = ht_source_kind_at(i)) != NULL; i++)
+        if (ht_source_takes(shot, other) && (!takes || strcmp(other->takes, takes) != 0))
+            return refuse_key(p, group, other->takes);
     for (int k = 0; k < 3 && type->flat; k++)
         if (shot->direction[k] != 0 && k != (int)shot->axis)
             return ht_params_error(p, key_of(group, "direction", key),
@@ -312,7 +315,7 @@ static enum ht_err check_shots(const struct ht_params *params) {
         const char *word = ht_source_type_of(shot)->word;
         TRY(check_owned(params, "sources", group, types, keys, shot->type, word));
         TRY(check_shape(params, group));
-        TRY(check_direction(params, group));
+        TRY(check_numbers(params, group));
         TRY(check_signal(params, group));
     }
     return HT_OK;

@@ -25,19 +25,25 @@
 
 /* ---- kinds ---- */
 
-#define EACH_KIND(X)                                                                          \
-    X("monopole",                                                                             \
-      ": acoustic p_t = -K div v + K s(t) delta(x - x0), with s the volume per time; wave "   \
-      "u_tt = c^2 lap u + s(t) delta(x - x0)",                                                \
-      .stays = true)                                                                          \
-    X("force", " (acoustic, elastic): rho v_t = .. + direction s(t) delta(x - x0)",           \
-      .takes = "direction", .field = {"v1", "v2", "v3"}, .sign = 1, .own = true)              \
-    X("explosion", " (elastic): s_ii,t = .. - s(t) delta(x - x0), s the rate of its moment",  \
-      .field = {"s11", "s22", "s33"}, .sign = -1)                                             \
-    X("dipole", " (maxwell): eps E_t = curl H - direction s(t) delta(x - x0), s the current", \
-      .takes = "direction", .field = {"E1", "E2", "E3"}, .sign = -1, .own = true)             \
-    X("magnetic", ", a dipole (maxwell): mu H_t = -curl E - direction s(t) delta(x - x0)",    \
-      .takes = "direction", .field = {"H1", "H2", "H3"}, .sign = -1, .own = true)
+#define IN_SHOT(member) offsetof(struct ht_shot_given, member)
+#define DIRECTION .takes = "direction", .numbers = IN_SHOT(direction), .unit = true
+
+#define EACH_KIND(X)                                                                           \
+    X("monopole",                                                                              \
+      ": acoustic p_t = -K div v + K s(t) delta(x - x0), with s the volume per time; wave "    \
+      "u_tt = c^2 lap u + s(t) delta(x - x0)",                                                 \
+      .stays = true)                                                                           \
+    X("force", " (acoustic, elastic): rho v_t = .. + direction s(t) delta(x - x0)", DIRECTION, \
+      .field = {"v1", "v2", "v3"}, .sign = 1, .own = true)                                     \
+    X("explosion", " (elastic): s_ii,t = .. - s(t) delta(x - x0), s the rate of its moment",   \
+      .field = {"s11", "s22", "s33"}, .sign = -1)                                              \
+    X("moment", ", a tensor (elastic): s_ij,t = .. - M_ij s(t) delta(x - x0), s the rate",     \
+      .takes = "moment", .numbers = IN_SHOT(moment), .sign = -1,                               \
+      .field = {"s11", "s22", "s33", "s12", "s13", "s23"})                                     \
+    X("dipole", " (maxwell): eps E_t = curl H - direction s(t) delta(x - x0), s the current",  \
+      DIRECTION, .field = {"E1", "E2", "E3"}, .sign = -1, .own = true)                         \
+    X("magnetic", ", a dipole (maxwell): mu H_t = -curl E - direction s(t) delta(x - x0)",     \
+      DIRECTION, .field = {"H1", "H2", "H3"}, .sign = -1, .own = true)
 
 #define ROW(word, help, ...) {word, help, __VA_ARGS__},
 #define CHOICE(word, ...) "|" word
@@ -81,23 +87,43 @@ static int drive_scalar(const struct ht_equations *eq, struct ht_drive *drive) {
     return form->known ? 1 : 0;
 }
 
-int ht_source_drives(const struct ht_source_kind *kind, const struct ht_equations *eq,
-                     const double *numbers, struct ht_drive drive[HT_MAX_DRIVES]) {
+/* Of the i-th field that a kind drives. */
+static double number_of(const struct ht_shot_given *given, const struct ht_source_kind *kind,
+                        int i) {
+    const double *number = (const double *)((const char *)given + kind->numbers);
+    if (kind->takes == NULL) return 1;
+    return number[i] / (kind->unit ? hypot(hypot(number[0], number[1]), number[2]) : 1);
+}
+
+bool ht_source_takes(const struct ht_shot_given *given, const struct ht_source_kind *kind) {
+    const double *number = (const double *)((const char *)given + kind->numbers);
+    bool any = false;
+    for (int i = 0; kind->takes && i < HT_MAX_DRIVES && kind->field[i] != NULL; i++)
+        any = any || number[i] != 0;
+    return any;
+}
+
+int ht_source_drives(const struct ht_shot_given *given, const struct ht_equations *eq,
+                     struct ht_drive drive[HT_MAX_DRIVES], const char **missing) {
+    const struct ht_source_kind *kind = ht_source_kind_of(given);
     int count = 0;
+    bool any = false;
+    *missing = NULL;
     if (kind->field[0] == NULL) return drive_scalar(eq, drive);
     for (int i = 0; i < HT_MAX_DRIVES && kind->field[i] != NULL; i++) {
         const int field = ht_equations_field(eq, kind->field[i]);
-        const double number = kind->takes != NULL ? numbers[i] : 1;
+        const double number = number_of(given, kind, i);
+        any = any || field >= 0;
+        if (field < 0 && kind->takes != NULL && number != 0) *missing = kind->field[i];
         if (field >= 0 && number != 0)
             drive[count++] = (struct ht_drive){field, kind->own ? material_of(eq, field) : -1,
                                                kind->sign * number};
     }
+    if (!any) *missing = NULL;
     return count;
 }
 
 /* ---- options ---- */
-
-#define IN_SHOT(member) offsetof(struct ht_shot_given, member)
 
 static const struct ht_option option[] = {
     {"type", HT_OPT_CHOICE, IN_SHOT(type), "\"point\"", ANY, &(EACH_TYPE(CHOICE))[1], "",
@@ -128,6 +154,9 @@ static const struct ht_option option[] = {
                     "makes; that of a plane is normal to it. Plane waves have no kind.")[1]},
     {"direction", HT_OPT_REAL3, IN_SHOT(direction), "[0.0, 0.0, 0.0]", ANY, NULL, "",
      "Force: its direction; plane wave: where it travels to; of any length."},
+    {"moment", HT_OPT_REAL6, IN_SHOT(moment), "[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]", ANY, NULL, "",
+     "Moment: the tensor's M11, M22, M33, M12, M13, M23. A fault with normal n that slips along d: "
+     "M_ij = n_i d_j + n_j d_i; an explosion: [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]."},
     {"signal", HT_OPT_CHOICE, IN_SHOT(signal), "\"ricker\"", ANY, CHOICES(HT_EACH_SIGNAL), "",
      "s(t), of largest value 1 (burst: nearly), with a = pi frequency t: ricker (1 - 2 a^2) "
      "exp(-a^2); gaussian exp(-a^2); gaussian derivative, the rise of the latter; burst, a sine of "
@@ -146,7 +175,8 @@ static const struct ht_option option[] = {
      "Ricker has its peak at 5 / (pi frequency)); 0 for bursts and files. Of a plane wave: at the "
      "corner of its box that it reaches first."},
     {"amplitude", HT_OPT_REAL, IN_SHOT(amplitude), "1.0", ANY, NULL, "",
-     "Factor of the signal: a volume per time (monopole) or a force, of a plane per area, in one "
+     "Factor of the signal: a volume per time (monopole), a force, a moment per time or a current, "
+     "of a plane per area, in one "
      "and two dimensions per area and per length; of a plane wave its p (acoustic) or u (wave)."},
     {"radius", HT_OPT_VALUE, IN_SHOT(radius), "\"auto\"", 0.25, 4, "auto", "cells",
      "Hermite methods: of the Gaussian with a flat spectrum that stands for the point. auto: 1.25, "

@@ -22,7 +22,8 @@ struct target {
 struct type {
     const char *words;
     enum ht_scalar_kind kind;
-    int most;    /* values next to each other; 0: the functions below */
+    int most; /* values next to each other; 0: the functions below */
+    int least;
     size_t size; /* of each of them */
     enum ht_err (*store)(const struct target *t);
     void (*clear)(void *at, const struct ht_option *option);
@@ -130,7 +131,7 @@ static enum ht_err store_values(const struct target *t) {
     const struct type *type = type_of(t->option);
     const struct ht_setting *setting = t->setting;
     if (is_raw(t)) return put_text(t, setting->raw, t->at);
-    if (!all_of(setting, type->kind, 1, type->most) ||
+    if (!all_of(setting, type->kind, type->least, type->most) ||
         (type->most == 1 && setting->kind != HT_SETTING_SCALAR))
         return fail_type(t);
     for (int i = 0; i < setting->count; i++)
@@ -348,8 +349,12 @@ static enum ht_err store_groups(const struct target *t) {
 /* ---- the table ---- */
 
 _Static_assert(sizeof(enum ht_scheme_name) == sizeof(int), "enumerations are as large as int");
-#define ROW(text, of, count, in_c) \
-    { .words = (text), .kind = HT_SCALAR_##of, .most = (count), .size = sizeof(in_c) }
+#define ROWS(text, of, fewest, count, in_c)                                          \
+    {                                                                                \
+        .words = (text), .kind = HT_SCALAR_##of, .most = (count), .least = (fewest), \
+        .size = sizeof(in_c)                                                         \
+    }
+#define ROW(text, of, count, in_c) ROWS(text, of, 1, count, in_c)
 #define ROW_BY(text, name, add_name) \
     { .words = (text), .store = store_##name, .clear = clear_##name, .add = (add_name) }
 
@@ -365,6 +370,7 @@ static const struct type types[] = {
     [HT_OPT_INT3] = ROW("1 to 3 integers", INT, 3, int),
     [HT_OPT_INT64_3] = ROW("1 to 3 integers", INT, 3, int64_t),
     [HT_OPT_REAL3] = ROW("1 to 3 numbers", REAL, 3, double),
+    [HT_OPT_REAL6] = ROWS("6 numbers", REAL, 6, 6, double),
     [HT_OPT_SAMPLES3] = ROW("1 to 3 numbers", REAL, 3, double),
     [HT_OPT_SIDES] = ROW("one or two strings", STRING, 2, char *),
     [HT_OPT_NAMES] = ROW_BY("a list of strings", names, add_names),

@@ -48,15 +48,20 @@ double ht_shot_band(const struct ht_shot *shot, int band) {
 
 static enum ht_err find_drives(const struct ht_params *params, const struct ht_equations *eq,
                                int group, struct ht_shot *shot) {
+    const struct ht_shot_given *groups = params->shots.group;
+    const char *missing;
     char key[64];
-    shot->drives = ht_source_drives(shot->kind, eq, shot->direction, shot->drive);
-    for (int k = eq->dims; k < 3; k++) {
-        const char *field = shot->type->outside ? NULL : shot->kind->field[k];
-        if (shot->direction[k] != 0 && (field == NULL || ht_equations_field(eq, field) < 0))
+    shot->drives = ht_source_drives(&groups[group - 1], eq, shot->drive, &missing);
+    for (int k = eq->dims; k < 3 && shot->type->outside; k++)
+        if (shot->direction[k] != 0)
             return ht_params_error(params, key_of(group, "direction", key),
                                    "has an entry for x%d, but the grid has %d %s (grid.cells)",
                                    k + 1, eq->dims, eq->dims > 1 ? "axes" : "axis");
-    }
+    if (missing)
+        return ht_params_error(params, key_of(group, shot->kind->takes, key),
+                               "has a number for %s, but %s has none on a grid of %d %s "
+                               "(grid.cells)",
+                               missing, eq->system->name, eq->dims, eq->dims > 1 ? "axes" : "axis");
     if (shot->drives > 0) return HT_OK;
     return ht_params_error(params, key_of(group, "kind", key), "%s has no sources of kind \"%s\"",
                            eq->system->name, shot->kind->word);

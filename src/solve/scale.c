@@ -82,7 +82,9 @@ static void warn_range(const struct ht_plan *plan, double most, const double uni
     const double low = FLT_MIN / FLT_EPSILON, high = FLT_MAX / 10;
     for (int f = 0; f < plan->eq.nfields && !ht_in_double(plan->params); f++) {
         const double value = most * unit[f];
-        if (!ht_problem_stores(&plan->problem, HT_PRIMARY, f) || (value >= low && value <= high))
+        /* shear stress in a fluid, whose unit is 0, has no values */
+        if (!ht_problem_stores(&plan->problem, HT_PRIMARY, f) || unit[f] == 0 ||
+            (value >= low && value <= high))
             continue;
         ht_warn("values of %s near %.1g leave the range of single precision, "
                 "%.1g to %.1g, in which files hold them: take "

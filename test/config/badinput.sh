@@ -611,8 +611,20 @@ solid 'a fluid by Hermite methods' 'time.scheme = "taylor"|0 somewhere (a fluid)
 solid 'vs above vp' 'lambda + mu must be positive|vs less than vp' medium.vs=1.5
 solid 'a source of acoustics' 'sources.1.kind|elastic has no sources|monopole' \
     'sources=({position=[0.5,0.5];frequency=2.0;})'
-solid 'a force out of the plane' 'sources.1.direction|x3|2 axes' \
+solid 'a force out of the plane' 'sources.1.direction|v3|2 axes' \
     'sources=({kind="force";direction=[0.0,0.0,1.0];position=[0.5,0.5];frequency=2.0;})'
+solid 'a moment out of the plane' 'sources.1.moment|s33|2 axes' \
+    'sources=({kind="moment";moment=[0.0,0.0,1.0,0.0,0.0,0.0];position=[0.5,0.5];frequency=2.0;})'
+solid 'three numbers of a moment' 'sources.1.moment|6 numbers' \
+    'sources=({kind="moment";moment=[1.0,0.0,1.0];position=[0.5,0.5];frequency=2.0;})'
+solid 'a moment of another kind' 'sources.1.moment|is for kind "moment"|"explosion"' \
+    'sources=({kind="explosion";moment=[0.0,0.0,0.0,1.0,0.0,0.0];position=[0.5,0.5];frequency=2.0;})'
+solid 'a moment without numbers' 'sources.1.kind|needs a moment' \
+    'sources=({kind="moment";position=[0.5,0.5];frequency=2.0;})'
+solid 'shear of a moment in a fluid' 'sources.1|s12|fluid' medium.vs=0 \
+    'sources=({kind="moment";moment=[1.0,1.0,0.0,1.0,0.0,0.0];position=[0.5,0.5];frequency=2.0;})'
+solid 'a moment along an axis in a fluid' 'sources.1|fluid|pressure' medium.vs=0 \
+    'sources=({kind="moment";moment=[1.0,0.0,0.0,0.0,0.0,0.0];position=[0.5,0.5];frequency=2.0;})'
 solid 'two terms in time' 'time.stages = 2|staggered' time.stages=2
 solid 'a variant of one field' 'fd-march|fd-plain' device.variant=fd-march \
     device.backend=auto

@@ -1,7 +1,8 @@
 /* Sources of staggered finite differences against those of acoustics by Taylor series, whose traces
  * are tested against exact solutions: an explosion in a solid is a monopole of p = -s_ii for v and
  * moves with the speed of compressional waves, a magnetic dipole normal to the plane a monopole of
- * p = H3 with K = 1/mu, 1/rho = 1/eps, a force in a fluid is one.
+ * p = H3 with K = 1/mu, 1/rho = 1/eps, a force in a fluid is one. A moment tensor is compared with
+ * that by Taylor series, which dipoles.c tests.
  */
 #include "../io/recorded.h"
 
@@ -29,6 +30,13 @@ static const struct {
      "system=acoustic medium.K=3.2 medium.rho=0.8 boundary.x2=rigid sources=({%s})",
      {"H3", NULL},
      {"p", NULL}},
+    {"moment tensor",
+     "system=elastic medium.vp=2 medium.vs=1.5 medium.rho=1.3 boundary.x1=roller "
+     "sources=({kind=\"moment\";moment=[0.3,-0.2,0.0,0.5,0.0,0.0];%s})",
+     "system=elastic medium.vp=2 medium.vs=1.5 medium.rho=1.3 boundary.x1=roller "
+     "sources=({kind=\"moment\";moment=[0.3,-0.2,0.0,0.5,0.0,0.0];%s})",
+     {"v1", "v2"},
+     {"v1", "v2"}},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
