@@ -388,24 +388,21 @@ static void usual_pair(enum ht_absorbing_type type, int order, struct ht_layer *
     layer->alpha = 0.1;
 }
 
-/* With alpha = 0.1 waves guided by fluid beside solid grow; 0.4 reflects 20 dB more than 0.2. */
-static void usual_solid(enum ht_absorbing_type type, int order, struct ht_layer *layer) {
-    usual_pair(type, order, layer);
-    if (type != HT_ABSORBING_SPONGE) layer->alpha = 0.2;
-}
-
-/* Waves of two speeds, whose fields share coefficients, grow without mixing. */
+/* Waves of two speeds, whose fields share coefficients, grow without mixing, and those that fluid
+ * beside solid guides need more of it. */
 enum ht_err ht_staggered_plan_layers(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     struct ht_pair pair;
     const bool two_speeds =
         ht_pair_make(&plan->eq, HT_PAIR_TOGETHER, &pair) == NULL && ht_pair_coupled(&pair) != 0;
-    TRY(plan_nodal(plan, two_speeds ? usual_solid : usual_pair));
+    TRY(plan_nodal(plan, usual_pair));
     if (plan->problem.fd.organisation != HT_ORGANISATION_FACES)
         return ht_params_error(params, "absorbing.organisation",
                                "finite differences of %s have \"faces\"", plan->eq.system->name);
-    plan->layers.mix =
-        plan->grid.dims > 1 ? given_or(&params->absorbing.mix, two_speeds ? 0.01 : 0) : 0;
+    const double usual = !two_speeds                                        ? 0
+                         : plan->medium->vanishes && !plan->medium->uniform ? 0.05
+                                                                            : 0.01;
+    plan->layers.mix = plan->grid.dims > 1 ? given_or(&params->absorbing.mix, usual) : 0;
     return HT_OK;
 }
 

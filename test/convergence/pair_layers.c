@@ -159,7 +159,7 @@ static const struct box boxes[] = {
      "medium.vp=[0.6,1.0] medium.vs=[0.0,0.5] medium.rho=[0.6,1.0] initial.type=expression "
      "initial.values.v1=exp(-((x1-17.3)^2+(x2-20.2)^2)/0.7) "
      "initial.values.v2=exp(-((x1-4.3)^2+(x2-20.2)^2)/0.7)",
-     0.1},
+     0.5},
 };
 
 /* Of the change in a step, in which what is static, such as most of random data, has no part. */
