@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How far the series of a Hermite half step amplifies rounding, for
-src/num/amplification_table.h (src/solve/amplification.c says what it is).
+src/num/amplification_table.h (src/solve/scale.c says what it is).
 
     amplification.py > src/num/amplification_table.h
 

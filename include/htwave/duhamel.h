@@ -126,12 +126,6 @@ struct ht_source_vector {
 /* Makes G_r and all its derivatives at distances in cells from the centre:
  * out[field that the grid stores][term][coefficient]. It refers to both arguments. */
 struct ht_source_shaper;
-HT_CHECKED enum ht_err ht_source_shaper_create(const struct ht_problem *problem, enum ht_subgrid to,
-                                               const struct ht_source_vector *vector,
-                                               struct ht_source_shaper **out);
-void ht_source_shaper_destroy(struct ht_source_shaper *shaper);
-void ht_source_shaper_apply(const struct ht_source_shaper *shaper, const long double distance[3],
-                            double *out);
 /* The slowest of the speeds of waves over the fastest. */
 double ht_source_ratio(const struct ht_equations *eq, const double *material);
 /* Powers of tau L of g that count within `span` half steps: j = 0 .. result. */

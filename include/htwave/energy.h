@@ -58,7 +58,6 @@ HT_CHECKED enum ht_err ht_physical_energy(const struct ht_plan *plan,
 HT_CHECKED enum ht_err ht_data_hidden(const struct ht_plan *plan, double *out);
 /* Sources have raised the root of the energy by no more than this between two times.
  * ht_plan_weigh_shots: before, once. */
-double ht_plan_pushed(const struct ht_plan *plan, double from, double to);
 HT_CHECKED enum ht_err ht_plan_weigh_shots(struct ht_plan *plan);
 /* Energies of a run's states so far; initially zero. */
 struct ht_energy_watch {

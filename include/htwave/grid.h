@@ -199,7 +199,6 @@ void ht_window_shift(const struct ht_grid *grid, enum ht_subgrid from,
  * cannot count the ghosts. */
 struct ht_ghost_args;
 /* From nodes and sides along each axis: the numbers of ghosts. */
-HT_CHECKED enum ht_err ht_ghosts_number(struct ht_ghost_args *args);
 HT_CHECKED enum ht_err ht_window_ghosts(const struct ht_grid *grid, const struct ht_window *window,
                                         struct ht_ghost_args *out);
 

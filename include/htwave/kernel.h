@@ -59,7 +59,7 @@ struct ht_spec {
 };
 
 /* Whether noise is more than that with which runs stay stable, 2 x 4^(d-1): see
- * src/solve/amplification.c. */
+ * src/solve/scale.c. */
 bool ht_noise_grows(double noise, int dims);
 
 /* Whether the kernels read a material from a buffer: of a medium that varies, and profiles of

@@ -120,7 +120,7 @@ struct ht_fd_problem {
     unsigned constant; /* of it: bit i: coefficient i is number[i] everywhere */
     bool fluid;        /* some C_rr is 0 somewhere */
     double number[HT_MAX_TERMS];
-    bool undispersed;       /* sources and traces are transformed: resampler_whole.c */
+    bool undispersed;       /* sources and traces are transformed: resampler.c */
     bool density;           /* 1/rho varies */
     double inverse_density; /* else */
     /* Of absorbing layers, of Hermite methods, too, which take "auto" as well
@@ -152,7 +152,7 @@ struct ht_problem {
     double dt;
     int stages;
     double amplification;           /* of rounding by its series, relative
-                                       (src/solve/amplification.c); 0: not known */
+                                       (src/solve/scale.c); 0: not known */
     const struct ht_scheme *scheme; /* ht_problem_set_scheme */
     unsigned stored[2];             /* field mask per grid; 0: all fields */
     int old_sign;                   /* as in ht_spec */
@@ -275,6 +275,14 @@ double ht_sponge_reflection(const struct ht_problem *problem, int axis, int side
  * part of it. Node (m1, m2, m3) of the rank's window is node (m1, m2, m3) - first of this one. */
 struct ht_window ht_absorbing_window(const struct ht_problem *problem, enum ht_subgrid subgrid,
                                      int axis, int side, int64_t first[3]);
+
+/* The spectral radius of a half step's sums of magnitudes, of Hermite methods, in a uniform medium
+ * with the largest speed along each axis; 0 where it is harmless: below N = 5. The unit roundoff
+ * times this is the noise of ht_spec. */
+double ht_series_amplification(const struct ht_problem *problem, const double speed[3]);
+
+/* Whether the rounding of single precision grows with problem->amplification. */
+bool ht_series_grows(const struct ht_problem *problem);
 
 /* A part of a problem as a separate problem of one rank: a layer of cells for a scheme's start, the
  * few cells of a self-check, the box of a test problem.

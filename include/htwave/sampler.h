@@ -61,7 +61,7 @@ HT_CHECKED enum ht_err ht_resampler_integral(struct ht_resampler *resampler, dou
                                              int64_t first, int64_t reached,
                                              struct ht_resampled *out);
 
-/* Samples where all steps are taken, `whole` (resampler_whole.c), in place of those by weights: at
+/* Samples where all steps are taken, `whole` (resampler.c), in place of those by weights: at
  * `at` + j `every`, in steps, of traces whose values at step n begin at value[n width], or of their
  * integrals from step 0. steps: as far as ht_fd_steps_beside beyond the last sample. Work is that
  * of Fourier transforms over all steps. */
@@ -83,9 +83,6 @@ HT_CHECKED enum ht_err ht_transform_signal(int64_t values, double apart, const d
  * dispersion removed: out[step] to be freed, 0 afterwards. */
 HT_CHECKED enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt,
                                          int64_t *count, double **out);
-/* Steps after a time, in steps, that matter to it: Bessel functions of order 2n of 2t/dt fall below
- * 1e-7 of their size there. */
-int64_t ht_fd_steps_beside(double step);
 
 /* What the receivers of a run read from its state: of each trace and step the value, and what else
  * ht_resampling_of says. Traces are numbered group by group, reading by reading, receiver by

@@ -173,7 +173,4 @@ void ht_receivers_destroy(struct ht_receivers *receivers); /* NULL allowed */
 double ht_receivers_time(const struct ht_receivers *receivers,
                          const struct ht_receiver_group *group, int64_t sample);
 
-/* ---- receivers_file.c ---- */
-/* Positions in a file, a line each; x is freed by the caller. */
-HT_CHECKED enum ht_err ht_positions_read(const char *path, int dims, int64_t *count,
-                                         double (**x)[3]);
+/* ---- positions ---- */

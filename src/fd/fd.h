@@ -302,13 +302,10 @@ HT_CHECKED enum ht_err ht_fd_layers_step(struct ht_fd_stepper *s, enum ht_step_p
 bool ht_fd_layers_interior(const struct ht_fd_stepper *s, const struct ht_fd_box *box,
                            struct ht_fd_box *out);
 
-/* ---- fd_window.c: window, arrays, medium ---- */
+/* ---- window, arrays, medium ---- */
 /* The members that need no memory. */
 void ht_fd_stepper_plan(const struct ht_problem *problem, const struct ht_fd_engine *engine,
                         struct ht_fd_stepper *out);
-HT_CHECKED enum ht_err ht_fd_arrays_create(struct ht_fd_stepper *s);
-void ht_fd_arrays_destroy(struct ht_fd_stepper *s);
-HT_CHECKED enum ht_err ht_fd_fill_medium(struct ht_fd_stepper *s);
 /* The node of the grid whose value node m of an axis takes, for values that lie half a spacing up
  * along the axes of a parity: behind a wall the mirror image. */
 int64_t ht_fd_inside(const struct ht_grid *grid, unsigned parity, int axis, int64_t m);
@@ -323,8 +320,6 @@ HT_CHECKED enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int
 int64_t ht_fd_block_planes(const struct ht_grid *grid);
 
 struct ht_pack_format ht_fd_format(const struct ht_problem *problem, bool fp64);
-/* The messages of a planned stepper. */
-void ht_fd_plan_halo(struct ht_fd_stepper *s, struct ht_halo *out);
 
 /* fd_incidence.c: refuses plane waves whose surface the grid cannot hold, or about which the medium
  * varies. A rank looks at its own planes: one that fails must enter ht_comm_agree. */

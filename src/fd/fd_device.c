@@ -117,20 +117,16 @@ static enum ht_err device_inject(struct ht_fd_engine *e, struct ht_fd_injection 
     return ht_inject(in->injected, first, last, row, 0, 0, x.buffer, y.buffer);
 }
 
-static struct ht_fd_memory memory_of(const struct ht_fd_layers *l) {
-    return (struct ht_fd_memory){.profile = l->profile.buffer,
-                                 .before = l->before.buffer,
-                                 .halves = l->halves.buffer,
-                                 .nodes = l->nodes.buffer,
-                                 .start = l->start};
-}
-
 static enum ht_err device_layers(struct ht_fd_engine *e, enum ht_step_part part,
                                  const struct ht_fd_box *box, const struct ht_fd_law *law,
                                  const struct ht_fd_layers *l, struct ht_fd_array u,
                                  struct ht_fd_array d, struct ht_fd_array out) {
     const struct ht_fd_operator op = operator_of(law);
-    const struct ht_fd_memory memory = memory_of(l);
+    const struct ht_fd_memory memory = (struct ht_fd_memory){.profile = l->profile.buffer,
+                                                             .before = l->before.buffer,
+                                                             .halves = l->halves.buffer,
+                                                             .nodes = l->nodes.buffer,
+                                                             .start = l->start};
     if (l->sponge)
         return ht_fd_layer_damp(e->layers, part, box, &l->sides, memory.profile, out.buffer,
                                 d.buffer);

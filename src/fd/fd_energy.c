@@ -133,19 +133,6 @@ static double find_driven(const struct ht_plan *plan, const struct ht_fd_stepper
     return s->injection->driven / (plan->problem.dt * sqrt(2 * k));
 }
 
-/* Of the field itself, and of what the energy's terms round by: each value of dt^2 M u by some
- * units of u. */
-static enum ht_err find_held(struct ht_fd_stepper *s, struct ht_state *out) {
-    const double unit = s->engine.spec.fp64 ? DBL_EPSILON : FLT_EPSILON;
-    const struct ht_fd_array u = s->values[HT_FD_U];
-    struct ht_measure squares;
-    TRY(ht_fd_total(s, u, u, 0, &squares));
-    out->held = squares.sum / 2;
-    for (int k = 0; k < s->engine.spec.dims; k++) out->held *= s->problem.grid->h[k];
-    out->rounding = 16 * unit * out->held / pow(s->problem.dt, 2);
-    return HT_OK;
-}
-
 enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
                                          const struct ht_stepper *stepper, double time,
                                          struct ht_state *out) {
@@ -157,7 +144,17 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
     else
         TRY(ht_fd_total(s, s->values[HT_FD_U], s->values[HT_FD_U], s->level, &sums));
     if (sums.bad > 0) return not_finite(s, time, &sums);
-    if (known(plan)) TRY(find_held(s, out));
+    if (known(plan)) {
+        /* Of the field itself, and of what the energy's terms round by: each value of dt^2 M u by
+         * some units of u. */
+        const double unit = s->engine.spec.fp64 ? DBL_EPSILON : FLT_EPSILON;
+        const struct ht_fd_array u = s->values[HT_FD_U];
+        struct ht_measure squares;
+        TRY(ht_fd_total(s, u, u, 0, &squares));
+        out->held = squares.sum / 2;
+        for (int k = 0; k < s->engine.spec.dims; k++) out->held *= s->problem.grid->h[k];
+        out->rounding = 16 * unit * out->held / pow(s->problem.dt, 2);
+    }
     out->driven = find_driven(plan, s);
     out->of_rate = ht_equations_first_order(&plan->eq);
     out->partial = plan->problem.layers != NULL && time <= 0;

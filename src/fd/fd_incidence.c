@@ -80,22 +80,6 @@ static void set_axis(const struct ht_shot *shot, int axis, struct ht_fd_surface 
     out->upper[axis] = (int64_t)floor(high + close);
 }
 
-/* Columns for all nodes that the star reads across the surface. */
-static void set_columns(struct ht_fd_surface *s) {
-    double least = 0, most = 0, narrowest = INFINITY;
-    for (int k = 0; k < 3 && k < s->grid->dims; k++) {
-        const double h = s->grid->h[k], n = s->direction[k];
-        const double low = s->grid->lower[k] + h * (double)s->lower[k];
-        const double high = s->grid->lower[k] + h * (double)s->upper[k];
-        narrowest = fmin(narrowest, h);
-        least += fmin(n * (low - s->reach * h), n * (high + s->reach * h));
-        most += fmax(n * (low - s->reach * h), n * (high + s->reach * h));
-    }
-    s->apart = narrowest / 2;
-    s->first = least - 0.5 * HT_FD_SPLINE * s->apart;
-    s->columns = (int)ceil((most - s->first) / s->apart) + HT_FD_SPLINE / 2 + 1;
-}
-
 static enum ht_err fd_surface_make(const struct ht_problem *problem, const struct ht_shot *shot,
                                    struct ht_fd_surface *out) {
     const struct ht_second_order *form = &problem->eq->second_order;
@@ -112,7 +96,19 @@ static enum ht_err fd_surface_make(const struct ht_problem *problem, const struc
         out->rate[k] = out->modulus * inverse_density / (h * h);
         set_axis(shot, k, out);
     }
-    set_columns(out);
+    /* Columns for all nodes that the star reads across the surface. */
+    double least = 0, most = 0, narrowest = INFINITY;
+    for (int k = 0; k < 3 && k < out->grid->dims; k++) {
+        const double h = out->grid->h[k], n = out->direction[k];
+        const double low = out->grid->lower[k] + h * (double)out->lower[k];
+        const double high = out->grid->lower[k] + h * (double)out->upper[k];
+        narrowest = fmin(narrowest, h);
+        least += fmin(n * (low - out->reach * h), n * (high + out->reach * h));
+        most += fmax(n * (low - out->reach * h), n * (high + out->reach * h));
+    }
+    out->apart = narrowest / 2;
+    out->first = least - 0.5 * HT_FD_SPLINE * out->apart;
+    out->columns = (int)ceil((most - out->first) / out->apart) + HT_FD_SPLINE / 2 + 1;
     return HT_OK;
 }
 
@@ -195,23 +191,6 @@ static bool near_surface(const struct ht_fd_surface *s, const int64_t m[3]) {
     return near;
 }
 
-static enum ht_err refuse_medium(const struct ht_plan *plan, int group,
-                                 const struct ht_fd_surface *s, const int64_t m[3], int what,
-                                 double found, double wanted) {
-    const struct ht_second_order *form = &plan->eq.second_order;
-    const int material = what == 0 ? form->modulus : form->inverse_density;
-    char key[64], place[HT_PLACE];
-    double x[3];
-    for (int k = 0; k < 3; k++) x[k] = ht_grid_x(&plan->grid, HT_PRIMARY, k, m[k]);
-    snprintf(key, sizeof key, "sources.%d", group);
-    return ht_params_error(plan->params, key,
-                           "the medium varies at the surface of its box: %s is %.9g near %s, "
-                           "%.9g at from; jumps must be %d spacings from it",
-                           plan->eq.system->material[material].name, found,
-                           ht_grid_place(&plan->grid, x, place), wanted,
-                           s->reach + HT_FIT_REACH + 1);
-}
-
 /* One of K, b_1 .. on a plane of the grid. */
 static enum ht_err check_plane(const struct ht_plan *plan, int group, const struct ht_fd_surface *s,
                                int what, int64_t plane, const double *value) {
@@ -221,8 +200,21 @@ static enum ht_err check_plane(const struct ht_plan *plan, int group, const stru
     const int64_t nodes = ht_grid_plane(s->grid, HT_PRIMARY);
     for (int64_t n = 0; n < nodes; n++) {
         const int64_t m[3] = {n % n1, n / n1, plane};
-        if (fabs(value[n] - wanted) > close * wanted && near_surface(s, m))
-            return refuse_medium(plan, group, s, m, what, value[n], wanted);
+        if (fabs(value[n] - wanted) > close * wanted && near_surface(s, m)) {
+            const double found = value[n];
+            const struct ht_second_order *form = &plan->eq.second_order;
+            const int material = what == 0 ? form->modulus : form->inverse_density;
+            char key[64], place[HT_PLACE];
+            double x[3];
+            for (int k = 0; k < 3; k++) x[k] = ht_grid_x(&plan->grid, HT_PRIMARY, k, m[k]);
+            snprintf(key, sizeof key, "sources.%d", group);
+            return ht_params_error(
+                plan->params, key,
+                "the medium varies at the surface of its box: %s is %.9g near %s, "
+                "%.9g at from; jumps must be %d spacings from it",
+                plan->eq.system->material[material].name, found,
+                ht_grid_place(&plan->grid, x, place), wanted, s->reach + HT_FIT_REACH + 1);
+        }
     }
     return HT_OK;
 }
@@ -272,20 +264,6 @@ struct ht_fd_incidence {
 
 /* ---- entries ---- */
 
-/* Weights of columns j - 2 .. j + 3 for a place f intervals above column j:
- * sums of fifth powers, of integral 1. */
-static void spline_at(double f, double weight[SPLINE]) {
-    const double g = 1 - f;
-    const double a[3] = {pow(g, 5), pow(1 + g, 5), pow(2 + g, 5)};
-    const double b[3] = {pow(f, 5), pow(1 + f, 5), pow(2 + f, 5)};
-    weight[0] = a[0] / 120;
-    weight[1] = (a[1] - 6 * a[0]) / 120;
-    weight[2] = (a[2] - 6 * a[1] + 15 * a[0]) / 120;
-    weight[3] = (b[2] - 6 * b[1] + 15 * b[0]) / 120;
-    weight[4] = (b[1] - 6 * b[0]) / 120;
-    weight[5] = b[0] / 120;
-}
-
 struct touched {
     int64_t first, last; /* columns [first, last) */
 };
@@ -296,7 +274,18 @@ static void add_wave(const struct ht_fd_incidence *in, double xi, double factor,
     const double at = (xi - in->surface.first) / in->surface.apart;
     const int64_t below = (int64_t)floor(at), first = below - SPLINE / 2 + 1;
     double weight[SPLINE];
-    spline_at(at - (double)below, weight);
+    /* Weights of columns j - 2 .. j + 3 for a place f intervals above column j:
+     * sums of fifth powers, of integral 1. */
+    const double f = at - (double)below;
+    const double g = 1 - f;
+    const double a[3] = {pow(g, 5), pow(1 + g, 5), pow(2 + g, 5)};
+    const double b[3] = {pow(f, 5), pow(1 + f, 5), pow(2 + f, 5)};
+    weight[0] = a[0] / 120;
+    weight[1] = (a[1] - 6 * a[0]) / 120;
+    weight[2] = (a[2] - 6 * a[1] + 15 * a[0]) / 120;
+    weight[3] = (b[2] - 6 * b[1] + 15 * b[0]) / 120;
+    weight[4] = (b[1] - 6 * b[0]) / 120;
+    weight[5] = b[0] / 120;
     for (int i = 0; i < SPLINE; i++) in->values[first + i] += factor * weight[i];
     touched->first = ht_least(touched->first, first);
     touched->last = ht_most(touched->last, first + SPLINE);
@@ -519,34 +508,30 @@ enum ht_err ht_fd_incidence_count(const struct ht_problem *problem, const struct
 
 /* ---- making ---- */
 
-/* At least |C u| where |u| is at most 1, in the norm of the energy; twice, as the stage adds at
- * most 12 times its twelfth. Faces add up per axis. */
-static double size_of(const struct ht_fd_surface *s) {
-    double sum = 0, volume = 1, all = 1;
-    for (int k = 0; k < 3 && k < s->grid->dims; k++) {
-        volume *= s->grid->h[k];
-        all *= (double)(s->upper[k] - s->lower[k] + 1);
-    }
-    for (int k = 0; k < 3 && k < s->grid->dims; k++) {
-        const double face = all / (double)(s->upper[k] - s->lower[k] + 1);
-        double square = 0;
-        for (int layer = 0; s->closed[k] && layer < s->reach; layer++) {
-            double row = 0;
-            for (int j = layer + 1; j <= s->reach; j++) row += fabs(s->arm[j]);
-            square += 4 * face * row * row; /* two faces of two sides */
-        }
-        sum += s->rate[k] * sqrt(square * volume / s->modulus);
-    }
-    return 2 * sum;
-}
-
 static enum ht_err make(const struct ht_problem *problem, const struct ht_shot *shot,
                         struct ht_fd_incidence *in) {
     int bits = 4;
     TRY(fd_surface_make(problem, shot, &in->surface));
     in->weights = ht_fd_weights(problem->fd.order);
     in->steps = steps_of(problem, shot);
-    in->size = size_of(&in->surface);
+    /* At least |C u| where |u| is at most 1, in the norm of the energy; twice, as the stage adds at
+     * most 12 times its twelfth. Faces add up per axis. */
+    double sum = 0, volume = 1, all = 1;
+    for (int k = 0; k < 3 && k < in->surface.grid->dims; k++) {
+        volume *= in->surface.grid->h[k];
+        all *= (double)(in->surface.upper[k] - in->surface.lower[k] + 1);
+    }
+    for (int k = 0; k < 3 && k < in->surface.grid->dims; k++) {
+        const double face = all / (double)(in->surface.upper[k] - in->surface.lower[k] + 1);
+        double square = 0;
+        for (int layer = 0; in->surface.closed[k] && layer < in->surface.reach; layer++) {
+            double row = 0;
+            for (int j = layer + 1; j <= in->surface.reach; j++) row += fabs(in->surface.arm[j]);
+            square += 4 * face * row * row; /* two faces of two sides */
+        }
+        sum += in->surface.rate[k] * sqrt(square * volume / in->surface.modulus);
+    }
+    in->size = 2 * sum;
     while ((int64_t)1 << bits < in->steps + in->steps / 4) bits++;
     TRY(HT_ALLOC(in->stage, in->steps * in->surface.columns));
     TRY(HT_ALLOC(in->update, in->steps * in->surface.columns));

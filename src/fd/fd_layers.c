@@ -13,12 +13,6 @@
 
 /* ---- plan ---- */
 
-/* Index in the window of the nodes on a wall, which another slab may have. */
-static int64_t wall_of(const struct ht_fd_stepper *s, int axis, int side) {
-    const int64_t first = axis == 2 ? s->first : 0;
-    return s->box.begin[axis] - first + (side == 0 ? 0 : s->problem.grid->cells[axis]);
-}
-
 static void add_side(struct ht_fd_stepper *s, int axis, int side) {
     struct ht_fd_layers *l = &s->layers;
     struct ht_fd_sides *all = &l->sides;
@@ -27,12 +21,15 @@ static void add_side(struct ht_fd_stepper *s, int axis, int side) {
     const bool elsewhere = axis == 2 && s->r.partition.neighbour[side];
     if (cells == 0 || (elsewhere && !l->sponge)) return;
     struct ht_fd_side *out = &all->side[all->count++];
-    *out = (struct ht_fd_side){.axis = axis,
-                               .side = side,
-                               .cells = cells,
-                               .wall = wall_of(s, axis, side),
-                               .offset = all->memory,
-                               .profile = all->profiles};
+    /* Index in the window of the nodes on a wall, which another slab may have. */
+    const int64_t first = axis == 2 ? s->first : 0;
+    *out = (struct ht_fd_side){
+        .axis = axis,
+        .side = side,
+        .cells = cells,
+        .wall = (s->box.begin[axis] - first + (side == 0 ? 0 : s->problem.grid->cells[axis])),
+        .offset = all->memory,
+        .profile = all->profiles};
     for (int k = 0; k < 3; k++) {
         out->pitch[k] = pitch;
         if (k != axis) out->offset -= s->box.begin[k] * pitch;
@@ -154,37 +151,16 @@ enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
     return err;
 }
 
-/* The memory of a side in the grid's plane m, or what a side along x3 has at a depth: so many
- * numbers from *first on. */
-static int64_t chunk_of(const struct ht_fd_stepper *s, const struct ht_fd_side *side, int64_t m,
-                        int64_t *first) {
-    *first = side->offset;
-    for (int k = 0; k < 3; k++)
-        if (k != side->axis) *first += s->box.begin[k] * side->pitch[k];
-    *first += (side->axis == 2 ? m : m - s->first) * side->pitch[2];
-    return side->pitch[2];
-}
-
-/* Of depth `depth` of a line of the plane. */
-static void put_line(const struct ht_fd_side *side, const int64_t n[2], const double *node,
-                     const double *half, double *nodes, double *halves) {
-    const int across = 1 - side->axis;
-    const int64_t along[2] = {1, n[0]};
-    const int64_t wall = side->side == 0 ? 0 : n[side->axis] - 1;
-    const int way = side->side == 0 ? 1 : -1;
-    for (int64_t m = 0; m < n[across]; m++)
-        for (int64_t i = 0; i < side->cells; i++) {
-            const int64_t to = side->axis == 0 ? m * side->cells + i : i * side->pitch[1] + m;
-            const int64_t from = (wall + way * i) * along[side->axis] + m * along[across];
-            nodes[to] = node[from];
-            halves[to] = way > 0 ? half[from] : -half[from - along[side->axis]];
-        }
-}
-
 static enum ht_err write_chunk(struct ht_fd_stepper *s, const struct ht_fd_side *side, int64_t m,
                                struct ht_fd_array to, const double *values) {
     int64_t first;
-    const int64_t count = chunk_of(s, side, m, &first);
+    /* The memory of a side in the grid's plane m, or what a side along x3 has at a depth: so many
+     * numbers from *first on. */
+    first = side->offset;
+    for (int k = 0; k < 3; k++)
+        if (k != side->axis) first += s->box.begin[k] * side->pitch[k];
+    first += (side->axis == 2 ? m : m - s->first) * side->pitch[2];
+    const int64_t count = side->pitch[2];
     return s->engine.ops->write(&s->engine, to, first, count, values);
 }
 
@@ -213,7 +189,19 @@ enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m, const
             continue;
         }
         TRY(HT_ALLOC(chunk, 2 * side->pitch[2]));
-        put_line(side, n, node, half, chunk, chunk + side->pitch[2]);
+        /* Of depth `depth` of a line of the plane. */
+        double *halves = chunk + side->pitch[2];
+        const int across = 1 - side->axis;
+        const int64_t along[2] = {1, n[0]};
+        const int64_t wall = side->side == 0 ? 0 : n[side->axis] - 1;
+        const int way = side->side == 0 ? 1 : -1;
+        for (int64_t k = 0; k < n[across]; k++)
+            for (int64_t j = 0; j < side->cells; j++) {
+                const int64_t to = side->axis == 0 ? k * side->cells + j : j * side->pitch[1] + k;
+                const int64_t from = (wall + way * j) * along[side->axis] + k * along[across];
+                chunk[to] = node[from];
+                halves[to] = way > 0 ? half[from] : -half[from - along[side->axis]];
+            }
         err = write_chunk(s, side, m, s->layers.nodes, chunk);
         if (err == HT_OK) err = write_chunk(s, side, m, s->layers.halves, chunk + side->pitch[2]);
         free(chunk);

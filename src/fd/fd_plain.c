@@ -367,16 +367,6 @@ static double correct(const struct line *line, const double *u, double d, int64_
     return change + excess;
 }
 
-static void correct_line(struct line *line, const double *u, double *d, const double *out) {
-    find_fluxes(line, u);
-    for (int64_t depth = line->first; depth < line->last; depth++) {
-        const int64_t at = line->at + depth * line->inward;
-        /* without what other layers have added */
-        const double plain = out[at] + minus(line, size_of(line, u[at]));
-        d[at] += correct(line, u, plain, depth);
-    }
-}
-
 /* Of a sponge, both; else d alone. */
 static void damp_line(const struct line *line, double *d, double *out) {
     const int which = line->l->sponge ? 0 : HT_FD_PROFILES - 1;
@@ -416,9 +406,15 @@ static void do_side(struct line *line, enum work work, const struct ht_fd_box *b
                 side->wall * pitch_of(box, k) + ma * pitch_of(box, a) + mb * pitch_of(box, b);
             line->own = side->offset + ma * side->pitch[a] + mb * side->pitch[b];
             if (line->first >= line->last) continue;
-            if (work == CORRECT)
-                correct_line(line, u, d, out);
-            else if (work == DAMP)
+            if (work == CORRECT) {
+                find_fluxes(line, u);
+                for (int64_t depth = line->first; depth < line->last; depth++) {
+                    const int64_t at = line->at + depth * line->inward;
+                    /* without what other layers have added */
+                    const double plain = out[at] + minus(line, size_of(line, u[at]));
+                    d[at] += correct(line, u, plain, depth);
+                }
+            } else if (work == DAMP)
                 damp_line(line, d, out);
             else
                 add_line(line, u, d, out);

@@ -12,12 +12,6 @@ static enum ht_err fill(const void *medium, int what, int64_t first, int64_t las
     return ht_fit_fill(plan->fit, what, first, last, out);
 }
 
-/* omega^2 at rate 1. */
-static double symbol_of(const struct ht_plan *plan) {
-    const struct ht_fd_weights w = ht_fd_weights(plan->problem.fd.order);
-    return plan->grid.dims * ht_fd_symbol(&w, plan->problem.fd.density, acos(-1.0));
-}
-
 /* omega^2 <= rate^2 symbol_of: where the spacing is the same along all axes and the medium is
  * uniform, the rate is c / h. */
 static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
@@ -38,7 +32,9 @@ static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
     fd->medium = plan;
     plan->problem.grid = &plan->grid;
     TRY(ht_fd_bound(&plan->problem, plan->fit, &most));
-    *rate = sqrt(most / symbol_of(plan));
+    /* omega^2 at rate 1. */
+    const struct ht_fd_weights w = ht_fd_weights(plan->problem.fd.order);
+    *rate = sqrt(most / (plan->grid.dims * ht_fd_symbol(&w, plan->problem.fd.density, acos(-1.0))));
     return HT_OK;
 }
 
@@ -152,7 +148,8 @@ double ht_plan_needed_points(const struct ht_plan *plan) {
     return points;
 }
 
-static enum ht_err check_forms(const struct ht_plan *plan) {
+enum ht_err ht_differences_plan_shots(struct ht_plan *plan) {
+    const double carried = 2.1;
     static const char *const names[] = {"radius", "tolerance"};
     char key[48];
     for (int i = 0; i < 2 * plan->params->shots.count; i++) {
@@ -162,12 +159,6 @@ static enum ht_err check_forms(const struct ht_plan *plan) {
                                    "has no meaning with time.scheme = \"fd\": "
                                    "it is for Hermite methods");
     }
-    return HT_OK;
-}
-
-enum ht_err ht_differences_plan_shots(struct ht_plan *plan) {
-    const double carried = 2.1;
-    TRY(check_forms(plan));
     if (plan->shots == NULL || !(plan->problem.dt > 0)) return HT_OK;
     TRY(ht_shots_warn_jumps(plan->shots));
     TRY(ht_fd_surface_check(plan));

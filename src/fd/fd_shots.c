@@ -4,7 +4,7 @@
  *     d = d + dt^2 L w + g (F(t_n+dt) - 2 F(t_n) + F(t_n-dt)),   u = u + d
  * where f is the signal or its derivative, F an integral of it, known in closed form. Where
  * dispersion is removed from traces dt^2 f_n is in the place of the differences of F
- * (resampler_whole.c). g is the delta spread over nodes, times the modulus there. Planes beyond the
+ * (resampler.c). g is the delta spread over nodes, times the modulus there. Planes beyond the
  * slab take it, too, wherever a pass computes them.
  */
 #include <math.h>
@@ -220,7 +220,11 @@ static enum ht_err make_tables(struct making *m) {
     return HT_ALLOC(m->sums, planes * (columns + shots));
 }
 
-static enum ht_err make(const struct ht_fd_stepper *s, struct ht_fd_injection *in) {
+enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s, struct ht_fd_injection **out) {
+    struct ht_fd_injection *in = NULL;
+    *out = NULL;
+    if (s->problem.shots == NULL || !(s->problem.dt > 0)) return HT_OK;
+    TRY(HT_ALLOC(in, 1));
     struct making m = {.stepper = s, .in = in};
     in->shots = s->problem.shots;
     in->eq = s->problem.eq;
@@ -236,15 +240,6 @@ static enum ht_err make(const struct ht_fd_stepper *s, struct ht_fd_injection *i
     free(m.modulus);
     free(m.sums);
     if (err == HT_OK && s->problem.fd.undispersed) err = remove_dispersion(in);
-    return err;
-}
-
-enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s, struct ht_fd_injection **out) {
-    struct ht_fd_injection *in = NULL;
-    *out = NULL;
-    if (s->problem.shots == NULL || !(s->problem.dt > 0)) return HT_OK;
-    TRY(HT_ALLOC(in, 1));
-    const enum ht_err err = make(s, in);
     return HT_MADE(err, in, ht_fd_injection_destroy, out);
 }
 
@@ -321,30 +316,27 @@ static void amplitudes(const struct ht_fd_injection *in, int i, double t, double
               ht_shot_at(shot, t - dt, order - 2);
 }
 
-/* The norm of what a step adds is no more than that of the update and, as dt^2 L is at most 12 in
- * it, 12 times that of the stage. */
-static double fill_step(const struct ht_fd_injection *in, int64_t step, double *stage,
-                        double *update) {
-    double push = 0;
-    for (int i = 0; i < in->shots->count; i++) {
-        double norm, *first = &stage[in->column[i]];
-        double *second = &update[in->column[i]];
-        if (in->incident[i] != NULL) {
-            ht_fd_incidence_row(in->incident[i], step, in->dt, first, second, &norm);
-        } else {
-            amplitudes(in, i, (double)step * in->dt, first, second);
-            norm = in->size[i] * (fabs(*second) + (in->terms > 1 ? 12 * fabs(*first) : 0));
-        }
-        push += norm;
-    }
-    return push;
-}
-
 static void fill_table(struct ht_fd_injection *in) {
     const int columns = in->column[in->shots->count];
     for (int64_t j = 0; j < STEPS; j++) {
         double *row = in->table + 2 * j * columns;
-        in->push[j] = fill_step(in, in->first + j, row, row + columns);
+        /* The norm of what a step adds is no more than that of the update and, as dt^2 L is at most
+         * 12 in it, 12 times that of the stage. */
+        const int64_t step = in->first + j;
+        double *update = row + columns;
+        double push = 0;
+        for (int i = 0; i < in->shots->count; i++) {
+            double norm, *first = &row[in->column[i]];
+            double *second = &update[in->column[i]];
+            if (in->incident[i] != NULL) {
+                ht_fd_incidence_row(in->incident[i], step, in->dt, first, second, &norm);
+            } else {
+                amplitudes(in, i, (double)step * in->dt, first, second);
+                norm = in->size[i] * (fabs(*second) + (in->terms > 1 ? 12 * fabs(*first) : 0));
+            }
+            push += norm;
+        }
+        in->push[j] = push;
     }
 }
 

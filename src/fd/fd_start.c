@@ -61,21 +61,6 @@ static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
     return HT_ALLOC(s->modulus, s->block * plane);
 }
 
-static void release(struct start *s) {
-    ht_solution_destroy(s->solution);
-    for (int64_t w = 0; s->coefs != NULL && w < s->parts; w++) free(s->coefs[w]);
-    free(s->coefs);
-    free(s->values);
-    free(s->u);
-    free(s->r);
-    free(s->moves);
-    free(s->modulus);
-    for (int k = 0; k < 3; k++) {
-        free(s->share[k]);
-        free(s->flow[k]);
-    }
-}
-
 bool ht_fd_held(const struct ht_grid *grid, int64_t m3, int64_t node) {
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     const int64_t m[3] = {node % n1, node / n1, m3};
@@ -182,34 +167,33 @@ static enum ht_err divide_by_density(const struct start *s, int k) {
     return HT_OK;
 }
 
-/* u, then dt r in the place of the increment, then what layers take. */
-static enum ht_err put_plane(const struct start *s, int64_t at, const struct ht_stepper *stepper) {
-    const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
-    const int64_t m = s->first + at;
-    const double dt = s->plan->problem.dt, *r = s->r + at * plane;
-    double *values = s->values + s->plan->eq.second_order.field * plane;
-    memcpy(values, s->u + at * plane, (size_t)plane * sizeof *values);
-    TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, s->values));
-    for (int64_t n = 0; n < plane; n++) values[n] = held(s, n, m) ? 0 : dt * r[n];
-    TRY(stepper->ops->put(stepper->self, HT_DUAL, m, m + 1, s->values));
-    for (int k = 0; k < s->grid.dims; k++) {
-        if (s->share[k] == NULL) continue;
-        for (int64_t n = 0; n < plane; n++) s->share[k][at * plane + n] *= dt;
-        TRY(ht_fd_layers_put(ht_fd_stepper_of(stepper), k, m, s->share[k] + at * plane,
-                             s->flow[k] + at * plane));
-    }
-    return HT_OK;
-}
-
 static enum ht_err put_block(struct start *s, const struct ht_stepper *stepper) {
     TRY(ht_threads_run(s->parts, find_part, s));
     TRY(multiply_by_modulus(s));
     for (int k = 0; k < s->grid.dims; k++) TRY(divide_by_density(s, k));
-    for (int64_t i = 0; i < s->planes; i++) TRY(put_plane(s, i, stepper));
+    for (int64_t i = 0; i < s->planes; i++) {
+        /* u, then dt r in the place of the increment, then what layers take. */
+        const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
+        const int64_t m = s->first + i;
+        const double dt = s->plan->problem.dt, *r = s->r + i * plane;
+        double *values = s->values + s->plan->eq.second_order.field * plane;
+        memcpy(values, s->u + i * plane, (size_t)plane * sizeof *values);
+        TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, s->values));
+        for (int64_t n = 0; n < plane; n++) values[n] = held(s, n, m) ? 0 : dt * r[n];
+        TRY(stepper->ops->put(stepper->self, HT_DUAL, m, m + 1, s->values));
+        for (int k = 0; k < s->grid.dims; k++) {
+            if (s->share[k] == NULL) continue;
+            for (int64_t n = 0; n < plane; n++) s->share[k][i * plane + n] *= dt;
+            TRY(ht_fd_layers_put(ht_fd_stepper_of(stepper), k, m, s->share[k] + i * plane,
+                                 s->flow[k] + i * plane));
+        }
+    }
     return HT_OK;
 }
 
-static enum ht_err put_data(const struct ht_plan *plan, const struct ht_stepper *stepper) {
+enum ht_err ht_differences_start(const struct ht_plan *plan, struct ht_device *device,
+                                 const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
+    (void)device, (void)tuning;
     struct start s = {.plan = plan};
     struct ht_progress progress;
     int64_t begin, end;
@@ -223,14 +207,19 @@ static enum ht_err put_data(const struct ht_plan *plan, const struct ht_stepper 
         ht_progress_update(&progress, (double)(s.first + s.planes - begin));
     }
     ht_progress_end(&progress);
-    release(&s);
-    return err;
-}
-
-enum ht_err ht_differences_start(const struct ht_plan *plan, struct ht_device *device,
-                                 const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
-    (void)device, (void)tuning;
-    TRY(put_data(plan, stepper));
+    ht_solution_destroy(s.solution);
+    for (int64_t w = 0; s.coefs != NULL && w < s.parts; w++) free(s.coefs[w]);
+    free(s.coefs);
+    free(s.values);
+    free(s.u);
+    free(s.r);
+    free(s.moves);
+    free(s.modulus);
+    for (int k = 0; k < 3; k++) {
+        free(s.share[k]);
+        free(s.flow[k]);
+    }
+    TRY(err);
     return ht_fd_start(ht_fd_stepper_of(stepper));
 }
 

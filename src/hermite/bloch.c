@@ -112,16 +112,6 @@ static int unknowns(const struct map *s, enum ht_subgrid subgrid) {
     return s->n * ht_problem_stored(s->problem, subgrid);
 }
 
-static void fill_map(struct map *s, const struct ht_bloch_run *run, const double k[3], int axis) {
-    s->axis = axis;
-    s->n = axis < 0 ? 1 : s->problem->grid->order + 1;
-    s->t = axis < 0 ? 1 : 2 * s->n;
-    s->size = unknowns(s, HT_PRIMARY);
-    if (s->two_level) s->size += unknowns(s, HT_DUAL);
-    fill_factors(s, run, k);
-    fill_matrix(s, axis < 0 ? 0 : k[axis] * s->problem->grid->h[axis]);
-}
-
 /* w[j] = b[j] + (1/stage) (dt/2) L w. Derivatives read entries after j, which have their values of
  * the stage before. */
 static void evolve_entry(struct map *s, int j, int stage) {
@@ -212,13 +202,6 @@ static void add_product(int n, const number *a, const number *x, number *y) {
         for (int c = 0; c < n; c++) y[r] += times(a[r * n + c], x[c]);
 }
 
-static void square(int n, const number *a, number *out) {
-    memset(out, 0, (size_t)(n * n) * sizeof *out);
-    for (int r = 0; r < n; r++)
-        for (int k = 0; k < n; k++)
-            for (int c = 0; c < n; c++) out[r * n + c] += times(a[r * n + k], a[k * n + c]);
-}
-
 /* change becomes d_steps. matrix and power, of n rows, and sum, of 2 n values, are overwritten. */
 static void take_steps(int n, int64_t steps, number *matrix, number *power, number *change,
                        number *sum) {
@@ -234,7 +217,11 @@ static void take_steps(int n, int64_t steps, number *matrix, number *power, numb
         memcpy(next, change, bytes);
         add_product(n, matrix, change, next);
         memcpy(change, next, bytes);
-        square(n, matrix, power);
+        memset(power, 0, (size_t)(n * n) * sizeof *power);
+        for (int r = 0; r < n; r++)
+            for (int k = 0; k < n; k++)
+                for (int c = 0; c < n; c++)
+                    power[r * n + c] += times(matrix[r * n + k], matrix[k * n + c]);
         number *old = matrix;
         matrix = power;
         power = old;
@@ -247,7 +234,13 @@ static void take_steps(int n, int64_t steps, number *matrix, number *power, numb
 static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run, const double k[3],
                                int axis, number *out) {
     number *room;
-    fill_map(s, run, k, axis);
+    s->axis = axis;
+    s->n = axis < 0 ? 1 : s->problem->grid->order + 1;
+    s->t = axis < 0 ? 1 : 2 * s->n;
+    s->size = unknowns(s, HT_PRIMARY);
+    if (s->two_level) s->size += unknowns(s, HT_DUAL);
+    fill_factors(s, run, k);
+    fill_matrix(s, axis < 0 ? 0 : k[axis] * s->problem->grid->h[axis]);
     const int64_t n = s->size;
     const double theta = axis < 0 ? 0 : k[axis] * s->problem->grid->h[axis];
     TRY(HT_ALLOC(room, 2 * n * n + 3 * n));

@@ -47,15 +47,6 @@ static struct source_waves source_waves(const struct ht_plan *plan, const struct
     return waves;
 }
 
-/* At most: with images behind walls traces have more of high frequencies. */
-static double lacking(const struct source_waves *waves, double radius, int order) {
-    const double most = 1.5;
-    double sum = 0;
-    for (int b = 0; b < HT_SIGNAL_BANDS; b++)
-        sum += waves->energy[b] * pow(ht_flat_missing(order, waves->k[b] * radius), 2);
-    return most * sqrt(sum);
-}
-
 static const int orders[] = {4, 8, 16, 24};
 enum { ORDERS = sizeof orders / sizeof *orders };
 
@@ -65,7 +56,13 @@ static void choose_order(const struct source_waves *waves, double tolerance,
                          struct ht_source_form *form) {
     for (int i = 0; i < ORDERS; i++) {
         form->order = orders[i];
-        form->error = lacking(waves, form->radius, form->order);
+        /* At most: with images behind walls traces have more of high frequencies. */
+        const double most = 1.5;
+        double sum = 0;
+        for (int b = 0; b < HT_SIGNAL_BANDS; b++)
+            sum +=
+                waves->energy[b] * pow(ht_flat_missing(form->order, waves->k[b] * form->radius), 2);
+        form->error = most * sqrt(sum);
         if (form->error <= 0.1 * tolerance) return;
     }
 }
@@ -149,23 +146,6 @@ static double left_of(const double *row, double radius) {
 
 /* ---- both ---- */
 
-/* Of the radii in the order of their use, the first one that keeps the tolerance, else the best. */
-static void source_choose(const struct ht_plan *plan, const struct ht_shot *shot,
-                          const struct source_waves *waves, struct ht_source_form *form) {
-    static const double tried[RADII] = {1.25, 1.5, 1, 1.75, 0.75, 0.5};
-    const double *row = rows_of(plan, shot);
-    struct ht_source_form best = *form;
-    best.error = INFINITY;
-    for (int i = 0; i < RADII && best.error > shot->tolerance; i++) {
-        form->radius = shot->radius > 0 ? shot->radius : tried[i];
-        if (form->radius < source_least_radius(plan)) continue;
-        choose_order(waves, shot->tolerance, form);
-        form->error += left_of(row, form->radius);
-        if (form->error < best.error) best = *form;
-    }
-    *form = best;
-}
-
 void ht_duhamel_destroy(struct ht_duhamel *duhamel) {
     if (duhamel == NULL) return;
     free(duhamel->form);
@@ -175,21 +155,18 @@ void ht_duhamel_destroy(struct ht_duhamel *duhamel) {
 
 /* ---- points ---- */
 
-static enum ht_err make_point(const struct ht_plan *plan, int shot, int n,
-                              struct ht_source_point *out) {
-    out->shot = shot;
-    ht_shot_position(&plan->shots->shot[shot], n, out->x);
-    return ht_medium_point(plan->medium, out->x, out->material);
-}
-
 static enum ht_err make_points(const struct ht_plan *plan, struct ht_duhamel *d) {
     const struct ht_shots *shots = plan->shots;
     int64_t room = 0;
     for (int i = 0; i < shots->count; i++) room += shots->shot[i].points;
     TRY(HT_ALLOC(d->point, room));
     for (int i = 0; i < shots->count; i++)
-        for (int n = 0; n < shots->shot[i].points; n++)
-            TRY(make_point(plan, i, n, &d->point[d->points++]));
+        for (int n = 0; n < shots->shot[i].points; n++) {
+            struct ht_source_point *out = &d->point[d->points++];
+            out->shot = i;
+            ht_shot_position(&plan->shots->shot[i], n, out->x);
+            TRY(ht_medium_point(plan->medium, out->x, out->material));
+        }
     return HT_OK;
 }
 
@@ -217,7 +194,20 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhame
     const struct source_waves waves = source_waves(plan, d, i);
     if (shot->radius > 0 && shot->radius < least) return refuse_radius(plan, i + 1, least);
     /* Radius, where it is not given, and order of a form, and its error. */
-    source_choose(plan, shot, &waves, form);
+    /* Of the radii in the order of their use, the first one that keeps the tolerance, else the
+     * best. */
+    static const double tried[RADII] = {1.25, 1.5, 1, 1.75, 0.75, 0.5};
+    const double *row = rows_of(plan, shot);
+    struct ht_source_form best = *form;
+    best.error = INFINITY;
+    for (int j = 0; j < RADII && best.error > shot->tolerance; j++) {
+        form->radius = shot->radius > 0 ? shot->radius : tried[j];
+        if (form->radius < source_least_radius(plan)) continue;
+        choose_order(&waves, shot->tolerance, form);
+        form->error += left_of(row, form->radius);
+        if (form->error < best.error) best = *form;
+    }
+    *form = best;
     if (form->error > shot->tolerance)
         ht_warn("sources.%d: its highest frequency has %.2g cells per "
                 "wavelength, where a source of radius %g errs by up to %.1e, "
@@ -229,45 +219,26 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhame
     return HT_OK;
 }
 
-/* A plain Gaussian, as it is given. */
-static enum ht_err make_volume(const struct ht_plan *plan, int i, struct ht_source_form *form) {
-    const struct ht_shot *shot = &plan->shots->shot[i];
-    char key[40];
-    snprintf(key, sizeof key, "sources.%d.radius", i + 1);
-    if (shot->radius > 0)
-        return ht_params_error(plan->params, key, "does not belong to sources of type \"volume\"");
-    form->order = 1;
-    form->radius = shot->width / ht_source_cell(plan);
-    for (int k = 0; k < plan->grid.dims; k++) form->along[k] = shot->width / plan->grid.h[k];
-    return HT_OK;
-}
-
 static enum ht_err make_form(const struct ht_plan *plan, int i, struct ht_duhamel *d) {
     struct ht_source_form *form = &d->form[i];
     form->cut = 1e-2 * plan->shots->shot[i].tolerance;
-    if (plan->shots->shot[i].width > 0)
-        TRY(make_volume(plan, i, form));
-    else
+    if (plan->shots->shot[i].width > 0) {
+        /* A plain Gaussian, as it is given. */
+        const struct ht_shot *shot = &plan->shots->shot[i];
+        char key[40];
+        snprintf(key, sizeof key, "sources.%d.radius", i + 1);
+        if (shot->radius > 0)
+            return ht_params_error(plan->params, key,
+                                   "does not belong to sources of type \"volume\"");
+        form->order = 1;
+        form->radius = shot->width / ht_source_cell(plan);
+        for (int k = 0; k < plan->grid.dims; k++) form->along[k] = shot->width / plan->grid.h[k];
+    } else
         TRY(make_flat(plan, i, d));
     for (int k = 0; k < plan->grid.dims; k++)
         if (ht_source_varies(form, k))
             form->reach[k] = ht_source_reach(form, k, plan->order) + plan->cfl / 2;
     return HT_OK;
-}
-
-/* Coefficients of exp(i omega t) in Legendre's polynomials over half a step, (2 r + 1) j_r(z) <=
- * z^r/(2 r - 1)!!, z = omega tau/2, for 1.5 times the highest frequency. */
-static int count_terms(const struct ht_plan *plan) {
-    const double z = 0.75 * HT_PI * plan->shots->highest * plan->problem.dt;
-    double size = 1, least = 1e-3;
-    int terms = 1;
-    for (int i = 0; i < plan->shots->count; i++)
-        least = fmin(least, plan->shots->shot[i].tolerance);
-    while (terms < HT_DUHAMEL_TERMS && (size > 1e-2 * least || terms < 3)) {
-        size *= z / (2 * terms - 1);
-        terms++;
-    }
-    return terms;
 }
 
 /* ---- the medium about a point ---- */
@@ -391,13 +362,6 @@ static enum ht_err wave_error(const struct ht_plan *plan, const struct ht_duhame
     return ht_bloch_error(&run, k, error);
 }
 
-static bool same_waves(const struct source_waves *a, const struct source_waves *b) {
-    bool same = a->highest == b->highest;
-    for (int n = 0; n < HT_SIGNAL_BANDS; n++)
-        same = same && a->k[n] == b->k[n] && a->energy[n] == b->energy[n];
-    return same;
-}
-
 /* What the scheme adds to a trace of a shot ten wavelengths of its strongest band away. */
 static enum ht_err find_travel(const struct ht_plan *plan, const struct ht_duhamel *d, int i,
                                double *travel) {
@@ -409,7 +373,10 @@ static enum ht_err find_travel(const struct ht_plan *plan, const struct ht_duham
     if (i > 0) {
         const struct source_waves before = source_waves(plan, d, i - 1);
         *travel = d->form[i - 1].travel;
-        if (same_waves(&waves, &before)) return HT_OK;
+        bool same = waves.highest == before.highest;
+        for (int n = 0; n < HT_SIGNAL_BANDS; n++)
+            same = same && waves.k[n] == before.k[n] && waves.energy[n] == before.energy[n];
+        if (same) return HT_OK;
     }
     for (int b = 0; b < HT_SIGNAL_BANDS; b++)
         if (waves.energy[b] > waves.energy[strongest]) strongest = b;
@@ -444,22 +411,6 @@ static enum ht_err check_cells(const struct ht_plan *plan, const struct ht_duham
 
 /* ---- types ---- */
 
-/* A plane's field does not vary along a free side, which makes it 0. */
-static enum ht_err check_sides(const struct ht_plan *plan, int i) {
-    const struct ht_shot *shot = &plan->shots->shot[i];
-    char key[40];
-    snprintf(key, sizeof key, "sources.%d.axis", i + 1);
-    for (int k = 0; shot->type->flat && k < plan->grid.dims; k++)
-        for (int side = 0; side < 2; side++)
-            if (k != shot->axis && plan->grid.wall[k][side] < 0)
-                return ht_params_error(plan->params, key,
-                                       "a plane ends at a free side of x%d, where it is no plane "
-                                       "wave: Hermite methods need rigid or periodic ones, or "
-                                       "give time.scheme = \"fd\"",
-                                       k + 1);
-    return HT_OK;
-}
-
 /* Wider volumes have more nodes than fit. */
 static enum ht_err check_volume(const struct ht_plan *plan, int i) {
     const struct ht_shot *shot = &plan->shots->shot[i];
@@ -492,7 +443,19 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
     d->shots = plan->shots;
     for (int i = 0; i < plan->shots->count; i++) {
         TRY(check_outside(plan, i));
-        TRY(check_sides(plan, i));
+        /* A plane's field does not vary along a free side, which makes it 0. */
+        const struct ht_shot *shot = &plan->shots->shot[i];
+        char key[40];
+        snprintf(key, sizeof key, "sources.%d.axis", i + 1);
+        for (int k = 0; shot->type->flat && k < plan->grid.dims; k++)
+            for (int side = 0; side < 2; side++)
+                if (k != shot->axis && plan->grid.wall[k][side] < 0)
+                    return ht_params_error(
+                        plan->params, key,
+                        "a plane ends at a free side of x%d, where it is no plane "
+                        "wave: Hermite methods need rigid or periodic ones, or "
+                        "give time.scheme = \"fd\"",
+                        k + 1);
         TRY(check_volume(plan, i));
     }
     TRY(HT_ALLOC(d->form, d->shots->count));
@@ -509,7 +472,18 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
         TRY(find_travel(plan, d, i, &d->form[i].travel));
     }
     TRY(check_medium(plan, d));
-    d->terms = count_terms(plan);
+    /* Coefficients of exp(i omega t) in Legendre's polynomials over half a step, (2 r + 1) j_r(z)
+     * <= z^r/(2 r - 1)!!, z = omega tau/2, for 1.5 times the highest frequency. */
+    const double z = 0.75 * HT_PI * plan->shots->highest * plan->problem.dt;
+    double size = 1, least = 1e-3;
+    int terms = 1;
+    for (int i = 0; i < plan->shots->count; i++)
+        least = fmin(least, plan->shots->shot[i].tolerance);
+    while (terms < HT_DUHAMEL_TERMS && (size > 1e-2 * least || terms < 3)) {
+        size *= z / (2 * terms - 1);
+        terms++;
+    }
+    d->terms = terms;
     struct ht_problem problem = plan->problem;
     problem.duhamel = d;
     for (int i = 0; i < 2; i++)

@@ -69,13 +69,6 @@ struct pass {
     const double *matrix;
 };
 
-/* Index of a source node's values. The neighbour's plane is stored after the own planes; across the
- * periodic seam its node number may be lower. */
-static int64_t source_index(const struct pass *p, int64_t source) {
-    int64_t at = source - p->begin[0], own = p->nodes[p->axis] - 1;
-    return p->axis == 2 && (at < 0 || at > own) ? own : at;
-}
-
 /* The node at one side of a cell, and what its data are multiplied by: signs of even and of odd
  * derivatives along the axis. */
 struct corner {
@@ -87,8 +80,12 @@ static struct corner corner_of(const struct pass *p, int64_t cell, int side) {
     int factor = 1;
     bool mirrored = false;
     int64_t source = p->begin[1] + cell + side - (p->from == HT_PRIMARY ? 0 : 1);
-    source = source_index(
-        p, ht_grid_source(p->problem->grid, p->from, p->axis, source, &factor, &mirrored));
+    /* Index of a source node's values. The neighbour's plane is stored after the own planes; across
+     * the periodic seam its node number may be lower. */
+    int64_t at = ht_grid_source(p->problem->grid, p->from, p->axis, source, &factor, &mirrored) -
+                 p->begin[0],
+            own = p->nodes[p->axis] - 1;
+    source = p->axis == 2 && (at < 0 || at > own) ? own : at;
     int sign = mirrored ? ht_wall_sign(p->problem->eq, p->field, p->axis, factor) : 1;
     return (struct corner){.at = source, .sign = {sign, mirrored ? -sign : sign}};
 }
@@ -348,34 +345,6 @@ static enum ht_err add_all(struct state *s, double *energy) {
 
 /* ---- the physical energy ---- */
 
-/* The same form of the nodal values, without derivatives of order N + 1. With theta = omega dt/2 a
- * wave has cos(theta)^2 of its energy in (u, u) + (w, w) and, where a field stands for its own
- * rate, sin(theta)^2/theta^2 of it in (u, u) - (w, w). So values are those of W u, W = 1/cos theta
- * or theta/sin theta, with theta^2 = -(c dt/2)^2 laplacian: W's series, as far as a node has the
- * derivatives. */
-static void weigh_node(const struct ht_plan *plan, double *weight) {
-    enum { POWERS = 4 };
-    static const double series[2][POWERS] = {{1, 1.0 / 2, 5.0 / 24, 61.0 / 720},
-                                             {1, 1.0 / 6, 7.0 / 360, 31.0 / 15120}};
-    static const double factorial[] = {1, 1, 2, 6};
-    const struct ht_grid *grid = &plan->grid;
-    const int n = grid->order + 1, coefs = ht_grid_coefs(grid);
-    for (int c = 0; c < coefs; c++) {
-        const int index[3] = {c % n, c / n % n, c / (n * n)};
-        const int power = (index[0] + index[1] + index[2]) / 2;
-        const bool odd = index[0] % 2 || index[1] % 2 || index[2] % 2;
-        weight[c] = odd || power >= POWERS
-                        ? 0
-                        : series[plan->problem.old_sign < 0][power] * factorial[power];
-        for (int k = 0; k < 3 && weight[c] != 0; k++) {
-            const int m = index[k] / 2;
-            const double nu = plan->medium->speed[k] * plan->problem.dt / (2 * grid->h[k]);
-            weight[c] *= pow(-nu * nu, m) / factorial[m];
-            for (int j = 2; j <= index[k]; j++) weight[c] *= j;
-        }
-    }
-}
-
 /* Of two states of a field on the own nodes. */
 static double nodal_product(const struct state *s, enum ht_subgrid subgrid, const double *x,
                             const double *y) {
@@ -434,7 +403,31 @@ static enum ht_err measure(const struct ht_plan *plan, const struct ht_stepper *
 static enum ht_err physical(const struct ht_plan *plan, const struct ht_stepper *stepper,
                             double *energy) {
     double weight[NODE * NODE * NODE];
-    weigh_node(plan, weight);
+    /* The same form of the nodal values, without derivatives of order N + 1. With theta = omega
+     * dt/2 a wave has cos(theta)^2 of its energy in (u, u) + (w, w) and, where a field stands for
+     * its own rate, sin(theta)^2/theta^2 of it in (u, u) - (w, w). So values are those of W u, W =
+     * 1/cos theta or theta/sin theta, with theta^2 = -(c dt/2)^2 laplacian: W's series, as far as a
+     * node has the derivatives. */
+    enum { POWERS = 4 };
+    static const double series[2][POWERS] = {{1, 1.0 / 2, 5.0 / 24, 61.0 / 720},
+                                             {1, 1.0 / 6, 7.0 / 360, 31.0 / 15120}};
+    static const double factorial[] = {1, 1, 2, 6};
+    const struct ht_grid *grid = &plan->grid;
+    const int n = grid->order + 1, coefs = ht_grid_coefs(grid);
+    for (int c = 0; c < coefs; c++) {
+        const int index[3] = {c % n, c / n % n, c / (n * n)};
+        const int power = (index[0] + index[1] + index[2]) / 2;
+        const bool odd = index[0] % 2 || index[1] % 2 || index[2] % 2;
+        weight[c] = odd || power >= POWERS
+                        ? 0
+                        : series[plan->problem.old_sign < 0][power] * factorial[power];
+        for (int k = 0; k < 3 && weight[c] != 0; k++) {
+            const int m = index[k] / 2;
+            const double nu = plan->medium->speed[k] * plan->problem.dt / (2 * grid->h[k]);
+            weight[c] *= pow(-nu * nu, m) / factorial[m];
+            for (int j = 2; j <= index[k]; j++) weight[c] *= j;
+        }
+    }
     return measure_by(plan, stepper, weight, energy);
 }
 

@@ -28,19 +28,6 @@ void ht_layer_windows(const struct ht_problem *problem, struct ht_layer_memory o
     }
 }
 
-/* The law of the layers of some axes. eq: set to its equations. The medium is uniform or has values
- * at the nodes there. */
-static enum ht_err make_law(const struct ht_problem *problem, unsigned axes,
-                            struct ht_equations *eq, struct ht_law *law) {
-    TRY(ht_equations_absorb(problem->eq, axes, eq));
-    eq->profile_degree = problem->layers->profile_degree;
-    *law = (struct ht_law){.medium_degree = problem->medium_degree < 0 ? -1 : 0,
-                           .eq = eq,
-                           .stages = problem->layers->stages};
-    memcpy(law->uniform, problem->uniform, sizeof law->uniform);
-    return HT_OK;
-}
-
 /* The kernels where the layers of these axes overlap. The Taylor series does not end in layers, so
  * that nothing is trimmed. */
 static enum ht_err create_set(const struct ht_problem *problem, struct ht_device *device,
@@ -49,7 +36,14 @@ static enum ht_err create_set(const struct ht_problem *problem, struct ht_device
     const struct ht_device_info *info = ht_device_info(device);
     struct ht_kernels *set = &k->set[axes];
     struct ht_tuning tuning = *interior;
-    TRY(make_law(problem, axes, &k->eq[axes], &k->law[axes]));
+    /* The law of the layers of some axes. eq: set to its equations. The medium is uniform or has
+     * values at the nodes there. */
+    TRY(ht_equations_absorb(problem->eq, axes, &k->eq[axes]));
+    k->eq[axes].profile_degree = problem->layers->profile_degree;
+    k->law[axes] = (struct ht_law){.medium_degree = problem->medium_degree < 0 ? -1 : 0,
+                                   .eq = (&k->eq[axes]),
+                                   .stages = problem->layers->stages};
+    memcpy(k->law[axes].uniform, problem->uniform, sizeof k->law[axes].uniform);
     const struct ht_problem p = ht_problem_with_law(problem, &k->law[axes]);
     tuning.variant = set->variant = ht_variant_find("monolithic", NULL, true);
     tuning.sorted = ht_problem_spec(&p, interior, HT_PRIMARY).sorted;

@@ -48,21 +48,6 @@ static double monomial(double xi, int power, double scale) {
     return power > 0 ? scale * power * pow(xi, power - 1) : 0;
 }
 
-/* Weights that evaluate a node's Taylor polynomial, or its derivative along an axis (-1: none), at
- * the points (-+1/4, -+1/4, -+1/4) h about the node. The points have distances of h/2, so the mean
- * square is exact for waves of more than one cell per wavelength. */
-static void weigh_points(const struct ht_grid *grid, int axis, double *weights) {
-    const int n = grid->order + 1, coefs = ht_grid_coefs(grid);
-    for (int q = 0; q < 1 << grid->dims; q++)
-        for (int c = 0; c < coefs; c++) {
-            const int i[3] = {c % n, c / n % n, c / (n * n)};
-            double value = 1;
-            for (int k = 0; k < 3; k++)
-                value *= monomial(q >> k & 1 ? 0.25 : -0.25, i[k], k == axis ? 1 / grid->h[k] : 0);
-            weights[q * coefs + c] = value;
-        }
-}
-
 static void list_state(const struct ht_plan *plan, struct energy_list *list) {
     list->count = 0;
     for (int f = 0; f < plan->eq.nfields; f++) {
@@ -91,44 +76,21 @@ static void add_points(const struct ht_grid *grid, const struct ht_energy_term *
     const int points = 1 << grid->dims;
     double *weights =
         list->weights + (int64_t)list->count * HT_MEASURE_POINTS * ht_grid_coefs(grid);
-    weigh_points(grid, axis, weights);
+    /* Weights that evaluate a node's Taylor polynomial, or its derivative along an axis (-1: none),
+     * at the points (-+1/4, -+1/4, -+1/4) h about the node. The points have distances of h/2, so
+     * the mean square is exact for waves of more than one cell per wavelength. */
+    const int n = grid->order + 1, coefs = ht_grid_coefs(grid);
+    for (int q = 0; q < 1 << grid->dims; q++)
+        for (int c = 0; c < coefs; c++) {
+            const int i[3] = {c % n, c / n % n, c / (n * n)};
+            double value = 1;
+            for (int k = 0; k < 3; k++)
+                value *= monomial(q >> k & 1 ? 0.25 : -0.25, i[k], k == axis ? 1 / grid->h[k] : 0);
+            weights[q * coefs + c] = value;
+        }
     add_quantity(list, term->field, 0, term->material, axis >= 0, 0.5 / points);
     list->what[list->count - 1].weights = weights;
     list->what[list->count - 1].points = points;
-}
-
-/* Adds the terms of the energy on a grid from the polynomials to the list. */
-static void list_content(const struct ht_plan *plan, enum ht_subgrid subgrid,
-                         struct energy_list *list) {
-    list->count = 0;
-    for (int t = 0; t < plan->eq.nenergy; t++) {
-        const struct ht_energy_term *term = &plan->eq.energy[t];
-        if (!ht_problem_stores(&plan->problem, subgrid, term->field)) continue;
-        if (term->other != term->field) continue;
-        if (!term->gradient) add_points(&plan->grid, term, -1, list);
-        for (int k = 0; term->gradient && k < plan->grid.dims; k++)
-            add_points(&plan->grid, term, k, list);
-    }
-}
-
-/* Combines the measures of all ranks' own planes. The first bad node becomes the lowest of all
- * ranks; the number of bad values stays that of the rank. */
-static enum ht_err combine(struct ht_comm *comm, int count, struct ht_measure *m) {
-    double sum[MOST_QUANTITIES], most[2 * MOST_QUANTITIES];
-    double *largest = most, *lowest = most + count; /* lowest: negative */
-    for (int i = 0; i < count; i++) {
-        sum[i] = m[i].sum;
-        largest[i] = m[i].largest;
-        lowest[i] = m[i].bad > 0 ? -(double)m[i].first : -INFINITY;
-    }
-    TRY(ht_comm_sum(comm, count, sum));
-    TRY(ht_comm_max(comm, 2 * count, most));
-    for (int i = 0; i < count; i++) {
-        m[i].sum = sum[i];
-        m[i].largest = largest[i];
-        m[i].first = isfinite(lowest[i]) ? (int64_t)-lowest[i] : -1;
-    }
-    return HT_OK;
 }
 
 /* Measures a list of quantities over a grid on all ranks. */
@@ -136,7 +98,23 @@ static enum ht_err measure_list(const struct ht_plan *plan, const struct ht_step
                                 enum ht_subgrid subgrid, const struct energy_list *list,
                                 struct ht_measure *measure) {
     TRY(stepper->ops->measure(stepper->self, subgrid, list->count, list->what, measure));
-    return combine(plan->grid.slab.comm, list->count, measure);
+    /* Combines the measures of all ranks' own planes. The first bad node becomes the lowest of all
+     * ranks; the number of bad values stays that of the rank. */
+    double sum[MOST_QUANTITIES], most[2 * MOST_QUANTITIES];
+    double *largest = most, *lowest = most + list->count; /* lowest: negative */
+    for (int i = 0; i < list->count; i++) {
+        sum[i] = measure[i].sum;
+        largest[i] = measure[i].largest;
+        lowest[i] = measure[i].bad > 0 ? -(double)measure[i].first : -INFINITY;
+    }
+    TRY(ht_comm_sum(plan->grid.slab.comm, list->count, sum));
+    TRY(ht_comm_max(plan->grid.slab.comm, 2 * list->count, most));
+    for (int i = 0; i < list->count; i++) {
+        measure[i].sum = sum[i];
+        measure[i].largest = largest[i];
+        measure[i].first = isfinite(lowest[i]) ? (int64_t)-lowest[i] : -1;
+    }
+    return HT_OK;
 }
 
 /* Factor of the squares of a field whose gradient is in the energy. */
@@ -174,7 +152,16 @@ static enum ht_err measure_content(const struct ht_plan *plan, const struct ht_s
                                    double time, enum ht_subgrid subgrid, struct energy_list *list,
                                    struct ht_state *out) {
     struct ht_measure measure[MOST_QUANTITIES];
-    list_content(plan, subgrid, list);
+    /* Adds the terms of the energy on a grid from the polynomials to the list. */
+    list->count = 0;
+    for (int t = 0; t < plan->eq.nenergy; t++) {
+        const struct ht_energy_term *term = &plan->eq.energy[t];
+        if (!ht_problem_stores(&plan->problem, subgrid, term->field)) continue;
+        if (term->other != term->field) continue;
+        if (!term->gradient) add_points(&plan->grid, term, -1, list);
+        for (int k = 0; term->gradient && k < plan->grid.dims; k++)
+            add_points(&plan->grid, term, k, list);
+    }
     TRY(measure_list(plan, stepper, subgrid, list, measure));
     for (int i = 0; i < list->count; i++) {
         if (measure[i].first >= 0)

@@ -44,25 +44,6 @@ void ht_hermite_sampler_shape(const struct ht_plan *plan, struct ht_rows_shape *
 
 /* ---- the function of a value ---- */
 
-/* Cells of the dual grid may reach beyond walls. */
-static void find_cell(struct making *m, enum ht_subgrid subgrid, const double x[3]) {
-    const struct ht_grid *grid = m->problem->grid;
-    const double close_by = 1e-9;
-    const bool dual = subgrid == HT_DUAL;
-    m->subgrid = subgrid;
-    for (int k = 0; k < 3; k++) {
-        m->cell[k] = 0;
-        m->eta[k] = 0;
-        if (k >= grid->dims) continue;
-        double at = (x[k] - grid->lower[k]) / grid->h[k] - (dual ? 0.5 : 0);
-        const double last = (double)(grid->cells[k] - 1);
-        if (fabs(at - round(at)) < close_by) at = round(at);
-        const double cell = fmax(dual ? -1 : 0, fmin(floor(at), last));
-        m->cell[k] = (int64_t)cell;
-        m->eta[k] = at - cell - 0.5;
-    }
-}
-
 /* The coefficients are of powers of eta = (x - mid)/h. */
 static double power_at(const struct making *m, int axis, int j, bool slope) {
     double power = 1;
@@ -220,41 +201,6 @@ static bool takes(const struct making *m, int field) {
     return false;
 }
 
-/* The rows of one derivative by time of a trace. */
-static enum ht_err add_rows(struct making *m, struct ht_sampler *out) {
-    const struct ht_problem *p = m->problem;
-    for (int f = 0; f < p->eq->nfields; f++) {
-        double *w = m->next; /* free until the next derivative */
-        if (!ht_problem_stores(p, m->subgrid, f) || !takes(m, f)) continue;
-        memcpy(w, m->e + (int64_t)f * m->cube, (size_t)m->cube * sizeof *w);
-        for (int k = 0; k < p->eq->dims; k++) weigh_axis(m, w, k);
-        for (int side = 0; side < (p->eq->dims > 2 ? 2 : 1); side++)
-            TRY(add_row(m, w, f, side, out));
-    }
-    return HT_OK;
-}
-
-/* Of a trace at one level. */
-static enum ht_err add_trace(struct making *m, enum ht_subgrid subgrid,
-                             const struct ht_trace *trace, int64_t *first, struct ht_sampler *out) {
-    int made = 0;
-    find_cell(m, subgrid, trace->x);
-    TRY(fill_medium(m));
-    double *e = m->e + (int64_t)trace->reading.field * m->cube;
-    memset(m->e, 0, (size_t)m->problem->eq->nfields * (size_t)m->cube * sizeof *m->e);
-    for (int q = 0; q < m->cube; q++) {
-        const int j[3] = {q % m->t[0], q / m->t[0] % m->t[1], q / (m->t[0] * m->t[1])};
-        e[q] = 1;
-        for (int k = 0; k < 3; k++) e[q] *= power_at(m, k, j[k], trace->reading.slope == k);
-    }
-    for (int d = 0; d < m->need.derivatives; d++) {
-        for (; made < m->need.derivative[d]; made++) differentiate(m);
-        TRY(add_rows(m, out));
-        first[d + 1] = out->all;
-    }
-    return HT_OK;
-}
-
 /* ---- making ---- */
 
 static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
@@ -285,8 +231,48 @@ static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struc
     const int levels = m->need.per_step;
     for (int64_t t = 0; t < levels * traces; t++) {
         const struct ht_trace trace = ht_trace_at(plan->receivers, t % traces);
-        TRY(add_trace(m, t / traces + 1 < levels ? HT_DUAL : HT_PRIMARY, &trace,
-                      out->first + t * m->need.derivatives, out));
+        /* Of a trace at one level. */
+        const enum ht_subgrid subgrid = t / traces + 1 < levels ? HT_DUAL : HT_PRIMARY;
+        int64_t *first = out->first + t * m->need.derivatives;
+        int made = 0;
+        /* Cells of the dual grid may reach beyond walls. */
+        const struct ht_grid *grid = m->problem->grid;
+        const double close_by = 1e-9;
+        const bool dual = subgrid == HT_DUAL;
+        m->subgrid = subgrid;
+        for (int k = 0; k < 3; k++) {
+            m->cell[k] = 0;
+            m->eta[k] = 0;
+            if (k >= grid->dims) continue;
+            double at = (trace.x[k] - grid->lower[k]) / grid->h[k] - (dual ? 0.5 : 0);
+            const double last = (double)(grid->cells[k] - 1);
+            if (fabs(at - round(at)) < close_by) at = round(at);
+            const double cell = fmax(dual ? -1 : 0, fmin(floor(at), last));
+            m->cell[k] = (int64_t)cell;
+            m->eta[k] = at - cell - 0.5;
+        }
+        TRY(fill_medium(m));
+        double *e = m->e + (int64_t)trace.reading.field * m->cube;
+        memset(m->e, 0, (size_t)m->problem->eq->nfields * (size_t)m->cube * sizeof *m->e);
+        for (int q = 0; q < m->cube; q++) {
+            const int j[3] = {q % m->t[0], q / m->t[0] % m->t[1], q / (m->t[0] * m->t[1])};
+            e[q] = 1;
+            for (int k = 0; k < 3; k++) e[q] *= power_at(m, k, j[k], trace.reading.slope == k);
+        }
+        for (int d = 0; d < m->need.derivatives; d++) {
+            for (; made < m->need.derivative[d]; made++) differentiate(m);
+            /* The rows of one derivative by time of a trace. */
+            const struct ht_problem *p = m->problem;
+            for (int f = 0; f < p->eq->nfields; f++) {
+                double *w = m->next; /* free until the next derivative */
+                if (!ht_problem_stores(p, m->subgrid, f) || !takes(m, f)) continue;
+                memcpy(w, m->e + (int64_t)f * m->cube, (size_t)m->cube * sizeof *w);
+                for (int k = 0; k < p->eq->dims; k++) weigh_axis(m, w, k);
+                for (int side = 0; side < (p->eq->dims > 2 ? 2 : 1); side++)
+                    TRY(add_row(m, w, f, side, out));
+            }
+            first[d + 1] = out->all;
+        }
     }
     return HT_OK;
 }

@@ -85,22 +85,6 @@ static double source_value(const struct oracle *o, enum ht_subgrid from, int fie
     return magnitude(o, sign * value);
 }
 
-/* b[field] <- values at the vertices, index r = side (N+1) + derivative. */
-static void gather(struct oracle *o, enum ht_subgrid from, int field, const int64_t *target) {
-    int shift = from == HT_PRIMARY ? 0 : -1;
-    double *b = o->b + field * o->cube;
-    for (int q = 0; q < o->cube; q++) {
-        int r[3] = {q % o->t[0], q / o->t[0] % o->t[1], q / (o->t[0] * o->t[1])};
-        int i[3];
-        int64_t m[3];
-        for (int k = 0; k < 3; k++) {
-            i[k] = r[k] % o->n[k];
-            m[k] = target[k] + shift + r[k] / o->n[k];
-        }
-        b[q] = source_value(o, from, field, i, m);
-    }
-}
-
 /* b <- H b along one axis. */
 static void interpolate_axis(struct oracle *o, int field, int axis) {
     int64_t size = o->t[axis], stride = 1;
@@ -192,19 +176,6 @@ static bool applies(const struct oracle *o, int axis) {
     return axis < 0 || (o->axes >> axis & 1u);
 }
 
-/* next = (dt/2)/k L w. */
-static void apply_operator(struct oracle *o, const double *medium, int k) {
-    const struct ht_problem *p = &o->problem;
-    memset(o->next, 0, (size_t)(o->eq.nfields * o->cube) * sizeof *o->next);
-    for (int t = 0; t < o->eq.nterms; t++) {
-        const struct ht_term *term = &o->eq.term[t];
-        if (!applies(o, ht_term_layer(&o->eq, term))) continue;
-        double factor = magnitude(o, term->coef * p->dt / 2) / k;
-        for (int n = 0; n < term->derivative; n++) factor /= p->grid->h[term->axis];
-        add_term(o, term, medium, factor);
-    }
-}
-
 /* The medium's polynomials at a target, [material][a]; NULL if uniform. */
 static void target_medium(const struct oracle *o, enum ht_subgrid to, int64_t node, double *out) {
     if (o->medium[to] == NULL) return;
@@ -253,14 +224,35 @@ static void do_target(struct oracle *o, enum ht_subgrid from, const int64_t *tar
             memset(o->b + f * o->cube, 0, (size_t)o->cube * sizeof *o->b);
             continue;
         }
-        gather(o, from, f, target);
+        /* b[field] <- values at the vertices, index r = side (N+1) + derivative. */
+        int shift = from == HT_PRIMARY ? 0 : -1;
+        double *b = o->b + f * o->cube;
+        for (int q = 0; q < o->cube; q++) {
+            int r[3] = {q % o->t[0], q / o->t[0] % o->t[1], q / (o->t[0] * o->t[1])};
+            int i[3];
+            int64_t m[3];
+            for (int k = 0; k < 3; k++) {
+                i[k] = r[k] % o->n[k];
+                m[k] = target[k] + shift + r[k] / o->n[k];
+            }
+            b[q] = source_value(o, from, f, i, m);
+        }
         for (int axis = 0; axis < o->problem.eq->dims; axis++) interpolate_axis(o, f, axis);
     }
     size_t count = (size_t)(o->eq.nfields * o->cube);
     const int stages = o->axes != 0 ? o->problem.layers->stages : o->problem.stages;
     memcpy(o->w, o->b, count * sizeof *o->w);
     for (int k = stages; k >= 1; k--) {
-        apply_operator(o, medium, k);
+        /* next = (dt/2)/k L w. */
+        const struct ht_problem *p = &o->problem;
+        memset(o->next, 0, (size_t)(o->eq.nfields * o->cube) * sizeof *o->next);
+        for (int t = 0; t < o->eq.nterms; t++) {
+            const struct ht_term *term = &o->eq.term[t];
+            if (!applies(o, ht_term_layer(&o->eq, term))) continue;
+            double factor = magnitude(o, term->coef * p->dt / 2) / k;
+            for (int n = 0; n < term->derivative; n++) factor /= p->grid->h[term->axis];
+            add_term(o, term, medium, factor);
+        }
         for (size_t q = 0; q < count; q++) o->w[q] = o->b[q] + o->next[q];
     }
     for (int f = 0; f < fields; f++)

@@ -53,28 +53,25 @@ static void clear_end(const struct walls *w, int axis, int64_t end, double *coef
             for (int64_t m1 = low[0]; m1 < high[0]; m1++) coefs[(m3 * n[1] + m2) * n[0] + m1] = 0;
 }
 
-static void clear_row(const struct walls *w, int64_t row) {
-    const struct ht_grid *grid = &w->plan->grid;
-    const int count = ht_grid_coefs(grid), m = grid->order + 1;
-    const int field = (int)row / count;
-    const int64_t part = ht_grid_plane(grid, HT_PRIMARY) * (w->last - w->first);
-    for (int k = 0, power = 1; k < grid->dims; k++, power *= m) {
-        const int sign = (int)row % count / power % m % 2 ? -1 : 1;
-        for (int side = 0; side < 2; side++) {
-            const int factor = grid->wall[k][side];
-            if (factor != 0 && ht_wall_sign(&w->plan->eq, field, k, factor) != sign)
-                clear_end(w, k, side ? ht_grid_nodes(grid, HT_PRIMARY, k) - 1 : 0,
-                          w->coefs + row * part);
-        }
-    }
-}
-
 static enum ht_err clear_chunk(void *data, int64_t chunk, int worker) {
     const struct walls *w = data;
     const int64_t end = ht_threads_first(w->rows, w->chunks, chunk + 1);
     (void)worker;
-    for (int64_t row = ht_threads_first(w->rows, w->chunks, chunk); row < end; row++)
-        clear_row(w, row);
+    for (int64_t row = ht_threads_first(w->rows, w->chunks, chunk); row < end; row++) {
+        const struct ht_grid *grid = &w->plan->grid;
+        const int count = ht_grid_coefs(grid), m = grid->order + 1;
+        const int field = (int)row / count;
+        const int64_t part = ht_grid_plane(grid, HT_PRIMARY) * (w->last - w->first);
+        for (int k = 0, power = 1; k < grid->dims; k++, power *= m) {
+            const int sign = (int)row % count / power % m % 2 ? -1 : 1;
+            for (int side = 0; side < 2; side++) {
+                const int factor = grid->wall[k][side];
+                if (factor != 0 && ht_wall_sign(&w->plan->eq, field, k, factor) != sign)
+                    clear_end(w, k, side ? ht_grid_nodes(grid, HT_PRIMARY, k) - 1 : 0,
+                              w->coefs + row * part);
+            }
+        }
+    }
     return HT_OK;
 }
 

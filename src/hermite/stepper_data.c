@@ -8,13 +8,6 @@
 #include "stepper_private.h"
 #include "tool_args.h"
 
-static void set_value(int element_size, void *to, int64_t i, double value) {
-    if (element_size == 8)
-        ((double *)to)[i] = value;
-    else
-        ((float *)to)[i] = (float)value;
-}
-
 /* ---- fields ---- */
 
 /* Rows along x1 in some whole planes of a grid, and their position in the same planes of its
@@ -35,13 +28,6 @@ static struct rows rows_of(const struct ht_device_stepper *t, enum ht_subgrid su
                          .room = planes * ht_window_plane(w)};
 }
 
-static int64_t row_start(const struct rows *rows, int64_t row) {
-    const struct ht_box *own = &rows->window->own;
-    int64_t per_plane = own->end[1] - own->begin[1];
-    return ht_window_at(rows->window, own->begin[0], own->begin[1] + row % per_plane,
-                        row / per_plane);
-}
-
 /* Coefficients between [i][node], `part` apart, and their storage indices (NULL: i) in planes of
  * the device's layout: rows of all coefficients by threads. */
 struct conversion {
@@ -60,12 +46,19 @@ static void convert_rows(const struct conversion *c, int i, int64_t first, int64
     const int index = c->storage != NULL ? c->storage[i] : i;
     int64_t host = i * c->part + first * rows->length;
     for (int64_t row = first; row < last; row++) {
-        const int64_t at = row_start(rows, row);
+        const struct ht_box *own = &rows->window->own;
+        int64_t per_plane = own->end[1] - own->begin[1];
+        const int64_t at = ht_window_at(rows->window, own->begin[0],
+                                        own->begin[1] + row % per_plane, row / per_plane);
         for (int64_t n = at; n < at + rows->length; n++, host++) {
             const int64_t there = HT_LAYOUT_AT(c->block, index, n, rows->room);
-            if (c->from != NULL)
-                set_value(c->element_size, c->device, there, c->from[host]);
-            else
+            if (c->from != NULL) {
+                const double value = c->from[host];
+                if (c->element_size == 8)
+                    ((double *)c->device)[there] = value;
+                else
+                    ((float *)c->device)[there] = (float)value;
+            } else
                 c->to[host] = c->element_size == 8 ? ((const double *)c->device)[there]
                                                    : (double)((const float *)c->device)[there];
         }
@@ -307,16 +300,6 @@ static enum ht_err upload_medium(struct ht_device_stepper *t, enum ht_subgrid su
     return HT_OK;
 }
 
-/* Number of planes that fit about 64 MiB of host memory with `values` doubles per node. */
-static int64_t planes_at_once(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
-                              int64_t values) {
-    int64_t per_plane = ht_grid_plane(t->problem.grid, subgrid) * values * 8;
-    int64_t planes = ((int64_t)1 << 26) / (per_plane > 0 ? per_plane : 1);
-    int64_t most =
-        t->r.partition.window[subgrid].held.end[2] - t->r.partition.window[subgrid].held.begin[2];
-    return planes < 1 ? 1 : planes < most ? planes : most;
-}
-
 /* Number of held planes from `at` on up to the last plane or the periodic seam, at most `most`. */
 static int64_t planes_from(const struct ht_device_stepper *t, enum ht_subgrid subgrid, int64_t at,
                            int64_t most) {
@@ -331,7 +314,13 @@ enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t, enum ht_subgrid 
     const struct ht_problem *p = &t->problem;
     if (p->medium_degree < 0) return HT_OK;
     const struct ht_window *window = &t->r.partition.window[subgrid];
-    int64_t chunk = planes_at_once(t, subgrid, (int64_t)p->eq->nmaterials * p->medium_coefs);
+    /* Number of planes that fit about 64 MiB of host memory with `values` doubles per node. */
+    int64_t per_plane = ht_grid_plane(t->problem.grid, subgrid) *
+                        ((int64_t)p->eq->nmaterials * p->medium_coefs) * 8;
+    int64_t planes = ((int64_t)1 << 26) / (per_plane > 0 ? per_plane : 1);
+    int64_t most =
+        t->r.partition.window[subgrid].held.end[2] - t->r.partition.window[subgrid].held.begin[2];
+    int64_t chunk = planes < 1 ? 1 : planes < most ? planes : most;
     int64_t room = ht_window_plane(window) * chunk * p->medium_coefs;
     int64_t begin = window->held.begin[2], end = window->held.end[2];
     double *values = NULL, *data = NULL;

@@ -47,28 +47,6 @@ HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, i
 /* Writes zeros to a field's whole buffer, also to padding. */
 HT_CHECKED enum ht_err ht_stepper_clear(struct ht_device_stepper *t, enum ht_subgrid subgrid,
                                         int field);
-/* ---- stepper_layers.c: memory variables of absorbing layers ---- */
-/* Device bytes of the memory variables and profiles on this rank. */
-int64_t ht_stepper_layer_bytes(const struct ht_problem *problem, const struct ht_spec *spec);
-/* Creates them, all zero; nothing without layers. */
-HT_CHECKED enum ht_err ht_stepper_make_layers(struct ht_device_stepper *t);
-void ht_stepper_free_layers(struct ht_device_stepper *t);
-/* Adds what the kernels of a region of layers get besides its fields, and turns the arguments to
- * the order of the kernel's axes. */
-void ht_stepper_add_layers(const struct ht_device_stepper *t, const struct ht_region *region,
-                           enum ht_subgrid from, struct ht_step_args *args,
-                           struct ht_step_buffers *buffers);
-/* Each axis and side is a branch of its own, from this one on. */
-HT_CHECKED enum ht_err ht_stepper_layer_ghosts(const struct ht_device_stepper *t, int branch);
-
-/* Device bytes of the polynomials of a sponge on this rank. */
-int64_t ht_stepper_sponge_bytes(const struct ht_problem *problem, bool fp64);
-/* Creates them; nothing without a sponge. */
-HT_CHECKED enum ht_err ht_stepper_make_sponge(struct ht_device_stepper *t);
-void ht_stepper_free_sponge(struct ht_device_stepper *t);
-/* Damps the planes of a task on the target grid of its half step. */
-HT_CHECKED enum ht_err ht_stepper_damp(void *self, const struct ht_task *task);
-
 /* Fill the buffers of a step: scale[term] of cl/evolve.cl of a region, the same for both
  * grids, and the medium of the held planes. spec: of the region's law. */
 HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t, int region,

@@ -32,7 +32,11 @@ void ht_blocks_rows(const struct ht_spec *spec, int rows[8]) {
         }
 }
 
-static enum ht_err number_sources(const struct ht_spec *spec, struct ht_blocks *blocks) {
+/* Entries of single precision keep 24 bits: double precision suffices for them.
+ */
+static enum ht_err fill(const struct ht_spec *spec, struct ht_blocks *blocks) {
+    blocks->dims = spec->eq->dims;
+    blocks->blocks = 1 << blocks->dims;
     const struct ht_sizes z = ht_sizes_of(spec);
     const int coefs = z.n1 * z.n2 * z.n3;
     int source = 0;
@@ -43,15 +47,6 @@ static enum ht_err number_sources(const struct ht_spec *spec, struct ht_blocks *
         for (int i = 0; ht_blocks_stores(spec->src, f) && i < coefs; i++)
             blocks->parity[source++] =
                 (int)((unsigned)ht_parity_of(&z, i) ^ spec->eq->field[f].parity);
-    return HT_OK;
-}
-
-/* Entries of single precision keep 24 bits: double precision suffices for them.
- */
-static enum ht_err fill(const struct ht_spec *spec, struct ht_blocks *blocks) {
-    blocks->dims = spec->eq->dims;
-    blocks->blocks = 1 << blocks->dims;
-    TRY(number_sources(spec, blocks));
     ht_blocks_rows(spec, blocks->rows);
     for (int g = 0; g < blocks->blocks; g++) {
         TRY(HT_ALLOC(blocks->row[g], blocks->rows[g]));

@@ -71,18 +71,6 @@ static double wave_sum(int i, int odd, double kappa) {
     return turns % 2 ? -value : value;
 }
 
-static void set_means(struct rounding *r) {
-    const int n1 = r->spec->order + 1;
-    for (int point = 0; point < POINTS; point++) {
-        const double kappa = RESOLVED * r->spec->order * (point + 0.5) / POINTS;
-        for (int odd = 0; odd < 2; odd++)
-            for (int i = 0; i < n1; i++)
-                for (int j = 0; j < n1; j++)
-                    r->mean[odd][i][j] +=
-                        wave_sum(i, odd, kappa) * wave_sum(j, odd, kappa) / POINTS;
-    }
-}
-
 /* Of the sums s_i s_j of a field with the interpolant's parities `odd`, one bit for each of the
  * equations' axes. */
 static double mean_of(const struct rounding *r, unsigned odd, int i, int j) {
@@ -93,38 +81,6 @@ static double mean_of(const struct rounding *r, unsigned odd, int i, int j) {
         j /= r->n[k];
     }
     return value;
-}
-
-/* Root mean square of a column's entries, each over the largest of its row. */
-static void set_sizes(struct part *p) {
-    double most = 0;
-    for (int i = 0; i < p->coefs; i++) p->size[i] = 0;
-    for (int row = 0; row < p->rows; row++) {
-        const double *entry = p->first + row * p->pitch;
-        double largest = 0;
-        for (int i = 0; i < p->coefs; i++) largest = fmax(largest, fabs(entry[i]));
-        for (int i = 0; largest > 0 && i < p->coefs; i++)
-            p->size[i] += entry[i] / largest * (entry[i] / largest);
-    }
-    for (int i = 0; i < p->coefs; i++) {
-        p->size[i] = sqrt(p->size[i]);
-        most = fmax(most, p->size[i]);
-    }
-    for (int i = 0; i < p->coefs; i++)
-        p->size[i] = fmax(most > 0 ? p->size[i] / most : 0, LEAST_SIZE);
-}
-
-static void set_order(const struct rounding *r, struct part *p, unsigned odd) {
-    for (int i = 0; i < p->coefs; i++) {
-        const double weight = p->size[i] * sqrt(mean_of(r, odd, i, i));
-        int at = i;
-        for (; at > 0 && p->weight[at - 1] > weight; at--) {
-            p->weight[at] = p->weight[at - 1];
-            p->order[at] = p->order[at - 1];
-        }
-        p->weight[at] = weight;
-        p->order[at] = i;
-    }
 }
 
 /* Cholesky's factor of the means and sizes, in the columns' order: first its transpose, row after
@@ -189,8 +145,32 @@ static enum ht_err round_part(void *data, int64_t chunk, int worker) {
     (void)worker;
     const enum ht_err err = part_init(r, &p, g, slot);
     if (err == HT_OK) {
-        set_sizes(&p);
-        set_order(r, &p, odd);
+        /* Root mean square of a column's entries, each over the largest of its row. */
+        double most = 0;
+        for (int i = 0; i < p.coefs; i++) p.size[i] = 0;
+        for (int row = 0; row < p.rows; row++) {
+            const double *entry = p.first + row * p.pitch;
+            double largest = 0;
+            for (int i = 0; i < p.coefs; i++) largest = fmax(largest, fabs(entry[i]));
+            for (int i = 0; largest > 0 && i < p.coefs; i++)
+                p.size[i] += entry[i] / largest * (entry[i] / largest);
+        }
+        for (int i = 0; i < p.coefs; i++) {
+            p.size[i] = sqrt(p.size[i]);
+            most = fmax(most, p.size[i]);
+        }
+        for (int i = 0; i < p.coefs; i++)
+            p.size[i] = fmax(most > 0 ? p.size[i] / most : 0, LEAST_SIZE);
+        for (int i = 0; i < p.coefs; i++) {
+            const double weight = p.size[i] * sqrt(mean_of(r, odd, i, i));
+            int at = i;
+            for (; at > 0 && p.weight[at - 1] > weight; at--) {
+                p.weight[at] = p.weight[at - 1];
+                p.order[at] = p.order[at - 1];
+            }
+            p.weight[at] = weight;
+            p.order[at] = i;
+        }
         factorise(r, &p, odd);
         for (int row = 0; row < p.rows; row++) round_row(&p, p.first + row * p.pitch);
     }
@@ -207,6 +187,13 @@ enum ht_err ht_blocks_round(const struct ht_spec *spec, struct ht_blocks *blocks
     struct rounding r = {
         .spec = spec, .blocks = blocks, .coefs = z.n1 * z.n2 * z.n3, .n = {z.n1, z.n2, z.n3}};
     if (spec->fp64) return HT_OK;
-    set_means(&r);
+    const int n1 = r.spec->order + 1;
+    for (int point = 0; point < POINTS; point++) {
+        const double kappa = RESOLVED * r.spec->order * (point + 0.5) / POINTS;
+        for (int odd = 0; odd < 2; odd++)
+            for (int i = 0; i < n1; i++)
+                for (int j = 0; j < n1; j++)
+                    r.mean[odd][i][j] += wave_sum(i, odd, kappa) * wave_sum(j, odd, kappa) / POINTS;
+    }
     return ht_threads_run((int64_t)blocks->blocks * (blocks->sources / r.coefs), round_part, &r);
 }

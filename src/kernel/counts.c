@@ -17,12 +17,6 @@ static int polynomial_coefs(int dims, int degree) {
     return count;
 }
 
-/* In layers of a uniform medium only profiles are multiplied in the kernel. */
-static int material_of(const struct ht_spec *spec, const struct ht_term *term) {
-    const bool profile = ht_material_layer(spec->eq, term->material) >= 0;
-    return spec->medium_degree < 0 && spec->eq->nprofiles > 0 && !profile ? -1 : term->material;
-}
-
 int ht_spec_profile(const struct ht_spec *spec, const struct ht_term *term) {
     return spec->eq->profile_degree > 0 ? ht_material_layer(spec->eq, term->material) : -1;
 }
@@ -31,7 +25,10 @@ static void number_groups(const struct ht_spec *spec, struct ht_sizes *z) {
     const struct ht_equations *eq = spec->eq;
     for (int t = 0; t < eq->nterms; t++) {
         const struct ht_term *term = &eq->term[t];
-        const int material = material_of(spec, term);
+        /* In layers of a uniform medium only profiles are multiplied in the kernel. */
+        const bool profile = ht_material_layer(spec->eq, term->material) >= 0;
+        const int material =
+            spec->medium_degree < 0 && spec->eq->nprofiles > 0 && !profile ? -1 : term->material;
         int g = 0;
         z->group[t] = -1;
         if (ht_spec_profile(spec, term) >= 0) continue;
@@ -51,17 +48,6 @@ static bool exchanges(const struct ht_spec *spec, const struct ht_term *term) {
     const int axis = ht_spec_profile(spec, term);
     if (axis >= 0) return axis < 2;
     return term->axis < 2 && term->derivative > 0;
-}
-
-static void number_exchanged(const struct ht_spec *spec, struct ht_sizes *z) {
-    const struct ht_equations *eq = spec->eq;
-    for (int f = 0; f < eq->nfields; f++) z->slot[f] = -1;
-    for (int t = 0; t < eq->nterms; t++) {
-        int f = eq->term[t].col;
-        if (!exchanges(spec, &eq->term[t]) || z->slot[f] >= 0) continue;
-        z->exchanged_field[z->exchanged] = f;
-        z->slot[f] = z->exchanged++;
-    }
 }
 
 /* Finds a scalar that couples with one partner per axis, if the system has no other terms. */
@@ -129,22 +115,6 @@ static struct lowering lower_more(const struct ht_equations *eq, const struct lo
     return out;
 }
 
-/* First-order systems lower the degree by one per application, the pair (u, u_t) of a second-order
- * equation alternately by 0 and 2. */
-static int find_slack(const struct ht_equations *eq, const struct ht_sizes *z, int stages) {
-    struct lowering l = lower_none(z);
-    int slack = 0;
-    for (int k = 1; k <= stages; k++) {
-        l = lower_more(eq, &l);
-        for (int f = 0; f < eq->nfields; f++) {
-            if (l.least[f] > l.most[f]) continue;
-            if (k - l.least[f] > slack) slack = k - l.least[f];
-            if (l.most[f] - k > slack) slack = l.most[f] - k;
-        }
-    }
-    return slack;
-}
-
 struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
     struct ht_sizes z = {0};
     int dims = spec->eq->dims, n = spec->order + 1;
@@ -160,9 +130,29 @@ struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
     z.medium_coefs = spec->medium_degree > 0 ? polynomial_coefs(dims, spec->medium_degree) : 0;
     z.sources = list_fields(spec->eq, spec->src, z.source_field);
     z.targets = list_fields(spec->eq, spec->dst, z.target_field);
-    z.slack = find_slack(spec->eq, &z, dims * 2 * n);
+    /* First-order systems lower the degree by one per application, the pair (u, u_t) of a
+     * second-order equation alternately by 0 and 2. */
+    const int stages = dims * 2 * n;
+    struct lowering l = lower_none(&z);
+    int slack = 0;
+    for (int k = 1; k <= stages; k++) {
+        l = lower_more(spec->eq, &l);
+        for (int f = 0; f < spec->eq->nfields; f++) {
+            if (l.least[f] > l.most[f]) continue;
+            if (k - l.least[f] > slack) slack = k - l.least[f];
+            if (l.most[f] - k > slack) slack = l.most[f] - k;
+        }
+    }
+    z.slack = slack;
     number_groups(spec, &z);
-    number_exchanged(spec, &z);
+    const struct ht_equations *eq = spec->eq;
+    for (int f = 0; f < eq->nfields; f++) z.slot[f] = -1;
+    for (int t = 0; t < eq->nterms; t++) {
+        int f = eq->term[t].col;
+        if (!exchanges(spec, &eq->term[t]) || z.slot[f] >= 0) continue;
+        z.exchanged_field[z.exchanged] = f;
+        z.slot[f] = z.exchanged++;
+    }
     find_chain(spec->eq, &z);
     return z;
 }
@@ -320,20 +310,22 @@ static double series_fma(const struct ht_spec *spec, const struct ht_sizes *z) {
     return all * z->cube * spec->stages;
 }
 
-/* Cost of a kernel of this kind whose evolution takes `series` products. */
-static struct ht_cost kernel_cost(enum ht_stage_kind kind, const struct ht_spec *spec,
-                                  const struct ht_sizes *z, double evolve) {
+struct ht_cost ht_cost_series(const struct ht_variant *variant, const struct ht_spec *spec,
+                              int kernel) {
+    struct ht_sizes z = ht_sizes_of(spec);
+    /* Cost of a kernel of this kind whose evolution takes `series` products. */
+    const double evolve = series_fma(spec, &z);
     int dims = spec->eq->dims;
-    double coefs = (double)z->n1 * z->n2 * z->n3;
-    double medium = medium_values(spec, z);
-    double from = coefs * z->sources, poly = (double)z->cube * z->sources;
-    double to = coefs * z->targets * (spec->old_sign != 0 ? 2 : 1);
-    double rolled = interpolation_fma(z, dims);
-    switch (kind) {
+    double coefs = (double)z.n1 * z.n2 * z.n3;
+    double medium = medium_values(spec, &z);
+    double from = coefs * z.sources, poly = (double)z.cube * z.sources;
+    double to = coefs * z.targets * (spec->old_sign != 0 ? 2 : 1);
+    double rolled = interpolation_fma(&z, dims);
+    switch (variant->stage[kernel].kind) {
     case HT_STAGE_INTERPOLATE_NAIVE: /* the full matrix along every line */
-        return (struct ht_cost){dims * poly * z->t1, from + poly};
+        return (struct ht_cost){dims * poly * z.t1, from + poly};
     case HT_STAGE_INTERPOLATE_GEMM: /* gathered, then a product per axis */
-        return (struct ht_cost){dims * poly * z->t1, from + poly + 2 * dims * poly};
+        return (struct ht_cost){dims * poly * z.t1, from + poly + 2 * dims * poly};
     case HT_STAGE_INTERPOLATE_ROLLED:
         return (struct ht_cost){rolled, from + poly};
     case HT_STAGE_EVOLVE:
@@ -345,12 +337,6 @@ static struct ht_cost kernel_cost(enum ht_stage_kind kind, const struct ht_spec 
         break;
     }
     return (struct ht_cost){0};
-}
-
-struct ht_cost ht_cost_series(const struct ht_variant *variant, const struct ht_spec *spec,
-                              int kernel) {
-    struct ht_sizes z = ht_sizes_of(spec);
-    return kernel_cost(variant->stage[kernel].kind, spec, &z, series_fma(spec, &z));
 }
 
 static struct ht_cost operator_cost(const struct ht_spec *spec, const struct ht_sizes *z,

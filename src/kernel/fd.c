@@ -52,14 +52,6 @@ static int block_rows(const struct ht_fd_spec *spec, const struct ht_device_info
     return rows;
 }
 
-/* The packs beside a row are copied by as many work-items of it. */
-static int least_packs(const struct ht_fd_spec *spec) {
-    const int block = block_of(spec);
-    const int side = HT_FD_PACKS_OF(ht_fd_reach(spec), block);
-    const int both = 2 * HT_FD_PACKS_OF(spec->radius, block);
-    return spec->density && both > side ? both : side;
-}
-
 /* Bytes of local memory that fd-march needs. */
 static int64_t local_bytes(const struct ht_fd_spec *spec, const struct ht_fd_shape *shape) {
     const int block = block_of(spec), reach = ht_fd_reach(spec);
@@ -103,7 +95,11 @@ struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec, const struct ht_va
     if (shape.packs == 0) shape.packs = spec->dims < 3 ? 64 : narrow ? 8 : 16;
     if (shape.rows == 0) shape.rows = 8;
     if (spec->dims < 3) shape.rows = 1;
-    const int least = least_packs(spec);
+    /* The packs beside a row are copied by as many work-items of it. */
+    const int block = block_of(spec);
+    const int side = HT_FD_PACKS_OF(ht_fd_reach(spec), block);
+    const int both = 2 * HT_FD_PACKS_OF(spec->radius, block);
+    const int least = spec->density && both > side ? both : side;
     if (shape.packs < least) shape.packs = least;
     /* Groups of fd-march that a compiler gives a few registers more than this would leave half of a
      * multiprocessor idle; where it needs far more a limit would cost more than it brings. */
@@ -249,15 +245,6 @@ static int64_t choose_planes(const struct ht_fd_kernels *k, int64_t planes, int6
     return ht_divide_up(planes, parts);
 }
 
-/* x2 rows of a group. Of fd-vectors with uniform density: what they read in the planes around one
- * of them is to stay in a cache. */
-static int64_t choose_rows(const struct ht_fd_kernels *k, const struct ht_fd_box *box) {
-    const int64_t cache = 1 << 19, least = 8, reach = ht_fd_reach(&k->spec);
-    int64_t row = extent(box, 0) * ht_real_size(k->spec.fp64) * (2 * reach + 1);
-    int64_t rows = cache / row - 2 * reach;
-    return k->shape.rows > 0 ? k->shape.rows : rows > least ? rows : least;
-}
-
 /* Groups along x1: a pack, too, is done by one of them alone. */
 static int64_t groups_along_row(const struct ht_fd_kernels *k, const struct ht_fd_box *box) {
     const int block = block_of(&k->spec);
@@ -275,7 +262,12 @@ static void set_groups(const struct ht_fd_kernels *k, const struct ht_fd_box *bo
     groups[1] = 1;
     groups[2] = extent(box, 2);
     if (k->variant == &ht_variant_fd_plain) return;
-    args->rows = choose_rows(k, box);
+    /* x2 rows of a group. Of fd-vectors with uniform density: what they read in the planes around
+     * one of them is to stay in a cache. */
+    const int64_t cache = 1 << 19, least = 8, reach = ht_fd_reach(&k->spec);
+    int64_t row = extent(box, 0) * ht_real_size(k->spec.fp64) * (2 * reach + 1);
+    int64_t rows = cache / row - 2 * reach;
+    args->rows = k->shape.rows > 0 ? k->shape.rows : rows > least ? rows : least;
     groups[0] = groups_along_row(k, box);
     if (last == 2) groups[1] = ht_divide_up(extent(box, 1), args->rows);
     groups[2] = 1;

@@ -108,19 +108,6 @@ static void put(const struct layer_kernels *k, int *count, double value, union c
         out->single[(*count)++] = (float)value;
 }
 
-/* The number of bytes. */
-static size_t set_coefs(const struct layer_kernels *k, const double scale[3], union coefs *out) {
-    const int narrow = k->narrow.radius;
-    int count = 0;
-    for (int i = 0; i < ht_fd_coef_rows(&k->spec); i++)
-        for (int j = 0; j < k->spec.radius; j++)
-            put(k, &count, ht_fd_coef(&k->spec, &k->weights, scale, i, j), out);
-    for (int i = 0; !k->spec.density && i <= k->spec.dims; i++)
-        for (int j = 0; j < narrow; j++)
-            put(k, &count, (i > 0 ? scale[i - 1] : 1) * k->narrow.first[j], out);
-    return (size_t)count * (k->spec.fp64 ? sizeof(double) : sizeof(float));
-}
-
 static struct ht_fd_layer layer_of(const struct layer_kernels *k, const struct ht_fd_box *box,
                                    const struct ht_fd_side *side) {
     const int64_t along[3] = {1, box->row, box->plane};
@@ -141,67 +128,37 @@ static struct ht_fd_layer layer_of(const struct layer_kernels *k, const struct h
 
 /* ---- zones ---- */
 
-/* Parts of one axis. */
-static void cut_axis(const struct ht_fd_box *box, const struct ht_fd_sides *sides, int axis,
-                     struct ht_fd_zones *out) {
-    const int64_t begin = box->begin[axis], end = box->end[axis];
-    int64_t *cut = out->cut[axis];
-    cut[0] = cut[1] = begin;
-    cut[2] = cut[3] = end;
-    for (int i = 0; i < sides->count; i++) {
-        const struct ht_fd_side *side = &sides->side[i];
-        const int64_t reach = side->cells + sides->beyond;
-        if (side->axis != axis) continue;
-        if (side->side == 0)
-            cut[1] = ht_most(ht_least(side->wall + reach, end), begin);
-        else
-            cut[2] = ht_least(ht_most(side->wall - reach + 1, begin), end);
-    }
-    if (cut[1] > cut[2]) { /* both change what lies between */
-        const int64_t low = cut[2];
-        cut[2] = cut[1];
-        cut[1] = low;
-    }
-    for (int n = 0; n < 3 * sides->count; n++) {
-        const struct ht_fd_side *side = &sides->side[n / 3];
-        const int64_t reach = side->cells + sides->beyond;
-        const bool inside = side->side == 0 ? cut[n % 3] < side->wall + reach
-                                            : cut[n % 3 + 1] - 1 > side->wall - reach;
-        if (side->axis == axis && inside) out->layers[axis][n % 3] |= 1u << (n / 3);
-    }
-}
-
 void ht_fd_layer_zones(const struct ht_fd_box *box, const struct ht_fd_sides *sides,
                        struct ht_fd_zones *out) {
     *out = (struct ht_fd_zones){.cut = {{0}}};
-    for (int k = 0; k < 3; k++) cut_axis(box, sides, k, out);
-}
-
-/* Zone n of a launch: whether it is done by lines, and its groups. */
-static void set_zone(const struct ht_fd_zones *zones, int n, bool everywhere,
-                     const struct layer_kernels *k, bool lines, struct ht_fd_layer_args *out) {
-    const int at[3] = {n % 3, n / 3 % 3, n / 9};
-    int64_t count[3];
-    unsigned layers = 0;
-    int axis = -1;
-    for (int i = 0; i < 3; i++) {
-        const unsigned here = zones->layers[i][at[i]];
-        count[i] = zones->cut[i][at[i] + 1] - zones->cut[i][at[i]];
-        if (here != 0) axis = i;
-        layers |= here;
+    for (int k = 0; k < 3; k++) {
+        /* Parts of one axis. */
+        const int64_t begin = box->begin[k], end = box->end[k];
+        int64_t *cut = out->cut[k];
+        cut[0] = cut[1] = begin;
+        cut[2] = cut[3] = end;
+        for (int i = 0; i < sides->count; i++) {
+            const struct ht_fd_side *side = &sides->side[i];
+            const int64_t reach = side->cells + sides->beyond;
+            if (side->axis != k) continue;
+            if (side->side == 0)
+                cut[1] = ht_most(ht_least(side->wall + reach, end), begin);
+            else
+                cut[2] = ht_least(ht_most(side->wall - reach + 1, begin), end);
+        }
+        if (cut[1] > cut[2]) { /* both change what lies between */
+            const int64_t low = cut[2];
+            cut[2] = cut[1];
+            cut[1] = low;
+        }
+        for (int n = 0; n < 3 * sides->count; n++) {
+            const struct ht_fd_side *side = &sides->side[n / 3];
+            const int64_t reach = side->cells + sides->beyond;
+            const bool inside = side->side == 0 ? cut[n % 3] < side->wall + reach
+                                                : cut[n % 3 + 1] - 1 > side->wall - reach;
+            if (side->axis == k && inside) out->layers[k][n % 3] |= 1u << (n / 3);
+        }
     }
-    const bool one = layers != 0 && (layers & (layers - 1)) == 0;
-    const bool none = count[0] * count[1] * count[2] == 0 || (layers == 0 && !everywhere);
-    if (lines && one) {
-        out->lines |= 1 << n;
-        count[axis] = 1;
-    }
-    const int deep = zones->layers[1][at[1]] != 0 && zones->layers[2][at[2]] == 0 ? 1 : 2;
-    out->first[n + 1] = out->first[n];
-    if (!none)
-        out->first[n + 1] += (int)(ht_divide_up(count[0] * count[3 - deep],
-                                                width_of(k->tool.recipe.items, k->lines)) *
-                                   ht_divide_up(count[deep], depth_of(k->lines)));
 }
 
 /* ---- launches ---- */
@@ -229,14 +186,47 @@ static void begin(const struct layer_kernels *k, const struct ht_fd_box *box,
         for (int i = 0; i < 4; i++) l->args.cut[n][i] = (int)zones.cut[n][i];
     for (int n = 0; n < 9; n++)
         l->args.layers[n / 3] |= (int)(zones.layers[n / 3][n % 3] << 8 * (n % 3));
-    for (int n = 0; n < HT_FD_ZONES; n++) set_zone(&zones, n, everywhere, k, lines, &l->args);
+    for (int n = 0; n < HT_FD_ZONES; n++) {
+        /* Zone n of a launch: whether it is done by lines, and its groups. */
+        const int at[3] = {n % 3, n / 3 % 3, n / 9};
+        int64_t count[3];
+        unsigned layers = 0;
+        int axis = -1;
+        for (int i = 0; i < 3; i++) {
+            const unsigned here = zones.layers[i][at[i]];
+            count[i] = zones.cut[i][at[i] + 1] - zones.cut[i][at[i]];
+            if (here != 0) axis = i;
+            layers |= here;
+        }
+        const bool one = layers != 0 && (layers & (layers - 1)) == 0;
+        const bool none = count[0] * count[1] * count[2] == 0 || (layers == 0 && !everywhere);
+        if (lines && one) {
+            l->args.lines |= 1 << n;
+            count[axis] = 1;
+        }
+        const int deep = zones.layers[1][at[1]] != 0 && zones.layers[2][at[2]] == 0 ? 1 : 2;
+        l->args.first[n + 1] = l->args.first[n];
+        if (!none)
+            l->args.first[n + 1] += (int)(ht_divide_up(count[0] * count[3 - deep],
+                                                       width_of(k->tool.recipe.items, k->lines)) *
+                                          ht_divide_up(count[deep], depth_of(k->lines)));
+    }
     for (int i = 0; i < sides->count; i++) l->args.layer[i] = layer_of(k, box, &sides->side[i]);
     l->arg[l->count++] = (struct ht_arg){.value = &l->args, .size = sizeof l->args};
 }
 
 static void add_coefs(const struct layer_kernels *k, const struct ht_fd_operator *op,
                       struct launch *l) {
-    const size_t bytes = set_coefs(k, op->scale, &l->coefs);
+    /* The number of bytes. */
+    const int narrow = k->narrow.radius;
+    int count = 0;
+    for (int i = 0; i < ht_fd_coef_rows(&k->spec); i++)
+        for (int j = 0; j < k->spec.radius; j++)
+            put(k, &count, ht_fd_coef(&k->spec, &k->weights, op->scale, i, j), &l->coefs);
+    for (int i = 0; !k->spec.density && i <= k->spec.dims; i++)
+        for (int j = 0; j < narrow; j++)
+            put(k, &count, (i > 0 ? op->scale[i - 1] : 1) * k->narrow.first[j], &l->coefs);
+    const size_t bytes = (size_t)count * (k->spec.fp64 ? sizeof(double) : sizeof(float));
     l->arg[l->count++] = (struct ht_arg){.value = &l->coefs, .size = bytes};
 }
 

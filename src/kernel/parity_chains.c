@@ -31,14 +31,6 @@ static bool pays(const struct ht_spec *spec) {
     return !spec->fp64 || ht_variant_refuses(&ht_variant_propagator_tensor, spec) != NULL;
 }
 
-/* Coefficients of a field that a work-item reads at a time: its part of them, at most 16 bytes. */
-static int choose_chunk(const struct ht_spec *spec, int classes) {
-    int storage[HT_MAX_COEFS], coefs = ht_storage_order(spec, storage);
-    int chunk = 1, most = spec->fp64 ? 2 : 4;
-    while (chunk < most && chunk * classes < coefs) chunk *= 2;
-    return chunk;
-}
-
 /* Bytes of the kernel's HT_LOCAL_ARRAYs. */
 static int64_t local_bytes(const struct ht_spec *spec, int classes, const struct ht_shape *shape) {
     int storage[HT_MAX_COEFS], coefs = ht_storage_order(spec, storage);
@@ -62,7 +54,12 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     while (tuning->cells == 0 && out->cells > 1 && (int64_t)out->cells * classes > info->max_group)
         out->cells /= 2;
     TRY(ht_group_fits(out->cells, classes, info));
-    out->chunk = choose_chunk(spec, classes);
+    /* Coefficients of a field that a work-item reads at a time: its part of them, at most 16 bytes.
+     */
+    int storage[HT_MAX_COEFS], coefs = ht_storage_order(spec, storage);
+    int chunk = 1, most = spec->fp64 ? 2 : 4;
+    while (chunk < most && chunk * classes < coefs) chunk *= 2;
+    out->chunk = chunk;
     out->local_bytes = local_bytes(spec, classes, out);
     while (tuning->cells == 0 && out->cells > 1 && out->local_bytes > limit) {
         out->cells /= 2;

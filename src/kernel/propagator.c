@@ -21,20 +21,6 @@ static int padded_rows(const int rows[8], int tile) {
     return sum;
 }
 
-/* Rows accumulated in registers at a time. The cost of a tile is its padded rows plus about one row
- * for reading the sums. */
-static int choose_tile(const int rows[8], int most) {
-    int best = 1;
-    double least = 0;
-    for (int tile = 1; tile <= most; tile++) {
-        double cost = padded_rows(rows, tile) * (1 + 1.0 / tile);
-        if (tile > 1 && cost >= least) continue;
-        best = tile;
-        least = cost;
-    }
-    return best;
-}
-
 /* Bytes of the kernel's arrays sums, result, faces and stage. */
 static int64_t local_bytes(const struct ht_spec *spec, const struct ht_shape *shape,
                            const int rows[8]) {
@@ -46,19 +32,26 @@ static int64_t local_bytes(const struct ht_spec *spec, const struct ht_shape *sh
     return values * ht_real_size(spec->fp64);
 }
 
-/* The number of source entries whose sums fit a first-level cache. */
-static int choose_chunk(const struct ht_spec *spec, const struct ht_shape *shape) {
-    const int most_bytes = 32768;
-    int coefs = ht_spec_coefs(spec);
-    int entry = (shape->cells * shape->rows * ht_real_size(spec->fp64)) << spec->eq->dims;
-    int chunk = entry < most_bytes ? most_bytes / entry : 1;
-    return chunk < coefs ? chunk : coefs;
-}
-
 static void complete(const struct ht_spec *spec, const int rows[8], struct ht_shape *s) {
     const int most_registers = 28; /* of 32 vector registers, for a tile */
-    s->tile = choose_tile(rows, most_registers / s->rows);
-    s->chunk = choose_chunk(spec, s);
+    /* Rows accumulated in registers at a time. The cost of a tile is its padded rows plus about one
+     * row for reading the sums. */
+    const int most = most_registers / s->rows;
+    int best = 1;
+    double least = 0;
+    for (int tile = 1; tile <= most; tile++) {
+        double cost = padded_rows(rows, tile) * (1 + 1.0 / tile);
+        if (tile > 1 && cost >= least) continue;
+        best = tile;
+        least = cost;
+    }
+    s->tile = best;
+    /* The number of source entries whose sums fit a first-level cache. */
+    const int most_bytes = 32768;
+    int coefs = ht_spec_coefs(spec);
+    int entry = (s->cells * s->rows * ht_real_size(spec->fp64)) << spec->eq->dims;
+    int chunk = entry < most_bytes ? most_bytes / entry : 1;
+    s->chunk = chunk < coefs ? chunk : coefs;
 }
 
 /* Reduces optional sizes until the arrays fit local memory. */
@@ -98,26 +91,6 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     return HT_OK;
 }
 
-/* The table of rows: the first row of each block and the rows' targets. */
-static void add_tables(const struct ht_blocks *blocks, const struct ht_shape *shape,
-                       struct ht_text *text) {
-    int begin = 0;
-    ht_text_add(text, "HT_TABLE const int ht_block_row[%d] = {0", blocks->blocks + 1);
-    for (int g = 0; g < blocks->blocks; g++) {
-        begin += padded(blocks->rows[g], shape->tile);
-        ht_text_add(text, ", %d", begin);
-    }
-    ht_text_add(text,
-                "};\n#define HT_RESULT_ROWS (%d)\n"
-                "HT_TABLE const int ht_row_target[%d] = {",
-                begin, begin);
-    for (int g = 0; g < blocks->blocks; g++)
-        for (int r = 0; r < padded(blocks->rows[g], shape->tile); r++)
-            ht_text_add(text, "%d,%s", r < blocks->rows[g] ? blocks->row[g][r] : -1,
-                        r % 16 == 15 ? "\n" : " ");
-    ht_text_add(text, "};\n");
-}
-
 /* Appends a tile of one block over source entries [first, last). */
 static void add_tile(const struct ht_blocks *blocks, int g, int row, int tile, int first, int last,
                      struct ht_operator *out) {
@@ -130,7 +103,22 @@ static void add_tile(const struct ht_blocks *blocks, int g, int row, int tile, i
 static enum ht_err pack_tiles(const struct ht_blocks *blocks, const struct ht_spec *spec,
                               const struct ht_shape *shape, struct ht_operator *out) {
     int coefs = ht_spec_coefs(spec);
-    add_tables(blocks, shape, &out->text);
+    /* The table of rows: the first row of each block and the rows' targets. */
+    int begin = 0;
+    ht_text_add(&out->text, "HT_TABLE const int ht_block_row[%d] = {0", blocks->blocks + 1);
+    for (int g = 0; g < blocks->blocks; g++) {
+        begin += padded(blocks->rows[g], shape->tile);
+        ht_text_add(&out->text, ", %d", begin);
+    }
+    ht_text_add(&out->text,
+                "};\n#define HT_RESULT_ROWS (%d)\n"
+                "HT_TABLE const int ht_row_target[%d] = {",
+                begin, begin);
+    for (int g = 0; g < blocks->blocks; g++)
+        for (int r = 0; r < padded(blocks->rows[g], shape->tile); r++)
+            ht_text_add(&out->text, "%d,%s", r < blocks->rows[g] ? blocks->row[g][r] : -1,
+                        r % 16 == 15 ? "\n" : " ");
+    ht_text_add(&out->text, "};\n");
     TRY(HT_ALLOC(out->value, (int64_t)padded_rows(blocks->rows, shape->tile) * blocks->sources));
     for (int field = 0; field < blocks->sources; field += coefs)
         for (int i = 0; i < coefs; i += shape->chunk) {

@@ -88,13 +88,6 @@ static enum ht_err fill_products(const struct ht_step *step, struct products *ou
     return ht_tool_store_reals(&step->tool, (int64_t)out->p * out->p, fused, &out->fused);
 }
 
-static enum ht_err make_products(const struct ht_step *step, struct products **out) {
-    struct products *products = NULL;
-    TRY(HT_ALLOC(products, 1));
-    enum ht_err err = fill_products(step, products);
-    return HT_MADE(err, products, destroy_products, out);
-}
-
 static struct ht_buffer *products_source(const struct products *products, struct ht_buffer *poly,
                                          struct ht_buffer *work) {
     return products->count % 2 ? work : poly;
@@ -126,14 +119,6 @@ static enum ht_err run_fused(struct products *products, int64_t targets, struct 
     return launch_all(products, shape, 0, rest > 0, buffers);
 }
 
-static enum ht_err run_axis(struct products *products, int64_t targets, int64_t inner,
-                            struct ht_buffer *from, struct ht_buffer *to) {
-    struct ht_buffer *const buffers[3] = {products->matrix, from, to};
-    int64_t t = products->t, values = t * inner;
-    const struct ht_gemm_shape shape = {.m = t, .n = inner, .k = t, .stride = {0, values, values}};
-    return launch_all(products, shape, 1, targets * (products->cube / values), buffers);
-}
-
 static enum ht_err run_products(struct products *products, int64_t targets, struct ht_buffer *poly,
                                 struct ht_buffer *work) {
     struct ht_buffer *from = products_source(products, poly, work);
@@ -143,7 +128,11 @@ static enum ht_err run_products(struct products *products, int64_t targets, stru
         struct ht_buffer *next = from;
         from = to;
         to = next;
-        TRY(run_axis(products, targets, inner, from, to));
+        struct ht_buffer *const buffers[3] = {products->matrix, from, to};
+        int64_t t = products->t, values = t * inner;
+        const struct ht_gemm_shape shape = {
+            .m = t, .n = inner, .k = t, .stride = {0, values, values}};
+        TRY(launch_all(products, shape, 1, targets * (products->cube / values), buffers));
     }
     return HT_OK;
 }
@@ -169,7 +158,10 @@ static enum ht_err build(struct ht_step *step, const struct ht_operator *op) {
         if (step->tool.kernel[i / 2][i % 2] != NULL)
             TRY(ht_kernel_open_memory(step->tool.kernel[i / 2][i % 2], step->shape.local_bytes));
     if (!ht_variant_needs_work(step->variant)) return HT_OK;
-    return make_products(step, &step->products);
+    struct products *products = NULL;
+    TRY(HT_ALLOC(products, 1));
+    enum ht_err err = fill_products(step, products);
+    return HT_MADE(err, products, destroy_products, &step->products);
 }
 
 static enum ht_err create(struct ht_device *device, const struct ht_variant *variant,

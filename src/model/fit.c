@@ -1,14 +1,632 @@
-/* The medium of finite differences: the object, checks and output. Values at points are in
- * fit_points.c, averages in fit_average.c.
+/* The medium of finite differences: the object, axes, values at points, checks and
+ * output. Averages are in fit_average.c.
  */
-
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fit_private.h"
 
+/* Averages along one axis: weights of the boxes on which the medium is constant.
+ *
+ * With C the integral of the window w from -infinity, in spacings, an output at x gives a piece [a,
+ * b] the weight C((b - x)/h) - C((a - x)/h): exact, and of sum one. The windowed sinc is
+ *     g(r) = sin(pi r)/(pi r) I_0(s sqrt(1 - (r/4)^2)),  |r| <= 4,
+ *     w(r) = g(r) (S_2 - S_1 r)/(S_0 S_2 - S_1^2),
+ *     S_j = sum over integers m of (r - m)^j g(r - m),
+ * so that sums over points equal integrals, of the medium and of x times the medium, wherever its
+ * jumps are. The shape s makes the integral of r^2 w zero. Both lower the error of jumps:
+ * bench/NOTES.md, "Fitted medium".
+ */
+
+/* ---- windows ---- */
+
+/* The integral is tabulated at FINE intervals per spacing; interpolation goes through the ends of
+ * DEGREE of them. */
+enum { REACH = HT_FIT_REACH, FINE = 128, DEGREE = 8, GAUSS = 5 };
+static const double SHAPE = 5.125221525907206;
+
+static double window(double r) {
+    double sum[3] = {0};
+    for (int m = -2 * REACH; m <= 2 * REACH; m++) {
+        const double s = r - m, g = ht_kaiser_sinc(s, REACH, SHAPE);
+        const double moment[3] = {g, g * s, g * s * s};
+        for (int j = 0; j < 3; j++) sum[j] += moment[j];
+    }
+    return ht_kaiser_sinc(r, REACH, SHAPE) * (sum[2] - sum[1] * r) /
+           (sum[0] * sum[2] - sum[1] * sum[1]);
+}
+
+/* Integral of the window from a to b, by Gauss's rule. */
+static double integral(double a, double b) {
+    static const double place[GAUSS] = {0.046910077030668004, 0.23076534494715845, 0.5,
+                                        0.76923465505284155, 0.953089922969332};
+    static const double weight[GAUSS] = {0.11846344252809454, 0.23931433524968324,
+                                         0.28444444444444444, 0.23931433524968324,
+                                         0.11846344252809454};
+    double sum = 0;
+    for (int i = 0; i < GAUSS; i++) sum += weight[i] * window(a + (b - a) * place[i]);
+    return sum * (b - a);
+}
+
+/* Integrals of the window from 0 to i/FINE. */
+struct table {
+    enum ht_fit_window window;
+    double part[REACH * FINE + 1];
+};
+
+/* Between entries by the polynomial through DEGREE + 1 of them, in barycentric form; kinks of the
+ * window, at integers, are ends. */
+static double interpolate(const struct table *table, double at) {
+    static const double binomial[DEGREE + 1] = {1, -8, 28, -56, 70, -56, 28, -8, 1};
+    int first = (int)at / DEGREE * DEGREE;
+    double above = 0, below = 0;
+    for (int i = 0; i <= DEGREE; i++) {
+        double distance = at - (first + i);
+        if (distance == 0) return table->part[first + i];
+        above += binomial[i] / distance * table->part[first + i];
+        below += binomial[i] / distance;
+    }
+    return above / below;
+}
+
+static double half_width(enum ht_fit_window by) {
+    static const double width[] = {[HT_FIT_BY_SINC] = REACH,
+                                   [HT_FIT_BY_BOX] = 0.5,
+                                   [HT_FIT_BY_COSINE] = REACH,
+                                   [HT_FIT_BOX_SLOPE] = 1,
+                                   [HT_FIT_COSINE_SLOPE] = REACH + 0.5};
+    return width[by];
+}
+
+/* C(r) of a window; of slopes 0 at both ends. */
+static double cumulative(const struct table *table, enum ht_fit_window by, double r) {
+    const double pi = acos(-1), whole = table->part[(ptrdiff_t)REACH * FINE];
+    const bool slope = by == HT_FIT_BOX_SLOPE || by == HT_FIT_COSINE_SLOPE;
+    const enum ht_fit_window of = by == HT_FIT_BOX_SLOPE ? HT_FIT_BY_BOX : HT_FIT_BY_COSINE;
+    if (slope) return cumulative(table, of, r - 0.5) - cumulative(table, of, r + 0.5);
+    if (fabs(r) >= half_width(by)) return r > 0;
+    if (by == HT_FIT_BY_BOX) return 0.5 + r;
+    if (by == HT_FIT_BY_COSINE) return 0.5 + r / (2 * REACH) + sin(pi * r / REACH) / (2 * pi);
+    double part = interpolate(table, fabs(r) * FINE);
+    return 0.5 + copysign(0.5 * part / whole, r);
+}
+
+/* ---- pieces ---- */
+
+/* Boxes from the other end, or mirrored, so that [low, high] is covered; a single box has one
+ * piece. */
+static enum ht_err unfold(struct ht_fit_axis *axis, double low, double high) {
+    double length = axis->upper - axis->lower;
+    int64_t first = (int64_t)floor((low - axis->lower) / length);
+    int64_t last = (int64_t)floor((high - axis->lower) / length);
+    int64_t n = axis->boxes, p = 0;
+    if (n == 1) first = last = 0;
+    axis->pieces = (last - first + 1) * n;
+    TRY(HT_ALLOC(axis->box, axis->pieces));
+    TRY(HT_ALLOC(axis->place, axis->pieces + 1));
+    TRY(HT_ALLOC(axis->end, axis->pieces));
+    for (int i = 0; i < 2; i++) TRY(HT_ALLOC(axis->jump[i], axis->pieces));
+    for (int64_t copy = first; copy <= last; copy++) {
+        double shift = (double)copy * length;
+        bool mirrored = !axis->periodic && copy % 2 != 0;
+        for (int64_t i = 0; i < n; i++, p++) {
+            axis->box[p] = mirrored ? n - 1 - i : i;
+            axis->place[p] =
+                shift + (mirrored ? axis->lower + axis->upper - axis->edge[n - i] : axis->edge[i]);
+        }
+    }
+    axis->place[p] = (double)(last + 1) * length + axis->lower;
+    if (n == 1) axis->place[0] = low;
+    if (n == 1) axis->place[1] = high;
+    return HT_OK;
+}
+
+/* ---- weights ---- */
+
+/* Pieces that the window touches by less are left out; their neighbour has their weight. */
+static const double TOUCH = 1e-9; /* spacings */
+
+static double output(const struct ht_fit_axis *axis, int shift, int64_t m) {
+    return axis->lower + ((double)m + 0.5 * shift) * axis->h;
+}
+
+/* 1/K is larger above; the quantity itself by the factor `up`. */
+static double part_of_split(double z, double x, double up, bool own) {
+    const double mean = sqrt(up) / (1 + sqrt(up)); /* of a, b: root of ab */
+    const double m = floor(z + 0.25);              /* the points of the mean: m, m + 1/2 */
+    const double at = own ? m + 0.5 : m, rest = own ? m - 0.5 : m + 1;
+    if (x == at) return mean;
+    if (x == rest) return z - fmin(at, rest) + 0.5 - mean;
+    return x < at;
+}
+
+/* The part below the split at the end of piece p of a point at x, in spacings; own: the point is
+ * one of rho along its own axis, half a spacing on. */
+static double ht_fit_split_part(const struct ht_fit_axis *axis, int64_t p, double x, bool own) {
+    const double z = (axis->place[p + 1] - axis->lower) / axis->h;
+    const double up = axis->jump[own ? 1 : 0][p];
+    return axis->jump[0][p] > 1 ? part_of_split(z, x, up, own)
+                                : 1 - part_of_split(-z, -x, 1 / up, own);
+}
+
+/* Of output m, the part below the end of piece p. */
+static double part_below(const struct ht_fit_axis *axis, const struct table *table, int64_t p,
+                         int shift, int64_t m) {
+    const double end = axis->place[p + 1];
+    const enum ht_fit_end kind = axis->end[p];
+    if (kind == HT_FIT_END_SPLIT)
+        return ht_fit_split_part(axis, p, (double)m + 0.5 * shift, shift == 1);
+    return cumulative(table, kind == HT_FIT_END_BOX ? HT_FIT_BY_BOX : table->window,
+                      (end - output(axis, shift, m)) / axis->h);
+}
+
+static enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_window window) {
+    struct table table;
+    const double half = half_width(window);
+    int64_t total = 0;
+    const double width = 1.0 / FINE;
+    table = (struct table){.window = window};
+    for (int i = 0; i < REACH * FINE && window == HT_FIT_BY_SINC; i++)
+        table.part[i + 1] = table.part[i] + integral(i * width, (i + 1) * width);
+    for (int s = 0; s < 2; s++) {
+        int64_t from = 0;
+        TRY(HT_ALLOC(axis->taps[window][s], axis->nodes + 2));
+        for (int64_t m = -1; m <= axis->nodes; m++) {
+            struct ht_fit_taps *taps = &axis->taps[window][s][m + 1];
+            const double x = output(axis, s, m);
+            double low = x - (half - TOUCH) * axis->h;
+            double high = x + (half - TOUCH) * axis->h;
+            while (axis->place[from + 1] <= low) ++from;
+            int64_t end = from;
+            while (axis->place[end] < high) end++;
+            taps->first = from;
+            taps->count = (int)(end - from);
+            if (taps->count > axis->most) axis->most = taps->count;
+            total += taps->count;
+        }
+    }
+    TRY(HT_ALLOC(axis->weights[window], total));
+    double *weight = axis->weights[window];
+    for (int s = 0; s < 2; s++)
+        for (int64_t m = -1; m <= axis->nodes; m++) {
+            struct ht_fit_taps *taps = &axis->taps[window][s][m + 1];
+            taps->weight = weight;
+            weight += taps->count;
+            const bool slope =
+                table.window == HT_FIT_BOX_SLOPE || table.window == HT_FIT_COSINE_SLOPE;
+            double before = 0;
+            for (int i = 0; i < taps->count; i++) {
+                double part =
+                    i < taps->count - 1 ? part_below(axis, &table, taps->first + i, s, m) : !slope;
+                taps->weight[i] = part - before;
+                before = part;
+            }
+        }
+    return HT_OK;
+}
+
+void ht_fit_axis_clear(struct ht_fit_axis *axis) {
+    free(axis->edge);
+    free(axis->box);
+    free(axis->place);
+    free(axis->end);
+    for (int i = 0; i < 2; i++) free(axis->jump[i]);
+    for (int w = 0; w < HT_FIT_WINDOWS; w++) {
+        free(axis->taps[w][0]);
+        free(axis->taps[w][1]);
+        free(axis->weights[w]);
+    }
+}
+
+/* Jumps of the impedance, at which the averages split the medium.
+ *
+ * Where 1/K and rho both jump, each up on its own side, averages put some of the larger 1/K among
+ * points of the larger rho. Together these are a resonator, slower than both sides by the root of
+ *     q = max(1/K) max(rho) / max(rho/K),
+ * and from q about 16 on it answers to waves of 20 points per wavelength (bench/NOTES.md, "Fitted
+ * medium"). Beyond that, going from the larger rho to the larger 1/K, there is a point of K and one
+ * of rho half a spacing on with the geometric means of both sides; points before have the values of
+ * the one side, and points behind those of the other one, but for the last rho before and the first
+ * 1/K behind, which keep the sums over points. Jumps are judged where the medium depends on one
+ * axis.
+ */
+
+static const double RESONANT = 16;
+/* Jumps by more than KEPT that are nearer than APART spacings have a point in common, and none of
+ * them is split. */
+static const double KEPT = 1.5, APART = 2;
+
+/* 1/K and rho of the boxes along the axis on which they depend. */
+struct line {
+    struct ht_fit_axis *axis;
+    double *value[2];
+};
+
+static enum ht_err line_read(const struct ht_fit *fit, int k, enum ht_fit_quantity quantity,
+                             double *value) {
+    const struct ht_fit_axis *axis = &fit->axis[k];
+    const int64_t lines = k == 1 ? axis->boxes : 1;
+    int64_t p = 0; /* where pieces are the boxes in their order */
+    while (axis->box[p] != 0 || axis->box[p + 1] != 1) p++;
+    for (int64_t i = 0; i < (k == 2 ? axis->boxes : 1); i++) {
+        double *out[HT_MAX_SCALARS] = {NULL};
+        out[quantity] = value + i;
+        TRY(ht_fit_source(fit, k == 2 ? p + i : 0, k == 1 ? p : 0, (k == 1 ? p : 0) + lines, 1,
+                          out));
+    }
+    return HT_OK;
+}
+
+/* Factor by which a quantity jumps at the end of piece p, up if above 1. */
+static double jump(const struct line *line, int quantity, int64_t p) {
+    const int64_t *box = line->axis->box + p;
+    return line->value[quantity][box[1]] / line->value[quantity][box[0]];
+}
+
+/* q at the end of piece p. */
+static double resonance(const struct line *line, int64_t p) {
+    const double C = jump(line, 0, p), rho = jump(line, 1, p);
+    return fmax(C, 1) * fmax(rho, 1) / fmax(C * rho, 1);
+}
+
+static bool considerable(const struct line *line, int64_t p) {
+    for (int i = 0; i < 2; i++)
+        if (fabs(log(jump(line, i, p))) > log(KEPT)) return true;
+    return false;
+}
+
+/* Beside the split at the end of piece p the sinc of other jumps would reach to its other side:
+ * they are averaged by boxes. */
+static void settle(const struct line *line, int64_t p) {
+    struct ht_fit_axis *axis = line->axis;
+    bool alone = true;
+    for (int step = -1; step <= 1; step += 2)
+        for (int64_t e = p + step; e >= 0 && e < axis->pieces - 1; e += step) {
+            double far = fabs(axis->place[e + 1] - axis->place[p + 1]);
+            if (far > (HT_FIT_REACH + 1) * axis->h) break;
+            if (axis->end[e] == HT_FIT_END_SINC) axis->end[e] = HT_FIT_END_BOX;
+            if (far < APART * axis->h && considerable(line, e)) alone = false;
+        }
+    if (!alone) axis->end[p] = HT_FIT_END_BOX;
+}
+
+static enum ht_err judge(const struct ht_fit *fit, int k, struct line *line) {
+    struct ht_fit_axis *axis = line->axis;
+    for (int i = 0; i < 2; i++) {
+        TRY(HT_ALLOC(line->value[i], axis->boxes));
+        TRY(line_read(fit, k, i ? HT_FIT_DENSITY : HT_FIT_COMPLIANCE, line->value[i]));
+    }
+    for (int64_t p = 0; p < axis->pieces - 1; p++)
+        if (resonance(line, p) > RESONANT) {
+            axis->end[p] = HT_FIT_END_SPLIT;
+            for (int i = 0; i < 2; i++) axis->jump[i][p] = jump(line, i, p);
+        }
+    for (int64_t p = 0; p < axis->pieces - 1; p++)
+        if (resonance(line, p) > RESONANT) settle(line, p);
+    return HT_OK;
+}
+
+/* Sets the ends at which the medium is split; the axes have pieces. */
+static enum ht_err ht_fit_split(struct ht_fit *fit) {
+    int axes = 0, along = 0;
+    for (int k = 0; k < 3; k++)
+        if (fit->axis[k].boxes > 1) axes++, along = k;
+    if (axes != 1 || fit->kind != HT_FIT_SINC || fit->density_uniform) return HT_OK;
+    struct line line = {.axis = &fit->axis[along]};
+    enum ht_err err = judge(fit, along, &line);
+    free(line.value[0]);
+    free(line.value[1]);
+    return err;
+}
+
+/* Values of the medium at points: all of a fill's planes at once, line by line. They are 1/K and
+ * rho until they have been compared with their neighbours, behind the seam and on the plane below,
+ * too; then they become K and b.
+ */
+
+/* Points of a chunk at least. */
+enum { LEAST_POINTS = 4096 };
+
+struct points {
+    const struct ht_fit_job *job; /* first and last of the planes */
+    double *values;               /* of these planes */
+    const double *below;          /* values of the plane below; NULL: none */
+    double *x1;
+    int64_t n1, n2, lines, chunks;
+    double (*range)[2];           /* of each chunk's values */
+    struct ht_fit_counts *counts; /* of each chunk */
+    _Atomic int64_t done;         /* lines */
+    struct ht_progress progress;
+};
+
+/* The job of line i, which is line *i2 of plane job.at3. */
+static struct ht_fit_job job_of(const struct points *p, int64_t i, int64_t *i2) {
+    struct ht_fit_job job = *p->job;
+    *i2 = i % p->n2;
+    job.at3 = job.first[2] + i / p->n2;
+    return job;
+}
+
+/* ---- values ---- */
+
+/* Along axes on which nothing depends one value. */
+static enum ht_err evaluate_line(const struct points *p, int64_t i) {
+    const struct ht_fit_axis *axis = p->job->fit->axis;
+    const bool *depends = p->job->fit->medium->source->depends;
+    int64_t i2;
+    double *line = p->values + i * p->n1;
+    const struct ht_fit_job job = job_of(p, i, &i2);
+    const double x[3] = {0, ht_fit_fold(&axis[1], ht_fit_position(&job, 1, i2)),
+                         ht_fit_fold(&axis[2], ht_fit_position(&job, 2, 0))};
+    TRY(ht_fit_source_points(p->job->fit, job.quantity, depends[0] ? p->n1 : 1, p->x1, x, line));
+    for (int64_t i1 = 1; i1 < p->n1 && !depends[0]; i1++) line[i1] = line[0];
+    return HT_OK;
+}
+
+/* How many times a value one beside it may be. */
 static const double CONTRAST = 1e4;
+
+enum { LANES = 8 };
+
+/* Extends range[2], from least to largest. */
+static void ht_fit_extend(int64_t count, const double *values, double range[2]) {
+    double low[LANES], high[LANES];
+    int64_t i = 0;
+    for (int l = 0; l < LANES; l++) low[l] = range[0], high[l] = range[1];
+    for (; i + LANES <= count; i += LANES)
+        for (int l = 0; l < LANES; l++) {
+            low[l] = values[i + l] < low[l] ? values[i + l] : low[l];
+            high[l] = values[i + l] > high[l] ? values[i + l] : high[l];
+        }
+    for (; i < count; i++) {
+        low[0] = fmin(low[0], values[i]);
+        high[0] = fmax(high[0], values[i]);
+    }
+    for (int l = 0; l < LANES; l++) {
+        range[0] = fmin(range[0], low[l]);
+        range[1] = fmax(range[1], high[l]);
+    }
+}
+
+static enum ht_err evaluate_chunk(void *data, int64_t chunk, int worker) {
+    struct points *p = data;
+    const int64_t end = ht_threads_first(p->lines, p->chunks, chunk + 1);
+    for (int64_t i = ht_threads_first(p->lines, p->chunks, chunk); i < end; i++) {
+        const bool repeated = !p->job->fit->medium->source->depends[1] && i % p->n2 > 0;
+        if (!repeated) TRY(evaluate_line(p, i));
+        if (!repeated) ht_fit_extend(p->n1, p->values + i * p->n1, p->range[chunk]);
+        const int64_t done = atomic_fetch_add(&p->done, 1) + 1;
+        if (worker == 0) ht_progress_update(&p->progress, (double)done);
+    }
+    return HT_OK;
+}
+
+/* Where nothing depends on x2 the first line of a plane is all of them. */
+static void repeat_lines(const struct points *p) {
+    if (p->job->fit->medium->source->depends[1]) return;
+    for (int64_t i = 0; i < p->lines; i++)
+        if (i % p->n2 > 0)
+            memcpy(p->values + i * p->n1, p->values + i / p->n2 * p->n2 * p->n1,
+                   (size_t)p->n1 * sizeof *p->values);
+}
+
+static enum ht_err evaluate(struct points *p) {
+    const struct ht_fit_axis *axis = &p->job->fit->axis[0];
+    for (int64_t c = 0; c < p->chunks; c++) {
+        p->range[c][0] = INFINITY;
+        p->range[c][1] = 0;
+    }
+    for (int64_t i = 0; i < p->n1; i++) p->x1[i] = ht_fit_fold(axis, ht_fit_position(p->job, 0, i));
+    ht_progress_start(&p->progress, "evaluating the medium", (double)p->lines, "points",
+                      (double)p->n1);
+    enum ht_err err = ht_threads_run(p->chunks, evaluate_chunk, p);
+    ht_progress_end(&p->progress);
+    if (err == HT_OK) repeat_lines(p);
+    return err;
+}
+
+/* ---- neighbours ---- */
+
+/* "(x1, x2)" of an entry. */
+static const char *place_text(const struct ht_fit_job *job, int64_t i1, int64_t i2,
+                              char place[HT_PLACE]) {
+    double x[3] = {ht_fit_position(job, 0, i1), ht_fit_position(job, 1, i2),
+                   ht_fit_position(job, 2, 0)};
+    return ht_grid_place(job->fit->medium->grid, x, place);
+}
+
+static enum ht_err refuse(const struct ht_fit_job *job, int axis, int64_t i1, int64_t i2, double a,
+                          double b) {
+    const struct ht_medium *medium = job->fit->medium;
+    const struct ht_fit_role *role = &job->fit->role[job->quantity];
+    const bool inverse = role->inverse < 0 && role->name == NULL;
+    char place[HT_PLACE];
+    return ht_params_error(medium->source->params, ht_fit_key(medium, role),
+                           "gives %s = %.6g at %s next to %.6g along x%d: finite differences "
+                           "take a contrast of at most %g",
+                           ht_fit_name(medium, role), inverse ? 1 / a : a,
+                           place_text(job, i1, i2, place), inverse ? 1 / b : b, axis + 1, CONTRAST);
+}
+
+/* The first of n values at a that is too far from that at b; -1: none. */
+static int64_t contrast(const double *a, const double *b, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        if ((a[i] > CONTRAST * b[i] && b[i] > 0) || (b[i] > CONTRAST * a[i] && a[i] > 0)) return i;
+    return -1;
+}
+
+/* Refuses n values at a, from (i1, i2) of plane at3 on, next to those at b along an axis, that
+ * differ by too much. */
+static enum ht_err ht_fit_check_beside(const struct ht_fit_job *job, int axis, int64_t i1,
+                                       int64_t i2, int64_t n, const double *a, const double *b) {
+    const int64_t i = contrast(a, b, n);
+    return i < 0 ? HT_OK : refuse(job, axis, i1 + i, i2, a[i], b[i]);
+}
+
+/* Behind the seams of x1 and x2, too: the first against the last points. */
+static enum ht_err check_line(const struct points *p, int64_t line) {
+    const struct ht_fit_axis *axis = p->job->fit->axis;
+    const double *at = p->values + line * p->n1;
+    const int64_t n1 = p->n1, plane = n1 * p->n2;
+    int64_t i2;
+    const struct ht_fit_job job = job_of(p, line, &i2);
+    const double *below = line >= p->n2 ? at - plane : p->below ? p->below + i2 * n1 : NULL;
+    TRY(ht_fit_check_beside(&job, 0, 1, i2, n1 - 1, at + 1, at));
+    if (i2 > 0) TRY(ht_fit_check_beside(&job, 1, 0, i2, n1, at, at - n1));
+    if (below) TRY(ht_fit_check_beside(&job, 2, 0, i2, n1, at, below));
+    if (axis[0].periodic) TRY(ht_fit_check_beside(&job, 0, 0, i2, 1, at, at + n1 - 1));
+    if (!axis[1].periodic || i2 > 0) return HT_OK;
+    return ht_fit_check_beside(&job, 1, 0, 0, n1, at, at + plane - n1);
+}
+
+static enum ht_err check_chunk(void *data, int64_t chunk, int worker) {
+    const struct points *p = data;
+    const int64_t end = ht_threads_first(p->lines, p->chunks, chunk + 1);
+    (void)worker;
+    for (int64_t i = ht_threads_first(p->lines, p->chunks, chunk); i < end; i++)
+        TRY(check_line(p, i));
+    return HT_OK;
+}
+
+/* Whether two values of the range may differ by too much. */
+static bool ht_fit_too_wide(const double range[2]) {
+    return range[1] > CONTRAST * range[0];
+}
+
+static enum ht_err check(struct points *p) {
+    double range[2] = {INFINITY, 0};
+    for (int64_t c = 0; c < p->chunks; c++) ht_fit_extend(2, p->range[c], range);
+    if (p->below != NULL) ht_fit_extend(p->n1 * p->n2, p->below, range);
+    return ht_fit_too_wide(range) ? ht_threads_run(p->chunks, check_chunk, p) : HT_OK;
+}
+
+/* ---- output ---- */
+
+static enum ht_err fail_value(const struct ht_fit_job *job, double value, int64_t i1, int64_t i2) {
+    const struct ht_medium *medium = job->fit->medium;
+    const struct ht_fit_role *role = &job->fit->role[job->quantity];
+    char place[HT_PLACE];
+    return ht_params_error(medium->source->params, ht_fit_key(medium, role),
+                           "gives a fitted %s of %.6g at %s: must be positive and finite",
+                           medium->eq->system->material[role->material].name, value,
+                           place_text(job, i1, i2, place));
+}
+
+static void note_range(struct ht_fit_job *job, double value) {
+    struct ht_fit_counts *counts = &job->counts;
+    int which = job->what == HT_FIT_MODULUS ? 0 : 1;
+    if (value < counts->least[which]) counts->least[which] = value;
+    if (value > counts->most[which]) counts->most[which] = value;
+}
+
+/* out[i] = values[i] of row i2, or 1/values[i], which must be positive and finite; counts their
+ * range. */
+static enum ht_err ht_fit_emit_row(struct ht_fit_job *job, bool inverse, int64_t i2,
+                                   const double *values, double *out) {
+    const int64_t n1 = job->fit->axis[0].nodes;
+    for (int64_t i1 = 0; i1 < n1; i1++) {
+        const double value = inverse ? 1 / values[i1] : values[i1];
+        if (!(value > 0) || !isfinite(value)) return fail_value(job, value, i1, i2);
+        note_range(job, value);
+        out[i1] = value;
+    }
+    return HT_OK;
+}
+
+static enum ht_err emit_chunk(void *data, int64_t chunk, int worker) {
+    const struct points *p = data;
+    const int64_t end = ht_threads_first(p->lines, p->chunks, chunk + 1);
+    struct ht_fit_job job = *p->job;
+    (void)worker;
+    job.counts = ht_fit_counts_none();
+    for (int64_t i = ht_threads_first(p->lines, p->chunks, chunk); i < end; i++) {
+        double *line = p->values + i * p->n1;
+        job.at3 = job.first[2] + i / p->n2;
+        TRY(ht_fit_emit_row(&job, true, i % p->n2, line, line));
+    }
+    p->counts[chunk] = job.counts;
+    return HT_OK;
+}
+
+static enum ht_err emit_points(struct points *p, struct ht_fit_job *job) {
+    TRY(ht_threads_run(p->chunks, emit_chunk, p));
+    for (int64_t c = 0; c < p->chunks; c++) ht_fit_counts_add(&p->counts[c], &job->counts);
+    return HT_OK;
+}
+
+/* ---- fill ---- */
+
+/* values is left to the caller. */
+static enum ht_err points_make(const struct ht_fit_job *job, struct points *p) {
+    const struct ht_fit_axis *axis = job->fit->axis;
+    *p = (struct points){.job = job, .n1 = axis[0].nodes, .n2 = axis[1].nodes};
+    p->lines = (job->last[2] - job->first[2]) * p->n2;
+    p->chunks = ht_threads_chunks(p->lines, LEAST_POINTS / p->n1);
+    TRY(HT_ALLOC(p->x1, p->n1));
+    TRY(HT_ALLOC(p->range, p->chunks));
+    return HT_ALLOC(p->counts, p->chunks);
+}
+
+static void points_clear(struct points *p) {
+    free(p->x1);
+    free(p->range);
+    free(p->counts);
+}
+
+/* The plane below the first, behind the seam, too, unless it was the last one of the fill before;
+ * there is none behind a wall. */
+static enum ht_err find_below(const struct ht_fit_job *job, const double **below) {
+    struct ht_fit *fit = job->fit;
+    const struct ht_fit_axis *axis = fit->axis;
+    const int64_t first = job->first[2];
+    double **kept = &fit->below[job->what].value;
+    *below = NULL;
+    if (!fit->medium->source->depends[2] || (first == 0 && !axis[2].periodic)) return HT_OK;
+    struct ht_fit_job one = *job;
+    one.first[2] = first > 0 ? first - 1 : axis[2].nodes - 1;
+    one.last[2] = one.first[2] + 1;
+    const bool known = *kept != NULL && fit->below[job->what].plane == one.first[2];
+    if (*kept == NULL) TRY(HT_ALLOC(*kept, axis[0].nodes * axis[1].nodes));
+    *below = *kept;
+    if (known) return HT_OK;
+    struct points p;
+    fit->below[job->what].plane = -1;
+    enum ht_err err = points_make(&one, &p);
+    p.values = *kept;
+    if (err == HT_OK) err = evaluate(&p);
+    points_clear(&p);
+    return err;
+}
+
+/* Keeps the last plane for the next fill. */
+static void keep_last(const struct points *p) {
+    struct ht_fit *fit = p->job->fit;
+    const int what = p->job->what;
+    const int64_t plane = p->n1 * p->n2, last = p->job->last[2] - 1;
+    if (fit->below[what].value == NULL) return;
+    memcpy(fit->below[what].value, p->values + (last - p->job->first[2]) * plane,
+           (size_t)plane * sizeof *p->values);
+    fit->below[what].plane = last;
+}
+
+/* All rows of planes [first[2], last[2]) by values at points. */
+static enum ht_err ht_fit_points(struct ht_fit_job *job) {
+    struct points p;
+    const double *below;
+    for (int k = 0; k < 3; k++) job->fitted[k] = true;
+    TRY(find_below(job, &below));
+    enum ht_err err = points_make(job, &p);
+    p.values = job->out;
+    p.below = below;
+    if (err == HT_OK) err = evaluate(&p);
+    if (err == HT_OK) err = check(&p);
+    if (err == HT_OK) keep_last(&p);
+    if (err == HT_OK) err = emit_points(&p, job);
+    points_clear(&p);
+    return err;
+}
 
 /* ---- create ---- */
 
@@ -38,7 +656,9 @@ static enum ht_err make_axis(struct ht_fit *fit, int k) {
     axis->periodic = !exists || ht_grid_periodic(grid, k);
     if (fit->kind == HT_FIT_POINT) return HT_OK;
     TRY(ht_fit_boxes(fit->medium, k, axis));
-    return ht_fit_axis_unfold(axis, fit->kind);
+    const double half = half_width(fit->kind == HT_FIT_SINC ? HT_FIT_BY_SINC : HT_FIT_BY_BOX);
+    const double margin = (half + 2) * axis->h;
+    return unfold(axis, axis->lower - margin, axis->upper + margin);
 }
 
 enum ht_err ht_fit_make_axes(struct ht_fit *fit) {
@@ -168,65 +788,6 @@ double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i) {
     return (axis->edge[box] + axis->edge[box + 1]) / 2;
 }
 
-/* "(x1, x2)" of an entry. */
-static const char *place_text(const struct ht_fit_job *job, int64_t i1, int64_t i2,
-                              char place[HT_PLACE]) {
-    double x[3] = {ht_fit_position(job, 0, i1), ht_fit_position(job, 1, i2),
-                   ht_fit_position(job, 2, 0)};
-    return ht_grid_place(job->fit->medium->grid, x, place);
-}
-
-static enum ht_err refuse(const struct ht_fit_job *job, int axis, int64_t i1, int64_t i2, double a,
-                          double b) {
-    const struct ht_medium *medium = job->fit->medium;
-    const struct ht_fit_role *role = &job->fit->role[job->quantity];
-    const bool inverse = role->inverse < 0 && role->name == NULL;
-    char place[HT_PLACE];
-    return ht_params_error(medium->source->params, ht_fit_key(medium, role),
-                           "gives %s = %.6g at %s next to %.6g along x%d: finite differences "
-                           "take a contrast of at most %g",
-                           ht_fit_name(medium, role), inverse ? 1 / a : a,
-                           place_text(job, i1, i2, place), inverse ? 1 / b : b, axis + 1, CONTRAST);
-}
-
-enum { LANES = 8 };
-
-void ht_fit_extend(int64_t count, const double *values, double range[2]) {
-    double low[LANES], high[LANES];
-    int64_t i = 0;
-    for (int l = 0; l < LANES; l++) low[l] = range[0], high[l] = range[1];
-    for (; i + LANES <= count; i += LANES)
-        for (int l = 0; l < LANES; l++) {
-            low[l] = values[i + l] < low[l] ? values[i + l] : low[l];
-            high[l] = values[i + l] > high[l] ? values[i + l] : high[l];
-        }
-    for (; i < count; i++) {
-        low[0] = fmin(low[0], values[i]);
-        high[0] = fmax(high[0], values[i]);
-    }
-    for (int l = 0; l < LANES; l++) {
-        range[0] = fmin(range[0], low[l]);
-        range[1] = fmax(range[1], high[l]);
-    }
-}
-
-bool ht_fit_too_wide(const double range[2]) {
-    return range[1] > CONTRAST * range[0];
-}
-
-/* The first of n values at a that is too far from that at b; -1: none. */
-static int64_t contrast(const double *a, const double *b, int64_t n) {
-    for (int64_t i = 0; i < n; i++)
-        if ((a[i] > CONTRAST * b[i] && b[i] > 0) || (b[i] > CONTRAST * a[i] && a[i] > 0)) return i;
-    return -1;
-}
-
-enum ht_err ht_fit_check_beside(const struct ht_fit_job *job, int axis, int64_t i1, int64_t i2,
-                                int64_t n, const double *a, const double *b) {
-    const int64_t i = contrast(a, b, n);
-    return i < 0 ? HT_OK : refuse(job, axis, i1 + i, i2, a[i], b[i]);
-}
-
 enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64_t row,
                                const double *values, const double *before) {
     double *range = job->range[job->quantity];
@@ -243,37 +804,8 @@ enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64
 
 /* ---- output ---- */
 
-static enum ht_err fail_value(const struct ht_fit_job *job, double value, int64_t i1, int64_t i2) {
-    const struct ht_medium *medium = job->fit->medium;
-    const struct ht_fit_role *role = &job->fit->role[job->quantity];
-    char place[HT_PLACE];
-    return ht_params_error(medium->source->params, ht_fit_key(medium, role),
-                           "gives a fitted %s of %.6g at %s: must be positive and finite",
-                           medium->eq->system->material[role->material].name, value,
-                           place_text(job, i1, i2, place));
-}
-
-static void note_range(struct ht_fit_job *job, double value) {
-    struct ht_fit_counts *counts = &job->counts;
-    int which = job->what == HT_FIT_MODULUS ? 0 : 1;
-    if (value < counts->least[which]) counts->least[which] = value;
-    if (value > counts->most[which]) counts->most[which] = value;
-}
-
-enum ht_err ht_fit_emit_row(struct ht_fit_job *job, bool inverse, int64_t i2, const double *values,
-                            double *out) {
-    const int64_t n1 = job->fit->axis[0].nodes;
-    for (int64_t i1 = 0; i1 < n1; i1++) {
-        const double value = inverse ? 1 / values[i1] : values[i1];
-        if (!(value > 0) || !isfinite(value)) return fail_value(job, value, i1, i2);
-        note_range(job, value);
-        out[i1] = value;
-    }
-    return HT_OK;
-}
-
 /* Values of the job's rows of plane at3 into its output: compliance or b. */
-static enum ht_err emit(struct ht_fit_job *job, const struct ht_fit_done *done) {
+static enum ht_err emit_averages(struct ht_fit_job *job, const struct ht_fit_done *done) {
     const struct ht_fit_axis *axis = job->fit->axis;
     int64_t n1 = axis[0].nodes, rows = job->last[1] - job->first[1];
     int64_t plane = (job->at3 - job->first[2]) * n1 * axis[1].nodes;
@@ -341,7 +873,7 @@ enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first, int64_t las
                              .shift = channel.shift,
                              .nchannels = 1,
                              .channel = &channel,
-                             .emit = emit,
+                             .emit = emit_averages,
                              .range = {{INFINITY, 0}, {INFINITY, 0}},
                              .counts = ht_fit_counts_none(),
                              .first = {0, 0, low},

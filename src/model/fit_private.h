@@ -4,7 +4,6 @@
 
 #include "medium_private.h"
 
-/* ---- fit_axis.c ---- */
 /* The weights of one output: `count` pieces from `first` on. */
 struct ht_fit_taps {
     int64_t first;
@@ -110,17 +109,7 @@ struct ht_fit_job {
     struct ht_fit_counts counts;
 };
 
-/* edge and boxes are set; kind sinc or box. Pieces, then weights of a window. */
-HT_CHECKED enum ht_err ht_fit_axis_unfold(struct ht_fit_axis *axis, enum ht_fit_kind kind);
-HT_CHECKED enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_window window);
 void ht_fit_axis_clear(struct ht_fit_axis *axis);
-
-/* ---- fit_split.c ---- */
-/* Sets the ends at which the medium is split; the axes have pieces. */
-HT_CHECKED enum ht_err ht_fit_split(struct ht_fit *fit);
-/* The part below the split at the end of piece p of a point at x, in spacings; own: the point is
- * one of rho along its own axis, half a spacing on. */
-double ht_fit_split_part(const struct ht_fit_axis *axis, int64_t p, double x, bool own);
 
 /* ---- fit.c ---- */
 /* The axes of a fit whose medium and kind are set. */
@@ -138,32 +127,16 @@ void ht_fit_counts_add(const struct ht_fit_counts *more, struct ht_fit_counts *c
 void ht_fit_counts_cut(struct ht_fit_counts *counts, const double x[3]);
 /* Position along axis k of entry i of the values of a job (k 2: at3). */
 double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i);
-/* Extends range[2], from least to largest. */
-void ht_fit_extend(int64_t count, const double *values, double range[2]);
-/* Whether two values of the range may differ by too much. */
-bool ht_fit_too_wide(const double range[2]);
-/* Refuses n values at a, from (i1, i2) of plane at3 on, next to those at b along an axis, that
- * differ by too much. */
-HT_CHECKED enum ht_err ht_fit_check_beside(const struct ht_fit_job *job, int axis, int64_t i1,
-                                           int64_t i2, int64_t n, const double *a, const double *b);
 /* The same of a plane of rows of n[0] values, `row` apart, next to each other, and to `before` (or
  * NULL) on the plane below. */
 HT_CHECKED enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64_t row,
                                           const double *values, const double *before);
-/* out[i] = values[i] of row i2, or 1/values[i], which must be positive and finite; counts their
- * range. */
-HT_CHECKED enum ht_err ht_fit_emit_row(struct ht_fit_job *job, bool inverse, int64_t i2,
-                                       const double *values, double *out);
 
 /* ---- fit_average.c ---- */
 /* All rows of planes [first[2], last[2]) by averages. */
 HT_CHECKED enum ht_err ht_fit_average(struct ht_fit_job *job);
 
-/* ---- fit_points.c ---- */
-/* All rows of planes [first[2], last[2]) by values at points. */
-HT_CHECKED enum ht_err ht_fit_points(struct ht_fit_job *job);
-
-/* ---- fit_source.c ---- */
+/* The boxes on which the medium is constant, and its values there. */
 HT_CHECKED enum ht_err ht_fit_role(const struct ht_medium *medium, int material,
                                    struct ht_fit_role *role);
 /* Sets base, boxes and edge of the axis from the medium's rows. */

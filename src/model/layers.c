@@ -121,18 +121,6 @@ static double given_or(const struct ht_value *given, double usual) {
     return given->kind == HT_VALUE_NUMBERS ? given->number[0] : usual;
 }
 
-static enum ht_err check_single(const struct ht_params *params) {
-    static const char *const keys[] = {"absorbing.reflection", "absorbing.degree",
-                                       "absorbing.alpha", "absorbing.sponge", "absorbing.mix"};
-    const struct ht_value *const values[] = {&params->absorbing.reflection,
-                                             &params->absorbing.degree, &params->absorbing.alpha,
-                                             &params->absorbing.sponge, &params->absorbing.mix};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (values[i]->kind == HT_VALUE_NUMBERS && values[i]->count != 1)
-            return ht_params_error(params, keys[i], "must be one number or \"auto\"");
-    return HT_OK;
-}
-
 /* The profile of sigma over its value at the wall, x = d/L. */
 static double shape(const struct ht_layer *layer, double x) {
     const double pole = layer->pole;
@@ -160,7 +148,14 @@ enum ht_err ht_layers_make(const struct ht_params *params, const struct ht_grid 
                            const double speed[3], enum ht_absorbing_type type, int order,
                            ht_layer_usual *usual, struct ht_layers *out) {
     *out = (struct ht_layers){.type = type, .dims = grid->dims};
-    TRY(check_single(params));
+    static const char *const keys[] = {"absorbing.reflection", "absorbing.degree",
+                                       "absorbing.alpha", "absorbing.sponge", "absorbing.mix"};
+    const struct ht_value *const values[] = {&params->absorbing.reflection,
+                                             &params->absorbing.degree, &params->absorbing.alpha,
+                                             &params->absorbing.sponge, &params->absorbing.mix};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (values[i]->kind == HT_VALUE_NUMBERS && values[i]->count != 1)
+            return ht_params_error(params, keys[i], "must be one number or \"auto\"");
     for (int k = 0; k < grid->dims; k++) {
         out->cells[k] = grid->cells[k];
         for (int side = 0; side < 2; side++) {

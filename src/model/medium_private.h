@@ -38,15 +38,10 @@ struct ht_medium_source {
     bool *seen[2];                        /* planes of each grid that are counted */
 };
 
-/* medium_source.c: rows, type and dependence from the parameters. */
-HT_CHECKED enum ht_err ht_medium_source_read(struct ht_medium *medium);
-/* The degree, which depends on the grid's order, and the polynomials' terms. */
-HT_CHECKED enum ht_err ht_medium_source_expand(struct ht_medium *medium);
 /* Whether a parameter depends on the place. */
 bool ht_medium_row_varies(const struct ht_medium *medium, int p);
 /* The samples of any file, all of which have the same lattice, or NULL. */
 const struct ht_samples *ht_medium_lattice(const struct ht_medium_source *source);
-void ht_medium_source_destroy(struct ht_medium_source *source);
 
 /* samples.c: entry 0 of ht_samples_jet over ht_jets_total(dims, degree). */
 double ht_samples_value(const struct ht_samples *samples, int dims, int degree, const double x[3],
@@ -73,17 +68,11 @@ HT_CHECKED enum ht_err ht_medium_row_value(const struct ht_medium *medium, int p
 HT_CHECKED enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter,
                                           int64_t count, const double *x1, const double x[3],
                                           double *out);
-/* Materials at a node, without the other coefficients of its polynomials and before any reduction
- * to means (which is made only where the value is not valid). there: those of the point x. */
-HT_CHECKED enum ht_err ht_medium_estimate(const struct ht_medium *medium,
-                                          const struct ht_medium_work *work, const double x[3],
-                                          const double there[HT_MAX_MATERIALS],
-                                          double material[HT_MAX_MATERIALS]);
 /* The polynomials of a node at x into work->material; flattened: they were reduced to the means
  * over the cell. */
 HT_CHECKED enum ht_err ht_medium_node(const struct ht_medium *medium,
                                       const struct ht_medium_work *work, const double x[3],
                                       bool *flattened);
 
-/* medium_scan.c: speeds, walls, checks over all nodes of both grids. */
+/* Speeds, walls, checks over all nodes of both grids. */
 HT_CHECKED enum ht_err ht_medium_visit(struct ht_medium *medium);

@@ -1,9 +1,79 @@
 /* The receivers of a run; see the header. */
-#include "htwave/shots.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "htwave/shots.h"
+
+/* Positions of receivers in a text file: a line per receiver, a number per axis, separated by
+ * blanks, tabs, commas or semicolons.
+ */
+
+static const char separators[] = " \t\r,;";
+
+/* The numbers of a line that ends at '\n' or '\0'; -1: it holds something else, which begins at
+ * *line. */
+static int read_line(const char **line, double x[3], int most) {
+    int count = 0;
+    for (;;) {
+        char *after;
+        *line += strspn(*line, separators);
+        if (**line == '#' || **line == '\n' || **line == '\0') return count;
+        const double value = strtod(*line, &after);
+        const bool ends = *after == '\0' || strchr(separators, *after) || *after == '\n';
+        if (after == *line || !ends || !isfinite(value)) return -1;
+        if (count < most) x[count] = value;
+        count++;
+        *line = after;
+    }
+}
+
+static int64_t lines_of(const char *text) {
+    int64_t lines = 1;
+    for (; *text; text++) lines += *text == '\n';
+    return lines;
+}
+
+static enum ht_err fail_word(const char *path, long long number, const char *word) {
+    FAIL(HT_ERR_INPUT, "line %lld of %s: \"%.*s\" is not a finite number", number, path,
+         (int)strcspn(word, " \t\r\n,;"), word);
+}
+
+static enum ht_err read_text(const char *path, const char *text, int dims, int64_t *count,
+                             double (*x)[3]) {
+    for (long long number = 1;; number++) {
+        double at[3] = {0};
+        const int numbers = read_line(&text, at, dims);
+        if (numbers < 0) return fail_word(path, number, text);
+        REQUIRE(numbers == 0 || numbers == dims, HT_ERR_INPUT,
+                "line %lld of %s has %d number%s: a position has %d, one per "
+                "axis of the grid",
+                number, path, numbers, numbers == 1 ? "" : "s", dims);
+        if (numbers > 0) memcpy(x[(*count)++], at, sizeof at);
+        text += strcspn(text, "\n");
+        if (*text == '\0') return HT_OK;
+        text++;
+    }
+}
+
+/* Positions in a file, a line each; x is freed by the caller. */
+static enum ht_err ht_positions_read(const char *path, int dims, int64_t *count, double (**x)[3]) {
+    char *text = NULL;
+    size_t size;
+    *count = 0;
+    *x = NULL;
+    TRY(ht_file_read(path, &text, &size));
+    enum ht_err err = HT_OK;
+    if (strlen(text) != size) err = ht_err_set(HT_ERR_INPUT, "%s is not a text file", path);
+    if (err == HT_OK) err = HT_ALLOC(*x, lines_of(text));
+    if (err == HT_OK) err = read_text(path, text, dims, count, *x);
+    if (err == HT_OK && *count == 0) err = ht_err_set(HT_ERR_INPUT, "%s holds no positions", path);
+    free(text);
+    if (err == HT_OK) return HT_OK;
+    free(*x);
+    *x = NULL;
+    return err;
+}
 
 enum { KEY = 96 };
 
@@ -25,23 +95,6 @@ static const char *key_of(int n, const char *name, char key[KEY]) {
 
 /* ---- positions ---- */
 
-static enum ht_err place_lattice(const struct ht_receivers_given *given,
-                                 struct ht_receiver_group *group) {
-    const bool plane = given->type == HT_RECEIVER_PLANE;
-    const int64_t n1 = given->count, n2 = plane ? given->count2 : 1;
-    group->count = n1 * n2;
-    TRY(HT_ALLOC(group->x, group->count));
-    for (int64_t i = 0; i < group->count; i++)
-        for (int k = 0; k < 3; k++) {
-            const int64_t row = i / n1;
-            const double a = n1 > 1 ? (double)(i % n1) / (double)(n1 - 1) : 0;
-            const double b = n2 > 1 ? (double)row / (double)(n2 - 1) : 0;
-            group->x[i][k] = given->from[k] + a * (given->to[k] - given->from[k]);
-            if (plane) group->x[i][k] += b * (given->side[k] - given->from[k]);
-        }
-    return HT_OK;
-}
-
 static enum ht_err place(const struct making *m, int n, struct ht_receiver_group *group) {
     const struct ht_receivers_given *given = given_at(m, n);
     char key[KEY];
@@ -55,8 +108,21 @@ static enum ht_err place(const struct making *m, int n, struct ht_receiver_group
         return ht_params_blame(
             m->params, key_of(n, "file", key),
             ht_positions_read(given->file, m->of->grid->dims, &group->count, &group->x));
-    default:
-        return place_lattice(given, group);
+    default: {
+        const bool plane = given->type == HT_RECEIVER_PLANE;
+        const int64_t n1 = given->count, n2 = plane ? given->count2 : 1;
+        group->count = n1 * n2;
+        TRY(HT_ALLOC(group->x, group->count));
+        for (int64_t i = 0; i < group->count; i++)
+            for (int k = 0; k < 3; k++) {
+                const int64_t row = i / n1;
+                const double a = n1 > 1 ? (double)(i % n1) / (double)(n1 - 1) : 0;
+                const double b = n2 > 1 ? (double)row / (double)(n2 - 1) : 0;
+                group->x[i][k] = given->from[k] + a * (given->to[k] - given->from[k]);
+                if (plane) group->x[i][k] += b * (given->side[k] - given->from[k]);
+            }
+        return HT_OK;
+    }
     }
 }
 
@@ -66,26 +132,6 @@ static const char *placed_by(const struct ht_receivers_given *given, int64_t rec
     if (given->type == HT_RECEIVER_FILE) return "file";
     if (receiver == 0) return "from";
     return given->type == HT_RECEIVER_PLANE && receiver >= given->count ? "side" : "to";
-}
-
-static enum ht_err check_place(const struct making *m, int n,
-                               const struct ht_receiver_group *group) {
-    const struct ht_grid *grid = m->of->grid;
-    char key[KEY], at[HT_PLACE];
-    for (int64_t i = 0; i < group->count; i++) {
-        const double *x = group->x[i];
-        int axis = ht_point_outside(grid, x);
-        const bool outside = axis >= 0;
-        if (!outside && !ht_layers_hold(grid, x, &axis)) continue;
-        return ht_params_error(
-            m->params, key_of(n, placed_by(given_at(m, n), i), key),
-            "receiver %lld of %lld, at %s, is %s x%d is %.6g to %.6g", (long long)i + 1,
-            (long long)group->count, ht_grid_place(grid, x, at),
-            outside ? "outside the box, whose" : "inside an absorbing layer: between the layers",
-            axis + 1, outside ? grid->lower[axis] : ht_layers_end(grid, axis, 0),
-            outside ? grid->upper[axis] : ht_layers_end(grid, axis, 1));
-    }
-    return HT_OK;
 }
 
 /* ---- what is recorded ---- */
@@ -212,7 +258,21 @@ static enum ht_err make_group(const struct making *m, int n) {
     struct ht_receiver_group *group = &m->out->group[n];
     ht_params_receivers_name(m->params, n + 1, group->name);
     TRY(place(m, n, group));
-    TRY(check_place(m, n, group));
+    const struct ht_grid *grid = m->of->grid;
+    char key[KEY], at[HT_PLACE];
+    for (int64_t i = 0; i < group->count; i++) {
+        const double *x = group->x[i];
+        int axis = ht_point_outside(grid, x);
+        const bool outside = axis >= 0;
+        if (!outside && !ht_layers_hold(grid, x, &axis)) continue;
+        return ht_params_error(
+            m->params, key_of(n, placed_by(given_at(m, n), i), key),
+            "receiver %lld of %lld, at %s, is %s x%d is %.6g to %.6g", (long long)i + 1,
+            (long long)group->count, ht_grid_place(grid, x, at),
+            outside ? "outside the box, whose" : "inside an absorbing layer: between the layers",
+            axis + 1, outside ? grid->lower[axis] : ht_layers_end(grid, axis, 0),
+            outside ? grid->upper[axis] : ht_layers_end(grid, axis, 1));
+    }
     const struct ht_names *names = &given_at(m, n)->fields;
     for (int i = 0; i < names->count; i++) TRY(add_reading(m, n, names->name[i], group));
     for (int f = 0; names->count == 0 && f < m->of->eq->nfields; f++)

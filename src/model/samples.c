@@ -28,11 +28,6 @@ struct layout {
     int64_t extent[3];
 };
 
-static int axis_number(const char *name) {
-    bool known = name[0] == 'x' && name[1] >= '1' && name[1] <= '3' && !name[2];
-    return known ? name[1] - '1' : -1;
-}
-
 static enum ht_err layout_axes(const struct ht_samples_format *format, struct layout *layout) {
     const struct ht_names *axes = format->axes;
     bool used[3] = {false, false, false};
@@ -40,7 +35,9 @@ static enum ht_err layout_axes(const struct ht_samples_format *format, struct la
     REQUIRE(layout->rank <= 3, HT_ERR_INPUT, "axes names %d axes of the file: at most 3",
             layout->rank);
     for (int j = 0; j < layout->rank; j++) {
-        int axis = axis_number(axes->name[j]);
+        bool known = axes->name[j][0] == 'x' && axes->name[j][1] >= '1' &&
+                     axes->name[j][1] <= '3' && !axes->name[j][2];
+        int axis = known ? axes->name[j][1] - '1' : -1;
         REQUIRE(axis >= 0, HT_ERR_INPUT, "axes: \"%s\" must be x1, x2 or x3", axes->name[j]);
         REQUIRE(!used[axis], HT_ERR_INPUT, "axes: \"%s\" appears twice", axes->name[j]);
         used[axis] = true;
@@ -158,9 +155,12 @@ static enum ht_err read_raw(const struct ht_samples_format *format, struct layou
     return HT_OK;
 }
 
-/* The extents of a dataset (slowest first) against the shape, if given. */
-static enum ht_err layout_from_dataset(const struct ht_samples_format *format, int rank,
-                                       const int64_t *extent, struct layout *layout) {
+static enum ht_err read_dataset(const struct ht_samples_format *format, struct ht_h5 *file,
+                                struct layout *layout, double **values, int64_t *count) {
+    int rank = 0;
+    int64_t extent[8] = {0};
+    TRY(ht_h5_extent(file, format->dataset, &rank, extent));
+    /* The extents of a dataset (slowest first) against the shape, if given. */
     REQUIRE(rank >= 1 && rank <= 3, HT_ERR_INPUT, "dataset \"%s\" has %d axes: must have 1 to 3",
             format->dataset, rank);
     layout_default(layout, rank);
@@ -174,47 +174,9 @@ static enum ht_err layout_from_dataset(const struct ht_samples_format *format, i
                 j, (long long)format->shape[j], format->dataset, (long long)layout->extent[j],
                 layout->axis[j] + 1);
     }
-    return HT_OK;
-}
-
-static enum ht_err read_dataset(const struct ht_samples_format *format, struct ht_h5 *file,
-                                struct layout *layout, double **values, int64_t *count) {
-    int rank = 0;
-    int64_t extent[8] = {0};
-    TRY(ht_h5_extent(file, format->dataset, &rank, extent));
-    TRY(layout_from_dataset(format, rank, extent, layout));
     TRY(layout_count(layout, count));
     TRY(ht_mem_alloc((size_t)*count, sizeof **values, values));
     return ht_h5_read(file, format->dataset, *count, *values);
-}
-
-static enum ht_err read_hdf5(const struct ht_samples_format *format, struct layout *layout,
-                             double **values, int64_t *count) {
-    struct ht_h5 *file = NULL;
-    TRY(ht_h5_open(format->path, &file));
-    enum ht_err err = read_dataset(format, file, layout, values, count);
-    ht_h5_close(file);
-    return err;
-}
-
-static enum ht_err place_axes(const struct ht_samples_format *format, const struct layout *layout,
-                              struct ht_samples *samples) {
-    for (int k = 0; k < 3; k++) {
-        samples->shape[k] = 1;
-        samples->spacing[k] = 1;
-    }
-    for (int j = 0; j < layout->rank; j++) {
-        int k = layout->axis[j];
-        REQUIRE(format->spacing[j] > 0 && isfinite(format->spacing[j]), HT_ERR_INPUT,
-                "spacing[%d] = %g: must be positive, the distance of samples "
-                "along x%d",
-                j, format->spacing[j], k + 1);
-        REQUIRE(isfinite(format->origin[j]), HT_ERR_INPUT, "origin[%d] must be finite", j);
-        samples->shape[k] = layout->extent[j];
-        samples->spacing[k] = format->spacing[j];
-        samples->origin[k] = format->origin[j];
-    }
-    return HT_OK;
 }
 
 /* File order -> x1 fastest, scaled; every value must be finite. */
@@ -251,9 +213,28 @@ static enum ht_err read_into(const struct ht_samples_format *format, double **va
     TRY(layout_axes(format, &layout));
     if (format->format == HT_RAW)
         TRY(read_raw(format, &layout, values, &count));
-    else
-        TRY(read_hdf5(format, &layout, values, &count));
-    TRY(place_axes(format, &layout, samples));
+    else {
+        struct ht_h5 *file = NULL;
+        TRY(ht_h5_open(format->path, &file));
+        enum ht_err err = read_dataset(format, file, &layout, values, &count);
+        ht_h5_close(file);
+        TRY(err);
+    }
+    for (int k = 0; k < 3; k++) {
+        samples->shape[k] = 1;
+        samples->spacing[k] = 1;
+    }
+    for (int j = 0; j < layout.rank; j++) {
+        int k = layout.axis[j];
+        REQUIRE(format->spacing[j] > 0 && isfinite(format->spacing[j]), HT_ERR_INPUT,
+                "spacing[%d] = %g: must be positive, the distance of samples "
+                "along x%d",
+                j, format->spacing[j], k + 1);
+        REQUIRE(isfinite(format->origin[j]), HT_ERR_INPUT, "origin[%d] must be finite", j);
+        samples->shape[k] = layout.extent[j];
+        samples->spacing[k] = format->spacing[j];
+        samples->origin[k] = format->origin[j];
+    }
     return place_values(format, &layout, *values, samples);
 }
 
@@ -349,20 +330,16 @@ static void contract_plane(const struct ht_samples *samples, const struct stenci
     }
 }
 
-/* Largest power of each axis in the set. */
-static void jets_powers(const struct ht_jets *jets, int powers[3]) {
-    for (int k = 0; k < 3; k++) powers[k] = 0;
-    for (int a = 0; a < jets->count; a++)
-        for (int k = 0; k < 3; k++)
-            if (jets->index[a][k] > powers[k]) powers[k] = jets->index[a][k];
-}
-
 enum ht_err ht_samples_jet(const struct ht_samples *samples, const struct ht_jets *jets,
                            const double x[3], const double h[3], double *out) {
     struct stencil stencil[3];
     double plane[MAX_POINTS][MAX_POINTS];
     int powers[3];
-    jets_powers(jets, powers);
+    /* Largest power of each axis in the set. */
+    for (int k = 0; k < 3; k++) powers[k] = 0;
+    for (int a = 0; a < jets->count; a++)
+        for (int k = 0; k < 3; k++)
+            if (jets->index[a][k] > powers[k]) powers[k] = jets->index[a][k];
     for (int k = 0; k < 3; k++) {
         REQUIRE(powers[k] < MAX_POINTS, HT_ERR_INPUT, "polynomials of degree %d: at most %d",
                 powers[k], MAX_POINTS - 1);

@@ -1,11 +1,524 @@
 /* Initial data and exact solutions: the table of initial.type and the code that all types share.
  * Node coefficients u_i = h^|i|/i! D^i u come from formulas, never from differences of values.
  */
-#include "solution_types.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "htwave/h5.h"
+#include "solution_types.h"
+
+/* Data from an HDF5 file, on the primary grid: per field either all coefficients,
+ * [coefs][n3][n2][n1], or nodal values, [n3][n2][n1] (axes that do not exist may be left out or
+ * have extent 1).
+ *
+ * Nodal values become coefficients by interpolation: through a node and its N + 1 neighbours on
+ * either side goes, per axis, a polynomial of degree 2N + 2, whose scaled derivatives are taken at
+ * the node,
+ *     u_i = sum over s = -(N+1)..(N+1) of stencil[i][s] u(x + s h),
+ * one degree more than a cell polynomial of the scheme has. Neighbours behind a wall are mirrored
+ * with the wall's sign, behind a periodic seam they wrap.
+ */
+
+/* ---- the stencil ---- */
+
+static int reach(const struct ht_grid *grid) {
+    return grid->order + 1;
+}
+
+static int width(const struct ht_grid *grid) {
+    return 2 * reach(grid) + 1;
+}
+
+/* stencil[i][s + P]: coefficient of xi^i in the Lagrange polynomial that is 1 at s and 0 at the
+ * other integers from -P to P. */
+static enum ht_err make_stencil(const struct ht_grid *grid, double **out) {
+    int p = reach(grid);
+    TRY(HT_ALLOC(*out, (grid->order + 1) * width(grid)));
+    for (int s = -p; s <= p; s++) {
+        long double c[2 * HT_MAX_ORDER + 4] = {1};
+        int degree = 0;
+        for (int t = -p; t <= p; t++) {
+            if (t == s) continue;
+            /* times (xi - t)/(s - t), from the highest power down */
+            degree++;
+            for (int i = degree; i >= 0; i--) c[i] = ((i > 0 ? c[i - 1] : 0) - t * c[i]) / (s - t);
+        }
+        for (int i = 0; i <= grid->order; i++) (*out)[i * width(grid) + s + p] = (double)c[i];
+    }
+    return HT_OK;
+}
+
+/* The node that holds the values of node m of the primary grid, and their sign there. */
+static int64_t neighbour(const struct ht_solution *solution, int field, int axis, int64_t m,
+                         int *sign) {
+    const struct ht_grid *grid = solution->grid;
+    int64_t n = ht_grid_nodes(grid, HT_PRIMARY, axis);
+    *sign = 1;
+    if (m >= 0 && m < n) return m;
+    if (ht_grid_periodic(grid, axis)) return (m % n + n) % n;
+    while (m < 0 || m >= n) {
+        int end = m < 0 ? 0 : 1;
+        *sign *= ht_wall_sign(solution->eq, field, axis, grid->wall[axis][end]);
+        m = end == 0 ? -m : 2 * (n - 1) - m;
+    }
+    return m;
+}
+
+/* ---- reading ---- */
+
+struct dataset {
+    char name[160];
+    int rank;
+    int64_t extent[8];
+};
+
+static enum ht_err find(struct ht_h5 *file, struct dataset *set, const char *name,
+                        const char *suffix) {
+    snprintf(set->name, sizeof set->name, "%s%s", name, suffix);
+    return ht_h5_extent(file, set->name, &set->rank, set->extent);
+}
+
+/* Product of the extents before those of the existing axes, or 0 when the latter do not match the
+ * grid. */
+static int64_t leading(const struct ht_grid *grid, const struct dataset *set) {
+    if (set->rank < grid->dims) return 0;
+    int64_t product = 1;
+    for (int k = 0; k < set->rank; k++) {
+        int axis = set->rank - 1 - k;
+        if (set->extent[k] < 1) return 0;
+        if (set->extent[k] > INT64_MAX / 8 / product) return 0;
+        if (axis >= grid->dims)
+            product *= set->extent[k];
+        else if (set->extent[k] != ht_grid_nodes(grid, HT_PRIMARY, axis))
+            return 0;
+    }
+    return product;
+}
+
+static void list_extents(struct ht_text *text, int count, const int64_t *extent) {
+    for (int k = 0; k < count; k++)
+        ht_text_add(text, "%s%lld", k ? " x " : "", (long long)extent[k]);
+}
+
+static enum ht_err wrong_shape(const struct ht_solution *solution, const struct dataset *set) {
+    const struct ht_grid *grid = solution->grid;
+    HT_FREED_TEXT struct ht_text text = {0};
+    int64_t nodes[3];
+    for (int k = 0; k < grid->dims; k++)
+        nodes[k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
+    ht_text_add(&text, "dataset %s is ", set->name);
+    list_extents(&text, set->rank, set->extent);
+    ht_text_add(&text, ", the grid's nodes are ");
+    list_extents(&text, grid->dims, nodes);
+    ht_text_add(&text,
+                " (x1 last; for coefficients with %d of them per node in "
+                "front)",
+                ht_grid_coefs(grid));
+    TRY(ht_text_status(&text));
+    return ht_params_error(solution->data->params, "initial.file", "%s", text.data);
+}
+
+/* name: of the dataset, or without its ending _coefficients. */
+static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, int field,
+                              const char *name) {
+    struct ht_solution_data *data = solution->data;
+    struct dataset set = {.rank = 0};
+    if (find(file, &set, name, "_coefficients") != HT_OK && find(file, &set, name, "") != HT_OK)
+        return ht_params_error(data->params, "initial.file",
+                               "it has neither a dataset %s nor "
+                               "%s_coefficients for the field %s (runs to "
+                               "continue write all fields: output.fields)",
+                               name, name, solution->eq->field[field].name);
+    int64_t copies = leading(solution->grid, &set);
+    int coefs = ht_grid_coefs(solution->grid);
+    if (copies != 1 && copies != coefs) return wrong_shape(solution, &set);
+    data->coefficients[field] = copies == coefs;
+    int64_t count = copies * ht_grid_total(solution->grid, HT_PRIMARY);
+    free(data->values[field]);
+    data->values[field] = NULL;
+    TRY(HT_ALLOC(data->values[field], count));
+    TRY(ht_params_blame(data->params, "initial.file",
+                        ht_h5_read(file, set.name, count, data->values[field])));
+    for (int64_t n = 0; n < count; n++)
+        if (!isfinite(data->values[field][n]))
+            return ht_params_error(solution->data->params, "initial.file",
+                                   "dataset %s holds a value that is not "
+                                   "finite (number %lld)",
+                                   set.name, (long long)n);
+    return HT_OK;
+}
+
+/* The field of an entry of initial.values. */
+static enum ht_err ht_solution_find_value(const struct ht_solution *solution, const char *name,
+                                          int *field) {
+    HT_FREED_TEXT struct ht_text key = {0};
+    ht_text_add(&key, "initial.values.%s", name);
+    TRY(ht_text_status(&key));
+    return ht_solution_find_field(solution, key.data, name, field);
+}
+
+/* The fields that initial.values names, else all under their own names. */
+static enum ht_err read_fields(struct ht_solution *solution, struct ht_h5 *file) {
+    const struct ht_map *values = &solution->data->params->initial.values;
+    for (int n = 0; n < values->count; n++) {
+        int field;
+        TRY(ht_solution_find_value(solution, values->name[n], &field));
+        TRY(read_field(solution, file, field, values->text[n]));
+    }
+    for (int f = 0; f < solution->eq->nfields && values->count == 0; f++)
+        TRY(read_field(solution, file, f, solution->eq->field[f].name));
+    return HT_OK;
+}
+
+static enum ht_err prepare_file(struct ht_solution *solution) {
+    const struct ht_params *params = solution->data->params;
+    const char *path = params->initial.file;
+    if (!ht_file_exists(path))
+        return ht_params_error(params, "initial.file", "%s does not exist", HT_SHOWN_PLACE(path));
+    struct ht_h5 *file;
+    TRY(ht_params_blame(params, "initial.file", ht_h5_open(path, &file)));
+    enum ht_err err = read_fields(solution, file);
+    /* a file without the attribute holds no snapshot */
+    if (err == HT_OK && ht_h5_get_number(file, "time", 1, &solution->snapshot) != HT_OK)
+        solution->snapshot = 0;
+    ht_h5_close(file);
+    if (err != HT_OK) return err;
+    return make_stencil(solution->grid, &solution->data->stencil);
+}
+
+/* ---- filling ---- */
+
+/* One field, from nodal values. Derivatives are taken along x3, then x2, then x1, a plane at a
+ * time. */
+struct pass {
+    const struct ht_solution *solution;
+    int field, axis, derivative;
+};
+
+/* Adds the derivative along the axis of rows of `step` values. in: the plane, or all planes when
+ * axis is 2; out: one plane, position m along the axis. */
+static void differentiate(const struct pass *pass, int64_t m, int64_t step, const double *in,
+                          double *out) {
+    const struct ht_grid *grid = pass->solution->grid;
+    const double *stencil =
+        pass->solution->data->stencil + (size_t)(pass->derivative * width(grid));
+    memset(out, 0, (size_t)step * sizeof *out);
+    for (int s = 0; s < width(grid); s++) {
+        int sign;
+        int64_t from =
+            neighbour(pass->solution, pass->field, pass->axis, m + s - reach(grid), &sign);
+        double weight = sign * stencil[s];
+        for (int64_t n = 0; n < step; n++) out[n] += weight * in[from * step + n];
+    }
+}
+
+/* Along x1 or x2: every line of a plane. */
+static void differentiate_plane(const struct pass *pass, const double *in, double *out) {
+    const struct ht_grid *grid = pass->solution->grid;
+    int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
+    if (pass->axis == 1) {
+        for (int64_t m = 0; m < n2; m++) differentiate(pass, m, n1, in, out + m * n1);
+        return;
+    }
+    for (int64_t row = 0; row < n2; row++)
+        for (int64_t m = 0; m < n1; m++)
+            differentiate(pass, m, 1, in + row * n1, out + row * n1 + m);
+}
+
+/* The planes of derivative i3 = pass.derivative in `third`: all (i1, i2). */
+static void fill_plane(struct pass pass, const double *third, double *second, int64_t stride,
+                       double *out) {
+    const struct ht_grid *grid = pass.solution->grid;
+    int side = grid->order + 1;
+    size_t plane = (size_t)ht_grid_plane(grid, HT_PRIMARY);
+    for (int i2 = 0; i2 < (grid->dims >= 2 ? side : 1); i2++) {
+        pass.axis = 1;
+        pass.derivative = i2;
+        if (grid->dims >= 2)
+            differentiate_plane(&pass, third, second);
+        else
+            memcpy(second, third, plane * sizeof *second);
+        pass.axis = 0;
+        for (int i1 = 0; i1 < side; i1++) {
+            pass.derivative = i1;
+            differentiate_plane(&pass, second, out);
+            out += stride;
+        }
+    }
+}
+
+/* What threads fill in: planes and their derivatives along x3. */
+struct job {
+    const struct ht_solution *solution;
+    const struct ht_solution_range *range;
+    int field, derivatives;
+    int64_t parts, chunks;
+    double *out;
+};
+
+static enum ht_err fill_chunk(void *data, int64_t chunk, int worker) {
+    const struct job *job = data;
+    const int64_t end = ht_threads_first(job->parts, job->chunks, chunk + 1);
+    double *buffer;
+    (void)worker;
+    TRY(HT_ALLOC(buffer, 2 * job->range->plane));
+    for (int64_t part = ht_threads_first(job->parts, job->chunks, chunk); part < end; part++) {
+        const struct ht_solution_range *range = job->range;
+        const struct ht_grid *grid = job->solution->grid;
+        const double *values = job->solution->data->values[job->field];
+        const int i3 = (int)(part % job->derivatives);
+        const int64_t plane = part / job->derivatives, side = grid->order + 1;
+        const int64_t slab = (grid->dims >= 2 ? side : 1) * side * range->nodes;
+        struct pass pass = {job->solution, job->field, 2, i3};
+        if (grid->dims >= 3)
+            differentiate(&pass, range->first + plane, range->plane, values, buffer);
+        else
+            memcpy(buffer, values, (size_t)range->plane * sizeof *buffer);
+        fill_plane(pass, buffer, buffer + range->plane, range->nodes,
+                   job->out + i3 * slab + plane * range->plane);
+    }
+    free(buffer);
+    return HT_OK;
+}
+
+static enum ht_err fill(const struct ht_solution *solution, const struct ht_solution_range *range,
+                        double *out) {
+    const struct ht_solution_data *data = solution->data;
+    if (range->subgrid == HT_DUAL)
+        return ht_params_error(data->params, "initial.type",
+                               "data from a file are known on the primary "
+                               "grid only");
+    int64_t size = ht_grid_coefs(solution->grid) * range->nodes;
+    for (int f = 0; f < solution->eq->nfields; f++, out += size) {
+        if (!data->values[f])
+            memset(out, 0, (size_t)size * sizeof *out);
+        else if (data->coefficients[f]) {
+            int64_t total = ht_grid_total(solution->grid, HT_PRIMARY);
+            const double *values = solution->data->values[f] + range->first * range->plane;
+            for (int i = 0; i < ht_grid_coefs(solution->grid); i++)
+                memcpy(out + i * range->nodes, values + i * total,
+                       (size_t)range->nodes * sizeof *out);
+        } else {
+            const struct ht_grid *grid = solution->grid;
+            struct job job = {.solution = solution,
+                              .range = range,
+                              .field = f,
+                              .derivatives = grid->dims >= 3 ? grid->order + 1 : 1};
+            job.out = out;
+            job.parts = (range->last - range->first) * job.derivatives;
+            job.chunks = ht_threads_chunks(job.parts, HT_SOLUTION_CHUNK / ht_most(1, range->plane));
+            TRY(ht_threads_run(job.chunks, fill_chunk, &job));
+        }
+    }
+    return HT_OK;
+}
+
+static bool file_occurs(const struct ht_solution *solution, int field) {
+    return solution->data->values[field] != NULL;
+}
+
+const struct ht_solution_type ht_solution_file = {
+    .name = "file",
+    .prepare = prepare_file,
+    .fill = fill,
+    .occurs = file_occurs,
+};
+
+/* Data given node by node: zero, random coefficients, expressions. */
+
+/* ---- zero ---- */
+
+static enum ht_err prepare_zero(struct ht_solution *solution) {
+    (void)solution;
+    return HT_OK;
+}
+
+static enum ht_err fill_zero(const struct ht_solution *solution,
+                             const struct ht_solution_range *range, double *out) {
+    int64_t count = (int64_t)solution->eq->nfields * ht_grid_coefs(solution->grid) * range->nodes;
+    memset(out, 0, (size_t)count * sizeof *out);
+    return HT_OK;
+}
+
+/* ---- random ---- */
+
+/* Every coefficient of total degree g is uniform in amplitude * [-1, 1) / 4^g:
+ * their ratios are those of a wave with some four cells per wavelength. They depend on seed, grid,
+ * node, field and coefficient only, so that any range of planes can be computed separately. */
+static void fill_random_row(const struct ht_solution *solution,
+                            const struct ht_solution_range *range, int row, double *out) {
+    const struct ht_params *params = solution->data->params;
+    const uint64_t seed = (uint64_t)params->initial.seed;
+    const int coefs = ht_grid_coefs(solution->grid);
+    const uint64_t rows = (uint64_t)solution->eq->nfields * (uint64_t)coefs;
+    const int side = solution->grid->order + 1, i = row % coefs;
+    const int degree = i % side + i / side % side + i / side / side;
+    const double scale = ldexp(params->initial.amplitude, -2 * degree);
+    const uint64_t first = (uint64_t)(range->first * range->plane);
+    for (int64_t node = 0; node < range->nodes; node++) {
+        uint64_t index = (first + (uint64_t)node) * rows;
+        index = 2 * (index + (uint64_t)row) + (range->subgrid == HT_DUAL);
+        out[node] = scale * ht_rng_uniform(seed, index);
+    }
+}
+
+/* What threads fill in. */
+struct expression_job {
+    const struct ht_solution *solution;
+    const struct ht_solution_range *range;
+    int field; /* of expressions */
+    int64_t chunks;
+    double *out;
+};
+
+static int64_t rows_of(const struct ht_solution *solution) {
+    return (int64_t)solution->eq->nfields * ht_grid_coefs(solution->grid);
+}
+
+static enum ht_err fill_random_chunk(void *data, int64_t chunk, int worker) {
+    const struct expression_job *job = data;
+    const int64_t rows = rows_of(job->solution);
+    const int64_t end = ht_threads_first(rows, job->chunks, chunk + 1);
+    (void)worker;
+    for (int64_t row = ht_threads_first(rows, job->chunks, chunk); row < end; row++)
+        fill_random_row(job->solution, job->range, (int)row, job->out + row * job->range->nodes);
+    return HT_OK;
+}
+
+static enum ht_err fill_random(const struct ht_solution *solution,
+                               const struct ht_solution_range *range, double *out) {
+    struct expression_job job = {.solution = solution, .range = range};
+    job.out = out;
+    job.chunks = ht_threads_chunks(rows_of(solution), HT_SOLUTION_CHUNK / ht_most(1, range->nodes));
+    return ht_threads_run(job.chunks, fill_random_chunk, &job);
+}
+
+/* ---- expression ---- */
+
+static enum ht_err blame(const struct ht_params *params, const char *field, const char *rule) {
+    HT_FREED_TEXT struct ht_text key = {0};
+    ht_text_add(&key, "initial.values.%s", field);
+    TRY(ht_text_status(&key));
+    return ht_params_error(params, key.data, "%s", rule);
+}
+
+static enum ht_err parse(struct ht_solution *solution, const char *name, const char *text) {
+    struct ht_solution_data *data = solution->data;
+    int field;
+    TRY(ht_solution_find_value(solution, name, &field));
+    ht_expr_destroy(data->expr[field]);
+    enum ht_err err = ht_expr_parse(text, &data->expr[field]);
+    if (err == HT_ERR_INPUT) return blame(data->params, name, ht_err_message());
+    TRY(err);
+    for (int k = solution->grid->dims; k < 3; k++) {
+        char rule[80];
+        if (!ht_expr_uses(data->expr[field], k)) continue;
+        snprintf(rule, sizeof rule, "x%d is no axis of the grid, which has %d (grid.cells)", k + 1,
+                 solution->grid->dims);
+        return blame(data->params, name, rule);
+    }
+    return HT_OK;
+}
+
+static enum ht_err prepare_expression(struct ht_solution *solution) {
+    struct ht_solution_data *data = solution->data;
+    const struct ht_map *values = &data->params->initial.values;
+    for (int n = 0; n < values->count; n++) TRY(parse(solution, values->name[n], values->text[n]));
+    return ht_jets_tensor(solution->grid->dims, solution->grid->order, &data->jets);
+}
+
+/* All coefficients of a field at a point. */
+static enum ht_err fill_node(const struct ht_solution *solution, int field, const double x[3],
+                             double *jet) {
+    const struct ht_solution_data *data = solution->data;
+    TRY(ht_expr_jet(data->expr[field], data->jets, x, solution->grid->h, jet));
+    for (int i = 0; i < data->jets->count; i++) {
+        if (isfinite(jet[i])) continue;
+        char rule[160];
+        snprintf(rule, sizeof rule, "%s not finite at x = (%g, %g, %g)",
+                 i ? "a derivative is" : "the value is", x[0], x[1], x[2]);
+        return blame(data->params, solution->eq->field[field].name, rule);
+    }
+    return HT_OK;
+}
+
+static enum ht_err fill_nodes(const struct expression_job *job, int64_t begin, int64_t end,
+                              double *jet) {
+    const struct ht_solution *solution = job->solution;
+    const struct ht_solution_range *range = job->range;
+    const struct ht_grid *grid = solution->grid;
+    const int64_t n1 = ht_grid_nodes(grid, range->subgrid, 0);
+    const int coefs = solution->data->jets->count;
+    for (int64_t node = begin; node < end; node++) {
+        int64_t m[3] = {node % n1, node % range->plane / n1, range->first + node / range->plane};
+        double x[3];
+        for (int j = 0; j < 3; j++) x[j] = ht_grid_x(grid, range->subgrid, j, m[j]);
+        TRY(fill_node(solution, job->field, x, jet));
+        for (int i = 0; i < coefs; i++) job->out[i * range->nodes + node] = jet[i];
+    }
+    return HT_OK;
+}
+
+static enum ht_err fill_expression_chunk(void *data, int64_t chunk, int worker) {
+    const struct expression_job *job = data;
+    const int64_t nodes = job->range->nodes;
+    double *jet;
+    (void)worker;
+    TRY(HT_ALLOC(jet, job->solution->data->jets->count));
+    const enum ht_err err = fill_nodes(job, ht_threads_first(nodes, job->chunks, chunk),
+                                       ht_threads_first(nodes, job->chunks, chunk + 1), jet);
+    free(jet);
+    return err;
+}
+
+static enum ht_err fill_expression(const struct ht_solution *solution,
+                                   const struct ht_solution_range *range, double *out) {
+    const int coefs = solution->data->jets->count;
+    const int64_t size = coefs * range->nodes;
+    struct expression_job job = {.solution = solution, .range = range};
+    job.out = out;
+    job.chunks = ht_threads_chunks(range->nodes, HT_SOLUTION_CHUNK / 32);
+    for (; job.field < solution->eq->nfields; job.field++, job.out += size)
+        if (solution->data->expr[job.field] != NULL)
+            TRY(ht_threads_run(job.chunks, fill_expression_chunk, &job));
+        else
+            memset(job.out, 0, (size_t)size * sizeof *out);
+    return HT_OK;
+}
+
+static bool expression_occurs(const struct ht_solution *solution, int field) {
+    return solution->data->expr[field] != NULL;
+}
+
+static bool zero_occurs(const struct ht_solution *solution, int field) {
+    (void)solution, (void)field;
+    return false;
+}
+
+static enum ht_err prepare_rest(struct ht_solution *solution) {
+    solution->rest = true;
+    return prepare_zero(solution);
+}
+
+const struct ht_solution_type ht_solution_zero = {
+    .name = "zero",
+    .prepare = prepare_rest,
+    .fill = fill_zero,
+    .occurs = zero_occurs,
+};
+const struct ht_solution_type ht_solution_random = {
+    .name = "random",
+    .prepare = prepare_zero,
+    .fill = fill_random,
+};
+const struct ht_solution_type ht_solution_expression = {
+    .name = "expression",
+    .prepare = prepare_expression,
+    .fill = fill_expression,
+    .occurs = expression_occurs,
+};
 
 static const struct ht_solution_type *const types[] = {
     &ht_solution_gaussian,   &ht_solution_plane, &ht_solution_standing, &ht_solution_random,
@@ -26,14 +539,6 @@ enum ht_err ht_solution_find_field(const struct ht_solution *solution, const cha
                            "no field \"%s\" in %s in %d dimension%s; the "
                            "fields are %s",
                            name, eq->system->name, eq->dims, eq->dims > 1 ? "s" : "", list.data);
-}
-
-enum ht_err ht_solution_find_value(const struct ht_solution *solution, const char *name,
-                                   int *field) {
-    HT_FREED_TEXT struct ht_text key = {0};
-    ht_text_add(&key, "initial.values.%s", name);
-    TRY(ht_text_status(&key));
-    return ht_solution_find_field(solution, key.data, name, field);
 }
 
 static enum ht_err find_type(const struct ht_params *params, const struct ht_solution_type **out) {

@@ -76,26 +76,23 @@ struct rows {
     double *out;
 };
 
-static void add_row_of_nodes(const struct rows *rows, int64_t row) {
-    const struct table *table = rows->table;
-    const int64_t n1 = table[0].nodes, n2 = table[1].nodes;
-    const int64_t m3 = row / n2 % table[2].nodes;
-    const int i = (int)(row / n2 / table[2].nodes);
-    const int i1 = i % table[0].coefs, i2 = i / table[0].coefs % table[1].coefs;
-    const double *re = table[0].re + i1 * n1, *im = table[0].im + i1 * n1;
-    double value[2] = {rows->amplitude[0], rows->amplitude[1]};
-    double *out = rows->out + row * n1;
-    multiply(value, &table[2], i / table[0].coefs / table[1].coefs, m3);
-    multiply(value, &table[1], i2, row % n2);
-    for (int64_t m1 = 0; m1 < n1; m1++) out[m1] += value[0] * re[m1] - value[1] * im[m1];
-}
-
 static enum ht_err add_chunk(void *data, int64_t chunk, int worker) {
     const struct rows *rows = data;
     const int64_t end = ht_threads_first(rows->count, rows->chunks, chunk + 1);
     (void)worker;
-    for (int64_t r = ht_threads_first(rows->count, rows->chunks, chunk); r < end; r++)
-        add_row_of_nodes(rows, r);
+    for (int64_t r = ht_threads_first(rows->count, rows->chunks, chunk); r < end; r++) {
+        const struct table *table = rows->table;
+        const int64_t n1 = table[0].nodes, n2 = table[1].nodes;
+        const int64_t m3 = r / n2 % table[2].nodes;
+        const int i = (int)(r / n2 / table[2].nodes);
+        const int i1 = i % table[0].coefs, i2 = i / table[0].coefs % table[1].coefs;
+        const double *re = table[0].re + i1 * n1, *im = table[0].im + i1 * n1;
+        double value[2] = {rows->amplitude[0], rows->amplitude[1]};
+        double *out = rows->out + r * n1;
+        multiply(value, &table[2], i / table[0].coefs / table[1].coefs, m3);
+        multiply(value, &table[1], i2, r % n2);
+        for (int64_t m1 = 0; m1 < n1; m1++) out[m1] += value[0] * re[m1] - value[1] * im[m1];
+    }
     return HT_OK;
 }
 
@@ -362,27 +359,6 @@ static void plane_amplitude(const struct ht_solution *solution, int part, int fi
     value[1] = size * (data->cosine[field] * s + data->sine[field] * c);
 }
 
-/* Wavenumber of mode m: whole wavelengths (periodic), half wavelengths between equal walls, and a
- * quarter less between unequal ones. */
-static enum ht_err mode_wavenumber(const struct ht_solution *solution, int axis, double *k) {
-    const struct ht_params *params = solution->data->params;
-    const struct ht_grid *grid = solution->grid;
-    int mode = params->initial.modes[axis];
-    const int *wall = grid->wall[axis];
-    /* The factor is zero between walls that are both odd at mode 0, and the first mode between
-     * unequal walls is a quarter wavelength. */
-    int least = wall[0] != wall[1] || wall[0] < 0 ? 1 : 0;
-    if (mode < least)
-        return ht_params_error(params, "initial.modes",
-                               "along x%d the mode must be at least %d between "
-                               "sides \"%s\", \"%s\"",
-                               axis + 1, least, params->boundary.side[axis][0],
-                               params->boundary.side[axis][1]);
-    double half_waves = wall[0] == 0 ? 2.0 * mode : wall[0] == wall[1] ? mode : mode - 0.5;
-    *k = half_waves * HT_PI / side(grid, axis);
-    return HT_OK;
-}
-
 /* The mirror factor for the system's formula: periodic counts as even. */
 static int lower_factor(const struct ht_grid *grid, int axis) {
     return ht_grid_periodic(grid, axis) ? 1 : grid->wall[axis][0];
@@ -393,7 +369,23 @@ static enum ht_err prepare_standing(struct ht_solution *solution) {
     bool moves = false;
     int factor[3] = {1, 1, 1};
     for (int j = 0; j < solution->grid->dims; j++) {
-        TRY(mode_wavenumber(solution, j, &data->k[j]));
+        /* Wavenumber of mode m: whole wavelengths (periodic), half wavelengths between equal walls,
+         * and a quarter less between unequal ones. */
+        const struct ht_params *params = solution->data->params;
+        const struct ht_grid *grid = solution->grid;
+        int mode = params->initial.modes[j];
+        const int *wall = grid->wall[j];
+        /* The factor is zero between walls that are both odd at mode 0, and the first mode between
+         * unequal walls is a quarter wavelength. */
+        int least = wall[0] != wall[1] || wall[0] < 0 ? 1 : 0;
+        if (mode < least)
+            return ht_params_error(params, "initial.modes",
+                                   "along x%d the mode must be at least %d between "
+                                   "sides \"%s\", \"%s\"",
+                                   j + 1, least, params->boundary.side[j][0],
+                                   params->boundary.side[j][1]);
+        double half_waves = wall[0] == 0 ? 2.0 * mode : wall[0] == wall[1] ? mode : mode - 0.5;
+        data->k[j] = half_waves * HT_PI / side(grid, j);
         solution->wavenumber[j] = data->k[j];
         factor[j] = lower_factor(solution->grid, j);
         moves = moves || data->k[j] != 0;

@@ -59,24 +59,19 @@ struct ht_solution_data {
     struct ht_expr *expr[HT_MAX_FIELDS]; /* NULL: the field is zero */
     double *values[HT_MAX_FIELDS];       /* file; NULL: the field is zero */
     bool coefficients[HT_MAX_FIELDS];    /* of values; else nodal values */
-    double *stencil;                     /* file: see solution_file.c */
+    double *stencil;                     /* file: see solution.c */
 };
 
 /* solution_separable.c */
 extern const struct ht_solution_type ht_solution_gaussian;
 extern const struct ht_solution_type ht_solution_plane;
 extern const struct ht_solution_type ht_solution_standing;
-/* solution_given.c */
+/* solution.c */
 extern const struct ht_solution_type ht_solution_zero;
 extern const struct ht_solution_type ht_solution_random;
 extern const struct ht_solution_type ht_solution_expression;
-/* solution_file.c */
 extern const struct ht_solution_type ht_solution_file;
 
 /* The field with a name given by the user; the error names the key when there is no such field. */
 HT_CHECKED enum ht_err ht_solution_find_field(const struct ht_solution *solution, const char *key,
                                               const char *name, int *field);
-
-/* The field of an entry of initial.values. */
-HT_CHECKED enum ht_err ht_solution_find_value(const struct ht_solution *solution, const char *name,
-                                              int *field);

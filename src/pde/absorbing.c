@@ -54,16 +54,6 @@ static enum ht_err find_memory(struct ht_equations *eq, int axis, int profile, i
     return add_term(eq, psi, m->field[0][col], axis, 1, -1, profile + HT_PROFILE_SIGMA);
 }
 
-/* What a term of the system gets along an absorbing axis. */
-static enum ht_err stretch(struct ht_equations *eq, const struct ht_term *term, int profile,
-                           struct memory *m) {
-    TRY(find_memory(eq, term->axis, profile, term->col, term->derivative, m));
-    for (int order = 1; order <= term->derivative; order++)
-        TRY(add_term(eq, term->row, m->field[order - 1][term->col], term->axis,
-                     term->derivative - order, term->coef, term->material));
-    return HT_OK;
-}
-
 /* Whether a field changes by derivatives of others. */
 static bool is_driven(const struct ht_equations *eq, int nterms, int field) {
     for (int t = 0; t < nterms; t++)
@@ -80,8 +70,15 @@ static enum ht_err absorb_axis(const struct ht_equations *base, int axis, struct
     for (int i = 0; i < HT_LAYER_PROFILES; i++) eq->profile_axis[eq->nmaterials++] = axis;
     eq->nprofiles += HT_LAYER_PROFILES;
     for (int t = 0; t < base->nterms; t++)
-        if (base->term[t].axis == axis && base->term[t].derivative > 0)
-            TRY(stretch(eq, &base->term[t], profile, &m));
+        if (base->term[t].axis == axis && base->term[t].derivative > 0) {
+            /* What a term of the system gets along an absorbing axis. */
+            TRY(find_memory(eq, base->term[t].axis, profile, base->term[t].col,
+                            base->term[t].derivative, &m));
+            for (int order = 1; order <= base->term[t].derivative; order++)
+                TRY(add_term(eq, base->term[t].row, m.field[order - 1][base->term[t].col],
+                             base->term[t].axis, base->term[t].derivative - order,
+                             base->term[t].coef, base->term[t].material));
+        }
     for (int f = 0; f < base->nfields; f++)
         if (is_driven(base, base->nterms, f))
             TRY(add_term(eq, f, f, axis, 0, -1, profile + HT_PROFILE_SPONGE));

@@ -10,6 +10,3 @@
 HT_EACH_SYSTEM(HT_DECLARE_SYSTEM)
 
 /* ---- terms.c ---- */
-/* In the most dimensions that a system may have; *wrong: a term that contradicts an energy, -1:
- * none. */
-struct ht_equations ht_terms_derive(const struct ht_system *system, int *wrong);

@@ -44,12 +44,6 @@ static bool join(const struct ht_equations *eq, enum joined what, unsigned first
     return good;
 }
 
-static void find_mirrors(struct ht_equations *eq) {
-    unsigned parity[HT_MAX_FIELDS];
-    eq->mirrors = join(eq, PARITIES, eq->system->parity, parity);
-    for (int f = 0; f < eq->nfields; f++) eq->field[f].parity = eq->mirrors ? parity[f] : 0;
-}
-
 /* ---- the form of second order ---- */
 
 /* u_t = v, v_t = M lap u. */
@@ -206,23 +200,12 @@ static bool is_translation(const struct ht_equations *eq) {
     return eq->nfields == 1 && eq->nterms == eq->dims && axes == (1u << eq->dims) - 1;
 }
 
-static void find_leapfrog(struct ht_equations *eq, bool groups, const unsigned *group) {
-    const struct ht_second_order *form = &eq->second_order;
-    struct ht_leapfrog *out = &eq->leapfrog;
-    if (form->known && form->rate >= 0) {
-        *out = (struct ht_leapfrog){{1u << form->field, 1u << form->field}, -1};
-    } else if (groups) {
-        out->old_sign = 1;
-        for (int f = 0; f < eq->nfields; f++) out->stored[group[f]] |= 1u << f;
-    }
-}
-
 int ht_system_largest(const struct ht_system *system) {
     return system->max_dims > 0 ? system->max_dims : HT_MAX_DIMS;
 }
 
 /* In all dimensions that the system may have, with all of its fields. */
-struct ht_equations ht_terms_derive(const struct ht_system *system, int *wrong) {
+static struct ht_equations ht_terms_derive(const struct ht_system *system, int *wrong) {
     struct ht_equations eq = {.system = system, .dims = ht_system_largest(system)};
     unsigned group[HT_MAX_FIELDS];
     eq.nfields = system->nfields;
@@ -232,43 +215,27 @@ struct ht_equations ht_terms_derive(const struct ht_system *system, int *wrong) 
         eq.field[f] = (struct ht_field){system->field[f].name, system->field[f].meaning, 0};
     memcpy(eq.term, system->term, sizeof eq.term);
     const bool groups = join(&eq, GROUPS, 0, group) && eq.nfields > 1;
-    find_mirrors(&eq);
+    unsigned parity[HT_MAX_FIELDS];
+    eq.mirrors = join(&eq, PARITIES, eq.system->parity, parity);
+    for (int f = 0; f < eq.nfields; f++) eq.field[f].parity = eq.mirrors ? parity[f] : 0;
     eq.translates = is_translation(&eq);
     find_form(&eq);
     eq.symbol = eq.translates                                        ? HT_SYMBOL_ADVECTION
                 : eq.second_order.known && eq.second_order.rate >= 0 ? HT_SYMBOL_PAIR
                                                                      : HT_SYMBOL_WAVE;
     find_energy(&eq, groups, group, wrong);
-    find_leapfrog(&eq, groups, group);
+    const struct ht_second_order *form = &eq.second_order;
+    struct ht_leapfrog *out = &eq.leapfrog;
+    if (form->known && form->rate >= 0) {
+        *out = (struct ht_leapfrog){{1u << form->field, 1u << form->field}, -1};
+    } else if (groups) {
+        out->old_sign = 1;
+        for (int f = 0; f < eq.nfields; f++) out->stored[group[f]] |= 1u << f;
+    }
     return eq;
 }
 
 /* ---- in fewer dimensions ---- */
-
-/* The fields of which others have derivatives, as a mask, and of these the first with those that it
- * is coupled to: fields beside them, such as v3 of elastic waves in a plane, are waves of their
- * own.
- */
-static unsigned existing(const struct ht_equations *eq, int dims) {
-    unsigned mask = ~0u, before = 0, coupled;
-    while (mask != before) {
-        before = mask;
-        mask = 0;
-        for (int i = 0; i < eq->nterms; i++)
-            if (eq->term[i].axis < dims && (before >> eq->term[i].row & 1u))
-                mask |= 1u << eq->term[i].col;
-    }
-    coupled = mask & -mask;
-    for (before = 0; coupled != before;) {
-        before = coupled;
-        for (int i = 0; i < eq->nterms; i++) {
-            const unsigned both = 1u << eq->term[i].row | 1u << eq->term[i].col;
-            if (eq->term[i].axis < dims && (coupled & both) && (mask & both) == both)
-                coupled |= both;
-        }
-    }
-    return coupled;
-}
 
 static unsigned renumber_bits(unsigned bits, const int *number) {
     unsigned out = 0;
@@ -295,7 +262,26 @@ static void reduce_form(struct ht_second_order *form, int dims, const int *numbe
 struct ht_equations ht_equations_make(const struct ht_system *system, int dims) {
     int number[HT_MAX_FIELDS], wrong;
     const struct ht_equations all = ht_terms_derive(system, &wrong);
-    const unsigned exist = existing(&all, dims);
+    /* The fields of which others have derivatives, as a mask, and of these the first with those
+     * that it is coupled to: fields beside them, such as v3 of elastic waves in a plane, are waves
+     * of their own.
+     */
+    unsigned mask = ~0u, before = 0, exist;
+    while (mask != before) {
+        before = mask;
+        mask = 0;
+        for (int i = 0; i < all.nterms; i++)
+            if (all.term[i].axis < dims && (before >> all.term[i].row & 1u))
+                mask |= 1u << all.term[i].col;
+    }
+    exist = mask & -mask;
+    for (before = 0; exist != before;) {
+        before = exist;
+        for (int i = 0; i < all.nterms; i++) {
+            const unsigned both = 1u << all.term[i].row | 1u << all.term[i].col;
+            if (all.term[i].axis < dims && (exist & both) && (mask & both) == both) exist |= both;
+        }
+    }
     struct ht_equations eq = all;
     eq.dims = dims;
     eq.nfields = eq.nterms = eq.nenergy = 0;
@@ -527,4 +513,99 @@ bool ht_equations_standing(const struct ht_equations *eq, const double *material
             *omega > 0 ? form->sign[j] * material[form->inverse_density] * slope / *omega : 0;
     }
     return true;
+}
+
+/* Checks of a system's row: what it states must agree with its terms. */
+
+static enum ht_err check_entries(const struct ht_system *s) {
+    unsigned fields = 0, materials = 0;
+    REQUIRE(s->nfields > 0 && s->nfields <= HT_MAX_FIELDS && s->nterms > 0 &&
+                s->nterms <= HT_MAX_TERMS && s->nmaterials <= HT_MAX_MATERIALS &&
+                s->nparameters <= HT_MAX_MATERIALS && s->nwalls <= 4 && s->materials != NULL,
+            HT_ERR_INTERNAL, "system %s: more entries than there is room for, or none", s->name);
+    REQUIRE(s->min_dims <= ht_system_largest(s) && ht_system_largest(s) <= HT_MAX_DIMS,
+            HT_ERR_INTERNAL, "system %s: no dimensions %d to %d", s->name, s->min_dims,
+            s->max_dims);
+    for (int i = 0; i < s->nterms; i++) {
+        const struct ht_term *t = &s->term[i];
+        REQUIRE(t->row >= 0 && t->row < s->nfields && t->col >= 0 && t->col < s->nfields &&
+                    t->axis >= 0 && t->axis < ht_system_largest(s) && t->derivative >= 0 &&
+                    t->derivative <= 2 && t->coef != 0 && t->material >= -1 &&
+                    t->material < s->nmaterials,
+                HT_ERR_INTERNAL, "system %s: term %d names what does not exist", s->name, i + 1);
+        fields |= 1u << t->row | 1u << t->col;
+        if (t->material >= 0) materials |= 1u << t->material;
+    }
+    for (int f = 0; f < s->nfields; f++)
+        REQUIRE(fields >> f & 1u, HT_ERR_INTERNAL, "system %s: the field %s is in no term", s->name,
+                s->field[f].name);
+    for (int m = 0; m < s->nmaterials; m++)
+        REQUIRE(materials >> m & 1u, HT_ERR_INTERNAL, "system %s: the material %s is in no term",
+                s->name, s->material[m].name);
+    return HT_OK;
+}
+
+static enum ht_err check_walls(const struct ht_system *s, const struct ht_equations *eq) {
+    REQUIRE(s->nwalls == 0 || eq->mirrors, HT_ERR_INTERNAL,
+            "system %s has walls, but its terms no mirrors: a derivative along an axis must lead "
+            "from fields that are even to fields that are odd there",
+            s->name);
+    const struct ht_wall_kind *kind;
+    for (int n = 0; (kind = ht_wall_at(s, n)) != NULL; n++) {
+        const bool of_system = kind >= s->wall && kind < s->wall + s->nwalls;
+        REQUIRE((!of_system || kind->factor == 1 || kind->factor == -1) &&
+                    ht_wall_find(s, kind->name) == kind,
+                HT_ERR_INTERNAL, "system %s: the wall \"%s\" is no mirror, or its name is taken",
+                s->name, kind->name);
+    }
+    return HT_OK;
+}
+
+/* Whether the symmetric matrix C of the energy is positive, by its Cholesky factors. */
+static bool is_positive(const struct ht_equations *eq, const double *material) {
+    static const double tiny = 1e-12;
+    double a[HT_MAX_FIELDS][HT_MAX_FIELDS] = {{0}};
+    for (int i = 0; i < eq->nenergy; i++) {
+        const struct ht_energy_term *t = &eq->energy[i];
+        a[t->other][t->field] = t->material < 0 ? 1 : material[t->material];
+    }
+    for (int j = 0; j < eq->nfields; j++) {
+        const double whole = a[j][j];
+        for (int k = 0; k < j; k++) a[j][j] -= a[j][k] * a[j][k];
+        if (!(a[j][j] > tiny * whole) || !(whole > 0)) return false;
+        a[j][j] = sqrt(a[j][j]);
+        for (int i = j + 1; i < eq->nfields; i++) {
+            for (int k = 0; k < j; k++) a[i][j] -= a[i][k] * a[j][k];
+            a[i][j] /= a[j][j];
+        }
+    }
+    return true;
+}
+
+enum ht_err ht_system_check(const struct ht_system *system) {
+    int wrong;
+    TRY(check_entries(system));
+    const struct ht_equations eq = ht_terms_derive(system, &wrong);
+    if (wrong >= 0) {
+        const struct ht_term *t = &system->term[wrong];
+        FAIL(HT_ERR_INTERNAL,
+             "system %s: its terms have no energy: that of %s with %s along x%d, or its sign, has "
+             "no counterpart",
+             system->name, system->field[t->row].name, system->field[t->col].name, t->axis + 1);
+    }
+    TRY(check_walls(system, &eq));
+    /* Of the parameters' defaults. */
+    const int chosen[HT_MAX_MATERIALS] = {0};
+    const double *in[HT_MAX_MATERIALS] = {0};
+    double material[HT_MAX_MATERIALS], *out[HT_MAX_MATERIALS] = {0};
+    struct ht_jets *jets;
+    for (int p = 0; p < system->nparameters; p++) in[p] = &system->parameter[p].fallback;
+    for (int m = 0; m < system->nmaterials; m++) out[m] = &material[m];
+    TRY(ht_jets_total(1, 0, &jets));
+    const enum ht_err err = system->materials(jets, chosen, in, out);
+    ht_jets_destroy(jets);
+    TRY(err);
+    REQUIRE(is_positive(&eq, material), HT_ERR_INTERNAL,
+            "system %s: the energy of its default medium is not positive", system->name);
+    return HT_OK;
 }

@@ -8,7 +8,6 @@
 #include "htwave/energy.h"
 #include "plan_parts.h"
 #include "src/hermite/duhamel_private.h"
-#include "src/solve/amplification.h"
 #include "src/solve/methods.h"
 #include "src/solve/sampler_private.h"
 
@@ -420,7 +419,7 @@ static bool has_incidence(const struct ht_plan *plan) {
 }
 
 /* Removed where it can be and there are traces: of what begins with a rate it cannot be,
- * resampler_whole.c; waves from outside are made for the scheme's own dispersion. */
+ * resampler.c; waves from outside are made for the scheme's own dispersion. */
 static enum ht_err choose_dispersion(struct ht_plan *plan) {
     const enum ht_dispersion given = plan->params->time.dispersion;
     const bool can = plan->problem.scheme->nodal && plan->problem.stages == 1 &&

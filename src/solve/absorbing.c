@@ -63,23 +63,18 @@ int ht_absorbing_boxes(const struct ht_grid *grid, const struct ht_layers *layer
 
 /* ---- windows ---- */
 
-/* Nodes of the grid along the layer's normal: those of the layer and, on the dual grid, one before
- * its face. */
-static void layer_nodes(const struct ht_problem *problem, enum ht_subgrid subgrid, int axis,
-                        int side, int64_t *begin, int64_t *end) {
-    const int64_t cells = problem->layers->side[axis][side].cells;
-    const int64_t nodes = ht_grid_nodes(problem->grid, subgrid, axis);
-    const int64_t count = cells + 1;
-    *begin = side == 0 ? 0 : nodes - count;
-    *end = side == 0 ? count : nodes;
-}
-
 struct ht_window ht_absorbing_window(const struct ht_problem *problem, enum ht_subgrid subgrid,
                                      int axis, int side, int64_t first[3]) {
     struct ht_window w = ht_problem_window(problem, subgrid);
     const int64_t ghosts = w.count[axis] - w.held.end[axis];
     int64_t begin, end;
-    layer_nodes(problem, subgrid, axis, side, &begin, &end);
+    /* Nodes of the grid along the layer's normal: those of the layer and, on the dual grid, one
+     * before its face. */
+    const int64_t cells = problem->layers->side[axis][side].cells;
+    const int64_t nodes = ht_grid_nodes(problem->grid, subgrid, axis);
+    const int64_t count = cells + 1;
+    begin = side == 0 ? 0 : nodes - count;
+    end = side == 0 ? count : nodes;
     begin = ht_most(begin - w.origin[axis], w.held.begin[axis]);
     end = ht_least(end - w.origin[axis], w.held.end[axis]);
     for (int k = 0; k < 3; k++) first[k] = 0;

@@ -2,9 +2,497 @@
  * of a later pass ends it. In between the device computes the interior. The host waits for the
  * messages meanwhile and then enqueues their unpacking.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "halo.h"
 
-#include <stdlib.h>
+/* The transports of messages and the choice among them.
+ *
+ * No transport needs an acknowledgement: slabs exchange in turn, and a rank sends into a slot again
+ * only after it has received a message that the neighbour sent after emptying the slot
+ * (docs/scaling.md, section 8).
+ *
+ * A message is sent as a whole. In pieces, some could travel while others are copied. But there is
+ * one transfer queue, in which all outgoing pieces would stand before the incoming ones, so that at
+ * most a third of a time would be gained that is mostly hidden by the interior.
+ */
+
+/* ---- transports ---- */
+
+static enum ht_err ship_to_peer(struct ht_link *link, int slot, int64_t bytes) {
+    return ht_transfer_peer(link->out, 0, bytes, link->peer[slot], 0);
+}
+
+static enum ht_err ship_to_host(struct ht_link *link, int slot, int64_t bytes) {
+    return ht_transfer_read(link->out, 0, bytes, link->out_host[slot], 0);
+}
+
+static enum ht_err fetch_from_host(struct ht_link *link, int slot, int64_t bytes) {
+    return ht_transfer_write(link->in[slot], 0, bytes, link->in_host[slot], 0);
+}
+
+enum { PEER, STAGED, TRANSPORTS };
+static const struct ht_transport transports[TRANSPORTS] = {
+    [PEER] = {.name = "peer", .token = true, .ship = ship_to_peer},
+    [STAGED] = {.name = "staged", .ship = ship_to_host, .fetch = fetch_from_host},
+};
+
+const char *ht_transport_name(int i) {
+    return i >= 0 && i < TRANSPORTS ? transports[i].name : NULL;
+}
+
+/* ---- links ---- */
+
+/* The device buffers of a link, each with room for its longest message: from this list they are
+ * counted, created and destroyed. */
+static int list_buffers(struct ht_link *link, struct ht_buffer **list[HT_LINK_BUFFERS]) {
+    int count = 0;
+    if (link->neighbour < 0) return 0;
+    list[count++] = &link->out;
+    for (int slot = 0; slot < HT_SLOTS; slot++) list[count++] = &link->in[slot];
+    return count;
+}
+
+int64_t ht_links_bytes(struct ht_link link[2], int64_t *largest) {
+    struct ht_buffer **list[HT_LINK_BUFFERS];
+    int64_t bytes = 0;
+    *largest = 0;
+    for (int side = 0; side < 2; side++) {
+        bytes += list_buffers(&link[side], list) * link[side].room;
+        if (link[side].room > *largest) *largest = link[side].room;
+    }
+    return bytes;
+}
+
+static enum ht_err create_buffers(struct ht_link *link) {
+    struct ht_buffer **list[HT_LINK_BUFFERS];
+    const int count = list_buffers(link, list);
+    if (count == 0) return HT_OK;
+    TRY(ht_event_create(link->device, &link->packed));
+    TRY(ht_event_create(link->device, &link->shipped));
+    TRY(ht_event_create(link->device, &link->fetched));
+    for (int i = 0; i < count; i++) TRY(ht_buffer_create(link->device, link->room, list[i]));
+    return HT_OK;
+}
+
+/* Tags by direction, since both neighbours may be the same rank: 1 is upwards.
+ */
+static int tag_out(const struct ht_link *link) {
+    return link->side;
+}
+
+static int tag_in(const struct ht_link *link) {
+    return 1 - link->side;
+}
+
+static void abandon_messages(struct ht_link *link) {
+    for (int slot = 0; slot < HT_SLOTS; slot++) ht_message_abandon(link->sent[slot]);
+    ht_message_abandon(link->coming);
+}
+
+/* Sends an empty message and receives one. */
+static enum ht_err notify_closed(const struct ht_link *link, struct ht_message *notice[2]) {
+    enum { CLOSED = 2 }; /* the lower of these two tags */
+    TRY(ht_message_send(link->comm, link->neighbour, CLOSED + tag_out(link), NULL, 0, &notice[0]));
+    return ht_message_receive(link->comm, link->neighbour, CLOSED + tag_in(link), NULL, 0,
+                              &notice[1]);
+}
+
+static void wait_until(double end, struct ht_message *message) {
+    bool done = false;
+    for (long looks = 0; !done && ht_clock() < end; looks++) {
+        if (ht_message_done(&message, &done) != HT_OK) break;
+        if (!done) ht_comm_pause(looks);
+    }
+    ht_message_abandon(message);
+}
+
+void ht_links_destroy(struct ht_link link[2]) {
+    for (int side = 0; side < 2; side++) abandon_messages(&link[side]);
+    /* A buffer must exist until the neighbour has closed it: neighbours notify each other when they
+     * have closed theirs. After some seconds without a notice (on busy cores a neighbour may not
+     * run for one), or after a failure, the rank continues. */
+    const double patience = 5;
+    double end = ht_clock() + patience;
+    struct ht_message *notice[2][2] = {{NULL, NULL}, {NULL, NULL}};
+    for (int side = 0; side < 2; side++) {
+        struct ht_link *l = &link[side];
+        for (int slot = 0; slot < HT_SLOTS; slot++) ht_peer_close(l->peer[slot]);
+        if (l->transport == &transports[PEER] && notify_closed(l, notice[side]) != HT_OK) end = 0;
+    }
+    for (int i = 0; i < 4; i++) wait_until(end, notice[i / 2][i % 2]);
+    for (int side = 0; side < 2; side++) {
+        struct ht_link *l = &link[side];
+        struct ht_buffer **list[HT_LINK_BUFFERS];
+        for (int slot = 0; slot < HT_SLOTS; slot++) {
+            ht_pinned_destroy(l->out_host[slot]);
+            ht_pinned_destroy(l->in_host[slot]);
+        }
+        for (int i = list_buffers(l, list) - 1; i >= 0; i--) ht_buffer_destroy(*list[i]);
+        ht_event_destroy(l->packed);
+        ht_event_destroy(l->shipped);
+        ht_event_destroy(l->fetched);
+    }
+}
+
+/* What a rank can offer on its links. */
+struct offer {
+    bool named[2];  /* name holds peers' names */
+    bool opened[2]; /* and the neighbour's names could be opened */
+    unsigned char name[2][HT_SLOTS][HT_PEER_NAME];
+};
+
+static bool is_wanted(const char *wish, int transport) {
+    return strcmp(wish, "auto") == 0 || strcmp(wish, transports[transport].name) == 0;
+}
+
+/* Names of the buffers that the neighbour may copy into. Where that fails messages are staged. */
+static void offer_names(const struct ht_link link[2], struct offer *own) {
+    for (int side = 0; side < 2; side++) {
+        const struct ht_link *l = &link[side];
+        own->named[side] = l->neighbour >= 0 && ht_comm_same_machine(l->comm, l->neighbour) &&
+                           ht_device_info(l->device)->no_peer == NULL;
+        for (int slot = 0; slot < HT_SLOTS && own->named[side]; slot++)
+            own->named[side] = ht_peer_name(l->in[slot], own->name[side][slot]) == HT_OK;
+    }
+}
+
+static void open_peers(struct ht_link link[2], const struct offer *all, struct offer *own) {
+    for (int side = 0; side < 2; side++) {
+        struct ht_link *l = &link[side];
+        own->opened[side] = own->named[side] && all[l->neighbour].named[1 - side];
+        for (int slot = 0; slot < HT_SLOTS && own->opened[side]; slot++)
+            own->opened[side] = ht_peer_open(l->device, all[l->neighbour].name[1 - side][slot],
+                                             l->room, &l->peer[slot]) == HT_OK;
+    }
+}
+
+/* Chooses a transport for a link; the neighbour computes the same result. */
+static int choose(const struct ht_link *link, const char *wish, const struct offer *own,
+                  const struct offer *all) {
+    bool peer = own->opened[link->side] && all[link->neighbour].opened[1 - link->side];
+    if (peer && is_wanted(wish, PEER)) return PEER;
+    return is_wanted(wish, STAGED) ? STAGED : TRANSPORTS;
+}
+
+static enum ht_err refuse(const struct ht_link *link, const char *wish) {
+    const struct ht_device_info *info = ht_device_info(link->device);
+    const char *why = "the ranks are on different machines";
+    if (ht_comm_same_machine(link->comm, link->neighbour))
+        why =
+            info->no_peer != NULL ? info->no_peer : "the devices cannot access each other's memory";
+    FAIL(HT_ERR_INPUT,
+         "parallel.transport = \"%s\": not possible between ranks %d and %d: "
+         "%s; \"auto\" chooses a possible one",
+         wish, ht_comm_rank(link->comm), link->neighbour, why);
+}
+
+static enum ht_err agree_on_transports(struct ht_link link[2], const char *wish, int chosen[2]) {
+    struct ht_comm *comm = link[0].comm;
+    struct offer own = {0};
+    HT_FREED struct offer *all = NULL;
+    enum ht_err err = HT_OK;
+    TRY(HT_ALLOC(all, ht_comm_size(comm)));
+    if (is_wanted(wish, PEER)) offer_names(link, &own);
+    err = ht_comm_gather(comm, &own, sizeof own, all);
+    if (err == HT_OK) {
+        open_peers(link, all, &own);
+        err = ht_comm_gather(comm, &own, sizeof own, all);
+    }
+    for (int side = 0; side < 2 && err == HT_OK; side++) {
+        chosen[side] = TRANSPORTS;
+        if (link[side].neighbour < 0) continue;
+        chosen[side] = choose(&link[side], wish, &own, all);
+        if (chosen[side] == TRANSPORTS) err = refuse(&link[side], wish);
+    }
+    return err;
+}
+
+static enum ht_err use_host(struct ht_link *link) {
+    for (int slot = 0; slot < HT_SLOTS; slot++) {
+        TRY(ht_pinned_create(link->device, link->room, &link->out_host[slot]));
+        TRY(ht_pinned_create(link->device, link->room, &link->in_host[slot]));
+    }
+    return HT_OK;
+}
+
+static enum ht_err use_transports(struct ht_link link[2], const int chosen[2]) {
+    /* Closes the peers of links that use another transport, before any rank frees the buffers that
+     * they refer to. */
+    for (int side = 0; side < 2; side++)
+        for (int slot = 0; slot < HT_SLOTS && chosen[side] != PEER; slot++) {
+            ht_peer_close(link[side].peer[slot]);
+            link[side].peer[slot] = NULL;
+        }
+    for (int side = 0; side < 2; side++) {
+        if (chosen[side] == TRANSPORTS) continue;
+        link[side].transport = &transports[chosen[side]];
+        if (chosen[side] == STAGED) TRY(use_host(&link[side]));
+    }
+    return HT_OK;
+}
+
+/* ---- messages ---- */
+
+static enum ht_err link_send(struct ht_link *link, int slot, int64_t bytes) {
+    TRY(ht_message_wait(&link->sent[slot]));
+    TRY(ht_event_record(link->packed, HT_QUEUE_WORK));
+    TRY(ht_event_await(link->packed, HT_QUEUE_TRANSFER));
+    TRY(link->transport->ship(link, slot, bytes));
+    return ht_event_record(link->shipped, HT_QUEUE_TRANSFER);
+}
+
+/* Progresses as far as possible without waiting; *done: it has left `out` and is announced. */
+static enum ht_err link_announce(struct ht_link *link, int slot, int64_t bytes, bool *done) {
+    bool token = link->transport->token;
+    TRY(ht_event_done(link->shipped, done));
+    if (!*done) return HT_OK;
+    return ht_message_send(link->comm, link->neighbour, tag_out(link),
+                           token ? NULL : ht_pinned_memory(link->out_host[slot]), token ? 0 : bytes,
+                           &link->sent[slot]);
+}
+
+static enum ht_err link_expect(struct ht_link *link, int slot, int64_t bytes) {
+    bool token = link->transport->token;
+    return ht_message_receive(link->comm, link->neighbour, tag_in(link),
+                              token ? NULL : ht_pinned_memory(link->in_host[slot]),
+                              token ? 0 : bytes, &link->coming);
+}
+
+/* *done: work enqueued from now on finds the message in in[slot]. */
+static enum ht_err link_fetch(struct ht_link *link, int slot, int64_t bytes, bool *done) {
+    TRY(ht_message_done(&link->coming, done));
+    if (!*done || link->transport->fetch == NULL) return HT_OK;
+    TRY(link->transport->fetch(link, slot, bytes));
+    TRY(ht_event_record(link->fetched, HT_QUEUE_TRANSFER));
+    return ht_event_await(link->fetched, HT_QUEUE_WORK);
+}
+
+/* ---- whether messages arrive unchanged ---- */
+
+/* On some hosts devices report access to each other's memory and copies between them end without an
+ * error, but the data arrives elsewhere or nowhere (for example with an IOMMU enabled); a run would
+ * continue with wrong planes. So each link transfers a pattern through both of its slots before it
+ * is used. */
+
+enum { PATTERN_BYTES = 1 << 16 };
+
+struct probe {
+    struct ht_link *link;
+    int64_t values;
+    uint64_t salt; /* different at each try, since buffers may hold an older
+                      pattern */
+    uint64_t *pattern, *came;
+    bool announced, arrived;
+};
+
+/* A different pattern for every rank, direction and slot. */
+static void set_pattern(struct probe *p, int rank, int side, int slot) {
+    const uint64_t seed = ((uint64_t)rank * 2 + (uint64_t)side) * HT_SLOTS;
+    for (int64_t i = 0; i < p->values; i++)
+        p->pattern[i] = p->salt ^ ht_rng_bits(seed + (uint64_t)slot, (uint64_t)i);
+}
+
+static struct ht_span span_of(const struct probe *p) {
+    return (struct ht_span){.width = 8 * p->values, .rows = 1};
+}
+
+static enum ht_err begin(struct probe *p, int slot) {
+    struct ht_link *link = p->link;
+    const int64_t bytes = 8 * p->values;
+    p->announced = p->arrived = false;
+    TRY(link_expect(link, slot, bytes));
+    set_pattern(p, ht_comm_rank(link->comm), link->side, slot);
+    TRY(ht_buffer_write(link->out, span_of(p), p->pattern));
+    /* Sends a message of `bytes` bytes that the work enqueued so far writes to `out`. */
+    return link_send(link, slot, bytes);
+}
+
+static enum ht_err compare(struct probe *p, int slot, bool *sound) {
+    const struct ht_link *link = p->link;
+    TRY(ht_buffer_read(link->in[slot], span_of(p), p->came));
+    set_pattern(p, link->neighbour, 1 - link->side, slot);
+    if (memcmp(p->came, p->pattern, (size_t)p->values * 8) != 0) *sound = false;
+    return HT_OK;
+}
+
+static enum ht_err try_slots(struct probe probe[2], bool sound[2]) {
+    for (int slot = 0; slot < HT_SLOTS; slot++) {
+        bool done = false;
+        for (int side = 0; side < 2; side++)
+            if (probe[side].values > 0) TRY(begin(&probe[side], slot));
+        for (long looks = 0; !done; looks++) {
+            done = true;
+            for (int side = 0; side < 2; side++) {
+                struct probe *p = &probe[side];
+                if (p->values == 0) continue;
+                const int64_t bytes = 8 * p->values;
+                if (!p->announced) TRY(link_announce(p->link, slot, bytes, &p->announced));
+                if (!p->arrived) TRY(link_fetch(p->link, slot, bytes, &p->arrived));
+                done = done && p->announced && p->arrived;
+            }
+            if (!done) ht_comm_pause(looks);
+        }
+        for (int side = 0; side < 2; side++)
+            if (probe[side].values > 0) TRY(compare(&probe[side], slot, &sound[side]));
+    }
+    for (int side = 0; side < 2; side++)
+        for (int slot = 0; slot < HT_SLOTS; slot++)
+            TRY(ht_message_wait(&probe[side].link->sent[slot]));
+    return HT_OK;
+}
+
+static enum ht_err make_probe(struct ht_link *link, uint64_t salt, struct probe *p) {
+    p->link = link;
+    p->salt = salt;
+    if (link->transport == NULL) return HT_OK;
+    int64_t bytes = link->room < PATTERN_BYTES ? link->room : PATTERN_BYTES;
+    TRY(HT_ALLOC(p->pattern, bytes / 8));
+    TRY(HT_ALLOC(p->came, bytes / 8));
+    p->values = bytes / 8;
+    return HT_OK;
+}
+
+enum ht_err ht_links_try(struct ht_link link[2], bool sound[2]) {
+    struct probe probe[2] = {{.link = NULL}, {.link = NULL}};
+    const double now = ht_clock();
+    uint64_t salt = ht_hash(HT_HASH_SEED, &now, sizeof now); /* rank 0's */
+    enum ht_err err = ht_comm_broadcast(link[0].comm, &salt, sizeof salt);
+    for (int side = 0; side < 2; side++) {
+        sound[side] = true;
+        if (err == HT_OK) err = make_probe(&link[side], salt, &probe[side]);
+    }
+    err = ht_comm_agree(link[0].comm, err);
+    if (err == HT_OK) err = ht_comm_agree(link[0].comm, try_slots(probe, sound));
+    for (int side = 0; side < 2; side++) {
+        free(probe[side].pattern);
+        free(probe[side].came);
+    }
+    return err;
+}
+
+/* unsound[t]: transport t failed on some link of the run, not always on one of this rank's. */
+static enum ht_err find_unsound(struct ht_link link[2], const int chosen[2],
+                                double unsound[TRANSPORTS]) {
+    bool sound[2];
+    memset(unsound, 0, TRANSPORTS * sizeof *unsound);
+    TRY(ht_links_try(link, sound));
+    for (int side = 0; side < 2; side++)
+        if (!sound[side]) unsound[chosen[side]] = 1;
+    return ht_comm_max(link[0].comm, TRANSPORTS, unsound);
+}
+
+/* The ranks agree on failures before they wait for each other. */
+enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device, const char *wish,
+                            struct ht_link link[2]) {
+    int chosen[2] = {TRANSPORTS, TRANSPORTS};
+    enum ht_err err = HT_OK;
+    if (wish == NULL) wish = "auto";
+    for (int side = 0; side < 2 && err == HT_OK; side++) {
+        link[side].comm = comm;
+        link[side].device = device;
+        link[side].side = side;
+        err = create_buffers(&link[side]);
+    }
+    TRY(ht_comm_agree(comm, err));
+    TRY(ht_comm_agree(comm, agree_on_transports(link, wish, chosen)));
+    double unsound[TRANSPORTS];
+    for (bool again = true; again;) {
+        again = false;
+        TRY(ht_comm_agree(link[0].comm, use_transports(link, chosen)));
+        TRY(ht_comm_agree(link[0].comm, find_unsound(link, chosen, unsound)));
+        for (int bad = TRANSPORTS - 1; bad >= 0; bad--) {
+            if (unsound[bad] == 0) continue;
+            /* The next transport for all links that use one which loses or changes messages. */
+            const char *name = transports[bad].name;
+            REQUIRE(bad + 1 < TRANSPORTS && strcmp(wish, "auto") == 0, HT_ERR_DEVICE,
+                    "messages by \"%s\" do not arrive unchanged (parallel.transport "
+                    "= \"%s\")",
+                    name, wish);
+            if (ht_comm_rank(link[0].comm) == 0)
+                ht_note("messages by \"%s\" do not arrive unchanged; \"%s\" is "
+                        "used instead",
+                        name, transports[bad + 1].name);
+            for (int side = 0; side < 2; side++)
+                if (chosen[side] == bad) chosen[side]++;
+            again = true;
+        }
+    }
+    return HT_OK;
+}
+
+/* ---- exchanges with both neighbours ---- */
+
+static enum ht_err begin_side(struct ht_exchanger *e, int side, ht_message_function *pack,
+                              void *context) {
+    struct ht_link *link = &e->link[side];
+    e->announced[side] = e->leaving[side] == 0;
+    e->arrived[side] = e->coming[side] == 0;
+    if (!e->arrived[side]) TRY(link_expect(link, e->slot[side][1], e->coming[side]));
+    if (e->announced[side]) return HT_OK;
+    TRY(pack(context, side, link->out));
+    TRY(link_send(link, e->slot[side][0], e->leaving[side]));
+    e->messages++;
+    e->bytes += e->leaving[side];
+    return HT_OK;
+}
+
+/* Begins an exchange of messages of these bytes per side, 0: none: packs and sends, after all work
+ * enqueued so far. */
+static enum ht_err ht_exchanger_begin(struct ht_exchanger *e, const int64_t leaving[2],
+                                      const int64_t coming[2], ht_message_function *pack,
+                                      void *context) {
+    for (int side = 0; side < 2; side++) {
+        e->leaving[side] = leaving[side];
+        e->coming[side] = coming[side];
+        TRY(begin_side(e, side, pack, context));
+    }
+    return HT_OK;
+}
+
+static void take_turn(int *slot) {
+    *slot = (*slot + 1) % HT_SLOTS;
+}
+
+static enum ht_err progress(struct ht_exchanger *e, int side, ht_message_function *unpack,
+                            void *context) {
+    struct ht_link *link = &e->link[side];
+    if (!e->announced[side]) {
+        TRY(link_announce(link, e->slot[side][0], e->leaving[side], &e->announced[side]));
+        if (e->announced[side]) take_turn(&e->slot[side][0]);
+    }
+    if (e->arrived[side]) return HT_OK;
+    const int slot = e->slot[side][1];
+    TRY(link_fetch(link, slot, e->coming[side], &e->arrived[side]));
+    if (!e->arrived[side]) return HT_OK;
+    TRY(unpack(context, side, link->in[slot]));
+    take_turn(&e->slot[side][1]);
+    return HT_OK;
+}
+
+/* Ends it: waits for messages, not for the device, and unpacks them for work enqueued from now on.
+ */
+static enum ht_err ht_exchanger_end(struct ht_exchanger *e, ht_message_function *unpack,
+                                    void *context) {
+    bool done = false;
+    for (long looks = 0; !done; looks++) {
+        done = true;
+        for (int side = 0; side < 2; side++) {
+            TRY(progress(e, side, unpack, context));
+            done = done && e->announced[side] && e->arrived[side];
+        }
+        if (!done && looks % 64 == 63) TRY(ht_comm_look_out(e->comm));
+        if (!done) ht_comm_pause(looks);
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_exchanger_finish(struct ht_exchanger *e) {
+    for (int side = 0; side < 2; side++)
+        for (int slot = 0; slot < HT_SLOTS; slot++) TRY(ht_message_wait(&e->link[side].sent[slot]));
+    return HT_OK;
+}
 
 struct ht_halo_part *ht_halo_add(struct ht_halo *h, int array, const struct ht_window *window) {
     struct ht_halo_part *part = &h->part[h->parts++];
@@ -55,11 +543,11 @@ static enum ht_err move(struct ht_halo *h, int side, bool leaves, struct ht_buff
 
 /* ---- exchange ---- */
 
-static enum ht_err pack(void *halo, int side, struct ht_buffer *message) {
+static enum ht_err pack_side(void *halo, int side, struct ht_buffer *message) {
     return move(halo, side, true, message);
 }
 
-static enum ht_err unpack(void *halo, int side, struct ht_buffer *message) {
+static enum ht_err unpack_side(void *halo, int side, struct ht_buffer *message) {
     return move(halo, side, false, message);
 }
 
@@ -70,12 +558,12 @@ enum ht_err ht_halo_send(struct ht_halo *h, const struct ht_planes *planes) {
         leaving[side] = message_bytes(h, planes, side, true);
         coming[side] = message_bytes(h, planes, side, false);
     }
-    return ht_exchanger_begin(&h->exchanger, leaving, coming, pack, h);
+    return ht_exchanger_begin(&h->exchanger, leaving, coming, pack_side, h);
 }
 
 enum ht_err ht_halo_receive(struct ht_halo *h, const struct ht_planes *planes) {
     h->planes = planes;
-    return ht_exchanger_end(&h->exchanger, unpack, h);
+    return ht_exchanger_end(&h->exchanger, unpack_side, h);
 }
 
 /* ---- making ---- */
@@ -99,17 +587,24 @@ void ht_halo_plan(const struct ht_problem *problem, int sequences,
 
 enum ht_err ht_halo_open(struct ht_halo *h, const struct ht_problem *problem,
                          struct ht_device *device) {
-    return ht_exchanger_create(&h->exchanger, device, problem->halo.transport);
+    return ht_links_create(h->exchanger.comm, device, problem->halo.transport, h->exchanger.link);
 }
 
 void ht_halo_destroy(struct ht_halo *h) {
     if (h == NULL) return;
-    ht_exchanger_destroy(&h->exchanger);
+    /* Creates the links; transport as in ht_links_create. Collective, as are the functions below
+     * except destroy, which follows finish or an agreed failure. */
+    ht_links_destroy(h->exchanger.link);
     free(h);
 }
 
 void ht_halo_traffic(const struct ht_halo *h, struct ht_traffic *out) {
-    ht_exchanger_traffic(&h->exchanger, out);
+    /* Adds the counts of messages and their transports to out. */
+    out->messages += h->exchanger.messages;
+    out->bytes += h->exchanger.bytes;
+    for (int side = 0; side < 2; side++)
+        if (h->exchanger.link[side].transport != NULL)
+            out->transport[side] = h->exchanger.link[side].transport->name;
     for (int i = 0; i < h->parts; i++) {
         bool counted = false;
         for (int j = 0; j < i; j++) counted = counted || h->part[j].packer == h->part[i].packer;

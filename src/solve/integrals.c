@@ -3,16 +3,6 @@
 
 #include <stdlib.h>
 
-/* The grid with the walls' signs of a field in place of those of p. */
-static struct ht_grid grid_of(const struct ht_plan *plan, int field) {
-    struct ht_grid grid = plan->grid;
-    for (int k = 0; k < grid.dims; k++)
-        for (int side = 0; side < 2; side++)
-            if (grid.wall[k][side] != 0)
-                grid.wall[k][side] = ht_wall_sign(&plan->eq, field, k, grid.wall[k][side]);
-    return grid;
-}
-
 /* start += the part of one plane, whose values these are. */
 static void add_plane(const struct ht_grid *grid, const struct ht_receiver_group *group,
                       const struct ht_point_axis *planes, int64_t plane, const double *values,
@@ -43,7 +33,12 @@ static bool reaches(const struct ht_receiver_group *group, const struct ht_point
 static enum ht_err read_initial(const struct ht_plan *plan, const struct ht_receiver_group *group,
                                 int field, struct ht_point_axis *planes, double *values,
                                 double *start) {
-    const struct ht_grid grid = grid_of(plan, field);
+    /* The grid with the walls' signs of a field in place of those of p. */
+    struct ht_grid grid = plan->grid;
+    for (int k = 0; k < grid.dims; k++)
+        for (int side = 0; side < 2; side++)
+            if (grid.wall[k][side] != 0)
+                grid.wall[k][side] = ht_wall_sign(&plan->eq, field, k, grid.wall[k][side]);
     const int64_t nodes = ht_grid_plane(&grid, HT_PRIMARY);
     for (int64_t i = 0; i < group->count; i++)
         ht_point_axis_read(&grid, 2, group->x[i][2], false, &planes[i]);

@@ -1,8 +1,264 @@
 /* Samples at any time; see the header. */
-#include "htwave/sampler.h"
-
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
+
+#include "htwave/sampler.h"
+
+/* Exact removal of the dispersion of one term in time (docs/differences.md). A step multiplies
+ * exp(i w t) of a mode by the factor of the exact semi-discrete system at the frequency
+ *     W(w) = (2/dt) sin(w dt/2),
+ * so the signal f of a source, with the transform F, is replaced by
+ *     f_n = (1/pi) Re integral over 0 < w < pi/dt of
+ *               F(W) cos(w dt/2) exp(i w n dt) dw,
+ * and samples come from the values of the steps by
+ *     u(t) = (1/pi) Re integral of U_n(w) exp(i W t) dw
+ *          = J_0(2t/dt) u_0 + 2 sum_n J_2n(2t/dt) u_n.
+ * Both integrals are those over w, not W, so that the traces of initial data at rest, cos(w t) of
+ * each mode, are transformed in the same way, mode by mode without any error (Jacobi and Anger).
+ * With a rate they begin with sin(w t), whose continuation to times before 0 is not smooth. A
+ * frequency w at time t moves to t cos(w dt/2) in the source, earlier, and back in the trace.
+ *
+ * Samples are made all those of a trace at once. With the steps' values u_n, s = 2 sin(w/2) and
+ *     C(w) = u_0 + 2 sum over n of u_n cos(n w)
+ * the sample at tau steps is the mean of C(w) cos(s tau) over a period of w, its integral from 0
+ * that of C(w) sin(s tau)/s. Both are
+ *     1/M sum over q of ..,   w = 2 pi q/M,
+ * but for J_2n(2 tau) of n beyond M less the number of steps. C at all w is a Fourier transform.
+ * The sums, of uneven frequencies s at even times, are sums on a grid of frequencies over which
+ * each s is spread with the window exp(B sqrt(1 - (2 y/W)^2)), a Fourier transform again, and a
+ * division by the window's (A. H. Barnett, J. Magland, L. af Klinteberg, SIAM J. Sci. Comput. 41,
+ * 2019, C479): 1e-13. Two traces are the parts of one complex number.
+ * The signals of sources take the same way back: their transform at the uneven frequencies s, by
+ * the same tables, and a Fourier transform of that.
+ */
+
+/* The grid of frequencies has twice the points of samples, or more. */
+enum { W = 14, PARTS = 32 };
+static const double B = 2.3 * W;
+
+/* Steps after a time, in steps, that matter to it: Bessel functions of order 2n of 2t/dt fall below
+ * 1e-7 of their size there. */
+static int64_t ht_fd_steps_beside(double step) {
+    return (int64_t)ceil(4 * cbrt(step)) + 4;
+}
+
+struct transform {
+    const struct ht_whole *of;
+    int bits[2];            /* 2^bits: M, and the grid of frequencies */
+    int64_t count;          /* q = 0 .. M/2 */
+    int64_t *first;         /* [q]: of W points of the grid */
+    double *weight;         /* [q][W] */
+    double complex *middle; /* [q]: exp(i s tau) of the sample in the middle */
+    double *part;           /* [q]: of values, or of integrals over s */
+    double *factor;         /* [sample]: 1 over the window's transform */
+    double complex **room;  /* [worker] of both transforms */
+    int64_t traces;
+    double *out;
+};
+
+static int64_t middle_of(const struct transform *t) {
+    return t->of->samples / 2;
+}
+
+static void set_frequency(struct transform *t, int64_t q) {
+    const struct ht_whole *of = t->of;
+    const int64_t size = (int64_t)1 << t->bits[0];
+    const int64_t grid = (int64_t)1 << t->bits[1];
+    const double s = 2 * sin(HT_PI * (double)q / (double)((int64_t)1 << t->bits[0])),
+                 turns = s * of->every / (2 * HT_PI);
+    const double at = (turns - floor(turns)) * (double)grid;
+    const double tau = of->at + (double)middle_of(t) * of->every;
+    const double share = (q == 0 || 2 * q == size ? 1.0 : 2.0) / (double)size;
+    t->first[q] = (int64_t)ceil(at - W / 2.0);
+    t->middle[q] = ht_complex(cos(s * tau), sin(s * tau));
+    t->part[q] = of->integral ? (q > 0 ? share / s : 0) : share;
+    for (int k = 0; k < W; k++) {
+        const double y = 2 * ((double)(t->first[q] + k) - at) / W;
+        t->weight[q * W + k] = exp(B * (sqrt(fmax(1 - y * y, 0)) - 1));
+    }
+}
+
+/* By the trapezoidal rule in a, y = W/2 sin a, at whose ends all is 1e-14. */
+static double window_transform(double angle) {
+    double sum = 0;
+    for (int k = -PARTS; k <= PARTS; k++) {
+        const double a = HT_PI / 2 * k / PARTS;
+        sum += exp(B * (cos(a) - 1)) * cos(angle * W / 2 * sin(a)) * cos(a);
+    }
+    return sum * W / 2 * HT_PI / 2 / PARTS;
+}
+
+/* M: at least so much. */
+static enum ht_err make(struct transform *t, int64_t least) {
+    const struct ht_whole *of = t->of;
+    while (((int64_t)1 << t->bits[0]) < least) t->bits[0]++;
+    while (((int64_t)1 << t->bits[1]) < ht_most(2 * of->samples, 2 * (int64_t)W)) t->bits[1]++;
+    const int64_t size = (int64_t)1 << t->bits[0];
+    const int64_t grid = (int64_t)1 << t->bits[1];
+    t->count = size / 2 + 1;
+    TRY(HT_ALLOC(t->first, t->count));
+    TRY(HT_ALLOC(t->weight, t->count * W));
+    TRY(HT_ALLOC(t->middle, t->count));
+    TRY(HT_ALLOC(t->part, t->count));
+    TRY(HT_ALLOC(t->factor, of->samples));
+    TRY(HT_ALLOC(t->room, ht_threads_count()));
+    for (int i = 0; i < ht_threads_count(); i++) TRY(HT_ALLOC(t->room[i], size + grid));
+    for (int64_t q = 0; q < t->count; q++) set_frequency(t, q);
+    for (int64_t j = 0; j < of->samples; j++)
+        t->factor[j] = 1 / window_transform(2 * HT_PI / (double)grid * (double)(j - middle_of(t)));
+    return HT_OK;
+}
+
+/* C at frequency q: the transform's even part, u_0 once. */
+static double complex series(const struct transform *t, const double complex *x,
+                             double complex first, int64_t q) {
+    const int64_t mirror = q > 0 ? ((int64_t)1 << t->bits[0]) - q : 0;
+    return x[q] + x[mirror] - first;
+}
+
+/* Adds the waves s and -s to the grid. */
+static void spread(const struct transform *t, int64_t q, double complex value,
+                   double complex *grid) {
+    const int64_t mask = ((int64_t)1 << t->bits[1]) - 1;
+    const double complex turn = t->middle[q], back = conj(turn);
+    const double complex half = t->part[q] / 2 * value;
+    const double complex i = ht_complex(0, 1);
+    const double complex up = t->of->integral ? -i * half * turn : half * turn;
+    const double complex down = t->of->integral ? i * half * back : half * back;
+    for (int k = 0; k < W; k++) {
+        const int64_t at = t->first[q] + k;
+        grid[at & mask] += t->weight[q * W + k] * up;
+        grid[-at & mask] += t->weight[q * W + k] * down;
+    }
+}
+
+/* Samples of the traces `trace` and, if there is one, the next. */
+static void transform_pair(const struct transform *t, int64_t trace, int64_t steps,
+                           double complex *x) {
+    const struct ht_whole *of = t->of;
+    const int64_t size = (int64_t)1 << t->bits[0];
+    const int64_t points = (int64_t)1 << t->bits[1];
+    const bool two = trace + 1 < t->traces;
+    double complex *grid = x + size;
+    for (int64_t n = 0; n < size; n++) {
+        const double *u = of->value + n * of->width + trace;
+        x[n] = n < steps ? ht_complex(u[0], two ? u[1] : 0) : 0;
+    }
+    const double complex first = x[0];
+    ht_fourier(t->bits[0], x);
+    for (int64_t l = 0; l < points; l++) grid[l] = 0;
+    for (int64_t q = 0; q < t->count; q++) spread(t, q, series(t, x, first, q), grid);
+    ht_fourier(t->bits[1], grid);
+    const double complex still = of->integral ? series(t, x, first, 0) / (double)size : 0;
+    for (int64_t j = 0; j < of->samples; j++) {
+        const double tau = of->at + (double)j * of->every;
+        const double complex sample =
+            t->factor[j] * grid[(middle_of(t) - j) & (points - 1)] + still * tau;
+        t->out[trace * of->samples + j] = creal(sample);
+        if (two) t->out[(trace + 1) * of->samples + j] = cimag(sample);
+    }
+}
+
+/* Steps before the first one that is not finite. */
+static int64_t finite_steps(const struct transform *t) {
+    const struct ht_whole *of = t->of;
+    for (int64_t n = 0; n < of->steps; n++)
+        for (int64_t i = 0; i < t->traces; i++)
+            if (!isfinite(of->value[n * of->width + i])) return n;
+    return of->steps;
+}
+
+struct pairs {
+    const struct transform *transform;
+    int64_t steps;
+};
+
+static enum ht_err transform_chunk(void *data, int64_t chunk, int worker) {
+    const struct pairs *p = data;
+    transform_pair(p->transform, 2 * chunk, p->steps, p->transform->room[worker]);
+    return HT_OK;
+}
+
+static void release(struct transform *t) {
+    for (int i = 0; t->room != NULL && i < ht_threads_count(); i++) free(t->room[i]);
+    free(t->room);
+    free(t->first);
+    free(t->weight);
+    free(t->middle);
+    free(t->part);
+    free(t->factor);
+}
+
+enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out) {
+    struct transform t = {.of = of, .traces = traces};
+    struct pairs pairs = {&t, finite_steps(&t)};
+    const double last = of->at + (double)of->samples * of->every;
+    t.out = out;
+    enum ht_err err = make(&t, of->steps + (int64_t)last + 2 * ht_fd_steps_beside(last));
+    if (err == HT_OK) err = ht_threads_run(ht_divide_up(traces, 2), transform_chunk, &pairs);
+    release(&t);
+    return err;
+}
+
+/* ---- signals ---- */
+
+/* Of the signal's values, at frequency q. */
+static double complex gather(const struct transform *t, int64_t q, const double complex *grid) {
+    const int64_t mask = ((int64_t)1 << t->bits[1]) - 1;
+    double complex sum = 0;
+    for (int k = 0; k < W; k++) sum += t->weight[q * W + k] * grid[(t->first[q] + k) & mask];
+    return conj(t->middle[q]) * sum;
+}
+
+static void transform_signal(const struct transform *t, const double *f, double complex *x) {
+    const int64_t size = (int64_t)1 << t->bits[0];
+    const int64_t mask = ((int64_t)1 << t->bits[1]) - 1;
+    double complex *grid = x + size;
+    for (int64_t j = 0; j < size + mask + 1; j++) x[j] = 0;
+    for (int64_t j = 0; j < t->of->samples; j++)
+        grid[(j - middle_of(t)) & mask] = f[j] * t->factor[j];
+    ht_fourier(t->bits[1], grid);
+    for (int64_t q = 0; q < t->count; q++)
+        x[q] = conj(gather(t, q, grid)) * t->of->every * t->part[q] *
+               cos(HT_PI * (double)q / (double)size);
+    ht_fourier(t->bits[0], x);
+}
+
+/* M is four times the signal's length, so that its images are apart. */
+enum ht_err ht_transform_signal(int64_t values, double apart, const double *f, int64_t count,
+                                double *out) {
+    const struct ht_whole of = {.every = apart, .samples = values};
+    struct transform t = {.of = &of};
+    const enum ht_err err = make(&t, 4 * ht_most(count, 16));
+    if (err == HT_OK) {
+        transform_signal(&t, f, t.room[0]);
+        for (int64_t n = 0; n < count; n++) out[n] = creal(t.room[0][n]);
+    }
+    release(&t);
+    return err;
+}
+
+/* Values of the signal per step: it has nothing at frequencies that differ by 2 pi FINE/dt from
+ * those of the steps, at most 2/dt. */
+enum { FINE = 4 };
+
+enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt, int64_t *count,
+                              double **out) {
+    const double end = ht_signal_traits(shot->signal).end + shot->delay;
+    const int64_t last = (int64_t)ceil(fmax(end, 0) / dt) + 1;
+    const int64_t values = FINE * last;
+    HT_FREED double *f = NULL;
+    *out = NULL;
+    *count = last + ht_fd_steps_beside((double)last);
+    TRY(HT_ALLOC(*out, *count));
+    TRY(HT_ALLOC(f, values));
+    for (int64_t j = 0; j < values; j++) {
+        const double t = dt * (double)j / FINE;
+        f[j] = ht_shot_acts(shot, t, t) ? ht_shot_at(shot, t, order) : 0;
+    }
+    return ht_transform_signal(values, 1.0 / FINE, f, *count, *out);
+}
 
 /* Of the sinc over 32 levels: errs by 7e-7 up to 2.2 radians from a level to the next, by 2e-4 at
  * 2.4, 1.3e-2 at 2.6. */
@@ -80,14 +336,6 @@ bool ht_resampler_ready(const struct ht_resampler *r, double at, int64_t reached
 
 /* ---- weights ---- */
 
-/* Values and second derivatives at an odd number of levels fix no polynomial.
- */
-static int64_t levels_of(const struct ht_resampler *r, int64_t held) {
-    const int64_t most = r->of.sinc ? POLYNOMIAL : r->of.levels;
-    const int64_t levels = ht_least(most, held);
-    return r->of.derivatives > 1 ? levels / 2 * 2 : levels;
-}
-
 static enum ht_err find_weights(struct ht_resampler *r, double at, int64_t count) {
     const struct ht_resampling *of = &r->of;
     if (of->derivatives == 1) {
@@ -103,28 +351,14 @@ static enum ht_err find_weights(struct ht_resampler *r, double at, int64_t count
 /* Levels around those below and above `below`, from the first on. */
 static void find_window(const struct ht_resampler *r, double below, int64_t held,
                         struct ht_resampled *out) {
-    out->count = levels_of(r, held);
+    /* Values and second derivatives at an odd number of levels fix no polynomial.
+     */
+    const int64_t most = r->of.sinc ? POLYNOMIAL : r->of.levels;
+    const int64_t levels = ht_least(most, held);
+    out->count = r->of.derivatives > 1 ? levels / 2 * 2 : levels;
     out->low = (int64_t)below - (out->count / 2 - 1);
     out->low = ht_least(out->low, held - out->count);
     out->low = ht_most(out->low, 0);
-}
-
-/* Of the levels around those below and above `below`; those before the first are 0. */
-static void take_sinc(struct ht_resampler *r, double level, double below,
-                      struct ht_resampled *out) {
-    const int64_t before = ht_most(SINC - 1 - (int64_t)below, 0);
-    const int step = r->of.derivatives;
-    double sum = 0;
-    for (int64_t j = 0; j < LEVELS; j++) {
-        double *weight = r->weight + j * step;
-        weight[0] = ht_kaiser_sinc(level - below + SINC - 1 - (double)j, SINC, SHAPE);
-        for (int d = 1; d < step; d++) weight[d] = 0;
-        sum += weight[0];
-    }
-    for (int64_t j = 0; j < LEVELS; j++) r->weight[j * step] /= sum;
-    out->low = (int64_t)below - (SINC - 1) + before;
-    out->count = LEVELS - before;
-    out->weight = r->weight + before * step;
 }
 
 enum ht_err ht_resampler_weights(struct ht_resampler *r, double at, int64_t first, int64_t reached,
@@ -141,7 +375,20 @@ enum ht_err ht_resampler_weights(struct ht_resampler *r, double at, int64_t firs
     }
     out->apart = 1.0 / per_step;
     if (r->of.sinc && (r->of.derivatives == 1 || below >= SINC - 1)) {
-        take_sinc(r, level, below, out);
+        /* Of the levels around those below and above `below`; those before the first are 0. */
+        const int64_t before = ht_most(SINC - 1 - (int64_t)below, 0);
+        const int step = r->of.derivatives;
+        double sum = 0;
+        for (int64_t j = 0; j < LEVELS; j++) {
+            double *weight = r->weight + j * step;
+            weight[0] = ht_kaiser_sinc(level - below + SINC - 1 - (double)j, SINC, SHAPE);
+            for (int d = 1; d < step; d++) weight[d] = 0;
+            sum += weight[0];
+        }
+        for (int64_t j = 0; j < LEVELS; j++) r->weight[j * step] /= sum;
+        out->low = (int64_t)below - (SINC - 1) + before;
+        out->count = LEVELS - before;
+        out->weight = r->weight + before * step;
         return HT_OK;
     }
     find_window(r, below, held, out);

@@ -94,19 +94,6 @@ void ht_runner_traffic(void *self, struct ht_traffic *out) {
 
 /* ---- making ---- */
 
-static void log_schedule(const struct ht_passes *passes, int from, const struct ht_schedule *s) {
-    const bool whole = passes->half[from][1] - passes->half[from][0] == passes->count;
-    struct ht_text text = {0};
-    ht_schedule_add_text(s, &text);
-    if (ht_text_status(&text) == HT_OK)
-        ht_log("%s: %s",
-               whole             ? "time step"
-               : from == HT_DUAL ? "half step from the dual grid"
-                                 : "half step from the primary grid",
-               text.data);
-    ht_text_free(&text);
-}
-
 static bool same_state(const struct ht_halo_state *a, const struct ht_halo_state *b) {
     return a->open == b->open && memcmp(&a->valid, &b->valid, sizeof a->valid) == 0 &&
            (!a->open || memcmp(&a->coming, &b->coming, sizeof a->coming) == 0);
@@ -127,7 +114,17 @@ static enum ht_err log_schedules(struct ht_runner *r) {
         if (!fresh || passes->half[n % 2][0] == passes->half[n % 2][1]) continue;
         ht_schedule_make(&r->partition, passes, passes->half[n % 2][0], passes->half[n % 2][1],
                          &state, &r->schedule);
-        log_schedule(passes, n % 2, &r->schedule);
+        const int from = n % 2;
+        const bool whole = passes->half[from][1] - passes->half[from][0] == passes->count;
+        struct ht_text text = {0};
+        ht_schedule_add_text(&r->schedule, &text);
+        if (ht_text_status(&text) == HT_OK)
+            ht_log("%s: %s",
+                   whole             ? "time step"
+                   : from == HT_DUAL ? "half step from the dual grid"
+                                     : "half step from the primary grid",
+                   text.data);
+        ht_text_free(&text);
     }
     free(seen);
     return HT_OK;

@@ -9,7 +9,7 @@
 
 #include "htwave/simulation.h"
 #include "open_device.h"
-#include "src/solve/transport.h"
+#include "src/solve/halo.h"
 
 static struct ht_comm *comm;
 

@@ -7,7 +7,6 @@
 
 #include "htwave/stepper.h"
 #include "options.h"
-#include "src/solve/amplification.h"
 #include "test.h"
 
 enum { MOST = 2 * HT_MAX_ORDER + 2 };
@@ -139,7 +138,7 @@ static void judge(const char *method, const char *cells, int order, double cfl, 
                cfl, found, expected);
 }
 
-/* Bounds: those that src/solve/amplification.c states. */
+/* Bounds: those that src/solve/scale.c states. */
 static void test_reference(void) {
     judge("system=acoustic", "[4,4]", 8, 0.75, 0.02);
     judge("system=acoustic", "[4,4,4]", 5, 1, 0.02);
