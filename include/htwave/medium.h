@@ -69,6 +69,12 @@ HT_CHECKED enum ht_err ht_medium_speed(const struct ht_medium *medium, const dou
 HT_CHECKED enum ht_err ht_medium_parameter(const struct ht_medium *medium, const char *name,
                                            const double x[3], double *value);
 
+/* ---- slip.c ---- */
+/* A flat face normal to an axis between fluid, a material that may be 0 and is, and solid: where
+ * one is found on some lines along the axis, *at is the lowest one's place. */
+HT_CHECKED enum ht_err ht_medium_slip(const struct ht_medium *medium, int axis, bool *found,
+                                      double *at);
+
 /* ---- samples.c: values on a regular grid, from a file ---- */
 struct ht_samples {
     int64_t shape[3]; /* per axis x1 x2 x3; 1 = extruded along it */

@@ -183,4 +183,18 @@ refused 'sources that do not fit' 'sources|of memory' "$many" \
     'grid.cells=[400,400,400]' 'grid.upper=[60,50,60]' medium.type=constant \
     medium.c=1 medium.rho=1
 
+# ---- a flat face of a fluid ----
+cat >floor.cfg <<'CFG'
+system = "elastic";
+grid = { cells = [20, 30]; upper = [20.0, 30.0]; order = 8; };
+time = { end = 1.0; scheme = "fd"; };
+medium = { type = "layers"; axis = "x2"; vp = [2.0, 1.5]; vs = [1.1, 0.0]; };
+CFG
+for at in 12.2:1 12.5:0; do
+    "$htwave" check floor.cfg --quiet "$device" "medium.interfaces=[${at%:*}]" \
+        boundary.x2=roller >answer.txt 2>message.txt
+    judge "fluid from x2 = ${at%:*} on: $(cut -c1-120 message.txt)" \
+        [ "$(grep -c "x2 = 12.2, 0.3 .*larger by -0.3" message.txt)" = "${at#*:}" ]
+done
+
 end config/sources
