@@ -64,6 +64,8 @@ static enum ht_err run_walls(struct kind *kind, struct ht_device *device,
     const int turn = number++ % sets;
     *worst = 0;
     for (int w = 0; w < sets; w++) {
+        /* the oracle takes long in three dimensions: walls of both kinds and one set in turn */
+        if (!all_cases && kind->eq.dims == 3 && w != turn && w != 3) continue;
         struct ht_grid grid = make_grid(kind->eq.dims, kind->spec.order, w);
         TRY(run_grid(kind, device, kernels, &grid, all_cases || w == turn, worst));
     }

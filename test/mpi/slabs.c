@@ -13,7 +13,7 @@
 #include "mpi/trial.h"
 #include "regions.h"
 
-enum { HALF_STEPS = 7 };
+enum { HALF_STEPS = 5 };
 
 static const int wall_sets[][3][2] = {
     {{0, 0}, {0, 0}, {0, 0}},
@@ -118,7 +118,7 @@ static void judge_laws(const struct scene *scene, bool leapfrog) {
     struct law_medium medium;
     double different = 0;
     t.tuning = (struct ht_tuning){.variant = t.variant, .block = 1};
-    trial_cut(&t, scene, 1, wall_sets[leapfrog], 3 * ranks + 2, 1);
+    trial_cut(&t, scene, 1, wall_sets[leapfrog], 2 * ranks + 2, 1);
     trial_problem(&t, 4, leapfrog, 2);
     t.problem.halo.depth = trial_depth(scene, &t, 3);
     law_make(&t.problem, &t.whole, &medium);
@@ -171,9 +171,11 @@ static void judge(const struct scene *scene, struct trial *t) {
 }
 
 /* Of the numbers of ranks that a case meets on a CPU. */
-static bool has_turn(const struct scene *scene) {
+static bool has_turn(const struct scene *scene, const struct kind *kind) {
     int ranks = ht_comm_size(scene->comm), n = scene->number;
     if (scene->only != NULL || test_all()) return true;
+    /* what runs for half a minute by five */
+    if (kind->plain && kind->spec.medium_degree >= 0) return ranks == 2;
     return ranks == 1 ? n % 12 == 0 : n % 3 == (ranks == 5 ? 1 : ranks % 3);
 }
 
@@ -189,7 +191,7 @@ static void run_case(struct scene *scene, const struct kind *kind) {
                       .half_steps = HALF_STEPS};
     char name[120];
     trial_cut(&t, scene, kind->spec.order, wall_sets[walls],
-              (bits >> 14 & 3) == 0 ? ranks : 3 * ranks + 2, 1 + (int)(bits >> 16 & 1));
+              (bits >> 14 & 3) == 0 ? ranks : 2 * ranks + 2, 1 + (int)(bits >> 16 & 1));
     t.problem = case_problem(kind, &t.grid);
     t.problem.eq = &t.eq;
     t.alone = t.problem;
@@ -202,7 +204,7 @@ static void run_case(struct scene *scene, const struct kind *kind) {
              name, t.grid.wall[2][0], t.grid.wall[2][1], (long long)t.grid.cells[2],
              t.problem.halo.depth, regions_of(scene));
     test_optimise(!kind->plain);
-    if (has_turn(scene) && scene_wants(scene, t.name)) judge(scene, &t);
+    if (has_turn(scene, kind) && scene_wants(scene, t.name)) judge(scene, &t);
     scene->number++;
 }
 

@@ -56,12 +56,12 @@ static inline const struct ht_variant *trial_quick(const struct scene *scene) {
     return ht_variant_find(gpu ? "monolithic" : "vector", NULL, false);
 }
 
-/* A grid of 4 x 3 x planes cells, cut in parts whose sizes follow from uneven:
+/* A grid of 3 x 2 x planes cells, cut in parts whose sizes follow from uneven:
  * 0: alike. */
 static inline void trial_cut(struct trial *t, const struct scene *scene, int order,
                              const int wall[3][2], int64_t planes, int uneven) {
     int ranks = ht_comm_size(scene->comm), rank = ht_comm_rank(scene->comm);
-    const int64_t cells[3] = {4, 3, planes};
+    const int64_t cells[3] = {3, 2, planes};
     double weights[64];
     t->whole = (struct ht_grid){.dims = 3, .order = order};
     for (int k = 0; k < 3; k++) {
