@@ -237,8 +237,8 @@ $(B)/obj/%.o: %.c Makefile $(wildcard VERSION)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) -MMD -MP -c -o $@ $<
 
-$(B)/obj/src/app/version.o: FLAGS += -DHT_COMMIT='"$(COMMIT)"'
-$(B)/obj/src/app/version.o: $(B)/gen/commit
+$(B)/obj/src/app/main.o: FLAGS += -DHT_COMMIT='"$(COMMIT)"'
+$(B)/obj/src/app/main.o: $(B)/gen/commit
 
 $(B)/gen/commit: FORCE
 	@mkdir -p $(@D)

@@ -10,15 +10,9 @@
 HT_CHECKED enum ht_err ht_command_run(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_check(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_converge(const struct ht_args *args);
-HT_CHECKED enum ht_err ht_command_devices(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_describe(const struct ht_args *args);
-HT_CHECKED enum ht_err ht_command_compare(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_bench(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_tune(const struct ht_args *args);
-HT_CHECKED enum ht_err ht_command_kernel_text(const struct ht_args *args);
-
-/* version.c: --version, with what the program was built with. */
-HT_CHECKED enum ht_err ht_version_print(bool as_json);
 
 /* ---- the combinations that bench and tune loop over, selected by common flags ---- */
 enum { HT_SWEEP_ORDERS = 16, HT_SWEEP_DIMS = 3 };

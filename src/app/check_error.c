@@ -48,7 +48,8 @@ static double largest_speed(const struct ht_plan *plan) {
     return most;
 }
 
-static enum ht_err find_frequency(struct search *s) {
+static enum ht_err find_waves(struct search *s) {
+    TRY(ht_args_real(s->args, "--error", DBL_MIN, 0.5, &s->error));
     const struct ht_plan *plan = s->sim->plan;
     const double *k = plan->solution->wavenumber;
     const double length = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
@@ -72,12 +73,6 @@ static enum ht_err find_frequency(struct search *s) {
     s->contrast = largest_speed(plan) / plan->medium->speed_min;
     s->density =
         !plan->medium->uniform && (!plan->problem.scheme->nodal || plan->problem.fd.density);
-    return HT_OK;
-}
-
-static enum ht_err find_waves(struct search *s) {
-    TRY(ht_args_real(s->args, "--error", DBL_MIN, 0.5, &s->error));
-    TRY(find_frequency(s));
     s->wavelengths = s->sim->params->time.end * s->frequency;
     TRY(ht_args_real(s->args, "--wavelengths", DBL_MIN, 1e6, &s->wavelengths));
     if (s->wavelengths > 0) return HT_OK;
@@ -126,37 +121,6 @@ static bool removes_dispersion(const struct ht_plan *plan) {
            (given == HT_DISPERSION_AUTO && plan->receivers != NULL);
 }
 
-/* Errors of Hermite methods are known in a uniform medium. */
-static enum ht_err add_methods(struct search *s) {
-    const struct ht_plan *plan = s->sim->plan;
-    static const int fd_orders[] = {4, 8, 16};
-    for (int i = 0; i < ht_scheme_count(); i++) {
-        const struct ht_scheme *scheme = ht_scheme_at(i);
-        const bool fd = scheme->nodal;
-        if (!ht_scheme_steps(scheme, &plan->eq)) continue;
-        if (!fd && !plan->medium->uniform) continue;
-        /* of pairs one term alone, whose dispersion stays */
-        const bool pair = fd && ht_scheme_full_stages(scheme, &plan->eq, 2) == 1;
-        for (int n = 0; n < (fd ? 6 : HT_MAX_ORDER); n++) {
-            if (pair && n % 2 == 1) continue;
-            const struct ht_carrier carrier = {.eq = &plan->eq,
-                                               .scheme = scheme,
-                                               .order = fd ? fd_orders[n / 2] : n + 1,
-                                               .stages = fd ? 1 + n % 2 : 0,
-                                               .density = fd && (s->density || pair),
-                                               .undispersed = fd && n % 2 == 0 && !pair &&
-                                                              removes_dispersion(plan),
-                                               .contrast = fd ? s->contrast : 1};
-            TRY(add_method(s, &carrier));
-        }
-    }
-    return HT_OK;
-}
-
-static bool same_family(const struct choice *a, const struct choice *b) {
-    return a->carrier.scheme == b->carrier.scheme && a->carrier.stages == b->carrier.stages;
-}
-
 static int by_work(const void *left, const void *right) {
     const struct choice *a = left, *b = right;
     return (a->work > b->work) - (a->work < b->work);
@@ -168,7 +132,9 @@ static void choose(struct search *s) {
     qsort(s->choice, (size_t)s->count, sizeof *s->choice, by_work);
     for (int i = 0; i < s->count; i++) {
         bool first = true;
-        for (int k = 0; k < i; k++) first &= !same_family(&s->choice[k], &s->choice[i]);
+        for (int k = 0; k < i; k++)
+            first &= !(s->choice[k].carrier.scheme == s->choice[i].carrier.scheme &&
+                       s->choice[k].carrier.stages == s->choice[i].carrier.stages);
         s->choice[i].shown = first;
         shown += first;
     }
@@ -389,7 +355,29 @@ static enum ht_err search(struct search *s) {
         if (s->sim->device == NULL || (fp64 && !s->sim->info.fp64)) continue;
         TRY(ht_limits_measure(s->sim->device, fp64, &s->limits[fp64]));
     }
-    TRY(add_methods(s));
+    /* Errors of Hermite methods are known in a uniform medium. */
+    const struct ht_plan *plan = s->sim->plan;
+    static const int fd_orders[] = {4, 8, 16};
+    for (int i = 0; i < ht_scheme_count(); i++) {
+        const struct ht_scheme *scheme = ht_scheme_at(i);
+        const bool fd = scheme->nodal;
+        if (!ht_scheme_steps(scheme, &plan->eq)) continue;
+        if (!fd && !plan->medium->uniform) continue;
+        /* of pairs one term alone, whose dispersion stays */
+        const bool pair = fd && ht_scheme_full_stages(scheme, &plan->eq, 2) == 1;
+        for (int n = 0; n < (fd ? 6 : HT_MAX_ORDER); n++) {
+            if (pair && n % 2 == 1) continue;
+            const struct ht_carrier carrier = {.eq = &plan->eq,
+                                               .scheme = scheme,
+                                               .order = fd ? fd_orders[n / 2] : n + 1,
+                                               .stages = fd ? 1 + n % 2 : 0,
+                                               .density = fd && (s->density || pair),
+                                               .undispersed = fd && n % 2 == 0 && !pair &&
+                                                              removes_dispersion(plan),
+                                               .contrast = fd ? s->contrast : 1};
+            TRY(add_method(s, &carrier));
+        }
+    }
     choose(s);
     for (int i = 0; i < s->count; i++)
         if (s->choice[i].shown) TRY(try_run(s, &s->choice[i]));

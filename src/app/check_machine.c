@@ -23,25 +23,6 @@ static void end_predict(struct predict *p) {
     ht_plan_destroy(p->plan);
 }
 
-/* ---- input ---- */
-
-/* Reads and checks all input before the medium, which takes time. */
-static enum ht_err read_all(const struct ht_args *args, struct predict *p) {
-    TRY(ht_machine_read(ht_args_value(args, "--machine"), &p->machine));
-    TRY(ht_args_integers(args, "--gpus", 1, MOST_GPUS, &p->count, &p->gpus));
-    if (p->count == 0) {
-        TRY(HT_ALLOC(p->gpus, DEFAULT_GPUS));
-        for (; p->count < DEFAULT_GPUS; p->count++) p->gpus[p->count] = 1 << p->count;
-    }
-    TRY(ht_args_real(args, "--rate", DBL_MIN, DBL_MAX, &p->rate));
-    if (p->params->grid.dims != 3)
-        return ht_params_error(p->params, "grid.cells",
-                               "only grids of three dimensions are divided into slabs");
-    return HT_OK;
-}
-
-/* ---- the rate ---- */
-
 /* ---- tables ---- */
 
 static void add_prediction(const struct predict *p, const struct ht_prediction *row,
@@ -147,23 +128,19 @@ static void add_head(const struct predict *p, struct ht_text *text) {
                 ht_halo_precision_word(params->parallel.halo_precision), p->rate, p->rate_from);
 }
 
-static enum ht_err report(const struct predict *p, bool as_json) {
-    struct ht_facts f = ht_facts_open();
-    HT_FREED_TEXT struct ht_text sent = {0};
-    ht_fact(&f, string, "machine", p->machine.name);
-    ht_fact(&f, string, "system", p->plan->eq.system->name);
-    ht_fact(&f, number, "rate", p->rate);
-    ht_fact(&f, string, "rate_from", p->rate_from);
-    add_sent(p, &f.json, &sent);
-    add_head(p, &f.text);
-    for (int weak = 0; weak < 2; weak++) add_table(p, weak, &f);
-    if (sent.data != NULL) ht_say(&f, "%s", sent.data);
-    return ht_facts_print(&f, as_json);
-}
-
 enum ht_err ht_check_machine(const struct ht_args *args, const struct ht_params *params) {
     HT_ENDED(end_predict) struct predict p = {.params = params};
-    TRY(read_all(args, &p));
+    /* Reads and checks all input before the medium, which takes time. */
+    TRY(ht_machine_read(ht_args_value(args, "--machine"), &p.machine));
+    TRY(ht_args_integers(args, "--gpus", 1, MOST_GPUS, &p.count, &p.gpus));
+    if (p.count == 0) {
+        TRY(HT_ALLOC(p.gpus, DEFAULT_GPUS));
+        for (; p.count < DEFAULT_GPUS; p.count++) p.gpus[p.count] = 1 << p.count;
+    }
+    TRY(ht_args_real(args, "--rate", DBL_MIN, DBL_MAX, &p.rate));
+    if (p.params->grid.dims != 3)
+        return ht_params_error(p.params, "grid.cells",
+                               "only grids of three dimensions are divided into slabs");
     TRY(ht_plan_sketch(params, &p.plan));
     /* The specs of the half steps on a GPU of this kind. */
     bool fp64 = p.params->device.precision == HT_DOUBLE;
@@ -174,5 +151,15 @@ enum ht_err ht_check_machine(const struct ht_args *args, const struct ht_params 
     const bool known = p.machine.device.rate > 0;
     p.rate_from = p.rate > 0 ? "given" : known ? "the machine's" : "a fraction of its limits";
     if (p.rate <= 0) p.rate = ht_rate_expected(&p.machine, p.spec);
-    return report(&p, args->json);
+    struct ht_facts f = ht_facts_open();
+    HT_FREED_TEXT struct ht_text sent = {0};
+    ht_fact(&f, string, "machine", p.machine.name);
+    ht_fact(&f, string, "system", p.plan->eq.system->name);
+    ht_fact(&f, number, "rate", p.rate);
+    ht_fact(&f, string, "rate_from", p.rate_from);
+    add_sent(&p, &f.json, &sent);
+    add_head(&p, &f.text);
+    for (int weak = 0; weak < 2; weak++) add_table(&p, weak, &f);
+    if (sent.data != NULL) ht_say(&f, "%s", sent.data);
+    return ht_facts_print(&f, args->json);
 }

@@ -13,16 +13,6 @@
 static const double enough_s = 0.1;
 static const int64_t longest = 1024;
 
-/* The same problem on at most `most` cells, in the grid's proportions. */
-static void shrink(const struct ht_simulation *sim, double most, struct ht_part *out) {
-    const struct ht_grid *grid = &sim->plan->grid;
-    double factor = pow(fmin(1, most / ht_simulation_cells(sim)), 1.0 / grid->dims);
-    struct ht_box box = {{0}, {0}};
-    for (int k = 0; k < grid->dims; k++)
-        box.end[k] = (int64_t)fmax(2, floor((double)grid->cells[k] * factor));
-    ht_problem_part(&sim->plan->problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, out);
-}
-
 /* Seconds of `steps` time steps. */
 static enum ht_err time_steps(const struct ht_stepper *stepper, const struct ht_part *part,
                               int64_t steps, double *seconds) {
@@ -232,7 +222,13 @@ static enum ht_err find_plain(struct ht_simulation *sim, double most, struct ht_
     const int few = 4;
     struct ht_part part;
     HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
-    shrink(sim, most, &part);
+    /* The same problem on at most `most` cells, in the grid's proportions. */
+    const struct ht_grid *grid = &sim->plan->grid;
+    double factor = pow(fmin(1, most / ht_simulation_cells(sim)), 1.0 / grid->dims);
+    struct ht_box box = {{0}, {0}};
+    for (int k = 0; k < grid->dims; k++)
+        box.end[k] = (int64_t)fmax(2, floor((double)grid->cells[k] * factor));
+    ht_problem_part(&sim->plan->problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, &part);
     if (sim->oracle && part.problem.stages > few) part.problem.stages = few;
     TRY(ht_simulation_stepper(sim, &part.problem, &stepper));
     TRY(find_rate(&stepper, &part, sim->oracle, &out->rate));

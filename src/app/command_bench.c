@@ -68,26 +68,6 @@ static enum ht_err read_whole(const struct ht_args *args, const char *flag, int 
     return HT_OK;
 }
 
-static enum ht_err read_flags(const struct ht_args *args, struct bench *bench) {
-    const char *directory = ht_args_value(args, "--out");
-    int side = 0;
-    bench->directory = directory != NULL ? directory : "bench-out";
-    bench->csv = ht_args_value(args, "--csv") != NULL;
-    bench->json = args->json;
-    bench->each = ht_args_value(args, "--each") != NULL;
-    REQUIRE(!bench->csv || !bench->json, HT_ERR_INPUT,
-            "--csv and --json both write to standard output: choose one");
-    TRY(ht_sweep_read(args, true, &bench->sweep));
-    TRY(read_whole(args, "--cells", &side));
-    TRY(read_whole(args, "--group", &bench->cells));
-    TRY(read_whole(args, "--rows", &bench->rows));
-    TRY(read_whole(args, "--planes", &bench->planes));
-    TRY(read_whole(args, "--stages", &bench->stages));
-    TRY(ht_args_real(args, "--gib", 0.001, DBL_MAX, &bench->gib));
-    bench->side = side;
-    return ht_args_real(args, "--seconds", 0, DBL_MAX, &bench->seconds);
-}
-
 /* ---- cases ---- */
 
 static const char *const cases[][2] = {
@@ -324,29 +304,6 @@ static void print_row(const struct row *row, struct ht_text *text) {
 
 /* ---- measuring ---- */
 
-/* Cells per axis such that a half step is short enough at 2 % of the device's rate, the rate of
- * slow kernels. */
-static int64_t choose_side(const struct bench *bench, const struct row *row,
-                           const struct ht_part *plain) {
-    static const int64_t usual[] = {1 << 20, 2048, 128};
-    const double efficiency = 0.02, patience_s = bench->info->gpu ? 2 : 0.25;
-    double fma = bench->limits[row->tuning.fp64].fma_per_s * efficiency * patience_s;
-    int64_t most = usual[row->dims - 1];
-    if (row->dims == 3 && row->scheme->nodal) most = bench->info->gpu ? 512 : 256;
-    if (row->side > 0) most = row->side;
-    if (row->side > 0 || row->scheme->nodal) fma = INFINITY;
-    return ht_test_problem_cells(&plain->problem, &row->tuning, most, bench->gib * 0x1p30, fma);
-}
-
-static void count_work(const struct bench *bench, const struct ht_spec *spec, struct row *row) {
-    const struct ht_limits *limits = &bench->limits[spec->fp64];
-    row->cost = ht_variant_cost(row->tuning.variant, spec, row->kernel);
-    row->least = ht_cost_minimum(spec, spec->stages);
-    if (row->kernel >= 0) row->least = row->cost;
-    row->fraction = rate_of(row) * fmax(row->least.bytes / limits->bytes_per_s,
-                                        row->least.fma / limits->fma_per_s);
-}
-
 static enum ht_err time_row(const struct bench *bench, const struct ht_part *test,
                             struct ht_kernels *kernels, struct row *row) {
     const bool gpu = bench->info->gpu;
@@ -378,7 +335,16 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
     const struct ht_spec spec = spec_of(row, &eq, &plain);
     row->joules = row->verified = NAN;
     row->stages = spec.stages;
-    row->side = choose_side(bench, row, &plain);
+    /* Cells per axis such that a half step is short enough at 2 % of the device's rate, the rate of
+     * slow kernels. */
+    static const int64_t usual[] = {1 << 20, 2048, 128};
+    const double efficiency = 0.02, patience_s = bench->info->gpu ? 2 : 0.25;
+    double fma = bench->limits[row->tuning.fp64].fma_per_s * efficiency * patience_s;
+    int64_t most = usual[row->dims - 1];
+    if (row->dims == 3 && row->scheme->nodal) most = bench->info->gpu ? 512 : 256;
+    if (row->side > 0) most = row->side;
+    if (row->side > 0 || row->scheme->nodal) fma = INFINITY;
+    row->side = ht_test_problem_cells(&plain.problem, &row->tuning, most, bench->gib * 0x1p30, fma);
     const int64_t cells[3] = {row->side, row->side, row->side};
     ht_test_problem(&plain.problem, cells, &test);
     row->fields = 0.5 * (ht_problem_stored(&test.problem, HT_PRIMARY) +
@@ -386,7 +352,12 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
     TRY(ht_kernels_create(&test.problem, bench->device, &row->tuning, &kernels));
     row->shape = kernels.shape[0];
     TRY(time_row(bench, &test, &kernels, row));
-    count_work(bench, &spec, row);
+    const struct ht_limits *limits = &bench->limits[spec.fp64];
+    row->cost = ht_variant_cost(row->tuning.variant, &spec, row->kernel);
+    row->least = ht_cost_minimum(&spec, spec.stages);
+    if (row->kernel >= 0) row->least = row->cost;
+    row->fraction = rate_of(row) * fmax(row->least.bytes / limits->bytes_per_s,
+                                        row->least.fma / limits->fma_per_s);
     row->done = true;
     return HT_OK;
 }
@@ -545,21 +516,6 @@ static void add_json(const struct bench *bench, struct ht_json *json) {
     ht_json_close(json, '}');
 }
 
-static enum ht_err write_results(const struct bench *bench) {
-    HT_FREED_TEXT struct ht_text csv = {0};
-    HT_ENDED(ht_facts_free) struct ht_facts f = {.text = {0}};
-    const struct ht_text *json = &f.json.text;
-    if (bench->count > 0) add_csv(bench, &csv);
-    add_json(bench, &f.json);
-    TRY(ht_text_status(json));
-    TRY(ht_text_status(&csv));
-    TRY(ht_file_write_in(bench->directory, "bench.json", json->data, json->length));
-    if (bench->count > 0)
-        TRY(ht_file_write_in(bench->directory, "bench.csv", csv.data, csv.length));
-    if (bench->csv) TRY(ht_args_print(&csv));
-    return bench->json ? ht_args_print(json) : HT_OK;
-}
-
 /* ---- table 1 ---- */
 
 enum { TABLE_SIDE = 150, TABLE_STEPS = 200, TABLE_ORDERS = 3 };
@@ -591,16 +547,6 @@ static double table_seconds(const struct row *row) {
     return 2 * TABLE_STEPS * row->seconds * scale;
 }
 
-static void add_times(const char *name, const double *seconds, struct ht_text *text) {
-    ht_text_add(text, "%-26s", name);
-    for (int n = 0; n < TABLE_ORDERS; n++)
-        if (isfinite(seconds[n]))
-            ht_text_add(text, " %8.3g", seconds[n]);
-        else
-            ht_text_add(text, " %8s", "-");
-    ht_text_add(text, "\n");
-}
-
 static enum ht_err print_table1(struct bench *bench, int first, int last) {
     HT_FREED_TEXT struct ht_text text = {0};
     ht_text_add(&text,
@@ -616,7 +562,15 @@ static enum ht_err print_table1(struct bench *bench, int first, int last) {
             seconds[row->order - 1] = table_seconds(row);
             any = true;
         }
-        if (any) add_times(ht_variant_at(v)->name, seconds, &text);
+        if (any) {
+            ht_text_add(&text, "%-26s", ht_variant_at(v)->name);
+            for (int n = 0; n < TABLE_ORDERS; n++)
+                if (isfinite(seconds[n]))
+                    ht_text_add(&text, " %8.3g", seconds[n]);
+                else
+                    ht_text_add(&text, " %8s", "-");
+            ht_text_add(&text, "\n");
+        }
     }
     ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, monolithic", 2.09, 13.77, 36.17);
     ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, two kernels", 2.42, 13.77, 37.23);
@@ -624,21 +578,6 @@ static enum ht_err print_table1(struct bench *bench, int first, int last) {
 }
 
 /* ---- the run ---- */
-
-static enum ht_err measure_device(struct bench *bench) {
-    const struct ht_device_info *info = bench->info;
-    TRY(ht_limits_measure(bench->device, false, &bench->limits[0]));
-    if (info->fp64) TRY(ht_limits_measure(bench->device, true, &bench->limits[1]));
-    ht_log("%s, %s, driver %s: copies %.4g GB/s, single %.4g GFMA/s, double %.4g GFMA/s%s",
-           info->name, info->backend, info->driver,
-           1e-9 * fmax(bench->limits[0].bytes_per_s, bench->limits[1].bytes_per_s),
-           1e-9 * bench->limits[0].fma_per_s, 1e-9 * bench->limits[1].fma_per_s,
-           ht_device_joules(bench->device) >= 0 ? "" : ", energy not reported");
-    if (!info->gpu)
-        ht_note("a CPU: small grids, single precision and low orders unless flags say otherwise, "
-                "so that a case takes about a minute");
-    return HT_OK;
-}
 
 static enum ht_err run_case(struct bench *bench, const char *name, const struct ht_args *args) {
     const int first = bench->count, most = bench->info->gpu ? 5 : 3;
@@ -651,11 +590,32 @@ static enum ht_err run_case(struct bench *bench, const char *name, const struct 
 
 static enum ht_err run_cases(struct bench *bench, const struct ht_args *args) {
     TRY(ht_file_make_directory(bench->directory));
-    TRY(measure_device(bench));
+    const struct ht_device_info *info = bench->info;
+    TRY(ht_limits_measure(bench->device, false, &bench->limits[0]));
+    if (info->fp64) TRY(ht_limits_measure(bench->device, true, &bench->limits[1]));
+    ht_log("%s, %s, driver %s: copies %.4g GB/s, single %.4g GFMA/s, double %.4g GFMA/s%s",
+           info->name, info->backend, info->driver,
+           1e-9 * fmax(bench->limits[0].bytes_per_s, bench->limits[1].bytes_per_s),
+           1e-9 * bench->limits[0].fma_per_s, 1e-9 * bench->limits[1].fma_per_s,
+           ht_device_joules(bench->device) >= 0 ? "" : ", energy not reported");
+    if (!info->gpu)
+        ht_note("a CPU: small grids, single precision and low orders unless flags say otherwise, "
+                "so that a case takes about a minute");
     for (int i = 0; i < args->count || i == 0; i++)
         TRY(run_case(bench, args->count > 0 ? args->operand[i] : "rates", args));
     REQUIRE(bench->count > 0, HT_ERR_INPUT, "bench: the flags exclude all rows");
-    TRY(write_results(bench));
+    HT_FREED_TEXT struct ht_text csv = {0};
+    HT_ENDED(ht_facts_free) struct ht_facts f = {.text = {0}};
+    const struct ht_text *json = &f.json.text;
+    if (bench->count > 0) add_csv(bench, &csv);
+    add_json(bench, &f.json);
+    TRY(ht_text_status(json));
+    TRY(ht_text_status(&csv));
+    TRY(ht_file_write_in(bench->directory, "bench.json", json->data, json->length));
+    if (bench->count > 0)
+        TRY(ht_file_write_in(bench->directory, "bench.csv", csv.data, csv.length));
+    if (bench->csv) TRY(ht_args_print(&csv));
+    TRY(bench->json ? ht_args_print(json) : HT_OK);
     if (bench->left_out > 0)
         ht_note("%d row%s left out by the time limit (--seconds %g)", bench->left_out,
                 bench->left_out == 1 ? "" : "s", bench->seconds);
@@ -687,7 +647,23 @@ static enum ht_err run(struct bench *bench, const struct ht_args *args) {
 enum ht_err ht_command_bench(const struct ht_args *args) {
     struct bench bench = {.gib = 6};
     if (ht_args_value(args, "--cases") != NULL) return list_cases();
-    TRY(read_flags(args, &bench));
+    const char *directory = ht_args_value(args, "--out");
+    int side = 0;
+    bench.directory = directory != NULL ? directory : "bench-out";
+    bench.csv = ht_args_value(args, "--csv") != NULL;
+    bench.json = args->json;
+    bench.each = ht_args_value(args, "--each") != NULL;
+    REQUIRE(!bench.csv || !bench.json, HT_ERR_INPUT,
+            "--csv and --json both write to standard output: choose one");
+    TRY(ht_sweep_read(args, true, &bench.sweep));
+    TRY(read_whole(args, "--cells", &side));
+    TRY(read_whole(args, "--group", &bench.cells));
+    TRY(read_whole(args, "--rows", &bench.rows));
+    TRY(read_whole(args, "--planes", &bench.planes));
+    TRY(read_whole(args, "--stages", &bench.stages));
+    TRY(ht_args_real(args, "--gib", 0.001, DBL_MAX, &bench.gib));
+    bench.side = side;
+    TRY(ht_args_real(args, "--seconds", 0, DBL_MAX, &bench.seconds));
     ht_stop_watch();
     enum ht_err err = ht_comm_agree(args->comm, run(&bench, args));
     ht_stop_unwatch();

@@ -7,19 +7,6 @@
 
 #include "app.h"
 
-/* ---- outputs ---- */
-
-/* The nearest existing parent directory must be writable. */
-static enum ht_err check_directory(const struct ht_params *params) {
-    HT_FREED char *above = NULL;
-    TRY(ht_disk_above(params->output.directory, &above));
-    bool good = access(above, W_OK | X_OK) == 0;
-    if (!good)
-        return ht_params_error(params, "output.directory",
-                               "cannot be written: %s is not a directory, or not writable", above);
-    return HT_OK;
-}
-
 /* ---- report ---- */
 
 static void add_receivers(const struct ht_simulation *sim, const struct ht_estimate *estimate,
@@ -60,29 +47,6 @@ static void add_rate(const struct ht_simulation *sim, const struct ht_estimate *
     ht_say(f, " cells here%s\n", sim->ranks > 1 ? " in each rank, without exchanges" : "");
 }
 
-static enum ht_err report(const struct ht_simulation *sim, const struct ht_estimate *estimate,
-                          bool as_json) {
-    struct ht_facts f = ht_facts_open();
-    ht_report_plan(sim, &f);
-    ht_say(&f, "  disk      ");
-    ht_disk_describe(sim->plan, &f.text);
-    ht_say(&f, "\n");
-    ht_fact(&f, number, "output_bytes", ht_disk_need(sim->plan).total);
-    add_rate(sim, estimate, &f);
-    add_layers(estimate, &f);
-    add_receivers(sim, estimate, &f);
-    ht_fact(&f, number, "selfcheck_ratio", sim->selfcheck_ratio);
-    if (estimate->rate > 0 && isfinite(sim->selfcheck_ratio))
-        ht_say(&f,
-               "  kernels   agree with the reference: worst difference %.2g of what rounding "
-               "explains\n",
-               sim->selfcheck_ratio);
-    ht_say(&f, "%s\n", sim->no_device ? "fine, but no device is available" : "fine");
-    ht_fact(&f, string, "no_device", sim->no_device);
-    ht_parallel_add_json(sim, NULL, &f.json);
-    return ht_facts_print(&f, as_json);
-}
-
 /* ---- the model ---- */
 
 static enum ht_err write_model(const struct ht_simulation *sim, const char *directory) {
@@ -98,7 +62,13 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
     struct ht_estimate estimate = HT_NO_ESTIMATE;
     TRY(ht_output_check(sim->params, sim->plan->medium, sim->plan->problem.stored[HT_PRIMARY]));
     TRY(ht_output_check_traces(sim->params, sim->plan->receivers));
-    TRY(check_directory(sim->params));
+    /* The nearest existing parent directory must be writable. */
+    HT_FREED char *above = NULL;
+    TRY(ht_disk_above(sim->params->output.directory, &above));
+    bool good = access(above, W_OK | X_OK) == 0;
+    if (!good)
+        return ht_params_error(sim->params, "output.directory",
+                               "cannot be written: %s is not a directory, or not writable", above);
     if (sim->rank == 0) TRY(ht_disk_check(sim->plan));
     if (sim->no_device == NULL) {
         TRY(ht_simulation_compile(sim));
@@ -106,10 +76,29 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
     }
     TRY(write_model(sim, ht_args_value(args, "--model")));
     ht_report_notes(sim);
-    return report(sim, &estimate, args->json);
+    struct ht_facts f = ht_facts_open();
+    ht_report_plan(sim, &f);
+    ht_say(&f, "  disk      ");
+    ht_disk_describe(sim->plan, &f.text);
+    ht_say(&f, "\n");
+    ht_fact(&f, number, "output_bytes", ht_disk_need(sim->plan).total);
+    add_rate(sim, &estimate, &f);
+    add_layers(&estimate, &f);
+    add_receivers(sim, &estimate, &f);
+    ht_fact(&f, number, "selfcheck_ratio", sim->selfcheck_ratio);
+    if (estimate.rate > 0 && isfinite(sim->selfcheck_ratio))
+        ht_say(&f,
+               "  kernels   agree with the reference: worst difference %.2g of what rounding "
+               "explains\n",
+               sim->selfcheck_ratio);
+    ht_say(&f, "%s\n", sim->no_device ? "fine, but no device is available" : "fine");
+    ht_fact(&f, string, "no_device", sim->no_device);
+    ht_parallel_add_json(sim, NULL, &f.json);
+    return ht_facts_print(&f, args->json);
 }
 
-static enum ht_err check_flags(const struct ht_args *args) {
+enum ht_err ht_command_check(const struct ht_args *args) {
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     static const char *const of_machine[] = {"--gpus", "--rate"};
     for (int i = 0; i < 2; i++)
         REQUIRE(ht_args_value(args, of_machine[i]) == NULL ||
@@ -122,12 +111,6 @@ static enum ht_err check_flags(const struct ht_args *args) {
                     HT_ERR_INPUT, "%s: not with %s", modes[k], modes[i]);
     REQUIRE(ht_args_value(args, "--wavelengths") == NULL || ht_args_value(args, "--error") != NULL,
             HT_ERR_INPUT, "--wavelengths: needs --error");
-    return HT_OK;
-}
-
-enum ht_err ht_command_check(const struct ht_args *args) {
-    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    TRY(check_flags(args));
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
     if (ht_args_value(args, "--machine") != NULL) return ht_check_machine(args, params);
     if (ht_args_value(args, "--error") != NULL) return ht_check_error(args, params);

@@ -41,23 +41,20 @@ static void free_table(struct table *t) {
 
 /* ---- what to run ---- */
 
-/* Half to double of the file's own. */
-static enum ht_err default_cells(const struct ht_params *params, struct table *t) {
-    static const double factor[] = {0.5, 0.75, 1, 1.5, 2};
-    enum { FACTORS = sizeof factor / sizeof factor[0] };
-    TRY(HT_ALLOC(t->cells, FACTORS));
-    for (int i = 0; i < FACTORS; i++) {
-        int cells = (int)lround(factor[i] * (double)params->grid.cells[0]);
-        if (cells < 1 || (i > 0 && cells <= t->cells[t->ncells - 1])) continue;
-        t->cells[t->ncells++] = cells;
-    }
-    return HT_OK;
-}
-
 static enum ht_err read_lists(const struct ht_args *args, const struct ht_params *params,
                               struct table *t) {
     TRY(ht_args_integers(args, "--cells", 1, 1000000, &t->ncells, &t->cells));
-    if (t->ncells == 0) TRY(default_cells(params, t));
+    /* Half to double of the file's own. */
+    if (t->ncells == 0) {
+        static const double factor[] = {0.5, 0.75, 1, 1.5, 2};
+        enum { FACTORS = sizeof factor / sizeof factor[0] };
+        TRY(HT_ALLOC(t->cells, FACTORS));
+        for (int i = 0; i < FACTORS; i++) {
+            int cells = (int)lround(factor[i] * (double)params->grid.cells[0]);
+            if (cells < 1 || (i > 0 && cells <= t->cells[t->ncells - 1])) continue;
+            t->cells[t->ncells++] = cells;
+        }
+    }
     TRY(ht_args_integers(args, "--order", 1, 16, &t->norders, &t->order));
     if (t->norders > 0) return HT_OK;
     TRY(HT_ALLOC(t->order, 1));
@@ -95,15 +92,6 @@ static enum ht_err read_params(const struct ht_args *args, const struct ht_param
 
 /* ---- one run ---- */
 
-static double rounding_bound(const struct ht_simulation *sim) {
-    bool fp64 = sim->oracle || sim->tuning.fp64;
-    bool twice = sim->plan->problem.scheme->two_level;
-    double unit = (fp64 ? DBL_EPSILON : FLT_EPSILON) / 2;
-    double n = 2 * (double)sim->plan->steps + 1;
-    double lost = pow(4, sim->plan->grid.order) / 16; /* none at order 0 */
-    return 4 * unit * ((twice ? n * sqrt(n) : n) + lost);
-}
-
 static enum ht_err run(struct ht_simulation *sim, struct row *row) {
     const struct ht_plan *plan = sim->plan;
     struct ht_energies energies = {.series = NULL};
@@ -124,29 +112,14 @@ static enum ht_err run(struct ht_simulation *sim, struct row *row) {
     memcpy(row->cells, plan->grid.cells, sizeof row->cells);
     row->steps = plan->steps;
     row->h = plan->grid.h[0];
-    row->bound = rounding_bound(sim);
+    bool fp64 = sim->oracle || sim->tuning.fp64;
+    bool twice = sim->plan->problem.scheme->two_level;
+    double unit = (fp64 ? DBL_EPSILON : FLT_EPSILON) / 2;
+    double n = 2 * (double)sim->plan->steps + 1;
+    double lost = pow(4, sim->plan->grid.order) / 16; /* none at order 0 */
+    row->bound = 4 * unit * ((twice ? n * sqrt(n) : n) + lost);
     row->seconds = ht_clock() - began;
     return HT_OK;
-}
-
-static enum ht_err run_row(const struct ht_args *args, const struct ht_params *base,
-                           struct table *t, int order, int cells) {
-    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
-    struct row *row = &t->row[t->count];
-    bool first = t->count % t->ncells == 0;
-    bool check = first && base->device.selfcheck;
-    TRY(read_params(args, base, order, cells, check, &params));
-    enum ht_err err = ht_simulation_plan(params, args->comm, &sim);
-    if (err == HT_OK) err = run(sim, row);
-    if (err == HT_OK) {
-        t->single = !sim->oracle && !sim->tuning.fp64;
-        row->observed = NAN;
-        if (!first) row->observed = log(row[-1].error / row->error) / log(row[-1].h / row->h);
-        row->rounding = row->error <= row->bound && row->observed < 0.5 * row->full;
-        t->count++;
-    }
-    return ht_comm_agree(args->comm, err);
 }
 
 /* ---- report ---- */
@@ -221,7 +194,23 @@ static enum ht_err converge(const struct ht_args *args, const struct ht_params *
     ht_progress_start(&progress, "converge", total, "grids", 1);
     TRY(HT_ALLOC(t->row, total));
     for (int i = 0; i < total; i++) {
-        TRY(run_row(args, base, t, t->order[i / t->ncells], t->cells[i % t->ncells]));
+        HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+        HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
+        struct row *row = &t->row[t->count];
+        bool first = t->count % t->ncells == 0;
+        bool check = first && base->device.selfcheck;
+        TRY(read_params(args, base, (t->order[i / t->ncells]), (t->cells[i % t->ncells]), check,
+                        &params));
+        enum ht_err err = ht_simulation_plan(params, args->comm, &sim);
+        if (err == HT_OK) err = run(sim, row);
+        if (err == HT_OK) {
+            t->single = !sim->oracle && !sim->tuning.fp64;
+            row->observed = NAN;
+            if (!first) row->observed = log(row[-1].error / row->error) / log(row[-1].h / row->h);
+            row->rounding = row->error <= row->bound && row->observed < 0.5 * row->full;
+            t->count++;
+        }
+        TRY(ht_comm_agree(args->comm, err));
         ht_progress_update(&progress, i + 1);
     }
     struct ht_facts f = ht_facts_open();

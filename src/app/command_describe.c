@@ -38,28 +38,6 @@ static void add_stored(const struct ht_equations *eq, unsigned bits, struct ht_t
     }
 }
 
-static void add_schemes(const struct ht_equations *eq, struct ht_facts *f) {
-    const char *before = "schemes     ";
-    ht_fact(f, open, "schemes", '[');
-    for (int s = 0; s < ht_scheme_count(); s++) {
-        const struct ht_scheme *scheme = ht_scheme_at(s);
-        struct ht_form form = {.old_sign = 0};
-        if (!ht_scheme_steps(scheme, eq)) continue;
-        ht_fact(f, string, NULL, scheme->name);
-        (void)scheme->form(eq, &form);
-        ht_say(f, "%s%s", before, scheme->name);
-        before = ", ";
-        if (!scheme->two_level || scheme->nodal) continue;
-        ht_say(f, " (");
-        add_stored(eq, form.stored[HT_PRIMARY], &f->text);
-        ht_say(f, " at integer times, ");
-        add_stored(eq, form.stored[HT_DUAL], &f->text);
-        ht_say(f, " at half-integer times)");
-    }
-    ht_fact(f, close, ']');
-    ht_say(f, "\n");
-}
-
 /* "speed of sound, or bulk modulus", "velocity along x1". */
 static const char *parameter_meaning(const struct ht_parameter *row, char *buffer, size_t size) {
     int length = 0;
@@ -157,7 +135,25 @@ static void add_system(const struct ht_system *system, struct ht_facts *f) {
     ht_fact(f, close, ']');
     ht_fact(f, bool, "energy_conserved", eq.nenergy > 0);
     add_energy(&eq, &f->text);
-    add_schemes(&eq, f);
+    const char *before = "schemes     ";
+    ht_fact(f, open, "schemes", '[');
+    for (int s = 0; s < ht_scheme_count(); s++) {
+        const struct ht_scheme *scheme = ht_scheme_at(s);
+        struct ht_form form = {.old_sign = 0};
+        if (!ht_scheme_steps(scheme, &eq)) continue;
+        ht_fact(f, string, NULL, scheme->name);
+        (void)scheme->form(&eq, &form);
+        ht_say(f, "%s%s", before, scheme->name);
+        before = ", ";
+        if (!scheme->two_level || scheme->nodal) continue;
+        ht_say(f, " (");
+        add_stored(&eq, form.stored[HT_PRIMARY], &f->text);
+        ht_say(f, " at integer times, ");
+        add_stored(&eq, form.stored[HT_DUAL], &f->text);
+        ht_say(f, " at half-integer times)");
+    }
+    ht_fact(f, close, ']');
+    ht_say(f, "\n");
     const double k[3] = {1, 0, 0};
     double material[HT_MAX_MATERIALS], real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0};
     double omega;

@@ -25,15 +25,6 @@ static enum ht_err log_text(struct ht_text *text) {
     return err;
 }
 
-static enum ht_err log_banner(const struct ht_simulation *sim) {
-    struct ht_facts facts = {.text = {0}};
-    ht_report_plan(sim, &facts);
-    ht_text_free(&facts.json.text);
-    TRY(log_text(&facts.text));
-    ht_report_notes(sim);
-    return HT_OK;
-}
-
 /* Energies judge each state before the observers below them use it. */
 static enum ht_err take_steps(struct run *r) {
     const struct ht_plan *plan = r->sim->plan;
@@ -87,7 +78,13 @@ static enum ht_err simulate(struct run *r, const struct ht_params *params,
     TRY(ht_simulation_plan(params, args->comm, &r->sim));
     TRY(ht_comm_agree(args->comm, check_output(r->sim)));
     TRY(ht_simulation_tune(r->sim));
-    if (r->sim->no_device == NULL) TRY(log_banner(r->sim));
+    if (r->sim->no_device == NULL) {
+        struct ht_facts facts = {.text = {0}};
+        ht_report_plan(r->sim, &facts);
+        ht_text_free(&facts.json.text);
+        TRY(log_text(&facts.text));
+        ht_report_notes(r->sim);
+    }
     TRY(ht_simulation_compile(r->sim));
     if (ht_log_level_get() >= HT_LOG_VERBOSE && isfinite(r->sim->selfcheck_ratio))
         ht_log("self-check: worst difference is %.3g of its bound, in %.2f s",

@@ -32,8 +32,10 @@ static void add_tuning(struct ht_json *json, const struct ht_tuning *t) {
 
 /* ---- text ---- */
 
-/* "cells 2, planes 8, trimmed"; numbers that the run chooses are left out. */
-static void add_shape(const struct ht_tuning *t, struct ht_text *text) {
+/* A line of a table: columns that trials and winners share. rate in cell half steps per second. */
+static void add_row(const struct ht_tuning *t, double rate, const char *why, struct ht_text *text) {
+    HT_FREED_TEXT struct ht_text shape = {0};
+    /* "cells 2, planes 8, trimmed"; numbers that the run chooses are left out. */
     const struct {
         const char *name;
         int number;
@@ -41,17 +43,11 @@ static void add_shape(const struct ht_tuning *t, struct ht_text *text) {
     const char *comma = "";
     for (int i = 0; i < 3; i++) {
         if (part[i].number <= 0) continue;
-        ht_text_add(text, "%s%s %d", comma, part[i].name, part[i].number);
+        ht_text_add(&shape, "%s%s %d", comma, part[i].name, part[i].number);
         comma = ", ";
     }
-    if (*comma == '\0') ht_text_add(text, "chosen by the run");
-    if (t->trim) ht_text_add(text, ", trimmed");
-}
-
-/* A line of a table: columns that trials and winners share. rate in cell half steps per second. */
-static void add_row(const struct ht_tuning *t, double rate, const char *why, struct ht_text *text) {
-    HT_FREED_TEXT struct ht_text shape = {0};
-    add_shape(t, &shape);
+    if (*comma == '\0') ht_text_add(&shape, "chosen by the run");
+    if (t->trim) ht_text_add(&shape, ", trimmed");
     ht_text_add(text, "%-18s %-8s %-36s", t->variant->name, layout_of(t),
                 shape.data != NULL ? shape.data : "");
     if (isfinite(rate))
@@ -64,27 +60,6 @@ static const char columns[] =
     "variant            layout   per group                            million cell\n";
 static const char more_columns[] =
     "                                                                 half-steps/s";
-
-/* "acoustic, 3-D, N = 3, single precision, ..." */
-static void add_class(const struct ht_problem *p, bool fp64, const struct ht_tune_choice *choice,
-                      struct ht_text *text) {
-    const bool fd = p->fd.order > 0;
-    ht_text_add(text, "%s, %d-D, %s%d, %s precision, %s with %d stages, ", p->eq->system->name,
-                p->grid->dims, fd ? "order " : "N = ", fd ? p->fd.order : p->grid->order,
-                fp64 ? "double" : "single", p->scheme->title, p->stages);
-    if (fd)
-        ht_text_add(text, "density %s", p->fd.density ? "varies" : "uniform");
-    else if (p->medium_degree < 0)
-        ht_text_add(text, "uniform medium");
-    else if (p->medium_degree == 0)
-        ht_text_add(text, "medium constant per node");
-    else
-        ht_text_add(text, "cell polynomials of degree %d", p->medium_degree);
-    ht_text_add(text, ", %s grids", ht_tune_size(p->grid));
-    if (choice->variant != NULL) ht_text_add(text, ", only variant %s", choice->variant->name);
-    if (choice->block != 0)
-        ht_text_add(text, ", only layout %s", choice->block > 1 ? "blocked" : "tensor");
-}
 
 static void log_and_free(struct ht_text *text) {
     if (ht_text_status(text) == HT_OK) ht_log("%s", text->data);
@@ -113,7 +88,24 @@ static enum ht_err tune_class(struct tune *tune, const struct ht_problem *proble
     struct ht_tuned best;
     struct ht_text text = {0};
     ht_tune_class(problem, fp64, choice, name);
-    add_class(problem, fp64, choice, &text);
+    /* "acoustic, 3-D, N = 3, single precision, ..." */
+    const bool fd = problem->fd.order > 0;
+    ht_text_add(&text, "%s, %d-D, %s%d, %s precision, %s with %d stages, ",
+                problem->eq->system->name, problem->grid->dims,
+                fd ? "order " : "N = ", fd ? problem->fd.order : problem->grid->order,
+                fp64 ? "double" : "single", problem->scheme->title, problem->stages);
+    if (fd)
+        ht_text_add(&text, "density %s", problem->fd.density ? "varies" : "uniform");
+    else if (problem->medium_degree < 0)
+        ht_text_add(&text, "uniform medium");
+    else if (problem->medium_degree == 0)
+        ht_text_add(&text, "medium constant per node");
+    else
+        ht_text_add(&text, "cell polynomials of degree %d", problem->medium_degree);
+    ht_text_add(&text, ", %s grids", ht_tune_size(problem->grid));
+    if (choice->variant != NULL) ht_text_add(&text, ", only variant %s", choice->variant->name);
+    if (choice->block != 0)
+        ht_text_add(&text, ", only layout %s", choice->block > 1 ? "blocked" : "tensor");
     if (tune->classes++ > 0) ht_text_add(&tune->winners, "\n");
     ht_text_add(&tune->winners, "%s\n", text.data != NULL ? text.data : "");
     ht_text_add(&text, "\n  %s  %s", columns, more_columns);
@@ -186,17 +178,6 @@ static enum ht_err tune_plain(struct tune *tune, const struct ht_equations *eq, 
     return tune_class(tune, &sample.problem, fp64, &choice);
 }
 
-/* All orders and precisions of a system by a scheme. */
-static enum ht_err tune_scheme(struct tune *tune, const struct ht_sweep *sweep,
-                               const struct ht_equations *eq, const struct ht_scheme *scheme) {
-    bool fp64 = ht_device_info(tune->device)->fp64;
-    for (int n = 0; n < sweep->norders; n++)
-        for (int p = 0; p < (fp64 ? 2 : 1); p++)
-            if (ht_sweep_precision(sweep, p != 0))
-                TRY(tune_plain(tune, eq, sweep->orders[n], scheme, p != 0));
-    return HT_OK;
-}
-
 static enum ht_err tune_all(struct tune *tune, struct ht_sweep *sweep) {
     const int orders[] = {1, 2, 3, 4, 5};
     if (sweep->norders == 0) {
@@ -210,8 +191,14 @@ static enum ht_err tune_all(struct tune *tune, struct ht_sweep *sweep) {
             const struct ht_equations eq = ht_equations_make(system, sweep->dims[d]);
             for (int i = 0; i < ht_scheme_count(); i++) {
                 const struct ht_scheme *scheme = ht_scheme_at(i);
-                if (ht_scheme_steps(scheme, &eq) && ht_sweep_scheme(sweep, scheme))
-                    TRY(tune_scheme(tune, sweep, &eq, scheme));
+                /* All orders and precisions of a system by a scheme. */
+                if (ht_scheme_steps(scheme, &eq) && ht_sweep_scheme(sweep, scheme)) {
+                    bool fp64 = ht_device_info(tune->device)->fp64;
+                    for (int n = 0; n < sweep->norders; n++)
+                        for (int p = 0; p < (fp64 ? 2 : 1); p++)
+                            if (ht_sweep_precision(sweep, p != 0))
+                                TRY(tune_plain(tune, &eq, sweep->orders[n], scheme, p != 0));
+                }
             }
         }
     }

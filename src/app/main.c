@@ -1,12 +1,183 @@
 /* The program: finds the command in the table, runs it, and prints an error once on standard error.
- * Of several ranks only rank 0 prints. */
+ * Of several ranks only rank 0 prints. Commands of a screen or two are here. */
 #include <errno.h>
 #include <fcntl.h>
+#include <float.h>
+#include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "app.h"
+#include "htwave/h5.h"
+
+/* ---- htwave compare: the largest difference of two outputs, in numbers ---- */
+
+static enum ht_err compare(const struct ht_args *args) {
+    struct ht_difference difference = {.values = 0};
+    double eps = 0;
+    TRY(ht_args_real(args, "--eps", -DBL_MAX, DBL_MAX, &eps));
+    TRY(ht_compare(args->operand[0], args->operand[1], &difference));
+    struct ht_facts f = ht_facts_open();
+    ht_fact(&f, string, "dataset", difference.dataset);
+    ht_fact(&f, number, "largest", difference.largest);
+    ht_fact(&f, number, "max_abs", difference.max_abs);
+    ht_fact(&f, number, "max_relative", difference.max_rel);
+    ht_fact(&f, number, "l2_relative", difference.l2_rel);
+    ht_fact(&f, integer, "values", difference.values);
+    ht_fact(&f, number, "eps", eps);
+    ht_fact(&f, bool, "equal", difference.max_rel <= eps);
+    ht_say(&f,
+           "%lld values; largest difference in %s: %.6g for values up to %.6g, relative %.6g; "
+           "relative L2 of all %.6g\n",
+           (long long)difference.values, difference.dataset, difference.max_abs, difference.largest,
+           difference.max_rel, difference.l2_rel);
+    TRY(ht_facts_print(&f, args->json));
+    /* Written so that NaN is a difference. */
+    REQUIRE(difference.max_rel <= eps, HT_ERR_DIFFERENT,
+            "%s and %s differ by %.6g relative to the largest value of %s, more than %g",
+            args->operand[0], args->operand[1], difference.max_rel, difference.dataset, eps);
+    return HT_OK;
+}
+
+/* ---- htwave devices: the devices and their properties ---- */
+
+/* limits: [double precision]; 0: not measured. */
+static void add_device(const struct ht_device_info *info, const struct ht_limits limits[2],
+                       struct ht_facts *f) {
+    const double copied = fmax(limits[0].bytes_per_s, limits[1].bytes_per_s);
+    const double single = limits[0].fma_per_s, both = limits[1].fma_per_s;
+    ht_fact(f, open, NULL, '{');
+    ht_fact(f, integer, "index", info->index);
+    ht_fact(f, string, "name", info->name);
+    ht_fact(f, string, "vendor", info->vendor);
+    ht_fact(f, string, "platform", info->platform);
+    ht_fact(f, string, "driver", info->driver);
+    ht_fact(f, string, "backend", info->backend);
+    ht_fact(f, string, "id", info->id);
+    ht_fact(f, bool, "gpu", info->gpu);
+    ht_fact(f, bool, "fp64", info->fp64);
+    ht_fact(f, integer, "memory_bytes", info->memory);
+    ht_fact(f, integer, "max_buffer_bytes", info->max_buffer);
+    ht_fact(f, integer, "local_memory_bytes", info->local_memory);
+    ht_fact(f, integer, "max_group", info->max_group);
+    ht_fact(f, integer, "compute_units", info->compute_units);
+    ht_say(f, "%d: %s\n   %s, %s, %s, driver %s\n", info->index, info->name, info->backend,
+           info->gpu ? "GPU" : "no GPU", info->platform, info->driver);
+    ht_say(
+        f,
+        "   memory %s, largest buffer %s, local memory %s, groups of %lld, %d compute units, %s\n",
+        HT_BYTES(info->memory), HT_BYTES(info->max_buffer), HT_BYTES(info->local_memory),
+        (long long)info->max_group, info->compute_units,
+        info->fp64 ? "single and double" : "single only");
+    if (copied > 0) {
+        ht_fact(f, number, "copy_bytes_per_s", copied);
+        ht_fact(f, number, "fma_single_per_s", single);
+        ht_say(f, "   copies %.4g GB/s, single %.4g GFMA/s", copied * 1e-9, single * 1e-9);
+        if (both > 0) ht_fact(f, number, "fma_double_per_s", both);
+        if (both > 0) ht_say(f, ", double %.4g GFMA/s", both * 1e-9);
+        ht_say(f, "\n");
+    }
+    ht_fact(f, close, '}');
+}
+
+static enum ht_err devices(const struct ht_args *args) {
+    int count = 0;
+    HT_FREED struct ht_device_info *infos = NULL;
+    TRY(ht_device_list(&count, &infos));
+    HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
+    ht_fact(&f, open, "devices", '[');
+    for (int i = 0; i < count; i++) {
+        struct ht_limits limits[2] = {{0}};
+        if (ht_args_value(args, "--measure")) {
+            struct ht_device *device = NULL;
+            char index[16];
+            snprintf(index, sizeof index, "%d", infos[i].index);
+            TRY(ht_device_open("auto", index, 0, &device));
+            enum ht_err err = ht_limits_measure(device, false, &limits[0]);
+            if (err == HT_OK && infos[i].fp64) err = ht_limits_measure(device, true, &limits[1]);
+            ht_device_close(device);
+            TRY(err);
+        }
+        add_device(&infos[i], limits, &f);
+    }
+    ht_fact(&f, close, ']');
+    /* Back ends without devices, with the reason. */
+    const char *name;
+    ht_fact(&f, open, "missing", '{');
+    for (int b = 0; (name = ht_device_backend(b)) != NULL; b++) {
+        const char *missing = ht_device_missing(name);
+        if (missing == NULL) continue;
+        ht_fact(&f, string, name, missing);
+        ht_say(&f, "no %s: %s\n", name, missing);
+    }
+    ht_fact(&f, close, '}');
+    ht_say(&f, "device.select takes a number, a part of a name, gpu or cpu; device.backend = "
+               "\"oracle\" needs none.\n");
+    return ht_facts_print(&f, args->json);
+}
+
+/* ---- htwave kernel-text: what a run would hand to the device's compiler ---- */
+
+/* With --ptx the text is that of an NVIDIA device of that architecture. */
+static enum ht_err kernel_text(const struct ht_args *args) {
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
+    HT_FREED_TEXT struct ht_text text = {0};
+    HT_FREED int *ptx = NULL;
+    int count = 0;
+    TRY(ht_args_integers(args, "--ptx", 1, 999, &count, &ptx)); /* 10 times the architecture */
+    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
+    TRY(ht_simulation_plan(params, NULL, &sim));
+    REQUIRE(sim->device != NULL, HT_ERR_DEVICE, "no device, so no kernels: %s",
+            sim->no_device ? sim->no_device : "device.backend is \"oracle\"");
+    if (ptx != NULL) sim->kernels.spec[0].ptx = ptx[0];
+    TRY(ht_kernel_text(sim->kernels.variant, &sim->kernels.spec[0], &sim->kernels.shape[0], &text));
+    return ht_args_print(&text);
+}
+
+/* ---- htwave --version: the parts of this program ---- */
+
+/* The Makefile sets it where it knows the commit. */
+#ifndef HT_COMMIT
+#define HT_COMMIT ""
+#endif
+
+static enum ht_err print_version(bool as_json) {
+    const char *commit = *HT_COMMIT ? HT_COMMIT : NULL, *cairo = ht_picture_cairo(), *name;
+    const bool gemm = ht_device_no_gemm("opencl") == NULL, parallel = ht_h5_parallel();
+    char hdf5[32], mpi[128];
+    struct ht_facts f = ht_facts_open();
+    ht_h5_version(hdf5, sizeof hdf5);
+    ht_comm_library(mpi, sizeof mpi);
+    ht_say(&f, "htwave %s\n  commit     %s\n  back ends  ", HT_VERSION,
+           commit ? commit : "unknown");
+    ht_fact(&f, string, "version", HT_VERSION);
+    ht_fact(&f, string, "commit", commit);
+    ht_fact(&f, open, "backends", '[');
+    for (int i = 0; (name = ht_device_backend(i)) != NULL; i++) {
+        const bool built = ht_device_built(name);
+        ht_say(&f, "%s%s, ", name, built ? "" : " (not built)");
+        if (built) ht_fact(&f, string, NULL, name);
+    }
+    ht_fact(&f, string, NULL, "oracle");
+    ht_fact(&f, close, ']');
+    ht_fact(&f, bool, "clblast", gemm);
+    ht_fact(&f, string, "hdf5", hdf5);
+    ht_fact(&f, bool, "hdf5_parallel", parallel);
+    ht_fact(&f, string, "mpi", mpi);
+    ht_fact(&f, string, "cairo", cairo);
+    ht_say(&f, "oracle; CLBlast%s\n", gemm ? "" : " (not built)");
+    ht_say(&f, "  HDF5       %s, %s\n", hdf5,
+           parallel ? "parallel" : "not parallel: no snapshots of several ranks");
+    ht_say(&f, "  MPI        %s\n", mpi);
+    ht_say(&f, "  pictures   %s%s\n", cairo ? "cairo " : "none",
+           cairo ? cairo : ", built without cairo");
+    return ht_facts_print(&f, as_json);
+}
+
+/* ---- the table ---- */
 
 #define OVERRIDES "key=value replaces a value of FILE; htwave --help-config lists all keys."
 /* Added to the help of commands that several ranks may run. */
@@ -63,7 +234,7 @@ static const struct ht_command commands[] = {
      .help = "devices that can be used, and their properties",
      .flag = {{"--measure", NULL, "also copy bandwidth and arithmetic"}},
      .json = true,
-     .run = ht_command_devices},
+     .run = devices},
     {.name = "describe",
      .arguments = "[SYSTEM]",
      .help = "equations, fields, medium and boundaries of a system",
@@ -80,7 +251,7 @@ static const struct ht_command commands[] = {
      .more = "A directory stands for its last snapshot. The largest difference of\n"
              "each dataset is divided by its largest value in either file;\n"
              "--eps judges the worst dataset. Relative L2 is over all datasets.",
-     .run = ht_command_compare},
+     .run = compare},
     {.name = "bench",
      .arguments = "[CASE ...]",
      .help = "rates of the kernels beside the device's limits",
@@ -124,7 +295,7 @@ static const struct ht_command commands[] = {
      .most = -1,
      .hidden = true,
      .more = OVERRIDES,
-     .run = ht_command_kernel_text},
+     .run = kernel_text},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -165,24 +336,19 @@ static enum ht_err silence(const struct ht_comm *comm) {
     return HT_OK;
 }
 
-static enum ht_err read_args(struct ht_comm *comm, const struct ht_command *command, int argc,
-                             char **argv, struct ht_args *args) {
-    REQUIRE(command->ranks || ht_comm_size(comm) == 1, HT_ERR_INPUT,
-            "%s runs in one process, not on %d ranks: run it without mpiexec", command->name,
-            ht_comm_size(comm));
-    enum ht_err err = ht_args_read(command, argc, argv, args);
-    args->comm = comm;
-    if (ht_comm_rank(comm) > 0) ht_log_level_set(HT_LOG_SILENT);
-    if (err == HT_OK) err = ht_ranks_check_flags(args);
-    return err;
-}
-
 /* ---- commands ---- */
 
 static enum ht_err run_command(struct ht_comm *comm, const struct ht_command *command, int argc,
                                char **argv) {
     struct ht_args args;
-    TRY(read_args(comm, command, argc, argv, &args));
+    REQUIRE(command->ranks || ht_comm_size(comm) == 1, HT_ERR_INPUT,
+            "%s runs in one process, not on %d ranks: run it without mpiexec", command->name,
+            ht_comm_size(comm));
+    enum ht_err err = ht_args_read(command, argc, argv, &args);
+    args.comm = comm;
+    if (ht_comm_rank(comm) > 0) ht_log_level_set(HT_LOG_SILENT);
+    if (err == HT_OK) err = ht_ranks_check_flags(&args);
+    TRY(err);
     if (!args.help) return command->run(&args);
     ht_args_help(command, stdout);
     return HT_OK;
@@ -233,7 +399,7 @@ static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
     }
     if (is_one_of(word, "--version", "-V")) {
         TRY(check_rest(argc, argv, 2, "--json"));
-        return ht_version_print(argc > 2);
+        return print_version(argc > 2);
     }
     if (strcmp(word, "--help-config") == 0) {
         TRY(check_rest(argc, argv, 2, "--markdown"));

@@ -14,29 +14,6 @@ static enum ht_err read_integers(const struct ht_args *args, const char *flag, i
     return HT_OK;
 }
 
-static enum ht_err check_names(const struct ht_sweep *s) {
-    enum { MOST = 64 };
-    static const char *const precisions[] = {"single", "double"};
-    static const char *const layouts[] = {"tensor", "blocked"};
-    static const char *const backends[] = {"auto", "cuda", "opencl"};
-    const char *name[MOST];
-    int count = 0;
-    for (; count < ht_system_count() && count < MOST; count++)
-        name[count] = ht_system_at(count)->name;
-    TRY(ht_args_names("--systems", s->systems, count, name));
-    for (count = 0; count < ht_variant_count() && count < MOST; count++)
-        name[count] = ht_variant_at(count)->name;
-    if (s->differences) name[count++] = "auto";
-    TRY(ht_args_names("--variants", s->variants, count, name));
-    count = 0;
-    for (int i = 0; i < ht_scheme_count() && count < MOST; i++)
-        if (!ht_scheme_at(i)->nodal || s->differences) name[count++] = ht_scheme_at(i)->name;
-    TRY(ht_args_names("--schemes", s->schemes, count, name));
-    TRY(ht_args_names("--backend", s->backend, 3, backends));
-    TRY(ht_args_names("--precisions", s->precisions, 2, precisions));
-    return ht_args_names("--layouts", s->layouts, 2, layouts);
-}
-
 enum ht_err ht_sweep_read(const struct ht_args *args, bool differences, struct ht_sweep *out) {
     const int most = differences ? 2 * HT_FD_RADIUS : HT_MAX_ORDER;
     *out = (struct ht_sweep){.systems = ht_args_value(args, "--systems"),
@@ -60,7 +37,26 @@ enum ht_err ht_sweep_read(const struct ht_args *args, bool differences, struct h
         REQUIRE(out->orders[n] <= HT_MAX_ORDER || out->orders[n] % 2 == 0, HT_ERR_INPUT,
                 "--orders %d: N must be 1..%d, orders of fd 2, 4 .. %d", out->orders[n],
                 HT_MAX_ORDER, 2 * HT_FD_RADIUS);
-    return check_names(out);
+    enum { MOST = 64 };
+    static const char *const precisions[] = {"single", "double"};
+    static const char *const layouts[] = {"tensor", "blocked"};
+    static const char *const backends[] = {"auto", "cuda", "opencl"};
+    const char *name[MOST];
+    int count = 0;
+    for (; count < ht_system_count() && count < MOST; count++)
+        name[count] = ht_system_at(count)->name;
+    TRY(ht_args_names("--systems", out->systems, count, name));
+    for (count = 0; count < ht_variant_count() && count < MOST; count++)
+        name[count] = ht_variant_at(count)->name;
+    if (out->differences) name[count++] = "auto";
+    TRY(ht_args_names("--variants", out->variants, count, name));
+    count = 0;
+    for (int i = 0; i < ht_scheme_count() && count < MOST; i++)
+        if (!ht_scheme_at(i)->nodal || out->differences) name[count++] = ht_scheme_at(i)->name;
+    TRY(ht_args_names("--schemes", out->schemes, count, name));
+    TRY(ht_args_names("--backend", out->backend, 3, backends));
+    TRY(ht_args_names("--precisions", out->precisions, 2, precisions));
+    return ht_args_names("--layouts", out->layouts, 2, layouts);
 }
 
 bool ht_sweep_block(const struct ht_sweep *sweep, int block) {

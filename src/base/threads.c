@@ -60,17 +60,6 @@ struct thread {
     int worker;
 };
 
-static void record_failure(struct task *task, int64_t chunk, enum ht_err err) {
-    pthread_mutex_lock(&task->lock);
-    if (task->err == HT_OK || chunk < task->failed) {
-        task->err = err;
-        task->failed = chunk;
-        snprintf(task->message, sizeof task->message, "%s", ht_err_message());
-    }
-    atomic_store(&task->end, 0);
-    pthread_mutex_unlock(&task->lock);
-}
-
 static void run_chunks(struct task *task, int worker) {
     const bool before = inside;
     inside = true;
@@ -78,7 +67,16 @@ static void run_chunks(struct task *task, int worker) {
         const int64_t chunk = atomic_fetch_add(&task->next, 1);
         if (chunk >= atomic_load(&task->end)) break;
         const enum ht_err err = task->run(task->data, chunk, worker);
-        if (err != HT_OK) record_failure(task, chunk, err);
+        if (err != HT_OK) {
+            pthread_mutex_lock(&task->lock);
+            if (task->err == HT_OK || chunk < task->failed) {
+                task->err = err;
+                task->failed = chunk;
+                snprintf(task->message, sizeof task->message, "%s", ht_err_message());
+            }
+            atomic_store(&task->end, 0);
+            pthread_mutex_unlock(&task->lock);
+        }
     }
     inside = before;
 }

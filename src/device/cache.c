@@ -75,21 +75,6 @@ bool ht_cache_load(const char *directory, const struct ht_device_info *info, con
     return found;
 }
 
-/* For the user alone, whatever the umask is. */
-static enum ht_err write_private(const char *directory, const char *path, const void *data,
-                                 size_t size) {
-    const mode_t old = umask(S_IRWXG | S_IRWXO);
-    enum ht_err err = ht_file_make_directory(directory);
-    if (err == HT_OK && !ht_file_is_private(directory))
-        err = ht_err_set(HT_ERR_IO,
-                         "%s belongs to another user, or others can write to "
-                         "it: chmod go-w, or choose another device.cache",
-                         directory);
-    if (err == HT_OK) err = ht_file_write(path, data, size);
-    umask(old);
-    return err;
-}
-
 static enum ht_err store(const char *directory, const struct ht_text *key, const void *binary,
                          size_t size) {
     struct header header = {
@@ -103,7 +88,17 @@ static enum ht_err store(const char *directory, const struct ht_text *key, const
     memcpy(whole + sizeof header, key->data, key->length);
     memcpy(whole + sizeof header + key->length, binary, size);
     TRY(make_path(directory, key, &path));
-    return write_private(directory, path.data, whole, length);
+    /* For the user alone, whatever the umask is. */
+    const mode_t old = umask(S_IRWXG | S_IRWXO);
+    enum ht_err err = ht_file_make_directory(directory);
+    if (err == HT_OK && !ht_file_is_private(directory))
+        err = ht_err_set(HT_ERR_IO,
+                         "%s belongs to another user, or others can write to "
+                         "it: chmod go-w, or choose another device.cache",
+                         directory);
+    if (err == HT_OK) err = ht_file_write(path.data, whole, length);
+    umask(old);
+    return err;
 }
 
 void ht_cache_store(const char *directory, const struct ht_device_info *info, const char *text,

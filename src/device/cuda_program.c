@@ -243,30 +243,25 @@ double ht_cuda_launch_seconds(void *handle) {
 /* For a kernel that has a buffer argument but does not use it. */
 static const struct ht_cuda_buffer none;
 
-static enum ht_err collect(const struct cuda_kernel *kernel, int nargs, const struct ht_arg *args,
-                           void *parameter[HT_MAX_ARGS]) {
-    REQUIRE(nargs <= HT_MAX_ARGS && (kernel->nparameters < 0 || nargs == kernel->nparameters),
-            HT_ERR_INTERNAL, "%d kernel arguments, the kernel takes %d", nargs,
-            kernel->nparameters);
-    for (int i = 0; i < nargs; i++) {
-        const struct ht_cuda_buffer *buffer = args[i].value;
-        if (args[i].size == 0 && buffer == NULL) buffer = &none;
-        size_t size = args[i].size > 0 ? args[i].size : sizeof buffer->at;
-        REQUIRE(kernel->nparameters < 0 || size == kernel->size[i], HT_ERR_INTERNAL,
-                "kernel argument %d is refused: %d bytes, the kernel takes %d", i, (int)size,
-                (int)kernel->size[i]);
-        /* The driver only reads what these point to. */
-        const void *from = args[i].size > 0 ? args[i].value : &buffer->at;
-        memcpy(&parameter[i], &from, sizeof from);
-    }
-    return HT_OK;
-}
-
 static enum ht_err describe(const struct ht_launch *launch, void *parameter[HT_MAX_ARGS],
                             CUDA_KERNEL_NODE_PARAMS_v1 *out) {
     const struct cuda_kernel *kernel = launch->kernel;
     const int64_t *groups = launch->groups;
-    TRY(collect(kernel, launch->nargs, launch->args, parameter));
+    REQUIRE(launch->nargs <= HT_MAX_ARGS &&
+                (kernel->nparameters < 0 || launch->nargs == kernel->nparameters),
+            HT_ERR_INTERNAL, "%d kernel arguments, the kernel takes %d", launch->nargs,
+            kernel->nparameters);
+    for (int i = 0; i < launch->nargs; i++) {
+        const struct ht_cuda_buffer *buffer = launch->args[i].value;
+        if (launch->args[i].size == 0 && buffer == NULL) buffer = &none;
+        size_t size = launch->args[i].size > 0 ? launch->args[i].size : sizeof buffer->at;
+        REQUIRE(kernel->nparameters < 0 || size == kernel->size[i], HT_ERR_INTERNAL,
+                "kernel argument %d is refused: %d bytes, the kernel takes %d", i, (int)size,
+                (int)kernel->size[i]);
+        /* The driver only reads what these point to. */
+        const void *from = launch->args[i].size > 0 ? launch->args[i].value : &buffer->at;
+        memcpy(&parameter[i], &from, sizeof from);
+    }
     const int64_t most[3] = {INT32_MAX, UINT16_MAX, UINT16_MAX};
     for (int k = 0; k < 3; k++)
         REQUIRE(groups[k] <= most[k], HT_ERR_DEVICE,

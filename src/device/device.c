@@ -293,29 +293,25 @@ void ht_gemm_destroy(struct ht_gemm *gemm) {
     free(gemm);
 }
 
-/* All matrices of a shape lie inside their buffers, and libraries use 32-bit indices for their
- * values. */
-static enum ht_err check_gemm(const struct ht_gemm *gemm, const struct ht_gemm_shape *s,
-                              struct ht_buffer *const buffers[3]) {
-    const int64_t sizes[3] = {s->m * s->k, s->k * s->n, s->m * s->n};
-    int64_t element_size = ht_real_size(gemm->fp64), most = INT32_MAX;
-    bool good = s->m > 0 && s->n > 0 && s->k > 0 && s->batches > 0 && s->batches < 65536;
-    for (int i = 0; good && i < 3; i++) {
-        int64_t end = s->at[i] + (s->batches - 1) * s->stride[i] + sizes[i];
-        good = s->at[i] >= 0 && s->stride[i] >= 0 && end <= most &&
-               end * element_size <= buffers[i]->bytes;
-    }
-    REQUIRE(good, HT_ERR_INTERNAL,
-            "%lld matrix products %lld x %lld x %lld beyond their buffers or 2^31 values",
-            (long long)s->batches, (long long)s->m, (long long)s->n, (long long)s->k);
-    return HT_OK;
-}
-
 enum ht_err ht_gemm_launch(struct ht_gemm *gemm, const struct ht_gemm_shape *shape,
                            struct ht_buffer *const buffers[3]) {
     struct ht_device *device = gemm->device;
     void *const handles[3] = {buffers[0]->handle, buffers[1]->handle, buffers[2]->handle};
-    TRY(check_gemm(gemm, shape, buffers));
+    /* All matrices of a shape lie inside their buffers, and libraries use 32-bit indices for their
+     * values. */
+    const int64_t sizes[3] = {shape->m * shape->k, shape->k * shape->n, shape->m * shape->n};
+    int64_t element_size = ht_real_size(gemm->fp64), most = INT32_MAX;
+    bool good = shape->m > 0 && shape->n > 0 && shape->k > 0 && shape->batches > 0 &&
+                shape->batches < 65536;
+    for (int i = 0; good && i < 3; i++) {
+        int64_t end = shape->at[i] + (shape->batches - 1) * shape->stride[i] + sizes[i];
+        good = shape->at[i] >= 0 && shape->stride[i] >= 0 && end <= most &&
+               end * element_size <= buffers[i]->bytes;
+    }
+    REQUIRE(good, HT_ERR_INTERNAL,
+            "%lld matrix products %lld x %lld x %lld beyond their buffers or 2^31 values",
+            (long long)shape->batches, (long long)shape->m, (long long)shape->n,
+            (long long)shape->k);
     REQUIRE(device->recording == NULL, HT_ERR_INTERNAL,
             "matrix products in a sequence of launches");
     TRY(ht_device_make_room(device));

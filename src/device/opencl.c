@@ -178,13 +178,6 @@ static bool by_pocl(const struct ht_device_info *info) {
     return is_pocl(info->platform);
 }
 
-/* PoCL does, unless its environment forbids it. Asked for a program's binary it would compile each
- * kernel a second time, for groups of any size. */
-static bool driver_caches(const struct ht_device_info *info) {
-    const char *option = getenv("POCL_KERNEL_CACHE");
-    return by_pocl(info) && (option == NULL || strcmp(option, "0") != 0);
-}
-
 static bool by_nvidia(cl_device_id id) {
     const int64_t nvidia = 0x10DE;
     return device_number(id, CL_DEVICE_VENDOR_ID) == nvidia;
@@ -211,7 +204,10 @@ static enum ht_err cl_info(int index, struct ht_device_info *info) {
     info->max_arguments = device_number(id, CL_DEVICE_MAX_PARAMETER_SIZE);
     info->compute_units = (int)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
     info->ptx = ptx_of(id, info);
-    info->caches = driver_caches(info);
+    /* PoCL does, unless its environment forbids it. Asked for a program's binary it would compile
+     * each kernel a second time, for groups of any size. */
+    const char *option = getenv("POCL_KERNEL_CACHE");
+    info->caches = by_pocl(info) && (option == NULL || strcmp(option, "0") != 0);
     if (by_nvidia(id)) ht_pci_text(pci_of(id), info->id, sizeof info->id);
     info->no_peer = "OpenCL has no buffers that processes share";
     return HT_OK;

@@ -27,8 +27,9 @@ struct ht_sequence {
 
 /* ---- recording ---- */
 
-/* Entries of pending that name the sequence are of no use without it. */
-static void forget_pending(const struct ht_sequence *s) {
+void ht_sequence_destroy(struct ht_sequence *s) {
+    if (s == NULL) return;
+    /* Entries of pending that name the sequence are of no use without it. */
     struct ht_device *device = s->device;
     for (int i = 0; i < device->npending; i++) {
         struct ht_pending *p = &device->pending[i];
@@ -36,11 +37,6 @@ static void forget_pending(const struct ht_sequence *s) {
         for (int n = 0; n < s->count; n++)
             if (p->sample == &s->recorded[n].seconds) p->sample = NULL;
     }
-}
-
-void ht_sequence_destroy(struct ht_sequence *s) {
-    if (s == NULL) return;
-    forget_pending(s);
     if (s->handle != NULL) s->device->backend->sequence_destroy(s->handle);
     for (int i = 0; i < s->count; i++) {
         free(s->recorded[i].args);

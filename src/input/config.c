@@ -56,10 +56,6 @@ static bool is_digit(char c) {
     return isdigit((unsigned char)c) != 0;
 }
 
-static bool is_name(char c) {
-    return isalnum((unsigned char)c) || c == '_' || c == '*' || c == '-';
-}
-
 /* A number: from *at on, which is moved behind it. A real is copied as it is; an integer gets the
  * suffix that it needs. */
 static enum ht_err copy_number(const char *text, const char **at, const char *path,
@@ -96,11 +92,6 @@ static void copy_bracket(char c, long *open, struct ht_text *out) {
     ht_text_add(out, "%c", c);
 }
 
-static bool starts_number(const char *s) {
-    return is_digit(*s) || ((*s == '-' || *s == '+') && is_digit(s[1])) ||
-           (*s == '.' && is_digit(s[1]));
-}
-
 /* What libconfig 1.5 gets wrong or refuses, mended in the text without moving a line: integers
  * beyond 32 bits get the suffix L (it would wrap them silently), arrays become lists (it would
  * refuse [1, 2.5]). Integers beyond 64 bits and @include are errors. path is for messages; NULL:
@@ -112,11 +103,14 @@ static enum ht_err prepare(const char *text, const char *path, struct ht_text *o
     while (*at) {
         size_t length = quiet_length(at);
         if (!length && isalpha((unsigned char)*at))
-            while (is_name(at[length])) length++;
+            while (isalnum((unsigned char)at[length]) || at[length] == '_' || at[length] == '*' ||
+                   at[length] == '-')
+                length++;
         if (length) {
             ht_text_add(out, "%.*s", (int)length, at);
             at += length;
-        } else if (starts_number(at)) {
+        } else if (is_digit(*at) || ((*at == '-' || *at == '+') && is_digit(at[1])) ||
+                   (*at == '.' && is_digit(at[1]))) {
             TRY(copy_number(text, &at, path, out));
         } else if (*at == '@') {
             return fail_at(text, at, path,
@@ -210,27 +204,6 @@ static void add_scalar(struct ht_text *out, const struct ht_scalar *item) {
         ht_config_add_string(out, item->text);
 }
 
-static void add_value(struct ht_text *out, const struct ht_setting *setting) {
-    if (setting->kind == HT_SETTING_GROUP) {
-        ht_text_add(out, "{ ... }");
-    } else if (setting->kind == HT_SETTING_NESTED) {
-        ht_text_add(out, "( ... )");
-    } else if (setting->kind == HT_SETTING_SCALAR) {
-        add_scalar(out, setting->item);
-    } else {
-        ht_text_add(out, "[");
-        for (int i = 0; i < setting->count; i++) {
-            if (i) ht_text_add(out, ", ");
-            if (out->length > VALUE_SHOWN) {
-                ht_text_add(out, "...");
-                break;
-            }
-            add_scalar(out, &setting->item[i]);
-        }
-        ht_text_add(out, "]");
-    }
-}
-
 /* Kind and scalars of a setting; *items is owned by the caller. */
 static enum ht_err take_value(config_setting_t *from, struct ht_setting *to,
                               struct ht_scalar **items) {
@@ -261,7 +234,24 @@ static enum ht_err visit_one(const struct walk *walk, config_setting_t *from, co
     HT_FREED struct ht_scalar *items = NULL;
     TRY(take_value(from, &setting, &items));
     add_place(&place, walk->path, (int)config_setting_source_line(from));
-    add_value(&value, &setting);
+    if (setting.kind == HT_SETTING_GROUP) {
+        ht_text_add(&value, "{ ... }");
+    } else if (setting.kind == HT_SETTING_NESTED) {
+        ht_text_add(&value, "( ... )");
+    } else if (setting.kind == HT_SETTING_SCALAR) {
+        add_scalar(&value, setting.item);
+    } else {
+        ht_text_add(&value, "[");
+        for (int i = 0; i < setting.count; i++) {
+            if (i) ht_text_add(&value, ", ");
+            if (value.length > VALUE_SHOWN) {
+                ht_text_add(&value, "...");
+                break;
+            }
+            add_scalar(&value, &setting.item[i]);
+        }
+        ht_text_add(&value, "]");
+    }
     TRY(ht_text_status(&place));
     TRY(ht_text_status(&value));
     setting.place = place.data;
@@ -338,22 +328,6 @@ enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit, void *
 
 /* ---- values from the command line ---- */
 
-static enum ht_err visit_word(const char *key, const char *word, ht_config_visit *visit,
-                              void *data) {
-    struct ht_scalar item = {.kind = HT_SCALAR_STRING, .text = word};
-    struct ht_setting setting = {.key = key,
-                                 .place = "command line",
-                                 .raw = word,
-                                 .kind = HT_SETTING_SCALAR,
-                                 .count = 1,
-                                 .item = &item};
-    HT_FREED_TEXT struct ht_text value = {0};
-    ht_config_add_string(&value, word);
-    TRY(ht_text_status(&value));
-    setting.value = value.data;
-    return visit(data, &setting);
-}
-
 /* Whether text may be a value in libconfig's syntax: anything else is a word, whose characters need
  * not suit libconfig. */
 static bool maybe_value(const char *text) {
@@ -396,5 +370,16 @@ enum ht_err ht_config_read_value(const char *key, const char *text, ht_config_vi
     REQUIRE(!*text || !strchr("[({\"", *text), HT_ERR_INPUT,
             "%s = %s: not a value in libconfig's syntax (command line)", HT_SHOWN(key),
             HT_SHOWN(text));
-    return visit_word(key, text, visit, data);
+    struct ht_scalar item = {.kind = HT_SCALAR_STRING, .text = text};
+    struct ht_setting setting = {.key = key,
+                                 .place = "command line",
+                                 .raw = text,
+                                 .kind = HT_SETTING_SCALAR,
+                                 .count = 1,
+                                 .item = &item};
+    HT_FREED_TEXT struct ht_text value = {0};
+    ht_config_add_string(&value, text);
+    TRY(ht_text_status(&value));
+    setting.value = value.data;
+    return visit(data, &setting);
 }

@@ -138,20 +138,6 @@ static void print_expressions(FILE *out, bool markdown) {
             markdown ? "\n" : "");
 }
 
-/* Prints an option and, for a list, the keys of its groups. */
-static void print_option(FILE *out, const struct ht_option *option, bool markdown) {
-    void (*print)(FILE *, const struct help_row *) = markdown ? print_markdown : print_terminal;
-    const struct ht_option_list *list = ht_option_list(option);
-    struct help_row row = {option, option->key, "not set"};
-    print(out, &row);
-    for (int k = 0; list && k < list->count; k++) {
-        char key[96];
-        snprintf(key, sizeof key, "%s.N.%s", list->key, list->option[k].key);
-        row = (struct help_row){&list->option[k], key, "must be given"};
-        print(out, &row);
-    }
-}
-
 void ht_params_help(FILE *out, bool markdown) {
     const char *previous = NULL;
     if (!markdown)
@@ -173,7 +159,17 @@ void ht_params_help(FILE *out, bool markdown) {
                     i ? "\n" : "", length, title);
         else if (fresh)
             fprintf(out, "\n%.*s\n", length, title);
-        print_option(out, option, markdown);
+        /* Prints an option and, for a list, the keys of its groups. */
+        void (*print)(FILE *, const struct help_row *) = markdown ? print_markdown : print_terminal;
+        const struct ht_option_list *list = ht_option_list(option);
+        struct help_row row = {option, option->key, "not set"};
+        print(out, &row);
+        for (int k = 0; list && k < list->count; k++) {
+            char key[96];
+            snprintf(key, sizeof key, "%s.N.%s", list->key, list->option[k].key);
+            row = (struct help_row){&list->option[k], key, "must be given"};
+            print(out, &row);
+        }
         previous = option->key;
     }
     print_expressions(out, markdown);

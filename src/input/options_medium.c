@@ -43,25 +43,6 @@ static struct made_option *find_made(const char *key) {
     return NULL;
 }
 
-static void start_option(struct made_option *m, const struct name_use *use, const char *key) {
-    bool vector = use->parameter->vector != NULL;
-    struct ht_medium_given *given = NULL;
-    size_t at = offsetof(struct ht_params, medium.given) + (size_t)made_count * sizeof *given;
-    snprintf(m->key, sizeof m->key, "%s", key);
-    copy_entry(use->parameter->units, use->alternative, m->unit, sizeof m->unit);
-    m->option = (struct ht_option){
-        .key = m->key,
-        .type = vector ? HT_OPT_REAL3 : HT_OPT_MEDIUM,
-        .offset = at + (vector ? offsetof(struct ht_medium_given, vector)
-                               : offsetof(struct ht_medium_given, value)),
-        .low = use->parameter->positive ? DBL_MIN : 1,
-        .high = use->parameter->positive ? DBL_MAX : 0,
-        .unit = m->unit,
-        .help = m->help,
-    };
-    made_count++;
-}
-
 /* The default "[1.0, 0.5, 0.25]" from the components of a system's vector. */
 static void add_vector_default(struct made_option *m, const struct ht_system *system,
                                const char *vector) {
@@ -113,7 +94,22 @@ static void add_use(const struct name_use *use) {
     if (!m && made_count == HT_MAX_MEDIUM_OPTIONS) return;
     if (!m) {
         m = &made[made_count];
-        start_option(m, use, key);
+        bool vector = use->parameter->vector != NULL;
+        struct ht_medium_given *given = NULL;
+        size_t at = offsetof(struct ht_params, medium.given) + (size_t)made_count * sizeof *given;
+        snprintf(m->key, sizeof m->key, "%s", key);
+        copy_entry(use->parameter->units, use->alternative, m->unit, sizeof m->unit);
+        m->option = (struct ht_option){
+            .key = m->key,
+            .type = vector ? HT_OPT_REAL3 : HT_OPT_MEDIUM,
+            .offset = at + (vector ? offsetof(struct ht_medium_given, vector)
+                                   : offsetof(struct ht_medium_given, value)),
+            .low = use->parameter->positive ? DBL_MIN : 1,
+            .high = use->parameter->positive ? DBL_MAX : 0,
+            .unit = m->unit,
+            .help = m->help,
+        };
+        made_count++;
         if (row->vector) add_vector_default(m, use->system, row->vector);
     }
     if (!row->positive) { /* then each system checks its own values */
@@ -124,23 +120,21 @@ static void add_use(const struct name_use *use) {
     add_meaning(m, use);
 }
 
-static void make_options(void) {
-    for (int s = 0; s < ht_system_count(); s++) {
-        struct name_use use = {.system = ht_system_at(s)};
-        for (int p = 0; p < use.system->nparameters; p++) {
-            int length = 0;
-            use.parameter = &use.system->parameter[p];
-            for (int a = 0; ht_alternative(use.parameter->names, a, &length); a++) {
-                use.alternative = a;
-                add_use(&use);
+int ht_medium_option_count(void) {
+    if (made_count == 0) {
+        for (int s = 0; s < ht_system_count(); s++) {
+            struct name_use use = {.system = ht_system_at(s)};
+            for (int p = 0; p < use.system->nparameters; p++) {
+                int length = 0;
+                use.parameter = &use.system->parameter[p];
+                for (int a = 0; ht_alternative(use.parameter->names, a, &length); a++) {
+                    use.alternative = a;
+                    add_use(&use);
+                }
             }
         }
+        for (int i = 0; i < made_count; i++) append_text(made[i].help, sizeof made[i].help, ".");
     }
-    for (int i = 0; i < made_count; i++) append_text(made[i].help, sizeof made[i].help, ".");
-}
-
-int ht_medium_option_count(void) {
-    if (made_count == 0) make_options();
     return made_count;
 }
 

@@ -263,11 +263,6 @@ static enum ht_err visit_list(struct ht_params *params, const struct ht_list_key
     return ht_option_store(group, in->row, setting);
 }
 
-/* Without a value: "not given" is one, of types that have it. */
-static bool must_be_given(const struct ht_option *row) {
-    return !row->fallback && row->type != HT_OPT_VALUE && row->type != HT_OPT_MEDIUM;
-}
-
 enum ht_err ht_params_check_axes(const struct ht_params *params, const struct ht_option *row,
                                  const char *key) {
     const struct ht_source *source = ht_params_source(params, key);
@@ -286,7 +281,10 @@ static enum ht_err check_group(const struct ht_params *params, const struct ht_o
     snprintf(group, sizeof group, "%s.%d", list->key, n);
     for (int k = 0; k < list->count; k++) {
         snprintf(key, sizeof key, "%s.%s", group, list->option[k].key);
-        if (!must_be_given(&list->option[k])) continue;
+        /* Without a value: "not given" is one, of types that have it. */
+        if (!(!list->option[k].fallback && list->option[k].type != HT_OPT_VALUE &&
+              list->option[k].type != HT_OPT_MEDIUM))
+            continue;
         if (!ht_params_source(params, key))
             return ht_params_error(params, group, "must give %s", list->option[k].key);
         TRY(ht_params_check_axes(params, &list->option[k], key));
@@ -365,24 +363,6 @@ bool ht_params_reads(const struct ht_params *params, int index, const char **key
         return true;
     }
     return false;
-}
-
-/* Makes relative names of files in the input file those from the current directory; once all is
- * read. */
-static enum ht_err resolve(struct ht_params *params) {
-    const char *input = params->sources->input;
-    const char *slash = input ? strrchr(input, '/') : NULL;
-    struct ht_leaf leaf;
-    for (int i = 0; slash && ht_params_leaf(params, i, &leaf); i++) {
-        char *const *name = file_name_at(params, &leaf);
-        char *whole = NULL;
-        if (!name || **name == '/' || !in_file(params, leaf.key)) continue;
-        TRY(ht_text_print(&whole, "%.*s%s", (int)(slash - input) + 1, input, *name));
-        free(*name);
-        /* the member is ours, and its address is that of params */
-        *(char **)name = whole;
-    }
-    return HT_OK;
 }
 
 enum ht_err ht_params_absolute(const char *path, char **out) {
@@ -479,7 +459,20 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
     if (path) TRY(ht_config_read_file(path, visit_setting, params));
     for (int i = 0; i < noverrides; i++) TRY(read_override(params, overrides[i]));
     TRY(rest_before_shots(params));
-    TRY(resolve(params));
+    /* Makes relative names of files in the input file those from the current directory; once all is
+     * read. */
+    const char *input = params->sources->input;
+    const char *slash = input ? strrchr(input, '/') : NULL;
+    struct ht_leaf leaf;
+    for (int i = 0; slash && ht_params_leaf(params, i, &leaf); i++) {
+        char *const *name = file_name_at(params, &leaf);
+        char *whole = NULL;
+        if (!name || **name == '/' || !in_file(params, leaf.key)) continue;
+        TRY(ht_text_print(&whole, "%.*s%s", (int)(slash - input) + 1, input, *name));
+        free(*name);
+        /* the member is ours, and its address is that of params */
+        *(char **)name = whole;
+    }
     return ht_params_check(params);
 }
 

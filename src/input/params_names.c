@@ -13,15 +13,6 @@ struct key_list {
     const char *name[KEYS_MAX];
 };
 
-static void list_members(const char *section, int length, struct key_list *list) {
-    for (int i = 0; i < ht_option_count() && list->count < KEYS_MAX; i++) {
-        const char *key = ht_option_at(i)->key;
-        if (ht_option_section(key) != length || strncmp(key, section, (size_t)length) != 0)
-            continue;
-        list->name[list->count++] = key + (length ? length + 1 : 0);
-    }
-}
-
 /* What other programs, or other countries, call an option or a group. */
 static const struct {
     const char *word, *key;
@@ -132,7 +123,12 @@ enum ht_err ht_params_unknown_key(const struct ht_setting *setting) {
     struct key_list list = {0};
     const int section = ht_option_section(setting->key);
     char has[96];
-    list_members(setting->key, section, &list);
+    for (int i = 0; i < ht_option_count() && list.count < KEYS_MAX; i++) {
+        const char *key = ht_option_at(i)->key;
+        if (ht_option_section(key) != section || strncmp(key, setting->key, (size_t)section) != 0)
+            continue;
+        list.name[list.count++] = key + (section ? section + 1 : 0);
+    }
     snprintf(has, sizeof has, "; %.*s has the keys", section, setting->key);
     return ht_option_unknown(setting, "key", suggest(setting->key, &list), has,
                              section ? list.count : 0, list.name);

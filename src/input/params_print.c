@@ -20,15 +20,11 @@ static bool has_value(const void *base, const struct ht_option *option) {
     return true;
 }
 
-static int dots(const char *key, int length) {
-    int count = 0;
-    for (int i = 0; i < length; i++) count += key[i] == '.';
-    return count;
-}
-
 /* Depth of the group that holds the key. */
 static int depth_of(const char *key) {
-    return dots(key, (int)strlen(key));
+    int count = 0;
+    for (int i = 0; i < (int)strlen(key); i++) count += key[i] == '.';
+    return count;
 }
 
 /* Groups that both keys are in. */

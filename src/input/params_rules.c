@@ -28,24 +28,6 @@ static double entry(const struct ht_leaf *leaf, int k) {
     return ((const double *)at)[k];
 }
 
-/* Entries for axes beyond the grid's must be the defaults, as the resolved input has them; samples
- * of files have axes of their own, and directions of sources may be those of fields (H3 in two
- * dimensions: shots.c). */
-static enum ht_err check_entries(const struct ht_params *p) {
-    struct ht_leaf leaf;
-    for (int i = 0; ht_params_leaf(p, i, &leaf); i++) {
-        const struct ht_option *option = leaf.option;
-        if (option->type != HT_OPT_REAL3 && option->type != HT_OPT_INT3) continue;
-        if (strstr(leaf.key, ".direction") != NULL) continue;
-        for (int k = p->grid.dims; k < 3; k++)
-            if (entry(&leaf, k) != default_entry(option, k))
-                return ht_params_error(p, leaf.key,
-                                       "has an entry for x%d, but the grid has %d %s (grid.cells)",
-                                       k + 1, p->grid.dims, p->grid.dims > 1 ? "axes" : "axis");
-    }
-    return HT_OK;
-}
-
 static enum ht_err check_boundaries(const struct ht_params *p) {
     for (int k = p->grid.dims; k < 3; k++) {
         char key[32];
@@ -244,10 +226,6 @@ static enum ht_err check_shape(const struct ht_params *p, int group) {
     return HT_OK;
 }
 
-static bool is_zero(const double d[3]) {
-    return d[0] == 0 && d[1] == 0 && d[2] == 0;
-}
-
 /* The kinds that take the key, as "a" or "b". */
 static enum ht_err refuse_key(const struct ht_params *p, int group, const char *name) {
     char key[KEY], of[128];
@@ -270,7 +248,9 @@ static enum ht_err check_numbers(const struct ht_params *p, int group) {
         return ht_params_error(p, key, "a %s has no kind", type->word);
     const char *takes = type->outside ? "direction" : kind->takes;
     if (type->outside) snprintf(key, sizeof key, "sources.%d", group);
-    if (takes && (type->outside ? is_zero(shot->direction) : !ht_source_takes(shot, kind)))
+    if (takes && (type->outside ? (shot->direction[0] == 0 && shot->direction[1] == 0 &&
+                                   shot->direction[2] == 0)
+                                : !ht_source_takes(shot, kind)))
         return ht_params_error(p, type->outside ? key : key_of(group, "kind", key),
                                "a %s needs a %s that is not zero",
                                type->outside ? type->word : kind->word, takes);
@@ -381,7 +361,20 @@ static enum ht_err check_slices(const struct ht_params *params) {
 
 enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(ht_params_check_lists(params));
-    TRY(check_entries(params));
+    /* Entries for axes beyond the grid's must be the defaults, as the resolved input has them;
+     * samples of files have axes of their own, and directions of sources may be those of fields (H3
+     * in two dimensions: shots.c). */
+    struct ht_leaf leaf;
+    for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
+        const struct ht_option *option = leaf.option;
+        if (option->type != HT_OPT_REAL3 && option->type != HT_OPT_INT3) continue;
+        if (strstr(leaf.key, ".direction") != NULL) continue;
+        for (int k = params->grid.dims; k < 3; k++)
+            if (entry(&leaf, k) != default_entry(option, k))
+                return ht_params_error(
+                    params, leaf.key, "has an entry for x%d, but the grid has %d %s (grid.cells)",
+                    k + 1, params->grid.dims, params->grid.dims > 1 ? "axes" : "axis");
+    }
     TRY(check_boundaries(params));
     TRY(check_box(params));
     TRY(check_stages(params));

@@ -120,17 +120,14 @@ static enum ht_err put(const struct target *t, const struct ht_scalar *item, voi
     return HT_OK;
 }
 
-/* The command line has no need of quotes: device.select=0. */
-static bool is_raw(const struct target *t) {
-    return (t->option->type == HT_OPT_STRING || t->option->type == HT_OPT_FILE) &&
-           t->setting->kind == HT_SETTING_SCALAR && t->setting->raw &&
-           t->setting->item[0].kind != HT_SCALAR_STRING;
-}
-
 static enum ht_err store_values(const struct target *t) {
     const struct type *type = type_of(t->option);
     const struct ht_setting *setting = t->setting;
-    if (is_raw(t)) return put_text(t, setting->raw, t->at);
+    /* The command line has no need of quotes: device.select=0. */
+    if ((t->option->type == HT_OPT_STRING || t->option->type == HT_OPT_FILE) &&
+        t->setting->kind == HT_SETTING_SCALAR && t->setting->raw &&
+        t->setting->item[0].kind != HT_SCALAR_STRING)
+        return put_text(t, setting->raw, t->at);
     if (!all_of(setting, type->kind, type->least, type->most) ||
         (type->most == 1 && setting->kind != HT_SETTING_SCALAR))
         return fail_type(t);

@@ -255,29 +255,6 @@ static void move_axis(struct axis *axis, int64_t by) {
     axis->to += (double)by;
 }
 
-/* Where the map is, and the size of the whole; needs a font. */
-static void make_layout(struct sheet *s) {
-    const struct ht_picture *p = s->picture;
-    double d = s->letter;
-    set_font(s->cr, d, false);
-    if (widest_number(s, &s->x) + d > apart * d) make_ticks(&s->x, widest_number(s, &s->x) + d);
-    double numbers = s->curve ? text_width(s->cr, widest_value) : widest_number(s, &s->y);
-    double label = (s->curve ? p->value.name : p->y.name) ? line * d : 0;
-    double right = fmax(pad * d, 0.5 * widest_number(s, &s->x) + gap * d);
-    if (!s->curve)
-        right = (2 * pad + bar_width + tick + gap) * d + text_width(s->cr, widest_value) +
-                (p->value.name ? line * d : 0);
-    double above = (pad + line + gap + (p->subtitle ? line : 0)) * d;
-    double below = (tick + gap + pad) * d + digit_height(s->cr) + (p->x.name ? line * d : 0);
-    s->origin[0] = (int64_t)ceil((pad + gap + tick) * d + label + numbers);
-    s->origin[1] = (int64_t)ceil(above);
-    s->size[0] = s->origin[0] + s->map[0] + (int64_t)ceil(right);
-    s->size[1] = s->origin[1] + s->map[1] + (int64_t)ceil(below);
-    move_axis(&s->x, s->origin[0]);
-    move_axis(&s->y, s->origin[1]);
-    move_axis(&s->bar, s->origin[1]);
-}
-
 /* Letters small enough for the line to end inside. */
 static void draw_title(const struct sheet *s, double y, double size, bool bold, const char *text) {
     if (!text) return;
@@ -331,40 +308,6 @@ static double pixel_of(const struct axis *axis, double x) {
     return axis->from + part * (axis->to - axis->from);
 }
 
-/* White with a dark edge shows on every colour. */
-static void draw_mark(const struct sheet *s, double x, double y, const struct ht_mark *mark) {
-    double r = mark_size * s->letter;
-    cairo_new_path(s->cr);
-    if (mark->source) {
-        cairo_arc(s->cr, x, y, r, 0, 4 * acos(0));
-    } else {
-        cairo_move_to(s->cr, x, y);
-        cairo_rel_line_to(s->cr, -r, -1.6 * r);
-        cairo_rel_line_to(s->cr, 2 * r, 0);
-    }
-    cairo_close_path(s->cr);
-    set_colour(s->cr, mark->source ? source_colour : paper_colour);
-    if (mark->inside) cairo_fill_preserve(s->cr);
-    set_colour(s->cr, mark->inside ? ink : paper_colour);
-    cairo_stroke(s->cr);
-}
-
-static void draw_outlines(const struct sheet *s) {
-    const struct ht_picture *p = s->picture;
-    const double dash = 0.5 * s->letter;
-    cairo_set_dash(s->cr, &dash, 1, 0);
-    cairo_set_line_width(s->cr, 0.15 * s->letter);
-    set_colour(s->cr, source_colour);
-    for (int i = 0; i < p->outlines; i++) {
-        const struct ht_outline *o = &p->outline[i];
-        double x = pixel_of(&s->x, o->x[0]), y = pixel_of(&s->y, o->y[0]);
-        cairo_rectangle(s->cr, x, y, pixel_of(&s->x, o->x[1]) - x, pixel_of(&s->y, o->y[1]) - y);
-        cairo_stroke(s->cr);
-    }
-    cairo_set_dash(s->cr, NULL, 0, 0);
-    cairo_set_line_width(s->cr, 1);
-}
-
 /* Receivers first: a source is never covered by them. */
 static void draw_marks(const struct sheet *s) {
     const struct ht_picture *p = s->picture;
@@ -376,7 +319,21 @@ static void draw_marks(const struct sheet *s) {
             double x = pixel_of(&s->x, p->mark[i].x);
             double y = pixel_of(&s->y, p->mark[i].y);
             if (hypot(x - last[0], y - last[1]) < apart_least) continue;
-            draw_mark(s, x, y, &p->mark[i]);
+            /* White with a dark edge shows on every colour. */
+            double r = mark_size * s->letter;
+            cairo_new_path(s->cr);
+            if (p->mark[i].source) {
+                cairo_arc(s->cr, x, y, r, 0, 4 * acos(0));
+            } else {
+                cairo_move_to(s->cr, x, y);
+                cairo_rel_line_to(s->cr, -r, -1.6 * r);
+                cairo_rel_line_to(s->cr, 2 * r, 0);
+            }
+            cairo_close_path(s->cr);
+            set_colour(s->cr, p->mark[i].source ? source_colour : paper_colour);
+            if (p->mark[i].inside) cairo_fill_preserve(s->cr);
+            set_colour(s->cr, p->mark[i].inside ? ink : paper_colour);
+            cairo_stroke(s->cr);
             last[0] = x;
             last[1] = y;
         }
@@ -396,7 +353,19 @@ static void draw(const struct sheet *s, cairo_surface_t *surface) {
     cairo_surface_mark_dirty(surface);
     cairo_set_line_width(s->cr, 1);
     if (s->curve) draw_curve(s);
-    draw_outlines(s);
+    const struct ht_picture *p = s->picture;
+    const double dash = 0.5 * s->letter;
+    cairo_set_dash(s->cr, &dash, 1, 0);
+    cairo_set_line_width(s->cr, 0.15 * s->letter);
+    set_colour(s->cr, source_colour);
+    for (int i = 0; i < p->outlines; i++) {
+        const struct ht_outline *o = &p->outline[i];
+        double x = pixel_of(&s->x, o->x[0]), y = pixel_of(&s->y, o->y[0]);
+        cairo_rectangle(s->cr, x, y, pixel_of(&s->x, o->x[1]) - x, pixel_of(&s->y, o->y[1]) - y);
+        cairo_stroke(s->cr);
+    }
+    cairo_set_dash(s->cr, NULL, 0, 0);
+    cairo_set_line_width(s->cr, 1);
     draw_marks(s);
     double d = s->letter, first = (pad + 0.8) * d;
     set_colour(s->cr, ink);
@@ -462,7 +431,26 @@ enum ht_err ht_picture_write(const struct ht_picture *picture, const char *path)
     make_axes(&s);
     HT_ENDED(paper_free) struct paper letters = paper_make(smallest); /* to measure them */
     s.cr = letters.cr;
-    make_layout(&s);
+    /* Where the map is, and the size of the whole; needs a font. */
+    const struct ht_picture *p = s.picture;
+    double d = s.letter;
+    set_font(s.cr, d, false);
+    if (widest_number(&s, &s.x) + d > apart * d) make_ticks(&s.x, widest_number(&s, &s.x) + d);
+    double numbers = s.curve ? text_width(s.cr, widest_value) : widest_number(&s, &s.y);
+    double label = (s.curve ? p->value.name : p->y.name) ? line * d : 0;
+    double right = fmax(pad * d, 0.5 * widest_number(&s, &s.x) + gap * d);
+    if (!s.curve)
+        right = (2 * pad + bar_width + tick + gap) * d + text_width(s.cr, widest_value) +
+                (p->value.name ? line * d : 0);
+    double above = (pad + line + gap + (p->subtitle ? line : 0)) * d;
+    double below = (tick + gap + pad) * d + digit_height(s.cr) + (p->x.name ? line * d : 0);
+    s.origin[0] = (int64_t)ceil((pad + gap + tick) * d + label + numbers);
+    s.origin[1] = (int64_t)ceil(above);
+    s.size[0] = s.origin[0] + s.map[0] + (int64_t)ceil(right);
+    s.size[1] = s.origin[1] + s.map[1] + (int64_t)ceil(below);
+    move_axis(&s.x, s.origin[0]);
+    move_axis(&s.y, s.origin[1]);
+    move_axis(&s.bar, s.origin[1]);
     TRY(check(s.cr, path));
     HT_ENDED(paper_free) struct paper paper = paper_make(s.size);
     s.cr = paper.cr;

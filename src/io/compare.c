@@ -152,20 +152,6 @@ static void measure(int64_t count, const double *a, const double *b, struct ht_d
     out->values = count;
 }
 
-static enum ht_err compare_set(const struct side *a, const struct side *b, const char *name,
-                               struct ht_difference *out, struct squares *sum) {
-    int64_t count;
-    HT_FREED double *value_a = NULL, *value_b = NULL;
-    TRY(same_shape(a, b, name, &count));
-    TRY(HT_ALLOC(value_a, count));
-    TRY(HT_ALLOC(value_b, count));
-    TRY(ht_h5_read(a->file, name, count, value_a));
-    TRY(ht_h5_read(b->file, name, count, value_b));
-    measure(count, value_a, value_b, out, sum);
-    snprintf(out->dataset, sizeof out->dataset, "%s", name);
-    return HT_OK;
-}
-
 static enum ht_err compare_all(const struct side *a, const struct side *b,
                                struct ht_difference *out) {
     struct squares sum = {0};
@@ -175,7 +161,15 @@ static enum ht_err compare_all(const struct side *a, const struct side *b,
     REQUIRE(a->sets.count > 0, HT_ERR_IO, "%s holds no datasets", a->path.data);
     for (int i = 0; i < a->sets.count; i++) {
         struct ht_difference one;
-        TRY(compare_set(a, b, a->sets.name[i], &one, &sum));
+        int64_t count;
+        HT_FREED double *value_a = NULL, *value_b = NULL;
+        TRY(same_shape(a, b, a->sets.name[i], &count));
+        TRY(HT_ALLOC(value_a, count));
+        TRY(HT_ALLOC(value_b, count));
+        TRY(ht_h5_read(a->file, a->sets.name[i], count, value_a));
+        TRY(ht_h5_read(b->file, a->sets.name[i], count, value_b));
+        measure(count, value_a, value_b, &one, &sum);
+        snprintf(one.dataset, sizeof one.dataset, "%s", a->sets.name[i]);
         values += one.values;
         if (i == 0 || one.max_rel > out->max_rel) *out = one;
     }

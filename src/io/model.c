@@ -100,34 +100,6 @@ static void choose_name(const struct model *m, char name[32]) {
         (void)find_name(m->medium, 0, name);
 }
 
-static enum ht_err draw_slice(const struct model *m, const struct ht_slice *slice, const char *name,
-                              const double *values, const char *path) {
-    struct ht_text title = {0}, subtitle = {0};
-    struct ht_picture picture = ht_slice_picture(slice, m->params);
-    picture.value = (struct ht_label){name, ht_units_name(m->params, name)};
-    if (m->medium->grid->dims == 1) /* a curve */
-        picture.values = values;
-    else
-        picture.background = values;
-    enum ht_err err = ht_slice_mark(slice, &m->places, &picture);
-    ht_text_add(&title, "%s, the model", name);
-    if (m->places.sources > 0)
-        ht_text_add(&title, "; %lld source%s (disc)", (long long)m->places.sources,
-                    m->places.sources > 1 ? "s" : "");
-    if (m->places.count > m->places.sources)
-        ht_text_add(&title, "; %lld receiver%s (triangle)",
-                    (long long)(m->places.count - m->places.sources),
-                    m->places.count - m->places.sources > 1 ? "s" : "");
-    ht_pictures_place(m->params, m->medium, slice, &subtitle);
-    if (slice->normal >= 0 && m->places.count > 0)
-        ht_text_add(&subtitle, "; open: in front or behind");
-    if (picture.outlines > 0)
-        ht_text_add(&subtitle, "; dashed: plane source or box of a plane wave");
-    enum ht_err drawn = ht_pictures_write(&picture, &title, &subtitle, path);
-    ht_slice_unmark(&picture);
-    return err ? err : drawn;
-}
-
 static enum ht_err draw(const struct model *m, int index, const struct ht_slice_given *given) {
     const struct ht_slice slice = ht_slice_make(m->medium->grid, given->plane, given->position);
     char name[HT_SLICE_NAME], file[HT_SLICE_NAME + 16], parameter[32];
@@ -139,7 +111,30 @@ static enum ht_err draw(const struct model *m, int index, const struct ht_slice_
     TRY(HT_ALLOC(values, slice.width * slice.height));
     TRY(ht_slice_parameter(&slice, m->medium, parameter, values));
     TRY(ht_file_path(m->directory, file, &path));
-    return draw_slice(m, &slice, parameter, values, path);
+    struct ht_text title = {0}, subtitle = {0};
+    struct ht_picture picture = ht_slice_picture(&slice, m->params);
+    picture.value = (struct ht_label){parameter, ht_units_name(m->params, parameter)};
+    if (m->medium->grid->dims == 1) /* a curve */
+        picture.values = values;
+    else
+        picture.background = values;
+    enum ht_err err = ht_slice_mark(&slice, &m->places, &picture);
+    ht_text_add(&title, "%s, the model", parameter);
+    if (m->places.sources > 0)
+        ht_text_add(&title, "; %lld source%s (disc)", (long long)m->places.sources,
+                    m->places.sources > 1 ? "s" : "");
+    if (m->places.count > m->places.sources)
+        ht_text_add(&title, "; %lld receiver%s (triangle)",
+                    (long long)(m->places.count - m->places.sources),
+                    m->places.count - m->places.sources > 1 ? "s" : "");
+    ht_pictures_place(m->params, m->medium, &slice, &subtitle);
+    if (slice.normal >= 0 && m->places.count > 0)
+        ht_text_add(&subtitle, "; open: in front or behind");
+    if (picture.outlines > 0)
+        ht_text_add(&subtitle, "; dashed: plane source or box of a plane wave");
+    enum ht_err drawn = ht_pictures_write(&picture, &title, &subtitle, path);
+    ht_slice_unmark(&picture);
+    return err ? err : drawn;
 }
 
 enum ht_err ht_output_model(const struct ht_params *params, const struct ht_medium *medium,

@@ -50,11 +50,6 @@ static bool is_listed(const char *list, const char *name) {
     return false;
 }
 
-/* A control character, or bytes that are no UTF-8, cannot be drawn. */
-static bool is_text(const char *unit) {
-    return strlen(unit) <= LONGEST && !strchr(unit, '\t') && strcmp(HT_SHOWN(unit), unit) == 0;
-}
-
 enum ht_err ht_units_check(const struct ht_params *params, const struct ht_equations *eq) {
     const struct ht_map *units = &params->output.units;
     HT_FREED_TEXT struct ht_text list = {0};
@@ -76,7 +71,9 @@ enum ht_err ht_units_check(const struct ht_params *params, const struct ht_equat
         TRY(ht_text_status(&key));
         if (!is_listed(list.data, units->name[i]))
             return ht_params_error(params, key.data, "must be the unit of one of %s", list.data);
-        if (!is_text(units->text[i]))
+        /* A control character, or bytes that are no UTF-8, cannot be drawn. */
+        if (!(strlen(units->text[i]) <= LONGEST && !strchr(units->text[i], '\t') &&
+              strcmp(HT_SHOWN(units->text[i]), units->text[i]) == 0))
             return ht_params_error(params, key.data, "must be text in UTF-8 of at most %d bytes",
                                    LONGEST);
     }

@@ -389,23 +389,20 @@ bool ht_output_has_traces(const struct ht_output *output) {
 
 /* ---- series ---- */
 
-static enum ht_err series_begin(struct ht_output *output, const char *path) {
-    output->series = fopen(path, "w");
-    REQUIRE(output->series, HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));
-    fprintf(output->series, "time,energy");
-    for (int f = 0; f < equations(output)->nfields; f++)
-        if (ht_fields_stored(output->stored, f))
-            fprintf(output->series, ",largest_%s", equations(output)->field[f].name);
-    fprintf(output->series, "\n");
-    return HT_OK;
-}
-
 enum ht_err ht_output_series(struct ht_output *output, double time, double energy,
                              const double *largest) {
     HT_FREED char *path = NULL;
     if (!output->params->output.series) return HT_OK;
     TRY(ht_file_path(output->params->output.directory, HT_SERIES_NAME, &path));
-    if (output->series == NULL) TRY(series_begin(output, path));
+    if (output->series == NULL) {
+        output->series = fopen(path, "w");
+        REQUIRE(output->series, HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));
+        fprintf(output->series, "time,energy");
+        for (int f = 0; f < equations(output)->nfields; f++)
+            if (ht_fields_stored(output->stored, f))
+                fprintf(output->series, ",largest_%s", equations(output)->field[f].name);
+        fprintf(output->series, "\n");
+    }
     fprintf(output->series, "%.15g,%.17g", time, energy);
     for (int f = 0; f < equations(output)->nfields; f++)
         if (ht_fields_stored(output->stored, f)) fprintf(output->series, ",%.9g", largest[f]);

@@ -151,24 +151,6 @@ void ht_pictures_place(const struct ht_params *params, const struct ht_medium *m
     add_unit(params, "length", text);
 }
 
-/* "acoustic, x3 = 0.5 km; colours: fixed; grey: c from 1.5 (light) to 4.5 (dark) km/s" */
-static void add_subtitle(const struct ht_pictures *p, const struct view *view,
-                         const struct ht_picture *picture, struct ht_text *text) {
-    const char *background = ht_pictures_background(p->params);
-    const bool run = p->params->output.picture.scale == HT_SCALE_RUN;
-    double extreme[2];
-    ht_pictures_place(p->params, p->medium, &view->slice, text);
-    ht_text_add(text, "; colours: %s",
-                view->range > 0 ? "fixed"
-                : run           ? "largest of the run so far"
-                                : "largest of this picture");
-    if (ht_plot_relief(picture, extreme)) {
-        ht_text_add(text, "; grey: %s from %.4g (light) to %.4g (dark)", background, extreme[0],
-                    extreme[1]);
-        add_unit(p->params, background, text);
-    }
-}
-
 /* ---- drawing ---- */
 
 static enum ht_err read_background(const struct ht_pictures *p, struct view *view) {
@@ -211,18 +193,21 @@ static enum ht_err write_picture(const struct ht_pictures *p, struct view *view,
     const struct ht_field *field = &equations(p)->field[view->field];
     ht_text_add(&title, "%s (%s) at t = %.5g", field->name, field->meaning, time);
     add_unit(p->params, "time", &title);
-    add_subtitle(p, view, &picture, &subtitle);
+    /* "acoustic, x3 = 0.5 km; colours: fixed; grey: c from 1.5 (light) to 4.5 (dark) km/s" */
+    const char *background = ht_pictures_background(p->params);
+    const bool run = p->params->output.picture.scale == HT_SCALE_RUN;
+    double extreme[2];
+    ht_pictures_place(p->params, p->medium, &view->slice, &subtitle);
+    ht_text_add(&subtitle, "; colours: %s",
+                view->range > 0 ? "fixed"
+                : run           ? "largest of the run so far"
+                                : "largest of this picture");
+    if (ht_plot_relief(&picture, extreme)) {
+        ht_text_add(&subtitle, "; grey: %s from %.4g (light) to %.4g (dark)", background,
+                    extreme[0], extreme[1]);
+        add_unit(p->params, background, &subtitle);
+    }
     return ht_pictures_write(&picture, &title, &subtitle, path);
-}
-
-/* What computes does not depend on pictures: one that cannot be drawn does not end a run. Returns
- * whether it was. */
-static bool draw_slice(const struct ht_pictures *p, struct view *view, double time,
-                       const double *values, const char *path) {
-    enum ht_err err = read_background(p, view);
-    if (!err) err = write_picture(p, view, time, values, path);
-    if (err) ht_warn("a picture is missing: %s", ht_err_message());
-    return err == HT_OK;
 }
 
 /* *drawn: rank 0 says whether it was. */
@@ -242,7 +227,12 @@ static enum ht_err take_picture(const struct ht_pictures *p, struct view *view, 
     TRY(ht_comm_collect(comm, own, count * (int64_t)sizeof *own, values));
     if (values) {
         ht_slice_close(slice, values);
-        *drawn = draw_slice(p, view, time, values, path);
+        /* What computes does not depend on pictures: one that cannot be drawn does not end a run.
+         * Returns whether it was. */
+        enum ht_err err = read_background(p, view);
+        if (!err) err = write_picture(p, view, time, values, path);
+        if (err) ht_warn("a picture is missing: %s", ht_err_message());
+        *drawn = err == HT_OK;
     }
     return HT_OK;
 }

@@ -49,52 +49,12 @@ static void put_float(unsigned char *at, float value) {
     put(at, 1, 4, bits);
 }
 
-/* ---- headers ---- */
+/* ---- files ---- */
 
-static void text_header(const struct ht_trace_table *t, int reading, char text[TEXT + 1]) {
-    memset(text, ' ', TEXT);
-    for (int line = 0; line < TEXT / LINE; line++) {
-        char words[LINE + 1] = "";
-        if (line == 0)
-            snprintf(words, sizeof words, "htwave %s: group %s, field %s", HT_VERSION,
-                     t->group->name, t->group->reading[reading].name);
-        if (line == 1)
-            snprintf(words, sizeof words,
-                     "receivers: x1 at byte 81, x2 at 85, x3 at 41, scalars at 71 and 69");
-        if (line == 38) snprintf(words, sizeof words, "SEG Y REV1");
-        if (line == 39) snprintf(words, sizeof words, "END TEXTUAL HEADER");
-        char whole[LINE + 8];
-        const int length = snprintf(whole, sizeof whole, "C%2d %s", line + 1, words);
-        memcpy(text + (size_t)line * LINE, whole, (size_t)(length < LINE ? length : LINE));
-    }
-}
-
-/* Bytes are those of the file, from 3201. */
-static void binary_header(const struct ht_trace_table *t, unsigned char header[BINARY]) {
-    const int64_t us = llround(interval(t->receivers, t->group));
-    memset(header, 0, BINARY);
-    put(header, 13, 2, t->group->count > MOST ? 0 : t->group->count);
-    put(header, 17, 2, us);
-    put(header, 21, 2, t->samples);
-    put(header, 25, 2, 5);
-    put(header, 29, 2, 1); /* as recorded */
-    put(header, 55, 2, 1); /* metres */
-    put(header, 301, 2, 0x0100);
-    put(header, 303, 2, 1); /* all traces have as many samples */
-}
-
-/* Decimals that fit all coordinates of the group in 31 bits. */
-static int decimals(const struct ht_trace_table *t) {
-    double most = 0;
-    for (int64_t i = 0; i < t->group->count; i++)
-        for (int k = 0; k < t->dims; k++) most = fmax(most, fabs(t->group->x[i][k]));
-    int count = 4;
-    while (count > 0 && most * pow(10, count) > 2147483647.0) count--;
-    return count;
-}
-
-static void trace_header(const struct ht_trace_table *t, int64_t i, int places,
-                         unsigned char header[TRACE]) {
+static void write_trace(const struct ht_trace_table *t, int reading, int64_t i, int places,
+                        FILE *out) {
+    unsigned char header[TRACE], bytes[4];
+    const double *value = t->data[reading] + i * t->samples;
     const int64_t scalar = places > 0 ? -llround(pow(10, places)) : 1;
     const double *x = t->group->x[i], factor = pow(10, places);
     memset(header, 0, TRACE);
@@ -112,15 +72,6 @@ static void trace_header(const struct ht_trace_table *t, int64_t i, int places,
     put(header, 109, 2, llround(1e3 * ht_receivers_time(t->receivers, t->group, 0)));
     put(header, 115, 2, t->samples);
     put(header, 117, 2, llround(interval(t->receivers, t->group)));
-}
-
-/* ---- files ---- */
-
-static void write_trace(const struct ht_trace_table *t, int reading, int64_t i, int places,
-                        FILE *out) {
-    unsigned char header[TRACE], bytes[4];
-    const double *value = t->data[reading] + i * t->samples;
-    trace_header(t, i, places, header);
     fwrite(header, 1, sizeof header, out);
     for (int64_t n = 0; n < t->samples; n++) {
         put_float(bytes, (float)value[n]);
@@ -133,12 +84,42 @@ static enum ht_err write_segy(const struct ht_trace_table *t) {
         char name[NAME], text[TEXT + 1];
         unsigned char header[BINARY];
         struct ht_stream stream;
-        const int places = decimals(t);
+        /* Decimals that fit all coordinates of the group in 31 bits. */
+        double most = 0;
+        for (int64_t i = 0; i < t->group->count; i++)
+            for (int k = 0; k < t->dims; k++) most = fmax(most, fabs(t->group->x[i][k]));
+        int count = 4;
+        while (count > 0 && most * pow(10, count) > 2147483647.0) count--;
+        const int places = count;
         snprintf(name, sizeof name, "traces_%s_%s.sgy", t->group->name, t->group->reading[r].name);
         TRY(ht_stream_open(t->directory, name, &stream));
-        text_header(t, r, text);
+        memset(text, ' ', TEXT);
+        for (int line = 0; line < TEXT / LINE; line++) {
+            char words[LINE + 1] = "";
+            if (line == 0)
+                snprintf(words, sizeof words, "htwave %s: group %s, field %s", HT_VERSION,
+                         t->group->name, t->group->reading[r].name);
+            if (line == 1)
+                snprintf(words, sizeof words,
+                         "receivers: x1 at byte 81, x2 at 85, x3 at 41, scalars at 71 and 69");
+            if (line == 38) snprintf(words, sizeof words, "SEG Y REV1");
+            if (line == 39) snprintf(words, sizeof words, "END TEXTUAL HEADER");
+            char whole[LINE + 8];
+            const int length = snprintf(whole, sizeof whole, "C%2d %s", line + 1, words);
+            memcpy(text + (size_t)line * LINE, whole, (size_t)(length < LINE ? length : LINE));
+        }
         fwrite(text, 1, TEXT, stream.file);
-        binary_header(t, header);
+        /* Bytes are those of the file, from 3201. */
+        const int64_t us = llround(interval(t->receivers, t->group));
+        memset(header, 0, BINARY);
+        put(header, 13, 2, t->group->count > MOST ? 0 : t->group->count);
+        put(header, 17, 2, us);
+        put(header, 21, 2, t->samples);
+        put(header, 25, 2, 5);
+        put(header, 29, 2, 1); /* as recorded */
+        put(header, 55, 2, 1); /* metres */
+        put(header, 301, 2, 0x0100);
+        put(header, 303, 2, 1); /* all traces have as many samples */
         fwrite(header, 1, sizeof header, stream.file);
         for (int64_t i = 0; i < t->group->count; i++) write_trace(t, r, i, places, stream.file);
         TRY(ht_stream_close(&stream, HT_OK));

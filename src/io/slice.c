@@ -12,12 +12,6 @@ static int64_t points(const struct ht_grid *grid, int axis) {
     return ht_grid_nodes(grid, HT_PRIMARY, axis) + (seam ? 1 : 0);
 }
 
-static int64_t nearest_node(const struct ht_grid *grid, int axis, double position) {
-    int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
-    int64_t node = (int64_t)lround(position * (double)grid->cells[axis]);
-    return node < 0 ? 0 : node > last ? last : node;
-}
-
 struct ht_slice ht_slice_make(const struct ht_grid *grid, enum ht_grid_axis plane,
                               double position) {
     struct ht_slice slice = {.grid = grid, .across = 0, .up = 1, .normal = -1, .height = 1};
@@ -25,7 +19,9 @@ struct ht_slice ht_slice_make(const struct ht_grid *grid, enum ht_grid_axis plan
         slice.normal = (int)plane;
         slice.across = slice.normal == 0 ? 1 : 0;
         slice.up = slice.normal == 2 ? 1 : 2;
-        slice.index = nearest_node(grid, slice.normal, position);
+        int64_t last = ht_grid_nodes(grid, HT_PRIMARY, slice.normal) - 1;
+        int64_t node = (int64_t)lround(position * (double)grid->cells[slice.normal]);
+        slice.index = node < 0 ? 0 : node > last ? last : node;
     }
     slice.width = points(grid, slice.across);
     if (grid->dims > 1) slice.height = points(grid, slice.up);

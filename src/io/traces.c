@@ -35,27 +35,23 @@ static enum ht_err check_csv(const struct ht_params *params, const struct ht_rec
         group->name, (long long)traces);
 }
 
-static void write_rows(const struct ht_trace_table *t, FILE *out) {
-    const int digits = t->single ? 9 : 17;
-    fprintf(out, "time");
-    for (int r = 0; r < t->group->readings; r++)
-        for (int64_t i = 0; i < t->group->count; i++)
-            fprintf(out, ",%s[%lld]", t->group->reading[r].name, (long long)i + 1);
-    for (int64_t n = 0; n < t->samples; n++) {
-        fprintf(out, "\n%.15g", ht_receivers_time(t->receivers, t->group, n));
-        for (int r = 0; r < t->group->readings; r++)
-            for (int64_t i = 0; i < t->group->count; i++)
-                fprintf(out, ",%.*g", digits, t->data[r][i * t->samples + n]);
-    }
-    fprintf(out, "\n");
-}
-
 static enum ht_err write_csv(const struct ht_trace_table *table) {
     struct ht_stream stream;
     char name[NAME];
     snprintf(name, sizeof name, "traces_%s.csv", table->group->name);
     TRY(ht_stream_open(table->directory, name, &stream));
-    write_rows(table, stream.file);
+    const int digits = table->single ? 9 : 17;
+    fprintf(stream.file, "time");
+    for (int r = 0; r < table->group->readings; r++)
+        for (int64_t i = 0; i < table->group->count; i++)
+            fprintf(stream.file, ",%s[%lld]", table->group->reading[r].name, (long long)i + 1);
+    for (int64_t n = 0; n < table->samples; n++) {
+        fprintf(stream.file, "\n%.15g", ht_receivers_time(table->receivers, table->group, n));
+        for (int r = 0; r < table->group->readings; r++)
+            for (int64_t i = 0; i < table->group->count; i++)
+                fprintf(stream.file, ",%.*g", digits, table->data[r][i * table->samples + n]);
+    }
+    fprintf(stream.file, "\n");
     return ht_stream_close(&stream, HT_OK);
 }
 
@@ -132,7 +128,15 @@ static enum ht_err write_times(struct ht_traces *t, const struct ht_receiver_gro
     return ht_h5_write_planes(t->file, name, 0, first, last, time);
 }
 
-static enum ht_err reserve(struct ht_traces *t) {
+static enum ht_err begin(struct ht_traces *t) {
+    HT_FREED char *path = NULL;
+    TRY(HT_ALLOC(t->done, t->receivers->count));
+    TRY(ht_file_path(t->params->output.directory, HT_TRACES_NAME, &path));
+    TRY(ht_h5_create(path, &t->file));
+    TRY(ht_h5_set_text(t->file, "system", t->params->system));
+    TRY(ht_h5_set_number(t->file, "time_step", 1, &t->receivers->dt));
+    TRY(ht_h5_set_text(t->file, "ended", "killed"));
+    TRY(ht_units_write(&t->params->output.units, t->file));
     for (int n = 0; n < t->receivers->count; n++) {
         const struct ht_receiver_group *group = &t->receivers->group[n];
         const int64_t extent[2] = {group->count, group->samples};
@@ -146,19 +150,6 @@ static enum ht_err reserve(struct ht_traces *t) {
             TRY(ht_h5_reserve_chunks(t->file, name, 2, extent, t->single));
         }
     }
-    return HT_OK;
-}
-
-static enum ht_err begin(struct ht_traces *t) {
-    HT_FREED char *path = NULL;
-    TRY(HT_ALLOC(t->done, t->receivers->count));
-    TRY(ht_file_path(t->params->output.directory, HT_TRACES_NAME, &path));
-    TRY(ht_h5_create(path, &t->file));
-    TRY(ht_h5_set_text(t->file, "system", t->params->system));
-    TRY(ht_h5_set_number(t->file, "time_step", 1, &t->receivers->dt));
-    TRY(ht_h5_set_text(t->file, "ended", "killed"));
-    TRY(ht_units_write(&t->params->output.units, t->file));
-    TRY(reserve(t));
     return ht_h5_publish(t->file);
 }
 

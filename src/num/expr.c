@@ -130,15 +130,6 @@ static void set_variable(const struct work *work, int axis, double *out) {
     }
 }
 
-/* base^b = exp(b log base) for an exponent that varies. */
-static void power(const struct work *work, const double *base, const double *b, double *out) {
-    size_t count = (size_t)work->jets->count;
-    double *logarithm = work->scratch + 2 * count;
-    ht_jet_log(work->jets, base, work->scratch, logarithm);
-    ht_jet_multiply(work->jets, b, logarithm, work->scratch);
-    ht_jet_exp(work->jets, work->scratch, out);
-}
-
 static void apply_binary(const struct work *work, enum ht_expr_code code, const double *a,
                          const double *b, double *out) {
     const struct ht_jets *jets = work->jets;
@@ -147,7 +138,12 @@ static void apply_binary(const struct work *work, enum ht_expr_code code, const 
     } else if (code == OP_DIVIDE) {
         ht_jet_divide(jets, a, b, out);
     } else if (code == OP_POWER) {
-        power(work, a, b, out);
+        /* base^b = exp(b log base) for an exponent that varies. */
+        size_t count = (size_t)work->jets->count;
+        double *logarithm = work->scratch + 2 * count;
+        ht_jet_log(work->jets, a, work->scratch, logarithm);
+        ht_jet_multiply(work->jets, b, logarithm, work->scratch);
+        ht_jet_exp(work->jets, work->scratch, out);
     } else if (code == OP_MIN || code == OP_MAX) {
         bool first = code == OP_MIN ? a[0] <= b[0] : a[0] >= b[0];
         note_branch(work, first);
@@ -363,37 +359,32 @@ static void line_binary(enum ht_expr_code code, int64_t count, struct entry *a, 
         for (int64_t i = 0; i < count; i++) x[i] = value_binary(code, x[i], y[i]);
 }
 
-/* The result is the lowest entry of the stack. */
-static void evaluate_piece(const struct ht_expr *expr, int64_t count, const double *x1,
-                           const double x[3], struct entry *stack) {
-    struct entry *top = stack; /* the free entry above the operands */
-    for (int n = 0; n < expr->count; n++) {
-        const struct ht_expr_op *op = &expr->op[n];
-        const bool variable = op->code == OP_VARIABLE;
-        if (variable && op->axis == 0) {
-            top->same = false;
-            memcpy(top->value, x1, (size_t)count * sizeof *x1);
-            top++;
-        } else if (variable || op->code == OP_NUMBER) {
-            top->same = true;
-            top->value[0] = variable ? x[op->axis] : op->value;
-            top++;
-        } else if (op->operands == 2) {
-            top--;
-            line_binary(op->code, count, top - 1, top);
-        } else {
-            line_unary(op, count, top - 1);
-        }
-    }
-}
-
 enum ht_err ht_expr_line(const struct ht_expr *expr, int64_t count, const double *x1,
                          const double x[3], double *out) {
     struct entry *stack = NULL;
     TRY(HT_ALLOC(stack, expr->depth));
     for (int64_t at = 0; at < count; at += PIECE) {
         const int64_t some = ht_least(PIECE, count - at);
-        evaluate_piece(expr, some, x1 + at, x, stack);
+        /* The result is the lowest entry of the stack. */
+        struct entry *top = stack; /* the free entry above the operands */
+        for (int n = 0; n < expr->count; n++) {
+            const struct ht_expr_op *op = &expr->op[n];
+            const bool variable = op->code == OP_VARIABLE;
+            if (variable && op->axis == 0) {
+                top->same = false;
+                memcpy(top->value, x1 + at, (size_t)some * sizeof *x1);
+                top++;
+            } else if (variable || op->code == OP_NUMBER) {
+                top->same = true;
+                top->value[0] = variable ? x[op->axis] : op->value;
+                top++;
+            } else if (op->operands == 2) {
+                top--;
+                line_binary(op->code, some, top - 1, top);
+            } else {
+                line_unary(op, some, top - 1);
+            }
+        }
         spread_entry(stack, some);
         memcpy(out + at, stack->value, (size_t)some * sizeof *out);
     }
@@ -491,21 +482,6 @@ static enum ht_err expected(struct parser *p, const char *what) {
     FAIL(HT_ERR_INPUT, "column %zu: expected %s, found %s", p->at + 1, what, found);
 }
 
-static enum ht_err unknown_name(struct parser *p, const char *name) {
-    const char *known[NSYMBOLS + NFUNCTIONS];
-    HT_FREED_TEXT struct ht_text list = {0};
-    int count = 0;
-    for (const struct ht_expr_word *w; (w = ht_expr_word(count)); count++) {
-        known[count] = w->name;
-        ht_text_add(&list, "%s %s", count == NSYMBOLS ? " and the functions" : "", w->name);
-    }
-    TRY(ht_text_status(&list));
-    const char *near = ht_text_nearest(name, known, count);
-    return ht_err_set(HT_ERR_INPUT, "column %zu: unknown name \"%s\"%s%s%s; known are%s", p->at + 1,
-                      name, near ? ", nearest is \"" : "", near ? near : "", near ? "\"" : "",
-                      list.data);
-}
-
 /* name "(" sum { "," sum } ")", at the parenthesis. */
 static enum ht_err parse_call(struct parser *p, int function) {
     char what[80];
@@ -541,7 +517,18 @@ static enum ht_err parse_name(struct parser *p) {
         p->at += length;
         return append(p->expr, op);
     }
-    return unknown_name(p, name);
+    const char *known[NSYMBOLS + NFUNCTIONS];
+    HT_FREED_TEXT struct ht_text list = {0};
+    int count = 0;
+    for (const struct ht_expr_word *w; (w = ht_expr_word(count)); count++) {
+        known[count] = w->name;
+        ht_text_add(&list, "%s %s", count == NSYMBOLS ? " and the functions" : "", w->name);
+    }
+    TRY(ht_text_status(&list));
+    const char *near = ht_text_nearest(name, known, count);
+    return ht_err_set(HT_ERR_INPUT, "column %zu: unknown name \"%s\"%s%s%s; known are%s", p->at + 1,
+                      name, near ? ", nearest is \"" : "", near ? near : "", near ? "\"" : "",
+                      list.data);
 }
 
 static enum ht_err parse_number(struct parser *p) {

@@ -26,11 +26,6 @@ static int lookup_cell(const struct lookup *lookup, const int a[3]) {
     return (a[2] * lookup->side + a[1]) * lookup->side + a[0];
 }
 
-/* Number of multi-indices i <= k. */
-static int parts(const int k[3]) {
-    return (k[0] + 1) * (k[1] + 1) * (k[2] + 1);
-}
-
 static int fill_group(struct ht_jets *jets, const struct lookup *lookup, int entry, int at) {
     const int *k = jets->index[entry];
     int i[3];
@@ -53,7 +48,8 @@ static enum ht_err complete(struct ht_jets *jets) {
         const int *a = jets->index[n];
         int total = a[0] + a[1] + a[2];
         if (total > jets->degree) jets->degree = total;
-        jets->pairs += parts(a);
+        /* Number of multi-indices i <= k. */
+        jets->pairs += (a[0] + 1) * (a[1] + 1) * (a[2] + 1);
     }
     TRY(HT_ALLOC(jets->pair, jets->pairs));
     struct lookup lookup;

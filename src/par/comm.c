@@ -53,7 +53,23 @@ static bool launched(void) {
     return false;
 }
 
-static enum ht_err find_machine(struct ht_comm *c) {
+static enum ht_err start(struct ht_comm *c) {
+    /* htwave's message gives the reason; MPICH's adds nothing. */
+    (void)setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0);
+    int provided = 0;
+    TRY(comm_check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided), "starting MPI"));
+    /* For calls without a communicator: by default MPI would end the job before any rank has
+     * printed the reason. */
+    MPI_Comm const given[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
+    for (int i = 0; i < 2; i++)
+        TRY(comm_check(MPI_Comm_set_errhandler(given[i], MPI_ERRORS_RETURN), "starting MPI"));
+    MPI_Comm *const comms[] = {&c->run, &c->agree, &c->notice};
+    for (int i = 0; i < 3; i++) {
+        TRY(comm_check(MPI_Comm_dup(MPI_COMM_WORLD, comms[i]), "starting MPI"));
+        TRY(comm_check(MPI_Comm_set_errhandler(*comms[i], MPI_ERRORS_RETURN), "starting MPI"));
+    }
+    TRY(comm_check(MPI_Comm_rank(c->run, &c->rank), "numbering ranks"));
+    TRY(comm_check(MPI_Comm_size(c->run, &c->size), "counting ranks"));
     HT_FREED int *ranks = NULL;
     TRY(comm_check(MPI_Comm_split_type(c->run, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &c->machine),
                    "finding the ranks of a machine"));
@@ -72,26 +88,6 @@ static enum ht_err find_machine(struct ht_comm *c) {
     if (here != MPI_GROUP_NULL) (void)MPI_Group_free(&here);
     if (all != MPI_GROUP_NULL) (void)MPI_Group_free(&all);
     return comm_check(code, "finding the ranks of a machine");
-}
-
-static enum ht_err start(struct ht_comm *c) {
-    /* htwave's message gives the reason; MPICH's adds nothing. */
-    (void)setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0);
-    int provided = 0;
-    TRY(comm_check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided), "starting MPI"));
-    /* For calls without a communicator: by default MPI would end the job before any rank has
-     * printed the reason. */
-    MPI_Comm const given[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
-    for (int i = 0; i < 2; i++)
-        TRY(comm_check(MPI_Comm_set_errhandler(given[i], MPI_ERRORS_RETURN), "starting MPI"));
-    MPI_Comm *const comms[] = {&c->run, &c->agree, &c->notice};
-    for (int i = 0; i < 3; i++) {
-        TRY(comm_check(MPI_Comm_dup(MPI_COMM_WORLD, comms[i]), "starting MPI"));
-        TRY(comm_check(MPI_Comm_set_errhandler(*comms[i], MPI_ERRORS_RETURN), "starting MPI"));
-    }
-    TRY(comm_check(MPI_Comm_rank(c->run, &c->rank), "numbering ranks"));
-    TRY(comm_check(MPI_Comm_size(c->run, &c->size), "counting ranks"));
-    return find_machine(c);
 }
 
 static void comm_free(struct ht_comm *c) {
@@ -239,16 +235,6 @@ static enum ht_err comm_wait(struct ht_comm *c, MPI_Request *request, const char
     return HT_OK;
 }
 
-/* Sends a notice to all other ranks. Notices are only probed, never received. */
-static void send_notices(struct ht_comm *c) {
-    for (int r = 0; r < c->size; r++) {
-        MPI_Request request;
-        if (r == c->rank) continue;
-        if (MPI_Isend(NULL, 0, MPI_BYTE, r, NOTICE, c->notice, &request) == MPI_SUCCESS)
-            (void)MPI_Request_free(&request);
-    }
-}
-
 /* The lowest rank that failed itself, else the lowest with any error; -1: no rank has failed. */
 static int find_failed(const int *codes, int size, bool *all) {
     int own = -1, any = -1;
@@ -279,7 +265,15 @@ static enum ht_err gather_codes(struct ht_comm *c, int own, int *codes) {
 static enum ht_err agree(struct ht_comm *c, enum ht_err err) {
     int *codes = NULL;
     bool all = true;
-    if (err != HT_OK && err != HT_ERR_ELSEWHERE) send_notices(c);
+    /* Sends a notice to all other ranks. Notices are only probed, never received. */
+    if (err != HT_OK && err != HT_ERR_ELSEWHERE) {
+        for (int r = 0; r < c->size; r++) {
+            MPI_Request request;
+            if (r == c->rank) continue;
+            if (MPI_Isend(NULL, 0, MPI_BYTE, r, NOTICE, c->notice, &request) == MPI_SUCCESS)
+                (void)MPI_Request_free(&request);
+        }
+    }
     if (ht_mem_alloc((size_t)c->size, sizeof *codes, &codes) != HT_OK) MPI_Abort(MPI_COMM_WORLD, 1);
     enum ht_err done = gather_codes(c, (int)err, codes);
     int first = done == HT_OK ? find_failed(codes, c->size, &all) : -1;

@@ -341,16 +341,6 @@ static enum ht_err expect_gaussian(struct expect *x) {
 
 /* ---- the expectation ---- */
 
-/* Cells per wavelength: of a single wave along its direction, else along the axis with the fewest.
- */
-static double find_cells(const struct ht_plan *plan) {
-    const struct ht_solution *solution = plan->solution;
-    double sum = 0;
-    for (int j = 0; j < plan->grid.dims; j++)
-        sum += pow(solution->wavenumber[j] * plan->grid.h[j], 2);
-    return 2 * acos(-1.0) / (solution->single_wave ? sqrt(sum) : solution->theta);
-}
-
 /* Number of wavelengths travelled by the wave, or by waves of this length, at the largest speed. */
 static double count_wavelengths(const struct ht_plan *plan, double length) {
     double speed = 0, time = plan->problem.dt * (double)plan->steps;
@@ -407,7 +397,14 @@ enum ht_err ht_expect(struct ht_plan *plan) {
                 "not, nor do other schemes",
                 drift);
     if (!(plan->solution->theta > 0) || plan->steps == 0) return HT_OK;
-    plan->cells_per_wavelength = find_cells(plan);
+    /* Cells per wavelength: of a single wave along its direction, else along the axis with the
+     * fewest. */
+    const struct ht_solution *solution = plan->solution;
+    double sum = 0;
+    for (int j = 0; j < plan->grid.dims; j++)
+        sum += pow(solution->wavenumber[j] * plan->grid.h[j], 2);
+    plan->cells_per_wavelength =
+        2 * acos(-1.0) / (solution->single_wave ? sqrt(sum) : solution->theta);
     if (!plan->eq.second_order.known && !plan->eq.translates &&
         !(plan->solution->single_wave && plan->eq.leapfrog.old_sign > 0))
         return check_cells(plan);

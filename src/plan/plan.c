@@ -90,20 +90,6 @@ int ht_plan_full_order(const struct ht_plan *plan) {
     return plan->order < in_time ? plan->order : in_time;
 }
 
-static enum ht_err make_grid(struct ht_plan *plan) {
-    const struct ht_params *params = plan->params;
-    struct ht_grid *grid = &plan->grid;
-    grid->dims = params->grid.dims;
-    for (int k = 0; k < 3; k++) {
-        bool exists = k < grid->dims;
-        grid->cells[k] = exists ? params->grid.cells[k] : 1;
-        grid->lower[k] = params->grid.lower[k];
-        grid->upper[k] = params->grid.upper[k];
-        grid->h[k] = exists ? (grid->upper[k] - grid->lower[k]) / (double)grid->cells[k] : 1;
-    }
-    return find_walls(plan);
-}
-
 /* ---- slabs ---- */
 
 static enum ht_err check_ranks(const struct ht_plan *plan) {
@@ -150,12 +136,6 @@ static enum ht_err cut_slabs(struct ht_plan *plan) {
     enum ht_err err = method(plan)->plan_slabs(plan, start, thinnest);
     free(start);
     return err;
-}
-
-static void choose_halo(struct ht_plan *plan) {
-    plan->problem.halo = (struct ht_halo_choice){.depth = plan->params->parallel.halo_depth,
-                                                 .precision = plan->params->parallel.halo_precision,
-                                                 .transport = plan->params->parallel.transport};
 }
 
 int ht_hermite_plan_stages(const struct ht_plan *plan) {
@@ -569,13 +549,25 @@ static void plan_warn_receivers(const struct ht_plan *plan) {
 
 static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(find_system(plan));
-    TRY(make_grid(plan));
+    const struct ht_params *params = plan->params;
+    struct ht_grid *grid = &plan->grid;
+    grid->dims = params->grid.dims;
+    for (int k = 0; k < 3; k++) {
+        bool exists = k < grid->dims;
+        grid->cells[k] = exists ? params->grid.cells[k] : 1;
+        grid->lower[k] = params->grid.lower[k];
+        grid->upper[k] = params->grid.upper[k];
+        grid->h[k] = exists ? (grid->upper[k] - grid->lower[k]) / (double)grid->cells[k] : 1;
+    }
+    TRY(find_walls(plan));
     TRY(check_ranks(plan));
     TRY(ht_medium_read(plan->params, &plan->eq, &plan->grid, &plan->medium));
     TRY(ht_plan_choose_scheme(plan));
     TRY(method(plan)->plan_order(plan));
     TRY(cut_slabs(plan));
-    choose_halo(plan);
+    plan->problem.halo = (struct ht_halo_choice){.depth = plan->params->parallel.halo_depth,
+                                                 .precision = plan->params->parallel.halo_precision,
+                                                 .transport = plan->params->parallel.transport};
     TRY(method(plan)->plan_medium(plan, sampled));
     if (ht_layers_any(&plan->grid)) TRY(method(plan)->plan_layers(plan));
     set_problem(plan);

@@ -277,13 +277,9 @@ static const struct measured second_order[] = {
     {8, {-79, -109, -106, -101}}, {12, {-97, -127, -123, -119}}, {16, {-104, -135, -135, -131}}};
 enum { ROWS = sizeof first_order / sizeof *first_order };
 
-static const struct measured *rows_of(const struct ht_plan *plan) {
-    return ht_equations_first_order(&plan->eq) ? first_order : second_order;
-}
-
 /* Of the usual profiles; with another R no less than that. */
 double ht_plan_layer_point_reflection(const struct ht_plan *plan) {
-    const struct measured *rows = rows_of(plan);
+    const struct measured *rows = ht_equations_first_order(&plan->eq) ? first_order : second_order;
     const struct ht_params *params = plan->params;
     double most = NAN;
     if (!matched(plan) || plan->order > 4 || params->absorbing.degree.kind == HT_VALUE_NUMBERS ||

@@ -97,18 +97,6 @@ static enum ht_err find_kind_key(const struct ht_params *params, const struct ki
     return HT_OK;
 }
 
-static enum ht_err check_ignored(const struct ht_plan *plan, const struct ht_scheme *scheme) {
-    for (int i = 0; i < KIND_KEYS; i++) {
-        const struct kind_key *key = &kind_key[i];
-        if (key->nodal != scheme->nodal && key->ignored && key->given(plan->params))
-            return ht_params_error(plan->params, key->key,
-                                   "has no meaning with time.scheme = \"%s\": "
-                                   "it is for %s",
-                                   scheme->name, kind_name(key->nodal));
-    }
-    return HT_OK;
-}
-
 /* ---- what leapfrog has not ---- */
 
 /* Names that the system has not are refused later, beside all that it has. */
@@ -298,7 +286,14 @@ enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
         scheme = ht_scheme_at((int)params->time.scheme);
     const char *why = ht_problem_set_scheme(&plan->problem, scheme);
     if (why != NULL) return refuse_scheme(plan, scheme, why);
-    TRY(check_ignored(plan, scheme));
+    for (int i = 0; i < KIND_KEYS; i++) {
+        const struct kind_key *key = &kind_key[i];
+        if (key->nodal != scheme->nodal && key->ignored && key->given(plan->params))
+            return ht_params_error(plan->params, key->key,
+                                   "has no meaning with time.scheme = \"%s\": "
+                                   "it is for %s",
+                                   scheme->name, kind_name(key->nodal));
+    }
     if (scheme->varying != NULL && !plan->medium->uniform)
         return ht_params_error(params, "time.scheme", "the medium varies, and %s", scheme->varying);
     plan->order = order_of(plan, scheme);

@@ -152,30 +152,25 @@ static void shorten(const struct ht_carrier *c, double cells, double largest, do
     }
 }
 
-/* The fewest updates, cells^(d+1)/cfl. */
-static void find_fd(const struct ht_carrier *c, double wavelengths, double error,
-                    struct ht_resolution *out) {
-    enum { GRIDS = 400 };
-    const struct ht_fd_weights w = ht_fd_weights(c->order);
-    const double coarsest = 2.1, finer = 1.01;
-    const double largest =
-        c->scheme->usual_part * ht_fd_stable(&w, c->density, c->stages, c->eq->dims);
-    double best = INFINITY;
-    for (int i = 0; i < GRIDS; i++) {
-        const double cells = coarsest * pow(finer, i);
-        if (cells > HT_RESOLUTION_MOST) break;
-        if (pow(cells, c->eq->dims + 1) / largest >= best) break;
-        shorten(c, cells, largest, wavelengths, error, &best, out);
-    }
-}
-
 /* ---- all ---- */
 
 enum ht_err ht_resolution_find(const struct ht_carrier *carrier, double wavelengths, double error,
                                struct ht_resolution *out) {
     *out = (struct ht_resolution){.cells = 0};
     if (!carrier->scheme->nodal) return find_hermite(carrier, wavelengths, error, out);
-    find_fd(carrier, wavelengths, error, out);
+    /* The fewest updates, cells^(d+1)/cfl. */
+    enum { GRIDS = 400 };
+    const struct ht_fd_weights w = ht_fd_weights(carrier->order);
+    const double coarsest = 2.1, finer = 1.01;
+    const double largest = carrier->scheme->usual_part *
+                           ht_fd_stable(&w, carrier->density, carrier->stages, carrier->eq->dims);
+    double best = INFINITY;
+    for (int i = 0; i < GRIDS; i++) {
+        const double cells = coarsest * pow(finer, i);
+        if (cells > HT_RESOLUTION_MOST) break;
+        if (pow(cells, carrier->eq->dims + 1) / largest >= best) break;
+        shorten(carrier, cells, largest, wavelengths, error, &best, out);
+    }
     return HT_OK;
 }
 

@@ -35,14 +35,6 @@ static void shrink_layers(const struct ht_problem *problem, int64_t cells, int64
     for (int n = 0; n < 6; n++) small->grid.layer[n / 2][n % 2] = layers->side[n / 2][n % 2].cells;
 }
 
-/* Random values that both precisions represent exactly, with the decay of a resolved polynomial's
- * coefficients. */
-static void fill_random(int64_t count, int64_t nodes, double *out) {
-    for (int64_t n = 0; n < count; n++)
-        out[n] =
-            (double)(float)(ht_rng_uniform(3, (uint64_t)n) * pow(0.75, (double)(n / nodes % 16)));
-}
-
 struct trial {
     const struct ht_problem *problem;
     struct ht_stepper device, oracle, bound;
@@ -66,7 +58,11 @@ static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
     int coefs = ht_grid_coefs(grid);
     const enum ht_subgrid of = ht_problem_nodes(t->problem, subgrid);
     int64_t nodes = ht_grid_total(grid, of);
-    fill_random(nodes * coefs * t->problem->eq->nfields, nodes, t->data[0]);
+    /* Random values that both precisions represent exactly, with the decay of a resolved
+     * polynomial's coefficients. */
+    for (int64_t n = 0; n < nodes * coefs * t->problem->eq->nfields; n++)
+        t->data[0][n] =
+            (double)(float)(ht_rng_uniform(3, (uint64_t)n) * pow(0.75, (double)(n / nodes % 16)));
     if (t->problem->scheme->nodal) meet_walls(t->problem, t->data[0]);
     for (int s = 0; s < 3; s++)
         TRY(all[s]->ops->put(all[s]->self, subgrid, 0, ht_grid_planes(grid, of), t->data[0]));

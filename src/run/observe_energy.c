@@ -20,23 +20,6 @@ static int64_t energy_next(void *context, const struct ht_run *run, int64_t from
     return (from + apart - 1) / apart * apart;
 }
 
-/* Of the two grids of leapfrog a part of the energy is watched, which is known at once: the whole
- * is reported. */
-static enum ht_err judge_energy(const struct ht_view *view, const struct ht_state *state,
-                                struct ht_energies *e) {
-    const struct ht_plan *plan = view->run->plan;
-    const struct ht_scheme *scheme = plan->problem.scheme;
-    bool warned = e->watch.grows;
-    if (!ht_equations_measured(&plan->eq)) return HT_OK;
-    TRY(ht_energy_watch(plan, view->time, state, &e->watch));
-    if (scheme->dissipates) e->rise = e->watch.rise;
-    if (e->watch.grows && !warned)
-        ht_warn("the energy has risen by %.2g %% by time %g, though this scheme can only lose it: "
-                "the run grows; likely cause: %s",
-                100 * e->watch.rise, view->time, ht_growth_cause(plan));
-    return HT_OK;
-}
-
 static enum ht_err add_row(const struct ht_view *view, const struct ht_state *state,
                            const struct ht_energies *e) {
     const struct ht_plan *plan = view->run->plan;
@@ -92,7 +75,19 @@ static enum ht_err energy_look(void *context, const struct ht_view *view) {
                state.largest[0] / run->plan->scale);
     TRY(find_energy(view, &state, e));
     TRY(add_row(view, &state, e));
-    return judge_energy(view, &state, e);
+    /* Of the two grids of leapfrog a part of the energy is watched, which is known at once: the
+     * whole is reported. */
+    const struct ht_plan *plan = view->run->plan;
+    const struct ht_scheme *scheme = plan->problem.scheme;
+    bool warned = e->watch.grows;
+    if (!ht_equations_measured(&plan->eq)) return HT_OK;
+    TRY(ht_energy_watch(plan, view->time, &state, &e->watch));
+    if (scheme->dissipates) e->rise = e->watch.rise;
+    if (e->watch.grows && !warned)
+        ht_warn("the energy has risen by %.2g %% by time %g, though this scheme can only lose it: "
+                "the run grows; likely cause: %s",
+                100 * e->watch.rise, view->time, ht_growth_cause(plan));
+    return HT_OK;
 }
 
 struct ht_observer ht_observe_energy(struct ht_energies *energies) {

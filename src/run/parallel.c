@@ -133,20 +133,6 @@ void ht_parallel_add_times(const struct ht_simulation *sim, const struct ht_para
 
 /* ---- JSON ---- */
 
-static void add_results(const struct ht_parallel *p, struct ht_json *json) {
-    char key[40];
-    ht_json_string(json, "transport", p->transport);
-    ht_json_number(json, "exchanges_per_step", p->exchanges);
-    ht_json_number(json, "messages_per_step", p->messages);
-    ht_json_number(json, "bytes_per_step", p->bytes);
-    for (int i = HT_TIME_STEP; i < HT_TIMES; i++) {
-        snprintf(key, sizeof key, "%s_s", part_name[i]);
-        ht_json_number(json, key, p->part[i].mean);
-        snprintf(key, sizeof key, "%s_worst_s", part_name[i]);
-        ht_json_number(json, key, p->part[i].worst);
-    }
-}
-
 void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_parallel *p,
                           struct ht_json *json) {
     if (sim->ranks == 1) return;
@@ -157,6 +143,18 @@ void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_paral
     ht_json_integers(json, "planes", sim->ranks, sim->planes);
     ht_json_integer(json, "halo_depth", sim->plan->problem.halo.depth);
     ht_json_string(json, "halo_precision", precision_of(sim));
-    if (p != NULL) add_results(p, json);
+    if (p != NULL) {
+        char key[40];
+        ht_json_string(json, "transport", p->transport);
+        ht_json_number(json, "exchanges_per_step", p->exchanges);
+        ht_json_number(json, "messages_per_step", p->messages);
+        ht_json_number(json, "bytes_per_step", p->bytes);
+        for (int i = HT_TIME_STEP; i < HT_TIMES; i++) {
+            snprintf(key, sizeof key, "%s_s", part_name[i]);
+            ht_json_number(json, key, p->part[i].mean);
+            snprintf(key, sizeof key, "%s_worst_s", part_name[i]);
+            ht_json_number(json, key, p->part[i].worst);
+        }
+    }
     ht_json_close(json, '}');
 }

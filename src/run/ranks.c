@@ -26,8 +26,15 @@ static void describe_program(const char *command, struct program *out) {
     free(data);
 }
 
-/* The same result on all ranks. */
-static enum ht_err compare_programs(int ranks, const struct program *all) {
+enum ht_err ht_ranks_check_program(struct ht_comm *comm, const char *command) {
+    int ranks = ht_comm_size(comm);
+    struct program own;
+    HT_FREED struct program *all = NULL;
+    if (ranks == 1) return HT_OK;
+    describe_program(command, &own);
+    TRY(HT_ALLOC(all, ranks));
+    TRY(ht_comm_gather(comm, &own, sizeof own, all));
+    /* The same result on all ranks. */
     HT_FREED_TEXT struct ht_text others = {0};
     for (int r = 1; r < ranks; r++)
         if (all[r].hash != all[0].hash)
@@ -46,17 +53,6 @@ static enum ht_err compare_programs(int ranks, const struct program *all) {
                 "rank %d has the command \"%s\", rank 0 has \"%s\": all ranks must have the same",
                 r, all[r].command, all[0].command);
     return HT_OK;
-}
-
-enum ht_err ht_ranks_check_program(struct ht_comm *comm, const char *command) {
-    int ranks = ht_comm_size(comm);
-    struct program own;
-    HT_FREED struct program *all = NULL;
-    if (ranks == 1) return HT_OK;
-    describe_program(command, &own);
-    TRY(HT_ALLOC(all, ranks));
-    TRY(ht_comm_gather(comm, &own, sizeof own, all));
-    return compare_programs(ranks, all);
 }
 
 enum ht_err ht_ranks_check_flags(const struct ht_args *args) {

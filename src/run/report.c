@@ -22,23 +22,6 @@ static const char *with_prefix(double value, char buffer[32]) {
 
 /* ---- before the run ---- */
 
-static void add_scheme(const struct ht_simulation *sim, struct ht_facts *f) {
-    const struct ht_plan *plan = sim->plan;
-    const char *name = plan->problem.scheme->name;
-    const char *why = plan->chosen_by[0] != '\0' ? plan->chosen_by : NULL;
-    if (sim->plan->problem.scheme->nodal)
-        ht_say(f, "  scheme    %s of order %d in space, %d in time%s", name, plan->order,
-               2 * plan->problem.stages,
-               plan->problem.fd.undispersed ? ", dispersion in time removed from traces" : "");
-    else
-        ht_say(f, "  scheme    %s, N = %d", name, plan->order);
-    if (why) ht_say(f, " (%s)", why);
-    ht_say(f, "\n");
-    ht_fact(f, string, "scheme", name);
-    ht_fact(f, string, "scheme_chosen_by", why);
-    ht_fact(f, integer, "order", plan->order);
-}
-
 static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
     const double unknowns = ht_simulation_unknowns(sim);
@@ -56,19 +39,6 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
                fields > 1 ? "s" : "", ht_grid_coefs(&plan->grid),
                (long long)ht_grid_total(&plan->grid, HT_PRIMARY));
     ht_fact(f, number, "unknowns", unknowns);
-}
-
-static void add_grid(const struct ht_simulation *sim, struct ht_facts *f) {
-    const struct ht_grid *grid = &sim->plan->grid;
-    ht_fact(f, integer, "dimensions", grid->dims);
-    ht_fact(f, integers, "cells", grid->dims, grid->cells);
-    ht_say(f, "  grid      ");
-    for (int k = 0; k < grid->dims; k++)
-        ht_say(f, "%s%lld", k ? " x " : "", (long long)grid->cells[k]);
-    ht_say(f, " cells of ");
-    for (int k = 0; k < grid->dims; k++) ht_say(f, "%s%.4g", k ? " x " : "", grid->h[k]);
-    ht_say(f, "\n");
-    add_unknowns(sim, f);
 }
 
 /* What errors are proportional to where the medium is smooth: docs/method.md, section 7. */
@@ -337,17 +307,6 @@ static bool has_points(const struct ht_shot *shot) {
     return shot->points > 0 && !shot->type->flat && !(shot->width > 0);
 }
 
-/* ", 2 of type plane", for types that are not made of points. */
-static void add_shot_types(const struct ht_shots *shots, struct ht_text *text) {
-    const struct ht_source_type *type;
-    for (int n = 0; (type = ht_source_type_at(n)) != NULL; n++) {
-        int count = 0;
-        for (int i = 0; i < shots->count; i++)
-            count += shots->shot[i].type == type && !has_points(&shots->shot[i]);
-        if (count > 0) ht_text_add(text, ", %d of type %s", count, type->word);
-    }
-}
-
 static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
     const struct ht_shots *shots = plan->shots;
@@ -359,7 +318,14 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
         points += has_points(&shots->shot[i]) ? shots->shot[i].points : 0;
     ht_text_add(text, "  sources   %d", shots->count);
     if (points > 0) ht_text_add(text, " at %d point%s", points, points > 1 ? "s" : "");
-    add_shot_types(shots, text);
+    /* ", 2 of type plane", for types that are not made of points. */
+    const struct ht_source_type *type;
+    for (int n = 0; (type = ht_source_type_at(n)) != NULL; n++) {
+        int count = 0;
+        for (int i = 0; i < shots->count; i++)
+            count += shots->shot[i].type == type && !has_points(&shots->shot[i]);
+        if (count > 0) ht_text_add(text, ", %d of type %s", count, type->word);
+    }
     ht_text_add(text,
                 ", until %.4g; frequencies up to %.4g, %.3g %s per wavelength there of %.2g needed",
                 shots->end, shots->highest, ht_plan_shot_points(plan),
@@ -437,8 +403,30 @@ void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_system *system = sim->plan->eq.system;
     ht_say(f, "htwave %s\n  system    %s: %s\n", HT_VERSION, system->name, system->title);
     ht_fact(f, string, "system", system->name);
-    add_scheme(sim, f);
-    add_grid(sim, f);
+    const struct ht_plan *plan = sim->plan;
+    const char *name = plan->problem.scheme->name;
+    const char *why = plan->chosen_by[0] != '\0' ? plan->chosen_by : NULL;
+    if (sim->plan->problem.scheme->nodal)
+        ht_say(f, "  scheme    %s of order %d in space, %d in time%s", name, plan->order,
+               2 * plan->problem.stages,
+               plan->problem.fd.undispersed ? ", dispersion in time removed from traces" : "");
+    else
+        ht_say(f, "  scheme    %s, N = %d", name, plan->order);
+    if (why) ht_say(f, " (%s)", why);
+    ht_say(f, "\n");
+    ht_fact(f, string, "scheme", name);
+    ht_fact(f, string, "scheme_chosen_by", why);
+    ht_fact(f, integer, "order", plan->order);
+    const struct ht_grid *grid = &sim->plan->grid;
+    ht_fact(f, integer, "dimensions", grid->dims);
+    ht_fact(f, integers, "cells", grid->dims, grid->cells);
+    ht_say(f, "  grid      ");
+    for (int k = 0; k < grid->dims; k++)
+        ht_say(f, "%s%lld", k ? " x " : "", (long long)grid->cells[k]);
+    ht_say(f, " cells of ");
+    for (int k = 0; k < grid->dims; k++) ht_say(f, "%s%.4g", k ? " x " : "", grid->h[k]);
+    ht_say(f, "\n");
+    add_unknowns(sim, f);
     add_medium(sim, f);
     add_layers(sim, f);
     ht_parallel_add_ranks(sim, &f->text);
@@ -461,22 +449,6 @@ static void note_fit(const struct ht_simulation *sim) {
                 "first near %s: thin layers or large contrasts; more cells fit them better",
                 (long long)c.cut, (long long)c.values,
                 ht_grid_place(&sim->plan->grid, c.place, place));
-}
-
-/* Of a wave of four points per wavelength, where it is slowest. */
-static void note_receivers(const struct ht_simulation *sim) {
-    const struct ht_receivers *all = sim->plan->receivers;
-    const struct ht_grid *grid = &sim->plan->grid;
-    const double points = 4, speed = sim->plan->medium->speed_min;
-    double h = 0;
-    for (int k = 0; k < grid->dims; k++) h = fmax(h, grid->h[k]);
-    const double period = points * h / speed;
-    for (int n = 0; all != NULL && n < all->count; n++)
-        if (all->group[n].every > period / 2)
-            ht_note("receivers.%d.every = %.6g is more than half a period of the shortest wave "
-                    "that the grid carries, %.6g at %g points per wavelength: such waves are "
-                    "recorded as slower ones",
-                    n + 1, all->group[n].every, period, points);
 }
 
 /* Radians per time of the fastest wave that is known; 0: none is. */
@@ -526,8 +498,9 @@ static void note_left_out(const struct ht_plan *plan) {
     if (names[0] != '\0') ht_note("initial.values leaves out %s: 0 at the start", names);
 }
 
-/* The default data are made for a box of size 1. */
-static void note_data(const struct ht_simulation *sim) {
+void ht_report_notes(const struct ht_simulation *sim) {
+    const struct ht_medium *medium = sim->plan->medium;
+    /* The default data are made for a box of size 1. */
     const struct ht_plan *plan = sim->plan;
     if (plan->shots == NULL && !ht_params_gives(sim->params, "initial"))
         ht_note("neither sources nor initial data are given: a Gaussian pulse of width %g about "
@@ -537,15 +510,22 @@ static void note_data(const struct ht_simulation *sim) {
         (plan->cells_per_wavelength > 0 && plan->cells_per_wavelength < 1 &&
          !plan->solution->single_wave))
         ht_note("the shortest wave is hardly resolved: take more cells or a higher grid.order");
-}
-
-void ht_report_notes(const struct ht_simulation *sim) {
-    const struct ht_medium *medium = sim->plan->medium;
-    note_data(sim);
     note_left_out(sim->plan);
     if (sim->params->output.pictures && !ht_output_draws(sim->params))
         ht_note("no pictures are drawn: this htwave was built without cairo");
-    note_receivers(sim);
+    /* Of a wave of four points per wavelength, where it is slowest. */
+    const struct ht_receivers *all = sim->plan->receivers;
+    const struct ht_grid *grid = &sim->plan->grid;
+    const double points = 4, speed = sim->plan->medium->speed_min;
+    double h = 0;
+    for (int k = 0; k < grid->dims; k++) h = fmax(h, grid->h[k]);
+    const double period = points * h / speed;
+    for (int n = 0; all != NULL && n < all->count; n++)
+        if (all->group[n].every > period / 2)
+            ht_note("receivers.%d.every = %.6g is more than half a period of the shortest wave "
+                    "that the grid carries, %.6g at %g points per wavelength: such waves are "
+                    "recorded as slower ones",
+                    n + 1, all->group[n].every, period, points);
     if (sim->params->output.series && sim->plan->problem.scheme->nodal &&
         ht_equations_first_order(&sim->plan->eq) &&
         (sim->plan->shots != NULL || sim->plan->problem.layers != NULL))
@@ -591,40 +571,11 @@ static double drift(double initial, double final) {
     return initial > 0 ? final / initial - 1 : NAN;
 }
 
-static double setup_seconds(const struct ht_simulation *sim) {
-    return sim->tune_s + sim->compile_s + sim->selfcheck_s + sim->measure_s + sim->start_s;
-}
-
 static void add_setup(const struct ht_simulation *sim, struct ht_text *text) {
     ht_text_add(text, "  setup     compile %s%s, self-check %s, ", HT_SECONDS(sim->compile_s),
                 ht_kernels_cached(&sim->kernels) ? " (cached)" : "", HT_SECONDS(sim->selfcheck_s));
     ht_text_add(text, "measuring the device %s, start %s\n", HT_SECONDS(sim->measure_s),
                 HT_SECONDS(sim->start_s));
-}
-
-static void add_times(const struct ht_simulation *sim, const struct ht_result *result,
-                      struct ht_facts *f) {
-    bool alone = sim->ranks == 1;
-    const struct ht_run *run = &sim->run;
-    double steps = alone ? run->kernel_s : run->step_s;
-    double setup = setup_seconds(sim);
-    double rest = result->wall_s - setup - steps - run->look_s;
-    ht_say(f, "%s step %lld of %lld, time %.6g, in %s\n",
-           run->interrupted ? "interrupted at" : "done:", (long long)run->steps,
-           (long long)sim->plan->steps, ht_run_time(run), HT_SECONDS(result->wall_s));
-    ht_say(f, "  wall time %s %s, output %s, ", alone ? "kernels" : "steps", HT_SECONDS(steps),
-           HT_SECONDS(run->look_s));
-    ht_say(f, "setup %s, rest %s\n", HT_SECONDS(setup), HT_SECONDS(fmax(rest, 0)));
-    if (!sim->oracle) add_setup(sim, &f->text);
-    ht_fact(f, bool, "interrupted", run->interrupted);
-    ht_fact(f, integer, "steps_done", run->steps);
-    ht_fact(f, number, "wall_s", result->wall_s);
-    ht_fact(f, number, "setup_s", setup);
-    ht_fact(f, number, "step_s", result->parallel.part[HT_TIME_STEP].mean);
-    ht_fact(f, number, "kernel_s", result->parallel.part[HT_TIME_KERNEL].mean);
-    ht_fact(f, number, "output_s", run->look_s);
-    ht_fact(f, number, "selfcheck_ratio", sim->selfcheck_ratio);
-    ht_fact(f, bool, "tuned", sim->tuned);
 }
 
 static void add_rate(const struct ht_simulation *sim, const struct ht_result *result,
@@ -668,23 +619,30 @@ static void add_energy(const struct ht_simulation *sim, const struct ht_result *
     ht_fact(f, number, "conserved_energy_drift", lost);
 }
 
-static void add_files(const struct ht_simulation *sim, const struct ht_output *output,
-                      struct ht_facts *f) {
-    const char *directory = sim->params->output.directory;
-    const char *picture = ht_output_last_picture(output);
-    const char *xdmf = ht_output_xdmf(output);
-    if (picture) ht_say(f, "  picture   %s\n", picture);
-    if (xdmf) ht_say(f, "  ParaView  %s\n", xdmf);
-    if (ht_output_has_traces(output)) ht_say(f, "  traces    %s/traces.h5\n", directory);
-    ht_say(f, "  summary   %s/summary.json\n", directory);
-    ht_fact(f, string, "picture", picture);
-    ht_fact(f, string, "xdmf", xdmf);
-}
-
 void ht_report_result(const struct ht_simulation *sim, const struct ht_result *result,
                       const struct ht_output *output, struct ht_facts *f) {
     const double joules = result->parallel.joules;
-    add_times(sim, result, f);
+    bool alone = sim->ranks == 1;
+    const struct ht_run *run = &sim->run;
+    double steps = alone ? run->kernel_s : run->step_s;
+    double setup = sim->tune_s + sim->compile_s + sim->selfcheck_s + sim->measure_s + sim->start_s;
+    double rest = result->wall_s - setup - steps - run->look_s;
+    ht_say(f, "%s step %lld of %lld, time %.6g, in %s\n",
+           run->interrupted ? "interrupted at" : "done:", (long long)run->steps,
+           (long long)sim->plan->steps, ht_run_time(run), HT_SECONDS(result->wall_s));
+    ht_say(f, "  wall time %s %s, output %s, ", alone ? "kernels" : "steps", HT_SECONDS(steps),
+           HT_SECONDS(run->look_s));
+    ht_say(f, "setup %s, rest %s\n", HT_SECONDS(setup), HT_SECONDS(fmax(rest, 0)));
+    if (!sim->oracle) add_setup(sim, &f->text);
+    ht_fact(f, bool, "interrupted", run->interrupted);
+    ht_fact(f, integer, "steps_done", run->steps);
+    ht_fact(f, number, "wall_s", result->wall_s);
+    ht_fact(f, number, "setup_s", setup);
+    ht_fact(f, number, "step_s", result->parallel.part[HT_TIME_STEP].mean);
+    ht_fact(f, number, "kernel_s", result->parallel.part[HT_TIME_KERNEL].mean);
+    ht_fact(f, number, "output_s", run->look_s);
+    ht_fact(f, number, "selfcheck_ratio", sim->selfcheck_ratio);
+    ht_fact(f, bool, "tuned", sim->tuned);
     add_rate(sim, result, f);
     ht_parallel_add_times(sim, &result->parallel, &f->text);
     ht_fact_said(f, "joules", joules,
@@ -695,6 +653,14 @@ void ht_report_result(const struct ht_simulation *sim, const struct ht_result *r
                  result->error,
                  sim->plan->problem.scheme->two_level ? "the fields on the primary grid"
                                                       : "all fields");
-    add_files(sim, output, f);
+    const char *directory = sim->params->output.directory;
+    const char *picture = ht_output_last_picture(output);
+    const char *xdmf = ht_output_xdmf(output);
+    if (picture) ht_say(f, "  picture   %s\n", picture);
+    if (xdmf) ht_say(f, "  ParaView  %s\n", xdmf);
+    if (ht_output_has_traces(output)) ht_say(f, "  traces    %s/traces.h5\n", directory);
+    ht_say(f, "  summary   %s/summary.json\n", directory);
+    ht_fact(f, string, "picture", picture);
+    ht_fact(f, string, "xdmf", xdmf);
     ht_parallel_add_json(sim, &result->parallel, &f->json);
 }

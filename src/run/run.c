@@ -86,38 +86,7 @@ static unsigned due_judges(const struct loop *l) {
     return needs & HT_NEED_JUDGED ? judges : 0;
 }
 
-/* The ranks agree on the next batch, on the observers that look now, and on the end. */
-static enum ht_err agree_on_next(struct loop *l) {
-    const struct ht_plan *plan = l->run->plan;
-    bool leads = ht_comm_rank(plan->grid.slab.comm) == 0;
-    double shared[] = {ht_stop_wanted(), leads ? (double)l->batch : 0,
-                       leads ? (double)due_by_clock(l) : 0};
-    TRY(ht_comm_max(plan->grid.slab.comm, 3, shared));
-    l->last = shared[0] > 0 || l->run->steps == plan->steps;
-    l->run->interrupted = l->last && l->run->steps < plan->steps;
-    l->batch = (int64_t)shared[1];
-    l->due = (unsigned)shared[2] | due_by_step(l);
-    l->due |= due_judges(l);
-    return HT_OK;
-}
-
 /* ---- looking ---- */
-
-static enum ht_err read_coefs(struct loop *l) {
-    const struct ht_plan *plan = l->run->plan;
-    const struct ht_stepper *stepper = &l->run->stepper;
-    int count = ht_grid_coefs(&plan->grid);
-    int64_t values = count * ht_grid_own_total(&plan->grid, HT_PRIMARY);
-    int64_t first, last;
-    ht_grid_own(&plan->grid, HT_PRIMARY, &first, &last);
-    for (int f = 0; f < plan->eq.nfields; f++)
-        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f)) {
-            double *coefs = l->coefs + f * values;
-            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, count, first, last, coefs));
-            ht_plan_multiply(plan, true, values, coefs);
-        }
-    return HT_OK;
-}
 
 static enum ht_err look(struct loop *l, int i) {
     const struct ht_observer *o = &l->observer[i];
@@ -125,7 +94,20 @@ static enum ht_err look(struct loop *l, int i) {
     struct ht_view view = {.run = l->run, .time = ht_run_time(l->run), .last = l->last};
     unsigned missing = o->needs & ~l->held;
     if (missing & HT_NEED_NODAL) TRY(ht_nodal_read(l->run->plan, &l->run->stepper, l->nodal));
-    if (missing & HT_NEED_COEFS) TRY(read_coefs(l));
+    if (missing & HT_NEED_COEFS) {
+        const struct ht_plan *plan = l->run->plan;
+        const struct ht_stepper *stepper = &l->run->stepper;
+        int count = ht_grid_coefs(&plan->grid);
+        int64_t values = count * ht_grid_own_total(&plan->grid, HT_PRIMARY);
+        int64_t first, last;
+        ht_grid_own(&plan->grid, HT_PRIMARY, &first, &last);
+        for (int f = 0; f < plan->eq.nfields; f++)
+            if (ht_problem_stores(&plan->problem, HT_PRIMARY, f)) {
+                double *coefs = l->coefs + f * values;
+                TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, count, first, last, coefs));
+                ht_plan_multiply(plan, true, values, coefs);
+            }
+    }
     l->held |= o->needs;
     if (o->needs & HT_NEED_NODAL) view.nodal = (const double *const *)l->nodal;
     if (o->needs & HT_NEED_COEFS) view.coefs = l->coefs;
@@ -137,28 +119,19 @@ static enum ht_err look(struct loop *l, int i) {
 
 /* ---- stepping ---- */
 
-/* Steps that take about as long as wanted, from what `steps` took. */
-static void adjust_batch(struct loop *l, int64_t steps, double seconds) {
-    const double wanted_s = 0.2, growth = 2;
-    double ratio = wanted_s / fmax(seconds, 1e-6);
-    double next = (double)steps * fmin(ratio, growth);
-    /* A batch cut short by the next look says little about longer ones. */
-    if (steps == l->batch || ratio < 1) l->batch = next < 1 ? 1 : (int64_t)next;
-}
-
-static enum ht_err take_batch(struct loop *l) {
-    int64_t target = l->run->plan->steps;
-    for (int i = 0; i < l->count; i++) target = ht_least(target, l->next[i]);
-    int64_t steps = ht_least(l->batch, target - l->run->steps);
-    double began = ht_clock();
-    TRY(ht_run_advance(l->run, steps));
-    adjust_batch(l, steps, ht_clock() - began);
-    return HT_OK;
-}
-
 static enum ht_err take_steps(struct loop *l) {
     for (;;) {
-        TRY(agree_on_next(l));
+        /* The ranks agree on the next batch, on the observers that look now, and on the end. */
+        const struct ht_plan *plan = l->run->plan;
+        bool leads = ht_comm_rank(plan->grid.slab.comm) == 0;
+        double shared[] = {ht_stop_wanted(), leads ? (double)l->batch : 0,
+                           leads ? (double)due_by_clock(l) : 0};
+        TRY(ht_comm_max(plan->grid.slab.comm, 3, shared));
+        l->last = shared[0] > 0 || l->run->steps == plan->steps;
+        l->run->interrupted = l->last && l->run->steps < plan->steps;
+        l->batch = (int64_t)shared[1];
+        l->due = (unsigned)shared[2] | due_by_step(l);
+        l->due |= due_judges(l);
         l->held = 0;
         for (int i = 0; i < l->count; i++) {
             if ((l->due >> i & 1) == 0) continue;
@@ -166,7 +139,17 @@ static enum ht_err take_steps(struct loop *l) {
             ask_next(l, i, l->run->steps + 1);
         }
         if (l->last) return HT_OK;
-        TRY(take_batch(l));
+        int64_t target = l->run->plan->steps;
+        for (int i = 0; i < l->count; i++) target = ht_least(target, l->next[i]);
+        int64_t steps = ht_least(l->batch, target - l->run->steps);
+        double began = ht_clock();
+        TRY(ht_run_advance(l->run, steps));
+        /* Steps that take about as long as wanted, from what `steps` took. */
+        const double wanted_s = 0.2, growth = 2;
+        double ratio = wanted_s / fmax(ht_clock() - began, 1e-6);
+        double next = (double)steps * fmin(ratio, growth);
+        /* A batch cut short by the next look says little about longer ones. */
+        if (steps == l->batch || ratio < 1) l->batch = next < 1 ? 1 : (int64_t)next;
     }
 }
 

@@ -20,33 +20,27 @@ static double host_memory(void) {
     return unknown;
 }
 
-static void use_oracle(struct ht_simulation *sim) {
-    sim->oracle = true;
-    sim->info = (struct ht_device_info){.name = "serial reference",
-                                        .vendor = "htwave",
-                                        .driver = "C11",
-                                        .platform = "host",
-                                        .backend = "oracle",
-                                        .index = -1,
-                                        .fp64 = true,
-                                        .compute_units = 1};
-    sim->info.memory = sim->info.max_buffer = (int64_t)host_memory();
-}
-
-static enum ht_err refuse_oracle(const struct ht_simulation *sim) {
-    return ht_params_error(sim->params, "device.backend",
-                           "the serial reference runs in one process, not on %d ranks: run it "
-                           "without mpiexec or choose a device",
-                           sim->ranks);
-}
-
 /* A missing device becomes a failure only when one is needed. */
 static enum ht_err open_device(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     const char *backend = params->device.backend;
     if (strcmp(backend, "oracle") == 0) {
-        if (sim->ranks > 1) return refuse_oracle(sim);
-        use_oracle(sim);
+        if (sim->ranks > 1)
+            return ht_params_error(
+                sim->params, "device.backend",
+                "the serial reference runs in one process, not on %d ranks: run it "
+                "without mpiexec or choose a device",
+                sim->ranks);
+        sim->oracle = true;
+        sim->info = (struct ht_device_info){.name = "serial reference",
+                                            .vendor = "htwave",
+                                            .driver = "C11",
+                                            .platform = "host",
+                                            .backend = "oracle",
+                                            .index = -1,
+                                            .fp64 = true,
+                                            .compute_units = 1};
+        sim->info.memory = sim->info.max_buffer = (int64_t)host_memory();
         return HT_OK;
     }
     enum ht_err err = ht_ranks_open(sim->comm, backend, params->device.select, &sim->device);
@@ -246,12 +240,6 @@ static enum ht_err choose_variant(struct ht_simulation *sim) {
     return check_variant(sim);
 }
 
-static int choose_block(const struct ht_simulation *sim) {
-    const enum ht_layout_choice layout = sim->params->device.layout;
-    bool blocked = layout == HT_LAYOUT_AUTO ? sim->info.gpu : layout == HT_LAYOUT_BLOCKED;
-    return !blocked ? 1 : sim->tuning.fp64 ? 2 : 4;
-}
-
 /* All ranks use the tuning of rank 0, or results and layouts would differ. */
 static enum ht_err settle_kernels(struct ht_simulation *sim) {
     TRY(share_tuning(sim));
@@ -268,7 +256,9 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
     tuning->ptx = sim->info.ptx;
     tuning->ptx_own = sim->info.ptx_own;
     tuning->fp64 = sim->oracle || params->device.precision == HT_DOUBLE;
-    tuning->block = choose_block(sim);
+    const enum ht_layout_choice layout = sim->params->device.layout;
+    bool blocked = layout == HT_LAYOUT_AUTO ? sim->info.gpu : layout == HT_LAYOUT_BLOCKED;
+    tuning->block = !blocked ? 1 : sim->tuning.fp64 ? 2 : 4;
     tuning->cells = params->device.cells_per_group;
     tuning->planes = params->device.planes_per_group;
     TRY(choose_variant(sim));
@@ -311,19 +301,6 @@ static enum ht_err check_host(const struct ht_simulation *sim, const char *list,
 
 /* Per trace, on rank 0: position, weights, nodes, a block of samples. */
 enum { TRACE_BYTES = 1024 };
-
-static enum ht_err check_receivers(const struct ht_simulation *sim) {
-    const struct ht_groups *groups = &sim->params->receivers;
-    const struct ht_receivers_given *group = groups->group;
-    double traces = 0;
-    char what[40];
-    for (int n = 0; n < groups->count; n++) {
-        const int fields = group[n].fields.count;
-        traces += (double)group[n].count * group[n].count2 * (fields > 0 ? fields : 1);
-    }
-    snprintf(what, sizeof what, "%.3g traces ", traces);
-    return check_host(sim, "receivers", traces * TRACE_BYTES, what, "", "");
-}
 
 /* Ranks whose needs are added up: those of one device. */
 static bool shares_memory(const struct ht_simulation *sim, int rank) {
@@ -451,30 +428,6 @@ static enum ht_err check_lists(const struct ht_simulation *sim, int64_t bytes, i
     return HT_OK;
 }
 
-static enum ht_err check_budget(const struct ht_simulation *sim, int64_t of_shots) {
-    const struct ht_budget *b = &sim->budget;
-    char advice[160];
-    const struct ht_variant *lean = leanest(sim);
-    int64_t bytes[2] = {b->total, budget_of(sim, lean, of_shots).total};
-    const double memory = (double)sim->info.memory;
-    TRY(sum_of_sharers(sim, 2, bytes));
-    snprintf(advice, sizeof advice, ": take fewer cells or a lower grid.order%s",
-             sim->tuning.fp64 && !sim->oracle
-                 ? ", or device.precision = \"single\", which needs half"
-                 : "");
-    if ((double)bytes[0] > memory && (double)bytes[1] <= memory)
-        snprintf(advice, sizeof advice, ": device.variant = \"%s\" needs only %s", lean->name,
-                 HT_BYTES(bytes[1]));
-    TRY(check_lists(sim, bytes[0], of_shots, memory));
-    if ((double)bytes[0] > memory) return refuse_memory(sim, (double)bytes[0], memory, advice);
-    if (b->largest_buffer > sim->info.max_buffer)
-        return ht_params_error(
-            sim->params, "grid.cells",
-            "needs a buffer of %s, %s allows %s at once: take fewer cells or a lower grid.order",
-            HT_BYTES(b->largest_buffer), sim->info.name, HT_BYTES(sim->info.max_buffer));
-    return HT_OK;
-}
-
 /* Rank 0 keeps the traces of all steps where dispersion is removed. */
 static enum ht_err check_history(const struct ht_simulation *sim) {
     const struct ht_plan *plan = sim->plan;
@@ -496,7 +449,27 @@ static enum ht_err check_memory(struct ht_simulation *sim) {
     TRY(ht_comm_agree(sim->comm, check_history(sim)));
     sim->budget = budget_of(sim, variant != NULL ? variant : leanest(sim), shots.device);
     if (sim->device == NULL && !sim->oracle) return HT_OK;
-    return check_budget(sim, shots.device);
+    const struct ht_budget *b = &sim->budget;
+    char advice[160];
+    const struct ht_variant *lean = leanest(sim);
+    int64_t bytes[2] = {b->total, budget_of(sim, lean, shots.device).total};
+    const double memory = (double)sim->info.memory;
+    TRY(sum_of_sharers(sim, 2, bytes));
+    snprintf(advice, sizeof advice, ": take fewer cells or a lower grid.order%s",
+             sim->tuning.fp64 && !sim->oracle
+                 ? ", or device.precision = \"single\", which needs half"
+                 : "");
+    if ((double)bytes[0] > memory && (double)bytes[1] <= memory)
+        snprintf(advice, sizeof advice, ": device.variant = \"%s\" needs only %s", lean->name,
+                 HT_BYTES(bytes[1]));
+    TRY(check_lists(sim, bytes[0], shots.device, memory));
+    if ((double)bytes[0] > memory) return refuse_memory(sim, (double)bytes[0], memory, advice);
+    if (b->largest_buffer > sim->info.max_buffer)
+        return ht_params_error(
+            sim->params, "grid.cells",
+            "needs a buffer of %s, %s allows %s at once: take fewer cells or a lower grid.order",
+            HT_BYTES(b->largest_buffer), sim->info.name, HT_BYTES(sim->info.max_buffer));
+    return HT_OK;
 }
 
 /* ---- plan ---- */
@@ -509,7 +482,16 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
     TRY(ht_comm_agree(
         sim->comm, ht_ranks_devices(sim->ranks, sim->assignment) > 0 ? need_device(sim) : HT_OK));
     TRY(check_cells(sim));
-    TRY(check_receivers(sim));
+    const struct ht_groups *groups = &sim->params->receivers;
+    const struct ht_receivers_given *group = groups->group;
+    double traces = 0;
+    char what[40];
+    for (int n = 0; n < groups->count; n++) {
+        const int fields = group[n].fields.count;
+        traces += (double)group[n].count * group[n].count2 * (fields > 0 ? fields : 1);
+    }
+    snprintf(what, sizeof what, "%.3g traces ", traces);
+    TRY(check_host(sim, "receivers", traces * TRACE_BYTES, what, "", ""));
     TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
     int64_t first, last, own;
     ht_grid_own(&sim->plan->grid, HT_DUAL, &first, &last);

@@ -111,38 +111,6 @@ static double pack_seconds(const struct ht_machine *m, const double bytes[2]) {
     return 2 * 2 * (bytes[0] + bytes[1]) / m->device.copy + 2 * sides * m->device.launch_s;
 }
 
-/* Half steps that a pass over the nodes counts for: rates are in half steps. */
-static double part_of_step(const struct ht_load *load) {
-    return 2.0 / load->passes.count;
-}
-
-/* Adds the seconds of a step's tasks. Messages overlap with the steps between the task that
- * sends them and the one that receives them. */
-static void add_tasks(const struct ht_load *load, const struct ht_machine *m, double rate,
-                      const struct ht_schedule *schedule, struct ht_prediction *p) {
-    double travel = 0;
-    for (int i = 0; i < schedule->count; i++) {
-        const struct ht_task *task = &schedule->task[i];
-        const double seconds =
-            (double)ht_box_nodes(&task->targets.box) * load->cells * part_of_step(load) / rate;
-        if (task->kind == HT_TASK_SEND) {
-            const struct ht_exchange sent = ht_exchange_bytes(&task->planes, load->sent_bytes);
-            travel = transfer(m, sent.bytes, p->ranks > m->device.per_node);
-            p->transfer += travel;
-            p->pack += pack_seconds(m, sent.bytes);
-        } else if (task->kind == HT_TASK_STEP && task->part == HT_PART_BOUNDARY) {
-            p->boundary += seconds * m->device.boundary + m->device.launch_s;
-        } else if (task->kind == HT_TASK_STEP) {
-            p->interior += seconds + m->device.launch_s;
-            travel = fmax(0, travel - seconds);
-        } else if (task->kind == HT_TASK_RECEIVE) {
-            p->exposed += travel;
-            travel = 0;
-        }
-    }
-    p->exposed += travel;
-}
-
 static const char *find_limit(const struct ht_prediction *p, const struct ht_machine *m) {
     double most = fmax(fmax(p->interior, p->boundary), fmax(p->pack, p->exposed));
     if (most == p->interior) return "interior";
@@ -151,9 +119,11 @@ static const char *find_limit(const struct ht_prediction *p, const struct ht_mac
     return p->ranks > m->device.per_node ? "network" : "links";
 }
 
-/* 2 `depth` steps, of which those of the second half count. */
-static void walk_steps(const struct ht_load *load, const struct ht_machine *m, double rate,
-                       struct ht_prediction *p) {
+/* Mean over `depth` steps, the period of the schedule, after as many steps that are not counted. */
+static void add_step(const struct ht_load *load, const struct ht_machine *m, double rate,
+                     struct ht_prediction *p) {
+    const double per_step = 1.0 / load->depth;
+    /* 2 `depth` steps, of which those of the second half count. */
     struct ht_task tasks[HT_MOST_TASKS(HT_PASSES, 1)];
     struct ht_schedule schedule = {.task = tasks};
     struct ht_halo_state state = {.open = false};
@@ -162,15 +132,34 @@ static void walk_steps(const struct ht_load *load, const struct ht_machine *m, d
     make_slab(load, p->ranks == 1, p->planes, targets, &slab);
     for (int n = 0; n < 2 * load->depth; n++) {
         ht_schedule_make(&slab, &load->passes, 0, load->passes.count, &state, &schedule);
-        if (n >= load->depth) add_tasks(load, m, rate, &schedule, p);
+        /* Adds the seconds of a step's tasks. Messages overlap with the steps between the task that
+         * sends them and the one that receives them. */
+        if (n >= load->depth) {
+            double travel = 0;
+            for (int i = 0; i < schedule.count; i++) {
+                const struct ht_task *task = &schedule.task[i];
+                /* Half steps that a pass over the nodes counts for: rates are in half steps. */
+                const double seconds = (double)ht_box_nodes(&task->targets.box) * load->cells *
+                                       (2.0 / load->passes.count) / rate;
+                if (task->kind == HT_TASK_SEND) {
+                    const struct ht_exchange sent =
+                        ht_exchange_bytes(&task->planes, load->sent_bytes);
+                    travel = transfer(m, sent.bytes, p->ranks > m->device.per_node);
+                    p->transfer += travel;
+                    p->pack += pack_seconds(m, sent.bytes);
+                } else if (task->kind == HT_TASK_STEP && task->part == HT_PART_BOUNDARY) {
+                    p->boundary += seconds * m->device.boundary + m->device.launch_s;
+                } else if (task->kind == HT_TASK_STEP) {
+                    p->interior += seconds + m->device.launch_s;
+                    travel = fmax(0, travel - seconds);
+                } else if (task->kind == HT_TASK_RECEIVE) {
+                    p->exposed += travel;
+                    travel = 0;
+                }
+            }
+            p->exposed += travel;
+        }
     }
-}
-
-/* Mean over `depth` steps, the period of the schedule, after as many steps that are not counted. */
-static void add_step(const struct ht_load *load, const struct ht_machine *m, double rate,
-                     struct ht_prediction *p) {
-    const double per_step = 1.0 / load->depth;
-    walk_steps(load, m, rate, p);
     p->interior *= per_step;
     p->boundary *= per_step;
     p->pack *= per_step;

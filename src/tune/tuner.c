@@ -181,20 +181,6 @@ static void improve(struct search *s, struct candidate *at) {
     (void)try_tuning(s, &other);
 }
 
-/* The test problem: large enough to fill a device, small enough for short timings. */
-static void make_test_problem(struct search *s, bool fp64) {
-    const bool gpu = ht_device_info(s->device)->gpu;
-    const struct ht_grid *grid = s->problem->grid;
-    const struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
-    const double bytes = gpu ? 0x1p28 : 0x1p24, fma = gpu ? 2e10 : 2e7;
-    int64_t most = 1, cells[3];
-    for (int k = 0; k < grid->dims; k++)
-        if (grid->cells[k] > most) most = grid->cells[k];
-    int64_t side = ht_test_problem_cells(s->problem, &tuning, most, bytes, fma);
-    for (int k = 0; k < 3; k++) cells[k] = grid->cells[k] < side ? grid->cells[k] : side;
-    ht_test_problem(s->problem, cells, &s->test);
-}
-
 enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device, bool fp64,
                     const struct ht_tune_choice *choice, const struct ht_tune_effort *effort,
                     struct ht_tuned *out) {
@@ -209,7 +195,17 @@ enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device, 
     s->effort = effort;
     s->began = ht_clock();
     s->best.seconds = INFINITY;
-    make_test_problem(s, fp64);
+    /* The test problem: large enough to fill a device, small enough for short timings. */
+    const bool gpu = ht_device_info(s->device)->gpu;
+    const struct ht_grid *grid = s->problem->grid;
+    const struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
+    const double bytes = gpu ? 0x1p28 : 0x1p24, fma = gpu ? 2e10 : 2e7;
+    int64_t most = 1, cells[3];
+    for (int k = 0; k < grid->dims; k++)
+        if (grid->cells[k] > most) most = grid->cells[k];
+    int64_t side = ht_test_problem_cells(s->problem, &tuning, most, bytes, fma);
+    for (int k = 0; k < 3; k++) cells[k] = grid->cells[k] < side ? grid->cells[k] : side;
+    ht_test_problem(s->problem, cells, &s->test);
     int count = try_defaults(s, fp64, list);
     for (int i = 0; i < count && i < FINALISTS; i++)
         if (list[i].seconds < hopeless * s->best.seconds) improve(s, &list[i]);
