@@ -324,19 +324,17 @@ static enum ht_err add_node(const struct ht_fd_incidence *in, const int64_t m[3]
     return HT_OK;
 }
 
-/* Nodes along an axis that the surface may concern. */
-static void range_of(const struct ht_fd_surface *s, int axis, int64_t *begin, int64_t *end) {
-    const int64_t nodes = axis < s->grid->dims ? ht_grid_nodes(s->grid, HT_PRIMARY, axis) : 1;
-    *begin = ht_most(0, s->lower[axis] - s->reach);
-    *end = ht_least(nodes, s->upper[axis] + s->reach + 1);
-}
-
 enum ht_err ht_fd_incidence_entries(const struct ht_fd_incidence *in, int64_t plane, int column,
                                     struct ht_columns *out) {
     const struct ht_fd_surface *s = &in->surface;
     const int64_t row = ht_grid_nodes(s->grid, HT_PRIMARY, 0);
     int64_t begin[3], end[3], m[3] = {0, 0, plane};
-    for (int k = 0; k < 3; k++) range_of(s, k, &begin[k], &end[k]);
+    for (int k = 0; k < 3; k++) {
+        /* Nodes along an axis that the surface may concern. */
+        const int64_t nodes = k < s->grid->dims ? ht_grid_nodes(s->grid, HT_PRIMARY, k) : 1;
+        begin[k] = ht_most(0, s->lower[k] - s->reach);
+        end[k] = ht_least(nodes, s->upper[k] + s->reach + 1);
+    }
     if (plane < begin[2] || plane >= end[2]) return HT_OK;
     for (m[1] = begin[1]; m[1] < end[1]; m[1]++)
         for (m[0] = begin[0]; m[0] < end[0]; m[0]++)

@@ -30,24 +30,6 @@ struct making {
 
 /* ---- points, lines, planes, volumes ---- */
 
-static enum ht_err append_shot(struct making *m, int shot) {
-    const struct ht_grid *grid = m->stepper->problem.grid;
-    const int64_t row = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    struct ht_point point;
-    TRY(ht_shot_spread(m->in->shots, shot, m->wanted, &point));
-    enum ht_err err = HT_OK;
-    for (int i = 0; err == HT_OK && i < point.count; i++) {
-        const int64_t *at = point.node[i].m;
-        const struct ht_column_entry entry = {.at = at[2] * ht_grid_plane(grid, HT_PRIMARY) +
-                                                    at[1] * row + at[0],
-                                              .column = m->in->column[shot],
-                                              .weight = point.node[i].weight};
-        err = ht_columns_add(&m->grid, entry);
-    }
-    ht_point_free(&point);
-    return err;
-}
-
 /* ---- a plane ---- */
 
 static double half_at_walls(const struct ht_grid *grid, int64_t node) {
@@ -151,7 +133,23 @@ static enum ht_err make_list(struct making *m) {
     const int64_t planes = s->r.partition.window[HT_PRIMARY].count[2];
     int64_t begin, end;
     ht_fd_target_planes(s, &begin, &end, m->wanted);
-    for (int i = 0; i < in->shots->count; i++) TRY(append_shot(m, i));
+    for (int i = 0; i < in->shots->count; i++) {
+        const struct ht_grid *grid = m->stepper->problem.grid;
+        const int64_t row = ht_grid_nodes(grid, HT_PRIMARY, 0);
+        struct ht_point point;
+        TRY(ht_shot_spread(m->in->shots, i, m->wanted, &point));
+        enum ht_err err = HT_OK;
+        for (int j = 0; err == HT_OK && j < point.count; j++) {
+            const int64_t *at = point.node[j].m;
+            const struct ht_column_entry entry = {.at = at[2] * ht_grid_plane(grid, HT_PRIMARY) +
+                                                        at[1] * row + at[0],
+                                                  .column = m->in->column[i],
+                                                  .weight = point.node[j].weight};
+            err = ht_columns_add(&m->grid, entry);
+        }
+        ht_point_free(&point);
+        TRY(err);
+    }
     for (int64_t p = 0; p < ht_grid_planes(s->problem.grid, HT_PRIMARY); p++)
         for (int i = 0; m->wanted[p] && i < in->shots->count; i++)
             if (in->incident[i] != NULL)

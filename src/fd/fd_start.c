@@ -112,28 +112,26 @@ static void find_share(const struct start *s, int64_t at, int k, const double *c
     }
 }
 
-/* u and r of a plane of the block. */
-static enum ht_err find_plane(const struct start *s, int64_t at, double *coefs) {
-    const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
-    const int64_t m = s->first + at;
-    const int field = s->plan->eq.second_order.field;
-    double *u = s->u + at * plane;
-    TRY(ht_solution_fill(s->solution, HT_PRIMARY, 0, m, m + 1, coefs));
-    ht_plan_multiply(s->plan, false, plane * ht_grid_coefs(&s->grid) * s->plan->eq.nfields, coefs);
-    s->moves[at] = find_rate(s, coefs, s->r + at * plane);
-    for (int k = 0; k < s->grid.dims; k++)
-        if (s->share[k] != NULL) find_share(s, at, k, coefs);
-    coefs += field * plane * ht_grid_coefs(&s->grid);
-    for (int64_t n = 0; n < plane; n++) u[n] = held(s, n, m) ? 0 : coefs[n];
-    return HT_OK;
-}
-
 static enum ht_err find_part(void *data, int64_t part, int worker) {
     const struct start *s = data;
     const int64_t end = ht_threads_first(s->planes, s->parts, part + 1);
     (void)worker;
-    for (int64_t i = ht_threads_first(s->planes, s->parts, part); i < end; i++)
-        TRY(find_plane(s, i, s->coefs[part]));
+    for (int64_t i = ht_threads_first(s->planes, s->parts, part); i < end; i++) {
+        /* u and r of a plane of the block. */
+        double *coefs = s->coefs[part];
+        const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
+        const int64_t m = s->first + i;
+        const int field = s->plan->eq.second_order.field;
+        double *u = s->u + i * plane;
+        TRY(ht_solution_fill(s->solution, HT_PRIMARY, 0, m, m + 1, coefs));
+        ht_plan_multiply(s->plan, false, plane * ht_grid_coefs(&s->grid) * s->plan->eq.nfields,
+                         coefs);
+        s->moves[i] = find_rate(s, coefs, s->r + i * plane);
+        for (int k = 0; k < s->grid.dims; k++)
+            if (s->share[k] != NULL) find_share(s, i, k, coefs);
+        coefs += field * plane * ht_grid_coefs(&s->grid);
+        for (int64_t n = 0; n < plane; n++) u[n] = held(s, n, m) ? 0 : coefs[n];
+    }
     return HT_OK;
 }
 

@@ -108,27 +108,6 @@ static void fill_matrix(struct map *s, double theta) {
                               pow(BALANCE, j - i);
 }
 
-static int unknowns(const struct map *s, enum ht_subgrid subgrid) {
-    return s->n * ht_problem_stored(s->problem, subgrid);
-}
-
-/* w[j] = b[j] + (1/stage) (dt/2) L w. Derivatives read entries after j, which have their values of
- * the stage before. */
-static void evolve_entry(struct map *s, int j, int stage) {
-    const size_t bytes = (size_t)s->problem->eq->nfields * sizeof(number);
-    number sum[HT_MAX_FIELDS];
-    memcpy(sum, s->b[j], bytes);
-    for (int f = 0; f < s->nfactors; f++) {
-        const struct factor *x = &s->factor[f];
-        const int at = j + x->derivative;
-        double scale = 1.0 / stage;
-        if (at >= s->t) continue;
-        for (int n = j + 1; n <= at; n++) scale *= n;
-        sum[x->row] += times(scale * x->value, s->w[at][x->col]);
-    }
-    memcpy(s->w[j], sum, bytes);
-}
-
 /* out: the fields stored on the other grid, one after the other; for a two-level scheme on entry
  * their values one step earlier. */
 static void half_step(struct map *s, enum ht_subgrid from, const number *in, number *out) {
@@ -143,7 +122,22 @@ static void half_step(struct map *s, enum ht_subgrid from, const number *in, num
     }
     memcpy(s->w, s->b, sizeof s->w);
     for (int stage = s->problem->stages; stage >= 1; stage--)
-        for (int j = 0; j < s->t; j++) evolve_entry(s, j, stage);
+        for (int j = 0; j < s->t; j++) {
+            /* w[j] = b[j] + (1/stage) (dt/2) L w. Derivatives read entries after j, which have
+             * their values of the stage before. */
+            const size_t bytes = (size_t)s->problem->eq->nfields * sizeof(number);
+            number sum[HT_MAX_FIELDS];
+            memcpy(sum, s->b[j], bytes);
+            for (int f = 0; f < s->nfactors; f++) {
+                const struct factor *x = &s->factor[f];
+                const int at = j + x->derivative;
+                double scale = 1.0 / stage;
+                if (at >= s->t) continue;
+                for (int n = j + 1; n <= at; n++) scale *= n;
+                sum[x->row] += times(scale * x->value, s->w[at][x->col]);
+            }
+            memcpy(s->w[j], sum, bytes);
+        }
     for (int f = 0; f < fields; f++) {
         if (!ht_problem_stores(s->problem, to, f)) continue;
         for (int i = 0; i < s->n; i++)
@@ -154,7 +148,7 @@ static void half_step(struct map *s, enum ht_subgrid from, const number *in, num
 
 /* y = S x */
 static void step(struct map *s, const number *x, number *y) {
-    const int split = unknowns(s, HT_PRIMARY);
+    const int split = s->n * ht_problem_stored(s->problem, HT_PRIMARY);
     if (!s->two_level) {
         half_step(s, HT_PRIMARY, x, y);
         return;
@@ -237,8 +231,8 @@ static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run, co
     s->axis = axis;
     s->n = axis < 0 ? 1 : s->problem->grid->order + 1;
     s->t = axis < 0 ? 1 : 2 * s->n;
-    s->size = unknowns(s, HT_PRIMARY);
-    if (s->two_level) s->size += unknowns(s, HT_DUAL);
+    s->size = s->n * ht_problem_stored(s->problem, HT_PRIMARY);
+    if (s->two_level) s->size += s->n * ht_problem_stored(s->problem, HT_DUAL);
     fill_factors(s, run, k);
     fill_matrix(s, axis < 0 ? 0 : k[axis] * s->problem->grid->h[axis]);
     const int64_t n = s->size;

@@ -77,27 +77,25 @@ static void fill_row(struct ht_injection *in, const struct quadrature *rule, int
     }
 }
 
-static enum ht_err fill_table(struct ht_injection *in, int64_t q) {
-    struct quadrature rule;
-    bool any = false;
-    ht_gauss_points(GAUSS, rule.x, rule.weight);
-    for (int i = 0; i < GAUSS; i++)
-        ht_legendre(in->problem.duhamel->terms, 2 * rule.x[i], rule.legendre[i]);
-    in->first = q;
-    in->filled = true;
-    for (int64_t row = 0; row < HT_INJECTION_ROWS; row++) {
-        fill_row(in, &rule, row);
-        any = any || in->acts[row];
-    }
-    for (int i = 0; any && i < 2; i++)
-        if (in->grid[i].injected != NULL) TRY(ht_injected_table(in->grid[i].injected, in->table));
-    return HT_OK;
-}
-
 enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from) {
     const int64_t later = from == HT_PRIMARY ? 0 : 1;
     const int64_t q = 2 * in->steps + later;
-    if (!in->filled || q < in->first || q >= in->first + HT_INJECTION_ROWS) TRY(fill_table(in, q));
+    if (!in->filled || q < in->first || q >= in->first + HT_INJECTION_ROWS) {
+        struct quadrature rule;
+        bool any = false;
+        ht_gauss_points(GAUSS, rule.x, rule.weight);
+        for (int i = 0; i < GAUSS; i++)
+            ht_legendre(in->problem.duhamel->terms, 2 * rule.x[i], rule.legendre[i]);
+        in->first = q;
+        in->filled = true;
+        for (int64_t row = 0; row < HT_INJECTION_ROWS; row++) {
+            fill_row(in, &rule, row);
+            any = any || in->acts[row];
+        }
+        for (int i = 0; any && i < 2; i++)
+            if (in->grid[i].injected != NULL)
+                TRY(ht_injected_table(in->grid[i].injected, in->table));
+    }
     in->row = in->acts[q - in->first] ? q - in->first : -1;
     in->steps += later;
     return HT_OK;
@@ -174,21 +172,19 @@ enum ht_err ht_injection_create(const struct ht_problem *problem, const struct h
     return HT_MADE(err, in, ht_injection_destroy, out);
 }
 
-static void free_grid(struct ht_injection_grid *g) {
-    ht_injected_destroy(g->injected);
-    free(g->list.at);
-    free(g->list.begin);
-    free(g->list.wall);
-    free(g->list.column);
-    free(g->list.shape);
-    free(g->shapes.value);
-    free(g->shapes.odd);
-    free(g->plane);
-}
-
 void ht_injection_destroy(struct ht_injection *in) {
     if (in == NULL) return;
-    for (int i = 0; i < 2; i++) free_grid(&in->grid[i]);
+    for (int i = 0; i < 2; i++) {
+        ht_injected_destroy(in->grid[i].injected);
+        free(in->grid[i].list.at);
+        free(in->grid[i].list.begin);
+        free(in->grid[i].list.wall);
+        free(in->grid[i].list.column);
+        free(in->grid[i].list.shape);
+        free(in->grid[i].shapes.value);
+        free(in->grid[i].shapes.odd);
+        free(in->grid[i].plane);
+    }
     free(in->table);
     free(in->acts);
     free(in);

@@ -406,10 +406,6 @@ static const int64_t one = (int64_t)1 << HT_SOURCE_FRACTION;
 
 /* ---- images behind walls ---- */
 
-static int power_of(int factor, int64_t count) {
-    return factor < 0 && count % 2 != 0 ? -1 : 1;
-}
-
 /* Image number n of a point: a period further each, or 2 j: two mirrors further, 2 j + 1: mirrored
  * at the upper wall, -1: at the lower one. */
 static struct ht_source_image image_of(const struct ht_grid *grid, int axis, int64_t at,
@@ -421,10 +417,10 @@ static struct ht_source_image image_of(const struct ht_grid *grid, int axis, int
     const bool mirrored = n % 2 != 0;
     const int64_t pairs = (n - mirrored) / 2;
     const int64_t upper = n > 0 ? (n + 1) / 2 : -n / 2, lower = n > 0 ? n / 2 : (1 - n) / 2;
-    return (struct ht_source_image){.at = mirrored ? 2 * (pairs + 1) * length - at
-                                                   : 2 * pairs * length + at,
-                                    .factor = power_of(high, upper) * power_of(low, lower),
-                                    .mirrored = mirrored};
+    return (struct ht_source_image){
+        .at = mirrored ? 2 * (pairs + 1) * length - at : 2 * pairs * length + at,
+        .factor = (high < 0 && upper % 2 != 0 ? -1 : 1) * (low < 0 && lower % 2 != 0 ? -1 : 1),
+        .mirrored = mirrored};
 }
 
 static int list_images(const struct ht_grid *grid, int axis, int64_t at, int64_t reach,

@@ -121,12 +121,8 @@ static const double left[2][FAMILIES][ROWS][RADII] = {
       {3e-1, 2e-3, 7e-5, 2e-6, 3e-9, 2e-9},
       {6e-2, 4e-4, 4e-6, 4e-8, 3e-9, 2e-9}}}};
 
-static bool damps(const struct ht_plan *plan) {
-    return plan->problem.scheme->dissipates;
-}
-
 static double source_least_radius(const struct ht_plan *plan) {
-    return damps(plan) ? 0.25 : plan->order <= 3 ? 1.25 : 0.5;
+    return plan->problem.scheme->dissipates ? 0.25 : plan->order <= 3 ? 1.25 : 0.5;
 }
 
 /* One field, its time derivative or none: a pair. */
@@ -135,7 +131,7 @@ static const double *rows_of(const struct ht_plan *plan, const struct ht_shot *s
     const bool vortices = shot->drive[0].field != form->field && ht_shot_dims(shot) > 1;
     const bool pair = form->rate >= 0;
     const int row = plan->order < ROWS ? plan->order - 1 : ROWS - 1;
-    return left[!damps(plan)][pair ? PAIR : vortices ? FORCE : MONOPOLE][row];
+    return left[!plan->problem.scheme->dissipates][pair ? PAIR : vortices ? FORCE : MONOPOLE][row];
 }
 
 static double left_of(const double *row, double radius) {
@@ -172,16 +168,6 @@ static enum ht_err make_points(const struct ht_plan *plan, struct ht_duhamel *d)
 
 /* ---- the Gaussian ---- */
 
-static enum ht_err refuse_radius(const struct ht_plan *plan, int group, double least) {
-    char key[40];
-    snprintf(key, sizeof key, "sources.%d.radius", group);
-    return ht_params_error(plan->params, key,
-                           "must be %g or more with time.scheme = \"%s\" and grid.order = %d, "
-                           "which damps nothing of what a narrower source has beyond the waves "
-                           "that the grid carries",
-                           least, plan->problem.scheme->name, plan->order);
-}
-
 double ht_source_reach_most(const struct ht_source_form *form) {
     return fmax(fmax(form->reach[0], form->reach[1]), form->reach[2]);
 }
@@ -192,7 +178,15 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhame
     struct ht_source_form *form = &d->form[i];
     const double least = source_least_radius(plan);
     const struct source_waves waves = source_waves(plan, d, i);
-    if (shot->radius > 0 && shot->radius < least) return refuse_radius(plan, i + 1, least);
+    if (shot->radius > 0 && shot->radius < least) {
+        char key[40];
+        snprintf(key, sizeof key, "sources.%d.radius", i + 1);
+        return ht_params_error(plan->params, key,
+                               "must be %g or more with time.scheme = \"%s\" and grid.order = %d, "
+                               "which damps nothing of what a narrower source has beyond the waves "
+                               "that the grid carries",
+                               least, plan->problem.scheme->name, plan->order);
+    }
     /* Radius, where it is not given, and order of a form, and its error. */
     /* Of the radii in the order of their use, the first one that keeps the tolerance, else the
      * best. */

@@ -82,32 +82,30 @@ static void times_medium(const struct making *m, int material, const double *e, 
     }
 }
 
-/* next[col] += dt coef D^T M^T e[row]. */
-static void add_term(struct making *m, const struct ht_term *term) {
-    const struct ht_problem *p = m->problem;
-    const double *e = m->e + (int64_t)term->row * m->cube;
-    double *next = m->next + (int64_t)term->col * m->cube;
-    double factor = p->dt / m->need.per_step * term->coef;
-    int stride = 1;
-    for (int k = 0; k < term->axis; k++) stride *= m->t[k];
-    for (int n = 0; n < term->derivative; n++) factor /= p->grid->h[term->axis];
-    if (term->material >= 0) times_medium(m, term->material, e, m->product);
-    if (term->material >= 0) e = m->product;
-    for (int row = 0; row < m->cube / stride; row++) {
-        const int power = row % m->t[term->axis];
-        double part = factor;
-        if (power + term->derivative >= m->t[term->axis]) continue;
-        for (int n = 1; n <= term->derivative; n++) part *= power + n;
-        for (int q = row * stride; q < (row + 1) * stride; q++)
-            next[q + term->derivative * stride] += part * e[q];
-    }
-}
-
 static void differentiate(struct making *m) {
     const struct ht_equations *eq = m->problem->eq;
     double *before = m->e;
     memset(m->next, 0, (size_t)eq->nfields * (size_t)m->cube * sizeof *m->next);
-    for (int t = 0; t < eq->nterms; t++) add_term(m, &eq->term[t]);
+    for (int t = 0; t < eq->nterms; t++) {
+        /* next[col] += dt coef D^T M^T e[row]. */
+        const struct ht_problem *p = m->problem;
+        const double *e = m->e + (int64_t)eq->term[t].row * m->cube;
+        double *next = m->next + (int64_t)eq->term[t].col * m->cube;
+        double factor = p->dt / m->need.per_step * eq->term[t].coef;
+        int stride = 1;
+        for (int k = 0; k < eq->term[t].axis; k++) stride *= m->t[k];
+        for (int n = 0; n < eq->term[t].derivative; n++) factor /= p->grid->h[eq->term[t].axis];
+        if (eq->term[t].material >= 0) times_medium(m, eq->term[t].material, e, m->product);
+        if (eq->term[t].material >= 0) e = m->product;
+        for (int row = 0; row < m->cube / stride; row++) {
+            const int power = row % m->t[eq->term[t].axis];
+            double part = factor;
+            if (power + eq->term[t].derivative >= m->t[eq->term[t].axis]) continue;
+            for (int n = 1; n <= eq->term[t].derivative; n++) part *= power + n;
+            for (int q = row * stride; q < (row + 1) * stride; q++)
+                next[q + eq->term[t].derivative * stride] += part * e[q];
+        }
+    }
     m->e = m->next;
     m->next = before;
 }

@@ -23,10 +23,6 @@ static int64_t chunk_planes(const struct ht_plan *plan, enum ht_subgrid subgrid)
     return planes < 1 ? 1 : planes < end - begin ? planes : end - begin;
 }
 
-static const struct ht_scheme *scheme_of(const struct ht_plan *plan) {
-    return plan->problem.scheme;
-}
-
 /* On a wall one parity of a field's coefficients must vanish. A one-level half step makes these
  * coefficients zero. A two-level half step adds to them, so initial data that violate the wall's
  * condition would act as a permanent source. */
@@ -109,7 +105,7 @@ static enum ht_err put_solution(const struct ht_plan *plan, enum ht_subgrid subg
                              ht_grid_plane(grid, subgrid) * (last - first) * ht_grid_coefs(grid) *
                                  plan->eq.nfields,
                              coefs);
-        if (err == HT_OK && subgrid == HT_PRIMARY && scheme_of(plan)->two_level)
+        if (err == HT_OK && subgrid == HT_PRIMARY && plan->problem.scheme->two_level)
             err = clear_walls(plan, first, last, coefs);
         if (err == HT_OK) err = stepper->ops->put(stepper->self, subgrid, first, last, coefs);
         ht_progress_update(&progress, (double)(last - begin));
@@ -130,7 +126,7 @@ struct layer {
 };
 
 static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last, struct layer *s) {
-    const struct ht_scheme *starter = scheme_of(plan)->starter;
+    const struct ht_scheme *starter = plan->problem.scheme->starter;
     const int64_t *cells = plan->grid.cells;
     const struct ht_box box = {.begin = {0, 0, first}, .end = {cells[0], cells[1], last}};
     s->plan = plan;
@@ -231,7 +227,7 @@ static enum ht_err step_back(const struct ht_plan *plan, struct ht_device *devic
 }
 
 static bool steps_back(const struct ht_plan *plan) {
-    return scheme_of(plan)->two_level && plan->steps > 0 && !plan->solution->exact &&
+    return plan->problem.scheme->two_level && plan->steps > 0 && !plan->solution->exact &&
            !plan->solution->rest;
 }
 
@@ -247,7 +243,7 @@ int64_t ht_hermite_start_bytes(const struct ht_plan *plan, const struct ht_tunin
 enum ht_err ht_hermite_start(const struct ht_plan *plan, struct ht_device *device,
                              const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
     TRY(put_solution(plan, HT_PRIMARY, 0, stepper));
-    if (!scheme_of(plan)->two_level || plan->steps == 0) return HT_OK;
+    if (!plan->problem.scheme->two_level || plan->steps == 0) return HT_OK;
     if (!steps_back(plan)) return put_solution(plan, HT_DUAL, -plan->problem.dt / 2, stepper);
     return step_back(plan, device, tuning, stepper);
 }

@@ -358,32 +358,6 @@ static bool leaves_gaps(const struct ht_device_stepper *t) {
     return leaves && t->spec.sorted && t->padded_coefs > t->coefs;
 }
 
-/* Creates all buffers that the variants of the sets of kernels need. */
-static enum ht_err stepper_allocate(struct ht_device_stepper *t) {
-    int64_t per_target = 0;
-    int stored[2] = {0, 0};
-    struct list list;
-    bool work = false;
-    for (int i = 0; i < t->sets; i++) {
-        const struct ht_variant *variant = t->set[i].variant;
-        per_target = larger(per_target, ht_variant_poly_bytes(variant, &t->set[i].spec[0]));
-        work = work || ht_variant_needs_work(variant);
-    }
-    list_buffers(&t->problem, &t->spec, per_target, work, ht_device_info(t->r.device), &list);
-    t->poly_planes = list.poly_planes;
-    for (int i = 0; i < list.count; i++) {
-        const struct item *item = &list.item[i];
-        TRY(ht_buffer_create(t->r.device, item->bytes, buffer_of(t, item)));
-        if (item->use == FIELD)
-            t->stored[item->subgrid][stored[item->subgrid]++] = *buffer_of(t, item);
-        if (item->use == FIELD && leaves_gaps(t))
-            TRY(ht_stepper_clear(t, item->subgrid, item->index));
-    }
-    for (int r = 0; r < t->regions; r++)
-        TRY(ht_buffer_create(t->r.device, list.scale_bytes, &t->scale[r]));
-    return HT_OK;
-}
-
 static void stepper_destroy(void *self) {
     struct ht_device_stepper *t = self;
     if (t == NULL) return;
@@ -656,7 +630,28 @@ static enum ht_err make_parts(struct ht_device_stepper *t, struct ht_device *dev
     t->coefs = ht_grid_coefs(t->problem.grid);
     t->padded_coefs = ht_storage_order(&t->spec, t->storage);
     TRY(add_regions(t, device, regions, region));
-    TRY(stepper_allocate(t));
+    /* Creates all buffers that the variants of the sets of kernels need. */
+    int64_t per_target = 0;
+    int stored[2] = {0, 0};
+    struct list list;
+    bool work = false;
+    for (int i = 0; i < t->sets; i++) {
+        const struct ht_variant *variant = t->set[i].variant;
+        per_target = larger(per_target, ht_variant_poly_bytes(variant, &t->set[i].spec[0]));
+        work = work || ht_variant_needs_work(variant);
+    }
+    list_buffers(&t->problem, &t->spec, per_target, work, ht_device_info(t->r.device), &list);
+    t->poly_planes = list.poly_planes;
+    for (int i = 0; i < list.count; i++) {
+        const struct item *item = &list.item[i];
+        TRY(ht_buffer_create(t->r.device, item->bytes, buffer_of(t, item)));
+        if (item->use == FIELD)
+            t->stored[item->subgrid][stored[item->subgrid]++] = *buffer_of(t, item);
+        if (item->use == FIELD && leaves_gaps(t))
+            TRY(ht_stepper_clear(t, item->subgrid, item->index));
+    }
+    for (int r = 0; r < t->regions; r++)
+        TRY(ht_buffer_create(t->r.device, list.scale_bytes, &t->scale[r]));
     /* Creates them, all zero; nothing without layers. */
     const unsigned axes = ht_absorbing_axes(t->problem.layers);
     ht_layer_windows(&t->problem, t->memory);

@@ -233,16 +233,6 @@ static double stages_fma(const struct ht_spec *spec, const struct ht_sizes *z, i
     return sum;
 }
 
-/* The two scalar series of cl/parity_chains.cl, without parities: per coefficient dims products for
- * Lambda and two for p and e; then the divergence and the gradient. */
-static double chains_fma(const struct ht_sizes *z, int order, int dims, int stages) {
-    double outputs = (double)z->n1 * z->n2 * z->n3, count = 0;
-    for (int m = 0; 2 * m + 1 <= stages; m++)
-        count += count_needed(z, order, dims, 2 * m, 2 * m) +
-                 count_needed(z, order, dims, 2 * m + 1, 2 * m + 1);
-    return count * (dims + 2) + dims * (z->cube + outputs);
-}
-
 /* A one-dimensional half step of (N+1) x (2N+2) along the lines of each axis, with faces reused
  * along x3 as in interpolation_fma. */
 static double separable_fma(const struct ht_sizes *z, int dims) {
@@ -286,8 +276,16 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     double coefs = (double)z.n1 * z.n2 * z.n3;
     double fma = interpolation_fma(&z, dims) + stages_fma(spec, &z, stages);
     double dense = (double)z.sources * z.targets * coefs * coefs;
-    if (uniform && z.chain >= 0 && spec->old_sign == 0)
-        fma = fmin(fma, interpolation_fma(&z, dims) + chains_fma(&z, spec->order, dims, stages));
+    if (uniform && z.chain >= 0 && spec->old_sign == 0) {
+        /* The two scalar series of cl/parity_chains.cl, without parities: per coefficient dims
+         * products for Lambda and two for p and e; then the divergence and the gradient. */
+        double outputs = (double)z.n1 * z.n2 * z.n3, count = 0;
+        for (int m = 0; 2 * m + 1 <= stages; m++)
+            count += count_needed(&z, spec->order, dims, 2 * m, 2 * m) +
+                     count_needed(&z, spec->order, dims, 2 * m + 1, 2 * m + 1);
+        fma = fmin(fma,
+                   interpolation_fma(&z, dims) + (count * (dims + 2) + dims * (z.cube + outputs)));
+    }
     if (uniform && z.chain >= 0) fma = fmin(fma, potential_fma(spec, &z));
     if (uniform) fma = fmin(fma, spec->eq->translates ? separable_fma(&z, dims) : dense);
     double medium = medium_values(spec, &z);
@@ -363,31 +361,29 @@ struct ht_cost ht_cost_separable(const struct ht_variant *variant, const struct 
     return operator_cost(spec, &z, separable_fma(&z, spec->eq->dims));
 }
 
-/* Of half a time step of a pair per node: each group is read twice and written once, coefficients
- * that vary are read; a difference is used by all terms that take it. */
-static struct ht_cost cost_pair(const struct ht_spec *spec) {
-    struct ht_pair pair;
-    (void)ht_pair_make(spec->eq, spec->pair, &pair);
-    int differences = 0;
-    for (int t = 0; t < pair.nterms; t++) {
-        bool known = false;
-        for (int i = 0; i < t; i++)
-            known = known || (pair.term[i].col == pair.term[t].col &&
-                              pair.term[i].axis == pair.term[t].axis);
-        differences += !known;
-    }
-    int media = 0;
-    for (int c = 0; c < pair.ncoefficients; c++)
-        if (spec->medium_degree >= 0 && !(spec->constant >> c & 1u)) media++;
-    return (struct ht_cost){.fma = (differences * spec->differences + pair.nterms) / 2.0,
-                            .bytes = (3 * pair.nfields + media) / 2.0};
-}
-
 /* Of half a time step per node. One pass reads the field, the increment and the medium and writes
  * the first two; a second term of the series adds one that reads two values and writes one, and one
  * value more to read. */
 struct ht_cost ht_cost_differences(const struct ht_spec *spec) {
-    if (spec->pair != HT_PAIR_NONE) return cost_pair(spec);
+    if (spec->pair != HT_PAIR_NONE) {
+        /* Of half a time step of a pair per node: each group is read twice and written once,
+         * coefficients that vary are read; a difference is used by all terms that take it. */
+        struct ht_pair pair;
+        (void)ht_pair_make(spec->eq, spec->pair, &pair);
+        int differences = 0;
+        for (int t = 0; t < pair.nterms; t++) {
+            bool known = false;
+            for (int i = 0; i < t; i++)
+                known = known || (pair.term[i].col == pair.term[t].col &&
+                                  pair.term[i].axis == pair.term[t].axis);
+            differences += !known;
+        }
+        int media = 0;
+        for (int c = 0; c < pair.ncoefficients; c++)
+            if (spec->medium_degree >= 0 && !(spec->constant >> c & 1u)) media++;
+        return (struct ht_cost){.fma = (differences * spec->differences + pair.nterms) / 2.0,
+                                .bytes = (3 * pair.nfields + media) / 2.0};
+    }
     const int passes = spec->stages > 1 ? 2 : 1;
     const bool density = spec->density;
     const double taps = density ? 2.0 * spec->differences : spec->differences / 2.0 + 1;

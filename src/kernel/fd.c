@@ -39,19 +39,6 @@ static int segment_of(const struct ht_fd_spec *spec) {
     return SEGMENT_BYTES / ht_real_size(spec->fp64);
 }
 
-/* Rows of fd-vectors where density varies: as many as local memory has room for
- * (cl/fd_vectors_density.cl). */
-static int block_rows(const struct ht_fd_spec *spec, const struct ht_device_info *info) {
-    const int64_t limit = ht_vector_limit(info);
-    const int64_t turn = (int64_t)2 * spec->radius;
-    int rows = BLOCK_ROWS;
-    for (; rows > 1; rows /= 2) {
-        const int64_t segments = 1 + rows + turn + turn * (rows + 1);
-        if (segments * SEGMENT_BYTES <= limit) break;
-    }
-    return rows;
-}
-
 /* Bytes of local memory that fd-march needs. */
 static int64_t local_bytes(const struct ht_fd_spec *spec, const struct ht_fd_shape *shape) {
     const int block = block_of(spec), reach = ht_fd_reach(spec);
@@ -87,7 +74,18 @@ struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec, const struct ht_va
     if (variant != &ht_variant_fd_march) {
         shape.packs = 0;
         if (variant == &ht_variant_fd_plain) shape = (struct ht_fd_shape){0};
-        if (spec->density) shape.rows = block_rows(spec, info);
+        if (spec->density) {
+            /* Rows of fd-vectors where density varies: as many as local memory has room for
+             * (cl/fd_vectors_density.cl). */
+            const int64_t limit = ht_vector_limit(info);
+            const int64_t turn = (int64_t)2 * spec->radius;
+            int rows = BLOCK_ROWS;
+            for (; rows > 1; rows /= 2) {
+                const int64_t segments = 1 + rows + turn + turn * (rows + 1);
+                if (segments * SEGMENT_BYTES <= limit) break;
+            }
+            shape.rows = rows;
+        }
         return shape;
     }
     /* Measured on an H200 (bench/NOTES.md). */
@@ -296,19 +294,6 @@ int ht_fd_coef_rows(const struct ht_fd_spec *spec) {
     return spec->dims + 2 * spec->density;
 }
 
-/* The number of bytes. */
-static size_t set_coefs(const struct ht_fd_kernels *k, const double scale[3], union coefs *out) {
-    const int r = k->spec.radius, rows = ht_fd_coef_rows(&k->spec);
-    for (int i = 0; i < rows * r; i++) {
-        const double value = ht_fd_coef(&k->spec, &k->weights, scale, i / r, i % r);
-        if (k->spec.fp64)
-            out->wide[i] = value;
-        else
-            out->single[i] = (float)value;
-    }
-    return (size_t)(rows * r) * (k->spec.fp64 ? sizeof(double) : sizeof(float));
-}
-
 static enum ht_err pass(struct ht_fd_kernels *k, enum ht_step_part part, int which,
                         const struct ht_fd_box *box, const struct ht_fd_operator *op,
                         struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *p,
@@ -321,7 +306,18 @@ static enum ht_err pass(struct ht_fd_kernels *k, enum ht_step_part part, int whi
     if (is_empty(box)) return HT_OK;
     set_groups(k, box, &args, groups);
     arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
-    arg[n++] = (struct ht_arg){.value = &coefs, .size = set_coefs(k, op->scale, &coefs)};
+    /* The number of bytes. */
+    const int r = k->spec.radius, rows = ht_fd_coef_rows(&k->spec);
+    for (int i = 0; i < rows * r; i++) {
+        const double value = ht_fd_coef(&k->spec, &k->weights, op->scale, i / r, i % r);
+        if (k->spec.fp64)
+            coefs.wide[i] = value;
+        else
+            coefs.single[i] = (float)value;
+    }
+    arg[n++] = (struct ht_arg){
+        .value = &coefs,
+        .size = ((size_t)(rows * r) * (k->spec.fp64 ? sizeof(double) : sizeof(float)))};
     arg[n++] = (struct ht_arg){.buffer = u};
     arg[n++] = (struct ht_arg){.buffer = op->a};
     for (int i = 0; k->spec.density && i < 3; i++)

@@ -95,12 +95,6 @@ int ht_tensor_parts(const struct ht_spec *spec, int most_tiles) {
     return parts;
 }
 
-/* With fewer registers more work-groups fit a multiprocessor; values measured on an H200. NVRTC
- * spills a few registers at 128. */
-static int registers_for(int tiles, bool greedy) {
-    return tiles > 20 ? 0 : tiles > 8 ? 168 : greedy ? 144 : 128;
-}
-
 static const char *refuses(const struct ht_spec *spec) {
     const char *reason = ht_blocks_refuse(spec);
     if (reason != NULL) return reason;
@@ -125,7 +119,11 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     out->rows = rows;
     out->chunk = HT_TENSOR_CHUNK;
     out->parts = parts;
-    out->registers = registers_for(s.cut.all * (spec->fp64 ? 2 : 1), info->greedy);
+    /* With fewer registers more work-groups fit a multiprocessor; values measured on an H200. NVRTC
+     * spills a few registers at 128. */
+    const int tiles = s.cut.all * (spec->fp64 ? 2 : 1);
+
+    out->registers = tiles > 20 ? 0 : tiles > 8 ? 168 : info->greedy ? 144 : 128;
     out->group_size = WARP * rows;
     out->local_bytes = s.local_bytes;
     if (s.local_bytes > limit) return ht_local_too_little(spec, info, 0, limit);

@@ -59,17 +59,6 @@ static void destroy_products(struct products *products) {
     free(products);
 }
 
-/* The transpose of H x .. x H, p x p row-major. */
-static void fused_operator(const double *matrix, int t, int p, double *out) {
-    for (int r = 0; r < p; r++)
-        for (int n = 0; n < p; n++) {
-            double value = 1;
-            for (int stride = 1; stride < p; stride *= t)
-                value *= matrix[n / stride % t * t + r / stride % t];
-            out[r * p + n] = value;
-        }
-}
-
 static enum ht_err fill_products(const struct ht_step *step, struct products *out) {
     double matrix[4 * (HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1)];
     double fused[MOST_VALUES] = {0};
@@ -82,7 +71,16 @@ static enum ht_err fill_products(const struct ht_step *step, struct products *ou
         out->count--;
     }
     ht_hermite_matrix(step->spec.order, matrix);
-    fused_operator(matrix, out->t, out->p, fused);
+    /* The transpose of H x .. x H, p x p row-major. */
+    const int t = out->t;
+    const int p = out->p;
+    for (int r = 0; r < p; r++)
+        for (int n = 0; n < p; n++) {
+            double value = 1;
+            for (int stride = 1; stride < p; stride *= t)
+                value *= matrix[n / stride % t * t + r / stride % t];
+            fused[r * p + n] = value;
+        }
     TRY(ht_gemm_create(step->tool.device, step->spec.fp64, &out->gemm));
     TRY(ht_tool_store_reals(&step->tool, (int64_t)out->t * out->t, matrix, &out->matrix));
     return ht_tool_store_reals(&step->tool, (int64_t)out->p * out->p, fused, &out->fused);

@@ -83,51 +83,6 @@ static void add_terms(const struct ht_spec *spec, const struct ht_sizes *z, bool
     }
 }
 
-/* The X macros of the kernels: X once per entry. */
-static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z, struct ht_text *out) {
-    const struct ht_equations *eq = spec->eq;
-    add_fields("/* X(slot, field): stored on the source grid */\n"
-               "#define HT_EACH_SRC(X)",
-               z->sources, z->source_field, out);
-    add_fields("\n/* X(slot, field): stored on the target grid */\n"
-               "#define HT_EACH_DST(X)",
-               z->targets, z->target_field, out);
-    ht_text_add(out, "\n#define HT_EACH_MATERIAL(X)");
-    for (int m = 0; m < eq->nmaterials; m++)
-        if (ht_spec_reads(spec, m)) ht_text_add(out, " X(%d)", m);
-    ht_text_add(out, "\n/* X(slot, field) */\n#define HT_EACH_EXCHANGED(X)");
-    for (int s = 0; s < z->exchanged; s++) ht_text_add(out, " X(%d, %d)", s, z->exchanged_field[s]);
-    for (int constant = 0; constant < 2; constant++) {
-        ht_text_add(out, constant ? "\n/* polynomials of degree 0 */\n"
-                                    "#define HT_EACH_CONSTANT_GROUP(X)"
-                                  : "\n/* X(group, row, material) */\n"
-                                    "#define HT_EACH_GROUP(X)");
-        for (int g = 0; g < z->groups; g++)
-            if (z->group_material[g] >= 0 &&
-                ht_spec_constant(spec, z->group_material[g]) == constant)
-                ht_text_add(out, " X(%d, %d, %d)", g, z->group_row[g], z->group_material[g]);
-    }
-    ht_text_add(out, "\n/* X(group, row): without a material */\n"
-                     "#define HT_EACH_PLAIN_GROUP(X)");
-    for (int g = 0; g < z->groups; g++)
-        if (z->group_material[g] < 0) ht_text_add(out, " X(%d, %d)", g, z->group_row[g]);
-    ht_text_add(out, "\n/* X(axis, field, term of the scalar, of the field, "
-                     "material of each) */\n"
-                     "#define HT_EACH_PARTNER(X)");
-    for (int k = 0; z->chain >= 0 && k < eq->dims; k++)
-        ht_text_add(out, " X(%d, %d, %d, %d, %d, %d)", k, z->partner[k], z->term_of_chain[k],
-                    z->term_of_partner[k], eq->term[z->term_of_chain[k]].material,
-                    eq->term[z->term_of_partner[k]].material);
-    ht_text_add(out, "\n/* X(term, row, col, axis, derivative, group, slot of col) "
-                     "*/\n#define HT_EACH_TERM(X)");
-    add_terms(spec, z, false, out);
-    ht_text_add(out, "\n/* with a profile that varies about a node: X(term, "
-                     "row, col, its axis, derivative, material, slot) */\n"
-                     "#define HT_EACH_PROFILE_TERM(X)");
-    add_terms(spec, z, true, out);
-    ht_text_add(out, "\n");
-}
-
 void ht_text_table(struct ht_text *out, const char *name, const double *values, int count,
                    bool fp64) {
     ht_text_add(out, "HT_TABLE const real ht_%s[%d] = {", name, count);
@@ -228,7 +183,47 @@ enum ht_err ht_kernel_text_of(const struct ht_variant *variant, const struct ht_
                               struct ht_text *out) {
     struct ht_sizes z = ht_sizes_of(spec);
     add_numbers(spec, shape, &z, out);
-    add_lists(spec, &z, out);
+    /* The X macros of the kernels: X once per entry. */
+    const struct ht_equations *eq = spec->eq;
+    add_fields("/* X(slot, field): stored on the source grid */\n"
+               "#define HT_EACH_SRC(X)",
+               z.sources, z.source_field, out);
+    add_fields("\n/* X(slot, field): stored on the target grid */\n"
+               "#define HT_EACH_DST(X)",
+               z.targets, z.target_field, out);
+    ht_text_add(out, "\n#define HT_EACH_MATERIAL(X)");
+    for (int m = 0; m < eq->nmaterials; m++)
+        if (ht_spec_reads(spec, m)) ht_text_add(out, " X(%d)", m);
+    ht_text_add(out, "\n/* X(slot, field) */\n#define HT_EACH_EXCHANGED(X)");
+    for (int s = 0; s < z.exchanged; s++) ht_text_add(out, " X(%d, %d)", s, z.exchanged_field[s]);
+    for (int constant = 0; constant < 2; constant++) {
+        ht_text_add(out, constant ? "\n/* polynomials of degree 0 */\n"
+                                    "#define HT_EACH_CONSTANT_GROUP(X)"
+                                  : "\n/* X(group, row, material) */\n"
+                                    "#define HT_EACH_GROUP(X)");
+        for (int g = 0; g < z.groups; g++)
+            if (z.group_material[g] >= 0 && ht_spec_constant(spec, z.group_material[g]) == constant)
+                ht_text_add(out, " X(%d, %d, %d)", g, z.group_row[g], z.group_material[g]);
+    }
+    ht_text_add(out, "\n/* X(group, row): without a material */\n"
+                     "#define HT_EACH_PLAIN_GROUP(X)");
+    for (int g = 0; g < z.groups; g++)
+        if (z.group_material[g] < 0) ht_text_add(out, " X(%d, %d)", g, z.group_row[g]);
+    ht_text_add(out, "\n/* X(axis, field, term of the scalar, of the field, "
+                     "material of each) */\n"
+                     "#define HT_EACH_PARTNER(X)");
+    for (int k = 0; z.chain >= 0 && k < eq->dims; k++)
+        ht_text_add(out, " X(%d, %d, %d, %d, %d, %d)", k, z.partner[k], z.term_of_chain[k],
+                    z.term_of_partner[k], eq->term[z.term_of_chain[k]].material,
+                    eq->term[z.term_of_partner[k]].material);
+    ht_text_add(out, "\n/* X(term, row, col, axis, derivative, group, slot of col) "
+                     "*/\n#define HT_EACH_TERM(X)");
+    add_terms(spec, &z, false, out);
+    ht_text_add(out, "\n/* with a profile that varies about a node: X(term, "
+                     "row, col, its axis, derivative, material, slot) */\n"
+                     "#define HT_EACH_PROFILE_TERM(X)");
+    add_terms(spec, &z, true, out);
+    ht_text_add(out, "\n");
     TRY(ht_kernel_add_source("prelude.cl", out));
     add_tables(spec, &z, out);
     if (op->text.data != NULL) ht_text_add(out, "%s", op->text.data);

@@ -95,34 +95,6 @@ static double cumulative(const struct table *table, enum ht_fit_window by, doubl
 
 /* ---- pieces ---- */
 
-/* Boxes from the other end, or mirrored, so that [low, high] is covered; a single box has one
- * piece. */
-static enum ht_err unfold(struct ht_fit_axis *axis, double low, double high) {
-    double length = axis->upper - axis->lower;
-    int64_t first = (int64_t)floor((low - axis->lower) / length);
-    int64_t last = (int64_t)floor((high - axis->lower) / length);
-    int64_t n = axis->boxes, p = 0;
-    if (n == 1) first = last = 0;
-    axis->pieces = (last - first + 1) * n;
-    TRY(HT_ALLOC(axis->box, axis->pieces));
-    TRY(HT_ALLOC(axis->place, axis->pieces + 1));
-    TRY(HT_ALLOC(axis->end, axis->pieces));
-    for (int i = 0; i < 2; i++) TRY(HT_ALLOC(axis->jump[i], axis->pieces));
-    for (int64_t copy = first; copy <= last; copy++) {
-        double shift = (double)copy * length;
-        bool mirrored = !axis->periodic && copy % 2 != 0;
-        for (int64_t i = 0; i < n; i++, p++) {
-            axis->box[p] = mirrored ? n - 1 - i : i;
-            axis->place[p] =
-                shift + (mirrored ? axis->lower + axis->upper - axis->edge[n - i] : axis->edge[i]);
-        }
-    }
-    axis->place[p] = (double)(last + 1) * length + axis->lower;
-    if (n == 1) axis->place[0] = low;
-    if (n == 1) axis->place[1] = high;
-    return HT_OK;
-}
-
 /* ---- weights ---- */
 
 /* Pieces that the window touches by less are left out; their neighbour has their weight. */
@@ -351,20 +323,6 @@ static struct ht_fit_job job_of(const struct points *p, int64_t i, int64_t *i2) 
 
 /* ---- values ---- */
 
-/* Along axes on which nothing depends one value. */
-static enum ht_err evaluate_line(const struct points *p, int64_t i) {
-    const struct ht_fit_axis *axis = p->job->fit->axis;
-    const bool *depends = p->job->fit->medium->source->depends;
-    int64_t i2;
-    double *line = p->values + i * p->n1;
-    const struct ht_fit_job job = job_of(p, i, &i2);
-    const double x[3] = {0, ht_fit_fold(&axis[1], ht_fit_position(&job, 1, i2)),
-                         ht_fit_fold(&axis[2], ht_fit_position(&job, 2, 0))};
-    TRY(ht_fit_source_points(p->job->fit, job.quantity, depends[0] ? p->n1 : 1, p->x1, x, line));
-    for (int64_t i1 = 1; i1 < p->n1 && !depends[0]; i1++) line[i1] = line[0];
-    return HT_OK;
-}
-
 /* How many times a value one beside it may be. */
 static const double CONTRAST = 1e4;
 
@@ -395,7 +353,19 @@ static enum ht_err evaluate_chunk(void *data, int64_t chunk, int worker) {
     const int64_t end = ht_threads_first(p->lines, p->chunks, chunk + 1);
     for (int64_t i = ht_threads_first(p->lines, p->chunks, chunk); i < end; i++) {
         const bool repeated = !p->job->fit->medium->source->depends[1] && i % p->n2 > 0;
-        if (!repeated) TRY(evaluate_line(p, i));
+        if (!repeated) {
+            /* Along axes on which nothing depends one value. */
+            const struct ht_fit_axis *axis = p->job->fit->axis;
+            const bool *depends = p->job->fit->medium->source->depends;
+            int64_t i2;
+            double *line = p->values + i * p->n1;
+            const struct ht_fit_job job = job_of(p, i, &i2);
+            const double x[3] = {0, ht_fit_fold(&axis[1], ht_fit_position(&job, 1, i2)),
+                                 ht_fit_fold(&axis[2], ht_fit_position(&job, 2, 0))};
+            TRY(ht_fit_source_points(p->job->fit, job.quantity, depends[0] ? p->n1 : 1, p->x1, x,
+                                     line));
+            for (int64_t i1 = 1; i1 < p->n1 && !depends[0]; i1++) line[i1] = line[0];
+        }
         if (!repeated) ht_fit_extend(p->n1, p->values + i * p->n1, p->range[chunk]);
         const int64_t done = atomic_fetch_add(&p->done, 1) + 1;
         if (worker == 0) ht_progress_update(&p->progress, (double)done);
@@ -465,28 +435,25 @@ static enum ht_err ht_fit_check_beside(const struct ht_fit_job *job, int axis, i
     return i < 0 ? HT_OK : refuse(job, axis, i1 + i, i2, a[i], b[i]);
 }
 
-/* Behind the seams of x1 and x2, too: the first against the last points. */
-static enum ht_err check_line(const struct points *p, int64_t line) {
-    const struct ht_fit_axis *axis = p->job->fit->axis;
-    const double *at = p->values + line * p->n1;
-    const int64_t n1 = p->n1, plane = n1 * p->n2;
-    int64_t i2;
-    const struct ht_fit_job job = job_of(p, line, &i2);
-    const double *below = line >= p->n2 ? at - plane : p->below ? p->below + i2 * n1 : NULL;
-    TRY(ht_fit_check_beside(&job, 0, 1, i2, n1 - 1, at + 1, at));
-    if (i2 > 0) TRY(ht_fit_check_beside(&job, 1, 0, i2, n1, at, at - n1));
-    if (below) TRY(ht_fit_check_beside(&job, 2, 0, i2, n1, at, below));
-    if (axis[0].periodic) TRY(ht_fit_check_beside(&job, 0, 0, i2, 1, at, at + n1 - 1));
-    if (!axis[1].periodic || i2 > 0) return HT_OK;
-    return ht_fit_check_beside(&job, 1, 0, 0, n1, at, at + plane - n1);
-}
-
 static enum ht_err check_chunk(void *data, int64_t chunk, int worker) {
     const struct points *p = data;
     const int64_t end = ht_threads_first(p->lines, p->chunks, chunk + 1);
     (void)worker;
-    for (int64_t i = ht_threads_first(p->lines, p->chunks, chunk); i < end; i++)
-        TRY(check_line(p, i));
+    for (int64_t i = ht_threads_first(p->lines, p->chunks, chunk); i < end; i++) {
+        /* Behind the seams of x1 and x2, too: the first against the last points. */
+        const struct ht_fit_axis *axis = p->job->fit->axis;
+        const double *at = p->values + i * p->n1;
+        const int64_t n1 = p->n1, plane = n1 * p->n2;
+        int64_t i2;
+        const struct ht_fit_job job = job_of(p, i, &i2);
+        const double *below = i >= p->n2 ? at - plane : p->below ? p->below + i2 * n1 : NULL;
+        TRY(ht_fit_check_beside(&job, 0, 1, i2, n1 - 1, at + 1, at));
+        if (i2 > 0) TRY(ht_fit_check_beside(&job, 1, 0, i2, n1, at, at - n1));
+        if (below) TRY(ht_fit_check_beside(&job, 2, 0, i2, n1, at, below));
+        if (axis[0].periodic) TRY(ht_fit_check_beside(&job, 0, 0, i2, 1, at, at + n1 - 1));
+        if (!axis[1].periodic || i2 > 0) continue;
+        TRY(ht_fit_check_beside(&job, 1, 0, 0, n1, at, at + plane - n1));
+    }
     return HT_OK;
 }
 
@@ -504,16 +471,6 @@ static enum ht_err check(struct points *p) {
 
 /* ---- output ---- */
 
-static enum ht_err fail_value(const struct ht_fit_job *job, double value, int64_t i1, int64_t i2) {
-    const struct ht_medium *medium = job->fit->medium;
-    const struct ht_fit_role *role = &job->fit->role[job->quantity];
-    char place[HT_PLACE];
-    return ht_params_error(medium->source->params, ht_fit_key(medium, role),
-                           "gives a fitted %s of %.6g at %s: must be positive and finite",
-                           medium->eq->system->material[role->material].name, value,
-                           place_text(job, i1, i2, place));
-}
-
 static void note_range(struct ht_fit_job *job, double value) {
     struct ht_fit_counts *counts = &job->counts;
     int which = job->what == HT_FIT_MODULUS ? 0 : 1;
@@ -528,7 +485,15 @@ static enum ht_err ht_fit_emit_row(struct ht_fit_job *job, bool inverse, int64_t
     const int64_t n1 = job->fit->axis[0].nodes;
     for (int64_t i1 = 0; i1 < n1; i1++) {
         const double value = inverse ? 1 / values[i1] : values[i1];
-        if (!(value > 0) || !isfinite(value)) return fail_value(job, value, i1, i2);
+        if (!(value > 0) || !isfinite(value)) {
+            const struct ht_medium *medium = job->fit->medium;
+            const struct ht_fit_role *role = &job->fit->role[job->quantity];
+            char place[HT_PLACE];
+            return ht_params_error(medium->source->params, ht_fit_key(medium, role),
+                                   "gives a fitted %s of %.6g at %s: must be positive and finite",
+                                   medium->eq->system->material[role->material].name, value,
+                                   place_text(job, i1, i2, place));
+        }
         note_range(job, value);
         out[i1] = value;
     }
@@ -645,24 +610,47 @@ static enum ht_err find_density(struct ht_fit *fit) {
     return HT_OK;
 }
 
-static enum ht_err make_axis(struct ht_fit *fit, int k) {
-    const struct ht_grid *grid = fit->medium->grid;
-    struct ht_fit_axis *axis = &fit->axis[k];
-    bool exists = k < grid->dims;
-    axis->lower = exists ? grid->lower[k] : 0;
-    axis->upper = exists ? grid->upper[k] : 1;
-    axis->h = exists ? grid->h[k] : 1;
-    axis->nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
-    axis->periodic = !exists || ht_grid_periodic(grid, k);
-    if (fit->kind == HT_FIT_POINT) return HT_OK;
-    TRY(ht_fit_boxes(fit->medium, k, axis));
-    const double half = half_width(fit->kind == HT_FIT_SINC ? HT_FIT_BY_SINC : HT_FIT_BY_BOX);
-    const double margin = (half + 2) * axis->h;
-    return unfold(axis, axis->lower - margin, axis->upper + margin);
-}
-
 enum ht_err ht_fit_make_axes(struct ht_fit *fit) {
-    for (int k = 0; k < 3; k++) TRY(make_axis(fit, k));
+    for (int k = 0; k < 3; k++) {
+        const struct ht_grid *grid = fit->medium->grid;
+        struct ht_fit_axis *axis = &fit->axis[k];
+        bool exists = k < grid->dims;
+        axis->lower = exists ? grid->lower[k] : 0;
+        axis->upper = exists ? grid->upper[k] : 1;
+        axis->h = exists ? grid->h[k] : 1;
+        axis->nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
+        axis->periodic = !exists || ht_grid_periodic(grid, k);
+        if (fit->kind == HT_FIT_POINT) continue;
+        TRY(ht_fit_boxes(fit->medium, k, axis));
+        const double half = half_width(fit->kind == HT_FIT_SINC ? HT_FIT_BY_SINC : HT_FIT_BY_BOX);
+        const double margin = (half + 2) * axis->h;
+        /* Boxes from the other end, or mirrored, so that [low, high] is covered; a single box has
+         * one piece. */
+        const double low = axis->lower - margin;
+        const double high = axis->upper + margin;
+        double length = axis->upper - axis->lower;
+        int64_t first = (int64_t)floor((low - axis->lower) / length);
+        int64_t last = (int64_t)floor((high - axis->lower) / length);
+        int64_t n = axis->boxes, p = 0;
+        if (n == 1) first = last = 0;
+        axis->pieces = (last - first + 1) * n;
+        TRY(HT_ALLOC(axis->box, axis->pieces));
+        TRY(HT_ALLOC(axis->place, axis->pieces + 1));
+        TRY(HT_ALLOC(axis->end, axis->pieces));
+        for (int i = 0; i < 2; i++) TRY(HT_ALLOC(axis->jump[i], axis->pieces));
+        for (int64_t copy = first; copy <= last; copy++) {
+            double shift = (double)copy * length;
+            bool mirrored = !axis->periodic && copy % 2 != 0;
+            for (int64_t i = 0; i < n; i++, p++) {
+                axis->box[p] = mirrored ? n - 1 - i : i;
+                axis->place[p] = shift + (mirrored ? axis->lower + axis->upper - axis->edge[n - i]
+                                                   : axis->edge[i]);
+            }
+        }
+        axis->place[p] = (double)(last + 1) * length + axis->lower;
+        if (n == 1) axis->place[0] = low;
+        if (n == 1) axis->place[1] = high;
+    }
     if (fit->kind == HT_FIT_POINT) return HT_OK;
     if (fit->average == NULL) TRY(ht_fit_split(fit));
     const bool box = fit->kind == HT_FIT_BOX;
