@@ -32,8 +32,6 @@ struct ht_fd_shape {
     int planes;    /* along the last axis, where it marches */
     int registers; /* most per work-item */
 };
-/* Nodes of 16 bytes. */
-int ht_fd_pack(bool fp64);
 /* What a tuning asks for: its cells are nodes. */
 struct ht_fd_shape ht_fd_asked(const struct ht_tuning *tuning);
 /* The shape that a variant takes on a device: of `asked` (NULL: nothing) what is 0 or does not fit
@@ -237,21 +235,14 @@ HT_CHECKED enum ht_err ht_fd_layer_kernels_create(struct ht_device *device,
 
 /* Enqueued in order, one launch each for all layers of a box of the window. L of op has its factor
  * in scale; u: before the step.
- *     correct: nodes that layers change, after d = d + L u; out = u + d
- *     update:  both at once; everywhere: at all nodes of the box
- *     damp:    nodes of sponges, after a step */
-HT_CHECKED enum ht_err ht_fd_layer_correct(struct ht_tool *k, enum ht_step_part part,
-                                           const struct ht_fd_box *box,
-                                           const struct ht_fd_sides *sides,
-                                           const struct ht_fd_operator *op,
-                                           const struct ht_fd_memory *memory, struct ht_buffer *u,
-                                           struct ht_buffer *d, struct ht_buffer *out);
-HT_CHECKED enum ht_err ht_fd_layer_update(struct ht_tool *k, enum ht_step_part part,
-                                          const struct ht_fd_box *box,
-                                          const struct ht_fd_sides *sides, bool everywhere,
-                                          const struct ht_fd_operator *op,
-                                          const struct ht_fd_memory *memory, struct ht_buffer *u,
-                                          struct ht_buffer *d, struct ht_buffer *out);
+ *     step: by faces, and while memories hold data, nodes that layers change, after d = d + L u;
+ *           out = u + d. By regions both at once, combined at all nodes of the box.
+ *     damp: nodes of sponges, after a step */
+HT_CHECKED enum ht_err
+ht_fd_layer_step(struct ht_tool *k, enum ht_step_part part, const struct ht_fd_box *box,
+                 const struct ht_fd_sides *sides, enum ht_organisation organisation,
+                 const struct ht_fd_operator *op, const struct ht_fd_memory *memory,
+                 struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *out);
 HT_CHECKED enum ht_err ht_fd_layer_damp(struct ht_tool *k, enum ht_step_part part,
                                         const struct ht_fd_box *box,
                                         const struct ht_fd_sides *sides, struct ht_buffer *profile,

@@ -97,8 +97,8 @@ struct ht_fd_engine_ops {
      * of a row of the table. */
     enum ht_err (*inject)(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
                           int64_t last, int64_t row, struct ht_fd_array x, struct ht_fd_array y);
-    /* What absorbing layers add to a step on a box, by their organisation: as ht_fd_layer_correct,
-     * update or damp. The plain engine corrects. */
+    /* What absorbing layers add to a step on a box, by their organisation: as ht_fd_layer_step
+     * or ht_fd_layer_damp. The plain engine corrects. */
     enum ht_err (*layers)(struct ht_fd_engine *e, enum ht_step_part part,
                           const struct ht_fd_box *box, const struct ht_fd_law *law,
                           const struct ht_fd_layers *layers, struct ht_fd_array u,
@@ -173,8 +173,6 @@ HT_CHECKED enum ht_err ht_fd_injection_add(struct ht_fd_injection *in, struct ht
                                            enum ht_fd_pass pass, int64_t step, int64_t begin,
                                            int64_t end, struct ht_fd_array x, struct ht_fd_array y);
 
-/* The plane of the grid that is plane m3 of the window. */
-int64_t ht_fd_grid_plane(const struct ht_fd_stepper *s, int64_t m3);
 /* Planes [begin, end) of the window with targets, own ones and those of neighbours; wanted[plane of
  * the grid] is set for them. */
 void ht_fd_target_planes(const struct ht_fd_stepper *s, int64_t *begin, int64_t *end, bool *wanted);
@@ -182,31 +180,6 @@ void ht_fd_target_planes(const struct ht_fd_stepper *s, int64_t *begin, int64_t 
 HT_CHECKED enum ht_err ht_fd_place_columns(const struct ht_fd_stepper *s, int64_t begin,
                                            int64_t end, const struct ht_columns *from,
                                            struct ht_columns *window);
-
-/* ---- fd_incidence.c: plane waves from outside ---- */
-struct ht_fd_incidence;
-HT_CHECKED enum ht_err ht_fd_incidence_create(const struct ht_problem *problem,
-                                              const struct ht_shot *shot,
-                                              struct ht_fd_incidence **out);
-void ht_fd_incidence_destroy(struct ht_fd_incidence *in); /* NULL allowed */
-int ht_fd_incidence_columns(const struct ht_fd_incidence *in);
-/* Adds the entries on an x3 plane of the grid, of columns `column` on, sorted.
- */
-HT_CHECKED enum ht_err ht_fd_incidence_entries(const struct ht_fd_incidence *in, int64_t plane,
-                                               int column, struct ht_columns *out);
-/* The amplitudes of a step: [column]; *norm is no less than the norm of what they add. Whether
- * there are any. */
-bool ht_fd_incidence_row(const struct ht_fd_incidence *in, int64_t step, double dt, double *stage,
-                         double *update, double *norm);
-/* No more than: columns of the table, and nodes and entries on so many planes.
- */
-struct ht_fd_incidence_most {
-    int64_t columns, nodes, entries;
-    int64_t host; /* bytes of the host's tables */
-};
-HT_CHECKED enum ht_err ht_fd_incidence_count(const struct ht_problem *problem,
-                                             const struct ht_shot *shot, int64_t planes,
-                                             struct ht_fd_incidence_most *out);
 
 /* ---- the stepper ---- */
 struct ht_fd_stepper {
@@ -321,7 +294,7 @@ int64_t ht_fd_block_planes(const struct ht_grid *grid);
 
 struct ht_pack_format ht_fd_format(const struct ht_problem *problem, bool fp64);
 
-/* fd_incidence.c: refuses plane waves whose surface the grid cannot hold, or about which the medium
+/* Refuses plane waves whose surface the grid cannot hold, or about which the medium
  * varies. A rank looks at its own planes: one that fails must enter ht_comm_agree. */
 HT_CHECKED enum ht_err ht_fd_surface_check(const struct ht_plan *plan);
 

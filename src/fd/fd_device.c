@@ -122,20 +122,16 @@ static enum ht_err device_layers(struct ht_fd_engine *e, enum ht_step_part part,
                                  const struct ht_fd_layers *l, struct ht_fd_array u,
                                  struct ht_fd_array d, struct ht_fd_array out) {
     const struct ht_fd_operator op = operator_of(law);
-    const struct ht_fd_memory memory = (struct ht_fd_memory){.profile = l->profile.buffer,
-                                                             .before = l->before.buffer,
-                                                             .halves = l->halves.buffer,
-                                                             .nodes = l->nodes.buffer,
-                                                             .start = l->start};
+    const struct ht_fd_memory memory = {.profile = l->profile.buffer,
+                                        .before = l->before.buffer,
+                                        .halves = l->halves.buffer,
+                                        .nodes = l->nodes.buffer,
+                                        .start = l->start};
     if (l->sponge)
         return ht_fd_layer_damp(e->layers, part, box, &l->sides, memory.profile, out.buffer,
                                 d.buffer);
-    if (l->organisation == HT_ORGANISATION_FACES || l->start)
-        return ht_fd_layer_correct(e->layers, part, box, &l->sides, &op, &memory, u.buffer,
-                                   d.buffer, out.buffer);
-    return ht_fd_layer_update(e->layers, part, box, &l->sides,
-                              l->organisation == HT_ORGANISATION_COMBINED, &op, &memory, u.buffer,
-                              d.buffer, out.buffer);
+    return ht_fd_layer_step(e->layers, part, box, &l->sides, l->organisation, &op, &memory,
+                            u.buffer, d.buffer, out.buffer);
 }
 
 static enum ht_err device_squares(struct ht_fd_engine *e, const struct ht_fd_box *box,

@@ -111,8 +111,8 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
                                                     : 1;
     const int64_t most = ht_fd_layer_limit(&s->engine.spec);
     REQUIRE(apart <= most, HT_ERR_DEVICE,
-            "absorbing layers: a %s of the grid has %lld numbers, with what "
-            "lies beside it; at most %lld are possible",
+            "absorbing layers: a %s of the grid has %lld numbers, with what lies beside it; at "
+            "most %lld are possible",
             s->engine.spec.dims > 2 ? "plane" : "row", (long long)apart, (long long)most);
     list_memories(l, list);
     for (int i = 0; i < MEMORIES && !l->sponge; i++)

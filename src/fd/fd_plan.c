@@ -82,10 +82,10 @@ enum ht_err ht_differences_plan_order(struct ht_plan *plan) {
     plan->grid.order = 0;
     plan->grid.point_nodes = ht_point_nodes(plan->order);
     if (plan->order % 2 == 0 && plan->order <= 2 * HT_FD_RADIUS) return HT_OK;
-    return ht_params_error(plan->params, "grid.order",
-                           "is the order in space of finite differences "
-                           "(time.scheme = \"fd\"): must be 2, 4 .. %d",
-                           2 * HT_FD_RADIUS);
+    return ht_params_error(
+        plan->params, "grid.order",
+        "is the order in space of finite differences (time.scheme = \"fd\"): must be 2, 4 .. %d",
+        2 * HT_FD_RADIUS);
 }
 
 /* The first and the last slab hold the layers at the ends of x3. */
@@ -99,8 +99,8 @@ static enum ht_err check_layer_slabs(const struct ht_plan *plan, const int64_t *
         if (plan->params->absorbing.type == HT_ABSORBING_SPONGE || cells == 0 || planes >= needed)
             continue;
         return ht_params_error(plan->params, "absorbing.cells",
-                               "the layer at the %s side of x3 belongs to one rank: with order "
-                               "%d its slab needs %lld planes, but has %lld of %d ranks",
+                               "the layer at the %s side of x3 belongs to one rank: with order %d "
+                               "its slab needs %lld planes, but has %lld of %d ranks",
                                side == 0 ? "lower" : "upper", plan->order, (long long)needed,
                                (long long)planes, ranks);
     }
@@ -117,16 +117,14 @@ enum ht_err ht_differences_plan_slabs(const struct ht_plan *plan, const int64_t 
     TRY(check_layer_slabs(plan, start));
     if (thinnest < reach)
         return ht_params_error(plan->params, "grid.cells",
-                               "the stencil of order %d needs slabs of %d planes, but the "
-                               "thinnest of %d ranks has %lld: run fewer ranks or take a lower "
-                               "grid.order",
+                               "the stencil of order %d needs slabs of %d planes, but the thinnest "
+                               "of %d ranks has %lld: run fewer ranks or take a lower grid.order",
                                plan->order, reach, ranks, (long long)thinnest);
     if (thinnest < (int64_t)reach * depth)
-        return ht_params_error(plan->params, "parallel.halo_depth",
-                               "needs slabs of %lld planes, but the thinnest "
-                               "of %d ranks has %lld: at most %lld",
-                               (long long)reach * depth, ranks, (long long)thinnest,
-                               (long long)(thinnest / reach));
+        return ht_params_error(
+            plan->params, "parallel.halo_depth",
+            "needs slabs of %lld planes, but the thinnest of %d ranks has %lld: at most %lld",
+            (long long)reach * depth, ranks, (long long)thinnest, (long long)(thinnest / reach));
     return HT_OK;
 }
 
@@ -155,9 +153,9 @@ enum ht_err ht_differences_plan_shots(struct ht_plan *plan) {
     for (int i = 0; i < 2 * plan->params->shots.count; i++) {
         snprintf(key, sizeof key, "sources.%d.%s", i / 2 + 1, names[i % 2]);
         if (ht_params_is_set(plan->params, key))
-            return ht_params_error(plan->params, key,
-                                   "has no meaning with time.scheme = \"fd\": "
-                                   "it is for Hermite methods");
+            return ht_params_error(
+                plan->params, key,
+                "has no meaning with time.scheme = \"fd\": it is for Hermite methods");
     }
     if (plan->shots == NULL || !(plan->problem.dt > 0)) return HT_OK;
     TRY(ht_shots_warn_jumps(plan->shots));
@@ -165,15 +163,15 @@ enum ht_err ht_differences_plan_shots(struct ht_plan *plan) {
     const double points = ht_plan_shot_points(plan);
     const double needed = ht_plan_needed_points(plan);
     if (points < carried)
-        return ht_params_error(plan->params, "sources",
-                               "have frequencies up to %.3g, of which the grid has %.2g points "
-                               "per wavelength where waves travel at %.3g: it carries none with "
-                               "less than 2, and %.2g are needed",
-                               plan->shots->highest, points, plan->medium->slowest, needed);
+        return ht_params_error(
+            plan->params, "sources",
+            "have frequencies up to %.3g, of which the grid has %.2g points per wavelength where "
+            "waves travel at %.3g: it carries none with less than 2, and %.2g are needed",
+            plan->shots->highest, points, plan->medium->slowest, needed);
     if (points < needed)
-        ht_warn("sources have frequencies up to %.3g, of which the grid has "
-                "%.2g points per wavelength where waves travel at %.3g: order "
-                "%d needs %.2g for errors below 10 %% over ten wavelengths",
+        ht_warn("sources have frequencies up to %.3g, of which the grid has %.2g points per "
+                "wavelength where waves travel at %.3g: order %d needs %.2g for errors below 10 %% "
+                "over ten wavelengths",
                 plan->shots->highest, points, plan->medium->slowest, plan->order, needed);
     return HT_OK;
 }

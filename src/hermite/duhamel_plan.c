@@ -181,11 +181,11 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhame
     if (shot->radius > 0 && shot->radius < least) {
         char key[40];
         snprintf(key, sizeof key, "sources.%d.radius", i + 1);
-        return ht_params_error(plan->params, key,
-                               "must be %g or more with time.scheme = \"%s\" and grid.order = %d, "
-                               "which damps nothing of what a narrower source has beyond the waves "
-                               "that the grid carries",
-                               least, plan->problem.scheme->name, plan->order);
+        return ht_params_error(
+            plan->params, key,
+            "must be %g or more with time.scheme = \"%s\" and grid.order = %d, which damps nothing "
+            "of what a narrower source has beyond the waves that the grid carries",
+            least, plan->problem.scheme->name, plan->order);
     }
     /* Radius, where it is not given, and order of a form, and its error. */
     /* Of the radii in the order of their use, the first one that keeps the tolerance, else the
@@ -203,9 +203,8 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhame
     }
     *form = best;
     if (form->error > shot->tolerance)
-        ht_warn("sources.%d: its highest frequency has %.2g cells per "
-                "wavelength, where a source of radius %g errs by up to %.1e, "
-                "above the tolerance of %.1e: %stake more cells",
+        ht_warn("sources.%d: its highest frequency has %.2g cells per wavelength, where a source "
+                "of radius %g errs by up to %.1e, above the tolerance of %.1e: %stake more cells",
                 i + 1, 2 * HT_PI / waves.highest, form->radius, form->error, shot->tolerance,
                 shot->radius > 0 ? "leave radius out, or " : "");
     for (int k = 0; k < plan->grid.dims; k++)
@@ -281,11 +280,11 @@ static enum ht_err refuse_medium(const struct ht_plan *plan, const struct ht_duh
         if (ht_source_varies(form, k))
             length += snprintf(place + length, sizeof place - (size_t)length, "%s%g",
                                length ? ", " : "", point->x[k]);
-    return ht_params_error(plan->params, key,
-                           "the medium varies within %.3g cells of the source at %s, where a "
-                           "Hermite method needs a uniform one: move it, or give time.scheme = "
-                           "\"fd\"",
-                           ht_source_reach_most(form), place);
+    return ht_params_error(
+        plan->params, key,
+        "the medium varies within %.3g cells of the source at %s, where a Hermite method needs a "
+        "uniform one: move it, or give time.scheme = \"fd\"",
+        ht_source_reach_most(form), place);
 }
 
 static enum ht_err check_plane(const struct ht_plan *plan, const struct ht_duhamel *d,
@@ -389,16 +388,15 @@ static enum ht_err check_cells(const struct ht_plan *plan, const struct ht_duham
     const double carried = 2.1 / (plan->order + 1);
     const double cells = ht_plan_shot_points(plan);
     if (cells < carried)
-        return ht_params_error(plan->params, "sources",
-                               "have frequencies up to %.3g, of which the grid has %.2g cells per "
-                               "wavelength where waves travel at %.3g: it carries none with less "
-                               "than %.2g, and %.2g are needed",
-                               plan->shots->highest, cells, plan->medium->slowest, carried,
-                               d->needed);
+        return ht_params_error(
+            plan->params, "sources",
+            "have frequencies up to %.3g, of which the grid has %.2g cells per wavelength where "
+            "waves travel at %.3g: it carries none with less than %.2g, and %.2g are needed",
+            plan->shots->highest, cells, plan->medium->slowest, carried, d->needed);
     if (cells < d->needed)
-        ht_warn("sources have frequencies up to %.3g, of which the grid has "
-                "%.2g cells per wavelength where waves travel at %.3g: N = %d "
-                "needs %.2g for errors below 10 %% over ten wavelengths",
+        ht_warn("sources have frequencies up to %.3g, of which the grid has %.2g cells per "
+                "wavelength where waves travel at %.3g: N = %d needs %.2g for errors below 10 %% "
+                "over ten wavelengths",
                 plan->shots->highest, cells, plan->medium->slowest, plan->order, d->needed);
     return HT_OK;
 }
@@ -415,8 +413,8 @@ static enum ht_err check_volume(const struct ht_plan *plan, int i) {
     for (int k = 1; k < plan->grid.dims; k++) least = fmin(least, plan->grid.h[k]);
     if (shot->width <= most * least) return HT_OK;
     return ht_params_error(plan->params, key,
-                           "Hermite methods have volumes of up to %g cells, "
-                           "here %g: take fewer cells, or time.scheme = \"fd\"",
+                           "Hermite methods have volumes of up to %g cells, here %g: take fewer "
+                           "cells, or time.scheme = \"fd\"",
                            most, most * least);
 }
 
@@ -425,9 +423,8 @@ static enum ht_err check_outside(const struct ht_plan *plan, int i) {
     snprintf(key, sizeof key, "sources.%d.type", i + 1);
     if (!plan->shots->shot[i].type->outside) return HT_OK;
     return ht_params_error(plan->params, key,
-                           "needs finite differences: Hermite methods, here "
-                           "%s, have no plane waves from outside; give "
-                           "time.scheme = \"fd\"",
+                           "needs finite differences: Hermite methods, here %s, have no plane "
+                           "waves from outside; give time.scheme = \"fd\"",
                            plan->problem.scheme->name);
 }
 
@@ -446,9 +443,8 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
                 if (k != shot->axis && plan->grid.wall[k][side] < 0)
                     return ht_params_error(
                         plan->params, key,
-                        "a plane ends at a free side of x%d, where it is no plane "
-                        "wave: Hermite methods need rigid or periodic ones, or "
-                        "give time.scheme = \"fd\"",
+                        "a plane ends at a free side of x%d, where it is no plane wave: Hermite "
+                        "methods need rigid or periodic ones, or give time.scheme = \"fd\"",
                         k + 1);
         TRY(check_volume(plan, i));
     }

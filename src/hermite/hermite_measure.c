@@ -15,8 +15,8 @@ static enum ht_err not_finite(const struct ht_plan *plan, enum ht_subgrid subgri
     x[2] = ht_grid_x(&plan->grid, subgrid, 2, node / (n1 * n2));
     if (time == 0)
         FAIL(HT_ERR_NOT_FINITE,
-             "%s is not finite at (%g, %g, %g), time 0: the initial data are "
-             "not, or their derivatives",
+             "%s is not finite at (%g, %g, %g), time 0: the initial data are not, or their "
+             "derivatives",
              plan->eq.field[field].name, x[0], x[1], x[2]);
     FAIL(HT_ERR_NOT_FINITE, "%s is not finite at (%g, %g, %g), time %g; likely cause: %s",
          plan->eq.field[field].name, x[0], x[1], x[2], time, ht_growth_cause(plan));

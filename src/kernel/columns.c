@@ -61,8 +61,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     int cells = tuning->cells;
     int element_size = ht_real_size(spec->fp64), column = z.t1 * z.t2;
     REQUIRE(column <= info->max_group, HT_ERR_DEVICE,
-            "order %d in %d dimensions needs groups of %d work-items; %s allows "
-            "%lld: choose a lower grid.order",
+            "order %d in %d dimensions needs groups of %d work-items; %s allows %lld: choose a "
+            "lower grid.order",
             spec->order, spec->eq->dims, column, info->name, (long long)info->max_group);
     TRY(ht_group_fits(cells, column, info));
     bool chosen = cells > 0;

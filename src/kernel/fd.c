@@ -1,10 +1,12 @@
 /* The kernels of finite differences: their shapes, program and launches.
  */
-
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fd_args.h"
+#include "fd_layer_args.h"
 #include "fd_sizes.h"
 #include "tool.h"
 #include "tool_args.h"
@@ -27,7 +29,8 @@ struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach) {
 /* Rows and bytes of a row that fd-vectors takes where density varies: its fluxes fit in a cache. */
 enum { ROW_ITEMS = 128, BLOCK_ROWS = 16, SEGMENT_BYTES = 1024 };
 
-int ht_fd_pack(bool fp64) {
+/* Nodes of 16 bytes. */
+static int ht_fd_pack(bool fp64) {
     return fp64 ? 2 : 4;
 }
 
@@ -274,24 +277,30 @@ static void set_groups(const struct ht_fd_kernels *k, const struct ht_fd_box *bo
     groups[2] = ht_divide_up(extent(box, last), args->planes);
 }
 
-/* struct ht_fd_coefs of cl/fd_common.cl. */
+/* struct ht_fd_coefs of cl/fd_common.cl, or struct ht_fd_layer_coefs of cl/fd_layers.cl. */
 union coefs {
-    float single[5 * HT_FD_RADIUS];
-    double wide[5 * HT_FD_RADIUS];
+    float single[7 * HT_FD_RADIUS];
+    double wide[7 * HT_FD_RADIUS];
 };
 
-double ht_fd_coef(const struct ht_fd_spec *spec, const struct ht_fd_weights *weights,
-                  const double scale[3], int i, int j) {
-    const int dims = spec->dims;
-    if (!spec->density) return scale[i] * weights->second[1 + j];
-    double weight = weights->first[j];
-    if (i < dims) return scale[i] * weight;
-    for (int m = j + 1; i > dims && m < spec->radius; m++) weight += weights->first[m];
-    return weight;
+static void put(const struct ht_fd_spec *spec, int *count, double value, union coefs *out) {
+    if (spec->fp64)
+        out->wide[(*count)++] = value;
+    else
+        out->single[(*count)++] = (float)value;
 }
 
-int ht_fd_coef_rows(const struct ht_fd_spec *spec) {
-    return spec->dims + 2 * spec->density;
+/* Appends struct ht_fd_coefs (cl/fd_common.cl). */
+static void put_coefs(const struct ht_fd_spec *spec, const struct ht_fd_weights *weights,
+                      const double scale[3], int *count, union coefs *out) {
+    const int dims = spec->dims;
+    for (int i = 0; i < dims + 2 * spec->density; i++)
+        for (int j = 0; j < spec->radius; j++) {
+            double weight = weights->first[j];
+            for (int m = j + 1; i > dims && m < spec->radius; m++) weight += weights->first[m];
+            if (!spec->density) weight = weights->second[1 + j];
+            put(spec, count, i < dims ? scale[i] * weight : weight, out);
+        }
 }
 
 static enum ht_err pass(struct ht_fd_kernels *k, enum ht_step_part part, int which,
@@ -302,22 +311,13 @@ static enum ht_err pass(struct ht_fd_kernels *k, enum ht_step_part part, int whi
     union coefs coefs;
     struct ht_arg arg[10];
     int64_t groups[3];
-    int n = 0;
+    int n = 0, count = 0;
     if (is_empty(box)) return HT_OK;
     set_groups(k, box, &args, groups);
     arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
-    /* The number of bytes. */
-    const int r = k->spec.radius, rows = ht_fd_coef_rows(&k->spec);
-    for (int i = 0; i < rows * r; i++) {
-        const double value = ht_fd_coef(&k->spec, &k->weights, op->scale, i / r, i % r);
-        if (k->spec.fp64)
-            coefs.wide[i] = value;
-        else
-            coefs.single[i] = (float)value;
-    }
-    arg[n++] = (struct ht_arg){
-        .value = &coefs,
-        .size = ((size_t)(rows * r) * (k->spec.fp64 ? sizeof(double) : sizeof(float)))};
+    put_coefs(&k->spec, &k->weights, op->scale, &count, &coefs);
+    arg[n++] =
+        (struct ht_arg){.value = &coefs, .size = (size_t)(count * ht_real_size(k->spec.fp64))};
     arg[n++] = (struct ht_arg){.buffer = u};
     arg[n++] = (struct ht_arg){.buffer = op->a};
     for (int i = 0; k->spec.density && i < 3; i++)
@@ -464,8 +464,7 @@ static struct ht_cost cost(const struct ht_variant *variant, const struct ht_spe
 
 const struct ht_variant ht_variant_fd_march = {
     .name = "fd-march",
-    .meaning = "finite differences, four points per work-item, marching through "
-               "the grid",
+    .meaning = "finite differences, four points per work-item, marching through the grid",
     .made_for = HT_FOR_GPU,
     .medium = HT_POLYNOMIALS,
     .differences = true,
@@ -499,3 +498,268 @@ const struct ht_variant ht_variant_fd_plain = {.name = "fd-plain",
                                                .files = {"fd_plain.cl"},
                                                .density_files = {"fd_plain.cl"},
                                                .stage = {{HT_STAGE_STEP, "ht_fd"}}};
+
+/* ---- absorbing layers: the program of cl/fd_layers.cl and its launches ---- */
+
+/* Of a program that does no lines a group has WIDTH columns of DEPTH targets, LANES / WIDTH of each
+ * at a time. Measured on an H200 (bench/NOTES.md). */
+enum { LANES = 128, WIDTH = 32, DEPTH = 12 };
+enum { CORRECT, START, UPDATE, SQUARES, DAMP }; /* entries */
+
+struct layer_kernels {
+    struct ht_tool tool;
+    struct ht_fd_spec spec;
+    struct ht_fd_weights weights, narrow; /* of L, of the layers */
+    bool lines;
+};
+
+int64_t ht_fd_layer_limit(const struct ht_fd_spec *spec) {
+    return INT_MAX / ht_real_size(spec->fp64);
+}
+
+int ht_fd_layer_radius(const struct ht_fd_spec *spec) {
+    return spec->density || spec->radius <= 3 ? spec->radius : spec->radius - 1;
+}
+
+/* Of radius 2 and 3 the weights between those of both orders whose symbol at pi is that of the
+ * second differences: below it everywhere. */
+struct ht_fd_weights ht_fd_layer_weights(const struct ht_fd_spec *spec) {
+    const struct ht_fd_weights whole = ht_fd_weights(2 * spec->radius);
+    struct ht_fd_weights out = ht_fd_weights(2 * ht_fd_layer_radius(spec));
+    if (spec->density || spec->radius == 1 || spec->radius > 3) return out;
+    const struct ht_fd_weights below = ht_fd_weights(2 * spec->radius - 2);
+    const double least = ht_fd_first_symbol(&below, HT_PI);
+    const double part = (sqrt(ht_fd_second_symbol(&whole, HT_PI)) - least) /
+                        (ht_fd_first_symbol(&whole, HT_PI) - least);
+    for (int j = 0; j < out.radius; j++)
+        out.first[j] = part * whole.first[j] + (1 - part) * (j < below.radius ? below.first[j] : 0);
+    return out;
+}
+
+/* Of the columns of a group (cl/fd_layers.cl): how many, how deep. */
+static int width_of(int lanes, bool lines) {
+    return lines || lanes < WIDTH ? lanes : WIDTH;
+}
+
+static int depth_of(bool lines) {
+    return lines ? 1 : DEPTH;
+}
+
+enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
+                                       struct ht_tool **out) {
+    const bool lines = !ht_tool_info(device)->gpu;
+    int lanes = LANES;
+    while (lanes > ht_tool_info(device)->max_group) lanes /= 2;
+    const struct ht_recipe recipe = {
+        .what = "kernels of absorbing layers",
+        .fp64 = spec->fp64,
+        .items = lanes,
+        .number = {{"DIMS", spec->dims},
+                   {"FD_R", spec->radius},
+                   {"FD_LAYER_R", ht_fd_layer_radius(spec)},
+                   {"FD_DENSITY", spec->density},
+                   {"FD_LAYER_LINES", lines},
+                   {"FD_LAYER_WIDTH", width_of(lanes, lines)},
+                   {"FD_LAYER_DEPTH", depth_of(lines)},
+                   {"FD_PROFILES", HT_FD_PROFILES}},
+        .file = {"fd_args.h", "fd_layer_args.h", "fd_common.cl", "fd_layers.cl"},
+        .entry = {"ht_fd_layer_correct", "ht_fd_layer_start", "ht_fd_layer_update",
+                  "ht_fd_layer_squares", "ht_fd_layer_damp"},
+        .parts = true};
+    struct layer_kernels *k = NULL;
+    *out = NULL;
+    TRY(ht_tool_create(device, &recipe, sizeof *k, &k));
+    k->spec = *spec;
+    k->weights = ht_fd_weights(2 * spec->radius);
+    k->narrow = ht_fd_layer_weights(spec);
+    k->lines = lines;
+    const enum ht_err err = ht_tool_build(&k->tool);
+    return HT_MADE(err, &k->tool, ht_tool_destroy, out);
+}
+
+/* ---- arguments ---- */
+
+/* With the buffers no more than the 1024 bytes that each device takes. */
+_Static_assert(sizeof(struct ht_fd_layer_args) + 52 * sizeof(double) + 9 * sizeof(void *) <= 1024,
+               "arguments of layers, density uniform");
+_Static_assert(sizeof(struct ht_fd_layer_args) + 40 * sizeof(double) + 12 * sizeof(void *) <= 1024,
+               "arguments of layers, density varies");
+
+static struct ht_fd_layer layer_of(const struct layer_kernels *k, const struct ht_fd_box *box,
+                                   const struct ht_fd_side *side) {
+    const int64_t along[3] = {1, box->row, box->plane};
+    const int way = side->side == 0 ? 1 : -1, axis = side->axis;
+    const int bytes = ht_real_size(k->spec.fp64);
+    struct ht_fd_layer layer = {.offset = (long)side->offset,
+                                .pitch = (int)side->pitch[axis] * bytes,
+                                .axis = axis,
+                                .way = way,
+                                .inward = (int)along[axis] * way * bytes,
+                                .cells = (int)side->cells,
+                                .wall = (int)side->wall,
+                                .profile = (int)side->profile};
+    for (int i = 0; i < k->spec.dims; i++)
+        if (i != axis) layer.step[i] = (int)side->pitch[i];
+    return layer;
+}
+
+/* ---- zones ---- */
+
+void ht_fd_layer_zones(const struct ht_fd_box *box, const struct ht_fd_sides *sides,
+                       struct ht_fd_zones *out) {
+    *out = (struct ht_fd_zones){.cut = {{0}}};
+    for (int k = 0; k < 3; k++) {
+        /* Parts of one axis. */
+        const int64_t begin = box->begin[k], end = box->end[k];
+        int64_t *cut = out->cut[k];
+        cut[0] = cut[1] = begin;
+        cut[2] = cut[3] = end;
+        for (int i = 0; i < sides->count; i++) {
+            const struct ht_fd_side *side = &sides->side[i];
+            const int64_t reach = side->cells + sides->beyond;
+            if (side->axis != k) continue;
+            if (side->side == 0)
+                cut[1] = ht_most(ht_least(side->wall + reach, end), begin);
+            else
+                cut[2] = ht_least(ht_most(side->wall - reach + 1, begin), end);
+        }
+        if (cut[1] > cut[2]) { /* both change what lies between */
+            const int64_t low = cut[2];
+            cut[2] = cut[1];
+            cut[1] = low;
+        }
+        for (int n = 0; n < 3 * sides->count; n++) {
+            const struct ht_fd_side *side = &sides->side[n / 3];
+            const int64_t reach = side->cells + sides->beyond;
+            const bool inside = side->side == 0 ? cut[n % 3] < side->wall + reach
+                                                : cut[n % 3 + 1] - 1 > side->wall - reach;
+            if (side->axis == k && inside) out->layers[k][n % 3] |= 1u << (n / 3);
+        }
+    }
+}
+
+/* ---- launches ---- */
+
+/* What all launches have in common. */
+struct launch {
+    struct ht_fd_layer_args args;
+    union coefs coefs;
+    int count;
+    struct ht_arg arg[14];
+};
+
+static void add_buffer(struct launch *l, struct ht_buffer *buffer) {
+    l->arg[l->count++] = (struct ht_arg){.buffer = buffer};
+}
+
+static void begin(const struct layer_kernels *k, const struct ht_fd_box *box,
+                  const struct ht_fd_sides *sides, bool everywhere, bool lines, struct launch *l) {
+    *l = (struct launch){
+        .args = {.row = (int)box->row, .plane = k->spec.dims > 2 ? (int)box->plane : 0}};
+    /* Zones of a launch, and the groups of each: of those in layers, or all. */
+    struct ht_fd_zones zones;
+    ht_fd_layer_zones(box, sides, &zones);
+    for (int n = 0; n < 3; n++)
+        for (int i = 0; i < 4; i++) l->args.cut[n][i] = (int)zones.cut[n][i];
+    for (int n = 0; n < 9; n++)
+        l->args.layers[n / 3] |= (int)(zones.layers[n / 3][n % 3] << 8 * (n % 3));
+    for (int n = 0; n < HT_FD_ZONES; n++) {
+        /* Zone n of a launch: whether it is done by lines, and its groups. */
+        const int at[3] = {n % 3, n / 3 % 3, n / 9};
+        int64_t count[3];
+        unsigned layers = 0;
+        int axis = -1;
+        for (int i = 0; i < 3; i++) {
+            const unsigned here = zones.layers[i][at[i]];
+            count[i] = zones.cut[i][at[i] + 1] - zones.cut[i][at[i]];
+            if (here != 0) axis = i;
+            layers |= here;
+        }
+        const bool one = layers != 0 && (layers & (layers - 1)) == 0;
+        const bool none = count[0] * count[1] * count[2] == 0 || (layers == 0 && !everywhere);
+        if (lines && one) {
+            l->args.lines |= 1 << n;
+            count[axis] = 1;
+        }
+        const int deep = zones.layers[1][at[1]] != 0 && zones.layers[2][at[2]] == 0 ? 1 : 2;
+        l->args.first[n + 1] = l->args.first[n];
+        if (!none)
+            l->args.first[n + 1] += (int)(ht_divide_up(count[0] * count[3 - deep],
+                                                       width_of(k->tool.recipe.items, k->lines)) *
+                                          ht_divide_up(count[deep], depth_of(k->lines)));
+    }
+    for (int i = 0; i < sides->count; i++) l->args.layer[i] = layer_of(k, box, &sides->side[i]);
+    l->arg[l->count++] = (struct ht_arg){.value = &l->args, .size = sizeof l->args};
+}
+
+static void add_coefs(const struct layer_kernels *k, const struct ht_fd_operator *op,
+                      struct launch *l) {
+    int count = 0;
+    put_coefs(&k->spec, &k->weights, op->scale, &count, &l->coefs);
+    for (int i = 0; !k->spec.density && i <= k->spec.dims; i++)
+        for (int j = 0; j < k->narrow.radius; j++)
+            put(&k->spec, &count, (i > 0 ? op->scale[i - 1] : 1) * k->narrow.first[j], &l->coefs);
+    const size_t bytes = (size_t)(count * ht_real_size(k->spec.fp64));
+    l->arg[l->count++] = (struct ht_arg){.value = &l->coefs, .size = bytes};
+}
+
+static void add_medium(const struct layer_kernels *k, const struct ht_fd_operator *op,
+                       struct launch *l) {
+    add_buffer(l, op->a);
+    for (int i = 0; k->spec.density && i < 3; i++)
+        add_buffer(l, i < k->spec.dims ? op->b[i] : op->a);
+}
+
+static enum ht_err run(struct layer_kernels *k, enum ht_step_part part, int entry,
+                       const struct launch *l) {
+    const int64_t groups[3] = {l->args.first[HT_FD_ZONES], 1, 1};
+    if (groups[0] == 0) return HT_OK;
+    return ht_tool_launch(&k->tool, part, entry, groups, l->count, l->arg);
+}
+
+enum ht_err ht_fd_layer_step(struct ht_tool *tool, enum ht_step_part part,
+                             const struct ht_fd_box *box, const struct ht_fd_sides *sides,
+                             enum ht_organisation organisation, const struct ht_fd_operator *op,
+                             const struct ht_fd_memory *memory, struct ht_buffer *u,
+                             struct ht_buffer *d, struct ht_buffer *out) {
+    struct layer_kernels *k = (struct layer_kernels *)tool;
+    struct ht_buffer *const memories[] = {memory->profile, memory->before, memory->halves,
+                                          memory->nodes};
+    const bool whole = !memory->start && organisation != HT_ORGANISATION_FACES;
+    struct launch l;
+    begin(k, box, sides, whole && organisation == HT_ORGANISATION_COMBINED,
+          k->lines && !memory->start, &l);
+    add_coefs(k, op, &l);
+    for (int i = 0; i < 4; i++) add_buffer(&l, memories[i]);
+    add_buffer(&l, u);
+    add_medium(k, op, &l);
+    add_buffer(&l, d);
+    add_buffer(&l, out);
+    return run(k, part, memory->start ? START : whole ? UPDATE : CORRECT, &l);
+}
+
+enum ht_err ht_fd_layer_squares(struct ht_tool *tool, const struct ht_fd_box *box,
+                                const struct ht_fd_operator *op, struct ht_buffer *u,
+                                struct ht_buffer *z) {
+    const struct ht_fd_sides none = {.count = 0};
+    struct layer_kernels *k = (struct layer_kernels *)tool;
+    struct launch l;
+    begin(k, box, &none, true, false, &l);
+    add_coefs(k, op, &l);
+    add_buffer(&l, u);
+    add_medium(k, op, &l);
+    add_buffer(&l, z);
+    return run(k, HT_PART_INTERIOR, SQUARES, &l);
+}
+
+enum ht_err ht_fd_layer_damp(struct ht_tool *tool, enum ht_step_part part,
+                             const struct ht_fd_box *box, const struct ht_fd_sides *sides,
+                             struct ht_buffer *profile, struct ht_buffer *u, struct ht_buffer *d) {
+    struct layer_kernels *k = (struct layer_kernels *)tool;
+    struct launch l;
+    begin(k, box, sides, false, false, &l);
+    add_buffer(&l, profile);
+    add_buffer(&l, u);
+    add_buffer(&l, d);
+    return run(k, part, DAMP, &l);
+}

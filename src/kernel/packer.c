@@ -71,8 +71,7 @@ static enum ht_err launch(struct ht_tool *tool, int entry, struct ht_buffer *con
     struct ht_arg list[2 + HT_MAX_FIELDS] = {{.value = &args, .size = sizeof args},
                                              {.buffer = message}};
     REQUIRE(nodes <= INT32_MAX, HT_ERR_DEVICE,
-            "a message of %lld nodes: kernels count up to %d; more ranks have "
-            "smaller ones",
+            "a message of %lld nodes: kernels count up to %d; more ranks have smaller ones",
             (long long)nodes, INT32_MAX);
     const int64_t many[3] = {groups, format->fields, blocks};
     for (int f = 0; f < format->fields; f++) list[2 + f].buffer = u[f];

@@ -72,8 +72,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
 
 const struct ht_variant ht_variant_parity_chains = {
     .name = "parity-chains",
-    .meaning = "two scalar series, a work-item per class of parities of a "
-               "target, in registers (media constant per node)",
+    .meaning = "two scalar series, a work-item per class of parities of a target, in registers "
+               "(media constant per node)",
     .medium = HT_PER_NODE,
     .series = true,
     .refuses = refuses,

@@ -133,8 +133,8 @@ static enum ht_err pack_tiles(const struct ht_blocks *blocks, const struct ht_sp
 
 const struct ht_variant ht_variant_propagator = {
     .name = "propagator",
-    .meaning = "the half step as dense parity blocks, targets along x1 as "
-               "vectors; for CPUs (uniform media)",
+    .meaning = "the half step as dense parity blocks, targets along x1 as vectors; for CPUs "
+               "(uniform media)",
     .medium = HT_UNIFORM,
     .blocks = true,
     .refuses = ht_blocks_refuse,

@@ -97,8 +97,8 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks, const struct ht
 
 const struct ht_variant ht_variant_propagator_lanes = {
     .name = "propagator-lanes",
-    .meaning = "the half step as dense parity blocks that are literals of the "
-               "program, a work-item per target (uniform media)",
+    .meaning = "the half step as dense parity blocks that are literals of the program, a work-item "
+               "per target (uniform media)",
     HT_BLOCKS_ON_GPU,
     .refuses = refuses,
     .pays = pays,

@@ -125,8 +125,8 @@ static enum ht_err pack_tiles(const struct ht_blocks *blocks, const struct ht_sp
 
 const struct ht_variant ht_variant_propagator_local = {
     .name = "propagator-local",
-    .meaning = "the half step as dense parity blocks through local memory, for "
-               "any GPU (uniform media)",
+    .meaning =
+        "the half step as dense parity blocks through local memory, for any GPU (uniform media)",
     HT_BLOCKS_ON_GPU,
     .refuses = refuses,
     .shape = choose_shape,

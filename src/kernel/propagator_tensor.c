@@ -1,17 +1,48 @@
-/* Host side of cl/propagator_tensor.cl and cl/propagator_planes.cl: their shapes, and the operator
- * in the order in which the kernels read it.
+/* Host side of cl/propagator_tensor.cl, _planes.cl and _warpgroup.cl: their shapes, and the
+ * operator in the order in which the kernels read it.
  */
 #include <math.h>
 #include <stdlib.h>
 
-#include "tensor.h"
+#include "blocks.h"
+#include "counts.h"
+#include "local_sizes.h"
 #include "variant.h"
+
+/* Blocks of source entries that a kernel takes at a time: one for each l % 4 of warp lanes l. */
+enum { HT_TENSOR_CHUNK = 4 };
+
+/* Division of the parity blocks into tiles and their distribution to parts. */
+struct ht_tensor_cut {
+    int parts, blocks;      /* blocks of a part */
+    int tiles[8], first[8]; /* of each block of a part */
+    int all;                /* tiles of a part */
+};
+
+/* The operator in local memory: resident if it fits, else whole chunks, else k steps at a time
+ * (cl/propagator_planes.cl: never). */
+struct ht_tensor_shape {
+    struct ht_tensor_cut cut;
+    /* chunks: of source entries; steps: of the operator copied at a time */
+    int chunks, pairs, steps;
+    bool resident;
+    int infos;
+    int stages;          /* chunks in local memory, one of them in use */
+    int64_t data_bytes;  /* their source nodes */
+    int64_t local_bytes; /* these, the operator and infos */
+};
+
+/* The order of an operator's values. */
+struct ht_tensor_order {
+    int depth;   /* as above */
+    bool halves; /* in two halves, as cl/propagator_warpgroup.cl has it */
+};
 
 enum {
     WARP = 32,
     TENSOR_CELLS = 16, /* of a warp */
     ROW_CELLS = 8,     /* of a warp in each plane, and */
-    DEPTH = 2,         /* x3 planes at a time, of cl/propagator_planes.cl */
+    DEPTH = 2,         /* x3 planes at a time, of cl/propagator_planes.cl and _warpgroup.cl */
     TILE = 8           /* results of a product */
 };
 
@@ -58,8 +89,8 @@ static int pitch_of(int cells) {
 }
 
 /* depth: x3 planes of targets at a time. */
-struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth, int parts,
-                                          int cells, int rows, int64_t limit) {
+static struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth, int parts,
+                                                 int cells, int rows, int64_t limit) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     int element_size = ht_real_size(spec->fp64);
     int blocks = ht_slots(spec->src, spec->eq->nfields) * padded_coefs / spec->block;
@@ -89,7 +120,7 @@ struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth,
 }
 
 /* A work-item's registers must hold the results of all tiles of a part, 4 reals each. */
-int ht_tensor_parts(const struct ht_spec *spec, int most_tiles) {
+static int ht_tensor_parts(const struct ht_spec *spec, int most_tiles) {
     int parts = 1;
     while (parts < 1 << spec->eq->dims && make_cut(spec, parts).all > most_tiles) parts *= 2;
     return parts;
@@ -260,9 +291,10 @@ static void add_parities(const struct packing *p, int pair, int parity) {
     for (int part = 0; part < p->s.cut.parts; part++) p->info[part * p->s.infos + pair] = parity;
 }
 
-enum ht_err ht_tensor_pack(const struct ht_blocks *blocks, const struct ht_spec *spec,
-                           const struct ht_tensor_order *order, const struct ht_shape *shape,
-                           struct ht_operator *out) {
+/* As ht_variant.pack. */
+static enum ht_err ht_tensor_pack(const struct ht_blocks *blocks, const struct ht_spec *spec,
+                                  const struct ht_tensor_order *order, const struct ht_shape *shape,
+                                  struct ht_operator *out) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     struct ht_sizes z = ht_sizes_of(spec);
     struct packing p = {
@@ -349,9 +381,8 @@ static enum ht_err planes_shape(const struct ht_tuning *tuning, const struct ht_
 
 const struct ht_variant ht_variant_propagator_tensor = {
     .name = "propagator-tensor",
-    .meaning = "the half step as dense parity blocks on NVIDIA's tensor cores, "
-               "in single precision as three products of halves (uniform "
-               "media)",
+    .meaning = "the half step as dense parity blocks on NVIDIA's tensor cores, in single precision "
+               "as three products of halves (uniform media)",
     HT_BLOCKS_ON_GPU,
     .refuses = refuses,
     .sorted = true,
@@ -365,8 +396,7 @@ const struct ht_variant ht_variant_propagator_tensor = {
 
 const struct ht_variant ht_variant_propagator_planes = {
     .name = "propagator-planes",
-    .meaning = "as propagator-tensor, in three dimensions, two x3 planes at a "
-               "time (uniform media)",
+    .meaning = "as propagator-tensor, in three dimensions, two x3 planes at a time (uniform media)",
     HT_BLOCKS_ON_GPU,
     .refuses = planes_refuse,
     .sorted = true,
@@ -377,3 +407,77 @@ const struct ht_variant ht_variant_propagator_planes = {
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl", "dmma.cl", "operator.cl",
               "chunks.cl", "planes.cl", "propagator_planes.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_planes"}}};
+
+/* ---- cl/propagator_warpgroup.cl: shapes of groups that are one warpgroup ---- */
+
+enum {
+    WARPGROUP = 128, /* work-items */
+    TARGETS = 64,    /* of a group */
+    MOST_TILES = 32  /* of a part: what registers hold */
+};
+
+static const char *warpgroup_refuses(const struct ht_spec *spec) {
+    const char *reason = ht_blocks_refuse(spec);
+    if (reason != NULL) return reason;
+    if (spec->fp64) return "it is for single precision";
+    if (spec->eq->dims < 3) return "it is for three dimensions";
+    return spec->order < 2 ? "it needs grid.order = 2 or more" : NULL;
+}
+
+/* Where products are narrow, those of a warp are as fast or faster (bench/NOTES.md). */
+static bool warpgroup_pays(const struct ht_spec *spec) {
+    const int fields = spec->eq->nfields;
+    const int both = ht_slots(spec->src, fields) + ht_slots(spec->dst, fields);
+    return spec->order > 3 || both > 4 || (spec->order == 3 && both > 2);
+}
+
+/* The operator of two chunks, the source nodes of two, places of results and parities. */
+static int64_t local_bytes(const struct ht_tensor_shape *s) {
+    const int64_t chunk = 4 * HT_SIZE_HALVES((int64_t)s->pairs, s->cut.all);
+    const int64_t places = (int64_t)s->cut.all * 4 * 8;
+    return 2 * chunk + s->data_bytes + places + (int64_t)s->chunks * 4 * s->pairs * 4;
+}
+
+static enum ht_err warpgroup_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                                   const struct ht_device_info *info, struct ht_shape *out) {
+    const int rows = 2, cells = TARGETS / DEPTH / rows;
+    const int parts = ht_tensor_parts(spec, MOST_TILES);
+    REQUIRE(tuning->cells == 0 || tuning->cells == cells, HT_ERR_INPUT,
+            "this variant works on %d cells per group", cells);
+    REQUIRE(tuning->rows == 0 || tuning->rows == rows, HT_ERR_INPUT,
+            "%d rows per group: this variant works on %d", tuning->rows, rows);
+    const struct ht_tensor_shape s = ht_tensor_shape_of(spec, DEPTH, parts, cells, rows, 0);
+    out->cells = cells;
+    out->rows = rows;
+    out->chunk = HT_TENSOR_CHUNK;
+    out->parts = parts;
+    out->depth = DEPTH;
+    out->group_size = WARPGROUP;
+    out->local_bytes = local_bytes(&s);
+    if (out->local_bytes > info->open_memory)
+        return ht_local_too_little(spec, info, 0, info->open_memory);
+    return HT_OK;
+}
+
+static enum ht_err pack_warpgroup(const struct ht_blocks *blocks, const struct ht_spec *spec,
+                                  const struct ht_shape *shape, struct ht_operator *out) {
+    const struct ht_tensor_order order = {.depth = DEPTH, .halves = true};
+    return ht_tensor_pack(blocks, spec, &order, shape, out);
+}
+
+const struct ht_variant ht_variant_propagator_warpgroup = {
+    .name = "propagator-warpgroup",
+    .meaning = "as propagator-planes, by products of warpgroups, which architecture 9.0 has "
+               "through CUDA (uniform media)",
+    HT_BLOCKS_ON_GPU,
+    .refuses = warpgroup_refuses,
+    .pays = warpgroup_pays,
+    .sorted = true,
+    .ptx = 90,
+    .ptx_own = true,
+    .open_memory = true,
+    .shape = warpgroup_shape,
+    .pack = pack_warpgroup,
+    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl", "wgmma.cl",
+              "operator.cl", "chunks.cl", "planes.cl", "propagator_warpgroup.cl"},
+    .stage = {{HT_STAGE_OPERATOR, "ht_propagator_warpgroup"}}};

@@ -20,8 +20,7 @@ static const char *device_refuses(const struct ht_variant *variant, const struct
         return "it needs an NVIDIA device of architecture 9.0 through CUDA";
     if (spec->ptx < variant->ptx) return "it needs an NVIDIA device of architecture 8.0 or later";
     if (spec->fp64 && spec->ptx < variant->ptx_double)
-        return "double precision needs an NVIDIA device of architecture 9.0 or "
-               "later";
+        return "double precision needs an NVIDIA device of architecture 9.0 or later";
     return NULL;
 }
 
@@ -42,8 +41,7 @@ const char *ht_variant_refuses(const struct ht_variant *variant, const struct ht
                                              : "it needs medium.degree = 0";
     if (reason == NULL) reason = device_refuses(variant, spec);
     if (reason == NULL && variant->series && ht_noise_grows(spec->noise, spec->eq->dims))
-        reason = "the rounding of its series would grow at this order, step "
-                 "and precision";
+        reason = "the rounding of its series would grow at this order, step and precision";
     return reason;
 }
 

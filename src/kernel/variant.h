@@ -14,10 +14,6 @@ struct ht_cost ht_cost_differences(const struct ht_spec *spec);
 HT_CHECKED enum ht_err ht_fd_variant_text(const struct ht_variant *variant,
                                           const struct ht_spec *spec, const struct ht_shape *shape,
                                           struct ht_text *out);
-/* Weight j of row i of struct ht_fd_coefs (cl/fd_common.cl), which has ht_fd_coef_rows of them. */
-double ht_fd_coef(const struct ht_fd_spec *spec, const struct ht_fd_weights *weights,
-                  const double scale[3], int i, int j);
-int ht_fd_coef_rows(const struct ht_fd_spec *spec);
 /* columns.c: a work-item for each column of a target's coefficients. */
 extern const struct ht_variant ht_variant_monolithic, ht_variant_two_rolled, ht_variant_two_naive,
     ht_variant_gemm;
@@ -27,7 +23,7 @@ extern const struct ht_variant ht_variant_propagator_lanes; /* .._lanes.c */
 extern const struct ht_variant ht_variant_propagator_local; /* .._local.c */
 extern const struct ht_variant ht_variant_propagator_planes,
     ht_variant_propagator_tensor;                               /* propagator_tensor.c */
-extern const struct ht_variant ht_variant_propagator_warpgroup; /* propagator_warpgroup.c */
+extern const struct ht_variant ht_variant_propagator_warpgroup; /* propagator_tensor.c */
 extern const struct ht_variant ht_variant_vector;               /* taylor_vectors.c */
 extern const struct ht_variant ht_variant_parity_chains;        /* parity_chains.c */
 

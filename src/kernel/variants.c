@@ -101,9 +101,7 @@ static enum ht_err refuse(const struct ht_variant *variant, const struct ht_spec
     HT_FREED_TEXT struct ht_text names = {0};
     ht_variant_list(spec, &names);
     TRY(ht_text_status(&names));
-    return ht_err_set(HT_ERR_INPUT,
-                      "device.variant = \"%s\" does not apply: %s; use "
-                      "%s",
+    return ht_err_set(HT_ERR_INPUT, "device.variant = \"%s\" does not apply: %s; use %s",
                       variant->name, reason, names.data);
 }
 

@@ -414,8 +414,8 @@ static enum ht_err refuse(const struct ht_fit_job *job, int axis, int64_t i1, in
     const bool inverse = role->inverse < 0 && role->name == NULL;
     char place[HT_PLACE];
     return ht_params_error(medium->source->params, ht_fit_key(medium, role),
-                           "gives %s = %.6g at %s next to %.6g along x%d: finite differences "
-                           "take a contrast of at most %g",
+                           "gives %s = %.6g at %s next to %.6g along x%d: finite differences take "
+                           "a contrast of at most %g",
                            ht_fit_name(medium, role), inverse ? 1 / a : a,
                            place_text(job, i1, i2, place), inverse ? 1 / b : b, axis + 1, CONTRAST);
 }

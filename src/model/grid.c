@@ -184,8 +184,7 @@ enum ht_err ht_window_ghosts(const struct ht_grid *grid, const struct ht_window 
     const int64_t inner3 = out->end[2] - out->begin[2];
     const int64_t ghosts = all - inner1 * inner2 * inner3;
     REQUIRE(ghosts <= INT32_MAX, HT_ERR_DEVICE,
-            "grid.cells: %lld ghost nodes behind walls, more than the %d that "
-            "one rank counts",
+            "grid.cells: %lld ghost nodes behind walls, more than the %d that one rank counts",
             (long long)ghosts, INT32_MAX);
     out->planes = (int)(all - plane * inner3);
     out->rows = (int)(out->planes + (plane - row * inner2) * inner3);

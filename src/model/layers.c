@@ -20,10 +20,10 @@ static enum ht_err check_cells(const struct ht_params *params, int dims) {
         if (given->number[i] != floor(given->number[i]))
             return ht_params_error(params, "absorbing.cells", "must be whole numbers of cells");
     if (count == 1 || count == dims || count == 2 * dims) return HT_OK;
-    return ht_params_error(params, "absorbing.cells",
-                           "must be one number, %d (one per axis) or %d (lower "
-                           "and upper of each axis)",
-                           dims, 2 * dims);
+    return ht_params_error(
+        params, "absorbing.cells",
+        "must be one number, %d (one per axis) or %d (lower and upper of each axis)", dims,
+        2 * dims);
 }
 
 static int64_t cells_of(const struct ht_value *given, int dims, int axis, int side) {
@@ -41,18 +41,17 @@ enum ht_err ht_layers_place(const struct ht_params *params, const bool sides[3][
             const int64_t cells =
                 sides[k][side] ? cells_of(&params->absorbing.cells, grid->dims, k, side) : 0;
             if (2 * cells > grid->cells[k])
-                return ht_params_error(params, "absorbing.cells",
-                                       "the layer of %lld cells at the %s side of x%d is thicker "
-                                       "than half of the axis, which has %lld cells: layers lie "
-                                       "inside the box",
-                                       (long long)cells, side == 0 ? "lower" : "upper", k + 1,
-                                       (long long)grid->cells[k]);
+                return ht_params_error(
+                    params, "absorbing.cells",
+                    "the layer of %lld cells at the %s side of x%d is thicker than half of the "
+                    "axis, which has %lld cells: layers lie inside the box",
+                    (long long)cells, side == 0 ? "lower" : "upper", k + 1,
+                    (long long)grid->cells[k]);
             grid->layer[k][side] = cells;
         }
         if (grid->layer[k][0] + grid->layer[k][1] == grid->cells[k])
             return ht_params_error(params, "absorbing.cells",
-                                   "the layers leave nothing of the %lld cells "
-                                   "along x%d",
+                                   "the layers leave nothing of the %lld cells along x%d",
                                    (long long)grid->cells[k], k + 1);
     }
     return HT_OK;

@@ -43,9 +43,8 @@ static enum ht_err fail_unused(const struct ht_medium *medium, const char *key) 
     }
     TRY(ht_text_status(&names));
     return ht_params_error(medium->source->params, key,
-                           "the system \"%s\" has no such parameter; it has "
-                           "%s",
-                           system->name, names.data);
+                           "the system \"%s\" has no such parameter; it has %s", system->name,
+                           names.data);
 }
 
 /* A parameter that the system would silently ignore is refused. */
@@ -123,10 +122,8 @@ static enum ht_err check_lattice(const struct ht_medium *medium, int parameter) 
     for (int k = medium->grid->dims; k < 3; k++)
         if (samples->shape[k] > 1)
             return ht_params_error(source->params, "medium.axes",
-                                   "the file varies along x%d, but the grid "
-                                   "has %d %s",
-                                   k + 1, medium->grid->dims,
-                                   medium->grid->dims > 1 ? "axes" : "axis");
+                                   "the file varies along x%d, but the grid has %d %s", k + 1,
+                                   medium->grid->dims, medium->grid->dims > 1 ? "axes" : "axis");
     for (int p = 0; p < parameter; p++) {
         const struct ht_samples *other = source->row[p].samples;
         if (other && memcmp(other->shape, samples->shape, sizeof other->shape) != 0)
@@ -184,9 +181,8 @@ static enum ht_err row_file(const struct ht_medium *medium, int parameter, const
         small &= both < (double)row->samples->shape[k] * h / 4;
     }
     if (beside || small)
-        ht_warn("%s has samples from %s, of which the box, %s, has few: look "
-                "at medium.origin, medium.spacing and their units; where there "
-                "are none those at the ends continue",
+        ht_warn("%s has samples from %s, of which the box, %s, has few: look at medium.origin, "
+                "medium.spacing and their units; where there are none those at the ends continue",
                 row->key, file, box);
     return HT_OK;
 }
@@ -198,9 +194,8 @@ static enum ht_err row_expression(const struct ht_medium *medium, int parameter,
     for (int k = medium->grid->dims; k < 3; k++)
         if (ht_expr_uses(row->expr, k))
             return ht_params_error(source->params, row->key,
-                                   "x%d is no axis of the grid, which has %d "
-                                   "(grid.cells)",
-                                   k + 1, medium->grid->dims);
+                                   "x%d is no axis of the grid, which has %d (grid.cells)", k + 1,
+                                   medium->grid->dims);
     return HT_OK;
 }
 
@@ -216,10 +211,10 @@ static enum ht_err row_text(const struct ht_medium *medium, int parameter, const
     case HT_MEDIUM_LAYERS:
         break;
     }
-    return ht_params_error(source->params, row->key,
-                           "text needs medium.type = \"expression\" or "
-                           "\"file\", but the type is \"%s\"",
-                           ht_medium_type_word(source->type));
+    return ht_params_error(
+        source->params, row->key,
+        "text needs medium.type = \"expression\" or \"file\", but the type is \"%s\"",
+        ht_medium_type_word(source->type));
 }
 
 /* Numbers and samples can be checked before any node is scanned. */
@@ -242,11 +237,10 @@ static enum ht_err row_check(const struct ht_medium *medium, int parameter) {
     for (int64_t i = 0; i < count; i++) {
         if (samples->value[i] > 0 || (of->zero && samples->value[i] == 0)) continue;
         int64_t at[3] = {i % n1, i / n1 % n2, i / n1 / n2};
-        return ht_params_error(source->params, row->key,
-                               "gives %s = %.6g at sample [%lld, %lld, %lld] along x1, x2, x3: "
-                               "must be %s",
-                               row->name, samples->value[i], (long long)at[0], (long long)at[1],
-                               (long long)at[2], rule);
+        return ht_params_error(
+            source->params, row->key,
+            "gives %s = %.6g at sample [%lld, %lld, %lld] along x1, x2, x3: must be %s", row->name,
+            samples->value[i], (long long)at[0], (long long)at[1], (long long)at[2], rule);
     }
     return HT_OK;
 }
@@ -292,9 +286,8 @@ static enum ht_err read_layers(const struct ht_medium *medium) {
         double before = i > 0 ? at->number[i - 1] : low;
         if (!(at->number[i] > before && at->number[i] < high))
             return ht_params_error(params, "medium.interfaces",
-                                   "must increase inside the box, between %g "
-                                   "and %g along x%d",
-                                   low, high, source->axis + 1);
+                                   "must increase inside the box, between %g and %g along x%d", low,
+                                   high, source->axis + 1);
     }
     source->interface = at->number;
     source->layers = at->count + 1;
@@ -308,10 +301,10 @@ static enum ht_err read_type(const struct ht_medium *medium) {
     source->type = params->medium.type;
     for (int m = 0; m < system->nmaterials; m++)
         if (source->type != HT_MEDIUM_CONSTANT && !system->material[m].varies)
-            return ht_params_error(params, "medium.type",
-                                   "the system \"%s\" needs a medium that "
-                                   "does not vary: must be constant",
-                                   system->name);
+            return ht_params_error(
+                params, "medium.type",
+                "the system \"%s\" needs a medium that does not vary: must be constant",
+                system->name);
     if (source->type == HT_MEDIUM_LAYERS) return read_layers(medium);
     return HT_OK;
 }
@@ -407,9 +400,9 @@ static enum ht_err read_degree(struct ht_medium *medium) {
     const struct ht_params *params = source->params;
     int degree = params->medium.degree;
     if (source->type == HT_MEDIUM_LAYERS && degree > 0)
-        return ht_params_error(params, "medium.degree",
-                               "layers are averaged over the cell of each "
-                               "node: must be 0 or left out");
+        return ht_params_error(
+            params, "medium.degree",
+            "layers are averaged over the cell of each node: must be 0 or left out");
     if (medium->uniform || source->type == HT_MEDIUM_LAYERS)
         medium->degree = 0;
     else
@@ -700,10 +693,8 @@ static enum ht_err unknown_name(const struct ht_medium *medium, const char *name
     for (int p = 0; p < system->nparameters; p++)
         ht_text_add(&names, "%s%s", p ? ", " : "", system->parameter[p].names);
     TRY(ht_text_status(&names));
-    return ht_err_set(HT_ERR_INPUT,
-                      "\"%s\" is no parameter of the medium: must be among "
-                      "%s",
-                      name, names.data);
+    return ht_err_set(HT_ERR_INPUT, "\"%s\" is no parameter of the medium: must be among %s", name,
+                      names.data);
 }
 
 enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3], double *speed) {

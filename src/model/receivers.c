@@ -46,8 +46,7 @@ static enum ht_err read_text(const char *path, const char *text, int dims, int64
         const int numbers = read_line(&text, at, dims);
         if (numbers < 0) return fail_word(path, number, text);
         REQUIRE(numbers == 0 || numbers == dims, HT_ERR_INPUT,
-                "line %lld of %s has %d number%s: a position has %d, one per "
-                "axis of the grid",
+                "line %lld of %s has %d number%s: a position has %d, one per axis of the grid",
                 number, path, numbers, numbers == 1 ? "" : "s", dims);
         if (numbers > 0) memcpy(x[(*count)++], at, sizeof at);
         text += strcspn(text, "\n");
@@ -149,9 +148,8 @@ static enum ht_err refuse_field(const struct making *m, int n, const char *name,
     TRY(ht_text_status(&held));
     if (known)
         return ht_params_error(m->params, key_of(n, "fields", key),
-                               "\"%s\" has no values at whole steps by this "
-                               "time.scheme, which holds %s there, and its "
-                               "derivatives, such as %s_x1",
+                               "\"%s\" has no values at whole steps by this time.scheme, which "
+                               "holds %s there, and its derivatives, such as %s_x1",
                                name, held.data, m->of->eq->field[0].name);
     return ht_params_error(m->params, key_of(n, "fields", key),
                            "no field \"%s\" to record: %s, or a derivative such as %s_x1", name,
@@ -247,8 +245,8 @@ static enum ht_err check_times(const struct making *m, int n,
     char key[KEY];
     if (!(frequency > 0) || !(group->every * frequency > 0.5)) return HT_OK;
     return ht_params_error(m->params, key_of(n, "every", key),
-                           "must be at most %.6g, half a period of the highest "
-                           "frequency, %.6g (initial.frequency, sources)",
+                           "must be at most %.6g, half a period of the highest frequency, %.6g "
+                           "(initial.frequency, sources)",
                            0.5 / frequency, frequency);
 }
 

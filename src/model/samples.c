@@ -128,8 +128,8 @@ static enum ht_err check_byte_order(const unsigned char *data, int64_t count) {
     int64_t at = 0;
     while (float_from_big_endian(data + 4 * at) == 0) at++;
     FAIL(HT_ERR_INPUT,
-         "the file seems to be big-endian: sample %lld is %.6g, and %.6g with "
-         "its bytes exchanged; must be little-endian 32-bit floats",
+         "the file seems to be big-endian: sample %lld is %.6g, and %.6g with its bytes exchanged; "
+         "must be little-endian 32-bit floats",
          (long long)at, (double)float_from_little_endian(data + 4 * at),
          (double)float_from_big_endian(data + 4 * at));
 }
@@ -169,9 +169,8 @@ static enum ht_err read_dataset(const struct ht_samples_format *format, struct h
     for (int j = 0; j < rank; j++) {
         layout->extent[j] = extent[rank - 1 - j];
         REQUIRE(format->shape[j] == 0 || format->shape[j] == layout->extent[j], HT_ERR_INPUT,
-                "shape[%d] = %lld, but dataset \"%s\" has %lld samples along "
-                "x%d",
-                j, (long long)format->shape[j], format->dataset, (long long)layout->extent[j],
+                "shape[%d] = %lld, but dataset \"%s\" has %lld samples along x%d", j,
+                (long long)format->shape[j], format->dataset, (long long)layout->extent[j],
                 layout->axis[j] + 1);
     }
     TRY(layout_count(layout, count));
@@ -194,8 +193,8 @@ static enum ht_err place_values(const struct ht_samples_format *format, const st
                 int64_t at = i1 * stride[0] + i2 * stride[1] + i3 * stride[2];
                 double value = values[at] * format->scale;
                 REQUIRE(isfinite(value), HT_ERR_INPUT,
-                        "sample %lld of the file, [%lld, %lld, %lld] along "
-                        "x1, x2, x3, is %g: must be finite",
+                        "sample %lld of the file, [%lld, %lld, %lld] along x1, x2, x3, is %g: must "
+                        "be finite",
                         (long long)at, (long long)i1, (long long)i2, (long long)i3, value);
                 samples->value[out] = value;
             }
@@ -227,9 +226,8 @@ static enum ht_err read_into(const struct ht_samples_format *format, double **va
     for (int j = 0; j < layout.rank; j++) {
         int k = layout.axis[j];
         REQUIRE(format->spacing[j] > 0 && isfinite(format->spacing[j]), HT_ERR_INPUT,
-                "spacing[%d] = %g: must be positive, the distance of samples "
-                "along x%d",
-                j, format->spacing[j], k + 1);
+                "spacing[%d] = %g: must be positive, the distance of samples along x%d", j,
+                format->spacing[j], k + 1);
         REQUIRE(isfinite(format->origin[j]), HT_ERR_INPUT, "origin[%d] must be finite", j);
         samples->shape[k] = layout.extent[j];
         samples->spacing[k] = format->spacing[j];

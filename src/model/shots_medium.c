@@ -39,28 +39,6 @@ static enum ht_err find_jump(const struct ht_medium *medium, int material, const
     return HT_OK;
 }
 
-/* Of a plane along its axis only: the medium may vary over it. */
-static enum ht_err look_at(const struct ht_medium *medium, const struct ht_shot *shot,
-                           const double x[3], struct jump *jump) {
-    const struct ht_second_order *form = &medium->eq->second_order;
-    const int material[2] = {form->modulus, form->inverse_density};
-    double place[3] = {0};
-    bool found = false;
-    for (int k = 0; k < medium->grid->dims; k++) {
-        const double reach = shot->width > 0 ? HT_POINT_WIDEST * shot->width
-                                             : ht_point_reach(medium->grid) * medium->grid->h[k];
-        if (!shot->varies[k]) continue;
-        for (int i = 0; i < 2; i++)
-            if (material[i] >= 0) TRY(find_jump(medium, material[i], x, k, reach, &found, place));
-    }
-    jump->places++;
-    if (found && jump->found++ == 0) {
-        memcpy(jump->shot, x, sizeof jump->shot);
-        memcpy(jump->jump, place, sizeof jump->jump);
-    }
-    return HT_OK;
-}
-
 /* About a point, at places along the axes on which the shot does not vary. */
 static enum ht_err look_along(const struct ht_medium *medium, const struct ht_shot *shot, int point,
                               struct jump *jump) {
@@ -76,25 +54,27 @@ static enum ht_err look_along(const struct ht_medium *medium, const struct ht_sh
         for (int k = 0; k < 3; k++)
             if (count[k] > 1)
                 x[k] = grid->lower[k] + (grid->upper[k] - grid->lower[k]) * at[k] / (count[k] - 1);
-        TRY(look_at(medium, shot, x, jump));
+        /* Of a plane along its axis only: the medium may vary over it. */
+        const struct ht_second_order *form = &medium->eq->second_order;
+        const int material[2] = {form->modulus, form->inverse_density};
+        double place[3] = {0};
+        bool found = false;
+        for (int k = 0; k < medium->grid->dims; k++) {
+            const double reach = shot->width > 0
+                                     ? HT_POINT_WIDEST * shot->width
+                                     : ht_point_reach(medium->grid) * medium->grid->h[k];
+            if (!shot->varies[k]) continue;
+            for (int j = 0; j < 2; j++)
+                if (material[j] >= 0)
+                    TRY(find_jump(medium, material[j], x, k, reach, &found, place));
+        }
+        jump->places++;
+        if (found && jump->found++ == 0) {
+            memcpy(jump->shot, x, sizeof jump->shot);
+            memcpy(jump->jump, place, sizeof jump->jump);
+        }
     }
     return HT_OK;
-}
-
-static void warn(const struct ht_grid *grid, const struct ht_shot *shot, int group,
-                 const struct jump *jump) {
-    char where[HT_PLACE], what[HT_PLACE], which[192];
-    ht_grid_place(grid, jump->shot, where);
-    if (jump->places > 1)
-        snprintf(which, sizeof which, ": %lld of %lld places, the first at %s, are",
-                 (long long)jump->found, (long long)jump->places, where);
-    else
-        snprintf(which, sizeof which, " at %s is", where);
-    ht_warn("sources.%d%s spread over nodes on both sides of a jump of the "
-            "medium near %s: waves err there by more than the dispersion of "
-            "the grid; move it %g %s away",
-            group, which, ht_grid_place(grid, jump->jump, what),
-            shot->width > 0 ? 7 : ht_point_reach(grid), shot->width > 0 ? "widths" : "spacings");
 }
 
 enum ht_err ht_shots_warn_jumps(const struct ht_shots *shots) {
@@ -103,7 +83,20 @@ enum ht_err ht_shots_warn_jumps(const struct ht_shots *shots) {
         const struct ht_shot *shot = &shots->shot[n];
         struct jump jump = {.places = 0};
         for (int i = 0; i < shot->points; i++) TRY(look_along(medium, shot, i, &jump));
-        if (jump.found > 0) warn(medium->grid, shot, n + 1, &jump);
+        if (jump.found > 0) {
+            char where[HT_PLACE], what[HT_PLACE], which[192];
+            ht_grid_place(medium->grid, jump.shot, where);
+            if (jump.places > 1)
+                snprintf(which, sizeof which, ": %lld of %lld places, the first at %s, are",
+                         (long long)jump.found, (long long)jump.places, where);
+            else
+                snprintf(which, sizeof which, " at %s is", where);
+            ht_warn("sources.%d%s spread over nodes on both sides of a jump of the medium near %s: "
+                    "waves err there by more than the dispersion of the grid; move it %g %s away",
+                    n + 1, which, ht_grid_place(medium->grid, jump.jump, what),
+                    shot->width > 0 ? 7 : ht_point_reach(medium->grid),
+                    shot->width > 0 ? "widths" : "spacings");
+        }
     }
     return HT_OK;
 }

@@ -89,9 +89,8 @@ static enum ht_err check_gaps(const struct ht_signal *s) {
     free(apart);
     for (int64_t i = 0; i < n; i++)
         REQUIRE(s->knot[i + 1].t - s->knot[i].t <= most * median, HT_ERR_INPUT,
-                "has a gap from t = %.9g to %.9g, where the median interval is "
-                "%.3g",
-                s->knot[i].t, s->knot[i + 1].t, median);
+                "has a gap from t = %.9g to %.9g, where the median interval is %.3g", s->knot[i].t,
+                s->knot[i + 1].t, median);
     return HT_OK;
 }
 

@@ -30,25 +30,6 @@ static int width(const struct ht_grid *grid) {
     return 2 * reach(grid) + 1;
 }
 
-/* stencil[i][s + P]: coefficient of xi^i in the Lagrange polynomial that is 1 at s and 0 at the
- * other integers from -P to P. */
-static enum ht_err make_stencil(const struct ht_grid *grid, double **out) {
-    int p = reach(grid);
-    TRY(HT_ALLOC(*out, (grid->order + 1) * width(grid)));
-    for (int s = -p; s <= p; s++) {
-        long double c[2 * HT_MAX_ORDER + 4] = {1};
-        int degree = 0;
-        for (int t = -p; t <= p; t++) {
-            if (t == s) continue;
-            /* times (xi - t)/(s - t), from the highest power down */
-            degree++;
-            for (int i = degree; i >= 0; i--) c[i] = ((i > 0 ? c[i - 1] : 0) - t * c[i]) / (s - t);
-        }
-        for (int i = 0; i <= grid->order; i++) (*out)[i * width(grid) + s + p] = (double)c[i];
-    }
-    return HT_OK;
-}
-
 /* The node that holds the values of node m of the primary grid, and their sign there. */
 static int64_t neighbour(const struct ht_solution *solution, int field, int axis, int64_t m,
                          int *sign) {
@@ -111,9 +92,7 @@ static enum ht_err wrong_shape(const struct ht_solution *solution, const struct 
     list_extents(&text, set->rank, set->extent);
     ht_text_add(&text, ", the grid's nodes are ");
     list_extents(&text, grid->dims, nodes);
-    ht_text_add(&text,
-                " (x1 last; for coefficients with %d of them per node in "
-                "front)",
+    ht_text_add(&text, " (x1 last; for coefficients with %d of them per node in front)",
                 ht_grid_coefs(grid));
     TRY(ht_text_status(&text));
     return ht_params_error(solution->data->params, "initial.file", "%s", text.data);
@@ -126,9 +105,8 @@ static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, 
     struct dataset set = {.rank = 0};
     if (find(file, &set, name, "_coefficients") != HT_OK && find(file, &set, name, "") != HT_OK)
         return ht_params_error(data->params, "initial.file",
-                               "it has neither a dataset %s nor "
-                               "%s_coefficients for the field %s (runs to "
-                               "continue write all fields: output.fields)",
+                               "it has neither a dataset %s nor %s_coefficients for the field %s "
+                               "(runs to continue write all fields: output.fields)",
                                name, name, solution->eq->field[field].name);
     int64_t copies = leading(solution->grid, &set);
     int coefs = ht_grid_coefs(solution->grid);
@@ -143,8 +121,7 @@ static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, 
     for (int64_t n = 0; n < count; n++)
         if (!isfinite(data->values[field][n]))
             return ht_params_error(solution->data->params, "initial.file",
-                                   "dataset %s holds a value that is not "
-                                   "finite (number %lld)",
+                                   "dataset %s holds a value that is not finite (number %lld)",
                                    set.name, (long long)n);
     return HT_OK;
 }
@@ -184,7 +161,24 @@ static enum ht_err prepare_file(struct ht_solution *solution) {
         solution->snapshot = 0;
     ht_h5_close(file);
     if (err != HT_OK) return err;
-    return make_stencil(solution->grid, &solution->data->stencil);
+    /* stencil[i][s + P]: coefficient of xi^i in the Lagrange polynomial that is 1 at s and 0 at the
+     * other integers from -P to P. */
+    const struct ht_grid *grid = solution->grid;
+    double **out = &solution->data->stencil;
+    int p = reach(grid);
+    TRY(HT_ALLOC(*out, (grid->order + 1) * width(grid)));
+    for (int s = -p; s <= p; s++) {
+        long double c[2 * HT_MAX_ORDER + 4] = {1};
+        int degree = 0;
+        for (int t = -p; t <= p; t++) {
+            if (t == s) continue;
+            /* times (xi - t)/(s - t), from the highest power down */
+            degree++;
+            for (int i = degree; i >= 0; i--) c[i] = ((i > 0 ? c[i - 1] : 0) - t * c[i]) / (s - t);
+        }
+        for (int i = 0; i <= grid->order; i++) (*out)[i * width(grid) + s + p] = (double)c[i];
+    }
+    return HT_OK;
 }
 
 /* ---- filling ---- */
@@ -288,8 +282,7 @@ static enum ht_err fill(const struct ht_solution *solution, const struct ht_solu
     const struct ht_solution_data *data = solution->data;
     if (range->subgrid == HT_DUAL)
         return ht_params_error(data->params, "initial.type",
-                               "data from a file are known on the primary "
-                               "grid only");
+                               "data from a file are known on the primary grid only");
     int64_t size = ht_grid_coefs(solution->grid) * range->nodes;
     for (int f = 0; f < solution->eq->nfields; f++, out += size) {
         if (!data->values[f])
@@ -536,9 +529,8 @@ enum ht_err ht_solution_find_field(const struct ht_solution *solution, const cha
         ht_text_add(&list, "%s%s", f ? " " : "", eq->field[f].name);
     TRY(ht_text_status(&list));
     return ht_params_error(solution->data->params, key,
-                           "no field \"%s\" in %s in %d dimension%s; the "
-                           "fields are %s",
-                           name, eq->system->name, eq->dims, eq->dims > 1 ? "s" : "", list.data);
+                           "no field \"%s\" in %s in %d dimension%s; the fields are %s", name,
+                           eq->system->name, eq->dims, eq->dims > 1 ? "s" : "", list.data);
 }
 
 static enum ht_err find_type(const struct ht_params *params, const struct ht_solution_type **out) {

@@ -173,16 +173,15 @@ static enum ht_err check_centre(const struct ht_solution *solution,
     double wall[2] = {grid->lower[axis], grid->upper[axis]};
     if (centre < wall[0] || centre > wall[1])
         return fail_pulse(solution, pulse, "centre",
-                          "along x%d it must lie between the walls at %g "
-                          "and %g",
-                          axis + 1, wall[0], wall[1]);
+                          "along x%d it must lie between the walls at %g and %g", axis + 1, wall[0],
+                          wall[1]);
     for (int end = 0; end < 2; end++)
         if (centre == wall[end] &&
             ht_wall_sign(solution->eq, pulse->field, axis, grid->wall[axis][end]) < 0)
-            return fail_pulse(solution, pulse, "centre",
-                              "it lies on the wall x%d = %g, where %s = 0: the mirror image "
-                              "cancels the Gaussian",
-                              axis + 1, wall[end], solution->eq->field[pulse->field].name);
+            return fail_pulse(
+                solution, pulse, "centre",
+                "it lies on the wall x%d = %g, where %s = 0: the mirror image cancels the Gaussian",
+                axis + 1, wall[end], solution->eq->field[pulse->field].name);
     return HT_OK;
 }
 
@@ -199,8 +198,7 @@ static enum ht_err check_pulse(struct ht_solution *solution, struct ht_solution_
         /* The number of images grows with the width. */
         if (width > 10 * side(solution->grid, j))
             return fail_pulse(solution, pulse, "width",
-                              "at most ten times the box, which is %g "
-                              "along x%d",
+                              "at most ten times the box, which is %g along x%d",
                               side(solution->grid, j), j + 1);
         TRY(check_centre(solution, pulse, j));
         /* The spectrum exp(-(k w)^2/2) has fallen to 1 % at 3/w. */
@@ -310,10 +308,10 @@ static enum ht_err prepare_plane(struct ht_solution *solution) {
     bool moves = false;
     for (int j = 0; j < grid->dims; j++) {
         if (!ht_grid_periodic(grid, j))
-            return ht_params_error(params, "initial.type",
-                                   "a plane wave needs periodic sides, "
-                                   "boundary.x%d is \"%s\", \"%s\"",
-                                   j + 1, params->boundary.side[j][0], params->boundary.side[j][1]);
+            return ht_params_error(
+                params, "initial.type",
+                "a plane wave needs periodic sides, boundary.x%d is \"%s\", \"%s\"", j + 1,
+                params->boundary.side[j][0], params->boundary.side[j][1]);
         data->k[j] = 2 * HT_PI * params->initial.cycles[j] / side(grid, j);
         solution->wavenumber[j] = fabs(data->k[j]);
         moves = moves || params->initial.cycles[j] != 0;
@@ -379,11 +377,10 @@ static enum ht_err prepare_standing(struct ht_solution *solution) {
          * unequal walls is a quarter wavelength. */
         int least = wall[0] != wall[1] || wall[0] < 0 ? 1 : 0;
         if (mode < least)
-            return ht_params_error(params, "initial.modes",
-                                   "along x%d the mode must be at least %d between "
-                                   "sides \"%s\", \"%s\"",
-                                   j + 1, least, params->boundary.side[j][0],
-                                   params->boundary.side[j][1]);
+            return ht_params_error(
+                params, "initial.modes",
+                "along x%d the mode must be at least %d between sides \"%s\", \"%s\"", j + 1, least,
+                params->boundary.side[j][0], params->boundary.side[j][1]);
         double half_waves = wall[0] == 0 ? 2.0 * mode : wall[0] == wall[1] ? mode : mode - 0.5;
         data->k[j] = half_waves * HT_PI / side(grid, j);
         solution->wavenumber[j] = data->k[j];

@@ -262,15 +262,9 @@ static enum ht_err watch_sign(const struct ht_plan *plan, double time, const str
              ht_growth_cause(plan));
     if (state->energy >= -fmax(state->rounding, part * most)) return HT_OK;
     FAIL(HT_ERR_NOT_FINITE,
-         "the energy is %.3g at time %g, below 0 by more than rounding makes, "
-         "%.2g: unstable; likely cause: %s",
+         "the energy is %.3g at time %g, below 0 by more than rounding makes, %.2g: unstable; "
+         "likely cause: %s",
          told(plan, state->energy), time, told(plan, state->rounding), ht_growth_cause(plan));
-}
-
-/* Times as much as data and sources bring. What comes from sources is resolved; of data see
- * most_growth. */
-static double most_brought(const struct ht_plan *plan, const struct ht_energy_watch *watch) {
-    return plan->solution->rest ? 2 : fmax(2, most_growth(plan, watch));
 }
 
 static enum ht_err watch_brought(const struct ht_plan *plan, double time,
@@ -297,10 +291,14 @@ static enum ht_err watch_brought(const struct ht_plan *plan, double time,
     /* Random derivatives of v are not those of its random values. */
     const bool random = strcmp(plan->params->initial.type, "random") == 0;
     if (state->of_rate ? random : plan->shots == NULL) return HT_OK;
-    if (!(brought > 0) || now <= most_brought(plan, watch) * brought) return HT_OK;
+    /* Times as much as data and sources bring. What comes from sources is resolved; of data see
+     * most_growth. */
+    if (!(brought > 0) ||
+        now <= (plan->solution->rest ? 2 : fmax(2, most_growth(plan, watch))) * brought)
+        return HT_OK;
     FAIL(HT_ERR_NOT_FINITE,
-         "the energy%s%s, %.3g at time %g, is more than data and sources can "
-         "have brought, %.3g: unstable; likely cause: %s",
+         "the energy%s%s, %.3g at time %g, is more than data and sources can have brought, %.3g: "
+         "unstable; likely cause: %s",
          state->of_rate ? " of " : "",
          state->of_rate ? plan->eq.field[plan->eq.second_order.field].name : "", told(plan, now),
          time, told(plan, brought), ht_growth_cause(plan));
@@ -314,8 +312,8 @@ static enum ht_err watch_driven(const struct ht_plan *plan, double time,
     if (!(state->driven > 0)) watch->given = sqrt(fmax(state->energy, 0));
     if (!(state->driven > 0) || state->energy <= rounding * most) return HT_OK;
     FAIL(HT_ERR_NOT_FINITE,
-         "the energy, %.3g at time %g, is more than the sources can have "
-         "brought, %.3g: unstable; likely cause: %s",
+         "the energy, %.3g at time %g, is more than the sources can have brought, %.3g: unstable; "
+         "likely cause: %s",
          told(plan, state->energy), time, told(plan, most), ht_growth_cause(plan));
 }
 
@@ -351,9 +349,8 @@ static enum ht_err watch_growth(const struct ht_plan *plan, double time,
     watch->grows = watch->grows || watch->rise > small_rise(plan, watch);
     if (both < most) return HT_OK;
     FAIL(HT_ERR_NOT_FINITE,
-         "the energy has grown %.3g-fold by time %g%s: unstable; likely "
-         "cause: %s",
-         both, time, loses ? ", and this scheme can only lose it" : "", ht_growth_cause(plan));
+         "the energy has grown %.3g-fold by time %g%s: unstable; likely cause: %s", both, time,
+         loses ? ", and this scheme can only lose it" : "", ht_growth_cause(plan));
 }
 
 enum ht_err ht_energy_watch(const struct ht_plan *plan, double time, const struct ht_state *state,
@@ -366,8 +363,7 @@ enum ht_err ht_energy_watch(const struct ht_plan *plan, double time, const struc
         const char *cure = plan->layers.type == HT_ABSORBING_SPONGE ? ""
                            : plan->problem.fd.pair == HT_PAIR_NONE
                                ? " or absorbing.type = \"sponge\""
-                               : ", a larger absorbing.mix or "
-                                 "absorbing.type = \"sponge\"";
+                               : ", a larger absorbing.mix or absorbing.type = \"sponge\"";
         const double brought = state->driven - watch->driven;
         const bool first = !watch->looked || watch->partial;
         if (first) watch->began = fmax(state->energy, 0);
@@ -379,11 +375,10 @@ enum ht_err ht_energy_watch(const struct ht_plan *plan, double time, const struc
         const double now = state->layer[worst / 2][worst % 2];
         if (!first && now > most)
             FAIL(HT_ERR_NOT_FINITE,
-                 "the absorbing layer at the %s side of x%d holds an energy of "
-                 "%.3g at time %g, where there was %.3g in all, with what sources "
-                 "can have brought since: waves grow in it; likely cause: the "
-                 "largest stable step was estimated too long for the medium at its "
-                 "inner face, or the device computes wrongly; take a smaller "
+                 "the absorbing layer at the %s side of x%d holds an energy of %.3g at time %g, "
+                 "where there was %.3g in all, with what sources can have brought since: waves "
+                 "grow in it; likely cause: the largest stable step was estimated too long for the "
+                 "medium at its inner face, or the device computes wrongly; take a smaller "
                  "time.cfl%s",
                  worst % 2 == 0 ? "lower" : "upper", worst / 2 + 1, told(plan, now), time,
                  told(plan, held), cure);

@@ -86,11 +86,6 @@ static int tag_in(const struct ht_link *link) {
     return 1 - link->side;
 }
 
-static void abandon_messages(struct ht_link *link) {
-    for (int slot = 0; slot < HT_SLOTS; slot++) ht_message_abandon(link->sent[slot]);
-    ht_message_abandon(link->coming);
-}
-
 /* Sends an empty message and receives one. */
 static enum ht_err notify_closed(const struct ht_link *link, struct ht_message *notice[2]) {
     enum { CLOSED = 2 }; /* the lower of these two tags */
@@ -109,7 +104,10 @@ static void wait_until(double end, struct ht_message *message) {
 }
 
 void ht_links_destroy(struct ht_link link[2]) {
-    for (int side = 0; side < 2; side++) abandon_messages(&link[side]);
+    for (int side = 0; side < 2; side++) {
+        for (int slot = 0; slot < HT_SLOTS; slot++) ht_message_abandon(link[side].sent[slot]);
+        ht_message_abandon(link[side].coming);
+    }
     /* A buffer must exist until the neighbour has closed it: neighbours notify each other when they
      * have closed theirs. After some seconds without a notice (on busy cores a neighbour may not
      * run for one), or after a failure, the rank continues. */
@@ -183,8 +181,8 @@ static enum ht_err refuse(const struct ht_link *link, const char *wish) {
         why =
             info->no_peer != NULL ? info->no_peer : "the devices cannot access each other's memory";
     FAIL(HT_ERR_INPUT,
-         "parallel.transport = \"%s\": not possible between ranks %d and %d: "
-         "%s; \"auto\" chooses a possible one",
+         "parallel.transport = \"%s\": not possible between ranks %d and %d: %s; \"auto\" chooses "
+         "a possible one",
          wish, ht_comm_rank(link->comm), link->neighbour, why);
 }
 
@@ -407,13 +405,11 @@ enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device, cons
             /* The next transport for all links that use one which loses or changes messages. */
             const char *name = transports[bad].name;
             REQUIRE(bad + 1 < TRANSPORTS && strcmp(wish, "auto") == 0, HT_ERR_DEVICE,
-                    "messages by \"%s\" do not arrive unchanged (parallel.transport "
-                    "= \"%s\")",
+                    "messages by \"%s\" do not arrive unchanged (parallel.transport = \"%s\")",
                     name, wish);
             if (ht_comm_rank(link[0].comm) == 0)
-                ht_note("messages by \"%s\" do not arrive unchanged; \"%s\" is "
-                        "used instead",
-                        name, transports[bad + 1].name);
+                ht_note("messages by \"%s\" do not arrive unchanged; \"%s\" is used instead", name,
+                        transports[bad + 1].name);
             for (int side = 0; side < 2; side++)
                 if (chosen[side] == bad) chosen[side]++;
             again = true;
@@ -424,20 +420,6 @@ enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device, cons
 
 /* ---- exchanges with both neighbours ---- */
 
-static enum ht_err begin_side(struct ht_exchanger *e, int side, ht_message_function *pack,
-                              void *context) {
-    struct ht_link *link = &e->link[side];
-    e->announced[side] = e->leaving[side] == 0;
-    e->arrived[side] = e->coming[side] == 0;
-    if (!e->arrived[side]) TRY(link_expect(link, e->slot[side][1], e->coming[side]));
-    if (e->announced[side]) return HT_OK;
-    TRY(pack(context, side, link->out));
-    TRY(link_send(link, e->slot[side][0], e->leaving[side]));
-    e->messages++;
-    e->bytes += e->leaving[side];
-    return HT_OK;
-}
-
 /* Begins an exchange of messages of these bytes per side, 0: none: packs and sends, after all work
  * enqueued so far. */
 static enum ht_err ht_exchanger_begin(struct ht_exchanger *e, const int64_t leaving[2],
@@ -446,7 +428,15 @@ static enum ht_err ht_exchanger_begin(struct ht_exchanger *e, const int64_t leav
     for (int side = 0; side < 2; side++) {
         e->leaving[side] = leaving[side];
         e->coming[side] = coming[side];
-        TRY(begin_side(e, side, pack, context));
+        struct ht_link *link = &e->link[side];
+        e->announced[side] = e->leaving[side] == 0;
+        e->arrived[side] = e->coming[side] == 0;
+        if (!e->arrived[side]) TRY(link_expect(link, e->slot[side][1], e->coming[side]));
+        if (e->announced[side]) continue;
+        TRY(pack(context, side, link->out));
+        TRY(link_send(link, e->slot[side][0], e->leaving[side]));
+        e->messages++;
+        e->bytes += e->leaving[side];
     }
     return HT_OK;
 }

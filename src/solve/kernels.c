@@ -13,8 +13,8 @@ enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
         const struct ht_window window = ht_problem_window(problem, which);
         int64_t plane = ht_window_plane(&window), planes = window.count[2];
         REQUIRE(plane <= most_plane && planes <= most / plane, HT_ERR_DEVICE,
-                "device.variant = \"%s\" uses 32-bit node indices, too few "
-                "for this grid: use \"monolithic\"",
+                "device.variant = \"%s\" uses 32-bit node indices, too few for this grid: use "
+                "\"monolithic\"",
                 variant->name);
     }
     return HT_OK;

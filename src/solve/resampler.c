@@ -79,16 +79,6 @@ static void set_frequency(struct transform *t, int64_t q) {
     }
 }
 
-/* By the trapezoidal rule in a, y = W/2 sin a, at whose ends all is 1e-14. */
-static double window_transform(double angle) {
-    double sum = 0;
-    for (int k = -PARTS; k <= PARTS; k++) {
-        const double a = HT_PI / 2 * k / PARTS;
-        sum += exp(B * (cos(a) - 1)) * cos(angle * W / 2 * sin(a)) * cos(a);
-    }
-    return sum * W / 2 * HT_PI / 2 / PARTS;
-}
-
 /* M: at least so much. */
 static enum ht_err make(struct transform *t, int64_t least) {
     const struct ht_whole *of = t->of;
@@ -105,8 +95,16 @@ static enum ht_err make(struct transform *t, int64_t least) {
     TRY(HT_ALLOC(t->room, ht_threads_count()));
     for (int i = 0; i < ht_threads_count(); i++) TRY(HT_ALLOC(t->room[i], size + grid));
     for (int64_t q = 0; q < t->count; q++) set_frequency(t, q);
-    for (int64_t j = 0; j < of->samples; j++)
-        t->factor[j] = 1 / window_transform(2 * HT_PI / (double)grid * (double)(j - middle_of(t)));
+    for (int64_t j = 0; j < of->samples; j++) {
+        /* By the trapezoidal rule in a, y = W/2 sin a, at whose ends all is 1e-14. */
+        const double angle = 2 * HT_PI / (double)grid * (double)(j - middle_of(t));
+        double sum = 0;
+        for (int k = -PARTS; k <= PARTS; k++) {
+            const double a = HT_PI / 2 * k / PARTS;
+            sum += exp(B * (cos(a) - 1)) * cos(angle * W / 2 * sin(a)) * cos(a);
+        }
+        t->factor[j] = 1 / (sum * W / 2 * HT_PI / 2 / PARTS);
+    }
     return HT_OK;
 }
 

@@ -147,10 +147,10 @@ static void warn_range(const struct ht_plan *plan, double most, const double uni
         if (!ht_problem_stores(&plan->problem, HT_PRIMARY, f) || unit[f] == 0 ||
             (value >= low && value <= high))
             continue;
-        ht_warn("values of %s near %.1g leave the range of single precision, "
-                "%.1g to %.1g, in which files hold them: take "
-                "device.precision = \"double\", or other units or amplitudes",
-                plan->eq.field[f].name, value, low, high);
+        ht_warn(
+            "values of %s near %.1g leave the range of single precision, %.1g to %.1g, in which "
+            "files hold them: take device.precision = \"double\", or other units or amplitudes",
+            plan->eq.field[f].name, value, low, high);
         return;
     }
 }

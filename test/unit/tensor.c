@@ -1,4 +1,4 @@
-/* The order of operators on tensor cores (src/kernel/propagator_tensor.c, propagator_warpgroup.c),
+/* The order of operators on tensor cores (src/kernel/propagator_tensor.c),
  * which otherwise only a device of that kind reads:
  * plain host code multiplies the packed operator by random sums, as the fragments of the products
  * lie in it, and the dense blocks by the same sums. Judged is the largest difference over 2^-45
