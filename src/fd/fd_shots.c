@@ -185,8 +185,6 @@ static enum ht_err check_box(const struct ht_plan *plan, int group, const struct
                            "the box is the whole grid: the wave cannot enter");
 }
 
-/* ---- the medium ---- */
-
 static bool near_surface(const struct ht_fd_surface *s, const int64_t m[3]) {
     bool near = false;
     for (int k = 0; k < 3 && k < s->grid->dims; k++) near = near || fd_surface_crosses(s, m, k);
@@ -467,8 +465,6 @@ static bool ht_fd_incidence_row(const struct ht_fd_incidence *in, int64_t step, 
     return *norm > 0;
 }
 
-/* ---- counts ---- */
-
 /* Steps until the wave has left: signal, crossing, dispersion. */
 static int64_t steps_of(const struct ht_problem *problem, const struct ht_shot *shot) {
     const double end = ht_signal_traits(shot->signal).end + shot->delay;
@@ -504,8 +500,6 @@ static enum ht_err ht_fd_incidence_count(const struct ht_problem *problem,
     }
     return HT_OK;
 }
-
-/* ---- making ---- */
 
 static enum ht_err make(const struct ht_problem *problem, const struct ht_shot *shot,
                         struct ht_fd_incidence *in) {
