@@ -71,18 +71,19 @@ struct ht_whole {
     double at, every;
     int64_t samples;
     bool integral;
+    bool between; /* values are those of half a step earlier, of what begins with 0 */
 };
 /* out[trace][sample] */
 HT_CHECKED enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out);
 /* The way back, of a signal: from its values f at times `apart` steps apart, from 0 on, those at
- * steps 0 .. count - 1 that make one term in time emit it.
+ * steps 0 .. count - 1, or half a step later, that make one term in time emit it.
  */
 HT_CHECKED enum ht_err ht_transform_signal(int64_t values, double apart, const double *f,
-                                           int64_t count, double *out);
+                                           bool later, int64_t count, double *out);
 /* The signal's derivative of an order, or itself, for steps of one term whose traces have their
- * dispersion removed: out[step] to be freed, 0 afterwards. */
+ * dispersion removed, at them or half a step later: out[step] to be freed, 0 afterwards. */
 HT_CHECKED enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt,
-                                         int64_t *count, double **out);
+                                         bool later, int64_t *count, double **out);
 
 /* What the receivers of a run read from its state: of each trace and step the value, and what else
  * ht_resampling_of says. Traces are numbered group by group, reading by reading, receiver by

@@ -363,7 +363,7 @@ static enum ht_err search(struct search *s) {
         const bool fd = scheme->nodal;
         if (!ht_scheme_steps(scheme, &plan->eq)) continue;
         if (!fd && !plan->medium->uniform) continue;
-        /* of pairs one term alone, whose dispersion stays */
+        /* of pairs one term alone */
         const bool pair = fd && ht_scheme_full_stages(scheme, &plan->eq, 2) == 1;
         for (int n = 0; n < (fd ? 6 : HT_MAX_ORDER); n++) {
             if (pair && n % 2 == 1) continue;
@@ -372,8 +372,8 @@ static enum ht_err search(struct search *s) {
                                                .order = fd ? fd_orders[n / 2] : n + 1,
                                                .stages = fd ? 1 + n % 2 : 0,
                                                .density = fd && (s->density || pair),
-                                               .undispersed = fd && n % 2 == 0 && !pair &&
-                                                              removes_dispersion(plan),
+                                               .undispersed =
+                                                   fd && n % 2 == 0 && removes_dispersion(plan),
                                                .contrast = fd ? s->contrast : 1};
             TRY(add_method(s, &carrier));
         }

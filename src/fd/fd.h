@@ -160,6 +160,8 @@ struct ht_fd_injection {
     struct ht_injected *injected; /* on the device; NULL: not yet */
 };
 struct ht_fd_stepper;
+/* The signals become those whose traces have no dispersion, at steps or half a step later. */
+HT_CHECKED enum ht_err ht_fd_remove_dispersion(struct ht_fd_injection *in, bool later);
 /* *out: NULL without sources. Fills medium planes. */
 HT_CHECKED enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s,
                                               struct ht_fd_injection **out);

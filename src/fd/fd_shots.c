@@ -714,12 +714,12 @@ static enum ht_err share_sums(struct making *m) {
     return HT_OK;
 }
 
-static enum ht_err remove_dispersion(struct ht_fd_injection *in) {
+enum ht_err ht_fd_remove_dispersion(struct ht_fd_injection *in, bool later) {
     TRY(HT_ALLOC(in->undispersed, in->shots->count));
     for (int i = 0; i < in->shots->count; i++) {
         const struct ht_shot *shot = &in->shots->shot[i];
-        TRY(ht_fd_undispersed(shot, ht_shot_order(in->eq, shot), in->dt, &in->undispersed[i].count,
-                              &in->undispersed[i].f));
+        TRY(ht_fd_undispersed(shot, in->eq != NULL ? ht_shot_order(in->eq, shot) : 0, in->dt, later,
+                              &in->undispersed[i].count, &in->undispersed[i].f));
     }
     return HT_OK;
 }
@@ -770,7 +770,7 @@ enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s, struct ht_fd_i
     free(m.window.entry);
     free(m.modulus);
     free(m.sums);
-    if (err == HT_OK && s->problem.fd.undispersed) err = remove_dispersion(in);
+    if (err == HT_OK && s->problem.fd.undispersed) err = ht_fd_remove_dispersion(in, false);
     return HT_MADE(err, in, ht_fd_injection_destroy, out);
 }
 

@@ -113,6 +113,9 @@ static enum ht_err make_field(struct ht_pair_stepper *s, int field) {
     if (err == HT_OK) err = HT_ALLOC(m.wanted, ht_grid_planes(&m.grid, HT_PRIMARY));
     if (err == HT_OK) err = HT_ALLOC(m.medium, ht_grid_plane(&m.grid, HT_PRIMARY));
     if (err == HT_OK) err = make_list(&m);
+    m.in->dt = s->fd.problem.dt;
+    if (err == HT_OK && s->fd.problem.fd.undispersed)
+        err = ht_fd_remove_dispersion(m.in, s->pair.group[1] >> field & 1u);
     free(m.wanted);
     free(m.medium);
     free(m.all.entry);
@@ -139,9 +142,14 @@ void ht_pair_injection_destroy(struct ht_pair_stepper *s) {
 static void fill_table(const struct ht_pair_stepper *s, int field, struct ht_fd_injection *in) {
     const double dt = s->fd.problem.dt, later = s->pair.group[1] >> field & 1u ? 0.5 : 0;
     for (int64_t j = 0; j < STEPS; j++)
-        for (int i = 0; i < in->shots->count; i++)
-            in->table[j * in->shots->count + i] =
-                dt * ht_shot_at(&in->shots->shot[i], ((double)(in->first + j) + later) * dt, 0);
+        for (int i = 0; i < in->shots->count; i++) {
+            const int64_t n = in->first + j;
+            const struct ht_fd_signal *signal = in->undispersed ? &in->undispersed[i] : NULL;
+            const double value = signal
+                                     ? n < signal->count ? signal->f[n] : 0
+                                     : ht_shot_at(&in->shots->shot[i], ((double)n + later) * dt, 0);
+            in->table[j * in->shots->count + i] = dt * value;
+        }
 }
 
 enum ht_err ht_pair_injection_step(struct ht_pair_stepper *s) {

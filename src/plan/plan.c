@@ -370,9 +370,17 @@ static enum ht_err make_receivers(struct ht_plan *plan) {
     return ht_receivers_create(params, &of, &plan->receivers);
 }
 
-/* The field of finite differences begins with the rate 0. */
+/* The field of finite differences begins with the rate 0, or one group of a pair with 0. */
 static bool begins_at_rest(const struct ht_plan *plan) {
     const struct ht_second_order *form = &plan->eq.second_order;
+    struct ht_pair pair = {.nfields = 0};
+    bool moves = false;
+    if (plan->problem.fd.pair != HT_PAIR_NONE) {
+        ht_problem_pair(&plan->problem, &pair);
+        for (int f = 0; f < pair.nfields; f++)
+            moves = moves || (pair.group[0] >> f & 1u && ht_solution_occurs(plan->solution, f));
+        return !moves;
+    }
     if (form->rate >= 0) return !ht_solution_occurs(plan->solution, form->rate);
     for (int k = 0; k < plan->eq.dims; k++)
         if (ht_solution_occurs(plan->solution, form->flux[k])) return false;
@@ -402,8 +410,7 @@ static bool has_incidence(const struct ht_plan *plan) {
  * resampler.c; waves from outside are made for the scheme's own dispersion. */
 static enum ht_err choose_dispersion(struct ht_plan *plan) {
     const enum ht_dispersion given = plan->params->time.dispersion;
-    const bool can = plan->problem.scheme->nodal && plan->problem.stages == 1 &&
-                     plan->problem.fd.pair == HT_PAIR_NONE;
+    const bool can = plan->problem.scheme->nodal && plan->problem.stages == 1;
     const bool rest = can && begins_at_rest(plan) && !has_incidence(plan);
     plan->problem.fd.undispersed =
         rest && (given == HT_DISPERSION_REMOVE ||

@@ -192,6 +192,7 @@ static enum ht_err write_whole(struct ht_recorder *r, int n, int64_t from, int64
         double *out = r->turned + own * count;
         whole.value = r->value + from + own;
         whole.integral = group->reading[i].integral;
+        whole.between = group->reading[i].late > 0;
         TRY(ht_resample_whole(&whole, group->count, out));
         for (int64_t t = 0; whole.integral && t < group->count * count; t++)
             out[t] = block->start[own + t / count] + block->factor[own + t / count] * dt * out[t];

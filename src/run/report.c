@@ -476,13 +476,9 @@ static void note_dispersion(const struct ht_simulation *sim) {
                  ": the highest frequency, %.3g, is %.2g %% too high, at the end by %.2g periods",
                  omega / (2 * acos(-1.0)), 100 * faster / (omega * dt),
                  faster * (double)plan->steps / (2 * acos(-1.0)));
-    if (plan->problem.fd.pair != HT_PAIR_NONE)
-        ht_note("traces keep the dispersion of one term in time%s; a smaller time.cfl errs less",
-                size);
-    else
-        ht_note("traces keep the dispersion of one term in time, since the run begins with waves "
-                "that move or has plane waves from outside%s; time.stages = 2 errs less",
-                size);
+    ht_note("traces keep the dispersion of one term in time, since the run begins with waves that "
+            "move or has plane waves from outside%s; %s errs less",
+            size, plan->problem.fd.pair != HT_PAIR_NONE ? "a smaller time.cfl" : "time.stages = 2");
 }
 
 /* Of what initial.values leaves out. */

@@ -31,6 +31,10 @@
  * 2019, C479): 1e-13. Two traces are the parts of one complex number.
  * The signals of sources take the same way back: their transform at the uneven frequencies s, by
  * the same tables, and a Fourier transform of that.
+ *
+ * Of staggered pairs one group has values half a step before the steps, and begins with 0. Then
+ * with the sine series S(w) = 2 sum over n of u_(n+1/2) sin((n + 1/2) w) the sample is the mean of
+ * S(w) sin(s tau), that is 2 sum_n J_(2n+1)(2t/dt) u_(n+1/2).
  */
 
 /* The grid of frequencies has twice the points of samples, or more. */
@@ -108,10 +112,18 @@ static enum ht_err make(struct transform *t, int64_t least) {
     return HT_OK;
 }
 
-/* C at frequency q: the transform's even part, u_0 once. */
+/* exp(i w/2) of frequency q. */
+static double complex half_turn(const struct transform *t, int64_t q) {
+    const double half = HT_PI * (double)q / (double)((int64_t)1 << t->bits[0]);
+    return ht_complex(cos(half), sin(half));
+}
+
+/* C at frequency q: the transform's even part, u_0 once; or S. */
 static double complex series(const struct transform *t, const double complex *x,
                              double complex first, int64_t q) {
     const int64_t mirror = q > 0 ? ((int64_t)1 << t->bits[0]) - q : 0;
+    const double complex half = half_turn(t, q);
+    if (t->of->between) return -ht_complex(0, 1) * (half * x[mirror] - conj(half) * x[q]);
     return x[q] + x[mirror] - first;
 }
 
@@ -122,8 +134,9 @@ static void spread(const struct transform *t, int64_t q, double complex value,
     const double complex turn = t->middle[q], back = conj(turn);
     const double complex half = t->part[q] / 2 * value;
     const double complex i = ht_complex(0, 1);
-    const double complex up = t->of->integral ? -i * half * turn : half * turn;
-    const double complex down = t->of->integral ? i * half * back : half * back;
+    const bool sine = t->of->integral || t->of->between;
+    const double complex up = sine ? -i * half * turn : half * turn;
+    const double complex down = sine ? i * half * back : half * back;
     for (int k = 0; k < W; k++) {
         const int64_t at = t->first[q] + k;
         grid[at & mask] += t->weight[q * W + k] * up;
@@ -139,9 +152,10 @@ static void transform_pair(const struct transform *t, int64_t trace, int64_t ste
     const int64_t points = (int64_t)1 << t->bits[1];
     const bool two = trace + 1 < t->traces;
     double complex *grid = x + size;
+    const int64_t begin = of->between ? 1 : 0;
     for (int64_t n = 0; n < size; n++) {
-        const double *u = of->value + n * of->width + trace;
-        x[n] = n < steps ? ht_complex(u[0], two ? u[1] : 0) : 0;
+        const double *u = of->value + (n + begin) * of->width + trace;
+        x[n] = n + begin < steps ? ht_complex(u[0], two ? u[1] : 0) : 0;
     }
     const double complex first = x[0];
     ht_fourier(t->bits[0], x);
@@ -209,7 +223,8 @@ static double complex gather(const struct transform *t, int64_t q, const double 
     return conj(t->middle[q]) * sum;
 }
 
-static void transform_signal(const struct transform *t, const double *f, double complex *x) {
+static void transform_signal(const struct transform *t, const double *f, bool later,
+                             double complex *x) {
     const int64_t size = (int64_t)1 << t->bits[0];
     const int64_t mask = ((int64_t)1 << t->bits[1]) - 1;
     double complex *grid = x + size;
@@ -219,18 +234,18 @@ static void transform_signal(const struct transform *t, const double *f, double 
     ht_fourier(t->bits[1], grid);
     for (int64_t q = 0; q < t->count; q++)
         x[q] = conj(gather(t, q, grid)) * t->of->every * t->part[q] *
-               cos(HT_PI * (double)q / (double)size);
+               cos(HT_PI * (double)q / (double)size) * (later ? conj(half_turn(t, q)) : 1);
     ht_fourier(t->bits[0], x);
 }
 
 /* M is four times the signal's length, so that its images are apart. */
-enum ht_err ht_transform_signal(int64_t values, double apart, const double *f, int64_t count,
-                                double *out) {
+enum ht_err ht_transform_signal(int64_t values, double apart, const double *f, bool later,
+                                int64_t count, double *out) {
     const struct ht_whole of = {.every = apart, .samples = values};
     struct transform t = {.of = &of};
     const enum ht_err err = make(&t, 4 * ht_most(count, 16));
     if (err == HT_OK) {
-        transform_signal(&t, f, t.room[0]);
+        transform_signal(&t, f, later, t.room[0]);
         for (int64_t n = 0; n < count; n++) out[n] = creal(t.room[0][n]);
     }
     release(&t);
@@ -241,8 +256,8 @@ enum ht_err ht_transform_signal(int64_t values, double apart, const double *f, i
  * those of the steps, at most 2/dt. */
 enum { FINE = 4 };
 
-enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt, int64_t *count,
-                              double **out) {
+enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt, bool later,
+                              int64_t *count, double **out) {
     const double end = ht_signal_traits(shot->signal).end + shot->delay;
     const int64_t last = (int64_t)ceil(fmax(end, 0) / dt) + 1;
     const int64_t values = FINE * last;
@@ -255,7 +270,7 @@ enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt, 
         const double t = dt * (double)j / FINE;
         f[j] = ht_shot_acts(shot, t, t) ? ht_shot_at(shot, t, order) : 0;
     }
-    return ht_transform_signal(values, 1.0 / FINE, f, *count, *out);
+    return ht_transform_signal(values, 1.0 / FINE, f, later, *count, *out);
 }
 
 /* Of the sinc over 32 levels: errs by 7e-7 up to 2.2 radians from a level to the next, by 2e-4 at
@@ -307,9 +322,8 @@ struct ht_resampling ht_resampling_of(const struct ht_plan *plan) {
 int64_t ht_resampling_beyond(const struct ht_plan *plan) {
     const struct ht_resampling of = ht_resampling_of(plan);
     if (of.sinc) return ht_divide_up(SINC - 1, of.per_step);
-    if (plan->problem.fd.pair != HT_PAIR_NONE) return HT_RECEIVERS_STENCIL / 2;
-    if (!of.whole) return 0;
-    return ht_fd_steps_beside((double)plan->steps);
+    if (of.whole) return ht_fd_steps_beside((double)plan->steps) + 1;
+    return plan->problem.fd.pair != HT_PAIR_NONE ? HT_RECEIVERS_STENCIL / 2 : 0;
 }
 
 bool ht_resampler_is_whole(const struct ht_resampler *r) {
