@@ -331,6 +331,11 @@ static inline void ht_params_end(struct ht_params **params) {
  * value and place are those recorded for key ("default" as the place when it was not set). */
 HT_PRINTF(3, 4)
 enum ht_err ht_params_error(const struct ht_params *params, const char *key, const char *fmt, ...);
+/* REFUSE(bad, params, key, rule, ..): ends the function so where a value breaks a rule. */
+#define REFUSE(bad, ...)                              \
+    do {                                              \
+        if (bad) return ht_params_error(__VA_ARGS__); \
+    } while (0)
 /* What to use instead of a key, or of its value (NULL: of any), that is gone; NULL: neither is. */
 const char *ht_params_gone(const char *key, const char *value);
 /* What a lower layer has recorded (HT_ERR_INPUT, HT_ERR_IO), as the rule that the key breaks; other

@@ -63,12 +63,9 @@ static enum ht_err find_waves(struct search *s) {
         s->frequency = length * largest_speed(plan) / (2 * acos(-1.0));
         s->source = "the initial wave";
     }
-    if (!(s->frequency > 0))
-        return ht_params_error(
-            plan->params, "initial.frequency",
-            "is needed by --error: the highest frequency whose waves must be right");
-    if (!(plan->medium->speed_min > 0))
-        return ht_params_error(plan->params, "medium", "--error: nothing moves in it");
+    REFUSE(!(s->frequency > 0), plan->params, "initial.frequency",
+           "is needed by --error: the highest frequency whose waves must be right");
+    REFUSE(!(plan->medium->speed_min > 0), plan->params, "medium", "--error: nothing moves in it");
     s->length = plan->medium->speed_min / s->frequency;
     s->contrast = largest_speed(plan) / plan->medium->speed_min;
     s->density =

@@ -138,9 +138,8 @@ enum ht_err ht_check_machine(const struct ht_args *args, const struct ht_params 
         for (; p.count < DEFAULT_GPUS; p.count++) p.gpus[p.count] = 1 << p.count;
     }
     TRY(ht_args_real(args, "--rate", DBL_MIN, DBL_MAX, &p.rate));
-    if (p.params->grid.dims != 3)
-        return ht_params_error(p.params, "grid.cells",
-                               "only grids of three dimensions are divided into slabs");
+    REFUSE(p.params->grid.dims != 3, p.params, "grid.cells",
+           "only grids of three dimensions are divided into slabs");
     TRY(ht_plan_sketch(params, &p.plan));
     /* The specs of the half steps on a GPU of this kind. */
     bool fp64 = p.params->device.precision == HT_DOUBLE;

@@ -96,11 +96,9 @@ static enum ht_err run(struct ht_simulation *sim, struct row *row) {
     const struct ht_plan *plan = sim->plan;
     struct ht_energies energies = {.series = NULL};
     double began = ht_clock();
-    if (!plan->solution->exact && !plan->solution->returns)
-        return ht_params_error(
-            sim->params, "initial.type",
-            "its solution at time.end is not known: converge needs a plane wave, a standing mode, "
-            "an advected Gaussian, or initial.returns = true");
+    REFUSE(!plan->solution->exact && !plan->solution->returns, sim->params, "initial.type",
+           "its solution at time.end is not known: converge needs a plane wave, a standing mode, "
+           "an advected Gaussian, or initial.returns = true");
     TRY(ht_simulation_compile(sim));
     TRY(ht_simulation_start(sim));
     const struct ht_observer observers[] = {ht_observe_energy(&energies),

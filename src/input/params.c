@@ -183,9 +183,8 @@ static enum ht_err set_defaults(void *group, const struct ht_option_list *list) 
 static enum ht_err append_group(struct ht_params *params, const struct ht_list_key *in) {
     struct ht_groups *groups = groups_of(params, in->option);
     size_t size = in->list->size;
-    if (groups->count >= (int)in->option->high)
-        return ht_params_error(params, in->option->key, "must have at most %d groups",
-                               (int)in->option->high);
+    REFUSE(groups->count >= (int)in->option->high, params, in->option->key,
+           "must have at most %d groups", (int)in->option->high);
     char *more = realloc(groups->group, ((size_t)groups->count + 1) * size);
     REQUIRE(more, HT_ERR_MEMORY, "out of memory");
     memset(more + (size_t)groups->count * size, 0, size);
@@ -285,8 +284,7 @@ static enum ht_err check_group(const struct ht_params *params, const struct ht_o
         if (!(!list->option[k].fallback && list->option[k].type != HT_OPT_VALUE &&
               list->option[k].type != HT_OPT_MEDIUM))
             continue;
-        if (!ht_params_source(params, key))
-            return ht_params_error(params, group, "must give %s", list->option[k].key);
+        REFUSE(!ht_params_source(params, key), params, group, "must give %s", list->option[k].key);
         TRY(ht_params_check_axes(params, &list->option[k], key));
     }
     return HT_OK;

@@ -32,9 +32,8 @@ static enum ht_err check_boundaries(const struct ht_params *p) {
     for (int k = p->grid.dims; k < 3; k++) {
         char key[32];
         snprintf(key, sizeof key, "boundary.x%d", k + 1);
-        if (ht_params_is_set(p, key))
-            return ht_params_error(p, key, "x%d is no axis of the grid, which has %d (grid.cells)",
-                                   k + 1, p->grid.dims);
+        REFUSE(ht_params_is_set(p, key), p, key,
+               "x%d is no axis of the grid, which has %d (grid.cells)", k + 1, p->grid.dims);
     }
     return HT_OK;
 }
@@ -46,11 +45,10 @@ static enum ht_err check_box(const struct ht_params *p) {
         double lower = p->grid.lower[axis], upper = p->grid.upper[axis];
         bool blame_lower = !ht_params_is_set(p, "grid.upper");
         if (isfinite(upper - lower) && upper - lower > 0) continue;
-        if (blame_lower)
-            return ht_params_error(p, "grid.lower",
-                                   "must be below grid.upper along every axis, but x%d has %g "
-                                   "and %g",
-                                   axis + 1, lower, upper);
+        REFUSE(blame_lower, p, "grid.lower",
+               "must be below grid.upper along every axis, but x%d has %g "
+               "and %g",
+               axis + 1, lower, upper);
         return ht_params_error(p, "grid.upper",
                                "must be above grid.lower along every axis, but x%d has %g and %g",
                                axis + 1, upper, lower);
@@ -69,16 +67,13 @@ static enum ht_err check_stages(const struct ht_params *p) {
 static enum ht_err check_layers(const struct ht_params *p) {
     const struct ht_value *at = &p->medium.interfaces;
     if (p->medium.type != HT_MEDIUM_LAYERS) return HT_OK;
-    if ((int)p->medium.axis >= p->grid.dims)
-        return ht_params_error(p, "medium.axis", "must be an axis of the grid, which has %d",
-                               p->grid.dims);
-    if (at->kind != HT_VALUE_NUMBERS)
-        return ht_params_error(p, "medium.interfaces",
-                               "must be positions when medium.type is \"layers\"");
+    REFUSE((int)p->medium.axis >= p->grid.dims, p, "medium.axis",
+           "must be an axis of the grid, which has %d", p->grid.dims);
+    REFUSE(at->kind != HT_VALUE_NUMBERS, p, "medium.interfaces",
+           "must be positions when medium.type is \"layers\"");
     for (int i = 1; i < at->count; i++)
-        if (!(at->number[i] > at->number[i - 1]))
-            return ht_params_error(p, "medium.interfaces", "must increase, but %.12g follows %.12g",
-                                   at->number[i], at->number[i - 1]);
+        REFUSE(!(at->number[i] > at->number[i - 1]), p, "medium.interfaces",
+               "must increase, but %.12g follows %.12g", at->number[i], at->number[i - 1]);
     return HT_OK;
 }
 
@@ -87,15 +82,12 @@ static enum ht_err check_pulses(const struct ht_params *p) {
     static const char *const single[] = {"initial.centre", "initial.width", "initial.amplitude",
                                          "initial.field"};
     if (p->initial.pulses.count == 0) return HT_OK;
-    if (strcmp(p->initial.type, "gaussian") != 0)
-        return ht_params_error(p, "initial.pulses",
-                               "is for initial.type \"gaussian\", but the type is \"%s\"",
-                               p->initial.type);
+    REFUSE(strcmp(p->initial.type, "gaussian") != 0, p, "initial.pulses",
+           "is for initial.type \"gaussian\", but the type is \"%s\"", p->initial.type);
     for (size_t i = 0; i < sizeof single / sizeof *single; i++)
-        if (ht_params_is_set(p, single[i]))
-            return ht_params_error(p, single[i],
-                                   "initial.pulses is given too, whose groups "
-                                   "have their own: give one of them");
+        REFUSE(ht_params_is_set(p, single[i]), p, single[i],
+               "initial.pulses is given too, whose groups "
+               "have their own: give one of them");
     return HT_OK;
 }
 
@@ -125,8 +117,8 @@ static enum ht_err check_owned(const struct ht_params *params, const char *list,
         if (!owned) continue;
         const bool wanted = has_word(keys[type], name);
         snprintf(key, sizeof key, "%s.%s", group, name);
-        if (wanted && !ht_params_source(params, key))
-            return ht_params_error(params, group, "must give %s: its type is \"%s\"", name, word);
+        REFUSE(wanted && !ht_params_source(params, key), params, group,
+               "must give %s: its type is \"%s\"", name, word);
         if (wanted)
             TRY(ht_params_check_axes(params, &rows->option[i], key));
         else if (ht_params_is_set(params, key))
@@ -145,16 +137,14 @@ static enum ht_err check_name(const struct ht_params *params, const char *key, c
     size_t length = 0;
     while (isalnum((unsigned char)given[length]) || (given[length] && strchr("_-", given[length])))
         length++;
-    if (given[length] || length > LONGEST)
-        return ht_params_error(params, key,
-                               "must be at most %d letters, digits, - and _: "
-                               "it becomes a part of file names",
-                               LONGEST);
+    REFUSE(given[length] || length > LONGEST, params, key,
+           "must be at most %d letters, digits, - and _: "
+           "it becomes a part of file names",
+           LONGEST);
     name_of(params, n, name);
     for (int i = 1; i < n; i++)
-        if (strcmp(name, name_of(params, i, other)) == 0)
-            return ht_params_error(params, key, "%s %d has the name \"%s\", too: names must differ",
-                                   what, i, name);
+        REFUSE(strcmp(name, name_of(params, i, other)) == 0, params, key,
+               "%s %d has the name \"%s\", too: names must differ", what, i, name);
     return HT_OK;
 }
 
@@ -211,18 +201,15 @@ static enum ht_err check_shape(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
     const struct ht_source_type *type = ht_source_type_of(shot);
     char key[KEY];
-    if (has_word(type->keys, "count") && shot->count < 2)
-        return ht_params_error(p, key_of(group, "count", key), "of a line must be 2 or more");
-    if (has_word(type->keys, "axis") && (int)shot->axis >= p->grid.dims)
-        return ht_params_error(p, key_of(group, "axis", key), "is none of the %d axes of the box",
-                               p->grid.dims);
-    if (has_word(type->keys, "width") && !(shot->width > 0))
-        return ht_params_error(p, key_of(group, "width", key), "of a volume must be above 0");
+    REFUSE(has_word(type->keys, "count") && shot->count < 2, p, key_of(group, "count", key),
+           "of a line must be 2 or more");
+    REFUSE(has_word(type->keys, "axis") && (int)shot->axis >= p->grid.dims, p,
+           key_of(group, "axis", key), "is none of the %d axes of the box", p->grid.dims);
+    REFUSE(has_word(type->keys, "width") && !(shot->width > 0), p, key_of(group, "width", key),
+           "of a volume must be above 0");
     for (int k = 0; type->outside != NULL && k < p->grid.dims; k++)
-        if (!(shot->to[k] > shot->from[k]))
-            return ht_params_error(p, key_of(group, "to", key),
-                                   "x%d = %g must be above that of from, %g", k + 1, shot->to[k],
-                                   shot->from[k]);
+        REFUSE(!(shot->to[k] > shot->from[k]), p, key_of(group, "to", key),
+               "x%d = %g must be above that of from, %g", k + 1, shot->to[k], shot->from[k]);
     return HT_OK;
 }
 
@@ -244,24 +231,22 @@ static enum ht_err check_numbers(const struct ht_params *p, int group) {
     const struct ht_source_type *type = ht_source_type_of(shot);
     const struct ht_source_kind *kind = ht_source_kind_of(shot);
     char key[KEY];
-    if (type->outside && ht_params_is_set(p, key_of(group, "kind", key)))
-        return ht_params_error(p, key, "a %s has no kind", type->word);
+    REFUSE(type->outside && ht_params_is_set(p, key_of(group, "kind", key)), p, key,
+           "a %s has no kind", type->word);
     const char *takes = type->outside ? "direction" : kind->takes;
     if (type->outside) snprintf(key, sizeof key, "sources.%d", group);
-    if (takes && (type->outside ? (shot->direction[0] == 0 && shot->direction[1] == 0 &&
-                                   shot->direction[2] == 0)
-                                : !ht_source_takes(shot, kind)))
-        return ht_params_error(p, type->outside ? key : key_of(group, "kind", key),
-                               "a %s needs a %s that is not zero",
-                               type->outside ? type->word : kind->word, takes);
+    REFUSE(takes && (type->outside ? (shot->direction[0] == 0 && shot->direction[1] == 0 &&
+                                      shot->direction[2] == 0)
+                                   : !ht_source_takes(shot, kind)),
+           p, type->outside ? key : key_of(group, "kind", key), "a %s needs a %s that is not zero",
+           type->outside ? type->word : kind->word, takes);
     const struct ht_source_kind *other;
     for (int i = 0; (other = ht_source_kind_at(i)) != NULL; i++)
         if (ht_source_takes(shot, other) && (!takes || strcmp(other->takes, takes) != 0))
             return refuse_key(p, group, other->takes);
     for (int k = 0; k < 3 && type->flat; k++)
-        if (shot->direction[k] != 0 && k != (int)shot->axis)
-            return ht_params_error(p, key_of(group, "direction", key),
-                                   "of a plane must be along its axis");
+        REFUSE(shot->direction[k] != 0 && k != (int)shot->axis, p, key_of(group, "direction", key),
+               "of a plane must be along its axis");
     return HT_OK;
 }
 
@@ -269,20 +254,17 @@ static enum ht_err check_signal(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
     const bool file = shot->signal == HT_SIGNAL_FILE;
     char key[KEY];
-    if (file != (*shot->file != '\0'))
-        return ht_params_error(p, key_of(group, "file", key),
-                               file ? "must name a file: the signal is \"%s\""
-                                    : "is for signal \"file\", but the signal is \"%s\"",
-                               ht_signal_word(shot->signal));
-    if (file == (shot->frequency > 0))
-        return ht_params_error(p, key_of(group, "frequency", key),
-                               file ? "has no meaning for the signal \"%s\""
-                                    : "the signal \"%s\" needs one above 0",
-                               ht_signal_word(shot->signal));
-    if (shot->radius.kind == HT_VALUE_NUMBERS && shot->radius.count != 1)
-        return ht_params_error(p, key_of(group, "radius", key), "must be \"auto\" or one number");
-    if (shot->delay.kind == HT_VALUE_NUMBERS && shot->delay.count != 1)
-        return ht_params_error(p, key_of(group, "delay", key), "must be \"auto\" or one number");
+    REFUSE(file != (*shot->file != '\0'), p, key_of(group, "file", key),
+           file ? "must name a file: the signal is \"%s\""
+                : "is for signal \"file\", but the signal is \"%s\"",
+           ht_signal_word(shot->signal));
+    REFUSE(file == (shot->frequency > 0), p, key_of(group, "frequency", key),
+           file ? "has no meaning for the signal \"%s\"" : "the signal \"%s\" needs one above 0",
+           ht_signal_word(shot->signal));
+    REFUSE(shot->radius.kind == HT_VALUE_NUMBERS && shot->radius.count != 1, p,
+           key_of(group, "radius", key), "must be \"auto\" or one number");
+    REFUSE(shot->delay.kind == HT_VALUE_NUMBERS && shot->delay.count != 1, p,
+           key_of(group, "delay", key), "must be \"auto\" or one number");
     return HT_OK;
 }
 
@@ -346,10 +328,9 @@ static enum ht_err check_slices(const struct ht_params *params) {
                                          "output.picture.field", "output.picture.range"};
     const int count = params->output.picture.slices.count;
     for (size_t i = 0; count > 0 && i < sizeof single / sizeof *single; i++)
-        if (ht_params_is_set(params, single[i]))
-            return ht_params_error(params, single[i],
-                                   "output.picture.slices is given too, whose "
-                                   "groups have their own: give one of them");
+        REFUSE(ht_params_is_set(params, single[i]), params, single[i],
+               "output.picture.slices is given too, whose "
+               "groups have their own: give one of them");
     const struct ht_slice_given *slices = params->output.picture.slices.group;
     for (int n = 1; n <= count; n++) {
         char key[HT_SLICE_KEY];
@@ -370,10 +351,9 @@ enum ht_err ht_params_check(const struct ht_params *params) {
         if (option->type != HT_OPT_REAL3 && option->type != HT_OPT_INT3) continue;
         if (strstr(leaf.key, ".direction") != NULL) continue;
         for (int k = params->grid.dims; k < 3; k++)
-            if (entry(&leaf, k) != default_entry(option, k))
-                return ht_params_error(
-                    params, leaf.key, "has an entry for x%d, but the grid has %d %s (grid.cells)",
-                    k + 1, params->grid.dims, params->grid.dims > 1 ? "axes" : "axis");
+            REFUSE(entry(&leaf, k) != default_entry(option, k), params, leaf.key,
+                   "has an entry for x%d, but the grid has %d %s (grid.cells)", k + 1,
+                   params->grid.dims, params->grid.dims > 1 ? "axes" : "axis");
     }
     TRY(check_boundaries(params));
     TRY(check_box(params));
@@ -390,12 +370,11 @@ enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(check_slices(params));
     TRY(check_shots(params));
     TRY(check_pulses(params));
-    if (strcmp(params->initial.type, "expression") == 0 && params->initial.values.count == 0)
-        return ht_params_error(params, "initial.values",
-                               "must give a field, such as { p = \"x1\"; }, "
-                               "when initial.type is \"expression\"");
-    if (strcmp(params->initial.type, "file") == 0 && !*params->initial.file)
-        return ht_params_error(params, "initial.file",
-                               "must name a file when initial.type is \"file\"");
+    REFUSE(strcmp(params->initial.type, "expression") == 0 && params->initial.values.count == 0,
+           params, "initial.values",
+           "must give a field, such as { p = \"x1\"; }, "
+           "when initial.type is \"expression\"");
+    REFUSE(strcmp(params->initial.type, "file") == 0 && !*params->initial.file, params,
+           "initial.file", "must name a file when initial.type is \"file\"");
     return HT_OK;
 }

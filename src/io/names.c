@@ -19,12 +19,10 @@ enum ht_err ht_fields_find(const struct ht_params *params, const struct ht_equat
         if (ht_fields_stored(stored, f))
             ht_text_add(&known, "%s%s", known.length > 0 ? ", " : "", eq->field[f].name);
     TRY(ht_text_status(&known));
-    if (*field >= 0)
-        return ht_params_error(
-            params, key,
-            "\"%s\" is not stored at the times and nodes of outputs by time.scheme "
-            "= \"%s\", which stores %s there; \"taylor\" stores all fields",
-            name, ht_scheme_word(params->time.scheme), known.data);
+    REFUSE(*field >= 0, params, key,
+           "\"%s\" is not stored at the times and nodes of outputs by time.scheme "
+           "= \"%s\", which stores %s there; \"taylor\" stores all fields",
+           name, ht_scheme_word(params->time.scheme), known.data);
     return ht_params_error(params, key, "no field \"%s\": %s in %d dimension%s has %s", name,
                            eq->system->name, eq->dims, eq->dims == 1 ? "" : "s", known.data);
 }
@@ -69,13 +67,12 @@ enum ht_err ht_units_check(const struct ht_params *params, const struct ht_equat
         HT_FREED_TEXT struct ht_text key = {0};
         ht_text_add(&key, "output.units.%s", units->name[i]);
         TRY(ht_text_status(&key));
-        if (!is_listed(list.data, units->name[i]))
-            return ht_params_error(params, key.data, "must be the unit of one of %s", list.data);
+        REFUSE(!is_listed(list.data, units->name[i]), params, key.data,
+               "must be the unit of one of %s", list.data);
         /* A control character, or bytes that are no UTF-8, cannot be drawn. */
-        if (!(strlen(units->text[i]) <= LONGEST && !strchr(units->text[i], '\t') &&
-              strcmp(HT_SHOWN(units->text[i]), units->text[i]) == 0))
-            return ht_params_error(params, key.data, "must be text in UTF-8 of at most %d bytes",
-                                   LONGEST);
+        REFUSE(!(strlen(units->text[i]) <= LONGEST && !strchr(units->text[i], '\t') &&
+                 strcmp(HT_SHOWN(units->text[i]), units->text[i]) == 0),
+               params, key.data, "must be text in UTF-8 of at most %d bytes", LONGEST);
     }
     return HT_OK;
 }

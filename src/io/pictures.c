@@ -75,11 +75,10 @@ enum ht_err ht_pictures_check(const struct ht_params *params, const struct ht_me
     if (!params->output.pictures || ht_output_draws(params)) return HT_OK;
     for (int i = 0; i < ht_option_count(); i++) {
         const char *key = ht_option_at(i)->key;
-        if (strncmp(key, section, sizeof section - 1) == 0 && ht_params_is_set(params, key))
-            return ht_params_error(
-                params, key,
-                "asks for pictures, but this htwave was built without cairo, which draws them: "
-                "leave it out, or set output.pictures = false");
+        REFUSE(strncmp(key, section, sizeof section - 1) == 0 && ht_params_is_set(params, key),
+               params, key,
+               "asks for pictures, but this htwave was built without cairo, which draws them: "
+               "leave it out, or set output.pictures = false");
     }
     return HT_OK;
 }

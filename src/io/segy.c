@@ -25,10 +25,9 @@ static enum ht_err check(const struct ht_params *params, const struct ht_receive
     const struct ht_receiver_group *group = &receivers->group[n];
     const double us = interval(receivers, group);
     const bool whole = fabs(us - round(us)) <= 1e-6 * us;
-    if (group->samples > MOST)
-        return ht_params_error(params, "output.traces",
-                               "\"segy\" holds at most %d samples per trace, \"%s\" has %lld", MOST,
-                               group->name, (long long)group->samples);
+    REFUSE(group->samples > MOST, params, "output.traces",
+           "\"segy\" holds at most %d samples per trace, \"%s\" has %lld", MOST, group->name,
+           (long long)group->samples);
     if (whole && us >= 1 && us <= MOST) return HT_OK;
     return ht_params_error(params, "output.traces",
                            "\"segy\" has sample intervals of 1 to %d whole microseconds, \"%s\" "

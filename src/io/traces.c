@@ -90,10 +90,8 @@ enum ht_err ht_output_check_traces(const struct ht_params *params,
     const struct ht_names *names = &params->output.traces;
     for (int i = 0; i < names->count; i++) {
         const struct ht_trace_format *format = find_format(names->name[i]);
-        if (format == NULL)
-            return ht_params_error(params, "output.traces",
-                                   "no format \"%s\": \"csv\" and \"segy\"; HDF5 is always written",
-                                   names->name[i]);
+        REFUSE(format == NULL, params, "output.traces",
+               "no format \"%s\": \"csv\" and \"segy\"; HDF5 is always written", names->name[i]);
         for (int n = 0; receivers != NULL && n < receivers->count; n++)
             TRY(format->check(params, receivers, n));
     }

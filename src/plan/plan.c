@@ -37,10 +37,9 @@ static enum ht_err find_system(struct ht_plan *plan) {
         return err;
     }
     TRY(ht_system_check(system));
-    if (params->grid.dims < system->min_dims || params->grid.dims > ht_system_largest(system))
-        return ht_params_error(params, "grid.cells", "%d axes, but the system %s has %d to %d",
-                               params->grid.dims, system->name, (int)ht_most(1, system->min_dims),
-                               ht_system_largest(system));
+    REFUSE(params->grid.dims < system->min_dims || params->grid.dims > ht_system_largest(system),
+           params, "grid.cells", "%d axes, but the system %s has %d to %d", params->grid.dims,
+           system->name, (int)ht_most(1, system->min_dims), ht_system_largest(system));
     plan->eq = ht_equations_make(system, params->grid.dims);
     return HT_OK;
 }
@@ -73,9 +72,8 @@ static enum ht_err find_walls(struct ht_plan *plan) {
             plan->grid.wall[k][side] = kind->factor;
         }
         snprintf(key, sizeof key, "boundary.x%d", k + 1);
-        if ((wall[0] == 0) != (wall[1] == 0))
-            return ht_params_error(plan->params, key,
-                                   "must be periodic on both sides or on neither");
+        REFUSE((wall[0] == 0) != (wall[1] == 0), plan->params, key,
+               "must be periodic on both sides or on neither");
     }
     return ht_layers_place(plan->params, (const bool(*)[2])absorbing, &plan->grid);
 }
@@ -96,16 +94,14 @@ static enum ht_err check_ranks(const struct ht_plan *plan) {
     const struct ht_grid *grid = &plan->grid;
     int ranks = ht_comm_size(grid->slab.comm);
     if (ranks == 1) return HT_OK;
-    if (grid->dims < 3)
-        return ht_params_error(plan->params, "grid.cells",
-                               "%d ranks, but only grids with x3 are divided "
-                               "into slabs: run this one without mpiexec",
-                               ranks);
-    if (grid->cells[2] < ranks)
-        return ht_params_error(plan->params, "grid.cells",
-                               "%d ranks for %lld planes of cells along x3: "
-                               "every rank needs one",
-                               ranks, (long long)grid->cells[2]);
+    REFUSE(grid->dims < 3, plan->params, "grid.cells",
+           "%d ranks, but only grids with x3 are divided "
+           "into slabs: run this one without mpiexec",
+           ranks);
+    REFUSE(grid->cells[2] < ranks, plan->params, "grid.cells",
+           "%d ranks for %lld planes of cells along x3: "
+           "every rank needs one",
+           ranks, (long long)grid->cells[2]);
     return HT_OK;
 }
 
@@ -164,18 +160,16 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
     double cfl =
         params->time.step > 0 ? method(plan)->plan_cfl(plan, params->time.step) : params->time.cfl;
     if (given->kind == HT_VALUE_NUMBERS) {
-        if (given->number[0] > full && plan->problem.scheme->nodal)
-            return ht_params_error(params, "time.stages", "at most %d with %s", full,
-                                   full > 1 ? "time.scheme = \"fd\""
-                                   : plan->problem.fd.pair != HT_PAIR_NONE
-                                       ? "staggered fields (time.scheme = \"fd\")"
-                                       : "absorbing layers of type cpml; "
-                                         "absorbing.type = \"sponge\" takes 2");
-        if (given->number[0] > full)
-            return ht_params_error(params, "time.stages",
-                                   "at most %d (\"full\") are taken at "
-                                   "order %d in %d dimensions",
-                                   full, order, dims);
+        REFUSE(given->number[0] > full && plan->problem.scheme->nodal, params, "time.stages",
+               "at most %d with %s", full,
+               full > 1                                ? "time.scheme = \"fd\""
+               : plan->problem.fd.pair != HT_PAIR_NONE ? "staggered fields (time.scheme = \"fd\")"
+                                                       : "absorbing layers of type cpml; "
+                                                         "absorbing.type = \"sponge\" takes 2");
+        REFUSE(given->number[0] > full, params, "time.stages",
+               "at most %d (\"full\") are taken at "
+               "order %d in %d dimensions",
+               full, order, dims);
         plan->problem.stages = (int)given->number[0];
     } else if (strcmp(given->text, "least") == 0 ||
                (strcmp(given->text, "auto") == 0 && !plan->medium->uniform &&
@@ -185,12 +179,11 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
         plan->problem.stages = full;
     }
     plan->cfl_limit = method(plan)->plan_limit(plan, plan->problem.stages);
-    if (plan->cfl_limit <= 0)
-        return ht_params_error(params, "time.stages",
-                               "no stable time step is known for %d stages at "
-                               "order %d in %d dimensions; \"full\" (%d) and "
-                               "\"least\" are always stable",
-                               plan->problem.stages, order, dims, full);
+    REFUSE(plan->cfl_limit <= 0, params, "time.stages",
+           "no stable time step is known for %d stages at "
+           "order %d in %d dimensions; \"full\" (%d) and "
+           "\"least\" are always stable",
+           plan->problem.stages, order, dims, full);
     return HT_OK;
 }
 
@@ -269,21 +262,19 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
         cfl = fmin(cfl, plan->problem.scheme->usual_part * plan->cfl_limit);
     if (!ht_params_is_set(params, "time.cfl")) cfl = fmin(cfl, most);
     if (dt > 0) {
-        if (dt * per_time > plan->cfl_limit * (1 + rounding))
-            return ht_params_error(
-                params, "time.step", "unstable: with %d stages at order %d at most %.6g (cfl %.2f)",
-                plan->problem.stages, plan->order, plan->cfl_limit / per_time, plan->cfl_limit);
+        REFUSE(dt * per_time > plan->cfl_limit * (1 + rounding), params, "time.step",
+               "unstable: with %d stages at order %d at most %.6g (cfl %.2f)", plan->problem.stages,
+               plan->order, plan->cfl_limit / per_time, plan->cfl_limit);
     } else {
-        if (cfl > plan->cfl_limit * (1 + rounding))
-            return ht_params_error(params, "time.cfl",
-                                   "unstable: with %d stages at order %d in %d dimensions at most "
-                                   "%.2f%s",
-                                   plan->problem.stages, plan->order, plan->grid.dims,
-                                   plan->cfl_limit, more_stages(plan, more));
+        REFUSE(cfl > plan->cfl_limit * (1 + rounding), params, "time.cfl",
+               "unstable: with %d stages at order %d in %d dimensions at most "
+               "%.2f%s",
+               plan->problem.stages, plan->order, plan->grid.dims, plan->cfl_limit,
+               more_stages(plan, more));
         dt = per_time > 0 ? cfl / per_time : params->time.end;
     }
     double steps = dt > 0 ? ceil(params->time.end / dt * (1 - rounding)) : 0;
-    if (!(steps < 1e15)) return ht_params_error(params, "time.end", "needs %.3g steps", steps);
+    REFUSE(!(steps < 1e15), params, "time.end", "needs %.3g steps", steps);
     if (steps > 0) steps = meet_outputs(plan, steps);
     plan->steps = (int64_t)steps;
     plan->problem.dt = steps > 0 ? params->time.end / steps : 0;

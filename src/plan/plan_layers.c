@@ -82,11 +82,10 @@ static enum ht_err refuse_hermite(const struct ht_params *params, size_t first, 
                           params->absorbing.sponge.kind == HT_VALUE_NUMBERS};
     static const char *const keys[] = {"absorbing.alpha", "absorbing.sponge"};
     for (size_t i = first; i < sizeof keys / sizeof *keys; i++)
-        if (meant[i])
-            return ht_params_error(params, keys[i],
-                                   "has no meaning with %s: it is for the perfectly matched "
-                                   "layers of Hermite methods",
-                                   with);
+        REFUSE(meant[i], params, keys[i],
+               "has no meaning with %s: it is for the perfectly matched "
+               "layers of Hermite methods",
+               with);
     return HT_OK;
 }
 
@@ -106,22 +105,21 @@ static enum ht_err plan_check_sponge(const struct ht_params *params) {
  * constant. */
 static enum ht_err place_matched(struct ht_plan *plan) {
     for (int k = 0; k < plan->grid.dims; k++)
-        if (plan->grid.layer[k][0] * plan->grid.layer[k][1] > 0 &&
-            plan->grid.cells[k] - plan->grid.layer[k][0] - plan->grid.layer[k][1] < plan->order / 2)
-            return ht_params_error(plan->params, "absorbing.cells",
-                                   "the layers leave less than %d of the %lld cells along x%d, "
-                                   "half of the stencil of order %d",
-                                   plan->order / 2, (long long)plan->grid.cells[k], k + 1,
-                                   plan->order);
+        REFUSE(plan->grid.layer[k][0] * plan->grid.layer[k][1] > 0 &&
+                   plan->grid.cells[k] - plan->grid.layer[k][0] - plan->grid.layer[k][1] <
+                       plan->order / 2,
+               plan->params, "absorbing.cells",
+               "the layers leave less than %d of the %lld cells along x%d, "
+               "half of the stencil of order %d",
+               plan->order / 2, (long long)plan->grid.cells[k], k + 1, plan->order);
     for (int n = 0; n < 6; n++) {
         const int64_t cells = plan->grid.layer[n / 2][n % 2];
         if (cells == 0) continue;
-        if (plan->grid.dims > 1 && cells < least_matched)
-            return ht_params_error(plan->params, "absorbing.cells",
-                                   "%lld: perfectly matched layers of time.scheme = \"fd\" with "
-                                   "less than %d points grow beside media that vary; take more, "
-                                   "or absorbing.type = \"sponge\"",
-                                   (long long)cells, least_matched);
+        REFUSE(plan->grid.dims > 1 && cells < least_matched, plan->params, "absorbing.cells",
+               "%lld: perfectly matched layers of time.scheme = \"fd\" with "
+               "less than %d points grow beside media that vary; take more, "
+               "or absorbing.type = \"sponge\"",
+               (long long)cells, least_matched);
         plan->grid.wall[n / 2][n % 2] =
             plan->problem.fd.pair != HT_PAIR_NONE && n % 2 == 0 ? 1 : -1;
     }
@@ -197,22 +195,21 @@ void ht_plan_limit_layers(struct ht_plan *plan) {
 
 static enum ht_err check_thickness(const struct ht_plan *plan, int least) {
     for (int n = 0; n < 6; n++)
-        if (plan->grid.layer[n / 2][n % 2] > 0 && plan->grid.layer[n / 2][n % 2] < least)
-            return ht_params_error(plan->params, "absorbing.cells",
-                                   "thinner layers of time.scheme = \"%s\" "
-                                   "than %d cells grow",
-                                   plan->problem.scheme->name, least);
+        REFUSE(plan->grid.layer[n / 2][n % 2] > 0 && plan->grid.layer[n / 2][n % 2] < least,
+               plan->params, "absorbing.cells",
+               "thinner layers of time.scheme = \"%s\" "
+               "than %d cells grow",
+               plan->problem.scheme->name, least);
     return HT_OK;
 }
 
 static enum ht_err check_leapfrog(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const bool one_field = plan->problem.stored[HT_PRIMARY] == plan->problem.stored[HT_DUAL];
-    if (params->absorbing.type != HT_ABSORBING_SPONGE)
-        return ht_params_error(params, "absorbing.type",
-                               "time.scheme = \"leapfrog\" has no perfectly "
-                               "matched layers: give \"sponge\", or "
-                               "time.scheme = \"taylor\" or \"fd\"");
+    REFUSE(params->absorbing.type != HT_ABSORBING_SPONGE, params, "absorbing.type",
+           "time.scheme = \"leapfrog\" has no perfectly "
+           "matched layers: give \"sponge\", or "
+           "time.scheme = \"taylor\" or \"fd\"");
     TRY(check_thickness(plan, least_leapfrog));
     if (one_field ? plan->order % 2 == 1 : plan->order > 1) return HT_OK;
     return ht_params_error(params, "grid.order",
@@ -242,9 +239,8 @@ static enum ht_err check_hermite(const struct ht_plan *plan) {
     if (plan->problem.scheme->two_level) TRY(check_leapfrog(plan));
     if (sponge) TRY(check_thickness(plan, least_sponge));
     if (sponge) return plan_check_sponge(params);
-    if (organisation != HT_ORGANISATION_AUTO && organisation != HT_ORGANISATION_REGIONS)
-        return ht_params_error(params, "absorbing.organisation",
-                               "Hermite methods have \"regions\"");
+    REFUSE(organisation != HT_ORGANISATION_AUTO && organisation != HT_ORGANISATION_REGIONS, params,
+           "absorbing.organisation", "Hermite methods have \"regions\"");
     return check_thickness(plan, least_cells);
 }
 
@@ -355,9 +351,8 @@ static enum ht_err plan_nodal(struct ht_plan *plan, ht_layer_usual *usual) {
     TRY(ht_layers_make(params, &plan->grid, plan->medium->speed, type, plan->order, usual,
                        &plan->layers));
     if (type == HT_ABSORBING_CPML) TRY(place_matched(plan));
-    if (type == HT_ABSORBING_CPML && params->parallel.halo_depth > 1)
-        return ht_params_error(params, "parallel.halo_depth",
-                               "must be 1 with absorbing sides (cpml)");
+    REFUSE(type == HT_ABSORBING_CPML && params->parallel.halo_depth > 1, params,
+           "parallel.halo_depth", "must be 1 with absorbing sides (cpml)");
     plan->problem.fd.organisation = params->absorbing.organisation == HT_ORGANISATION_AUTO
                                         ? HT_ORGANISATION_FACES
                                         : params->absorbing.organisation;
@@ -392,9 +387,8 @@ enum ht_err ht_staggered_plan_layers(struct ht_plan *plan) {
     const bool two_speeds =
         ht_pair_make(&plan->eq, HT_PAIR_TOGETHER, &pair) == NULL && ht_pair_coupled(&pair) != 0;
     TRY(plan_nodal(plan, usual_pair));
-    if (plan->problem.fd.organisation != HT_ORGANISATION_FACES)
-        return ht_params_error(params, "absorbing.organisation",
-                               "finite differences of %s have \"faces\"", plan->eq.system->name);
+    REFUSE(plan->problem.fd.organisation != HT_ORGANISATION_FACES, params, "absorbing.organisation",
+           "finite differences of %s have \"faces\"", plan->eq.system->name);
     const double usual = !two_speeds                                        ? 0
                          : plan->medium->vanishes && !plan->medium->uniform ? 0.05
                                                                             : 0.01;

@@ -87,11 +87,10 @@ static enum ht_err find_kind_key(const struct ht_params *params, const struct ki
     for (int i = 0; i < KIND_KEYS; i++) {
         const struct kind_key *now = &kind_key[i];
         if (!now->given(params)) continue;
-        if (*key != NULL && (*key)->nodal != now->nodal)
-            return ht_params_error(params, now->key,
-                                   "is for %s, but %s is given too, which is for %s: give one of "
-                                   "them",
-                                   kind_name(now->nodal), (*key)->key, kind_name((*key)->nodal));
+        REFUSE(*key != NULL && (*key)->nodal != now->nodal, params, now->key,
+               "is for %s, but %s is given too, which is for %s: give one of "
+               "them",
+               kind_name(now->nodal), (*key)->key, kind_name((*key)->nodal));
         if (*key == NULL) *key = now;
     }
     return HT_OK;
@@ -261,11 +260,10 @@ static enum ht_err choose(struct ht_plan *plan, const struct ht_scheme **scheme)
     const bool steps = ht_scheme_steps(&ht_scheme_fd, &plan->eq);
     bool differences = why_differences(plan) != NULL && steps;
     if (key != NULL) differences = key->nodal;
-    if (differences && !steps)
-        return ht_params_error(plan->params, key->key,
-                               "is for finite differences, which %s has no "
-                               "form for",
-                               plan->eq.system->name);
+    REFUSE(differences && !steps, plan->params, key->key,
+           "is for finite differences, which %s has no "
+           "form for",
+           plan->eq.system->name);
     *scheme = differences ? &ht_scheme_fd : choose_hermite(plan);
     if (key != NULL && key->why != NULL)
         say(plan, key->why, "");
@@ -288,14 +286,14 @@ enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
     if (why != NULL) return refuse_scheme(plan, scheme, why);
     for (int i = 0; i < KIND_KEYS; i++) {
         const struct kind_key *key = &kind_key[i];
-        if (key->nodal != scheme->nodal && key->ignored && key->given(plan->params))
-            return ht_params_error(plan->params, key->key,
-                                   "has no meaning with time.scheme = \"%s\": "
-                                   "it is for %s",
-                                   scheme->name, kind_name(key->nodal));
+        REFUSE(key->nodal != scheme->nodal && key->ignored && key->given(plan->params),
+               plan->params, key->key,
+               "has no meaning with time.scheme = \"%s\": "
+               "it is for %s",
+               scheme->name, kind_name(key->nodal));
     }
-    if (scheme->varying != NULL && !plan->medium->uniform)
-        return ht_params_error(params, "time.scheme", "the medium varies, and %s", scheme->varying);
+    REFUSE(scheme->varying != NULL && !plan->medium->uniform, params, "time.scheme",
+           "the medium varies, and %s", scheme->varying);
     plan->order = order_of(plan, scheme);
     return HT_OK;
 }

@@ -25,12 +25,10 @@ static enum ht_err open_device(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     const char *backend = params->device.backend;
     if (strcmp(backend, "oracle") == 0) {
-        if (sim->ranks > 1)
-            return ht_params_error(
-                sim->params, "device.backend",
-                "the serial reference runs in one process, not on %d ranks: run it "
-                "without mpiexec or choose a device",
-                sim->ranks);
+        REFUSE(sim->ranks > 1, sim->params, "device.backend",
+               "the serial reference runs in one process, not on %d ranks: run it "
+               "without mpiexec or choose a device",
+               sim->ranks);
         sim->oracle = true;
         sim->info = (struct ht_device_info){.name = "serial reference",
                                             .vendor = "htwave",
@@ -53,8 +51,8 @@ static enum ht_err open_device(struct ht_simulation *sim) {
 /* A device that was asked for by name is an error of the input. */
 static enum ht_err need_device(const struct ht_simulation *sim) {
     if (sim->oracle || sim->device != NULL) return HT_OK;
-    if (ht_params_is_set(sim->params, "device.select"))
-        return ht_params_error(sim->params, "device.select", "%s", sim->no_device);
+    REFUSE(ht_params_is_set(sim->params, "device.select"), sim->params, "device.select", "%s",
+           sim->no_device);
     FAIL(HT_ERR_DEVICE, "%s", sim->no_device);
 }
 
@@ -211,8 +209,7 @@ static enum ht_err refuse_noise(const struct ht_simulation *sim, const struct ht
 
 static enum ht_err unknown_variant(const struct ht_simulation *sim) {
     const char *instead = ht_params_gone("device.variant", sim->params->device.variant);
-    if (instead != NULL)
-        return ht_params_error(sim->params, "device.variant", "no longer there; use %s", instead);
+    REFUSE(instead != NULL, sim->params, "device.variant", "no longer there; use %s", instead);
     HT_FREED_TEXT struct ht_text names = {0};
     for (int i = 0; i < ht_variant_count(); i++)
         ht_text_add(&names, ", %s", ht_variant_at(i)->name);
@@ -464,11 +461,9 @@ static enum ht_err check_memory(struct ht_simulation *sim) {
                  HT_BYTES(bytes[1]));
     TRY(check_lists(sim, bytes[0], shots.device, memory));
     if ((double)bytes[0] > memory) return refuse_memory(sim, (double)bytes[0], memory, advice);
-    if (b->largest_buffer > sim->info.max_buffer)
-        return ht_params_error(
-            sim->params, "grid.cells",
-            "needs a buffer of %s, %s allows %s at once: take fewer cells or a lower grid.order",
-            HT_BYTES(b->largest_buffer), sim->info.name, HT_BYTES(sim->info.max_buffer));
+    REFUSE(b->largest_buffer > sim->info.max_buffer, sim->params, "grid.cells",
+           "needs a buffer of %s, %s allows %s at once: take fewer cells or a lower grid.order",
+           HT_BYTES(b->largest_buffer), sim->info.name, HT_BYTES(sim->info.max_buffer));
     return HT_OK;
 }
 
