@@ -1,5 +1,5 @@
 /* Devices behind one set of operations: memory, programs, launches. A back end is a struct
- * ht_backend (src/device/backend.h) and one row in choice.c.
+ * ht_backend (src/device/backend.h) and one row in device.c.
  *
  * A device has an in-order work queue: writes and reads return when the data is copied, launches
  * return at once and ht_device_finish waits for them. Transfers that overlap with the work have an

@@ -1,10 +1,49 @@
-/* The operations of htwave/device.h on an open device: counts of memory and time, checks, and the
- * program cache around builds. Devices are chosen in choice.c; transfers are in transfer.c.
- */
+/* The operations of htwave/device.h: the choice of a device, counts of memory and time, checks that
+ * transfers and launches stay inside what they name, the program cache around builds, recorded
+ * sequences of launches. The back ends do the rest. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device_private.h"
+
+/* Device seconds of launches, counted when they have finished. */
+struct ht_launch_timer {
+    double recent; /* since they were last read */
+    double total;
+};
+
+struct ht_kernel {
+    struct ht_device *device;
+    void *handle;
+    struct ht_launch_timer timer;
+};
+
+struct ht_pending {
+    void *timing;                  /* handle of the back end */
+    struct ht_launch_timer *timer; /* charged with it; NULL: closed */
+    struct ht_sequence *sequence;  /* whose timers share it; NULL: a launch */
+    double *sample;                /* gets it, too; NULL: none */
+};
+
+enum { HT_MAX_PENDING = 256 };
+
+struct ht_device {
+    const struct ht_backend *backend;
+    struct ht_device_info info;
+    void *handle;
+    int64_t allocated;
+    const char *cache;                         /* directory of compiled programs; NULL: none */
+    struct ht_pending pending[HT_MAX_PENDING]; /* launches not yet added */
+    int npending;
+    struct ht_sequence *recording; /* gets the launches; NULL: none */
+};
+
+struct ht_buffer {
+    struct ht_device *device;
+    void *handle;
+    int64_t bytes;
+};
 
 struct ht_program {
     struct ht_device *device;
@@ -17,6 +56,207 @@ struct ht_gemm {
     bool fp64;
     struct ht_launch_timer timer;
 };
+
+struct ht_event {
+    struct ht_device *device;
+    void *handle;
+    bool recorded;
+};
+
+struct ht_pinned {
+    struct ht_device *device;
+    void *handle; /* NULL: plain memory, as the driver gives no other */
+    void *memory;
+    int64_t bytes;
+};
+
+struct ht_peer {
+    struct ht_device *device;
+    void *handle;
+    int64_t bytes;
+};
+
+/* A launch with copies of its arguments. */
+struct recorded {
+    struct ht_kernel *kernel;
+    struct ht_arg *args;
+    char *values;
+    double seconds; /* of its samples so far */
+};
+
+struct ht_sequence {
+    struct ht_device *device;
+    int fork, branch; /* of the next launch */
+    int count;
+    int64_t room[2]; /* of the two lists */
+    struct recorded *recorded;
+    struct ht_launch *launch; /* as the back end gets them */
+    void *handle;             /* of the back end; NULL: not made yet */
+    int64_t until_sample;     /* of times */
+};
+
+/* ---- the table of back ends, and the choice of the device that is opened ---- */
+
+static const struct ht_backend *const backends[] = {&ht_backend_cuda, &ht_backend_opencl};
+enum { NBACKENDS = sizeof backends / sizeof backends[0] };
+
+/* Back end of a device of the common list, and its index there. */
+static enum ht_err list_all(int *count, struct ht_device_info **infos, int **own_index) {
+    int total = 0, counts[NBACKENDS];
+    for (int b = 0; b < NBACKENDS; b++) {
+        TRY(backends[b]->count(&counts[b]));
+        total += counts[b];
+    }
+    TRY(HT_ALLOC(*infos, total));
+    enum ht_err err = HT_ALLOC(*own_index, total);
+    int n = 0;
+    for (int b = 0; err == HT_OK && b < NBACKENDS; b++)
+        for (int i = 0; err == HT_OK && i < counts[b]; i++, n++) {
+            struct ht_device_info *info = *infos + n;
+            err = backends[b]->info(i, info);
+            info->backend = backends[b]->name;
+            info->index = n;
+            info->no_gemm = backends[b]->no_gemm();
+            (*own_index)[n] = i;
+        }
+    if (err != HT_OK) {
+        free(*infos);
+        free(*own_index);
+        *infos = NULL;
+        *own_index = NULL;
+        return err;
+    }
+    *count = total;
+    return HT_OK;
+}
+
+enum ht_err ht_device_list(int *count, struct ht_device_info **out) {
+    HT_FREED int *own_index = NULL;
+    return list_all(count, out, &own_index);
+}
+
+static const struct ht_backend *backend_of(const char *name) {
+    for (int b = 0; b < NBACKENDS; b++)
+        if (strcmp(backends[b]->name, name) == 0) return backends[b];
+    return NULL;
+}
+
+const char *ht_device_backend(int i) {
+    return i >= 0 && i < NBACKENDS ? backends[i]->name : NULL;
+}
+
+const char *ht_device_missing(const char *backend) {
+    const struct ht_backend *b = backend_of(backend);
+    return b == NULL ? NULL : b->missing();
+}
+
+bool ht_device_built(const char *backend) {
+    const struct ht_backend *b = backend_of(backend);
+    return b != NULL && b->open != NULL;
+}
+
+const char *ht_device_no_gemm(const char *backend) {
+    const struct ht_backend *b = backend_of(backend);
+    if (b == NULL || b->no_gemm == NULL) return "no such back end";
+    return b->no_gemm();
+}
+
+static bool contains(const char *text, const char *part) {
+    for (; *text; text++) {
+        size_t n = 0;
+        while (part[n] && tolower((unsigned char)text[n]) == tolower((unsigned char)part[n])) n++;
+        if (part[n] == '\0') return true;
+    }
+    return false;
+}
+
+static bool matches(const struct ht_device_info *info, const char *backend, const char *select) {
+    char *end = NULL;
+    long index = strtol(select, &end, 10);
+    if (strcmp(backend, "auto") != 0 && strcmp(backend, info->backend) != 0) return false;
+    if (strcmp(select, "auto") == 0) return true;
+    if (end != select && *end == '\0') return info->index == index;
+    if (strcmp(select, "gpu") == 0) return info->gpu;
+    if (strcmp(select, "cpu") == 0) return !info->gpu;
+    return contains(info->name, select) || contains(info->platform, select);
+}
+
+/* Two back ends may list the same GPU. When all processes of a machine use one back end they get
+ * different GPUs. */
+static int kind_of(const struct ht_device_info *info) {
+    if (!info->gpu) return 2;
+    return strcmp(info->backend, "cuda") == 0 ? 0 : 1;
+}
+
+int ht_device_choose(int count, const struct ht_device_info *infos, const char *backend,
+                     const char *select, int sharer) {
+    int best = 3, alike = 0;
+    for (int n = 0; n < count; n++) {
+        if (!matches(&infos[n], backend, select)) continue;
+        if (kind_of(&infos[n]) < best) {
+            best = kind_of(&infos[n]);
+            alike = 0;
+        }
+        alike += kind_of(&infos[n]) == best;
+    }
+    if (alike == 0) return -1;
+    int left = sharer % alike;
+    for (int n = 0; n < count; n++)
+        if (matches(&infos[n], backend, select) && kind_of(&infos[n]) == best && left-- == 0)
+            return n;
+    return -1;
+}
+
+static void add_reason(const char *backend, struct ht_text *text) {
+    const char *missing = ht_device_missing(backend);
+    if (missing != NULL)
+        ht_text_add(text, "; no %s: %s", backend, missing);
+    else if (backend_of(backend) == NULL) {
+        ht_text_add(text, "; back ends are");
+        for (int b = 0; b < NBACKENDS; b++)
+            ht_text_add(text, "%s %s", b ? "," : "", backends[b]->name);
+    }
+}
+
+static enum ht_err none_matches(int count, const struct ht_device_info *infos, const char *backend,
+                                const char *select) {
+    HT_FREED_TEXT struct ht_text text = {0};
+    for (int n = 0; n < count; n++)
+        ht_text_add(&text, "%s%d: %s (%s)", n ? "; " : "", n, infos[n].name, infos[n].backend);
+    if (count == 0) ht_text_add(&text, "none");
+    const bool any = strcmp(backend, "auto") == 0;
+    if (!any) add_reason(backend, &text);
+    for (int b = 0; any && count == 0 && b < NBACKENDS; b++) add_reason(backends[b]->name, &text);
+    TRY(ht_text_status(&text));
+    return ht_err_set(HT_ERR_DEVICE,
+                      "no device matches device.backend = \"%s\", "
+                      "device.select = \"%s\"; available: %s",
+                      backend, select, text.data);
+}
+
+static enum ht_err open_one(const struct ht_device_info *info, int own_index,
+                            struct ht_device **out) {
+    struct ht_device *device = NULL;
+    TRY(HT_ALLOC(device, 1));
+    device->info = *info;
+    device->backend = backend_of(info->backend);
+    enum ht_err err = device->backend->open(own_index, &device->handle);
+    return HT_MADE(err, device, free, out);
+}
+
+enum ht_err ht_device_open(const char *backend, const char *select, int sharer,
+                           struct ht_device **out) {
+    int count = 0;
+    HT_FREED int *own_index = NULL;
+    HT_FREED struct ht_device_info *infos = NULL;
+    *out = NULL;
+    TRY(list_all(&count, &infos, &own_index));
+    int n = ht_device_choose(count, infos, backend, select, sharer);
+    return n < 0 ? none_matches(count, infos, backend, select)
+                 : open_one(&infos[n], own_index[n], out);
+}
+
+/* ---- devices and buffers ---- */
 
 void ht_device_close(struct ht_device *device) {
     if (device == NULL) return;
@@ -70,8 +310,9 @@ static bool span_fits(int64_t bytes, struct ht_span span) {
     return span.rows - 1 <= room / span.pitch;
 }
 
-enum ht_err ht_buffer_copy(struct ht_buffer *buffer, struct ht_span span, void *in, const void *out,
-                           enum ht_queue queue) {
+/* As `copy` of struct ht_backend, after a check that the span lies in the buffer. */
+static enum ht_err buffer_copy(struct ht_buffer *buffer, struct ht_span span, void *in,
+                               const void *out, enum ht_queue queue) {
     struct ht_device *device = buffer->device;
     REQUIRE(span_fits(buffer->bytes, span), HT_ERR_INTERNAL,
             "transfer of %lld rows of %lld bytes at %lld, pitch %lld, of a buffer of %lld",
@@ -82,11 +323,11 @@ enum ht_err ht_buffer_copy(struct ht_buffer *buffer, struct ht_span span, void *
 }
 
 enum ht_err ht_buffer_write(struct ht_buffer *buffer, struct ht_span span, const void *data) {
-    return ht_buffer_copy(buffer, span, NULL, data, HT_QUEUE_WORK);
+    return buffer_copy(buffer, span, NULL, data, HT_QUEUE_WORK);
 }
 
 enum ht_err ht_buffer_read(struct ht_buffer *buffer, struct ht_span span, void *data) {
-    return ht_buffer_copy(buffer, span, data, NULL, HT_QUEUE_WORK);
+    return buffer_copy(buffer, span, data, NULL, HT_QUEUE_WORK);
 }
 
 /* ---- numbers of the host in a buffer's precision ---- */
@@ -203,7 +444,7 @@ static void close_timer(struct ht_device *device, const struct ht_launch_timer *
         if (device->pending[i].timer == timer) device->pending[i].timer = NULL;
 }
 
-void ht_timer_charge(struct ht_launch_timer *timer, double seconds) {
+static void timer_charge(struct ht_launch_timer *timer, double seconds) {
     timer->recent += seconds;
     timer->total += seconds;
 }
@@ -214,7 +455,8 @@ static double recent_seconds(struct ht_launch_timer *timer) {
     return seconds;
 }
 
-enum ht_err ht_device_make_room(struct ht_device *device) {
+/* Makes room for one more entry in pending. */
+static enum ht_err make_room(struct ht_device *device) {
     return device->npending < HT_MAX_PENDING ? HT_OK : ht_device_finish(device);
 }
 
@@ -231,6 +473,41 @@ enum ht_err ht_kernel_open_memory(struct ht_kernel *kernel, int64_t bytes) {
             "%lld bytes of local memory for a launch; %s gives %lld", (long long)bytes,
             device->info.name, (long long)device->info.open_memory);
     return device->backend->kernel_open_memory(kernel->handle, bytes);
+}
+
+/* Each value begins where any type may. */
+static size_t room_of(const struct ht_arg *arg) {
+    const size_t unit = _Alignof(max_align_t);
+    return (arg->size + unit - 1) / unit * unit;
+}
+
+/* Adds a launch to a recording, with copies of its arguments. */
+static enum ht_err sequence_add(struct ht_sequence *s, struct ht_kernel *kernel,
+                                const struct ht_launch *launch) {
+    struct recorded r = {.kernel = kernel};
+    size_t bytes = 1, at = 0;
+    TRY(HT_GROW(s->recorded, s->count + 1, s->room[0]));
+    TRY(HT_GROW(s->launch, s->count + 1, s->room[1]));
+    for (int i = 0; i < launch->nargs; i++) bytes += room_of(&launch->args[i]);
+    TRY(HT_ALLOC(r.args, launch->nargs + 1));
+    enum ht_err err = HT_ALLOC(r.values, bytes);
+    if (err != HT_OK) {
+        free(r.args);
+        return err;
+    }
+    for (int i = 0; i < launch->nargs; i++) {
+        r.args[i] = launch->args[i];
+        if (r.args[i].size == 0) continue;
+        memcpy(r.values + at, launch->args[i].value, r.args[i].size);
+        r.args[i].value = r.values + at;
+        at += room_of(&r.args[i]);
+    }
+    s->recorded[s->count] = r;
+    s->launch[s->count] = *launch;
+    s->launch[s->count].fork = s->fork;
+    s->launch[s->count].branch = s->branch;
+    s->launch[s->count++].args = r.args;
+    return HT_OK;
 }
 
 enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs, const struct ht_arg *args,
@@ -255,8 +532,8 @@ enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs, const struct h
                                      .args = own,
                                      .groups = {groups[0], groups[1], groups[2]},
                                      .group_size = group_size};
-    if (device->recording != NULL) return ht_sequence_add(device->recording, kernel, &launch);
-    TRY(ht_device_make_room(device));
+    if (device->recording != NULL) return sequence_add(device->recording, kernel, &launch);
+    TRY(make_room(device));
     void *timing;
     TRY(device->backend->launch(device->handle, &launch, &timing));
     device->pending[device->npending++] =
@@ -314,7 +591,7 @@ enum ht_err ht_gemm_launch(struct ht_gemm *gemm, const struct ht_gemm_shape *sha
             (long long)shape->k);
     REQUIRE(device->recording == NULL, HT_ERR_INTERNAL,
             "matrix products in a sequence of launches");
-    TRY(ht_device_make_room(device));
+    TRY(make_room(device));
     void *timing;
     TRY(device->backend->gemm(device->handle, gemm->fp64, shape, handles, &timing));
     device->pending[device->npending++] =
@@ -326,15 +603,246 @@ double ht_gemm_seconds(struct ht_gemm *gemm) {
     return recent_seconds(&gemm->timer);
 }
 
+/* Shares the seconds of all launches of a sequence among their timers. */
+static void sequence_charge(struct ht_sequence *s, double seconds) {
+    double all = 0;
+    for (int i = 0; i < s->count; i++) all += s->recorded[i].seconds;
+    for (int i = 0; i < s->count; i++)
+        timer_charge(&s->recorded[i].kernel->timer,
+                     all > 0 ? seconds * s->recorded[i].seconds / all : seconds / s->count);
+}
+
 enum ht_err ht_device_finish(struct ht_device *device) {
     enum ht_err err = device->backend->finish(device->handle);
     for (int i = 0; i < device->npending; i++) {
         struct ht_pending *pending = &device->pending[i];
         double seconds = device->backend->launch_seconds(pending->timing);
-        if (pending->timer != NULL) ht_timer_charge(pending->timer, seconds);
+        if (pending->timer != NULL) timer_charge(pending->timer, seconds);
         if (pending->sample != NULL) *pending->sample += seconds;
-        if (pending->sequence != NULL) ht_sequence_charge(pending->sequence, seconds);
+        if (pending->sequence != NULL) sequence_charge(pending->sequence, seconds);
     }
     device->npending = 0;
     return err;
+}
+
+/* ---- events ---- */
+
+enum ht_err ht_event_create(struct ht_device *device, struct ht_event **out) {
+    struct ht_event *event = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(event, 1));
+    event->device = device;
+    *out = event;
+    return HT_OK;
+}
+
+void ht_event_destroy(struct ht_event *event) {
+    if (event == NULL) return;
+    if (event->handle != NULL)
+        event->device->backend->event_destroy(event->device->handle, event->handle);
+    free(event);
+}
+
+enum ht_err ht_event_record(struct ht_event *event, enum ht_queue queue) {
+    event->recorded = false;
+    TRY(event->device->backend->event_record(event->device->handle, &event->handle, queue));
+    event->recorded = true;
+    return HT_OK;
+}
+
+static enum ht_err check_event(const struct ht_event *event) {
+    REQUIRE(event->recorded, HT_ERR_INTERNAL, "an event is used before it is recorded");
+    return HT_OK;
+}
+
+enum ht_err ht_event_await(struct ht_event *event, enum ht_queue queue) {
+    TRY(check_event(event));
+    return event->device->backend->event_await(event->device->handle, event->handle, queue);
+}
+
+enum ht_err ht_event_done(struct ht_event *event, bool *done) {
+    *done = false;
+    TRY(check_event(event));
+    return event->device->backend->event_done(event->device->handle, event->handle, done);
+}
+
+/* ---- pinned memory ---- */
+
+enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes, struct ht_pinned **out) {
+    struct ht_pinned *pinned = NULL;
+    *out = NULL;
+    REQUIRE(bytes >= 0, HT_ERR_INTERNAL, "pinned memory of %lld bytes", (long long)bytes);
+    TRY(HT_ALLOC(pinned, 1));
+    pinned->device = device;
+    pinned->bytes = bytes;
+    bytes = ht_most(bytes, 1);
+    device->backend->pinned_create(device->handle, bytes, &pinned->memory, &pinned->handle);
+    enum ht_err err =
+        pinned->handle != NULL ? HT_OK : ht_mem_alloc((size_t)bytes, 1, &pinned->memory);
+    return HT_MADE(err, pinned, free, out);
+}
+
+void ht_pinned_destroy(struct ht_pinned *pinned) {
+    if (pinned == NULL) return;
+    struct ht_device *device = pinned->device;
+    device->backend->pinned_destroy(device->handle, pinned->memory, pinned->handle);
+    if (pinned->handle == NULL) free(pinned->memory);
+    free(pinned);
+}
+
+void *ht_pinned_memory(const struct ht_pinned *pinned) {
+    return pinned->memory;
+}
+
+/* ---- transfers ---- */
+
+/* No sum here can overflow. */
+static bool fits(int64_t at, int64_t bytes, int64_t whole) {
+    return at >= 0 && bytes >= 0 && at <= whole && bytes <= whole - at;
+}
+
+/* other: the other end of the transfer, of `whole` bytes. */
+static enum ht_err check_range(const struct ht_buffer *buffer, int64_t at, int64_t bytes,
+                               const char *other, int64_t other_at, int64_t whole) {
+    REQUIRE(fits(at, bytes, buffer->bytes) && fits(other_at, bytes, whole), HT_ERR_INTERNAL,
+            "transfer of %lld bytes between %lld of a buffer of %lld and %lld of %s of %lld",
+            (long long)bytes, (long long)at, (long long)buffer->bytes, (long long)other_at, other,
+            (long long)whole);
+    return HT_OK;
+}
+
+enum ht_err ht_transfer_read(struct ht_buffer *buffer, int64_t at, int64_t bytes,
+                             struct ht_pinned *pinned, int64_t to) {
+    TRY(check_range(buffer, at, bytes, "memory", to, pinned->bytes));
+    const struct ht_span span = {.offset = at, .width = bytes, .pitch = bytes, .rows = 1};
+    return buffer_copy(buffer, span, (char *)pinned->memory + to, NULL, HT_QUEUE_TRANSFER);
+}
+
+enum ht_err ht_transfer_write(struct ht_buffer *buffer, int64_t at, int64_t bytes,
+                              const struct ht_pinned *pinned, int64_t from) {
+    TRY(check_range(buffer, at, bytes, "memory", from, pinned->bytes));
+    const struct ht_span span = {.offset = at, .width = bytes, .pitch = bytes, .rows = 1};
+    return buffer_copy(buffer, span, NULL, (const char *)pinned->memory + from, HT_QUEUE_TRANSFER);
+}
+
+/* ---- peers ---- */
+
+static enum ht_err check_peers(const struct ht_device *device) {
+    REQUIRE(device->info.no_peer == NULL, HT_ERR_DEVICE, "buffers of other processes: %s",
+            device->info.no_peer);
+    return HT_OK;
+}
+
+enum ht_err ht_peer_name(struct ht_buffer *buffer, unsigned char name[HT_PEER_NAME]) {
+    struct ht_device *device = buffer->device;
+    TRY(check_peers(device));
+    return device->backend->peer_name(device->handle, buffer->handle, name);
+}
+
+enum ht_err ht_peer_open(struct ht_device *device, const unsigned char name[HT_PEER_NAME],
+                         int64_t bytes, struct ht_peer **out) {
+    struct ht_peer *peer = NULL;
+    *out = NULL;
+    TRY(check_peers(device));
+    TRY(HT_ALLOC(peer, 1));
+    peer->device = device;
+    peer->bytes = bytes;
+    enum ht_err err = device->backend->peer_open(device->handle, name, bytes, &peer->handle);
+    return HT_MADE(err, peer, free, out);
+}
+
+void ht_peer_close(struct ht_peer *peer) {
+    if (peer == NULL) return;
+    peer->device->backend->peer_close(peer->handle);
+    free(peer);
+}
+
+enum ht_err ht_transfer_peer(struct ht_buffer *buffer, int64_t at, int64_t bytes,
+                             struct ht_peer *peer, int64_t to) {
+    struct ht_device *device = buffer->device;
+    TRY(check_range(buffer, at, bytes, "a peer", to, peer->bytes));
+    REQUIRE(peer->device == device, HT_ERR_INTERNAL, "a peer was opened by another device");
+    if (bytes == 0) return HT_OK;
+    return device->backend->transfer_peer(device->handle, buffer->handle, at, bytes, peer->handle,
+                                          to);
+}
+
+/* ---- recording ---- */
+
+void ht_sequence_destroy(struct ht_sequence *s) {
+    if (s == NULL) return;
+    /* Entries of pending that name the sequence are of no use without it. */
+    struct ht_device *device = s->device;
+    for (int i = 0; i < device->npending; i++) {
+        struct ht_pending *p = &device->pending[i];
+        if (p->sequence == s) p->sequence = NULL;
+        for (int n = 0; n < s->count; n++)
+            if (p->sample == &s->recorded[n].seconds) p->sample = NULL;
+    }
+    if (s->handle != NULL) s->device->backend->sequence_destroy(s->handle);
+    for (int i = 0; i < s->count; i++) {
+        free(s->recorded[i].args);
+        free(s->recorded[i].values);
+    }
+    free(s->recorded);
+    free(s->launch);
+    free(s);
+}
+
+void ht_sequence_branch(struct ht_device *device, int branch) {
+    struct ht_sequence *s = device->recording;
+    if (s == NULL) return;
+    s->fork += branch == 0 && s->branch != 0;
+    s->branch = branch;
+}
+
+enum ht_err ht_sequence_begin(struct ht_device *device) {
+    struct ht_sequence *s = NULL;
+    REQUIRE(device->recording == NULL, HT_ERR_INTERNAL, "a sequence is being recorded");
+    TRY(HT_ALLOC(s, 1));
+    s->device = device;
+    device->recording = s;
+    return HT_OK;
+}
+
+enum ht_err ht_sequence_end(struct ht_device *device, enum ht_err err, struct ht_sequence **out) {
+    struct ht_sequence *s = device->recording;
+    *out = NULL;
+    device->recording = NULL;
+    if (err == HT_OK)
+        err = device->backend->sequence_create(device->handle, s->count, s->launch, &s->handle);
+    return HT_MADE(err, s, ht_sequence_destroy, out);
+}
+
+/* ---- running ---- */
+
+/* Each launch with its own timing. */
+static enum ht_err sample(struct ht_sequence *s) {
+    struct ht_device *device = s->device;
+    for (int i = 0; i < s->count; i++) {
+        void *timing;
+        TRY(make_room(device));
+        TRY(device->backend->launch(device->handle, &s->launch[i], &timing));
+        device->pending[device->npending++] =
+            (struct ht_pending){.timing = timing,
+                                .timer = &s->recorded[i].kernel->timer,
+                                .sample = &s->recorded[i].seconds};
+    }
+    s->until_sample = HT_SAMPLE_EVERY;
+    return HT_OK;
+}
+
+enum ht_err ht_sequence_run(struct ht_sequence *s, int64_t times) {
+    struct ht_device *device = s->device;
+    void *timing;
+    if (times > 0 && s->until_sample <= 0) {
+        TRY(sample(s));
+        times--;
+    }
+    if (times <= 0) return HT_OK;
+    s->until_sample -= times;
+    TRY(make_room(device));
+    TRY(device->backend->sequence_run(s->handle, times, &timing));
+    device->pending[device->npending++] = (struct ht_pending){.timing = timing, .sequence = s};
+    return HT_OK;
 }
