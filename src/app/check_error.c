@@ -123,24 +123,6 @@ static int by_work(const void *left, const void *right) {
     return (a->work > b->work) - (a->work < b->work);
 }
 
-/* The best of each family, then the next best. */
-static void choose(struct search *s) {
-    int shown = 0;
-    qsort(s->choice, (size_t)s->count, sizeof *s->choice, by_work);
-    for (int i = 0; i < s->count; i++) {
-        bool first = true;
-        for (int k = 0; k < i; k++)
-            first &= !(s->choice[k].carrier.scheme == s->choice[i].carrier.scheme &&
-                       s->choice[k].carrier.stages == s->choice[i].carrier.stages);
-        s->choice[i].shown = first;
-        shown += first;
-    }
-    for (int i = 0; i < s->count && shown < SHOWN; i++) {
-        shown += !s->choice[i].shown;
-        s->choice[i].shown = true;
-    }
-}
-
 /* ---- runs of the file ---- */
 
 static void name_cells(const struct choice *c, const char *between, char text[LINE]) {
@@ -375,7 +357,21 @@ static enum ht_err search(struct search *s) {
             TRY(add_method(s, &carrier));
         }
     }
-    choose(s);
+    /* The best of each family, then the next best. */
+    int shown = 0;
+    qsort(s->choice, (size_t)s->count, sizeof *s->choice, by_work);
+    for (int i = 0; i < s->count; i++) {
+        bool first = true;
+        for (int k = 0; k < i; k++)
+            first &= !(s->choice[k].carrier.scheme == s->choice[i].carrier.scheme &&
+                       s->choice[k].carrier.stages == s->choice[i].carrier.stages);
+        s->choice[i].shown = first;
+        shown += first;
+    }
+    for (int i = 0; i < s->count && shown < SHOWN; i++) {
+        shown += !s->choice[i].shown;
+        s->choice[i].shown = true;
+    }
     for (int i = 0; i < s->count; i++)
         if (s->choice[i].shown) TRY(try_run(s, &s->choice[i]));
     qsort(s->choice, (size_t)s->count, sizeof *s->choice, by_seconds);

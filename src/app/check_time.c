@@ -254,27 +254,6 @@ static enum ht_err measure(struct ht_simulation *sim, struct ht_estimate *out) {
 
 /* ---- the run's time ---- */
 
-static void find_seconds(const struct ht_simulation *sim, struct ht_estimate *e) {
-    const struct ht_plan *plan = sim->plan;
-    const double steps = (double)plan->steps, cells = ht_simulation_cells(sim);
-    const double damped = 2 * steps * (cells - inner_cells(&plan->grid, &plan->layers));
-    if (!(e->rate > 0)) return;
-    if (e->regions.targets[0] > 0) {
-        struct ht_region_work work;
-        ht_region_work(&plan->grid, &plan->layers, &work);
-        e->seconds = steps * ht_region_expect(&e->regions, &work, &e->layer_s);
-        e->layer_s *= steps;
-    } else {
-        e->seconds = 2 * cells * steps / e->rate;
-    }
-    if (!(e->regions.targets[0] > 0) && e->damped_rate > 0) {
-        const double more = steps * ht_region_damped(&plan->grid, &plan->layers) / e->damped_rate;
-        e->layer_s = more + damped / e->rate;
-        e->seconds += more;
-    }
-    e->layer_rate = damped / e->layer_s;
-}
-
 /* Rates of all ranks together; each launches all boxes. */
 enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_estimate *out) {
     struct ht_region_rates *regions = &out->regions;
@@ -286,6 +265,25 @@ enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_estimate *out)
     TRY(ht_comm_sum(sim->comm, 1, &regions->surface));
     TRY(ht_comm_sum(sim->comm, 1, &regions->box_s));
     regions->box_s /= sim->ranks;
-    find_seconds(sim, out);
+    const struct ht_plan *plan = sim->plan;
+    const double steps = (double)plan->steps, cells = ht_simulation_cells(sim);
+    const double damped = 2 * steps * (cells - inner_cells(&plan->grid, &plan->layers));
+    if (out->rate > 0) {
+        if (out->regions.targets[0] > 0) {
+            struct ht_region_work work;
+            ht_region_work(&plan->grid, &plan->layers, &work);
+            out->seconds = steps * ht_region_expect(&out->regions, &work, &out->layer_s);
+            out->layer_s *= steps;
+        } else {
+            out->seconds = 2 * cells * steps / out->rate;
+        }
+        if (!(out->regions.targets[0] > 0) && out->damped_rate > 0) {
+            const double more =
+                steps * ht_region_damped(&plan->grid, &plan->layers) / out->damped_rate;
+            out->layer_s = more + damped / out->rate;
+            out->seconds += more;
+        }
+        out->layer_rate = damped / out->layer_s;
+    }
     return HT_OK;
 }

@@ -304,30 +304,6 @@ static void print_row(const struct row *row, struct ht_text *text) {
 
 /* ---- measuring ---- */
 
-static enum ht_err time_row(const struct bench *bench, const struct ht_part *test,
-                            struct ht_kernels *kernels, struct row *row) {
-    const bool gpu = bench->info->gpu;
-    struct ht_effort effort = {.warm = gpu ? 2 : 1,
-                               .least = gpu ? 7 : 3,
-                               .seconds = gpu ? 0.1 : 0.3,
-                               .joules_of = gpu ? 0.5 : 0};
-    struct ht_rate rate;
-    if (row->steps > 0) {
-        effort.least = row->steps;
-        effort.seconds = 0;
-    }
-    TRY(ht_test_problem_verify(test, bench->device, kernels, &row->verified));
-    REQUIRE(row->verified <= 1, HT_ERR_DEVICE,
-            "differs from the reference by %.3g times what rounding explains", row->verified);
-    TRY(ht_rate_measure(test, bench->device, kernels, &effort, &rate));
-    row->seconds = row->kernel < 0 ? rate.median : rate.kernel[row->kernel];
-    row->best = row->kernel < 0 ? rate.best : row->seconds;
-    row->total = rate.total;
-    row->timed = rate.timed;
-    row->joules = row->kernel < 0 ? rate.joules : NAN;
-    return HT_OK;
-}
-
 static enum ht_err measure_row(const struct bench *bench, struct row *row) {
     const struct ht_equations eq = ht_equations_make(row->system, row->dims);
     struct ht_part plain, test;
@@ -351,7 +327,25 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
                          ht_problem_stored(&test.problem, HT_DUAL));
     TRY(ht_kernels_create(&test.problem, bench->device, &row->tuning, &kernels));
     row->shape = kernels.shape[0];
-    TRY(time_row(bench, &test, &kernels, row));
+    const bool gpu = bench->info->gpu;
+    struct ht_effort effort = {.warm = gpu ? 2 : 1,
+                               .least = gpu ? 7 : 3,
+                               .seconds = gpu ? 0.1 : 0.3,
+                               .joules_of = gpu ? 0.5 : 0};
+    struct ht_rate rate;
+    if (row->steps > 0) {
+        effort.least = row->steps;
+        effort.seconds = 0;
+    }
+    TRY(ht_test_problem_verify(&test, bench->device, &kernels, &row->verified));
+    REQUIRE(row->verified <= 1, HT_ERR_DEVICE,
+            "differs from the reference by %.3g times what rounding explains", row->verified);
+    TRY(ht_rate_measure(&test, bench->device, &kernels, &effort, &rate));
+    row->seconds = row->kernel < 0 ? rate.median : rate.kernel[row->kernel];
+    row->best = row->kernel < 0 ? rate.best : row->seconds;
+    row->total = rate.total;
+    row->timed = rate.timed;
+    row->joules = row->kernel < 0 ? rate.joules : NAN;
     const struct ht_limits *limits = &bench->limits[spec.fp64];
     row->cost = ht_variant_cost(row->tuning.variant, &spec, row->kernel);
     row->least = ht_cost_minimum(&spec, spec.stages);
@@ -360,15 +354,6 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
                                         row->least.fma / limits->fma_per_s);
     row->done = true;
     return HT_OK;
-}
-
-/* Measures a row. If it fails, the reason is reported and the other rows continue. */
-static void try_row(struct bench *bench, struct row *row) {
-    if (measure_row(bench, row) == HT_OK) return;
-    snprintf(row->why, sizeof row->why, "%s", ht_err_message());
-    ht_warn("%s, %s, N = %d, %s, %s: %s", row->of, row->system->name, row->order,
-            row->tuning.variant->name, precision_of(row), row->why);
-    if (row->verified > 1) bench->wrong = true;
 }
 
 static enum ht_err measure_rows(struct bench *bench, int first, int last) {
@@ -387,7 +372,13 @@ static enum ht_err measure_rows(struct bench *bench, int first, int last) {
             bench->left_out++;
             continue;
         }
-        try_row(bench, row);
+        /* Measures a row. If it fails, the reason is reported and the other rows continue. */
+        if (measure_row(bench, row) != HT_OK) {
+            snprintf(row->why, sizeof row->why, "%s", ht_err_message());
+            ht_warn("%s, %s, N = %d, %s, %s: %s", row->of, row->system->name, row->order,
+                    row->tuning.variant->name, precision_of(row), row->why);
+            if (row->verified > 1) bench->wrong = true;
+        }
         ht_text_free(&text);
         if (row->done) print_row(row, &text);
         if (table && row->done) TRY(ht_args_print(&text));
@@ -460,24 +451,6 @@ static int csv_columns_of(const struct bench *bench, const struct row *r, struct
     add(v, &n, (struct value){"driver", info->driver, 0});
     add(v, &n, (struct value){"version", HT_VERSION, 0});
     return n;
-}
-
-static void add_csv(const struct bench *bench, struct ht_text *text) {
-    struct value v[COLUMNS];
-    for (int i = 0; i < bench->count; i++) {
-        int n = csv_columns_of(bench, &bench->row[i], v);
-        for (int k = 0; i == 0 && k < n; k++)
-            ht_text_add(text, "%s%s", v[k].name, k + 1 < n ? "," : "\n");
-        for (int k = 0; k < n; k++) {
-            if (v[k].text != NULL && strpbrk(v[k].text, ",\"\n") != NULL)
-                ht_text_add_json(text, v[k].text);
-            else if (v[k].text != NULL)
-                ht_text_add(text, "%s", v[k].text);
-            else if (isfinite(v[k].number))
-                ht_text_add(text, "%.9g", v[k].number);
-            ht_text_add(text, "%s", k + 1 < n ? "," : "\n");
-        }
-    }
 }
 
 static void add_json(const struct bench *bench, struct ht_json *json) {
@@ -607,7 +580,23 @@ static enum ht_err run_cases(struct bench *bench, const struct ht_args *args) {
     HT_FREED_TEXT struct ht_text csv = {0};
     HT_ENDED(ht_facts_free) struct ht_facts f = {.text = {0}};
     const struct ht_text *json = &f.json.text;
-    if (bench->count > 0) add_csv(bench, &csv);
+    if (bench->count > 0) {
+        struct value v[COLUMNS];
+        for (int i = 0; i < bench->count; i++) {
+            int n = csv_columns_of(bench, &bench->row[i], v);
+            for (int k = 0; i == 0 && k < n; k++)
+                ht_text_add(&csv, "%s%s", v[k].name, k + 1 < n ? "," : "\n");
+            for (int k = 0; k < n; k++) {
+                if (v[k].text != NULL && strpbrk(v[k].text, ",\"\n") != NULL)
+                    ht_text_add_json(&csv, v[k].text);
+                else if (v[k].text != NULL)
+                    ht_text_add(&csv, "%s", v[k].text);
+                else if (isfinite(v[k].number))
+                    ht_text_add(&csv, "%.9g", v[k].number);
+                ht_text_add(&csv, "%s", k + 1 < n ? "," : "\n");
+            }
+        }
+    }
     add_json(bench, &f.json);
     TRY(ht_text_status(json));
     TRY(ht_text_status(&csv));

@@ -117,27 +117,6 @@ static void print_markdown(FILE *out, const struct help_row *row) {
     fputs("|\n", out);
 }
 
-/* The names in expressions, from the parser's table. */
-static void print_expressions(FILE *out, bool markdown) {
-    const char *head = markdown ? "### expressions\n\n" : "expressions\n";
-    fprintf(out,
-            "\n%sText of medium.type or initial.type \"expression\": numbers, "
-            "+ - * / ^,\nparentheses and\n%s",
-            head, markdown ? "\n| name | meaning |\n|---|---|\n" : "");
-    for (int i = 0; ht_expr_word(i); i++) {
-        const struct ht_expr_word *word = ht_expr_word(i);
-        char name[32];
-        snprintf(name, sizeof name, "%s%s", word->name, word->operand);
-        fprintf(out, markdown ? "| `%s` | %s%s |\n" : "  %-10s %s%s\n", name, word->help,
-                word->smooth ? "" : "; not smooth");
-    }
-    fprintf(out,
-            "%sIf a function marked \"not smooth\" jumps or has a kink in the "
-            "cell of a "
-            "node,\nthe medium is constant there, the mean over the cell.\n",
-            markdown ? "\n" : "");
-}
-
 void ht_params_help(FILE *out, bool markdown) {
     const char *previous = NULL;
     if (!markdown)
@@ -172,5 +151,22 @@ void ht_params_help(FILE *out, bool markdown) {
         }
         previous = option->key;
     }
-    print_expressions(out, markdown);
+    /* The names in expressions, from the parser's table. */
+    const char *head = markdown ? "### expressions\n\n" : "expressions\n";
+    fprintf(out,
+            "\n%sText of medium.type or initial.type \"expression\": numbers, "
+            "+ - * / ^,\nparentheses and\n%s",
+            head, markdown ? "\n| name | meaning |\n|---|---|\n" : "");
+    for (int i = 0; ht_expr_word(i); i++) {
+        const struct ht_expr_word *word = ht_expr_word(i);
+        char name[32];
+        snprintf(name, sizeof name, "%s%s", word->name, word->operand);
+        fprintf(out, markdown ? "| `%s` | %s%s |\n" : "  %-10s %s%s\n", name, word->help,
+                word->smooth ? "" : "; not smooth");
+    }
+    fprintf(out,
+            "%sIf a function marked \"not smooth\" jumps or has a kink in the "
+            "cell of a "
+            "node,\nthe medium is constant there, the mean over the cell.\n",
+            markdown ? "\n" : "");
 }

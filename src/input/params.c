@@ -125,14 +125,6 @@ bool ht_params_gives(const struct ht_params *params, const char *group) {
     return given;
 }
 
-static void free_sources(struct ht_sources *sources) {
-    if (sources == NULL) return;
-    for (int i = 0; i < sources->count; i++) clear_source(&sources->source[i]);
-    free(sources->source);
-    free(sources->input);
-    free(sources);
-}
-
 /* ---- lists of groups ---- */
 
 /* Lists of groups, sources = ( { ... }, { ... } ). A group is a structure of its list's size in an
@@ -486,6 +478,11 @@ enum ht_err ht_params_read(const char *path, int noverrides, char *const *overri
 void ht_params_destroy(struct ht_params *params) {
     if (!params) return;
     for (int i = 0; i < ht_option_count(); i++) ht_option_clear(params, ht_option_at(i));
-    free_sources(params->sources);
+    if (params->sources != NULL) {
+        for (int i = 0; i < params->sources->count; i++) clear_source(&params->sources->source[i]);
+        free(params->sources->source);
+        free(params->sources->input);
+        free(params->sources);
+    }
     free(params);
 }

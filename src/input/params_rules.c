@@ -40,22 +40,6 @@ static enum ht_err check_boundaries(const struct ht_params *p) {
 
 /* ---- values together ---- */
 
-static enum ht_err check_box(const struct ht_params *p) {
-    for (int axis = 0; axis < p->grid.dims; axis++) {
-        double lower = p->grid.lower[axis], upper = p->grid.upper[axis];
-        bool blame_lower = !ht_params_is_set(p, "grid.upper");
-        if (isfinite(upper - lower) && upper - lower > 0) continue;
-        REFUSE(blame_lower, p, "grid.lower",
-               "must be below grid.upper along every axis, but x%d has %g "
-               "and %g",
-               axis + 1, lower, upper);
-        return ht_params_error(p, "grid.upper",
-                               "must be above grid.lower along every axis, but x%d has %g and %g",
-                               axis + 1, upper, lower);
-    }
-    return HT_OK;
-}
-
 static enum ht_err check_stages(const struct ht_params *p) {
     const struct ht_value *stages = &p->time.stages;
     if (stages->kind != HT_VALUE_NUMBERS) return HT_OK;
@@ -356,7 +340,18 @@ enum ht_err ht_params_check(const struct ht_params *params) {
                    params->grid.dims, params->grid.dims > 1 ? "axes" : "axis");
     }
     TRY(check_boundaries(params));
-    TRY(check_box(params));
+    for (int axis = 0; axis < params->grid.dims; axis++) {
+        double lower = params->grid.lower[axis], upper = params->grid.upper[axis];
+        bool blame_lower = !ht_params_is_set(params, "grid.upper");
+        if (isfinite(upper - lower) && upper - lower > 0) continue;
+        REFUSE(blame_lower, params, "grid.lower",
+               "must be below grid.upper along every axis, but x%d has %g "
+               "and %g",
+               axis + 1, lower, upper);
+        return ht_params_error(params, "grid.upper",
+                               "must be above grid.lower along every axis, but x%d has %g and %g",
+                               axis + 1, upper, lower);
+    }
     TRY(check_stages(params));
     TRY(check_layers(params));
     const struct ht_receivers_given *group = params->receivers.group;

@@ -300,18 +300,6 @@ static enum ht_err limit_rounding(struct ht_plan *plan) {
     return HT_OK;
 }
 
-static void set_problem(struct ht_plan *plan) {
-    struct ht_problem *problem = &plan->problem;
-    const struct ht_medium *medium = plan->medium;
-    problem->grid = &plan->grid;
-    problem->medium_degree = medium->uniform ? -1 : medium->degree;
-    problem->medium_coefs = medium->uniform ? 0 : medium->coefs;
-    problem->constant = medium->constant_materials;
-    memcpy(problem->uniform, medium->constant, sizeof problem->uniform);
-    problem->medium = medium;
-    problem->medium_fill = NULL;
-}
-
 static enum ht_err fill_medium(const void *medium, enum ht_subgrid subgrid, int64_t first,
                                int64_t last, double *out) {
     return ht_medium_fill(medium, subgrid, first, last, out);
@@ -568,7 +556,15 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
                                                  .transport = plan->params->parallel.transport};
     TRY(method(plan)->plan_medium(plan, sampled));
     if (ht_layers_any(&plan->grid)) TRY(method(plan)->plan_layers(plan));
-    set_problem(plan);
+    struct ht_problem *problem = &plan->problem;
+    const struct ht_medium *medium = plan->medium;
+    problem->grid = &plan->grid;
+    problem->medium_degree = medium->uniform ? -1 : medium->degree;
+    problem->medium_coefs = medium->uniform ? 0 : medium->coefs;
+    problem->constant = medium->constant_materials;
+    memcpy(problem->uniform, medium->constant, sizeof problem->uniform);
+    problem->medium = medium;
+    problem->medium_fill = NULL;
     TRY(choose_stages(plan));
     TRY(choose_step(plan, INFINITY));
     TRY(limit_rounding(plan));

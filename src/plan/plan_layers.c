@@ -99,33 +99,6 @@ static enum ht_err plan_check_sponge(const struct ht_params *params) {
                            "with absorbing.type = \"sponge\"");
 }
 
-/* Behind matched layers of fields of second order waves are 0: the tails of guided waves, which a
- * rigid wall feeds, are damped, and no constant is left over. Fields of a pair are 0 on the one
- * kind of wall or on the other: with one of each at the ends of an axis none of them has a
- * constant. */
-static enum ht_err place_matched(struct ht_plan *plan) {
-    for (int k = 0; k < plan->grid.dims; k++)
-        REFUSE(plan->grid.layer[k][0] * plan->grid.layer[k][1] > 0 &&
-                   plan->grid.cells[k] - plan->grid.layer[k][0] - plan->grid.layer[k][1] <
-                       plan->order / 2,
-               plan->params, "absorbing.cells",
-               "the layers leave less than %d of the %lld cells along x%d, "
-               "half of the stencil of order %d",
-               plan->order / 2, (long long)plan->grid.cells[k], k + 1, plan->order);
-    for (int n = 0; n < 6; n++) {
-        const int64_t cells = plan->grid.layer[n / 2][n % 2];
-        if (cells == 0) continue;
-        REFUSE(plan->grid.dims > 1 && cells < least_matched, plan->params, "absorbing.cells",
-               "%lld: perfectly matched layers of time.scheme = \"fd\" with "
-               "less than %d points grow beside media that vary; take more, "
-               "or absorbing.type = \"sponge\"",
-               (long long)cells, least_matched);
-        plan->grid.wall[n / 2][n % 2] =
-            plan->problem.fd.pair != HT_PAIR_NONE && n % 2 == 0 ? 1 : -1;
-    }
-    return HT_OK;
-}
-
 /* Thinner ones grow (docs/absorbing.md). */
 enum { least_cells = 3, least_sponge = 4, least_leapfrog = 6 };
 
@@ -350,7 +323,31 @@ static enum ht_err plan_nodal(struct ht_plan *plan, ht_layer_usual *usual) {
     if (type == HT_ABSORBING_SPONGE) TRY(plan_check_sponge(params));
     TRY(ht_layers_make(params, &plan->grid, plan->medium->speed, type, plan->order, usual,
                        &plan->layers));
-    if (type == HT_ABSORBING_CPML) TRY(place_matched(plan));
+    /* Behind matched layers of fields of second order waves are 0: the tails of guided waves, which
+     * a rigid wall feeds, are damped, and no constant is left over. Fields of a pair are 0 on the
+     * one kind of wall or on the other: with one of each at the ends of an axis none of them has a
+     * constant. */
+    if (type == HT_ABSORBING_CPML) {
+        for (int k = 0; k < plan->grid.dims; k++)
+            REFUSE(plan->grid.layer[k][0] * plan->grid.layer[k][1] > 0 &&
+                       plan->grid.cells[k] - plan->grid.layer[k][0] - plan->grid.layer[k][1] <
+                           plan->order / 2,
+                   plan->params, "absorbing.cells",
+                   "the layers leave less than %d of the %lld cells along x%d, "
+                   "half of the stencil of order %d",
+                   plan->order / 2, (long long)plan->grid.cells[k], k + 1, plan->order);
+        for (int n = 0; n < 6; n++) {
+            const int64_t cells = plan->grid.layer[n / 2][n % 2];
+            if (cells == 0) continue;
+            REFUSE(plan->grid.dims > 1 && cells < least_matched, plan->params, "absorbing.cells",
+                   "%lld: perfectly matched layers of time.scheme = \"fd\" with "
+                   "less than %d points grow beside media that vary; take more, "
+                   "or absorbing.type = \"sponge\"",
+                   (long long)cells, least_matched);
+            plan->grid.wall[n / 2][n % 2] =
+                plan->problem.fd.pair != HT_PAIR_NONE && n % 2 == 0 ? 1 : -1;
+        }
+    }
     REFUSE(type == HT_ABSORBING_CPML && params->parallel.halo_depth > 1, params,
            "parallel.halo_depth", "must be 1 with absorbing sides (cpml)");
     plan->problem.fd.organisation = params->absorbing.organisation == HT_ORGANISATION_AUTO

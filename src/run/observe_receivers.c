@@ -222,16 +222,6 @@ static enum ht_err make_whole(struct ht_recorder *r, int n, int64_t from, bool l
     return HT_OK;
 }
 
-/* Keeps the steps that later samples may need. */
-static void forget(struct ht_recorder *r) {
-    const int64_t gone = r->count - r->keeps;
-    if (gone <= 0) return;
-    r->first += gone;
-    r->count -= gone;
-    memmove(r->value, r->value + gone * r->per_step * r->width,
-            (size_t)(r->count * r->per_step * r->width) * sizeof *r->value);
-}
-
 static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
     int64_t from = 0;
     r->count += steps;
@@ -240,7 +230,14 @@ static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
         TRY((ht_resampler_is_whole(r->resampler) ? make_whole : make_samples)(r, n, from, last));
         from += group->count * group->readings;
     }
-    forget(r);
+    /* Keeps the steps that later samples may need. */
+    const int64_t gone = r->count - r->keeps;
+    if (!(gone <= 0)) {
+        r->first += gone;
+        r->count -= gone;
+        memmove(r->value, r->value + gone * r->per_step * r->width,
+                (size_t)(r->count * r->per_step * r->width) * sizeof *r->value);
+    }
     return HT_OK;
 }
 

@@ -111,21 +111,6 @@ static void add_reflection(const struct ht_plan *plan, struct ht_facts *f) {
     ht_fact(f, numbers, "absorbing_reflection_db", 3, db);
 }
 
-static void add_returned(const struct ht_plan *plan, struct ht_facts *f) {
-    const double part = 0.01, longest = ht_plan_layer_longest(plan, part);
-    double db[2];
-    if (ht_plan_layer_shots_db(plan, db)) {
-        ht_say(
-            f,
-            "            expected of the sources' own waves %.0f dB at 0, %.0f dB at 60 degrees\n",
-            db[0], db[1]);
-        ht_fact(f, numbers, "absorbing_sources_db", 2, db);
-    }
-    if (isfinite(longest))
-        ht_say(f, "            %g %% and more come back of waves longer than %.3g\n", 100 * part,
-               longest);
-}
-
 /* Which sides have layers of how many cells. */
 static void add_thicknesses(const struct ht_layers *layers, struct ht_text *text) {
     int64_t done = 0;
@@ -169,7 +154,18 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
         ht_text_add(text, "; the medium is constant along their normals");
     ht_text_add(text, "\n");
     add_reflection(sim->plan, f);
-    add_returned(sim->plan, f);
+    const double part = 0.01, longest = ht_plan_layer_longest(sim->plan, part);
+    double db[2];
+    if (ht_plan_layer_shots_db(sim->plan, db)) {
+        ht_say(
+            f,
+            "            expected of the sources' own waves %.0f dB at 0, %.0f dB at 60 degrees\n",
+            db[0], db[1]);
+        ht_fact(f, numbers, "absorbing_sources_db", 2, db);
+    }
+    if (isfinite(longest))
+        ht_say(f, "            %g %% and more come back of waves longer than %.3g\n", 100 * part,
+               longest);
     if (!sim->plan->problem.scheme->nodal && layers->type == HT_ABSORBING_SPONGE) {
         double whole[3], half[3];
         ht_plan_sponge_reflection(sim->plan, whole, half);

@@ -387,20 +387,6 @@ static struct ht_budget budget_of(const struct ht_simulation *sim, const struct 
     return b;
 }
 
-/* Replaces bytes by the sum over the ranks whose needs are added up. */
-static enum ht_err sum_of_sharers(const struct ht_simulation *sim, int count, int64_t *bytes) {
-    HT_FREED int64_t *all = NULL;
-    if (sim->ranks == 1) return HT_OK;
-    TRY(HT_ALLOC(all, count * sim->ranks));
-    TRY(ht_comm_gather(sim->comm, bytes, (size_t)count * sizeof *bytes, all));
-    for (int i = 0; i < count; i++) {
-        bytes[i] = 0;
-        for (int r = 0; r < sim->ranks; r++)
-            if (shares_memory(sim, r)) bytes[i] += all[r * count + i];
-    }
-    return HT_OK;
-}
-
 /* What a list of groups needs, `list` its key, in words `what`. */
 static enum ht_err refuse_list(const struct ht_simulation *sim, const char *list, const char *what,
                                int64_t bytes, int64_t all, double memory) {
@@ -451,7 +437,17 @@ static enum ht_err check_memory(struct ht_simulation *sim) {
     const struct ht_variant *lean = leanest(sim);
     int64_t bytes[2] = {b->total, budget_of(sim, lean, shots.device).total};
     const double memory = (double)sim->info.memory;
-    TRY(sum_of_sharers(sim, 2, bytes));
+    /* Replaces bytes by the sum over the ranks whose needs are added up. */
+    HT_FREED int64_t *all = NULL;
+    if (sim->ranks != 1) {
+        TRY(HT_ALLOC(all, 2 * sim->ranks));
+        TRY(ht_comm_gather(sim->comm, bytes, (size_t)2 * sizeof *bytes, all));
+        for (int i = 0; i < 2; i++) {
+            bytes[i] = 0;
+            for (int r = 0; r < sim->ranks; r++)
+                if (shares_memory(sim, r)) bytes[i] += all[r * 2 + i];
+        }
+    }
     snprintf(advice, sizeof advice, ": take fewer cells or a lower grid.order%s",
              sim->tuning.fp64 && !sim->oracle
                  ? ", or device.precision = \"single\", which needs half"
