@@ -5,7 +5,7 @@
 fake=$scratch/fake_cuda
 fake_source=$PWD/test/fake_cuda.c
 fake_nvrtc=$PWD/test/fake_nvrtc.c
-fake_header=$PWD/src/device/cuda_device.h
+fake_names_in=$PWD/src/device/cuda.c
 
 # fake_cuda [OPTION...]: makes them. Functions that it has not fail, under each of
 # the names that versions of cuda.h give them; with -DFAKE_WITHOUT=NAME there is
@@ -13,7 +13,7 @@ fake_header=$PWD/src/device/cuda_device.h
 fake_cuda() {
     mkdir -p "$fake"
     without=$(echo "$*" | sed -n 's/.*-DFAKE_WITHOUT=\([A-Za-z0-9]*\).*/\1/p')
-    fake_names=$(sed -n 's/^ *X(\(cu[A-Za-z0-9]*\)).*/\1/p' "$fake_header")
+    fake_names=$(grep -o '\<X(cu[A-Za-z0-9]*)' "$fake_names_in" | sed 's/X(\(.*\))/\1/')
     for name in $fake_names cuEventElapsedTime cuGraphAddKernelNode; do
         [ "$name" != "$without" ] || continue
         for suffix in '' _v2 _v3; do
@@ -28,7 +28,7 @@ fake_cuda() {
 
 # Ends the script where the back end cannot be tried.
 need_fake_cuda() { # NAME of the script
-    if [ ! -f "$fake_header" ] || ! command -v cc >/dev/null; then
+    if [ ! -f "$fake_names_in" ] || ! command -v cc >/dev/null; then
         why='no compiler or sources here'
     else
         fake_cuda || fail 'the library does not compile'

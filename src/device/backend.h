@@ -81,4 +81,19 @@ struct ht_backend {
                                  int64_t to);
 };
 
+/* What both back ends have, by the names of their functions. */
+#define HT_BACKEND(of)                                                                             \
+    .name = #of, .count = of##_count, .missing = of##_missing, .info = of##_info,                  \
+    .open = of##_open, .close = of##_close, .buffer_create = of##_buffer_create,                   \
+    .buffer_destroy = of##_buffer_destroy, .copy = of##_copy, .program_build = of##_program_build, \
+    .program_load = of##_program_load, .program_binary = of##_program_binary,                      \
+    .program_destroy = of##_program_destroy, .kernel_create = of##_kernel_create,                  \
+    .kernel_destroy = of##_kernel_destroy, .launch = of##_launch,                                  \
+    .sequence_create = of##_sequence_create, .sequence_destroy = of##_sequence_destroy,            \
+    .sequence_run = of##_sequence_run, .no_gemm = of##_no_gemm, .finish = of##_finish,             \
+    .launch_seconds = of##_launch_seconds, .joules = of##_joules,                                  \
+    .event_record = of##_event_record, .event_destroy = of##_event_destroy,                        \
+    .event_await = of##_event_await, .event_done = of##_event_done,                                \
+    .pinned_create = of##_pinned_create, .pinned_destroy = of##_pinned_destroy
+
 extern const struct ht_backend ht_backend_cuda, ht_backend_opencl;

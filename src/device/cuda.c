@@ -1,21 +1,93 @@
-/* The CUDA back end: the driver's library, devices, queues, events and memory. Its programs and
- * launches are in cuda_program.c and cuda_nvrtc.c. Building needs only the headers of the CUDA
- * toolkit; the libraries are loaded at run time.
- */
-#include "cuda_device.h"
-
+/* The CUDA back end; its compiler is in cuda_nvrtc.c. Building needs only the headers of the CUDA
+ * toolkit; the libraries are loaded at run time. NVRTC compiles text to machine code, which the
+ * program cache stores; the driver loads it. Each launch is timed by a pair of events, which are
+ * used again. */
+#include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "backend.h"
 #include "nvidia.h"
+
+/* The functions used; cuda.h redefines some names to those of a later version (cuMemAlloc_v2). */
+/* clang-format off */
+#define FUNCTIONS(X) \
+    X(cuInit) X(cuDriverGetVersion) X(cuGetErrorString) X(cuDeviceGetCount) X(cuDeviceGet) \
+    X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) \
+    X(cuDevicePrimaryCtxRelease) X(cuCtxSetCurrent) X(cuStreamCreate) X(cuStreamDestroy) \
+    X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuGraphCreate) X(cuGraphAddEmptyNode) \
+    X(cuGraphInstantiateWithFlags) X(cuGraphDestroy) X(cuGraphLaunch) X(cuGraphExecDestroy) \
+    X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery) X(cuMemAlloc) \
+    X(cuMemFree) X(cuMemGetAddressRange) X(cuMemAllocHost) X(cuMemFreeHost) X(cuMemcpyAsync) \
+    X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpy2DAsync) X(cuIpcGetMemHandle) \
+    X(cuIpcOpenMemHandle) X(cuIpcCloseMemHandle) X(cuModuleLoadDataEx) X(cuModuleUnload) \
+    X(cuModuleGetFunction) X(cuFuncSetAttribute) X(cuLaunchKernel)
+/* clang-format on */
+struct cuda {
+#define POINTER(name) __typeof__(name) *(name);
+    FUNCTIONS(POINTER)
+#undef POINTER
+    /* Their first versions, which every driver has. */
+    CUresult (*cuEventElapsedTime_v1)(float *milliseconds, CUevent start, CUevent end);
+    CUresult (*cuGraphAddKernelNode_v1)(CUgraphNode *node, CUgraph graph,
+                                        const CUgraphNode *dependencies, size_t count,
+                                        const CUDA_KERNEL_NODE_PARAMS_v1 *launch);
+    /* Since driver 12.4; NULL: arguments are not checked. */
+    CUresult (*cuFuncGetParamInfo_v1)(CUfunction function, size_t index, size_t *offset,
+                                      size_t *size);
+    /* Since driver 11.4; distinguishes parts of a GPU. NULL: the PCI bus address is used instead.
+     */
+    CUresult (*cuDeviceGetUuid_v2)(CUuuid *uuid, CUdevice device);
+    int driver;  /* 1000 major + 10 minor of the CUDA version it is for */
+    int devices; /* above 0 */
+};
+
+struct timer;
+struct device {
+    const struct cuda *cuda;
+    CUdevice id;
+    CUcontext context;    /* the device's primary one; NULL: none yet */
+    CUstream queue[2];    /* [enum ht_queue] */
+    struct timer *spare;  /* a list, for later launches */
+    struct ht_nvml *nvml; /* NULL: energy is unknown */
+    int architecture;     /* 10 major + minor */
+    int64_t most_pitch;   /* of copies by rows */
+};
+
+struct buffer {
+    struct device *device;
+    CUdeviceptr at;
+    int64_t bytes;
+};
+
+struct cuda_program {
+    struct device *device;
+    CUmodule module;
+    void *code; /* as it was loaded */
+    size_t size;
+};
+
+struct cuda_kernel {
+    const struct device *device;
+    CUfunction function;
+    unsigned open_memory; /* local memory of a group that a launch gives */
+    int nparameters;      /* -1: the driver does not report it */
+    size_t size[HT_MAX_ARGS];
+};
+
+struct timer {
+    struct device *device;
+    CUevent start, end;
+    struct timer *next; /* of the spare ones */
+};
 
 /* ---- the library ---- */
 
 static struct {
     bool tried;
-    struct ht_cuda cuda;
+    struct cuda cuda;
     char missing[200];
 } driver;
 
@@ -29,12 +101,11 @@ static bool need(void *library, const char *name, void *function) {
 /* Names after the macros of cuda.h. */
 #define TEXT(name) #name
 #define NEED(name) &&need(library, TEXT(name), &cuda->name)
-static bool find_all(void *library, struct ht_cuda *cuda) {
+static bool find_all(void *library, struct cuda *cuda) {
     (void)ht_library_find(library, "cuFuncGetParamInfo", &cuda->cuFuncGetParamInfo_v1);
     (void)ht_library_find(library, "cuDeviceGetUuid_v2", &cuda->cuDeviceGetUuid_v2);
     return need(library, "cuEventElapsedTime", &cuda->cuEventElapsedTime_v1) &&
-           need(library, "cuGraphAddKernelNode", &cuda->cuGraphAddKernelNode_v1)
-               HT_CUDA_FUNCTIONS(NEED);
+           need(library, "cuGraphAddKernelNode", &cuda->cuGraphAddKernelNode_v1) FUNCTIONS(NEED);
 }
 
 static const char *text_of(CUresult code) {
@@ -44,7 +115,7 @@ static const char *text_of(CUresult code) {
 }
 
 /* Starts the library; the driver's compiler must exist, too. */
-static bool start(struct ht_cuda *cuda) {
+static bool start(struct cuda *cuda) {
     CUresult code = cuda->cuInit(0);
     if (code == CUDA_SUCCESS) code = cuda->cuDriverGetVersion(&cuda->driver);
     if (code == CUDA_SUCCESS) code = cuda->cuDeviceGetCount(&cuda->devices);
@@ -70,16 +141,16 @@ static void load(void) {
     if (!find_all(library, &driver.cuda) || !start(&driver.cuda)) driver.cuda.devices = 0;
 }
 
-const struct ht_cuda *ht_cuda_get(void) {
+static const struct cuda *get_cuda(void) {
     if (!driver.tried) load();
     return driver.cuda.devices > 0 ? &driver.cuda : NULL;
 }
 
-const char *ht_cuda_missing(void) {
-    return ht_cuda_get() != NULL ? NULL : driver.missing;
+static const char *cuda_missing(void) {
+    return get_cuda() != NULL ? NULL : driver.missing;
 }
 
-enum ht_err ht_cuda_check(CUresult code, const char *what) {
+static enum ht_err check(CUresult code, const char *what) {
     REQUIRE(code == CUDA_SUCCESS, HT_ERR_DEVICE, "%s: %s (code %d)", what, text_of(code),
             (int)code);
     return HT_OK;
@@ -88,29 +159,29 @@ enum ht_err ht_cuda_check(CUresult code, const char *what) {
 /* ---- devices ---- */
 
 static enum ht_err cuda_count(int *count) {
-    const struct ht_cuda *cuda = ht_cuda_get();
+    const struct cuda *cuda = get_cuda();
     *count = cuda != NULL ? cuda->devices : 0;
     return HT_OK;
 }
 
-static int attribute(const struct ht_cuda *cuda, CUdevice id, CUdevice_attribute what) {
+static int attribute(const struct cuda *cuda, CUdevice id, CUdevice_attribute what) {
     int value = 0;
     if (cuda->cuDeviceGetAttribute(&value, what, id) != CUDA_SUCCESS) return 0;
     return value;
 }
 
-static int architecture_of(const struct ht_cuda *cuda, CUdevice id) {
+static int architecture_of(const struct cuda *cuda, CUdevice id) {
     return 10 * attribute(cuda, id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
            attribute(cuda, id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 }
 
-static struct ht_pci pci_of(const struct ht_cuda *cuda, CUdevice id) {
+static struct ht_pci pci_of(const struct cuda *cuda, CUdevice id) {
     return (struct ht_pci){.domain = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
                            .bus = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
                            .slot = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)};
 }
 
-static void name_hardware(const struct ht_cuda *cuda, CUdevice id, struct ht_device_info *info) {
+static void name_hardware(const struct cuda *cuda, CUdevice id, struct ht_device_info *info) {
     CUuuid uuid = {{0}};
     if (cuda->cuDeviceGetUuid_v2 == NULL || cuda->cuDeviceGetUuid_v2(&uuid, id) != CUDA_SUCCESS) {
         ht_pci_text(pci_of(cuda, id), info->id, sizeof info->id);
@@ -122,14 +193,13 @@ static void name_hardware(const struct ht_cuda *cuda, CUdevice id, struct ht_dev
 
 /* Local memory: the limit of arrays of fixed size. */
 static enum ht_err cuda_info(int index, struct ht_device_info *info) {
-    const struct ht_cuda *cuda = ht_cuda_get();
+    const struct cuda *cuda = get_cuda();
     CUdevice id;
     size_t memory = 0;
-    REQUIRE(cuda != NULL, HT_ERR_DEVICE, "%s", ht_cuda_missing());
-    TRY(ht_cuda_check(cuda->cuDeviceGet(&id, index), "finding a device"));
-    TRY(ht_cuda_check(cuda->cuDeviceGetName(info->name, (int)sizeof info->name, id),
-                      "a device's name"));
-    TRY(ht_cuda_check(cuda->cuDeviceTotalMem(&memory, id), "a device's memory"));
+    REQUIRE(cuda != NULL, HT_ERR_DEVICE, "%s", cuda_missing());
+    TRY(check(cuda->cuDeviceGet(&id, index), "finding a device"));
+    TRY(check(cuda->cuDeviceGetName(info->name, (int)sizeof info->name, id), "a device's name"));
+    TRY(check(cuda->cuDeviceTotalMem(&memory, id), "a device's memory"));
     snprintf(info->vendor, sizeof info->vendor, "NVIDIA Corporation");
     snprintf(info->platform, sizeof info->platform, "NVIDIA CUDA");
     snprintf(info->driver, sizeof info->driver, "CUDA %d.%d, NVRTC %s", cuda->driver / 1000,
@@ -150,23 +220,92 @@ static enum ht_err cuda_info(int index, struct ht_device_info *info) {
     return HT_OK;
 }
 
-enum ht_err ht_cuda_enter(const struct ht_cuda_device *device) {
-    return ht_cuda_check(device->cuda->cuCtxSetCurrent(device->context),
-                         "taking the device's context");
+static enum ht_err enter(const struct device *device) {
+    return check(device->cuda->cuCtxSetCurrent(device->context), "taking the device's context");
 }
 
-void ht_cuda_settle(const struct ht_cuda_device *device) {
-    if (device->context == NULL || ht_cuda_enter(device) != HT_OK) return;
+static void settle(const struct device *device) {
+    if (device->context == NULL || enter(device) != HT_OK) return;
     for (int q = 0; q < 2; q++)
         if (device->queue[q] != NULL) (void)device->cuda->cuStreamSynchronize(device->queue[q]);
 }
 
+/* ---- timers ---- */
+
+static void destroy_timer(struct timer *timer) {
+    const struct cuda *cuda = timer->device->cuda;
+    if (timer->start != NULL) (void)cuda->cuEventDestroy(timer->start);
+    if (timer->end != NULL) (void)cuda->cuEventDestroy(timer->end);
+    free(timer);
+}
+
+static enum ht_err take_timer(struct device *device, struct timer **out) {
+    struct timer *timer = device->spare;
+    if (timer != NULL) {
+        device->spare = timer->next;
+        *out = timer;
+        return HT_OK;
+    }
+    TRY(HT_ALLOC(timer, 1));
+    timer->device = device;
+    CUresult code = device->cuda->cuEventCreate(&timer->start, 0);
+    if (code == CUDA_SUCCESS) code = device->cuda->cuEventCreate(&timer->end, 0);
+    if (code != CUDA_SUCCESS) {
+        destroy_timer(timer);
+        return check(code, "timing a kernel");
+    }
+    *out = timer;
+    return HT_OK;
+}
+
+static void give_timer(struct timer *timer) {
+    timer->next = timer->device->spare;
+    timer->device->spare = timer;
+}
+
+static enum ht_err start_timer(struct device *device, struct timer **out) {
+    *out = NULL;
+    TRY(enter(device));
+    TRY(take_timer(device, out));
+    REQUIRE(*out != NULL, HT_ERR_INTERNAL, "no timer");
+    enum ht_err err =
+        check(device->cuda->cuEventRecord((*out)->start, device->queue[HT_QUEUE_WORK]),
+              "timing a kernel");
+    if (err != HT_OK) give_timer(*out);
+    return err;
+}
+
+static enum ht_err end_timer(struct timer *timer, enum ht_err err, void **timing) {
+    const struct device *device = timer->device;
+    if (err == HT_OK)
+        err = check(device->cuda->cuEventRecord(timer->end, device->queue[HT_QUEUE_WORK]),
+                    "timing a kernel");
+    return HT_MADE(err, timer, give_timer, timing);
+}
+
+static double cuda_launch_seconds(void *handle) {
+    struct timer *timer = handle;
+    const double millisecond = 1e-3;
+    float ms = 0;
+    bool known =
+        enter(timer->device) == HT_OK &&
+        timer->device->cuda->cuEventElapsedTime_v1(&ms, timer->start, timer->end) == CUDA_SUCCESS;
+    give_timer(timer);
+    return known && ms > 0 ? millisecond * (double)ms : 0;
+}
+
+/* ---- opening and closing ---- */
+
 static void cuda_close(void *handle) {
-    struct ht_cuda_device *device = handle;
-    const struct ht_cuda *cuda = device->cuda;
+    struct device *device = handle;
+    const struct cuda *cuda = device->cuda;
     if (device->context != NULL) {
-        ht_cuda_settle(device);
-        ht_cuda_forget_timers(device);
+        settle(device);
+        while (device->spare != NULL) {
+            struct timer *timer = device->spare;
+            device->spare = timer->next;
+            destroy_timer(timer);
+        }
         for (int q = 0; q < 2; q++)
             if (device->queue[q] != NULL) (void)cuda->cuStreamDestroy(device->queue[q]);
         (void)cuda->cuCtxSetCurrent(NULL);
@@ -176,26 +315,26 @@ static void cuda_close(void *handle) {
     free(device);
 }
 
-static enum ht_err open_into(struct ht_cuda_device *device, int index) {
-    const struct ht_cuda *cuda = device->cuda;
-    TRY(ht_cuda_check(cuda->cuDeviceGet(&device->id, index), "opening the device"));
+static enum ht_err open_into(struct device *device, int index) {
+    const struct cuda *cuda = device->cuda;
+    TRY(check(cuda->cuDeviceGet(&device->id, index), "opening the device"));
     device->architecture = architecture_of(cuda, device->id);
     device->most_pitch = attribute(cuda, device->id, CU_DEVICE_ATTRIBUTE_MAX_PITCH);
     CUcontext context = NULL;
-    TRY(ht_cuda_check(cuda->cuDevicePrimaryCtxRetain(&context, device->id), "opening the device"));
+    TRY(check(cuda->cuDevicePrimaryCtxRetain(&context, device->id), "opening the device"));
     device->context = context;
-    TRY(ht_cuda_enter(device));
+    TRY(enter(device));
     for (int q = 0; q < 2; q++)
-        TRY(ht_cuda_check(cuda->cuStreamCreate(&device->queue[q], CU_STREAM_NON_BLOCKING),
-                          "opening the device's queues"));
+        TRY(check(cuda->cuStreamCreate(&device->queue[q], CU_STREAM_NON_BLOCKING),
+                  "opening the device's queues"));
     device->nvml = ht_nvml_open(pci_of(cuda, device->id));
     return HT_OK;
 }
 
 static enum ht_err cuda_open(int index, void **out) {
-    struct ht_cuda_device *device = NULL;
-    const struct ht_cuda *cuda = ht_cuda_get();
-    REQUIRE(cuda != NULL, HT_ERR_DEVICE, "%s", ht_cuda_missing());
+    struct device *device = NULL;
+    const struct cuda *cuda = get_cuda();
+    REQUIRE(cuda != NULL, HT_ERR_DEVICE, "%s", cuda_missing());
     TRY(HT_ALLOC(device, 1));
     device->cuda = cuda;
     enum ht_err err = open_into(device, index);
@@ -203,14 +342,14 @@ static enum ht_err cuda_open(int index, void **out) {
 }
 
 static enum ht_err cuda_finish(void *handle) {
-    const struct ht_cuda_device *device = handle;
-    TRY(ht_cuda_enter(device));
-    return ht_cuda_check(device->cuda->cuStreamSynchronize(device->queue[HT_QUEUE_WORK]),
-                         "running kernels");
+    const struct device *device = handle;
+    TRY(enter(device));
+    return check(device->cuda->cuStreamSynchronize(device->queue[HT_QUEUE_WORK]),
+                 "running kernels");
 }
 
 static double cuda_joules(void *handle) {
-    const struct ht_cuda_device *device = handle;
+    const struct device *device = handle;
     return ht_nvml_joules(device->nvml);
 }
 
@@ -221,69 +360,68 @@ static const char *cuda_no_gemm(void) {
 /* ---- events ---- */
 
 static enum ht_err cuda_event_record(void *handle, void **event, enum ht_queue queue) {
-    const struct ht_cuda_device *device = handle;
+    const struct device *device = handle;
     CUevent fresh = *event;
-    TRY(ht_cuda_enter(device));
+    TRY(enter(device));
     if (fresh == NULL)
-        TRY(ht_cuda_check(device->cuda->cuEventCreate(&fresh, CU_EVENT_DISABLE_TIMING),
-                          "creating an event"));
+        TRY(check(device->cuda->cuEventCreate(&fresh, CU_EVENT_DISABLE_TIMING),
+                  "creating an event"));
     *event = fresh;
-    return ht_cuda_check(device->cuda->cuEventRecord(fresh, device->queue[queue]),
-                         "recording an event");
+    return check(device->cuda->cuEventRecord(fresh, device->queue[queue]), "recording an event");
 }
 
 static void cuda_event_destroy(void *handle, void *event) {
-    const struct ht_cuda_device *device = handle;
-    if (ht_cuda_enter(device) == HT_OK) (void)device->cuda->cuEventDestroy(event);
+    const struct device *device = handle;
+    if (enter(device) == HT_OK) (void)device->cuda->cuEventDestroy(event);
 }
 
 static enum ht_err cuda_event_await(void *handle, void *event, enum ht_queue queue) {
-    const struct ht_cuda_device *device = handle;
-    TRY(ht_cuda_enter(device));
-    return ht_cuda_check(device->cuda->cuStreamWaitEvent(device->queue[queue], event, 0),
-                         "waiting for an event");
+    const struct device *device = handle;
+    TRY(enter(device));
+    return check(device->cuda->cuStreamWaitEvent(device->queue[queue], event, 0),
+                 "waiting for an event");
 }
 
 static enum ht_err cuda_event_done(void *handle, void *event, bool *done) {
-    const struct ht_cuda_device *device = handle;
-    TRY(ht_cuda_enter(device));
+    const struct device *device = handle;
+    TRY(enter(device));
     CUresult code = device->cuda->cuEventQuery(event);
     *done = code == CUDA_SUCCESS;
     if (code == CUDA_ERROR_NOT_READY) return HT_OK;
-    return ht_cuda_check(code, "work before an event");
+    return check(code, "work before an event");
 }
 
 /* ---- buffers ---- */
 
 static enum ht_err cuda_buffer_create(void *handle, int64_t bytes, void **out) {
-    struct ht_cuda_device *device = handle;
-    struct ht_cuda_buffer *buffer = NULL;
+    struct device *device = handle;
+    struct buffer *buffer = NULL;
     char what[64];
-    TRY(ht_cuda_enter(device));
+    TRY(enter(device));
     TRY(HT_ALLOC(buffer, 1));
     buffer->device = device;
     buffer->bytes = bytes;
     snprintf(what, sizeof what, "a device buffer of %s", HT_BYTES(bytes));
-    enum ht_err err = ht_cuda_check(device->cuda->cuMemAlloc(&buffer->at, (size_t)bytes), what);
+    enum ht_err err = check(device->cuda->cuMemAlloc(&buffer->at, (size_t)bytes), what);
     return HT_MADE(err, buffer, free, out);
 }
 
 static void cuda_buffer_destroy(void *handle) {
-    struct ht_cuda_buffer *buffer = handle;
-    ht_cuda_settle(buffer->device);
-    if (ht_cuda_enter(buffer->device) == HT_OK) (void)buffer->device->cuda->cuMemFree(buffer->at);
+    struct buffer *buffer = handle;
+    settle(buffer->device);
+    if (enter(buffer->device) == HT_OK) (void)buffer->device->cuda->cuMemFree(buffer->at);
     free(buffer);
 }
 
 /* A range at an address of the device. */
-static CUresult copy_range(const struct ht_cuda_device *device, CUdeviceptr at, int64_t bytes,
-                           void *in, const void *out, CUstream queue) {
+static CUresult copy_range(const struct device *device, CUdeviceptr at, int64_t bytes, void *in,
+                           const void *out, CUstream queue) {
     if (in != NULL) return device->cuda->cuMemcpyDtoHAsync(in, at, (size_t)bytes, queue);
     return device->cuda->cuMemcpyHtoDAsync(at, out, (size_t)bytes, queue);
 }
 
 /* Rows with gaps between them on the device. */
-static CUresult copy_rows(const struct ht_cuda_device *device, CUdeviceptr at, struct ht_span span,
+static CUresult copy_rows(const struct device *device, CUdeviceptr at, struct ht_span span,
                           void *in, const void *out, CUstream queue) {
     CUDA_MEMCPY2D rows = {.WidthInBytes = (size_t)span.width, .Height = (size_t)span.rows};
     if (in != NULL) {
@@ -308,12 +446,12 @@ static CUresult copy_rows(const struct ht_cuda_device *device, CUdeviceptr at, s
  * copy is in order with kernels; then the host waits for it. */
 static enum ht_err cuda_copy(void *handle, void *buffer_handle, struct ht_span span, void *in,
                              const void *out, enum ht_queue on) {
-    const struct ht_cuda_device *device = handle;
-    const struct ht_cuda_buffer *buffer = buffer_handle;
+    const struct device *device = handle;
+    const struct buffer *buffer = buffer_handle;
     const CUdeviceptr at = buffer->at + (CUdeviceptr)span.offset;
     CUstream queue = device->queue[on];
     CUresult code = CUDA_SUCCESS;
-    TRY(ht_cuda_enter(device));
+    TRY(enter(device));
     if (span.rows == 1 || span.pitch == span.width)
         code = copy_range(device, at, span.width * span.rows, in, out, queue);
     else if (span.pitch <= device->most_pitch)
@@ -325,21 +463,21 @@ static enum ht_err cuda_copy(void *handle, void *buffer_handle, struct ht_span s
                               out != NULL ? (const char *)out + r * span.width : NULL, queue);
     if (code == CUDA_SUCCESS && on == HT_QUEUE_WORK)
         code = device->cuda->cuStreamSynchronize(queue);
-    return ht_cuda_check(code, in != NULL ? "reading from the device" : "writing to the device");
+    return check(code, in != NULL ? "reading from the device" : "writing to the device");
 }
 
 /* Memory that the driver has locked; the handle is the memory itself. */
 static void cuda_pinned_create(void *handle, int64_t bytes, void **memory, void **pinned) {
-    const struct ht_cuda_device *device = handle;
-    if (ht_cuda_enter(device) == HT_OK &&
+    const struct device *device = handle;
+    if (enter(device) == HT_OK &&
         device->cuda->cuMemAllocHost(memory, (size_t)bytes) == CUDA_SUCCESS)
         *pinned = *memory;
 }
 
 static void cuda_pinned_destroy(void *handle, void *memory, void *pinned) {
-    const struct ht_cuda_device *device = handle;
-    ht_cuda_settle(device);
-    if (pinned != NULL && ht_cuda_enter(device) == HT_OK) (void)device->cuda->cuMemFreeHost(memory);
+    const struct device *device = handle;
+    settle(device);
+    if (pinned != NULL && enter(device) == HT_OK) (void)device->cuda->cuMemFreeHost(memory);
 }
 
 /* ---- buffers of other processes ---- */
@@ -359,7 +497,7 @@ struct name {
 _Static_assert(sizeof(struct name) <= HT_PEER_NAME, "names of peers");
 
 struct cuda_peer {
-    struct ht_cuda_device *device;
+    struct device *device;
     CUdeviceptr base; /* of the allocation; 0: of this process */
     CUdeviceptr at;
 };
@@ -381,17 +519,17 @@ static uint64_t process_number(void) {
 
 static enum ht_err cuda_peer_name(void *handle, void *buffer_handle,
                                   unsigned char out[HT_PEER_NAME]) {
-    const struct ht_cuda_device *device = handle;
-    const struct ht_cuda_buffer *buffer = buffer_handle;
+    const struct device *device = handle;
+    const struct buffer *buffer = buffer_handle;
     struct name name;
     CUdeviceptr base = 0;
     size_t size = 0;
     memset(&name, 0, sizeof name);
-    TRY(ht_cuda_enter(device));
-    TRY(ht_cuda_check(device->cuda->cuMemGetAddressRange(&base, &size, buffer->at),
-                      "the allocation of a buffer"));
-    TRY(ht_cuda_check(device->cuda->cuIpcGetMemHandle(&name.handle, base),
-                      "naming a buffer for other processes"));
+    TRY(enter(device));
+    TRY(check(device->cuda->cuMemGetAddressRange(&base, &size, buffer->at),
+              "the allocation of a buffer"));
+    TRY(check(device->cuda->cuIpcGetMemHandle(&name.handle, base),
+              "naming a buffer for other processes"));
     name.process = process_number();
     name.address = (uint64_t)buffer->at;
     name.offset = (int64_t)(buffer->at - base);
@@ -402,15 +540,15 @@ static enum ht_err cuda_peer_name(void *handle, void *buffer_handle,
 }
 
 static enum ht_err open_peer(struct cuda_peer *peer, const struct name *name) {
-    const struct ht_cuda_device *device = peer->device;
+    const struct device *device = peer->device;
     if (name->process == process_number()) {
         peer->at = (CUdeviceptr)name->address;
         return HT_OK;
     }
-    TRY(ht_cuda_enter(device));
-    TRY(ht_cuda_check(device->cuda->cuIpcOpenMemHandle(&peer->base, name->handle,
-                                                       CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
-                      "opening a buffer of another process"));
+    TRY(enter(device));
+    TRY(check(device->cuda->cuIpcOpenMemHandle(&peer->base, name->handle,
+                                               CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
+              "opening a buffer of another process"));
     peer->at = peer->base + (CUdeviceptr)name->offset;
     return HT_OK;
 }
@@ -430,55 +568,329 @@ static enum ht_err cuda_peer_open(void *handle, const unsigned char from[HT_PEER
 
 static void cuda_peer_close(void *handle) {
     struct cuda_peer *peer = handle;
-    ht_cuda_settle(peer->device);
-    if (peer->base != 0 && ht_cuda_enter(peer->device) == HT_OK)
+    settle(peer->device);
+    if (peer->base != 0 && enter(peer->device) == HT_OK)
         (void)peer->device->cuda->cuIpcCloseMemHandle(peer->base);
     free(peer);
 }
 
 static enum ht_err cuda_transfer_peer(void *handle, void *buffer_handle, int64_t at, int64_t bytes,
                                       void *peer_handle, int64_t to) {
-    const struct ht_cuda_device *device = handle;
-    const struct ht_cuda_buffer *buffer = buffer_handle;
+    const struct device *device = handle;
+    const struct buffer *buffer = buffer_handle;
     const struct cuda_peer *peer = peer_handle;
-    TRY(ht_cuda_enter(device));
-    return ht_cuda_check(device->cuda->cuMemcpyAsync(peer->at + (CUdeviceptr)to,
-                                                     buffer->at + (CUdeviceptr)at, (size_t)bytes,
-                                                     device->queue[HT_QUEUE_TRANSFER]),
-                         "copying to a buffer of another process");
+    TRY(enter(device));
+    return check(device->cuda->cuMemcpyAsync(peer->at + (CUdeviceptr)to,
+                                             buffer->at + (CUdeviceptr)at, (size_t)bytes,
+                                             device->queue[HT_QUEUE_TRANSFER]),
+                 "copying to a buffer of another process");
+}
+
+/* ---- programs ---- */
+
+static void cuda_program_destroy(void *handle) {
+    struct cuda_program *program = handle;
+    if (program->module != NULL) {
+        settle(program->device);
+        if (enter(program->device) == HT_OK)
+            (void)program->device->cuda->cuModuleUnload(program->module);
+    }
+    free(program->code);
+    free(program);
+}
+
+/* code: machine code, or PTX with a zero at its end. The driver's compiler gets the limit of
+ * registers for PTX. */
+static enum ht_err load_module(struct cuda_program *program, void *code, int registers) {
+    const struct cuda *cuda = program->device->cuda;
+    char log[2048] = "";
+    CUjit_option option[3] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_MAX_REGISTERS};
+    union {
+        void *pointer;
+        uintptr_t number;
+    } value[3] = {{.pointer = log}, {.number = sizeof log}, {.number = (uintptr_t)registers}};
+    TRY(enter(program->device));
+    CUresult result = cuda->cuModuleLoadDataEx(&program->module, code, registers > 0 ? 3 : 2,
+                                               option, &value[0].pointer);
+    if (result == CUDA_SUCCESS) return HT_OK;
+    program->module = NULL;
+    char what[sizeof log + 64];
+    snprintf(what, sizeof what, "%s%sloading compiled kernels", log, log[0] != '\0' ? "\n" : "");
+    return check(result, what);
+}
+
+/* Takes ownership of the code, also when it fails. */
+static enum ht_err make(struct device *device, void *code, size_t size, int registers, void **out) {
+    struct cuda_program *program = NULL;
+    enum ht_err err = HT_ALLOC(program, 1);
+    if (err != HT_OK) {
+        free(code);
+        return err;
+    }
+    program->device = device;
+    program->code = code;
+    program->size = size;
+    err = load_module(program, code, registers);
+    return HT_MADE(err, program, cuda_program_destroy, out);
+}
+
+static enum ht_err cuda_program_build(void *handle, const char *text, int registers, void **out) {
+    struct device *device = handle;
+    void *code = NULL;
+    size_t size = 0;
+    TRY(ht_nvrtc_compile(text, device->architecture, registers, &code, &size));
+    return make(device, code, size, registers, out);
+}
+
+/* Only machine code and PTX are given to the driver, which would take anything else for PTX text.
+ */
+static bool plausible(const char *code, size_t size) {
+    static const char elf[] = {0x7f, 'E', 'L', 'F'};
+    if (size > sizeof elf && memcmp(code, elf, sizeof elf) == 0) return true;
+    return size > 0 && memchr(code, 0, size) == code + size - 1 && strstr(code, ".version") != NULL;
+}
+
+static enum ht_err cuda_program_load(void *handle, const void *binary, size_t size, int registers,
+                                     void **out) {
+    char *code = NULL;
+    TRY(HT_ALLOC(code, size + 1));
+    memcpy(code, binary, size);
+    if (!plausible(code, size)) {
+        free(code);
+        FAIL(HT_ERR_DEVICE, "the binary is not CUDA code");
+    }
+    return make(handle, code, size, registers, out);
+}
+
+static enum ht_err cuda_program_binary(void *handle, void **binary, size_t *size) {
+    const struct cuda_program *program = handle;
+    char *bytes = NULL;
+    TRY(HT_ALLOC(bytes, program->size));
+    memcpy(bytes, program->code, program->size);
+    *binary = bytes;
+    *size = program->size;
+    return HT_OK;
+}
+
+/* ---- kernels ---- */
+
+static void ask_parameters(const struct cuda *cuda, struct cuda_kernel *kernel) {
+    size_t offset = 0;
+    kernel->nparameters = -1;
+    if (cuda->cuFuncGetParamInfo_v1 == NULL) return;
+    int n = 0;
+    while (n < HT_MAX_ARGS && cuda->cuFuncGetParamInfo_v1(kernel->function, (size_t)n, &offset,
+                                                          &kernel->size[n]) == CUDA_SUCCESS)
+        n++;
+    kernel->nparameters = n;
+}
+
+static enum ht_err cuda_kernel_create(void *handle, const char *name, void **out) {
+    struct cuda_program *program = handle;
+    const struct cuda *cuda = program->device->cuda;
+    struct cuda_kernel *kernel = NULL;
+    char what[128];
+    TRY(enter(program->device));
+    TRY(HT_ALLOC(kernel, 1));
+    snprintf(what, sizeof what, "kernel %s", name);
+    enum ht_err err =
+        check(cuda->cuModuleGetFunction(&kernel->function, program->module, name), what);
+    kernel->device = program->device;
+    if (err == HT_OK) ask_parameters(cuda, kernel);
+    return HT_MADE(err, kernel, free, out);
+}
+
+static void cuda_kernel_destroy(void *kernel) {
+    free(kernel);
+}
+
+static enum ht_err cuda_kernel_open_memory(void *handle, int64_t bytes) {
+    struct cuda_kernel *kernel = handle;
+    TRY(enter(kernel->device));
+    TRY(check(kernel->device->cuda->cuFuncSetAttribute(
+                  kernel->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes),
+              "reserving local memory for a kernel"));
+    kernel->open_memory = (unsigned)bytes;
+    return HT_OK;
+}
+
+/* ---- launches ---- */
+
+/* For a kernel that has a buffer argument but does not use it. */
+static const struct buffer none;
+
+static enum ht_err describe(const struct ht_launch *launch, void *parameter[HT_MAX_ARGS],
+                            CUDA_KERNEL_NODE_PARAMS_v1 *out) {
+    const struct cuda_kernel *kernel = launch->kernel;
+    const int64_t *groups = launch->groups;
+    REQUIRE(launch->nargs <= HT_MAX_ARGS &&
+                (kernel->nparameters < 0 || launch->nargs == kernel->nparameters),
+            HT_ERR_INTERNAL, "%d kernel arguments, the kernel takes %d", launch->nargs,
+            kernel->nparameters);
+    for (int i = 0; i < launch->nargs; i++) {
+        const struct buffer *buffer = launch->args[i].value;
+        if (launch->args[i].size == 0 && buffer == NULL) buffer = &none;
+        size_t size = launch->args[i].size > 0 ? launch->args[i].size : sizeof buffer->at;
+        REQUIRE(kernel->nparameters < 0 || size == kernel->size[i], HT_ERR_INTERNAL,
+                "kernel argument %d is refused: %d bytes, the kernel takes %d", i, (int)size,
+                (int)kernel->size[i]);
+        /* The driver only reads what these point to. */
+        const void *from = launch->args[i].size > 0 ? launch->args[i].value : &buffer->at;
+        memcpy(&parameter[i], &from, sizeof from);
+    }
+    const int64_t most[3] = {INT32_MAX, UINT16_MAX, UINT16_MAX};
+    for (int k = 0; k < 3; k++)
+        REQUIRE(groups[k] <= most[k], HT_ERR_DEVICE,
+                "%lld groups along x%d: CUDA allows %lld (device.backend = "
+                "\"opencl\" may allow more)",
+                (long long)groups[k], k + 1, (long long)most[k]);
+    REQUIRE(launch->group_size <= INT32_MAX, HT_ERR_DEVICE, "a group of %lld work-items",
+            (long long)launch->group_size);
+    *out = (CUDA_KERNEL_NODE_PARAMS_v1){.func = kernel->function,
+                                        .gridDimX = (unsigned)groups[0],
+                                        .gridDimY = (unsigned)groups[1],
+                                        .gridDimZ = (unsigned)groups[2],
+                                        .blockDimX = (unsigned)launch->group_size,
+                                        .blockDimY = 1,
+                                        .blockDimZ = 1,
+                                        .sharedMemBytes = kernel->open_memory,
+                                        .kernelParams = parameter};
+    return HT_OK;
+}
+
+static enum ht_err enqueue(const struct device *device, const struct ht_launch *launch) {
+    void *parameter[HT_MAX_ARGS];
+    CUDA_KERNEL_NODE_PARAMS_v1 k;
+    TRY(describe(launch, parameter, &k));
+    return check(device->cuda->cuLaunchKernel(
+                     k.func, k.gridDimX, k.gridDimY, k.gridDimZ, k.blockDimX, k.blockDimY,
+                     k.blockDimZ, k.sharedMemBytes, device->queue[HT_QUEUE_WORK], parameter, NULL),
+                 "launching a kernel");
+}
+
+static enum ht_err cuda_launch(void *handle, const struct ht_launch *launch, void **timing) {
+    struct device *device = handle;
+    struct timer *timer;
+    TRY(start_timer(device, &timer));
+    return end_timer(timer, enqueue(device, launch), timing);
+}
+
+/* ---- sequences ---- */
+
+/* Graphs, which are made once. The device goes from kernel to kernel of a graph faster than from
+ * launch to launch (bench/NOTES.md), the host has one call for many, and branches run side by side.
+ */
+
+/* Launches of the larger graph, about. */
+enum { MANY = 64 };
+
+struct cuda_sequence {
+    struct device *device;
+    CUgraphExec once, often; /* the whole sequence once, `repeats` times */
+    int64_t repeats;
+};
+
+static void cuda_sequence_destroy(void *handle) {
+    struct cuda_sequence *s = handle;
+    const struct cuda *cuda = s->device->cuda;
+    settle(s->device);
+    if (s->once != NULL) (void)cuda->cuGraphExecDestroy(s->once);
+    if (s->often != NULL) (void)cuda->cuGraphExecDestroy(s->often);
+    free(s);
+}
+
+/* A graph that is being made. */
+struct growing {
+    const struct cuda *cuda;
+    CUgraph graph;
+    CUgraphNode *node; /* of the launches of a fork */
+    CUgraphNode last;  /* what the next launch waits for; NULL: nothing */
+};
+
+static enum ht_err check_graph(CUresult code) {
+    return check(code, "preparing a sequence of kernels");
+}
+
+/* after: what it waits for; NULL: nothing. */
+static enum ht_err add_launch(const struct growing *g, const struct ht_launch *launch,
+                              CUgraphNode after, CUgraphNode *out) {
+    void *parameter[HT_MAX_ARGS];
+    CUDA_KERNEL_NODE_PARAMS_v1 kernel;
+    TRY(describe(launch, parameter, &kernel));
+    return check_graph(
+        g->cuda->cuGraphAddKernelNode_v1(out, g->graph, &after, after != NULL ? 1 : 0, &kernel));
+}
+
+/* Launches of one fork: each waits for the one before it of its branch. Where there are several
+ * branches the next launches wait for a node without work, since forks in a row would need an edge
+ * for each two of their launches. */
+static enum ht_err add_fork(struct growing *g, int count, const struct ht_launch *launch) {
+    int branches = 0;
+    for (int i = 0; i < count; i++) {
+        int before = i - 1;
+        while (before >= 0 && launch[before].branch != launch[i].branch) before--;
+        branches += before < 0;
+        TRY(add_launch(g, &launch[i], before < 0 ? g->last : g->node[before], &g->node[i]));
+    }
+    g->last = g->node[count - 1];
+    if (branches == 1) return HT_OK;
+    return check_graph(g->cuda->cuGraphAddEmptyNode(&g->last, g->graph, g->node, (size_t)count));
+}
+
+static enum ht_err add_all(struct growing *g, int count, const struct ht_launch *launch) {
+    for (int i = 0, end; i < count; i = end) {
+        end = i + 1;
+        while (end < count && launch[i].branch != 0 && launch[end].branch != 0 &&
+               launch[end].fork == launch[i].fork)
+            end++;
+        TRY(add_fork(g, end - i, &launch[i]));
+    }
+    return HT_OK;
+}
+
+static enum ht_err make_graph(const struct cuda *cuda, int64_t times, int count,
+                              const struct ht_launch *launch, CUgraphExec *out) {
+    struct growing g = {.cuda = cuda};
+    TRY(HT_ALLOC(g.node, count));
+    enum ht_err err = check_graph(cuda->cuGraphCreate(&g.graph, 0));
+    for (int64_t n = 0; err == HT_OK && n < times; n++) err = add_all(&g, count, launch);
+    if (err == HT_OK) err = check_graph(cuda->cuGraphInstantiateWithFlags(out, g.graph, 0));
+    if (err != HT_OK) *out = NULL;
+    if (g.graph != NULL) (void)cuda->cuGraphDestroy(g.graph);
+    free(g.node);
+    return err;
+}
+
+static enum ht_err cuda_sequence_create(void *handle, int count, const struct ht_launch *launch,
+                                        void **out) {
+    struct cuda_sequence *s = NULL;
+    TRY(enter(handle));
+    TRY(HT_ALLOC(s, 1));
+    s->device = handle;
+    s->repeats = ht_divide_up(MANY, count);
+    enum ht_err err = make_graph(s->device->cuda, 1, count, launch, &s->once);
+    if (err == HT_OK) err = make_graph(s->device->cuda, s->repeats, count, launch, &s->often);
+    return HT_MADE(err, s, cuda_sequence_destroy, out);
+}
+
+static enum ht_err cuda_sequence_run(void *handle, int64_t times, void **timing) {
+    const struct cuda_sequence *s = handle;
+    CUstream queue = s->device->queue[HT_QUEUE_WORK];
+    struct timer *timer;
+    CUresult code = CUDA_SUCCESS;
+    TRY(start_timer(s->device, &timer));
+    for (int64_t left = times; code == CUDA_SUCCESS && left > 0;) {
+        const bool many = left >= s->repeats;
+        code = s->device->cuda->cuGraphLaunch(many ? s->often : s->once, queue);
+        left -= many ? s->repeats : 1;
+    }
+    return end_timer(timer, check(code, "launching a sequence of kernels"), timing);
 }
 
 const struct ht_backend ht_backend_cuda = {
-    .name = "cuda",
-    .count = cuda_count,
-    .missing = ht_cuda_missing,
-    .info = cuda_info,
-    .open = cuda_open,
-    .close = cuda_close,
-    .buffer_create = cuda_buffer_create,
-    .buffer_destroy = cuda_buffer_destroy,
-    .copy = cuda_copy,
-    .program_build = ht_cuda_program_build,
-    .program_load = ht_cuda_program_load,
-    .program_binary = ht_cuda_program_binary,
-    .program_destroy = ht_cuda_program_destroy,
-    .kernel_create = ht_cuda_kernel_create,
-    .kernel_destroy = ht_cuda_kernel_destroy,
-    .kernel_open_memory = ht_cuda_kernel_open_memory,
-    .launch = ht_cuda_launch,
-    .sequence_create = ht_cuda_sequence_create,
-    .sequence_destroy = ht_cuda_sequence_destroy,
-    .sequence_run = ht_cuda_sequence_run,
-    .no_gemm = cuda_no_gemm,
-    .finish = cuda_finish,
-    .launch_seconds = ht_cuda_launch_seconds,
-    .joules = cuda_joules,
-    .event_destroy = cuda_event_destroy,
-    .event_record = cuda_event_record,
-    .event_await = cuda_event_await,
-    .event_done = cuda_event_done,
-    .pinned_create = cuda_pinned_create,
-    .pinned_destroy = cuda_pinned_destroy,
+    HT_BACKEND(cuda),
+    .kernel_open_memory = cuda_kernel_open_memory,
     .peer_name = cuda_peer_name,
     .peer_open = cuda_peer_open,
     .peer_close = cuda_peer_close,

@@ -83,7 +83,7 @@ static enum ht_err all_devices(int *count, cl_device_id **out) {
     return HT_OK;
 }
 
-static enum ht_err cl_count(int *count) {
+static enum ht_err opencl_count(int *count) {
     cl_device_id *ids = NULL;
     TRY(all_devices(count, &ids));
     free(ids);
@@ -111,12 +111,12 @@ static enum ht_err try_pocl_cache(void) {
     return ht_file_make_directory(path.data);
 }
 
-static const char *cl_missing(void) {
+static const char *opencl_missing(void) {
     static char reason[512];
     cl_platform_id platforms[MAX_PLATFORMS];
     const cl_uint nplatforms = all_platforms(platforms);
     int count = 0;
-    if (cl_count(&count) != HT_OK || count > 0) return NULL;
+    if (opencl_count(&count) != HT_OK || count > 0) return NULL;
     if (nplatforms == 0)
         return "no driver is installed (the package pocl-opencl-icd runs on any CPU)";
     for (cl_uint p = 0; p < nplatforms; p++) {
@@ -183,7 +183,7 @@ static bool by_nvidia(cl_device_id id) {
     return device_number(id, CL_DEVICE_VENDOR_ID) == nvidia;
 }
 
-static enum ht_err cl_info(int index, struct ht_device_info *info) {
+static enum ht_err opencl_info(int index, struct ht_device_info *info) {
     cl_device_id id;
     cl_platform_id platform = NULL;
     TRY(device_at(index, &id));
@@ -213,7 +213,7 @@ static enum ht_err cl_info(int index, struct ht_device_info *info) {
     return HT_OK;
 }
 
-static void cl_close(void *handle) {
+static void opencl_close(void *handle) {
     struct cl_device *device = handle;
     if (device == NULL) return;
     for (int q = 0; q < 2; q++)
@@ -238,22 +238,22 @@ static enum ht_err open_into(struct cl_device *device, int index) {
     TRY(check(code, "opening the device's transfer queue"));
     if (by_nvidia(device->id)) device->nvml = ht_nvml_open(pci_of(device->id));
     struct ht_device_info info = {0};
-    TRY(cl_info(index, &info));
+    TRY(opencl_info(index, &info));
     device->nvidia = info.ptx > 0;
     device->pocl = by_pocl(&info);
     return HT_OK;
 }
 
-static enum ht_err cl_open(int index, void **out) {
+static enum ht_err opencl_open(int index, void **out) {
     struct cl_device *device = NULL;
     TRY(HT_ALLOC(device, 1));
     enum ht_err err = open_into(device, index);
-    return HT_MADE(err, device, cl_close, out);
+    return HT_MADE(err, device, opencl_close, out);
 }
 
 /* ---- memory ---- */
 
-static enum ht_err cl_buffer_create(void *handle, int64_t bytes, void **out) {
+static enum ht_err opencl_buffer_create(void *handle, int64_t bytes, void **out) {
     struct cl_device *device = handle;
     cl_int code = CL_SUCCESS;
     *out = clCreateBuffer(device->context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, &code);
@@ -262,7 +262,7 @@ static enum ht_err cl_buffer_create(void *handle, int64_t bytes, void **out) {
     return HT_OK;
 }
 
-static void cl_buffer_destroy(void *buffer) {
+static void opencl_buffer_destroy(void *buffer) {
     (void)clReleaseMemObject((cl_mem)buffer);
 }
 
@@ -279,8 +279,8 @@ static cl_int copy_rows(cl_command_queue queue, cl_bool wait, cl_mem buffer, str
                                                  width, 0, out, 0, NULL, NULL);
 }
 
-static enum ht_err cl_copy(void *handle, void *buffer, struct ht_span span, void *in,
-                           const void *out, enum ht_queue on) {
+static enum ht_err opencl_copy(void *handle, void *buffer, struct ht_span span, void *in,
+                               const void *out, enum ht_queue on) {
     struct cl_device *device = handle;
     cl_command_queue queue = device->queue[on];
     const cl_bool wait = on == HT_QUEUE_WORK ? CL_TRUE : CL_FALSE;
@@ -299,7 +299,7 @@ static enum ht_err cl_copy(void *handle, void *buffer, struct ht_span span, void
 
 /* Makes a buffer in memory of the driver and keeps it mapped: NVIDIA then locks its pages (55 GB/s
  * on an H200 instead of 14 to 17). Transfers use the memory, not the buffer. */
-static void cl_pinned_create(void *handle, int64_t bytes, void **memory, void **out) {
+static void opencl_pinned_create(void *handle, int64_t bytes, void **memory, void **out) {
     struct cl_device *device = handle;
     cl_int code = CL_SUCCESS;
     cl_mem buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
@@ -314,7 +314,7 @@ static void cl_pinned_create(void *handle, int64_t bytes, void **memory, void **
         (void)clReleaseMemObject(buffer);
 }
 
-static void cl_pinned_destroy(void *handle, void *memory, void *buffer) {
+static void opencl_pinned_destroy(void *handle, void *memory, void *buffer) {
     struct cl_device *device = handle;
     cl_command_queue queue = device->queue[HT_QUEUE_TRANSFER];
     if (buffer != NULL) (void)clEnqueueUnmapMemObject(queue, buffer, memory, 0, NULL, NULL);
@@ -324,13 +324,13 @@ static void cl_pinned_destroy(void *handle, void *memory, void *buffer) {
 
 /* ---- events ---- */
 
-static void cl_event_destroy(void *device, void *event) {
+static void opencl_event_destroy(void *device, void *event) {
     (void)device;
     (void)clReleaseEvent(event);
 }
 
 /* Flushed, so that another queue may wait for it. */
-static enum ht_err cl_event_record(void *handle, void **event, enum ht_queue queue) {
+static enum ht_err opencl_event_record(void *handle, void **event, enum ht_queue queue) {
     struct cl_device *device = handle;
     cl_event fresh = NULL;
     if (*event != NULL) (void)clReleaseEvent(*event);
@@ -341,14 +341,14 @@ static enum ht_err cl_event_record(void *handle, void **event, enum ht_queue que
     return check(clFlush(device->queue[queue]), "recording an event");
 }
 
-static enum ht_err cl_event_await(void *handle, void *event_handle, enum ht_queue queue) {
+static enum ht_err opencl_event_await(void *handle, void *event_handle, enum ht_queue queue) {
     struct cl_device *device = handle;
     cl_event event = event_handle;
     return check(clEnqueueBarrierWithWaitList(device->queue[queue], 1, &event, NULL),
                  "waiting for an event");
 }
 
-static enum ht_err cl_event_done(void *handle, void *event, bool *done) {
+static enum ht_err opencl_event_done(void *handle, void *event, bool *done) {
     cl_int status = CL_QUEUED;
     (void)handle;
     TRY(check(
@@ -372,7 +372,7 @@ static enum ht_err build_failed(struct cl_device *device, cl_program program, cl
     return HT_ERR_DEVICE;
 }
 
-static void cl_program_destroy(void *handle) {
+static void opencl_program_destroy(void *handle) {
     struct cl_built *built = handle;
     if (built == NULL) return;
     if (built->program != NULL) (void)clReleaseProgram(built->program);
@@ -396,7 +396,7 @@ static enum ht_err finish_build(struct cl_built *built, cl_int code, void **out)
         if (code == CL_SUCCESS) break;
     }
     if (err == HT_OK && code != CL_SUCCESS) err = build_failed(built->device, built->program, code);
-    return HT_MADE(err, built, cl_program_destroy, out);
+    return HT_MADE(err, built, opencl_program_destroy, out);
 }
 
 static enum ht_err build_binary(struct cl_device *device, const void *binary, size_t size,
@@ -411,7 +411,7 @@ static enum ht_err build_binary(struct cl_device *device, const void *binary, si
     return finish_build(built, code != CL_SUCCESS ? code : status, out);
 }
 
-static enum ht_err cl_program_binary(void *handle, void **binary, size_t *size) {
+static enum ht_err opencl_program_binary(void *handle, void **binary, size_t *size) {
     struct cl_built *built = handle;
     unsigned char *bytes = NULL;
     TRY(check(clGetProgramInfo(built->program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL),
@@ -432,7 +432,7 @@ static enum ht_err limited_build(struct cl_device *device, int registers, void *
     HT_FREED char *ptx = NULL;
     HT_FREED_TEXT struct ht_text text = {0};
     size_t size = 0;
-    TRY(cl_program_binary(*program, &binary, &size));
+    TRY(opencl_program_binary(*program, &binary, &size));
     TRY(HT_ALLOC(ptx, size + 1));
     memcpy(ptx, binary, size);
     /* PTX with a limit of registers in each kernel, whose group size it states: the text is
@@ -443,13 +443,13 @@ static enum ht_err limited_build(struct cl_device *device, int registers, void *
     if (text.length > 0) ht_text_add(&text, "%s", from);
     TRY(ht_text_status(&text));
     if (text.length > 0 && build_binary(device, text.data, text.length, &limited) == HT_OK) {
-        cl_program_destroy(*program);
+        opencl_program_destroy(*program);
         *program = limited;
     }
     return HT_OK;
 }
 
-static enum ht_err cl_program_build(void *handle, const char *text, int registers, void **out) {
+static enum ht_err opencl_program_build(void *handle, const char *text, int registers, void **out) {
     struct cl_device *device = handle;
     struct cl_built *built = NULL;
     cl_int code = CL_SUCCESS;
@@ -460,19 +460,19 @@ static enum ht_err cl_program_build(void *handle, const char *text, int register
     if (registers == 0 || !device->nvidia) return HT_OK;
     enum ht_err err = limited_build(device, registers, out);
     if (err != HT_OK) {
-        cl_program_destroy(*out);
+        opencl_program_destroy(*out);
         *out = NULL;
     }
     return err;
 }
 
-static enum ht_err cl_program_load(void *handle, const void *binary, size_t size, int registers,
-                                   void **out) {
+static enum ht_err opencl_program_load(void *handle, const void *binary, size_t size, int registers,
+                                       void **out) {
     (void)registers; /* they are in the binary */
     return build_binary(handle, binary, size, out);
 }
 
-static enum ht_err kernel_make(void *handle, const char *name, void **out) {
+static enum ht_err opencl_kernel_create(void *handle, const char *name, void **out) {
     struct cl_built *built = handle;
     cl_int code = CL_SUCCESS;
     *out = clCreateKernel(built->program, name, &code);
@@ -481,7 +481,7 @@ static enum ht_err kernel_make(void *handle, const char *name, void **out) {
     return HT_OK;
 }
 
-static void cl_kernel_destroy(void *kernel) {
+static void opencl_kernel_destroy(void *kernel) {
     (void)clReleaseKernel((cl_kernel)kernel);
 }
 
@@ -515,7 +515,7 @@ static void free_timing(struct cl_timing *timing) {
     free(timing);
 }
 
-static enum ht_err cl_launch(void *handle, const struct ht_launch *launch, void **out) {
+static enum ht_err opencl_launch(void *handle, const struct ht_launch *launch, void **out) {
     struct cl_device *device = handle;
     struct cl_timing *timing = NULL;
     TRY(HT_ALLOC(timing, 1));
@@ -537,8 +537,8 @@ struct cl_sequence {
     const struct ht_launch *launch;
 };
 
-static enum ht_err cl_sequence_create(void *device, int count, const struct ht_launch *launch,
-                                      void **out) {
+static enum ht_err opencl_sequence_create(void *device, int count, const struct ht_launch *launch,
+                                          void **out) {
     struct cl_sequence *s = NULL;
     TRY(HT_ALLOC(s, 1));
     *s = (struct cl_sequence){device, count, launch};
@@ -546,7 +546,7 @@ static enum ht_err cl_sequence_create(void *device, int count, const struct ht_l
     return HT_OK;
 }
 
-static void cl_sequence_destroy(void *sequence) {
+static void opencl_sequence_destroy(void *sequence) {
     free(sequence);
 }
 
@@ -566,7 +566,7 @@ static enum ht_err run_sequence(const struct cl_sequence *s, int64_t times,
     return HT_OK;
 }
 
-static enum ht_err cl_sequence_run(void *handle, int64_t times, void **out) {
+static enum ht_err opencl_sequence_run(void *handle, int64_t times, void **out) {
     const struct cl_sequence *s = handle;
     struct cl_timing *timing = NULL;
     TRY(HT_ALLOC(timing, 1));
@@ -574,8 +574,8 @@ static enum ht_err cl_sequence_run(void *handle, int64_t times, void **out) {
     return HT_MADE(err, timing, free_timing, out);
 }
 
-static enum ht_err cl_gemm(void *handle, bool fp64, const struct ht_gemm_shape *shape,
-                           void *const buffers[3], void **out) {
+static enum ht_err opencl_gemm(void *handle, bool fp64, const struct ht_gemm_shape *shape,
+                               void *const buffers[3], void **out) {
     struct cl_device *device = handle;
     struct cl_timing *timing = NULL;
     TRY(HT_ALLOC(timing, 1));
@@ -584,12 +584,12 @@ static enum ht_err cl_gemm(void *handle, bool fp64, const struct ht_gemm_shape *
     return HT_MADE(err, timing, free_timing, out);
 }
 
-static enum ht_err cl_finish(void *handle) {
+static enum ht_err opencl_finish(void *handle) {
     struct cl_device *device = handle;
     return check(clFinish(device->queue[HT_QUEUE_WORK]), "running kernels");
 }
 
-static double cl_launch_seconds(void *handle) {
+static double opencl_launch_seconds(void *handle) {
     struct cl_timing *timing = handle;
     cl_event first = timing->first != NULL ? timing->first : timing->last;
     cl_ulong start = 0, end = 0;
@@ -601,40 +601,13 @@ static double cl_launch_seconds(void *handle) {
     return known && end > start ? 1e-9 * (double)(end - start) : 0;
 }
 
-static double cl_joules(void *handle) {
+static double opencl_joules(void *handle) {
     struct cl_device *device = handle;
     return ht_nvml_joules(device->nvml);
 }
 
-const struct ht_backend ht_backend_opencl = {
-    .name = "opencl",
-    .count = cl_count,
-    .missing = cl_missing,
-    .info = cl_info,
-    .open = cl_open,
-    .close = cl_close,
-    .buffer_create = cl_buffer_create,
-    .buffer_destroy = cl_buffer_destroy,
-    .copy = cl_copy,
-    .program_build = cl_program_build,
-    .program_load = cl_program_load,
-    .program_binary = cl_program_binary,
-    .program_destroy = cl_program_destroy,
-    .kernel_create = kernel_make,
-    .kernel_destroy = cl_kernel_destroy,
-    .launch = cl_launch,
-    .sequence_create = cl_sequence_create,
-    .sequence_destroy = cl_sequence_destroy,
-    .sequence_run = cl_sequence_run,
-    .no_gemm = ht_clblast_missing,
-    .gemm = cl_gemm,
-    .finish = cl_finish,
-    .launch_seconds = cl_launch_seconds,
-    .joules = cl_joules,
-    .event_destroy = cl_event_destroy,
-    .event_record = cl_event_record,
-    .event_await = cl_event_await,
-    .event_done = cl_event_done,
-    .pinned_create = cl_pinned_create,
-    .pinned_destroy = cl_pinned_destroy,
-};
+static const char *opencl_no_gemm(void) {
+    return ht_clblast_missing();
+}
+
+const struct ht_backend ht_backend_opencl = {HT_BACKEND(opencl), .gemm = opencl_gemm};

@@ -324,16 +324,17 @@ static void test_bad_launch(struct ht_device *device, struct ht_kernel *kernel,
     TEST_CHECK(ht_kernel_launch(kernel, HT_MAX_ARGS + 1, many, groups, GROUP_SIZE) ==
                    HT_ERR_INTERNAL,
                "too many arguments are refused: %s", ht_err_message());
-    int64_t bytes = device->info.max_arguments;
-    device->info.max_arguments = sizeof(void *) + sizeof step - 1;
+    struct ht_device_info *info = (struct ht_device_info *)ht_device_info(device); /* its own */
+    int64_t bytes = info->max_arguments;
+    info->max_arguments = sizeof(void *) + sizeof step - 1;
     enum ht_err err = ht_kernel_launch(kernel, 2, good, groups, GROUP_SIZE);
-    device->info.max_arguments = bytes;
+    info->max_arguments = bytes;
     TEST_CHECK(err == HT_ERR_DEVICE && bytes >= 1024 &&
                    strstr(ht_err_message(), "12 bytes of arguments"),
                "more bytes of arguments than the device takes (%lld) are "
                "refused: %s",
                (long long)bytes, ht_err_message());
-    int64_t lanes = ht_device_info(device)->max_group + 1;
+    int64_t lanes = info->max_group + 1;
     TEST_CHECK(launch_add(kernel, x, 1) == HT_OK &&
                    ht_kernel_launch(kernel, 2, good, groups, lanes) == HT_ERR_DEVICE,
                "a group of %lld work-items is refused: %s", (long long)lanes, ht_err_message());
