@@ -68,6 +68,10 @@ HT_CHECKED enum ht_err ht_output_create(const struct ht_params *params,
                                         struct ht_output **out);
 void ht_output_destroy(struct ht_output *output); /* writes nothing */
 
+/* Snapshots state where and when the values of staggered fields are: attributes offset_FIELD, from
+ * the nodes, and time_FIELD. */
+void ht_output_stagger(struct ht_output *output, const struct ht_pair *pair, double dt);
+
 /* nodal[field] = values on this rank's planes of the primary grid, [own planes][n2][n1]; coefs,
  * when output.coefficients is set, [field][i][own node], else NULL. Adds fields_NNNNNN.h5 and
  * rewrites fields.xdmf to list all snapshots. Collective. */

@@ -95,6 +95,11 @@ static enum ht_err simulate(struct run *r, const struct ht_params *params,
     ht_stop_watch();
     enum ht_err err =
         ht_output_create(params, plan->medium, plan->problem.stored[HT_PRIMARY], &r->output);
+    if (err == HT_OK && plan->problem.fd.pair != HT_PAIR_NONE) {
+        struct ht_pair pair;
+        ht_problem_pair(&plan->problem, &pair);
+        ht_output_stagger(r->output, &pair, plan->problem.dt);
+    }
     if (err == HT_OK) err = take_steps(r);
     if (err == HT_OK) err = finish(r, began, args);
     ht_stop_unwatch();

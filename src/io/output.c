@@ -19,7 +19,10 @@ struct ht_output {
     int nfields;     /* of snapshots: */
     int field[HT_MAX_FIELDS];
     const char *name[HT_MAX_FIELDS];
-    bool single;      /* stored as float32 */
+    bool single;    /* stored as float32 */
+    bool staggered; /* fields have places and times of their own: */
+    struct ht_pair pair;
+    double dt;
     int first, count; /* snapshots first .. first + count - 1 */
     int64_t room;
     double *time; /* [room], of snapshots */
@@ -138,6 +141,30 @@ struct state {
     const double *coefs;        /* [field][i][own node]; NULL: not stored */
 };
 
+void ht_output_stagger(struct ht_output *output, const struct ht_pair *pair, double dt) {
+    output->staggered = true;
+    output->pair = *pair;
+    output->dt = dt;
+}
+
+static enum ht_err write_stagger(const struct ht_output *output, double time, struct ht_h5 *file) {
+    const struct ht_grid *grid = output->medium->grid;
+    for (int i = 0; output->staggered && i < output->nfields; i++) {
+        const int f = output->field[i];
+        const double early = output->pair.group[0] >> f & 1u ? output->dt / 2 : 0;
+        const double at = time - early;
+        double offset[3];
+        char name[64];
+        for (int k = 0; k < grid->dims; k++)
+            offset[k] = output->pair.parity[f] >> k & 1u ? grid->h[k] / 2 : 0;
+        snprintf(name, sizeof name, "offset_%s", output->name[i]);
+        TRY(ht_h5_set_number(file, name, grid->dims, offset));
+        snprintf(name, sizeof name, "time_%s", output->name[i]);
+        TRY(ht_h5_set_number(file, name, 1, &at));
+    }
+    return HT_OK;
+}
+
 static enum ht_err write_attributes(const struct ht_output *output, const struct state *state,
                                     struct ht_h5 *file) {
     const struct ht_grid *grid = output->medium->grid;
@@ -151,6 +178,7 @@ static enum ht_err write_attributes(const struct ht_output *output, const struct
     TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
     TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
     TRY(ht_units_write(&output->params->output.units, file));
+    TRY(write_stagger(output, state->time, file));
     if (!state->coefs) return HT_OK;
     return ht_h5_set_text(file, "coefficient_index",
                           "(i3 (order+1) + i2) (order+1) + i1 for spacing^i/i! times the "

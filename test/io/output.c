@@ -76,6 +76,8 @@ static enum ht_err snapshot(struct run *run, int index) {
             for (int i = 0; i < COEFS; i++)
                 run->coefs[(f * COEFS + i) * NODES + n] = value_of(index, f, n) + 10000.0 * i;
         }
+    const struct ht_pair pair = {.group = {1 << 3}, .parity = {[3] = 1 << 1}}; /* v3 alone */
+    ht_output_stagger(run->output, &pair, 0.02);
     return ht_output_snapshot(run->output, 0.25 * index, (int64_t)10 * index,
                               (const double *const *)run->value, run->coefs);
 }
@@ -117,6 +119,13 @@ static void check_snapshot(const char *path) {
     TEST_CHECK(!err && time == 0.25 && step == 10 && order == ORDER && cells[2] == 2 && h[1] == 0.5,
                "time %g, step %g, order %g, cells[2] %g, spacing[1] %g", time, step, order,
                cells[2], h[1]);
+    double offset[3] = {-1, -1, -1}, at[2] = {0, 0};
+    err = ht_h5_get_number(file, "offset_v3", 3, offset);
+    if (!err) err = ht_h5_get_number(file, "time_v3", 1, &at[0]);
+    if (!err) err = ht_h5_get_number(file, "time_p", 1, &at[1]);
+    TEST_CHECK(!err && offset[0] == 0 && offset[1] == 0.25 && offset[2] == 0 && at[0] == 0.24 &&
+                   at[1] == 0.25,
+               "v3 is half a spacing up x2, %g, at time %g", offset[1], at[0]);
     ht_h5_close(file);
 }
 
