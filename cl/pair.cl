@@ -20,6 +20,11 @@
 struct ht_pair_coefs {
     real c[HT_DIMS][HT_FD_R];
     real number[HT_PAIR_NUMBERS];
+#if HT_PAIR_FREE
+    real scale[HT_DIMS];  /* dt/h */
+    int wall[HT_DIMS][2]; /* nodes on free sides; far off: there is none */
+    int rows, radius;     /* HT_PAIR_FREE, HT_FD_R */
+#endif
 };
 
 #define HT_PAIR_READ_PARAM(f) , HT_GLOBAL const real *HT_RESTRICT f
@@ -41,14 +46,22 @@ typedef real ht_pair_value;
 #define HT_PAIR_LOAD(p) (*(p))
 #endif
 
-/* Distance of two nodes that are neighbours along an axis. */
-HT_INLINE long ht_pair_stride(const struct ht_fd_args *s, const int axis) {
-    return axis == 0 ? 1 : axis == 1 ? s->row : s->plane;
-}
+#if HT_PAIR_FREE
+HT_INLINE int ht_pair_index(const int axis, const long at, const long row, const long plane);
+HT_INLINE int ht_pair_ends(const struct ht_pair_coefs *c, const int axis, const int up, const int m,
+                           HT_GLOBAL const real *f, const long stride, real *out);
+#endif
 
+/* At node `at`, of rows and planes of so many nodes. */
 HT_INLINE ht_pair_value ht_pair_difference(const struct ht_pair_coefs *c, const int axis,
-                                           const int up, HT_GLOBAL const real *f, long stride) {
+                                           const int up, HT_GLOBAL const real *f, const long at,
+                                           const long row, const long plane) {
+    const long stride = axis == 0 ? 1 : axis == 1 ? row : plane;
     ht_pair_value sum = 0;
+    f += at;
+#if HT_PAIR_FREE
+    if (ht_pair_ends(c, axis, up, ht_pair_index(axis, at, row, plane), f, stride, &sum)) return sum;
+#endif
     HT_UNROLL
     for (int j = 0; j < HT_FD_R; j++)
         sum =
@@ -59,15 +72,19 @@ HT_INLINE ht_pair_value ht_pair_difference(const struct ht_pair_coefs *c, const 
 
 /* In a function with s, c, at, and the fields. */
 #define HT_PAIR_DIFFERENCE(d, f, axis, up) \
-    const ht_pair_value d = ht_pair_difference(c, axis, up, f + at, ht_pair_stride(s, axis));
+    const ht_pair_value d = ht_pair_difference(c, axis, up, f, at, s->row, s->plane);
 #define HT_PAIR_START(f) ht_pair_value sum_##f = 0;
 #define HT_PAIR_VARYING(f, m, d, factor) \
     sum_##f = fma((real)(factor)*HT_PAIR_LOAD(m + at), d, sum_##f);
 #define HT_PAIR_CONSTANT(f, n, d, factor) \
     sum_##f = fma((ht_pair_value)((real)(factor)*c->number[n]), d, sum_##f);
+#if !HT_PAIR_FREE || HT_PAIR_COUPLED == 0
+#define HT_PAIR_RELEASE(row, plane)
+#endif
 /* The changes sum_f of all targets. */
 #define HT_PAIR_CHANGES                     \
     HT_PAIR_DIFFERENCES(HT_PAIR_DIFFERENCE) \
-    HT_PAIR_TARGETS(HT_PAIR_START) HT_PAIR_TERMS(HT_PAIR_VARYING, HT_PAIR_CONSTANT)
+    HT_PAIR_TARGETS(HT_PAIR_START)          \
+    HT_PAIR_TERMS(HT_PAIR_VARYING, HT_PAIR_CONSTANT) HT_PAIR_RELEASE(s->row, s->plane)
 /* set: the changes themselves. */
 #define HT_PAIR_ADD(f) f[at] = (set ? 0 : f[at]) + sum_##f;

@@ -108,8 +108,7 @@ HT_INLINE ht_pair_value ht_pair_filter(const struct ht_pair_layer_args *l,
 #define HT_PAIR_CHANGE(d, f, axis, up, place, slot)                                             \
     ht_pair_value d = 0;                                                                        \
     if (HT_PAIR_MIXES || m->zone[axis] != 1) {                                                  \
-        const long stride = axis == 0 ? 1 : axis == 1 ? l->row : l->plane;                      \
-        ht_pair_value x = ht_pair_difference(c, axis, up, f + at, stride);                      \
+        ht_pair_value x = ht_pair_difference(c, axis, up, f, at, l->row, l->plane);             \
         HT_UNROLL                                                                               \
         for (int k = 0; k < HT_DIMS; k++)                                                       \
             if (m->zone[k] != 1 && (HT_PAIR_MIXES || k == axis)) {                              \
@@ -127,7 +126,9 @@ HT_INLINE void ht_pair_damp(const struct ht_pair_layer_args *l, const struct ht_
     const long at = (long)m->m3 * l->plane + (long)m->m2 * l->row + m->m1;
     HT_PAIR_DAMPED(HT_PAIR_CHANGE)
     HT_PAIR_TARGETS(HT_PAIR_START)
-    HT_PAIR_TERMS(HT_PAIR_VARYING, HT_PAIR_CONSTANT) HT_PAIR_TARGETS(HT_PAIR_ADD_LAYER)
+    HT_PAIR_TERMS(HT_PAIR_VARYING, HT_PAIR_CONSTANT)
+    HT_PAIR_RELEASE(l->row, l->plane)
+    HT_PAIR_TARGETS(HT_PAIR_ADD_LAYER)
 }
 #endif
 

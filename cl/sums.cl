@@ -3,7 +3,8 @@
  *     values x that are not finite, and the first of their nodes;
  * of Hermite methods (HT_SUM_POINTS > 1) the first is sum weight v^2 / a over the values v at some
  * points about each node, sums of weights times coefficients x, and there is no second one.
- * A node weighs half at each marked end of the box that it lies on. Groups: first axis g, second
+ * A node weighs half at each marked end of the box that it lies on; with HT_SUM_CLOSED nodes near
+ * an end may have weights of their own. Groups: first axis g, second
  * axis a plane of the box; rows are cut into pieces of HT_SUM_PIECE nodes, and group g takes the
  * pieces g, g + groups, .. of the plane. Work-item i of HT_TOOL_ITEMS takes the HT_SUM_WIDTH nodes
  * from i HT_SUM_WIDTH on of every HT_TOOL_ITEMS HT_SUM_WIDTH nodes of a piece; each of these places
@@ -42,11 +43,17 @@ HT_INLINE void ht_sum_join(ht_wide own[HT_SUM_ENTRIES], const ht_wide other[HT_S
     own[HT_SUM_BAD] += other[HT_SUM_BAD];
 }
 
-HT_INLINE ht_wide ht_sum_half(const long m, const long count, const int low, const int high) {
-    ht_wide weight = 1;
-    if (low && m == 0) weight *= (ht_wide)0.5;
-    if (high && m == count - 1) weight *= (ht_wide)0.5;
-    return weight;
+/* Of a node that is number m from an end; w: of ends marked by more than 1. */
+HT_INLINE ht_wide ht_sum_end(const long m, const int end, HT_GLOBAL const ht_wide *w) {
+    if (HT_SUM_CLOSED && end > 1)
+        return m < end % HT_SUM_ENDS ? w[end / HT_SUM_ENDS + m] : (ht_wide)1;
+    return end && m == 0 ? (ht_wide)0.5 : (ht_wide)1;
+}
+
+HT_INLINE ht_wide ht_sum_weight(const struct ht_sum_args *s, const int axis, const long m,
+                                HT_GLOBAL const ht_wide *w) {
+    return ht_sum_end(m, s->ends[2 * axis], w) *
+           ht_sum_end(s->count[axis] - 1 - m, s->ends[2 * axis + 1], w);
 }
 
 /* Sums of the places; no branches, so that places become lanes. */
@@ -111,7 +118,7 @@ HT_INLINE void ht_sum_take(const struct ht_sum_args *s, const long row, const lo
                            HT_GLOBAL const real *a, HT_GLOBAL const ht_wide *w,
                            struct ht_sum_places *sums) {
     for (int e = 0; e < places; e++) {
-        const ht_wide weight = outer * ht_sum_half(m1 + e, s->count[0], s->ends[0], s->ends[1]);
+        const ht_wide weight = outer * ht_sum_weight(s, 0, m1 + e, w);
         ht_sum_node(s, e, row + m1 + e, weight, level, x, y, a, w, sums);
     }
 }
@@ -156,8 +163,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_sums(struct ht_sum_args s, const 
     for (long i = HT_GROUP_1(); i < s.count[1] * pieces; i += s.groups) {
         const long m2 = i / pieces, first = i % pieces * HT_SUM_PIECE;
         const long end = first + HT_SUM_PIECE < s.count[0] ? first + HT_SUM_PIECE : s.count[0];
-        const ht_wide outer = ht_sum_half(m2, s.count[1], s.ends[2], s.ends[3]) *
-                              ht_sum_half(m3, s.count[2], s.ends[4], s.ends[5]);
+        const ht_wide outer = ht_sum_weight(&s, 1, m2, weights + s.weights) *
+                              ht_sum_weight(&s, 2, m3, weights + s.weights);
         const long row = s.begin + m3 * s.plane + m2 * s.row;
         long m1 = first + (long)lane * HT_SUM_WIDTH;
         for (; m1 + HT_SUM_WIDTH <= end; m1 += HT_TOOL_ITEMS * HT_SUM_WIDTH)

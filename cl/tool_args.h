@@ -74,6 +74,7 @@ struct ht_sponge_args {
 #define HT_MEASURE_POINTS 8
 /* Nodes of a row that a group takes before the next piece. */
 #define HT_SUM_PIECE 4096
+#define HT_SUM_ENDS 16
 
 struct ht_sum_args {
     long begin; /* index of the box's first node in the window */
@@ -87,7 +88,7 @@ struct ht_sum_args {
     int coef;      /* storage index of the first coefficient */
     int coefs;     /* number of coefficients, at consecutive storage indices */
     int divide;    /* 1: by a at the node */
-    int ends[6];   /* [2 * axis + side]: nodes of that end weigh half */
+    int ends[6];   /* [2 * axis + side]: half of struct ht_sum_item */
 };
 
 #endif

@@ -105,8 +105,9 @@ HT_CHECKED enum ht_err ht_fd_ghosts_fill(struct ht_tool *ghosts, const struct ht
 /* ---- pairs: staggered first-order systems (struct ht_pair) ---- */
 /* One program per group of fields, made from the terms. Windows and boxes are those above; a pass
  * reads `radius` nodes to either side of its targets along each axis, and on CPUs up to
- * HT_PAIR_BEYOND nodes beyond the last target of a row, whatever lies there. */
-enum { HT_PAIR_BEYOND = 16 };
+ * HT_PAIR_BEYOND nodes beyond the last target of a row, whatever lies there. Beside free sides a
+ * program of its own steps the rows of the closures (cl/pair_surface.cl). */
+enum { HT_PAIR_BEYOND = 16, HT_PAIR_FAR = 1 << 29 };
 /* Absorbing layers (cl/pair_layers.cl): none, a sponge, matched ones that damp differences along
  * their normals, or the others, too. */
 enum ht_pair_damping { HT_PAIR_UNDAMPED, HT_PAIR_SPONGE, HT_PAIR_MATCHED, HT_PAIR_MIXED };
@@ -116,6 +117,7 @@ struct ht_pair_spec {
     bool fp64;
     unsigned constant; /* bit i: coefficient i is a number */
     enum ht_pair_damping damping;
+    int free; /* rows of a closure beside free sides (struct ht_fd_closure); 0: there are none */
 };
 /* Numbers of a point's profile; differences of a group that a layer of an axis remembers. */
 int ht_pair_profiles(enum ht_pair_damping damping);
@@ -136,6 +138,8 @@ struct ht_pair_arrays {
     double number[HT_MAX_TERMS];                 /* of constant ones */
     /* Of layers, with room for HT_PAIR_BEYOND numbers more; memory of each group. */
     struct ht_buffer *profile, *memory[2];
+    /* Nodes on free sides, in the window; -+HT_PAIR_FAR: there is none. */
+    int64_t wall[3][2];
 };
 struct ht_pair_kernels;
 /* variant: fd-plain or fd-vectors. shape: NULL: chosen. Compiled when they are made. */

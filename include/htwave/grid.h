@@ -46,6 +46,8 @@ double ht_grid_x(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, 
 enum { HT_PLACE = 96 };
 const char *ht_grid_place(const struct ht_grid *grid, const double x[3], char out[HT_PLACE]);
 bool ht_grid_periodic(const struct ht_grid *grid, int axis);
+/* Whether a side is free (HT_WALL_FREE). */
+bool ht_grid_free(const struct ht_grid *grid);
 /* Source node m of grid `from`, perhaps behind a wall or the periodic seam:
  * returns the node that holds its values and sets *factor to the product of wall factors passed (1:
  * none passed) and *mirrored. */

@@ -162,6 +162,31 @@ struct ht_fd_weights {
  *     w_k = 2 (-1)^(k+1) R!^2 / (k^2 (R-k)! (R+k)!), w_0 = -2 sum w_k;
  *     s_j = (-1)^j ((2R-1)!!)^2 / (2^(2R-2) (R-1-j)! (R+j)! (2j+1)^2). */
 struct ht_fd_weights ht_fd_weights(int order);
+/* Beside a free surface through a node, counted from there, with nodes 0, 1, .. and half points
+ * 0, 1, .. half a spacing behind them: row i < nodes - up of a difference of values at half points
+ * (up 0, at nodes) or at nodes (up 1, at half points) is
+ *
+ *     over[up][i] (sum over j < n of block[up][i][j] f_j
+ *                  + sum over l with i + up + l >= n of s_l f_(i + up + l)),   n = nodes - 1 + up,
+ *
+ * and every further row the staggered difference. stresses: of those that change by them, of which
+ * the normal one does not on the surface; else of velocities, which change by differences of
+ * stresses. With the weights of nodes [0] and half points [1], which are 1 further inside, the
+ * differences of one kind are minus the adjoints of the other's (src/num/closure.c). */
+enum { HT_FD_CLOSED = 6 };
+struct ht_fd_closure {
+    int nodes; /* 0: there is none of this order */
+    double weight[2][HT_FD_CLOSED], over[2][HT_FD_CLOSED];
+    double block[2][HT_FD_CLOSED][HT_FD_CLOSED];
+};
+struct ht_fd_closure ht_fd_closure(int order, bool stresses);
+/* The difference of node or half point m, so many nodes from the lower and to the upper free side
+ * (far: none is there), as a sum of weights times values at nodes, or half points, m + offset;
+ * returns how many, -1: of the staggered difference. None of half points beyond a side. */
+enum { HT_FD_CLOSED_ROW = HT_FD_CLOSED + 4 };
+int ht_fd_closed_row(const struct ht_fd_closure *closure, const struct ht_fd_weights *w, int up,
+                     int64_t low, int64_t high, int offset[HT_FD_CLOSED_ROW],
+                     double weight[HT_FD_CLOSED_ROW]);
 /* Of minus the second derivative and of the staggered first one (over i), at theta radians per
  * point: near theta^2 and theta. */
 double ht_fd_second_symbol(const struct ht_fd_weights *w, double theta);

@@ -19,7 +19,8 @@
 
 /* A plane wall on a grid plane is a mirror. For a wall normal to axis k with factor r = +1 or -1,
  * field f continues behind it with the sign r * (-1)^(bit k of the field's parity). Factor 0 is
- * periodic. */
+ * periodic, HT_WALL_FREE no mirror but a side on which no traction acts. */
+enum { HT_WALL_FREE = 2 };
 struct ht_wall_kind {
     const char *name; /* as in boundary.x1 = ["name", "name"] */
     int factor;
@@ -76,6 +77,7 @@ struct ht_system {
     struct ht_term term[HT_MAX_TERMS];
     struct ht_material material[HT_MAX_MATERIALS];
     struct ht_wall_kind wall[4]; /* without those of all systems, src/pde/systems.c */
+    bool releases;               /* may have sides of HT_WALL_FREE */
 
     /* The medium's parameters, from which the materials are computed. The options medium.NAME,
      * their help and their checks are made from these rows. Alternatives share a row; names,
@@ -223,7 +225,7 @@ bool ht_equations_layer(const struct ht_equations *eq, int axis);
 /* The axis of a profile, -1: a material of the medium, or none. */
 int ht_material_layer(const struct ht_equations *eq, int material);
 
-/* Sign with which field f continues behind a wall normal to axis k. */
+/* Sign with which field f continues behind a wall normal to axis k; 0: it does not. */
 int ht_wall_sign(const struct ht_equations *eq, int field, int axis, int factor);
 /* The sides that the system may have, for index 0, 1, ..: its walls and those of all systems. NULL:
  * there are no more. The one of this name, or NULL. */
@@ -280,6 +282,14 @@ const char *ht_pair_make(const struct ht_equations *eq, enum ht_pair_kind kind,
 unsigned ht_pair_coupled(const struct ht_pair *pair);
 /* y = C^+ x, C symmetric and not negative, x in its range; both change. */
 void ht_pair_invert(int count, double c[HT_MAX_FIELDS][HT_MAX_FIELDS], double *x, double *y);
+/* The group of stresses, some of which lie at nodes; the other one has velocities. */
+int ht_pair_stresses(const struct ht_pair *pair);
+/* The field, a normal stress, that is 0 on a free side normal to an axis. */
+int ht_pair_normal(const struct ht_pair *pair, int axis);
+/* x = C e where C is that of `count` rows, for e as before but in `fixed` rows, where it becomes
+ * such that x is 0. c changes. absolute: of magnitudes. */
+void ht_pair_release(int count, unsigned fixed, bool absolute,
+                     double c[HT_MAX_FIELDS][HT_MAX_FIELDS], double *x);
 /* Whether a difference of field `col` along an axis goes up. */
 static inline bool ht_pair_up(const struct ht_pair *pair, int col, int axis) {
     return !(pair->parity[col] >> axis & 1u);

@@ -148,24 +148,27 @@ struct ht_measure {
     int64_t bad;    /* values x that are not finite */
     int64_t first;  /* node of the box, or of the plane, of the first of them; -1: none */
 };
-/* A node weighs 1, halved for each end [axis][lower, upper] in `half` that it lies on. */
+/* A node weighs 1, halved for each end [axis][lower, upper] in `half` that it lies on. With
+ * `closed` half may be HT_SUM_ENDS first + count, where the first `count` nodes from that end on
+ * have the weights from `first` on (cl/tool_args.h). */
 struct ht_sum_item {
     struct ht_buffer *x; /* NULL: not stored; no values */
     struct ht_buffer *y; /* NULL: x */
     struct ht_buffer *a; /* first value per node; NULL: 1 */
     double level;
     int coef; /* storage index */
-    /* [point][coefs]: values sum_c weights[c] x[coef + c]; NULL: x[coef] */
+    /* [point][coefs]: values sum_c weights[c] x[coef + c]; NULL: x[coef]. With `closed` the weights
+     * of ends, coefs in all. */
     const double *weights;
     int coefs, points;
     int64_t row, plane, total; /* nodes of a row, of a plane, of all of the window */
     struct ht_box box;         /* in the window */
-    bool half[3][2];
+    int half[3][2];
 };
 /* For fields of a spec's precision and layout. Sums in double precision where `wide`, else in
  * single; compensated, in an order that depends on the box alone. */
 HT_CHECKED enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec,
-                                      bool wide, struct ht_tool **out);
+                                      bool wide, bool closed, struct ht_tool **out);
 /* After all work enqueued so far; out[i] is the result of items[i]. Without wide the squares must
  * not overflow single precision (|x| < 1e19), else sum is infinite. */
 HT_CHECKED enum ht_err ht_sums_run(struct ht_tool *sums, int count, const struct ht_sum_item *items,

@@ -43,9 +43,11 @@ struct ht_fd_law {
     struct ht_fd_array a, b[3]; /* a of no array: 1 */
     double scale[3];
 };
-/* Ends of a box at which nodes weigh half in sums. */
+/* Weights of the nodes of a box in sums, as those of struct ht_sum_item. */
 struct ht_fd_ends {
-    bool half[3][2]; /* [axis][lower, upper] */
+    int half[3][2]; /* [axis][lower, upper] */
+    int count;
+    const double *weights; /* [count] of ends marked by more than 1; NULL: there are none */
 };
 /* Absorbing layers of a slab, and what they remember: of a sponge the profile alone. */
 struct ht_fd_layers {
@@ -315,7 +317,9 @@ struct ht_pair_stepper {
      * the same as group 1's. */
     int spares;
     struct ht_fd_array spare[2 * HT_MAX_FIELDS], rate[HT_MAX_FIELDS], solved[HT_MAX_FIELDS];
-    int sides[HT_MAX_FIELDS][3][2]; /* of ht_fd_ghosts_fill */
+    int sides[HT_MAX_FIELDS][3][2];  /* of ht_fd_ghosts_fill */
+    int64_t wall[3][2];              /* nodes on free sides, as those of struct ht_pair_arrays */
+    struct ht_fd_closure closure[2]; /* of each group; without nodes where no side is free */
     enum ht_pair_damping damping;
     struct ht_pair_layers layers;
     struct ht_fd_array profile, memory[2]; /* of each group, as those of struct ht_pair_arrays */
@@ -340,6 +344,31 @@ struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper);
 /* From the fields at time 0 those of the start: group 0 half a step earlier. Group 1 changes: put
  * it again. Collective. */
 HT_CHECKED enum ht_err ht_pair_begin(struct ht_pair_stepper *s);
+/* pair_surface.c: free sides. */
+/* The members that need no memory. */
+void ht_pair_surface_plan(struct ht_pair_stepper *s);
+/* Ends that are marked and lie on free sides get the weights of a field's places. */
+void ht_pair_surface_weigh(const struct ht_pair_stepper *s, int field, struct ht_fd_ends *ends);
+/* Bit k: node m of the window is on a free side normal to axis k. */
+unsigned ht_pair_surface_at(const struct ht_pair_stepper *s, const int64_t m[3]);
+/* Changes of a group, [field], become those with which normal stresses on these sides do not
+ * change; coefficient: [coefficient], at the node. */
+void ht_pair_surface_release(const struct ht_pair_stepper *s, unsigned sides, bool absolute,
+                             const double *coefficient, double *change);
+/* Coefficients at nodes, [coefficient][node] of planes [first, last) of the grid. */
+HT_CHECKED enum ht_err ht_pair_surface_read(const struct ht_pair_stepper *s, int64_t first,
+                                            int64_t last, double *out);
+/* The fields that take what drives a field; of coupled ones the share of one of them at a node of
+ * the grid: on free sides stresses become those with which normal stresses do not change.
+ * coefficient: at the nodes of its plane, as read; NULL: not needed. */
+unsigned ht_pair_surface_shares(const struct ht_pair_stepper *s, int from);
+double ht_pair_surface_share(const struct ht_pair_stepper *s, const int64_t m[3], int from,
+                             int field, const double *coefficient);
+/* Data of some fields, [field][node] of such planes, become those of a solid with free sides: 0
+ * beyond them, and on them as ht_pair_surface_release says. All coupled fields are among them, or
+ * none. */
+HT_CHECKED enum ht_err ht_pair_surface_meet(const struct ht_pair_stepper *s, unsigned fields,
+                                            int64_t first, int64_t last, double *values);
 /* pair_layers.c: absorbing layers. */
 enum ht_pair_damping ht_pair_damping_of(const struct ht_problem *problem);
 /* The members that need no memory. */

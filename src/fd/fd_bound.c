@@ -16,6 +16,9 @@
  * commute, so that |curl E|^2 + |div E|^2 = sum_k |d_k E|^2, and with c the largest coefficient of
  * H omega^2 is at most that of E_i,tt = c e_i sum_k d_k d_k E_i, which has no gap.
  *
+ * Beside free sides differences are those of closures. On such a side C - C_.n C_n./C_nn is not
+ * more than C, as a matrix, so that the bound with C in its place, where d_n v_n is empty, holds.
+ *
  * The powers are computed plane by plane along x3, each group behind the other by the reach of its
  * differences, from planes of the medium that are kept until the last power has used them. Beyond
  * the grid everything continues periodically or as a mirror image, even, as magnitudes are. Numbers
@@ -30,7 +33,7 @@
 #include "fd.h"
 
 /* LEAST_NODES: of a chunk of rows, worth a thread. PAIRS: in one sum. */
-enum { POWERS = 4, LEAST_NODES = 4096, LANES = 8, PAIRS = 3 * (HT_FD_RADIUS + 1) };
+enum { POWERS = 4, LEAST_NODES = 4096, LANES = 8, PAIRS = 3 * HT_FD_CLOSED_ROW };
 
 /* A difference: sum over j of weight_j (x(m + offset_j) + x(m + turn - offset_j)). */
 struct term {
@@ -38,6 +41,7 @@ struct term {
     int pairs, turn; /* turn: 1 up, -1 down, 0 second differences */
     int offset[HT_FD_RADIUS + 1];
     double weight[HT_FD_RADIUS + 1];
+    double factor; /* of closures, which take the places of pairs */
 };
 struct range {
     double least, most;
@@ -52,8 +56,13 @@ struct bound {
     int dims, radius;
     int64_t n1, n2, plane, stride; /* nodes; of a row of a ring */
     int64_t begin, end;            /* own planes */
-    int64_t *inside[2][2];         /* [axis][half] nodes for -R .. n + R - 1 */
-    double size;                   /* of |L|: powers stay near 1 */
+    int64_t wall[3][2];            /* nodes on free sides, or far off */
+    bool line;                     /* some are of x1 */
+    unsigned stresses;             /* fields that change by closures of stresses */
+    struct ht_fd_closure closure[2];
+    struct ht_fd_weights weights;
+    int64_t *inside[2][2]; /* [axis][half] nodes for -R .. n + R - 1 */
+    double size;           /* of |L|: powers stay near 1 */
     double start[HT_MAX_FIELDS];
     /* Planes of what |L|^p is applied to, and of what it passes through, in turn: of rows with R
      * more values at both ends. */
@@ -62,7 +71,7 @@ struct bound {
     double *medium[HT_MAX_TERMS];     /* magnitudes, planes in turn; NULL: in no term */
     struct range range[HT_MAX_TERMS]; /* of coefficients on own planes */
     int64_t block, kept, filled; /* planes of a fill, of the medium; the first not filled yet */
-    double *fill, *ones;         /* of `block` planes; a row */
+    double *fill, *ones, *zeros; /* of `block` planes; rows */
     int workers;
     double **row; /* of each worker */
     int64_t chunks;
@@ -181,6 +190,33 @@ static const double *row_at(const struct bound *b, double *from, const struct te
     return field_at(b, from, m3 + away, m2);
 }
 
+/* What a term's difference at node m of its axis is where it ends at a free side; as
+ * ht_fd_closed_row, of magnitudes. */
+static int find_closed(const struct bound *b, const struct term *t, int64_t m,
+                       int offset[HT_FD_CLOSED_ROW], double weight[HT_FD_CLOSED_ROW]) {
+    const int stresses = b->stresses >> t->row & 1u, up = t->turn == 1;
+    const int count =
+        ht_fd_closed_row(&b->closure[stresses], &b->weights, up, m - b->wall[t->axis][0],
+                         b->wall[t->axis][1] - m, offset, weight);
+    for (int j = 0; j < count; j++) weight[j] = t->factor * fabs(weight[j]);
+    return count;
+}
+
+/* out = or += a term of x1, which ends at free sides. */
+static void add_line(const struct bound *b, const struct term *t, const double *from,
+                     const double *factor, bool more, double *out) {
+    int offset[HT_FD_CLOSED_ROW];
+    double weight[HT_FD_CLOSED_ROW];
+    for (int64_t m = 0; m < b->n1; m++) {
+        const int count = find_closed(b, t, m, offset, weight);
+        double sum = 0;
+        for (int j = 0; j < count; j++) sum += weight[j] * from[m + offset[j]];
+        for (int j = 0; count < 0 && j < t->pairs; j++)
+            sum += t->weight[j] * (from[m + t->offset[j]] + from[m + t->turn - t->offset[j]]);
+        out[m] = (more ? out[m] : 0) + factor[m] * sum;
+    }
+}
+
 /* One row of a field. Terms with the same coefficient, which follow each other, make one sum. */
 static void apply(const struct bound *b, int power, int field, int64_t m3, int64_t m2,
                   double *out) {
@@ -191,16 +227,30 @@ static void apply(const struct bound *b, int power, int field, int64_t m3, int64
     for (int i = b->first[field]; i < b->first[field + 1]; i++) {
         const struct term *t = &b->term[i];
         double *from = b->field[power][t->col];
-        for (int j = 0; j < t->pairs; j++, pairs++) {
+        const double *factor =
+            t->coefficient < 0 ? b->ones : medium_at(b, t->coefficient, m3) + m2 * b->n1;
+        int offset[HT_FD_CLOSED_ROW];
+        if (t->axis == 0 && b->line) {
+            if (pairs > 0) add_pairs(pairs, weight, up, down, b->n1, factor, more, out);
+            more = more || pairs > 0;
+            pairs = 0;
+            add_line(b, t, field_at(b, from, m3, m2), factor, more, out);
+            more = true;
+            continue;
+        }
+        const int closed = find_closed(b, t, t->axis == 1 ? m2 : m3, offset, weight + pairs);
+        for (int j = 0; j < closed; j++, pairs++) {
+            up[pairs] = row_at(b, from, t, m3, m2, offset[j]);
+            down[pairs] = b->zeros;
+        }
+        for (int j = 0; closed < 0 && j < t->pairs; j++, pairs++) {
             weight[pairs] = t->weight[j];
             up[pairs] = row_at(b, from, t, m3, m2, t->offset[j]);
             down[pairs] = row_at(b, from, t, m3, m2, t->turn - t->offset[j]);
         }
         if (i + 1 < b->first[field + 1] && t[1].coefficient == t->coefficient &&
-            pairs + t[1].pairs <= PAIRS)
+            pairs + HT_FD_CLOSED_ROW <= PAIRS)
             continue;
-        const double *factor =
-            t->coefficient < 0 ? b->ones : medium_at(b, t->coefficient, m3) + m2 * b->n1;
         add_pairs(pairs, weight, up, down, b->n1, factor, more, out);
         more = true;
         pairs = 0;
@@ -351,6 +401,7 @@ static void release(struct bound *b) {
     free(b->most);
     free(b->fill);
     free(b->ones);
+    free(b->zeros);
 }
 
 static enum ht_err find_inside(struct bound *b, int axis, int64_t nodes) {
@@ -376,6 +427,7 @@ static enum ht_err reserve(struct bound *b) {
     TRY(find_inside(b, 1, b->n2));
     TRY(HT_ALLOC(b->fill, b->block * b->plane));
     TRY(HT_ALLOC(b->ones, b->n1));
+    TRY(HT_ALLOC(b->zeros, b->n1));
     for (int64_t i = 0; i < b->n1; i++) b->ones[i] = 1;
     TRY(HT_ALLOC(b->most, b->chunks));
     TRY(HT_ALLOC(b->row, b->workers));
@@ -399,7 +451,7 @@ static double find_sum(const struct ht_problem *problem, bool second) {
 }
 
 static void add_term(struct bound *b, const struct ht_pair_term *from) {
-    const struct ht_fd_weights w = ht_fd_weights(b->problem->fd.order);
+    const struct ht_fd_weights w = b->weights;
     const double h = b->problem->grid->h[from->axis];
     const bool second = is_second(b->pair, from), up = ht_pair_up(b->pair, from->col, from->axis);
     struct term *t = &b->term[b->terms++];
@@ -410,7 +462,8 @@ static void add_term(struct bound *b, const struct ht_pair_term *from) {
                        .pairs = second ? w.radius + 1 : w.radius,
                        .turn = second ? 0
                                : up   ? 1
-                                      : -1};
+                                      : -1,
+                       .factor = fabs(from->factor) / (h * sqrt(b->size))};
     for (int j = 0; j < t->pairs; j++) {
         const double factor = fabs(from->factor) / (second ? h * h * b->size : h * sqrt(b->size));
         const bool middle = j == w.radius; /* of second differences, twice */
@@ -460,6 +513,22 @@ static enum ht_err find_start(struct bound *b) {
     return HT_OK;
 }
 
+/* Closures reach over as many nodes as they have, but one. */
+static void set_walls(struct bound *b) {
+    const struct ht_grid *grid = b->problem->grid;
+    for (int n = 0; n < 6; n++) {
+        const int k = n / 2, side = n % 2;
+        const bool free = k < grid->dims && grid->wall[k][side] == HT_WALL_FREE;
+        b->wall[k][side] = free ? side * grid->cells[k] : side ? HT_PAIR_FAR : -HT_PAIR_FAR;
+        b->line = b->line || (k == 0 && free);
+    }
+    if (!ht_grid_free(grid)) return;
+    for (int kind = 0; kind < 2; kind++)
+        b->closure[kind] = ht_fd_closure(b->problem->fd.order, kind == 1);
+    b->stresses = b->pair->group[ht_pair_stresses(b->pair)];
+    b->radius = (int)ht_most(b->radius, b->closure[0].nodes - 1);
+}
+
 static void set_up(const struct ht_problem *problem, const struct ht_pair *pair, int group,
                    struct bound *b) {
     const struct ht_grid *grid = problem->grid;
@@ -470,7 +539,9 @@ static void set_up(const struct ht_problem *problem, const struct ht_pair *pair,
                         .radius = problem->fd.order / 2,
                         .n1 = ht_grid_nodes(grid, HT_PRIMARY, 0),
                         .n2 = ht_grid_nodes(grid, HT_PRIMARY, 1),
-                        .plane = ht_grid_plane(grid, HT_PRIMARY)};
+                        .plane = ht_grid_plane(grid, HT_PRIMARY),
+                        .weights = ht_fd_weights(problem->fd.order)};
+    set_walls(b);
     b->stride = b->n1 + 2 * (int64_t)b->radius;
     b->reach = b->dims > 2 ? b->radius : 0;
     b->turns = 2 * b->reach + 1;
@@ -607,6 +678,37 @@ static enum ht_err bound_gradients(const struct ht_problem *problem, const struc
     return HT_OK;
 }
 
+struct numbers {
+    const struct ht_grid *grid;
+    const double *coefficient;
+};
+
+static enum ht_err fill_numbers(const void *numbers, int what, int64_t first, int64_t last,
+                                double *out) {
+    const struct numbers *of = numbers;
+    for (int64_t i = 0; i < (last - first) * ht_grid_plane(of->grid, HT_PRIMARY); i++)
+        out[i] = of->coefficient[what];
+    return HT_OK;
+}
+
+/* In uniform media with free sides: nothing varies further from them than powers reach. */
+static enum ht_err bound_sides(const struct ht_problem *problem, const struct ht_pair *pair,
+                               int group, const double *coefficient, double *most) {
+    struct ht_grid grid = ht_grid_whole(problem->grid);
+    const struct numbers numbers = {&grid, coefficient};
+    struct ht_problem small = *problem;
+    struct range range[HT_MAX_TERMS];
+    for (int k = 0; k < grid.dims; k++) {
+        const bool free = grid.wall[k][0] == HT_WALL_FREE || grid.wall[k][1] == HT_WALL_FREE;
+        const int64_t beside = 2 * (int64_t)POWERS * (HT_FD_CLOSED - 1);
+        grid.cells[k] = ht_least(grid.cells[k], free ? 2 * (beside + 1) : 4);
+    }
+    small.grid = &grid;
+    small.fd.fill = fill_numbers;
+    small.fd.medium = &numbers;
+    return run(&small, NULL, pair, group, range, most);
+}
+
 enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair *pair,
                           double *most) {
     int fields[2] = {0};
@@ -620,6 +722,8 @@ enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair
         const int material = pair->coefficient[c].material;
         coefficient[c] = material < 0 ? 1 : problem->uniform[material];
     }
+    if (problem->fd.fill == NULL && ht_grid_free(problem->grid))
+        return bound_sides(problem, pair, group, coefficient, most);
     *most = problem->fd.fill == NULL ? find_uniform(problem, pair, group, coefficient) : INFINITY;
     if (problem->fd.fill == NULL) return HT_OK;
     if (is_curl(pair, group) && make_gradients(pair, group, &gradients))
@@ -630,6 +734,7 @@ enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair
         coefficient[c] = range[c].most;
         uniform = uniform && range[c].least == range[c].most;
     }
+    uniform = uniform && !ht_grid_free(problem->grid);
     *most = fmin(*most, uniform ? find_uniform(problem, pair, group, coefficient) : magnitudes);
     return HT_OK;
 }

@@ -99,6 +99,9 @@ static enum ht_err device_sums(struct ht_fd_engine *e, const struct ht_fd_box *b
     item.a = a.buffer;
     item.level = level;
     memcpy(item.half, ends->half, sizeof item.half);
+    item.weights = ends->weights;
+    item.coefs = ends->count;
+    item.points = 1;
     return ht_sums_planes(e->sums, &item, out);
 }
 
@@ -153,6 +156,7 @@ static struct ht_pair_arrays pair_arrays(const struct ht_pair_stepper *s,
         arrays.number[c] = s->number[c];
     }
     for (int group = 0; group < 2; group++) arrays.memory[group] = s->memory[group].buffer;
+    memcpy(arrays.wall, s->wall, sizeof arrays.wall);
     return arrays;
 }
 
@@ -227,11 +231,13 @@ static enum ht_err create_steps(const struct ht_problem *problem, struct ht_devi
     if (problem->fd.pair == HT_PAIR_NONE)
         return ht_fd_kernels_create(device, &spec, tuning->variant, &shape, &k->fd);
     ht_problem_pair(problem, &pair);
-    const struct ht_pair_spec of = {.pair = &pair,
-                                    .radius = spec.radius,
-                                    .fp64 = spec.fp64,
-                                    .constant = ht_problem_constant(problem),
-                                    .damping = ht_pair_damping_of(problem)};
+    const struct ht_pair_spec of = {
+        .pair = &pair,
+        .radius = spec.radius,
+        .fp64 = spec.fp64,
+        .constant = ht_problem_constant(problem),
+        .damping = ht_pair_damping_of(problem),
+        .free = ht_grid_free(problem->grid) ? ht_fd_closure(problem->fd.order, false).nodes : 0};
     return ht_pair_kernels_create(device, &of, tuning->variant, &shape, &k->pair);
 }
 
@@ -244,7 +250,8 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
     TRY(ht_differences_kernels_plan(problem, ht_device_info(device), tuning, &k));
     enum ht_err err = create_steps(problem, device, tuning, &k);
     const bool wide = ht_device_info(device)->fp64;
-    if (err == HT_OK) err = ht_sums_create(device, &k.spec[0], wide, &k.sums);
+    if (err == HT_OK)
+        err = ht_sums_create(device, &k.spec[0], wide, ht_grid_free(problem->grid), &k.sums);
     if (err == HT_OK) err = ht_fd_ghosts_create(device, &spec, &k.ghosts[0]);
     if (err == HT_OK) err = ht_injector_create(device, &k.spec[0], &k.injector);
     if (err == HT_OK && problem->layers != NULL && problem->fd.pair == HT_PAIR_NONE)

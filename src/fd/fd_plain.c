@@ -7,6 +7,7 @@
 
 #include "fd.h"
 #include "src/solve/methods.h"
+#include "tool_args.h"
 
 static enum ht_err plain_create(struct ht_fd_engine *e, int64_t nodes, struct ht_fd_array *out) {
     (void)e;
@@ -200,13 +201,18 @@ static enum ht_err plain_shift(struct ht_fd_engine *e, const struct ht_fd_box *b
     return HT_OK;
 }
 
+/* Of the node that is number m from an end. */
+static double end_weight(const struct ht_fd_ends *ends, int half, int64_t m) {
+    if (half > 1) return m < half % HT_SUM_ENDS ? ends->weights[half / HT_SUM_ENDS + m] : 1;
+    return half == 1 && m == 0 ? 0.5 : 1;
+}
+
 static double weight(const struct ht_fd_box *box, const struct ht_fd_ends *ends,
                      const int64_t m[3]) {
     double weight = 1;
-    for (int k = 0; k < 3; k++) {
-        if (ends->half[k][0] && m[k] == box->begin[k]) weight /= 2;
-        if (ends->half[k][1] && m[k] == box->end[k] - 1) weight /= 2;
-    }
+    for (int k = 0; k < 3; k++)
+        weight *= end_weight(ends, ends->half[k][0], m[k] - box->begin[k]) *
+                  end_weight(ends, ends->half[k][1], box->end[k] - 1 - m[k]);
     return weight;
 }
 
@@ -450,8 +456,16 @@ static double pair_difference(const struct ht_fd_engine *e, const struct ht_pair
     const int64_t pitch = pitch_of(box, term->axis);
     const double *f = s->field[term->col].host + at;
     const int up = ht_pair_up(&s->pair, term->col, term->axis);
-    double sum = 0;
-    for (int j = 0; j < e->weights.radius; j++) {
+    const int64_t m =
+        at / pitch % (term->axis == 2 ? INT64_MAX : pitch_of(box, term->axis + 1) / pitch);
+    int offset[HT_FD_CLOSED_ROW];
+    double weight[HT_FD_CLOSED_ROW], sum = 0;
+    const int closed =
+        ht_fd_closed_row(&s->closure[s->pair.group[1] >> term->row & 1u], &e->weights, up,
+                         m - s->wall[term->axis][0], s->wall[term->axis][1] - m, offset, weight);
+    for (int j = 0; j < closed; j++)
+        sum += magnitude(e, weight[j]) * magnitude(e, f[offset[j] * pitch]);
+    for (int j = 0; closed < 0 && j < e->weights.radius; j++) {
         const double above = magnitude(e, f[(up + j) * pitch]);
         const double below = magnitude(e, f[(up - 1 - j) * pitch]);
         sum += magnitude(e, e->weights.first[j]) * (e->absolute ? above + below : above - below);
@@ -463,9 +477,19 @@ static double coefficient_at(const struct ht_pair_stepper *s, int c, int64_t at)
     return s->constant >> c & 1u ? s->number[c] : s->coefficient[c].host[at];
 }
 
+static void pair_release(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int group,
+                         const int64_t m[3], int64_t at, double *sum) {
+    const unsigned sides = ht_pair_surface_at(s, m);
+    double coefficient[HT_MAX_TERMS];
+    if (sides == 0 || group != ht_pair_stresses(&s->pair)) return;
+    for (int c = 0; c < s->pair.ncoefficients; c++) coefficient[c] = coefficient_at(s, c, at);
+    ht_pair_surface_release(s, sides, e->absolute, coefficient, sum);
+}
+
 static void pair_rows(const struct ht_fd_engine *e, const struct ht_pair_stepper *s,
                       enum ht_pair_work work, int group, const struct ht_fd_box *box,
-                      const double scale[3], int64_t at) {
+                      const double scale[3], const int64_t m[3]) {
+    const int64_t at = node_at(box, m[0], m[1], m[2]);
     double sum[HT_MAX_FIELDS] = {0};
     for (int t = 0; t < s->pair.nterms; t++) {
         const struct ht_pair_term *term = &s->pair.term[t];
@@ -474,6 +498,7 @@ static void pair_rows(const struct ht_fd_engine *e, const struct ht_pair_stepper
             magnitude(e, scale[term->axis] * coefficient_at(s, term->coefficient, at)) *
             pair_difference(e, s, term, box, at);
     }
+    pair_release(e, s, group, m, at, sum);
     for (int f = 0; f < s->pair.nfields; f++) {
         if (!(s->pair.group[group] >> f & 1u)) continue;
         if (work == HT_PAIR_STEP)
@@ -507,7 +532,7 @@ static enum ht_err plain_pair(struct ht_fd_engine *e, const struct ht_pair_stepp
     (void)part;
     if (work == HT_PAIR_SOLVE) EACH_NODE(box) pair_solve(s, group, node_at(box, m1, m2, m3));
     if (work != HT_PAIR_SOLVE)
-        EACH_NODE(box) pair_rows(e, s, work, group, box, scale, node_at(box, m1, m2, m3));
+        EACH_NODE(box) pair_rows(e, s, work, group, box, scale, (const int64_t[]){m1, m2, m3});
     return HT_OK;
 }
 
@@ -585,7 +610,7 @@ static double pair_change(const struct ht_fd_engine *e, const struct ht_pair_ste
 static void plain_matched(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int group,
                           const struct ht_fd_box *box, const double scale[3],
                           const struct spot *spot) {
-    double change[HT_MAX_FIELDS][3];
+    double change[HT_MAX_FIELDS][3], sum[HT_MAX_FIELDS] = {0};
     bool known[HT_MAX_FIELDS][3] = {{false}};
     int number = 0, along[3] = {0, 0, 0};
     for (int t = 0; t < s->pair.nterms; t++) {
@@ -600,9 +625,11 @@ static void plain_matched(const struct ht_fd_engine *e, const struct ht_pair_ste
             *now = pair_change(e, s, &term, number++, along[term.axis]++, spot, d);
             known[term.col][term.axis] = true;
         }
-        s->field[term.row].host[spot->at] +=
+        sum[term.row] +=
             magnitude(e, factor * coefficient_at(s, term.coefficient, spot->at)) * *now;
     }
+    pair_release(e, s, group, spot->m, spot->at, sum);
+    for (int f = 0; f < s->pair.nfields; f++) s->field[f].host[spot->at] += sum[f];
 }
 
 static enum ht_err plain_damp(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
@@ -665,12 +692,13 @@ double ht_differences_oracle_roundings(const struct ht_problem *p) {
     return p->stages * (dims * products + 8) + layers;
 }
 
-/* Some more points than the stencil spans. */
+/* Some more points than the stencil and the closures of two sides span. */
 void ht_differences_shrink(const struct ht_problem *problem, const struct ht_variant *variant,
                            struct ht_part *out) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
     (void)variant;
-    const int64_t least = ht_fd_reach(&spec) + 2;
+    const int64_t closed = ht_grid_free(problem->grid) ? 2 * HT_FD_CLOSED : 0;
+    const int64_t least = ht_most(ht_fd_reach(&spec) + 2, closed);
     const struct ht_box box = {.end = {least + 3, least + 1, least}};
     ht_problem_part(problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, out);
 }

@@ -107,6 +107,24 @@ static enum ht_err check_layer_slabs(const struct ht_plan *plan, const int64_t *
     return HT_OK;
 }
 
+/* Closures at the ends of x3 belong to one rank, and no other computes them ahead. */
+static enum ht_err check_free_slabs(const struct ht_plan *plan, const int64_t *start) {
+    const int64_t beyond = (int64_t)plan->order / 2 * plan->params->parallel.halo_depth;
+    const int64_t needed = ht_fd_closure(plan->order, false).nodes + beyond;
+    const int ranks = ht_comm_size(plan->grid.slab.comm);
+    for (int side = 0; side < 2; side++) {
+        const int64_t planes = side == 0 ? start[1] : start[ranks] - start[ranks - 1];
+        if (plan->grid.wall[2][side] != HT_WALL_FREE || ranks == 1 || planes >= needed) continue;
+        return ht_params_error(plan->params, "boundary.x3",
+                               "with order %d and halo_depth %d the slab at the %s side "
+                               "needs %lld planes, but has %lld of %d ranks",
+                               plan->order, plan->params->parallel.halo_depth,
+                               side == 0 ? "lower" : "upper", (long long)needed, (long long)planes,
+                               ranks);
+    }
+    return HT_OK;
+}
+
 /* Ranks send planes that they own, as many as the stencil reaches over, before each pass. */
 enum ht_err ht_differences_plan_slabs(const struct ht_plan *plan, const int64_t *start,
                                       int64_t thinnest) {
@@ -115,6 +133,7 @@ enum ht_err ht_differences_plan_slabs(const struct ht_plan *plan, const int64_t 
     const int reach = ht_fd_reach(&widest), ranks = ht_comm_size(plan->grid.slab.comm);
     const int depth = plan->params->parallel.halo_depth;
     TRY(check_layer_slabs(plan, start));
+    TRY(check_free_slabs(plan, start));
     if (thinnest < reach)
         return ht_params_error(plan->params, "grid.cells",
                                "the stencil of order %d needs slabs of %d planes, but the thinnest "

@@ -228,6 +228,7 @@ static void plan(const struct ht_problem *problem, const struct ht_fd_engine *en
         if (s->pair.parity[f] >> k & 1u) *out += HT_FD_SIDE_HALF;
     }
     share_spares(s);
+    ht_pair_surface_plan(s);
     ht_pair_layers_plan(s);
 }
 

@@ -71,7 +71,8 @@ static enum ht_err find_bound(struct ht_plan *plan, const struct ht_pair *pair, 
     return HT_OK;
 }
 
-/* In a uniform medium omega^2 <= c^2 S^2 sum 1/h^2, c the speed of the fastest waves. */
+/* In a uniform medium without free sides omega^2 <= c^2 S^2 sum 1/h^2, c the speed of the fastest
+ * waves. */
 static enum ht_err find_rate(struct ht_plan *plan) {
     const enum ht_fit_kind kind = ht_frame_kind(plan->medium, plan->params->medium.fit);
     double speed = 0, sum = 0, most;
@@ -87,12 +88,17 @@ static enum ht_err find_rate(struct ht_plan *plan) {
         if (own->row == own->col && plan->medium->constant[own->material] == 0)
             plan->problem.fd.fluid = true;
     }
-    if (plan->medium->uniform) return HT_OK;
-    plan->problem.fd.pair = kind == HT_FIT_POINT ? HT_PAIR_TOGETHER : HT_PAIR_APART;
+    if (plan->medium->uniform && !ht_grid_free(&plan->grid)) return HT_OK;
     plan->problem.grid = &plan->grid;
-    ht_problem_pair(&plan->problem, &pair);
-    TRY(ht_frame_create(plan->medium, &pair, kind, &plan->frame));
-    TRY(find_bound(plan, &pair, &most));
+    if (plan->medium->uniform) {
+        memcpy(plan->problem.uniform, plan->medium->constant, sizeof plan->problem.uniform);
+        TRY(ht_pair_bound(&plan->problem, &pair, &most));
+    } else {
+        plan->problem.fd.pair = kind == HT_FIT_POINT ? HT_PAIR_TOGETHER : HT_PAIR_APART;
+        ht_problem_pair(&plan->problem, &pair);
+        TRY(ht_frame_create(plan->medium, &pair, kind, &plan->frame));
+        TRY(find_bound(plan, &pair, &most));
+    }
     plan->fd_rate = sqrt(most / symbol_of(plan));
     return HT_OK;
 }
@@ -305,6 +311,7 @@ static enum ht_err put_data(const struct ht_plan *plan, const struct ht_places *
             if (mine == 0) continue;
             err = ht_solution_fill(places->place[i].solution, HT_PRIMARY, 0, m, last, values);
             if (err == HT_OK) err = look_at_range(&range, mine, m, last, values);
+            if (err == HT_OK) err = ht_pair_surface_meet(s, mine, m, last, values);
             ht_plan_multiply(plan, false, part * plan->eq.nfields, values);
             for (int f = 0; err == HT_OK && f < plan->eq.nfields; f++)
                 if (mine >> f & 1u)
@@ -412,10 +419,12 @@ static enum ht_err total(struct ht_pair_stepper *s, const struct ht_fd_part *par
     int c = -1;
     for (int t = 0; t < s->pair.nterms && divide; t++)
         if (s->pair.term[t].row == f) c = s->pair.term[t].coefficient;
+    ht_pair_surface_weigh(s, f, &ends);
     for (int k = 0; k < grid->dims; k++) {
         if (!(s->pair.parity[f] >> k & 1u) || ht_grid_periodic(grid, k)) continue;
         if (ends.half[k][1]) box.end[k]--;
-        ends.half[k][0] = ends.half[k][1] = false;
+        for (int side = 0; side < 2; side++)
+            if (ends.half[k][side] == 1) ends.half[k][side] = 0;
     }
     const bool varies = c >= 0 && !(s->constant >> c & 1u);
     s->fd.law.a = varies ? s->coefficient[c] : (struct ht_fd_array){NULL, NULL};

@@ -17,6 +17,7 @@ struct making {
     bool *wanted;        /* [plane of the grid] */
     int64_t begin, end;  /* planes of the window with targets */
     double *medium;      /* of one plane */
+    double *surface;     /* coefficients at its nodes, where sides are free */
     struct ht_columns all, window;
 };
 
@@ -32,6 +33,7 @@ static bool find_image(const struct making *m, unsigned which, const int64_t fro
         if (!(which >> k & 1u)) continue;
         if (!(m->grid.shift[k] > 0) || ht_grid_periodic(&m->grid, k) || from[k] != last - 1)
             return false;
+        if (m->grid.wall[k][1] == HT_WALL_FREE) return false;
         to[k] = last;
         *sign *= -m->grid.wall[k][1];
     }
@@ -72,16 +74,20 @@ static enum ht_err add_node(struct making *m, int shot, bool own,
 static enum ht_err add_drive(struct making *m, int shot, int number) {
     const struct ht_shots *shots = m->in->shots;
     const bool own = shots->shot[shot].drive[number].material >= 0;
+    const int from = shots->shot[shot].drive[number].field;
     struct ht_point point;
     int64_t plane = -1;
     TRY(ht_shot_spread_drive(shots, shot, number, &m->grid, NULL, &point));
     enum ht_err err = HT_OK;
     for (int i = 0; err == HT_OK && i < point.count; i++) {
-        if (own && point.node[i].m[2] != plane) {
-            plane = point.node[i].m[2];
-            err = read_medium(m, plane);
-        }
-        if (err == HT_OK) err = add_node(m, shot, own, &point.node[i]);
+        const bool new = point.node[i].m[2] != plane;
+        plane = point.node[i].m[2];
+        if (own && new) err = read_medium(m, plane);
+        if (err == HT_OK && m->surface != NULL && new)
+            err = ht_pair_surface_read(m->s, plane, plane + 1, m->surface);
+        point.node[i].weight *=
+            ht_pair_surface_share(m->s, point.node[i].m, from, m->field, m->surface);
+        if (err == HT_OK && point.node[i].weight != 0) err = add_node(m, shot, own, &point.node[i]);
     }
     ht_point_free(&point);
     return err;
@@ -94,7 +100,8 @@ static enum ht_err make_list(struct making *m) {
     ht_fd_target_planes(fd, &m->begin, &m->end, m->wanted);
     for (int i = 0; i < in->shots->count; i++)
         for (int d = 0; d < in->shots->shot[i].drives; d++)
-            if (in->shots->shot[i].drive[d].field == m->field) TRY(add_drive(m, i, d));
+            if (ht_pair_surface_shares(m->s, in->shots->shot[i].drive[d].field) >> m->field & 1u)
+                TRY(add_drive(m, i, d));
     TRY(ht_fd_place_columns(fd, m->begin, m->end, &m->all, &m->window));
     return ht_columns_list(&m->window, planes, fd->box.plane, &in->list, &in->plane,
                            &in->shapes.value);
@@ -112,10 +119,13 @@ static enum ht_err make_field(struct ht_pair_stepper *s, int field) {
     enum ht_err err = HT_ALLOC(m.in->table, (int64_t)STEPS * shots->count);
     if (err == HT_OK) err = HT_ALLOC(m.wanted, ht_grid_planes(&m.grid, HT_PRIMARY));
     if (err == HT_OK) err = HT_ALLOC(m.medium, ht_grid_plane(&m.grid, HT_PRIMARY));
+    if (err == HT_OK && (m.s->coupled >> field & 1u) && ht_grid_free(&m.grid))
+        err = HT_ALLOC(m.surface, s->pair.ncoefficients * ht_grid_plane(&m.grid, HT_PRIMARY));
     if (err == HT_OK) err = make_list(&m);
     m.in->dt = s->fd.problem.dt;
     if (err == HT_OK && s->fd.problem.fd.undispersed)
         err = ht_fd_remove_dispersion(m.in, s->pair.group[1] >> field & 1u);
+    free(m.surface);
     free(m.wanted);
     free(m.medium);
     free(m.all.entry);
@@ -129,7 +139,7 @@ enum ht_err ht_pair_injection_create(struct ht_pair_stepper *s) {
     if (shots == NULL || !(s->fd.problem.dt > 0)) return HT_OK;
     for (int i = 0; i < shots->count; i++)
         for (int d = 0; d < shots->shot[i].drives; d++)
-            driven |= 1u << shots->shot[i].drive[d].field;
+            driven |= ht_pair_surface_shares(s, shots->shot[i].drive[d].field);
     for (int f = 0; f < s->pair.nfields; f++)
         if (driven >> f & 1u) TRY(make_field(s, f));
     return HT_OK;

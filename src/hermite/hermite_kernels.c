@@ -153,7 +153,7 @@ static enum ht_err create(struct ht_device *device, struct ht_kernels *k) {
         TRY(ht_step_create(device, k->variant, &k->spec[1], &k->shape[1], &k->step[1]));
     for (int subgrid = 0; subgrid < 2; subgrid++)
         TRY(ht_ghosts_create(device, &k->spec[subgrid], &k->ghosts[subgrid]));
-    return ht_sums_create(device, &k->spec[0], ht_device_info(device)->fp64, &k->sums);
+    return ht_sums_create(device, &k->spec[0], ht_device_info(device)->fp64, false, &k->sums);
 }
 
 /* Compiles the ghost kernels before the first step if the problem's windows have ghosts. */

@@ -130,6 +130,33 @@ static void add_layers(const struct ht_pair_spec *spec, const struct pass *p, st
     ht_text_add(out, "\n");
 }
 
+static void add_table(const char *name, const double *values, int count, struct ht_text *out) {
+    ht_text_add(out, "#define HT_PAIR_%s {", name);
+    for (int i = 0; i < count; i++) ht_text_add(out, "%s%.17g", i > 0 ? ", " : "", values[i]);
+    ht_text_add(out, "}\n");
+}
+
+/* Of a group, and by axis the rows whose stresses are 0 on a free side normal to it. */
+static void add_closure(const struct ht_pair_spec *spec, int group, struct ht_text *out) {
+    const struct ht_fd_closure closure =
+        ht_fd_closure(2 * spec->radius, group == ht_pair_stresses(spec->pair));
+    const int rows = spec->free;
+    double block[2 * HT_FD_CLOSED * HT_FD_CLOSED], over[2 * HT_FD_CLOSED];
+    double normal[3] = {0};
+    int number[HT_MAX_FIELDS];
+    if (rows == 0) return;
+    for (int i = 0; i < 2 * rows; i++) {
+        over[i] = closure.over[i / rows][i % rows];
+        for (int j = 0; j < rows; j++) block[i * rows + j] = closure.block[i / rows][i % rows][j];
+    }
+    if (find_coupled(spec->pair, spec->pair->group[group], number) > 0)
+        for (int k = 0; k < spec->pair->dims; k++)
+            normal[k] = number[ht_pair_normal(spec->pair, k)];
+    add_table("BLOCK", block, 2 * rows * rows, out);
+    add_table("OVER", over, 2 * rows, out);
+    add_table("NORMALS", normal, spec->pair->dims, out);
+}
+
 static void add_lists(const struct ht_pair_spec *spec, int group, struct ht_text *out) {
     const struct ht_pair *pair = spec->pair;
     const struct pass p = pass_of(pair, group);
@@ -153,6 +180,7 @@ static void add_lists(const struct ht_pair_spec *spec, int group, struct ht_text
     }
     add_coupled(spec, &p, out);
     add_layers(spec, &p, out);
+    add_closure(spec, group, out);
 }
 
 /* ---- shapes ---- */
@@ -191,7 +219,8 @@ static struct ht_recipe recipe_of(const struct ht_pair_spec *spec, const struct 
                                      {"PAIR_NUMBERS", spec->pair->ncoefficients},
                                      {"PAIR_SPONGE", spec->damping == HT_PAIR_SPONGE},
                                      {"PAIR_MIXES", spec->damping == HT_PAIR_MIXED},
-                                     {"PAIR_PROFILES", ht_pair_profiles(spec->damping)}},
+                                     {"PAIR_PROFILES", ht_pair_profiles(spec->damping)},
+                                     {"PAIR_FREE", spec->free}},
                           .entry = {"ht_pair_pass", "ht_pair_rate", "ht_pair_solve",
                                     damped ? "ht_pair_layers" : NULL},
                           .parts = true};
@@ -199,6 +228,7 @@ static struct ht_recipe recipe_of(const struct ht_pair_spec *spec, const struct 
     r.file[n++] = "fd_args.h";
     if (vectors) r.file[n++] = "loose.cl";
     r.file[n++] = "pair.cl";
+    if (spec->free > 0) r.file[n++] = "pair_surface.cl";
     r.file[n++] = vectors ? "pair_vectors.cl" : "pair_plain.cl";
     r.file[n++] = "pair_entry.cl";
     if (damped) r.file[n++] = "pair_layer_args.h";
@@ -219,11 +249,13 @@ struct ht_pair_kernels {
     bool vectors;
     int coupled[2], number[HT_MAX_FIELDS]; /* of a group's fields that are coupled */
     struct ht_tool *tool[2];
+    struct ht_pair_kernels *strips; /* beside free sides; NULL: there are none */
 };
 
 void ht_pair_kernels_destroy(struct ht_pair_kernels *k) {
     if (k == NULL) return;
     for (int i = 0; i < 2; i++) ht_tool_destroy(k->tool[i]);
+    ht_pair_kernels_destroy(k->strips);
     free(k);
 }
 
@@ -246,10 +278,10 @@ static enum ht_err make_tool(struct ht_pair_kernels *k, const struct ht_variant 
     return err;
 }
 
-/* device: NULL for the texts alone. */
-static enum ht_err make(struct ht_device *device, const struct ht_pair_spec *spec,
-                        const struct ht_variant *variant, const struct ht_fd_shape *shape, int ptx,
-                        struct ht_pair_kernels **out) {
+/* Of the whole grid, or of the rows of closures. */
+static enum ht_err make_program(struct ht_device *device, const struct ht_pair_spec *spec,
+                                const struct ht_variant *variant, const struct ht_fd_shape *shape,
+                                int ptx, struct ht_pair_kernels **out) {
     struct ht_pair_kernels *k = NULL;
     enum ht_err err = HT_OK;
     *out = NULL;
@@ -273,6 +305,24 @@ static enum ht_err make(struct ht_device *device, const struct ht_pair_spec *spe
     return HT_OK;
 }
 
+/* device: NULL for the texts alone. */
+static enum ht_err make(struct ht_device *device, const struct ht_pair_spec *spec,
+                        const struct ht_variant *variant, const struct ht_fd_shape *shape, int ptx,
+                        struct ht_pair_kernels **out) {
+    /* Few nodes along x1 or x2, or many. */
+    static const struct ht_fd_shape strips = {.packs = 8, .rows = 4};
+    struct ht_pair_spec inside = *spec;
+    inside.free = 0;
+    TRY(make_program(device, &inside, variant, shape, ptx, out));
+    if (spec->free == 0) return HT_OK;
+    const enum ht_err err =
+        make_program(device, spec, &ht_variant_fd_plain, &strips, ptx, &(*out)->strips);
+    if (err == HT_OK) return HT_OK;
+    ht_pair_kernels_destroy(*out);
+    *out = NULL;
+    return err;
+}
+
 enum ht_err ht_pair_kernels_create(struct ht_device *device, const struct ht_pair_spec *spec,
                                    const struct ht_variant *variant,
                                    const struct ht_fd_shape *shape, struct ht_pair_kernels **out) {
@@ -287,7 +337,9 @@ enum ht_err ht_pair_text(const struct ht_pair_spec *spec, const struct ht_varian
                          const struct ht_fd_shape *shape, int ptx, struct ht_text *out) {
     struct ht_pair_kernels *k;
     TRY(make(NULL, spec, variant, shape, ptx, &k));
-    for (int group = 0; group < 2; group++) ht_text_add(out, "%s", ht_tool_text(k->tool[group]));
+    for (const struct ht_pair_kernels *one = k; one != NULL; one = one->strips)
+        for (int group = 0; group < 2; group++)
+            ht_text_add(out, "%s", ht_tool_text(one->tool[group]));
     ht_pair_kernels_destroy(k);
     return ht_text_status(out);
 }
@@ -297,38 +349,52 @@ bool ht_pair_kernels_damp(const struct ht_pair_kernels *k) {
 }
 
 bool ht_pair_kernels_cached(const struct ht_pair_kernels *k) {
-    return ht_tool_cached(k->tool[0]) && ht_tool_cached(k->tool[1]);
+    return k == NULL || (ht_tool_cached(k->tool[0]) && ht_tool_cached(k->tool[1]) &&
+                         ht_pair_kernels_cached(k->strips));
 }
 
 double ht_pair_kernels_seconds(struct ht_pair_kernels *k) {
-    return ht_tool_seconds(k->tool[0]) + ht_tool_seconds(k->tool[1]);
+    if (k == NULL) return 0;
+    return ht_tool_seconds(k->tool[0]) + ht_tool_seconds(k->tool[1]) +
+           ht_pair_kernels_seconds(k->strips);
 }
 
 double ht_pair_kernels_total(const struct ht_pair_kernels *k, enum ht_step_part part) {
-    return ht_tool_total(k->tool[0], part) + ht_tool_total(k->tool[1], part);
+    if (k == NULL) return 0;
+    return ht_tool_total(k->tool[0], part) + ht_tool_total(k->tool[1], part) +
+           ht_pair_kernels_total(k->strips, part);
 }
 
 /* ---- launches ---- */
 
 /* struct ht_pair_coefs of cl/pair.cl; returns its bytes. */
 union coefs {
-    float single[3 * HT_FD_RADIUS + HT_MAX_TERMS];
-    double wide[3 * HT_FD_RADIUS + HT_MAX_TERMS];
+    float single[3 * HT_FD_RADIUS + HT_MAX_TERMS + 11];
+    double wide[3 * HT_FD_RADIUS + HT_MAX_TERMS + 7];
 };
 
 static size_t set_coefs(const struct ht_pair_kernels *k, const double scale[3],
-                        const double *number, union coefs *out) {
-    const int r = k->spec.radius, weights = k->pair.dims * r;
-    const int count = weights + k->pair.ncoefficients;
+                        const struct ht_pair_arrays *arrays, union coefs *out) {
+    const int r = k->spec.radius, weights = k->pair.dims * r, dims = k->pair.dims;
+    const int numbers = weights + k->pair.ncoefficients;
+    const int count = numbers + (k->spec.free > 0 ? dims : 0);
+    size_t size = (size_t)count * (k->spec.fp64 ? sizeof(double) : sizeof(float));
     for (int i = 0; i < count; i++) {
-        const double value =
-            i < weights ? scale[i / r] * k->weights.first[i % r] : number[i - weights];
+        const double value = i < weights   ? scale[i / r] * k->weights.first[i % r]
+                             : i < numbers ? arrays->number[i - weights]
+                                           : scale[i - numbers];
         if (k->spec.fp64)
             out->wide[i] = value;
         else
             out->single[i] = (float)value;
     }
-    return (size_t)count * (k->spec.fp64 ? sizeof(double) : sizeof(float));
+    for (int i = 0; k->spec.free > 0 && i < 2 * dims + 2; i++, size += sizeof(int)) {
+        const int value = i < 2 * dims    ? (int)arrays->wall[i / 2][i % 2]
+                          : i == 2 * dims ? k->spec.free
+                                          : r;
+        memcpy((char *)out + size, &value, sizeof value);
+    }
+    return size;
 }
 
 static int64_t extent(const struct ht_fd_box *box, int axis) {
@@ -398,21 +464,56 @@ static enum ht_err launch(struct ht_pair_kernels *k, enum ht_step_part part, int
     if (is_empty(box)) return HT_OK;
     set_groups(k, box, &args, groups);
     arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
-    arg[n++] =
-        (struct ht_arg){.value = &coefs, .size = set_coefs(k, scale, arrays->number, &coefs)};
+    arg[n++] = (struct ht_arg){.value = &coefs, .size = set_coefs(k, scale, arrays, &coefs)};
     n = add_arrays(k, &p, target, arrays, arg, n);
     return ht_tool_launch(k->tool[group], part, entry, groups, n, arg);
+}
+
+/* Parts of a box: the first has no rows of closures, others have nothing else. */
+enum { MOST_PARTS = 7 };
+static int cut_box(const struct ht_pair_kernels *k, const struct ht_fd_box *box,
+                   const struct ht_pair_arrays *arrays, struct ht_fd_box part[MOST_PARTS]) {
+    int count = 1;
+    part[0] = *box;
+    for (int axis = k->pair.dims - 1; axis >= 0 && k->strips != NULL; axis--) {
+        const int64_t rows = k->strips->spec.free;
+        int64_t *begin = &part[0].begin[axis], *end = &part[0].end[axis];
+        const int64_t low = ht_least(arrays->wall[axis][0] + rows, *end);
+        const int64_t high = ht_most(arrays->wall[axis][1] - rows + 1, ht_most(low, *begin));
+        if (low > *begin) {
+            part[count] = part[0];
+            part[count++].end[axis] = low;
+            *begin = low;
+        }
+        if (high < *end) {
+            part[count] = part[0];
+            part[count++].begin[axis] = high;
+            *end = high;
+        }
+    }
+    return count;
+}
+
+static enum ht_err launch_all(struct ht_pair_kernels *k, enum ht_step_part part, int entry,
+                              int group, const struct ht_fd_box *box, const double scale[3],
+                              struct ht_buffer *const *target,
+                              const struct ht_pair_arrays *arrays) {
+    struct ht_fd_box boxes[MOST_PARTS];
+    const int count = cut_box(k, box, arrays, boxes);
+    for (int i = 0; i < count; i++)
+        TRY(launch(i == 0 ? k : k->strips, part, entry, group, &boxes[i], scale, target, arrays));
+    return HT_OK;
 }
 
 enum ht_err ht_pair_pass(struct ht_pair_kernels *k, enum ht_step_part part, int group,
                          const struct ht_fd_box *box, const double scale[3],
                          const struct ht_pair_arrays *arrays) {
-    return launch(k, part, PASS, group, box, scale, arrays->field, arrays);
+    return launch_all(k, part, PASS, group, box, scale, arrays->field, arrays);
 }
 
 enum ht_err ht_pair_rate(struct ht_pair_kernels *k, int group, const struct ht_fd_box *box,
                          const double scale[3], const struct ht_pair_arrays *arrays) {
-    return launch(k, HT_PART_INTERIOR, RATE, group, box, scale, arrays->rate, arrays);
+    return launch_all(k, HT_PART_INTERIOR, RATE, group, box, scale, arrays->rate, arrays);
 }
 
 enum ht_err ht_pair_solve(struct ht_pair_kernels *k, int group, const struct ht_fd_box *box,
@@ -427,8 +528,7 @@ enum ht_err ht_pair_solve(struct ht_pair_kernels *k, int group, const struct ht_
     int n = 0;
     if (is_empty(box) || k->coupled[group] == 0) return HT_OK;
     arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
-    arg[n++] =
-        (struct ht_arg){.value = &coefs, .size = set_coefs(k, scale, arrays->number, &coefs)};
+    arg[n++] = (struct ht_arg){.value = &coefs, .size = set_coefs(k, scale, arrays, &coefs)};
     n = add_media(k, &p, arrays, arg, n);
     for (int f = 0; f < k->pair.nfields; f++) {
         if (!(p.targets >> f & 1u) || k->number[f] < 0) continue;
@@ -481,9 +581,9 @@ static void set_layers(const struct ht_pair_kernels *k, const struct ht_fd_box *
     }
 }
 
-enum ht_err ht_pair_damp(struct ht_pair_kernels *k, enum ht_step_part part, int group,
-                         const struct ht_fd_box *box, const double scale[3],
-                         const struct ht_pair_layers *layers, const struct ht_pair_arrays *arrays) {
+static enum ht_err damp(struct ht_pair_kernels *k, enum ht_step_part part, int group,
+                        const struct ht_fd_box *box, const double scale[3],
+                        const struct ht_pair_layers *layers, const struct ht_pair_arrays *arrays) {
     const struct pass p = pass_of(&k->pair, group);
     struct ht_pair_layer_args args;
     struct ht_arg arg[HT_MAX_ARGS];
@@ -493,11 +593,20 @@ enum ht_err ht_pair_damp(struct ht_pair_kernels *k, enum ht_step_part part, int 
     const int64_t groups[3] = {args.first[HT_PAIR_ZONES], 1, 1};
     if (is_empty(box) || groups[0] == 0) return HT_OK;
     arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
-    arg[n++] =
-        (struct ht_arg){.value = &coefs, .size = set_coefs(k, scale, arrays->number, &coefs)};
+    arg[n++] = (struct ht_arg){.value = &coefs, .size = set_coefs(k, scale, arrays, &coefs)};
     arg[n++] = (struct ht_arg){.buffer = arrays->profile};
     if (k->spec.damping != HT_PAIR_SPONGE)
         arg[n++] = (struct ht_arg){.buffer = arrays->memory[group]};
     n = add_arrays(k, &p, arrays->field, arrays, arg, n);
     return ht_tool_launch(k->tool[group], part, LAYERS, groups, n, arg);
+}
+
+enum ht_err ht_pair_damp(struct ht_pair_kernels *k, enum ht_step_part part, int group,
+                         const struct ht_fd_box *box, const double scale[3],
+                         const struct ht_pair_layers *layers, const struct ht_pair_arrays *arrays) {
+    struct ht_fd_box boxes[MOST_PARTS];
+    const int count = cut_box(k, box, arrays, boxes);
+    for (int i = 0; i < count; i++)
+        TRY(damp(i == 0 ? k : k->strips, part, group, &boxes[i], scale, layers, arrays));
+    return HT_OK;
 }

@@ -16,13 +16,13 @@ enum { WEIGHTS, RESULTS }; /* buffers */
 
 struct sums {
     struct ht_tool tool;
-    bool wide;
+    bool wide, weighs; /* weighs: reads weights */
     int points;
     int64_t room[2]; /* bytes that the buffers hold */
 };
 
 enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec, bool wide,
-                           struct ht_tool **out) {
+                           bool closed, struct ht_tool **out) {
     const bool differences = spec->differences > 0, gpu = ht_tool_info(device)->gpu;
     const int points = differences ? 1 : HT_MEASURE_POINTS;
     const struct ht_recipe recipe = {.what = "kernel of sums",
@@ -31,6 +31,7 @@ enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec,
                                      .number = {{"BLOCK", differences ? 1 : spec->block},
                                                 {"SUM_WIDE", wide},
                                                 {"SUM_POINTS", points},
+                                                {"SUM_CLOSED", closed},
                                                 {"SUM_WIDTH", gpu ? 1 : WIDTH}},
                                      .file = {"layout.h", "tool_args.h", "sums.cl"},
                                      .entry = {[SUMS] = "ht_sums", [SHIFT] = "ht_shift"}};
@@ -38,6 +39,7 @@ enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec,
     TRY(ht_tool_create(device, &recipe, sizeof *r, &r));
     r->wide = wide;
     r->points = points;
+    r->weighs = closed || points > 1;
     *out = &r->tool;
     return HT_OK;
 }
@@ -102,7 +104,7 @@ static enum ht_err launch(struct sums *r, const struct ht_sum_item *item,
                                  {.buffer = item->x},
                                  {.buffer = item->y != NULL ? item->y : item->x},
                                  {.buffer = item->a != NULL ? item->a : item->x},
-                                 {.buffer = r->tool.buffer[r->points > 1 ? WEIGHTS : RESULTS]},
+                                 {.buffer = r->tool.buffer[r->weighs ? WEIGHTS : RESULTS]},
                                  {.buffer = r->tool.buffer[RESULTS]}};
     return ht_tool_launch(&r->tool, HT_PART_INTERIOR, SUMS, groups, 7, arg);
 }
@@ -137,7 +139,7 @@ static enum ht_err run(struct sums *r, int count, const struct ht_sum_item *item
     }
     if (values == 0) return HT_OK;
     TRY(make_room(r, RESULTS, 8 * values));
-    if (r->points > 1) TRY(send_weights(r, count, items));
+    if (r->weighs) TRY(send_weights(r, count, items));
     for (int i = 0; i < count; i++)
         if (items[i].x != NULL) TRY(launch(r, &items[i], &args[i]));
     TRY(ht_device_finish(r->tool.device));

@@ -12,6 +12,12 @@ bool ht_grid_periodic(const struct ht_grid *grid, int axis) {
     return grid->wall[axis][0] == 0;
 }
 
+bool ht_grid_free(const struct ht_grid *grid) {
+    bool any = false;
+    for (int n = 0; n < 2 * grid->dims; n++) any = any || grid->wall[n / 2][n % 2] == HT_WALL_FREE;
+    return any;
+}
+
 int64_t ht_grid_nodes(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis) {
     if (axis >= grid->dims) return 1;
     bool both_ends = subgrid == HT_PRIMARY && !ht_grid_periodic(grid, axis);

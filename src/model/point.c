@@ -38,6 +38,50 @@ static int64_t fold(const struct ht_grid *grid, int axis, int64_t m, int *sign) 
     return m;
 }
 
+/* Free sides of solids, beyond which there are no values. */
+static bool ends(const struct ht_grid *grid, int axis, int side) {
+    return axis < grid->dims && grid->wall[axis][side] == HT_WALL_FREE;
+}
+
+static int64_t last_of(const struct ht_grid *grid, int axis) {
+    const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
+    return last - (grid->shift[axis] > 0 && !ht_grid_periodic(grid, axis));
+}
+
+static bool is_beyond(const struct ht_grid *grid, int axis, int64_t m) {
+    return (ends(grid, axis, 0) && m < 0) || (ends(grid, axis, 1) && m > last_of(grid, axis));
+}
+
+/* The parts of a spacing that nodes of an axis stand for; half of one at walls. */
+static double weight_of(const struct ht_grid *grid, int axis, int64_t m) {
+    const int half = grid->shift[axis] > 0, order = grid->point_nodes - ht_point_nodes(0);
+    const int64_t from[2] = {m, last_of(grid, axis) - m};
+    double weight = 1;
+    if (axis >= grid->dims || ht_grid_periodic(grid, axis)) return 1;
+    for (int side = 0; side < 2; side++) {
+        if (!ends(grid, axis, side)) {
+            weight /= from[side] == 0 && !half ? 2 : 1;
+            continue;
+        }
+        const struct ht_fd_closure closure = ht_fd_closure(order, false);
+        if (from[side] < closure.nodes - half) weight *= closure.weight[half][from[side]];
+    }
+    return weight;
+}
+
+/* The first of `count` nodes about a place, which lie at free sides no further than the last ones
+ * inside: then they are as many as the order. */
+static int64_t first_node(const struct ht_grid *grid, int axis, double at, int *count) {
+    const int64_t first = (int64_t)floor(at) - (*count - 1) / 2, last = last_of(grid, axis);
+    if (!is_beyond(grid, axis, first) && !is_beyond(grid, axis, first + *count - 1)) return first;
+    const int64_t order = ht_most(grid->point_nodes - ht_point_nodes(0), 4);
+    const int some = (int)ht_least(order, last + 1);
+    const int64_t low = ends(grid, axis, 0) ? 0 : INT64_MIN;
+    const int64_t high = ends(grid, axis, 1) ? last - some + 1 : INT64_MAX;
+    *count = some;
+    return ht_least(ht_most((int64_t)floor(at) - (some - 1) / 2, low), high);
+}
+
 static bool on_free_wall(const struct ht_grid *grid, int axis, int64_t m) {
     const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
     if (grid->shift[axis] > 0) return false;
@@ -71,8 +115,8 @@ void ht_point_axis_read(const struct ht_grid *grid, int axis, double x, bool slo
     double at = (x - grid->lower[axis]) / h - grid->shift[axis];
     if (fabs(at - round(at)) <= CLOSE) at = round(at);
     const bool centred = slope && at == floor(at);
-    const int count = grid->point_nodes + (centred ? 1 : 0);
-    const int64_t first = (int64_t)floor(at) - (count - 1) / 2;
+    int count = grid->point_nodes + (centred ? 1 : 0);
+    const int64_t first = first_node(grid, axis, at, &count);
     (slope ? ht_lagrange_slopes : ht_lagrange_weights)(count, at - (double)first, weight);
     for (int i = 0; i < count; i++) {
         int sign;
@@ -84,13 +128,9 @@ void ht_point_axis_read(const struct ht_grid *grid, int axis, double x, bool slo
 
 void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x, bool slope,
                           struct ht_point_axis *out) {
-    const bool walls = axis < grid->dims && !ht_grid_periodic(grid, axis) && grid->shift[axis] == 0;
-    const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
     ht_point_axis_read(grid, axis, x, slope, out);
-    for (int i = 0; i < out->count; i++) {
-        const bool end = out->node[i] == 0 || out->node[i] == last;
-        out->weight[i] *= (walls && end ? 2 : 1) / grid->h[axis];
-    }
+    for (int i = 0; i < out->count; i++)
+        out->weight[i] *= 1 / weight_of(grid, axis, out->node[i]) / grid->h[axis];
 }
 
 void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x, double radius,
@@ -102,16 +142,14 @@ void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x, doub
     }
     const double h = grid->h[axis], at = (x - grid->lower[axis]) / h - grid->shift[axis];
     const double r = radius / h;
-    const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
-    const bool walls = !ht_grid_periodic(grid, axis) && grid->shift[axis] == 0;
     for (int64_t m = (int64_t)floor(at - widest * r); (double)m <= at + widest * r; m++) {
         int sign;
+        if (is_beyond(grid, axis, m)) continue;
         const int64_t node = fold(grid, axis, m, &sign);
         const double z = ((double)m - at) / r;
         const double value = exp(-z * z / 2) / (root * r * h);
         if (on_free_wall(grid, axis, node)) continue;
-        weight[node] += (walls && (node == 0 || node == last) ? 2 : 1) * sign * value *
-                        (slope ? z / (r * h) : 1);
+        weight[node] += 1 / weight_of(grid, axis, node) * sign * value * (slope ? z / (r * h) : 1);
     }
 }
 

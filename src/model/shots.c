@@ -165,7 +165,7 @@ static bool is_closed(const struct ht_grid *grid) {
     bool closed = !ht_layers_any(grid);
     for (int k = 0; k < 3 && k < grid->dims; k++)
         closed = closed && grid->wall[k][0] >= 0 && grid->wall[k][1] >= 0;
-    return closed;
+    return closed && !ht_grid_free(grid);
 }
 
 /* A monopole adds to the mean, which nothing takes away. */

@@ -36,7 +36,7 @@ struct table {
 static void clear_wall(const struct ht_solution *solution, int field, int axis, int side,
                        double *re) {
     int sign = ht_wall_sign(solution->eq, field, axis, solution->grid->wall[axis][side]);
-    for (int i = sign > 0 ? 1 : 0; i <= solution->grid->order; i += 2) re[i] = 0;
+    for (int i = sign > 0 ? 1 : 0; sign != 0 && i <= solution->grid->order; i += 2) re[i] = 0;
 }
 
 static void fill_table(const struct ht_solution *solution, const struct ht_solution_range *range,

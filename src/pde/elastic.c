@@ -125,6 +125,7 @@ const struct ht_system ht_system_elastic = {
     .nwalls = 2,
     .wall = {{"roller", +1, "v_n = 0, s_nt = 0", false},
              {"antisymmetric", -1, "v_t = 0, s_nn = 0", false}},
+    .releases = true,
     .nparameters = 3,
     .parameter = {{.names = "vp|lambda",
                    .meanings = "speed of compressional waves|first Lame modulus",

@@ -90,3 +90,37 @@ void ht_pair_invert(int count, double c[HT_MAX_FIELDS][HT_MAX_FIELDS], double *x
         y[row[k]] = sum / c[row[k]][row[k]];
     }
 }
+
+int ht_pair_stresses(const struct ht_pair *pair) {
+    int field = 0;
+    while (field < pair->nfields - 1 && pair->parity[field] != 0) field++;
+    return (int)(pair->group[1] >> field & 1u);
+}
+
+int ht_pair_normal(const struct ht_pair *pair, int axis) {
+    for (int t = 0; t < pair->nterms; t++) {
+        const struct ht_pair_term *term = &pair->term[t];
+        if (pair->group[ht_pair_stresses(pair)] >> term->row & 1u && term->axis == axis &&
+            term->partner == term->row && !ht_pair_up(pair, term->col, axis))
+            return term->row;
+    }
+    return -1;
+}
+
+/* Elimination; of rows that depend on those before, as in a fluid, nothing is left but rounding. */
+void ht_pair_release(int count, unsigned fixed, bool absolute,
+                     double c[HT_MAX_FIELDS][HT_MAX_FIELDS], double *x) {
+    const double rounding = 1e-13;
+    double least = 0;
+    for (int i = 0; i < count; i++) least = fmax(least, rounding * c[i][i]);
+    for (int p = 0; p < count; p++) {
+        if (!(fixed >> p & 1u) || !(c[p][p] > least)) continue;
+        for (int i = 0; i < count; i++) {
+            const double factor = i != p ? c[i][p] / c[p][p] : 0;
+            x[i] += absolute ? fabs(factor) * x[p] : -factor * x[p];
+            for (int j = 0; j < count; j++) c[i][j] -= factor * c[p][j];
+        }
+    }
+    for (int p = 0; p < count; p++)
+        if (fixed >> p & 1u) x[p] = 0;
+}

@@ -37,6 +37,7 @@ int ht_equations_field(const struct ht_equations *eq, const char *name) {
 }
 
 int ht_wall_sign(const struct ht_equations *eq, int field, int axis, int factor) {
+    if (factor == HT_WALL_FREE) return 0;
     return (eq->field[field].parity >> axis) & 1u ? -factor : factor;
 }
 
@@ -46,12 +47,15 @@ static const struct ht_wall_kind common[] = {
     {"periodic", 0, "both sides continue at the other", .layer = false}};
 static const struct ht_wall_kind of_mirrors[] = {
     {"absorbing", +1, "a layer inside the box in which waves die out", .layer = true}};
+static const struct ht_wall_kind of_solids = {
+    "free", HT_WALL_FREE, "no traction: s_nn = 0, s_nt = 0 (orders 2 to 8 of fd)", .layer = false};
 enum { COMMON = sizeof common / sizeof *common, MIRRORS = sizeof of_mirrors / sizeof *of_mirrors };
 
 const struct ht_wall_kind *ht_wall_at(const struct ht_system *system, int index) {
     const int walls = system->nwalls, more = index - COMMON - walls;
     if (index < COMMON) return &common[index];
     if (more < 0) return &system->wall[index - COMMON];
+    if (more == MIRRORS && system->releases) return &of_solids;
     return more < MIRRORS && walls > 0 ? &of_mirrors[more] : NULL;
 }
 

@@ -1,8 +1,9 @@
 /* From time.scheme to a row of the schemes. "auto" chooses
  *   1. the kind of scheme that a key describes which only one kind has;
  *   2. where no such key is given, finite differences in a medium that varies, since they alone
- *      are proven stable there, and for plane waves from outside, which they alone have; Hermite
- *      methods in a uniform one with no absorbing side, where they need fewer unknowns;
+ *      are proven stable there, and for free sides and plane waves from outside, which they alone
+ *      have; Hermite methods in a uniform one with no absorbing side, where they need fewer
+ *      unknowns;
  *   3. of the Hermite methods leapfrog for systems that have its form, where it is the cheaper one
  *      for the same error (docs/performance.md), unless a key asks for what it has not; else the
  *      Taylor scheme, which keeps all fields at one time and damps noise.
@@ -234,6 +235,7 @@ static const struct ht_scheme *choose_hermite(struct ht_plan *plan) {
 /* NULL: nothing asks for finite differences. */
 static const char *why_differences(const struct ht_plan *plan) {
     const struct ht_shot_given *shots = plan->params->shots.group;
+    if (ht_grid_free(&plan->grid)) return "a side is free";
     if (!plan->medium->uniform) return "the medium varies";
     if (ht_layers_any(&plan->grid)) return "sides absorb";
     if (plan->params->shots.count > 0 && !plan->eq.second_order.known)
@@ -274,6 +276,33 @@ static enum ht_err choose(struct ht_plan *plan, const struct ht_scheme **scheme)
     return key == NULL && differences ? check_meaning(plan) : HT_OK;
 }
 
+/* Free sides are for differences with closures. */
+static enum ht_err check_free(const struct ht_plan *plan) {
+    const struct ht_fd_closure closure = ht_fd_closure(plan->order, false);
+    for (int k = 0; k < plan->grid.dims; k++) {
+        const int *wall = plan->grid.wall[k];
+        const int sides = (wall[0] == HT_WALL_FREE) + (wall[1] == HT_WALL_FREE);
+        char key[24];
+        snprintf(key, sizeof key, "boundary.x%d", k + 1);
+        if (sides == 0) continue;
+        if (!plan->problem.scheme->nodal)
+            return ht_params_error(plan->params, key,
+                                   "a free side needs time.scheme = \"fd\": Hermite methods have "
+                                   "mirrors alone");
+        if (closure.nodes == 0)
+            return ht_params_error(plan->params, "grid.order",
+                                   "beside the free side of x%d differences end at orders 2, 4, 6 "
+                                   "and 8 alone",
+                                   k + 1);
+        if (plan->grid.cells[k] + 1 < sides * closure.nodes)
+            return ht_params_error(plan->params, "grid.cells",
+                                   "%lld along x%d: with %d free side%s order %d needs %d",
+                                   (long long)plan->grid.cells[k], k + 1, sides,
+                                   sides > 1 ? "s" : "", plan->order, sides * closure.nodes - 1);
+    }
+    return HT_OK;
+}
+
 enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_scheme *scheme = &ht_scheme_taylor;
@@ -295,5 +324,5 @@ enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
     REFUSE(scheme->varying != NULL && !plan->medium->uniform, params, "time.scheme",
            "the medium varies, and %s", scheme->varying);
     plan->order = order_of(plan, scheme);
-    return HT_OK;
+    return check_free(plan);
 }

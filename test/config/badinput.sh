@@ -625,6 +625,15 @@ solid 'shear of a moment in a fluid' 'sources.1|s12|fluid' medium.vs=0 \
     'sources=({kind="moment";moment=[1.0,1.0,0.0,1.0,0.0,0.0];position=[0.5,0.5];frequency=2.0;})'
 solid 'a moment along an axis in a fluid' 'sources.1|fluid|pressure' medium.vs=0 \
     'sources=({kind="moment";moment=[1.0,0.0,0.0,0.0,0.0,0.0];position=[0.5,0.5];frequency=2.0;})'
+solid 'a free side by Hermite methods' 'boundary.x2|fd|mirrors' time.scheme=taylor \
+    boundary.x2=free
+solid 'a free side at order 10' 'grid.order = 10|x2|2, 4, 6 and 8' grid.order=10 boundary.x2=free
+solid 'a free side of a periodic axis' 'boundary.x1|periodic on both' \
+    'boundary.x1=["free","periodic"]'
+solid 'free sides too near' 'grid.cells|2 free sides|11' grid.order=8 'grid.cells=[20,10]' \
+    boundary.x2=free
+refused 'a free side of another system' 2 'boundary.x2|no boundary of system maxwell|electric' \
+    run bad.cfg --quiet "$device" system=maxwell boundary.x2=free
 solid 'two terms in time' 'time.stages = 2|staggered' time.stages=2
 solid 'a variant of one field' 'fd-march|fd-plain' device.variant=fd-march \
     device.backend=auto

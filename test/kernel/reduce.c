@@ -63,7 +63,7 @@ static enum ht_err create(struct reduce_case *c, struct ht_device *device,
                           const struct ht_tuning *tuning) {
     c->problem.medium = &c->problem;
     TRY(ht_kernels_plan(&c->problem, ht_device_info(device), tuning, &c->kernels));
-    TRY(ht_sums_create(device, &c->kernels.spec[0], c->wide, &c->kernels.sums));
+    TRY(ht_sums_create(device, &c->kernels.spec[0], c->wide, false, &c->kernels.sums));
     TRY(ht_stepper_create(&c->problem, device, &c->kernels, &c->device));
     return ht_oracle_create(&c->problem, &c->host);
 }

@@ -233,7 +233,7 @@ static void run_reduction(bool wide, struct ht_device *device) {
     if (!wanted(name)) return;
     reduce_expect(&expected);
     enum ht_err err = reduce_buffers(device, &item);
-    if (err == HT_OK) err = ht_sums_create(device, &spec, wide, &reduction);
+    if (err == HT_OK) err = ht_sums_create(device, &spec, wide, false, &reduction);
     if (err == HT_OK) err = ht_sums_run(reduction, 1, &item, &found);
     TEST_CHECK(err == HT_OK && found.sum == expected.sum && found.largest == expected.largest &&
                    found.bad == expected.bad && found.first == expected.first,

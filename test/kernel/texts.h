@@ -185,7 +185,7 @@ static void texts_small(struct texts *t, bool fp64, int block) {
         const struct ht_rows_tables tables = {.node = NULL};
         const bool wide = fp64 || block > 1;
         if (differences > 0 && block > 1) return;
-        enum ht_err err = ht_sums_create(NULL, &spec, wide, &tool);
+        enum ht_err err = ht_sums_create(NULL, &spec, wide, false, &tool);
         texts_tool(t, err, &tool, "sums%d_%d_%d", differences, fp64, block);
         err = ht_injector_create(NULL, &spec, &tool);
         texts_tool(t, err, &tool, "inject%d_%d_%d", differences, fp64, block);

@@ -1,0 +1,141 @@
+/* Free sides of pairs: s_nn = 0 and s_nt = 0 on a plane of nodes. Differences along its normal end
+ * there by summation by parts (struct ht_fd_closure), which needs no values beyond it. On the nodes
+ * of the plane, which hold s_nn, the slope d_n v_n is the one with which s_nn does not change: the
+ * other stresses change by C - C_.n C_n./C_nn, where two free sides meet by what is left of that
+ * for the second. With the closure's weights of nodes and half points, products over the axes, the
+ * energy of struct ht_pair is kept in every medium, as without such sides.
+ */
+#include "fd.h"
+#include "tool_args.h"
+
+void ht_pair_surface_plan(struct ht_pair_stepper *s) {
+    const struct ht_grid *grid = s->fd.problem.grid;
+    for (int n = 0; n < 6; n++) {
+        const int k = n / 2, side = n % 2;
+        const int64_t node = side * grid->cells[k] - s->fd.r.partition.window[HT_PRIMARY].origin[k];
+        const bool free = k < grid->dims && grid->wall[k][side] == HT_WALL_FREE;
+        s->wall[k][side] = free ? node : side ? HT_PAIR_FAR : -HT_PAIR_FAR;
+    }
+    for (int group = 0; group < 2 && ht_grid_free(grid); group++)
+        s->closure[group] =
+            ht_fd_closure(s->fd.problem.fd.order, group == ht_pair_stresses(&s->pair));
+}
+
+void ht_pair_surface_weigh(const struct ht_pair_stepper *s, int field, struct ht_fd_ends *ends) {
+    const struct ht_grid *grid = s->fd.problem.grid;
+    const struct ht_fd_closure *closure = &s->closure[0];
+    if (!ht_grid_free(grid)) return;
+    ends->weights = closure->weight[0];
+    ends->count = 2 * HT_FD_CLOSED;
+    for (int n = 0; n < 2 * grid->dims; n++) {
+        const int k = n / 2, half = s->pair.parity[field] >> k & 1u;
+        if (ends->half[k][n % 2] == 0 || grid->wall[k][n % 2] != HT_WALL_FREE) continue;
+        ends->half[k][n % 2] = HT_SUM_ENDS * half * HT_FD_CLOSED + closure->nodes - half;
+    }
+}
+
+unsigned ht_pair_surface_at(const struct ht_pair_stepper *s, const int64_t m[3]) {
+    unsigned sides = 0;
+    for (int k = 0; k < 3; k++)
+        if (m[k] == s->wall[k][0] || m[k] == s->wall[k][1]) sides |= 1u << k;
+    return sides;
+}
+
+void ht_pair_surface_release(const struct ht_pair_stepper *s, unsigned sides, bool absolute,
+                             const double *coefficient, double *change) {
+    const struct ht_pair *pair = &s->pair;
+    const unsigned coupled = s->coupled & pair->group[ht_pair_stresses(pair)];
+    double c[HT_MAX_FIELDS][HT_MAX_FIELDS] = {{0}}, x[HT_MAX_FIELDS];
+    int number[HT_MAX_FIELDS], count = 0;
+    unsigned fixed = 0;
+    for (int f = 0; f < pair->nfields; f++) {
+        if (!(coupled >> f & 1u)) continue;
+        number[f] = count;
+        x[count++] = change[f];
+    }
+    for (int k = 0; k < pair->dims && coupled != 0; k++)
+        if (sides >> k & 1u) fixed |= 1u << number[ht_pair_normal(pair, k)];
+    for (int t = 0; t < pair->nterms; t++) {
+        const struct ht_pair_term *term = &pair->term[t];
+        if (coupled >> term->row & 1u)
+            c[number[term->row]][number[term->partner]] = coefficient[term->coefficient];
+    }
+    ht_pair_release(count, fixed, absolute, c, x);
+    for (int f = 0; f < pair->nfields; f++)
+        if (coupled >> f & 1u) change[f] = x[number[f]];
+    for (int k = 0; k < pair->dims; k++)
+        if (sides >> k & 1u) change[ht_pair_normal(pair, k)] = 0;
+}
+
+/* ---- data ---- */
+
+/* Bit k: a field's value at node m of the grid lies beyond a free side of axis k; on it. */
+static unsigned find_sides(const struct ht_pair_stepper *s, unsigned parity, const int64_t m[3],
+                           bool beyond) {
+    const struct ht_grid *grid = s->fd.problem.grid;
+    unsigned sides = 0;
+    for (int k = 0; k < grid->dims; k++) {
+        const bool last = m[k] == grid->cells[k] && grid->wall[k][1] == HT_WALL_FREE;
+        const bool first = m[k] == 0 && grid->wall[k][0] == HT_WALL_FREE;
+        const bool half = parity >> k & 1u;
+        if (beyond ? half && last : !half && (first || last)) sides |= 1u << k;
+    }
+    return sides;
+}
+
+enum ht_err ht_pair_surface_read(const struct ht_pair_stepper *s, int64_t first, int64_t last,
+                                 double *out) {
+    const struct ht_problem *problem = &s->fd.problem;
+    const int64_t part = (last - first) * ht_grid_plane(problem->grid, HT_PRIMARY);
+    for (int c = 0; c < s->pair.ncoefficients; c++) {
+        if (s->pair.coefficient[c].parity != 0) continue;
+        if (!(s->constant >> c & 1u))
+            TRY(problem->fd.fill(problem->fd.medium, c, first, last, out + c * part));
+        for (int64_t n = 0; n < part && (s->constant >> c & 1u); n++)
+            out[c * part + n] = s->number[c];
+    }
+    return HT_OK;
+}
+
+unsigned ht_pair_surface_shares(const struct ht_pair_stepper *s, int from) {
+    const unsigned coupled = s->coupled & s->pair.group[ht_pair_stresses(&s->pair)];
+    return 1u << from | (coupled >> from & 1u && ht_grid_free(s->fd.problem.grid) ? coupled : 0);
+}
+
+double ht_pair_surface_share(const struct ht_pair_stepper *s, const int64_t m[3], int from,
+                             int field, const double *coefficient) {
+    const int64_t n1 = ht_grid_nodes(s->fd.problem.grid, HT_PRIMARY, 0);
+    const int64_t plane = ht_grid_plane(s->fd.problem.grid, HT_PRIMARY);
+    const unsigned on = s->pair.parity[from] == 0 ? find_sides(s, 0, m, false) : 0;
+    double c[HT_MAX_TERMS] = {0}, x[HT_MAX_FIELDS] = {0};
+    x[from] = 1;
+    for (int i = 0; i < s->pair.ncoefficients && on != 0 && coefficient != NULL; i++)
+        c[i] = coefficient[i * plane + m[1] * n1 + m[0]];
+    if (on != 0) ht_pair_surface_release(s, on, false, c, x);
+    return x[field];
+}
+
+enum ht_err ht_pair_surface_meet(const struct ht_pair_stepper *s, unsigned fields, int64_t first,
+                                 int64_t last, double *values) {
+    const struct ht_grid *grid = s->fd.problem.grid;
+    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0), n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
+    const int64_t part = (last - first) * n1 * n2;
+    HT_FREED double *medium = NULL;
+    if (!ht_grid_free(grid)) return HT_OK;
+    TRY(HT_ALLOC(medium, part * s->pair.ncoefficients));
+    TRY(ht_pair_surface_read(s, first, last, medium));
+    for (int64_t n = 0; n < part; n++) {
+        const int64_t m[3] = {n % n1, n / n1 % n2, first + n / (n1 * n2)};
+        const unsigned on = find_sides(s, 0, m, false);
+        double x[HT_MAX_FIELDS] = {0}, c[HT_MAX_TERMS];
+        for (int f = 0; f < s->pair.nfields; f++) {
+            if (!(fields >> f & 1u)) continue;
+            x[f] = find_sides(s, s->pair.parity[f], m, true) ? 0 : values[f * part + n];
+        }
+        for (int i = 0; i < s->pair.ncoefficients; i++) c[i] = medium[i * part + n];
+        if (on != 0) ht_pair_surface_release(s, on, false, c, x);
+        for (int f = 0; f < s->pair.nfields; f++)
+            if (fields >> f & 1u) values[f * part + n] = x[f];
+    }
+    return HT_OK;
+}
