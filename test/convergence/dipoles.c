@@ -1,7 +1,7 @@
 /* Point sources of elastic waves and of Maxwell's equations by Hermite methods against the
  * solutions of Stokes (a force in a solid; Aki and Richards, Quantitative Seismology, chapter 4, as
- * for moment tensors) and Hertz (a dipole; Jackson, Classical Electrodynamics, section 9.2), in double
- * precision. Those of two dimensions are integrals of these along x3. Lengths are in cells.
+ * for moment tensors) and Hertz (a dipole; Jackson, Classical Electrodynamics, section 9.2), in
+ * double precision. Those of two dimensions are integrals of these along x3. Lengths are in cells.
  */
 #include <math.h>
 
