@@ -72,7 +72,7 @@ HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
 # too. With address checks at night only.
 NUMBERS := config/bench.sh config/cache.sh config/check.sh \
     config/examples.sh config/experiments.sh config/laboratory.sh config/pictures.sh config/plot.sh \
-    io/traces unit/absorbing unit/amplification unit/cover unit/differences \
+    io/traces unit/absorbing unit/amplification unit/differences \
     unit/energy_watch unit/fd_layers unit/fit unit/layers unit/pair_bound \
     unit/prediction unit/stability unit/threads
 # With address checks: what judges each file's contents and each rank's memory.

@@ -60,8 +60,6 @@ bool ht_device_built(const char *backend);
 const char *ht_device_no_gemm(const char *backend);
 void ht_device_close(struct ht_device *device); /* NULL allowed */
 const struct ht_device_info *ht_device_info(const struct ht_device *device);
-/* Bytes of the buffers that exist on the device. */
-int64_t ht_device_allocated(const struct ht_device *device);
 
 /* Contents undefined. HT_ERR_DEVICE names the size when it does not fit. */
 HT_CHECKED enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes,

@@ -45,10 +45,6 @@ HT_CHECKED enum ht_err ht_medium_read(const struct ht_params *params, const stru
  * Collective where the grid is cut: each rank scans its own planes, and all get the same medium. A
  * rank that fails must enter ht_comm_agree. */
 HT_CHECKED enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled);
-/* Both, of all nodes. */
-HT_CHECKED enum ht_err ht_medium_create(const struct ht_params *params,
-                                        const struct ht_equations *eq, const struct ht_grid *grid,
-                                        struct ht_medium **out);
 void ht_medium_destroy(struct ht_medium *medium);
 
 /* Materials on x3 planes [first, last) of a grid (2-D, 1-D: plane 0):
@@ -136,8 +132,6 @@ HT_CHECKED enum ht_err ht_fit_create(const struct ht_medium *medium, enum ht_fit
 void ht_fit_destroy(struct ht_fit *fit); /* NULL allowed */
 /* What auto became. */
 enum ht_fit_kind ht_fit_chosen(const struct ht_fit *fit);
-/* Whether K and all b are constant; then *K, *b are their values. */
-bool ht_fit_uniform(const struct ht_fit *fit, double *K, double *b);
 /* Whether b is constant along all axes; then *b is its value. */
 bool ht_fit_density_uniform(const struct ht_fit *fit, double *b);
 

@@ -84,8 +84,6 @@ struct ht_scheme {
  */
 int ht_scheme_count(void);
 const struct ht_scheme *ht_scheme_at(int index);
-/* The scheme with this name, or NULL. */
-const struct ht_scheme *ht_scheme_find(const char *name);
 /* The scheme's name for titles: "" for the default scheme. */
 const char *ht_scheme_mark(const struct ht_scheme *scheme);
 /* As ht_stability_full, ht_stability_cfl and ht_stability_stages, of equations that have the form.

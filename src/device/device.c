@@ -32,7 +32,6 @@ struct ht_device {
     const struct ht_backend *backend;
     struct ht_device_info info;
     void *handle;
-    int64_t allocated;
     const char *cache;                         /* directory of compiled programs; NULL: none */
     struct ht_pending pending[HT_MAX_PENDING]; /* launches not yet added */
     int npending;
@@ -274,10 +273,6 @@ void ht_device_cache(struct ht_device *device, const char *directory) {
     device->cache = directory;
 }
 
-int64_t ht_device_allocated(const struct ht_device *device) {
-    return device->allocated;
-}
-
 enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes, struct ht_buffer **out) {
     struct ht_buffer *buffer = NULL;
     *out = NULL;
@@ -289,13 +284,11 @@ enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes, struct ht_
     buffer->bytes = bytes;
     enum ht_err err =
         device->backend->buffer_create(device->handle, bytes > 0 ? bytes : 1, &buffer->handle);
-    if (err == HT_OK) device->allocated += bytes;
     return HT_MADE(err, buffer, free, out);
 }
 
 void ht_buffer_destroy(struct ht_buffer *buffer) {
     if (buffer == NULL) return;
-    buffer->device->allocated -= buffer->bytes;
     buffer->device->backend->buffer_destroy(buffer->handle);
     free(buffer);
 }

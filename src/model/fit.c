@@ -702,12 +702,6 @@ enum ht_fit_kind ht_fit_chosen(const struct ht_fit *fit) {
     return fit->kind;
 }
 
-bool ht_fit_uniform(const struct ht_fit *fit, double *K, double *b) {
-    *K = fit->K;
-    *b = fit->b;
-    return fit->uniform;
-}
-
 bool ht_fit_density_uniform(const struct ht_fit *fit, double *b) {
     *b = fit->b;
     return fit->density_uniform;

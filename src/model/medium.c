@@ -519,16 +519,6 @@ enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled) {
     return ht_medium_visit(medium);
 }
 
-enum ht_err ht_medium_create(const struct ht_params *params, const struct ht_equations *eq,
-                             const struct ht_grid *grid, struct ht_medium **out) {
-    TRY(ht_medium_read(params, eq, grid, out));
-    enum ht_err err = ht_medium_scan(*out, false);
-    if (err == HT_OK) return HT_OK;
-    ht_medium_destroy(*out);
-    *out = NULL;
-    return err;
-}
-
 void ht_medium_destroy(struct ht_medium *medium) {
     if (!medium) return;
     ht_medium_source_destroy(medium->source);

@@ -185,12 +185,6 @@ const struct ht_scheme *ht_scheme_at(int index) {
     return schemes[index];
 }
 
-const struct ht_scheme *ht_scheme_find(const char *name) {
-    for (int i = 0; i < COUNT; i++)
-        if (strcmp(schemes[i]->name, name) == 0) return schemes[i];
-    return NULL;
-}
-
 const char *ht_scheme_mark(const struct ht_scheme *scheme) {
     return scheme == schemes[0] ? "" : scheme->name;
 }

@@ -168,7 +168,7 @@ static void test_close(const char *system) {
         test_near(system, 1, order, 8, pair ? -90 : -95);
         if (order > 2 && !test_all()) continue;
         test_near(system, 2, order, 8, -60);
-        if (pair || test_all()) test_near(system, 2, order, 12, -75);
+        if (test_all()) test_near(system, 2, order, 12, -75);
     }
     if (!test_all()) return;
     for (int order = 2; order <= 3; order++) {
@@ -270,8 +270,8 @@ int main(int argc, char **argv) {
     const bool all = argc > 1 && strcmp(argv[1], "all") == 0;
     const int steps = all ? 100000 : 300;
     if (!fd_have_device()) return test_end("absorbing");
-    test_reflection("acoustic", 2, -100);
     test_reflection("wave", 2, -100);
+    if (test_all()) test_reflection("acoustic", 2, -100);
     if (test_all()) test_reflection("acoustic", 3, -100);
     if (test_all()) test_reflection("wave", 3, -100);
     test_close("acoustic");

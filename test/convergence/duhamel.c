@@ -188,7 +188,7 @@ static void test_usual(void) {
     judge(2, FREE, &third, 5, 6, "monopole", 2e-3);
     judge(2, RIGID, &level, 4, 4, "force", 5e-4);
     judge(3, FREE, &third, 5, 2, "force", 5e-3);
-    judge(3, FREE, &low, 5, 2, "wave", 2e-3);
+    if (test_all()) judge(3, FREE, &low, 5, 2, "wave", 2e-3);
 }
 
 /* N = 5, 4 cells per wavelength, 6 wavelengths away in three dimensions: on CPUs in a duct, whose
@@ -216,16 +216,18 @@ static void test_expected(void) {
         bool force, wave, wide;
     } cases[] = {{{"taylor", 7, 0.9, "radius = 1.25;"}, 3, false, false, true},
                  {{"leapfrog", 7, 0.9, "radius = 1;"}, 3, true, false, true},
-                 {{"taylor", 5, 0.9, "radius = 1.5;"}, 4, false, false, true},
                  {{"taylor", 3, 0.9, "radius = 0.5;"}, 5, true, false, false},
-                 {{"leapfrog", 5, 0.9, "radius = 1;"}, 4, true, false, false},
                  {{"taylor", 2, 0.9, NULL}, 5, false, false, false},
-                 {{"taylor", 4, 0.9, NULL}, 6, true, false, false},
                  {{"leapfrog", 4, 0.9, NULL}, 6, true, false, false},
+                 {{"leapfrog", 7, 0.9, NULL}, 2, false, true, true},
+                 /* much as these are those before */
+                 {{"taylor", 5, 0.9, "radius = 1.5;"}, 4, false, false, true},
+                 {{"leapfrog", 5, 0.9, "radius = 1;"}, 4, true, false, false},
+                 {{"taylor", 4, 0.9, NULL}, 6, true, false, false},
                  {{"leapfrog", 5, 0.9, NULL}, 3, false, true, false},
-                 {{"leapfrog", 6, 0.9, NULL}, 3, false, true, false},
-                 {{"leapfrog", 7, 0.9, NULL}, 2, false, true, true}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+                 {{"leapfrog", 6, 0.9, NULL}, 3, false, true, false}};
+    const size_t count = test_all() ? sizeof cases / sizeof *cases : 6;
+    for (size_t i = 0; i < count; i++) {
         struct exact e = make_exact(2, RIGID, cases[i].cells, 3, cases[i].force, cases[i].wave);
         const struct kind *kind = &cases[i].kind;
         double expected;

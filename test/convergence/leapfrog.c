@@ -93,6 +93,7 @@ static void convergence(struct scene *scene) {
     const int most[3] = {3, test_all() ? 3 : 2, test_all() ? 2 : 1};
     for (int dims = 1; dims <= 3; dims++)
         for (int order = 1; order <= most[dims - 1]; order++) {
+            if (dims == 2 && order == 1 && !test_all()) continue;
             if (dims < 3 || test_all()) orders(scene, "wave", "taylor", dims, order);
             orders(scene, "wave", "leapfrog", dims, order);
             /* oblique, it changes sign at N = 3 */
@@ -240,8 +241,8 @@ static void operators(struct scene *scene) {
                  "%s initial.type=random device.precision=single "
                  "device.variant=propagator",
                  cases[n]);
-        if (test_all() || n < 2) conserved(scene, "wave", 3000, text);
-        if (test_all() || n == 2) conserved(scene, "acoustic", 3000, text);
+        if (test_all() || n == 1) conserved(scene, "wave", 3000, text);
+        if (test_all() || n == 3) conserved(scene, "acoustic", 3000, text);
     }
 }
 

@@ -7,18 +7,19 @@
 static const struct {
     const char *system, *text;
     int dims;
+    int first, last; /* orders of Hermite methods unless all are wanted */
 } waves[] = {
-    {"maxwell", "initial.cycles=[1]", 1},
-    {"maxwell", "medium.eps=2.25 initial.cycles=[1,1] grid.upper=[1,1.25]", 2},
-    {"maxwell", "medium.mu=0.5 initial.cycles=[1,0,1]", 3},
-    {"maxwell_tm", "medium.eps=2.25 initial.cycles=[1,1] grid.upper=[1,1.25]", 2},
-    {"elastic", "medium.vs=0.6 initial.cycles=[1]", 1},
-    {"elastic", "medium.vs=0.6 medium.rho=1.2 initial.cycles=[1,1] grid.upper=[1,1.25]", 2},
-    {"elastic", "medium.vs=0.6 initial.wave=2 initial.cycles=[1,1] grid.upper=[1,1.25]", 2},
+    {"maxwell", "initial.cycles=[1]", 1, 1, 1},
+    {"maxwell", "medium.eps=2.25 initial.cycles=[1,1] grid.upper=[1,1.25]", 2, 2, 3},
+    {"maxwell", "medium.mu=0.5 initial.cycles=[1,0,1]", 3, 2, 2},
+    {"maxwell_tm", "medium.eps=2.25 initial.cycles=[1,1] grid.upper=[1,1.25]", 2, 2, 2},
+    {"elastic", "medium.vs=0.6 initial.cycles=[1]", 1, 3, 3},
+    {"elastic", "medium.vs=0.6 medium.rho=1.2 initial.cycles=[1,1] grid.upper=[1,1.25]", 2, 1, 2},
+    {"elastic", "medium.vs=0.6 initial.wave=2 initial.cycles=[1,1] grid.upper=[1,1.25]", 2, 1, 2},
     {"elastic",
      "medium.lambda=2.2 medium.mu=1.3 medium.rho=1.2 initial.wave=2 "
      "initial.cycles=[1,0,1]",
-     3},
+     3, 1, 1},
 };
 enum { WAVES = sizeof waves / sizeof *waves };
 
@@ -79,9 +80,7 @@ int main(void) {
     if (!scene_start(&scene)) return test_end("systems");
     for (int wave = 0; wave < WAVES; wave++)
         for (int order = 1; order <= 3; order++) {
-            static const int alone[] = {1, 0, 2}; /* [dims - 1]; 0: all */
-            const int only = alone[waves[wave].dims - 1];
-            if (!test_all() && only > 0 && order != only) continue;
+            if (!test_all() && (order < waves[wave].first || order > waves[wave].last)) continue;
             judge(&scene, wave, order, "taylor");
             judge(&scene, wave, order, "leapfrog");
         }

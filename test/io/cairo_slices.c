@@ -40,7 +40,8 @@ static enum ht_err open_run(struct run *run, const char *directory, const char *
                                  .upper = {1, 1, 1},
                                  .h = {0.125, 0.125, 0.25},
                                  .wall = {{1, 1}, {1, 1}, {1, 1}}};
-    TRY(ht_medium_create(run->params, &run->eq, &run->grid, &run->medium));
+    TRY(ht_medium_read(run->params, &run->eq, &run->grid, &run->medium));
+    TRY(ht_medium_scan(run->medium, false));
     return ht_output_create(run->params, run->medium, 0, &run->output);
 }
 

@@ -54,7 +54,8 @@ static enum ht_err open_run(struct run *run, const char *directory, int extra, c
                                  .upper = {1.0, 1.5, 2.0},
                                  .h = {0.25, 0.5, 1.0},
                                  .wall = {{0, 0}, {1, 1}, {-1, 1}}};
-    TRY(ht_medium_create(run->params, &run->eq, &run->grid, &run->medium));
+    TRY(ht_medium_read(run->params, &run->eq, &run->grid, &run->medium));
+    TRY(ht_medium_scan(run->medium, false));
     TRY(HT_ALLOC(run->coefs, FIELDS * COEFS * NODES));
     for (int f = 0; f < FIELDS; f++) TRY(HT_ALLOC(run->value[f], NODES));
     return ht_output_create(run->params, run->medium, 0, &run->output);

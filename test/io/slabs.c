@@ -123,7 +123,8 @@ static enum ht_err open_run(struct run *run, struct ht_comm *comm, const char *d
                                  .h = {1.4 / N1, 1.0 / N2, 2.2 / N3},
                                  .wall = {{0, 0}, {1, 1}, {scene->factor, scene->factor}}};
     cut(comm, &run->grid);
-    TRY(ht_medium_create(run->params, &run->eq, &run->grid, &run->medium));
+    TRY(ht_medium_read(run->params, &run->eq, &run->grid, &run->medium));
+    TRY(ht_medium_scan(run->medium, false));
     TRY(fill(run));
     return ht_output_create(run->params, run->medium, 0, &run->output);
 }

@@ -79,6 +79,41 @@ messages=$(number answer.txt messages_per_step)
 judge "messages per step by 2: $messages (bound $bound)" \
     below "$messages" "$bound"
 
+# ---- starts, media and sums by slabs of 2 and 3 planes ----
+cat >start.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [5, 4, 11]; upper = [1.0, 1.2, 2.2]; order = 1; };
+time = { end = 0.5; scheme = "leapfrog"; };
+boundary = { x1 = "rigid"; x3 = ["rigid", "free"]; };
+initial = { type = "standing"; modes = [1, 1, 2]; };
+output = { directory = "out"; pictures = false; coefficients = true; };
+CFG
+# alike TITLE OVERRIDE...: all values by 5 ranks, and sums but for rounding
+alike() {
+    title=$1
+    shift
+    rm -rf many one
+    "$htwave" run start.cfg --json --quiet "$device" output.directory=one "$@" >one.txt
+    answers "$title" 5 run start.cfg --json "$device" output.directory=many "$@"
+    "$htwave" compare one many --json >compare.txt
+    judge "$title by 5: differs by $(number compare.txt max_abs) (bound 0)" \
+        [ "$(number compare.txt max_abs)" = 0 ]
+    for key in energy_initial error_l2_relative; do
+        judge "$title by 5: $key $(number answer.txt $key), alone $(number one.txt $key)" \
+            awk -v a="$(number one.txt $key)" -v b="$(number answer.txt $key)" \
+            'BEGIN { d = a - b; if (d < 0) d = -d; exit !(a == b || d <= 1e-6 * a) }'
+    done
+}
+alike 'standing waves between walls'
+alike 'a start by half a step back' 'initial={type="gaussian";width=0.3;}'
+alike 'random data' initial.type=random time.scheme=taylor
+cp one/fields_000000.h5 start.h5
+python3 -c 'import struct
+for i in range(23 * 23): f = struct.pack("<f", 1 + i * i % 97 * 3e-3); open("c.f32", "ab").write(f)'
+alike 'a medium and data of files' initial.type=file initial.file=start.h5 \
+    time.scheme=taylor 'medium={type="file";c="c.f32";shape=[23,23];
+    axes=["x3","x1"];spacing=[0.1,0.05];}'
+
 # ---- continuing in the directory that is read ----
 cp out/fields_000001.h5 wanted.h5
 answers 'continuing in place' 2 run plane.cfg "$device" initial.type=file \

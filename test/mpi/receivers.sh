@@ -47,7 +47,7 @@ same() {
 }
 same 'finite differences' '2 5'
 same 'deep halos, one term' 3 parallel.halo_depth=2 time.stages=1
-same 'double, periodic' 3 device.precision=double \
+same 'periodic' 3 \
     'boundary.x3=["periodic","periodic"]'
 same 'with a source' 3 \
     'sources=({position=[0.41,0.333,1.8];frequency=0.4;})'

@@ -60,7 +60,7 @@ same() {
             max_abs) (bound 0)" [ "$(number compare.txt max_abs)" = 0 ]
     done
 }
-same 'Taylor' 5
+same 'Taylor' 5 device.precision=double
 same 'Taylor, deep halos, double' 3 parallel.halo_depth=3 \
     device.precision=double
 same 'leapfrog, deep halos, periodic' 2 time.scheme=leapfrog \

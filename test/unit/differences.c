@@ -55,7 +55,7 @@ static void make(struct scene *s, const char *system, int dims, const int64_t ce
         .stages = stages,
         .fd = {
             .order = order, .density = density, .inverse_density = 1, .fill = fill, .medium = s}};
-    (void)ht_problem_set_scheme(&s->problem, ht_scheme_find("fd"));
+    (void)ht_problem_set_scheme(&s->problem, ht_scheme_at(HT_DIFFERENCES));
 }
 
 /* The proven bound of omega. */
@@ -308,7 +308,7 @@ static void test_bound(const struct bound_case *c) {
 
 static double energy(const struct ht_stepper *stepper) {
     double value = NAN;
-    must(ht_scheme_find("fd")->invariant->measure(NULL, stepper, &value));
+    must(ht_scheme_at(HT_DIFFERENCES)->invariant->measure(NULL, stepper, &value));
     return value;
 }
 

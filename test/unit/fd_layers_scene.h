@@ -101,7 +101,7 @@ static inline void make(struct scene *s, const struct given *g, double part) {
                                             .organisation = HT_ORGANISATION_FACES,
                                             .fill = fill,
                                             .medium = s}};
-    (void)ht_problem_set_scheme(&s->problem, ht_scheme_find("fd"));
+    (void)ht_problem_set_scheme(&s->problem, ht_scheme_at(HT_DIFFERENCES));
 }
 
 /* Before rigid walls. */

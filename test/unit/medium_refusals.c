@@ -6,8 +6,8 @@ static void refuse(const char *system, const int64_t *cells, const char *options
                    const char *part) {
     struct scene s = {.grid = make_grid(cells, 2, 0)};
     enum ht_err err = open_scene(&s, system, options);
-    TEST_CHECK(err == HT_ERR_INPUT && s.medium == NULL && strstr(ht_err_message(), part),
-               "refused: %s", err ? ht_err_message() : options);
+    TEST_CHECK(err == HT_ERR_INPUT && strstr(ht_err_message(), part), "refused: %s",
+               err ? ht_err_message() : options);
     close_scene(&s);
 }
 

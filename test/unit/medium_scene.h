@@ -46,7 +46,8 @@ static inline enum ht_err open_file(struct scene *scene, const char *system, con
                                     const char *options) {
     TRY(test_params(file, ';', options, &scene->params));
     scene->eq = ht_equations_make(ht_system_find(system), scene->grid.dims);
-    return ht_medium_create(scene->params, &scene->eq, &scene->grid, &scene->medium);
+    TRY(ht_medium_read(scene->params, &scene->eq, &scene->grid, &scene->medium));
+    return ht_medium_scan(scene->medium, false);
 }
 
 static inline enum ht_err open_scene(struct scene *scene, const char *system, const char *options) {

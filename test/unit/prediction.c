@@ -383,7 +383,7 @@ static void make_differences(struct ht_grid *grid, int terms, int depth, struct 
                                .stages = terms,
                                .halo = {.depth = depth},
                                .fd = {.order = 4, .inverse_density = 1}};
-    (void)ht_problem_set_scheme(out, ht_scheme_find("fd"));
+    (void)ht_problem_set_scheme(out, ht_scheme_at(HT_DIFFERENCES));
 }
 
 /* Order 4 reaches over two planes, of 200 points. Deeper halos bring planes of d as well, and of u

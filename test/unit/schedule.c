@@ -84,7 +84,7 @@ static bool make_differences(struct rank *r, int depth, int terms, int radius, b
     r->eq = ht_equations_make(ht_system_find("wave"), 3);
     r->problem = (struct ht_problem){
         .eq = &r->eq, .grid = &r->grid, .stages = terms, .fd = {.order = 2 * radius}};
-    (void)ht_problem_set_scheme(&r->problem, ht_scheme_find("fd"));
+    (void)ht_problem_set_scheme(&r->problem, ht_scheme_at(HT_DIFFERENCES));
     make_slab(r, depth, (int64_t)radius * depth, (int64_t)radius * depth, wall);
     return make_regions(r, 1);
 }

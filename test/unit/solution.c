@@ -331,7 +331,8 @@ static void check_varying(const char *first, const char *second) {
     setup.solution = NULL;
     struct ht_medium *medium = NULL;
     if (setup.err == HT_OK)
-        setup.err = ht_medium_create(setup.params, &setup.eq, &setup.grid, &medium);
+        setup.err = ht_medium_read(setup.params, &setup.eq, &setup.grid, &medium);
+    if (setup.err == HT_OK) setup.err = ht_medium_scan(medium, false);
     if (setup.err == HT_OK) setup.err = ht_solution_create(setup.params, medium, &setup.solution);
     double *u = filled(&setup, HT_PRIMARY, 0);
     /* v1 follows the 4 coefficients of p at 8 nodes; p(-0.5) = -1 */
