@@ -112,7 +112,7 @@ for file in params/*.cfg; do
     */ultrasound.cfg) try "$file" 'grid.cells=[12,12,16]' time.end=8.0 \
         absorbing.type=sponge absorbing.cells=3 'sources=()' \
         output.picture.every=4.0 initial.width=10.0 ;;
-    */seafloor.cfg) try "$file" 'grid.cells=[60,40]' time.end=0.2 \
+    */seafloor.cfg | */rayleigh.cfg) try "$file" 'grid.cells=[60,40]' time.end=0.2 \
         absorbing.cells=6 sources.1.frequency=2.0 output.picture.every=0.1 ;;
     */impedance.cfg) try "$file" 'grid.cells=[24]' ;; # returns at its end
     *) try "$file" time.end=0.2 ;;
