@@ -28,14 +28,12 @@ static enum ht_err device_read(struct ht_fd_engine *e, struct ht_fd_array from, 
 
 static enum ht_err device_create(struct ht_fd_engine *e, int64_t nodes, struct ht_fd_array *out) {
     const int64_t piece = nodes < PIECE ? nodes : PIECE;
-    double *zeros = NULL;
+    HT_FREED double *zeros = NULL;
     TRY(ht_buffer_create(e->device, nodes * word_of(e), &out->buffer));
     TRY(HT_ALLOC(zeros, piece));
-    enum ht_err err = HT_OK;
-    for (int64_t at = 0; err == HT_OK && at < nodes; at += piece)
-        err = device_write(e, *out, at, nodes - at < piece ? nodes - at : piece, zeros);
-    free(zeros);
-    return err;
+    for (int64_t at = 0; at < nodes; at += piece)
+        TRY(device_write(e, *out, at, nodes - at < piece ? nodes - at : piece, zeros));
+    return HT_OK;
 }
 
 static void device_destroy(struct ht_fd_array *array) {

@@ -103,7 +103,7 @@ static void fd_layer_profile(const struct ht_problem *problem, int axis, int sid
 enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
     struct ht_fd_layers *l = &s->layers;
     struct ht_fd_array *list[MEMORIES];
-    double *profile = NULL;
+    HT_FREED double *profile = NULL;
     l->start = true;
     if (l->sides.count == 0) return HT_OK;
     const int64_t apart = s->engine.spec.dims > 2   ? s->box.plane
@@ -122,10 +122,7 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
     for (int i = 0; i < l->sides.count; i++)
         fd_layer_profile(&s->problem, l->sides.side[i].axis, l->sides.side[i].side,
                          profile + l->sides.side[i].profile);
-    const enum ht_err err =
-        s->engine.ops->write(&s->engine, l->profile, 0, l->sides.profiles, profile);
-    free(profile);
-    return err;
+    return s->engine.ops->write(&s->engine, l->profile, 0, l->sides.profiles, profile);
 }
 
 void ht_fd_layers_destroy(struct ht_fd_stepper *s) {
@@ -138,17 +135,15 @@ void ht_fd_layers_destroy(struct ht_fd_stepper *s) {
 enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
     struct ht_fd_array *list[MEMORIES];
     const int64_t most = 1 << 16, total = s->layers.sides.memory;
-    double *zeros = NULL;
+    HT_FREED double *zeros = NULL;
     if (total == 0 || s->layers.start) return HT_OK;
     list_memories(&s->layers, list);
     TRY(HT_ALLOC(zeros, ht_least(most, total)));
-    enum ht_err err = HT_OK;
     for (int i = 0; i < MEMORIES; i++)
-        for (int64_t at = 0; err == HT_OK && at < total; at += most)
-            err = s->engine.ops->write(&s->engine, *list[i], at, ht_least(most, total - at), zeros);
-    free(zeros);
-    s->layers.start = err == HT_OK;
-    return err;
+        for (int64_t at = 0; at < total; at += most)
+            TRY(s->engine.ops->write(&s->engine, *list[i], at, ht_least(most, total - at), zeros));
+    s->layers.start = true;
+    return HT_OK;
 }
 
 static enum ht_err write_chunk(struct ht_fd_stepper *s, const struct ht_fd_side *side, int64_t m,
@@ -179,15 +174,14 @@ static enum ht_err put_plane(struct ht_fd_stepper *s, const struct ht_fd_side *s
 enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m, const double *node,
                              double *half) {
     const int64_t n[2] = {s->box.end[0] - s->box.begin[0], s->box.end[1] - s->box.begin[1]};
-    double *chunk = NULL;
-    enum ht_err err = HT_OK;
-    for (int i = 0; i < s->layers.sides.count && err == HT_OK; i++) {
+    for (int i = 0; i < s->layers.sides.count; i++) {
         const struct ht_fd_side *side = &s->layers.sides.side[i];
         if (side->axis != axis || s->layers.sponge) continue;
         if (axis == 2) {
-            err = put_plane(s, side, m, node, half, n[0] * n[1]);
+            TRY(put_plane(s, side, m, node, half, n[0] * n[1]));
             continue;
         }
+        HT_FREED double *chunk = NULL;
         TRY(HT_ALLOC(chunk, 2 * side->pitch[2]));
         /* Of depth `depth` of a line of the plane. */
         double *halves = chunk + side->pitch[2];
@@ -202,11 +196,10 @@ enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m, const
                 chunk[to] = node[from];
                 halves[to] = way > 0 ? half[from] : -half[from - along[side->axis]];
             }
-        err = write_chunk(s, side, m, s->layers.nodes, chunk);
-        if (err == HT_OK) err = write_chunk(s, side, m, s->layers.halves, chunk + side->pitch[2]);
-        free(chunk);
+        TRY(write_chunk(s, side, m, s->layers.nodes, chunk));
+        TRY(write_chunk(s, side, m, s->layers.halves, chunk + side->pitch[2]));
     }
-    return err;
+    return HT_OK;
 }
 
 /* Of a pair the memories are those of its groups; NULL: the stepper has none. */

@@ -227,7 +227,7 @@ static void take_steps(int n, int64_t steps, number *matrix, number *power, numb
  */
 static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run, const double k[3],
                                int axis, number *out) {
-    number *room;
+    HT_FREED number *room = NULL;
     s->axis = axis;
     s->n = axis < 0 ? 1 : s->problem->grid->order + 1;
     s->t = axis < 0 ? 1 : 2 * s->n;
@@ -246,7 +246,6 @@ static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run, co
         out[f] = *change;
         change += s->n;
     }
-    free(room);
     return HT_OK;
 }
 

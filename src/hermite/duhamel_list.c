@@ -777,26 +777,24 @@ static enum ht_err walk(struct listing *l) {
 
 enum ht_err ht_injection_list(const struct ht_problem *problem, enum ht_subgrid to,
                               const struct ht_window *window, struct ht_injection_grid *out) {
+    HT_ENDED(free_listing)
     struct listing l = {.problem = problem, .grid = problem->grid, .to = to, .window = window};
-    enum ht_err err = walk(&l);
-    if (err == HT_OK)
-        err = ht_columns_list(&l.columns, window->count[2], ht_window_plane(window), &out->list,
-                              &out->plane, NULL);
-    if (err == HT_OK) err = make_shapes(&l, out);
-    free_listing(&l);
-    return err;
+    TRY(walk(&l));
+    TRY(ht_columns_list(&l.columns, window->count[2], ht_window_plane(window), &out->list,
+                        &out->plane, NULL));
+    return make_shapes(&l, out);
 }
 
 enum ht_err ht_injection_count(const struct ht_problem *problem, enum ht_subgrid to,
                                struct ht_injection_counts *out) {
     const struct ht_grid whole = ht_grid_whole(problem->grid);
     const struct ht_window window = ht_window_make(&whole, to, 0, 0);
+    HT_ENDED(free_listing)
     struct listing l = {
         .problem = problem, .grid = &whole, .to = to, .window = &window, .counts = true};
-    const enum ht_err err = walk(&l);
+    TRY(walk(&l));
     *out = (struct ht_injection_counts){.nodes = ht_least(l.entries, ht_grid_total(&whole, to)),
                                         .entries = l.entries,
                                         .shapes = l.shapes};
-    free_listing(&l);
-    return err;
+    return HT_OK;
 }

@@ -311,18 +311,16 @@ static enum ht_err check_plane(const struct ht_plan *plan, const struct ht_duham
 }
 
 static enum ht_err check_medium(const struct ht_plan *plan, const struct ht_duhamel *d) {
-    enum ht_err err = HT_OK;
     if (plan->medium->uniform) return HT_OK;
-    for (int i = 0; err == HT_OK && i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         const enum ht_subgrid subgrid = i ? HT_DUAL : HT_PRIMARY;
-        double *values = NULL;
+        HT_FREED double *values = NULL;
         TRY(HT_ALLOC(values, ht_grid_plane(&plan->grid, subgrid) * plan->eq.nmaterials *
                                  plan->medium->coefs));
-        for (int64_t m3 = 0; err == HT_OK && m3 < ht_grid_planes(&plan->grid, subgrid); m3++)
-            err = check_plane(plan, d, subgrid, m3, values);
-        free(values);
+        for (int64_t m3 = 0; m3 < ht_grid_planes(&plan->grid, subgrid); m3++)
+            TRY(check_plane(plan, d, subgrid, m3, values));
     }
-    return err;
+    return HT_OK;
 }
 
 /* ---- cells per wavelength ---- */

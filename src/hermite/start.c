@@ -89,30 +89,26 @@ static enum ht_err put_solution(const struct ht_plan *plan, enum ht_subgrid subg
                                 const struct ht_stepper *stepper) {
     const struct ht_grid *grid = &plan->grid;
     int64_t chunk = chunk_planes(plan, subgrid), begin, end;
-    double *coefs = NULL;
-    struct ht_progress progress;
+    HT_FREED double *coefs = NULL;
     ht_grid_own(grid, subgrid, &begin, &end);
     TRY(HT_ALLOC(coefs,
                  ht_grid_plane(grid, subgrid) * chunk * ht_grid_coefs(grid) * plan->eq.nfields));
-    enum ht_err err = HT_OK;
+    HT_ENDED(ht_progress_end) struct ht_progress progress;
     ht_progress_start(&progress, "initial data", (double)(end - begin), "nodes",
                       (double)ht_grid_plane(grid, subgrid));
-    for (int64_t first = begin; err == HT_OK && first < end; first += chunk) {
+    for (int64_t first = begin; first < end; first += chunk) {
         int64_t last = first + chunk < end ? first + chunk : end;
-        err = ht_solution_fill(plan->solution, subgrid, time, first, last, coefs);
-        if (err == HT_OK)
-            ht_plan_multiply(plan, false,
-                             ht_grid_plane(grid, subgrid) * (last - first) * ht_grid_coefs(grid) *
-                                 plan->eq.nfields,
-                             coefs);
-        if (err == HT_OK && subgrid == HT_PRIMARY && plan->problem.scheme->two_level)
-            err = clear_walls(plan, first, last, coefs);
-        if (err == HT_OK) err = stepper->ops->put(stepper->self, subgrid, first, last, coefs);
+        TRY(ht_solution_fill(plan->solution, subgrid, time, first, last, coefs));
+        ht_plan_multiply(plan, false,
+                         ht_grid_plane(grid, subgrid) * (last - first) * ht_grid_coefs(grid) *
+                             plan->eq.nfields,
+                         coefs);
+        if (subgrid == HT_PRIMARY && plan->problem.scheme->two_level)
+            TRY(clear_walls(plan, first, last, coefs));
+        TRY(stepper->ops->put(stepper->self, subgrid, first, last, coefs));
         ht_progress_update(&progress, (double)(last - begin));
     }
-    ht_progress_end(&progress);
-    free(coefs);
-    return err;
+    return HT_OK;
 }
 
 /* ---- half a step back ---- */

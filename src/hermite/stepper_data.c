@@ -116,19 +116,18 @@ enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first, i
                            .coefs = t->coefs,
                            .storage = t->storage,
                            .part = part};
-    void *data = NULL;
+    HT_FREED void *data = NULL;
     TRY(check_own(t, subgrid, first, last));
     ht_halo_overwritten(&t->r.state, (int)subgrid);
-    enum ht_err err = ht_mem_alloc((size_t)(span.rows * span.width), 1, &data);
-    for (int f = 0; err == HT_OK && f < t->problem.eq->nfields; f++) {
+    TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
+    for (int f = 0; f < t->problem.eq->nfields; f++) {
         if (t->u[subgrid][f] == NULL) continue;
         c.from = coefs + (int64_t)f * t->coefs * part;
         c.device = data;
-        err = convert(&c);
-        if (err == HT_OK) err = ht_buffer_write(t->u[subgrid][f], span, data);
+        TRY(convert(&c));
+        TRY(ht_buffer_write(t->u[subgrid][f], span, data));
     }
-    free(data);
-    return err;
+    return HT_OK;
 }
 
 enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
@@ -145,17 +144,15 @@ enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field, int c
                            .coefs = count,
                            .storage = t->storage,
                            .part = part};
-    void *data = NULL;
+    HT_FREED void *data = NULL;
     c.to = out;
     TRY(check_own(t, subgrid, first, last));
     REQUIRE(t->u[subgrid][field] != NULL, HT_ERR_INTERNAL, "%s is not stored on this grid",
             t->problem.eq->field[field].name);
     TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
-    enum ht_err err = ht_buffer_read(t->u[subgrid][field], span, data);
+    TRY(ht_buffer_read(t->u[subgrid][field], span, data));
     c.device = data;
-    if (err == HT_OK) err = convert(&c);
-    free(data);
-    return err;
+    return convert(&c);
 }
 
 /* Leaves the nodes in absorbing layers out, and the item if none is left. */
@@ -323,19 +320,16 @@ enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t, enum ht_subgrid 
     int64_t chunk = planes < 1 ? 1 : planes < most ? planes : most;
     int64_t room = ht_window_plane(window) * chunk * p->medium_coefs;
     int64_t begin = window->held.begin[2], end = window->held.end[2];
-    double *values = NULL, *data = NULL;
+    HT_FREED double *values = NULL, *data = NULL;
     TRY(HT_ALLOC(values, room * p->eq->nmaterials));
-    enum ht_err err = HT_ALLOC(data, room);
-    struct ht_progress progress;
+    TRY(HT_ALLOC(data, room));
+    HT_ENDED(ht_progress_end) struct ht_progress progress;
     ht_progress_start(&progress, "medium", (double)(end - begin), "nodes",
                       (double)ht_grid_plane(p->grid, subgrid));
-    for (int64_t at = begin, count; err == HT_OK && at < end; at += count) {
+    for (int64_t at = begin, count; at < end; at += count) {
         count = planes_from(t, subgrid, at, chunk);
-        err = upload_medium(t, subgrid, at, count, values, data);
+        TRY(upload_medium(t, subgrid, at, count, values, data));
         ht_progress_update(&progress, (double)(at + count - begin));
     }
-    ht_progress_end(&progress);
-    free(data);
-    free(values);
-    return err;
+    return HT_OK;
 }

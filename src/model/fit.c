@@ -556,13 +556,11 @@ static enum ht_err find_below(const struct ht_fit_job *job, const double **below
     if (*kept == NULL) TRY(HT_ALLOC(*kept, axis[0].nodes * axis[1].nodes));
     *below = *kept;
     if (known) return HT_OK;
-    struct points p;
+    HT_ENDED(points_clear) struct points p;
     fit->below[job->what].plane = -1;
-    enum ht_err err = points_make(&one, &p);
+    TRY(points_make(&one, &p));
     p.values = *kept;
-    if (err == HT_OK) err = evaluate(&p);
-    points_clear(&p);
-    return err;
+    return evaluate(&p);
 }
 
 /* Keeps the last plane for the next fill. */
@@ -578,19 +576,17 @@ static void keep_last(const struct points *p) {
 
 /* All rows of planes [first[2], last[2]) by values at points. */
 static enum ht_err ht_fit_points(struct ht_fit_job *job) {
-    struct points p;
     const double *below;
     for (int k = 0; k < 3; k++) job->fitted[k] = true;
     TRY(find_below(job, &below));
-    enum ht_err err = points_make(job, &p);
+    HT_ENDED(points_clear) struct points p;
+    TRY(points_make(job, &p));
     p.values = job->out;
     p.below = below;
-    if (err == HT_OK) err = evaluate(&p);
-    if (err == HT_OK) err = check(&p);
-    if (err == HT_OK) keep_last(&p);
-    if (err == HT_OK) err = emit_points(&p, job);
-    points_clear(&p);
-    return err;
+    TRY(evaluate(&p));
+    TRY(check(&p));
+    keep_last(&p);
+    return emit_points(&p, job);
 }
 
 /* ---- create ---- */

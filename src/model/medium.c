@@ -423,23 +423,22 @@ bool ht_medium_row_varies(const struct ht_medium *medium, int p) {
 static enum ht_err find_constant(struct ht_medium *medium) {
     const struct ht_system *system = medium->eq->system;
     const struct ht_medium_source *source = medium->source;
-    struct ht_medium_work work;
+    HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work;
     TRY(ht_medium_work_create(medium, &work));
     for (int p = 0; p < system->nparameters; p++) {
         const bool depends = ht_medium_row_varies(medium, p);
         for (int a = 0; a < medium->coefs; a++)
             work.value[p][a] = a == 0 ? 1 + 0.25 * p : depends ? 0.1 / a : 0;
     }
-    const enum ht_err err = system->materials(source->jets, source->chosen,
-                                              (const double *const *)work.value, work.material);
+    TRY(system->materials(source->jets, source->chosen, (const double *const *)work.value,
+                          work.material));
     medium->constant_materials = 0;
-    for (int m = 0; err == HT_OK && m < medium->eq->nmaterials; m++) {
+    for (int m = 0; m < medium->eq->nmaterials; m++) {
         bool varies = false;
         for (int a = 1; a < medium->coefs; a++) varies = varies || work.material[m][a] != 0;
         if (!varies) medium->constant_materials |= 1u << m;
     }
-    ht_medium_work_destroy(&work);
-    return err;
+    return HT_OK;
 }
 
 /* Rows, type and dependence from the parameters. */

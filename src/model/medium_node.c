@@ -611,17 +611,14 @@ static enum ht_err scan_line(const struct scan *scan, const struct ht_medium_wor
 static enum ht_err scan_chunk(void *data, int64_t chunk, int worker) {
     struct scan *scan = data;
     const int64_t end = ht_threads_first(scan->lines, scan->chunks, chunk + 1);
-    struct ht_medium_work work;
-    enum ht_err err = HT_OK;
+    HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work;
     TRY(ht_medium_work_create(scan->medium, &work));
-    for (int64_t i = ht_threads_first(scan->lines, scan->chunks, chunk); err == HT_OK && i < end;
-         i++) {
-        err = scan_line(scan, &work, i, &scan->found[chunk]);
+    for (int64_t i = ht_threads_first(scan->lines, scan->chunks, chunk); i < end; i++) {
+        TRY(scan_line(scan, &work, i, &scan->found[chunk]));
         const int64_t done = atomic_fetch_add(&scan->done, 1) + 1;
         if (worker == 0) ht_progress_update(&scan->progress, (double)done);
     }
-    ht_medium_work_destroy(&work);
-    return err;
+    return HT_OK;
 }
 
 static enum ht_err scan_subgrid(struct ht_medium *medium, enum ht_subgrid subgrid, double part) {

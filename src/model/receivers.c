@@ -57,21 +57,19 @@ static enum ht_err read_text(const char *path, const char *text, int dims, int64
 
 /* Positions in a file, a line each; x is freed by the caller. */
 static enum ht_err ht_positions_read(const char *path, int dims, int64_t *count, double (**x)[3]) {
-    char *text = NULL;
+    HT_FREED char *text = NULL;
+    HT_FREED double(*read)[3] = NULL;
     size_t size;
     *count = 0;
     *x = NULL;
     TRY(ht_file_read(path, &text, &size));
-    enum ht_err err = HT_OK;
-    if (strlen(text) != size) err = ht_err_set(HT_ERR_INPUT, "%s is not a text file", path);
-    if (err == HT_OK) err = HT_ALLOC(*x, lines_of(text));
-    if (err == HT_OK) err = read_text(path, text, dims, count, *x);
-    if (err == HT_OK && *count == 0) err = ht_err_set(HT_ERR_INPUT, "%s holds no positions", path);
-    free(text);
-    if (err == HT_OK) return HT_OK;
-    free(*x);
-    *x = NULL;
-    return err;
+    REQUIRE(strlen(text) == size, HT_ERR_INPUT, "%s is not a text file", path);
+    TRY(HT_ALLOC(read, lines_of(text)));
+    TRY(read_text(path, text, dims, count, read));
+    REQUIRE(*count > 0, HT_ERR_INPUT, "%s holds no positions", path);
+    *x = read;
+    read = NULL;
+    return HT_OK;
 }
 
 enum { KEY = 96 };

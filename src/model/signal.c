@@ -130,14 +130,12 @@ static double cubic(const struct ht_knot *k, double x, int order) {
 }
 
 static enum ht_err ht_spline_read(struct ht_signal *s) {
-    char *text = NULL;
+    HT_FREED char *text = NULL;
     size_t size;
     TRY(ht_file_read(s->given.file, &text, &size));
-    enum ht_err err =
-        strlen(text) == size ? read_lines(s, text) : ht_err_set(HT_ERR_INPUT, "is no text file");
-    free(text);
-    if (err == HT_OK) err = check_gaps(s);
-    TRY(err);
+    REQUIRE(strlen(text) == size, HT_ERR_INPUT, "is no text file");
+    TRY(read_lines(s, text));
+    TRY(check_gaps(s));
     find_bends(s->samples, s->knot);
     s->knot[0].area = s->knot[0].moment = 0;
     for (int64_t i = 0; i + 1 < s->samples; i++) {
@@ -316,7 +314,7 @@ enum { PAD_BITS = 3, LEAST_BITS = 10, MOST_BITS = 18 };
 static enum ht_err find_traits(struct ht_signal *s) {
     struct ht_signal_traits *t = &s->traits;
     double extent[2], sum = 0, size = 0;
-    double complex *x = NULL;
+    HT_FREED double complex *x = NULL;
     int bits = LEAST_BITS;
     rows[s->given.kind].extent(s, extent);
     while (bits < MOST_BITS && (1 << bits) < 8 * s->samples) bits++;
@@ -338,7 +336,6 @@ static enum ht_err find_traits(struct ht_signal *s) {
     ht_fourier(bits + PAD_BITS, x);
     t->highest = highest_of(bits + PAD_BITS, apart, x);
     if (t->highest > 0) fill_bands(bits + PAD_BITS, apart, x, s);
-    free(x);
     return HT_OK;
 }
 

@@ -255,7 +255,7 @@ struct job {
 static enum ht_err fill_chunk(void *data, int64_t chunk, int worker) {
     const struct job *job = data;
     const int64_t end = ht_threads_first(job->parts, job->chunks, chunk + 1);
-    double *buffer;
+    HT_FREED double *buffer = NULL;
     (void)worker;
     TRY(HT_ALLOC(buffer, 2 * job->range->plane));
     for (int64_t part = ht_threads_first(job->parts, job->chunks, chunk); part < end; part++) {
@@ -273,7 +273,6 @@ static enum ht_err fill_chunk(void *data, int64_t chunk, int worker) {
         fill_plane(pass, buffer, buffer + range->plane, range->nodes,
                    job->out + i3 * slab + plane * range->plane);
     }
-    free(buffer);
     return HT_OK;
 }
 
@@ -457,13 +456,11 @@ static enum ht_err fill_nodes(const struct expression_job *job, int64_t begin, i
 static enum ht_err fill_expression_chunk(void *data, int64_t chunk, int worker) {
     const struct expression_job *job = data;
     const int64_t nodes = job->range->nodes;
-    double *jet;
+    HT_FREED double *jet = NULL;
     (void)worker;
     TRY(HT_ALLOC(jet, job->solution->data->jets->count));
-    const enum ht_err err = fill_nodes(job, ht_threads_first(nodes, job->chunks, chunk),
-                                       ht_threads_first(nodes, job->chunks, chunk + 1), jet);
-    free(jet);
-    return err;
+    return fill_nodes(job, ht_threads_first(nodes, job->chunks, chunk),
+                      ht_threads_first(nodes, job->chunks, chunk + 1), jet);
 }
 
 static enum ht_err fill_expression(const struct ht_solution *solution,

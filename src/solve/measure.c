@@ -23,18 +23,16 @@ each_chunk(const struct ht_plan *plan, const struct ht_solution *solution, doubl
            void *context) {
     const struct ht_grid *grid = &plan->grid;
     int64_t chunk = chunk_planes(plan), begin, end;
-    double *coefs = NULL;
+    HT_FREED double *coefs = NULL;
     ht_grid_own(grid, HT_PRIMARY, &begin, &end);
     TRY(HT_ALLOC(coefs,
                  ht_grid_plane(grid, HT_PRIMARY) * chunk * ht_grid_coefs(grid) * plan->eq.nfields));
-    enum ht_err err = HT_OK;
-    for (int64_t first = begin; err == HT_OK && first < end; first += chunk) {
+    for (int64_t first = begin; first < end; first += chunk) {
         int64_t last = first + chunk < end ? first + chunk : end;
-        err = ht_solution_fill(solution, HT_PRIMARY, time, first, last, coefs);
-        if (err == HT_OK) err = use(context, first, last, coefs);
+        TRY(ht_solution_fill(solution, HT_PRIMARY, time, first, last, coefs));
+        TRY(use(context, first, last, coefs));
     }
-    free(coefs);
-    return err;
+    return HT_OK;
 }
 
 enum ht_err ht_nodal_read(const struct ht_plan *plan, const struct ht_stepper *stepper,

@@ -446,7 +446,8 @@ static bool same_state(const struct ht_halo_state *a, const struct ht_halo_state
 static enum ht_err log_schedules(struct ht_runner *r) {
     const struct ht_passes *passes = &r->passes;
     const int most = 4 * (r->partition.depth + 1);
-    struct ht_halo_state state = r->state, *seen = NULL;
+    HT_FREED struct ht_halo_state *seen = NULL;
+    struct ht_halo_state state = r->state;
     bool fresh = true;
     if (ht_log_level_get() < HT_LOG_VERBOSE) return HT_OK;
     TRY(HT_ALLOC(seen, most));
@@ -458,7 +459,7 @@ static enum ht_err log_schedules(struct ht_runner *r) {
                          &state, &r->schedule);
         const int from = n % 2;
         const bool whole = passes->half[from][1] - passes->half[from][0] == passes->count;
-        struct ht_text text = {0};
+        HT_FREED_TEXT struct ht_text text = {0};
         ht_schedule_add_text(&r->schedule, &text);
         if (ht_text_status(&text) == HT_OK)
             ht_log("%s: %s",
@@ -466,9 +467,7 @@ static enum ht_err log_schedules(struct ht_runner *r) {
                    : from == HT_DUAL ? "half step from the dual grid"
                                      : "half step from the primary grid",
                    text.data);
-        ht_text_free(&text);
     }
-    free(seen);
     return HT_OK;
 }
 
