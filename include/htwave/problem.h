@@ -209,7 +209,7 @@ struct ht_law {
 /* The problem for whose kernels a law stands; not for stepping. */
 struct ht_problem ht_problem_with_law(const struct ht_problem *problem, const struct ht_law *law);
 
-/* Absorbing layers of Hermite methods (docs/absorbing.md): the equations of src/pde/absorbing.c,
+/* Absorbing layers of Hermite methods (docs/absorbing.md): the equations of src/pde/terms.c,
  * with profiles that are constant about each node, or polynomials in xi there.
  *
  * A target is in the layer of an axis if it is as deep as its inner face or deeper. Memory

@@ -210,7 +210,7 @@ enum ht_layer_profile { HT_PROFILE_SIGMA, HT_PROFILE_DECAY, HT_PROFILE_SPONGE, H
 /* The highest degree in xi, along their axis, of profiles about a node. */
 enum { HT_PROFILE_DEGREE = 3 };
 /* The equations where the layers of these axes (bit k: axis k) overlap, from the terms of the
- * system: src/pde/absorbing.c. HT_ERR_INTERNAL if they have more fields, terms or materials than
+ * system: src/pde/terms.c. HT_ERR_INTERNAL if they have more fields, terms or materials than
  * equations hold. */
 HT_CHECKED enum ht_err ht_equations_absorb(const struct ht_equations *eq, unsigned axes,
                                            struct ht_equations *out);

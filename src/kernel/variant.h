@@ -24,7 +24,7 @@ extern const struct ht_variant ht_variant_propagator_local; /* .._local.c */
 extern const struct ht_variant ht_variant_propagator_planes,
     ht_variant_propagator_tensor;                               /* propagator_tensor.c */
 extern const struct ht_variant ht_variant_propagator_warpgroup; /* propagator_tensor.c */
-extern const struct ht_variant ht_variant_vector;               /* taylor_vectors.c */
+extern const struct ht_variant ht_variant_vector;               /* propagator.c */
 extern const struct ht_variant ht_variant_parity_chains;        /* parity_chains.c */
 
 /* What rows of dense parity blocks for GPUs have in common. */
@@ -58,10 +58,6 @@ int64_t ht_tile_nodes(int dims, int pitch, int rows);
 HT_CHECKED enum ht_err ht_target_group(const struct ht_tuning *tuning,
                                        const struct ht_device_info *info, int dims,
                                        struct ht_shape *out);
-/* Targets per vector: those of the tuning, else 64 bytes on a CPU and one target on a GPU.
- * HT_ERR_INPUT if the tuning's cells are not the size of a vector. */
-HT_CHECKED enum ht_err ht_vector_cells(const struct ht_tuning *tuning, const struct ht_spec *spec,
-                                       const struct ht_device_info *info, int *cells);
 
 /* ---- counted work, as ht_variant.cost ---- */
 /* The Taylor series in stages, by the kinds of the variant's kernels. */

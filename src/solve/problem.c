@@ -1,12 +1,14 @@
 /* What is true of a problem without a device: its scheme, the fields that its grids store, the
  * windows of a rank, the specs of its half steps.
  */
-
 #include <float.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "htwave/fd_kernel.h"
 #include "htwave/schedule.h"
+#include "htwave/stepper.h"
 
 const char *ht_problem_set_scheme(struct ht_problem *problem, const struct ht_scheme *scheme) {
     struct ht_form form;
@@ -145,4 +147,237 @@ const struct ht_rounding *ht_scheme_rounding(const struct ht_scheme *scheme,
                                              const struct ht_equations *eq) {
     const struct ht_rounding *row = &scheme->rounding[eq->symbol == HT_SYMBOL_PAIR];
     return row->power > 0 ? row : NULL;
+}
+
+/* ---- absorbing layers of Hermite methods: places and profiles ---- */
+
+unsigned ht_absorbing_axes(const struct ht_layers *layers) {
+    unsigned axes = 0;
+    if (layers == NULL || layers->type != HT_ABSORBING_CPML) return 0;
+    for (int k = 0; k < layers->dims; k++)
+        if (layers->side[k][0].cells > 0 || layers->side[k][1].cells > 0) axes |= 1u << k;
+    return axes;
+}
+
+double ht_absorbing_at(enum ht_subgrid subgrid, int64_t node) {
+    return (double)node + (subgrid == HT_DUAL ? 0.5 : 0);
+}
+
+int ht_absorbing_side(const struct ht_layers *layers, int axis, double at) {
+    const struct ht_layer *side = layers->side[axis];
+    const double end = (double)(layers->cells[axis] - side[1].cells);
+    if (side[0].cells > 0 && at <= (double)side[0].cells) return 0;
+    return side[1].cells > 0 && at >= end ? 1 : -1;
+}
+
+void ht_absorbing_profiles(const struct ht_layers *layers, int axis, double at,
+                           double out[HT_LAYER_PROFILES][HT_PROFILE_DEGREE + 1]) {
+    const int side = ht_absorbing_side(layers, axis, at);
+    double sigma[HT_PROFILE_DEGREE + 1] = {0};
+    if (side >= 0) ht_layers_jets(layers, axis, at, layers->profile_degree + 1, sigma);
+    for (int a = 0; a <= HT_PROFILE_DEGREE; a++) {
+        out[HT_PROFILE_SIGMA][a] = out[HT_PROFILE_DECAY][a] = sigma[a];
+        out[HT_PROFILE_SPONGE][a] = side < 0 ? 0 : sigma[a] * layers->side[axis][side].sponge;
+    }
+    if (side >= 0) out[HT_PROFILE_DECAY][0] += layers->side[axis][side].alpha;
+}
+
+/* ---- boxes ---- */
+
+/* Sets the cells of part -1 (between the layers), 0 or 1 of an axis. */
+static void set_part(const struct ht_grid *grid, const struct ht_layers *layers, int axis, int part,
+                     struct ht_absorbing_box *box) {
+    const int64_t low = layers->side[axis][0].cells;
+    const int64_t high = grid->cells[axis] - layers->side[axis][1].cells;
+    box->cells.begin[axis] = part < 0 ? low : part == 0 ? 0 : high;
+    box->cells.end[axis] = part < 0 ? high : part == 0 ? low : grid->cells[axis];
+    box->later[axis][0] = part < 0 && low > 0;
+    box->later[axis][1] = part == 0;
+    box->side[axis] = part;
+    if (part >= 0) box->axes |= 1u << axis;
+}
+
+int ht_absorbing_boxes(const struct ht_grid *grid, const struct ht_layers *layers,
+                       struct ht_absorbing_box out[HT_ABSORBING_BOXES]) {
+    int count = 0;
+    for (int n = 0; n < HT_ABSORBING_BOXES; n++) {
+        const int part[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+        struct ht_absorbing_box box = {.axes = 0};
+        for (int k = 0; k < 3; k++) set_part(grid, layers, k, part[k], &box);
+        if (ht_box_nodes(&box.cells) > 0) out[count++] = box;
+    }
+    return count;
+}
+
+/* ---- windows ---- */
+
+struct ht_window ht_absorbing_window(const struct ht_problem *problem, enum ht_subgrid subgrid,
+                                     int axis, int side, int64_t first[3]) {
+    struct ht_window w = ht_problem_window(problem, subgrid);
+    const int64_t ghosts = w.count[axis] - w.held.end[axis];
+    int64_t begin, end;
+    /* Nodes of the grid along the layer's normal: those of the layer and, on the dual grid, one
+     * before its face. */
+    const int64_t cells = problem->layers->side[axis][side].cells;
+    const int64_t nodes = ht_grid_nodes(problem->grid, subgrid, axis);
+    const int64_t count = cells + 1;
+    begin = side == 0 ? 0 : nodes - count;
+    end = side == 0 ? count : nodes;
+    begin = ht_most(begin - w.origin[axis], w.held.begin[axis]);
+    end = ht_least(end - w.origin[axis], w.held.end[axis]);
+    for (int k = 0; k < 3; k++) first[k] = 0;
+    if (begin >= end) return (struct ht_window){.count = {0}};
+    /* Ghosts lie behind the outer wall, where the held nodes end. */
+    const bool below = begin == w.held.begin[axis] && side == 0;
+    const bool above = end == w.held.end[axis] && side == 1;
+    first[axis] = below ? 0 : begin;
+    w.held.begin[axis] = begin - first[axis];
+    w.held.end[axis] = end - first[axis];
+    w.count[axis] = w.held.end[axis] + (above ? ghosts : 0);
+    w.origin[axis] += first[axis];
+    w.own.begin[axis] = ht_most(w.own.begin[axis] - first[axis], 0);
+    w.own.end[axis] = ht_least(w.own.end[axis] - first[axis], w.held.end[axis]);
+    return w;
+}
+
+/* ---- the sponge: what polynomials are multiplied by ---- */
+
+double ht_sponge_rate(const struct ht_problem *problem, enum ht_subgrid subgrid) {
+    const struct ht_layers *layers = problem->layers;
+    if (layers == NULL || layers->type != HT_ABSORBING_SPONGE) return 0;
+    if (problem->stored[HT_PRIMARY] == problem->stored[HT_DUAL]) return 1;
+    return subgrid == HT_PRIMARY ? 2 : 0;
+}
+
+bool ht_sponge_damps(const struct ht_problem *problem, enum ht_subgrid subgrid, int axis) {
+    return ht_sponge_rate(problem, subgrid) > 0 &&
+           (problem->layers->side[axis][0].cells > 0 || problem->layers->side[axis][1].cells > 0);
+}
+
+/* Of g = exp(-tau sigma) from i g_i = -tau sum_j j sigma_j g_(i-j). */
+void ht_sponge_jets(const struct ht_problem *problem, enum ht_subgrid subgrid, int axis,
+                    int64_t node, double *out) {
+    const struct ht_layers *layers = problem->layers;
+    const double tau = ht_sponge_rate(problem, subgrid) * problem->dt / 2;
+    const double at = ht_absorbing_at(subgrid, node);
+    const int count = problem->grid->order + 1;
+    double sigma[HT_MAX_ORDER + 1];
+    ht_layers_jets(layers, axis, at, count, sigma);
+    out[0] = exp(-tau * sigma[0]);
+    for (int i = 1; i < count; i++) {
+        out[i] = 0;
+        for (int j = 1; j <= i; j++) out[i] -= tau * j * sigma[j] * out[i - j] / i;
+    }
+}
+
+/* ---- a part of a problem as a separate problem ---- */
+
+/* Copies the part's rows out of a whole plane into plane m of `planes`. */
+static void cut_plane(const struct ht_part *part, enum ht_subgrid subgrid, int64_t m,
+                      int64_t planes, const double *whole, double *out) {
+    const struct ht_grid *grid = part->whole->grid;
+    const int64_t *begin = part->cells.begin;
+    int64_t n1 = ht_grid_nodes(grid, subgrid, 0);
+    int64_t n2 = ht_grid_nodes(grid, subgrid, 1);
+    int64_t own1 = ht_grid_nodes(&part->grid, subgrid, 0);
+    int64_t own2 = ht_grid_nodes(&part->grid, subgrid, 1);
+    int64_t rows = (int64_t)part->whole->medium_coefs * part->whole->eq->nmaterials;
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t m2 = 0; m2 < own2; m2++) {
+            const double *from = whole + (r * n2 + (begin[1] + m2) % n2) * n1;
+            double *to = out + ((r * planes + m) * own2 + m2) * own1;
+            for (int64_t m1 = 0; m1 < own1; m1++) to[m1] = from[(begin[0] + m1) % n1];
+        }
+}
+
+/* medium_fill of the part: the whole problem's medium at the part's nodes. */
+static enum ht_err fill_medium(const void *context, enum ht_subgrid subgrid, int64_t first,
+                               int64_t last, double *out) {
+    const struct ht_part *part = context;
+    const struct ht_problem *whole = part->whole;
+    int64_t planes = ht_grid_planes(whole->grid, subgrid);
+    int64_t rows = (int64_t)whole->medium_coefs * whole->eq->nmaterials;
+    HT_FREED double *plane = NULL;
+    TRY(HT_ALLOC(plane, rows * ht_grid_plane(whole->grid, subgrid)));
+    for (int64_t m = first; m < last; m++) {
+        int64_t at = (part->cells.begin[2] + m) % planes;
+        TRY(whole->medium_fill(whole->medium, subgrid, at, at + 1, plane));
+        cut_plane(part, subgrid, m - first, last - first, plane, out);
+    }
+    return HT_OK;
+}
+
+static void set_sides(const struct ht_part *part, enum ht_part_sides sides, struct ht_grid *grid) {
+    for (int k = 0; k < 3; k++) {
+        bool whole = part->cells.end[k] - part->cells.begin[k] == part->whole->grid->cells[k];
+        for (int side = 0; side < 2; side++) {
+            if (sides == HT_SIDES_PERIODIC) grid->wall[k][side] = 0;
+            if (sides == HT_SIDES_MIRROR && !whole) grid->wall[k][side] = 1;
+        }
+    }
+}
+
+/* A positive medium that jumps at every node; what couples fields is small. */
+static enum ht_err test_values(const void *context, int what, int64_t first, int64_t last,
+                               double *out) {
+    const struct ht_problem *p = context;
+    const int64_t plane = ht_grid_plane(p->grid, HT_PRIMARY);
+    struct ht_pair pair = {.ncoefficients = 0};
+    if (p->fd.pair == HT_PAIR_APART) ht_problem_pair(p, &pair);
+    const bool coupling =
+        what < pair.ncoefficients && pair.coefficient[what].row != pair.coefficient[what].col;
+    for (int64_t n = 0; n < plane * (last - first); n++) {
+        const uint64_t key = 4 * (uint64_t)(first * plane + n) + (unsigned)what;
+        out[n] = (coupling ? 0.25 : 1) * (1 + 0.5 * ht_rng_uniform(7, key));
+    }
+    return HT_OK;
+}
+
+void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
+                     enum ht_part_sides sides, enum ht_part_medium medium, struct ht_part *out) {
+    *out = (struct ht_part){
+        .whole = whole, .cells = *cells, .grid = ht_grid_whole(whole->grid), .problem = *whole};
+    for (int k = 0; k < 3; k++) {
+        bool used = k < out->grid.dims;
+        if (!used) out->cells.begin[k] = 0;
+        if (!used) out->cells.end[k] = 1;
+        out->grid.cells[k] = out->cells.end[k] - out->cells.begin[k];
+        out->grid.lower[k] += out->grid.h[k] * (double)out->cells.begin[k];
+        out->grid.upper[k] = out->grid.lower[k] + out->grid.h[k] * (double)out->grid.cells[k];
+    }
+    set_sides(out, sides, &out->grid);
+    out->problem.grid = &out->grid;
+    out->problem.halo = (struct ht_halo_choice){0};
+    memset(out->grid.layer, 0, sizeof out->grid.layer);
+    out->problem.layers = NULL;
+    out->problem.shots = NULL;
+    out->problem.duhamel = NULL;
+    if (whole->fd.fill != NULL) {
+        out->problem.fd.fill = test_values;
+        out->problem.fd.medium = &out->problem;
+    }
+    if (whole->medium_degree < 0) return;
+    out->problem.medium_fill = medium == HT_MEDIUM_TEST ? ht_test_medium : fill_medium;
+    out->problem.medium =
+        medium == HT_MEDIUM_TEST ? (const void *)&out->problem : (const void *)out;
+}
+
+/* A smooth positive medium of the wanted degree: 1 + small polynomials. */
+enum ht_err ht_test_medium(const void *context, enum ht_subgrid subgrid, int64_t first,
+                           int64_t last, double *out) {
+    const struct ht_problem *p = context;
+    int64_t plane = ht_grid_plane(p->grid, subgrid), part = plane * (last - first);
+    int64_t at = 0;
+    for (int m = 0; m < p->eq->nmaterials; m++)
+        for (int a = 0; a < p->medium_coefs; a++)
+            for (int64_t n = 0; n < part; n++, at++) {
+                uint64_t node = (uint64_t)(first * plane + n);
+                uint64_t index =
+                    (node * 1000 + (uint64_t)(m * p->medium_coefs + a)) * 2 + (subgrid == HT_DUAL);
+                double noise = ht_rng_uniform(7, index);
+                out[at] = a == 0                  ? 1 + 0.25 * noise
+                          : p->constant >> m & 1u ? 0
+                                                  : 0.25 * noise / p->medium_coefs;
+            }
+    return HT_OK;
 }

@@ -1,4 +1,4 @@
-/* Rounding of parity blocks' entries (src/kernel/blocks_round.c): what the errors of a row give for
+/* Rounding of parity blocks' entries (src/kernel/blocks.c): what the errors of a row give for
  * resolved plane waves is compared with that of entries rounded each for itself. Waves are drawn at
  * random, not those that the rounding knows. A row has more entries than resolved waves set
  * conditions, and they fall by powers of ten, so that most of the errors cancel: measured 6 to 23
