@@ -63,7 +63,7 @@ same 'fluid in a solid between walls, sources of both groups' 3 \
     initial.type=zero 'medium.vs=[0.5,0.0,0.6]' 'boundary={x1=["roller","roller"];x3=["roller","antisymmetric"];}' \
     'sources=({kind="explosion";position=[0.81,0.8,1.9];frequency=0.8;},
               {kind="force";direction=[1.0,1.0,2.0];position=[0.81,0.8,1.2];frequency=0.8;})'
-same 'free sides, layers, sources near them' '2 3' grid.order=8 \
+same 'free sides, layers, sources near them' 3 \
     initial.type=zero 'medium.vs=[0.5,0.0,0.6]' 'boundary={x2=["free","roller"];x3="free";}' \
     'sources=({kind="explosion";position=[0.81,0.3,0.2];frequency=0.8;},
               {kind="force";direction=[1.0,1.0,2.0];position=[0.81,0.8,3.7];frequency=0.8;})'
