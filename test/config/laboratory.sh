@@ -38,7 +38,7 @@ script() {
 }
 
 # errors NAME COLUMN VALUE...: "points:error ..." of rows of media.csv
-script media --quick --orders 2
+script media --quick --orders 2 --schemes leapfrog
 errors=$(awk -F, '$2 == "fd" && $3 == 8 && $4 == 2 && $7 == 4 { e[$5] = $8 }
     END { print e["auto"], e["box"], e["point"] }' media/media.csv)
 judge "media.py: errors of fit, box, points: $errors" awk -v e="$errors" \
@@ -74,7 +74,7 @@ off=$(awk -F, 'NR > 1 { if ($4 == "walls") w = $9; d = $9 * $11 / $7 / 1e3 - 1
 judge "absorbing.py: rates and ratios are those of the times, off by $off (1e-5)" \
     below "$off" 1e-5
 
-script accuracy --quick
+script accuracy --quick --precisions single
 judge 'accuracy.py: rows of all methods' [ "$(grep -c \
     -e '^| wave, leapfrog | ' -e '^| fd, [12] terms* | ' -e '^| cheapest | ' \
     -e '^| wave, leapfrog, N = 4 | ' -e '^| fd, 2 terms, order 4 | ' \

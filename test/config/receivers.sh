@@ -18,11 +18,12 @@ receivers = (
 output = { directory = "out"; pictures = false; snapshots = false; };
 CFG
 
-# refused WHAT "PATTERN|PATTERN" OVERRIDE...: exit code 2 by run and by check
+# refused WHAT "PATTERN|PATTERN" OVERRIDE...: exit code 2 by $commands
+commands='run check'
 refused() {
     what=$1 patterns=$2
     shift 2
-    for command in run check; do
+    for command in $commands; do
         "$htwave" $command line.cfg --quiet "$device" "$@" \
             >answer.txt 2>message.txt
         code=$?
@@ -50,6 +51,7 @@ refused 'the end of a line outside' \
 refused 'two groups of a name' 'receivers.2.name|group 1|names must differ' \
     receivers.2.name=receivers-1
 refused 'a name with a slash' 'receivers.2.name|letters' receivers.2.name=a/b
+commands=check # run plans in the same way
 refused 'interval 0' 'receivers.2.every = 0|> 0' receivers.2.every=0
 refused 'an interval above half a period' \
     'receivers.2.every = 0.01|at most 0.00714286|initial.frequency' \

@@ -279,6 +279,7 @@ static void single(struct scene *scene) {
     };
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
         const double floor = 1e-5; /* that the method is known for */
+        if (strstr(rows[n], "[9,9,9]") && !test_all()) continue;
         struct scene_run run, exact;
         double error[2] = {0, 0};
         enum ht_err err = scene_open(scene, &run, "%s time.end=9 device.precision=single", rows[n]);

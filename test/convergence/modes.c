@@ -74,15 +74,15 @@ static void test_time(const struct walls *room, int terms) {
 
 int main(void) {
     if (!fd_have_device()) return test_end("modes");
-    /* in three dimensions by one order: a program of order 16 takes long to compile */
+    /* order 16 on lines alone: its program takes long to compile */
     for (int i = 0; i < ROOMS; i++) {
-        const int most = rooms[i].dims > 2 && !test_all() ? 8 : 16;
+        const int most = rooms[i].dims > 1 && !test_all() ? 8 : 16;
         for (int order = i % 2 ? 4 : 2; order <= most; order *= 4) test_space(&rooms[i], order);
     }
     for (int i = 0; i < ROOMS && test_all(); i++)
         for (int order = i % 2 ? 2 : 4; order <= 16; order *= 4) test_space(&rooms[i], order);
     for (int i = 0; i < ROOMS; i++)
-        for (int terms = 1; terms <= 2 && (rooms[i].dims < 3 || test_all()); terms++)
+        for (int terms = 1; terms <= 2 && (rooms[i].dims < 2 || test_all()); terms++)
             test_time(&rooms[i], terms);
     return test_end("modes");
 }

@@ -128,101 +128,6 @@ static void test_layer_messages(void) {
                (primary + dual) * 64 * 4);
 }
 
-/* ---- dG: steps just below and above its limit ---- */
-
-enum { CELLS = 24, NODES = 2 * HT_MAX_ORDER + 2 };
-
-static double legendre(int degree, double x, double *derivative) {
-    double before = 1, now = x, slope_before = 0, slope = 1;
-    for (int n = 2; n <= degree; n++) {
-        double next = ((2 * n - 1) * x * now - (n - 1) * before) / n;
-        double steeper = slope_before + (2 * n - 1) * now;
-        before = now;
-        now = next;
-        slope_before = slope;
-        slope = steeper;
-    }
-    *derivative = slope;
-    return now;
-}
-
-/* Gauss-Lobatto nodes of [-1, 1] by Newton's method from Chebyshev's, the weight of the last one,
- * and derivatives of the Lagrange polynomials. */
-static double make_nodes(int nodes, double *x, double d[NODES][NODES]) {
-    const int degree = nodes - 1;
-    double slope, w[NODES];
-    for (int i = 0; i < nodes; i++) {
-        x[i] = -cos(acos(-1.0) * i / degree);
-        for (int n = 0; n < 50 && i > 0 && i < degree; n++) {
-            double value = legendre(degree, x[i], &slope);
-            double second = (2 * x[i] * slope - degree * (degree + 1) * value) / (1 - x[i] * x[i]);
-            x[i] -= slope / second;
-        }
-    }
-    for (int i = 0; i < nodes; i++) {
-        w[i] = 1;
-        for (int j = 0; j < nodes; j++)
-            if (j != i) w[i] /= x[i] - x[j];
-    }
-    for (int i = 0; i < nodes; i++) {
-        d[i][i] = 0;
-        for (int j = 0; j < nodes; j++)
-            if (j != i) {
-                d[i][j] = w[j] / w[i] / (x[i] - x[j]);
-                d[i][i] -= d[i][j];
-            }
-    }
-    return 2.0 / (degree * (degree + 1));
-}
-
-/* How much random data grow in u_t + u_x = 0 with upwind fluxes, cells of length 1, in so many
- * steps. */
-static double growth(int order, double dt, int steps) {
-    /* Carpenter and Kennedy (1994), five stages, order 4 */
-    static const double a[] = {0, -567301805773.0 / 1357537059087, -2404267990393.0 / 2016746695238,
-                               -3550918686646.0 / 2091501179385, -1275806237668.0 / 842570457699};
-    static const double b[] = {1432997174477.0 / 9575080441755, 5161836677717.0 / 13612068292357,
-                               1720146321549.0 / 2090206949498, 3134564353537.0 / 4481467310338,
-                               2277821191437.0 / 14882151754819};
-    static double u[CELLS][NODES], r[CELLS][NODES], v[CELLS][NODES];
-    const int nodes = 2 * order + 2;
-    double x[NODES], d[NODES][NODES], weight = make_nodes(nodes, x, d), most = 0;
-    for (int c = 0; c < CELLS; c++)
-        for (int i = 0; i < nodes; i++) {
-            u[c][i] = ht_rng_uniform(5, (uint64_t)c * NODES + (uint64_t)i);
-            r[c][i] = 0;
-        }
-    for (int n = 0; n < 5 * steps; n++) {
-        for (int c = 0; c < CELLS; c++)
-            for (int i = 0; i < nodes; i++) {
-                double left = u[(c + CELLS - 1) % CELLS][nodes - 1];
-                double slope = 0;
-                for (int j = 0; j < nodes; j++) slope += d[i][j] * u[c][j];
-                if (i == 0) slope += (u[c][0] - left) / weight;
-                v[c][i] = -2 * slope;
-            }
-        for (int c = 0; c < CELLS; c++)
-            for (int i = 0; i < nodes; i++) {
-                r[c][i] = a[n % 5] * r[c][i] + dt * v[c][i];
-                u[c][i] += b[n % 5] * r[c][i];
-            }
-    }
-    for (int c = 0; c < CELLS; c++)
-        for (int i = 0; i < nodes; i++) most = fmax(most, fabs(u[c][i]));
-    return most;
-}
-
-static void test_dg_step(void) {
-    for (int order = 1; order <= HT_MAX_ORDER; order++) {
-        double limit = ht_dg_step(order);
-        double below = growth(order, 0.99 * limit, 3000);
-        double above = growth(order, 1.03 * limit, 3000);
-        TEST_BELOW(below, 2, "dG of degree %d, 1 %% below %.4f: largest value", 2 * order + 1,
-                   limit);
-        TEST_BELOW(1e6 / above, 1, "dG of degree %d, 3 %% above: 1e6 / largest", 2 * order + 1);
-    }
-}
-
 /* ---- times ---- */
 
 /* Round numbers: a cell takes 1 ns, a byte 1 ns over links, 2 ns over the network. */
@@ -514,7 +419,6 @@ int main(void) {
     test_planes();
     test_messages();
     test_layer_messages();
-    test_dg_step();
     test_by_hand();
     test_depth();
     test_sums();
