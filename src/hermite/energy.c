@@ -603,9 +603,8 @@ static enum ht_err measure_content(const struct ht_plan *plan, const struct ht_s
     return HT_OK;
 }
 
-enum ht_err ht_hermite_state_measure(const struct ht_plan *plan,
-                                            const struct ht_stepper *stepper, double time,
-                                            struct ht_state *out) {
+enum ht_err ht_hermite_state_measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                                     double time, struct ht_state *out) {
     struct energy_list list = {.count = 0};
     *out = (struct ht_state){.energy = 0};
     TRY(HT_ALLOC(list.weights,
