@@ -8,9 +8,9 @@
 /* file: NULL or a file of parameters, which the options override. */
 static inline enum ht_err test_params(const char *file, char between, const char *text,
                                       struct ht_params **out) {
-    enum { MOST = 60, TEXT = 4096 };
+    enum { MOST = 60, LONGEST = 4096 };
     const char ends[] = {between, '\0'}, skipped[] = {between, ' ', '\0'};
-    char copy[TEXT], *list[MOST];
+    char copy[LONGEST], *list[MOST];
     int count = 0;
     *out = NULL;
     REQUIRE(strlen(text) < sizeof copy, HT_ERR_INTERNAL, "text too long");
