@@ -9,6 +9,7 @@
  *
  *     HT_PAIR_SOURCES(X)      X(f): fields that are read
  *     HT_PAIR_TARGETS(X)      X(f): fields that change
+ *     HT_PAIR_PARTNERS(X)     X(q): what losses remember (pair_losses.cl)
  *     HT_PAIR_MEDIA(X)        X(m): coefficients that vary
  *     HT_PAIR_DIFFERENCES(X)  X(d, f, axis, up): each once
  *     HT_PAIR_TERMS(V, N)     V(f, m, d, factor): varying, N(f, number, d, factor): constant
@@ -30,12 +31,14 @@ struct ht_pair_coefs {
 #define HT_PAIR_READ_PARAM(f) , HT_GLOBAL const real *HT_RESTRICT f
 #define HT_PAIR_WRITE_PARAM(f) , HT_GLOBAL real *HT_RESTRICT f
 #define HT_PAIR_ARG(f) , f
-#define HT_PAIR_PARAMS                  \
-    HT_PAIR_SOURCES(HT_PAIR_READ_PARAM) \
-    HT_PAIR_MEDIA(HT_PAIR_READ_PARAM)   \
-    HT_PAIR_TARGETS(HT_PAIR_WRITE_PARAM)
-#define HT_PAIR_ARGS \
-    HT_PAIR_SOURCES(HT_PAIR_ARG) HT_PAIR_MEDIA(HT_PAIR_ARG) HT_PAIR_TARGETS(HT_PAIR_ARG)
+#define HT_PAIR_PARAMS                   \
+    HT_PAIR_SOURCES(HT_PAIR_READ_PARAM)  \
+    HT_PAIR_MEDIA(HT_PAIR_READ_PARAM)    \
+    HT_PAIR_TARGETS(HT_PAIR_WRITE_PARAM) \
+    HT_PAIR_PARTNERS(HT_PAIR_WRITE_PARAM)
+#define HT_PAIR_ARGS             \
+    HT_PAIR_SOURCES(HT_PAIR_ARG) \
+    HT_PAIR_MEDIA(HT_PAIR_ARG) HT_PAIR_TARGETS(HT_PAIR_ARG) HT_PAIR_PARTNERS(HT_PAIR_ARG)
 
 /* What is done at a time: a node, or HT_WIDTH nodes of a row (pair_vectors.cl). */
 #if HT_PAIR_VECTORS
@@ -86,5 +89,7 @@ HT_INLINE ht_pair_value ht_pair_difference(const struct ht_pair_coefs *c, const 
     HT_PAIR_DIFFERENCES(HT_PAIR_DIFFERENCE) \
     HT_PAIR_TARGETS(HT_PAIR_START)          \
     HT_PAIR_TERMS(HT_PAIR_VARYING, HT_PAIR_CONSTANT) HT_PAIR_RELEASE(s->row, s->plane)
+/* What losses make of the changes, of a whole step or of further ones: pair_losses.cl. */
+#define HT_PAIR_LOSE(step, row, plane)
 /* set: the changes themselves. */
-#define HT_PAIR_ADD(f) f[at] = (set ? 0 : f[at]) + sum_##f;
+#define HT_PAIR_ADD(f) HT_PAIR_STORE(f + at, set, sum_##f);

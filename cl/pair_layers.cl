@@ -12,18 +12,12 @@
  *
  *     HT_PAIR_DAMPED(X)   X(d, f, axis, up, place, slot): the differences, at places of a parity,
  *                         and their number in the memory
- *     HT_PAIR_PLACES(X)   X(f, place): fields that change
+ *     HT_PAIR_PLACES(X)   X(f, place): fields that change, and what losses remember
  *
  * profile: of each layer, for nodes and then for half points, HT_PAIR_PROFILES numbers of each
  * depth, depths side by side: b and a, with mixing b and a of the other differences; of a sponge
  * the factor.
  */
-#if HT_PAIR_VECTORS
-#define HT_PAIR_PUT_LAYER(p, set, value) ht_pair_put(p, count, set, value)
-#else
-#define HT_PAIR_PUT_LAYER(p, set, value) *(p) = (set ? 0 : *(p)) + (value)
-#endif
-
 /* Where a group or a work-item stands. */
 struct ht_pair_spot {
     int zone[3];
@@ -71,7 +65,7 @@ HT_INLINE int ht_pair_depth(const struct ht_pair_layer_args *l, const struct ht_
             if (m->zone[k] != 1)                                                            \
                 value *= ht_pair_profile(l, ht_pair_layer_of(m, k), k, (place) >> k & 1, 0, \
                                          ht_pair_depth(l, m, k), profile);                  \
-        HT_PAIR_PUT_LAYER(f + at, 1, value);                                                \
+        HT_PAIR_STORE(f + at, 1, value);                                                    \
     }
 /* `count` nodes: one, or those of a vector. */
 HT_INLINE void ht_pair_damp(const struct ht_pair_layer_args *l, const struct ht_pair_coefs *c,
@@ -100,7 +94,7 @@ HT_INLINE ht_pair_value ht_pair_filter(const struct ht_pair_layer_args *l,
     const ht_pair_value b = ht_pair_profile(l, i, axis, between, own ? 0 : 2, depth, profile);
     const ht_pair_value a = ht_pair_profile(l, i, axis, between, own ? 1 : 3, depth, profile);
     const ht_pair_value now = fma(b, HT_PAIR_LOAD(psi), a * x);
-    HT_PAIR_PUT_LAYER(psi, 1, now);
+    HT_PAIR_STORE(psi, 1, now);
     return now;
 }
 
@@ -118,7 +112,7 @@ HT_INLINE ht_pair_value ht_pair_filter(const struct ht_pair_layer_args *l,
                 d += more;                                                                      \
             }                                                                                   \
     }
-#define HT_PAIR_ADD_LAYER(f) HT_PAIR_PUT_LAYER(f + at, 0, sum_##f);
+#define HT_PAIR_ADD_LAYER(f) HT_PAIR_STORE(f + at, 0, sum_##f);
 
 HT_INLINE void ht_pair_damp(const struct ht_pair_layer_args *l, const struct ht_pair_coefs *c,
                             const struct ht_pair_spot *m,
@@ -128,6 +122,7 @@ HT_INLINE void ht_pair_damp(const struct ht_pair_layer_args *l, const struct ht_
     HT_PAIR_TARGETS(HT_PAIR_START)
     HT_PAIR_TERMS(HT_PAIR_VARYING, HT_PAIR_CONSTANT)
     HT_PAIR_RELEASE(l->row, l->plane)
+    HT_PAIR_LOSE(0, l->row, l->plane)
     HT_PAIR_TARGETS(HT_PAIR_ADD_LAYER)
 }
 #endif

@@ -3,7 +3,7 @@
  * row to row. HT_WIDTH nodes of a row are done at a time. The last vector of a row reads beyond its
  * targets, whatever lies there, and stores its targets alone.
  */
-#define HT_PAIR_PUT(f) ht_pair_put(f + at, end - at, set, sum_##f);
+#define HT_PAIR_STORE(p, set, value) ht_pair_put(p, count, set, value)
 
 HT_INLINE void ht_pair_put(HT_GLOBAL real *f, const long count, const int set,
                            const vector change) {
@@ -21,8 +21,12 @@ HT_INLINE void ht_pair_row(const struct ht_fd_args *s, const struct ht_pair_coef
                            long row HT_PAIR_PARAMS) {
     const long end = row + s->end[0];
     for (long at = row + s->begin[0]; at < end; at += HT_WIDTH) {
+        const long count = end - at;
         HT_PAIR_CHANGES
-        HT_PAIR_TARGETS(HT_PAIR_PUT)
+        if (!set) {
+            HT_PAIR_LOSE(1, s->row, s->plane)
+        }
+        HT_PAIR_TARGETS(HT_PAIR_ADD)
     }
 }
 

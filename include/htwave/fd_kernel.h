@@ -136,6 +136,8 @@ struct ht_pair_arrays {
     struct ht_buffer *rate[HT_MAX_FIELDS];       /* [node]: of ht_pair_rate and ht_pair_solve */
     struct ht_buffer *coefficient[HT_MAX_TERMS]; /* [node]; of constant ones: not used */
     double number[HT_MAX_TERMS];                 /* of constant ones */
+    struct ht_buffer *partner[HT_MAX_FIELDS];    /* [node]: what losses remember */
+    double lossy_dt;                             /* for losses */
     /* Of layers, with room for HT_PAIR_BEYOND numbers more; memory of each group. */
     struct ht_buffer *profile, *memory[2];
     /* Nodes on free sides, in the window; -+HT_PAIR_FAR: there is none. */

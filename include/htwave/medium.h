@@ -28,6 +28,8 @@ struct ht_medium {
                                         fills count those of own planes */
     bool rough;                      /* has jumps or kinks, or is not resolved: orders and errors
                                         of smooth media do not hold */
+    unsigned losses;                 /* of the system, whose parameters are not 0 everywhere */
+    const char *loss_key;            /* of such a parameter; NULL: none */
     bool vanishes;                   /* a parameter that may be 0 is 0 somewhere */
     bool wall_gradient;              /* varies across a wall: order drops there */
     double visited;                  /* part of the different nodes evaluated, 1: all */

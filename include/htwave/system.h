@@ -16,6 +16,7 @@
 #define HT_MAX_FIELDS 32 /* bits of an unsigned mask */
 #define HT_MAX_TERMS 96
 #define HT_MAX_MATERIALS 24 /* 21 moduli, density */
+#define HT_MAX_LOSSES 4
 
 /* A plane wall on a grid plane is a mirror. For a wall normal to axis k with factor r = +1 or -1,
  * field f continues behind it with the sign r * (-1)^(bit k of the field's parity). Factor 0 is
@@ -52,7 +53,7 @@ struct ht_material {
  * averaged about the point of C_rq (struct ht_pair); it follows from these means and from n, the
  * normal of the face. Where the scalars do not vary it must be what the materials say, whatever n.
  */
-enum { HT_MAX_SCALARS = 8 };
+enum { HT_MAX_SCALARS = 12 }; /* with the materials of losses */
 struct ht_average {
     int nscalars; /* 0: the system has no such rule */
     const char *name[HT_MAX_SCALARS];
@@ -66,10 +67,27 @@ struct ht_average {
                           int q);
 };
 
+/* What fields lose at a point, and what the medium remembers there. A field f of the rate f_t = ..
+ * - L with C its own coefficient C_ff and materials s (strength), w (frequency), g (rate): conducts
+ * L = C s f relaxes      L = k P_t,  P_t = g (k f - P),          k^2 = C s attenuates   L = k P_t,
+ * P_t = (g/(1 + k^2)) (k f - P),  k^2 = s oscillates   L = k J,    J_t = k f - w P - g J,  P_t = w
+ * J,  k^2 = C s; w 0: no P In all of them f^2 + P^2 + J^2, over C, can only fall. Where C couples
+ * fields that attenuate, the part C 1 (1 f)/(1 C 1) of them, a pressure, has the strength number
+ * dims - 1 of `bulk`; so has a field at the nodes that is alone there. */
+enum ht_loss_kind { HT_LOSS_CONDUCTS, HT_LOSS_RELAXES, HT_LOSS_ATTENUATES, HT_LOSS_OSCILLATES };
+struct ht_loss {
+    enum ht_loss_kind kind;
+    unsigned fields;
+    unsigned parameters;                 /* where these are 0 everywhere, there is no such loss */
+    int strength, bulk, frequency, rate; /* materials; 0: none */
+};
+
 struct ht_system {
     const char *name, *title, *equations; /* equations: text, for describe */
     int min_dims, max_dims;               /* 0: 1 and 3 */
     int nfields, nterms, nmaterials, nwalls;
+    int nlosses, nlost; /* nlost: of the materials, the last ones, which losses have and no term */
+    struct ht_loss loss[HT_MAX_LOSSES];
     struct {
         const char *name, *meaning;
     } field[HT_MAX_FIELDS]; /* the first is the default one of a Gaussian */
@@ -90,6 +108,7 @@ struct ht_system {
         double fallback;   /* default value of the first name */
         bool positive;     /* must be > 0 */
         bool zero;         /* positive: 0 is allowed, too */
+        bool loss;         /* of losses alone: 0 is no fluid */
         /* Set for a component of a vector: the option medium.VECTOR is an array with the values of
          * three rows, one per axis, constant in space. */
         const char *vector; /* NULL: none */
@@ -167,15 +186,16 @@ struct ht_second_order {
  * depend on the position along one axis alone, follow the materials. */
 struct ht_equations {
     const struct ht_system *system;
-    int dims, nfields, nterms, nmaterials;
-    int nmemory, nprofiles;             /* the last fields, the last materials */
-    int along[HT_MAX_FIELDS];           /* axis of a memory variable */
-    int profile_axis[HT_MAX_MATERIALS]; /* of a profile */
-    int profile_degree;                 /* of profiles about a node, at most
-                                           HT_PROFILE_DEGREE; 0: constants */
+    int dims, nfields, nterms, nmaterials; /* nmaterials: of terms */
+    int nmemory, nprofiles;                /* the last fields, the last materials */
+    int along[HT_MAX_FIELDS];              /* axis of a memory variable */
+    int profile_axis[HT_MAX_MATERIALS];    /* of a profile */
+    int profile_degree;                    /* of profiles about a node, at most
+                                              HT_PROFILE_DEGREE; 0: constants */
     struct ht_field field[HT_MAX_FIELDS];
     struct ht_term term[HT_MAX_TERMS];
     bool mirrors;    /* every term turns the parity by its derivative: there may be walls */
+    unsigned losses; /* of the system that the medium has, bit l: number l */
     bool translates; /* u(x,t) = u0(x - a t), one field and one material a_k per axis: advection */
     enum ht_symbol symbol;
     int nenergy; /* 0: the terms have no energy */
@@ -254,11 +274,20 @@ const struct ht_wall_kind *ht_wall_find(const struct ht_system *system, const ch
  * whatever the medium, up to dt omega_max = 2: nothing is used but that A0 and B0 are adjoint.
  */
 
-/* C_rq, row <= col, where both lie. */
+/* C_rq, row <= col, where both lie; behind those of terms those of losses: a material, times C_rr
+ * where `own` names its material, or the square root of it. */
 struct ht_pair_coefficient {
     unsigned parity;
     int row, col;
     int material; /* that the terms name; -1: 1 */
+    bool loss, root;
+    int own; /* of a loss; -1: not multiplied */
+};
+/* A loss of one field (struct ht_loss). Numbers of coefficients and partners, -1: none. */
+struct ht_pair_loss {
+    enum ht_loss_kind kind;
+    int row, strength, bulk, frequency, rate;
+    int position, current; /* partners: P, J */
 };
 struct ht_pair_term {
     int row, col, axis, partner; /* partner: q of C_rq */
@@ -271,6 +300,10 @@ struct ht_pair {
     unsigned group[2]; /* masks of fields; the first group changes first */
     struct ht_pair_term term[HT_MAX_TERMS];
     struct ht_pair_coefficient coefficient[HT_MAX_TERMS];
+    int nown; /* coefficients of terms */
+    int nlosses, npartners;
+    struct ht_pair_loss loss[HT_MAX_FIELDS];
+    int owner[HT_MAX_FIELDS]; /* the field of each partner */
 };
 enum ht_pair_kind { HT_PAIR_NONE, HT_PAIR_TOGETHER, HT_PAIR_APART };
 /* Why equations have no such form, to follow "the fields of SYSTEM"; NULL: they have it. APART:
@@ -290,6 +323,8 @@ int ht_pair_normal(const struct ht_pair *pair, int axis);
  * such that x is 0. c changes. absolute: of magnitudes. */
 void ht_pair_release(int count, unsigned fixed, bool absolute,
                      double c[HT_MAX_FIELDS][HT_MAX_FIELDS], double *x);
+/* The value of a coefficient by that of its material and, of a loss, that of C_rr. */
+double ht_pair_value(const struct ht_pair_coefficient *coefficient, double material, double own);
 /* Whether a difference of field `col` along an axis goes up. */
 static inline bool ht_pair_up(const struct ht_pair *pair, int col, int axis) {
     return !(pair->parity[col] >> axis & 1u);

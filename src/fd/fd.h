@@ -313,6 +313,8 @@ struct ht_pair_stepper {
     unsigned constant; /* bit i: coefficient i is number[i] everywhere */
     double number[HT_MAX_TERMS];
     struct ht_fd_array field[HT_MAX_FIELDS], coefficient[HT_MAX_TERMS];
+    struct ht_fd_array partner[HT_MAX_FIELDS]; /* what losses remember (struct ht_pair) */
+    double lossy_dt;                           /* of the pass that is done, for losses */
     /* spare[i] is rate[f] of the fields of group 1, and solved[f] of coupled ones; group 0's have
      * the same as group 1's. */
     int spares;
@@ -323,7 +325,7 @@ struct ht_pair_stepper {
     enum ht_pair_damping damping;
     struct ht_pair_layers layers;
     struct ht_fd_array profile, memory[2]; /* of each group, as those of struct ht_pair_arrays */
-    bool remembers;                        /* memories are not 0 */
+    bool remembers;                        /* memories and partners are not 0 */
     struct ht_fd_injection *injection[HT_MAX_FIELDS]; /* NULL: no source drives the field */
 };
 /* ---- pair_shots.c: their sources ---- */
@@ -369,6 +371,16 @@ double ht_pair_surface_share(const struct ht_pair_stepper *s, const int64_t m[3]
  * none. */
 HT_CHECKED enum ht_err ht_pair_surface_meet(const struct ht_pair_stepper *s, unsigned fields,
                                             int64_t first, int64_t last, double *values);
+/* Layers and losses forget what steps have left. */
+HT_CHECKED enum ht_err ht_pair_forget(struct ht_pair_stepper *s);
+/* pair_losses.c: losses at a point. Those that a group has, by plain loops: sum[f], what a field f
+ * is to change at node m of the window, number at, before them. whole: in a step, with the fields
+ * and what they remember; else they are of a further change alone, and add to what is remembered.
+ */
+void ht_pair_lose(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int group,
+                  bool whole, const int64_t m[3], int64_t at, double sum[HT_MAX_FIELDS]);
+/* Whether a group has any. */
+bool ht_pair_loses(const struct ht_pair *pair, int group);
 /* pair_layers.c: absorbing layers. */
 enum ht_pair_damping ht_pair_damping_of(const struct ht_problem *problem);
 /* The members that need no memory. */
@@ -377,8 +389,6 @@ void ht_pair_layers_plan(struct ht_pair_stepper *s);
 int64_t ht_pair_layers_words(const struct ht_pair_stepper *s);
 HT_CHECKED enum ht_err ht_pair_layers_create(struct ht_pair_stepper *s);
 void ht_pair_layers_destroy(struct ht_pair_stepper *s);
-/* They forget what steps have left. */
-HT_CHECKED enum ht_err ht_pair_layers_clear(struct ht_pair_stepper *s);
 /* Refuses fewer cells than the stencil reaches over. */
 HT_CHECKED enum ht_err ht_fd_check_points(const struct ht_plan *plan);
 /* The rates of group 1, times dt. Collective. */

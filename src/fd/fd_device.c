@@ -144,10 +144,11 @@ static enum ht_err device_squares(struct ht_fd_engine *e, const struct ht_fd_box
 
 static struct ht_pair_arrays pair_arrays(const struct ht_pair_stepper *s,
                                          const struct ht_fd_array *rate) {
-    struct ht_pair_arrays arrays = {.profile = s->profile.buffer};
+    struct ht_pair_arrays arrays = {.profile = s->profile.buffer, .lossy_dt = s->lossy_dt};
     for (int f = 0; f < HT_MAX_FIELDS; f++) {
         arrays.field[f] = s->field[f].buffer;
         arrays.rate[f] = rate[f].buffer;
+        arrays.partner[f] = s->partner[f].buffer;
     }
     for (int c = 0; c < HT_MAX_TERMS; c++) {
         arrays.coefficient[c] = s->coefficient[c].buffer;

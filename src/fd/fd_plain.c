@@ -499,6 +499,7 @@ static void pair_rows(const struct ht_fd_engine *e, const struct ht_pair_stepper
             pair_difference(e, s, term, box, at);
     }
     pair_release(e, s, group, m, at, sum);
+    if (work == HT_PAIR_STEP) ht_pair_lose(e, s, group, true, m, at, sum);
     for (int f = 0; f < s->pair.nfields; f++) {
         if (!(s->pair.group[group] >> f & 1u)) continue;
         if (work == HT_PAIR_STEP)
@@ -571,8 +572,12 @@ static void plain_sponge(const struct ht_fd_engine *e, const struct ht_pair_step
                          const struct spot *spot) {
     for (int f = 0; f < s->pair.nfields; f++)
         for (int k = 0; k < 3; k++)
-            if (s->pair.group[group] >> f & 1u && spot->layer[k] >= 0)
-                s->field[f].host[spot->at] *= pair_profile(e, s, spot, k, s->pair.parity[f], 0);
+            if (s->pair.group[group] >> f & 1u && spot->layer[k] >= 0) {
+                const double factor = pair_profile(e, s, spot, k, s->pair.parity[f], 0);
+                s->field[f].host[spot->at] *= factor;
+                for (int i = 0; i < s->pair.npartners; i++)
+                    if (s->pair.owner[i] == f) s->partner[i].host[spot->at] *= factor;
+            }
 }
 
 /* Difference number `slot` of what layers remember at a node. */
@@ -629,7 +634,9 @@ static void plain_matched(const struct ht_fd_engine *e, const struct ht_pair_ste
             magnitude(e, factor * coefficient_at(s, term.coefficient, spot->at)) * *now;
     }
     pair_release(e, s, group, spot->m, spot->at, sum);
-    for (int f = 0; f < s->pair.nfields; f++) s->field[f].host[spot->at] += sum[f];
+    ht_pair_lose(e, s, group, false, spot->m, spot->at, sum);
+    for (int f = 0; f < s->pair.nfields; f++)
+        if (s->pair.group[group] >> f & 1u) s->field[f].host[spot->at] += sum[f];
 }
 
 static enum ht_err plain_damp(struct ht_fd_engine *e, const struct ht_pair_stepper *s,

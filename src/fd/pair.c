@@ -24,6 +24,9 @@ static void make_passes(const struct ht_problem *problem, enum sequence sequence
     static const int rows[][3] = {
         [FORWARDS] = {2, 0, 1}, [MEASURE] = {1, RATES}, [BEGIN] = {2, QUARTER, HALF}};
     const int64_t reach = problem->fd.order / 2;
+    const bool injects = problem->shots != NULL && sequence == FORWARDS;
+    struct ht_pair pair;
+    ht_problem_pair(problem, &pair);
     *out = (struct ht_passes){.once = sequence != FORWARDS};
     for (int i = 0; i < rows[sequence][0]; i++) {
         const int number = rows[sequence][1 + i], group = group_of(number);
@@ -33,9 +36,11 @@ static void make_passes(const struct ht_problem *problem, enum sequence sequence
                                  .reads = 1u << group,
                                  .writes = number == RATES ? 0 : 1u << group,
                                  .reach = {reach, reach}};
+        /* A source drives the mean of a field before and after: half of it comes before. */
+        if (injects && ht_pair_loses(&pair, group)) ht_pass_add(pass, HT_TASK_INJECT);
         ht_pass_add(pass, HT_TASK_STEP);
         if (problem->layers != NULL && sequence == FORWARDS) ht_pass_add(pass, HT_TASK_LAYERS);
-        if (problem->shots != NULL && sequence == FORWARDS) ht_pass_add(pass, HT_TASK_INJECT);
+        if (injects) ht_pass_add(pass, HT_TASK_INJECT);
     }
     out->half[HT_PRIMARY][1] = out->count;
 }
@@ -80,8 +85,10 @@ static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
     return HT_OK;
 }
 
-static void set_scale(const struct ht_pair_stepper *s, int pass, double scale[3]) {
+/* The quarter step comes without losses, which are of second order in it and may be stiff. */
+static void set_scale(struct ht_pair_stepper *s, int pass, double scale[3]) {
     static const double factors[] = {1, 1, [RATES] = 1, [QUARTER] = -0.25, [HALF] = -0.5};
+    s->lossy_dt = pass == QUARTER ? 0 : factors[pass] * s->fd.problem.dt;
     for (int k = 0; k < 3; k++)
         scale[k] = factors[pass] * s->fd.problem.dt / s->fd.problem.grid->h[k];
 }
@@ -91,6 +98,7 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
     const struct ht_fd_box box = ht_fd_task_box(&s->fd, task);
     double scale[3];
     set_scale(s, task->pass, scale);
+    s->remembers = s->remembers || s->pair.npartners > 0;
     return s->fd.engine.ops->pair(&s->fd.engine, s,
                                   task->pass == RATES ? HT_PAIR_RATE : HT_PAIR_STEP, task->part,
                                   group_of(task->pass), &box, scale);
@@ -141,13 +149,40 @@ static struct ht_task_seconds seconds_of(const void *self) {
 
 /* ---- data ---- */
 
+static int64_t nodes_of(const struct ht_pair_stepper *s) {
+    return ht_window_nodes(&s->fd.r.partition.window[HT_PRIMARY]) + HT_PAIR_BEYOND;
+}
+
+static enum ht_err forget(struct ht_pair_stepper *s, const double *zeros, int64_t most) {
+    struct ht_fd_engine *e = &s->fd.engine;
+    for (int i = 0; i < s->pair.npartners + 2; i++) {
+        const bool layers = i >= s->pair.npartners;
+        const struct ht_fd_array to = layers ? s->memory[i - s->pair.npartners] : s->partner[i];
+        const int64_t total = layers ? s->layers.memory : nodes_of(s);
+        for (int64_t at = 0; at < total; at += most)
+            TRY(e->ops->write(e, to, at, ht_least(most, total - at), zeros));
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_pair_forget(struct ht_pair_stepper *s) {
+    const int64_t most = 1 << 16;
+    double *zeros = NULL;
+    if (!s->remembers) return HT_OK;
+    TRY(HT_ALLOC(zeros, most));
+    const enum ht_err err = forget(s, zeros, most);
+    free(zeros);
+    s->remembers = err != HT_OK;
+    return err;
+}
+
 static enum ht_err put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
                        const double *values) {
     struct ht_pair_stepper *s = self;
     const int64_t part = ht_grid_plane(s->fd.problem.grid, HT_PRIMARY) * (last - first);
     (void)subgrid;
     TRY(ht_fd_check_own(&s->fd, first, last));
-    TRY(ht_pair_layers_clear(s));
+    TRY(ht_pair_forget(s));
     s->fd.at = 0;
     for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
     for (int f = 0; f < s->pair.nfields; f++)
@@ -178,20 +213,18 @@ static void arrays(const void *self, struct ht_arrays *out) {
 
 /* ---- memory ---- */
 
-/* Fields, coefficients that vary, spares: from this list they are counted, created and destroyed.
+/* Fields, partners, spares, coefficients that vary: from this list they are counted, created and
+ * destroyed.
  */
-enum { MOST_ARRAYS = 3 * HT_MAX_FIELDS + HT_MAX_TERMS };
+enum { MOST_ARRAYS = 4 * HT_MAX_FIELDS + HT_MAX_TERMS };
 static int list_arrays(struct ht_pair_stepper *s, struct ht_fd_array *list[MOST_ARRAYS]) {
     int count = 0;
     for (int f = 0; f < s->pair.nfields; f++) list[count++] = &s->field[f];
+    for (int i = 0; i < s->pair.npartners; i++) list[count++] = &s->partner[i];
     for (int i = 0; i < s->spares; i++) list[count++] = &s->spare[i];
     for (int c = 0; c < s->pair.ncoefficients; c++)
         if (!(s->constant >> c & 1u)) list[count++] = &s->coefficient[c];
     return count;
-}
-
-static int64_t nodes_of(const struct ht_pair_stepper *s) {
-    return ht_window_nodes(&s->fd.r.partition.window[HT_PRIMARY]) + HT_PAIR_BEYOND;
 }
 
 /* Numbers of the spares that rates and solutions take, or, once they have memory, the arrays. */
@@ -214,10 +247,13 @@ static void plan(const struct ht_problem *problem, const struct ht_fd_engine *en
     s->coupled = ht_pair_coupled(&s->pair);
     s->constant = ht_problem_constant(problem);
     for (int c = 0; c < s->pair.ncoefficients; c++) {
-        const int material = s->pair.coefficient[c].material;
+        const struct ht_pair_coefficient *of = &s->pair.coefficient[c];
         s->number[c] = problem->medium_degree >= 0 ? problem->fd.number[c]
-                       : material < 0              ? 1
-                                                   : problem->uniform[material];
+                       : of->material < 0          ? 1
+                                                   : problem->uniform[of->material];
+        if (of->loss && problem->medium_degree < 0)
+            s->number[c] =
+                ht_pair_value(of, s->number[c], of->own < 0 ? 1 : problem->uniform[of->own]);
     }
     for (int n = 0; n < 6 * eq->nfields; n++) {
         const int f = n / 6, k = n / 2 % 3, side = n % 2, factor = s->fd.sides[k][side];
@@ -262,7 +298,7 @@ struct ht_budget ht_staggered_stepper_budget(const struct ht_problem *problem,
     (void)info;
     plan(problem, &engine, &s);
     const int64_t bytes = nodes_of(&s) * ht_real_size(tuning->fp64);
-    const int count = list_arrays(&s, list), state = s.pair.nfields + s.spares;
+    const int count = list_arrays(&s, list), state = s.pair.nfields + s.pair.npartners + s.spares;
     const int64_t layers = ht_pair_layers_words(&s) * ht_real_size(tuning->fp64);
     struct ht_budget b = {
         .state = state * bytes + layers, .layers = layers, .medium = (count - state) * bytes};

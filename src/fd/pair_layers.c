@@ -111,18 +111,3 @@ void ht_pair_layers_destroy(struct ht_pair_stepper *s) {
     for (int group = 0; group < 2; group++) s->fd.engine.ops->destroy(&s->memory[group]);
     s->fd.engine.ops->destroy(&s->profile);
 }
-
-enum ht_err ht_pair_layers_clear(struct ht_pair_stepper *s) {
-    const int64_t most = 1 << 16, total = s->layers.memory;
-    double *zeros = NULL;
-    if (total == 0 || !s->remembers) return HT_OK;
-    TRY(HT_ALLOC(zeros, ht_least(most, total)));
-    enum ht_err err = HT_OK;
-    for (int group = 0; group < 2; group++)
-        for (int64_t at = 0; err == HT_OK && at < total; at += most)
-            err = s->fd.engine.ops->write(&s->fd.engine, s->memory[group], at,
-                                          ht_least(most, total - at), zeros);
-    free(zeros);
-    s->remembers = err != HT_OK;
-    return err;
-}

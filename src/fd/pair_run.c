@@ -44,6 +44,23 @@ static enum ht_err fill_and_look(const void *medium, int what, int64_t first, in
     return HT_OK;
 }
 
+/* The bound has no part in them. */
+static enum ht_err look_at_losses(const struct look *look, const struct ht_pair *pair) {
+    const struct ht_grid *grid = &look->plan->grid;
+    const int64_t block = ht_fd_block_planes(grid);
+    double *values = NULL;
+    int64_t begin, end;
+    ht_grid_own(grid, HT_PRIMARY, &begin, &end);
+    if (pair->nown == pair->ncoefficients) return HT_OK;
+    TRY(HT_ALLOC(values, block * ht_grid_plane(grid, HT_PRIMARY)));
+    enum ht_err err = HT_OK;
+    for (int c = pair->nown; c < pair->ncoefficients; c++)
+        for (int64_t m = begin; err == HT_OK && m < end; m += block)
+            err = fill_and_look(look, c, m, ht_least(m + block, end), values);
+    free(values);
+    return err;
+}
+
 /* The bound of omega^2; coefficients that are the same everywhere, but for rounding of averages,
  * become numbers. Collective. */
 static enum ht_err find_bound(struct ht_plan *plan, const struct ht_pair *pair, double *bound) {
@@ -54,7 +71,10 @@ static enum ht_err find_bound(struct ht_plan *plan, const struct ht_pair *pair, 
     for (int c = 0; c < HT_MAX_TERMS; c++) least[c] = INFINITY, most[c] = -INFINITY;
     fd->fill = fill_and_look;
     fd->medium = &look;
-    const enum ht_err err = ht_pair_bound(&plan->problem, pair, bound);
+    struct ht_pair bare = *pair;
+    bare.ncoefficients = pair->nown;
+    enum ht_err err = ht_pair_bound(&plan->problem, &bare, bound);
+    if (err == HT_OK) err = look_at_losses(&look, pair);
     fd->fill = fill;
     fd->medium = plan;
     TRY(err);
@@ -62,7 +82,7 @@ static enum ht_err find_bound(struct ht_plan *plan, const struct ht_pair *pair, 
     TRY(ht_comm_max(plan->grid.slab.comm, HT_MAX_TERMS, least));
     TRY(ht_comm_max(plan->grid.slab.comm, HT_MAX_TERMS, most));
     for (int c = 0; c < pair->ncoefficients; c++) {
-        const bool own = pair->coefficient[c].row == pair->coefficient[c].col;
+        const bool own = c < pair->nown && pair->coefficient[c].row == pair->coefficient[c].col;
         fd->fluid = fd->fluid || (own && !(least[c] < 0)); /* least: minus the least */
         if (!(most[c] + least[c] <= rounding * fabs(most[c]))) continue;
         fd->constant |= 1u << c;
@@ -83,7 +103,7 @@ static enum ht_err find_rate(struct ht_plan *plan) {
     }
     plan->fd_rate = speed * sqrt(sum);
     ht_problem_pair(&plan->problem, &pair);
-    for (int c = 0; c < pair.ncoefficients && plan->medium->uniform; c++) {
+    for (int c = 0; c < pair.nown && plan->medium->uniform; c++) {
         const struct ht_pair_coefficient *own = &pair.coefficient[c];
         if (own->row == own->col && plan->medium->constant[own->material] == 0)
             plan->problem.fd.fluid = true;
@@ -152,6 +172,17 @@ enum ht_err ht_staggered_shot_bytes(const struct ht_plan *plan, bool fp64,
     return HT_OK;
 }
 
+enum ht_err ht_staggered_plan_slabs(const struct ht_plan *plan, const int64_t *start,
+                                    int64_t thinnest) {
+    struct ht_pair pair;
+    ht_problem_pair(&plan->problem, &pair);
+    if (plan->params->parallel.halo_depth > 1 && pair.npartners > 0)
+        return ht_params_error(plan->params, "parallel.halo_depth",
+                               "must be 1 where the medium has a memory (%s)",
+                               plan->medium->loss_key);
+    return ht_differences_plan_slabs(plan, start, thinnest);
+}
+
 /* Two terms are for fields of second order. */
 int ht_staggered_plan_stages(const struct ht_plan *plan) {
     (void)plan;
@@ -193,7 +224,8 @@ enum ht_err ht_staggered_oracle_create(const struct ht_problem *problem, struct 
  * for layers, with five for what each of them does to a difference. */
 double ht_staggered_oracle_roundings(const struct ht_problem *problem) {
     const double pass = 2 * (problem->fd.order / 2.0 + problem->eq->dims + 6);
-    return problem->layers != NULL ? 2 * pass + 10 * problem->eq->dims : pass;
+    const double losses = problem->eq->losses != 0 ? 40 : 0;
+    return (problem->layers != NULL ? 2 * pass + 10 * problem->eq->dims : pass) + losses;
 }
 
 /* ---- the start ---- */
@@ -252,7 +284,7 @@ static enum ht_err look_at_range(struct range *r, unsigned fields, int64_t first
     const int64_t plane = ht_grid_plane(&r->plan->grid, HT_PRIMARY);
     r->part = plane * (last - first);
     if (r->medium == NULL) return HT_OK;
-    for (int c = 0; c < pair->ncoefficients; c++) {
+    for (int c = 0; c < pair->nown; c++) {
         double *to = r->medium + c * r->part;
         if (!(fields >> pair->coefficient[c].row & 1u)) continue;
         if (r->s->constant >> c & 1u)
@@ -301,9 +333,8 @@ static enum ht_err put_data(const struct ht_plan *plan, const struct ht_places *
     ht_grid_own(&plan->grid, HT_PRIMARY, &begin, &end);
     struct range range = {.plan = plan, .s = s};
     TRY(HT_ALLOC(values, block * plane * plan->eq.nfields));
-    enum ht_err err = plan->problem.fd.fluid
-                          ? HT_ALLOC(range.medium, block * plane * s->pair.ncoefficients)
-                          : HT_OK;
+    enum ht_err err =
+        plan->problem.fd.fluid ? HT_ALLOC(range.medium, block * plane * s->pair.nown) : HT_OK;
     for (int64_t m = begin; err == HT_OK && m < end; m += block)
         for (int i = 0; err == HT_OK && i < places->count; i++) {
             const int64_t last = ht_least(m + block, end), part = plane * (last - m);
@@ -393,7 +424,7 @@ enum ht_err ht_staggered_start(const struct ht_plan *plan, struct ht_device *dev
     struct ht_places *places = NULL;
     (void)device, (void)tuning;
     s->fd.at = 0;
-    TRY(ht_pair_layers_clear(s));
+    TRY(ht_pair_forget(s));
     TRY(ht_places_create(plan, &places));
     enum ht_err err = put_data(plan, places, s, ~0u);
     for (int i = 0; err == HT_OK && plan->problem.fd.fluid && plan->problem.shots != NULL &&
@@ -448,14 +479,14 @@ static enum ht_err not_finite(const struct ht_pair_stepper *s, int field, double
 }
 
 /* The squares of a field in each layer. */
-static enum ht_err add_layers(struct ht_pair_stepper *s, int f, struct ht_fd_array by, bool divide,
-                              struct ht_state *out) {
+static enum ht_err add_layers(struct ht_pair_stepper *s, int f, struct ht_fd_array x,
+                              struct ht_fd_array by, bool divide, struct ht_state *out) {
     struct ht_measure sums;
     for (int n = 0; n < 6; n++) {
         struct ht_fd_part layer = {s->fd.box, s->fd.ends};
         if (s->fd.problem.layers->side[n / 2][n % 2].cells == 0) continue;
         ht_fd_part_cut(&s->fd, n / 2, n % 2, true, &layer);
-        TRY(total(s, &layer, f, s->field[f], by, divide, &sums));
+        TRY(total(s, &layer, f, x, by, divide, &sums));
         out->layer[n / 2][n % 2] += sums.sum;
     }
     return HT_OK;
@@ -475,10 +506,39 @@ static enum ht_err add_field(struct ht_pair_stepper *s, int f, double time, doub
     TRY(total(s, &all, f, s->field[f], by, !coupled, &sums));
     if (sums.bad > 0) return not_finite(s, f, time, &sums);
     if (later) TRY(total(s, &open, f, s->rate[f], by, !coupled, &rates));
-    if (layers) TRY(add_layers(s, f, by, !coupled, out));
+    if (layers) TRY(add_layers(s, f, s->field[f], by, !coupled, out));
     *squares += sums.sum;
     *energy += sums.sum - rates.sum;
     out->largest[f] = sums.largest;
+    return HT_OK;
+}
+
+/* What the medium remembers of a field has the energy of one like it. */
+static enum ht_err add_partners(struct ht_pair_stepper *s, int group, double *energy,
+                                double *squares, struct ht_state *out) {
+    static const double none[3] = {0};
+    const struct ht_fd_part all = {s->fd.box, s->fd.ends};
+    struct ht_pair_stepper other = *s; /* with partners in the place of coupled fields */
+    bool coupled = false;
+    for (int i = 0; i < s->pair.npartners; i++)
+        if ((s->pair.group[group] & s->coupled) >> s->pair.owner[i] & 1u) {
+            other.field[s->pair.owner[i]] = s->partner[i];
+            coupled = true;
+        }
+    if (coupled)
+        TRY(s->fd.engine.ops->pair(&s->fd.engine, &other, HT_PAIR_SOLVE, HT_PART_INTERIOR, group,
+                                   &s->fd.box, none));
+    for (int i = 0; i < s->pair.npartners; i++) {
+        const int f = s->pair.owner[i];
+        const bool divide = !(s->coupled >> f & 1u);
+        const struct ht_fd_array x = s->partner[i], by = divide ? x : s->solved[f];
+        struct ht_measure sums;
+        if (!(s->pair.group[group] >> f & 1u)) continue;
+        TRY(total(s, &all, f, x, by, divide, &sums));
+        if (s->fd.problem.layers != NULL) TRY(add_layers(s, f, x, by, divide, out));
+        *squares += sums.sum;
+        *energy += sums.sum;
+    }
     return HT_OK;
 }
 
@@ -494,6 +554,7 @@ static enum ht_err find_energy(struct ht_pair_stepper *s, double time, struct ht
                                        &s->fd.box, none));
         for (int f = 0; f < s->pair.nfields; f++)
             if (s->pair.group[group] >> f & 1u) TRY(add_field(s, f, time, &energy, &squares, out));
+        TRY(add_partners(s, group, &energy, &squares, out));
     }
     out->energy = out->content = half * energy;
     out->held = half * squares;

@@ -150,7 +150,9 @@ void ht_pair_injection_destroy(struct ht_pair_stepper *s) {
 }
 
 static void fill_table(const struct ht_pair_stepper *s, int field, struct ht_fd_injection *in) {
-    const double dt = s->fd.problem.dt, later = s->pair.group[1] >> field & 1u ? 0.5 : 0;
+    const int group = s->pair.group[1] >> field & 1u;
+    const double later = group ? 0.5 : 0, dt = s->fd.problem.dt;
+    const double share = ht_pair_loses(&s->pair, group) ? dt / 2 : dt; /* is added twice */
     for (int64_t j = 0; j < STEPS; j++)
         for (int i = 0; i < in->shots->count; i++) {
             const int64_t n = in->first + j;
@@ -158,7 +160,7 @@ static void fill_table(const struct ht_pair_stepper *s, int field, struct ht_fd_
             const double value = signal
                                      ? n < signal->count ? signal->f[n] : 0
                                      : ht_shot_at(&in->shots->shot[i], ((double)n + later) * dt, 0);
-            in->table[j * in->shots->count + i] = dt * value;
+            in->table[j * in->shots->count + i] = share * value;
         }
 }
 

@@ -382,7 +382,7 @@ struct ht_cost ht_cost_differences(const struct ht_spec *spec) {
         for (int c = 0; c < pair.ncoefficients; c++)
             if (spec->medium_degree >= 0 && !(spec->constant >> c & 1u)) media++;
         return (struct ht_cost){.fma = (differences * spec->differences + pair.nterms) / 2.0,
-                                .bytes = (3 * pair.nfields + media) / 2.0};
+                                .bytes = (3 * pair.nfields + 2 * pair.npartners + media) / 2.0};
     }
     const int passes = spec->stages > 1 ? 2 : 1;
     const bool density = spec->density;

@@ -16,6 +16,7 @@ struct pass {
     int ndifferences, source[HT_MAX_TERMS]; /* a term of each difference */
     unsigned sources, targets;              /* fields */
     int ncoefficients, coefficient[HT_MAX_TERMS];
+    bool loses;
 };
 
 static bool has(const int *list, int count, int value) {
@@ -34,6 +35,11 @@ static int find_difference(const struct ht_pair *pair, const struct ht_pair_term
     return p->ndifferences++;
 }
 
+static void add_coefficient(int coefficient, struct pass *p) {
+    if (coefficient >= 0 && !has(p->coefficient, p->ncoefficients, coefficient))
+        p->coefficient[p->ncoefficients++] = coefficient;
+}
+
 static struct pass pass_of(const struct ht_pair *pair, int group) {
     struct pass p = {.targets = pair->group[group]};
     for (int t = 0; t < pair->nterms; t++) {
@@ -42,8 +48,16 @@ static struct pass pass_of(const struct ht_pair *pair, int group) {
         p.term[p.nterms] = t;
         p.difference[p.nterms++] = find_difference(pair, term, t, &p);
         p.sources |= 1u << term->col;
-        if (!has(p.coefficient, p.ncoefficients, term->coefficient))
-            p.coefficient[p.ncoefficients++] = term->coefficient;
+        add_coefficient(term->coefficient, &p);
+    }
+    for (int l = 0; l < pair->nlosses; l++) {
+        const struct ht_pair_loss *loss = &pair->loss[l];
+        if (!(p.targets >> loss->row & 1u)) continue;
+        p.loses = true;
+        add_coefficient(loss->strength, &p);
+        add_coefficient(loss->bulk, &p);
+        add_coefficient(loss->frequency, &p);
+        add_coefficient(loss->rate, &p);
     }
     return p;
 }
@@ -127,6 +141,9 @@ static void add_layers(const struct ht_pair_spec *spec, const struct pass *p, st
     ht_text_add(out, "\n#define HT_PAIR_PLACES(X)");
     for (int f = 0; f < pair->nfields; f++)
         if (p->targets >> f & 1u) ht_text_add(out, " X(f%d, %u)", f, pair->parity[f]);
+    for (int i = 0; i < pair->npartners; i++)
+        if (p->targets >> pair->owner[i] & 1u)
+            ht_text_add(out, " X(q%d, %u)", i, pair->parity[pair->owner[i]]);
     ht_text_add(out, "\n");
 }
 
@@ -157,6 +174,81 @@ static void add_closure(const struct ht_pair_spec *spec, int group, struct ht_te
     add_table("NORMALS", normal, spec->pair->dims, out);
 }
 
+/* ---- losses ---- */
+
+/* A coefficient in the text, behind a word. */
+static void add_value(const struct ht_pair_spec *spec, const char *word, int coefficient,
+                      struct ht_text *out) {
+    ht_text_add(out, "%s %s%d)", word,
+                is_constant(spec, coefficient) ? "HT_PAIR_NUMBER(" : "HT_PAIR_AT(m", coefficient);
+}
+
+/* Entry X(..) of a list. */
+static void add_loss(const struct ht_pair_spec *spec, int n, struct ht_text *out) {
+    const struct ht_pair_loss *loss = &spec->pair->loss[n];
+    if (loss->kind == HT_LOSS_CONDUCTS)
+        ht_text_add(out, " X(f%d", loss->row);
+    else
+        ht_text_add(out, " X(%d", n);
+    if (loss->position >= 0) ht_text_add(out, ", q%d", loss->position);
+    if (loss->current >= 0) ht_text_add(out, ", q%d", loss->current);
+    add_value(spec, ",", loss->strength, out);
+    if (loss->frequency >= 0) add_value(spec, ",", loss->frequency, out);
+    if (loss->kind != HT_LOSS_CONDUCTS) add_value(spec, ",", loss->rate, out);
+    if (loss->kind == HT_LOSS_ATTENUATES || loss->kind == HT_LOSS_RELAXES)
+        ht_text_add(out, ", %d", loss->kind == HT_LOSS_ATTENUATES);
+    ht_text_add(out, ")");
+}
+
+/* Lists of cl/pair_losses.cl, by the kind of entry. */
+enum { CONDUCTS, RELAXES, OSCILLATES, STREAMS, LOSS_LISTS };
+static int list_of(const struct ht_pair_loss *loss) {
+    if (loss->kind == HT_LOSS_CONDUCTS) return CONDUCTS;
+    if (loss->kind != HT_LOSS_OSCILLATES) return RELAXES;
+    return loss->position >= 0 ? OSCILLATES : STREAMS;
+}
+
+static void add_losses(const struct ht_pair_spec *spec, const struct pass *p, struct ht_text *out) {
+    static const char *const names[] = {"CONDUCTS", "RELAXES", "OSCILLATES", "STREAMS"};
+    const struct ht_pair *pair = spec->pair;
+    const struct ht_pair_loss *bulk = NULL;
+    int number[HT_MAX_FIELDS];
+    unsigned lossy = 0;
+    ht_text_add(out, "#define HT_PAIR_PARTNERS(X)");
+    for (int i = 0; i < pair->npartners; i++)
+        if (p->targets >> pair->owner[i] & 1u) ht_text_add(out, " X(q%d)", i);
+    ht_text_add(out, "\n");
+    if (!p->loses) return;
+    find_coupled(pair, p->targets, number);
+    for (int list = 0; list < LOSS_LISTS; list++) {
+        ht_text_add(out, "#define HT_PAIR_%s(X)", names[list]);
+        for (int n = 0; n < pair->nlosses; n++)
+            if ((p->targets >> pair->loss[n].row & 1u) && list_of(&pair->loss[n]) == list)
+                add_loss(spec, n, out);
+        ht_text_add(out, "\n");
+    }
+    ht_text_add(out, "#define HT_PAIR_FLOWS(X)");
+    for (int n = 0; n < pair->nlosses; n++) {
+        if (!(p->targets >> pair->loss[n].row & 1u)) continue;
+        lossy |= 1u << pair->loss[n].row;
+        if (pair->loss[n].bulk >= 0) bulk = &pair->loss[n];
+        if (pair->loss[n].kind != HT_LOSS_CONDUCTS)
+            ht_text_add(out, " X(%d, f%d)", n, pair->loss[n].row);
+    }
+    add_fields("LOSSY", lossy, out);
+    ht_text_add(out, "\n#define HT_PAIR_PRESSURE %d\n#define HT_PAIR_PRESSED(X)", bulk != NULL);
+    for (int n = 0; n < pair->nlosses; n++)
+        if ((p->targets >> pair->loss[n].row & 1u) && pair->loss[n].bulk >= 0)
+            ht_text_add(out, " X(%d, %d, f%d)", number[pair->loss[n].row], n, pair->loss[n].row);
+    ht_text_add(out, "\n");
+    if (bulk == NULL) return;
+    add_value(spec, "#define HT_PAIR_BULK", bulk->bulk, out);
+    add_value(spec, "\n#define HT_PAIR_BULK_RATE", bulk->rate, out);
+    ht_text_add(out, "\n");
+}
+
+/* ---- all lists ---- */
+
 static void add_lists(const struct ht_pair_spec *spec, int group, struct ht_text *out) {
     const struct ht_pair *pair = spec->pair;
     const struct pass p = pass_of(pair, group);
@@ -179,6 +271,7 @@ static void add_lists(const struct ht_pair_spec *spec, int group, struct ht_text
                     number ? "" : "m", t->coefficient, p.difference[i], t->factor);
     }
     add_coupled(spec, &p, out);
+    add_losses(spec, &p, out);
     add_layers(spec, &p, out);
     add_closure(spec, group, out);
 }
@@ -204,31 +297,34 @@ static struct ht_fd_shape shape_of(const struct ht_pair_spec *spec,
 }
 
 static struct ht_recipe recipe_of(const struct ht_pair_spec *spec, const struct ht_variant *variant,
-                                  const struct ht_fd_shape *shape, int ptx) {
+                                  const struct ht_fd_shape *shape, int group, int ptx) {
     const bool vectors = by_vectors(variant), damped = spec->damping != HT_PAIR_UNDAMPED;
-    struct ht_recipe r = {.fp64 = spec->fp64,
-                          .items = vectors ? 1 : shape->packs * shape->rows,
-                          .number = {{"DIMS", spec->pair->dims},
-                                     {"FD_R", spec->radius},
-                                     {"FD_PACKS", shape->packs},
-                                     {"FD_ROWS", shape->rows},
-                                     {"MOST_REGISTERS", shape->registers},
-                                     {"PTX", ptx},
-                                     {"WIDTH", spec->fp64 ? 8 : 16},
-                                     {"PAIR_VECTORS", vectors},
-                                     {"PAIR_NUMBERS", spec->pair->ncoefficients},
-                                     {"PAIR_SPONGE", spec->damping == HT_PAIR_SPONGE},
-                                     {"PAIR_MIXES", spec->damping == HT_PAIR_MIXED},
-                                     {"PAIR_PROFILES", ht_pair_profiles(spec->damping)},
-                                     {"PAIR_FREE", spec->free}},
-                          .entry = {"ht_pair_pass", "ht_pair_rate", "ht_pair_solve",
-                                    damped ? "ht_pair_layers" : NULL},
-                          .parts = true};
+    struct ht_recipe r = {
+        .fp64 = spec->fp64,
+        .items = vectors ? 1 : shape->packs * shape->rows,
+        .number = {{"DIMS", spec->pair->dims},
+                   {"FD_R", spec->radius},
+                   {"FD_PACKS", shape->packs},
+                   {"FD_ROWS", shape->rows},
+                   {"MOST_REGISTERS", shape->registers},
+                   {"PTX", ptx},
+                   {"WIDTH", spec->fp64 ? 8 : 16},
+                   {"PAIR_VECTORS", vectors},
+                   {"PAIR_NUMBERS", spec->pair->ncoefficients + (spec->pair->nlosses > 0)},
+                   {"PAIR_LOSSY_DT", spec->pair->ncoefficients},
+                   {"PAIR_SPONGE", spec->damping == HT_PAIR_SPONGE},
+                   {"PAIR_MIXES", spec->damping == HT_PAIR_MIXED},
+                   {"PAIR_PROFILES", ht_pair_profiles(spec->damping)},
+                   {"PAIR_FREE", spec->free}},
+        .entry = {"ht_pair_pass", "ht_pair_rate", "ht_pair_solve",
+                  damped ? "ht_pair_layers" : NULL},
+        .parts = true};
     int n = 0;
     r.file[n++] = "fd_args.h";
     if (vectors) r.file[n++] = "loose.cl";
     r.file[n++] = "pair.cl";
     if (spec->free > 0) r.file[n++] = "pair_surface.cl";
+    if (pass_of(spec->pair, group).loses) r.file[n++] = "pair_losses.cl";
     r.file[n++] = vectors ? "pair_vectors.cl" : "pair_plain.cl";
     r.file[n++] = "pair_entry.cl";
     if (damped) r.file[n++] = "pair_layer_args.h";
@@ -261,7 +357,7 @@ void ht_pair_kernels_destroy(struct ht_pair_kernels *k) {
 
 static enum ht_err make_tool(struct ht_pair_kernels *k, const struct ht_variant *variant, int group,
                              int ptx) {
-    struct ht_recipe recipe = recipe_of(&k->spec, variant, &k->shape, ptx);
+    struct ht_recipe recipe = recipe_of(&k->spec, variant, &k->shape, group, ptx);
     struct ht_text lists = {0};
     int number[HT_MAX_FIELDS];
     k->coupled[group] = find_coupled(&k->pair, k->pair.group[group], number);
@@ -369,20 +465,22 @@ double ht_pair_kernels_total(const struct ht_pair_kernels *k, enum ht_step_part 
 
 /* struct ht_pair_coefs of cl/pair.cl; returns its bytes. */
 union coefs {
-    float single[3 * HT_FD_RADIUS + HT_MAX_TERMS + 11];
-    double wide[3 * HT_FD_RADIUS + HT_MAX_TERMS + 7];
+    float single[3 * HT_FD_RADIUS + HT_MAX_TERMS + 12];
+    double wide[3 * HT_FD_RADIUS + HT_MAX_TERMS + 8];
 };
 
 static size_t set_coefs(const struct ht_pair_kernels *k, const double scale[3],
                         const struct ht_pair_arrays *arrays, union coefs *out) {
     const int r = k->spec.radius, weights = k->pair.dims * r, dims = k->pair.dims;
     const int numbers = weights + k->pair.ncoefficients;
-    const int count = numbers + (k->spec.free > 0 ? dims : 0);
+    const int scales = numbers + (k->pair.nlosses > 0);
+    const int count = scales + (k->spec.free > 0 ? dims : 0);
     size_t size = (size_t)count * (k->spec.fp64 ? sizeof(double) : sizeof(float));
     for (int i = 0; i < count; i++) {
         const double value = i < weights   ? scale[i / r] * k->weights.first[i % r]
                              : i < numbers ? arrays->number[i - weights]
-                                           : scale[i - numbers];
+                             : i < scales  ? arrays->lossy_dt
+                                           : scale[i - scales];
         if (k->spec.fp64)
             out->wide[i] = value;
         else
@@ -449,6 +547,9 @@ static int add_arrays(const struct ht_pair_kernels *k, const struct pass *p,
     n = add_media(k, p, arrays, arg, n);
     for (int f = 0; f < k->pair.nfields; f++)
         if (p->targets >> f & 1u) arg[n++] = (struct ht_arg){.buffer = target[f]};
+    for (int i = 0; i < k->pair.npartners; i++)
+        if (p->targets >> k->pair.owner[i] & 1u)
+            arg[n++] = (struct ht_arg){.buffer = arrays->partner[i]};
     return n;
 }
 

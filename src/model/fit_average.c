@@ -100,14 +100,15 @@ static double centre(const struct ht_fit_axis *axis, int64_t i) {
 
 enum ht_err ht_fit_line_make(const struct ht_medium *medium, int64_t count,
                              struct ht_fit_line *line) {
-    const int parameters = medium->eq->system->nparameters;
+    const struct ht_system *system = medium->eq->system;
+    const int parameters = system->nparameters;
     *line = (struct ht_fit_line){.count = count};
-    TRY(HT_ALLOC(line->x1, (1 + parameters + medium->eq->nmaterials) * count));
+    TRY(HT_ALLOC(line->x1, (1 + parameters + system->nmaterials) * count));
     for (int p = 0; p < parameters; p++) {
         line->value[p] = line->x1 + (1 + p) * count;
-        for (int64_t i = 0; i < count; i++) line->value[p][i] = 1;
+        for (int64_t i = 0; i < count; i++) line->value[p][i] = system->parameter[p].fallback;
     }
-    for (int m = 0; m < medium->eq->nmaterials; m++)
+    for (int m = 0; m < system->nmaterials; m++)
         line->material[m] = line->x1 + (1 + parameters + m) * count;
     return HT_OK;
 }
@@ -135,7 +136,7 @@ enum ht_err ht_fit_line_materials(const struct ht_medium *medium, const double x
     TRY(medium->eq->system->materials(&points, medium->source->chosen, value, line->material));
     for (int64_t i = 0; i < line->count; i++) {
         const double place[3] = {line->x1[i], x[1], x[2]};
-        for (int m = 0; m < medium->eq->nmaterials; m++) material[m] = line->material[m][i];
+        for (int m = 0; m < medium->eq->system->nmaterials; m++) material[m] = line->material[m][i];
         TRY(ht_medium_check(medium, material, place));
     }
     return HT_OK;
@@ -171,11 +172,15 @@ static enum ht_err source_line(const struct ht_medium *medium, const struct ht_f
     return check_line(medium, lines, role, x, out);
 }
 
-/* Scalars of the system's rule on a line. */
+/* Scalars of the system's rule on a line, and the materials of losses. */
 static enum ht_err scalars_line(const struct ht_fit *fit, const double x[3], int64_t at,
                                 const struct ht_fit_line *line, double *const *out) {
+    const int scalars = fit->average->nscalars;
     TRY(ht_fit_line_materials(fit->medium, x, at, line));
     fit->average->scalars(line->count, line->material, out);
+    for (int l = 0; l < fit->nlost; l++)
+        memcpy(out[scalars + l], line->material[fit->medium->eq->nmaterials + l],
+               (size_t)line->count * sizeof *out[0]);
     return HT_OK;
 }
 
@@ -503,7 +508,7 @@ static enum ht_err load_boxes(struct work *work, int64_t p, bool first) {
     for (int q = 0; q < HT_MAX_SCALARS; q++) {
         const struct sheet *boxes = &work->boxes[q];
         double *before = work->before[q].value;
-        if (!out[q] || (rule && (rule->any_sign >> q & 1u))) continue;
+        if (!out[q] || (rule && (q >= rule->nscalars || (rule->any_sign >> q & 1u)))) continue;
         job->quantity = q;
         TRY(ht_fit_check_plane(job, boxes->n, row, out[q], first ? NULL : before));
         if (before) memcpy(before, out[q], (size_t)(row * boxes->n[1]) * sizeof *before);
@@ -669,7 +674,7 @@ static enum ht_err make_sheets(struct work *work) {
     TRY(sheet_make(own == 1 ? box1 : n1, own == 1 ? rows : pieces, track, &work->middle));
     if (own == 2) TRY(sheet_make(box1, pieces, false, &work->above));
     for (int q = 0; q < HT_MAX_SCALARS; q++) {
-        if (rule ? q >= rule->nscalars : q != job->channel->quantity) continue;
+        if (rule ? q >= rule->nscalars + job->fit->nlost : q != job->channel->quantity) continue;
         TRY(sheet_make(box1, pieces, false, &work->boxes[q]));
         if (stacked) TRY(sheet_make(box1, pieces, false, &work->before[q]));
     }

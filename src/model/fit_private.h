@@ -56,6 +56,7 @@ struct ht_fit {
     const struct ht_medium *medium;
     struct ht_fit_role role[HT_MAX_SCALARS];
     const struct ht_average *average; /* the quantities are its scalars; NULL: these two */
+    int nlost;                        /* materials of losses, behind them */
     enum ht_fit_kind kind;
     bool uniform, density_uniform;
     double K, b; /* where uniform */

@@ -49,6 +49,7 @@ static enum ht_err make(struct ht_frame *frame) {
                                "the system \"%s\" has no averages: must be \"point\"",
                                eq->system->name);
     fit->average = rule;
+    fit->nlost = eq->losses != 0 ? eq->system->nlost : 0;
     for (int q = 0; q < rule->nscalars; q++)
         fit->role[q] = (struct ht_fit_role){
             .name = rule->name[q], .parameters = ~0u, .inverse = -1, .material = -1};
@@ -90,6 +91,7 @@ struct fill {
      * beside fluid, of its mean and its slopes along the axes for n. */
     int mean[HT_MAX_SCALARS], box[HT_MAX_SCALARS], whole[HT_MAX_SCALARS];
     int slope[HT_MAX_SCALARS][3];
+    int lost[HT_MAX_SCALARS]; /* of materials of losses */
     int nchannels;
     struct ht_fit_channel channel[HT_FIT_CHANNELS];
     double n[3]; /* where it is the same everywhere; 0: it is not, or nothing depends on it */
@@ -108,10 +110,14 @@ static void points_line(const struct fill *fill, int64_t i, const struct ht_fit_
     const struct ht_pair *pair = &fill->frame->pair;
     for (int c = 0; c < pair->ncoefficients; c++) {
         if (fill->out[c] == NULL) continue;
-        const int material = pair->coefficient[c].material;
+        const struct ht_pair_coefficient *of = &pair->coefficient[c];
         double *out = fill->out[c] + i * fill->nodes[0];
-        for (int64_t i1 = 0; i1 < fill->nodes[0]; i1++)
-            out[i1] = material < 0 ? 1 : line->material[material][line->count > 1 ? i1 : 0];
+        for (int64_t i1 = 0; i1 < fill->nodes[0]; i1++) {
+            const int64_t at = line->count > 1 ? i1 : 0;
+            out[i1] = of->material < 0 ? 1 : line->material[of->material][at];
+            if (of->loss)
+                out[i1] = ht_pair_value(of, out[i1], of->own < 0 ? 1 : line->material[of->own][at]);
+        }
     }
 }
 
@@ -173,13 +179,26 @@ static unsigned find_uses(const struct fill *fill, bool *turns) {
     unsigned uses = 0;
     *turns = false;
     for (int c = 0; c < frame->pair.ncoefficients; c++) {
-        const int field = frame->field[frame->pair.coefficient[c].row];
-        const unsigned those = frame->fit.average->uses[field];
-        if (fill->out[c] == NULL) continue;
+        const struct ht_pair_coefficient *of = &frame->pair.coefficient[c];
+        const unsigned those = frame->fit.average->uses[frame->field[of->row]];
+        if (fill->out[c] == NULL || (of->loss && of->own < 0)) continue;
         uses |= those;
         *turns = *turns || (those & (those - 1)) != 0;
     }
     return uses;
+}
+
+static void add_lost(struct fill *fill) {
+    const struct ht_frame *frame = fill->frame;
+    const int first = frame->fit.medium->eq->nmaterials, scalars = frame->fit.average->nscalars;
+    const bool sinc = frame->fit.kind == HT_FIT_SINC;
+    const enum ht_fit_window by = sinc ? HT_FIT_BY_SINC : HT_FIT_BY_BOX;
+    for (int l = 0; l < HT_MAX_SCALARS; l++) fill->lost[l] = -1;
+    for (int c = frame->pair.nown; c < frame->pair.ncoefficients; c++) {
+        const int l = frame->pair.coefficient[c].material - first;
+        if (fill->out[c] == NULL || fill->lost[l] >= 0) continue;
+        fill->lost[l] = add_channel(fill, scalars + l, by, sinc, -1, by);
+    }
 }
 
 static void find_channels(struct fill *fill) {
@@ -201,6 +220,7 @@ static void find_channels(struct fill *fill) {
         fill->box[q] = fill->mean[q];
         if (sinc && frame->fluid) fill->box[q] = add_channel(fill, q, HT_FIT_BY_BOX, fluid, -1, by);
     }
+    add_lost(fill);
     if (depends[0] + depends[1] + depends[2] == 1)
         for (int k = 0; k < 3; k++) fill->n[k] = depends[k];
     else
@@ -277,6 +297,13 @@ static bool has_fluid(const struct fill *fill, const int *channels, const struct
     return false;
 }
 
+/* Of a coefficient's material, which losses alone have. */
+static double lost_mean(const struct fill *fill, const struct ht_fit_done *done,
+                        const struct ht_pair_coefficient *of, int64_t i) {
+    const int first = fill->frame->fit.medium->eq->nmaterials;
+    return done[fill->lost[of->material - first]].value[i];
+}
+
 /* The wanted coefficients of entry i into entry `to` of their outputs. */
 static enum ht_err emit_point(const struct fill *fill, const struct ht_fit_done *done, int64_t i,
                               int64_t to) {
@@ -291,8 +318,11 @@ static enum ht_err emit_point(const struct fill *fill, const struct ht_fit_done 
     for (int c = 0; c < frame->pair.ncoefficients; c++) {
         const struct ht_pair_coefficient *of = &frame->pair.coefficient[c];
         if (fill->out[c] == NULL) continue;
-        const double value = rule->coefficient(frame->pair.dims, mean, slips, n,
-                                               frame->field[of->row], frame->field[of->col]);
+        const double own = of->loss && of->own < 0
+                               ? 1
+                               : rule->coefficient(frame->pair.dims, mean, slips, n,
+                                                   frame->field[of->row], frame->field[of->col]);
+        const double value = of->loss ? ht_pair_value(of, lost_mean(fill, done, of, i), own) : own;
         REQUIRE(isfinite(value) && (of->row != of->col || value >= 0), HT_ERR_INTERNAL,
                 "frame: coefficient %d is %g", c, value);
         fill->out[c][to] = value;

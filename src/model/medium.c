@@ -441,6 +441,24 @@ static enum ht_err find_constant(struct ht_medium *medium) {
     return HT_OK;
 }
 
+/* Whether a parameter is 0 everywhere, as far as that is known without the nodes. */
+static bool row_is_zero(const struct ht_medium_row *row) {
+    for (int i = 0; i < row->count; i++)
+        if (row->number[i] != 0) return false;
+    return row->count > 0;
+}
+
+static void find_losses(struct ht_medium *medium) {
+    const struct ht_system *system = medium->eq->system;
+    for (int l = 0; l < system->nlosses; l++)
+        for (int p = 0; p < system->nparameters; p++) {
+            const struct ht_medium_row *row = &medium->source->row[p];
+            if (!(system->loss[l].parameters >> p & 1u) || row_is_zero(row)) continue;
+            medium->losses |= 1u << l;
+            medium->loss_key = row->key;
+        }
+}
+
 /* Rows, type and dependence from the parameters. */
 static enum ht_err ht_medium_source_read(struct ht_medium *medium) {
     struct ht_medium_source *source = medium->source;
@@ -449,13 +467,14 @@ static enum ht_err ht_medium_source_read(struct ht_medium *medium) {
     TRY(check_unused(medium));
     for (int p = 0; p < medium->eq->system->nparameters; p++) {
         TRY(row_read(medium, p));
-        if (medium->eq->system->parameter[p].zero && row_vanishes(&medium->source->row[p]))
-            medium->vanishes = true;
+        const struct ht_parameter *of = &medium->eq->system->parameter[p];
+        if (of->zero && !of->loss && row_vanishes(&source->row[p])) medium->vanishes = true;
         files = files || source->row[p].samples;
     }
     if (source->type == HT_MEDIUM_FILE && !files)
         return ht_params_error(source->params, "medium.type",
                                "no parameter of the medium names a file");
+    find_losses(medium);
     find_dependence(medium);
     medium->uniform = !source->depends[0] && !source->depends[1] && !source->depends[2];
     return HT_OK;

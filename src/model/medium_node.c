@@ -90,6 +90,11 @@ static bool valid(double value, bool positive, bool zero) {
     return isfinite(value) && (!positive || value > 0 || (zero && value == 0));
 }
 
+/* Of a parameter in polynomials, which do without fluids. */
+static bool usable_value(const struct ht_parameter *of, double value) {
+    return valid(value, of->positive, of->loss);
+}
+
 static enum ht_err check(const struct ht_medium *medium, const char *key, const char *name,
                          double value, bool positive, bool zero, const double x[3]) {
     char place[HT_PLACE];
@@ -220,7 +225,7 @@ static enum ht_err ht_medium_estimate(const struct ht_medium *medium,
         values[p] = row->samples
                         ? ht_samples_value(row->samples, grid->dims, medium->degree, x, grid->h)
                         : row->number[0];
-        usable = usable && valid(values[p], system->parameter[p].positive, false);
+        usable = usable && usable_value(&system->parameter[p], values[p]);
     }
     if (usable) return point_materials(medium, values, x, material);
     TRY(ht_medium_node(medium, work, x, &flattened));
@@ -453,7 +458,7 @@ static bool resolved(const struct ht_medium *medium, const struct ht_medium_work
     const struct ht_system *system = medium->eq->system;
     const struct ht_jets *jets = medium->source->jets;
     for (int p = 0; p < system->nparameters; p++)
-        if (!valid(work->value[p][0], system->parameter[p].positive, false)) return false;
+        if (!usable_value(&system->parameter[p], work->value[p][0])) return false;
     for (int m = 0; m < medium->eq->nmaterials; m++) {
         const double *material = work->material[m];
         double variation = 0;

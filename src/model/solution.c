@@ -561,7 +561,7 @@ static enum ht_err prepare(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;
     TRY(find_type(data->params, &data->type));
     TRY(data->type->prepare(solution));
-    if (ht_layers_any(solution->grid)) solution->exact = false;
+    if (ht_layers_any(solution->grid) || solution->eq->losses != 0) solution->exact = false;
     resolve(solution);
     return HT_OK;
 }

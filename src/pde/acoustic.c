@@ -2,15 +2,16 @@
  * Acoustics, section 1-5):
  *     p_t = -K div v,    v_t = -(1/rho) grad p,    c^2 = K / rho.
  * p is even and v_k odd under reflection of x_k, so that a rigid wall is a mirror with factor +1
- * (v_n = 0), a pressure-release wall one with -1 (p = 0).
+ * (v_n = 0), a pressure-release wall one with -1 (p = 0). A part of K may relax (systems.h).
  */
+#include <math.h>
 #include <string.h>
 
 #include "systems.h"
 
 enum { P, V1, V2, V3 };
-enum { MODULUS, INVERSE_DENSITY };
-enum { PARAMETER_C_OR_K, PARAMETER_RHO };
+enum { MODULUS, INVERSE_DENSITY, STRENGTH, RATE };
+enum { PARAMETER_C_OR_K, PARAMETER_RHO, PARAMETER_Q, PARAMETER_FREQUENCY };
 
 /* K, given or as rho c^2, and 1/rho. */
 static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
@@ -24,7 +25,18 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
         memcpy(out[MODULUS], first, bytes);
     }
     ht_jet_reciprocal(jets, rho, out[INVERSE_DENSITY]);
+    ht_quality_stiffen(jets, value[PARAMETER_Q], out[MODULUS]);
+    for (int i = 0; i < (jets->degree == 0 ? jets->count : 1); i++) {
+        const double part = ht_quality_part(value[PARAMETER_Q][i]);
+        out[STRENGTH][i] = part / (1 - part);
+        out[RATE][i] = 2 * acos(-1.0) * value[PARAMETER_FREQUENCY][i];
+    }
     return HT_OK;
+}
+
+static const char *refuse(int dims, const double *material) {
+    (void)dims;
+    return material[STRENGTH] >= 0 && material[STRENGTH] <= 2 ? NULL : "q " HT_QUALITY_RULE;
 }
 
 /* At a face the velocity is continuous along n and the slope of the pressure across. */
@@ -64,12 +76,21 @@ const struct ht_system ht_system_acoustic = {
              {V1, P, 0, 1, -1, INVERSE_DENSITY},
              {V2, P, 1, 1, -1, INVERSE_DENSITY},
              {V3, P, 2, 1, -1, INVERSE_DENSITY}},
-    .nmaterials = 2,
+    .nmaterials = 4,
+    .nlost = 2,
+    .nlosses = 1,
+    .loss = {{.kind = HT_LOSS_ATTENUATES,
+              .fields = 1 << P,
+              .parameters = 1 << PARAMETER_Q,
+              .strength = STRENGTH,
+              .rate = RATE}},
     .material = {{"K", "bulk modulus, rho c^2", true, true, false},
-                 {"1/rho", "inverse density", true, true, false}},
+                 {"1/rho", "inverse density", true, true, false},
+                 {"Y_K", "part of K that relaxes, over the rest", true, true, true},
+                 {"w", "rate at which it relaxes", true, true, false}},
     .nwalls = 2,
     .wall = {{"rigid", +1, "v_n = 0", false}, {"free", -1, "p = 0 (pressure release)", false}},
-    .nparameters = 2,
+    .nparameters = 4,
     .parameter = {{.names = "c|K",
                    .meanings = "speed of sound|bulk modulus rho c^2",
                    .units = "length/time|pressure",
@@ -79,9 +100,12 @@ const struct ht_system ht_system_acoustic = {
                    .meanings = "density",
                    .units = "mass/length^3",
                    .fallback = 1.0,
-                   .positive = true}},
+                   .positive = true},
+                  HT_QUALITY("q", "quality factor"),
+                  HT_QUALITY_FREQUENCY},
     .speed_name = "c",
     .materials = materials,
+    .refuse = refuse,
     .average = {.nscalars = 3,
                 .name = {"1/K", "rho", "1/rho"},
                 .uses = {1 << MEAN_COMPLIANCE, VECTOR, VECTOR, VECTOR},

@@ -3,13 +3,17 @@
  *     rho v_i,t = d_j s_ij,    s_ij,t = lambda delta_ij div v + mu (d_i v_j + d_j v_i),
  *     vp^2 = (lambda + 2 mu)/rho,  vs^2 = mu/rho.
  * In two dimensions v1, v2, s11, s22 and s12 exist (P and SV waves); SH waves are `acoustic` with
- * K = 1/rho and 1/rho = mu. A wall with factor +1 lets the solid slip along it.
+ * K = 1/rho and 1/rho = mu. A wall with factor +1 lets the solid slip along it. Parts of the moduli
+ * may relax (systems.h), those of lambda + 2 mu/dims and of mu.
  */
+#include <math.h>
+
 #include "systems.h"
 
 enum { V1, V2, V3, S11, S22, S33, S12, S13, S23 };
-enum { INVERSE_RHO, P_MODULUS, LAMBDA, MU };
-enum { PARAMETER_VP_OR_LAMBDA, PARAMETER_VS_OR_MU, PARAMETER_RHO };
+enum { INVERSE_RHO, P_MODULUS, LAMBDA, MU, BULK, SHEAR = BULK + 3, RATE, MATERIALS };
+enum { PARAMETER_VP_OR_LAMBDA, PARAMETER_VS_OR_MU, PARAMETER_RHO, PARAMETER_QP, PARAMETER_QS };
+enum { PARAMETER_FREQUENCY = PARAMETER_QS + 1, PARAMETERS };
 
 /* modulus = rho speed^2; work: jets of any values. */
 static void modulus_of(const struct ht_jets *jets, const double *rho, const double *speed,
@@ -18,6 +22,27 @@ static void modulus_of(const struct ht_jets *jets, const double *rho, const doub
     ht_jet_multiply(jets, work, rho, modulus);
 }
 
+/* Of the bulk modulus P - s mu, s = 2 (dims - 1)/dims, so much relaxes, over the rest, that P and
+ * mu have their parts. */
+static double bulk_strength(int dims, double P, double mu, double part_p, double part_s) {
+    const double rounding = 1e-14, s = 2.0 * (dims - 1) / dims;
+    const double relaxes = part_p * P - s * part_s * mu;
+    return fabs(relaxes) <= rounding * P ? 0 : relaxes / (P - s * mu - relaxes);
+}
+
+static void set_losses(const struct ht_jets *jets, const double *const *value, double *const *out) {
+    for (int i = 0; i < (jets->degree == 0 ? jets->count : 1); i++) {
+        const double part_p = ht_quality_part(value[PARAMETER_QP][i]);
+        const double part_s = ht_quality_part(value[PARAMETER_QS][i]);
+        for (int dims = 1; dims <= 3; dims++)
+            out[BULK + dims - 1][i] =
+                bulk_strength(dims, out[P_MODULUS][i], out[MU][i], part_p, part_s);
+        out[SHEAR][i] = part_s / (1 - part_s);
+        out[RATE][i] = 2 * acos(-1.0) * value[PARAMETER_FREQUENCY][i];
+    }
+}
+
+/* Speeds and moduli are those at the frequency of the quality factors. */
 static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
                              const double *const *value, double *const *out) {
     const double *rho = value[PARAMETER_RHO], *first = value[PARAMETER_VP_OR_LAMBDA];
@@ -31,6 +56,14 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
         if (lambda) out[P_MODULUS][i] = first[i] + 2 * out[MU][i];
         out[LAMBDA][i] = lambda ? first[i] : out[P_MODULUS][i] - 2 * out[MU][i];
     }
+    ht_quality_stiffen(jets, value[PARAMETER_QP], out[P_MODULUS]);
+    ht_quality_stiffen(jets, value[PARAMETER_QS], out[MU]);
+    for (int i = 0; i < jets->count; i++) {
+        const int of = jets->degree == 0 ? i : 0;
+        if (value[PARAMETER_QP][of] > 0 || value[PARAMETER_QS][of] > 0)
+            out[LAMBDA][i] = out[P_MODULUS][i] - 2 * out[MU][i];
+    }
+    set_losses(jets, value, out);
     ht_jet_reciprocal(jets, rho, out[INVERSE_RHO]);
     return HT_OK;
 }
@@ -86,7 +119,12 @@ static const char *refuse(int dims, const double *material) {
     static const char *const must[] = {
         "lambda + 2 mu must be positive", "lambda + mu must be positive, vs less than vp",
         "3 lambda + 2 mu must be positive, vs less than vp sqrt(3)/2 = 0.866 vp"};
-    return dims * material[LAMBDA] + 2 * material[MU] > 0 ? NULL : must[dims - 1];
+    const double strength = dims > 1 ? material[SHEAR] : material[BULK];
+    if (!(dims * material[LAMBDA] + 2 * material[MU] > 0)) return must[dims - 1];
+    if (!(strength >= 0 && strength <= 2)) return "qp and qs " HT_QUALITY_RULE;
+    if (material[BULK + dims - 1] >= 0 && material[BULK + dims - 1] < INFINITY) return NULL;
+    return "qp is too large for qs, or too small: between them the bulk modulus would gain energy; "
+           "qp/qs must be at most about 0.75 (vp/vs)^2 (in 2-D (vp/vs)^2), and with qs there is qp";
 }
 
 const struct ht_system ht_system_elastic = {
@@ -117,16 +155,29 @@ const struct ht_system ht_system_elastic = {
              {S12, V1, 1, 1, 1, MU},          {S12, V2, 0, 1, 1, MU},
              {S13, V1, 2, 1, 1, MU},          {S13, V3, 0, 1, 1, MU},
              {S23, V2, 2, 1, 1, MU},          {S23, V3, 1, 1, 1, MU}},
-    .nmaterials = 4,
+    .nmaterials = MATERIALS,
+    .nlost = MATERIALS - BULK,
+    .nlosses = 1,
+    .loss = {{.kind = HT_LOSS_ATTENUATES,
+              .fields = 1 << S11 | 1 << S22 | 1 << S33 | 1 << S12 | 1 << S13 | 1 << S23,
+              .parameters = 1 << PARAMETER_QP | 1 << PARAMETER_QS,
+              .strength = SHEAR,
+              .bulk = BULK,
+              .rate = RATE}},
     .material = {{"1/rho", "inverse density", true, true, false},
                  {"P", "lambda + 2 mu", true, true, false},
                  {"lambda", "first Lame modulus", false, true, false},
-                 {"mu", "shear modulus", true, true, true}},
+                 {"mu", "shear modulus", true, true, true},
+                 {"Y_1", "part of lambda + 2 mu that relaxes, over the rest", true, true, true},
+                 {"Y_2", "of lambda + mu, in two dimensions", true, true, true},
+                 {"Y_3", "of lambda + 2/3 mu, in three", true, true, true},
+                 {"Y_mu", "of mu", true, true, true},
+                 {"w", "rate at which they relax", true, true, false}},
     .nwalls = 2,
     .wall = {{"roller", +1, "v_n = 0, s_nt = 0", false},
              {"antisymmetric", -1, "v_t = 0, s_nn = 0", false}},
     .releases = true,
-    .nparameters = 3,
+    .nparameters = PARAMETERS,
     .parameter = {{.names = "vp|lambda",
                    .meanings = "speed of compressional waves|first Lame modulus",
                    .units = "length/time|pressure",
@@ -142,7 +193,10 @@ const struct ht_system ht_system_elastic = {
                    .meanings = "density",
                    .units = "mass/length^3",
                    .fallback = 1.0,
-                   .positive = true}},
+                   .positive = true},
+                  HT_QUALITY("qp", "quality factor of compressional waves"),
+                  HT_QUALITY("qs", "quality factor of shear waves"),
+                  HT_QUALITY_FREQUENCY},
     .materials = materials,
     .refuse = refuse,
     .average = {.nscalars = 6,

@@ -1,18 +1,35 @@
-/* Maxwell's equations in a medium without charges and losses (see for instance Jackson, Classical
- * Electrodynamics, chapter 6):
- *     eps E_t = curl H,    mu H_t = -curl E.
+/* Maxwell's equations in a medium without charges (see for instance Jackson, Classical
+ * Electrodynamics, chapters 6 and 7):
+ *     eps E_t = curl H - J,    mu H_t = -curl E,    J = sigma E + J_Debye + J_Drude + J_Lorentz.
+ * In waves exp(-i omega t) J makes the permittivity
+ *     eps + i sigma/omega + eps_Debye/(1 - i omega tau) - eps omega_p^2/(omega^2 + i gamma omega)
+ *         + eps_Lorentz omega_0^2/(omega_0^2 - omega^2 - i gamma omega).
  * In two dimensions E1, E2 and H3 exist here (transverse electric), E3, H1 and H2 in a system of
  * its own (transverse magnetic). E_t = 0 and H_n = 0 at an electric wall, a mirror with factor +1.
  */
 #include "systems.h"
 
-enum { INVERSE_EPS, INVERSE_MU };
+enum { INVERSE_EPS, INVERSE_MU, SIGMA, DEBYE, DEBYE_RATE, DRUDE, DRUDE_RATE };
+enum { LORENTZ = DRUDE_RATE + 1, LORENTZ_FREQUENCY, LORENTZ_RATE, MATERIALS };
+enum { OF_EPS, OF_MU, OF_SIGMA, OF_DEBYE_EPS, OF_DEBYE_TAU, OF_DRUDE_WP, OF_DRUDE_GAMMA };
+enum { OF_LORENTZ_EPS = OF_DRUDE_GAMMA + 1, OF_LORENTZ_W0, OF_LORENTZ_GAMMA };
 
 static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
                              const double *const *value, double *const *out) {
     (void)chosen;
-    ht_jet_reciprocal(jets, value[0], out[INVERSE_EPS]);
-    ht_jet_reciprocal(jets, value[1], out[INVERSE_MU]);
+    ht_jet_reciprocal(jets, value[OF_EPS], out[INVERSE_EPS]);
+    ht_jet_reciprocal(jets, value[OF_MU], out[INVERSE_MU]);
+    for (int i = 0; i < (jets->degree == 0 ? jets->count : 1); i++) {
+        const double wp = value[OF_DRUDE_WP][i], w0 = value[OF_LORENTZ_W0][i];
+        out[SIGMA][i] = value[OF_SIGMA][i];
+        out[DEBYE][i] = value[OF_DEBYE_EPS][i];
+        out[DEBYE_RATE][i] = 1 / value[OF_DEBYE_TAU][i];
+        out[DRUDE][i] = value[OF_EPS][i] * wp * wp;
+        out[DRUDE_RATE][i] = value[OF_DRUDE_GAMMA][i];
+        out[LORENTZ][i] = value[OF_LORENTZ_EPS][i] * w0 * w0;
+        out[LORENTZ_FREQUENCY][i] = w0;
+        out[LORENTZ_RATE][i] = value[OF_LORENTZ_GAMMA][i];
+    }
     return HT_OK;
 }
 
@@ -40,24 +57,63 @@ static double along(const double *mean, double n) {
     .nscalars = 4, .name = {"eps", "1/eps", "mu", "1/mu"}, .normal = 1 << MEAN_EPS | 1 << MEAN_MU, \
     .scalars = scalars
 
-#define MEDIUM                                                                 \
-    .nmaterials = 2,                                                           \
-    .material = {{"1/eps", "inverse permittivity", true, true, false},         \
-                 {"1/mu", "inverse permeability", true, true, false}},         \
-    .nwalls = 2,                                                               \
-    .wall = {{"electric", +1, "E_t = 0 (perfect electric conductor)", false},  \
-             {"magnetic", -1, "H_t = 0 (perfect magnetic conductor)", false}}, \
-    .nparameters = 2,                                                          \
-    .parameter = {{.names = "eps",                                             \
-                   .meanings = "permittivity",                                 \
-                   .units = "permittivity",                                    \
-                   .fallback = 1.0,                                            \
-                   .positive = true},                                          \
-                  {.names = "mu",                                              \
-                   .meanings = "permeability",                                 \
-                   .units = "permeability",                                    \
-                   .fallback = 1.0,                                            \
-                   .positive = true}},                                         \
+/* Of the electric fields. Strengths of oscillations are eps wp^2 and eps_Lorentz w0^2. */
+#define LOSSES(electric)                                       \
+    .nlosses = 4, .loss = {{.kind = HT_LOSS_CONDUCTS,          \
+                            .fields = electric,                \
+                            .parameters = 1 << OF_SIGMA,       \
+                            .strength = SIGMA},                \
+                           {.kind = HT_LOSS_RELAXES,           \
+                            .fields = electric,                \
+                            .parameters = 1 << OF_DEBYE_EPS,   \
+                            .strength = DEBYE,                 \
+                            .rate = DEBYE_RATE},               \
+                           {.kind = HT_LOSS_OSCILLATES,        \
+                            .fields = electric,                \
+                            .parameters = 1 << OF_DRUDE_WP,    \
+                            .strength = DRUDE,                 \
+                            .rate = DRUDE_RATE},               \
+                           {.kind = HT_LOSS_OSCILLATES,        \
+                            .fields = electric,                \
+                            .parameters = 1 << OF_LORENTZ_EPS, \
+                            .strength = LORENTZ,               \
+                            .frequency = LORENTZ_FREQUENCY,    \
+                            .rate = LORENTZ_RATE}}
+
+#define POSITIVE(symbol, text, unit) \
+    { .names = symbol, .meanings = text, .units = unit, .fallback = 1.0, .positive = true }
+#define LOSS(symbol, text, unit, usual)                                                        \
+    {                                                                                          \
+        .names = symbol, .meanings = text, .units = unit, .fallback = usual, .positive = true, \
+        .zero = (usual) == 0, .loss = true                                                     \
+    }
+
+#define MEDIUM                                                                                 \
+    .nmaterials = MATERIALS, .nlost = MATERIALS - SIGMA,                                       \
+    .material = {{"1/eps", "inverse permittivity", true, true, false},                         \
+                 {"1/mu", "inverse permeability", true, true, false},                          \
+                 {"sigma", "conductivity", true, true, true},                                  \
+                 {"eps_Debye", "permittivity of a relaxation", true, true, true},              \
+                 {"1/tau", "rate of a relaxation", true, true, true},                          \
+                 {"eps wp^2", "strength of free charges", true, true, true},                   \
+                 {"gamma_Drude", "rate of collisions", true, true, true},                      \
+                 {"eps_Lorentz w0^2", "strength of a resonance", true, true, true},            \
+                 {"w0", "frequency of a resonance", true, true, true},                         \
+                 {"gamma_Lorentz", "damping of a resonance", true, true, true}},               \
+    .nwalls = 2,                                                                               \
+    .wall = {{"electric", +1, "E_t = 0 (perfect electric conductor)", false},                  \
+             {"magnetic", -1, "H_t = 0 (perfect magnetic conductor)", false}},                 \
+    .nparameters = OF_LORENTZ_GAMMA + 1,                                                       \
+    .parameter = {POSITIVE("eps", "permittivity, at infinite frequency", "permittivity"),      \
+                  POSITIVE("mu", "permeability", "permeability"),                              \
+                  LOSS("sigma", "conductivity", "permittivity/time", 0.0),                     \
+                  LOSS("debye_eps", "permittivity of a relaxation", "permittivity", 0.0),      \
+                  LOSS("debye_tau", "time of the relaxation", "time", 1.0),                    \
+                  LOSS("drude_wp", "plasma frequency, at which eps is 0", "radian/time", 0.0), \
+                  LOSS("drude_gamma", "rate of collisions", "1/time", 0.0),                    \
+                  LOSS("lorentz_eps", "permittivity of a resonance", "permittivity", 0.0),     \
+                  LOSS("lorentz_w0", "frequency of the resonance", "radian/time", 1.0),        \
+                  LOSS("lorentz_gamma", "damping of the resonance", "1/time", 0.0)},           \
     .speed_name = "c", .materials = materials
 
 enum { E1, E2, E3, H1, H2, H3 };
@@ -71,7 +127,7 @@ static double coefficient(int dims, const double *mean, bool slips, const double
 const struct ht_system ht_system_maxwell = {
     .name = "maxwell",
     .title = "Maxwell's equations: electric and magnetic field",
-    .equations = "eps E_t = curl H,  mu H_t = -curl E",
+    .equations = "eps E_t = curl H - J,  mu H_t = -curl E",
     .nfields = 6,
     .field = {{"E1", "electric field along x1"},
               {"E2", "electric field along x2"},
@@ -95,6 +151,7 @@ const struct ht_system ht_system_maxwell = {
              {H3, E1, 1, 1, +1, INVERSE_MU}},
     .average = {AVERAGE, .coefficient = coefficient,
                 .uses = {ELECTRIC, ELECTRIC, ELECTRIC, MAGNETIC, MAGNETIC, MAGNETIC}},
+    LOSSES(1 << E1 | 1 << E2 | 1 << E3),
     MEDIUM};
 
 enum { TM_E3, TM_H1, TM_H2 };
@@ -108,7 +165,7 @@ static double tm_coefficient(int dims, const double *mean, bool slips, const dou
 const struct ht_system ht_system_maxwell_tm = {
     .name = "maxwell_tm",
     .title = "Maxwell's equations in two dimensions, transverse magnetic: E3, H1, H2",
-    .equations = "eps E3_t = d1 H2 - d2 H1,  mu H1_t = -d2 E3,  mu H2_t = d1 E3",
+    .equations = "eps E3_t = d1 H2 - d2 H1 - J3,  mu H1_t = -d2 E3,  mu H2_t = d1 E3",
     .max_dims = 2,
     .nfields = 3,
     .field = {{"E3", "electric field along x3"},
@@ -121,4 +178,5 @@ const struct ht_system ht_system_maxwell_tm = {
              {TM_H1, TM_E3, 1, 1, -1, INVERSE_MU},
              {TM_H2, TM_E3, 0, 1, +1, INVERSE_MU}},
     .average = {AVERAGE, .coefficient = tm_coefficient, .uses = {ELECTRIC, MAGNETIC, MAGNETIC}},
+    LOSSES(1 << TM_E3),
     MEDIUM};

@@ -2,6 +2,7 @@
 #include "htwave/system.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The field by which field `col` changes along an axis; -1: by none, or several. */
 static int partner_of(const struct ht_equations *eq, int col, int axis) {
@@ -31,6 +32,76 @@ static int find_coefficient(const struct ht_term *term, int partner, bool apart,
     return i;
 }
 
+/* ---- losses ---- */
+
+double ht_pair_value(const struct ht_pair_coefficient *coefficient, double material, double own) {
+    const double value = coefficient->own >= 0 ? material * own : material;
+    return coefficient->root ? sqrt(value) : value;
+}
+
+/* The coefficient of a row's loss; of several rows of a parity the same one where it is. */
+static int add_lost(int material, int row, bool root, int own, bool apart, struct ht_pair *pair) {
+    const struct ht_pair_coefficient of = {.parity = pair->parity[row],
+                                           .row = row,
+                                           .col = row,
+                                           .material = material,
+                                           .loss = true,
+                                           .root = root,
+                                           .own = own};
+    if (material == 0) return -1;
+    for (int i = pair->nown; i < pair->ncoefficients; i++) {
+        const struct ht_pair_coefficient *c = &pair->coefficient[i];
+        if (c->parity == of.parity && c->material == material && c->own == own &&
+            (c->row == row || own < 0 || !apart))
+            return i;
+    }
+    pair->coefficient[pair->ncoefficients] = of;
+    return pair->ncoefficients++;
+}
+
+static int add_partner(int row, bool has, struct ht_pair *pair) {
+    if (!has) return -1;
+    pair->owner[pair->npartners] = row;
+    return pair->npartners++;
+}
+
+static void add_loss(const struct ht_loss *loss, int row, bool apart, struct ht_pair *pair) {
+    const bool conducts = loss->kind == HT_LOSS_CONDUCTS;
+    const bool oscillates = loss->kind == HT_LOSS_OSCILLATES;
+    const bool coupled = ht_pair_coupled(pair) >> row & 1u;
+    const int bulk = loss->bulk > 0 ? loss->bulk + pair->dims - 1 : 0;
+    const int normal = bulk > 0 && pair->parity[row] == 0;
+    int own = -1;
+    for (int t = 0; t < pair->nterms; t++)
+        if (pair->term[t].row == row && pair->term[t].partner == row)
+            own = pair->coefficient[pair->term[t].coefficient].material;
+    if (loss->kind == HT_LOSS_ATTENUATES) own = -1;
+    pair->loss[pair->nlosses++] = (struct ht_pair_loss){
+        .kind = loss->kind,
+        .row = row,
+        .strength =
+            add_lost(normal && !coupled ? bulk : loss->strength, row, !conducts, own, apart, pair),
+        .bulk = normal && coupled ? add_lost(bulk, row, true, -1, apart, pair) : -1,
+        .frequency = add_lost(loss->frequency, row, false, -1, apart, pair),
+        .rate = add_lost(loss->rate, row, false, -1, apart, pair),
+        .position = add_partner(row, !conducts && (!oscillates || loss->frequency > 0), pair),
+        .current = add_partner(row, oscillates, pair)};
+}
+
+/* Fields of the system by name: those of the equations have other numbers. */
+static void add_losses(const struct ht_equations *eq, bool apart, struct ht_pair *pair) {
+    const struct ht_system *system = eq->system;
+    pair->nown = pair->ncoefficients;
+    for (int f = 0; f < eq->nfields; f++)
+        for (int l = 0; l < system->nlosses; l++)
+            for (int n = 0; n < system->nfields; n++)
+                if ((eq->losses >> l & 1u) && (system->loss[l].fields >> n & 1u) &&
+                    strcmp(system->field[n].name, eq->field[f].name) == 0)
+                    add_loss(&system->loss[l], f, apart, pair);
+}
+
+/* ---- the form ---- */
+
 const char *ht_pair_make(const struct ht_equations *eq, enum ht_pair_kind kind,
                          struct ht_pair *out) {
     *out = (struct ht_pair){.dims = eq->dims, .nfields = eq->nfields};
@@ -50,6 +121,7 @@ const char *ht_pair_make(const struct ht_equations *eq, enum ht_pair_kind kind,
             .factor = term->coef,
             .coefficient = find_coefficient(term, partner, kind == HT_PAIR_APART, out)};
     }
+    add_losses(eq, kind == HT_PAIR_APART, out);
     return NULL;
 }
 

@@ -1,6 +1,7 @@
 /* The table of systems and functions common to all systems. */
 #include "systems.h"
 
+#include <math.h>
 #include <string.h>
 
 #define ADDRESS(name) &ht_system_##name,
@@ -70,4 +71,22 @@ bool ht_equations_first_order(const struct ht_equations *eq) {
     for (int t = 0; t < eq->nterms; t++)
         if (eq->term[t].derivative > 1) return false;
     return true;
+}
+
+/* ---- attenuation ---- */
+
+double ht_quality_part(double q) {
+    return q > 0 ? 2 / (q + 1) : 0;
+}
+
+double ht_quality_stiffer(double q) {
+    const double square = q > 0 ? 1 + 1 / (q * q) : 1;
+    return q > 0 ? (1 + 1 / q) * (1 + sqrt(square)) / (2 * square) : 1;
+}
+
+void ht_quality_stiffen(const struct ht_jets *jets, const double *q, double *modulus) {
+    for (int i = 0; i < jets->count; i++) {
+        const double of = q[jets->degree == 0 ? i : 0];
+        if (of > 0) modulus[i] *= ht_quality_stiffer(of);
+    }
 }

@@ -211,7 +211,7 @@ static struct ht_equations ht_terms_derive(const struct ht_system *system, int *
     unsigned group[HT_MAX_FIELDS];
     eq.nfields = system->nfields;
     eq.nterms = system->nterms;
-    eq.nmaterials = system->nmaterials;
+    eq.nmaterials = system->nmaterials - system->nlost;
     for (int f = 0; f < eq.nfields; f++)
         eq.field[f] = (struct ht_field){system->field[f].name, system->field[f].meaning, 0};
     memcpy(eq.term, system->term, sizeof eq.term);
@@ -518,7 +518,8 @@ static enum ht_err check_entries(const struct ht_system *s) {
     unsigned fields = 0, materials = 0;
     REQUIRE(s->nfields > 0 && s->nfields <= HT_MAX_FIELDS && s->nterms > 0 &&
                 s->nterms <= HT_MAX_TERMS && s->nmaterials <= HT_MAX_MATERIALS &&
-                s->nparameters <= HT_MAX_MATERIALS && s->nwalls <= 4 && s->materials != NULL,
+                s->nparameters <= HT_MAX_MATERIALS && s->nwalls <= 4 && s->materials != NULL &&
+                s->nlosses <= HT_MAX_LOSSES,
             HT_ERR_INTERNAL, "system %s: more entries than there is room for, or none", s->name);
     REQUIRE(s->min_dims <= ht_system_largest(s) && ht_system_largest(s) <= HT_MAX_DIMS,
             HT_ERR_INTERNAL, "system %s: no dimensions %d to %d", s->name, s->min_dims,
@@ -528,7 +529,7 @@ static enum ht_err check_entries(const struct ht_system *s) {
         REQUIRE(t->row >= 0 && t->row < s->nfields && t->col >= 0 && t->col < s->nfields &&
                     t->axis >= 0 && t->axis < ht_system_largest(s) && t->derivative >= 0 &&
                     t->derivative <= 2 && t->coef != 0 && t->material >= -1 &&
-                    t->material < s->nmaterials,
+                    t->material < s->nmaterials - s->nlost,
                 HT_ERR_INTERNAL, "system %s: term %d names what does not exist", s->name, i + 1);
         fields |= 1u << t->row | 1u << t->col;
         if (t->material >= 0) materials |= 1u << t->material;
@@ -536,7 +537,7 @@ static enum ht_err check_entries(const struct ht_system *s) {
     for (int f = 0; f < s->nfields; f++)
         REQUIRE(fields >> f & 1u, HT_ERR_INTERNAL, "system %s: the field %s is in no term", s->name,
                 s->field[f].name);
-    for (int m = 0; m < s->nmaterials; m++)
+    for (int m = 0; m < s->nmaterials - s->nlost; m++)
         REQUIRE(materials >> m & 1u, HT_ERR_INTERNAL, "system %s: the material %s is in no term",
                 s->name, s->material[m].name);
     return HT_OK;

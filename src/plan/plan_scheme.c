@@ -236,6 +236,7 @@ static const struct ht_scheme *choose_hermite(struct ht_plan *plan) {
 static const char *why_differences(const struct ht_plan *plan) {
     const struct ht_shot_given *shots = plan->params->shots.group;
     if (ht_grid_free(&plan->grid)) return "a side is free";
+    if (plan->eq.losses != 0) return "the medium loses energy";
     if (!plan->medium->uniform) return "the medium varies";
     if (ht_layers_any(&plan->grid)) return "sides absorb";
     if (plan->params->shots.count > 0 && !plan->eq.second_order.known)
@@ -307,10 +308,17 @@ enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_scheme *scheme = &ht_scheme_taylor;
     plan->problem.eq = &plan->eq;
+    plan->eq.losses = plan->medium->losses;
     if (params->time.scheme == HT_SCHEME_AUTO)
         TRY(choose(plan, &scheme));
     else
         scheme = ht_scheme_at((int)params->time.scheme);
+    if (plan->eq.losses != 0 && !scheme->nodal)
+        return ht_params_error(params, plan->medium->loss_key,
+                               "losses at a point are for finite differences, which damp by the "
+                               "trapezoidal rule: time.scheme = \"%s\" has none; must be 0, or "
+                               "take \"fd\"",
+                               scheme->name);
     const char *why = ht_problem_set_scheme(&plan->problem, scheme);
     if (why != NULL) return refuse_scheme(plan, scheme, why);
     for (int i = 0; i < KIND_KEYS; i++) {

@@ -24,7 +24,7 @@ const struct ht_method ht_method_staggered = {
     .shot_bytes = ht_staggered_shot_bytes,
     .plan_order = ht_differences_plan_order,
     .plan_medium = ht_staggered_plan_medium,
-    .plan_slabs = ht_differences_plan_slabs,
+    .plan_slabs = ht_staggered_plan_slabs,
     .plan_layers = ht_staggered_plan_layers,
     .plan_shots = ht_staggered_plan_shots,
     .plan_stages = ht_staggered_plan_stages,
@@ -123,6 +123,7 @@ const struct ht_scheme ht_scheme_leapfrog = {
 static const char *fd_form(const struct ht_equations *eq, struct ht_form *out) {
     const struct ht_second_order *form = &eq->second_order;
     if (!form->known) return "do not obey u_tt = K div(1/rho grad u)";
+    if (eq->losses != 0) return "lose energy at a point";
     *out = (struct ht_form){.stored = {1u << form->field, 1u << form->field}};
     return NULL;
 }
@@ -132,8 +133,28 @@ static const char *fd_form(const struct ht_equations *eq, struct ht_form *out) {
 static const char *pair_form(const struct ht_equations *eq, struct ht_form *out) {
     struct ht_pair pair;
     *out = (struct ht_form){.pair = HT_PAIR_TOGETHER};
+    return eq->losses != 0 ? "lose energy at a point" : ht_pair_make(eq, HT_PAIR_TOGETHER, &pair);
+}
+
+static const char *lossy_form(const struct ht_equations *eq, struct ht_form *out) {
+    struct ht_pair pair;
+    *out = (struct ht_form){.pair = HT_PAIR_TOGETHER};
     return ht_pair_make(eq, HT_PAIR_TOGETHER, &pair);
 }
+
+/* The same where fields lose energy at a point, by the trapezoidal rule. */
+static const struct ht_scheme scheme_lossy = {
+    .name = "fd",
+    .title = "finite differences",
+    .nodal = true,
+    .two_level = true,
+    .usual_part = 0.95,
+    .usual_order = 8,
+    .most_growth = 1.01,
+    .dissipates = true,
+    .does = &ht_method_staggered,
+    .form = lossy_form,
+};
 
 static const struct ht_scheme scheme_pair = {
     .name = "fd",
@@ -147,6 +168,7 @@ static const struct ht_scheme scheme_pair = {
     .does = &ht_method_staggered,
     .form = pair_form,
     .invariant = &ht_pair_energy,
+    .otherwise = &scheme_lossy,
 };
 
 const struct ht_scheme ht_scheme_fd = {

@@ -638,6 +638,14 @@ solid 'two terms in time' 'time.stages = 2|staggered' time.stages=2
 solid 'a variant of one field' 'fd-march|fd-plain' device.variant=fd-march \
     device.backend=auto
 
+solid 'a quality factor below 2' 'medium.|at least 2' medium.qp=1.5 medium.qs=1.5
+solid 'a quality factor of P alone too large' 'medium.|qp is too large' medium.qp=90 \
+    medium.qs=20
+solid 'a negative quality factor' 'medium.qs|>= 0' medium.qs=-3
+solid 'losses by Hermite methods' 'medium.qp|finite differences|"taylor"' medium.qp=30 \
+    time.scheme=taylor
+solid 'a negative conductivity' 'medium.sigma|>= 0' system=maxwell medium.sigma=-1
+
 if (ulimit -f 16) 2>/dev/null; then
     full 16
 else

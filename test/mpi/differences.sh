@@ -58,6 +58,9 @@ same 'periodic' 2 'boundary.x3=["periodic","periodic"]'
 same 'deep halos' 3 parallel.halo_depth=2
 input=solid.cfg
 same 'absorbing sides of a solid' 3
+same 'attenuation in a solid' 2 medium.qp=30.0 'medium.qs=[20.0,50.0,30.0]'
+refused 'a memory of the medium in deep halos' 'halo_depth.* memory' 2 \
+    parallel.halo_depth=2 medium.qp=30.0 'boundary={x3="periodic";}'
 same 'sponge' 2 absorbing.type=sponge parallel.halo_depth=2
 same 'fluid in a solid between walls, sources of both groups' 3 \
     initial.type=zero 'medium.vs=[0.5,0.0,0.6]' 'boundary={x1=["roller","roller"];x3=["roller","antisymmetric"];}' \

@@ -54,12 +54,13 @@ static bool draw_materials(const struct ht_system *system, const int *chosen, do
     for (int p = 0; p < system->nparameters; p++) {
         value[p] = uniform(0.5, 2);
         if (!system->parameter[p].positive) value[p] -= 1.2;
+        if (system->parameter[p].loss) value[p] = system->parameter[p].fallback;
         in[p] = &value[p];
     }
     for (int m = 0; m < system->nmaterials; m++) out[m] = &material[m];
     bool good = system->materials(jets, chosen, in, out) == HT_OK;
     ht_jets_destroy(jets);
-    for (int m = 0; m < system->nmaterials; m++)
+    for (int m = 0; m < system->nmaterials - system->nlost; m++)
         good = good && isfinite(material[m]) && (material[m] > 0 || !system->material[m].positive);
     return good;
 }
@@ -85,7 +86,9 @@ static double jets_difference(const struct ht_system *system, const int *chosen)
     struct ht_jets *jets = NULL, *scalar = NULL;
     if (ht_jets_total(2, DEGREE, &jets) || ht_jets_total(1, 0, &scalar)) return NAN;
     for (int p = 0; p < system->nparameters; p++) {
+        const struct ht_parameter *of = &system->parameter[p];
         for (int n = 0; n < jets->count; n++) in[p][n] = n ? uniform(-0.5, 0.5) : uniform(1, 2);
+        for (int n = 0; of->loss && n < jets->count; n++) in[p][n] = n ? 0 : of->fallback;
         at[p] = polynomial(jets, in[p], xi);
         from[p] = in[p];
         value[p] = &at[p];
@@ -97,7 +100,7 @@ static double jets_difference(const struct ht_system *system, const int *chosen)
     if (jets->count != COEFS || system->materials(jets, chosen, from, to) ||
         system->materials(scalar, chosen, value, single))
         worst = NAN;
-    for (int m = 0; m < system->nmaterials; m++)
+    for (int m = 0; m < system->nmaterials - system->nlost; m++)
         worst = worse(worst, fabs(polynomial(jets, out[m], xi) - expected[m]) / fabs(expected[m]));
     ht_jets_destroy(jets);
     ht_jets_destroy(scalar);
@@ -314,7 +317,7 @@ static int wrong_parameters(const struct ht_system *system) {
         const struct ht_parameter *row = &system->parameter[p];
         int count = entries(row->names);
         wrong += count < 1 || entries(row->meanings) != count || entries(row->units) != count ||
-                 (row->positive && !(row->fallback > 0));
+                 (row->positive && !(row->fallback > 0) && !(row->loss && row->zero));
         for (int i = 0; i < count; i++) {
             int length = 0;
             const char *at = ht_alternative(row->names, i, &length);

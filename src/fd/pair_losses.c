@@ -1,0 +1,159 @@
+/* Losses of pairs at a point (struct ht_loss): a field f, with the change D that its differences
+ * make, and what the medium remembers, y = (f, P, J, ..), y_t = N y + (D/dt, 0, ..), by the
+ * trapezoidal rule
+ *     y+ = (1 - dt/2 N)^-1 ((1 + dt/2 N) y + (D, 0, ..)).
+ * Over 1/C of the field, N loses <-N y, y> >= 0, so that a step changes the energy by -2 dt times
+ * that of (y+ + y)/2: it can only fall, at any step at which the lossless one is stable. Means are
+ * solved for, with m that of f: the mean of what each loss lets flow is linear in m. With dt < 0,
+ * half a step, the start goes back.
+ */
+#include <math.h>
+
+#include "fd.h"
+
+/* One loss at a node: f takes - conducts m - k q, q = a (J + k m/2 - w P/2); P takes w q, J becomes
+ * 2 q - J. What relaxes has w = 1 and no J. */
+struct flow {
+    double conducts, k, a, w, P, J, q;
+};
+
+static double coefficient_at(const struct ht_pair_stepper *s, int c, int64_t at) {
+    if (c < 0) return 0;
+    return s->constant >> c & 1u ? s->number[c] : s->coefficient[c].host[at];
+}
+
+static struct flow find_flow(const struct ht_pair_stepper *s, const struct ht_pair_loss *loss,
+                             int strength, int64_t at) {
+    const double dt = s->lossy_dt, k = coefficient_at(s, strength, at);
+    const double rate = coefficient_at(s, loss->rate, at) * dt;
+    struct flow flow = {.k = k, .w = 1};
+    switch (loss->kind) {
+    case HT_LOSS_CONDUCTS:
+        return (struct flow){.conducts = dt * k};
+    case HT_LOSS_RELAXES:
+        flow.a = 2 * rate / (1 + rate / 2);
+        break;
+    case HT_LOSS_ATTENUATES:
+        flow.a = 2 * rate / (1 + k * k + rate / 2);
+        break;
+    case HT_LOSS_OSCILLATES:
+        flow.k *= dt;
+        flow.w = dt * coefficient_at(s, loss->frequency, at);
+        flow.a = 1 / (1 + rate / 2 + flow.w * flow.w / 4);
+        break;
+    }
+    return flow;
+}
+
+/* The losses of a row. *sum: the change of f, without them, then with them. */
+static void lose(const struct ht_fd_engine *e, int count, struct flow *flow, double f,
+                 double *sum) {
+    const double sign = e->absolute ? 1 : -1;
+    double slower = 0, rest = 2 * f + *sum;
+    for (int i = 0; i < count; i++) {
+        slower += flow[i].conducts / 2 + flow[i].a * flow[i].k * flow[i].k / 4;
+        rest += sign * flow[i].k * flow[i].a * (flow[i].J + sign * flow[i].w / 2 * flow[i].P);
+    }
+    const double mean = rest / (2 + 2 * slower);
+    for (int i = 0; i < count; i++) {
+        flow[i].q =
+            flow[i].a * (flow[i].J + flow[i].k / 2 * mean + sign * flow[i].w / 2 * flow[i].P);
+        *sum += sign * (flow[i].conducts * mean + flow[i].k * flow[i].q);
+    }
+}
+
+/* What is remembered. */
+static void keep(const struct ht_fd_engine *e, const struct ht_pair_stepper *s,
+                 const struct ht_pair_loss *loss, const struct flow *flow, bool whole, int64_t at) {
+    const double sign = e->absolute ? 1 : -1;
+    double *P = loss->position < 0 ? NULL : &s->partner[loss->position].host[at];
+    double *J = loss->current < 0 ? NULL : &s->partner[loss->current].host[at];
+    if (P != NULL) *P = (whole ? flow->P : *P) + flow->w * flow->q;
+    if (J != NULL) *J = (whole ? 0 : *J) + 2 * flow->q + sign * flow->J;
+}
+
+static double size_of(const struct ht_fd_engine *e, double x) {
+    return e->absolute ? fabs(x) : x;
+}
+
+/* The losses of fields that C couples, one each; the pressure's are those of their sum. On free
+ * sides, where C has another one, it relaxes as shear does. */
+struct block {
+    int count, row[HT_MAX_FIELDS];
+    const struct ht_pair_loss *loss[HT_MAX_FIELDS];
+    struct flow flow[HT_MAX_FIELDS];
+    double f, sum, P;                 /* of the pressure */
+    double after, taken;              /* sums of what the fields take, and their P */
+    double share[HT_MAX_FIELDS], all; /* C 1, 1 C 1 */
+};
+
+static void find_shares(const struct ht_pair_stepper *s, int64_t at, struct block *b) {
+    for (int t = 0; t < s->pair.nterms; t++)
+        for (int i = 0; i < b->count; i++) {
+            const struct ht_pair_term *term = &s->pair.term[t];
+            if (term->row != b->row[i]) continue;
+            const double c = coefficient_at(s, term->coefficient, at);
+            b->share[i] += c;
+            b->all += c;
+        }
+}
+
+static void lose_pressure(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int64_t at,
+                          struct block *b, double sum[HT_MAX_FIELDS]) {
+    struct flow flow = find_flow(s, b->loss[0], b->loss[0]->bulk, at);
+    const double sign = e->absolute ? 1 : -1;
+    flow.P = b->P;
+    lose(e, 1, &flow, b->f, &b->sum);
+    find_shares(s, at, b);
+    for (int i = 0; i < b->count; i++) {
+        sum[b->row[i]] += b->share[i] / b->all * (b->sum + sign * b->after);
+        b->flow[i].q += b->share[i] / b->all * (flow.q + sign * b->taken);
+    }
+}
+
+static void lose_row(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int row,
+                     bool whole, int64_t at, double *sum, struct block *b) {
+    struct flow flow[HT_MAX_LOSSES];
+    const struct ht_pair_loss *loss[HT_MAX_LOSSES];
+    const double f = whole ? size_of(e, s->field[row].host[at]) : 0;
+    int count = 0;
+    for (int l = 0; l < s->pair.nlosses; l++) {
+        const struct ht_pair_loss *of = &s->pair.loss[l];
+        if (of->row != row) continue;
+        struct flow *to = &flow[count];
+        *to = find_flow(s, of, of->strength, at);
+        if (whole && of->position >= 0) to->P = size_of(e, s->partner[of->position].host[at]);
+        if (whole && of->current >= 0) to->J = size_of(e, s->partner[of->current].host[at]);
+        loss[count++] = of;
+    }
+    if (count == 0) return;
+    const bool coupled = loss[0]->bulk >= 0;
+    b->f += coupled ? f : 0;
+    b->sum += coupled ? *sum : 0;
+    lose(e, count, flow, f, sum);
+    if (!coupled) {
+        for (int i = 0; i < count; i++) keep(e, s, loss[i], &flow[i], whole, at);
+        return;
+    }
+    b->P += flow[0].P;
+    b->after += *sum;
+    b->taken += flow[0].q;
+    b->row[b->count] = row;
+    b->loss[b->count] = loss[0];
+    b->flow[b->count++] = flow[0];
+}
+
+void ht_pair_lose(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int group,
+                  bool whole, const int64_t m[3], int64_t at, double sum[HT_MAX_FIELDS]) {
+    struct block b = {.count = 0};
+    for (int f = 0; f < s->pair.nfields; f++)
+        if (s->pair.group[group] >> f & 1u) lose_row(e, s, f, whole, at, &sum[f], &b);
+    if (b.count > 0 && ht_pair_surface_at(s, m) == 0) lose_pressure(e, s, at, &b, sum);
+    for (int i = 0; i < b.count; i++) keep(e, s, b.loss[i], &b.flow[i], whole, at);
+}
+
+bool ht_pair_loses(const struct ht_pair *pair, int group) {
+    for (int l = 0; l < pair->nlosses; l++)
+        if (pair->group[group] >> pair->loss[l].row & 1u) return true;
+    return false;
+}

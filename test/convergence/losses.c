@@ -1,0 +1,404 @@
+/* Losses at a point (struct ht_loss) by staggered finite differences:
+ *   waves     a wave in each kind of medium: what it is after some steps obeys a recurrence, whose
+ *             roots are the frequencies of the scheme; one is that of the equations;
+ *   energy    of random data in rough media at 99 % of the lossless limit: it never grows, in both
+ *             precisions, and decays beside absorbing layers;
+ *   time      order 2 in the step, with data, sources, the start half a step back;
+ *   mirrors   a half space of plasma, of a resonance, of a conductor reflects by Fresnel's formula;
+ *   kernels   meet the reference of self-checks, and all give the same bits.
+ */
+#include <complex.h>
+#include <float.h>
+
+#include "differences.h"
+
+static double *values_of(const struct fd_run *run, const char *name) {
+    const struct ht_stepper *s = fd_stepper(run);
+    const int field = ht_equations_field(&run->sim->plan->eq, name);
+    double *u = NULL;
+    must(HT_ALLOC(u, run->nodes));
+    must(s->ops->get(s->self, HT_PRIMARY, field, 1, 0,
+                     ht_grid_planes(&run->sim->plan->grid, HT_PRIMARY), u));
+    return u;
+}
+
+/* ---- waves ---- */
+
+enum { CELLS = 24, CYCLES = 2, MOST = 8 };
+
+/* Of exp(-i omega t): 0 where omega is that of a wave number k. */
+struct medium {
+    const char *name, *text, *field, *from;
+    int dims, states; /* states of a wave in the scheme */
+    double sigma, debye, tau, wp, gamma_d, lorentz, w0, gamma_l; /* Maxwell, eps 1 */
+    double c, q;                                                 /* attenuation; else c 0 */
+};
+
+static double complex index_squared(const struct medium *m, double complex w) {
+    const double complex i = I;
+    double complex n = 1 + i * m->sigma / w;
+    if (m->debye > 0) n += m->debye / (1 - i * w * m->tau);
+    if (m->wp > 0) n -= m->wp * m->wp / (w * w + i * m->gamma_d * w);
+    if (m->lorentz > 0)
+        n += m->lorentz * m->w0 * m->w0 / (m->w0 * m->w0 - w * w - i * m->gamma_l * w);
+    return n;
+}
+
+/* omega^2/k^2 = M/rho; at the frequency w of the wave Q is q and the phase speed c. */
+static double complex dispersion(const struct medium *m, double k, double complex w) {
+    if (m->c == 0) return w * w * index_squared(m, w) - k * k;
+    const double at = m->c * k, part = 2 / (m->q + 1), square = 1 + 1 / (m->q * m->q);
+    const double stiff = m->c * m->c * (1 + 1 / m->q) * (1 + sqrt(square)) / (2 * square);
+    return w * w - stiff * (1 - part / (1 - I * w / at)) * k * k;
+}
+
+static double complex newton(const struct medium *m, double k, double complex w) {
+    for (int n = 0; n < 60; n++) {
+        const double complex f = dispersion(m, k, w), h = 1e-6;
+        w -= f * 2 * h / (dispersion(m, k, w + h) - dispersion(m, k, w - h));
+    }
+    return w;
+}
+
+/* x: a x = b, which change. */
+static void solve(int count, double a[MOST][MOST], double *b, double *x) {
+    for (int p = 0; p < count; p++) {
+        int best = p;
+        for (int i = p; i < count; i++)
+            if (fabs(a[i][p]) > fabs(a[best][p])) best = i;
+        for (int j = 0; j < count; j++) {
+            const double swap = a[p][j];
+            a[p][j] = a[best][j];
+            a[best][j] = swap;
+        }
+        const double swap = b[p];
+        b[p] = b[best];
+        b[best] = swap;
+        for (int i = p + 1; i < count; i++) {
+            const double factor = a[i][p] / a[p][p];
+            for (int j = p; j < count; j++) a[i][j] -= factor * a[p][j];
+            b[i] -= factor * b[p];
+        }
+    }
+    for (int p = count - 1; p >= 0; p--) {
+        x[p] = b[p];
+        for (int j = p + 1; j < count; j++) x[p] -= a[p][j] * x[j];
+        x[p] /= a[p][p];
+    }
+}
+
+/* The root z of z^n = sum x_j z^j that is nearest to a number, by Newton's method. */
+static double complex near_root(int n, const double *x, double complex z) {
+    for (int i = 0; i < 60; i++) {
+        double complex f = 1, slope = 0;
+        for (int j = n - 1; j >= 0; j--) {
+            slope = slope * z + f;
+            f = f * z - x[j];
+        }
+        z -= f / slope;
+    }
+    return z;
+}
+
+/* The amplitude of cos(k x1) at each of 2 n samples, some steps apart, gives the recurrence. */
+static double complex measure(const struct medium *m, double complex exact) {
+    static const char *const cells[] = {"[24]", "[24,12]", "[12,12,12]"};
+    static const char *const upper[] = {"[24.0]", "[24.0,12.0]", "[12.0,12.0,12.0]"};
+    const int apart = 3, n = m->states, cycles = m->dims < 3 ? CYCLES : CYCLES / 2;
+    const int row = m->dims < 3 ? CELLS : CELLS / 2;
+    double sample[2 * MOST], a[MOST][MOST], b[MOST], x[MOST];
+    struct fd_run run;
+    fd_open(&run,
+            "system=%s grid.order=8 grid.cells=%s grid.upper=%s time.step=0.1 time.end=1e4 "
+            "initial.type=expression initial.values.%s=cos(2*pi*%d*x1/%d) %s",
+            m->from, cells[m->dims - 1], upper[m->dims - 1], m->field, cycles, row, m->text);
+    for (int i = 0; i < 2 * n; i++) {
+        double *u = values_of(&run, m->field);
+        const bool half = strncmp(m->field, "v", 1) == 0 && m->field[1] == '1';
+        sample[i] = 0;
+        for (int j = 0; j < row; j++)
+            sample[i] += u[j] * cos(2 * HT_PI * cycles * (j + (half ? 0.5 : 0)) / row);
+        free(u);
+        fd_advance(&run, apart);
+    }
+    const double dt = run.sim->plan->problem.dt;
+    fd_close(&run);
+    for (int i = 0; i < n; i++) {
+        b[i] = sample[i + n];
+        for (int j = 0; j < n; j++) a[i][j] = sample[i + j];
+    }
+    solve(n, a, b, x);
+    return I * clog(near_root(n, x, cexp(-I * exact * apart * dt))) / (apart * dt);
+}
+
+static void test_waves(void) {
+    static const struct medium media[] = {
+        {.name = "Lorentz",
+         .text = "medium.lorentz_eps=1.2 medium.lorentz_w0=0.8 medium.lorentz_gamma=0.1",
+         .states = 4,
+         .lorentz = 1.2,
+         .w0 = 0.8,
+         .gamma_l = 0.1},
+        {.name = "conductor, Debye, Drude",
+         .text = "medium.sigma=0.1 medium.debye_eps=0.5 medium.debye_tau=2.0 medium.drude_wp=0.4 "
+                 "medium.drude_gamma=0.2",
+         .states = 4,
+         .sigma = 0.1,
+         .debye = 0.5,
+         .tau = 2,
+         .wp = 0.4,
+         .gamma_d = 0.2},
+        {.name = "sound",
+         .from = "acoustic",
+         .field = "p",
+         .dims = 1,
+         .states = 3,
+         .c = 1.2,
+         .q = 20,
+         .text = "medium.c=1.2 medium.q=20.0 medium.q_frequency=0.1"},
+        {.name = "P, 2-D",
+         .from = "elastic",
+         .field = "v1",
+         .dims = 2,
+         .states = 3,
+         .c = 1,
+         .q = 30,
+         .text = "medium.vp=1.0 medium.vs=0.6 medium.qp=30.0 medium.qs=20.0 "
+                 "medium.q_frequency=0.083333333333333"},
+        {.name = "S, 2-D",
+         .from = "elastic",
+         .field = "v2",
+         .dims = 2,
+         .states = 3,
+         .c = 0.6,
+         .q = 20,
+         .text = "medium.vp=1.0 medium.vs=0.6 medium.qp=30.0 medium.qs=20.0 "
+                 "medium.q_frequency=0.05"},
+        {.name = "P, 3-D",
+         .from = "elastic",
+         .field = "v1",
+         .dims = 3,
+         .states = 3,
+         .c = 1,
+         .q = 30,
+         .text = "medium.vp=1.0 medium.vs=0.6 medium.qp=30.0 medium.qs=20.0 "
+                 "medium.q_frequency=0.083333333333333"},
+    };
+    for (size_t i = 0; i < sizeof media / sizeof *media; i++) {
+        struct medium m = media[i];
+        if (m.from == NULL) m.from = "maxwell", m.field = "E2", m.dims = 1;
+        const double k = 2 * HT_PI * CYCLES / CELLS;
+        const double complex exact = newton(&m, k, (m.c > 0 ? m.c : 1) * k * (1 - 0.05 * I));
+        const double complex got = measure(&m, exact);
+        TEST_BELOW(fabs(creal(got - exact)) / creal(exact), 1.5e-3, "%s: frequency %.5f", m.name,
+                   creal(exact));
+        TEST_BELOW(fabs(cimag(got - exact) / cimag(exact)), 5e-3, "%s: decay %.5f", m.name,
+                   -cimag(exact));
+    }
+}
+
+/* ---- energy ---- */
+
+static double energy_of(const struct fd_run *run) {
+    struct ht_state state;
+    must(ht_state_measure(run->sim->plan, fd_stepper(run), 0, &state));
+    return state.energy;
+}
+
+#define ROUGH(least, most) #least "+" #most "*(0.5+0.5*sin(97*x1+31*x2^2))"
+static const char *const lossy[] = {
+    "system=maxwell medium.eps=" ROUGH(1, 7) " medium.sigma=" ROUGH(
+        0,
+        30) " medium.debye_eps=" ROUGH(0,
+                                       3) " medium.debye_tau=" ROUGH(0.01,
+                                                                     9) " medium.drude_"
+                                                                        "wp=" ROUGH(
+                                                                            0,
+                                                                            2) " medium."
+                                                                               "drude_"
+                                                                               "gamma"
+                                                                               "=" ROUGH(
+                                                                                   0,
+                                                                                   1) " "
+                                                                                      "m"
+                                                                                      "e"
+                                                                                      "d"
+                                                                                      "i"
+                                                                                      "u"
+                                                                                      "m"
+                                                                                      "."
+                                                                                      "l"
+                                                                                      "o"
+                                                                                      "r"
+                                                                                      "e"
+                                                                                      "n"
+                                                                                      "t"
+                                                                                      "z"
+                                                                                      "_"
+                                                                                      "e"
+                                                                                      "p"
+                                                                                      "s"
+                                                                                      "=" ROUGH(0, 3) " medium.lorentz_w0=" ROUGH(
+                                                                                          0.1,
+                                                                                          5) " medi"
+                                                                                             "um."
+                                                                                             "loren"
+                                                                                             "tz_"
+                                                                                             "gamma"
+                                                                                             "=" ROUGH(
+                                                                                                 0,
+                                                                                                 1),
+    "system=elastic medium.vp=" ROUGH(2, 5) " medium.vs=" ROUGH(0.1, 1.2) " medium.qp=" ROUGH(
+        5, 6) " medium.qs=" ROUGH(4, 60) " mediu"
+                                         "m.q_"
+                                         "freque"
+                                         "ncy"
+                                         "=" ROUGH(0.01, 1),
+    "system=acoustic medium.c=" ROUGH(1, 4) " medium.rho=" ROUGH(0.3, 3) " medium.q=" ROUGH(
+        2, 100) " medium.q_frequency=0.1"};
+
+/* Random data: the energy after some steps, over the least before, but for rounding. */
+static void test_energy(const char *text, const char *precision, const char *more) {
+    struct fd_run run;
+    double least = INFINITY, worst = 0, first = 0;
+    fd_open(&run,
+            "grid.order=4 grid.cells=[19,16] grid.upper=[19.0,16.0] time.end=1e6 time.cfl=0.6 "
+            "initial.type=random medium.type=expression medium.fit=point device.precision=%s %s %s",
+            precision, text, more);
+    for (int i = 0; i < 40; i++) {
+        const double energy = energy_of(&run);
+        if (i == 0) first = energy;
+        if (i > 0) worst = fmax(worst, (energy - least) / first);
+        least = fmin(least, energy);
+        fd_advance(&run, i < 20 ? 1 : test_all() ? 500 : 50);
+    }
+    fd_close(&run);
+    const double unit = precision[0] == 'd' ? DBL_EPSILON : FLT_EPSILON;
+    TEST_BELOW(worst, 32 * unit, "%.16s, %s: energy grows", text, precision);
+    TEST_BELOW(least / first, 1, "%.16s, %s: energy left", text, precision);
+}
+
+/* ---- order in time ---- */
+
+/* The field in the middle at a time, with steps of 1/count. */
+static double at_end(const char *text, const char *field, int count) {
+    struct fd_run run;
+    fd_open(&run,
+            "grid.order=4 grid.cells=[16,16] grid.upper=[16.0,16.0] time.step=%.17g time.end=8 %s",
+            0.2 / count, text);
+    fd_advance(&run, 40 * count);
+    double *u = values_of(&run, field);
+    const double value = u[6 * 17 + 7];
+    free(u);
+    fd_close(&run);
+    return value;
+}
+
+static void test_order(const char *name, const char *field, const char *text) {
+    const double u[3] = {at_end(text, field, 1), at_end(text, field, 2), at_end(text, field, 4)};
+    TEST_BELOW(fabs((u[0] - u[1]) / (u[1] - u[2]) / 4 - 1), 0.08, "%s: order in time", name);
+}
+
+static void test_orders(void) {
+    test_order("dipole in Maxwell's equations", "E1",
+               "system=maxwell medium.sigma=0.5 medium.debye_eps=1.0 medium.lorentz_eps=0.5 "
+               "sources=({kind=\"dipole\";direction=[1.0,0.5,0.0];position=[8.3,7.6];"
+               "frequency=0.06;})");
+    test_order("elastic, data", "v1",
+               "system=elastic medium.qp=20.0 medium.qs=10.0 medium.q_frequency=0.2 "
+               "initial.type=gaussian initial.field=s11 initial.centre=[8.0,7.0] "
+               "initial.width=2.0");
+}
+
+/* ---- mirrors ---- */
+
+/* A pulse meets a half space: the amplitude of a frequency in what comes back over that in what
+ * came, by E2 at one place, with the half space and without. */
+static double complex reflect(const struct medium *m, double w, double complex *came) {
+    const int cells = 480, length = cells / 2, wall = 150, at = 220, steps = 1120;
+    const double dt = 0.25, k = 2 / dt * sin(w * dt / 2); /* of the scheme, order 8 in space */
+    double complex sum[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        struct fd_run run;
+        fd_open(&run,
+                "system=maxwell grid.order=8 grid.cells=[%d] grid.upper=[%d.0] time.step=%g "
+                "time.end=1e4 boundary.x1=absorbing initial.type=expression "
+                "initial.values.E2=exp(-((x1-70)/6)^2)*cos(%g*(x1-70)) "
+                "initial.values.H3=exp(-((x1-70)/6)^2)*cos(%g*(x1-70)) medium.type=layers "
+                "medium.axis=x1 "
+                "medium.interfaces=[%d.25] %s",
+                cells, length, dt, w, w, wall, i == 0 ? "medium.eps=[1.0,1.0]" : m->text);
+        for (int n = 0; n < steps; n++) {
+            double *u = values_of(&run, "E2");
+            sum[i] += u[at] * cexp(I * w * n * dt);
+            free(u);
+            fd_advance(&run, 1);
+        }
+        fd_close(&run);
+    }
+    *came = sum[0] * cexp(I * k * (2 * (wall + 0.25 - (at + 0.5) / 2)));
+    return sum[1] - sum[0];
+}
+
+static void test_mirrors(void) {
+    static const struct medium media[] = {
+        {.name = "plasma",
+         .text = "medium.drude_wp=[0.0,0.5] medium.drude_gamma=[0.0,0.05]",
+         .wp = 0.5,
+         .gamma_d = 0.05},
+        {.name = "resonance",
+         .text = "medium.lorentz_eps=[0.0,1.5] medium.lorentz_w0=0.5 "
+                 "medium.lorentz_gamma=[0.0,0.1]",
+         .lorentz = 1.5,
+         .w0 = 0.5,
+         .gamma_l = 0.1},
+        {.name = "conductor", .text = "medium.sigma=[0.0,2.0]", .sigma = 2}};
+    for (size_t i = 0; i < sizeof media / sizeof *media; i++) {
+        const double w = 0.4;
+        double complex came = 0;
+        const double complex back = reflect(&media[i], w, &came);
+        const double complex index = csqrt(index_squared(&media[i], w));
+        TEST_BELOW(cabs(back / came - (1 - index) / (1 + index)), 0.025,
+                   "half space, %s: Fresnel's reflection, %.3f", media[i].name,
+                   cabs((1 - index) / (1 + index)));
+    }
+}
+
+/* ---- kernels ---- */
+
+static void test_kernels(const char *text, const char *more) {
+    static const char *const variants[] = {"fd-plain", "fd-vectors"};
+    struct fd_run run[2];
+    int64_t unequal = 0;
+    for (int i = 0; i < 2; i++) {
+        fd_open(&run[i],
+                "grid.order=4 grid.cells=[19,17,15] grid.upper=[19.0,17.0,15.0] "
+                "initial.type=random time.end=10 device.precision=single device.selfcheck=true "
+                "medium.type=expression device.variant=%s %s %s",
+                variants[i], text, more);
+        fd_advance(&run[i], 9);
+    }
+    for (int f = 0; f < run[0].sim->plan->eq.nfields; f++) {
+        const char *name = run[0].sim->plan->eq.field[f].name;
+        double *u[2] = {values_of(&run[0], name), values_of(&run[1], name)};
+        for (int64_t n = 0; n < run[0].nodes; n++) unequal += u[0][n] != u[1][n];
+        for (int i = 0; i < 2; i++) free(u[i]);
+    }
+    TEST_CHECK(unequal == 0, "%.16s %s: %lld values of fd-vectors are unlike those of fd-plain",
+               text, more, (long long)unequal);
+    for (int i = 0; i < 2; i++) fd_close(&run[i]);
+}
+
+int main(void) {
+    const char *open = "boundary.x1=absorbing boundary.x2=absorbing absorbing.cells=6";
+    if (!fd_have_device()) return test_end("losses");
+    test_waves();
+    for (int i = 0; i < 3; i++)
+        for (int p = 0; p < 2; p++)
+            test_energy(lossy[i], p ? "double" : "single", i == 1 ? "boundary.x2=free" : "");
+    test_orders();
+    test_mirrors();
+    test_kernels(lossy[0], open);
+    test_kernels(lossy[1], open);
+    return test_end("losses");
+}
