@@ -379,7 +379,7 @@ static enum ht_err take_listed(const struct ht_params *params, struct listing *l
 
 /* ---- interface ---- */
 
-enum ht_err ht_directory_idle(const struct ht_params *params) {
+enum ht_err ht_output_idle(const struct ht_params *params) {
     char holder[HT_LOCK_HOLDER], *path = NULL;
     TRY(ht_file_path(params->output.directory, LOCK_NAME, &path));
     bool busy = ht_lock_is_busy(path, holder);

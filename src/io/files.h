@@ -40,8 +40,6 @@ struct ht_directory {
     int first; /* number of the first snapshot: behind those that are read */
 };
 
-/* Refuses a directory in which another run writes now. */
-HT_CHECKED enum ht_err ht_directory_idle(const struct ht_params *params);
 /* Refuses when the run would write a file that it reads. Changes nothing. */
 HT_CHECKED enum ht_err ht_directory_check(const struct ht_params *params);
 /* Makes and locks the directory, removes what killed runs left unfinished, moves outputs that are
@@ -74,17 +72,7 @@ extern const struct ht_trace_format ht_trace_segy; /* segy.c */
 /* Whether a file of such an ending is one of a format. */
 bool ht_trace_ends(const char *ending, size_t length);
 
-/* ---- the traces of a run ---- */
-struct ht_traces;
-/* traces.h5 with room for all samples. receivers must outlive the traces. */
-HT_CHECKED enum ht_err ht_traces_create(const struct ht_params *params,
-                                        const struct ht_receivers *receivers, int dims,
-                                        struct ht_traces **out);
-/* Samples [first, last) of a group: data[reading][receiver][sample]. Blocks follow each other. */
-HT_CHECKED enum ht_err ht_traces_add(struct ht_traces *traces, int group, int64_t first,
-                                     int64_t last, const double *data);
-/* Cuts what was not reached, writes the attributes ended and end_time and the other formats. */
-HT_CHECKED enum ht_err ht_traces_finish(struct ht_traces *traces, const char *how, double time);
+struct ht_traces; /* of a run: ht_output_traces_begin and what follows it in output.h */
 /* What is not finished stays as it was written; NULL allowed. */
 void ht_traces_destroy(struct ht_traces *traces);
 
@@ -98,14 +86,6 @@ HT_CHECKED enum ht_err ht_pictures_create(const struct ht_params *params,
                                           const struct ht_medium *medium, unsigned stored,
                                           struct ht_pictures **out);
 void ht_pictures_destroy(struct ht_pictures *pictures); /* NULL allowed */
-/* Sources and receivers, either of which may be NULL, are drawn from now on. */
-HT_CHECKED enum ht_err ht_pictures_mark(struct ht_pictures *pictures, const struct ht_shots *shots,
-                                        const struct ht_receivers *receivers);
-/* Each slice, of ht_output_picture's values. Collective. */
-HT_CHECKED enum ht_err ht_pictures_draw(struct ht_pictures *pictures, double time,
-                                        const double *const *nodal);
-/* The path of the newest one; NULL: none. */
-const char *ht_pictures_last(const struct ht_pictures *pictures);
 
 /* ---- parts, for the model ---- */
 /* output.picture.background; NULL: none. */
@@ -116,3 +96,27 @@ void ht_pictures_place(const struct ht_params *params, const struct ht_medium *m
 /* Draws, and frees the texts; their failures are the result. */
 HT_CHECKED enum ht_err ht_pictures_write(struct ht_picture *picture, struct ht_text *title,
                                          struct ht_text *subtitle, const char *path);
+
+/* ---- what the files of a run know of each other; output.c ---- */
+struct ht_output {
+    const struct ht_params *params;
+    const struct ht_medium *medium;
+    struct ht_directory directory;
+    unsigned stored; /* bit per field of the primary grid, 0: all */
+    int nfields;     /* of snapshots: */
+    int field[HT_MAX_FIELDS];
+    const char *name[HT_MAX_FIELDS];
+    bool single;    /* stored as float32 */
+    bool staggered; /* fields have places and times of their own: */
+    struct ht_pair pair;
+    double dt;
+    int first, count; /* snapshots first .. first + count - 1 */
+    int64_t room;
+    double *time; /* [room], of snapshots */
+    char *xdmf_path;
+    bool listed; /* fields.xdmf has been written */
+    struct ht_pictures *pictures;
+    struct ht_traces *traces; /* on rank 0, while they are written */
+    bool traced;              /* traces.h5 is complete */
+    FILE *series;             /* on rank 0; NULL: not begun */
+};

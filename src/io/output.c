@@ -11,29 +11,6 @@
 
 #include "files.h"
 
-struct ht_output {
-    const struct ht_params *params;
-    const struct ht_medium *medium;
-    struct ht_directory directory;
-    unsigned stored; /* bit per field of the primary grid, 0: all */
-    int nfields;     /* of snapshots: */
-    int field[HT_MAX_FIELDS];
-    const char *name[HT_MAX_FIELDS];
-    bool single;    /* stored as float32 */
-    bool staggered; /* fields have places and times of their own: */
-    struct ht_pair pair;
-    double dt;
-    int first, count; /* snapshots first .. first + count - 1 */
-    int64_t room;
-    double *time; /* [room], of snapshots */
-    char *xdmf_path;
-    bool listed; /* fields.xdmf has been written */
-    struct ht_pictures *pictures;
-    struct ht_traces *traces; /* on rank 0, while they are written */
-    bool traced;              /* traces.h5 is complete */
-    FILE *series;             /* on rank 0; NULL: not begun */
-};
-
 static const struct ht_equations *equations(const struct ht_output *output) {
     return output->medium->eq;
 }
@@ -81,10 +58,6 @@ enum ht_err ht_output_check(const struct ht_params *params, const struct ht_medi
     TRY(ht_pictures_check(params, medium, stored));
     TRY(check_ranks(&output));
     return is_first(&output) ? ht_directory_check(params) : HT_OK;
-}
-
-enum ht_err ht_output_idle(const struct ht_params *params) {
-    return ht_directory_idle(params);
 }
 
 static enum ht_err start(struct ht_output *output) {
@@ -361,19 +334,6 @@ enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t st
     return HT_OK;
 }
 
-/* ---- pictures ---- */
-
-enum ht_err ht_output_mark(struct ht_output *output, const struct ht_shots *shots,
-                           const struct ht_receivers *receivers) {
-    if (!output->params->output.picture.marks || !is_first(output)) return HT_OK;
-    return ht_pictures_mark(output->pictures, shots, receivers);
-}
-
-enum ht_err ht_output_picture(struct ht_output *output, double time, const double *const *nodal) {
-    if (!ht_output_draws(output->params)) return HT_OK;
-    return ht_pictures_draw(output->pictures, time, nodal);
-}
-
 /* ---- the end ---- */
 
 enum ht_err ht_output_summary(struct ht_output *output, const char *json) {
@@ -384,31 +344,8 @@ enum ht_err ht_output_summary(struct ht_output *output, const char *json) {
     return ht_comm_agree(comm_of(output), err);
 }
 
-const char *ht_output_last_picture(const struct ht_output *output) {
-    return ht_pictures_last(output->pictures);
-}
-
 const char *ht_output_xdmf(const struct ht_output *output) {
     return output->listed ? output->xdmf_path : NULL;
-}
-
-/* ---- traces ---- */
-
-enum ht_err ht_output_traces_begin(struct ht_output *output, const struct ht_receivers *receivers) {
-    return ht_traces_create(output->params, receivers, output->medium->grid->dims, &output->traces);
-}
-
-enum ht_err ht_output_traces_add(struct ht_output *output, int group, int64_t first, int64_t last,
-                                 const double *data) {
-    return ht_traces_add(output->traces, group, first, last, data);
-}
-
-enum ht_err ht_output_traces_end(struct ht_output *output, const char *how, double time) {
-    enum ht_err err = ht_traces_finish(output->traces, how, time);
-    ht_traces_destroy(output->traces);
-    output->traces = NULL;
-    output->traced = err == HT_OK;
-    return err;
 }
 
 bool ht_output_has_traces(const struct ht_output *output) {

@@ -124,8 +124,11 @@ void ht_pictures_destroy(struct ht_pictures *p) {
     free(p);
 }
 
-enum ht_err ht_pictures_mark(struct ht_pictures *p, const struct ht_shots *shots,
-                             const struct ht_receivers *receivers) {
+enum ht_err ht_output_mark(struct ht_output *output, const struct ht_shots *shots,
+                           const struct ht_receivers *receivers) {
+    struct ht_pictures *p = output->pictures;
+    if (!output->params->output.picture.marks || ht_comm_rank(output->medium->grid->slab.comm) != 0)
+        return HT_OK;
     HT_ENDED(ht_places_free) struct ht_places places = {.shots = NULL};
     TRY(ht_places_make(shots, receivers, &places));
     for (int i = 0; i < p->count; i++)
@@ -256,12 +259,14 @@ static enum ht_err draw_view(struct ht_pictures *p, struct view *view, double ti
     return err;
 }
 
-enum ht_err ht_pictures_draw(struct ht_pictures *p, double time, const double *const *nodal) {
+enum ht_err ht_output_picture(struct ht_output *output, double time, const double *const *nodal) {
+    struct ht_pictures *p = output->pictures;
+    if (!ht_output_draws(output->params)) return HT_OK;
     for (int i = 0; i < p->count; i++) TRY(draw_view(p, &p->view[i], time, nodal));
     p->drawn++;
     return HT_OK;
 }
 
-const char *ht_pictures_last(const struct ht_pictures *p) {
-    return p->last;
+const char *ht_output_last_picture(const struct ht_output *output) {
+    return output->pictures->last;
 }

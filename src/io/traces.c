@@ -151,17 +151,15 @@ static enum ht_err begin(struct ht_traces *t) {
     return ht_h5_publish(t->file);
 }
 
-enum ht_err ht_traces_create(const struct ht_params *params, const struct ht_receivers *receivers,
-                             int dims, struct ht_traces **out) {
+enum ht_err ht_output_traces_begin(struct ht_output *output, const struct ht_receivers *receivers) {
     struct ht_traces *t = NULL;
-    *out = NULL;
     TRY(HT_ALLOC(t, 1));
-    t->params = params;
+    t->params = output->params;
     t->receivers = receivers;
-    t->dims = dims;
-    t->single = params->device.precision == HT_SINGLE;
+    t->dims = output->medium->grid->dims;
+    t->single = output->single;
     enum ht_err err = begin(t);
-    return HT_MADE(err, t, ht_traces_destroy, out);
+    return HT_MADE(err, t, ht_traces_destroy, &output->traces);
 }
 
 void ht_traces_destroy(struct ht_traces *t) {
@@ -171,8 +169,9 @@ void ht_traces_destroy(struct ht_traces *t) {
     free(t);
 }
 
-enum ht_err ht_traces_add(struct ht_traces *t, int n, int64_t first, int64_t last,
-                          const double *data) {
+enum ht_err ht_output_traces_add(struct ht_output *output, int n, int64_t first, int64_t last,
+                                 const double *data) {
+    struct ht_traces *t = output->traces;
     const struct ht_receiver_group *group = &t->receivers->group[n];
     char name[NAME];
     REQUIRE(first == t->done[n] && last <= group->samples, HT_ERR_INTERNAL,
@@ -193,7 +192,8 @@ enum ht_err ht_traces_add(struct ht_traces *t, int n, int64_t first, int64_t las
 
 /* A run that was interrupted has fewer samples; of a group that did not begin one stays, which is
  * not a number. */
-static enum ht_err cut(struct ht_traces *t, int n) {
+static enum ht_err cut(struct ht_output *output, int n) {
+    struct ht_traces *t = output->traces;
     const struct ht_receiver_group *group = &t->receivers->group[n];
     char name[NAME];
     if (t->done[n] == group->samples) return HT_OK;
@@ -202,7 +202,7 @@ static enum ht_err cut(struct ht_traces *t, int n) {
         const int64_t values = group->count * group->readings;
         TRY(HT_ALLOC(none, values));
         for (int64_t i = 0; i < values; i++) none[i] = NAN;
-        TRY(ht_traces_add(t, n, 0, 1, none));
+        TRY(ht_output_traces_add(output, n, 0, 1, none));
     }
     name_set(group, "time", name);
     TRY(ht_h5_cut(t->file, name, 0, t->done[n]));
@@ -241,13 +241,22 @@ static enum ht_err write_formats(struct ht_traces *t, int n) {
     return err;
 }
 
-enum ht_err ht_traces_finish(struct ht_traces *t, const char *how, double time) {
+static enum ht_err finish(struct ht_output *output, const char *how, double time) {
+    struct ht_traces *t = output->traces;
     TRY(ht_h5_set_text(t->file, "ended", how));
     TRY(ht_h5_set_number(t->file, "end_time", 1, &time));
-    for (int n = 0; n < t->receivers->count; n++) TRY(cut(t, n));
+    for (int n = 0; n < t->receivers->count; n++) TRY(cut(output, n));
     TRY(ht_h5_publish(t->file));
     for (int n = 0; n < t->receivers->count; n++) TRY(write_formats(t, n));
     struct ht_h5 *file = t->file;
     t->file = NULL;
     return ht_h5_commit(file);
+}
+
+enum ht_err ht_output_traces_end(struct ht_output *output, const char *how, double time) {
+    enum ht_err err = finish(output, how, time);
+    ht_traces_destroy(output->traces);
+    output->traces = NULL;
+    output->traced = err == HT_OK;
+    return err;
 }
