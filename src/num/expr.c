@@ -18,6 +18,7 @@
 
 #include "jet.h"
 
+/* From OP_FUNCTION on, rows of `functions` that have no code. */
 enum ht_expr_code {
     OP_NUMBER,
     OP_VARIABLE,
@@ -27,25 +28,15 @@ enum ht_expr_code {
     OP_MULTIPLY,
     OP_DIVIDE,
     OP_POWER,
-    OP_SIN,
-    OP_COS,
-    OP_TAN,
-    OP_EXP,
-    OP_LOG,
-    OP_SQRT,
-    OP_TANH,
-    OP_SINH,
-    OP_COSH,
-    OP_ATAN,
-    OP_ERF,
     OP_ABS,
     OP_MIN,
     OP_MAX,
-    OP_STEP
+    OP_STEP,
+    OP_FUNCTION
 };
 
 struct ht_expr_op {
-    enum ht_expr_code code;
+    int code; /* enum ht_expr_code */
     int operands;
     int axis;     /* OP_VARIABLE */
     double value; /* OP_NUMBER; OP_POWER: the exponent if operands is 1 */
@@ -60,29 +51,57 @@ struct ht_expr {
 
 enum { MAX_NESTING = 200, SCRATCH = 3 };
 
+/* Jets of functions: scratch has room for SCRATCH of them. */
+#define JET(name, ...)                                                                   \
+    static void jet_##name(const struct ht_jets *jets, const double *a, double *scratch, \
+                           double *out) {                                                \
+        (void)scratch;                                                                   \
+        __VA_ARGS__;                                                                     \
+    }
+JET(sin, ht_jet_sincos(jets, a, -1, out, scratch))
+JET(cos, ht_jet_sincos(jets, a, -1, scratch, out))
+JET(sinh, ht_jet_sincos(jets, a, 1, out, scratch))
+JET(cosh, ht_jet_sincos(jets, a, 1, scratch, out))
+JET(exp, ht_jet_exp(jets, a, out))
+JET(sqrt, ht_jet_power(jets, a, 0.5, scratch, out))
+
+static double value_tan(double a) {
+    return sin(a) / cos(a);
+}
+
+static double value_sqrt(double a) {
+    return ht_power(a, 0.5);
+}
+
 /* Messages, manuals and ht_expr_smooth are made from these rows. */
 static const struct {
     struct ht_expr_word word;
-    enum ht_expr_code code;
+    enum ht_expr_code code; /* or both of: */
+    double (*value)(double a);
+    void (*jet)(const struct ht_jets *jets, const double *a, double *scratch, double *out);
 } functions[] = {
-    {{"sin", "(a)", "sine, of radians", true, 1}, OP_SIN},
-    {{"cos", "(a)", "cosine", true, 1}, OP_COS},
-    {{"tan", "(a)", "tangent", true, 1}, OP_TAN},
-    {{"exp", "(a)", "exponential function", true, 1}, OP_EXP},
-    {{"log", "(a)", "natural logarithm", true, 1}, OP_LOG},
-    {{"sqrt", "(a)", "square root", true, 1}, OP_SQRT},
-    {{"tanh", "(a)", "hyperbolic tangent", true, 1}, OP_TANH},
-    {{"sinh", "(a)", "hyperbolic sine", true, 1}, OP_SINH},
-    {{"cosh", "(a)", "hyperbolic cosine", true, 1}, OP_COSH},
-    {{"atan", "(a)", "arc tangent", true, 1}, OP_ATAN},
-    {{"erf", "(a)", "error function", true, 1}, OP_ERF},
-    {{"abs", "(a)", "absolute value", false, 1}, OP_ABS},
-    {{"min", "(a, b)", "the smaller one", false, 2}, OP_MIN},
-    {{"max", "(a, b)", "the larger one", false, 2}, OP_MAX},
-    {{"step", "(a)", "1 where a >= 0, else 0", false, 1}, OP_STEP},
-    {{"pow", "(a, b)", "a^b", true, 2}, OP_POWER},
+    {{"sin", "(a)", "sine, of radians", true, 1}, 0, sin, jet_sin},
+    {{"cos", "(a)", "cosine", true, 1}, 0, cos, jet_cos},
+    {{"tan", "(a)", "tangent", true, 1}, 0, value_tan, ht_jet_tan},
+    {{"exp", "(a)", "exponential function", true, 1}, 0, exp, jet_exp},
+    {{"log", "(a)", "natural logarithm", true, 1}, 0, log, ht_jet_log},
+    {{"sqrt", "(a)", "square root", true, 1}, 0, value_sqrt, jet_sqrt},
+    {{"tanh", "(a)", "hyperbolic tangent", true, 1}, 0, tanh, ht_jet_tanh},
+    {{"sinh", "(a)", "hyperbolic sine", true, 1}, 0, sinh, jet_sinh},
+    {{"cosh", "(a)", "hyperbolic cosine", true, 1}, 0, cosh, jet_cosh},
+    {{"atan", "(a)", "arc tangent", true, 1}, 0, atan, ht_jet_atan},
+    {{"erf", "(a)", "error function", true, 1}, 0, erf, ht_jet_erf},
+    {{"abs", "(a)", "absolute value", false, 1}, OP_ABS, NULL, NULL},
+    {{"min", "(a, b)", "the smaller one", false, 2}, OP_MIN, NULL, NULL},
+    {{"max", "(a, b)", "the larger one", false, 2}, OP_MAX, NULL, NULL},
+    {{"step", "(a)", "1 where a >= 0, else 0", false, 1}, OP_STEP, NULL, NULL},
+    {{"pow", "(a, b)", "a^b", true, 2}, OP_POWER, NULL, NULL},
 };
 enum { NFUNCTIONS = sizeof functions / sizeof functions[0] };
+
+static int code_of(int function) {
+    return functions[function].jet != NULL ? OP_FUNCTION + function : (int)functions[function].code;
+}
 
 static const struct {
     struct ht_expr_word word;
@@ -130,8 +149,8 @@ static void set_variable(const struct work *work, int axis, double *out) {
     }
 }
 
-static void apply_binary(const struct work *work, enum ht_expr_code code, const double *a,
-                         const double *b, double *out) {
+static void apply_binary(const struct work *work, int code, const double *a, const double *b,
+                         double *out) {
     const struct ht_jets *jets = work->jets;
     if (code == OP_MULTIPLY) {
         ht_jet_multiply(jets, a, b, out);
@@ -155,8 +174,7 @@ static void apply_binary(const struct work *work, enum ht_expr_code code, const 
 }
 
 /* Functions that are linear on either side of zero. */
-static void apply_sided(const struct work *work, enum ht_expr_code code, const double *a,
-                        double *out) {
+static void apply_sided(const struct work *work, int code, const double *a, double *out) {
     if (code != OP_NEGATE) note_branch(work, a[0] >= 0);
     if (code == OP_STEP) {
         set_number(work, a[0] >= 0 ? 1 : 0, out);
@@ -168,49 +186,12 @@ static void apply_sided(const struct work *work, enum ht_expr_code code, const d
 
 static void apply_unary(const struct work *work, const struct ht_expr_op *op, const double *a,
                         double *out) {
-    const struct ht_jets *jets = work->jets;
-    double *scratch = work->scratch;
-    switch (op->code) {
-    case OP_POWER:
-        ht_jet_power(jets, a, op->value, scratch, out);
-        break;
-    case OP_SQRT:
-        ht_jet_power(jets, a, 0.5, scratch, out);
-        break;
-    case OP_SIN:
-        ht_jet_sincos(jets, a, -1, out, scratch);
-        break;
-    case OP_COS:
-        ht_jet_sincos(jets, a, -1, scratch, out);
-        break;
-    case OP_SINH:
-        ht_jet_sincos(jets, a, 1, out, scratch);
-        break;
-    case OP_COSH:
-        ht_jet_sincos(jets, a, 1, scratch, out);
-        break;
-    case OP_EXP:
-        ht_jet_exp(jets, a, out);
-        break;
-    case OP_LOG:
-        ht_jet_log(jets, a, scratch, out);
-        break;
-    case OP_TAN:
-        ht_jet_tan(jets, a, scratch, out);
-        break;
-    case OP_TANH:
-        ht_jet_tanh(jets, a, scratch, out);
-        break;
-    case OP_ATAN:
-        ht_jet_atan(jets, a, scratch, out);
-        break;
-    case OP_ERF:
-        ht_jet_erf(jets, a, scratch, out);
-        break;
-    default:
+    if (op->code >= OP_FUNCTION)
+        functions[op->code - OP_FUNCTION].jet(work->jets, a, work->scratch, out);
+    else if (op->code == OP_POWER)
+        ht_jet_power(work->jets, a, op->value, work->scratch, out);
+    else
         apply_sided(work, op->code, a, out);
-        break;
-    }
 }
 
 /* Runs ops on the stack of jets; the result is its lowest entry. */
@@ -292,41 +273,13 @@ static void spread_entry(struct entry *a, int64_t count) {
 }
 
 static double value_unary(const struct ht_expr_op *op, double a) {
-    switch (op->code) {
-    case OP_POWER:
-        return ht_power(a, op->value);
-    case OP_SQRT:
-        return ht_power(a, 0.5);
-    case OP_SIN:
-        return sin(a);
-    case OP_COS:
-        return cos(a);
-    case OP_TAN:
-        return sin(a) / cos(a);
-    case OP_EXP:
-        return exp(a);
-    case OP_LOG:
-        return log(a);
-    case OP_TANH:
-        return tanh(a);
-    case OP_SINH:
-        return sinh(a);
-    case OP_COSH:
-        return cosh(a);
-    case OP_ATAN:
-        return atan(a);
-    case OP_ERF:
-        return erf(a);
-    case OP_STEP:
-        return a >= 0 ? 1 : 0;
-    case OP_ABS:
-        return a < 0 ? -a : a;
-    default:
-        return -a; /* OP_NEGATE */
-    }
+    if (op->code >= OP_FUNCTION) return functions[op->code - OP_FUNCTION].value(a);
+    if (op->code == OP_POWER) return ht_power(a, op->value);
+    if (op->code == OP_STEP) return a >= 0 ? 1 : 0;
+    return op->code == OP_NEGATE || a < 0 ? -a : a;
 }
 
-static double value_binary(enum ht_expr_code code, double a, double b) {
+static double value_binary(int code, double a, double b) {
     if (code == OP_MIN) return a <= b ? a : b;
     if (code == OP_MAX) return a >= b ? a : b;
     return exp(b * log(a)); /* OP_POWER */
@@ -338,7 +291,7 @@ static void line_unary(const struct ht_expr_op *op, int64_t count, struct entry 
 }
 
 /* a becomes a op b. */
-static void line_binary(enum ht_expr_code code, int64_t count, struct entry *a, struct entry *b) {
+static void line_binary(int code, int64_t count, struct entry *a, struct entry *b) {
     double *x = a->value;
     const double *y = b->value;
     if (a->same && b->same) {
@@ -405,7 +358,7 @@ bool ht_expr_uses(const struct ht_expr *expr, int axis) {
 bool ht_expr_smooth(const struct ht_expr *expr) {
     for (int n = 0; n < expr->count; n++)
         for (int f = 0; f < NFUNCTIONS; f++)
-            if (expr->op[n].code == functions[f].code && !functions[f].word.smooth) return false;
+            if (expr->op[n].code == code_of(f) && !functions[f].word.smooth) return false;
     return true;
 }
 
@@ -433,7 +386,7 @@ static void fold(struct ht_expr *expr) {
     expr->count = first + 1;
 }
 
-static enum ht_err write_operation(struct ht_expr *expr, enum ht_expr_code code, int operands) {
+static enum ht_err write_operation(struct ht_expr *expr, int code, int operands) {
     struct ht_expr_op op = {.code = code, .operands = operands};
     /* A constant exponent allows any base and costs no logarithm. */
     if (code == OP_POWER && expr->op[expr->count - 1].code == OP_NUMBER) {
@@ -497,7 +450,7 @@ static enum ht_err parse_call(struct parser *p, int function) {
         if (peek(p) != end) return expected(p, what);
         p->at++;
     }
-    return write_operation(p->expr, functions[function].code, operands);
+    return write_operation(p->expr, code_of(function), operands);
 }
 
 static enum ht_err parse_name(struct parser *p) {
