@@ -59,3 +59,39 @@ extern const struct ht_option_list ht_source_list;
 
 /* Length of the section of a key: 4 for "grid.order", 0 for "system". */
 int ht_option_section(const char *key);
+
+/* ---- params.c ---- */
+/* Where a key was set and to what, for messages. */
+struct ht_source {
+    char *key, *value, *place;
+    bool in_file; /* else on the command line */
+};
+struct ht_sources {
+    char *input; /* the file; NULL: none */
+    int count;
+    int64_t room;
+    struct ht_source *source;
+};
+
+/* One value of the parameters, in a list's group or not. */
+struct ht_leaf {
+    const struct ht_option *option;
+    const void *base;
+    char key[96];
+};
+/* For index 0, 1, ..: false when there are no more. */
+bool ht_params_leaf(const struct ht_params *params, int index, struct ht_leaf *leaf);
+/* Every group has the keys that it must have. */
+HT_CHECKED enum ht_err ht_params_check_lists(const struct ht_params *params);
+
+/* A vector in a group, which was given, has an entry for each axis of the grid:
+ * what it leaves out has no default. */
+HT_CHECKED enum ht_err ht_params_check_axes(const struct ht_params *params,
+                                            const struct ht_option *row, const char *key);
+
+/* Where the key was set; NULL: nowhere. */
+struct ht_source *ht_params_source(const struct ht_params *params, const char *key);
+
+/* ---- params_rules.c ---- */
+/* Rules between options that the parameters alone decide. */
+HT_CHECKED enum ht_err ht_params_check(const struct ht_params *params);

@@ -6,7 +6,6 @@
 #include <float.h>
 #include <string.h>
 
-#include "config.h"
 #include "htwave/system.h"
 #include "options.h"
 

@@ -6,9 +6,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
-#include "params_parts.h"
+#include "options.h"
 
 bool ht_in_double(const struct ht_params *params) {
     return params->device.precision == HT_DOUBLE || strcmp(params->device.backend, "oracle") == 0;
@@ -16,15 +17,11 @@ bool ht_in_double(const struct ht_params *params) {
 
 /* ---- where every key was set and to what, and messages that say it ---- */
 
-static struct ht_source *find_source(const struct ht_params *params, const char *key) {
+struct ht_source *ht_params_source(const struct ht_params *params, const char *key) {
     struct ht_source *source = params->sources->source;
     for (int i = 0; source && i < params->sources->count; i++)
         if (strcmp(source[i].key, key) == 0) return &source[i];
     return NULL;
-}
-
-const struct ht_source *ht_params_source(const struct ht_params *params, const char *key) {
-    return find_source(params, key);
 }
 
 static void clear_source(struct ht_source *source) {
@@ -55,7 +52,7 @@ static void forget(struct ht_params *params, const char *group) {
 
 static enum ht_err remember(struct ht_params *params, const struct ht_setting *setting) {
     struct ht_source fresh = {.in_file = setting->in_file};
-    struct ht_source *old = find_source(params, setting->key);
+    struct ht_source *old = ht_params_source(params, setting->key);
     enum ht_err err = ht_text_copy(setting->key, &fresh.key);
     if (!err) err = ht_text_copy(setting->value, &fresh.value);
     if (!err) err = ht_text_copy(setting->place, &fresh.place);
@@ -73,7 +70,7 @@ static enum ht_err remember(struct ht_params *params, const struct ht_setting *s
 
 /* The value stands in the input file, not on the command line. */
 static bool in_file(const struct ht_params *params, const char *key) {
-    const struct ht_source *source = find_source(params, key);
+    const struct ht_source *source = ht_params_source(params, key);
     return source && source->in_file;
 }
 
@@ -83,7 +80,7 @@ enum ht_err ht_params_error(const struct ht_params *params, const char *key, con
     va_start(args, fmt);
     vsnprintf(rule, sizeof rule, fmt, args);
     va_end(args);
-    const struct ht_source *source = find_source(params, key);
+    const struct ht_source *source = ht_params_source(params, key);
     const struct ht_option *option = ht_option_find(key);
     if (source)
         FAIL(HT_ERR_INPUT, "%s = %s: %s (%s)", HT_SHOWN(key), HT_SHOWN(source->value), rule,
@@ -123,6 +120,143 @@ bool ht_params_gives(const struct ht_params *params, const char *group) {
     for (int i = 0; i < params->sources->count; i++)
         given = given || key_inside(params->sources->source[i].key, group);
     return given;
+}
+
+/* ---- keys that are not there: what they may have meant ---- */
+
+enum { KEYS_MAX = 192 }; /* more than there are options */
+
+/* The names directly inside a section, or the sections: members of a section without the section's
+ * name. */
+struct key_list {
+    int count;
+    const char *name[KEYS_MAX];
+};
+
+/* What other programs, or other countries, call an option or a group. */
+static const struct {
+    const char *word, *key;
+} synonyms[] = {
+    {"dt", "time.step"},
+    {"timestep", "time.step"},
+    {"time_step", "time.step"},
+    {"delta_t", "time.step"},
+    {"tmax", "time.end"},
+    {"t_end", "time.end"},
+    {"duration", "time.end"},
+    {"courant", "time.cfl"},
+    {"integrator", "time.scheme"},
+    {"nx", "grid.cells"},
+    {"ny", "grid.cells"},
+    {"nz", "grid.cells"},
+    {"size", "grid.cells"},
+    {"resolution", "grid.cells"},
+    {"dims", "grid.cells"},
+    {"dx", "grid.cells"},
+    {"min", "grid.lower"},
+    {"max", "grid.upper"},
+    {"origin", "grid.lower"},
+    {"degree", "grid.order"},
+    {"center", "initial.centre"},
+    {"position", "initial.centre"},
+    {"sigma", "initial.width"},
+    {"frequency", "initial.frequency"},
+    {"f0", "initial.frequency"},
+    {"wavenumber", "initial.cycles"},
+    {"wavevector", "initial.cycles"},
+    {"vp", "medium.c"},
+    {"speed", "medium.c"},
+    {"density", "medium.rho"},
+    {"kappa", "medium.K"},
+    {"bulk", "medium.K"},
+    {"dir", "output.directory"},
+    {"folder", "output.directory"},
+    {"path", "output.directory"},
+    {"interval", "output.every"},
+    {"gpu", "device.select"},
+    {"float", "device.precision"},
+    {"kernel", "device.variant"},
+    {"boundaries", "boundary.x1"},
+    {"bc", "boundary.x1"},
+    {"mesh", "grid"},
+    {"domain", "grid"},
+    {"box", "grid"},
+    {"model", "medium"},
+    {"material", "medium"},
+    {"source", "initial"},
+    {"mpi", "parallel"},
+};
+
+/* The key of a synonym; a section that exists is believed. */
+static const char *synonym(const char *key) {
+    int section = ht_option_section(key);
+    const char *name = key + (section ? section + 1 : 0), *found = NULL;
+    for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++) {
+        if (strcasecmp(name, synonyms[i].word) != 0) continue;
+        const char *other = synonyms[i].key;
+        bool same = strncmp(other, key, (size_t)section + 1) == 0;
+        if (same && section) return other;
+        if (!found) found = other;
+    }
+    return found;
+}
+
+/* The name that users of other programs give to an option: the option's last name, for index 0, 1,
+ * ..; NULL: there are no more. */
+static const char *other_name(const char *word, int index) {
+    for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++) {
+        const char *key = synonyms[i].key, *dot = strrchr(key, '.');
+        if (strcasecmp(word, synonyms[i].word) == 0 && index-- == 0) return dot ? dot + 1 : key;
+    }
+    return NULL;
+}
+
+/* section.name for a name of the list that is near, else NULL; a key of the same name elsewhere is
+ * near as well. */
+static const char *suggest(const char *key, const struct key_list *list) {
+    int section = ht_option_section(key);
+    const char *name = key + (section ? section + 1 : 0);
+    const char *whole[KEYS_MAX];
+    int count = 0;
+    const char *near = ht_text_nearest(name, list->name, list->count);
+    if (near) return near - (section ? section + 1 : 0);
+    const char *meant = synonym(key);
+    if (meant && section && !strncmp(meant, key, (size_t)section + 1)) return meant;
+    for (int i = 0; i < ht_option_count() && count < KEYS_MAX; i++) {
+        const char *other = ht_option_at(i)->key;
+        int skip = ht_option_section(other);
+        if (strcmp(other + (skip ? skip + 1 : 0), name) == 0) return other;
+        whole[count++] = other;
+    }
+    if (meant) return meant;
+    /* A section that exists was searched: other sections only mislead. At the top a name may be
+     * that of any of them. */
+    if (section && list->count) return NULL;
+    if (section) return ht_text_nearest(key, whole, count);
+    for (int i = 0; i < count; i++) {
+        int skip = ht_option_section(whole[i]);
+        const char *other = whole[i] + (skip ? skip + 1 : 0);
+        if (ht_text_nearest(name, &other, 1)) return whole[i];
+    }
+    return ht_text_nearest(key, whole, count);
+}
+
+/* All sections, each once; the names end at the section's length, so they are copied. */
+static enum ht_err unknown_group(const struct ht_setting *setting) {
+    char name[16][32];
+    const char *pointer[16];
+    int count = 0;
+    for (int i = 0; i < ht_option_count() && count < 16; i++) {
+        const char *key = ht_option_at(i)->key;
+        int length = ht_option_section(key);
+        snprintf(name[count], sizeof name[count], "%.*s", length, key);
+        if (!length || (count && !strcmp(name[count - 1], name[count]))) continue;
+        pointer[count] = name[count];
+        count++;
+    }
+    const char *near = ht_text_nearest(setting->key, pointer, count);
+    return ht_option_unknown(setting, "group", near ? near : synonym(setting->key), "; there are",
+                             count, pointer);
 }
 
 /* ---- lists of groups ---- */
@@ -214,7 +348,7 @@ static enum ht_err visit_group(struct ht_params *params, const struct ht_list_ke
 /* The row whose name is near, or what other programs call it; NULL: none. */
 static const char *nearest_row(const char *name, int count, const char *const *known) {
     const char *near = ht_text_nearest(name, known, count), *word;
-    for (int i = 0; !near && (word = ht_params_synonym(name, i)) != NULL; i++)
+    for (int i = 0; !near && (word = other_name(name, i)) != NULL; i++)
         for (int k = 0; k < count; k++)
             if (strcmp(word, known[k]) == 0) near = known[k];
     return near;
@@ -327,11 +461,6 @@ static char *const *file_name_at(const struct ht_params *params, const struct ht
     return value->kind == HT_VALUE_TEXT && *value->text ? &value->text : NULL;
 }
 
-const char *ht_params_file_at(const struct ht_params *params, const struct ht_leaf *leaf) {
-    char *const *name = file_name_at(params, leaf);
-    return name ? *name : NULL;
-}
-
 /* A file that this run's kind of initial data does not need is not read. */
 static bool is_read(const struct ht_params *params, const struct ht_option *option) {
     return strcmp(option->key, "initial.file") != 0 || strcmp(params->initial.type, "file") == 0;
@@ -355,7 +484,7 @@ bool ht_params_reads(const struct ht_params *params, int index, const char **key
     return false;
 }
 
-enum ht_err ht_params_absolute(const char *path, char **out) {
+static enum ht_err absolute_path(const char *path, char **out) {
     HT_FREED char *here = NULL;
     int64_t room = 0;
     *out = NULL;
@@ -416,8 +545,19 @@ static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
     }
     const char *instead = ht_params_gone(setting->key, NULL);
     if (instead != NULL) return fail_gone(setting, instead);
-    if (group) return ht_params_unknown_group(setting);
-    return ht_params_unknown_key(setting);
+    if (group) return unknown_group(setting);
+    struct key_list list = {0};
+    const int section = ht_option_section(setting->key);
+    char has[96];
+    for (int i = 0; i < ht_option_count() && list.count < KEYS_MAX; i++) {
+        const char *key = ht_option_at(i)->key;
+        if (ht_option_section(key) != section || strncmp(key, setting->key, (size_t)section) != 0)
+            continue;
+        list.name[list.count++] = key + (section ? section + 1 : 0);
+    }
+    snprintf(has, sizeof has, "; %.*s has the keys", section, setting->key);
+    return ht_option_unknown(setting, "key", suggest(setting->key, &list), has,
+                             section ? list.count : 0, list.name);
 }
 
 static enum ht_err read_override(struct ht_params *params, const char *text) {
@@ -485,4 +625,125 @@ void ht_params_destroy(struct ht_params *params) {
         free(params->sources);
     }
     free(params);
+}
+
+/* ---- the resolved input ---- */
+
+/* The resolved input: the options in the table's order, sections as groups, the meaning in front of
+ * each. Numbers are written with the digits that read back to the same value. Options without a
+ * value stand in a comment.
+ */
+
+static void indent(struct ht_text *out, int depth) {
+    ht_text_add(out, "%*s", 4 * depth, "");
+}
+
+static bool has_value(const void *base, const struct ht_option *option) {
+    const void *at = (const char *)base + option->offset;
+    if (option->type == HT_OPT_VALUE || option->type == HT_OPT_MEDIUM)
+        return ((const struct ht_value *)at)->kind != HT_VALUE_NONE;
+    if (option->type == HT_OPT_MAP) return ((const struct ht_map *)at)->count > 0;
+    return true;
+}
+
+/* Depth of the group that holds the key. */
+static int depth_of(const char *key) {
+    int count = 0;
+    for (int i = 0; i < (int)strlen(key); i++) count += key[i] == '.';
+    return count;
+}
+
+/* Groups that both keys are in. */
+static int common_depth(const char *a, const char *b) {
+    int common = 0;
+    for (int i = 0; a[i] && a[i] == b[i]; i++) common += a[i] == '.';
+    return common;
+}
+
+/* Closes the groups that the previous key was in and this one is not, opens those that it is in. */
+static void change_group(struct ht_text *out, const char *previous, const char *key) {
+    int common = common_depth(previous, key);
+    for (int depth = depth_of(previous); depth > common; depth--) {
+        indent(out, depth - 1);
+        ht_text_add(out, "};\n");
+    }
+    const char *name = key;
+    for (int depth = 0; depth < depth_of(key); depth++) {
+        int length = (int)strcspn(name, ".");
+        if (depth >= common) {
+            ht_text_add(out, depth ? "" : "\n");
+            indent(out, depth);
+            ht_text_add(out, "%.*s = {\n", length, name);
+        }
+        name += length + 1;
+    }
+}
+
+static enum ht_err add_path(struct ht_text *out, const char *path) {
+    HT_FREED char *absolute = NULL;
+    TRY(absolute_path(path, &absolute));
+    ht_config_add_string(out, absolute);
+    return HT_OK;
+}
+
+/* "name = value;" or a comment that there is none. */
+static enum ht_err add_line(struct ht_text *out, const struct ht_params *params,
+                            const struct ht_leaf *leaf, int depth) {
+    char *const *path = file_name_at(params, leaf);
+    int section = ht_option_section(leaf->key);
+    const char *name = leaf->key + (section ? section + 1 : 0);
+    indent(out, depth);
+    if (!has_value(leaf->base, leaf->option)) {
+        ht_text_add(out, "// %s is not set\n", name);
+        return HT_OK;
+    }
+    ht_text_add(out, "%s = ", name);
+    if (path)
+        TRY(add_path(out, *path));
+    else
+        ht_option_add_value(out, leaf->base, leaf->option);
+    ht_text_add(out, ";\n");
+    return HT_OK;
+}
+
+/* The groups of a list, whose values are the leaves from `index` on, which is moved behind them. */
+static enum ht_err add_list(struct ht_text *out, const struct ht_params *params,
+                            const struct ht_leaf *leaf, int depth, int *index) {
+    const struct ht_option_list *list = ht_option_list(leaf->option);
+    const struct ht_groups *groups =
+        (const void *)((const char *)leaf->base + leaf->option->offset);
+    int section = ht_option_section(leaf->key);
+    indent(out, depth);
+    ht_text_add(out, "%s = (", leaf->key + (section ? section + 1 : 0));
+    for (int n = 0; n < groups->count; n++) {
+        ht_text_add(out, n ? ", {\n" : "{\n");
+        for (int k = 0; k < list->count; k++) {
+            struct ht_leaf inside;
+            if (ht_params_leaf(params, ++*index, &inside))
+                TRY(add_line(out, params, &inside, depth + 1));
+        }
+        indent(out, depth);
+        ht_text_add(out, "}");
+    }
+    ht_text_add(out, ");\n");
+    return HT_OK;
+}
+
+enum ht_err ht_params_print(const struct ht_params *params, struct ht_text *out) {
+    const char *previous = "";
+    struct ht_leaf leaf;
+    for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
+        const char *key = leaf.option->key;
+        int depth = depth_of(key);
+        change_group(out, previous, key);
+        indent(out, depth);
+        ht_text_add(out, "// %s\n", leaf.option->help);
+        if (leaf.option->type == HT_OPT_LIST)
+            TRY(add_list(out, params, &leaf, depth, &i));
+        else
+            TRY(add_line(out, params, &leaf, depth));
+        previous = key;
+    }
+    change_group(out, previous, "");
+    return ht_text_status(out);
 }

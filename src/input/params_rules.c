@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "options.h"
-#include "params_parts.h"
 
 /* ---- axes that the grid does not have ---- */
 

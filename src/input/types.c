@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "options.h"
-#include "params_parts.h"
 
 /* What a function of a type works on. */
 struct target {
@@ -335,7 +334,7 @@ static void clear_groups(void *at, const struct ht_option *option) {
     *groups = (struct ht_groups){0};
 }
 
-/* The groups come one by one after it; params_print.c writes them. */
+/* The groups come one by one after it; ht_params_print writes them. */
 static enum ht_err store_groups(const struct target *t) {
     bool empty = t->setting->kind == HT_SETTING_ARRAY && t->setting->count == 0;
     if (!empty && t->setting->kind != HT_SETTING_NESTED) return fail_type(t);
