@@ -108,8 +108,9 @@ static enum ht_err put_wave(const struct scene_run *run, double k) {
     for (int f = 0; f < 5; f++)
         for (int64_t n = 0; n < nodes; n++) {
             const unsigned parity = run->plan->eq.field[f].parity;
+            const int64_t row = n / n1;
             const double x = (double)(n % n1) + 0.5 * (parity & 1u);
-            const double z = (double)(n / n1) + 0.5 * (parity >> 1 & 1u);
+            const double z = (double)row + 0.5 * (parity >> 1 & 1u);
             data[f * nodes + n] = wave_at(f, k, x, z, f < 2 ? 0 : -run->plan->problem.dt / 2);
         }
     const enum ht_err err = run->stepper.ops->put(run->stepper.self, HT_PRIMARY, 0, 1, data);
@@ -120,19 +121,19 @@ static enum ht_err put_wave(const struct scene_run *run, double k) {
 /* What the frequency of v1 on the surface lacks of w: from the phases of two windows of time. Steps
  * make of a frequency W of the differences (2/dt) asin(W dt/2). */
 static enum ht_err measure(struct scene_run *run, double k, double *error) {
-    enum { STEPS = 3000 };
+    enum { STEPS = 3000, HALF = STEPS / 2 };
     const double dt = run->plan->problem.dt, w = rayleigh_speed() * k;
     const int64_t n1 = ht_grid_nodes(&run->plan->grid, HT_PRIMARY, 0);
     double _Complex sum[2] = {0};
     for (int n = 0; n < STEPS; n++) {
-        const int half = 2 * n / STEPS;
-        const double t = n * dt, place = (n % (STEPS / 2) + 0.5) / (STEPS / 2);
+        const int half = n / HALF;
+        const double t = n * dt, place = (n % HALF + 0.5) / HALF;
         for (int64_t m = 0; m < n1; m++)
             sum[half] += pow(sin(HT_PI * place), 4) * run->nodal[0][m] *
                          cexp(I * (w * t - k * ((double)m + 0.5)));
         TRY(scene_advance(run, 1));
     }
-    const double got = w - carg(sum[1] / sum[0]) / (STEPS / 2 * dt);
+    const double got = w - carg(sum[1] / sum[0]) / (HALF * dt);
     *error = 2 / dt * sin(got * dt / 2) / w - 1;
     return HT_OK;
 }
