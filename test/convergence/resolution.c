@@ -84,7 +84,7 @@ static double worst_error(const struct method *m, int count, const struct ht_res
 static void judge(const struct method *m) {
     const struct ht_equations eq = ht_equations_make(ht_system_find(m->system), 2);
     const struct ht_carrier carrier = {.eq = &eq,
-                                       .scheme = ht_scheme_at(m->scheme),
+                                       .scheme = ht_scheme_at((int)m->scheme),
                                        .order = m->order,
                                        .stages = m->stages,
                                        .contrast = 1};
