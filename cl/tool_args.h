@@ -35,6 +35,12 @@ struct ht_inject_args {
     int both; /* adds to v, too */
 };
 
+/* cl/pair_faces.cl */
+struct ht_pair_meet_args {
+    long first, end; /* of a list */
+    long row, plane; /* of the window */
+};
+
 /* cl/pack.cl */
 struct ht_pack_args {
     long total;    /* nodes of a field's window */

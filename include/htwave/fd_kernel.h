@@ -20,9 +20,10 @@ struct ht_fd_spec {
     int dims, radius;
     bool fp64;
     bool density; /* b_k varies */
+    bool wide;    /* one node more, for couplings of a pair */
 };
 /* Nodes that a launch reads to either side of its targets along each axis:
- * radius, or 2 radius - 1 where density varies. */
+ * radius, or 2 radius - 1 where density varies; one more for couplings. */
 int ht_fd_reach(const struct ht_fd_spec *spec);
 
 /* What a group of fd-march takes; 0: chosen. fd-vectors has rows and planes, fd-plain none. */
@@ -180,6 +181,34 @@ double ht_pair_kernels_total(const struct ht_pair_kernels *kernels, enum ht_step
 HT_CHECKED enum ht_err ht_pair_text(const struct ht_pair_spec *spec,
                                     const struct ht_variant *variant,
                                     const struct ht_fd_shape *shape, int ptx, struct ht_text *out);
+
+/* Couplings of fields of a group at different places (struct ht_pair): points of a window where
+ * they meet, and the nodes whose fields change by them, both by planes; cl/pair_faces.cl. */
+struct ht_pair_meets {
+    int64_t points, targets;
+    int64_t *at;        /* [point] node */
+    double *value;      /* [point][coupling] */
+    int64_t *to;        /* [target] node * rows of the group + number of the row */
+    int corners, *from; /* [target][corner] points around, -1: none */
+    int64_t *first[2];  /* [plane of the window] the first point, target there; and the end */
+};
+HT_CHECKED enum ht_err ht_pair_meeting_create(struct ht_device *device,
+                                              const struct ht_pair_spec *spec, int group,
+                                              struct ht_tool **out);
+/* The lists on the device. */
+struct ht_pair_met;
+HT_CHECKED enum ht_err ht_pair_met_create(struct ht_tool *meeting,
+                                          const struct ht_pair_meets *meets,
+                                          struct ht_pair_met **out);
+void ht_pair_met_destroy(struct ht_pair_met *met); /* NULL allowed */
+int64_t ht_pair_met_bytes(const struct ht_pair *pair, int group, bool fp64, int64_t points);
+/* After a pass on a box, which reads a node more: what couplings add to `target` (by fields) at
+ * targets [target_range), from points [point_range) around them. Enqueued. */
+HT_CHECKED enum ht_err ht_pair_meet(struct ht_pair_met *met, enum ht_step_part part,
+                                    const struct ht_fd_box *box, const int64_t point_range[2],
+                                    const int64_t target_range[2], const double scale[3],
+                                    struct ht_buffer *const *field,
+                                    struct ht_buffer *const *target);
 
 /* Kernels of the absorbing layers of finite differences (cl/fd_layers.cl, docs/absorbing.md). A
  * layer is an end of an axis of a window: along the axis nodes count from its wall, 0, inwards, and

@@ -46,6 +46,7 @@ struct ht_spec {
                                is set if field f is stored; 0: all fields */
     int differences;        /* order in space of finite differences; 0: Hermite */
     bool density;           /* of finite differences: 1/rho varies */
+    bool wide;              /* of them: ghosts are a node deeper */
     enum ht_pair_kind pair; /* of finite differences: by a pair of groups of fields */
     int old_sign;           /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
                                dst = old_sign dst + 2 E I src, where fields that are

@@ -209,6 +209,11 @@ double ht_fd_phase_error(double phase);
 double ht_fd_error(const struct ht_fd_weights *w, int terms, const double k[3], double points,
                    double nu, double wavelengths);
 
+/* ---- eigen.c ---- */
+/* The symmetric matrix a[n][n] becomes diagonal, the eigenvalues, whose vectors are the columns of
+ * V. */
+void ht_eigen(int n, double *a, double *V);
+
 /* Complex numbers; discrete Fourier transform.
  */
 

@@ -25,6 +25,7 @@ struct ht_plan {
     /* Of finite differences, of one field or of a pair; NULL: the medium is uniform. */
     struct ht_fit *fit;
     struct ht_frame *frame;
+    struct ht_pair_faces *faces;
     double fd_rate;     /* their cfl per time */
     int order;          /* N, or of finite differences */
     char chosen_by[96]; /* "auto: " and why this scheme; "" where it was named */

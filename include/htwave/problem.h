@@ -109,6 +109,7 @@ struct ht_halo_choice {
     const char *transport; /* "auto", "peer", "staged"; NULL: auto */
 };
 
+struct ht_pair_faces;
 /* What finite differences need beside a grid of order 0: one value per node. Constant along with
  * `uniform` of the problem where medium_degree < 0. */
 struct ht_fd_problem {
@@ -130,9 +131,16 @@ struct ht_fd_problem {
      * of the one before. NULL: uniform. */
     enum ht_err (*fill)(const void *medium, int what, int64_t first, int64_t last, double *out);
     const void *medium;
+    bool wide;                         /* ghosts are a node deeper, as couplings need them */
+    const struct ht_pair_faces *faces; /* couplings of a pair; NULL: none (src/fd/pair_faces.c) */
 };
 
 struct ht_duhamel;
+
+void ht_pair_faces_destroy(struct ht_pair_faces *faces); /* NULL allowed */
+/* The part of the grid's points where a group of fields may be coupled; more than a third: it is
+ * not. */
+double ht_pair_faces_share(const struct ht_pair_faces *faces, int group);
 
 /* A problem; the objects it points to must outlive the steppers. */
 struct ht_problem {

@@ -14,7 +14,8 @@ struct ht_kernels {
     /* Of finite differences, which have no others: one of the first two. */
     struct ht_fd_kernels *fd;
     struct ht_pair_kernels *pair;
-    struct ht_tool *fd_layers; /* NULL: no side absorbs */
+    struct ht_tool *meeting[2]; /* of its groups with couplings; NULL: none */
+    struct ht_tool *fd_layers;  /* NULL: no side absorbs */
     const struct ht_variant *variant;
     struct ht_spec spec[2];
     struct ht_shape shape[2];

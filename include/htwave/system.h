@@ -294,16 +294,23 @@ struct ht_pair_term {
     double factor;
     int coefficient;
 };
+/* Where coefficients are averages, fields of a group at different places are coupled, too, where a
+ * face is oblique to the grid: C and D have N_r^T C_rq N_q beside, N_r the mean of the 2^|X| points
+ * of field r around a point of parity `meets`, from which r's differs in the axes X
+ * (src/fd/pair_faces.c). */
 struct ht_pair {
     int dims, nfields, nterms, ncoefficients;
     unsigned parity[HT_MAX_FIELDS];
     unsigned group[2]; /* masks of fields; the first group changes first */
     struct ht_pair_term term[HT_MAX_TERMS];
+    /* Behind those of terms ncouplings C_rq of fields at different places. */
     struct ht_pair_coefficient coefficient[HT_MAX_TERMS];
     int nown; /* coefficients of terms */
     int nlosses, npartners;
     struct ht_pair_loss loss[HT_MAX_FIELDS];
     int owner[HT_MAX_FIELDS]; /* the field of each partner */
+    int ncouplings;
+    unsigned meets[2]; /* parity, of each group */
 };
 enum ht_pair_kind { HT_PAIR_NONE, HT_PAIR_TOGETHER, HT_PAIR_APART };
 /* Why equations have no such form, to follow "the fields of SYSTEM"; NULL: they have it. APART:
@@ -311,8 +318,15 @@ enum ht_pair_kind { HT_PAIR_NONE, HT_PAIR_TOGETHER, HT_PAIR_APART };
  * parity are the same, as in isotropic media without averages. */
 const char *ht_pair_make(const struct ht_equations *eq, enum ht_pair_kind kind,
                          struct ht_pair *out);
+/* The field of the system that is field f of the equations. */
+int ht_equations_system_field(const struct ht_equations *eq, int field);
 /* The fields whose rows share coefficients with others: C couples them. */
 unsigned ht_pair_coupled(const struct ht_pair *pair);
+/* The number of axes in a parity. */
+int ht_pair_axes(unsigned parity);
+/* The couplings of a group: how many, their first number; the fields that they couple: how many. */
+int ht_pair_couplings(const struct ht_pair *pair, int group, int *first);
+int ht_pair_rows(const struct ht_pair *pair, int group, int row[HT_MAX_FIELDS]);
 /* y = C^+ x, C symmetric and not negative, x in its range; both change. */
 void ht_pair_invert(int count, double c[HT_MAX_FIELDS][HT_MAX_FIELDS], double *x, double *y);
 /* The group of stresses, some of which lie at nodes; the other one has velocities. */

@@ -113,6 +113,10 @@ struct ht_fd_engine_ops {
     enum ht_err (*damp)(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
                         enum ht_step_part part, int group, const struct ht_fd_box *box,
                         const double scale[3]);
+    /* After a pass or a rate of a group with couplings: as ht_pair_meet. */
+    enum ht_err (*meet)(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
+                        enum ht_pair_work work, enum ht_step_part part, int group,
+                        const struct ht_fd_box *box, const double scale[3]);
     /* As ht_fd_layer_squares, where there are layers. */
     enum ht_err (*squares)(struct ht_fd_engine *e, const struct ht_fd_box *box,
                            const struct ht_fd_law *law, struct ht_fd_array u, struct ht_fd_array z);
@@ -125,9 +129,10 @@ struct ht_fd_engine {
     struct ht_fd_kernels *kernels; /* on it */
     struct ht_pair_kernels *pair;
     struct ht_tool *ghosts, *sums, *injector;
-    struct ht_tool *layers; /* NULL: no side absorbs */
-    struct ht_tool *packer; /* NULL: the grid is one slab */
-    bool absolute;          /* plain: of magnitudes, for bounds */
+    struct ht_tool *meeting[2]; /* of each group of a pair; NULL: it has no couplings */
+    struct ht_tool *layers;     /* NULL: no side absorbs */
+    struct ht_tool *packer;     /* NULL: the grid is one slab */
+    bool absolute;              /* plain: of magnitudes, for bounds */
 };
 
 /* ---- fd_shots.c: sources ---- */
@@ -327,7 +332,43 @@ struct ht_pair_stepper {
     struct ht_fd_array profile, memory[2]; /* of each group, as those of struct ht_pair_arrays */
     bool remembers;                        /* memories and partners are not 0 */
     struct ht_fd_injection *injection[HT_MAX_FIELDS]; /* NULL: no source drives the field */
+    struct ht_pair_meets meets[2];                    /* of each group: no points, no couplings */
+    struct ht_pair_met *met[2];                       /* on a device */
 };
+/* ---- pair_faces.c: couplings of fields at different places ---- */
+/* What is listed on some planes of the grid: of each entry its node of the plane, what raises the
+ * step's bound, and its couplings. */
+struct ht_pair_faces {
+    const struct ht_grid *grid;
+    struct ht_pair pair;
+    struct ht_pair_listed {
+        bool used;
+        double share;                   /* of the grid's points */
+        int couplings, coupling;        /* how many, number of the first */
+        int64_t count, room[3], *first; /* [plane] the first entry there; and the end */
+        int *node;
+        double *excess, *value; /* [entry], [entry][coupling] */
+    } listed[2];                /* of each group */
+};
+/* On own planes and `more` beyond to either side; problem->fd.fill has the couplings, too. A group
+ * with more than a third of the points listed has none. Collective. */
+HT_CHECKED enum ht_err ht_pair_faces_find(const struct ht_problem *problem,
+                                          const struct ht_pair *pair, int64_t more,
+                                          struct ht_pair_faces **out);
+/* Whether a group has couplings. NULL: no. */
+bool ht_pair_faces_use(const struct ht_pair_faces *faces, int group);
+/* Multiplies values of coefficient `what` on planes of the grid as the step's bound needs them. */
+HT_CHECKED enum ht_err ht_pair_faces_raise(const struct ht_pair_faces *faces, int what,
+                                           int64_t first, int64_t last, double *out);
+/* The lists of a planned stepper; nothing where the group has no couplings. */
+HT_CHECKED enum ht_err ht_pair_meets_make(const struct ht_pair_stepper *s, int group,
+                                          struct ht_pair_meets *out);
+void ht_pair_meets_free(struct ht_pair_meets *meets);
+/* What of them the targets of a box need. */
+void ht_pair_meets_range(const struct ht_pair *pair, int group, const struct ht_pair_meets *meets,
+                         const struct ht_fd_box *box, int64_t point[2], int64_t target[2]);
+/* Planes of the medium that the bound of the step reads beyond own ones. */
+int64_t ht_pair_bound_planes(const struct ht_problem *problem);
 /* ---- pair_shots.c: their sources ---- */
 /* Each field that some shot drives has a list of its own, with a column per shot. The steps take
  * f += dt s(t) delta at the time between that before and after, by row step - first of the table.

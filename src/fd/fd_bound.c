@@ -709,6 +709,10 @@ static enum ht_err bound_sides(const struct ht_problem *problem, const struct ht
     return run(&small, NULL, pair, group, range, most);
 }
 
+int64_t ht_pair_bound_planes(const struct ht_problem *problem) {
+    return problem->grid->dims > 2 ? 2 * POWERS * (problem->fd.order / 2) : 0;
+}
+
 enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair *pair,
                           double *most) {
     int fields[2] = {0};

@@ -176,6 +176,17 @@ static enum ht_err device_damp(struct ht_fd_engine *e, const struct ht_pair_step
     return ht_pair_damp(e->pair, part, group, box, scale, &s->layers, &arrays);
 }
 
+static enum ht_err device_meet(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
+                               enum ht_pair_work work, enum ht_step_part part, int group,
+                               const struct ht_fd_box *box, const double scale[3]) {
+    const struct ht_pair_arrays arrays = pair_arrays(s, s->rate);
+    int64_t points[2], targets[2];
+    (void)e;
+    ht_pair_meets_range(&s->pair, group, &s->meets[group], box, points, targets);
+    return ht_pair_meet(s->met[group], part, box, points, targets, scale, arrays.field,
+                        work == HT_PAIR_RATE ? arrays.rate : arrays.field);
+}
+
 static const struct ht_fd_engine_ops device_ops = {
     .create = device_create,
     .destroy = device_destroy,
@@ -193,6 +204,7 @@ static const struct ht_fd_engine_ops device_ops = {
     .squares = device_squares,
     .pair = device_pair,
     .damp = device_damp,
+    .meet = device_meet,
 };
 
 void ht_fd_engine_device(const struct ht_fd_spec *spec, struct ht_device *device,
@@ -202,6 +214,7 @@ void ht_fd_engine_device(const struct ht_fd_spec *spec, struct ht_device *device
                                  .device = device,
                                  .kernels = kernels->fd,
                                  .pair = kernels->pair,
+                                 .meeting = {kernels->meeting[0], kernels->meeting[1]},
                                  .ghosts = kernels->ghosts[0],
                                  .sums = kernels->sums,
                                  .injector = kernels->injector,
@@ -237,6 +250,11 @@ static enum ht_err create_steps(const struct ht_problem *problem, struct ht_devi
         .constant = ht_problem_constant(problem),
         .damping = ht_pair_damping_of(problem),
         .free = ht_grid_free(problem->grid) ? ht_fd_closure(problem->fd.order, false).nodes : 0};
+    for (int group = 0; group < 2; group++)
+        if (ht_pair_faces_use(problem->fd.faces, group)) {
+            TRY(ht_pair_meeting_create(device, &of, group, &k->meeting[group]));
+            TRY(ht_tool_build(k->meeting[group]));
+        }
     return ht_pair_kernels_create(device, &of, tuning->variant, &shape, &k->pair);
 }
 

@@ -537,6 +537,73 @@ static enum ht_err plain_pair(struct ht_fd_engine *e, const struct ht_pair_stepp
     return HT_OK;
 }
 
+/* ---- couplings, from the formulas of cl/pair_faces.cl ---- */
+
+/* Mean of the own change of a field at its points around one at node `at`. */
+static double pair_mean(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int group,
+                        int field, const struct ht_fd_box *box, const double scale[3], int64_t at) {
+    const unsigned meets = s->pair.meets[group], apart = s->pair.parity[field] ^ meets;
+    double sum = 0;
+    for (unsigned corner = 0; corner < 8; corner++) {
+        int64_t near = at;
+        if (corner & ~apart) continue;
+        for (int k = 0; k < 3; k++)
+            near +=
+                ((int)(corner >> k & 1u) - (int)((apart & ~meets) >> k & 1u)) * pitch_of(box, k);
+        for (int t = 0; t < s->pair.nterms; t++)
+            if (s->pair.term[t].row == field && s->pair.term[t].partner == field)
+                sum += magnitude(e, scale[s->pair.term[t].axis]) *
+                       pair_difference(e, s, &s->pair.term[t], box, near);
+    }
+    return sum / (1 << ht_pair_axes(apart));
+}
+
+/* [point - first][row]. */
+static void pair_meet(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int group,
+                      const struct ht_fd_box *box, const double scale[3], const int64_t point[2],
+                      double *out) {
+    int row[HT_MAX_FIELDS], first = 0;
+    const int rows = ht_pair_rows(&s->pair, group, row);
+    const int couplings = ht_pair_couplings(&s->pair, group, &first);
+    for (int64_t i = point[0]; i < point[1]; i++, out += rows) {
+        double mean[HT_MAX_FIELDS], sum[HT_MAX_FIELDS] = {0};
+        for (int j = 0; j < rows; j++)
+            mean[row[j]] = pair_mean(e, s, group, row[j], box, scale, s->meets[group].at[i]);
+        for (int c = 0; c < couplings; c++) {
+            const struct ht_pair_coefficient *of = &s->pair.coefficient[first + c];
+            const double value = magnitude(e, s->meets[group].value[i * couplings + c]);
+            sum[of->row] += value * mean[of->col];
+            sum[of->col] += value * mean[of->row];
+        }
+        for (int j = 0; j < rows; j++)
+            out[j] =
+                sum[row[j]] / (1 << ht_pair_axes(s->pair.parity[row[j]] ^ s->pair.meets[group]));
+    }
+}
+
+static enum ht_err plain_meet(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
+                              enum ht_pair_work work, enum ht_step_part part, int group,
+                              const struct ht_fd_box *box, const double scale[3]) {
+    const struct ht_pair_meets *meets = &s->meets[group];
+    HT_FREED double *g = NULL;
+    int row[HT_MAX_FIELDS];
+    int64_t point[2], target[2];
+    const int rows = ht_pair_rows(&s->pair, group, row);
+    (void)part;
+    ht_pair_meets_range(&s->pair, group, meets, box, point, target);
+    TRY(HT_ALLOC(g, (point[1] - point[0]) * rows));
+    pair_meet(e, s, group, box, scale, point, g);
+    for (int64_t i = target[0]; i < target[1]; i++) {
+        const int64_t r = meets->to[i] % rows;
+        double *to = work == HT_PAIR_RATE ? s->rate[row[r]].host : s->field[row[r]].host;
+        for (int j = 0; j < meets->corners; j++) {
+            const int64_t near = meets->from[i * meets->corners + j];
+            if (near >= 0) to[meets->to[i] / rows] += g[(near - point[0]) * rows + r];
+        }
+    }
+    return HT_OK;
+}
+
 /* ---- absorbing layers of pairs, from the formulas of cl/pair_layers.cl ---- */
 
 /* A node, and the layer that it is in along each axis, -1: none. */
@@ -671,6 +738,7 @@ static const struct ht_fd_engine_ops plain_ops = {
     .squares = plain_squares,
     .pair = plain_pair,
     .damp = plain_damp,
+    .meet = plain_meet,
 };
 
 void ht_fd_engine_plain(const struct ht_fd_spec *spec, struct ht_fd_engine *out) {

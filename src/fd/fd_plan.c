@@ -42,7 +42,8 @@ static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
 enum ht_err ht_fd_check_points(const struct ht_plan *plan) {
     const struct ht_fd_spec spec = {.dims = plan->grid.dims,
                                     .radius = plan->problem.fd.order / 2,
-                                    .density = plan->problem.fd.density};
+                                    .density = plan->problem.fd.density,
+                                    .wide = plan->problem.fd.wide};
     const int reach = ht_fd_reach(&spec);
     for (int k = 0; k < plan->grid.dims; k++)
         if (plan->grid.cells[k] <= reach)

@@ -23,7 +23,8 @@ struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64) {
     return (struct ht_fd_spec){.dims = problem->eq->dims,
                                .radius = problem->fd.order / 2,
                                .fp64 = fp64,
-                               .density = problem->fd.density};
+                               .density = problem->fd.density,
+                               .wide = problem->fd.wide};
 }
 
 /* ---- the window ---- */

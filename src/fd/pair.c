@@ -23,13 +23,13 @@ static void make_passes(const struct ht_problem *problem, enum sequence sequence
                         struct ht_passes *out) {
     static const int rows[][3] = {
         [FORWARDS] = {2, 0, 1}, [MEASURE] = {1, RATES}, [BEGIN] = {2, QUARTER, HALF}};
-    const int64_t reach = problem->fd.order / 2;
     const bool injects = problem->shots != NULL && sequence == FORWARDS;
     struct ht_pair pair;
     ht_problem_pair(problem, &pair);
     *out = (struct ht_passes){.once = sequence != FORWARDS};
     for (int i = 0; i < rows[sequence][0]; i++) {
         const int number = rows[sequence][1 + i], group = group_of(number);
+        const int64_t reach = problem->fd.order / 2 + ht_pair_faces_use(problem->fd.faces, group);
         struct ht_pass *pass = &out->pass[out->count++];
         *pass = (struct ht_pass){.number = number,
                                  .sources = 1u << (1 - group),
@@ -74,14 +74,30 @@ enum ht_err ht_pair_rates(struct ht_pair_stepper *s) {
 
 /* ---- tasks ---- */
 
+/* With those where ghosts of two axes, or of one and planes of a neighbour meet. */
+static enum ht_err fill_edges(struct ht_pair_stepper *s, struct ht_fd_box box, int f) {
+    const int64_t reach = ht_fd_reach(&s->fd.engine.spec);
+    for (int k = s->pair.dims - 1; k >= 0; k--) {
+        int sides[3][2];
+        for (int i = 0; i < 6; i++)
+            sides[i / 2][i % 2] = i / 2 == k ? s->sides[f][k][i % 2] : HT_FD_SIDE_NONE;
+        TRY(s->fd.engine.ops->ghosts(&s->fd.engine, &box, (const int(*)[2])sides, s->field[f]));
+        box.begin[k] -= reach;
+        box.end[k] += reach;
+    }
+    return HT_OK;
+}
+
 static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
     const struct ht_fd_box box = ht_fd_task_box(&s->fd, task);
-    const unsigned sources = s->pair.group[1 - group_of(task->pass)];
+    const int group = group_of(task->pass);
     for (int f = 0; f < s->pair.nfields; f++)
-        if (sources >> f & 1u)
-            TRY(s->fd.engine.ops->ghosts(&s->fd.engine, &box, (const int(*)[2])s->sides[f],
-                                         s->field[f]));
+        if (s->pair.group[1 - group] >> f & 1u)
+            TRY(ht_pair_faces_use(s->fd.problem.fd.faces, group)
+                    ? fill_edges(s, box, f)
+                    : s->fd.engine.ops->ghosts(&s->fd.engine, &box, (const int(*)[2])s->sides[f],
+                                               s->field[f]));
     return HT_OK;
 }
 
@@ -96,12 +112,14 @@ static void set_scale(struct ht_pair_stepper *s, int pass, double scale[3]) {
 static enum ht_err run_step(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
     const struct ht_fd_box box = ht_fd_task_box(&s->fd, task);
+    const enum ht_pair_work work = task->pass == RATES ? HT_PAIR_RATE : HT_PAIR_STEP;
+    const int group = group_of(task->pass);
     double scale[3];
     set_scale(s, task->pass, scale);
     s->remembers = s->remembers || s->pair.npartners > 0;
-    return s->fd.engine.ops->pair(&s->fd.engine, s,
-                                  task->pass == RATES ? HT_PAIR_RATE : HT_PAIR_STEP, task->part,
-                                  group_of(task->pass), &box, scale);
+    TRY(s->fd.engine.ops->pair(&s->fd.engine, s, work, task->part, group, &box, scale));
+    if (s->meets[group].points == 0) return HT_OK;
+    return s->fd.engine.ops->meet(&s->fd.engine, s, work, task->part, group, &box, scale);
 }
 
 /* After run_step of the same box. */
@@ -141,8 +159,13 @@ static struct ht_task_seconds seconds_of(const void *self) {
     struct ht_task_seconds now = {.ghosts = 0};
     if (s->fd.engine.pair == NULL) return now;
     now.ghosts = ht_tool_total(s->fd.engine.ghosts, HT_PART_INTERIOR);
-    for (int part = 0; part < 2; part++)
+    for (int part = 0; part < 2; part++) {
         now.part[part] = ht_pair_kernels_total(s->fd.engine.pair, (enum ht_step_part)part);
+        for (int group = 0; group < 2; group++)
+            if (s->met[group] != NULL)
+                now.part[part] +=
+                    ht_tool_total(s->fd.engine.meeting[group], (enum ht_step_part)part);
+    }
     now.part[HT_PART_INTERIOR] += now.ghosts;
     return now;
 }
@@ -302,6 +325,10 @@ struct ht_budget ht_staggered_stepper_budget(const struct ht_problem *problem,
     const int64_t layers = ht_pair_layers_words(&s) * ht_real_size(tuning->fp64);
     struct ht_budget b = {
         .state = state * bytes + layers, .layers = layers, .medium = (count - state) * bytes};
+    for (int group = 0; group < 2; group++)
+        if (ht_pair_faces_use(problem->fd.faces, group))
+            b.medium += ht_pair_met_bytes(&s.pair, group, tuning->fp64,
+                                          problem->fd.faces->listed[group].count);
     if (ht_grid_cut(problem->grid)) {
         plan_halo(&s, &halo);
         b.messages = ht_links_bytes(halo.exchanger.link, &message);
@@ -321,6 +348,10 @@ static void destroy(void *self) {
     ht_pair_injection_destroy(s);
     for (int i = list_arrays(s, list) - 1; i >= 0; i--) s->fd.engine.ops->destroy(list[i]);
     ht_pair_layers_destroy(s);
+    for (int group = 0; group < 2; group++) {
+        ht_pair_meets_free(&s->meets[group]);
+        ht_pair_met_destroy(s->met[group]);
+    }
     free(s);
 }
 
@@ -375,6 +406,11 @@ static enum ht_err make(struct ht_pair_stepper *s) {
     share_spares(s);
     TRY(fill_coefficients(s));
     TRY(ht_pair_layers_create(s));
+    for (int group = 0; group < 2; group++) {
+        TRY(ht_pair_meets_make(s, group, &s->meets[group]));
+        if (s->meets[group].points > 0 && s->fd.engine.device != NULL)
+            TRY(ht_pair_met_create(s->fd.engine.meeting[group], &s->meets[group], &s->met[group]));
+    }
     return ht_pair_injection_create(s);
 }
 

@@ -13,7 +13,7 @@
 #include "variant.h"
 
 int ht_fd_reach(const struct ht_fd_spec *spec) {
-    return spec->density ? 2 * spec->radius - 1 : spec->radius;
+    return (spec->density ? 2 * spec->radius - 1 : spec->radius) + spec->wide;
 }
 
 struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach) {
@@ -420,7 +420,8 @@ static struct ht_fd_spec fd_spec_of(const struct ht_spec *spec) {
     return (struct ht_fd_spec){.dims = spec->eq->dims,
                                .radius = spec->differences / 2,
                                .fp64 = spec->fp64,
-                               .density = spec->density};
+                               .density = spec->density,
+                               .wide = spec->wide};
 }
 
 enum ht_err ht_fd_variant_text(const struct ht_variant *variant, const struct ht_spec *spec,

@@ -17,6 +17,7 @@ struct ht_frame {
     struct ht_fit fit; /* its medium, kind and axes */
     struct ht_pair pair;
     int field[HT_MAX_FIELDS]; /* of the system, by fields of the pair */
+    int coefficients;         /* of terms, and couplings */
     bool fluid;               /* may be somewhere */
     /* All coefficients of the parity that was averaged last, on its planes, one after the other:
      * callers ask for one at a time. NULL: none. */
@@ -31,18 +32,12 @@ enum ht_fit_kind ht_frame_kind(const struct ht_medium *medium, enum ht_fit_kind 
     return kind != HT_FIT_AUTO ? kind : smooth ? HT_FIT_POINT : HT_FIT_SINC;
 }
 
-/* Of the system, that of the equations. */
-static int field_of(const struct ht_equations *eq, int field) {
-    int f = 0;
-    while (strcmp(eq->system->field[f].name, eq->field[field].name) != 0) f++;
-    return f;
-}
-
 static enum ht_err make(struct ht_frame *frame) {
     struct ht_fit *fit = &frame->fit;
     const struct ht_equations *eq = fit->medium->eq;
     const struct ht_average *rule = &eq->system->average;
-    for (int f = 0; f < frame->pair.nfields; f++) frame->field[f] = field_of(eq, f);
+    for (int f = 0; f < frame->pair.nfields; f++)
+        frame->field[f] = ht_equations_system_field(eq, f);
     if (fit->kind == HT_FIT_POINT) return ht_fit_make_axes(fit);
     if (rule->nscalars == 0)
         return ht_params_error(fit->medium->source->params, "medium.fit",
@@ -65,6 +60,7 @@ enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair
     *out = NULL;
     TRY(HT_ALLOC(frame, 1));
     frame->pair = *pair;
+    frame->coefficients = pair->ncoefficients + pair->ncouplings;
     frame->fit.medium = medium;
     frame->fit.kind = ht_frame_kind(medium, kind);
     enum ht_err err = make(frame);
@@ -178,7 +174,7 @@ static unsigned find_uses(const struct fill *fill, bool *turns) {
     const struct ht_frame *frame = fill->frame;
     unsigned uses = 0;
     *turns = false;
-    for (int c = 0; c < frame->pair.ncoefficients; c++) {
+    for (int c = 0; c < frame->coefficients; c++) {
         const struct ht_pair_coefficient *of = &frame->pair.coefficient[c];
         const unsigned those = frame->fit.average->uses[frame->field[of->row]];
         if (fill->out[c] == NULL || (of->loss && of->own < 0)) continue;
@@ -230,48 +226,21 @@ static void find_channels(struct fill *fill) {
 
 /* ---- n ---- */
 
-/* Turns the matrix J in the plane of axes a and b so that its entry ab is 0; the columns of V turn
- * with it. */
-static void turn(double J[3][3], double V[3][3], int a, int b) {
-    const int c = 3 - a - b;
-    if (J[a][b] == 0) return;
-    const double cot = (J[b][b] - J[a][a]) / (2 * J[a][b]);
-    const double t = copysign(1, cot) / (fabs(cot) + sqrt(1 + cot * cot));
-    const double cosine = 1 / sqrt(1 + t * t), sine = t * cosine;
-    const double ac = J[a][c], bc = J[b][c];
-    J[a][a] -= t * J[a][b];
-    J[b][b] += t * J[a][b];
-    J[a][b] = J[b][a] = 0;
-    J[a][c] = J[c][a] = cosine * ac - sine * bc;
-    J[b][c] = J[c][b] = sine * ac + cosine * bc;
-    for (int i = 0; i < 3; i++) {
-        const double va = V[i][a], vb = V[i][b];
-        V[i][a] = cosine * va - sine * vb;
-        V[i][b] = sine * va + cosine * vb;
-    }
-}
-
 /* The direction in which J is largest; that of x1 where J is 0. */
-static void largest(double J[3][3], double n[3]) {
-    enum { SWEEPS = 6 }; /* of Jacobi's method, which then has converged */
-    double V[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    for (int sweep = 0; sweep < SWEEPS; sweep++) {
-        if (J[0][1] == 0 && J[0][2] == 0 && J[1][2] == 0) break;
-        turn(J, V, 0, 1);
-        turn(J, V, 0, 2);
-        turn(J, V, 1, 2);
-    }
+static void largest(double *J, double n[3]) {
+    double V[9];
     int at = 0;
+    ht_eigen(3, J, V);
     for (int k = 1; k < 3; k++)
-        if (J[k][k] > J[at][at]) at = k;
-    for (int k = 0; k < 3; k++) n[k] = V[k][at];
+        if (J[4 * k] > J[4 * at]) at = k;
+    for (int k = 0; k < 3; k++) n[k] = V[3 * k + at];
 }
 
 /* Of entry i of the channels' planes. */
 static void find_normal(const struct fill *fill, const struct ht_fit_done *done, int64_t i,
                         double n[3]) {
     const struct ht_fit *fit = &fill->frame->fit;
-    double J[3][3] = {{0}};
+    double J[9] = {0};
     memcpy(n, fill->n, sizeof fill->n);
     if (n[0] + n[1] + n[2] > 0) return;
     for (int q = 0; q < fit->average->nscalars; q++) {
@@ -281,7 +250,7 @@ static void find_normal(const struct fill *fill, const struct ht_fit_done *done,
             if (fill->slope[q][k] >= 0)
                 slope[k] = done[fill->slope[q][k]].value[i] / fit->axis[k].h /
                            done[fill->whole[q]].value[i];
-        for (int k = 0; k < 9; k++) J[k / 3][k % 3] += slope[k / 3] * slope[k % 3];
+        for (int k = 0; k < 9; k++) J[k] += slope[k / 3] * slope[k % 3];
     }
     largest(J, n);
 }
@@ -315,7 +284,7 @@ static enum ht_err emit_point(const struct fill *fill, const struct ht_fit_done 
     for (int q = 0; q < rule->nscalars; q++)
         if (from[q] >= 0) mean[q] = done[from[q]].value[i];
     find_normal(fill, done, i, n);
-    for (int c = 0; c < frame->pair.ncoefficients; c++) {
+    for (int c = 0; c < frame->coefficients; c++) {
         const struct ht_pair_coefficient *of = &frame->pair.coefficient[c];
         if (fill->out[c] == NULL) continue;
         const double own = of->loss && of->own < 0
@@ -371,7 +340,7 @@ static enum ht_err fill_parity(struct fill *fill, int64_t first, int64_t last) {
     fill->first = low;
     fill->last = medium->source->depends[2] ? high : low + 1;
     TRY(fill->frame->fit.kind == HT_FIT_POINT ? fill_points(fill) : fill_averages(fill));
-    for (int c = 0; c < fill->frame->pair.ncoefficients; c++) {
+    for (int c = 0; c < fill->frame->coefficients; c++) {
         double *out = fill->out[c];
         for (int64_t m = fill->last; out != NULL && m < high; m++)
             memcpy(out + (size_t)(m - low) * plane, out, plane * sizeof *out);
@@ -391,10 +360,10 @@ static enum ht_err keep(struct ht_frame *frame, const struct fill *wanted, int64
         return HT_OK;
     free(frame->kept);
     frame->kept = NULL;
-    for (int c = 0; c < frame->pair.ncoefficients; c++)
+    for (int c = 0; c < frame->coefficients; c++)
         count += frame->pair.coefficient[c].parity == wanted->parity;
     TRY(HT_ALLOC(frame->kept, count * size));
-    for (int c = frame->pair.ncoefficients - 1; c >= 0; c--)
+    for (int c = frame->coefficients - 1; c >= 0; c--)
         if (frame->pair.coefficient[c].parity == wanted->parity)
             all.out[c] = frame->kept + --count * size;
     const enum ht_err err = fill_parity(&all, first, last);
@@ -411,7 +380,7 @@ static enum ht_err fill_wanted(struct ht_frame *frame, struct fill *fill, int co
     if (count == 1 || frame->fit.kind == HT_FIT_POINT) return fill_parity(fill, first, last);
     TRY(keep(frame, fill, first, last));
     const double *from = frame->kept;
-    for (int c = 0; c < frame->pair.ncoefficients; c++) {
+    for (int c = 0; c < frame->coefficients; c++) {
         if (frame->pair.coefficient[c].parity != fill->parity) continue;
         if (fill->out[c]) memcpy(fill->out[c], from, (size_t)size * sizeof *from);
         from += size;
@@ -429,7 +398,7 @@ enum ht_err ht_frame_fill(struct ht_frame *frame, int64_t first, int64_t last,
         bool any = false;
         int count = 0;
         for (int k = 0; k < 2; k++) fill.nodes[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
-        for (int c = 0; c < frame->pair.ncoefficients; c++) {
+        for (int c = 0; c < frame->coefficients; c++) {
             if (frame->pair.coefficient[c].parity != parity) continue;
             fill.out[c] = out[c];
             any = any || out[c] != NULL;

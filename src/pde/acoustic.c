@@ -52,10 +52,10 @@ static void scalars(int64_t count, double *const *material, double *const *out) 
 
 static double coefficient(int dims, const double *mean, bool slips, const double n[3], int r,
                           int q) {
-    (void)dims, (void)slips, (void)q;
+    (void)dims, (void)slips;
     if (r == P) return 1 / mean[MEAN_COMPLIANCE];
-    const double along = n[r - V1] * n[r - V1];
-    return along / mean[MEAN_RHO] + (1 - along) * mean[MEAN_INVERSE_RHO];
+    const double along = n[r - V1] * n[q - V1];
+    return along / mean[MEAN_RHO] + ((r == q) - along) * mean[MEAN_INVERSE_RHO];
 }
 
 #define VECTOR (1 << MEAN_RHO | 1 << MEAN_INVERSE_RHO)

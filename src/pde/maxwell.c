@@ -48,9 +48,9 @@ static void scalars(int64_t count, double *const *material, double *const *out) 
     }
 }
 
-/* mean: of eps or mu, and of its inverse. */
-static double along(const double *mean, double n) {
-    return n * n * mean[1] + (1 - n * n) / mean[0];
+/* mean: of eps or mu, and of its inverse; r, q: axes. */
+static double entry(const double *mean, const double n[3], int r, int q) {
+    return n[r] * n[q] * mean[1] + ((r == q) - n[r] * n[q]) / mean[0];
 }
 
 #define AVERAGE                                                                                    \
@@ -120,8 +120,8 @@ enum { E1, E2, E3, H1, H2, H3 };
 
 static double coefficient(int dims, const double *mean, bool slips, const double n[3], int r,
                           int q) {
-    (void)dims, (void)slips, (void)q;
-    return r < H1 ? along(mean + MEAN_EPS, n[r]) : along(mean + MEAN_MU, n[r - H1]);
+    (void)dims, (void)slips;
+    return r < H1 ? entry(mean + MEAN_EPS, n, r, q) : entry(mean + MEAN_MU, n, r - H1, q - H1);
 }
 
 const struct ht_system ht_system_maxwell = {
@@ -159,7 +159,7 @@ enum { TM_E3, TM_H1, TM_H2 };
 static double tm_coefficient(int dims, const double *mean, bool slips, const double n[3], int r,
                              int q) {
     static const int of[] = {E3, H1, H2};
-    return coefficient(dims, mean, slips, n, of[r], q);
+    return coefficient(dims, mean, slips, n, of[r], of[q]);
 }
 
 const struct ht_system ht_system_maxwell_tm = {

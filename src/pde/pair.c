@@ -102,6 +102,87 @@ static void add_losses(const struct ht_equations *eq, bool apart, struct ht_pair
 
 /* ---- the form ---- */
 
+int ht_equations_system_field(const struct ht_equations *eq, int field) {
+    int f = 0;
+    while (strcmp(eq->system->field[f].name, eq->field[field].name) != 0) f++;
+    return f;
+}
+
+int ht_pair_axes(unsigned parity) {
+    return (int)((parity & 1u) + (parity >> 1 & 1u) + (parity >> 2 & 1u));
+}
+
+int ht_pair_couplings(const struct ht_pair *pair, int group, int *first) {
+    const int end = pair->ncoefficients + pair->ncouplings;
+    int count = 0;
+    for (int c = end - 1; c >= pair->ncoefficients; c--) {
+        if (!(pair->group[group] >> pair->coefficient[c].row & 1u)) continue;
+        *first = c;
+        count++;
+    }
+    return count;
+}
+
+int ht_pair_rows(const struct ht_pair *pair, int group, int row[HT_MAX_FIELDS]) {
+    int first = 0, count = 0;
+    const int couplings = ht_pair_couplings(pair, group, &first);
+    for (int f = 0; f < pair->nfields; f++) {
+        bool is = false;
+        for (int c = first; c < first + couplings; c++)
+            is = is || pair->coefficient[c].row == f || pair->coefficient[c].col == f;
+        if (is) row[count++] = f;
+    }
+    return count;
+}
+
+/* The fields of a group whose coefficients depend on the normal of a face, if there are several. */
+static unsigned find_turning(const struct ht_equations *eq, unsigned group) {
+    unsigned turning = 0;
+    for (int f = 0; f < eq->nfields; f++) {
+        const unsigned uses = eq->system->average.uses[ht_equations_system_field(eq, f)];
+        if (group >> f & 1u && (uses & (uses - 1)) != 0) turning |= 1u << f;
+    }
+    return turning;
+}
+
+/* Whether terms have C_rq. */
+static bool has(const struct ht_pair *pair, int row, int col) {
+    for (int c = 0; c < pair->ncoefficients; c++)
+        if (pair->coefficient[c].row == row && pair->coefficient[c].col == col) return true;
+    return false;
+}
+
+/* They meet where they differ in the fewest axes; entries of terms are at their own place, which
+ * must be that one. What losses make of a change they do within a pass: fields with losses are not
+ * coupled. */
+static void add_couplings(const struct ht_equations *eq, int group, struct ht_pair *out) {
+    const unsigned turning = find_turning(eq, out->group[group]);
+    int least = 3 * HT_MAX_FIELDS;
+    for (int l = 0; l < out->nlosses; l++)
+        if (out->group[group] >> out->loss[l].row & 1u) return;
+    for (unsigned parity = 0; parity < 1u << eq->dims; parity++) {
+        int differ = 0;
+        for (int f = 0; f < eq->nfields; f++)
+            if (turning >> f & 1u) differ += ht_pair_axes(out->parity[f] ^ parity);
+        if (differ <= least) out->meets[group] = parity;
+        if (differ <= least) least = differ;
+    }
+    for (int c = 0; c < out->ncoefficients; c++) {
+        const struct ht_pair_coefficient *of = &out->coefficient[c];
+        if (turning >> of->row & 1u && of->row != of->col && of->parity != out->meets[group])
+            return;
+    }
+    for (int r = 0; r < eq->nfields; r++)
+        for (int q = r + 1; q < eq->nfields; q++) {
+            const int to = out->ncoefficients + out->ncouplings;
+            if (!(turning >> r & turning >> q & 1u) || has(out, r, q)) continue;
+            if (to >= HT_MAX_TERMS) return;
+            out->ncouplings++;
+            out->coefficient[to] = (struct ht_pair_coefficient){
+                .parity = out->meets[group], .row = r, .col = q, .material = -1};
+        }
+}
+
 const char *ht_pair_make(const struct ht_equations *eq, enum ht_pair_kind kind,
                          struct ht_pair *out) {
     *out = (struct ht_pair){.dims = eq->dims, .nfields = eq->nfields};
@@ -122,6 +203,7 @@ const char *ht_pair_make(const struct ht_equations *eq, enum ht_pair_kind kind,
             .coefficient = find_coefficient(term, partner, kind == HT_PAIR_APART, out)};
     }
     add_losses(eq, kind == HT_PAIR_APART, out);
+    for (int group = 0; group < 2 && kind == HT_PAIR_APART; group++) add_couplings(eq, group, out);
     return NULL;
 }
 

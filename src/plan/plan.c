@@ -19,6 +19,7 @@ void ht_plan_destroy(struct ht_plan *plan) {
     ht_shots_destroy(plan->shots);
     ht_fit_destroy(plan->fit);
     ht_frame_destroy(plan->frame);
+    ht_pair_faces_destroy(plan->faces);
     ht_medium_destroy(plan->medium);
     free(plan->shot_norm);
     free(plan);

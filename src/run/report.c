@@ -70,6 +70,17 @@ static void add_fit(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_fact(f, integer, "cut_values", c.cut);
 }
 
+/* Of the group with more of them. */
+static void add_faces(const struct ht_plan *plan, struct ht_facts *f) {
+    const double share =
+        fmax(ht_pair_faces_share(plan->faces, 0), ht_pair_faces_share(plan->faces, 1));
+    if (share > 1 / 3.0)
+        ht_say(f, ", oblique faces at %.0f %% of the points: not coupled", 100 * share);
+    else if (share > 0)
+        ht_say(f, ", coupled at oblique faces, %.2g %% of the points", 100 * share);
+    ht_fact(f, number, "oblique_points", share);
+}
+
 static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_medium *medium = sim->plan->medium;
     const double least = medium->speed_min;
@@ -79,6 +90,7 @@ static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     if (sim->plan->frame != NULL)
         ht_say(f, ", fitted: %s",
                ht_fit_word(ht_frame_kind(medium, sim->plan->params->medium.fit)));
+    if (sim->plan->faces != NULL) add_faces(sim->plan, f);
     if (sim->plan->fit != NULL)
         add_fit(sim, f);
     else if (!medium->uniform && medium->degree == 0)

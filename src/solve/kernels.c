@@ -42,6 +42,7 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
     destroy_layers(kernels->layers);
     ht_tool_destroy(kernels->sponge);
     for (int subgrid = 0; subgrid < 2; subgrid++) {
+        ht_tool_destroy(kernels->meeting[subgrid]);
         ht_tool_destroy(kernels->ghosts[subgrid]);
         ht_tool_destroy(kernels->packer[subgrid]);
     }

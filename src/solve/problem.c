@@ -65,6 +65,7 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem, const struct ht
                            .dst = problem->stored[from == HT_PRIMARY],
                            .differences = problem->fd.order,
                            .density = problem->fd.density,
+                           .wide = problem->fd.wide,
                            .pair = problem->fd.pair,
                            .old_sign = problem->old_sign,
                            .stages = problem->stages,
@@ -352,6 +353,7 @@ void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
     out->problem.layers = NULL;
     out->problem.shots = NULL;
     out->problem.duhamel = NULL;
+    out->problem.fd.faces = NULL;
     if (whole->fd.fill != NULL) {
         out->problem.fd.fill = test_values;
         out->problem.fd.medium = &out->problem;

@@ -64,7 +64,8 @@ static inline bool scene_same(const struct ht_spec *a, const struct ht_spec *b) 
     return a->eq->system == b->eq->system && a->eq->dims == b->eq->dims && a->order == b->order &&
            a->fp64 == b->fp64 && a->block == b->block && a->medium_degree == b->medium_degree &&
            a->src == b->src && a->dst == b->dst && a->old_sign == b->old_sign &&
-           a->differences == b->differences && a->density == b->density && a->pair == b->pair;
+           a->differences == b->differences && a->density == b->density && a->pair == b->pair &&
+           a->wide == b->wide;
 }
 
 static inline enum ht_err scene_compile(struct scene *scene, const struct ht_plan *plan,

@@ -164,6 +164,17 @@ static void texts_fd(struct texts *t, const struct ht_variant *variant, int turn
     texts_tool(t, err, &tool, "fd_layers_%d", turn);
 }
 
+/* Couplings of the group that changes first. */
+static void texts_meeting(struct texts *t, const char *system, int dims, bool fp64) {
+    const struct ht_equations eq = ht_equations_make(ht_system_find(system), dims);
+    struct ht_tool *tool = NULL;
+    struct ht_pair pair;
+    TEST_CHECK(ht_pair_make(&eq, HT_PAIR_APART, &pair) == NULL, "%s: a pair", system);
+    const struct ht_pair_spec spec = {.pair = &pair, .radius = 1 + dims, .fp64 = fp64};
+    const enum ht_err err = ht_pair_meeting_create(NULL, &spec, 0, &tool);
+    texts_tool(t, err, &tool, "faces_%s", system);
+}
+
 /* What knows little more than precision and layout; of Hermite methods, of finite differences. */
 static void texts_small(struct texts *t, bool fp64, int block) {
     const struct ht_equations eq = ht_equations_make(ht_system_find("acoustic"), 3);
@@ -232,6 +243,8 @@ static inline void texts_each(struct texts *t) {
     for (int v = 0; v < ht_variant_count(); v++)
         for (int turn = 0; turn < 4 && ht_variant_at(v)->differences; turn += test_all() ? 1 : 3)
             texts_fd(t, ht_variant_at(v), turn);
+    texts_meeting(t, "elastic", 3, false);
+    texts_meeting(t, "maxwell_tm", 2, true);
     texts_small(t, false, 4);
     texts_small(t, true, 1);
     if (!test_all()) return;

@@ -71,6 +71,17 @@ same 'free sides, layers, sources near them' 3 \
     'sources=({kind="explosion";position=[0.81,0.3,0.2];frequency=0.8;},
               {kind="force";direction=[1.0,1.0,2.0];position=[0.81,0.8,3.7];frequency=0.8;})'
 same 'free sides and deep halos' 2 parallel.halo_depth=3 'boundary={x1="periodic";x2="free";x3=["free","roller"];}'
+# Faces oblique to the grid, at the borders of slabs and at the edges of the box.
+ball='step(0.4-(x1-0.2)^2-(x2-0.2)^2-(x3-1.25)^2)'
+pole='step(0.2-(x1-0.3*x3)^2-(x2-0.2)^2)'
+same 'a solid in a solid' '2 3' 'grid.cells=[10,9,25]' boundary.x1=roller boundary.x2=periodic boundary.x3=antisymmetric \
+    medium.type=expression medium.fit=box "medium.vp=1+1.2*($ball+$pole)" \
+    "medium.vs=0.5+0.7*($ball+$pole)" medium.rho=1.0
+sed -e 's/"elastic"/"maxwell"/; s/vp = .*/};/; s/type = "layers".*//' solid.cfg >light.cfg
+input=light.cfg
+same 'a dielectric, deep halos' 2 'grid.cells=[10,9,25]' parallel.halo_depth=2 grid.order=2 \
+    initial.field=E2 boundary.x1=electric boundary.x2=periodic boundary.x3=periodic \
+    medium.type=expression medium.fit=box "medium.eps=1+3*$ball" "medium.mu=1+$pole"
 input=sea.cfg
 same 'double' 3 device.precision=double
 

@@ -1,0 +1,100 @@
+/* Couplings of fields at different places (htwave/system.h, struct ht_pair), after a pass. At each
+ * point of a list
+ *
+ *     g_r = sum over couplings of  D_rq w_q,   w_q = mean of the changes of q's points around, D_qq
+ * = 1,
+ *
+ * both over the numbers of points around, 2^|X|; then a field at each node of another list takes
+ * the sum of g_r of the points around it. Sums over points around are sums of pairs along x1, of
+ * these along x2, of these along x3: a mirror image of the fields has a mirror image of them. Lists
+ * that the host writes:
+ *
+ *     HT_PAIR_MEET_SOURCES(X)   X(f): fields that are read
+ *     HT_PAIR_MEET_ROWS(X)      X(i, f, part): HT_PAIR_MEET_COUNT fields that meet; 1/2^|X|
+ *     HT_PAIR_MEET_MEANS(X)     X(i, f, axis, up, apart, factor): terms of row i; apart: X
+ *     HT_PAIR_MEET_COUPLINGS(X) X(i, j, n): number n of a point couples rows i and j
+ */
+struct ht_pair_meet_coefs {
+    real c[HT_DIMS][HT_FD_R];
+};
+
+/* Of differences at the points around one. */
+HT_INLINE real ht_pair_around(const struct ht_pair_meet_args *s, const struct ht_pair_meet_coefs *c,
+                              const int axis, const int up, const int apart,
+                              HT_GLOBAL const real *f) {
+    const long stride = axis == 0 ? 1 : axis == 1 ? s->row : s->plane;
+    const int below = apart & ~HT_PAIR_MEETS;
+    real sum3 = 0;
+    HT_UNROLL
+    for (int i3 = 0; i3 <= (apart >> 2 & 1); i3++) {
+        real sum2 = 0;
+        HT_UNROLL
+        for (int i2 = 0; i2 <= (apart >> 1 & 1); i2++) {
+            real sum1 = 0;
+            HT_UNROLL
+            for (int i1 = 0; i1 <= (apart & 1); i1++) {
+                HT_GLOBAL const real *at = f + (i3 - (below >> 2 & 1)) * s->plane +
+                                           (i2 - (below >> 1 & 1)) * s->row + i1 - (below & 1);
+                real d = 0;
+                HT_UNROLL
+                for (int j = 0; j < HT_FD_R; j++)
+                    d = fma(c->c[axis][j], at[(up + j) * stride] - at[(up - 1 - j) * stride], d);
+                sum1 += d;
+            }
+            sum2 += sum1;
+        }
+        sum3 += sum2;
+    }
+    return sum3;
+}
+
+#define HT_PAIR_MEET_PARAM(f) , HT_GLOBAL const real *HT_RESTRICT f
+#define HT_PAIR_MEET_BEGIN(i, f, part) real w##i = 0, g##i = 0;
+#define HT_PAIR_MEET_MEAN(i, f, axis, up, apart, factor) \
+    w##i += (real)(factor)*ht_pair_around(&s, &c, axis, up, apart, f + node);
+#define HT_PAIR_MEET_PART(i, f, part) w##i *= (real)(part);
+#define HT_PAIR_MEET_COUPLE(i, j, n)  \
+    g##i = fma(value[n], w##j, g##i); \
+    g##j = fma(value[n], w##i, g##j);
+#define HT_PAIR_MEET_END(i, f, part) g[i] = (real)(part)*g##i;
+
+HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_pair_meet(
+    struct ht_pair_meet_args s, struct ht_pair_meet_coefs c,
+    HT_GLOBAL const long *HT_RESTRICT at_all, HT_GLOBAL const real *HT_RESTRICT values,
+    HT_GLOBAL real *HT_RESTRICT g_all HT_PAIR_MEET_SOURCES(HT_PAIR_MEET_PARAM)) {
+    const long i = s.first + HT_GROUP_1() * HT_TOOL_ITEMS + HT_ITEM();
+    if (i >= s.end) return;
+    const long node = at_all[i];
+    HT_GLOBAL const real *value = values + i * HT_PAIR_MEET_NUMBERS;
+    HT_GLOBAL real *g = g_all + i * HT_PAIR_MEET_COUNT;
+    HT_PAIR_MEET_ROWS(HT_PAIR_MEET_BEGIN)
+    HT_PAIR_MEET_MEANS(HT_PAIR_MEET_MEAN)
+    HT_PAIR_MEET_ROWS(HT_PAIR_MEET_PART)
+    HT_PAIR_MEET_COUPLINGS(HT_PAIR_MEET_COUPLE)
+    HT_PAIR_MEET_ROWS(HT_PAIR_MEET_END)
+}
+
+#define HT_PAIR_MEET_TARGET(i, f, part) , HT_GLOBAL real *f
+#define HT_PAIR_MEET_CHOOSE(i, f, part) \
+    if (row == i) u = f;
+
+HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_pair_part(
+    struct ht_pair_meet_args s, HT_GLOBAL const long *HT_RESTRICT to,
+    HT_GLOBAL const int *HT_RESTRICT from,
+    HT_GLOBAL const real *HT_RESTRICT g HT_PAIR_MEET_ROWS(HT_PAIR_MEET_TARGET)) {
+    const long i = s.first + HT_GROUP_1() * HT_TOOL_ITEMS + HT_ITEM();
+    if (i >= s.end) return;
+    const int row = (int)(to[i] % HT_PAIR_MEET_COUNT);
+    HT_GLOBAL real *u = 0;
+    real sum[HT_PAIR_CORNERS];
+    HT_UNROLL
+    for (int j = 0; j < HT_PAIR_CORNERS; j++) {
+        const long point = from[i * HT_PAIR_CORNERS + j];
+        sum[j] = point < 0 ? 0 : g[point * HT_PAIR_MEET_COUNT + row];
+    }
+    HT_UNROLL
+    for (int w = 1; w < HT_PAIR_CORNERS; w *= 2)
+        for (int j = 0; j < HT_PAIR_CORNERS; j += 2 * w) sum[j] += sum[j + w];
+    HT_PAIR_MEET_ROWS(HT_PAIR_MEET_CHOOSE)
+    u[to[i] / HT_PAIR_MEET_COUNT] += sum[0];
+}

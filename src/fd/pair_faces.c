@@ -1,0 +1,539 @@
+/* What couples fields of a group at different places where a face is oblique to the grid (struct
+ * ht_pair): C gets N^T (theta O) N at points of a parity, O the entries C_rq that no term has, N
+ * the means of the fields' points around. It stays >= 0 where at each point
+ *
+ *     D + theta O >= 0,   D: entries of terms there, of fields that are around the least of theirs,
+ *
+ * since (N e)^2 <= N(e^2). theta, at most 1, is the largest such number, 0 where O leaves the range
+ * of D, as where a fluid slips. Points with entries above 1e-3 of D's trace are listed; none in
+ * absorbing layers, which damp what terms do. With eps = theta times the largest eigenvalue of O
+ * against D, C is at most what it is without O where entries at the point are multiplied by 1 +
+ * eps, and those of a field around by 1 + the mean of eps over its 2^|X| points: so the step's
+ * bound holds for coefficients multiplied in that way (ht_pair_faces_raise).
+ *
+ * A point behind a wall is a mirror image: its coupling of r and q changes the sign where only one
+ * of them is odd there. Kernels add in an order by which images stay images to the last bit.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fd.h"
+
+/* The way to a neighbour along an axis: from a point to the fields around it, whose parities differ
+ * in the axes `apart`, and back. */
+static int64_t out_of(unsigned meets, unsigned apart, unsigned corner, int axis) {
+    const int which = corner >> axis & 1u, upper = meets >> axis & 1u;
+    return apart >> axis & 1u ? which - !upper : 0;
+}
+
+static int64_t back_to(unsigned meets, unsigned apart, unsigned corner, int axis) {
+    const int which = corner >> axis & 1u, upper = meets >> axis & 1u;
+    return apart >> axis & 1u ? which - upper : 0;
+}
+
+static int64_t nodes_of(const struct ht_grid *grid, int axis) {
+    return axis < grid->dims ? ht_grid_nodes(grid, HT_PRIMARY, axis) : 1;
+}
+
+static bool has_wall(const struct ht_grid *grid, int axis) {
+    return axis < grid->dims && !ht_grid_periodic(grid, axis);
+}
+
+void ht_pair_faces_destroy(struct ht_pair_faces *faces) {
+    if (faces == NULL) return;
+    for (int group = 0; group < 2; group++) {
+        free(faces->listed[group].first);
+        free(faces->listed[group].node);
+        free(faces->listed[group].excess);
+        free(faces->listed[group].value);
+    }
+    free(faces);
+}
+
+/* ---- the list ---- */
+
+struct sweep {
+    struct ht_pair_faces *faces;
+    const struct ht_problem *problem;
+    int group, rows, row[HT_MAX_FIELDS], number[HT_MAX_FIELDS];
+    int64_t first, last; /* planes at a time */
+    int64_t n[2];
+    double
+        *value[HT_MAX_TERMS]; /* of these planes, of coefficients around of one more at the ends */
+    int64_t own[2], listed;   /* own planes, entries there */
+};
+
+static bool is_used(const struct sweep *w, int c) {
+    const struct ht_pair *pair = &w->faces->pair;
+    const struct ht_pair_coefficient *of = &pair->coefficient[c];
+    return w->number[of->row] >= 0 && w->number[of->col] >= 0;
+}
+
+static int64_t beyond(const struct sweep *w, int c) {
+    const struct ht_pair *pair = &w->faces->pair;
+    return pair->dims > 2 && pair->coefficient[c].parity != pair->meets[w->group] ? 1 : 0;
+}
+
+static enum ht_err fill_planes(struct sweep *w) {
+    const struct ht_pair *pair = &w->faces->pair;
+    for (int c = 0; c < pair->ncoefficients + pair->ncouplings; c++)
+        if (is_used(w, c))
+            TRY(ht_fd_fill_planes(w->problem, c, pair->coefficient[c].parity,
+                                  w->first - beyond(w, c), w->last + beyond(w, c), w->value[c]));
+    return HT_OK;
+}
+
+/* Of the points around m. */
+static double least_of(const struct sweep *w, int c, const int64_t m[3]) {
+    const struct ht_pair *pair = &w->faces->pair;
+    const unsigned meets = pair->meets[w->group], parity = pair->coefficient[c].parity;
+    double least = INFINITY;
+    for (unsigned corner = 0; corner < 8; corner++) {
+        int64_t at[3];
+        if (corner & ~(parity ^ meets)) continue;
+        for (int k = 0; k < 3; k++) at[k] = m[k] + out_of(meets, parity ^ meets, corner, k);
+        for (int k = 0; k < 2; k++) at[k] = ht_fd_inside(w->faces->grid, parity, k, at[k]);
+        at[2] -= w->first - beyond(w, c);
+        least = fmin(least, w->value[c][(at[2] * w->n[1] + at[1]) * w->n[0] + at[0]]);
+    }
+    return least;
+}
+
+static int64_t depth_of(const struct ht_grid *grid, int axis, int side) {
+    return grid->wall[axis][side] == HT_WALL_FREE ? HT_FD_CLOSED : grid->layer[axis][side];
+}
+
+/* No coupling is in absorbing layers, the rows of a free side's closure, or beside them; the last
+ * point between nodes before a wall is
+ * the image of the one before. */
+static bool is_open(const struct sweep *w, const int64_t m[3]) {
+    const struct ht_grid *grid = w->faces->grid;
+    const unsigned meets = w->faces->pair.meets[w->group];
+    for (int k = 0; k < grid->dims; k++) {
+        const int64_t low = depth_of(grid, k, 0), high = depth_of(grid, k, 1);
+        if ((low > 0 && m[k] <= low) || (high > 0 && m[k] + 1 >= grid->cells[k] - high))
+            return false;
+        if (has_wall(grid, k) && (meets >> k & 1u) && m[k] == grid->cells[k]) return false;
+    }
+    return true;
+}
+
+/* On a mirror a field that is odd is not coupled to an even one. */
+static bool is_none(const struct sweep *w, const struct ht_pair_coefficient *of,
+                    const int64_t m[3]) {
+    const struct ht_pair *pair = &w->faces->pair;
+    const unsigned odd = (pair->parity[of->row] ^ pair->parity[of->col]) & ~of->parity;
+    for (int k = 0; k < 3 && k < pair->dims; k++)
+        if (odd >> k & 1u && has_wall(w->faces->grid, k) &&
+            (m[k] == 0 || m[k] == w->faces->grid->cells[k]))
+            return true;
+    return false;
+}
+
+/* The largest theta; D changes. *excess: eps. */
+static double find_theta(int n, double *D, const double *O, double trace, double *excess) {
+    const double rounding = 1e-9, nearly = 0.999;
+    double V[HT_MAX_FIELDS * HT_MAX_FIELDS], S[HT_MAX_FIELDS * HT_MAX_FIELDS];
+    double least = 0, most = 0;
+    ht_eigen(n, D, V);
+    for (int i = 0; i < n * n; i++) {
+        const int row = i / n, col = i % n;
+        const double a = D[row * n + row], b = D[col * n + col];
+        double sum = 0;
+        for (int j = 0; j < n * n; j++) sum += V[j / n * n + row] * O[j] * V[j % n * n + col];
+        const bool inside = fmin(a, b) > rounding * trace;
+        if (!inside && fabs(sum) > rounding * trace) return 0;
+        S[i] = inside ? sum / sqrt(a * b) : 0;
+    }
+    ht_eigen(n, S, V);
+    for (int i = 0; i < n; i++) {
+        least = fmin(least, S[i * n + i]);
+        most = fmax(most, S[i * n + i]);
+    }
+    const double theta = least > -nearly ? 1 : nearly / -least;
+    *excess = theta * most;
+    return theta;
+}
+
+static enum ht_err add_entry(struct sweep *w, const int64_t m[3], double theta, double excess) {
+    const struct ht_pair *pair = &w->faces->pair;
+    struct ht_pair_listed *to = &w->faces->listed[w->group];
+    const int64_t at = ((m[2] - w->first) * w->n[1] + m[1]) * w->n[0] + m[0];
+    TRY(HT_GROW(to->node, to->count + 1, to->room[0]));
+    TRY(HT_GROW(to->excess, to->count + 1, to->room[1]));
+    TRY(HT_GROW(to->value, (to->count + 1) * to->couplings, to->room[2]));
+    to->node[to->count] = (int)(m[1] * w->n[0] + m[0]);
+    to->excess[to->count] = excess;
+    for (int i = 0; i < to->couplings; i++) {
+        const int c = to->coupling + i;
+        const bool none = is_none(w, &pair->coefficient[c], m);
+        to->value[to->count * to->couplings + i] = none ? 0 : theta * w->value[c][at];
+    }
+    w->listed += m[2] >= w->own[0] && m[2] < w->own[1];
+    to->count++;
+    return HT_OK;
+}
+
+static enum ht_err look_at(struct sweep *w, const int64_t m[3]) {
+    const struct ht_pair *pair = &w->faces->pair;
+    const struct ht_pair_listed *to = &w->faces->listed[w->group];
+    const int64_t at = ((m[2] - w->first) * w->n[1] + m[1]) * w->n[0] + m[0];
+    const int n = w->rows;
+    const double worth = 1e-3;
+    double D[HT_MAX_FIELDS * HT_MAX_FIELDS], O[HT_MAX_FIELDS * HT_MAX_FIELDS];
+    double trace = 0, most = 0, excess = 0;
+    memset(D, 0, (size_t)(n * n) * sizeof *D);
+    memset(O, 0, (size_t)(n * n) * sizeof *O);
+    for (int c = to->coupling; c < to->coupling + to->couplings; c++) {
+        const int i = w->number[pair->coefficient[c].row], j = w->number[pair->coefficient[c].col];
+        if (!is_none(w, &pair->coefficient[c], m)) O[i * n + j] = O[j * n + i] = w->value[c][at];
+        most = fmax(most, fabs(O[i * n + j]));
+    }
+    if (most == 0 || !is_open(w, m)) return HT_OK;
+    for (int c = 0; c < pair->ncoefficients; c++) {
+        if (!is_used(w, c)) continue;
+        const int i = w->number[pair->coefficient[c].row], j = w->number[pair->coefficient[c].col];
+        D[i * n + j] = D[j * n + i] = least_of(w, c, m);
+        if (i == j) trace += D[i * n + i];
+    }
+    if (most <= worth * trace) return HT_OK;
+    const double theta = find_theta(n, D, O, trace, &excess);
+    return theta > 0 ? add_entry(w, m, theta, excess) : HT_OK;
+}
+
+/* Planes [first, last) of the grid. */
+static enum ht_err look_at_planes(struct sweep *w) {
+    int64_t *first = w->faces->listed[w->group].first;
+    TRY(fill_planes(w));
+    for (int64_t m3 = w->first; m3 < w->last; m3++) {
+        for (int64_t m2 = 0; m2 < w->n[1]; m2++)
+            for (int64_t m1 = 0; m1 < w->n[0]; m1++)
+                TRY(look_at(w, (const int64_t[3]){m1, m2, m3}));
+        first[m3 + 1] = w->faces->listed[w->group].count;
+    }
+    return HT_OK;
+}
+
+static enum ht_err sweep_planes(struct sweep *w, const bool *wanted) {
+    const struct ht_pair *pair = &w->faces->pair;
+    int64_t *first = w->faces->listed[w->group].first;
+    const int64_t planes = nodes_of(w->faces->grid, 2);
+    const int64_t block = ht_least(ht_fd_block_planes(w->faces->grid), planes);
+    for (int c = 0; c < pair->ncoefficients + pair->ncouplings; c++)
+        if (is_used(w, c)) TRY(HT_ALLOC(w->value[c], (block + 2) * w->n[1] * w->n[0]));
+    for (w->first = 0; w->first < planes; w->first = w->last) {
+        w->last = w->first + 1;
+        while (w->last < planes && w->last - w->first < block &&
+               wanted[w->last] == wanted[w->first])
+            w->last++;
+        if (wanted[w->first]) TRY(look_at_planes(w));
+        for (int64_t m3 = w->first; m3 < w->last && !wanted[w->first]; m3++)
+            first[m3 + 1] = first[m3];
+    }
+    return HT_OK;
+}
+
+static enum ht_err find_group(struct ht_pair_faces *faces, const struct ht_problem *problem,
+                              int group, const bool *wanted) {
+    const struct ht_grid *grid = faces->grid;
+    struct ht_pair_listed *to = &faces->listed[group];
+    struct sweep w = {.faces = faces, .problem = problem, .group = group};
+    w.rows = ht_pair_rows(&faces->pair, group, w.row);
+    for (int f = 0; f < HT_MAX_FIELDS; f++) w.number[f] = -1;
+    for (int i = 0; i < w.rows; i++) w.number[w.row[i]] = i;
+    for (int k = 0; k < 2; k++) w.n[k] = nodes_of(grid, k);
+    ht_grid_own(grid, HT_PRIMARY, &w.own[0], &w.own[1]);
+    to->couplings = ht_pair_couplings(&faces->pair, group, &to->coupling);
+    enum ht_err err = HT_ALLOC(to->first, nodes_of(grid, 2) + 1);
+    if (err == HT_OK && w.rows > 0) err = sweep_planes(&w, wanted);
+    for (int c = 0; c < HT_MAX_TERMS; c++) free(w.value[c]);
+    to->share = (double)w.listed;
+    return err;
+}
+
+enum ht_err ht_pair_faces_find(const struct ht_problem *problem, const struct ht_pair *pair,
+                               int64_t more, struct ht_pair_faces **out) {
+    const struct ht_grid *grid = problem->grid;
+    const int64_t planes = nodes_of(grid, 2);
+    struct ht_pair_faces *faces = NULL;
+    HT_FREED bool *wanted = NULL;
+    int64_t first, last;
+    double listed[2];
+    *out = NULL;
+    TRY(HT_ALLOC(faces, 1));
+    *faces = (struct ht_pair_faces){.grid = grid, .pair = *pair};
+    ht_grid_own(grid, HT_PRIMARY, &first, &last);
+    enum ht_err err = HT_ALLOC(wanted, planes);
+    for (int64_t m = first - more; err == HT_OK && m < last + more; m++)
+        wanted[ht_fd_inside(grid, 0, 2, m)] = true;
+    for (int group = 0; err == HT_OK && group < 2; group++)
+        err = find_group(faces, problem, group, wanted);
+    for (int group = 0; group < 2; group++) listed[group] = faces->listed[group].share;
+    err = ht_comm_agree(grid->slab.comm, err);
+    if (err == HT_OK) err = ht_comm_sum(grid->slab.comm, 2, listed);
+    for (int group = 0; group < 2; group++) {
+        struct ht_pair_listed *of = &faces->listed[group];
+        of->share = listed[group] / (double)ht_grid_total(grid, HT_PRIMARY);
+        of->used = of->share > 0 && 3 * of->share <= 1;
+    }
+    return HT_MADE(err, faces, ht_pair_faces_destroy, out);
+}
+
+bool ht_pair_faces_use(const struct ht_pair_faces *faces, int group) {
+    return faces != NULL && faces->listed[group].used;
+}
+
+double ht_pair_faces_share(const struct ht_pair_faces *faces, int group) {
+    return faces->listed[group].share;
+}
+
+/* ---- what is listed around a plane ---- */
+
+/* Numbers of entries of three planes, with one node more at all ends, -1: none. */
+struct around {
+    const struct ht_pair_faces *faces;
+    int group;
+    int64_t n[2], width;
+    int64_t *number[3];
+    bool any[3];
+};
+
+static int64_t slot_of(int64_t m3) {
+    return (m3 % 3 + 3) % 3;
+}
+
+static int64_t *number_at(const struct around *a, int64_t m1, int64_t m2, int64_t m3) {
+    return &a->number[slot_of(m3)][(m2 + 1) * a->width + m1 + 1];
+}
+
+static void around_end(struct around *a) {
+    for (int i = 0; i < 3; i++) free(a->number[i]);
+}
+
+static enum ht_err around_begin(const struct ht_pair_faces *faces, int group, struct around *a) {
+    *a = (struct around){.faces = faces, .group = group};
+    for (int k = 0; k < 2; k++) a->n[k] = nodes_of(faces->grid, k);
+    a->width = a->n[0] + 2;
+    for (int i = 0; i < 3; i++) TRY(HT_ALLOC(a->number[i], a->width * (a->n[1] + 2)));
+    return HT_OK;
+}
+
+/* Plane m3 of the grid, or beyond it. */
+static void around_fill(struct around *a, int64_t m3) {
+    const struct ht_grid *grid = a->faces->grid;
+    const struct ht_pair_listed *of = &a->faces->listed[a->group];
+    const unsigned meets = a->faces->pair.meets[a->group];
+    const int64_t plane = ht_fd_inside(grid, meets, 2, m3);
+    a->any[slot_of(m3)] = of->first[plane] < of->first[plane + 1];
+    if (!a->any[slot_of(m3)]) return;
+    for (int64_t i = 0; i < a->width * (a->n[1] + 2); i++) a->number[slot_of(m3)][i] = -1;
+    for (int64_t i = of->first[plane]; i < of->first[plane + 1]; i++)
+        *number_at(a, of->node[i] % a->n[0], of->node[i] / a->n[0], m3) = i;
+    for (int64_t m2 = -1; m2 <= a->n[1]; m2++) {
+        const int64_t from2 = ht_fd_inside(grid, meets, 1, m2);
+        for (int64_t m1 = -1; m1 <= a->n[0]; m1++) {
+            const int64_t from1 = ht_fd_inside(grid, meets, 0, m1);
+            if (from1 != m1 || from2 != m2)
+                *number_at(a, m1, m2, m3) = *number_at(a, from1, from2, m3);
+            if (from2 == m2 && m1 == 0) m1 = ht_most(a->n[0] - 2, 0);
+        }
+    }
+}
+
+/* Numbers around the point of a field in the cell of node m; whether there is one. */
+static bool around_find(const struct around *a, unsigned parity, const int64_t m[3],
+                        int64_t number[8]) {
+    const unsigned meets = a->faces->pair.meets[a->group], apart = parity ^ meets;
+    bool found = false;
+    int count = 0;
+    for (unsigned corner = 0; corner < 8; corner++) {
+        int64_t at[3];
+        if (corner & ~apart) continue;
+        for (int k = 0; k < 3; k++) at[k] = m[k] + back_to(meets, apart, corner, k);
+        number[count] = a->any[slot_of(at[2])] ? *number_at(a, at[0], at[1], at[2]) : -1;
+        found = found || number[count] >= 0;
+        count++;
+    }
+    for (; count < 8; count++) number[count] = -1;
+    return found;
+}
+
+/* ---- the step's bound ---- */
+
+static void raise_plane(const struct around *a, unsigned parity, int64_t m3, double *out) {
+    const double *excess = a->faces->listed[a->group].excess;
+    const int corners = 1 << ht_pair_axes(parity ^ a->faces->pair.meets[a->group]);
+    for (int64_t m2 = 0; m2 < a->n[1]; m2++)
+        for (int64_t m1 = 0; m1 < a->n[0]; m1++, out++) {
+            int64_t number[8];
+            double sum = 0;
+            if (!around_find(a, parity, (const int64_t[3]){m1, m2, m3}, number)) continue;
+            for (int i = 0; i < corners; i++) sum += number[i] >= 0 ? excess[number[i]] : 0;
+            *out *= 1 + sum / corners;
+        }
+}
+
+enum ht_err ht_pair_faces_raise(const struct ht_pair_faces *faces, int what, int64_t first,
+                                int64_t last, double *out) {
+    const struct ht_pair_coefficient *of = &faces->pair.coefficient[what];
+    const int group = faces->pair.group[1] >> of->row & 1u;
+    int row[HT_MAX_FIELDS];
+    const int rows = ht_pair_rows(&faces->pair, group, row);
+    struct around a;
+    bool coupled = false;
+    for (int i = 0; i < rows; i++) coupled = coupled || row[i] == of->row;
+    if (!coupled || !faces->listed[group].used) return HT_OK;
+    const enum ht_err err = around_begin(faces, group, &a);
+    for (int64_t m3 = first; err == HT_OK && m3 < last; m3++) {
+        for (int64_t near = m3 == first ? m3 - 1 : m3 + 1; near <= m3 + 1; near++)
+            around_fill(&a, near);
+        raise_plane(&a, of->parity, m3, out + (m3 - first) * a.n[0] * a.n[1]);
+    }
+    around_end(&a);
+    return err;
+}
+
+/* ---- the lists of a window ---- */
+
+struct lists {
+    const struct ht_pair_stepper *s;
+    struct around around;
+    struct ht_pair_meets *to;
+    int rows, row[HT_MAX_FIELDS];
+    int64_t room[4];
+};
+
+/* Whether the image at m is a mirror's. */
+static bool is_turned(const struct ht_grid *grid, unsigned parity, int axis, int64_t m) {
+    const int64_t period = 2 * (ht_grid_nodes(grid, HT_PRIMARY, axis) - 1);
+    if (!has_wall(grid, axis)) return false;
+    m = (m % period + period) % period;
+    return m > period / 2 - (parity >> axis & 1u);
+}
+
+static int64_t node_of(const struct lists *l, int64_t m1, int64_t m2, int64_t window3) {
+    const struct ht_fd_box *box = &l->s->fd.box;
+    return window3 * box->plane + (box->begin[1] + m2) * box->row + box->begin[0] + m1;
+}
+
+static enum ht_err add_point(struct lists *l, const int64_t m[3], int64_t window3,
+                             int64_t *number) {
+    const struct ht_pair *pair = &l->s->pair;
+    const struct ht_pair_listed *of = &l->around.faces->listed[l->around.group];
+    struct ht_pair_meets *to = l->to;
+    unsigned turned = 0;
+    TRY(HT_GROW(to->at, to->points + 1, l->room[0]));
+    TRY(HT_GROW(to->value, (to->points + 1) * of->couplings, l->room[1]));
+    for (int k = 0; k < 3 && k < pair->dims; k++)
+        if (is_turned(l->around.faces->grid, pair->meets[l->around.group], k, m[k]))
+            turned |= 1u << k;
+    to->at[to->points] = node_of(l, m[0], m[1], window3);
+    for (int i = 0; i < of->couplings; i++) {
+        const struct ht_pair_coefficient *c = &pair->coefficient[of->coupling + i];
+        const unsigned odd = (pair->parity[c->row] ^ pair->parity[c->col]) & turned;
+        const double value = of->value[*number * of->couplings + i];
+        to->value[to->points * of->couplings + i] = ht_pair_axes(odd) % 2 ? -value : value;
+    }
+    *number = to->points++;
+    return HT_OK;
+}
+
+/* Entries of a plane become points of the window, as far as targets are around them. */
+static enum ht_err add_points(struct lists *l, int64_t m3, int64_t window3) {
+    struct around *a = &l->around;
+    const unsigned meets = l->s->pair.meets[a->group];
+    const int dims = l->s->pair.dims;
+    int64_t begin[2], end[2];
+    around_fill(a, m3);
+    for (int k = 0; k < 2; k++) {
+        begin[k] = dims > k && (meets >> k & 1u) ? -1 : 0;
+        end[k] = a->n[k] + (dims > k && !(meets >> k & 1u));
+    }
+    for (int64_t m2 = begin[1]; a->any[slot_of(m3)] && m2 < end[1]; m2++)
+        for (int64_t m1 = begin[0]; m1 < end[0]; m1++) {
+            int64_t *number = number_at(a, m1, m2, m3);
+            if (*number >= 0) TRY(add_point(l, (const int64_t[3]){m1, m2, m3}, window3, number));
+        }
+    return HT_OK;
+}
+
+static enum ht_err add_target(struct lists *l, int row, int64_t node, const int64_t number[8]) {
+    struct ht_pair_meets *to = l->to;
+    TRY(HT_GROW(to->to, to->targets + 1, l->room[2]));
+    TRY(HT_GROW(to->from, (to->targets + 1) * to->corners, l->room[3]));
+    to->to[to->targets] = node * l->rows + row;
+    for (int i = 0; i < to->corners; i++) to->from[to->targets * to->corners + i] = (int)number[i];
+    to->targets++;
+    return HT_OK;
+}
+
+static enum ht_err add_targets(struct lists *l, int64_t m3, int64_t window3) {
+    const struct around *a = &l->around;
+    if (!a->any[0] && !a->any[1] && !a->any[2]) return HT_OK;
+    for (int64_t m2 = 0; m2 < a->n[1]; m2++)
+        for (int64_t m1 = 0; m1 < a->n[0]; m1++)
+            for (int i = 0; i < l->rows; i++) {
+                const int64_t m[3] = {m1, m2, m3};
+                int64_t number[8];
+                if (around_find(a, l->s->pair.parity[l->row[i]], m, number))
+                    TRY(add_target(l, i, node_of(l, m1, m2, window3), number));
+            }
+    return HT_OK;
+}
+
+/* All planes of the window whose targets and the points around them the window can step. */
+static enum ht_err list_planes(struct lists *l) {
+    const struct ht_fd_stepper *fd = &l->s->fd;
+    struct ht_pair_meets *to = l->to;
+    const int64_t planes = fd->r.partition.window[HT_PRIMARY].count[2];
+    const int64_t rim = l->s->pair.dims > 2 ? ht_fd_reach(&fd->engine.spec) : 0;
+    const int64_t more = rim > 0, grid = fd->first - fd->box.begin[2];
+    for (int64_t m = 0; m <= planes; m++) {
+        to->first[0][m] = to->points;
+        if (m >= rim - more && m < planes - rim + more) TRY(add_points(l, grid + m, m));
+        const int64_t target = m - more;
+        if (target < 0) continue;
+        to->first[1][target] = to->targets;
+        if (target >= rim && target < planes - rim) TRY(add_targets(l, grid + target, target));
+    }
+    to->first[1][planes] = to->targets;
+    REQUIRE(to->points < INT32_MAX, HT_ERR_MEMORY, "faces: too many points are coupled");
+    return HT_OK;
+}
+
+enum ht_err ht_pair_meets_make(const struct ht_pair_stepper *s, int group,
+                               struct ht_pair_meets *out) {
+    const struct ht_pair_faces *faces = s->fd.problem.fd.faces;
+    const int64_t planes = s->fd.r.partition.window[HT_PRIMARY].count[2];
+    struct lists l = {.s = s, .to = out};
+    *out = (struct ht_pair_meets){.points = 0};
+    if (!ht_pair_faces_use(faces, group)) return HT_OK;
+    l.rows = ht_pair_rows(&s->pair, group, l.row);
+    for (int i = 0; i < l.rows; i++)
+        out->corners = (int)ht_most(
+            out->corners, 1 << ht_pair_axes(s->pair.parity[l.row[i]] ^ s->pair.meets[group]));
+    for (int i = 0; i < 2; i++) TRY(HT_ALLOC(out->first[i], planes + 1));
+    enum ht_err err = around_begin(faces, group, &l.around);
+    if (err == HT_OK) err = list_planes(&l);
+    around_end(&l.around);
+    return err;
+}
+
+void ht_pair_meets_free(struct ht_pair_meets *meets) {
+    free(meets->at);
+    free(meets->value);
+    free(meets->to);
+    free(meets->from);
+    for (int i = 0; i < 2; i++) free(meets->first[i]);
+    *meets = (struct ht_pair_meets){.points = 0};
+}
+
+void ht_pair_meets_range(const struct ht_pair *pair, int group, const struct ht_pair_meets *meets,
+                         const struct ht_fd_box *box, int64_t point[2], int64_t target[2]) {
+    const bool three = pair->dims > 2, upper = pair->meets[group] >> 2 & 1u;
+    point[0] = meets->first[0][box->begin[2] - (three && upper)];
+    point[1] = meets->first[0][box->end[2] + (three && !upper)];
+    target[0] = meets->first[1][box->begin[2]];
+    target[1] = meets->first[1][box->end[2]];
+}

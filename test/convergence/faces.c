@@ -1,0 +1,445 @@
+/* Couplings of fields at different places (src/fd/pair_faces.c), where faces are oblique to the
+ * grid: what they gain, against the series of a dielectric cylinder and against finer grids; that
+ * the scheme stays symmetric, not negative and below the bound of the step in rough media; kernels
+ * against the plain engine.
+ */
+#define _XOPEN_SOURCE 700 /* jn, yn */
+#include <complex.h>
+
+#include "scene.h"
+#include "src/fd/fd.h"
+
+struct run {
+    struct scene_run of;
+    struct ht_kernels kernels;
+};
+
+static void close_run(struct run *run) {
+    scene_close(&run->of);
+    ht_kernels_destroy(&run->kernels);
+}
+
+/* coupled: 1 as planned, 0 without, 2 however many points are coupled. */
+static enum ht_err open_run(struct scene *scene, int coupled, bool plain, const char *text,
+                            struct run *run) {
+    *run = (struct run){.kernels = {0}};
+    TRY(scene_read(text, &run->of.params));
+    TRY(ht_plan_create(run->of.params, NULL, &run->of.plan));
+    struct ht_plan *plan = run->of.plan;
+    if (coupled != 1) plan->problem.fd.faces = coupled ? plan->faces : NULL;
+    if (coupled == 2) plan->problem.fd.wide = true;
+    for (int group = 0; coupled == 2 && group < 2; group++)
+        plan->faces->listed[group].used = plan->faces->listed[group].count > 0;
+    for (int f = 0; f < plan->eq.nfields; f++)
+        TRY(HT_ALLOC(run->of.nodal[f], ht_grid_total(&plan->grid, HT_PRIMARY)));
+    const struct ht_tuning none = {.fp64 = plan->params->device.precision == HT_DOUBLE};
+    if (plain) {
+        TRY(ht_oracle_create(&plan->problem, &run->of.stepper));
+        return ht_start(plan, NULL, &none, &run->of.stepper);
+    }
+    struct ht_tuning tuning = {.fp64 = none.fp64,
+                               .ptx = ht_device_info(scene->device)->ptx,
+                               .ptx_own = ht_device_info(scene->device)->ptx_own,
+                               .trim = true,
+                               .block = 1};
+    const struct ht_spec spec = ht_problem_spec(&plan->problem, &tuning, HT_PRIMARY);
+    tuning.variant = ht_variant_find("auto", &spec, ht_device_info(scene->device)->gpu);
+    TRY(ht_kernels_create(&plan->problem, scene->device, &tuning, &run->kernels));
+    TRY(ht_stepper_create(&plan->problem, scene->device, &run->kernels, &run->of.stepper));
+    return ht_start(plan, scene->device, &tuning, &run->of.stepper);
+}
+
+/* ---- a dielectric cylinder ---- */
+
+enum { ORDERS = 24 };
+static const double source = -2.2, wave = 4.04, inside = 2; /* radius 1, index inside */
+
+static double _Complex hankel(int n, double x) {
+    return jn(n, x) + I * yn(n, x);
+}
+
+static double bessel_slope(int n, double x) {
+    return n > 0 ? jn(n - 1, x) - n / x * jn(n, x) : -jn(1, x);
+}
+
+static double _Complex hankel_slope(int n, double x) {
+    return n > 0 ? hankel(n - 1, x) - n / x * hankel(n, x) : -hankel(1, x);
+}
+
+/* H3 of a line source outside: both sides of the surface have the same H3 and H3_r/eps. */
+static double _Complex series(double x1, double x2, const double _Complex *in,
+                              const double _Complex *out) {
+    const double r = hypot(x1, x2), phi = atan2(x2, x1) - acos(-1.0);
+    double _Complex sum = r > 1 ? hankel(0, wave * hypot(x1 - source, x2)) : 0;
+    for (int n = 0; n < ORDERS; n++) {
+        const double part = (n > 0 ? 2 : 1) * cos(n * phi);
+        sum += part * (r > 1 ? out[n] * hankel(n, wave * r) : in[n] * jn(n, inside * wave * r));
+    }
+    return sum;
+}
+
+static void find_series(double _Complex *in, double _Complex *out) {
+    for (int n = 0; n < ORDERS; n++) {
+        const double _Complex come = hankel(n, wave * fabs(source));
+        const double k = inside * wave;
+        const double a = jn(n, k), b = bessel_slope(n, k) / inside; /* k/(eps wave) */
+        const double _Complex h = hankel(n, wave), g = hankel_slope(n, wave);
+        const double j = jn(n, wave), i = bessel_slope(n, wave);
+        /* in a = come j + out h,  in b = come i + out g */
+        out[n] = come * (j * b - i * a) / (g * a - h * b);
+        in[n] = (come * j + out[n] * h) / a;
+    }
+}
+
+/* Relative error of H3 at its frequency, but for a factor, within 0.15 of which nodes there are
+ * neither face nor source nor layer. */
+static enum ht_err cylinder(struct scene *scene, double points, int coupled, double *error) {
+    const double h = 2 * acos(-1.0) / (wave * inside * points), layer = 12 * h;
+    const int64_t cells = 2 * (int64_t)ceil((3.2 + layer) / h);
+    char text[SCENE_TEXT];
+    struct run run;
+    const double half = 0.5 * (double)cells * h;
+    snprintf(text, sizeof text,
+             "system=maxwell|time.scheme=fd|grid.order=8|grid.cells=[%d,%d]|"
+             "grid.lower=[%.15g,%.15g]|grid.upper=[%.15g,%.15g]|boundary.x1=absorbing|boundary.x2="
+             "absorbing|"
+             "absorbing.cells=12|medium.type=expression|medium.eps=\"1+3*step(1-x1^2-x2^2)\"|"
+             "medium.mu=1.0|time.cfl=0.25|time.end=70|initial.type=gaussian|initial.field=H3|"
+             "initial.centre=[%g,0]|initial.width=0.25",
+             (int)cells, (int)cells, -half, -half, half, half, source);
+    for (char *c = text; *c; c++)
+        if (*c == '|') *c = ' ';
+    enum ht_err err = open_run(scene, coupled, false, text, &run);
+    if (err != HT_OK) return err;
+    const struct ht_plan *plan = run.of.plan;
+    const int f = ht_equations_field(&plan->eq, "H3");
+    const int64_t n = ht_grid_nodes(&plan->grid, HT_PRIMARY, 0);
+    const double dt = plan->problem.dt, omega = 2 / dt * asin(wave * dt / 2);
+    double _Complex *sum = calloc((size_t)(n * n), sizeof *sum), in[ORDERS], out[ORDERS];
+    const int64_t every = 4;
+    for (int64_t i = 0; err == HT_OK && i < plan->steps / every; i++) {
+        err = scene_advance(&run.of, every);
+        const double _Complex turn = cexp(I * omega * dt * (double)(i * every));
+        for (int64_t m = 0; m < n * n; m++) sum[m] += turn * run.of.nodal[f][m];
+    }
+    double _Complex product = 0;
+    double norm = 0, exact = 0;
+    find_series(in, out);
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t m = 0; m < n * n; m++) {
+            const double x1 = -half + (double)(m % n) * h, x2 = -half + (double)(m / n) * h;
+            const double r = hypot(x1, x2);
+            if (r > 2 || fabs(r - 1) < 0.15 || hypot(x1 - source, x2) < 1) continue;
+            const double _Complex u = series(x1, x2, in, out);
+            if (pass == 0) {
+                product += conj(u) * sum[m];
+                exact += creal(u * conj(u));
+            } else {
+                norm += pow(cabs(sum[m] * exact / product - u), 2);
+            }
+        }
+    *error = sqrt(norm / exact);
+    free(sum);
+    close_run(&run);
+    return err;
+}
+
+/* ---- a solid in a solid ---- */
+
+/* s11 at the nodes of the coarsest grid at the end; all grids take the same steps. */
+enum { COARSE = 32, FINE = 4 * COARSE };
+static enum ht_err inclusion(struct scene *scene, int cells, int coupled, double *out) {
+    char text[SCENE_TEXT];
+    struct run run;
+    const char *ball = "step(0.0529-(x1-0.52)^2-(x2-0.47)^2)";
+    snprintf(text, sizeof text,
+             "system=elastic time.scheme=fd grid.order=8 grid.cells=[%d,%d] medium.type=expression "
+             "medium.vp=\"1.6+1.6*%s\" medium.vs=\"0.9+%s\" medium.rho=\"1+0.4*%s\" time.cfl=%g "
+             "time.end=0.4 initial.type=gaussian initial.field=s11 initial.width=0.06 "
+             "initial.centre=[0.15,0.2]",
+             cells, cells, ball, ball, ball, 0.06 * cells / COARSE);
+    enum ht_err err = open_run(scene, coupled, false, text, &run);
+    if (err == HT_OK) err = scene_advance(&run.of, run.of.plan->steps);
+    if (err == HT_OK) {
+        const int f = ht_equations_field(&run.of.plan->eq, "s11"), ratio = cells / COARSE;
+        for (int m = 0; m < COARSE * COARSE; m++)
+            out[m] = run.of.nodal[f][m / COARSE * ratio * cells + m % COARSE * ratio];
+        close_run(&run);
+    }
+    return err;
+}
+
+/* Away from the face, where normal stress along it jumps. */
+static double off_inclusion(const double *a, const double *b) {
+    double sum = 0, all = 0;
+    for (int m = 0; m < COARSE * COARSE; m++) {
+        const double x1 = (double)(m % COARSE) / COARSE, x2 = (double)(m / COARSE) / COARSE;
+        if (fabs(hypot(x1 - 0.52, x2 - 0.47) - 0.23) < 0.06) continue;
+        sum += pow(a[m] - b[m], 2);
+        all += b[m] * b[m];
+    }
+    return sqrt(sum / all);
+}
+
+static void judge_inclusion(struct scene *scene) {
+    static double s11[5][COARSE * COARSE];
+    const int cells[] = {COARSE, 2 * COARSE, COARSE, 2 * COARSE, FINE};
+    double e[4];
+    enum ht_err err = HT_OK;
+    for (int i = 0; err == HT_OK && i < 5; i++) err = inclusion(scene, cells[i], i >= 2, s11[i]);
+    for (int i = 0; i < 4; i++) e[i] = off_inclusion(s11[i], s11[4]);
+    if (err != HT_OK) {
+        TEST_CHECK(false, "a solid in a solid: %s", ht_err_message());
+        return;
+    }
+    TEST_BELOW(e[2], 1.3e-2, "a solid in a solid, %d^2 cells (without couplings %.2g)", COARSE,
+               e[0]);
+    TEST_BELOW(e[3], 2e-3, "%d^2 cells (without %.2g)", 2 * COARSE, e[1]);
+    TEST_CHECK(e[1] > 3 * e[3] && log2(e[2] / e[3]) > 1.8, "orders %.2f, without %.2f",
+               log2(e[2] / e[3]), log2(e[0] / e[1]));
+}
+
+/* ---- the whole matrix ---- */
+
+/* Periodic media where every cell is a frame of its own, some of it fluid. Where the coefficients
+ * of one group are 1, a step from v of that group alone makes v - dt^2 A0^T C A0 v of it: a step,
+ * or two of the group that changes first. */
+static const struct {
+    const char *name, *text;
+    int group; /* of v */
+} rough[] = {
+    {"elastic",
+     "system=elastic grid.cells=[8,7] grid.order=4 grid.upper=[1,0.875] medium.rho=1.0 "
+     "medium.vp=\"2+1.5*sin(19*x1+3)*cos(17*x2-8*x1)\" "
+     "medium.vs=\"0.3*step(sin(23*x1+5*x2))+0.2*step(sin(9*x1+13*x2)+0.6)\"",
+     1},
+    {"elastic in 3-D",
+     "system=elastic grid.cells=[4,5,4] grid.order=2 grid.upper=[0.5,0.625,0.5] medium.rho=1.0 "
+     "medium.vp=\"2+step(sin(14*x1+9*x2-12*x3))\" "
+     "medium.vs=\"(1+0.5*step(sin(14*x1+9*x2-12*x3)))*step(0.7-cos(9*x3-14*x1))\"",
+     1},
+    {"maxwell, TE",
+     "system=maxwell grid.cells=[9,8] grid.order=4 grid.upper=[0.9,0.8] medium.mu=1.0 "
+     "medium.eps=\"1+11*step(sin(9*x1+13*x2))\"",
+     0},
+    {"maxwell in 3-D, mu",
+     "system=maxwell grid.cells=[4,5,4] grid.order=2 grid.upper=[0.5,0.625,0.5] medium.eps=1.0 "
+     "medium.mu=\"1+11*step(sin(9*x1+13*x2-14*x3))\"",
+     1},
+};
+enum { ROUGH = sizeof rough / sizeof *rough };
+
+static enum ht_err fill_raised(const void *medium, int what, int64_t first, int64_t last,
+                               double *out) {
+    const struct ht_plan *plan = medium;
+    TRY(plan->problem.fd.fill(plan->problem.fd.medium, what, first, last, out));
+    return ht_pair_faces_raise(plan->faces, what, first, last, out);
+}
+
+/* Row i of the matrix: what v = 1 at place i alone changes. */
+static enum ht_err find_row(struct run *run, const struct ht_pair *pair, int group, int64_t place,
+                            double *values, double *row) {
+    const struct ht_plan *plan = run->of.plan;
+    const int64_t nodes = ht_grid_total(&plan->grid, HT_PRIMARY);
+    const double dt = plan->problem.dt;
+    const struct ht_stepper *stepper = &run->of.stepper;
+    int64_t i = 0, from = -1;
+    for (int f = 0; f < pair->nfields; f++)
+        for (int64_t n = 0; n < nodes; n++, i += pair->group[group] >> f & 1u)
+            if (pair->group[group] >> f & 1u && i == place) from = f * nodes + n;
+    memset(values, 0, (size_t)(nodes * pair->nfields) * sizeof *values);
+    values[from] = 1;
+    TRY(stepper->ops->put(stepper->self, HT_PRIMARY, 0, ht_grid_planes(&plan->grid, HT_PRIMARY),
+                          values));
+    TRY(ht_stepper_advance(stepper, group == 0 ? 2 : 1));
+    TRY(ht_nodal_read(plan, stepper, run->of.nodal));
+    i = 0;
+    for (int f = 0; f < pair->nfields; f++)
+        for (int64_t n = 0; n < nodes && (pair->group[group] >> f & 1u); n++, i++)
+            row[i] = ((i == place) - run->of.nodal[f][n]) / (dt * dt);
+    return HT_OK;
+}
+
+static enum ht_err find_matrix(struct scene *scene, int which, double **out, int *size,
+                               double *share, double *bound) {
+    char text[SCENE_TEXT];
+    struct ht_pair pair;
+    struct run run;
+    double *values = NULL;
+    snprintf(text, sizeof text,
+             "%s medium.type=expression time.scheme=fd time.end=1 medium.fit=box",
+             rough[which].text);
+    enum ht_err err = open_run(scene, 2, true, text, &run);
+    if (err != HT_OK) return err;
+    const struct ht_plan *plan = run.of.plan;
+    const int64_t nodes = ht_grid_total(&plan->grid, HT_PRIMARY);
+    const int group = rough[which].group;
+    ht_problem_pair(&plan->problem, &pair);
+    *size = 0;
+    for (int f = 0; f < pair.nfields; f++)
+        if (pair.group[group] >> f & 1u) *size += (int)nodes;
+    err = HT_ALLOC(*out, *size * *size);
+    if (err == HT_OK) err = HT_ALLOC(values, nodes * pair.nfields);
+    for (int i = 0; err == HT_OK && i < *size; i++)
+        err = find_row(&run, &pair, group, i, values, *out + (int64_t)i * *size);
+    *share = ht_pair_faces_share(plan->faces, 1 - group);
+    struct ht_problem raised = plan->problem;
+    raised.fd.fill = fill_raised;
+    raised.fd.medium = plan;
+    pair.ncouplings = 0;
+    if (err == HT_OK) err = ht_pair_bound(&raised, &pair, bound);
+    free(values);
+    close_run(&run);
+    return err;
+}
+
+static void judge_matrix(struct scene *scene, int which) {
+    double *a = NULL, *V = NULL, share = 0, bound = 0, apart = 0, least = INFINITY, most = 0;
+    int n = 0;
+    enum ht_err err = find_matrix(scene, which, &a, &n, &share, &bound);
+    if (err == HT_OK) err = HT_ALLOC(V, n * n);
+    for (int i = 0; err == HT_OK && i < n * n; i++) {
+        apart = fmax(apart, fabs(a[i] - a[i % n * n + i / n]));
+        most = fmax(most, fabs(a[i]));
+    }
+    apart /= most;
+    if (err == HT_OK) ht_eigen(n, a, V);
+    for (int i = 0; err == HT_OK && i < n; i++) {
+        least = fmin(least, a[i * n + i]);
+        most = fmax(most, a[i * n + i]);
+    }
+    if (err != HT_OK) {
+        TEST_CHECK(false, "%s: %s", rough[which].name, ht_err_message());
+    } else {
+        TEST_BELOW(apart, 1e-13, "%s, %.2f of the points coupled: the matrix is symmetric",
+                   rough[which].name, share);
+        TEST_BELOW(-least / most, 1e-13, "%s: least eigenvalue over the largest",
+                   rough[which].name);
+        TEST_BELOW(most / bound, 1 + 1e-12, "%s: the largest over the bound", rough[which].name);
+    }
+    free(a);
+    free(V);
+}
+
+/* ---- kernels ---- */
+
+static const struct {
+    const char *name, *text;
+} boxes[] = {
+    {"elastic, walls",
+     "system=elastic grid.cells=[21,18] grid.order=8 boundary.x1=roller boundary.x2=antisymmetric "
+     "medium.vp=\"2+step(0.09-(x1-0.9)^2-(x2-0.1)^2)\" "
+     "medium.vs=\"1+0.6*step(0.09-(x1-0.9)^2-(x2-0.1)^2)\" "
+     "medium.rho=\"1+step(0.09-(x1-0.9)^2-(x2-0.1)^2)\""},
+    {"elastic in 3-D",
+     "system=elastic grid.cells=[9,8,10] grid.order=2 boundary.x1=antisymmetric boundary.x3=roller "
+     "medium.vp=\"2+step(0.1-(x1-0.1)^2-x2^2-(x3-0.9)^2)\" "
+     "medium.vs=\"1+0.6*step(0.1-(x1-0.1)^2-x2^2-(x3-0.9)^2)\" medium.rho=1.0"},
+    {"maxwell in 3-D",
+     "system=maxwell grid.cells=[9,8,10] grid.order=4 boundary.x1=electric boundary.x3=magnetic "
+     "medium.eps=\"1+3*step(0.1-(x1-0.1)^2-x2^2-(x3-0.9)^2)\" "
+     "medium.mu=\"1+step(0.1-(x1-0.1)^2-x2^2-(x3-0.9)^2)\""},
+};
+enum { BOXES = sizeof boxes / sizeof *boxes };
+
+/* The largest difference of two runs over the largest value. */
+static double difference(const struct run *a, const struct run *b) {
+    const int64_t nodes = ht_grid_total(&a->of.plan->grid, HT_PRIMARY);
+    double apart = 0, most = 0;
+    for (int f = 0; f < a->of.plan->eq.nfields; f++)
+        for (int64_t n = 0; n < nodes; n++) {
+            most = fmax(most, fabs(a->of.nodal[f][n]));
+            apart = fmax(apart, fabs(a->of.nodal[f][n] - b->of.nodal[f][n]));
+        }
+    return apart / most;
+}
+
+/* Steps by kernels and by the plain engine from the same data; single: of rounding of the medium,
+ * too. */
+static void judge_kernels(struct scene *scene, int which) {
+    enum { DOUBLE, SINGLE, WITHOUT, PLAIN, RUNS, STEPS = 20 };
+    struct run run[RUNS] = {{.kernels = {0}}};
+    enum ht_err err = HT_OK;
+    for (int i = DOUBLE; err == HT_OK && i < RUNS; i++) {
+        char text[SCENE_TEXT];
+        snprintf(text, sizeof text,
+                 "%s medium.type=expression medium.fit=box time.scheme=fd time.end=9 "
+                 "initial.type=gaussian initial.width=0.15 initial.centre=[0.8,0.2%s] "
+                 "device.precision=%s",
+                 boxes[which].text, strstr(boxes[which].name, "3-D") ? ",0.7" : "",
+                 i == SINGLE ? "single" : "double");
+        err = open_run(scene, i == WITHOUT ? 0 : 2, i == PLAIN, text, &run[i]);
+        if (err == HT_OK) err = scene_advance(&run[i].of, STEPS);
+    }
+    if (err != HT_OK) {
+        TEST_CHECK(false, "%s: %s", boxes[which].name, ht_err_message());
+    } else {
+        const double change = difference(&run[PLAIN], &run[WITHOUT]);
+        TEST_BELOW(difference(&run[PLAIN], &run[DOUBLE]), 1e-13,
+                   "%s: kernels against the plain engine", boxes[which].name);
+        TEST_BELOW(difference(&run[PLAIN], &run[SINGLE]), 5e-6, "%s: in single precision",
+                   boxes[which].name);
+        TEST_CHECK(change > 1e-3, "%s: couplings change %.2g", boxes[which].name, change);
+    }
+    for (int i = DOUBLE; i < RUNS; i++) close_run(&run[i]);
+}
+
+/* ---- long runs ---- */
+
+/* In single precision between walls, at 97 % of the limit. The energy of terms alone, which runs
+ * watch, is that of the scheme but for what couplings hold. */
+static void judge_growth(struct scene *scene, int which) {
+    enum { STEPS = 10000 };
+    struct ht_state before, after;
+    double limit = 0;
+    enum ht_err err = HT_OK;
+    struct run run;
+    for (int i = 0; err == HT_OK && i < 2; i++) {
+        char text[SCENE_TEXT], cfl[48] = "";
+        if (i > 0) snprintf(cfl, sizeof cfl, "time.cfl=%.17g", 0.97 * limit);
+        snprintf(text, sizeof text,
+                 "%s medium.type=expression medium.fit=box time.scheme=fd time.end=9 "
+                 "initial.type=gaussian initial.width=0.05 initial.centre=[0.8,0.2] "
+                 "device.precision=single %s",
+                 boxes[which].text, cfl);
+        if (i > 0) close_run(&run);
+        err = open_run(scene, 1, false, text, &run);
+        if (err == HT_OK) limit = run.of.plan->cfl_limit;
+    }
+    if (err == HT_OK) err = ht_state_measure(run.of.plan, &run.of.stepper, 0, &before);
+    if (err == HT_OK) err = scene_advance(&run.of, STEPS);
+    if (err == HT_OK) err = ht_state_measure(run.of.plan, &run.of.stepper, 1, &after);
+    if (err != HT_OK)
+        TEST_CHECK(false, "%s: %s", boxes[which].name, ht_err_message());
+    else
+        TEST_BELOW(fabs(after.energy / before.energy - 1), 0.1,
+                   "%s, %.2f of the points coupled: change of the energy in %d steps",
+                   boxes[which].name, ht_pair_faces_share(run.of.plan->faces, 0), STEPS);
+    close_run(&run);
+}
+
+int main(void) {
+    static const struct {
+        double points, most[2]; /* error without couplings, with them */
+        bool all;
+    } rungs[] = {{6, {0.04, 0.05}, true}, {8, {0.04, 0.02}, false}, {12, {0.025, 0.012}, false}};
+    struct scene scene;
+    if (!scene_start(&scene)) return test_end("faces");
+    for (int i = 0; i < 3; i++)
+        for (int coupled = 0; coupled < 2; coupled++) {
+            double error = NAN;
+            if (!test_all() && (rungs[i].all || !coupled)) continue;
+            if (cylinder(&scene, rungs[i].points, coupled, &error) != HT_OK)
+                TEST_CHECK(false, "a cylinder: %s", ht_err_message());
+            else
+                TEST_BELOW(error, rungs[i].most[coupled],
+                           "a dielectric cylinder, %g points per wavelength inside%s",
+                           rungs[i].points, coupled ? ", coupled" : "");
+        }
+    judge_inclusion(&scene);
+    for (int which = 0; which < BOXES; which++) judge_kernels(&scene, which);
+    for (int which = 0; which < ROUGH; which++) judge_matrix(&scene, which);
+    judge_growth(&scene, 0);
+    scene_end(&scene);
+    return test_end("faces");
+}
