@@ -113,7 +113,8 @@ static const struct ht_option option[] = {
     {"absorbing.mix", HT_OPT_VALUE, AT(absorbing.mix), "\"auto\"", 0, 1, "auto", "",
      "cpml of first-order systems by fd: damping of the derivatives along the other axes, as part "
      "of the damping along the normal. It keeps elastic layers from growing and reflects more. "
-     "auto: 0.01 for elastic waves, 0.05 where there is fluid and solid, else 0."},
+     "auto: 0.01 for elastic waves, 0.05 where a medium that varies has fluid, or shear waves "
+     "slower than a third of the others, else 0."},
 
     {"medium.type", HT_OPT_CHOICE, AT(medium.type), "\"constant\"", ANY,
      CHOICES(HT_EACH_MEDIUM_TYPE), "",

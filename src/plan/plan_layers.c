@@ -377,7 +377,7 @@ static void usual_pair(enum ht_absorbing_type type, int order, struct ht_layer *
 }
 
 /* Waves of two speeds, whose fields share coefficients, grow without mixing, and those that fluid
- * beside solid guides need more of it. */
+ * beside solid guides, or solids with slow shear waves, need more of it. */
 enum ht_err ht_staggered_plan_layers(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     struct ht_pair pair;
@@ -386,9 +386,9 @@ enum ht_err ht_staggered_plan_layers(struct ht_plan *plan) {
     TRY(plan_nodal(plan, usual_pair));
     REFUSE(plan->problem.fd.organisation != HT_ORGANISATION_FACES, params, "absorbing.organisation",
            "finite differences of %s have \"faces\"", plan->eq.system->name);
-    const double usual = !two_speeds                                        ? 0
-                         : plan->medium->vanishes && !plan->medium->uniform ? 0.05
-                                                                            : 0.01;
+    const struct ht_medium *medium = plan->medium;
+    const bool slow = medium->vanishes || medium->speed_min > 3 * medium->slowest;
+    const double usual = !two_speeds ? 0 : slow && !medium->uniform ? 0.05 : 0.01;
     plan->layers.mix = plan->grid.dims > 1 ? given_or(&params->absorbing.mix, usual) : 0;
     return HT_OK;
 }
