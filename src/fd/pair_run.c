@@ -96,8 +96,7 @@ static enum ht_err find_bound(struct ht_plan *plan, const struct ht_pair *pair, 
 static enum ht_err find_faces(struct ht_plan *plan, const struct ht_pair *pair,
                               enum ht_fit_kind kind) {
     struct ht_fd_problem *fd = &plan->problem.fd;
-    /* Losses are solved for at a point: what comes after a pass has no share in them. */
-    if (pair->ncouplings == 0 || plan->eq.losses != 0) return HT_OK;
+    if (pair->ncouplings == 0) return HT_OK;
     TRY(ht_frame_create(plan->medium, pair, kind, &plan->frame));
     fd->fill = fill;
     fd->medium = plan;

@@ -606,6 +606,35 @@ static enum ht_err find_density(struct ht_fit *fit) {
     return HT_OK;
 }
 
+/* Boxes from the other end, or mirrored, so that the axis and a margin are covered; a single box
+ * has one piece. */
+static enum ht_err unfold(struct ht_fit_axis *axis, double margin) {
+    const double low = axis->lower - margin, high = axis->upper + margin;
+    const double length = axis->upper - axis->lower;
+    int64_t first = (int64_t)floor((low - axis->lower) / length);
+    int64_t last = (int64_t)floor((high - axis->lower) / length);
+    int64_t n = axis->boxes, p = 0;
+    if (n == 1) first = last = 0;
+    axis->pieces = (last - first + 1) * n;
+    TRY(HT_ALLOC(axis->box, axis->pieces));
+    TRY(HT_ALLOC(axis->place, axis->pieces + 1));
+    TRY(HT_ALLOC(axis->end, axis->pieces));
+    for (int i = 0; i < 2; i++) TRY(HT_ALLOC(axis->jump[i], axis->pieces));
+    for (int64_t copy = first; copy <= last; copy++) {
+        const double shift = (double)copy * length;
+        const bool mirrored = !axis->periodic && copy % 2 != 0;
+        for (int64_t i = 0; i < n; i++, p++) {
+            axis->box[p] = mirrored ? n - 1 - i : i;
+            axis->place[p] =
+                shift + (mirrored ? axis->lower + axis->upper - axis->edge[n - i] : axis->edge[i]);
+        }
+    }
+    axis->place[p] = (double)(last + 1) * length + axis->lower;
+    if (n == 1) axis->place[0] = low;
+    if (n == 1) axis->place[1] = high;
+    return HT_OK;
+}
+
 enum ht_err ht_fit_make_axes(struct ht_fit *fit) {
     for (int k = 0; k < 3; k++) {
         const struct ht_grid *grid = fit->medium->grid;
@@ -619,33 +648,7 @@ enum ht_err ht_fit_make_axes(struct ht_fit *fit) {
         if (fit->kind == HT_FIT_POINT) continue;
         TRY(ht_fit_boxes(fit->medium, k, axis));
         const double half = half_width(fit->kind == HT_FIT_SINC ? HT_FIT_BY_SINC : HT_FIT_BY_BOX);
-        const double margin = (half + 2) * axis->h;
-        /* Boxes from the other end, or mirrored, so that [low, high] is covered; a single box has
-         * one piece. */
-        const double low = axis->lower - margin;
-        const double high = axis->upper + margin;
-        double length = axis->upper - axis->lower;
-        int64_t first = (int64_t)floor((low - axis->lower) / length);
-        int64_t last = (int64_t)floor((high - axis->lower) / length);
-        int64_t n = axis->boxes, p = 0;
-        if (n == 1) first = last = 0;
-        axis->pieces = (last - first + 1) * n;
-        TRY(HT_ALLOC(axis->box, axis->pieces));
-        TRY(HT_ALLOC(axis->place, axis->pieces + 1));
-        TRY(HT_ALLOC(axis->end, axis->pieces));
-        for (int i = 0; i < 2; i++) TRY(HT_ALLOC(axis->jump[i], axis->pieces));
-        for (int64_t copy = first; copy <= last; copy++) {
-            double shift = (double)copy * length;
-            bool mirrored = !axis->periodic && copy % 2 != 0;
-            for (int64_t i = 0; i < n; i++, p++) {
-                axis->box[p] = mirrored ? n - 1 - i : i;
-                axis->place[p] = shift + (mirrored ? axis->lower + axis->upper - axis->edge[n - i]
-                                                   : axis->edge[i]);
-            }
-        }
-        axis->place[p] = (double)(last + 1) * length + axis->lower;
-        if (n == 1) axis->place[0] = low;
-        if (n == 1) axis->place[1] = high;
+        TRY(unfold(axis, (half + 2) * axis->h));
     }
     if (fit->kind == HT_FIT_POINT) return HT_OK;
     if (fit->average == NULL) TRY(ht_fit_split(fit));
