@@ -470,7 +470,7 @@ struct ht_source_vector ht_source_vector_image(const struct ht_problem *problem,
                                                const struct ht_source_image *const image[3]) {
     struct ht_source_vector v = *source;
     for (int f = 0; f < problem->eq->nfields; f++)
-        for (int k = 0; k < problem->grid->dims; k++) {
+        for (int k = 0; k < 3 && k < problem->grid->dims; k++) {
             const bool odd = problem->eq->field[f].parity >> k & 1u;
             v.field[f] *= image[k]->factor;
             if (image[k]->mirrored && odd) v.field[f] = -v.field[f];
@@ -728,7 +728,8 @@ static enum ht_err make_shapes(const struct listing *l, struct ht_injection_grid
             ht_source_shaper_destroy(shaper);
             err = ht_source_shaper_create(l->problem, l->to, &l->vector[vector], &shaper);
         }
-        if (err == HT_OK) ht_source_shaper_apply(shaper, distance, s->value + i * size);
+        if (err == HT_OK && shaper != NULL)
+            ht_source_shaper_apply(shaper, distance, s->value + i * size);
     }
     ht_source_shaper_destroy(shaper);
     free(of);

@@ -224,6 +224,25 @@ static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
                     (int64_t)p->eq->nmaterials * m->jets->count * ht_grid_plane(p->grid, HT_DUAL));
 }
 
+/* Cells of the dual grid may reach beyond walls. */
+static void find_cell(struct making *m, const struct ht_trace *trace, enum ht_subgrid subgrid) {
+    const struct ht_grid *grid = m->problem->grid;
+    const double close_by = 1e-9;
+    const bool dual = subgrid == HT_DUAL;
+    m->subgrid = subgrid;
+    for (int k = 0; k < 3; k++) {
+        m->cell[k] = 0;
+        m->eta[k] = 0;
+        if (k >= grid->dims) continue;
+        double at = (trace->x[k] - grid->lower[k]) / grid->h[k] - (dual ? 0.5 : 0);
+        const double last = (double)(grid->cells[k] - 1);
+        if (fabs(at - round(at)) < close_by) at = round(at);
+        const double cell = fmax(dual ? -1 : 0, fmin(floor(at), last));
+        m->cell[k] = (int64_t)cell;
+        m->eta[k] = at - cell - 0.5;
+    }
+}
+
 static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struct ht_sampler *out) {
     const int64_t traces = plan->receivers->traces;
     const int levels = m->need.per_step;
@@ -233,22 +252,7 @@ static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struc
         const enum ht_subgrid subgrid = t / traces + 1 < levels ? HT_DUAL : HT_PRIMARY;
         int64_t *first = out->first + t * m->need.derivatives;
         int made = 0;
-        /* Cells of the dual grid may reach beyond walls. */
-        const struct ht_grid *grid = m->problem->grid;
-        const double close_by = 1e-9;
-        const bool dual = subgrid == HT_DUAL;
-        m->subgrid = subgrid;
-        for (int k = 0; k < 3; k++) {
-            m->cell[k] = 0;
-            m->eta[k] = 0;
-            if (k >= grid->dims) continue;
-            double at = (trace.x[k] - grid->lower[k]) / grid->h[k] - (dual ? 0.5 : 0);
-            const double last = (double)(grid->cells[k] - 1);
-            if (fabs(at - round(at)) < close_by) at = round(at);
-            const double cell = fmax(dual ? -1 : 0, fmin(floor(at), last));
-            m->cell[k] = (int64_t)cell;
-            m->eta[k] = at - cell - 0.5;
-        }
+        find_cell(m, &trace, subgrid);
         TRY(fill_medium(m));
         double *e = m->e + (int64_t)trace.reading.field * m->cube;
         memset(m->e, 0, (size_t)m->problem->eq->nfields * (size_t)m->cube * sizeof *m->e);

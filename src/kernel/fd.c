@@ -316,8 +316,8 @@ static enum ht_err pass(struct ht_fd_kernels *k, enum ht_step_part part, int whi
     set_groups(k, box, &args, groups);
     arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
     put_coefs(&k->spec, &k->weights, op->scale, &count, &coefs);
-    arg[n++] =
-        (struct ht_arg){.value = &coefs, .size = (size_t)(count * ht_real_size(k->spec.fp64))};
+    arg[n++] = (struct ht_arg){.value = &coefs,
+                               .size = (size_t)count * (size_t)ht_real_size(k->spec.fp64)};
     arg[n++] = (struct ht_arg){.buffer = u};
     arg[n++] = (struct ht_arg){.buffer = op->a};
     for (int i = 0; k->spec.density && i < 3; i++)
@@ -700,7 +700,7 @@ static void add_coefs(const struct layer_kernels *k, const struct ht_fd_operator
     for (int i = 0; !k->spec.density && i <= k->spec.dims; i++)
         for (int j = 0; j < k->narrow.radius; j++)
             put(&k->spec, &count, (i > 0 ? op->scale[i - 1] : 1) * k->narrow.first[j], &l->coefs);
-    const size_t bytes = (size_t)(count * ht_real_size(k->spec.fp64));
+    const size_t bytes = (size_t)count * (size_t)ht_real_size(k->spec.fp64);
     l->arg[l->count++] = (struct ht_arg){.value = &l->coefs, .size = bytes};
 }
 

@@ -158,7 +158,7 @@ static void add_closure(const struct ht_pair_spec *spec, int group, struct ht_te
     const struct ht_fd_closure closure =
         ht_fd_closure(2 * spec->radius, group == ht_pair_stresses(spec->pair));
     const int rows = spec->free;
-    double block[2 * HT_FD_CLOSED * HT_FD_CLOSED], over[2 * HT_FD_CLOSED];
+    double block[2 * HT_FD_CLOSED * HT_FD_CLOSED] = {0}, over[2 * HT_FD_CLOSED] = {0};
     double normal[3] = {0};
     int number[HT_MAX_FIELDS];
     if (rows == 0) return;
@@ -410,7 +410,7 @@ static enum ht_err make(struct ht_device *device, const struct ht_pair_spec *spe
     struct ht_pair_spec inside = *spec;
     inside.free = 0;
     TRY(make_program(device, &inside, variant, shape, ptx, out));
-    if (spec->free == 0) return HT_OK;
+    if (spec->free == 0 || *out == NULL) return HT_OK;
     const enum ht_err err =
         make_program(device, spec, &ht_variant_fd_plain, &strips, ptx, &(*out)->strips);
     if (err == HT_OK) return HT_OK;

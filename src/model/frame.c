@@ -229,11 +229,11 @@ static void find_channels(struct fill *fill) {
 /* The direction in which J is largest; that of x1 where J is 0. */
 static void largest(double *J, double n[3]) {
     double V[9];
-    int at = 0;
+    ptrdiff_t at = 0;
     ht_eigen(3, J, V);
-    for (int k = 1; k < 3; k++)
+    for (ptrdiff_t k = 1; k < 3; k++)
         if (J[4 * k] > J[4 * at]) at = k;
-    for (int k = 0; k < 3; k++) n[k] = V[3 * k + at];
+    for (ptrdiff_t k = 0; k < 3; k++) n[k] = V[3 * k + at];
 }
 
 /* Of entry i of the channels' planes. */

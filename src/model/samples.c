@@ -233,6 +233,7 @@ static enum ht_err read_into(const struct ht_samples_format *format, double **va
         samples->spacing[k] = format->spacing[j];
         samples->origin[k] = format->origin[j];
     }
+    REQUIRE(*values != NULL, HT_ERR_INTERNAL, "samples without values");
     return place_values(format, &layout, *values, samples);
 }
 

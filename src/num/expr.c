@@ -62,6 +62,7 @@ JET(sin, ht_jet_sincos(jets, a, -1, out, scratch))
 JET(cos, ht_jet_sincos(jets, a, -1, scratch, out))
 JET(sinh, ht_jet_sincos(jets, a, 1, out, scratch))
 JET(cosh, ht_jet_sincos(jets, a, 1, scratch, out))
+/* NOLINTNEXTLINE(readability-non-const-parameter): as the others */
 JET(exp, ht_jet_exp(jets, a, out))
 JET(sqrt, ht_jet_power(jets, a, 0.5, scratch, out))
 

@@ -60,32 +60,32 @@ static double entry(const double *mean, const double n[3], int r, int q) {
 /* Of the electric fields. Strengths of oscillations are eps wp^2 and eps_Lorentz w0^2. */
 #define LOSSES(electric)                                       \
     .nlosses = 4, .loss = {{.kind = HT_LOSS_CONDUCTS,          \
-                            .fields = electric,                \
+                            .fields = (electric),              \
                             .parameters = 1 << OF_SIGMA,       \
                             .strength = SIGMA},                \
                            {.kind = HT_LOSS_RELAXES,           \
-                            .fields = electric,                \
+                            .fields = (electric),              \
                             .parameters = 1 << OF_DEBYE_EPS,   \
                             .strength = DEBYE,                 \
                             .rate = DEBYE_RATE},               \
                            {.kind = HT_LOSS_OSCILLATES,        \
-                            .fields = electric,                \
+                            .fields = (electric),              \
                             .parameters = 1 << OF_DRUDE_WP,    \
                             .strength = DRUDE,                 \
                             .rate = DRUDE_RATE},               \
                            {.kind = HT_LOSS_OSCILLATES,        \
-                            .fields = electric,                \
+                            .fields = (electric),              \
                             .parameters = 1 << OF_LORENTZ_EPS, \
                             .strength = LORENTZ,               \
                             .frequency = LORENTZ_FREQUENCY,    \
                             .rate = LORENTZ_RATE}}
 
 #define POSITIVE(symbol, text, unit) \
-    { .names = symbol, .meanings = text, .units = unit, .fallback = 1.0, .positive = true }
-#define LOSS(symbol, text, unit, usual)                                                        \
-    {                                                                                          \
-        .names = symbol, .meanings = text, .units = unit, .fallback = usual, .positive = true, \
-        .zero = (usual) == 0, .loss = true                                                     \
+    { .names = (symbol), .meanings = (text), .units = (unit), .fallback = 1.0, .positive = true }
+#define LOSS(symbol, text, unit, usual)                                              \
+    {                                                                                \
+        .names = (symbol), .meanings = (text), .units = (unit), .fallback = (usual), \
+        .positive = true, .zero = (usual) == 0, .loss = true                         \
     }
 
 #define MEDIUM                                                                                 \

@@ -22,10 +22,10 @@ double ht_quality_stiffer(double q);
 /* modulus[i] of jets that belong to q. */
 void ht_quality_stiffen(const struct ht_jets *jets, const double *q, double *modulus);
 #define HT_QUALITY_RULE "must be at least 2, or 0: nothing is lost"
-#define HT_QUALITY(symbol, text)                                                         \
-    {                                                                                    \
-        .names = symbol, .meanings = text, .units = "1", .positive = true, .zero = true, \
-        .loss = true                                                                     \
+#define HT_QUALITY(symbol, text)                                                             \
+    {                                                                                        \
+        .names = (symbol), .meanings = (text), .units = "1", .positive = true, .zero = true, \
+        .loss = true                                                                         \
     }
 #define HT_QUALITY_FREQUENCY                                                                      \
     {                                                                                             \

@@ -109,7 +109,7 @@ static void add_energy(struct ht_equations *eq, int field, bool gradient, int ma
 /* Whether every row of a group has one material. */
 static bool is_simple(const struct ht_equations *eq, const unsigned *group, unsigned which) {
     int material[HT_MAX_FIELDS];
-    for (int f = 0; f < eq->nfields; f++) material[f] = -2;
+    for (int f = 0; f < HT_MAX_FIELDS; f++) material[f] = -2;
     for (int i = 0; i < eq->nterms; i++) {
         const struct ht_term *t = &eq->term[i];
         if (group[t->row] != which) continue;
@@ -208,7 +208,7 @@ int ht_system_largest(const struct ht_system *system) {
 /* In all dimensions that the system may have, with all of its fields. */
 static struct ht_equations ht_terms_derive(const struct ht_system *system, int *wrong) {
     struct ht_equations eq = {.system = system, .dims = ht_system_largest(system)};
-    unsigned group[HT_MAX_FIELDS];
+    unsigned group[HT_MAX_FIELDS] = {0};
     eq.nfields = system->nfields;
     eq.nterms = system->nterms;
     eq.nmaterials = system->nmaterials - system->nlost;
@@ -440,6 +440,44 @@ static bool take_largest(int n, double tiny, double B[HT_MAX_FIELDS][HT_MAX_FIEL
     return true;
 }
 
+/* The wave number `wave` by speed, the fastest first, of two groups of fields: a in the
+ * space of an eigenvalue omega^2 of B, b = -A' a / omega. */
+static bool plane_of_groups(const struct ht_equations *eq, const double *material, const double *k,
+                            int wave, double *real, double *omega) {
+    double B[HT_MAX_FIELDS][HT_MAX_FIELDS], rest[HT_MAX_FIELDS][HT_MAX_FIELDS];
+    static const double rounding = 1e-12;
+    double vector[HT_MAX_FIELDS] = {0}, most = 0, square = 0, tiny = 0;
+    int number[HT_MAX_FIELDS], largest = 0;
+    const int n = make_round(eq, material, k, number, B);
+    memcpy(rest, B, sizeof rest);
+    for (int i = 0; i < n; i++) tiny += 1e-9 * B[i][i];
+    for (int w = 0; w < wave; w++) {
+        /* any vector that no direction singles out */
+        for (int i = 0; i < n; i++) vector[i] = cos(1 + 2.3 * i);
+        if (!take_largest(n, tiny, rest, vector)) return false;
+    }
+    for (int i = 0; i < n; i++)
+        if (fabs(vector[i]) > fabs(vector[largest])) largest = i;
+    most = fabs(vector[largest]);
+    for (int i = 0; i < n; i++) square += B[largest][i] * vector[i] / vector[largest];
+    *omega = sqrt(square);
+    for (int f = 0; f < eq->nfields; f++)
+        if (number[f] >= 0) real[f] = vector[number[f]] / most;
+    for (int f = 0; f < eq->nfields; f++) {
+        /* What rounding leaves of a field that the wave does not have is 0. */
+        double size = number[f] >= 0;
+        for (int i = 0; i < eq->nterms && number[f] < 0; i++) {
+            const struct ht_term *t = &eq->term[i];
+            const double part = factor_of(t, material) * k[t->axis] / *omega;
+            if (t->row != f) continue;
+            real[f] -= part * real[t->col];
+            size = fmax(size, fabs(part));
+        }
+        if (fabs(real[f]) < rounding * size) real[f] = 0;
+    }
+    return true;
+}
+
 /* Of a form of second order u = exp(i(k.x - omega t)), v = u_t, f_k = -s_k k / (|k| sqrt(K/b)). */
 bool ht_equations_plane(const struct ht_equations *eq, const double *material, const double *k,
                         int wave, double *real, double *imaginary, double *omega) {
@@ -447,42 +485,8 @@ bool ht_equations_plane(const struct ht_equations *eq, const double *material, c
     *omega = 0;
     for (int j = 0; j < eq->dims && eq->translates; j++) *omega += material[j] * k[j];
     if (eq->translates) real[0] = 1;
-    if (!form->known && eq->leapfrog.old_sign > 0) {
-        /* The wave number `wave` by speed, the fastest first, of two groups of fields: a in the
-         * space of an eigenvalue omega^2 of B, b = -A' a / omega. */
-        double B[HT_MAX_FIELDS][HT_MAX_FIELDS], rest[HT_MAX_FIELDS][HT_MAX_FIELDS];
-        static const double rounding = 1e-12;
-        double vector[HT_MAX_FIELDS] = {0}, most = 0, square = 0, tiny = 0;
-        int number[HT_MAX_FIELDS], largest = 0;
-        const int n = make_round(eq, material, k, number, B);
-        memcpy(rest, B, sizeof rest);
-        for (int i = 0; i < n; i++) tiny += 1e-9 * B[i][i];
-        for (int w = 0; w < wave; w++) {
-            /* any vector that no direction singles out */
-            for (int i = 0; i < n; i++) vector[i] = cos(1 + 2.3 * i);
-            if (!take_largest(n, tiny, rest, vector)) return false;
-        }
-        for (int i = 0; i < n; i++)
-            if (fabs(vector[i]) > fabs(vector[largest])) largest = i;
-        most = fabs(vector[largest]);
-        for (int i = 0; i < n; i++) square += B[largest][i] * vector[i] / vector[largest];
-        *omega = sqrt(square);
-        for (int f = 0; f < eq->nfields; f++)
-            if (number[f] >= 0) real[f] = vector[number[f]] / most;
-        for (int f = 0; f < eq->nfields; f++) {
-            /* What rounding leaves of a field that the wave does not have is 0. */
-            double size = number[f] >= 0;
-            for (int i = 0; i < eq->nterms && number[f] < 0; i++) {
-                const struct ht_term *t = &eq->term[i];
-                const double part = factor_of(t, material) * k[t->axis] / *omega;
-                if (t->row != f) continue;
-                real[f] -= part * real[t->col];
-                size = fmax(size, fabs(part));
-            }
-            if (fabs(real[f]) < rounding * size) real[f] = 0;
-        }
-        return true;
-    }
+    if (!form->known && eq->leapfrog.old_sign > 0)
+        return plane_of_groups(eq, material, k, wave, real, omega);
     if (!form->known || wave > 1) return eq->translates && wave == 1;
     *omega = frequency(eq, material, k);
     real[form->field] = 1;

@@ -295,7 +295,7 @@ static enum ht_err check_free(const struct ht_plan *plan) {
                                    "beside the free side of x%d differences end at orders 2, 4, 6 "
                                    "and 8 alone",
                                    k + 1);
-        if (plan->grid.cells[k] + 1 < sides * closure.nodes)
+        if (plan->grid.cells[k] + 1 < (int64_t)sides * closure.nodes)
             return ht_params_error(plan->params, "grid.cells",
                                    "%lld along x%d: with %d free side%s order %d needs %d",
                                    (long long)plan->grid.cells[k], k + 1, sides,

@@ -358,6 +358,12 @@ enum ht_err ht_energy_watch(const struct ht_plan *plan, double time, const struc
     if (!ht_equations_measured(&plan->eq) && plan->problem.fd.pair == HT_PAIR_NONE) return HT_OK;
     TRY(watch_sign(plan, time, state, watch));
     TRY(watch_brought(plan, time, state, watch));
+    /* Pairs do not add up what their sources have pushed. */
+    struct ht_state pushed = *state;
+    if (plan->problem.fd.pair != HT_PAIR_NONE && plan->shots != NULL) {
+        pushed.driven = watch->brought;
+        state = &pushed;
+    }
     if (plan->problem.layers != NULL) {
         /* What comes into a layer was there before, or sources brought it. */
         const char *cure = plan->layers.type == HT_ABSORBING_SPONGE ? ""

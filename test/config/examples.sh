@@ -114,6 +114,8 @@ for file in params/*.cfg; do
         output.picture.every=4.0 initial.width=10.0 ;;
     */seafloor.cfg | */rayleigh.cfg) try "$file" 'grid.cells=[60,40]' time.end=0.2 \
         absorbing.cells=6 sources.1.frequency=2.0 output.picture.every=0.1 ;;
+    */radar.cfg) try "$file" 'grid.cells=[75,55]' time.end=2.0 output.picture.every=1.0 \
+        sources.1.frequency=0.2 ;;
     */impedance.cfg) try "$file" 'grid.cells=[24]' ;; # returns at its end
     *) try "$file" time.end=0.2 ;;
     esac

@@ -3,6 +3,7 @@
  * the scheme stays symmetric, not negative and below the bound of the step in rough media; kernels
  * against the plain engine.
  */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier) */
 #define _XOPEN_SOURCE 700 /* jn, yn */
 #include <complex.h>
 
@@ -127,7 +128,8 @@ static enum ht_err cylinder(struct scene *scene, double points, int coupled, dou
     find_series(in, out);
     for (int pass = 0; pass < 2; pass++)
         for (int64_t m = 0; m < n * n; m++) {
-            const double x1 = -half + (double)(m % n) * h, x2 = -half + (double)(m / n) * h;
+            const int64_t row = m / n;
+            const double x1 = -half + (double)(m - row * n) * h, x2 = -half + (double)row * h;
             const double r = hypot(x1, x2);
             if (r > 2 || fabs(r - 1) < 0.15 || hypot(x1 - source, x2) < 1) continue;
             const double _Complex u = series(x1, x2, in, out);
@@ -173,7 +175,8 @@ static enum ht_err inclusion(struct scene *scene, int cells, int coupled, double
 static double off_inclusion(const double *a, const double *b) {
     double sum = 0, all = 0;
     for (int m = 0; m < COARSE * COARSE; m++) {
-        const double x1 = (double)(m % COARSE) / COARSE, x2 = (double)(m / COARSE) / COARSE;
+        const int row = m / COARSE;
+        const double x1 = (double)(m - row * COARSE) / COARSE, x2 = (double)row / COARSE;
         if (fabs(hypot(x1 - 0.52, x2 - 0.47) - 0.23) < 0.06) continue;
         sum += pow(a[m] - b[m], 2);
         all += b[m] * b[m];

@@ -106,7 +106,7 @@ static double complex measure(const struct medium *m, double complex exact) {
     static const char *const upper[] = {"[24.0]", "[24.0,12.0]", "[12.0,12.0,12.0]"};
     const int apart = 3, n = m->states, cycles = m->dims < 3 ? CYCLES : CYCLES / 2;
     const int row = m->dims < 3 ? CELLS : CELLS / 2;
-    double sample[2 * MOST], a[MOST][MOST], b[MOST], x[MOST];
+    double sample[2 * MOST] = {0}, a[MOST][MOST] = {{0}}, b[MOST] = {0}, x[MOST] = {0};
     struct fd_run run;
     fd_open(&run,
             "system=%s grid.order=8 grid.cells=%s grid.upper=%s time.step=0.1 time.end=1e4 "
@@ -131,61 +131,62 @@ static double complex measure(const struct medium *m, double complex exact) {
     return I * clog(near_root(n, x, cexp(-I * exact * apart * dt))) / (apart * dt);
 }
 
+static const struct medium damped[] = {
+    {.name = "Lorentz",
+     .text = "medium.lorentz_eps=1.2 medium.lorentz_w0=0.8 medium.lorentz_gamma=0.1",
+     .states = 4,
+     .lorentz = 1.2,
+     .w0 = 0.8,
+     .gamma_l = 0.1},
+    {.name = "conductor, Debye, Drude",
+     .text = "medium.sigma=0.1 medium.debye_eps=0.5 medium.debye_tau=2.0 medium.drude_wp=0.4 "
+             "medium.drude_gamma=0.2",
+     .states = 4,
+     .sigma = 0.1,
+     .debye = 0.5,
+     .tau = 2,
+     .wp = 0.4,
+     .gamma_d = 0.2},
+    {.name = "sound",
+     .from = "acoustic",
+     .field = "p",
+     .dims = 1,
+     .states = 3,
+     .c = 1.2,
+     .q = 20,
+     .text = "medium.c=1.2 medium.q=20.0 medium.q_frequency=0.1"},
+    {.name = "P, 2-D",
+     .from = "elastic",
+     .field = "v1",
+     .dims = 2,
+     .states = 3,
+     .c = 1,
+     .q = 30,
+     .text = "medium.vp=1.0 medium.vs=0.6 medium.qp=30.0 medium.qs=20.0 "
+             "medium.q_frequency=0.083333333333333"},
+    {.name = "S, 2-D",
+     .from = "elastic",
+     .field = "v2",
+     .dims = 2,
+     .states = 3,
+     .c = 0.6,
+     .q = 20,
+     .text = "medium.vp=1.0 medium.vs=0.6 medium.qp=30.0 medium.qs=20.0 "
+             "medium.q_frequency=0.05"},
+    {.name = "P, 3-D",
+     .from = "elastic",
+     .field = "v1",
+     .dims = 3,
+     .states = 3,
+     .c = 1,
+     .q = 30,
+     .text = "medium.vp=1.0 medium.vs=0.6 medium.qp=30.0 medium.qs=20.0 "
+             "medium.q_frequency=0.083333333333333"},
+};
+
 static void test_waves(void) {
-    static const struct medium media[] = {
-        {.name = "Lorentz",
-         .text = "medium.lorentz_eps=1.2 medium.lorentz_w0=0.8 medium.lorentz_gamma=0.1",
-         .states = 4,
-         .lorentz = 1.2,
-         .w0 = 0.8,
-         .gamma_l = 0.1},
-        {.name = "conductor, Debye, Drude",
-         .text = "medium.sigma=0.1 medium.debye_eps=0.5 medium.debye_tau=2.0 medium.drude_wp=0.4 "
-                 "medium.drude_gamma=0.2",
-         .states = 4,
-         .sigma = 0.1,
-         .debye = 0.5,
-         .tau = 2,
-         .wp = 0.4,
-         .gamma_d = 0.2},
-        {.name = "sound",
-         .from = "acoustic",
-         .field = "p",
-         .dims = 1,
-         .states = 3,
-         .c = 1.2,
-         .q = 20,
-         .text = "medium.c=1.2 medium.q=20.0 medium.q_frequency=0.1"},
-        {.name = "P, 2-D",
-         .from = "elastic",
-         .field = "v1",
-         .dims = 2,
-         .states = 3,
-         .c = 1,
-         .q = 30,
-         .text = "medium.vp=1.0 medium.vs=0.6 medium.qp=30.0 medium.qs=20.0 "
-                 "medium.q_frequency=0.083333333333333"},
-        {.name = "S, 2-D",
-         .from = "elastic",
-         .field = "v2",
-         .dims = 2,
-         .states = 3,
-         .c = 0.6,
-         .q = 20,
-         .text = "medium.vp=1.0 medium.vs=0.6 medium.qp=30.0 medium.qs=20.0 "
-                 "medium.q_frequency=0.05"},
-        {.name = "P, 3-D",
-         .from = "elastic",
-         .field = "v1",
-         .dims = 3,
-         .states = 3,
-         .c = 1,
-         .q = 30,
-         .text = "medium.vp=1.0 medium.vs=0.6 medium.qp=30.0 medium.qs=20.0 "
-                 "medium.q_frequency=0.083333333333333"},
-    };
-    for (size_t i = 0; i < sizeof media / sizeof *media; i++) {
-        struct medium m = media[i];
+    for (size_t i = 0; i < sizeof damped / sizeof *damped; i++) {
+        struct medium m = damped[i];
         if (m.from == NULL) m.from = "maxwell", m.field = "E2", m.dims = 1;
         const double k = 2 * HT_PI * CYCLES / CELLS;
         const double complex exact = newton(&m, k, (m.c > 0 ? m.c : 1) * k * (1 - 0.05 * I));
@@ -286,7 +287,7 @@ static double at_end(const char *text, const char *field, int count) {
     fd_open(&run,
             "grid.order=4 grid.cells=[16,16] grid.upper=[16.0,16.0] time.step=%.17g time.end=8 %s",
             0.2 / count, text);
-    fd_advance(&run, 40 * count);
+    fd_advance(&run, (int64_t)40 * count);
     double *u = values_of(&run, field);
     const double value = u[6 * 17 + 7];
     free(u);
