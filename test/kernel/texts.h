@@ -210,15 +210,17 @@ static void texts_small(struct texts *t, bool fp64, int block) {
     }
 }
 
-/* Of solids with free sides and layers: programs that follow each other. */
-static void texts_pair(struct texts *t, bool fp64) {
+/* With layers, all losses in single precision, and free sides (rows): programs that follow each
+ * other. */
+static void texts_pair(struct texts *t, const char *system, bool fp64, int free) {
     static const char mark[] = "#define HT_DOUBLE";
-    const struct ht_equations eq = ht_equations_make(ht_system_find("elastic"), 3);
+    struct ht_equations eq = ht_equations_make(ht_system_find(system), 3);
     struct ht_pair pair;
     struct ht_text all = {0};
+    eq.losses = fp64 ? 0 : (1u << eq.system->nlosses) - 1;
     ht_pair_make(&eq, fp64 ? HT_PAIR_TOGETHER : HT_PAIR_APART, &pair);
     const struct ht_pair_spec spec = {
-        .pair = &pair, .radius = 4, .fp64 = fp64, .damping = HT_PAIR_MIXED, .free = 6};
+        .pair = &pair, .radius = 4, .fp64 = fp64, .damping = HT_PAIR_MIXED, .free = free};
     const enum ht_err err =
         ht_pair_text(&spec, ht_variant_find("fd-plain", NULL, false), NULL, t->ptx, &all);
     int number = 0;
@@ -226,15 +228,16 @@ static void texts_pair(struct texts *t, bool fp64) {
         struct ht_text one = {0};
         next = strstr(at + 1, mark);
         ht_text_add(&one, "%.*s", next != NULL ? (int)(next - at) : (int)strlen(at), at);
-        texts_give(t, ht_text_status(&one), &one, "pair_%d_%d", fp64, number++);
+        texts_give(t, ht_text_status(&one), &one, "%s_%d_%d", system, fp64, number++);
     }
-    TEST_CHECK(number == 4, "programs of pairs: %d", number);
+    TEST_CHECK(number == (free > 0 ? 4 : 2), "programs of %s: %d", system, number);
     ht_text_free(&all);
 }
 
 static inline void texts_each(struct texts *t) {
-    texts_pair(t, false);
-    texts_pair(t, true);
+    texts_pair(t, "elastic", false, 6);
+    texts_pair(t, "elastic", true, 6);
+    texts_pair(t, "maxwell", false, 0);
     for (int v = 0; v < ht_variant_count(); v++)
         for (int turn = 0; turn < TEXTS_TURNS; turn++)
             if (texts_turn(turn)) texts_row(t, ht_variant_at(v), turn);
