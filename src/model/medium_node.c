@@ -606,8 +606,9 @@ static enum ht_err scan_line(const struct scan *scan, const struct ht_medium_wor
         } else {
             TRY(ht_medium_estimate(medium, work, x, there, material));
         }
-        for (int m = 0; m < medium->eq->nmaterials; m++)
-            if (medium->eq->system->material[m].zero && there[m] == 0) found->vanishes = true;
+        const struct ht_system *system = medium->eq->system;
+        for (int m = 0; m < system->nmaterials - system->nlost; m++)
+            if (system->material[m].zero && there[m] == 0) found->vanishes = true;
         note_speed(medium, material, there, found);
     }
     return HT_OK;

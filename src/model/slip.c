@@ -59,8 +59,9 @@ enum ht_err ht_medium_slip(const struct ht_medium *medium, int axis, bool *found
     double face[LINES][MOST];
     int count[LINES];
     *found = false;
-    for (int m = 0; m < medium->eq->system->nmaterials; m++)
-        if (medium->eq->system->material[m].zero) l.material = medium->eq->system->material[m].name;
+    const struct ht_system *system = medium->eq->system;
+    for (int m = 0; m < system->nmaterials - system->nlost; m++)
+        if (system->material[m].zero) l.material = system->material[m].name;
     if (l.material == NULL || !medium->source->depends[axis]) return HT_OK;
     for (int i = 0; i < LINES; i++) {
         for (int k = 0; k < 3; k++) {

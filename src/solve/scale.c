@@ -167,6 +167,7 @@ enum ht_err ht_plan_choose_scale(struct ht_plan *plan) {
     if (!(most > 0) || !isfinite(most)) return HT_OK;
     warn_range(plan, most, unit);
     for (int f = 0; f < plan->eq.nfields; f++) {
+        if (unit[f] == 0) continue;
         low = fmin(low, most * unit[f]);
         high = fmax(high, most * unit[f]);
     }

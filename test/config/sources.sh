@@ -188,6 +188,7 @@ cat >floor.cfg <<'CFG'
 system = "elastic";
 grid = { cells = [20, 30]; upper = [20.0, 30.0]; order = 8; };
 time = { end = 1.0; scheme = "fd"; };
+initial = { type = "gaussian"; centre = [10.0, 6.0]; width = 2.5; };
 medium = { type = "layers"; axis = "x2"; vp = [2.0, 1.5]; vs = [1.1, 0.0]; };
 CFG
 for at in 12.2:1 12.5:0; do

@@ -256,7 +256,7 @@ static void test_refusals(const char *root) {
     char *directory = scratch_path(root, "refused");
     refuse(directory, "output.fields=[\"rho\"]", HT_ERR_INPUT, "p, v1, v2, v3");
     refuse(directory, "output.picture.field=\"q\"", HT_ERR_INPUT, "output.picture.field");
-    refuse(directory, "output.picture.background=\"q\"", HT_ERR_INPUT, "output.picture.background");
+    refuse(directory, "output.picture.background=\"z\"", HT_ERR_INPUT, "output.picture.background");
     TEST_CHECK(!ht_file_exists(directory), "nothing was made for them");
     TEST_CHECK(ht_file_write(directory, "", 0) == HT_OK, "a file in the way");
     refuse(directory, "grid.order=1", HT_ERR_INPUT, "output.directory");

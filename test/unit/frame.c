@@ -141,7 +141,8 @@ static double off_uniform(const char *name, int dims, const double *material) {
 }
 
 static void test_uniform(void) {
-    const double elastic[] = {0.8, 4.2, 1.6, 1.3}, maxwell[] = {0.4, 0.9}, fluid[] = {1.7, 0.6};
+    const double elastic[HT_MAX_MATERIALS] = {0.8, 4.2, 1.6, 1.3};
+    const double maxwell[HT_MAX_MATERIALS] = {0.4, 0.9}, fluid[HT_MAX_MATERIALS] = {1.7, 0.6};
     for (int dims = 2; dims <= 3; dims++) {
         TEST_BELOW(off_uniform("elastic", dims, elastic), 2e-14, "uniform solid, %d-D", dims);
         TEST_BELOW(off_uniform("maxwell", dims, maxwell), 2e-15, "uniform dielectric, %d-D", dims);
