@@ -136,6 +136,11 @@ enum ht_err ht_medium_check(const struct ht_medium *medium, const double *materi
         TRY(check_range(medium, of->name, material[m], x));
     }
     const char *reason = system->refuse ? system->refuse(medium->grid->dims, material) : NULL;
+    for (int p = 0; reason != NULL && p < system->nparameters; p++) {
+        const struct ht_medium_row *row = &medium->source->row[p]; /* the one that it begins with */
+        const size_t length = strlen(row->name);
+        if (strncmp(reason, row->name, length) == 0 && reason[length] == ' ') key = row->key;
+    }
     if (reason != NULL)
         return ht_params_error(medium->source->params, key, "at %s: %s",
                                ht_grid_place(medium->grid, x, place), reason);
