@@ -639,7 +639,7 @@ solid 'a variant of one field' 'fd-march|fd-plain' device.variant=fd-march \
     device.backend=auto
 
 solid 'a quality factor below 2' 'medium.|at least 2' medium.qp=1.5 medium.qs=1.5
-solid 'a quality factor of P alone too large' 'medium.|qp is too large' medium.qp=90 \
+solid 'a quality factor of P alone too large' 'medium.qp|(vp/vs)^2 qs' medium.qp=90 \
     medium.qs=20
 solid 'a negative quality factor' 'medium.qs|>= 0' medium.qs=-3
 solid 'losses by Hermite methods' 'medium.qp|finite differences|"taylor"' medium.qp=30 \
