@@ -6,6 +6,7 @@
  *   time      order 2 in the step, with data, sources, the start half a step back;
  *   mirrors   a half space of plasma, of a resonance, of a conductor reflects by Fresnel's formula;
  *   kernels   meet the reference of self-checks, and all give the same bits.
+ * Waves, time and mirrors are those of the reference, for which nothing is compiled.
  */
 #include <complex.h>
 #include <float.h>
@@ -109,7 +110,8 @@ static double complex measure(const struct medium *m, double complex exact) {
     double sample[2 * MOST] = {0}, a[MOST][MOST] = {{0}}, b[MOST] = {0}, x[MOST] = {0};
     struct fd_run run;
     fd_open(&run,
-            "system=%s grid.order=8 grid.cells=%s grid.upper=%s time.step=0.1 time.end=1e4 "
+            "device.backend=oracle system=%s grid.order=8 grid.cells=%s grid.upper=%s "
+            "time.step=0.1 time.end=1e4 "
             "initial.type=expression initial.values.%s=cos(2*pi*%d*x1/%d) %s",
             m->from, cells[m->dims - 1], upper[m->dims - 1], m->field, cycles, row, m->text);
     for (int i = 0; i < 2 * n; i++) {
@@ -285,7 +287,8 @@ static void test_energy(const char *text, const char *precision, const char *mor
 static double at_end(const char *text, const char *field, int count) {
     struct fd_run run;
     fd_open(&run,
-            "grid.order=4 grid.cells=[16,16] grid.upper=[16.0,16.0] time.step=%.17g time.end=8 %s",
+            "device.backend=oracle grid.order=4 grid.cells=[16,16] grid.upper=[16.0,16.0] "
+            "time.step=%.17g time.end=8 %s",
             0.2 / count, text);
     fd_advance(&run, (int64_t)40 * count);
     double *u = values_of(&run, field);
@@ -322,7 +325,8 @@ static double complex reflect(const struct medium *m, double w, double complex *
     for (int i = 0; i < 2; i++) {
         struct fd_run run;
         fd_open(&run,
-                "system=maxwell grid.order=8 grid.cells=[%d] grid.upper=[%d.0] time.step=%g "
+                "device.backend=oracle system=maxwell grid.order=8 grid.cells=[%d] "
+                "grid.upper=[%d.0] time.step=%g "
                 "time.end=1e4 boundary.x1=absorbing initial.type=expression "
                 "initial.values.E2=exp(-((x1-70)/6)^2)*cos(%g*(x1-70)) "
                 "initial.values.H3=exp(-((x1-70)/6)^2)*cos(%g*(x1-70)) medium.type=layers "
