@@ -384,6 +384,11 @@ HT_CHECKED enum ht_err ht_pair_stepper_create(const struct ht_problem *problem,
                                               const struct ht_fd_engine *engine,
                                               struct ht_stepper *out);
 struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper);
+/* Coefficient c, an array or a number, on planes of the grid. */
+HT_CHECKED enum ht_err ht_pair_fill(const struct ht_pair_stepper *s, int c, int64_t first,
+                                    int64_t last, double *out);
+/* Of the plain engine, at a node of the window; c -1: 0. */
+double ht_pair_coefficient_at(const struct ht_pair_stepper *s, int c, int64_t at);
 /* From the fields at time 0 those of the start: group 0 half a step earlier. Group 1 changes: put
  * it again. Collective. */
 HT_CHECKED enum ht_err ht_pair_begin(struct ht_pair_stepper *s);

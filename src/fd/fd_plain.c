@@ -473,7 +473,8 @@ static double pair_difference(const struct ht_fd_engine *e, const struct ht_pair
     return magnitude(e, term->factor) * sum;
 }
 
-static double coefficient_at(const struct ht_pair_stepper *s, int c, int64_t at) {
+double ht_pair_coefficient_at(const struct ht_pair_stepper *s, int c, int64_t at) {
+    if (c < 0) return 0;
     return s->constant >> c & 1u ? s->number[c] : s->coefficient[c].host[at];
 }
 
@@ -482,7 +483,8 @@ static void pair_release(const struct ht_fd_engine *e, const struct ht_pair_step
     const unsigned sides = ht_pair_surface_at(s, m);
     double coefficient[HT_MAX_TERMS];
     if (sides == 0 || group != ht_pair_stresses(&s->pair)) return;
-    for (int c = 0; c < s->pair.ncoefficients; c++) coefficient[c] = coefficient_at(s, c, at);
+    for (int c = 0; c < s->pair.ncoefficients; c++)
+        coefficient[c] = ht_pair_coefficient_at(s, c, at);
     ht_pair_surface_release(s, sides, e->absolute, coefficient, sum);
 }
 
@@ -495,7 +497,7 @@ static void pair_rows(const struct ht_fd_engine *e, const struct ht_pair_stepper
         const struct ht_pair_term *term = &s->pair.term[t];
         if (!(s->pair.group[group] >> term->row & 1u)) continue;
         sum[term->row] +=
-            magnitude(e, scale[term->axis] * coefficient_at(s, term->coefficient, at)) *
+            magnitude(e, scale[term->axis] * ht_pair_coefficient_at(s, term->coefficient, at)) *
             pair_difference(e, s, term, box, at);
     }
     pair_release(e, s, group, m, at, sum);
@@ -520,7 +522,8 @@ static void pair_solve(const struct ht_pair_stepper *s, int group, int64_t at) {
     for (int t = 0; t < s->pair.nterms; t++) {
         const struct ht_pair_term *term = &s->pair.term[t];
         if ((s->pair.group[group] & s->coupled) >> term->row & 1u)
-            c[number[term->row]][number[term->partner]] = coefficient_at(s, term->coefficient, at);
+            c[number[term->row]][number[term->partner]] =
+                ht_pair_coefficient_at(s, term->coefficient, at);
     }
     ht_pair_invert(count, c, x, y);
     for (int f = 0; f < s->pair.nfields; f++)
@@ -698,7 +701,7 @@ static void plain_matched(const struct ht_fd_engine *e, const struct ht_pair_ste
             known[term.col][term.axis] = true;
         }
         sum[term.row] +=
-            magnitude(e, factor * coefficient_at(s, term.coefficient, spot->at)) * *now;
+            magnitude(e, factor * ht_pair_coefficient_at(s, term.coefficient, spot->at)) * *now;
     }
     pair_release(e, s, group, spot->m, spot->at, sum);
     ht_pair_lose(e, s, group, false, spot->m, spot->at, sum);

@@ -105,8 +105,7 @@ static int64_t depth_of(const struct ht_grid *grid, int axis, int side) {
 }
 
 /* No coupling is in absorbing layers, the rows of a free side's closure, or beside them; the last
- * point between nodes before a wall is
- * the image of the one before. */
+ * point between nodes before a wall is the image of the one before. */
 static bool is_open(const struct sweep *w, const int64_t m[3]) {
     const struct ht_grid *grid = w->faces->grid;
     const unsigned meets = w->faces->pair.meets[w->group];

@@ -17,15 +17,10 @@ struct flow {
     double conducts, k, a, w, P, J, q;
 };
 
-static double coefficient_at(const struct ht_pair_stepper *s, int c, int64_t at) {
-    if (c < 0) return 0;
-    return s->constant >> c & 1u ? s->number[c] : s->coefficient[c].host[at];
-}
-
 static struct flow find_flow(const struct ht_pair_stepper *s, const struct ht_pair_loss *loss,
                              int strength, int64_t at) {
-    const double dt = s->lossy_dt, k = coefficient_at(s, strength, at);
-    const double rate = coefficient_at(s, loss->rate, at) * dt;
+    const double dt = s->lossy_dt, k = ht_pair_coefficient_at(s, strength, at);
+    const double rate = ht_pair_coefficient_at(s, loss->rate, at) * dt;
     struct flow flow = {.k = k, .w = 1};
     switch (loss->kind) {
     case HT_LOSS_CONDUCTS:
@@ -38,7 +33,7 @@ static struct flow find_flow(const struct ht_pair_stepper *s, const struct ht_pa
         break;
     case HT_LOSS_OSCILLATES:
         flow.k *= dt;
-        flow.w = dt * coefficient_at(s, loss->frequency, at);
+        flow.w = dt * ht_pair_coefficient_at(s, loss->frequency, at);
         flow.a = 1 / (1 + rate / 2 + flow.w * flow.w / 4);
         break;
     }
@@ -92,7 +87,7 @@ static void find_shares(const struct ht_pair_stepper *s, int64_t at, struct bloc
         for (int i = 0; i < b->count; i++) {
             const struct ht_pair_term *term = &s->pair.term[t];
             if (term->row != b->row[i]) continue;
-            const double c = coefficient_at(s, term->coefficient, at);
+            const double c = ht_pair_coefficient_at(s, term->coefficient, at);
             b->share[i] += c;
             b->all += c;
         }

@@ -156,7 +156,7 @@ static enum ht_err warn_slip(const struct ht_plan *plan) {
         const double off = rows - round(rows);
         if (fabs(off) > 0.01)
             ht_warn("fluid meets solid at x%d = %.6g, %.2g of a spacing from the nearest row of "
-                    "shear stress, where waves at the face err 5 to 10 times less: grid.lower and "
+                    "shear stress, where waves at the face err several times less: grid.lower and "
                     "grid.upper larger by %.6g along x%d put it there",
                     k + 1, at, fabs(off), off * plan->grid.h[k], k + 1);
     }
@@ -300,18 +300,13 @@ static void find_rest(struct range *r, unsigned fields, const double *values, in
 /* Fields of one parity on planes from `first` on. */
 static enum ht_err look_at_range(struct range *r, unsigned fields, int64_t first, int64_t last,
                                  const double *values) {
-    const struct ht_problem *problem = &r->plan->problem;
     const struct ht_pair *pair = &r->s->pair;
     const int64_t plane = ht_grid_plane(&r->plan->grid, HT_PRIMARY);
     r->part = plane * (last - first);
     if (r->medium == NULL) return HT_OK;
     for (int c = 0; c < pair->nown; c++) {
-        double *to = r->medium + c * r->part;
         if (!(fields >> pair->coefficient[c].row & 1u)) continue;
-        if (r->s->constant >> c & 1u)
-            for (int64_t n = 0; n < r->part; n++) to[n] = r->s->number[c];
-        else
-            TRY(problem->fd.fill(problem->fd.medium, c, first, last, to));
+        TRY(ht_pair_fill(r->s, c, first, last, r->medium + c * r->part));
     }
     for (int f = 0; f < pair->nfields; f++) {
         const unsigned together = r->s->coupled >> f & 1u ? r->s->coupled & fields : 1u << f;

@@ -42,16 +42,11 @@ static bool find_image(const struct making *m, unsigned which, const int64_t fro
 
 /* The field's coefficient on a plane of the grid. */
 static enum ht_err read_medium(struct making *m, int64_t plane) {
-    const struct ht_problem *problem = &m->s->fd.problem;
-    const int64_t nodes = ht_grid_plane(&m->grid, HT_PRIMARY);
     int c = 0;
     for (int t = 0; t < m->s->pair.nterms; t++)
         if (m->s->pair.term[t].row == m->field && m->s->pair.term[t].partner == m->field)
             c = m->s->pair.term[t].coefficient;
-    if (!(m->s->constant >> c & 1u))
-        return problem->fd.fill(problem->fd.medium, c, plane, plane + 1, m->medium);
-    for (int64_t n = 0; n < nodes; n++) m->medium[n] = m->s->number[c];
-    return HT_OK;
+    return ht_pair_fill(m->s, c, plane, plane + 1, m->medium);
 }
 
 static enum ht_err add_node(struct making *m, int shot, bool own,

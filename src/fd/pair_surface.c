@@ -89,10 +89,7 @@ enum ht_err ht_pair_surface_read(const struct ht_pair_stepper *s, int64_t first,
     const int64_t part = (last - first) * ht_grid_plane(problem->grid, HT_PRIMARY);
     for (int c = 0; c < s->pair.ncoefficients; c++) {
         if (s->pair.coefficient[c].parity != 0) continue;
-        if (!(s->constant >> c & 1u))
-            TRY(problem->fd.fill(problem->fd.medium, c, first, last, out + c * part));
-        for (int64_t n = 0; n < part && (s->constant >> c & 1u); n++)
-            out[c * part + n] = s->number[c];
+        TRY(ht_pair_fill(s, c, first, last, out + c * part));
     }
     return HT_OK;
 }

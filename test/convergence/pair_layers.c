@@ -5,7 +5,8 @@
  *               precisions: what is left falls, and does not grow again;
  *   sponge      takes what comes to it, too;
  *   kernels     meet the reference of self-checks, and all give the same bits.
- * With the argument "all": 1e5 steps.
+ * With the argument "all": 1e5 steps, in which the two periodic boxes do not fall further: they
+ * have guided waves that no layer takes, and miss their bound.
  */
 #include <float.h>
 
@@ -119,8 +120,6 @@ static void test_reflections(void) {
 
 /* ---- growth ---- */
 
-/* bound: a periodic box has guided waves that no layer takes; what is seen of them changes by where
- * in their period it is seen. */
 struct box {
     const char *name, *text;
     double bound;
@@ -132,7 +131,7 @@ static const struct box boxes[] = {
      "system=maxwell absorbing.cells=8 grid.cells=[16,32] grid.upper=[16.0,32.0] "
      "medium.type=layers "
      "medium.axis=x2 medium.interfaces=[12.0,19.0] medium.eps=[1.0,4.0,1.0]",
-     1.3},
+     0.5},
     {"Maxwell, slab of eps 9 with ends in layers",
      "system=maxwell absorbing.cells=8 grid.cells=[30,32] grid.upper=[30.0,32.0] "
      "boundary.x1=absorbing medium.type=layers medium.axis=x2 medium.interfaces=[13.0,18.0] "
@@ -146,7 +145,7 @@ static const struct box boxes[] = {
      "system=elastic absorbing.cells=12 grid.cells=[16,40] grid.upper=[16.0,40.0] "
      "medium.type=layers medium.axis=x2 medium.interfaces=[20.0] medium.vp=[0.5,1.0] "
      "medium.vs=[0.15,0.58] medium.rho=[0.8,1.0]",
-     1.3},
+     0.5},
     {"elastic, slow over fast with ends in layers",
      "system=elastic absorbing.cells=12 grid.cells=[34,40] grid.upper=[34.0,40.0] "
      "boundary.x1=absorbing medium.type=layers medium.axis=x2 medium.interfaces=[20.0] "

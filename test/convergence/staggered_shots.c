@@ -77,7 +77,51 @@ static void judge(int i) {
     finish(&acoustic);
 }
 
+/* ---- a solid between fluids ---- */
+
+/* Rows of shear stress are `off` spacings beside the faces. */
+static void run_between(struct trial *t, int n, double off) {
+    const double lower = 0.25 - (n / 4 + 0.5 + off) / n;
+    record(t, "device", NONE,
+           "system=elastic time.scheme=fd grid.order=8 grid.cells=[%d,%d] grid.lower=[0,%.17g] "
+           "grid.upper=[1,%.17g] time.end=1.0 device.precision=double medium={type=\"layers\";"
+           "axis=\"x2\";interfaces=[0.25,0.75];vp=[1.5,2.0,1.5];vs=[0.0,1.1,0.0];"
+           "rho=[1.0,1.3,1.0];} sources=({kind=\"explosion\";position=[0.5,0.6];frequency=3.0;}) "
+           "receivers=({name=\"a\";type=\"line\";from=[0.1,0.82];to=[0.9,0.82];count=5;"
+           "every=0.01;})",
+           n, n, lower, lower + 1);
+}
+
+/* Of v2 in the fluid, relative in L2. */
+static double between_error(int n, double off, struct trial *reference) {
+    struct trial t;
+    int64_t extent[8];
+    double difference = 0, whole = 0;
+    run_between(&t, n, off);
+    double *got = read_set(&t, "a/v2", extent), *exact = read_set(reference, "a/v2", NULL);
+    for (int64_t i = 0; i < extent[0] * extent[1]; i++) {
+        difference += pow(got[i] - exact[i], 2);
+        whole += exact[i] * exact[i];
+    }
+    free(got);
+    free(exact);
+    finish(&t);
+    return sqrt(difference / whole);
+}
+
+/* Errors are of first order, and less where the tangential velocities of both sides are on rows of
+ * their own. */
+static void judge_between(void) {
+    struct trial reference;
+    run_between(&reference, 96, 0);
+    const double on = between_error(24, 0, &reference), off = between_error(24, 0.25, &reference);
+    finish(&reference);
+    TEST_BELOW(on, 0.06, "a face of a fluid on a row of shear stress: error");
+    TEST_BELOW(3 * on, off, "it is less than a third of that a quarter of a spacing beside it");
+}
+
 int main(void) {
     for (int i = 0; i < CASES; i++) judge(i);
+    judge_between();
     return test_end("staggered_shots");
 }
