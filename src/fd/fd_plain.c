@@ -473,11 +473,6 @@ static double pair_difference(const struct ht_fd_engine *e, const struct ht_pair
     return magnitude(e, term->factor) * sum;
 }
 
-double ht_pair_coefficient_at(const struct ht_pair_stepper *s, int c, int64_t at) {
-    if (c < 0) return 0;
-    return s->constant >> c & 1u ? s->number[c] : s->coefficient[c].host[at];
-}
-
 static void pair_release(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int group,
                          const int64_t m[3], int64_t at, double *sum) {
     const unsigned sides = ht_pair_surface_at(s, m);

@@ -379,15 +379,6 @@ static const struct ht_stepper_ops pair_ops = {
     .traffic = ht_runner_traffic,
 };
 
-enum ht_err ht_pair_fill(const struct ht_pair_stepper *s, int c, int64_t first, int64_t last,
-                         double *out) {
-    const struct ht_problem *problem = &s->fd.problem;
-    const int64_t nodes = (last - first) * ht_grid_plane(problem->grid, HT_PRIMARY);
-    if (!(s->constant >> c & 1u)) return problem->fd.fill(problem->fd.medium, c, first, last, out);
-    for (int64_t n = 0; n < nodes; n++) out[n] = s->number[c];
-    return HT_OK;
-}
-
 /* Neighbours of one parity together. */
 static enum ht_err fill_coefficients(struct ht_pair_stepper *s) {
     const struct ht_pair_coefficient *of = s->pair.coefficient;

@@ -17,6 +17,11 @@ struct flow {
     double conducts, k, a, w, P, J, q;
 };
 
+double ht_pair_coefficient_at(const struct ht_pair_stepper *s, int c, int64_t at) {
+    if (c < 0) return 0;
+    return s->constant >> c & 1u ? s->number[c] : s->coefficient[c].host[at];
+}
+
 static struct flow find_flow(const struct ht_pair_stepper *s, const struct ht_pair_loss *loss,
                              int strength, int64_t at) {
     const double dt = s->lossy_dt, k = ht_pair_coefficient_at(s, strength, at);

@@ -83,6 +83,15 @@ static unsigned find_sides(const struct ht_pair_stepper *s, unsigned parity, con
     return sides;
 }
 
+enum ht_err ht_pair_fill(const struct ht_pair_stepper *s, int c, int64_t first, int64_t last,
+                         double *out) {
+    const struct ht_problem *problem = &s->fd.problem;
+    const int64_t nodes = (last - first) * ht_grid_plane(problem->grid, HT_PRIMARY);
+    if (!(s->constant >> c & 1u)) return problem->fd.fill(problem->fd.medium, c, first, last, out);
+    for (int64_t n = 0; n < nodes; n++) out[n] = s->number[c];
+    return HT_OK;
+}
+
 enum ht_err ht_pair_surface_read(const struct ht_pair_stepper *s, int64_t first, int64_t last,
                                  double *out) {
     const struct ht_problem *problem = &s->fd.problem;

@@ -81,7 +81,7 @@ static void judge(int i) {
 
 /* Rows of shear stress are `off` spacings beside the faces. */
 static void run_between(struct trial *t, int n, double off) {
-    const double lower = 0.25 - (n / 4 + 0.5 + off) / n;
+    const double lower = 0.25 - (0.25 * n + 0.5 + off) / n;
     record(t, "device", NONE,
            "system=elastic time.scheme=fd grid.order=8 grid.cells=[%d,%d] grid.lower=[0,%.17g] "
            "grid.upper=[1,%.17g] time.end=1.0 device.precision=double medium={type=\"layers\";"
