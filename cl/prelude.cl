@@ -137,8 +137,10 @@ template <int width> struct ht_lanes {
     HT_LANES_OPERATOR(operator+(ht_lanes a, ht_lanes b), a.lane[i] + b.lane[i])
     HT_LANES_OPERATOR(operator-(ht_lanes a, ht_lanes b), a.lane[i] - b.lane[i])
     HT_LANES_OPERATOR(operator*(ht_lanes a, ht_lanes b), a.lane[i] * b.lane[i])
+    HT_LANES_OPERATOR(operator/(ht_lanes a, ht_lanes b), a.lane[i] / b.lane[i])
     HT_LANES_OPERATOR(fma(ht_lanes a, ht_lanes b, ht_lanes c), fma(a.lane[i], b.lane[i], c.lane[i]))
     __device__ __forceinline__ void operator+=(ht_lanes b) { *this = *this + b; }
+    __device__ __forceinline__ void operator-=(ht_lanes b) { *this = *this - b; }
     __device__ __forceinline__ void operator*=(ht_lanes b) { *this = *this * b; }
 };
 #endif

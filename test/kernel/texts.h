@@ -212,7 +212,7 @@ static void texts_small(struct texts *t, bool fp64, int block) {
 
 /* With layers, all losses in single precision, and free sides (rows): programs that follow each
  * other. */
-static void texts_pair(struct texts *t, const char *system, bool fp64, int free) {
+static void texts_pair(struct texts *t, const char *system, const char *row, bool fp64, int free) {
     static const char mark[] = "#define HT_DOUBLE";
     struct ht_equations eq = ht_equations_make(ht_system_find(system), 3);
     struct ht_pair pair;
@@ -222,7 +222,7 @@ static void texts_pair(struct texts *t, const char *system, bool fp64, int free)
     const struct ht_pair_spec spec = {
         .pair = &pair, .radius = 4, .fp64 = fp64, .damping = HT_PAIR_MIXED, .free = free};
     const enum ht_err err =
-        ht_pair_text(&spec, ht_variant_find("fd-plain", NULL, false), NULL, t->ptx, &all);
+        ht_pair_text(&spec, ht_variant_find(row, NULL, false), NULL, t->ptx, &all);
     int number = 0;
     for (const char *at = all.data, *next; err == HT_OK && at != NULL; at = next) {
         struct ht_text one = {0};
@@ -235,9 +235,9 @@ static void texts_pair(struct texts *t, const char *system, bool fp64, int free)
 }
 
 static inline void texts_each(struct texts *t) {
-    texts_pair(t, "elastic", false, 6);
-    texts_pair(t, "elastic", true, 6);
-    texts_pair(t, "maxwell", false, 0);
+    texts_pair(t, "elastic", "fd-plain", false, 6);
+    texts_pair(t, "elastic", "fd-plain", true, 6);
+    texts_pair(t, "maxwell", "fd-vectors", false, 0);
     for (int v = 0; v < ht_variant_count(); v++)
         for (int turn = 0; turn < TEXTS_TURNS; turn++)
             if (texts_turn(turn)) texts_row(t, ht_variant_at(v), turn);
