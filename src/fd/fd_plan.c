@@ -46,12 +46,10 @@ enum ht_err ht_fd_check_points(const struct ht_plan *plan) {
                                     .wide = plan->problem.fd.wide};
     const int reach = ht_fd_reach(&spec);
     for (int k = 0; k < plan->grid.dims; k++)
-        if (plan->grid.cells[k] <= reach)
-            return ht_params_error(plan->params, "grid.cells",
-                                   "the stencil of order %d reaches over %d points, but x%d has "
-                                   "%lld cells: more than that are needed, or a lower grid.order",
-                                   plan->problem.fd.order, reach, k + 1,
-                                   (long long)plan->grid.cells[k]);
+        REFUSE(plan->grid.cells[k] <= reach, plan->params, "grid.cells",
+               "the stencil of order %d reaches over %d points, but x%d has %lld cells: more than "
+               "that are needed, or a lower grid.order",
+               plan->problem.fd.order, reach, k + 1, (long long)plan->grid.cells[k]);
     return HT_OK;
 }
 
@@ -117,8 +115,8 @@ static enum ht_err check_free_slabs(const struct ht_plan *plan, const int64_t *s
         const int64_t planes = side == 0 ? start[1] : start[ranks] - start[ranks - 1];
         if (plan->grid.wall[2][side] != HT_WALL_FREE || ranks == 1 || planes >= needed) continue;
         return ht_params_error(plan->params, "boundary.x3",
-                               "with order %d and halo_depth %d the slab at the %s side "
-                               "needs %lld planes, but has %lld of %d ranks",
+                               "with order %d and halo_depth %d the slab at the %s side needs %lld "
+                               "planes, but has %lld of %d ranks",
                                plan->order, plan->params->parallel.halo_depth,
                                side == 0 ? "lower" : "upper", (long long)needed, (long long)planes,
                                ranks);
@@ -135,16 +133,13 @@ enum ht_err ht_differences_plan_slabs(const struct ht_plan *plan, const int64_t 
     const int depth = plan->params->parallel.halo_depth;
     TRY(check_layer_slabs(plan, start));
     TRY(check_free_slabs(plan, start));
-    if (thinnest < reach)
-        return ht_params_error(plan->params, "grid.cells",
-                               "the stencil of order %d needs slabs of %d planes, but the thinnest "
-                               "of %d ranks has %lld: run fewer ranks or take a lower grid.order",
-                               plan->order, reach, ranks, (long long)thinnest);
-    if (thinnest < (int64_t)reach * depth)
-        return ht_params_error(
-            plan->params, "parallel.halo_depth",
-            "needs slabs of %lld planes, but the thinnest of %d ranks has %lld: at most %lld",
-            (long long)reach * depth, ranks, (long long)thinnest, (long long)(thinnest / reach));
+    REFUSE(thinnest < reach, plan->params, "grid.cells",
+           "the stencil of order %d needs slabs of %d planes, but the thinnest of %d ranks has "
+           "%lld: run fewer ranks or take a lower grid.order",
+           plan->order, reach, ranks, (long long)thinnest);
+    REFUSE(thinnest < (int64_t)reach * depth, plan->params, "parallel.halo_depth",
+           "needs slabs of %lld planes, but the thinnest of %d ranks has %lld: at most %lld",
+           (long long)reach * depth, ranks, (long long)thinnest, (long long)(thinnest / reach));
     return HT_OK;
 }
 
@@ -172,22 +167,18 @@ enum ht_err ht_differences_plan_shots(struct ht_plan *plan) {
     char key[48];
     for (int i = 0; i < 2 * plan->params->shots.count; i++) {
         snprintf(key, sizeof key, "sources.%d.%s", i / 2 + 1, names[i % 2]);
-        if (ht_params_is_set(plan->params, key))
-            return ht_params_error(
-                plan->params, key,
-                "has no meaning with time.scheme = \"fd\": it is for Hermite methods");
+        REFUSE(ht_params_is_set(plan->params, key), plan->params, key,
+               "has no meaning with time.scheme = \"fd\": it is for Hermite methods");
     }
     if (plan->shots == NULL || !(plan->problem.dt > 0)) return HT_OK;
     TRY(ht_shots_warn_jumps(plan->shots));
     TRY(ht_fd_surface_check(plan));
     const double points = ht_plan_shot_points(plan);
     const double needed = ht_plan_needed_points(plan);
-    if (points < carried)
-        return ht_params_error(
-            plan->params, "sources",
-            "have frequencies up to %.3g, of which the grid has %.2g points per wavelength where "
-            "waves travel at %.3g: it carries none with less than 2, and %.2g are needed",
-            plan->shots->highest, points, plan->medium->slowest, needed);
+    REFUSE(points < carried, plan->params, "sources",
+           "have frequencies up to %.3g, of which the grid has %.2g points per wavelength where "
+           "waves travel at %.3g: it carries none with less than 2, and %.2g are needed",
+           plan->shots->highest, points, plan->medium->slowest, needed);
     if (points < needed)
         ht_warn("sources have frequencies up to %.3g, of which the grid has %.2g points per "
                 "wavelength where waves travel at %.3g: order %d needs %.2g for errors below 10 %% "

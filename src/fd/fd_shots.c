@@ -145,19 +145,16 @@ static enum ht_err check_faces(const struct ht_plan *plan, int group, int axis,
     const int64_t last = ht_grid_nodes(s->grid, HT_PRIMARY, axis) - 1;
     const double h = s->grid->h[axis], lower = s->grid->lower[axis];
     char key[64];
-    if (s->lower[axis] > s->upper[axis])
-        return ht_params_error(plan->params, key_of(group, "to", key),
-                               "no point of the grid is inside the box along x%d", axis + 1);
-    if (s->lower[axis] < s->reach)
-        return ht_params_error(plan->params, key_of(group, "from", key),
-                               "the stencil reaches over %d points: x%d must be above %.6g, or "
-                               "that of the grid's side on both sides",
-                               s->reach, axis + 1, lower + h * (s->reach - 1));
-    if (s->upper[axis] + s->reach > last)
-        return ht_params_error(plan->params, key_of(group, "to", key),
-                               "the stencil reaches over %d points: x%d must be below %.6g, or "
-                               "that of the grid's side on both sides",
-                               s->reach, axis + 1, lower + h * (double)(last - s->reach + 1));
+    REFUSE(s->lower[axis] > s->upper[axis], plan->params, key_of(group, "to", key),
+           "no point of the grid is inside the box along x%d", axis + 1);
+    REFUSE(s->lower[axis] < s->reach, plan->params, key_of(group, "from", key),
+           "the stencil reaches over %d points: x%d must be above %.6g, or that of the grid's side "
+           "on both sides",
+           s->reach, axis + 1, lower + h * (s->reach - 1));
+    REFUSE(s->upper[axis] + s->reach > last, plan->params, key_of(group, "to", key),
+           "the stencil reaches over %d points: x%d must be below %.6g, or that of the grid's side "
+           "on both sides",
+           s->reach, axis + 1, lower + h * (double)(last - s->reach + 1));
     return HT_OK;
 }
 

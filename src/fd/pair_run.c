@@ -174,9 +174,8 @@ enum ht_err ht_staggered_plan_medium(struct ht_plan *plan, bool sampled) {
 
 enum ht_err ht_staggered_plan_shots(struct ht_plan *plan) {
     for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++)
-        if (plan->shots->shot[i].type->outside != NULL)
-            return ht_params_error(plan->params, "sources", "%s has no plane waves from outside",
-                                   plan->eq.system->name);
+        REFUSE(plan->shots->shot[i].type->outside != NULL, plan->params, "sources",
+               "%s has no plane waves from outside", plan->eq.system->name);
     return ht_differences_plan_shots(plan);
 }
 
@@ -197,10 +196,9 @@ enum ht_err ht_staggered_plan_slabs(const struct ht_plan *plan, const int64_t *s
                                     int64_t thinnest) {
     struct ht_pair pair;
     ht_problem_pair(&plan->problem, &pair);
-    if (plan->params->parallel.halo_depth > 1 && pair.npartners > 0)
-        return ht_params_error(plan->params, "parallel.halo_depth",
-                               "must be 1 where the medium has a memory (%s)",
-                               plan->medium->loss_key);
+    REFUSE(plan->params->parallel.halo_depth > 1 && pair.npartners > 0, plan->params,
+           "parallel.halo_depth", "must be 1 where the medium has a memory (%s)",
+           plan->medium->loss_key);
     return ht_differences_plan_slabs(plan, start, thinnest);
 }
 
@@ -217,9 +215,9 @@ double ht_staggered_plan_limit(const struct ht_plan *plan, int stages) {
 
 const char *ht_staggered_growth_cause(const struct ht_plan *plan) {
     if (plan->problem.layers != NULL && plan->layers.type == HT_ABSORBING_CPML)
-        return "waves grow in the absorbing layers: take a larger absorbing.mix, or "
-               "absorbing.type = \"sponge\"; or data lie outside of what the medium can hold, such "
-               "as shear stress in a fluid";
+        return "waves grow in the absorbing layers: take a larger absorbing.mix, or absorbing.type "
+               "= \"sponge\"; or data lie outside of what the medium can hold, such as shear "
+               "stress in a fluid";
     return "the device computes wrongly, or data lie outside of what the medium can hold, such as "
            "shear stress in a fluid; steps are proven stable";
 }

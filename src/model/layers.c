@@ -17,8 +17,8 @@ static enum ht_err check_cells(const struct ht_params *params, int dims) {
     const struct ht_value *given = &params->absorbing.cells;
     const int count = given->count;
     for (int i = 0; i < count; i++)
-        if (given->number[i] != floor(given->number[i]))
-            return ht_params_error(params, "absorbing.cells", "must be whole numbers of cells");
+        REFUSE(given->number[i] != floor(given->number[i]), params, "absorbing.cells",
+               "must be whole numbers of cells");
     if (count == 1 || count == dims || count == 2 * dims) return HT_OK;
     return ht_params_error(
         params, "absorbing.cells",
@@ -40,19 +40,16 @@ enum ht_err ht_layers_place(const struct ht_params *params, const bool sides[3][
         for (int side = 0; side < 2; side++) {
             const int64_t cells =
                 sides[k][side] ? cells_of(&params->absorbing.cells, grid->dims, k, side) : 0;
-            if (2 * cells > grid->cells[k])
-                return ht_params_error(
-                    params, "absorbing.cells",
-                    "the layer of %lld cells at the %s side of x%d is thicker than half of the "
-                    "axis, which has %lld cells: layers lie inside the box",
-                    (long long)cells, side == 0 ? "lower" : "upper", k + 1,
-                    (long long)grid->cells[k]);
+            REFUSE(2 * cells > grid->cells[k], params, "absorbing.cells",
+                   "the layer of %lld cells at the %s side of x%d is thicker than half of the "
+                   "axis, which has %lld cells: layers lie inside the box",
+                   (long long)cells, side == 0 ? "lower" : "upper", k + 1,
+                   (long long)grid->cells[k]);
             grid->layer[k][side] = cells;
         }
-        if (grid->layer[k][0] + grid->layer[k][1] == grid->cells[k])
-            return ht_params_error(params, "absorbing.cells",
-                                   "the layers leave nothing of the %lld cells along x%d",
-                                   (long long)grid->cells[k], k + 1);
+        REFUSE(grid->layer[k][0] + grid->layer[k][1] == grid->cells[k], params, "absorbing.cells",
+               "the layers leave nothing of the %lld cells along x%d", (long long)grid->cells[k],
+               k + 1);
     }
     return HT_OK;
 }
@@ -153,8 +150,8 @@ enum ht_err ht_layers_make(const struct ht_params *params, const struct ht_grid 
                                              &params->absorbing.degree, &params->absorbing.alpha,
                                              &params->absorbing.sponge, &params->absorbing.mix};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (values[i]->kind == HT_VALUE_NUMBERS && values[i]->count != 1)
-            return ht_params_error(params, keys[i], "must be one number or \"auto\"");
+        REFUSE(values[i]->kind == HT_VALUE_NUMBERS && values[i]->count != 1, params, keys[i],
+               "must be one number or \"auto\"");
     for (int k = 0; k < grid->dims; k++) {
         out->cells[k] = grid->cells[k];
         for (int side = 0; side < 2; side++) {

@@ -72,9 +72,8 @@ static enum ht_err row_choose(const struct ht_medium *medium, int parameter) {
         if (!given || given->value.kind == HT_VALUE_NONE) continue;
         char key[32];
         snprintf(key, sizeof key, "medium.%s", name);
-        if (source->chosen[parameter] >= 0)
-            return ht_params_error(source->params, key, "medium.%s is given too: give one of them",
-                                   row->name);
+        REFUSE(source->chosen[parameter] >= 0, source->params, key,
+               "medium.%s is given too: give one of them", row->name);
         source->chosen[parameter] = i;
         memcpy(row->name, name, sizeof name);
         memcpy(row->key, key, sizeof key);
@@ -102,14 +101,11 @@ static enum ht_err row_numbers(const struct ht_medium *medium, int parameter,
                                const struct ht_value *value) {
     struct ht_medium_source *source = medium->source;
     struct ht_medium_row *row = &source->row[parameter];
-    if (source->type == HT_MEDIUM_LAYERS && value->count != 1 && value->count != source->layers)
-        return ht_params_error(source->params, row->key,
-                               "there are %d layers: give one number or %d", source->layers,
-                               source->layers);
-    if (source->type != HT_MEDIUM_LAYERS && value->count != 1)
-        return ht_params_error(source->params, row->key,
-                               "must be one number with medium.type = \"%s\"",
-                               ht_medium_type_word(source->type));
+    REFUSE(source->type == HT_MEDIUM_LAYERS && value->count != 1 && value->count != source->layers,
+           source->params, row->key, "there are %d layers: give one number or %d", source->layers,
+           source->layers);
+    REFUSE(source->type != HT_MEDIUM_LAYERS && value->count != 1, source->params, row->key,
+           "must be one number with medium.type = \"%s\"", ht_medium_type_word(source->type));
     row->number = value->number;
     row->count = value->count;
     return HT_OK;
@@ -120,15 +116,14 @@ static enum ht_err check_lattice(const struct ht_medium *medium, int parameter) 
     const struct ht_medium_source *source = medium->source;
     const struct ht_samples *samples = source->row[parameter].samples;
     for (int k = medium->grid->dims; k < 3; k++)
-        if (samples->shape[k] > 1)
-            return ht_params_error(source->params, "medium.axes",
-                                   "the file varies along x%d, but the grid has %d %s", k + 1,
-                                   medium->grid->dims, medium->grid->dims > 1 ? "axes" : "axis");
+        REFUSE(samples->shape[k] > 1, source->params, "medium.axes",
+               "the file varies along x%d, but the grid has %d %s", k + 1, medium->grid->dims,
+               medium->grid->dims > 1 ? "axes" : "axis");
     for (int p = 0; p < parameter; p++) {
         const struct ht_samples *other = source->row[p].samples;
-        if (other && memcmp(other->shape, samples->shape, sizeof other->shape) != 0)
-            return ht_params_error(source->params, source->row[parameter].key,
-                                   "its shape differs from that of %s", source->row[p].key);
+        REFUSE(other && memcmp(other->shape, samples->shape, sizeof other->shape) != 0,
+               source->params, source->row[parameter].key, "its shape differs from that of %s",
+               source->row[p].key);
     }
     return HT_OK;
 }
@@ -192,10 +187,8 @@ static enum ht_err row_expression(const struct ht_medium *medium, int parameter,
     struct ht_medium_row *row = &source->row[parameter];
     TRY(ht_params_blame(source->params, row->key, ht_expr_parse(text, &row->expr)));
     for (int k = medium->grid->dims; k < 3; k++)
-        if (ht_expr_uses(row->expr, k))
-            return ht_params_error(source->params, row->key,
-                                   "x%d is no axis of the grid, which has %d (grid.cells)", k + 1,
-                                   medium->grid->dims);
+        REFUSE(ht_expr_uses(row->expr, k), source->params, row->key,
+               "x%d is no axis of the grid, which has %d (grid.cells)", k + 1, medium->grid->dims);
     return HT_OK;
 }
 
@@ -227,9 +220,8 @@ static enum ht_err row_check(const struct ht_medium *medium, int parameter) {
     const char *rule = ht_medium_rule(positive, of->zero);
     for (int i = 0; i < row->count; i++) {
         double v = row->number[i];
-        if (!isfinite(v) || (positive && (of->zero ? v < 0 : v <= 0)))
-            return ht_params_error(source->params, row->key, "%s = %.6g: must be %s", row->name, v,
-                                   rule);
+        REFUSE(!isfinite(v) || (positive && (of->zero ? v < 0 : v <= 0)), source->params, row->key,
+               "%s = %.6g: must be %s", row->name, v, rule);
     }
     if (!samples || !positive) return HT_OK;
     int64_t n1 = samples->shape[0], n2 = samples->shape[1];
@@ -278,16 +270,14 @@ static enum ht_err read_layers(const struct ht_medium *medium) {
     const struct ht_grid *grid = medium->grid;
     const struct ht_value *at = &params->medium.interfaces;
     source->axis = (int)params->medium.axis;
-    if (source->axis >= grid->dims)
-        return ht_params_error(params, "medium.axis", "must be an axis of the grid, x1 to x%d",
-                               grid->dims);
+    REFUSE(source->axis >= grid->dims, params, "medium.axis",
+           "must be an axis of the grid, x1 to x%d", grid->dims);
     double low = grid->lower[source->axis], high = grid->upper[source->axis];
     for (int i = 0; i < at->count; i++) {
         double before = i > 0 ? at->number[i - 1] : low;
-        if (!(at->number[i] > before && at->number[i] < high))
-            return ht_params_error(params, "medium.interfaces",
-                                   "must increase inside the box, between %g and %g along x%d", low,
-                                   high, source->axis + 1);
+        REFUSE(!(at->number[i] > before && at->number[i] < high), params, "medium.interfaces",
+               "must increase inside the box, between %g and %g along x%d", low, high,
+               source->axis + 1);
     }
     source->interface = at->number;
     source->layers = at->count + 1;
@@ -300,11 +290,10 @@ static enum ht_err read_type(const struct ht_medium *medium) {
     const struct ht_system *system = medium->eq->system;
     source->type = params->medium.type;
     for (int m = 0; m < system->nmaterials; m++)
-        if (source->type != HT_MEDIUM_CONSTANT && !system->material[m].varies)
-            return ht_params_error(
-                params, "medium.type",
-                "the system \"%s\" needs a medium that does not vary: must be constant",
-                system->name);
+        REFUSE(source->type != HT_MEDIUM_CONSTANT && !system->material[m].varies, params,
+               "medium.type",
+               "the system \"%s\" needs a medium that does not vary: must be constant",
+               system->name);
     if (source->type == HT_MEDIUM_LAYERS) return read_layers(medium);
     return HT_OK;
 }
@@ -399,10 +388,8 @@ static enum ht_err read_degree(struct ht_medium *medium) {
     const struct ht_medium_source *source = medium->source;
     const struct ht_params *params = source->params;
     int degree = params->medium.degree;
-    if (source->type == HT_MEDIUM_LAYERS && degree > 0)
-        return ht_params_error(
-            params, "medium.degree",
-            "layers are averaged over the cell of each node: must be 0 or left out");
+    REFUSE(source->type == HT_MEDIUM_LAYERS && degree > 0, params, "medium.degree",
+           "layers are averaged over the cell of each node: must be 0 or left out");
     if (medium->uniform || source->type == HT_MEDIUM_LAYERS)
         medium->degree = 0;
     else
@@ -471,9 +458,8 @@ static enum ht_err ht_medium_source_read(struct ht_medium *medium) {
         if (of->zero && !of->loss && row_vanishes(&source->row[p])) medium->vanishes = true;
         files = files || source->row[p].samples;
     }
-    if (source->type == HT_MEDIUM_FILE && !files)
-        return ht_params_error(source->params, "medium.type",
-                               "no parameter of the medium names a file");
+    REFUSE(source->type == HT_MEDIUM_FILE && !files, source->params, "medium.type",
+           "no parameter of the medium names a file");
     find_losses(medium);
     find_dependence(medium);
     medium->uniform = !source->depends[0] && !source->depends[1] && !source->depends[2];

@@ -141,9 +141,8 @@ enum ht_err ht_medium_check(const struct ht_medium *medium, const double *materi
         const size_t length = strlen(row->name);
         if (strncmp(reason, row->name, length) == 0 && reason[length] == ' ') key = row->key;
     }
-    if (reason != NULL)
-        return ht_params_error(medium->source->params, key, "at %s: %s",
-                               ht_grid_place(medium->grid, x, place), reason);
+    REFUSE(reason != NULL, medium->source->params, key, "at %s: %s",
+           ht_grid_place(medium->grid, x, place), reason);
     return HT_OK;
 }
 

@@ -144,11 +144,10 @@ static enum ht_err refuse_field(const struct making *m, int n, const char *name,
         if (is_held(m, f))
             ht_text_add(&held, "%s%s", held.length ? ", " : "", m->of->eq->field[f].name);
     TRY(ht_text_status(&held));
-    if (known)
-        return ht_params_error(m->params, key_of(n, "fields", key),
-                               "\"%s\" has no values at whole steps by this time.scheme, which "
-                               "holds %s there, and its derivatives, such as %s_x1",
-                               name, held.data, m->of->eq->field[0].name);
+    REFUSE(known, m->params, key_of(n, "fields", key),
+           "\"%s\" has no values at whole steps by this time.scheme, which holds %s there, and its "
+           "derivatives, such as %s_x1",
+           name, held.data, m->of->eq->field[0].name);
     return ht_params_error(m->params, key_of(n, "fields", key),
                            "no field \"%s\" to record: %s, or a derivative such as %s_x1", name,
                            held.data, m->of->eq->field[0].name);
@@ -185,16 +184,15 @@ static enum ht_err add_reading(const struct making *m, int n, const char *name,
                                struct ht_receiver_group *group) {
     struct ht_reading *reading = &group->reading[group->readings];
     char key[KEY];
-    if (group->readings == HT_MAX_READINGS)
-        return ht_params_error(m->params, key_of(n, "fields", key),
-                               "at most %d are recorded by a group", HT_MAX_READINGS);
+    REFUSE(group->readings == HT_MAX_READINGS, m->params, key_of(n, "fields", key),
+           "at most %d are recorded by a group", HT_MAX_READINGS);
     const bool known = parse_reading(m, name, reading);
     if (!known || (!is_held(m, reading->field) && !is_integral(m, reading)))
         return refuse_field(m, n, name, known);
     reading->late = m->of->half_early >> reading->field & 1u ? 0.5 : 0;
     for (int i = 0; i < group->readings; i++)
-        if (strcmp(group->reading[i].name, reading->name) == 0)
-            return ht_params_error(m->params, key_of(n, "fields", key), "names \"%s\" twice", name);
+        REFUSE(strcmp(group->reading[i].name, reading->name) == 0, m->params,
+               key_of(n, "fields", key), "names \"%s\" twice", name);
     group->readings++;
     return HT_OK;
 }
@@ -210,15 +208,13 @@ static enum ht_err choose_times(const struct making *m, int n, struct ht_receive
     const struct ht_receivers *all = m->out;
     char key[KEY];
     group->start = given->start;
-    if (given->start > all->end)
-        return ht_params_error(m->params, key_of(n, "start", key),
-                               "no samples: the run ends at %.6g", all->end);
+    REFUSE(given->start > all->end, m->params, key_of(n, "start", key),
+           "no samples: the run ends at %.6g", all->end);
     if (given->every.kind == HT_VALUE_NUMBERS) {
         group->every = given->every.number[0];
         const double spans = (all->end - given->start) / group->every;
-        if (spans > 1e9)
-            return ht_params_error(m->params, key_of(n, "every", key),
-                                   "%.3g samples per trace: at most 1e9", spans);
+        REFUSE(spans > 1e9, m->params, key_of(n, "every", key),
+               "%.3g samples per trace: at most 1e9", spans);
         group->samples = 1 + (int64_t)floor(spans * (1 + close_by));
         return HT_OK;
     }

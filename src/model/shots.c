@@ -53,15 +53,12 @@ static enum ht_err find_drives(const struct ht_params *params, const struct ht_e
     char key[64];
     shot->drives = ht_source_drives(&groups[group - 1], eq, shot->drive, &missing);
     for (int k = eq->dims; k < 3 && shot->type->outside; k++)
-        if (shot->direction[k] != 0)
-            return ht_params_error(params, key_of(group, "direction", key),
-                                   "has an entry for x%d, but the grid has %d %s (grid.cells)",
-                                   k + 1, eq->dims, eq->dims > 1 ? "axes" : "axis");
-    if (missing)
-        return ht_params_error(params, key_of(group, shot->kind->takes, key),
-                               "has a number for %s, but %s has none on a grid of %d %s "
-                               "(grid.cells)",
-                               missing, eq->system->name, eq->dims, eq->dims > 1 ? "axes" : "axis");
+        REFUSE(shot->direction[k] != 0, params, key_of(group, "direction", key),
+               "has an entry for x%d, but the grid has %d %s (grid.cells)", k + 1, eq->dims,
+               eq->dims > 1 ? "axes" : "axis");
+    REFUSE(missing, params, key_of(group, shot->kind->takes, key),
+           "has a number for %s, but %s has none on a grid of %d %s (grid.cells)", missing,
+           eq->system->name, eq->dims, eq->dims > 1 ? "axes" : "axis");
     if (shot->drives > 0) return HT_OK;
     return ht_params_error(params, key_of(group, "kind", key), "%s has no sources of kind \"%s\"",
                            eq->system->name, shot->kind->word);
@@ -73,9 +70,8 @@ static enum ht_err check_inside(const struct ht_params *params, const struct ht_
     char key[64];
     if (k < 0) return HT_OK;
     return ht_params_error(params, key_of(group, name, key),
-                           "x%d = %g is outside of the box, which has %g to "
-                           "%g there",
-                           k + 1, x[k], grid->lower[k], grid->upper[k]);
+                           "x%d = %g is outside of the box, which has %g to %g there", k + 1, x[k],
+                           grid->lower[k], grid->upper[k]);
 }
 
 /* Planes pass through the layers of sides that they cross. */
@@ -89,8 +85,7 @@ static enum ht_err check_layers(const struct ht_params *params, const struct ht_
         x[k] = k < grid->dims && !shot->varies[k] ? (grid->lower[k] + grid->upper[k]) / 2 : at[k];
     if (!ht_layers_hold(grid, x, &k)) return HT_OK;
     return ht_params_error(params, key_of(group, name, key),
-                           "x%d = %g is inside an absorbing layer: between the layers are %g to "
-                           "%g",
+                           "x%d = %g is inside an absorbing layer: between the layers are %g to %g",
                            k + 1, x[k], ht_layers_end(grid, k, 0), ht_layers_end(grid, k, 1));
 }
 
@@ -105,15 +100,12 @@ static enum ht_err check_width(const struct ht_params *params, const struct ht_g
         longest = fmax(longest, grid->upper[k] - grid->lower[k]);
     }
     if (!(shot->width > 0)) return HT_OK;
-    if (shot->width > longest)
-        return ht_params_error(params, key_of(group, "width", key),
-                               "a volume is as wide as the box is long, %.6g, "
-                               "at most",
-                               longest);
+    REFUSE(shot->width > longest, params, key_of(group, "width", key),
+           "a volume is as wide as the box is long, %.6g, at most", longest);
     if (shot->width >= widest * (1 - 1e-9)) return HT_OK;
     return ht_params_error(params, key_of(group, "width", key),
-                           "the grid resolves volumes of %.6g and more, its "
-                           "largest spacing: take that, more cells, or a point",
+                           "the grid resolves volumes of %.6g and more, its largest spacing: take "
+                           "that, more cells, or a point",
                            widest);
 }
 
@@ -172,9 +164,8 @@ static bool is_closed(const struct ht_grid *grid) {
 static void warn_constant(const struct ht_grid *grid, const struct ht_shot *shot, int group) {
     const double part = ht_signal_traits(shot->signal).constant;
     if (shot->points > 0 && shot->kind->stays && is_closed(grid) && fabs(part) > 1e-3)
-        ht_warn("sources.%d: the signal has a constant part (%.2g of its "
-                "size), and no side of the box is free: the mean of the field "
-                "does not return to 0",
+        ht_warn("sources.%d: the signal has a constant part (%.2g of its size), and no side of the "
+                "box is free: the mean of the field does not return to 0",
                 group, part);
 }
 
@@ -184,11 +175,9 @@ static enum ht_err check_begin(const struct ht_params *params, const struct ht_s
     const struct ht_signal_traits t = ht_signal_traits(shot->signal);
     const double before = fabs(ht_signal_at(shot->signal, -shot->delay, 0)) / t.largest;
     char key[64];
-    if (t.begin + shot->delay < 0 && before > 1e-3)
-        return ht_params_error(params, key_of(group, "delay", key),
-                               "the signal has %.2g of its largest value when "
-                               "the run begins: must be %.6g or more",
-                               before, -t.begin);
+    REFUSE(t.begin + shot->delay < 0 && before > 1e-3, params, key_of(group, "delay", key),
+           "the signal has %.2g of its largest value when the run begins: must be %.6g or more",
+           before, -t.begin);
     if (t.begin + shot->delay >= params->time.end && params->time.end > 0)
         ht_warn("sources.%d: the signal begins at %g, after the run's end", group,
                 t.begin + shot->delay);

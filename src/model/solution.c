@@ -103,11 +103,11 @@ static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, 
                               const char *name) {
     struct ht_solution_data *data = solution->data;
     struct dataset set = {.rank = 0};
-    if (find(file, &set, name, "_coefficients") != HT_OK && find(file, &set, name, "") != HT_OK)
-        return ht_params_error(data->params, "initial.file",
-                               "it has neither a dataset %s nor %s_coefficients for the field %s "
-                               "(runs to continue write all fields: output.fields)",
-                               name, name, solution->eq->field[field].name);
+    REFUSE(find(file, &set, name, "_coefficients") != HT_OK && find(file, &set, name, "") != HT_OK,
+           data->params, "initial.file",
+           "it has neither a dataset %s nor %s_coefficients for the field %s (runs to continue "
+           "write all fields: output.fields)",
+           name, name, solution->eq->field[field].name);
     int64_t copies = leading(solution->grid, &set);
     int coefs = ht_grid_coefs(solution->grid);
     if (copies != 1 && copies != coefs) return wrong_shape(solution, &set);
@@ -119,10 +119,8 @@ static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, 
     TRY(ht_params_blame(data->params, "initial.file",
                         ht_h5_read(file, set.name, count, data->values[field])));
     for (int64_t n = 0; n < count; n++)
-        if (!isfinite(data->values[field][n]))
-            return ht_params_error(solution->data->params, "initial.file",
-                                   "dataset %s holds a value that is not finite (number %lld)",
-                                   set.name, (long long)n);
+        REFUSE(!isfinite(data->values[field][n]), solution->data->params, "initial.file",
+               "dataset %s holds a value that is not finite (number %lld)", set.name, (long long)n);
     return HT_OK;
 }
 
@@ -151,8 +149,8 @@ static enum ht_err read_fields(struct ht_solution *solution, struct ht_h5 *file)
 static enum ht_err prepare_file(struct ht_solution *solution) {
     const struct ht_params *params = solution->data->params;
     const char *path = params->initial.file;
-    if (!ht_file_exists(path))
-        return ht_params_error(params, "initial.file", "%s does not exist", HT_SHOWN_PLACE(path));
+    REFUSE(!ht_file_exists(path), params, "initial.file", "%s does not exist",
+           HT_SHOWN_PLACE(path));
     struct ht_h5 *file;
     TRY(ht_params_blame(params, "initial.file", ht_h5_open(path, &file)));
     enum ht_err err = read_fields(solution, file);
@@ -279,9 +277,8 @@ static enum ht_err fill_chunk(void *data, int64_t chunk, int worker) {
 static enum ht_err fill(const struct ht_solution *solution, const struct ht_solution_range *range,
                         double *out) {
     const struct ht_solution_data *data = solution->data;
-    if (range->subgrid == HT_DUAL)
-        return ht_params_error(data->params, "initial.type",
-                               "data from a file are known on the primary grid only");
+    REFUSE(range->subgrid == HT_DUAL, data->params, "initial.type",
+           "data from a file are known on the primary grid only");
     int64_t size = ht_grid_coefs(solution->grid) * range->nodes;
     for (int f = 0; f < solution->eq->nfields; f++, out += size) {
         if (!data->values[f])

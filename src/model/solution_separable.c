@@ -307,23 +307,20 @@ static enum ht_err prepare_plane(struct ht_solution *solution) {
     const struct ht_grid *grid = solution->grid;
     bool moves = false;
     for (int j = 0; j < grid->dims; j++) {
-        if (!ht_grid_periodic(grid, j))
-            return ht_params_error(
-                params, "initial.type",
-                "a plane wave needs periodic sides, boundary.x%d is \"%s\", \"%s\"", j + 1,
-                params->boundary.side[j][0], params->boundary.side[j][1]);
+        REFUSE(!ht_grid_periodic(grid, j), params, "initial.type",
+               "a plane wave needs periodic sides, boundary.x%d is \"%s\", \"%s\"", j + 1,
+               params->boundary.side[j][0], params->boundary.side[j][1]);
         data->k[j] = 2 * HT_PI * params->initial.cycles[j] / side(grid, j);
         solution->wavenumber[j] = fabs(data->k[j]);
         moves = moves || params->initial.cycles[j] != 0;
     }
-    if (!moves)
-        return ht_params_error(params, "initial.cycles", "at least one axis needs a wavelength");
+    REFUSE(!moves, params, "initial.cycles", "at least one axis needs a wavelength");
     double material[HT_MAX_MATERIALS];
     TRY(centre_materials(data->medium, material));
-    if (!ht_equations_plane(solution->eq, material, data->k, params->initial.wave, data->cosine,
-                            data->sine, &data->omega))
-        return ht_params_error(params, params->initial.wave > 1 ? "initial.wave" : "initial.type",
-                               "%s has no such plane waves", solution->eq->system->name);
+    REFUSE(!ht_equations_plane(solution->eq, material, data->k, params->initial.wave, data->cosine,
+                               data->sine, &data->omega),
+           params, params->initial.wave > 1 ? "initial.wave" : "initial.type",
+           "%s has no such plane waves", solution->eq->system->name);
     solution->exact = data->medium->uniform;
     return HT_OK;
 }
@@ -376,26 +373,22 @@ static enum ht_err prepare_standing(struct ht_solution *solution) {
         /* The factor is zero between walls that are both odd at mode 0, and the first mode between
          * unequal walls is a quarter wavelength. */
         int least = wall[0] != wall[1] || wall[0] < 0 ? 1 : 0;
-        if (mode < least)
-            return ht_params_error(
-                params, "initial.modes",
-                "along x%d the mode must be at least %d between sides \"%s\", \"%s\"", j + 1, least,
-                params->boundary.side[j][0], params->boundary.side[j][1]);
+        REFUSE(mode < least, params, "initial.modes",
+               "along x%d the mode must be at least %d between sides \"%s\", \"%s\"", j + 1, least,
+               params->boundary.side[j][0], params->boundary.side[j][1]);
         double half_waves = wall[0] == 0 ? 2.0 * mode : wall[0] == wall[1] ? mode : mode - 0.5;
         data->k[j] = half_waves * HT_PI / side(grid, j);
         solution->wavenumber[j] = data->k[j];
         factor[j] = lower_factor(solution->grid, j);
         moves = moves || data->k[j] != 0;
     }
-    if (!moves)
-        return ht_params_error(data->params, "initial.modes",
-                               "at least one axis needs a mode above 0");
+    REFUSE(!moves, data->params, "initial.modes", "at least one axis needs a mode above 0");
     double material[HT_MAX_MATERIALS];
     TRY(centre_materials(data->medium, material));
-    if (!ht_equations_standing(solution->eq, material, data->k, factor, data->cosine, data->sine,
-                               &data->omega))
-        return ht_params_error(data->params, "initial.type", "no standing modes are known for %s",
-                               solution->eq->system->name);
+    REFUSE(!ht_equations_standing(solution->eq, material, data->k, factor, data->cosine, data->sine,
+                                  &data->omega),
+           data->params, "initial.type", "no standing modes are known for %s",
+           solution->eq->system->name);
     solution->exact = data->medium->uniform;
     return HT_OK;
 }

@@ -378,13 +378,12 @@ static enum ht_err check_cells(const struct ht_plan *plan) {
                       : params->initial.pulses.count > 0 ? "initial.pulses"
                                                          : "initial.width";
     if (plan->cells_per_wavelength >= carried * (1 - 1e-9)) return HT_OK;
-    return ht_params_error(params, key,
-                           "the initial data have waves of %.2g %s per wavelength where waves "
-                           "travel at %.3g: the grid carries none with less than %.2g; take more "
-                           "cells, or wider data",
-                           plan->cells_per_wavelength,
-                           plan->problem.scheme->nodal ? "points" : "cells",
-                           plan->medium->speed_min, carried);
+    return ht_params_error(
+        params, key,
+        "the initial data have waves of %.2g %s per wavelength where waves travel at %.3g: the "
+        "grid carries none with less than %.2g; take more cells, or wider data",
+        plan->cells_per_wavelength, plan->problem.scheme->nodal ? "points" : "cells",
+        plan->medium->speed_min, carried);
 }
 
 enum ht_err ht_expect(struct ht_plan *plan) {
@@ -392,9 +391,8 @@ enum ht_err ht_expect(struct ht_plan *plan) {
     const double drift = mean_drift(plan), small = 1e-3;
     double length = 0;
     if (drift > small)
-        ht_note("rounding moves the mean of the field by some %.1g of its "
-                "amplitude until the end: device.precision = \"double\" does "
-                "not, nor do other schemes",
+        ht_note("rounding moves the mean of the field by some %.1g of its amplitude until the end: "
+                "device.precision = \"double\" does not, nor do other schemes",
                 drift);
     if (!(plan->solution->theta > 0) || plan->steps == 0) return HT_OK;
     /* Cells per wavelength: of a single wave along its direction, else along the axis with the

@@ -96,13 +96,11 @@ static enum ht_err check_ranks(const struct ht_plan *plan) {
     int ranks = ht_comm_size(grid->slab.comm);
     if (ranks == 1) return HT_OK;
     REFUSE(grid->dims < 3, plan->params, "grid.cells",
-           "%d ranks, but only grids with x3 are divided "
-           "into slabs: run this one without mpiexec",
+           "%d ranks, but only grids with x3 are divided into slabs: run this one without mpiexec",
            ranks);
     REFUSE(grid->cells[2] < ranks, plan->params, "grid.cells",
-           "%d ranks for %lld planes of cells along x3: "
-           "every rank needs one",
-           ranks, (long long)grid->cells[2]);
+           "%d ranks for %lld planes of cells along x3: every rank needs one", ranks,
+           (long long)grid->cells[2]);
     return HT_OK;
 }
 
@@ -112,11 +110,11 @@ enum ht_err ht_hermite_plan_slabs(const struct ht_plan *plan, const int64_t *sta
     const int depth = plan->params->parallel.halo_depth;
     (void)start;
     if ((depth + 1) / 2 <= thinnest) return HT_OK;
-    return ht_params_error(plan->params, "parallel.halo_depth",
-                           "needs slabs of %d planes, but the thinnest of "
-                           "%d ranks has %lld: at most %lld",
-                           (depth + 1) / 2, ht_comm_size(plan->grid.slab.comm), (long long)thinnest,
-                           2 * (long long)thinnest);
+    return ht_params_error(
+        plan->params, "parallel.halo_depth",
+        "needs slabs of %d planes, but the thinnest of %d ranks has %lld: at most %lld",
+        (depth + 1) / 2, ht_comm_size(plan->grid.slab.comm), (long long)thinnest,
+        2 * (long long)thinnest);
 }
 
 static enum ht_err cut_slabs(struct ht_plan *plan) {
@@ -163,14 +161,12 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
     if (given->kind == HT_VALUE_NUMBERS) {
         REFUSE(given->number[0] > full && plan->problem.scheme->nodal, params, "time.stages",
                "at most %d with %s", full,
-               full > 1                                ? "time.scheme = \"fd\""
-               : plan->problem.fd.pair != HT_PAIR_NONE ? "staggered fields (time.scheme = \"fd\")"
-                                                       : "absorbing layers of type cpml; "
-                                                         "absorbing.type = \"sponge\" takes 2");
+               full > 1 ? "time.scheme = \"fd\""
+               : plan->problem.fd.pair != HT_PAIR_NONE
+                   ? "staggered fields (time.scheme = \"fd\")"
+                   : "absorbing layers of type cpml; absorbing.type = \"sponge\" takes 2");
         REFUSE(given->number[0] > full, params, "time.stages",
-               "at most %d (\"full\") are taken at "
-               "order %d in %d dimensions",
-               full, order, dims);
+               "at most %d (\"full\") are taken at order %d in %d dimensions", full, order, dims);
         plan->problem.stages = (int)given->number[0];
     } else if (strcmp(given->text, "least") == 0 ||
                (strcmp(given->text, "auto") == 0 && !plan->medium->uniform &&
@@ -181,9 +177,8 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
     }
     plan->cfl_limit = method(plan)->plan_limit(plan, plan->problem.stages);
     REFUSE(plan->cfl_limit <= 0, params, "time.stages",
-           "no stable time step is known for %d stages at "
-           "order %d in %d dimensions; \"full\" (%d) and "
-           "\"least\" are always stable",
+           "no stable time step is known for %d stages at order %d in %d dimensions; \"full\" (%d) "
+           "and \"least\" are always stable",
            plan->problem.stages, order, dims, full);
     return HT_OK;
 }
@@ -268,8 +263,7 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
                plan->order, plan->cfl_limit / per_time, plan->cfl_limit);
     } else {
         REFUSE(cfl > plan->cfl_limit * (1 + rounding), params, "time.cfl",
-               "unstable: with %d stages at order %d in %d dimensions at most "
-               "%.2f%s",
+               "unstable: with %d stages at order %d in %d dimensions at most %.2f%s",
                plan->problem.stages, plan->order, plan->grid.dims, plan->cfl_limit,
                more_stages(plan, more));
         dt = per_time > 0 ? cfl / per_time : params->time.end;
@@ -373,8 +367,7 @@ static enum ht_err check_snapshot(const struct ht_plan *plan) {
     if (!plan->problem.scheme->nodal || !(plan->solution->snapshot > 0)) return HT_OK;
     return ht_params_error(plan->params, "initial.file",
                            "is a snapshot of a run at time %g, which finite differences do not "
-                           "continue: it lacks the field's rate; run from time 0, or continue "
-                           "with "
+                           "continue: it lacks the field's rate; run from time 0, or continue with "
                            "time.scheme = \"taylor\" from a snapshot of all fields of that scheme",
                            plan->solution->snapshot);
 }
@@ -396,11 +389,11 @@ static enum ht_err choose_dispersion(struct ht_plan *plan) {
         rest && (given == HT_DISPERSION_REMOVE ||
                  (given == HT_DISPERSION_AUTO && plan->params->receivers.count > 0));
     if (rest || given != HT_DISPERSION_REMOVE) return HT_OK;
-    return ht_params_error(plan->params, "time.dispersion", "%s",
-                           can ? "is removed from runs that begin at rest, without plane waves "
-                                 "from outside"
-                               : "is removed from finite differences with one term in time: needs "
-                                 "time.scheme = \"fd\" and time.stages = 1");
+    return ht_params_error(
+        plan->params, "time.dispersion", "%s",
+        can ? "is removed from runs that begin at rest, without plane waves from outside"
+            : "is removed from finite differences with one term in time: needs time.scheme = "
+              "\"fd\" and time.stages = 1");
 }
 
 /* Warns of receivers whose traces err by more than what is said of the run:
@@ -456,11 +449,11 @@ static void warn_near(const struct ht_plan *plan) {
             judge_point(plan, &plan->duhamel->point[i], trace.x, &worst);
     }
     if (worst.error <= fmax(0.01, plan->duhamel->form[worst.shot].error)) return;
-    ht_warn("receivers: the one at %s is %.2g cells from sources.%d, whose "
-            "Gaussian of radius %g is no point there: up to %.2g %% of it lie "
-            "further away; take more cells, or another place",
-            ht_grid_place(&plan->grid, worst.x, place), worst.distance, worst.shot + 1,
-            plan->duhamel->form[worst.shot].radius, 100 * worst.error);
+    ht_warn(
+        "receivers: the one at %s is %.2g cells from sources.%d, whose Gaussian of radius %g is no "
+        "point there: up to %.2g %% of it lie further away; take more cells, or another place",
+        ht_grid_place(&plan->grid, worst.x, place), worst.distance, worst.shot + 1,
+        plan->duhamel->form[worst.shot].radius, 100 * worst.error);
 }
 
 /* ---- beside boxes of plane waves ---- */
@@ -496,9 +489,8 @@ static void warn_beside(const struct ht_plan *plan) {
             const struct ht_shot *shot = &plan->shots->shot[i];
             char place[HT_PLACE];
             if (!shot->type->outside || !beside(plan, shot, trace.x)) continue;
-            ht_warn("receivers: the one at %s takes values from both sides "
-                    "of the surface of the box of sources.%d, where fields "
-                    "jump: move it %g or more away",
+            ht_warn("receivers: the one at %s takes values from both sides of the surface of the "
+                    "box of sources.%d, where fields jump: move it %g or more away",
                     ht_grid_place(&plan->grid, trace.x, place), i + 1,
                     reach_of(plan) * ht_source_cell(plan));
             return;
@@ -518,9 +510,9 @@ static void warn_between(const struct ht_plan *plan) {
         for (int b = 0; b < HT_SIGNAL_BANDS; b++)
             if (ht_shot_band(&plan->shots->shot[i], b) > highest) above += energy[b];
         if (sqrt(above) <= most) continue;
-        ht_warn("receivers: samples between steps of %.3g carry frequencies up "
-                "to %.3g, beyond which sources.%d has %.2g %% of its "
-                "amplitude: take \"every\" = \"step\", or a smaller time.cfl",
+        ht_warn("receivers: samples between steps of %.3g carry frequencies up to %.3g, beyond "
+                "which sources.%d has %.2g %% of its amplitude: take \"every\" = \"step\", or a "
+                "smaller time.cfl",
                 plan->problem.dt, highest, i + 1, 100 * sqrt(above));
         return;
     }

@@ -83,8 +83,7 @@ static enum ht_err refuse_hermite(const struct ht_params *params, size_t first, 
     static const char *const keys[] = {"absorbing.alpha", "absorbing.sponge"};
     for (size_t i = first; i < sizeof keys / sizeof *keys; i++)
         REFUSE(meant[i], params, keys[i],
-               "has no meaning with %s: it is for the perfectly matched "
-               "layers of Hermite methods",
+               "has no meaning with %s: it is for the perfectly matched layers of Hermite methods",
                with);
     return HT_OK;
 }
@@ -94,9 +93,9 @@ static enum ht_err plan_check_sponge(const struct ht_params *params) {
     TRY(refuse_hermite(params, 0, "absorbing.type = \"sponge\""));
     TRY(refuse_mix(params, "absorbing.type = \"sponge\""));
     if (params->absorbing.organisation == HT_ORGANISATION_AUTO) return HT_OK;
-    return ht_params_error(params, "absorbing.organisation",
-                           "is of perfectly matched layers: has no meaning "
-                           "with absorbing.type = \"sponge\"");
+    return ht_params_error(
+        params, "absorbing.organisation",
+        "is of perfectly matched layers: has no meaning with absorbing.type = \"sponge\"");
 }
 
 /* Thinner ones grow (docs/absorbing.md). */
@@ -161,8 +160,7 @@ void ht_plan_limit_layers(struct ht_plan *plan) {
     if (matched(plan))
         plan->layers.stages = ht_scheme_full_stages(scheme, &plan->eq, plan->order) + 4;
     if (step > 0 && ht_layers_cap(&plan->layers, most / step) > 0 && given)
-        ht_note("absorbing.reflection: damping is limited to %g per half step, "
-                "where it is stable",
+        ht_note("absorbing.reflection: damping is limited to %g per half step, where it is stable",
                 most);
 }
 
@@ -170,8 +168,7 @@ static enum ht_err check_thickness(const struct ht_plan *plan, int least) {
     for (int n = 0; n < 6; n++)
         REFUSE(plan->grid.layer[n / 2][n % 2] > 0 && plan->grid.layer[n / 2][n % 2] < least,
                plan->params, "absorbing.cells",
-               "thinner layers of time.scheme = \"%s\" "
-               "than %d cells grow",
+               "thinner layers of time.scheme = \"%s\" than %d cells grow",
                plan->problem.scheme->name, least);
     return HT_OK;
 }
@@ -180,14 +177,12 @@ static enum ht_err check_leapfrog(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const bool one_field = plan->problem.stored[HT_PRIMARY] == plan->problem.stored[HT_DUAL];
     REFUSE(params->absorbing.type != HT_ABSORBING_SPONGE, params, "absorbing.type",
-           "time.scheme = \"leapfrog\" has no perfectly "
-           "matched layers: give \"sponge\", or "
+           "time.scheme = \"leapfrog\" has no perfectly matched layers: give \"sponge\", or "
            "time.scheme = \"taylor\" or \"fd\"");
     TRY(check_thickness(plan, least_leapfrog));
     if (one_field ? plan->order % 2 == 1 : plan->order > 1) return HT_OK;
     return ht_params_error(params, "grid.order",
-                           "sponges of system = \"%s\" grow by leapfrog at "
-                           "%s: take %s",
+                           "sponges of system = \"%s\" grow by leapfrog at %s: take %s",
                            plan->eq.system->name, one_field ? "even orders" : "order 1",
                            one_field ? "an odd one" : "2 or more");
 }
@@ -333,16 +328,15 @@ static enum ht_err plan_nodal(struct ht_plan *plan, ht_layer_usual *usual) {
                        plan->grid.cells[k] - plan->grid.layer[k][0] - plan->grid.layer[k][1] <
                            plan->order / 2,
                    plan->params, "absorbing.cells",
-                   "the layers leave less than %d of the %lld cells along x%d, "
-                   "half of the stencil of order %d",
+                   "the layers leave less than %d of the %lld cells along x%d, half of the stencil "
+                   "of order %d",
                    plan->order / 2, (long long)plan->grid.cells[k], k + 1, plan->order);
         for (int n = 0; n < 6; n++) {
             const int64_t cells = plan->grid.layer[n / 2][n % 2];
             if (cells == 0) continue;
             REFUSE(plan->grid.dims > 1 && cells < least_matched, plan->params, "absorbing.cells",
-                   "%lld: perfectly matched layers of time.scheme = \"fd\" with "
-                   "less than %d points grow beside media that vary; take more, "
-                   "or absorbing.type = \"sponge\"",
+                   "%lld: perfectly matched layers of time.scheme = \"fd\" with less than %d "
+                   "points grow beside media that vary; take more, or absorbing.type = \"sponge\"",
                    (long long)cells, least_matched);
             plan->grid.wall[n / 2][n % 2] =
                 plan->problem.fd.pair != HT_PAIR_NONE && n % 2 == 0 ? 1 : -1;
@@ -556,9 +550,8 @@ void ht_plan_warn_layers(const struct ht_plan *plan) {
     if (plan->problem.layers == NULL || plan->shots == NULL) return;
     const double part = returned_shots(plan, 1, &shot);
     if (part > most)
-        ht_warn("absorbing: of the waves of sources.%d %.3g %% come back from "
-                "the layers, which absorb no waves longer than %.3g well: take "
-                "%s",
+        ht_warn("absorbing: of the waves of sources.%d %.3g %% come back from the layers, which "
+                "absorb no waves longer than %.3g well: take %s",
                 shot + 1, 100 * part, ht_plan_layer_longest(plan, most),
                 plan->layers.type == HT_ABSORBING_SPONGE || plan->problem.scheme->nodal
                     ? "thicker ones (absorbing.cells)"

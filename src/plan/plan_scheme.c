@@ -89,8 +89,7 @@ static enum ht_err find_kind_key(const struct ht_params *params, const struct ki
         const struct kind_key *now = &kind_key[i];
         if (!now->given(params)) continue;
         REFUSE(*key != NULL && (*key)->nodal != now->nodal, params, now->key,
-               "is for %s, but %s is given too, which is for %s: give one of "
-               "them",
+               "is for %s, but %s is given too, which is for %s: give one of them",
                kind_name(now->nodal), (*key)->key, kind_name((*key)->nodal));
         if (*key == NULL) *key = now;
     }
@@ -249,10 +248,9 @@ static const char *why_differences(const struct ht_plan *plan) {
 static enum ht_err check_meaning(const struct ht_plan *plan) {
     if (plan->params->grid.order == 0) return HT_OK;
     return ht_params_error(plan->params, "grid.order",
-                           "%s, where time.scheme = \"auto\" takes finite "
-                           "differences, whose order is not N: give time.scheme = \"fd\" with it "
-                           "(order in space: 2, 4 .. %d) or \"taylor\" (N: 1 to %d), or leave it "
-                           "out (fd of order %d)",
+                           "%s, where time.scheme = \"auto\" takes finite differences, whose order "
+                           "is not N: give time.scheme = \"fd\" with it (order in space: 2, 4 .. "
+                           "%d) or \"taylor\" (N: 1 to %d), or leave it out (fd of order %d)",
                            why_differences(plan), 2 * HT_FD_RADIUS, HT_MAX_ORDER,
                            ht_scheme_fd.usual_order);
 }
@@ -264,9 +262,7 @@ static enum ht_err choose(struct ht_plan *plan, const struct ht_scheme **scheme)
     bool differences = why_differences(plan) != NULL && steps;
     if (key != NULL) differences = key->nodal;
     REFUSE(differences && !steps, plan->params, key->key,
-           "is for finite differences, which %s has no "
-           "form for",
-           plan->eq.system->name);
+           "is for finite differences, which %s has no form for", plan->eq.system->name);
     *scheme = differences ? &ht_scheme_fd : choose_hermite(plan);
     if (key != NULL && key->why != NULL)
         say(plan, key->why, "");
@@ -286,20 +282,14 @@ static enum ht_err check_free(const struct ht_plan *plan) {
         char key[24];
         snprintf(key, sizeof key, "boundary.x%d", k + 1);
         if (sides == 0) continue;
-        if (!plan->problem.scheme->nodal)
-            return ht_params_error(plan->params, key,
-                                   "a free side needs time.scheme = \"fd\": Hermite methods have "
-                                   "mirrors alone");
-        if (closure.nodes == 0)
-            return ht_params_error(plan->params, "grid.order",
-                                   "beside the free side of x%d differences end at orders 2, 4, 6 "
-                                   "and 8 alone",
-                                   k + 1);
-        if (plan->grid.cells[k] + 1 < (int64_t)sides * closure.nodes)
-            return ht_params_error(plan->params, "grid.cells",
-                                   "%lld along x%d: with %d free side%s order %d needs %d",
-                                   (long long)plan->grid.cells[k], k + 1, sides,
-                                   sides > 1 ? "s" : "", plan->order, sides * closure.nodes - 1);
+        REFUSE(!plan->problem.scheme->nodal, plan->params, key,
+               "a free side needs time.scheme = \"fd\": Hermite methods have mirrors alone");
+        REFUSE(closure.nodes == 0, plan->params, "grid.order",
+               "beside the free side of x%d differences end at orders 2, 4, 6 and 8 alone", k + 1);
+        REFUSE(plan->grid.cells[k] + 1 < (int64_t)sides * closure.nodes, plan->params, "grid.cells",
+               "%lld along x%d: with %d free side%s order %d needs %d",
+               (long long)plan->grid.cells[k], k + 1, sides, sides > 1 ? "s" : "", plan->order,
+               sides * closure.nodes - 1);
     }
     return HT_OK;
 }
@@ -313,20 +303,16 @@ enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
         TRY(choose(plan, &scheme));
     else
         scheme = ht_scheme_at((int)params->time.scheme);
-    if (plan->eq.losses != 0 && !scheme->nodal)
-        return ht_params_error(params, plan->medium->loss_key,
-                               "losses at a point are for finite differences, which damp by the "
-                               "trapezoidal rule: time.scheme = \"%s\" has none; must be 0, or "
-                               "take \"fd\"",
-                               scheme->name);
+    REFUSE(plan->eq.losses != 0 && !scheme->nodal, params, plan->medium->loss_key,
+           "losses at a point are for finite differences, which damp by the trapezoidal rule: "
+           "time.scheme = \"%s\" has none; must be 0, or take \"fd\"",
+           scheme->name);
     const char *why = ht_problem_set_scheme(&plan->problem, scheme);
     if (why != NULL) return refuse_scheme(plan, scheme, why);
     for (int i = 0; i < KIND_KEYS; i++) {
         const struct kind_key *key = &kind_key[i];
         REFUSE(key->nodal != scheme->nodal && key->ignored && key->given(plan->params),
-               plan->params, key->key,
-               "has no meaning with time.scheme = \"%s\": "
-               "it is for %s",
+               plan->params, key->key, "has no meaning with time.scheme = \"%s\": it is for %s",
                scheme->name, kind_name(key->nodal));
     }
     REFUSE(scheme->varying != NULL && !plan->medium->uniform, params, "time.scheme",

@@ -98,8 +98,8 @@ const struct ht_scheme ht_scheme_leapfrog = {
     .reversible = true,
     .usual_part = 1,
     .usual_order = 3,
-    .varying = "leapfrog grows in varying media, also in smooth ones: use "
-               "\"taylor\" or a uniform medium",
+    .varying =
+        "leapfrog grows in varying media, also in smooth ones: use \"taylor\" or a uniform medium",
     .most_growth = 1e4,
     .starter = &ht_scheme_taylor,
     .does = &ht_method_hermite,

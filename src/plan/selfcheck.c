@@ -176,9 +176,9 @@ enum ht_err ht_selfcheck(const struct ht_problem *problem, struct ht_device *dev
         *worst = fmax(*worst, inside);
     }
     REQUIRE(*worst <= 1, HT_ERR_DEVICE,
-            "self-check: variant %s on %s differs from the reference by %.3g "
-            "times what rounding explains; the driver or device cannot be "
-            "trusted with it (device.selfcheck = false runs anyway)",
+            "self-check: variant %s on %s differs from the reference by %.3g times what rounding "
+            "explains; the driver or device cannot be trusted with it (device.selfcheck = false "
+            "runs anyway)",
             kernels->variant->name, ht_device_info(device)->name, *worst);
     return HT_OK;
 }
