@@ -7,55 +7,14 @@
 #include "methods.h"
 #include "sampler_private.h"
 
-enum ht_err ht_kernels_plan(const struct ht_problem *problem, const struct ht_device_info *info,
-                            const struct ht_tuning *tuning, struct ht_kernels *out) {
-    return problem->scheme->does->kernels_plan(problem, info, tuning, out);
-}
-
-enum ht_err ht_kernels_create(const struct ht_problem *problem, struct ht_device *device,
-                              const struct ht_tuning *tuning, struct ht_kernels *out) {
-    return problem->scheme->does->kernels_create(problem, device, tuning, out);
-}
+#define ASK(name, type, what, arguments, problem, call) \
+    type ht_##what arguments {                          \
+        return (problem)->scheme->does->what call;      \
+    }
+HT_EACH_ASKED(ASK, )
 
 void ht_schedule_passes(const struct ht_problem *problem, struct ht_passes *out) {
     problem->scheme->does->schedule_passes(problem, out);
-}
-
-double ht_message_values(const struct ht_problem *problem, int array) {
-    return problem->scheme->does->message_values(problem, array);
-}
-
-enum ht_err ht_stepper_create(const struct ht_problem *problem, struct ht_device *device,
-                              const struct ht_kernels *kernels, struct ht_stepper *out) {
-    return problem->scheme->does->stepper_create(problem, device, kernels, out);
-}
-
-struct ht_budget ht_stepper_budget(const struct ht_problem *problem, const struct ht_tuning *tuning,
-                                   const struct ht_device_info *info) {
-    return problem->scheme->does->stepper_budget(problem, tuning, info);
-}
-
-enum ht_err ht_oracle_create(const struct ht_problem *problem, struct ht_stepper *out) {
-    return problem->scheme->does->oracle_create(problem, out);
-}
-
-double ht_oracle_roundings(const struct ht_problem *problem) {
-    return problem->scheme->does->oracle_roundings(problem);
-}
-
-enum ht_err ht_start(const struct ht_plan *plan, struct ht_device *device,
-                     const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
-    return plan->problem.scheme->does->start(plan, device, tuning, stepper);
-}
-
-int64_t ht_start_bytes(const struct ht_plan *plan, const struct ht_tuning *tuning,
-                       const struct ht_device_info *info) {
-    return plan->problem.scheme->does->start_bytes(plan, tuning, info);
-}
-
-enum ht_err ht_state_measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                             double time, struct ht_state *out) {
-    return plan->problem.scheme->does->state_measure(plan, stepper, time, out);
 }
 
 enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out) {
@@ -77,10 +36,6 @@ enum ht_err ht_conserved_energy(const struct ht_plan *plan, const struct ht_step
     TRY(scheme->invariant->measure(plan, stepper, energy));
     *energy /= plan->scale * plan->scale;
     return HT_OK;
-}
-
-const char *ht_growth_cause(const struct ht_plan *plan) {
-    return plan->problem.scheme->does->growth_cause(plan);
 }
 
 enum ht_err ht_physical_energy(const struct ht_plan *plan, const struct ht_stepper *stepper,

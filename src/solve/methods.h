@@ -10,68 +10,81 @@
 #include "htwave/schedule.h"
 #include "htwave/tool.h"
 
-/* X(name, type, function, arguments) for each function of a row, which does what the one of this
- * name after ht_ does. name: of the row. */
-#define HT_EACH_METHOD(X, name)                                                                    \
+/* X(name, type, function, arguments, problem, call) for each function of a row that the public one
+ * of this name after ht_ asks for; name: of the row. */
+#define HT_EACH_ASKED(X, name)                                                                     \
     X(name, enum ht_err, kernels_plan,                                                             \
       (const struct ht_problem *problem, const struct ht_device_info *info,                        \
-       const struct ht_tuning *tuning, struct ht_kernels *out))                                    \
+       const struct ht_tuning *tuning, struct ht_kernels *out),                                    \
+      problem, (problem, info, tuning, out))                                                       \
     X(name, enum ht_err, kernels_create,                                                           \
       (const struct ht_problem *problem, struct ht_device *device, const struct ht_tuning *tuning, \
-       struct ht_kernels *out))                                                                    \
-    X(name, void, schedule_passes, (const struct ht_problem *problem, struct ht_passes *out))      \
-    X(name, double, message_values, (const struct ht_problem *problem, int array))                 \
+       struct ht_kernels *out),                                                                    \
+      problem, (problem, device, tuning, out))                                                     \
+    X(name, double, message_values, (const struct ht_problem *problem, int array), problem,        \
+      (problem, array))                                                                            \
     X(name, enum ht_err, stepper_create,                                                           \
       (const struct ht_problem *problem, struct ht_device *device,                                 \
-       const struct ht_kernels *kernels, struct ht_stepper *out))                                  \
+       const struct ht_kernels *kernels, struct ht_stepper *out),                                  \
+      problem, (problem, device, kernels, out))                                                    \
     X(name, struct ht_budget, stepper_budget,                                                      \
       (const struct ht_problem *problem, const struct ht_tuning *tuning,                           \
-       const struct ht_device_info *info))                                                         \
+       const struct ht_device_info *info),                                                         \
+      problem, (problem, tuning, info))                                                            \
     X(name, enum ht_err, oracle_create,                                                            \
-      (const struct ht_problem *problem, struct ht_stepper *out))                                  \
-    X(name, double, oracle_roundings, (const struct ht_problem *problem))                          \
-    /* A small problem of the same kind, for a self-check. */                                      \
-    X(name, void, shrink,                                                                          \
-      (const struct ht_problem *problem, const struct ht_variant *variant, struct ht_part *out))   \
+      (const struct ht_problem *problem, struct ht_stepper *out), problem, (problem, out))         \
+    X(name, double, oracle_roundings, (const struct ht_problem *problem), problem, (problem))      \
     X(name, enum ht_err, start,                                                                    \
       (const struct ht_plan *plan, struct ht_device *device, const struct ht_tuning *tuning,       \
-       const struct ht_stepper *stepper))                                                          \
+       const struct ht_stepper *stepper),                                                          \
+      &plan->problem, (plan, device, tuning, stepper))                                             \
     X(name, int64_t, start_bytes,                                                                  \
       (const struct ht_plan *plan, const struct ht_tuning *tuning,                                 \
-       const struct ht_device_info *info))                                                         \
+       const struct ht_device_info *info),                                                         \
+      &plan->problem, (plan, tuning, info))                                                        \
     X(name, enum ht_err, state_measure,                                                            \
       (const struct ht_plan *plan, const struct ht_stepper *stepper, double time,                  \
-       struct ht_state *out))                                                                      \
-    X(name, const char *, growth_cause, (const struct ht_plan *plan))                              \
-    /* Of a sampler at most, but for precision, layout and slots. */                               \
-    X(name, void, sampler_shape, (const struct ht_plan *plan, struct ht_rows_shape *out))          \
-    X(name, enum ht_err, sampler_list, (const struct ht_plan *plan, struct ht_sampler *out))       \
-    /* Adds to *out. */                                                                            \
-    X(name, enum ht_err, shot_bytes,                                                               \
-      (const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out))                          \
-    /* Parts of ht_plan_create. grid.order is one of theirs; what follows from it. */              \
-    X(name, enum ht_err, plan_order, (struct ht_plan * plan))                                      \
-    /* Scans the medium, or fits it. Collective. */                                                \
-    X(name, enum ht_err, plan_medium, (struct ht_plan * plan, bool sampled))                       \
-    /* Refuses slabs that are too thin; rank r has cells [start[r], start[r + 1]) along x3. */     \
-    X(name, enum ht_err, plan_slabs,                                                               \
-      (const struct ht_plan *plan, const int64_t *start, int64_t thinnest))                        \
-    /* Sets plan->layers and problem.layers where sides absorb, once the medium's speeds are       \
-     * known; refuses what the scheme's layers do not have. */                                     \
-    X(name, enum ht_err, plan_layers, (struct ht_plan * plan))                                     \
-    X(name, enum ht_err, plan_shots, (struct ht_plan * plan))                                      \
-    /* The most stages, the largest stable cfl of some, that of a step. */                         \
-    X(name, int, plan_stages, (const struct ht_plan *plan))                                        \
-    X(name, double, plan_limit, (const struct ht_plan *plan, int stages))                          \
-    X(name, double, plan_cfl, (const struct ht_plan *plan, double dt))
+       struct ht_state *out),                                                                      \
+      &plan->problem, (plan, stepper, time, out))                                                  \
+    X(name, const char *, growth_cause, (const struct ht_plan *plan), &plan->problem, (plan))
+
+/* The same of all functions of a row; others do what the public one of their name does. */
+#define HT_EACH_METHOD(X, name)                                                                   \
+    HT_EACH_ASKED(X, name)                                                                        \
+    X(name, void, schedule_passes, (const struct ht_problem *problem, struct ht_passes *out), , ) \
+    /* A small problem of the same kind, for a self-check. */                                     \
+    X(name, void, shrink,                                                                         \
+      (const struct ht_problem *problem, const struct ht_variant *variant, struct ht_part *out),  \
+      , )                                                                                         \
+    /* Of a sampler at most, but for precision, layout and slots. */                              \
+    X(name, void, sampler_shape, (const struct ht_plan *plan, struct ht_rows_shape *out), , )     \
+    X(name, enum ht_err, sampler_list, (const struct ht_plan *plan, struct ht_sampler *out), , )  \
+    /* Adds to *out. */                                                                           \
+    X(name, enum ht_err, shot_bytes,                                                              \
+      (const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out), , )                     \
+    /* Parts of ht_plan_create. grid.order is one of theirs; what follows from it. */             \
+    X(name, enum ht_err, plan_order, (struct ht_plan * plan), , )                                 \
+    /* Scans the medium, or fits it. Collective. */                                               \
+    X(name, enum ht_err, plan_medium, (struct ht_plan * plan, bool sampled), , )                  \
+    /* Refuses slabs that are too thin; rank r has cells [start[r], start[r + 1]) along x3. */    \
+    X(name, enum ht_err, plan_slabs,                                                              \
+      (const struct ht_plan *plan, const int64_t *start, int64_t thinnest), , )                   \
+    /* Sets plan->layers and problem.layers where sides absorb, once the medium's speeds are      \
+     * known; refuses what the scheme's layers do not have. */                                    \
+    X(name, enum ht_err, plan_layers, (struct ht_plan * plan), , )                                \
+    X(name, enum ht_err, plan_shots, (struct ht_plan * plan), , )                                 \
+    /* The most stages, the largest stable cfl of some, that of a step. */                        \
+    X(name, int, plan_stages, (const struct ht_plan *plan), , )                                   \
+    X(name, double, plan_limit, (const struct ht_plan *plan, int stages), , )                     \
+    X(name, double, plan_cfl, (const struct ht_plan *plan, double dt), , )
 
 /* A type and a list of parameters cannot stand in parentheses. NOLINTNEXTLINE */
-#define HT_METHOD_MEMBER(name, type, what, arguments) type(*what) arguments;
+#define HT_METHOD_MEMBER(name, type, what, arguments, ...) type(*what) arguments;
 struct ht_method {
     HT_EACH_METHOD(HT_METHOD_MEMBER, )
 };
 
-#define HT_METHOD_FUNCTION(name, type, what, arguments) type ht_##name##_##what arguments;
+#define HT_METHOD_FUNCTION(name, type, what, arguments, ...) type ht_##name##_##what arguments;
 HT_EACH_METHOD(HT_METHOD_FUNCTION, hermite)
 HT_EACH_METHOD(HT_METHOD_FUNCTION, differences)
 /* By a pair of groups of fields; the row takes some functions of `differences`. */
@@ -82,7 +95,7 @@ extern const struct ht_method ht_method_hermite, ht_method_differences, ht_metho
 extern const struct ht_invariant ht_leapfrog_energy, ht_fd_energy, ht_pair_energy;
 
 /* The initializer of a row. */
-#define HT_METHOD_POINTER(name, type, what, arguments) .what = ht_##name##_##what,
+#define HT_METHOD_POINTER(name, type, what, arguments, ...) .what = ht_##name##_##what,
 #define HT_METHOD_ROW(name) \
     { HT_EACH_METHOD(HT_METHOD_POINTER, name) }
 
