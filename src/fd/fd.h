@@ -59,8 +59,25 @@ struct ht_fd_layers {
     struct ht_fd_array profile, before, halves, nodes;
     bool start; /* no step was taken: memories hold data */
 };
+/* What operations on one field take: the targets, the law with its factors, and arrays, of which
+ * those that an operation has not have no memory. */
+struct ht_fd_work {
+    enum ht_step_part part;
+    struct ht_fd_box box;
+    struct ht_fd_law law;
+    struct ht_fd_array u, d, p, out;
+};
+/* What operations on a group of fields of a pair take; scale: as of ht_pair_pass. */
 enum ht_pair_work { HT_PAIR_STEP, HT_PAIR_RATE, HT_PAIR_SOLVE };
 struct ht_pair_stepper;
+struct ht_pair_task {
+    const struct ht_pair_stepper *s;
+    enum ht_pair_work work;
+    enum ht_step_part part;
+    int group;
+    struct ht_fd_box box;
+    double scale[3];
+};
 struct ht_shot;
 struct ht_fd_injection;
 struct ht_fd_engine;
@@ -76,14 +93,9 @@ struct ht_fd_engine_ops {
     /* As in htwave/fd_kernel.h. */
     enum ht_err (*ghosts)(struct ht_fd_engine *e, const struct ht_fd_box *box,
                           const int sides[3][2], struct ht_fd_array u);
-    enum ht_err (*stage)(struct ht_fd_engine *e, enum ht_step_part part,
-                         const struct ht_fd_box *box, const struct ht_fd_law *law,
-                         struct ht_fd_array u, struct ht_fd_array w);
-    /* out without memory: d alone. */
-    enum ht_err (*update)(struct ht_fd_engine *e, enum ht_step_part part,
-                          const struct ht_fd_box *box, const struct ht_fd_law *law,
-                          struct ht_fd_array u, struct ht_fd_array d, struct ht_fd_array p,
-                          struct ht_fd_array out);
+    /* out = u + L u. */
+    enum ht_err (*stage)(struct ht_fd_engine *e, const struct ht_fd_work *w);
+    enum ht_err (*update)(struct ht_fd_engine *e, const struct ht_fd_work *w);
     enum ht_err (*advance)(struct ht_fd_engine *e, const struct ht_fd_box *box, double factor,
                            struct ht_fd_array d, struct ht_fd_array p);
     /* x += c. */
@@ -101,25 +113,15 @@ struct ht_fd_engine_ops {
                           int64_t last, int64_t row, struct ht_fd_array x, struct ht_fd_array y);
     /* What absorbing layers add to a step on a box, by their organisation: as ht_fd_layer_step
      * or ht_fd_layer_damp. The plain engine corrects. */
-    enum ht_err (*layers)(struct ht_fd_engine *e, enum ht_step_part part,
-                          const struct ht_fd_box *box, const struct ht_fd_law *law,
-                          const struct ht_fd_layers *layers, struct ht_fd_array u,
-                          struct ht_fd_array d, struct ht_fd_array out);
-    /* Of a pair, as ht_pair_pass, ht_pair_rate and ht_pair_solve. */
-    enum ht_err (*pair)(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
-                        enum ht_pair_work work, enum ht_step_part part, int group,
-                        const struct ht_fd_box *box, const double scale[3]);
-    /* After a pass of a group: as ht_pair_damp. */
-    enum ht_err (*damp)(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
-                        enum ht_step_part part, int group, const struct ht_fd_box *box,
-                        const double scale[3]);
-    /* After a pass or a rate of a group with couplings: as ht_pair_meet. */
-    enum ht_err (*meet)(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
-                        enum ht_pair_work work, enum ht_step_part part, int group,
-                        const struct ht_fd_box *box, const double scale[3]);
-    /* As ht_fd_layer_squares, where there are layers. */
-    enum ht_err (*squares)(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                           const struct ht_fd_law *law, struct ht_fd_array u, struct ht_fd_array z);
+    enum ht_err (*layers)(struct ht_fd_engine *e, const struct ht_fd_work *w,
+                          const struct ht_fd_layers *layers);
+    /* Into out, as ht_fd_layer_squares, where there are layers. */
+    enum ht_err (*squares)(struct ht_fd_engine *e, const struct ht_fd_work *w);
+    /* Of a pair, as ht_pair_pass, ht_pair_rate and ht_pair_solve; what layers change after a pass,
+     * as ht_pair_damp; what couplings of the group do after a pass or a rate, as ht_pair_meet. */
+    enum ht_err (*pair)(struct ht_fd_engine *e, const struct ht_pair_task *t);
+    enum ht_err (*damp)(struct ht_fd_engine *e, const struct ht_pair_task *t);
+    enum ht_err (*meet)(struct ht_fd_engine *e, const struct ht_pair_task *t);
 };
 struct ht_fd_engine {
     const struct ht_fd_engine_ops *ops;
@@ -274,12 +276,6 @@ HT_CHECKED enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64
                                         const double *node, double *half);
 /* Before a step: what half points remember becomes that before it. */
 void ht_fd_layers_turn(struct ht_fd_layers *l);
-/* Of a step by the law, dt^2 in its scales, on a box of it. u: before the step; d and out change.
- */
-HT_CHECKED enum ht_err ht_fd_layers_step(struct ht_fd_stepper *s, enum ht_step_part part,
-                                         const struct ht_fd_box *box, const struct ht_fd_law *law,
-                                         struct ht_fd_array u, struct ht_fd_array d,
-                                         struct ht_fd_array out);
 /* The part of a box that the interior's kernel steps: whether there is one. */
 bool ht_fd_layers_interior(const struct ht_fd_stepper *s, const struct ht_fd_box *box,
                            struct ht_fd_box *out);
@@ -364,9 +360,8 @@ HT_CHECKED enum ht_err ht_pair_faces_raise(const struct ht_pair_faces *faces, in
 HT_CHECKED enum ht_err ht_pair_meets_make(const struct ht_pair_stepper *s, int group,
                                           struct ht_pair_meets *out);
 void ht_pair_meets_free(struct ht_pair_meets *meets);
-/* What of them the targets of a box need. */
-void ht_pair_meets_range(const struct ht_pair *pair, int group, const struct ht_pair_meets *meets,
-                         const struct ht_fd_box *box, int64_t point[2], int64_t target[2]);
+/* What of them the targets of a task need. */
+void ht_pair_meets_range(const struct ht_pair_task *t, int64_t point[2], int64_t target[2]);
 /* Planes of the medium that the bound of the step reads beyond own ones. */
 int64_t ht_pair_bound_planes(const struct ht_problem *problem);
 /* ---- pair_shots.c: their sources ---- */
@@ -423,8 +418,8 @@ HT_CHECKED enum ht_err ht_pair_forget(struct ht_pair_stepper *s);
  * is to change at node m of the window, number at, before them. whole: in a step, with the fields
  * and what they remember; else they are of a further change alone, and add to what is remembered.
  */
-void ht_pair_lose(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int group,
-                  bool whole, const int64_t m[3], int64_t at, double sum[HT_MAX_FIELDS]);
+void ht_pair_lose(const struct ht_pair_task *t, bool whole, const int64_t m[3], int64_t at,
+                  double sum[HT_MAX_FIELDS]);
 /* Whether a group has any. */
 bool ht_pair_loses(const struct ht_pair *pair, int group);
 /* pair_layers.c: absorbing layers. */

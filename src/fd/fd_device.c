@@ -55,19 +55,15 @@ static enum ht_err device_ghosts(struct ht_fd_engine *e, const struct ht_fd_box 
     return ht_fd_ghosts_fill(e->ghosts, box, sides, u.buffer);
 }
 
-static enum ht_err device_stage(struct ht_fd_engine *e, enum ht_step_part part,
-                                const struct ht_fd_box *box, const struct ht_fd_law *law,
-                                struct ht_fd_array u, struct ht_fd_array w) {
-    const struct ht_fd_operator op = operator_of(law);
-    return ht_fd_stage(e->kernels, part, box, &op, u.buffer, w.buffer);
+static enum ht_err device_stage(struct ht_fd_engine *e, const struct ht_fd_work *w) {
+    const struct ht_fd_operator op = operator_of(&w->law);
+    return ht_fd_stage(e->kernels, w->part, &w->box, &op, w->u.buffer, w->out.buffer);
 }
 
-static enum ht_err device_update(struct ht_fd_engine *e, enum ht_step_part part,
-                                 const struct ht_fd_box *box, const struct ht_fd_law *law,
-                                 struct ht_fd_array u, struct ht_fd_array d, struct ht_fd_array p,
-                                 struct ht_fd_array out) {
-    const struct ht_fd_operator op = operator_of(law);
-    return ht_fd_update(e->kernels, part, box, &op, u.buffer, d.buffer, p.buffer, out.buffer);
+static enum ht_err device_update(struct ht_fd_engine *e, const struct ht_fd_work *w) {
+    const struct ht_fd_operator op = operator_of(&w->law);
+    return ht_fd_update(e->kernels, w->part, &w->box, &op, w->u.buffer, w->d.buffer, w->p.buffer,
+                        w->out.buffer);
 }
 
 static enum ht_err device_advance(struct ht_fd_engine *e, const struct ht_fd_box *box,
@@ -118,28 +114,24 @@ static enum ht_err device_inject(struct ht_fd_engine *e, struct ht_fd_injection 
     return ht_inject(in->injected, first, last, row, 0, 0, x.buffer, y.buffer);
 }
 
-static enum ht_err device_layers(struct ht_fd_engine *e, enum ht_step_part part,
-                                 const struct ht_fd_box *box, const struct ht_fd_law *law,
-                                 const struct ht_fd_layers *l, struct ht_fd_array u,
-                                 struct ht_fd_array d, struct ht_fd_array out) {
-    const struct ht_fd_operator op = operator_of(law);
+static enum ht_err device_layers(struct ht_fd_engine *e, const struct ht_fd_work *w,
+                                 const struct ht_fd_layers *l) {
+    const struct ht_fd_operator op = operator_of(&w->law);
     const struct ht_fd_memory memory = {.profile = l->profile.buffer,
                                         .before = l->before.buffer,
                                         .halves = l->halves.buffer,
                                         .nodes = l->nodes.buffer,
                                         .start = l->start};
     if (l->sponge)
-        return ht_fd_layer_damp(e->layers, part, box, &l->sides, memory.profile, out.buffer,
-                                d.buffer);
-    return ht_fd_layer_step(e->layers, part, box, &l->sides, l->organisation, &op, &memory,
-                            u.buffer, d.buffer, out.buffer);
+        return ht_fd_layer_damp(e->layers, w->part, &w->box, &l->sides, memory.profile,
+                                w->out.buffer, w->d.buffer);
+    return ht_fd_layer_step(e->layers, w->part, &w->box, &l->sides, l->organisation, &op, &memory,
+                            w->u.buffer, w->d.buffer, w->out.buffer);
 }
 
-static enum ht_err device_squares(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                                  const struct ht_fd_law *law, struct ht_fd_array u,
-                                  struct ht_fd_array z) {
-    const struct ht_fd_operator op = operator_of(law);
-    return ht_fd_layer_squares(e->layers, box, &op, u.buffer, z.buffer);
+static enum ht_err device_squares(struct ht_fd_engine *e, const struct ht_fd_work *w) {
+    const struct ht_fd_operator op = operator_of(&w->law);
+    return ht_fd_layer_squares(e->layers, &w->box, &op, w->u.buffer, w->out.buffer);
 }
 
 static struct ht_pair_arrays pair_arrays(const struct ht_pair_stepper *s,
@@ -159,32 +151,27 @@ static struct ht_pair_arrays pair_arrays(const struct ht_pair_stepper *s,
     return arrays;
 }
 
-static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
-                               enum ht_pair_work work, enum ht_step_part part, int group,
-                               const struct ht_fd_box *box, const double scale[3]) {
+static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_task *t) {
     const struct ht_pair_arrays arrays =
-        pair_arrays(s, work == HT_PAIR_SOLVE ? s->solved : s->rate);
-    if (work == HT_PAIR_STEP) return ht_pair_pass(e->pair, part, group, box, scale, &arrays);
-    if (work == HT_PAIR_RATE) return ht_pair_rate(e->pair, group, box, scale, &arrays);
-    return ht_pair_solve(e->pair, group, box, &arrays);
+        pair_arrays(t->s, t->work == HT_PAIR_SOLVE ? t->s->solved : t->s->rate);
+    if (t->work == HT_PAIR_STEP)
+        return ht_pair_pass(e->pair, t->part, t->group, &t->box, t->scale, &arrays);
+    if (t->work == HT_PAIR_RATE) return ht_pair_rate(e->pair, t->group, &t->box, t->scale, &arrays);
+    return ht_pair_solve(e->pair, t->group, &t->box, &arrays);
 }
 
-static enum ht_err device_damp(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
-                               enum ht_step_part part, int group, const struct ht_fd_box *box,
-                               const double scale[3]) {
-    const struct ht_pair_arrays arrays = pair_arrays(s, s->rate);
-    return ht_pair_damp(e->pair, part, group, box, scale, &s->layers, &arrays);
+static enum ht_err device_damp(struct ht_fd_engine *e, const struct ht_pair_task *t) {
+    const struct ht_pair_arrays arrays = pair_arrays(t->s, t->s->rate);
+    return ht_pair_damp(e->pair, t->part, t->group, &t->box, t->scale, &t->s->layers, &arrays);
 }
 
-static enum ht_err device_meet(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
-                               enum ht_pair_work work, enum ht_step_part part, int group,
-                               const struct ht_fd_box *box, const double scale[3]) {
-    const struct ht_pair_arrays arrays = pair_arrays(s, s->rate);
+static enum ht_err device_meet(struct ht_fd_engine *e, const struct ht_pair_task *t) {
+    const struct ht_pair_arrays arrays = pair_arrays(t->s, t->s->rate);
     int64_t points[2], targets[2];
     (void)e;
-    ht_pair_meets_range(&s->pair, group, &s->meets[group], box, points, targets);
-    return ht_pair_meet(s->met[group], part, box, points, targets, scale, arrays.field,
-                        work == HT_PAIR_RATE ? arrays.rate : arrays.field);
+    ht_pair_meets_range(t, points, targets);
+    return ht_pair_meet(t->s->met[t->group], t->part, &t->box, points, targets, t->scale,
+                        arrays.field, t->work == HT_PAIR_RATE ? arrays.rate : arrays.field);
 }
 
 static const struct ht_fd_engine_ops device_ops = {

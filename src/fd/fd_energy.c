@@ -58,7 +58,8 @@ static enum ht_err product(struct ht_fd_stepper *s, const struct ht_fd_part *par
  * In layers of its sides, too. */
 static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out, struct ht_measure *u) {
     const double dt = s->problem.dt;
-    const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
+    const struct ht_fd_work slope = {
+        .box = s->box, .law = ht_fd_scaled(&s->law, dt * dt), .u = s->values[HT_FD_U], .out = s->z};
     const struct ht_fd_array d = s->values[HT_FD_D];
     const struct ht_fd_part all = {s->box, s->ends};
     struct ht_fd_part inner;
@@ -71,7 +72,7 @@ static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out, stru
     TRY(ht_fd_part_total(s, &all.box, &all.ends, s->values[HT_FD_U], s->z, s->level, u));
     TRY(product(s, &inner, d, s->z, &dz));
     TRY(product(s, &inner, d, d, &dd));
-    TRY(s->engine.ops->squares(&s->engine, &s->box, &law, s->values[HT_FD_U], s->z));
+    TRY(s->engine.ops->squares(&s->engine, &slope));
     TRY(product(s, &inner, s->z, s->z, &slopes));
     TRY(product(s, &all, d, d, &rate));
     TRY(product(s, &inner, d, d, &outside));

@@ -269,12 +269,6 @@ bool ht_fd_layers_interior(const struct ht_fd_stepper *s, const struct ht_fd_box
     return any;
 }
 
-enum ht_err ht_fd_layers_step(struct ht_fd_stepper *s, enum ht_step_part part,
-                              const struct ht_fd_box *box, const struct ht_fd_law *law,
-                              struct ht_fd_array u, struct ht_fd_array d, struct ht_fd_array out) {
-    return s->engine.ops->layers(&s->engine, part, box, law, &s->layers, u, d, out);
-}
-
 /* ---- what a matched layer sends back ---- */
 
 /* Few enough for the stack: a matrix of 256 KiB. */

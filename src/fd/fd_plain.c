@@ -105,19 +105,26 @@ static double divergence(const struct ht_fd_engine *e, const double *u, const do
     return sum;
 }
 
+static int64_t pitch_of(const struct ht_fd_box *box, int axis) {
+    return axis == 0 ? 1 : axis == 1 ? box->row : box->plane;
+}
+
 static double fd_plain_axis(const struct ht_fd_engine *e, const struct ht_fd_law *law, int axis,
                             const double *u, int64_t at, int64_t pitch) {
     return e->spec.density ? divergence(e, u + at, law->b[axis].host + at, pitch)
                            : second(e, u + at, pitch);
 }
 
-static double laplacian(const struct ht_fd_engine *e, const struct ht_fd_box *box,
-                        const struct ht_fd_law *law, const double *u, int64_t at) {
-    const int64_t pitch[3] = {1, box->row, box->plane};
+static double add_axes(const struct ht_fd_engine *e, const struct ht_fd_work *w, int64_t at) {
     double sum = 0;
     for (int k = 0; k < 3 && k < e->spec.dims; k++)
-        sum += magnitude(e, law->scale[k]) * fd_plain_axis(e, law, k, u, at, pitch[k]);
-    return law->a.host[at] * sum;
+        sum += magnitude(e, w->law.scale[k]) *
+               fd_plain_axis(e, &w->law, k, w->u.host, at, pitch_of(&w->box, k));
+    return sum;
+}
+
+static double laplacian(const struct ht_fd_engine *e, const struct ht_fd_work *w, int64_t at) {
+    return w->law.a.host[at] * add_axes(e, w, at);
 }
 
 /* Half of the weighted squares of differences of u from node 0. */
@@ -143,42 +150,35 @@ static int64_t node_at(const struct ht_fd_box *box, int64_t m1, int64_t m2, int6
         for (int64_t m2 = (box)->begin[1]; m2 < (box)->end[1]; m2++) \
             for (int64_t m1 = (box)->begin[0]; m1 < (box)->end[0]; m1++)
 
-static enum ht_err plain_squares(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                                 const struct ht_fd_law *law, struct ht_fd_array u,
-                                 struct ht_fd_array z) {
-    const int64_t pitch[3] = {1, box->row, box->plane};
-    EACH_NODE(box) {
-        const int64_t at = node_at(box, m1, m2, m3);
+static enum ht_err plain_squares(struct ht_fd_engine *e, const struct ht_fd_work *w) {
+    const int64_t pitch[3] = {1, w->box.row, w->box.plane};
+    EACH_NODE(&w->box) {
+        const int64_t at = node_at(&w->box, m1, m2, m3);
+        const double *u = w->u.host + at;
         double sum = 0;
         for (int k = 0; k < 3 && k < e->spec.dims; k++)
-            sum += law->scale[k] * (e->spec.density
-                                        ? fluxes(e, u.host + at, law->b[k].host + at, pitch[k])
-                                        : squares(e, u.host + at, pitch[k]));
-        z.host[at] = law->a.host[at] * sum;
+            sum +=
+                w->law.scale[k] * (e->spec.density ? fluxes(e, u, w->law.b[k].host + at, pitch[k])
+                                                   : squares(e, u, pitch[k]));
+        w->out.host[at] = w->law.a.host[at] * sum;
     }
     return HT_OK;
 }
 
-static enum ht_err plain_stage(struct ht_fd_engine *e, enum ht_step_part part,
-                               const struct ht_fd_box *box, const struct ht_fd_law *law,
-                               struct ht_fd_array u, struct ht_fd_array w) {
-    (void)part;
-    EACH_NODE(box) {
-        const int64_t at = node_at(box, m1, m2, m3);
-        w.host[at] = magnitude(e, u.host[at]) + laplacian(e, box, law, u.host, at);
+static enum ht_err plain_stage(struct ht_fd_engine *e, const struct ht_fd_work *w) {
+    EACH_NODE(&w->box) {
+        const int64_t at = node_at(&w->box, m1, m2, m3);
+        w->out.host[at] = magnitude(e, w->u.host[at]) + laplacian(e, w, at);
     }
     return HT_OK;
 }
 
-static enum ht_err plain_update(struct ht_fd_engine *e, enum ht_step_part part,
-                                const struct ht_fd_box *box, const struct ht_fd_law *law,
-                                struct ht_fd_array u, struct ht_fd_array d, struct ht_fd_array p,
-                                struct ht_fd_array out) {
-    (void)part;
-    EACH_NODE(box) {
-        const int64_t at = node_at(box, m1, m2, m3);
-        d.host[at] = magnitude(e, d.host[at]) + laplacian(e, box, law, u.host, at);
-        if (out.host != NULL) out.host[at] = magnitude(e, p.host[at]) + d.host[at];
+static enum ht_err plain_update(struct ht_fd_engine *e, const struct ht_fd_work *w) {
+    EACH_NODE(&w->box) {
+        const int64_t at = node_at(&w->box, m1, m2, m3);
+        double *d = &w->d.host[at];
+        *d = magnitude(e, *d) + laplacian(e, w, at);
+        if (w->out.host != NULL) w->out.host[at] = magnitude(e, w->p.host[at]) + *d;
     }
     return HT_OK;
 }
@@ -264,21 +264,12 @@ static enum ht_err plain_inject(struct ht_fd_engine *e, struct ht_fd_injection *
     return HT_OK;
 }
 
-/* ---- absorbing layers, from the formulas of cl/fd_layers.cl ---- */
-
-/* Absorbing layers of finite differences by plain loops in double precision, straight from the
- * formulas of cl/fd_layers.cl, side by side and line by line along the normal.
- */
-
-static int64_t pitch_of(const struct ht_fd_box *box, int axis) {
-    return axis == 0 ? 1 : axis == 1 ? box->row : box->plane;
-}
+/* ---- absorbing layers, from the formulas of cl/fd_layers.cl: by lines along the normal ---- */
 
 /* A line of a layer along its normal; m: its node on the wall. */
 struct line {
-    struct ht_fd_engine *e;
-    const struct ht_fd_box *box;
-    const struct ht_fd_law *law;
+    const struct ht_fd_engine *e;
+    const struct ht_fd_work *w;
     const struct ht_fd_layers *l;
     const struct ht_fd_side *side;
     struct ht_fd_weights weights; /* of the layers' first differences */
@@ -288,10 +279,6 @@ struct line {
     double *q;                    /* [half point] */
 };
 
-static double size_of(const struct line *line, double x) {
-    return line->e->absolute ? fabs(x) : x;
-}
-
 static double minus(const struct line *line, double x) {
     return line->e->absolute ? x : -x;
 }
@@ -299,28 +286,29 @@ static double minus(const struct line *line, double x) {
 static double profile_of(const struct line *line, int which, int64_t depth) {
     const int numbers = line->l->sponge ? 1 : HT_FD_PROFILES;
     const int64_t at = line->side->profile + depth * numbers + which;
-    return size_of(line, line->l->profile.host[at]);
+    return magnitude(line->e, line->l->profile.host[at]);
 }
 
 /* u at a depth, odd at the wall. */
-static double u_at(const struct line *line, const double *u, int64_t depth) {
-    const double value = size_of(line, u[line->at + ht_most(depth, -depth) * line->inward]);
+static double u_at(const struct line *line, int64_t depth) {
+    const double value =
+        magnitude(line->e, line->w->u.host[line->at + ht_most(depth, -depth) * line->inward]);
     return depth < 0 ? minus(line, value) : value;
 }
 
-static void find_fluxes(struct line *line, const double *u) {
+static void find_fluxes(struct line *line) {
     const struct ht_fd_side *side = line->side;
-    const double *b = line->law->b[side->axis].host;
+    const double *b = line->w->law.b[side->axis].host;
     for (int64_t half = 0; half < side->cells; half++) {
         const int64_t at = line->at + half * line->inward;
         const int64_t own = line->own + half * line->pitch;
         const double first = line->l->start ? profile_of(line, 3, half) : 0;
         const double memory =
-            size_of(line, line->l->before.host[own]) * (line->l->start ? first : 1);
+            magnitude(line->e, line->l->before.host[own]) * (line->l->start ? first : 1);
         double slope = 0;
         for (int j = 0; j < line->weights.radius; j++)
-            slope += size_of(line, line->weights.first[j]) *
-                     (u_at(line, u, half + j + 1) + minus(line, u_at(line, u, half - j)));
+            slope += magnitude(line->e, line->weights.first[j]) *
+                     (u_at(line, half + j + 1) + minus(line, u_at(line, half - j)));
         line->q[half] = (profile_of(line, 0, half) + first / 2) * slope + memory;
         if (half >= line->first && half < line->last)
             line->l->halves.host[own] =
@@ -336,68 +324,76 @@ static double q_at(const struct line *line, int64_t half) {
 }
 
 /* In the first step: d - a L u/2 of a node. */
-static double begin(const struct line *line, const double *u, double d, int64_t at) {
-    double sum = 0;
-    for (int k = 0; k < line->e->spec.dims; k++)
-        sum += size_of(line, line->law->scale[k]) *
-               fd_plain_axis(line->e, line->law, k, u, at, pitch_of(line->box, k));
-    return d + minus(line, line->law->a.host[at] * sum / 2);
+static double begin(const struct line *line, double d, int64_t at) {
+    return d + minus(line, line->w->law.a.host[at] * add_axes(line->e, line->w, at) / 2);
 }
 
 /* What a node's d takes. */
-static double correct(const struct line *line, const double *u, double d, int64_t depth) {
+static double correct(const struct line *line, double d, int64_t depth) {
     const struct ht_fd_layers *l = line->l;
+    const double *u = line->w->u.host;
     const int k = line->side->axis;
     const int64_t at = line->at + depth * line->inward;
-    const double factor = line->law->a.host[at] * size_of(line, line->law->scale[k]);
+    const double factor = line->w->law.a.host[at] * magnitude(line->e, line->w->law.scale[k]);
     const int64_t pitch = line->side->side == 0 ? line->inward : -line->inward;
     double change = 0;
     for (int j = 0; j < line->weights.radius; j++)
-        change += size_of(line, line->weights.first[j]) *
+        change += magnitude(line->e, line->weights.first[j]) *
                   (q_at(line, depth + j) + minus(line, q_at(line, depth - 1 - j)));
     change *= factor;
     if (depth >= line->side->cells) return change;
     double *memory = &l->nodes.host[line->own + depth * line->pitch];
     const double p[4] = {profile_of(line, 4, depth), profile_of(line, 5, depth),
                          profile_of(line, 6, depth), profile_of(line, 7, depth)};
-    const double step = factor * fd_plain_axis(line->e, line->law, k, u, at, pitch);
+    const double step = factor * fd_plain_axis(line->e, &line->w->law, k, u, at, pitch);
     double x = step + change, excess;
     if (l->start) {
-        x = begin(line, u, d, at) + size_of(line, *memory) + step / 2 + change;
-        excess = p[0] * x + minus(line, p[3] * size_of(line, u[at]));
+        x = begin(line, d, at) + magnitude(line->e, *memory) + step / 2 + change;
+        excess = p[0] * x + minus(line, p[3] * magnitude(line->e, u[at]));
         *memory = (p[0] + p[1]) * x + minus(line, (1 + minus(line, p[2])) * excess);
     } else {
-        excess = p[0] * x + size_of(line, *memory);
+        excess = p[0] * x + magnitude(line->e, *memory);
         *memory = p[1] * x + p[2] * excess;
     }
     return change + excess;
 }
 
 /* Of a sponge, both; else d alone. */
-static void damp_line(const struct line *line, double *d, double *out) {
+static void damp_line(const struct line *line) {
     const int which = line->l->sponge ? 0 : HT_FD_PROFILES - 1;
     for (int64_t depth = line->first; depth < line->last; depth++) {
         const int64_t at = line->at + depth * line->inward;
         if (depth >= line->side->cells) continue;
-        d[at] *= profile_of(line, which, depth);
-        if (line->l->sponge) out[at] *= profile_of(line, which, depth);
+        line->w->d.host[at] *= profile_of(line, which, depth);
+        if (line->l->sponge) line->w->out.host[at] *= profile_of(line, which, depth);
+    }
+}
+
+/* d without what other layers have added gets what this one does. */
+static void correct_line(struct line *line) {
+    const double *u = line->w->u.host, *out = line->w->out.host;
+    find_fluxes(line);
+    for (int64_t depth = line->first; depth < line->last; depth++) {
+        const int64_t at = line->at + depth * line->inward;
+        const double plain = out[at] + minus(line, magnitude(line->e, u[at]));
+        line->w->d.host[at] += correct(line, plain, depth);
     }
 }
 
 /* out = u + d where layers have changed d. */
-static void add_line(const struct line *line, const double *u, const double *d, double *out) {
+static void add_line(const struct line *line) {
     for (int64_t depth = line->first; depth < line->last; depth++) {
         const int64_t at = line->at + depth * line->inward;
-        out[at] = size_of(line, u[at]) + d[at];
+        line->w->out.host[at] = magnitude(line->e, line->w->u.host[at]) + line->w->d.host[at];
     }
 }
 
 enum work { CORRECT, DAMP, ADD };
 
 /* The nodes of a box that a layer changes, by lines. */
-static void do_side(struct line *line, enum work work, const struct ht_fd_box *box, const double *u,
-                    double *d, double *out) {
+static void do_side(struct line *line, enum work work) {
     const struct ht_fd_side *side = line->side;
+    const struct ht_fd_box *box = &line->w->box;
     const int k = side->axis, a = k == 0 ? 1 : 0, b = k == 2 ? 1 : 2;
     const int64_t reach = side->cells + line->l->sides.beyond;
     const int64_t first =
@@ -412,36 +408,25 @@ static void do_side(struct line *line, enum work work, const struct ht_fd_box *b
                 side->wall * pitch_of(box, k) + ma * pitch_of(box, a) + mb * pitch_of(box, b);
             line->own = side->offset + ma * side->pitch[a] + mb * side->pitch[b];
             if (line->first >= line->last) continue;
-            if (work == CORRECT) {
-                find_fluxes(line, u);
-                for (int64_t depth = line->first; depth < line->last; depth++) {
-                    const int64_t at = line->at + depth * line->inward;
-                    /* without what other layers have added */
-                    const double plain = out[at] + minus(line, size_of(line, u[at]));
-                    d[at] += correct(line, u, plain, depth);
-                }
-            } else if (work == DAMP)
-                damp_line(line, d, out);
+            if (work == CORRECT)
+                correct_line(line);
+            else if (work == DAMP)
+                damp_line(line);
             else
-                add_line(line, u, d, out);
+                add_line(line);
         }
 }
 
-/* An operation of the plain engine. */
-static enum ht_err fd_plain_layers(struct ht_fd_engine *e, enum ht_step_part part,
-                                   const struct ht_fd_box *box, const struct ht_fd_law *law,
-                                   const struct ht_fd_layers *l, struct ht_fd_array u,
-                                   struct ht_fd_array d, struct ht_fd_array out) {
-    struct line line = {
-        .e = e, .box = box, .law = law, .l = l, .weights = ht_fd_layer_weights(&e->spec)};
+static enum ht_err plain_layers(struct ht_fd_engine *e, const struct ht_fd_work *w,
+                                const struct ht_fd_layers *l) {
+    struct line line = {.e = e, .w = w, .l = l, .weights = ht_fd_layer_weights(&e->spec)};
     int64_t most = 1;
-    (void)part;
     for (int i = 0; i < l->sides.count; i++) most = ht_most(most, l->sides.side[i].cells);
     TRY(HT_ALLOC(line.q, most));
     for (int work = l->sponge ? DAMP : CORRECT; work <= (l->sponge ? DAMP : ADD); work++)
         for (int i = 0; i < l->sides.count; i++) {
             line.side = &l->sides.side[i];
-            do_side(&line, (enum work)work, box, u.host, d.host, out.host);
+            do_side(&line, (enum work)work);
         }
     free(line.q);
     return HT_OK;
@@ -450,14 +435,15 @@ static enum ht_err fd_plain_layers(struct ht_fd_engine *e, enum ht_step_part par
 /* ---- pairs ---- */
 
 /* A term's share at node `at`, without its coefficient. */
-static double pair_difference(const struct ht_fd_engine *e, const struct ht_pair_stepper *s,
-                              const struct ht_pair_term *term, const struct ht_fd_box *box,
+static double pair_difference(const struct ht_pair_task *t, const struct ht_pair_term *term,
                               int64_t at) {
-    const int64_t pitch = pitch_of(box, term->axis);
+    const struct ht_pair_stepper *s = t->s;
+    const struct ht_fd_engine *e = &s->fd.engine;
+    const int64_t pitch = pitch_of(&t->box, term->axis);
     const double *f = s->field[term->col].host + at;
     const int up = ht_pair_up(&s->pair, term->col, term->axis);
     const int64_t m =
-        at / pitch % (term->axis == 2 ? INT64_MAX : pitch_of(box, term->axis + 1) / pitch);
+        at / pitch % (term->axis == 2 ? INT64_MAX : pitch_of(&t->box, term->axis + 1) / pitch);
     int offset[HT_FD_CLOSED_ROW];
     double weight[HT_FD_CLOSED_ROW], sum = 0;
     const int closed =
@@ -473,33 +459,33 @@ static double pair_difference(const struct ht_fd_engine *e, const struct ht_pair
     return magnitude(e, term->factor) * sum;
 }
 
-static void pair_release(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int group,
-                         const int64_t m[3], int64_t at, double *sum) {
+static void pair_release(const struct ht_pair_task *t, const int64_t m[3], int64_t at,
+                         double *sum) {
+    const struct ht_pair_stepper *s = t->s;
     const unsigned sides = ht_pair_surface_at(s, m);
     double coefficient[HT_MAX_TERMS];
-    if (sides == 0 || group != ht_pair_stresses(&s->pair)) return;
+    if (sides == 0 || t->group != ht_pair_stresses(&s->pair)) return;
     for (int c = 0; c < s->pair.ncoefficients; c++)
         coefficient[c] = ht_pair_coefficient_at(s, c, at);
-    ht_pair_surface_release(s, sides, e->absolute, coefficient, sum);
+    ht_pair_surface_release(s, sides, s->fd.engine.absolute, coefficient, sum);
 }
 
-static void pair_rows(const struct ht_fd_engine *e, const struct ht_pair_stepper *s,
-                      enum ht_pair_work work, int group, const struct ht_fd_box *box,
-                      const double scale[3], const int64_t m[3]) {
-    const int64_t at = node_at(box, m[0], m[1], m[2]);
+static void pair_rows(const struct ht_pair_task *t, const int64_t m[3], int64_t at) {
+    const struct ht_pair_stepper *s = t->s;
+    const struct ht_fd_engine *e = &s->fd.engine;
     double sum[HT_MAX_FIELDS] = {0};
-    for (int t = 0; t < s->pair.nterms; t++) {
-        const struct ht_pair_term *term = &s->pair.term[t];
-        if (!(s->pair.group[group] >> term->row & 1u)) continue;
+    for (int n = 0; n < s->pair.nterms; n++) {
+        const struct ht_pair_term *term = &s->pair.term[n];
+        if (!(s->pair.group[t->group] >> term->row & 1u)) continue;
         sum[term->row] +=
-            magnitude(e, scale[term->axis] * ht_pair_coefficient_at(s, term->coefficient, at)) *
-            pair_difference(e, s, term, box, at);
+            magnitude(e, t->scale[term->axis] * ht_pair_coefficient_at(s, term->coefficient, at)) *
+            pair_difference(t, term, at);
     }
-    pair_release(e, s, group, m, at, sum);
-    if (work == HT_PAIR_STEP) ht_pair_lose(e, s, group, true, m, at, sum);
+    pair_release(t, m, at, sum);
+    if (t->work == HT_PAIR_STEP) ht_pair_lose(t, true, m, at, sum);
     for (int f = 0; f < s->pair.nfields; f++) {
-        if (!(s->pair.group[group] >> f & 1u)) continue;
-        if (work == HT_PAIR_STEP)
+        if (!(s->pair.group[t->group] >> f & 1u)) continue;
+        if (t->work == HT_PAIR_STEP)
             s->field[f].host[at] = magnitude(e, s->field[f].host[at]) + sum[f];
         else
             s->rate[f].host[at] = sum[f];
@@ -507,93 +493,93 @@ static void pair_rows(const struct ht_fd_engine *e, const struct ht_pair_stepper
 }
 
 static void pair_solve(const struct ht_pair_stepper *s, int group, int64_t at) {
+    const unsigned coupled = s->pair.group[group] & s->coupled;
     double c[HT_MAX_FIELDS][HT_MAX_FIELDS] = {{0}}, x[HT_MAX_FIELDS], y[HT_MAX_FIELDS];
     int number[HT_MAX_FIELDS], count = 0;
     for (int f = 0; f < s->pair.nfields; f++) {
-        if (!((s->pair.group[group] & s->coupled) >> f & 1u)) continue;
+        if (!(coupled >> f & 1u)) continue;
         x[count] = s->field[f].host[at];
         number[f] = count++;
     }
-    for (int t = 0; t < s->pair.nterms; t++) {
-        const struct ht_pair_term *term = &s->pair.term[t];
-        if ((s->pair.group[group] & s->coupled) >> term->row & 1u)
+    for (int n = 0; n < s->pair.nterms; n++) {
+        const struct ht_pair_term *term = &s->pair.term[n];
+        if (coupled >> term->row & 1u)
             c[number[term->row]][number[term->partner]] =
                 ht_pair_coefficient_at(s, term->coefficient, at);
     }
     ht_pair_invert(count, c, x, y);
     for (int f = 0; f < s->pair.nfields; f++)
-        if ((s->pair.group[group] & s->coupled) >> f & 1u) s->solved[f].host[at] = y[number[f]];
+        if (coupled >> f & 1u) s->solved[f].host[at] = y[number[f]];
 }
 
-static enum ht_err plain_pair(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
-                              enum ht_pair_work work, enum ht_step_part part, int group,
-                              const struct ht_fd_box *box, const double scale[3]) {
-    (void)part;
-    if (work == HT_PAIR_SOLVE) EACH_NODE(box) pair_solve(s, group, node_at(box, m1, m2, m3));
-    if (work != HT_PAIR_SOLVE)
-        EACH_NODE(box) pair_rows(e, s, work, group, box, scale, (const int64_t[]){m1, m2, m3});
+static enum ht_err plain_pair(struct ht_fd_engine *e, const struct ht_pair_task *t) {
+    (void)e;
+    EACH_NODE(&t->box) {
+        const int64_t at = node_at(&t->box, m1, m2, m3);
+        if (t->work == HT_PAIR_SOLVE)
+            pair_solve(t->s, t->group, at);
+        else
+            pair_rows(t, (const int64_t[]){m1, m2, m3}, at);
+    }
     return HT_OK;
 }
 
 /* ---- couplings, from the formulas of cl/pair_faces.cl ---- */
 
 /* Mean of the own change of a field at its points around one at node `at`. */
-static double pair_mean(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int group,
-                        int field, const struct ht_fd_box *box, const double scale[3], int64_t at) {
-    const unsigned meets = s->pair.meets[group], apart = s->pair.parity[field] ^ meets;
+static double pair_mean(const struct ht_pair_task *t, int field, int64_t at) {
+    const struct ht_pair *pair = &t->s->pair;
+    const unsigned meets = pair->meets[t->group], apart = pair->parity[field] ^ meets;
     double sum = 0;
     for (unsigned corner = 0; corner < 8; corner++) {
         int64_t near = at;
         if (corner & ~apart) continue;
         for (int k = 0; k < 3; k++)
-            near +=
-                ((int)(corner >> k & 1u) - (int)((apart & ~meets) >> k & 1u)) * pitch_of(box, k);
-        for (int t = 0; t < s->pair.nterms; t++)
-            if (s->pair.term[t].row == field && s->pair.term[t].partner == field)
-                sum += magnitude(e, scale[s->pair.term[t].axis]) *
-                       pair_difference(e, s, &s->pair.term[t], box, near);
+            near += ((int)(corner >> k & 1u) - (int)((apart & ~meets) >> k & 1u)) *
+                    pitch_of(&t->box, k);
+        for (int n = 0; n < pair->nterms; n++)
+            if (pair->term[n].row == field && pair->term[n].partner == field)
+                sum += magnitude(&t->s->fd.engine, t->scale[pair->term[n].axis]) *
+                       pair_difference(t, &pair->term[n], near);
     }
     return sum / (1 << ht_pair_axes(apart));
 }
 
 /* [point - first][row]. */
-static void pair_meet(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int group,
-                      const struct ht_fd_box *box, const double scale[3], const int64_t point[2],
-                      double *out) {
+static void pair_meet(const struct ht_pair_task *t, const int64_t point[2], double *out) {
+    const struct ht_pair *pair = &t->s->pair;
+    const struct ht_pair_meets *meets = &t->s->meets[t->group];
     int row[HT_MAX_FIELDS], first = 0;
-    const int rows = ht_pair_rows(&s->pair, group, row);
-    const int couplings = ht_pair_couplings(&s->pair, group, &first);
+    const int rows = ht_pair_rows(pair, t->group, row);
+    const int couplings = ht_pair_couplings(pair, t->group, &first);
     for (int64_t i = point[0]; i < point[1]; i++, out += rows) {
         double mean[HT_MAX_FIELDS], sum[HT_MAX_FIELDS] = {0};
-        for (int j = 0; j < rows; j++)
-            mean[row[j]] = pair_mean(e, s, group, row[j], box, scale, s->meets[group].at[i]);
+        for (int j = 0; j < rows; j++) mean[row[j]] = pair_mean(t, row[j], meets->at[i]);
         for (int c = 0; c < couplings; c++) {
-            const struct ht_pair_coefficient *of = &s->pair.coefficient[first + c];
-            const double value = magnitude(e, s->meets[group].value[i * couplings + c]);
+            const struct ht_pair_coefficient *of = &pair->coefficient[first + c];
+            const double value = magnitude(&t->s->fd.engine, meets->value[i * couplings + c]);
             sum[of->row] += value * mean[of->col];
             sum[of->col] += value * mean[of->row];
         }
         for (int j = 0; j < rows; j++)
             out[j] =
-                sum[row[j]] / (1 << ht_pair_axes(s->pair.parity[row[j]] ^ s->pair.meets[group]));
+                sum[row[j]] / (1 << ht_pair_axes(pair->parity[row[j]] ^ pair->meets[t->group]));
     }
 }
 
-static enum ht_err plain_meet(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
-                              enum ht_pair_work work, enum ht_step_part part, int group,
-                              const struct ht_fd_box *box, const double scale[3]) {
-    const struct ht_pair_meets *meets = &s->meets[group];
+static enum ht_err plain_meet(struct ht_fd_engine *e, const struct ht_pair_task *t) {
+    const struct ht_pair_meets *meets = &t->s->meets[t->group];
     HT_FREED double *g = NULL;
     int row[HT_MAX_FIELDS];
     int64_t point[2], target[2];
-    const int rows = ht_pair_rows(&s->pair, group, row);
-    (void)part;
-    ht_pair_meets_range(&s->pair, group, meets, box, point, target);
+    const int rows = ht_pair_rows(&t->s->pair, t->group, row);
+    (void)e;
+    ht_pair_meets_range(t, point, target);
     TRY(HT_ALLOC(g, (point[1] - point[0]) * rows));
-    pair_meet(e, s, group, box, scale, point, g);
+    pair_meet(t, point, g);
     for (int64_t i = target[0]; i < target[1]; i++) {
         const int64_t r = meets->to[i] % rows;
-        double *to = work == HT_PAIR_RATE ? s->rate[row[r]].host : s->field[row[r]].host;
+        double *to = (t->work == HT_PAIR_RATE ? t->s->rate : t->s->field)[row[r]].host;
         for (int j = 0; j < meets->corners; j++) {
             const int64_t near = meets->from[i * meets->corners + j];
             if (near >= 0) to[meets->to[i] / rows] += g[(near - point[0]) * rows + r];
@@ -606,16 +592,19 @@ static enum ht_err plain_meet(struct ht_fd_engine *e, const struct ht_pair_stepp
 
 /* A node, and the layer that it is in along each axis, -1: none. */
 struct spot {
+    const struct ht_pair_task *t;
+    const struct ht_pair_stepper *s;
     int64_t m[3], at;
     int layer[3];
 };
 
-static bool find_layers(const struct ht_pair_stepper *s, struct spot *spot) {
+static bool find_layers(struct spot *spot) {
     bool any = false;
     for (int k = 0; k < 3; k++) {
         spot->layer[k] = -1;
         for (int i = 2 * k; i < 2 * k + 2; i++)
-            if (spot->m[k] >= s->layers.layer[i].begin[k] && spot->m[k] < s->layers.layer[i].end[k])
+            if (spot->m[k] >= spot->s->layers.layer[i].begin[k] &&
+                spot->m[k] < spot->s->layers.layer[i].end[k])
                 spot->layer[k] = i;
         any = any || spot->layer[k] >= 0;
     }
@@ -623,22 +612,22 @@ static bool find_layers(const struct ht_pair_stepper *s, struct spot *spot) {
 }
 
 /* Number `which` of the profile of the layer of an axis, at a place of this parity. */
-static double pair_profile(const struct ht_fd_engine *e, const struct ht_pair_stepper *s,
-                           const struct spot *spot, int axis, unsigned parity, int which) {
+static double pair_profile(const struct spot *spot, int axis, unsigned parity, int which) {
+    const struct ht_pair_stepper *s = spot->s;
     const int i = spot->layer[axis], half = parity >> axis & 1u;
     const int64_t begin = s->layers.layer[i].begin[axis];
     const int64_t depths = s->layers.layer[i].end[axis] - begin;
-    const int row = half * ht_pair_profiles(s->damping) + which;
-    return magnitude(
-        e, s->profile.host[s->layers.layer[i].profile + row * depths + spot->m[axis] - begin]);
+    const int64_t row = half * ht_pair_profiles(s->damping) + which;
+    const int64_t at = s->layers.layer[i].profile + row * depths + spot->m[axis] - begin;
+    return magnitude(&s->fd.engine, s->profile.host[at]);
 }
 
-static void plain_sponge(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int group,
-                         const struct spot *spot) {
+static void plain_sponge(const struct spot *spot) {
+    const struct ht_pair_stepper *s = spot->s;
     for (int f = 0; f < s->pair.nfields; f++)
         for (int k = 0; k < 3; k++)
-            if (s->pair.group[group] >> f & 1u && spot->layer[k] >= 0) {
-                const double factor = pair_profile(e, s, spot, k, s->pair.parity[f], 0);
+            if (s->pair.group[spot->t->group] >> f & 1u && spot->layer[k] >= 0) {
+                const double factor = pair_profile(spot, k, s->pair.parity[f], 0);
                 s->field[f].host[spot->at] *= factor;
                 for (int i = 0; i < s->pair.npartners; i++)
                     if (s->pair.owner[i] == f) s->partner[i].host[spot->at] *= factor;
@@ -646,75 +635,70 @@ static void plain_sponge(const struct ht_fd_engine *e, const struct ht_pair_step
 }
 
 /* Difference number `slot` of what layers remember at a node. */
-static double *memory_at(const struct ht_pair_stepper *s, int group, const struct spot *spot,
-                         int axis, int slot) {
+static double *memory_at(const struct spot *spot, int axis, int slot) {
+    const struct ht_pair_stepper *s = spot->s;
     const int i = spot->layer[axis];
     int64_t number = slot;
     for (int k = 2; k >= 0; k--) {
         const int64_t begin = s->layers.layer[i].begin[k];
         number = number * (s->layers.layer[i].end[k] - begin) + spot->m[k] - begin;
     }
-    return &s->memory[group].host[s->layers.layer[i].memory + number];
+    return &s->memory[spot->t->group].host[s->layers.layer[i].memory + number];
 }
 
 /* The change of a difference d; number: among those of the group, along: of those of its axis. */
-static double pair_change(const struct ht_fd_engine *e, const struct ht_pair_stepper *s,
-                          const struct ht_pair_term *term, int number, int along,
-                          const struct spot *spot, double d) {
-    const unsigned parity = s->pair.parity[term->row];
-    const int group = s->pair.group[1] >> term->row & 1u;
-    const bool mixes = s->damping == HT_PAIR_MIXED;
+static double pair_change(const struct spot *spot, const struct ht_pair_term *term, int number,
+                          int along, double d) {
+    const unsigned parity = spot->s->pair.parity[term->row];
+    const bool mixes = spot->s->damping == HT_PAIR_MIXED;
     double sum = 0;
     for (int k = 0; k < 3; k++) {
         const bool own = k == term->axis;
         if (spot->layer[k] < 0 || !(own || mixes)) continue;
-        double *psi = memory_at(s, group, spot, k, mixes ? number : along);
-        *psi = pair_profile(e, s, spot, k, parity, own ? 0 : 2) * magnitude(e, *psi) +
-               pair_profile(e, s, spot, k, parity, own ? 1 : 3) * (d + sum);
+        double *psi = memory_at(spot, k, mixes ? number : along);
+        *psi = pair_profile(spot, k, parity, own ? 0 : 2) * magnitude(&spot->s->fd.engine, *psi) +
+               pair_profile(spot, k, parity, own ? 1 : 3) * (d + sum);
         sum += *psi;
     }
     return sum;
 }
 
 /* Terms that take the same difference share its memory: it changes with the first of them. */
-static void plain_matched(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int group,
-                          const struct ht_fd_box *box, const double scale[3],
-                          const struct spot *spot) {
+static void plain_matched(const struct spot *spot) {
+    const struct ht_pair_task *t = spot->t;
+    const struct ht_pair_stepper *s = spot->s;
+    const struct ht_fd_engine *e = &s->fd.engine;
     double change[HT_MAX_FIELDS][3], sum[HT_MAX_FIELDS] = {0};
     bool known[HT_MAX_FIELDS][3] = {{false}};
     int number = 0, along[3] = {0, 0, 0};
-    for (int t = 0; t < s->pair.nterms; t++) {
-        struct ht_pair_term term = s->pair.term[t];
+    for (int n = 0; n < s->pair.nterms; n++) {
+        struct ht_pair_term term = s->pair.term[n];
         const double factor = term.factor;
         double *now = &change[term.col][term.axis];
-        if (!(s->pair.group[group] >> term.row & 1u)) continue;
+        if (!(s->pair.group[t->group] >> term.row & 1u)) continue;
         term.factor = 1;
         if (!known[term.col][term.axis]) {
             const double d =
-                magnitude(e, scale[term.axis]) * pair_difference(e, s, &term, box, spot->at);
-            *now = pair_change(e, s, &term, number++, along[term.axis]++, spot, d);
+                magnitude(e, t->scale[term.axis]) * pair_difference(t, &term, spot->at);
+            *now = pair_change(spot, &term, number++, along[term.axis]++, d);
             known[term.col][term.axis] = true;
         }
         sum[term.row] +=
             magnitude(e, factor * ht_pair_coefficient_at(s, term.coefficient, spot->at)) * *now;
     }
-    pair_release(e, s, group, spot->m, spot->at, sum);
-    ht_pair_lose(e, s, group, false, spot->m, spot->at, sum);
+    pair_release(t, spot->m, spot->at, sum);
+    ht_pair_lose(t, false, spot->m, spot->at, sum);
     for (int f = 0; f < s->pair.nfields; f++)
-        if (s->pair.group[group] >> f & 1u) s->field[f].host[spot->at] += sum[f];
+        if (s->pair.group[t->group] >> f & 1u) s->field[f].host[spot->at] += sum[f];
 }
 
-static enum ht_err plain_damp(struct ht_fd_engine *e, const struct ht_pair_stepper *s,
-                              enum ht_step_part part, int group, const struct ht_fd_box *box,
-                              const double scale[3]) {
-    (void)part;
-    EACH_NODE(box) {
-        struct spot spot = {.m = {m1, m2, m3}, .at = node_at(box, m1, m2, m3)};
-        if (!find_layers(s, &spot)) continue;
-        if (s->damping == HT_PAIR_SPONGE)
-            plain_sponge(e, s, group, &spot);
-        else
-            plain_matched(e, s, group, box, scale, &spot);
+static enum ht_err plain_damp(struct ht_fd_engine *e, const struct ht_pair_task *t) {
+    (void)e;
+    EACH_NODE(&t->box) {
+        struct spot spot = {
+            .t = t, .s = t->s, .m = {m1, m2, m3}, .at = node_at(&t->box, m1, m2, m3)};
+        if (find_layers(&spot))
+            (t->s->damping == HT_PAIR_SPONGE ? plain_sponge : plain_matched)(&spot);
     }
     return HT_OK;
 }
@@ -732,7 +716,7 @@ static const struct ht_fd_engine_ops plain_ops = {
     .sums = plain_sums,
     .amplitudes = plain_amplitudes,
     .inject = plain_inject,
-    .layers = fd_plain_layers,
+    .layers = plain_layers,
     .squares = plain_squares,
     .pair = plain_pair,
     .damp = plain_damp,

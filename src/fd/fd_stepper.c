@@ -313,58 +313,56 @@ static void rename_arrays(struct ht_fd_stepper *s) {
     ht_fd_layers_turn(&s->layers);
 }
 
+static struct ht_fd_work work_of(const struct ht_fd_stepper *s, const struct ht_task *task,
+                                 double factor) {
+    return (struct ht_fd_work){
+        .part = task->part, .box = ht_fd_task_box(s, task), .law = ht_fd_scaled(&s->law, factor)};
+}
+
 static enum ht_err run_update(struct ht_fd_stepper *s, const struct ht_task *task) {
     const double dt = s->problem.dt;
-    const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
-    const struct ht_fd_box targets = ht_fd_task_box(s, task);
-    struct ht_fd_box box;
+    struct ht_fd_work w = work_of(s, task, dt * dt);
+    const struct ht_fd_box targets = w.box;
     const struct ht_fd_array *v = s->values;
     const bool in_place = s->problem.stages > 1;
     if (!in_place && task->first) rename_arrays(s);
-    if (!ht_fd_layers_interior(s, &targets, &box)) return HT_OK;
-    return s->engine.ops->update(&s->engine, task->part, &box, &law, v[HT_FD_W], v[HT_FD_D],
-                                 v[in_place ? HT_FD_U : HT_FD_W], v[HT_FD_U]);
+    if (!ht_fd_layers_interior(s, &targets, &w.box)) return HT_OK;
+    w.u = v[HT_FD_W];
+    w.d = v[HT_FD_D];
+    w.p = v[in_place ? HT_FD_U : HT_FD_W];
+    w.out = v[HT_FD_U];
+    return s->engine.ops->update(&s->engine, &w);
 }
 
 /* After run_update of the same box. */
 static enum ht_err run_layers(void *self, const struct ht_task *task) {
     struct ht_fd_stepper *s = self;
     const double dt = s->problem.dt;
-    const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
-    const struct ht_fd_box box = ht_fd_task_box(s, task);
-    const struct ht_fd_array *v = s->values;
+    struct ht_fd_work w = work_of(s, task, dt * dt);
     if (s->layers.sides.count == 0) return HT_OK;
-    return ht_fd_layers_step(s, task->part, &box, &law, v[HT_FD_W], v[HT_FD_D], v[HT_FD_U]);
-}
-
-static enum ht_err add_to_source(struct ht_fd_stepper *s, const struct ht_task *task,
-                                 double divisor, struct ht_fd_array out) {
-    const double dt = s->problem.dt;
-    const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt / divisor);
-    const struct ht_fd_box box = ht_fd_task_box(s, task);
-    return s->engine.ops->stage(&s->engine, task->part, &box, &law, source_of(s, task), out);
+    w.u = s->values[HT_FD_W];
+    w.d = s->values[HT_FD_D];
+    w.out = s->values[HT_FD_U];
+    return s->engine.ops->layers(&s->engine, &w, &s->layers);
 }
 
 static enum ht_err run_step(void *self, const struct ht_task *task) {
     struct ht_fd_stepper *s = self;
-    const struct ht_fd_array *v = s->values;
-    switch ((enum ht_fd_pass)task->pass) {
-    case HT_FD_STAGE:
-        return add_to_source(s, task, 12, v[HT_FD_W]);
-    case HT_FD_START:
-        return add_to_source(s, task, 6, v[HT_FD_D]);
-    case HT_FD_UPDATE:
-        return run_update(s, task);
-    default: {
-        /* out = out + factor dt^2 L of the pass's source. */
-        const double dt = s->problem.dt;
-        const struct ht_fd_law law = ht_fd_scaled(&s->law, s->apply_factor * dt * dt);
-        const struct ht_fd_box box = ht_fd_task_box(s, task);
-        return s->engine.ops->update(&s->engine, task->part, &box, &law, source_of(s, task),
-                                     s->apply_to, s->values[HT_FD_U],
-                                     (struct ht_fd_array){NULL, NULL});
+    const enum ht_fd_pass pass = (enum ht_fd_pass)task->pass;
+    const double dt = s->problem.dt;
+    if (pass == HT_FD_UPDATE) return run_update(s, task);
+    struct ht_fd_work w = work_of(s, task,
+                                  pass == HT_FD_STAGE   ? dt * dt / 12
+                                  : pass == HT_FD_START ? dt * dt / 6
+                                                        : s->apply_factor * dt * dt);
+    w.u = source_of(s, task);
+    if (pass == HT_FD_APPLY) {
+        w.d = s->apply_to;
+        w.p = s->values[HT_FD_U];
+        return s->engine.ops->update(&s->engine, &w);
     }
-    }
+    w.out = s->values[pass == HT_FD_STAGE ? HT_FD_W : HT_FD_D];
+    return s->engine.ops->stage(&s->engine, &w);
 }
 
 static enum ht_err run_inject(void *self, const struct ht_task *task) {

@@ -102,34 +102,34 @@ static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
 }
 
 /* The quarter step comes without losses, which are of second order in it and may be stiff. */
-static void set_scale(struct ht_pair_stepper *s, int pass, double scale[3]) {
+static struct ht_pair_task task_of(struct ht_pair_stepper *s, const struct ht_task *task) {
     static const double factors[] = {1, 1, [RATES] = 1, [QUARTER] = -0.25, [HALF] = -0.5};
+    const int pass = task->pass;
+    struct ht_pair_task t = {.s = s,
+                             .work = pass == RATES ? HT_PAIR_RATE : HT_PAIR_STEP,
+                             .part = task->part,
+                             .group = group_of(pass),
+                             .box = ht_fd_task_box(&s->fd, task)};
     s->lossy_dt = pass == QUARTER ? 0 : factors[pass] * s->fd.problem.dt;
     for (int k = 0; k < 3; k++)
-        scale[k] = factors[pass] * s->fd.problem.dt / s->fd.problem.grid->h[k];
+        t.scale[k] = factors[pass] * s->fd.problem.dt / s->fd.problem.grid->h[k];
+    return t;
 }
 
 static enum ht_err run_step(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
-    const struct ht_fd_box box = ht_fd_task_box(&s->fd, task);
-    const enum ht_pair_work work = task->pass == RATES ? HT_PAIR_RATE : HT_PAIR_STEP;
-    const int group = group_of(task->pass);
-    double scale[3];
-    set_scale(s, task->pass, scale);
+    const struct ht_pair_task t = task_of(s, task);
     s->remembers = s->remembers || s->pair.npartners > 0;
-    TRY(s->fd.engine.ops->pair(&s->fd.engine, s, work, task->part, group, &box, scale));
-    if (s->meets[group].points == 0) return HT_OK;
-    return s->fd.engine.ops->meet(&s->fd.engine, s, work, task->part, group, &box, scale);
+    TRY(s->fd.engine.ops->pair(&s->fd.engine, &t));
+    return s->meets[t.group].points == 0 ? HT_OK : s->fd.engine.ops->meet(&s->fd.engine, &t);
 }
 
 /* After run_step of the same box. */
 static enum ht_err run_layers(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
-    const struct ht_fd_box box = ht_fd_task_box(&s->fd, task);
-    double scale[3];
-    set_scale(s, task->pass, scale);
+    const struct ht_pair_task t = task_of(s, task);
     s->remembers = true;
-    return s->fd.engine.ops->damp(&s->fd.engine, s, task->part, group_of(task->pass), &box, scale);
+    return s->fd.engine.ops->damp(&s->fd.engine, &t);
 }
 
 static enum ht_err run_inject(void *self, const struct ht_task *task) {

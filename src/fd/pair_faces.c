@@ -528,9 +528,11 @@ void ht_pair_meets_free(struct ht_pair_meets *meets) {
     *meets = (struct ht_pair_meets){.points = 0};
 }
 
-void ht_pair_meets_range(const struct ht_pair *pair, int group, const struct ht_pair_meets *meets,
-                         const struct ht_fd_box *box, int64_t point[2], int64_t target[2]) {
-    const bool three = pair->dims > 2, upper = pair->meets[group] >> 2 & 1u;
+void ht_pair_meets_range(const struct ht_pair_task *t, int64_t point[2], int64_t target[2]) {
+    const struct ht_pair *pair = &t->s->pair;
+    const struct ht_pair_meets *meets = &t->s->meets[t->group];
+    const struct ht_fd_box *box = &t->box;
+    const bool three = pair->dims > 2, upper = pair->meets[t->group] >> 2 & 1u;
     point[0] = meets->first[0][box->begin[2] - (three && upper)];
     point[1] = meets->first[0][box->end[2] + (three && !upper)];
     target[0] = meets->first[1][box->begin[2]];

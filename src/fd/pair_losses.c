@@ -45,10 +45,14 @@ static struct flow find_flow(const struct ht_pair_stepper *s, const struct ht_pa
     return flow;
 }
 
+static double sign_of(const struct ht_pair_stepper *s) {
+    return s->fd.engine.absolute ? 1 : -1;
+}
+
 /* The losses of a row. *sum: the change of f, without them, then with them. */
-static void lose(const struct ht_fd_engine *e, int count, struct flow *flow, double f,
+static void lose(const struct ht_pair_stepper *s, int count, struct flow *flow, double f,
                  double *sum) {
-    const double sign = e->absolute ? 1 : -1;
+    const double sign = sign_of(s);
     double slower = 0, rest = 2 * f + *sum;
     for (int i = 0; i < count; i++) {
         slower += flow[i].conducts / 2 + flow[i].a * flow[i].k * flow[i].k / 4;
@@ -63,17 +67,17 @@ static void lose(const struct ht_fd_engine *e, int count, struct flow *flow, dou
 }
 
 /* What is remembered. */
-static void keep(const struct ht_fd_engine *e, const struct ht_pair_stepper *s,
-                 const struct ht_pair_loss *loss, const struct flow *flow, bool whole, int64_t at) {
-    const double sign = e->absolute ? 1 : -1;
+static void keep(const struct ht_pair_stepper *s, const struct ht_pair_loss *loss,
+                 const struct flow *flow, bool whole, int64_t at) {
+    const double sign = sign_of(s);
     double *P = loss->position < 0 ? NULL : &s->partner[loss->position].host[at];
     double *J = loss->current < 0 ? NULL : &s->partner[loss->current].host[at];
     if (P != NULL) *P = (whole ? flow->P : *P) + flow->w * flow->q;
     if (J != NULL) *J = (whole ? 0 : *J) + 2 * flow->q + sign * flow->J;
 }
 
-static double size_of(const struct ht_fd_engine *e, double x) {
-    return e->absolute ? fabs(x) : x;
+static double size_of(const struct ht_pair_stepper *s, double x) {
+    return s->fd.engine.absolute ? fabs(x) : x;
 }
 
 /* The losses of fields that C couples, one each; the pressure's are those of their sum. On free
@@ -98,12 +102,12 @@ static void find_shares(const struct ht_pair_stepper *s, int64_t at, struct bloc
         }
 }
 
-static void lose_pressure(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int64_t at,
-                          struct block *b, double sum[HT_MAX_FIELDS]) {
+static void lose_pressure(const struct ht_pair_stepper *s, int64_t at, struct block *b,
+                          double sum[HT_MAX_FIELDS]) {
     struct flow flow = find_flow(s, b->loss[0], b->loss[0]->bulk, at);
-    const double sign = e->absolute ? 1 : -1;
+    const double sign = sign_of(s);
     flow.P = b->P;
-    lose(e, 1, &flow, b->f, &b->sum);
+    lose(s, 1, &flow, b->f, &b->sum);
     find_shares(s, at, b);
     for (int i = 0; i < b->count; i++) {
         sum[b->row[i]] += b->share[i] / b->all * (b->sum + sign * b->after);
@@ -111,28 +115,28 @@ static void lose_pressure(const struct ht_fd_engine *e, const struct ht_pair_ste
     }
 }
 
-static void lose_row(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int row,
-                     bool whole, int64_t at, double *sum, struct block *b) {
+static void lose_row(const struct ht_pair_stepper *s, int row, bool whole, int64_t at, double *sum,
+                     struct block *b) {
     struct flow flow[HT_MAX_LOSSES];
     const struct ht_pair_loss *loss[HT_MAX_LOSSES];
-    const double f = whole ? size_of(e, s->field[row].host[at]) : 0;
+    const double f = whole ? size_of(s, s->field[row].host[at]) : 0;
     int count = 0;
     for (int l = 0; l < s->pair.nlosses; l++) {
         const struct ht_pair_loss *of = &s->pair.loss[l];
         if (of->row != row) continue;
         struct flow *to = &flow[count];
         *to = find_flow(s, of, of->strength, at);
-        if (whole && of->position >= 0) to->P = size_of(e, s->partner[of->position].host[at]);
-        if (whole && of->current >= 0) to->J = size_of(e, s->partner[of->current].host[at]);
+        if (whole && of->position >= 0) to->P = size_of(s, s->partner[of->position].host[at]);
+        if (whole && of->current >= 0) to->J = size_of(s, s->partner[of->current].host[at]);
         loss[count++] = of;
     }
     if (count == 0) return;
     const bool coupled = loss[0]->bulk >= 0;
     b->f += coupled ? f : 0;
     b->sum += coupled ? *sum : 0;
-    lose(e, count, flow, f, sum);
+    lose(s, count, flow, f, sum);
     if (!coupled) {
-        for (int i = 0; i < count; i++) keep(e, s, loss[i], &flow[i], whole, at);
+        for (int i = 0; i < count; i++) keep(s, loss[i], &flow[i], whole, at);
         return;
     }
     b->P += flow[0].P;
@@ -143,13 +147,14 @@ static void lose_row(const struct ht_fd_engine *e, const struct ht_pair_stepper 
     b->flow[b->count++] = flow[0];
 }
 
-void ht_pair_lose(const struct ht_fd_engine *e, const struct ht_pair_stepper *s, int group,
-                  bool whole, const int64_t m[3], int64_t at, double sum[HT_MAX_FIELDS]) {
+void ht_pair_lose(const struct ht_pair_task *t, bool whole, const int64_t m[3], int64_t at,
+                  double sum[HT_MAX_FIELDS]) {
+    const struct ht_pair_stepper *s = t->s;
     struct block b = {.count = 0};
     for (int f = 0; f < s->pair.nfields; f++)
-        if (s->pair.group[group] >> f & 1u) lose_row(e, s, f, whole, at, &sum[f], &b);
-    if (b.count > 0 && ht_pair_surface_at(s, m) == 0) lose_pressure(e, s, at, &b, sum);
-    for (int i = 0; i < b.count; i++) keep(e, s, b.loss[i], &b.flow[i], whole, at);
+        if (s->pair.group[t->group] >> f & 1u) lose_row(s, f, whole, at, &sum[f], &b);
+    if (b.count > 0 && ht_pair_surface_at(s, m) == 0) lose_pressure(s, at, &b, sum);
+    for (int i = 0; i < b.count; i++) keep(s, b.loss[i], &b.flow[i], whole, at);
 }
 
 bool ht_pair_loses(const struct ht_pair *pair, int group) {

@@ -527,10 +527,16 @@ static enum ht_err add_field(struct ht_pair_stepper *s, int f, double time, doub
     return HT_OK;
 }
 
+/* C^+ of the coupled fields of a group. */
+static enum ht_err solve(struct ht_pair_stepper *s, int group) {
+    const struct ht_pair_task task = {
+        .s = s, .work = HT_PAIR_SOLVE, .group = group, .box = s->fd.box};
+    return s->fd.engine.ops->pair(&s->fd.engine, &task);
+}
+
 /* What the medium remembers of a field has the energy of one like it. */
 static enum ht_err add_partners(struct ht_pair_stepper *s, int group, double *energy,
                                 double *squares, struct ht_state *out) {
-    static const double none[3] = {0};
     const struct ht_fd_part all = {s->fd.box, s->fd.ends};
     struct ht_pair_stepper other = *s; /* with partners in the place of coupled fields */
     bool coupled = false;
@@ -539,9 +545,7 @@ static enum ht_err add_partners(struct ht_pair_stepper *s, int group, double *en
             other.field[s->pair.owner[i]] = s->partner[i];
             coupled = true;
         }
-    if (coupled)
-        TRY(s->fd.engine.ops->pair(&s->fd.engine, &other, HT_PAIR_SOLVE, HT_PART_INTERIOR, group,
-                                   &s->fd.box, none));
+    if (coupled) TRY(solve(&other, group));
     for (int i = 0; i < s->pair.npartners; i++) {
         const int f = s->pair.owner[i];
         const bool divide = !(s->coupled >> f & 1u);
@@ -560,14 +564,11 @@ static enum ht_err add_partners(struct ht_pair_stepper *s, int group, double *en
  * couplings at oblique faces hold is left out: the energy is at most 1 + eps times the whole one
  * (pair_faces.c), which stays. */
 static enum ht_err find_energy(struct ht_pair_stepper *s, double time, struct ht_state *out) {
-    static const double none[3] = {0};
     double energy = 0, squares = 0, half = 0.5;
     for (int k = 0; k < s->fd.problem.grid->dims; k++) half *= s->fd.problem.grid->h[k];
     TRY(ht_pair_rates(s));
     for (int group = 1; group >= 0; group--) {
-        if (s->pair.group[group] & s->coupled)
-            TRY(s->fd.engine.ops->pair(&s->fd.engine, s, HT_PAIR_SOLVE, HT_PART_INTERIOR, group,
-                                       &s->fd.box, none));
+        if (s->pair.group[group] & s->coupled) TRY(solve(s, group));
         for (int f = 0; f < s->pair.nfields; f++)
             if (s->pair.group[group] >> f & 1u) TRY(add_field(s, f, time, &energy, &squares, out));
         TRY(add_partners(s, group, &energy, &squares, out));
