@@ -14,7 +14,7 @@ import csv
 from laboratory import Laboratory, integers, plot, table
 
 # Variants of one kernel that sum a series.
-SERIES = ("monolithic", "vector", "parity-chains")
+SERIES = ("monolithic", "vector")
 CASES = ("interpolation", "stages", "roofline", "q")
 
 

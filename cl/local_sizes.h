@@ -13,19 +13,6 @@
 #define HT_SIZE_PRODUCTS(groups, items) (2 * (groups) * (items))
 #define HT_SIZE_MEDIUM(cells, materials, coefs) ((cells) * (materials) * (coefs))
 
-/* cl/parity_chains.cl. 16 bytes hold `wide` values. A row: a cell's values in `units` of 16 bytes,
- * padded so that neither the work-items that write a unit each nor those that read a row each meet
- * in a bank. A class: the rows of all cells and 16 bytes more. Tables: two kinds of matrices per
- * axis and parity, 1/n, two factors per axis and parity. Faces: the sums over the faces below the
- * next targets, in 3-D, `faces` values per field. */
-#define HT_SIZE_CLASS_ROW(wide, dims, units) \
-    ((wide) * ((dims) > 2 ? (units) + (6 - (units) % 4) % 4 : (units) | 1))
-#define HT_SIZE_CLASS(wide, cells, row) ((cells) * (row) + (wide))
-#define HT_SIZE_CLASS_MATRIX(wide, n1) (((n1) * (n1) + (wide)-1) / (wide) * (wide))
-#define HT_SIZE_CLASS_FACES(dims, faces) ((dims) > 2 ? ((dims) + 1) * (faces) : 4)
-#define HT_SIZE_CLASS_TABLES(dims, matrix, order) \
-    (4 * (dims) * (matrix) + 2 * (dims) * (order) + 4 + 4 * (dims))
-
 /* cl/propagator.cl, in vectors: vertex sums of a chunk, results, sums over a face that the next
  * plane reads again. */
 #define HT_SIZE_BLOCK_SUMS(corners, chunk, rows) ((corners) * (chunk) * (rows))

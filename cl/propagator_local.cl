@@ -17,15 +17,41 @@
  * HT_TILE + row] its target entry slot * HT_COEFS + i, -1 for padding, ht_bits[entry] the parity of
  * a source entry slot * HT_COEFS + i; entries beyond the last have zeros in op.
  */
-#define HT_CORNERS (1 << HT_DIMS)
+/* Vectors of HT_WIDE reals, 16 bytes, which one instruction reads from local memory or writes
+ * there. */
+#if HT_DOUBLE
+#define HT_WIDE 2
+typedef HT_VECTOR(2) ht_wide;
+#else
+#define HT_WIDE 4
+typedef HT_VECTOR(4) ht_wide;
+#endif
+HT_INLINE void ht_widen(const ht_wide x, real v[HT_WIDE]) {
+    v[0] = x.x;
+    v[1] = x.y;
+#if HT_WIDE == 4
+    v[2] = x.z;
+    v[3] = x.w;
+#endif
+}
+
+HT_INLINE ht_wide ht_widened(const real v[HT_WIDE]) {
+    ht_wide x;
+    x.x = v[0];
+    x.y = v[1];
+#if HT_WIDE == 4
+    x.z = v[2];
+    x.w = v[3];
+#endif
+    return x;
+}
+
 #define HT_COEFS (HT_N1 * HT_N2 * HT_N3)
 #define HT_ENTRIES (HT_SOURCES * HT_COEFS)
 #define HT_CHUNKS ((HT_ENTRIES + HT_CHUNK - 1) / HT_CHUNK)
 #define HT_TILE_PACKS (HT_TILE / HT_WIDE)
 #define HT_CHUNK_PACKS (HT_CHUNK * HT_TILES * HT_TILE_PACKS)
 #define HT_LEVELS (HT_DIMS > 2 ? 2 : 1)
-
-#define HT_SIGN_OF(bits, k) ((bits) >> (k)&1 ? (real)-1 : (real)1)
 
 /* The nodes around the targets of a cell, relative to the first of the source:
  * two along x1, the first of each row and level. */

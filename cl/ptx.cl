@@ -14,13 +14,6 @@
 #define HT_RECOMPUTE(x)
 #endif
 
-/* A barrier of the group, that of its warp where it is one. */
-#if HT_PTX >= 70 && HT_GROUP_ITEMS == 32
-#define HT_GROUP_BARRIER() HT_KEEP_ORDER()
-#else
-#define HT_GROUP_BARRIER() HT_BARRIER()
-#endif
-
 #if HT_PTX >= 80
 /* The data of a commit group has arrived when HT_COPY_WAIT(n) returns and at most n groups were
  * committed after it. A barrier then makes it visible to the other work-items. */

@@ -69,7 +69,7 @@ RUNS = {
     "taylor-vector-3": f"{TAYLOR} {variant('vector')} {THREE} grid.order=2",
     "taylor-propagator": f"{TAYLOR} {variant('propagator')} {ROOM}",
     "taylor-lanes": f"{TAYLOR} {variant('propagator-lanes')} {THREE} grid.order=1",
-    "taylor-chains": f"{TAYLOR} {variant('parity-chains')} {THREE} {REC3}",
+    "taylor-rolled-3": f"{TAYLOR} {variant('two-rolled')} {THREE} {REC3}",
     "taylor-double": f"{TAYLOR} {variant('propagator')} device.precision=double",
     "leap-vector": f"{LEAP} {variant('vector')} {ROOM}",
     "leap-propagator": f"{LEAP} {variant('propagator')} {THREE} {PICTURE}",

@@ -132,8 +132,8 @@ struct ht_operator {
     struct ht_text text;
 };
 
-/* Kinds of media as the highest degree of their polynomials. */
-enum { HT_UNIFORM = -1, HT_PER_NODE = 0, HT_POLYNOMIALS = 1 << 20 };
+/* Degrees of media that have no polynomials. */
+enum { HT_UNIFORM = -1, HT_PER_NODE = 0 };
 
 enum { HT_MAX_FILES = 14 };
 
@@ -144,7 +144,7 @@ struct ht_variant {
     /* Devices for which "auto" selects it. */
     enum { HT_FOR_ANY, HT_FOR_CPU, HT_FOR_GPU } made_for;
     bool differences; /* of finite differences (fd_kernel.h), else Hermite */
-    int medium;       /* the most general kind of medium: HT_UNIFORM .. */
+    bool uniform;     /* computes uniform media only */
     bool blocks;      /* needs the half step as parity blocks (blocks.h) */
     bool series;      /* sums the Taylor series term by term on the device */
     bool sorted;      /* its state's coefficients are sorted by parity */

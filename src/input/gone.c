@@ -18,7 +18,10 @@ static const struct {
     {"device.variant", "separable-team", "\"separable\""},
     {"device.variant", "propagator-potential", "\"propagator\""},
     {"device.variant", "fd-fused", "\"fd-march\""},
-    {"device.variant", "chains", "\"propagator-local\", or \"parity-chains\" for N <= 3"},
+    {"device.variant", "parity-chains",
+     "\"auto\"; time.scheme = \"leapfrog\" takes less time for the same error, time.scheme = "
+     "\"fd\" where the medium varies"},
+    {"device.variant", "chains", "\"propagator-local\""},
     {"device.variant", "propagator-layers", "\"auto\"; absorbing layers have kernels of their own"},
     {"absorbing.organisation", "operators",
      "\"regions\", or time.scheme = \"fd\", which needs less time"},

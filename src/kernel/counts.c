@@ -1,8 +1,7 @@
-/* Sizes and operation counts. The least work of a half step is the smallest count of five forms:
- * interpolation by parity and by faces along x3, followed by the trimmed Taylor series; the same
- * followed by two scalar series (where they apply); dense parity blocks of F^2 (N+1)^(2d) entries
- * (uniform media, systems with parities); those of a scalar and its potential; a one-dimensional
- * half step per axis (constant velocity).
+/* Sizes and operation counts. The least work of a half step is the smallest count of four forms:
+ * interpolation by parity and by faces along x3, followed by the trimmed Taylor series; dense
+ * parity blocks of F^2 (N+1)^(2d) entries (uniform media, systems with parities); those of a scalar
+ * and its potential; a one-dimensional half step per axis (constant velocity).
  */
 #include "blocks.h"
 #include "variant.h"
@@ -48,27 +47,6 @@ static bool exchanges(const struct ht_spec *spec, const struct ht_term *term) {
     const int axis = ht_spec_profile(spec, term);
     if (axis >= 0) return axis < 2;
     return term->axis < 2 && term->derivative > 0;
-}
-
-/* Finds a scalar that couples with one partner per axis, if the system has no other terms. */
-static void find_chain(const struct ht_equations *eq, struct ht_sizes *z) {
-    z->chain = -1;
-    if (eq->nfields != eq->dims + 1 || eq->nterms != 2 * eq->dims) return;
-    int to[3] = {-1, -1, -1}, from[3] = {-1, -1, -1};
-    for (int t = 0; t < eq->nterms; t++) {
-        const struct ht_term *term = &eq->term[t];
-        if (term->derivative != 1) return;
-        if (term->row == 0 && term->col != 0) to[term->axis] = t;
-        if (term->col == 0 && term->row != 0) from[term->axis] = t;
-    }
-    for (int k = 0; k < eq->dims; k++) {
-        if (to[k] < 0 || from[k] < 0) return;
-        if (eq->term[to[k]].col != eq->term[from[k]].row) return;
-        z->partner[k] = eq->term[to[k]].col;
-        z->term_of_chain[k] = to[k];
-        z->term_of_partner[k] = from[k];
-    }
-    z->chain = 0;
 }
 
 /* Fields of a mask in order; 0 stands for all. */
@@ -153,7 +131,6 @@ struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
         z.exchanged_field[z.exchanged] = f;
         z.slot[f] = z.exchanged++;
     }
-    find_chain(spec->eq, &z);
     return z;
 }
 
@@ -248,6 +225,19 @@ static double medium_values(const struct ht_spec *spec, const struct ht_sizes *z
     return values;
 }
 
+/* Whether field 0 is a scalar p that couples with one partner v_k per axis, and nothing else does.
+ */
+static bool has_potential(const struct ht_equations *eq) {
+    unsigned to = 0, from = 0, all = (1u << eq->dims) - 1;
+    for (int t = 0; t < eq->nterms; t++) {
+        const struct ht_term *term = &eq->term[t];
+        if (term->derivative != 1) return false;
+        if (term->row == 0 && term->col == term->axis + 1) to |= 1u << term->axis;
+        if (term->col == 0 && term->row == term->axis + 1) from |= 1u << term->axis;
+    }
+    return eq->nfields == eq->dims + 1 && eq->nterms == 2 * eq->dims && to == all && from == all;
+}
+
 /* Dense parity blocks of one scalar p with a partner v_k per axis by p and its potential, the
  * integral of p over the half step, whose derivatives are the changes of v: from p and the
  * divergence of v to the (N+1)^d coefficients of p and N + 2 along one axis of the potential; the
@@ -276,17 +266,7 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     double coefs = (double)z.n1 * z.n2 * z.n3;
     double fma = interpolation_fma(&z, dims) + stages_fma(spec, &z, stages);
     double dense = (double)z.sources * z.targets * coefs * coefs;
-    if (uniform && z.chain >= 0 && spec->old_sign == 0) {
-        /* The two scalar series of cl/parity_chains.cl, without parities: per coefficient dims
-         * products for Lambda and two for p and e; then the divergence and the gradient. */
-        double outputs = (double)z.n1 * z.n2 * z.n3, count = 0;
-        for (int m = 0; 2 * m + 1 <= stages; m++)
-            count += count_needed(&z, spec->order, dims, 2 * m, 2 * m) +
-                     count_needed(&z, spec->order, dims, 2 * m + 1, 2 * m + 1);
-        fma = fmin(fma,
-                   interpolation_fma(&z, dims) + (count * (dims + 2) + dims * (z.cube + outputs)));
-    }
-    if (uniform && z.chain >= 0) fma = fmin(fma, potential_fma(spec, &z));
+    if (uniform && has_potential(spec->eq)) fma = fmin(fma, potential_fma(spec, &z));
     if (uniform) fma = fmin(fma, spec->eq->translates ? separable_fma(&z, dims) : dense);
     double medium = medium_values(spec, &z);
     double read = spec->old_sign != 0 ? z.sources + z.targets : z.sources;

@@ -11,15 +11,13 @@ struct ht_sizes {
     int fields, materials;
     int sources, targets; /* fields stored on the source, the target grid */
     int source_field[HT_MAX_FIELDS], target_field[HT_MAX_FIELDS];
-    int exchanged;    /* fields of which terms take other n1 or n2 */
-    int groups;       /* pairs (row, material) among the terms, without those
-                         of ht_spec_profile */
-    int slack;        /* largest difference from k of the degrees by which k
-                         applications of L lower; see ht_needed */
-    int medium_coefs; /* of a cell polynomial; 0 unless degree > 0 */
-    int chain;        /* scalar with a partner on each axis, or -1 */
-    int partner[3], term_of_chain[3], term_of_partner[3]; /* per axis */
-    int slot[HT_MAX_FIELDS];                              /* exchange slot of a field, or -1 */
+    int exchanged;           /* fields of which terms take other n1 or n2 */
+    int groups;              /* pairs (row, material) among the terms, without those
+                                of ht_spec_profile */
+    int slack;               /* largest difference from k of the degrees by which k
+                                applications of L lower; see ht_needed */
+    int medium_coefs;        /* of a cell polynomial; 0 unless degree > 0 */
+    int slot[HT_MAX_FIELDS]; /* exchange slot of a field, or -1 */
     int exchanged_field[HT_MAX_FIELDS];
     int group[HT_MAX_TERMS]; /* group of a term; -1: none */
     int group_row[HT_MAX_TERMS], group_material[HT_MAX_TERMS];

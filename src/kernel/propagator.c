@@ -48,7 +48,6 @@ const struct ht_variant ht_variant_vector = {
     .name = "vector",
     .meaning = "as monolithic, targets along x1 as vectors; for CPUs",
     .made_for = HT_FOR_CPU,
-    .medium = HT_POLYNOMIALS,
     .series = true,
     .shape = vector_shape,
     .cost = ht_cost_series,
@@ -183,7 +182,7 @@ const struct ht_variant ht_variant_propagator = {
     .name = "propagator",
     .meaning = "the half step as dense parity blocks, targets along x1 as vectors; for CPUs "
                "(uniform media)",
-    .medium = HT_UNIFORM,
+    .uniform = true,
     .blocks = true,
     .refuses = ht_blocks_refuse,
     .made_for = HT_FOR_CPU,

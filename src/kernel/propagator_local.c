@@ -131,5 +131,5 @@ const struct ht_variant ht_variant_propagator_local = {
     .refuses = refuses,
     .shape = choose_shape,
     .pack = pack_tiles,
-    .files = {"common.cl", "wide.cl", "propagator_local.cl"},
+    .files = {"common.cl", "vertices.cl", "propagator_local.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_local"}}};

@@ -68,7 +68,7 @@ static enum ht_err pack_axes(const struct ht_blocks *blocks, const struct ht_spe
 const struct ht_variant ht_variant_separable = {
     .name = "separable",
     .meaning = "a one-dimensional half step along each axis (constant velocity)",
-    .medium = HT_UNIFORM,
+    .uniform = true,
     .even_planes = 4,
     .refuses = refuses,
     .shape = choose_shape,

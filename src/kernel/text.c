@@ -209,12 +209,6 @@ enum ht_err ht_kernel_text_of(const struct ht_variant *variant, const struct ht_
                      "#define HT_EACH_PLAIN_GROUP(X)");
     for (int g = 0; g < z.groups; g++)
         if (z.group_material[g] < 0) ht_text_add(out, " X(%d, %d)", g, z.group_row[g]);
-    ht_text_add(out, "\n/* X(axis, field, term of the scalar, of the field, material of each) */\n"
-                     "#define HT_EACH_PARTNER(X)");
-    for (int k = 0; z.chain >= 0 && k < eq->dims; k++)
-        ht_text_add(out, " X(%d, %d, %d, %d, %d, %d)", k, z.partner[k], z.term_of_chain[k],
-                    z.term_of_partner[k], eq->term[z.term_of_chain[k]].material,
-                    eq->term[z.term_of_partner[k]].material);
     ht_text_add(
         out,
         "\n/* X(term, row, col, axis, derivative, group, slot of col) */\n#define HT_EACH_TERM(X)");

@@ -36,9 +36,7 @@ const char *ht_variant_refuses(const struct ht_variant *variant, const struct ht
     if (spec->eq->nmemory > 0 && !variant->layers) return "it does not compute absorbing layers";
     if (spec->sorted && !variant->sorted && !variant->any_order)
         return "it does not read coefficients sorted by parity";
-    if (spec->medium_degree > variant->medium)
-        return variant->medium == HT_UNIFORM ? "it needs a uniform medium"
-                                             : "it needs medium.degree = 0";
+    if (variant->uniform && spec->medium_degree >= 0) return "it needs a uniform medium";
     if (reason == NULL) reason = device_refuses(variant, spec);
     if (reason == NULL && variant->series && ht_noise_grows(spec->noise, spec->eq->dims))
         reason = "the rounding of its series would grow at this order, step and precision";

@@ -25,12 +25,10 @@ extern const struct ht_variant ht_variant_propagator_planes,
     ht_variant_propagator_tensor;                               /* propagator_tensor.c */
 extern const struct ht_variant ht_variant_propagator_warpgroup; /* propagator_tensor.c */
 extern const struct ht_variant ht_variant_vector;               /* propagator.c */
-extern const struct ht_variant ht_variant_parity_chains;        /* parity_chains.c */
 
 /* What rows of dense parity blocks for GPUs have in common. */
-#define HT_BLOCKS_ON_GPU                                                            \
-    .medium = HT_UNIFORM, .blocks = true, .made_for = HT_FOR_GPU, .counts32 = true, \
-    .cost = ht_cost_dense
+#define HT_BLOCKS_ON_GPU \
+    .uniform = true, .blocks = true, .made_for = HT_FOR_GPU, .counts32 = true, .cost = ht_cost_dense
 
 /* Whether one of the variant's kernels is of this kind. */
 bool ht_variant_has(const struct ht_variant *variant, enum ht_stage_kind kind);

@@ -9,7 +9,6 @@ static const struct ht_variant *const variants[] = {
     &ht_variant_separable,
     &ht_variant_propagator_lanes,
     &ht_variant_propagator_warpgroup,
-    &ht_variant_parity_chains,
     &ht_variant_propagator_planes,
     &ht_variant_propagator_tensor,
     &ht_variant_propagator,

@@ -274,8 +274,6 @@ over 'leapfrog in layers' 'time.scheme = "leapfrog"|medium varies|uniform' \
 over 'leapfrog with few stages' 'time.stages = 2|no stable' \
     time.scheme=leapfrog time.stages=2
 over 'density of the wave system' 'medium.rho|wave' system=wave medium.rho=2.0
-over 'chains for the wave system' 'device.variant = "parity-chains"|one scalar' \
-    system=wave device.variant=parity-chains
 
 # ---- stability ----
 over 'unstable leapfrog' 'time.cfl = 1|0.99' time.scheme=leapfrog time.cfl=1.0

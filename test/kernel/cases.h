@@ -132,8 +132,7 @@ static inline bool case_possible(const struct chooser *chooser, const struct kin
     if (kind->spec.fp64 && !chooser->info->fp64) return false;
     if (kind->spec.trim && !variant->series) return false; /* operators are whole */
     if (kind->planes > 0 && dims < 3) return false;
-    if (degree >= 0 && (!kind->eq.system->material[0].varies || degree > variant->medium))
-        return false;
+    if (degree >= 0 && (!kind->eq.system->material[0].varies || variant->uniform)) return false;
     if (kind->cells > 0 && (dims == 3 || variant->ptx > 0)) return false;
     if (kind->rows && (kind->cells > 0 || dims * order > 4)) return false;
     if (order > LOW && dims == 3) return false;

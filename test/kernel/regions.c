@@ -259,10 +259,9 @@ int main(void) {
     static const struct {
         const char *variant, *system;
         bool leapfrog;
-    } alone[] = {{"propagator", "acoustic", true},     {"propagator", "wave", false},
-                 {"monolithic", "acoustic", false},    {"monolithic", "wave", true},
-                 {"parity-chains", "acoustic", false}, {"vector", "wave", false},
-                 {"separable", "advection", false}};
+    } alone[] = {{"propagator", "acoustic", true},  {"propagator", "wave", false},
+                 {"monolithic", "acoustic", false}, {"monolithic", "wave", true},
+                 {"vector", "wave", false},         {"separable", "advection", false}};
     struct ht_device *device = NULL;
     if (test_open_device(&device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
@@ -279,7 +278,6 @@ int main(void) {
                        fp64 && i % 2 == 0);
     test_laws(device, "monolithic", "monolithic", "acoustic", false, fp64);
     test_laws(device, "two-rolled", "propagator", "acoustic", true, false);
-    test_laws(device, "monolithic", "parity-chains", "acoustic", false, false);
     test_laws(device, "monolithic", "two-rolled", "wave", true, fp64);
     test_refusals(device);
     ht_device_close(device);

@@ -157,8 +157,7 @@ static double row_cost(const unsigned char *row, void *context) {
     const struct ht_tuning tuning = {.fp64 = c.spec.fp64};
     const struct ht_spec spec = ht_problem_spec(&problem, &tuning, HT_PRIMARY);
     if (c.spec.fp64 && !info->fp64) return 0;
-    if (row[MEDIUM] > 0 && (!c.eq.system->material[0].varies || c.variant->medium == HT_UNIFORM))
-        return 0;
+    if (row[MEDIUM] > 0 && (!c.eq.system->material[0].varies || c.variant->uniform)) return 0;
     if (ht_variant_lacks(c.variant, info) != NULL) return 0;
     return ht_variant_refuses(c.variant, &spec) == NULL ? 1 + row[DIMS] : 0;
 }

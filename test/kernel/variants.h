@@ -111,11 +111,10 @@ static void draw_options(struct kind *kind, int n) {
     int degrees[4] = {-1, 0, kind->spec.order + 1, 2};
     int degree = degrees[bits >> 2 & 3];
     bool varies = kind->eq.system->material[0].varies;
-    bool uniform = kind->variant->medium == HT_UNIFORM;
+    bool uniform = kind->variant->uniform;
     if (kind->eq.dims == 3 && kind->spec.order > 5 && degree > 2) degree = 2;
     kind->spec.fp64 = kind->spec.fp64 && bits & 1;
     kind->spec.block = !(bits & 2) ? 1 : kind->spec.fp64 ? 2 : 4;
-    if (degree > kind->variant->medium) degree = HT_PER_NODE;
     kind->spec.medium_degree = varies && !uniform ? degree : -1;
     kind->spec.trim = (bits >> 4 & 3) != 0;
     if (kind->eq.dims < 3 && kind->spec.order < 6) kind->cells = (int)(bits >> 6 & 3);

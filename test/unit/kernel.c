@@ -134,10 +134,9 @@ static void test_stage_coefs(void) {
 
 /* Interpolation by parity, rolled: 16 (N+1)^4 per field in 3-D. Advection with a constant velocity
  * takes a one-dimensional half step per axis, 8 (N+1)^4. Acoustics take the least of 6 of them, of
- * two chains with 5 per coefficient and 3 per value of divergence and gradient (N = 3: 4 16 4^4 + 5
- * 3968 + 3 (8^3 + 4^3) = 37952), of dense parity blocks of 16 (N+1)^6, and of those of p and its
- * potential: with c = (N+1)^3 coefficients 2 c (2 c + 3 c/(N+1)) from p and the divergence, 3 c^2
- * to interpolate, and 2 N + 1 in each of 3 8 c/(N+1) lines of the divergence. */
+ * dense parity blocks of 16 (N+1)^6, and of those of p and its potential: with c = (N+1)^3
+ * coefficients 2 c (2 c + 3 c/(N+1)) from p and the divergence, 3 c^2 to interpolate, and 2 N + 1
+ * in each of 3 8 c/(N+1) lines of the divergence. */
 static void test_costs(void) {
     static const double acoustic[] = {0, 448 + 192 + 288, 4374 + 2187 + 1080, 22528 + 12288 + 2688};
     static const double advection[] = {0, 128, 648, 2048};
@@ -320,18 +319,18 @@ static void choose_half(const char *system, int dims, int order, bool fp64, int 
 
 static void test_auto(void) {
     choose(3, 1, -1, false, 90, "propagator-lanes");
-    choose(3, 2, -1, false, 90, "parity-chains");
-    choose(3, 3, -1, false, 90, "parity-chains");
-    choose(3, 3, 0, false, 0, "parity-chains");
+    choose(3, 2, -1, false, 90, "propagator-planes");
+    choose(3, 3, -1, false, 90, "propagator-planes");
+    choose(3, 3, -1, false, 0, "propagator-local");
+    choose(3, 3, 0, false, 0, "monolithic");
     choose(3, 4, -1, false, 90, "propagator-planes");
     choose(3, 4, 0, false, 90, "monolithic");
     choose(3, 4, -1, true, 90, "propagator-planes");
     choose(3, 7, -1, true, 90, "propagator-planes");
     choose(3, 2, -1, true, 90, "propagator-planes");
-    choose(3, 2, -1, true, 80, "parity-chains");
-    choose(3, 2, 0, true, 90, "parity-chains");
+    choose(3, 2, -1, true, 80, "propagator-local");
     choose(3, 3, 0, true, 90, "monolithic");
-    choose(1, 3, -1, false, 90, "parity-chains");
+    choose(1, 3, -1, false, 90, "monolithic");
     choose(2, 3, -1, false, 90, "propagator-lanes");
     choose(2, 2, -1, true, 90, "propagator-lanes");
     choose(2, 3, -1, true, 90, "propagator-tensor");

@@ -144,7 +144,6 @@ static void test_lacks(void) {
     chooses(LINE "receivers=({position=[0.5],fields=[\"p\", \"p_x1\"]})", "leapfrog", 3, UNIFORM);
     chooses(LINE "receivers=({position=[0.5],fields=[\"p\", \"v1_x1\"]})", "taylor", 3,
             LACKS "receivers.fields");
-    chooses(LINE "device.variant=parity-chains", "taylor", 3, "auto: device.variant" BY_HERMITE);
     chooses(LINE "device.variant=monolithic", "leapfrog", 3, "auto: device.variant" BY_HERMITE);
     chooses(LINE "device.variant=monolithic; boundary.x1=absorbing", "taylor", 3,
             "auto: device.variant" BY_HERMITE);
