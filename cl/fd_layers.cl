@@ -368,10 +368,9 @@ HT_INLINE real ht_fd_correct_node(const struct ht_fd_layer_args *s,
     HT_UNROLL                 \
     for (int j = 0; j + 1 < (count); j++) (x)[j] = (x)[j + 1]
 
-/* Layer i along a line: each half point once. whole: a step of u and d, too. */
+/* Layer i along a line: each half point once. */
 HT_INLINE void ht_fd_march(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
-                           const int i, const struct ht_fd_place *m, const bool whole,
-                           HT_FD_STEP_PARAMS) {
+                           const int i, const struct ht_fd_place *m, HT_FD_STEP_PARAMS) {
     struct ht_fd_line l;
     real near[2 * HT_FD_LAYER_SPAN + 1] = {0}, q[2 * HT_FD_LAYER_R] = {0};
     real flux[2 * HT_FD_LAYER_R] = {0}, after[HT_FD_LAYER_R + 1] = {0};
@@ -398,7 +397,7 @@ HT_INLINE void ht_fd_march(const struct ht_fd_layer_args *s, const struct ht_fd_
         if (n < 0) continue;
         kept.point = after[1];
         kept.node = ht_fd_recall(&l, depth, nodes);
-        step = whole ? fma(a[at], ht_fd_whole(s, c, at, u HT_FD_MEDIUM_ARGS), d[at]) : d[at];
+        step = d[at];
         change = ht_fd_correct(c, &l, depth, 0, step, a[at], u[at], q,
                                HT_FD_DENSITY ? flux : near + HT_FD_LAYER_SPAN - HT_FD_R, profile,
                                &kept, &factor);
@@ -425,36 +424,33 @@ HT_INLINE void ht_fd_finish_node(const struct ht_fd_layer_args *s,
     out[at] = u[at] + step;
 }
 
-/* Nodes that the interior's kernel has stepped, or (whole) a whole step of them, in layers or not.
- * start: of the first step, when memories hold data. */
+/* Nodes that the interior's kernel has stepped. start: of the first step, when memories hold data.
+ */
 HT_INLINE void ht_fd_layer_step(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
-                                const int start, const bool whole, HT_FD_STEP_PARAMS) {
+                                const int start, HT_FD_STEP_PARAMS) {
     struct ht_fd_place m;
     if (!ht_fd_target(s, &m)) return;
     if (!start && m.axis >= 0) { /* along the lines of a zone that has one layer */
         HT_ROLLED
         for (int i = 0; i < HT_FD_MOST_LAYERS; i++)
-            if (m.layers >> i & 1) ht_fd_march(s, c, i, &m, whole, HT_FD_STEP_ARGS);
+            if (m.layers >> i & 1) ht_fd_march(s, c, i, &m, HT_FD_STEP_ARGS);
         return;
     }
     HT_ROLLED
     for (; m.next < m.end; ht_fd_go_on(&m)) {
         const long at = ht_fd_number(s, &m);
-        const real plain =
-            whole ? fma(a[at], ht_fd_whole(s, c, at, u HT_FD_MEDIUM_ARGS), d[at]) : d[at];
-        ht_fd_finish_node(s, c, start, &m, at, plain, HT_FD_STEP_ARGS);
+        ht_fd_finish_node(s, c, start, &m, at, d[at], HT_FD_STEP_ARGS);
     }
 }
 
-#define HT_FD_LAYER_ENTRY(name, start, whole)                                       \
+#define HT_FD_LAYER_ENTRY(name, start)                                              \
     HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void name(                               \
         struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, HT_FD_STEP_PARAMS) { \
-        ht_fd_layer_step(&s, &c, start, whole, HT_FD_STEP_ARGS);                    \
+        ht_fd_layer_step(&s, &c, start, HT_FD_STEP_ARGS);                           \
     }
 
-HT_FD_LAYER_ENTRY(ht_fd_layer_correct, 0, false)
-HT_FD_LAYER_ENTRY(ht_fd_layer_start, 1, false)
-HT_FD_LAYER_ENTRY(ht_fd_layer_update, 0, true)
+HT_FD_LAYER_ENTRY(ht_fd_layer_correct, 0)
+HT_FD_LAYER_ENTRY(ht_fd_layer_start, 1)
 
 #if HT_FD_DENSITY
 /* Half of the products of first differences of u at half points +-1/2. */

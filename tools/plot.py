@@ -433,7 +433,7 @@ def draw_media(rows):
 
 # ---- absorbing.csv ----
 
-ABSORBING = """sweep scheme order organisation precision dimensions domain
+ABSORBING = """sweep scheme order sides precision dimensions domain
     layer effective_cells_per_s device""".split()
 
 
@@ -443,12 +443,12 @@ def layers_name(row):
 
 
 def draw_absorbing_sweep(title, rows, x, label):
-    """A line per organisation; walls are a line where the domain grows."""
+    """Lines of layers and of walls."""
     figure, (ax,) = sheet(
         title, "{device}, {precision} precision, {dimensions}-D; cells of "
         "layers do not count".format(**rows[0]))
-    lines = groups(rows, lambda r: (layers_name(r), r["organisation"]))
-    names = list(groups(rows, lambda r: r["organisation"]))
+    lines = groups(rows, lambda r: (layers_name(r), r["sides"]))
+    names = list(groups(rows, lambda r: r["sides"]))
     methods = list(groups(rows, layers_name))
     for (method, name), group in lines.items():
         group.sort(key=lambda r: number(r[x]))

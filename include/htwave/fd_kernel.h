@@ -270,14 +270,14 @@ HT_CHECKED enum ht_err ht_fd_layer_kernels_create(struct ht_device *device,
 
 /* Enqueued in order, one launch each for all layers of a box of the window. L of op has its factor
  * in scale; u: before the step.
- *     step: by faces, and while memories hold data, nodes that layers change, after d = d + L u;
- *           out = u + d. By regions both at once, combined at all nodes of the box.
+ *     step: nodes that layers change, after d = d + L u; out = u + d
  *     damp: nodes of sponges, after a step */
-HT_CHECKED enum ht_err
-ht_fd_layer_step(struct ht_tool *k, enum ht_step_part part, const struct ht_fd_box *box,
-                 const struct ht_fd_sides *sides, enum ht_organisation organisation,
-                 const struct ht_fd_operator *op, const struct ht_fd_memory *memory,
-                 struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *out);
+HT_CHECKED enum ht_err ht_fd_layer_step(struct ht_tool *k, enum ht_step_part part,
+                                        const struct ht_fd_box *box,
+                                        const struct ht_fd_sides *sides,
+                                        const struct ht_fd_operator *op,
+                                        const struct ht_fd_memory *memory, struct ht_buffer *u,
+                                        struct ht_buffer *d, struct ht_buffer *out);
 HT_CHECKED enum ht_err ht_fd_layer_damp(struct ht_tool *k, enum ht_step_part part,
                                         const struct ht_fd_box *box,
                                         const struct ht_fd_sides *sides, struct ht_buffer *profile,

@@ -46,11 +46,6 @@ struct ht_groups {
     X(HT_ABSORBING_AUTO, "auto") \
     X(HT_ABSORBING_CPML, "cpml") \
     X(HT_ABSORBING_SPONGE, "sponge")
-#define HT_EACH_ORGANISATION(X)             \
-    X(HT_ORGANISATION_AUTO, "auto")         \
-    X(HT_ORGANISATION_COMBINED, "combined") \
-    X(HT_ORGANISATION_REGIONS, "regions")   \
-    X(HT_ORGANISATION_FACES, "faces")
 #define HT_EACH_DISPERSION(X)         \
     X(HT_DISPERSION_AUTO, "auto")     \
     X(HT_DISPERSION_REMOVE, "remove") \
@@ -102,7 +97,6 @@ struct ht_groups {
 #define HT_CHOICE_CONSTANT(constant, word) constant,
 enum ht_scheme_name { HT_EACH_SCHEME_WORD(HT_CHOICE_CONSTANT) };
 enum ht_absorbing_type { HT_EACH_ABSORBING(HT_CHOICE_CONSTANT) };
-enum ht_organisation { HT_EACH_ORGANISATION(HT_CHOICE_CONSTANT) };
 enum ht_dispersion { HT_EACH_DISPERSION(HT_CHOICE_CONSTANT) };
 enum ht_medium_type { HT_EACH_MEDIUM_TYPE(HT_CHOICE_CONSTANT) };
 enum ht_fit_kind { HT_EACH_FIT(HT_CHOICE_CONSTANT) };
@@ -119,7 +113,6 @@ enum ht_scale { HT_EACH_SCALE(HT_CHOICE_CONSTANT) };
 /* The words, for messages and results. */
 const char *ht_scheme_word(enum ht_scheme_name value);
 const char *ht_absorbing_word(enum ht_absorbing_type value);
-const char *ht_organisation_word(enum ht_organisation value);
 const char *ht_medium_type_word(enum ht_medium_type value);
 const char *ht_fit_word(enum ht_fit_kind value);
 const char *ht_receiver_type_word(enum ht_receiver_type value);
@@ -247,7 +240,6 @@ struct ht_params {
     struct {
         struct ht_value cells; /* one number, one per axis or one per side */
         enum ht_absorbing_type type;
-        enum ht_organisation organisation;
         struct ht_value reflection, degree, alpha, sponge, mix; /* or "auto" */
     } absorbing;
     struct {

@@ -122,9 +122,6 @@ struct ht_fd_problem {
     bool undispersed;       /* sources and traces are transformed: resampler.c */
     bool density;           /* 1/rho varies */
     double inverse_density; /* else */
-    /* Of absorbing layers, of Hermite methods, too, which take "auto" as well
-     * (src/hermite/layer_kernels.h). */
-    enum ht_organisation organisation;
     /* The modulus at the primary nodes of x3 planes [first, last) (what 0), or 1/rho half a spacing
      * above them along axis what - 1: [node]. Of a pair coefficient number `what`, half a spacing
      * above the nodes along the axes of its parity; the last half point before a wall is the image

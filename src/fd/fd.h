@@ -52,9 +52,8 @@ struct ht_fd_ends {
 /* Absorbing layers of a slab, and what they remember: of a sponge the profile alone. */
 struct ht_fd_layers {
     bool sponge;
-    enum ht_organisation organisation; /* not "auto" */
-    int radius;                        /* of their first differences */
-    struct ht_fd_sides sides;          /* none: no layers */
+    int radius;               /* of their first differences */
+    struct ht_fd_sides sides; /* none: no layers */
     /* of half points before and after a step, and of nodes */
     struct ht_fd_array profile, before, halves, nodes;
     bool start; /* no step was taken: memories hold data */
@@ -111,8 +110,7 @@ struct ht_fd_engine_ops {
      * of a row of the table. */
     enum ht_err (*inject)(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
                           int64_t last, int64_t row, struct ht_fd_array x, struct ht_fd_array y);
-    /* What absorbing layers add to a step on a box, by their organisation: as ht_fd_layer_step
-     * or ht_fd_layer_damp. The plain engine corrects. */
+    /* What absorbing layers add to a step on a box: as ht_fd_layer_step or ht_fd_layer_damp. */
     enum ht_err (*layers)(struct ht_fd_engine *e, const struct ht_fd_work *w,
                           const struct ht_fd_layers *layers);
     /* Into out, as ht_fd_layer_squares, where there are layers. */
@@ -276,9 +274,6 @@ HT_CHECKED enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64
                                         const double *node, double *half);
 /* Before a step: what half points remember becomes that before it. */
 void ht_fd_layers_turn(struct ht_fd_layers *l);
-/* The part of a box that the interior's kernel steps: whether there is one. */
-bool ht_fd_layers_interior(const struct ht_fd_stepper *s, const struct ht_fd_box *box,
-                           struct ht_fd_box *out);
 
 /* ---- window, arrays, medium ---- */
 /* The members that need no memory. */

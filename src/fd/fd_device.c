@@ -125,8 +125,8 @@ static enum ht_err device_layers(struct ht_fd_engine *e, const struct ht_fd_work
     if (l->sponge)
         return ht_fd_layer_damp(e->layers, w->part, &w->box, &l->sides, memory.profile,
                                 w->out.buffer, w->d.buffer);
-    return ht_fd_layer_step(e->layers, w->part, &w->box, &l->sides, l->organisation, &op, &memory,
-                            w->u.buffer, w->d.buffer, w->out.buffer);
+    return ht_fd_layer_step(e->layers, w->part, &w->box, &l->sides, &op, &memory, w->u.buffer,
+                            w->d.buffer, w->out.buffer);
 }
 
 static enum ht_err device_squares(struct ht_fd_engine *e, const struct ht_fd_work *w) {

@@ -44,8 +44,6 @@ void ht_fd_layers_plan(struct ht_fd_stepper *s) {
     l->radius = ht_fd_layer_radius(&s->engine.spec);
     if (s->problem.layers == NULL || s->problem.fd.pair != HT_PAIR_NONE) return;
     l->sponge = s->problem.layers->type == HT_ABSORBING_SPONGE;
-    /* Plain loops correct what others have stepped. */
-    l->organisation = s->engine.device == NULL ? HT_ORGANISATION_FACES : s->problem.fd.organisation;
     l->sides.beyond = l->sponge ? 0 : l->radius;
     for (int k = 0; k < s->engine.spec.dims; k++)
         for (int side = 0; side < 2; side++) add_side(s, k, side);
@@ -249,24 +247,6 @@ void ht_fd_layers_turn(struct ht_fd_layers *l) {
     const struct ht_fd_array before = l->before;
     l->before = l->halves;
     l->halves = before;
-}
-
-bool ht_fd_layers_interior(const struct ht_fd_stepper *s, const struct ht_fd_box *box,
-                           struct ht_fd_box *out) {
-    const struct ht_fd_layers *l = &s->layers;
-    struct ht_fd_zones zones;
-    bool any = true;
-    *out = *box;
-    if (l->sides.count == 0 || l->sponge || l->start || l->organisation == HT_ORGANISATION_FACES)
-        return true;
-    if (l->organisation == HT_ORGANISATION_COMBINED) return false;
-    ht_fd_layer_zones(box, &l->sides, &zones);
-    for (int k = 0; k < 3; k++) {
-        out->begin[k] = zones.cut[k][1];
-        out->end[k] = zones.cut[k][2];
-        any = any && zones.layers[k][1] == 0 && out->begin[k] < out->end[k];
-    }
-    return any;
 }
 
 /* ---- what a matched layer sends back ---- */

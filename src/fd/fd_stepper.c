@@ -322,11 +322,9 @@ static struct ht_fd_work work_of(const struct ht_fd_stepper *s, const struct ht_
 static enum ht_err run_update(struct ht_fd_stepper *s, const struct ht_task *task) {
     const double dt = s->problem.dt;
     struct ht_fd_work w = work_of(s, task, dt * dt);
-    const struct ht_fd_box targets = w.box;
     const struct ht_fd_array *v = s->values;
     const bool in_place = s->problem.stages > 1;
     if (!in_place && task->first) rename_arrays(s);
-    if (!ht_fd_layers_interior(s, &targets, &w.box)) return HT_OK;
     w.u = v[HT_FD_W];
     w.d = v[HT_FD_D];
     w.p = v[in_place ? HT_FD_U : HT_FD_W];

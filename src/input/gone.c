@@ -23,8 +23,9 @@ static const struct {
      "\"fd\" where the medium varies"},
     {"device.variant", "chains", "\"propagator-local\""},
     {"device.variant", "propagator-layers", "\"auto\"; absorbing layers have kernels of their own"},
-    {"absorbing.organisation", "operators",
-     "\"regions\", or time.scheme = \"fd\", which needs less time"},
+    {"absorbing.organisation", NULL,
+     "the one that a method has: by finite differences corrections in the layers, \"faces\", by "
+     "Hermite methods kernels of their own, \"regions\""},
     {"absorbing.profile", NULL,
      "fewer absorbing.cells: the damping varies about every node, and 4 cells "
      "reflect no more than 8 did where it was constant there"},

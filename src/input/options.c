@@ -89,12 +89,6 @@ static const struct ht_option option[] = {
      "cpml, a convolutional perfectly matched layer, which lets waves of any direction in; sponge, "
      "which damps the fields themselves, for schemes without cpml (leapfrog, fd with two terms in "
      "time) and where it costs too much. auto is cpml."},
-    {"absorbing.organisation", HT_OPT_CHOICE, AT(absorbing.organisation), "\"auto\"", ANY,
-     CHOICES(HT_EACH_ORGANISATION), "",
-     "How the layers are computed; it changes results by rounding only. combined: one kernel "
-     "everywhere; regions: a kernel for the interior and one for the boxes of the layers around it "
-     "(Hermite methods: one for each kind of box); faces: the interior's kernel everywhere, then a "
-     "correction in the layers. Hermite methods have regions; fd has all three, auto is faces."},
     {"absorbing.reflection", HT_OPT_VALUE, AT(absorbing.reflection), "\"auto\"", 1e-16, 0.5, "auto",
      "",
      "Reflection R at normal incidence that the damping is made for, without the error of the "
@@ -456,7 +450,6 @@ int ht_option_section(const char *key) {
     }
 WORDS(scheme, ht_scheme_name, HT_EACH_SCHEME_WORD)
 WORDS(absorbing, ht_absorbing_type, HT_EACH_ABSORBING)
-WORDS(organisation, ht_organisation, HT_EACH_ORGANISATION)
 WORDS(medium_type, ht_medium_type, HT_EACH_MEDIUM_TYPE)
 WORDS(fit, ht_fit_kind, HT_EACH_FIT)
 WORDS(receiver_type, ht_receiver_type, HT_EACH_RECEIVER_TYPE)

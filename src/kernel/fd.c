@@ -502,7 +502,7 @@ const struct ht_variant ht_variant_fd_plain = {.name = "fd-plain",
 /* Of a program that does no lines a group has WIDTH columns of DEPTH targets, LANES / WIDTH of each
  * at a time. Measured on an H200 (bench/NOTES.md). */
 enum { LANES = 128, WIDTH = 32, DEPTH = 12 };
-enum { CORRECT, START, UPDATE, SQUARES, DAMP }; /* entries */
+enum { CORRECT, START, SQUARES, DAMP }; /* entries */
 
 struct layer_kernels {
     struct ht_tool tool;
@@ -561,8 +561,8 @@ enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht
                    {"FD_LAYER_DEPTH", depth_of(lines)},
                    {"FD_PROFILES", HT_FD_PROFILES}},
         .file = {"fd_args.h", "fd_layer_args.h", "fd_common.cl", "fd_layers.cl"},
-        .entry = {"ht_fd_layer_correct", "ht_fd_layer_start", "ht_fd_layer_update",
-                  "ht_fd_layer_squares", "ht_fd_layer_damp"},
+        .entry = {"ht_fd_layer_correct", "ht_fd_layer_start", "ht_fd_layer_squares",
+                  "ht_fd_layer_damp"},
         .parts = true};
     struct layer_kernels *k = NULL;
     *out = NULL;
@@ -651,10 +651,11 @@ static void add_buffer(struct launch *l, struct ht_buffer *buffer) {
 }
 
 static void begin(const struct layer_kernels *k, const struct ht_fd_box *box,
-                  const struct ht_fd_sides *sides, bool everywhere, bool lines, struct launch *l) {
+                  const struct ht_fd_sides *sides, bool lines, struct launch *l) {
     *l = (struct launch){
         .args = {.row = (int)box->row, .plane = k->spec.dims > 2 ? (int)box->plane : 0}};
-    /* Zones of a launch, and the groups of each: of those in layers, or all. */
+    /* Zones of a launch, and the groups of each: of those in layers, or all where there are none.
+     */
     struct ht_fd_zones zones;
     ht_fd_layer_zones(box, sides, &zones);
     for (int n = 0; n < 3; n++)
@@ -674,7 +675,7 @@ static void begin(const struct layer_kernels *k, const struct ht_fd_box *box,
             layers |= here;
         }
         const bool one = layers != 0 && (layers & (layers - 1)) == 0;
-        const bool none = count[0] * count[1] * count[2] == 0 || (layers == 0 && !everywhere);
+        const bool none = count[0] * count[1] * count[2] == 0 || (layers == 0 && sides->count > 0);
         if (lines && one) {
             l->args.lines |= 1 << n;
             count[axis] = 1;
@@ -717,23 +718,20 @@ static enum ht_err run(struct layer_kernels *k, enum ht_step_part part, int entr
 
 enum ht_err ht_fd_layer_step(struct ht_tool *tool, enum ht_step_part part,
                              const struct ht_fd_box *box, const struct ht_fd_sides *sides,
-                             enum ht_organisation organisation, const struct ht_fd_operator *op,
-                             const struct ht_fd_memory *memory, struct ht_buffer *u,
-                             struct ht_buffer *d, struct ht_buffer *out) {
+                             const struct ht_fd_operator *op, const struct ht_fd_memory *memory,
+                             struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *out) {
     struct layer_kernels *k = (struct layer_kernels *)tool;
     struct ht_buffer *const memories[] = {memory->profile, memory->before, memory->halves,
                                           memory->nodes};
-    const bool whole = !memory->start && organisation != HT_ORGANISATION_FACES;
     struct launch l;
-    begin(k, box, sides, whole && organisation == HT_ORGANISATION_COMBINED,
-          k->lines && !memory->start, &l);
+    begin(k, box, sides, k->lines && !memory->start, &l);
     add_coefs(k, op, &l);
     for (int i = 0; i < 4; i++) add_buffer(&l, memories[i]);
     add_buffer(&l, u);
     add_medium(k, op, &l);
     add_buffer(&l, d);
     add_buffer(&l, out);
-    return run(k, part, memory->start ? START : whole ? UPDATE : CORRECT, &l);
+    return run(k, part, memory->start ? START : CORRECT, &l);
 }
 
 enum ht_err ht_fd_layer_squares(struct ht_tool *tool, const struct ht_fd_box *box,
@@ -742,7 +740,7 @@ enum ht_err ht_fd_layer_squares(struct ht_tool *tool, const struct ht_fd_box *bo
     const struct ht_fd_sides none = {.count = 0};
     struct layer_kernels *k = (struct layer_kernels *)tool;
     struct launch l;
-    begin(k, box, &none, true, false, &l);
+    begin(k, box, &none, false, &l);
     add_coefs(k, op, &l);
     add_buffer(&l, u);
     add_medium(k, op, &l);
@@ -755,7 +753,7 @@ enum ht_err ht_fd_layer_damp(struct ht_tool *tool, enum ht_step_part part,
                              struct ht_buffer *profile, struct ht_buffer *u, struct ht_buffer *d) {
     struct layer_kernels *k = (struct layer_kernels *)tool;
     struct launch l;
-    begin(k, box, sides, false, false, &l);
+    begin(k, box, sides, false, &l);
     add_buffer(&l, profile);
     add_buffer(&l, u);
     add_buffer(&l, d);

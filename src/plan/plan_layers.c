@@ -91,11 +91,7 @@ static enum ht_err refuse_hermite(const struct ht_params *params, size_t first, 
 /* Refuses keys of perfectly matched layers. */
 static enum ht_err plan_check_sponge(const struct ht_params *params) {
     TRY(refuse_hermite(params, 0, "absorbing.type = \"sponge\""));
-    TRY(refuse_mix(params, "absorbing.type = \"sponge\""));
-    if (params->absorbing.organisation == HT_ORGANISATION_AUTO) return HT_OK;
-    return ht_params_error(
-        params, "absorbing.organisation",
-        "is of perfectly matched layers: has no meaning with absorbing.type = \"sponge\"");
+    return refuse_mix(params, "absorbing.type = \"sponge\"");
 }
 
 /* Thinner ones grow (docs/absorbing.md). */
@@ -202,13 +198,10 @@ static ht_layer_usual *usual_of(const struct ht_plan *plan) {
 
 static enum ht_err check_hermite(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
-    const enum ht_organisation organisation = params->absorbing.organisation;
     const bool sponge = params->absorbing.type == HT_ABSORBING_SPONGE;
     if (plan->problem.scheme->two_level) TRY(check_leapfrog(plan));
     if (sponge) TRY(check_thickness(plan, least_sponge));
     if (sponge) return plan_check_sponge(params);
-    REFUSE(organisation != HT_ORGANISATION_AUTO && organisation != HT_ORGANISATION_REGIONS, params,
-           "absorbing.organisation", "Hermite methods have \"regions\"");
     return check_thickness(plan, least_cells);
 }
 
@@ -220,7 +213,6 @@ enum ht_err ht_hermite_plan_layers(struct ht_plan *plan) {
                        sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML, plan->order,
                        usual_of(plan), &plan->layers));
     plan->layers.profile_degree = profile_degree(plan);
-    plan->problem.fd.organisation = HT_ORGANISATION_REGIONS;
     plan->problem.layers = &plan->layers;
     return HT_OK;
 }
@@ -344,9 +336,6 @@ static enum ht_err plan_nodal(struct ht_plan *plan, ht_layer_usual *usual) {
     }
     REFUSE(type == HT_ABSORBING_CPML && params->parallel.halo_depth > 1, params,
            "parallel.halo_depth", "must be 1 with absorbing sides (cpml)");
-    plan->problem.fd.organisation = params->absorbing.organisation == HT_ORGANISATION_AUTO
-                                        ? HT_ORGANISATION_FACES
-                                        : params->absorbing.organisation;
     plan->problem.layers = &plan->layers;
     return HT_OK;
 }
@@ -378,8 +367,6 @@ enum ht_err ht_staggered_plan_layers(struct ht_plan *plan) {
     const bool two_speeds =
         ht_pair_make(&plan->eq, HT_PAIR_TOGETHER, &pair) == NULL && ht_pair_coupled(&pair) != 0;
     TRY(plan_nodal(plan, usual_pair));
-    REFUSE(plan->problem.fd.organisation != HT_ORGANISATION_FACES, params, "absorbing.organisation",
-           "finite differences of %s have \"faces\"", plan->eq.system->name);
     const struct ht_medium *medium = plan->medium;
     const bool slow = medium->vanishes || medium->speed_min > 3 * medium->slowest;
     const double usual = !two_speeds ? 0 : slow && !medium->uniform ? 0.05 : 0.01;

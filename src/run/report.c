@@ -157,11 +157,10 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_text_add(text, "  absorbing %s", type);
     add_thicknesses(layers, text);
     if (layers->type == HT_ABSORBING_CPML)
-        ht_text_add(text, "%s; %s",
+        ht_text_add(text, "%s",
                     layers->profile_degree == 0   ? ""
                     : layers->profile_degree == 2 ? "; quadratic about a node"
-                                                  : "; cubic about a node",
-                    ht_organisation_word(sim->plan->problem.fd.organisation));
+                                                  : "; cubic about a node");
     if (sim->plan->problem.scheme->nodal || layers->type == HT_ABSORBING_CPML)
         ht_text_add(text, "; the medium is constant along their normals");
     ht_text_add(text, "\n");

@@ -562,9 +562,6 @@ bad_layer 'a sponge of leapfrog at order 1' 'grid.order = 1|acoustic|2 or' \
     time.scheme=leapfrog absorbing.type=sponge grid.order=1
 bad_layer 'alpha of a sponge' 'absorbing.alpha|sponge|Hermite' system=wave \
     time.scheme=leapfrog absorbing.type=sponge absorbing.alpha=0.1
-bad_layer 'a sponge of leapfrog in regions' 'absorbing.organisation|sponge' \
-    system=wave time.scheme=leapfrog absorbing.type=sponge \
-    absorbing.organisation=regions
 bad_layer 'two terms with layers' 'time.stages = 2|sponge' time.scheme=fd \
     time.stages=2
 bad_layer 'deep halos with layers' 'parallel.halo_depth = 2|must be 1' \
@@ -573,9 +570,7 @@ bad_layer 'thin layers of taylor' 'absorbing.cells = 2|taylor|3 cells' \
     time.scheme=taylor absorbing.cells=2
 bad_layer 'a thin sponge of taylor' 'absorbing.cells = 3|taylor|4 cells' \
     time.scheme=taylor absorbing.type=sponge absorbing.cells=3
-bad_layer 'faces of taylor' 'absorbing.organisation|have "regions"' \
-    time.scheme=taylor absorbing.organisation=faces
-bad_layer 'operators, which are gone' \
+bad_layer 'organisations, which are gone' \
     'absorbing.organisation|no longer there|"regions"' \
     time.scheme=taylor absorbing.organisation=operators
 bad_layer 'a source in a layer of taylor' 'sources.1.position|absorbing layer' \
@@ -585,8 +580,6 @@ bad_layer 'a profile, which is gone' \
     time.scheme=taylor absorbing.profile=node
 bad_layer 'thin matched layers of differences' 'absorbing.cells|5|6 points' \
     absorbing.cells=5 time.scheme=fd
-bad_layer 'a sponge in regions' 'absorbing.organisation|sponge' \
-    absorbing.type=sponge absorbing.organisation=regions
 bad_layer 'a source in a layer' 'sources.1.position|x1 = 0.1|absorbing layer' \
     'sources=({position=[0.1,0.5];frequency=2.0;})'
 bad_layer 'a receiver in a layer' 'receivers.1.position|(0.9, 0.5)|layer' \

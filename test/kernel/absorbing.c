@@ -83,7 +83,6 @@ static void make_problem(struct trial *t, const struct row *row) {
         t->problem.medium = &t->problem;
     }
     for (int m = 0; m < HT_MAX_MATERIALS; m++) t->problem.uniform[m] = 0.75 + 0.125 * m;
-    t->problem.fd.organisation = HT_ORGANISATION_REGIONS;
     (void)ht_problem_set_scheme(&t->problem,
                                 ht_scheme_at(row->kind == LEAPFROG ? HT_LEAPFROG : HT_TAYLOR));
 }

@@ -40,7 +40,6 @@ static void make(struct trial *t, const struct scene *scene, struct ht_layers *l
             .cells = layer[k][side], .degree = 2, .most = 2, .alpha = 0.25, .sponge = 0.0625};
     }
     t->problem.layers = t->alone.layers = layers;
-    t->problem.fd.organisation = t->alone.fd.organisation = HT_ORGANISATION_REGIONS;
     snprintf(t->name, sizeof t->name, "%s, %d ranks, depth %d", kind->name,
              ht_comm_size(scene->comm), t->problem.halo.depth);
 }

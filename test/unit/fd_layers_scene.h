@@ -98,7 +98,6 @@ static inline void make(struct scene *s, const struct given *g, double part) {
                                      .fd = {.order = g->order,
                                             .density = g->density,
                                             .inverse_density = 1,
-                                            .organisation = HT_ORGANISATION_FACES,
                                             .fill = fill,
                                             .medium = s}};
     (void)ht_problem_set_scheme(&s->problem, ht_scheme_at(HT_DIFFERENCES));
