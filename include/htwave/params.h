@@ -140,6 +140,7 @@ struct ht_shot_given {
     double at;
     double width;                   /* volume; else 0 */
     double direction[3], moment[6]; /* M11, M22, M33, M12, M13, M23 */
+    double polarisation[3];         /* of plane waves of vectors */
     enum ht_signal_kind signal;
     double frequency, cycles, amplitude;
     char *file;
@@ -183,10 +184,12 @@ const struct ht_source_type *ht_source_type_at(int index);
 const struct ht_source_kind *ht_source_kind_at(int index);
 
 /* What a source of amplitude 1 adds to u_t of a field: delta times weight, times the material (-1:
- * 1) at its place. */
+ * 1) at its place. Of what comes from outside the scalar, or along each axis the part of the vector
+ * field that the polarisation has; the material is what its square is divided by in the energy. */
 struct ht_drive {
     int field, material;
     double weight;
+    int axis; /* of a vector; -1: a scalar */
 };
 /* The number of drives, 0: the system has no such sources. *missing: a field that the source has a
  * number for and the system has not, of which it has others; else NULL. */

@@ -57,6 +57,8 @@ struct ht_shot {
                                  plane wave reaches first */
     double crossing;          /* time that a plane wave takes through its box;
                                  else 0 */
+    double speed;             /* of a plane wave */
+    bool along;               /* its vector is along, else normal to its direction */
     double amplitude, delay;
     double radius, tolerance; /* as given; radius 0: automatic */
     struct ht_signal *signal;
@@ -76,6 +78,11 @@ struct ht_shots {
 HT_CHECKED enum ht_err ht_shots_create(const struct ht_params *params,
                                        const struct ht_medium *medium, struct ht_shots **out);
 void ht_shots_destroy(struct ht_shots *shots); /* NULL allowed */
+
+/* The fields of a plane wave whose scalar or vector (ht_drive) is 1, in a medium of these
+ * materials, for a direction of any length that differences see, near its own. */
+void ht_shot_fields(const struct ht_equations *eq, const struct ht_shot *shot,
+                    const double *material, const double direction[3], double *field);
 
 /* In the run's time, with amplitude; order as in ht_signal_at. 0 before the signal's begin. */
 double ht_shot_at(const struct ht_shot *shot, double time, int order);

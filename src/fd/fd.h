@@ -154,8 +154,9 @@ struct ht_fd_injection {
                                         */
     double *whole;                     /* [column] sum over the grid of weights / a, half at walls
                                         */
-    double *size;                      /* [shot] norm of the weights, as that of the energy */
-    double driven;                     /* sum over the steps of the norm of what was added */
+    double *size;  /* [shot] norm of the weights, as that of the energy; of a plane
+                      wave of what it adds, its values being at most 1 */
+    double driven; /* sum over the steps of the norm of what was added */
     bool filled;
     int64_t first; /* of the table */
     double *table;
@@ -189,6 +190,62 @@ void ht_fd_target_planes(const struct ht_fd_stepper *s, int64_t *begin, int64_t 
 HT_CHECKED enum ht_err ht_fd_place_columns(const struct ht_fd_stepper *s, int64_t begin,
                                            int64_t end, const struct ht_columns *from,
                                            struct ht_columns *window);
+
+/* ---- fd_incidence.c: plane waves from outside ---- */
+/* Columns that a place between them takes, and the order of its error. */
+enum { HT_FD_SPLINE = 12 };
+/* Places are in half spacings: 2 m of node m, 2 m + 1 half a spacing above. */
+struct ht_fd_surface {
+    const struct ht_grid *grid;
+    const struct ht_shot *shot;
+    double material[HT_MAX_MATERIALS]; /* at the box's corner */
+    bool closed[3];                    /* the box has faces along the axis */
+    int64_t lower[3], upper[3];        /* places inside: lower <= place <= upper */
+    /* Differences along an axis: weight (u(place + offset) + below u(place - offset)). */
+    struct ht_fd_star {
+        int count, offset[2 * HT_FD_RADIUS];
+        double weight[2 * HT_FD_RADIUS], below;
+    } star;
+    double apart, first; /* xi of columns: first + n apart */
+    int columns;
+};
+/* The tables of second order, of u and w; those of pairs have the numbers of the fields. */
+enum { HT_FD_INCIDENT_U, HT_FD_INCIDENT_W };
+struct ht_fd_incidence {
+    struct ht_fd_surface surface;
+    struct ht_fd_weights weights;
+    int64_t steps;                /* of the tables, from step 0 on */
+    double *table[HT_MAX_FIELDS]; /* [step][column]; NULL: there is none */
+    double *values;               /* scratch: [column] */
+};
+HT_CHECKED enum ht_err ht_fd_incidence_create(const struct ht_problem *problem,
+                                              const struct ht_shot *shot,
+                                              struct ht_fd_incidence **out);
+void ht_fd_incidence_destroy(struct ht_fd_incidence *in); /* NULL allowed */
+/* The difference along an axis, times a factor. */
+struct ht_fd_crossing {
+    int axis;
+    double factor;
+};
+/* Adds what the places of a parity take on an x3 plane of the grid of the columns of one table,
+ * which are those from `column` on. */
+HT_CHECKED enum ht_err ht_fd_incidence_entries(const struct ht_fd_incidence *in, unsigned parity,
+                                               int count, const struct ht_fd_crossing *crossing,
+                                               int64_t plane, int column, struct ht_columns *out);
+/* out[column] of a step: factor times a table. */
+void ht_fd_incidence_row(const struct ht_fd_incidence *in, int part, int64_t step, double factor,
+                         double *out);
+/* No more than: columns of a table, nodes and entries of places of a parity on so many planes. */
+struct ht_fd_incidence_most {
+    int64_t columns, nodes, entries;
+    int64_t host; /* bytes of the host's tables */
+};
+HT_CHECKED enum ht_err ht_fd_incidence_count(const struct ht_problem *problem,
+                                             const struct ht_shot *shot, int64_t planes,
+                                             struct ht_fd_incidence_most *out);
+/* Refuses plane waves whose surface the grid cannot hold, or about which the medium varies or loses
+ * energy. A rank looks at its own planes: one that fails must enter ht_comm_agree. */
+HT_CHECKED enum ht_err ht_fd_surface_check(const struct ht_plan *plan);
 
 /* ---- the stepper ---- */
 struct ht_fd_stepper {
@@ -294,10 +351,6 @@ int64_t ht_fd_block_planes(const struct ht_grid *grid);
 
 struct ht_pack_format ht_fd_format(const struct ht_problem *problem, bool fp64);
 
-/* Refuses plane waves whose surface the grid cannot hold, or about which the medium
- * varies. A rank looks at its own planes: one that fails must enter ht_comm_agree. */
-HT_CHECKED enum ht_err ht_fd_surface_check(const struct ht_plan *plan);
-
 /* ---- pair.c: first-order systems by a pair of groups of fields (struct ht_pair) ---- */
 /* Group 0 is at times n - 1/2, group 1 at n; a field's value number m is that at its place in the
  * cell of node m. Where walls end an axis, the last value between nodes is the image of the one
@@ -323,6 +376,7 @@ struct ht_pair_stepper {
     struct ht_fd_array profile, memory[2]; /* of each group, as those of struct ht_pair_arrays */
     bool remembers;                        /* memories and partners are not 0 */
     struct ht_fd_injection *injection[HT_MAX_FIELDS]; /* NULL: no source drives the field */
+    struct ht_fd_incidence **incident;                /* [shot] NULL: no plane wave */
     struct ht_pair_meets meets[2];                    /* of each group: no points, no couplings */
     struct ht_pair_met *met[2];                       /* on a device */
 };
@@ -360,7 +414,8 @@ void ht_pair_meets_range(const struct ht_pair_task *t, int64_t point[2], int64_t
 /* Planes of the medium that the bound of the step reads beyond own ones. */
 int64_t ht_pair_bound_planes(const struct ht_problem *problem);
 /* ---- pair_shots.c: their sources ---- */
-/* Each field that some shot drives has a list of its own, with a column per shot. The steps take
+/* Each field that some shot drives has a list of its own, with a column per shot, of plane waves
+ * many. The steps take
  * f += dt s(t) delta at the time between that before and after, by row step - first of the table.
  */
 HT_CHECKED enum ht_err ht_pair_injection_create(struct ht_pair_stepper *s);

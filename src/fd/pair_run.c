@@ -172,22 +172,23 @@ enum ht_err ht_staggered_plan_medium(struct ht_plan *plan, bool sampled) {
     return ht_fd_check_points(plan);
 }
 
-enum ht_err ht_staggered_plan_shots(struct ht_plan *plan) {
-    for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++)
-        REFUSE(plan->shots->shot[i].type->outside != NULL, plan->params, "sources",
-               "%s has no plane waves from outside", plan->eq.system->name);
-    return ht_differences_plan_shots(plan);
-}
-
 enum ht_err ht_staggered_shot_bytes(const struct ht_plan *plan, bool fp64,
                                     struct ht_shot_bytes *out) {
     const struct ht_shots *shots = plan->problem.shots;
-    const int64_t planes = ht_grid_planes(&plan->grid, HT_PRIMARY);
+    const int64_t planes = ht_grid_planes(&plan->grid, HT_PRIMARY), word = ht_real_size(fp64);
     for (int i = 0; i < shots->count; i++) {
-        const int64_t nodes = ht_shot_most_nodes(shots, i, planes) * shots->shot[i].drives;
-        const int64_t table = (int64_t)HT_FD_INJECTION_ROWS * shots->shot[i].drives;
-        out->device += (16 + ht_real_size(fp64)) * nodes + ht_real_size(fp64) * table;
-        out->host += (24 + 2 * (int64_t)sizeof(struct ht_column_entry)) * nodes + 8 * table;
+        const int64_t drives = shots->shot[i].drives;
+        const int64_t more = ht_shot_most_nodes(shots, i, planes) * drives;
+        struct ht_fd_incidence_most most = {drives, more, more, 0};
+        if (shots->shot[i].type->outside) {
+            const int fields = plan->eq.nfields, terms = plan->eq.nterms;
+            TRY(ht_fd_incidence_count(&plan->problem, &shots->shot[i], planes, &most));
+            most.columns *= terms, most.nodes *= fields, most.entries *= terms;
+        }
+        const int64_t table = HT_FD_INJECTION_ROWS * most.columns;
+        out->device += 12 * most.nodes + (4 + word) * most.entries + word * table;
+        out->host += most.host + 12 * most.nodes + 8 * table +
+                     (12 + 2 * (int64_t)sizeof(struct ht_column_entry)) * most.entries;
     }
     return HT_OK;
 }

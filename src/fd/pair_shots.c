@@ -1,6 +1,7 @@
 /* Sources of pairs of groups of fields: f_t = .. + M weight s(t) delta(x - x0) of a field f, M its
  * own coefficient at its place or 1 (struct ht_drive). The delta has the weights of reading points
- * at the places of the field, over the cell's volume.
+ * at the places of the field, over the cell's volume. Plane waves from outside are added to the
+ * terms of f whose differences cross the surface of their box.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static enum ht_err add_node(struct making *m, int shot, bool own,
         const double factor = own ? m->medium[node->m[1] * row + node->m[0]] : 1;
         TRY(ht_columns_add(&m->all,
                            (struct ht_column_entry){.at = at[2] * plane + at[1] * row + at[0],
-                                                    .column = shot,
+                                                    .column = m->in->column[shot],
                                                     .weight = sign * factor * node->weight}));
     }
     return HT_OK;
@@ -88,13 +89,64 @@ static enum ht_err add_drive(struct making *m, int shot, int number) {
     return err;
 }
 
+/* ---- plane waves ---- */
+
+/* Whether a field takes differences of another one of which the wave has a table. */
+static bool reads(const struct ht_pair_stepper *s, const struct ht_fd_incidence *in, int row,
+                  int col) {
+    bool found = false;
+    for (int t = 0; t < s->pair.nterms && in->table[col] != NULL; t++)
+        found = found || (s->pair.term[t].row == row && s->pair.term[t].col == col &&
+                          in->surface.closed[s->pair.term[t].axis]);
+    return found;
+}
+
+/* Columns of a shot for a field. */
+static int columns_of(const struct ht_pair_stepper *s, int shot, int row) {
+    const struct ht_fd_incidence *in = s->incident[shot];
+    int count = in == NULL;
+    for (int col = 0; col < s->pair.nfields && in != NULL; col++)
+        if (reads(s, in, row, col)) count += in->surface.columns;
+    return count;
+}
+
+/* Those of one field after those of another. */
+static enum ht_err add_wave(struct making *m, int shot) {
+    const struct ht_fd_incidence *in = m->s->incident[shot];
+    const struct ht_fd_surface *surface = &in->surface;
+    int column = m->in->column[shot];
+    for (int col = 0; col < m->s->pair.nfields; col++) {
+        struct ht_fd_crossing crossing[HT_MAX_TERMS];
+        int count = 0;
+        if (!reads(m->s, in, m->field, col)) continue;
+        for (int t = 0; t < m->s->pair.nterms; t++) {
+            const struct ht_pair_term *term = &m->s->pair.term[t];
+            const int material = m->s->pair.coefficient[term->coefficient].material;
+            if (term->row == m->field && term->col == col)
+                crossing[count++] = (struct ht_fd_crossing){
+                    term->axis, term->factor / m->grid.h[term->axis] *
+                                    (material < 0 ? 1 : surface->material[material])};
+        }
+        for (int64_t p = 0; p < ht_grid_planes(&m->grid, HT_PRIMARY); p++)
+            if (m->wanted[p])
+                TRY(ht_fd_incidence_entries(in, m->s->pair.parity[m->field], count, crossing, p,
+                                            column, &m->all));
+        column += surface->columns;
+    }
+    return HT_OK;
+}
+
+/* ---- lists ---- */
+
 static enum ht_err make_list(struct making *m) {
     struct ht_fd_injection *in = m->in;
     const struct ht_fd_stepper *fd = &m->s->fd;
     const int64_t planes = fd->r.partition.window[HT_PRIMARY].count[2];
     ht_fd_target_planes(fd, &m->begin, &m->end, m->wanted);
     for (int i = 0; i < in->shots->count; i++)
-        for (int d = 0; d < in->shots->shot[i].drives; d++)
+        if (m->s->incident[i] != NULL) TRY(add_wave(m, i));
+    for (int i = 0; i < in->shots->count; i++)
+        for (int d = 0; d < in->shots->shot[i].drives && m->s->incident[i] == NULL; d++)
             if (ht_pair_surface_shares(m->s, in->shots->shot[i].drive[d].field) >> m->field & 1u)
                 TRY(add_drive(m, i, d));
     TRY(ht_fd_place_columns(fd, m->begin, m->end, &m->all, &m->window));
@@ -108,10 +160,14 @@ static enum ht_err make_field(struct ht_pair_stepper *s, int field) {
     TRY(HT_ALLOC(s->injection[field], 1));
     m.in = s->injection[field];
     m.in->shots = shots;
+    TRY(HT_ALLOC(m.in->column, shots->count + 1));
+    for (int i = 0; i < shots->count; i++)
+        m.in->column[i + 1] = m.in->column[i] + columns_of(s, i, field);
+    const int columns = m.in->column[shots->count];
     m.in->shapes =
-        (struct ht_inject_shapes){.fields = 1, .terms = 1, .coefs = 1, .columns = shots->count};
+        (struct ht_inject_shapes){.fields = 1, .terms = 1, .coefs = 1, .columns = columns};
     for (int k = 0; k < 3; k++) m.grid.shift[k] = s->pair.parity[field] >> k & 1u ? 0.5 : 0;
-    enum ht_err err = HT_ALLOC(m.in->table, (int64_t)STEPS * shots->count);
+    enum ht_err err = HT_ALLOC(m.in->table, (int64_t)STEPS * columns);
     if (err == HT_OK) err = HT_ALLOC(m.wanted, ht_grid_planes(&m.grid, HT_PRIMARY));
     if (err == HT_OK) err = HT_ALLOC(m.medium, ht_grid_plane(&m.grid, HT_PRIMARY));
     if (err == HT_OK && (m.s->coupled >> field & 1u) && ht_grid_free(&m.grid))
@@ -132,8 +188,15 @@ enum ht_err ht_pair_injection_create(struct ht_pair_stepper *s) {
     const struct ht_shots *shots = s->fd.problem.shots;
     unsigned driven = 0;
     if (shots == NULL || !(s->fd.problem.dt > 0)) return HT_OK;
+    TRY(HT_ALLOC(s->incident, shots->count));
     for (int i = 0; i < shots->count; i++)
-        for (int d = 0; d < shots->shot[i].drives; d++)
+        if (shots->shot[i].type->outside != NULL) {
+            TRY(ht_fd_incidence_create(&s->fd.problem, &shots->shot[i], &s->incident[i]));
+            for (int f = 0; f < s->pair.nfields; f++)
+                if (columns_of(s, i, f) > 0) driven |= 1u << f;
+        }
+    for (int i = 0; i < shots->count; i++)
+        for (int d = 0; d < shots->shot[i].drives && s->incident[i] == NULL; d++)
             driven |= ht_pair_surface_shares(s, shots->shot[i].drive[d].field);
     for (int f = 0; f < s->pair.nfields; f++)
         if (driven >> f & 1u) TRY(make_field(s, f));
@@ -142,21 +205,37 @@ enum ht_err ht_pair_injection_create(struct ht_pair_stepper *s) {
 
 void ht_pair_injection_destroy(struct ht_pair_stepper *s) {
     for (int f = 0; f < s->pair.nfields; f++) ht_fd_injection_destroy(s->injection[f]);
+    for (int i = 0; s->incident != NULL && i < s->fd.problem.shots->count; i++)
+        ht_fd_incidence_destroy(s->incident[i]);
+    free(s->incident);
+}
+
+/* What a shot adds in step n, over the time `later`, in its columns. */
+static void fill_row(const struct ht_pair_stepper *s, int field, const struct ht_fd_injection *in,
+                     int shot, int64_t n, double later, double share, double *row) {
+    const struct ht_fd_incidence *wave = s->incident[shot];
+    const struct ht_fd_signal *signal = in->undispersed ? &in->undispersed[shot] : NULL;
+    const double time = ((double)n + later) * s->fd.problem.dt;
+    if (wave == NULL)
+        *row = share * (signal == NULL      ? ht_shot_at(&in->shots->shot[shot], time, 0)
+                        : n < signal->count ? signal->f[n]
+                                            : 0);
+    for (int col = 0; col < s->pair.nfields && wave != NULL; col++)
+        if (reads(s, wave, field, col)) {
+            ht_fd_incidence_row(wave, col, n, share, row);
+            row += wave->surface.columns;
+        }
 }
 
 static void fill_table(const struct ht_pair_stepper *s, int field, struct ht_fd_injection *in) {
-    const int group = s->pair.group[1] >> field & 1u;
+    const int group = s->pair.group[1] >> field & 1u, columns = in->column[in->shots->count];
     const double later = group ? 0.5 : 0, dt = s->fd.problem.dt;
     const double share = ht_pair_loses(&s->pair, group) ? dt / 2 : dt; /* is added twice */
     for (int64_t j = 0; j < STEPS; j++)
-        for (int i = 0; i < in->shots->count; i++) {
-            const int64_t n = in->first + j;
-            const struct ht_fd_signal *signal = in->undispersed ? &in->undispersed[i] : NULL;
-            const double value = signal
-                                     ? n < signal->count ? signal->f[n] : 0
-                                     : ht_shot_at(&in->shots->shot[i], ((double)n + later) * dt, 0);
-            in->table[j * in->shots->count + i] = share * value;
-        }
+        for (int i = 0; i < in->shots->count; i++)
+            if (in->column[i + 1] > in->column[i])
+                fill_row(s, field, in, i, in->first + j, later, share,
+                         &in->table[j * columns + in->column[i]]);
 }
 
 enum ht_err ht_pair_injection_step(struct ht_pair_stepper *s) {

@@ -216,6 +216,8 @@ static enum ht_err check_numbers(const struct ht_params *p, int group) {
     char key[KEY];
     REFUSE(type->outside && ht_params_is_set(p, key_of(group, "kind", key)), p, key,
            "a %s has no kind", type->word);
+    REFUSE(!type->outside && ht_params_is_set(p, key_of(group, "polarisation", key)), p, key,
+           "is for plane waves, but the type is \"%s\"", type->word);
     const char *takes = type->outside ? "direction" : kind->takes;
     if (type->outside) snprintf(key, sizeof key, "sources.%d", group);
     REFUSE(takes && (type->outside ? (shot->direction[0] == 0 && shot->direction[1] == 0 &&

@@ -82,9 +82,35 @@ static int material_of(const struct ht_equations *eq, int field) {
 
 static int drive_scalar(const struct ht_equations *eq, struct ht_drive *drive) {
     const struct ht_second_order *form = &eq->second_order;
-    *drive = form->rate >= 0 ? (struct ht_drive){form->rate, -1, 1}
-                             : (struct ht_drive){form->field, form->modulus, 1};
+    *drive = form->rate >= 0 ? (struct ht_drive){form->rate, -1, 1, -1}
+                             : (struct ht_drive){form->field, form->modulus, 1, -1};
     return form->known ? 1 : 0;
+}
+
+/* The first kind with a direction that drives fields of the equations: their vector. */
+static const struct ht_source_kind *vector_of(const struct ht_equations *eq) {
+    for (int i = 0; i < KINDS; i++)
+        for (int k = 0; k < 3 && kinds[i].unit; k++)
+            if (ht_equations_field(eq, kinds[i].field[k]) >= 0) return &kinds[i];
+    return NULL;
+}
+
+/* Of a wave of a scalar, or of the vector's fields along the axes. */
+static int drive_wave(const struct ht_shot_given *given, const struct ht_equations *eq,
+                      struct ht_drive *drive, const char **missing) {
+    const double *p = given->polarisation, length = hypot(hypot(p[0], p[1]), p[2]);
+    const struct ht_source_kind *vector = vector_of(eq);
+    int count = 0;
+    if (eq->second_order.known) return drive_scalar(eq, drive);
+    for (int k = 0; k < 3 && vector != NULL; k++) {
+        const int field = ht_equations_field(eq, vector->field[k]);
+        if (field < 0 && p[k] != 0) *missing = vector->field[k];
+        if (field >= 0)
+            drive[count++] =
+                (struct ht_drive){field, material_of(eq, field), length > 0 ? p[k] / length : 0, k};
+    }
+    if (count == 1 && !(length > 0)) drive->weight = 1;
+    return count;
 }
 
 /* Of the i-th field that a kind drives. */
@@ -109,6 +135,7 @@ int ht_source_drives(const struct ht_shot_given *given, const struct ht_equation
     int count = 0;
     bool any = false;
     *missing = NULL;
+    if (ht_source_type_of(given)->outside) return drive_wave(given, eq, drive, missing);
     if (kind->field[0] == NULL) return drive_scalar(eq, drive);
     for (int i = 0; i < HT_MAX_DRIVES && kind->field[i] != NULL; i++) {
         const int field = ht_equations_field(eq, kind->field[i]);
@@ -117,7 +144,7 @@ int ht_source_drives(const struct ht_shot_given *given, const struct ht_equation
         if (field < 0 && kind->takes != NULL && number != 0) *missing = kind->field[i];
         if (field >= 0 && number != 0)
             drive[count++] = (struct ht_drive){field, kind->own ? material_of(eq, field) : -1,
-                                               kind->sign * number};
+                                               kind->sign * number, i};
     }
     if (!any) *missing = NULL;
     return count;
@@ -154,6 +181,11 @@ static const struct ht_option option[] = {
                     "makes; that of a plane is normal to it. Plane waves have no kind.")[1]},
     {"direction", HT_OPT_REAL3, IN_SHOT(direction), "[0.0, 0.0, 0.0]", ANY, NULL, "",
      "Force: its direction; plane wave: where it travels to; of any length."},
+    {"polarisation", HT_OPT_REAL3, IN_SHOT(polarisation), "[0.0, 0.0, 0.0]", ANY, NULL, "",
+     "Plane wave of vectors, of any length: the direction of E (maxwell, maxwell_tm), made normal "
+     "to the direction in which the wave travels, or of v (elastic): along that direction it is a "
+     "compressional wave, else, made normal to it, a shear wave. May be left out where the vector "
+     "has one component."},
     {"moment", HT_OPT_REAL6, IN_SHOT(moment), "[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]", ANY, NULL, "",
      "Moment: the tensor's M11, M22, M33, M12, M13, M23. A fault with normal n that slips along d: "
      "M_ij = n_i d_j + n_j d_i; an explosion: [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]."},
@@ -177,7 +209,8 @@ static const struct ht_option option[] = {
     {"amplitude", HT_OPT_REAL, IN_SHOT(amplitude), "1.0", ANY, NULL, "",
      "Factor of the signal: a volume per time (monopole), a force, a moment per time or a current, "
      "of a plane per area, in one "
-     "and two dimensions per area and per length; of a plane wave its p (acoustic) or u (wave)."},
+     "and two dimensions per area and per length; of a plane wave its p (acoustic), u (wave), E "
+     "(maxwell) or v (elastic)."},
     {"radius", HT_OPT_VALUE, IN_SHOT(radius), "\"auto\"", 0.25, 4, "auto", "cells",
      "Hermite methods: of the Gaussian with a flat spectrum that stands for the point. auto: 1.25, "
      "with grid.order 3 or less 1.5 (leapfrog of pressure and velocity 1.75), or less where that "

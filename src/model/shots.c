@@ -46,20 +46,123 @@ double ht_shot_band(const struct ht_shot *shot, int band) {
     return ht_signal_traits(shot->signal).highest * 2 * (band + 0.5) / HT_SIGNAL_BANDS;
 }
 
+/* ---- plane waves ---- */
+
+/* out = -sum of the terms' factors, materials and directions times `from`: exp(i (omega t - k x)),
+ * over i k. */
+static void change(const struct ht_equations *eq, const double *material, const double n[3],
+                   const double *from, double *out) {
+    for (int f = 0; f < eq->nfields; f++) out[f] = 0;
+    for (int t = 0; t < eq->nterms; t++) {
+        const struct ht_term *term = &eq->term[t];
+        if (term->derivative == 1)
+            out[term->row] -= term->coef * n[term->axis] * from[term->col] *
+                              (term->material < 0 ? 1 : material[term->material]);
+    }
+}
+
+/* The scalar or the vector alone. */
+static void polarise(const struct ht_shot *shot, const double n[3], double *field) {
+    double along = 0;
+    for (int f = 0; f < HT_MAX_FIELDS; f++) field[f] = 0;
+    for (int i = 0; i < shot->drives; i++)
+        if (shot->drive[i].axis >= 0) along += shot->drive[i].weight * n[shot->drive[i].axis];
+    for (int i = 0; i < shot->drives; i++) {
+        const struct ht_drive *drive = &shot->drive[i];
+        const double part = drive->axis < 0 ? 0 : along * n[drive->axis];
+        field[drive->field] = shot->along ? part : drive->weight - part;
+    }
+}
+
+void ht_shot_fields(const struct ht_equations *eq, const struct ht_shot *shot,
+                    const double *material, const double direction[3], double *field) {
+    const double length = hypot(hypot(direction[0], direction[1]), direction[2]);
+    const double n[3] = {direction[0] / length, direction[1] / length, direction[2] / length};
+    double other[HT_MAX_FIELDS];
+    polarise(shot, n, field);
+    change(eq, material, n, field, other);
+    for (int f = 0; f < eq->nfields; f++) field[f] += other[f] / shot->speed;
+}
+
+/* The square of the speed is that by which what the vector changes changes it. */
+static double speed_of(const struct ht_equations *eq, const struct ht_shot *shot,
+                       const double *material) {
+    double field[HT_MAX_FIELDS], other[HT_MAX_FIELDS], again[HT_MAX_FIELDS];
+    double product = 0, square = 0;
+    polarise(shot, shot->direction, field);
+    change(eq, material, shot->direction, field, other);
+    change(eq, material, shot->direction, other, again);
+    for (int f = 0; f < eq->nfields; f++) {
+        product += field[f] * again[f];
+        square += field[f] * field[f];
+    }
+    return product > 1e-20 * square ? sqrt(product / square) : 0;
+}
+
+/* The part of the polarisation along the direction, or normal to it if there is more than rounding
+ * of that, gets length 1. */
+static void turn_normal(struct ht_shot *shot) {
+    double along = 0, square = 0;
+    for (int i = 0; i < shot->drives; i++)
+        along += shot->drive[i].weight * shot->direction[shot->drive[i].axis];
+    for (int i = 0; i < shot->drives; i++)
+        square += pow(shot->drive[i].weight - along * shot->direction[shot->drive[i].axis], 2);
+    shot->along = square < 1e-18;
+    for (int i = 0; i < shot->drives; i++) {
+        const double n = shot->direction[shot->drive[i].axis];
+        double *weight = &shot->drive[i].weight;
+        *weight = shot->along ? copysign(n, along * n) : (*weight - along * n) / sqrt(square);
+    }
+}
+
+static enum ht_err find_speed(const struct ht_params *params, const struct ht_medium *medium,
+                              int group, struct ht_shot *shot) {
+    const struct ht_equations *eq = medium->eq;
+    const char *name = eq->field[shot->drive[0].field].name;
+    double material[HT_MAX_MATERIALS], square = 0;
+    char key[64];
+    (void)key_of(group, "polarisation", key);
+    if (shot->drive[0].axis < 0 && ht_params_is_set(params, key))
+        return ht_params_error(params, key, "is for vectors, but %s has plane waves of %s",
+                               eq->system->name, name);
+    if (shot->drive[0].axis < 0) return ht_medium_speed(medium, shot->first, &shot->speed);
+    for (int i = 0; i < shot->drives; i++) square += pow(shot->drive[i].weight, 2);
+    if (!(square > 0)) {
+        if (!ht_params_is_set(params, key)) snprintf(key, sizeof key, "sources.%d", group);
+        return ht_params_error(params, key,
+                               "a plane wave of %s needs a polarisation that is not zero: the "
+                               "direction of its %.1s",
+                               eq->system->name, name);
+    }
+    turn_normal(shot);
+    TRY(ht_medium_point(medium, shot->first, material));
+    shot->speed = speed_of(eq, shot, material);
+    if (shot->speed > 0) return HT_OK;
+    return ht_params_error(params, key,
+                           shot->along
+                               ? "is along the direction: %s has no waves with %.1s along it"
+                               : "is across the direction: at from %s has no waves with "
+                                 "%.1s across it",
+                           eq->system->name, name);
+}
+
 static enum ht_err find_drives(const struct ht_params *params, const struct ht_equations *eq,
                                int group, struct ht_shot *shot) {
     const struct ht_shot_given *groups = params->shots.group;
+    const bool outside = shot->type->outside != NULL;
     const char *missing;
     char key[64];
     shot->drives = ht_source_drives(&groups[group - 1], eq, shot->drive, &missing);
-    for (int k = eq->dims; k < 3 && shot->type->outside; k++)
+    for (int k = eq->dims; k < 3 && outside; k++)
         REFUSE(shot->direction[k] != 0, params, key_of(group, "direction", key),
                "has an entry for x%d, but the grid has %d %s (grid.cells)", k + 1, eq->dims,
                eq->dims > 1 ? "axes" : "axis");
-    REFUSE(missing, params, key_of(group, shot->kind->takes, key),
+    REFUSE(missing, params, key_of(group, outside ? "polarisation" : shot->kind->takes, key),
            "has a number for %s, but %s has none on a grid of %d %s (grid.cells)", missing,
            eq->system->name, eq->dims, eq->dims > 1 ? "axes" : "axis");
     if (shot->drives > 0) return HT_OK;
+    REFUSE(outside, params, key_of(group, "type", key), "%s has no plane waves from outside",
+           eq->system->name);
     return ht_params_error(params, key_of(group, "kind", key), "%s has no sources of kind \"%s\"",
                            eq->system->name, shot->kind->word);
 }
@@ -219,16 +322,13 @@ static void set_place(const struct ht_shot_given *given, const struct ht_grid *g
 }
 
 /* The components of from < to are known. */
-static enum ht_err find_crossing(const struct ht_medium *medium, struct ht_shot *shot) {
-    double speed;
-    TRY(ht_medium_speed(medium, shot->first, &speed));
+static void find_crossing(const struct ht_medium *medium, struct ht_shot *shot) {
     for (int k = 0; k < medium->grid->dims; k++) {
         const double low = shot->direction[k] * shot->first[k];
         const double high = shot->direction[k] * shot->last[k];
         shot->corner += fmin(low, high);
-        shot->crossing += fabs(high - low) / speed;
+        shot->crossing += fabs(high - low) / shot->speed;
     }
-    return HT_OK;
 }
 
 static void set_direction(const struct ht_shot_given *given, struct ht_shot *shot) {
@@ -247,7 +347,8 @@ static enum ht_err make_shot(const struct ht_params *params, const struct ht_med
     set_direction(given, shot);
     TRY(find_drives(params, medium->eq, group, shot));
     TRY(check_place(params, medium->grid, shot, group));
-    if (shot->type->outside) TRY(find_crossing(medium, shot));
+    if (shot->type->outside) TRY(find_speed(params, medium, group, shot));
+    if (shot->type->outside) find_crossing(medium, shot);
     TRY(make_signal(params, given, group, shot));
     warn_silent(medium, shot, group);
     warn_constant(medium->grid, shot, group);

@@ -116,18 +116,18 @@ static enum ht_err point_square(const struct ht_plan *plan, int shot, int n, dou
 static enum ht_err surface_norm(const struct ht_plan *plan, int shot, double *out) {
     const struct ht_shot *s = &plan->shots->shot[shot];
     const struct ht_second_order *form = &plan->eq.second_order;
-    double modulus, speed, sum = 0;
-    TRY(ht_medium_parameter(plan->medium, plan->eq.system->material[form->modulus].name, s->first,
-                            &modulus));
-    TRY(ht_medium_speed(plan->medium, s->first, &speed));
+    const int of = s->drive[0].material < 0 ? form->modulus : s->drive[0].material;
+    const bool value = !form->known || form->rate < 0;
+    double material[HT_MAX_MATERIALS], sum = 0;
+    TRY(ht_medium_point(plan->medium, s->first, material));
     for (int k = 0; k < plan->grid.dims; k++) {
         const double h = plan->grid.h[k];
         double area = 1;
         for (int j = 0; j < plan->grid.dims; j++)
             if (j != k) area *= s->last[j] - s->first[j] + 2 * plan->grid.h[j];
         /* wave: u_t and gradients of u of the highest frequency */
-        const double rate = form->rate < 0 ? 1 : 2 * HT_PI * ht_signal_traits(s->signal).highest;
-        sum += 2 * rate * speed / h * sqrt(4 * h * area / modulus);
+        const double rate = value ? 1 : 2 * HT_PI * ht_signal_traits(s->signal).highest;
+        sum += 2 * rate * s->speed / h * sqrt(4 * h * area / material[of]);
     }
     *out = sum;
     return HT_OK;

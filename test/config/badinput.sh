@@ -205,6 +205,43 @@ shot 'a plane wave with a kind' 'sources.1.kind|has no kind' \
     "$box kind = \"force\"; direction = [1.0, 1.0];"
 shot 'a box upside down' 'sources.1.to|x2 = 0.3 must be above' \
     'type = "plane wave"; from = [0.3, 0.3]; to = [0.7, 0.3]; direction = [1.0, 1.0];'
+shot 'a plane wave of advection' 'sources.1.type|advection has no plane waves' \
+    "$box direction = [1.0, 1.0];" system=advection medium.velocity=[1.0,0.0]
+shot 'a plane wave of a scalar with a polarisation' 'sources.1.polarisation|is for vectors' \
+    "$box direction = [1.0, 1.0]; polarisation = [1.0, 0.0];" time.scheme=fd
+far='grid.cells=[48,48] time.scheme=fd'
+light() { # WHAT PATTERNS KEYS [OVERRIDE...]
+    what=$1 patterns=$2 keys=$3
+    shift 3
+    # shellcheck disable=SC2086 # several options
+    shot "$what" "$patterns" "${from-$box} $keys" system=maxwell $far "$@"
+}
+light 'a plane wave of E without a polarisation' 'sources.1 |needs a polarisation|of its E' \
+    'direction = [1.0, 1.0];'
+light 'a polarisation of nothing' 'sources.1.polarisation = [0.0, 0.0]|not zero' \
+    'direction = [1.0, 1.0]; polarisation = [0.0, 0.0];'
+light 'a polarisation along the direction' 'sources.1.polarisation|is along the direction' \
+    'direction = [1.0, 1.0]; polarisation = [2.0, 2.0];'
+light 'a polarisation out of the plane' 'sources.1.polarisation|entry for x3|2 axes' \
+    'direction = [1.0, 1.0]; polarisation = [0.0, 0.0, 1.0];'
+from='type = "plane wave"; from = [0.3, 0.0]; to = [0.7, 1.0];'
+light 'a wave along walls that turn it' 'sources.1.direction|electric or periodic' \
+    'direction = [1.0, 0.0]; polarisation = [0.0, 1.0];' \
+    'boundary.x2=["magnetic","magnetic"]'
+unset from
+light 'losses at the surface of the box' 'sources.1 |loses energy (medium.sigma)|near (' \
+    'direction = [1.0, 0.0]; polarisation = [0.0, 1.0];' medium.type=expression \
+    'medium.sigma="step(x1-0.6)"'
+light 'losses everywhere' 'sources.1 |loses energy (medium.sigma)' \
+    'direction = [1.0, 0.0]; polarisation = [0.0, 1.0];' medium.sigma=0.1
+light 'a jump of eps at the surface of the box' 'sources.1 |varies|1/eps is 1.0' \
+    'direction = [1.0, 0.0]; polarisation = [0.0, 1.0];' medium.type=expression \
+    'medium.eps="1+step(x1-0.6)"'
+# shellcheck disable=SC2086 # several options
+shot 'a shear wave in a fluid' 'sources.1.polarisation|across the direction' \
+    "$box direction = [1.0, 0.0]; polarisation = [0.0, 1.0];" system=elastic medium.vs=0.0 $far
+shot 'a polarisation of a point' 'sources.1.polarisation|is for plane waves' \
+    'position = [0.5, 0.5]; polarisation = [1.0, 0.0];'
 unset place
 shot 'a volume without a width' 'sources.1 |must give width' 'type = "volume";'
 shot 'a volume that the grid does not resolve' 'sources.1.width|0.0833333 and more' \

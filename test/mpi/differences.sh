@@ -80,6 +80,12 @@ input=light.cfg
 same 'a dielectric, deep halos' 2 'grid.cells=[10,9,25]' parallel.halo_depth=2 grid.order=2 \
     initial.field=E2 boundary.x1=electric boundary.x2=periodic boundary.x3=periodic \
     medium.type=expression medium.fit=box "medium.eps=1+3*$ball" "medium.mu=1+$pole"
+same 'plane waves of E over the borders of slabs' 3 initial.type=zero time.end=4 \
+    'sources=({type="plane wave";from=[0.4,0.4,0.9];to=[0.9,0.8,2.9];direction=[1.0,0.4,-0.7];
+        polarisation=[0.0,1.0,0.0];frequency=0.8;},
+       {type="plane wave";from=[0.0,0.0,0.7];to=[1.7,1.6,3.1];direction=[0.0,0.0,1.0];
+        polarisation=[1.0,0.0,0.0];frequency=0.8;})' \
+    boundary.x1=electric boundary.x2=periodic boundary.x3=electric output.every=2.0
 input=sea.cfg
 same 'double' 3 device.precision=double
 
