@@ -57,8 +57,7 @@ same 'uniform density, one term' 3 medium.rho=1.0 time.stages=1
 same 'periodic' 2 'boundary.x3=["periodic","periodic"]'
 same 'deep halos' 3 parallel.halo_depth=2
 input=solid.cfg
-same 'absorbing sides of a solid' 3
-same 'attenuation in a solid' 2 medium.qp=30.0 'medium.qs=[20.0,50.0,30.0]'
+same 'attenuation in a solid with absorbing sides' 3 medium.qp=30.0 'medium.qs=[20.0,50.0,30.0]'
 same 'sponge' 2 absorbing.type=sponge parallel.halo_depth=2
 same 'fluid in a solid between walls, sources of both groups' 3 \
     initial.type=zero 'medium.vs=[0.5,0.0,0.6]' 'boundary={x1=["roller","roller"];x3=["roller","antisymmetric"];}' \
@@ -72,12 +71,12 @@ same 'free sides and deep halos' 2 parallel.halo_depth=3 'boundary={x1="periodic
 # Faces oblique to the grid, at the borders of slabs and at the edges of the box.
 ball='step(0.4-(x1-0.2)^2-(x2-0.2)^2-(x3-1.25)^2)'
 pole='step(0.2-(x1-0.3*x3)^2-(x2-0.2)^2)'
-same 'a solid in a solid' '2 3' 'grid.cells=[10,9,25]' boundary.x1=roller boundary.x2=periodic boundary.x3=antisymmetric \
+same 'a solid in a solid' 3 'grid.cells=[8,7,25]' boundary.x1=roller boundary.x2=periodic boundary.x3=antisymmetric \
     medium.type=expression medium.fit=box "medium.vp=1+1.2*($ball+$pole)" \
     "medium.vs=0.5+0.7*($ball+$pole)" medium.rho=1.0
 sed -e 's/"elastic"/"maxwell"/; s/vp = .*/};/; s/type = "layers".*//' solid.cfg >light.cfg
 input=light.cfg
-same 'a dielectric, deep halos' 2 'grid.cells=[10,9,25]' parallel.halo_depth=2 grid.order=2 \
+same 'a dielectric, deep halos' 2 'grid.cells=[8,7,25]' parallel.halo_depth=2 grid.order=2 \
     initial.field=E2 boundary.x1=electric boundary.x2=periodic boundary.x3=periodic \
     medium.type=expression medium.fit=box "medium.eps=1+3*$ball" "medium.mu=1+$pole"
 same 'plane waves of E over the borders of slabs' 3 initial.type=zero time.end=4 \
@@ -87,12 +86,12 @@ same 'plane waves of E over the borders of slabs' 3 initial.type=zero time.end=4
         polarisation=[1.0,0.0,0.0];frequency=0.8;})' \
     boundary.x1=electric boundary.x2=periodic boundary.x3=electric output.every=2.0
 input=sea.cfg
-same 'double' 3 device.precision=double
+same 'double' 2 device.precision=double
 
 # Rounded messages change the values, by as much as they round.
 for precision in single half; do
     rm -rf out
-    ranks 3 "$htwave" run sea.cfg --quiet "$device" device.precision=double \
+    ranks 2 "$htwave" run sea.cfg --quiet "$device" device.precision=double \
         parallel.halo_precision=$precision >said.txt 2>&1
     "$htwave" compare alone/fields_000002.h5 out/fields_000002.h5 --eps 1 --json \
         >compare.txt
@@ -123,6 +122,9 @@ same 'a plane wave over layers, density' 3 $rest output.every=1.5 \
         direction=[0.0,0.0,1.0];frequency=0.8;})'
 }
 
+# What follows takes no steps: compiled in a third of the time.
+export POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable
+
 # time.scheme = "auto": every number of ranks chooses the same scheme, and
 # bounds the step by the same number.
 sed -e 's/ order = 4;//' -e 's/ scheme = "fd";//' sea.cfg >auto.cfg
@@ -144,8 +146,6 @@ chosen() { # TITLE WANTED OVERRIDE...
 chosen 'layers' '"scheme": "fd", "scheme_chosen_by": "auto: the medium varies"'
 chosen 'smooth' '"scheme": "fd"' medium.type=expression \
     'medium.c="1+0.3*sin(x1+2*x3)"' medium.rho=1.0
-chosen 'uniform' '"leapfrog", "scheme_chosen_by": "auto: the medium is uniform"' \
-    medium.c=1.0 medium.rho=1.0
 
 # What the fit cut is counted once each, whoever has it.
 for n in 1 5; do
