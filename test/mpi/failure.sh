@@ -1,7 +1,7 @@
 #!/bin/sh
 # A rank that is killed takes the others with it, soon, and leaves complete
 # files only; a signal to all interrupts the run in good order; a full disk is
-# one message.
+# one message, and so is a state that is not finite.
 set -u
 . "${0%/*}/common.sh"
 have_device || {
@@ -134,5 +134,17 @@ else
     judge "$title: no rank is left" [ -z "$(alive)" ]
     judge_files
 fi
+
+# ---- the slab of the last rank meets what is not finite, in a medium that jumps ----
+title='not finite'
+rm -rf out
+POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable ranks 3 "$htwave" run long.cfg --quiet "$device" \
+    'grid={cells=[4,4,6];order=3;}' time.end=90.0 time.scheme=taylor output.every=90.0 \
+    initial.type=random 'medium={type="expression";c="1+30*step(x3-0.6)";}' 2>message.txt
+code=$?
+judge "$title: three ranks end with exit code $code (3)" [ $code = 3 ]
+judge "$title: one message: $(cut -c 1-60 message.txt)" \
+    [ "$(grep -c '' message.txt)$(grep -c '^htwave: p is not finite at ' message.txt)" = 11 ]
+judge_files
 
 end mpi/failure
