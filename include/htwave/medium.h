@@ -102,86 +102,63 @@ void ht_samples_destroy(struct ht_samples *samples);
 HT_CHECKED enum ht_err ht_samples_jet(const struct ht_samples *samples, const struct ht_jets *jets,
                                       const double x[3], const double h[3], double *out);
 
-/* The medium of finite differences: the bulk modulus K at the primary nodes x_m and b_k = 1/rho at
- * x_m + h_k/2 along axis k, one number each. For the system "wave", K = c^2 and b = 1.
+/* ---- frame.c ----
+ * The medium of finite differences: coefficients at the primary nodes, moved half a spacing up
+ * along the axes of their parity, one number each: of the staggered fields of a pair, or of the
+ * form of second order, the modulus K at x_m and b_k = 1/rho at x_m + h_k/2 along axis k (of the
+ * system "wave" K = c^2).
  *
- * With F_k the average along axis k and indices i, j of the other axes,
+ * Averages of pairs are made in the frame of the face that crosses the cell (struct ht_average).
+ * For the form of second order, with F_k the average along axis k and indices i, j of the other
+ * axes,
  *     1/K = F_1 F_2 F_3 [1/K],     b_k = F_i F_j [ 1 / F_k[rho] ].
  * F is the exact integral of the medium, which is constant on boxes, with
  *     sinc   a windowed sinc, four spacings to either side,
  *     box    1/h over one spacing.
  * The medium continues periodically or as a mirror image behind walls. Boxes are the layers, the
  * samples of a file (half a spacing to either side) or, for expressions, of a quarter of a spacing.
- * point: values at the points.
- *
- * In absorbing layers the values are those of the nearest point outside.
+ * Adjacent boxes that differ by more than 10^4 are refused with key and place. point: values at the
+ * points.
  *
  * The sinc is negative in places: where an average along an axis came out below half of the least
  * value in reach it is set to that half, and its neighbours along the axis give half of the
  * difference each, so that integrals stay.
  */
-
-enum { HT_FIT_MODULUS = 0 }; /* else 1 + axis: b along that axis */
-
-struct ht_fit;
-/* Spacings to either side that the windowed sinc of a fit takes. */
+struct ht_frame;
+/* Spacings to either side that the windowed sinc takes. */
 enum { HT_FIT_REACH = 4 };
-
-/* auto: point where the medium is a smooth expression, else sinc. Refuses systems other than
- * without a form of second order. The medium must outlive the fit. */
-HT_CHECKED enum ht_err ht_fit_create(const struct ht_medium *medium, enum ht_fit_kind kind,
-                                     struct ht_fit **out);
-void ht_fit_destroy(struct ht_fit *fit); /* NULL allowed */
-/* What auto became. */
-enum ht_fit_kind ht_fit_chosen(const struct ht_fit *fit);
-/* Whether b is constant along all axes; then *b is its value. */
-bool ht_fit_density_uniform(const struct ht_fit *fit, double *b);
-
-/* K (what: HT_FIT_MODULUS) or b_k (1 + k) for the primary nodes of x3 planes [first, last) (2-D,
- * 1-D: plane 0), x1 fastest: out[plane][m2][m1]. b_k of a node m is that at x_m + h_k/2, also at
- * the last node, where it lies behind the periodic seam or a wall. Values are positive and finite;
- * adjacent boxes (point: nodes) that differ by more than 10^4 are refused with key and place.
- * Planes of other ranks are allowed; planes do not depend on how they are divided among calls, nor
- * on threads. Averages along x3 begin anew with each call, from some ten planes more: fill many
- * planes at once. Memory beyond out:
- * for each thread some 9 h/s planes of its rows, s the size of the boxes along x3; point: a plane.
- */
-HT_CHECKED enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first, int64_t last,
-                                   double *out);
+/* What auto becomes: point where the medium is a smooth expression, else sinc. A uniform medium is
+ * always of values at points. */
+enum ht_fit_kind ht_frame_kind(const struct ht_medium *medium, enum ht_fit_kind kind);
+/* pair: coefficients apart, but for kind point; NULL: the form of second order, with K as
+ * coefficient 0 and b_k as 1 + k. The medium must outlive the frame. */
+HT_CHECKED enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair *pair,
+                                       enum ht_fit_kind kind, struct ht_frame **out);
+void ht_frame_destroy(struct ht_frame *frame); /* NULL allowed */
+/* Whether what decides a coefficient of terms is the same everywhere. */
+bool ht_frame_constant(const struct ht_frame *frame, int coefficient);
 
 /* Of the fills that were counted. */
 struct ht_fit_counts {
     /* cut: averages along an axis that were raised, at points of that axis and of those before it,
      * on boxes of those after it; once where they repeat along an axis. */
     int64_t values, cut;
-    double place[3];          /* of the value that was cut lowest along x3, of
-                                 these along x2, of these along x1 */
-    double least[2], most[2]; /* of K, of b; least > most: none yet */
+    double place[3]; /* of the value that was cut lowest along x3, of these along x2, .. */
 };
-struct ht_fit_counts ht_fit_counts(const struct ht_fit *fit);
-/* Whether the next fills are counted; at first they are. */
-void ht_fit_count(struct ht_fit *fit, bool count);
+struct ht_fit_counts ht_frame_counts(const struct ht_frame *frame);
+/* Whether the next fills are counted; at first those of the form of second order are. */
+void ht_frame_count(struct ht_frame *frame, bool count);
 /* Makes the counts those of all ranks, the place that of the lowest rank with a cut. Collective. */
-HT_CHECKED enum ht_err ht_fit_counts_share(struct ht_fit *fit, struct ht_comm *comm);
-
-/* ---- frame.c ----
- * The medium of staggered fields: the coefficients of struct ht_pair at the primary nodes, moved
- * half a spacing up along the axes of their parity.
- */
-struct ht_frame;
-/* What auto becomes: point where the medium is a smooth expression, else sinc. A uniform medium is
- * always of values at points. */
-enum ht_fit_kind ht_frame_kind(const struct ht_medium *medium, enum ht_fit_kind kind);
-/* pair: coefficients apart, but for kind point. The medium must outlive the frame. */
-HT_CHECKED enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair *pair,
-                                       enum ht_fit_kind kind, struct ht_frame **out);
-void ht_frame_destroy(struct ht_frame *frame); /* NULL allowed */
+HT_CHECKED enum ht_err ht_frame_share_counts(struct ht_frame *frame, struct ht_comm *comm);
 /* out[c]: coefficient c for the primary nodes of x3 planes [first, last) (2-D, 1-D: plane 0), x1
  * fastest: out[c][plane][m2][m1]; NULL: not wanted. Coefficients of one parity on the same
  * planes share their averages, also in calls one after the other. Points of the last nodes may lie
  * behind the periodic seam or a wall: the medium continues there, also as a mirror image. In
  * absorbing layers the values are those of the nearest point outside. Planes of other ranks are
- * allowed; values depend neither on how planes are divided among calls nor on threads. */
+ * allowed; values depend neither on how planes are divided among calls nor on threads. Averages
+ * along x3 begin anew with each call, from some ten planes more: fill many planes at once. Memory
+ * beyond out: for each thread and mean some 9 h/s planes of its rows, s the size of boxes along x3.
+ */
 HT_CHECKED enum ht_err ht_frame_fill(struct ht_frame *frame, int64_t first, int64_t last,
                                      double *const out[]);
 

@@ -23,7 +23,6 @@ struct ht_plan {
     double *shot_norm;              /* of each: see src/solve/energy_watch.c; NULL: no steps */
     struct ht_layers layers;        /* of absorbing sides; no cells: none */
     /* Of finite differences, of one field or of a pair; NULL: the medium is uniform. */
-    struct ht_fit *fit;
     struct ht_frame *frame;
     struct ht_pair_faces *faces;
     double fd_rate;     /* their cfl per time */

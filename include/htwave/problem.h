@@ -191,9 +191,9 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem, const struct ht
                                enum ht_subgrid from);
 /* Finite differences in a medium that varies: *most is proven to be at least omega^2 of every wave,
  * and at most the largest sum of magnitudes of a row of the operator. Afterwards the counts of
- * `fit`, which problem->fd fills from (NULL: it does not), are those of all ranks, and later fills
- * are not counted. Collective; the same on any number of ranks. */
-HT_CHECKED enum ht_err ht_fd_bound(const struct ht_problem *problem, struct ht_fit *fit,
+ * `frame`, which problem->fd fills from (NULL: it does not), are those of all ranks, and later
+ * fills are not counted. Collective; the same on any number of ranks. */
+HT_CHECKED enum ht_err ht_fd_bound(const struct ht_problem *problem, struct ht_frame *frame,
                                    double *most);
 /* The same of the staggered form of a first-order system. problem->fd.fill gives the coefficients
  * of `pair`, `what` their number, half a spacing up along the axes of their parity; NULL:

@@ -48,7 +48,7 @@ struct range {
 };
 struct bound {
     const struct ht_problem *problem;
-    struct ht_fit *fit; /* NULL allowed */
+    struct ht_frame *frame; /* NULL allowed */
     const struct ht_pair *pair;
     unsigned group[2]; /* a power makes the first, then the second, to which |L| is applied */
     int terms, first[HT_MAX_FIELDS + 1];
@@ -319,7 +319,7 @@ static enum ht_err advance_all(struct bound *b, int64_t m3) {
 }
 
 static void count_fills(const struct bound *b, bool count) {
-    if (b->fit != NULL) ht_fit_count(b->fit, count);
+    if (b->frame != NULL) ht_frame_count(b->frame, count);
 }
 
 /* The last values between nodes lie behind a wall. */
@@ -584,11 +584,11 @@ static enum ht_err share(struct bound *b, struct range *range, double *most) {
 }
 
 /* By |L| on a group. */
-static enum ht_err run(const struct ht_problem *problem, struct ht_fit *fit,
+static enum ht_err run(const struct ht_problem *problem, struct ht_frame *frame,
                        const struct ht_pair *pair, int group, struct range *range, double *most) {
     struct bound b;
     set_up(problem, pair, group, &b);
-    b.fit = fit;
+    b.frame = frame;
     count_fills(&b, false);
     enum ht_err err = prepare(&b);
     if (err == HT_OK) err = scan(&b);
@@ -764,9 +764,9 @@ static struct ht_pair second_order(const struct ht_problem *problem) {
     return pair;
 }
 
-enum ht_err ht_fd_bound(const struct ht_problem *problem, struct ht_fit *fit, double *most) {
+enum ht_err ht_fd_bound(const struct ht_problem *problem, struct ht_frame *frame, double *most) {
     const struct ht_pair pair = second_order(problem);
     struct range range[HT_MAX_TERMS];
-    TRY(run(problem, fit, &pair, 1, range, most));
-    return fit != NULL ? ht_fit_counts_share(fit, problem->grid->slab.comm) : HT_OK;
+    TRY(run(problem, frame, &pair, 1, range, most));
+    return frame != NULL ? ht_frame_share_counts(frame, problem->grid->slab.comm) : HT_OK;
 }

@@ -9,7 +9,9 @@
 
 static enum ht_err fill(const void *medium, int what, int64_t first, int64_t last, double *out) {
     const struct ht_plan *plan = medium;
-    return ht_fit_fill(plan->fit, what, first, last, out);
+    double *all[HT_MAX_TERMS] = {NULL};
+    all[what] = out;
+    return ht_frame_fill(plan->frame, first, last, all);
 }
 
 /* omega^2 <= rate^2 symbol_of: where the spacing is the same along all axes and the medium is
@@ -26,12 +28,18 @@ static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
         *rate = sqrt(constant[form->modulus] * fd->inverse_density * sum);
         return HT_OK;
     }
-    TRY(ht_fit_create(plan->medium, plan->params->medium.fit, &plan->fit));
-    fd->density = !ht_fit_density_uniform(plan->fit, &fd->inverse_density);
+    TRY(ht_frame_create(plan->medium, NULL, plan->params->medium.fit, &plan->frame));
+    fd->density = form->inverse_density >= 0 && !ht_frame_constant(plan->frame, 1);
+    fd->inverse_density = 1;
+    if (form->inverse_density >= 0 && !fd->density) {
+        double material[HT_MAX_MATERIALS];
+        TRY(ht_medium_point(plan->medium, plan->grid.lower, material));
+        fd->inverse_density = material[form->inverse_density];
+    }
     fd->fill = fill;
     fd->medium = plan;
     plan->problem.grid = &plan->grid;
-    TRY(ht_fd_bound(&plan->problem, plan->fit, &most));
+    TRY(ht_fd_bound(&plan->problem, plan->frame, &most));
     /* omega^2 at rate 1. */
     const struct ht_fd_weights w = ht_fd_weights(plan->problem.fd.order);
     *rate = sqrt(most / (plan->grid.dims * ht_fd_symbol(&w, plan->problem.fd.density, acos(-1.0))));

@@ -1,8 +1,7 @@
-/* The medium of finite differences: the object, axes, values at points, checks and
- * output. Averages are in fit_average.c.
+/* The medium of finite differences: windows and weights along the axes, and checks. Averages are in
+ * fit_average.c.
  */
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,8 +91,6 @@ static double cumulative(const struct table *table, enum ht_fit_window by, doubl
     double part = interpolate(table, fabs(r) * FINE);
     return 0.5 + copysign(0.5 * part / whole, r);
 }
-
-/* ---- pieces ---- */
 
 /* ---- weights ---- */
 
@@ -216,15 +213,25 @@ struct line {
     double *value[2];
 };
 
-static enum ht_err line_read(const struct ht_fit *fit, int k, enum ht_fit_quantity quantity,
-                             double *value) {
+int ht_fit_scalar(const struct ht_fit *fit, int field) {
+    const unsigned uses = fit->average->uses[ht_equations_system_field(fit->medium->eq, field)];
+    int q = 0;
+    while (!(uses >> q & 1u)) q++;
+    return q;
+}
+
+/* all: room for all scalars. */
+static enum ht_err line_read(const struct ht_fit *fit, int k, double *all, struct line *line) {
     const struct ht_fit_axis *axis = &fit->axis[k];
+    const struct ht_second_order *form = &fit->medium->eq->second_order;
     const int64_t lines = k == 1 ? axis->boxes : 1;
     int64_t p = 0; /* where pieces are the boxes in their order */
     while (axis->box[p] != 0 || axis->box[p + 1] != 1) p++;
+    line->value[0] = all + ht_fit_scalar(fit, form->field) * axis->boxes;
+    line->value[1] = all + ht_fit_scalar(fit, form->flux[0]) * axis->boxes;
     for (int64_t i = 0; i < (k == 2 ? axis->boxes : 1); i++) {
-        double *out[HT_MAX_SCALARS] = {NULL};
-        out[quantity] = value + i;
+        double *out[HT_MAX_SCALARS];
+        for (int q = 0; q < HT_MAX_SCALARS; q++) out[q] = all + q * axis->boxes + i;
         TRY(ht_fit_source(fit, k == 2 ? p + i : 0, k == 1 ? p : 0, (k == 1 ? p : 0) + lines, 1,
                           out));
     }
@@ -264,12 +271,8 @@ static void settle(const struct line *line, int64_t p) {
     if (!alone) axis->end[p] = HT_FIT_END_BOX;
 }
 
-static enum ht_err judge(const struct ht_fit *fit, int k, struct line *line) {
+static void judge(const struct line *line) {
     struct ht_fit_axis *axis = line->axis;
-    for (int i = 0; i < 2; i++) {
-        TRY(HT_ALLOC(line->value[i], axis->boxes));
-        TRY(line_read(fit, k, i ? HT_FIT_DENSITY : HT_FIT_COMPLIANCE, line->value[i]));
-    }
     for (int64_t p = 0; p < axis->pieces - 1; p++)
         if (resonance(line, p) > RESONANT) {
             axis->end[p] = HT_FIT_END_SPLIT;
@@ -277,7 +280,6 @@ static enum ht_err judge(const struct ht_fit *fit, int k, struct line *line) {
         }
     for (int64_t p = 0; p < axis->pieces - 1; p++)
         if (resonance(line, p) > RESONANT) settle(line, p);
-    return HT_OK;
 }
 
 /* Sets the ends at which the medium is split; the axes have pieces. */
@@ -285,40 +287,15 @@ static enum ht_err ht_fit_split(struct ht_fit *fit) {
     int axes = 0, along = 0;
     for (int k = 0; k < 3; k++)
         if (fit->axis[k].boxes > 1) axes++, along = k;
-    if (axes != 1 || fit->kind != HT_FIT_SINC || fit->density_uniform) return HT_OK;
+    const struct ht_second_order *form = &fit->medium->eq->second_order;
+    if (axes != 1 || fit->kind != HT_FIT_SINC || !form->known || form->inverse_density < 0)
+        return HT_OK;
+    HT_FREED double *all = NULL;
     struct line line = {.axis = &fit->axis[along]};
-    enum ht_err err = judge(fit, along, &line);
-    free(line.value[0]);
-    free(line.value[1]);
-    return err;
-}
-
-/* Values of the medium at points: all of a fill's planes at once, line by line. They are 1/K and
- * rho until they have been compared with their neighbours, behind the seam and on the plane below,
- * too; then they become K and b.
- */
-
-/* Points of a chunk at least. */
-enum { LEAST_POINTS = 4096 };
-
-struct points {
-    const struct ht_fit_job *job; /* first and last of the planes */
-    double *values;               /* of these planes */
-    const double *below;          /* values of the plane below; NULL: none */
-    double *x1;
-    int64_t n1, n2, lines, chunks;
-    double (*range)[2];           /* of each chunk's values */
-    struct ht_fit_counts *counts; /* of each chunk */
-    _Atomic int64_t done;         /* lines */
-    struct ht_progress progress;
-};
-
-/* The job of line i, which is line *i2 of plane job.at3. */
-static struct ht_fit_job job_of(const struct points *p, int64_t i, int64_t *i2) {
-    struct ht_fit_job job = *p->job;
-    *i2 = i % p->n2;
-    job.at3 = job.first[2] + i / p->n2;
-    return job;
+    TRY(HT_ALLOC(all, HT_MAX_SCALARS * line.axis->boxes));
+    TRY(line_read(fit, along, all, &line));
+    judge(&line);
+    return HT_OK;
 }
 
 /* ---- values ---- */
@@ -348,76 +325,27 @@ static void ht_fit_extend(int64_t count, const double *values, double range[2]) 
     }
 }
 
-static enum ht_err evaluate_chunk(void *data, int64_t chunk, int worker) {
-    struct points *p = data;
-    const int64_t end = ht_threads_first(p->lines, p->chunks, chunk + 1);
-    for (int64_t i = ht_threads_first(p->lines, p->chunks, chunk); i < end; i++) {
-        const bool repeated = !p->job->fit->medium->source->depends[1] && i % p->n2 > 0;
-        if (!repeated) {
-            /* Along axes on which nothing depends one value. */
-            const struct ht_fit_axis *axis = p->job->fit->axis;
-            const bool *depends = p->job->fit->medium->source->depends;
-            int64_t i2;
-            double *line = p->values + i * p->n1;
-            const struct ht_fit_job job = job_of(p, i, &i2);
-            const double x[3] = {0, ht_fit_fold(&axis[1], ht_fit_position(&job, 1, i2)),
-                                 ht_fit_fold(&axis[2], ht_fit_position(&job, 2, 0))};
-            TRY(ht_fit_source_points(p->job->fit, job.quantity, depends[0] ? p->n1 : 1, p->x1, x,
-                                     line));
-            for (int64_t i1 = 1; i1 < p->n1 && !depends[0]; i1++) line[i1] = line[0];
-        }
-        if (!repeated) ht_fit_extend(p->n1, p->values + i * p->n1, p->range[chunk]);
-        const int64_t done = atomic_fetch_add(&p->done, 1) + 1;
-        if (worker == 0) ht_progress_update(&p->progress, (double)done);
-    }
-    return HT_OK;
-}
-
-/* Where nothing depends on x2 the first line of a plane is all of them. */
-static void repeat_lines(const struct points *p) {
-    if (p->job->fit->medium->source->depends[1]) return;
-    for (int64_t i = 0; i < p->lines; i++)
-        if (i % p->n2 > 0)
-            memcpy(p->values + i * p->n1, p->values + i / p->n2 * p->n2 * p->n1,
-                   (size_t)p->n1 * sizeof *p->values);
-}
-
-static enum ht_err evaluate(struct points *p) {
-    const struct ht_fit_axis *axis = &p->job->fit->axis[0];
-    for (int64_t c = 0; c < p->chunks; c++) {
-        p->range[c][0] = INFINITY;
-        p->range[c][1] = 0;
-    }
-    for (int64_t i = 0; i < p->n1; i++) p->x1[i] = ht_fit_fold(axis, ht_fit_position(p->job, 0, i));
-    ht_progress_start(&p->progress, "evaluating the medium", (double)p->lines, "points",
-                      (double)p->n1);
-    enum ht_err err = ht_threads_run(p->chunks, evaluate_chunk, p);
-    ht_progress_end(&p->progress);
-    if (err == HT_OK) repeat_lines(p);
-    return err;
-}
-
 /* ---- neighbours ---- */
 
-/* "(x1, x2)" of an entry. */
-static const char *place_text(const struct ht_fit_job *job, int64_t i1, int64_t i2,
-                              char place[HT_PLACE]) {
+const char *ht_fit_place(const struct ht_fit_job *job, int64_t i1, int64_t i2,
+                         char place[HT_PLACE]) {
     double x[3] = {ht_fit_position(job, 0, i1), ht_fit_position(job, 1, i2),
                    ht_fit_position(job, 2, 0)};
     return ht_grid_place(job->fit->medium->grid, x, place);
 }
 
+/* Of 1/q the inverse is named. */
 static enum ht_err refuse(const struct ht_fit_job *job, int axis, int64_t i1, int64_t i2, double a,
                           double b) {
-    const struct ht_medium *medium = job->fit->medium;
-    const struct ht_fit_role *role = &job->fit->role[job->quantity];
-    const bool inverse = role->inverse < 0 && role->name == NULL;
+    const char *name = job->fit->role[job->quantity].name;
+    const bool inverse = strncmp(name, "1/", 2) == 0;
     char place[HT_PLACE];
-    return ht_params_error(medium->source->params, ht_fit_key(medium, role),
+    return ht_params_error(job->fit->medium->source->params, ht_fit_key(job->fit, job->quantity),
                            "gives %s = %.6g at %s next to %.6g along x%d: finite differences take "
                            "a contrast of at most %g",
-                           ht_fit_name(medium, role), inverse ? 1 / a : a,
-                           place_text(job, i1, i2, place), inverse ? 1 / b : b, axis + 1, CONTRAST);
+                           inverse ? name + 2 : name, inverse ? 1 / a : a,
+                           ht_fit_place(job, i1, i2, place), inverse ? 1 / b : b, axis + 1,
+                           CONTRAST);
 }
 
 /* The first of n values at a that is too far from that at b; -1: none. */
@@ -435,176 +363,12 @@ static enum ht_err ht_fit_check_beside(const struct ht_fit_job *job, int axis, i
     return i < 0 ? HT_OK : refuse(job, axis, i1 + i, i2, a[i], b[i]);
 }
 
-static enum ht_err check_chunk(void *data, int64_t chunk, int worker) {
-    const struct points *p = data;
-    const int64_t end = ht_threads_first(p->lines, p->chunks, chunk + 1);
-    (void)worker;
-    for (int64_t i = ht_threads_first(p->lines, p->chunks, chunk); i < end; i++) {
-        /* Behind the seams of x1 and x2, too: the first against the last points. */
-        const struct ht_fit_axis *axis = p->job->fit->axis;
-        const double *at = p->values + i * p->n1;
-        const int64_t n1 = p->n1, plane = n1 * p->n2;
-        int64_t i2;
-        const struct ht_fit_job job = job_of(p, i, &i2);
-        const double *below = i >= p->n2 ? at - plane : p->below ? p->below + i2 * n1 : NULL;
-        TRY(ht_fit_check_beside(&job, 0, 1, i2, n1 - 1, at + 1, at));
-        if (i2 > 0) TRY(ht_fit_check_beside(&job, 1, 0, i2, n1, at, at - n1));
-        if (below) TRY(ht_fit_check_beside(&job, 2, 0, i2, n1, at, below));
-        if (axis[0].periodic) TRY(ht_fit_check_beside(&job, 0, 0, i2, 1, at, at + n1 - 1));
-        if (!axis[1].periodic || i2 > 0) continue;
-        TRY(ht_fit_check_beside(&job, 1, 0, 0, n1, at, at + plane - n1));
-    }
-    return HT_OK;
-}
-
 /* Whether two values of the range may differ by too much. */
 static bool ht_fit_too_wide(const double range[2]) {
     return range[1] > CONTRAST * range[0];
 }
 
-static enum ht_err check(struct points *p) {
-    double range[2] = {INFINITY, 0};
-    for (int64_t c = 0; c < p->chunks; c++) ht_fit_extend(2, p->range[c], range);
-    if (p->below != NULL) ht_fit_extend(p->n1 * p->n2, p->below, range);
-    return ht_fit_too_wide(range) ? ht_threads_run(p->chunks, check_chunk, p) : HT_OK;
-}
-
-/* ---- output ---- */
-
-static void note_range(struct ht_fit_job *job, double value) {
-    struct ht_fit_counts *counts = &job->counts;
-    int which = job->what == HT_FIT_MODULUS ? 0 : 1;
-    if (value < counts->least[which]) counts->least[which] = value;
-    if (value > counts->most[which]) counts->most[which] = value;
-}
-
-/* out[i] = values[i] of row i2, or 1/values[i], which must be positive and finite; counts their
- * range. */
-static enum ht_err ht_fit_emit_row(struct ht_fit_job *job, bool inverse, int64_t i2,
-                                   const double *values, double *out) {
-    const int64_t n1 = job->fit->axis[0].nodes;
-    for (int64_t i1 = 0; i1 < n1; i1++) {
-        const double value = inverse ? 1 / values[i1] : values[i1];
-        if (!(value > 0) || !isfinite(value)) {
-            const struct ht_medium *medium = job->fit->medium;
-            const struct ht_fit_role *role = &job->fit->role[job->quantity];
-            char place[HT_PLACE];
-            return ht_params_error(medium->source->params, ht_fit_key(medium, role),
-                                   "gives a fitted %s of %.6g at %s: must be positive and finite",
-                                   medium->eq->system->material[role->material].name, value,
-                                   place_text(job, i1, i2, place));
-        }
-        note_range(job, value);
-        out[i1] = value;
-    }
-    return HT_OK;
-}
-
-static enum ht_err emit_chunk(void *data, int64_t chunk, int worker) {
-    const struct points *p = data;
-    const int64_t end = ht_threads_first(p->lines, p->chunks, chunk + 1);
-    struct ht_fit_job job = *p->job;
-    (void)worker;
-    job.counts = ht_fit_counts_none();
-    for (int64_t i = ht_threads_first(p->lines, p->chunks, chunk); i < end; i++) {
-        double *line = p->values + i * p->n1;
-        job.at3 = job.first[2] + i / p->n2;
-        TRY(ht_fit_emit_row(&job, true, i % p->n2, line, line));
-    }
-    p->counts[chunk] = job.counts;
-    return HT_OK;
-}
-
-static enum ht_err emit_points(struct points *p, struct ht_fit_job *job) {
-    TRY(ht_threads_run(p->chunks, emit_chunk, p));
-    for (int64_t c = 0; c < p->chunks; c++) ht_fit_counts_add(&p->counts[c], &job->counts);
-    return HT_OK;
-}
-
-/* ---- fill ---- */
-
-/* values is left to the caller. */
-static enum ht_err points_make(const struct ht_fit_job *job, struct points *p) {
-    const struct ht_fit_axis *axis = job->fit->axis;
-    *p = (struct points){.job = job, .n1 = axis[0].nodes, .n2 = axis[1].nodes};
-    p->lines = (job->last[2] - job->first[2]) * p->n2;
-    p->chunks = ht_threads_chunks(p->lines, LEAST_POINTS / p->n1);
-    TRY(HT_ALLOC(p->x1, p->n1));
-    TRY(HT_ALLOC(p->range, p->chunks));
-    return HT_ALLOC(p->counts, p->chunks);
-}
-
-static void points_clear(struct points *p) {
-    free(p->x1);
-    free(p->range);
-    free(p->counts);
-}
-
-/* The plane below the first, behind the seam, too, unless it was the last one of the fill before;
- * there is none behind a wall. */
-static enum ht_err find_below(const struct ht_fit_job *job, const double **below) {
-    struct ht_fit *fit = job->fit;
-    const struct ht_fit_axis *axis = fit->axis;
-    const int64_t first = job->first[2];
-    double **kept = &fit->below[job->what].value;
-    *below = NULL;
-    if (!fit->medium->source->depends[2] || (first == 0 && !axis[2].periodic)) return HT_OK;
-    struct ht_fit_job one = *job;
-    one.first[2] = first > 0 ? first - 1 : axis[2].nodes - 1;
-    one.last[2] = one.first[2] + 1;
-    const bool known = *kept != NULL && fit->below[job->what].plane == one.first[2];
-    if (*kept == NULL) TRY(HT_ALLOC(*kept, axis[0].nodes * axis[1].nodes));
-    *below = *kept;
-    if (known) return HT_OK;
-    HT_ENDED(points_clear) struct points p;
-    fit->below[job->what].plane = -1;
-    TRY(points_make(&one, &p));
-    p.values = *kept;
-    return evaluate(&p);
-}
-
-/* Keeps the last plane for the next fill. */
-static void keep_last(const struct points *p) {
-    struct ht_fit *fit = p->job->fit;
-    const int what = p->job->what;
-    const int64_t plane = p->n1 * p->n2, last = p->job->last[2] - 1;
-    if (fit->below[what].value == NULL) return;
-    memcpy(fit->below[what].value, p->values + (last - p->job->first[2]) * plane,
-           (size_t)plane * sizeof *p->values);
-    fit->below[what].plane = last;
-}
-
-/* All rows of planes [first[2], last[2]) by values at points. */
-static enum ht_err ht_fit_points(struct ht_fit_job *job) {
-    const double *below;
-    for (int k = 0; k < 3; k++) job->fitted[k] = true;
-    TRY(find_below(job, &below));
-    HT_ENDED(points_clear) struct points p;
-    TRY(points_make(job, &p));
-    p.values = job->out;
-    p.below = below;
-    TRY(evaluate(&p));
-    TRY(check(&p));
-    keep_last(&p);
-    return emit_points(&p, job);
-}
-
-/* ---- create ---- */
-
-/* Whether the density is one number, and that number's inverse. */
-static enum ht_err find_density(struct ht_fit *fit) {
-    const struct ht_fit_role *role = &fit->role[HT_FIT_DENSITY];
-    double material[HT_MAX_MATERIALS];
-    fit->b = 1;
-    fit->density_uniform = true;
-    for (int p = 0; role->material >= 0 && p < fit->medium->eq->system->nparameters; p++)
-        if (role->parameters >> p & 1u)
-            fit->density_uniform = fit->density_uniform && !ht_medium_row_varies(fit->medium, p);
-    if (role->material < 0 || !fit->density_uniform) return HT_OK;
-    TRY(ht_medium_point(fit->medium, fit->medium->grid->lower, material));
-    fit->b = material[role->material];
-    return HT_OK;
-}
+/* ---- axes ---- */
 
 /* Boxes from the other end, or mirrored, so that the axis and a margin are covered; a single box
  * has one piece. */
@@ -651,71 +415,16 @@ enum ht_err ht_fit_make_axes(struct ht_fit *fit) {
         TRY(unfold(axis, (half + 2) * axis->h));
     }
     if (fit->kind == HT_FIT_POINT) return HT_OK;
-    if (fit->average == NULL) TRY(ht_fit_split(fit));
+    TRY(ht_fit_split(fit));
     const bool box = fit->kind == HT_FIT_BOX;
     for (int k = 0; k < 3; k++)
         for (int w = 0; w < HT_FIT_WINDOWS; w++) {
             const bool usual = w == (box ? HT_FIT_BY_BOX : HT_FIT_BY_SINC);
             const bool slope = w == HT_FIT_BOX_SLOPE;
-            if (usual || (fit->average && (!box || slope)))
+            if (usual || (!fit->by_axes && (!box || slope)))
                 TRY(ht_fit_axis_weigh(&fit->axis[k], (enum ht_fit_window)w));
         }
     return HT_OK;
-}
-
-static enum ht_err make(struct ht_fit *fit) {
-    const struct ht_medium *medium = fit->medium;
-    const struct ht_second_order *form = &medium->eq->second_order;
-    const bool smooth = medium->source->type == HT_MEDIUM_EXPRESSION && !medium->rough;
-    REQUIRE(form->known, HT_ERR_INPUT, "the system \"%s\" has no modulus and density to fit",
-            medium->eq->system->name);
-    TRY(ht_fit_role(medium, form->modulus, &fit->role[HT_FIT_COMPLIANCE]));
-    TRY(ht_fit_role(medium, form->inverse_density, &fit->role[HT_FIT_DENSITY]));
-    TRY(find_density(fit));
-    if (fit->kind == HT_FIT_AUTO) fit->kind = smooth ? HT_FIT_POINT : HT_FIT_SINC;
-    fit->uniform = medium->uniform;
-    fit->K = medium->constant[form->modulus];
-    return fit->uniform ? HT_OK : ht_fit_make_axes(fit);
-}
-
-enum ht_err ht_fit_create(const struct ht_medium *medium, enum ht_fit_kind kind,
-                          struct ht_fit **out) {
-    struct ht_fit *fit = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(fit, 1));
-    fit->medium = medium;
-    fit->kind = kind;
-    fit->counts = ht_fit_counts_none();
-    enum ht_err err = make(fit);
-    return HT_MADE(err, fit, ht_fit_destroy, out);
-}
-
-void ht_fit_destroy(struct ht_fit *fit) {
-    if (!fit) return;
-    for (int k = 0; k < 3; k++) ht_fit_axis_clear(&fit->axis[k]);
-    for (int i = 0; i < 4; i++) free(fit->below[i].value);
-    free(fit);
-}
-
-enum ht_fit_kind ht_fit_chosen(const struct ht_fit *fit) {
-    return fit->kind;
-}
-
-bool ht_fit_density_uniform(const struct ht_fit *fit, double *b) {
-    *b = fit->b;
-    return fit->density_uniform;
-}
-
-struct ht_fit_counts ht_fit_counts(const struct ht_fit *fit) {
-    return fit->counts;
-}
-
-void ht_fit_count(struct ht_fit *fit, bool count) {
-    fit->quiet = !count;
-}
-
-struct ht_fit_counts ht_fit_counts_none(void) {
-    return (struct ht_fit_counts){.least = {INFINITY, INFINITY}, .most = {-INFINITY, -INFINITY}};
 }
 
 /* The place is the lowest along x3, of these along x2, of these along x1:
@@ -735,20 +444,6 @@ void ht_fit_counts_add(const struct ht_fit_counts *more, struct ht_fit_counts *c
     if (more->cut > 0) lower_place(more->place, counts->cut > 0, counts->place);
     counts->values += more->values;
     counts->cut += more->cut;
-    for (int i = 0; i < 2; i++) {
-        counts->least[i] = fmin(counts->least[i], more->least[i]);
-        counts->most[i] = fmax(counts->most[i], more->most[i]);
-    }
-}
-
-enum ht_err ht_fit_counts_share(struct ht_fit *fit, struct ht_comm *comm) {
-    const int ranks = ht_comm_size(comm);
-    HT_FREED struct ht_fit_counts *all = NULL;
-    TRY(HT_ALLOC(all, ranks));
-    TRY(ht_comm_gather(comm, &fit->counts, sizeof fit->counts, all));
-    fit->counts = all[0];
-    for (int r = 1; r < ranks; r++) ht_fit_counts_add(&all[r], &fit->counts);
-    return HT_OK;
 }
 
 /* ---- checks ---- */
@@ -783,46 +478,6 @@ enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64
     return HT_OK;
 }
 
-/* ---- output ---- */
-
-/* Values of the job's rows of plane at3 into its output: compliance or b. */
-static enum ht_err emit_averages(struct ht_fit_job *job, const struct ht_fit_done *done) {
-    const struct ht_fit_axis *axis = job->fit->axis;
-    int64_t n1 = axis[0].nodes, rows = job->last[1] - job->first[1];
-    int64_t plane = (job->at3 - job->first[2]) * n1 * axis[1].nodes;
-    double *out = job->out + plane + job->first[1] * n1;
-    for (int64_t i2 = 0; i2 < rows; i2++)
-        TRY(ht_fit_emit_row(job, job->what == HT_FIT_MODULUS, i2, done->value + i2 * done->row,
-                            out + i2 * n1));
-    return HT_OK;
-}
-
-/* ---- fill ---- */
-
-static enum ht_err fill_varying(struct ht_fit_job *job, int64_t planes) {
-    const struct ht_fit *fit = job->fit;
-    int64_t size = ht_grid_plane(fit->medium->grid, HT_PRIMARY);
-    /* Where nothing depends on x3 all planes are the first one. */
-    if (!fit->medium->source->depends[2]) job->last[2] = job->first[2] + 1;
-    TRY(fit->kind == HT_FIT_POINT ? ht_fit_points(job) : ht_fit_average(job));
-    for (int64_t p = job->last[2] - job->first[2]; p < planes; p++)
-        memcpy(job->out + p * size, job->out, (size_t)size * sizeof *job->out);
-    return HT_OK;
-}
-
-static enum ht_err fill(struct ht_fit_job *job, double *out) {
-    const struct ht_fit *fit = job->fit;
-    const int64_t planes = job->last[2] - job->first[2];
-    const int64_t count = planes * ht_grid_plane(fit->medium->grid, HT_PRIMARY);
-    const bool density = job->what != HT_FIT_MODULUS;
-    job->out = out;
-    if (!fit->uniform && !(density && fit->density_uniform)) return fill_varying(job, planes);
-    const double value = density ? fit->b : fit->K;
-    note_range(job, value);
-    for (int64_t i = 0; i < count; i++) out[i] = value;
-    return HT_OK;
-}
-
 void ht_fit_continue(const struct ht_grid *grid, unsigned half, int64_t first, int64_t last,
                      int64_t low, int64_t high, double *out) {
     if (!ht_layers_any(grid)) return;
@@ -834,39 +489,4 @@ void ht_fit_continue(const struct ht_grid *grid, unsigned half, int64_t first, i
         const int64_t from = ht_layers_inside(grid, 2, half >> 2 & 1u, m) - low;
         if (from != m - first) memcpy(out + (m - first) * plane, out + from * plane, bytes);
     }
-}
-
-enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first, int64_t last, double *out) {
-    const struct ht_grid *grid = fit->medium->grid;
-    int64_t count = (last - first) * ht_grid_plane(grid, HT_PRIMARY);
-    const int64_t low = ht_layers_inside(grid, 2, what == 3, first);
-    const int64_t high = ht_layers_inside(grid, 2, what == 3, last - 1) + 1;
-    const int quantity = what == HT_FIT_MODULUS ? HT_FIT_COMPLIANCE : HT_FIT_DENSITY;
-    const enum ht_fit_window by = fit->kind == HT_FIT_BOX ? HT_FIT_BY_BOX : HT_FIT_BY_SINC;
-    const struct ht_fit_channel channel = {.quantity = quantity,
-                                           .shift = 1u << what >> 1,
-                                           .window = {by, by, by},
-                                           .track = fit->kind == HT_FIT_SINC};
-    struct ht_fit_job job = {.fit = fit,
-                             .what = what,
-                             .quantity = quantity,
-                             .own = what - 1,
-                             .shift = channel.shift,
-                             .nchannels = 1,
-                             .channel = &channel,
-                             .emit = emit_averages,
-                             .range = {{INFINITY, 0}, {INFINITY, 0}},
-                             .counts = ht_fit_counts_none(),
-                             .first = {0, 0, low},
-                             .last = {0, fit->axis[1].nodes, high}};
-    REQUIRE(what >= 0 && what <= grid->dims, HT_ERR_INTERNAL,
-            "fit: nothing has the number %d in %d dimensions", what, grid->dims);
-    REQUIRE(first >= 0 && first <= last && last <= ht_grid_planes(grid, HT_PRIMARY),
-            HT_ERR_INTERNAL, "fit: no planes %lld to %lld", (long long)first, (long long)last);
-    if (first == last) return HT_OK;
-    TRY(fill(&job, out));
-    ht_fit_continue(grid, channel.shift, first, last, low, high, out);
-    job.counts.values = count;
-    if (!fit->quiet) ht_fit_counts_add(&job.counts, &fit->counts);
-    return HT_OK;
 }

@@ -48,50 +48,16 @@ enum ht_err ht_fit_boxes(const struct ht_medium *medium, int k, struct ht_fit_ax
 
 /* ---- values ---- */
 
-/* Two series of parameters with no special values, of which one after the other has a slope. */
-enum ht_err ht_fit_role(const struct ht_medium *medium, int material, struct ht_fit_role *role) {
-    const struct ht_system *system = medium->eq->system;
-    struct ht_medium_work work;
-    struct ht_jets *jets;
-    bool inverse = true;
-    *role = (struct ht_fit_role){.material = material, .inverse = -1};
-    if (material < 0) return HT_OK;
-    TRY(ht_jets_total(1, 1, &jets));
-    enum ht_err err = ht_medium_work_create(medium, &work);
-    for (int i = 0; err == HT_OK && i < 2 * system->nparameters; i++) {
-        for (int p = 0; p < system->nparameters; p++) {
-            work.value[p][0] = 1.3 + 0.7 * p + 0.9 * (i % 2);
-            work.value[p][1] = p == i / 2;
-        }
-        err = system->materials(jets, medium->source->chosen, (const double *const *)work.value,
-                                work.material);
-        if (err != HT_OK || work.material[material][1] == 0) continue;
-        role->parameters |= 1u << i / 2;
-        role->inverse = i / 2;
-        inverse = inverse && work.material[material][0] == 1 / work.value[i / 2][0];
-    }
-    if (!inverse) role->inverse = -1;
-    ht_medium_work_destroy(&work);
-    ht_jets_destroy(jets);
-    return err;
-}
-
 /* The first parameter that was given, else the first. */
-const char *ht_fit_key(const struct ht_medium *medium, const struct ht_fit_role *role) {
-    const struct ht_medium_source *source = medium->source;
+const char *ht_fit_key(const struct ht_fit *fit, int quantity) {
+    const struct ht_medium_source *source = fit->medium->source;
     const char *key = NULL, *first = NULL;
-    for (int p = medium->eq->system->nparameters - 1; p >= 0; p--) {
-        if (!(role->parameters >> p & 1u)) continue;
+    for (int p = fit->medium->eq->system->nparameters - 1; p >= 0; p--) {
+        if (!(fit->role[quantity].parameters >> p & 1u)) continue;
         first = source->row[p].key;
         if (ht_params_is_set(source->params, first)) key = first;
     }
     return key != NULL ? key : first;
-}
-
-const char *ht_fit_name(const struct ht_medium *medium, const struct ht_fit_role *role) {
-    if (role->name != NULL) return role->name;
-    return role->inverse >= 0 ? medium->source->row[role->inverse].name
-                              : medium->eq->system->material[role->material].name;
 }
 
 static double centre(const struct ht_fit_axis *axis, int64_t i) {
@@ -127,13 +93,23 @@ static enum ht_err line_values(const struct ht_medium *medium, unsigned paramete
     return HT_OK;
 }
 
-enum ht_err ht_fit_line_materials(const struct ht_medium *medium, const double x[3], int64_t at,
-                                  const struct ht_fit_line *line) {
+/* Whether all materials are positive and well in the range of single precision. */
+static bool usual(const struct ht_medium *medium, const struct ht_fit_line *line) {
+    int64_t good = 0;
+    for (int m = 0; m < medium->eq->nmaterials; m++)
+        for (int64_t i = 0; i < line->count; i++)
+            good += line->material[m][i] >= FLT_MIN && line->material[m][i] <= FLT_MAX;
+    return good == medium->eq->nmaterials * line->count;
+}
+
+enum ht_err ht_fit_line_materials(const struct ht_medium *medium, unsigned parameters,
+                                  const double x[3], int64_t at, const struct ht_fit_line *line) {
     const struct ht_jets points = {.dims = 1, .count = (int)line->count};
     const double *value[HT_MAX_MATERIALS];
     double material[HT_MAX_MATERIALS];
-    TRY(line_values(medium, ~0u, x, at, line, value));
+    TRY(line_values(medium, parameters, x, at, line, value));
     TRY(medium->eq->system->materials(&points, medium->source->chosen, value, line->material));
+    if (parameters != ~0u && usual(medium, line)) return HT_OK;
     for (int64_t i = 0; i < line->count; i++) {
         const double place[3] = {line->x1[i], x[1], x[2]};
         for (int m = 0; m < medium->eq->system->nmaterials; m++) material[m] = line->material[m][i];
@@ -142,42 +118,22 @@ enum ht_err ht_fit_line_materials(const struct ht_medium *medium, const double x
     return HT_OK;
 }
 
-static enum ht_err check_line(const struct ht_medium *medium, const struct ht_fit_line *lines,
-                              const struct ht_fit_role *role, const double x[3],
-                              const double *line) {
-    char place[HT_PLACE];
-    int64_t i = 0;
-    while (i < lines->count && line[i] > 0 && line[i] <= DBL_MAX) i++;
-    if (i == lines->count) return HT_OK;
-    const double at[3] = {lines->x1[i], x[1], x[2]};
-    return ht_params_error(medium->source->params, ht_fit_key(medium, role),
-                           "gives %s = %.6g at %s: it and its inverse must be positive and finite",
-                           ht_fit_name(medium, role), role->inverse >= 0 ? line[i] : 1 / line[i],
-                           ht_grid_place(medium->grid, at, place));
-}
-
-/* 1/material on a line; at: number of the first one's samples, -1: files are interpolated. */
-static enum ht_err source_line(const struct ht_medium *medium, const struct ht_fit_role *role,
-                               const double x[3], int64_t at, const struct ht_fit_line *lines,
-                               double *out) {
-    const struct ht_jets points = {.dims = 1, .count = (int)lines->count};
-    const double *value[HT_MAX_MATERIALS];
-    TRY(line_values(medium, role->parameters, x, at, lines, value));
-    if (role->inverse >= 0) {
-        memcpy(out, value[role->inverse], (size_t)lines->count * sizeof *out);
-    } else {
-        TRY(medium->eq->system->materials(&points, medium->source->chosen, value, lines->material));
-        ht_jet_reciprocal(&points, lines->material[role->material], out);
-    }
-    return check_line(medium, lines, role, x, out);
-}
-
 /* Scalars of the system's rule on a line, and the materials of losses. */
 static enum ht_err scalars_line(const struct ht_fit *fit, const double x[3], int64_t at,
                                 const struct ht_fit_line *line, double *const *out) {
     const int scalars = fit->average->nscalars;
-    TRY(ht_fit_line_materials(fit->medium, x, at, line));
+    TRY(ht_fit_line_materials(fit->medium, fit->parameters, x, at, line));
     fit->average->scalars(line->count, line->material, out);
+    for (int q = 0; q < scalars; q++) {
+        int64_t i = 0;
+        while (i < line->count && isfinite(out[q][i])) i++;
+        if (i == line->count) continue;
+        const double place[3] = {line->x1[i], x[1], x[2]};
+        char text[HT_PLACE];
+        return ht_params_error(fit->medium->source->params, ht_fit_key(fit, q),
+                               "gives %s = %.6g at %s: must be finite", fit->role[q].name,
+                               out[q][i], ht_grid_place(fit->medium->grid, place, text));
+    }
     for (int l = 0; l < fit->nlost; l++)
         memcpy(out[scalars + l], line->material[fit->medium->eq->nmaterials + l],
                (size_t)line->count * sizeof *out[0]);
@@ -199,20 +155,8 @@ enum ht_err ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first, i
         int64_t at = (axis[2].base + i3) * (samples ? samples->shape[1] : 0);
         at = (at + axis[1].base + i2) * (samples ? samples->shape[0] : 0) + axis[0].base;
         for (int q = 0; q < HT_MAX_SCALARS; q++) to[q] = out[q] ? out[q] + (p - first) * row : NULL;
-        if (fit->average) err = scalars_line(fit, x, at, &lines, to);
-        for (int q = 0; q < 2 && !fit->average && err == HT_OK; q++)
-            if (to[q]) err = source_line(fit->medium, &fit->role[q], x, at, &lines, to[q]);
+        err = scalars_line(fit, x, at, &lines, to);
     }
-    free(lines.x1);
-    return err;
-}
-
-enum ht_err ht_fit_source_points(const struct ht_fit *fit, int quantity, int64_t count,
-                                 const double *x1, const double x[3], double *out) {
-    struct ht_fit_line lines;
-    TRY(ht_fit_line_make(fit->medium, count, &lines));
-    memcpy(lines.x1, x1, (size_t)count * sizeof *x1);
-    enum ht_err err = source_line(fit->medium, &fit->role[quantity], x, -1, &lines, out);
     free(lines.x1);
     return err;
 }
@@ -317,8 +261,9 @@ struct work {
     struct stage stage[HT_FIT_CHANNELS], *at; /* at: whose turn it is */
     struct ht_fit_done done[HT_FIT_CHANNELS];
     int slots;
-    struct sheet boxes[HT_MAX_SCALARS];  /* values of boxes, of quantities that are needed ... */
-    struct sheet before[HT_MAX_SCALARS]; /* ... and those of the plane below */
+    unsigned checked;                    /* scalars that are averaged and have one sign */
+    struct sheet boxes[HT_MAX_SCALARS];  /* values of boxes ... */
+    struct sheet before[HT_MAX_SCALARS]; /* ... and those of the plane below, where checked */
     struct sheet above;                  /* b_3: a plane of the grid before x1 and x2 */
     struct sheet middle;                 /* one axis averaged */
     double *line[2][3];                  /* x2: lines before the cut, in turn; least */
@@ -495,7 +440,6 @@ static void average_plane(struct work *work, const struct sheet *in, struct shee
 /* Values of boxes at piece p along x3; first: there is none below. */
 static enum ht_err load_boxes(struct work *work, int64_t p, bool first) {
     struct ht_fit_job *job = work->job;
-    const struct ht_average *rule = job->fit->average;
     double *out[HT_MAX_SCALARS];
     int64_t row = 0;
     for (int q = 0; q < HT_MAX_SCALARS; q++) {
@@ -508,7 +452,7 @@ static enum ht_err load_boxes(struct work *work, int64_t p, bool first) {
     for (int q = 0; q < HT_MAX_SCALARS; q++) {
         const struct sheet *boxes = &work->boxes[q];
         double *before = work->before[q].value;
-        if (!out[q] || (rule && (q >= rule->nscalars || (rule->any_sign >> q & 1u)))) continue;
+        if (!(work->checked >> q & 1u)) continue;
         job->quantity = q;
         TRY(ht_fit_check_plane(job, boxes->n, row, out[q], first ? NULL : before));
         if (before) memcpy(before, out[q], (size_t)(row * boxes->n[1]) * sizeof *before);
@@ -668,15 +612,17 @@ static enum ht_err make_sheets(struct work *work) {
     bool track = false;
     work->slots = axis_of(work, 2)->most;
     for (int c = 0; c < job->nchannels; c++) {
+        const int q = job->channel[c].quantity;
         TRY(make_stage(work, &work->stage[c]));
         track = track || job->channel[c].track;
+        if (q < rule->nscalars && !(rule->any_sign >> q & 1u)) work->checked |= 1u << q;
     }
     TRY(sheet_make(own == 1 ? box1 : n1, own == 1 ? rows : pieces, track, &work->middle));
     if (own == 2) TRY(sheet_make(box1, pieces, false, &work->above));
-    for (int q = 0; q < HT_MAX_SCALARS; q++) {
-        if (rule ? q >= rule->nscalars + job->fit->nlost : q != job->channel->quantity) continue;
+    for (int q = 0; q < rule->nscalars + job->fit->nlost; q++) {
         TRY(sheet_make(box1, pieces, false, &work->boxes[q]));
-        if (stacked) TRY(sheet_make(box1, pieces, false, &work->before[q]));
+        if (stacked && (work->checked >> q & 1u))
+            TRY(sheet_make(box1, pieces, false, &work->before[q]));
     }
     return HT_OK;
 }

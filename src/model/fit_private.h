@@ -43,32 +43,20 @@ struct ht_fit_axis {
     double *weights[HT_FIT_WINDOWS];             /* what the taps point into */
     int most;                                    /* taps */
 };
-/* The material behind a quantity, and the parameters that decide it. */
+/* A scalar of the system's rule, and the parameters that decide it. */
 struct ht_fit_role {
-    const char *name;    /* a scalar of the system's rule; NULL: 1/material */
-    int material;        /* -1: it is 1 */
+    const char *name;
     unsigned parameters; /* bits */
-    int inverse;         /* the parameter that is 1/material; -1: none is */
 };
-/* Values that are averaged: of the modulus and of the inverse density 1/material. */
-enum ht_fit_quantity { HT_FIT_COMPLIANCE, HT_FIT_DENSITY };
 struct ht_fit {
     const struct ht_medium *medium;
+    const struct ht_average *average; /* of the system; its scalars are averaged */
     struct ht_fit_role role[HT_MAX_SCALARS];
-    const struct ht_average *average; /* the quantities are its scalars; NULL: these two */
-    int nlost;                        /* materials of losses, behind them */
+    int nlost; /* materials of losses, behind them */
     enum ht_fit_kind kind;
-    bool uniform, density_uniform;
-    double K, b; /* where uniform */
+    bool by_axes;        /* one mean per coefficient, axis after axis; else frames of faces */
+    unsigned parameters; /* that are read */
     struct ht_fit_axis axis[3];
-    struct ht_fit_counts counts;
-    bool quiet; /* fills are not counted */
-    /* point, of each quantity that ht_fit_fill knows: 1/K or rho on the plane that was filled last,
-     * which the next one is compared with. NULL: none. */
-    struct {
-        double *value;
-        int64_t plane;
-    } below[4];
 };
 
 /* What is averaged: a quantity about points half a spacing up along the axes of the mask `shift`.
@@ -87,13 +75,11 @@ struct ht_fit_done {
     const double *value, *least;
 };
 
-/* What a fill computes: of x3 planes [first[2], last[2]) rows [first[1], last[1]); out is that of
- * ht_fit_fill. Functions on values of x1 and x2, some averaged to nodes already and others of
- * pieces, share it. */
+/* What a fill computes: of x3 planes [first[2], last[2]) rows [first[1], last[1]). Functions on
+ * values of x1 and x2, some averaged to nodes already and others of pieces, share it. */
 struct ht_fit_job {
-    struct ht_fit *fit;
-    int what;
-    int quantity;   /* of those that ht_fit_source knows */
+    const struct ht_fit *fit;
+    int quantity;   /* scalar that is looked at */
     unsigned shift; /* axes along which points lie half a spacing up */
     int own;        /* axis that is averaged first, then inverted; -1: none */
     int nchannels;
@@ -102,10 +88,9 @@ struct ht_fit_job {
     enum ht_err (*emit)(struct ht_fit_job *job, const struct ht_fit_done *done);
     void *data; /* of emit */
     int64_t first[3], last[3];
-    int64_t pieces[2]; /* [first, last) along x2 that the rows need */
-    bool fitted[3];    /* axes that have been averaged */
-    int64_t at3;       /* piece, or fitted: plane */
-    double *out;
+    int64_t pieces[2];               /* [first, last) along x2 that the rows need */
+    bool fitted[3];                  /* axes that have been averaged */
+    int64_t at3;                     /* piece, or fitted: plane */
     double range[HT_MAX_SCALARS][2]; /* least and largest of the values checked so far */
     struct ht_fit_counts counts;
 };
@@ -121,8 +106,7 @@ void ht_fit_continue(const struct ht_grid *grid, unsigned half, int64_t first, i
                      int64_t low, int64_t high, double *out);
 /* A point behind the seam or a wall, back in the box. */
 double ht_fit_fold(const struct ht_fit_axis *axis, double x);
-/* Counts of nothing; adding those of another part. */
-struct ht_fit_counts ht_fit_counts_none(void);
+/* Adds the counts of another part. */
 void ht_fit_counts_add(const struct ht_fit_counts *more, struct ht_fit_counts *counts);
 /* Counts a value that was cut, at x. */
 void ht_fit_counts_cut(struct ht_fit_counts *counts, const double x[3]);
@@ -138,8 +122,6 @@ HT_CHECKED enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t 
 HT_CHECKED enum ht_err ht_fit_average(struct ht_fit_job *job);
 
 /* The boxes on which the medium is constant, and its values there. */
-HT_CHECKED enum ht_err ht_fit_role(const struct ht_medium *medium, int material,
-                                   struct ht_fit_role *role);
 /* Sets base, boxes and edge of the axis from the medium's rows. */
 HT_CHECKED enum ht_err ht_fit_boxes(const struct ht_medium *medium, int k,
                                     struct ht_fit_axis *axis);
@@ -150,18 +132,19 @@ struct ht_fit_line {
 };
 HT_CHECKED enum ht_err ht_fit_line_make(const struct ht_medium *medium, int64_t count,
                                         struct ht_fit_line *line);
-/* Materials at the points x1[i], x[1], x[2], checked; at: number of the first one's samples, -1:
- * files are interpolated. */
-HT_CHECKED enum ht_err ht_fit_line_materials(const struct ht_medium *medium, const double x[3],
-                                             int64_t at, const struct ht_fit_line *line);
-/* The quantities with out[quantity] on a plane of the boxes, x1 fastest: piece p3 along x3, lines
- * of the pieces [first, last) along x2, `row` apart. */
+/* Materials at the points x1[i], x[1], x[2], checked, of parameters in the mask, the others at
+ * their defaults; at: number of the first one's samples, -1: files are interpolated. */
+HT_CHECKED enum ht_err ht_fit_line_materials(const struct ht_medium *medium, unsigned parameters,
+                                             const double x[3], int64_t at,
+                                             const struct ht_fit_line *line);
+/* All scalars on a plane of the boxes, x1 fastest: piece p3 along x3, lines of the pieces [first,
+ * last) along x2, `row` apart. */
 HT_CHECKED enum ht_err ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first,
                                      int64_t last, int64_t row, double *const out[HT_MAX_SCALARS]);
-/* The quantity at the points x1[i], x[1], x[2]. */
-HT_CHECKED enum ht_err ht_fit_source_points(const struct ht_fit *fit, int quantity, int64_t count,
-                                            const double *x1, const double x[3], double *out);
-/* The key to blame for a quantity, and its name in messages: of the parameter that it is, else of
- * the material. */
-const char *ht_fit_key(const struct ht_medium *medium, const struct ht_fit_role *role);
-const char *ht_fit_name(const struct ht_medium *medium, const struct ht_fit_role *role);
+/* The first scalar of those that a field's coefficients take: that of the mean along its axis. */
+int ht_fit_scalar(const struct ht_fit *fit, int field);
+/* "(x1, x2)" of an entry of a job's values. */
+const char *ht_fit_place(const struct ht_fit_job *job, int64_t i1, int64_t i2,
+                         char place[HT_PLACE]);
+/* The key to blame for a scalar. */
+const char *ht_fit_key(const struct ht_fit *fit, int quantity);

@@ -1,4 +1,4 @@
-/* The medium of staggered fields: coefficients C_rq at the points of their parity.
+/* The medium of finite differences: coefficients C_rq at the points of their parity.
  *
  * The system's rule (struct ht_average) makes them from means of scalars about the point and from
  * the normal n of the face that crosses the cell: the direction in which
@@ -6,8 +6,11 @@
  * is largest, with means F by boxes, or for the sinc by raised cosines of the same reach, so that n
  * is known where the lobes of the sinc are. Where the medium varies along one axis n is that axis.
  * Where fluid is in the reach of the sinc the means are those by boxes.
+ *
+ * The form of second order takes one mean for each coefficient, axis after axis (htwave/medium.h).
  */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +19,12 @@
 struct ht_frame {
     struct ht_fit fit; /* its medium, kind and axes */
     struct ht_pair pair;
-    int field[HT_MAX_FIELDS]; /* of the system, by fields of the pair */
-    int coefficients;         /* of terms, and couplings */
-    bool fluid;               /* may be somewhere */
+    int field[HT_MAX_FIELDS];         /* of the system, by fields of the pair */
+    int coefficients;                 /* of terms, and couplings */
+    bool fluid;                       /* may be somewhere */
+    unsigned shown[HT_MAX_MATERIALS]; /* parameters that decide a material */
+    struct ht_fit_counts counts;
+    bool quiet; /* fills are not counted */
     /* All coefficients of the parity that was averaged last, on its planes, one after the other:
      * callers ask for one at a time. NULL: none. */
     double *kept;
@@ -32,12 +38,70 @@ enum ht_fit_kind ht_frame_kind(const struct ht_medium *medium, enum ht_fit_kind 
     return kind != HT_FIT_AUTO ? kind : smooth ? HT_FIT_POINT : HT_FIT_SINC;
 }
 
+/* The materials and scalars of two series of parameters without special values, in which parameter
+ * p (-1: none) has another value. */
+static enum ht_err try_parameters(const struct ht_fit *fit, int p,
+                                  double material[HT_MAX_MATERIALS][2],
+                                  double scalar[HT_MAX_SCALARS][2]) {
+    const struct ht_system *system = fit->medium->eq->system;
+    const struct ht_jets points = {.dims = 1, .count = 2};
+    double value[HT_MAX_MATERIALS][2], *materials[HT_MAX_MATERIALS], *scalars[HT_MAX_SCALARS];
+    const double *values[HT_MAX_MATERIALS];
+    for (int i = 0; i < HT_MAX_MATERIALS; i++)
+        for (int j = 0; j < 2; j++) value[i][j] = 1.3 + 0.7 * i + 0.9 * j + (i == p ? 0.1 : 0);
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) values[m] = value[m], materials[m] = material[m];
+    for (int q = 0; q < HT_MAX_SCALARS; q++) scalars[q] = scalar[q];
+    TRY(system->materials(&points, fit->medium->source->chosen, values, materials));
+    if (system->average.nscalars > 0) system->average.scalars(2, materials, scalars);
+    return HT_OK;
+}
+
+static bool differ(const double *a, const double *b) {
+    return a[0] != b[0] || a[1] != b[1];
+}
+
+/* The parameters that decide materials and scalars. */
+static enum ht_err find_parameters(struct ht_frame *frame) {
+    struct ht_fit *fit = &frame->fit;
+    const struct ht_system *system = fit->medium->eq->system;
+    double material[2][HT_MAX_MATERIALS][2] = {{{0}}}, scalar[2][HT_MAX_SCALARS][2] = {{{0}}};
+    TRY(try_parameters(fit, -1, material[0], scalar[0]));
+    for (int p = 0; p < system->nparameters; p++) {
+        TRY(try_parameters(fit, p, material[1], scalar[1]));
+        for (int m = 0; m < system->nmaterials; m++)
+            if (differ(material[0][m], material[1][m])) frame->shown[m] |= 1u << p;
+        for (int q = 0; q < system->average.nscalars; q++)
+            if (differ(scalar[0][q], scalar[1][q])) fit->role[q].parameters |= 1u << p;
+    }
+    for (int q = 0; q < system->average.nscalars; q++) fit->role[q].name = system->average.name[q];
+    return HT_OK;
+}
+
+/* K and the b_k. */
+static void second_order(const struct ht_equations *eq, struct ht_pair *pair) {
+    const struct ht_second_order *form = &eq->second_order;
+    *pair = (struct ht_pair){.dims = eq->dims, .nfields = eq->nfields, .ncoefficients = 1};
+    pair->coefficient[0] = (struct ht_pair_coefficient){
+        .row = form->field, .col = form->field, .material = form->modulus};
+    for (int k = 0; form->inverse_density >= 0 && k < eq->dims; k++)
+        pair->coefficient[pair->ncoefficients++] =
+            (struct ht_pair_coefficient){.parity = 1u << k,
+                                         .row = form->flux[k],
+                                         .col = form->flux[k],
+                                         .material = form->inverse_density};
+}
+
 static enum ht_err make(struct ht_frame *frame) {
     struct ht_fit *fit = &frame->fit;
     const struct ht_equations *eq = fit->medium->eq;
     const struct ht_average *rule = &eq->system->average;
+    REQUIRE(!fit->by_axes || eq->second_order.known, HT_ERR_INPUT,
+            "the system \"%s\" has no modulus and density to fit", eq->system->name);
+    if (fit->by_axes) second_order(eq, &frame->pair);
+    frame->coefficients = frame->pair.ncoefficients + frame->pair.ncouplings;
     for (int f = 0; f < frame->pair.nfields; f++)
         frame->field[f] = ht_equations_system_field(eq, f);
+    TRY(find_parameters(frame));
     if (fit->kind == HT_FIT_POINT) return ht_fit_make_axes(fit);
     if (rule->nscalars == 0)
         return ht_params_error(fit->medium->source->params, "medium.fit",
@@ -45,9 +109,6 @@ static enum ht_err make(struct ht_frame *frame) {
                                eq->system->name);
     fit->average = rule;
     fit->nlost = eq->losses != 0 ? eq->system->nlost : 0;
-    for (int q = 0; q < rule->nscalars; q++)
-        fit->role[q] = (struct ht_fit_role){
-            .name = rule->name[q], .parameters = ~0u, .inverse = -1, .material = -1};
     /* Expressions may be 0 between the nodes that were scanned. */
     frame->fluid = rule->vanishing != 0 &&
                    (fit->medium->vanishes || fit->medium->source->type == HT_MEDIUM_EXPRESSION);
@@ -59,12 +120,40 @@ enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair
     struct ht_frame *frame = NULL;
     *out = NULL;
     TRY(HT_ALLOC(frame, 1));
-    frame->pair = *pair;
-    frame->coefficients = pair->ncoefficients + pair->ncouplings;
+    if (pair != NULL) frame->pair = *pair;
     frame->fit.medium = medium;
     frame->fit.kind = ht_frame_kind(medium, kind);
+    frame->fit.by_axes = pair == NULL;
+    frame->fit.parameters = ~0u;
+    frame->quiet = pair != NULL;
     enum ht_err err = make(frame);
     return HT_MADE(err, frame, ht_frame_destroy, out);
+}
+
+bool ht_frame_constant(const struct ht_frame *frame, int coefficient) {
+    const struct ht_medium *medium = frame->fit.medium;
+    const unsigned shown = frame->shown[frame->pair.coefficient[coefficient].material];
+    for (int p = 0; p < medium->eq->system->nparameters; p++)
+        if ((shown >> p & 1u) && ht_medium_row_varies(medium, p)) return false;
+    return true;
+}
+
+void ht_frame_count(struct ht_frame *frame, bool count) {
+    frame->quiet = !count;
+}
+
+struct ht_fit_counts ht_frame_counts(const struct ht_frame *frame) {
+    return frame->counts;
+}
+
+enum ht_err ht_frame_share_counts(struct ht_frame *frame, struct ht_comm *comm) {
+    const int ranks = ht_comm_size(comm);
+    HT_FREED struct ht_fit_counts *all = NULL;
+    TRY(HT_ALLOC(all, ranks));
+    TRY(ht_comm_gather(comm, &frame->counts, sizeof frame->counts, all));
+    frame->counts = all[0];
+    for (int r = 1; r < ranks; r++) ht_fit_counts_add(&all[r], &frame->counts);
+    return HT_OK;
 }
 
 void ht_frame_destroy(struct ht_frame *frame) {
@@ -78,11 +167,14 @@ void ht_frame_destroy(struct ht_frame *frame) {
 
 /* Points of one parity on the planes [first, last), lines of which are divided among threads. */
 struct fill {
-    const struct ht_frame *frame;
+    struct ht_frame *frame;
     unsigned parity;
+    unsigned parameters; /* that the wanted coefficients need */
     int64_t first, last, nodes[2];
     double *out[HT_MAX_TERMS]; /* of coefficients of that parity; NULL: not wanted */
     int64_t lines, chunks;
+    _Atomic int64_t done; /* lines */
+    struct ht_progress progress;
     /* Averages: the channels of the mean of each scalar, -1: it is not used, of that by boxes
      * beside fluid, of its mean and its slopes along the axes for n. */
     int mean[HT_MAX_SCALARS], box[HT_MAX_SCALARS], whole[HT_MAX_SCALARS];
@@ -118,22 +210,24 @@ static void points_line(const struct fill *fill, int64_t i, const struct ht_fit_
 }
 
 static enum ht_err points_chunk(void *data, int64_t chunk, int worker) {
-    const struct fill *fill = data;
+    struct fill *fill = data;
     const struct ht_medium *medium = fill->frame->fit.medium;
     const bool *depends = medium->source->depends;
     const int64_t end = ht_threads_first(fill->lines, fill->chunks, chunk + 1);
     struct ht_fit_line line;
     bool ready = false;
     enum ht_err err = ht_fit_line_make(medium, depends[0] ? fill->nodes[0] : 1, &line);
-    (void)worker;
     for (int64_t i = 0; err == HT_OK && i < line.count; i++) line.x1[i] = position(fill, 0, i);
     for (int64_t i = ht_threads_first(fill->lines, fill->chunks, chunk); i < end; i++) {
         const double x[3] = {0, position(fill, 1, i % fill->nodes[1]),
                              position(fill, 2, fill->first + i / fill->nodes[1])};
         const bool repeated = !depends[1] && ready && i % fill->nodes[1] > 0;
-        if (err == HT_OK && !repeated) err = ht_fit_line_materials(medium, x, -1, &line);
+        if (err == HT_OK && !repeated)
+            err = ht_fit_line_materials(medium, fill->parameters, x, -1, &line);
         ready = true;
         if (err == HT_OK) points_line(fill, i, &line);
+        const int64_t done = atomic_fetch_add(&fill->done, 1) + 1;
+        if (worker == 0) ht_progress_update(&fill->progress, (double)done);
     }
     free(line.x1);
     return err;
@@ -143,7 +237,11 @@ static enum ht_err fill_points(struct fill *fill) {
     enum { LEAST_POINTS = 4096 }; /* of a chunk, worth a thread */
     fill->lines = (fill->last - fill->first) * fill->nodes[1];
     fill->chunks = ht_threads_chunks(fill->lines, LEAST_POINTS / fill->nodes[0]);
-    return ht_threads_run(fill->chunks, points_chunk, fill);
+    ht_progress_start(&fill->progress, "evaluating the medium", (double)fill->lines, "points",
+                      (double)fill->nodes[0]);
+    const enum ht_err err = ht_threads_run(fill->chunks, points_chunk, fill);
+    ht_progress_end(&fill->progress);
+    return err;
 }
 
 /* ---- averages ---- */
@@ -197,6 +295,13 @@ static void add_lost(struct fill *fill) {
     }
 }
 
+/* Of the form of second order: the one that is wanted. */
+static int wanted(const struct fill *fill) {
+    int c = 0;
+    while (fill->out[c] == NULL) c++;
+    return c;
+}
+
 static void find_channels(struct fill *fill) {
     const struct ht_frame *frame = fill->frame;
     const struct ht_average *rule = frame->fit.average;
@@ -204,6 +309,11 @@ static void find_channels(struct fill *fill) {
     const bool sinc = frame->fit.kind == HT_FIT_SINC;
     const enum ht_fit_window by = sinc ? HT_FIT_BY_SINC : HT_FIT_BY_BOX;
     bool turns;
+    if (frame->fit.by_axes) {
+        const int row = frame->pair.coefficient[wanted(fill)].row;
+        add_channel(fill, ht_fit_scalar(&frame->fit, row), by, sinc, -1, by);
+        return;
+    }
     unsigned uses = find_uses(fill, &turns);
     if (frame->fluid) uses |= rule->vanishing;
     for (int q = 0; q < rule->nscalars; q++) {
@@ -310,21 +420,41 @@ static enum ht_err emit_plane(struct ht_fit_job *job, const struct ht_fit_done *
     return HT_OK;
 }
 
+/* Of the form of second order, of which b is 1/rho already. */
+static enum ht_err emit_means(struct ht_fit_job *job, const struct ht_fit_done *done) {
+    const struct fill *fill = job->data;
+    double *out = fill->out[wanted(fill)];
+    for (int64_t i2 = job->first[1]; i2 < job->last[1]; i2++) {
+        const int64_t to = ((job->at3 - job->first[2]) * fill->nodes[1] + i2) * fill->nodes[0];
+        const double *from = done->value + (i2 - job->first[1]) * done->row;
+        for (int64_t i1 = 0; i1 < fill->nodes[0]; i1++) {
+            const double value = job->own < 0 ? 1 / from[i1] : from[i1];
+            REQUIRE(value > 0 && isfinite(value), HT_ERR_INTERNAL, "frame: a mean is %g", value);
+            out[to + i1] = value;
+        }
+    }
+    return HT_OK;
+}
+
 static enum ht_err fill_averages(struct fill *fill) {
-    struct ht_fit fit = fill->frame->fit; /* its counts are of no use */
+    struct ht_fit fit = fill->frame->fit;
     struct ht_fit_job job = {.fit = &fit,
                              .own = -1,
                              .shift = fill->parity,
                              .channel = fill->channel,
-                             .emit = emit_plane,
+                             .emit = fit.by_axes ? emit_means : emit_plane,
                              .data = fill,
-                             .counts = ht_fit_counts_none(),
                              .first = {0, 0, fill->first},
                              .last = {0, fill->nodes[1], fill->last}};
     for (int q = 0; q < HT_MAX_SCALARS; q++) job.range[q][0] = INFINITY;
+    fit.parameters = fill->parameters;
+    for (int k = 0; fit.by_axes && k < 3; k++)
+        if (fill->parity >> k & 1u) job.own = k;
     find_channels(fill);
     job.nchannels = fill->nchannels;
-    return ht_fit_average(&job);
+    TRY(ht_fit_average(&job));
+    if (!fill->frame->quiet) ht_fit_counts_add(&job.counts, &fill->frame->counts);
+    return HT_OK;
 }
 
 /* ---- all kinds ---- */
@@ -404,7 +534,12 @@ enum ht_err ht_frame_fill(struct ht_frame *frame, int64_t first, int64_t last,
             any = any || out[c] != NULL;
             count++;
         }
+        fill.parameters = ~0u;
+        if (any && frame->fit.by_axes)
+            fill.parameters = frame->shown[frame->pair.coefficient[wanted(&fill)].material];
         if (any) TRY(fill_wanted(frame, &fill, count, first, last));
+        if (any && !frame->quiet)
+            frame->counts.values += (last - first) * fill.nodes[0] * fill.nodes[1];
     }
     return HT_OK;
 }

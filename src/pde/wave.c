@@ -18,6 +18,10 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
     return HT_OK;
 }
 
+static void scalars(int64_t count, double *const *material, double *const *out) {
+    for (int64_t i = 0; i < count; i++) out[0][i] = 1 / material[SPEED_SQUARED][i];
+}
+
 const struct ht_system ht_system_wave = {
     .name = "wave",
     .title = "scalar wave equation, as u and its time derivative",
@@ -40,5 +44,6 @@ const struct ht_system ht_system_wave = {
                    .fallback = 1.0,
                    .positive = true}},
     .speed_name = "c",
+    .average = {.nscalars = 1, .name = {"1/c^2"}, .uses = {1}, .scalars = scalars},
     .materials = materials,
 };

@@ -17,7 +17,6 @@ void ht_plan_destroy(struct ht_plan *plan) {
     ht_receivers_destroy(plan->receivers);
     ht_duhamel_destroy(plan->duhamel);
     ht_shots_destroy(plan->shots);
-    ht_fit_destroy(plan->fit);
     ht_frame_destroy(plan->frame);
     ht_pair_faces_destroy(plan->faces);
     ht_medium_destroy(plan->medium);

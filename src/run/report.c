@@ -60,12 +60,12 @@ static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
         ht_text_add(text, "; errors ~ h^%d\n", full);
 }
 
-static void add_fit(const struct ht_simulation *sim, struct ht_facts *f) {
-    const struct ht_fit_counts c = ht_fit_counts(sim->plan->fit);
-    const char *fit = ht_fit_word(ht_fit_chosen(sim->plan->fit));
-    if (!sim->plan->medium->uniform)
-        ht_say(f, ", fitted: %s%s", fit, sim->plan->problem.fd.density ? ", density varies" : "");
+static void add_fit(const struct ht_plan *plan, struct ht_facts *f) {
+    const struct ht_fit_counts c = ht_frame_counts(plan->frame);
+    const char *fit = ht_fit_word(ht_frame_kind(plan->medium, plan->params->medium.fit));
+    ht_say(f, ", fitted: %s%s", fit, plan->problem.fd.density ? ", density varies" : "");
     ht_fact(f, string, "medium_fit", fit);
+    if (c.values == 0) return;
     ht_fact(f, integer, "fitted_values", c.values);
     ht_fact(f, integer, "cut_values", c.cut);
 }
@@ -87,12 +87,9 @@ static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     double fastest = 0;
     ht_say(f, "  medium    %s",
            medium->uniform ? "uniform" : ht_medium_type_word(sim->params->medium.type));
-    if (sim->plan->frame != NULL)
-        ht_say(f, ", fitted: %s",
-               ht_fit_word(ht_frame_kind(medium, sim->plan->params->medium.fit)));
     if (sim->plan->faces != NULL) add_faces(sim->plan, f);
-    if (sim->plan->fit != NULL)
-        add_fit(sim, f);
+    if (sim->plan->frame != NULL)
+        add_fit(sim->plan, f);
     else if (!medium->uniform && medium->degree == 0)
         ht_say(f, ", constant per node");
     else if (!medium->uniform)
@@ -260,9 +257,10 @@ static void add_accuracy_text(const struct ht_plan *plan, struct ht_text *text) 
                     e->high, plan->medium->degree + 1);
     else if (e->varies)
         ht_text_add(text, ": expected error up to %.1e at the end, %s\n", e->high,
-                    !e->jumps           ? "where the medium is smooth"
-                    : plan->fit == NULL ? "in smooth parts of the medium only"
-                                        : "and what its jumps add, which is not known beforehand");
+                    !e->jumps ? "where the medium is smooth"
+                    : plan->frame == NULL
+                        ? "in smooth parts of the medium only"
+                        : "and what its jumps add, which is not known beforehand");
     else if (e->low == 0)
         ht_text_add(text, ": expected error up to %.1e at the end\n", e->high);
     else if (e->error > e->high / 3 && e->error < 3 * e->low)
@@ -448,8 +446,8 @@ void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
 /* ---- notes ---- */
 
 static void note_fit(const struct ht_simulation *sim) {
-    if (sim->plan->fit == NULL) return;
-    const struct ht_fit_counts c = ht_fit_counts(sim->plan->fit);
+    if (sim->plan->frame == NULL) return;
+    const struct ht_fit_counts c = ht_frame_counts(sim->plan->frame);
     char place[96];
     if (c.cut > 0)
         ht_note("the fit of the medium cut %lld of %lld values at half the least near them, the "
