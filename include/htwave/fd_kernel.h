@@ -54,17 +54,10 @@ struct ht_fd_row {
 };
 struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach);
 
-struct ht_fd_kernels;
-/* shape: NULL: all chosen. */
+/* A tool; `ht_tool_total` knows parts. shape: NULL: all chosen. */
 HT_CHECKED enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
                                             const struct ht_variant *variant,
-                                            const struct ht_fd_shape *shape,
-                                            struct ht_fd_kernels **out);
-void ht_fd_kernels_destroy(struct ht_fd_kernels *kernels); /* NULL allowed */
-bool ht_fd_kernels_cached(const struct ht_fd_kernels *kernels);
-/* Device seconds of all launches since the last call, and in all. */
-double ht_fd_kernels_seconds(struct ht_fd_kernels *kernels);
-double ht_fd_kernels_total(const struct ht_fd_kernels *kernels, enum ht_step_part part);
+                                            const struct ht_fd_shape *shape, struct ht_tool **out);
 /* Their program. ptx: as in struct ht_device_info. */
 HT_CHECKED enum ht_err ht_fd_text(const struct ht_fd_spec *spec, const struct ht_variant *variant,
                                   const struct ht_fd_shape *shape, int ptx, struct ht_text *out);
@@ -82,14 +75,14 @@ struct ht_fd_operator {
  *              out NULL: d alone
  *     advance: p = p + factor d
  * u is neither w, d nor out. Where p is u it is read once. */
-HT_CHECKED enum ht_err ht_fd_stage(struct ht_fd_kernels *kernels, enum ht_step_part part,
+HT_CHECKED enum ht_err ht_fd_stage(struct ht_tool *kernels, enum ht_step_part part,
                                    const struct ht_fd_box *box, const struct ht_fd_operator *op,
                                    struct ht_buffer *u, struct ht_buffer *w);
-HT_CHECKED enum ht_err ht_fd_update(struct ht_fd_kernels *kernels, enum ht_step_part part,
+HT_CHECKED enum ht_err ht_fd_update(struct ht_tool *kernels, enum ht_step_part part,
                                     const struct ht_fd_box *box, const struct ht_fd_operator *op,
                                     struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *p,
                                     struct ht_buffer *out);
-HT_CHECKED enum ht_err ht_fd_advance(struct ht_fd_kernels *kernels, const struct ht_fd_box *box,
+HT_CHECKED enum ht_err ht_fd_advance(struct ht_tool *kernels, const struct ht_fd_box *box,
                                      double factor, struct ht_buffer *d, struct ht_buffer *p);
 /* Fills the ghosts of u to either side of box, `reach` nodes deep along each axis of the grid:
  * sides[k][side] 0: from the other end (period end - begin), +1 or -1: mirror image about the
@@ -144,39 +137,31 @@ struct ht_pair_arrays {
     /* Nodes on free sides, in the window; -+HT_PAIR_FAR: there is none. */
     int64_t wall[3][2];
 };
-struct ht_pair_kernels;
-/* variant: fd-plain or fd-vectors. shape: NULL: chosen. Compiled when they are made. */
+/* Tools, with those of the second group and of free sides. variant: fd-plain or fd-vectors. shape:
+ * NULL: chosen. Compiled when they are made. */
 HT_CHECKED enum ht_err ht_pair_kernels_create(struct ht_device *device,
                                               const struct ht_pair_spec *spec,
                                               const struct ht_variant *variant,
                                               const struct ht_fd_shape *shape,
-                                              struct ht_pair_kernels **out);
-void ht_pair_kernels_destroy(struct ht_pair_kernels *kernels); /* NULL allowed */
+                                              struct ht_tool **out);
 /* The fields of a group at the nodes of the box change by factor times the derivatives of the other
  * group's; scale[k]: factor / h_k. Enqueued. */
-HT_CHECKED enum ht_err ht_pair_pass(struct ht_pair_kernels *kernels, enum ht_step_part part,
-                                    int group, const struct ht_fd_box *box, const double scale[3],
-                                    const struct ht_pair_arrays *arrays);
-/* arrays->rate of the group's fields: these changes alone. */
-HT_CHECKED enum ht_err ht_pair_rate(struct ht_pair_kernels *kernels, int group,
+HT_CHECKED enum ht_err ht_pair_pass(struct ht_tool *kernels, enum ht_step_part part, int group,
                                     const struct ht_fd_box *box, const double scale[3],
                                     const struct ht_pair_arrays *arrays);
+/* arrays->rate of the group's fields: these changes alone. */
+HT_CHECKED enum ht_err ht_pair_rate(struct ht_tool *kernels, int group, const struct ht_fd_box *box,
+                                    const double scale[3], const struct ht_pair_arrays *arrays);
 /* Of those fields f of a group that are coupled (ht_pair_coupled): arrays->rate = C^+ f, by a
  * generalized inverse; f is in the range of C. */
-HT_CHECKED enum ht_err ht_pair_solve(struct ht_pair_kernels *kernels, int group,
+HT_CHECKED enum ht_err ht_pair_solve(struct ht_tool *kernels, int group,
                                      const struct ht_fd_box *box,
                                      const struct ht_pair_arrays *arrays);
 /* After a pass of the group on a box: what layers change there. */
-HT_CHECKED enum ht_err ht_pair_damp(struct ht_pair_kernels *kernels, enum ht_step_part part,
-                                    int group, const struct ht_fd_box *box, const double scale[3],
+HT_CHECKED enum ht_err ht_pair_damp(struct ht_tool *kernels, enum ht_step_part part, int group,
+                                    const struct ht_fd_box *box, const double scale[3],
                                     const struct ht_pair_layers *layers,
                                     const struct ht_pair_arrays *arrays);
-bool ht_pair_kernels_cached(const struct ht_pair_kernels *kernels);
-/* Whether they have layers. NULL: no. */
-bool ht_pair_kernels_damp(const struct ht_pair_kernels *kernels);
-/* Device seconds, as of ht_fd_kernels. */
-double ht_pair_kernels_seconds(struct ht_pair_kernels *kernels);
-double ht_pair_kernels_total(const struct ht_pair_kernels *kernels, enum ht_step_part part);
 /* The programs of both groups, one after the other. ptx: as in struct ht_device_info. */
 HT_CHECKED enum ht_err ht_pair_text(const struct ht_pair_spec *spec,
                                     const struct ht_variant *variant,

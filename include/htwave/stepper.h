@@ -11,9 +11,8 @@ struct ht_layer_kernels;
 /* [0] from the primary grid, [1] from the dual grid; if these do not differ, both entries are the
  * same step. */
 struct ht_kernels {
-    /* Of finite differences, which have no others: one of the first two. */
-    struct ht_fd_kernels *fd;
-    struct ht_pair_kernels *pair;
+    /* Of finite differences, which have no steps: of one field or of a pair. */
+    struct ht_tool *fd;
     struct ht_tool *meeting[2]; /* of its groups with couplings; NULL: none */
     struct ht_tool *fd_layers;  /* NULL: no side absorbs */
     const struct ht_variant *variant;

@@ -155,14 +155,15 @@ static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_task
     const struct ht_pair_arrays arrays =
         pair_arrays(t->s, t->work == HT_PAIR_SOLVE ? t->s->solved : t->s->rate);
     if (t->work == HT_PAIR_STEP)
-        return ht_pair_pass(e->pair, t->part, t->group, &t->box, t->scale, &arrays);
-    if (t->work == HT_PAIR_RATE) return ht_pair_rate(e->pair, t->group, &t->box, t->scale, &arrays);
-    return ht_pair_solve(e->pair, t->group, &t->box, &arrays);
+        return ht_pair_pass(e->kernels, t->part, t->group, &t->box, t->scale, &arrays);
+    if (t->work == HT_PAIR_RATE)
+        return ht_pair_rate(e->kernels, t->group, &t->box, t->scale, &arrays);
+    return ht_pair_solve(e->kernels, t->group, &t->box, &arrays);
 }
 
 static enum ht_err device_damp(struct ht_fd_engine *e, const struct ht_pair_task *t) {
     const struct ht_pair_arrays arrays = pair_arrays(t->s, t->s->rate);
-    return ht_pair_damp(e->pair, t->part, t->group, &t->box, t->scale, &t->s->layers, &arrays);
+    return ht_pair_damp(e->kernels, t->part, t->group, &t->box, t->scale, &t->s->layers, &arrays);
 }
 
 static enum ht_err device_meet(struct ht_fd_engine *e, const struct ht_pair_task *t) {
@@ -200,7 +201,6 @@ void ht_fd_engine_device(const struct ht_fd_spec *spec, struct ht_device *device
                                  .spec = *spec,
                                  .device = device,
                                  .kernels = kernels->fd,
-                                 .pair = kernels->pair,
                                  .meeting = {kernels->meeting[0], kernels->meeting[1]},
                                  .ghosts = kernels->ghosts[0],
                                  .sums = kernels->sums,
@@ -242,7 +242,7 @@ static enum ht_err create_steps(const struct ht_problem *problem, struct ht_devi
             TRY(ht_pair_meeting_create(device, &of, group, &k->meeting[group]));
             TRY(ht_tool_build(k->meeting[group]));
         }
-    return ht_pair_kernels_create(device, &of, tuning->variant, &shape, &k->pair);
+    return ht_pair_kernels_create(device, &of, tuning->variant, &shape, &k->fd);
 }
 
 enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,

@@ -659,7 +659,7 @@ static struct ht_task_seconds seconds_of(const void *self) {
     if (s->engine.kernels == NULL) return now;
     now.ghosts = ht_tool_total(s->engine.ghosts, HT_PART_INTERIOR);
     for (int part = 0; part < 2; part++)
-        now.part[part] = ht_fd_kernels_total(s->engine.kernels, (enum ht_step_part)part) +
+        now.part[part] = ht_tool_total(s->engine.kernels, (enum ht_step_part)part) +
                          ht_tool_total(s->engine.layers, (enum ht_step_part)part);
     now.part[HT_PART_INTERIOR] += now.ghosts;
     return now;

@@ -157,10 +157,10 @@ static int64_t alike(void *self, int64_t *period) {
 static struct ht_task_seconds seconds_of(const void *self) {
     const struct ht_pair_stepper *s = self;
     struct ht_task_seconds now = {.ghosts = 0};
-    if (s->fd.engine.pair == NULL) return now;
+    if (s->fd.engine.kernels == NULL) return now;
     now.ghosts = ht_tool_total(s->fd.engine.ghosts, HT_PART_INTERIOR);
     for (int part = 0; part < 2; part++) {
-        now.part[part] = ht_pair_kernels_total(s->fd.engine.pair, (enum ht_step_part)part);
+        now.part[part] = ht_tool_total(s->fd.engine.kernels, (enum ht_step_part)part);
         for (int group = 0; group < 2; group++)
             if (s->met[group] != NULL)
                 now.part[part] +=

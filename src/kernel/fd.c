@@ -159,7 +159,7 @@ enum ht_err ht_fd_text(const struct ht_fd_spec *spec, const struct ht_variant *v
 
 enum { STAGE, OWN, APART, ALONE, ADVANCE }; /* entries */
 
-struct ht_fd_kernels {
+struct kernels {
     struct ht_tool tool;
     struct ht_fd_spec spec;
     struct ht_fd_weights weights;
@@ -167,58 +167,35 @@ struct ht_fd_kernels {
     struct ht_fd_shape shape;
 };
 
-void ht_fd_kernels_destroy(struct ht_fd_kernels *k) {
-    if (k == NULL) return;
-    ht_tool_destroy(&k->tool);
-}
-
 enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
                                  const struct ht_variant *variant, const struct ht_fd_shape *shape,
-                                 struct ht_fd_kernels **out) {
+                                 struct ht_tool **out) {
     const struct ht_device_info *info = ht_device_info(device);
     const struct ht_fd_shape some = ht_fd_shape(spec, variant, shape, info);
     const struct ht_recipe recipe = recipe_of(spec, variant, &some, info->ptx);
-    struct ht_fd_kernels *k = NULL;
+    struct kernels *k = NULL;
     *out = NULL;
-    REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
-            "device.precision = \"double\": %s has no double precision", info->name);
     TRY(ht_tool_create(device, &recipe, sizeof *k, &k));
     k->spec = *spec;
     k->weights = ht_fd_weights(2 * spec->radius);
     k->variant = variant;
     k->shape = some;
     const enum ht_err err = ht_tool_build(&k->tool);
-    if (err != HT_OK) {
-        ht_fd_kernels_destroy(k);
-        return ht_err_prefix(err, "variant %s", variant->name);
-    }
-    *out = k;
-    return HT_OK;
-}
-
-bool ht_fd_kernels_cached(const struct ht_fd_kernels *k) {
-    return ht_tool_cached(&k->tool);
-}
-
-double ht_fd_kernels_seconds(struct ht_fd_kernels *k) {
-    return ht_tool_seconds(&k->tool);
-}
-
-double ht_fd_kernels_total(const struct ht_fd_kernels *k, enum ht_step_part part) {
-    return ht_tool_total(&k->tool, part);
+    if (err != HT_OK) (void)ht_err_prefix(err, "variant %s", variant->name);
+    return HT_MADE(err, &k->tool, ht_tool_destroy, out);
 }
 
 /* ---- launches ---- */
 
-static int64_t extent(const struct ht_fd_box *box, int64_t axis) {
+int64_t ht_fd_extent(const struct ht_fd_box *box, int64_t axis) {
     return box->end[axis] - box->begin[axis];
 }
 
-static bool is_empty(const struct ht_fd_box *box) {
-    return extent(box, 0) <= 0 || extent(box, 1) <= 0 || extent(box, 2) <= 0;
+bool ht_fd_empty(const struct ht_fd_box *box) {
+    return ht_fd_extent(box, 0) <= 0 || ht_fd_extent(box, 1) <= 0 || ht_fd_extent(box, 2) <= 0;
 }
 
-static struct ht_fd_args args_of(const struct ht_fd_box *box) {
+struct ht_fd_args ht_fd_args_of(const struct ht_fd_box *box) {
     struct ht_fd_args args = {.row = box->row, .plane = box->plane};
     for (int k = 0; k < 3; k++) {
         args.begin[k] = box->begin[k];
@@ -229,14 +206,14 @@ static struct ht_fd_args args_of(const struct ht_fd_box *box) {
 
 /* Where density varies a march begins with 4 R - 3 planes of which it takes values alone. Measured
  * on an H200 (bench/NOTES.md). */
-static int groups_per_unit(const struct ht_fd_kernels *k, const struct ht_device_info *info) {
+static int groups_per_unit(const struct kernels *k, const struct ht_device_info *info) {
     if (!info->gpu) return 4;
     if (!k->spec.density) return 64;
     return k->spec.radius > 2 ? 32 : 96;
 }
 
 /* Long marches read little twice; short ones give groups enough to fill a device. */
-static int64_t choose_planes(const struct ht_fd_kernels *k, int64_t planes, int64_t columns) {
+static int64_t choose_planes(const struct kernels *k, int64_t planes, int64_t columns) {
     const struct ht_device_info *info = ht_device_info(k->tool.device);
     const int64_t least = (int64_t)4 * k->spec.radius;
     int64_t wanted = (int64_t)info->compute_units * groups_per_unit(k, info);
@@ -247,77 +224,67 @@ static int64_t choose_planes(const struct ht_fd_kernels *k, int64_t planes, int6
 }
 
 /* Groups along x1: a pack, too, is done by one of them alone. */
-static int64_t groups_along_row(const struct ht_fd_kernels *k, const struct ht_fd_box *box) {
+static int64_t groups_along_row(const struct kernels *k, const struct ht_fd_box *box) {
     const int block = block_of(&k->spec);
     if (k->variant == &ht_variant_fd_march)
         return ht_divide_up(box->end[0] - box->begin[0] / block * block,
                             (int64_t)k->shape.packs * block);
-    return k->spec.density ? ht_divide_up(extent(box, 0), segment_of(&k->spec)) : 1;
+    return k->spec.density ? ht_divide_up(ht_fd_extent(box, 0), segment_of(&k->spec)) : 1;
 }
 
 /* Groups of a pass, and what each does in turn. */
-static void set_groups(const struct ht_fd_kernels *k, const struct ht_fd_box *box,
+static void set_groups(const struct kernels *k, const struct ht_fd_box *box,
                        struct ht_fd_args *args, int64_t groups[3]) {
     const int last = k->spec.dims - 1;
-    groups[0] = ht_divide_up(extent(box, 0), k->tool.recipe.items) * extent(box, 1);
+    groups[0] = ht_divide_up(ht_fd_extent(box, 0), k->tool.recipe.items) * ht_fd_extent(box, 1);
     groups[1] = 1;
-    groups[2] = extent(box, 2);
+    groups[2] = ht_fd_extent(box, 2);
     if (k->variant == &ht_variant_fd_plain) return;
     /* x2 rows of a group. Of fd-vectors with uniform density: what they read in the planes around
      * one of them is to stay in a cache. */
     const int64_t cache = 1 << 19, least = 8, reach = ht_fd_reach(&k->spec);
-    int64_t row = extent(box, 0) * ht_real_size(k->spec.fp64) * (2 * reach + 1);
+    int64_t row = ht_fd_extent(box, 0) * ht_real_size(k->spec.fp64) * (2 * reach + 1);
     int64_t rows = cache / row - 2 * reach;
     args->rows = k->shape.rows > 0 ? k->shape.rows : rows > least ? rows : least;
     groups[0] = groups_along_row(k, box);
-    if (last == 2) groups[1] = ht_divide_up(extent(box, 1), args->rows);
+    if (last == 2) groups[1] = ht_divide_up(ht_fd_extent(box, 1), args->rows);
     groups[2] = 1;
     if (last == 0) return;
-    args->planes = choose_planes(k, extent(box, last), groups[0] * groups[1]);
-    groups[2] = ht_divide_up(extent(box, last), args->planes);
+    args->planes = choose_planes(k, ht_fd_extent(box, last), groups[0] * groups[1]);
+    groups[2] = ht_divide_up(ht_fd_extent(box, last), args->planes);
 }
 
-/* struct ht_fd_coefs of cl/fd_common.cl, or struct ht_fd_layer_coefs of cl/fd_layers.cl. */
-union coefs {
-    float single[7 * HT_FD_RADIUS];
-    double wide[7 * HT_FD_RADIUS];
-};
-
-static void put(const struct ht_fd_spec *spec, int *count, double value, union coefs *out) {
-    if (spec->fp64)
-        out->wide[(*count)++] = value;
-    else
-        out->single[(*count)++] = (float)value;
-}
+/* Of struct ht_fd_coefs of cl/fd_common.cl, or struct ht_fd_layer_coefs of cl/fd_layers.cl. */
+enum { MOST_COEFS = 7 * HT_FD_RADIUS };
 
 /* Appends struct ht_fd_coefs (cl/fd_common.cl). */
 static void put_coefs(const struct ht_fd_spec *spec, const struct ht_fd_weights *weights,
-                      const double scale[3], int *count, union coefs *out) {
+                      const double scale[3], int *count, double *out) {
     const int dims = spec->dims;
     for (int i = 0; i < dims + 2 * spec->density; i++)
         for (int j = 0; j < spec->radius; j++) {
             double weight = weights->first[j];
             for (int m = j + 1; i > dims && m < spec->radius; m++) weight += weights->first[m];
             if (!spec->density) weight = weights->second[1 + j];
-            put(spec, count, i < dims ? scale[i] * weight : weight, out);
+            out[(*count)++] = i < dims ? scale[i] * weight : weight;
         }
 }
 
-static enum ht_err pass(struct ht_fd_kernels *k, enum ht_step_part part, int which,
+static enum ht_err pass(struct ht_tool *tool, enum ht_step_part part, int which,
                         const struct ht_fd_box *box, const struct ht_fd_operator *op,
                         struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *p,
                         struct ht_buffer *out) {
-    struct ht_fd_args args = args_of(box);
-    union coefs coefs;
+    const struct kernels *k = (const struct kernels *)tool;
+    struct ht_fd_args args = ht_fd_args_of(box);
+    double coefs[MOST_COEFS];
     struct ht_arg arg[10];
     int64_t groups[3];
     int n = 0, count = 0;
-    if (is_empty(box)) return HT_OK;
+    if (ht_fd_empty(box)) return HT_OK;
     set_groups(k, box, &args, groups);
     arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
-    put_coefs(&k->spec, &k->weights, op->scale, &count, &coefs);
-    arg[n++] = (struct ht_arg){.value = &coefs,
-                               .size = (size_t)count * (size_t)ht_real_size(k->spec.fp64)};
+    put_coefs(&k->spec, &k->weights, op->scale, &count, coefs);
+    arg[n++] = ht_tool_reals(tool, count, coefs);
     arg[n++] = (struct ht_arg){.buffer = u};
     arg[n++] = (struct ht_arg){.buffer = op->a};
     for (int i = 0; k->spec.density && i < 3; i++)
@@ -325,36 +292,33 @@ static enum ht_err pass(struct ht_fd_kernels *k, enum ht_step_part part, int whi
     arg[n++] = (struct ht_arg){.buffer = d};
     arg[n++] = (struct ht_arg){.buffer = p};
     arg[n++] = (struct ht_arg){.buffer = out};
-    return ht_tool_launch(&k->tool, part, which, groups, n, arg);
+    return ht_tool_launch(tool, part, which, groups, n, arg);
 }
 
 /* What a kernel does not use is still given. */
-enum ht_err ht_fd_stage(struct ht_fd_kernels *k, enum ht_step_part part,
-                        const struct ht_fd_box *box, const struct ht_fd_operator *op,
-                        struct ht_buffer *u, struct ht_buffer *w) {
+enum ht_err ht_fd_stage(struct ht_tool *k, enum ht_step_part part, const struct ht_fd_box *box,
+                        const struct ht_fd_operator *op, struct ht_buffer *u, struct ht_buffer *w) {
     return pass(k, part, STAGE, box, op, u, w, u, w);
 }
 
-enum ht_err ht_fd_update(struct ht_fd_kernels *k, enum ht_step_part part,
-                         const struct ht_fd_box *box, const struct ht_fd_operator *op,
-                         struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *p,
-                         struct ht_buffer *out) {
+enum ht_err ht_fd_update(struct ht_tool *k, enum ht_step_part part, const struct ht_fd_box *box,
+                         const struct ht_fd_operator *op, struct ht_buffer *u, struct ht_buffer *d,
+                         struct ht_buffer *p, struct ht_buffer *out) {
     const int which = out == NULL ? ALONE : p == u ? OWN : APART;
     return pass(k, part, which, box, op, u, d, which == APART ? p : u, out == NULL ? d : out);
 }
 
-enum ht_err ht_fd_advance(struct ht_fd_kernels *k, const struct ht_fd_box *box, double factor,
+enum ht_err ht_fd_advance(struct ht_tool *tool, const struct ht_fd_box *box, double factor,
                           struct ht_buffer *d, struct ht_buffer *p) {
-    const struct ht_fd_args args = args_of(box);
-    float single;
+    const struct ht_fd_args args = ht_fd_args_of(box);
     const struct ht_arg arg[4] = {{.value = &args, .size = sizeof args},
-                                  ht_tool_real(&k->tool, &factor, &single),
+                                  ht_tool_reals(tool, 1, &factor),
                                   {.buffer = d},
                                   {.buffer = p}};
-    const int64_t groups[3] = {ht_divide_up(extent(box, 0), ROW_ITEMS) * extent(box, 1), 1,
-                               extent(box, 2)};
-    if (is_empty(box)) return HT_OK;
-    return ht_tool_launch(&k->tool, HT_PART_INTERIOR, ADVANCE, groups, 4, arg);
+    const int64_t groups[3] = {ht_divide_up(ht_fd_extent(box, 0), ROW_ITEMS) * ht_fd_extent(box, 1),
+                               1, ht_fd_extent(box, 2)};
+    if (ht_fd_empty(box)) return HT_OK;
+    return ht_tool_launch(tool, HT_PART_INTERIOR, ADVANCE, groups, 4, arg);
 }
 
 /* ---- ghosts ---- */
@@ -373,33 +337,34 @@ enum ht_err ht_fd_ghosts_create(struct ht_device *device, const struct ht_fd_spe
                                                 {"FD_NONE", HT_FD_SIDE_NONE},
                                                 {"FD_HALF", HT_FD_SIDE_HALF}},
                                      .file = {"fd_args.h", "fd_ghosts.cl"},
-                                     .entry = {"ht_fd_fill_ghosts"}};
+                                     .entry = {"ht_fd_fill_ghosts"},
+                                     .now = true};
     struct ghosts *k = NULL;
     TRY(ht_tool_create(device, &recipe, sizeof *k, &k));
     k->dims = spec->dims;
     k->reach = ht_fd_reach(spec);
-    const enum ht_err err = ht_tool_build(&k->tool);
-    return HT_MADE(err, &k->tool, ht_tool_destroy, out);
+    *out = &k->tool;
+    return HT_OK;
 }
 
 /* One launch, with work-items for the largest face. */
 enum ht_err ht_fd_ghosts_fill(struct ht_tool *ghosts, const struct ht_fd_box *box,
                               const int sides[3][2], struct ht_buffer *u) {
     const struct ghosts *k = (const struct ghosts *)ghosts;
-    struct ht_fd_args args = args_of(box);
+    struct ht_fd_args args = ht_fd_args_of(box);
     int64_t fast = 0, slow = 0;
-    if (is_empty(box)) return HT_OK;
+    if (ht_fd_empty(box)) return HT_OK;
     for (int64_t axis = 0; axis < k->dims; axis++) {
         const int *side = sides[axis];
         args.side[2 * axis] = side[0];
         args.side[2 * axis + 1] = side[1];
         if (side[0] == HT_FD_SIDE_NONE && side[1] == HT_FD_SIDE_NONE) continue;
-        fast = ht_most(fast, extent(box, axis == 0));
-        slow = ht_most(slow, extent(box, axis == 2 ? 1 : 2));
-        REQUIRE(extent(box, axis) > k->reach || side[0] == HT_FD_SIDE_NONE ||
+        fast = ht_most(fast, ht_fd_extent(box, axis == 0));
+        slow = ht_most(slow, ht_fd_extent(box, axis == 2 ? 1 : 2));
+        REQUIRE(ht_fd_extent(box, axis) > k->reach || side[0] == HT_FD_SIDE_NONE ||
                     side[1] == HT_FD_SIDE_NONE,
                 HT_ERR_INTERNAL, "%lld nodes along x%d: ghosts need more than %d",
-                (long long)extent(box, axis), (int)axis + 1, k->reach);
+                (long long)ht_fd_extent(box, axis), (int)axis + 1, k->reach);
     }
     const struct ht_arg arg[2] = {{.value = &args, .size = sizeof args}, {.buffer = u}};
     const int64_t groups[3] = {ht_divide_up(fast, k->tool.recipe.items), (int64_t)2 * k->dims,
@@ -563,7 +528,8 @@ enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht
         .file = {"fd_args.h", "fd_layer_args.h", "fd_common.cl", "fd_layers.cl"},
         .entry = {"ht_fd_layer_correct", "ht_fd_layer_start", "ht_fd_layer_squares",
                   "ht_fd_layer_damp"},
-        .parts = true};
+        .parts = true,
+        .now = true};
     struct layer_kernels *k = NULL;
     *out = NULL;
     TRY(ht_tool_create(device, &recipe, sizeof *k, &k));
@@ -571,8 +537,8 @@ enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht
     k->weights = ht_fd_weights(2 * spec->radius);
     k->narrow = ht_fd_layer_weights(spec);
     k->lines = lines;
-    const enum ht_err err = ht_tool_build(&k->tool);
-    return HT_MADE(err, &k->tool, ht_tool_destroy, out);
+    *out = &k->tool;
+    return HT_OK;
 }
 
 /* ---- arguments ---- */
@@ -641,7 +607,7 @@ void ht_fd_layer_zones(const struct ht_fd_box *box, const struct ht_fd_sides *si
 /* What all launches have in common. */
 struct launch {
     struct ht_fd_layer_args args;
-    union coefs coefs;
+    double coefs[MOST_COEFS];
     int count;
     struct ht_arg arg[14];
 };
@@ -694,12 +660,11 @@ static void begin(const struct layer_kernels *k, const struct ht_fd_box *box,
 static void add_coefs(const struct layer_kernels *k, const struct ht_fd_operator *op,
                       struct launch *l) {
     int count = 0;
-    put_coefs(&k->spec, &k->weights, op->scale, &count, &l->coefs);
+    put_coefs(&k->spec, &k->weights, op->scale, &count, l->coefs);
     for (int i = 0; !k->spec.density && i <= k->spec.dims; i++)
         for (int j = 0; j < k->narrow.radius; j++)
-            put(&k->spec, &count, (i > 0 ? op->scale[i - 1] : 1) * k->narrow.first[j], &l->coefs);
-    const size_t bytes = (size_t)count * (size_t)ht_real_size(k->spec.fp64);
-    l->arg[l->count++] = (struct ht_arg){.value = &l->coefs, .size = bytes};
+            l->coefs[count++] = (i > 0 ? op->scale[i - 1] : 1) * k->narrow.first[j];
+    l->arg[l->count++] = ht_tool_reals(&k->tool, count, l->coefs);
 }
 
 static void add_medium(const struct layer_kernels *k, const struct ht_fd_operator *op,

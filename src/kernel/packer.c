@@ -43,13 +43,14 @@ enum ht_err ht_packer_create(struct ht_device *device, const struct ht_pack_form
                    {"PACK_BYTES", value_bytes(format)}},
         .each = {"EACH_PACKED", format->fields},
         .file = {"layout.h", "tool_args.h", "pack.cl"},
-        .entry = {"ht_pack", "ht_unpack", is_scaled(format) ? "ht_pack_scale" : NULL}};
+        .entry = {"ht_pack", "ht_unpack", is_scaled(format) ? "ht_pack_scale" : NULL},
+        .now = true};
     struct packer *packer = NULL;
     *out = NULL;
     TRY(ht_tool_create(device, &recipe, sizeof *packer, &packer));
     packer->format = *format;
-    const enum ht_err err = ht_tool_build(&packer->tool);
-    return HT_MADE(err, &packer->tool, ht_tool_destroy, out);
+    *out = &packer->tool;
+    return HT_OK;
 }
 
 static enum ht_err launch(struct ht_tool *tool, int entry, struct ht_buffer *const *u,

@@ -336,201 +336,154 @@ static struct ht_recipe recipe_of(const struct ht_pair_spec *spec, const struct 
 
 enum { PASS, RATE, SOLVE, LAYERS }; /* entries */
 
-struct ht_pair_kernels {
-    struct ht_device *device;
+struct kernels {
+    struct ht_tool tool; /* of the first group; the others' follow it */
     struct ht_pair pair;
     struct ht_pair_spec spec;
     struct ht_fd_weights weights;
     struct ht_fd_shape shape;
     bool vectors;
     int coupled[2], number[HT_MAX_FIELDS]; /* of a group's fields that are coupled */
-    struct ht_tool *tool[2];
-    struct ht_pair_kernels *strips; /* beside free sides; NULL: there are none */
+    struct ht_tool *group[2];
+    struct kernels *strips; /* beside free sides; NULL: there are none */
 };
 
-void ht_pair_kernels_destroy(struct ht_pair_kernels *k) {
-    if (k == NULL) return;
-    for (int i = 0; i < 2; i++) ht_tool_destroy(k->tool[i]);
-    ht_pair_kernels_destroy(k->strips);
-    free(k);
-}
-
-static enum ht_err make_tool(struct ht_pair_kernels *k, const struct ht_variant *variant, int group,
-                             int ptx) {
+/* *out: as of ht_tool_create. */
+static enum ht_err make_tool(struct ht_device *device, struct kernels *k,
+                             const struct ht_variant *variant, int group, int ptx, size_t size,
+                             void *out) {
     struct ht_recipe recipe = recipe_of(&k->spec, variant, &k->shape, group, ptx);
-    struct ht_text lists = {0};
+    HT_FREED_TEXT struct ht_text lists = {0};
     int number[HT_MAX_FIELDS];
     k->coupled[group] = find_coupled(&k->pair, k->pair.group[group], number);
     for (int f = 0; f < k->pair.nfields; f++)
         if (k->pair.group[group] >> f & 1u) k->number[f] = number[f];
     if (k->coupled[group] == 0) recipe.entry[SOLVE] = NULL;
     add_lists(&k->spec, group, &lists);
+    TRY(ht_text_status(&lists));
     recipe.definitions = lists.data;
-    enum ht_err err = ht_text_status(&lists);
-    if (err == HT_OK)
-        err = ht_tool_create(k->device, &recipe, sizeof *k->tool[group], &k->tool[group]);
-    if (err == HT_OK) k->tool[group]->recipe.definitions = NULL;
-    ht_text_free(&lists);
-    return err;
+    recipe.now = true;
+    const enum ht_err err = ht_tool_create(device, &recipe, size, out);
+    return err == HT_OK ? HT_OK : ht_err_prefix(err, "variant %s", variant->name);
 }
 
 /* Of the whole grid, or of the rows of closures. */
 static enum ht_err make_program(struct ht_device *device, const struct ht_pair_spec *spec,
                                 const struct ht_variant *variant, const struct ht_fd_shape *shape,
-                                int ptx, struct ht_pair_kernels **out) {
-    struct ht_pair_kernels *k = NULL;
-    enum ht_err err = HT_OK;
+                                int ptx, struct kernels **out) {
+    struct kernels plan = {.pair = *spec->pair,
+                           .spec = *spec,
+                           .weights = ht_fd_weights(2 * spec->radius),
+                           .vectors = by_vectors(variant),
+                           .shape = shape_of(spec, variant, shape,
+                                             (int)ht_least(ht_tool_info(device)->max_group, 1024))};
+    struct kernels *k = NULL;
     *out = NULL;
-    TRY(HT_ALLOC(k, 1));
-    k->device = device;
-    k->pair = *spec->pair;
-    k->spec = *spec;
+    plan.spec.pair = &plan.pair;
+    TRY(make_tool(device, &plan, variant, 0, ptx, sizeof *k, &k));
+    plan.tool = k->tool;
+    *k = plan;
     k->spec.pair = &k->pair;
-    k->weights = ht_fd_weights(2 * spec->radius);
-    k->vectors = by_vectors(variant);
-    k->shape = shape_of(spec, variant, shape, (int)ht_least(ht_tool_info(device)->max_group, 1024));
-    for (int group = 0; err == HT_OK && group < 2; group++) {
-        err = make_tool(k, variant, group, ptx);
-        if (err == HT_OK) err = ht_tool_build(k->tool[group]);
-    }
-    if (err != HT_OK) {
-        ht_pair_kernels_destroy(k);
-        return ht_err_prefix(err, "variant %s", variant->name);
-    }
-    *out = k;
-    return HT_OK;
+    k->group[0] = &k->tool;
+    const enum ht_err err =
+        make_tool(device, k, variant, 1, ptx, sizeof *k->group[1], &k->group[1]);
+    k->tool.next = k->group[1];
+    if (err != HT_OK)
+        ht_tool_destroy(&k->tool);
+    else
+        *out = k;
+    return err;
 }
 
 /* device: NULL for the texts alone. */
 static enum ht_err make(struct ht_device *device, const struct ht_pair_spec *spec,
                         const struct ht_variant *variant, const struct ht_fd_shape *shape, int ptx,
-                        struct ht_pair_kernels **out) {
+                        struct kernels **out) {
     /* Few nodes along x1 or x2, or many. */
     static const struct ht_fd_shape strips = {.packs = 8, .rows = 4};
     struct ht_pair_spec inside = *spec;
     inside.free = 0;
-    TRY(make_program(device, &inside, variant, shape, ptx, out));
-    if (spec->free == 0 || *out == NULL) return HT_OK;
-    const enum ht_err err =
-        make_program(device, spec, &ht_variant_fd_plain, &strips, ptx, &(*out)->strips);
-    if (err == HT_OK) return HT_OK;
-    ht_pair_kernels_destroy(*out);
+    struct kernels *k = NULL;
     *out = NULL;
+    TRY(make_program(device, &inside, variant, shape, ptx, &k));
+    enum ht_err err = HT_OK;
+    if (spec->free > 0)
+        err = make_program(device, spec, &ht_variant_fd_plain, &strips, ptx, &k->strips);
+    if (k->strips != NULL) k->group[1]->next = &k->strips->tool;
+    if (err != HT_OK)
+        ht_tool_destroy(&k->tool);
+    else
+        *out = k;
     return err;
 }
 
 enum ht_err ht_pair_kernels_create(struct ht_device *device, const struct ht_pair_spec *spec,
                                    const struct ht_variant *variant,
-                                   const struct ht_fd_shape *shape, struct ht_pair_kernels **out) {
-    const struct ht_device_info *info = ht_device_info(device);
-    *out = NULL;
-    REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
-            "device.precision = \"double\": %s has no double precision", info->name);
-    return make(device, spec, variant, shape, info->ptx, out);
+                                   const struct ht_fd_shape *shape, struct ht_tool **out) {
+    struct kernels *k;
+    const enum ht_err err = make(device, spec, variant, shape, ht_device_info(device)->ptx, &k);
+    *out = k != NULL ? &k->tool : NULL;
+    return err;
 }
 
 enum ht_err ht_pair_text(const struct ht_pair_spec *spec, const struct ht_variant *variant,
                          const struct ht_fd_shape *shape, int ptx, struct ht_text *out) {
-    struct ht_pair_kernels *k;
+    struct kernels *k;
     TRY(make(NULL, spec, variant, shape, ptx, &k));
-    for (const struct ht_pair_kernels *one = k; one != NULL; one = one->strips)
-        for (int group = 0; group < 2; group++)
-            ht_text_add(out, "%s", ht_tool_text(one->tool[group]));
-    ht_pair_kernels_destroy(k);
+    for (const struct ht_tool *one = &k->tool; one != NULL; one = one->next)
+        ht_text_add(out, "%s", ht_tool_text(one));
+    ht_tool_destroy(&k->tool);
     return ht_text_status(out);
-}
-
-bool ht_pair_kernels_damp(const struct ht_pair_kernels *k) {
-    return k != NULL && k->spec.damping != HT_PAIR_UNDAMPED;
-}
-
-bool ht_pair_kernels_cached(const struct ht_pair_kernels *k) {
-    return k == NULL || (ht_tool_cached(k->tool[0]) && ht_tool_cached(k->tool[1]) &&
-                         ht_pair_kernels_cached(k->strips));
-}
-
-double ht_pair_kernels_seconds(struct ht_pair_kernels *k) {
-    if (k == NULL) return 0;
-    return ht_tool_seconds(k->tool[0]) + ht_tool_seconds(k->tool[1]) +
-           ht_pair_kernels_seconds(k->strips);
-}
-
-double ht_pair_kernels_total(const struct ht_pair_kernels *k, enum ht_step_part part) {
-    if (k == NULL) return 0;
-    return ht_tool_total(k->tool[0], part) + ht_tool_total(k->tool[1], part) +
-           ht_pair_kernels_total(k->strips, part);
 }
 
 /* ---- launches ---- */
 
-/* struct ht_pair_coefs of cl/pair.cl; returns its bytes. */
-union coefs {
-    float single[3 * HT_FD_RADIUS + HT_MAX_TERMS + 12];
-    double wide[3 * HT_FD_RADIUS + HT_MAX_TERMS + 8];
-};
+/* struct ht_pair_coefs of cl/pair.cl, whose integers come last. */
+enum { MOST_COEFS = 3 * HT_FD_RADIUS + HT_MAX_TERMS + 12 };
 
-static size_t set_coefs(const struct ht_pair_kernels *k, const double scale[3],
-                        const struct ht_pair_arrays *arrays, union coefs *out) {
+static struct ht_arg set_coefs(const struct kernels *k, const double scale[3],
+                               const struct ht_pair_arrays *arrays, double out[MOST_COEFS]) {
     const int r = k->spec.radius, weights = k->pair.dims * r, dims = k->pair.dims;
     const int numbers = weights + k->pair.ncoefficients;
     const int scales = numbers + (k->pair.nlosses > 0);
     const int count = scales + (k->spec.free > 0 ? dims : 0);
-    size_t size = (size_t)count * (k->spec.fp64 ? sizeof(double) : sizeof(float));
-    for (int i = 0; i < count; i++) {
-        const double value = i < weights   ? scale[i / r] * k->weights.first[i % r]
-                             : i < numbers ? arrays->number[i - weights]
-                             : i < scales  ? arrays->lossy_dt
-                                           : scale[i - scales];
-        if (k->spec.fp64)
-            out->wide[i] = value;
-        else
-            out->single[i] = (float)value;
-    }
-    for (int i = 0; k->spec.free > 0 && i < 2 * dims + 2; i++, size += sizeof(int)) {
+    for (int i = 0; i < count; i++)
+        out[i] = i < weights   ? scale[i / r] * k->weights.first[i % r]
+                 : i < numbers ? arrays->number[i - weights]
+                 : i < scales  ? arrays->lossy_dt
+                               : scale[i - scales];
+    struct ht_arg arg = ht_tool_reals(&k->tool, count, out);
+    for (int i = 0; k->spec.free > 0 && i < 2 * dims + 2; i++, arg.size += sizeof(int)) {
         const int value = i < 2 * dims    ? (int)arrays->wall[i / 2][i % 2]
                           : i == 2 * dims ? k->spec.free
                                           : r;
-        memcpy((char *)out + size, &value, sizeof value);
+        memcpy((char *)out + arg.size, &value, sizeof value);
     }
-    return size;
-}
-
-static int64_t extent(const struct ht_fd_box *box, int axis) {
-    return box->end[axis] - box->begin[axis];
+    return arg;
 }
 
 /* Groups of a pass, and what each does in turn: on CPUs four groups per core share the rows. */
-static void set_groups(const struct ht_pair_kernels *k, const struct ht_fd_box *box,
+static void set_groups(const struct kernels *k, const struct ht_fd_box *box,
                        struct ht_fd_args *args, int64_t groups[3]) {
     const int last = k->pair.dims - 1;
-    const int64_t most = (int64_t)ht_device_info(k->device)->compute_units * 4;
+    const int64_t most = (int64_t)ht_device_info(k->tool.device)->compute_units * 4;
     groups[0] = groups[1] = groups[2] = 1;
     if (!k->vectors) {
-        groups[0] = ht_divide_up(extent(box, 0), k->shape.packs);
-        groups[1] = ht_divide_up(extent(box, 1), k->shape.rows);
-        groups[2] = extent(box, 2);
+        groups[0] = ht_divide_up(ht_fd_extent(box, 0), k->shape.packs);
+        groups[1] = ht_divide_up(ht_fd_extent(box, 1), k->shape.rows);
+        groups[2] = ht_fd_extent(box, 2);
         return;
     }
     args->rows = k->shape.rows > 0 ? k->shape.rows : 16;
-    if (last == 2) groups[1] = ht_divide_up(extent(box, 1), args->rows);
+    if (last == 2) groups[1] = ht_divide_up(ht_fd_extent(box, 1), args->rows);
     if (last == 0) return;
     const int64_t parts = ht_divide_up(most, groups[1]);
-    args->planes = k->shape.planes > 0 ? k->shape.planes : ht_divide_up(extent(box, last), parts);
-    groups[2] = ht_divide_up(extent(box, last), args->planes);
+    args->planes =
+        k->shape.planes > 0 ? k->shape.planes : ht_divide_up(ht_fd_extent(box, last), parts);
+    groups[2] = ht_divide_up(ht_fd_extent(box, last), args->planes);
 }
 
-static bool is_empty(const struct ht_fd_box *box) {
-    return extent(box, 0) <= 0 || extent(box, 1) <= 0 || extent(box, 2) <= 0;
-}
-
-static struct ht_fd_args args_of(const struct ht_fd_box *box) {
-    struct ht_fd_args args = {.row = box->row, .plane = box->plane};
-    memcpy(args.begin, box->begin, sizeof args.begin);
-    memcpy(args.end, box->end, sizeof args.end);
-    return args;
-}
-
-static int add_media(const struct ht_pair_kernels *k, const struct pass *p,
+static int add_media(const struct kernels *k, const struct pass *p,
                      const struct ht_pair_arrays *arrays, struct ht_arg *arg, int n) {
     for (int i = 0; i < p->ncoefficients; i++)
         if (!is_constant(&k->spec, p->coefficient[i]))
@@ -539,7 +492,7 @@ static int add_media(const struct ht_pair_kernels *k, const struct pass *p,
 }
 
 /* HT_PAIR_PARAMS. */
-static int add_arrays(const struct ht_pair_kernels *k, const struct pass *p,
+static int add_arrays(const struct kernels *k, const struct pass *p,
                       struct ht_buffer *const *target, const struct ht_pair_arrays *arrays,
                       struct ht_arg *arg, int n) {
     for (int f = 0; f < k->pair.nfields; f++)
@@ -553,26 +506,26 @@ static int add_arrays(const struct ht_pair_kernels *k, const struct pass *p,
     return n;
 }
 
-static enum ht_err launch(struct ht_pair_kernels *k, enum ht_step_part part, int entry, int group,
+static enum ht_err launch(const struct kernels *k, enum ht_step_part part, int entry, int group,
                           const struct ht_fd_box *box, const double scale[3],
                           struct ht_buffer *const *target, const struct ht_pair_arrays *arrays) {
     const struct pass p = pass_of(&k->pair, group);
-    struct ht_fd_args args = args_of(box);
+    struct ht_fd_args args = ht_fd_args_of(box);
     struct ht_arg arg[HT_MAX_ARGS];
-    union coefs coefs;
+    double coefs[MOST_COEFS];
     int64_t groups[3];
     int n = 0;
-    if (is_empty(box)) return HT_OK;
+    if (ht_fd_empty(box)) return HT_OK;
     set_groups(k, box, &args, groups);
     arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
-    arg[n++] = (struct ht_arg){.value = &coefs, .size = set_coefs(k, scale, arrays, &coefs)};
+    arg[n++] = set_coefs(k, scale, arrays, coefs);
     n = add_arrays(k, &p, target, arrays, arg, n);
-    return ht_tool_launch(k->tool[group], part, entry, groups, n, arg);
+    return ht_tool_launch(k->group[group], part, entry, groups, n, arg);
 }
 
 /* Parts of a box: the first has no rows of closures, others have nothing else. */
 enum { MOST_PARTS = 7 };
-static int cut_box(const struct ht_pair_kernels *k, const struct ht_fd_box *box,
+static int cut_box(const struct kernels *k, const struct ht_fd_box *box,
                    const struct ht_pair_arrays *arrays, struct ht_fd_box part[MOST_PARTS]) {
     int count = 1;
     part[0] = *box;
@@ -595,10 +548,11 @@ static int cut_box(const struct ht_pair_kernels *k, const struct ht_fd_box *box,
     return count;
 }
 
-static enum ht_err launch_all(struct ht_pair_kernels *k, enum ht_step_part part, int entry,
-                              int group, const struct ht_fd_box *box, const double scale[3],
+static enum ht_err launch_all(struct ht_tool *tool, enum ht_step_part part, int entry, int group,
+                              const struct ht_fd_box *box, const double scale[3],
                               struct ht_buffer *const *target,
                               const struct ht_pair_arrays *arrays) {
+    const struct kernels *k = (const struct kernels *)tool;
     struct ht_fd_box boxes[MOST_PARTS];
     const int count = cut_box(k, box, arrays, boxes);
     for (int i = 0; i < count; i++)
@@ -606,37 +560,38 @@ static enum ht_err launch_all(struct ht_pair_kernels *k, enum ht_step_part part,
     return HT_OK;
 }
 
-enum ht_err ht_pair_pass(struct ht_pair_kernels *k, enum ht_step_part part, int group,
+enum ht_err ht_pair_pass(struct ht_tool *k, enum ht_step_part part, int group,
                          const struct ht_fd_box *box, const double scale[3],
                          const struct ht_pair_arrays *arrays) {
     return launch_all(k, part, PASS, group, box, scale, arrays->field, arrays);
 }
 
-enum ht_err ht_pair_rate(struct ht_pair_kernels *k, int group, const struct ht_fd_box *box,
+enum ht_err ht_pair_rate(struct ht_tool *k, int group, const struct ht_fd_box *box,
                          const double scale[3], const struct ht_pair_arrays *arrays) {
     return launch_all(k, HT_PART_INTERIOR, RATE, group, box, scale, arrays->rate, arrays);
 }
 
-enum ht_err ht_pair_solve(struct ht_pair_kernels *k, int group, const struct ht_fd_box *box,
+enum ht_err ht_pair_solve(struct ht_tool *tool, int group, const struct ht_fd_box *box,
                           const struct ht_pair_arrays *arrays) {
+    const struct kernels *k = (const struct kernels *)tool;
     const struct pass p = pass_of(&k->pair, group);
     const double scale[3] = {0, 0, 0};
-    struct ht_fd_args args = args_of(box);
+    struct ht_fd_args args = ht_fd_args_of(box);
     struct ht_arg arg[HT_MAX_ARGS];
-    union coefs coefs;
-    const int64_t groups[3] = {ht_divide_up(extent(box, 0), k->tool[group]->recipe.items),
-                               extent(box, 1), extent(box, 2)};
+    double coefs[MOST_COEFS];
+    const int64_t groups[3] = {ht_divide_up(ht_fd_extent(box, 0), k->group[group]->recipe.items),
+                               ht_fd_extent(box, 1), ht_fd_extent(box, 2)};
     int n = 0;
-    if (is_empty(box) || k->coupled[group] == 0) return HT_OK;
+    if (ht_fd_empty(box) || k->coupled[group] == 0) return HT_OK;
     arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
-    arg[n++] = (struct ht_arg){.value = &coefs, .size = set_coefs(k, scale, arrays, &coefs)};
+    arg[n++] = set_coefs(k, scale, arrays, coefs);
     n = add_media(k, &p, arrays, arg, n);
     for (int f = 0; f < k->pair.nfields; f++) {
         if (!(p.targets >> f & 1u) || k->number[f] < 0) continue;
         arg[n++] = (struct ht_arg){.buffer = arrays->field[f]};
         arg[n++] = (struct ht_arg){.buffer = arrays->rate[f]};
     }
-    return ht_tool_launch(k->tool[group], HT_PART_INTERIOR, SOLVE, groups, n, arg);
+    return ht_tool_launch(k->group[group], HT_PART_INTERIOR, SOLVE, groups, n, arg);
 }
 
 /* ---- launches of layers ---- */
@@ -655,7 +610,7 @@ static void cut_axis(const struct ht_fd_box *box, const struct ht_pair_layers *l
     for (int i = 0; i < 4; i++) out->cut[axis][i] = (int)cut[i];
 }
 
-static void set_layers(const struct ht_pair_kernels *k, const struct ht_fd_box *box,
+static void set_layers(const struct kernels *k, const struct ht_fd_box *box,
                        const struct ht_pair_layers *layers, struct ht_pair_layer_args *out) {
     *out =
         (struct ht_pair_layer_args){.row = (long)box->row, .plane = (long)box->plane, .rows = ROWS};
@@ -678,33 +633,34 @@ static void set_layers(const struct ht_pair_kernels *k, const struct ht_fd_box *
         if (none || n[0] * n[1] * n[2] == 0) continue;
         out->first[zone + 1] +=
             (int)(k->vectors ? ht_divide_up(n[1] * n[2], ROWS)
-                             : ht_divide_up(n[0] * n[1] * n[2], k->tool[0]->recipe.items));
+                             : ht_divide_up(n[0] * n[1] * n[2], k->tool.recipe.items));
     }
 }
 
-static enum ht_err damp(struct ht_pair_kernels *k, enum ht_step_part part, int group,
+static enum ht_err damp(const struct kernels *k, enum ht_step_part part, int group,
                         const struct ht_fd_box *box, const double scale[3],
                         const struct ht_pair_layers *layers, const struct ht_pair_arrays *arrays) {
     const struct pass p = pass_of(&k->pair, group);
     struct ht_pair_layer_args args;
     struct ht_arg arg[HT_MAX_ARGS];
-    union coefs coefs;
+    double coefs[MOST_COEFS];
     int n = 0;
     set_layers(k, box, layers, &args);
     const int64_t groups[3] = {args.first[HT_PAIR_ZONES], 1, 1};
-    if (is_empty(box) || groups[0] == 0) return HT_OK;
+    if (ht_fd_empty(box) || groups[0] == 0) return HT_OK;
     arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
-    arg[n++] = (struct ht_arg){.value = &coefs, .size = set_coefs(k, scale, arrays, &coefs)};
+    arg[n++] = set_coefs(k, scale, arrays, coefs);
     arg[n++] = (struct ht_arg){.buffer = arrays->profile};
     if (k->spec.damping != HT_PAIR_SPONGE)
         arg[n++] = (struct ht_arg){.buffer = arrays->memory[group]};
     n = add_arrays(k, &p, arrays->field, arrays, arg, n);
-    return ht_tool_launch(k->tool[group], part, LAYERS, groups, n, arg);
+    return ht_tool_launch(k->group[group], part, LAYERS, groups, n, arg);
 }
 
-enum ht_err ht_pair_damp(struct ht_pair_kernels *k, enum ht_step_part part, int group,
+enum ht_err ht_pair_damp(struct ht_tool *tool, enum ht_step_part part, int group,
                          const struct ht_fd_box *box, const double scale[3],
                          const struct ht_pair_layers *layers, const struct ht_pair_arrays *arrays) {
+    const struct kernels *k = (const struct kernels *)tool;
     struct ht_fd_box boxes[MOST_PARTS];
     const int count = cut_box(k, box, arrays, boxes);
     for (int i = 0; i < count; i++)

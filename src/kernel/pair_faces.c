@@ -96,7 +96,6 @@ enum ht_err ht_pair_meeting_create(struct ht_device *device, const struct ht_pai
     ht_text_free(&text);
     TRY(err);
     lists.tool = made->tool;
-    lists.tool.recipe.definitions = NULL;
     lists.dims = spec->pair->dims;
     lists.radius = spec->radius;
     lists.weights = ht_fd_weights(2 * spec->radius);
@@ -149,24 +148,6 @@ enum ht_err ht_pair_met_create(struct ht_tool *meeting, const struct ht_pair_mee
 
 /* ---- launches ---- */
 
-union coefs {
-    float single[3 * HT_FD_RADIUS];
-    double wide[3 * HT_FD_RADIUS];
-};
-
-static size_t set_coefs(const struct meeting *m, const double scale[3], union coefs *out) {
-    const int count = m->dims * m->radius;
-    const bool fp64 = m->tool.recipe.fp64;
-    for (int i = 0; i < count; i++) {
-        const double value = scale[i / m->radius] * m->weights.first[i % m->radius];
-        if (fp64)
-            out->wide[i] = value;
-        else
-            out->single[i] = (float)value;
-    }
-    return (size_t)count * (fp64 ? sizeof(double) : sizeof(float));
-}
-
 static enum ht_err launch(struct ht_pair_met *met, enum ht_step_part part, int entry,
                           const int64_t range[2], int count, const struct ht_arg *arg) {
     struct ht_tool *tool = &met->meeting->tool;
@@ -185,9 +166,12 @@ enum ht_err ht_pair_meet(struct ht_pair_met *met, enum ht_step_part part,
                                              .plane = (long)box->plane};
     const struct ht_pair_meet_args targets = {.first = (long)target_range[0],
                                               .end = (long)target_range[1]};
-    union coefs coefs;
+    double coefs[3 * HT_FD_RADIUS];
+    const int count = m->dims * m->radius;
+    for (int i = 0; i < count; i++)
+        coefs[i] = scale[i / m->radius] * m->weights.first[i % m->radius];
     struct ht_arg arg[5 + HT_MAX_FIELDS] = {{.value = &points, .size = sizeof points},
-                                            {.value = &coefs, .size = set_coefs(m, scale, &coefs)},
+                                            ht_tool_reals(&m->tool, count, coefs),
                                             {.buffer = met->buffer[AT]},
                                             {.buffer = met->buffer[VALUE]},
                                             {.buffer = met->buffer[G]}};

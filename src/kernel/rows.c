@@ -61,13 +61,13 @@ enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape 
                                                 {"ROW_ITEMS", sums_of(shape)},
                                                 {"ROW_TURN", TURN}},
                                      .file = {"layout.h", "tool_args.h", "rows.cl"},
-                                     .entry = {"ht_rows"}};
+                                     .entry = {"ht_rows"},
+                                     .now = true};
     struct rows *r = NULL;
     *out = NULL;
     TRY(ht_tool_create(device, &recipe, sizeof *r, &r));
     r->shape = *shape;
-    enum ht_err err = ht_tool_build(&r->tool);
-    if (err == HT_OK) err = store(r, tables);
+    const enum ht_err err = store(r, tables);
     return HT_MADE(err, &r->tool, ht_tool_destroy, out);
 }
 

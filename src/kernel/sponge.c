@@ -39,14 +39,14 @@ enum ht_err ht_sponge_create(struct ht_device *device, const struct ht_spec *spe
         .number = {{"BLOCK", spec->block}, {"SPONGE_N", coefs}, {"SPONGE_LINES", lines}},
         .file = {"layout.h", "tool_args.h", "sponge.cl"},
         .entry = {"ht_sponge"},
-        .parts = true};
+        .parts = true,
+        .now = true};
     struct sponge *sponge = NULL;
     *out = NULL;
     TRY(ht_tool_create(device, &recipe, sizeof *sponge, &sponge));
     sponge->coefs = coefs;
     sponge->lines = lines;
-    enum ht_err err = ht_tool_build(&sponge->tool);
-    if (err == HT_OK) err = upload_lines(sponge, spec);
+    const enum ht_err err = upload_lines(sponge, spec);
     return HT_MADE(err, &sponge->tool, ht_tool_destroy, out);
 }
 

@@ -173,9 +173,7 @@ enum ht_err ht_sums_planes(struct ht_tool *sums, const struct ht_sum_item *item,
 enum ht_err ht_sums_shift(struct ht_tool *sums, const struct ht_sum_item *item, double shift) {
     const struct ht_sum_args args = args_of(item);
     const int64_t groups[3] = {args.groups, args.count[2], 1};
-    float single;
-    const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
-                                 ht_tool_real(sums, &shift, &single),
-                                 {.buffer = item->x}};
+    const struct ht_arg arg[] = {
+        {.value = &args, .size = sizeof args}, ht_tool_reals(sums, 1, &shift), {.buffer = item->x}};
     return ht_tool_launch(sums, HT_PART_INTERIOR, SHIFT, groups, 3, arg);
 }

@@ -2,6 +2,7 @@
 #include "tool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 const struct ht_device_info *ht_tool_info(const struct ht_device *device) {
     static const struct ht_device_info any = {.gpu = true, .fp64 = true, .max_group = 1024};
@@ -37,11 +38,17 @@ enum ht_err ht_tool_create(struct ht_device *device, const struct ht_recipe *rec
     while (tool->recipe.items > 1 && tool->recipe.items > ht_tool_info(device)->max_group)
         tool->recipe.items /= 2;
     enum ht_err err = write_text(tool);
+    tool->recipe.definitions = NULL;
+    if (err == HT_OK && device != NULL && recipe->fp64 && !ht_device_info(device)->fp64)
+        err = ht_err_set(HT_ERR_DEVICE, "device.precision = \"double\": %s has no double precision",
+                         ht_device_info(device)->name);
+    if (err == HT_OK && recipe->now) err = ht_tool_build(tool);
     return HT_MADE(err, tool, ht_tool_destroy, (struct ht_tool **)out);
 }
 
 void ht_tool_destroy(struct ht_tool *tool) {
     if (tool == NULL) return;
+    ht_tool_destroy(tool->next);
     for (int i = 0; i < 2 * HT_TOOL_ENTRIES; i++)
         ht_kernel_destroy(tool->kernel[i / HT_TOOL_ENTRIES][i % HT_TOOL_ENTRIES]);
     for (int i = 0; i < HT_TOOL_BUFFERS; i++) ht_buffer_destroy(tool->buffer[i]);
@@ -66,7 +73,7 @@ enum ht_err ht_tool_build(struct ht_tool *tool) {
 }
 
 bool ht_tool_cached(const struct ht_tool *tool) {
-    return ht_program_cached(tool->program);
+    return ht_program_cached(tool->program) && (tool->next == NULL || ht_tool_cached(tool->next));
 }
 
 enum ht_err ht_tool_launch(struct ht_tool *tool, enum ht_step_part part, int entry,
@@ -77,7 +84,7 @@ enum ht_err ht_tool_launch(struct ht_tool *tool, enum ht_step_part part, int ent
 }
 
 double ht_tool_seconds(struct ht_tool *tool) {
-    double seconds = 0;
+    double seconds = tool != NULL && tool->next != NULL ? ht_tool_seconds(tool->next) : 0;
     for (int i = 0; tool != NULL && i < 2 * HT_TOOL_ENTRIES; i++) {
         struct ht_kernel *kernel = tool->kernel[i / HT_TOOL_ENTRIES][i % HT_TOOL_ENTRIES];
         if (kernel != NULL) seconds += ht_kernel_seconds(kernel);
@@ -86,7 +93,7 @@ double ht_tool_seconds(struct ht_tool *tool) {
 }
 
 double ht_tool_total(const struct ht_tool *tool, enum ht_step_part part) {
-    double seconds = 0;
+    double seconds = tool != NULL && tool->next != NULL ? ht_tool_total(tool->next, part) : 0;
     for (int i = 0; tool != NULL && i < HT_TOOL_ENTRIES; i++)
         if (tool->kernel[part][i] != NULL) seconds += ht_kernel_total(tool->kernel[part][i]);
     return seconds;
@@ -94,10 +101,13 @@ double ht_tool_total(const struct ht_tool *tool, enum ht_step_part part) {
 
 /* ---- numbers ---- */
 
-struct ht_arg ht_tool_real(const struct ht_tool *tool, const double *value, float *single) {
-    *single = (float)*value;
-    if (tool->recipe.fp64) return (struct ht_arg){.value = value, .size = sizeof *value};
-    return (struct ht_arg){.value = single, .size = sizeof *single};
+struct ht_arg ht_tool_reals(const struct ht_tool *tool, int count, double *values) {
+    const size_t size = (size_t)ht_real_size(tool->recipe.fp64);
+    for (int i = 0; !tool->recipe.fp64 && i < count; i++) {
+        const float single = (float)values[i];
+        memcpy((char *)values + size * (size_t)i, &single, size);
+    }
+    return (struct ht_arg){.value = values, .size = size * (size_t)count};
 }
 
 enum ht_err ht_tool_store(const struct ht_tool *tool, int64_t bytes, const void *data,

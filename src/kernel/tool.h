@@ -25,6 +25,7 @@ struct ht_recipe {
     const char *definitions; /* after the numbers; NULL: none; copied */
     const char *file[HT_MAX_FILES], *entry[HT_TOOL_ENTRIES];
     bool parts; /* each part of a step has an account of its own (ht_tool_total) */
+    bool now;   /* compiled when it is made */
 };
 
 struct ht_tool {
@@ -34,19 +35,21 @@ struct ht_tool {
     struct ht_program *program;
     struct ht_kernel *kernel[2][HT_TOOL_ENTRIES]; /* [part] */
     struct ht_buffer *buffer[HT_TOOL_BUFFERS];    /* the file's; freed with the tool */
+    struct ht_tool *next;                         /* counted and destroyed with it; NULL: none */
 };
 
 /* Facts of a device; of none those of a GPU that has everything. */
 const struct ht_device_info *ht_tool_info(const struct ht_device *device);
-/* A tool that has its text and is compiled by ht_tool_build or by the first launch. *out: a struct
- * of `size` bytes that begins with struct ht_tool. */
+/* A tool that has its text and is compiled now, by ht_tool_build or by the first launch. *out: a
+ * struct of `size` bytes that begins with struct ht_tool. */
 HT_CHECKED enum ht_err ht_tool_create(struct ht_device *device, const struct ht_recipe *recipe,
                                       size_t size, void *out);
 HT_CHECKED enum ht_err ht_tool_launch(struct ht_tool *tool, enum ht_step_part part, int entry,
                                       const int64_t groups[3], int count,
                                       const struct ht_arg *args);
-/* The argument `value` in the tool's precision; *single lives as long. */
-struct ht_arg ht_tool_real(const struct ht_tool *tool, const double *value, float *single);
+/* The argument of `count` values in the tool's precision, to which they are changed in their place.
+ */
+struct ht_arg ht_tool_reals(const struct ht_tool *tool, int count, double *values);
 /* A buffer with these bytes, or these values in the tool's precision; NULL: undefined ones. Nothing
  * where there is no device. */
 HT_CHECKED enum ht_err ht_tool_store(const struct ht_tool *tool, int64_t bytes, const void *data,

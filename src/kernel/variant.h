@@ -10,6 +10,11 @@ extern const struct ht_variant ht_variant_fd_march, ht_variant_fd_vectors, ht_va
 /* Work of half a time step of finite differences per node; bytes count values.
  */
 struct ht_cost ht_cost_differences(const struct ht_spec *spec);
+/* Nodes of a box along an axis; whether it has none; its arguments (cl/fd_args.h). */
+struct ht_fd_args;
+int64_t ht_fd_extent(const struct ht_fd_box *box, int64_t axis);
+bool ht_fd_empty(const struct ht_fd_box *box);
+struct ht_fd_args ht_fd_args_of(const struct ht_fd_box *box);
 /* The program of a variant of finite differences. */
 HT_CHECKED enum ht_err ht_fd_variant_text(const struct ht_variant *variant,
                                           const struct ht_spec *spec, const struct ht_shape *shape,

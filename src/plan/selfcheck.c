@@ -165,7 +165,8 @@ enum ht_err ht_selfcheck(const struct ht_problem *problem, struct ht_device *dev
     struct ht_part small;
     problem->scheme->does->shrink(problem, kernels->variant, &small);
     TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
-    const bool fd = kernels->fd_layers != NULL || ht_pair_kernels_damp(kernels->pair);
+    const bool fd =
+        kernels->fd_layers != NULL || (problem->fd.pair != HT_PAIR_NONE && problem->layers != NULL);
     const bool layers_too = fd || kernels->layers != NULL || kernels->sponge != NULL;
     if (layers_too && *worst <= 1) {
         const int64_t least = fd ? small.grid.cells[small.grid.dims - 1] : 2;

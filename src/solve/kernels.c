@@ -32,8 +32,7 @@ static void destroy_layers(struct ht_layer_kernels *k) {
 
 void ht_kernels_destroy(struct ht_kernels *kernels) {
     if (kernels == NULL) return;
-    ht_fd_kernels_destroy(kernels->fd);
-    ht_pair_kernels_destroy(kernels->pair);
+    ht_tool_destroy(kernels->fd);
     ht_tool_destroy(kernels->fd_layers);
     if (kernels->step[1] != kernels->step[0]) ht_step_destroy(kernels->step[1]);
     ht_step_destroy(kernels->step[0]);
@@ -57,23 +56,14 @@ static void add_layers(struct ht_layer_kernels *k, double seconds[2]) {
 }
 
 void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
-    if (kernels->pair != NULL) {
-        seconds[0] += ht_pair_kernels_seconds(kernels->pair) + ht_tool_seconds(kernels->injector) +
-                      ht_tool_seconds(kernels->ghosts[0]);
-        return;
-    }
-    if (kernels->fd != NULL) {
-        seconds[0] += ht_fd_kernels_seconds(kernels->fd) + ht_tool_seconds(kernels->injector) +
-                      ht_tool_seconds(kernels->fd_layers) + ht_tool_seconds(kernels->ghosts[0]);
-        return;
-    }
-    ht_step_add_seconds(kernels->step[0], seconds);
-    if (kernels->step[1] != kernels->step[0]) ht_step_add_seconds(kernels->step[1], seconds);
-    for (int subgrid = 0; subgrid < 2; subgrid++)
-        seconds[0] += ht_tool_seconds(kernels->ghosts[subgrid]);
-    seconds[0] += ht_tool_seconds(kernels->injector);
+    struct ht_tool *const tools[] = {kernels->fd,        kernels->fd_layers, kernels->ghosts[0],
+                                     kernels->ghosts[1], kernels->injector,  kernels->sponge};
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+        seconds[0] += ht_tool_seconds(tools[i]);
+    for (int i = 0; i < 2; i++)
+        if (kernels->step[i] != NULL && (i == 0 || kernels->step[1] != kernels->step[0]))
+            ht_step_add_seconds(kernels->step[i], seconds);
     add_layers(kernels->layers, seconds);
-    seconds[0] += ht_tool_seconds(kernels->sponge);
 }
 
 double ht_kernels_seconds(struct ht_kernels *kernels) {
@@ -83,7 +73,6 @@ double ht_kernels_seconds(struct ht_kernels *kernels) {
 }
 
 bool ht_kernels_cached(const struct ht_kernels *kernels) {
-    if (kernels->pair != NULL) return ht_pair_kernels_cached(kernels->pair);
-    if (kernels->fd != NULL) return ht_fd_kernels_cached(kernels->fd);
+    if (kernels->fd != NULL) return ht_tool_cached(kernels->fd);
     return ht_step_cached(kernels->step[0]) && ht_step_cached(kernels->step[1]);
 }

@@ -190,7 +190,7 @@ static int target_of(int kind) {
     return kind == IN_PLACE ? P : kind == ALONE ? -1 : W;
 }
 
-static enum ht_err launch(const struct scene *s, struct ht_fd_kernels *kernels, int kind) {
+static enum ht_err launch(const struct scene *s, struct ht_tool *kernels, int kind) {
     struct ht_buffer *const *b = s->buffer;
     const struct ht_fd_operator op = {.a = b[A],
                                       .b = {b[B], b[B + 1], b[B + 2]},
@@ -202,8 +202,7 @@ static enum ht_err launch(const struct scene *s, struct ht_fd_kernels *kernels, 
 }
 
 /* got: d and the target, afterwards. */
-static enum ht_err run(struct scene *s, struct ht_fd_kernels *kernels, int kind,
-                       double *const got[2]) {
+static enum ht_err run(struct scene *s, struct ht_tool *kernels, int kind, double *const got[2]) {
     const int target = target_of(kind);
     for (int f = 0; f < FIELDS; f++) TRY(move(s, s->buffer[f], s->value[f], true));
     TRY(launch(s, kernels, kind));
@@ -260,8 +259,8 @@ struct verdict {
 };
 
 /* plain: NULL for the plain kernels themselves. */
-static enum ht_err judge(struct scene *s, struct ht_fd_kernels *kernels,
-                         struct ht_fd_kernels *plain, struct verdict *v) {
+static enum ht_err judge(struct scene *s, struct ht_tool *kernels, struct ht_tool *plain,
+                         struct verdict *v) {
     double *other[2] = {NULL, NULL};
     for (int i = 0; i < 2; i++) TRY(HT_ALLOC(other[i], s->nodes));
     enum ht_err err = HT_OK;
@@ -278,14 +277,14 @@ static enum ht_err judge(struct scene *s, struct ht_fd_kernels *kernels,
 static enum ht_err run_kernels(struct scene *s, struct verdict *v) {
     const struct ht_variant *plain = variant_named("fd-plain");
     const struct fd_case *c = s->c;
-    struct ht_fd_kernels *kernels[2] = {NULL, NULL};
+    struct ht_tool *kernels[2] = {NULL, NULL};
     enum ht_err err = make_scene(s);
     if (err == HT_OK)
         err = ht_fd_kernels_create(s->device, &c->spec, c->variant, &c->shape, &kernels[0]);
     if (err == HT_OK && c->variant != plain && same_bits(c))
         err = ht_fd_kernels_create(s->device, &c->spec, plain, NULL, &kernels[1]);
     if (err == HT_OK) err = judge(s, kernels[0], kernels[1], v);
-    for (int i = 0; i < 2; i++) ht_fd_kernels_destroy(kernels[i]);
+    for (int i = 0; i < 2; i++) ht_tool_destroy(kernels[i]);
     return err;
 }
 
@@ -415,7 +414,7 @@ static void expect_ghosts(const struct scene *s, const int sides[3][2], double *
 
 static enum ht_err run_ghosts(struct scene *s, const int sides[3][2], int64_t *wrong,
                               double *worst) {
-    struct ht_fd_kernels *kernels = NULL;
+    struct ht_tool *kernels = NULL;
     struct ht_tool *ghosts = NULL;
     const double factor = -0.7, unit = DBL_EPSILON / 2;
     TRY(make_scene(s));
@@ -439,7 +438,7 @@ static enum ht_err run_ghosts(struct scene *s, const int sides[3][2], int64_t *w
         *worst = fmax(*worst, ratio);
     }
     ht_tool_destroy(ghosts);
-    ht_fd_kernels_destroy(kernels);
+    ht_tool_destroy(kernels);
     return err;
 }
 
@@ -479,7 +478,7 @@ static void test_constant(struct ht_device *device) {
                                   .variant = variant_named(names[v]),
                                   .nodes = {21, 6, 5}};
         struct scene s = {.device = device, .c = &c};
-        struct ht_fd_kernels *kernels = NULL;
+        struct ht_tool *kernels = NULL;
         int64_t wrong = 0;
         enum ht_err err = make_scene(&s);
         for (int64_t i = 0; err == HT_OK && i < s.nodes; i++) s.value[U][i] = (double)1.1f;
@@ -488,7 +487,7 @@ static void test_constant(struct ht_device *device) {
         for (int64_t i = 0; err == HT_OK && i < s.nodes; i++) wrong += s.got[0][i] != s.value[D][i];
         TEST_CHECK(err == HT_OK && wrong == 0, "%s of a constant: %lld increments changed %s",
                    c.variant->name, (long long)wrong, err ? ht_err_message() : "");
-        ht_fd_kernels_destroy(kernels);
+        ht_tool_destroy(kernels);
         free_scene(&s);
     }
 }

@@ -144,8 +144,7 @@ static double compare(const struct scene *s, int group) {
     return worst;
 }
 
-static enum ht_err run(struct scene *s, struct ht_pair_kernels *kernels, int group,
-                       double *const got[]) {
+static enum ht_err run(struct scene *s, struct ht_tool *kernels, int group, double *const got[]) {
     for (int f = 0; f < s->pair.nfields; f++) TRY(move(s, s->arrays.field[f], s->field[f], true));
     TRY(ht_pair_pass(kernels, HT_PART_INTERIOR, group, &s->box, s->scale, &s->arrays));
     TRY(ht_device_finish(s->device));
@@ -155,7 +154,7 @@ static enum ht_err run(struct scene *s, struct ht_pair_kernels *kernels, int gro
 
 static enum ht_err judge(struct scene *s, const struct ht_variant *variant, double worst[2],
                          int64_t *unequal) {
-    struct ht_pair_kernels *kernels[2] = {NULL, NULL};
+    struct ht_tool *kernels[2] = {NULL, NULL};
     const struct ht_variant *plain = ht_variant_find("fd-plain", NULL, false);
     enum ht_err err = ht_pair_kernels_create(s->device, &s->spec, variant, NULL, &kernels[0]);
     if (err == HT_OK) err = ht_pair_kernels_create(s->device, &s->spec, plain, NULL, &kernels[1]);
@@ -165,7 +164,7 @@ static enum ht_err judge(struct scene *s, const struct ht_variant *variant, doub
         for (int f = 0; err == HT_OK && f < s->pair.nfields; f++)
             for (int64_t i = 0; i < s->nodes; i++) *unequal += s->got[0][f][i] != s->got[1][f][i];
     }
-    for (int i = 0; i < 2; i++) ht_pair_kernels_destroy(kernels[i]);
+    for (int i = 0; i < 2; i++) ht_tool_destroy(kernels[i]);
     return err;
 }
 
