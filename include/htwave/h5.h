@@ -56,26 +56,26 @@ HT_CHECKED enum ht_err ht_h5_each(struct ht_h5 *file,
                                   enum ht_err (*visit)(const char *name, void *context),
                                   void *context);
 
-/* ---- files that all ranks of an MPI run write together ---- */
-/* One rank creates the file, sets its attributes and reserves all datasets, then shares it. All
- * ranks make ready, join it, write their planes and leave. The first rank commits or discards it.
- * Only when MPI is started.
- *
- * ht_h5_join and ht_h5_leave are collective: HDF5 waits in them for all ranks of MPI_COMM_WORLD,
- * without polling for failures. So before each of them the ranks agree that all will call it. A
- * file that some ranks could not join cannot be left. Between the two each rank calls
- * ht_h5_write_planes independently, and no other function. */
-bool ht_h5_parallel(void); /* HDF5 was built with MPI */
-/* Version of the linked library: "1.10.8". */
-void ht_h5_version(char *buffer, size_t size);
+/* ---- files whose values several processes write, without HDF5 ---- */
+/* One process creates the file, sets its attributes, places all datasets, and shares it. Then every
+ * process that knows the places and the name fills in its planes. When all have ended the first one
+ * commits or discards the file. */
+struct ht_h5_values {
+    const char *name; /* of the dataset */
+    bool single;
+    int64_t groups, planes, plane; /* products of the extents before, along and behind the axis that
+                                      is cut among the processes */
+    const double *data;            /* own planes, [group][plane][value] */
+    int64_t offset;                /* in the file; from ht_h5_place */
+};
+/* Reserves a dataset for all values and sets its offset. */
+HT_CHECKED enum ht_err ht_h5_place(struct ht_h5 *file, int rank, const int64_t *extent,
+                                   struct ht_h5_values *set);
 /* Closes a created file; then only ht_h5_commit and ht_h5_discard may follow. *name is its
  * temporary path until then. */
 HT_CHECKED enum ht_err ht_h5_share(struct ht_h5 *file, const char **name);
-/* The record that each rank needs. name: from ht_h5_share of one rank; path:
- * for messages. A file that has not been joined is freed by ht_h5_unready. */
-HT_CHECKED enum ht_err ht_h5_ready(const char *name, const char *path, struct ht_h5 **out);
-void ht_h5_unready(struct ht_h5 *file); /* NULL allowed */
-HT_CHECKED enum ht_err ht_h5_join(struct ht_h5 *file);
-/* Closes a joined file, also after a write that failed; the values that this rank wrote are then on
- * disk. */
-HT_CHECKED enum ht_err ht_h5_leave(struct ht_h5 *file);
+/* Writes the planes [first, last) of the datasets to disk; path is for messages. */
+HT_CHECKED enum ht_err ht_h5_fill(const char *name, const char *path, int count,
+                                  const struct ht_h5_values *set, int64_t first, int64_t last);
+/* Version of the linked library: "1.10.8". */
+void ht_h5_version(char *buffer, size_t size);

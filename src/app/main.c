@@ -367,7 +367,7 @@ static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
     if (is_one_of(word, "--version", "-V")) {
         TRY(check_rest(argc, argv, 2, "--json"));
         const char *commit = *HT_COMMIT ? HT_COMMIT : NULL, *cairo = ht_picture_cairo(), *name;
-        const bool gemm = ht_device_no_gemm("opencl") == NULL, parallel = ht_h5_parallel();
+        const bool gemm = ht_device_no_gemm("opencl") == NULL;
         char hdf5[32], mpi[128];
         struct ht_facts f = ht_facts_open();
         ht_h5_version(hdf5, sizeof hdf5);
@@ -386,12 +386,10 @@ static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
         ht_fact(&f, close, ']');
         ht_fact(&f, bool, "clblast", gemm);
         ht_fact(&f, string, "hdf5", hdf5);
-        ht_fact(&f, bool, "hdf5_parallel", parallel);
         ht_fact(&f, string, "mpi", mpi);
         ht_fact(&f, string, "cairo", cairo);
         ht_say(&f, "oracle; CLBlast%s\n", gemm ? "" : " (not built)");
-        ht_say(&f, "  HDF5       %s, %s\n", hdf5,
-               parallel ? "parallel" : "not parallel: no snapshots of several ranks");
+        ht_say(&f, "  HDF5       %s\n", hdf5);
         ht_say(&f, "  MPI        %s\n", mpi);
         ht_say(&f, "  pictures   %s%s\n", cairo ? "cairo " : "none",
                cairo ? cairo : ", built without cairo");

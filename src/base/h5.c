@@ -19,9 +19,8 @@
 #endif
 
 struct ht_h5 {
-    hid_t id;               /* H5I_INVALID_HID: shared out, open elsewhere */
+    hid_t id;               /* H5I_INVALID_HID: shared out, closed */
     hid_t driver;           /* the file driver, held while the file is open */
-    hid_t access;           /* of all ranks, from ready to joined; else 0 */
     char *path, *temporary; /* temporary: NULL for a file opened to read, or
                                published */
     int error;              /* the first errno of a write */
@@ -120,23 +119,26 @@ static herr_t disk_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addre
     return 0;
 }
 
-static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t address, size_t size,
-                         const void *buffer) {
-    (void)type, (void)dxpl;
-    struct disk *disk = (struct disk *)file;
+/* Returns 0 or the system's error. */
+static int write_at(int fd, haddr_t address, size_t size, const void *buffer) {
     const char *from = buffer;
-    if (address + size > disk->eof) disk->eof = address + size;
-    while (size > 0 && !*disk->error) {
-        ssize_t n = pwrite(disk->fd, from, size, (off_t)address);
+    while (size > 0) {
+        ssize_t n = pwrite(fd, from, size, (off_t)address);
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) {
-            *disk->error = n < 0 ? errno : ENOSPC;
-            break;
-        }
+        if (n <= 0) return n < 0 ? errno : ENOSPC;
         from += n;
         address += (haddr_t)n;
         size -= (size_t)n;
     }
+    return 0;
+}
+
+static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t address, size_t size,
+                         const void *buffer) {
+    (void)type, (void)dxpl;
+    struct disk *disk = (struct disk *)file;
+    if (address + size > disk->eof) disk->eof = address + size;
+    if (!*disk->error) *disk->error = write_at(disk->fd, address, size, buffer);
     return 0;
 }
 
@@ -303,8 +305,8 @@ void ht_h5_close(struct ht_h5 *file) {
 
 /* ---- datasets ---- */
 
-/* Creates a dataset with space for all values but writes none. Ranks write parts of it, and a disk
- * that is too small is detected when values are written. No times are stored, so that equal runs
+/* Creates a dataset with space for all values but writes none; a disk that is too small is detected
+ * when values are written. No times are stored, so that equal runs
  * write equal files. chunk: NULL: the values stand together. */
 static bool make_set(const struct ht_h5 *file, const char *name, hid_t space, const hsize_t *chunk,
                      bool single) {
@@ -372,7 +374,7 @@ enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis, i
                                int64_t last, const double *data) {
     HID set = H5I_INVALID_HID, space = H5I_INVALID_HID, part = H5I_INVALID_HID;
     TRY(open_set(file, name, &set, &space));
-    errno = 0; /* HDF5 and MPI do not pass on the system's errno */
+    errno = 0; /* HDF5 does not pass on the system's errno */
     bool ok = select_planes(space, axis, first, last, &part) &&
               H5Dwrite(set, H5T_NATIVE_DOUBLE, part, space, H5P_DEFAULT, data) >= 0;
     int error = file->error || ok ? file->error : errno;
@@ -498,102 +500,78 @@ enum ht_err ht_h5_each(struct ht_h5 *file, enum ht_err (*visit)(const char *name
     return visitor.err;
 }
 
-/* ---- files of all ranks ---- */
+/* ---- values that processes write by themselves ---- */
 
-/* Files that all ranks of a run write together, by HDF5 over MPI.
- *
- * HDF5 waits for the other ranks inside its collective calls, and a rank whose call has failed does
- * not always reach the point where the others wait: a collective H5Dwrite that fails on one rank
- * leaves the others in MPI_File_set_view; metadata that cannot be written leave them in a barrier
- * (seen in the sources of 1.10). So only opening and closing are collective here. The metadata are
- * complete before the ranks open the file: one process has written them through the driver above.
- * Each rank writes its values by independent transfers. Its part of a dataset is one contiguous
- * piece of the file, or one per coefficient, so independent transfers cost nothing.
+/* Why not HDF5 over MPI: it waits for the other ranks inside its collective calls, and a rank whose
+ * call has failed does not always reach the point where the others wait. The values of a dataset
+ * stand together in the file. So one process writes the metadata and tells where each dataset
+ * begins; then every process writes its values there, each at its own pace: its part of a dataset
+ * is one piece of the file, or one per coefficient.
  */
+
+enum ht_err ht_h5_place(struct ht_h5 *file, int rank, const int64_t *extent,
+                        struct ht_h5_values *set) {
+    HID id = H5I_INVALID_HID, space = H5I_INVALID_HID;
+    TRY(reserve(file, set->name, rank, extent, NULL, set->single));
+    TRY(open_set(file, set->name, &id, &space));
+    const haddr_t offset = H5Dget_offset(id);
+    REQUIRE(offset != HADDR_UNDEF, HT_ERR_IO, "cannot write dataset %s of %s: %s", set->name,
+            file->path, reason(0));
+    set->offset = (int64_t)offset;
+    return HT_OK;
+}
 
 enum ht_err ht_h5_share(struct ht_h5 *file, const char **name) {
     shut(file);
-    REQUIRE(!file->error, HT_ERR_IO, "cannot write %s: %s", file->path, reason(file->error));
     *name = file->temporary;
-    return HT_OK;
+    return check_written(file);
+}
+
+/* Values next to each other, in the file's type. */
+static bool put_values(int fd, bool single, int64_t offset, int64_t count, const double *data) {
+    enum { MOST = 1 << 14 };
+    const hid_t type = single ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+    const int64_t size = single ? 4 : 8;
+    double piece[MOST];
+    for (int64_t i = 0; i < count; i += MOST) {
+        const int64_t n = ht_least(count - i, MOST);
+        memcpy(piece, data + i, (size_t)n * sizeof *piece);
+        errno = EIO;
+        if (H5Tconvert(H5T_NATIVE_DOUBLE, type, (size_t)n, piece, NULL, H5P_DEFAULT) >= 0)
+            errno = write_at(fd, (haddr_t)(offset + i * size), (size_t)(n * size), piece);
+        if (errno) return false;
+    }
+    return true;
+}
+
+static bool put_planes(int fd, const struct ht_h5_values *set, int64_t first, int64_t last) {
+    const int64_t size = set->single ? 4 : 8, count = (last - first) * set->plane;
+    for (int64_t i = 0; i < set->groups; i++)
+        if (!put_values(fd, set->single,
+                        set->offset + (i * set->planes + first) * set->plane * size, count,
+                        set->data + i * count))
+            return false;
+    return true;
+}
+
+enum ht_err ht_h5_fill(const char *name, const char *path, int count,
+                       const struct ht_h5_values *set, int64_t first, int64_t last) {
+    int error = 0, n = 0;
+    const int fd = open(name, O_WRONLY | O_CLOEXEC);
+    REQUIRE(fd >= 0, HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));
+    while (n < count && put_planes(fd, &set[n], first, last)) n++;
+    if (n < count) error = errno;
+    /* network file systems report a full disk here */
+    if (close(fd) != 0 && !error) error = errno;
+    REQUIRE(n == count, HT_ERR_IO, "cannot write dataset %s of %s: %s", set[n].name, path,
+            reason(error));
+    REQUIRE(!error, HT_ERR_IO, "cannot write %s: %s", path, reason(error));
+    /* by each process: its values may still be in the memory of this machine only */
+    return ht_file_sync(name, path);
 }
 
 void ht_h5_version(char *buffer, size_t size) {
     unsigned version[3] = {0};
     (void)H5get_libversion(&version[0], &version[1], &version[2]);
     snprintf(buffer, size, "%u.%u.%u", version[0], version[1], version[2]);
-}
-
-#ifdef H5_HAVE_PARALLEL
-bool ht_h5_parallel(void) {
-    return true;
-}
-
-/* Both calls wait for all ranks: the first one duplicates the communicator. */
-static hid_t open_together(const struct ht_h5 *file) {
-    if (H5Pset_fapl_mpio(file->access, MPI_COMM_WORLD, MPI_INFO_NULL) < 0) return H5I_INVALID_HID;
-    return H5Fopen(file->temporary, H5F_ACC_RDWR, file->access);
-}
-#else
-bool ht_h5_parallel(void) {
-    return false;
-}
-
-static hid_t open_together(const struct ht_h5 *file) {
-    (void)file;
-    return H5I_INVALID_HID;
-}
-#endif
-
-static enum ht_err make_ready(const char *name, const char *path, struct ht_h5 *file) {
-    file->id = H5I_INVALID_HID;
-    REQUIRE(ht_h5_parallel(), HT_ERR_IO,
-            "cannot write %s: the HDF5 library was built without MPI, which "
-            "files of several ranks need",
-            path);
-    TRY(ht_text_copy(path, &file->path));
-    TRY(ht_text_copy(name, &file->temporary));
-    file->access = H5Pcreate(H5P_FILE_ACCESS);
-    REQUIRE(file->access > 0, HT_ERR_MEMORY, "cannot write %s: HDF5 has no memory for it", path);
-    return HT_OK;
-}
-
-static void forget_access(struct ht_h5 *file) {
-    if (file->access > 0) H5Pclose(file->access);
-    file->access = 0;
-}
-
-void ht_h5_unready(struct ht_h5 *file) {
-    if (file == NULL) return;
-    forget_access(file);
-    free_file(file);
-}
-
-enum ht_err ht_h5_ready(const char *name, const char *path, struct ht_h5 **out) {
-    quiet();
-    *out = NULL;
-    struct ht_h5 *file;
-    TRY(HT_ALLOC(file, 1));
-    enum ht_err err = make_ready(name, path, file);
-    return HT_MADE(err, file, ht_h5_unready, out);
-}
-
-enum ht_err ht_h5_join(struct ht_h5 *file) {
-    file->id = open_together(file);
-    forget_access(file);
-    REQUIRE(file->id >= 0, HT_ERR_IO, "cannot write %s: the ranks cannot open it together",
-            file->path);
-    return HT_OK;
-}
-
-enum ht_err ht_h5_leave(struct ht_h5 *file) {
-    shut(file);
-    enum ht_err err = HT_OK;
-    if (file->error)
-        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", file->path, reason(file->error));
-    /* on each rank: its values may still be in the memory of this machine only
-     */
-    if (!err) err = ht_file_sync(file->temporary, file->path);
-    free_file(file);
-    return err;
 }

@@ -43,20 +43,11 @@ static enum ht_err select_fields(struct ht_output *output) {
     return HT_OK;
 }
 
-static enum ht_err check_ranks(const struct ht_output *output) {
-    if (!output->params->output.snapshots || !ht_grid_cut(output->medium->grid) || ht_h5_parallel())
-        return HT_OK;
-    return ht_params_error(
-        output->params, "output.snapshots",
-        "must be false with several ranks: the HDF5 library was built without MPI");
-}
-
 enum ht_err ht_output_check(const struct ht_params *params, const struct ht_medium *medium,
                             unsigned stored) {
     struct ht_output output = {.params = params, .medium = medium, .stored = stored};
     TRY(select_fields(&output));
     TRY(ht_pictures_check(params, medium, stored));
-    TRY(check_ranks(&output));
     return is_first(&output) ? ht_directory_check(params) : HT_OK;
 }
 
@@ -66,7 +57,6 @@ static enum ht_err start(struct ht_output *output) {
     TRY(select_fields(output));
     TRY(ht_pictures_check(params, output->medium, output->stored));
     TRY(ht_pictures_create(params, output->medium, output->stored, &output->pictures));
-    TRY(check_ranks(output));
     TRY(ht_file_path(params->output.directory, HT_XDMF_NAME, &output->xdmf_path));
     return is_first(output) ? ht_directory_take(params, &output->directory) : HT_OK;
 }
@@ -158,96 +148,82 @@ static enum ht_err write_attributes(const struct ht_output *output, const struct
                           "derivative of orders i1, i2, i3");
 }
 
-enum { NAME = 64 };
+enum { NAME = 64, SETS = 2 * HT_MAX_FIELDS };
 
-static void name_coefficients(const struct ht_output *output, int index, char name[NAME]) {
-    snprintf(name, NAME, "%s_coefficients", output->name[index]);
+/* The datasets of a snapshot: the fields, then their coefficients. Returns their number. */
+static int list_sets(const struct ht_output *output, const struct state *state,
+                     char name[SETS][NAME], struct ht_h5_values set[SETS]) {
+    const struct ht_grid *grid = output->medium->grid;
+    const int64_t planes = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1);
+    const int64_t coefs = ht_grid_coefs(grid), own = ht_grid_own_total(grid, HT_PRIMARY);
+    int count = 0;
+    for (; count < (state->coefs ? 2 : 1) * output->nfields; count++) {
+        const int i = count % output->nfields, field = output->field[i];
+        const bool whole = count >= output->nfields;
+        snprintf(name[count], NAME, "%s%s", output->name[i], whole ? "_coefficients" : "");
+        set[count] = (struct ht_h5_values){.name = name[count],
+                                           .single = output->single,
+                                           .groups = whole ? coefs : 1,
+                                           .planes = planes,
+                                           .plane = ht_grid_total(grid, HT_PRIMARY) / planes,
+                                           .data = whole ? state->coefs + field * coefs * own
+                                                         : state->nodal[field]};
+    }
+    return count;
 }
 
 /* Rank 0 creates the file with attributes and space for the values. */
-static enum ht_err lay_out(const struct ht_output *output, const struct state *state,
-                           struct ht_h5 *file) {
+static enum ht_err lay_out(const struct ht_output *output, const struct state *state, int count,
+                           struct ht_h5_values *set, struct ht_h5 *file) {
     const struct ht_grid *grid = output->medium->grid;
     int64_t extent[4] = {ht_grid_coefs(grid)}; /* then n3 n2 n1 */
     TRY(write_attributes(output, state, file));
     for (int k = 0; k < grid->dims; k++)
         extent[1 + k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
-    for (int i = 0; i < output->nfields; i++)
-        TRY(ht_h5_reserve(file, output->name[i], grid->dims, extent + 1, output->single));
-    for (int i = 0; state->coefs && i < output->nfields; i++) {
-        char name[NAME];
-        name_coefficients(output, i, name);
-        TRY(ht_h5_reserve(file, name, grid->dims + 1, extent, output->single));
+    for (int i = 0; i < count; i++) {
+        const int whole = i >= output->nfields;
+        TRY(ht_h5_place(file, grid->dims + whole, extent + !whole, &set[i]));
     }
     return HT_OK;
 }
 
-/* Own planes; below three dimensions all planes of the slowest axis. */
-static enum ht_err write_values(const struct ht_output *output, const struct state *state,
-                                struct ht_h5 *file) {
-    const struct ht_grid *grid = output->medium->grid;
-    int64_t first, last;
-    int64_t count = ht_grid_coefs(grid) * ht_grid_own_total(grid, HT_PRIMARY);
-    ht_grid_own(grid, HT_PRIMARY, &first, &last);
-    if (grid->dims < 3) last = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1);
-    for (int i = 0; i < output->nfields; i++)
-        TRY(ht_h5_write_planes(file, output->name[i], 0, first, last,
-                               state->nodal[output->field[i]]));
-    for (int i = 0; state->coefs && i < output->nfields; i++) {
-        char name[NAME];
-        name_coefficients(output, i, name);
-        TRY(ht_h5_write_planes(file, name, 1, first, last,
-                               state->coefs + output->field[i] * count));
-    }
-    return HT_OK;
-}
-
-/* name: agreed by the ranks. After a failure the file stays open: closing a file that some ranks
- * have not opened would wait for them. */
-static enum ht_err write_joined(const struct ht_output *output, const struct state *state,
-                                const char *name, const char *path) {
+/* All ranks get the file's temporary name and the places of its datasets, and write their own
+ * planes; below three dimensions all planes of the slowest axis. The bytes are those of a single
+ * rank. shared: on rank 0. */
+static enum ht_err write_values(const struct ht_output *output, const char *shared,
+                                const char *path, int count, struct ht_h5_values *set) {
     struct ht_comm *comm = comm_of(output);
-    struct ht_h5 *part = NULL;
-    enum ht_err err = ht_comm_agree(comm, ht_h5_ready(name, path, &part));
-    if (err) {
-        ht_h5_unready(part);
-        return err;
-    }
-    TRY(ht_comm_agree(comm, ht_h5_join(part)));
-    err = ht_comm_agree(comm, write_values(output, state, part));
-    enum ht_err left = ht_h5_leave(part);
-    return ht_comm_agree(comm, err ? err : left);
-}
-
-/* Every rank writes its own planes through HDF5 over MPI. The bytes are those of a single rank.
- * file: on rank 0. */
-static enum ht_err write_together(const struct ht_output *output, const struct state *state,
-                                  const char *path, struct ht_h5 *file) {
-    const char *shared = NULL;
+    const struct ht_grid *grid = output->medium->grid;
+    int64_t first, last, offset[SETS] = {0};
     HT_FREED char *name = NULL;
-    enum ht_err err = file ? ht_h5_share(file, &shared) : HT_OK;
-    if (!err) err = ht_comm_broadcast_text(comm_of(output), shared, &name);
-    err = ht_comm_agree(comm_of(output), err);
-    if (!err) err = write_joined(output, state, name, path);
-    return err;
+    ht_grid_own(grid, HT_PRIMARY, &first, &last);
+    if (grid->dims < 3) last = set->planes;
+    for (int i = 0; i < count; i++) offset[i] = set[i].offset;
+    enum ht_err err = ht_comm_broadcast(comm, offset, sizeof offset);
+    if (!err) err = ht_comm_broadcast_text(comm, shared, &name);
+    TRY(ht_comm_agree(comm, err));
+    for (int i = 0; i < count; i++) set[i].offset = offset[i];
+    return ht_comm_agree(comm, ht_h5_fill(name, path, count, set, first, last));
 }
 
 static enum ht_err write_snapshot(const struct ht_output *output, const struct state *state,
                                   const char *path) {
-    struct ht_comm *comm = comm_of(output);
     struct ht_h5 *file = NULL;
+    struct ht_h5_values set[SETS];
+    char name[SETS][NAME];
+    const char *shared = NULL;
+    const int count = list_sets(output, state, name, set);
     enum ht_err err = HT_OK;
     if (is_first(output)) err = ht_h5_create(path, &file);
-    if (!err && file) err = lay_out(output, state, file);
-    err = ht_comm_agree(comm, err);
-    if (!err)
-        err = ht_grid_cut(output->medium->grid) ? write_together(output, state, path, file)
-                                                : write_values(output, state, file);
+    if (!err && file) err = lay_out(output, state, count, set, file);
+    if (!err && file) err = ht_h5_share(file, &shared);
+    err = ht_comm_agree(comm_of(output), err);
+    if (!err) err = write_values(output, shared, path, count, set);
     if (file && err)
         ht_h5_discard(file);
     else if (file)
         err = ht_h5_commit(file);
-    return ht_comm_agree(comm, err);
+    return ht_comm_agree(comm_of(output), err);
 }
 
 /* ---- fields.xdmf: the list of snapshots for ParaView and VisIt ----

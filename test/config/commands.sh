@@ -64,9 +64,9 @@ bound() {
 answers help 0 --help
 says help run check converge devices describe compare 'Exit codes'
 answers version 0 --version
-says version htwave 'commit ' opencl oracle HDF5 parallel MPI pictures
+says version htwave 'commit ' opencl oracle HDF5 MPI pictures
 answers '--version --json' 0 --version --json
-has_keys '--version --json' version backends clblast hdf5 hdf5_parallel mpi
+has_keys '--version --json' version backends clblast hdf5 mpi
 here=$(dirname "$documented")/..
 if [ -e "$here/.git" ] && command -v git >/dev/null; then
     commit=$(git -C "$here" rev-parse --short=12 HEAD)
