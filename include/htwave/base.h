@@ -108,7 +108,7 @@ static inline int64_t ht_divide_up(int64_t a, int64_t b) {
     return (a + b - 1) / b;
 }
 
-/* ---- mem.c; lists in text.c ---- */
+/* ---- memory and lists; text.c ---- */
 /* *out = zeroed array of count * size bytes; overflow and exhaustion are HT_ERR_MEMORY. count 0
  * gives a valid pointer. Free with free(). */
 HT_CHECKED enum ht_err ht_mem_alloc(size_t count, size_t size, void *out);
@@ -165,7 +165,7 @@ char *ht_text_seconds(double seconds, char *buffer);
 
 double ht_clock(void); /* monotonic seconds; log.c */
 
-/* ---- hash.c: FNV-1a, 64 bits; start from HT_HASH_SEED ---- */
+/* ---- FNV-1a, 64 bits; start from HT_HASH_SEED ---- */
 #define HT_HASH_SEED 0xcbf29ce484222325ULL
 uint64_t ht_hash(uint64_t seed, const void *data, size_t size);
 

@@ -193,14 +193,11 @@ struct ht_gemm_shape {
     int64_t m, n, k, batches; /* batches: 1 to 65535 */
     int64_t at[3], stride[3];
 };
-/* Products in one precision, with a timer. The library compiles them at the first launch on a
- * device, which may take long. HT_ERR_DEVICE: not available, for the reason in ht_device_info. */
-struct ht_gemm;
-HT_CHECKED enum ht_err ht_gemm_create(struct ht_device *device, bool fp64, struct ht_gemm **out);
-void ht_gemm_destroy(struct ht_gemm *gemm); /* NULL allowed */
+/* Products in one precision, a kernel for this launch, ht_kernel_seconds, _total and _destroy
+ * alone. The library compiles them at the first launch on a device, which may take long.
+ * HT_ERR_DEVICE: not available, for the reason in ht_device_info. */
+HT_CHECKED enum ht_err ht_gemm_create(struct ht_device *device, bool fp64, struct ht_kernel **out);
 /* buffers: of A, B, C, which must hold all values that the shape names, and at most 2^31 values up
  * to its end. */
-HT_CHECKED enum ht_err ht_gemm_launch(struct ht_gemm *gemm, const struct ht_gemm_shape *shape,
+HT_CHECKED enum ht_err ht_gemm_launch(struct ht_kernel *gemm, const struct ht_gemm_shape *shape,
                                       struct ht_buffer *const buffers[3]);
-/* As ht_kernel_seconds. */
-double ht_gemm_seconds(struct ht_gemm *gemm);

@@ -20,7 +20,7 @@ void ht_hermite_matrix(int order, double *matrix);
  * .. */
 void ht_hermite_parity(int order, double *even, double *odd);
 
-/* ---- jet.c: truncated multivariate Taylor series ---- */
+/* ---- expr.c: truncated multivariate Taylor series ---- */
 /* A set of multi-indices with its multiplication table. Coefficients are scaled Taylor
  * coefficients: entry a of a jet of f is h^a/a! D^a f(x). */
 struct ht_jets {
@@ -41,7 +41,7 @@ void ht_jet_multiply(const struct ht_jets *jets, const double *a, const double *
 /* out = 1 / a; a[0] is not 0, out must not overlap a. */
 void ht_jet_reciprocal(const struct ht_jets *jets, const double *a, double *out);
 
-/* ---- expr.c: expressions in x1, x2, x3 evaluated as jets ---- */
+/* ---- expressions in x1, x2, x3 evaluated as jets ---- */
 /* Grammar: + - * / ^ (right associative), unary minus, parentheses, numbers, and the names of
  * ht_expr_word. min, max, abs and step are differentiated on the side the point lies on. */
 struct ht_expr;
@@ -209,7 +209,7 @@ double ht_fd_phase_error(double phase);
 double ht_fd_error(const struct ht_fd_weights *w, int terms, const double k[3], double points,
                    double nu, double wavelengths);
 
-/* ---- eigen.c ---- */
+/* ---- eigenvalues; special.c ---- */
 /* The symmetric matrix a[n][n] becomes diagonal, the eigenvalues, whose vectors are the columns of
  * V. */
 void ht_eigen(int n, double *a, double *V);

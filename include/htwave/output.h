@@ -115,7 +115,7 @@ const char *ht_output_last_picture(const struct ht_output *output);
 const char *ht_output_xdmf(const struct ht_output *output);
 bool ht_output_has_traces(const struct ht_output *output);
 
-/* ---- model.c ---- */
+/* ---- the model; pictures.c ---- */
 /* The model of a run, in a directory that is made if missing: model.h5, the medium's parameters at
  * the nodes of the primary grid and the positions of sources and receivers (either may be NULL),
  * and a picture of each slice of the run's pictures, model.png or model_NAME.png, unless this

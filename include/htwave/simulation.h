@@ -148,11 +148,6 @@ struct ht_parallel {
 
 /* Collective; after the last step. */
 HT_CHECKED enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struct ht_parallel *out);
-/* Ranks, devices, slabs and their halos. */
-void ht_parallel_add_ranks(const struct ht_simulation *sim, struct ht_text *text);
-/* What the exchange took. */
-void ht_parallel_add_times(const struct ht_simulation *sim, const struct ht_parallel *parallel,
-                           struct ht_text *text);
 /* A member "parallel"; parallel NULL: before the run. */
 void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_parallel *parallel,
                           struct ht_json *json);

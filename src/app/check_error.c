@@ -79,19 +79,6 @@ static enum ht_err find_waves(struct search *s) {
 
 /* ---- methods ---- */
 
-/* Seconds per wavelength and period at the limits of the device. */
-static double find_work(const struct search *s, const struct choice *c) {
-    const struct ht_limits *limits = &s->limits[c->fp64];
-    const struct ht_tuning tuning = {.fp64 = c->fp64, .block = 1};
-    struct ht_part test;
-    ht_test_problem_plain(c->carrier.eq, c->carrier.order, c->carrier.stages, c->carrier.scheme,
-                          &test);
-    const struct ht_spec spec = ht_problem_spec(&test.problem, &tuning, HT_PRIMARY);
-    const struct ht_cost least = ht_cost_minimum(&spec, spec.stages);
-    return ht_resolution_updates(&c->carrier, &c->grid) *
-           fmax(least.bytes / limits->bytes_per_s, least.fma / limits->fma_per_s);
-}
-
 /* Adds a method in the precisions in which rounding leaves room. */
 static enum ht_err add_method(struct search *s, const struct ht_carrier *carrier) {
     const double part = 0.7; /* of the error, in quadrature */
@@ -105,7 +92,16 @@ static enum ht_err add_method(struct search *s, const struct ht_carrier *carrier
         if (fp64 && s->sim->device != NULL && !s->sim->info.fp64) continue;
         if (!fp64 && s->sim->oracle) continue; /* which is double */
         if (c.rounding > part * s->error || s->count == CHOICES) continue;
-        c.work = find_work(s, &c);
+        /* Seconds per wavelength and period at the limits of the device. */
+        const struct ht_limits *limits = &s->limits[c.fp64];
+        const struct ht_tuning tuning = {.fp64 = c.fp64, .block = 1};
+        struct ht_part test;
+        ht_test_problem_plain(c.carrier.eq, c.carrier.order, c.carrier.stages, c.carrier.scheme,
+                              &test);
+        const struct ht_spec spec = ht_problem_spec(&test.problem, &tuning, HT_PRIMARY);
+        const struct ht_cost least = ht_cost_minimum(&spec, spec.stages);
+        c.work = ht_resolution_updates(&c.carrier, &c.grid) *
+                 fmax(least.bytes / limits->bytes_per_s, least.fma / limits->fma_per_s);
         s->choice[s->count++] = c;
     }
     return HT_OK;

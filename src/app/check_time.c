@@ -97,22 +97,6 @@ static enum ht_err time_regions(struct ht_simulation *sim, const struct ht_stepp
     return HT_OK;
 }
 
-/* Perfectly matched layers of Hermite methods. */
-static enum ht_err find_regions(struct ht_simulation *sim, const struct ht_part *part,
-                                struct ht_estimate *out) {
-    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
-    struct ht_region_seconds seconds;
-    struct ht_region_work work;
-    int64_t steps;
-    TRY(ht_simulation_stepper(sim, &part->problem, &stepper));
-    TRY(time_regions(sim, &stepper, part, &steps, &seconds));
-    ht_region_work(&part->grid, part->problem.layers, &work);
-    ht_region_rates(&work, &seconds, (double)steps, &out->regions);
-    out->rate = out->regions.targets[0];
-    memcpy(out->cells, part->grid.cells, sizeof out->cells);
-    return HT_OK;
-}
-
 /* Other layers: what they add to the time of all cells. */
 static enum ht_err find_damped(struct ht_simulation *sim, const struct ht_part *part,
                                struct ht_estimate *out) {
@@ -247,7 +231,20 @@ static enum ht_err measure(struct ht_simulation *sim, struct ht_estimate *out) {
     struct ht_part part;
     const bool fits = layers && shrink_with_layers(sim, most_with_layers(sim), &kept, &part);
     out->layers_left_out = layers && !fits;
-    if (fits && regions) return find_regions(sim, &part, out);
+    if (fits && regions) {
+        /* Perfectly matched layers of Hermite methods. */
+        HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
+        struct ht_region_seconds seconds;
+        struct ht_region_work work;
+        int64_t steps;
+        TRY(ht_simulation_stepper(sim, &part.problem, &stepper));
+        TRY(time_regions(sim, &stepper, &part, &steps, &seconds));
+        ht_region_work(&part.grid, part.problem.layers, &work);
+        ht_region_rates(&work, &seconds, (double)steps, &out->regions);
+        out->rate = out->regions.targets[0];
+        memcpy(out->cells, part.grid.cells, sizeof out->cells);
+        return HT_OK;
+    }
     TRY(find_plain(sim, most, out));
     return fits ? find_damped(sim, &part, out) : HT_OK;
 }

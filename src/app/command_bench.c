@@ -125,15 +125,6 @@ static bool wants_variant(const struct bench *bench, const struct ht_spec *spec,
     return ht_variant_suits(variant, bench->info->gpu);
 }
 
-/* A row of a variant; with --each its kernels have rows of their own. */
-static enum ht_err add_variant(struct bench *bench, struct row row) {
-    const struct ht_variant_stage *stage = row.tuning.variant->stage;
-    TRY(add_row(bench, &row));
-    if (!bench->each || stage[1].kind == HT_STAGE_NONE) return HT_OK;
-    for (row.kernel = 0; row.kernel < 2; row.kernel++) TRY(add_row(bench, &row));
-    return HT_OK;
-}
-
 /* Plans a row for every variant that applies. */
 static enum ht_err plan_variants(struct bench *bench, struct row row) {
     const struct ht_equations eq = ht_equations_make(row.system, row.dims);
@@ -142,30 +133,34 @@ static enum ht_err plan_variants(struct bench *bench, struct row row) {
     for (int v = 0; v < ht_variant_count(); v++) {
         row.tuning.variant = ht_variant_at(v);
         if (wants_variant(bench, &spec, row.tuning.variant) &&
-            ht_variant_refuses(row.tuning.variant, &spec) == NULL)
-            TRY(add_variant(bench, row));
-    }
-    return HT_OK;
-}
-
-/* Finite differences have one layout; one and two terms, and uniform and varying density are rows
- * of their own, but for pairs, which have one term here and a uniform medium. */
-static enum ht_err plan_differences(struct bench *bench, struct row row) {
-    const struct ht_equations eq = ht_equations_make(row.system, row.dims);
-    const int full = ht_scheme_full_stages(row.scheme, &eq, row.order);
-    const int given = row.stages, most = given > 0 ? (int)ht_least(given, full) : full;
-    row.tuning.block = 1;
-    for (row.stages = given > 0 ? most : 1; row.stages <= most; row.stages++)
-        for (int density = 0; density < full; density++) {
-            row.density = density;
-            TRY(plan_variants(bench, row));
+            ht_variant_refuses(row.tuning.variant, &spec) == NULL) {
+            /* A row of a variant; with --each its kernels have rows of their own. */
+            const struct ht_variant_stage *stage = row.tuning.variant->stage;
+            TRY(add_row(bench, &row));
+            if (bench->each && stage[1].kind != HT_STAGE_NONE) {
+                for (row.kernel = 0; row.kernel < 2; row.kernel++) TRY(add_row(bench, &row));
+            }
         }
+    }
     return HT_OK;
 }
 
 /* Plans both layouts only if they are selected. */
 static enum ht_err plan_layouts(struct bench *bench, struct row row) {
-    if (row.scheme->nodal) return plan_differences(bench, row);
+    if (row.scheme->nodal) {
+        /* Finite differences have one layout; one and two terms, and uniform and varying density
+         * are rows of their own, but for pairs, which have one term here and a uniform medium. */
+        const struct ht_equations eq = ht_equations_make(row.system, row.dims);
+        const int full = ht_scheme_full_stages(row.scheme, &eq, row.order);
+        const int given = row.stages, most = given > 0 ? (int)ht_least(given, full) : full;
+        row.tuning.block = 1;
+        for (row.stages = given > 0 ? most : 1; row.stages <= most; row.stages++)
+            for (int density = 0; density < full; density++) {
+                row.density = density;
+                TRY(plan_variants(bench, row));
+            }
+        return HT_OK;
+    }
     for (int wide = 0; wide < 2; wide++) {
         row.tuning.block = !wide ? 1 : row.tuning.fp64 ? 2 : 4;
         bool wanted = bench->sweep.layouts != NULL ? ht_sweep_block(&bench->sweep, row.tuning.block)
@@ -263,19 +258,13 @@ static double unknowns_of(const struct row *row) {
 }
 
 static const char *kernel_of(const struct row *row) {
-    if (row->kernel < 0) return row->tuning.variant->name;
-    switch (row->tuning.variant->stage[row->kernel].kind) {
-    case HT_STAGE_INTERPOLATE_NAIVE:
-        return "naive interpolation";
-    case HT_STAGE_INTERPOLATE_GEMM:
-        return "interpolation by gemm";
-    case HT_STAGE_INTERPOLATE_ROLLED:
-        return "rolled interpolation";
-    case HT_STAGE_EVOLVE:
-        return "evolution";
-    default:
-        return row->tuning.variant->name;
-    }
+    static const char *const name[] = {[HT_STAGE_INTERPOLATE_NAIVE] = "naive interpolation",
+                                       [HT_STAGE_INTERPOLATE_GEMM] = "interpolation by gemm",
+                                       [HT_STAGE_INTERPOLATE_ROLLED] = "rolled interpolation",
+                                       [HT_STAGE_EVOLVE] = "evolution"};
+    const struct ht_variant *variant = row->tuning.variant;
+    const size_t kind = row->kernel < 0 ? 0 : (size_t)variant->stage[row->kernel].kind;
+    return kind < sizeof name / sizeof *name && name[kind] ? name[kind] : variant->name;
 }
 
 /* ---- the table ---- */

@@ -35,18 +35,6 @@ static void add_layers(const struct ht_estimate *estimate, struct ht_facts *f) {
                100 * share, estimate->layer_rate);
 }
 
-static void add_rate(const struct ht_simulation *sim, const struct ht_estimate *estimate,
-                     struct ht_facts *f) {
-    ht_fact(f, number, "expected_s", estimate->seconds);
-    if (!(estimate->rate > 0)) return;
-    ht_fact(f, number, "expected_cell_half_steps_per_s", estimate->rate);
-    ht_say(f, "  expected  %s of stepping, from %.3g cell half-steps/s on ",
-           HT_SECONDS(estimate->seconds), estimate->rate);
-    for (int k = 0; k < sim->plan->grid.dims; k++)
-        ht_say(f, "%s%lld", k ? " x " : "", (long long)estimate->cells[k]);
-    ht_say(f, " cells here%s\n", sim->ranks > 1 ? " in each rank, without exchanges" : "");
-}
-
 /* ---- the model ---- */
 
 static enum ht_err write_model(const struct ht_simulation *sim, const char *directory) {
@@ -81,7 +69,15 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
     ht_disk_describe(sim->plan, &f.text);
     ht_say(&f, "\n");
     ht_fact(&f, number, "output_bytes", ht_disk_need(sim->plan).total);
-    add_rate(sim, &estimate, &f);
+    ht_fact(&f, number, "expected_s", estimate.seconds);
+    if (estimate.rate > 0) {
+        ht_fact(&f, number, "expected_cell_half_steps_per_s", estimate.rate);
+        ht_say(&f, "  expected  %s of stepping, from %.3g cell half-steps/s on ",
+               HT_SECONDS(estimate.seconds), estimate.rate);
+        for (int k = 0; k < sim->plan->grid.dims; k++)
+            ht_say(&f, "%s%lld", k ? " x " : "", (long long)estimate.cells[k]);
+        ht_say(&f, " cells here%s\n", sim->ranks > 1 ? " in each rank, without exchanges" : "");
+    }
     add_layers(&estimate, &f);
     add_receivers(sim, &estimate, &f);
     ht_fact(&f, number, "selfcheck_ratio", sim->selfcheck_ratio);

@@ -266,22 +266,6 @@ static const struct ht_command commands[] = {
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-static void print_help(FILE *out) {
-    fputs("htwave: linear waves to very high order by Hermite methods\n\n", out);
-    for (int i = 0; i < COMMANDS; i++) {
-        char head[64];
-        if (commands[i].hidden) continue;
-        snprintf(head, sizeof head, "htwave %s %s", commands[i].name, commands[i].arguments);
-        fprintf(out, "  %-36s %s\n", head, commands[i].help);
-    }
-    fputs("\n  htwave COMMAND --help                flags of a command\n"
-          "  htwave --help-config [--markdown]    all keys of an input file\n"
-          "  htwave --version [--json]            and what it was built with\n\n"
-          "Exit codes: 0 done, 1 failed, 2 wrong input, 3 solution not finite,\n4 compare or "
-          "converge found a difference.\n",
-          out);
-}
-
 static enum ht_err fail_unknown(const char *word) {
     const char *names[COMMANDS + 4] = {"help", "--help", "--help-config", "--version"};
     int count = 4;
@@ -330,9 +314,21 @@ static const struct ht_command *find_command(const char *word) {
 /* htwave help [COMMAND | config] */
 static enum ht_err help(int argc, char **argv) {
     const struct ht_command *command = argc > 0 ? find_command(*argv) : NULL;
-    if (argc == 0)
-        print_help(stdout);
-    else if (command)
+    if (argc == 0) {
+        fputs("htwave: linear waves to very high order by Hermite methods\n\n", stdout);
+        for (int i = 0; i < COMMANDS; i++) {
+            char head[64];
+            if (commands[i].hidden) continue;
+            snprintf(head, sizeof head, "htwave %s %s", commands[i].name, commands[i].arguments);
+            fprintf(stdout, "  %-36s %s\n", head, commands[i].help);
+        }
+        fputs("\n  htwave COMMAND --help                flags of a command\n"
+              "  htwave --help-config [--markdown]    all keys of an input file\n"
+              "  htwave --version [--json]            and what it was built with\n\n"
+              "Exit codes: 0 done, 1 failed, 2 wrong input, 3 solution not finite,\n4 compare or "
+              "converge found a difference.\n",
+              stdout);
+    } else if (command)
         ht_args_help(command, stdout);
     else if (strcmp(*argv, "config") == 0)
         ht_params_help(stdout, false);

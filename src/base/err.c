@@ -64,23 +64,9 @@ const char *ht_err_message(void) {
 }
 
 int ht_err_exit_code(enum ht_err code) {
-    switch (code) {
-    case HT_OK:
-        return 0;
-    case HT_ERR_INPUT:
-        return 2;
-    case HT_ERR_NOT_FINITE:
-        return 3;
-    case HT_ERR_DIFFERENT:
-        return 4;
-    case HT_ERR_MEMORY:
-    case HT_ERR_DEVICE:
-    case HT_ERR_IO:
-    case HT_ERR_INTERRUPTED:
-    case HT_ERR_COMM:
-    case HT_ERR_ELSEWHERE:
-    case HT_ERR_INTERNAL:
-        break;
-    }
-    return 1;
+    return code == HT_OK               ? 0
+           : code == HT_ERR_INPUT      ? 2
+           : code == HT_ERR_NOT_FINITE ? 3
+           : code == HT_ERR_DIFFERENT  ? 4
+                                       : 1;
 }

@@ -71,29 +71,17 @@ static void say(const char *head, const char *fmt, va_list args) {
     if (text != fixed) free(text);
 }
 
-void ht_log(const char *fmt, ...) {
-    va_list args;
-    if (current < HT_LOG_NORMAL) return;
-    va_start(args, fmt);
-    say("", fmt, args);
-    va_end(args);
-}
-
-void ht_note(const char *fmt, ...) {
-    va_list args;
-    if (current < HT_LOG_NORMAL) return;
-    va_start(args, fmt);
-    say("note: ", fmt, args);
-    va_end(args);
-}
-
-void ht_warn(const char *fmt, ...) {
-    va_list args;
-    if (current < HT_LOG_QUIET) return;
-    va_start(args, fmt);
-    say("warning: ", fmt, args);
-    va_end(args);
-}
+#define SAY(name, level, head)         \
+    void name(const char *fmt, ...) {  \
+        va_list args;                  \
+        if (current < (level)) return; \
+        va_start(args, fmt);           \
+        say(head, fmt, args);          \
+        va_end(args);                  \
+    }
+SAY(ht_log, HT_LOG_NORMAL, "")
+SAY(ht_note, HT_LOG_NORMAL, "note: ")
+SAY(ht_warn, HT_LOG_QUIET, "warning: ")
 
 /* ---- progress ---- */
 
@@ -124,20 +112,6 @@ static void format_rate(double rate, char *buffer, size_t size) {
 
 enum { LINE_WIDTH = 79, BAR_MAX = 30, BAR_MIN = 8 };
 
-/* The bar takes what the text leaves of the line. */
-static void format_bar(double fraction, size_t used, char *bar) {
-    int room = LINE_WIDTH - 3 - (int)used;
-    int width = room > BAR_MAX ? BAR_MAX : room;
-    bar[0] = '\0';
-    if (width < BAR_MIN) return;
-    int full = (int)(fraction * (width - 2));
-    bar[0] = '[';
-    memset(bar + 1, '.', (size_t)width - 2);
-    memset(bar + 1, '#', (size_t)full);
-    bar[width - 1] = ']';
-    memcpy(bar + width, " ", 2);
-}
-
 static void show(const struct ht_progress *p, double done, double elapsed) {
     char head[96], tail[160], rate[32], time[32], bar[BAR_MAX + 2];
     double fraction = p->total > 0 ? fmin(fmax(done / p->total, 0), 1) : 1;
@@ -147,7 +121,18 @@ static void show(const struct ht_progress *p, double done, double elapsed) {
     ht_text_seconds(complete ? elapsed : elapsed * (1 / fraction - 1), time);
     snprintf(tail, sizeof tail, "%s%s/s, %s %s", rate, p->unit, time, complete ? "in all" : "left");
     if (on_terminal()) {
-        format_bar(fraction, strlen(head) + strlen(tail), bar);
+        /* The bar takes what the text leaves of the line. */
+        int room = LINE_WIDTH - 3 - (int)(strlen(head) + strlen(tail));
+        int width = room > BAR_MAX ? BAR_MAX : room;
+        bar[0] = '\0';
+        if (width >= BAR_MIN) {
+            int full = (int)(fraction * (width - 2));
+            bar[0] = '[';
+            memset(bar + 1, '.', (size_t)width - 2);
+            memset(bar + 1, '#', (size_t)full);
+            bar[width - 1] = ']';
+            memcpy(bar + width, " ", 2);
+        }
         fprintf(stderr, CLEAR_LINE "%s%s%s", head, bar, tail);
         fflush(stderr);
     } else {

@@ -1,4 +1,5 @@
-/* Growing lists and strings, the nearest name, quantities in readable units. */
+/* Memory, growing lists and strings, the nearest name, quantities in readable units; hash and
+ * random numbers. */
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
@@ -7,6 +8,22 @@
 #include <string.h>
 
 #include "htwave/base.h"
+
+/* Zeroed; the size is checked for overflow. */
+enum ht_err ht_mem_alloc(size_t count, size_t size, void *out) {
+    void *fresh = NULL;
+    REQUIRE(size == 0 || count <= SIZE_MAX / size, HT_ERR_MEMORY,
+            "cannot allocate %zu items of %zu bytes: more than memory can hold", count, size);
+    /* calloc(0) may return NULL, which callers would take for exhaustion. */
+    fresh = calloc(count ? count : 1, size ? size : 1);
+    if (!fresh) {
+        FAIL(HT_ERR_MEMORY, "out of memory: cannot allocate %s",
+             HT_BYTES((double)count * (double)size));
+    }
+    /* out is the address of a pointer of any type. */
+    memcpy(out, &fresh, sizeof fresh);
+    return HT_OK;
+}
 
 enum ht_err ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room) {
     const int64_t more = 2 * count + 16;
@@ -266,4 +283,34 @@ char *ht_text_seconds(double seconds, char *buffer) {
     else
         two_units(buffer, seconds / 3600, 24, "d", "h");
     return buffer;
+}
+
+/* ---- hash and random numbers ---- */
+
+/* FNV-1a (Fowler, Noll, Vo; draft-eastlake-fnv): for every byte b
+ *   h = (h xor b) * 0x100000001b3  mod 2^64.
+ * Pieces may be hashed one after the other, the result being the next seed.
+ */
+uint64_t ht_hash(uint64_t seed, const void *data, size_t size) {
+    const unsigned char *byte = data;
+    uint64_t hash = seed;
+    for (size_t i = 0; i < size; i++) hash = (hash ^ byte[i]) * 0x100000001b3ULL;
+    return hash;
+}
+
+/* SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). Its
+ * state is an arithmetic sequence, so the value at an index is computed without the ones before it:
+ *    z = seed + (index + 1) * gamma,  gamma = 2^64 / golden ratio (odd),
+ *    value = mix(z), a bijection of 64 bits.
+ */
+uint64_t ht_rng_bits(uint64_t seed, uint64_t index) {
+    uint64_t z = seed + (index + 1) * 0x9e3779b97f4a7c15ULL;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+}
+
+double ht_rng_uniform(uint64_t seed, uint64_t index) {
+    /* 53 bits: k / 2^52 - 1 is exact, so the values are equally spaced. */
+    return (double)(ht_rng_bits(seed, index) >> 11) * 0x1p-52 - 1.0;
 }

@@ -103,15 +103,13 @@ static int start_threads(struct task *task, int count, struct thread *threads) {
     return started;
 }
 
-static enum ht_err run_alone(int64_t chunks, ht_threads_function *run, void *data) {
-    for (int64_t chunk = 0; chunk < chunks; chunk++) TRY(run(data, chunk, 0));
-    return HT_OK;
-}
-
 enum ht_err ht_threads_run(int64_t chunks, ht_threads_function *run, void *data) {
     struct thread threads[MOST_THREADS];
     const int64_t most = ht_least(chunks, inside ? 1 : ht_threads_count());
-    if (most <= 1) return run_alone(chunks, run, data);
+    if (most <= 1) {
+        for (int64_t chunk = 0; chunk < chunks; chunk++) TRY(run(data, chunk, 0));
+        return HT_OK;
+    }
     struct task task = {.run = run, .data = data, .end = chunks, .lock = PTHREAD_MUTEX_INITIALIZER};
     const int others = start_threads(&task, (int)most - 1, threads);
     run_chunks(&task, 0);

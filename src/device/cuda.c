@@ -812,16 +812,6 @@ static enum ht_err check_graph(CUresult code) {
     return check(code, "preparing a sequence of kernels");
 }
 
-/* after: what it waits for; NULL: nothing. */
-static enum ht_err add_launch(const struct growing *g, const struct ht_launch *launch,
-                              CUgraphNode after, CUgraphNode *out) {
-    void *parameter[HT_MAX_ARGS];
-    CUDA_KERNEL_NODE_PARAMS_v1 kernel;
-    TRY(describe(launch, parameter, &kernel));
-    return check_graph(
-        g->cuda->cuGraphAddKernelNode_v1(out, g->graph, &after, after != NULL ? 1 : 0, &kernel));
-}
-
 /* Launches of one fork: each waits for the one before it of its branch. Where there are several
  * branches the next launches wait for a node without work, since forks in a row would need an edge
  * for each two of their launches. */
@@ -831,7 +821,13 @@ static enum ht_err add_fork(struct growing *g, int count, const struct ht_launch
         int before = i - 1;
         while (before >= 0 && launch[before].branch != launch[i].branch) before--;
         branches += before < 0;
-        TRY(add_launch(g, &launch[i], before < 0 ? g->last : g->node[before], &g->node[i]));
+        /* after: what it waits for; NULL: nothing. */
+        CUgraphNode after = before < 0 ? g->last : g->node[before];
+        void *parameter[HT_MAX_ARGS];
+        CUDA_KERNEL_NODE_PARAMS_v1 kernel;
+        TRY(describe(&launch[i], parameter, &kernel));
+        TRY(check_graph(g->cuda->cuGraphAddKernelNode_v1(&g->node[i], g->graph, &after,
+                                                         after != NULL ? 1 : 0, &kernel)));
     }
     g->last = g->node[count - 1];
     if (branches == 1) return HT_OK;

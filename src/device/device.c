@@ -15,7 +15,8 @@ struct ht_launch_timer {
 
 struct ht_kernel {
     struct ht_device *device;
-    void *handle;
+    void *handle; /* NULL: matrix products */
+    bool fp64;    /* of these */
     struct ht_launch_timer timer;
 };
 
@@ -48,12 +49,6 @@ struct ht_program {
     struct ht_device *device;
     void *handle;
     bool cached;
-};
-
-struct ht_gemm {
-    struct ht_device *device;
-    bool fp64;
-    struct ht_launch_timer timer;
 };
 
 struct ht_event {
@@ -431,21 +426,9 @@ enum ht_err ht_kernel_create(struct ht_program *program, const char *name, struc
     return HT_MADE(err, kernel, free, out);
 }
 
-/* Launches of a timer that is closed are still waited for. */
-static void close_timer(struct ht_device *device, const struct ht_launch_timer *timer) {
-    for (int i = 0; i < device->npending; i++)
-        if (device->pending[i].timer == timer) device->pending[i].timer = NULL;
-}
-
 static void timer_charge(struct ht_launch_timer *timer, double seconds) {
     timer->recent += seconds;
     timer->total += seconds;
-}
-
-static double recent_seconds(struct ht_launch_timer *timer) {
-    double seconds = timer->recent;
-    timer->recent = 0;
-    return seconds;
 }
 
 /* Makes room for one more entry in pending. */
@@ -455,8 +438,11 @@ static enum ht_err make_room(struct ht_device *device) {
 
 void ht_kernel_destroy(struct ht_kernel *kernel) {
     if (kernel == NULL) return;
-    close_timer(kernel->device, &kernel->timer);
-    kernel->device->backend->kernel_destroy(kernel->handle);
+    struct ht_device *device = kernel->device;
+    /* Launches of a timer that is closed are still waited for. */
+    for (int i = 0; i < device->npending; i++)
+        if (device->pending[i].timer == &kernel->timer) device->pending[i].timer = NULL;
+    if (kernel->handle != NULL) device->backend->kernel_destroy(kernel->handle);
     free(kernel);
 }
 
@@ -535,7 +521,9 @@ enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs, const struct h
 }
 
 double ht_kernel_seconds(struct ht_kernel *kernel) {
-    return recent_seconds(&kernel->timer);
+    double seconds = kernel->timer.recent;
+    kernel->timer.recent = 0;
+    return seconds;
 }
 
 double ht_kernel_total(const struct ht_kernel *kernel) {
@@ -546,24 +534,16 @@ double ht_device_joules(struct ht_device *device) {
     return device->backend->joules(device->handle);
 }
 
-enum ht_err ht_gemm_create(struct ht_device *device, bool fp64, struct ht_gemm **out) {
-    struct ht_gemm *gemm = NULL;
+enum ht_err ht_gemm_create(struct ht_device *device, bool fp64, struct ht_kernel **out) {
     *out = NULL;
     REQUIRE(device->info.no_gemm == NULL, HT_ERR_DEVICE, "matrix products: %s",
             device->info.no_gemm);
-    TRY(HT_ALLOC(gemm, 1));
-    *gemm = (struct ht_gemm){.device = device, .fp64 = fp64};
-    *out = gemm;
+    TRY(HT_ALLOC(*out, 1));
+    **out = (struct ht_kernel){.device = device, .fp64 = fp64};
     return HT_OK;
 }
 
-void ht_gemm_destroy(struct ht_gemm *gemm) {
-    if (gemm == NULL) return;
-    close_timer(gemm->device, &gemm->timer);
-    free(gemm);
-}
-
-enum ht_err ht_gemm_launch(struct ht_gemm *gemm, const struct ht_gemm_shape *shape,
+enum ht_err ht_gemm_launch(struct ht_kernel *gemm, const struct ht_gemm_shape *shape,
                            struct ht_buffer *const buffers[3]) {
     struct ht_device *device = gemm->device;
     void *const handles[3] = {buffers[0]->handle, buffers[1]->handle, buffers[2]->handle};
@@ -590,10 +570,6 @@ enum ht_err ht_gemm_launch(struct ht_gemm *gemm, const struct ht_gemm_shape *sha
     device->pending[device->npending++] =
         (struct ht_pending){.timing = timing, .timer = &gemm->timer};
     return HT_OK;
-}
-
-double ht_gemm_seconds(struct ht_gemm *gemm) {
-    return recent_seconds(&gemm->timer);
 }
 
 /* Shares the seconds of all launches of a sequence among their timers. */

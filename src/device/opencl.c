@@ -23,28 +23,23 @@ struct cl_built {
 
 /* Text of an error code that users meet, else "OpenCL error". */
 static const char *code_name(cl_int code) {
-    switch (code) {
-    case CL_DEVICE_NOT_AVAILABLE:
-        return "device not available";
-    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
-        return "out of device memory";
-    case CL_OUT_OF_RESOURCES:
-        return "out of resources";
-    case CL_OUT_OF_HOST_MEMORY:
-        return "out of host memory";
-    case CL_BUILD_PROGRAM_FAILURE:
-        return "the kernel does not compile";
-    case CL_INVALID_BUFFER_SIZE:
-        return "invalid buffer size";
-    case CL_INVALID_WORK_GROUP_SIZE:
-        return "invalid work-group size";
-    case CL_INVALID_KERNEL_NAME:
-        return "no kernel of this name";
-    case CL_INVALID_KERNEL_ARGS:
-        return "kernel arguments not set";
-    default:
-        return "OpenCL error";
-    }
+    static const struct {
+        cl_int code;
+        const char *text;
+    } name[] = {
+        {CL_DEVICE_NOT_AVAILABLE, "device not available"},
+        {CL_MEM_OBJECT_ALLOCATION_FAILURE, "out of device memory"},
+        {CL_OUT_OF_RESOURCES, "out of resources"},
+        {CL_OUT_OF_HOST_MEMORY, "out of host memory"},
+        {CL_BUILD_PROGRAM_FAILURE, "the kernel does not compile"},
+        {CL_INVALID_BUFFER_SIZE, "invalid buffer size"},
+        {CL_INVALID_WORK_GROUP_SIZE, "invalid work-group size"},
+        {CL_INVALID_KERNEL_NAME, "no kernel of this name"},
+        {CL_INVALID_KERNEL_ARGS, "kernel arguments not set"},
+    };
+    for (size_t i = 0; i < sizeof name / sizeof name[0]; i++)
+        if (name[i].code == code) return name[i].text;
+    return "OpenCL error";
 }
 
 static enum ht_err check(cl_int code, const char *what) {

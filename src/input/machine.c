@@ -66,19 +66,17 @@ static bool is_section(const char *name) {
     return false;
 }
 
-static enum ht_err fail_unknown(const struct ht_setting *setting) {
-    static const char *const sections = "name, device, links, network and host";
-    const char *known[KEYS];
-    for (int i = 0; i < KEYS; i++) known[i] = keys[i].option.key;
-    return ht_option_unknown(setting, "key", ht_text_nearest(setting->key, known, KEYS),
-                             "; a machine has", 1, &sections);
-}
-
 static enum ht_err visit(void *data, const struct ht_setting *setting) {
     struct reading *reading = data;
     const int index = find_key(setting->key);
     if (index < 0 && setting->kind == HT_SETTING_GROUP && is_section(setting->key)) return HT_OK;
-    if (index < 0) return fail_unknown(setting);
+    if (index < 0) {
+        static const char *const sections = "name, device, links, network and host";
+        const char *known[KEYS];
+        for (int i = 0; i < KEYS; i++) known[i] = keys[i].option.key;
+        return ht_option_unknown(setting, "key", ht_text_nearest(setting->key, known, KEYS),
+                                 "; a machine has", 1, &sections);
+    }
     const struct ht_option *option = &keys[index].option;
     double *real = (double *)((char *)reading + option->offset);
     TRY(ht_option_store(reading, option, setting));

@@ -9,21 +9,23 @@
 #include "options.h"
 
 #define AT(member) offsetof(struct ht_params, member)
+/* Of a key that is named as its member. */
+#define KEY(member, type) #member, HT_OPT_##type, AT(member)
 #define COUNT_MAX 2147483648.0 /* nodes or samples per axis */
 
 static const struct ht_option option[] = {
-    {"system", HT_OPT_STRING, AT(system), "\"acoustic\"", ANY, NULL, "",
+    {KEY(system, STRING), "\"acoustic\"", ANY, NULL, "",
      "The equations to solve; `htwave describe` lists the systems with their fields, medium "
      "parameters and walls."},
 
-    {"grid.cells", HT_OPT_CELLS, AT(grid.cells), "[32, 32, 32]", 1, COUNT_MAX, NULL, "cells",
+    {KEY(grid.cells, CELLS), "[32, 32, 32]", 1, COUNT_MAX, NULL, "cells",
      "Cells along each axis. One, two or three numbers make the run one, two or three "
      "dimensional."},
-    {"grid.lower", HT_OPT_REAL3, AT(grid.lower), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+    {KEY(grid.lower, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Lower corner of the box, one number per axis."},
-    {"grid.upper", HT_OPT_REAL3, AT(grid.upper), "[1.0, 1.0, 1.0]", ANY, NULL, "length",
+    {KEY(grid.upper, REAL3), "[1.0, 1.0, 1.0]", ANY, NULL, "length",
      "Upper corner of the box; greater than the lower one along every axis."},
-    {"grid.order", HT_OPT_INT, AT(grid.order), "0", 0, 16, NULL, "",
+    {KEY(grid.order, INT), "0", 0, 16, NULL, "",
      "Of Hermite methods N, 1 to 8: every node holds (N+1)^dims derivatives of each field; errors "
      "fall like h^(2N+1) in a uniform medium (in varying media see medium.degree). 3 suits single "
      "precision; higher orders pay in double. With time.scheme = \"fd\" the order in space: 2, 4 "
@@ -31,38 +33,35 @@ static const struct ht_option option[] = {
      "a medium that varies an order is refused unless another key tells which of the two it is: "
      "name the scheme."},
 
-    {"time.end", HT_OPT_REAL, AT(time.end), "1.0", NOT_NEGATIVE, NULL, "time",
+    {KEY(time.end, REAL), "1.0", NOT_NEGATIVE, NULL, "time",
      "End of the run, which starts at 0. The last step ends there exactly."},
-    {"time.cfl", HT_OPT_REAL, AT(time.cfl), "0.9", DBL_MIN, 1, NULL, "",
+    {KEY(time.cfl, REAL), "0.9", DBL_MIN, 1, NULL, "",
      "Step as a fraction of the largest one that full stages allow: the time in which the fastest "
      "wave crosses a cell. With time.scheme = \"fd\" the default is the smaller of 0.9 and 0.95 of "
      "the largest stable step, which depends on the medium."},
-    {"time.step", HT_OPT_REAL, AT(time.step), "0.0", NOT_NEGATIVE, NULL, "time",
+    {KEY(time.step, REAL), "0.0", NOT_NEGATIVE, NULL, "time",
      "Longest time step, instead of time.cfl; 0 uses time.cfl. An unstable step is refused."},
-    {"time.scheme", HT_OPT_CHOICE, AT(time.scheme), "\"auto\"", ANY, CHOICES(HT_EACH_SCHEME_WORD),
-     "",
+    {KEY(time.scheme, CHOICE), "\"auto\"", ANY, CHOICES(HT_EACH_SCHEME_WORD), "",
      "Time stepping: taylor, a Taylor series in time of the polynomial of each cell, which damps "
      "waves that the grid does not resolve; or leapfrog, which conserves energy, for systems with "
      "such a form (acoustic: p at integer, v at half-integer times; wave: u only); or fd, finite "
      "differences, for all systems but advection: stable in every medium, conserves energy, one "
      "value per point of the pressure (acoustic), of u (wave), or of each field. auto takes fd "
      "where the medium varies, a side absorbs or is free, a plane wave comes from outside, or "
-     "there are "
-     "sources of elastic or maxwell. Otherwise it takes leapfrog, and "
-     "taylor for advection; taylor for all where output.fields, output.picture.field, "
-     "receivers.fields, time.stages, time.cfl or parallel.halo_precision ask for what leapfrog has "
-     "not. Keys that describe one kind of scheme choose it in any medium: medium.fit and a "
-     "device.variant of fd take fd; medium.degree, time.stages above 2 and another device.variant "
-     "take taylor or leapfrog. The output says which scheme was chosen and why."},
+     "there are sources of elastic or maxwell. Otherwise it takes leapfrog, and taylor for "
+     "advection; taylor for all where output.fields, output.picture.field, receivers.fields, "
+     "time.stages, time.cfl or parallel.halo_precision ask for what leapfrog has not. Keys that "
+     "describe one kind of scheme choose it in any medium: medium.fit and a device.variant of fd "
+     "take fd; medium.degree, time.stages above 2 and another device.variant take taylor or "
+     "leapfrog. The output says which scheme was chosen and why."},
 
-    {"time.stages", HT_OPT_VALUE, AT(time.stages), "\"auto\"", 1, 10000, "auto|full|least", "",
+    {KEY(time.stages, VALUE), "\"auto\"", 1, 10000, "auto|full|least", "",
      "Terms of the Taylor series: \"full\" is exact for the cell's polynomial in a uniform medium; "
      "\"least\" is the fewest that are stable at the step, at least 2N+1 to preserve the order; "
      "\"auto\" is full in a uniform medium, where most kernels take no more time for it, and least "
      "in a varying medium, where time grows with the number; or an integer (refused if unstable). "
      "Of fd: 1 or 2 terms in time, order 2 or 4; \"auto\" is 2."},
-    {"time.dispersion", HT_OPT_CHOICE, AT(time.dispersion), "\"auto\"", ANY,
-     CHOICES(HT_EACH_DISPERSION), "",
+    {KEY(time.dispersion, CHOICE), "\"auto\"", ANY, CHOICES(HT_EACH_DISPERSION), "",
      "Finite differences with one term in time: remove takes the dispersion of the time steps out "
      "of the traces, exactly, in any medium: sources are transformed before, traces afterwards, "
      "and only the error in space is left. Fields between keep it. The run takes some steps more "
@@ -79,118 +78,113 @@ static const struct ht_option option[] = {
     {"boundary.x3", HT_OPT_SIDES, AT(boundary.side[2]), "[\"periodic\", \"periodic\"]", ANY, NULL,
      "", "Lower and upper side along x3."},
 
-    {"absorbing.cells", HT_OPT_VALUE, AT(absorbing.cells), "8.0", 0, 10000, NULL, "cells",
+    {KEY(absorbing.cells, VALUE), "8.0", 0, 10000, NULL, "cells",
      "Thickness of the layers of absorbing sides. They lie inside the box from grid.lower to "
      "grid.upper; in them the medium is that of their inner face, constant along the normal. 0: a "
      "rigid wall. cpml of fd: at least 6 in more than one dimension. One number, or one per axis, "
      "or lower and upper of x1, then of x2 and x3 (those of other sides do not matter)."},
-    {"absorbing.type", HT_OPT_CHOICE, AT(absorbing.type), "\"auto\"", ANY,
-     CHOICES(HT_EACH_ABSORBING), "",
+    {KEY(absorbing.type, CHOICE), "\"auto\"", ANY, CHOICES(HT_EACH_ABSORBING), "",
      "cpml, a convolutional perfectly matched layer, which lets waves of any direction in; sponge, "
      "which damps the fields themselves, for schemes without cpml (leapfrog, fd with two terms in "
      "time) and where it costs too much. auto is cpml."},
-    {"absorbing.reflection", HT_OPT_VALUE, AT(absorbing.reflection), "\"auto\"", 1e-16, 0.5, "auto",
-     "",
+    {KEY(absorbing.reflection, VALUE), "\"auto\"", 1e-16, 0.5, "auto", "",
      "Reflection R at normal incidence that the damping is made for, without the error of the "
      "grid: the integral of the damping over the thickness is -c ln R / 2, c the largest speed. "
      "auto: from the thickness; cpml of fd has 1.4e-20, which absorbs waves along the side, too, "
-     "of "
-     "first-order systems 1e-5."},
-    {"absorbing.degree", HT_OPT_VALUE, AT(absorbing.degree), "\"auto\"", 0, 8, "auto", "",
+     "of first-order systems 1e-5."},
+    {KEY(absorbing.degree, VALUE), "\"auto\"", 0, 8, "auto", "",
      "Degree m of the damping, which grows as depth^m from the inner face."},
-    {"absorbing.alpha", HT_OPT_VALUE, AT(absorbing.alpha), "\"auto\"", 0, 10, "auto", "c/h",
+    {KEY(absorbing.alpha, VALUE), "\"auto\"", 0, 10, "auto", "c/h",
      "cpml: frequency below which the layer lets waves through, in speeds per cell; keeps long "
      "runs stable."},
-    {"absorbing.sponge", HT_OPT_VALUE, AT(absorbing.sponge), "\"auto\"", 0, 1, "auto", "",
+    {KEY(absorbing.sponge, VALUE), "\"auto\"", 0, 1, "auto", "",
      "Hermite methods with cpml: weak damping of all fields beside it, as part of the damping "
      "along the normal; keeps long runs stable."},
-    {"absorbing.mix", HT_OPT_VALUE, AT(absorbing.mix), "\"auto\"", 0, 1, "auto", "",
+    {KEY(absorbing.mix, VALUE), "\"auto\"", 0, 1, "auto", "",
      "cpml of first-order systems by fd: damping of the derivatives along the other axes, as part "
      "of the damping along the normal. It keeps elastic layers from growing and reflects more. "
      "auto: 0.01 for elastic waves, 0.05 where a medium that varies has fluid, or shear waves "
      "slower than a third of the others, else 0."},
 
-    {"medium.type", HT_OPT_CHOICE, AT(medium.type), "\"constant\"", ANY,
-     CHOICES(HT_EACH_MEDIUM_TYPE), "",
+    {KEY(medium.type, CHOICE), "\"constant\"", ANY, CHOICES(HT_EACH_MEDIUM_TYPE), "",
      "Where the medium comes from: one value everywhere, plane layers, gridded files, or "
      "expressions in x1, x2, x3. Each parameter is then a number, or one number per layer, the "
      "name of a file, or an expression. Relative file names start from the directory of the input "
      "file, on the command line from the current directory."},
-    {"medium.degree", HT_OPT_INT, AT(medium.degree), "-1", -1, 10, NULL, "",
+    {KEY(medium.degree, INT), "-1", -1, 10, NULL, "",
      "Degree g of the polynomials that describe the medium in each cell; 0 is constant per node, "
      "the mean of its cell. In smooth media the order is the smaller of 2N+1 and g+1; at constant "
      "impedance g = N+1 suffices for 2N+1. -1 chooses N+1, N+2 for N = 4, 6, 8, and means in cells "
      "where the medium jumps."},
-    {"medium.fit", HT_OPT_CHOICE, AT(medium.fit), "\"auto\"", ANY, CHOICES(HT_EACH_FIT), "",
+    {KEY(medium.fit, CHOICE), "\"auto\"", ANY, CHOICES(HT_EACH_FIT), "",
      "Finite differences: how the medium becomes one number per point. sinc averages it with a "
      "windowed sinc, four points to either side, and so places jumps between points; box averages "
      "it over the point's cell; point takes the value there. Averages take samples of a file as "
      "constant over half a spacing to either side, point is linear between them. auto is point for "
      "smooth expressions, else sinc."},
-    {"medium.axis", HT_OPT_CHOICE, AT(medium.axis), "\"x3\"", ANY, CHOICES(HT_EACH_AXIS), "",
+    {KEY(medium.axis, CHOICE), "\"x3\"", ANY, CHOICES(HT_EACH_AXIS), "",
      "Layers: the axis along which they are stacked."},
-    {"medium.interfaces", HT_OPT_VALUE, AT(medium.interfaces), NULL, ANY, NULL, "length",
+    {KEY(medium.interfaces, VALUE), NULL, ANY, NULL, "length",
      "Layers: increasing positions of the interfaces along the axis, one fewer than the layers."},
-    {"medium.format", HT_OPT_CHOICE, AT(medium.format), "\"raw\"", ANY, CHOICES(HT_EACH_FORMAT), "",
+    {KEY(medium.format, CHOICE), "\"raw\"", ANY, CHOICES(HT_EACH_FORMAT), "",
      "Files: raw little-endian 32-bit floats without a header, or an HDF5 dataset."},
-    {"medium.dataset", HT_OPT_STRING, AT(medium.dataset), "\"data\"", ANY, NULL, "",
+    {KEY(medium.dataset, STRING), "\"data\"", ANY, NULL, "",
      "HDF5 files: name of the dataset; empty means the name of the parameter, such as c."},
-    {"medium.shape", HT_OPT_INT64_3, AT(medium.shape), "[0, 0, 0]", 0, COUNT_MAX, NULL, "samples",
+    {KEY(medium.shape, INT64_3), "[0, 0, 0]", 0, COUNT_MAX, NULL, "samples",
      "Files: samples along each axis of the file, in the order of medium.axes. Required for raw "
      "files; 0 reads it from HDF5 files."},
-    {"medium.spacing", HT_OPT_SAMPLES3, AT(medium.spacing), "[1.0, 1.0, 1.0]", POSITIVE, NULL,
-     "length",
+    {KEY(medium.spacing, SAMPLES3), "[1.0, 1.0, 1.0]", POSITIVE, NULL, "length",
      "Files: distance of samples along each axis of the file, in the order of medium.axes."},
-    {"medium.origin", HT_OPT_SAMPLES3, AT(medium.origin), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+    {KEY(medium.origin, SAMPLES3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Files: position of the first sample, in the order of medium.axes. Outside the samples the "
      "medium has the value at the edge."},
-    {"medium.axes", HT_OPT_NAMES, AT(medium.axes), "[]", ANY, NULL, "",
+    {KEY(medium.axes, NAMES), "[]", ANY, NULL, "",
      "Files: the axis of the box for each axis of the file, the fastest varying first: [\"x3\", "
      "\"x1\"] is a section stored depth first, the same for all x2. Empty means x1, x2, x3."},
-    {"medium.scale", HT_OPT_REAL, AT(medium.scale), "1.0", ANY, NULL, "",
+    {KEY(medium.scale, REAL), "1.0", ANY, NULL, "",
      "Files: factor of the values, to convert their unit."},
 
-    {"initial.type", HT_OPT_STRING, AT(initial.type), "\"gaussian\"", ANY,
+    {KEY(initial.type, STRING), "\"gaussian\"", ANY,
      "gaussian|plane|standing|random|expression|file|zero", "",
      "Initial data: a Gaussian pulse, a plane wave along +k, a standing mode between walls, random "
      "numbers, expressions, gridded files, or nothing."},
-    {"initial.field", HT_OPT_STRING, AT(initial.field), "\"\"", ANY, NULL, "",
+    {KEY(initial.field, STRING), "\"\"", ANY, NULL, "",
      "Gaussian: the field with the pulse; empty means the first of the system."},
-    {"initial.centre", HT_OPT_REAL3, AT(initial.centre), "[0.5, 0.5, 0.5]", ANY, NULL, "length",
+    {KEY(initial.centre, REAL3), "[0.5, 0.5, 0.5]", ANY, NULL, "length",
      "Gaussian: position of the centre."},
-    {"initial.width", HT_OPT_REAL, AT(initial.width), "0.1", POSITIVE, NULL, "length",
+    {KEY(initial.width, REAL), "0.1", POSITIVE, NULL, "length",
      "Gaussian: width w of exp(-r^2/(2 w^2)), r the distance from the centre."},
-    {"initial.amplitude", HT_OPT_REAL, AT(initial.amplitude), "1.0", ANY, NULL, "field",
+    {KEY(initial.amplitude, REAL), "1.0", ANY, NULL, "field",
      "Gaussian, plane, standing: factor of the wave; random: the values lie between minus and plus "
      "the amplitude."},
-    {"initial.pulses", HT_OPT_LIST, AT(initial.pulses), "()", 0, 64, NULL, "groups",
+    {KEY(initial.pulses, LIST), "()", 0, 64, NULL, "groups",
      "Gaussian: sum of several pulses, instead of centre, width, amplitude and field: ( { centre = "
      "[0.3, 0.5]; }, { centre = [0.7, 0.5]; width = 0.05; } ). On the command line the whole list, "
      "or a key of group N (from 1)."},
-    {"initial.phase", HT_OPT_REAL, AT(initial.phase), "0.0", ANY, NULL, "radians",
+    {KEY(initial.phase, REAL), "0.0", ANY, NULL, "radians",
      "Plane and standing waves: phase at time 0."},
-    {"initial.cycles", HT_OPT_INT3, AT(initial.cycles), "[1, 0, 0]", ANY, NULL, "wavelengths",
+    {KEY(initial.cycles, INT3), "[1, 0, 0]", ANY, NULL, "wavelengths",
      "Plane wave: whole wavelengths across the box along each axis."},
-    {"initial.wave", HT_OPT_INT, AT(initial.wave), "1", 1, 6, NULL, "",
+    {KEY(initial.wave, INT), "1", 1, 6, NULL, "",
      "Plane wave: 1 the fastest kind of wave of the system, 2 the next, such as the shear waves of "
      "a solid."},
-    {"initial.modes", HT_OPT_INT3, AT(initial.modes), "[1, 0, 0]", 0, 1000000000, NULL,
-     "half wavelengths", "Standing wave: mode number along each axis."},
-    {"initial.seed", HT_OPT_INT64, AT(initial.seed), "1", ANY, NULL, "",
+    {KEY(initial.modes, INT3), "[1, 0, 0]", 0, 1000000000, NULL, "half wavelengths",
+     "Standing wave: mode number along each axis."},
+    {KEY(initial.seed, INT64), "1", ANY, NULL, "",
      "Random: a different seed gives different numbers."},
-    {"initial.values", HT_OPT_MAP, AT(initial.values), NULL, ANY, NULL, "",
+    {KEY(initial.values, MAP), NULL, ANY, NULL, "",
      "Expression: field = \"expression in x1, x2, x3\"; omitted fields are zero. File: field = "
      "\"dataset\" for a dataset with another name."},
-    {"initial.file", HT_OPT_FILE, AT(initial.file), "\"\"", ANY, NULL, "",
+    {KEY(initial.file, FILE), "\"\"", ANY, NULL, "",
      "File: HDF5 file with a dataset per field, nodal values on the primary grid or all "
      "coefficients as a run writes them. Relative names as in medium.type."},
-    {"initial.returns", HT_OPT_BOOL, AT(initial.returns), "false", ANY, NULL, "",
+    {KEY(initial.returns, BOOL), "false", ANY, NULL, "",
      "States that the exact solution at time.end is the initial data, so that the run reports its "
      "error."},
-    {"initial.frequency", HT_OPT_REAL, AT(initial.frequency), "0.0", NOT_NEGATIVE, NULL, "1/time",
+    {KEY(initial.frequency, REAL), "0.0", NOT_NEGATIVE, NULL, "1/time",
      "Highest frequency of interest, for the accuracy estimate before the run; 0 means unknown."},
 
-    {"receivers", HT_OPT_LIST, AT(receivers), "()", 0, 1000, NULL, "groups",
+    {KEY(receivers, LIST), "()", 0, 1000, NULL, "groups",
      "Groups of receivers, which record fields in time at any positions: ( { position = [0.3, "
      "0.5]; }, { name = \"line\"; type = \"line\"; from = [0.1, 0.1]; to = [0.9, 0.1]; count = "
      "101; every = 0.01; } ). Their traces are written to traces.h5, a group of HDF5 each."},
@@ -200,170 +194,160 @@ static const struct ht_option option[] = {
      "initial.type is zero unless a key of initial is given. On the command line the whole list, "
      "or a key of group N (from 1), sources.N.key."},
 
-    {"output.directory", HT_OPT_STRING, AT(output.directory), "\"out\"", ANY, NULL, "",
+    {KEY(output.directory, STRING), "\"out\"", ANY, NULL, "",
      "Directory of all output files, relative to the current directory; created if missing. A "
      "second run at the same time is refused. Outputs of an earlier run are moved to a "
      "subdirectory run-001, run-002, ..; files that the run reads are not moved."},
-    {"output.every", HT_OPT_REAL, AT(output.every), "0.0", NOT_NEGATIVE, NULL, "time",
+    {KEY(output.every, REAL), "0.0", NOT_NEGATIVE, NULL, "time",
      "Time between snapshots; 0 writes the last state only. Up to 5 % more steps are taken if "
      "outputs then fall on steps; else they are at the nearest steps (noted in the banner) and "
      "contain their true times."},
-    {"output.fields", HT_OPT_NAMES, AT(output.fields), "[]", ANY, NULL, "",
-     "Fields to write; empty means all."},
-    {"output.coefficients", HT_OPT_BOOL, AT(output.coefficients), "false", ANY, NULL, "",
+    {KEY(output.fields, NAMES), "[]", ANY, NULL, "", "Fields to write; empty means all."},
+    {KEY(output.coefficients, BOOL), "false", ANY, NULL, "",
      "Write all (N+1)^dims derivatives of every node, not only the values."},
-    {"output.snapshots", HT_OPT_BOOL, AT(output.snapshots), "true", ANY, NULL, "",
+    {KEY(output.snapshots, BOOL), "true", ANY, NULL, "",
      "Write snapshots as HDF5 with an XDMF file for ParaView."},
-    {"output.pictures", HT_OPT_BOOL, AT(output.pictures), "true", ANY, NULL, "",
+    {KEY(output.pictures, BOOL), "true", ANY, NULL, "",
      "Draw pictures (PNG) by the options output.picture. A program built without cairo draws none, "
      "and refuses keys of output.picture unless this is false."},
-    {"output.traces", HT_OPT_NAMES, AT(output.traces), "[]", ANY, NULL, "",
+    {KEY(output.traces, NAMES), "[]", ANY, NULL, "",
      "Formats of the receivers' traces beside HDF5: csv, a table per group and field of at most 64 "
      "traces; segy, SEG-Y revision 1 with IEEE floats."},
-    {"output.series", HT_OPT_BOOL, AT(output.series), "false", ANY, NULL, "",
+    {KEY(output.series, BOOL), "false", ANY, NULL, "",
      "Write series.csv while the run goes on: time, energy and the largest value of each field, "
      "each time the energy is looked at."},
-    {"output.units", HT_OPT_MAP, AT(output.units), NULL, ANY, NULL, "",
+    {KEY(output.units, MAP), NULL, ANY, NULL, "",
      "Names of your units, shown in pictures: of length, time, fields and parameters of the "
      "medium, such as { length = \"km\"; time = \"s\"; p = \"Pa\"; c = \"km/s\"; }. Numbers are "
      "not converted."},
-    {"output.picture.plane", HT_OPT_CHOICE, AT(output.picture.plane), "\"x3\"", ANY,
-     CHOICES(HT_EACH_AXIS), "", "Three dimensions: the axis normal to the slice."},
-    {"output.picture.field", HT_OPT_STRING, AT(output.picture.field), "\"\"", ANY, NULL, "",
+    {KEY(output.picture.plane, CHOICE), "\"x3\"", ANY, CHOICES(HT_EACH_AXIS), "",
+     "Three dimensions: the axis normal to the slice."},
+    {KEY(output.picture.field, STRING), "\"\"", ANY, NULL, "",
      "Field to draw; empty means the first of the system."},
-    {"output.picture.position", HT_OPT_REAL, AT(output.picture.position), "0.5", 0, 1, NULL,
-     "of the box", "Position of the slice: 0 is the lower side of the box, 1 the upper side."},
-    {"output.picture.every", HT_OPT_REAL, AT(output.picture.every), "0.0", NOT_NEGATIVE, NULL,
-     "time", "Time between pictures, as output.every; 0 draws the last state only."},
-    {"output.picture.range", HT_OPT_REAL, AT(output.picture.range), "0.0", NOT_NEGATIVE, NULL,
-     "field", "Colours span -range to range; 0 uses what output.picture.scale says."},
-    {"output.picture.scale", HT_OPT_CHOICE, AT(output.picture.scale), "\"picture\"", ANY,
-     CHOICES(HT_EACH_SCALE), "",
+    {KEY(output.picture.position, REAL), "0.5", 0, 1, NULL, "of the box",
+     "Position of the slice: 0 is the lower side of the box, 1 the upper side."},
+    {KEY(output.picture.every, REAL), "0.0", NOT_NEGATIVE, NULL, "time",
+     "Time between pictures, as output.every; 0 draws the last state only."},
+    {KEY(output.picture.range, REAL), "0.0", NOT_NEGATIVE, NULL, "field",
+     "Colours span -range to range; 0 uses what output.picture.scale says."},
+    {KEY(output.picture.scale, CHOICE), "\"picture\"", ANY, CHOICES(HT_EACH_SCALE), "",
      "Range of the colours of a slice without range: the largest value of each picture, or of all "
      "pictures of the slice so far, so that colours of a run can be compared. The picture says "
      "which."},
-    {"output.picture.pixels", HT_OPT_INT, AT(output.picture.pixels), "640", 16, 8192, NULL,
-     "pixels", "Minimum length of the picture's longer side."},
-    {"output.picture.background", HT_OPT_STRING, AT(output.picture.background), "\"none\"", ANY,
-     NULL, "", "Medium parameter drawn in grey under the wave, such as c; or none."},
-    {"output.picture.marks", HT_OPT_BOOL, AT(output.picture.marks), "false", ANY, NULL, "",
+    {KEY(output.picture.pixels, INT), "640", 16, 8192, NULL, "pixels",
+     "Minimum length of the picture's longer side."},
+    {KEY(output.picture.background, STRING), "\"none\"", ANY, NULL, "",
+     "Medium parameter drawn in grey under the wave, such as c; or none."},
+    {KEY(output.picture.marks, BOOL), "false", ANY, NULL, "",
      "Draw sources (discs; planes and boxes of plane waves dashed) and receivers (triangles) over "
      "the wave; open where they are not in the slice."},
-    {"output.picture.slices", HT_OPT_LIST, AT(output.picture.slices), "()", 0, 64, NULL, "groups",
+    {KEY(output.picture.slices, LIST), "()", 0, 64, NULL, "groups",
      "Several slices, instead of plane, position, field and range: ( { plane = \"x1\"; }, { name = "
      "\"top\"; plane = \"x3\"; position = 0.1; } ). Each is drawn at the times of "
      "output.picture.every, as wave_NAME_0000.png."},
 
-    {"device.backend", HT_OPT_STRING, AT(device.backend), "\"auto\"", ANY,
-     "auto|cuda|opencl|oracle", "",
+    {KEY(device.backend, STRING), "\"auto\"", ANY, "auto|cuda|opencl|oracle", "",
      "Back end: CUDA, OpenCL, auto (the one with the better device), or the serial reference on "
      "the host."},
-    {"device.select", HT_OPT_STRING, AT(device.select), "\"auto\"", ANY, NULL, "",
+    {KEY(device.select, STRING), "\"auto\"", ANY, NULL, "",
      "The device: gpu, cpu, its number or a part of its name as `htwave devices` prints them; auto "
      "prefers a GPU."},
-    {"device.precision", HT_OPT_CHOICE, AT(device.precision), "\"single\"", ANY,
-     CHOICES(HT_EACH_PRECISION), "",
+    {KEY(device.precision, CHOICE), "\"single\"", ANY, CHOICES(HT_EACH_PRECISION), "",
      "Arithmetic and storage: 32 or 64 bit floating point. At high orders (N = 8; advection N >= "
      "7, in three dimensions N >= 5) kernels that sum series are refused in single precision for "
      "steps with which rounding grows; the message says how long steps may be."},
-    {"device.variant", HT_OPT_STRING, AT(device.variant), "\"auto\"", ANY, NULL, "",
+    {KEY(device.variant, STRING), "\"auto\"", ANY, NULL, "",
      "Kernel variant by name; auto chooses the best that applies."},
-    {"device.layout", HT_OPT_CHOICE, AT(device.layout), "\"auto\"", ANY, CHOICES(HT_EACH_LAYOUT),
-     "", "Order of coefficients in memory: one after the other, or some of them innermost."},
-    {"device.cache", HT_OPT_STRING, AT(device.cache), "\"auto\"", ANY, NULL, "",
+    {KEY(device.layout, CHOICE), "\"auto\"", ANY, CHOICES(HT_EACH_LAYOUT), "",
+     "Order of coefficients in memory: one after the other, or some of them innermost."},
+    {KEY(device.cache, STRING), "\"auto\"", ANY, NULL, "",
      "Directory of compiled kernels and tuning results; auto is htwave in the user's cache "
      "directory, none disables storage."},
-    {"device.tune", HT_OPT_CHOICE, AT(device.tune), "\"auto\"", ANY, CHOICES(HT_EACH_TUNE), "",
+    {KEY(device.tune, CHOICE), "\"auto\"", ANY, CHOICES(HT_EACH_TUNE), "",
      "If variant or layout is auto: use the result of htwave tune. Without a result, auto times "
      "the kernels for 5 s before runs on a GPU with an expected time of 15 s or more, always "
      "before every run; never uses the built-in choice and ignores results."},
-    {"device.cells_per_group", HT_OPT_INT, AT(device.cells_per_group), "0", 0, 1024, NULL, "cells",
+    {KEY(device.cells_per_group, INT), "0", 0, 1024, NULL, "cells",
      "Cells along x1 that one work-group computes; 0 is automatic."},
-    {"device.planes_per_group", HT_OPT_INT, AT(device.planes_per_group), "0", 0, 1048576, NULL,
-     "planes", "Planes along x3 that one work-group computes; 0 is automatic."},
-    {"device.threads", HT_OPT_INT, AT(device.threads), "0", 0, 256, NULL, "",
+    {KEY(device.planes_per_group, INT), "0", 0, 1048576, NULL, "planes",
+     "Planes along x3 that one work-group computes; 0 is automatic."},
+    {KEY(device.threads, INT), "0", 0, 256, NULL, "",
      "Threads of the host that prepare a run: medium, step limit, initial data. 0 takes the cores "
      "that the process may use; the ranks of a machine share its cores. Results do not depend on "
      "it."},
-    {"device.selfcheck", HT_OPT_BOOL, AT(device.selfcheck), "true", ANY, NULL, "",
+    {KEY(device.selfcheck, BOOL), "true", ANY, NULL, "",
      "Compare the kernels with the serial reference on this device before the run; takes under a "
      "second."},
-    {"parallel.halo_depth", HT_OPT_INT, AT(parallel.halo_depth), "1", 1, 64, NULL, "half steps",
+    {KEY(parallel.halo_depth, INT), "1", 1, 64, NULL, "half steps",
      "Half steps, by time.scheme = \"fd\" applications of the operator, between two exchanges of "
      "planes with the neighbours; more than 1 computes some planes twice and changes no result."},
-    {"parallel.halo_precision", HT_OPT_CHOICE, AT(parallel.halo_precision), "\"same\"", ANY,
-     CHOICES(HT_EACH_HALO_PRECISION), "",
+    {KEY(parallel.halo_precision, CHOICE), "\"same\"", ANY, CHOICES(HT_EACH_HALO_PRECISION), "",
      "Precision of the planes in messages to the neighbours: same changes no result, the others "
      "halve or quarter the messages."},
-    {"parallel.transport", HT_OPT_STRING, AT(parallel.transport), "\"auto\"", ANY,
-     "auto|peer|staged", "",
+    {KEY(parallel.transport, STRING), "\"auto\"", ANY, "auto|peer|staged", "",
      "Transport of messages: peer (from device to device) or staged (MPI messages); auto chooses "
      "the first that works, for every two neighbours."},
 };
 
 /* ---- lists of groups ---- */
 
-#define IN_PULSE(member) offsetof(struct ht_pulse, member)
+#define IN_PULSE(member, type) #member, HT_OPT_##type, offsetof(struct ht_pulse, member)
 
 static const struct ht_option pulse_option[] = {
-    {"centre", HT_OPT_REAL3, IN_PULSE(centre), NULL, ANY, NULL, "length",
-     "Position of the centre."},
-    {"width", HT_OPT_REAL, IN_PULSE(width), "0.1", POSITIVE, NULL, "length",
+    {IN_PULSE(centre, REAL3), NULL, ANY, NULL, "length", "Position of the centre."},
+    {IN_PULSE(width, REAL), "0.1", POSITIVE, NULL, "length",
      "Width of the pulse, as initial.width."},
-    {"amplitude", HT_OPT_REAL, IN_PULSE(amplitude), "1.0", ANY, NULL, "field",
-     "Value of the pulse at the centre."},
-    {"field", HT_OPT_STRING, IN_PULSE(field), "\"\"", ANY, NULL, "",
+    {IN_PULSE(amplitude, REAL), "1.0", ANY, NULL, "field", "Value of the pulse at the centre."},
+    {IN_PULSE(field, STRING), "\"\"", ANY, NULL, "",
      "The field with the pulse; empty means the first of the system."},
 };
 
-#define IN_RECEIVERS(member) offsetof(struct ht_receivers_given, member)
+#define IN_RECEIVERS(member, type) \
+#member, HT_OPT_##type, offsetof(struct ht_receivers_given, member)
 
 static const struct ht_option receivers_option[] = {
-    {"name", HT_OPT_STRING, IN_RECEIVERS(name), "\"\"", ANY, NULL, "",
+    {IN_RECEIVERS(name, STRING), "\"\"", ANY, NULL, "",
      "Name of the group in the outputs; empty means receivers-N, N the group's number."},
-    {"type", HT_OPT_CHOICE, IN_RECEIVERS(type), "\"point\"", ANY, CHOICES(HT_EACH_RECEIVER_TYPE),
-     "",
+    {IN_RECEIVERS(type, CHOICE), "\"point\"", ANY, CHOICES(HT_EACH_RECEIVER_TYPE), "",
      "One point; a line of them; a plane, a lattice with the edges from-to and from-side; or "
      "positions in a file."},
-    {"position", HT_OPT_REAL3, IN_RECEIVERS(position), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+    {IN_RECEIVERS(position, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Point: where it is, on the grid or off it."},
-    {"from", HT_OPT_REAL3, IN_RECEIVERS(from), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+    {IN_RECEIVERS(from, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Line and plane: the first receiver."},
-    {"to", HT_OPT_REAL3, IN_RECEIVERS(to), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+    {IN_RECEIVERS(to, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Line and plane: the last receiver of the first line."},
-    {"side", HT_OPT_REAL3, IN_RECEIVERS(side), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+    {IN_RECEIVERS(side, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Plane: the first receiver of the last line."},
-    {"count", HT_OPT_INT, IN_RECEIVERS(count), "1", 1, 100000000, NULL, "receivers",
+    {IN_RECEIVERS(count, INT), "1", 1, 100000000, NULL, "receivers",
      "Line and plane: receivers from `from` to `to`."},
-    {"count2", HT_OPT_INT, IN_RECEIVERS(count2), "1", 1, 100000000, NULL, "lines",
+    {IN_RECEIVERS(count2, INT), "1", 1, 100000000, NULL, "lines",
      "Plane: lines from `from` to `side`."},
-    {"file", HT_OPT_FILE, IN_RECEIVERS(file), "\"\"", ANY, NULL, "",
+    {IN_RECEIVERS(file, FILE), "\"\"", ANY, NULL, "",
      "File: a line per receiver with its coordinates, one number per axis, separated by blanks or "
      "commas; # begins a comment. Relative names as in medium.type."},
-    {"fields", HT_OPT_NAMES, IN_RECEIVERS(fields), "[]", ANY, NULL, "",
+    {IN_RECEIVERS(fields, NAMES), "[]", ANY, NULL, "",
      "What to record: fields, such as p, and derivatives of fields, such as p_x1. Empty means all "
      "fields that the scheme stores at whole steps: with time.scheme = \"fd\" p of acoustic, u of "
      "wave."},
-    {"every", HT_OPT_VALUE, IN_RECEIVERS(every), "\"step\"", POSITIVE, "step", "time",
+    {IN_RECEIVERS(every, VALUE), "\"step\"", POSITIVE, "step", "time",
      "Time between samples, exactly, whatever the time step: values between steps are "
      "interpolated. \"step\" takes those of each time step."},
-    {"start", HT_OPT_REAL, IN_RECEIVERS(start), "0.0", NOT_NEGATIVE, NULL, "time",
+    {IN_RECEIVERS(start, REAL), "0.0", NOT_NEGATIVE, NULL, "time",
      "Time of the first sample; with every = \"step\" the first step at or after it."},
 };
 
-#define IN_SLICE(member) offsetof(struct ht_slice_given, member)
+#define IN_SLICE(member, type) #member, HT_OPT_##type, offsetof(struct ht_slice_given, member)
 
 static const struct ht_option slice_option[] = {
-    {"name", HT_OPT_STRING, IN_SLICE(name), "\"\"", ANY, NULL, "",
+    {IN_SLICE(name, STRING), "\"\"", ANY, NULL, "",
      "Name in those of the pictures; empty means slice-N, N the group's number."},
-    {"plane", HT_OPT_CHOICE, IN_SLICE(plane), "\"x3\"", ANY, CHOICES(HT_EACH_AXIS), "",
+    {IN_SLICE(plane, CHOICE), "\"x3\"", ANY, CHOICES(HT_EACH_AXIS), "",
      "Three dimensions: the axis normal to the slice."},
-    {"position", HT_OPT_REAL, IN_SLICE(position), "0.5", 0, 1, NULL, "of the box",
-     "As output.picture.position."},
-    {"field", HT_OPT_STRING, IN_SLICE(field), "\"\"", ANY, NULL, "",
+    {IN_SLICE(position, REAL), "0.5", 0, 1, NULL, "of the box", "As output.picture.position."},
+    {IN_SLICE(field, STRING), "\"\"", ANY, NULL, "",
      "Field to draw; empty means the first of the system."},
-    {"range", HT_OPT_REAL, IN_SLICE(range), "0.0", NOT_NEGATIVE, NULL, "field",
-     "As output.picture.range."},
+    {IN_SLICE(range, REAL), "0.0", NOT_NEGATIVE, NULL, "field", "As output.picture.range."},
 };
 
 #define LIST(key, type, rows)                                             \
@@ -379,19 +363,16 @@ static const struct ht_option_list *const lists[] = {
 
 enum { ROWS = sizeof option / sizeof *option };
 
-/* Number of rows up to and including medium.type; the rows of the medium's parameters follow it. */
-static int rows_before(void) {
-    int rows = 0;
-    while (strcmp(option[rows].key, "medium.type") != 0) rows++;
-    return rows + 1;
-}
-
 int ht_option_count(void) {
     return ROWS + ht_medium_option_count();
 }
 
 const struct ht_option *ht_option_at(int index) {
-    int before = rows_before(), made = ht_medium_option_count();
+    /* Number of rows up to and including medium.type; the rows of the medium's parameters follow
+     * it. */
+    int rows = 0;
+    while (strcmp(option[rows].key, "medium.type") != 0) rows++;
+    int before = rows + 1, made = ht_medium_option_count();
     if (index < before) return &option[index];
     if (index < before + made) return ht_medium_option_at(index - before);
     return &option[index - made];

@@ -59,22 +59,6 @@ static const char *type_name(const struct ht_option *option) {
 
 enum { HELP_INDENT = 6, HELP_WIDTH = 78 };
 
-/* Prints text in lines of HELP_WIDTH, indented by HELP_INDENT spaces. */
-static void print_wrapped(FILE *out, const char *text) {
-    int room = HELP_WIDTH - HELP_INDENT;
-    while (*text) {
-        int length = (int)strlen(text);
-        if (length > room) {
-            length = room;
-            while (length > 0 && text[length] != ' ') length--;
-            if (length == 0) length = room;
-        }
-        fprintf(out, "%*s%.*s\n", HELP_INDENT, "", length, text);
-        text += length;
-        while (*text == ' ') text++;
-    }
-}
-
 /* An option with its name in the manual; for a list's group list.N.key. */
 struct help_row {
     const struct ht_option *option;
@@ -90,7 +74,20 @@ static void print_terminal(FILE *out, const struct help_row *row) {
     fprintf(out, "%*s%s%s%s", HELP_INDENT, "", type_name(option), *range ? ", " : "", range);
     if (*option->unit) fprintf(out, "  [%s]", option->unit);
     fputc('\n', out);
-    print_wrapped(out, option->help);
+    /* Prints text in lines of HELP_WIDTH, indented by HELP_INDENT spaces. */
+    const char *text = option->help;
+    int room = HELP_WIDTH - HELP_INDENT;
+    while (*text) {
+        int length = (int)strlen(text);
+        if (length > room) {
+            length = room;
+            while (length > 0 && text[length] != ' ') length--;
+            if (length == 0) length = room;
+        }
+        fprintf(out, "%*s%.*s\n", HELP_INDENT, "", length, text);
+        text += length;
+        while (*text == ' ') text++;
+    }
 }
 
 /* A cell of a table, in which a bar would end the cell. */

@@ -345,42 +345,32 @@ static enum ht_err visit_group(struct ht_params *params, const struct ht_list_ke
     return remember(params, setting);
 }
 
-/* The row whose name is near, or what other programs call it; NULL: none. */
-static const char *nearest_row(const char *name, int count, const char *const *known) {
-    const char *near = ht_text_nearest(name, known, count), *word;
-    for (int i = 0; !near && (word = other_name(name, i)) != NULL; i++)
-        for (int k = 0; k < count; k++)
-            if (strcmp(word, known[k]) == 0) near = known[k];
-    return near;
-}
-
-static enum ht_err fail_unknown_row(const struct ht_list_key *in,
-                                    const struct ht_setting *setting) {
-    const char *known[32];
-    char what[128];
-    int count = 0;
-    for (; count < in->list->count && count < 32; count++)
-        known[count] = in->list->option[count].key;
-    snprintf(what, sizeof what, "key in group %d of %s", in->group, in->list->key);
-    return ht_option_unknown(setting, what, nearest_row(in->name, count, known),
-                             ", whose groups have the keys", count, known);
-}
-
-/* A key whose group has no number: of the command line. */
-static enum ht_err fail_no_number(const struct ht_list_key *in, const struct ht_setting *setting) {
-    FAIL(HT_ERR_INPUT,
-         "%s: %s is a list of groups, counted from 1: give %s.1.%s, or the whole list (%s)",
-         HT_SHOWN(setting->key), in->list->key, in->list->key, in->list->option[0].key,
-         HT_SHOWN_PLACE(setting->place));
-}
-
 /* A setting whose key is inside a list. */
 static enum ht_err visit_list(struct ht_params *params, const struct ht_list_key *in,
                               const struct ht_setting *setting) {
     struct ht_groups *groups = groups_of(params, in->option);
-    if (in->group == 0 && *in->name) return fail_no_number(in, setting);
+    if (in->group == 0 && *in->name) {
+        /* A key whose group has no number: of the command line. */
+        FAIL(HT_ERR_INPUT,
+             "%s: %s is a list of groups, counted from 1: give %s.1.%s, or the whole list (%s)",
+             HT_SHOWN(setting->key), in->list->key, in->list->key, in->list->option[0].key,
+             HT_SHOWN_PLACE(setting->place));
+    }
     if (*in->name == '\0') return visit_group(params, in, setting);
-    if (!in->row) return fail_unknown_row(in, setting);
+    if (!in->row) {
+        const char *known[32];
+        char what[128];
+        int count = 0;
+        for (; count < in->list->count && count < 32; count++)
+            known[count] = in->list->option[count].key;
+        snprintf(what, sizeof what, "key in group %d of %s", in->group, in->list->key);
+        /* The row whose name is near, or what other programs call it; NULL: none. */
+        const char *near = ht_text_nearest(in->name, known, count), *word;
+        for (int i = 0; !near && (word = other_name(in->name, i)) != NULL; i++)
+            for (int k = 0; k < count; k++)
+                if (strcmp(word, known[k]) == 0) near = known[k];
+        return ht_option_unknown(setting, what, near, ", whose groups have the keys", count, known);
+    }
     if (in->group > groups->count) return fail_no_group(params, in, setting);
     void *group = group_at(groups, in->list, in->group);
     TRY(remember(params, setting));
@@ -400,28 +390,24 @@ enum ht_err ht_params_check_axes(const struct ht_params *params, const struct ht
                            params->grid.dims);
 }
 
-static enum ht_err check_group(const struct ht_params *params, const struct ht_option_list *list,
-                               int n) {
-    char group[80], key[96];
-    snprintf(group, sizeof group, "%s.%d", list->key, n);
-    for (int k = 0; k < list->count; k++) {
-        snprintf(key, sizeof key, "%s.%s", group, list->option[k].key);
-        /* Without a value: "not given" is one, of types that have it. */
-        if (!(!list->option[k].fallback && list->option[k].type != HT_OPT_VALUE &&
-              list->option[k].type != HT_OPT_MEDIUM))
-            continue;
-        REFUSE(!ht_params_source(params, key), params, group, "must give %s", list->option[k].key);
-        TRY(ht_params_check_axes(params, &list->option[k], key));
-    }
-    return HT_OK;
-}
-
 enum ht_err ht_params_check_lists(const struct ht_params *params) {
     for (int i = 0; i < ht_option_count(); i++) {
         const struct ht_option *option = ht_option_at(i);
         const struct ht_option_list *list = ht_option_list(option);
-        for (int n = 1; list && n <= groups_of(params, option)->count; n++)
-            TRY(check_group(params, list, n));
+        for (int n = 1; list && n <= groups_of(params, option)->count; n++) {
+            char group[80], key[96];
+            snprintf(group, sizeof group, "%s.%d", list->key, n);
+            for (int k = 0; k < list->count; k++) {
+                snprintf(key, sizeof key, "%s.%s", group, list->option[k].key);
+                /* Without a value: "not given" is one, of types that have it. */
+                if (!(!list->option[k].fallback && list->option[k].type != HT_OPT_VALUE &&
+                      list->option[k].type != HT_OPT_MEDIUM))
+                    continue;
+                REFUSE(!ht_params_source(params, key), params, group, "must give %s",
+                       list->option[k].key);
+                TRY(ht_params_check_axes(params, &list->option[k], key));
+            }
+        }
     }
     return HT_OK;
 }
@@ -516,11 +502,6 @@ static const struct ht_option *map_of(const char *key) {
     return NULL;
 }
 
-static enum ht_err fail_gone(const struct ht_setting *setting, const char *advice) {
-    FAIL(HT_ERR_INPUT, "%s: no longer there; use %s (%s)", HT_SHOWN(setting->key), advice,
-         HT_SHOWN_PLACE(setting->place));
-}
-
 static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
     struct ht_params *params = data;
     struct ht_list_key in;
@@ -544,7 +525,10 @@ static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
         return HT_OK;
     }
     const char *instead = ht_params_gone(setting->key, NULL);
-    if (instead != NULL) return fail_gone(setting, instead);
+    if (instead != NULL) {
+        FAIL(HT_ERR_INPUT, "%s: no longer there; use %s (%s)", HT_SHOWN(setting->key), instead,
+             HT_SHOWN_PLACE(setting->place));
+    }
     if (group) return unknown_group(setting);
     struct key_list list = {0};
     const int section = ht_option_section(setting->key);
@@ -573,14 +557,6 @@ static enum ht_err read_override(struct ht_params *params, const char *text) {
     return ht_config_read_value(key.data, equals + 1, visit_setting, params);
 }
 
-/* Sources begin at rest, unless initial data are asked for. */
-static enum ht_err rest_before_shots(struct ht_params *params) {
-    if (params->shots.count == 0 || ht_params_gives(params, "initial")) return HT_OK;
-    free(params->initial.type);
-    params->initial.type = NULL;
-    return ht_text_copy("zero", &params->initial.type);
-}
-
 static enum ht_err read_all(struct ht_params *params, const char *path, int noverrides,
                             char *const *overrides) {
     TRY(HT_ALLOC(params->sources, 1));
@@ -588,7 +564,12 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
     if (path) TRY(ht_text_copy(path, &params->sources->input));
     if (path) TRY(ht_config_read_file(path, visit_setting, params));
     for (int i = 0; i < noverrides; i++) TRY(read_override(params, overrides[i]));
-    TRY(rest_before_shots(params));
+    /* Sources begin at rest, unless initial data are asked for. */
+    if (params->shots.count != 0 && !ht_params_gives(params, "initial")) {
+        free(params->initial.type);
+        params->initial.type = NULL;
+        TRY(ht_text_copy("zero", &params->initial.type));
+    }
     /* Makes relative names of files in the input file those from the current directory; once all is
      * read. */
     const char *input = params->sources->input;
@@ -653,16 +634,11 @@ static int depth_of(const char *key) {
     return count;
 }
 
-/* Groups that both keys are in. */
-static int common_depth(const char *a, const char *b) {
-    int common = 0;
-    for (int i = 0; a[i] && a[i] == b[i]; i++) common += a[i] == '.';
-    return common;
-}
-
 /* Closes the groups that the previous key was in and this one is not, opens those that it is in. */
 static void change_group(struct ht_text *out, const char *previous, const char *key) {
-    int common = common_depth(previous, key);
+    /* Groups that both keys are in. */
+    int common = 0;
+    for (int i = 0; previous[i] && previous[i] == key[i]; i++) common += previous[i] == '.';
     for (int depth = depth_of(previous); depth > common; depth--) {
         indent(out, depth - 1);
         ht_text_add(out, "};\n");
@@ -679,13 +655,6 @@ static void change_group(struct ht_text *out, const char *previous, const char *
     }
 }
 
-static enum ht_err add_path(struct ht_text *out, const char *path) {
-    HT_FREED char *absolute = NULL;
-    TRY(absolute_path(path, &absolute));
-    ht_config_add_string(out, absolute);
-    return HT_OK;
-}
-
 /* "name = value;" or a comment that there is none. */
 static enum ht_err add_line(struct ht_text *out, const struct ht_params *params,
                             const struct ht_leaf *leaf, int depth) {
@@ -698,9 +667,11 @@ static enum ht_err add_line(struct ht_text *out, const struct ht_params *params,
         return HT_OK;
     }
     ht_text_add(out, "%s = ", name);
-    if (path)
-        TRY(add_path(out, *path));
-    else
+    if (path) {
+        HT_FREED char *absolute = NULL;
+        TRY(absolute_path(*path, &absolute));
+        ht_config_add_string(out, absolute);
+    } else
         ht_option_add_value(out, leaf->base, leaf->option);
     ht_text_add(out, ";\n");
     return HT_OK;

@@ -152,70 +152,70 @@ int ht_source_drives(const struct ht_shot_given *given, const struct ht_equation
 
 /* ---- options ---- */
 
+#define KEY(member, type) #member, HT_OPT_##type, IN_SHOT(member)
+
 static const struct ht_option option[] = {
-    {"type", HT_OPT_CHOICE, IN_SHOT(type), "\"point\"", ANY, &(EACH_TYPE(CHOICE))[1], "",
+    {KEY(type, CHOICE), "\"point\"", ANY, &(EACH_TYPE(CHOICE))[1], "",
      &(EACH_TYPE(HELP_TYPE) ".")[2]},
-    {"position", HT_OPT_REAL3, IN_SHOT(position), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+    {KEY(position, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Point and volume, must be given: where it is, anywhere in the box."},
-    {"from", HT_OPT_REAL3, IN_SHOT(from), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+    {KEY(from, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Line: its first point. Plane wave: lower corner of its box. The medium is uniform about the "
      "surface of the box."},
-    {"to", HT_OPT_REAL3, IN_SHOT(to), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+    {KEY(to, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Line: its last point. Plane wave: upper corner of its box. Along an axis on which the box is "
      "that of the grid it has no surface; the wave runs normal to such axes, whose sides are rigid "
      "or periodic."},
-    {"count", HT_OPT_INT, IN_SHOT(count), "0", 0, 10000, NULL, "points",
+    {KEY(count, INT), "0", 0, 10000, NULL, "points",
      "Line: number of points, 2 or more; each has the amplitude."},
-    {"axis", HT_OPT_CHOICE, IN_SHOT(axis), "\"x1\"", ANY, CHOICES(HT_EACH_AXIS), "",
+    {KEY(axis, CHOICE), "\"x1\"", ANY, CHOICES(HT_EACH_AXIS), "",
      "Plane, must be given: the axis that is normal to it."},
-    {"at", HT_OPT_REAL, IN_SHOT(at), "0.0", ANY, NULL, "length",
+    {KEY(at, REAL), "0.0", ANY, NULL, "length",
      "Plane, must be given: its place along the axis, anywhere in the box."},
-    {"width", HT_OPT_REAL, IN_SHOT(width), "0.0", NOT_NEGATIVE, NULL, "length",
+    {KEY(width, REAL), "0.0", NOT_NEGATIVE, NULL, "length",
      "Volume, must be given: w of the Gaussian exp(-|x - x0|^2/(2 w^2)), whose integral is 1; one "
      "spacing or more."},
-    {"kind", HT_OPT_CHOICE, IN_SHOT(kind), "\"monopole\"", ANY, &(EACH_KIND(CHOICE))[1], "",
+    {KEY(kind, CHOICE), "\"monopole\"", ANY, &(EACH_KIND(CHOICE))[1], "",
      &(EACH_KIND(
-         HELP_KIND) " The delta of a line is the sum over its points, that of a plane "
-                    "delta(x_k - at), that of a volume its Gaussian. A force of a volume "
-                    "gives all its points the acceleration that the density at its centre "
-                    "makes; that of a plane is normal to it. Plane waves have no kind.")[1]},
-    {"direction", HT_OPT_REAL3, IN_SHOT(direction), "[0.0, 0.0, 0.0]", ANY, NULL, "",
+         HELP_KIND) " The delta of a line is the sum over its points, that of a plane delta(x_k - "
+                    "at), that of a volume its Gaussian. A force of a volume gives all its points "
+                    "the acceleration that the density at its centre makes; that of a plane is "
+                    "normal to it. Plane waves have no kind.")[1]},
+    {KEY(direction, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "",
      "Force: its direction; plane wave: where it travels to; of any length."},
-    {"polarisation", HT_OPT_REAL3, IN_SHOT(polarisation), "[0.0, 0.0, 0.0]", ANY, NULL, "",
+    {KEY(polarisation, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "",
      "Plane wave of vectors, of any length: the direction of E (maxwell, maxwell_tm), made normal "
      "to the direction in which the wave travels, or of v (elastic): along that direction it is a "
      "compressional wave, else, made normal to it, a shear wave. May be left out where the vector "
      "has one component."},
-    {"moment", HT_OPT_REAL6, IN_SHOT(moment), "[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]", ANY, NULL, "",
+    {KEY(moment, REAL6), "[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]", ANY, NULL, "",
      "Moment: the tensor's M11, M22, M33, M12, M13, M23. A fault with normal n that slips along d: "
      "M_ij = n_i d_j + n_j d_i; an explosion: [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]."},
-    {"signal", HT_OPT_CHOICE, IN_SHOT(signal), "\"ricker\"", ANY, CHOICES(HT_EACH_SIGNAL), "",
+    {KEY(signal, CHOICE), "\"ricker\"", ANY, CHOICES(HT_EACH_SIGNAL), "",
      "s(t), of largest value 1 (burst: nearly), with a = pi frequency t: ricker (1 - 2 a^2) "
      "exp(-a^2); gaussian exp(-a^2); gaussian derivative, the rise of the latter; burst, a sine of "
      "`cycles` periods under a Hann window, from t = 0 on; file, see there."},
-    {"frequency", HT_OPT_REAL, IN_SHOT(frequency), "0.0", NOT_NEGATIVE, NULL, "1/time",
+    {KEY(frequency, REAL), "0.0", NOT_NEGATIVE, NULL, "1/time",
      "Of the signal (all but files): of a Ricker that of the spectrum's peak, of a burst that of "
      "the sine."},
-    {"cycles", HT_OPT_REAL, IN_SHOT(cycles), "5.0", 1, 1e6, NULL, "periods",
-     "Burst: periods of the sine."},
-    {"file", HT_OPT_FILE, IN_SHOT(file), "\"\"", ANY, NULL, "",
+    {KEY(cycles, REAL), "5.0", 1, 1e6, NULL, "periods", "Burst: periods of the sine."},
+    {KEY(file, FILE), "\"\"", ANY, NULL, "",
      "Signal \"file\": a text file with two columns, t and s, which is 0 outside of its times; "
      "between them a cubic spline. Lines that begin with # are comments. Relative names as in "
      "medium.type."},
-    {"delay", HT_OPT_VALUE, IN_SHOT(delay), "\"auto\"", ANY, "auto", "time",
+    {KEY(delay, VALUE), "\"auto\"", ANY, "auto", "time",
      "Time of the run at which the signal has t = 0. auto: the signal begins with the run (a "
      "Ricker has its peak at 5 / (pi frequency)); 0 for bursts and files. Of a plane wave: at the "
      "corner of its box that it reaches first."},
-    {"amplitude", HT_OPT_REAL, IN_SHOT(amplitude), "1.0", ANY, NULL, "",
+    {KEY(amplitude, REAL), "1.0", ANY, NULL, "",
      "Factor of the signal: a volume per time (monopole), a force, a moment per time or a current, "
-     "of a plane per area, in one "
-     "and two dimensions per area and per length; of a plane wave its p (acoustic), u (wave), E "
-     "(maxwell) or v (elastic)."},
-    {"radius", HT_OPT_VALUE, IN_SHOT(radius), "\"auto\"", 0.25, 4, "auto", "cells",
+     "of a plane per area, in one and two dimensions per area and per length; of a plane wave its "
+     "p (acoustic), u (wave), E (maxwell) or v (elastic)."},
+    {KEY(radius, VALUE), "\"auto\"", 0.25, 4, "auto", "cells",
      "Hermite methods: of the Gaussian with a flat spectrum that stands for the point. auto: 1.25, "
      "with grid.order 3 or less 1.5 (leapfrog of pressure and velocity 1.75), or less where that "
      "errs less."},
-    {"tolerance", HT_OPT_REAL, IN_SHOT(tolerance), "0.0002", 1e-9, 0.1, NULL, "",
+    {KEY(tolerance, REAL), "0.0002", 1e-9, 0.1, NULL, "",
      "Hermite methods: error of traces, relative in L2, that the Gaussian may add; the banner "
      "shows what it adds."},
 };

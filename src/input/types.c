@@ -143,16 +143,13 @@ static void add_integer(struct ht_text *out, int64_t value) {
     ht_text_add(out, "%lld%s", (long long)value, wide ? "L" : "");
 }
 
-static void add_choice(struct ht_text *out, const char *choices, int value) {
-    for (int i = 0; i < value; i++) choices += strcspn(choices, "|") + 1;
-    ht_text_add(out, "\"%.*s\"", (int)strcspn(choices, "|"), choices);
-}
-
 static void add_one(struct ht_text *out, const struct ht_option *option, const void *at) {
     const struct type *type = type_of(option);
-    if (option->type == HT_OPT_CHOICE)
-        add_choice(out, option->choices, *(const int *)at);
-    else if (type->kind == HT_SCALAR_STRING)
+    if (option->type == HT_OPT_CHOICE) {
+        const char *choices = option->choices;
+        for (int i = 0; i < (*(const int *)at); i++) choices += strcspn(choices, "|") + 1;
+        ht_text_add(out, "\"%.*s\"", (int)strcspn(choices, "|"), choices);
+    } else if (type->kind == HT_SCALAR_STRING)
         ht_config_add_string(out, *(char *const *)at);
     else if (type->kind == HT_SCALAR_BOOL)
         ht_text_add(out, *(const bool *)at ? "true" : "false");

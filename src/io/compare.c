@@ -24,22 +24,20 @@ static bool comes_later(const char *name, const char *than) {
     return a != b ? a > b : strcmp(name, than) > 0;
 }
 
-static enum ht_err last_snapshot(const char *directory, struct ht_text *out) {
-    char last[256] = "";
-    DIR *stream = opendir(directory);
-    REQUIRE(stream, HT_ERR_IO, "cannot read directory %s", directory);
-    for (struct dirent *entry; (entry = readdir(stream)) != NULL;)
-        if (is_snapshot(entry->d_name) && comes_later(entry->d_name, last))
-            snprintf(last, sizeof last, "%s", entry->d_name);
-    closedir(stream);
-    REQUIRE(*last, HT_ERR_IO, "%s holds no snapshot (fields_NNNNNN.h5)", directory);
-    ht_text_add(out, "%s/%s", directory, last);
-    return ht_text_status(out);
-}
-
 static enum ht_err resolve(const char *path, struct ht_text *out) {
     struct stat info;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return last_snapshot(path, out);
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        char last[256] = "";
+        DIR *stream = opendir(path);
+        REQUIRE(stream, HT_ERR_IO, "cannot read directory %s", path);
+        for (struct dirent *entry; (entry = readdir(stream)) != NULL;)
+            if (is_snapshot(entry->d_name) && comes_later(entry->d_name, last))
+                snprintf(last, sizeof last, "%s", entry->d_name);
+        closedir(stream);
+        REQUIRE(*last, HT_ERR_IO, "%s holds no snapshot (fields_NNNNNN.h5)", path);
+        ht_text_add(out, "%s/%s", path, last);
+        return ht_text_status(out);
+    }
     ht_text_add(out, "%s", path);
     return ht_text_status(out);
 }

@@ -3,9 +3,8 @@
 
 #include "htwave/h5.h"
 #include "htwave/medium.h"
+#include "htwave/output.h"
 #include "htwave/params.h"
-#include "htwave/shots.h"
-#include "slice.h"
 
 /* ---- what an input may name of outputs: fields, and units (output.units); names.c ---- */
 /* stored: bit per field of the primary grid, 0: all. */
@@ -24,8 +23,8 @@ const char *ht_units_name(const struct ht_params *params, const char *quantity);
 /* Attributes of a file: unit_NAME for each that is given. */
 HT_CHECKED enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *file);
 
-/* ---- the files in output.directory; directory.c ---- */
-/* Names of outputs; each has a row in directory.c, but formats of traces one in traces.c. */
+/* ---- the files in output.directory; output.c ---- */
+/* Names of outputs; each has a row in output.c, but formats of traces one in traces.c. */
 #define HT_INPUT_NAME "input.cfg"
 #define HT_SUMMARY_NAME "summary.json"
 #define HT_XDMF_NAME "fields.xdmf"
@@ -39,14 +38,6 @@ struct ht_directory {
     struct ht_lock lock;
     int first; /* number of the first snapshot: behind those that are read */
 };
-
-/* Refuses when the run would write a file that it reads. Changes nothing. */
-HT_CHECKED enum ht_err ht_directory_check(const struct ht_params *params);
-/* Makes and locks the directory, removes what killed runs left unfinished, moves outputs that are
- * there to a folder run-NNN inside and writes the resolved input. What the run reads stays where it
- * is. Release in any case. */
-HT_CHECKED enum ht_err ht_directory_take(const struct ht_params *params, struct ht_directory *out);
-void ht_directory_release(struct ht_directory *directory);
 
 /* ---- traces.h5, written while the run goes on, and further formats; by rank 0; traces.c ---- */
 /* A group with its data. */
@@ -87,15 +78,19 @@ HT_CHECKED enum ht_err ht_pictures_create(const struct ht_params *params,
                                           struct ht_pictures **out);
 void ht_pictures_destroy(struct ht_pictures *pictures); /* NULL allowed */
 
-/* ---- parts, for the model ---- */
-/* output.picture.background; NULL: none. */
-const char *ht_pictures_background(const struct ht_params *params);
-/* "acoustic, x3 = 0.5 km" */
-void ht_pictures_place(const struct ht_params *params, const struct ht_medium *medium,
-                       const struct ht_slice *slice, struct ht_text *text);
-/* Draws, and frees the texts; their failures are the result. */
-HT_CHECKED enum ht_err ht_pictures_write(struct ht_picture *picture, struct ht_text *title,
-                                         struct ht_text *subtitle, const char *path);
+/* The slice of the grid that a picture shows. */
+struct ht_slice {
+    const struct ht_grid *grid;
+    int across, up;        /* axes of the picture */
+    int normal;            /* axis cut through; -1 below three dimensions */
+    int64_t index;         /* of the node along normal */
+    int64_t width, height; /* height 1: one dimension */
+    double x0, x1, y0, y1;
+};
+
+/* plane, the normal, counts in three dimensions only. position: fraction of the length along the
+ * plane's normal. */
+struct ht_slice ht_slice_make(const struct ht_grid *grid, enum ht_grid_axis plane, double position);
 
 /* ---- what the files of a run know of each other; output.c ---- */
 struct ht_output {

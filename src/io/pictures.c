@@ -1,5 +1,7 @@
 /* Pictures of a run: a slice each, of the slices that the input asks for. Values are collected on
- * rank 0, which draws. */
+ * rank 0, which draws. Along a periodic axis the first node is repeated at the end, so that a
+ * picture shows the whole box. And the model of a run, before it: model.h5 with the medium at the
+ * nodes and the places of sources and receivers, and a picture of each slice. */
 #include "files.h"
 
 #include <math.h>
@@ -7,6 +9,213 @@
 #include <string.h>
 
 #include "plot.h"
+
+/* ---- slices ---- */
+
+static int64_t points(const struct ht_grid *grid, int axis) {
+    bool seam = axis < grid->dims && ht_grid_periodic(grid, axis);
+    return ht_grid_nodes(grid, HT_PRIMARY, axis) + (seam ? 1 : 0);
+}
+
+struct ht_slice ht_slice_make(const struct ht_grid *grid, enum ht_grid_axis plane,
+                              double position) {
+    struct ht_slice slice = {.grid = grid, .across = 0, .up = 1, .normal = -1, .height = 1};
+    if (grid->dims == 3) {
+        slice.normal = (int)plane;
+        slice.across = slice.normal == 0 ? 1 : 0;
+        slice.up = slice.normal == 2 ? 1 : 2;
+        int64_t last = ht_grid_nodes(grid, HT_PRIMARY, slice.normal) - 1;
+        int64_t node = (int64_t)lround(position * (double)grid->cells[slice.normal]);
+        slice.index = node < 0 ? 0 : node > last ? last : node;
+    }
+    slice.width = points(grid, slice.across);
+    if (grid->dims > 1) slice.height = points(grid, slice.up);
+    slice.x0 = grid->lower[slice.across];
+    slice.x1 = grid->upper[slice.across];
+    slice.y0 = grid->lower[slice.up];
+    slice.y1 = grid->upper[slice.up];
+    return slice;
+}
+
+/* Rows [first, last) whose values this rank has; those of the ranks follow one another. A row that
+ * repeats the first behind a periodic seam is not among them. */
+static void slice_own(const struct ht_slice *slice, int64_t *first, int64_t *last) {
+    int64_t planes[2];
+    ht_grid_own(slice->grid, HT_PRIMARY, &planes[0], &planes[1]);
+    *first = 0;
+    *last = ht_grid_nodes(slice->grid, HT_PRIMARY, slice->up);
+    if (slice->up == 2) {
+        *first = planes[0];
+        *last = planes[1];
+    } else if (slice->normal == 2 && (slice->index < planes[0] || slice->index >= planes[1])) {
+        *last = 0;
+    }
+}
+
+/* out[last - first][width], own rows, from nodal values of the own planes. */
+static void slice_values(const struct ht_slice *slice, const double *nodal, double *out) {
+    const struct ht_grid *grid = slice->grid;
+    int64_t n[3], stride[3], origin[3] = {0, 0, 0}, rows[2], plane;
+    for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
+    stride[0] = 1;
+    stride[1] = n[0];
+    stride[2] = n[0] * n[1];
+    ht_grid_own(grid, HT_PRIMARY, &origin[2], &plane);
+    slice_own(slice, &rows[0], &rows[1]);
+    for (int64_t j = rows[0]; j < rows[1]; j++)
+        for (int64_t i = 0; i < slice->width; i++) {
+            int64_t at[3] = {0, 0, 0}, node = 0;
+            if (slice->normal >= 0) at[slice->normal] = slice->index;
+            at[slice->up] = j;
+            at[slice->across] = i % n[slice->across];
+            for (int k = 0; k < 3; k++) node += (at[k] - origin[k]) * stride[k];
+            *out++ = nodal[node];
+        }
+}
+
+/* values[height][width], all rows but the one behind the seam: adds that. */
+static void slice_close(const struct ht_slice *slice, double *values) {
+    int64_t count = slice->width * ht_grid_nodes(slice->grid, HT_PRIMARY, slice->up);
+    for (int64_t i = count; i < slice->height * slice->width; i++) values[i] = values[i - count];
+}
+
+/* out[height][width] of a parameter of the medium. */
+static enum ht_err slice_parameter(const struct ht_slice *slice, const struct ht_medium *medium,
+                                   const char *name, double *out) {
+    const struct ht_grid *grid = slice->grid;
+    double x[3];
+    for (int k = 0; k < 3; k++) x[k] = ht_grid_x(grid, HT_PRIMARY, k, 0);
+    if (slice->normal >= 0)
+        x[slice->normal] = ht_grid_x(grid, HT_PRIMARY, slice->normal, slice->index);
+    for (int64_t j = 0; j < slice->height; j++) {
+        x[slice->up] = ht_grid_x(grid, HT_PRIMARY, slice->up, j);
+        for (int64_t i = 0; i < slice->width; i++) {
+            x[slice->across] = ht_grid_x(grid, HT_PRIMARY, slice->across, i);
+            TRY(ht_medium_parameter(medium, name, x, out++));
+        }
+    }
+    return HT_OK;
+}
+
+/* Size, box, axes with units, pixels. */
+static struct ht_picture slice_picture(const struct ht_slice *slice,
+                                       const struct ht_params *params) {
+    static const char *const axis[] = {"x1", "x2", "x3"};
+    const struct ht_wall_kind *lower =
+        ht_wall_find(ht_system_find(params->system), params->boundary.side[slice->up][0]);
+    const char *length = ht_units_name(params, "length");
+    return (struct ht_picture){.width = slice->width,
+                               .height = slice->height,
+                               .x0 = slice->x0,
+                               .x1 = slice->x1,
+                               .y0 = slice->y0,
+                               .y1 = slice->y1,
+                               .y_down = slice->height > 1 && lower != NULL && lower->factor < 0,
+                               .x = {axis[slice->across], length},
+                               .y = {axis[slice->up], length},
+                               .pixels = params->output.picture.pixels};
+}
+
+/* ---- places ---- */
+
+/* Points of sources, then receivers. */
+struct places {
+    const struct ht_shots *shots; /* NULL: none; they outlive the places */
+    int64_t count, sources;
+    double (*x)[3];
+};
+
+/* Points of a source; planes and boxes have none. */
+static int points_of(const struct ht_shot *shot) {
+    return shot->type->flat ? 0 : shot->points;
+}
+
+static enum ht_err make_places(const struct ht_shots *shots, const struct ht_receivers *receivers,
+                               struct places *out) {
+    *out = (struct places){.shots = shots};
+    for (int i = 0; shots && i < shots->count; i++) out->sources += points_of(&shots->shot[i]);
+    out->count = out->sources;
+    for (int n = 0; receivers && n < receivers->count; n++) out->count += receivers->group[n].count;
+    TRY(HT_ALLOC(out->x, out->count));
+    double(*x)[3] = out->x;
+    for (int i = 0; shots && i < shots->count; i++)
+        for (int k = 0; k < points_of(&shots->shot[i]); k++)
+            ht_shot_position(&shots->shot[i], k, *x++);
+    for (int n = 0; receivers && n < receivers->count; n++)
+        for (int64_t k = 0; k < receivers->group[n].count; k++)
+            memcpy(*x++, receivers->group[n].x[k], sizeof *x);
+    return HT_OK;
+}
+
+static void free_places(struct places *places) {
+    free(places->x);
+    *places = (struct places){0};
+}
+
+/* ---- marks ---- */
+
+static struct ht_mark mark_of(const struct ht_slice *slice, const double x[3], bool source) {
+    const struct ht_grid *grid = slice->grid;
+    const int normal = slice->normal;
+    struct ht_mark mark = {.x = x[slice->across],
+                           .y = slice->height > 1 ? x[slice->up] : 0,
+                           .source = source,
+                           .inside = true};
+    if (normal < 0) return mark;
+    const double at = ht_grid_x(grid, HT_PRIMARY, normal, slice->index);
+    mark.inside = fabs(x[normal] - at) <= 0.5 * grid->h[normal] * (1 + 1e-9);
+    return mark;
+}
+
+/* A plane across the slice is a line; one that is the slice, or in front of it, is not drawn, nor
+ * is the box of a plane wave that the slice does not cut. */
+static bool find_outline(const struct ht_slice *slice, const struct ht_shot *shot,
+                         struct ht_outline *out) {
+    const int across = slice->across, up = slice->up, normal = slice->normal;
+    const bool plane = shot->type->flat;
+    if (points_of(shot) > 0 || slice->height == 1) return false;
+    if (plane && shot->axis == normal) return false;
+    *out = (struct ht_outline){{shot->first[across], shot->last[across]},
+                               {shot->first[up], shot->last[up]}};
+    if (plane && shot->axis == across) {
+        out->x[1] = out->x[0];
+        out->y[0] = slice->y0;
+        out->y[1] = slice->y1;
+    } else if (plane) {
+        out->y[1] = out->y[0];
+        out->x[0] = slice->x0;
+        out->x[1] = slice->x1;
+    }
+    if (plane || normal < 0) return true;
+    const double at = ht_grid_x(slice->grid, HT_PRIMARY, normal, slice->index);
+    return at >= shot->first[normal] && at <= shot->last[normal];
+}
+
+static void unmark(struct ht_picture *picture) {
+    free(picture->mark);
+    free(picture->outline);
+    picture->mark = NULL;
+    picture->outline = NULL;
+    picture->marks = picture->outlines = 0;
+}
+
+/* Marks the places in a picture of the slice; unmark it in any case. */
+static enum ht_err mark_slice(const struct ht_slice *slice, const struct places *places,
+                              struct ht_picture *picture) {
+    const int shots = places->shots ? places->shots->count : 0;
+    unmark(picture);
+    TRY(HT_ALLOC(picture->mark, places->count));
+    TRY(HT_ALLOC(picture->outline, shots));
+    picture->marks = places->count;
+    for (int64_t i = 0; i < places->count; i++)
+        picture->mark[i] = mark_of(slice, places->x[i], i < places->sources);
+    for (int i = 0; i < shots; i++)
+        if (find_outline(slice, &places->shots->shot[i], &picture->outline[picture->outlines]))
+            picture->outlines++;
+    return HT_OK;
+}
+
+/* ---- the pictures of a run ---- */
 
 struct view {
     char name[HT_SLICE_NAME];
@@ -31,7 +240,8 @@ static const struct ht_equations *equations(const struct ht_pictures *p) {
 
 /* ---- checks ---- */
 
-const char *ht_pictures_background(const struct ht_params *params) {
+/* output.picture.background; NULL: none. */
+static const char *background_of(const struct ht_params *params) {
     const char *name = params->output.picture.background;
     return name && *name && strcmp(name, "none") != 0 ? name : NULL;
 }
@@ -52,7 +262,7 @@ static enum ht_err find_field(const struct ht_params *params, const struct ht_eq
 
 static enum ht_err check_background(const struct ht_params *params,
                                     const struct ht_medium *medium) {
-    const char *name = ht_pictures_background(params);
+    const char *name = background_of(params);
     double value;
     enum ht_err err = HT_OK;
     if (name) err = ht_medium_parameter(medium, name, medium->grid->lower, &value);
@@ -96,7 +306,7 @@ static enum ht_err make_views(struct ht_pictures *p, unsigned stored) {
         view->range = given.range;
         TRY(find_field(p->params, equations(p), stored, i, &view->field));
         const char *field = equations(p)->field[view->field].name;
-        view->picture = ht_slice_picture(&view->slice, p->params);
+        view->picture = slice_picture(&view->slice, p->params);
         view->picture.value = (struct ht_label){field, ht_units_name(p->params, field)};
     }
     return HT_OK;
@@ -117,7 +327,7 @@ void ht_pictures_destroy(struct ht_pictures *p) {
     if (!p) return;
     for (int i = 0; p->view && i < p->count; i++) {
         free(p->view[i].background);
-        ht_slice_unmark(&p->view[i].picture);
+        unmark(&p->view[i].picture);
     }
     free(p->view);
     free(p->last);
@@ -129,10 +339,10 @@ enum ht_err ht_output_mark(struct ht_output *output, const struct ht_shots *shot
     struct ht_pictures *p = output->pictures;
     if (!output->params->output.picture.marks || ht_comm_rank(output->medium->grid->slab.comm) != 0)
         return HT_OK;
-    HT_ENDED(ht_places_free) struct ht_places places = {.shots = NULL};
-    TRY(ht_places_make(shots, receivers, &places));
+    HT_ENDED(free_places) struct places places = {.shots = NULL};
+    TRY(make_places(shots, receivers, &places));
     for (int i = 0; i < p->count; i++)
-        TRY(ht_slice_mark(&p->view[i].slice, &places, &p->view[i].picture));
+        TRY(mark_slice(&p->view[i].slice, &places, &p->view[i].picture));
     return HT_OK;
 }
 
@@ -144,8 +354,9 @@ static void add_unit(const struct ht_params *params, const char *quantity, struc
     if (unit) ht_text_add(text, " %s", unit);
 }
 
-void ht_pictures_place(const struct ht_params *params, const struct ht_medium *medium,
-                       const struct ht_slice *slice, struct ht_text *text) {
+/* "acoustic, x3 = 0.5 km" */
+static void add_place(const struct ht_params *params, const struct ht_medium *medium,
+                      const struct ht_slice *slice, struct ht_text *text) {
     ht_text_add(text, "%s", medium->eq->system->name);
     if (slice->normal < 0) return;
     ht_text_add(text, ", x%d = %.4g", slice->normal + 1,
@@ -156,10 +367,10 @@ void ht_pictures_place(const struct ht_params *params, const struct ht_medium *m
 /* ---- drawing ---- */
 
 static enum ht_err read_background(const struct ht_pictures *p, struct view *view) {
-    const char *name = ht_pictures_background(p->params);
+    const char *name = background_of(p->params);
     if (!name || view->background) return HT_OK;
     TRY(HT_ALLOC(view->background, view->slice.width * view->slice.height));
-    return ht_slice_parameter(&view->slice, p->medium, name, view->background);
+    return slice_parameter(&view->slice, p->medium, name, view->background);
 }
 
 /* The range of the colours; 0: the picture's own. */
@@ -172,8 +383,9 @@ static double range_of(const struct ht_pictures *p, struct view *view,
     return view->largest;
 }
 
-enum ht_err ht_pictures_write(struct ht_picture *picture, struct ht_text *title,
-                              struct ht_text *subtitle, const char *path) {
+/* Draws, and frees the texts; their failures are the result. */
+static enum ht_err draw_picture(struct ht_picture *picture, struct ht_text *title,
+                                struct ht_text *subtitle, const char *path) {
     enum ht_err err = ht_text_status(title);
     if (!err) err = ht_text_status(subtitle);
     picture->title = title->data;
@@ -196,10 +408,10 @@ static enum ht_err write_picture(const struct ht_pictures *p, struct view *view,
     ht_text_add(&title, "%s (%s) at t = %.5g", field->name, field->meaning, time);
     add_unit(p->params, "time", &title);
     /* "acoustic, x3 = 0.5 km; colours: fixed; grey: c from 1.5 (light) to 4.5 (dark) km/s" */
-    const char *background = ht_pictures_background(p->params);
+    const char *background = background_of(p->params);
     const bool run = p->params->output.picture.scale == HT_SCALE_RUN;
     double extreme[2];
-    ht_pictures_place(p->params, p->medium, &view->slice, &subtitle);
+    add_place(p->params, p->medium, &view->slice, &subtitle);
     ht_text_add(&subtitle, "; colours: %s",
                 view->range > 0 ? "fixed"
                 : run           ? "largest of the run so far"
@@ -209,7 +421,7 @@ static enum ht_err write_picture(const struct ht_pictures *p, struct view *view,
                     extreme[0], extreme[1]);
         add_unit(p->params, background, &subtitle);
     }
-    return ht_pictures_write(&picture, &title, &subtitle, path);
+    return draw_picture(&picture, &title, &subtitle, path);
 }
 
 /* *drawn: rank 0 says whether it was. */
@@ -222,13 +434,13 @@ static enum ht_err take_picture(const struct ht_pictures *p, struct view *view, 
     /* values, on rank 0: the slice of all ranks. */
     HT_FREED double *own = NULL;
     int64_t first, last;
-    ht_slice_own(slice, &first, &last);
+    slice_own(slice, &first, &last);
     int64_t count = (last - first) * slice->width;
     TRY(HT_ALLOC(own, count));
-    ht_slice_values(slice, nodal[view->field], own);
+    slice_values(slice, nodal[view->field], own);
     TRY(ht_comm_collect(comm, own, count * (int64_t)sizeof *own, values));
     if (values) {
-        ht_slice_close(slice, values);
+        slice_close(slice, values);
         /* What computes does not depend on pictures: one that cannot be drawn does not end a run.
          * Returns whether it was. */
         enum ht_err err = read_background(p, view);
@@ -269,4 +481,151 @@ enum ht_err ht_output_picture(struct ht_output *output, double time, const doubl
 
 const char *ht_output_last_picture(const struct ht_output *output) {
     return output->pictures->last;
+}
+
+/* ---- the model: model.h5 ---- */
+
+struct model {
+    const struct ht_params *params;
+    const struct ht_medium *medium;
+    const char *directory;
+    struct places places;
+};
+
+/* The first name of a row, "c" of "c|K", that this medium has; of losses where it has some. */
+static bool find_name(const struct ht_medium *medium, int row, char name[32]) {
+    const char *at = medium->eq->system->parameter[row].names;
+    double value;
+    if (medium->eq->system->parameter[row].loss && medium->eq->losses == 0) return false;
+    for (; *at; at += strcspn(at, "|"), at += *at == '|') {
+        snprintf(name, 32, "%.*s", (int)strcspn(at, "|"), at);
+        if (ht_medium_parameter(medium, name, medium->grid->lower, &value) == HT_OK) return true;
+    }
+    return false;
+}
+
+static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, const char *name) {
+    const struct ht_grid *grid = m->medium->grid;
+    const int dims = grid->dims, up = dims - 1;
+    int64_t extent[3], n[3], count = 1;
+    double x[3];
+    HT_FREED double *plane = NULL;
+    for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
+    for (int k = 0; k < dims; k++) extent[k] = n[up - k];
+    for (int k = 0; k < up && k < 2; k++) count *= n[k];
+    TRY(ht_h5_reserve(file, name, dims, extent, true));
+    TRY(HT_ALLOC(plane, count));
+    for (int64_t last = 0; last < n[up]; last++) {
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t at[3] = {i % n[0], i / n[0], 0};
+            for (int k = 0; k < 3; k++)
+                x[k] = ht_grid_x(grid, HT_PRIMARY, k, k == up ? last : at[k]);
+            TRY(ht_medium_parameter(m->medium, name, x, &plane[i]));
+        }
+        TRY(ht_h5_write_planes(file, name, 0, last, last + 1, plane));
+    }
+    return HT_OK;
+}
+
+static enum ht_err write_places(const struct model *m, struct ht_h5 *file, const char *name,
+                                int64_t first, int64_t last) {
+    const int dims = m->medium->grid->dims;
+    const int64_t extent[2] = {last - first, dims};
+    HT_FREED double *out = NULL;
+    if (last == first) return HT_OK;
+    TRY(HT_ALLOC(out, extent[0] * dims));
+    for (int64_t i = first; i < last; i++)
+        for (int k = 0; k < dims; k++) out[(i - first) * dims + k] = m->places.x[i][k];
+    return ht_h5_write(file, name, 2, extent, out, false);
+}
+
+static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
+    const struct ht_grid *grid = m->medium->grid;
+    const struct ht_system *system = m->medium->eq->system;
+    char name[32];
+    TRY(ht_h5_set_text(file, "system", system->name));
+    TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
+    TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
+    TRY(ht_units_write(&m->params->output.units, file));
+    for (int p = 0; p < system->nparameters; p++)
+        if (find_name(m->medium, p, name)) TRY(write_parameter(m, file, name));
+    TRY(write_places(m, file, "sources", 0, m->places.sources));
+    return write_places(m, file, "receivers", m->places.sources, m->places.count);
+}
+
+static enum ht_err write_file(const struct model *m) {
+    struct ht_h5 *file = NULL;
+    HT_FREED char *path = NULL;
+    TRY(ht_file_path(m->directory, "model.h5", &path));
+    TRY(ht_h5_create(path, &file));
+    enum ht_err err = fill_file(m, file);
+    if (!err) return ht_h5_commit(file);
+    ht_h5_discard(file);
+    return err;
+}
+
+/* ---- its pictures ---- */
+
+/* The parameter that is drawn: the background of the run's pictures, else the speed, else the
+ * first. */
+static void choose_name(const struct model *m, char name[32]) {
+    const struct ht_system *system = m->medium->eq->system;
+    const char *given = background_of(m->params);
+    if (given == NULL) given = system->speed_name;
+    if (given != NULL)
+        snprintf(name, 32, "%s", given);
+    else
+        (void)find_name(m->medium, 0, name);
+}
+
+static enum ht_err draw(const struct model *m, int index, const struct ht_slice_given *given) {
+    const struct ht_slice slice = ht_slice_make(m->medium->grid, given->plane, given->position);
+    char name[HT_SLICE_NAME], file[HT_SLICE_NAME + 16], parameter[32];
+    HT_FREED char *path = NULL;
+    HT_FREED double *values = NULL;
+    ht_params_slice_name(m->params, index, name);
+    snprintf(file, sizeof file, "model%s%s.png", *name ? "_" : "", name);
+    choose_name(m, parameter);
+    TRY(HT_ALLOC(values, slice.width * slice.height));
+    TRY(slice_parameter(&slice, m->medium, parameter, values));
+    TRY(ht_file_path(m->directory, file, &path));
+    struct ht_text title = {0}, subtitle = {0};
+    struct ht_picture picture = slice_picture(&slice, m->params);
+    picture.value = (struct ht_label){parameter, ht_units_name(m->params, parameter)};
+    if (m->medium->grid->dims == 1) /* a curve */
+        picture.values = values;
+    else
+        picture.background = values;
+    enum ht_err err = mark_slice(&slice, &m->places, &picture);
+    ht_text_add(&title, "%s, the model", parameter);
+    if (m->places.sources > 0)
+        ht_text_add(&title, "; %lld source%s (disc)", (long long)m->places.sources,
+                    m->places.sources > 1 ? "s" : "");
+    if (m->places.count > m->places.sources)
+        ht_text_add(&title, "; %lld receiver%s (triangle)",
+                    (long long)(m->places.count - m->places.sources),
+                    m->places.count - m->places.sources > 1 ? "s" : "");
+    add_place(m->params, m->medium, &slice, &subtitle);
+    if (slice.normal >= 0 && m->places.count > 0)
+        ht_text_add(&subtitle, "; open: in front or behind");
+    if (picture.outlines > 0)
+        ht_text_add(&subtitle, "; dashed: plane source or box of a plane wave");
+    enum ht_err drawn = draw_picture(&picture, &title, &subtitle, path);
+    unmark(&picture);
+    return err ? err : drawn;
+}
+
+enum ht_err ht_output_model(const struct ht_params *params, const struct ht_medium *medium,
+                            const struct ht_shots *shots, const struct ht_receivers *receivers,
+                            const char *directory) {
+    struct model m = {.params = params, .medium = medium, .directory = directory};
+    HT_ENDED(free_places) struct places places = {.shots = NULL};
+    TRY(make_places(shots, receivers, &places));
+    m.places = places;
+    struct ht_slice_given given;
+    TRY(ht_file_make_directory(m.directory));
+    TRY(write_file(&m));
+    for (int i = 0; ht_picture_cairo() && ht_params_slice(m.params, i, &given); i++)
+        TRY(draw(&m, i, &given));
+    return HT_OK;
 }

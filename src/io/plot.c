@@ -143,15 +143,6 @@ static struct ht_colour relief_colour(const double extreme[2], double value) {
     return blend(light_grey, dark_grey, fmin(fmax(t, 0.0), 1.0));
 }
 
-/* Smooth at 0, where a kink would draw lines along the zeros of the wave; half opaque at 15 % of
- * the range, so that weak waves show. */
-static struct ht_colour over(struct ht_colour ground, double value) {
-    const double half = 0.15;
-    double v2 = fmin(value * value, 1.0);
-    double opacity = v2 * (1.0 + half * half) / (v2 + half * half);
-    return blend(ground, ht_colour_signed(value), opacity);
-}
-
 static uint32_t rgb(struct ht_colour c) {
     return (uint32_t)c.red << 16 | (uint32_t)c.green << 8 | c.blue;
 }
@@ -161,7 +152,12 @@ static uint32_t map_colour(const double extreme[2], double value, double ground)
     const uint32_t black = 0;
     if (!isfinite(value)) return black;
     if (!isfinite(ground)) return rgb(ht_colour_signed(value));
-    return rgb(over(relief_colour(extreme, ground), value));
+    /* Smooth at 0, where a kink would draw lines along the zeros of the wave; half opaque at 15 %
+     * of the range, so that weak waves show. */
+    const double half = 0.15;
+    double v2 = fmin(value * value, 1.0);
+    double opacity = v2 * (1.0 + half * half) / (v2 + half * half);
+    return rgb(blend(relief_colour(extreme, ground), ht_colour_signed(value), opacity));
 }
 
 /* The background alone. */

@@ -31,7 +31,7 @@ enum {
 };
 
 struct products {
-    struct ht_gemm *gemm;
+    struct ht_kernel *gemm;
     struct ht_buffer *fused, *matrix; /* K transposed, H */
     int t, p, cube;
     int count; /* products */
@@ -53,7 +53,7 @@ struct ht_step {
 
 static void destroy_products(struct products *products) {
     if (products == NULL) return;
-    ht_gemm_destroy(products->gemm);
+    ht_kernel_destroy(products->gemm);
     ht_buffer_destroy(products->fused);
     ht_buffer_destroy(products->matrix);
     free(products);
@@ -344,7 +344,7 @@ void ht_step_add_seconds(struct ht_step *step, double seconds[2]) {
     for (int i = 0; i < 4; i++)
         if (step->tool.kernel[i / 2][i % 2] != NULL)
             seconds[i % 2] += ht_kernel_seconds(step->tool.kernel[i / 2][i % 2]);
-    if (step->products != NULL) seconds[0] += ht_gemm_seconds(step->products->gemm);
+    if (step->products != NULL) seconds[0] += ht_kernel_seconds(step->products->gemm);
 }
 
 /* Without the products of a library, which have one timer for both parts. */

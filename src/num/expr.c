@@ -1,3 +1,344 @@
+/* Jets, and expressions that are evaluated as jets. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/num.h"
+
+/* Jets: truncated multivariate Taylor series over a fixed set of multi-indices.
+ *
+ * The set is downward closed (with a it holds every b <= a), so that the product, cut to the set,
+ * has exact coefficients:
+ *     (f g)_k = sum over i + j = k of f_i g_j            (Leibniz, scaled).
+ *
+ * Invariants that expressions build on: entry 0 is the zero multi-index; if b <= a in every
+ * component and b != a, b comes before a; the pairs are grouped by k in ascending order, and the
+ * first pair of a group has i = 0.
+ */
+
+enum { MAX_DEGREE = 32 };
+
+/* Position of every multi-index of a set in the enclosing cube. */
+struct lookup {
+    int side;
+    int *entry;
+};
+
+static int lookup_cell(const struct lookup *lookup, const int a[3]) {
+    return (a[2] * lookup->side + a[1]) * lookup->side + a[0];
+}
+
+static int fill_group(struct ht_jets *jets, const struct lookup *lookup, int entry, int at) {
+    const int *k = jets->index[entry];
+    int i[3];
+    for (i[2] = 0; i[2] <= k[2]; i[2]++)
+        for (i[1] = 0; i[1] <= k[1]; i[1]++)
+            for (i[0] = 0; i[0] <= k[0]; i[0]++) {
+                int j[3] = {k[0] - i[0], k[1] - i[1], k[2] - i[2]};
+                jets->pair[at][0] = lookup->entry[lookup_cell(lookup, i)];
+                jets->pair[at][1] = lookup->entry[lookup_cell(lookup, j)];
+                jets->pair[at][2] = entry;
+                at++;
+            }
+    return at;
+}
+
+/* Degree and pairs of a set whose indices are filled in. */
+static enum ht_err complete(struct ht_jets *jets) {
+    jets->pairs = 0;
+    for (int n = 0; n < jets->count; n++) {
+        const int *a = jets->index[n];
+        int total = a[0] + a[1] + a[2];
+        if (total > jets->degree) jets->degree = total;
+        /* Number of multi-indices i <= k. */
+        jets->pairs += (a[0] + 1) * (a[1] + 1) * (a[2] + 1);
+    }
+    TRY(HT_ALLOC(jets->pair, jets->pairs));
+    struct lookup lookup;
+    int largest = 0;
+    for (int n = 0; n < jets->count; n++)
+        for (int k = 0; k < 3; k++)
+            if (jets->index[n][k] > largest) largest = jets->index[n][k];
+    lookup.side = largest + 1;
+    TRY(HT_ALLOC(lookup.entry, lookup.side * lookup.side * lookup.side));
+    for (int n = 0; n < jets->count; n++) lookup.entry[lookup_cell(&lookup, jets->index[n])] = n;
+    int at = 0;
+    for (int n = 0; n < jets->count; n++) at = fill_group(jets, &lookup, n, at);
+    free(lookup.entry);
+    return HT_OK;
+}
+
+/* Ends both constructors: *out is set only on success. */
+static enum ht_err finish(struct ht_jets *jets, enum ht_err err, struct ht_jets **out) {
+    if (err == HT_OK) err = complete(jets);
+    return HT_MADE(err, jets, ht_jets_destroy, out);
+}
+
+static enum ht_err start(int dims, int degree, struct ht_jets **out) {
+    REQUIRE(dims >= 1 && dims <= HT_MAX_DIMS, HT_ERR_INTERNAL,
+            "jets in %d dimensions: 1 to 3 exist", dims);
+    REQUIRE(degree >= 0 && degree <= MAX_DEGREE, HT_ERR_INTERNAL,
+            "jets of degree %d: 0 to %d exist", degree, MAX_DEGREE);
+    TRY(HT_ALLOC(*out, 1));
+    (*out)->dims = dims;
+    return HT_OK;
+}
+
+enum ht_err ht_jets_total(int dims, int degree, struct ht_jets **out) {
+    *out = NULL;
+    struct ht_jets *jets;
+    TRY(start(dims, degree, &jets));
+    jets->count = degree + 1;
+    if (dims >= 2) jets->count = jets->count * (degree + 2) / 2;
+    if (dims >= 3) jets->count = jets->count * (degree + 3) / 3;
+    enum ht_err err = HT_ALLOC(jets->index, jets->count);
+    int n = 0;
+    for (int a1 = 0; err == HT_OK && a1 <= degree; a1++)
+        for (int a2 = 0; a2 <= (dims >= 2 ? degree - a1 : 0); a2++)
+            for (int a3 = 0; a3 <= (dims >= 3 ? degree - a1 - a2 : 0); a3++) {
+                jets->index[n][0] = a1;
+                jets->index[n][1] = a2;
+                jets->index[n][2] = a3;
+                n++;
+            }
+    return finish(jets, err, out);
+}
+
+enum ht_err ht_jets_tensor(int dims, int order, struct ht_jets **out) {
+    *out = NULL;
+    struct ht_jets *jets;
+    TRY(start(dims, order, &jets));
+    int side = order + 1;
+    jets->count = side * (dims >= 2 ? side : 1) * (dims >= 3 ? side : 1);
+    enum ht_err err = HT_ALLOC(jets->index, jets->count);
+    for (int n = 0; err == HT_OK && n < jets->count; n++) {
+        jets->index[n][0] = n % side;
+        jets->index[n][1] = n / side % side;
+        jets->index[n][2] = n / side / side;
+    }
+    return finish(jets, err, out);
+}
+
+void ht_jets_destroy(struct ht_jets *jets) {
+    if (!jets) return;
+    free(jets->index);
+    free(jets->pair);
+    free(jets);
+}
+
+void ht_jet_multiply(const struct ht_jets *jets, const double *a, const double *b, double *out) {
+    if (jets->degree == 0) {
+        for (int n = 0; n < jets->count; n++) out[n] = a[n] * b[n];
+        return;
+    }
+    memset(out, 0, (size_t)jets->count * sizeof *out);
+    for (int p = 0; p < jets->pairs; p++) {
+        const int *pair = jets->pair[p];
+        out[pair[2]] += a[pair[0]] * b[pair[1]];
+    }
+}
+
+/* Elementary functions of jets, through first-order differential equations. out must not overlap
+ * the arguments. A function that is singular at the value gives entries that are not finite.
+ *
+ * With the Euler operator E = sum over axes of xi_k d/d xi_k, entry k of E f is |k| f_k, so that
+ * F = f(g), F' = w, gives
+ *     |k| F_k = sum over i + j = k of |i| g_i w_j            (E F = w E g)
+ * for k != 0, where F_0 = f(g_0). It costs one product instead of the `degree` products of a Horner
+ * composition. When w depends on F itself (exp: w = F), the entries w_j, j < k, that the sum asks
+ * for are known, because jets list every part of k before k. Source: Griewank and
+ * Walther, Evaluating Derivatives (2008), chapter 13.
+ */
+
+/* Squares are frequent, and many times faster so. */
+static double power(double base, double exponent) {
+    return exponent == 2 ? base * base : pow(base, exponent);
+}
+
+static int total(const struct ht_jets *jets, int entry) {
+    const int *a = jets->index[entry];
+    return a[0] + a[1] + a[2];
+}
+
+static bool is_constant(const struct ht_jets *jets, const double *g) {
+    for (int n = 1; n < jets->count; n++)
+        if (g[n] != 0) return false;
+    return true;
+}
+
+static void set_constant(const struct ht_jets *jets, double value, double *out) {
+    memset(out, 0, (size_t)jets->count * sizeof *out);
+    out[0] = value;
+}
+
+/* F with F_0 = value and derivative w, a jet known in full. */
+static void integrate(const struct ht_jets *jets, const double *g, const double *w, double value,
+                      double *out) {
+    set_constant(jets, value, out);
+    for (int p = 1; p < jets->pairs; p++) {
+        const int *pair = jets->pair[p];
+        out[pair[2]] += total(jets, pair[0]) * g[pair[0]] * w[pair[1]];
+    }
+    for (int n = 1; n < jets->count; n++) out[n] /= total(jets, n);
+}
+
+static void jet_divide(const struct ht_jets *jets, const double *a, const double *b, double *out) {
+    if (is_constant(jets, b)) {
+        for (int n = 0; n < jets->count; n++) out[n] = a[n] / b[0];
+        return;
+    }
+    int p = 0;
+    for (int k = 0; k < jets->count; k++) {
+        double rest = a[k];
+        /* The first pair of a group has i = 0: the unknown itself. */
+        for (p++; p < jets->pairs && jets->pair[p][2] == k; p++)
+            rest -= b[jets->pair[p][0]] * out[jets->pair[p][1]];
+        out[k] = rest / b[0];
+    }
+}
+
+void ht_jet_reciprocal(const struct ht_jets *jets, const double *a, double *out) {
+    if (jets->degree == 0) {
+        for (int n = 0; n < jets->count; n++) out[n] = 1 / a[n];
+        return;
+    }
+    set_constant(jets, 1, out);
+    /* Each entry of the numerator is read before it is overwritten. */
+    jet_divide(jets, out, a, out);
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): as the others */
+static void jet_exp(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
+    (void)scratch;
+    out[0] = exp(g[0]);
+    int p = 1;
+    for (int k = 1; k < jets->count; k++) {
+        double sum = 0;
+        for (p++; p < jets->pairs && jets->pair[p][2] == k; p++) {
+            const int *pair = jets->pair[p];
+            sum += total(jets, pair[0]) * g[pair[0]] * out[pair[1]];
+        }
+        out[k] = sum / total(jets, k);
+    }
+}
+
+/* curvature -1: sine and cosine; +1: hyperbolic sine and cosine. */
+static void jet_sincos(const struct ht_jets *jets, const double *g, int curvature, double *sine,
+                       double *cosine) {
+    sine[0] = curvature < 0 ? sin(g[0]) : sinh(g[0]);
+    cosine[0] = curvature < 0 ? cos(g[0]) : cosh(g[0]);
+    int p = 1;
+    for (int k = 1; k < jets->count; k++) {
+        double s = 0, c = 0;
+        for (p++; p < jets->pairs && jets->pair[p][2] == k; p++) {
+            const int *pair = jets->pair[p];
+            double slope = total(jets, pair[0]) * g[pair[0]];
+            s += slope * cosine[pair[1]];
+            c += slope * sine[pair[1]];
+        }
+        sine[k] = s / total(jets, k);
+        cosine[k] = curvature * c / total(jets, k);
+    }
+}
+
+/* g^exponent, exponent >= 0, by repeated squaring. scratch: 2 jets. */
+static void power_integer(const struct ht_jets *jets, const double *g, int exponent,
+                          double *scratch, double *out) {
+    size_t bytes = (size_t)jets->count * sizeof *out;
+    double *square = scratch, *product = scratch + jets->count;
+    memcpy(square, g, bytes);
+    set_constant(jets, 1, out);
+    for (bool first = true; exponent > 0; exponent >>= 1) {
+        if (exponent & 1) {
+            if (first)
+                memcpy(out, square, bytes);
+            else {
+                ht_jet_multiply(jets, out, square, product);
+                memcpy(out, product, bytes);
+            }
+            first = false;
+        }
+        if (exponent > 1) {
+            ht_jet_multiply(jets, square, square, product);
+            memcpy(square, product, bytes);
+        }
+    }
+}
+
+/* g^exponent; any base for integers, else a positive one. scratch: 2 jets. */
+static void jet_power(const struct ht_jets *jets, const double *g, double exponent, double *scratch,
+                      double *out) {
+    if (is_constant(jets, g)) {
+        set_constant(jets, power(g[0], exponent), out);
+    } else if (exponent == floor(exponent) && fabs(exponent) <= 1024) {
+        power_integer(jets, g, (int)fabs(exponent), scratch, out);
+        if (exponent < 0) {
+            memcpy(scratch, out, (size_t)jets->count * sizeof *out);
+            set_constant(jets, 1, scratch + jets->count);
+            jet_divide(jets, scratch + jets->count, scratch, out);
+        }
+    } else {
+        /* g E P = exponent P E g, solved for the entry with the highest index. */
+        out[0] = pow(g[0], exponent);
+        int p = 1;
+        for (int k = 1; k < jets->count; k++) {
+            double sum = 0;
+            for (p++; p < jets->pairs && jets->pair[p][2] == k; p++) {
+                const int *pair = jets->pair[p];
+                double weight = exponent * total(jets, pair[0]) - total(jets, pair[1]);
+                sum += weight * g[pair[0]] * out[pair[1]];
+            }
+            out[k] = sum / (total(jets, k) * g[0]);
+        }
+    }
+}
+
+/* scratch: 2 jets for each of the rest. */
+static void jet_log(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
+    double *one = scratch, *slope = scratch + jets->count;
+    set_constant(jets, 1, one);
+    jet_divide(jets, one, g, slope);
+    integrate(jets, g, slope, log(g[0]), out);
+}
+
+static void jet_tan(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
+    double *sine = scratch, *cosine = scratch + jets->count;
+    jet_sincos(jets, g, -1, sine, cosine);
+    jet_divide(jets, sine, cosine, out);
+}
+
+/* tanh g = s (1 - e)/(1 + e), e = exp(-2 s g), s the sign of g: no overflow anywhere. */
+static void jet_tanh(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
+    double *decay = scratch, *upper = scratch + jets->count;
+    double sign = g[0] < 0 ? -1 : 1;
+    for (int n = 0; n < jets->count; n++) upper[n] = -2 * sign * g[n];
+    jet_exp(jets, upper, NULL, decay);
+    for (int n = 0; n < jets->count; n++) upper[n] = -sign * decay[n];
+    upper[0] += sign;
+    decay[0] += 1;
+    jet_divide(jets, upper, decay, out);
+    out[0] = tanh(g[0]);
+}
+
+static void jet_atan(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
+    double *lower = scratch, *slope = scratch + jets->count;
+    ht_jet_multiply(jets, g, g, lower);
+    lower[0] += 1;
+    set_constant(jets, 1, out);
+    jet_divide(jets, out, lower, slope);
+    integrate(jets, g, slope, atan(g[0]), out);
+}
+
+static void jet_erf(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
+    double *square = scratch, *slope = scratch + jets->count;
+    ht_jet_multiply(jets, g, g, square);
+    for (int n = 0; n < jets->count; n++) square[n] = -square[n];
+    jet_exp(jets, square, NULL, slope);
+    for (int n = 0; n < jets->count; n++) slope[n] *= 2 / sqrt(HT_PI);
+    integrate(jets, g, slope, erf(g[0]), out);
+}
+
 /* Expressions in x1, x2, x3, evaluated as jets.
  *
  * Grammar (spaces are ignored):
@@ -11,12 +352,6 @@
  * evaluator runs the program on a stack of jets, so that derivatives come from the rules of
  * calculus, never from differences.
  */
-#include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "jet.h"
 
 /* From OP_FUNCTION on, rows of `functions` that have no code. */
 enum ht_expr_code {
@@ -58,20 +393,18 @@ enum { MAX_NESTING = 200, SCRATCH = 3 };
         (void)scratch;                                                                   \
         __VA_ARGS__;                                                                     \
     }
-JET(sin, ht_jet_sincos(jets, a, -1, out, scratch))
-JET(cos, ht_jet_sincos(jets, a, -1, scratch, out))
-JET(sinh, ht_jet_sincos(jets, a, 1, out, scratch))
-JET(cosh, ht_jet_sincos(jets, a, 1, scratch, out))
-/* NOLINTNEXTLINE(readability-non-const-parameter): as the others */
-JET(exp, ht_jet_exp(jets, a, out))
-JET(sqrt, ht_jet_power(jets, a, 0.5, scratch, out))
+JET(sin, jet_sincos(jets, a, -1, out, scratch))
+JET(cos, jet_sincos(jets, a, -1, scratch, out))
+JET(sinh, jet_sincos(jets, a, 1, out, scratch))
+JET(cosh, jet_sincos(jets, a, 1, scratch, out))
+JET(sqrt, jet_power(jets, a, 0.5, scratch, out))
 
 static double value_tan(double a) {
     return sin(a) / cos(a);
 }
 
 static double value_sqrt(double a) {
-    return ht_power(a, 0.5);
+    return power(a, 0.5);
 }
 
 /* Messages, manuals and ht_expr_smooth are made from these rows. */
@@ -83,15 +416,15 @@ static const struct {
 } functions[] = {
     {{"sin", "(a)", "sine, of radians", true, 1}, 0, sin, jet_sin},
     {{"cos", "(a)", "cosine", true, 1}, 0, cos, jet_cos},
-    {{"tan", "(a)", "tangent", true, 1}, 0, value_tan, ht_jet_tan},
+    {{"tan", "(a)", "tangent", true, 1}, 0, value_tan, jet_tan},
     {{"exp", "(a)", "exponential function", true, 1}, 0, exp, jet_exp},
-    {{"log", "(a)", "natural logarithm", true, 1}, 0, log, ht_jet_log},
+    {{"log", "(a)", "natural logarithm", true, 1}, 0, log, jet_log},
     {{"sqrt", "(a)", "square root", true, 1}, 0, value_sqrt, jet_sqrt},
-    {{"tanh", "(a)", "hyperbolic tangent", true, 1}, 0, tanh, ht_jet_tanh},
+    {{"tanh", "(a)", "hyperbolic tangent", true, 1}, 0, tanh, jet_tanh},
     {{"sinh", "(a)", "hyperbolic sine", true, 1}, 0, sinh, jet_sinh},
     {{"cosh", "(a)", "hyperbolic cosine", true, 1}, 0, cosh, jet_cosh},
-    {{"atan", "(a)", "arc tangent", true, 1}, 0, atan, ht_jet_atan},
-    {{"erf", "(a)", "error function", true, 1}, 0, erf, ht_jet_erf},
+    {{"atan", "(a)", "arc tangent", true, 1}, 0, atan, jet_atan},
+    {{"erf", "(a)", "error function", true, 1}, 0, erf, jet_erf},
     {{"abs", "(a)", "absolute value", false, 1}, OP_ABS, NULL, NULL},
     {{"min", "(a, b)", "the smaller one", false, 2}, OP_MIN, NULL, NULL},
     {{"max", "(a, b)", "the larger one", false, 2}, OP_MAX, NULL, NULL},
@@ -136,14 +469,9 @@ static void note_branch(const struct work *work, bool side) {
     if (work->branches) *work->branches = ht_hash(*work->branches, &side, sizeof side);
 }
 
-static void set_number(const struct work *work, double value, double *out) {
-    memset(out, 0, (size_t)work->jets->count * sizeof *out);
-    out[0] = value;
-}
-
 /* x_axis = x + h xi: the entry of first degree is h. */
 static void set_variable(const struct work *work, int axis, double *out) {
-    set_number(work, work->x[axis], out);
+    set_constant(work->jets, work->x[axis], out);
     for (int n = 1; n < work->jets->count; n++) {
         const int *a = work->jets->index[n];
         if (a[axis] == 1 && a[0] + a[1] + a[2] == 1) out[n] = work->h[axis];
@@ -156,14 +484,14 @@ static void apply_binary(const struct work *work, int code, const double *a, con
     if (code == OP_MULTIPLY) {
         ht_jet_multiply(jets, a, b, out);
     } else if (code == OP_DIVIDE) {
-        ht_jet_divide(jets, a, b, out);
+        jet_divide(jets, a, b, out);
     } else if (code == OP_POWER) {
         /* base^b = exp(b log base) for an exponent that varies. */
         size_t count = (size_t)work->jets->count;
         double *logarithm = work->scratch + 2 * count;
-        ht_jet_log(work->jets, a, work->scratch, logarithm);
+        jet_log(work->jets, a, work->scratch, logarithm);
         ht_jet_multiply(work->jets, b, logarithm, work->scratch);
-        ht_jet_exp(work->jets, work->scratch, out);
+        jet_exp(work->jets, work->scratch, NULL, out);
     } else if (code == OP_MIN || code == OP_MAX) {
         bool first = code == OP_MIN ? a[0] <= b[0] : a[0] >= b[0];
         note_branch(work, first);
@@ -178,7 +506,7 @@ static void apply_binary(const struct work *work, int code, const double *a, con
 static void apply_sided(const struct work *work, int code, const double *a, double *out) {
     if (code != OP_NEGATE) note_branch(work, a[0] >= 0);
     if (code == OP_STEP) {
-        set_number(work, a[0] >= 0 ? 1 : 0, out);
+        set_constant(work->jets, a[0] >= 0 ? 1 : 0, out);
         return;
     }
     double sign = code == OP_NEGATE || a[0] < 0 ? -1 : 1;
@@ -190,7 +518,7 @@ static void apply_unary(const struct work *work, const struct ht_expr_op *op, co
     if (op->code >= OP_FUNCTION)
         functions[op->code - OP_FUNCTION].jet(work->jets, a, work->scratch, out);
     else if (op->code == OP_POWER)
-        ht_jet_power(work->jets, a, op->value, work->scratch, out);
+        jet_power(work->jets, a, op->value, work->scratch, out);
     else
         apply_sided(work, op->code, a, out);
 }
@@ -203,7 +531,7 @@ static void evaluate(const struct work *work, const struct ht_expr_op *op, int n
     double *result = work->scratch + SCRATCH * count;
     for (int n = 0; n < nops; n++) {
         if (op[n].code == OP_NUMBER) {
-            set_number(work, op[n].value, top);
+            set_constant(work->jets, op[n].value, top);
         } else if (op[n].code == OP_VARIABLE) {
             set_variable(work, op[n].axis, top);
         } else {
@@ -275,7 +603,7 @@ static void spread_entry(struct entry *a, int64_t count) {
 
 static double value_unary(const struct ht_expr_op *op, double a) {
     if (op->code >= OP_FUNCTION) return functions[op->code - OP_FUNCTION].value(a);
-    if (op->code == OP_POWER) return ht_power(a, op->value);
+    if (op->code == OP_POWER) return power(a, op->value);
     if (op->code == OP_STEP) return a >= 0 ? 1 : 0;
     return op->code == OP_NEGATE || a < 0 ? -a : a;
 }
@@ -485,20 +813,18 @@ static enum ht_err parse_name(struct parser *p) {
                       list.data);
 }
 
-static enum ht_err parse_number(struct parser *p) {
-    const char *begin = p->text + p->at;
-    char *end = NULL;
-    /* strtod would also take hexadecimal numbers. */
-    bool hexadecimal = begin[0] == '0' && (begin[1] == 'x' || begin[1] == 'X');
-    double value = hexadecimal ? 0 : strtod(begin, &end);
-    if (end == begin) return expected(p, "a number");
-    p->at += hexadecimal ? 1 : (size_t)(end - begin);
-    return append(p->expr, (struct ht_expr_op){.code = OP_NUMBER, .value = value});
-}
-
 static enum ht_err parse_primary(struct parser *p) {
     char next = peek(p);
-    if (isdigit((unsigned char)next) || next == '.') return parse_number(p);
+    if (isdigit((unsigned char)next) || next == '.') {
+        const char *begin = p->text + p->at;
+        char *end = NULL;
+        /* strtod would also take hexadecimal numbers. */
+        bool hexadecimal = begin[0] == '0' && (begin[1] == 'x' || begin[1] == 'X');
+        double value = hexadecimal ? 0 : strtod(begin, &end);
+        if (end == begin) return expected(p, "a number");
+        p->at += hexadecimal ? 1 : (size_t)(end - begin);
+        return append(p->expr, (struct ht_expr_op){.code = OP_NUMBER, .value = value});
+    }
     if (name_length(p->text + p->at)) return parse_name(p);
     if (next != '(') return expected(p, "a number, a name or '('");
     p->at++;
@@ -549,18 +875,13 @@ static enum ht_err parse_sum(struct parser *p) {
     return HT_OK;
 }
 
-static enum ht_err parse_all(struct parser *p) {
-    TRY(parse_sum(p));
-    if (peek(p) != '\0') return expected(p, "an operator or the end");
-    return HT_OK;
-}
-
 enum ht_err ht_expr_parse(const char *text, struct ht_expr **out) {
     *out = NULL;
     struct ht_expr *expr;
     TRY(HT_ALLOC(expr, 1));
     struct parser parser = {.text = text, .expr = expr};
-    enum ht_err err = parse_all(&parser);
+    enum ht_err err = parse_sum(&parser);
+    if (!err && peek(&parser) != '\0') err = expected(&parser, "an operator or the end");
     return HT_MADE(err, expr, ht_expr_destroy, out);
 }
 

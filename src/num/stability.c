@@ -12,17 +12,8 @@
  * lap^(dN)/(2dN+1)! from u_t to u or grad lap^(dN) between pressure and velocity, has one more.
  */
 int ht_stability_full(enum ht_symbol kind, int dims, int order) {
-    switch (kind) {
-    case HT_SYMBOL_ADVECTION:
-    case HT_SYMBOL_WAVE:
-        return dims * (2 * order + 1);
-    case HT_SYMBOL_PAIR:
-    case HT_SYMBOL_LEAPFROG_ODD:
-        return 2 * dims * order + 1;
-    case HT_SYMBOL_LEAPFROG_EVEN:
-        return 2 * dims * order;
-    }
-    return 0;
+    if (kind == HT_SYMBOL_ADVECTION || kind == HT_SYMBOL_WAVE) return dims * (2 * order + 1);
+    return 2 * dims * order + (kind != HT_SYMBOL_LEAPFROG_EVEN);
 }
 
 double ht_stability_cfl(enum ht_symbol kind, int dims, int order, int stages) {

@@ -126,15 +126,6 @@ static void end_now(int unused) {
     _exit(last_code);
 }
 
-/* MPI may print complaints about unfinished messages; they do not help users. */
-static void fall_silent(void) {
-    int nothing = open("/dev/null", O_WRONLY);
-    fflush(NULL);
-    if (nothing < 0) return;
-    (void)dup2(nothing, STDOUT_FILENO);
-    (void)dup2(nothing, STDERR_FILENO);
-}
-
 /* Does not return. MPI_Finalize keeps the launcher from killing the ranks that end a little later,
  * with messages of the launcher. Unfinished messages may make it wait for ever; an alarm ends that.
  */
@@ -143,7 +134,13 @@ static void end_failed(struct ht_comm *c, int exit_code) {
     double began = ht_clock();
     MPI_Request request;
     int done = 0;
-    fall_silent();
+    /* MPI may print complaints about unfinished messages; they do not help users. */
+    int nothing = open("/dev/null", O_WRONLY);
+    fflush(NULL);
+    if (nothing >= 0) {
+        (void)dup2(nothing, STDOUT_FILENO);
+        (void)dup2(nothing, STDERR_FILENO);
+    }
     last_code = exit_code;
     (void)signal(SIGALRM, end_now);
     if (MPI_Ibarrier(c->agree, &request) == MPI_SUCCESS)

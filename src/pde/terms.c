@@ -547,22 +547,6 @@ static enum ht_err check_entries(const struct ht_system *s) {
     return HT_OK;
 }
 
-static enum ht_err check_walls(const struct ht_system *s, const struct ht_equations *eq) {
-    REQUIRE(s->nwalls == 0 || eq->mirrors, HT_ERR_INTERNAL,
-            "system %s has walls, but its terms no mirrors: a derivative along an axis must lead "
-            "from fields that are even to fields that are odd there",
-            s->name);
-    const struct ht_wall_kind *kind;
-    for (int n = 0; (kind = ht_wall_at(s, n)) != NULL; n++) {
-        const bool of_system = kind >= s->wall && kind < s->wall + s->nwalls;
-        REQUIRE((!of_system || kind->factor == 1 || kind->factor == -1) &&
-                    ht_wall_find(s, kind->name) == kind,
-                HT_ERR_INTERNAL, "system %s: the wall \"%s\" is no mirror, or its name is taken",
-                s->name, kind->name);
-    }
-    return HT_OK;
-}
-
 /* Whether the symmetric matrix C of the energy is positive, by its Cholesky factors. */
 static bool is_positive(const struct ht_equations *eq, const double *material) {
     static const double tiny = 1e-12;
@@ -595,7 +579,18 @@ enum ht_err ht_system_check(const struct ht_system *system) {
              "no counterpart",
              system->name, system->field[t->row].name, system->field[t->col].name, t->axis + 1);
     }
-    TRY(check_walls(system, &eq));
+    REQUIRE(system->nwalls == 0 || eq.mirrors, HT_ERR_INTERNAL,
+            "system %s has walls, but its terms no mirrors: a derivative along an axis must lead "
+            "from fields that are even to fields that are odd there",
+            system->name);
+    const struct ht_wall_kind *kind;
+    for (int n = 0; (kind = ht_wall_at(system, n)) != NULL; n++) {
+        const bool of_system = kind >= system->wall && kind < system->wall + system->nwalls;
+        REQUIRE((!of_system || kind->factor == 1 || kind->factor == -1) &&
+                    ht_wall_find(system, kind->name) == kind,
+                HT_ERR_INTERNAL, "system %s: the wall \"%s\" is no mirror, or its name is taken",
+                system->name, kind->name);
+    }
     /* Of the parameters' defaults. */
     const int chosen[HT_MAX_MATERIALS] = {0};
     const double *in[HT_MAX_MATERIALS] = {0};

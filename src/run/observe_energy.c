@@ -33,17 +33,6 @@ static enum ht_err add_row(const struct ht_view *view, const struct ht_state *st
     return ht_comm_agree(comm, err);
 }
 
-/* The field's own energy and that of data that are no part of the state. */
-static enum ht_err find_initial(const struct ht_plan *plan, const struct ht_state *state,
-                                struct ht_energies *e) {
-    double hidden;
-    e->initial = e->final;
-    if (!state->of_rate || !ht_equations_measured(&plan->eq)) return HT_OK;
-    TRY(ht_data_hidden(plan, &hidden));
-    e->initial = (state->held + hidden) / (plan->scale * plan->scale);
-    return HT_OK;
-}
-
 /* What takes a transfer of all coefficients only where it is asked for. */
 static enum ht_err find_energy(const struct ht_view *view, const struct ht_state *state,
                                struct ht_energies *e) {
@@ -57,7 +46,15 @@ static enum ht_err find_energy(const struct ht_view *view, const struct ht_state
     e->final = NAN;
     if (!dear || e->series != NULL || run->steps == 0 || view->last)
         TRY(ht_physical_energy(run->plan, &run->stepper, state, &e->final));
-    if (run->steps == 0) TRY(find_initial(run->plan, state, e));
+    if (run->steps == 0) {
+        /* The field's own energy and that of data that are no part of the state. */
+        double hidden;
+        e->initial = e->final;
+        if (state->of_rate && ht_equations_measured(&run->plan->eq)) {
+            TRY(ht_data_hidden(run->plan, &hidden));
+            e->initial = (state->held + hidden) / (run->plan->scale * run->plan->scale);
+        }
+    }
     if (state->of_rate && e->rate > 0 && keeps) e->final = e->initial * state->energy / e->rate;
     /* Its half steps are none of the run. */
     if (dear && run->kernels != NULL) (void)ht_kernels_seconds(run->kernels);

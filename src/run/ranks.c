@@ -14,24 +14,21 @@ static uint64_t hash_text(uint64_t seed, const char *text) {
     return ht_hash(seed, text, strlen(text) + 1);
 }
 
-static void describe_program(const char *command, struct program *out) {
-    char *data;
-    size_t size;
-    memset(out, 0, sizeof *out);
-    snprintf(out->version, sizeof out->version, "%s", HT_VERSION);
-    snprintf(out->command, sizeof out->command, "%s", command);
-    out->hash = hash_text(HT_HASH_SEED, HT_VERSION);
-    if (ht_file_read("/proc/self/exe", &data, &size) != HT_OK) return;
-    out->hash = ht_hash(HT_HASH_SEED, data, size);
-    free(data);
-}
-
 enum ht_err ht_ranks_check_program(struct ht_comm *comm, const char *command) {
     int ranks = ht_comm_size(comm);
     struct program own;
     HT_FREED struct program *all = NULL;
     if (ranks == 1) return HT_OK;
-    describe_program(command, &own);
+    char *data;
+    size_t size;
+    memset(&own, 0, sizeof own);
+    snprintf(own.version, sizeof own.version, "%s", HT_VERSION);
+    snprintf(own.command, sizeof own.command, "%s", command);
+    own.hash = hash_text(HT_HASH_SEED, HT_VERSION);
+    if (ht_file_read("/proc/self/exe", &data, &size) == HT_OK) {
+        own.hash = ht_hash(HT_HASH_SEED, data, size);
+        free(data);
+    }
     TRY(HT_ALLOC(all, ranks));
     TRY(ht_comm_gather(comm, &own, sizeof own, all));
     /* The same result on all ranks. */

@@ -6,6 +6,7 @@
 #include "htwave/simulation.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* "1.23 M" */
@@ -18,6 +19,159 @@ static const char *with_prefix(double value, char buffer[32]) {
     }
     snprintf(buffer, 32, "%.3g%s", value, prefix[n]);
     return buffer;
+}
+
+/* ---- results of several ranks: gathered from all, printed by rank 0 ---- */
+
+/* As members of JSON name them; the kernels' are a member of the run. */
+static const char *const part_name[HT_TIMES] = {"kernel", "step", "interior", "boundary",
+                                                "ghosts", "pack", "exposed"};
+
+struct share {
+    double seconds[HT_TIMES];
+    double exchanges, messages, bytes; /* per step */
+    double limit, joules;              /* of a device that the rank leads */
+};
+
+/* The transports of all pairs of ranks, each once, the fastest first: "peer + staged"; "" without
+ * neighbours. */
+static enum ht_err find_transport(struct ht_comm *comm, const struct ht_traffic *own,
+                                  char out[HT_TRANSPORT_NAMES]) {
+    const char *name;
+    *out = '\0';
+    for (int i = 0; (name = ht_transport_name(i)) != NULL; i++) {
+        double used = 0;
+        for (int side = 0; side < 2; side++)
+            if (own->transport[side] != NULL && strcmp(own->transport[side], name) == 0) used = 1;
+        TRY(ht_comm_max(comm, 1, &used));
+        size_t length = strlen(out);
+        if (used > 0)
+            snprintf(out + length, HT_TRANSPORT_NAMES - length, "%s%s", length > 0 ? " + " : "",
+                     name);
+    }
+    return HT_OK;
+}
+
+/* The stepper's timers also have kernels outside the run's steps (of the conserved energy): its
+ * seconds are scaled to these steps. */
+static struct share own_share(const struct ht_simulation *sim, const struct ht_traffic *traffic) {
+    const double done = fmax(0.5 * (double)traffic->half_steps, 1);
+    const double scale = (double)sim->run.steps / done;
+    const bool leads = ht_simulation_leads(sim);
+    struct share own = {.seconds = {[HT_TIME_KERNEL] = sim->run.kernel_s,
+                                    [HT_TIME_STEP] = sim->run.step_s,
+                                    [HT_TIME_INTERIOR] = traffic->interior_s * scale,
+                                    [HT_TIME_BOUNDARY] = traffic->boundary_s * scale,
+                                    [HT_TIME_GHOSTS] = traffic->ghosts_s * scale,
+                                    [HT_TIME_PACK] = traffic->pack_s * scale},
+                        .exchanges = (double)traffic->exchanges / done,
+                        .messages = (double)traffic->messages / done,
+                        .bytes = (double)traffic->bytes / done,
+                        .limit = leads ? ht_simulation_limit(sim) : 0,
+                        .joules = leads ? ht_simulation_joules(sim) : 0};
+    const double *s = own.seconds;
+    own.seconds[HT_TIME_EXPOSED] =
+        fmax(0, s[HT_TIME_STEP] - s[HT_TIME_INTERIOR] - s[HT_TIME_BOUNDARY] - s[HT_TIME_PACK]);
+    return own;
+}
+
+enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struct ht_parallel *out) {
+    const struct ht_stepper *s = &sim->run.stepper;
+    struct ht_traffic traffic = {.half_steps = 0};
+    struct share own, *all = NULL;
+    if (s->ops->traffic != NULL) s->ops->traffic(s->self, &traffic);
+    own = own_share(sim, &traffic);
+    TRY(HT_ALLOC(all, sim->ranks));
+    enum ht_err err = ht_comm_gather(sim->comm, &own, sizeof own, all);
+    if (err == HT_OK) {
+        *out = (struct ht_parallel){.exchanges = all->exchanges};
+        for (int r = 0; r < sim->ranks; r++) {
+            for (int i = 0; i < HT_TIMES; i++) {
+                out->part[i].mean += all[r].seconds[i] / sim->ranks;
+                out->part[i].worst = fmax(out->part[i].worst, all[r].seconds[i]);
+            }
+            out->messages += all[r].messages;
+            out->bytes += all[r].bytes;
+            out->limit += all[r].limit;
+            out->joules += all[r].joules;
+        }
+    }
+    free(all);
+    TRY(err);
+    return find_transport(sim->comm, &traffic, out->transport);
+}
+
+/* ---- text ---- */
+
+static const char *precision_of(const struct ht_simulation *sim) {
+    return ht_halo_precision_word(sim->params->parallel.halo_precision);
+}
+
+static void add_ranks(const struct ht_simulation *sim, struct ht_text *text) {
+    if (sim->ranks == 1) return;
+    ht_text_add(text, "  parallel  ");
+    ht_ranks_add_devices(sim->ranks, sim->assignment, text);
+    int64_t least = sim->planes[0], most = least;
+    for (int r = 1; r < sim->ranks; r++) {
+        if (sim->planes[r] < least) least = sim->planes[r];
+        if (sim->planes[r] > most) most = sim->planes[r];
+    }
+    ht_text_add(text, "\n  slabs     ");
+    if (least == most)
+        ht_text_add(text, "%lld planes each", (long long)least);
+    else
+        ht_text_add(text, "%lld to %lld planes", (long long)least, (long long)most);
+    ht_text_add(text, ", halo depth %d, halo precision %s\n", sim->plan->problem.halo.depth,
+                precision_of(sim));
+}
+
+static void add_parts(const char *whose, const struct ht_parallel *p, bool worst,
+                      struct ht_text *text) {
+    ht_text_add(text, "%s", whose);
+    for (int i = HT_TIME_INTERIOR; i < HT_TIMES; i++) {
+        if (i == HT_TIME_GHOSTS) continue;
+        ht_text_add(text, "%s %s %s", i == HT_TIME_INTERIOR ? "" : ",",
+                    i == HT_TIME_PACK ? "packing" : part_name[i],
+                    HT_SECONDS(worst ? p->part[i].worst : p->part[i].mean));
+    }
+    ht_text_add(text, "\n");
+}
+
+static void add_times(const struct ht_simulation *sim, const struct ht_parallel *p,
+                      struct ht_text *text) {
+    if (sim->ranks == 1) return;
+    ht_text_add(text, "  exchange  %s: %.4g messages and %s per step\n", p->transport, p->messages,
+                HT_BYTES(p->bytes));
+    add_parts("  steps     mean of ranks:", p, false, text);
+    add_parts("            worst rank:", p, true, text);
+}
+
+/* ---- JSON ---- */
+
+void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_parallel *p,
+                          struct ht_json *json) {
+    if (sim->ranks == 1) return;
+    ht_json_open(json, "parallel", '{');
+    ht_json_integer(json, "ranks", sim->ranks);
+    ht_json_integer(json, "devices", ht_ranks_devices(sim->ranks, sim->assignment));
+    ht_json_integer(json, "machines", ht_ranks_machines(sim->ranks, sim->assignment));
+    ht_json_integers(json, "planes", sim->ranks, sim->planes);
+    ht_json_integer(json, "halo_depth", sim->plan->problem.halo.depth);
+    ht_json_string(json, "halo_precision", precision_of(sim));
+    if (p != NULL) {
+        char key[40];
+        ht_json_string(json, "transport", p->transport);
+        ht_json_number(json, "exchanges_per_step", p->exchanges);
+        ht_json_number(json, "messages_per_step", p->messages);
+        ht_json_number(json, "bytes_per_step", p->bytes);
+        for (int i = HT_TIME_STEP; i < HT_TIMES; i++) {
+            snprintf(key, sizeof key, "%s_s", part_name[i]);
+            ht_json_number(json, key, p->part[i].mean);
+            snprintf(key, sizeof key, "%s_worst_s", part_name[i]);
+            ht_json_number(json, key, p->part[i].worst);
+        }
+    }
+    ht_json_close(json, '}');
 }
 
 /* ---- before the run ---- */
@@ -226,17 +380,6 @@ static void add_device(const struct ht_simulation *sim, struct ht_facts *f) {
         add_kernels(sim, f);
 }
 
-static void add_memory(const struct ht_simulation *sim, struct ht_facts *f) {
-    const struct ht_budget *b = &sim->budget;
-    ht_say(f, "  memory    %s%s: state %s, medium %s, interpolants %s", HT_BYTES(b->total),
-           sim->ranks > 1 ? " of rank 0" : "", HT_BYTES(b->state), HT_BYTES(b->medium),
-           HT_BYTES(b->interpolants));
-    if (sim->info.memory > 0)
-        ht_say(f, "; %.2g %% of the device", 100.0 * (double)b->total / (double)sim->info.memory);
-    ht_say(f, "\n");
-    ht_fact(f, integer, "memory_bytes", b->total);
-}
-
 /* One number where it is sure within a factor of 3. */
 static void add_accuracy_text(const struct ht_plan *plan, struct ht_text *text) {
     const struct ht_expected *e = &plan->expected;
@@ -434,9 +577,16 @@ void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
     add_unknowns(sim, f);
     add_medium(sim, f);
     add_layers(sim, f);
-    ht_parallel_add_ranks(sim, &f->text);
+    add_ranks(sim, &f->text);
     add_device(sim, f);
-    add_memory(sim, f);
+    const struct ht_budget *b = &sim->budget;
+    ht_say(f, "  memory    %s%s: state %s, medium %s, interpolants %s", HT_BYTES(b->total),
+           sim->ranks > 1 ? " of rank 0" : "", HT_BYTES(b->state), HT_BYTES(b->medium),
+           HT_BYTES(b->interpolants));
+    if (sim->info.memory > 0)
+        ht_say(f, "; %.2g %% of the device", 100.0 * (double)b->total / (double)sim->info.memory);
+    ht_say(f, "\n");
+    ht_fact(f, integer, "memory_bytes", b->total);
     add_steps(sim, f);
     add_shots(sim, f);
     add_outputs(sim, &f->text);
@@ -456,21 +606,19 @@ static void note_fit(const struct ht_simulation *sim) {
                 ht_grid_place(&sim->plan->grid, c.place, place));
 }
 
-/* Radians per time of the fastest wave that is known; 0: none is. */
-static double largest_frequency(const struct ht_plan *plan) {
+/* Traces of one term in time that keep its dispersion, without being asked to:
+ * a wave omega has the frequency (2/dt) asin(omega dt/2). */
+static void note_dispersion(const struct ht_simulation *sim) {
+    const struct ht_plan *plan = sim->plan;
+    /* Radians per time of the fastest wave that is known; 0: none is. */
     double square = 0, speed = 0;
     for (int k = 0; k < plan->grid.dims; k++) {
         square += pow(plan->solution->wavenumber[k], 2);
         speed = fmax(speed, plan->medium->speed[k]);
     }
-    return fmax(speed * sqrt(square), plan->shots ? 2 * acos(-1.0) * plan->shots->highest : 0);
-}
-
-/* Traces of one term in time that keep its dispersion, without being asked to:
- * a wave omega has the frequency (2/dt) asin(omega dt/2). */
-static void note_dispersion(const struct ht_simulation *sim) {
-    const struct ht_plan *plan = sim->plan;
-    const double dt = plan->problem.dt, omega = largest_frequency(plan);
+    const double dt = plan->problem.dt,
+                 omega = fmax(speed * sqrt(square),
+                              plan->shots ? 2 * acos(-1.0) * plan->shots->highest : 0);
     const double faster = 2 * asin(fmin(omega * dt / 2, 1)) - omega * dt;
     char size[160] = "";
     if (plan->problem.stages > 1 || plan->problem.fd.undispersed || plan->receivers == NULL ||
@@ -645,7 +793,7 @@ void ht_report_result(const struct ht_simulation *sim, const struct ht_result *r
     ht_fact(f, number, "selfcheck_ratio", sim->selfcheck_ratio);
     ht_fact(f, bool, "tuned", sim->tuned);
     add_rate(sim, result, f);
-    ht_parallel_add_times(sim, &result->parallel, &f->text);
+    add_times(sim, &result->parallel, &f->text);
     ht_fact_said(f, "joules", joules,
                  "  power     %.4g J of the device%s, %.3g nJ per cell half-step\n", joules,
                  sim->ranks > 1 ? "s" : "", 1e9 * joules / half_steps(sim));

@@ -340,15 +340,6 @@ static double values_of(const struct ht_params *params, const struct ht_scheme *
     return values;
 }
 
-/* The least of the schemes that may be chosen. */
-static double least_values(const struct ht_params *params, const struct ht_equations *eq) {
-    double least = INFINITY;
-    for (int s = 0; s < ht_scheme_count(); s++)
-        if (params->time.scheme == HT_SCHEME_AUTO || s == (int)params->time.scheme)
-            least = fmin(least, values_of(params, ht_scheme_at(s), eq));
-    return isfinite(least) ? least : 0; /* refused later */
-}
-
 /* Both grids have at least as many nodes as there are cells, divided among the ranks. In floating
  * point: the product may exceed 64 bits. */
 static enum ht_err check_cells(const struct ht_simulation *sim) {
@@ -358,7 +349,12 @@ static enum ht_err check_cells(const struct ht_simulation *sim) {
     struct ht_equations eq = ht_equations_make(system, params->grid.dims);
     bool fp64 = sim->oracle || params->device.precision == HT_DOUBLE;
     const double memory = (double)sim->info.memory;
-    double bytes = least_values(params, &eq) * ht_real_size(fp64) * sharers(sim) / sim->ranks;
+    /* The least of the schemes that may be chosen. */
+    double least = INFINITY;
+    for (int s = 0; s < ht_scheme_count(); s++)
+        if (params->time.scheme == HT_SCHEME_AUTO || s == (int)params->time.scheme)
+            least = fmin(least, values_of(params, ht_scheme_at(s), &eq));
+    double bytes = (isfinite(least) ? least : 0) * ht_real_size(fp64) * sharers(sim) / sim->ranks;
     for (int k = 0; k < params->grid.dims; k++) bytes *= (double)params->grid.cells[k];
     if (bytes > memory)
         return refuse_memory(sim, bytes, memory, ": take fewer cells or a lower grid.order");

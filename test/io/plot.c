@@ -4,7 +4,7 @@
 #include "src/io/plot.h"
 
 #include "../test.h"
-#include "src/io/slice.h"
+#include "src/io/files.h"
 
 enum { NODES = 33, MAP = 200 };
 
