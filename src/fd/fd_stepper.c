@@ -128,7 +128,7 @@ struct ht_budget ht_differences_stepper_budget(const struct ht_problem *problem,
     (void)info;
     if (ht_grid_cut(problem->grid)) {
         ht_fd_plan_halo(&s, &halo);
-        b.messages = ht_links_bytes(halo.exchanger.link, &message);
+        b.messages = ht_links_bytes(halo.link, &message);
     }
     b.total = b.state + b.medium + b.messages;
     b.largest_buffer = bytes > message ? bytes : message;

@@ -331,7 +331,7 @@ struct ht_budget ht_staggered_stepper_budget(const struct ht_problem *problem,
                                           problem->fd.faces->listed[group].count);
     if (ht_grid_cut(problem->grid)) {
         plan_halo(&s, &halo);
-        b.messages = ht_links_bytes(halo.exchanger.link, &message);
+        b.messages = ht_links_bytes(halo.link, &message);
     }
     b.total = b.state + b.medium + b.messages;
     b.largest_buffer = ht_most(bytes, message);

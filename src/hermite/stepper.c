@@ -300,7 +300,7 @@ static int64_t message_bytes(const struct ht_problem *p, const struct ht_tuning 
     struct ht_halo halo = {.parts = 0};
     *largest = 0;
     if (!ht_grid_cut(p->grid) || plan_halo(p, tuning, NULL, NULL, &halo) != HT_OK) return 0;
-    return ht_links_bytes(halo.exchanger.link, largest);
+    return ht_links_bytes(halo.link, largest);
 }
 
 struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,

@@ -130,61 +130,32 @@ static const char *fd_form(const struct ht_equations *eq, struct ht_form *out) {
 
 /* For first-order systems whose fields are two groups that only change each other: all fields,
  * staggered; order 2R in space, 2 in time. Conserves a discrete energy in every medium. */
-static const char *pair_form(const struct ht_equations *eq, struct ht_form *out) {
-    struct ht_pair pair;
-    *out = (struct ht_form){.pair = HT_PAIR_TOGETHER};
-    return eq->losses != 0 ? "lose energy at a point" : ht_pair_make(eq, HT_PAIR_TOGETHER, &pair);
-}
-
 static const char *lossy_form(const struct ht_equations *eq, struct ht_form *out) {
     struct ht_pair pair;
     *out = (struct ht_form){.pair = HT_PAIR_TOGETHER};
     return ht_pair_make(eq, HT_PAIR_TOGETHER, &pair);
 }
 
+static const char *pair_form(const struct ht_equations *eq, struct ht_form *out) {
+    return eq->losses != 0 ? "lose energy at a point" : lossy_form(eq, out);
+}
+
+/* What the rows of finite differences have in common. */
+#define DIFFERENCES                                                                \
+    .name = "fd", .title = "finite differences", .nodal = true, .two_level = true, \
+    .usual_part = 0.95, .usual_order = 8, .most_growth = 1.01
+
 /* The same where fields lose energy at a point, by the trapezoidal rule. */
-static const struct ht_scheme scheme_lossy = {
-    .name = "fd",
-    .title = "finite differences",
-    .nodal = true,
-    .two_level = true,
-    .usual_part = 0.95,
-    .usual_order = 8,
-    .most_growth = 1.01,
-    .dissipates = true,
-    .does = &ht_method_staggered,
-    .form = lossy_form,
-};
+static const struct ht_scheme scheme_lossy = {DIFFERENCES, .dissipates = true,
+                                              .does = &ht_method_staggered, .form = lossy_form};
 
 static const struct ht_scheme scheme_pair = {
-    .name = "fd",
-    .title = "finite differences",
-    .nodal = true,
-    .two_level = true,
-    .reversible = true,
-    .usual_part = 0.95,
-    .usual_order = 8,
-    .most_growth = 1.01,
-    .does = &ht_method_staggered,
-    .form = pair_form,
-    .invariant = &ht_pair_energy,
-    .otherwise = &scheme_lossy,
-};
+    DIFFERENCES,       .reversible = true,           .does = &ht_method_staggered,
+    .form = pair_form, .invariant = &ht_pair_energy, .otherwise = &scheme_lossy};
 
 const struct ht_scheme ht_scheme_fd = {
-    .name = "fd",
-    .title = "finite differences",
-    .two_level = true,
-    .reversible = true,
-    .usual_part = 0.95,
-    .usual_order = 8,
-    .most_growth = 1.01,
-    .nodal = true,
-    .does = &ht_method_differences,
-    .form = fd_form,
-    .invariant = &ht_fd_energy,
-    .otherwise = &scheme_pair,
-};
+    DIFFERENCES,     .reversible = true,         .does = &ht_method_differences,
+    .form = fd_form, .invariant = &ht_fd_energy, .otherwise = &scheme_pair};
 
 /* ---- all of them ---- */
 

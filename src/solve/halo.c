@@ -166,14 +166,6 @@ static void open_peers(struct ht_link link[2], const struct offer *all, struct o
     }
 }
 
-/* Chooses a transport for a link; the neighbour computes the same result. */
-static int choose(const struct ht_link *link, const char *wish, const struct offer *own,
-                  const struct offer *all) {
-    bool peer = own->opened[link->side] && all[link->neighbour].opened[1 - link->side];
-    if (peer && is_wanted(wish, PEER)) return PEER;
-    return is_wanted(wish, STAGED) ? STAGED : TRANSPORTS;
-}
-
 static enum ht_err refuse(const struct ht_link *link, const char *wish) {
     const struct ht_device_info *info = ht_device_info(link->device);
     const char *why = "the ranks are on different machines";
@@ -201,18 +193,13 @@ static enum ht_err agree_on_transports(struct ht_link link[2], const char *wish,
     for (int side = 0; side < 2 && err == HT_OK; side++) {
         chosen[side] = TRANSPORTS;
         if (link[side].neighbour < 0) continue;
-        chosen[side] = choose(&link[side], wish, &own, all);
+        /* The neighbour computes the same result. */
+        const bool peer = own.opened[side] && all[link[side].neighbour].opened[1 - side];
+        if (is_wanted(wish, STAGED)) chosen[side] = STAGED;
+        if (peer && is_wanted(wish, PEER)) chosen[side] = PEER;
         if (chosen[side] == TRANSPORTS) err = refuse(&link[side], wish);
     }
     return err;
-}
-
-static enum ht_err use_host(struct ht_link *link) {
-    for (int slot = 0; slot < HT_SLOTS; slot++) {
-        TRY(ht_pinned_create(link->device, link->room, &link->out_host[slot]));
-        TRY(ht_pinned_create(link->device, link->room, &link->in_host[slot]));
-    }
-    return HT_OK;
 }
 
 static enum ht_err use_transports(struct ht_link link[2], const int chosen[2]) {
@@ -224,9 +211,13 @@ static enum ht_err use_transports(struct ht_link link[2], const int chosen[2]) {
             link[side].peer[slot] = NULL;
         }
     for (int side = 0; side < 2; side++) {
+        struct ht_link *l = &link[side];
         if (chosen[side] == TRANSPORTS) continue;
-        link[side].transport = &transports[chosen[side]];
-        if (chosen[side] == STAGED) TRY(use_host(&link[side]));
+        l->transport = &transports[chosen[side]];
+        for (int slot = 0; slot < HT_SLOTS && chosen[side] == STAGED; slot++) {
+            TRY(ht_pinned_create(l->device, l->room, &l->out_host[slot]));
+            TRY(ht_pinned_create(l->device, l->room, &l->in_host[slot]));
+        }
     }
     return HT_OK;
 }
@@ -418,72 +409,6 @@ enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device, cons
     return HT_OK;
 }
 
-/* ---- exchanges with both neighbours ---- */
-
-/* Begins an exchange of messages of these bytes per side, 0: none: packs and sends, after all work
- * enqueued so far. */
-static enum ht_err ht_exchanger_begin(struct ht_exchanger *e, const int64_t leaving[2],
-                                      const int64_t coming[2], ht_message_function *pack,
-                                      void *context) {
-    for (int side = 0; side < 2; side++) {
-        e->leaving[side] = leaving[side];
-        e->coming[side] = coming[side];
-        struct ht_link *link = &e->link[side];
-        e->announced[side] = e->leaving[side] == 0;
-        e->arrived[side] = e->coming[side] == 0;
-        if (!e->arrived[side]) TRY(link_expect(link, e->slot[side][1], e->coming[side]));
-        if (e->announced[side]) continue;
-        TRY(pack(context, side, link->out));
-        TRY(link_send(link, e->slot[side][0], e->leaving[side]));
-        e->messages++;
-        e->bytes += e->leaving[side];
-    }
-    return HT_OK;
-}
-
-static void take_turn(int *slot) {
-    *slot = (*slot + 1) % HT_SLOTS;
-}
-
-static enum ht_err progress(struct ht_exchanger *e, int side, ht_message_function *unpack,
-                            void *context) {
-    struct ht_link *link = &e->link[side];
-    if (!e->announced[side]) {
-        TRY(link_announce(link, e->slot[side][0], e->leaving[side], &e->announced[side]));
-        if (e->announced[side]) take_turn(&e->slot[side][0]);
-    }
-    if (e->arrived[side]) return HT_OK;
-    const int slot = e->slot[side][1];
-    TRY(link_fetch(link, slot, e->coming[side], &e->arrived[side]));
-    if (!e->arrived[side]) return HT_OK;
-    TRY(unpack(context, side, link->in[slot]));
-    take_turn(&e->slot[side][1]);
-    return HT_OK;
-}
-
-/* Ends it: waits for messages, not for the device, and unpacks them for work enqueued from now on.
- */
-static enum ht_err ht_exchanger_end(struct ht_exchanger *e, ht_message_function *unpack,
-                                    void *context) {
-    bool done = false;
-    for (long looks = 0; !done; looks++) {
-        done = true;
-        for (int side = 0; side < 2; side++) {
-            TRY(progress(e, side, unpack, context));
-            done = done && e->announced[side] && e->arrived[side];
-        }
-        if (!done && looks % 64 == 63) TRY(ht_comm_look_out(e->comm));
-        if (!done) ht_comm_pause(looks);
-    }
-    return HT_OK;
-}
-
-enum ht_err ht_exchanger_finish(struct ht_exchanger *e) {
-    for (int side = 0; side < 2; side++)
-        for (int slot = 0; slot < HT_SLOTS; slot++) TRY(ht_message_wait(&e->link[side].sent[slot]));
-    return HT_OK;
-}
-
 struct ht_halo_part *ht_halo_add(struct ht_halo *h, int array, const struct ht_window *window) {
     struct ht_halo_part *part = &h->part[h->parts++];
     *part = (struct ht_halo_part){.array = array, .window = *window};
@@ -511,7 +436,7 @@ static int64_t message_bytes(const struct ht_halo *h, const struct ht_planes *pl
                              bool leaves) {
     struct ht_box box;
     int64_t bytes = 0;
-    if (h->exchanger.link[side].neighbour < 0) return 0;
+    if (h->link[side].neighbour < 0) return 0;
     for (int i = 0; i < h->parts; i++)
         if (find_box(h, planes, &h->part[i], side, leaves, &box))
             bytes += ht_packer_bytes(&h->part[i].format, ht_box_nodes(&box));
@@ -533,36 +458,71 @@ static enum ht_err move(struct ht_halo *h, int side, bool leaves, struct ht_buff
 
 /* ---- exchange ---- */
 
-static enum ht_err pack_side(void *halo, int side, struct ht_buffer *message) {
-    return move(halo, side, true, message);
-}
-
-static enum ht_err unpack_side(void *halo, int side, struct ht_buffer *message) {
-    return move(halo, side, false, message);
-}
-
 enum ht_err ht_halo_send(struct ht_halo *h, const struct ht_planes *planes) {
-    int64_t leaving[2], coming[2];
     h->planes = planes;
     for (int side = 0; side < 2; side++) {
-        leaving[side] = message_bytes(h, planes, side, true);
-        coming[side] = message_bytes(h, planes, side, false);
+        struct ht_link *link = &h->link[side];
+        h->leaving[side] = message_bytes(h, planes, side, true);
+        h->coming[side] = message_bytes(h, planes, side, false);
+        h->announced[side] = h->leaving[side] == 0;
+        h->arrived[side] = h->coming[side] == 0;
+        if (!h->arrived[side]) TRY(link_expect(link, h->slot[side][1], h->coming[side]));
+        if (h->announced[side]) continue;
+        TRY(move(h, side, true, link->out));
+        TRY(link_send(link, h->slot[side][0], h->leaving[side]));
+        h->messages++;
+        h->bytes += h->leaving[side];
     }
-    return ht_exchanger_begin(&h->exchanger, leaving, coming, pack_side, h);
+    return HT_OK;
+}
+
+static void take_turn(int *slot) {
+    *slot = (*slot + 1) % HT_SLOTS;
+}
+
+static enum ht_err progress(struct ht_halo *h, int side) {
+    struct ht_link *link = &h->link[side];
+    if (!h->announced[side]) {
+        TRY(link_announce(link, h->slot[side][0], h->leaving[side], &h->announced[side]));
+        if (h->announced[side]) take_turn(&h->slot[side][0]);
+    }
+    if (h->arrived[side]) return HT_OK;
+    const int slot = h->slot[side][1];
+    TRY(link_fetch(link, slot, h->coming[side], &h->arrived[side]));
+    if (!h->arrived[side]) return HT_OK;
+    TRY(move(h, side, false, link->in[slot]));
+    take_turn(&h->slot[side][1]);
+    return HT_OK;
 }
 
 enum ht_err ht_halo_receive(struct ht_halo *h, const struct ht_planes *planes) {
+    bool done = false;
     h->planes = planes;
-    return ht_exchanger_end(&h->exchanger, unpack_side, h);
+    for (long looks = 0; !done; looks++) {
+        done = true;
+        for (int side = 0; side < 2; side++) {
+            TRY(progress(h, side));
+            done = done && h->announced[side] && h->arrived[side];
+        }
+        if (!done && looks % 64 == 63) TRY(ht_comm_look_out(h->comm));
+        if (!done) ht_comm_pause(looks);
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_halo_finish(struct ht_halo *h) {
+    for (int side = 0; side < 2; side++)
+        for (int slot = 0; slot < HT_SLOTS; slot++) TRY(ht_message_wait(&h->link[side].sent[slot]));
+    return HT_OK;
 }
 
 /* ---- making ---- */
 
 void ht_halo_plan(const struct ht_problem *problem, int sequences,
                   const struct ht_passes *const *passes, struct ht_halo *h) {
-    h->exchanger.comm = problem->grid->slab.comm;
+    h->comm = problem->grid->slab.comm;
     for (int side = 0; side < 2; side++) {
-        struct ht_link *link = &h->exchanger.link[side];
+        struct ht_link *link = &h->link[side];
         link->neighbour = ht_grid_neighbour(problem->grid, side);
         for (int s = 0; s < sequences; s++)
             for (int i = 0; i < passes[s]->count; i++) {
@@ -575,26 +535,17 @@ void ht_halo_plan(const struct ht_problem *problem, int sequences,
     }
 }
 
-enum ht_err ht_halo_open(struct ht_halo *h, const struct ht_problem *problem,
-                         struct ht_device *device) {
-    return ht_links_create(h->exchanger.comm, device, problem->halo.transport, h->exchanger.link);
-}
-
 void ht_halo_destroy(struct ht_halo *h) {
     if (h == NULL) return;
-    /* Creates the links; transport as in ht_links_create. Collective, as are the functions below
-     * except destroy, which follows finish or an agreed failure. */
-    ht_links_destroy(h->exchanger.link);
+    ht_links_destroy(h->link);
     free(h);
 }
 
 void ht_halo_traffic(const struct ht_halo *h, struct ht_traffic *out) {
-    /* Adds the counts of messages and their transports to out. */
-    out->messages += h->exchanger.messages;
-    out->bytes += h->exchanger.bytes;
+    out->messages += h->messages;
+    out->bytes += h->bytes;
     for (int side = 0; side < 2; side++)
-        if (h->exchanger.link[side].transport != NULL)
-            out->transport[side] = h->exchanger.link[side].transport->name;
+        if (h->link[side].transport != NULL) out->transport[side] = h->link[side].transport->name;
     for (int i = 0; i < h->parts; i++) {
         bool counted = false;
         for (int j = 0; j < i; j++) counted = counted || h->part[j].packer == h->part[i].packer;

@@ -49,23 +49,6 @@ void ht_links_destroy(struct ht_link link[2]);
  */
 HT_CHECKED enum ht_err ht_links_try(struct ht_link link[2], bool sound[2]);
 
-/* An exchange of messages with the slabs below and above: both links of a slab and the exchange in
- * progress. What a message holds is its caller's concern.
- */
-struct ht_exchanger {
-    struct ht_comm *comm;
-    struct ht_link link[2];        /* neighbour and room are given by the caller */
-    int64_t leaving[2], coming[2]; /* bytes of the messages in progress */
-    bool announced[2], arrived[2];
-    int slot[2][2]; /* next slot, [side][sent, received] */
-    int64_t messages, bytes;
-};
-/* Enqueues what packs the message to a side, or unpacks the one from it. */
-typedef enum ht_err ht_message_function(void *context, int side, struct ht_buffer *message);
-
-/* Waits until all messages have left. */
-HT_CHECKED enum ht_err ht_exchanger_finish(struct ht_exchanger *e);
-
 /* Buffers whose planes travel with those of an array. */
 struct ht_halo_part {
     int array;
@@ -80,8 +63,14 @@ struct ht_halo {
     int64_t own[HT_ARRAYS][2]; /* own planes in each array's window: begin, end */
     int parts;
     struct ht_halo_part part[HT_HALO_PARTS];
-    const struct ht_planes *planes; /* of the exchange being begun or ended */
-    struct ht_exchanger exchanger;
+    struct ht_comm *comm;
+    struct ht_link link[2];
+    /* The exchange in progress: bytes of its messages; the next slots, [side][sent, received]. */
+    const struct ht_planes *planes;
+    int64_t leaving[2], coming[2];
+    bool announced[2], arrived[2];
+    int slot[2][2];
+    int64_t messages, bytes;
 };
 
 /* Adds the buffers of an array itself; all its parts follow. */
@@ -89,9 +78,6 @@ struct ht_halo_part *ht_halo_add(struct ht_halo *halo, int array, const struct h
 /* Finds neighbours, and room in each link for all exchanges of some sequences of passes. */
 void ht_halo_plan(const struct ht_problem *problem, int sequences,
                   const struct ht_passes *const *passes, struct ht_halo *halo);
-/* Creates the links of a planned halo. Collective. */
-HT_CHECKED enum ht_err ht_halo_open(struct ht_halo *halo, const struct ht_problem *problem,
-                                    struct ht_device *device);
 /* NULL allowed. Call it after ht_halo_finish (MPI may lose a message whose receive was cancelled),
  * or after a failure that the ranks have agreed on. It waits up to a second for neighbours that
  * have buffers of this rank open. */
@@ -101,5 +87,7 @@ HT_CHECKED enum ht_err ht_halo_send(struct ht_halo *halo, const struct ht_planes
 /* Ends the exchange: waits for messages, not for the device, and makes the planes available to work
  * enqueued from now on. */
 HT_CHECKED enum ht_err ht_halo_receive(struct ht_halo *halo, const struct ht_planes *planes);
+/* Waits until all messages have left. */
+HT_CHECKED enum ht_err ht_halo_finish(struct ht_halo *halo);
 /* Adds the counts of messages, their transports and the packing seconds to out. */
 void ht_halo_traffic(const struct ht_halo *halo, struct ht_traffic *out);

@@ -99,7 +99,7 @@ extern const struct ht_invariant ht_leapfrog_energy, ht_fd_energy, ht_pair_energ
 #define HT_METHOD_ROW(name) \
     { HT_EACH_METHOD(HT_METHOD_POINTER, name) }
 
-/* ---- places.c ---- */
+/* ---- measure.c ---- */
 /* Fields whose values lie at the same places, and the solution there: value m of node m of the
  * primary grid. They are those at the step's time, or `later`. */
 struct ht_place {

@@ -57,7 +57,7 @@ struct transform {
     double *part;           /* [q]: of values, or of integrals over s */
     double *factor;         /* [sample]: 1 over the window's transform */
     double complex **room;  /* [worker] of both transforms */
-    int64_t traces;
+    int64_t traces, steps;
     double *out;
 };
 
@@ -145,8 +145,7 @@ static void spread(const struct transform *t, int64_t q, double complex value,
 }
 
 /* Samples of the traces `trace` and, if there is one, the next. */
-static void transform_pair(const struct transform *t, int64_t trace, int64_t steps,
-                           double complex *x) {
+static void transform_pair(const struct transform *t, int64_t trace, double complex *x) {
     const struct ht_whole *of = t->of;
     const int64_t size = (int64_t)1 << t->bits[0];
     const int64_t points = (int64_t)1 << t->bits[1];
@@ -155,7 +154,7 @@ static void transform_pair(const struct transform *t, int64_t trace, int64_t ste
     const int64_t begin = of->between ? 1 : 0;
     for (int64_t n = 0; n < size; n++) {
         const double *u = of->value + (n + begin) * of->width + trace;
-        x[n] = n + begin < steps ? ht_complex(u[0], two ? u[1] : 0) : 0;
+        x[n] = n + begin < t->steps ? ht_complex(u[0], two ? u[1] : 0) : 0;
     }
     const double complex first = x[0];
     ht_fourier(t->bits[0], x);
@@ -181,14 +180,9 @@ static int64_t finite_steps(const struct transform *t) {
     return of->steps;
 }
 
-struct pairs {
-    const struct transform *transform;
-    int64_t steps;
-};
-
 static enum ht_err transform_chunk(void *data, int64_t chunk, int worker) {
-    const struct pairs *p = data;
-    transform_pair(p->transform, 2 * chunk, p->steps, p->transform->room[worker]);
+    const struct transform *t = data;
+    transform_pair(t, 2 * chunk, t->room[worker]);
     return HT_OK;
 }
 
@@ -203,25 +197,14 @@ static void release(struct transform *t) {
 }
 
 enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out) {
-    struct transform t = {.of = of, .traces = traces};
-    struct pairs pairs = {&t, finite_steps(&t)};
+    HT_ENDED(release) struct transform t = {.of = of, .traces = traces, .out = out};
     const double last = of->at + (double)of->samples * of->every;
-    t.out = out;
-    enum ht_err err = make(&t, of->steps + (int64_t)last + 2 * ht_fd_steps_beside(last));
-    if (err == HT_OK) err = ht_threads_run(ht_divide_up(traces, 2), transform_chunk, &pairs);
-    release(&t);
-    return err;
+    t.steps = finite_steps(&t);
+    TRY(make(&t, of->steps + (int64_t)last + 2 * ht_fd_steps_beside(last)));
+    return ht_threads_run(ht_divide_up(traces, 2), transform_chunk, &t);
 }
 
 /* ---- signals ---- */
-
-/* Of the signal's values, at frequency q. */
-static double complex gather(const struct transform *t, int64_t q, const double complex *grid) {
-    const int64_t mask = ((int64_t)1 << t->bits[1]) - 1;
-    double complex sum = 0;
-    for (int k = 0; k < W; k++) sum += t->weight[q * W + k] * grid[(t->first[q] + k) & mask];
-    return conj(t->middle[q]) * sum;
-}
 
 static void transform_signal(const struct transform *t, const double *f, bool later,
                              double complex *x) {
@@ -232,9 +215,12 @@ static void transform_signal(const struct transform *t, const double *f, bool la
     for (int64_t j = 0; j < t->of->samples; j++)
         grid[(j - middle_of(t)) & mask] = f[j] * t->factor[j];
     ht_fourier(t->bits[1], grid);
-    for (int64_t q = 0; q < t->count; q++)
-        x[q] = conj(gather(t, q, grid)) * t->of->every * t->part[q] *
+    for (int64_t q = 0; q < t->count; q++) {
+        double complex sum = 0;
+        for (int k = 0; k < W; k++) sum += t->weight[q * W + k] * grid[(t->first[q] + k) & mask];
+        x[q] = conj(conj(t->middle[q]) * sum) * t->of->every * t->part[q] *
                cos(HT_PI * (double)q / (double)size) * (later ? conj(half_turn(t, q)) : 1);
+    }
     ht_fourier(t->bits[0], x);
 }
 
@@ -242,14 +228,11 @@ static void transform_signal(const struct transform *t, const double *f, bool la
 enum ht_err ht_transform_signal(int64_t values, double apart, const double *f, bool later,
                                 int64_t count, double *out) {
     const struct ht_whole of = {.every = apart, .samples = values};
-    struct transform t = {.of = &of};
-    const enum ht_err err = make(&t, 4 * ht_most(count, 16));
-    if (err == HT_OK) {
-        transform_signal(&t, f, later, t.room[0]);
-        for (int64_t n = 0; n < count; n++) out[n] = creal(t.room[0][n]);
-    }
-    release(&t);
-    return err;
+    HT_ENDED(release) struct transform t = {.of = &of};
+    TRY(make(&t, 4 * ht_most(count, 16)));
+    transform_signal(&t, f, later, t.room[0]);
+    for (int64_t n = 0; n < count; n++) out[n] = creal(t.room[0][n]);
+    return HT_OK;
 }
 
 /* Values of the signal per step: it has nothing at frequencies that differ by 2 pi FINE/dt from

@@ -27,14 +27,6 @@ static void add_plane(const struct ht_grid *grid, const struct ht_receiver_group
         }
 }
 
-static bool reaches(const struct ht_receiver_group *group, const struct ht_point_axis *planes,
-                    int64_t plane) {
-    for (int64_t i = 0; i < group->count; i++)
-        for (int n = 0; n < planes[i].count; n++)
-            if (planes[i].node[n] == plane) return true;
-    return false;
-}
-
 static enum ht_err read_initial(const struct ht_plan *plan, const struct ht_receiver_group *group,
                                 int field, struct ht_point_axis *planes, double *values,
                                 double *start) {
@@ -48,7 +40,10 @@ static enum ht_err read_initial(const struct ht_plan *plan, const struct ht_rece
     for (int64_t i = 0; i < group->count; i++)
         ht_point_axis_read(&grid, 2, group->x[i][2], false, &planes[i]);
     for (int64_t m = 0; m < ht_grid_planes(&grid, HT_PRIMARY); m++) {
-        if (!reaches(group, planes, m)) continue;
+        bool reached = false;
+        for (int64_t i = 0; i < group->count; i++)
+            for (int n = 0; n < planes[i].count; n++) reached |= planes[i].node[n] == m;
+        if (!reached) continue;
         TRY(ht_solution_fill(plan->solution, HT_PRIMARY, 0, m, m + 1, values));
         add_plane(&grid, group, planes, m, values + field * nodes, start);
     }
@@ -93,10 +88,6 @@ struct ht_trace ht_trace_at(const struct ht_receivers *receivers, int64_t trace)
 
 /* ---- samples ---- */
 
-static bool same_plane(const struct ht_sampler_row *a, const struct ht_sampler_row *b) {
-    return a->subgrid == b->subgrid && a->field == b->field && a->plane == b->plane;
-}
-
 /* On the host: of a stepper without a device. */
 static enum ht_err take_plain(struct ht_sampler *s, int64_t slot) {
     const struct ht_stepper *stepper = s->stepper;
@@ -107,7 +98,8 @@ static enum ht_err take_plain(struct ht_sampler *s, int64_t slot) {
         const int64_t *node = s->node + row->pattern * nodes;
         const double *value = s->value + row->pattern * nodes * coefs;
         double sum = 0;
-        if (i == 0 || !same_plane(row, row - 1))
+        if (i == 0 || row[-1].subgrid != row->subgrid || row[-1].field != row->field ||
+            row[-1].plane != row->plane)
             TRY(stepper->ops->get(stepper->self, row->subgrid, row->field, coefs, row->plane,
                                   row->plane + 1, s->plane));
         for (int n = 0; n < coefs * nodes; n++)
@@ -285,10 +277,9 @@ static enum ht_err make_tool(struct ht_sampler *s) {
     shape.fp64 = arrays.fp64;
     shape.block = arrays.block;
     shape.coefs = arrays.coefs;
-    enum ht_err err = ht_rows_alloc(&shape, &tables);
-    if (err == HT_OK) fill_tables(s, &arrays, &tables);
-    if (err == HT_OK) err = ht_rows_create(arrays.device, &shape, &tables, &s->tool);
-    return err;
+    TRY(ht_rows_alloc(&shape, &tables));
+    fill_tables(s, &arrays, &tables);
+    return ht_rows_create(arrays.device, &shape, &tables, &s->tool);
 }
 
 static enum ht_err make(const struct ht_plan *plan, struct ht_sampler *s) {

@@ -205,12 +205,6 @@ static bool enough(const struct ht_partition *p, const struct ht_pass *pass,
 
 /* ---- tasks ---- */
 
-static const char *task_name(enum ht_task_kind kind) {
-#define HT_TASK_WORD(constant, name) name,
-    static const char *const names[] = {HT_EACH_TASK_KIND(HT_TASK_WORD)};
-    return names[kind];
-}
-
 static struct ht_task *add_task(struct ht_schedule *s, enum ht_task_kind kind,
                                 const struct ht_pass *pass) {
     struct ht_task *task = &s->task[s->count++];
@@ -329,11 +323,13 @@ void ht_schedule_make(const struct ht_partition *p, const struct ht_passes *pass
 }
 
 void ht_schedule_add_text(const struct ht_schedule *schedule, struct ht_text *out) {
+#define HT_TASK_WORD(constant, name) name,
+    static const char *const names[] = {HT_EACH_TASK_KIND(HT_TASK_WORD)};
     static const char *const parts[] = {
         [HT_PART_INTERIOR] = " interior", [HT_PART_BOUNDARY] = " boundary"};
     for (int i = 0; i < schedule->count; i++) {
         const struct ht_task *task = &schedule->task[i];
-        ht_text_add(out, "%s%s%s", i > 0 ? ", " : "", task_name(task->kind),
+        ht_text_add(out, "%s%s%s", i > 0 ? ", " : "", names[task->kind],
                     task->kind == HT_TASK_STEP ? parts[task->part] : "");
     }
 }
@@ -419,7 +415,7 @@ enum ht_err ht_runner_repeat(void *self, int64_t steps, int64_t *done) {
 enum ht_err ht_runner_finish(void *self) {
     struct ht_runner *r = self;
     TRY(ht_runner_complete(r));
-    if (r->halo != NULL) TRY(ht_exchanger_finish(&r->halo->exchanger));
+    if (r->halo != NULL) TRY(ht_halo_finish(r->halo));
     return r->device != NULL ? ht_device_finish(r->device) : HT_OK;
 }
 
@@ -488,7 +484,7 @@ enum ht_err ht_runner_connect(struct ht_runner *r, const struct ht_problem *prob
     if (!r->partition.cut) return HT_OK;
     TRY(HT_ALLOC(halo, 1));
     *halo = *planned;
-    enum ht_err err = ht_halo_open(halo, problem, r->device);
+    enum ht_err err = ht_links_create(halo->comm, r->device, problem->halo.transport, halo->link);
     if (err == HT_OK) err = log_schedules(r);
     if (err != HT_OK) {
         ht_halo_destroy(halo);
@@ -512,10 +508,9 @@ void ht_runner_free(struct ht_runner *r) {
 /* ---- this method ---- */
 
 static double word_of(const struct ht_problem *p, bool fp64) {
-    double element_size = ht_real_size(fp64);
-    if (p->halo.precision == HT_HALO_SINGLE) element_size = 4;
-    if (p->halo.precision == HT_HALO_HALF) element_size = 2;
-    return element_size;
+    return p->halo.precision == HT_HALO_SINGLE ? 4
+           : p->halo.precision == HT_HALO_HALF ? 2
+                                               : ht_real_size(fp64);
 }
 
 void ht_message_planes(const struct ht_problem *p, bool fp64, double bytes[HT_ARRAYS]) {
