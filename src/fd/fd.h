@@ -30,8 +30,7 @@ enum ht_fd_sequence {
     HT_FD_BEGIN,    /* start */
     HT_FD_SEQUENCES
 };
-void ht_fd_passes(const struct ht_problem *problem, enum ht_fd_sequence sequence,
-                  struct ht_passes *out);
+void ht_fd_passes(const struct ht_problem *problem, int sequence, struct ht_passes *out);
 
 /* Values at the nodes of the window, in the engine's memory. */
 struct ht_fd_array {
@@ -247,8 +246,29 @@ HT_CHECKED enum ht_err ht_fd_incidence_count(const struct ht_problem *problem,
 HT_CHECKED enum ht_err ht_fd_surface_check(const struct ht_plan *plan);
 
 /* ---- the stepper ---- */
+/* What steppers of one field and of pairs differ in. */
+enum { HT_FD_MOST_ARRAYS = 4 * HT_MAX_FIELDS + HT_MAX_TERMS };
+struct ht_fd_kind {
+    size_t size;
+    struct ht_runner_ops runner;
+    struct ht_stepper_ops ops;
+    /* The members that need no memory. */
+    void (*plan)(const struct ht_problem *problem, const struct ht_fd_engine *engine, void *out);
+    int sequences;
+    void (*passes)(const struct ht_problem *problem, int sequence, struct ht_passes *out);
+    /* All arrays, which have `beyond` numbers more than the window: from this list they are
+     * counted, created and destroyed. The first *state of them are no medium. */
+    int64_t beyond;
+    int (*list)(void *self, struct ht_fd_array *list[HT_FD_MOST_ARRAYS], int *state);
+    /* Number i of those that messages of an array of the schedule have; NULL: there are no more. */
+    struct ht_fd_array *(*sent)(void *self, int array, int i);
+    int64_t (*layers_words)(const void *self);
+    enum ht_err (*fill)(void *self); /* what arrays hold, and the rest */
+    void (*release)(void *self);     /* but for arrays */
+};
 struct ht_fd_stepper {
     struct ht_runner r;
+    const struct ht_fd_kind *kind;
     struct ht_problem problem;
     struct ht_fd_engine engine;
     struct ht_fd_box box; /* the own nodes in the window */
@@ -271,11 +291,19 @@ struct ht_fd_stepper {
 };
 /* What the engine must compute for a problem. */
 struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64);
-HT_CHECKED enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
-                                            const struct ht_fd_engine *engine,
-                                            struct ht_stepper *out);
-/* The finite-difference stepper behind a stepper. */
+extern const struct ht_fd_kind ht_fd_kind, ht_pair_kind;
+/* The finite-difference stepper behind a stepper; NULL: it is of another kind. */
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper);
+/* Runs a sequence of passes once. */
+HT_CHECKED enum ht_err ht_fd_run_sequence(struct ht_fd_stepper *s, int sequence);
+/* All but the buffers. */
+void ht_fd_arrays(const struct ht_fd_stepper *s, struct ht_arrays *out);
+/* Functions of struct ht_stepper_ops that all have. */
+void ht_fd_destroy(void *self);
+#define HT_FD_STEPPER_OPS                                                                      \
+    .measure = ht_fd_no_measure, .half_step = ht_runner_half_step, .repeat = ht_runner_repeat, \
+    .absolute = ht_fd_absolute, .finish = ht_runner_finish, .destroy = ht_fd_destroy,          \
+    .traffic = ht_runner_traffic
 /* From u and dt r in place of d the d of the start (fd_start.c). */
 HT_CHECKED enum ht_err ht_fd_start(struct ht_fd_stepper *s);
 /* out += factor dt^2 M u at the own nodes, where M = L [+ dt^2/12 L^2]; w is scratch. Collective.
@@ -332,7 +360,7 @@ HT_CHECKED enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64
 void ht_fd_layers_turn(struct ht_fd_layers *l);
 
 /* ---- window, arrays, medium ---- */
-/* The members that need no memory. */
+/* The members that need no memory, of one field all. */
 void ht_fd_stepper_plan(const struct ht_problem *problem, const struct ht_fd_engine *engine,
                         struct ht_fd_stepper *out);
 /* The node of the grid whose value node m of an axis takes, for values that lie half a spacing up
@@ -424,18 +452,15 @@ HT_CHECKED enum ht_err ht_pair_injection_step(struct ht_pair_stepper *s);
 /* Adds what a group takes on planes of the window. */
 HT_CHECKED enum ht_err ht_pair_injection_add(struct ht_pair_stepper *s, int group, int64_t begin,
                                              int64_t end);
-HT_CHECKED enum ht_err ht_pair_stepper_create(const struct ht_problem *problem,
-                                              const struct ht_fd_engine *engine,
-                                              struct ht_stepper *out);
 struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper);
 /* Coefficient c, an array or a number, on planes of the grid. */
 HT_CHECKED enum ht_err ht_pair_fill(const struct ht_pair_stepper *s, int c, int64_t first,
                                     int64_t last, double *out);
 /* Of the plain engine, at a node of the window; c -1: 0. */
 double ht_pair_coefficient_at(const struct ht_pair_stepper *s, int c, int64_t at);
-/* From the fields at time 0 those of the start: group 0 half a step earlier. Group 1 changes: put
- * it again. Collective. */
-HT_CHECKED enum ht_err ht_pair_begin(struct ht_pair_stepper *s);
+/* Sequences of their passes: steps; the rates of group 1, times dt; from the fields at time 0 those
+ * of the start, group 0 half a step earlier: group 1 changes and is to be put again. */
+enum { HT_PAIR_FORWARDS, HT_PAIR_MEASURE, HT_PAIR_BEGIN, HT_PAIR_SEQUENCES };
 /* pair_surface.c: free sides. */
 /* The members that need no memory. */
 void ht_pair_surface_plan(struct ht_pair_stepper *s);
@@ -471,18 +496,9 @@ void ht_pair_lose(const struct ht_pair_task *t, bool whole, const int64_t m[3], 
                   double sum[HT_MAX_FIELDS]);
 /* Whether a group has any. */
 bool ht_pair_loses(const struct ht_pair *pair, int group);
-/* pair_layers.c: absorbing layers. */
 enum ht_pair_damping ht_pair_damping_of(const struct ht_problem *problem);
-/* The members that need no memory. */
-void ht_pair_layers_plan(struct ht_pair_stepper *s);
-/* Numbers that they keep in the engine's memory. */
-int64_t ht_pair_layers_words(const struct ht_pair_stepper *s);
-HT_CHECKED enum ht_err ht_pair_layers_create(struct ht_pair_stepper *s);
-void ht_pair_layers_destroy(struct ht_pair_stepper *s);
 /* Refuses fewer cells than the stencil reaches over. */
 HT_CHECKED enum ht_err ht_fd_check_points(const struct ht_plan *plan);
-/* The rates of group 1, times dt. Collective. */
-HT_CHECKED enum ht_err ht_pair_rates(struct ht_pair_stepper *s);
 /* What the device's and the plain engine make of problem and kernels (NULL: plain). */
 void ht_fd_engine_device(const struct ht_fd_spec *spec, struct ht_device *device,
                          const struct ht_kernels *kernels, struct ht_fd_engine *out);

@@ -269,13 +269,3 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
     *out = k;
     return HT_OK;
 }
-
-enum ht_err ht_differences_stepper_create(const struct ht_problem *problem,
-                                          struct ht_device *device,
-                                          const struct ht_kernels *kernels,
-                                          struct ht_stepper *out) {
-    const struct ht_fd_spec spec = ht_fd_spec_of(problem, kernels->spec[0].fp64);
-    struct ht_fd_engine engine;
-    ht_fd_engine_device(&spec, device, kernels, &engine);
-    return ht_fd_stepper_create(problem, &engine, out);
-}

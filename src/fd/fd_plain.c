@@ -728,15 +728,6 @@ void ht_fd_engine_plain(const struct ht_fd_spec *spec, struct ht_fd_engine *out)
     out->weights = ht_fd_weights(2 * spec->radius);
 }
 
-/* ---- the reference, for the self-check ---- */
-
-enum ht_err ht_differences_oracle_create(const struct ht_problem *problem, struct ht_stepper *out) {
-    const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
-    struct ht_fd_engine engine;
-    ht_fd_engine_plain(&spec, &engine);
-    return ht_fd_stepper_create(problem, &engine, out);
-}
-
 /* ---- verification ---- */
 
 /* Longest chain of roundings behind an output, of both passes: the products of an operator, and

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "fd.h"
+#include "src/solve/methods.h"
 
 /* The window of a slab of finite differences, its arrays, and the medium in it.
  */
@@ -60,9 +61,14 @@ static void make_axis(struct ht_fd_stepper *s, int axis) {
     }
 }
 
+static const struct ht_fd_kind *kind_of(const struct ht_problem *problem) {
+    return problem->fd.pair == HT_PAIR_NONE ? &ht_fd_kind : &ht_pair_kind;
+}
+
 void ht_fd_stepper_plan(const struct ht_problem *problem, const struct ht_fd_engine *engine,
                         struct ht_fd_stepper *out) {
     const struct ht_grid *grid = problem->grid;
+    out->kind = kind_of(problem);
     out->problem = *problem;
     out->engine = *engine;
     out->r.partition =
@@ -79,59 +85,75 @@ void ht_fd_stepper_plan(const struct ht_problem *problem, const struct ht_fd_eng
 
 /* ---- arrays ---- */
 
-/* u, d, w, z, a, and b where density varies: from this list they are counted, created and
- * destroyed. */
-enum { STATE = 4, MOST_ARRAYS = 8 };
-static int list_arrays(struct ht_fd_stepper *s, struct ht_fd_array *list[MOST_ARRAYS]) {
+/* u, d, w, z, a, and b where density varies. */
+static int list_arrays(void *self, struct ht_fd_array *list[HT_FD_MOST_ARRAYS], int *state) {
+    struct ht_fd_stepper *s = self;
     int count = 0;
     for (int a = 0; a < HT_FD_NAMES; a++) list[count++] = &s->values[a];
     list[count++] = &s->z;
+    *state = count;
     list[count++] = &s->law.a;
     for (int k = 0; s->engine.spec.density && k < s->engine.spec.dims; k++)
         list[count++] = &s->law.b[k];
     return count;
 }
 
+static struct ht_fd_array *find_sent(void *self, int array, int i) {
+    struct ht_fd_stepper *s = self;
+    return i == 0 && array < HT_FD_NAMES ? &s->values[array] : NULL;
+}
+
 /* The messages of a planned stepper. */
-static void ht_fd_plan_halo(struct ht_fd_stepper *s, struct ht_halo *out) {
+static void plan_halo(struct ht_fd_stepper *s, struct ht_halo *out) {
     struct ht_passes passes[HT_FD_SEQUENCES];
     const struct ht_passes *list[HT_FD_SEQUENCES];
-    for (int a = 0; a < HT_FD_NAMES; a++) {
-        struct ht_halo_part *part = ht_halo_add(out, a, &s->r.partition.window[HT_PRIMARY]);
-        part->format = ht_fd_format(&s->problem, s->engine.spec.fp64);
-        part->packer = s->engine.packer;
-        part->u = &s->values[a].buffer;
-    }
-    for (int i = 0; i < HT_FD_SEQUENCES; i++) {
-        ht_fd_passes(&s->problem, (enum ht_fd_sequence)i, &passes[i]);
+    struct ht_fd_array *sent;
+    for (int a = 0; a < HT_ARRAYS; a++)
+        for (int i = 0; (sent = s->kind->sent(s, a, i)) != NULL; i++) {
+            struct ht_halo_part *part = ht_halo_add(out, a, &s->r.partition.window[HT_PRIMARY]);
+            part->format = ht_fd_format(&s->problem, s->engine.spec.fp64);
+            part->packer = s->engine.packer;
+            part->u = &sent->buffer;
+        }
+    for (int i = 0; i < s->kind->sequences; i++) {
+        s->kind->passes(&s->problem, i, &passes[i]);
         list[i] = &passes[i];
     }
-    ht_halo_plan(&s->problem, HT_FD_SEQUENCES, list, out);
+    ht_halo_plan(&s->problem, s->kind->sequences, list, out);
+}
+
+static int64_t nodes_of(const struct ht_fd_stepper *s) {
+    return ht_window_nodes(&s->r.partition.window[HT_PRIMARY]) + s->kind->beyond;
 }
 
 struct ht_budget ht_differences_stepper_budget(const struct ht_problem *problem,
                                                const struct ht_tuning *tuning,
                                                const struct ht_device_info *info) {
-    const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
-    const struct ht_fd_engine engine = {.spec = spec};
-    struct ht_fd_array *list[MOST_ARRAYS];
-    struct ht_fd_stepper s = {.at = 0};
+    const struct ht_fd_engine engine = {.spec = ht_fd_spec_of(problem, tuning->fp64)};
+    const struct ht_fd_kind *kind = kind_of(problem);
+    const int64_t word = ht_real_size(tuning->fp64);
+    struct ht_fd_array *list[HT_FD_MOST_ARRAYS];
+    struct ht_pair_stepper memory = {.spares = 0};
+    struct ht_fd_stepper *s = &memory.fd; /* of either kind */
     struct ht_halo halo = {.parts = 0};
     int64_t message = 0;
-    ht_fd_stepper_plan(problem, &engine, &s);
-    const int64_t bytes =
-        ht_window_nodes(&s.r.partition.window[HT_PRIMARY]) * ht_real_size(spec.fp64);
-    const int arrays = list_arrays(&s, list);
-    const int64_t layers = ht_fd_layers_words(&s) * ht_real_size(spec.fp64);
-    struct ht_budget b = {
-        .state = STATE * bytes + layers, .layers = layers, .medium = (arrays - STATE) * bytes};
+    int state;
     (void)info;
+    kind->plan(problem, &engine, s);
+    const int64_t bytes = nodes_of(s) * word, layers = kind->layers_words(s) * word;
+    const int count = kind->list(s, list, &state);
+    struct ht_budget b = {
+        .state = state * bytes + layers, .layers = layers, .medium = (count - state) * bytes};
+    for (int group = 0; group < 2; group++)
+        if (ht_pair_faces_use(problem->fd.faces, group))
+            b.medium += ht_pair_met_bytes(&memory.pair, group, tuning->fp64,
+                                          problem->fd.faces->listed[group].count);
     if (ht_grid_cut(problem->grid)) {
-        ht_fd_plan_halo(&s, &halo);
+        plan_halo(s, &halo);
         b.messages = ht_links_bytes(halo.link, &message);
     }
     b.total = b.state + b.medium + b.messages;
-    b.largest_buffer = bytes > message ? bytes : message;
+    b.largest_buffer = ht_most(bytes, message);
     return b;
 }
 
@@ -376,8 +398,7 @@ static enum ht_err run_inject(void *self, const struct ht_task *task) {
 
 enum { U = 1 << HT_FD_U, D = 1 << HT_FD_D, W = 1 << HT_FD_W };
 
-void ht_fd_passes(const struct ht_problem *problem, enum ht_fd_sequence sequence,
-                  struct ht_passes *out) {
+void ht_fd_passes(const struct ht_problem *problem, int sequence, struct ht_passes *out) {
     static const struct {
         int count;
         enum ht_fd_pass pass[2];
@@ -418,10 +439,9 @@ double ht_differences_message_values(const struct ht_problem *problem, int array
     return array < HT_FD_NAMES ? (double)ht_grid_plane(problem->grid, HT_PRIMARY) : 0;
 }
 
-/* Runs a sequence once. */
-static enum ht_err run_sequence(struct ht_fd_stepper *s, enum ht_fd_sequence sequence) {
+enum ht_err ht_fd_run_sequence(struct ht_fd_stepper *s, int sequence) {
     struct ht_passes passes;
-    ht_fd_passes(&s->problem, sequence, &passes);
+    s->kind->passes(&s->problem, sequence, &passes);
     return ht_runner_run(&s->r, &passes, 0, passes.count);
 }
 
@@ -436,14 +456,14 @@ enum ht_err ht_fd_start(struct ht_fd_stepper *s) {
     TRY(ht_fd_clear(s, v[HT_FD_W]));
     TRY(s->engine.ops->advance(&s->engine, &s->box, 1, v[HT_FD_D], v[HT_FD_W]));
     ht_halo_overwritten(&s->r.state, HT_FD_W);
-    TRY(run_sequence(s, HT_FD_BEGIN));
+    TRY(ht_fd_run_sequence(s, HT_FD_BEGIN));
     return ht_fd_apply(s, -0.5, v[HT_FD_D]);
 }
 
 enum ht_err ht_fd_apply(struct ht_fd_stepper *s, double factor, struct ht_fd_array out) {
     s->apply_factor = factor;
     s->apply_to = out;
-    return run_sequence(s, HT_FD_MEASURE);
+    return ht_fd_run_sequence(s, HT_FD_MEASURE);
 }
 
 /* Each rank has its planes among those of the grid: the others add 0, and all are added in their
@@ -642,14 +662,19 @@ enum ht_err ht_fd_no_measure(void *self, enum ht_subgrid subgrid, int count,
 
 /* ---- making ---- */
 
-static void fd_destroy(void *self) {
+static void release(void *self) {
     struct ht_fd_stepper *s = self;
-    if (s == NULL) return;
-    ht_runner_free(&s->r);
     ht_fd_injection_destroy(s->injection);
-    struct ht_fd_array *list[MOST_ARRAYS];
-    for (int i = list_arrays(s, list) - 1; i >= 0; i--) s->engine.ops->destroy(list[i]);
     ht_fd_layers_destroy(s);
+}
+
+void ht_fd_destroy(void *self) {
+    struct ht_fd_stepper *s = self;
+    struct ht_fd_array *list[HT_FD_MOST_ARRAYS];
+    int state;
+    ht_runner_free(&s->r);
+    for (int i = s->kind->list(s, list, &state) - 1; i >= 0; i--) s->engine.ops->destroy(list[i]);
+    s->kind->release(s);
     free(s);
 }
 
@@ -670,19 +695,8 @@ void ht_fd_absolute(void *self) {
     s->engine.absolute = true;
 }
 
-static const struct ht_runner_ops runner_ops = {
-    .task = {[HT_TASK_GHOSTS] = run_ghosts,
-             [HT_TASK_STEP] = run_step,
-             [HT_TASK_LAYERS] = run_layers,
-             [HT_TASK_INJECT] = run_inject},
-    .before = before,
-    .after = after,
-    .alike = alike,
-    .seconds = seconds_of,
-};
-static void fd_arrays(const void *self, struct ht_arrays *out) {
+void ht_fd_arrays(const struct ht_fd_stepper *s, struct ht_arrays *out) {
     static const int first = 0;
-    const struct ht_fd_stepper *s = self;
     *out = (struct ht_arrays){.device = s->engine.device,
                               .fp64 = s->engine.spec.fp64,
                               .block = 1,
@@ -690,21 +704,13 @@ static void fd_arrays(const void *self, struct ht_arrays *out) {
                               .storage = &first,
                               .window = s->r.partition.window,
                               .level = s->level};
-    out->u[HT_PRIMARY][s->problem.eq->second_order.field] = s->values[HT_FD_U].buffer;
 }
 
-static const struct ht_stepper_ops fd_ops = {
-    .put = fd_put,
-    .get = fd_get,
-    .measure = ht_fd_no_measure,
-    .half_step = ht_runner_half_step,
-    .repeat = ht_runner_repeat,
-    .absolute = ht_fd_absolute,
-    .finish = ht_runner_finish,
-    .destroy = fd_destroy,
-    .arrays = fd_arrays,
-    .traffic = ht_runner_traffic,
-};
+static void fd_arrays(const void *self, struct ht_arrays *out) {
+    const struct ht_fd_stepper *s = self;
+    ht_fd_arrays(s, out);
+    out->u[HT_PRIMARY][s->problem.eq->second_order.field] = s->values[HT_FD_U].buffer;
+}
 
 /* The sum of 1/a, of which the mean of d is a part. */
 static enum ht_err find_mass(struct ht_fd_stepper *s) {
@@ -729,21 +735,11 @@ struct ht_pack_format ht_fd_format(const struct ht_problem *problem, bool fp64) 
                                    .precision = problem->halo.precision};
 }
 
-static enum ht_err make(struct ht_fd_stepper *s) {
-    const struct ht_grid *grid = s->problem.grid;
-    struct ht_partition *p = &s->r.partition;
-    TRY(HT_ALLOC(p->targets[HT_PRIMARY], 1));
-    p->targets[HT_PRIMARY][0].box = p->window[HT_PRIMARY].held;
-    p->count[HT_PRIMARY] = 1;
-    TRY(ht_runner_make(&s->r, &runner_ops, &s->problem, s->engine.device));
+static enum ht_err fill_rest(void *self) {
+    struct ht_fd_stepper *s = self;
     for (int k = 0; k < s->engine.spec.dims; k++)
         s->law.scale[k] = (s->engine.spec.density ? 1 : s->problem.fd.inverse_density) /
-                          (grid->h[k] * grid->h[k]);
-    struct ht_fd_array *list[MOST_ARRAYS];
-    const int count = list_arrays(s, list);
-    for (int i = 0; i < count; i++)
-        TRY(s->engine.ops->create(&s->engine, ht_window_nodes(&s->r.partition.window[HT_PRIMARY]),
-                                  list[i]));
+                          (s->problem.grid->h[k] * s->problem.grid->h[k]);
     TRY(ht_fd_layers_create(s));
     if (s->problem.fd.fill == NULL) {
         s->problem.fd.fill = fill_uniform;
@@ -755,25 +751,84 @@ static enum ht_err make(struct ht_fd_stepper *s) {
     return ht_fd_injection_create(s, &s->injection);
 }
 
-enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
-                                 const struct ht_fd_engine *engine, struct ht_stepper *out) {
+static void plan_field(const struct ht_problem *problem, const struct ht_fd_engine *engine,
+                       void *out) {
+    ht_fd_stepper_plan(problem, engine, out);
+}
+
+static int64_t layers_words(const void *self) {
+    return ht_fd_layers_words(self);
+}
+
+const struct ht_fd_kind ht_fd_kind = {
+    .size = sizeof(struct ht_fd_stepper),
+    .runner = {.task = {[HT_TASK_GHOSTS] = run_ghosts,
+                        [HT_TASK_STEP] = run_step,
+                        [HT_TASK_LAYERS] = run_layers,
+                        [HT_TASK_INJECT] = run_inject},
+               .before = before,
+               .after = after,
+               .alike = alike,
+               .seconds = seconds_of},
+    .ops = {.put = fd_put, .get = fd_get, .arrays = fd_arrays, HT_FD_STEPPER_OPS},
+    .plan = plan_field,
+    .sequences = HT_FD_SEQUENCES,
+    .passes = ht_fd_passes,
+    .list = list_arrays,
+    .sent = find_sent,
+    .layers_words = layers_words,
+    .fill = fill_rest,
+    .release = release,
+};
+
+static enum ht_err make(struct ht_fd_stepper *s) {
+    struct ht_partition *p = &s->r.partition;
+    struct ht_fd_array *list[HT_FD_MOST_ARRAYS];
+    int state;
+    TRY(HT_ALLOC(p->targets[HT_PRIMARY], 1));
+    p->targets[HT_PRIMARY][0].box = p->window[HT_PRIMARY].held;
+    p->count[HT_PRIMARY] = 1;
+    TRY(ht_runner_make(&s->r, &s->kind->runner, &s->problem, s->engine.device));
+    const int count = s->kind->list(s, list, &state);
+    for (int i = 0; i < count; i++) TRY(s->engine.ops->create(&s->engine, nodes_of(s), list[i]));
+    return s->kind->fill(s);
+}
+
+static enum ht_err create(const struct ht_problem *problem, const struct ht_fd_engine *engine,
+                          struct ht_stepper *out) {
+    const struct ht_fd_kind *kind = kind_of(problem);
     struct ht_fd_stepper *s = NULL;
     struct ht_halo halo = {.parts = 0};
-    TRY(HT_ALLOC(s, 1));
-    s->engine = *engine;
-    ht_fd_stepper_plan(problem, engine, s);
+    TRY(ht_mem_alloc(1, kind->size, &s));
+    kind->plan(problem, engine, s);
     enum ht_err err = ht_comm_agree(problem->grid->slab.comm, make(s));
-    if (s->r.partition.cut) ht_fd_plan_halo(s, &halo);
+    if (s->r.partition.cut) plan_halo(s, &halo);
     if (err == HT_OK) err = ht_runner_connect(&s->r, problem, &halo);
-    if (err == HT_OK) err = find_mass(s);
-    if (err != HT_OK) {
-        fd_destroy(s);
-        return err;
-    }
-    *out = (struct ht_stepper){.ops = &fd_ops, .self = s};
-    return HT_OK;
+    if (err == HT_OK && kind == &ht_fd_kind) err = find_mass(s);
+    if (err == HT_OK)
+        *out = (struct ht_stepper){.ops = &kind->ops, .self = s};
+    else
+        ht_fd_destroy(s);
+    return err;
+}
+
+enum ht_err ht_differences_stepper_create(const struct ht_problem *problem,
+                                          struct ht_device *device,
+                                          const struct ht_kernels *kernels,
+                                          struct ht_stepper *out) {
+    const struct ht_fd_spec spec = ht_fd_spec_of(problem, kernels->spec[0].fp64);
+    struct ht_fd_engine engine;
+    ht_fd_engine_device(&spec, device, kernels, &engine);
+    return create(problem, &engine, out);
+}
+
+enum ht_err ht_differences_oracle_create(const struct ht_problem *problem, struct ht_stepper *out) {
+    const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
+    struct ht_fd_engine engine;
+    ht_fd_engine_plain(&spec, &engine);
+    return create(problem, &engine, out);
 }
 
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper) {
-    return stepper->ops == &fd_ops ? stepper->self : NULL;
+    return stepper->ops == &ht_fd_kind.ops ? stepper->self : NULL;
 }

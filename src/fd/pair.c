@@ -2,8 +2,7 @@
  * ht_pair): a += dt A b,   b += dt B a, two passes. The half step from the primary grid is the
  * whole time step, the one from the dual grid nothing.
  */
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
 
 #include "fd.h"
 #include "src/solve/methods.h"
@@ -12,21 +11,19 @@
 
 /* Beside passes 0 and 1, which step a group: */
 enum { RATES = 2, QUARTER, HALF };
-enum sequence { FORWARDS, MEASURE, BEGIN, SEQUENCES };
-
 static int group_of(int pass) {
     return pass == HALF ? 0 : pass == QUARTER || pass == RATES ? 1 : pass;
 }
 
 /* Arrays of the schedule are the groups. */
-static void make_passes(const struct ht_problem *problem, enum sequence sequence,
-                        struct ht_passes *out) {
-    static const int rows[][3] = {
-        [FORWARDS] = {2, 0, 1}, [MEASURE] = {1, RATES}, [BEGIN] = {2, QUARTER, HALF}};
-    const bool injects = problem->shots != NULL && sequence == FORWARDS;
+static void make_passes(const struct ht_problem *problem, int sequence, struct ht_passes *out) {
+    static const int rows[][3] = {[HT_PAIR_FORWARDS] = {2, 0, 1},
+                                  [HT_PAIR_MEASURE] = {1, RATES},
+                                  [HT_PAIR_BEGIN] = {2, QUARTER, HALF}};
+    const bool injects = problem->shots != NULL && sequence == HT_PAIR_FORWARDS;
     struct ht_pair pair;
     ht_problem_pair(problem, &pair);
-    *out = (struct ht_passes){.once = sequence != FORWARDS};
+    *out = (struct ht_passes){.once = sequence != HT_PAIR_FORWARDS};
     for (int i = 0; i < rows[sequence][0]; i++) {
         const int number = rows[sequence][1 + i], group = group_of(number);
         const int64_t reach = problem->fd.order / 2 + ht_pair_faces_use(problem->fd.faces, group);
@@ -39,14 +36,15 @@ static void make_passes(const struct ht_problem *problem, enum sequence sequence
         /* A source drives the mean of a field before and after: half of it comes before. */
         if (injects && ht_pair_loses(&pair, group)) ht_pass_add(pass, HT_TASK_INJECT);
         ht_pass_add(pass, HT_TASK_STEP);
-        if (problem->layers != NULL && sequence == FORWARDS) ht_pass_add(pass, HT_TASK_LAYERS);
+        if (problem->layers != NULL && sequence == HT_PAIR_FORWARDS)
+            ht_pass_add(pass, HT_TASK_LAYERS);
         if (injects) ht_pass_add(pass, HT_TASK_INJECT);
     }
     out->half[HT_PRIMARY][1] = out->count;
 }
 
 void ht_staggered_schedule_passes(const struct ht_problem *problem, struct ht_passes *out) {
-    make_passes(problem, FORWARDS, out);
+    make_passes(problem, HT_PAIR_FORWARDS, out);
 }
 
 double ht_staggered_message_values(const struct ht_problem *problem, int array) {
@@ -56,20 +54,6 @@ double ht_staggered_message_values(const struct ht_problem *problem, int array) 
     for (int f = 0; array < 2 && f < pair.nfields; f++)
         if (pair.group[array] >> f & 1u) fields++;
     return (double)(fields * ht_grid_plane(problem->grid, HT_PRIMARY));
-}
-
-static enum ht_err run_sequence(struct ht_pair_stepper *s, enum sequence sequence) {
-    struct ht_passes passes;
-    make_passes(&s->fd.problem, sequence, &passes);
-    return ht_runner_run(&s->fd.r, &passes, 0, passes.count);
-}
-
-enum ht_err ht_pair_begin(struct ht_pair_stepper *s) {
-    return run_sequence(s, BEGIN);
-}
-
-enum ht_err ht_pair_rates(struct ht_pair_stepper *s) {
-    return run_sequence(s, MEASURE);
 }
 
 /* ---- tasks ---- */
@@ -172,31 +156,22 @@ static struct ht_task_seconds seconds_of(const void *self) {
 
 /* ---- data ---- */
 
-static int64_t nodes_of(const struct ht_pair_stepper *s) {
-    return ht_window_nodes(&s->fd.r.partition.window[HT_PRIMARY]) + HT_PAIR_BEYOND;
-}
-
-static enum ht_err forget(struct ht_pair_stepper *s, const double *zeros, int64_t most) {
+enum ht_err ht_pair_forget(struct ht_pair_stepper *s) {
     struct ht_fd_engine *e = &s->fd.engine;
+    const int64_t most = 1 << 16;
+    const int64_t nodes = ht_window_nodes(&s->fd.r.partition.window[HT_PRIMARY]) + HT_PAIR_BEYOND;
+    HT_FREED double *zeros = NULL;
+    if (!s->remembers) return HT_OK;
+    TRY(HT_ALLOC(zeros, most));
     for (int i = 0; i < s->pair.npartners + 2; i++) {
         const bool layers = i >= s->pair.npartners;
         const struct ht_fd_array to = layers ? s->memory[i - s->pair.npartners] : s->partner[i];
-        const int64_t total = layers ? s->layers.memory : nodes_of(s);
+        const int64_t total = layers ? s->layers.memory : nodes;
         for (int64_t at = 0; at < total; at += most)
             TRY(e->ops->write(e, to, at, ht_least(most, total - at), zeros));
     }
+    s->remembers = false;
     return HT_OK;
-}
-
-enum ht_err ht_pair_forget(struct ht_pair_stepper *s) {
-    const int64_t most = 1 << 16;
-    double *zeros = NULL;
-    if (!s->remembers) return HT_OK;
-    TRY(HT_ALLOC(zeros, most));
-    const enum ht_err err = forget(s, zeros, most);
-    free(zeros);
-    s->remembers = err != HT_OK;
-    return err;
 }
 
 static enum ht_err put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
@@ -223,31 +198,32 @@ static enum ht_err get(void *self, enum ht_subgrid subgrid, int field, int count
 }
 
 static void arrays(const void *self, struct ht_arrays *out) {
-    static const int first = 0;
     const struct ht_pair_stepper *s = self;
-    *out = (struct ht_arrays){.device = s->fd.engine.device,
-                              .fp64 = s->fd.engine.spec.fp64,
-                              .block = 1,
-                              .coefs = 1,
-                              .storage = &first,
-                              .window = s->fd.r.partition.window};
+    ht_fd_arrays(&s->fd, out);
     for (int f = 0; f < s->pair.nfields; f++) out->u[HT_PRIMARY][f] = s->field[f].buffer;
 }
 
 /* ---- memory ---- */
 
-/* Fields, partners, spares, coefficients that vary: from this list they are counted, created and
- * destroyed.
- */
-enum { MOST_ARRAYS = 4 * HT_MAX_FIELDS + HT_MAX_TERMS };
-static int list_arrays(struct ht_pair_stepper *s, struct ht_fd_array *list[MOST_ARRAYS]) {
+/* Fields, partners, spares, coefficients that vary. */
+static int list_arrays(void *self, struct ht_fd_array *list[HT_FD_MOST_ARRAYS], int *state) {
+    struct ht_pair_stepper *s = self;
     int count = 0;
     for (int f = 0; f < s->pair.nfields; f++) list[count++] = &s->field[f];
     for (int i = 0; i < s->pair.npartners; i++) list[count++] = &s->partner[i];
     for (int i = 0; i < s->spares; i++) list[count++] = &s->spare[i];
+    *state = count;
     for (int c = 0; c < s->pair.ncoefficients; c++)
         if (!(s->constant >> c & 1u)) list[count++] = &s->coefficient[c];
     return count;
+}
+
+/* Arrays of the schedule are the groups. */
+static struct ht_fd_array *find_sent(void *self, int array, int i) {
+    struct ht_pair_stepper *s = self;
+    for (int f = 0; array < 2 && f < s->pair.nfields; f++)
+        if (s->pair.group[array] >> f & 1u && i-- == 0) return &s->field[f];
+    return NULL;
 }
 
 /* Numbers of the spares that rates and solutions take, or, once they have memory, the arrays. */
@@ -261,9 +237,103 @@ static void share_spares(struct ht_pair_stepper *s) {
     s->spares = (int)ht_most(solved[0], solved[1]);
 }
 
+/* ---- absorbing layers ---- */
+
+/* Where they lie in a slab's window, their profiles and what they remember (docs/absorbing.md). A
+ * layer changes a node by what it remembers of this node alone: ranks share it as they share the
+ * nodes.
+ */
+
+enum ht_pair_damping ht_pair_damping_of(const struct ht_problem *problem) {
+    if (problem->layers == NULL) return HT_PAIR_UNDAMPED;
+    if (problem->layers->type == HT_ABSORBING_SPONGE) return HT_PAIR_SPONGE;
+    return problem->layers->mix > 0 ? HT_PAIR_MIXED : HT_PAIR_MATCHED;
+}
+
+/* Nodes of the whole grid whose own point or half point above is damped; index in the window. A
+ * sponge remembers nothing: it has the neighbours' planes, too. */
+static void plan_layer(struct ht_pair_stepper *s, int axis, int side) {
+    struct ht_pair_layers *all = &s->layers;
+    const int i = 2 * axis + side;
+    const int64_t cells = s->fd.problem.layers->side[axis][side].cells;
+    const int64_t first = s->fd.box.begin[axis] - (axis == 2 ? s->fd.first : 0);
+    const int64_t far = first + s->fd.problem.grid->cells[axis];
+    int64_t nodes = 1;
+    if (cells == 0) return;
+    for (int k = 0; k < 3; k++) {
+        all->layer[i].begin[k] = s->fd.box.begin[k];
+        all->layer[i].end[k] = s->fd.box.end[k];
+    }
+    int64_t *begin = &all->layer[i].begin[axis], *end = &all->layer[i].end[axis];
+    const bool sponge = s->damping == HT_PAIR_SPONGE;
+    const int64_t low = side == 0 ? first : far - cells;
+    const int64_t high = side == 0 ? first + cells : far + 1;
+    *begin = sponge ? low : ht_least(ht_most(low, *begin), *end);
+    *end = sponge ? high : ht_most(ht_least(high, *end), *begin);
+    for (int k = 0; k < 3; k++) nodes *= all->layer[i].end[k] - all->layer[i].begin[k];
+    all->layer[i].memory = all->memory;
+    all->layer[i].profile = all->profiles;
+    /* Of group 0: the other one has the same differences, transposed. */
+    all->memory += ht_pair_slots(&s->pair, s->damping, 0, axis) * nodes;
+    all->profiles += (int64_t)2 * ht_pair_profiles(s->damping) * (*end - *begin);
+}
+
+static int64_t layers_words(const void *self) {
+    const struct ht_pair_stepper *s = self;
+    if (s->damping == HT_PAIR_UNDAMPED) return 0;
+    return 2 * (s->layers.memory + HT_PAIR_BEYOND) + s->layers.profiles + HT_PAIR_BEYOND;
+}
+
+/* b and a of cl/pair_layers.cl, `apart` numbers from each other. */
+static void set_filter(double sigma, double alpha, double dt, int64_t apart, double *out) {
+    out[0] = exp(-(sigma + alpha) * dt);
+    out[apart] = sigma > 0 ? sigma * (out[0] - 1) / (sigma + alpha) : 0;
+}
+
+/* What cl/pair_layers.cl has of a point. */
+static void fill_point(const struct ht_pair_stepper *s, int axis, double at, int64_t apart,
+                       double *out) {
+    const struct ht_layers *layers = s->fd.problem.layers;
+    const struct ht_stretch stretch = ht_layers_stretch(layers, axis, at);
+    const double dt = s->fd.problem.dt;
+    if (s->damping == HT_PAIR_SPONGE) {
+        out[0] = exp(-stretch.sigma * dt);
+        return;
+    }
+    set_filter(stretch.sigma, stretch.alpha, dt, apart, out);
+    if (s->damping == HT_PAIR_MIXED)
+        set_filter(layers->mix * stretch.sigma, stretch.alpha, dt, apart, out + 2 * apart);
+}
+
+static void fill_profile(const struct ht_pair_stepper *s, int i, double *out) {
+    const int axis = i / 2, numbers = ht_pair_profiles(s->damping);
+    const int64_t begin = s->layers.layer[i].begin[axis], end = s->layers.layer[i].end[axis];
+    const int64_t first = s->fd.box.begin[axis] - (axis == 2 ? s->fd.first : 0);
+    for (int half = 0; half < 2; half++)
+        for (int64_t m = begin; m < end; m++)
+            fill_point(s, axis, (double)(m - first) + 0.5 * half, end - begin,
+                       out + (int64_t)half * numbers * (end - begin) + m - begin);
+}
+
+static enum ht_err create_layers(struct ht_pair_stepper *s) {
+    struct ht_fd_engine *e = &s->fd.engine;
+    const struct ht_pair_layers *all = &s->layers;
+    HT_FREED double *profile = NULL;
+    if (s->damping == HT_PAIR_UNDAMPED) return HT_OK;
+    for (int group = 0; group < 2; group++)
+        TRY(e->ops->create(e, all->memory + HT_PAIR_BEYOND, &s->memory[group]));
+    TRY(e->ops->create(e, all->profiles + HT_PAIR_BEYOND, &s->profile));
+    if (all->profiles == 0) return HT_OK;
+    TRY(HT_ALLOC(profile, all->profiles));
+    for (int i = 0; i < 6; i++) fill_profile(s, i, profile + all->layer[i].profile);
+    return e->ops->write(e, s->profile, 0, all->profiles, profile);
+}
+
+/* ---- making ---- */
+
 /* The members that need no memory. */
-static void plan(const struct ht_problem *problem, const struct ht_fd_engine *engine,
-                 struct ht_pair_stepper *s) {
+static void plan(const struct ht_problem *problem, const struct ht_fd_engine *engine, void *out) {
+    struct ht_pair_stepper *s = out;
     const struct ht_equations *eq = problem->eq;
     ht_fd_stepper_plan(problem, engine, &s->fd);
     ht_problem_pair(problem, &s->pair);
@@ -280,104 +350,28 @@ static void plan(const struct ht_problem *problem, const struct ht_fd_engine *en
     }
     for (int n = 0; n < 6 * eq->nfields; n++) {
         const int f = n / 6, k = n / 2 % 3, side = n % 2, factor = s->fd.sides[k][side];
-        int *out = &s->sides[f][k][side];
-        *out = factor;
+        int *kind = &s->sides[f][k][side];
+        *kind = factor;
         if (factor == 0 || factor == HT_FD_SIDE_NONE) continue;
-        *out = ht_wall_sign(eq, f, k, factor);
-        if (s->pair.parity[f] >> k & 1u) *out += HT_FD_SIDE_HALF;
+        *kind = ht_wall_sign(eq, f, k, factor);
+        if (s->pair.parity[f] >> k & 1u) *kind += HT_FD_SIDE_HALF;
     }
     share_spares(s);
     ht_pair_surface_plan(s);
-    ht_pair_layers_plan(s);
+    s->damping = ht_pair_damping_of(&s->fd.problem);
+    for (int i = 0; i < 6 && s->damping != HT_PAIR_UNDAMPED; i++) plan_layer(s, i / 2, i % 2);
 }
 
-static void plan_halo(struct ht_pair_stepper *s, struct ht_halo *out) {
-    struct ht_passes passes[SEQUENCES];
-    const struct ht_passes *list[SEQUENCES];
-    for (int group = 0; group < 2; group++)
-        for (int f = 0; f < s->pair.nfields; f++) {
-            if (!(s->pair.group[group] >> f & 1u)) continue;
-            struct ht_halo_part *part =
-                ht_halo_add(out, group, &s->fd.r.partition.window[HT_PRIMARY]);
-            part->format = ht_fd_format(&s->fd.problem, s->fd.engine.spec.fp64);
-            part->packer = s->fd.engine.packer;
-            part->u = &s->field[f].buffer;
-        }
-    for (int i = 0; i < SEQUENCES; i++) {
-        make_passes(&s->fd.problem, (enum sequence)i, &passes[i]);
-        list[i] = &passes[i];
-    }
-    ht_halo_plan(&s->fd.problem, SEQUENCES, list, out);
-}
-
-struct ht_budget ht_staggered_stepper_budget(const struct ht_problem *problem,
-                                             const struct ht_tuning *tuning,
-                                             const struct ht_device_info *info) {
-    const struct ht_fd_engine engine = {.spec = ht_fd_spec_of(problem, tuning->fp64)};
-    struct ht_fd_array *list[MOST_ARRAYS];
-    struct ht_pair_stepper s = {.spares = 0};
-    struct ht_halo halo = {.parts = 0};
-    int64_t message = 0;
-    (void)info;
-    plan(problem, &engine, &s);
-    const int64_t bytes = nodes_of(&s) * ht_real_size(tuning->fp64);
-    const int count = list_arrays(&s, list), state = s.pair.nfields + s.pair.npartners + s.spares;
-    const int64_t layers = ht_pair_layers_words(&s) * ht_real_size(tuning->fp64);
-    struct ht_budget b = {
-        .state = state * bytes + layers, .layers = layers, .medium = (count - state) * bytes};
-    for (int group = 0; group < 2; group++)
-        if (ht_pair_faces_use(problem->fd.faces, group))
-            b.medium += ht_pair_met_bytes(&s.pair, group, tuning->fp64,
-                                          problem->fd.faces->listed[group].count);
-    if (ht_grid_cut(problem->grid)) {
-        plan_halo(&s, &halo);
-        b.messages = ht_links_bytes(halo.link, &message);
-    }
-    b.total = b.state + b.medium + b.messages;
-    b.largest_buffer = ht_most(bytes, message);
-    return b;
-}
-
-/* ---- making ---- */
-
-static void destroy(void *self) {
+static void release(void *self) {
     struct ht_pair_stepper *s = self;
-    struct ht_fd_array *list[MOST_ARRAYS];
-    if (s == NULL) return;
-    ht_runner_free(&s->fd.r);
     ht_pair_injection_destroy(s);
-    for (int i = list_arrays(s, list) - 1; i >= 0; i--) s->fd.engine.ops->destroy(list[i]);
-    ht_pair_layers_destroy(s);
+    s->fd.engine.ops->destroy(&s->profile);
     for (int group = 0; group < 2; group++) {
+        s->fd.engine.ops->destroy(&s->memory[group]);
         ht_pair_meets_free(&s->meets[group]);
         ht_pair_met_destroy(s->met[group]);
     }
-    free(s);
 }
-
-static const struct ht_runner_ops runner_ops = {
-    .task = {[HT_TASK_GHOSTS] = run_ghosts,
-             [HT_TASK_STEP] = run_step,
-             [HT_TASK_LAYERS] = run_layers,
-             [HT_TASK_INJECT] = run_inject},
-    .before = before,
-    .after = after,
-    .alike = alike,
-    .seconds = seconds_of,
-};
-
-static const struct ht_stepper_ops pair_ops = {
-    .put = put,
-    .get = get,
-    .measure = ht_fd_no_measure,
-    .half_step = ht_runner_half_step,
-    .repeat = ht_runner_repeat,
-    .absolute = ht_fd_absolute,
-    .finish = ht_runner_finish,
-    .destroy = destroy,
-    .arrays = arrays,
-    .traffic = ht_runner_traffic,
-};
 
 /* Neighbours of one parity together. */
 static enum ht_err fill_coefficients(struct ht_pair_stepper *s) {
@@ -393,19 +387,11 @@ static enum ht_err fill_coefficients(struct ht_pair_stepper *s) {
     return HT_OK;
 }
 
-static enum ht_err make(struct ht_pair_stepper *s) {
-    struct ht_fd_array *list[MOST_ARRAYS];
-    struct ht_partition *p = &s->fd.r.partition;
-    TRY(HT_ALLOC(p->targets[HT_PRIMARY], 1));
-    p->targets[HT_PRIMARY][0].box = p->window[HT_PRIMARY].held;
-    p->count[HT_PRIMARY] = 1;
-    TRY(ht_runner_make(&s->fd.r, &runner_ops, &s->fd.problem, s->fd.engine.device));
-    const int count = list_arrays(s, list);
-    for (int i = 0; i < count; i++)
-        TRY(s->fd.engine.ops->create(&s->fd.engine, nodes_of(s), list[i]));
+static enum ht_err fill_rest(void *self) {
+    struct ht_pair_stepper *s = self;
     share_spares(s);
     TRY(fill_coefficients(s));
-    TRY(ht_pair_layers_create(s));
+    TRY(create_layers(s));
     for (int group = 0; group < 2; group++) {
         TRY(ht_pair_meets_make(s, group, &s->meets[group]));
         if (s->meets[group].points > 0 && s->fd.engine.device != NULL)
@@ -414,23 +400,28 @@ static enum ht_err make(struct ht_pair_stepper *s) {
     return ht_pair_injection_create(s);
 }
 
-enum ht_err ht_pair_stepper_create(const struct ht_problem *problem,
-                                   const struct ht_fd_engine *engine, struct ht_stepper *out) {
-    struct ht_pair_stepper *s = NULL;
-    struct ht_halo halo = {.parts = 0};
-    TRY(HT_ALLOC(s, 1));
-    plan(problem, engine, s);
-    enum ht_err err = ht_comm_agree(problem->grid->slab.comm, make(s));
-    if (s->fd.r.partition.cut) plan_halo(s, &halo);
-    if (err == HT_OK) err = ht_runner_connect(&s->fd.r, problem, &halo);
-    if (err != HT_OK) {
-        destroy(s);
-        return err;
-    }
-    *out = (struct ht_stepper){.ops = &pair_ops, .self = s};
-    return HT_OK;
-}
+const struct ht_fd_kind ht_pair_kind = {
+    .size = sizeof(struct ht_pair_stepper),
+    .runner = {.task = {[HT_TASK_GHOSTS] = run_ghosts,
+                        [HT_TASK_STEP] = run_step,
+                        [HT_TASK_LAYERS] = run_layers,
+                        [HT_TASK_INJECT] = run_inject},
+               .before = before,
+               .after = after,
+               .alike = alike,
+               .seconds = seconds_of},
+    .ops = {.put = put, .get = get, .arrays = arrays, HT_FD_STEPPER_OPS},
+    .plan = plan,
+    .sequences = HT_PAIR_SEQUENCES,
+    .passes = make_passes,
+    .beyond = HT_PAIR_BEYOND,
+    .list = list_arrays,
+    .sent = find_sent,
+    .layers_words = layers_words,
+    .fill = fill_rest,
+    .release = release,
+};
 
 struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper) {
-    return stepper->ops == &pair_ops ? stepper->self : NULL;
+    return stepper->ops == &ht_pair_kind.ops ? stepper->self : NULL;
 }

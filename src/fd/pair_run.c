@@ -223,23 +223,6 @@ const char *ht_staggered_growth_cause(const struct ht_plan *plan) {
            "shear stress in a fluid; steps are proven stable";
 }
 
-/* ---- kernels ---- */
-
-enum ht_err ht_staggered_stepper_create(const struct ht_problem *problem, struct ht_device *device,
-                                        const struct ht_kernels *kernels, struct ht_stepper *out) {
-    const struct ht_fd_spec spec = ht_fd_spec_of(problem, kernels->spec[0].fp64);
-    struct ht_fd_engine engine;
-    ht_fd_engine_device(&spec, device, kernels, &engine);
-    return ht_pair_stepper_create(problem, &engine, out);
-}
-
-enum ht_err ht_staggered_oracle_create(const struct ht_problem *problem, struct ht_stepper *out) {
-    const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
-    struct ht_fd_engine engine;
-    ht_fd_engine_plain(&spec, &engine);
-    return ht_pair_stepper_create(problem, &engine, out);
-}
-
 /* Of each pass: the products of a difference, the terms of a row, and some for factors; the same
  * for layers, with five for what each of them does to a difference. */
 double ht_staggered_oracle_roundings(const struct ht_problem *problem) {
@@ -446,7 +429,7 @@ enum ht_err ht_staggered_start(const struct ht_plan *plan, struct ht_device *dev
                     i < plan->problem.shots->count;
          i++)
         err = check_shot(plan, s, i);
-    if (err == HT_OK) err = ht_pair_begin(s);
+    if (err == HT_OK) err = ht_fd_run_sequence(&s->fd, HT_PAIR_BEGIN);
     if (err == HT_OK) err = put_data(plan, places, s, s->pair.group[1]);
     ht_places_destroy(places);
     return err;
@@ -567,7 +550,7 @@ static enum ht_err add_partners(struct ht_pair_stepper *s, int group, double *en
 static enum ht_err find_energy(struct ht_pair_stepper *s, double time, struct ht_state *out) {
     double energy = 0, squares = 0, half = 0.5;
     for (int k = 0; k < s->fd.problem.grid->dims; k++) half *= s->fd.problem.grid->h[k];
-    TRY(ht_pair_rates(s));
+    TRY(ht_fd_run_sequence(&s->fd, HT_PAIR_MEASURE));
     for (int group = 1; group >= 0; group--) {
         if (s->pair.group[group] & s->coupled) TRY(solve(s, group));
         for (int f = 0; f < s->pair.nfields; f++)
