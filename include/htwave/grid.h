@@ -44,6 +44,9 @@ int64_t ht_grid_planes(const struct ht_grid *grid, enum ht_subgrid subgrid);
 double ht_grid_x(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, int64_t m);
 /* "(x1, x2)" in as many dimensions as the grid has, for messages. */
 enum { HT_PLACE = 96 };
+/* Of a node of the whole grid. */
+void ht_grid_position(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t node,
+                      double x[3]);
 const char *ht_grid_place(const struct ht_grid *grid, const double x[3], char out[HT_PLACE]);
 bool ht_grid_periodic(const struct ht_grid *grid, int axis);
 /* Whether a side is free (HT_WALL_FREE). */

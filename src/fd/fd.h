@@ -319,6 +319,9 @@ HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x
 HT_CHECKED enum ht_err ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *part,
                                         const struct ht_fd_ends *ends, struct ht_fd_array x,
                                         struct ht_fd_array y, double level, struct ht_measure *out);
+/* HT_ERR_NOT_FINITE, of sums over the grid of a field that is not. */
+HT_CHECKED enum ht_err ht_fd_not_finite(const struct ht_fd_stepper *s, int field, double time,
+                                        const struct ht_measure *sums);
 /* A part of the own nodes (fd_energy.c): of what it is the nodes of the layer at a side remain, or
  * else those of none there; what is in no layer. */
 struct ht_fd_part {
@@ -347,7 +350,7 @@ HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array t
 /* The members of s->layers that need no memory. */
 void ht_fd_layers_plan(struct ht_fd_stepper *s);
 /* Numbers that they keep in the engine's memory. */
-int64_t ht_fd_layers_words(const struct ht_fd_stepper *s);
+int64_t ht_fd_layers_words(const void *stepper);
 HT_CHECKED enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s);
 void ht_fd_layers_destroy(struct ht_fd_stepper *s);
 /* They forget what steps have left, and wait for data. */
@@ -362,7 +365,7 @@ void ht_fd_layers_turn(struct ht_fd_layers *l);
 /* ---- window, arrays, medium ---- */
 /* The members that need no memory, of one field all. */
 void ht_fd_stepper_plan(const struct ht_problem *problem, const struct ht_fd_engine *engine,
-                        struct ht_fd_stepper *out);
+                        void *stepper);
 /* The node of the grid whose value node m of an axis takes, for values that lie half a spacing up
  * along the axes of a parity: behind a wall the mirror image. */
 int64_t ht_fd_inside(const struct ht_grid *grid, unsigned parity, int axis, int64_t m);

@@ -112,18 +112,6 @@ static enum ht_err measure(const struct ht_plan *plan, const struct ht_stepper *
 
 const struct ht_invariant ht_fd_energy = {.known = known, .measure = measure};
 
-static enum ht_err not_finite(const struct ht_fd_stepper *s, double time,
-                              const struct ht_measure *sums) {
-    const struct ht_grid *grid = s->problem.grid;
-    const int64_t node = sums->first > 0 ? sums->first : 0;
-    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    const int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
-    FAIL(HT_ERR_NOT_FINITE, "%s is not finite at (%g, %g, %g), time %g",
-         s->problem.eq->field[s->problem.eq->second_order.field].name,
-         ht_grid_x(grid, HT_PRIMARY, 0, node % n1), ht_grid_x(grid, HT_PRIMARY, 1, node / n1 % n2),
-         ht_grid_x(grid, HT_PRIMARY, 2, node / (n1 * n2)), time);
-}
-
 /* The root of E grows in a step by at most |S| / (dt sqrt(2 k)), where S is what the sources add to
  * d, since a step's work is <S, u(t+dt) - u(t-dt)>/(2 dt^2), and |d|^2/dt^2 <= 2 E/k with k = 1 -
  * dt^2 max(-M)/4; with two terms dt^2 M is -z + z^2/12, at least -3. */
@@ -144,7 +132,7 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
         TRY(find_state(s, out, &sums));
     else
         TRY(ht_fd_total(s, s->values[HT_FD_U], s->values[HT_FD_U], s->level, &sums));
-    if (sums.bad > 0) return not_finite(s, time, &sums);
+    if (sums.bad > 0) return ht_fd_not_finite(s, plan->eq.second_order.field, time, &sums);
     if (known(plan)) {
         /* Of the field itself, and of what the energy's terms round by: each value of dt^2 M u by
          * some units of u. */

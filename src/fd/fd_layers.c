@@ -59,7 +59,8 @@ static void list_memories(struct ht_fd_layers *l, struct ht_fd_array *list[MEMOR
     list[2] = &l->nodes;
 }
 
-int64_t ht_fd_layers_words(const struct ht_fd_stepper *s) {
+int64_t ht_fd_layers_words(const void *stepper) {
+    const struct ht_fd_stepper *s = stepper;
     return MEMORIES * s->layers.sides.memory + s->layers.sides.profiles;
 }
 

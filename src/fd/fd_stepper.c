@@ -66,8 +66,9 @@ static const struct ht_fd_kind *kind_of(const struct ht_problem *problem) {
 }
 
 void ht_fd_stepper_plan(const struct ht_problem *problem, const struct ht_fd_engine *engine,
-                        struct ht_fd_stepper *out) {
+                        void *stepper) {
     const struct ht_grid *grid = problem->grid;
+    struct ht_fd_stepper *out = stepper;
     out->kind = kind_of(problem);
     out->problem = *problem;
     out->engine = *engine;
@@ -432,7 +433,7 @@ void ht_fd_passes(const struct ht_problem *problem, int sequence, struct ht_pass
 }
 
 void ht_differences_schedule_passes(const struct ht_problem *problem, struct ht_passes *out) {
-    ht_fd_passes(problem, HT_FD_FORWARDS, out);
+    kind_of(problem)->passes(problem, HT_FD_FORWARDS, out);
 }
 
 double ht_differences_message_values(const struct ht_problem *problem, int array) {
@@ -515,6 +516,16 @@ enum ht_err ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *pa
 enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x, struct ht_fd_array y,
                         double level, struct ht_measure *out) {
     return ht_fd_part_total(s, &s->box, &s->ends, x, y, level, out);
+}
+
+enum ht_err ht_fd_not_finite(const struct ht_fd_stepper *s, int field, double time,
+                             const struct ht_measure *sums) {
+    const struct ht_grid *grid = s->problem.grid;
+    char place[HT_PLACE];
+    double x[3];
+    ht_grid_position(grid, HT_PRIMARY, ht_most(sums->first, 0), x);
+    FAIL(HT_ERR_NOT_FINITE, "%s is not finite at %s, time %g", s->problem.eq->field[field].name,
+         ht_grid_place(grid, x, place), time);
 }
 
 /* Planes beyond the slab are shifted as their owners do. */
@@ -751,15 +762,6 @@ static enum ht_err fill_rest(void *self) {
     return ht_fd_injection_create(s, &s->injection);
 }
 
-static void plan_field(const struct ht_problem *problem, const struct ht_fd_engine *engine,
-                       void *out) {
-    ht_fd_stepper_plan(problem, engine, out);
-}
-
-static int64_t layers_words(const void *self) {
-    return ht_fd_layers_words(self);
-}
-
 const struct ht_fd_kind ht_fd_kind = {
     .size = sizeof(struct ht_fd_stepper),
     .runner = {.task = {[HT_TASK_GHOSTS] = run_ghosts,
@@ -771,12 +773,12 @@ const struct ht_fd_kind ht_fd_kind = {
                .alike = alike,
                .seconds = seconds_of},
     .ops = {.put = fd_put, .get = fd_get, .arrays = fd_arrays, HT_FD_STEPPER_OPS},
-    .plan = plan_field,
+    .plan = ht_fd_stepper_plan,
     .sequences = HT_FD_SEQUENCES,
     .passes = ht_fd_passes,
     .list = list_arrays,
     .sent = find_sent,
-    .layers_words = layers_words,
+    .layers_words = ht_fd_layers_words,
     .fill = fill_rest,
     .release = release,
 };

@@ -43,10 +43,6 @@ static void make_passes(const struct ht_problem *problem, int sequence, struct h
     out->half[HT_PRIMARY][1] = out->count;
 }
 
-void ht_staggered_schedule_passes(const struct ht_problem *problem, struct ht_passes *out) {
-    make_passes(problem, HT_PAIR_FORWARDS, out);
-}
-
 double ht_staggered_message_values(const struct ht_problem *problem, int array) {
     struct ht_pair pair;
     int fields = 0;

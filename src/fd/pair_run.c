@@ -49,17 +49,14 @@ static enum ht_err fill_and_look(const void *medium, int what, int64_t first, in
 static enum ht_err look_at_losses(const struct look *look, const struct ht_pair *pair) {
     const struct ht_grid *grid = &look->plan->grid;
     const int64_t block = ht_fd_block_planes(grid);
-    double *values = NULL;
+    HT_FREED double *values = NULL;
     int64_t begin, end;
     ht_grid_own(grid, HT_PRIMARY, &begin, &end);
-    if (pair->nown == pair->ncoefficients) return HT_OK;
     TRY(HT_ALLOC(values, block * ht_grid_plane(grid, HT_PRIMARY)));
-    enum ht_err err = HT_OK;
     for (int c = pair->nown; c < pair->ncoefficients; c++)
-        for (int64_t m = begin; err == HT_OK && m < end; m += block)
-            err = fill_and_look(look, c, m, ht_least(m + block, end), values);
-    free(values);
-    return err;
+        for (int64_t m = begin; m < end; m += block)
+            TRY(fill_and_look(look, c, m, ht_least(m + block, end), values));
+    return HT_OK;
 }
 
 /* The bound of omega^2; coefficients that are the same everywhere, but for rounding of averages,
@@ -238,7 +235,7 @@ double ht_staggered_oracle_roundings(const struct ht_problem *problem) {
  * of C, with its node. */
 struct range {
     const struct ht_plan *plan;
-    const struct ht_pair_stepper *s;
+    struct ht_pair_stepper *s;
     double *medium; /* [coefficient][node] of planes; NULL: no fluid anywhere */
     int64_t part;
     double most[HT_MAX_FIELDS], rest[HT_MAX_FIELDS];
@@ -308,11 +305,7 @@ static enum ht_err judge_range(struct range *r, const char *key) {
         char place[HT_PLACE];
         double x[3];
         if (!(r->rest[f] > tail * r->most[f])) continue;
-        for (int64_t k = 0, left = r->node[f]; k < 3; k++) {
-            const int64_t nodes = k < 2 ? ht_grid_nodes(grid, HT_PRIMARY, (int)k) : left + 1;
-            x[k] = ht_grid_x(grid, HT_PRIMARY, (int)k, left % nodes);
-            left /= nodes;
-        }
+        ht_grid_position(grid, HT_PRIMARY, r->node[f], x);
         return ht_params_error(r->plan->params, key,
                                "%s at %s is none that the fluid there can have, which is a "
                                "pressure: the same normal stresses, and no shear stress",
@@ -321,34 +314,38 @@ static enum ht_err judge_range(struct range *r, const char *key) {
     return HT_OK;
 }
 
-/* Values of some fields at their places. */
-static enum ht_err put_data(const struct ht_plan *plan, const struct ht_places *places,
-                            struct ht_pair_stepper *s, unsigned fields) {
+static enum ht_err put_fields(const struct ht_plan *plan, const struct ht_places *places,
+                              unsigned fields, struct range *range) {
+    struct ht_pair_stepper *s = range->s;
     const int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
     const int64_t block = ht_fd_block_planes(&plan->grid);
-    double *values = NULL;
+    HT_FREED double *values = NULL;
     int64_t begin, end;
     ht_grid_own(&plan->grid, HT_PRIMARY, &begin, &end);
-    struct range range = {.plan = plan, .s = s};
     TRY(HT_ALLOC(values, block * plane * plan->eq.nfields));
-    enum ht_err err =
-        plan->problem.fd.fluid ? HT_ALLOC(range.medium, block * plane * s->pair.nown) : HT_OK;
-    for (int64_t m = begin; err == HT_OK && m < end; m += block)
-        for (int i = 0; err == HT_OK && i < places->count; i++) {
+    if (plan->problem.fd.fluid) TRY(HT_ALLOC(range->medium, block * plane * s->pair.nown));
+    for (int64_t m = begin; m < end; m += block)
+        for (int i = 0; i < places->count; i++) {
             const int64_t last = ht_least(m + block, end), part = plane * (last - m);
             const unsigned mine = places->place[i].fields & fields;
             if (mine == 0) continue;
-            err = ht_solution_fill(places->place[i].solution, HT_PRIMARY, 0, m, last, values);
-            if (err == HT_OK) err = look_at_range(&range, mine, m, last, values);
-            if (err == HT_OK) err = ht_pair_surface_meet(s, mine, m, last, values);
+            TRY(ht_solution_fill(places->place[i].solution, HT_PRIMARY, 0, m, last, values));
+            TRY(look_at_range(range, mine, m, last, values));
+            TRY(ht_pair_surface_meet(s, mine, m, last, values));
             ht_plan_multiply(plan, false, part * plan->eq.nfields, values);
-            for (int f = 0; err == HT_OK && f < plan->eq.nfields; f++)
+            for (int f = 0; f < plan->eq.nfields; f++)
                 if (mine >> f & 1u)
-                    err = ht_fd_move_planes(&s->fd, s->field[f], m, last, values + f * part, NULL);
+                    TRY(ht_fd_move_planes(&s->fd, s->field[f], m, last, values + f * part, NULL));
         }
-    err = ht_comm_agree(plan->grid.slab.comm, err);
+    return HT_OK;
+}
+
+/* Values of some fields at their places. */
+static enum ht_err put_data(const struct ht_plan *plan, const struct ht_places *places,
+                            struct ht_pair_stepper *s, unsigned fields) {
+    struct range range = {.plan = plan, .s = s};
+    enum ht_err err = ht_comm_agree(plan->grid.slab.comm, put_fields(plan, places, fields, &range));
     if (err == HT_OK) err = judge_range(&range, "initial");
-    free(values);
     free(range.medium);
     for (int group = 0; group < 2; group++)
         if (s->pair.group[group] & fields) ht_halo_overwritten(&s->fd.r.state, group);
@@ -462,20 +459,6 @@ static enum ht_err total(struct ht_pair_stepper *s, const struct ht_fd_part *par
     return HT_OK;
 }
 
-static enum ht_err not_finite(const struct ht_pair_stepper *s, int field, double time,
-                              const struct ht_measure *sums) {
-    const struct ht_grid *grid = s->fd.problem.grid;
-    const int64_t node = ht_most(sums->first, 0);
-    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    const int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
-    const double x[3] = {ht_grid_x(grid, HT_PRIMARY, 0, node % n1),
-                         ht_grid_x(grid, HT_PRIMARY, 1, node / n1 % n2),
-                         ht_grid_x(grid, HT_PRIMARY, 2, node / (n1 * n2))};
-    char place[HT_PLACE];
-    FAIL(HT_ERR_NOT_FINITE, "%s is not finite at %s, time %g", s->fd.problem.eq->field[field].name,
-         ht_grid_place(grid, x, place), time);
-}
-
 /* The squares of a field in each layer. */
 static enum ht_err add_layers(struct ht_pair_stepper *s, int f, struct ht_fd_array x,
                               struct ht_fd_array by, bool divide, struct ht_state *out) {
@@ -502,7 +485,7 @@ static enum ht_err add_field(struct ht_pair_stepper *s, int f, double time, doub
     const bool layers = s->fd.problem.layers != NULL;
     if (layers) ht_fd_part_open(&s->fd, &open);
     TRY(total(s, &all, f, s->field[f], by, !coupled, &sums));
-    if (sums.bad > 0) return not_finite(s, f, time, &sums);
+    if (sums.bad > 0) return ht_fd_not_finite(&s->fd, f, time, &sums);
     if (later) TRY(total(s, &open, f, s->rate[f], by, !coupled, &rates));
     if (layers) TRY(add_layers(s, f, s->field[f], by, !coupled, out));
     *squares += sums.sum;

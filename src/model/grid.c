@@ -41,6 +41,15 @@ double ht_grid_x(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, 
     return grid->lower[axis] + ((double)m + offset + grid->shift[axis]) * grid->h[axis];
 }
 
+void ht_grid_position(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t node,
+                      double x[3]) {
+    for (int k = 0; k < 3; k++) {
+        const int64_t nodes = ht_grid_nodes(grid, subgrid, k);
+        x[k] = ht_grid_x(grid, subgrid, k, node % nodes);
+        node /= nodes;
+    }
+}
+
 const char *ht_grid_place(const struct ht_grid *grid, const double x[3], char out[HT_PLACE]) {
     int used = 0;
     for (int k = 0; k < grid->dims; k++)
