@@ -117,19 +117,14 @@ static struct matrix multiply(const struct matrix *x, const struct matrix *y) {
     return z;
 }
 
-static double largest_entry(const struct matrix *x) {
-    double most = 0;
-    for (int i = 0; i < x->n; i++)
-        for (int j = 0; j < x->n; j++) most = fmax(most, fabs(x->a[i][j]));
-    return most;
-}
-
 /* The largest eigenvalue of a matrix that has real ones, none negative, from squares of squares of
  * it; x afterwards: a high power. */
 static double find_radius(struct matrix *x) {
     double logarithm = 0, share = 1;
     for (int n = 0; n < 60; n++) {
-        const double scale = largest_entry(x);
+        double scale = 0;
+        for (int i = 0; i < x->n; i++)
+            for (int j = 0; j < x->n; j++) scale = fmax(scale, fabs(x->a[i][j]));
         if (!(scale > 0)) return 0;
         for (int i = 0; i < x->n; i++)
             for (int j = 0; j < x->n; j++) x->a[i][j] /= scale;
@@ -257,12 +252,6 @@ static void apply(const struct bound *b, int power, int field, int64_t m3, int64
     }
 }
 
-static void continue_row(const struct bound *b, int field, double *row) {
-    const int64_t *inside = b->inside[0][half(b, field, 0)] + b->radius;
-    for (int64_t j = 1; j <= b->radius; j++) row[-j] = row[inside[-j]];
-    for (int64_t m = b->n1; m < b->n1 + b->radius; m++) row[m] = row[inside[m]];
-}
-
 /* The powers between need not be judged. */
 static void judge(const struct bound *b, int power, int64_t m3, const double *sum, const double *x,
                   double *most) {
@@ -282,13 +271,17 @@ static void judge(const struct bound *b, int power, int64_t m3, const double *su
 static void advance(struct bound *b, int worker, int power, int group, int field, int64_t begin,
                     int64_t end, double *most) {
     const int64_t behind = lag(b, power, group), m3 = b->at - behind;
+    const int64_t *inside = b->inside[0][half(b, field, 0)] + b->radius;
     double *to = b->field[power + group][field];
     if (m3 < b->begin - (lag(b, POWERS - 1, 1) - behind)) return;
     for (int64_t m2 = begin; m2 < end; m2++) {
         double *out = to != NULL ? field_at(b, to, m3, m2) : b->row[worker];
         apply(b, power, field, m3, m2, out);
         if (group == 1) judge(b, power, m3, out, field_at(b, b->field[power][field], m3, m2), most);
-        if (to != NULL) continue_row(b, field, out);
+        for (int64_t j = 1; to != NULL && j <= b->radius; j++) {
+            out[-j] = out[inside[-j]];
+            out[b->n1 + j - 1] = out[inside[b->n1 + j - 1]];
+        }
     }
 }
 
@@ -332,16 +325,10 @@ static void mend_plane(const struct bound *b, int coefficient, double *plane) {
         plane[(b->n2 - 1) * b->n1 + m1] = plane[end2 * b->n1 + m1];
 }
 
-static void add_range(struct range *range, const double *values, int64_t count) {
-    for (int64_t i = 0; i < count; i++) {
-        range->least = values[i] < range->least ? values[i] : range->least;
-        range->most = values[i] > range->most ? values[i] : range->most;
-    }
-}
-
 /* Planes [first, last) into the ring. Every rank counts its own planes. */
 static enum ht_err fill_part(struct bound *b, int coefficient, int64_t first, int64_t last) {
     const bool own = first >= b->begin && first < b->end;
+    struct range *range = &b->range[coefficient];
     if (first >= last || (!own && b->medium[coefficient] == NULL)) return HT_OK;
     count_fills(b, own);
     TRY(ht_fd_fill_planes(b->problem, coefficient, b->pair->coefficient[coefficient].parity, first,
@@ -350,7 +337,10 @@ static enum ht_err fill_part(struct bound *b, int coefficient, int64_t first, in
     for (int64_t m3 = first; m3 < last; m3++) {
         double *plane = b->fill + (m3 - first) * b->plane;
         mend_plane(b, coefficient, plane);
-        if (own) add_range(&b->range[coefficient], plane, b->plane);
+        for (int64_t i = 0; own && i < b->plane; i++) {
+            range->least = plane[i] < range->least ? plane[i] : range->least;
+            range->most = plane[i] > range->most ? plane[i] : range->most;
+        }
         if (b->medium[coefficient] == NULL) continue;
         double *to = medium_at(b, coefficient, m3);
         for (int64_t i = 0; i < b->plane; i++) to[i] = fabs(plane[i]);
@@ -489,16 +479,15 @@ static void list_terms(struct bound *b) {
 /* The size of |L|, and the ratio of fields that grows most, by the first plane, for all ranks. */
 static enum ht_err find_start(struct bound *b) {
     const struct ht_fd_problem *fd = &b->problem->fd;
-    double coefficient[HT_MAX_TERMS] = {0}, s[3], *plane = NULL;
+    double coefficient[HT_MAX_TERMS] = {0}, s[3];
+    HT_FREED double *plane = NULL;
     struct matrix x;
-    enum ht_err err = HT_ALLOC(plane, b->plane);
-    for (int c = 0; err == HT_OK && c < b->pair->ncoefficients; c++) {
-        err = fd->fill(fd->medium, c, 0, 1, plane);
-        for (int64_t i = 0; err == HT_OK && i < b->plane; i++)
+    TRY(HT_ALLOC(plane, b->plane));
+    for (int c = 0; c < b->pair->ncoefficients; c++) {
+        TRY(fd->fill(fd->medium, c, 0, 1, plane));
+        for (int64_t i = 0; i < b->plane; i++)
             coefficient[c] = fmax(coefficient[c], fabs(plane[i]));
     }
-    free(plane);
-    TRY(err);
     for (int k = 0; k < 3; k++)
         s[k] = find_sum(b->problem, is_second(b->pair, &b->pair->term[0])) / b->problem->grid->h[k];
     find_symbol(b->pair, b->group[1], coefficient, s, true, &x);
@@ -554,16 +543,6 @@ static void set_up(const struct ht_problem *problem, const struct ht_pair *pair,
         b->range[c] = (struct range){.least = INFINITY, .most = -INFINITY};
 }
 
-static enum ht_err prepare(struct bound *b) {
-    TRY(find_start(b));
-    list_terms(b);
-    TRY(reserve(b));
-    for (int f = 0; f < b->pair->nfields; f++)
-        for (int64_t i = 0; b->group[1] >> f & 1u && i < b->turns * b->stride * b->n2; i++)
-            b->field[0][f][i] = b->start[f];
-    return HT_OK;
-}
-
 /* The same on all ranks. */
 static enum ht_err share(struct bound *b, struct range *range, double *most) {
     double all[2 * HT_MAX_TERMS + 2] = {0};
@@ -586,15 +565,18 @@ static enum ht_err share(struct bound *b, struct range *range, double *most) {
 /* By |L| on a group. */
 static enum ht_err run(const struct ht_problem *problem, struct ht_frame *frame,
                        const struct ht_pair *pair, int group, struct range *range, double *most) {
-    struct bound b;
+    HT_ENDED(release) struct bound b = {.pair = pair};
     set_up(problem, pair, group, &b);
     b.frame = frame;
     count_fills(&b, false);
-    enum ht_err err = prepare(&b);
-    if (err == HT_OK) err = scan(&b);
-    if (err == HT_OK) err = share(&b, range, most);
-    release(&b);
-    return err;
+    TRY(find_start(&b));
+    list_terms(&b);
+    TRY(reserve(&b));
+    for (int f = 0; f < pair->nfields; f++)
+        for (int64_t i = 0; b.group[1] >> f & 1u && i < b.turns * b.stride * b.n2; i++)
+            b.field[0][f][i] = b.start[f];
+    TRY(scan(&b));
+    return share(&b, range, most);
 }
 
 /* ---- any first-order system ---- */

@@ -9,10 +9,6 @@
 
 /* ---- arrays ---- */
 
-static int64_t word_of(const struct ht_fd_engine *e) {
-    return ht_real_size(e->spec.fp64);
-}
-
 /* Values in the device's precision, some at a time. */
 enum { PIECE = 1 << 16 };
 
@@ -27,12 +23,12 @@ static enum ht_err device_read(struct ht_fd_engine *e, struct ht_fd_array from, 
 }
 
 static enum ht_err device_create(struct ht_fd_engine *e, int64_t nodes, struct ht_fd_array *out) {
-    const int64_t piece = nodes < PIECE ? nodes : PIECE;
+    const int64_t piece = ht_least(nodes, PIECE);
     HT_FREED double *zeros = NULL;
-    TRY(ht_buffer_create(e->device, nodes * word_of(e), &out->buffer));
+    TRY(ht_buffer_create(e->device, nodes * ht_real_size(e->spec.fp64), &out->buffer));
     TRY(HT_ALLOC(zeros, piece));
     for (int64_t at = 0; at < nodes; at += piece)
-        TRY(device_write(e, *out, at, nodes - at < piece ? nodes - at : piece, zeros));
+        TRY(device_write(e, *out, at, ht_least(nodes - at, piece), zeros));
     return HT_OK;
 }
 
@@ -250,22 +246,17 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
                                           struct ht_kernels *out) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
     const struct ht_pack_format format = ht_fd_format(problem, tuning->fp64);
-    struct ht_kernels k;
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels k = {.fd = NULL};
     TRY(ht_differences_kernels_plan(problem, ht_device_info(device), tuning, &k));
-    enum ht_err err = create_steps(problem, device, tuning, &k);
-    const bool wide = ht_device_info(device)->fp64;
-    if (err == HT_OK)
-        err = ht_sums_create(device, &k.spec[0], wide, ht_grid_free(problem->grid), &k.sums);
-    if (err == HT_OK) err = ht_fd_ghosts_create(device, &spec, &k.ghosts[0]);
-    if (err == HT_OK) err = ht_injector_create(device, &k.spec[0], &k.injector);
-    if (err == HT_OK && problem->layers != NULL && problem->fd.pair == HT_PAIR_NONE)
-        err = ht_fd_layer_kernels_create(device, &spec, &k.fd_layers);
-    if (err == HT_OK && ht_grid_cut(problem->grid))
-        err = ht_packer_create(device, &format, &k.packer[0]);
-    if (err != HT_OK) {
-        ht_kernels_destroy(&k);
-        return err;
-    }
+    TRY(create_steps(problem, device, tuning, &k));
+    TRY(ht_sums_create(device, &k.spec[0], ht_device_info(device)->fp64,
+                       ht_grid_free(problem->grid), &k.sums));
+    TRY(ht_fd_ghosts_create(device, &spec, &k.ghosts[0]));
+    TRY(ht_injector_create(device, &k.spec[0], &k.injector));
+    if (problem->layers != NULL && problem->fd.pair == HT_PAIR_NONE)
+        TRY(ht_fd_layer_kernels_create(device, &spec, &k.fd_layers));
+    if (ht_grid_cut(problem->grid)) TRY(ht_packer_create(device, &format, &k.packer[0]));
     *out = k;
+    k = (struct ht_kernels){.fd = NULL};
     return HT_OK;
 }

@@ -176,14 +176,6 @@ int64_t ht_fd_block_planes(const struct ht_grid *grid) {
     return ht_least(ht_most(some, LEAST), MOST);
 }
 
-static void exchange_planes(int64_t plane, double *a, double *b) {
-    for (int64_t n = 0; n < plane; n++) {
-        const double value = a[n];
-        a[n] = b[n];
-        b[n] = value;
-    }
-}
-
 /* Planes from m on, at most `count`, whose images in the grid are neighbours; *step: the direction
  * from one to the next. */
 static int64_t find_run(const struct ht_grid *grid, unsigned parity, int64_t m, int64_t count,
@@ -209,7 +201,12 @@ enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int what, unsign
         const int64_t low = ht_fd_inside(grid, parity, 2, step > 0 ? m : m + run - 1);
         TRY(fd->fill(fd->medium, what, low, low + run, out));
         for (int64_t j = 0; step < 0 && j < run / 2; j++)
-            exchange_planes(plane, out + j * plane, out + (run - 1 - j) * plane);
+            for (int64_t n = 0; n < plane; n++) {
+                double *a = out + j * plane + n, *b = out + (run - 1 - j) * plane + n;
+                const double value = *a;
+                *a = *b;
+                *b = value;
+            }
     }
     return HT_OK;
 }
@@ -229,29 +226,23 @@ static void continue_ends(const struct ht_fd_stepper *s, unsigned parity, const 
         to[m1] = from[ht_fd_inside(grid, parity, 0, m1 - s->box.begin[0])];
 }
 
-/* A row of the grid's values into one of the window, continued along x1. */
-static void continue_row(const struct ht_fd_stepper *s, unsigned parity, const double *from,
-                         double *to) {
-    const int64_t begin = s->box.begin[0], end = s->box.end[0];
-    memcpy(to + begin, from, (size_t)(end - begin) * sizeof *to);
-    continue_ends(s, parity, from, 0, begin, to);
-    /* The last of values between nodes lies behind a wall. */
-    continue_ends(s, parity, from, parity == 0 ? end : end - 1,
-                  s->r.partition.window[HT_PRIMARY].count[0], to);
-}
-
 /* A plane of the grid's values into one of the window, continued along x1 and x2. */
 static enum ht_err continue_plane(void *data, int64_t plane, int worker) {
     const struct planes *p = data;
     const struct ht_fd_stepper *s = p->s;
     const struct ht_grid *grid = s->problem.grid;
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    const int64_t begin = s->box.begin[0], end = s->box.end[0];
     const double *from = p->from + plane * ht_grid_plane(grid, HT_PRIMARY);
     double *to = p->to + plane * s->box.plane;
     (void)worker;
     for (int64_t m2 = 0; m2 < s->r.partition.window[HT_PRIMARY].count[1]; m2++, to += s->box.row) {
-        const int64_t at = ht_fd_inside(grid, p->parity, 1, m2 - s->box.begin[1]);
-        continue_row(s, p->parity, from + at * n1, to);
+        const double *row = from + n1 * ht_fd_inside(grid, p->parity, 1, m2 - s->box.begin[1]);
+        memcpy(to + begin, row, (size_t)(end - begin) * sizeof *to);
+        continue_ends(s, p->parity, row, 0, begin, to);
+        /* The last of values between nodes lies behind a wall. */
+        continue_ends(s, p->parity, row, p->parity == 0 ? end : end - 1,
+                      s->r.partition.window[HT_PRIMARY].count[0], to);
     }
     return HT_OK;
 }
@@ -262,22 +253,23 @@ enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last, unsi
     const int64_t planes = s->r.partition.window[HT_PRIMARY].count[2];
     struct planes p = {
         .s = s, .parity = parity, .count = ht_least(ht_fd_block_planes(grid), planes)};
-    enum ht_err err = HT_ALLOC(p.from, p.count * ht_grid_plane(grid, HT_PRIMARY));
-    if (err == HT_OK) err = HT_ALLOC(p.to, p.count * s->box.plane);
-    for (int64_t m3 = 0; err == HT_OK && m3 < planes; m3 += p.count) {
+    HT_FREED double *grid_values = NULL;
+    HT_FREED double *window_values = NULL;
+    TRY(HT_ALLOC(grid_values, p.count * ht_grid_plane(grid, HT_PRIMARY)));
+    TRY(HT_ALLOC(window_values, p.count * s->box.plane));
+    p.from = grid_values;
+    p.to = window_values;
+    for (int64_t m3 = 0; m3 < planes; m3 += p.count) {
         const int64_t some = ht_least(p.count, planes - m3);
         const int64_t at = s->first + m3 - s->box.begin[2];
-        for (int what = first; err == HT_OK && what < last; what++) {
-            err = ht_fd_fill_planes(&s->problem, what, parity, at, at + some, p.from);
-            if (err == HT_OK) err = ht_threads_run(some, continue_plane, &p);
-            if (err == HT_OK)
-                err = s->engine.ops->write(&s->engine, to[what - first], m3 * s->box.plane,
-                                           some * s->box.plane, p.to);
+        for (int what = first; what < last; what++) {
+            TRY(ht_fd_fill_planes(&s->problem, what, parity, at, at + some, p.from));
+            TRY(ht_threads_run(some, continue_plane, &p));
+            TRY(s->engine.ops->write(&s->engine, to[what - first], m3 * s->box.plane,
+                                     some * s->box.plane, p.to));
         }
     }
-    free(p.from);
-    free(p.to);
-    return err;
+    return HT_OK;
 }
 
 static enum ht_err fill_uniform(const void *medium, int what, int64_t first, int64_t last,
@@ -326,16 +318,6 @@ static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
     return s->engine.ops->ghosts(&s->engine, &box, (const int(*)[2])s->sides, source_of(s, task));
 }
 
-/* The next u takes w's place where L is applied to u itself: before the first box of the pass the
- * two change names, as do those that layers remember. */
-static void rename_arrays(struct ht_fd_stepper *s) {
-    struct ht_fd_array *v = s->values;
-    const struct ht_fd_array before = v[HT_FD_U];
-    v[HT_FD_U] = v[HT_FD_W];
-    v[HT_FD_W] = before;
-    ht_fd_layers_turn(&s->layers);
-}
-
 static struct ht_fd_work work_of(const struct ht_fd_stepper *s, const struct ht_task *task,
                                  double factor) {
     return (struct ht_fd_work){
@@ -345,9 +327,16 @@ static struct ht_fd_work work_of(const struct ht_fd_stepper *s, const struct ht_
 static enum ht_err run_update(struct ht_fd_stepper *s, const struct ht_task *task) {
     const double dt = s->problem.dt;
     struct ht_fd_work w = work_of(s, task, dt * dt);
-    const struct ht_fd_array *v = s->values;
+    struct ht_fd_array *v = s->values;
     const bool in_place = s->problem.stages > 1;
-    if (!in_place && task->first) rename_arrays(s);
+    if (!in_place && task->first) {
+        /* The next u takes w's place where L is applied to u itself: before the first box of the
+         * pass the two change names, as do those that layers remember. */
+        const struct ht_fd_array before = v[HT_FD_U];
+        v[HT_FD_U] = v[HT_FD_W];
+        v[HT_FD_W] = before;
+        ht_fd_layers_turn(&s->layers);
+    }
     w.u = v[HT_FD_W];
     w.d = v[HT_FD_D];
     w.p = v[in_place ? HT_FD_U : HT_FD_W];
@@ -600,10 +589,6 @@ enum ht_err ht_fd_check_own(const struct ht_fd_stepper *s, int64_t first, int64_
     return HT_OK;
 }
 
-static bool is_field(const struct ht_fd_stepper *s, int field) {
-    return field == s->problem.eq->second_order.field;
-}
-
 enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_array array, int64_t first,
                               int64_t last, const double *from, double *to) {
     const struct ht_fd_engine_ops *ops = s->engine.ops;
@@ -655,7 +640,7 @@ static enum ht_err fd_get(void *self, enum ht_subgrid subgrid, int field, int co
                           int64_t last, double *out) {
     struct ht_fd_stepper *s = self;
     TRY(ht_fd_check_own(s, first, last));
-    REQUIRE(is_field(s, field) && count == 1, HT_ERR_INTERNAL,
+    REQUIRE(field == s->problem.eq->second_order.field && count == 1, HT_ERR_INTERNAL,
             "finite differences hold values of %s only",
             s->problem.eq->field[s->problem.eq->second_order.field].name);
     TRY(ht_fd_move_planes(s, s->values[name_of(subgrid)], first, last, NULL, out));
