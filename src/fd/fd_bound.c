@@ -648,7 +648,7 @@ static bool make_gradients(const struct ht_pair *pair, int group, struct ht_pair
 static enum ht_err bound_gradients(const struct ht_problem *problem, const struct ht_pair *pair,
                                    const struct ht_pair *gradients, int group, double *most,
                                    bool *constant) {
-    struct range range[HT_MAX_TERMS], others = {INFINITY, 0};
+    struct range range[HT_MAX_TERMS] = {{0, 0}}, others = {INFINITY, 0};
     TRY(run(problem, NULL, gradients, group, range, most));
     for (int c = 0; c < pair->ncoefficients; c++) {
         if (pair->group[group] >> pair->coefficient[c].row & 1u) continue;

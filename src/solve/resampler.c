@@ -197,9 +197,10 @@ static void release(struct transform *t) {
 }
 
 enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out) {
-    HT_ENDED(release) struct transform t = {.of = of, .traces = traces, .out = out};
+    HT_ENDED(release) struct transform t = {.of = of, .traces = traces};
     const double last = of->at + (double)of->samples * of->every;
     t.steps = finite_steps(&t);
+    t.out = out;
     TRY(make(&t, of->steps + (int64_t)last + 2 * ht_fd_steps_beside(last)));
     return ht_threads_run(ht_divide_up(traces, 2), transform_chunk, &t);
 }
