@@ -292,6 +292,10 @@ struct ht_fd_stepper {
 /* What the engine must compute for a problem. */
 struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64);
 extern const struct ht_fd_kind ht_fd_kind, ht_pair_kind;
+/* Of the kind that the problem asks for. */
+HT_CHECKED enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
+                                            const struct ht_fd_engine *engine,
+                                            struct ht_stepper *out);
 /* The finite-difference stepper behind a stepper; NULL: it is of another kind. */
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper);
 /* Runs a sequence of passes once. */

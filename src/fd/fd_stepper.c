@@ -781,8 +781,8 @@ static enum ht_err make(struct ht_fd_stepper *s) {
     return s->kind->fill(s);
 }
 
-static enum ht_err create(const struct ht_problem *problem, const struct ht_fd_engine *engine,
-                          struct ht_stepper *out) {
+enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
+                                 const struct ht_fd_engine *engine, struct ht_stepper *out) {
     const struct ht_fd_kind *kind = kind_of(problem);
     struct ht_fd_stepper *s = NULL;
     struct ht_halo halo = {.parts = 0};
@@ -797,23 +797,6 @@ static enum ht_err create(const struct ht_problem *problem, const struct ht_fd_e
     else
         ht_fd_destroy(s);
     return err;
-}
-
-enum ht_err ht_differences_stepper_create(const struct ht_problem *problem,
-                                          struct ht_device *device,
-                                          const struct ht_kernels *kernels,
-                                          struct ht_stepper *out) {
-    const struct ht_fd_spec spec = ht_fd_spec_of(problem, kernels->spec[0].fp64);
-    struct ht_fd_engine engine;
-    ht_fd_engine_device(&spec, device, kernels, &engine);
-    return create(problem, &engine, out);
-}
-
-enum ht_err ht_differences_oracle_create(const struct ht_problem *problem, struct ht_stepper *out) {
-    const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
-    struct ht_fd_engine engine;
-    ht_fd_engine_plain(&spec, &engine);
-    return create(problem, &engine, out);
 }
 
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper) {

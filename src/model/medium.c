@@ -32,19 +32,14 @@ static bool system_takes(const struct ht_system *system, const char *wanted) {
     return false;
 }
 
-/* "c|K, rho", "velocity". */
-static enum ht_err fail_unused(const struct ht_medium *medium, const char *key) {
-    const struct ht_system *system = medium->eq->system;
-    HT_FREED_TEXT struct ht_text names = {0};
+/* "c|K, rho"; vectors: by their own names. */
+static enum ht_err list_names(const struct ht_system *system, bool vectors, struct ht_text *out) {
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_parameter *row = &system->parameter[p];
-        if (row->vector && row->axis > 0) continue;
-        ht_text_add(&names, "%s%s", p ? ", " : "", row->vector ? row->vector : row->names);
+        if (vectors && row->vector && row->axis > 0) continue;
+        ht_text_add(out, "%s%s", p ? ", " : "", vectors && row->vector ? row->vector : row->names);
     }
-    TRY(ht_text_status(&names));
-    return ht_params_error(medium->source->params, key,
-                           "the system \"%s\" has no such parameter; it has %s", system->name,
-                           names.data);
+    return ht_text_status(out);
 }
 
 /* A parameter that the system would silently ignore is refused. */
@@ -53,8 +48,12 @@ static enum ht_err check_unused(const struct ht_medium *medium) {
     const struct ht_system *system = medium->eq->system;
     for (int i = 0; i < ht_medium_option_count(); i++) {
         const char *key = ht_medium_option_at(i)->key;
-        if (ht_params_is_set(params, key) && !system_takes(system, key + strlen("medium.")))
-            return fail_unused(medium, key);
+        HT_FREED_TEXT struct ht_text names = {0};
+        if (!ht_params_is_set(params, key) || system_takes(system, key + strlen("medium.")))
+            continue;
+        TRY(list_names(system, true, &names));
+        return ht_params_error(params, key, "the system \"%s\" has no such parameter; it has %s",
+                               system->name, names.data);
     }
     return HT_OK;
 }
@@ -97,10 +96,9 @@ static void row_fallback(const struct ht_medium *medium, int parameter) {
     row->count = 1;
 }
 
-static enum ht_err row_numbers(const struct ht_medium *medium, int parameter,
+static enum ht_err row_numbers(const struct ht_medium *medium, struct ht_medium_row *row,
                                const struct ht_value *value) {
-    struct ht_medium_source *source = medium->source;
-    struct ht_medium_row *row = &source->row[parameter];
+    const struct ht_medium_source *source = medium->source;
     REFUSE(source->type == HT_MEDIUM_LAYERS && value->count != 1 && value->count != source->layers,
            source->params, row->key, "there are %d layers: give one number or %d", source->layers,
            source->layers);
@@ -126,15 +124,6 @@ static enum ht_err check_lattice(const struct ht_medium *medium, int parameter) 
                source->row[p].key);
     }
     return HT_OK;
-}
-
-/* Of an axis, how much of its box has samples, and how many of these spacings:
- * each sample stands for half a spacing to either side. */
-static double covered(const struct ht_grid *grid, const struct ht_samples *samples, int k) {
-    const double spacing = samples->spacing[k];
-    const double first = samples->origin[k] - spacing / 2;
-    const double last = first + (double)samples->shape[k] * spacing;
-    return fmax(fmin(grid->upper[k], last) - fmax(grid->lower[k], first), 0);
 }
 
 static enum ht_err row_file(const struct ht_medium *medium, int parameter, const char *path) {
@@ -165,7 +154,11 @@ static enum ht_err row_file(const struct ht_medium *medium, int parameter, const
     for (int k = 0; k < grid->dims; k++) {
         const double h = row->samples->spacing[k];
         const double last = row->samples->origin[k] + (double)(row->samples->shape[k] - 1) * h;
-        const double both = covered(grid, row->samples, k);
+        /* How much of the box has samples, each of which stands for half a spacing to either
+         * side. */
+        const double begin = row->samples->origin[k] - h / 2;
+        const double end = begin + (double)row->samples->shape[k] * h;
+        const double both = fmax(fmin(grid->upper[k], end) - fmax(grid->lower[k], begin), 0);
         const char *by = k > 0 ? " x " : "";
         at[0] += snprintf(box + at[0], sizeof box - (size_t)at[0], "%s[%.4g, %.4g]", by,
                           grid->lower[k], grid->upper[k]);
@@ -237,14 +230,14 @@ static enum ht_err row_check(const struct ht_medium *medium, int parameter) {
     return HT_OK;
 }
 
-/* Whether a number or sample is 0. */
-static bool row_vanishes(const struct ht_medium_row *row) {
+/* Whether a number or sample is 0, or all of them are. */
+static bool row_vanishes(const struct ht_medium_row *row, bool all) {
     const struct ht_samples *samples = row->samples;
     const int64_t *n = samples ? samples->shape : NULL, count = n ? n[0] * n[1] * n[2] : row->count;
     const double *values = samples ? samples->value : row->number;
     for (int64_t i = 0; i < count; i++)
-        if (values[i] == 0) return true;
-    return false;
+        if ((values[i] == 0) != all) return !all;
+    return all && count > 0;
 }
 
 static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
@@ -256,7 +249,7 @@ static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
         const struct ht_value *value =
             &ht_params_medium(source->params, source->row[parameter].name)->value;
         if (value->kind == HT_VALUE_NUMBERS)
-            TRY(row_numbers(medium, parameter, value));
+            TRY(row_numbers(medium, &source->row[parameter], value));
         else
             TRY(row_text(medium, parameter, value->text));
     }
@@ -304,31 +297,17 @@ static bool layers_differ(const struct ht_medium_row *row) {
     return false;
 }
 
-static bool samples_differ(const struct ht_samples *samples, int axis) {
-    const int64_t *n = samples->shape;
-    const int64_t pitch = axis == 0 ? 1 : axis == 1 ? n[0] : n[0] * n[1];
-    const int64_t total = n[0] * n[1] * n[2];
-    for (int64_t i = 0; i < total; i++)
-        if (i / pitch % n[axis] > 0 && samples->value[i] != samples->value[i - pitch]) return true;
-    return false;
-}
-
 /* By values; an expression changes along the coordinates that it names. */
 static bool row_depends(const struct ht_medium_source *source, const struct ht_medium_row *row,
                         int axis) {
-    if (row->samples) return samples_differ(row->samples, axis);
+    const int64_t *n = row->samples ? row->samples->shape : NULL;
+    const int64_t pitch = n == NULL || axis == 0 ? 1 : axis == 1 ? n[0] : n[0] * n[1];
     if (row->expr) return ht_expr_uses(row->expr, axis);
-    return source->type == HT_MEDIUM_LAYERS && axis == source->axis && layers_differ(row);
-}
-
-/* Axes along which nothing changes need one evaluation only. */
-static void find_dependence(const struct ht_medium *medium) {
-    struct ht_medium_source *source = medium->source;
-    for (int k = 0; k < medium->grid->dims; k++) {
-        source->depends[k] = false;
-        for (int p = 0; p < medium->eq->system->nparameters; p++)
-            source->depends[k] = source->depends[k] || row_depends(source, &source->row[p], k);
+    for (int64_t i = 0; n != NULL && i < n[0] * n[1] * n[2]; i++) {
+        const double *value = &row->samples->value[i];
+        if (i / pitch % n[axis] > 0 && *value != value[-pitch]) return true;
     }
+    return source->type == HT_MEDIUM_LAYERS && axis == source->axis && layers_differ(row);
 }
 
 const struct ht_samples *ht_medium_lattice(const struct ht_medium_source *source) {
@@ -380,20 +359,17 @@ static void find_roughness(struct ht_medium *medium) {
 /* A medium of degree g leaves an error of order 2 floor(g/2) + 2, observed:
  * N + 1 suffices for 2N + 1 while N is odd or small; at N = 4 the order falls with degree 5 once
  * errors are below 1e-11 and holds with 6. */
-static int sufficient_degree(int order) {
-    return order >= 4 && order % 2 == 0 ? order + 2 : order + 1;
-}
-
 static enum ht_err read_degree(struct ht_medium *medium) {
     const struct ht_medium_source *source = medium->source;
     const struct ht_params *params = source->params;
-    int degree = params->medium.degree;
+    const int degree = params->medium.degree, order = medium->grid->order;
+    const int sufficient = order >= 4 && order % 2 == 0 ? order + 2 : order + 1;
     REFUSE(source->type == HT_MEDIUM_LAYERS && degree > 0, params, "medium.degree",
            "layers are averaged over the cell of each node: must be 0 or left out");
     if (medium->uniform || source->type == HT_MEDIUM_LAYERS)
         medium->degree = 0;
     else
-        medium->degree = degree < 0 ? sufficient_degree(medium->grid->order) : degree;
+        medium->degree = degree < 0 ? sufficient : degree;
     return HT_OK;
 }
 
@@ -428,19 +404,14 @@ static enum ht_err find_constant(struct ht_medium *medium) {
     return HT_OK;
 }
 
-/* Whether a parameter is 0 everywhere, as far as that is known without the nodes. */
-static bool row_is_zero(const struct ht_medium_row *row) {
-    for (int i = 0; i < row->count; i++)
-        if (row->number[i] != 0) return false;
-    return row->count > 0;
-}
-
+/* Parameters that are not 0 everywhere, as far as that is known without the nodes. */
 static void find_losses(struct ht_medium *medium) {
     const struct ht_system *system = medium->eq->system;
     for (int l = 0; l < system->nlosses; l++)
         for (int p = 0; p < system->nparameters; p++) {
             const struct ht_medium_row *row = &medium->source->row[p];
-            if (!(system->loss[l].parameters >> p & 1u) || row_is_zero(row)) continue;
+            if (!(system->loss[l].parameters >> p & 1u)) continue;
+            if (row->samples == NULL && row_vanishes(row, true)) continue;
             medium->losses |= 1u << l;
             medium->loss_key = row->key;
         }
@@ -455,13 +426,16 @@ static enum ht_err ht_medium_source_read(struct ht_medium *medium) {
     for (int p = 0; p < medium->eq->system->nparameters; p++) {
         TRY(row_read(medium, p));
         const struct ht_parameter *of = &medium->eq->system->parameter[p];
-        if (of->zero && !of->loss && row_vanishes(&source->row[p])) medium->vanishes = true;
+        if (of->zero && !of->loss && row_vanishes(&source->row[p], false)) medium->vanishes = true;
         files = files || source->row[p].samples;
     }
     REFUSE(source->type == HT_MEDIUM_FILE && !files, source->params, "medium.type",
            "no parameter of the medium names a file");
     find_losses(medium);
-    find_dependence(medium);
+    /* Axes along which nothing changes need one evaluation only. */
+    for (int k = 0; k < medium->grid->dims; k++)
+        for (int p = 0; p < medium->eq->system->nparameters; p++)
+            source->depends[k] = source->depends[k] || row_depends(source, &source->row[p], k);
     medium->uniform = !source->depends[0] && !source->depends[1] && !source->depends[2];
     return HT_OK;
 }
@@ -605,35 +579,29 @@ static enum ht_err fill_lines(const struct lines *lines, const struct target *ta
 
 static enum ht_err fill_chunk(void *data, int64_t chunk, int worker) {
     const struct lines *lines = data;
-    struct ht_medium_work work;
+    HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work;
     struct target target = lines->target;
     (void)worker;
     TRY(ht_medium_work_create(target.medium, &work));
     target.work = &work;
-    enum ht_err err =
-        fill_lines(lines, &target, ht_threads_first(lines->count, lines->chunks, chunk),
-                   ht_threads_first(lines->count, lines->chunks, chunk + 1));
-    ht_medium_work_destroy(&work);
-    return err;
+    return fill_lines(lines, &target, ht_threads_first(lines->count, lines->chunks, chunk),
+                      ht_threads_first(lines->count, lines->chunks, chunk + 1));
 }
 
 /* Planes of other ranks are counted by those ranks. */
-static void count_plane(const struct target *target, int64_t plane, int64_t flattened) {
+static void count_planes(const struct lines *lines, int64_t end) {
+    const struct target *target = &lines->target;
     struct ht_medium_source *source = target->medium->source;
+    const int64_t same = target->nodes[0] / lines->visit[0] * (target->nodes[1] / lines->visit[1]);
+    bool *seen = source->seen[target->subgrid];
     int64_t first, last;
     ht_grid_own(target->medium->grid, target->subgrid, &first, &last);
-    if (source->counted || source->seen[target->subgrid][plane]) return;
-    if (plane < first || plane >= last) return;
-    source->seen[target->subgrid][plane] = true;
-    source->medium->flattened += flattened;
-}
-
-static void count_planes(const struct lines *lines, int64_t last) {
-    const struct target *target = &lines->target;
-    const int64_t same = target->nodes[0] / lines->visit[0] * (target->nodes[1] / lines->visit[1]);
-    const bool *depends = target->medium->source->depends;
-    for (int64_t plane = lines->first; plane < last; plane++)
-        count_plane(target, plane, lines->flattened[depends[2] ? plane - lines->first : 0] * same);
+    for (int64_t plane = ht_most(first, lines->first); plane < ht_least(last, end); plane++) {
+        if (source->counted || seen[plane]) continue;
+        seen[plane] = true;
+        source->medium->flattened +=
+            lines->flattened[source->depends[2] ? plane - lines->first : 0] * same;
+    }
 }
 
 /* Lines and planes that are like those visited. */
@@ -680,17 +648,6 @@ enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgr
 
 /* ---- single values ---- */
 
-/* Names that are accepted, "c|K, rho", for the message. */
-static enum ht_err unknown_name(const struct ht_medium *medium, const char *name) {
-    const struct ht_system *system = medium->eq->system;
-    HT_FREED_TEXT struct ht_text names = {0};
-    for (int p = 0; p < system->nparameters; p++)
-        ht_text_add(&names, "%s%s", p ? ", " : "", system->parameter[p].names);
-    TRY(ht_text_status(&names));
-    return ht_err_set(HT_ERR_INPUT, "\"%s\" is no parameter of the medium: must be among %s", name,
-                      names.data);
-}
-
 enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3], double *speed) {
     double material[HT_MAX_MATERIALS];
     *speed = 0;
@@ -710,7 +667,12 @@ enum ht_err ht_medium_parameter(const struct ht_medium *medium, const char *name
         if (strcmp(source->row[p].name, name) == 0) return ht_medium_row_value(medium, p, x, value);
     int m = 0;
     while (m < system->nmaterials && strcmp(system->material[m].name, name) != 0) m++;
-    if (!derived_speed && m == system->nmaterials) return unknown_name(medium, name);
+    if (!derived_speed && m == system->nmaterials) {
+        HT_FREED_TEXT struct ht_text names = {0};
+        TRY(list_names(system, false, &names));
+        FAIL(HT_ERR_INPUT, "\"%s\" is no parameter of the medium: must be among %s", name,
+             names.data);
+    }
     TRY(ht_medium_point(medium, x, material));
     *value = derived_speed ? ht_equations_speed(medium->eq, material, 0) : material[m];
     return HT_OK;

@@ -280,10 +280,10 @@ static struct mean mean_begin(const struct ht_medium *medium, struct ht_medium_c
 
 static bool mean_steep(const struct mean *mean) {
     const struct ht_medium *medium = mean->medium;
+    bool steep = false;
     for (int m = 0; m < medium->eq->nmaterials; m++)
-        if (medium->eq->system->material[m].positive && mean->most[m] > STEEP * mean->least[m])
-            return true;
-    return false;
+        steep |= medium->eq->system->material[m].positive && mean->most[m] > STEEP * mean->least[m];
+    return steep;
 }
 
 /* The cell about x in the box along one axis. On a periodic axis the part outside is replaced by
@@ -676,30 +676,18 @@ static enum ht_err wall_node(struct ht_medium *medium, const struct ht_medium_wo
  * axis, change across it. */
 static enum ht_err wall_side(struct ht_medium *medium, const struct ht_medium_work *work, int axis,
                              int side) {
-    int64_t nodes[3], points[3], p[3], index[3], first, end;
+    int64_t nodes[3], points[3], index[3], first, end;
     ht_grid_own(medium->grid, HT_PRIMARY, &first, &end);
     for (int k = 0; k < 3; k++) {
         nodes[k] = ht_grid_nodes(medium->grid, HT_PRIMARY, k);
         points[k] = nodes[k] < WALL_POINTS ? nodes[k] : WALL_POINTS;
     }
     points[axis] = 1;
-    for (p[2] = 0; p[2] < points[2]; p[2]++) {
-        for (p[1] = 0; p[1] < points[1]; p[1]++) {
-            for (p[0] = 0; p[0] < points[0]; p[0]++) {
-                for (int k = 0; k < 3; k++) index[k] = spread(p[k], points[k], nodes[k]);
-                index[axis] = side == 0 ? 0 : nodes[axis] - 1;
-                if (index[2] < first || index[2] >= end) continue;
-                TRY(wall_node(medium, work, axis, index));
-            }
-        }
-    }
-    return HT_OK;
-}
-
-static enum ht_err scan_walls(struct ht_medium *medium, const struct ht_medium_work *work) {
-    for (int k = 0; k < medium->grid->dims; k++) {
-        if (ht_grid_periodic(medium->grid, k)) continue;
-        for (int side = 0; side < 2; side++) TRY(wall_side(medium, work, k, side));
+    for (int64_t n = 0; n < points[0] * points[1] * points[2]; n++) {
+        const int64_t p[3] = {n % points[0], n / points[0] % points[1], n / points[0] / points[1]};
+        for (int k = 0; k < 3; k++) index[k] = spread(p[k], points[k], nodes[k]);
+        index[axis] = side == 0 ? 0 : nodes[axis] - 1;
+        if (index[2] >= first && index[2] < end) TRY(wall_node(medium, work, axis, index));
     }
     return HT_OK;
 }
@@ -713,7 +701,9 @@ static enum ht_err scan_varying(struct ht_medium *medium, const struct ht_medium
     medium->visited = visits_in_all(medium, part) / total;
     TRY(scan_subgrid(medium, HT_PRIMARY, part));
     TRY(scan_subgrid(medium, HT_DUAL, part));
-    return medium->degree > 0 ? scan_walls(medium, work) : HT_OK;
+    for (int n = 0; medium->degree > 0 && n < 2 * medium->grid->dims; n++)
+        if (!ht_grid_periodic(medium->grid, n / 2)) TRY(wall_side(medium, work, n / 2, n % 2));
+    return HT_OK;
 }
 
 /* Combines the results of the ranks. Where nothing depends on x3 each rank has counted the
@@ -737,7 +727,7 @@ static enum ht_err combine(struct ht_medium *medium) {
 }
 
 enum ht_err ht_medium_visit(struct ht_medium *medium) {
-    struct ht_medium_work work;
+    HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work = {.block = NULL};
     medium->visited = 1;
     if (medium->uniform) {
         TRY(ht_medium_point(medium, medium->grid->lower, medium->constant));
@@ -748,9 +738,8 @@ enum ht_err ht_medium_visit(struct ht_medium *medium) {
         return HT_OK;
     }
     TRY(ht_medium_work_create(medium, &work));
-    enum ht_err err = scan_varying(medium, &work);
-    ht_medium_work_destroy(&work);
-    if (err == HT_OK && ht_grid_cut(medium->grid)) err = combine(medium);
+    TRY(scan_varying(medium, &work));
+    if (ht_grid_cut(medium->grid)) TRY(combine(medium));
     if (medium->flattened > 0) medium->rough = true;
-    return err;
+    return HT_OK;
 }
