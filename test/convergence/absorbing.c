@@ -109,8 +109,9 @@ static void open_close(struct fd_run *run, const struct close *c, bool large) {
             "time.scheme=taylor system=%s grid.order=%d grid.cells=%s "
             "grid.lower=%s grid.upper=%s %sabsorbing.cells=%d time.step=0.8 "
             "time.end=%d initial.type=zero "
-            "sources=({position=%s;frequency=0.2;})",
-            c->system, c->order, cells, lower, upper, sides, c->layer, c->end, source);
+            "sources=({position=%s;frequency=0.2;}) device.backend=%s",
+            c->system, c->order, cells, lower, upper, sides, c->layer, c->end, source,
+            c->dims > 1 ? test_backend() : test_numbers());
 }
 
 /* Adds a plane of nodes between the layers: the largest |difference|, and the largest value on the
@@ -191,9 +192,10 @@ static void open_line(struct fd_run *run, const char *scheme, const char *system
             "grid.upper=[%d.0] boundary.x1=[\"rigid\",\"%s\"] "
             "absorbing.type=sponge absorbing.cells=%d time.end=%d "
             "initial.type=expression "
-            "initial.values.%s=exp(-%.17g*(x1-%d)^2)*(1-2*%.17g*(x1-%d)^2) %s",
+            "initial.values.%s=exp(-%.17g*(x1-%d)^2)*(1-2*%.17g*(x1-%d)^2) "
+            "device.backend=%s %s",
             scheme, system, order, cells, cells, large ? "rigid" : "absorbing", SPONGE, LINE_END,
-            field, a, AT, a, AT, more);
+            field, a, AT, a, AT, test_numbers(), more);
 }
 
 /* The largest difference over half of the wavelet, which each way gets, in dB; *expected: at this
