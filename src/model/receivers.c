@@ -28,23 +28,13 @@ static int read_line(const char **line, double x[3], int most) {
     }
 }
 
-static int64_t lines_of(const char *text) {
-    int64_t lines = 1;
-    for (; *text; text++) lines += *text == '\n';
-    return lines;
-}
-
-static enum ht_err fail_word(const char *path, long long number, const char *word) {
-    FAIL(HT_ERR_INPUT, "line %lld of %s: \"%.*s\" is not a finite number", number, path,
-         (int)strcspn(word, " \t\r\n,;"), word);
-}
-
 static enum ht_err read_text(const char *path, const char *text, int dims, int64_t *count,
                              double (*x)[3]) {
     for (long long number = 1;; number++) {
         double at[3] = {0};
         const int numbers = read_line(&text, at, dims);
-        if (numbers < 0) return fail_word(path, number, text);
+        REQUIRE(numbers >= 0, HT_ERR_INPUT, "line %lld of %s: \"%.*s\" is not a finite number",
+                number, path, (int)strcspn(text, " \t\r\n,;"), text);
         REQUIRE(numbers == 0 || numbers == dims, HT_ERR_INPUT,
                 "line %lld of %s has %d number%s: a position has %d, one per axis of the grid",
                 number, path, numbers, numbers == 1 ? "" : "s", dims);
@@ -60,11 +50,13 @@ static enum ht_err ht_positions_read(const char *path, int dims, int64_t *count,
     HT_FREED char *text = NULL;
     HT_FREED double(*read)[3] = NULL;
     size_t size;
+    int64_t lines = 1;
     *count = 0;
     *x = NULL;
     TRY(ht_file_read(path, &text, &size));
     REQUIRE(strlen(text) == size, HT_ERR_INPUT, "%s is not a text file", path);
-    TRY(HT_ALLOC(read, lines_of(text)));
+    for (const char *at = text; *at; at++) lines += *at == '\n';
+    TRY(HT_ALLOC(read, lines));
     TRY(read_text(path, text, dims, count, read));
     REQUIRE(*count > 0, HT_ERR_INPUT, "%s holds no positions", path);
     *x = read;
@@ -232,18 +224,6 @@ double ht_receivers_time(const struct ht_receivers *receivers,
     return receivers->end * (double)step / (double)receivers->steps;
 }
 
-/* A wave needs more than two samples per period. */
-static enum ht_err check_times(const struct making *m, int n,
-                               const struct ht_receiver_group *group) {
-    const double frequency = m->of->frequency;
-    char key[KEY];
-    if (!(frequency > 0) || !(group->every * frequency > 0.5)) return HT_OK;
-    return ht_params_error(m->params, key_of(n, "every", key),
-                           "must be at most %.6g, half a period of the highest frequency, %.6g "
-                           "(initial.frequency, sources)",
-                           0.5 / frequency, frequency);
-}
-
 /* ---- making ---- */
 
 static enum ht_err make_group(const struct making *m, int n) {
@@ -270,7 +250,12 @@ static enum ht_err make_group(const struct making *m, int n) {
     for (int f = 0; names->count == 0 && f < m->of->eq->nfields; f++)
         if (is_held(m, f)) TRY(add_reading(m, n, m->of->eq->field[f].name, group));
     TRY(choose_times(m, n, group));
-    TRY(check_times(m, n, group));
+    /* A wave needs more than two samples per period. */
+    const double frequency = m->of->frequency;
+    REFUSE(frequency > 0 && group->every * frequency > 0.5, m->params, key_of(n, "every", key),
+           "must be at most %.6g, half a period of the highest frequency, %.6g (initial.frequency, "
+           "sources)",
+           0.5 / frequency, frequency);
     const int64_t word = m->params->device.precision == HT_DOUBLE ? 8 : 4;
     m->out->traces += group->count * group->readings;
     m->out->bytes += group->count * group->readings * group->samples * word;
@@ -296,9 +281,5 @@ enum ht_err ht_receivers_create(const struct ht_params *params, const struct ht_
     enum ht_err err = HT_ALLOC(m.out->group, params->receivers.count);
     if (err == HT_OK) m.out->count = params->receivers.count;
     for (int n = 0; err == HT_OK && n < m.out->count; n++) err = make_group(&m, n);
-    if (err == HT_OK)
-        *out = m.out;
-    else
-        ht_receivers_destroy(m.out);
-    return err;
+    return HT_MADE(err, m.out, ht_receivers_destroy, out);
 }

@@ -212,16 +212,6 @@ static enum ht_err check_width(const struct ht_params *params, const struct ht_g
                            widest);
 }
 
-static enum ht_err check_place(const struct ht_params *params, const struct ht_grid *grid,
-                               const struct ht_shot *shot, int group) {
-    const char *const *keys = shot->type->place;
-    TRY(check_inside(params, grid, group, keys[0], shot->first));
-    TRY(check_inside(params, grid, group, keys[1], shot->last));
-    TRY(check_layers(params, grid, shot, group, keys[0], shot->first));
-    TRY(check_layers(params, grid, shot, group, keys[1], shot->last));
-    return check_width(params, grid, shot, group);
-}
-
 /* A wall on which the field is 0, or NULL. */
 static const struct ht_wall_kind *silencing(const struct ht_medium *medium, int field,
                                             const double x[3]) {
@@ -256,17 +246,13 @@ static void warn_silent(const struct ht_medium *medium, const struct ht_shot *sh
                 silent, shot->points, shot->points > 1 ? "s are" : " is", wall->name);
 }
 
-static bool is_closed(const struct ht_grid *grid) {
-    bool closed = !ht_layers_any(grid);
-    for (int k = 0; k < 3 && k < grid->dims; k++)
-        closed = closed && grid->wall[k][0] >= 0 && grid->wall[k][1] >= 0;
-    return closed && !ht_grid_free(grid);
-}
-
 /* A monopole adds to the mean, which nothing takes away. */
 static void warn_constant(const struct ht_grid *grid, const struct ht_shot *shot, int group) {
     const double part = ht_signal_traits(shot->signal).constant;
-    if (shot->points > 0 && shot->kind->stays && is_closed(grid) && fabs(part) > 1e-3)
+    bool closed = !ht_layers_any(grid) && !ht_grid_free(grid);
+    for (int k = 0; k < 3 && k < grid->dims; k++)
+        closed = closed && grid->wall[k][0] >= 0 && grid->wall[k][1] >= 0;
+    if (shot->points > 0 && shot->kind->stays && closed && fabs(part) > 1e-3)
         ht_warn("sources.%d: the signal has a constant part (%.2g of its size), and no side of the "
                 "box is free: the mean of the field does not return to 0",
                 group, part);
@@ -331,12 +317,6 @@ static void find_crossing(const struct ht_medium *medium, struct ht_shot *shot) 
     }
 }
 
-static void set_direction(const struct ht_shot_given *given, struct ht_shot *shot) {
-    const double *d = given->direction;
-    const double length = hypot(hypot(d[0], d[1]), d[2]);
-    for (int k = 0; k < 3; k++) shot->direction[k] = length > 0 ? d[k] / length : 0;
-}
-
 static enum ht_err make_shot(const struct ht_params *params, const struct ht_medium *medium,
                              int group, struct ht_shot *shot) {
     const struct ht_shot_given *groups = params->shots.group;
@@ -344,9 +324,15 @@ static enum ht_err make_shot(const struct ht_params *params, const struct ht_med
     set_place(given, medium->grid, shot);
     shot->tolerance = given->tolerance;
     if (given->radius.kind == HT_VALUE_NUMBERS) shot->radius = given->radius.number[0];
-    set_direction(given, shot);
+    const double *d = given->direction, length = hypot(hypot(d[0], d[1]), d[2]);
+    for (int k = 0; k < 3; k++) shot->direction[k] = length > 0 ? d[k] / length : 0;
     TRY(find_drives(params, medium->eq, group, shot));
-    TRY(check_place(params, medium->grid, shot, group));
+    const char *const *keys = shot->type->place;
+    TRY(check_inside(params, medium->grid, group, keys[0], shot->first));
+    TRY(check_inside(params, medium->grid, group, keys[1], shot->last));
+    TRY(check_layers(params, medium->grid, shot, group, keys[0], shot->first));
+    TRY(check_layers(params, medium->grid, shot, group, keys[1], shot->last));
+    TRY(check_width(params, medium->grid, shot, group));
     if (shot->type->outside) TRY(find_speed(params, medium, group, shot));
     if (shot->type->outside) find_crossing(medium, shot);
     TRY(make_signal(params, given, group, shot));

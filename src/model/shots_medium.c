@@ -17,10 +17,6 @@ struct jump {
     double shot[3], jump[3]; /* of the first: of the shot, of the jump */
 };
 
-static bool inside(const struct ht_grid *grid, int axis, double x) {
-    return x >= grid->lower[axis] && x <= grid->upper[axis];
-}
-
 /* Along one axis, `reach` to either side of x. */
 static enum ht_err find_jump(const struct ht_medium *medium, int material, const double x[3],
                              int axis, double reach, bool *found, double place[3]) {
@@ -30,7 +26,7 @@ static enum ht_err find_jump(const struct ht_medium *medium, int material, const
     memcpy(at, x, sizeof at);
     for (int i = 0; !*found && i * apart <= 2 * reach; i++) {
         at[axis] = x[axis] - reach + i * apart;
-        if (!inside(medium->grid, axis, at[axis])) continue;
+        if (at[axis] < medium->grid->lower[axis] || at[axis] > medium->grid->upper[axis]) continue;
         TRY(ht_medium_parameter(medium, name, at, &value));
         *found = before > 0 && fabs(value - before) > JUMP * fmin(value, before);
         if (*found) memcpy(place, at, sizeof at);

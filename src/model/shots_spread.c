@@ -8,12 +8,6 @@
 
 /* ---- lists of nodes ---- */
 
-static enum ht_err reserve(struct ht_point *list, int64_t *room, int64_t more) {
-    REQUIRE((int64_t)list->count + more < INT_MAX / 2, HT_ERR_MEMORY,
-            "a source of more than %d nodes", INT_MAX / 2);
-    return ht_mem_grow(list->count + more, sizeof *list->node, &list->node, room);
-}
-
 static int compare(const void *a, const void *b) {
     const int64_t *x = ((const struct ht_point_node *)a)->m;
     const int64_t *y = ((const struct ht_point_node *)b)->m;
@@ -42,11 +36,20 @@ static void merge(struct ht_point *list) {
 
 /* ---- one point: a product of a list per axis ---- */
 
-struct axis_list {
-    int count;
-    int64_t *node;
-    double *weight;
+struct axis_lists {
+    struct axis_list {
+        int count;
+        int64_t *node;
+        double *weight;
+    } axis[3];
 };
+
+static void end_lists(struct axis_lists *lists) {
+    for (int k = 0; k < 3; k++) {
+        free(lists->axis[k].node);
+        free(lists->axis[k].weight);
+    }
+}
 
 /* slope: takes the derivative by the place. */
 static enum ht_err list_axis(const struct ht_shot *shot, const struct ht_grid *grid, int axis,
@@ -114,64 +117,54 @@ static enum ht_err add_point(const struct ht_shot *shot, const struct ht_medium 
                              const struct ht_drive *drive, const double x[3], const bool *planes,
                              struct ht_point *out, int64_t *room) {
     const int slope = ht_shot_slope(medium->eq, drive);
-    struct axis_list list[3] = {{.count = 0}};
-    enum ht_err err = HT_OK;
-    for (int k = 0; err == HT_OK && k < 3; k++)
-        err = list_axis(shot, medium->grid, k, x[k], k == slope, &list[k]);
-    int64_t used = planes == NULL ? list[2].count : 0;
-    for (int i = 0; planes != NULL && i < list[2].count; i++) used += planes[list[2].node[i]];
-    if (err == HT_OK) err = reserve(out, room, used * list[1].count * list[0].count);
-    if (err == HT_OK) err = multiply(shot, medium, drive, slope, x, list, planes, out);
-    for (int k = 0; k < 3; k++) {
-        free(list[k].node);
-        free(list[k].weight);
-    }
-    return err;
+    HT_ENDED(end_lists) struct axis_lists list = {.axis = {{.count = 0}}};
+    for (int k = 0; k < 3; k++)
+        TRY(list_axis(shot, medium->grid, k, x[k], k == slope, &list.axis[k]));
+    const struct axis_list *along = list.axis;
+    int64_t used = planes == NULL ? along[2].count : 0;
+    for (int i = 0; planes != NULL && i < along[2].count; i++) used += planes[along[2].node[i]];
+    const int64_t all = out->count + used * along[1].count * along[0].count;
+    REQUIRE(all < INT_MAX / 2, HT_ERR_MEMORY, "a source of more than %d nodes", INT_MAX / 2);
+    TRY(HT_GROW(out->node, all, *room));
+    return multiply(shot, medium, drive, slope, x, along, planes, out);
 }
 
 /* ---- all ---- */
 
-enum ht_err ht_shot_spread(const struct ht_shots *shots, int index, const bool *planes,
-                           struct ht_point *out) {
-    const struct ht_shot *shot = &shots->shot[index];
+/* Of drives [first, last). */
+static enum ht_err spread(const struct ht_shot *shot, const struct ht_medium *medium, int first,
+                          int last, const bool *planes, struct ht_point *out) {
     int64_t room = 0;
     enum ht_err err = HT_OK;
     *out = (struct ht_point){.count = 0};
     for (int i = 0; i < shot->points; i++)
-        for (int d = 0; err == HT_OK && d < shot->drives; d++) {
+        for (int d = first; err == HT_OK && d < last; d++) {
             double x[3];
             ht_shot_position(shot, i, x);
-            err = add_point(shot, shots->medium, &shot->drive[d], x, planes, out, &room);
+            err = add_point(shot, medium, &shot->drive[d], x, planes, out, &room);
         }
     if (err != HT_OK)
         ht_point_free(out);
-    else if (shot->points * shot->drives > 1)
+    else if (shot->points * (last - first) > 1)
         merge(out);
     return err;
+}
+
+enum ht_err ht_shot_spread(const struct ht_shots *shots, int index, const bool *planes,
+                           struct ht_point *out) {
+    const struct ht_shot *shot = &shots->shot[index];
+    return spread(shot, shots->medium, 0, shot->drives, planes, out);
 }
 
 enum ht_err ht_shot_spread_drive(const struct ht_shots *shots, int index, int drive,
                                  const struct ht_grid *grid, const bool *planes,
                                  struct ht_point *out) {
-    const struct ht_shot *shot = &shots->shot[index];
     struct ht_equations plain = *shots->medium->eq; /* which have no fluxes */
     struct ht_medium medium = *shots->medium;
-    int64_t room = 0;
-    enum ht_err err = HT_OK;
-    *out = (struct ht_point){.count = 0};
     plain.second_order.known = false;
     medium.eq = &plain;
     medium.grid = grid;
-    for (int i = 0; err == HT_OK && i < shot->points; i++) {
-        double x[3];
-        ht_shot_position(shot, i, x);
-        err = add_point(shot, &medium, &shot->drive[drive], x, planes, out, &room);
-    }
-    if (err != HT_OK)
-        ht_point_free(out);
-    else if (shot->points > 1)
-        merge(out);
-    return err;
+    return spread(&shots->shot[index], &medium, drive, drive + 1, planes, out);
 }
 
 int64_t ht_shot_most_nodes(const struct ht_shots *shots, int index, int64_t planes) {

@@ -29,12 +29,6 @@ static const char *next_line(const char *at) {
     return *at ? at + 1 : NULL;
 }
 
-/* Lines without data. */
-static bool is_comment(const char *line) {
-    line += strspn(line, " \t\r");
-    return *line == '#' || *line == '\n' || *line == '\0';
-}
-
 /* Two numbers and no more. */
 static bool read_pair(const char *line, double pair[2]) {
     for (int i = 0; i < 2; i++) {
@@ -72,7 +66,9 @@ static enum ht_err read_lines(struct ht_signal *s, const char *text) {
     TRY(HT_ALLOC(s->knot, lines));
     for (const char *at = text; at != NULL; at = next_line(at)) {
         number++;
-        if (!is_comment(at)) TRY(read_line(s, at, number));
+        const char first = at[strspn(at, " \t\r")];
+        const bool empty = first == '#' || first == '\n' || first == '\0';
+        if (!empty) TRY(read_line(s, at, number));
     }
     REQUIRE(s->samples >= 4, HT_ERR_INPUT, "has %lld samples, but a signal needs 4",
             (long long)s->samples);
@@ -82,11 +78,10 @@ static enum ht_err read_lines(struct ht_signal *s, const char *text) {
 static enum ht_err check_gaps(const struct ht_signal *s) {
     const int64_t n = s->samples - 1;
     const double most = 10;
-    double *apart = NULL;
+    HT_FREED double *apart = NULL;
     TRY(HT_ALLOC(apart, n));
     for (int64_t i = 0; i < n; i++) apart[i] = s->knot[i + 1].t - s->knot[i].t;
     const double median = ht_median((int)n, apart);
-    free(apart);
     for (int64_t i = 0; i < n; i++)
         REQUIRE(s->knot[i + 1].t - s->knot[i].t <= most * median, HT_ERR_INPUT,
                 "has a gap from t = %.9g to %.9g, where the median interval is %.3g", s->knot[i].t,
@@ -279,16 +274,19 @@ const double *ht_signal_bands(const struct ht_signal *signal) {
 
 /* ---- spectrum ---- */
 
+static double square(double complex x) {
+    return creal(x) * creal(x) + cimag(x) * cimag(x);
+}
+
 /* The frequency beyond which this part of the energy lies. */
 static double highest_of(int bits, double apart, const double complex *x) {
     const int64_t n = (int64_t)1 << bits;
     const double part = 1e-4;
     double whole = 0, above = 0;
-    for (int64_t i = 0; i <= n / 2; i++)
-        whole += creal(x[i]) * creal(x[i]) + cimag(x[i]) * cimag(x[i]);
+    for (int64_t i = 0; i <= n / 2; i++) whole += square(x[i]);
     int64_t i = n / 2;
     for (; i > 0; i--) {
-        above += creal(x[i]) * creal(x[i]) + cimag(x[i]) * cimag(x[i]);
+        above += square(x[i]);
         if (above > part * whole) break;
     }
     return (double)i / ((double)n * apart);
@@ -299,7 +297,7 @@ static void fill_bands(int bits, double apart, const double complex *x, struct h
     const double width = 2 * s->traits.highest / HT_SIGNAL_BANDS;
     double whole = 0;
     for (int64_t i = 0; i <= n / 2; i++) {
-        const double energy = creal(x[i]) * creal(x[i]) + cimag(x[i]) * cimag(x[i]);
+        const double energy = square(x[i]);
         const double at = (double)i / ((double)n * apart) / width;
         whole += energy;
         if (at < HT_SIGNAL_BANDS) s->band[(int)at] += energy;

@@ -241,7 +241,7 @@ static void fill_plane(struct pass pass, const double *third, double *second, in
     }
 }
 
-/* What threads fill in: planes and their derivatives along x3. */
+/* What threads fill in: of a file planes and their derivatives along x3. */
 struct job {
     const struct ht_solution *solution;
     const struct ht_solution_range *range;
@@ -320,7 +320,7 @@ const struct ht_solution_type ht_solution_file = {
 /* ---- zero ---- */
 
 static enum ht_err prepare_zero(struct ht_solution *solution) {
-    (void)solution;
+    solution->rest = solution->data->type == &ht_solution_zero;
     return HT_OK;
 }
 
@@ -353,34 +353,22 @@ static void fill_random_row(const struct ht_solution *solution,
     }
 }
 
-/* What threads fill in. */
-struct expression_job {
-    const struct ht_solution *solution;
-    const struct ht_solution_range *range;
-    int field; /* of expressions */
-    int64_t chunks;
-    double *out;
-};
-
-static int64_t rows_of(const struct ht_solution *solution) {
-    return (int64_t)solution->eq->nfields * ht_grid_coefs(solution->grid);
-}
-
 static enum ht_err fill_random_chunk(void *data, int64_t chunk, int worker) {
-    const struct expression_job *job = data;
-    const int64_t rows = rows_of(job->solution);
-    const int64_t end = ht_threads_first(rows, job->chunks, chunk + 1);
+    const struct job *job = data;
+    const int64_t end = ht_threads_first(job->parts, job->chunks, chunk + 1);
     (void)worker;
-    for (int64_t row = ht_threads_first(rows, job->chunks, chunk); row < end; row++)
+    for (int64_t row = ht_threads_first(job->parts, job->chunks, chunk); row < end; row++)
         fill_random_row(job->solution, job->range, (int)row, job->out + row * job->range->nodes);
     return HT_OK;
 }
 
 static enum ht_err fill_random(const struct ht_solution *solution,
                                const struct ht_solution_range *range, double *out) {
-    struct expression_job job = {.solution = solution, .range = range};
+    struct job job = {.solution = solution,
+                      .range = range,
+                      .parts = (int64_t)solution->eq->nfields * ht_grid_coefs(solution->grid)};
     job.out = out;
-    job.chunks = ht_threads_chunks(rows_of(solution), HT_SOLUTION_CHUNK / ht_most(1, range->nodes));
+    job.chunks = ht_threads_chunks(job.parts, HT_SOLUTION_CHUNK / ht_most(1, range->nodes));
     return ht_threads_run(job.chunks, fill_random_chunk, &job);
 }
 
@@ -433,14 +421,18 @@ static enum ht_err fill_node(const struct ht_solution *solution, int field, cons
     return HT_OK;
 }
 
-static enum ht_err fill_nodes(const struct expression_job *job, int64_t begin, int64_t end,
-                              double *jet) {
+static enum ht_err fill_expression_chunk(void *data, int64_t chunk, int worker) {
+    const struct job *job = data;
     const struct ht_solution *solution = job->solution;
     const struct ht_solution_range *range = job->range;
     const struct ht_grid *grid = solution->grid;
     const int64_t n1 = ht_grid_nodes(grid, range->subgrid, 0);
     const int coefs = solution->data->jets->count;
-    for (int64_t node = begin; node < end; node++) {
+    const int64_t end = ht_threads_first(range->nodes, job->chunks, chunk + 1);
+    HT_FREED double *jet = NULL;
+    (void)worker;
+    TRY(HT_ALLOC(jet, coefs));
+    for (int64_t node = ht_threads_first(range->nodes, job->chunks, chunk); node < end; node++) {
         int64_t m[3] = {node % n1, node % range->plane / n1, range->first + node / range->plane};
         double x[3];
         for (int j = 0; j < 3; j++) x[j] = ht_grid_x(grid, range->subgrid, j, m[j]);
@@ -450,21 +442,11 @@ static enum ht_err fill_nodes(const struct expression_job *job, int64_t begin, i
     return HT_OK;
 }
 
-static enum ht_err fill_expression_chunk(void *data, int64_t chunk, int worker) {
-    const struct expression_job *job = data;
-    const int64_t nodes = job->range->nodes;
-    HT_FREED double *jet = NULL;
-    (void)worker;
-    TRY(HT_ALLOC(jet, job->solution->data->jets->count));
-    return fill_nodes(job, ht_threads_first(nodes, job->chunks, chunk),
-                      ht_threads_first(nodes, job->chunks, chunk + 1), jet);
-}
-
 static enum ht_err fill_expression(const struct ht_solution *solution,
                                    const struct ht_solution_range *range, double *out) {
     const int coefs = solution->data->jets->count;
     const int64_t size = coefs * range->nodes;
-    struct expression_job job = {.solution = solution, .range = range};
+    struct job job = {.solution = solution, .range = range};
     job.out = out;
     job.chunks = ht_threads_chunks(range->nodes, HT_SOLUTION_CHUNK / 32);
     for (; job.field < solution->eq->nfields; job.field++, job.out += size)
@@ -484,14 +466,9 @@ static bool zero_occurs(const struct ht_solution *solution, int field) {
     return false;
 }
 
-static enum ht_err prepare_rest(struct ht_solution *solution) {
-    solution->rest = true;
-    return prepare_zero(solution);
-}
-
 const struct ht_solution_type ht_solution_zero = {
     .name = "zero",
-    .prepare = prepare_rest,
+    .prepare = prepare_zero,
     .fill = fill_zero,
     .occurs = zero_occurs,
 };

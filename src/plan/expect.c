@@ -115,25 +115,7 @@ static enum ht_err find_shorter(struct expect *x) {
     return HT_OK;
 }
 
-/* Materials of the uniform medium: those of the run or, if its medium varies, of a corner. Then the
- * time step is scaled so that their speed corresponds to the slowest speed of the run. */
-static enum ht_err uniform_materials(struct expect *x) {
-    const struct ht_plan *plan = x->plan;
-    TRY(ht_medium_point(plan->medium, plan->grid.lower, x->material));
-    if (!plan->medium->uniform)
-        x->run.dt *= plan->medium->speed_min / ht_equations_speed(&plan->eq, x->material, 0);
-    return HT_OK;
-}
-
 /* ---- one wave ---- */
-
-/* Whether the phase of a wave at all nodes is equal modulo pi: it changes by a multiple of pi from
- * each node to the next. */
-static bool in_one_phase(const struct ht_plan *plan, const double k[3]) {
-    for (int j = 0; j < 3; j++)
-        if (fabs(sin(k[j] * plan->grid.h[j])) > 1e-6) return false;
-    return true;
-}
 
 /* Contribution of an amplitude z to the mean square over nodes. For a travelling wave |z|^2. For a
  * mode, whose even fields vary as the real part and whose odd fields as the imaginary part, and for
@@ -142,7 +124,12 @@ static double shown(const struct ht_plan *plan, int field, const double k[3], do
     const struct ht_params *params = plan->params;
     bool standing = strcmp(params->initial.type, "standing") == 0;
     double phase = params->initial.phase;
-    if (!plan->solution->single_wave || (!standing && !in_one_phase(plan, k)))
+    /* Whether the phase at all nodes is equal modulo pi: it changes by a multiple of pi from each
+     * node to the next. */
+    bool one_phase = true;
+    for (int j = 0; j < 3; j++)
+        one_phase = one_phase && !(fabs(sin(k[j] * plan->grid.h[j])) > 1e-6);
+    if (!plan->solution->single_wave || (!standing && !one_phase))
         return creal(z) * creal(z) + cimag(z) * cimag(z);
     for (int j = 0; j < 3 && !standing; j++) phase += k[j] * plan->grid.lower[j];
     z *= ht_complex(cos(phase), sin(phase));
@@ -199,23 +186,18 @@ struct direction {
     double unit[3], weight;
 };
 
-/* In cubic cells waves of an isotropic system have equal errors along all axes, and along all
- * edges: one direction represents each kind. */
-static bool isotropic(const struct ht_plan *plan) {
-    const struct ht_grid *grid = &plan->grid;
-    for (int j = 1; j < grid->dims; j++)
-        if (fabs(grid->h[j] / grid->h[0] - 1) > 1e-9) return false;
-    return !plan->eq.translates;
-}
-
 static int list_directions(const struct ht_plan *plan, struct direction *out) {
     static const int axes[DIRECTIONS][3] = {{1, 0, 0}, {1, 1, 0}, {1, 1, 1}, {0, 1, 0},
                                             {0, 0, 1}, {1, 0, 1}, {0, 1, 1}};
     static const double weight[3][3] = {
         {1, 0, 0}, {1 / 4.0, 1 / 2.0, 0}, {2 / 21.0, 16 / 105.0, 9 / 35.0}};
     static const double alike[3][3] = {{1, 0, 0}, {2, 1, 0}, {3, 3, 1}};
-    const bool one = isotropic(plan);
     const int dims = plan->grid.dims;
+    /* In cubic cells waves of an isotropic system have equal errors along all axes, and along all
+     * edges: one direction represents each kind. */
+    bool one = !plan->eq.translates;
+    for (int j = 1; j < dims; j++)
+        one = one && !(fabs(plan->grid.h[j] / plan->grid.h[0] - 1) > 1e-9);
     const int row = dims == 1 ? 0 : dims == 2 ? 1 : 2;
     int count = 0;
     for (int d = 0; d < DIRECTIONS && !(one && d == dims); d++) {
@@ -255,20 +237,17 @@ static enum ht_err expect_frequency(struct expect *x) {
 
 enum { NODES = 7 };
 
-/* log e(z) with z = k w, linear between the nodes 1, 2, .. and extrapolated below the first. */
-static double between(const double *log_error, double z) {
-    int i = (int)floor(z) - 1;
-    i = i < 0 ? 0 : i > NODES - 2 ? NODES - 2 : i;
-    return log_error[i] + (log_error[i + 1] - log_error[i]) * (z - 1 - i);
-}
-
 static double mean_square(int dims, const double *log_error) {
     enum { PARTS = 50 };
     double sum = 0, weights = 0;
     for (int i = 0; i < NODES * PARTS; i++) {
         double z = (i + 0.5) / PARTS;
         double weight = pow(z, dims - 1) * exp(-z * z);
-        sum += weight * exp(2 * between(log_error, z));
+        /* log e(z) with z = k w, linear between the nodes 1, 2, .. and extrapolated below the
+         * first. */
+        const int n = (int)ht_least(ht_most((int)floor(z) - 1, 0), NODES - 2);
+        const double log_e = log_error[n] + (log_error[n + 1] - log_error[n]) * (z - 1 - n);
+        sum += weight * exp(2 * log_e);
         weights += weight;
     }
     return sum / weights;
@@ -283,18 +262,16 @@ static double narrowest_width(const struct ht_params *params, int *pulses) {
     return width;
 }
 
-static bool same_field(const struct ht_plan *plan, const char *a, const char *b) {
-    const char *first = plan->eq.field[0].name;
-    return strcmp(*a ? a : first, *b ? b : first) == 0;
-}
-
 /* Whether two pulses of one field have opposite signs and overlap (by exp(-2) or more): then the
  * sum is smaller and has shorter waves than each pulse. */
 static bool cancel_out(const struct ht_plan *plan, const struct ht_pulse *a,
                        const struct ht_pulse *b) {
     const struct ht_grid *grid = &plan->grid;
+    const char *first = plan->eq.field[0].name; /* where none is named */
     double square = 0;
-    if (a->amplitude * b->amplitude >= 0 || !same_field(plan, a->field, b->field)) return false;
+    if (a->amplitude * b->amplitude >= 0 ||
+        strcmp(*a->field ? a->field : first, *b->field ? b->field : first) != 0)
+        return false;
     for (int j = 0; j < grid->dims; j++) {
         double apart = a->centre[j] - b->centre[j];
         if (ht_grid_periodic(grid, j)) apart = remainder(apart, grid->upper[j] - grid->lower[j]);
@@ -340,13 +317,6 @@ static enum ht_err expect_gaussian(struct expect *x) {
 }
 
 /* ---- the expectation ---- */
-
-/* Number of wavelengths travelled by the wave, or by waves of this length, at the largest speed. */
-static double count_wavelengths(const struct ht_plan *plan, double length) {
-    double speed = 0, time = plan->problem.dt * (double)plan->steps;
-    for (int j = 0; j < plan->grid.dims; j++) speed = fmax(speed, plan->medium->speed[j]);
-    return time * speed * length / (2 * acos(-1.0));
-}
 
 static enum ht_err expect_kind(struct expect *x, double *length) {
     const struct ht_params *params = x->plan->params;
@@ -413,14 +383,22 @@ enum ht_err ht_expect(struct ht_plan *plan) {
     x.run.wave = plan->params->initial.wave;
     x.run.dt = plan->problem.dt;
     x.run.steps = (double)plan->steps;
-    if (!plan->problem.scheme->nodal) TRY(uniform_materials(&x));
+    /* Materials of the uniform medium: those of the run or, if its medium varies, of a corner. Then
+     * the time step is scaled so that their speed corresponds to the slowest speed of the run. */
+    if (!plan->problem.scheme->nodal)
+        TRY(ht_medium_point(plan->medium, plan->grid.lower, x.material));
+    if (!plan->problem.scheme->nodal && !plan->medium->uniform)
+        x.run.dt *= plan->medium->speed_min / ht_equations_speed(&plan->eq, x.material, 0);
     TRY(expect_kind(&x, &length));
     if (!plan->medium->uniform) {
         plan->expected.low = 0;
         plan->expected.high *= 2; /* measured in params/impedance.cfg: 1.6 */
     }
-    /* Adds the error of rounding over this number of wavelengths. */
-    expect_rounding(plan, count_wavelengths(plan, length), &plan->expected);
+    /* Adds the error of rounding over the wavelengths travelled by the wave, or by waves of this
+     * length, at the largest speed. */
+    double speed = 0, time = plan->problem.dt * (double)plan->steps;
+    for (int j = 0; j < plan->grid.dims; j++) speed = fmax(speed, plan->medium->speed[j]);
+    expect_rounding(plan, time * speed * length / (2 * acos(-1.0)), &plan->expected);
     plan->expected.varies = !plan->medium->uniform;
     plan->expected.jumps = plan->medium->rough;
     plan->expected.limited = !plan->problem.scheme->nodal && !plan->medium->uniform &&

@@ -28,13 +28,11 @@ static enum ht_err find_system(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_system *system = ht_system_find(params->system);
     if (system == NULL) {
-        struct ht_text names = {0};
+        HT_FREED_TEXT struct ht_text names = {0};
         for (int i = 0; i < ht_system_count(); i++)
             ht_text_add(&names, "%s%s", i ? ", " : "", ht_system_at(i)->name);
-        enum ht_err err =
-            ht_params_error(params, "system", "must be one of %s", names.data ? names.data : "");
-        ht_text_free(&names);
-        return err;
+        TRY(ht_text_status(&names));
+        return ht_params_error(params, "system", "must be one of %s", names.data);
     }
     TRY(ht_system_check(system));
     REFUSE(params->grid.dims < system->min_dims || params->grid.dims > ht_system_largest(system),
@@ -47,16 +45,13 @@ static enum ht_err find_system(struct ht_plan *plan) {
 static enum ht_err refuse_side(const struct ht_plan *plan, int axis, const char *name) {
     const struct ht_system *system = plan->eq.system;
     char key[24];
-    struct ht_text names = {0};
+    HT_FREED_TEXT struct ht_text names = {0};
     snprintf(key, sizeof key, "boundary.x%d", axis + 1);
     for (int n = 0; ht_wall_at(system, n) != NULL; n++)
         ht_text_add(&names, "%s%s", n > 0 ? ", " : "", ht_wall_at(system, n)->name);
-    enum ht_err err = ht_text_status(&names);
-    if (err == HT_OK)
-        err = ht_params_error(plan->params, key, "\"%s\" is no boundary of system %s; it has %s",
-                              name, system->name, names.data);
-    ht_text_free(&names);
-    return err;
+    TRY(ht_text_status(&names));
+    return ht_params_error(plan->params, key, "\"%s\" is no boundary of system %s; it has %s", name,
+                           system->name, names.data);
 }
 
 static enum ht_err find_walls(struct ht_plan *plan) {
@@ -119,7 +114,7 @@ enum ht_err ht_hermite_plan_slabs(const struct ht_plan *plan, const int64_t *sta
 static enum ht_err cut_slabs(struct ht_plan *plan) {
     struct ht_slab *slab = &plan->grid.slab;
     int ranks = ht_comm_size(slab->comm), rank = ht_comm_rank(slab->comm);
-    int64_t *start = NULL;
+    HT_FREED int64_t *start = NULL;
     if (ranks == 1) return HT_OK;
     TRY(HT_ALLOC(start, ranks + 1));
     ht_slab_cut(plan->grid.cells[2], ranks, start);
@@ -127,9 +122,7 @@ static enum ht_err cut_slabs(struct ht_plan *plan) {
     slab->last = start[rank + 1];
     int64_t thinnest = start[1];
     for (int r = 1; r < ranks; r++) thinnest = ht_least(thinnest, start[r + 1] - start[r]);
-    enum ht_err err = method(plan)->plan_slabs(plan, start, thinnest);
-    free(start);
-    return err;
+    return method(plan)->plan_slabs(plan, start, thinnest);
 }
 
 int ht_hermite_plan_stages(const struct ht_plan *plan) {
@@ -234,28 +227,22 @@ static double meet_outputs(struct ht_plan *plan, double steps) {
     return some > 0 ? some : steps;
 }
 
-/* The CFL number that all stages allow, if the run has fewer. */
-static const char *more_stages(const struct ht_plan *plan, char words[64]) {
-    int full = method(plan)->plan_stages(plan);
-    words[0] = '\0';
-    if (plan->problem.stages < full)
-        snprintf(words, 64, "; time.stages = \"full\" allows %.3g",
-                 method(plan)->plan_limit(plan, full));
-    return words;
-}
-
 /* most: of a CFL number that the input leaves open. */
 static enum ht_err choose_step(struct ht_plan *plan, double most) {
-    char more[64];
+    char more[64] = "";
     const struct ht_params *params = plan->params;
+    const int full = method(plan)->plan_stages(plan);
     double per_time = method(plan)->plan_cfl(plan, 1), dt = params->time.step;
     double cfl = params->time.cfl;
     const double rounding = 1e-12; /* of dt and of the CFL number */
     /* The default is the same for every system; full stages may allow less. */
     if (!ht_params_is_set(params, "time.cfl") &&
-        (plan->problem.scheme->nodal || plan->problem.stages == method(plan)->plan_stages(plan)))
+        (plan->problem.scheme->nodal || plan->problem.stages == full))
         cfl = fmin(cfl, plan->problem.scheme->usual_part * plan->cfl_limit);
     if (!ht_params_is_set(params, "time.cfl")) cfl = fmin(cfl, most);
+    if (plan->problem.stages < full)
+        snprintf(more, sizeof more, "; time.stages = \"full\" allows %.3g",
+                 method(plan)->plan_limit(plan, full));
     if (dt > 0) {
         REFUSE(dt * per_time > plan->cfl_limit * (1 + rounding), params, "time.step",
                "unstable: with %d stages at order %d at most %.6g (cfl %.2f)", plan->problem.stages,
@@ -263,8 +250,7 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
     } else {
         REFUSE(cfl > plan->cfl_limit * (1 + rounding), params, "time.cfl",
                "unstable: with %d stages at order %d in %d dimensions at most %.2f%s",
-               plan->problem.stages, plan->order, plan->grid.dims, plan->cfl_limit,
-               more_stages(plan, more));
+               plan->problem.stages, plan->order, plan->grid.dims, plan->cfl_limit, more);
         dt = per_time > 0 ? cfl / per_time : params->time.end;
     }
     double steps = dt > 0 ? ceil(params->time.end / dt * (1 - rounding)) : 0;
@@ -371,19 +357,14 @@ static enum ht_err check_snapshot(const struct ht_plan *plan) {
                            plan->solution->snapshot);
 }
 
-static bool has_incidence(const struct ht_plan *plan) {
-    bool incident = false;
-    for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++)
-        incident = incident || plan->shots->shot[i].type->outside;
-    return incident;
-}
-
 /* Removed where it can be and there are traces: of what begins with a rate it cannot be,
  * resampler.c; waves from outside are made for the scheme's own dispersion. */
 static enum ht_err choose_dispersion(struct ht_plan *plan) {
     const enum ht_dispersion given = plan->params->time.dispersion;
     const bool can = plan->problem.scheme->nodal && plan->problem.stages == 1;
-    const bool rest = can && begins_at_rest(plan) && !has_incidence(plan);
+    bool rest = can && begins_at_rest(plan);
+    for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++)
+        rest = rest && !plan->shots->shot[i].type->outside;
     plan->problem.fd.undispersed =
         rest && (given == HT_DISPERSION_REMOVE ||
                  (given == HT_DISPERSION_AUTO && plan->params->receivers.count > 0));
@@ -457,13 +438,6 @@ static void warn_near(const struct ht_plan *plan) {
 
 /* ---- beside boxes of plane waves ---- */
 
-/* Whether a box is as long as the grid along an axis. */
-static bool is_open(const struct ht_grid *grid, const struct ht_shot *shot, int axis) {
-    const double close = 1e-9 * grid->h[axis];
-    return shot->first[axis] <= grid->lower[axis] + close &&
-           shot->last[axis] >= grid->upper[axis] - close;
-}
-
 /* Values between nodes on both sides of a box's surface are of no field. */
 static int reach_of(const struct ht_plan *plan) {
     return plan->grid.point_nodes / 2;
@@ -473,8 +447,10 @@ static bool beside(const struct ht_plan *plan, const struct ht_shot *shot, const
     const int reach = reach_of(plan);
     bool near = false;
     for (int k = 0; k < plan->grid.dims; k++) {
-        const double h = reach * plan->grid.h[k];
-        if (is_open(&plan->grid, shot, k)) continue;
+        const double h = reach * plan->grid.h[k], close = 1e-9 * plan->grid.h[k];
+        if (shot->first[k] <= plan->grid.lower[k] + close &&
+            shot->last[k] >= plan->grid.upper[k] - close)
+            continue; /* the box is as long as the grid */
         if (x[k] < shot->first[k] - h || x[k] > shot->last[k] + h) return false;
         near = near || fabs(x[k] - shot->first[k]) < h || fabs(x[k] - shot->last[k]) < h;
     }
@@ -515,14 +491,6 @@ static void warn_between(const struct ht_plan *plan) {
                 plan->problem.dt, highest, i + 1, 100 * sqrt(above));
         return;
     }
-}
-
-/* Once sources and receivers are known. */
-static void plan_warn_receivers(const struct ht_plan *plan) {
-    if (plan->receivers == NULL || plan->shots == NULL) return;
-    if (plan->duhamel != NULL) warn_near(plan);
-    warn_beside(plan);
-    warn_between(plan);
 }
 
 static enum ht_err make(struct ht_plan *plan, bool sampled) {
@@ -572,7 +540,11 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(ht_plan_weigh_shots(plan));
     TRY(make_receivers(plan));
     ht_plan_warn_layers(plan);
-    plan_warn_receivers(plan);
+    if (plan->receivers != NULL && plan->shots != NULL) {
+        if (plan->duhamel != NULL) warn_near(plan);
+        warn_beside(plan);
+        warn_between(plan);
+    }
     return ht_expect(plan);
 }
 

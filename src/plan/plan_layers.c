@@ -23,18 +23,13 @@ enum { SPONGES = sizeof sponges / sizeof *sponges };
 /* Thinner matched layers grow beside media that vary. */
 enum { least_matched = 6 };
 
-static const struct usual *usual_sponge_of(int64_t cells) {
-    int last = SPONGES - 1;
-    while (sponges[last].cells > cells) last--;
-    return &sponges[last];
-}
-
 /* Of sponges as measured; of a damping that was given in place of the usual one no less than its R
  * at normal incidence, R^cos at others. */
 static double sponge_db(const struct ht_layer *layer, int angle) {
     const double cosine[3] = {1, sqrt(0.75), 0.5};
-    return fmax(usual_sponge_of(layer->cells)->db[angle],
-                20 * log10(layer->reflection) * cosine[angle]);
+    int last = SPONGES - 1;
+    while (sponges[last].cells > layer->cells) last--;
+    return fmax(sponges[last].db[angle], 20 * log10(layer->reflection) * cosine[angle]);
 }
 
 void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]) {
@@ -191,11 +186,6 @@ static int profile_degree(const struct ht_plan *plan) {
     return first || plan->order == 1 ? 2 : HT_PROFILE_DEGREE;
 }
 
-static ht_layer_usual *usual_of(const struct ht_plan *plan) {
-    if (plan->params->absorbing.type == HT_ABSORBING_SPONGE) return usual_sponge;
-    return ht_equations_first_order(&plan->eq) ? usual_first : usual_second;
-}
-
 static enum ht_err check_hermite(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const bool sponge = params->absorbing.type == HT_ABSORBING_SPONGE;
@@ -207,11 +197,15 @@ static enum ht_err check_hermite(const struct ht_plan *plan) {
 
 enum ht_err ht_hermite_plan_layers(struct ht_plan *plan) {
     const bool sponge = plan->params->absorbing.type == HT_ABSORBING_SPONGE;
+    const bool first = ht_equations_first_order(&plan->eq);
     TRY(check_hermite(plan));
     TRY(refuse_mix(plan->params, "Hermite methods"));
     TRY(ht_layers_make(plan->params, &plan->grid, plan->medium->speed,
                        sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML, plan->order,
-                       usual_of(plan), &plan->layers));
+                       sponge  ? usual_sponge
+                       : first ? usual_first
+                               : usual_second,
+                       &plan->layers));
     plan->layers.profile_degree = profile_degree(plan);
     plan->problem.layers = &plan->layers;
     return HT_OK;
@@ -276,23 +270,21 @@ static enum ht_err fill_continued(const void *context, enum ht_subgrid subgrid, 
     const struct ht_grid *grid = &plan->grid;
     const int64_t nodes = ht_grid_plane(grid, subgrid), planes = last - first;
     const int64_t rows = (int64_t)plan->eq.nmaterials * plan->problem.medium_coefs;
-    double *plane = NULL;
+    HT_FREED double *plane = NULL;
     TRY(ht_medium_fill(plan->medium, subgrid, first, last, out));
     TRY(HT_ALLOC(plane, rows * nodes));
-    enum ht_err err = HT_OK;
-    for (int64_t m = first, held = -1; err == HT_OK && m < last; m++) {
+    for (int64_t m = first, held = -1; m < last; m++) {
         const int64_t from = ht_layers_inside(grid, 2, subgrid == HT_DUAL, m);
         if (from != m && from != held)
-            err = ht_medium_fill(plan->medium, subgrid, from, from + 1, plane);
+            TRY(ht_medium_fill(plan->medium, subgrid, from, from + 1, plane));
         if (from != m) held = from;
-        for (int64_t r = 0; err == HT_OK && r < rows; r++) {
+        for (int64_t r = 0; r < rows; r++) {
             double *to = out + (r * planes + m - first) * nodes;
             if (from != m) memcpy(to, plane + r * nodes, (size_t)nodes * sizeof *to);
             ht_layers_continue(grid, subgrid, subgrid == HT_DUAL ? 7 : 0, to);
         }
     }
-    free(plane);
-    return err;
+    return HT_OK;
 }
 
 void ht_plan_continue_medium(struct ht_plan *plan) {
@@ -347,10 +339,6 @@ enum ht_err ht_differences_plan_layers(struct ht_plan *plan) {
 
 /* ---- of pairs ---- */
 
-static double given_or(const struct ht_value *given, double usual) {
-    return given->kind == HT_VALUE_NUMBERS ? given->number[0] : usual;
-}
-
 /* alpha keeps tails of guided waves, which stand in the layers, from growing. */
 static void usual_pair(enum ht_absorbing_type type, int order, struct ht_layer *layer) {
     ht_layers_usual_line(type, order, layer);
@@ -370,7 +358,10 @@ enum ht_err ht_staggered_plan_layers(struct ht_plan *plan) {
     const struct ht_medium *medium = plan->medium;
     const bool slow = medium->vanishes || medium->speed_min > 3 * medium->slowest;
     const double usual = !two_speeds ? 0 : slow && !medium->uniform ? 0.05 : 0.01;
-    plan->layers.mix = plan->grid.dims > 1 ? given_or(&params->absorbing.mix, usual) : 0;
+    const struct ht_value *mix = &params->absorbing.mix;
+    plan->layers.mix = plan->grid.dims < 2             ? 0
+                       : mix->kind == HT_VALUE_NUMBERS ? mix->number[0]
+                                                       : usual;
     return HT_OK;
 }
 
@@ -507,15 +498,10 @@ bool ht_plan_layer_shots_db(const struct ht_plan *plan, double db[2]) {
     return true;
 }
 
-static double fastest(const struct ht_plan *plan) {
-    double speed = 0;
-    for (int k = 0; k < plan->grid.dims; k++) speed = fmax(speed, plan->medium->speed[k]);
-    return speed;
-}
-
 /* Between factors of two, then by halving. */
 double ht_plan_layer_longest(const struct ht_plan *plan, double part) {
-    const double speed = fastest(plan);
+    double speed = 0;
+    for (int k = 0; k < plan->grid.dims; k++) speed = fmax(speed, plan->medium->speed[k]);
     const double resolved = plan->problem.scheme->nodal ? 8 : 1; /* cells */
     double low = resolved * plan->grid.h[0], high = low;
     for (int n = 0; n < 40 && returned(plan, speed / high, 1) < part; n++) {

@@ -17,20 +17,17 @@
 
 static enum ht_err refuse_scheme(const struct ht_plan *plan, const struct ht_scheme *scheme,
                                  const char *why) {
-    struct ht_text names = {0};
+    HT_FREED_TEXT struct ht_text names = {0};
     for (int i = 0; i < ht_system_count(); i++) {
         const struct ht_equations eq = ht_equations_make(ht_system_at(i), plan->eq.dims);
         if (ht_scheme_steps(scheme, &eq))
             ht_text_add(&names, "%s%s", names.length > 0 ? ", " : "", eq.system->name);
     }
-    enum ht_err err = ht_text_status(&names);
-    if (err == HT_OK)
-        err = ht_params_error(plan->params, "time.scheme",
-                              "the fields of %s %s, which %s needs; systems with a %s form: %s",
-                              plan->eq.system->name, why, scheme->title, scheme->title,
-                              names.length > 0 ? names.data : "none");
-    ht_text_free(&names);
-    return err;
+    TRY(ht_text_status(&names));
+    return ht_params_error(plan->params, "time.scheme",
+                           "the fields of %s %s, which %s needs; systems with a %s form: %s",
+                           plan->eq.system->name, why, scheme->title, scheme->title,
+                           names.length > 0 ? names.data : "none");
 }
 
 /* ---- keys that describe one kind of scheme ---- */
@@ -67,14 +64,13 @@ static const struct kind_key {
     const char *key;
     bool nodal; /* of finite differences, or of Hermite methods */
     bool (*given)(const struct ht_params *params);
-    bool ignored;    /* by the other kind, which refuses the others itself */
-    const char *why; /* NULL: the key "is of" its kind */
+    bool ignored; /* by the other kind, which refuses the others itself */
 } kind_key[] = {
-    {"medium.degree", false, gives_degree, true, NULL},
-    {"medium.fit", true, gives_fit, true, NULL},
-    {"time.stages", false, gives_stages, false, NULL},
-    {"device.variant", false, gives_hermite_variant, false, NULL},
-    {"device.variant", true, gives_fd_variant, false, NULL},
+    {"medium.degree", false, gives_degree, true},
+    {"medium.fit", true, gives_fit, true},
+    {"time.stages", false, gives_stages, false},
+    {"device.variant", false, gives_hermite_variant, false},
+    {"device.variant", true, gives_fd_variant, false},
 };
 enum { KIND_KEYS = sizeof kind_key / sizeof *kind_key };
 
@@ -264,9 +260,7 @@ static enum ht_err choose(struct ht_plan *plan, const struct ht_scheme **scheme)
     REFUSE(differences && !steps, plan->params, key->key,
            "is for finite differences, which %s has no form for", plan->eq.system->name);
     *scheme = differences ? &ht_scheme_fd : choose_hermite(plan);
-    if (key != NULL && key->why != NULL)
-        say(plan, key->why, "");
-    else if (key != NULL)
+    if (key != NULL)
         say(plan, key->key, differences ? " is of fd" : " is of Hermite methods");
     else if (differences)
         say(plan, why_differences(plan), "");

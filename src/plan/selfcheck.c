@@ -42,15 +42,6 @@ struct trial {
     double unit; /* unit roundoff of the device's precision */
 };
 
-/* Finite differences hold 0 on free walls. */
-static void meet_walls(const struct ht_problem *p, double *data) {
-    const int64_t plane = ht_grid_plane(p->grid, HT_PRIMARY);
-    const int64_t nodes = ht_grid_total(p->grid, HT_PRIMARY);
-    for (int64_t n = 0; n < nodes; n++)
-        for (int f = 0; f < p->eq->nfields; f++)
-            if (ht_fd_held(p->grid, n / plane, n % plane)) data[f * nodes + n] = 0;
-}
-
 /* Puts the same random data on a grid of all steppers. */
 static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
     const struct ht_grid *grid = t->problem->grid;
@@ -63,7 +54,11 @@ static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
     for (int64_t n = 0; n < nodes * coefs * t->problem->eq->nfields; n++)
         t->data[0][n] =
             (double)(float)(ht_rng_uniform(3, (uint64_t)n) * pow(0.75, (double)(n / nodes % 16)));
-    if (t->problem->scheme->nodal) meet_walls(t->problem, t->data[0]);
+    /* Finite differences hold 0 on free walls. */
+    const int64_t plane = ht_grid_plane(grid, HT_PRIMARY);
+    for (int64_t n = 0; t->problem->scheme->nodal && n < nodes; n++)
+        for (int f = 0; f < t->problem->eq->nfields; f++)
+            if (ht_fd_held(grid, n / plane, n % plane)) t->data[0][f * nodes + n] = 0;
     for (int s = 0; s < 3; s++)
         TRY(all[s]->ops->put(all[s]->self, subgrid, 0, ht_grid_planes(grid, of), t->data[0]));
     return HT_OK;
