@@ -125,7 +125,7 @@ static enum ht_err add_point(const struct ht_shot *shot, const struct ht_medium 
     for (int i = 0; planes != NULL && i < along[2].count; i++) used += planes[along[2].node[i]];
     const int64_t all = out->count + used * along[1].count * along[0].count;
     REQUIRE(all < INT_MAX / 2, HT_ERR_MEMORY, "a source of more than %d nodes", INT_MAX / 2);
-    TRY(HT_GROW(out->node, all, *room));
+    TRY(ht_mem_grow(all, sizeof *out->node, &out->node, room));
     return multiply(shot, medium, drive, slope, x, along, planes, out);
 }
 
