@@ -61,9 +61,14 @@ const char *ht_device_no_gemm(const char *backend);
 void ht_device_close(struct ht_device *device); /* NULL allowed */
 const struct ht_device_info *ht_device_info(const struct ht_device *device);
 
-/* Contents undefined. HT_ERR_DEVICE names the size when it does not fit. */
+/* Contents undefined, zeros, or values in a precision. HT_ERR_DEVICE names the size when it does
+ * not fit. */
 HT_CHECKED enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes,
                                         struct ht_buffer **out);
+HT_CHECKED enum ht_err ht_buffer_create_zeros(struct ht_device *device, int64_t bytes,
+                                              struct ht_buffer **out);
+HT_CHECKED enum ht_err ht_buffer_create_reals(struct ht_device *device, bool fp64, int64_t count,
+                                              const double *values, struct ht_buffer **out);
 void ht_buffer_destroy(struct ht_buffer *buffer); /* NULL allowed */
 
 /* `rows` rows of `width` bytes: row r lies at offset + r * pitch in the buffer, packed (r * width)

@@ -282,6 +282,26 @@ enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes, struct ht_
     return HT_MADE(err, buffer, free, out);
 }
 
+enum ht_err ht_buffer_create_zeros(struct ht_device *device, int64_t bytes,
+                                   struct ht_buffer **out) {
+    const int64_t part = ht_least(bytes, (int64_t)1 << 24);
+    HT_FREED void *zeros = NULL;
+    TRY(ht_buffer_create(device, bytes, out));
+    TRY(ht_mem_alloc((size_t)part, 1, &zeros));
+    for (int64_t at = 0; at < bytes; at += part) {
+        const int64_t width = ht_least(part, bytes - at);
+        const struct ht_span span = {.offset = at, .width = width, .pitch = width, .rows = 1};
+        TRY(ht_buffer_write(*out, span, zeros));
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_buffer_create_reals(struct ht_device *device, bool fp64, int64_t count,
+                                   const double *values, struct ht_buffer **out) {
+    TRY(ht_buffer_create(device, count * ht_real_size(fp64), out));
+    return ht_buffer_write_reals(*out, fp64, 0, count, values);
+}
+
 void ht_buffer_destroy(struct ht_buffer *buffer) {
     if (buffer == NULL) return;
     buffer->device->backend->buffer_destroy(buffer->handle);

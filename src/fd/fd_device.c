@@ -9,9 +9,6 @@
 
 /* ---- arrays ---- */
 
-/* Values in the device's precision, some at a time. */
-enum { PIECE = 1 << 16 };
-
 static enum ht_err device_write(struct ht_fd_engine *e, struct ht_fd_array to, int64_t first,
                                 int64_t count, const double *from) {
     return ht_buffer_write_reals(to.buffer, e->spec.fp64, first, count, from);
@@ -23,13 +20,7 @@ static enum ht_err device_read(struct ht_fd_engine *e, struct ht_fd_array from, 
 }
 
 static enum ht_err device_create(struct ht_fd_engine *e, int64_t nodes, struct ht_fd_array *out) {
-    const int64_t piece = ht_least(nodes, PIECE);
-    HT_FREED double *zeros = NULL;
-    TRY(ht_buffer_create(e->device, nodes * ht_real_size(e->spec.fp64), &out->buffer));
-    TRY(HT_ALLOC(zeros, piece));
-    for (int64_t at = 0; at < nodes; at += piece)
-        TRY(device_write(e, *out, at, ht_least(nodes - at, piece), zeros));
-    return HT_OK;
+    return ht_buffer_create_zeros(e->device, nodes * ht_real_size(e->spec.fp64), &out->buffer);
 }
 
 static void device_destroy(struct ht_fd_array *array) {
@@ -207,17 +198,6 @@ void ht_fd_engine_device(const struct ht_fd_spec *spec, struct ht_device *device
 
 /* ---- the kernels of a problem ---- */
 
-enum ht_err ht_differences_kernels_plan(const struct ht_problem *problem,
-                                        const struct ht_device_info *info,
-                                        const struct ht_tuning *tuning, struct ht_kernels *out) {
-    *out = (struct ht_kernels){.variant = tuning->variant};
-    for (int i = 0; i < 2; i++) {
-        out->spec[i] = ht_problem_spec(problem, tuning, i ? HT_DUAL : HT_PRIMARY);
-        TRY(ht_variant_shape(tuning, &out->spec[i], info, &out->shape[i]));
-    }
-    return HT_OK;
-}
-
 static enum ht_err create_steps(const struct ht_problem *problem, struct ht_device *device,
                                 const struct ht_tuning *tuning, struct ht_kernels *k) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
@@ -247,7 +227,7 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
     const struct ht_pack_format format = ht_fd_format(problem, tuning->fp64);
     HT_ENDED(ht_kernels_destroy) struct ht_kernels k = {.fd = NULL};
-    TRY(ht_differences_kernels_plan(problem, ht_device_info(device), tuning, &k));
+    TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, &k));
     TRY(create_steps(problem, device, tuning, &k));
     TRY(ht_sums_create(device, &k.spec[0], ht_device_info(device)->fp64,
                        ht_grid_free(problem->grid), &k.sums));

@@ -124,18 +124,6 @@ int ht_layer_regions(const struct ht_problem *problem, const struct ht_kernels *
 
 /* ---- the two half steps ---- */
 
-enum ht_err ht_hermite_kernels_plan(const struct ht_problem *problem,
-                                    const struct ht_device_info *info,
-                                    const struct ht_tuning *tuning, struct ht_kernels *out) {
-    *out = (struct ht_kernels){.variant = tuning->variant};
-    TRY(ht_kernels_check_nodes(problem, tuning->variant));
-    for (int subgrid = 0; subgrid < 2; subgrid++) {
-        out->spec[subgrid] = ht_problem_spec(problem, tuning, subgrid ? HT_DUAL : HT_PRIMARY);
-        TRY(ht_variant_shape(tuning, &out->spec[subgrid], info, &out->shape[subgrid]));
-    }
-    return HT_OK;
-}
-
 static enum ht_err create_packers(const struct ht_problem *problem, struct ht_device *device,
                                   const struct ht_tuning *tuning, struct ht_kernels *k) {
     for (int subgrid = 0; subgrid < 2; subgrid++) {
@@ -169,7 +157,7 @@ static enum ht_err build_ghosts(const struct ht_problem *problem, struct ht_kern
 enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem, struct ht_device *device,
                                       const struct ht_tuning *tuning, struct ht_kernels *out) {
     struct ht_kernels k;
-    TRY(ht_hermite_kernels_plan(problem, ht_device_info(device), tuning, &k));
+    TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, &k));
     enum ht_err err = create(device, &k);
     if (err == HT_OK) err = build_ghosts(problem, &k);
     if (err == HT_OK && ht_grid_cut(problem->grid))

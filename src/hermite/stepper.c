@@ -37,22 +37,14 @@ static int64_t ht_stepper_layer_bytes(const struct ht_problem *p, const struct h
 
 /* ---- making ---- */
 
-static enum ht_err create_zeros(const struct ht_device_stepper *t, int64_t bytes,
-                                struct ht_buffer **out) {
-    const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
-    HT_FREED void *zeros = NULL;
-    TRY(ht_mem_alloc((size_t)bytes, 1, &zeros));
-    TRY(ht_buffer_create(t->r.device, bytes, out));
-    return ht_buffer_write(*out, span, zeros);
-}
-
 static enum ht_err make_memory(struct ht_device_stepper *t, int axis, int side) {
     struct ht_layer_memory *m = &t->memory[axis][side];
     const int fields = ht_layer_fields(&t->layers->full, axis);
     for (int i = 0; i < 2; i++) {
         if (ht_window_nodes(&m->window[i]) == 0) continue;
         for (int f = 0; f < fields; f++)
-            TRY(create_zeros(t, field_bytes(&t->spec, &m->window[i]), &m->u[i][f]));
+            TRY(ht_buffer_create_zeros(t->r.device, field_bytes(&t->spec, &m->window[i]),
+                                       &m->u[i][f]));
     }
     if (ht_window_nodes(&m->window[HT_DUAL]) == 0) return HT_OK;
     return ht_window_ghosts(t->problem.grid, &m->window[HT_DUAL], &t->layer_ghosts[axis][side]);
@@ -71,11 +63,9 @@ static enum ht_err make_profiles(struct ht_device_stepper *t, enum ht_subgrid su
         ht_absorbing_profiles(t->problem.layers, axis, ht_absorbing_at(subgrid, node), at);
         for (int i = 0; i < HT_LAYER_PROFILES; i++) values[i * count + m] = at[i][m % coefs];
     }
-    for (int i = 0; i < HT_LAYER_PROFILES; i++) {
-        struct ht_buffer **to = &t->profile[subgrid][axis][i];
-        TRY(ht_buffer_create(t->r.device, count * t->element_size, to));
-        TRY(ht_buffer_write_reals(*to, t->spec.fp64, 0, count, values + i * count));
-    }
+    for (int i = 0; i < HT_LAYER_PROFILES; i++)
+        TRY(ht_buffer_create_reals(t->r.device, t->spec.fp64, count, values + i * count,
+                                   &t->profile[subgrid][axis][i]));
     return HT_OK;
 }
 
@@ -149,7 +139,6 @@ static enum ht_err make_jets(struct ht_device_stepper *t, enum ht_subgrid subgri
     const struct ht_window *w = &t->r.partition.window[subgrid];
     const int64_t values = jet_values(&t->problem, subgrid, axis);
     const int64_t length = w->count[axis];
-    struct ht_buffer **to = &t->jets[subgrid][axis];
     HT_FREED double *wide = NULL;
     TRY(HT_ALLOC(wide, values));
     for (int64_t m = 0; m < length; m++) {
@@ -158,8 +147,7 @@ static enum ht_err make_jets(struct ht_device_stepper *t, enum ht_subgrid subgri
             ht_sponge_jets(&t->problem, subgrid, axis, w->origin[axis] + m, jets);
         for (int i = 0; i <= t->spec.order; i++) wide[i * length + m] = jets[i];
     }
-    TRY(ht_buffer_create(t->r.device, values * t->element_size, to));
-    return ht_buffer_write_reals(*to, t->spec.fp64, 0, values, wide);
+    return ht_buffer_create_reals(t->r.device, t->spec.fp64, values, wide, &t->jets[subgrid][axis]);
 }
 
 /* ---- a half step ---- */
@@ -453,10 +441,6 @@ static enum ht_err before(void *self, enum ht_subgrid from) {
     return t->injection != NULL ? ht_injection_begin(t->injection, from) : HT_OK;
 }
 
-static void after(void *self, int64_t steps) {
-    (void)self, (void)steps;
-}
-
 /* Every time step launches the same where nothing depends on time and no library launches. */
 static int64_t alike(void *self, int64_t *period) {
     const struct ht_device_stepper *t = self;
@@ -533,7 +517,6 @@ static const struct ht_runner_ops runner_ops = {
              [HT_TASK_INJECT] = run_inject,
              [HT_TASK_LAYERS] = ht_stepper_damp},
     .before = before,
-    .after = after,
     .alike = alike,
     .seconds = seconds_of,
 };
@@ -644,11 +627,11 @@ static enum ht_err make_parts(struct ht_device_stepper *t, struct ht_device *dev
     t->poly_planes = list.poly_planes;
     for (int i = 0; i < list.count; i++) {
         const struct item *item = &list.item[i];
-        TRY(ht_buffer_create(t->r.device, item->bytes, buffer_of(t, item)));
+        const bool zeros = item->use == FIELD && leaves_gaps(t);
+        TRY((zeros ? ht_buffer_create_zeros : ht_buffer_create)(t->r.device, item->bytes,
+                                                                buffer_of(t, item)));
         if (item->use == FIELD)
             t->stored[item->subgrid][stored[item->subgrid]++] = *buffer_of(t, item);
-        if (item->use == FIELD && leaves_gaps(t))
-            TRY(ht_stepper_clear(t, item->subgrid, item->index));
     }
     for (int r = 0; r < t->regions; r++)
         TRY(ht_buffer_create(t->r.device, list.scale_bytes, &t->scale[r]));
@@ -670,7 +653,7 @@ static enum ht_err make_parts(struct ht_device_stepper *t, struct ht_device *dev
     }
     for (int r = 0; r < regions; r++) {
         const struct ht_spec law = spec_of(t, region[r].law);
-        TRY(ht_stepper_fill_scale(t, r, &law));
+        TRY(ht_buffer_write_reals(t->scale[r], t->spec.fp64, 0, law.eq->nterms, law.scale));
     }
     TRY(make_injection(t, region[0].kernels));
     for (int subgrid = 0; subgrid < 2; subgrid++) {

@@ -105,24 +105,29 @@ static enum ht_err check_own(const struct ht_device_stepper *t, enum ht_subgrid 
     return HT_OK;
 }
 
+/* Of `coefs` coefficients of a field in so many planes. */
+static struct conversion conversion_of(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
+                                       int64_t planes, int block, int coefs) {
+    return (struct conversion){.rows = rows_of(t, subgrid, planes),
+                               .element_size = t->element_size,
+                               .block = block,
+                               .coefs = coefs,
+                               .part = ht_grid_plane(t->problem.grid, subgrid) * planes};
+}
+
 enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
                            const double *coefs) {
     struct ht_device_stepper *t = self;
     struct ht_span span = block_span(t, subgrid, t->padded_coefs, first, last);
-    int64_t part = ht_grid_plane(t->problem.grid, subgrid) * (last - first);
-    struct conversion c = {.rows = rows_of(t, subgrid, last - first),
-                           .element_size = t->element_size,
-                           .block = t->spec.block,
-                           .coefs = t->coefs,
-                           .storage = t->storage,
-                           .part = part};
+    struct conversion c = conversion_of(t, subgrid, last - first, t->spec.block, t->coefs);
     HT_FREED void *data = NULL;
+    c.storage = t->storage;
     TRY(check_own(t, subgrid, first, last));
     ht_halo_overwritten(&t->r.state, (int)subgrid);
     TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
     for (int f = 0; f < t->problem.eq->nfields; f++) {
         if (t->u[subgrid][f] == NULL) continue;
-        c.from = coefs + (int64_t)f * t->coefs * part;
+        c.from = coefs + (int64_t)f * t->coefs * c.part;
         c.device = data;
         TRY(convert(&c));
         TRY(ht_buffer_write(t->u[subgrid][f], span, data));
@@ -137,14 +142,9 @@ enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field, int c
     for (int i = 0; i < count; i++)
         if (t->storage[i] >= padded_coefs) padded_coefs = t->storage[i] + 1;
     struct ht_span span = block_span(t, subgrid, padded_coefs, first, last);
-    int64_t part = ht_grid_plane(t->problem.grid, subgrid) * (last - first);
-    struct conversion c = {.rows = rows_of(t, subgrid, last - first),
-                           .element_size = t->element_size,
-                           .block = t->spec.block,
-                           .coefs = count,
-                           .storage = t->storage,
-                           .part = part};
+    struct conversion c = conversion_of(t, subgrid, last - first, t->spec.block, count);
     HT_FREED void *data = NULL;
+    c.storage = t->storage;
     c.to = out;
     TRY(check_own(t, subgrid, first, last));
     REQUIRE(t->u[subgrid][field] != NULL, HT_ERR_INTERNAL, "%s is not stored on this grid",
@@ -246,28 +246,7 @@ enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
     return HT_OK;
 }
 
-/* ---- scale and medium ---- */
-
-enum ht_err ht_stepper_clear(struct ht_device_stepper *t, enum ht_subgrid subgrid, int field) {
-    const int64_t most = (int64_t)1 << 24;
-    const struct ht_window *window = &t->r.partition.window[subgrid];
-    int64_t bytes =
-        HT_LAYOUT_SIZE(t->spec.block, t->padded_coefs, ht_window_nodes(window)) * t->element_size;
-    int64_t part = bytes < most ? bytes : most;
-    HT_FREED void *zeros = NULL;
-    TRY(ht_mem_alloc((size_t)part, 1, &zeros));
-    for (int64_t at = 0; at < bytes; at += part) {
-        int64_t width = bytes - at < part ? bytes - at : part;
-        const struct ht_span span = {.offset = at, .width = width, .pitch = width, .rows = 1};
-        TRY(ht_buffer_write(t->u[subgrid][field], span, zeros));
-    }
-    return HT_OK;
-}
-
-enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t, int region,
-                                  const struct ht_spec *spec) {
-    return ht_buffer_write_reals(t->scale[region], t->spec.fp64, 0, spec->eq->nterms, spec->scale);
-}
+/* ---- medium ---- */
 
 /* Planes [at, at + count) of the windows of all materials, which do not cross the periodic seam;
  * values and data are scratch. */
@@ -275,22 +254,17 @@ static enum ht_err upload_medium(struct ht_device_stepper *t, enum ht_subgrid su
                                  int64_t count, double *values, void *data) {
     const struct ht_problem *p = &t->problem;
     const struct ht_window *window = &t->r.partition.window[subgrid];
-    int64_t part = ht_grid_plane(p->grid, subgrid) * count;
-    struct conversion c = {.rows = rows_of(t, subgrid, count),
-                           .element_size = t->element_size,
-                           .block = 1,
-                           .coefs = p->medium_coefs,
-                           .part = part,
-                           .device = data};
+    struct conversion c = conversion_of(t, subgrid, count, 1, p->medium_coefs);
     int64_t planes = ht_grid_planes(p->grid, subgrid);
     int64_t first = (window->origin[2] + at + planes) % planes;
     struct ht_span span = {.offset = at * ht_window_plane(window) * t->element_size,
                            .width = c.rows.room * t->element_size,
                            .pitch = ht_window_nodes(window) * t->element_size,
                            .rows = p->medium_coefs};
+    c.device = data;
     TRY(p->medium_fill(p->medium, subgrid, first, first + count, values));
     for (int m = 0; m < p->eq->nmaterials; m++) {
-        c.from = values + (int64_t)m * p->medium_coefs * part;
+        c.from = values + (int64_t)m * p->medium_coefs * c.part;
         TRY(convert(&c));
         TRY(ht_buffer_write(t->medium[subgrid][m], span, data));
     }

@@ -44,11 +44,5 @@ HT_CHECKED enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int f
                                       int64_t first, int64_t last, double *out);
 HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
                                           const struct ht_quantity *what, struct ht_measure *out);
-/* Writes zeros to a field's whole buffer, also to padding. */
-HT_CHECKED enum ht_err ht_stepper_clear(struct ht_device_stepper *t, enum ht_subgrid subgrid,
-                                        int field);
-/* Fill the buffers of a step: scale[term] of cl/evolve.cl of a region, the same for both
- * grids, and the medium of the held planes. spec: of the region's law. */
-HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t, int region,
-                                             const struct ht_spec *spec);
+/* Fills the medium's buffers of the held planes. */
 HT_CHECKED enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t, enum ht_subgrid subgrid);

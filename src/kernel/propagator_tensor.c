@@ -32,12 +32,6 @@ struct ht_tensor_shape {
     int64_t local_bytes; /* these, the operator and infos */
 };
 
-/* The order of an operator's values. */
-struct ht_tensor_order {
-    int depth;   /* as above */
-    bool halves; /* in two halves, as cl/propagator_warpgroup.cl has it */
-};
-
 enum {
     WARP = 32,
     TENSOR_CELLS = 16, /* of a warp */
@@ -182,7 +176,7 @@ static int collect_pairs(const struct ht_blocks *blocks, int g, int coefs, int p
 struct packing {
     const struct ht_blocks *blocks;
     const struct ht_spec *spec;
-    const struct ht_tensor_order *order;
+    bool halves; /* values in two halves, as cl/propagator_warpgroup.cl has them */
     struct ht_tensor_shape s;
     int coefs, padded_coefs, *source; /* [slot * padded_coefs + storage index]:
                                          source entry or -1 */
@@ -200,7 +194,7 @@ static void store_entry(const struct packing *p, struct entry_place at, double v
     double *op = p->op + at.part * p->op_size;
     const int64_t tiles = p->s.cut.all;
     const int lane = at.column * 4 + at.t;
-    if (!p->order->halves) {
+    if (!p->halves) {
         op[((at.k * tiles + at.tile) * 32 + lane) * 2 + at.e] = value;
         return;
     }
@@ -292,18 +286,17 @@ static void add_parities(const struct packing *p, int pair, int parity) {
 }
 
 /* As ht_variant.pack. */
-static enum ht_err ht_tensor_pack(const struct ht_blocks *blocks, const struct ht_spec *spec,
-                                  const struct ht_tensor_order *order, const struct ht_shape *shape,
-                                  struct ht_operator *out) {
+static enum ht_err pack(const struct ht_blocks *blocks, const struct ht_spec *spec, bool halves,
+                        const struct ht_shape *shape, struct ht_operator *out) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     struct ht_sizes z = ht_sizes_of(spec);
     struct packing p = {
-        .blocks = blocks, .spec = spec, .order = order, .padded_coefs = padded_coefs};
-    p.s = ht_tensor_shape_of(spec, order->depth, shape->parts, shape->cells, shape->rows,
-                             shape->local_bytes);
+        .blocks = blocks, .spec = spec, .halves = halves, .padded_coefs = padded_coefs};
+    p.s = ht_tensor_shape_of(spec, shape->depth > 1 ? shape->depth : 1, shape->parts, shape->cells,
+                             shape->rows, shape->local_bytes);
     p.coefs = z.n1 * z.n2 * z.n3;
     int entries = blocks->sources / p.coefs * padded_coefs;
-    p.op_size = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64 * (order->halves ? 2 : 1);
+    p.op_size = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64 * (p.halves ? 2 : 1);
     TRY(HT_ALLOC(p.source, entries));
     enum ht_err err = HT_ALLOC(out->value, shape->parts * (p.op_size + p.s.infos));
     if (err == HT_OK) {
@@ -325,14 +318,7 @@ static enum ht_err ht_tensor_pack(const struct ht_blocks *blocks, const struct h
 
 static enum ht_err pack_products(const struct ht_blocks *blocks, const struct ht_spec *spec,
                                  const struct ht_shape *shape, struct ht_operator *out) {
-    const struct ht_tensor_order order = {.depth = 1};
-    return ht_tensor_pack(blocks, spec, &order, shape, out);
-}
-
-static enum ht_err pack_planes(const struct ht_blocks *blocks, const struct ht_spec *spec,
-                               const struct ht_shape *shape, struct ht_operator *out) {
-    const struct ht_tensor_order order = {.depth = DEPTH};
-    return ht_tensor_pack(blocks, spec, &order, shape, out);
+    return pack(blocks, spec, false, shape, out);
 }
 
 static const char *planes_refuse(const struct ht_spec *spec) {
@@ -403,7 +389,7 @@ const struct ht_variant ht_variant_propagator_planes = {
     .ptx = 80,
     .ptx_double = 90,
     .shape = planes_shape,
-    .pack = pack_planes,
+    .pack = pack_products,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl", "dmma.cl", "operator.cl",
               "chunks.cl", "planes.cl", "propagator_planes.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_planes"}}};
@@ -461,8 +447,7 @@ static enum ht_err warpgroup_shape(const struct ht_tuning *tuning, const struct 
 
 static enum ht_err pack_warpgroup(const struct ht_blocks *blocks, const struct ht_spec *spec,
                                   const struct ht_shape *shape, struct ht_operator *out) {
-    const struct ht_tensor_order order = {.depth = DEPTH, .halves = true};
-    return ht_tensor_pack(blocks, spec, &order, shape, out);
+    return pack(blocks, spec, true, shape, out);
 }
 
 const struct ht_variant ht_variant_propagator_warpgroup = {

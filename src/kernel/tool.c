@@ -122,6 +122,6 @@ enum ht_err ht_tool_store_reals(const struct ht_tool *tool, int64_t count, const
                                 struct ht_buffer **out) {
     const bool fp64 = tool->recipe.fp64;
     if (tool->device == NULL) return HT_OK;
-    TRY(ht_buffer_create(tool->device, count * (fp64 ? 8 : 4), out));
-    return values != NULL ? ht_buffer_write_reals(*out, fp64, 0, count, values) : HT_OK;
+    if (values == NULL) return ht_buffer_create(tool->device, count * ht_real_size(fp64), out);
+    return ht_buffer_create_reals(tool->device, fp64, count, values, out);
 }

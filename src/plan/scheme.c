@@ -6,7 +6,6 @@
 const struct ht_method ht_method_hermite = HT_METHOD_ROW(hermite);
 const struct ht_method ht_method_differences = HT_METHOD_ROW(differences);
 const struct ht_method ht_method_staggered = {
-    .kernels_plan = ht_differences_kernels_plan,
     .kernels_create = ht_differences_kernels_create,
     .schedule_passes = ht_differences_schedule_passes,
     .message_values = ht_staggered_message_values,

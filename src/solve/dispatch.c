@@ -98,6 +98,17 @@ enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
     return HT_OK;
 }
 
+enum ht_err ht_kernels_plan(const struct ht_problem *problem, const struct ht_device_info *info,
+                            const struct ht_tuning *tuning, struct ht_kernels *out) {
+    *out = (struct ht_kernels){.variant = tuning->variant};
+    TRY(ht_kernels_check_nodes(problem, tuning->variant));
+    for (int i = 0; i < 2; i++) {
+        out->spec[i] = ht_problem_spec(problem, tuning, i ? HT_DUAL : HT_PRIMARY);
+        TRY(ht_variant_shape(tuning, &out->spec[i], info, &out->shape[i]));
+    }
+    return HT_OK;
+}
+
 void ht_kernels_destroy(struct ht_kernels *kernels) {
     if (kernels == NULL) return;
     ht_tool_destroy(kernels->fd);

@@ -13,10 +13,6 @@
 /* X(name, type, function, arguments, problem, call) for each function of a row that the public one
  * of this name after ht_ asks for; name: of the row. */
 #define HT_EACH_ASKED(X, name)                                                                     \
-    X(name, enum ht_err, kernels_plan,                                                             \
-      (const struct ht_problem *problem, const struct ht_device_info *info,                        \
-       const struct ht_tuning *tuning, struct ht_kernels *out),                                    \
-      problem, (problem, info, tuning, out))                                                       \
     X(name, enum ht_err, kernels_create,                                                           \
       (const struct ht_problem *problem, struct ht_device *device, const struct ht_tuning *tuning, \
        struct ht_kernels *out),                                                                    \

@@ -381,7 +381,7 @@ enum ht_err ht_runner_half_step(void *self, enum ht_subgrid from) {
     if (first == last) return HT_OK;
     TRY(r->ops->before(r, from));
     TRY(ht_runner_run(r, passes, first, last));
-    if (last == passes->count) r->ops->after(r, 1);
+    if (last == passes->count && r->ops->after != NULL) r->ops->after(r, 1);
     return HT_OK;
 }
 
@@ -408,7 +408,7 @@ enum ht_err ht_runner_repeat(void *self, int64_t steps, int64_t *done) {
     ht_schedule_make(&r->partition, passes, 0, passes->count, &r->state, &r->schedule);
     ht_schedule_count(&r->schedule, *done, &r->counts);
     r->half_steps += 2 * *done;
-    r->ops->after(self, *done);
+    if (r->ops->after != NULL) r->ops->after(self, *done);
     return HT_OK;
 }
 
