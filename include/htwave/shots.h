@@ -118,7 +118,6 @@ HT_CHECKED enum ht_err ht_shot_spread_drive(const struct ht_shots *shots, int in
 /* The most nodes of a shot on so many planes. */
 int64_t ht_shot_most_nodes(const struct ht_shots *shots, int index, int64_t planes);
 
-/* ---- shots_medium.c ---- */
 /* Warns of shots whose nodes lie on both sides of a jump of the medium. */
 HT_CHECKED enum ht_err ht_shots_warn_jumps(const struct ht_shots *shots);
 

@@ -308,11 +308,6 @@ void ht_fd_destroy(void *self);
     .measure = ht_fd_no_measure, .half_step = ht_runner_half_step, .repeat = ht_runner_repeat, \
     .absolute = ht_fd_absolute, .finish = ht_runner_finish, .destroy = ht_fd_destroy,          \
     .traffic = ht_runner_traffic
-/* From u and dt r in place of d the d of the start (fd_start.c). */
-HT_CHECKED enum ht_err ht_fd_start(struct ht_fd_stepper *s);
-/* out += factor dt^2 M u at the own nodes, where M = L [+ dt^2/12 L^2]; w is scratch. Collective.
- */
-HT_CHECKED enum ht_err ht_fd_apply(struct ht_fd_stepper *s, double factor, struct ht_fd_array out);
 /* The law with its scales multiplied. */
 struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor);
 /* Sums over the whole grid, the same on all ranks and whatever their number; first: node of the
@@ -326,7 +321,7 @@ HT_CHECKED enum ht_err ht_fd_part_total(struct ht_fd_stepper *s, const struct ht
 /* HT_ERR_NOT_FINITE, of sums over the grid of a field that is not. */
 HT_CHECKED enum ht_err ht_fd_not_finite(const struct ht_fd_stepper *s, int field, double time,
                                         const struct ht_measure *sums);
-/* A part of the own nodes (fd_energy.c): of what it is the nodes of the layer at a side remain, or
+/* A part of the own nodes (fd_run.c): of what it is the nodes of the layer at a side remain, or
  * else those of none there; what is in no layer. */
 struct ht_fd_part {
     struct ht_fd_box box;

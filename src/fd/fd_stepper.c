@@ -441,21 +441,6 @@ enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array to) {
     return s->engine.ops->advance(&s->engine, &s->box, -1, to, to);
 }
 
-enum ht_err ht_fd_start(struct ht_fd_stepper *s) {
-    const struct ht_fd_array *v = s->values;
-    TRY(ht_fd_clear(s, v[HT_FD_W]));
-    TRY(s->engine.ops->advance(&s->engine, &s->box, 1, v[HT_FD_D], v[HT_FD_W]));
-    ht_halo_overwritten(&s->r.state, HT_FD_W);
-    TRY(ht_fd_run_sequence(s, HT_FD_BEGIN));
-    return ht_fd_apply(s, -0.5, v[HT_FD_D]);
-}
-
-enum ht_err ht_fd_apply(struct ht_fd_stepper *s, double factor, struct ht_fd_array out) {
-    s->apply_factor = factor;
-    s->apply_to = out;
-    return ht_fd_run_sequence(s, HT_FD_MEASURE);
-}
-
 /* Each rank has its planes among those of the grid: the others add 0, and all are added in their
  * order. */
 static enum ht_err add_planes(struct ht_fd_stepper *s, const struct ht_measure *own,

@@ -132,6 +132,6 @@ double ht_fd_layer_returned(const struct ht_problem *problem, int axis, int side
 double ht_fd_wave_error(const struct ht_plan *plan, const double k[3]);
 void ht_fd_expect_rounding(const struct ht_plan *plan, bool fp64, struct ht_expected *expected);
 
-/* Is a node of a plane of the primary grid on a wall that holds u = 0 (fd_start.c)? Data that do
+/* Is a node of a plane of the primary grid on a wall that holds u = 0 (fd_run.c)? Data that do
  * not meet it would stay. */
 bool ht_fd_held(const struct ht_grid *grid, int64_t m3, int64_t node);

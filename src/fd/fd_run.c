@@ -1,0 +1,404 @@
+/* One field of finite differences in a run: the start, the energy.
+ *
+ * The state at time 0 is u, and d = u(0) - u(-dt) by the series that the scheme itself sums, with r
+ * = u_t: d = dt r - dt^2/2 M u + dt^3/6 L r. r comes from the initial data's first derivatives: a
+ * solution of order 1.
+ *
+ * The energy that finite differences conserve exactly but for rounding (docs/differences.md), with
+ * <x, y> = h^d sum x y / K, half of it on walls, and d = u(t_n) - u(t_(n-1)):
+ *     E = (<d, d>/dt^2 - <u(t_(n-1)), M u(t_n)>) / 2.
+ * Positive while dt omega stays below the limit of the series.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fd.h"
+#include "src/solve/methods.h"
+
+/* out += factor dt^2 M u at the own nodes, where M = L [+ dt^2/12 L^2]; w is scratch. Collective.
+ */
+static enum ht_err apply(struct ht_fd_stepper *s, double factor, struct ht_fd_array out) {
+    s->apply_factor = factor;
+    s->apply_to = out;
+    return ht_fd_run_sequence(s, HT_FD_MEASURE);
+}
+
+/* ---- the start ---- */
+
+/* Values of coefficients that the threads may hold together. */
+enum { COEFS = 1 << 26 };
+
+struct start {
+    const struct ht_plan *plan;
+    struct ht_grid grid; /* of order 1 */
+    struct ht_medium medium;
+    struct ht_solution *solution;
+    bool holds;     /* some wall holds u = 0 */
+    int64_t parts;  /* of a block's planes, each for a thread */
+    double **coefs; /* of each part: one x3 plane */
+    double *values; /* of one plane, all fields */
+    int64_t block;  /* planes of each of these: */
+    double *u, *r, *modulus;
+    double *share[3], *flow[3]; /* for matched layers along an axis; else NULL */
+    int64_t first, planes;      /* of the block */
+    bool *moves;                /* whether r of a plane needs the modulus */
+};
+
+static void end(struct start *s) {
+    ht_solution_destroy(s->solution);
+    for (int64_t w = 0; s->coefs != NULL && w < s->parts; w++) free(s->coefs[w]);
+    double *const values[] = {s->values,   s->u,        s->r,       s->modulus, s->share[0],
+                              s->share[1], s->share[2], s->flow[0], s->flow[1], s->flow[2]};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) free(values[i]);
+    free(s->coefs);
+    free(s->moves);
+}
+
+static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
+    const int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
+    s->plan = plan;
+    s->grid = plan->grid;
+    s->grid.order = 1;
+    s->medium = *plan->medium;
+    s->medium.grid = &s->grid;
+    s->block = ht_fd_block_planes(&plan->grid);
+    const int64_t all = plane * ht_grid_coefs(&s->grid) * plan->eq.nfields;
+    s->parts = ht_most(1, ht_least(COEFS / all, ht_least(ht_threads_count(), s->block)));
+    for (int k = 0; k < s->grid.dims; k++)
+        for (int side = 0; side < 2; side++) s->holds = s->holds || s->grid.wall[k][side] < 0;
+    TRY(ht_solution_create(plan->params, &s->medium, &s->solution));
+    TRY(HT_ALLOC(s->coefs, s->parts));
+    for (int64_t w = 0; w < s->parts; w++) TRY(HT_ALLOC(s->coefs[w], all));
+    TRY(HT_ALLOC(s->values, plane * plan->eq.nfields));
+    TRY(HT_ALLOC(s->u, s->block * plane));
+    TRY(HT_ALLOC(s->r, s->block * plane));
+    TRY(HT_ALLOC(s->moves, s->block));
+    for (int k = 0; k < s->grid.dims; k++) {
+        if (plan->problem.layers == NULL || plan->layers.type != HT_ABSORBING_CPML ||
+            plan->grid.layer[k][0] + plan->grid.layer[k][1] == 0)
+            continue;
+        TRY(HT_ALLOC(s->share[k], s->block * plane));
+        TRY(HT_ALLOC(s->flow[k], s->block * plane));
+    }
+    return HT_ALLOC(s->modulus, s->block * plane);
+}
+
+bool ht_fd_held(const struct ht_grid *grid, int64_t m3, int64_t node) {
+    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    const int64_t m[3] = {node % n1, node / n1, m3};
+    bool held = false;
+    for (int k = 0; k < 3 && k < grid->dims; k++) {
+        const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, k) - 1;
+        held =
+            held || (m[k] == 0 && grid->wall[k][0] < 0) || (m[k] == last && grid->wall[k][1] < 0);
+    }
+    return held;
+}
+
+static bool held(const struct start *s, int64_t node, int64_t m3) {
+    return s->holds && ht_fd_held(&s->grid, m3, node);
+}
+
+/* u_t, but for the factor -K of -K div v, v = -s_k f_k: whether there is such a sum. */
+static bool find_rate(const struct start *s, const double *coefs, double *rate) {
+    const struct ht_second_order *form = &s->plan->eq.second_order;
+    const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
+    const int64_t field = plane * ht_grid_coefs(&s->grid);
+    bool moves = false;
+    if (form->rate >= 0) {
+        memcpy(rate, coefs + form->rate * field, (size_t)plane * sizeof *rate);
+        return false;
+    }
+    memset(rate, 0, (size_t)plane * sizeof *rate);
+    for (int k = 0; k < s->grid.dims; k++) {
+        const double *slope = coefs + form->flux[k] * field + ((int64_t)1 << k) * plane;
+        for (int64_t n = 0; n < plane; n++) rate[n] -= form->sign[k] * slope[n] / s->grid.h[k];
+    }
+    for (int64_t n = 0; n < plane && !moves; n++) moves = rate[n] != 0;
+    return moves;
+}
+
+/* For layers along an axis minus what v along the others has in u_t, but for K, and v at the half
+ * points above the nodes; of a rate that is given nothing. */
+static void find_share(const struct start *s, int64_t at, int k, const double *coefs) {
+    const struct ht_second_order *form = &s->plan->eq.second_order;
+    const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
+    const int64_t field = plane * ht_grid_coefs(&s->grid);
+    double *share = s->share[k] + at * plane, *flow = s->flow[k] + at * plane;
+    if (form->rate >= 0) return; /* both stay 0 */
+    const double *v = coefs + form->flux[k] * field;
+    const double *slope = v + ((int64_t)1 << k) * plane;
+    for (int64_t n = 0; n < plane; n++) {
+        share[n] = -form->sign[k] * slope[n] / s->grid.h[k] - s->r[at * plane + n];
+        flow[n] = -form->sign[k] * (v[n] + slope[n] / 2);
+    }
+}
+
+static enum ht_err find_part(void *data, int64_t part, int worker) {
+    const struct start *s = data;
+    const int64_t end = ht_threads_first(s->planes, s->parts, part + 1);
+    (void)worker;
+    for (int64_t i = ht_threads_first(s->planes, s->parts, part); i < end; i++) {
+        /* u and r of a plane of the block. */
+        double *coefs = s->coefs[part];
+        const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
+        const int64_t m = s->first + i;
+        const int field = s->plan->eq.second_order.field;
+        double *u = s->u + i * plane;
+        TRY(ht_solution_fill(s->solution, HT_PRIMARY, 0, m, m + 1, coefs));
+        ht_plan_multiply(s->plan, false, plane * ht_grid_coefs(&s->grid) * s->plan->eq.nfields,
+                         coefs);
+        s->moves[i] = find_rate(s, coefs, s->r + i * plane);
+        for (int k = 0; k < s->grid.dims; k++)
+            if (s->share[k] != NULL) find_share(s, i, k, coefs);
+        coefs += field * plane * ht_grid_coefs(&s->grid);
+        for (int64_t n = 0; n < plane; n++) u[n] = held(s, n, m) ? 0 : coefs[n];
+    }
+    return HT_OK;
+}
+
+static enum ht_err multiply_by_modulus(const struct start *s) {
+    const struct ht_problem *p = &s->plan->problem;
+    const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
+    const double uniform = p->uniform[p->eq->second_order.modulus];
+    bool moves = false;
+    for (int64_t i = 0; i < s->planes; i++) moves = moves || s->moves[i];
+    if (!moves) return HT_OK;
+    if (p->fd.fill != NULL)
+        TRY(p->fd.fill(p->fd.medium, 0, s->first, s->first + s->planes, s->modulus));
+    for (int64_t n = 0; n < s->planes * plane; n++) {
+        const double factor = p->fd.fill != NULL ? -s->modulus[n] : -uniform;
+        s->r[n] *= factor;
+        for (int k = 0; k < s->grid.dims; k++)
+            if (s->share[k] != NULL) s->share[k][n] *= factor;
+    }
+    return HT_OK;
+}
+
+/* v becomes h v/(b dt). */
+static enum ht_err divide_by_density(const struct start *s, int k) {
+    const struct ht_fd_problem *fd = &s->plan->problem.fd;
+    const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
+    const double dt = s->plan->problem.dt;
+    if (s->flow[k] == NULL) return HT_OK;
+    if (fd->density) TRY(fd->fill(fd->medium, 1 + k, s->first, s->first + s->planes, s->modulus));
+    for (int64_t n = 0; n < s->planes * plane; n++)
+        s->flow[k][n] /= dt * (fd->density ? s->modulus[n] : fd->inverse_density) / s->grid.h[k];
+    return HT_OK;
+}
+
+static enum ht_err put_block(struct start *s, const struct ht_stepper *stepper) {
+    TRY(ht_threads_run(s->parts, find_part, s));
+    TRY(multiply_by_modulus(s));
+    for (int k = 0; k < s->grid.dims; k++) TRY(divide_by_density(s, k));
+    for (int64_t i = 0; i < s->planes; i++) {
+        /* u, then dt r in the place of the increment, then what layers take. */
+        const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
+        const int64_t m = s->first + i;
+        const double dt = s->plan->problem.dt, *r = s->r + i * plane;
+        double *values = s->values + s->plan->eq.second_order.field * plane;
+        memcpy(values, s->u + i * plane, (size_t)plane * sizeof *values);
+        TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, s->values));
+        for (int64_t n = 0; n < plane; n++) values[n] = held(s, n, m) ? 0 : dt * r[n];
+        TRY(stepper->ops->put(stepper->self, HT_DUAL, m, m + 1, s->values));
+        for (int k = 0; k < s->grid.dims; k++) {
+            if (s->share[k] == NULL) continue;
+            for (int64_t n = 0; n < plane; n++) s->share[k][i * plane + n] *= dt;
+            TRY(ht_fd_layers_put(ht_fd_stepper_of(stepper), k, m, s->share[k] + i * plane,
+                                 s->flow[k] + i * plane));
+        }
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_differences_start(const struct ht_plan *plan, struct ht_device *device,
+                                 const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
+    (void)device, (void)tuning;
+    HT_ENDED(end) struct start s = {.plan = plan};
+    struct ht_progress progress;
+    int64_t begin, last;
+    ht_grid_own(&plan->grid, HT_PRIMARY, &begin, &last);
+    TRY(prepare(plan, &s));
+    ht_progress_start(&progress, "initial data", (double)(last - begin), "nodes",
+                      (double)ht_grid_plane(&plan->grid, HT_PRIMARY));
+    enum ht_err err = HT_OK;
+    for (s.first = begin; err == HT_OK && s.first < last; s.first += s.block) {
+        s.planes = ht_least(s.block, last - s.first);
+        err = put_block(&s, stepper);
+        ht_progress_update(&progress, (double)(s.first + s.planes - begin));
+    }
+    ht_progress_end(&progress);
+    TRY(err);
+    /* From u and dt r in place of d the d of the start. */
+    struct ht_fd_stepper *fd = ht_fd_stepper_of(stepper);
+    const struct ht_fd_array *v = fd->values;
+    TRY(ht_fd_clear(fd, v[HT_FD_W]));
+    TRY(fd->engine.ops->advance(&fd->engine, &fd->box, 1, v[HT_FD_D], v[HT_FD_W]));
+    ht_halo_overwritten(&fd->r.state, HT_FD_W);
+    TRY(ht_fd_run_sequence(fd, HT_FD_BEGIN));
+    return apply(fd, -0.5, v[HT_FD_D]);
+}
+
+int64_t ht_differences_start_bytes(const struct ht_plan *plan, const struct ht_tuning *tuning,
+                                   const struct ht_device_info *info) {
+    (void)plan, (void)tuning, (void)info;
+    return 0;
+}
+
+/* ---- the energy ---- */
+
+/* z = dt^2 M u. */
+static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy, struct ht_measure *u) {
+    const struct ht_fd_array v = s->values[HT_FD_U], d = s->values[HT_FD_D];
+    const double dt = s->problem.dt;
+    struct ht_measure dz, dd;
+    double volume = 1;
+    for (int k = 0; k < s->engine.spec.dims; k++) volume *= s->problem.grid->h[k];
+    TRY(ht_fd_clear(s, s->z));
+    TRY(apply(s, 1, s->z));
+    TRY(ht_fd_total(s, v, s->z, s->level, u));
+    TRY(ht_fd_total(s, d, s->z, 0, &dz));
+    TRY(ht_fd_total(s, d, d, 0, &dd));
+    *energy = volume / (2 * dt * dt) * (dd.sum - u->sum + dz.sum);
+    return HT_OK;
+}
+
+/* ---- with layers ---- */
+
+void ht_fd_part_cut(const struct ht_fd_stepper *s, int k, int side, bool inside,
+                    struct ht_fd_part *part) {
+    const int64_t cells = s->problem.layers->side[k][side].cells;
+    const int64_t first = s->box.begin[k] - (k == 2 ? s->first : 0);
+    const int64_t past = first + s->problem.grid->cells[k] + 1 - cells;
+    const bool below = inside == (side == 0);
+    const int64_t at = side == 0 ? first + cells : past;
+    if (below)
+        part->box.end[k] = ht_least(part->box.end[k], at);
+    else
+        part->box.begin[k] = ht_most(part->box.begin[k], at);
+    part->ends.half[k][below ? 1 : 0] = false;
+}
+
+void ht_fd_part_open(const struct ht_fd_stepper *s, struct ht_fd_part *part) {
+    *part = (struct ht_fd_part){s->box, s->ends};
+    for (int n = 0; n < 2 * s->engine.spec.dims; n++)
+        if (s->problem.layers->side[n / 2][n % 2].cells > 0)
+            ht_fd_part_cut(s, n / 2, n % 2, false, part);
+}
+
+static enum ht_err product(struct ht_fd_stepper *s, const struct ht_fd_part *part,
+                           struct ht_fd_array x, struct ht_fd_array y, struct ht_measure *out) {
+    return ht_fd_part_total(s, &part->box, &part->ends, x, y, 0, out);
+}
+
+/* Of a node outside of layers all its energy counts, as differences, so that parts have one; inside
+ * only that of u's rate: gradients there are as steep as the layer is thin, however long the waves.
+ * In layers of its sides, too. */
+static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out, struct ht_measure *u) {
+    const double dt = s->problem.dt;
+    const struct ht_fd_work slope = {
+        .box = s->box, .law = ht_fd_scaled(&s->law, dt * dt), .u = s->values[HT_FD_U], .out = s->z};
+    const struct ht_fd_array d = s->values[HT_FD_D];
+    const struct ht_fd_part all = {s->box, s->ends};
+    struct ht_fd_part inner;
+    struct ht_measure dz, dd, slopes, rate, outside;
+    double half = 1 / (2 * dt * dt);
+    for (int k = 0; k < s->engine.spec.dims; k++) half *= s->problem.grid->h[k];
+    ht_fd_part_open(s, &inner);
+    TRY(ht_fd_clear(s, s->z));
+    TRY(apply(s, 1, s->z)); /* and u's ghosts */
+    TRY(ht_fd_part_total(s, &all.box, &all.ends, s->values[HT_FD_U], s->z, s->level, u));
+    TRY(product(s, &inner, d, s->z, &dz));
+    TRY(product(s, &inner, d, d, &dd));
+    TRY(s->engine.ops->squares(&s->engine, &slope));
+    TRY(product(s, &inner, s->z, s->z, &slopes));
+    TRY(product(s, &all, d, d, &rate));
+    TRY(product(s, &inner, d, d, &outside));
+    out->energy = half * (dd.sum + dz.sum + slopes.mean + (rate.sum - outside.sum));
+    for (int n = 0; n < 2 * s->engine.spec.dims; n++) {
+        struct ht_fd_part layer = all;
+        struct ht_measure sum;
+        if (s->problem.layers->side[n / 2][n % 2].cells == 0) continue;
+        ht_fd_part_cut(s, n / 2, n % 2, true, &layer);
+        TRY(product(s, &layer, d, d, &sum));
+        out->layer[n / 2][n % 2] = half * sum.sum;
+    }
+    return HT_OK;
+}
+
+/* What is in layers at the start counts as a whole. */
+static enum ht_err find_state(struct ht_fd_stepper *s, struct ht_state *out, struct ht_measure *u) {
+    *out = (struct ht_state){.energy = 0};
+    return s->problem.layers != NULL && s->at > 0 ? find_open(s, out, u)
+                                                  : find_energy(s, &out->energy, u);
+}
+
+/* Without a mass there is no energy: before the first step of none. */
+static bool known(const struct ht_plan *plan) {
+    return plan->problem.dt > 0;
+}
+
+static enum ht_err measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                           double *energy) {
+    struct ht_measure sums;
+    struct ht_state state;
+    (void)plan;
+    TRY(find_state(ht_fd_stepper_of(stepper), &state, &sums));
+    *energy = state.energy;
+    return HT_OK;
+}
+
+const struct ht_invariant ht_fd_energy = {.known = known, .measure = measure};
+
+/* The root of E grows in a step by at most |S| / (dt sqrt(2 k)), where S is what the sources add to
+ * d, since a step's work is <S, u(t+dt) - u(t-dt)>/(2 dt^2), and |d|^2/dt^2 <= 2 E/k with k = 1 -
+ * dt^2 max(-M)/4; with two terms dt^2 M is -z + z^2/12, at least -3. */
+static double find_driven(const struct ht_plan *plan, const struct ht_fd_stepper *s) {
+    const double part = plan->cfl / plan->cfl_limit;
+    const double k = plan->problem.stages > 1 ? 0.25 : 1 - part * part;
+    if (s->injection == NULL || !known(plan)) return 0;
+    return s->injection->driven / (plan->problem.dt * sqrt(2 * k));
+}
+
+enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
+                                         const struct ht_stepper *stepper, double time,
+                                         struct ht_state *out) {
+    struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
+    struct ht_measure sums;
+    *out = (struct ht_state){.energy = 0};
+    if (known(plan))
+        TRY(find_state(s, out, &sums));
+    else
+        TRY(ht_fd_total(s, s->values[HT_FD_U], s->values[HT_FD_U], s->level, &sums));
+    if (sums.bad > 0) return ht_fd_not_finite(s, plan->eq.second_order.field, time, &sums);
+    if (known(plan)) {
+        /* Of the field itself, and of what the energy's terms round by: each value of dt^2 M u by
+         * some units of u. */
+        const double unit = s->engine.spec.fp64 ? DBL_EPSILON : FLT_EPSILON;
+        const struct ht_fd_array u = s->values[HT_FD_U];
+        struct ht_measure squares;
+        TRY(ht_fd_total(s, u, u, 0, &squares));
+        out->held = squares.sum / 2;
+        for (int k = 0; k < s->engine.spec.dims; k++) out->held *= s->problem.grid->h[k];
+        out->rounding = 16 * unit * out->held / pow(s->problem.dt, 2);
+    }
+    out->driven = find_driven(plan, s);
+    out->of_rate = ht_equations_first_order(&plan->eq);
+    out->partial = plan->problem.layers != NULL && time <= 0;
+    out->content = out->energy;
+    out->largest[plan->eq.second_order.field] = sums.largest;
+    return HT_OK;
+}
+
+const char *ht_differences_growth_cause(const struct ht_plan *plan) {
+    if (plan->problem.layers == NULL)
+        return "the largest stable step was estimated too long for this medium, or the device "
+               "computes wrongly; take a smaller time.cfl";
+    if (plan->layers.type == HT_ABSORBING_SPONGE)
+        return "the largest stable step was estimated too long for this medium; take a smaller "
+               "time.cfl";
+    return "waves grow in the absorbing layers, or the largest stable step was estimated too long "
+           "for this medium; take a smaller time.cfl or absorbing.type = \"sponge\"";
+}
