@@ -23,18 +23,6 @@ static void add_receivers(const struct ht_simulation *sim, const struct ht_estim
            HT_BYTES(estimate->sampler_bytes), HT_SECONDS(estimate->sample_s), 100 * share);
 }
 
-static void add_layers(const struct ht_estimate *estimate, struct ht_facts *f) {
-    const double share = estimate->layer_s / estimate->seconds;
-    ht_fact(f, number, "absorbing_time_share", share);
-    if (!(estimate->rate > 0)) return;
-    if (estimate->layers_left_out)
-        ht_say(f, "  layers    as if they took no longer than other cells: too thick to be timed "
-                  "on a small grid\n");
-    if (isfinite(share))
-        ht_say(f, "  layers    %.2g %% of the steps' time, %.3g cell half-steps/s there\n",
-               100 * share, estimate->layer_rate);
-}
-
 /* ---- the model ---- */
 
 static enum ht_err write_model(const struct ht_simulation *sim, const char *directory) {
@@ -78,7 +66,17 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
             ht_say(&f, "%s%lld", k ? " x " : "", (long long)estimate.cells[k]);
         ht_say(&f, " cells here%s\n", sim->ranks > 1 ? " in each rank, without exchanges" : "");
     }
-    add_layers(&estimate, &f);
+    const double share = estimate.layer_s / estimate.seconds;
+    ht_fact(&f, number, "absorbing_time_share", share);
+    if (estimate.rate > 0) {
+        if (estimate.layers_left_out)
+            ht_say(&f,
+                   "  layers    as if they took no longer than other cells: too thick to be timed "
+                   "on a small grid\n");
+        if (isfinite(share))
+            ht_say(&f, "  layers    %.2g %% of the steps' time, %.3g cell half-steps/s there\n",
+                   100 * share, estimate.layer_rate);
+    }
     add_receivers(sim, &estimate, &f);
     ht_fact(&f, number, "selfcheck_ratio", sim->selfcheck_ratio);
     if (estimate.rate > 0 && isfinite(sim->selfcheck_ratio))

@@ -278,15 +278,6 @@ static enum ht_err fail_unknown(const char *word) {
 
 /* ---- ranks ---- */
 
-/* Ranks print as a single process does, on rank 0 only. */
-static enum ht_err silence(const struct ht_comm *comm) {
-    if (ht_comm_rank(comm) == 0) return HT_OK;
-    ht_log_level_set(HT_LOG_SILENT);
-    REQUIRE(freopen("/dev/null", "w", stdout) != NULL, HT_ERR_IO, "cannot open /dev/null: %s",
-            strerror(errno));
-    return HT_OK;
-}
-
 /* ---- commands ---- */
 
 static enum ht_err run_command(struct ht_comm *comm, const struct ht_command *command, int argc,
@@ -351,7 +342,12 @@ static enum ht_err check_rest(int argc, char **argv, int first, const char *flag
 }
 
 static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
-    TRY(silence(comm));
+    /* Ranks print as a single process does, on rank 0 only. */
+    if (ht_comm_rank(comm) != 0) {
+        ht_log_level_set(HT_LOG_SILENT);
+        REQUIRE(freopen("/dev/null", "w", stdout) != NULL, HT_ERR_IO, "cannot open /dev/null: %s",
+                strerror(errno));
+    }
     TRY(ht_ranks_check_program(comm, argc > 1 ? argv[1] : ""));
     REQUIRE(argc > 1, HT_ERR_INPUT, "a command is needed; htwave --help lists them");
     const char *word = argv[1];

@@ -545,28 +545,6 @@ static enum ht_err write_attributes(const struct ht_output *output, const struct
 
 enum { NAME = 64, SETS = 2 * HT_MAX_FIELDS };
 
-/* The datasets of a snapshot: the fields, then their coefficients. Returns their number. */
-static int list_sets(const struct ht_output *output, const struct state *state,
-                     char name[SETS][NAME], struct ht_h5_values set[SETS]) {
-    const struct ht_grid *grid = output->medium->grid;
-    const int64_t planes = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1);
-    const int64_t coefs = ht_grid_coefs(grid), own = ht_grid_own_total(grid, HT_PRIMARY);
-    int count = 0;
-    for (; count < (state->coefs ? 2 : 1) * output->nfields; count++) {
-        const int i = count % output->nfields, field = output->field[i];
-        const bool whole = count >= output->nfields;
-        snprintf(name[count], NAME, "%s%s", output->name[i], whole ? "_coefficients" : "");
-        set[count] = (struct ht_h5_values){.name = name[count],
-                                           .single = output->single,
-                                           .groups = whole ? coefs : 1,
-                                           .planes = planes,
-                                           .plane = ht_grid_total(grid, HT_PRIMARY) / planes,
-                                           .data = whole ? state->coefs + field * coefs * own
-                                                         : state->nodal[field]};
-    }
-    return count;
-}
-
 /* Rank 0 creates the file with attributes and space for the values. */
 static enum ht_err lay_out(const struct ht_output *output, const struct state *state, int count,
                            struct ht_h5_values *set, struct ht_h5 *file) {
@@ -607,7 +585,23 @@ static enum ht_err write_snapshot(const struct ht_output *output, const struct s
     struct ht_h5_values set[SETS] = {{0}};
     char name[SETS][NAME];
     const char *shared = NULL;
-    const int count = list_sets(output, state, name, set);
+    /* Its datasets: the fields, then their coefficients. */
+    const struct ht_grid *grid = output->medium->grid;
+    const int64_t planes = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1);
+    const int64_t coefs = ht_grid_coefs(grid), own = ht_grid_own_total(grid, HT_PRIMARY);
+    int count = 0;
+    for (; count < (state->coefs ? 2 : 1) * output->nfields; count++) {
+        const int i = count % output->nfields, field = output->field[i];
+        const bool whole = count >= output->nfields;
+        snprintf(name[count], NAME, "%s%s", output->name[i], whole ? "_coefficients" : "");
+        set[count] = (struct ht_h5_values){.name = name[count],
+                                           .single = output->single,
+                                           .groups = whole ? coefs : 1,
+                                           .planes = planes,
+                                           .plane = ht_grid_total(grid, HT_PRIMARY) / planes,
+                                           .data = whole ? state->coefs + field * coefs * own
+                                                         : state->nodal[field]};
+    }
     enum ht_err err = HT_OK;
     if (is_first(output)) err = ht_h5_create(path, &file);
     if (!err && file) err = lay_out(output, state, count, set, file);

@@ -451,30 +451,28 @@ static enum ht_err take_picture(const struct ht_pictures *p, struct view *view, 
     return HT_OK;
 }
 
-static enum ht_err draw_view(struct ht_pictures *p, struct view *view, double time,
-                             const double *const *nodal) {
-    char name[HT_SLICE_NAME + 24], *path = NULL;
-    bool drawn = true;
-    if (*view->name)
-        snprintf(name, sizeof name, HT_SLICE_PICTURE, view->name, p->drawn);
-    else
-        snprintf(name, sizeof name, HT_PICTURE_NAME, p->drawn);
-    enum ht_err err = ht_file_path(p->params->output.directory, name, &path);
-    if (!err) err = take_picture(p, view, time, nodal, path, &drawn);
-    err = ht_comm_agree(p->medium->grid->slab.comm, err);
-    if (drawn && !err) {
-        free(p->last);
-        p->last = path;
-    } else {
-        free(path);
-    }
-    return err;
-}
-
 enum ht_err ht_output_picture(struct ht_output *output, double time, const double *const *nodal) {
     struct ht_pictures *p = output->pictures;
     if (!ht_output_draws(output->params)) return HT_OK;
-    for (int i = 0; i < p->count; i++) TRY(draw_view(p, &p->view[i], time, nodal));
+    for (int i = 0; i < p->count; i++) {
+        struct view *view = &p->view[i];
+        char name[HT_SLICE_NAME + 24], *path = NULL;
+        bool drawn = true;
+        if (*view->name)
+            snprintf(name, sizeof name, HT_SLICE_PICTURE, view->name, p->drawn);
+        else
+            snprintf(name, sizeof name, HT_PICTURE_NAME, p->drawn);
+        enum ht_err err = ht_file_path(p->params->output.directory, name, &path);
+        if (!err) err = take_picture(p, view, time, nodal, path, &drawn);
+        err = ht_comm_agree(p->medium->grid->slab.comm, err);
+        if (drawn && !err) {
+            free(p->last);
+            p->last = path;
+        } else {
+            free(path);
+        }
+        TRY(err);
+    }
     p->drawn++;
     return HT_OK;
 }

@@ -137,15 +137,6 @@ static void add_parts(const char *whose, const struct ht_parallel *p, bool worst
     ht_text_add(text, "\n");
 }
 
-static void add_times(const struct ht_simulation *sim, const struct ht_parallel *p,
-                      struct ht_text *text) {
-    if (sim->ranks == 1) return;
-    ht_text_add(text, "  exchange  %s: %.4g messages and %s per step\n", p->transport, p->messages,
-                HT_BYTES(p->bytes));
-    add_parts("  steps     mean of ranks:", p, false, text);
-    add_parts("            worst rank:", p, true, text);
-}
-
 /* ---- JSON ---- */
 
 void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_parallel *p,
@@ -214,37 +205,33 @@ static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
         ht_text_add(text, "; errors ~ h^%d\n", full);
 }
 
-static void add_fit(const struct ht_plan *plan, struct ht_facts *f) {
-    const struct ht_fit_counts c = ht_frame_counts(plan->frame);
-    const char *fit = ht_fit_word(ht_frame_kind(plan->medium, plan->params->medium.fit));
-    ht_say(f, ", fitted: %s%s", fit, plan->problem.fd.density ? ", density varies" : "");
-    ht_fact(f, string, "medium_fit", fit);
-    if (c.values == 0) return;
-    ht_fact(f, integer, "fitted_values", c.values);
-    ht_fact(f, integer, "cut_values", c.cut);
-}
-
-/* Of the group with more of them. */
-static void add_faces(const struct ht_plan *plan, struct ht_facts *f) {
-    const double share =
-        fmax(ht_pair_faces_share(plan->faces, 0), ht_pair_faces_share(plan->faces, 1));
-    if (share > 1 / 3.0)
-        ht_say(f, ", oblique faces at %.0f %% of the points: not coupled", 100 * share);
-    else if (share > 0)
-        ht_say(f, ", coupled at oblique faces, %.2g %% of the points", 100 * share);
-    ht_fact(f, number, "oblique_points", share);
-}
-
 static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_medium *medium = sim->plan->medium;
     const double least = medium->speed_min;
     double fastest = 0;
     ht_say(f, "  medium    %s",
            medium->uniform ? "uniform" : ht_medium_type_word(sim->params->medium.type));
-    if (sim->plan->faces != NULL) add_faces(sim->plan, f);
-    if (sim->plan->frame != NULL)
-        add_fit(sim->plan, f);
-    else if (!medium->uniform && medium->degree == 0)
+    if (sim->plan->faces != NULL) {
+        /* Of the group with more of them. */
+        const double share = fmax(ht_pair_faces_share(sim->plan->faces, 0),
+                                  ht_pair_faces_share(sim->plan->faces, 1));
+        if (share > 1 / 3.0)
+            ht_say(f, ", oblique faces at %.0f %% of the points: not coupled", 100 * share);
+        else if (share > 0)
+            ht_say(f, ", coupled at oblique faces, %.2g %% of the points", 100 * share);
+        ht_fact(f, number, "oblique_points", share);
+    }
+    if (sim->plan->frame != NULL) {
+        const struct ht_fit_counts c = ht_frame_counts(sim->plan->frame);
+        const char *fit =
+            ht_fit_word(ht_frame_kind(sim->plan->medium, sim->plan->params->medium.fit));
+        ht_say(f, ", fitted: %s%s", fit, sim->plan->problem.fd.density ? ", density varies" : "");
+        ht_fact(f, string, "medium_fit", fit);
+        if (c.values != 0) {
+            ht_fact(f, integer, "fitted_values", c.values);
+            ht_fact(f, integer, "cut_values", c.cut);
+        }
+    } else if (!medium->uniform && medium->degree == 0)
         ht_say(f, ", constant per node");
     else if (!medium->uniform)
         ht_say(f, ", cell polynomials of degree %d", medium->degree);
@@ -793,7 +780,13 @@ void ht_report_result(const struct ht_simulation *sim, const struct ht_result *r
     ht_fact(f, number, "selfcheck_ratio", sim->selfcheck_ratio);
     ht_fact(f, bool, "tuned", sim->tuned);
     add_rate(sim, result, f);
-    add_times(sim, &result->parallel, &f->text);
+    if (sim->ranks != 1) {
+        ht_text_add(&f->text, "  exchange  %s: %.4g messages and %s per step\n",
+                    result->parallel.transport, result->parallel.messages,
+                    HT_BYTES(result->parallel.bytes));
+        add_parts("  steps     mean of ranks:", &result->parallel, false, &f->text);
+        add_parts("            worst rank:", &result->parallel, true, &f->text);
+    }
     ht_fact_said(f, "joules", joules,
                  "  power     %.4g J of the device%s, %.3g nJ per cell half-step\n", joules,
                  sim->ranks > 1 ? "s" : "", 1e9 * joules / half_steps(sim));
