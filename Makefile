@@ -182,7 +182,7 @@ install: program ## to $(DESTDIR)$(PREFIX): program, examples, plots
 	    $(DESTDIR)$(PREFIX)/share/htwave/tools \
 	    $(DESTDIR)$(PREFIX)/share/htwave/bench
 	install $(B)/htwave $(DESTDIR)$(PREFIX)/bin/
-	install $(addprefix tools/,plot.py traces.py snapshots.py model.py film.py) \
+	install $(addprefix tools/,plot.py traces.py snapshots.py model.py film.py farfield.py) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/tools/
 	install $(addprefix bench/,absorbing.py accuracy.py figures.py laboratory.py \
 	    media.py scaling.py) \

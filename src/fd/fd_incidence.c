@@ -301,11 +301,15 @@ static enum ht_err check_medium(const struct ht_plan *plan, int group,
         begin = ht_most(begin, s->lower[2] / 2 - reach_of(s));
         end = ht_least(end, s->upper[2] / 2 + reach_of(s) + 1);
     }
-    TRY(HT_ALLOC(value, ht_grid_plane(s->grid, HT_PRIMARY)));
-    for (int64_t m = begin; m < end; m++)
+    /* Averages of neighbours are made together. */
+    const int64_t block = ht_fd_block_planes(s->grid), nodes = ht_grid_plane(s->grid, HT_PRIMARY);
+    TRY(HT_ALLOC(value, block * nodes));
+    for (int64_t m = begin; m < end; m += block)
         for (int i = 0; i < count; i++) {
-            TRY(fd->fill(fd->medium, wanted[i].what, m, m + 1, value));
-            TRY(check_plane(plan, group, s, &wanted[i], m, value));
+            const int64_t last = ht_least(m + block, end);
+            TRY(fd->fill(fd->medium, wanted[i].what, m, last, value));
+            for (int64_t plane = m; plane < last; plane++)
+                TRY(check_plane(plan, group, s, &wanted[i], plane, value + (plane - m) * nodes));
         }
     return HT_OK;
 }

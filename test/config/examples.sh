@@ -102,6 +102,9 @@ for file in params/*.cfg; do
         try "$file" 'grid.cells=[120,90]' time.end=2e-4 \
             sources.1.frequency=5000.0
         ;;
+    */mie.cfg) # a box that fits between stencils; judged below
+        try "$file" 'grid.cells=[88,88]' absorbing.cells=11 time.end=20.0 output.picture.every=20
+        ;;
     */absorb.cfg) # layers beside which something is left
         try "$file" 'grid.cells=[40,32]' time.end=0.3 \
             absorbing.cells=6 sources.1.frequency=4.0
@@ -120,6 +123,21 @@ for file in params/*.cfg; do
     *) try "$file" time.end=0.2 ;;
     esac
 done
+
+# The far field of a cylinder against its series: 10 points per wavelength inside.
+if python3 -c 'import h5py, matplotlib, scipy' 2>/dev/null; then
+    MPLCONFIGDIR=$scratch "$here/../../tools/farfield.py" mie/traces.h5 --signal ricker:0.8 \
+        --frequency 0.75,1.0 --cylinder 0.5,4 >answer.txt 2>&1
+    judge "mie: $(tail -n 1 answer.txt)" [ -s mie/farfield.png ]
+    for error in $(sed -n 's/.*error //p' answer.txt); do
+        judge "mie: scattering width, error $error (bound 0.02)" below "$error" 0.02
+    done
+    MPLCONFIGDIR=$scratch "$here/../../tools/farfield.py" mie/traces.h5 --signal ricker:0.8 \
+        --frequency 1.0 --groups left,right,above >answer.txt 2>&1
+    judge "a far field without a face: exit code $?" grep -q 'lower and upper' answer.txt
+else
+    skip 'mie: no python3 with h5py, matplotlib and scipy is here'
+fi
 
 # What stands beside the outputs runs from anywhere.
 mkdir elsewhere

@@ -178,7 +178,7 @@ fails film.py 'has no snapshots' model --snapshots
 fails film.py 'a film is .gif or .mp4' out --slice top --out film.avi
 fails traces.py 'other times or positions' coarse/traces.h5 \
     --minus out/traces.h5
-for script in snapshots.py model.py film.py traces.py; do
+for script in snapshots.py model.py film.py traces.py farfield.py; do
     judge "$script --help" \
         [ "$("$tools/$script" --help | grep -c -e '--out')" -ge 1 ]
 done
