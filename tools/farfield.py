@@ -4,9 +4,10 @@
 Reads traces.h5 of a run of maxwell or maxwell_tm with a plane wave from outside: groups of
 receivers of E and H, type line (2-D, four) or plane (3-D, six) along the axes, which close a box
 around that of the wave, where the field is the scattered one. Prints for each frequency the
-scattering width (2-D: the power into an angle over that which comes, limit 2 pi r |Es|^2/|Ei|^2) or
-the radar cross section (3-D: limit 4 pi r^2 |Es|^2/|Ei|^2) forwards, at a right angle and backwards,
-and draws farfield: it over the angle from the direction in which the wave travels; in 3-D turned
+scattering width (2-D: the power into an angle over that which comes, limit 2 pi r |Es|^2/|Ei|^2)
+or the radar cross section (3-D: limit 4 pi r^2 |Es|^2/|Ei|^2) forwards, at a right angle and
+backwards, and draws farfield: it over the angle from the direction in which the wave travels; in
+3-D turned
 towards the polarisation, and towards the direction across it.
 
     farfield.py out/mie/traces.h5 --signal ricker:0.8 --frequency 0.6,0.8,1.0 --cylinder 0.5,4
@@ -107,7 +108,7 @@ def surface(path, names, frequency):
 
 
 def cross_section(dims, x, normal, values, k, eta, towards):
-    """Of one frequency in the directions `towards`, of |S| = 1: currents n x H and -n x E radiate."""
+    """Of one frequency in some directions, of |S| = 1: currents n x H and -n x E radiate."""
     import numpy as np
 
     phase = np.exp(-1j * k * towards @ x.T)

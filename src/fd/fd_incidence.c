@@ -118,30 +118,32 @@ static char *key_of(int group, const char *name, char key[64]) {
     return key;
 }
 
-/* The star must not leave the grid, nor meet rows beside a free side. */
+/* The star must not leave the grid, nor meet layers or rows beside a free side. */
 static enum ht_err check_faces(const struct ht_plan *plan, int group, int axis,
                                const struct ht_fd_surface *s) {
     const int reach = (reach_of(s) + 1) / 2;
-    int64_t margin[2];
-    const double h = s->grid->h[axis], lower = s->grid->lower[axis];
-    const int64_t last = ht_grid_nodes(s->grid, HT_PRIMARY, axis) - 1;
+    const struct ht_grid *grid = s->grid;
+    const double h = grid->h[axis], lower = grid->lower[axis], close = 1e-9;
     const int64_t inside[2] = {s->lower[axis] / 2 + s->lower[axis] % 2, s->upper[axis] / 2};
+    int64_t most[2]; /* nodes inside that are the first and the last it may have */
     char key[64];
-    for (int side = 0; side < 2; side++)
-        margin[side] = reach + (s->grid->wall[axis][side] == HT_WALL_FREE ? HT_FD_CLOSED : 0);
-    if (inside[0] > inside[1])
-        return ht_params_error(plan->params, key_of(group, "to", key),
-                               "no point of the grid is inside the box along x%d", axis + 1);
-    if (inside[0] < margin[0])
-        return ht_params_error(plan->params, key_of(group, "from", key),
-                               "the stencil reaches over %d points: x%d must be above %.6g, or "
-                               "that of the grid's side on both sides",
-                               reach, axis + 1, lower + h * (double)(margin[0] - 1));
-    if (inside[1] + margin[1] > last)
-        return ht_params_error(plan->params, key_of(group, "to", key),
-                               "the stencil reaches over %d points: x%d must be below %.6g, or "
-                               "that of the grid's side on both sides",
-                               reach, axis + 1, lower + h * (double)(last - margin[1] + 1));
+    for (int side = 0; side < 2; side++) {
+        const double end = (ht_layers_end(grid, axis, side) - lower) / h;
+        const int64_t margin = reach + (grid->wall[axis][side] == HT_WALL_FREE ? HT_FD_CLOSED : 0);
+        const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
+        most[side] = side ? ht_least((int64_t)floor(end + close), last) - margin
+                          : (int64_t)ceil(end - close) + margin;
+    }
+    REFUSE(inside[0] > inside[1], plan->params, key_of(group, "to", key),
+           "no point of the grid is inside the box along x%d", axis + 1);
+    REFUSE(inside[0] < most[0], plan->params, key_of(group, "from", key),
+           "the stencil reaches over %d points: x%d must be above %.6g, or that of the grid's side "
+           "on both sides",
+           reach, axis + 1, lower + h * (double)(most[0] - 1));
+    REFUSE(inside[1] > most[1], plan->params, key_of(group, "to", key),
+           "the stencil reaches over %d points: x%d must be below %.6g, or that of the grid's side "
+           "on both sides",
+           reach, axis + 1, lower + h * (double)(most[1] + 1));
     return HT_OK;
 }
 
@@ -302,7 +304,7 @@ static enum ht_err check_medium(const struct ht_plan *plan, int group,
         end = ht_least(end, s->upper[2] / 2 + reach_of(s) + 1);
     }
     /* Averages of neighbours are made together. */
-    const int64_t block = ht_fd_block_planes(s->grid), nodes = ht_grid_plane(s->grid, HT_PRIMARY);
+    const int64_t block = 16, nodes = ht_grid_plane(s->grid, HT_PRIMARY);
     TRY(HT_ALLOC(value, block * nodes));
     for (int64_t m = begin; m < end; m += block)
         for (int i = 0; i < count; i++) {

@@ -232,6 +232,9 @@ unset from
 light 'losses at the surface of the box' 'sources.1 |loses energy (medium.sigma)|near (' \
     'direction = [1.0, 0.0]; polarisation = [0.0, 1.0];' medium.type=expression \
     'medium.sigma="step(x1-0.6)"'
+light 'the box at a layer' 'sources.1.from|reaches over 4 points|above 0.3125' \
+    'direction = [1.0, 0.0]; polarisation = [0.0, 1.0];' boundary.x1=absorbing \
+    absorbing.cells=12
 light 'losses everywhere' 'sources.1 |loses energy (medium.sigma)' \
     'direction = [1.0, 0.0]; polarisation = [0.0, 1.0];' medium.sigma=0.1
 light 'a jump of eps at the surface of the box' 'sources.1 |varies|1/eps is 1.0' \
