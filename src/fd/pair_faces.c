@@ -21,15 +21,10 @@
 #include "fd.h"
 
 /* The way to a neighbour along an axis: from a point to the fields around it, whose parities differ
- * in the axes `apart`, and back. */
-static int64_t out_of(unsigned meets, unsigned apart, unsigned corner, int axis) {
+ * in the axes `apart`, or back. */
+static int64_t way_to(unsigned meets, unsigned apart, unsigned corner, int axis, bool back) {
     const int which = corner >> axis & 1u, upper = meets >> axis & 1u;
-    return apart >> axis & 1u ? which - !upper : 0;
-}
-
-static int64_t back_to(unsigned meets, unsigned apart, unsigned corner, int axis) {
-    const int which = corner >> axis & 1u, upper = meets >> axis & 1u;
-    return apart >> axis & 1u ? which - upper : 0;
+    return apart >> axis & 1u ? which - (back ? upper : !upper) : 0;
 }
 
 static int64_t nodes_of(const struct ht_grid *grid, int axis) {
@@ -75,15 +70,6 @@ static int64_t beyond(const struct sweep *w, int c) {
     return pair->dims > 2 && pair->coefficient[c].parity != pair->meets[w->group] ? 1 : 0;
 }
 
-static enum ht_err fill_planes(struct sweep *w) {
-    const struct ht_pair *pair = &w->faces->pair;
-    for (int c = 0; c < pair->ncoefficients + pair->ncouplings; c++)
-        if (is_used(w, c))
-            TRY(ht_fd_fill_planes(w->problem, c, pair->coefficient[c].parity,
-                                  w->first - beyond(w, c), w->last + beyond(w, c), w->value[c]));
-    return HT_OK;
-}
-
 /* Of the points around m. */
 static double least_of(const struct sweep *w, int c, const int64_t m[3]) {
     const struct ht_pair *pair = &w->faces->pair;
@@ -92,7 +78,7 @@ static double least_of(const struct sweep *w, int c, const int64_t m[3]) {
     for (unsigned corner = 0; corner < 8; corner++) {
         int64_t at[3];
         if (corner & ~(parity ^ meets)) continue;
-        for (int k = 0; k < 3; k++) at[k] = m[k] + out_of(meets, parity ^ meets, corner, k);
+        for (int k = 0; k < 3; k++) at[k] = m[k] + way_to(meets, parity ^ meets, corner, k, false);
         for (int k = 0; k < 2; k++) at[k] = ht_fd_inside(w->faces->grid, parity, k, at[k]);
         at[2] -= w->first - beyond(w, c);
         least = fmin(least, w->value[c][(at[2] * w->n[1] + at[1]) * w->n[0] + at[0]]);
@@ -204,7 +190,11 @@ static enum ht_err look_at(struct sweep *w, const int64_t m[3]) {
 /* Planes [first, last) of the grid. */
 static enum ht_err look_at_planes(struct sweep *w) {
     int64_t *first = w->faces->listed[w->group].first;
-    TRY(fill_planes(w));
+    const struct ht_pair *pair = &w->faces->pair;
+    for (int c = 0; c < pair->ncoefficients + pair->ncouplings; c++)
+        if (is_used(w, c))
+            TRY(ht_fd_fill_planes(w->problem, c, pair->coefficient[c].parity,
+                                  w->first - beyond(w, c), w->last + beyond(w, c), w->value[c]));
     for (int64_t m3 = w->first; m3 < w->last; m3++) {
         for (int64_t m2 = 0; m2 < w->n[1]; m2++)
             for (int64_t m1 = 0; m1 < w->n[0]; m1++)
@@ -349,7 +339,7 @@ static bool around_find(const struct around *a, unsigned parity, const int64_t m
     for (unsigned corner = 0; corner < 8; corner++) {
         int64_t at[3];
         if (corner & ~apart) continue;
-        for (int k = 0; k < 3; k++) at[k] = m[k] + back_to(meets, apart, corner, k);
+        for (int k = 0; k < 3; k++) at[k] = m[k] + way_to(meets, apart, corner, k, true);
         number[count] = a->any[slot_of(at[2])] ? *number_at(a, at[0], at[1], at[2]) : -1;
         found = found || number[count] >= 0;
         count++;

@@ -372,10 +372,13 @@ static enum ht_err look_at_shot(struct range *r, int index, unsigned fields) {
     const struct ht_shots *shots = r->plan->problem.shots;
     const struct ht_shot *shot = &shots->shot[index];
     struct ht_point point[HT_MAX_DRIVES] = {{.count = 0}};
-    double *values = NULL;
+    HT_FREED double *values = NULL;
+    HT_FREED double *medium = NULL;
     int64_t begin, end;
-    enum ht_err err = HT_ALLOC(values, r->part * r->plan->eq.nfields);
-    if (err == HT_OK) err = HT_ALLOC(r->medium, r->part * r->s->pair.ncoefficients);
+    enum ht_err err = HT_OK;
+    TRY(HT_ALLOC(values, r->part * r->plan->eq.nfields));
+    TRY(HT_ALLOC(medium, r->part * r->s->pair.ncoefficients));
+    r->medium = medium;
     for (int d = 0; err == HT_OK && d < shot->drives; d++) {
         struct ht_grid grid = r->plan->grid;
         const unsigned parity = r->s->pair.parity[shot->drive[d].field];
@@ -386,8 +389,6 @@ static enum ht_err look_at_shot(struct range *r, int index, unsigned fields) {
     for (int64_t m = begin; err == HT_OK && m < end; m++)
         if (put_shot(r, shot, point, m, values)) err = look_at_range(r, fields, m, m + 1, values);
     for (int d = 0; d < shot->drives; d++) ht_point_free(&point[d]);
-    free(values);
-    free(r->medium);
     return err;
 }
 

@@ -638,12 +638,13 @@ enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgr
     if (first == last) return HT_OK;
     lines.count = planes * lines.visit[1];
     lines.chunks = ht_threads_chunks(lines.count, LEAST_NODES / lines.visit[0]);
-    TRY(HT_ALLOC(lines.flattened, planes));
-    enum ht_err err = ht_threads_run(lines.chunks, fill_chunk, &lines);
-    if (err == HT_OK) repeat_lines(&lines, last);
-    if (err == HT_OK) count_planes(&lines, last);
-    free(lines.flattened);
-    return err;
+    HT_FREED _Atomic int64_t *flattened = NULL;
+    TRY(HT_ALLOC(flattened, planes));
+    lines.flattened = flattened;
+    TRY(ht_threads_run(lines.chunks, fill_chunk, &lines));
+    repeat_lines(&lines, last);
+    count_planes(&lines, last);
+    return HT_OK;
 }
 
 /* ---- single values ---- */

@@ -239,11 +239,10 @@ static enum ht_err read_into(const struct ht_samples_format *format, double **va
 
 enum ht_err ht_samples_read(const struct ht_samples_format *format, struct ht_samples **out) {
     struct ht_samples *samples = NULL;
-    double *values = NULL;
+    HT_FREED double *values = NULL;
     *out = NULL;
     TRY(HT_ALLOC(samples, 1));
-    enum ht_err err = read_into(format, &values, samples);
-    free(values);
+    const enum ht_err err = read_into(format, &values, samples);
     return HT_MADE(err, samples, ht_samples_destroy, out);
 }
 

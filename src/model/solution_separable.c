@@ -30,6 +30,13 @@ struct table {
     int coefs;
     double *re, *im;
 };
+struct tables {
+    struct table axis[3];
+};
+
+static void end_tables(struct tables *tables) {
+    for (int j = 0; j < 3; j++) free(tables->axis[j].re);
+}
 
 /* At a node on a wall one parity of coefficients vanishes. Rounding must not leave a rest of it,
  * which the mirror would make visible. */
@@ -121,27 +128,22 @@ static enum ht_err make_table(const struct ht_solution *solution,
     out->coefs = exists ? solution->grid->order + 1 : 1;
     out->nodes = axis == 2 ? range->last - range->first
                            : ht_grid_nodes(solution->grid, range->subgrid, axis);
-    TRY(HT_ALLOC(out->re, out->coefs * out->nodes));
-    TRY(HT_ALLOC(out->im, out->coefs * out->nodes));
+    TRY(HT_ALLOC(out->re, 2 * out->coefs * out->nodes));
+    out->im = out->re + out->coefs * out->nodes;
     if (!exists && out->nodes > 0) out->re[0] = 1;
     return HT_OK;
 }
 
 static enum ht_err fill(const struct ht_solution *solution, const struct ht_solution_range *range,
                         double *out) {
-    struct table table[3] = {{0}};
-    enum ht_err err = HT_OK;
-    for (int j = 0; j < 3 && err == HT_OK; j++) err = make_table(solution, range, j, &table[j]);
+    HT_ENDED(end_tables) struct tables tables = {{{0}}};
+    for (int j = 0; j < 3; j++) TRY(make_table(solution, range, j, &tables.axis[j]));
     int64_t size = ht_grid_coefs(solution->grid) * range->nodes;
     memset(out, 0, (size_t)(size * solution->eq->nfields) * sizeof *out);
     for (int f = 0; f < solution->eq->nfields; f++)
-        for (int part = 0; err == HT_OK && part < solution->data->parts; part++)
-            err = add_part(solution, range, part, f, table, out + f * size);
-    for (int j = 0; j < 3; j++) {
-        free(table[j].re);
-        free(table[j].im);
-    }
-    return err;
+        for (int part = 0; part < solution->data->parts; part++)
+            TRY(add_part(solution, range, part, f, tables.axis, out + f * size));
+    return HT_OK;
 }
 
 /* ---- gaussian ---- */

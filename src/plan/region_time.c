@@ -105,27 +105,23 @@ void ht_region_fit(double whole, struct ht_region_seconds *seconds) {
     seconds->rest = fmax(whole - sum, 0);
 }
 
-static double rate_of(double work, double seconds) {
-    return seconds > 0 ? work / seconds : 0;
+static double quotient(double a, double b) {
+    return b > 0 ? a / b : 0;
 }
 
 void ht_region_rates(const struct ht_region_work *work, const struct ht_region_seconds *seconds,
                      double steps, struct ht_region_rates *out) {
     for (int i = 0; i < HT_REGION_KINDS; i++)
-        out->targets[i] = rate_of(steps * work->targets[i], seconds->kernels[i]);
-    out->surface = rate_of(steps * work->surface, seconds->ghosts);
+        out->targets[i] = quotient(steps * work->targets[i], seconds->kernels[i]);
+    out->surface = quotient(steps * work->surface, seconds->ghosts);
     out->box_s = seconds->rest / (steps * work->boxes);
-}
-
-static double time_of(double work, double rate) {
-    return rate > 0 ? work / rate : 0;
 }
 
 double ht_region_expect(const struct ht_region_rates *rates, const struct ht_region_work *work,
                         double *layers) {
     *layers = 0;
     for (int i = 1; i < HT_REGION_KINDS; i++)
-        *layers += time_of(work->targets[i], rates->targets[i]);
-    return *layers + time_of(work->targets[0], rates->targets[0]) +
-           time_of(work->surface, rates->surface) + work->boxes * rates->box_s;
+        *layers += quotient(work->targets[i], rates->targets[i]);
+    return *layers + quotient(work->targets[0], rates->targets[0]) +
+           quotient(work->surface, rates->surface) + work->boxes * rates->box_s;
 }

@@ -42,6 +42,13 @@ struct trial {
     double unit; /* unit roundoff of the device's precision */
 };
 
+static void end(struct trial *t) {
+    for (int s = 0; s < 3; s++) free(t->data[s]);
+    ht_stepper_destroy(&t->device);
+    ht_stepper_destroy(&t->oracle);
+    ht_stepper_destroy(&t->bound);
+}
+
 /* Puts the same random data on a grid of all steppers. */
 static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
     const struct ht_grid *grid = t->problem->grid;
@@ -94,19 +101,18 @@ static enum ht_err compare_field(struct trial *t, enum ht_subgrid subgrid, int f
 static enum ht_err do_memories(struct trial *t, bool put, double *worst) {
     struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     const int64_t count = ht_fd_memory_numbers(&t->oracle);
-    double *data[3] = {NULL};
-    enum ht_err err = HT_OK;
+    HT_FREED double *values = NULL;
     if (count == 0) return HT_OK;
-    for (int s = 0; s < 3 && err == HT_OK; s++) err = HT_ALLOC(data[s], count);
-    for (int i = 0; i < HT_FD_MEMORIES && err == HT_OK; i++) {
+    TRY(HT_ALLOC(values, 3 * count));
+    double *const data[3] = {values, values + count, values + 2 * count};
+    for (int i = 0; i < HT_FD_MEMORIES; i++) {
         for (int64_t n = 0; put && n < count; n++)
             data[0][n] = (double)(float)ht_rng_uniform(3, (uint64_t)(n * HT_FD_MEMORIES + i));
-        for (int s = 0; s < 3 && err == HT_OK; s++)
-            err = put ? ht_fd_memory_put(all[s], i, data[0]) : ht_fd_memory_get(all[s], i, data[s]);
-        if (err == HT_OK && !put) compare_values(t, count, data, worst);
+        for (int s = 0; s < 3; s++)
+            TRY(put ? ht_fd_memory_put(all[s], i, data[0]) : ht_fd_memory_get(all[s], i, data[s]));
+        if (!put) compare_values(t, count, data, worst);
     }
-    for (int s = 0; s < 3; s++) free(data[s]);
-    return err;
+    return HT_OK;
 }
 
 /* A half step from random data of one grid; a two-level scheme adds to random data on the other
@@ -144,15 +150,10 @@ static enum ht_err run_trial(struct trial *t, double *worst) {
 enum ht_err ht_verify_kernels(const struct ht_problem *problem, struct ht_device *device,
                               const struct ht_kernels *kernels, double *worst) {
     double epsilon = kernels->spec[0].fp64 ? DBL_EPSILON : FLT_EPSILON;
-    struct trial trial = {.problem = problem, .unit = epsilon / 2};
+    HT_ENDED(end) struct trial trial = {.problem = problem, .unit = epsilon / 2};
     *worst = 0;
-    enum ht_err err = ht_stepper_create(problem, device, kernels, &trial.device);
-    if (err == HT_OK) err = run_trial(&trial, worst);
-    for (int s = 0; s < 3; s++) free(trial.data[s]);
-    ht_stepper_destroy(&trial.device);
-    ht_stepper_destroy(&trial.oracle);
-    ht_stepper_destroy(&trial.bound);
-    return err;
+    TRY(ht_stepper_create(problem, device, kernels, &trial.device));
+    return run_trial(&trial, worst);
 }
 
 enum ht_err ht_selfcheck(const struct ht_problem *problem, struct ht_device *device,

@@ -69,17 +69,6 @@ void ht_measure_beside(const struct ht_grid *grid, enum ht_subgrid subgrid, int 
     *end = ht_grid_nodes(grid, subgrid, axis) - grid->layer[axis][1];
 }
 
-/* Of node m of an axis, as ht_measure_beside says. */
-static double weight_beside(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis,
-                            int64_t m) {
-    int64_t begin, end;
-    ht_measure_beside(grid, subgrid, axis, &begin, &end);
-    if (m < begin || m >= end) return 0;
-    const bool face =
-        (m == begin && grid->layer[axis][0] > 0) || (m == end - 1 && grid->layer[axis][1] > 0);
-    return face && subgrid == HT_PRIMARY ? 0.5 : 1;
-}
-
 static double weight(const struct ht_grid *grid, enum ht_subgrid subgrid, bool beside,
                      int64_t node) {
     double weight = 1;
@@ -88,7 +77,13 @@ static double weight(const struct ht_grid *grid, enum ht_subgrid subgrid, bool b
         node /= n;
         if (m == 0 && ht_measure_half(grid, subgrid, k, 0)) weight /= 2;
         if (m == n - 1 && ht_measure_half(grid, subgrid, k, 1)) weight /= 2;
-        if (beside) weight *= weight_beside(grid, subgrid, k, m);
+        if (!beside) continue;
+        int64_t begin, end;
+        ht_measure_beside(grid, subgrid, k, &begin, &end);
+        const bool face =
+            (m == begin && grid->layer[k][0] > 0) || (m == end - 1 && grid->layer[k][1] > 0);
+        if (m < begin || m >= end) weight = 0;
+        if (face && subgrid == HT_PRIMARY) weight /= 2;
     }
     return weight;
 }
