@@ -128,7 +128,7 @@ static enum ht_err make_table(const struct ht_solution *solution,
     out->coefs = exists ? solution->grid->order + 1 : 1;
     out->nodes = axis == 2 ? range->last - range->first
                            : ht_grid_nodes(solution->grid, range->subgrid, axis);
-    TRY(HT_ALLOC(out->re, 2 * out->coefs * out->nodes));
+    TRY(HT_ALLOC(out->re, out->coefs * out->nodes * 2));
     out->im = out->re + out->coefs * out->nodes;
     if (!exists && out->nodes > 0) out->re[0] = 1;
     return HT_OK;
