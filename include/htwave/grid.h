@@ -37,18 +37,26 @@ struct ht_grid {
 int ht_grid_coefs(const struct ht_grid *grid);
 int64_t ht_grid_nodes(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis);
 /* Nodes of one x3 plane (3-D), of the grid (1-D, 2-D). */
-int64_t ht_grid_plane(const struct ht_grid *grid, enum ht_subgrid subgrid);
-int64_t ht_grid_total(const struct ht_grid *grid, enum ht_subgrid subgrid);
+static inline int64_t ht_grid_plane(const struct ht_grid *grid, enum ht_subgrid subgrid) {
+    return ht_grid_nodes(grid, subgrid, 0) * ht_grid_nodes(grid, subgrid, 1);
+}
 /* Number of x3 planes: nodes along x3 in 3-D, else 1. */
-int64_t ht_grid_planes(const struct ht_grid *grid, enum ht_subgrid subgrid);
+static inline int64_t ht_grid_planes(const struct ht_grid *grid, enum ht_subgrid subgrid) {
+    return ht_grid_nodes(grid, subgrid, 2);
+}
+static inline int64_t ht_grid_total(const struct ht_grid *grid, enum ht_subgrid subgrid) {
+    return ht_grid_plane(grid, subgrid) * ht_grid_planes(grid, subgrid);
+}
 double ht_grid_x(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, int64_t m);
-/* "(x1, x2)" in as many dimensions as the grid has, for messages. */
-enum { HT_PLACE = 96 };
 /* Of a node of the whole grid. */
 void ht_grid_position(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t node,
                       double x[3]);
+/* "(x1, x2)" in as many dimensions as the grid has, for messages. */
+enum { HT_PLACE = 96 };
 const char *ht_grid_place(const struct ht_grid *grid, const double x[3], char out[HT_PLACE]);
-bool ht_grid_periodic(const struct ht_grid *grid, int axis);
+static inline bool ht_grid_periodic(const struct ht_grid *grid, int axis) {
+    return grid->wall[axis][0] == 0;
+}
 /* Whether a side is free (HT_WALL_FREE). */
 bool ht_grid_free(const struct ht_grid *grid);
 /* Source node m of grid `from`, perhaps behind a wall or the periodic seam:
@@ -189,11 +197,20 @@ struct ht_window {
 struct ht_window ht_window_make(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t below,
                                 int64_t above);
 /* Nodes of a row along x1, of a plane of x1 and x2, of the window. */
-int64_t ht_window_row(const struct ht_window *window);
-int64_t ht_window_plane(const struct ht_window *window);
-int64_t ht_window_nodes(const struct ht_window *window);
+static inline int64_t ht_window_row(const struct ht_window *window) {
+    return window->count[0];
+}
+static inline int64_t ht_window_plane(const struct ht_window *window) {
+    return window->count[0] * window->count[1];
+}
+static inline int64_t ht_window_nodes(const struct ht_window *window) {
+    return window->count[0] * window->count[1] * window->count[2];
+}
 /* Number of a node, which may lie outside. */
-int64_t ht_window_at(const struct ht_window *window, int64_t m1, int64_t m2, int64_t m3);
+static inline int64_t ht_window_at(const struct ht_window *window, int64_t m1, int64_t m2,
+                                   int64_t m3) {
+    return (m3 * window->count[1] + m2) * window->count[0] + m1;
+}
 /* shift: per axis the lower of the two source indices of target index 0 in the half step from a
  * grid. period: number of source nodes after which a periodic axis wraps around, else larger than
  * any index. */

@@ -45,10 +45,6 @@ struct ht_layer_kernels {
 HT_CHECKED enum ht_err ht_kernels_plan(const struct ht_problem *problem,
                                        const struct ht_device_info *info,
                                        const struct ht_tuning *tuning, struct ht_kernels *out);
-/* HT_ERR_DEVICE if the nodes of this rank's slab exceed the variant's node indices. A part of
- * ht_kernels_plan, for slabs that have changed since. */
-HT_CHECKED enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
-                                              const struct ht_variant *variant);
 /* Plans and compiles. */
 HT_CHECKED enum ht_err ht_kernels_create(const struct ht_problem *problem, struct ht_device *device,
                                          const struct ht_tuning *tuning, struct ht_kernels *out);

@@ -12,10 +12,6 @@ int ht_grid_coefs(const struct ht_grid *grid) {
     return coefs;
 }
 
-bool ht_grid_periodic(const struct ht_grid *grid, int axis) {
-    return grid->wall[axis][0] == 0;
-}
-
 bool ht_grid_free(const struct ht_grid *grid) {
     bool any = false;
     for (int n = 0; n < 2 * grid->dims; n++) any = any || grid->wall[n / 2][n % 2] == HT_WALL_FREE;
@@ -26,18 +22,6 @@ int64_t ht_grid_nodes(const struct ht_grid *grid, enum ht_subgrid subgrid, int a
     if (axis >= grid->dims) return 1;
     bool both_ends = subgrid == HT_PRIMARY && !ht_grid_periodic(grid, axis);
     return grid->cells[axis] + (both_ends ? 1 : 0);
-}
-
-int64_t ht_grid_plane(const struct ht_grid *grid, enum ht_subgrid subgrid) {
-    return ht_grid_nodes(grid, subgrid, 0) * ht_grid_nodes(grid, subgrid, 1);
-}
-
-int64_t ht_grid_planes(const struct ht_grid *grid, enum ht_subgrid subgrid) {
-    return ht_grid_nodes(grid, subgrid, 2);
-}
-
-int64_t ht_grid_total(const struct ht_grid *grid, enum ht_subgrid subgrid) {
-    return ht_grid_plane(grid, subgrid) * ht_grid_planes(grid, subgrid);
 }
 
 double ht_grid_x(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, int64_t m) {
@@ -150,22 +134,6 @@ struct ht_window ht_window_make(const struct ht_grid *grid, enum ht_subgrid subg
         w.origin[k] = first - w.own.begin[k];
     }
     return w;
-}
-
-int64_t ht_window_row(const struct ht_window *window) {
-    return window->count[0];
-}
-
-int64_t ht_window_plane(const struct ht_window *window) {
-    return window->count[0] * window->count[1];
-}
-
-int64_t ht_window_nodes(const struct ht_window *window) {
-    return window->count[0] * window->count[1] * window->count[2];
-}
-
-int64_t ht_window_at(const struct ht_window *window, int64_t m1, int64_t m2, int64_t m3) {
-    return (m3 * window->count[1] + m2) * window->count[0] + m1;
 }
 
 void ht_window_shift(const struct ht_grid *grid, enum ht_subgrid from,

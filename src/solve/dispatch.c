@@ -81,9 +81,8 @@ void ht_oracle_absolute(struct ht_stepper *oracle) {
 
 /* ---- kernels ---- */
 
-/* For the planes that this rank holds. */
-enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
-                                   const struct ht_variant *variant) {
+/* HT_ERR_DEVICE if the nodes of this rank's slab exceed the variant's node indices. */
+static enum ht_err check_nodes(const struct ht_problem *problem, const struct ht_variant *variant) {
     const int64_t most = INT32_MAX, most_plane = most / 2;
     if (!variant->counts32) return HT_OK;
     for (int subgrid = 0; subgrid < 2; subgrid++) {
@@ -101,7 +100,7 @@ enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
 enum ht_err ht_kernels_plan(const struct ht_problem *problem, const struct ht_device_info *info,
                             const struct ht_tuning *tuning, struct ht_kernels *out) {
     *out = (struct ht_kernels){.variant = tuning->variant};
-    TRY(ht_kernels_check_nodes(problem, tuning->variant));
+    TRY(check_nodes(problem, tuning->variant));
     for (int i = 0; i < 2; i++) {
         out->spec[i] = ht_problem_spec(problem, tuning, i ? HT_DUAL : HT_PRIMARY);
         TRY(ht_variant_shape(tuning, &out->spec[i], info, &out->shape[i]));
