@@ -74,8 +74,8 @@ static void set_axis(const struct ht_shot *shot, int axis, struct ht_fd_surface 
     out->upper[axis] = (int64_t)floor(high + close);
 }
 
-enum ht_err ht_fd_surface_make(const struct ht_problem *problem, const struct ht_shot *shot,
-                               struct ht_fd_surface *out) {
+static enum ht_err surface_make(const struct ht_problem *problem, const struct ht_shot *shot,
+                                struct ht_fd_surface *out) {
     *out = (struct ht_fd_surface){.grid = problem->grid, .shot = shot};
     TRY(ht_medium_point(problem->shots->medium, shot->first, out->material));
     set_star(problem, &out->star);
@@ -320,7 +320,7 @@ enum ht_err ht_fd_surface_check(const struct ht_plan *plan) {
     for (int i = 0; i < plan->shots->count; i++) {
         struct ht_fd_surface surface;
         if (!plan->shots->shot[i].type->outside) continue;
-        TRY(ht_fd_surface_make(&plan->problem, &plan->shots->shot[i], &surface));
+        TRY(surface_make(&plan->problem, &plan->shots->shot[i], &surface));
         TRY(check_box(plan, i + 1, &surface));
         TRY(check_medium(plan, i + 1, &surface));
     }
@@ -591,7 +591,7 @@ static unsigned parts_of(const struct ht_problem *problem, const struct ht_fd_su
 enum ht_err ht_fd_incidence_count(const struct ht_problem *problem, const struct ht_shot *shot,
                                   int64_t planes, struct ht_fd_incidence_most *out) {
     struct ht_fd_surface s;
-    TRY(ht_fd_surface_make(problem, shot, &s));
+    TRY(surface_make(problem, shot, &s));
     *out = (struct ht_fd_incidence_most){.columns = s.columns};
     const unsigned parts = parts_of(problem, &s);
     for (int p = 0; p < HT_MAX_FIELDS; p++)
@@ -615,7 +615,7 @@ enum ht_err ht_fd_incidence_count(const struct ht_problem *problem, const struct
 
 static enum ht_err make(const struct ht_problem *problem, const struct ht_shot *shot,
                         struct ht_fd_incidence *in) {
-    TRY(ht_fd_surface_make(problem, shot, &in->surface));
+    TRY(surface_make(problem, shot, &in->surface));
     const unsigned parts = parts_of(problem, &in->surface);
     in->weights = ht_fd_weights(problem->fd.order);
     in->steps = steps_of(problem, shot);
