@@ -113,11 +113,6 @@ static bool crosses(const struct ht_fd_surface *s, const int64_t place[3], int a
 
 /* ---- rules ---- */
 
-static char *key_of(int group, const char *name, char key[64]) {
-    snprintf(key, 64, "sources.%d.%s", group, name);
-    return key;
-}
-
 /* The star must not leave the grid, nor meet layers or rows beside a free side. */
 static enum ht_err check_faces(const struct ht_plan *plan, int group, int axis,
                                const struct ht_fd_surface *s) {
@@ -134,13 +129,13 @@ static enum ht_err check_faces(const struct ht_plan *plan, int group, int axis,
         most[side] = side ? ht_least((int64_t)floor(end + close), last) - margin
                           : (int64_t)ceil(end - close) + margin;
     }
-    REFUSE(inside[0] > inside[1], plan->params, key_of(group, "to", key),
+    REFUSE(inside[0] > inside[1], plan->params, ht_source_key(group, "to", key),
            "no point of the grid is inside the box along x%d", axis + 1);
-    REFUSE(inside[0] < most[0], plan->params, key_of(group, "from", key),
+    REFUSE(inside[0] < most[0], plan->params, ht_source_key(group, "from", key),
            "the stencil reaches over %d points: x%d must be above %.6g, or that of the grid's side "
            "on both sides",
            reach, axis + 1, lower + h * (double)(most[0] - 1));
-    REFUSE(inside[1] > most[1], plan->params, key_of(group, "to", key),
+    REFUSE(inside[1] > most[1], plan->params, ht_source_key(group, "to", key),
            "the stencil reaches over %d points: x%d must be below %.6g, or that of the grid's side "
            "on both sides",
            reach, axis + 1, lower + h * (double)(most[1] + 1));
@@ -185,7 +180,7 @@ static enum ht_err check_sides(const struct ht_plan *plan, int group, int axis,
     for (int i = 0; i < plan->eq.system->nwalls; i++)
         if (passes(&plan->eq, s, axis, wall[i].factor))
             snprintf(sides + strlen(sides), sizeof sides - strlen(sides), "%s or ", wall[i].name);
-    return ht_params_error(plan->params, key_of(group, "direction", key),
+    return ht_params_error(plan->params, ht_source_key(group, "direction", key),
                            "the box is that of the grid along x%d: the wave must be normal to x%d, "
                            "and its sides %speriodic",
                            axis + 1, axis + 1, sides);
@@ -199,7 +194,7 @@ static enum ht_err check_box(const struct ht_plan *plan, int group, const struct
         closed = closed || s->closed[k];
     }
     if (closed) return HT_OK;
-    return ht_params_error(plan->params, key_of(group, "from", key),
+    return ht_params_error(plan->params, ht_source_key(group, "from", key),
                            "the box is the whole grid: the wave cannot enter");
 }
 

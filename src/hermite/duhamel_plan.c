@@ -178,15 +178,12 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhame
     struct ht_source_form *form = &d->form[i];
     const double least = source_least_radius(plan);
     const struct source_waves waves = source_waves(plan, d, i);
-    if (shot->radius > 0 && shot->radius < least) {
-        char key[40];
-        snprintf(key, sizeof key, "sources.%d.radius", i + 1);
-        return ht_params_error(
-            plan->params, key,
-            "must be %g or more with time.scheme = \"%s\" and grid.order = %d, which damps nothing "
-            "of what a narrower source has beyond the waves that the grid carries",
-            least, plan->problem.scheme->name, plan->order);
-    }
+    char key[64];
+    REFUSE(shot->radius > 0 && shot->radius < least, plan->params,
+           ht_source_key(i + 1, "radius", key),
+           "must be %g or more with time.scheme = \"%s\" and grid.order = %d, which damps nothing "
+           "of what a narrower source has beyond the waves that the grid carries",
+           least, plan->problem.scheme->name, plan->order);
     /* Radius, where it is not given, and order of a form, and its error. */
     /* Of the radii in the order of their use, the first one that keeps the tolerance, else the
      * best. */
@@ -218,11 +215,9 @@ static enum ht_err make_form(const struct ht_plan *plan, int i, struct ht_duhame
     if (plan->shots->shot[i].width > 0) {
         /* A plain Gaussian, as it is given. */
         const struct ht_shot *shot = &plan->shots->shot[i];
-        char key[40];
-        snprintf(key, sizeof key, "sources.%d.radius", i + 1);
-        if (shot->radius > 0)
-            return ht_params_error(plan->params, key,
-                                   "does not belong to sources of type \"volume\"");
+        char key[64];
+        REFUSE(shot->radius > 0, plan->params, ht_source_key(i + 1, "radius", key),
+               "does not belong to sources of type \"volume\"");
         form->order = 1;
         form->radius = shot->width / ht_source_cell(plan);
         for (int k = 0; k < plan->grid.dims; k++) form->along[k] = shot->width / plan->grid.h[k];
@@ -272,16 +267,15 @@ static bool same_at(const struct ht_plan *plan, int64_t nodes, int64_t node,
 static enum ht_err refuse_medium(const struct ht_plan *plan, const struct ht_duhamel *d,
                                  const struct ht_source_point *point) {
     const struct ht_source_form *form = &d->form[point->shot];
-    char key[40], place[96];
+    char key[64], place[96];
     int length = 0;
-    snprintf(key, sizeof key, "sources.%d.%s", point->shot + 1,
-             plan->shots->shot[point->shot].type->place[0]);
     for (int k = 0; k < plan->grid.dims; k++)
         if (ht_source_varies(form, k))
             length += snprintf(place + length, sizeof place - (size_t)length, "%s%g",
                                length ? ", " : "", point->x[k]);
     return ht_params_error(
-        plan->params, key,
+        plan->params,
+        ht_source_key(point->shot + 1, plan->shots->shot[point->shot].type->place[0], key),
         "the medium varies within %.3g cells of the source at %s, where a Hermite method needs a "
         "uniform one: move it, or give time.scheme = \"fd\"",
         ht_source_reach_most(form), place);
@@ -385,12 +379,10 @@ static enum ht_err find_travel(const struct ht_plan *plan, const struct ht_duham
 static enum ht_err check_cells(const struct ht_plan *plan, const struct ht_duhamel *d) {
     const double carried = 2.1 / (plan->order + 1);
     const double cells = ht_plan_shot_points(plan);
-    if (cells < carried)
-        return ht_params_error(
-            plan->params, "sources",
-            "have frequencies up to %.3g, of which the grid has %.2g cells per wavelength where "
-            "waves travel at %.3g: it carries none with less than %.2g, and %.2g are needed",
-            plan->shots->highest, cells, plan->medium->slowest, carried, d->needed);
+    REFUSE(cells < carried, plan->params, "sources",
+           "have frequencies up to %.3g, of which the grid has %.2g cells per wavelength where "
+           "waves travel at %.3g: it carries none with less than %.2g, and %.2g are needed",
+           plan->shots->highest, cells, plan->medium->slowest, carried, d->needed);
     if (cells < d->needed)
         ht_warn("sources have frequencies up to %.3g, of which the grid has %.2g cells per "
                 "wavelength where waves travel at %.3g: N = %d needs %.2g for errors below 10 %% "
@@ -406,24 +398,13 @@ static enum ht_err check_volume(const struct ht_plan *plan, int i) {
     const struct ht_shot *shot = &plan->shots->shot[i];
     const double most = HT_SOURCE_WIDEST;
     double least = plan->grid.h[0];
-    char key[40];
-    snprintf(key, sizeof key, "sources.%d.width", i + 1);
+    char key[64];
     for (int k = 1; k < plan->grid.dims; k++) least = fmin(least, plan->grid.h[k]);
-    if (shot->width <= most * least) return HT_OK;
-    return ht_params_error(plan->params, key,
-                           "Hermite methods have volumes of up to %g cells, here %g: take fewer "
-                           "cells, or time.scheme = \"fd\"",
-                           most, most * least);
-}
-
-static enum ht_err check_outside(const struct ht_plan *plan, int i) {
-    char key[40];
-    snprintf(key, sizeof key, "sources.%d.type", i + 1);
-    if (!plan->shots->shot[i].type->outside) return HT_OK;
-    return ht_params_error(plan->params, key,
-                           "needs finite differences: Hermite methods, here %s, have no plane "
-                           "waves from outside; give time.scheme = \"fd\"",
-                           plan->problem.scheme->name);
+    REFUSE(shot->width > most * least, plan->params, ht_source_key(i + 1, "width", key),
+           "Hermite methods have volumes of up to %g cells, here %g: take fewer cells, or "
+           "time.scheme = \"fd\"",
+           most, most * least);
+    return HT_OK;
 }
 
 /* ---- making ---- */
@@ -431,19 +412,20 @@ static enum ht_err check_outside(const struct ht_plan *plan, int i) {
 static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
     d->shots = plan->shots;
     for (int i = 0; i < plan->shots->count; i++) {
-        TRY(check_outside(plan, i));
         /* A plane's field does not vary along a free side, which makes it 0. */
         const struct ht_shot *shot = &plan->shots->shot[i];
-        char key[40];
-        snprintf(key, sizeof key, "sources.%d.axis", i + 1);
+        char key[64];
+        REFUSE(shot->type->outside, plan->params, ht_source_key(i + 1, "type", key),
+               "needs finite differences: Hermite methods, here %s, have no plane waves from "
+               "outside; give time.scheme = \"fd\"",
+               plan->problem.scheme->name);
         for (int k = 0; shot->type->flat && k < plan->grid.dims; k++)
             for (int side = 0; side < 2; side++)
-                if (k != shot->axis && plan->grid.wall[k][side] < 0)
-                    return ht_params_error(
-                        plan->params, key,
-                        "a plane ends at a free side of x%d, where it is no plane wave: Hermite "
-                        "methods need rigid or periodic ones, or give time.scheme = \"fd\"",
-                        k + 1);
+                REFUSE(k != shot->axis && plan->grid.wall[k][side] < 0, plan->params,
+                       ht_source_key(i + 1, "axis", key),
+                       "a plane ends at a free side of x%d, where it is no plane wave: Hermite "
+                       "methods need rigid or periodic ones, or give time.scheme = \"fd\"",
+                       k + 1);
         TRY(check_volume(plan, i));
     }
     TRY(HT_ALLOC(d->form, d->shots->count));

@@ -174,8 +174,8 @@ static const struct ht_shot_given *shot_of(const struct ht_params *p, int group)
     return &shots[group - 1];
 }
 
-static char *key_of(int group, const char *name, char key[KEY]) {
-    snprintf(key, KEY, "sources.%d.%s", group, name);
+const char *ht_source_key(int group, const char *name, char key[64]) {
+    snprintf(key, 64, "sources.%d.%s", group, name);
     return key;
 }
 
@@ -184,14 +184,14 @@ static enum ht_err check_shape(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
     const struct ht_source_type *type = ht_source_type_of(shot);
     char key[KEY];
-    REFUSE(has_word(type->keys, "count") && shot->count < 2, p, key_of(group, "count", key),
+    REFUSE(has_word(type->keys, "count") && shot->count < 2, p, ht_source_key(group, "count", key),
            "of a line must be 2 or more");
     REFUSE(has_word(type->keys, "axis") && (int)shot->axis >= p->grid.dims, p,
-           key_of(group, "axis", key), "is none of the %d axes of the box", p->grid.dims);
-    REFUSE(has_word(type->keys, "width") && !(shot->width > 0), p, key_of(group, "width", key),
-           "of a volume must be above 0");
+           ht_source_key(group, "axis", key), "is none of the %d axes of the box", p->grid.dims);
+    REFUSE(has_word(type->keys, "width") && !(shot->width > 0), p,
+           ht_source_key(group, "width", key), "of a volume must be above 0");
     for (int k = 0; type->outside != NULL && k < p->grid.dims; k++)
-        REFUSE(!(shot->to[k] > shot->from[k]), p, key_of(group, "to", key),
+        REFUSE(!(shot->to[k] > shot->from[k]), p, ht_source_key(group, "to", key),
                "x%d = %g must be above that of from, %g", k + 1, shot->to[k], shot->from[k]);
     return HT_OK;
 }
@@ -205,8 +205,9 @@ static enum ht_err refuse_key(const struct ht_params *p, int group, const char *
         if (kind->takes != NULL && strcmp(kind->takes, name) == 0)
             length += snprintf(of + length, sizeof of - (size_t)length, "%s\"%s\"",
                                length ? " or " : "", kind->word);
-    return ht_params_error(p, key_of(group, name, key), "is for kind %s, but the kind is \"%s\"",
-                           of, ht_source_kind_of(shot_of(p, group))->word);
+    return ht_params_error(p, ht_source_key(group, name, key),
+                           "is for kind %s, but the kind is \"%s\"", of,
+                           ht_source_kind_of(shot_of(p, group))->word);
 }
 
 static enum ht_err check_numbers(const struct ht_params *p, int group) {
@@ -214,24 +215,24 @@ static enum ht_err check_numbers(const struct ht_params *p, int group) {
     const struct ht_source_type *type = ht_source_type_of(shot);
     const struct ht_source_kind *kind = ht_source_kind_of(shot);
     char key[KEY];
-    REFUSE(type->outside && ht_params_is_set(p, key_of(group, "kind", key)), p, key,
+    REFUSE(type->outside && ht_params_is_set(p, ht_source_key(group, "kind", key)), p, key,
            "a %s has no kind", type->word);
-    REFUSE(!type->outside && ht_params_is_set(p, key_of(group, "polarisation", key)), p, key,
+    REFUSE(!type->outside && ht_params_is_set(p, ht_source_key(group, "polarisation", key)), p, key,
            "is for plane waves, but the type is \"%s\"", type->word);
     const char *takes = type->outside ? "direction" : kind->takes;
     if (type->outside) snprintf(key, sizeof key, "sources.%d", group);
     REFUSE(takes && (type->outside ? (shot->direction[0] == 0 && shot->direction[1] == 0 &&
                                       shot->direction[2] == 0)
                                    : !ht_source_takes(shot, kind)),
-           p, type->outside ? key : key_of(group, "kind", key), "a %s needs a %s that is not zero",
-           type->outside ? type->word : kind->word, takes);
+           p, type->outside ? key : ht_source_key(group, "kind", key),
+           "a %s needs a %s that is not zero", type->outside ? type->word : kind->word, takes);
     const struct ht_source_kind *other;
     for (int i = 0; (other = ht_source_kind_at(i)) != NULL; i++)
         if (ht_source_takes(shot, other) && (!takes || strcmp(other->takes, takes) != 0))
             return refuse_key(p, group, other->takes);
     for (int k = 0; k < 3 && type->flat; k++)
-        REFUSE(shot->direction[k] != 0 && k != (int)shot->axis, p, key_of(group, "direction", key),
-               "of a plane must be along its axis");
+        REFUSE(shot->direction[k] != 0 && k != (int)shot->axis, p,
+               ht_source_key(group, "direction", key), "of a plane must be along its axis");
     return HT_OK;
 }
 
@@ -239,17 +240,17 @@ static enum ht_err check_signal(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
     const bool file = shot->signal == HT_SIGNAL_FILE;
     char key[KEY];
-    REFUSE(file != (*shot->file != '\0'), p, key_of(group, "file", key),
+    REFUSE(file != (*shot->file != '\0'), p, ht_source_key(group, "file", key),
            file ? "must name a file: the signal is \"%s\""
                 : "is for signal \"file\", but the signal is \"%s\"",
            ht_signal_word(shot->signal));
-    REFUSE(file == (shot->frequency > 0), p, key_of(group, "frequency", key),
+    REFUSE(file == (shot->frequency > 0), p, ht_source_key(group, "frequency", key),
            file ? "has no meaning for the signal \"%s\"" : "the signal \"%s\" needs one above 0",
            ht_signal_word(shot->signal));
     REFUSE(shot->radius.kind == HT_VALUE_NUMBERS && shot->radius.count != 1, p,
-           key_of(group, "radius", key), "must be \"auto\" or one number");
+           ht_source_key(group, "radius", key), "must be \"auto\" or one number");
     REFUSE(shot->delay.kind == HT_VALUE_NUMBERS && shot->delay.count != 1, p,
-           key_of(group, "delay", key), "must be \"auto\" or one number");
+           ht_source_key(group, "delay", key), "must be \"auto\" or one number");
     return HT_OK;
 }
 

@@ -109,22 +109,14 @@ static int layer_of(const struct ht_equations *eq, int field) {
 /* The layers of stored memory variables by slot, the axes of profiles; -1 for all others. */
 static void add_layers(const struct ht_spec *spec, const struct ht_sizes *z, struct ht_text *out) {
     const struct ht_equations *eq = spec->eq;
-    const struct {
-        const char *name;
-        int count;
-        const int *field;
-    } grid[] = {{"src", z->sources, z->source_field}, {"dst", z->targets, z->target_field}};
+    int src[HT_MAX_FIELDS], dst[HT_MAX_FIELDS], axis[HT_MAX_MATERIALS];
     if (eq->nprofiles == 0) return;
-    for (int i = 0; i < 2; i++) {
-        ht_text_add(out, "HT_TABLE const int ht_%s_layer[%d] = {", grid[i].name, grid[i].count);
-        for (int s = 0; s < grid[i].count; s++)
-            ht_text_add(out, "%s%d", s ? ", " : "", layer_of(eq, grid[i].field[s]));
-        ht_text_add(out, "};\n");
-    }
-    ht_text_add(out, "HT_TABLE const int ht_profile_axis[%d] = {", eq->nmaterials);
-    for (int m = 0; m < eq->nmaterials; m++)
-        ht_text_add(out, "%s%d", m ? ", " : "", ht_material_layer(eq, m));
-    ht_text_add(out, "};\n");
+    for (int s = 0; s < z->sources; s++) src[s] = layer_of(eq, z->source_field[s]);
+    for (int s = 0; s < z->targets; s++) dst[s] = layer_of(eq, z->target_field[s]);
+    for (int m = 0; m < eq->nmaterials; m++) axis[m] = ht_material_layer(eq, m);
+    ht_text_ints(out, "src_layer", src, z->sources);
+    ht_text_ints(out, "dst_layer", dst, z->targets);
+    ht_text_ints(out, "profile_axis", axis, eq->nmaterials);
 }
 
 static void add_tables(const struct ht_spec *spec, const struct ht_sizes *z, struct ht_text *out) {
@@ -139,23 +131,19 @@ static void add_tables(const struct ht_spec *spec, const struct ht_sizes *z, str
     for (int i = 0; i <= MOST_STAGES; i++) inverse[i] = i > 0 ? 1.0 / i : 0;
     ht_text_table(out, "inverse", inverse, MOST_STAGES + 1, spec->fp64);
     ht_text_table(out, "matrix", matrix, 4 * n * n, spec->fp64);
-    ht_text_add(out, "/* max(0, n - N) */\nHT_TABLE const int ht_excess[%d] = {", 2 * n);
-    for (int i = 0; i < 2 * n; i++) ht_text_add(out, "%s%d", i ? ", " : "", i < n ? 0 : i - n + 1);
-    ht_text_add(out, "};\n");
+    int excess[MOST], parity[HT_MAX_FIELDS];
+    for (int i = 0; i < 2 * n; i++) excess[i] = i < n ? 0 : i - n + 1;
+    ht_text_ints(out, "excess", excess, 2 * n); /* max(0, n - N) */
     if (ht_spec_sorts(spec)) {
         int storage[HT_MAX_COEFS];
         (void)ht_storage_order(spec, storage);
         ht_text_ints(out, "storage_index", storage, z->n1 * z->n2 * z->n3);
     }
     add_layers(spec, z, out);
-    ht_text_add(out,
-                "/* of the fields stored on the source grid, by slot */\n"
-                "HT_TABLE const int ht_parity[%d] = {",
-                HT_MAX_FIELDS);
+    /* of the fields stored on the source grid, by slot */
     for (int i = 0; i < HT_MAX_FIELDS; i++)
-        ht_text_add(out, "%s%u", i ? ", " : "",
-                    i < z->sources ? spec->eq->field[z->source_field[i]].parity : 0u);
-    ht_text_add(out, "};\n");
+        parity[i] = i < z->sources ? (int)spec->eq->field[z->source_field[i]].parity : 0;
+    ht_text_ints(out, "parity", parity, HT_MAX_FIELDS);
 }
 
 void ht_operator_free(struct ht_operator *op) {

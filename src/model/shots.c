@@ -7,11 +7,6 @@
 
 /* ---- rules ---- */
 
-static const char *key_of(int group, const char *name, char key[64]) {
-    snprintf(key, 64, "sources.%d.%s", group, name);
-    return key;
-}
-
 int ht_shot_dims(const struct ht_shot *shot) {
     return shot->varies[0] + shot->varies[1] + shot->varies[2];
 }
@@ -121,7 +116,7 @@ static enum ht_err find_speed(const struct ht_params *params, const struct ht_me
     const char *name = eq->field[shot->drive[0].field].name;
     double material[HT_MAX_MATERIALS], square = 0;
     char key[64];
-    (void)key_of(group, "polarisation", key);
+    (void)ht_source_key(group, "polarisation", key);
     if (shot->drive[0].axis < 0 && ht_params_is_set(params, key))
         return ht_params_error(params, key, "is for vectors, but %s has plane waves of %s",
                                eq->system->name, name);
@@ -154,17 +149,17 @@ static enum ht_err find_drives(const struct ht_params *params, const struct ht_e
     char key[64];
     shot->drives = ht_source_drives(&groups[group - 1], eq, shot->drive, &missing);
     for (int k = eq->dims; k < 3 && outside; k++)
-        REFUSE(shot->direction[k] != 0, params, key_of(group, "direction", key),
+        REFUSE(shot->direction[k] != 0, params, ht_source_key(group, "direction", key),
                "has an entry for x%d, but the grid has %d %s (grid.cells)", k + 1, eq->dims,
                eq->dims > 1 ? "axes" : "axis");
-    REFUSE(missing, params, key_of(group, outside ? "polarisation" : shot->kind->takes, key),
+    REFUSE(missing, params, ht_source_key(group, outside ? "polarisation" : shot->kind->takes, key),
            "has a number for %s, but %s has none on a grid of %d %s (grid.cells)", missing,
            eq->system->name, eq->dims, eq->dims > 1 ? "axes" : "axis");
     if (shot->drives > 0) return HT_OK;
-    REFUSE(outside, params, key_of(group, "type", key), "%s has no plane waves from outside",
+    REFUSE(outside, params, ht_source_key(group, "type", key), "%s has no plane waves from outside",
            eq->system->name);
-    return ht_params_error(params, key_of(group, "kind", key), "%s has no sources of kind \"%s\"",
-                           eq->system->name, shot->kind->word);
+    return ht_params_error(params, ht_source_key(group, "kind", key),
+                           "%s has no sources of kind \"%s\"", eq->system->name, shot->kind->word);
 }
 
 static enum ht_err check_inside(const struct ht_params *params, const struct ht_grid *grid,
@@ -172,7 +167,7 @@ static enum ht_err check_inside(const struct ht_params *params, const struct ht_
     const int k = ht_point_outside(grid, x);
     char key[64];
     if (k < 0) return HT_OK;
-    return ht_params_error(params, key_of(group, name, key),
+    return ht_params_error(params, ht_source_key(group, name, key),
                            "x%d = %g is outside of the box, which has %g to %g there", k + 1, x[k],
                            grid->lower[k], grid->upper[k]);
 }
@@ -187,7 +182,7 @@ static enum ht_err check_layers(const struct ht_params *params, const struct ht_
     for (k = 0; k < 3; k++)
         x[k] = k < grid->dims && !shot->varies[k] ? (grid->lower[k] + grid->upper[k]) / 2 : at[k];
     if (!ht_layers_hold(grid, x, &k)) return HT_OK;
-    return ht_params_error(params, key_of(group, name, key),
+    return ht_params_error(params, ht_source_key(group, name, key),
                            "x%d = %g is inside an absorbing layer: between the layers are %g to %g",
                            k + 1, x[k], ht_layers_end(grid, k, 0), ht_layers_end(grid, k, 1));
 }
@@ -203,10 +198,10 @@ static enum ht_err check_width(const struct ht_params *params, const struct ht_g
         longest = fmax(longest, grid->upper[k] - grid->lower[k]);
     }
     if (!(shot->width > 0)) return HT_OK;
-    REFUSE(shot->width > longest, params, key_of(group, "width", key),
+    REFUSE(shot->width > longest, params, ht_source_key(group, "width", key),
            "a volume is as wide as the box is long, %.6g, at most", longest);
     if (shot->width >= widest * (1 - 1e-9)) return HT_OK;
-    return ht_params_error(params, key_of(group, "width", key),
+    return ht_params_error(params, ht_source_key(group, "width", key),
                            "the grid resolves volumes of %.6g and more, its largest spacing: take "
                            "that, more cells, or a point",
                            widest);
@@ -264,7 +259,7 @@ static enum ht_err check_begin(const struct ht_params *params, const struct ht_s
     const struct ht_signal_traits t = ht_signal_traits(shot->signal);
     const double before = fabs(ht_signal_at(shot->signal, -shot->delay, 0)) / t.largest;
     char key[64];
-    REFUSE(t.begin + shot->delay < 0 && before > 1e-3, params, key_of(group, "delay", key),
+    REFUSE(t.begin + shot->delay < 0 && before > 1e-3, params, ht_source_key(group, "delay", key),
            "the signal has %.2g of its largest value when the run begins: must be %.6g or more",
            before, -t.begin);
     if (t.begin + shot->delay >= params->time.end && params->time.end > 0)
@@ -281,7 +276,7 @@ static enum ht_err make_signal(const struct ht_params *params, const struct ht_s
                                            given->file};
     const bool number = given->delay.kind == HT_VALUE_NUMBERS;
     char key[64];
-    TRY(ht_params_blame(params, key_of(group, "file", key),
+    TRY(ht_params_blame(params, ht_source_key(group, "file", key),
                         ht_signal_create(&signal, &shot->signal)));
     shot->amplitude = given->amplitude;
     shot->delay = number ? given->delay.number[0] : fmax(0, -ht_signal_traits(shot->signal).begin);
