@@ -247,12 +247,12 @@ static double weight_of(const struct ht_grid *grid, int axis, int64_t m) {
 }
 
 /* The first of `count` nodes about a place, which lie at free sides no further than the last ones
- * inside: then they are as many as the order. */
+ * inside: then they are four, whatever the order, since values there are as smooth as the closure
+ * is accurate (traces of params/rayleigh.cfg err by 0.13 with eight, by 0.011 with four). */
 static int64_t first_node(const struct ht_grid *grid, int axis, double at, int *count) {
     const int64_t first = (int64_t)floor(at) - (*count - 1) / 2, last = last_of(grid, axis);
     if (!is_beyond(grid, axis, first) && !is_beyond(grid, axis, first + *count - 1)) return first;
-    const int64_t order = ht_most(grid->point_nodes - ht_point_nodes(0), 4);
-    const int some = (int)ht_least(order, last + 1);
+    const int some = (int)ht_least(4, last + 1);
     const int64_t low = ends(grid, axis, 0) ? 0 : INT64_MIN;
     const int64_t high = ends(grid, axis, 1) ? last - some + 1 : INT64_MAX;
     *count = some;

@@ -115,7 +115,8 @@ for file in params/*.cfg; do
     */ultrasound.cfg) try "$file" 'grid.cells=[12,12,16]' time.end=8.0 \
         absorbing.type=sponge absorbing.cells=3 'sources=()' \
         output.picture.every=4.0 initial.width=10.0 ;;
-    */seafloor.cfg | */rayleigh.cfg) try "$file" 'grid.cells=[60,40]' time.end=0.2 \
+    */rayleigh.cfg) try "$file" 'grid.cells=[250,80]' ;; # judged below
+    */seafloor.cfg) try "$file" 'grid.cells=[60,40]' time.end=0.2 \
         absorbing.cells=6 sources.1.frequency=2.0 output.picture.every=0.1 ;;
     */radar.cfg) try "$file" 'grid.cells=[75,55]' time.end=2.0 output.picture.every=1.0 \
         sources.1.frequency=0.2 ;;
@@ -123,6 +124,15 @@ for file in params/*.cfg; do
     *) try "$file" time.end=0.2 ;;
     esac
 done
+
+# Rayleigh waves against Lamb's solution: 0.0114 of it, that of absorbing sides included.
+if python3 -c 'import h5py' 2>/dev/null; then
+    for error in $(python3 "$here/lamb.py" rayleigh/traces.h5); do
+        judge "rayleigh: off Lamb's solution by $error (bound 0.015)" below "$error" 0.015
+    done
+else
+    skip 'rayleigh: no python3 with h5py is here'
+fi
 
 # The far field of a cylinder against its series: 10 points per wavelength inside.
 if python3 -c 'import h5py, matplotlib, scipy' 2>/dev/null; then
