@@ -371,26 +371,40 @@ static void test_mirrors(void) {
 
 /* ---- kernels ---- */
 
+static double worse(double a, double b) {
+    return isnan(a) || a > b ? a : b;
+}
+
+/* Equal bits, but through CUDA, whose compiler fuses products and sums of losses in each kernel as
+ * it likes: some 16 roundings of a step. */
 static void test_kernels(const char *text, const char *more) {
     static const char *const variants[] = {"fd-plain", "fd-vectors"};
+    enum { STEPS = 9 };
     struct fd_run run[2];
-    int64_t unequal = 0;
+    double worst = 0;
     for (int i = 0; i < 2; i++) {
         fd_open(&run[i],
                 "grid.order=4 grid.cells=[19,17,15] grid.upper=[19.0,17.0,15.0] "
                 "initial.type=random time.end=10 device.precision=single device.selfcheck=true "
                 "medium.type=expression device.variant=%s %s %s",
                 variants[i], text, more);
-        fd_advance(&run[i], 9);
+        fd_advance(&run[i], STEPS);
     }
     for (int f = 0; f < run[0].sim->plan->eq.nfields; f++) {
         const char *name = run[0].sim->plan->eq.field[f].name;
         double *u[2] = {values_of(&run[0], name), values_of(&run[1], name)};
-        for (int64_t n = 0; n < run[0].nodes; n++) unequal += u[0][n] != u[1][n];
+        double most = 0, off = 0;
+        for (int64_t n = 0; n < run[0].nodes; n++) {
+            most = fmax(most, fabs(u[0][n]));
+            off = worse(fabs(u[0][n] - u[1][n]), off);
+        }
+        worst = worse(off / most, worst);
         for (int i = 0; i < 2; i++) free(u[i]);
     }
-    TEST_CHECK(unequal == 0, "%.16s %s: %lld values of fd-vectors are unlike those of fd-plain",
-               text, more, (long long)unequal);
+    const bool fuses = strcmp(ht_device_info(run[0].sim->device)->backend, "cuda") == 0;
+    TEST_CHECK(worst <= (fuses ? STEPS * 16 * ldexp(1, -24) : 0),
+               "%.16s %s: values of fd-vectors are unlike those of fd-plain by %.2g", text, more,
+               worst);
     for (int i = 0; i < 2; i++) fd_close(&run[i]);
 }
 
