@@ -8,6 +8,7 @@
 #pragma once
 
 #include "src/solve/columns.h"
+#include "src/solve/methods.h"
 #include "src/solve/runner.h"
 
 /* ---- passes ---- */
@@ -48,13 +49,14 @@ struct ht_fd_ends {
     int count;
     const double *weights; /* [count] of ends marked by more than 1; NULL: there are none */
 };
+/* What layers remember, of half points before a step and after it, and of nodes. */
+enum { HT_FD_BEFORE, HT_FD_HALVES, HT_FD_NODES };
 /* Absorbing layers of a slab, and what they remember: of a sponge the profile alone. */
 struct ht_fd_layers {
     bool sponge;
     int radius;               /* of their first differences */
     struct ht_fd_sides sides; /* none: no layers */
-    /* of half points before and after a step, and of nodes */
-    struct ht_fd_array profile, before, halves, nodes;
+    struct ht_fd_array profile, memory[1 + HT_FD_MEMORIES];
     bool start; /* no step was taken: memories hold data */
 };
 /* What operations on one field take: the targets, the law with its factors, and arrays, of which
@@ -184,10 +186,11 @@ HT_CHECKED enum ht_err ht_fd_injection_add(struct ht_fd_injection *in, struct ht
 /* Planes [begin, end) of the window with targets, own ones and those of neighbours; wanted[plane of
  * the grid] is set for them. */
 void ht_fd_target_planes(const struct ht_fd_stepper *s, int64_t *begin, int64_t *end, bool *wanted);
-/* Adds entries at nodes of the grid at the nodes of these planes that are theirs. */
-HT_CHECKED enum ht_err ht_fd_place_columns(const struct ht_fd_stepper *s, int64_t begin,
-                                           int64_t end, const struct ht_columns *from,
-                                           struct ht_columns *window);
+/* The list, shapes and table of entries at nodes of the grid, at the nodes of these planes that are
+ * theirs. */
+HT_CHECKED enum ht_err ht_fd_list_columns(const struct ht_fd_stepper *s, int64_t begin, int64_t end,
+                                          const struct ht_columns *from,
+                                          struct ht_fd_injection *in);
 
 /* ---- fd_incidence.c: plane waves from outside ---- */
 /* Columns that a place between them takes, and the order of its error. */
@@ -302,7 +305,8 @@ struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper);
 HT_CHECKED enum ht_err ht_fd_run_sequence(struct ht_fd_stepper *s, int sequence);
 /* All but the buffers. */
 void ht_fd_arrays(const struct ht_fd_stepper *s, struct ht_arrays *out);
-/* Functions of struct ht_stepper_ops that all have. */
+/* Functions of struct ht_runner_ops and struct ht_stepper_ops that all have. */
+struct ht_task_seconds ht_fd_seconds(const void *self);
 void ht_fd_destroy(void *self);
 #define HT_FD_STEPPER_OPS                                                                      \
     .measure = ht_fd_no_measure, .half_step = ht_runner_half_step, .repeat = ht_runner_repeat, \
@@ -345,6 +349,9 @@ HT_CHECKED enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_a
 /* to = 0 at the own nodes. */
 HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array to);
 
+HT_CHECKED enum ht_err ht_fd_write_zeros(struct ht_fd_engine *e, struct ht_fd_array to,
+                                         int64_t total);
+
 /* ---- fd_layers.c: absorbing layers ---- */
 /* The members of s->layers that need no memory. */
 void ht_fd_layers_plan(struct ht_fd_stepper *s);
@@ -358,8 +365,6 @@ HT_CHECKED enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s);
  * in cl/fd_layers.cl. Changes half. */
 HT_CHECKED enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m,
                                         const double *node, double *half);
-/* Before a step: what half points remember becomes that before it. */
-void ht_fd_layers_turn(struct ht_fd_layers *l);
 
 /* ---- window, arrays, medium ---- */
 /* The members that need no memory, of one field all. */
@@ -460,6 +465,9 @@ HT_CHECKED enum ht_err ht_pair_fill(const struct ht_pair_stepper *s, int c, int6
                                     int64_t last, double *out);
 /* Of the plain engine, at a node of the window; c -1: 0. */
 double ht_pair_coefficient_at(const struct ht_pair_stepper *s, int c, int64_t at);
+/* Into cleared members (pair_run.c). */
+HT_CHECKED enum ht_err ht_pair_find_energy(struct ht_pair_stepper *s, double time,
+                                           struct ht_state *out);
 /* Sequences of their passes: steps; the rates of group 1, times dt; from the fields at time 0 those
  * of the start, group 0 half a step earlier: group 1 changes and is to be put again. */
 enum { HT_PAIR_FORWARDS, HT_PAIR_MEASURE, HT_PAIR_BEGIN, HT_PAIR_SEQUENCES };

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "fd.h"
-#include "src/solve/methods.h"
 
 /* ---- arrays ---- */
 
@@ -105,9 +104,9 @@ static enum ht_err device_layers(struct ht_fd_engine *e, const struct ht_fd_work
                                  const struct ht_fd_layers *l) {
     const struct ht_fd_operator op = operator_of(&w->law);
     const struct ht_fd_memory memory = {.profile = l->profile.buffer,
-                                        .before = l->before.buffer,
-                                        .halves = l->halves.buffer,
-                                        .nodes = l->nodes.buffer,
+                                        .before = l->memory[HT_FD_BEFORE].buffer,
+                                        .halves = l->memory[HT_FD_HALVES].buffer,
+                                        .nodes = l->memory[HT_FD_NODES].buffer,
                                         .start = l->start};
     if (l->sponge)
         return ht_fd_layer_damp(e->layers, w->part, &w->box, &l->sides, memory.profile,

@@ -372,7 +372,7 @@ static enum ht_err add_place(const struct ht_fd_incidence *in, const int64_t pla
     const struct ht_fd_surface *s = &in->surface;
     struct touched touched = {.first = s->columns};
     double xi = 0;
-    for (int k = 0; k < s->grid->dims; k++)
+    for (int k = 0; k < 3 && k < s->grid->dims; k++)
         xi += s->shot->direction[k] * (s->grid->lower[k] + s->grid->h[k] / 2 * (double)place[k]);
     for (int i = 0; i < count; i++)
         if (crosses(s, place, crossing[i].axis, reach_of(s)))
@@ -394,7 +394,7 @@ enum ht_err ht_fd_incidence_entries(const struct ht_fd_incidence *in, unsigned p
     int64_t begin[3], end[3], place[3];
     for (int k = 0; k < 3; k++) {
         /* Nodes along an axis that the surface may concern. */
-        const int64_t nodes = k < s->grid->dims ? ht_grid_nodes(s->grid, HT_PRIMARY, k) : 1;
+        const int64_t nodes = ht_grid_nodes(s->grid, HT_PRIMARY, k);
         begin[k] = ht_most(0, (s->lower[k] - reach_of(s)) / 2 - 1);
         end[k] = ht_least(nodes, (s->upper[k] + reach_of(s)) / 2 + 1);
     }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "fd.h"
-#include "src/solve/methods.h"
 
 /* ---- plan ---- */
 
@@ -51,13 +50,7 @@ void ht_fd_layers_plan(struct ht_fd_stepper *s) {
 
 /* ---- memory ---- */
 
-/* The first is what a step reads in place of the second. */
 enum { MEMORIES = 1 + HT_FD_MEMORIES };
-static void list_memories(struct ht_fd_layers *l, struct ht_fd_array *list[MEMORIES]) {
-    list[0] = &l->before;
-    list[1] = &l->halves;
-    list[2] = &l->nodes;
-}
 
 int64_t ht_fd_layers_words(const void *stepper) {
     const struct ht_fd_stepper *s = stepper;
@@ -101,7 +94,6 @@ static void fd_layer_profile(const struct ht_problem *problem, int axis, int sid
 
 enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
     struct ht_fd_layers *l = &s->layers;
-    struct ht_fd_array *list[MEMORIES];
     HT_FREED double *profile = NULL;
     l->start = true;
     if (l->sides.count == 0) return HT_OK;
@@ -113,9 +105,8 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
             "absorbing layers: a %s of the grid has %lld numbers, with what lies beside it; at "
             "most %lld are possible",
             s->engine.spec.dims > 2 ? "plane" : "row", (long long)apart, (long long)most);
-    list_memories(l, list);
     for (int i = 0; i < MEMORIES && !l->sponge; i++)
-        TRY(s->engine.ops->create(&s->engine, l->sides.memory, list[i]));
+        TRY(s->engine.ops->create(&s->engine, l->sides.memory, &l->memory[i]));
     TRY(s->engine.ops->create(&s->engine, l->sides.profiles, &l->profile));
     TRY(HT_ALLOC(profile, l->sides.profiles));
     for (int i = 0; i < l->sides.count; i++)
@@ -125,23 +116,15 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
 }
 
 void ht_fd_layers_destroy(struct ht_fd_stepper *s) {
-    struct ht_fd_array *list[MEMORIES];
-    list_memories(&s->layers, list);
-    for (int i = 0; i < MEMORIES; i++) s->engine.ops->destroy(list[i]);
+    for (int i = 0; i < MEMORIES; i++) s->engine.ops->destroy(&s->layers.memory[i]);
     s->engine.ops->destroy(&s->layers.profile);
 }
 
 enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
-    struct ht_fd_array *list[MEMORIES];
-    const int64_t most = 1 << 16, total = s->layers.sides.memory;
-    HT_FREED double *zeros = NULL;
-    if (total == 0 || s->layers.start) return HT_OK;
-    list_memories(&s->layers, list);
-    TRY(HT_ALLOC(zeros, ht_least(most, total)));
-    for (int i = 0; i < MEMORIES; i++)
-        for (int64_t at = 0; at < total; at += most)
-            TRY(s->engine.ops->write(&s->engine, *list[i], at, ht_least(most, total - at), zeros));
-    s->layers.start = true;
+    struct ht_fd_layers *l = &s->layers;
+    for (int i = 0; i < MEMORIES && l->sides.memory > 0 && !l->start; i++)
+        TRY(ht_fd_write_zeros(&s->engine, l->memory[i], l->sides.memory));
+    l->start = l->start || l->sides.memory > 0;
     return HT_OK;
 }
 
@@ -164,10 +147,10 @@ static enum ht_err put_plane(struct ht_fd_stepper *s, const struct ht_fd_side *s
     const int64_t far = s->problem.grid->cells[2];
     const int64_t depth = side->side == 0 ? m : far - m;
     const int64_t behind = side->side == 0 ? m : far - m - 1;
-    if (depth < side->cells) TRY(write_chunk(s, side, depth, s->layers.nodes, node));
+    if (depth < side->cells) TRY(write_chunk(s, side, depth, s->layers.memory[HT_FD_NODES], node));
     if (behind < 0 || behind >= side->cells) return HT_OK;
     for (int64_t i = 0; i < count && side->side == 1; i++) half[i] = -half[i];
-    return write_chunk(s, side, behind, s->layers.halves, half);
+    return write_chunk(s, side, behind, s->layers.memory[HT_FD_HALVES], half);
 }
 
 enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m, const double *node,
@@ -195,8 +178,8 @@ enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m, const
                 chunk[to] = node[from];
                 halves[to] = way > 0 ? half[from] : -half[from - along[side->axis]];
             }
-        TRY(write_chunk(s, side, m, s->layers.nodes, chunk));
-        TRY(write_chunk(s, side, m, s->layers.halves, chunk + side->pitch[2]));
+        TRY(write_chunk(s, side, m, s->layers.memory[HT_FD_NODES], chunk));
+        TRY(write_chunk(s, side, m, s->layers.memory[HT_FD_HALVES], chunk + side->pitch[2]));
     }
     return HT_OK;
 }
@@ -206,17 +189,10 @@ static struct ht_fd_engine *find_memory(const struct ht_stepper *stepper, int wh
                                         int64_t *numbers, struct ht_fd_array *out) {
     struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
     struct ht_pair_stepper *pair = ht_pair_stepper_of(stepper);
-    struct ht_fd_array *list[MEMORIES];
     if (s == NULL && pair == NULL) return NULL;
-    if (pair != NULL) {
-        *numbers = pair->layers.memory;
-        *out = pair->memory[which];
-        return &pair->fd.engine;
-    }
-    list_memories(&s->layers, list);
-    *numbers = s->layers.sides.memory;
-    *out = *list[1 + which];
-    return &s->engine;
+    *numbers = pair != NULL ? pair->layers.memory : s->layers.sides.memory;
+    *out = pair != NULL ? pair->memory[which] : s->layers.memory[HT_FD_HALVES + which];
+    return pair != NULL ? &pair->fd.engine : &s->engine;
 }
 
 int64_t ht_fd_memory_numbers(const struct ht_stepper *stepper) {
@@ -240,14 +216,6 @@ enum ht_err ht_fd_memory_get(const struct ht_stepper *stepper, int which, double
     int64_t numbers;
     struct ht_fd_engine *e = find_memory(stepper, which, &numbers, &memory);
     return e->ops->read(e, memory, 0, numbers, values);
-}
-
-/* ---- tasks ---- */
-
-void ht_fd_layers_turn(struct ht_fd_layers *l) {
-    const struct ht_fd_array before = l->before;
-    l->before = l->halves;
-    l->halves = before;
 }
 
 /* ---- what a matched layer sends back ---- */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "fd.h"
-#include "src/solve/methods.h"
 #include "tool_args.h"
 
 static enum ht_err plain_create(struct ht_fd_engine *e, int64_t nodes, struct ht_fd_array *out) {
@@ -303,15 +302,15 @@ static void find_fluxes(struct line *line) {
         const int64_t at = line->at + half * line->inward;
         const int64_t own = line->own + half * line->pitch;
         const double first = line->l->start ? profile_of(line, 3, half) : 0;
-        const double memory =
-            magnitude(line->e, line->l->before.host[own]) * (line->l->start ? first : 1);
+        const double memory = magnitude(line->e, line->l->memory[HT_FD_BEFORE].host[own]) *
+                              (line->l->start ? first : 1);
         double slope = 0;
         for (int j = 0; j < line->weights.radius; j++)
             slope += magnitude(line->e, line->weights.first[j]) *
                      (u_at(line, half + j + 1) + minus(line, u_at(line, half - j)));
         line->q[half] = (profile_of(line, 0, half) + first / 2) * slope + memory;
         if (half >= line->first && half < line->last)
-            line->l->halves.host[own] =
+            line->l->memory[HT_FD_HALVES].host[own] =
                 profile_of(line, 1, half) * slope + profile_of(line, 2, half) * line->q[half];
         if (line->e->spec.density) line->q[half] *= b[side->side == 0 ? at : at + line->inward];
     }
@@ -342,7 +341,7 @@ static double correct(const struct line *line, double d, int64_t depth) {
                   (q_at(line, depth + j) + minus(line, q_at(line, depth - 1 - j)));
     change *= factor;
     if (depth >= line->side->cells) return change;
-    double *memory = &l->nodes.host[line->own + depth * line->pitch];
+    double *memory = &l->memory[HT_FD_NODES].host[line->own + depth * line->pitch];
     const double p[4] = {profile_of(line, 4, depth), profile_of(line, 5, depth),
                          profile_of(line, 6, depth), profile_of(line, 7, depth)};
     const double step = factor * fd_plain_axis(line->e, &line->w->law, k, u, at, pitch);

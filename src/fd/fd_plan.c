@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "fd.h"
-#include "src/solve/methods.h"
 #include "src/solve/sampler_private.h"
 
 static enum ht_err fill(const void *medium, int what, int64_t first, int64_t last, double *out) {

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "fd.h"
-#include "src/solve/methods.h"
 
 /* out += factor dt^2 M u at the own nodes, where M = L [+ dt^2/12 L^2]; w is scratch. Collective.
  */
@@ -342,10 +341,12 @@ static bool known(const struct ht_plan *plan) {
 
 static enum ht_err measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
                            double *energy) {
+    struct ht_pair_stepper *pair = ht_pair_stepper_of(stepper);
     struct ht_measure sums;
-    struct ht_state state;
+    struct ht_state state = {.energy = 0};
     (void)plan;
-    TRY(find_state(ht_fd_stepper_of(stepper), &state, &sums));
+    TRY(pair != NULL ? ht_pair_find_energy(pair, 0, &state)
+                     : find_state(ht_fd_stepper_of(stepper), &state, &sums));
     *energy = state.energy;
     return HT_OK;
 }

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "fd.h"
-#include "src/solve/methods.h"
 
 /* Steps in the table at a time: one transfer for so many. */
 enum { STEPS = HT_FD_INJECTION_ROWS / 2 };
@@ -21,12 +20,11 @@ enum { STEPS = HT_FD_INJECTION_ROWS / 2 };
 struct making {
     const struct ht_fd_stepper *stepper;
     struct ht_fd_injection *in;
-    bool *wanted;             /* [plane of the grid] in the window */
-    struct ht_columns grid;   /* on these planes, by nodes of the grid */
-    struct ht_columns window; /* by nodes of the window */
-    double *modulus;          /* of one plane */
-    double *sums;             /* [plane of the grid][column, shot]: parts of whole, and of
-                                 the square of size */
+    bool *wanted;           /* [plane of the grid] in the window */
+    struct ht_columns grid; /* on these planes, by nodes of the grid */
+    double *modulus;        /* of one plane */
+    double *sums;           /* [plane of the grid][column, shot]: parts of whole, and of
+                               the square of size */
 };
 
 /* ---- a plane ---- */
@@ -101,23 +99,32 @@ static enum ht_err weigh_plane(struct making *m, int64_t m3) {
 
 /* ---- the list of the window ---- */
 
-enum ht_err ht_fd_place_columns(const struct ht_fd_stepper *s, int64_t begin, int64_t end,
-                                const struct ht_columns *from, struct ht_columns *window) {
+enum ht_err ht_fd_list_columns(const struct ht_fd_stepper *s, int64_t begin, int64_t end,
+                               const struct ht_columns *from, struct ht_fd_injection *in) {
     const struct ht_grid *grid = s->problem.grid;
+    const int columns = in->column[in->shots->count];
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     const int64_t nodes = ht_grid_plane(grid, HT_PRIMARY);
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
+    struct ht_columns window = {.count = 0};
+    in->shapes = (struct ht_inject_shapes){.fields = 1, .terms = 1, .coefs = 1, .columns = columns};
+    enum ht_err err = HT_ALLOC(in->table, (int64_t)HT_FD_INJECTION_ROWS * columns);
     for (int64_t i = 0; i < from->count; i++) {
         struct ht_column_entry entry = from->entry[i];
         const int64_t at = entry.at % nodes;
         const int64_t later = entry.at / nodes - ht_fd_grid_plane(s, begin);
-        for (int64_t m3 = begin + (later + planes) % planes; m3 < end; m3 += planes) {
+        for (int64_t m3 = begin + (later + planes) % planes; err == HT_OK && m3 < end;
+             m3 += planes) {
             entry.at = m3 * s->box.plane + (at / n1 + s->box.begin[1]) * s->box.row + at % n1 +
                        s->box.begin[0];
-            TRY(ht_columns_add(window, entry));
+            err = ht_columns_add(&window, entry);
         }
     }
-    return HT_OK;
+    if (err == HT_OK)
+        err = ht_columns_list(&window, s->r.partition.window[HT_PRIMARY].count[2], s->box.plane,
+                              &in->list, &in->plane, &in->shapes.value);
+    free(window.entry);
+    return err;
 }
 
 void ht_fd_target_planes(const struct ht_fd_stepper *s, int64_t *begin, int64_t *end,
@@ -165,7 +172,6 @@ static double size_of(const struct ht_fd_incidence *in, double modulus) {
 static enum ht_err make_list(struct making *m) {
     const struct ht_fd_stepper *s = m->stepper;
     struct ht_fd_injection *in = m->in;
-    const int64_t planes = s->r.partition.window[HT_PRIMARY].count[2];
     const struct ht_grid *grid = s->problem.grid;
     const int64_t row = ht_grid_nodes(grid, HT_PRIMARY, 0);
     int64_t begin, end;
@@ -186,9 +192,7 @@ static enum ht_err make_list(struct making *m) {
         for (int i = 0; m->wanted[p] && i < in->shots->count; i++)
             if (in->incident[i] != NULL)
                 TRY(add_star(in->incident[i], grid->dims, p, in->column[i], &m->grid));
-    TRY(ht_fd_place_columns(s, begin, end, &m->grid, &m->window));
-    TRY(ht_columns_list(&m->window, planes, s->box.plane, &in->list, &in->plane,
-                        &in->shapes.value));
+    TRY(ht_fd_list_columns(s, begin, end, &m->grid, in));
     for (int64_t m3 = begin; m3 < end; m3++) TRY(weigh_plane(m, m3));
     return HT_OK;
 }
@@ -243,10 +247,8 @@ static enum ht_err make_tables(struct making *m) {
     struct ht_fd_injection *in = m->in;
     const int shots = in->shots->count, columns = in->column[shots];
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
-    in->shapes = (struct ht_inject_shapes){.fields = 1, .terms = 1, .coefs = 1, .columns = columns};
     TRY(HT_ALLOC(in->whole, columns));
     TRY(HT_ALLOC(in->size, shots));
-    TRY(HT_ALLOC(in->table, (int64_t)HT_FD_INJECTION_ROWS * columns));
     TRY(HT_ALLOC(in->push, STEPS));
     TRY(HT_ALLOC(m->wanted, planes));
     TRY(HT_ALLOC(m->modulus, ht_grid_plane(grid, HT_PRIMARY)));
@@ -269,7 +271,6 @@ enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s, struct ht_fd_i
     if (err == HT_OK) err = share_sums(&m);
     free(m.wanted);
     free(m.grid.entry);
-    free(m.window.entry);
     free(m.modulus);
     free(m.sums);
     if (err == HT_OK && s->problem.fd.undispersed) err = ht_fd_remove_dispersion(in, false);
@@ -303,28 +304,28 @@ void ht_fd_injection_destroy(struct ht_fd_injection *in) {
 enum ht_err ht_differences_shot_bytes(const struct ht_plan *plan, bool fp64,
                                       struct ht_shot_bytes *out) {
     const struct ht_problem *problem = &plan->problem;
-    const struct ht_shots *shots = problem->shots;
     const struct ht_fd_engine engine = {.spec = ht_fd_spec_of(problem, fp64)};
     const int64_t word = ht_real_size(fp64);
+    const bool pair = problem->fd.pair != HT_PAIR_NONE;
     struct ht_fd_stepper s = {.at = 0};
-    int64_t columns = 0, nodes = 0, entries = 0;
     ht_fd_stepper_plan(problem, &engine, &s);
-    for (int i = 0; i < shots->count; i++) {
-        const int64_t more =
-            ht_shot_most_nodes(shots, i, s.r.partition.window[HT_PRIMARY].count[2]);
-        struct ht_fd_incidence_most most = {1, more, more, 0};
-        if (shots->shot[i].type->outside)
-            TRY(ht_fd_incidence_count(problem, &shots->shot[i],
-                                      s.r.partition.window[HT_PRIMARY].count[2], &most));
-        columns += most.columns;
-        nodes += most.nodes;
-        entries += most.entries;
-        out->host += most.host;
+    const int64_t planes =
+        pair ? ht_grid_planes(&plan->grid, HT_PRIMARY) : s.r.partition.window[HT_PRIMARY].count[2];
+    for (int i = 0; i < problem->shots->count; i++) {
+        const struct ht_shot *shot = &problem->shots->shot[i];
+        const int64_t drives = pair ? shot->drives : 1;
+        const int64_t more = ht_shot_most_nodes(problem->shots, i, planes) * drives;
+        struct ht_fd_incidence_most most = {drives, more, more, 0};
+        if (shot->type->outside) {
+            const int fields = pair ? plan->eq.nfields : 1, terms = pair ? plan->eq.nterms : 1;
+            TRY(ht_fd_incidence_count(problem, shot, planes, &most));
+            most.columns *= terms, most.nodes *= fields, most.entries *= terms;
+        }
+        const int64_t table = HT_FD_INJECTION_ROWS * most.columns;
+        out->device += 12 * most.nodes + (4 + word) * most.entries + word * table;
+        out->host += most.host + 12 * most.nodes + 8 * table +
+                     (12 + 2 * (int64_t)sizeof(struct ht_column_entry)) * most.entries;
     }
-    const int64_t table = (int64_t)HT_FD_INJECTION_ROWS * columns;
-    out->device = 12 * nodes + (4 + word) * entries + word * table;
-    out->host += 12 * nodes + 12 * entries + 8 * table;
-    out->host += (int64_t)(2 * sizeof(struct ht_column_entry)) * entries;
     return HT_OK;
 }
 

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "fd.h"
-#include "src/solve/methods.h"
 
 /* The window of a slab of finite differences, its arrays, and the medium in it.
  */
@@ -332,10 +331,12 @@ static enum ht_err run_update(struct ht_fd_stepper *s, const struct ht_task *tas
     if (!in_place && task->first) {
         /* The next u takes w's place where L is applied to u itself: before the first box of the
          * pass the two change names, as do those that layers remember. */
-        const struct ht_fd_array before = v[HT_FD_U];
+        struct ht_fd_array before = v[HT_FD_U], *memory = s->layers.memory;
         v[HT_FD_U] = v[HT_FD_W];
         v[HT_FD_W] = before;
-        ht_fd_layers_turn(&s->layers);
+        before = memory[HT_FD_BEFORE];
+        memory[HT_FD_BEFORE] = memory[HT_FD_HALVES];
+        memory[HT_FD_HALVES] = before;
     }
     w.u = v[HT_FD_W];
     w.d = v[HT_FD_D];
@@ -439,6 +440,15 @@ enum ht_err ht_fd_run_sequence(struct ht_fd_stepper *s, int sequence) {
 
 enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array to) {
     return s->engine.ops->advance(&s->engine, &s->box, -1, to, to);
+}
+
+enum ht_err ht_fd_write_zeros(struct ht_fd_engine *e, struct ht_fd_array to, int64_t total) {
+    const int64_t most = 1 << 16;
+    HT_FREED double *zeros = NULL;
+    TRY(HT_ALLOC(zeros, most));
+    for (int64_t at = 0; at < total; at += most)
+        TRY(e->ops->write(e, to, at, ht_least(most, total - at), zeros));
+    return HT_OK;
 }
 
 /* Each rank has its planes among those of the grid: the others add 0, and all are added in their
@@ -659,14 +669,16 @@ void ht_fd_destroy(void *self) {
     free(s);
 }
 
-static struct ht_task_seconds seconds_of(const void *self) {
+struct ht_task_seconds ht_fd_seconds(const void *self) {
     const struct ht_fd_stepper *s = self;
     struct ht_task_seconds now = {.ghosts = 0};
+    struct ht_tool *const tools[] = {s->engine.kernels, s->engine.layers, s->engine.meeting[0],
+                                     s->engine.meeting[1]};
     if (s->engine.kernels == NULL) return now;
     now.ghosts = ht_tool_total(s->engine.ghosts, HT_PART_INTERIOR);
     for (int part = 0; part < 2; part++)
-        now.part[part] = ht_tool_total(s->engine.kernels, (enum ht_step_part)part) +
-                         ht_tool_total(s->engine.layers, (enum ht_step_part)part);
+        for (int i = 0; i < 4; i++)
+            now.part[part] += ht_tool_total(tools[i], (enum ht_step_part)part);
     now.part[HT_PART_INTERIOR] += now.ghosts;
     return now;
 }
@@ -741,7 +753,7 @@ const struct ht_fd_kind ht_fd_kind = {
                .before = before,
                .after = after,
                .alike = alike,
-               .seconds = seconds_of},
+               .seconds = ht_fd_seconds},
     .ops = {.put = fd_put, .get = fd_get, .arrays = fd_arrays, HT_FD_STEPPER_OPS},
     .plan = ht_fd_stepper_plan,
     .sequences = HT_FD_SEQUENCES,

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "fd.h"
-#include "src/solve/methods.h"
 
 /* ---- passes ---- */
 
@@ -134,38 +133,15 @@ static int64_t alike(void *self, int64_t *period) {
     return s->fd.problem.shots == NULL ? INT64_MAX : 0;
 }
 
-static struct ht_task_seconds seconds_of(const void *self) {
-    const struct ht_pair_stepper *s = self;
-    struct ht_task_seconds now = {.ghosts = 0};
-    if (s->fd.engine.kernels == NULL) return now;
-    now.ghosts = ht_tool_total(s->fd.engine.ghosts, HT_PART_INTERIOR);
-    for (int part = 0; part < 2; part++) {
-        now.part[part] = ht_tool_total(s->fd.engine.kernels, (enum ht_step_part)part);
-        for (int group = 0; group < 2; group++)
-            if (s->met[group] != NULL)
-                now.part[part] +=
-                    ht_tool_total(s->fd.engine.meeting[group], (enum ht_step_part)part);
-    }
-    now.part[HT_PART_INTERIOR] += now.ghosts;
-    return now;
-}
-
 /* ---- data ---- */
 
 enum ht_err ht_pair_forget(struct ht_pair_stepper *s) {
     struct ht_fd_engine *e = &s->fd.engine;
-    const int64_t most = 1 << 16;
     const int64_t nodes = ht_window_nodes(&s->fd.r.partition.window[HT_PRIMARY]) + HT_PAIR_BEYOND;
-    HT_FREED double *zeros = NULL;
-    if (!s->remembers) return HT_OK;
-    TRY(HT_ALLOC(zeros, most));
-    for (int i = 0; i < s->pair.npartners + 2; i++) {
-        const bool layers = i >= s->pair.npartners;
-        const struct ht_fd_array to = layers ? s->memory[i - s->pair.npartners] : s->partner[i];
-        const int64_t total = layers ? s->layers.memory : nodes;
-        for (int64_t at = 0; at < total; at += most)
-            TRY(e->ops->write(e, to, at, ht_least(most, total - at), zeros));
-    }
+    for (int i = 0; s->remembers && i < s->pair.npartners; i++)
+        TRY(ht_fd_write_zeros(e, s->partner[i], nodes));
+    for (int group = 0; s->remembers && group < 2; group++)
+        TRY(ht_fd_write_zeros(e, s->memory[group], s->layers.memory));
     s->remembers = false;
     return HT_OK;
 }
@@ -405,7 +381,7 @@ const struct ht_fd_kind ht_pair_kind = {
                .before = before,
                .after = after,
                .alike = alike,
-               .seconds = seconds_of},
+               .seconds = ht_fd_seconds},
     .ops = {.put = put, .get = get, .arrays = arrays, HT_FD_STEPPER_OPS},
     .plan = plan,
     .sequences = HT_PAIR_SEQUENCES,

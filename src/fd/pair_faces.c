@@ -27,10 +27,6 @@ static int64_t way_to(unsigned meets, unsigned apart, unsigned corner, int axis,
     return apart >> axis & 1u ? which - (back ? upper : !upper) : 0;
 }
 
-static int64_t nodes_of(const struct ht_grid *grid, int axis) {
-    return axis < grid->dims ? ht_grid_nodes(grid, HT_PRIMARY, axis) : 1;
-}
-
 static bool has_wall(const struct ht_grid *grid, int axis) {
     return axis < grid->dims && !ht_grid_periodic(grid, axis);
 }
@@ -207,7 +203,7 @@ static enum ht_err look_at_planes(struct sweep *w) {
 static enum ht_err sweep_planes(struct sweep *w, const bool *wanted) {
     const struct ht_pair *pair = &w->faces->pair;
     int64_t *first = w->faces->listed[w->group].first;
-    const int64_t planes = nodes_of(w->faces->grid, 2);
+    const int64_t planes = ht_grid_nodes(w->faces->grid, HT_PRIMARY, 2);
     const int64_t block = ht_least(ht_fd_block_planes(w->faces->grid), planes);
     for (int c = 0; c < pair->ncoefficients + pair->ncouplings; c++)
         if (is_used(w, c)) TRY(HT_ALLOC(w->value[c], (block + 2) * w->n[1] * w->n[0]));
@@ -231,10 +227,10 @@ static enum ht_err find_group(struct ht_pair_faces *faces, const struct ht_probl
     w.rows = ht_pair_rows(&faces->pair, group, w.row);
     for (int f = 0; f < HT_MAX_FIELDS; f++) w.number[f] = -1;
     for (int i = 0; i < w.rows; i++) w.number[w.row[i]] = i;
-    for (int k = 0; k < 2; k++) w.n[k] = nodes_of(grid, k);
+    for (int k = 0; k < 2; k++) w.n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
     ht_grid_own(grid, HT_PRIMARY, &w.own[0], &w.own[1]);
     to->couplings = ht_pair_couplings(&faces->pair, group, &to->coupling);
-    enum ht_err err = HT_ALLOC(to->first, nodes_of(grid, 2) + 1);
+    enum ht_err err = HT_ALLOC(to->first, ht_grid_nodes(grid, HT_PRIMARY, 2) + 1);
     if (err == HT_OK && w.rows > 0) err = sweep_planes(&w, wanted);
     for (int c = 0; c < HT_MAX_TERMS; c++) free(w.value[c]);
     to->share = (double)w.listed;
@@ -244,7 +240,7 @@ static enum ht_err find_group(struct ht_pair_faces *faces, const struct ht_probl
 enum ht_err ht_pair_faces_find(const struct ht_problem *problem, const struct ht_pair *pair,
                                int64_t more, struct ht_pair_faces **out) {
     const struct ht_grid *grid = problem->grid;
-    const int64_t planes = nodes_of(grid, 2);
+    const int64_t planes = ht_grid_nodes(grid, HT_PRIMARY, 2);
     struct ht_pair_faces *faces = NULL;
     HT_FREED bool *wanted = NULL;
     int64_t first, last;
@@ -302,7 +298,7 @@ static void around_end(struct around *a) {
 
 static enum ht_err around_begin(const struct ht_pair_faces *faces, int group, struct around *a) {
     *a = (struct around){.faces = faces, .group = group};
-    for (int k = 0; k < 2; k++) a->n[k] = nodes_of(faces->grid, k);
+    for (int k = 0; k < 2; k++) a->n[k] = ht_grid_nodes(faces->grid, HT_PRIMARY, k);
     a->width = a->n[0] + 2;
     for (int i = 0; i < 3; i++) TRY(HT_ALLOC(a->number[i], a->width * (a->n[1] + 2)));
     return HT_OK;

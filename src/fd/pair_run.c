@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "fd.h"
-#include "src/solve/methods.h"
 
 /* ---- plan ---- */
 
@@ -167,27 +166,6 @@ enum ht_err ht_staggered_plan_medium(struct ht_plan *plan, bool sampled) {
     TRY(find_rate(plan));
     if (plan->medium->vanishes && !plan->medium->uniform) TRY(warn_slip(plan));
     return ht_fd_check_points(plan);
-}
-
-enum ht_err ht_staggered_shot_bytes(const struct ht_plan *plan, bool fp64,
-                                    struct ht_shot_bytes *out) {
-    const struct ht_shots *shots = plan->problem.shots;
-    const int64_t planes = ht_grid_planes(&plan->grid, HT_PRIMARY), word = ht_real_size(fp64);
-    for (int i = 0; i < shots->count; i++) {
-        const int64_t drives = shots->shot[i].drives;
-        const int64_t more = ht_shot_most_nodes(shots, i, planes) * drives;
-        struct ht_fd_incidence_most most = {drives, more, more, 0};
-        if (shots->shot[i].type->outside) {
-            const int fields = plan->eq.nfields, terms = plan->eq.nterms;
-            TRY(ht_fd_incidence_count(&plan->problem, &shots->shot[i], planes, &most));
-            most.columns *= terms, most.nodes *= fields, most.entries *= terms;
-        }
-        const int64_t table = HT_FD_INJECTION_ROWS * most.columns;
-        out->device += 12 * most.nodes + (4 + word) * most.entries + word * table;
-        out->host += most.host + 12 * most.nodes + 8 * table +
-                     (12 + 2 * (int64_t)sizeof(struct ht_column_entry)) * most.entries;
-    }
-    return HT_OK;
 }
 
 enum ht_err ht_staggered_plan_slabs(const struct ht_plan *plan, const int64_t *start,
@@ -531,7 +509,7 @@ static enum ht_err add_partners(struct ht_pair_stepper *s, int group, double *en
 /* The largest value needs no quotient; of coupled fields the values themselves are looked at. What
  * couplings at oblique faces hold is left out: the energy is at most 1 + eps times the whole one
  * (pair_faces.c), which stays. */
-static enum ht_err find_energy(struct ht_pair_stepper *s, double time, struct ht_state *out) {
+enum ht_err ht_pair_find_energy(struct ht_pair_stepper *s, double time, struct ht_state *out) {
     double energy = 0, squares = 0, half = 0.5;
     for (int k = 0; k < s->fd.problem.grid->dims; k++) half *= s->fd.problem.grid->h[k];
     TRY(ht_fd_run_sequence(&s->fd, HT_PAIR_MEASURE));
@@ -547,28 +525,13 @@ static enum ht_err find_energy(struct ht_pair_stepper *s, double time, struct ht
     return HT_OK;
 }
 
-static bool known(const struct ht_plan *plan) {
-    return plan->problem.dt > 0;
-}
-
-static enum ht_err measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                           double *energy) {
-    struct ht_state state = {.energy = 0};
-    (void)plan;
-    TRY(find_energy(ht_pair_stepper_of(stepper), 0, &state));
-    *energy = state.energy;
-    return HT_OK;
-}
-
-const struct ht_invariant ht_pair_energy = {.known = known, .measure = measure};
-
 /* Energies round by some units of the squares. */
 enum ht_err ht_staggered_state_measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
                                        double time, struct ht_state *out) {
     struct ht_pair_stepper *s = ht_pair_stepper_of(stepper);
     (void)plan;
     *out = (struct ht_state){.energy = 0};
-    TRY(find_energy(s, time, out));
+    TRY(ht_pair_find_energy(s, time, out));
     out->rounding = 16 * (s->fd.engine.spec.fp64 ? DBL_EPSILON : FLT_EPSILON) * out->held;
     return HT_OK;
 }

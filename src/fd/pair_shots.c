@@ -16,10 +16,9 @@ struct making {
     struct ht_fd_injection *in;
     struct ht_grid grid; /* at the field's places */
     bool *wanted;        /* [plane of the grid] */
-    int64_t begin, end;  /* planes of the window with targets */
     double *medium;      /* of one plane */
     double *surface;     /* coefficients at its nodes, where sides are free */
-    struct ht_columns all, window;
+    struct ht_columns all;
 };
 
 /* Where walls end an axis the last value between nodes is the image of the one before, and takes
@@ -141,17 +140,15 @@ static enum ht_err add_wave(struct making *m, int shot) {
 static enum ht_err make_list(struct making *m) {
     struct ht_fd_injection *in = m->in;
     const struct ht_fd_stepper *fd = &m->s->fd;
-    const int64_t planes = fd->r.partition.window[HT_PRIMARY].count[2];
-    ht_fd_target_planes(fd, &m->begin, &m->end, m->wanted);
+    int64_t begin, end;
+    ht_fd_target_planes(fd, &begin, &end, m->wanted);
     for (int i = 0; i < in->shots->count; i++)
         if (m->s->incident[i] != NULL) TRY(add_wave(m, i));
     for (int i = 0; i < in->shots->count; i++)
         for (int d = 0; d < in->shots->shot[i].drives && m->s->incident[i] == NULL; d++)
             if (ht_pair_surface_shares(m->s, in->shots->shot[i].drive[d].field) >> m->field & 1u)
                 TRY(add_drive(m, i, d));
-    TRY(ht_fd_place_columns(fd, m->begin, m->end, &m->all, &m->window));
-    return ht_columns_list(&m->window, planes, fd->box.plane, &in->list, &in->plane,
-                           &in->shapes.value);
+    return ht_fd_list_columns(fd, begin, end, &m->all, in);
 }
 
 static enum ht_err make_field(struct ht_pair_stepper *s, int field) {
@@ -163,12 +160,8 @@ static enum ht_err make_field(struct ht_pair_stepper *s, int field) {
     TRY(HT_ALLOC(m.in->column, shots->count + 1));
     for (int i = 0; i < shots->count; i++)
         m.in->column[i + 1] = m.in->column[i] + columns_of(s, i, field);
-    const int columns = m.in->column[shots->count];
-    m.in->shapes =
-        (struct ht_inject_shapes){.fields = 1, .terms = 1, .coefs = 1, .columns = columns};
     for (int k = 0; k < 3; k++) m.grid.shift[k] = s->pair.parity[field] >> k & 1u ? 0.5 : 0;
-    enum ht_err err = HT_ALLOC(m.in->table, (int64_t)STEPS * columns);
-    if (err == HT_OK) err = HT_ALLOC(m.wanted, ht_grid_planes(&m.grid, HT_PRIMARY));
+    enum ht_err err = HT_ALLOC(m.wanted, ht_grid_planes(&m.grid, HT_PRIMARY));
     if (err == HT_OK) err = HT_ALLOC(m.medium, ht_grid_plane(&m.grid, HT_PRIMARY));
     if (err == HT_OK && (m.s->coupled >> field & 1u) && ht_grid_free(&m.grid))
         err = HT_ALLOC(m.surface, s->pair.ncoefficients * ht_grid_plane(&m.grid, HT_PRIMARY));
@@ -180,7 +173,6 @@ static enum ht_err make_field(struct ht_pair_stepper *s, int field) {
     free(m.wanted);
     free(m.medium);
     free(m.all.entry);
-    free(m.window.entry);
     return err;
 }
 

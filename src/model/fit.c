@@ -111,32 +111,25 @@ static double part_of_split(double z, double x, double up, bool own) {
     return x < at;
 }
 
-/* The part below the split at the end of piece p of a point at x, in spacings; own: the point is
- * one of rho along its own axis, half a spacing on. */
-static double ht_fit_split_part(const struct ht_fit_axis *axis, int64_t p, double x, bool own) {
-    const double z = (axis->place[p + 1] - axis->lower) / axis->h;
-    const double up = axis->jump[own ? 1 : 0][p];
-    return axis->jump[0][p] > 1 ? part_of_split(z, x, up, own)
-                                : 1 - part_of_split(-z, -x, 1 / up, own);
-}
-
-/* Of output m, the part below the end of piece p. */
+/* Of output m, the part below the end of piece p. At a split points of rho along its own axis lie
+ * half a spacing on. */
 static double part_below(const struct ht_fit_axis *axis, const struct table *table, int64_t p,
                          int shift, int64_t m) {
-    const double end = axis->place[p + 1];
+    const double end = axis->place[p + 1], z = (end - axis->lower) / axis->h;
+    const double x = (double)m + 0.5 * shift, up = axis->jump[shift][p];
     const enum ht_fit_end kind = axis->end[p];
-    if (kind == HT_FIT_END_SPLIT)
-        return ht_fit_split_part(axis, p, (double)m + 0.5 * shift, shift == 1);
-    return cumulative(table, kind == HT_FIT_END_BOX ? HT_FIT_BY_BOX : table->window,
-                      (end - output(axis, shift, m)) / axis->h);
+    if (kind != HT_FIT_END_SPLIT)
+        return cumulative(table, kind == HT_FIT_END_BOX ? HT_FIT_BY_BOX : table->window,
+                          (end - output(axis, shift, m)) / axis->h);
+    return axis->jump[0][p] > 1 ? part_of_split(z, x, up, shift == 1)
+                                : 1 - part_of_split(-z, -x, 1 / up, shift == 1);
 }
 
 static enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_window window) {
-    struct table table;
-    const double half = half_width(window);
+    const bool slope = window == HT_FIT_BOX_SLOPE || window == HT_FIT_COSINE_SLOPE;
+    const double half = half_width(window), width = 1.0 / FINE;
+    struct table table = {.window = window};
     int64_t total = 0;
-    const double width = 1.0 / FINE;
-    table = (struct table){.window = window};
     for (int i = 0; i < REACH * FINE && window == HT_FIT_BY_SINC; i++)
         table.part[i + 1] = table.part[i] + integral(i * width, (i + 1) * width);
     for (int s = 0; s < 2; s++) {
@@ -163,8 +156,6 @@ static enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_windo
             struct ht_fit_taps *taps = &axis->taps[window][s][m + 1];
             taps->weight = weight;
             weight += taps->count;
-            const bool slope =
-                table.window == HT_FIT_BOX_SLOPE || table.window == HT_FIT_COSINE_SLOPE;
             double before = 0;
             for (int i = 0; i < taps->count; i++) {
                 double part =
@@ -250,12 +241,6 @@ static double resonance(const struct line *line, int64_t p) {
     return fmax(C, 1) * fmax(rho, 1) / fmax(C * rho, 1);
 }
 
-static bool considerable(const struct line *line, int64_t p) {
-    for (int i = 0; i < 2; i++)
-        if (fabs(log(jump(line, i, p))) > log(KEPT)) return true;
-    return false;
-}
-
 /* Beside the split at the end of piece p the sinc of other jumps would reach to its other side:
  * they are averaged by boxes. */
 static void settle(const struct line *line, int64_t p) {
@@ -266,7 +251,8 @@ static void settle(const struct line *line, int64_t p) {
             double far = fabs(axis->place[e + 1] - axis->place[p + 1]);
             if (far > (HT_FIT_REACH + 1) * axis->h) break;
             if (axis->end[e] == HT_FIT_END_SINC) axis->end[e] = HT_FIT_END_BOX;
-            if (far < APART * axis->h && considerable(line, e)) alone = false;
+            for (int i = 0; i < 2 && far < APART * axis->h; i++)
+                alone = alone && !(fabs(log(jump(line, i, e))) > log(KEPT));
         }
     if (!alone) axis->end[p] = HT_FIT_END_BOX;
 }
@@ -306,7 +292,7 @@ static const double CONTRAST = 1e4;
 enum { LANES = 8 };
 
 /* Extends range[2], from least to largest. */
-static void ht_fit_extend(int64_t count, const double *values, double range[2]) {
+static void extend(int64_t count, const double *values, double range[2]) {
     double low[LANES], high[LANES];
     int64_t i = 0;
     for (int l = 0; l < LANES; l++) low[l] = range[0], high[l] = range[1];
@@ -327,48 +313,56 @@ static void ht_fit_extend(int64_t count, const double *values, double range[2]) 
 
 /* ---- neighbours ---- */
 
-const char *ht_fit_place(const struct ht_fit_job *job, int64_t i1, int64_t i2,
-                         char place[HT_PLACE]) {
-    double x[3] = {ht_fit_position(job, 0, i1), ht_fit_position(job, 1, i2),
-                   ht_fit_position(job, 2, 0)};
-    return ht_grid_place(job->fit->medium->grid, x, place);
-}
-
 /* Of 1/q the inverse is named. */
 static enum ht_err refuse(const struct ht_fit_job *job, int axis, int64_t i1, int64_t i2, double a,
                           double b) {
     const char *name = job->fit->role[job->quantity].name;
     const bool inverse = strncmp(name, "1/", 2) == 0;
+    const double x[3] = {ht_fit_position(job, 0, i1), ht_fit_position(job, 1, i2),
+                         ht_fit_position(job, 2, 0)};
     char place[HT_PLACE];
     return ht_params_error(job->fit->medium->source->params, ht_fit_key(job->fit, job->quantity),
                            "gives %s = %.6g at %s next to %.6g along x%d: finite differences take "
                            "a contrast of at most %g",
                            inverse ? name + 2 : name, inverse ? 1 / a : a,
-                           ht_fit_place(job, i1, i2, place), inverse ? 1 / b : b, axis + 1,
-                           CONTRAST);
-}
-
-/* The first of n values at a that is too far from that at b; -1: none. */
-static int64_t contrast(const double *a, const double *b, int64_t n) {
-    for (int64_t i = 0; i < n; i++)
-        if ((a[i] > CONTRAST * b[i] && b[i] > 0) || (b[i] > CONTRAST * a[i] && a[i] > 0)) return i;
-    return -1;
+                           ht_grid_place(job->fit->medium->grid, x, place), inverse ? 1 / b : b,
+                           axis + 1, CONTRAST);
 }
 
 /* Refuses n values at a, from (i1, i2) of plane at3 on, next to those at b along an axis, that
  * differ by too much. */
-static enum ht_err ht_fit_check_beside(const struct ht_fit_job *job, int axis, int64_t i1,
-                                       int64_t i2, int64_t n, const double *a, const double *b) {
-    const int64_t i = contrast(a, b, n);
-    return i < 0 ? HT_OK : refuse(job, axis, i1 + i, i2, a[i], b[i]);
-}
-
-/* Whether two values of the range may differ by too much. */
-static bool ht_fit_too_wide(const double range[2]) {
-    return range[1] > CONTRAST * range[0];
+static enum ht_err check_beside(const struct ht_fit_job *job, int axis, int64_t i1, int64_t i2,
+                                int64_t n, const double *a, const double *b) {
+    for (int64_t i = 0; i < n; i++)
+        if ((a[i] > CONTRAST * b[i] && b[i] > 0) || (b[i] > CONTRAST * a[i] && a[i] > 0))
+            return refuse(job, axis, i1 + i, i2, a[i], b[i]);
+    return HT_OK;
 }
 
 /* ---- axes ---- */
+
+/* The boxes on which a medium is constant: layers, samples of files, and
+ * expressions at the centres of boxes of a quarter of a spacing. Along axes on which nothing
+ * depends there is one box.
+ */
+
+enum { BOXES_PER_SPACING = 4 }; /* of expressions */
+
+static enum ht_err find_boxes(const struct ht_medium *medium, int k, struct ht_fit_axis *axis) {
+    const struct ht_medium_source *source = medium->source;
+    const struct ht_medium_boxes *boxes = &source->boxes[k];
+    const bool equal = source->depends[k] && source->type == HT_MEDIUM_EXPRESSION;
+    axis->boxes = equal ? medium->grid->cells[k] * BOXES_PER_SPACING : boxes->count;
+    axis->base = boxes->base;
+    TRY(HT_ALLOC(axis->edge, axis->boxes + 1));
+    for (int64_t i = 1; i < axis->boxes; i++)
+        axis->edge[i] =
+            equal ? axis->lower + (axis->upper - axis->lower) * ((double)i / (double)axis->boxes)
+                  : boxes->edge[i];
+    axis->edge[0] = axis->lower;
+    axis->edge[axis->boxes] = axis->upper;
+    return HT_OK;
+}
 
 /* Boxes from the other end, or mirrored, so that the axis and a margin are covered; a single box
  * has one piece. */
@@ -410,7 +404,7 @@ enum ht_err ht_fit_make_axes(struct ht_fit *fit) {
         axis->nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
         axis->periodic = !exists || ht_grid_periodic(grid, k);
         if (fit->kind == HT_FIT_POINT) continue;
-        TRY(ht_fit_boxes(fit->medium, k, axis));
+        TRY(find_boxes(fit->medium, k, axis));
         const double half = half_width(fit->kind == HT_FIT_SINC ? HT_FIT_BY_SINC : HT_FIT_BY_BOX);
         TRY(unfold(axis, (half + 2) * axis->h));
     }
@@ -427,31 +421,18 @@ enum ht_err ht_fit_make_axes(struct ht_fit *fit) {
     return HT_OK;
 }
 
-/* The place is the lowest along x3, of these along x2, of these along x1:
- * whatever the order in which parts are counted. */
-static void lower_place(const double x[3], bool any, double place[3]) {
-    int k = 2;
-    while (k > 0 && x[k] == place[k]) k--;
-    if (!any || x[k] < place[k]) memcpy(place, x, 3 * sizeof *place);
-}
-
-void ht_fit_counts_cut(struct ht_fit_counts *counts, const double x[3]) {
-    lower_place(x, counts->cut > 0, counts->place);
-    counts->cut++;
-}
-
+/* The place is the lowest along x3, of these along x2, of these along x1: whatever the order in
+ * which parts are counted. */
 void ht_fit_counts_add(const struct ht_fit_counts *more, struct ht_fit_counts *counts) {
-    if (more->cut > 0) lower_place(more->place, counts->cut > 0, counts->place);
+    int k = 2;
+    while (k > 0 && more->place[k] == counts->place[k]) k--;
+    if (more->cut > 0 && (counts->cut == 0 || more->place[k] < counts->place[k]))
+        memcpy(counts->place, more->place, sizeof counts->place);
     counts->values += more->values;
     counts->cut += more->cut;
 }
 
 /* ---- checks ---- */
-
-double ht_fit_fold(const struct ht_fit_axis *axis, double x) {
-    if (x <= axis->upper) return x;
-    return axis->periodic ? x - (axis->upper - axis->lower) : 2 * axis->upper - x;
-}
 
 double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i) {
     const struct ht_fit_axis *axis = &job->fit->axis[k];
@@ -467,26 +448,13 @@ double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i) {
 enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64_t row,
                                const double *values, const double *before) {
     double *range = job->range[job->quantity];
-    for (int64_t i2 = 0; i2 < n[1]; i2++) ht_fit_extend(n[0], values + i2 * row, range);
-    if (!ht_fit_too_wide(range)) return HT_OK;
+    for (int64_t i2 = 0; i2 < n[1]; i2++) extend(n[0], values + i2 * row, range);
+    if (!(range[1] > CONTRAST * range[0])) return HT_OK; /* no two differ by too much */
     for (int64_t i2 = 0; i2 < n[1]; i2++) {
         const double *line = values + i2 * row;
-        TRY(ht_fit_check_beside(job, 0, 1, i2, n[0] - 1, line + 1, line));
-        if (i2 > 0) TRY(ht_fit_check_beside(job, 1, 0, i2, n[0], line, line - row));
-        if (before) TRY(ht_fit_check_beside(job, 2, 0, i2, n[0], line, before + i2 * row));
+        TRY(check_beside(job, 0, 1, i2, n[0] - 1, line + 1, line));
+        if (i2 > 0) TRY(check_beside(job, 1, 0, i2, n[0], line, line - row));
+        if (before) TRY(check_beside(job, 2, 0, i2, n[0], line, before + i2 * row));
     }
     return HT_OK;
-}
-
-void ht_fit_continue(const struct ht_grid *grid, unsigned half, int64_t first, int64_t last,
-                     int64_t low, int64_t high, double *out) {
-    if (!ht_layers_any(grid)) return;
-    const int64_t plane = ht_grid_plane(grid, HT_PRIMARY);
-    const size_t bytes = (size_t)plane * sizeof *out;
-    for (int64_t p = 0; p < high - low; p++)
-        ht_layers_continue(grid, HT_PRIMARY, half, out + p * plane);
-    for (int64_t m = last - 1; m >= first; m--) {
-        const int64_t from = ht_layers_inside(grid, 2, half >> 2 & 1u, m) - low;
-        if (from != m - first) memcpy(out + (m - first) * plane, out + from * plane, bytes);
-    }
 }

@@ -23,29 +23,6 @@
 
 #include "fit_private.h"
 
-/* The boxes on which a medium is constant, and the values on them: layers, samples of files, and
- * expressions at the centres of boxes of a quarter of a spacing. Along axes on which nothing
- * depends there is one box.
- */
-
-enum { BOXES_PER_SPACING = 4 }; /* of expressions */
-
-enum ht_err ht_fit_boxes(const struct ht_medium *medium, int k, struct ht_fit_axis *axis) {
-    const struct ht_medium_source *source = medium->source;
-    const struct ht_medium_boxes *boxes = &source->boxes[k];
-    const bool equal = source->depends[k] && source->type == HT_MEDIUM_EXPRESSION;
-    axis->boxes = equal ? medium->grid->cells[k] * BOXES_PER_SPACING : boxes->count;
-    axis->base = boxes->base;
-    TRY(HT_ALLOC(axis->edge, axis->boxes + 1));
-    for (int64_t i = 1; i < axis->boxes; i++)
-        axis->edge[i] =
-            equal ? axis->lower + (axis->upper - axis->lower) * ((double)i / (double)axis->boxes)
-                  : boxes->edge[i];
-    axis->edge[0] = axis->lower;
-    axis->edge[axis->boxes] = axis->upper;
-    return HT_OK;
-}
-
 /* ---- values ---- */
 
 /* The first parameter that was given, else the first. */
@@ -306,9 +283,11 @@ static bool counted(const struct work *work, int k, int64_t i) {
 
 static void note_cut(const struct work *work, int64_t i1, int64_t i2) {
     if (!counted(work, 1, i2) || !counted(work, 2, 0)) return;
-    const double x[3] = {ht_fit_position(work->job, 0, i1), ht_fit_position(work->job, 1, i2),
-                         ht_fit_position(work->job, 2, 0)};
-    ht_fit_counts_cut(&work->job->counts, x);
+    const struct ht_fit_counts one = {.cut = 1,
+                                      .place = {ht_fit_position(work->job, 0, i1),
+                                                ht_fit_position(work->job, 1, i2),
+                                                ht_fit_position(work->job, 2, 0)}};
+    ht_fit_counts_add(&one, &work->job->counts);
 }
 
 /* Counts those of `length` entries that are below their bound: entry i is at (i1 + i step, i2 + i
@@ -578,14 +557,6 @@ static enum ht_err average_planes(struct work *work, struct strips *strips, int 
     return HT_OK;
 }
 
-/* The pieces along x2 that the rows of the job need. */
-static void find_pieces(struct work *work) {
-    struct ht_fit_job *job = work->job;
-    int64_t other;
-    pieces_of(work, 1, job->first[1] - 1, &job->pieces[0], &other);
-    pieces_of(work, 1, job->last[1], &other, &job->pieces[1]);
-}
-
 /* Of a channel. */
 static enum ht_err make_stage(const struct work *work, struct stage *stage) {
     const struct ht_fit_job *job = work->job;
@@ -646,9 +617,11 @@ static enum ht_err average_strip(void *data, int64_t strip, int worker) {
     struct work work = {.job = &job};
     for (int c = 0; c < job.nchannels; c++) work.stage[c].channel = &job.channel[c];
     const int64_t nodes = axis_of(&work, 1)->nodes;
+    int64_t other; /* pieces along x2 that the rows need */
     job.first[1] = ht_threads_first(nodes, strips->count, strip);
     job.last[1] = ht_threads_first(nodes, strips->count, strip + 1);
-    find_pieces(&work);
+    pieces_of(&work, 1, job.first[1] - 1, &job.pieces[0], &other);
+    pieces_of(&work, 1, job.last[1], &other, &job.pieces[1]);
     enum ht_err err = work_make(&work);
     if (err == HT_OK) err = average_planes(&work, strips, worker);
     strips->counts[strip] = job.counts;

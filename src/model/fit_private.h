@@ -100,16 +100,8 @@ void ht_fit_axis_clear(struct ht_fit_axis *axis);
 /* ---- fit.c ---- */
 /* The axes of a fit whose medium and kind are set. */
 HT_CHECKED enum ht_err ht_fit_make_axes(struct ht_fit *fit);
-/* Planes [first, last) of points half a spacing up along the axes of a mask, from the planes [low,
- * high) that lie in no layer and stand at the beginning of out. */
-void ht_fit_continue(const struct ht_grid *grid, unsigned half, int64_t first, int64_t last,
-                     int64_t low, int64_t high, double *out);
-/* A point behind the seam or a wall, back in the box. */
-double ht_fit_fold(const struct ht_fit_axis *axis, double x);
 /* Adds the counts of another part. */
 void ht_fit_counts_add(const struct ht_fit_counts *more, struct ht_fit_counts *counts);
-/* Counts a value that was cut, at x. */
-void ht_fit_counts_cut(struct ht_fit_counts *counts, const double x[3]);
 /* Position along axis k of entry i of the values of a job (k 2: at3). */
 double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i);
 /* The same of a plane of rows of n[0] values, `row` apart, next to each other, and to `before` (or
@@ -121,10 +113,6 @@ HT_CHECKED enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t 
 /* All rows of planes [first[2], last[2]) by averages. */
 HT_CHECKED enum ht_err ht_fit_average(struct ht_fit_job *job);
 
-/* The boxes on which the medium is constant, and its values there. */
-/* Sets base, boxes and edge of the axis from the medium's rows. */
-HT_CHECKED enum ht_err ht_fit_boxes(const struct ht_medium *medium, int k,
-                                    struct ht_fit_axis *axis);
 /* Points of a line, with room for the parameters and the materials there; free x1. */
 struct ht_fit_line {
     int64_t count;
@@ -143,8 +131,5 @@ HT_CHECKED enum ht_err ht_fit_source(const struct ht_fit *fit, int64_t p3, int64
                                      int64_t last, int64_t row, double *const out[HT_MAX_SCALARS]);
 /* The first scalar of those that a field's coefficients take: that of the mean along its axis. */
 int ht_fit_scalar(const struct ht_fit *fit, int field);
-/* "(x1, x2)" of an entry of a job's values. */
-const char *ht_fit_place(const struct ht_fit_job *job, int64_t i1, int64_t i2,
-                         char place[HT_PLACE]);
 /* The key to blame for a scalar. */
 const char *ht_fit_key(const struct ht_fit *fit, int quantity);

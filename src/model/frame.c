@@ -185,10 +185,12 @@ struct fill {
     double n[3]; /* where it is the same everywhere; 0: it is not, or nothing depends on it */
 };
 
+/* Of a point; of one behind the seam or a wall, back in the box. */
 static double position(const struct fill *fill, int k, int64_t m) {
     const struct ht_fit_axis *axis = &fill->frame->fit.axis[k];
-    const double half = fill->parity >> k & 1u ? 0.5 : 0;
-    return ht_fit_fold(axis, axis->lower + ((double)m + half) * axis->h);
+    const double x = axis->lower + ((double)m + (fill->parity >> k & 1u ? 0.5 : 0)) * axis->h;
+    if (x <= axis->upper) return x;
+    return axis->periodic ? x - (axis->upper - axis->lower) : 2 * axis->upper - x;
 }
 
 /* ---- values at points ---- */
@@ -376,13 +378,6 @@ static bool has_fluid(const struct fill *fill, const int *channels, const struct
     return false;
 }
 
-/* Of a coefficient's material, which losses alone have. */
-static double lost_mean(const struct fill *fill, const struct ht_fit_done *done,
-                        const struct ht_pair_coefficient *of, int64_t i) {
-    const int first = fill->frame->fit.medium->eq->nmaterials;
-    return done[fill->lost[of->material - first]].value[i];
-}
-
 /* The wanted coefficients of entry i into entry `to` of their outputs. */
 static enum ht_err emit_point(const struct fill *fill, const struct ht_fit_done *done, int64_t i,
                               int64_t to) {
@@ -401,7 +396,10 @@ static enum ht_err emit_point(const struct fill *fill, const struct ht_fit_done 
                                ? 1
                                : rule->coefficient(frame->pair.dims, mean, slips, n,
                                                    frame->field[of->row], frame->field[of->col]);
-        const double value = of->loss ? ht_pair_value(of, lost_mean(fill, done, of, i), own) : own;
+        const int lost =
+            of->material - frame->fit.medium->eq->nmaterials; /* losses alone have it */
+        const double value =
+            of->loss ? ht_pair_value(of, done[fill->lost[lost]].value[i], own) : own;
         REQUIRE(isfinite(value) && (of->row != of->col || value >= 0), HT_ERR_INTERNAL,
                 "frame: coefficient %d is %g", c, value);
         fill->out[c][to] = value;
@@ -459,6 +457,21 @@ static enum ht_err fill_averages(struct fill *fill) {
 
 /* ---- all kinds ---- */
 
+/* Planes [first, last) of points half a spacing up along the axes of a mask, from the planes [low,
+ * high) that lie in no layer and stand at the beginning of out. */
+static void continue_planes(const struct ht_grid *grid, unsigned half, int64_t first, int64_t last,
+                            int64_t low, int64_t high, double *out) {
+    if (!ht_layers_any(grid)) return;
+    const int64_t plane = ht_grid_plane(grid, HT_PRIMARY);
+    const size_t bytes = (size_t)plane * sizeof *out;
+    for (int64_t p = 0; p < high - low; p++)
+        ht_layers_continue(grid, HT_PRIMARY, half, out + p * plane);
+    for (int64_t m = last - 1; m >= first; m--) {
+        const int64_t from = ht_layers_inside(grid, 2, half >> 2 & 1u, m) - low;
+        if (from != m - first) memcpy(out + (m - first) * plane, out + from * plane, bytes);
+    }
+}
+
 /* The wanted coefficients of one parity. */
 static enum ht_err fill_parity(struct fill *fill, int64_t first, int64_t last) {
     const struct ht_medium *medium = fill->frame->fit.medium;
@@ -474,7 +487,7 @@ static enum ht_err fill_parity(struct fill *fill, int64_t first, int64_t last) {
         double *out = fill->out[c];
         for (int64_t m = fill->last; out != NULL && m < high; m++)
             memcpy(out + (size_t)(m - low) * plane, out, plane * sizeof *out);
-        if (out != NULL) ht_fit_continue(grid, fill->parity, first, last, low, high, out);
+        if (out != NULL) continue_planes(grid, fill->parity, first, last, low, high, out);
     }
     return HT_OK;
 }

@@ -331,7 +331,7 @@ void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x, doub
 }
 
 void ht_point_axis_constant(const struct ht_grid *grid, int axis, double *weight) {
-    const int64_t nodes = axis < grid->dims ? ht_grid_nodes(grid, HT_PRIMARY, axis) : 1;
+    const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, axis);
     for (int64_t m = 0; m < nodes; m++)
         weight[m] += axis < grid->dims && on_free_wall(grid, axis, m) ? 0 : 1;
 }

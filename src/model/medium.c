@@ -445,10 +445,7 @@ static enum ht_err ht_medium_source_expand(struct ht_medium *medium) {
     struct ht_medium_source *source = medium->source;
     TRY(read_degree(medium));
     find_roughness(medium);
-    int dims = medium->grid->dims;
-    TRY(ht_jets_total(dims, medium->degree, &source->jets));
-    TRY(ht_jets_total(dims, 0, &source->zero));
-    TRY(ht_jets_total(dims, 1, &source->linear));
+    TRY(ht_jets_total(medium->grid->dims, medium->degree, &source->jets));
     medium->coefs = source->jets->count;
     for (int k = 0; k < 3; k++) TRY(find_boxes(medium, k));
     return find_constant(medium);
@@ -462,8 +459,6 @@ static void ht_medium_source_destroy(struct ht_medium_source *source) {
     }
     for (int k = 0; k < 3; k++) free(source->boxes[k].edge);
     ht_jets_destroy(source->jets);
-    ht_jets_destroy(source->zero);
-    ht_jets_destroy(source->linear);
     free(source->seen[0]);
     free(source->seen[1]);
     free(source);
@@ -543,15 +538,6 @@ static enum ht_err fill_node(const struct target *target, const int64_t index[3]
     return HT_OK;
 }
 
-/* Copies nodes [from, from + size) of every material and power to `to`. */
-static void copy_nodes(const struct target *target, int64_t from, int64_t to, int64_t size) {
-    int64_t rows = (int64_t)target->medium->eq->nmaterials * target->medium->coefs;
-    for (int64_t row = 0; row < rows; row++) {
-        double *out = target->out + row * target->count;
-        memcpy(out + to, out + from, (size_t)size * sizeof *out);
-    }
-}
-
 /* Lines of planes by threads; of axes on which nothing depends the first node.
  */
 struct lines {
@@ -571,7 +557,6 @@ static enum ht_err fill_lines(const struct lines *lines, const struct target *ta
             const int64_t index[3] = {i1, i2, lines->first + plane};
             TRY(fill_node(target, index, row + i1, &flat));
         }
-        for (int64_t i1 = lines->visit[0]; i1 < n1; i1++) copy_nodes(target, row, row + i1, 1);
         lines->flattened[plane] += flat;
     }
     return HT_OK;
@@ -604,16 +589,22 @@ static void count_planes(const struct lines *lines, int64_t end) {
     }
 }
 
-/* Lines and planes that are like those visited. */
-static void repeat_lines(const struct lines *lines, int64_t last) {
+/* Nodes that are like those visited, of every material and power. */
+static void repeat_nodes(const struct lines *lines) {
     const struct target *target = &lines->target;
     const int64_t n1 = target->nodes[0], n2 = target->nodes[1];
     const int64_t planes = lines->count / lines->visit[1];
-    for (int64_t plane = 0; plane < planes; plane++)
-        for (int64_t i2 = lines->visit[1]; i2 < n2; i2++)
-            copy_nodes(target, plane * n2 * n1, (plane * n2 + i2) * n1, n1);
-    for (int64_t plane = planes; plane < last - lines->first; plane++)
-        copy_nodes(target, 0, plane * n2 * n1, n1 * n2);
+    for (int64_t n = 0; n < (int64_t)target->medium->eq->nmaterials * target->medium->coefs; n++) {
+        double *out = target->out + n * target->count;
+        for (int64_t row = 0; row < target->count / n1; row++) {
+            double *to = out + row * n1;
+            const double *from = out + (ht_least(row / n2, planes - 1) * n2 +
+                                        ht_least(row % n2, lines->visit[1] - 1)) *
+                                           n1;
+            if (to != from) memcpy(to, from, (size_t)n1 * sizeof *to);
+            for (int64_t i1 = lines->visit[0]; i1 < n1; i1++) to[i1] = to[0];
+        }
+    }
 }
 
 enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgrid, int64_t first,
@@ -642,7 +633,7 @@ enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgr
     TRY(HT_ALLOC(flattened, planes));
     lines.flattened = flattened;
     TRY(ht_threads_run(lines.chunks, fill_chunk, &lines));
-    repeat_lines(&lines, last);
+    repeat_nodes(&lines);
     count_planes(&lines, last);
     return HT_OK;
 }

@@ -156,12 +156,10 @@ enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter, c
                                 double *value) {
     const struct ht_medium_source *source = medium->source;
     const struct ht_medium_row *row = &source->row[parameter];
-    double jet[1 + HT_MAX_DIMS];
     if (row->expr) {
         TRY(ht_expr_value(row->expr, x, value, NULL));
     } else if (row->samples) {
-        TRY(ht_samples_jet(row->samples, source->linear, x, row->samples->spacing, jet));
-        *value = jet[0];
+        *value = ht_samples_value(row->samples, medium->grid->dims, 1, x, row->samples->spacing);
     } else if (source->type == HT_MEDIUM_LAYERS) {
         int layer = 0;
         while (layer < source->layers - 1 && x[source->axis] >= source->interface[layer]) layer++;
@@ -190,15 +188,14 @@ enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter, in
 /* Materials of single parameter values. */
 static enum ht_err point_materials(const struct ht_medium *medium, const double *values,
                                    const double x[3], double *material) {
-    const struct ht_medium_source *source = medium->source;
-    const struct ht_system *system = medium->eq->system;
+    const struct ht_jets point = {.dims = 1, .count = 1};
     const double *in[HT_MAX_MATERIALS] = {0};
     double *out[HT_MAX_MATERIALS] = {0};
     for (int i = 0; i < HT_MAX_MATERIALS; i++) {
         in[i] = &values[i];
         out[i] = &material[i];
     }
-    TRY(system->materials(source->zero, source->chosen, in, out));
+    TRY(medium->eq->system->materials(&point, medium->source->chosen, in, out));
     return ht_medium_check(medium, material, x);
 }
 

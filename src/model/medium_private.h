@@ -27,15 +27,15 @@ struct ht_medium_source {
     enum ht_medium_type type;
     struct ht_medium_row row[HT_MAX_MATERIALS]; /* system's nparameters */
     int chosen[HT_MAX_MATERIALS];
-    struct ht_jets *jets, *zero, *linear; /* degrees medium's, 0, 1 */
-    bool depends[3];                      /* on x1, x2, x3 */
-    struct ht_medium_boxes boxes[3];      /* of expressions one */
-    bool kinks;                           /* an expression is not smooth */
-    int axis, layers;                     /* layers: of layers - 1 ... */
-    const double *interface;              /* ... interfaces along axis */
-    bool sampled;                         /* see ht_medium_scan */
-    bool counted;                         /* flattened is final already */
-    bool *seen[2];                        /* planes of each grid that are counted */
+    struct ht_jets *jets;            /* of the medium's degree */
+    bool depends[3];                 /* on x1, x2, x3 */
+    struct ht_medium_boxes boxes[3]; /* of expressions one */
+    bool kinks;                      /* an expression is not smooth */
+    int axis, layers;                /* layers: of layers - 1 ... */
+    const double *interface;         /* ... interfaces along axis */
+    bool sampled;                    /* see ht_medium_scan */
+    bool counted;                    /* flattened is final already */
+    bool *seen[2];                   /* planes of each grid that are counted */
 };
 
 /* Whether a parameter depends on the place. */

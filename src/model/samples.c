@@ -328,13 +328,23 @@ static void contract_plane(const struct ht_samples *samples, const struct stenci
     }
 }
 
+/* The coefficients of these powers. */
+static void contract(const struct ht_samples *samples, const struct stencil stencil[3], int count,
+                     int (*power)[3], double *out) {
+    double plane[MAX_POINTS][MAX_POINTS];
+    plane[0][0] = 0;
+    for (int a = 0; a < count; a++) out[a] = 0;
+    for (int j3 = 0; j3 < stencil[2].points; j3++) {
+        contract_plane(samples, stencil, stencil[2].first + j3 * stencil[2].stride, plane);
+        for (int a = 0; a < count; a++)
+            out[a] += stencil[2].weight[power[a][2]][j3] * plane[power[a][1]][power[a][0]];
+    }
+}
+
 enum ht_err ht_samples_jet(const struct ht_samples *samples, const struct ht_jets *jets,
                            const double x[3], const double h[3], double *out) {
     struct stencil stencil[3];
-    double plane[MAX_POINTS][MAX_POINTS];
-    int powers[3];
-    /* Largest power of each axis in the set. */
-    for (int k = 0; k < 3; k++) powers[k] = 0;
+    int powers[3] = {0}; /* the largest of each axis in the set */
     for (int a = 0; a < jets->count; a++)
         for (int k = 0; k < 3; k++)
             if (jets->index[a][k] > powers[k]) powers[k] = jets->index[a][k];
@@ -343,27 +353,17 @@ enum ht_err ht_samples_jet(const struct ht_samples *samples, const struct ht_jet
                 powers[k], MAX_POINTS - 1);
         stencil_make(samples, k, x[k], h[k], powers[k], powers[k] + 1, &stencil[k]);
     }
-    for (int a = 0; a < jets->count; a++) out[a] = 0;
-    for (int j3 = 0; j3 < stencil[2].points; j3++) {
-        contract_plane(samples, stencil, stencil[2].first + j3 * stencil[2].stride, plane);
-        for (int a = 0; a < jets->count; a++) {
-            const int *power = jets->index[a];
-            out[a] += stencil[2].weight[power[2]][j3] * plane[power[1]][power[0]];
-        }
-    }
+    contract(samples, stencil, jets->count, jets->index, out);
     return HT_OK;
 }
 
 double ht_samples_value(const struct ht_samples *samples, int dims, int degree, const double x[3],
                         const double h[3]) {
     struct stencil stencil[3];
-    double plane[MAX_POINTS][MAX_POINTS], sum = 0;
-    plane[0][0] = 0;
+    int none[1][3] = {{0}};
+    double sum;
     for (int k = 0; k < 3; k++)
         stencil_make(samples, k, x[k], h[k], k < dims ? degree : 0, 1, &stencil[k]);
-    for (int j3 = 0; j3 < stencil[2].points; j3++) {
-        contract_plane(samples, stencil, stencil[2].first + j3 * stencil[2].stride, plane);
-        sum += stencil[2].weight[0][j3] * plane[0][0];
-    }
+    contract(samples, stencil, 1, none, &sum);
     return sum;
 }

@@ -58,9 +58,7 @@ static enum ht_err list_axis(const struct ht_shot *shot, const struct ht_grid *g
     const bool point = shot->varies[axis] && !(shot->width > 0);
     struct ht_point_axis near = {.count = 0};
     if (point) ht_point_axis_spread(grid, axis, x, slope, &near);
-    const int64_t nodes = point               ? near.count
-                          : axis < grid->dims ? ht_grid_nodes(grid, HT_PRIMARY, axis)
-                                              : 1;
+    const int64_t nodes = point ? near.count : ht_grid_nodes(grid, HT_PRIMARY, axis);
     TRY(HT_ALLOC(out->node, nodes));
     TRY(HT_ALLOC(out->weight, nodes));
     if (!shot->varies[axis])

@@ -20,7 +20,7 @@ const struct ht_method ht_method_staggered = {
     .growth_cause = ht_staggered_growth_cause,
     .sampler_shape = ht_differences_sampler_shape,
     .sampler_list = ht_differences_sampler_list,
-    .shot_bytes = ht_staggered_shot_bytes,
+    .shot_bytes = ht_differences_shot_bytes,
     .plan_order = ht_differences_plan_order,
     .plan_medium = ht_staggered_plan_medium,
     .plan_slabs = ht_staggered_plan_slabs,
@@ -150,7 +150,7 @@ static const struct ht_scheme scheme_lossy = {DIFFERENCES, .dissipates = true,
 
 static const struct ht_scheme scheme_pair = {
     DIFFERENCES,       .reversible = true,           .does = &ht_method_staggered,
-    .form = pair_form, .invariant = &ht_pair_energy, .otherwise = &scheme_lossy};
+    .form = pair_form, .invariant = &ht_fd_energy, .otherwise = &scheme_lossy};
 
 const struct ht_scheme ht_scheme_fd = {
     DIFFERENCES,     .reversible = true,         .does = &ht_method_differences,

@@ -88,7 +88,7 @@ HT_EACH_METHOD(HT_METHOD_FUNCTION, staggered)
 extern const struct ht_method ht_method_hermite, ht_method_differences, ht_method_staggered;
 
 /* What their schemes conserve. */
-extern const struct ht_invariant ht_leapfrog_energy, ht_fd_energy, ht_pair_energy;
+extern const struct ht_invariant ht_leapfrog_energy, ht_fd_energy;
 
 /* The initializer of a row. */
 #define HT_METHOD_POINTER(name, type, what, arguments, ...) .what = ht_##name##_##what,
