@@ -74,7 +74,7 @@ NUMBERS := config/bench.sh config/cache.sh config/check.sh \
     config/examples.sh config/experiments.sh config/laboratory.sh config/pictures.sh config/plot.sh \
     io/traces unit/absorbing unit/amplification unit/differences \
     unit/energy_watch unit/fd_layers unit/fit unit/layers unit/pair_bound \
-    unit/prediction unit/stability unit/threads
+    unit/stability unit/threads
 # With address checks: what judges each file's contents and each rank's memory.
 ASAN_ITEMS := $(filter-out $(if $(filter all,$(HTWAVE_COVER)),,$(NUMBERS)), \
     $(HOST_ITEMS)) \

@@ -21,6 +21,9 @@ PLAIN = {"device.tune": "never", "device.selfcheck": False,
          "output.snapshots": False, "output.pictures": False,
          "output.series": False}
 
+# A name that no device has: plans, but times nothing.
+NO_DEVICE = {"device.select": "none"}
+
 
 class Failure(Exception):
     """htwave has failed; the text is its message."""
@@ -85,11 +88,15 @@ class Laboratory:
 
     def start(self):
         """Reads the command line and asks for the device."""
-        args = self.args = self.parser.parse_args()
+        args = self.args = self.parser.parse_intermixed_args()
         self.empty = tempfile.NamedTemporaryFile(suffix=".cfg")
         self.began, self.left_out, self.wrong = time.monotonic(), 0, False
         self.keys = {"device.select": args.device,
                      "device.backend": args.backend}
+        args.out.mkdir(parents=True, exist_ok=True)
+        if getattr(args, "model", None):  # counts alone, without a device
+            self.keys = NO_DEVICE
+            return args
         plan = self.check({"grid.cells": [8], "initial.type": "zero"})
         if "device" not in plan:
             raise Failure(plan.get("no_device", "no device"))
@@ -101,7 +108,6 @@ class Laboratory:
         self.gpu, self.fp64 = mine[0]["gpu"], mine[0]["fp64"]
         if args.seconds is None:
             args.seconds = self.seconds[self.gpu]
-        args.out.mkdir(parents=True, exist_ok=True)
         return args
 
     # ---- htwave ----

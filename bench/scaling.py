@@ -10,21 +10,28 @@ are added to DIR/scaling.csv as soon as they are measured; the table shows all o
 the file. Efficiencies compare with the last row of one rank of the same problem;
 those of ranks that share a device mean nothing.
 
---machine FILE puts the model of docs/scaling.md (htwave check --machine) beside
-the rows, each at the rate of its own one-rank row. Writes scaling.csv, scaling.md
-and a picture.
+--machine M puts the model of docs/scaling.md beside the rows, each at the rate of
+its own one-rank row. Writes scaling.csv, scaling.md and a picture.
+
+--model FILE [key=value ...] measures nothing and needs no device: it predicts strong
+and weak scaling of the run that FILE describes on --machine, by default
+params/machines/h200-nvlink.cfg, and writes model.json.
 """
 import csv
+import difflib
+import json
 import math
+import re
 import shlex
 from pathlib import Path
 
-from laboratory import HERE, PLAIN, Laboratory, Refused, integers, say, table, \
-    words
+from laboratory import HERE, NO_DEVICE, PLAIN, Laboratory, Refused, integers, \
+    say, table, words
 
 # What rows that are compared share, beside planes and kind.
 ALIKE = """system scheme order stages precision variant layout side device
     backend""".split()
+DEFAULT = HERE.parent / "params/machines/h200-nvlink.cfg"
 COLUMNS = """kind system scheme order stages precision variant layout side planes
     ranks depth halo transport ms interior_ms boundary_ms pack_ms exposed_ms
     messages bytes verified device backend driver version""".split()
@@ -169,39 +176,239 @@ def measured_table(rows):
                      "|"), map(line, rows))
 
 
-def model(lab, row, one):
-    """What htwave check --machine says of a row's problem."""
+# ---- machines ----
+
+RULES = {"> 0": lambda x: x > 0, ">= 0": lambda x: x >= 0, ">= 1": lambda x: x >= 1,
+         "> 0 and <= 1": lambda x: 0 < x <= 1,
+         "an integer >= 1": lambda x: x >= 1 and x == int(x)}
+WORDS = {"a string": str, "true or false": bool, '"device" or "node"': str}
+# Rule, unit, default: None where the key must be given.
+MACHINE = {
+    "name": ("a string", 1, None),
+    "device.memory": ("> 0", 1e9, None), "device.copy": ("> 0", 1e9, None),
+    # two operations per multiply-add
+    "device.single": ("> 0", 0.5e12, None), "device.double": ("> 0", 0.5e12, None),
+    "device.rate": (">= 0", 1, 0), "device.fraction": ("> 0 and <= 1", 1, 0.35),
+    "device.launch": (">= 0", 1e-6, 0), "device.boundary": (">= 1", 1, 1),
+    "device.per_node": ("an integer >= 1", 1, None),
+    "links.bandwidth": ("> 0", 1e9, None), "links.latency": (">= 0", 1e-6, None),
+    "links.staged": ("true or false", 1, False),
+    "network.bandwidth": ("> 0", 1e9, None), "network.latency": (">= 0", 1e-6, None),
+    "network.staged": ("true or false", 1, True),
+    "network.per": ('"device" or "node"', 1, "device"),
+    "host.copy": ("> 0", 1e9, None)}
+SETTING = re.compile(r'''\s*(?:(\w+)\s*[=:]\s*(\{|"[^"]*"|[^\s;,{}"]+)|\}|;|,)''')
+
+
+def settings(path):
+    """Line, key and text of each value of a file of libconfig's form."""
+    text, at, group = path.read_text(encoding="utf-8"), 0, ""
+    text = re.sub(r"(#|//).*", "", text).rstrip()
+    while at < len(text):
+        found = SETTING.match(text, at)
+        line = text.count("\n", 0, found.end() if found
+                          else len(text) - len(text[at:].lstrip())) + 1
+        if not found:
+            raise Refused(f"wrong syntax ({path}:{line})")
+        at, (name, given) = found.end(), found.groups()
+        if given == "{":
+            group = f"{name}."
+        elif name:
+            yield line, group + name, given
+        elif found[0].strip() == "}":
+            group = ""
+
+
+def read_machine(path):
+    """Values in SI units by their keys."""
+    machine = {key: row[2] and row[1] * row[2] for key, row in MACHINE.items()}
+    for line, key, given in settings(path):
+        def refuse(why, key=key, line=line):
+            raise Refused(f"{key}{why} ({path}:{line})")
+        if key not in MACHINE:
+            near = difflib.get_close_matches(key, MACHINE, 1)
+            refuse(": unknown key" + (f"; did you mean {near[0]}?" if near else ""))
+        rule, unit, _ = MACHINE[key]
+        try:
+            value = {"true": True, "false": False}[given] if rule == "true or false" \
+                else json.loads(given)
+            good = isinstance(value, WORDS[rule]) if rule in WORDS \
+                else RULES[rule](float(given))
+        except (KeyError, ValueError):
+            good = False
+        if not good or key == "network.per" and value not in ("device", "node"):
+            refuse(f" = {given}: must be {rule}")
+        machine[key] = value if rule in WORDS else unit * value
+    for key, value in machine.items():
+        if value is None:
+            raise Refused(f"{key}: not set ({path})")
+    return machine
+
+
+# ---- the model of docs/scaling.md, section 3 ----
+
+def travel(machine, sent, most, nodes):
+    """Seconds of an exchange: sent in all, most to one side. Only the first and the
+    last slab of a node use the network; those between send twice over links."""
+    def over(link, size):
+        staged = 2 * size / machine["host.copy"] if machine[f"{link}.staged"] else 0
+        return machine[f"{link}.latency"] + size / machine[f"{link}.bandwidth"] \
+            + staged
+
+    per_node = machine["device.per_node"]
+    links = over("links", sent if not nodes or per_node > 2 else most)
+    if not nodes:
+        return links
+    together = machine["network.per"] == "node" or per_node == 1
+    network = over("network", sent if together else most)
+    return max(network, links) if per_node > 1 else network
+
+
+def step(slab, machine, second, planes, ranks):
+    """Parts of a step of the slowest slab; second: of a plane in a half step."""
+    depth, launch = slab["depth"], machine["device.launch"]
+    plane = second * 2 / slab["passes"]  # in a pass
+    if ranks == 1:
+        parts = {"interior_s": slab["passes"] * (planes * plane + launch),
+                 "boundary_s": 0, "pack_s": 0, "transfer_s": 0, "exposed_s": 0}
+        return {**parts, "step_s": parts["interior_s"]}
+    exchanges, reach = slab["passes"] / depth, slab["planes_per_pass"]
+    sides = round(slab["messages_per_step"] / exchanges)
+    sent = slab["bytes_per_step"] / exchanges
+    leaving = min(depth * reach, planes)
+    twice = reach * depth * (depth - 1) / 2
+    transfer = travel(machine, sent, slab["longest_bytes"],
+                      ranks > machine["device.per_node"])
+    interior = depth * planes - leaving + twice
+    launches = depth - (planes == leaving)  # the last pass may have no interior
+    ends = sides if planes > math.ceil(depth * reach / 2) else 1
+    parts = {
+        "interior_s": interior * plane + launches * launch,
+        "boundary_s": leaving * plane * machine["device.boundary"] + ends * launch,
+        "pack_s": 4 * sent / machine["device.copy"] + 2 * sides * launch,
+        "exposed_s": max(0, transfer - (planes - leaving) * plane)}
+    parts["step_s"] = sum(parts.values())
+    parts["transfer_s"] = transfer
+    return {name: exchanges * s for name, s in parts.items()}
+
+
+def expected_rate(plan, machine):
+    """Cell half-steps per second of a device, and where the number is from."""
+    if machine["device.rate"] > 0:
+        return machine["device.rate"], "the machine's"
+    least = max(plan["slab"]["least_bytes"] / machine["device.copy"],
+                plan["slab"]["least_fma"] / machine[f"device.{plan['precision']}"])
+    return machine["device.fraction"] / least, "a fraction of its limits"
+
+
+def predict(plan, machine, speed, kind, ranks):
+    """A row for that many ranks; None: slabs would be thinner than halos need."""
+    slab, (nx, ny, nz) = plan["slab"], plan["cells"]
+    planes = nz if kind == "weak" else -(-nz // ranks)
+    least = slab["planes_least"] if ranks > 1 else 1
+    if (nz if kind == "weak" else nz // ranks) < least:
+        return None
+    here = step(slab, machine, nx * ny / speed, planes, ranks)
+    one = step(slab, machine, nx * ny / speed, nz, 1)
+    memory = plan["memory_bytes"] / nz * planes
+    if ranks > 1:  # planes beyond the slab, one message out and two in per side
+        depth = slab["depth"]
+        beyond = 2 * slab["planes_least"] if slab["planes_per_pass"] > 1 \
+            else (depth + 1) // 2 + depth / 2
+        memory += beyond * plan["memory_bytes"] / nz + 6 * slab["longest_bytes"]
+    parts = {"interior": "interior_s", "boundary": "boundary_s", "packing": "pack_s",
+             "network" if ranks > machine["device.per_node"] else "links": "exposed_s"}
+    return {"gpus": ranks, "planes": planes, "memory_bytes": memory,
+            "fits": memory <= machine["device.memory"], **here,
+            "efficiency": one["step_s"] / here["step_s"]
+            / (ranks if kind == "strong" else 1),
+            "limit": max(parts, key=lambda part: here[parts[part]])}
+
+
+# Fields in first order in three dimensions, and the largest stable c dt/h of nodal dG
+# in one, of N = 1 to 8 (docs/scaling.md, section 2).
+FIELDS = {"advection": 1, "acoustic": 4, "wave": 4, "maxwell": 6, "elastic": 9}
+DG_STEP = [0.4065, 0.2002, 0.1214, 0.0825, 0.0602, 0.0461, 0.0366, 0.0299]
+
+
+def messages(plan):
+    """What a slab sends per step, and one of a nodal dG method of the same degree."""
+    slab, size = plan["slab"], plan["order"]
+    sent = {"per_step": slab["messages_per_step"],
+            "bytes_per_step": slab["bytes_per_step"]}
+    if plan["scheme"] != "fd" and plan["system"] in FIELDS:
+        word = {"single": 4, "half": 2}.get(
+            slab["halo_precision"], 8 if plan["precision"] == "double" else 4)
+        sent["dg_per_step"] = 10
+        sent["dg_bytes_per_step"] = 10 * plan["cells"][0] * plan["cells"][1] \
+            * (2 * size + 2) ** 2 * FIELDS[plan["system"]] * word
+        if plan.get("cfl"):
+            sent["dg_steps_for_one"] = plan["cfl"] / DG_STEP[size - 1]
+    return sent
+
+
+def model(lab, row):
+    """The plan of a row's problem on one rank."""
     planes = row["planes"] / (row["ranks"] if row["kind"] == "weak" else 1)
-    stages = int(row["stages"])
-    keys = {"system": row["system"], "time.scheme": row["scheme"],
-            "grid.order": int(row["order"]), "time.stages": stages,
-            "device.precision": row["precision"], "initial.type": "random",
-            "time.end": 90.0,
-            "grid.cells": [int(row["side"]), int(row["side"]), int(planes)],
-            "grid.upper": [row["side"], row["side"], planes],
-            "parallel.halo_depth": int(row["depth"]),
-            "parallel.halo_precision": row["halo"]}
-    machine = lab.args.machine or HERE.parent / "params/machines/h200-nvlink.cfg"
-    flags = ["--machine", str(machine), "--gpus", f"{row['ranks']:.0f}"]
-    if one:
-        flags += ["--rate", repr(rate(one))]
-    return lab.check(keys, flags=flags)
+    return lab.check({
+        **NO_DEVICE, "system": row["system"], "time.scheme": row["scheme"],
+        "grid.order": int(row["order"]), "time.stages": int(row["stages"]),
+        "device.precision": row["precision"], "initial.type": "random",
+        "time.end": 90.0,
+        "grid.cells": [int(row["side"]), int(row["side"]), int(planes)],
+        "grid.upper": [row["side"], row["side"], planes],
+        "parallel.halo_depth": int(row["depth"]),
+        "parallel.halo_precision": row["halo"]})
 
 
-def sent_text(row, sent):
-    text = f"{row['system']}, {row['scheme']}, {order(row)}, {row['precision']}, " \
-        f"{row['side']:.0f}^2 cells, depth {row['depth']:.0f}: a slab sends " \
+def sent_text(plan):
+    sent, size = messages(plan), plan["order"]
+    text = f"{plan['system']}, {plan['scheme']}, {order(plan)}, {plan['precision']}, " \
+        f"{plan['cells'][0]} x {plan['cells'][1]} cells, depth " \
+        f"{plan['slab']['depth']}: a slab sends " \
         f"{sent['per_step']:.3g} messages of {number(sent['bytes_per_step'])} " \
         "bytes in all per step, counted"
     if "dg_per_step" in sent:
+        text += f"; a nodal dG method of degree {2 * size + 1:.0f} " \
+            f"{sent['dg_per_step']:.0f} messages, " \
+            f"{number(sent['dg_bytes_per_step'])} bytes per step"
+    if "dg_steps_for_one" in sent:
         times = sent["dg_bytes_per_step"] * sent["dg_steps_for_one"] \
             / sent["bytes_per_step"]
-        text += f"; a nodal dG method of degree {2 * row['order'] + 1:.0f} " \
-            f"{sent['dg_per_step']:.0f} messages, " \
-            f"{number(sent['dg_bytes_per_step'])} bytes per step, and " \
-            f"{sent['dg_steps_for_one']:.3g} steps for one: {times:.3g} times " \
-            "the bytes"
+        text += f", and {sent['dg_steps_for_one']:.3g} steps for one: " \
+            f"{times:.3g} times the bytes"
     return text + "\n"
+
+
+def predict_file(lab):
+    """Tables of a file's run on numbers of devices; the rows go to model.json."""
+    args = lab.args
+    keys = dict(word.split("=", 1) for word in args.keys if "=" in word)
+    machine = read_machine(args.machine or DEFAULT)
+    plan = lab.check(keys, args.model)
+    if "slab" not in plan:
+        raise Refused("grid.cells: only grids of three dimensions are divided into slabs")
+    speed, source = (args.rate, "given") if args.rate else expected_rate(plan, machine)
+    found = {"machine": machine["name"], "system": plan["system"], "rate": speed,
+             "rate_from": source, "messages": messages(plan)}
+    text = f"{machine['name']}, {machine['device.per_node']:.0f} GPUs per node; " \
+        f"{number(speed)} cell half-steps/s per GPU: {source}\n"
+    for kind in ("strong", "weak"):
+        rows = [predict(plan, machine, speed, kind, n) for n in args.gpus]
+        found[kind] = [r for r in rows if r]
+        text += f"\n{kind} scaling\n\n" + table(
+            "GPUs planes GiB ms/step interior boundary pack exposed eff. limit".split(),
+            [[r["gpus"], r["planes"], number(r["memory_bytes"] / 2 ** 30),
+              *(number(1e3 * r[f"{part}_s"]) for part in
+                ("step", "interior", "boundary", "pack", "exposed")),
+              f"{100 * r['efficiency']:.1f}%",
+              r["limit"] + ("" if r["fits"] else ", does not fit")]
+             for r in found[kind]])
+        if None in rows:
+            text += f"{rows.count(None)} more: slabs would be thinner than " \
+                f"{plan['slab']['planes_least']} planes\n"
+    (args.out / "model.json").write_text(json.dumps(found) + "\n", encoding="utf-8")
+    print(text + "\n" + sent_text(plan), end="")
 
 
 def model_texts(lab, rows):
@@ -211,10 +418,13 @@ def model_texts(lab, rows):
         if row["ranks"] == 1 and not lab.args.machine:
             continue
         one = alone(rows, row)
-        found = model(lab, row, one)
+        plan = model(lab, row)
         if row["ranks"] > 1:
-            texts.append(sent_text(row, found["messages"]))
-        for here in found[row["kind"]]:
+            texts.append(sent_text(plan))
+        machine = read_machine(lab.args.machine or DEFAULT)
+        speed = rate(one) if one else expected_rate(plan, machine)[0]
+        here = predict(plan, machine, speed, row["kind"], int(row["ranks"]))
+        if here:
             lines.append([row["kind"], f"{row['ranks']:.0f}", cells(row),
                           f"{row['depth']:.0f}", number(row["ms"]),
                           number(1e3 * here["step_s"]),
@@ -253,6 +463,9 @@ def measure_all(lab, rows):
 
 def measure(lab):
     args = lab.args
+    if args.model:
+        predict_file(lab)
+        return
     if args.quick:
         args.cells, args.ranks, args.orders = 8, args.ranks[:2], [1]
     lab.launch = shlex.split(args.launch)
@@ -286,6 +499,11 @@ if __name__ == "__main__":
     add("--halo-depth", type=int, default=1, help="half steps per exchange")
     add("--halo-precision", default="same", choices=("same", "single", "half"))
     add("--transport", default="auto", help="as parallel.transport")
-    add("--machine", type=Path, metavar="FILE", help="model beside the rows")
+    add("--machine", type=Path, metavar="M", help="model beside the rows")
+    add("--model", type=Path, metavar="FILE", help="predict the scaling of this run")
+    add("keys", nargs="*", metavar="key=value", help="of --model's FILE")
+    add("--gpus", type=integers, default=[2 ** n for n in range(13)], metavar="LIST",
+        help="for --model (1,2,4,..4096)")
+    add("--rate", type=float, help="cell half-steps/s of a GPU (the machine's)")
     add("--show", action="store_true", help="only show what DIR holds")
     laboratory.main(measure)

@@ -32,7 +32,6 @@ struct ht_medium {
     const char *loss_key;            /* of such a parameter; NULL: none */
     bool vanishes;                   /* a parameter that may be 0 is 0 somewhere */
     bool wall_gradient;              /* varies across a wall: order drops there */
-    double visited;                  /* part of the different nodes evaluated, 1: all */
     struct ht_medium_source *source; /* private */
 };
 

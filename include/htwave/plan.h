@@ -43,9 +43,6 @@ struct ht_plan {
  * message. */
 HT_CHECKED enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
                                       struct ht_plan **out);
-/* A plan for counting, not for stepping: one rank, with a sampled medium. cfl, dt and steps are as
- * accurate as the speeds of this medium. */
-HT_CHECKED enum ht_err ht_plan_sketch(const struct ht_params *params, struct ht_plan **out);
 /* Sets plan->scale, which is 1 before, and multiplies the sources by it. Warns of values that no
  * file of the run can hold. Before a start, once. Collective.
  */

@@ -152,23 +152,10 @@ enum { HT_LINK_BUFFERS = 3 };
 /* Numbers of a plane of an array that travel, each with all coefficients: of Hermite methods
  * fields, and memory variables of absorbing layers along x1 and x2. */
 double ht_message_values(const struct ht_problem *problem, int array);
-/* Bytes of a plane of each array in a message. */
-void ht_message_planes(const struct ht_problem *problem, bool fp64, double bytes[HT_ARRAYS]);
-/* Bytes that a slab sends to the slab below (0) and above (1) in one exchange. */
-struct ht_exchange {
-    double bytes[2];
-};
-struct ht_exchange ht_exchange_bytes(const struct ht_planes *planes,
-                                     const double plane_bytes[HT_ARRAYS]);
 
 /* Sent by a slab with two neighbours, mean per time step. */
 struct ht_sent {
     double messages, bytes;
+    double longest; /* bytes of the longer message of an exchange, mean */
 };
 struct ht_sent ht_sent_here(const struct ht_problem *problem, bool fp64);
-/* Sent by a nodal discontinuous Galerkin method on the same cells, of the degree 2N+1 of this
- * method's polynomials, with five stages per step. */
-struct ht_sent ht_sent_dg(const struct ht_problem *problem, bool fp64);
-/* Largest stable step of the dG method as a fraction of the time in which the fastest wave crosses
- * a cell. */
-double ht_dg_step(int order);

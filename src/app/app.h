@@ -76,7 +76,3 @@ HT_CHECKED enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_est
 /* check --error: which scheme, order, grid and precision reach an error, and what they take.
  * params: as read from the operands of args. */
 HT_CHECKED enum ht_err ht_check_error(const struct ht_args *args, const struct ht_params *params);
-
-/* ---- check_machine.c ---- */
-/* check --machine: prints strong and weak scaling of a run on a machine. No device is needed. */
-HT_CHECKED enum ht_err ht_check_machine(const struct ht_args *args, const struct ht_params *params);

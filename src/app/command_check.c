@@ -34,6 +34,34 @@ static enum ht_err write_model(const struct ht_simulation *sim, const char *dire
     return ht_comm_agree(sim->comm, err);
 }
 
+/* ---- a slab between two others, for the model of bench/scaling.py ---- */
+
+static void add_slab(const struct ht_problem *p, bool fp64, struct ht_facts *f) {
+    const struct ht_tuning tuning = {.fp64 = fp64, .trim = true, .block = fp64 ? 2 : 4};
+    const struct ht_sent sent = ht_sent_here(p, fp64);
+    struct ht_cost least = {0};
+    struct ht_passes passes;
+    ht_schedule_passes(p, &passes);
+    for (int from = 0; from < 2; from++) {
+        const struct ht_spec spec = ht_problem_spec(p, &tuning, (enum ht_subgrid)from);
+        const struct ht_cost cost = ht_cost_minimum(&spec, spec.stages);
+        least.bytes += 0.5 * cost.bytes;
+        least.fma += 0.5 * cost.fma;
+    }
+    ht_fact(f, open, "slab", '{');
+    ht_fact(f, integer, "depth", ht_halo_depth(p));
+    ht_fact(f, integer, "passes", passes.count);
+    ht_fact(f, integer, "planes_per_pass", passes.pass[0].reach[0] + passes.pass[0].reach[1]);
+    ht_fact(f, integer, "planes_least", ht_planes_needed(&passes, ht_halo_depth(p)));
+    ht_fact(f, string, "halo_precision", ht_halo_precision_word(p->halo.precision));
+    ht_fact(f, number, "messages_per_step", sent.messages);
+    ht_fact(f, number, "bytes_per_step", sent.bytes);
+    ht_fact(f, number, "longest_bytes", sent.longest);
+    ht_fact(f, number, "least_bytes", least.bytes);
+    ht_fact(f, number, "least_fma", least.fma);
+    ht_fact(f, close, '}');
+}
+
 static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) {
     struct ht_estimate estimate = HT_NO_ESTIMATE;
     TRY(ht_output_check(sim->params, sim->plan->medium, sim->plan->problem.stored[HT_PRIMARY]));
@@ -86,26 +114,21 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
                sim->selfcheck_ratio);
     ht_say(&f, "%s\n", sim->no_device ? "fine, but no device is available" : "fine");
     ht_fact(&f, string, "no_device", sim->no_device);
+    if (sim->plan->grid.dims == 3)
+        add_slab(&sim->plan->problem, sim->params->device.precision == HT_DOUBLE, &f);
     ht_parallel_add_json(sim, NULL, &f.json);
     return ht_facts_print(&f, args->json);
 }
 
 enum ht_err ht_command_check(const struct ht_args *args) {
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    static const char *const of_machine[] = {"--gpus", "--rate"};
-    for (int i = 0; i < 2; i++)
-        REQUIRE(ht_args_value(args, of_machine[i]) == NULL ||
-                    ht_args_value(args, "--machine") != NULL,
-                HT_ERR_INPUT, "%s: needs --machine", of_machine[i]);
-    const char *const modes[] = {"--model", "--machine", "--error"};
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < i; k++)
-            REQUIRE(ht_args_value(args, modes[i]) == NULL || ht_args_value(args, modes[k]) == NULL,
-                    HT_ERR_INPUT, "%s: not with %s", modes[k], modes[i]);
+    REQUIRE(ht_args_value(args, "--machine") == NULL, HT_ERR_INPUT,
+            "--machine: gone: python3 bench/scaling.py --model FILE predicts scaling");
+    REQUIRE(ht_args_value(args, "--model") == NULL || ht_args_value(args, "--error") == NULL,
+            HT_ERR_INPUT, "--model: not with --error");
     REQUIRE(ht_args_value(args, "--wavelengths") == NULL || ht_args_value(args, "--error") != NULL,
             HT_ERR_INPUT, "--wavelengths: needs --error");
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
-    if (ht_args_value(args, "--machine") != NULL) return ht_check_machine(args, params);
     if (ht_args_value(args, "--error") != NULL) return ht_check_error(args, params);
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
     TRY(ht_simulation_plan(params, args->comm, &sim));

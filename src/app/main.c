@@ -170,17 +170,13 @@ static const struct ht_command commands[] = {
                "write model.h5 and pictures of the model with sources and receivers"},
               {"--error", "E", "which scheme, order and grid err by at most E, and their cost"},
               {"--wavelengths", "W", "for --error (default: time.end times the frequency)"},
-              {"--machine", "FILE", "predict times on many devices like that"},
-              {"--gpus", "LIST", "numbers of them (default 1,2,4,..4096)"},
-              {"--rate", "X", "cell half-steps/s of one (default: machine's)"}},
+              {"--machine", "FILE", "gone: bench/scaling.py --model FILE predicts scaling"}},
      .least = 1,
      .most = -1,
      .json = true,
      .ranks = true,
      .more = OVERRIDES "\n\n--error needs a frequency: that of the sources, of the initial wave, "
-                       "or\ninitial.frequency. It plans and times some runs of FILE.\n"
-                       "--machine needs neither devices nor mpiexec: it predicts strong and "
-                       "weak\nscaling by the model of docs/scaling.md." SLABS,
+                       "or\ninitial.frequency. It plans and times some runs of FILE." SLABS,
      .run = ht_command_check},
     {.name = "converge",
      .arguments = "FILE [key=value ...]",

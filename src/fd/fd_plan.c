@@ -62,8 +62,7 @@ enum ht_err ht_fd_check_points(const struct ht_plan *plan) {
 }
 
 /* The fit visits every point. */
-enum ht_err ht_differences_plan_medium(struct ht_plan *plan, bool sampled) {
-    (void)sampled;
+enum ht_err ht_differences_plan_medium(struct ht_plan *plan) {
     TRY(ht_medium_scan(plan->medium, true));
     plan->problem.fd = (struct ht_fd_problem){.order = plan->order};
     TRY(find_rate(plan, &plan->fd_rate));

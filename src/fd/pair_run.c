@@ -159,8 +159,7 @@ static enum ht_err warn_slip(const struct ht_plan *plan) {
     return HT_OK;
 }
 
-enum ht_err ht_staggered_plan_medium(struct ht_plan *plan, bool sampled) {
-    (void)sampled;
+enum ht_err ht_staggered_plan_medium(struct ht_plan *plan) {
     TRY(ht_medium_scan(plan->medium, true));
     plan->problem.fd = (struct ht_fd_problem){.order = plan->order, .pair = HT_PAIR_TOGETHER};
     TRY(find_rate(plan));

@@ -559,11 +559,11 @@ static void visits(const struct ht_medium *medium, enum ht_subgrid subgrid, doub
     }
 }
 
-static double visits_in_all(const struct ht_medium *medium, double part) {
+static double visits_in_all(const struct ht_medium *medium) {
     double total = 0;
     for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
         int64_t count[3], same;
-        visits(medium, (enum ht_subgrid)subgrid, part, count, &same);
+        visits(medium, (enum ht_subgrid)subgrid, 1, count, &same);
         total += (double)count[0] * (double)count[1] * (double)count[2];
     }
     return total;
@@ -691,11 +691,10 @@ static enum ht_err wall_side(struct ht_medium *medium, const struct ht_medium_wo
 
 static enum ht_err scan_varying(struct ht_medium *medium, const struct ht_medium_work *work) {
     struct ht_medium_source *source = medium->source;
-    double total = visits_in_all(medium, 1), part = 1;
+    double total = visits_in_all(medium), part = 1;
     int axes = source->depends[0] + source->depends[1] + source->depends[2];
     if (source->sampled && total > FULL_SCAN_NODES) part = pow(FULL_SCAN_NODES / total, 1.0 / axes);
     source->counted = medium->degree == 0 || total <= FULL_SCAN_NODES;
-    medium->visited = visits_in_all(medium, part) / total;
     TRY(scan_subgrid(medium, HT_PRIMARY, part));
     TRY(scan_subgrid(medium, HT_DUAL, part));
     for (int n = 0; medium->degree > 0 && n < 2 * medium->grid->dims; n++)
@@ -725,7 +724,6 @@ static enum ht_err combine(struct ht_medium *medium) {
 
 enum ht_err ht_medium_visit(struct ht_medium *medium) {
     HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work = {.block = NULL};
-    medium->visited = 1;
     if (medium->uniform) {
         TRY(ht_medium_point(medium, medium->grid->lower, medium->constant));
         struct found found = {.flattened = 0};

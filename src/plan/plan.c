@@ -295,8 +295,8 @@ enum ht_err ht_hermite_plan_order(struct ht_plan *plan) {
                            HT_MAX_ORDER);
 }
 
-enum ht_err ht_hermite_plan_medium(struct ht_plan *plan, bool sampled) {
-    TRY(ht_medium_scan(plan->medium, sampled));
+enum ht_err ht_hermite_plan_medium(struct ht_plan *plan) {
+    TRY(ht_medium_scan(plan->medium, false));
     if (!plan->medium->vanishes) return HT_OK;
     return ht_params_error(plan->params, "time.scheme",
                            "Hermite methods (\"%s\") need materials that are positive, but \"%s\" "
@@ -493,7 +493,7 @@ static void warn_between(const struct ht_plan *plan) {
     }
 }
 
-static enum ht_err make(struct ht_plan *plan, bool sampled) {
+static enum ht_err make(struct ht_plan *plan) {
     TRY(find_system(plan));
     const struct ht_params *params = plan->params;
     struct ht_grid *grid = &plan->grid;
@@ -514,7 +514,7 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     plan->problem.halo = (struct ht_halo_choice){.depth = plan->params->parallel.halo_depth,
                                                  .precision = plan->params->parallel.halo_precision,
                                                  .transport = plan->params->parallel.transport};
-    TRY(method(plan)->plan_medium(plan, sampled));
+    TRY(method(plan)->plan_medium(plan));
     if (ht_layers_any(&plan->grid)) TRY(method(plan)->plan_layers(plan));
     struct ht_problem *problem = &plan->problem;
     const struct ht_medium *medium = plan->medium;
@@ -550,8 +550,8 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
 
 /* Collective calls inside end on all ranks after a failure of one, so all ranks reach the caller's
  * agreement. */
-static enum ht_err create(const struct ht_params *params, struct ht_comm *comm, bool sampled,
-                          struct ht_plan **out) {
+enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
+                           struct ht_plan **out) {
     struct ht_plan *plan = NULL;
     *out = NULL;
     enum ht_err err = HT_ALLOC(plan, 1);
@@ -560,17 +560,8 @@ static enum ht_err create(const struct ht_params *params, struct ht_comm *comm, 
         plan->scale = 1;
         plan->grid.slab.comm = comm;
         ht_threads_set(params->device.threads > 0 ? params->device.threads : ht_comm_cores(comm));
-        err = make(plan, sampled);
+        err = make(plan);
     }
     err = ht_comm_agree(comm, err);
     return HT_MADE(err, plan, ht_plan_destroy, out);
-}
-
-enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
-                           struct ht_plan **out) {
-    return create(params, comm, false, out);
-}
-
-enum ht_err ht_plan_sketch(const struct ht_params *params, struct ht_plan **out) {
-    return create(params, NULL, true, out);
 }

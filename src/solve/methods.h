@@ -61,7 +61,7 @@
     /* Parts of ht_plan_create. grid.order is one of theirs; what follows from it. */             \
     X(name, enum ht_err, plan_order, (struct ht_plan * plan), , )                                 \
     /* Scans the medium, or fits it. Collective. */                                               \
-    X(name, enum ht_err, plan_medium, (struct ht_plan * plan, bool sampled), , )                  \
+    X(name, enum ht_err, plan_medium, (struct ht_plan * plan), , )                                \
     /* Refuses slabs that are too thin; rank r has cells [start[r], start[r + 1]) along x3. */    \
     X(name, enum ht_err, plan_slabs,                                                              \
       (const struct ht_plan *plan, const int64_t *start, int64_t thinnest), , )                   \

@@ -106,4 +106,94 @@ found=$(awk -F'|' 'NR > 2 && $10 > 0 && $11 > 0 { n[$2]++ }
     END { print (n[" interpolation "] >= 4) " " (n[" q "] >= 2) }' table.txt)
 judge "figures.py: kernels of both, $found" [ "$found" = '1 1' ]
 judge 'figures.py: pictures' [ -s figures/interpolation.png -a -s figures/q.png ]
+
+# ---- scaling.py --model: by hand, laws, machine files ----
+
+machines=$bench/../params/machines
+cat >cube.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [64, 64, 96]; order = 2; };
+time = { end = 0.5; scheme = "taylor"; };
+CFG
+cat >plain.cfg <<'CFG'
+name = "plain";
+device = { memory = 1000.0; copy = 4.0; single = 1.0; double = 1.0;
+    launch = 0.0; boundary = 1.0; per_node = 4; };
+links = { bandwidth = 1.0; latency = 0.0; staged = false; };
+host = { copy = 1.0; };
+network = { bandwidth = 1.0; latency = 0.0; staged = false; };
+CFG
+# predicts ARGUMENT...: of cube.cfg, to model/model.json
+predicts() {
+    rm -rf model
+    timeout 60 python3 "$bench/scaling.py" --out model --model cube.cfg "$@" \
+        >table.txt 2>message.txt
+}
+# model EXPRESSION: true of the rows in strong and weak and of what is found, all
+model() {
+    python3 -c 'import json, sys
+found = json.load(open("model/model.json"))
+strong, weak = found["strong"], found["weak"]
+def near(*pairs):
+    return all(abs(x - y) <= 1e-9 * abs(y) for x, y in zip(pairs[::2], pairs[1::2]))
+sys.exit(not eval("(" + sys.argv[1] + ")"))' "$1"
+}
+small='grid.cells=[10,10,20] grid.order=1'
+# At 1e8 cell half-steps/s one rank takes 40 us for 2 x 20 planes, 1 us each. Two
+# ranks with 10 planes: a half step has 9 us of interior, 1 of boundary; 100 nodes x
+# 8 coefficients x 4 fields x 4 bytes = 12 800 bytes leave and as many come, read and
+# written: 51 200 / 4e9 = 12.8 us; 12.8 us of travel, of which 9 are hidden. Weak: 19
+# of 20 planes hide it all.
+# shellcheck disable=SC2086 # the keys are words
+predicts $small --machine plain.cfg --rate 1e8 --gpus 2
+judge "model, by hand: $(grep '^| 2' table.txt | head -n 1)" model 'near(
+    strong[0]["step_s"], 5.32e-5, strong[0]["exposed_s"], 7.6e-6,
+    weak[0]["step_s"], 6.56e-5, strong[0]["efficiency"], 20 / 53.2,
+    found["messages"]["dg_bytes_per_step"], 10 * 100 * 16 * 16) and
+    found["rate_from"] == "given"'
+# A cycle of one step: 4 planes and 4, one more computed twice, two leave last; 12 800
+# bytes to either side, 2 launches of 3 us for them and as many each to pack and unpack
+sed 's/launch = 0/launch = 3/; s/per_node = 4/per_node = 1/' plain.cfg >launch.cfg
+# shellcheck disable=SC2086
+predicts $small --machine launch.cfg --rate 1e8 --gpus 5 parallel.halo_depth=2
+judge "model, depth 2: $(grep '^| 5' table.txt | head -n 1)" model 'near(
+    strong[0]["interior_s"], 7e-6 + 6e-6, strong[0]["boundary_s"], 2e-6 + 6e-6,
+    strong[0]["pack_s"], 2 * 12.8e-6 + 12e-6, strong[0]["exposed_s"], 23.6e-6)'
+# Two passes of order 4: 8 planes of 10, 2 at either end leave first: 2 x 100 points
+# x 4 bytes to either side
+predicts 'grid.cells=[10,10,20]' grid.order=4 'time.scheme="fd"' time.stages=2 \
+    --machine plain.cfg --rate 1e8 --gpus 2
+judge "model, fd: $(grep '^| 2' table.txt | head -n 1)" model 'near(
+    strong[0]["interior_s"], 12e-6, strong[0]["boundary_s"], 8e-6,
+    strong[0]["pack_s"], 3.2e-6, strong[0]["transfer_s"], 3.2e-6,
+    strong[0]["exposed_s"] + 1, 1) and "dg_per_step" not in found["messages"]'
+for machine in "$machines"/*.cfg; do
+    predicts --machine "$machine"
+    judge "model, $(basename "$machine"): rows, efficiencies, sums, falling" model '
+    (len(strong), len(weak)) == (7, 13) and found["rate_from"][0] == "a" and
+    all(r["efficiency"] <= 1 and near(r["step_s"], r["interior_s"] + r["boundary_s"] +
+        r["pack_s"] + r["exposed_s"]) for r in strong + weak) and
+    all(a[key] >= b[key] for a, b in zip(strong, strong[1:])
+         for key in ("interior_s", "memory_bytes", "efficiency"))'
+done
+# refuses WHAT PATTERN SED: a machine's file changed by it
+refuses() {
+    sed "$3" "$machines/h200-nvlink.cfg" >broken.cfg
+    predicts --machine broken.cfg
+    code=$?
+    judge "model, $1: $(tail -n 1 message.txt)" \
+        [ $code = 2 -a "$(grep -c -e "$2" message.txt)" = 1 ]
+}
+refuses 'unknown key' 'kopy: unknown key; did you mean device.copy? (broken.cfg:8)' \
+    's/ copy = 4284/ kopy = 4284/'
+refuses 'a string' 'copy = "fast": must be > 0' 's/copy = 4284.0/copy = "fast"/'
+refuses 'fraction above 1' 'fraction = 1.5: must be > 0 and <= 1' 's/0.35;/1.5;/'
+refuses 'half a device' 'per_node = 2.5: must be an integer' 's/per_node = 4/per_node = 2.5/'
+refuses 'no rack' 'per = "rack": must be' 's/"device"/"rack"/'
+refuses 'a missing key' 'host.copy: not set' '/^host/d'
+refuses 'wrong syntax' 'wrong syntax (broken.cfg:20)' 's/^links = {/links = ;/'
+predicts 'grid.cells=[8,8]'
+judge "model, two dimensions: $(tail -n 1 message.txt)" grep -q 'three dim' message.txt
+timeout 20 "$htwave" check cube.cfg --machine plain.cfg 2>message.txt
+judge "check --machine: $(cat message.txt)" grep -q 'bench/scaling.py --model' message.txt
 end config/laboratory
