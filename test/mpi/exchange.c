@@ -181,7 +181,7 @@ static void run_schedules(struct scene *scene, bool leapfrog, int degree) {
     struct ht_kernels kernels = {0};
     struct trial t;
     make_trial(&t, scene, leapfrog, degree, 0);
-    enum ht_err err = trial_kernels(scene, &t, &kernels);
+    enum ht_err err = trial_kernels(scene, &t, true, &kernels);
     for (int depth = 1; depth <= 4 && err == HT_OK; depth++)
         for (int way = 0; way < (peer ? 3 : 2); way++) {
             const uint64_t bits = ht_rng_bits(31, (uint64_t)scene->number++) >> 8;
@@ -247,7 +247,7 @@ static enum ht_err round_once(const struct scene *scene, const struct trial *t, 
                               struct numbers *n, double *absolute) {
     struct ht_kernels kernels = {0};
     struct pair pair = {0};
-    TRY(trial_kernels(scene, t, &kernels));
+    TRY(trial_kernels(scene, t, true, &kernels));
     enum ht_err err = make_pair(scene, t, &kernels, &pair);
     if (err == HT_OK) err = live(scene, t, &pair, "PD", judge_rounding, n, r);
     if (err == HT_OK) err = largest_absolute(t, pair.data[0], absolute);

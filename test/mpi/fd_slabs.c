@@ -330,7 +330,7 @@ static void run_layers(const struct scene *scene, struct kind kind) {
         const bool sponge = i == 1;
         make(&t, scene, &kind, sponge ? 2 : 1, sponge ? 2 : 1, 0);
         add_layers(scene, &t, &layers, sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML);
-        if (i == 0 && trial_kernels(scene, &t, &kernels) != HT_OK) {
+        if (i == 0 && trial_kernels(scene, &t, true, &kernels) != HT_OK) {
             TEST_CHECK(false, "%s: %s", t.name, ht_err_message());
             return;
         }
@@ -346,7 +346,7 @@ static void run_kind(const struct scene *scene, struct kind kind) {
     struct trial t;
     kind.fp64 = kind.fp64 && fp64;
     make(&t, scene, &kind, 2, 1, 0);
-    if (trial_kernels(scene, &t, &kernels) != HT_OK) {
+    if (trial_kernels(scene, &t, true, &kernels) != HT_OK) {
         TEST_CHECK(false, "%s: %s", t.name, ht_err_message());
         return;
     }

@@ -58,7 +58,7 @@ static enum ht_err run(const struct scene *scene, const struct trial *t, double 
     struct ht_stepper together = {0}, alone = {0};
     struct ht_kernels kernels = {0};
     double *data[2] = {NULL, NULL};
-    enum ht_err err = trial_kernels(scene, t, &kernels);
+    enum ht_err err = trial_kernels(scene, t, true, &kernels);
     for (int i = 0; i < 2 && err == HT_OK; i++) err = HT_ALLOC(data[i], trial_values(t));
     if (err == HT_OK) err = ht_stepper_create(&t->alone, scene->device, &kernels, &alone);
     if (err == HT_OK) err = advance(t, &t->whole, &alone, data[0]);

@@ -114,8 +114,9 @@ static inline enum ht_err trial_warm(const struct scene *scene, const struct tri
 }
 
 /* Rank 0 compiles first, the others find its programs in a cache: PoCL's own, since for another it
- * would compile each kernel twice (for any size of group, too), else the scene's. */
-static inline enum ht_err trial_kernels(const struct scene *scene, const struct trial *t,
+ * would compile each kernel twice (for any size of group, too), else the scene's. warm: unless
+ * rank 0 launches the kernels before the others do. */
+static inline enum ht_err trial_kernels(const struct scene *scene, const struct trial *t, bool warm,
                                         struct ht_kernels *kernels) {
     const bool first = ht_comm_rank(scene->comm) == 0;
     const bool gpu = ht_device_info(scene->device)->gpu;
@@ -123,7 +124,7 @@ static inline enum ht_err trial_kernels(const struct scene *scene, const struct 
     enum ht_err err = HT_OK;
     double nothing = 0;
     if (first) err = ht_kernels_create(&t->problem, scene->device, &t->tuning, kernels);
-    if (err == HT_OK && first && !gpu) err = trial_warm(scene, t, kernels);
+    if (err == HT_OK && first && warm && !gpu) err = trial_warm(scene, t, kernels);
     if (err == HT_OK) err = ht_comm_max(scene->comm, 1, &nothing);
     if (err == HT_OK && !first)
         err = ht_kernels_create(&t->problem, scene->device, &t->tuning, kernels);
