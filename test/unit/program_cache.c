@@ -36,8 +36,9 @@ static bool read_only_file(const char *directory, struct file *file) {
     return count == 1 && ht_file_read(file->path, &file->data, &file->size) == HT_OK;
 }
 
+/* The user's alone: what others can write is refused unread. */
 static void write_file(const char *path, const char *data, size_t size) {
-    if (ht_file_write(path, data, size) == HT_OK) return;
+    if (ht_file_write(path, data, size) == HT_OK && chmod(path, S_IRUSR | S_IWUSR) == 0) return;
     printf("not ok - set-up: %s\n", ht_err_message());
     exit(1);
 }
