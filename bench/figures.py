@@ -5,6 +5,8 @@
     stages         stages against performance (figures 3 and 4)
     roofline       single kernels under the device's limits (figure 5)
     q              fewer stages and smaller steps against all stages
+    table1         seconds of 200 steps on 150^3 cells beside those of table 1;
+                   on CPUs from smaller grids
 
 All by htwave bench rates, which verifies each kernel. Writes figures.csv,
 figures.md and pictures.
@@ -15,7 +17,9 @@ from laboratory import Laboratory, integers, plot, table
 
 # Variants of one kernel that sum a series.
 SERIES = ("monolithic", "vector")
-CASES = ("interpolation", "stages", "roofline", "q")
+CASES = ("interpolation", "stages", "roofline", "q", "table1")
+PAPER = [["GTX 980, monolithic", 2.09, 13.77, 36.17],
+         ["GTX 980, two kernels", 2.42, 13.77, 37.23]]
 
 
 def rates(lab, case, keep, order, *flags):
@@ -75,6 +79,29 @@ def q(lab, order):
                         lambda row: float(row["largest_cfl"] or 0) > 0)
 
 
+def table1(lab, order):
+    args = lab.args
+    side = args.cells or (150 if lab.gpu else 0)
+    return rates(lab, "table1", lambda row: True, order, "--precisions", "single",
+                 "--systems", "advection", "--dims", "3",
+                 "--cells", "8" if args.quick else str(side))
+
+
+def paper(rows):
+    """Seconds of table 1: the fastest layout of each variant, scaled to 150^3 cells."""
+    found = {}
+    for row in rows:
+        if row["case"] == "table1":
+            seconds = 0.4 * float(row["ms"]) * (150 / int(row["side"])) ** 3
+            best = found.setdefault(row["variant"], {})
+            order = int(row["order"])
+            best[order] = min(seconds, best.get(order, seconds))
+    return found and "\nadvection, 150^3 cells, 200 steps, single precision: " \
+        "seconds\n\n" + table(["", "N = 1", "2", "3"], [
+            [name, *(f"{best[n]:.3g}" if n in best else "-" for n in (1, 2, 3))]
+            for name, best in found.items()] + PAPER) or ""
+
+
 def line(row):
     crossing = f"{plot.crossing_ns(row):.4g}" if row["case"] == "q" else ""
     return [row["case"], row["system"], row["kernels"], row["precision"],
@@ -94,7 +121,7 @@ def measure(lab):
     lab.write(rows, list(rows[0]) if rows else [], table(
         ["case", "system", "kernels", "prec.", "N", "stages", "cells per group",
          "ms", "cells/s", "GFLOP/s", "GB/s", "% limit", "ns to cross"],
-        map(line, rows)))
+        map(line, rows)) + paper(rows))
 
 
 if __name__ == "__main__":

@@ -32,7 +32,6 @@ struct ht_effort {
 struct ht_rate {
     double median, best; /* device seconds per half step */
     double kernel[2];    /* median of each kernel of the variant */
-    double total;        /* device seconds of all timed steps */
     double joules;       /* per half step, whole board; NaN: unknown */
     int timed;           /* steps (two half steps each) behind median, best */
 };

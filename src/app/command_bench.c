@@ -1,6 +1,5 @@
-/* htwave bench: measures the device and the rows of the cases, one by one, and writes them as a
- * table, CSV and JSON. Table 1 is that of Vargas, Chan, Hagstrom and Warburton (2016), on any
- * device. */
+/* htwave bench: measures the device and the rows, one by one, and writes them as a table, CSV and
+ * JSON. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,14 +10,12 @@
 
 /* One measurement: its plan and its results. */
 struct row {
-    const char *of; /* case */
     const struct ht_system *system;
     const struct ht_scheme *scheme;
     struct ht_tuning tuning;
     int dims, order;
     int stages;   /* 0 in a plan: all */
     int64_t side; /* cells along each axis; 0 in a plan: chosen */
-    int steps;    /* number of timed steps; 0: until the median is steady */
     int kernel;   /* results are of this kernel of the variant; -1: of all */
     bool density; /* varies; of finite differences */
     /* ---- results ---- */
@@ -27,7 +24,6 @@ struct row {
     struct ht_shape shape;
     double fields;        /* stored fields, mean of both grids */
     double seconds, best; /* per half step: median, least */
-    double total;         /* of all timed steps */
     int timed;
     double joules;        /* per half step; NaN: unknown */
     double verified;      /* worst difference over its bound */
@@ -44,7 +40,7 @@ struct bench {
     char *cache;                /* of compiled kernels; NULL: none */
     const char *directory;      /* of the results */
     int64_t side;               /* 0: chosen */
-    double gib, seconds;        /* largest state; time per case */
+    double gib, seconds;        /* largest state; time in all */
     int cells, rows, planes;    /* of the shape; 0: chosen */
     int stages;                 /* 0: all */
     bool each;                  /* kernel of a variant is a row, too */
@@ -68,13 +64,7 @@ static enum ht_err read_whole(const struct ht_args *args, const char *flag, int 
     return HT_OK;
 }
 
-/* ---- cases ---- */
-
-static const char *const cases[][2] = {
-    {"rates", "variants x orders x precisions x systems (the default)"},
-    {"table1", "advection on 150^3 cells, 200 steps, beside the paper's times"},
-};
-enum { CASES = sizeof cases / sizeof cases[0] };
+/* ---- the case ---- */
 
 static enum ht_err check_case(const char *name) {
     static const char *const gone[][2] = {
@@ -87,16 +77,16 @@ static enum ht_err check_case(const char *name) {
         {"roofline", "python3 bench/figures.py roofline"},
         {"scaling", "python3 bench/scaling.py"},
         {"stages", "python3 bench/figures.py stages"},
+        {"table1", "python3 bench/figures.py table1"},
     };
     for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
         REQUIRE(
             strcmp(gone[i][0], name) != 0, HT_ERR_INPUT,
             "bench %s is no longer a case: use %s (scripts are installed in share/htwave/bench)",
             name, gone[i][1]);
-    for (size_t i = 0; i < CASES; i++)
-        if (strcmp(cases[i][0], name) == 0) return HT_OK;
-    FAIL(HT_ERR_INPUT, "bench %s: no such case; must be among %s, %s", name, cases[0][0],
-         cases[1][0]);
+    REQUIRE(strcmp(name, "rates") == 0, HT_ERR_INPUT, "bench %s: no such case; must be rates",
+            name);
+    return HT_OK;
 }
 
 /* ---- planning ---- */
@@ -196,23 +186,22 @@ static enum ht_err plan_orders(struct bench *bench, struct row row, int most) {
 /* Finite differences step one field of either system: those of one are rows. */
 static bool has_differences(const struct bench *bench, const struct row *like) {
     for (int i = 0; i < bench->count; i++)
-        if (bench->row[i].of == like->of && bench->row[i].scheme->nodal &&
-            bench->row[i].dims == like->dims && bench->row[i].system != like->system)
+        if (bench->row[i].scheme->nodal && bench->row[i].dims == like->dims &&
+            bench->row[i].system != like->system)
             return true;
     return false;
 }
 
-static enum ht_err plan_system(struct bench *bench, const struct row *like, int most) {
+static enum ht_err plan_system(struct bench *bench, const struct ht_system *system, int most) {
     const struct ht_sweep *sweep = &bench->sweep;
-    struct row row = *like;
-    row.tuning.trim = bench->info->gpu;
-    row.tuning.ptx = bench->info->ptx;
-    row.tuning.ptx_own = bench->info->ptx_own;
-    row.tuning.cells = bench->cells;
-    row.tuning.rows = bench->rows;
-    row.tuning.planes = bench->planes;
-    row.side = row.side > 0 ? row.side : bench->side;
-    row.stages = row.stages > 0 ? row.stages : bench->stages;
+    struct row row = {.system = system, .kernel = -1, .side = bench->side};
+    row.stages = bench->stages;
+    row.tuning = (struct ht_tuning){.trim = bench->info->gpu,
+                                    .ptx = bench->info->ptx,
+                                    .ptx_own = bench->info->ptx_own,
+                                    .cells = bench->cells,
+                                    .rows = bench->rows,
+                                    .planes = bench->planes};
     for (int d = 0; d < sweep->ndims; d++) {
         row.dims = sweep->dims[d];
         const struct ht_equations eq = ht_equations_make(row.system, row.dims);
@@ -222,15 +211,6 @@ static enum ht_err plan_system(struct bench *bench, const struct row *like, int 
                 !(row.scheme->nodal && has_differences(bench, &row)))
                 TRY(plan_orders(bench, row, most));
         }
-    }
-    return HT_OK;
-}
-
-static enum ht_err plan_sweep(struct bench *bench, const char *of, int most) {
-    for (int s = 0; s < ht_system_count(); s++) {
-        const struct row row = {.of = of, .system = ht_system_at(s), .kernel = -1};
-        if (ht_args_listed(bench->sweep.systems, row.system->name))
-            TRY(plan_system(bench, &row, most));
     }
     return HT_OK;
 }
@@ -322,17 +302,12 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
                                .seconds = gpu ? 0.1 : 0.3,
                                .joules_of = gpu ? 0.5 : 0};
     struct ht_rate rate;
-    if (row->steps > 0) {
-        effort.least = row->steps;
-        effort.seconds = 0;
-    }
     TRY(ht_test_problem_verify(&test, bench->device, &kernels, &row->verified));
     REQUIRE(row->verified <= 1, HT_ERR_DEVICE,
             "differs from the reference by %.3g times what rounding explains", row->verified);
     TRY(ht_rate_measure(&test, bench->device, &kernels, &effort, &rate));
     row->seconds = row->kernel < 0 ? rate.median : rate.kernel[row->kernel];
     row->best = row->kernel < 0 ? rate.best : row->seconds;
-    row->total = rate.total;
     row->timed = rate.timed;
     row->joules = row->kernel < 0 ? rate.joules : NAN;
     const struct ht_limits *limits = &bench->limits[spec.fp64];
@@ -345,16 +320,15 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
     return HT_OK;
 }
 
-static enum ht_err measure_rows(struct bench *bench, int first, int last) {
+static enum ht_err measure_rows(struct bench *bench) {
     HT_ENDED(ht_progress_end) struct ht_progress progress;
     HT_FREED_TEXT struct ht_text text = {0};
     double began = ht_clock();
-    const char *name = last > first ? bench->row[first].of : "";
     bool table = !bench->csv && !bench->json;
-    ht_progress_start(&progress, name, last - first, "rows", 1);
+    ht_progress_start(&progress, "rates", bench->count, "rows", 1);
     if (table) print_row(NULL, &text);
     if (table) TRY(ht_args_print(&text));
-    for (int i = first; i < last; i++) {
+    for (int i = 0; i < bench->count; i++) {
         struct row *row = &bench->row[i];
         if (ht_stop_wanted() || ht_clock() - began > bench->seconds) {
             snprintf(row->why, sizeof row->why, "no time left");
@@ -364,14 +338,14 @@ static enum ht_err measure_rows(struct bench *bench, int first, int last) {
         /* Measures a row. If it fails, the reason is reported and the other rows continue. */
         if (measure_row(bench, row) != HT_OK) {
             snprintf(row->why, sizeof row->why, "%s", ht_err_message());
-            ht_warn("%s, %s, N = %d, %s, %s: %s", row->of, row->system->name, row->order,
+            ht_warn("rates, %s, N = %d, %s, %s: %s", row->system->name, row->order,
                     row->tuning.variant->name, precision_of(row), row->why);
             if (row->verified > 1) bench->wrong = true;
         }
         ht_text_free(&text);
         if (row->done) print_row(row, &text);
         if (table && row->done) TRY(ht_args_print(&text));
-        ht_progress_update(&progress, i + 1 - first);
+        ht_progress_update(&progress, i + 1);
     }
     return HT_OK;
 }
@@ -396,7 +370,7 @@ static int columns_of(const struct row *r, struct value *v) {
     const struct ht_equations eq = ht_equations_make(r->system, r->dims);
     const double cfl = ht_scheme_cfl(r->scheme, &eq, r->order, r->stages);
     int n = 0;
-    add(v, &n, (struct value){"case", r->of, 0});
+    add(v, &n, (struct value){"case", "rates", 0});
     add(v, &n, (struct value){"system", r->system->name, 0});
     add(v, &n, (struct value){"scheme", r->scheme->name, 0});
     add(v, &n, (struct value){"dimensions", NULL, r->dims});
@@ -478,79 +452,9 @@ static void add_json(const struct bench *bench, struct ht_json *json) {
     ht_json_close(json, '}');
 }
 
-/* ---- table 1 ---- */
-
-enum { TABLE_SIDE = 150, TABLE_STEPS = 200, TABLE_ORDERS = 3 };
-
-static enum ht_err plan_table1(struct bench *bench) {
-    const bool gpu = bench->info->gpu;
-    const struct ht_sweep saved = bench->sweep;
-    const struct row like = {.of = "table1",
-                             .system = ht_system_find("advection"),
-                             .kernel = -1,
-                             .side = gpu ? TABLE_SIDE : 0,
-                             .steps = gpu ? TABLE_STEPS : 0};
-    if (!gpu)
-        ht_note(
-            "table 1 on smaller grids and fewer steps; times are scaled to %d^3 cells and %d steps",
-            TABLE_SIDE, TABLE_STEPS);
-    bench->sweep.precisions = "single";
-    bench->sweep.ndims = 1;
-    bench->sweep.dims[0] = 3;
-    enum ht_err err = plan_system(bench, &like, TABLE_ORDERS);
-    bench->sweep = saved;
-    return err;
-}
-
-/* Device seconds of 200 steps on 150^3 cells, measured or scaled. */
-static double table_seconds(const struct row *row) {
-    double scale = pow((double)TABLE_SIDE / (double)row->side, 3);
-    if (row->steps == TABLE_STEPS) return row->total * scale;
-    return 2 * TABLE_STEPS * row->seconds * scale;
-}
-
-static enum ht_err print_table1(struct bench *bench, int first, int last) {
-    HT_FREED_TEXT struct ht_text text = {0};
-    ht_text_add(&text,
-                "advection, 150^3 cells, 200 steps, single precision: seconds\n%-26s %8s %8s %8s\n",
-                "", "N = 1", "N = 2", "N = 3");
-    for (int v = 0; v < ht_variant_count(); v++) {
-        double seconds[TABLE_ORDERS] = {NAN, NAN, NAN};
-        bool any = false;
-        for (int i = first; i < last; i++) {
-            const struct row *row = &bench->row[i];
-            if (!row->done || row->tuning.variant != ht_variant_at(v) || row->order > TABLE_ORDERS)
-                continue;
-            seconds[row->order - 1] = table_seconds(row);
-            any = true;
-        }
-        if (any) {
-            ht_text_add(&text, "%-26s", ht_variant_at(v)->name);
-            for (int n = 0; n < TABLE_ORDERS; n++)
-                if (isfinite(seconds[n]))
-                    ht_text_add(&text, " %8.3g", seconds[n]);
-                else
-                    ht_text_add(&text, " %8s", "-");
-            ht_text_add(&text, "\n");
-        }
-    }
-    ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, monolithic", 2.09, 13.77, 36.17);
-    ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, two kernels", 2.42, 13.77, 37.23);
-    return bench->csv || bench->json ? HT_OK : ht_args_print(&text);
-}
-
 /* ---- the run ---- */
 
-static enum ht_err run_case(struct bench *bench, const char *name, const struct ht_args *args) {
-    const int first = bench->count, most = bench->info->gpu ? 5 : 3;
-    const bool table1 = strcmp(name, "table1") == 0;
-    if (ht_args_value(args, "--seconds") == NULL) bench->seconds = bench->info->gpu ? 600 : 60;
-    TRY(table1 ? plan_table1(bench) : plan_sweep(bench, name, most));
-    TRY(measure_rows(bench, first, bench->count));
-    return table1 ? print_table1(bench, first, bench->count) : HT_OK;
-}
-
-static enum ht_err run_cases(struct bench *bench, const struct ht_args *args) {
+static enum ht_err measure(struct bench *bench, const struct ht_args *args) {
     TRY(ht_file_make_directory(bench->directory));
     const struct ht_device_info *info = bench->info;
     TRY(ht_limits_measure(bench->device, false, &bench->limits[0]));
@@ -563,35 +467,35 @@ static enum ht_err run_cases(struct bench *bench, const struct ht_args *args) {
     if (!info->gpu)
         ht_note("a CPU: small grids, single precision and low orders unless flags say otherwise, "
                 "so that a case takes about a minute");
-    for (int i = 0; i < args->count || i == 0; i++)
-        TRY(run_case(bench, args->count > 0 ? args->operand[i] : "rates", args));
+    if (ht_args_value(args, "--seconds") == NULL) bench->seconds = info->gpu ? 600 : 60;
+    for (int s = 0; s < ht_system_count(); s++)
+        if (ht_args_listed(bench->sweep.systems, ht_system_at(s)->name))
+            TRY(plan_system(bench, ht_system_at(s), info->gpu ? 5 : 3));
+    TRY(measure_rows(bench));
     REQUIRE(bench->count > 0, HT_ERR_INPUT, "bench: the flags exclude all rows");
     HT_FREED_TEXT struct ht_text csv = {0};
     HT_ENDED(ht_facts_free) struct ht_facts f = {.text = {0}};
     const struct ht_text *json = &f.json.text;
-    if (bench->count > 0) {
-        struct value v[COLUMNS];
-        for (int i = 0; i < bench->count; i++) {
-            int n = csv_columns_of(bench, &bench->row[i], v);
-            for (int k = 0; i == 0 && k < n; k++)
-                ht_text_add(&csv, "%s%s", v[k].name, k + 1 < n ? "," : "\n");
-            for (int k = 0; k < n; k++) {
-                if (v[k].text != NULL && strpbrk(v[k].text, ",\"\n") != NULL)
-                    ht_text_add_json(&csv, v[k].text);
-                else if (v[k].text != NULL)
-                    ht_text_add(&csv, "%s", v[k].text);
-                else if (isfinite(v[k].number))
-                    ht_text_add(&csv, "%.9g", v[k].number);
-                ht_text_add(&csv, "%s", k + 1 < n ? "," : "\n");
-            }
+    struct value v[COLUMNS];
+    for (int i = 0; i < bench->count; i++) {
+        int n = csv_columns_of(bench, &bench->row[i], v);
+        for (int k = 0; i == 0 && k < n; k++)
+            ht_text_add(&csv, "%s%s", v[k].name, k + 1 < n ? "," : "\n");
+        for (int k = 0; k < n; k++) {
+            if (v[k].text != NULL && strpbrk(v[k].text, ",\"\n") != NULL)
+                ht_text_add_json(&csv, v[k].text);
+            else if (v[k].text != NULL)
+                ht_text_add(&csv, "%s", v[k].text);
+            else if (isfinite(v[k].number))
+                ht_text_add(&csv, "%.9g", v[k].number);
+            ht_text_add(&csv, "%s", k + 1 < n ? "," : "\n");
         }
     }
     add_json(bench, &f.json);
     TRY(ht_text_status(json));
     TRY(ht_text_status(&csv));
     TRY(ht_file_write_in(bench->directory, "bench.json", json->data, json->length));
-    if (bench->count > 0)
-        TRY(ht_file_write_in(bench->directory, "bench.csv", csv.data, csv.length));
+    TRY(ht_file_write_in(bench->directory, "bench.csv", csv.data, csv.length));
     if (bench->csv) TRY(ht_args_print(&csv));
     TRY(bench->json ? ht_args_print(json) : HT_OK);
     if (bench->left_out > 0)
@@ -601,12 +505,6 @@ static enum ht_err run_cases(struct bench *bench, const struct ht_args *args) {
     REQUIRE(!bench->wrong, HT_ERR_DEVICE, "at least one program does not agree with the reference");
     REQUIRE(!ht_stop_wanted(), HT_ERR_INTERRUPTED, "interrupted");
     return HT_OK;
-}
-
-static enum ht_err list_cases(void) {
-    HT_FREED_TEXT struct ht_text text = {0};
-    for (size_t i = 0; i < CASES; i++) ht_text_add(&text, "%-14s %s\n", cases[i][0], cases[i][1]);
-    return ht_args_print(&text);
 }
 
 static enum ht_err run(struct bench *bench, const struct ht_args *args) {
@@ -619,12 +517,11 @@ static enum ht_err run(struct bench *bench, const struct ht_args *args) {
     bench->info = ht_device_info(bench->device);
     TRY(ht_cache_directory(bench->sweep.cache, &bench->cache));
     ht_device_cache(bench->device, bench->cache);
-    return run_cases(bench, args);
+    return measure(bench, args);
 }
 
 enum ht_err ht_command_bench(const struct ht_args *args) {
     struct bench bench = {.gib = 6};
-    if (ht_args_value(args, "--cases") != NULL) return list_cases();
     const char *directory = ht_args_value(args, "--out");
     int side = 0;
     bench.directory = directory != NULL ? directory : "bench-out";

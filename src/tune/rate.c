@@ -91,11 +91,9 @@ static enum ht_err take_step(const struct ht_stepper *stepper) {
 
 void ht_rate_summarise(int count, const double (*seconds)[2], struct ht_rate *out) {
     double all[HT_RATE_MOST], each[2][HT_RATE_MOST];
-    out->total = 0;
     for (int n = 0; n < count; n++) {
         for (int k = 0; k < 2; k++) each[k][n] = seconds[n][k] / 2;
         all[n] = each[0][n] + each[1][n];
-        out->total += seconds[n][0] + seconds[n][1];
     }
     out->median = ht_median(count, all);
     out->best = all[0];

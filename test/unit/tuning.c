@@ -182,8 +182,8 @@ static void test_statistics(void) {
                rate.median, rate.best);
     TEST_CHECK(rate.kernel[0] == 2 && rate.kernel[1] == 1.5,
                "its kernels: medians %g (2), %g (1.5)", rate.kernel[0], rate.kernel[1]);
-    TEST_CHECK(rate.total == 98 && rate.timed == 5 && rate.joules == 7,
-               "total %g (98) of %d steps, energy left at %g", rate.total, rate.timed, rate.joules);
+    TEST_CHECK(rate.timed == 5 && rate.joules == 7, "%d steps, energy left at %g", rate.timed,
+               rate.joules);
 }
 
 int main(void) {
