@@ -122,6 +122,8 @@ const struct ht_scheme ht_scheme_leapfrog = {
 static const char *fd_form(const struct ht_equations *eq, struct ht_form *out) {
     const struct ht_second_order *form = &eq->second_order;
     if (!form->known) return "do not obey u_tt = K div(1/rho grad u)";
+    /* The kernels take walls' factors as they are. */
+    if (eq->field[form->field].parity != 0) return "have a u that walls mirror with other signs";
     if (eq->losses != 0) return "lose energy at a point";
     *out = (struct ht_form){.stored = {1u << form->field, 1u << form->field}};
     return NULL;

@@ -274,6 +274,8 @@ enum ht_err ht_nodal_error(const struct ht_plan *plan, const double *const *noda
     enum ht_err err = HT_OK;
     for (int i = 0; err == HT_OK && i < places->count; i++) {
         const struct ht_place *place = &places->place[i];
+        /* Data that return are known at that time alone. */
+        if (!plan->solution->exact && place->later < 0) continue;
         sums.fields = place->fields;
         err = each_chunk(plan, place->solution, plan->solution->exact ? time + place->later : 0,
                          add_chunk, &sums);

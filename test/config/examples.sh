@@ -118,6 +118,7 @@ for file in params/*.cfg; do
     */rayleigh.cfg) try "$file" 'grid.cells=[250,80]' ;; # judged below
     */seafloor.cfg) try "$file" 'grid.cells=[60,40]' time.end=0.2 \
         absorbing.cells=6 sources.1.frequency=2.0 output.picture.every=0.1 ;;
+    */cavity.cfg) try "$file" 'grid.cells=[24,16]' ;; # returns at its end
     */radar.cfg) try "$file" 'grid.cells=[75,55]' time.end=2.0 output.picture.every=1.0 \
         sources.1.frequency=0.2 ;;
     */impedance.cfg) try "$file" 'grid.cells=[24]' ;; # returns at its end
