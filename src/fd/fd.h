@@ -178,10 +178,6 @@ void ht_fd_injection_destroy(struct ht_fd_injection *in); /* NULL allowed */
  * the sum of d / a. */
 HT_CHECKED enum ht_err ht_fd_injection_step(struct ht_fd_injection *in, struct ht_fd_engine *engine,
                                             int64_t step, double *mean);
-/* Adds what a pass (HT_FD_STAGE: to w, else to d and u) takes on planes of the window. */
-HT_CHECKED enum ht_err ht_fd_injection_add(struct ht_fd_injection *in, struct ht_fd_engine *engine,
-                                           enum ht_fd_pass pass, int64_t step, int64_t begin,
-                                           int64_t end, struct ht_fd_array x, struct ht_fd_array y);
 
 /* Planes [begin, end) of the window with targets, own ones and those of neighbours; wanted[plane of
  * the grid] is set for them. */
@@ -358,7 +354,6 @@ void ht_fd_layers_plan(struct ht_fd_stepper *s);
 /* Numbers that they keep in the engine's memory. */
 int64_t ht_fd_layers_words(const void *stepper);
 HT_CHECKED enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s);
-void ht_fd_layers_destroy(struct ht_fd_stepper *s);
 /* They forget what steps have left, and wait for data. */
 HT_CHECKED enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s);
 /* Data of own plane m for layers along an axis, of its nodes and of the half points above them, as
@@ -380,6 +375,9 @@ HT_CHECKED enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int w
 /* ht_fd_problem.fill of `first` to `last` - 1, so continued, in the window. */
 HT_CHECKED enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last,
                                          unsigned parity, const struct ht_fd_array *to);
+/* ht_fd_problem.fill of a plan's frame; medium: the plan. */
+HT_CHECKED enum ht_err ht_fd_fill_frame(const void *medium, int what, int64_t first, int64_t last,
+                                        double *out);
 /* Planes to fill at once: averages along x3 begin anew with each fill. */
 int64_t ht_fd_block_planes(const struct ht_grid *grid);
 
@@ -456,9 +454,6 @@ HT_CHECKED enum ht_err ht_pair_injection_create(struct ht_pair_stepper *s);
 void ht_pair_injection_destroy(struct ht_pair_stepper *s);
 /* The amplitudes of a step are in the tables. */
 HT_CHECKED enum ht_err ht_pair_injection_step(struct ht_pair_stepper *s);
-/* Adds what a group takes on planes of the window. */
-HT_CHECKED enum ht_err ht_pair_injection_add(struct ht_pair_stepper *s, int group, int64_t begin,
-                                             int64_t end);
 struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper);
 /* Coefficient c, an array or a number, on planes of the grid. */
 HT_CHECKED enum ht_err ht_pair_fill(const struct ht_pair_stepper *s, int c, int64_t first,

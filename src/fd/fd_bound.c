@@ -299,44 +299,28 @@ static enum ht_err advance_chunk(void *data, int64_t chunk, int worker) {
     return HT_OK;
 }
 
-static enum ht_err advance_all(struct bound *b, int64_t m3) {
-    const int stages = 2 * POWERS;
-    b->together = b->dims > 2 ? stages : 1;
-    b->at = m3;
-    for (int i = 0; i < stages; i += b->together) {
-        b->power = i / 2;
-        b->stage = i % 2;
-        TRY(ht_threads_run(b->chunks, advance_chunk, b));
-    }
-    return HT_OK;
-}
-
 static void count_fills(const struct bound *b, bool count) {
     if (b->frame != NULL) ht_frame_count(b->frame, count);
-}
-
-/* The last values between nodes lie behind a wall. */
-static void mend_plane(const struct bound *b, int coefficient, double *plane) {
-    const unsigned parity = b->pair->coefficient[coefficient].parity;
-    const int64_t end1 = b->inside[0][parity & 1u][b->radius + b->n1 - 1];
-    const int64_t end2 = b->inside[1][parity >> 1 & 1u][b->radius + b->n2 - 1];
-    for (int64_t m2 = 0; m2 < b->n2; m2++) plane[(m2 + 1) * b->n1 - 1] = plane[m2 * b->n1 + end1];
-    for (int64_t m1 = 0; m1 < b->n1; m1++)
-        plane[(b->n2 - 1) * b->n1 + m1] = plane[end2 * b->n1 + m1];
 }
 
 /* Planes [first, last) into the ring. Every rank counts its own planes. */
 static enum ht_err fill_part(struct bound *b, int coefficient, int64_t first, int64_t last) {
     const bool own = first >= b->begin && first < b->end;
+    const unsigned parity = b->pair->coefficient[coefficient].parity;
+    const int64_t end1 = b->inside[0][parity & 1u][b->radius + b->n1 - 1];
+    const int64_t end2 = b->inside[1][parity >> 1 & 1u][b->radius + b->n2 - 1];
     struct range *range = &b->range[coefficient];
     if (first >= last || (!own && b->medium[coefficient] == NULL)) return HT_OK;
     count_fills(b, own);
-    TRY(ht_fd_fill_planes(b->problem, coefficient, b->pair->coefficient[coefficient].parity, first,
-                          last, b->fill));
+    TRY(ht_fd_fill_planes(b->problem, coefficient, parity, first, last, b->fill));
     count_fills(b, false);
     for (int64_t m3 = first; m3 < last; m3++) {
         double *plane = b->fill + (m3 - first) * b->plane;
-        mend_plane(b, coefficient, plane);
+        /* The last values between nodes lie behind a wall. */
+        for (int64_t m2 = 0; m2 < b->n2; m2++)
+            plane[(m2 + 1) * b->n1 - 1] = plane[m2 * b->n1 + end1];
+        for (int64_t m1 = 0; m1 < b->n1; m1++)
+            plane[(b->n2 - 1) * b->n1 + m1] = plane[end2 * b->n1 + m1];
         for (int64_t i = 0; own && i < b->plane; i++) {
             range->least = plane[i] < range->least ? plane[i] : range->least;
             range->most = plane[i] > range->most ? plane[i] : range->most;
@@ -369,10 +353,16 @@ static enum ht_err scan(struct bound *b) {
     struct ht_progress progress;
     enum ht_err err = HT_OK;
     b->filled = first - ahead;
+    b->together = b->dims > 2 ? 2 * POWERS : 1;
     ht_progress_start(&progress, "medium", (double)(end - first), "nodes", (double)b->plane);
     for (int64_t m3 = first; err == HT_OK && m3 < end; m3++) {
         err = fill_medium(b, m3 - ahead, end - ahead);
-        if (err == HT_OK) err = advance_all(b, m3);
+        b->at = m3;
+        for (int i = 0; err == HT_OK && i < 2 * POWERS; i += b->together) {
+            b->power = i / 2;
+            b->stage = i % 2;
+            err = ht_threads_run(b->chunks, advance_chunk, b);
+        }
         ht_progress_update(&progress, (double)(m3 + 1 - first));
     }
     ht_progress_end(&progress);

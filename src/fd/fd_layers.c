@@ -115,11 +115,6 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
     return s->engine.ops->write(&s->engine, l->profile, 0, l->sides.profiles, profile);
 }
 
-void ht_fd_layers_destroy(struct ht_fd_stepper *s) {
-    for (int i = 0; i < MEMORIES; i++) s->engine.ops->destroy(&s->layers.memory[i]);
-    s->engine.ops->destroy(&s->layers.profile);
-}
-
 enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
     struct ht_fd_layers *l = &s->layers;
     for (int i = 0; i < MEMORIES && l->sides.memory > 0 && !l->start; i++)

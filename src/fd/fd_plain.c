@@ -150,15 +150,15 @@ static int64_t node_at(const struct ht_fd_box *box, int64_t m1, int64_t m2, int6
             for (int64_t m1 = (box)->begin[0]; m1 < (box)->end[0]; m1++)
 
 static enum ht_err plain_squares(struct ht_fd_engine *e, const struct ht_fd_work *w) {
-    const int64_t pitch[3] = {1, w->box.row, w->box.plane};
     EACH_NODE(&w->box) {
         const int64_t at = node_at(&w->box, m1, m2, m3);
         const double *u = w->u.host + at;
         double sum = 0;
-        for (int k = 0; k < 3 && k < e->spec.dims; k++)
-            sum +=
-                w->law.scale[k] * (e->spec.density ? fluxes(e, u, w->law.b[k].host + at, pitch[k])
-                                                   : squares(e, u, pitch[k]));
+        for (int k = 0; k < 3 && k < e->spec.dims; k++) {
+            const int64_t pitch = pitch_of(&w->box, k);
+            sum += w->law.scale[k] * (e->spec.density ? fluxes(e, u, w->law.b[k].host + at, pitch)
+                                                      : squares(e, u, pitch));
+        }
         w->out.host[at] = w->law.a.host[at] * sum;
     }
     return HT_OK;

@@ -7,7 +7,8 @@
 #include "fd.h"
 #include "src/solve/sampler_private.h"
 
-static enum ht_err fill(const void *medium, int what, int64_t first, int64_t last, double *out) {
+enum ht_err ht_fd_fill_frame(const void *medium, int what, int64_t first, int64_t last,
+                             double *out) {
     const struct ht_plan *plan = medium;
     double *all[HT_MAX_TERMS] = {NULL};
     all[what] = out;
@@ -36,7 +37,7 @@ static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
         TRY(ht_medium_point(plan->medium, plan->grid.lower, material));
         fd->inverse_density = material[form->inverse_density];
     }
-    fd->fill = fill;
+    fd->fill = ht_fd_fill_frame;
     fd->medium = plan;
     plan->problem.grid = &plan->grid;
     TRY(ht_fd_bound(&plan->problem, plan->frame, &most));

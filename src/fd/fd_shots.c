@@ -402,12 +402,3 @@ enum ht_err ht_fd_injection_step(struct ht_fd_injection *in, struct ht_fd_engine
     in->driven += in->push[step - in->first];
     return HT_OK;
 }
-
-enum ht_err ht_fd_injection_add(struct ht_fd_injection *in, struct ht_fd_engine *engine,
-                                enum ht_fd_pass pass, int64_t step, int64_t begin, int64_t end,
-                                struct ht_fd_array x, struct ht_fd_array y) {
-    const int64_t first = in->plane[begin], last = in->plane[end];
-    const int64_t row = 2 * (step - in->first) + (pass == HT_FD_STAGE ? 0 : 1);
-    if (first == last || !(in->push[step - in->first] > 0)) return HT_OK;
-    return engine->ops->inject(engine, in, first, last, row, x, y);
-}

@@ -376,13 +376,17 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
     return s->engine.ops->stage(&s->engine, &w);
 }
 
+/* The stage adds to w, others to d and u. */
 static enum ht_err run_inject(void *self, const struct ht_task *task) {
     struct ht_fd_stepper *s = self;
-    const enum ht_fd_pass pass = (enum ht_fd_pass)task->pass;
+    struct ht_fd_injection *in = s->injection;
+    const bool stage = task->pass == HT_FD_STAGE, update = task->pass == HT_FD_UPDATE;
+    const int64_t first = in->plane[task->targets.box.begin[2]], step = s->at - in->first;
+    const int64_t last = in->plane[task->targets.box.end[2]];
     const struct ht_fd_array none = {NULL, NULL}, *v = s->values;
-    return ht_fd_injection_add(s->injection, &s->engine, pass, s->at, task->targets.box.begin[2],
-                               task->targets.box.end[2], v[pass == HT_FD_STAGE ? HT_FD_W : HT_FD_D],
-                               pass == HT_FD_UPDATE ? v[HT_FD_U] : none);
+    if (first == last || !(in->push[step] > 0)) return HT_OK;
+    return s->engine.ops->inject(&s->engine, in, first, last, 2 * step + !stage,
+                                 v[stage ? HT_FD_W : HT_FD_D], update ? v[HT_FD_U] : none);
 }
 
 /* ---- passes ---- */
@@ -656,7 +660,8 @@ enum ht_err ht_fd_no_measure(void *self, enum ht_subgrid subgrid, int count,
 static void release(void *self) {
     struct ht_fd_stepper *s = self;
     ht_fd_injection_destroy(s->injection);
-    ht_fd_layers_destroy(s);
+    for (int i = 0; i <= HT_FD_MEMORIES; i++) s->engine.ops->destroy(&s->layers.memory[i]);
+    s->engine.ops->destroy(&s->layers.profile);
 }
 
 void ht_fd_destroy(void *self) {

@@ -112,8 +112,18 @@ static enum ht_err run_layers(void *self, const struct ht_task *task) {
 }
 
 static enum ht_err run_inject(void *self, const struct ht_task *task) {
-    return ht_pair_injection_add(self, group_of(task->pass), task->targets.box.begin[2],
-                                 task->targets.box.end[2]);
+    struct ht_pair_stepper *s = self;
+    const struct ht_fd_array none = {NULL, NULL};
+    for (int f = 0; f < s->pair.nfields; f++) {
+        struct ht_fd_injection *in = s->injection[f];
+        if (in == NULL || !(s->pair.group[group_of(task->pass)] >> f & 1u)) continue;
+        const int64_t first = in->plane[task->targets.box.begin[2]];
+        const int64_t last = in->plane[task->targets.box.end[2]];
+        if (first < last)
+            TRY(s->fd.engine.ops->inject(&s->fd.engine, in, first, last, s->fd.at - in->first,
+                                         s->field[f], none));
+    }
+    return HT_OK;
 }
 
 static enum ht_err before(void *self, enum ht_subgrid from) {

@@ -18,13 +18,6 @@ static double symbol_of(const struct ht_plan *plan) {
     return plan->grid.dims * ht_fd_symbol(&w, true, acos(-1.0));
 }
 
-static enum ht_err fill(const void *medium, int what, int64_t first, int64_t last, double *out) {
-    const struct ht_plan *plan = medium;
-    double *all[HT_MAX_TERMS] = {NULL};
-    all[what] = out;
-    return ht_frame_fill(plan->frame, first, last, all);
-}
-
 /* Looks at what it fills. */
 struct look {
     const struct ht_plan *plan;
@@ -35,7 +28,7 @@ static enum ht_err fill_and_look(const void *medium, int what, int64_t first, in
                                  double *out) {
     const struct look *look = medium;
     const int64_t plane = ht_grid_plane(&look->plan->grid, HT_PRIMARY);
-    TRY(fill(look->plan, what, first, last, out));
+    TRY(ht_fd_fill_frame(look->plan, what, first, last, out));
     for (int64_t n = 0; n < plane * (last - first); n++) {
         look->least[what] = fmin(look->least[what], out[n]);
         look->most[what] = fmax(look->most[what], out[n]);
@@ -72,7 +65,7 @@ static enum ht_err find_bound(struct ht_plan *plan, const struct ht_pair *pair, 
     bare.ncoefficients = pair->nown;
     enum ht_err err = ht_pair_bound(&plan->problem, &bare, bound);
     if (err == HT_OK) err = look_at_losses(&look, pair);
-    fd->fill = fill;
+    fd->fill = ht_fd_fill_frame;
     fd->medium = plan;
     TRY(err);
     for (int c = 0; c < HT_MAX_TERMS; c++) least[c] = -least[c];
@@ -94,7 +87,7 @@ static enum ht_err find_faces(struct ht_plan *plan, const struct ht_pair *pair,
     struct ht_fd_problem *fd = &plan->problem.fd;
     if (pair->ncouplings == 0) return HT_OK;
     TRY(ht_frame_create(plan->medium, pair, kind, &plan->frame));
-    fd->fill = fill;
+    fd->fill = ht_fd_fill_frame;
     fd->medium = plan;
     const enum ht_err err = ht_pair_faces_find(
         &plan->problem, pair, ht_pair_bound_planes(&plan->problem) + 1, &plan->faces);

@@ -242,16 +242,3 @@ enum ht_err ht_pair_injection_step(struct ht_pair_stepper *s) {
     }
     return HT_OK;
 }
-
-enum ht_err ht_pair_injection_add(struct ht_pair_stepper *s, int group, int64_t begin,
-                                  int64_t end) {
-    const struct ht_fd_array none = {NULL, NULL};
-    for (int f = 0; f < s->pair.nfields; f++) {
-        struct ht_fd_injection *in = s->injection[f];
-        if (in == NULL || !(s->pair.group[group] >> f & 1u)) continue;
-        if (in->plane[begin] == in->plane[end]) continue;
-        TRY(s->fd.engine.ops->inject(&s->fd.engine, in, in->plane[begin], in->plane[end],
-                                     s->fd.at - in->first, s->field[f], none));
-    }
-    return HT_OK;
-}

@@ -175,32 +175,20 @@ static enum ht_err row_file(const struct ht_medium *medium, int parameter, const
     return HT_OK;
 }
 
-static enum ht_err row_expression(const struct ht_medium *medium, int parameter, const char *text) {
+static enum ht_err row_text(const struct ht_medium *medium, int parameter, const char *text) {
     struct ht_medium_source *source = medium->source;
     struct ht_medium_row *row = &source->row[parameter];
+    if (source->type == HT_MEDIUM_FILE) return row_file(medium, parameter, text);
+    if (source->type != HT_MEDIUM_EXPRESSION)
+        return ht_params_error(
+            source->params, row->key,
+            "text needs medium.type = \"expression\" or \"file\", but the type is \"%s\"",
+            ht_medium_type_word(source->type));
     TRY(ht_params_blame(source->params, row->key, ht_expr_parse(text, &row->expr)));
     for (int k = medium->grid->dims; k < 3; k++)
         REFUSE(ht_expr_uses(row->expr, k), source->params, row->key,
                "x%d is no axis of the grid, which has %d (grid.cells)", k + 1, medium->grid->dims);
     return HT_OK;
-}
-
-static enum ht_err row_text(const struct ht_medium *medium, int parameter, const char *text) {
-    struct ht_medium_source *source = medium->source;
-    struct ht_medium_row *row = &source->row[parameter];
-    switch (source->type) {
-    case HT_MEDIUM_EXPRESSION:
-        return row_expression(medium, parameter, text);
-    case HT_MEDIUM_FILE:
-        return row_file(medium, parameter, text);
-    case HT_MEDIUM_CONSTANT:
-    case HT_MEDIUM_LAYERS:
-        break;
-    }
-    return ht_params_error(
-        source->params, row->key,
-        "text needs medium.type = \"expression\" or \"file\", but the type is \"%s\"",
-        ht_medium_type_word(source->type));
 }
 
 /* Numbers and samples can be checked before any node is scanned. */
@@ -440,30 +428,6 @@ static enum ht_err ht_medium_source_read(struct ht_medium *medium) {
     return HT_OK;
 }
 
-/* The degree, which depends on the grid's order, and the polynomials' terms. */
-static enum ht_err ht_medium_source_expand(struct ht_medium *medium) {
-    struct ht_medium_source *source = medium->source;
-    TRY(read_degree(medium));
-    find_roughness(medium);
-    TRY(ht_jets_total(medium->grid->dims, medium->degree, &source->jets));
-    medium->coefs = source->jets->count;
-    for (int k = 0; k < 3; k++) TRY(find_boxes(medium, k));
-    return find_constant(medium);
-}
-
-static void ht_medium_source_destroy(struct ht_medium_source *source) {
-    if (!source) return;
-    for (int p = 0; p < HT_MAX_MATERIALS; p++) {
-        ht_expr_destroy(source->row[p].expr);
-        ht_samples_destroy(source->row[p].samples);
-    }
-    for (int k = 0; k < 3; k++) free(source->boxes[k].edge);
-    ht_jets_destroy(source->jets);
-    free(source->seen[0]);
-    free(source->seen[1]);
-    free(source);
-}
-
 /* Of a chunk, worth a thread. */
 enum { LEAST_NODES = 512 };
 
@@ -486,15 +450,31 @@ enum ht_err ht_medium_read(const struct ht_params *params, const struct ht_equat
 enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled) {
     struct ht_medium_source *source = medium->source;
     source->sampled = sampled;
-    TRY(ht_medium_source_expand(medium));
+    /* The degree, which depends on the grid's order, and the polynomials' terms. */
+    TRY(read_degree(medium));
+    find_roughness(medium);
+    TRY(ht_jets_total(medium->grid->dims, medium->degree, &source->jets));
+    medium->coefs = source->jets->count;
+    for (int k = 0; k < 3; k++) TRY(find_boxes(medium, k));
+    TRY(find_constant(medium));
     TRY(HT_ALLOC(source->seen[HT_PRIMARY], ht_grid_planes(medium->grid, HT_PRIMARY)));
     TRY(HT_ALLOC(source->seen[HT_DUAL], ht_grid_planes(medium->grid, HT_DUAL)));
     return ht_medium_visit(medium);
 }
 
 void ht_medium_destroy(struct ht_medium *medium) {
-    if (!medium) return;
-    ht_medium_source_destroy(medium->source);
+    struct ht_medium_source *source = medium ? medium->source : NULL;
+    for (int p = 0; source && p < HT_MAX_MATERIALS; p++) {
+        ht_expr_destroy(source->row[p].expr);
+        ht_samples_destroy(source->row[p].samples);
+    }
+    for (int k = 0; source && k < 3; k++) free(source->boxes[k].edge);
+    if (source) {
+        ht_jets_destroy(source->jets);
+        free(source->seen[0]);
+        free(source->seen[1]);
+    }
+    free(source);
     free(medium);
 }
 

@@ -87,18 +87,6 @@ static float float_from_little_endian(const unsigned char *bytes) {
     return value;
 }
 
-/* Before anything is allocated or read. */
-static enum ht_err check_raw_size(const struct ht_samples_format *format,
-                                  const struct layout *layout, int64_t count) {
-    char extents[80];
-    int64_t size = 0;
-    TRY(ht_file_size(format->path, &size));
-    REQUIRE(size == count * 4, HT_ERR_INPUT,
-            "the file holds %lld bytes, but shape %s of float32 needs %lld", (long long)size,
-            layout_text(layout, extents, sizeof extents), (long long)count * 4);
-    return HT_OK;
-}
-
 static float float_from_big_endian(const unsigned char *bytes) {
     const unsigned char swapped[4] = {bytes[3], bytes[2], bytes[1], bytes[0]};
     return float_from_little_endian(swapped);
@@ -138,13 +126,18 @@ static enum ht_err check_byte_order(const unsigned char *data, int64_t count) {
 static enum ht_err read_raw(const struct ht_samples_format *format, struct layout *layout,
                             double **values, int64_t *count) {
     HT_FREED char *data = NULL;
+    char extents[80];
+    int64_t bytes = 0;
     size_t size = 0;
     int rank = 0;
     while (rank < 3 && format->shape[rank] > 0) rank++;
     layout_default(layout, rank > 0 ? rank : 1);
     for (int j = 0; j < layout->rank; j++) layout->extent[j] = format->shape[j];
     TRY(layout_count(layout, count));
-    TRY(check_raw_size(format, layout, *count));
+    TRY(ht_file_size(format->path, &bytes));
+    REQUIRE(bytes == *count * 4, HT_ERR_INPUT,
+            "the file holds %lld bytes, but shape %s of float32 needs %lld", (long long)bytes,
+            layout_text(layout, extents, sizeof extents), (long long)*count * 4);
     TRY(ht_file_read_most(format->path, (size_t)*count * 4, &data, &size));
     if (size != (size_t)*count * 4)
         return ht_err_set(HT_ERR_INPUT, "%s has changed while it was read", format->path);
