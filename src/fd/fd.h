@@ -455,6 +455,10 @@ void ht_pair_injection_destroy(struct ht_pair_stepper *s);
 /* The amplitudes of a step are in the tables. */
 HT_CHECKED enum ht_err ht_pair_injection_step(struct ht_pair_stepper *s);
 struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper);
+/* Numbers of some fields among themselves, and C between them, of coefficients `apart` numbers from
+ * each other; returns how many they are (pair_surface.c). */
+int ht_pair_block(const struct ht_pair *pair, unsigned fields, const double *coefficient,
+                  int64_t apart, int number[HT_MAX_FIELDS], double c[HT_MAX_FIELDS][HT_MAX_FIELDS]);
 /* Coefficient c, an array or a number, on planes of the grid. */
 HT_CHECKED enum ht_err ht_pair_fill(const struct ht_pair_stepper *s, int c, int64_t first,
                                     int64_t last, double *out);

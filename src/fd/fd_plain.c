@@ -458,14 +458,17 @@ static double pair_difference(const struct ht_pair_task *t, const struct ht_pair
     return magnitude(e, term->factor) * sum;
 }
 
+static void read_coefficients(const struct ht_pair_stepper *s, int64_t at, double *out) {
+    for (int c = 0; c < s->pair.ncoefficients; c++) out[c] = ht_pair_coefficient_at(s, c, at);
+}
+
 static void pair_release(const struct ht_pair_task *t, const int64_t m[3], int64_t at,
                          double *sum) {
     const struct ht_pair_stepper *s = t->s;
     const unsigned sides = ht_pair_surface_at(s, m);
     double coefficient[HT_MAX_TERMS];
     if (sides == 0 || t->group != ht_pair_stresses(&s->pair)) return;
-    for (int c = 0; c < s->pair.ncoefficients; c++)
-        coefficient[c] = ht_pair_coefficient_at(s, c, at);
+    read_coefficients(s, at, coefficient);
     ht_pair_surface_release(s, sides, s->fd.engine.absolute, coefficient, sum);
 }
 
@@ -493,19 +496,13 @@ static void pair_rows(const struct ht_pair_task *t, const int64_t m[3], int64_t 
 
 static void pair_solve(const struct ht_pair_stepper *s, int group, int64_t at) {
     const unsigned coupled = s->pair.group[group] & s->coupled;
-    double c[HT_MAX_FIELDS][HT_MAX_FIELDS] = {{0}}, x[HT_MAX_FIELDS], y[HT_MAX_FIELDS];
-    int number[HT_MAX_FIELDS], count = 0;
-    for (int f = 0; f < s->pair.nfields; f++) {
-        if (!(coupled >> f & 1u)) continue;
-        x[count] = s->field[f].host[at];
-        number[f] = count++;
-    }
-    for (int n = 0; n < s->pair.nterms; n++) {
-        const struct ht_pair_term *term = &s->pair.term[n];
-        if (coupled >> term->row & 1u)
-            c[number[term->row]][number[term->partner]] =
-                ht_pair_coefficient_at(s, term->coefficient, at);
-    }
+    double c[HT_MAX_FIELDS][HT_MAX_FIELDS], x[HT_MAX_FIELDS], y[HT_MAX_FIELDS];
+    double coefficient[HT_MAX_TERMS];
+    int number[HT_MAX_FIELDS];
+    read_coefficients(s, at, coefficient);
+    const int count = ht_pair_block(&s->pair, coupled, coefficient, 1, number, c);
+    for (int f = 0; f < s->pair.nfields; f++)
+        if (coupled >> f & 1u) x[number[f]] = s->field[f].host[at];
     ht_pair_invert(count, c, x, y);
     for (int f = 0; f < s->pair.nfields; f++)
         if (coupled >> f & 1u) s->solved[f].host[at] = y[number[f]];

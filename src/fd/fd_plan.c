@@ -95,39 +95,30 @@ enum ht_err ht_differences_plan_order(struct ht_plan *plan) {
         2 * HT_FD_RADIUS);
 }
 
-/* The first and the last slab hold the layers at the ends of x3. */
-static enum ht_err check_layer_slabs(const struct ht_plan *plan, const int64_t *start) {
+/* The first and the last slab hold the layers at the ends of x3, and closures, which no other rank
+ * computes ahead. */
+static enum ht_err check_end_slabs(const struct ht_plan *plan, const int64_t *start) {
     const struct ht_grid *grid = &plan->grid;
+    const struct ht_params *params = plan->params;
     const int64_t reach = plan->order / 2;
+    const int64_t closed =
+        ht_fd_closure(plan->order, false).nodes + reach * params->parallel.halo_depth;
     const int ranks = ht_comm_size(grid->slab.comm);
     for (int side = 0; side < 2; side++) {
         const int64_t planes = side == 0 ? start[1] : start[ranks] - start[ranks - 1];
         const int64_t cells = grid->layer[2][side], needed = cells + reach;
-        if (plan->params->absorbing.type == HT_ABSORBING_SPONGE || cells == 0 || planes >= needed)
-            continue;
-        return ht_params_error(plan->params, "absorbing.cells",
-                               "the layer at the %s side of x3 belongs to one rank: with order %d "
-                               "its slab needs %lld planes, but has %lld of %d ranks",
-                               side == 0 ? "lower" : "upper", plan->order, (long long)needed,
-                               (long long)planes, ranks);
-    }
-    return HT_OK;
-}
-
-/* Closures at the ends of x3 belong to one rank, and no other computes them ahead. */
-static enum ht_err check_free_slabs(const struct ht_plan *plan, const int64_t *start) {
-    const int64_t beyond = (int64_t)plan->order / 2 * plan->params->parallel.halo_depth;
-    const int64_t needed = ht_fd_closure(plan->order, false).nodes + beyond;
-    const int ranks = ht_comm_size(plan->grid.slab.comm);
-    for (int side = 0; side < 2; side++) {
-        const int64_t planes = side == 0 ? start[1] : start[ranks] - start[ranks - 1];
-        if (plan->grid.wall[2][side] != HT_WALL_FREE || ranks == 1 || planes >= needed) continue;
-        return ht_params_error(plan->params, "boundary.x3",
-                               "with order %d and halo_depth %d the slab at the %s side needs %lld "
-                               "planes, but has %lld of %d ranks",
-                               plan->order, plan->params->parallel.halo_depth,
-                               side == 0 ? "lower" : "upper", (long long)needed, (long long)planes,
-                               ranks);
+        const bool matched = cells > 0 && params->absorbing.type != HT_ABSORBING_SPONGE;
+        const bool cut = ranks > 1 && grid->wall[2][side] == HT_WALL_FREE;
+        const char *end = side == 0 ? "lower" : "upper";
+        REFUSE(matched && planes < needed, params, "absorbing.cells",
+               "the layer at the %s side of x3 belongs to one rank: with order %d its slab needs "
+               "%lld planes, but has %lld of %d ranks",
+               end, plan->order, (long long)needed, (long long)planes, ranks);
+        REFUSE(cut && planes < closed, params, "boundary.x3",
+               "with order %d and halo_depth %d the slab at the %s side needs %lld planes, but has "
+               "%lld of %d ranks",
+               plan->order, params->parallel.halo_depth, end, (long long)closed, (long long)planes,
+               ranks);
     }
     return HT_OK;
 }
@@ -139,8 +130,7 @@ enum ht_err ht_differences_plan_slabs(const struct ht_plan *plan, const int64_t 
         .dims = plan->grid.dims, .radius = plan->order / 2, .density = true};
     const int reach = ht_fd_reach(&widest), ranks = ht_comm_size(plan->grid.slab.comm);
     const int depth = plan->params->parallel.halo_depth;
-    TRY(check_layer_slabs(plan, start));
-    TRY(check_free_slabs(plan, start));
+    TRY(check_end_slabs(plan, start));
     REFUSE(thinnest < reach, plan->params, "grid.cells",
            "the stencil of order %d needs slabs of %d planes, but the thinnest of %d ranks has "
            "%lld: run fewer ranks or take a lower grid.order",

@@ -216,23 +216,18 @@ struct range {
 static void find_rest(struct range *r, unsigned fields, const double *values, int64_t node,
                       int64_t first) {
     const struct ht_pair *pair = &r->s->pair;
-    double c[HT_MAX_FIELDS][HT_MAX_FIELDS] = {{0}}, left[HT_MAX_FIELDS][HT_MAX_FIELDS];
+    double c[HT_MAX_FIELDS][HT_MAX_FIELDS], left[HT_MAX_FIELDS][HT_MAX_FIELDS];
     double x[HT_MAX_FIELDS], y[HT_MAX_FIELDS];
-    int number[HT_MAX_FIELDS], count = 0;
+    int number[HT_MAX_FIELDS];
     bool any = false;
+    for (int f = 0; f < pair->nfields; f++)
+        any = any || ((fields >> f & 1u) && values[f * r->part + node] != 0);
+    if (!any) return;
+    const int count = ht_pair_block(pair, fields, r->medium + node, r->part, number, c);
     for (int f = 0; f < pair->nfields; f++) {
         if (!(fields >> f & 1u)) continue;
-        x[count] = values[f * r->part + node];
-        any = any || x[count] != 0;
-        r->most[f] = fmax(r->most[f], fabs(x[count]));
-        number[f] = count++;
-    }
-    if (!any) return;
-    for (int t = 0; t < pair->nterms; t++) {
-        const struct ht_pair_term *term = &pair->term[t];
-        if (fields >> term->row & 1u)
-            c[number[term->row]][number[term->partner]] =
-                r->medium[term->coefficient * r->part + node];
+        x[number[f]] = values[f * r->part + node];
+        r->most[f] = fmax(r->most[f], fabs(x[number[f]]));
     }
     memcpy(left, c, sizeof left);
     ht_pair_invert(count, left, x, y);

@@ -5,6 +5,8 @@
  * for the second. With the closure's weights of nodes and half points, products over the axes, the
  * energy of struct ht_pair is kept in every medium, as without such sides.
  */
+#include <string.h>
+
 #include "fd.h"
 #include "tool_args.h"
 
@@ -41,25 +43,31 @@ unsigned ht_pair_surface_at(const struct ht_pair_stepper *s, const int64_t m[3])
     return sides;
 }
 
+int ht_pair_block(const struct ht_pair *pair, unsigned fields, const double *coefficient,
+                  int64_t apart, int number[HT_MAX_FIELDS],
+                  double c[HT_MAX_FIELDS][HT_MAX_FIELDS]) {
+    int count = 0;
+    memset(c, 0, HT_MAX_FIELDS * sizeof *c);
+    for (int f = 0; f < pair->nfields; f++)
+        if (fields >> f & 1u) number[f] = count++;
+    for (const struct ht_pair_term *t = pair->term; t < pair->term + pair->nterms; t++)
+        if (fields >> t->row & 1u)
+            c[number[t->row]][number[t->partner]] = coefficient[t->coefficient * apart];
+    return count;
+}
+
 void ht_pair_surface_release(const struct ht_pair_stepper *s, unsigned sides, bool absolute,
                              const double *coefficient, double *change) {
     const struct ht_pair *pair = &s->pair;
     const unsigned coupled = s->coupled & pair->group[ht_pair_stresses(pair)];
-    double c[HT_MAX_FIELDS][HT_MAX_FIELDS] = {{0}}, x[HT_MAX_FIELDS];
-    int number[HT_MAX_FIELDS], count = 0;
+    double c[HT_MAX_FIELDS][HT_MAX_FIELDS], x[HT_MAX_FIELDS];
+    int number[HT_MAX_FIELDS];
     unsigned fixed = 0;
-    for (int f = 0; f < pair->nfields; f++) {
-        if (!(coupled >> f & 1u)) continue;
-        number[f] = count;
-        x[count++] = change[f];
-    }
+    const int count = ht_pair_block(pair, coupled, coefficient, 1, number, c);
+    for (int f = 0; f < pair->nfields; f++)
+        if (coupled >> f & 1u) x[number[f]] = change[f];
     for (int k = 0; k < pair->dims && coupled != 0; k++)
         if (sides >> k & 1u) fixed |= 1u << number[ht_pair_normal(pair, k)];
-    for (int t = 0; t < pair->nterms; t++) {
-        const struct ht_pair_term *term = &pair->term[t];
-        if (coupled >> term->row & 1u)
-            c[number[term->row]][number[term->partner]] = coefficient[term->coefficient];
-    }
     ht_pair_release(count, fixed, absolute, c, x);
     for (int f = 0; f < pair->nfields; f++)
         if (coupled >> f & 1u) change[f] = x[number[f]];

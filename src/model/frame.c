@@ -383,6 +383,12 @@ static enum ht_err emit_point(const struct fill *fill, const struct ht_fit_done 
                               int64_t to) {
     const struct ht_frame *frame = fill->frame;
     const struct ht_average *rule = frame->fit.average;
+    if (frame->fit.by_axes) { /* b is 1/rho already */
+        const double mean = done->value[i], value = fill->parity == 0 ? 1 / mean : mean;
+        REQUIRE(value > 0 && isfinite(value), HT_ERR_INTERNAL, "frame: a mean is %g", value);
+        fill->out[wanted(fill)][to] = value;
+        return HT_OK;
+    }
     const int *from = has_fluid(fill, fill->mean, done, i) ? fill->box : fill->mean;
     const bool slips = has_fluid(fill, fill->box, done, i);
     double mean[HT_MAX_SCALARS] = {0}, n[3];
@@ -418,29 +424,13 @@ static enum ht_err emit_plane(struct ht_fit_job *job, const struct ht_fit_done *
     return HT_OK;
 }
 
-/* Of the form of second order, of which b is 1/rho already. */
-static enum ht_err emit_means(struct ht_fit_job *job, const struct ht_fit_done *done) {
-    const struct fill *fill = job->data;
-    double *out = fill->out[wanted(fill)];
-    for (int64_t i2 = job->first[1]; i2 < job->last[1]; i2++) {
-        const int64_t to = ((job->at3 - job->first[2]) * fill->nodes[1] + i2) * fill->nodes[0];
-        const double *from = done->value + (i2 - job->first[1]) * done->row;
-        for (int64_t i1 = 0; i1 < fill->nodes[0]; i1++) {
-            const double value = job->own < 0 ? 1 / from[i1] : from[i1];
-            REQUIRE(value > 0 && isfinite(value), HT_ERR_INTERNAL, "frame: a mean is %g", value);
-            out[to + i1] = value;
-        }
-    }
-    return HT_OK;
-}
-
 static enum ht_err fill_averages(struct fill *fill) {
     struct ht_fit fit = fill->frame->fit;
     struct ht_fit_job job = {.fit = &fit,
                              .own = -1,
                              .shift = fill->parity,
                              .channel = fill->channel,
-                             .emit = fit.by_axes ? emit_means : emit_plane,
+                             .emit = emit_plane,
                              .data = fill,
                              .first = {0, 0, fill->first},
                              .last = {0, fill->nodes[1], fill->last}};
